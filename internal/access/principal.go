@@ -1,0 +1,152 @@
+package access
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/fault"
+)
+
+// Role is a role name as the identity issuer spells it.
+type Role string
+
+// The roles of the company's four domains and of the auditor.
+const (
+	Employee     Role = "employee"
+	Manager      Role = "manager"
+	Executive    Role = "executive"
+	HRRead       Role = "hr-read"
+	HRWrite      Role = "hr-write"
+	FinanceRead  Role = "finance-read"
+	FinanceWrite Role = "finance-write"
+	SalesRead    Role = "sales-read"
+	SalesWrite   Role = "sales-write"
+	SupportRead  Role = "support-read"
+	SupportWrite Role = "support-write"
+	Auditor      Role = "auditor"
+)
+
+// Roles lists every role we know, in the order that tables show them.
+func Roles() []Role {
+	return []Role{Employee, Manager, Executive, HRRead, HRWrite, FinanceRead, FinanceWrite, SalesRead, SalesWrite, SupportRead, SupportWrite, Auditor}
+}
+
+// Owner identifies a person across servers: the issuer that first vouched for
+// them and their subject there. Confirmations and conversations belong to one.
+type Owner struct {
+	Issuer  string `json:"iss"`
+	Subject string `json:"sub"`
+}
+
+// String is a stable key; the separator cannot occur in a URL.
+func (o Owner) String() string { return o.Issuer + "|" + o.Subject }
+
+// Purpose says what an internal token may be used for.
+type Purpose string
+
+// The purposes of internal tokens. A token of an identity issuer has none and
+// may be used for calls and for answering one's own confirmations.
+const (
+	PurposeNone      Purpose = ""
+	PurposeCall      Purpose = "call"
+	PurposeExecute   Purpose = "execute"
+	PurposeCatalogue Purpose = "catalogue"
+)
+
+// Claims is what a verified token said.
+type Claims struct {
+	Issuer        string // the original issuer, also behind an internal token
+	Subject       string
+	Username      string
+	Email         string
+	EmailVerified bool
+	Name          string
+	Roles         []string
+	Groups        []string
+	TokenID       string // jti
+	Purpose       Purpose
+	Expires       time.Time
+}
+
+// Principal is a verified caller. Its fields cannot be set from outside, so
+// holding one means that a token was verified.
+type Principal struct {
+	claims Claims
+	email  string // lower-cased; empty unless verified
+	roles  map[Role]bool
+}
+
+// NewPrincipal makes a principal of verified claims. Only package auth (and
+// testkit) may call it; a test scans the source for other callers.
+func NewPrincipal(c Claims) *Principal {
+	p := &Principal{claims: c, roles: make(map[Role]bool, len(c.Roles))}
+	if c.EmailVerified {
+		p.email = strings.ToLower(c.Email)
+	}
+	for _, r := range c.Roles {
+		p.roles[Role(r)] = true
+	}
+	p.claims.Roles = slices.Clone(c.Roles)
+	slices.Sort(p.claims.Roles)
+	p.claims.Roles = slices.Compact(p.claims.Roles)
+	return p
+}
+
+// Owner is the person's key.
+func (p *Principal) Owner() Owner { return Owner{p.claims.Issuer, p.claims.Subject} }
+
+// Subject is the token's sub.
+func (p *Principal) Subject() string { return p.claims.Subject }
+
+// Username is the preferred user name.
+func (p *Principal) Username() string { return p.claims.Username }
+
+// Name is the display name.
+func (p *Principal) Name() string { return p.claims.Name }
+
+// Email is the verified address in lower case, or empty: an unverified address
+// identifies nobody.
+func (p *Principal) Email() string { return p.email }
+
+// Roles lists the role names, sorted. The caller must not change the slice.
+func (p *Principal) Roles() []string { return p.claims.Roles }
+
+// Groups lists the groups. The caller must not change the slice.
+func (p *Principal) Groups() []string { return p.claims.Groups }
+
+// TokenID is the jti of the token that proved the principal.
+func (p *Principal) TokenID() string { return p.claims.TokenID }
+
+// Purpose is the purpose of the internal token, or PurposeNone.
+func (p *Principal) Purpose() Purpose { return p.claims.Purpose }
+
+// Expires is when the token that proved the principal ends.
+func (p *Principal) Expires() time.Time { return p.claims.Expires }
+
+// HasAny reports whether the principal has at least one of the roles.
+func (p *Principal) HasAny(roles ...Role) bool {
+	for _, r := range roles {
+		if p.roles[r] {
+			return true
+		}
+	}
+	return false
+}
+
+type contextKey struct{}
+
+// With puts the principal into the context.
+func With(ctx context.Context, p *Principal) context.Context {
+	return context.WithValue(ctx, contextKey{}, p)
+}
+
+// From takes the principal from the context. Without one it returns
+// UNAUTHENTICATED: nothing runs for nobody.
+func From(ctx context.Context) (*Principal, error) {
+	if p, ok := ctx.Value(contextKey{}).(*Principal); ok && p != nil {
+		return p, nil
+	}
+	return nil, fault.Unauthorized.New("Nobody is signed in.")
+}

@@ -1,0 +1,200 @@
+// Package agent runs one turn of a conversation: it gives the model the tools
+// that the person may use, runs the calls that the model asks for, and yields
+// what happens as one stream of events.
+//
+// It knows no HTTP, no vendor and no MCP: a [Model] thinks, a [Toolbox] acts,
+// and whoever ranges over [Run] decides how events reach a person.
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"time"
+
+	"countersign.dev/internal/result"
+)
+
+// Limits of a turn.
+const (
+	MaxRounds   = 12   // model calls in one turn
+	MaxQuestion = 2048 // characters of a question
+)
+
+// Model is a language model behind any vendor.
+type Model interface {
+	// Name is shown to people and stands in the start event.
+	Name() string
+	// Stream answers one request piece by piece. An error ends the stream.
+	Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
+}
+
+// Toolbox offers and runs tools for the principal in the context.
+type Toolbox interface {
+	// Tools lists what the principal may call, what they may not, and which
+	// servers could not be asked.
+	Tools(ctx context.Context) Toolset
+	// Call runs one tool. Its outcome is never a Go error: a failure is a fault.
+	Call(ctx context.Context, name string, args json.RawMessage) result.Outcome
+}
+
+// Toolset is what a person finds in the toolbox.
+type Toolset struct {
+	Open   []Tool       // sorted by name
+	Closed []ClosedTool // exist, but not for this person: with these refusals are explained
+	Down   []Warning    // servers that did not answer
+}
+
+// Tool is a callable tool and the server it lives on.
+type Tool struct {
+	result.ToolInfo
+	Server string `json:"server"`
+}
+
+// ClosedTool is a tool that the person may not call, and who may.
+type ClosedTool struct {
+	Name     string
+	Sentence string // the first sentence of its description
+	Roles    []string
+}
+
+// Warning says that a server could not be used.
+type Warning struct {
+	Server  string `json:"server"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Person is what the model may know of the one who asks.
+type Person struct {
+	Name     string
+	Username string
+	Email    string
+	Roles    []string
+}
+
+// Request is everything a model is told.
+type Request struct {
+	System   string // the standing instructions, as text models understand them
+	Person   Person
+	Now      time.Time
+	Messages []Message // the conversation so far; the last one is the question or tool results
+	Tools    []Tool
+	Closed   []ClosedTool
+}
+
+// Role is who said a message.
+type Role string
+
+// The roles of messages.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+	ToolRole  Role = "tool"
+	System    Role = "system" // outcomes that the gateway writes into the conversation
+)
+
+// Message is one step of a conversation as the model sees it.
+type Message struct {
+	Role    Role         `json:"role"`
+	Text    string       `json:"text,omitempty"`
+	Calls   []Call       `json:"calls,omitempty"`   // of an assistant
+	Results []CallResult `json:"results,omitempty"` // of a tool message: one per call
+}
+
+// Call is a model's wish to run a tool.
+type Call struct {
+	ID   string          `json:"id"`
+	Tool string          `json:"tool"`
+	Args json.RawMessage `json:"args"`
+}
+
+// CallResult is what a call came to, as the model reads it.
+type CallResult struct {
+	ID      string          `json:"id"`
+	Tool    string          `json:"tool"`
+	Answer  json.RawMessage `json:"answer"` // the envelope
+	Failed  bool            `json:"failed,omitempty"`
+	Guarded bool            `json:"guarded,omitempty"` // holds text that nobody vouches for
+}
+
+// Delta is a piece of a model's answer: some text, one whole call, or the usage.
+type Delta struct {
+	Text  string
+	Call  *Call
+	Usage *Usage
+}
+
+// Usage counts tokens.
+type Usage struct {
+	InputTokens  int `json:"input_tokens"`
+	OutputTokens int `json:"output_tokens"`
+}
+
+// Turn is one question in its conversation.
+type Turn struct {
+	Model    Model
+	Toolbox  Toolbox
+	Person   Person
+	System   string
+	History  []Message // what was said before
+	Question string
+	Now      time.Time
+}
+
+// Event is one thing that happened in a turn. The set is closed: Started, Text,
+// ToolStarted, ToolFinished, Pending, Truncated, Unavailable, Failed, Done.
+type Event interface{ event() }
+
+// Started opens a turn.
+type Started struct{ Model string }
+
+// Text is a piece of the answer. Source is empty for the model's words and
+// "gateway" for a line that was added because the model left it out.
+type Text struct{ Text, Source string }
+
+// ToolStarted says that a call began.
+type ToolStarted struct {
+	Call   Call
+	Server string
+}
+
+// ToolFinished says what a call came to.
+type ToolFinished struct {
+	Call    Call
+	Server  string
+	Outcome result.Outcome
+}
+
+// Pending is a change that waits for the person. The turn ends after the calls
+// of the same step.
+type Pending struct {
+	Server  string
+	Outcome result.Outcome
+}
+
+// Truncated says that a tool's answer was incomplete.
+type Truncated struct{ Tool, Hint string }
+
+// Unavailable names servers that could not be used.
+type Unavailable struct{ Warnings []Warning }
+
+// Failed says that the turn could not be finished.
+type Failed struct{ Outcome result.Outcome }
+
+// Done closes a turn, always last. Messages is what the turn adds to the
+// conversation's history, the question included.
+type Done struct {
+	Usage    Usage
+	Messages []Message
+}
+
+func (Started) event()      {}
+func (Text) event()         {}
+func (ToolStarted) event()  {}
+func (ToolFinished) event() {}
+func (Pending) event()      {}
+func (Truncated) event()    {}
+func (Unavailable) event()  {}
+func (Failed) event()       {}
+func (Done) event()         {}

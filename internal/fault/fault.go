@@ -1,0 +1,200 @@
+package fault
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Kind says what sort of thing went wrong, coarsely enough to act on.
+type Kind uint8
+
+// The kinds. Internal is the zero value so that an undeclared fault is never
+// mistaken for something the caller did.
+const (
+	Internal        Kind = iota // our fault; the caller sees an id and nothing else
+	Invalid                     // the input is wrong
+	Unauthenticated             // nobody proved who is calling
+	Forbidden                   // the caller may not do this
+	NotFound                    // it does not exist, or the caller may not see it
+	Conflict                    // it exists in a state that forbids this
+	Expired                     // it was valid once
+	RateLimited                 // too much, too fast
+	Unavailable                 // a store or server cannot be reached
+)
+
+var kindNames = [...]string{"internal", "invalid", "unauthenticated", "forbidden", "not_found", "conflict", "expired", "rate_limited", "unavailable"}
+
+// String returns the kind's name as logs and docs spell it.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "internal"
+}
+
+// Code is one declared failure: its name on the wire, its kind, the HTTP status
+// that a tool's REST face answers with, and the next step that is suggested
+// when the raising code names none. Codes are declared once, in a table: the
+// shared ones here, a domain's own beside its tools.
+type Code struct {
+	Name    string
+	Kind    Kind
+	Status  int    // HTTP status on a tool's REST face; 200 for what the envelope already tells
+	Meaning string // one sentence for the docs
+	Suggest string // default suggested action
+}
+
+// New raises the code with a sentence for people.
+func (c *Code) New(format string, args ...any) *Error {
+	message := format
+	if len(args) > 0 {
+		message = fmt.Sprintf(format, args...)
+	}
+	return &Error{Code: c, Message: message, SuggestedAction: c.Suggest}
+}
+
+// Error is a failure on its way to a person or a model. Message and
+// SuggestedAction are shown; the cause is for the log only.
+type Error struct {
+	Code            *Code
+	Message         string
+	SuggestedAction string
+	Details         map[string]any // shown; never internal text
+	RetryAfter      time.Duration  // zero: no advice
+	ID              string         // set on internal faults: the same id stands in the log
+	cause           error
+}
+
+// Error gives the code and the message, never the cause.
+func (e *Error) Error() string { return e.Code.Name + ": " + e.Message }
+
+// Unwrap returns the cause for errors.Is and for the log.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Kind is the code's kind.
+func (e *Error) Kind() Kind { return e.Code.Kind }
+
+// Is makes errors.Is compare by code, so that code can ask for a failure
+// without holding the very error.
+func (e *Error) Is(target error) bool {
+	var other *Error
+	return errors.As(target, &other) && other.Code == e.Code
+}
+
+// Suggest replaces the suggested action.
+func (e *Error) Suggest(format string, args ...any) *Error {
+	e.SuggestedAction = fmt.Sprintf(format, args...)
+	return e
+}
+
+// With adds one detail that the caller may see.
+func (e *Error) With(key string, value any) *Error {
+	if e.Details == nil {
+		e.Details = make(map[string]any, 2)
+	}
+	e.Details[key] = value
+	return e
+}
+
+// Because keeps the cause for the log.
+func (e *Error) Because(cause error) *Error {
+	e.cause = cause
+	return e
+}
+
+// After advises the caller to wait before trying again.
+func (e *Error) After(d time.Duration) *Error {
+	e.RetryAfter = d
+	return e
+}
+
+// From turns any error into an *Error. An error that is not one of ours
+// becomes INTERNAL_ERROR with a fresh id; a context that ran out becomes
+// TIMEOUT. From(nil) is nil.
+func From(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return Timeout.New("The operation took too long and was stopped.").Because(err)
+	}
+	if errors.Is(err, context.Canceled) {
+		return Timeout.New("The operation was cancelled by the caller.").Because(err)
+	}
+	id := newID()
+	e = InternalError.New("An unexpected error occurred. Reference: %s.", id).Because(err).With("reference", id)
+	e.ID = id
+	return e
+}
+
+// Wrap adds what was being done to a plain error, for the log. Faults pass
+// unchanged: their message already speaks to people.
+func Wrap(err *error, format string, args ...any) {
+	var e *Error
+	if *err == nil || errors.As(*err, &e) {
+		return
+	}
+	*err = fmt.Errorf(format+": %w", append(args, *err)...)
+}
+
+// Is reports whether err is a fault of that code.
+func Is(err error, code *Code) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == code
+}
+
+func newID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // crypto/rand.Read never fails since Go 1.24
+	return hex.EncodeToString(b[:])
+}
+
+// The shared codes. Domains declare theirs the same way, beside their tools.
+var (
+	InternalError    = &Code{"INTERNAL_ERROR", Internal, http.StatusInternalServerError, "Something of ours failed; the reference stands in the log.", "Please try again. If the problem persists, contact support with the reference."}
+	DatabaseError    = &Code{"DATABASE_ERROR", Internal, http.StatusOK, "A statement failed in the store.", "Please try again. If the problem persists, contact support."}
+	OperationFailed  = &Code{"OPERATION_FAILED", Internal, http.StatusOK, "An operation could not be completed and changed nothing.", "Please try again. If the problem persists, contact support."}
+	ValidationError  = &Code{"VALIDATION_ERROR", Invalid, http.StatusOK, "The input does not fit the tool's schema.", "Correct the named fields and call again."}
+	InvalidInput     = &Code{"INVALID_INPUT", Invalid, http.StatusOK, "A business rule refuses a value.", "Correct the value and call again."}
+	InvalidCursor    = &Code{"INVALID_CURSOR", Invalid, http.StatusOK, "The cursor is altered, expired, or belongs to another person, tool or filter.", "Call again without a cursor to start from the first page."}
+	BadRequest       = &Code{"BAD_REQUEST", Invalid, http.StatusBadRequest, "The request itself cannot be read.", "Send one JSON object, and the parameters that the docs name."}
+	Unauthorized     = &Code{"UNAUTHENTICATED", Unauthenticated, http.StatusUnauthorized, "No valid bearer token.", "Send a valid bearer token in the Authorization header."}
+	Insufficient     = &Code{"INSUFFICIENT_PERMISSIONS", Forbidden, http.StatusOK, "None of the caller's roles may do this.", "Ask someone who has one of these roles, or your administrator if you need it."}
+	UserMismatch     = &Code{"USER_MISMATCH", Forbidden, http.StatusForbidden, "The userContext or confirmation belongs to someone else.", "Use your own token and your own confirmations."}
+	ForbiddenRequest = &Code{"FORBIDDEN", Forbidden, http.StatusForbidden, "The request comes from where it may not come from.", "Use the address that the service is published under."}
+	UnknownTool      = &Code{"UNKNOWN_TOOL", NotFound, http.StatusOK, "No tool has this name.", "List the tools to find the right name."}
+	RouteNotFound    = &Code{"ROUTE_NOT_FOUND", NotFound, http.StatusNotFound, "Nothing is served at this path.", "See the docs for the routes."}
+	ServerNotFound   = &Code{"SERVER_NOT_FOUND", NotFound, http.StatusNotFound, "No server has this name.", "List the servers to find the right name."}
+	MethodNotAllowed = &Code{"METHOD_NOT_ALLOWED", Invalid, http.StatusMethodNotAllowed, "The path exists, the method does not.", "Use a method that the Allow header names."}
+	BodyTooLarge     = &Code{"BODY_TOO_LARGE", Invalid, http.StatusRequestEntityTooLarge, "The body is larger than the limit.", "Send a smaller body."}
+	UnsupportedMedia = &Code{"UNSUPPORTED_MEDIA_TYPE", Invalid, http.StatusUnsupportedMediaType, "The body is not JSON.", "Send Content-Type: application/json."}
+	TooManyRequests  = &Code{"RATE_LIMITED", RateLimited, http.StatusTooManyRequests, "Too many requests.", "Wait as long as Retry-After says and try again."}
+	Busy             = &Code{"BUSY", RateLimited, http.StatusTooManyRequests, "Too much of the same person's work is under way.", "Wait until the running question is answered."}
+	Timeout          = &Code{"TIMEOUT", Unavailable, http.StatusOK, "The operation took longer than its deadline.", "Narrow the request or try again."}
+	ServiceDown      = &Code{"SERVICE_UNAVAILABLE", Unavailable, http.StatusServiceUnavailable, "A store or server cannot be reached.", "Try again in a moment. If the problem persists, contact support."}
+
+	ConfirmationNotFound   = &Code{"CONFIRMATION_NOT_FOUND", NotFound, http.StatusNotFound, "The confirmation is unknown or has expired.", "Ask for the change again to get a new confirmation."}
+	ConfirmationDenied     = &Code{"CONFIRMATION_DENIED", Conflict, http.StatusConflict, "The confirmation was denied before.", "Ask for the change again to get a new confirmation."}
+	ConfirmationInProgress = &Code{"CONFIRMATION_IN_PROGRESS", Conflict, http.StatusConflict, "Another approval of the same confirmation is being applied.", "Wait a moment and ask again for the outcome."}
+	ConfirmationStale      = &Code{"CONFIRMATION_STALE", Conflict, http.StatusOK, "What was shown has changed since; nothing was changed.", "Ask for the change again to see the current state."}
+)
+
+// Shared lists the codes that any server may raise, for the docs and for
+// `countersign tools --errors`.
+func Shared() []*Code {
+	return []*Code{
+		InternalError, DatabaseError, OperationFailed, ValidationError, InvalidInput, InvalidCursor, BadRequest,
+		Unauthorized, Insufficient, UserMismatch, ForbiddenRequest, UnknownTool, RouteNotFound, ServerNotFound, MethodNotAllowed,
+		BodyTooLarge, UnsupportedMedia, TooManyRequests, Busy, Timeout, ServiceDown,
+		ConfirmationNotFound, ConfirmationDenied, ConfirmationInProgress, ConfirmationStale,
+	}
+}

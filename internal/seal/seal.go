@@ -1,0 +1,84 @@
+// Package seal makes texts that travel through other people's hands and come
+// back unaltered: cursors, MRTR state, cookies, session handles. A sealed text
+// is encrypted and bound to what it was made for, so that it opens nowhere else.
+//
+// It knows nothing of what is inside. Keys are derived per purpose (HKDF), so a
+// cursor can never be opened as a cookie.
+package seal
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+)
+
+// ErrNotOurs is returned by Open for every text that it cannot open, whatever
+// the reason: a caller learns nothing from the difference.
+var ErrNotOurs = errors.New("seal: the text was altered, is bound to something else, or was sealed with another key")
+
+// MinSecret is the least number of bytes of a secret.
+const MinSecret = 32
+
+// Ring seals with its first key and opens with any, so that replicas can change
+// keys one after the other. It is safe for concurrent use.
+type Ring struct{ keys []cipher.AEAD }
+
+// NewRing derives one AES-256-GCM key for the purpose from each secret. A
+// secret has at least MinSecret bytes.
+func NewRing(purpose string, secrets ...[]byte) (*Ring, error) {
+	if len(secrets) == 0 {
+		return nil, errors.New("seal: no secret given")
+	}
+	r := &Ring{}
+	for _, secret := range secrets {
+		if len(secret) < MinSecret {
+			return nil, fmt.Errorf("seal: a secret has %d bytes, needs %d", len(secret), MinSecret)
+		}
+		key, err := hkdf.Key(sha256.New, secret, nil, "countersign "+purpose, 32)
+		if err != nil {
+			return nil, err
+		}
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return nil, err
+		}
+		aead, err := cipher.NewGCMWithRandomNonce(block)
+		if err != nil {
+			return nil, err
+		}
+		r.keys = append(r.keys, aead)
+	}
+	return r, nil
+}
+
+// Seal encrypts plain, bound to the context that Open must name again. The
+// result is base64url without padding.
+func (r *Ring) Seal(plain, bound []byte) string {
+	return base64.RawURLEncoding.EncodeToString(r.keys[0].Seal(nil, nil, plain, bound))
+}
+
+// Open returns what was sealed for the same context, or ErrNotOurs.
+func (r *Ring) Open(text string, bound []byte) ([]byte, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return nil, ErrNotOurs
+	}
+	for _, key := range r.keys {
+		if plain, err := key.Open(nil, nil, raw, bound); err == nil {
+			return plain, nil
+		}
+	}
+	return nil, ErrNotOurs
+}
+
+// RandomSecret makes a secret for a process that keeps none.
+func RandomSecret() []byte {
+	b := make([]byte, MinSecret)
+	_, _ = rand.Read(b) // crypto/rand.Read never fails since Go 1.24
+	return b
+}
