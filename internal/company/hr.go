@@ -1,0 +1,133 @@
+package company
+
+import (
+	"fmt"
+	"time"
+)
+
+// TimeOffType is a kind of leave.
+type TimeOffType struct {
+	Code, Name, Description string
+	Accrual                 float64 // days a month
+	MaxCarryover            int     // days
+	NeedsApproval           bool
+	NoticeDays              int
+}
+
+// Balance is what a person has of one kind of leave in a fiscal year, in days.
+// Fiscal years are calendar years.
+type Balance struct {
+	EmployeeID                            string
+	Type                                  string
+	FiscalYear                            int
+	Entitlement, Used, Pending, Carryover float64
+}
+
+// Available is what can still be taken, in days.
+func (b Balance) Available() float64 { return b.Entitlement + b.Carryover - b.Used - b.Pending }
+
+// Review is one performance review.
+type Review struct {
+	ID                  string
+	EmployeeID          string
+	ReviewerID          string
+	Period              string // 2024-H1
+	Date                time.Time
+	Rating              int // 1–5
+	GoalsMet            int // per cent
+	Strengths           string
+	AreasForImprovement string
+	Comments            string // the reviewer's own, not for the reviewed
+}
+
+func timeOffTypes() []TimeOffType {
+	return []TimeOffType{
+		{"VACATION", "Vacation", "Paid time off for rest", 1.25, 5, true, 7},
+		{"SICK", "Sick leave", "Paid leave for illness", 0.5, 3, true, 0},
+		{"PERSONAL", "Personal leave", "Paid leave for personal matters", 0.25, 2, true, 2},
+		{"BEREAVEMENT", "Bereavement leave", "Paid leave after a death in the family", 0, 0, true, 0},
+		{"JURY_DUTY", "Jury duty", "Paid leave for service as a juror", 0, 0, false, 0},
+		{"PARENTAL", "Parental leave", "Paid leave for new parents", 0, 0, true, 30},
+		{"UNPAID", "Unpaid leave", "Leave without pay", 0, 0, true, 14},
+	}
+}
+
+// balances gives everyone who is employed the three kinds of leave that
+// accrue, this fiscal year and the next. Marcus has all of his vacation left.
+func balances(day time.Time, people []Employee) []Balance {
+	var out []Balance
+	for i, e := range people {
+		if e.Gone() {
+			continue
+		}
+		for _, t := range timeOffTypes()[:3] {
+			this := Balance{EmployeeID: e.ID, Type: t.Code, FiscalYear: day.Year(), Entitlement: t.Accrual * 12}
+			next := this
+			next.FiscalYear++
+			if e.Number != "EMP052" {
+				this.Used, this.Pending = float64(i%3), float64(i%2)
+				this.Carryover = float64(min(i%4, t.MaxCarryover))
+			}
+			out = append(out, this, next)
+		}
+	}
+	return out
+}
+
+// reviewed is a row of the review table: who, by whom, how many months before
+// the day of seeding, and what was said.
+type reviewed struct {
+	employee, reviewer     string
+	months                 int
+	rating, goals          int
+	strengths, areas, note string
+}
+
+// Nina's nine have their latest review thirteen months back, so that all nine
+// are due. Marcus has an older one too: only the latest counts.
+var reviewTable = [...]reviewed{
+	{"EMP052", "EMP051", 13, 4, 92, "Dependable delivery and careful code reviews.", "Delegating earlier.", "Ready for a lead role within the year."},
+	{"EMP052", "EMP051", 25, 3, 81, "Learns new systems quickly.", "Estimating larger pieces of work.", "Growing steadily; keep pairing with Priya."},
+	{"EMP053", "EMP051", 13, 5, 100, "Sets the technical direction of the team.", "Writing designs down sooner.", "Retention risk: her market value is above her grade."},
+	{"EMP054", "EMP051", 13, 4, 88, "Calm in incidents and thorough afterwards.", "Sharing the on-call load.", "Watch the overtime."},
+	{"EMP055", "EMP051", 13, 4, 90, "Found and closed the oldest access problem.", "Explaining risk to non-engineers.", "Candidate for the security lead."},
+	{"EMP056", "EMP051", 13, 3, 78, "Solid, well-tested services.", "Asking for help before a deadline slips.", "Two slipped dates; talked about it openly."},
+	{"EMP057", "EMP051", 13, 4, 85, "Made the interface usable by keyboard alone.", "Measuring performance before changing it.", "Wants to move towards design systems."},
+	{"EMP058", "EMP051", 13, 3, 75, "Cut the nightly load to a third.", "Documenting pipelines.", "Considering a transfer to Finance."},
+	{"EMP059", "EMP051", 13, 4, 87, "Turned flaky suites into trusted ones.", "Automating the release checklist.", "A mentor to the newer people."},
+	{"EMP05A", "EMP051", 13, 3, 70, "Curious and quick to take on feedback.", "Breaking work into smaller steps.", "First year; on track."},
+	{"EMP051", "EMP050", 5, 5, 97, "Builds a team that people want to join.", "Saying no to side projects.", "Successor for the director role."},
+	{"EMP050", "EMP003", 7, 4, 91, "Brought two product lines onto one platform.", "Hiring ahead of need.", "Strong year."},
+	{"EMP062", "EMP060", 8, 4, 89, "Moved every office to single sign-on.", "Planning maintenance windows.", "Reliable in emergencies."},
+	{"EMP061", "EMP060", 4, 3, 80, "Friendly and patient at the service desk.", "Closing tickets with a summary.", "Offer a permanent position after the internship."},
+	{"EMP011", "EMP010", 6, 4, 93, "Rebuilt the onboarding programme.", "Reporting figures monthly.", "Could run a site."},
+	{"EMP031", "EMP030", 3, 5, 104, "Carried the team over its target.", "Forecast discipline.", "Exceptional quarter."},
+	{"EMP032", "EMP031", 9, 4, 95, "Knows every customer's business.", "Keeping records current.", "Next in line for a team."},
+	{"EMP021", "EMP020", 10, 4, 90, "Budgets that departments understand.", "Automating month-end.", "Give her the planning tool project."},
+}
+
+func reviews(day time.Time) []Review {
+	ids := make(map[string]string, len(table))
+	for _, p := range table {
+		ids[p.number] = p.uuid()
+	}
+	out := make([]Review, 0, len(reviewTable))
+	for i, r := range reviewTable {
+		on := monthsBefore(day, r.months)
+		out = append(out, Review{
+			ID:         fmt.Sprintf("f1000000-0000-0000-0000-%012d", i+1),
+			EmployeeID: ids[r.employee], ReviewerID: ids[r.reviewer],
+			Period: halfYear(on), Date: on, Rating: r.rating, GoalsMet: min(r.goals, 100),
+			Strengths: r.strengths, AreasForImprovement: r.areas, Comments: r.note,
+		})
+	}
+	return out
+}
+
+// halfYear names the half year that ended before a review was held.
+func halfYear(on time.Time) string {
+	if on.Month() <= time.June {
+		return fmt.Sprintf("%d-H2", on.Year()-1)
+	}
+	return fmt.Sprintf("%d-H1", on.Year())
+}
