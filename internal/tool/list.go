@@ -1,0 +1,165 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"time"
+
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+)
+
+// pager says how a list is cut into pages.
+type pager uint8
+
+const (
+	noPages pager = iota
+	keyset        // limit 1–50 and a sealed cursor
+	offset        // limit 1–1,000 and an offset
+)
+
+// The sizes of pages.
+const (
+	MaxPage       = 50
+	MaxOffsetPage = 1000
+	DefaultOffset = 100
+	CursorLife    = 24 * time.Hour
+)
+
+// Window is the part of a list that a keyset query has to fetch.
+type Window[K any] struct {
+	After *K  // the last row of the page before; nil on the first page
+	Limit int // how many rows to ask the store for: one more than the page, so that the kernel sees whether more follow
+}
+
+// Keyed is a row that knows its sort key. The key ends in a unique tie-breaker
+// and survives a round trip through JSON.
+type Keyed[K any] interface{ Key() K }
+
+// List declares a tool that shows rows, page by page. The kernel adds `limit`
+// and `cursor` to the input, opens and seals cursors, cuts the page and writes
+// its metadata; fetch only asks the store for Window.Limit rows after
+// Window.After.
+func List[In, K any, T Keyed[K]](s Spec, fetch func(context.Context, In, Window[K]) ([]T, error)) Tool {
+	t := Tool{spec: s, kind: result.List, pager: keyset, input: reflect.TypeFor[In](), output: reflect.TypeFor[T]()}
+	if fetch == nil {
+		return t
+	}
+	t.do = func(ctx context.Context, c *call) (any, *result.Page, error) {
+		in, err := decode[In](c)
+		if err != nil {
+			return nil, nil, err
+		}
+		window := Window[K]{Limit: c.window.Limit + 1}
+		if c.window.Cursor != "" {
+			window.After = new(K)
+			if err := c.openCursor(c.window.Cursor, window.After); err != nil {
+				return nil, nil, err
+			}
+		}
+		rows, err := fetch(ctx, in, window)
+		if err != nil {
+			return nil, nil, err
+		}
+		return cut(c, rows)
+	}
+	return t
+}
+
+// cut makes a page of the rows that a keyset query returned.
+func cut[K any, T Keyed[K]](c *call, rows []T) (any, *result.Page, error) {
+	page := &result.Page{Limit: c.window.Limit, Noun: c.tool.spec.Noun, Narrow: c.tool.spec.Narrow}
+	if len(rows) > page.Limit {
+		rows, page.More = rows[:page.Limit], true
+		next, err := c.sealCursor(rows[len(rows)-1].Key())
+		if err != nil {
+			return nil, nil, err
+		}
+		page.Next = next
+	}
+	if rows == nil {
+		rows = []T{}
+	}
+	page.Returned = len(rows)
+	return &rows, page, nil
+}
+
+// Span is the part of a list that an offset query has to fetch.
+type Span struct{ Limit, Offset int }
+
+// Offsets declares a list with limit and offset pages, as the task server's
+// founding document has them. fetch returns the page and the number of rows in
+// all.
+func Offsets[In, T any](s Spec, fetch func(context.Context, In, Span) (rows []T, total int, err error)) Tool {
+	t := Tool{spec: s, kind: result.List, pager: offset, input: reflect.TypeFor[In](), output: reflect.TypeFor[T]()}
+	if fetch == nil {
+		return t
+	}
+	t.do = func(ctx context.Context, c *call) (any, *result.Page, error) {
+		in, err := decode[In](c)
+		if err != nil {
+			return nil, nil, err
+		}
+		w := c.window
+		rows, total, err := fetch(ctx, in, Span{Limit: w.Limit, Offset: w.Offset})
+		if err != nil {
+			return nil, nil, err
+		}
+		rows = append([]T{}, rows[:min(len(rows), w.Limit)]...)
+		return &rows, &result.Page{
+			Limit: w.Limit, Offset: w.Offset, Total: total, Returned: len(rows), More: w.Offset+len(rows) < total,
+			Noun: c.tool.spec.Noun, Narrow: c.tool.spec.Narrow,
+		}, nil
+	}
+	return t
+}
+
+// windowInput is what the caller of a list said about pages.
+type windowInput struct {
+	Limit  int    `json:"limit"`
+	Cursor string `json:"cursor"`
+	Offset int    `json:"offset"`
+}
+
+// sealedKey is what stands inside a cursor.
+type sealedKey struct {
+	Key     json.RawMessage `json:"k"`
+	Expires int64           `json:"e"` // Unix seconds
+}
+
+// bound ties a cursor to the tool, the filters and the person.
+func (c *call) bound() []byte {
+	return []byte(c.tool.spec.Name + "\x00" + c.who.Owner().String() + "\x00" + digest(c.input))
+}
+
+func (c *call) sealCursor(key any) (string, error) {
+	k, err := json.Marshal(key)
+	if err != nil {
+		return "", err
+	}
+	plain, err := json.Marshal(sealedKey{Key: k, Expires: c.runner.now().Add(CursorLife).Unix()})
+	if err != nil {
+		return "", err
+	}
+	return c.runner.opts.Cursors.Seal(plain, c.bound()), nil
+}
+
+func (c *call) openCursor(text string, key any) error {
+	refused := fault.InvalidCursor.New("This cursor cannot be used here: it was altered, has expired, or belongs to another person, tool or filter.")
+	plain, err := c.runner.opts.Cursors.Open(text, c.bound())
+	if err != nil {
+		return refused.Because(err)
+	}
+	var sealed sealedKey
+	if err := json.Unmarshal(plain, &sealed); err != nil {
+		return refused.Because(err)
+	}
+	if c.runner.now().Unix() >= sealed.Expires {
+		return refused
+	}
+	if err := json.Unmarshal(sealed.Key, key); err != nil {
+		return refused.Because(err)
+	}
+	return nil
+}

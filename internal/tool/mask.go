@@ -1,0 +1,167 @@
+package tool
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+
+	"countersign.dev/internal/access"
+)
+
+// The masking of outputs. A plan is made once per type; a value is then walked
+// along its plan, and every field that its reader may not see is replaced in
+// place. A row is judged by its own relation, never by its neighbour's.
+
+var (
+	relationType = reflect.TypeFor[access.Relation]()
+	maskableType = reflect.TypeFor[access.Maskable]()
+)
+
+// plan says where the sensitive fields of a struct type are.
+type plan struct {
+	relation []int // index of the field of type access.Relation; nil without one
+	masked   []maskedField
+	inner    []innerField // fields that hold further structs
+}
+
+type maskedField struct {
+	index []int
+	class access.Class
+	style access.Style
+}
+
+type innerField struct {
+	index []int
+	plan  *plan
+}
+
+// planner makes plans and remembers them: types may contain themselves.
+type planner struct {
+	mu    sync.Mutex
+	plans map[reflect.Type]*plan
+}
+
+// plan returns the plan of the struct inside t (behind pointers and slices), or
+// nil when there is none.
+func (r *planner) plan(t reflect.Type) (*plan, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.plans == nil {
+		r.plans = map[reflect.Type]*plan{}
+	}
+	return r.build(t)
+}
+
+func (r *planner) build(t reflect.Type) (*plan, error) {
+	t = structIn(t)
+	if t == nil {
+		return nil, nil
+	}
+	if p, known := r.plans[t]; known {
+		return p, nil
+	}
+	p := &plan{}
+	r.plans[t] = p
+	for field := range fields(t) {
+		if err := r.add(p, field); err != nil {
+			return nil, fmt.Errorf("%s.%s: %w", t, field.Name, err)
+		}
+	}
+	if len(p.masked) > 0 && p.relation == nil {
+		return nil, fmt.Errorf("%s has a masked field and no field of type access.Relation", t)
+	}
+	return p, nil
+}
+
+func (r *planner) add(p *plan, field reflect.StructField) error {
+	if field.Type == relationType {
+		if jsonName(field) != "-" {
+			return fmt.Errorf("the relation must not be on the wire: tag it json:\"-\"")
+		}
+		p.relation = field.Index
+		return nil
+	}
+	if tag, ok := field.Tag.Lookup("mask"); ok {
+		return p.mask(field, tag)
+	}
+	if reflect.PointerTo(field.Type).Implements(maskableType) {
+		return fmt.Errorf("a guarded value needs a mask tag")
+	}
+	inner, err := r.build(field.Type)
+	if err != nil || inner == nil {
+		return err
+	}
+	p.inner = append(p.inner, innerField{field.Index, inner})
+	return nil
+}
+
+func (p *plan) mask(field reflect.StructField, tag string) error {
+	class, style, _ := strings.Cut(tag, ",")
+	if !knownClass(access.Class(class)) {
+		return fmt.Errorf("unknown class %q", class)
+	}
+	if field.Type.Kind() != reflect.String && !reflect.PointerTo(field.Type).Implements(maskableType) {
+		return fmt.Errorf("only strings and access.Guarded values can be masked")
+	}
+	p.masked = append(p.masked, maskedField{field.Index, access.Class(class), access.Style(style)})
+	return nil
+}
+
+func knownClass(c access.Class) bool {
+	for _, known := range access.Classes() {
+		if c == known {
+			return true
+		}
+	}
+	return false
+}
+
+// structIn finds the struct type behind pointers, slices and arrays. Guarded
+// values and types that encode themselves have no inside to look at.
+func structIn(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t.PkgPath() == "time" || reflect.PointerTo(t).Implements(maskableType) {
+		return nil
+	}
+	return t
+}
+
+// apply masks a value in place for its reader. v must be addressable.
+func (p *plan) apply(who *access.Principal, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			p.apply(who, v.Elem())
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			p.apply(who, v.Index(i))
+		}
+	case reflect.Struct:
+		p.applyStruct(who, v)
+	}
+}
+
+func (p *plan) applyStruct(who *access.Principal, v reflect.Value) {
+	relation := access.Other
+	if p.relation != nil {
+		relation = v.FieldByIndex(p.relation).Interface().(access.Relation)
+	}
+	for _, f := range p.masked {
+		if access.Visible(who, relation, f.class) {
+			continue
+		}
+		field := v.FieldByIndex(f.index)
+		if guarded, ok := field.Addr().Interface().(access.Maskable); ok {
+			guarded.Mask()
+			continue
+		}
+		field.SetString(f.style.Mask(field.String()))
+	}
+	for _, f := range p.inner {
+		f.plan.apply(who, v.FieldByIndex(f.index))
+	}
+}

@@ -1,0 +1,329 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/seal"
+)
+
+// MaxResult bounds the encoded data of one answer, in bytes.
+const MaxResult = 1 << 20
+
+// Options is what a runner needs besides tools. Server and Audit are required;
+// Cursors is, when there are lists; Desk and Ledger are, when there are writes.
+type Options struct {
+	Server  string     // the server's name: hr, finance …
+	Dialect Dialect    // nil: Envelope
+	Cursors *seal.Ring // seals the cursors of lists
+	Desk    *confirm.Desk
+	Ledger  Ledger
+	Audit   audit.Sink
+	Log     *slog.Logger     // nil: discarded
+	Now     func() time.Time // nil: time.Now
+}
+
+// Runner runs a server's tools. It is safe for concurrent use and keeps no
+// state of its own.
+type Runner struct {
+	opts   Options
+	tools  []*mounted // sorted by name
+	byName map[string]*mounted
+}
+
+// mounted is a tool with everything that is derived of its declaration once.
+type mounted struct {
+	Tool
+	info      result.ToolInfo
+	validator *validator
+	output    *plan
+	cardPlan  *plan
+}
+
+// NewRunner checks every declaration and reports all faults at once. A program
+// with a faulty declaration must not start.
+func NewRunner(tools []Tool, o Options) (*Runner, error) {
+	if o.Dialect == nil {
+		o.Dialect = Envelope{}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	r := &Runner{opts: o, byName: make(map[string]*mounted, len(tools))}
+	plans := &planner{}
+	var faults []error
+	for _, t := range tools {
+		m, err := mount(t, o, plans)
+		if err == nil && r.byName[t.spec.Name] != nil {
+			err = errors.New("is declared twice")
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("tool %s: %w", t.spec.Name, err))
+			continue
+		}
+		r.byName[t.spec.Name] = m
+		r.tools = append(r.tools, m)
+	}
+	slices.SortFunc(r.tools, func(a, b *mounted) int { return cmp.Compare(a.spec.Name, b.spec.Name) })
+	return r, errors.Join(faults...)
+}
+
+func mount(t Tool, o Options, plans *planner) (*mounted, error) {
+	if err := t.check(o); err != nil {
+		return nil, err
+	}
+	m := &mounted{Tool: t}
+	input, err := inputSchema(t)
+	if err != nil {
+		return nil, err
+	}
+	if m.validator, err = newValidator(input, t.input); err != nil {
+		return nil, err
+	}
+	data, definitions, err := dataSchema(t)
+	if err != nil {
+		return nil, err
+	}
+	if m.output, err = plans.plan(t.output); err != nil {
+		return nil, err
+	}
+	if t.card != nil {
+		if m.cardPlan, err = plans.plan(t.card); err != nil {
+			return nil, err
+		}
+	}
+	m.info = result.ToolInfo{
+		Name: t.spec.Name, Title: t.spec.Title, Description: t.spec.Description, Kind: t.kind,
+		Roles: roleNames(t.spec.Allow), Annotations: annotations(t.kind), Untrusted: t.spec.Untrusted,
+	}
+	if m.info.InputSchema, err = json.Marshal(input); err != nil {
+		return nil, err
+	}
+	m.info.OutputSchema, err = json.Marshal(o.Dialect.Schema(t.kind, data, definitions))
+	return m, err
+}
+
+// check refuses a declaration that forgot something.
+func (t Tool) check(o Options) error {
+	var faults []error
+	need := func(ok bool, what string) {
+		if !ok {
+			faults = append(faults, errors.New(what))
+		}
+	}
+	need(toolName.MatchString(t.spec.Name), "needs a name of small letters, digits and underscores, 64 at most")
+	need(t.spec.Title != "" && t.spec.Description != "", "needs a title and a description")
+	need(len(t.spec.Allow) > 0, "allows no role")
+	need(t.input.Kind() == reflect.Struct, "needs a struct as input")
+	need(structIn(t.output) != nil && t.output.Kind() != reflect.Slice, "needs a struct as output; rows are for lists")
+	need(t.output != reflect.TypeFor[result.Envelope](), "must not build an envelope itself")
+	need(o.Audit != nil, "needs an audit sink")
+	switch t.kind {
+	case result.Write:
+		need(t.preview != nil && t.apply != nil, "needs a preview and an apply")
+		need(o.Desk != nil && o.Ledger != nil, "needs a desk and a ledger")
+	case result.List:
+		need(t.do != nil && t.spec.Noun != "", "needs a function and a noun for its rows")
+		need(o.Cursors != nil || t.pager == offset, "needs a ring to seal cursors with")
+	default:
+		need(t.do != nil, "needs a function")
+	}
+	return errors.Join(faults...)
+}
+
+// Visible lists the tools that the principal may call, by name. A token of
+// purpose catalogue sees all of them: that a tool exists is no secret.
+func (r *Runner) Visible(p *access.Principal) []result.ToolInfo {
+	infos := make([]result.ToolInfo, 0, len(r.tools))
+	for _, m := range r.tools {
+		if p.Purpose() == access.PurposeCatalogue || p.HasAny(m.spec.Allow...) {
+			infos = append(infos, m.info)
+		}
+	}
+	return infos
+}
+
+// Encode writes an outcome in the server's dialect.
+func (r *Runner) Encode(o result.Outcome) json.RawMessage { return r.opts.Dialect.Encode(o) }
+
+func (r *Runner) now() time.Time { return r.opts.Now() }
+
+// Call runs one tool for the principal in the context. Every check of every
+// surface stands here, in this order: principal, tool, role, input, deadline;
+// then a write is previewed and waits for its human, anything else runs, is
+// masked, clamped and audited.
+func (r *Runner) Call(ctx context.Context, name string, raw json.RawMessage) result.Outcome {
+	who, err := access.From(ctx)
+	if err != nil {
+		return result.Failed(err)
+	}
+	started := r.now()
+	c, err := r.admit(who, name, raw)
+	if err != nil {
+		return r.ended(ctx, audit.Event{Kind: audit.Outcome, Tool: clip(name)}, result.Failed(err))
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.tool.timeout())
+	defer cancel()
+	event := audit.Event{Kind: audit.Outcome, Tool: name, Digest: digest(c.input)}
+	if err := r.intend(ctx, c, event); err != nil {
+		return r.ended(ctx, event, result.Failed(err))
+	}
+	outcome := r.guarded(ctx, c)
+	event.DurationMS = r.now().Sub(started).Milliseconds()
+	return r.ended(ctx, event, outcome)
+}
+
+// admit decides whether a call may run at all, and reads its input.
+func (r *Runner) admit(who *access.Principal, name string, raw json.RawMessage) (*call, error) {
+	m := r.byName[name]
+	if m == nil {
+		return nil, fault.UnknownTool.New("There is no tool named %q here.", clip(name))
+	}
+	if !who.HasAny(m.spec.Allow...) {
+		return nil, insufficient(m, who)
+	}
+	values, err := m.validator.check(raw)
+	if err != nil {
+		return nil, err
+	}
+	c := &call{tool: m, who: who, runner: r}
+	if err := c.takeWindow(values); err != nil {
+		return nil, err
+	}
+	c.input, err = json.Marshal(values) // sorted keys: the canonical form
+	return c, err
+}
+
+// insufficient refuses a role and names those that may.
+func insufficient(m *mounted, who *access.Principal) error {
+	needed := strings.Join(roleNames(m.spec.Allow), " or ")
+	return fault.Insufficient.New("You do not have permission to use %s. It needs the role %s.", m.spec.Name, needed).
+		Suggest("Ask someone who has one of these roles (%s), or your administrator if you need it yourself.", needed).
+		With("requiredRoles", roleNames(m.spec.Allow)).With("userRoles", who.Roles())
+}
+
+// takeWindow moves what is said about pages from the input to the window, so
+// that a cursor is bound to the filters alone.
+func (c *call) takeWindow(values object) error {
+	if c.tool.pager == noPages {
+		return nil
+	}
+	page := object{}
+	for name := range pageInputs(c.tool.pager) {
+		if value, given := values[name]; given {
+			page[name] = value
+			delete(values, name)
+		}
+	}
+	encoded, err := json.Marshal(page)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(encoded, &c.window)
+}
+
+func (m *mounted) timeout() time.Duration {
+	switch {
+	case m.spec.Timeout > 0:
+		return m.spec.Timeout
+	case m.kind == result.Write:
+		return WriteTimeout
+	}
+	return ReadTimeout
+}
+
+// intend records a change before anything of it happens. A record that cannot
+// be written refuses the change.
+func (r *Runner) intend(ctx context.Context, c *call, event audit.Event) error {
+	if c.tool.kind != result.Write && c.tool.kind != result.Edit {
+		return nil
+	}
+	event.Kind, event.Server, event.Note = audit.Intent, r.opts.Server, c.reason()
+	if err := r.opts.Audit.Append(ctx, event); err != nil {
+		return unrecorded(err)
+	}
+	return nil
+}
+
+func unrecorded(err error) error {
+	return fault.ServiceDown.New("The change was refused because it could not be recorded.").Because(err)
+}
+
+// guarded runs the tool and turns a panic into a fault: one bad call must not
+// take the others with it.
+func (r *Runner) guarded(ctx context.Context, c *call) (o result.Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			o = result.Failed(fmt.Errorf("panic in %s: %v\n%s", c.tool.spec.Name, p, debug.Stack()))
+		}
+	}()
+	if c.tool.kind == result.Write {
+		return r.open(ctx, c)
+	}
+	data, page, err := c.tool.do(ctx, c)
+	if err != nil {
+		return result.Failed(late(ctx, err))
+	}
+	encoded, err := c.encode(data)
+	if err != nil {
+		return result.Failed(err)
+	}
+	return result.Outcome{Data: encoded, Page: page, Message: said(data)}
+}
+
+// late tells a deadline of ours from whatever the store made of it.
+func late(ctx context.Context, err error) error {
+	if ctx.Err() != nil && fault.From(err).Kind() == fault.Internal {
+		return ctx.Err()
+	}
+	return err
+}
+
+// encode masks data for the caller, clamps it and writes it. data is a pointer.
+func (c *call) encode(data any) (json.RawMessage, error) {
+	if c.tool.output != nil {
+		c.tool.output.apply(c.who, reflect.ValueOf(data))
+	}
+	encoded, err := json.Marshal(data)
+	if err != nil {
+		return nil, err
+	}
+	if len(encoded) > MaxResult {
+		return nil, fault.OperationFailed.New("The answer would be larger than %d bytes.", MaxResult).Suggest("Narrow the request or ask for fewer rows.")
+	}
+	return encoded, nil
+}
+
+// ended audits and logs what a call came to. A read whose record cannot be
+// written is still answered; a change never gets here unrecorded.
+func (r *Runner) ended(ctx context.Context, event audit.Event, o result.Outcome) result.Outcome {
+	event.Server, event.Outcome, event.Rows = r.opts.Server, o.Code(), o.Rows()
+	if o.Fault != nil && o.Fault.Kind() == fault.Forbidden {
+		event.Kind = audit.Denial
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := r.opts.Audit.Append(ctx, event); err != nil {
+		r.opts.Log.ErrorContext(ctx, "audit record not written", "tool", event.Tool, "error", err)
+	}
+	if o.Fault != nil && (o.Fault.Kind() == fault.Internal || o.Fault.Kind() == fault.Unavailable) {
+		r.opts.Log.ErrorContext(ctx, "tool call failed", "tool", event.Tool, "code", o.Fault.Code.Name, "fault_id", o.Fault.ID, "error", errors.Unwrap(o.Fault))
+	}
+	return o
+}

@@ -1,0 +1,288 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	reflector "github.com/invopop/jsonschema"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
+)
+
+// object is a JSON Schema, or any JSON object, as plain data.
+type object = map[string]any
+
+// inputSchema derives the schema of a tool's input from its type, and adds what
+// the pages of a list need.
+func inputSchema(t Tool) (object, error) {
+	schema, err := reflectSchema(t.input, false)
+	if err != nil {
+		return nil, err
+	}
+	properties, _ := schema["properties"].(object)
+	if properties == nil {
+		properties = object{}
+		schema["properties"] = properties
+	}
+	for name, property := range pageInputs(t.pager) {
+		if _, taken := properties[name]; taken {
+			return nil, fmt.Errorf("input field %q belongs to the kernel", name)
+		}
+		properties[name] = property
+	}
+	schema["additionalProperties"] = false
+	return schema, nil
+}
+
+// pageInputs are the input fields that every list of a kind has.
+func pageInputs(p pager) object {
+	switch p {
+	case keyset:
+		return object{
+			"limit":  object{"type": "integer", "minimum": 1, "maximum": MaxPage, "default": MaxPage, "description": "Maximum records to return (50 at most)."},
+			"cursor": object{"type": "string", "description": "Base64-encoded cursor for pagination: nextCursor of the page before, with the same filters."},
+		}
+	case offset:
+		return object{
+			"limit":  object{"type": "integer", "minimum": 1, "maximum": MaxOffsetPage, "default": DefaultOffset, "description": "Maximum items to return (1,000 at most)."},
+			"offset": object{"type": "integer", "minimum": 0, "default": 0, "description": "Items to skip."},
+		}
+	}
+	return nil
+}
+
+// dataSchema derives the schema of a tool's data. Definitions that it refers to
+// are returned apart, because they stand at the root of the whole answer.
+func dataSchema(t Tool) (data, definitions object, err error) {
+	data, err = reflectSchema(t.output, recursive(t.output, nil))
+	if err != nil {
+		return nil, nil, err
+	}
+	definitions, _ = data["$defs"].(object)
+	delete(data, "$defs")
+	if t.pager != noPages {
+		data = object{"type": "array", "items": data}
+	}
+	return data, definitions, nil
+}
+
+func reflectSchema(t reflect.Type, refer bool) (object, error) {
+	r := &reflector.Reflector{Anonymous: true, DoNotReference: !refer, ExpandedStruct: !refer, Mapper: guardedSchema}
+	encoded, err := json.Marshal(r.ReflectFromType(t))
+	if err != nil {
+		return nil, err
+	}
+	var schema object
+	if err := json.Unmarshal(encoded, &schema); err != nil {
+		return nil, err
+	}
+	delete(schema, "$schema")
+	delete(schema, "$id")
+	return schema, nil
+}
+
+// guardedSchema describes a guarded value: itself, or the text that hides it.
+func guardedSchema(t reflect.Type) *reflector.Schema {
+	guarded, ok := reflect.New(t).Interface().(access.Maskable)
+	if !ok {
+		return nil
+	}
+	value := (&reflector.Reflector{Anonymous: true, DoNotReference: true}).Reflect(guarded.GuardedValue())
+	value.Version = ""
+	return &reflector.Schema{OneOf: []*reflector.Schema{value, {Type: "string", Const: access.Hidden}}}
+}
+
+// recursive reports whether a type contains itself, and so needs references.
+func recursive(t reflect.Type, above []reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return recursive(t.Elem(), above)
+	case reflect.Struct:
+		if slices.Contains(above, t) {
+			return true
+		}
+		above = append(slices.Clip(above), t)
+		for i := range t.NumField() {
+			if recursive(t.Field(i).Type, above) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// validator checks inputs against a tool's schema.
+type validator struct {
+	schema   *jsonschema.Schema
+	defaults object            // by property name
+	advice   map[string]string // by property name: the `suggest` tag of the input field
+}
+
+var uuidShape = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+
+// anyUUID is the format `uuid`: the shape, in any version. Some of the ids that
+// companies keep are older than RFC 4122's variants.
+var anyUUID = &jsonschema.Format{Name: "uuid", Validate: func(v any) error {
+	if text, ok := v.(string); ok && !uuidShape.MatchString(text) {
+		return errors.New("not a uuid")
+	}
+	return nil
+}}
+
+func newValidator(schema object, input reflect.Type) (*validator, error) {
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.RegisterFormat(anyUUID)
+	compiler.AssertFormat()
+	encoded, err := json.Marshal(schema)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := jsonschema.UnmarshalJSON(strings.NewReader(string(encoded)))
+	if err != nil {
+		return nil, err
+	}
+	if err := compiler.AddResource("input.json", plain); err != nil {
+		return nil, err
+	}
+	compiled, err := compiler.Compile("input.json")
+	if err != nil {
+		return nil, err
+	}
+	v := &validator{schema: compiled, defaults: object{}, advice: map[string]string{}}
+	for name, property := range schema["properties"].(object) {
+		if value, ok := property.(object)["default"]; ok {
+			v.defaults[name] = value
+		}
+	}
+	for field := range fields(input) {
+		if advice := field.Tag.Get("suggest"); advice != "" {
+			v.advice[jsonName(field)] = advice
+		}
+	}
+	return v, nil
+}
+
+// check validates an input and fills in the defaults. It returns the values by
+// name, or VALIDATION_ERROR with one remark per field.
+func (v *validator) check(raw json.RawMessage) (object, error) {
+	values, err := decodeObject(raw)
+	if err != nil {
+		return nil, fault.ValidationError.New("Invalid input parameters").Suggest("input: %s", err)
+	}
+	if err := v.schema.Validate(values); err != nil {
+		var invalid *jsonschema.ValidationError
+		if !errors.As(err, &invalid) {
+			return nil, err
+		}
+		return nil, fault.ValidationError.New("Invalid input parameters").Suggest("%s", v.remarks(invalid))
+	}
+	for name, value := range v.defaults {
+		if _, given := values[name]; !given {
+			values[name] = value
+		}
+	}
+	return values, nil
+}
+
+// remarks says what is wrong with each field: "limit: must be at most 50; …".
+func (v *validator) remarks(invalid *jsonschema.ValidationError) string {
+	said := map[string]bool{}
+	v.collect(invalid, said)
+	return strings.Join(slices.Sorted(maps.Keys(said)), "; ")
+}
+
+func (v *validator) collect(e *jsonschema.ValidationError, said map[string]bool) {
+	for _, cause := range e.Causes {
+		v.collect(cause, said)
+	}
+	if len(e.Causes) > 0 {
+		return
+	}
+	where := strings.Join(e.InstanceLocation, ".")
+	switch k := e.ErrorKind.(type) {
+	case *kind.Required:
+		for _, name := range k.Missing {
+			v.say(said, join(where, name), "is required")
+		}
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties {
+			v.say(said, join(where, clip(name)), "is not a field of this tool")
+		}
+	default:
+		v.say(said, where, remark(e.ErrorKind))
+	}
+}
+
+func (v *validator) say(said map[string]bool, where, what string) {
+	if advice := v.advice[where]; advice != "" {
+		what += ". " + advice
+	}
+	if where == "" {
+		where = "input"
+	}
+	said[where+": "+what] = true
+}
+
+// remark words a violation without repeating the value: it may be long, and it
+// may be somebody's secret.
+func remark(k jsonschema.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Format:
+		return "is not a valid " + k.Want
+	case *kind.Type:
+		return fmt.Sprintf("must be %s, not %s", strings.Join(k.Want, " or "), k.Got)
+	case *kind.Enum:
+		return fmt.Sprintf("must be one of %s", quoted(k.Want))
+	case *kind.Pattern:
+		return "does not match " + k.Want
+	case *kind.Minimum:
+		f, _ := k.Want.Float64()
+		return fmt.Sprintf("must be at least %v", f)
+	case *kind.Maximum:
+		f, _ := k.Want.Float64()
+		return fmt.Sprintf("must be at most %s", plainNumber(f))
+	case *kind.MinLength:
+		return fmt.Sprintf("must have at least %d characters", k.Want)
+	case *kind.MaxLength:
+		return fmt.Sprintf("must have at most %d characters", k.Want)
+	}
+	return clip(k.LocalizedString(message.NewPrinter(language.English)))
+}
+
+func plainNumber(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.2f", f), ".00") }
+
+func quoted(values []any) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = fmt.Sprint(v)
+	}
+	return strings.Join(words, ", ")
+}
+
+func join(where, name string) string {
+	if where == "" {
+		return name
+	}
+	return where + "." + name
+}
+
+// clip keeps a text of the caller's from filling an answer.
+func clip(text string) string {
+	const most = 80
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

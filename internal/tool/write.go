@@ -1,0 +1,224 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+)
+
+var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{1,63}$`)
+
+// Ledger keeps the receipts of a domain, in the same store as its data, so that
+// a change and its receipt are one atomic step.
+type Ledger interface {
+	// Change runs fn in one writable transaction of the principal in ctx. What
+	// fn reads for update stays locked until the end. An error undoes all of it.
+	Change(ctx context.Context, fn func(ctx context.Context) error) error
+	// Keep stores a receipt inside Change. A second receipt of the same id is an
+	// error, and so undoes its change.
+	Keep(ctx context.Context, r confirm.Receipt) error
+	// Find returns the answer of the receipt that owner has under id.
+	Find(ctx context.Context, owner access.Owner, id confirm.ID) (answer json.RawMessage, found bool, err error)
+}
+
+// open previews a write and leaves it at the desk for its human.
+func (r *Runner) open(ctx context.Context, c *call) result.Outcome {
+	p, err := c.tool.preview(ctx, c)
+	if err != nil {
+		return result.Failed(late(ctx, err))
+	}
+	shown, message, err := c.show(p.card)
+	if err != nil {
+		return result.Failed(err)
+	}
+	facts, err := factsDigest(p.facts)
+	if err != nil {
+		return result.Failed(err)
+	}
+	shown["action"], shown["mcpServer"], shown["userId"] = c.tool.spec.Name, r.opts.Server, c.who.Subject()
+	shown["timestamp"] = r.now().UnixMilli()
+	record, err := r.opts.Desk.Open(ctx, c.who, confirm.Request{
+		Action: c.tool.spec.Name, Server: r.opts.Server, Input: c.input, Digest: digest(c.input),
+		Facts: facts, Summary: message, Data: shown, Note: c.reason(),
+	})
+	if err != nil {
+		return result.Failed(err)
+	}
+	data := maps.Clone(shown)
+	data["expiresAt"] = record.Expires.UnixMilli()
+	return result.Outcome{Pending: &result.Pending{ID: string(record.ID), Message: message, Data: data, Expires: record.Expires}}
+}
+
+// show masks a card for the caller and only then asks for its sentence.
+func (c *call) show(card Card) (fields object, message string, err error) {
+	v := reflect.New(c.tool.card)
+	v.Elem().Set(reflect.ValueOf(card))
+	if c.tool.cardPlan != nil {
+		c.tool.cardPlan.apply(c.who, v)
+	}
+	encoded, err := json.Marshal(v.Interface())
+	if err != nil {
+		return nil, "", err
+	}
+	if err := json.Unmarshal(encoded, &fields); err != nil {
+		return nil, "", fmt.Errorf("a card must be a JSON object: %w", err)
+	}
+	return fields, v.Elem().Interface().(Card).Message(), nil
+}
+
+// reason is what the person said a change is for.
+func (c *call) reason() string {
+	var in struct {
+		Reason string `json:"reason"`
+	}
+	_ = json.Unmarshal(c.input, &in) // the input was validated; a reason of another type is none
+	return in.Reason
+}
+
+func factsDigest(facts any) (string, error) {
+	encoded, err := json.Marshal(facts)
+	if err != nil {
+		return "", err
+	}
+	return digest(encoded), nil
+}
+
+// Answer is what the /execute of a server does: the principal in the context
+// approves or denies one of their own confirmations. An approval applies the
+// change once, whoever asks how often; every answer after it is the same
+// receipt, byte for byte.
+func (r *Runner) Answer(ctx context.Context, id string, approved bool) result.Outcome {
+	who, err := access.From(ctx)
+	if err != nil {
+		return result.Failed(err)
+	}
+	if r.opts.Desk == nil || !uuidShape.MatchString(id) {
+		return result.Failed(fault.ConfirmationNotFound.New("Confirmation not found or expired."))
+	}
+	verdict, err := r.opts.Desk.Answer(ctx, who, confirm.ID(id), approved, effect{r})
+	if err != nil {
+		return result.Failed(err)
+	}
+	if verdict.State == confirm.Denied {
+		return cancelled()
+	}
+	o := result.Outcome{Wire: verdict.Answer}
+	if decoded, err := result.DecodeEnvelope(verdict.Answer); err == nil {
+		o = decoded
+	}
+	return o
+}
+
+func cancelled() result.Outcome {
+	return result.Outcome{
+		Message: "Action cancelled by user",
+		Wire:    json.RawMessage(`{"status":"cancelled","message":"Action cancelled by user"}`),
+	}
+}
+
+// effect carries out what the desk was told to. Every check of Call runs again.
+type effect struct{ r *Runner }
+
+// Apply runs a confirmed write: role, input, preview and facts again, then the
+// change and its receipt in one transaction.
+func (e effect) Apply(ctx context.Context, record confirm.Record) (json.RawMessage, error) {
+	answer, err := e.apply(ctx, record)
+	if err != nil {
+		o := result.Failed(late(ctx, err))
+		return e.r.Encode(o), o.Fault
+	}
+	return answer, nil
+}
+
+func (e effect) apply(ctx context.Context, record confirm.Record) (answer json.RawMessage, err error) {
+	who, err := access.From(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := e.r.admit(who, record.Action, record.Input)
+	if err != nil {
+		return nil, err
+	}
+	if c.tool.kind != result.Write || digest(c.input) != record.Digest {
+		return nil, fault.ConfirmationStale.New("The tool has changed since this was confirmed. Nothing was changed.")
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic applying %s: %v", record.Action, p)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, c.tool.timeout())
+	defer cancel()
+	err = e.r.opts.Ledger.Change(ctx, func(ctx context.Context) error {
+		answer, err = e.change(ctx, c, record)
+		return err
+	})
+	return answer, err
+}
+
+// change is the inside of the transaction.
+func (e effect) change(ctx context.Context, c *call, record confirm.Record) (json.RawMessage, error) {
+	p, err := c.tool.preview(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := factsDigest(p.facts)
+	if err != nil {
+		return nil, err
+	}
+	if facts != record.Facts {
+		return nil, fault.ConfirmationStale.New("What you were shown has changed since. Nothing was changed.")
+	}
+	out, err := c.tool.apply(ctx, c, p, confirm.Stamp{ID: record.ID, Owner: record.Owner, Encode: c.receipt})
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.receipt(out)
+	if err != nil {
+		return nil, err
+	}
+	return answer, e.r.opts.Ledger.Keep(ctx, confirm.Receipt{ID: record.ID, Owner: record.Owner, Tool: record.Action, Answer: answer})
+}
+
+// receipt encodes the answer of an applied write. out is the output or a
+// pointer to it; it is copied, because masking changes it in place.
+func (c *call) receipt(out any) (json.RawMessage, error) {
+	v := reflect.ValueOf(out)
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	copied := reflect.New(v.Type())
+	copied.Elem().Set(v)
+	data, err := c.encode(copied.Interface())
+	if err != nil {
+		return nil, err
+	}
+	return c.runner.Encode(result.Outcome{Data: data, Message: said(copied.Interface())}), nil
+}
+
+// said finds the sentence that an output tells people: its field `message`.
+func said(out any) string {
+	v := reflect.ValueOf(out)
+	for v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	for field := range fields(v.Type()) {
+		if jsonName(field) == "message" && field.Type.Kind() == reflect.String {
+			return v.FieldByIndex(field.Index).String()
+		}
+	}
+	return ""
+}
+
+// Find looks for the receipt beside the change.
+func (e effect) Find(ctx context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
+	return e.r.opts.Ledger.Find(ctx, owner, id)
+}
