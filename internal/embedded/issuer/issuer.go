@@ -1,0 +1,194 @@
+package issuer
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// TokenLife is how long ID and access tokens are valid.
+const TokenLife = time.Hour
+
+// Person is someone who can sign in.
+type Person struct {
+	Subject  string // the tokens' sub, unique
+	Username string // preferred_username, unique
+	Name     string
+	Email    string // told as verified when not empty
+	Title    string // shown on the sign-in page only
+	Roles    []string
+	Groups   []string
+}
+
+// Client is an application that may send people here to sign in.
+type Client struct {
+	ID           string
+	Secret       string   // empty: a public client, proven by PKCE alone
+	RedirectURIs []string // matched exactly; loopback only
+	LogoutURIs   []string // where people may return after signing out; matched exactly
+	Audience     string   // aud of its access tokens; empty: the client's ID
+}
+
+// Options says who exists. The zero value is an issuer that knows nobody.
+type Options struct {
+	People  []Person
+	Clients []Client
+	KeyFile string           // PEM file of the signing key, made when missing; empty: a fresh key for this process
+	Now     func() time.Time // nil: time.Now
+}
+
+// Issuer answers for one issuer URL. It is safe for concurrent use.
+type Issuer struct {
+	url    string
+	people []Person
+	signer *signer
+	codes  *codes
+	now    func() time.Time
+
+	mu      sync.RWMutex
+	clients map[string]Client
+}
+
+// New makes an issuer that calls itself issuerURL, which must name a loopback
+// host. Use [Start] to serve one.
+func New(issuerURL string, o Options) (*Issuer, error) {
+	if err := loopbackURL(issuerURL); err != nil {
+		return nil, err
+	}
+	now := o.Now
+	if now == nil {
+		now = time.Now
+	}
+	signer, err := newSigner(o.KeyFile)
+	if err != nil {
+		return nil, err
+	}
+	i := &Issuer{
+		url: issuerURL, people: slices.Clone(o.People), signer: signer,
+		codes: newCodes(now), now: now, clients: make(map[string]Client),
+	}
+	if err := i.checkPeople(); err != nil {
+		return nil, err
+	}
+	for _, c := range o.Clients {
+		if err := i.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return i, nil
+}
+
+// URL is the issuer's name, as it stands in iss.
+func (i *Issuer) URL() string { return i.url }
+
+// Register adds or replaces a client. It fails for a client without an ID and
+// for a redirect address that is not on loopback.
+func (i *Issuer) Register(c Client) error {
+	if c.ID == "" {
+		return errors.New("issuer: a client needs an ID")
+	}
+	for _, uri := range slices.Concat(c.RedirectURIs, c.LogoutURIs) {
+		if err := loopbackURL(uri); err != nil {
+			return fmt.Errorf("client %s: %w", c.ID, err)
+		}
+	}
+	if c.Audience == "" {
+		c.Audience = c.ID
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.clients[c.ID] = c
+	return nil
+}
+
+// Handler serves the issuer. Requests that name a host other than loopback are
+// refused, so that a web page cannot reach it under a name of its own.
+func (i *Issuer) Handler() http.Handler {
+	browser := http.NewServeMux()
+	browser.HandleFunc("GET /.well-known/openid-configuration", i.discovery)
+	browser.HandleFunc("GET /jwks", i.jwks)
+	browser.HandleFunc("GET /authorize", i.authorize)
+	browser.HandleFunc("POST /authorize", i.signIn)
+	browser.HandleFunc("POST /token", i.token)
+	browser.HandleFunc("GET /userinfo", i.userinfo)
+	browser.HandleFunc("GET /logout", i.logout)
+	browser.HandleFunc("POST /dev/token", i.devToken)
+	browser.HandleFunc("GET /style.css", style)
+	return guard(http.NewCrossOriginProtection().Handler(browser))
+}
+
+// maxForm bounds every request body: codes and names are short.
+const maxForm = 64 << 10
+
+func guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", contentPolicy(""))
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin") // no-referrer would turn the form's Origin into null
+		h.Set("Cache-Control", "no-store")
+		if !loopbackHost(r.Host) {
+			http.Error(w, "This development issuer answers on loopback only.", http.StatusMisdirectedRequest)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// contentPolicy allows nothing but our style sheet and forms to ourselves and,
+// because browsers apply form-action to redirects too, to the waiting client.
+func contentPolicy(client string) string {
+	return strings.TrimSpace("default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self' " + client)
+}
+
+func (i *Issuer) client(id string) (Client, bool) {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	c, ok := i.clients[id]
+	return c, ok
+}
+
+func (i *Issuer) person(username string) (Person, bool) {
+	at := slices.IndexFunc(i.people, func(p Person) bool { return p.Username == username })
+	if at < 0 {
+		return Person{}, false
+	}
+	return i.people[at], true
+}
+
+func (i *Issuer) checkPeople() error {
+	seen := make(map[string]bool, 2*len(i.people))
+	for _, p := range i.people {
+		if p.Username == "" || p.Subject == "" {
+			return fmt.Errorf("issuer: person %q needs a user name and a subject", p.Name)
+		}
+		if seen["u "+p.Username] || seen["s "+p.Subject] {
+			return fmt.Errorf("issuer: %s is there twice", p.Username)
+		}
+		seen["u "+p.Username], seen["s "+p.Subject] = true, true
+	}
+	return nil
+}
+
+func loopbackURL(raw string) error {
+	u, err := url.Parse(raw)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.Fragment != "" || !loopbackHost(u.Host) {
+		return fmt.Errorf("issuer: %q is not an address on loopback; the development issuer serves nothing else", raw)
+	}
+	return nil
+}
+
+func loopbackHost(hostport string) bool {
+	u := url.URL{Host: hostport}
+	host := u.Hostname()
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

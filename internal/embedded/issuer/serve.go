@@ -1,0 +1,75 @@
+package issuer
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Server is an issuer that listens.
+type Server struct {
+	*Issuer
+	http *http.Server
+	done chan struct{}
+}
+
+// Start listens on addr, which must be a loopback address with a port, such as
+// "localhost:3180" or "127.0.0.1:0", and serves until Close. The issuer's URL
+// names the host as addr does, with the port that was taken.
+func Start(addr string, o Options) (*Server, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("issuer: listen on %q: %w", addr, err)
+	}
+	if !loopbackHost(net.JoinHostPort(host, "0")) {
+		return nil, fmt.Errorf("issuer: %q is not on loopback; the development issuer listens nowhere else", addr)
+	}
+	ln, err := listenLoopback(addr)
+	if err != nil {
+		return nil, err
+	}
+	port := ln.Addr().(*net.TCPAddr).Port
+	i, err := New("http://"+net.JoinHostPort(host, fmt.Sprint(port)), o)
+	if err != nil {
+		return nil, closing(ln, err)
+	}
+	s := &Server{Issuer: i, done: make(chan struct{}), http: &http.Server{
+		Handler: i.Handler(), ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
+	}}
+	go func() {
+		defer close(s.done)
+		_ = s.http.Serve(ln) // always ErrServerClosed: only Close ends it
+	}()
+	return s, nil
+}
+
+// Close stops listening and waits for running requests, at most until ctx ends.
+func (s *Server) Close(ctx context.Context) error {
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		_ = s.http.Close()
+	}
+	<-s.done
+	return err
+}
+
+// listenLoopback looks at the address that was really taken: a hosts file may
+// point "localhost" anywhere.
+func listenLoopback(addr string) (net.Listener, error) {
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("issuer: %w", err)
+	}
+	if !ln.Addr().(*net.TCPAddr).IP.IsLoopback() {
+		return nil, closing(ln, fmt.Errorf("issuer: %q is not on loopback here", addr))
+	}
+	return ln, nil
+}
+
+func closing(ln net.Listener, err error) error {
+	_ = ln.Close()
+	return err
+}
