@@ -1,0 +1,110 @@
+package httpx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+)
+
+// How long a client may take. A stream lifts the limit on the answer for itself.
+const (
+	headerPatience = 10 * time.Second // for its headers
+	bodyPatience   = 30 * time.Second // for its body
+	answerPatience = 90 * time.Second // from its headers until it has read the answer
+	idlePatience   = 2 * time.Minute  // between two requests
+	maxHeaders     = 64 << 10         // bytes of headers
+)
+
+// NewServer makes a server that slow clients cannot exhaust.
+func NewServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           boundBody(h),
+		ReadHeaderTimeout: headerPatience,
+		WriteTimeout:      answerPatience,
+		IdleTimeout:       idlePatience,
+		MaxHeaderBytes:    maxHeaders,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // handshakes and resets of strangers
+	}
+}
+
+// KeepOpen lifts the time limit on an answer that lasts: a stream that somebody
+// else writes. [Stream] does it by itself, write by write.
+func KeepOpen(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+}
+
+// Listen listens on a TCP address. Its errors are sentences for whoever started
+// the program.
+func Listen(ctx context.Context, addr string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	switch {
+	case err == nil:
+		return l, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("port %s is already in use: stop the program that uses it or choose another port", portOf(addr))
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("port %s needs a right that this user does not have: choose a port above 1023", portOf(addr))
+	}
+	return nil, fmt.Errorf("cannot listen on %s: %w", addr, err)
+}
+
+func portOf(addr string) string {
+	if _, port, err := net.SplitHostPort(addr); err == nil {
+		return port
+	}
+	return addr
+}
+
+// Serve serves until ctx ends, then takes no new requests and gives those under
+// way the grace to finish; what is open after that is cut, which is no error.
+// Long streams learn of the end by s.RegisterOnShutdown.
+func Serve(ctx context.Context, s *http.Server, l net.Listener, grace time.Duration) error {
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(l) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serving %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	left, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if s.Shutdown(left) != nil {
+		_ = s.Close() // what it could tell us is what we asked for
+	}
+	<-ended
+	return nil
+}
+
+// boundBody gives a body its time to arrive. http.Server.ReadTimeout would do
+// so too, but it also cuts streams that outlive it.
+func boundBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			rc := http.NewResponseController(w)
+			_ = rc.SetReadDeadline(time.Now().Add(bodyPatience))
+			r.Body = &timedBody{ReadCloser: r.Body, rc: rc}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// timedBody lifts the deadline when the whole body is there.
+type timedBody struct {
+	io.ReadCloser
+	rc *http.ResponseController
+}
+
+// Read reads on.
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		_ = b.rc.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
