@@ -1,0 +1,357 @@
+package upstream_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/upstream"
+)
+
+func bothEras(t *testing.T, test func(t *testing.T, e era)) {
+	t.Run("modern", func(t *testing.T) { test(t, modern) })
+	t.Run("legacy", func(t *testing.T) { test(t, legacy) })
+}
+
+func TestParallelFirstCallsShareOneSession(t *testing.T) {
+	bothEras(t, func(t *testing.T, e era) {
+		f := newFakeServer(t, e, "get_thing")
+		u := start(t, upstream.Options{}, named("hr", f))
+		ctx := as("alice", "employee")
+		u.Tools(ctx) // the catalogue has a session of its own
+		opened := f.seen("server/discover") + f.seen("initialize")
+		var calls sync.WaitGroup
+		for range 32 {
+			calls.Go(func() {
+				if o := u.Call(ctx, "get_thing", nil); o.Fault != nil {
+					t.Errorf("call: %v", o.Fault)
+				}
+			})
+		}
+		calls.Wait()
+		want := 1
+		if e == legacy { // discover is tried first
+			want = 2
+		}
+		if got := f.seen("server/discover") + f.seen("initialize") - opened; got != want {
+			t.Errorf("got %d handshakes for 32 calls, want %d", got, want)
+		}
+	})
+}
+
+func TestTokenIsOfTheCallNotOfTheSession(t *testing.T) {
+	f := newFakeServer(t, modern, "get_thing")
+	u := start(t, upstream.Options{}, named("hr", f))
+	u.Call(as("alice", "employee"), "get_thing", nil)
+	u.Call(as("alice", "hr-read"), "get_thing", nil) // promoted since
+	want := []string{"alice:employee:hr:call", "alice:hr-read:hr:call"}
+	if diff := cmp.Diff(want, f.tokensFor("/mcp tools/call ")); diff != "" {
+		t.Errorf("tokens of the calls (-want +got):\n%s", diff)
+	}
+	if got := f.tokensFor("/mcp tools/list "); !slices.Equal(got, []string{"alice:employee:hr:catalogue"}) {
+		t.Errorf("tokens of the catalogue: got %q", got)
+	}
+}
+
+func TestEnvelopeStaysByteForByte(t *testing.T) {
+	bothEras(t, func(t *testing.T, e era) {
+		f := newFakeServer(t, e, "get_thing")
+		const wire = `{"status":"success", "data":{"z":1,"a":12345678901234567890},"metadata":{"hasMore":true,"returnedCount":50,"truncated":true}}`
+		f.tools["get_thing"] = func(_ context.Context, args json.RawMessage) string {
+			if string(args) != `{"b":1,"a":2}` {
+				t.Errorf("arguments: got %s", args)
+			}
+			return wire
+		}
+		f.again(t, e)
+		u := start(t, upstream.Options{}, named("hr", f))
+		o := u.Call(as("alice", "employee"), "get_thing", json.RawMessage(`{"b":1,"a":2}`))
+		if o.Fault != nil || string(o.Wire) != wire {
+			t.Fatalf("got %s (%v), want the server's bytes", o.Wire, o.Fault)
+		}
+		if o.Page == nil || !o.Page.More {
+			t.Errorf("page: got %+v, want more", o.Page)
+		}
+	})
+}
+
+func TestServerRestartIsRecovered(t *testing.T) {
+	bothEras(t, func(t *testing.T, e era) {
+		f := newFakeServer(t, e, "get_thing")
+		u := start(t, upstream.Options{}, named("hr", f))
+		ctx := as("alice", "employee")
+		if o := u.Call(ctx, "get_thing", nil); o.Fault != nil {
+			t.Fatalf("before the restart: %v", o.Fault)
+		}
+		f.again(t, e)
+		u.Call(ctx, "get_thing", nil) // may find out that the connection or the session is dead, and is not sent twice
+		if o := u.Call(ctx, "get_thing", nil); o.Fault != nil {
+			t.Fatalf("after the restart: %v", o.Fault)
+		}
+	})
+}
+
+func TestServerDownIsAWarningAndOthersServe(t *testing.T) {
+	up, gone := newFakeServer(t, modern, "get_thing"), newFakeServer(t, modern, "list_others")
+	u := start(t, upstream.Options{}, named("hr", up), named("finance", gone))
+	ctx := as("alice", "employee")
+	gone.Close()
+	set := u.Tools(ctx)
+	if len(set.Open) != 1 || set.Open[0].Name != "get_thing" || set.Open[0].Server != "hr" {
+		t.Errorf("open: got %+v, want hr's tool alone", set.Open)
+	}
+	if len(set.Down) != 1 || set.Down[0].Server != "finance" || set.Down[0].Code != "SERVICE_UNAVAILABLE" {
+		t.Errorf("down: got %+v, want finance", set.Down)
+	}
+	if o := u.Call(ctx, "list_others", nil); !fault.Is(o.Fault, fault.ServiceDown) || !strings.Contains(o.Fault.Message, "finance") {
+		t.Errorf("a tool of an unheard server: got %v, want SERVICE_UNAVAILABLE of finance", o.Fault)
+	}
+}
+
+func TestSlowServerTimesOutAlone(t *testing.T) {
+	quick, slow := newFakeServer(t, modern, "get_thing"), newFakeServer(t, modern, "get_slow")
+	slowly := named("finance", slow)
+	slowly.Timeout = 100 * time.Millisecond
+	u := start(t, upstream.Options{}, named("hr", quick), slowly)
+	ctx := as("alice", "employee")
+	u.Tools(ctx)
+	slow.block = func(_ *http.Request, method string) bool { return method == "tools/call" }
+	var calls sync.WaitGroup
+	calls.Go(func() {
+		if o := u.Call(ctx, "get_slow", nil); !fault.Is(o.Fault, fault.Timeout) || !strings.Contains(o.Fault.Message, "finance") {
+			t.Errorf("slow: got %v, want TIMEOUT of finance", o.Fault)
+		}
+	})
+	calls.Go(func() {
+		if o := u.Call(ctx, "get_thing", nil); o.Fault != nil {
+			t.Errorf("quick: %v", o.Fault)
+		}
+	})
+	calls.Wait()
+	if got := slow.seen("tools/call"); got != 1 {
+		t.Errorf("the slow call was sent %d times, want once", got)
+	}
+}
+
+func TestWrittenCallIsNotSentAgain(t *testing.T) {
+	f := newFakeServer(t, modern, "get_thing")
+	u := start(t, upstream.Options{}, named("hr", f))
+	ctx := as("alice", "employee")
+	u.Call(ctx, "get_thing", nil)
+	f.block = func(r *http.Request, method string) bool { // the connection breaks after the call was read
+		if method == "tools/call" {
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	if o := u.Call(ctx, "get_thing", nil); !fault.Is(o.Fault, fault.ServiceDown) {
+		t.Errorf("got %v, want SERVICE_UNAVAILABLE", o.Fault)
+	}
+	if got := f.seen("tools/call"); got != 2 {
+		t.Errorf("got %d calls on the wire, want 2", got)
+	}
+}
+
+func TestCallWithoutAnswerIsAudited(t *testing.T) {
+	f := newFakeServer(t, modern, "get_thing")
+	var kept sink
+	u := start(t, upstream.Options{Audit: &kept}, named("hr", f))
+	ctx := as("alice", "employee")
+	u.Call(ctx, "get_thing", nil)
+	f.Close()
+	u.Call(ctx, "get_thing", nil)
+	want := []audit.Event{{Kind: audit.Outcome, Server: "hr", Tool: "get_thing", Outcome: "SERVICE_UNAVAILABLE"}}
+	if diff := cmp.Diff(want, kept.events); diff != "" {
+		t.Errorf("audit (-want +got):\n%s", diff)
+	}
+}
+
+type sink struct{ events []audit.Event }
+
+func (s *sink) Append(_ context.Context, e audit.Event) error {
+	s.events = append(s.events, e)
+	return nil
+}
+
+func TestBreakerOpensAndOneProbeClosesIt(t *testing.T) {
+	f, now := newFakeServer(t, modern, "get_thing"), newClock()
+	u := start(t, upstream.Options{Now: now.Now}, named("hr", f))
+	ctx := as("alice", "employee")
+	u.Call(ctx, "get_thing", nil)
+	f.block = func(r *http.Request, method string) bool {
+		if method == "tools/call" {
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	for range 8 {
+		u.Call(ctx, "get_thing", nil)
+	}
+	if got := f.seen("tools/call"); got != 6 {
+		t.Errorf("got %d calls on the wire, want 1 good and 5 failing ones", got)
+	}
+	u.EachServer(func(name string, healthy bool, calls, failures int64, _ time.Duration) {
+		if name != "hr" || healthy || calls != 6 || failures != 5 {
+			t.Errorf("stats: got %s healthy=%t calls=%d failures=%d", name, healthy, calls, failures)
+		}
+	})
+	f.mu.Lock()
+	f.block = nil
+	f.mu.Unlock()
+	now.advance(time.Minute)
+	if o := u.Call(ctx, "get_thing", nil); o.Fault != nil {
+		t.Errorf("the probe: %v", o.Fault)
+	}
+	if o := u.Call(ctx, "get_thing", nil); o.Fault != nil {
+		t.Errorf("after the probe: %v", o.Fault)
+	}
+}
+
+func TestToolsAreOpenOrClosedByRole(t *testing.T) {
+	f := newFakeServer(t, modern, "get_thing")
+	u := start(t, upstream.Options{}, named("hr", f))
+	set := u.Tools(as("gast", "auditor"))
+	if len(set.Open) != 0 || len(set.Closed) != 1 {
+		t.Fatalf("got %+v, want the tool closed", set)
+	}
+	if c := set.Closed[0]; c.Name != "get_thing" || c.Sentence != "Does get_thing." || !slices.Equal(c.Roles, []string{"employee"}) {
+		t.Errorf("closed: got %+v", c)
+	}
+	if set := u.Tools(context.Background()); len(set.Open)+len(set.Closed)+len(set.Down) != 0 {
+		t.Errorf("nobody: got %+v, want nothing", set)
+	}
+}
+
+func TestLookAlikeToolsAreLeftOut(t *testing.T) {
+	one, two := newFakeServer(t, modern, "list_items", "get_own"), newFakeServer(t, modern, "list_items", "Iist-items", "get_0wn", "get_other")
+	u := start(t, upstream.Options{}, named("hr", one), named("sales", two))
+	var got []string
+	for _, tool := range u.Tools(as("alice", "employee")).Open {
+		got = append(got, tool.Server+"."+tool.Name)
+	}
+	want := []string{"sales.get_other", "hr.get_own", "hr.list_items"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+}
+
+func TestCatalogueIsAskedForAgainAfterAMinute(t *testing.T) {
+	f, now := newFakeServer(t, modern, "get_thing"), newClock()
+	u := start(t, upstream.Options{Now: now.Now}, named("hr", f))
+	ctx := as("alice", "employee")
+	for range 3 {
+		u.Tools(ctx)
+	}
+	if got := f.seen("tools/list"); got != 1 {
+		t.Errorf("got %d listings within a minute, want 1", got)
+	}
+	now.advance(11 * time.Minute)
+	u.Tools(ctx)
+	if got := f.seen("tools/list"); got != 2 {
+		t.Errorf("got %d listings after eleven minutes, want 2", got)
+	}
+}
+
+func TestOversizedAnswerFailsAlone(t *testing.T) {
+	f := newFakeServer(t, modern, "get_thing", "get_big")
+	f.tools["get_big"] = func(context.Context, json.RawMessage) string {
+		return `{"status":"success","data":"` + strings.Repeat("x", 1<<16) + `"}`
+	}
+	f.again(t, modern)
+	u := start(t, upstream.Options{MaxAnswer: 1 << 14}, named("hr", f))
+	ctx := as("alice", "employee")
+	if o := u.Call(ctx, "get_big", nil); o.Fault == nil {
+		t.Error("got the oversized answer")
+	}
+	if o := u.Call(ctx, "get_thing", nil); o.Fault != nil {
+		t.Errorf("the next call: %v", o.Fault)
+	}
+}
+
+func TestUnknownToolAndNobody(t *testing.T) {
+	f := newFakeServer(t, modern, "get_thing")
+	u := start(t, upstream.Options{}, named("hr", f))
+	if o := u.Call(as("alice", "employee"), "get_nothing", nil); !fault.Is(o.Fault, fault.UnknownTool) {
+		t.Errorf("got %v, want UNKNOWN_TOOL", o.Fault)
+	}
+	if o := u.Call(context.Background(), "get_thing", nil); !fault.Is(o.Fault, fault.Unauthorized) {
+		t.Errorf("got %v, want UNAUTHENTICATED", o.Fault)
+	}
+}
+
+func TestAnswerReachesTheOwningServer(t *testing.T) {
+	hr, finance := newFakeServer(t, modern, "get_a"), newFakeServer(t, modern, "get_b")
+	unknown := func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write([]byte(`{"status":"error","code":"CONFIRMATION_NOT_FOUND","message":"x"}`))
+	}
+	const receipt = `{"status":"success","data":{"message":"Employee Frank Davis has been deleted."}}`
+	hr.execute = unknown
+	finance.execute = func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(receipt)) }
+	u := start(t, upstream.Options{Records: records{}}, named("hr", hr), named("finance", finance))
+	ctx := as("alice", "hr-write")
+	status, body, err := u.Execute(ctx, "", "id-1", true)
+	if err != nil || status != 200 || string(body) != receipt {
+		t.Errorf("asked each: got %d %s %v, want finance's receipt", status, body, err)
+	}
+	if status, _, err := u.Execute(ctx, "hr", "id-1", true); err != nil || status != 404 {
+		t.Errorf("asked hr: got %d %v, want 404", status, err)
+	}
+	if o := u.Answer(ctx, "id-1", true); o.Message != "Employee Frank Davis has been deleted." || string(o.Wire) != receipt {
+		t.Errorf("answer: got %+v", o)
+	}
+	if got := finance.tokensFor("/execute  "); !slices.Contains(got, "alice:hr-write:finance:execute") {
+		t.Errorf("tokens: got %q, want purpose execute", got)
+	}
+	finance.Close()
+	if _, _, err := u.Execute(ctx, "", "id-1", true); !fault.Is(err, fault.ServiceDown) {
+		t.Errorf("owner may be away: got %v, want SERVICE_UNAVAILABLE", err)
+	}
+}
+
+type records struct{}
+
+func (records) Get(context.Context, confirm.ID) (confirm.Record, bool, error) {
+	return confirm.Record{}, false, nil
+}
+
+func TestCatalogueIsAServiceForMCP(t *testing.T) {
+	f := newFakeServer(t, modern, "get_thing")
+	c := upstream.Catalogue{Upstream: start(t, upstream.Options{}, named("hr", f))}
+	tools, err := c.Tools(as("alice", "employee"))
+	if err != nil || len(tools) != 1 || tools[0].Kind != result.Read {
+		t.Fatalf("got %+v %v", tools, err)
+	}
+	if _, err := c.Tools(context.Background()); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("nobody: got %v, want UNAUTHENTICATED", err)
+	}
+	wire := c.Encode(c.Call(as("alice", "employee"), "get_thing", nil))
+	if string(wire) != `{"status":"success","data":{"tool":"get_thing"}}` {
+		t.Errorf("encoded: got %s", wire)
+	}
+}
+
+func TestStrangerHasASessionOfTheirOwn(t *testing.T) {
+	f := newFakeServer(t, legacy, "get_thing")
+	u := start(t, upstream.Options{}, named("hr", f))
+	for _, name := range []string{"alice", "bob", "alice", "bob"} {
+		if o := u.Call(as(name, string(access.Employee)), "get_thing", nil); o.Fault != nil {
+			t.Fatal(o.Fault)
+		}
+	}
+	if got := f.seen("initialize"); got != 3 {
+		t.Errorf("got %d sessions, want one each and the catalogue's", got)
+	}
+}
