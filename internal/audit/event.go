@@ -3,7 +3,11 @@
 // It can prove the record whole, and names the first broken line when it is not.
 //
 // It stores digests of arguments, never the values of fields. It is not a log
-// for operators: that is slog's.
+// for operators: that is slog's. Nor can a chain without a key stop somebody who
+// may rewrite both files from the first line on: keep a copy of PATH.head, or of
+// the last hash that was verified, where they cannot.
+//
+// Start with [Log], then [Verify].
 package audit
 
 import (
@@ -21,6 +25,7 @@ const (
 	Denial       Kind = "denial"       // a call was refused: no role, foreign row, foreign confirmation
 	Confirmation Kind = "confirmation" // a step of a confirmation's life
 	Turn         Kind = "turn"         // a question was asked and answered
+	Recovery     Kind = "recovery"     // the record itself: what was found damaged when it was opened
 )
 
 // Event is one line of the record. Append fills Seq, Time, RequestID, TraceID,

@@ -1,0 +1,104 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/telemetry"
+)
+
+// A line is the event as JSON, its hash last, and a newline. What is hashed is
+// the line without the hash member, so that any tool can check a line:
+//
+//	sed 's/,"hash":"[0-9a-f]*"}$/}/' | tr -d '\n' | sha256sum
+const (
+	hashOpen  = `,"hash":"`
+	hashClose = `"}`
+	noHash    = hashOpen + hashClose
+	hashSize  = 2 * sha256.Size
+	sealSize  = len(noHash) + hashSize
+
+	maxText = 4 << 10 // bytes of one text in an event; longer ones are clipped
+	maxLine = 1 << 20 // bytes of a line; clipped texts stay far below it
+)
+
+// origin is the Prev of the first event.
+var origin = strings.Repeat("0", hashSize)
+
+// seal sets the event's hash and returns its line.
+func seal(e *Event) ([]byte, error) {
+	e.Hash = ""
+	line, err := json.Marshal(e)
+	if err != nil {
+		return nil, err
+	}
+	body := line[:len(line)-len(noHash)]
+	e.Hash = hashOf(body)
+	line = append(body, hashOpen...)
+	line = append(line, e.Hash...)
+	line = append(line, hashClose...)
+	return append(line, '\n'), nil
+}
+
+func hashOf(body []byte) string {
+	h := sha256.New()
+	h.Write(body)
+	h.Write([]byte{'}'})
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// parse reads one line without its newline. The reason is Altered for JSON that
+// is no event or does not have the hash that it ends with.
+func parse(line []byte) (e Event, broken Reason) {
+	if !json.Valid(line) {
+		return Event{}, NotJSON
+	}
+	if len(line) < sealSize || json.Unmarshal(line, &e) != nil {
+		return Event{}, Altered
+	}
+	body := line[:len(line)-sealSize]
+	if e.Hash != hashOf(body) || !bytes.Equal(line[len(body):], []byte(hashOpen+e.Hash+hashClose)) {
+		return e, Altered
+	}
+	return e, ""
+}
+
+// attribute fills what the context knows. An event that already names a person
+// keeps that person whole: two people are never mixed in one line.
+func attribute(ctx context.Context, e *Event) {
+	if p, err := access.From(ctx); err == nil && e.Subject == "" {
+		owner := p.Owner()
+		e.Issuer, e.Subject, e.Username = owner.Issuer, owner.Subject, p.Username()
+	}
+	if r := telemetry.RequestOf(ctx); r.ID != "" {
+		e.RequestID, e.TraceID = r.ID, r.Trace
+	}
+}
+
+// clipTexts keeps a caller's text, such as a tool's name that nobody knows,
+// from filling the disk.
+func clipTexts(e *Event) {
+	for _, text := range []*string{
+		&e.Issuer, &e.Subject, &e.Username, &e.Server, &e.Tool, &e.Step, &e.Confirmation, &e.Conversation,
+		&e.Digest, &e.Outcome, &e.Note, &e.RequestID, &e.TraceID,
+	} {
+		*text = clip(*text)
+	}
+}
+
+func clip(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	end := maxText
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}

@@ -1,0 +1,333 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/telemetry"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// clock ticks a second each time it is read.
+func clock() func() time.Time {
+	var ticks atomic.Int64
+	return func() time.Time { return noon.Add(time.Duration(ticks.Add(1)) * time.Second) }
+}
+
+func openAt(t testing.TB, path string) *Log {
+	t.Helper()
+	l, err := Open(path, &Options{Now: clock()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func openNew(t testing.TB) (*Log, string) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	return openAt(t, path), path
+}
+
+func appendAll(t testing.TB, l *Log, events ...Event) {
+	t.Helper()
+	for _, e := range events {
+		if err := l.Append(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func readAll(t testing.TB, path string) []Event {
+	t.Helper()
+	var all []Event
+	for e, err := range Events(path) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+func wantWhole(t testing.TB, path string, events uint64) Report {
+	t.Helper()
+	report, err := Verify(path)
+	if err != nil || report.Broken != nil || report.Events != events {
+		t.Fatalf("Verify: got %d events, broken %v, error %v; want %d whole ones", report.Events, report.Broken, err, events)
+	}
+	return report
+}
+
+func TestAppendNamesPersonAndRequest(t *testing.T) {
+	l, path := openNew(t)
+	p := access.NewPrincipal(access.Claims{Issuer: "https://id", Subject: "s-1", Username: "alice.chen"})
+	ctx := telemetry.WithRequest(access.With(t.Context(), p), telemetry.Request{ID: "req-1", Trace: "trace-1"})
+	if err := l.Append(ctx, Event{Kind: Outcome, Tool: "get_employee", Rows: 1, Outcome: "success"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Append(ctx, Event{Kind: Denial, Subject: "s-2"}); err != nil {
+		t.Fatal(err)
+	}
+	got := readAll(t, path)
+	want := Event{
+		Seq: 1, Time: noon.Add(time.Second), Kind: Outcome, Issuer: "https://id", Subject: "s-1", Username: "alice.chen",
+		Tool: "get_employee", Rows: 1, Outcome: "success", RequestID: "req-1", TraceID: "trace-1", Prev: origin, Hash: got[0].Hash,
+	}
+	if diff := cmp.Diff(want, got[0]); diff != "" {
+		t.Errorf("first event (-want +got):\n%s", diff)
+	}
+	if got[1].Issuer != "" || got[1].Username != "" || got[1].Prev != got[0].Hash {
+		t.Errorf("second event: got %+v, want only its own person, chained to the first", got[1])
+	}
+}
+
+func TestReopeningContinuesTheChain(t *testing.T) {
+	l, path := openNew(t)
+	appendAll(t, l, Event{Kind: Turn}, Event{Kind: Outcome})
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Append(t.Context(), Event{Kind: Turn}); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("Append after Close: got %v, want os.ErrClosed", err)
+	}
+	appendAll(t, openAt(t, path), Event{Kind: Intent})
+	wantWhole(t, path, 3)
+}
+
+func TestOneProcessHoldsAPath(t *testing.T) {
+	_, path := openNew(t)
+	if l, err := Open(path, nil); err == nil {
+		_ = l.Close()
+		t.Fatal("a second Open of a held path succeeded")
+	}
+}
+
+func TestTornLastLineIsCutOffAndTold(t *testing.T) {
+	l, path := openNew(t)
+	appendAll(t, l, Event{Kind: Turn}, Event{Kind: Outcome})
+	_ = l.Close()
+	addBytes(t, path, `{"seq":3,"time":"2026`)
+
+	if report, _ := Verify(path); report.Broken == nil || report.Broken.Line != 3 || report.Broken.Reason != TruncatedTail {
+		t.Errorf("before reopening: got %v, want a truncated tail at line 3", report.Broken)
+	}
+	_ = openAt(t, path)
+	report := wantWhole(t, path, 3)
+	want := []Remark{{3, "21 bytes of a torn last line were cut off."}}
+	if diff := cmp.Diff(want, report.Remarks); diff != "" {
+		t.Errorf("remarks (-want +got):\n%s", diff)
+	}
+}
+
+func TestReopeningTellsLostEvents(t *testing.T) {
+	for name, c := range map[string]struct {
+		damage func(t *testing.T, path string)
+		note   string
+	}{
+		"lines cut": {func(t *testing.T, path string) { keepLines(t, path, 1) }, "The head named event 3 and the record ended with 1: 2 events were lost."},
+		"all cut":   {func(t *testing.T, path string) { keepLines(t, path, 0) }, "The head named event 3 and the record ended with 0: 3 events were lost."},
+		"no head": {func(t *testing.T, path string) { _ = os.Remove(headPath(path)) },
+			"The head was missing or unreadable: events after number 3 may have been lost."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, path := openNew(t)
+			appendAll(t, l, Event{Kind: Turn}, Event{Kind: Turn}, Event{Kind: Turn})
+			_ = l.Close()
+			c.damage(t, path)
+			_ = openAt(t, path)
+			events := readAll(t, path)
+			last := events[len(events)-1]
+			if last.Kind != Recovery || last.Note != c.note {
+				t.Errorf("last event: got %s %q, want %q", last.Kind, last.Note, c.note)
+			}
+			wantWhole(t, path, uint64(len(events)))
+		})
+	}
+}
+
+func TestBrokenRecordIsNotContinued(t *testing.T) {
+	l, path := openNew(t)
+	appendAll(t, l, Event{Kind: Turn})
+	_ = l.Close()
+	editFile(t, path, func(b []byte) []byte { return bytes.Replace(b, []byte("turn"), []byte("tore"), 1) })
+	if _, err := Open(path, nil); err == nil || !strings.Contains(err.Error(), "altered") {
+		t.Errorf("Open: got %v, want it refused as altered", err)
+	}
+}
+
+// TestFullDiskLeavesNoTrace lets writes fail in the middle of a line.
+func TestFullDiskLeavesNoTrace(t *testing.T) {
+	l, path := openNew(t)
+	appendAll(t, l, Event{Kind: Turn})
+	disk := &disk{file: l.file}
+	l.file = disk
+	for room := range 3 {
+		disk.room.Store(int64(room * 40))
+		for range 2 {
+			err := l.Append(t.Context(), Event{Kind: Intent})
+			if !fault.Is(err, fault.ServiceDown) || !errors.Is(err, syscall.ENOSPC) {
+				t.Fatalf("Append on a full disk: got %v, want SERVICE_UNAVAILABLE because of ENOSPC", err)
+			}
+		}
+		wantWhole(t, path, uint64(room+1))
+		disk.room.Store(1 << 20)
+		appendAll(t, l, Event{Kind: Intent})
+	}
+	wantWhole(t, path, 4)
+}
+
+func TestTornBytesThatCannotBeCutBlockTheNextWrite(t *testing.T) {
+	l, path := openNew(t)
+	disk := &disk{file: l.file, stuck: true}
+	l.file = disk
+	disk.room.Store(10)
+	for range 2 {
+		if err := l.Append(t.Context(), Event{Kind: Turn}); err == nil {
+			t.Fatal("Append succeeded with torn bytes in front of it")
+		}
+		disk.room.Store(1 << 20)
+	}
+	disk.stuck = false
+	appendAll(t, l, Event{Kind: Turn})
+	wantWhole(t, path, 1)
+}
+
+func TestFailedSyncRefusesAndHeals(t *testing.T) {
+	l, path := openNew(t)
+	disk := &disk{file: l.file}
+	disk.room.Store(1 << 20)
+	disk.sick.Store(true)
+	l.file = disk
+	for range 2 {
+		if err := l.Append(t.Context(), Event{Kind: Intent}); !errors.Is(err, syscall.EIO) {
+			t.Fatalf("Append: got %v, want the sync's error", err)
+		}
+	}
+	appendAll(t, l, Event{Kind: Outcome}) // needs no sync
+	disk.sick.Store(false)
+	appendAll(t, l, Event{Kind: Intent})
+	wantWhole(t, path, 4)
+}
+
+func TestOnlyAnnouncementsWaitForTheDisk(t *testing.T) {
+	l, _ := openNew(t)
+	disk := &disk{file: l.file}
+	disk.room.Store(1 << 20)
+	l.file = disk
+	appendAll(t, l, Event{Kind: Outcome}, Event{Kind: Denial}, Event{Kind: Turn})
+	if n := disk.syncs.Load(); n != 0 {
+		t.Errorf("syncs after outcome, denial and turn: got %d, want 0", n)
+	}
+	appendAll(t, l, Event{Kind: Intent}, Event{Kind: Confirmation})
+	if n := disk.syncs.Load(); n != 2 {
+		t.Errorf("syncs after intent and confirmation: got %d, want 2", n)
+	}
+}
+
+// TestConcurrentIntentsShareSyncs holds the first sync until every other event
+// is written: one more sync must carry all of them.
+func TestConcurrentIntentsShareSyncs(t *testing.T) {
+	const writers = 100
+	l, path := openNew(t)
+	disk := &disk{file: l.file, gate: make(chan struct{})}
+	disk.room.Store(1 << 20)
+	l.file = disk
+	var all sync.WaitGroup
+	for range writers {
+		all.Go(func() {
+			if err := l.Append(context.Background(), Event{Kind: Intent}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for l.end().seq < writers {
+		runtime.Gosched()
+	}
+	close(disk.gate)
+	all.Wait()
+	if n := disk.syncs.Load(); n > 2 {
+		t.Errorf("syncs for %d concurrent intents: got %d, want at most 2", writers, n)
+	}
+	wantWhole(t, path, writers)
+}
+
+func TestLongTextIsClipped(t *testing.T) {
+	l, path := openNew(t)
+	appendAll(t, l, Event{Kind: Denial, Tool: strings.Repeat("ü<", 1<<20)})
+	got := readAll(t, path)[0].Tool
+	if len(got) > maxText+len("…") || !strings.HasSuffix(got, "…") {
+		t.Errorf("clipped tool: got %d bytes, want at most %d and an ellipsis", len(got), maxText)
+	}
+	wantWhole(t, path, 1)
+}
+
+// disk is a real file that runs out of room, cannot sync, or syncs late.
+type disk struct {
+	file
+	room  atomic.Int64
+	sick  atomic.Bool
+	stuck bool
+	gate  chan struct{}
+	syncs atomic.Int64
+}
+
+func (d *disk) Write(b []byte) (int, error) {
+	if room := d.room.Load(); int64(len(b)) > room {
+		n, _ := d.file.Write(b[:room])
+		return n, syscall.ENOSPC
+	}
+	return d.file.Write(b)
+}
+
+func (d *disk) Truncate(size int64) error {
+	if d.stuck {
+		return syscall.EIO
+	}
+	return d.file.Truncate(size)
+}
+
+func (d *disk) Sync() error {
+	d.syncs.Add(1)
+	if d.gate != nil {
+		<-d.gate
+	}
+	if d.sick.Load() {
+		return syscall.EIO
+	}
+	return d.file.Sync()
+}
+
+func editFile(t testing.TB, path string, edit func([]byte) []byte) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, edit(b), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func addBytes(t testing.TB, path, text string) {
+	editFile(t, path, func(b []byte) []byte { return append(b, text...) })
+}
+
+func keepLines(t testing.TB, path string, n int) {
+	editFile(t, path, func(b []byte) []byte { return bytes.Join(bytes.SplitAfter(b, []byte("\n"))[:n], nil) })
+}

@@ -1,0 +1,46 @@
+package audit
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"os"
+)
+
+// Events ranges over the events of the record at path, in order. It checks each
+// line by itself but not the chain: that is Verify's. The first line that does
+// not hold ends it with an error; a torn last line is left out, because it may
+// be being written.
+func Events(path string) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(Event{}, fmt.Errorf("reading the audit log: %w", err))
+			return
+		}
+		defer f.Close()
+		readEvents(f, yield)
+	}
+}
+
+func readEvents(r io.Reader, yield func(Event, error) bool) {
+	in := lines(r)
+	for n := 1; ; n++ {
+		l, err := in.next()
+		if err == io.EOF || l.torn {
+			return
+		}
+		if err != nil {
+			yield(Event{}, fmt.Errorf("reading the audit log: %w", err))
+			return
+		}
+		e, broken := parse(l.text)
+		if broken != "" {
+			yield(Event{}, fmt.Errorf("reading the audit log: line %d: %s", n, broken))
+			return
+		}
+		if !yield(e, nil) {
+			return
+		}
+	}
+}
