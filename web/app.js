@@ -1,0 +1,196 @@
+// Wires the page: who is signed in, which conversation is open, what the keys do.
+
+import { get, session } from "./api.js";
+import { makeComposer } from "./composer.js";
+import { makeConversations } from "./conversations.js";
+import { show } from "./dom.js";
+import { label } from "./format.js";
+import { drawSuggestions } from "./suggestions.js";
+import { listOf, makeThread } from "./thread.js";
+import { isRehearsal, modelLabel } from "./turn.js";
+
+const at = (id) => document.getElementById(id);
+const titles = new Map(); // tool name → title
+
+const thread = makeThread(
+  { view: at("view"), log: at("log"), waiting: at("waiting-cards"), waitingArea: at("waiting") },
+  {
+    titleOf: (tool) => titles.get(tool) ?? label(tool || "this change"),
+    onStart: started,
+    onModel: showModel,
+    onRunning: (now) => running(now),
+    onLine: showLine,
+  },
+);
+const composer = makeComposer(
+  { form: at("composer"), field: at("question"), send: at("send"), stop: at("stop"), counter: at("counter") },
+  { ask: (text) => ask(text), stop: () => thread.stop() },
+);
+const conversations = makeConversations(at("conversations"), at("conversations-note"), { removed });
+
+// ---- signing in
+
+async function begin() {
+  try {
+    const user = await get("/api/user");
+    signedIn(user);
+  } catch (fault) {
+    if (fault.status === 401) return signedOut();
+    unreachable(fault);
+  }
+}
+
+function signedIn(user) {
+  show(at("starting"), false);
+  show(at("app"));
+  show(at("account"));
+  at("user-name").textContent = user.name || user.username;
+  at("user-name").title = [user.username, ...(user.roles ?? [])].join(" · ");
+  at("greeting").textContent = user.name ? `Hello, ${user.name.split(" ")[0]}.` : "Hello.";
+  session.addEventListener("signed-out", () => show(at("session-ended")));
+  window.addEventListener("hashchange", route);
+  learnTools().finally(route); // titles first: cards and tables are named by them
+  conversations.refresh();
+}
+
+function signedOut() {
+  show(at("starting"), false);
+  show(at("signed-out"));
+  at("sign-in").focus();
+}
+
+function unreachable(fault) {
+  at("starting-words").textContent = fault.message;
+  at("starting").dataset.state = "failed";
+  show(at("starting-retry"));
+}
+
+async function learnTools() {
+  try {
+    const body = await get("/api/tools");
+    const tools = listOf(body, "tools");
+    for (const tool of tools) titles.set(tool.name, tool.title || label(tool.name));
+    drawSuggestions({ few: at("suggestions"), all: at("all-tools") }, tools, { ask: (text) => ask(text), fill: composer.fill });
+    warnOfServers(listOf(body, "servers"));
+    show(at("no-tools"), tools.length === 0);
+    show(at("everything"), tools.length > 0);
+  } catch (fault) {
+    at("no-tools").textContent = `What you can ask could not be listed. ${fault.message}`;
+    show(at("no-tools"));
+  }
+}
+
+function warnOfServers(servers) {
+  const down = servers.filter((server) => server.healthy === false).map((server) => server.name);
+  at("servers-down").textContent = down.length ? `Not answering just now: ${down.join(", ")}.` : "";
+  show(at("servers-down"), down.length > 0);
+}
+
+// ---- conversations
+
+function conversationInAddress() {
+  const found = /^#\/c\/([^/]+)$/.exec(location.hash);
+  return found ? decodeURIComponent(found[1]) : "";
+}
+
+async function route() {
+  const id = conversationInAddress();
+  if (id && id === thread.id) return;
+  closeSidebar();
+  try {
+    await thread.open(id);
+    showProblem("");
+  } catch (fault) {
+    showProblem(fault.status === 404 ? "This conversation does not exist, or is not yours." : `It could not be opened. ${fault.message}`);
+  }
+  conversations.select(id);
+  show(at("empty"), thread.empty);
+  if (!hasTouch()) composer.focus();
+}
+
+function showProblem(words) {
+  at("problem").textContent = words;
+  show(at("problem"), Boolean(words));
+}
+
+// On a phone the keyboard would cover what was opened.
+function hasTouch() {
+  return window.matchMedia("(pointer: coarse)").matches;
+}
+
+function ask(text) {
+  show(at("empty"), false);
+  showProblem("");
+  thread.ask(text).finally(() => conversations.refresh());
+}
+
+function started(id) {
+  history.replaceState(null, "", `#/c/${encodeURIComponent(id)}`);
+  conversations.refresh().then(() => conversations.select(id));
+}
+
+function removed(id) {
+  if (id === thread.id) newConversation();
+}
+
+function newConversation() {
+  closeSidebar();
+  if (conversationInAddress()) location.hash = "#/";
+  else route();
+}
+
+// ---- what the page says of itself
+
+function running(now) {
+  composer.running(now);
+  at("log").setAttribute("aria-busy", String(now));
+}
+
+function showModel(model) {
+  const badge = at("model");
+  badge.textContent = modelLabel(model);
+  badge.dataset.model = model;
+  badge.classList.toggle("rehearsal", isRehearsal(model));
+  badge.title = isRehearsal(model) ? "A small planner answers by rules. It is labelled so that nobody takes it for an AI model." : "The model that answers";
+  show(badge);
+}
+
+function showLine(state) {
+  const words = navigator.onLine ? "Connection lost. Reconnecting…" : "You are offline. The page will pick up where it stopped.";
+  const lost = state === "waiting" || !navigator.onLine;
+  at("line").textContent = lost ? words : "";
+  show(at("line"), lost);
+}
+
+// ---- keys, sidebar, sign-out
+
+function closeSidebar() {
+  at("sidebar").classList.remove("open");
+  at("menu").setAttribute("aria-expanded", "false");
+}
+
+function toggleSidebar() {
+  const open = at("sidebar").classList.toggle("open");
+  at("menu").setAttribute("aria-expanded", String(open));
+  if (open) at("new").focus();
+}
+
+// Escape stops what runs, closes what is open, and goes back to the question.
+function escape(event) {
+  if (event.key !== "Escape" || event.isComposing) return;
+  if (at("sidebar").classList.contains("open")) {
+    closeSidebar();
+    return at("menu").focus();
+  }
+  if (thread.running) thread.stop();
+  composer.focus();
+}
+
+at("menu").addEventListener("click", toggleSidebar);
+at("new").addEventListener("click", newConversation);
+at("starting-retry").addEventListener("click", () => location.reload());
+document.addEventListener("keydown", escape);
+window.addEventListener("offline", () => showLine("waiting"));
+window.addEventListener("online", () => showLine("open"));
+
+begin();

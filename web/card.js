@@ -1,0 +1,230 @@
+// The approval card: exactly what will happen, and the two answers. A card shows
+// its outcome once, wherever that comes from first: the answer to its own
+// button, or the conversation's event stream.
+
+import { gatewayNow, get, post } from "./api.js";
+import { el, icon, show } from "./dom.js";
+import { isEmpty, isIdentifier } from "./format.js";
+import { descriptionList } from "./rows.js";
+
+const THINKING_MS = 300_000; // how long a person may think, when the card does not say
+const TICK_MS = 250;
+
+// What names the request rather than the change; it stands under "Details".
+const TECHNICAL = new Set(["action", "mcpServer", "userId", "username", "timestamp", "expiresAt", "confirmationId", "approvalUrl", "conversationId", "message", "summary"]);
+
+// The states of a card, and what is said when nothing better is known.
+const ENDINGS = {
+  approved: "Approved and done.",
+  answered: "This request was answered elsewhere.",
+  denied: "Denied. Nothing was changed.",
+  failed: "Nothing was changed.",
+  expired: "Time is up: nobody answered within five minutes, so nothing was changed. Ask again if you still want this.",
+  gone: "This request is no longer waiting: it expired or was withdrawn. This answer changed nothing.",
+  foreign: "This request belongs to someone else. You can only approve your own; nothing was changed.",
+};
+
+const BADGES = { approved: "Approved", answered: "Answered", denied: "Denied", expired: "Expired", failed: "Not done" };
+
+/** makeCard draws one pending confirmation. title names its tool. */
+export function makeCard(envelope, { title, onSettled }) {
+  return new Card(envelope, title, onSettled);
+}
+
+class Card {
+  #onSettled;
+  #deadline;
+  #timer;
+  #heard = ""; // the outcome as the event stream told it
+
+  constructor(envelope, title, onSettled) {
+    this.id = envelope.confirmationId;
+    this.state = "waiting";
+    this.receipt = ""; // the gateway's own words, by which its echo is known
+    this.#onSettled = onSettled;
+    this.#deadline = deadlineOf(envelope.confirmationData ?? {});
+    this.node = this.#draw(envelope, title);
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    this.#tick();
+  }
+
+  get ended() {
+    return this.state in ENDINGS;
+  }
+
+  /** dispose stops the clock of a card that left the page. */
+  dispose() {
+    clearInterval(this.#timer);
+  }
+
+  /** tell gives the card an outcome that arrived on the event stream. */
+  tell(message) {
+    if (this.receipt || this.ended) return;
+    this.#heard = message;
+    if (this.state !== "sending") this.#end("answered", message); // else its own answer is on the way
+  }
+
+  // ---- drawing
+
+  #draw(envelope, title) {
+    const data = envelope.confirmationData ?? {};
+    const facts = Object.entries(data).filter(([key, value]) => isFact(key, value));
+    const heading = `card-${this.id}`;
+    this.badge = el("span", { class: "card-badge" }, "Waiting for you");
+    this.clock = el("span", { class: "card-clock", role: "timer", "data-countdown": true });
+    this.bar = el("progress", { class: "card-bar", max: THINKING_MS, "aria-hidden": "true" });
+    this.note = el("p", { class: "card-note", role: "status", "data-card-note": true, hidden: true });
+    return el(
+      "section",
+      { class: "card", role: "group", "aria-labelledby": heading, tabindex: "-1", "data-card": this.id, "data-card-state": "waiting" },
+      el("header", {}, icon("lock"), el("h3", { id: heading }, title), this.badge),
+      el("p", { class: "card-message", "data-card-message": true }, envelope.message ?? ""),
+      facts.length ? descriptionList(facts, data) : null,
+      technical(envelope),
+      this.#controls(),
+      this.note,
+    );
+  }
+
+  #controls() {
+    this.approve = el("button", { type: "button", class: "primary", "data-approve": true, onclick: () => this.#answer(true) }, icon("check"), "Approve");
+    this.deny = el("button", { type: "button", "data-deny": true, onclick: () => this.#answer(false) }, icon("cross"), "Deny");
+    this.again = el("button", { type: "button", "data-check-again": true, hidden: true, onclick: () => this.#check() }, "Check again");
+    this.controls = el("div", { class: "card-controls" }, this.approve, this.deny, this.again, this.clock);
+    return el("div", {}, this.bar, this.controls);
+  }
+
+  // ---- the clock
+
+  #tick() {
+    const left = Math.max(0, this.#deadline - gatewayNow());
+    const seconds = Math.ceil(left / 1000);
+    this.clock.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} left`;
+    this.bar.value = left;
+    this.node.toggleAttribute("data-urgent", left < 60_000);
+    if (left === 0 && this.state === "waiting") this.#end("expired");
+  }
+
+  // ---- answering
+
+  async #answer(approved) {
+    if (this.state === "sending" || this.ended) return; // a second click says nothing new
+    this.#become("sending", approved ? "Approving…" : "Denying…");
+    try {
+      this.#settle(await post(`/api/confirm/${encodeURIComponent(this.id)}`, { approved }));
+    } catch (fault) {
+      this.#refused(fault);
+    }
+  }
+
+  #settle(envelope) {
+    const { message, suggestion } = wordsOf(envelope);
+    const endings = { success: "approved", cancelled: "denied", error: "failed" };
+    const ending = endings[envelope?.status] ?? "failed";
+    if (this.ended) return; // the event stream was faster
+    this.receipt = message;
+    if (ending === "approved") this.#end(ending, message || ENDINGS.approved);
+    if (ending === "denied") this.#end(ending);
+    if (ending === "failed") this.#end(ending, [message, ENDINGS.failed, suggestion].filter(Boolean).join(" "));
+  }
+
+  #refused(fault) {
+    if (this.ended) return;
+    if (this.#heard) return this.#end("answered", this.#heard);
+    switch (fault.status) {
+      case 403: return this.#end("foreign");
+      case 404: return this.#end("gone");
+      case 409: return fault.code === "CONFIRMATION_DENIED" ? this.#end("denied", "This request was denied before. Nothing was changed.") : this.#wait();
+      case 401: return this.#reopen("Your session has ended, so your answer was not taken. Sign in again: the request is still waiting.");
+      case 503: return this.#reopen("The service that keeps approvals cannot be reached just now. Nothing is lost: try again in a moment.");
+      case 0: return this.#reopen("The answer did not arrive. Trying again is safe: a change is never made twice.");
+      default: return this.#reopen([fault.message, fault.suggestion].filter(Boolean).join(" "));
+    }
+  }
+
+  // Another answer is being carried out; only the gateway knows how it ends.
+  #wait() {
+    this.#become("busy", "Another answer to this request is being carried out right now.");
+    show(this.approve, false);
+    show(this.deny, false);
+    show(this.again);
+  }
+
+  async #check() {
+    this.again.disabled = true;
+    try {
+      this.#learn(await get(`/api/confirmations/${encodeURIComponent(this.id)}`));
+    } catch (fault) {
+      this.#refused(fault);
+    } finally {
+      this.again.disabled = false;
+    }
+  }
+
+  #learn(record) {
+    const answer = record.receipt ?? record.answer;
+    if (answer) return this.#settle(answer);
+    if (record.state === "denied") return this.#end("denied");
+    if (record.state === "pending") return this.#reopen("The other answer did not go through. The request is waiting again.");
+    this.#say("It is still being carried out.");
+  }
+
+  // ---- changing state
+
+  #become(state, words) {
+    this.state = state;
+    this.node.dataset.cardState = state;
+    this.node.setAttribute("aria-busy", String(state === "sending"));
+    this.approve.disabled = this.deny.disabled = state !== "waiting";
+    this.#say(words);
+  }
+
+  #reopen(words) {
+    this.#become("waiting", words);
+    show(this.approve);
+    show(this.deny);
+    show(this.again, false);
+    this.#tick();
+  }
+
+  #end(state, words = ENDINGS[state]) {
+    const held = this.controls.contains(document.activeElement);
+    this.dispose();
+    this.#become(state, words);
+    this.badge.textContent = BADGES[state] ?? "Closed";
+    show(this.controls, false);
+    show(this.bar, false);
+    if (held) this.node.focus(); // the button that had the focus is gone
+    this.#onSettled?.(this);
+  }
+
+  #say(words) {
+    this.note.textContent = words;
+    show(this.note, Boolean(words));
+  }
+}
+
+function deadlineOf(data) {
+  const told = typeof data.expiresAt === "string" ? Date.parse(data.expiresAt) : data.expiresAt;
+  if (Number.isFinite(told)) return told;
+  if (Number.isFinite(data.timestamp)) return data.timestamp + THINKING_MS;
+  return gatewayNow() + THINKING_MS;
+}
+
+function isFact(key, value) {
+  return !TECHNICAL.has(key) && !isEmpty(value) && !isIdentifier(key, value);
+}
+
+// Everything that the request holds, to the letter, for whoever wants to check.
+function technical(envelope) {
+  const data = envelope.confirmationData ?? {};
+  const rest = Object.entries(data).filter(([key, value]) => !isFact(key, value) && !isEmpty(value));
+  const entries = [["confirmationId", envelope.confirmationId], ...rest.filter(([key]) => key !== "confirmationId")];
+  const pairs = entries.map(([key, value]) => el("div", {}, el("dt", {}, key), el("dd", {}, el("code", {}, typeof value === "string" ? value : JSON.stringify(value)))));
+  return el("details", { class: "technical" }, el("summary", {}, "Details"), el("dl", { class: "facts" }, pairs));
+}
+
+function wordsOf(envelope) {
+  const message = envelope?.data?.message ?? envelope?.message ?? "";
+  return { message: String(message), suggestion: envelope?.suggestedAction ?? "" };
+}

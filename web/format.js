@@ -1,0 +1,82 @@
+// How a value of a row or a card is shown. What a field is follows from its name
+// and its value alone, so that any server's rows come out right.
+
+import { el, icon } from "./dom.js";
+
+const HIDDEN = /^\*{3} \(Hidden\)$|^\[MASKED/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const MONEY = /(^|_)(salary|amount|price|cost|revenue|value|pipeline|closed_won|target|spend|spent|allocated)(_|$)/;
+const COUNTED = /(^|_)(count|days|hours|level|rating|score|percent|percentage|pct)$/;
+const PERCENT = /(^|_)(percent|percentage|pct)$/;
+const YEAR = /(^|_)year$/;
+
+const ACRONYMS = { id: "ID", ssn: "SSN", pto: "PTO", url: "URL", pct: "%", mcp: "MCP" };
+
+/** snake("newSalary") is "new_salary": one spelling for both of the contract's. */
+export function snake(key) {
+  return key.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
+}
+
+/** label("hire_date") is "Hire date". */
+export function label(key) {
+  const words = snake(key).split(/[_\s]+/).filter(Boolean).map((word) => ACRONYMS[word] ?? word).join(" ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export const isHidden = (value) => typeof value === "string" && HIDDEN.test(value);
+export const isEmpty = (value) => value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
+export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** isIdentifier says that a field tells people nothing: an id that stands beside a name. */
+export function isIdentifier(key, value) {
+  return UUID.test(value) || (/(^|_)id$/.test(snake(key)) && /^[0-9a-f-]{12,}$/i.test(value));
+}
+
+/** isNumeric says that a column reads better aligned to the right. */
+export function isNumeric(value) {
+  return typeof value === "number";
+}
+
+/** valueNode(key, value, row) shows one scalar; row tells the currency. */
+export function valueNode(key, value, row = {}) {
+  if (isEmpty(value)) return el("span", { class: "none" }, "–");
+  if (isHidden(value)) return hiddenNode();
+  if (typeof value === "boolean") return value ? "Yes" : "No";
+  if (typeof value === "number") return numberText(snake(key), value, row.currency);
+  if (typeof value === "string") return textNode(key, value);
+  return el("code", {}, JSON.stringify(value));
+}
+
+function hiddenNode() {
+  return el("span", { class: "hidden-value", "data-hidden": true, title: "You may not see this value" }, icon("lock"), "Hidden");
+}
+
+function numberText(key, value, currency) {
+  if (YEAR.test(key)) return String(value);
+  if (PERCENT.test(key)) return `${value.toLocaleString("en-US", { maximumFractionDigits: 1 })}%`;
+  if (MONEY.test(key) && !COUNTED.test(key)) return moneyText(value, currency);
+  return value.toLocaleString("en-US", { maximumFractionDigits: 4 });
+}
+
+/** moneyText(420000) is "$420,000"; cents are shown when there are any. */
+export function moneyText(value, currency) {
+  const code = /^[A-Z]{3}$/.test(currency ?? "") ? currency : "USD";
+  const digits = Number.isInteger(value) ? 0 : 2;
+  return value.toLocaleString("en-US", { style: "currency", currency: code, minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+function textNode(key, value) {
+  if (DATE.test(value)) return timeNode(value, { dateStyle: "medium", timeZone: "UTC" });
+  if (MOMENT.test(value)) return timeNode(value, { dateStyle: "medium", timeStyle: "short" });
+  if (isIdentifier(key, value)) return el("code", {}, value);
+  return value;
+}
+
+function timeNode(value, style) {
+  const moment = new Date(value);
+  if (Number.isNaN(moment.getTime())) return value;
+  return el("time", { datetime: value, title: value }, moment.toLocaleString("en-US", style));
+}

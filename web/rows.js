@@ -1,0 +1,255 @@
+// What a tool answered, as a table, a description or a tree, and the next page
+// of a list.
+
+import { post } from "./api.js";
+import { counted, el, show } from "./dom.js";
+import { isEmpty, isHidden, isIdentifier, isNumeric, isObject, label, snake, valueNode } from "./format.js";
+
+const SHOWN_COLUMNS = 7;
+const MOST_COLUMNS = 40;
+const DEEPEST = 6;
+
+// Fields that never help a reader.
+const INNER = /^(_|created_at$|updated_at$|version$)/;
+
+/**
+ * resultView draws the envelope of a finished call and offers the next page,
+ * which is the same call with the cursor. Returns null when there is nothing to
+ * draw. The element fires "rows-complete" when the last page was added.
+ */
+export function resultView({ server, tool, title, envelope, args }) {
+  const answer = readAnswer(envelope);
+  if (answer.rows) return answer.rows.length ? listView({ server, tool, title, args, answer }) : nothing(title);
+  if (!isObject(answer.data)) return null;
+  return el("div", { class: "result", "data-result": tool }, valueView(tool, answer.data, 0));
+}
+
+/** isLongAnswer says that the rows are worth showing unasked. */
+export function isLongAnswer(envelope) {
+  return (readAnswer(envelope).rows?.length ?? 0) > 1;
+}
+
+function nothing(title) {
+  return el("p", { class: "hint", "data-empty": true }, `${title}: no rows that you may see.`);
+}
+
+// Both dialects of a page: data with metadata, and items with limit and offset.
+function readAnswer(envelope) {
+  if (Array.isArray(envelope.items)) {
+    const after = (envelope.offset ?? 0) + envelope.items.length;
+    return { rows: envelope.items.filter(isObject), next: after < envelope.total_count ? { offset: after } : null };
+  }
+  if (!Array.isArray(envelope.data)) return { data: envelope.data };
+  const cursor = envelope.metadata?.hasMore ? envelope.metadata.nextCursor : "";
+  return { rows: envelope.data.filter(isObject), next: cursor ? { cursor } : null };
+}
+
+// ---- lists
+
+function listView({ server, tool, title, args, answer }) {
+  if (treeKey(answer.rows)) return el("div", { class: "result", "data-result": tool }, treeView(answer.rows, treeKey(answer.rows), 0));
+  const grid = gridView(answer.rows, title);
+  const status = el("p", { class: "row-count", role: "status", "data-row-count": true });
+  const problem = el("p", { class: "problem", role: "alert", hidden: true });
+  const button = el("button", { type: "button", class: "small", "data-next-page": true }, "Next page");
+  const view = el("div", { class: "result", "data-result": tool }, grid.node, el("div", { class: "row-foot" }, status, grid.toggle, button), problem);
+  const list = { server, tool, args, view, grid, status, problem, button, next: answer.next };
+  button.addEventListener("click", () => nextPage(list));
+  tellCount(list);
+  return view;
+}
+
+function tellCount({ grid, status, button, next }) {
+  status.textContent = next ? `${counted(grid.size(), "row")} shown, more follow` : `${counted(grid.size(), "row")}, complete`;
+  show(button, Boolean(next));
+}
+
+async function nextPage(list) {
+  busy(list, true);
+  try {
+    const path = `/api/mcp/${encodeURIComponent(list.server)}/${encodeURIComponent(list.tool)}`;
+    take(list, await post(path, { ...list.args, ...list.next }));
+  } catch (fault) {
+    complain(list, fault.message, fault.suggestion);
+  } finally {
+    busy(list, false);
+  }
+}
+
+function busy({ view, button, problem }, working) {
+  view.setAttribute("aria-busy", String(working));
+  button.disabled = working;
+  button.textContent = working ? "Loading…" : "Next page";
+  if (working) show(problem, false);
+}
+
+function take(list, envelope) {
+  if (envelope.status === "error" || envelope.error) {
+    const error = envelope.error ?? envelope;
+    return complain(list, error.message, error.suggestedAction);
+  }
+  const answer = readAnswer(envelope);
+  const first = list.grid.add(answer.rows ?? []);
+  list.next = answer.next;
+  tellCount(list);
+  first?.focus({ preventScroll: true }); // the reader goes on where the new rows begin
+  if (!list.next) list.view.dispatchEvent(new CustomEvent("rows-complete", { bubbles: true, detail: { count: list.grid.size() } }));
+}
+
+function complain({ problem, button }, message, suggestion) {
+  problem.textContent = [message, suggestion].filter(Boolean).join(" ");
+  show(problem);
+  button.focus();
+}
+
+// ---- the table
+
+function gridView(rows, title) {
+  const columns = columnsOf(rows);
+  const body = el("tbody", {}, rows.map((row) => tableRow(columns, row)));
+  const head = el("tr", {}, columns.map((column) => el("th", { scope: "col", class: column.numeric ? "number" : null, "data-extra": column.extra }, column.label)));
+  const table = el("table", { class: "grid" }, el("caption", { class: "visually-hidden" }, title), el("thead", {}, head), body);
+  const node = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${title}, table` }, table);
+  const add = (more) => {
+    const made = more.map((row) => tableRow(columns, row));
+    body.append(...made);
+    return made[0];
+  };
+  return { node, add, size: () => body.rows.length, toggle: columnToggle(table, columns) };
+}
+
+function tableRow(columns, row) {
+  const cells = columns.map((column, i) => {
+    const attributes = { class: column.numeric ? "number" : null, "data-extra": column.extra, "data-field": column.key };
+    return i === 0 ? el("th", { scope: "row", ...attributes }, column.show(row)) : el("td", attributes, column.show(row));
+  });
+  return el("tr", { tabindex: "-1" }, cells);
+}
+
+function columnToggle(table, columns) {
+  if (!columns.some((column) => column.extra)) return null;
+  const text = (all) => (all ? "Fewer columns" : `All ${columns.length} columns`);
+  const button = el("button", { type: "button", class: "link", "aria-pressed": "false", "data-all-columns": true }, text(false));
+  button.addEventListener("click", () => {
+    const all = table.classList.toggle("all-columns");
+    button.setAttribute("aria-pressed", String(all));
+    button.textContent = text(all);
+  });
+  return button;
+}
+
+// ---- which columns
+
+function columnsOf(rows) {
+  const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MOST_COLUMNS);
+  const columns = withFullName(keys, rows).map((column) => ({ ...column, weight: weight(column.key, rows) }));
+  columns.sort((a, b) => a.weight - b.weight); // stable: the server's order within a weight
+  return columns.map((column, i) => ({ ...column, extra: i > 0 && (i >= SHOWN_COLUMNS || column.weight >= EXTRA) }));
+}
+
+// A first and a last name are one name.
+function withFullName(keys, rows) {
+  const both = keys.includes("first_name") && keys.includes("last_name");
+  const plain = keys.filter((key) => !both || (key !== "first_name" && key !== "last_name"));
+  const columns = plain.map((key) => fieldColumn(key, rows));
+  if (both) columns.unshift({ key: "name", label: "Name", numeric: false, show: (row) => nameOf(row) });
+  return columns;
+}
+
+function fieldColumn(key, rows) {
+  const numeric = rows.some((row) => isNumeric(row[key]));
+  return { key, label: label(key), numeric, show: (row) => cellView(key, row[key], row) };
+}
+
+function cellView(key, value, row) {
+  if (Array.isArray(value) && value.some(isObject)) return counted(value.length, "item");
+  if (Array.isArray(value)) return value.length ? value.join(", ") : valueNode(key, null);
+  if (isObject(value)) return Object.entries(value).filter(([, inner]) => !isObject(inner)).map(([name, inner]) => `${label(name)}: ${inner}`).join(", ");
+  return valueNode(key, value, row);
+}
+
+const EXTRA = 8; // columns of this weight and more show only when asked for
+const WEIGHTS = [
+  [/^(name|full_name|employee_name|title|subject|company|vendor)$/, 0],
+  [/_number$|^ticket_id$|^key$/, 1],
+  [/status|stage|salary|amount|value|department|job_title|priority|rating|due|score/, 2],
+  [/date|_at$|location|owner|quarter|period/, 3],
+  [/email|phone/, 5],
+];
+
+function weight(key, rows) {
+  const name = snake(key);
+  const values = rows.map((row) => row[key]).filter((value) => !isEmpty(value));
+  if (key !== "name" && !values.length) return EXTRA + 1;
+  if (INNER.test(name) || values.some((value) => isObject(value) || Array.isArray(value))) return EXTRA;
+  if (values.every((value) => isIdentifier(key, value)) && values.length) return EXTRA;
+  if (values.length > 1 && values.every((value) => value === true)) return EXTRA; // "active" on a list of the active
+  return WEIGHTS.find(([pattern]) => pattern.test(name))?.[1] ?? 4;
+}
+
+/** nameOf finds what people call a row. */
+function nameOf(row) {
+  const full = [row.first_name, row.last_name].filter(Boolean).join(" ");
+  return full || row.name || row.title || row.subject || row.company || "";
+}
+
+// ---- one thing
+
+function valueView(key, value, depth) {
+  if (depth >= DEEPEST) return el("code", {}, JSON.stringify(value).slice(0, 400));
+  if (isObject(value)) return objectView(value, depth);
+  if (Array.isArray(value)) return arrayView(key, value, depth);
+  return valueNode(key, value);
+}
+
+function objectView(object, depth) {
+  const branch = treeKey([object]);
+  if (branch) return treeView([object], branch, 0);
+  return descriptionList(Object.entries(object).filter(([key, value]) => isTold(key, value)), object, depth);
+}
+
+function isTold(key, value) {
+  return isHidden(value) || !(isEmpty(value) || INNER.test(snake(key)) || isIdentifier(key, value));
+}
+
+/** descriptionList draws entries as terms and their values. */
+export function descriptionList(entries, row = {}, depth = 0) {
+  const pairs = entries.map(([key, value]) => {
+    const nested = isObject(value) || (Array.isArray(value) && value.some(isObject));
+    const shown = nested ? valueView(key, value, depth + 1) : cellView(key, value, row);
+    return el("div", { class: nested ? "wide" : null, "data-field": key }, el("dt", {}, label(key)), el("dd", {}, shown));
+  });
+  return el("dl", { class: "facts" }, pairs);
+}
+
+function arrayView(key, values, depth) {
+  const objects = values.filter(isObject);
+  if (!objects.length) return cellView(key, values, {});
+  if (treeKey(objects)) return treeView(objects, treeKey(objects), depth);
+  const grid = gridView(objects, label(key));
+  return el("div", {}, grid.node, grid.toggle);
+}
+
+// ---- trees
+
+// A list of things that hold a list of such things under the same name.
+function treeKey(rows) {
+  for (const row of rows) {
+    for (const [key, value] of Object.entries(row)) {
+      if (Array.isArray(value) && value.some((child) => isObject(child) && key in child)) return key;
+    }
+  }
+  return null;
+}
+
+function treeView(rows, key, depth) {
+  return el("ul", { class: "tree" }, rows.map((row) => el("li", {}, branchView(row, key, depth))));
+}
+
+function branchView(row, key, depth) {
+  const role = [row.job_title, row.department].filter(Boolean).join(" · ");
+  const line = [el("strong", {}, nameOf(row) || "–"), role ? el("span", { class: "hint" }, ` ${role}`) : null];
+  const children = (row[key] ?? []).filter(isObject);
+  if (!children.length || depth > 40) return el("span", {}, line);
+  return el("details", { open: depth < 2 }, el("summary", {}, line, el("span", { class: "hint" }, ` (${children.length})`)), treeView(children, key, depth + 1));
+}

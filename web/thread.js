@@ -1,0 +1,318 @@
+// The open conversation: its stored messages, the running turn, the event stream
+// that tells what happens beside it, and the cards that wait.
+
+import { announce } from "./announce.js";
+import { ask, DONE, Fault, follow, get, post } from "./api.js";
+import { makeCard } from "./card.js";
+import { el, show } from "./dom.js";
+import { makeTurn } from "./turn.js";
+
+/**
+ * makeThread draws into log and waiting. host gives it {titleOf(tool),
+ * onStart(conversationId), onModel(model), onRunning(bool), onLine(state)}.
+ */
+export function makeThread(places, host) {
+  return new Thread(places, host);
+}
+
+class Thread {
+  #places;
+  #host;
+  #turn = null; // the running turn
+  #asking = null; // ends the request that the running turn reads
+  #following = null; // ends the event stream
+  #last = ""; // id of the last event seen
+  #cards = new Map();
+  #unclaimed = []; // outcomes heard while a card is still being answered
+
+  constructor(places, host) {
+    this.id = "";
+    this.#places = places;
+    this.#host = host;
+    document.addEventListener("visibilitychange", () => this.#sleepOrWake());
+  }
+
+  get running() {
+    return Boolean(this.#turn?.running);
+  }
+
+  get empty() {
+    return this.#places.log.childElementCount === 0;
+  }
+
+  // ---- opening
+
+  /** open shows a stored conversation, or a new one for an empty id. */
+  async open(id) {
+    this.#leave();
+    this.id = id;
+    const [conversation, pending] = await Promise.all([id ? get(`/api/conversations/${encodeURIComponent(id)}`) : null, get("/api/confirmations")]);
+    if (this.id !== id) return; // another one was opened meanwhile
+    const waiting = listOf(pending, "confirmations").map(readPending);
+    this.#history(conversation, waiting);
+    this.#showWaiting(waiting);
+    this.#last = conversation?.lastEventId ?? "";
+    if (id) this.#follow();
+    this.#scrollToEnd(true);
+  }
+
+  #leave() {
+    this.#asking?.abort();
+    this.#following?.abort();
+    for (const card of this.#cards.values()) card.dispose();
+    this.#cards.clear();
+    this.#unclaimed = [];
+    this.#setTurn(null);
+    this.#last = "";
+    this.#places.log.replaceChildren();
+    this.#places.waiting.replaceChildren();
+    show(this.#places.waitingArea, false);
+    this.#host.onLine("open");
+  }
+
+  #history(conversation, waiting) {
+    let turn = null;
+    for (const message of conversation?.messages ?? []) {
+      if (message.role === "system") {
+        this.#line(message.content);
+        turn = null; // what follows stands below the outcome
+        continue;
+      }
+      if (message.role === "user" || !turn) turn = this.#addTurn(message.role === "user" ? message.content : "");
+      replay(turn, message, waiting);
+    }
+    if (conversation?.model) this.#host.onModel(conversation.model);
+  }
+
+  // Pending requests that the messages do not show stand on their own.
+  #showWaiting(waiting) {
+    const missing = waiting.filter((envelope) => !this.#cards.has(envelope.confirmationId));
+    this.#places.waiting.replaceChildren(...missing.map((envelope) => this.#card(envelope)));
+    show(this.#places.waitingArea, missing.length > 0);
+  }
+
+  #addTurn(question) {
+    const turn = makeTurn(question, {
+      titleOf: this.#host.titleOf,
+      card: (envelope) => this.#card(envelope),
+      retry: (text) => this.ask(text),
+    });
+    this.#places.log.append(turn.node);
+    return turn;
+  }
+
+  // ---- asking
+
+  /** ask sends a question and draws its answer until it is whole. */
+  async ask(question) {
+    if (this.running) return;
+    this.#asking?.abort(); // the rest of a stopped turn must not be drawn into this one
+    this.#following?.abort();
+    const turn = this.#addTurn(question);
+    turn.begin();
+    this.#setTurn(turn);
+    this.#scrollToEnd(true);
+    await this.#read(question, turn);
+  }
+
+  async #read(question, turn) {
+    const asking = (this.#asking = new AbortController());
+    try {
+      for await (const event of ask(question, this.id, asking.signal)) {
+        if (asking.signal.aborted) return;
+        this.#deliver(event);
+      }
+      if (turn.running) throw new Fault("The answer ended early.", { code: "UNREACHABLE" });
+    } catch (cause) {
+      if (asking.signal.aborted) return;
+      this.#lost(turn, cause);
+    } finally {
+      if (this.#turn === turn && !turn.running) this.#setTurn(null);
+    }
+    if (this.id && !asking.signal.aborted) this.#follow();
+  }
+
+  // A refusal ends the turn. A stream that broke is resumed where it stopped.
+  #lost(turn, cause) {
+    const refused = cause.status > 0;
+    if (refused || !this.id || !this.#last) return turn.fail(cause instanceof Fault ? cause : new Fault("The connection was lost."));
+    turn.interrupted();
+  }
+
+  /** stop ends the running turn. */
+  async stop() {
+    const turn = this.#turn;
+    if (!turn?.running) return;
+    if (!this.id) {
+      this.#asking?.abort();
+      turn.stopped();
+      return this.#setTurn(null);
+    }
+    try {
+      await post(`/api/conversations/${encodeURIComponent(this.id)}/cancel`, {});
+    } catch (fault) {
+      announce.say(fault.message);
+    }
+    turn.stopped();
+    this.#setTurn(null); // what still arrives is drawn, but nobody waits for it
+  }
+
+  #setTurn(turn) {
+    this.#turn = turn;
+    this.#host.onRunning(this.running);
+  }
+
+  // ---- events
+
+  #deliver({ id, data }) {
+    if (id) this.#last = id;
+    if (data === DONE) return this.#endTurn();
+    if (data.type === "message") return this.#message(data);
+    if (data.type === "start") this.#started(data);
+    const turn = this.#turn ?? this.#foreignTurn(data);
+    if (!turn) return;
+    turn.take(data);
+    this.#scrollToEnd(false);
+  }
+
+  #started(event) {
+    if (event.model) this.#host.onModel(event.model);
+    if (!event.conversationId || event.conversationId === this.id) return;
+    this.id = event.conversationId;
+    this.#host.onStart(this.id);
+  }
+
+  // A turn that was asked from another window begins with its start event.
+  #foreignTurn(event) {
+    if (event.type !== "start") return null;
+    const turn = this.#addTurn("");
+    turn.begin();
+    this.#setTurn(turn);
+    return turn;
+  }
+
+  #endTurn() {
+    this.#turn?.finish();
+    this.#setTurn(null);
+    this.#scrollToEnd(false);
+  }
+
+  #message(event) {
+    if (event.role !== "system" || this.#claimed(event)) return;
+    this.#line(event.content);
+    announce.say(event.content);
+    this.#scrollToEnd(false);
+  }
+
+  // An outcome is shown once: by its card when there is one.
+  #claimed({ content, confirmationId }) {
+    const named = this.#cards.get(confirmationId);
+    if (named) {
+      named.tell(content);
+      return true;
+    }
+    const cards = [...this.#cards.values()];
+    if (cards.some((card) => card.receipt === content)) return true;
+    const sending = cards.some((card) => card.state === "sending");
+    if (sending) this.#unclaimed.push({ content });
+    return sending;
+  }
+
+  #line(content) {
+    this.#places.log.append(el("p", { class: "outcome", "data-outcome": true }, String(content)));
+  }
+
+  // ---- cards
+
+  #card(envelope) {
+    this.#cards.get(envelope.confirmationId)?.dispose();
+    const title = this.#host.titleOf(envelope.confirmationData?.action ?? "");
+    const card = makeCard(envelope, { title, onSettled: () => this.#settled() });
+    this.#cards.set(card.id, card);
+    return card.node;
+  }
+
+  #settled() {
+    const heard = this.#unclaimed.splice(0);
+    for (const event of heard) this.#message({ ...event, role: "system" });
+  }
+
+  // ---- the event stream
+
+  #follow() {
+    this.#following?.abort();
+    if (document.hidden || !this.id) return;
+    const following = (this.#following = new AbortController());
+    follow(this.id, {
+      after: this.#last,
+      signal: following.signal,
+      onEvent: (event) => this.#deliver(event),
+      onState: (state, cause) => this.#lineState(state, cause),
+    });
+  }
+
+  #lineState(state, cause) {
+    if (state === "gone" && this.#turn?.running) this.#turn.fail(cause);
+    if (state === "gone") this.#setTurn(null);
+    this.#host.onLine(state);
+  }
+
+  // A hidden window holds no connection; it resumes after the last event seen.
+  #sleepOrWake() {
+    if (!this.id || this.running) return;
+    if (document.hidden) this.#following?.abort();
+    else this.#follow();
+  }
+
+  // ---- the view
+
+  // A reader who scrolled up is left where they are.
+  #scrollToEnd(always) {
+    const view = this.#places.view;
+    const distance = view.scrollHeight - view.scrollTop - view.clientHeight;
+    if (always || distance < 160) requestAnimationFrame(() => (view.scrollTop = view.scrollHeight));
+  }
+}
+
+/** listOf reads {name: [...]} or a bare list. */
+export function listOf(body, name) {
+  if (Array.isArray(body)) return body;
+  return Array.isArray(body?.[name]) ? body[name] : [];
+}
+
+function readPending(item) {
+  return {
+    ...item,
+    status: "pending_confirmation",
+    confirmationId: item.confirmationId ?? item.id,
+    message: item.message ?? item.summary ?? "",
+    confirmationData: item.confirmationData ?? {},
+  };
+}
+
+// A stored message becomes the event that it once was.
+function replay(turn, message, waiting) {
+  if (message.role === "assistant") turn.take({ type: "text", text: String(message.content ?? "") });
+  if (message.role !== "tool") return;
+  const envelope = envelopeIn(message);
+  if (envelope?.status !== "pending_confirmation") return turn.take(toolEvent(message, envelope));
+  const live = waiting.find((pending) => pending.confirmationId === envelope.confirmationId);
+  if (live) turn.take(live);
+  else turn.take({ type: "tool", state: "complete", tool: message.tool, server: message.server, message: `Asked for your approval: ${envelope.message}` });
+}
+
+function toolEvent(message, envelope) {
+  const words = typeof message.content === "string" && !envelope ? message.content : "";
+  return { type: "tool", state: "complete", tool: message.tool, server: message.server, message: message.message ?? words, args: message.args, data: envelope };
+}
+
+function envelopeIn(message) {
+  if (message.data) return message.data;
+  if (typeof message.content === "object") return message.content;
+  try {
+    const value = JSON.parse(message.content);
+    return typeof value === "object" ? value : null;
+  } catch {
+    return null;
+  }
+}
