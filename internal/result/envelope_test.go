@@ -1,0 +1,82 @@
+package result_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+)
+
+// TestEnvelopeShapes holds the wire shapes of documents 000 and 003.
+func TestEnvelopeShapes(t *testing.T) {
+	for name, c := range map[string]struct {
+		outcome result.Outcome
+		want    string
+	}{
+		"data": {result.Outcome{Data: json.RawMessage(`{"a":1}`)}, `{"status":"success","data":{"a":1}}`},
+		"whole list": {
+			result.Outcome{Data: json.RawMessage(`[1,2]`), Page: &result.Page{Limit: 50, Returned: 2, Noun: "employees"}},
+			`{"status":"success","data":[1,2],"metadata":{"hasMore":false,"returnedCount":2,"totalEstimate":"2","truncated":false,"totalCount":"2"}}`,
+		},
+		"part of a list": {
+			result.Outcome{Data: json.RawMessage(`[1]`), Page: &result.Page{Limit: 50, Returned: 50, More: true, Next: "c", Noun: "employees", Narrow: "department or name"}},
+			`{"status":"success","data":[1],"metadata":{"hasMore":true,"returnedCount":50,"nextCursor":"c","totalEstimate":"50+",` +
+				`"hint":"Showing 50 of 50+ employees. Results are incomplete. Narrow by department or name.","truncated":true,"totalCount":"50+",` +
+				`"warning":"Showing 50 of 50+ employees. Results are incomplete. Narrow by department or name."}}`,
+		},
+		"error": {
+			result.Failed(fault.InvalidInput.New("No.").Suggest("Do.").With("k", "v")),
+			`{"status":"error","code":"INVALID_INPUT","message":"No.","suggestedAction":"Do.","details":{"k":"v"}}`,
+		},
+		"pending": {
+			result.Outcome{Pending: &result.Pending{ID: "id", Message: "Delete?", Data: map[string]any{"action": "x"}}},
+			`{"status":"pending_confirmation","message":"Delete?","confirmationId":"id","confirmationData":{"action":"x"}}`,
+		},
+		"passed on": {result.Outcome{Wire: json.RawMessage(`{"status":"cancelled"}`)}, `{"status":"cancelled"}`},
+	} {
+		if got := string(result.EncodeEnvelope(c.outcome)); got != c.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)
+		}
+	}
+}
+
+func TestEnvelopesPassThroughUnchanged(t *testing.T) {
+	for _, raw := range []string{
+		`{"status":"success","data":{"message":"Done."}}`,
+		`{ "status":"error", "code":"EMPLOYEE_NOT_FOUND", "message":"m", "suggestedAction":"s" }`,
+		`{"status":"pending_confirmation","confirmationId":"i","message":"m","confirmationData":{"z":1,"a":2}}`,
+	} {
+		o, err := result.DecodeEnvelope(json.RawMessage(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(result.EncodeEnvelope(o)); got != raw {
+			t.Errorf("got %s, want %s", got, raw)
+		}
+	}
+}
+
+func TestDecodedEnvelopeSaysWhatItHolds(t *testing.T) {
+	o, err := result.DecodeEnvelope(json.RawMessage(`{"status":"success","data":{"message":"Done."}}`))
+	if err != nil || o.Message != "Done." || o.Code() != result.StatusSuccess {
+		t.Errorf("got %+v, %v", o, err)
+	}
+	o, err = result.DecodeEnvelope(json.RawMessage(`{"status":"error","code":"CONFIRMATION_STALE","message":"m"}`))
+	if err != nil || !errors.Is(o.Fault, fault.ConfirmationStale.New("")) {
+		t.Errorf("a shared code was not recognised: %+v, %v", o, err)
+	}
+	if _, err := result.DecodeEnvelope(json.RawMessage(`{"status":"odd"}`)); err == nil {
+		t.Error("an unknown status was taken")
+	}
+}
+
+func FuzzDecodeEnvelope(f *testing.F) {
+	f.Add([]byte(`{"status":"success","data":[1]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if o, err := result.DecodeEnvelope(raw); err == nil && string(result.EncodeEnvelope(o)) != string(raw) {
+			t.Errorf("%q did not pass unchanged", raw)
+		}
+	})
+}

@@ -1,0 +1,67 @@
+package seal_test
+
+import (
+	"errors"
+	"testing"
+
+	"countersign.dev/internal/seal"
+)
+
+func ring(t testing.TB, purpose string, secrets ...[]byte) *seal.Ring {
+	t.Helper()
+	r, err := seal.NewRing(purpose, secrets...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestOpensOnlyWhatItSealedForThatContext(t *testing.T) {
+	secret, other := seal.RandomSecret(), seal.RandomSecret()
+	r := ring(t, "cursor", secret)
+	text := r.Seal([]byte("plain"), []byte("ann"))
+	if got, err := r.Open(text, []byte("ann")); err != nil || string(got) != "plain" {
+		t.Fatalf("got %q, %v", got, err)
+	}
+	for name, try := range map[string]func() ([]byte, error){
+		"another context":   func() ([]byte, error) { return r.Open(text, []byte("ben")) },
+		"another purpose":   func() ([]byte, error) { return ring(t, "cookie", secret).Open(text, []byte("ann")) },
+		"another secret":    func() ([]byte, error) { return ring(t, "cursor", other).Open(text, []byte("ann")) },
+		"cut short":         func() ([]byte, error) { return r.Open(text[:len(text)-2], []byte("ann")) },
+		"no base64":         func() ([]byte, error) { return r.Open("%%", []byte("ann")) },
+		"nothing":           func() ([]byte, error) { return r.Open("", []byte("ann")) },
+		"the first flipped": func() ([]byte, error) { return r.Open("A"+text[1:]+"A", []byte("ann")) },
+	} {
+		if _, err := try(); !errors.Is(err, seal.ErrNotOurs) {
+			t.Errorf("%s: got %v, want ErrNotOurs", name, err)
+		}
+	}
+}
+
+func TestReplicasCanChangeSecretsOneByOne(t *testing.T) {
+	old, fresh := seal.RandomSecret(), seal.RandomSecret()
+	text := ring(t, "cursor", old).Seal([]byte("x"), nil)
+	if _, err := ring(t, "cursor", fresh, old).Open(text, nil); err != nil {
+		t.Errorf("the older secret no longer opens: %v", err)
+	}
+}
+
+func TestShortSecretsAreRefused(t *testing.T) {
+	if _, err := seal.NewRing("cursor", []byte("short")); err == nil {
+		t.Error("a short secret was taken")
+	}
+	if _, err := seal.NewRing("cursor"); err == nil {
+		t.Error("no secret was taken")
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	r := ring(f, "cursor", seal.RandomSecret())
+	f.Add(r.Seal([]byte("x"), nil))
+	f.Add("")
+	f.Fuzz(func(t *testing.T, text string) {
+		if plain, err := r.Open(text, []byte("bound")); err == nil {
+			t.Errorf("opened %q as %q", text, plain)
+		}
+	})
+}

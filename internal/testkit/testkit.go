@@ -1,0 +1,112 @@
+// Package testkit is what tests share: principals, a recording audit sink,
+// golden files, a private PostgreSQL for a run, and a small domain of its own
+// that exercises the seams which the company's domains do not use. Its own tests
+// hold the rules of the house.
+//
+// Only tests import it.
+package testkit
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/audit"
+)
+
+// Issuer is the issuer of testkit's principals.
+const Issuer = "https://issuer.test"
+
+// Person makes a verified principal named username, with an address at
+// tamshai.local and the roles.
+func Person(username string, roles ...access.Role) *access.Principal {
+	names := make([]string, len(roles))
+	for i, r := range roles {
+		names[i] = string(r)
+	}
+	return access.NewPrincipal(access.Claims{
+		Issuer: Issuer, Subject: "sub-" + username, Username: username, Name: username,
+		Email: username + "@tamshai.local", EmailVerified: true, Roles: names, Expires: time.Now().Add(time.Hour),
+	})
+}
+
+// As puts a new principal into the test's context.
+func As(t testing.TB, username string, roles ...access.Role) context.Context {
+	t.Helper()
+	return access.With(t.Context(), Person(username, roles...))
+}
+
+// Journal is an audit sink that keeps its events in memory, and fails on demand.
+type Journal struct {
+	mu     sync.Mutex
+	events []audit.Event
+	broken error
+}
+
+// Append keeps the event, or fails as Break said.
+func (j *Journal) Append(_ context.Context, e audit.Event) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.broken != nil {
+		return j.broken
+	}
+	j.events = append(j.events, e)
+	return nil
+}
+
+// Break makes every following Append fail with err; nil mends it.
+func (j *Journal) Break(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.broken = err
+}
+
+// Events returns what was appended so far.
+func (j *Journal) Events() []audit.Event {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.events)
+}
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// Golden compares got with a file under testdata, or rewrites it with -update.
+func Golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("no golden file (run the test with -update to write it): %v", err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs from what the test got (-want +got):\n%s", path, cmp.Diff(string(want), string(got)))
+	}
+}
+
+// Missing skips a test whose engine or program is not on this machine, by name.
+// Where CI is set it fails instead: there nothing may be missing.
+func Missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("missing on this machine: %s", what)
+	}
+	t.Skipf("missing on this machine: %s", what)
+}

@@ -1,0 +1,71 @@
+package tool_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/tool"
+)
+
+type bare struct {
+	Salary access.Guarded[int] `json:"salary" mask:"pay"`
+}
+
+func (bare) Key() int        { return 0 }
+func (bare) Message() string { return "" }
+
+type leaky struct {
+	Salary   access.Guarded[int] `json:"salary"`
+	Relation access.Relation     `json:"-"`
+}
+
+type oddClass struct {
+	Salary   string          `json:"salary" mask:"wages"`
+	Relation access.Relation `json:"-"`
+}
+
+type greedy struct {
+	Limit int `json:"limit"`
+}
+
+func read[Out any](s tool.Spec) tool.Tool {
+	return tool.Read(s, func(context.Context, struct{}) (out Out, err error) { return out, nil })
+}
+
+// TestForgetfulDeclarationsDoNotStart: a runner refuses what a declaration forgot.
+func TestForgetfulDeclarationsDoNotStart(t *testing.T) {
+	whole := func() tool.Spec {
+		return tool.Spec{Name: "get_x", Title: "X", Description: "Shows x.", Allow: []access.Role{access.Employee}, Noun: "xs"}
+	}
+	spec := func(change func(*tool.Spec)) tool.Spec { s := whole(); change(&s); return s }
+	steps := tool.Steps[struct{}, bare, int, testkit.Note]{
+		Preview: func(context.Context, struct{}) (bare, int, error) { return bare{}, 0, nil },
+	}
+	list := func(context.Context, greedy, tool.Window[int]) ([]testkit.Note, error) { return nil, nil }
+	for name, c := range map[string]struct {
+		tool tool.Tool
+		want string
+	}{
+		"no roles":                {read[testkit.Note](spec(func(s *tool.Spec) { s.Allow = nil })), "allows no role"},
+		"no description":          {read[testkit.Note](spec(func(s *tool.Spec) { s.Description = "" })), "needs a title and a description"},
+		"a bad name":              {read[testkit.Note](spec(func(s *tool.Spec) { s.Name = "Get-X" })), "needs a name"},
+		"rows without pages":      {read[[]testkit.Note](whole()), "rows are for lists"},
+		"an envelope as output":   {read[result.Envelope](whole()), "must not build an envelope"},
+		"a write without apply":   {tool.Write(whole(), steps), "needs a preview and an apply"},
+		"sensitive, no relation":  {read[bare](whole()), "no field of type access.Relation"},
+		"guarded, no class":       {read[leaky](whole()), "needs a mask tag"},
+		"an unknown class":        {read[oddClass](whole()), "unknown class"},
+		"the kernel's own fields": {tool.List(whole(), list), "belongs to the kernel"},
+		"a list without a noun":   {tool.List(spec(func(s *tool.Spec) { s.Noun = "" }), func(context.Context, struct{}, tool.Window[int]) ([]testkit.Note, error) { return nil, nil }), "a noun for its rows"},
+	} {
+		_, err := tool.NewRunner([]tool.Tool{c.tool}, tool.Options{Server: "x", Audit: &testkit.Journal{}, Cursors: ring(t), Desk: &confirm.Desk{}, Ledger: testkit.NewNotebook()})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}

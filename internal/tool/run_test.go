@@ -1,0 +1,349 @@
+package tool_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/seal"
+	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/tool"
+)
+
+// house is a notebook behind a runner.
+type house struct {
+	*tool.Runner
+	book    *testkit.Notebook
+	journal *testkit.Journal
+	now     time.Time
+}
+
+func newHouse(t testing.TB, dialect tool.Dialect, notes ...testkit.Note) *house {
+	t.Helper()
+	h := &house{book: testkit.NewNotebook(notes...), journal: &testkit.Journal{}, now: time.Now()}
+	ring, err := seal.NewRing("cursor", seal.RandomSecret())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Runner, err = tool.NewRunner(h.book.Tools(), tool.Options{
+		Server: "notebook", Dialect: dialect, Cursors: ring, Desk: newDesk(t, h), Ledger: h.book,
+		Audit: h.journal, Now: func() time.Time { return h.now },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func someNotes(n int) []testkit.Note {
+	notes := make([]testkit.Note, n)
+	for i := range notes {
+		notes[i] = testkit.Note{ID: i + 1, Author: []string{"ann", "ben"}[i%2], Text: "text", Diary: "secret-" + string(rune('a'+i%26))}
+	}
+	return notes
+}
+
+func wantFault(t *testing.T, o result.Outcome, code *fault.Code) *fault.Error {
+	t.Helper()
+	if o.Fault == nil || o.Fault.Code != code {
+		t.Fatalf("got %s (%v), want %s", o.Code(), o.Fault, code.Name)
+	}
+	return o.Fault
+}
+
+func TestChecksComeInOrder(t *testing.T) {
+	h := newHouse(t, nil, someNotes(3)...)
+	ann := testkit.As(t, "ann", access.Employee)
+	wantFault(t, h.Call(t.Context(), "no_such", nil), fault.Unauthorized)
+	wantFault(t, h.Call(ann, "no_such", json.RawMessage(`{"x":`)), fault.UnknownTool)
+	f := wantFault(t, h.Call(ann, "burn_note", json.RawMessage(`{"x":`)), fault.Insufficient)
+	if !strings.Contains(f.Message, "manager") {
+		t.Errorf("the refusal %q does not name the role that may", f.Message)
+	}
+	wantFault(t, h.Call(ann, "get_note", json.RawMessage(`{"x":`)), fault.ValidationError)
+	wantFault(t, h.Call(ann, "get_note", json.RawMessage(`{"id":99}`)), testkit.ErrNote)
+}
+
+func TestBadInputIsNamedFieldByField(t *testing.T) {
+	h := newHouse(t, nil, someNotes(3)...)
+	ann := testkit.As(t, "ann", access.Employee)
+	for _, c := range []struct{ tool, input, want string }{
+		{"get_note", `{}`, "id: is required. Use list_notes to find valid ids."},
+		{"get_note", `{"id":"7"}`, "id: must be integer, not string. Use list_notes to find valid ids."},
+		{"get_note", `{"id":1,"reasn":"x"}`, "reasn: is not a field of this tool"},
+		{"get_note", `{"id":1,"id":2}`, "input: id is given twice"},
+		{"get_note", `{"id":1} {"id":2}`, "input: there is something after the object"},
+		{"get_note", `[1]`, "input: must be an object"},
+		{"get_note", `{"id":`, "input: is not valid JSON"},
+		{"get_note", strings.Repeat(`{"id":`, 70) + "1" + strings.Repeat("}", 70), "input: is nested deeper than 64"},
+		{"list_notes", `{"limit":51}`, "limit: must be at most 50"},
+		{"list_notes", `{"limit":0}`, "limit: must be at least 1"},
+		{"list_notes", `{"author":"` + strings.Repeat("ä", 51) + `"}`, "author: must have at most 50 characters"},
+		{"add_note", `{"text":""}`, "text: must have at least 1 characters"},
+	} {
+		f := wantFault(t, h.Call(ann, c.tool, json.RawMessage(c.input)), fault.ValidationError)
+		if f.SuggestedAction != c.want {
+			t.Errorf("%s %s: got %q, want %q", c.tool, c.input, f.SuggestedAction, c.want)
+		}
+	}
+}
+
+func TestMaskingJudgesEachRowByItsOwnRelation(t *testing.T) {
+	h := newHouse(t, nil, someNotes(4)...)
+	o := h.Call(testkit.As(t, "ann", access.Employee), "list_notes", nil)
+	var rows []testkit.Note
+	if err := json.Unmarshal(o.Data, &rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range rows {
+		if hidden := n.Diary == access.Hidden; hidden != (n.Author != "ann") {
+			t.Errorf("note %d of %s: diary %q", n.ID, n.Author, n.Diary)
+		}
+	}
+}
+
+func TestPagesWalkToTheEnd(t *testing.T) {
+	h := newHouse(t, nil, someNotes(120)...)
+	ann := testkit.As(t, "ann", access.Employee)
+	seen, cursor := map[int]bool{}, ""
+	for pages := 1; ; pages++ {
+		o := h.Call(ann, "list_notes", json.RawMessage(`{"limit":50,"cursor":"`+cursor+`"}`))
+		if o.Fault != nil {
+			t.Fatal(o.Fault)
+		}
+		var rows []testkit.Note
+		if err := json.Unmarshal(o.Data, &rows); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range rows {
+			if seen[n.ID] {
+				t.Fatalf("note %d came twice", n.ID)
+			}
+			seen[n.ID] = true
+		}
+		if !o.Page.More {
+			if len(seen) != 120 || pages != 3 {
+				t.Fatalf("got %d notes in %d pages, want 120 in 3", len(seen), pages)
+			}
+			return
+		}
+		cursor = o.Page.Next
+	}
+}
+
+func TestMetadataTellsOfTruncation(t *testing.T) {
+	h := newHouse(t, nil, someNotes(3)...)
+	ann := testkit.As(t, "ann", access.Employee)
+	var whole, part result.Envelope
+	_ = json.Unmarshal(h.Encode(h.Call(ann, "list_notes", nil)), &whole)
+	_ = json.Unmarshal(h.Encode(h.Call(ann, "list_notes", json.RawMessage(`{"limit":2}`))), &part)
+	if m := whole.Metadata; m.Truncated || m.HasMore || m.TotalCount != "3" || m.Warning != "" || m.NextCursor != "" {
+		t.Errorf("whole list: %+v", m)
+	}
+	m := part.Metadata
+	if !m.Truncated || !m.HasMore || m.TotalEstimate != "2+" || m.NextCursor == "" ||
+		m.Hint != "Showing 2 of 2+ notes. Results are incomplete. Narrow by author." || m.Hint != m.Warning {
+		t.Errorf("part of a list: %+v", m)
+	}
+}
+
+func TestCursorOpensOnlyWhereItWasMade(t *testing.T) {
+	h := newHouse(t, nil, someNotes(10)...)
+	ann, ben := testkit.As(t, "ann", access.Employee), testkit.As(t, "ben", access.Employee)
+	cursor := h.Call(ann, "list_notes", json.RawMessage(`{"limit":2}`)).Page.Next
+	with := func(extra string) json.RawMessage {
+		return json.RawMessage(`{"limit":3,"cursor":"` + cursor + `"` + extra + `}`)
+	}
+	if o := h.Call(ann, "list_notes", with("")); o.Fault != nil {
+		t.Fatalf("the owner's own cursor, another limit: %v", o.Fault)
+	}
+	wantFault(t, h.Call(ben, "list_notes", with("")), fault.InvalidCursor)
+	wantFault(t, h.Call(ann, "list_notes", with(`,"author":"ben"`)), fault.InvalidCursor)
+	wantFault(t, h.Call(ann, "list_notes", json.RawMessage(`{"cursor":"bm90IG91cnM"}`)), fault.InvalidCursor)
+	wantFault(t, h.Call(ann, "list_notes", json.RawMessage(`{"cursor":"%%%"}`)), fault.InvalidCursor)
+	h.now = h.now.Add(tool.CursorLife)
+	wantFault(t, h.Call(ann, "list_notes", with("")), fault.InvalidCursor)
+}
+
+func TestWriteOnlyOpensAConfirmation(t *testing.T) {
+	h := newHouse(t, nil, someNotes(3)...)
+	boss := testkit.As(t, "boss", access.Manager)
+	o := h.Call(boss, "burn_note", json.RawMessage(`{"id":1,"reason":"old"}`))
+	if o.Pending == nil {
+		t.Fatalf("got %s, want pending", o.Code())
+	}
+	if len(h.book.Notes()) != 3 {
+		t.Fatal("calling a write changed something")
+	}
+	if want := "Burn the note with the diary *** (Hidden)?"; o.Pending.Message != want {
+		t.Errorf("got %q, want the masked sentence %q", o.Pending.Message, want)
+	}
+	if o.Pending.Data["action"] != "burn_note" || o.Pending.Data["mcpServer"] != "notebook" || o.Pending.Data["userId"] != "sub-boss" {
+		t.Errorf("confirmationData: %v", o.Pending.Data)
+	}
+}
+
+func TestApprovalAppliesOnceAndRepeatsTheReceipt(t *testing.T) {
+	h := newHouse(t, nil, someNotes(3)...)
+	boss := testkit.As(t, "boss", access.Manager)
+	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1,"reason":"old"}`)).Pending.ID
+	first, again := h.Encode(h.Answer(boss, id, true)), h.Encode(h.Answer(boss, id, true))
+	if want := `{"status":"success","data":{"burned":true,"message":"The note has been burned."}}`; string(first) != want {
+		t.Fatalf("got %s, want %s", first, want)
+	}
+	if string(first) != string(again) {
+		t.Errorf("asked again: got %s, want the same bytes", again)
+	}
+	if n := len(h.book.Notes()); n != 2 {
+		t.Errorf("%d notes are left, want 2", n)
+	}
+}
+
+func TestDenialChangesNothing(t *testing.T) {
+	h := newHouse(t, nil, someNotes(3)...)
+	boss := testkit.As(t, "boss", access.Manager)
+	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1}`)).Pending.ID
+	if got, want := string(h.Encode(h.Answer(boss, id, false))), `{"status":"cancelled","message":"Action cancelled by user"}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	wantFault(t, h.Answer(boss, id, true), fault.ConfirmationDenied)
+	if len(h.book.Notes()) != 3 {
+		t.Error("a denied change was made")
+	}
+}
+
+func TestChangedFactsAreStale(t *testing.T) {
+	h := newHouse(t, nil, someNotes(3)...)
+	boss := testkit.As(t, "boss", access.Manager)
+	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1}`)).Pending.ID
+	h.book.Rewrite(1, "something else")
+	wantFault(t, h.Answer(boss, id, true), fault.ConfirmationStale)
+	if o := h.Answer(boss, id, true); o.Fault == nil || o.Fault.Code.Name != fault.ConfirmationStale.Name {
+		t.Errorf("asked again: got %s, want the same refusal", o.Code())
+	}
+	if len(h.book.Notes()) != 3 {
+		t.Error("a stale change was made")
+	}
+}
+
+func TestRoleIsCheckedAgainAtApply(t *testing.T) {
+	h := newHouse(t, nil, someNotes(3)...)
+	id := h.Call(testkit.As(t, "boss", access.Manager), "burn_note", json.RawMessage(`{"id":1}`)).Pending.ID
+	demoted := testkit.As(t, "boss", access.Employee)
+	wantFault(t, h.Answer(demoted, id, true), fault.Insufficient)
+	if len(h.book.Notes()) != 3 {
+		t.Error("someone without the role made a change")
+	}
+}
+
+func TestUnwritableAuditRefusesChangesAndNotReads(t *testing.T) {
+	h := newHouse(t, nil, someNotes(3)...)
+	both := testkit.As(t, "boss", access.Manager, access.Employee)
+	id := h.Call(both, "burn_note", json.RawMessage(`{"id":1}`)).Pending.ID
+	h.journal.Break(errors.New("disk full"))
+	wantFault(t, h.Call(both, "burn_note", json.RawMessage(`{"id":2}`)), fault.ServiceDown)
+	wantFault(t, h.Call(both, "add_note", json.RawMessage(`{"text":"x"}`)), fault.ServiceDown)
+	if o := h.Answer(both, id, true); o.Fault == nil {
+		t.Error("an approval went through without a record")
+	}
+	if len(h.book.Notes()) != 3 {
+		t.Error("something changed without a record")
+	}
+	if o := h.Call(both, "get_note", json.RawMessage(`{"id":1}`)); o.Fault != nil {
+		t.Errorf("a read was refused: %v", o.Fault)
+	}
+	h.journal.Break(nil)
+	if o := h.Answer(both, id, true); o.Fault != nil {
+		t.Errorf("after the audit was mended: %v", o.Fault)
+	}
+}
+
+func TestAuditHoldsDigestsAndNoValues(t *testing.T) {
+	h := newHouse(t, nil, someNotes(3)...)
+	both := testkit.As(t, "boss", access.Manager, access.Employee)
+	h.Call(both, "get_note", json.RawMessage(`{"id":1}`))
+	h.Call(both, "burn_note", json.RawMessage(`{"id":1,"reason":"too old"}`))
+	h.Call(testkit.As(t, "ann", access.Employee), "burn_note", json.RawMessage(`{"id":1}`))
+	var kinds []string
+	for _, e := range h.journal.Events() {
+		encoded, _ := json.Marshal(e)
+		if strings.Contains(string(encoded), "secret-") {
+			t.Errorf("a value stands in the audit: %s", encoded)
+		}
+		kinds = append(kinds, string(e.Kind)+":"+e.Outcome+e.Step)
+	}
+	want := "outcome:success intent: confirmation:opened outcome:pending_confirmation denial:INSUFFICIENT_PERMISSIONS"
+	if got := strings.Join(kinds, " "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if e := h.journal.Events()[1]; e.Kind != audit.Intent || e.Note != "too old" || len(e.Digest) != 64 {
+		t.Errorf("the intent: %+v", e)
+	}
+}
+
+func TestEditRunsAtOnceInItsOwnDialect(t *testing.T) {
+	h := newHouse(t, testkit.Plain{}, someNotes(3)...)
+	ann := testkit.As(t, "ann", access.Employee)
+	h.Call(ann, "add_note", json.RawMessage(`{"text":"mine"}`))
+	got := string(h.Encode(h.Call(ann, "page_notes", json.RawMessage(`{"limit":1,"offset":3}`))))
+	if !strings.Contains(got, `"text":"mine"`) || !strings.Contains(got, `"total_count":4`) || !strings.Contains(got, `"offset":3`) {
+		t.Errorf("got %s", got)
+	}
+	if got, want := string(h.Encode(h.Call(ann, "get_note", json.RawMessage(`{"id":9}`)))), `{"error":{"code":"NOTE_NOT_FOUND","message":"Note 9 was not found."}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if k := h.journal.Events()[0].Kind; k != audit.Intent {
+		t.Errorf("the first record of an edit is %s, want its intent", k)
+	}
+}
+
+func TestListedIsCallable(t *testing.T) {
+	h := newHouse(t, nil, someNotes(3)...)
+	for _, roles := range [][]access.Role{{}, {access.Employee}, {access.Manager}, {access.Employee, access.Manager}} {
+		p := testkit.Person("p", roles...)
+		visible := map[string]bool{}
+		for _, info := range h.Visible(p) {
+			visible[info.Name] = true
+		}
+		for _, info := range h.Visible(catalogue()) {
+			o := h.Call(access.With(t.Context(), p), info.Name, json.RawMessage(`{"nonsense":1}`))
+			if callable := o.Fault.Code != fault.Insufficient; callable != visible[info.Name] {
+				t.Errorf("%v: %s callable %v, listed %v", roles, info.Name, callable, visible[info.Name])
+			}
+		}
+	}
+}
+
+func TestPanicBecomesAFaultWithAnID(t *testing.T) {
+	journal := &testkit.Journal{}
+	boom := tool.Read(tool.Spec{Name: "boom", Title: "Boom", Description: "Fails.", Allow: []access.Role{access.Employee}},
+		func(context.Context, struct{}) (testkit.Note, error) { panic("secret address 10.0.0.7") })
+	r, err := tool.NewRunner([]tool.Tool{boom}, tool.Options{Server: "x", Audit: journal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := wantFault(t, r.Call(testkit.As(t, "ann", access.Employee), "boom", nil), fault.InternalError)
+	if f.ID == "" || strings.Contains(f.Message, "secret") || !strings.Contains(f.Message, f.ID) {
+		t.Errorf("got %q, id %q", f.Message, f.ID)
+	}
+}
+
+func TestDeadlineIsATimeout(t *testing.T) {
+	slow := tool.Read(tool.Spec{Name: "slow", Title: "Slow", Description: "Waits.", Allow: []access.Role{access.Employee}, Timeout: time.Millisecond},
+		func(ctx context.Context, _ struct{}) (testkit.Note, error) {
+			<-ctx.Done()
+			return testkit.Note{}, errors.New("connection reset while waiting")
+		})
+	r, err := tool.NewRunner([]tool.Tool{slow}, tool.Options{Server: "x", Audit: &testkit.Journal{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, r.Call(testkit.As(t, "ann", access.Employee), "slow", nil), fault.Timeout)
+}
