@@ -1,0 +1,181 @@
+package database
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+//go:embed before.sql
+var beforeSQL string
+
+//go:embed ledger.sql
+var ledgerSQL string
+
+//go:embed after.sql
+var afterSQL string
+
+// Schema is what one domain keeps in a database.
+type Schema struct {
+	Name       string // of the schema: hr
+	Login      string // of the domain's application: countersign_hr
+	Migrations fs.FS  // files NNNN_name.sql in its root, applied in order
+}
+
+// migration is one file.
+type migration struct {
+	Version int
+	Name    string
+	Digest  string
+	sql     string
+}
+
+// Migrate brings a schema up to date with the administrator's login: it makes
+// the schema, the application's login (which owns nothing and passes by no
+// policy) and the ledger, and applies the migrations that are missing, all in
+// one transaction. It returns the names of those it applied. A password, when
+// given, becomes the login's. Two programs that migrate at once wait for each
+// other. A migration that was changed after it was applied is an error.
+func Migrate(ctx context.Context, adminURL string, s Schema, password string) (applied []string, err error) {
+	files, err := s.files()
+	if err != nil {
+		return nil, err
+	}
+	err = Admin(ctx, adminURL, func(ctx context.Context, tx pgx.Tx) error {
+		applied, err = s.migrate(ctx, tx, files, password)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("migrating schema %s: %w", s.Name, err)
+	}
+	return applied, nil
+}
+
+// Admin runs fn in one transaction of the administrator's login. It is for
+// migrations and for seeding; there is no principal, and so no tool may use it.
+func Admin(ctx context.Context, adminURL string, fn func(context.Context, pgx.Tx) error) error {
+	config, err := pgx.ParseConfig(adminURL)
+	if err != nil {
+		return fmt.Errorf("reading the database URL: %w", unquoted(err))
+	}
+	config.ConnectTimeout = 5 * time.Second
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return fmt.Errorf("connecting as %s: %w", config.User, err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return fn(ctx, tx) })
+}
+
+func (s Schema) migrate(ctx context.Context, tx pgx.Tx, files []migration, password string) (applied []string, err error) {
+	const lock = `select pg_advisory_xact_lock(hashtext('countersign migrations'), hashtext($1)),
+		set_config('countersign.schema', $1, true), set_config('countersign.login', $2, true)`
+	if _, err := tx.Exec(ctx, lock, s.Name, s.Login); err != nil {
+		return nil, err
+	}
+	if _, err := tx.Exec(ctx, beforeSQL); err != nil {
+		return nil, err
+	}
+	if err := setPassword(ctx, tx, s.Login, password); err != nil {
+		return nil, err
+	}
+	done, err := appliedBefore(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range files {
+		if digest, ok := done[m.Version]; ok {
+			if digest != m.Digest {
+				return nil, fmt.Errorf("migration %s was changed after it was applied", m.Name)
+			}
+			continue
+		}
+		if err := m.apply(ctx, tx); err != nil {
+			return nil, fmt.Errorf("migration %s: %w", m.Name, err)
+		}
+		applied = append(applied, m.Name)
+	}
+	_, err = tx.Exec(ctx, afterSQL)
+	return applied, err
+}
+
+// setPassword lets the server quote: the statement takes no parameters.
+func setPassword(ctx context.Context, tx pgx.Tx, login, password string) error {
+	if password == "" {
+		return nil
+	}
+	var statement string
+	if err := tx.QueryRow(ctx, `select format('alter role %I password %L', $1::text, $2::text)`, login, password).Scan(&statement); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, statement)
+	return err
+}
+
+func appliedBefore(ctx context.Context, tx pgx.Tx) (map[int]string, error) {
+	rows, err := tx.Query(ctx, `select version, digest from migrations`)
+	if err != nil {
+		return nil, err
+	}
+	done := map[int]string{}
+	var version int
+	var digest string
+	_, err = pgx.ForEachRow(rows, []any{&version, &digest}, func() error {
+		done[version] = digest
+		return nil
+	})
+	return done, err
+}
+
+func (m migration) apply(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, m.sql); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `insert into migrations (version, name, digest) values ($1, $2, $3)`, m.Version, m.Name, m.Digest)
+	return err
+}
+
+var migrationName = regexp.MustCompile(`^(\d{4})_[a-z0-9_]+\.sql$`)
+
+// files reads the migrations in order, the ledger's first. Their numbers start
+// at one and leave no gap: a gap is a file that somebody forgot to commit.
+func (s Schema) files() ([]migration, error) {
+	entries, err := fs.ReadDir(s.Migrations, ".")
+	if err != nil {
+		return nil, err
+	}
+	files := []migration{newMigration(0, "0000_confirmations.sql", ledgerSQL)}
+	for _, entry := range entries {
+		match := migrationName.FindStringSubmatch(entry.Name())
+		if match == nil {
+			return nil, fmt.Errorf("%q is not named like a migration", entry.Name())
+		}
+		version, _ := strconv.Atoi(match[1])
+		if version != len(files) {
+			return nil, fmt.Errorf("migration %04d is missing", len(files))
+		}
+		sql, err := fs.ReadFile(s.Migrations, entry.Name())
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, newMigration(version, entry.Name(), string(sql)))
+	}
+	if len(files) == 1 {
+		return nil, errors.New("there are no migrations")
+	}
+	return files, nil
+}
+
+func newMigration(version int, name, sql string) migration {
+	sum := sha256.Sum256([]byte(sql))
+	return migration{version, name, hex.EncodeToString(sum[:]), sql}
+}

@@ -1,0 +1,242 @@
+package database
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"countersign.dev/internal/access"
+)
+
+// Rows runs a statement for the principal in ctx and returns its rows. A struct
+// T is filled by column name (or `db` tag), anything else from the one column.
+// Outside [DB.Change] and [DB.Read] the call is a read-only transaction of its
+// own, in one round trip. It fails with UNAUTHENTICATED when nobody is signed
+// in, SERVICE_UNAVAILABLE, TIMEOUT or DATABASE_ERROR.
+func Rows[T any](ctx context.Context, db *DB, sql string, args ...any) ([]T, error) {
+	var out []T
+	err := db.run(ctx, sql, args, func(rows pgx.Rows) (err error) {
+		out, err = pgx.CollectRows(rows, scanner[T]())
+		return err
+	})
+	return out, err
+}
+
+// Row is [Rows] for a statement that finds one row or none.
+func Row[T any](ctx context.Context, db *DB, sql string, args ...any) (row T, found bool, err error) {
+	rows, err := Rows[T](ctx, db, sql, args...)
+	if err != nil || len(rows) == 0 {
+		return row, false, err
+	}
+	return rows[0], true, nil
+}
+
+// Exec runs a statement that changes rows, and returns how many. It works only
+// inside [DB.Change].
+func Exec(ctx context.Context, db *DB, sql string, args ...any) (changed int64, err error) {
+	if s := db.session(ctx); s == nil || !s.writable {
+		return 0, errors.New("a statement that changes rows ran outside Change")
+	}
+	err = db.run(ctx, sql, args, func(rows pgx.Rows) error {
+		rows.Close()
+		changed = rows.CommandTag().RowsAffected()
+		return rows.Err()
+	})
+	return changed, err
+}
+
+func scanner[T any]() pgx.RowToFunc[T] {
+	t := reflect.TypeFor[T]()
+	if t.Kind() == reflect.Struct && t != reflect.TypeFor[time.Time]() {
+		return pgx.RowToStructByName[T]
+	}
+	return pgx.RowTo[T]
+}
+
+// session is one transaction of several statements, carried in the context. It
+// begins with its first statement, in the same round trip.
+type session struct {
+	conn     *pgxpool.Conn
+	who      *access.Principal
+	begin    string // how it begins; empty once it has
+	writable bool
+}
+
+type sessionKey struct{ db *DB }
+
+func (db *DB) session(ctx context.Context) *session {
+	s, _ := ctx.Value(sessionKey{db}).(*session)
+	return s
+}
+
+// Read runs fn so that all its reads see the same moment. The context that fn
+// gets carries the transaction; fn must not use it from several goroutines.
+func (db *DB) Read(ctx context.Context, fn func(ctx context.Context) error) error {
+	if db.session(ctx) != nil {
+		return fn(ctx)
+	}
+	return db.within(ctx, "begin isolation level repeatable read, read only", false, fn)
+}
+
+// Change runs fn in one writable transaction: everything that fn does with the
+// context it gets belongs to it, and an error undoes all of it. Rows that were
+// read with [ForUpdate] stay locked until the end. A transaction that the
+// server gave up because another one was in its way is run once more, so fn
+// must do nothing that it cannot do twice. Inside another Change it joins.
+func (db *DB) Change(ctx context.Context, fn func(ctx context.Context) error) error {
+	if s := db.session(ctx); s != nil {
+		if !s.writable {
+			return errors.New("a change began inside a read")
+		}
+		return fn(ctx)
+	}
+	err := db.within(ctx, "begin read write", true, fn)
+	if inTheWay(err) {
+		err = db.within(ctx, "begin read write", true, fn)
+	}
+	return err
+}
+
+// ForUpdate is the clause that locks the rows that a statement reads, of the
+// named tables or of all: inside [DB.Change] only. Elsewhere it is empty.
+func ForUpdate(ctx context.Context, db *DB, of ...string) string {
+	if s := db.session(ctx); s == nil || !s.writable {
+		return ""
+	}
+	if len(of) == 0 {
+		return " for update"
+	}
+	return " for update of " + strings.Join(of, ", ")
+}
+
+// within opens a session, runs fn in it and ends it.
+func (db *DB) within(ctx context.Context, begin string, writable bool, fn func(context.Context) error) error {
+	who, err := access.From(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := db.bounded(ctx)
+	defer cancel()
+	conn, err := db.pool.Acquire(ctx)
+	if err != nil {
+		return translate(err)
+	}
+	defer conn.Release() // a connection that is still in a transaction is thrown away
+	s := &session{conn: conn, who: who, begin: begin, writable: writable}
+	if err := fn(context.WithValue(ctx, sessionKey{db}, s)); err != nil {
+		s.undo(ctx)
+		return err
+	}
+	return s.commit(ctx)
+}
+
+// commit ends a transaction. The server answers the commit of a transaction in
+// which a statement failed with a rollback, and no error.
+func (s *session) commit(ctx context.Context) error {
+	if s.begin != "" {
+		return nil // nothing was asked
+	}
+	tag, err := s.conn.Exec(ctx, "commit")
+	if err != nil {
+		return translate(err)
+	}
+	if tag.String() != "COMMIT" {
+		return translate(pgx.ErrTxCommitRollback)
+	}
+	return nil
+}
+
+func (s *session) undo(ctx context.Context) {
+	if s.begin != "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_, _ = s.conn.Exec(ctx, "rollback") // a connection that cannot even roll back is thrown away
+}
+
+// identify tells a transaction who it runs for. The third argument makes each
+// setting end with the transaction, so that the next borrower of the connection
+// finds nothing.
+const identify = `
+select set_config('transaction_read_only', $1, true),
+       set_config('app.current_user_issuer', $2, true),
+       set_config('app.current_user_id', $3, true),
+       set_config('app.current_user_email', $4, true),
+       set_config('app.current_user_roles', $5, true)`
+
+// run sends a statement, behind whatever its transaction still has to be told,
+// and gives its rows to collect.
+func (db *DB) run(ctx context.Context, sql string, args []any, collect func(pgx.Rows) error) error {
+	who, err := access.From(ctx)
+	if err != nil {
+		return err
+	}
+	if s := db.session(ctx); s != nil {
+		return s.run(ctx, who, sql, args, collect)
+	}
+	ctx, cancel := db.bounded(ctx)
+	defer cancel()
+	conn, err := db.pool.Acquire(ctx)
+	if err != nil {
+		return translate(err)
+	}
+	defer conn.Release()
+	batch := &pgx.Batch{}
+	batch.Queue(identify, identity(who, "on")...)
+	return send(ctx, conn, batch, sql, args, collect)
+}
+
+func (s *session) run(ctx context.Context, who *access.Principal, sql string, args []any, collect func(pgx.Rows) error) error {
+	if who != s.who {
+		return errors.New("the principal changed inside a transaction")
+	}
+	batch := &pgx.Batch{}
+	if s.begin != "" {
+		readOnly := "on"
+		if s.writable {
+			readOnly = "off"
+		}
+		batch.Queue(s.begin)
+		batch.Queue(identify, identity(who, readOnly)...)
+		s.begin = ""
+	}
+	return send(ctx, s.conn, batch, sql, args, collect)
+}
+
+// identity is what the policies may read. A role with a comma in its name would
+// read as two, so it is left out.
+func identity(who *access.Principal, readOnly string) []any {
+	roles := slices.DeleteFunc(slices.Clone(who.Roles()), func(r string) bool { return strings.Contains(r, ",") })
+	owner := who.Owner()
+	return []any{readOnly, owner.Issuer, owner.Subject, who.Email(), strings.Join(roles, ",")}
+}
+
+// send sends a batch and a statement behind it, in one round trip. Outside a
+// session the whole is one implicit transaction.
+func send(ctx context.Context, conn *pgxpool.Conn, batch *pgx.Batch, sql string, args []any, collect func(pgx.Rows) error) error {
+	before := batch.Len()
+	batch.Queue(sql, args...)
+	results := conn.SendBatch(ctx, batch)
+	err := receive(results, before, collect)
+	return translate(errors.Join(err, results.Close()))
+}
+
+func receive(results pgx.BatchResults, before int, collect func(pgx.Rows) error) error {
+	for range before {
+		if _, err := results.Exec(); err != nil {
+			return err
+		}
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	return collect(rows)
+}
