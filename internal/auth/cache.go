@@ -1,0 +1,49 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"sync"
+)
+
+// digest names a cached thing without keeping it: a memory dump of the cache
+// holds no token of a caller.
+type digest = [sha256.Size]byte
+
+// cache keeps at most size values. It has two halves: when the young one is
+// full it becomes the old one, and what nobody asked for meanwhile is dropped.
+type cache[V any] struct {
+	half int
+
+	mu         sync.Mutex
+	young, old map[digest]V
+}
+
+func newCache[V any](size int) *cache[V] {
+	return &cache[V]{half: max(size/2, 1), young: make(map[digest]V)}
+}
+
+func (c *cache[V]) get(key digest) (V, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if v, ok := c.young[key]; ok {
+		return v, true
+	}
+	v, ok := c.old[key]
+	if ok {
+		c.add(key, v)
+	}
+	return v, ok
+}
+
+func (c *cache[V]) put(key digest, v V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.add(key, v)
+}
+
+func (c *cache[V]) add(key digest, v V) {
+	if len(c.young) >= c.half {
+		c.old, c.young = c.young, make(map[digest]V, c.half)
+	}
+	c.young[key] = v
+}

@@ -1,0 +1,220 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
+)
+
+// LoginConfig registers the gateway as a client of an identity issuer.
+type LoginConfig struct {
+	Issuer       string // one of the verifier's issuers
+	ClientID     string
+	ClientSecret string   // empty: a public client, proven by PKCE alone
+	RedirectURL  string   // the gateway's /callback, as registered
+	Scopes       []string // empty: openid profile email
+}
+
+// Flow is one sign-in under way. Its caller keeps it, out of sight of others,
+// until the browser comes back.
+type Flow struct {
+	State    string `json:"state"`
+	Nonce    string `json:"nonce"`
+	Verifier string `json:"verifier"` // PKCE
+}
+
+// Login signs people in: the OpenID Connect code flow with PKCE, state, nonce
+// and the issuer check of RFC 9207. It keeps nothing between its calls.
+type Login struct {
+	config   LoginConfig
+	verifier *Verifier
+	issuer   *issuer
+}
+
+// NewLogin makes a login whose access tokens the verifier judges. It contacts
+// nobody. It fails when the issuer is not one of the verifier's.
+func NewLogin(c LoginConfig, v *Verifier) (*Login, error) {
+	from, known := v.issuers[c.Issuer]
+	if !known || from.remote == nil {
+		return nil, fmt.Errorf("login: the issuer %q is not configured", c.Issuer)
+	}
+	if c.ClientID == "" || c.RedirectURL == "" {
+		return nil, errors.New("login: a client ID and a redirect address are required")
+	}
+	if len(c.Scopes) == 0 {
+		c.Scopes = []string{oidc.ScopeOpenID, oidc.ScopeProfile, oidc.ScopeEmail}
+	}
+	return &Login{config: c, verifier: v, issuer: from}, nil
+}
+
+// Start returns where to send the browser, and the flow to keep. It fails with
+// SERVICE_UNAVAILABLE while the issuer cannot be reached.
+func (l *Login) Start(ctx context.Context) (string, Flow, error) {
+	provider, err := l.provider(ctx)
+	if err != nil {
+		return "", Flow{}, err
+	}
+	flow := Flow{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier()}
+	address := l.oauth(provider).AuthCodeURL(flow.State, oidc.Nonce(flow.Nonce), oauth2.S256ChallengeOption(flow.Verifier))
+	return address, flow, nil
+}
+
+// Finish takes the query that the browser came back with and returns the access
+// token, whom it speaks for, and when it ends.
+func (l *Login) Finish(ctx context.Context, query url.Values, flow Flow) (string, *access.Principal, time.Time, error) {
+	provider, err := l.provider(ctx)
+	if err != nil {
+		return "", nil, time.Time{}, err
+	}
+	if err := l.checkAnswer(provider, query, flow); err != nil {
+		return "", nil, time.Time{}, err
+	}
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, l.verifier.client), 2*fetchTimeout)
+	defer cancel()
+	tokens, err := l.oauth(provider).Exchange(ctx, query.Get("code"), oauth2.VerifierOption(flow.Verifier))
+	if err != nil {
+		return "", nil, time.Time{}, exchangeFailed(err)
+	}
+	p, err := l.identify(ctx, tokens, flow)
+	if err != nil {
+		return "", nil, time.Time{}, err
+	}
+	return tokens.AccessToken, p, p.Expires(), nil
+}
+
+// EndSessionURL returns where to send the browser after signing out here, or
+// nothing when the issuer has no such page. The issuer then sends the person to
+// returnTo, if it is registered there.
+func (l *Login) EndSessionURL(ctx context.Context, returnTo string) (string, error) {
+	provider, err := l.provider(ctx)
+	if err != nil {
+		return "", err
+	}
+	var metadata struct {
+		EndSession string `json:"end_session_endpoint"`
+	}
+	if err := provider.Claims(&metadata); err != nil || metadata.EndSession == "" {
+		return "", err
+	}
+	u, err := url.Parse(metadata.EndSession)
+	if err != nil {
+		return "", fmt.Errorf("end_session_endpoint: %w", err)
+	}
+	q := u.Query()
+	q.Set("client_id", l.config.ClientID)
+	q.Set("post_logout_redirect_uri", returnTo)
+	u.RawQuery = q.Encode()
+	return u.String(), nil
+}
+
+// provider waits for the first discovery, if none has succeeded yet.
+func (l *Login) provider(ctx context.Context) (*oidc.Provider, error) {
+	if l.issuer.keys.usable() == nil {
+		l.issuer.keys.await(ctx)
+	}
+	if p := l.issuer.remote.provider.Load(); p != nil {
+		return p, nil
+	}
+	return nil, unreachable(errNoKeys)
+}
+
+func (l *Login) oauth(p *oidc.Provider) *oauth2.Config {
+	endpoint := p.Endpoint()
+	if l.config.ClientSecret == "" {
+		endpoint.AuthStyle = oauth2.AuthStyleInParams // trying Basic first would spend the code
+	}
+	return &oauth2.Config{
+		ClientID: l.config.ClientID, ClientSecret: l.config.ClientSecret,
+		RedirectURL: l.config.RedirectURL, Scopes: l.config.Scopes, Endpoint: endpoint,
+	}
+}
+
+// checkAnswer makes sure that the answer belongs to this flow and comes from
+// this issuer, before any of it is used.
+func (l *Login) checkAnswer(p *oidc.Provider, query url.Values, flow Flow) error {
+	if flow.State == "" || !same(query.Get("state"), flow.State) {
+		return signIn(errors.New("the state is another one"))
+	}
+	var metadata struct {
+		NamesItself bool `json:"authorization_response_iss_parameter_supported"`
+	}
+	if err := p.Claims(&metadata); err != nil {
+		return signIn(err)
+	}
+	if (metadata.NamesItself || query.Has("iss")) && query.Get("iss") != l.config.Issuer {
+		return signIn(errors.New("the answer is another issuer's"))
+	}
+	if code := query.Get("error"); code != "" {
+		return signIn(fmt.Errorf("the issuer answered %q", code))
+	}
+	if query.Get("code") == "" {
+		return signIn(errors.New("the answer has no code"))
+	}
+	return nil
+}
+
+// identify proves both tokens: the ID token belongs to this flow, the access
+// token is for us, and both speak for the same person.
+func (l *Login) identify(ctx context.Context, tokens *oauth2.Token, flow Flow) (*access.Principal, error) {
+	raw, _ := tokens.Extra("id_token").(string)
+	id, err := l.idToken(ctx, raw)
+	if err != nil {
+		return nil, err
+	}
+	if flow.Nonce == "" || !same(id.text("nonce"), flow.Nonce) {
+		return nil, signIn(errors.New("the nonce is another one"))
+	}
+	p, err := l.verifier.Verify(ctx, tokens.AccessToken)
+	if err != nil {
+		return nil, err
+	}
+	if p.Owner() != (access.Owner{Issuer: l.config.Issuer, Subject: id.text("sub")}) {
+		return nil, signIn(errors.New("the two tokens speak for different people"))
+	}
+	return p, nil
+}
+
+func (l *Login) idToken(ctx context.Context, raw string) (claims, error) {
+	t, err := parse(raw)
+	if err != nil {
+		return nil, signIn(err)
+	}
+	c, _, err := l.issuer.open(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := c.check(l.verifier.now(), l.config.Issuer, []string{l.config.ClientID}); err != nil {
+		return nil, err
+	}
+	if several := c.texts("aud"); len(several) > 1 && c.text("azp") != l.config.ClientID {
+		return nil, signIn(fmt.Errorf("the ID token is shared with %v", slices.Sorted(slices.Values(several))))
+	}
+	return c, nil
+}
+
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// exchangeFailed tells a refusal, which only a new sign-in cures, from an
+// issuer that cannot be reached.
+func exchangeFailed(err error) error {
+	var refused *oauth2.RetrieveError
+	if errors.As(err, &refused) && refused.Response.StatusCode < 500 {
+		return signIn(errors.New("the issuer refused the code: " + refused.ErrorCode))
+	}
+	return unreachable(err)
+}
+
+func signIn(cause error) *fault.Error {
+	return fault.Unauthorized.New("The sign-in could not be completed.").Suggest("Start again from the sign-in page.").Because(cause)
+}

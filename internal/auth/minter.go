@@ -1,0 +1,110 @@
+package auth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"countersign.dev/internal/access"
+)
+
+const (
+	internalLife = 60 * time.Second
+	reuseWhile   = 15 * time.Second // a token with less left is made anew: the call must outlive its way
+
+	// Afterlife is how long after a person's own token ended the gateway may
+	// still speak for them, so that a turn which began in time can end.
+	Afterlife = 2 * time.Minute
+)
+
+// Minter makes the internal tokens with which the gateway speaks to its servers.
+// A caller's own token never travels on. It is safe for concurrent use.
+type Minter struct {
+	signer jose.Signer
+	minted *cache[minted]
+	now    func() time.Time
+}
+
+type minted struct {
+	token   string
+	expires time.Time
+}
+
+// NewMinter makes a minter that signs with the first of the keys. A nil now is
+// time.Now.
+func NewMinter(k *Keys, now func() time.Time) (*Minter, error) {
+	signer, err := jose.NewSigner(
+		jose.SigningKey{Algorithm: jose.ES256, Key: k.pairs[0].signing},
+		(&jose.SignerOptions{}).WithType("JWT"))
+	if err != nil {
+		return nil, fmt.Errorf("sign internal tokens: %w", err)
+	}
+	if now == nil {
+		now = time.Now
+	}
+	return &Minter{signer: signer, minted: newCache[minted](10_000), now: now}, nil
+}
+
+// Token returns a token that speaks for the principal to one server, valid
+// between 15 and 60 s. It fails with UNAUTHENTICATED when the principal's own
+// token ended more than [Afterlife] ago.
+func (m *Minter) Token(p *access.Principal, audience string, purpose access.Purpose) (string, error) {
+	now := m.now()
+	if end := p.Expires(); !end.IsZero() && now.After(end.Add(Afterlife)) {
+		return "", expired(errExpired)
+	}
+	key := m.key(p, audience, purpose)
+	if kept, ok := m.minted.get(key); ok && kept.expires.Sub(now) >= reuseWhile {
+		return kept.token, nil
+	}
+	token, err := m.mint(p, audience, purpose, now)
+	if err != nil {
+		return "", fmt.Errorf("mint a token for %s: %w", audience, err)
+	}
+	m.minted.put(key, minted{token, now.Add(internalLife)})
+	return token, nil
+}
+
+// Self is the gateway's own principal: it has no roles, sees no rows, and asks
+// servers for their catalogues.
+func (m *Minter) Self() *access.Principal {
+	return access.NewPrincipal(access.Claims{Issuer: InternalIssuer, Subject: "gateway", Username: "gateway", Name: "The gateway itself"})
+}
+
+func (m *Minter) mint(p *access.Principal, audience string, purpose access.Purpose, now time.Time) (string, error) {
+	owner := p.Owner()
+	return jwt.Signed(m.signer).Claims(map[string]any{
+		"iss": InternalIssuer, "aud": audience, "sub": owner.Subject, "orig_iss": owner.Issuer,
+		"iat": now.Unix(), "exp": now.Add(internalLife).Unix(), "jti": rand.Text(), "purpose": purpose,
+		"preferred_username": p.Username(), "name": p.Name(), "email": p.Email(), "email_verified": p.Email() != "",
+		"roles": p.Roles(), "groups": p.Groups(),
+	}).Serialize()
+}
+
+// key is a digest of everything that the token would say about the person, so
+// that a changed role or name is never served from the cache.
+func (m *Minter) key(p *access.Principal, audience string, purpose access.Purpose) digest {
+	owner := p.Owner()
+	var b []byte
+	for _, field := range []string{audience, string(purpose), owner.Issuer, owner.Subject, p.Username(), p.Name(), p.Email()} {
+		b = appendField(b, field)
+	}
+	for _, list := range [][]string{p.Roles(), p.Groups()} {
+		b = binary.AppendUvarint(b, uint64(len(list)))
+		for _, name := range list {
+			b = appendField(b, name)
+		}
+	}
+	return sha256.Sum256(b)
+}
+
+// appendField writes the length first, so that no two lists of fields look the
+// same.
+func appendField(b []byte, field string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(field))), field...)
+}

@@ -1,0 +1,172 @@
+package auth
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+)
+
+// maxAnswer bounds what an issuer may answer, in bytes.
+const maxAnswer = 1 << 20
+
+// newClient makes the HTTP client for issuers. It follows no redirect: an
+// issuer's addresses are where it says they are.
+func newClient() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = fetchTimeout
+	return &http.Client{
+		Timeout:       2 * fetchTimeout,
+		Transport:     bounded{transport},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// bounded fails the reading of an answer that is too large.
+type bounded struct{ next http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.next.RoundTrip(r)
+	if err == nil {
+		resp.Body = http.MaxBytesReader(nil, resp.Body, maxAnswer)
+	}
+	return resp, err
+}
+
+// remote is an identity issuer at its address.
+type remote struct {
+	issuer   string
+	client   *http.Client
+	provider atomic.Pointer[oidc.Provider] // nil until the first discovery
+}
+
+// keys discovers the issuer anew and fetches its keys, so that an issuer which
+// moves its addresses is followed.
+func (r *remote) keys(ctx context.Context) (publicKeys, error) {
+	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, r.client), r.issuer)
+	if err != nil {
+		return nil, fmt.Errorf("discover %s: %w", r.issuer, err)
+	}
+	var metadata struct {
+		JWKS string `json:"jwks_uri"`
+	}
+	if err := provider.Claims(&metadata); err != nil {
+		return nil, fmt.Errorf("read the metadata of %s: %w", r.issuer, err)
+	}
+	if err := secureURL(metadata.JWKS, r.issuer); err != nil {
+		return nil, fmt.Errorf("jwks_uri: %w", err)
+	}
+	keys, err := fetchKeys(ctx, r.client, metadata.JWKS)
+	if err == nil {
+		r.provider.Store(provider)
+	}
+	return keys, err
+}
+
+func fetchKeys(ctx context.Context, client *http.Client, address string) (publicKeys, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("keys at %s: status %d", address, resp.StatusCode)
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("keys at %s: %w", address, err)
+	}
+	return parseKeys(body)
+}
+
+// parseKeys reads a JWK set. A key that we cannot use (encryption, other
+// curves, too short, private) is passed over; a set without a usable one is an
+// error, so that a broken answer never replaces good keys.
+func parseKeys(body []byte) (publicKeys, error) {
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.Unmarshal(body, &set); err != nil {
+		return nil, fmt.Errorf("read the key set: %w", err)
+	}
+	keys := make(publicKeys, len(set.Keys))
+	for _, raw := range set.Keys {
+		var key jose.JSONWebKey
+		if key.UnmarshalJSON(raw) != nil || key.KeyID == "" || key.Use != "" && key.Use != "sig" {
+			continue
+		}
+		alg := algorithmOf(key.Key)
+		name := keyName{key.KeyID, alg}
+		if _, there := keys[name]; alg == "" || there || key.Algorithm != "" && key.Algorithm != string(alg) {
+			continue
+		}
+		keys[name] = key.Key
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("the key set holds no usable key")
+	}
+	return keys, nil
+}
+
+// algorithmOf returns the one algorithm that a public key may be used with, or
+// nothing.
+func algorithmOf(key any) jose.SignatureAlgorithm {
+	switch k := key.(type) {
+	case *rsa.PublicKey:
+		if bits := k.N.BitLen(); bits >= 2048 && bits <= 8192 {
+			return jose.RS256
+		}
+	case *ecdsa.PublicKey:
+		if k.Curve == elliptic.P256() {
+			return jose.ES256
+		}
+	}
+	return ""
+}
+
+// secureURL refuses addresses over plain HTTP, except on loopback for an issuer
+// that is there itself: a public issuer cannot point us at this machine.
+func secureURL(address, issuer string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
+		return fmt.Errorf("%q is not an address", address)
+	}
+	home, err := url.Parse(issuer)
+	if err != nil {
+		return fmt.Errorf("%q is not an address", issuer)
+	}
+	if u.Scheme == "https" || u.Scheme == "http" && loopback(u) && loopback(home) {
+		return nil
+	}
+	return fmt.Errorf("%q must be an https address", address)
+}
+
+func loopback(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// gatewayKeys fetches the keys of internal tokens.
+func gatewayKeys(client *http.Client, gatewayURL string) func(context.Context) (publicKeys, error) {
+	address := strings.TrimSuffix(gatewayURL, "/") + JWKSPath
+	return func(ctx context.Context) (publicKeys, error) { return fetchKeys(ctx, client, address) }
+}
+
+// JWKSPath is where a gateway publishes the keys of its internal tokens.
+const JWKSPath = "/.well-known/jwks.json"

@@ -1,0 +1,242 @@
+package auth_test
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/base64"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/fault"
+)
+
+// rig is an identity issuer whose keys, answers and clock a test controls, and
+// a verifier that believes it.
+type rig struct {
+	t        testing.TB
+	server   *httptest.Server
+	verifier *auth.Verifier
+
+	mu      sync.Mutex
+	keys    []jose.JSONWebKey
+	fetches int
+	broken  http.HandlerFunc // answers instead of the key set
+	clock   time.Time
+}
+
+// fixedNow is the rig's first instant.
+var fixedNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func newRig(t testing.TB, change ...func(*auth.Config)) *rig {
+	t.Helper()
+	r := &rig{t: t, clock: fixedNow}
+	r.server = httptest.NewServer(http.HandlerFunc(r.serve))
+	t.Cleanup(r.server.Close)
+	r.keys = []jose.JSONWebKey{newKey(t, "k1")}
+	config := auth.Config{URL: r.server.URL, Audiences: []string{"gateway"}}
+	for _, c := range change {
+		c(&config)
+	}
+	v, err := auth.NewVerifier([]auth.Config{config}, &auth.Options{Now: r.now, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.verifier = v
+	return r
+}
+
+func (r *rig) serve(w http.ResponseWriter, req *http.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if req.URL.Path == "/.well-known/openid-configuration" {
+		writeJSON(w, map[string]any{"issuer": r.server.URL, "jwks_uri": r.server.URL + "/jwks",
+			"authorization_endpoint": r.server.URL + "/a", "token_endpoint": r.server.URL + "/t"})
+		return
+	}
+	r.fetches++
+	if r.broken != nil {
+		r.broken(w, req)
+		return
+	}
+	var set jose.JSONWebKeySet
+	for _, k := range r.keys {
+		set.Keys = append(set.Keys, k.Public())
+	}
+	writeJSON(w, set)
+}
+
+func (r *rig) now() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.clock
+}
+
+func (r *rig) advance(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.clock = r.clock.Add(d)
+}
+
+func (r *rig) publish(keys ...jose.JSONWebKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.keys = keys
+}
+
+func (r *rig) breakWith(h http.HandlerFunc) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broken = h
+}
+
+func (r *rig) fetched() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.fetches
+}
+
+// claims are those of a good token, changed.
+func (r *rig) claims(change ...func(map[string]any)) map[string]any {
+	now := r.now()
+	c := map[string]any{
+		"iss": r.server.URL, "sub": "u-1", "aud": "gateway", "exp": now.Add(time.Hour).Unix(), "iat": now.Unix(), "jti": "t-1",
+		"preferred_username": "alice.chen", "name": "Alice Chen", "email": "Alice@Example.com", "email_verified": true,
+		"realm_access": map[string]any{"roles": []string{"employee", "hr-read"}}, "groups": []string{"/HR-Department"},
+	}
+	for _, f := range change {
+		f(c)
+	}
+	return c
+}
+
+func (r *rig) token(change ...func(map[string]any)) string {
+	r.t.Helper()
+	return sign(r.t, r.keys[0], r.claims(change...))
+}
+
+func set(name string, value any) func(map[string]any) {
+	return func(c map[string]any) { c[name] = value }
+}
+
+func without(name string) func(map[string]any) {
+	return func(c map[string]any) { delete(c, name) }
+}
+
+func (r *rig) accepts(raw string) *access.Principal {
+	r.t.Helper()
+	p, err := r.verifier.Verify(r.t.Context(), raw)
+	if err != nil {
+		r.t.Fatalf("a good token was refused: %v (%v)", err, fault.From(err).Unwrap())
+	}
+	return p
+}
+
+// refuses returns the sentence that people are told.
+func (r *rig) refuses(name, raw string) string {
+	r.t.Helper()
+	p, err := r.verifier.Verify(r.t.Context(), raw)
+	if err == nil {
+		r.t.Errorf("%s: accepted as %s", name, p.Username())
+		return ""
+	}
+	if !fault.Is(err, fault.Unauthorized) {
+		r.t.Errorf("%s: got %v, want %s", name, err, fault.Unauthorized.Name)
+	}
+	return fault.From(err).Message
+}
+
+func newKey(t testing.TB, id string) jose.JSONWebKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jose.JSONWebKey{Key: key, KeyID: id, Algorithm: "ES256", Use: "sig"}
+}
+
+func newRSAKey(t testing.TB, id string) jose.JSONWebKey {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jose.JSONWebKey{Key: key, KeyID: id, Algorithm: "RS256", Use: "sig"}
+}
+
+func sign(t testing.TB, key jose.JSONWebKey, claims map[string]any) string {
+	t.Helper()
+	body, err := json.Marshal(claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signRaw(t, key, nil, body)
+}
+
+// signRaw signs any bytes under any extra header.
+func signRaw(t testing.TB, key jose.JSONWebKey, header map[jose.HeaderKey]any, body []byte) string {
+	t.Helper()
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(key.Algorithm), Key: key},
+		&jose.SignerOptions{ExtraHeaders: header})
+	if err != nil {
+		t.Fatal(err)
+	}
+	jws, err := signer.Sign(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := jws.CompactSerialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// byHand puts a token together of parts that no library would write.
+func byHand(t testing.TB, header string, claims any, key *ecdsa.PrivateKey) string {
+	t.Helper()
+	body, err := json.Marshal(claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed := b64([]byte(header)) + "." + b64(body)
+	if key == nil {
+		return signed + "."
+	}
+	sum := crypto.SHA256.New()
+	sum.Write([]byte(signed))
+	r, s, err := ecdsa.Sign(rand.Reader, key, sum.Sum(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature := make([]byte, 64)
+	r.FillBytes(signature[:32])
+	s.FillBytes(signature[32:])
+	return signed + "." + b64(signature)
+}
+
+func b64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// newBait is an address that nobody may fetch.
+func newBait(t *testing.T, touched chan<- string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { touched <- r.URL.Path }))
+	t.Cleanup(s.Close)
+	return s.URL
+}

@@ -1,0 +1,235 @@
+package auth
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/access"
+)
+
+// Config is an identity issuer that is believed.
+type Config struct {
+	URL           string   // the issuer's name, exactly as it stands in iss; https, or http on loopback
+	Audiences     []string // accepted aud values; at least one
+	UsernameClaim string   // empty: preferred_username
+	RolesClaims   []string // empty: DefaultRolesClaims
+	TrustEmail    bool     // believe email without email_verified, for issuers that verify but do not say so
+}
+
+// DefaultRolesClaims are the places where roles are looked for. In a path, dots
+// lead into nested objects, and <audience> stands for the accepted audience.
+func DefaultRolesClaims() []string {
+	return []string{"realm_access.roles", "resource_access.<audience>.roles", "roles"}
+}
+
+// Internal says whose internal tokens are accepted, and as which server.
+type Internal struct {
+	Audience   string // this server's name: the aud that a token must have
+	GatewayURL string // where the gateway publishes its keys
+	Keys       *Keys  // or the keys themselves, when gateway and server share a process
+}
+
+// Options has the rarer settings; nil or zero is a good default.
+type Options struct {
+	Internal  *Internal        // nil: internal tokens are refused
+	CacheSize int              // verified tokens kept; 0: 10,000
+	Log       *slog.Logger     // nil: slog.Default()
+	Now       func() time.Time // nil: time.Now
+}
+
+// Verifier judges bearer tokens of the configured issuers. It is safe for
+// concurrent use.
+type Verifier struct {
+	issuers map[string]*issuer // by iss
+	seen    *cache[verdict]
+	client  *http.Client
+	log     *slog.Logger
+	now     func() time.Time
+}
+
+// verdict is a token that was found good, by keys of that version.
+type verdict struct {
+	principal *access.Principal
+	keys      *keyset
+	version   uint64
+}
+
+// issuer is one source of tokens: whom it makes of a token's claims, and how
+// its tokens are proven.
+type issuer struct {
+	name      string
+	audiences []string
+	keys      *keyset
+	remote    *remote // nil for internal tokens
+	identify  func(c claims, audiences []string) (access.Claims, error)
+}
+
+// NewVerifier makes a verifier. It contacts nobody; keys are fetched when the
+// first token comes. It reports every mistake in the configuration at once.
+func NewVerifier(configs []Config, o *Options) (*Verifier, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	v := &Verifier{
+		issuers: make(map[string]*issuer), seen: newCache[verdict](cmp.Or(o.CacheSize, 10_000)),
+		client: newClient(), log: o.Log, now: o.Now,
+	}
+	if v.log == nil {
+		v.log = slog.Default()
+	}
+	if v.now == nil {
+		v.now = time.Now
+	}
+	var mistakes []error
+	for _, c := range configs {
+		mistakes = append(mistakes, v.trust(c))
+	}
+	if o.Internal != nil {
+		mistakes = append(mistakes, v.trustGateway(*o.Internal))
+	}
+	if len(v.issuers) == 0 {
+		mistakes = append(mistakes, errors.New("auth: no issuer is configured"))
+	}
+	return v, errors.Join(mistakes...)
+}
+
+// Verify proves a token and returns who it speaks for. It fails with
+// UNAUTHENTICATED, or with SERVICE_UNAVAILABLE while the issuer's keys have
+// never been reached. Principals are cached until their token expires or a key
+// of its issuer changes.
+func (v *Verifier) Verify(ctx context.Context, raw string) (*access.Principal, error) {
+	if len(raw) > MaxToken {
+		return nil, invalid(errTooLong)
+	}
+	key := sha256.Sum256([]byte(raw))
+	if seen, ok := v.seen.get(key); ok && v.now().Before(seen.principal.Expires()) && seen.keys.holds(seen.version) {
+		return seen.principal, nil
+	}
+	found, err := v.judge(ctx, raw)
+	if err != nil {
+		return nil, err
+	}
+	v.seen.put(key, found)
+	return found.principal, nil
+}
+
+func (v *Verifier) judge(ctx context.Context, raw string) (verdict, error) {
+	t, err := parse(raw)
+	if err != nil {
+		return verdict{}, invalid(err)
+	}
+	from, known := v.issuers[t.issuer]
+	if !known {
+		return verdict{}, invalid(errIssuer)
+	}
+	c, version, err := from.open(ctx, t)
+	if err != nil {
+		return verdict{}, err
+	}
+	expiry, audiences, err := c.check(v.now(), from.name, from.audiences)
+	if err != nil {
+		return verdict{}, err
+	}
+	who, err := from.identify(c, audiences)
+	if err != nil {
+		return verdict{}, invalid(err)
+	}
+	who.TokenID, who.Expires = c.text("jti"), expiry
+	return verdict{access.NewPrincipal(who), from.keys, version}, nil
+}
+
+// open verifies the signature with the issuer's key.
+func (i *issuer) open(ctx context.Context, t *token) (claims, uint64, error) {
+	key, version, err := i.keys.find(ctx, t.key)
+	if err != nil {
+		return nil, 0, err
+	}
+	c, err := t.open(key)
+	if err != nil {
+		return nil, 0, invalid(err)
+	}
+	return c, version, nil
+}
+
+func (v *Verifier) trust(c Config) error {
+	if err := secureURL(c.URL, c.URL); err != nil {
+		return fmt.Errorf("issuer: %w", err)
+	}
+	if len(c.Audiences) == 0 || slices.Contains(c.Audiences, "") {
+		return fmt.Errorf("issuer %s: an audience is required", c.URL)
+	}
+	if _, twice := v.issuers[c.URL]; twice {
+		return fmt.Errorf("issuer %s: is configured twice", c.URL)
+	}
+	from := &remote{issuer: c.URL, client: v.client}
+	v.issuers[c.URL] = &issuer{
+		name: c.URL, audiences: slices.Clone(c.Audiences), remote: from,
+		keys: v.keyset(from.keys), identify: c.identify,
+	}
+	return nil
+}
+
+func (v *Verifier) keyset(fetch func(context.Context) (publicKeys, error)) *keyset {
+	return &keyset{fetch: fetch, now: v.now, log: v.log}
+}
+
+// identify reads a person out of an identity issuer's claims. Claims that only
+// internal tokens have (purpose, orig_iss) mean nothing here.
+func (c Config) identify(body claims, audiences []string) (access.Claims, error) {
+	subject, err := body.subject()
+	if err != nil {
+		return access.Claims{}, err
+	}
+	verified, _ := body["email_verified"].(bool)
+	return access.Claims{
+		Issuer: c.URL, Subject: subject, Username: c.username(body, subject),
+		Email: body.text("email"), EmailVerified: body.text("email") != "" && (verified || c.TrustEmail),
+		Name: body.text("name"), Roles: c.roles(body, audiences), Groups: wellFormed(body.texts("groups")),
+	}, nil
+}
+
+func (c Config) username(body claims, subject string) string {
+	if name := body.text(cmp.Or(c.UsernameClaim, "preferred_username")); name != "" {
+		return name
+	}
+	return "user-" + subject[:min(len(subject), 8)]
+}
+
+func (c Config) roles(body claims, audiences []string) []string {
+	paths := c.RolesClaims
+	if len(paths) == 0 {
+		paths = DefaultRolesClaims()
+	}
+	var roles []string
+	for _, path := range paths {
+		roles = append(roles, rolesAt(body, path, audiences)...)
+	}
+	return wellFormed(roles)
+}
+
+// rolesAt reads one path. A claim whose whole name is the path comes first:
+// some issuers name claims by URLs, dots and all.
+func rolesAt(body claims, path string, audiences []string) []string {
+	if whole, there := body[path]; there {
+		return texts(whole)
+	}
+	steps := strings.Split(path, ".")
+	at := slices.Index(steps, "<audience>")
+	if at < 0 {
+		return texts(body.walk(steps))
+	}
+	var roles []string
+	for _, audience := range audiences {
+		steps[at] = audience
+		roles = append(roles, texts(body.walk(steps))...)
+	}
+	return roles
+}

@@ -1,0 +1,337 @@
+package auth_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/fault"
+)
+
+func TestGoodTokenBecomesItsPerson(t *testing.T) {
+	r := newRig(t)
+	p := r.accepts(r.token())
+	if got, want := p.Owner(), (access.Owner{Issuer: r.server.URL, Subject: "u-1"}); got != want {
+		t.Errorf("owner %v, want %v", got, want)
+	}
+	if p.Username() != "alice.chen" || p.Name() != "Alice Chen" || p.Email() != "alice@example.com" || p.TokenID() != "t-1" {
+		t.Errorf("got %q %q %q %q", p.Username(), p.Name(), p.Email(), p.TokenID())
+	}
+	if diff := cmp.Diff([]string{"employee", "hr-read"}, p.Roles()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"/HR-Department"}, p.Groups()); diff != "" {
+		t.Error(diff)
+	}
+	if p.Purpose() != access.PurposeNone || !p.Expires().Equal(fixedNow.Add(time.Hour)) {
+		t.Errorf("purpose %q, expires %v", p.Purpose(), p.Expires())
+	}
+}
+
+func TestRS256IsAccepted(t *testing.T) {
+	r := newRig(t)
+	key := newRSAKey(t, "rsa")
+	r.publish(key)
+	r.accepts(sign(t, key, r.claims()))
+}
+
+func TestWrongClaimsAreRefused(t *testing.T) {
+	r := newRig(t)
+	now := r.now().Unix()
+	const invalid, expired, notYet, elsewhere = "not valid here", "expired", "not valid yet", "another service"
+	for name, c := range map[string]struct {
+		change func(map[string]any)
+		want   string
+	}{
+		"other issuer":            {set("iss", "https://evil.example"), invalid},
+		"issuer with a slash":     {set("iss", r.server.URL+"/"), invalid},
+		"no issuer":               {without("iss"), invalid},
+		"issuer list":             {set("iss", []string{r.server.URL}), invalid},
+		"other audience":          {set("aud", "hr"), elsewhere},
+		"other audiences":         {set("aud", []string{"hr", "gateway2"}), elsewhere},
+		"only azp":                {func(c map[string]any) { c["aud"] = "account"; c["azp"] = "gateway" }, elsewhere},
+		"no audience":             {without("aud"), elsewhere},
+		"audience object":         {set("aud", map[string]any{"gateway": true}), elsewhere},
+		"expired":                 {set("exp", now-11), expired},
+		"no expiry":               {without("exp"), invalid},
+		"null expiry":             {set("exp", nil), invalid},
+		"expiry as text":          {set("exp", "99999999999"), invalid},
+		"endless":                 {set("exp", 1e300), invalid},
+		"negative expiry":         {set("exp", -1), invalid},
+		"not yet valid":           {set("nbf", now+11), notYet},
+		"issued in the future":    {set("iat", now+11), notYet},
+		"nbf as text":             {set("nbf", "soon"), invalid},
+		"no subject":              {without("sub"), invalid},
+		"empty subject":           {set("sub", ""), invalid},
+		"subject is a number":     {set("sub", 7), invalid},
+		"subject with line break": {set("sub", "u-1\nadmin"), invalid},
+		"endless subject":         {set("sub", strings.Repeat("u", 256)), invalid},
+	} {
+		if got := r.refuses(name, r.token(c.change)); !strings.Contains(got, c.want) {
+			t.Errorf("%s: told %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestClocksMayDifferALittle(t *testing.T) {
+	r := newRig(t)
+	now := r.now().Unix()
+	r.accepts(r.token(set("exp", now-9)))
+	r.accepts(r.token(set("nbf", now+9), set("iat", now+9)))
+}
+
+func TestForgedTokensAreRefused(t *testing.T) {
+	r := newRig(t)
+	key := r.keys[0].Key.(*ecdsa.PrivateKey)
+	good := r.token()
+	parts := strings.Split(good, ".")
+	stranger := newKey(t, "k1")
+	strangerJWK, err := json.Marshal(stranger.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, raw := range map[string]string{
+		"alg none":                byHand(t, `{"alg":"none","kid":"k1"}`, r.claims(), nil),
+		"alg NoNe":                byHand(t, `{"alg":"NoNe","kid":"k1"}`, r.claims(), nil),
+		"alg none, signed":        byHand(t, `{"alg":"none","kid":"k1"}`, r.claims(), key),
+		"no alg":                  byHand(t, `{"kid":"k1"}`, r.claims(), key),
+		"empty signature":         parts[0] + "." + parts[1] + ".",
+		"zero signature":          parts[0] + "." + parts[1] + "." + b64(make([]byte, 64)),
+		"two parts":               parts[0] + "." + parts[1],
+		"four parts":              good + ".x",
+		"HS256 by the public key": hs256(t, r, good),
+		"ES256 called RS256":      byHand(t, `{"alg":"RS256","kid":"k1"}`, r.claims(), key),
+		"ES512":                   byHand(t, `{"alg":"ES512","kid":"k1"}`, r.claims(), key),
+		"stranger's key, our kid": sign(t, stranger, r.claims()),
+		"stranger's embedded jwk": byHand(t, `{"alg":"ES256","kid":"k1","jwk":`+string(strangerJWK)+`}`, r.claims(), stranger.Key.(*ecdsa.PrivateKey)),
+		"no kid":                  byHand(t, `{"alg":"ES256"}`, r.claims(), key),
+		"kid is a number":         byHand(t, `{"alg":"ES256","kid":1}`, r.claims(), key),
+		"alg twice":               byHand(t, `{"alg":"none","alg":"ES256","kid":"k1"}`, r.claims(), key),
+		"crit":                    byHand(t, `{"alg":"ES256","kid":"k1","crit":["exp"],"exp":1}`, r.claims(), key),
+		"crit b64":                byHand(t, `{"alg":"ES256","kid":"k1","crit":["b64"],"b64":false}`, r.claims(), key),
+		"logout token":            byHand(t, `{"alg":"ES256","kid":"k1","typ":"logout+jwt"}`, r.claims(), key),
+		"other body":              parts[0] + "." + b64([]byte(`{"iss":"`+r.server.URL+`"}`)) + "." + parts[2],
+		"line break":              good[:len(good)-4] + "\n" + good[len(good)-4:],
+		"padding":                 good + "=",
+		"body is no JSON":         signRaw(t, r.keys[0], nil, []byte("hello")),
+		"body is a list":          signRaw(t, r.keys[0], nil, []byte("[]")),
+		"body is null":            signRaw(t, r.keys[0], nil, []byte("null")),
+		"too long":                r.token(set("x", strings.Repeat("x", auth.MaxToken))),
+		"empty":                   "",
+		"a JWS as JSON":           `{"payload":"e30","protected":"e30","signature":""}`,
+		"nine thousand brackets":  signRaw(t, r.keys[0], nil, []byte(strings.Repeat("[", 9000)+strings.Repeat("]", 9000))),
+	} {
+		r.refuses(name, raw)
+	}
+	r.accepts(good)
+}
+
+// hs256 signs with the published key as if it were a shared secret, in the
+// forms in which libraries have been fooled.
+func hs256(t *testing.T, r *rig, good string) string {
+	t.Helper()
+	der, err := x509.MarshalPKIXPublicKey(r.keys[0].Public().Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	signed := b64([]byte(`{"alg":"HS256","kid":"k1"}`)) + "." + strings.Split(good, ".")[1]
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(signed))
+	return signed + "." + b64(mac.Sum(nil))
+}
+
+func TestKeyIDsAreNamesAndNothingElse(t *testing.T) {
+	r := newRig(t)
+	touched := make(chan string, 100)
+	bait := newBait(t, touched)
+	key := r.keys[0].Key.(*ecdsa.PrivateKey)
+	for _, kid := range []string{"../../etc/passwd", "/dev/null", "' OR 1=1 --", bait, "k1\x00", "K1", strings.Repeat("k", 4000)} {
+		header, err := json.Marshal(map[string]any{"alg": "ES256", "kid": kid, "jku": bait, "x5u": bait})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.refuses(kid, byHand(t, string(header), r.claims(), key))
+	}
+	header := `{"alg":"ES256","kid":"k1","jku":"` + bait + `","x5u":"` + bait + `"}`
+	r.accepts(byHand(t, header, r.claims(), key)) // pointers are ignored, the issuer's key counts
+	if len(touched) != 0 {
+		t.Errorf("an address inside a token was fetched: %s", <-touched)
+	}
+}
+
+func TestNoClaimCountsTwice(t *testing.T) {
+	r := newRig(t)
+	good, err := json.Marshal(r.claims())
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := strings.TrimSuffix(string(good), "}")
+	for name, body := range map[string]string{
+		"sub twice":        head + `,"sub":"u-2"}`,
+		"aud twice":        head + `,"aud":"gateway"}`,
+		"exp twice":        head + `,"exp":99999999999}`,
+		"roles twice":      head + `,"x":{"roles":[],"roles":["executive"]}}`,
+		"escaped sub":      head + `,"\u0073ub":"u-2"}`,
+		"text after claim": string(good) + `{}`,
+	} {
+		r.refuses(name, signRaw(t, r.keys[0], nil, []byte(body)))
+	}
+	p := r.accepts(signRaw(t, r.keys[0], nil, []byte(head+`,"SUB":"u-2","Realm_Access":{"roles":["executive"]}}`)))
+	if p.Subject() != "u-1" || p.HasAny(access.Executive) {
+		t.Errorf("a claim in other letters was read: %s %v", p.Subject(), p.Roles())
+	}
+}
+
+func TestUnverifiedAddressIdentifiesNobody(t *testing.T) {
+	r := newRig(t)
+	for name, change := range map[string]func(map[string]any){
+		"false": set("email_verified", false), "absent": without("email_verified"), "text": set("email_verified", "true"),
+	} {
+		if got := r.accepts(r.token(change)).Email(); got != "" {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+	trusting := newRig(t, func(c *auth.Config) { c.TrustEmail = true })
+	if got := trusting.accepts(trusting.token(without("email_verified"))).Email(); got != "alice@example.com" {
+		t.Errorf("trusted issuer: got %q", got)
+	}
+}
+
+func TestRolesComeFromTheConfiguredClaims(t *testing.T) {
+	everywhere := func(c map[string]any) {
+		c["roles"] = []string{"c"}
+		c["realm_access"] = map[string]any{"roles": []any{"a", 7, nil, "a", "x,executive", "{executive}", ""}}
+		c["resource_access"] = map[string]any{"gateway": map[string]any{"roles": []string{"b"}}, "other": map[string]any{"roles": []string{"executive"}}}
+		c["https://example.com/roles"] = []string{"d"}
+		c["one"] = map[string]any{"role": "e"}
+	}
+	r := newRig(t)
+	if diff := cmp.Diff([]string{"a", "b", "c"}, r.accepts(r.token(everywhere)).Roles()); diff != "" {
+		t.Errorf("by default: %s", diff)
+	}
+	r = newRig(t, func(c *auth.Config) {
+		c.RolesClaims = []string{"https://example.com/roles", "one.role", "no.such.claim", "name.x"}
+	})
+	if diff := cmp.Diff([]string{"d", "e"}, r.accepts(r.token(everywhere)).Roles()); diff != "" {
+		t.Errorf("configured: %s", diff)
+	}
+}
+
+func TestUsernameClaimIsConfigurable(t *testing.T) {
+	r := newRig(t, func(c *auth.Config) { c.UsernameClaim = "upn" })
+	if got := r.accepts(r.token(set("upn", "alice@corp"))).Username(); got != "alice@corp" {
+		t.Errorf("got %q", got)
+	}
+	if got := r.accepts(r.token(set("sub", "0123456789"))).Username(); got != "user-01234567" {
+		t.Errorf("without the claim: got %q", got)
+	}
+}
+
+func TestIdentityIssuerCannotActAsTheGateway(t *testing.T) {
+	r := newRig(t)
+	p := r.accepts(r.token(set("orig_iss", "https://other.example"), set("purpose", "catalogue")))
+	if p.Purpose() != access.PurposeNone || p.Owner().Issuer != r.server.URL {
+		t.Errorf("got %q from %q", p.Purpose(), p.Owner().Issuer)
+	}
+}
+
+func TestCachedTokenStillExpires(t *testing.T) {
+	r := newRig(t)
+	raw := r.token(set("exp", r.now().Add(time.Minute).Unix()))
+	if r.accepts(raw) != r.accepts(raw) {
+		t.Error("the second verification made another principal: it was not cached")
+	}
+	r.advance(time.Minute + auth.Leeway)
+	if got := r.refuses("expired", raw); !strings.Contains(got, "expired") {
+		t.Errorf("told %q", got)
+	}
+}
+
+func TestRefusalsCarryNoInternals(t *testing.T) {
+	r := newRig(t)
+	_, err := r.verifier.Verify(t.Context(), r.token(set("iss", "https://secret.internal")))
+	f := fault.From(err)
+	if strings.Contains(f.Message+f.SuggestedAction, "secret") || f.Unwrap() == nil || len(f.Details) != 0 {
+		t.Errorf("got %q, %q, cause %v, details %v", f.Message, f.SuggestedAction, f.Unwrap(), f.Details)
+	}
+}
+
+func TestConfigurationMistakesAreReportedTogether(t *testing.T) {
+	_, err := auth.NewVerifier([]auth.Config{
+		{URL: "http://idp.example.com", Audiences: []string{"gateway"}},
+		{URL: "https://idp.example.com"},
+		{URL: "countersign", Audiences: []string{"gateway"}},
+	}, &auth.Options{Internal: &auth.Internal{GatewayURL: "gateway:3100"}})
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{"https address", "audience is required", `"countersign" is not an address`, "server's name is required"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in: %v", want, err)
+		}
+	}
+	if _, err := auth.NewVerifier(nil, nil); err == nil {
+		t.Error("a verifier that believes nobody was made")
+	}
+}
+
+func TestBearerIsReadFromOneHeaderOnly(t *testing.T) {
+	for name, c := range map[string]struct {
+		header []string
+		target string
+		want   string
+	}{
+		"ordinary":          {[]string{"Bearer abc"}, "/", "abc"},
+		"lower case":        {[]string{"bearer abc"}, "/", "abc"},
+		"two spaces":        {[]string{"Bearer  abc"}, "/", "abc"},
+		"other query":       {[]string{"Bearer abc"}, "/?query=token&ticket=x", "abc"},
+		"none":              {nil, "/", ""},
+		"two headers":       {[]string{"Bearer abc", "Bearer def"}, "/", ""},
+		"basic":             {[]string{"Basic abc"}, "/", ""},
+		"empty":             {[]string{"Bearer "}, "/", ""},
+		"no space":          {[]string{"Bearerabc"}, "/", ""},
+		"in the query":      {[]string{"Bearer abc"}, "/?access_token=abc", ""},
+		"only in the query": {nil, "/?token=abc", ""},
+	} {
+		req, err := http.NewRequest("GET", c.target, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range c.header {
+			req.Header.Add("Authorization", h)
+		}
+		got, err := auth.Bearer(req)
+		if got != c.want || (c.want == "") != fault.Is(err, fault.Unauthorized) {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+	}
+}
+
+func FuzzToken(f *testing.F) {
+	r := newRig(f)
+	f.Add(r.token())
+	f.Add(byHand(f, `{"alg":"none","kid":"k1"}`, r.claims(), nil))
+	f.Add("a.b.c")
+	f.Add("")
+	f.Fuzz(func(t *testing.T, raw string) {
+		p, err := r.verifier.Verify(t.Context(), raw)
+		if err == nil && p.Subject() != "u-1" {
+			t.Errorf("%q was accepted as %q", raw, p.Subject())
+		}
+		if err != nil && !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("%q: %v", raw, err)
+		}
+	})
+}
