@@ -240,3 +240,19 @@ func newBait(t *testing.T, touched chan<- string) string {
 	t.Cleanup(s.Close)
 	return s.URL
 }
+
+// pointing is a verifier of an issuer whose metadata names that key address,
+// and a token of it.
+func pointing(t *testing.T, jwks string) (*auth.Verifier, string) {
+	t.Helper()
+	var issuer *httptest.Server
+	issuer = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, map[string]any{"issuer": issuer.URL, "jwks_uri": jwks})
+	}))
+	t.Cleanup(issuer.Close)
+	v, err := auth.NewVerifier([]auth.Config{{URL: issuer.URL, Audiences: []string{"gateway"}}}, &auth.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v, sign(t, newKey(t, "k1"), map[string]any{"iss": issuer.URL})
+}

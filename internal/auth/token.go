@@ -24,6 +24,7 @@ type keyName struct {
 type token struct {
 	key    keyName
 	issuer string
+	claims claims
 	jws    *jose.JSONWebSignature
 }
 
@@ -44,22 +45,21 @@ func parse(raw string) (*token, error) {
 	if err := checkHeader(header); err != nil {
 		return nil, err
 	}
-	claims, err := readClaims(jws.UnsafePayloadWithoutVerification())
+	body, err := readClaims(jws.UnsafePayloadWithoutVerification())
 	if err != nil {
 		return nil, err
 	}
-	t := &token{key: keyName{header.KeyID, jose.SignatureAlgorithm(header.Algorithm)}, jws: jws}
-	t.issuer, err = claims.required("iss")
-	return t, err
+	issuer, err := body.required("iss")
+	name := keyName{header.KeyID, jose.SignatureAlgorithm(header.Algorithm)}
+	return &token{key: name, issuer: issuer, claims: body, jws: jws}, err
 }
 
-// open verifies the signature and returns the claims.
+// open verifies the signature and only then gives the claims out.
 func (t *token) open(key any) (claims, error) {
-	payload, err := t.jws.Verify(key)
-	if err != nil {
+	if _, err := t.jws.Verify(key); err != nil {
 		return nil, err
 	}
-	return readClaims(payload)
+	return t.claims, nil
 }
 
 func checkHeader(h jose.Header) error {

@@ -335,3 +335,30 @@ func FuzzToken(f *testing.F) {
 		}
 	})
 }
+
+// FuzzClaims signs any body with a good key: what is accepted must be what
+// every JSON reader would find in it.
+func FuzzClaims(f *testing.F) {
+	r := newRig(f)
+	good, err := json.Marshal(r.claims())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(good))
+	f.Add(strings.Replace(string(good), `"sub"`, `"SUB":"x","sub"`, 1))
+	f.Add(strings.Replace(string(good), `"sub"`, `"sub":"x","sub"`, 1))
+	f.Add(strings.Replace(string(good), `"roles":[`, `"roles":[[],{},1e999,`, 1))
+	f.Fuzz(func(t *testing.T, body string) {
+		p, err := r.verifier.Verify(t.Context(), signRaw(t, r.keys[0], nil, []byte(body)))
+		if err != nil {
+			if !fault.Is(err, fault.Unauthorized) {
+				t.Errorf("%q: %v", body, err)
+			}
+			return
+		}
+		var read map[string]any
+		if err := json.Unmarshal([]byte(body), &read); err != nil || read["sub"] != p.Subject() || read["iss"] != r.server.URL {
+			t.Errorf("%q was accepted as %q of %q (%v)", body, p.Subject(), p.Owner().Issuer, err)
+		}
+	})
+}

@@ -1,0 +1,319 @@
+package auth_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/fault"
+)
+
+// hop is a gateway that mints and a server that verifies, with one clock.
+type hop struct {
+	keys   *auth.Keys
+	minter *auth.Minter
+	hr     *auth.Verifier
+	clock  time.Time
+}
+
+func newHop(t *testing.T) *hop {
+	t.Helper()
+	keys, err := auth.GenerateKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &hop{keys: keys, clock: fixedNow}
+	now := func() time.Time { return h.clock }
+	if h.minter, err = auth.NewMinter(keys, now); err != nil {
+		t.Fatal(err)
+	}
+	h.hr = internalVerifier(t, now, auth.Internal{Audience: "hr", Keys: keys})
+	return h
+}
+
+func internalVerifier(t *testing.T, now func() time.Time, in auth.Internal) *auth.Verifier {
+	t.Helper()
+	v, err := auth.NewVerifier(nil, &auth.Options{Internal: &in, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func alice(change ...func(*access.Claims)) *access.Principal {
+	c := access.Claims{
+		Issuer: "https://idp.example.com", Subject: "u-1", Username: "alice.chen", Name: "Alice Chen",
+		Email: "alice@example.com", EmailVerified: true, Roles: []string{"hr-read", "employee"}, Groups: []string{"/HR"},
+		TokenID: "t-1", Expires: fixedNow.Add(time.Hour),
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	return access.NewPrincipal(c)
+}
+
+func (h *hop) mint(t *testing.T, p *access.Principal, audience string, purpose access.Purpose) string {
+	t.Helper()
+	token, err := h.minter.Token(p, audience, purpose)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func TestPersonArrivesWholeAtTheServer(t *testing.T) {
+	h := newHop(t)
+	sent := alice()
+	got, err := h.hr.Verify(t.Context(), h.mint(t, sent, "hr", access.PurposeExecute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Owner() != sent.Owner() || got.Email() != sent.Email() || got.Username() != sent.Username() || got.Name() != sent.Name() {
+		t.Errorf("got %v %s %s %s", got.Owner(), got.Email(), got.Username(), got.Name())
+	}
+	if got.Purpose() != access.PurposeExecute || !got.Expires().Equal(fixedNow.Add(time.Minute)) {
+		t.Errorf("purpose %q until %v", got.Purpose(), got.Expires())
+	}
+	if diff := cmp.Diff(sent.Roles(), got.Roles()) + cmp.Diff(sent.Groups(), got.Groups()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestUnverifiedAddressDoesNotTravel(t *testing.T) {
+	h := newHop(t)
+	token := h.mint(t, alice(func(c *access.Claims) { c.EmailVerified = false }), "hr", access.PurposeCall)
+	got, err := h.hr.Verify(t.Context(), token)
+	if err != nil || got.Email() != "" {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestInternalTokenOpensOneServerForAMinute(t *testing.T) {
+	h := newHop(t)
+	token := h.mint(t, alice(), "finance", access.PurposeCall)
+	if _, err := h.hr.Verify(t.Context(), token); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("finance's token at hr: %v", err)
+	}
+	token = h.mint(t, alice(), "hr", access.PurposeCall)
+	h.clock = h.clock.Add(time.Minute + auth.Leeway)
+	if _, err := h.hr.Verify(t.Context(), token); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("after a minute: %v", err)
+	}
+	stranger := newHop(t)
+	if _, err := h.hr.Verify(t.Context(), stranger.mint(t, alice(), "hr", access.PurposeCall)); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("another gateway's token: %v", err)
+	}
+	if _, err := h.hr.Verify(t.Context(), h.mint(t, alice(), "hr", "anything")); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("a purpose that is none: %v", err)
+	}
+}
+
+func TestInternalTokenIsReusedWhileFresh(t *testing.T) {
+	h := newHop(t)
+	first := h.mint(t, alice(), "hr", access.PurposeCall)
+	h.clock = h.clock.Add(45 * time.Second)
+	if h.mint(t, alice(), "hr", access.PurposeCall) != first {
+		t.Error("a token with 15 s left was not reused")
+	}
+	for name, other := range map[string]string{
+		"audience": h.mint(t, alice(), "finance", access.PurposeCall),
+		"purpose":  h.mint(t, alice(), "hr", access.PurposeCatalogue),
+		"role":     h.mint(t, alice(func(c *access.Claims) { c.Roles = []string{"employee"} }), "hr", access.PurposeCall),
+		"issuer":   h.mint(t, alice(func(c *access.Claims) { c.Issuer = "https://b.example" }), "hr", access.PurposeCall),
+		"split": h.mint(t, alice(func(c *access.Claims) { c.Roles, c.Groups = []string{"hr-read"}, []string{"employee", "/HR"} }),
+			"hr", access.PurposeCall),
+	} {
+		if other == first {
+			t.Errorf("a token was reused for another %s", name)
+		}
+	}
+	h.clock = h.clock.Add(time.Second)
+	if h.mint(t, alice(), "hr", access.PurposeCall) == first {
+		t.Error("a token with 14 s left was reused")
+	}
+}
+
+func TestGatewayDoesNotSpeakForSomeoneWhoseSignInEnded(t *testing.T) {
+	h := newHop(t)
+	short := alice(func(c *access.Claims) { c.Expires = fixedNow.Add(time.Second) })
+	h.clock = fixedNow.Add(time.Second + auth.Afterlife)
+	h.mint(t, short, "hr", access.PurposeCall) // a turn that began in time may end
+	h.clock = h.clock.Add(time.Second)
+	if _, err := h.minter.Token(short, "hr", access.PurposeCall); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestGatewayItselfHasNoRoles(t *testing.T) {
+	h := newHop(t)
+	p, err := h.hr.Verify(t.Context(), h.mint(t, h.minter.Self(), "hr", access.PurposeCatalogue))
+	if err != nil || len(p.Roles()) != 0 || p.Email() != "" || p.Purpose() != access.PurposeCatalogue {
+		t.Errorf("got %+v, %v", p, err)
+	}
+}
+
+func TestServerFindsTheGatewaysKeysByItsAddress(t *testing.T) {
+	h := newHop(t)
+	handler, err := h.keys.JWKSHandler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET "+auth.JWKSPath, handler)
+	gateway := httptest.NewServer(mux)
+	defer gateway.Close()
+	v := internalVerifier(t, func() time.Time { return h.clock }, auth.Internal{Audience: "hr", GatewayURL: gateway.URL + "/"})
+	if _, err := v.Verify(t.Context(), h.mint(t, alice(), "hr", access.PurposeCall)); err != nil {
+		t.Error(err)
+	}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest("GET", auth.JWKSPath, nil))
+	if strings.Contains(w.Body.String(), `"d"`) {
+		t.Error("the private key is published")
+	}
+}
+
+// configured is a pair as an operator writes it.
+func configured(t *testing.T, curve elliptic.Curve) auth.KeyPair {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(curve, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
+	return auth.KeyPair{PrivateKey: string(text), Secret: rand.Text() + rand.Text()}
+}
+
+func parseKeys(t *testing.T, pairs ...auth.KeyPair) *auth.Keys {
+	t.Helper()
+	k, err := auth.ParseKeys(pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func TestReplicasChangeKeysOneAfterTheOther(t *testing.T) {
+	oldPair, newPair := configured(t, elliptic.P256()), configured(t, elliptic.P256())
+	old, both, only := parseKeys(t, oldPair), parseKeys(t, newPair, oldPair), parseKeys(t, newPair)
+	minter, err := auth.NewMinter(old, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := minter.Token(alice(func(c *access.Claims) { c.Expires = time.Time{} }), "hr", access.PurposeCall)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := internalVerifier(t, nil, auth.Internal{Audience: "hr", Keys: both}).Verify(t.Context(), token); err != nil {
+		t.Errorf("during the change: %v", err)
+	}
+	if _, err := internalVerifier(t, nil, auth.Internal{Audience: "hr", Keys: only}).Verify(t.Context(), token); err == nil {
+		t.Error("the dropped key still verifies")
+	}
+	sealed := ring(t, old, "cursor").Seal([]byte("x"), nil)
+	if _, err := ring(t, both, "cursor").Open(sealed, nil); err != nil {
+		t.Errorf("during the change: %v", err)
+	}
+	if _, err := ring(t, only, "cursor").Open(sealed, nil); err == nil {
+		t.Error("the dropped secret still opens")
+	}
+	if _, err := ring(t, both, "cookie").Open(sealed, nil); err == nil {
+		t.Error("a cursor opened as a cookie")
+	}
+}
+
+type opener interface {
+	Seal(plain, bound []byte) string
+	Open(text string, bound []byte) ([]byte, error)
+}
+
+func ring(t *testing.T, k *auth.Keys, purpose string) opener {
+	t.Helper()
+	r, err := k.Ring(purpose)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestWeakOrBrokenKeysAreRefusedWithoutQuotingThem(t *testing.T) {
+	short, broken := configured(t, elliptic.P256()), configured(t, elliptic.P256())
+	short.Secret = "only-thirty-one-bytes-of-secret"
+	broken.PrivateKey = strings.Replace(broken.PrivateKey, "EC PRIVATE", "SECRET-CANARY", 1)
+	for name, pairs := range map[string][]auth.KeyPair{
+		"none": nil, "short secret": {short}, "other curve": {configured(t, elliptic.P384())}, "no PEM": {{PrivateKey: "SECRET-CANARY", Secret: strings.Repeat("x", 32)}}, "broken": {broken},
+	} {
+		_, err := auth.ParseKeys(pairs)
+		if err == nil || strings.Contains(err.Error(), "CANARY") || strings.Contains(err.Error(), short.Secret) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestKeyFileIsMadeOnceAndKeptPrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "internal.pem")
+	first, err := auth.LoadOrCreateKeys(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := auth.LoadOrCreateKeys(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain, err := ring(t, second, "x").Open(ring(t, first, "x").Seal([]byte("kept"), nil), nil); err != nil || string(plain) != "kept" {
+		t.Errorf("the secret was not kept: %v", err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := auth.LoadOrCreateKeys(path); err == nil {
+		t.Error("a file that everybody may read was taken")
+	}
+	if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := auth.LoadOrCreateKeys(path); err == nil {
+		t.Error("half a file was taken, or replaced")
+	}
+}
+
+func BenchmarkMint(b *testing.B) { // Question: what does the gateway pay per call for not passing tokens on?
+	keys, err := auth.GenerateKeys()
+	if err != nil {
+		b.Fatal(err)
+	}
+	minter, err := auth.NewMinter(keys, func() time.Time { return fixedNow })
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := alice()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := minter.Token(p, "hr", access.PurposeCall); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

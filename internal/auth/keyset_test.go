@@ -1,0 +1,178 @@
+package auth_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/fault"
+)
+
+func TestUnknownKeyFloodCausesOneFetch(t *testing.T) {
+	r := newRig(t)
+	r.accepts(r.token())
+	before := r.fetched()
+	r.advance(time.Minute)
+	var wg sync.WaitGroup
+	for i := range 200 {
+		raw := sign(t, newKey(t, fmt.Sprint("unknown-", i)), r.claims())
+		wg.Go(func() { r.refuses("unknown key", raw) })
+	}
+	wg.Wait()
+	if got := r.fetched() - before; got != 1 {
+		t.Errorf("200 unknown key IDs caused %d fetches, want 1", got)
+	}
+}
+
+func TestForgedSignaturesCauseNoFetch(t *testing.T) {
+	r := newRig(t)
+	r.accepts(r.token())
+	before := r.fetched()
+	r.advance(time.Minute)
+	for range 20 {
+		r.refuses("forged", sign(t, newKey(t, "k1"), r.claims()))
+	}
+	if got := r.fetched() - before; got != 0 {
+		t.Errorf("forged signatures under a known key ID caused %d fetches", got)
+	}
+}
+
+func TestNewKeyIsTakenUpAtOnceAndOldOneEnds(t *testing.T) {
+	r := newRig(t)
+	old := r.keys[0]
+	oldToken := sign(t, old, r.claims())
+	r.accepts(oldToken)
+
+	next := newKey(t, "k2")
+	r.publish(next, old)
+	r.advance(time.Minute)
+	r.accepts(sign(t, next, r.claims()))
+	r.accepts(oldToken) // overlap: both are published
+
+	r.publish(next)
+	r.advance(time.Minute)
+	r.refuses("a reason to look again", sign(t, newKey(t, "k3"), r.claims()))
+	r.refuses("withdrawn key, though the token was cached", oldToken)
+	r.accepts(sign(t, next, r.claims()))
+}
+
+func TestKeysAreFetchedAgainWhenTheyAge(t *testing.T) {
+	r := newRig(t)
+	old := sign(t, r.keys[0], r.claims())
+	r.accepts(old)
+	r.publish(newKey(t, "k2"))
+	r.advance(11 * time.Minute)
+	r.accepts(old) // nobody waits for the fetch that this call starts
+	r.refuses("unknown key, which waits for that fetch", sign(t, newKey(t, "k3"), r.claims()))
+	r.refuses("withdrawn key", old)
+	if got := r.fetched(); got != 2 {
+		t.Errorf("%d fetches, want 2", got)
+	}
+}
+
+func TestSilentIssuerDoesNotStopThoseItKnows(t *testing.T) {
+	for name, broken := range map[string]http.HandlerFunc{
+		"error":     func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
+		"no JSON":   func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
+		"empty set": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"keys":[]}`)) },
+		"huge": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(`{"keys":[` + strings.Repeat(" ", 2<<20) + `]}`))
+		},
+		"redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.accepts(r.token())
+			r.breakWith(broken)
+			r.advance(time.Hour)
+			r.refuses("unknown key", sign(t, newKey(t, "k2"), r.claims()))
+			r.accepts(r.token())
+
+			r.advance(25 * time.Hour)
+			_, err := r.verifier.Verify(t.Context(), r.token())
+			if !fault.Is(err, fault.ServiceDown) {
+				t.Errorf("keys of yesterday: got %v, want %s", err, fault.ServiceDown.Name)
+			}
+			r.breakWith(nil)
+			r.advance(time.Minute)
+			r.accepts(r.token()) // and it recovers by itself
+		})
+	}
+}
+
+func TestServerStartsBeforeItsIssuer(t *testing.T) {
+	r := newRig(t)
+	r.breakWith(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "starting", http.StatusServiceUnavailable) })
+	_, err := r.verifier.Verify(t.Context(), r.token())
+	if !fault.Is(err, fault.ServiceDown) {
+		t.Fatalf("got %v, want %s", err, fault.ServiceDown.Name)
+	}
+	r.breakWith(nil)
+	r.advance(2 * time.Second)
+	r.accepts(r.token())
+}
+
+func TestUnusableKeysAreIgnored(t *testing.T) {
+	r := newRig(t)
+	encryption, twin, nameless := newKey(t, "enc"), newKey(t, "k1"), newKey(t, "")
+	encryption.Use = "enc"
+	published := []any{
+		7, map[string]any{"kty": "?"}, map[string]any{"kty": "oct", "kid": "k1", "alg": "ES256", "k": "c2VjcmV0"},
+		r.keys[0],                                                  // private, published by mistake
+		nameless.Public(), encryption.Public(), r.keys[0].Public(), // ours comes before its twin
+		twin.Public(),
+	}
+	r.breakWith(func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, map[string]any{"keys": published}) })
+	r.accepts(r.token())
+	encryption.Use = "sig"
+	r.refuses("encryption key", sign(t, encryption, r.claims()))
+	r.refuses("twin", sign(t, twin, r.claims()))
+}
+
+func TestIssuerCannotPointUsElsewhere(t *testing.T) {
+	touched := make(chan string, 1)
+	bait := newBait(t, touched)
+	for _, address := range []string{"http://192.0.2.1/jwks", "file:///etc/passwd", "", "http://user@127.0.0.1/jwks"} {
+		v, raw := pointing(t, address)
+		if _, err := v.Verify(t.Context(), raw); !fault.Is(err, fault.ServiceDown) {
+			t.Errorf("%q: got %v", address, err)
+		}
+	}
+	v, raw := pointing(t, bait) // loopback may point to loopback; the bait answers no keys
+	if _, err := v.Verify(t.Context(), raw); !fault.Is(err, fault.ServiceDown) || len(touched) != 1 {
+		t.Errorf("got %v, touched %d times", err, len(touched))
+	}
+}
+
+func BenchmarkVerify(b *testing.B) { // Question: what does a request pay for its identity?
+	r := newRig(b)
+	raw := r.token()
+	b.Run("cached", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := r.verifier.Verify(b.Context(), raw); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("uncached", func(b *testing.B) {
+		raws := make([]string, 1000)
+		for i := range raws {
+			raws[i] = r.token(set("jti", fmt.Sprint(i)))
+		}
+		v, err := auth.NewVerifier([]auth.Config{{URL: r.server.URL, Audiences: []string{"gateway"}}}, &auth.Options{CacheSize: 1, Now: r.now})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			if _, err := v.Verify(b.Context(), raws[i%len(raws)]); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

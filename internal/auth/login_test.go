@@ -1,0 +1,151 @@
+package auth_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/embedded/issuer"
+	"countersign.dev/internal/fault"
+)
+
+const callback = "http://localhost:3100/callback"
+
+// desk is the development issuer and a gateway's login at it.
+type desk struct {
+	t      *testing.T
+	issuer *issuer.Server
+	login  *auth.Login
+}
+
+func newDesk(t *testing.T, secret string) *desk {
+	t.Helper()
+	s, err := issuer.Start("127.0.0.1:0", issuer.Options{
+		People:  []issuer.Person{{Subject: "u-1", Username: "alice.chen", Name: "Alice Chen", Email: "alice@example.com", Roles: []string{"hr-read"}}},
+		Clients: []issuer.Client{{ID: "web", Secret: secret, RedirectURIs: []string{callback}, LogoutURIs: []string{"http://localhost:3100/"}, Audience: "gateway"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	v, err := auth.NewVerifier([]auth.Config{{URL: s.URL(), Audiences: []string{"gateway"}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := auth.NewLogin(auth.LoginConfig{Issuer: s.URL(), ClientID: "web", ClientSecret: secret, RedirectURL: callback}, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &desk{t, s, l}
+}
+
+// browse picks alice on the sign-in page and returns what the browser brings
+// back, and the flow that waits for it.
+func (d *desk) browse() (url.Values, auth.Flow) {
+	d.t.Helper()
+	address, flow, err := d.login.Start(d.t.Context())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	asked, err := url.Parse(address)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	form := asked.Query()
+	form.Set("username", "alice.chen")
+	stay := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := stay.PostForm(d.issuer.URL()+"/authorize", form)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	to, err := resp.Location()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return to.Query(), flow
+}
+
+func TestPersonSignsIn(t *testing.T) {
+	for _, secret := range []string{"", "s3cret / with + signs"} {
+		d := newDesk(t, secret)
+		back, flow := d.browse()
+		token, p, until, err := d.login.Finish(t.Context(), back, flow)
+		if err != nil {
+			t.Fatalf("secret %q: %v (%v)", secret, err, fault.From(err).Unwrap())
+		}
+		if p.Username() != "alice.chen" || !p.HasAny(access.HRRead) || p.Email() != "alice@example.com" {
+			t.Errorf("got %s %v %s", p.Username(), p.Roles(), p.Email())
+		}
+		if token == "" || time.Until(until) < 59*time.Minute {
+			t.Errorf("token of %d bytes until %v", len(token), until)
+		}
+	}
+}
+
+func TestAnswerOfAnotherFlowIsRefused(t *testing.T) {
+	d := newDesk(t, "")
+	for name, change := range map[string]func(url.Values, *auth.Flow){
+		"other state":     func(q url.Values, _ *auth.Flow) { q.Set("state", "x") },
+		"no state":        func(q url.Values, _ *auth.Flow) { q.Del("state") },
+		"no flow at all":  func(q url.Values, f *auth.Flow) { q.Del("state"); *f = auth.Flow{} },
+		"other nonce":     func(_ url.Values, f *auth.Flow) { f.Nonce = "x" },
+		"no nonce":        func(_ url.Values, f *auth.Flow) { f.Nonce = "" },
+		"other proof":     func(_ url.Values, f *auth.Flow) { f.Verifier += "x" },
+		"other issuer":    func(q url.Values, _ *auth.Flow) { q.Set("iss", "https://evil.example") },
+		"nameless issuer": func(q url.Values, _ *auth.Flow) { q.Del("iss") },
+		"other code":      func(q url.Values, _ *auth.Flow) { q.Set("code", "x") },
+		"no code":         func(q url.Values, _ *auth.Flow) { q.Del("code") },
+		"an error":        func(q url.Values, _ *auth.Flow) { q.Set("error", "access_denied") },
+	} {
+		back, flow := d.browse()
+		change(back, &flow)
+		_, p, _, err := d.login.Finish(t.Context(), back, flow)
+		if p != nil || !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("%s: got %v, %v", name, p, err)
+		}
+	}
+	back, flow := d.browse()
+	if _, _, _, err := d.login.Finish(t.Context(), back, flow); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := d.login.Finish(t.Context(), back, flow); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("the same answer twice: %v", err)
+	}
+}
+
+func TestSigningOutLeadsToTheIssuer(t *testing.T) {
+	d := newDesk(t, "")
+	got, err := d.login.EndSessionURL(t.Context(), "http://localhost:3100/")
+	if err != nil || !strings.HasPrefix(got, d.issuer.URL()+"/logout?client_id=web&post_logout_redirect_uri=") {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestSignInSaysThatTheIssuerIsDown(t *testing.T) {
+	v, err := auth.NewVerifier([]auth.Config{{URL: "http://127.0.0.1:1", Audiences: []string{"gateway"}}}, &auth.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := auth.NewLogin(auth.LoginConfig{Issuer: "http://127.0.0.1:1", ClientID: "web", RedirectURL: callback}, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := l.Start(t.Context()); !fault.Is(err, fault.ServiceDown) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := auth.NewLogin(auth.LoginConfig{Issuer: "https://other.example", ClientID: "web", RedirectURL: callback}, v); err == nil {
+		t.Error("a login at an issuer that nobody believes")
+	}
+}
+
+func TestIDTokenIsNoAccessToken(t *testing.T) {
+	r := newRig(t)
+	r.refuses("an ID token", r.token(set("aud", "web"), set("nonce", "n")))
+}
