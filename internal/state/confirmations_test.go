@@ -1,0 +1,289 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/confirm"
+)
+
+var (
+	alice = access.Owner{Issuer: "https://id.example.com", Subject: "alice"}
+	frank = access.Owner{Issuer: "https://id.example.com", Subject: "frank"}
+	noon  = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+)
+
+func record(id string) confirm.Record {
+	return confirm.Record{
+		ID: confirm.ID(id), State: confirm.Pending, Action: "update_salary", Server: "hr",
+		Input:  json.RawMessage(`{ "big":12345678901234567890, "f":1.0e5, "text":"<b>&\u2028ü", "list":[] }`),
+		Digest: "d", Facts: "f", Owner: alice, Username: "alice.chen", Summary: "Salary <1>",
+		Data:    map[string]any{"action": "update_salary", "timestamp": float64(1703612345678), "list": []any{}},
+		Created: noon, Expires: noon.Add(confirm.TTL),
+	}
+}
+
+func onEachStore(t *testing.T, test func(t *testing.T, c *Confirmations)) {
+	onEachEngine(t, func(t *testing.T, e engine) { test(t, NewConfirmations(connect(t, e, nil))) })
+}
+
+func create(t testing.TB, c *Confirmations, id string) confirm.Record {
+	t.Helper()
+	r := record(id)
+	must(t, c.Create(t.Context(), r))
+	return r
+}
+
+func wantClaim(t testing.TB, want confirm.Claim) func(confirm.Record, confirm.Claim, error) confirm.Record {
+	t.Helper()
+	return func(r confirm.Record, got confirm.Claim, err error) confirm.Record {
+		t.Helper()
+		if err != nil || got != want {
+			t.Errorf("claim: got %d, %v, want %d", got, err, want)
+		}
+		return r
+	}
+}
+
+func wantRecord(t testing.TB, c *Confirmations, want confirm.Record) {
+	t.Helper()
+	got, ok, err := c.Get(t.Context(), want.ID)
+	if err != nil || !ok {
+		t.Fatalf("Get: got %v, %v", ok, err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("record (-want +got):\n%s", diff)
+	}
+}
+
+func wantLife(t testing.TB, c *Confirmations, id confirm.ID, want time.Duration) {
+	t.Helper()
+	got := c.redis.client.PTTL(t.Context(), "pending:"+string(id)).Val()
+	if got > want || got < want-10*time.Second {
+		t.Errorf("life: got %v, want %v", got, want)
+	}
+}
+
+func TestRecordComesBackByteForByte(t *testing.T) {
+	onEachStore(t, func(t *testing.T, c *Confirmations) {
+		r := create(t, c, "a")
+		wantRecord(t, c, r)
+		wantLife(t, c, "a", confirm.TTL)
+		answer := json.RawMessage(`{ "status": "success", "data": {"message":"<done> & \u2028"} }`)
+		wantClaim(t, confirm.Won)(c.Claim(t.Context(), "a", alice, noon))
+		must(t, c.Settle(t.Context(), "a", confirm.Applied, answer, noon))
+		r.State, r.Claimed, r.Answer = confirm.Applied, noon, answer
+		wantRecord(t, c, r)
+		if err := c.Create(t.Context(), r); err == nil {
+			t.Error("a second record of the same id was accepted")
+		}
+	})
+}
+
+func TestClaimsOfALife(t *testing.T) {
+	onEachStore(t, func(t *testing.T, c *Confirmations) {
+		ctx := t.Context()
+		wantClaim(t, confirm.Unknown)(c.Claim(ctx, "none", alice, noon))
+		r := create(t, c, "a")
+		wantClaim(t, confirm.Foreign)(c.Claim(ctx, "a", frank, noon))
+		wantClaim(t, confirm.Foreign)(c.Claim(ctx, "a", access.Owner{Issuer: "https://other", Subject: "alice"}, noon))
+		wantRecord(t, c, r) // a stranger changed nothing
+
+		won := wantClaim(t, confirm.Won)(c.Claim(ctx, "a", alice, noon))
+		if won.State != confirm.Applying || !won.Claimed.Equal(noon) {
+			t.Errorf("won: got %s claimed %v, want it applying since noon", won.State, won.Claimed)
+		}
+		wantLife(t, c, "a", confirm.Memory)
+		wantClaim(t, confirm.Taken)(c.Claim(ctx, "a", alice, noon.Add(confirm.ClaimAge)))
+		wantClaim(t, confirm.Taken)(c.Deny(ctx, "a", alice, noon))
+		wantClaim(t, confirm.Foreign)(c.Claim(ctx, "a", frank, noon))
+
+		late := noon.Add(confirm.ClaimAge + time.Millisecond)
+		left := wantClaim(t, confirm.Left)(c.Claim(ctx, "a", alice, late))
+		if !left.Claimed.Equal(late) {
+			t.Errorf("left: got claimed %v, want it renewed", left.Claimed)
+		}
+		wantClaim(t, confirm.Taken)(c.Claim(ctx, "a", alice, late))
+
+		must(t, c.Settle(ctx, "a", confirm.Failed, json.RawMessage(`{}`), late))
+		wantClaim(t, confirm.Ended)(c.Claim(ctx, "a", alice, late))
+		wantClaim(t, confirm.Ended)(c.Deny(ctx, "a", alice, late))
+	})
+}
+
+func TestDenialEnds(t *testing.T) {
+	onEachStore(t, func(t *testing.T, c *Confirmations) {
+		ctx := t.Context()
+		r := create(t, c, "a")
+		wantClaim(t, confirm.Foreign)(c.Deny(ctx, "a", frank, noon))
+		wantClaim(t, confirm.Won)(c.Deny(ctx, "a", alice, noon))
+		r.State = confirm.Denied
+		wantRecord(t, c, r)
+		wantLife(t, c, "a", confirm.Memory)
+		wantClaim(t, confirm.Ended)(c.Claim(ctx, "a", alice, noon))
+		must(t, c.Settle(ctx, "a", confirm.Applied, json.RawMessage(`{}`), noon))
+		wantRecord(t, c, r) // the first end stands
+	})
+}
+
+func TestExpiredIsUnknown(t *testing.T) {
+	onEachStore(t, func(t *testing.T, c *Confirmations) {
+		r := create(t, c, "a")
+		wantClaim(t, confirm.Unknown)(c.Claim(t.Context(), "a", alice, r.Expires))
+		wantClaim(t, confirm.Unknown)(c.Deny(t.Context(), "a", frank, r.Expires))
+		wantClaim(t, confirm.Won)(c.Claim(t.Context(), "a", alice, r.Expires.Add(-time.Nanosecond)))
+	})
+}
+
+func TestReopenedLivesForTheRestOfItsTime(t *testing.T) {
+	onEachStore(t, func(t *testing.T, c *Confirmations) {
+		ctx := t.Context()
+		r := create(t, c, "a")
+		wantClaim(t, confirm.Won)(c.Claim(ctx, "a", alice, noon))
+		must(t, c.Settle(ctx, "a", confirm.Pending, nil, noon.Add(100*time.Second)))
+		r.Claimed = noon
+		wantRecord(t, c, r)
+		wantLife(t, c, "a", 200*time.Second)
+
+		wantClaim(t, confirm.Won)(c.Claim(ctx, "a", alice, noon))
+		must(t, c.Settle(ctx, "a", confirm.Pending, nil, r.Expires))
+		if _, ok, err := c.Get(ctx, "a"); ok || err != nil {
+			t.Errorf("reopened after its time: got %v, %v, want it gone", ok, err)
+		}
+		must(t, c.Settle(ctx, "a", confirm.Applied, nil, noon)) // gone stays gone
+		wantClaim(t, confirm.Unknown)(c.Claim(ctx, "a", alice, noon))
+	})
+}
+
+func TestReopenedCanStillBecomeApplied(t *testing.T) {
+	onEachStore(t, func(t *testing.T, c *Confirmations) {
+		ctx := t.Context()
+		r := create(t, c, "a")
+		must(t, c.Settle(ctx, "a", confirm.Failed, json.RawMessage(`{}`), noon))
+		must(t, c.Settle(ctx, "a", confirm.Pending, nil, noon))
+		wantRecord(t, c, r)
+		must(t, c.Settle(ctx, "a", confirm.Applied, json.RawMessage(`{}`), noon))
+		r.State, r.Answer = confirm.Applied, json.RawMessage(`{}`)
+		wantRecord(t, c, r)
+	})
+}
+
+func TestOneOfAHundredClaimantsWins(t *testing.T) {
+	const claimants, rounds = 100, 50
+	onEachStore(t, func(t *testing.T, c *Confirmations) {
+		for round := range rounds {
+			id := create(t, c, fmt.Sprint(round)).ID
+			claims := make(chan confirm.Claim, claimants)
+			var all sync.WaitGroup
+			for i := range claimants {
+				all.Go(func() {
+					take := c.Claim
+					if i%4 == 3 {
+						take = c.Deny
+					}
+					_, claim, err := take(context.Background(), id, alice, noon)
+					if err != nil {
+						t.Error(err)
+					}
+					claims <- claim
+				})
+			}
+			all.Wait()
+			close(claims)
+			won := 0
+			for claim := range claims {
+				switch claim {
+				case confirm.Won:
+					won++
+				case confirm.Taken, confirm.Ended:
+				default:
+					t.Errorf("round %d: claim %d", round, claim)
+				}
+			}
+			if won != 1 {
+				t.Fatalf("round %d: got %d winners, want 1", round, won)
+			}
+		}
+	})
+}
+
+func TestPendingOfListsOwnOldestFirst(t *testing.T) {
+	onEachStore(t, func(t *testing.T, c *Confirmations) {
+		ctx := t.Context()
+		for i, id := range []string{"c", "a", "d", "b"} {
+			r := record(id)
+			r.Created, r.Expires = noon.Add(time.Duration(i)*time.Second), noon.Add(confirm.TTL)
+			must(t, c.Create(ctx, r))
+		}
+		other := record("x")
+		other.Owner = frank
+		must(t, c.Create(ctx, other))
+		wantClaim(t, confirm.Won)(c.Deny(ctx, "a", alice, noon))
+		wantClaim(t, confirm.Won)(c.Claim(ctx, "d", alice, noon))
+		must(t, c.Settle(ctx, "d", confirm.Pending, nil, noon))
+		must(t, c.redis.Delete(ctx, "pending:b")) // as if it had expired
+
+		got, err := c.PendingOf(ctx, alice)
+		must(t, err)
+		var ids []string
+		for _, r := range got {
+			ids = append(ids, string(r.ID))
+		}
+		if diff := cmp.Diff([]string{"c", "d"}, ids); diff != "" {
+			t.Errorf("alice's (-want +got):\n%s", diff)
+		}
+		if got, err := c.PendingOf(ctx, access.Owner{}); len(got) != 0 || err != nil {
+			t.Errorf("nobody's: got %v, %v", got, err)
+		}
+	})
+}
+
+func TestIndexForgetsWhatExpired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := inProcess(t)
+		c := NewConfirmations(r)
+		for i := range 10 {
+			rec := record(fmt.Sprint(i))
+			rec.Created = time.Now()
+			rec.Expires = rec.Created.Add(confirm.TTL)
+			must(t, c.Create(t.Context(), rec))
+			time.Sleep(confirm.TTL - time.Minute)
+		}
+		if n := r.client.ZCard(t.Context(), c.index(alice)).Val(); n != 2 {
+			t.Errorf("index: got %d ids, want 2", n)
+		}
+		time.Sleep(confirm.TTL)
+		if keys := r.client.Keys(t.Context(), "*").Val(); len(keys) != 0 {
+			t.Errorf("left over: %v", keys)
+		}
+		must(t, r.Close())
+	})
+}
+
+// BenchmarkClaim asks what the compare-and-swap costs over a bare GET (floor).
+func BenchmarkClaim(b *testing.B) {
+	c := NewConfirmations(connect(b, startReal(b), nil))
+	r := record("a")
+	b.Run("floor", func(b *testing.B) {
+		for b.Loop() {
+			_, _, _ = c.redis.Get(b.Context(), "pending:a")
+		}
+	})
+	b.Run("claim", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			r.ID = confirm.ID(fmt.Sprint(i))
+			must(b, c.Create(b.Context(), r))
+			if _, claim, err := c.Claim(b.Context(), r.ID, alice, noon); claim != confirm.Won || err != nil {
+				b.Fatal(claim, err)
+			}
+		}
+	})
+}

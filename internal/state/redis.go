@@ -1,0 +1,142 @@
+// Package state is the one room that knows Redis: keys with a life, sets, byte
+// logs that many can follow, and the store of confirmations.
+//
+// It knows nothing of what its bytes mean; callers encode, and declare the small
+// interface that they need of it. It speaks only what miniredis and a real
+// server have in common. Start with [Open].
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"countersign.dev/internal/fault"
+)
+
+// Options are the choices of a Redis. Nil and the zero value are good.
+type Options struct {
+	Prefix  string        // stands in front of every key, so that several may share a server
+	Timeout time.Duration // of each call; default 2 s
+	Entries int           // a log keeps this many entries, the newest; default 10,000
+	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Redis is a connection to one server. It is safe for many goroutines. Every
+// call has a short deadline of its own. A server that cannot be reached, or
+// cannot serve, is SERVICE_UNAVAILABLE; when it is back, so are we.
+//
+// Keys, sets and logs share one space of names.
+type Redis struct {
+	client  *redis.Client
+	prefix  string
+	timeout time.Duration
+	entries int64
+	bells   bells
+
+	mu        sync.Mutex // guards the two below
+	closed    bool
+	listening *listener
+}
+
+// Open connects to the server at a redis://, rediss:// or unix:// address and
+// proves that it answers. An address that cannot be read is told without
+// repeating it: it may hold a password.
+func Open(ctx context.Context, url string, o *Options) (*Redis, error) {
+	parsed, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, errors.New("the Redis address is not one of the form redis://user:password@host:port/0")
+	}
+	if o == nil {
+		o = &Options{}
+	}
+	r := &Redis{prefix: o.Prefix, timeout: 2 * time.Second, entries: 10_000}
+	if o.Timeout > 0 {
+		r.timeout = o.Timeout
+	}
+	if o.Entries > 0 {
+		r.entries = int64(o.Entries)
+	}
+	redis.SetLogger(silent{})
+	r.client = redis.NewClient(r.settle(parsed, o))
+	if err := r.Ping(ctx); err != nil {
+		return nil, errors.Join(err, r.client.Close())
+	}
+	return r, nil
+}
+
+// settle fixes what must not be left to an address or to defaults.
+func (r *Redis) settle(p *redis.Options, o *Options) *redis.Options {
+	p.Dialer = o.Dial
+	p.DialTimeout, p.ReadTimeout, p.WriteTimeout, p.PoolTimeout = r.timeout, r.timeout, r.timeout, r.timeout
+	p.ContextTimeoutEnabled = true
+	p.MaxRetries = -1 // a claim whose answer was lost must not be made again: it would lose against itself
+	p.DialerRetries = 1
+	p.PoolSize = 32
+	p.PipelinePoolSize = -1
+	p.ReadBufferSize, p.WriteBufferSize = 8<<10, 8<<10
+	p.DisableIdentity = true
+	p.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	return p
+}
+
+// silent drops the client's own log lines: each failure is returned to a caller
+// anyway, and they would pass by the one log handler.
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
+// Ping proves that the server answers.
+func (r *Redis) Ping(ctx context.Context) error {
+	return r.call(ctx, "ping", func(ctx context.Context) error { return r.client.Ping(ctx).Err() })
+}
+
+// Close ends every connection. Calls fail after it.
+func (r *Redis) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	return errors.Join(r.listening.close(), r.client.Close())
+}
+
+func (r *Redis) key(name string) string { return r.prefix + name }
+
+// call runs one exchange under its deadline and explains its failure.
+func (r *Redis) call(ctx context.Context, what string, do func(context.Context) error) error {
+	short, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	err := do(short)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil: // the caller gave up, which says nothing about the server
+		return fmt.Errorf("redis %s: %w", what, ctx.Err())
+	case refused(err):
+		return fmt.Errorf("redis %s: %w", what, err)
+	}
+	return fault.ServiceDown.New("The state store cannot be reached.").Because(fmt.Errorf("redis %s: %w", what, err))
+}
+
+// refused reports whether the server itself said no to what was asked, rather
+// than being unable to answer anything just now.
+func refused(err error) bool {
+	var reply redis.Error
+	if !errors.As(err, &reply) {
+		return false
+	}
+	for _, unable := range []string{"LOADING", "BUSY", "READONLY", "MASTERDOWN", "NOREPLICAS", "MISCONF", "OOM", "CLUSTERDOWN", "TRYAGAIN", "max number of clients"} {
+		if redis.HasErrorPrefix(err, unable) {
+			return false
+		}
+	}
+	return true
+}

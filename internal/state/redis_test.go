@@ -1,0 +1,300 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/fault"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestKeysHaveALife(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, e engine) {
+		r, ctx := connect(t, e, nil), t.Context()
+		value := []byte("\x00\xff{}")
+		must(t, r.Set(ctx, "k", value, time.Hour))
+		got, ok, err := r.Get(ctx, "k")
+		if err != nil || !ok || string(got) != string(value) {
+			t.Errorf("Get: got %q, %v, %v", got, ok, err)
+		}
+		if life := r.client.PTTL(ctx, "k").Val(); life <= 59*time.Minute || life > time.Hour {
+			t.Errorf("life: got %v, want an hour", life)
+		}
+		must(t, r.Delete(ctx, "k"))
+		must(t, r.Delete(ctx, "k"))
+		if got, ok, err := r.Get(ctx, "k"); ok || err != nil {
+			t.Errorf("Get of nothing: got %q, %v, %v", got, ok, err)
+		}
+		if err := r.Set(ctx, "k", value, 0); !errors.Is(err, errNoLife) {
+			t.Errorf("Set without a life: got %v, want it refused", err)
+		}
+	})
+}
+
+func TestFirstSetNXWins(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, e engine) {
+		r, ctx := connect(t, e, nil), t.Context()
+		for i, want := range []bool{true, false} {
+			if done, err := r.SetNX(ctx, "once", fmt.Append(nil, i), time.Minute); err != nil || done != want {
+				t.Errorf("SetNX %d: got %v, %v, want %v", i, done, err, want)
+			}
+		}
+		if got, _, _ := r.Get(ctx, "once"); string(got) != "0" {
+			t.Errorf("value: got %q, want the first", got)
+		}
+	})
+}
+
+func TestOneTakerGetsIt(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, e engine) {
+		r, ctx := connect(t, e, nil), t.Context()
+		for range 20 {
+			must(t, r.Set(ctx, "ticket", []byte("x"), time.Minute))
+			var got atomic.Int32
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() {
+					if _, ok, err := r.Take(ctx, "ticket"); err != nil {
+						t.Error(err)
+					} else if ok {
+						got.Add(1)
+					}
+				})
+			}
+			if all.Wait(); got.Load() != 1 {
+				t.Fatalf("takers: got %d, want 1", got.Load())
+			}
+		}
+	})
+}
+
+func TestSets(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, e engine) {
+		r, ctx := connect(t, e, nil), t.Context()
+		for _, m := range []string{"b", "a", "b"} {
+			must(t, r.Join(ctx, "s", m, time.Hour))
+		}
+		members, err := r.Members(ctx, "s")
+		if diff := cmp.Diff([]string{"a", "b"}, members); diff != "" || err != nil {
+			t.Errorf("members: %v\n%s", err, diff)
+		}
+		if life := r.client.PTTL(ctx, "s").Val(); life <= 59*time.Minute {
+			t.Errorf("life: got %v, want an hour", life)
+		}
+		must(t, r.Leave(ctx, "s", "a"))
+		must(t, r.Leave(ctx, "s", "a"))
+		if members, _ := r.Members(ctx, "s"); !slices.Equal(members, []string{"b"}) {
+			t.Errorf("members: got %v, want b", members)
+		}
+	})
+}
+
+func TestPrefixesShareAServer(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, e engine) {
+		one, two := connect(t, e, &Options{Prefix: "one:"}), connect(t, e, &Options{Prefix: "two:"})
+		must(t, one.Set(t.Context(), "k", []byte("1"), time.Minute))
+		if _, ok, err := two.Get(t.Context(), "k"); ok || err != nil {
+			t.Errorf("the other prefix sees it: %v, %v", ok, err)
+		}
+	})
+}
+
+func data(entries []Entry) (texts []string) {
+	for _, e := range entries {
+		texts = append(texts, string(e.Data))
+	}
+	return texts
+}
+
+func TestLogIsReadAfterAnID(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, e engine) {
+		r, ctx := connect(t, e, &Options{Entries: 5}), t.Context()
+		if id, err := r.LastID(ctx, "log"); id != "" || err != nil {
+			t.Errorf("LastID of nothing: got %q, %v", id, err)
+		}
+		var ids []string
+		for i := range 8 {
+			id, err := r.Append(ctx, "log", fmt.Append(nil, i, "\x00"), time.Hour)
+			must(t, err)
+			ids = append(ids, id)
+		}
+		if id, err := r.LastID(ctx, "log"); id != ids[7] || err != nil {
+			t.Errorf("LastID: got %q, %v, want %q", id, err, ids[7])
+		}
+		for _, c := range []struct {
+			after string
+			max   int
+			want  []string
+			err   error
+		}{
+			{"", 100, []string{"3\x00", "4\x00", "5\x00", "6\x00", "7\x00"}, nil},
+			{"", 2, []string{"3\x00", "4\x00"}, nil},
+			{ids[4], 2, []string{"5\x00", "6\x00"}, nil},
+			{ids[7], 2, nil, nil},
+			{ids[2], 2, nil, ErrGap}, // trimmed
+			{"5-5", 2, nil, ErrGap},
+			{"junk", 2, nil, ErrGap},
+		} {
+			got, err := r.ReadAfter(ctx, "log", c.after, c.max, 0)
+			if diff := cmp.Diff(c.want, data(got)); diff != "" || !errors.Is(err, c.err) {
+				t.Errorf("ReadAfter %q: got error %v, want %v\n%s", c.after, err, c.err, diff)
+			}
+		}
+		if life := r.client.PTTL(ctx, "log").Val(); life <= 59*time.Minute {
+			t.Errorf("life: got %v, want an hour", life)
+		}
+	})
+}
+
+// TestFollowersMissNothing lets many readers in two processes follow one log
+// while it is written.
+func TestFollowersMissNothing(t *testing.T) {
+	const followers, entries = 40, 50
+	onEachEngine(t, func(t *testing.T, e engine) {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		connections := []*Redis{connect(t, e, nil), connect(t, e, nil)}
+		var all sync.WaitGroup
+		for i := range followers {
+			all.Go(func() {
+				if got := follow(ctx, connections[i%2], entries); len(got) != entries || !slices.IsSorted(got) {
+					t.Errorf("follower %d: got %d entries, sorted %v", i, len(got), slices.IsSorted(got))
+				}
+			})
+		}
+		for i := range entries {
+			_, err := connections[0].Append(ctx, "log", fmt.Appendf(nil, "%03d", i), time.Hour)
+			must(t, err)
+		}
+		all.Wait()
+	})
+}
+
+func follow(ctx context.Context, r *Redis, n int) (got []string) {
+	after := ""
+	for len(got) < n {
+		entries, err := r.ReadAfter(ctx, "log", after, 7, time.Minute)
+		if err != nil {
+			return got
+		}
+		for _, e := range entries {
+			got, after = append(got, string(e.Data)), e.ID
+		}
+	}
+	return got
+}
+
+func TestReaderWaitsAsLongAsItSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := inProcess(t)
+		begun := time.Now()
+		entries, err := r.ReadAfter(t.Context(), "log", "", 10, 15*time.Second)
+		if err != nil || len(entries) != 0 || time.Since(begun) != 15*time.Second {
+			t.Errorf("got %d entries, %v after %v; want none after 15 s", len(entries), err, time.Since(begun))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		if _, err := r.ReadAfter(ctx, "log", "", 10, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a caller that gave up: got %v, want its deadline", err)
+		}
+		must(t, r.Close())
+	})
+}
+
+func TestLifeEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, ctx := inProcess(t), t.Context()
+		must(t, r.Set(ctx, "k", []byte("v"), 24*time.Hour))
+		time.Sleep(24*time.Hour - time.Second)
+		if _, ok, err := r.Get(ctx, "k"); !ok || err != nil {
+			t.Errorf("a second before its end: got %v, %v", ok, err)
+		}
+		time.Sleep(time.Second)
+		if _, ok, err := r.Get(ctx, "k"); ok || err != nil {
+			t.Errorf("at its end: got %v, %v", ok, err)
+		}
+		must(t, r.Close())
+	})
+}
+
+func TestServerGoneAndBack(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, e engine) {
+		r, ctx := connect(t, e, nil), t.Context()
+		must(t, r.Set(ctx, "k", []byte("v"), time.Minute))
+		e.stop()
+		for range 40 { // more than the pool is large
+			err := r.Set(ctx, "k", []byte("v"), time.Minute)
+			if !fault.Is(err, fault.ServiceDown) || errors.Unwrap(err) == nil {
+				t.Fatalf("Set without a server: got %v, want SERVICE_UNAVAILABLE with its cause", err)
+			}
+		}
+		if _, err := Open(ctx, e.url, nil); !fault.Is(err, fault.ServiceDown) {
+			t.Errorf("Open without a server: got %v, want SERVICE_UNAVAILABLE", err)
+		}
+		e.start()
+		recovered, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		for r.Set(ctx, "k", []byte("v"), time.Minute) != nil {
+			if recovered.Err() != nil {
+				t.Fatal("still failing 5 s after the server came back")
+			}
+		}
+	})
+}
+
+func TestSilentServerCostsOneDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := inProcess(t)
+		must(t, r.Ping(t.Context()))
+		begun := time.Now()
+		err := r.call(t.Context(), "wait", func(ctx context.Context) error {
+			return r.client.BLPop(ctx, time.Hour, "nothing").Err()
+		})
+		if !fault.Is(err, fault.ServiceDown) || time.Since(begun) > 2*time.Second {
+			t.Errorf("got %v after %v, want SERVICE_UNAVAILABLE after 2 s", err, time.Since(begun))
+		}
+		must(t, r.Close())
+	})
+}
+
+func TestCallersOwnEndIsNoOutage(t *testing.T) {
+	r := connect(t, startMini(t), nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := r.Ping(ctx); !errors.Is(err, context.Canceled) || fault.Is(err, fault.ServiceDown) {
+		t.Errorf("got %v, want the caller's cancellation", err)
+	}
+}
+
+func TestRefusalIsNoOutage(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, e engine) {
+		r, ctx := connect(t, e, nil), t.Context()
+		must(t, r.Join(ctx, "s", "m", time.Minute))
+		if _, _, err := r.Get(ctx, "s"); err == nil || fault.Is(err, fault.ServiceDown) {
+			t.Errorf("Get of a set: got %v, want Redis' own error", err)
+		}
+	})
+}
+
+func TestBadAddressIsNotRepeated(t *testing.T) {
+	_, err := Open(t.Context(), "redis://user:s3cret@host:port/zero", nil)
+	if err == nil || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("got %v, want an error without the password", err)
+	}
+}
