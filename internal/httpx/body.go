@@ -17,14 +17,20 @@ import (
 // MaxBody is how many bytes a body may have where a surface says nothing else.
 const MaxBody = 1 << 20
 
-// Decode reads one JSON object into a T, as strictly as ReadObject, and refuses
-// fields that T does not have, spelled exactly as its json tags.
+// Decode reads one JSON object into a T, as strictly as ReadObject and Parse.
 func Decode[T any](w http.ResponseWriter, r *http.Request, limit int64) (T, error) {
-	var v T
 	body, err := ReadObject(w, r, limit)
 	if err != nil {
-		return v, err
+		var none T
+		return none, err
 	}
+	return Parse[T](body)
+}
+
+// Parse reads a JSON object that CheckJSON accepted into the struct type T. It
+// refuses fields that T does not have, spelled exactly as its json tags.
+func Parse[T any](body []byte) (T, error) {
+	var v T
 	if err := onlyKnown(body, reflect.TypeFor[T]()); err != nil {
 		return v, err
 	}

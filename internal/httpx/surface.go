@@ -39,7 +39,7 @@ func (s Surface) Handle(h Handler) http.Handler {
 // begun already, as on a stream, it only logs.
 func (s Surface) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
-	s.record(r.Context(), f)
+	s.Note(r.Context(), f)
 	if rec, ok := w.(*recorder); ok && rec.status != 0 {
 		return
 	}
@@ -49,7 +49,8 @@ func (s Surface) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.Write(w, r, f)
 }
 
-func (s Surface) record(ctx context.Context, f *fault.Error) {
+// Note logs what a fault keeps from the wire.
+func (s Surface) Note(ctx context.Context, f *fault.Error) {
 	switch cause := errors.Unwrap(f); {
 	case f.Kind() == fault.Internal:
 		s.Log.ErrorContext(ctx, "request failed", "code", f.Code.Name, "fault_id", f.ID, "error", cause)

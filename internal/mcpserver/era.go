@@ -1,0 +1,193 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/telemetry"
+)
+
+// modernEra is the first revision without a handshake.
+const modernEra = "2026-07-28"
+
+// sessionIdle is how long a handshake client may be silent. A session costs a
+// goroutine and about 8 KB.
+const sessionIdle = 15 * time.Minute
+
+// mount builds the SDK's side: one server, two handlers, one middleware.
+func (s *Server) mount() {
+	s.mcp = mcp.NewServer(&mcp.Implementation{Name: s.opts.Name, Title: s.opts.Title, Version: s.opts.Version}, &mcp.ServerOptions{
+		Instructions: s.opts.Instructions,
+		// Explicit, because the default offers protocol logging, which is
+		// deprecated, and because the SDK answers prompts/list and
+		// resources/list (with nothing) whether they were offered or not.
+		Capabilities: &mcp.ServerCapabilities{
+			Tools:     &mcp.ToolCapabilities{},
+			Prompts:   &mcp.PromptCapabilities{},
+			Resources: &mcp.ResourceCapabilities{},
+		},
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { *c = cacheable() },
+	})
+	s.mcp.AddReceivingMiddleware(s.answer)
+	s.modern = s.sdk(&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, PropagateRequestCancellation: true})
+	s.legacy = s.sdk(&mcp.StreamableHTTPOptions{SessionTimeout: sessionIdle})
+}
+
+// sdk is one of the SDK's handlers. The gate has checked host, origin and
+// token; the SDK's bearer middleware only carries the caller to where its
+// middleware can find them, in a context key that nobody else can set.
+func (s *Server) sdk(o *mcp.StreamableHTTPOptions) http.Handler {
+	o.DisableLocalhostProtection = true // the gate knows our names better
+	o.MaxRequestBodyBytes = s.opts.MaxBody
+	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.mcp }, o)
+	return auth.RequireBearerToken(carry, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(h)
+}
+
+// caller is who sent one request, and its names.
+type caller struct {
+	who   *access.Principal
+	names telemetry.Request
+}
+
+const callerKey = "countersign/caller"
+
+// carry puts the caller that the gate found into the SDK's hands. UserID binds
+// a session to its person.
+func carry(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
+	who, err := access.From(ctx)
+	if err != nil {
+		return nil, auth.ErrInvalidToken
+	}
+	return &auth.TokenInfo{
+		UserID: who.Owner().String(),
+		Extra:  map[string]any{callerKey: caller{who, telemetry.RequestOf(ctx)}},
+	}, nil
+}
+
+// serveMCP passes a message through the gate and on to its era.
+func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("X-Accel-Buffering", "no")
+	var body []byte
+	var err error
+	switch r.Method {
+	case http.MethodPost:
+		r, body, err = s.gate.Pass(w, r, speaking)
+	case http.MethodGet, http.MethodDelete:
+		r, err = s.gate.Enter(w, r, speaking)
+	default:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		return fault.MethodNotAllowed.New("The MCP endpoint does not take this method.")
+	}
+	switch {
+	case fault.Is(err, fault.BadRequest):
+		return refuse(w, jsonrpc.CodeParseError, fault.From(err).Message)
+	case err != nil:
+		return err
+	case bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")):
+		return refuse(w, jsonrpc.CodeInvalidRequest, "Batches are not supported. Send one message per request.")
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	s.speak(w, r, body)
+	return nil
+}
+
+// refuse answers a message that has no readable id.
+func refuse(w http.ResponseWriter, code int64, message string) error {
+	return httpx.JSON(w, http.StatusBadRequest, map[string]any{
+		"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": message},
+	})
+}
+
+func (s *Server) speak(w http.ResponseWriter, r *http.Request, body []byte) {
+	if streams(r) {
+		httpx.KeepOpen(w)
+		ctx, cancel := untilExpiry(r.Context())
+		defer cancel()
+		r = r.WithContext(ctx)
+	}
+	if isModern(r, body) {
+		s.modern.ServeHTTP(w, r)
+		return
+	}
+	s.legacy.ServeHTTP(&discreet{ResponseWriter: w}, r)
+}
+
+// isModern tells the eras apart. Headers decide; a first message without any
+// is modern when it carries the metadata that only a modern one has.
+func isModern(r *http.Request, body []byte) bool {
+	if r.Header.Get("Mcp-Protocol-Version") >= modernEra || r.Header.Get("Mcp-Method") != "" {
+		return true
+	}
+	return r.Method == http.MethodPost && r.Header.Get("Mcp-Session-Id") == "" && carriesVersion(body)
+}
+
+func carriesVersion(body []byte) bool {
+	var message struct {
+		Params struct {
+			Meta map[string]json.RawMessage `json:"_meta"`
+		} `json:"params"`
+	}
+	if json.Unmarshal(body, &message) != nil {
+		return false
+	}
+	_, carried := message.Params.Meta[mcp.MetaKeyProtocolVersion]
+	return carried
+}
+
+// streams reports whether the answer lasts: the standing stream of a session,
+// or a modern subscription.
+func streams(r *http.Request) bool {
+	return r.Method == http.MethodGet || strings.EqualFold(r.Header.Get("Mcp-Method"), "subscriptions/listen")
+}
+
+// untilExpiry ends a standing stream with the token that opened it.
+func untilExpiry(ctx context.Context) (context.Context, context.CancelFunc) {
+	who, err := access.From(ctx)
+	if err != nil || who.Expires().IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, who.Expires())
+}
+
+// discreet says 404 where the SDK says 403, which it does for one reason: the
+// session is someone else's. For the caller it does not exist, and the answer
+// is the one for any unknown session.
+type discreet struct {
+	http.ResponseWriter
+	replaced bool
+}
+
+// WriteHeader replaces the status and, with it, the body.
+func (d *discreet) WriteHeader(status int) {
+	if status != http.StatusForbidden {
+		d.ResponseWriter.WriteHeader(status)
+		return
+	}
+	d.replaced = true
+	d.ResponseWriter.WriteHeader(http.StatusNotFound)
+	_, _ = fmt.Fprintln(d.ResponseWriter, "session not found")
+}
+
+// Write drops the body of a replaced answer.
+func (d *discreet) Write(b []byte) (int, error) {
+	if d.replaced {
+		return len(b), nil
+	}
+	return d.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (d *discreet) Unwrap() http.ResponseWriter { return d.ResponseWriter }

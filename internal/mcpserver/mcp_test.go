@@ -1,0 +1,429 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/internal/result"
+)
+
+var eras = []string{modern, legacy}
+
+// structured reads the envelope of a call by the SDK's client.
+func structured(t testing.TB, r *mcp.CallToolResult) result.Envelope {
+	t.Helper()
+	b, err := json.Marshal(r.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e result.Envelope
+	if err := json.Unmarshal(b, &e); err != nil {
+		t.Fatalf("got %s, want an envelope: %v", b, err)
+	}
+	return e
+}
+
+func TestBothErasOnOneURL(t *testing.T) {
+	h := open(t)
+	for _, era := range eras {
+		t.Run(era, func(t *testing.T) {
+			session, _ := h.connect(t, era, "alice")
+			if got := session.InitializeResult().ProtocolVersion; got != era {
+				t.Errorf("got revision %s, want %s", got, era)
+			}
+			list, err := session.ListTools(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, tool := range list.Tools {
+				names = append(names, tool.Name)
+			}
+			if diff := cmp.Diff([]string{"delete_desk", "echo", "forward", "get_pay", "stumble", "wait", "who_am_i"}, names); diff != "" {
+				t.Errorf("tools (-want +got):\n%s", diff)
+			}
+			called, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"note": "hi"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := structured(t, called)
+			if called.IsError || e.Status != "success" || string(e.Data) != `{"note":"hi"}` {
+				t.Errorf("got %+v %s", e, e.Data)
+			}
+			if copied := called.Content[0].(*mcp.TextContent).Text; copied != `{"status":"success","data":{"note":"hi"}}` {
+				t.Errorf("got text copy %s", copied)
+			}
+		})
+	}
+}
+
+func TestToolIsDescribedInFull(t *testing.T) {
+	h := open(t)
+	for _, era := range eras {
+		session, _ := h.connect(t, era, "alice")
+		list, err := session.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(list.Tools[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `{"_meta":{"countersign/kind":"write","countersign/roles":["hr-write"],"countersign/untrusted":["note"]},` +
+			`"annotations":{"destructiveHint":true,"idempotentHint":true,"openWorldHint":false,"readOnlyHint":false,"title":"Title of delete_desk"},` +
+			`"description":"Does delete_desk.","inputSchema":{"additionalProperties":false,"properties":{"employee_id":{"type":"string"},"note":{"type":"string"}},"type":"object"},` +
+			`"name":"delete_desk","outputSchema":{"required":["status"],"type":"object"},"title":"Title of delete_desk"}`
+		if diff := cmp.Diff(asMap(t, []byte(want)), asMap(t, b)); diff != "" {
+			t.Errorf("%s: tool (-want +got):\n%s", era, diff)
+		}
+	}
+}
+
+func asMap(t testing.TB, b []byte) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(b, &m); err != nil {
+		t.Fatalf("got %s: %v", b, err)
+	}
+	return m
+}
+
+func TestModernAnswersOnTheWire(t *testing.T) {
+	h := open(t)
+	list := asMap(t, []byte(h.send(t, "POST", "/mcp", "alice", modernBody("tools/list", ""), modernHeaders("tools/list", "")...).body))["result"].(map[string]any)
+	if list["ttlMs"] != 5000.0 || list["cacheScope"] != "private" || list["resultType"] != "complete" {
+		t.Errorf("got ttlMs %v, cacheScope %v, resultType %v", list["ttlMs"], list["cacheScope"], list["resultType"])
+	}
+	called := h.callModern(t, "alice", "who_am_i", `{}`, "X-Request-ID", "req-1", "Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+	got := asMap(t, []byte(called.body))["result"].(map[string]any)
+	if got["resultType"] != "complete" || got["isError"] != nil || got["_meta"].(map[string]any)["io.modelcontextprotocol/serverInfo"] == nil {
+		t.Errorf("got %s", called.body)
+	}
+	want := `{"status":"success","data":{"request":"req-1","roles":["employee","hr-read","hr-write"],"trace":"4bf92f3577b34da6a3ce929d0e0e4736","username":"alice"}}`
+	if b, _ := json.Marshal(got["structuredContent"]); !strings.Contains(called.body, `"structuredContent":`+want) {
+		t.Errorf("got %s, want %s", b, want)
+	}
+	if called.header.Get("X-Accel-Buffering") != "no" || called.header.Get("X-Request-ID") != "req-1" {
+		t.Errorf("got headers %v", called.header)
+	}
+	discovered := h.send(t, "POST", "/mcp", "alice", modernBody("server/discover", ""), modernHeaders("server/discover", "")...)
+	capabilities := asMap(t, []byte(discovered.body))["result"].(map[string]any)["capabilities"]
+	if diff := cmp.Diff(map[string]any{"tools": map[string]any{}, "prompts": map[string]any{}, "resources": map[string]any{}}, capabilities); diff != "" {
+		t.Errorf("capabilities (-want +got):\n%s", diff)
+	}
+}
+
+func TestTraceMayComeInTheMessage(t *testing.T) {
+	h := open(t)
+	body := strings.Replace(modernBody("tools/call", `"name":"who_am_i"`), `"_meta":{`, `"_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",`, 1)
+	if got := h.send(t, "POST", "/mcp", "alice", body, modernHeaders("tools/call", "who_am_i")...); !strings.Contains(got.body, `"trace":"4bf92f3577b34da6a3ce929d0e0e4736"`) {
+		t.Errorf("got %s, want the trace", got.body)
+	}
+}
+
+func TestListEqualsCall(t *testing.T) {
+	h := open(t)
+	for _, token := range []string{"alice", "demoted", "bob", "nobody"} {
+		for _, era := range eras {
+			session, _ := h.connect(t, era, token)
+			list, err := session.ListTools(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			listed := map[string]bool{}
+			for _, tool := range list.Tools {
+				listed[tool.Name] = true
+			}
+			for name := range h.office.tools {
+				if name == "wait" {
+					continue
+				}
+				overREST := h.send(t, "POST", "/tools/"+name, token, `{}`).envelope(t).Code
+				called, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name})
+				if err != nil {
+					t.Fatal(err)
+				}
+				overMCP := structured(t, called).Code
+				if refused := overMCP == "INSUFFICIENT_PERMISSIONS"; refused == listed[name] || refused != called.IsError && name != "stumble" || overREST != overMCP {
+					t.Errorf("%s %s %s: listed %v, MCP says %q, REST says %q", token, era, name, listed[name], overMCP, overREST)
+				}
+			}
+		}
+	}
+}
+
+func TestUnknownToolIsAProtocolErrorOverMCP(t *testing.T) {
+	h := open(t)
+	for _, era := range eras {
+		session, _ := h.connect(t, era, "alice")
+		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "no_such"})
+		var wire *jsonrpc.Error
+		if !errors.As(err, &wire) || wire.Code != -32602 {
+			t.Errorf("%s: got %v, want -32602", era, err)
+		}
+	}
+	if got := h.send(t, "POST", "/tools/no_such", "alice", `{}`); got.status != 200 || got.envelope(t).Code != "UNKNOWN_TOOL" {
+		t.Errorf("got %d %s, want 200 UNKNOWN_TOOL", got.status, got.body)
+	}
+}
+
+func TestPendingGoesOutAsEnvelope(t *testing.T) {
+	h := open(t)
+	for _, era := range eras {
+		session, _ := h.connect(t, era, "alice")
+		called, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "delete_desk"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := structured(t, called); called.IsError || e.Status != "pending_confirmation" || e.ConfirmationID != "c1" || e.ConfirmationData["deskName"] != "D1" {
+			t.Errorf("%s: got %+v", era, e)
+		}
+	}
+}
+
+func TestPanicOfAToolEndsNothingElse(t *testing.T) {
+	h := open(t)
+	for _, era := range eras {
+		session, _ := h.connect(t, era, "alice")
+		called, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "stumble"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := structured(t, called); !called.IsError || e.Code != "INTERNAL_ERROR" || strings.Contains(e.Message, "95000") {
+			t.Errorf("%s: got %+v, want INTERNAL_ERROR and nothing internal", era, e)
+		}
+	}
+	if got := h.send(t, "POST", "/tools/stumble", "alice", `{}`); got.status != 500 || got.envelope(t).Code != "INTERNAL_ERROR" || strings.Contains(got.body, "95000") {
+		t.Errorf("got %d %s, want 500 INTERNAL_ERROR", got.status, got.body)
+	}
+}
+
+func TestForeignAnswerPassesUnchanged(t *testing.T) {
+	h := open(t)
+	if got := h.send(t, "POST", "/tools/forward", "alice", `{}`); got.body != foreign {
+		t.Errorf("got %s, want %s", got.body, foreign)
+	}
+	session, _ := h.connect(t, modern, "alice")
+	called, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "forward"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := called.Content[0].(*mcp.TextContent).Text; got != foreign {
+		t.Errorf("got %s, want %s", got, foreign)
+	}
+}
+
+func TestDemotionTakesEffectInALivingSession(t *testing.T) {
+	h := open(t)
+	for _, era := range eras {
+		session, token := h.connect(t, era, "alice")
+		call := func() string {
+			called, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_pay"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return structured(t, called).Code
+		}
+		if got := call(); got != "" {
+			t.Errorf("%s: got %q before the demotion, want success", era, got)
+		}
+		token.token.Store("demoted")
+		if got := call(); got != "INSUFFICIENT_PERMISSIONS" {
+			t.Errorf("%s: got %q after the demotion, want INSUFFICIENT_PERMISSIONS", era, got)
+		}
+		list, err := session.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range list.Tools {
+			if tool.Name == "get_pay" {
+				t.Errorf("%s: got get_pay listed after the demotion", era)
+			}
+		}
+	}
+}
+
+func TestSessionOfAnotherDoesNotExist(t *testing.T) {
+	h := open(t)
+	id := h.handshake(t, "alice")
+	unknown := h.callLegacy(t, "bob", "made-up", "who_am_i", `{}`)
+	stolen := h.callLegacy(t, "bob", id, "who_am_i", `{}`)
+	if stolen.status != 404 || stolen.status != unknown.status || stolen.body != unknown.body {
+		t.Errorf("got %d %q for another's session and %d %q for none, want both 404 and equal", stolen.status, stolen.body, unknown.status, unknown.body)
+	}
+	for _, method := range []string{"GET", "DELETE"} {
+		if got := h.send(t, method, "/mcp", "bob", "", "Mcp-Session-Id", id); got.status != 404 {
+			t.Errorf("%s: got %d, want 404", method, got.status)
+		}
+	}
+	if got := h.callLegacy(t, "alice", id, "who_am_i", `{}`); got.status != 200 || !strings.Contains(got.body, `"username":"alice"`) {
+		t.Errorf("got %d %s, want the owner's session alive", got.status, got.body)
+	}
+	if got := h.send(t, "DELETE", "/mcp", "alice", "", "Mcp-Session-Id", id); got.status != 204 {
+		t.Errorf("got %d, want 204", got.status)
+	}
+}
+
+func TestEmptyListsAreOffered(t *testing.T) {
+	h := open(t)
+	for _, era := range eras {
+		session, _ := h.connect(t, era, "alice")
+		prompts, err := session.ListPrompts(t.Context(), nil)
+		if err != nil || len(prompts.Prompts) != 0 {
+			t.Errorf("%s: got %v %v, want no prompts", era, prompts, err)
+		}
+		resources, err := session.ListResources(t.Context(), nil)
+		if err != nil || len(resources.Resources) != 0 {
+			t.Errorf("%s: got %v %v, want no resources", era, resources, err)
+		}
+	}
+}
+
+func TestMessageWithoutParamsHarmsNobody(t *testing.T) {
+	h := open(t)
+	id := h.handshake(t, "alice")
+	for method, want := range map[string]string{"tools/list": `"tools":[`, "tools/call": `"error"`, "prompts/list": `"prompts":[]`} {
+		r := h.send(t, "POST", "/mcp", "alice", `{"jsonrpc":"2.0","id":3,"method":"`+method+`"}`, "Mcp-Session-Id", id, "Mcp-Protocol-Version", legacy)
+		if method != "tools/call" && !strings.Contains(r.body, want) {
+			t.Errorf("%s: got %d %s, want %s", method, r.status, r.body, want)
+		}
+	}
+	if got := h.send(t, "GET", "/health", "", ""); got.status != 200 {
+		t.Errorf("got %d, want the server alive", got.status)
+	}
+}
+
+func TestForeignCursorIsRefused(t *testing.T) {
+	h := open(t)
+	got := h.send(t, "POST", "/mcp", "alice", modernBody("tools/list", `"cursor":"x"`), modernHeaders("tools/list", "")...)
+	if !strings.Contains(got.body, "-32602") {
+		t.Errorf("got %s, want -32602", got.body)
+	}
+}
+
+func TestProtocolErrorsOfTheModernEra(t *testing.T) {
+	h := open(t)
+	bare := `{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{}}`
+	for _, c := range []struct {
+		name, body string
+		headers    []string
+		status     int
+		code       string
+	}{
+		{"unknown method", modernBody("tools/nope", ""), modernHeaders("tools/nope", ""), 404, "-32601"},
+		{"missing metadata", bare, modernHeaders("tools/list", ""), 400, "-32602"},
+		{"unknown revision", strings.ReplaceAll(modernBody("tools/list", ""), modern, "2099-01-01"), []string{"Mcp-Protocol-Version", "2099-01-01", "Mcp-Method", "tools/list"}, 400, "-32022"},
+		{"header against body", modernBody("tools/call", `"name":"get_pay"`), modernHeaders("tools/call", "echo"), 400, "-32020"},
+		{"no version header", modernBody("tools/list", ""), nil, 400, "-32020"},
+		{"removed method", modernBody("ping", ""), modernHeaders("ping", ""), 404, "-32601"},
+	} {
+		if got := h.send(t, "POST", "/mcp", "alice", c.body, c.headers...); got.status != c.status || !strings.Contains(got.body, c.code) {
+			t.Errorf("%s: got %d %s, want %d %s", c.name, got.status, got.body, c.status, c.code)
+		}
+	}
+	for _, method := range []string{"GET", "DELETE"} {
+		if got := h.send(t, method, "/mcp", "alice", "", "Mcp-Protocol-Version", modern); got.status != 405 || got.header.Get("Allow") != "POST" {
+			t.Errorf("%s: got %d Allow %q, want 405 POST", method, got.status, got.header.Get("Allow"))
+		}
+	}
+}
+
+func TestModernCallEndsWithItsClient(t *testing.T) {
+	h := open(t)
+	ctx, leave := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, "POST", h.URL+"/mcp", strings.NewReader(modernBody("tools/call", `"name":"wait"`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, headers := 0, append(modernHeaders("tools/call", "wait"), "Authorization", "Bearer alice", "Content-Type", "application/json", "Accept", "application/json, text/event-stream"); i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	ended := make(chan error, 1)
+	go func() {
+		resp, err := http.DefaultClient.Do(r)
+		if err == nil {
+			resp.Body.Close()
+		}
+		ended <- err
+	}()
+	running := <-h.office.entered
+	leave()
+	<-running.Done() // or the test's own deadline
+	<-ended
+}
+
+func TestStandingStreamEndsWithItsToken(t *testing.T) {
+	h := open(t)
+	id := h.handshake(t, "brief")
+	if got := h.send(t, "GET", "/mcp", "brief", "", "Mcp-Session-Id", id, "Mcp-Protocol-Version", legacy); got.status != 200 {
+		t.Errorf("got %d %s, want a stream that ended by itself", got.status, got.body)
+	}
+}
+
+func TestCloseEndsStandingStreams(t *testing.T) {
+	h := open(t)
+	session, _ := h.connect(t, legacy, "alice")
+	if _, err := session.ListTools(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	h.server.Close()
+	if _, err := session.ListTools(t.Context(), nil); err == nil {
+		t.Error("got an answer from a session that was closed")
+	}
+}
+
+func TestThousandCallsNeverMixPrincipals(t *testing.T) {
+	h := open(t)
+	var all sync.WaitGroup
+	wrong := make(chan string, 1000)
+	for _, who := range []string{"alice", "bob"} {
+		for _, era := range eras {
+			session, _ := h.connect(t, era, who)
+			for worker := range 10 {
+				all.Go(func() {
+					for i := range 25 {
+						if got := identityOf(h, session, who, worker, i); got != "" {
+							wrong <- era + ": " + got
+						}
+					}
+				})
+			}
+		}
+	}
+	all.Wait()
+	close(wrong)
+	for w := range wrong {
+		t.Error(w)
+	}
+}
+
+// identityOf asks who the server thinks is calling, by turns in its session and
+// over REST, and complains.
+func identityOf(h *house, session *mcp.ClientSession, who string, worker, i int) string {
+	note := fmt.Sprintf("%s-%d-%d", who, worker, i)
+	called, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: "who_am_i"})
+	if err != nil {
+		return err.Error()
+	}
+	if text := called.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, `"username":"`+who+`"`) {
+		return who + " was answered " + text
+	}
+	called, err = session.CallTool(context.Background(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"note": note}})
+	if err != nil {
+		return err.Error()
+	}
+	if text := called.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, `"note":"`+note+`"`) {
+		return note + " was answered " + text
+	}
+	return ""
+}
