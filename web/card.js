@@ -35,6 +35,7 @@ class Card {
   #onSettled;
   #deadline;
   #timer;
+  #held = false; // a button of ours had the focus when it was pressed
   #heard = ""; // the outcome as the event stream told it
 
   constructor(envelope, title, onSettled) {
@@ -68,7 +69,7 @@ class Card {
 
   #draw(envelope, title) {
     const data = envelope.confirmationData ?? {};
-    const facts = Object.entries(data).filter(([key, value]) => isFact(key, value));
+    const facts = factsOf(data);
     const heading = `card-${this.id}`;
     this.badge = el("span", { class: "card-badge" }, "Waiting for you");
     this.clock = el("span", { class: "card-clock", role: "timer", "data-countdown": true });
@@ -77,7 +78,7 @@ class Card {
     return el(
       "section",
       { class: "card", role: "group", "aria-labelledby": heading, tabindex: "-1", "data-card": this.id, "data-card-state": "waiting" },
-      el("header", {}, icon("lock"), el("h3", { id: heading }, title), this.badge),
+      el("header", {}, icon("pen"), el("h3", { id: heading }, title), this.badge),
       el("p", { class: "card-message", "data-card-message": true }, envelope.message ?? ""),
       facts.length ? descriptionList(facts, data) : null,
       technical(envelope),
@@ -109,6 +110,7 @@ class Card {
 
   async #answer(approved) {
     if (this.state === "sending" || this.ended) return; // a second click says nothing new
+    this.#held = this.controls.contains(document.activeElement);
     this.#become("sending", approved ? "Approving…" : "Denying…");
     try {
       this.#settle(await post(`/api/confirm/${encodeURIComponent(this.id)}`, { approved }));
@@ -184,18 +186,25 @@ class Card {
     show(this.approve);
     show(this.deny);
     show(this.again, false);
+    this.#giveFocus(this.approve);
     this.#tick();
   }
 
   #end(state, words = ENDINGS[state]) {
-    const held = this.controls.contains(document.activeElement);
+    this.#held ||= this.controls.contains(document.activeElement);
     this.dispose();
     this.#become(state, words);
     this.badge.textContent = BADGES[state] ?? "Closed";
     show(this.controls, false);
     show(this.bar, false);
-    if (held) this.node.focus(); // the button that had the focus is gone
+    this.#giveFocus(this.node);
     this.#onSettled?.(this);
+  }
+
+  // A disabled or hidden button drops the focus; whoever moved on keeps theirs.
+  #giveFocus(node) {
+    if (this.#held && document.activeElement === document.body) node.focus();
+    this.#held = false;
   }
 
   #say(words) {
@@ -209,6 +218,20 @@ function deadlineOf(data) {
   if (Number.isFinite(told)) return told;
   if (Number.isFinite(data.timestamp)) return data.timestamp + THINKING_MS;
   return gatewayNow() + THINKING_MS;
+}
+
+// A JSON object of the gateway's has its keys by the alphabet; people want to
+// know whom first, then from what to what, and why last.
+const ORDER = [/name$|^title|number$/i, /^(current|old|from|previous)/i, /^(new|to$|next|requested)/i, /change|percent/i];
+const LAST = /reason|note|comment|warning/i;
+
+function factsOf(data) {
+  const place = (key) => {
+    const found = ORDER.findIndex((pattern) => pattern.test(key));
+    return LAST.test(key) ? ORDER.length + 1 : found < 0 ? ORDER.length : found;
+  };
+  const facts = Object.entries(data).filter(([key, value]) => isFact(key, value));
+  return facts.sort(([a], [b]) => place(a) - place(b));
 }
 
 function isFact(key, value) {

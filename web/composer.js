@@ -34,8 +34,12 @@ export function makeComposer({ form, field, send, stop, counter }, host) {
     event.preventDefault();
     submit();
   });
-  field.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  // Asking the line break rather than the key leaves input methods alone, and
+  // works with screen keyboards, which do not name their keys.
+  let shifted = false;
+  field.addEventListener("keydown", (event) => (shifted = event.shiftKey));
+  field.addEventListener("beforeinput", (event) => {
+    if (shifted || !["insertLineBreak", "insertParagraph"].includes(event.inputType)) return;
     event.preventDefault();
     submit();
   });

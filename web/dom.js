@@ -20,6 +20,7 @@ function set(node, name, value) {
 const PATHS = {
   check: "M4 10.5l4 4 8-9",
   cross: "M5.5 5.5l9 9m0-9l-9 9",
+  pen: "M4 16.5l.8-3.6 8.6-8.6 2.8 2.8-8.6 8.6zM11.6 6.1l2.8 2.8M12 16.5h4.5",
   lock: "M5.5 9.5h9v6h-9zM7.5 9.5V7a2.5 2.5 0 015 0v2.5",
   trash: "M4.5 6h11M8 6V4.5h4V6M6 6l.7 9.5h6.6L14 6M8.6 8.7v4.2m2.8-4.2v4.2",
   warn: "M10 4l6.8 11.5H3.2zM10 8.2v3.3m0 2v.1",

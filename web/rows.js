@@ -171,13 +171,19 @@ function cellView(key, value, row) {
 const EXTRA = 8; // columns of this weight and more show only when asked for
 const WEIGHTS = [
   [/^(name|full_name|employee_name|title|subject|company|vendor)$/, 0],
-  [/_number$|^ticket_id$|^key$/, 1],
+  [/_number$|^ticket_id$|^key$|^(type|leave)_name$/, 1],
   [/status|stage|salary|amount|value|department|job_title|priority|rating|due|score/, 2],
   [/date|_at$|location|owner|quarter|period/, 3],
   [/email|phone/, 5],
 ];
 
+// Texts stand before numbers of the same weight, so that a row begins with words.
 function weight(key, rows) {
+  const base = baseWeight(key, rows);
+  return base < EXTRA && rows.some((row) => isNumeric(row[key])) ? base + 0.5 : base;
+}
+
+function baseWeight(key, rows) {
   const name = snake(key);
   const values = rows.map((row) => row[key]).filter((value) => !isEmpty(value));
   if (key !== "name" && !values.length) return EXTRA + 1;
@@ -214,8 +220,9 @@ function isTold(key, value) {
 
 /** descriptionList draws entries as terms and their values. */
 export function descriptionList(entries, row = {}, depth = 0) {
-  const pairs = entries.map(([key, value]) => {
-    const nested = isObject(value) || (Array.isArray(value) && value.some(isObject));
+  const flat = ([, value]) => !isObject(value) && !(Array.isArray(value) && value.some(isObject));
+  const pairs = [...entries.filter(flat), ...entries.filter((entry) => !flat(entry))].map(([key, value]) => {
+    const nested = !flat([key, value]);
     const shown = nested ? valueView(key, value, depth + 1) : cellView(key, value, row);
     return el("div", { class: nested ? "wide" : null, "data-field": key }, el("dt", {}, label(key)), el("dd", {}, shown));
   });

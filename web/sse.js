@@ -7,7 +7,8 @@ export const SILENCE_MS = 45_000;
 /**
  * Yields {id, event, data} for each event of a ReadableStream of bytes, as the
  * HTML standard parses them: any line end, comments ignored, data lines joined,
- * an id kept until the next one. An unfinished event at the end is dropped.
+ * an unfinished event at the end dropped. Unlike there, the id is the event's
+ * own: one without an id stands in no log, and nothing can be resumed behind it.
  */
 export async function* parseEvents(stream, silence = SILENCE_MS) {
   const feed = new Feed();
@@ -82,7 +83,7 @@ class Feed {
     const event = { id: this.#id, event: this.#event || "message", data: this.#data.join("\n") };
     const empty = this.#data.length === 0;
     this.#data = [];
-    this.#event = "";
+    this.#event = this.#id = "";
     return empty ? null : event;
   }
 }

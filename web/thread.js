@@ -19,6 +19,7 @@ class Thread {
   #places;
   #host;
   #turn = null; // the running turn
+  #latest = null; // the turn that was drawn last
   #asking = null; // ends the request that the running turn reads
   #following = null; // ends the event stream
   #last = ""; // id of the last event seen
@@ -62,6 +63,7 @@ class Thread {
     for (const card of this.#cards.values()) card.dispose();
     this.#cards.clear();
     this.#unclaimed = [];
+    this.#latest = null;
     this.#setTurn(null);
     this.#last = "";
     this.#places.log.replaceChildren();
@@ -98,6 +100,7 @@ class Thread {
       retry: (text) => this.ask(text),
     });
     this.#places.log.append(turn.node);
+    this.#latest = turn;
     return turn;
   }
 
@@ -106,7 +109,6 @@ class Thread {
   /** ask sends a question and draws its answer until it is whole. */
   async ask(question) {
     if (this.running) return;
-    this.#asking?.abort(); // the rest of a stopped turn must not be drawn into this one
     this.#following?.abort();
     const turn = this.#addTurn(question);
     turn.begin();
@@ -120,6 +122,7 @@ class Thread {
     try {
       for await (const event of ask(question, this.id, asking.signal)) {
         if (asking.signal.aborted) return;
+        if (isBreak(event)) break;
         this.#deliver(event);
       }
       if (turn.running) throw new Fault("The answer ended early.", { code: "UNREACHABLE" });
@@ -139,22 +142,29 @@ class Thread {
     turn.interrupted();
   }
 
-  /** stop ends the running turn. */
+  /**
+   * stop asks for the end of the running turn, which comes as its last event.
+   * Asking twice is not waiting for it.
+   */
   async stop() {
     const turn = this.#turn;
     if (!turn?.running) return;
-    if (!this.id) {
-      this.#asking?.abort();
-      turn.stopped();
-      return this.#setTurn(null);
-    }
+    if (!this.id || turn.stopping) return this.#dropTurn(turn);
+    turn.stop();
     try {
-      await post(`/api/conversations/${encodeURIComponent(this.id)}/cancel`, {});
+      const told = await post(`/api/conversations/${encodeURIComponent(this.id)}/cancel`, {});
+      if (told?.cancelled === false) this.#dropTurn(turn); // nothing runs there
     } catch (fault) {
       announce.say(fault.message);
     }
+  }
+
+  #dropTurn(turn) {
+    if (this.#turn !== turn) return;
+    this.#asking?.abort();
     turn.stopped();
-    this.#setTurn(null); // what still arrives is drawn, but nobody waits for it
+    this.#setTurn(null);
+    this.#follow();
   }
 
   #setTurn(turn) {
@@ -169,9 +179,7 @@ class Thread {
     if (data === DONE) return this.#endTurn();
     if (data.type === "message") return this.#message(data);
     if (data.type === "start") this.#started(data);
-    const turn = this.#turn ?? this.#foreignTurn(data);
-    if (!turn) return;
-    turn.take(data);
+    (this.#turn ?? this.#resumedTurn()).take(data);
     this.#scrollToEnd(false);
   }
 
@@ -182,10 +190,10 @@ class Thread {
     this.#host.onStart(this.id);
   }
 
-  // A turn that was asked from another window begins with its start event.
-  #foreignTurn(event) {
-    if (event.type !== "start") return null;
-    const turn = this.#addTurn("");
+  // A turn that this window did not ask for: it was asked in another one, or in
+  // this one before it was loaded again.
+  #resumedTurn() {
+    const turn = this.#latest && !this.#latest.answered ? this.#latest : this.#addTurn("");
     turn.begin();
     this.#setTurn(turn);
     return turn;
@@ -246,7 +254,7 @@ class Thread {
     follow(this.id, {
       after: this.#last,
       signal: following.signal,
-      onEvent: (event) => this.#deliver(event),
+      onEvent: (event) => isBreak(event) || this.#deliver(event),
       onState: (state, cause) => this.#lineState(state, cause),
     });
   }
@@ -272,6 +280,12 @@ class Thread {
     const distance = view.scrollHeight - view.scrollTop - view.clientHeight;
     if (always || distance < 160) requestAnimationFrame(() => (view.scrollTop = view.scrollHeight));
   }
+}
+
+// The gateway ends a stream early (a restart, a store that is gone) with events
+// that stand in no log and so have no id: the turn goes on, and is picked up.
+function isBreak({ id, data }) {
+  return !id && (data === DONE || data.type === "error");
 }
 
 /** listOf reads {name: [...]} or a bare list. */

@@ -33,6 +33,7 @@ class Turn {
     this.#question = question;
     this.#host = host;
     this.running = false;
+    this.stopping = false;
     this.label = el("span", { class: "model", "data-model": "", hidden: true });
     this.status = el("p", { class: "thinking", "data-thinking": true, hidden: true }, el("span", { class: "dots", "aria-hidden": "true" }), el("span", {}, "Thinking…"));
     this.body = el("div", { class: "answer-body", "data-answer": true });
@@ -66,11 +67,18 @@ class Turn {
     draw?.();
   }
 
+  /** stop says that the person wants the turn to end. */
+  stop() {
+    this.stopping = true;
+    this.#think("Stopping…");
+  }
+
   /** finish closes the turn. */
   finish() {
     if (!this.running) return;
     this.running = false;
-    this.#flush();
+    if (this.stopping) this.#notice("stopped", "Stopped. What you see may be incomplete.");
+    this.#closeText();
     this.node.dataset.turn = "done";
     show(this.status, false);
     for (const call of this.#tools) this.#mark(call.node, "unknown", "did not finish");
@@ -78,9 +86,9 @@ class Turn {
     announce.end();
   }
 
-  /** stopped says that the person ended the turn. */
+  /** stopped closes the turn without waiting for its end. */
   stopped() {
-    this.#notice("stopped", "Stopped. What you see may be incomplete.");
+    this.stopping = true;
     this.finish();
   }
 
@@ -88,6 +96,11 @@ class Turn {
   fail(fault) {
     this.#failed([fault.message, fault.suggestion].filter(Boolean).join(" "), fault.code);
     this.finish();
+  }
+
+  /** answered says that something of an answer is drawn. */
+  get answered() {
+    return this.body.childElementCount > 0;
   }
 
   /** interrupted says that the stream was lost and is being resumed. */
@@ -198,11 +211,16 @@ class Turn {
   }
 
   #toolLine(event) {
-    const head = el("p", { class: "tool-head" }, el("span", { class: "tool-mark", "aria-hidden": "true" }), el("span", { class: "tool-words" }), el("span", { class: "server" }, event.server ?? ""));
-    const node = el("div", { class: "tool", "data-tool": event.tool, "data-tool-server": event.server });
-    node.append(head);
-    this.#mark(node, "processing", event.message || this.#host.titleOf(event.tool));
+    const head = el("span", { class: "tool-head" }, el("span", { class: "tool-mark", "aria-hidden": "true" }), el("span", { class: "tool-words" }), event.server ? el("span", { class: "server" }, event.server) : null);
+    const node = el("div", { class: "tool", "data-tool": event.tool, "data-tool-server": event.server }, head);
+    this.#mark(node, "processing", this.#words(event));
     return this.#append(node);
+  }
+
+  // People know a tool by its title.
+  #words(event) {
+    const title = this.#host.titleOf(event.tool);
+    return event.message ? event.message.replaceAll(event.tool, title) : title;
   }
 
   #mark(node, state, words) {
@@ -214,11 +232,11 @@ class Turn {
   #toolEnded(call, event) {
     const envelope = event.data;
     const refused = envelope?.status === "error" || Boolean(envelope?.error);
-    this.#mark(call.node, refused ? "refused" : "complete", event.message || this.#host.titleOf(event.tool));
+    this.#mark(call.node, refused ? "refused" : "complete", refused ? this.#host.titleOf(event.tool) : this.#words(event));
     if (!envelope) return;
     if (refused) return call.node.append(refusal(envelope));
     const view = resultView({ server: event.server, tool: event.tool, title: this.#host.titleOf(event.tool), envelope, args: argumentsOf(event, call.event) });
-    if (view) call.node.append(folded(view, isLongAnswer(envelope)));
+    if (view) call.node.append(folded(call.node.firstChild, view, isLongAnswer(envelope)));
     view?.addEventListener("rows-complete", ({ detail }) => this.#completed(event.tool, detail.count));
   }
 
@@ -246,6 +264,6 @@ function refusal(envelope) {
   return el("p", { class: "hint", "data-refusal": error.code ?? "" }, [error.message, error.suggestedAction].filter(Boolean).join(" "));
 }
 
-function folded(view, open) {
-  return el("details", { class: "tool-result", open }, el("summary", {}, icon("chevron"), open ? "Rows" : "Show what was found"), view);
+function folded(head, view, open) {
+  return el("details", { class: "tool-result", open }, el("summary", {}, head, icon("chevron")), view);
 }

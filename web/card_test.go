@@ -1,0 +1,182 @@
+package web_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// pending is what the gateway streams for a deletion that waits.
+func pending(id string) object { return pendingFor(id, 300*time.Second) }
+
+func pendingFor(id string, left time.Duration) object {
+	now := time.Now()
+	return object{
+		"status": "pending_confirmation", "confirmationId": id,
+		"message": "Delete Frank Davis (Software Engineer)?\nThis cannot be undone here.",
+		"confirmationData": object{
+			"action": "delete_employee", "mcpServer": "hr", "userId": "0f1e2d3c-0000-4000-8000-000000000001", "timestamp": now.UnixMilli(),
+			"expiresAt": now.Add(left).UnixMilli(), "employeeName": "Frank Davis", "jobTitle": "Software Engineer", "currentSalary": 118000, "reason": "Left the company",
+		},
+	}
+}
+
+const deleted = "Employee Frank Davis has been deleted."
+
+func approvedEnvelope() object {
+	return object{"status": "success", "data": object{"deleted": true, "message": deleted}}
+}
+
+// withCard opens a page on which the card waits.
+func withCard(t *testing.T, g *gateway, card object) *page {
+	t.Helper()
+	p := newPage(t)
+	g.on("POST /api/query", turn(card))
+	p.open(g.URL)
+	p.ask("Delete employee Frank Davis")
+	p.sees("[data-card=x1]", "Delete Frank Davis")
+	return p
+}
+
+func TestApprovalIsSentOnceAndItsReceiptShownOnce(t *testing.T) {
+	g := newGateway(t)
+	answered := make(chan struct{})
+	g.on("POST /api/confirm/{id}", g.hears(func(w http.ResponseWriter, r *http.Request) {
+		answered <- struct{}{} // the event stream has told the outcome before this answer
+		answer(http.StatusOK, approvedEnvelope())(w, r)
+	}))
+	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
+		s := newStream(w)
+		s.last = 10
+		select {
+		case <-answered:
+			s.send(object{"type": "message", "role": "system", "content": deleted})
+		case <-r.Context().Done():
+		}
+		g.idle(r)
+	})
+	p := withCard(t, g, pending("x1"))
+	p.sees("[data-field=employeeName]", "Frank Davis")
+	p.sees("[data-field=currentSalary]", "$118,000")
+	p.sees("[data-countdown]", "left")
+	p.shotOf("card")
+	eval[bool](p, `(() => { const b = document.querySelector("[data-approve]"); b.click(); b.click(); return true })()`)
+	p.sees("[data-card=x1][data-card-state=approved] [data-card-note]", deleted)
+	p.shotOf("card-approved")
+	p.misses("[data-approve]")
+	if got := g.said(); len(got) != 1 || got[0] != `POST /api/confirm/x1 {"approved":true}` {
+		t.Errorf("got %q, want one approval", got)
+	}
+	if got := strings.Count(p.text("#view"), deleted); got != 1 {
+		t.Errorf("the receipt is shown %d times, want once", got)
+	}
+}
+
+func TestDenialChangesNothing(t *testing.T) {
+	g := newGateway(t)
+	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, object{"status": "cancelled", "message": "Action cancelled by user"})))
+	p := withCard(t, g, pending("x1"))
+	p.click("[data-deny]")
+	p.sees("[data-card-state=denied]", "Denied. Nothing was changed.")
+	if got := g.said(); len(got) != 1 || got[0] != `POST /api/confirm/x1 {"approved":false}` {
+		t.Errorf("got %q, want one denial", got)
+	}
+}
+
+func TestRefusedAnswersAreExplained(t *testing.T) {
+	fault := func(code, message string) object { return object{"error": message, "message": message, "code": code} }
+	for _, c := range []struct {
+		name    string
+		answer  http.HandlerFunc
+		state   string
+		says    string
+		closing bool // the buttons are gone
+	}{
+		{"stranger", answer(403, fault("", "You can only approve your own confirmations")), "foreign", "belongs to someone else", true},
+		{"unknown or expired", answer(404, fault("", "Confirmation not found or expired")), "gone", "no longer waiting", true},
+		{"denied before", answer(409, fault("CONFIRMATION_DENIED", "Denied")), "denied", "denied before", true},
+		{"store down", answer(503, fault("SERVICE_UNAVAILABLE", "Redis")), "waiting", "try again in a moment", false},
+		{"session over", answer(401, fault("UNAUTHENTICATED", "No session")), "waiting", "Sign in again", false},
+		{"line cut", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "waiting", "never made twice", false},
+		{"stale facts", answer(200, object{"status": "error", "code": "CONFIRMATION_STALE", "message": "The salary has changed since.", "suggestedAction": "Ask again."}), "failed", "The salary has changed since. Nothing was changed. Ask again.", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newGateway(t)
+			g.on("POST /api/confirm/{id}", c.answer)
+			p := withCard(t, g, pending("x1"))
+			p.click("[data-approve]")
+			p.sees("[data-card=x1][data-card-state="+c.state+"] [data-card-note]", c.says)
+			if c.closing {
+				p.misses("[data-approve]")
+				return
+			}
+			g.on("POST /api/confirm/{id}", answer(http.StatusOK, approvedEnvelope()))
+			p.click("[data-approve]")
+			p.sees("[data-card-state=approved]", deleted)
+		})
+	}
+}
+
+func TestApprovalUnderWayElsewhereIsFollowed(t *testing.T) {
+	g := newGateway(t)
+	g.on("POST /api/confirm/{id}", answer(http.StatusConflict, object{"error": "Conflict", "message": "In progress", "code": "CONFIRMATION_IN_PROGRESS"}))
+	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, object{"id": "x1", "state": "applying"}))
+	p := withCard(t, g, pending("x1"))
+	p.click("[data-approve]")
+	p.sees("[data-card-state=busy]", "being carried out right now")
+	p.click("[data-check-again]")
+	p.sees("[data-card-note]", "still being carried out")
+	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, object{"id": "x1", "state": "applied", "receipt": approvedEnvelope()}))
+	p.click("[data-check-again]")
+	p.sees("[data-card-state=approved]", deleted)
+}
+
+func TestUnansweredCardExpires(t *testing.T) {
+	g := newGateway(t)
+	g.on("POST /api/confirm/{id}", g.hears(notFound))
+	p := withCard(t, g, pendingFor("x1", 1500*time.Millisecond))
+	p.sees("[data-card-state=expired]", "nothing was changed")
+	p.misses("[data-approve]")
+	if got := g.said(); len(got) != 0 {
+		t.Errorf("an expired card sent %q", got)
+	}
+}
+
+func TestReloadKeepsThePendingCard(t *testing.T) {
+	g := newGateway(t)
+	g.on("POST /api/confirm/{id}", answer(http.StatusOK, approvedEnvelope()))
+	p := withCard(t, g, pending("x1"))
+	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{pending("x1"), pending("x2")}}))
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{
+		{"id": "1", "role": "user", "content": "Delete employee Frank Davis"},
+		{"id": "2", "role": "tool", "tool": "delete_employee", "content": quoted(pending("x1"))},
+	}}))
+	p.open("about:blank")
+	p.open(g.URL + "/#/c/c1")
+	p.sees("[data-turn] [data-card=x1][data-card-state=waiting]", "Delete Frank Davis")
+	p.sees("#waiting [data-card=x2]", "Delete Frank Davis") // asked elsewhere
+	if got := p.count("[data-card=x1]"); got != 1 {
+		t.Errorf("the card stands %d times, want once", got)
+	}
+	p.click("[data-card=x1] [data-approve]")
+	p.sees("[data-card=x1][data-card-state=approved]", deleted)
+}
+
+func TestAnswerGivenElsewhereClosesTheCard(t *testing.T) {
+	g := newGateway(t)
+	tell := make(chan struct{})
+	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
+		s := newStream(w)
+		select {
+		case <-tell:
+			s.send(object{"type": "message", "role": "system", "content": deleted, "confirmationId": "x1"})
+		case <-r.Context().Done():
+		}
+		g.idle(r)
+	})
+	p := withCard(t, g, pending("x1"))
+	tell <- struct{}{}
+	p.sees("[data-card-state=answered]", deleted)
+	p.misses("[data-approve]")
+}

@@ -1,0 +1,193 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"countersign.dev/web"
+)
+
+// policy is stricter than the gateway's: nothing inline, and no string may
+// become markup anywhere (trusted types).
+const policy = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'; report-uri /csp-report"
+
+// object is one JSON object.
+type object = map[string]any
+
+// gateway serves the page and answers as scripted. A test replaces a route's
+// answer before it opens the page.
+type gateway struct {
+	*httptest.Server
+	t *testing.T
+
+	mu     sync.Mutex
+	routes map[string]http.HandlerFunc
+	heard  []string // method, path and body of each request that changes something
+	end    chan struct{}
+}
+
+func newGateway(t *testing.T) *gateway {
+	t.Helper()
+	g := &gateway{t: t, routes: map[string]http.HandlerFunc{}, end: make(chan struct{})}
+	mux := http.NewServeMux()
+	for pattern, answer := range g.defaults() {
+		g.routes[pattern] = answer
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { g.route(pattern)(w, r) })
+	}
+	g.Server = httptest.NewServer(mux)
+	t.Cleanup(func() {
+		close(g.end)
+		g.Close()
+	})
+	return g
+}
+
+func (g *gateway) defaults() map[string]http.HandlerFunc {
+	files := http.FileServerFS(web.Files)
+	return map[string]http.HandlerFunc{
+		"GET /": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Security-Policy", policy)
+			w.Header().Set("X-Content-Type-Options", "nosniff")
+			files.ServeHTTP(w, r)
+		},
+		"POST /csp-report":                    func(http.ResponseWriter, *http.Request) { g.t.Error("the page broke its content policy") },
+		"POST /logout":                        redirect("/"),
+		"GET /login":                          answer(http.StatusOK, object{"login": true}),
+		"GET /api/user":                       answer(http.StatusOK, object{"userId": "u1", "username": "alice.chen", "name": "Alice Chen", "email": "alice@tamshai.local", "roles": []string{"hr-read", "hr-write"}}),
+		"GET /api/tools":                      answer(http.StatusOK, object{"tools": tools(), "servers": []object{{"name": "hr", "healthy": true}}}),
+		"GET /api/confirmations":              answer(http.StatusOK, object{"confirmations": []object{}}),
+		"GET /api/confirmations/{id}":         notFound,
+		"GET /api/conversations":              answer(http.StatusOK, object{"conversations": []object{}}),
+		"GET /api/conversations/{id}":         notFound,
+		"DELETE /api/conversations/{id}":      answer(http.StatusOK, object{"deleted": true}),
+		"GET /api/conversations/{id}/events":  g.quiet,
+		"POST /api/conversations/{id}/cancel": answer(http.StatusOK, object{"cancelled": true}),
+		"POST /api/confirm/{id}":              notFound,
+		"POST /api/mcp/{server}/{tool}":       notFound,
+		"POST /api/query":                     turn(object{"type": "text", "text": "Hello."}),
+	}
+}
+
+func tools() []object {
+	schema := func(required ...string) object { return object{"type": "object", "required": required} }
+	return []object{
+		{"name": "list_employees", "title": "List employees", "description": "Lists the people you may see. More.", "kind": "list", "server": "hr", "inputSchema": schema()},
+		{"name": "get_time_off_balance", "title": "Time off balance", "description": "Says how many days are left.", "kind": "read", "server": "hr", "inputSchema": schema()},
+		{"name": "delete_employee", "title": "Delete employee", "description": "Ends somebody's employment.", "kind": "write", "server": "hr", "inputSchema": schema("employee_id")},
+	}
+}
+
+func (g *gateway) on(pattern string, answer http.HandlerFunc) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, known := g.routes[pattern]; !known {
+		g.t.Fatalf("no route %q", pattern)
+	}
+	g.routes[pattern] = answer
+}
+
+func (g *gateway) route(pattern string) http.HandlerFunc {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.routes[pattern]
+}
+
+// hears notes what was sent, then answers.
+func (g *gateway) hears(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var body json.RawMessage
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		g.mu.Lock()
+		g.heard = append(g.heard, fmt.Sprintf("%s %s %s", r.Method, r.URL.Path, body))
+		g.mu.Unlock()
+		next(w, r)
+	}
+}
+
+func (g *gateway) said() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return append([]string(nil), g.heard...)
+}
+
+// quiet is an event stream on which nothing happens.
+func (g *gateway) quiet(w http.ResponseWriter, r *http.Request) {
+	newStream(w)
+	g.idle(r)
+}
+
+func (g *gateway) idle(r *http.Request) {
+	select {
+	case <-r.Context().Done():
+	case <-g.end:
+	}
+}
+
+// ---- answers
+
+func answer(status int, body any) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(body)
+	}
+}
+
+func redirect(to string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusSeeOther) }
+}
+
+func notFound(w http.ResponseWriter, r *http.Request) {
+	answer(http.StatusNotFound, object{"status": "error", "code": "ROUTE_NOT_FOUND", "message": "There is nothing here."})(w, r)
+}
+
+// turn answers a question with the events, between start and the end.
+func turn(events ...object) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		s := begun(w)
+		for _, event := range events {
+			s.send(event)
+		}
+		s.done()
+	}
+}
+
+// stream writes server-sent events.
+type stream struct {
+	w    http.ResponseWriter
+	last int
+}
+
+func newStream(w http.ResponseWriter) *stream {
+	w.Header().Set("Content-Type", "text/event-stream")
+	s := &stream{w: w}
+	s.write(": heartbeat\n\n")
+	return s
+}
+
+// begun opens the stream of a turn in conversation c1.
+func begun(w http.ResponseWriter) *stream {
+	s := newStream(w)
+	s.send(object{"type": "start", "conversationId": "c1", "model": "rehearsal"})
+	return s
+}
+
+func (s *stream) send(event any) {
+	s.last++
+	s.write(fmt.Sprintf("id: %d\ndata: %s\n\n", s.last, quoted(event)))
+}
+
+func (s *stream) done() {
+	s.send(object{"type": "stop"})
+	s.last++
+	s.write(fmt.Sprintf("id: %d\ndata: [DONE]\n\n", s.last))
+}
+
+func (s *stream) write(text string) {
+	fmt.Fprint(s.w, text)
+	_ = http.NewResponseController(s.w).Flush()
+}

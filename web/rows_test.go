@@ -1,0 +1,123 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// employees is a page of people; more follow when there is a cursor.
+func employees(count int, cursor string) object {
+	rows := make([]object, count)
+	for i := range rows {
+		rows[i] = object{
+			"employee_id": fmt.Sprintf("e1000000-0000-0000-0000-%012d", i+1), "first_name": "Person", "last_name": fmt.Sprint(i + 1),
+			"email": fmt.Sprintf("person.%d@tamshai.local", i+1), "department": "Engineering", "job_title": "Software Engineer", "manager_id": nil,
+			"hire_date": "2021-03-04", "salary": 420000, "ssn": "*** (Hidden)", "phone": "***-0142", "location": "Remote", "active": true,
+			"created_at": "2021-03-04T10:00:00Z", "updated_at": "2021-03-04T10:00:00Z", "manager_name": "Nina Patel",
+		}
+	}
+	meta := object{"hasMore": cursor != "", "returnedCount": count, "truncated": cursor != ""}
+	if cursor != "" {
+		meta["nextCursor"] = cursor
+	}
+	return object{"status": "success", "data": rows, "metadata": meta}
+}
+
+func listed(data object, args object) object {
+	event := object{"type": "tool", "state": "complete", "tool": "list_employees", "server": "hr", "message": "Listed employees", "data": data}
+	if args != nil {
+		event["args"] = args
+	}
+	return event
+}
+
+func TestRowsAreATableThatReadsWell(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	page := employees(3, "")
+	page["data"].([]object)[1]["salary"] = "*** (Hidden)"
+	page["data"].([]object)[2]["department"] = "<img src=x onerror=alert(1)>"
+	g.on("POST /api/query", turn(listed(page, nil), object{"type": "text", "text": "Three people."}))
+	p.open(g.URL)
+	p.ask("List employees")
+	p.sees("[data-result=list_employees] [data-row-count]", "3 rows, complete")
+	head := eval[[]string](p, `[...document.querySelectorAll(".grid thead th")].filter(n => n.checkVisibility()).map(n => n.textContent)`)
+	if got := strings.Join(head, "|"); !strings.HasPrefix(got, "Name|Department|Job title|Salary|Hire date") || strings.Contains(got, "Employee ID") {
+		t.Errorf("the columns are %s", got)
+	}
+	p.sees("tbody tr:nth-child(1) [data-field=salary]", "$420,000")
+	p.sees("tbody tr:nth-child(2) [data-field=salary] [data-hidden]", "Hidden")
+	p.sees("tbody tr:nth-child(3) [data-field=department]", "<img src=x onerror=alert(1)>")
+	p.sees("[data-field=hire_date] time", "Mar 4, 2021")
+	p.shotOf("rows")
+	p.click("[data-all-columns]")
+	p.sees("tbody [data-field=employee_id]", "e1000000-0000")
+	p.misses("[data-next-page]")
+}
+
+func TestNextPageIsTheSameCallWithTheCursor(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/query", turn(
+		listed(employees(50, "cursor-1"), object{"department": "Engineering", "limit": 50}),
+		object{"type": "truncation", "tool": "list_employees", "hint": "Showing 50 of 50+ employees. Results are incomplete."},
+		object{"type": "text", "text": "Here are the first fifty."},
+	))
+	g.on("POST /api/mcp/{server}/{tool}", answer(http.StatusServiceUnavailable, object{"status": "error", "code": "SERVICE_UNAVAILABLE", "message": "HR does not answer."}))
+	p.open(g.URL)
+	p.ask("List all employees")
+	p.sees("[data-row-count]", "50 rows shown, more follow")
+	p.sees("[data-notice=truncation]", "incomplete")
+	p.shotOf("truncated")
+	p.click("[data-next-page]")
+	p.sees(".problem", "HR does not answer.")
+
+	g.on("POST /api/mcp/{server}/{tool}", g.hears(answer(http.StatusOK, employees(9, ""))))
+	p.click("[data-next-page]")
+	p.sees("[data-row-count]", "59 rows, complete")
+	p.misses("[data-next-page]")
+	p.sees("[data-notice=completed]", "All 59 rows are loaded")
+	p.until(`document.activeElement.matches("tbody tr:nth-child(51)")`)
+	heard := g.said()
+	if len(heard) != 1 || !strings.HasPrefix(heard[0], "POST /api/mcp/hr/list_employees ") {
+		t.Fatalf("got %q, want one call", heard)
+	}
+	var sent object
+	if err := json.Unmarshal([]byte(heard[0][strings.Index(heard[0], "{"):]), &sent); err != nil {
+		t.Fatal(err)
+	}
+	if sent["cursor"] != "cursor-1" || sent["department"] != "Engineering" || sent["limit"] != 50.0 {
+		t.Errorf("sent %v", sent)
+	}
+}
+
+func TestOtherShapesAreDrawn(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	leaf := func(name string) object {
+		return object{"first_name": name, "last_name": "Lee", "job_title": "Engineer", "direct_reports": []object{}}
+	}
+	chart := object{"status": "success", "data": object{"first_name": "Nina", "last_name": "Patel", "direct_reports": []object{leaf("Ann"), leaf("Bo")}}}
+	balance := object{"status": "success", "data": object{"fiscal_year": 2026, "pto_balance": 15, "balances": []object{{"type_name": "Vacation", "available": 15}}}}
+	tasks := object{"total_count": 3, "returned_count": 2, "limit": 2, "offset": 0, "items": []object{{"title": "One"}, {"title": "Two"}}}
+	refused := object{"status": "error", "code": "INSUFFICIENT_PERMISSIONS", "message": "Only hr-read may list.", "suggestedAction": "Ask HR."}
+	event := func(tool string, data object) object {
+		return object{"type": "tool", "state": "complete", "tool": tool, "server": "hr", "message": tool, "data": data}
+	}
+	g.on("POST /api/query", turn(event("get_org_chart", chart), event("get_time_off_balance", balance), event("list_tasks", tasks), event("list_employees", refused)))
+	g.on("POST /api/mcp/{server}/{tool}", g.hears(answer(http.StatusOK, object{"total_count": 3, "returned_count": 1, "limit": 2, "offset": 2, "items": []object{{"title": "Three"}}})))
+	p.open(g.URL)
+	p.ask("Everything")
+	p.sees("[data-turn=done] [data-refusal=INSUFFICIENT_PERMISSIONS]", "Only hr-read may list. Ask HR.")
+	eval[bool](p, `document.querySelectorAll("details.tool-result:not([open]) > summary").forEach(n => n.click()) ?? true`)
+	p.sees(".tree .tree", "Bo Lee")
+	p.sees("[data-field=pto_balance]", "15")
+	p.sees("[data-field=fiscal_year]", "2026")
+	p.sees("[data-field=balances] table", "Vacation")
+	p.shotOf("shapes")
+	p.click("[data-next-page]")
+	p.sees("[data-result=list_tasks]", "Three")
+	if got := g.said(); len(got) != 1 || !strings.Contains(got[0], `{"offset":2}`) {
+		t.Errorf("got %q, want the next offset", got)
+	}
+}

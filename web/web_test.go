@@ -1,0 +1,331 @@
+package web_test
+
+import (
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+func TestSignedOutReaderIsShownTheWayIn(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/user", answer(http.StatusUnauthorized, object{"status": "error", "code": "UNAUTHENTICATED", "message": "Nobody is signed in."}))
+	p.open(g.URL)
+	p.sees("#sign-in", "Sign in")
+	p.misses("#app")
+	p.shotOf("signed-out")
+	p.click("#sign-in")
+	p.until(`location.pathname === "/login"`)
+}
+
+func TestEmptyPageOffersWhatTheToolsCanDo(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/query", g.hears(turn(object{"type": "text", "text": "Here they are."})))
+	p.open(g.URL)
+	p.sees("[data-suggestion=list_employees]", "Lists the people you may see.")
+	p.sees("[data-suggestion=delete_employee]", "asks for your approval")
+	p.shotOf("empty")
+
+	p.click("[data-suggestion=delete_employee]") // needs a word more: it is only begun
+	if got := eval[string](p, `document.activeElement.value`); got != "Delete employee " {
+		t.Errorf("the begun question is %q", got)
+	}
+	p.click("[data-suggestion=list_employees]")
+	p.sees("[data-answer]", "Here they are.")
+	if got := g.said(); len(got) != 1 || !strings.Contains(got[0], `"List employees"`) {
+		t.Errorf("got %q, want one question", got)
+	}
+}
+
+func TestAnswerStreamsIn(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	next := make(chan struct{})
+	g.on("POST /api/query", func(w http.ResponseWriter, r *http.Request) {
+		s := begun(w)
+		s.send(object{"type": "tool", "state": "processing", "tool": "list_employees", "server": "hr", "message": "Looking for people"})
+		<-next
+		s.send(object{"type": "tool", "state": "complete", "tool": "list_employees", "server": "hr", "message": "Found people", "data": object{"status": "success", "data": []object{}}})
+		s.send(object{"type": "text", "text": "There are **fi"})
+		<-next
+		s.send(object{"type": "text", "text": "ve** of them."})
+		s.done()
+	})
+	p.open(g.URL)
+	p.ask("Who is there?")
+	p.sees("[data-question]", "Who is there?")
+	if got := eval[string](p, `document.getElementById("question").value`); got != "" {
+		t.Errorf("the sent question left %q in its field", got)
+	}
+	p.sees("[data-tool-state=processing]", "Looking for people")
+	p.sees("#stop", "")
+	next <- struct{}{}
+	p.sees("[data-tool-state=complete]", "Found people")
+	p.sees("[data-answer]", "There are **fi")
+	next <- struct{}{}
+	p.sees("[data-answer] strong", "five")
+	p.sees("[data-turn=done] [data-model=rehearsal]", "not an AI model")
+	p.sees("#model", "not an AI model")
+	p.until(`document.getElementById("announcer").textContent.includes("of them.")`)
+	p.until(`location.hash === "#/c/c1"`)
+}
+
+func TestNoticesTellWhatIsMissing(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/query", turn(
+		object{"type": "service_unavailable", "warnings": []object{{"server": "finance", "code": "TIMEOUT", "message": "Finance did not answer."}}},
+		object{"type": "truncation", "tool": "list_employees", "hint": "Showing 50 of 50+ employees."},
+		object{"type": "text", "text": "These are some."},
+		object{"type": "text", "text": "The list is incomplete.", "source": "gateway"},
+	))
+	p.open(g.URL)
+	p.ask("List all")
+	p.sees("[data-notice=unavailable]", "Finance did not answer.")
+	p.sees("[data-notice=truncation]", "Showing 50 of 50+ employees.")
+	p.sees("[data-text=gateway]", "The list is incomplete.")
+	p.sees("[data-text=model]", "These are some.")
+}
+
+func TestErrorOffersToAskAgain(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/query", turn(object{"type": "error", "error": "The model did not answer.", "code": "TIMEOUT"}))
+	p.open(g.URL)
+	p.ask("Anyone?")
+	p.sees("[data-error=TIMEOUT]", "The model did not answer.")
+
+	g.on("POST /api/query", answer(http.StatusTooManyRequests, object{"status": "error", "code": "RATE_LIMITED", "message": "Too many questions.", "suggestedAction": "Wait a minute."}))
+	p.click("[data-retry]")
+	p.sees("[data-error=RATE_LIMITED]", "Too many questions. Wait a minute.")
+
+	g.on("POST /api/query", turn(object{"type": "text", "text": "Here I am."}))
+	p.click("[data-error=RATE_LIMITED] [data-retry]")
+	p.sees("[data-answer]", "Here I am.")
+	if got := p.count("[data-question]"); got != 3 {
+		t.Errorf("got %d questions, want 3", got)
+	}
+}
+
+func TestEndedSessionSaysSo(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/query", answer(http.StatusUnauthorized, object{"status": "error", "code": "UNAUTHENTICATED", "message": "Your session has ended."}))
+	p.open(g.URL)
+	p.ask("Am I here?")
+	p.sees("#session-ended", "Sign in again")
+}
+
+func TestLostStreamIsResumedWithoutRepetition(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	cut := make(chan struct{})
+	g.on("POST /api/query", func(w http.ResponseWriter, _ *http.Request) {
+		s := begun(w)
+		s.send(object{"type": "text", "text": "The first half"})
+		<-cut
+		panic(http.ErrAbortHandler) // the connection breaks
+	})
+	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get("Last-Event-ID"); got != "2" {
+			t.Errorf("resumed after %q, want 2", got)
+		}
+		s := newStream(w)
+		s.last = 2
+		s.send(object{"type": "text", "text": " and the second."})
+		s.done()
+		g.idle(r)
+	})
+	p.open(g.URL)
+	p.ask("Tell me")
+	p.sees("[data-answer]", "The first half")
+	close(cut)
+	p.sees("[data-turn=done] [data-answer]", "The first half and the second.")
+	p.misses("[data-error]")
+}
+
+func TestEventStreamIsReopened(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	opened := make(chan struct{}, 10)
+	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, _ *http.Request) {
+		opened <- struct{}{}
+		http.Error(w, "not now", http.StatusBadGateway)
+	})
+	p.open(g.URL)
+	p.ask("Hello")
+	<-opened
+	p.sees("#line", "Reconnecting")
+	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
+		newStream(w).send(object{"type": "message", "role": "system", "content": "Something happened."})
+		g.idle(r)
+	})
+	p.misses("#line")
+	p.sees("[data-outcome]", "Something happened.")
+}
+
+func TestStopEndsTheTurn(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	cancelled := make(chan struct{})
+	g.on("POST /api/conversations/{id}/cancel", g.hears(func(w http.ResponseWriter, r *http.Request) {
+		cancelled <- struct{}{} // the end arrives before this answer
+		answer(http.StatusOK, object{"cancelled": true})(w, r)
+	}))
+	g.on("POST /api/query", func(w http.ResponseWriter, r *http.Request) {
+		s := begun(w)
+		s.send(object{"type": "text", "text": "I begin"})
+		<-cancelled
+		s.done()
+	})
+	p.open(g.URL)
+	p.ask("Talk")
+	p.sees("[data-answer]", "I begin")
+	p.press(kb.Escape)
+	p.sees("[data-notice=stopped]", "Stopped")
+	p.misses("#stop")
+	if got := g.said(); len(got) != 1 || !strings.HasPrefix(got[0], "POST /api/conversations/c1/cancel") {
+		t.Errorf("got %q, want the cancellation", got)
+	}
+
+	g.on("POST /api/conversations/{id}/cancel", answer(http.StatusOK, object{"cancelled": true}))
+	g.on("POST /api/query", func(w http.ResponseWriter, r *http.Request) {
+		begun(w).send(object{"type": "text", "text": "I do not listen"})
+		g.idle(r)
+	})
+	p.ask("Talk again")
+	p.sees("[data-answer]", "I do not listen")
+	p.press(kb.Escape)
+	p.sees("[data-thinking]", "Stopping")
+	p.press(kb.Escape) // not waiting for the end
+	p.misses("#stop")
+
+	g.on("POST /api/query", turn(object{"type": "text", "text": "Something else."}))
+	p.ask("And now?")
+	p.sees("[data-turn=done] [data-answer]", "Something else.")
+}
+
+func TestQuestionIsCountedInCharacters(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	p.open(g.URL)
+	p.sees("#question", "")
+	fill := func(count int) {
+		t.Helper()
+		module[bool](p, "dom.js", `const f = document.getElementById("question"); f.value = "𝒶".repeat(arg); f.dispatchEvent(new Event("input")); return true`, count)
+	}
+	fill(2048)
+	p.sees("#counter[data-over=false]", "2,048 / 2,048")
+	p.until(`!document.getElementById("send").disabled`)
+	fill(2049)
+	p.sees("#counter[data-over=true]", "2,049")
+	p.until(`document.getElementById("send").disabled`)
+	p.press("\r")
+	if got := p.count("[data-turn]"); got != 0 {
+		t.Error("a question that is too long was sent")
+	}
+}
+
+func TestKeyboardAloneIsEnough(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/query", g.hears(turn(pending("k1"))))
+	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, object{"status": "cancelled", "message": "Action cancelled by user"})))
+	p.open(g.URL)
+	p.until(`document.activeElement.id === "question"`)
+	p.press("first line")
+	p.press("\r", chromedp.KeyModifiers(chromedp.ModifierShift))
+	p.press("second line")
+	if got := eval[string](p, `document.activeElement.value`); got != "first line\nsecond line" {
+		t.Errorf("Shift+Enter gave %q", got)
+	}
+	p.press("\r")
+	p.sees("[data-card=k1]", "Frank Davis")
+	if got := eval[string](p, `document.activeElement.id`); got != "question" {
+		t.Errorf("the card took the focus: %s", got)
+	}
+	for range 12 { // Shift+Tab walks back from the question to the card
+		p.press(kb.Tab, chromedp.KeyModifiers(chromedp.ModifierShift))
+		if eval[bool](p, `document.activeElement.matches("[data-deny]")`) {
+			break
+		}
+	}
+	if outline := eval[string](p, `getComputedStyle(document.activeElement).outlineStyle`); outline != "solid" {
+		t.Errorf("the focus cannot be seen: %s", outline)
+	}
+	p.press(" ")
+	p.sees("[data-card-state=denied]", "Nothing was changed")
+	p.until(`document.activeElement.matches("[data-card]")`)
+	p.press(kb.Escape)
+	p.until(`document.activeElement.id === "question"`)
+}
+
+func TestSignOut(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /logout", g.hears(func(w http.ResponseWriter, r *http.Request) {
+		g.on("GET /api/user", answer(http.StatusUnauthorized, object{"error": "Unauthorized"}))
+		redirect("/")(w, r)
+	}))
+	p.open(g.URL)
+	p.sees("#user-name", "Alice Chen")
+	p.click("#sign-out")
+	p.sees("#sign-in", "Sign in")
+}
+
+func TestConversationsAreListedOpenedAndDeleted(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	list := object{"conversations": []object{{"id": "c1", "title": "Who is on my team?"}, {"id": "c2", "title": "<b>Budget</b>"}}}
+	g.on("GET /api/conversations", answer(http.StatusOK, list))
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{
+		{"id": "1", "role": "user", "content": "Who is on my team?"},
+		{"id": "2", "role": "tool", "tool": "list_employees", "server": "hr", "content": quoted(employees(2, ""))},
+		{"id": "3", "role": "assistant", "content": "Two *people*."},
+		{"id": "4", "role": "system", "content": "Employee Frank Davis has been deleted."},
+	}}))
+	g.on("DELETE /api/conversations/{id}", g.hears(answer(http.StatusOK, object{})))
+	p.open(g.URL)
+	p.sees("[data-conversation=c2]", "<b>Budget</b>")
+	p.click("[data-conversation=c1] [data-open]")
+	p.sees("[data-question]", "Who is on my team?")
+	p.sees("[data-answer] em", "people")
+	p.sees("[data-result=list_employees] tbody", "Person 1")
+	p.sees("[data-outcome]", "Employee Frank Davis has been deleted.")
+	p.sees("[data-open][aria-current=page]", "Who is on my team?")
+
+	p.click("[data-conversation=c1] [data-delete]")
+	p.click("[data-conversation=c1] [data-delete-yes]")
+	p.misses("[data-conversation=c1]")
+	p.sees("#greeting", "Hello, Alice.")
+	if got := g.said(); len(got) != 1 || !strings.HasPrefix(got[0], "DELETE /api/conversations/c1") {
+		t.Errorf("got %q, want one deletion", got)
+	}
+}
+
+func TestNarrowWindowDoesNotScrollSideways(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/query", turn(
+		object{"type": "tool", "state": "complete", "tool": "list_employees", "server": "hr", "message": "Listed employees", "data": employees(12, "next")},
+		object{"type": "text", "text": "| a | b |\n|---|---|\n| " + strings.Repeat("wide ", 40) + " | x |\n\n" + strings.Repeat("unbroken", 60) + "\n\n```\n" + strings.Repeat("code ", 60) + "\n```"},
+		pending("n1"),
+	))
+	p.open(g.URL)
+	p.narrow(360)
+	fits := func(when string) {
+		t.Helper()
+		if got := eval[int](p, `Math.max(document.documentElement.scrollWidth, document.getElementById("view").scrollWidth)`); got > 360 {
+			t.Errorf("%s: the page is %d pixels wide, want at most 360", when, got)
+		}
+	}
+	p.sees("#greeting", "Hello")
+	p.shotOf("narrow-empty")
+	fits("empty")
+	p.click("#question")
+	p.ask("List all employees")
+	p.sees("[data-turn=done] [data-card=n1]", "Frank")
+	p.shotOf("narrow-card")
+	fits("answered")
+	p.click("#menu")
+	p.sees("#new", "New conversation")
+	fits("with the conversations open")
+}
+
+// shotOf keeps a picture for people to judge, when WEB_SHOTS names a folder.
+func (p *page) shotOf(name string) {
+	if dir := os.Getenv("WEB_SHOTS"); dir != "" {
+		p.shot(dir + "/" + name + ".png")
+	}
+}
