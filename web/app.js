@@ -88,24 +88,31 @@ function warnOfServers(servers) {
 
 // ---- conversations
 
-function conversationInAddress() {
-  const found = /^#\/c\/([^/]+)$/.exec(location.hash);
-  return found ? decodeURIComponent(found[1]) : "";
+// "#/c/ID" is a conversation, "#/approve/ID" a request that waits.
+function inAddress(kind) {
+  const [, found, id] = location.hash.split("/");
+  if (found !== kind || !id) return "";
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return ""; // somebody typed a stray per cent sign
+  }
 }
 
 async function route() {
-  const id = conversationInAddress();
+  const [id, request] = [inAddress("c"), inAddress("approve")];
   if (id && id === thread.id) return;
   closeSidebar();
   try {
     await thread.open(id);
     showProblem("");
+    if (request) await thread.showRequest(request);
   } catch (fault) {
-    showProblem(fault.status === 404 ? "This conversation does not exist, or is not yours." : `It could not be opened. ${fault.message}`);
+    showProblem(fault.status === 404 ? "This does not exist any more, or is not yours." : `It could not be opened. ${fault.message}`);
   }
   conversations.select(id);
-  show(at("empty"), thread.empty);
-  if (!hasTouch()) composer.focus();
+  show(at("empty"), thread.empty && !request);
+  if (!hasTouch() && !request) composer.focus();
 }
 
 function showProblem(words) {
@@ -135,7 +142,7 @@ function removed(id) {
 
 function newConversation() {
   closeSidebar();
-  if (conversationInAddress()) location.hash = "#/";
+  if (inAddress("c") || inAddress("approve")) location.hash = "#/";
   else route();
 }
 

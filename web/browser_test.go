@@ -147,6 +147,17 @@ func (p *page) narrow(width int64) {
 	}
 }
 
+// prefer sets a colour scheme, and that motion is unwanted.
+func (p *page) prefer(scheme string) {
+	p.t.Helper()
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}}
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, media); err != nil {
+		p.t.Fatalf("preferring %s: %v", scheme, err)
+	}
+}
+
 // eval runs a script expression (a promise is awaited) and decodes what it gives.
 func eval[T any](p *page, script string) T {
 	p.t.Helper()

@@ -163,6 +163,19 @@ func TestReloadKeepsThePendingCard(t *testing.T) {
 	p.sees("[data-card=x1][data-card-state=approved]", deleted)
 }
 
+func TestAddressOfARequestLeadsToItsCard(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{pending("x1"), pending("x2")}}))
+	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, object{"id": "x9", "state": "applied", "receipt": approvedEnvelope()}))
+	p.open(g.URL + "/#/approve/x2")
+	p.until(`document.activeElement.dataset.card === "x2"`)
+	eval[bool](p, `(location.hash = "#/approve/x9") !== ""`)
+	p.sees("[data-outcome]", deleted)
+	g.on("GET /api/confirmations/{id}", notFound)
+	eval[bool](p, `(location.hash = "#/approve/x8") !== ""`)
+	p.sees("#problem", "does not exist any more")
+}
+
 func TestAnswerGivenElsewhereClosesTheCard(t *testing.T) {
 	g := newGateway(t)
 	tell := make(chan struct{})

@@ -245,6 +245,17 @@ class Thread {
     for (const event of heard) this.#message({ ...event, role: "system" });
   }
 
+  /**
+   * showRequest leads to one request that waits, and says what became of it when
+   * it waits no more.
+   */
+  async showRequest(id) {
+    const card = this.#cards.get(id);
+    if (!card) return this.#line(endOf(await get(`/api/confirmations/${encodeURIComponent(id)}`)));
+    card.node.scrollIntoView({ block: "center" });
+    card.node.focus({ preventScroll: true });
+  }
+
   // ---- the event stream
 
   #follow() {
@@ -292,6 +303,13 @@ function isBreak({ id, data }) {
 export function listOf(body, name) {
   if (Array.isArray(body)) return body;
   return Array.isArray(body?.[name]) ? body[name] : [];
+}
+
+function endOf(record) {
+  const answer = record?.receipt ?? record?.answer;
+  const words = answer?.data?.message ?? answer?.message;
+  if (words) return words;
+  return record?.state === "denied" ? "This request was denied. Nothing was changed." : "This request no longer waits for an answer.";
 }
 
 function readPending(item) {

@@ -323,6 +323,53 @@ func TestNarrowWindowDoesNotScrollSideways(t *testing.T) {
 	fits("with the conversations open")
 }
 
+// Text must stand out from its ground by the 4.5 to 1 that people with weak
+// sight need, in both colour schemes; and nothing spins where motion is unwanted.
+func TestBothColourSchemesAreReadable(t *testing.T) {
+	const weak = `(() => {
+		const parse = (c) => { const [r, g, b, a = 1] = c.match(/[\d.]+/g).map(Number); return {r, g, b, a}; };
+		const light = ({r, g, b}) => [r, g, b].map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+		const ground = (n) => { for (; n; n = n.parentElement) { const c = parse(getComputedStyle(n).backgroundColor); if (c.a === 1) return c; } return {r: 255, g: 255, b: 255}; };
+		const found = [];
+		const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+		for (let n; (n = texts.nextNode()); ) {
+			const e = n.parentElement;
+			if (!n.data.trim() || !e.checkVisibility() || e.closest(":disabled, .visually-hidden")) continue;
+			const [a, b] = [light(parse(getComputedStyle(e).color)), light(ground(e))];
+			const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+			if (ratio < 4.5) found.push(n.data.trim() + " " + ratio.toFixed(2));
+		}
+		return found;
+	})()`
+	for _, scheme := range []string{"light", "dark"} {
+		t.Run(scheme, func(t *testing.T) {
+			g, p := newGateway(t), newPage(t)
+			p.prefer(scheme)
+			g.on("POST /api/query", turn(
+				object{"type": "tool", "state": "complete", "tool": "list_employees", "server": "hr", "message": "Listed employees", "data": employees(3, "next")},
+				object{"type": "truncation", "tool": "list_employees", "hint": "Showing 3 of 3+ employees."},
+				object{"type": "text", "text": "See [the **handbook**](https://example.com) and `code`."},
+				object{"type": "error", "error": "Something failed.", "code": "TIMEOUT"},
+				pending("x1"),
+			))
+			p.open(g.URL)
+			p.sees("#suggestions", "List employees")
+			for _, got := range eval[[]string](p, weak) {
+				t.Errorf("empty: too weak: %s", got)
+			}
+			p.ask("Show me everything")
+			p.sees("[data-turn=done] [data-card=x1]", "Frank")
+			p.shotOf("scheme-" + scheme)
+			for _, got := range eval[[]string](p, weak) {
+				t.Errorf("answered: too weak: %s", got)
+			}
+			if got := eval[string](p, `getComputedStyle(document.querySelector(".dots")).animationName`); got != "none" {
+				t.Errorf("it moves (%s) where motion is unwanted", got)
+			}
+		})
+	}
+}
+
 // shotOf keeps a picture for people to judge, when WEB_SHOTS names a folder.
 func (p *page) shotOf(name string) {
 	if dir := os.Getenv("WEB_SHOTS"); dir != "" {
