@@ -15,8 +15,8 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/database"
-	"countersign.dev/internal/database/dbtest"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/testkit/dbtest"
 )
 
 var cluster *dbtest.Cluster

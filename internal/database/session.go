@@ -51,6 +51,16 @@ func Exec(ctx context.Context, db *DB, sql string, args ...any) (changed int64, 
 	return changed, err
 }
 
+// Probe runs a statement that answers yes or no, for nobody: the policies show
+// it no row, so it can only ask what a function of the schema tells everyone. It
+// proves to a readiness check that the store holds data.
+func Probe(ctx context.Context, db *DB, sql string) (yes bool, err error) {
+	ctx, cancel := db.bounded(ctx)
+	defer cancel()
+	err = db.pool.QueryRow(ctx, sql).Scan(&yes)
+	return yes, translate(err)
+}
+
 func scanner[T any]() pgx.RowToFunc[T] {
 	t := reflect.TypeFor[T]()
 	if t.Kind() == reflect.Struct && t != reflect.TypeFor[time.Time]() {

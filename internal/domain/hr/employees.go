@@ -1,0 +1,274 @@
+package hr
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/database"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/tool"
+)
+
+// Employee is one person who works here, as far as the caller may see them.
+type Employee struct {
+	EmployeeID  string                  `json:"employee_id" jsonschema:"format=uuid"`
+	FirstName   string                  `json:"first_name" jsonschema:"maxLength=50"`
+	LastName    string                  `json:"last_name" jsonschema:"maxLength=50"`
+	Email       string                  `json:"email" jsonschema:"format=email"`
+	Department  string                  `json:"department"`
+	JobTitle    string                  `json:"job_title"`
+	ManagerID   *string                 `json:"manager_id" jsonschema:"oneof_type=string;null"`
+	ManagerName *string                 `json:"manager_name" jsonschema:"oneof_type=string;null"`
+	HireDate    string                  `json:"hire_date" jsonschema:"format=date"`
+	Salary      access.Guarded[float64] `json:"salary" mask:"pay" db:"-"`
+	SSN         string                  `json:"ssn" mask:"pay"`
+	Phone       string                  `json:"phone" mask:"phone,last4"`
+	Location    string                  `json:"location"`
+	Active      bool                    `json:"active"`
+	CreatedAt   time.Time               `json:"created_at"`
+	UpdatedAt   time.Time               `json:"updated_at"`
+	Relation    access.Relation         `json:"-"`
+}
+
+// employeeKey is where a person stands in lists.
+type employeeKey struct{ LastName, FirstName, ID string }
+
+// Key orders lists by name; the id tells namesakes apart.
+func (e Employee) Key() employeeKey { return employeeKey{e.LastName, e.FirstName, e.EmployeeID} }
+
+// employeeRow is an employee as the queries return one.
+type employeeRow struct {
+	Employee
+	SalaryCents int64
+}
+
+func (r employeeRow) employee() Employee {
+	r.Salary = access.Guard(dollars(r.SalaryCents))
+	return r.Employee
+}
+
+func (s *Server) employees() []tool.Tool {
+	return []tool.Tool{
+		tool.Read(tool.Spec{
+			Name: "get_employee", Title: "Get an employee",
+			Description: "Look up one employee (colleague, person, staff member) by employee_id: name, e-mail, department, job title, manager (boss), hire date, salary (pay), phone, location. " +
+				"Fields that the asker may not see come back hidden. Without a known employee_id, find it with list_employees.",
+			Allow: readers,
+		}, s.getEmployee),
+		tool.List(tool.Spec{
+			Name: "list_employees", Title: "List employees",
+			Description: "List or search active employees (people, staff, colleagues, headcount, team members) by name, department, location or manager, ordered by last name. " +
+				"Use it to find a person's employee_id from their name, to see who works in a department, or, with manager_id, who is on somebody's team (their direct reports). " +
+				"Without filters it lists everyone the asker may see: for managers themselves and all reports below them. Returns the same fields as get_employee.",
+			Allow: overview, Noun: "employees", Narrow: "department or name",
+		}, s.listEmployees),
+		tool.Write(tool.Spec{
+			Name: "delete_employee", Title: "Delete an employee",
+			Description: "Delete, terminate, fire, offboard or remove an employee: ends their employment. Changes nothing until the asker approves the confirmation. " +
+				"Refused for oneself and for anyone who still has direct reports.",
+			Allow: writers,
+		}, tool.Steps[deleteInput, deleteCard, deleteFacts, deleted]{Preview: s.previewDelete, Apply: s.delete}),
+	}
+}
+
+type getInput struct {
+	EmployeeID string `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The unique identifier of the employee" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
+}
+
+const getEmployee = `
+select e.id as employee_id, e.first_name, e.last_name, e.email, e.job_title, e.manager_id,
+       (select d.name from hr.departments d where d.code = e.department) as department,
+       hr.name_of(e.manager_id) as manager_name, e.hire_date::text, e.salary_cents, e.ssn, e.phone, e.location,
+       true as active, e.created_at, e.updated_at,
+       case when e.email = hr.caller_email() then 1 when e.lft between b.low and b.high then 2 else 0 end as relation
+from hr.employees e left join hr.below() b on true
+where e.id = $1 and e.status = 'ACTIVE'`
+
+func (s *Server) getEmployee(ctx context.Context, in getInput) (Employee, error) {
+	row, found, err := database.Row[employeeRow](ctx, s.db, getEmployee, in.EmployeeID)
+	if err != nil {
+		return Employee{}, err
+	}
+	if !found {
+		return Employee{}, notFound(in.EmployeeID)
+	}
+	return row.employee(), nil
+}
+
+type listInput struct {
+	Department string `json:"department,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Filter by department name"`
+	Name       string `json:"name,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Part of the first name, the last name or both"`
+	ManagerID  string `json:"manager_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Only the direct reports of this manager (employee_id)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
+	Location   string `json:"location,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only people at this site, for example Seattle or Remote"`
+}
+
+// The page is cut first, on a covering index and with the caller's range as
+// plain values; only its rows are looked at closer.
+const listEmployees = `
+select e.id as employee_id, e.first_name, e.last_name, e.email, e.job_title, e.manager_id,
+       (select d.name from hr.departments d where d.code = e.department) as department,
+       hr.name_of(e.manager_id) as manager_name, e.hire_date::text, e.salary_cents, e.ssn, e.phone, e.location,
+       true as active, e.created_at, e.updated_at,
+       case when e.email = hr.caller_email() then 1 when e.lft between b.low and b.high then 2 else 0 end as relation
+from (
+  select * from hr.employees
+  where status = 'ACTIVE' and lft between $1 and $2
+    and (last_name, first_name, id) > ($3, $4, $5)
+    and ($6 = '' or department = (select code from hr.departments where lower($6) in (lower(name), lower(code))))
+    and ($7 = '' or strpos(name_key, lower($7)) > 0)
+    and ($8 = '' or manager_id = nullif($8, '')::uuid)
+    and ($9 = '' or location_key = lower($9))
+  order by last_name, first_name, id
+  limit $10
+) e left join hr.below() b on true
+order by e.last_name, e.first_name, e.id`
+
+// beforeAll is a key before every person's: nobody's name is empty.
+var beforeAll = employeeKey{ID: "00000000-0000-0000-0000-000000000000"}
+
+func (s *Server) listEmployees(ctx context.Context, in listInput, w tool.Window[employeeKey]) (people []Employee, err error) {
+	after := beforeAll
+	if w.After != nil {
+		after = *w.After
+	}
+	err = s.db.Read(ctx, func(ctx context.Context) error {
+		visible, err := s.scope(ctx)
+		if err != nil {
+			return err
+		}
+		rows, err := database.Rows[employeeRow](ctx, s.db, listEmployees, visible.Low, visible.High,
+			after.LastName, after.FirstName, after.ID, words(in.Department), words(in.Name), in.ManagerID, words(in.Location), w.Limit)
+		people = make([]Employee, 0, len(rows))
+		for _, row := range rows {
+			people = append(people, row.employee())
+		}
+		return err
+	})
+	return people, err
+}
+
+// words is a filter as people mean it: without what stands around and doubled
+// between its words.
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+type deleteInput struct {
+	EmployeeID string `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The employee to delete" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
+	Reason     string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Optional reason for deletion (audit trail)"`
+}
+
+// deleteCard is what the approval card shows.
+type deleteCard struct {
+	EmployeeID    string `json:"employeeId"`
+	EmployeeName  string `json:"employeeName"`
+	EmployeeEmail string `json:"employeeEmail"`
+	Department    string `json:"department"`
+	JobTitle      string `json:"jobTitle"`
+	Reason        string `json:"reason,omitempty"`
+}
+
+// Message is the question that the person answers.
+func (c deleteCard) Message() string {
+	return "Delete employee " + c.EmployeeName + " (" + c.EmployeeEmail + ")?\n\n" +
+		"This action will permanently delete the employee record and cannot be undone.\n\n" +
+		"Department: " + c.Department + "\nEmployee ID: " + c.EmployeeID
+}
+
+// deleteFacts is what must still be so when the deletion is approved.
+type deleteFacts struct{ ID, Name, Email, Department, Title string }
+
+// deleted is the answer to an approved deletion.
+type deleted struct {
+	Deleted      bool   `json:"deleted"`
+	EmployeeID   string `json:"employeeId"`
+	EmployeeName string `json:"employeeName"`
+	Message      string `json:"message"`
+}
+
+// subject is the person whom a change is about.
+type subject struct {
+	ID, Name, Email, Department, Title string
+	SalaryCents                        int64
+	Grade                              string
+	MinCents, MaxCents                 int64 // the grade's range
+	Reports                            int   // active direct reports
+	Self                               bool  // the caller themselves
+}
+
+const findSubject = `
+select e.id, e.first_name || ' ' || e.last_name as name, e.email, d.name as department, e.job_title as title,
+       e.salary_cents, e.grade, g.min_salary_cents as min_cents, g.max_salary_cents as max_cents,
+       (select count(*) from hr.employees r where r.manager_id = e.id and r.status = 'ACTIVE') as reports,
+       e.email = coalesce(hr.caller_email(), '') as self
+from hr.employees e
+join hr.departments d on d.code = e.department
+join hr.grade_levels g on g.grade = e.grade
+where e.id = $1 and e.status = 'ACTIVE'`
+
+// subject finds the person whom a change is about, and inside a change locks
+// their row.
+func (s *Server) subject(ctx context.Context, id string) (subject, error) {
+	found, ok, err := database.Row[subject](ctx, s.db, findSubject+database.ForUpdate(ctx, s.db, "e"), id)
+	if err == nil && !ok {
+		err = notFound(id)
+	}
+	return found, err
+}
+
+func (s *Server) previewDelete(ctx context.Context, in deleteInput) (deleteCard, deleteFacts, error) {
+	e, err := s.subject(ctx, in.EmployeeID)
+	switch {
+	case err != nil:
+		return deleteCard{}, deleteFacts{}, err
+	case e.Self:
+		return deleteCard{}, deleteFacts{}, errDeleteSelf.New("You cannot delete your own employee record.")
+	case e.Reports > 0:
+		return deleteCard{}, deleteFacts{}, hasReports(e)
+	}
+	card := deleteCard{e.ID, e.Name, e.Email, e.Department, e.Title, in.Reason}
+	return card, deleteFacts{e.ID, e.Name, e.Email, e.Department, e.Title}, nil
+}
+
+func hasReports(e subject) error {
+	people := "direct reports"
+	if e.Reports == 1 {
+		people = "direct report"
+	}
+	return errHasReports.New("%s cannot be deleted: they have %d active %s.", e.Name, e.Reports, people).
+		Suggest("Assign the %d %s of %s to another manager first. Use list_employees with manager_id %s to see them.", e.Reports, people, e.Name, e.ID).
+		With("directReports", e.Reports)
+}
+
+const endEmployment = `
+update hr.employees set status = 'TERMINATED', terminated_at = now(), terminated_by = $2, updated_at = now()
+where id = $1 and status = 'ACTIVE'`
+
+func (s *Server) delete(ctx context.Context, _ deleteInput, seen deleteFacts, _ confirm.Stamp) (deleted, error) {
+	who, err := access.From(ctx)
+	if err != nil {
+		return deleted{}, err
+	}
+	if err := one(database.Exec(ctx, s.db, endEmployment, seen.ID, actor(who))); err != nil {
+		return deleted{}, err
+	}
+	return deleted{Deleted: true, EmployeeID: seen.ID, EmployeeName: seen.Name, Message: "Employee " + seen.Name + " has been deleted."}, nil
+}
+
+// one makes sure that a statement changed one row. That it changed none means
+// that the tool table and the policies disagree: nothing may look done.
+func one(changed int64, err error) error {
+	if err == nil && changed != 1 {
+		err = fault.OperationFailed.New("The record could not be changed. Nothing was changed.")
+	}
+	return err
+}
+
+// actor is how a record names who changed it.
+func actor(who *access.Principal) string {
+	if email := who.Email(); email != "" {
+		return email
+	}
+	return who.Username()
+}

@@ -1,0 +1,87 @@
+package hr
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/database"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/tool"
+)
+
+// Server is the HR domain over one database.
+type Server struct {
+	db  *database.DB
+	now func() time.Time
+}
+
+// New makes the server. db is open with the login that [Migrate] made.
+func New(db *database.DB) *Server { return &Server{db: db, now: time.Now} }
+
+// Tools lists the domain's tools.
+func (s *Server) Tools() []tool.Tool {
+	return slices.Concat(s.employees(), s.orgChart(), s.reviews(), s.timeOff(), s.salary())
+}
+
+// Ledger keeps the receipts of confirmed changes beside the data.
+func (s *Server) Ledger() tool.Ledger { return database.NewLedger(s.db) }
+
+// Ready reports whether the store can be read and holds a company. A database
+// that answers but is empty, or the wrong one, is not ready.
+func (s *Server) Ready(ctx context.Context) error {
+	people, err := database.Probe(ctx, s.db, `select hr.holds_people()`)
+	if err != nil {
+		return err
+	}
+	if !people {
+		return fault.ServiceDown.New("The HR database holds no employees.")
+	}
+	return nil
+}
+
+// Who may use the tools. Rows are another question: row-level security shows a
+// manager themselves and everyone below, an employee themselves.
+var (
+	everyone = []access.Role{access.Employee, access.Manager, access.HRRead, access.HRWrite, access.Executive}
+	overview = []access.Role{access.HRRead, access.Manager, access.Executive}
+	readers  = []access.Role{access.HRRead, access.Manager, access.Executive, access.Employee}
+	judges   = []access.Role{access.HRWrite, access.Manager, access.Executive}
+	writers  = []access.Role{access.HRWrite, access.Executive}
+)
+
+// findIDs is what to do about an id that finds nobody.
+const findIDs = "Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."
+
+// The domain's fault codes.
+var (
+	errNotFound   = &fault.Code{Name: "EMPLOYEE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No employee has this id, or the caller may not see them.", Suggest: findIDs}
+	errDeleteSelf = &fault.Code{Name: "CANNOT_DELETE_SELF", Kind: fault.Forbidden, Status: 200, Meaning: "Nobody deletes their own employee record.", Suggest: "Ask another HR administrator to do it."}
+	errHasReports = &fault.Code{Name: "EMPLOYEE_HAS_REPORTS", Kind: fault.Conflict, Status: 200, Meaning: "Someone with active direct reports cannot be deleted.", Suggest: "Assign the direct reports to another manager first."}
+	errNoBalances = &fault.Code{Name: "NO_BALANCES_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No time off balances are kept for this person and fiscal year.", Suggest: "Ask for the current or the next fiscal year."}
+)
+
+// Codes lists the domain's fault codes, for the docs.
+func (s *Server) Codes() []*fault.Code {
+	return []*fault.Code{errNotFound, errDeleteSelf, errHasReports, errNoBalances}
+}
+
+func notFound(id string) error { return errNotFound.New("Employee with ID %s not found.", id) }
+
+// span is a range of tree numbers.
+type span struct{ Low, High int }
+
+const findScope = `
+select coalesce(low, 1) as low, coalesce(high, 0) as high from hr.scope()`
+
+// scope is the part of the tree that the caller may see; it is empty for
+// somebody who sees nobody. The policies know it too and are what guards the
+// rows: a query names it so that the planner knows how many rows to expect.
+func (s *Server) scope(ctx context.Context) (span, error) {
+	found, _, err := database.Row[span](ctx, s.db, findScope)
+	return found, err
+}
+
+// dollars is an amount as people and JSON write it.
+func dollars(cents int64) float64 { return float64(cents) / 100 }

@@ -1,0 +1,144 @@
+package hr
+
+import (
+	"context"
+
+	"countersign.dev/internal/database"
+	"countersign.dev/internal/tool"
+)
+
+// maxNodes bounds an org chart.
+const maxNodes = 500
+
+// OrgNode is a person in the org chart, with the people under them.
+type OrgNode struct {
+	EmployeeID         string     `json:"employee_id" jsonschema:"format=uuid"`
+	FirstName          string     `json:"first_name"`
+	LastName           string     `json:"last_name"`
+	JobTitle           string     `json:"job_title"`
+	Department         string     `json:"department"`
+	Level              int        `json:"level" jsonschema_description:"Steps below the root of this chart, which has 0"`
+	DirectReportsCount int        `json:"direct_reports_count" jsonschema_description:"All direct reports, shown or not"`
+	DirectReports      []*OrgNode `json:"direct_reports"`
+}
+
+// OrgChart is the root of a chart, and whether the chart is whole.
+type OrgChart struct {
+	OrgNode
+	Nodes     int    `json:"nodes" jsonschema_description:"People in this chart"`
+	Truncated bool   `json:"truncated" jsonschema_description:"Whether people below the root were left out"`
+	Hint      string `json:"hint,omitempty"`
+}
+
+func (s *Server) orgChart() []tool.Tool {
+	return []tool.Tool{tool.Read(tool.Spec{
+		Name: "get_org_chart", Title: "Get the org chart",
+		Description: "Show the reporting structure (hierarchy, organization chart, who reports to whom, my team and the teams below it) as a tree: each person with title, department and their direct reports. " +
+			"Starts at root_employee_id; without one, at the asker for managers and at the top of the company for HR and executives. At most 500 people, the upper levels first; `truncated` says when some were left out.",
+		Allow: overview,
+	}, s.getOrgChart)}
+}
+
+type chartInput struct {
+	RootEmployeeID string `json:"root_employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"The employee at the top of the chart (default: the asker, or the top of the company)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
+	MaxDepth       int    `json:"max_depth,omitempty" jsonschema:"minimum=1,maximum=10,default=10" jsonschema_description:"How many levels to show below the root"`
+}
+
+// treeNumbers says where in the tree a person stands.
+type treeNumbers struct{ Lft, Rgt, Depth int }
+
+// The top of what the caller may see is the first of the lowest depth.
+const findRoot = `
+select lft, rgt, depth from hr.employees
+where status = 'ACTIVE' and lft between $1 and $2 and ($3 = '' or id = nullif($3, '')::uuid)
+order by depth, lft limit 1`
+
+// chartRow is a node before it has found its manager.
+type chartRow struct {
+	OrgNode
+	ManagerID *string
+}
+
+// Breadth first: whole levels from the top down, so that a chart that is cut is
+// cut at the bottom.
+const chartRows = `
+select e.id as employee_id, e.first_name, e.last_name, e.job_title, e.manager_id, e.depth - $3::int as level,
+       (select d.name from hr.departments d where d.code = e.department) as department,
+       (select count(*) from hr.employees r where r.manager_id = e.id and r.status = 'ACTIVE') as direct_reports_count
+from (
+  select * from hr.employees
+  where status = 'ACTIVE' and lft between $1 and $2 and depth <= $3::int + $4::int
+  order by depth, lft
+  limit $5
+) e
+order by e.depth, e.last_name, e.first_name, e.id`
+
+func (s *Server) getOrgChart(ctx context.Context, in chartInput) (chart OrgChart, err error) {
+	err = s.db.Read(ctx, func(ctx context.Context) error {
+		root, err := s.root(ctx, in.RootEmployeeID)
+		if err != nil {
+			return err
+		}
+		rows, err := database.Rows[chartRow](ctx, s.db, chartRows, root.Lft, root.Rgt, root.Depth, in.MaxDepth, maxNodes+1)
+		if err != nil {
+			return err
+		}
+		chart = assemble(rows)
+		return nil
+	})
+	return chart, err
+}
+
+func (s *Server) root(ctx context.Context, id string) (treeNumbers, error) {
+	visible, err := s.scope(ctx)
+	if err != nil {
+		return treeNumbers{}, err
+	}
+	root, found, err := database.Row[treeNumbers](ctx, s.db, findRoot, visible.Low, visible.High, id)
+	switch {
+	case err != nil || found:
+		return root, err
+	case id == "":
+		return root, errNotFound.New("There is no employee record for you to start the chart at.").Suggest("Name the employee to start at in root_employee_id.")
+	}
+	return root, notFound(id)
+}
+
+// assemble hangs every node under its manager. Managers come before their
+// reports, so that one pass is enough.
+func assemble(rows []chartRow) OrgChart {
+	var chart OrgChart
+	if len(rows) > maxNodes {
+		rows = rows[:maxNodes]
+	}
+	nodes := make(map[string]*OrgNode, len(rows))
+	missing := 0
+	for i := range rows {
+		node := &rows[i].OrgNode
+		node.DirectReports = []*OrgNode{}
+		nodes[node.EmployeeID] = node
+		missing += node.DirectReportsCount
+		if i == 0 {
+			continue
+		}
+		if above := nodes[deref(rows[i].ManagerID)]; above != nil {
+			above.DirectReports = append(above.DirectReports, node)
+			missing--
+		}
+	}
+	if len(rows) > 0 {
+		chart.OrgNode = rows[0].OrgNode
+	}
+	chart.Nodes, chart.Truncated = len(rows), missing > 0
+	if chart.Truncated {
+		chart.Hint = "The chart is incomplete. Ask with root_employee_id of someone further down, or with a larger max_depth."
+	}
+	return chart
+}
+
+func deref(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}

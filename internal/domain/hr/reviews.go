@@ -1,0 +1,106 @@
+package hr
+
+import (
+	"context"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/database"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/tool"
+)
+
+// Review is one performance review.
+type Review struct {
+	ReviewID            string          `json:"review_id" jsonschema:"format=uuid"`
+	EmployeeID          string          `json:"employee_id" jsonschema:"format=uuid"`
+	EmployeeName        string          `json:"employee_name"`
+	ReviewerName        string          `json:"reviewer_name"`
+	ReviewPeriod        string          `json:"review_period"`
+	ReviewDate          string          `json:"review_date" jsonschema:"format=date"`
+	OverallRating       int             `json:"overall_rating" jsonschema:"minimum=1,maximum=5"`
+	GoalsMetPercentage  int             `json:"goals_met_percentage" jsonschema:"minimum=0,maximum=100"`
+	Strengths           string          `json:"strengths"`
+	AreasForImprovement string          `json:"areas_for_improvement"`
+	Comments            string          `json:"comments" mask:"review"`
+	NextReviewDue       string          `json:"next_review_due" jsonschema:"format=date" jsonschema_description:"Twelve months after this review"`
+	Relation            access.Relation `json:"-"`
+}
+
+// reviewKey is where a review stands in lists.
+type reviewKey struct{ Date, ID string }
+
+// Key orders lists by date, the newest first.
+func (r Review) Key() reviewKey { return reviewKey{r.ReviewDate, r.ReviewID} }
+
+func (s *Server) reviews() []tool.Tool {
+	return []tool.Tool{tool.List(tool.Spec{
+		Name: "get_performance_reviews", Title: "Get performance reviews",
+		Description: "List performance reviews (appraisals, ratings, goals, feedback) of one employee, or, without employee_id, of everyone whose reviews the asker may see: for managers their whole team. The newest first. " +
+			"With due_before (a date) it answers who has a review due or overdue: it looks only at each person's latest review and returns those whose next one falls due before that day. For \"due now\", give tomorrow's date.",
+		Allow: judges, Noun: "reviews", Narrow: "employee or due date",
+	}, s.getReviews)}
+}
+
+type reviewsInput struct {
+	EmployeeID string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"The employee whose reviews to show (default: everyone the asker may see)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
+	DueBefore  string `json:"due_before,omitempty" jsonschema:"format=date" jsonschema_description:"Only people whose next review, twelve months after their latest, is due before this day"`
+}
+
+// A manager of few finds the reviews through the people, a manager of many
+// walks them by date: the range of the caller's tree tells the planner which.
+const listReviews = `
+select r.id as review_id, r.employee_id, e.first_name || ' ' || e.last_name as employee_name,
+       hr.name_of(r.reviewer_id) as reviewer_name, r.review_period, r.review_date::text, r.overall_rating, r.goals_met_percentage,
+       r.strengths, r.areas_for_improvement, r.comments, (r.review_date + interval '12 months')::date::text as next_review_due,
+       case when e.email = hr.caller_email() then 1 when e.lft between b.low and b.high then 2 else 0 end as relation
+from hr.performance_reviews r
+join hr.employees e on e.id = r.employee_id
+left join hr.below() b on true
+where e.status = 'ACTIVE' and e.lft between $1 and $2
+  and (r.review_date, r.id) < ($3, $4)
+  and ($5 = '' or r.employee_id = nullif($5, '')::uuid)
+  and ($6 = '' or ((r.review_date + interval '12 months')::date < nullif($6, '')::date
+       and not exists (select from hr.performance_reviews later where later.employee_id = r.employee_id
+                       and (later.review_date, later.id) > (r.review_date, r.id))))
+order by r.review_date desc, r.id desc
+limit $7`
+
+func (s *Server) getReviews(ctx context.Context, in reviewsInput, w tool.Window[reviewKey]) (reviews []Review, err error) {
+	before := reviewKey{"9999-12-31", "ffffffff-ffff-ffff-ffff-ffffffffffff"}
+	if w.After != nil {
+		before = *w.After
+	}
+	err = s.db.Read(ctx, func(ctx context.Context) error {
+		visible, err := s.reviewScope(ctx, in.EmployeeID)
+		if err != nil {
+			return err
+		}
+		reviews, err = database.Rows[Review](ctx, s.db, listReviews, visible.Low, visible.High, before.Date, before.ID, in.EmployeeID, in.DueBefore, w.Limit)
+		return err
+	})
+	return reviews, err
+}
+
+const seesPerson = `
+select email = coalesce(hr.caller_email(), '') and not hr.caller_has('hr-write', 'executive') from hr.employees
+where id = $1 and status = 'ACTIVE'`
+
+// reviewScope is the part of the tree to look in. A person who was asked for
+// must be in it: that somebody has no reviews and that there is no such person
+// are two answers.
+func (s *Server) reviewScope(ctx context.Context, id string) (span, error) {
+	visible, err := s.scope(ctx)
+	if err != nil || id == "" {
+		return visible, err
+	}
+	own, found, err := database.Row[bool](ctx, s.db, seesPerson, id)
+	switch {
+	case err != nil:
+		return span{}, err
+	case !found:
+		return span{}, notFound(id)
+	case own:
+		return span{}, fault.InvalidInput.New("Your own reviews are not shown to you here.").Suggest("Ask your manager or HR for your own reviews.")
+	}
+	return visible, nil
+}

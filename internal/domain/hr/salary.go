@@ -1,0 +1,169 @@
+package hr
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/database"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/tool"
+)
+
+func (s *Server) salary() []tool.Tool {
+	return []tool.Tool{tool.Write(tool.Spec{
+		Name: "update_salary", Title: "Update a salary",
+		Description: "Change an employee's annual salary in US dollars: a raise, an increase, a pay cut, an adjustment of pay or compensation. new_salary is the new annual amount, not the difference. " +
+			"Changes nothing until the asker approves the confirmation, which shows the current and the new salary, the change in per cent and the range of the grade. Refused for one's own salary.",
+		Allow: writers,
+	}, tool.Steps[salaryInput, salaryCard, salaryFacts, salaryChanged]{Preview: s.previewSalary, Apply: s.updateSalary})}
+}
+
+type salaryInput struct {
+	EmployeeID    string  `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The employee whose salary changes" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
+	NewSalary     float64 `json:"new_salary" jsonschema:"minimum=0,maximum=10000000" jsonschema_description:"New annual salary in USD"`
+	EffectiveDate string  `json:"effective_date,omitempty" jsonschema:"format=date" jsonschema_description:"When the salary change takes effect (default: immediate)"`
+	Reason        string  `json:"reason,omitempty" jsonschema:"maxLength=500"`
+}
+
+// salaryCard is what the approval card shows.
+type salaryCard struct {
+	EmployeeID    string                  `json:"employeeId"`
+	EmployeeName  string                  `json:"employeeName"`
+	EmployeeEmail string                  `json:"employeeEmail"`
+	Department    string                  `json:"department"`
+	JobTitle      string                  `json:"jobTitle"`
+	CurrentSalary access.Guarded[float64] `json:"currentSalary" mask:"pay"`
+	NewSalary     float64                 `json:"newSalary"`
+	Change        access.Guarded[float64] `json:"change" mask:"pay"`
+	ChangePercent access.Guarded[float64] `json:"changePercent" mask:"pay"`
+	GradeRange    gradeRange              `json:"gradeRange"`
+	Warning       string                  `json:"warning,omitempty"`
+	EffectiveDate string                  `json:"effectiveDate"`
+	Reason        string                  `json:"reason,omitempty"`
+	Relation      access.Relation         `json:"-"`
+}
+
+// gradeRange is what people of a grade usually earn.
+type gradeRange struct {
+	Grade string  `json:"grade"`
+	Min   float64 `json:"min"`
+	Max   float64 `json:"max"`
+}
+
+// Message is the question that the person answers.
+func (c salaryCard) Message() string {
+	from := access.Hidden
+	change := ""
+	if !c.CurrentSalary.Masked {
+		from = money(c.CurrentSalary.Value)
+		change = fmt.Sprintf(" (%+.1f %%)", c.ChangePercent.Value)
+	}
+	message := fmt.Sprintf("Change the annual salary of %s (%s) from %s to %s%s?\nIt applies at once; only another salary change can undo it.",
+		c.EmployeeName, c.EmployeeEmail, from, money(c.NewSalary), change)
+	if c.Warning != "" {
+		message += "\nWarning: " + c.Warning
+	}
+	return message
+}
+
+// salaryFacts is what must still be so when the change is approved.
+type salaryFacts struct {
+	ID, Name, Grade string
+	OldCents        int64
+	NewCents        int64
+	MinCents        int64
+	MaxCents        int64
+}
+
+// salaryChanged is the answer to an approved change.
+type salaryChanged struct {
+	Updated      bool                    `json:"updated"`
+	EmployeeID   string                  `json:"employeeId"`
+	EmployeeName string                  `json:"employeeName"`
+	OldSalary    access.Guarded[float64] `json:"oldSalary" mask:"pay"`
+	NewSalary    float64                 `json:"newSalary"`
+	Message      string                  `json:"message"`
+	Relation     access.Relation         `json:"-"`
+}
+
+func (s *Server) previewSalary(ctx context.Context, in salaryInput) (salaryCard, salaryFacts, error) {
+	e, err := s.subject(ctx, in.EmployeeID)
+	if err != nil {
+		return salaryCard{}, salaryFacts{}, err
+	}
+	cents, err := s.checkSalary(in, e)
+	if err != nil {
+		return salaryCard{}, salaryFacts{}, err
+	}
+	facts := salaryFacts{e.ID, e.Name, e.Grade, e.SalaryCents, cents, e.MinCents, e.MaxCents}
+	return s.salaryCard(in, e, cents), facts, nil
+}
+
+// checkSalary applies the rules about values, and returns the amount in cents.
+func (s *Server) checkSalary(in salaryInput, e subject) (cents int64, err error) {
+	exact := in.NewSalary * 100
+	cents = int64(math.Round(exact))
+	switch {
+	case e.Self:
+		return 0, fault.InvalidInput.New("You cannot change your own salary.").Suggest("Ask someone else with the role hr-write or executive to change it.")
+	case math.Abs(exact-float64(cents)) > 1e-4:
+		return 0, fault.InvalidInput.New("A salary has two decimals at most.").Suggest("Round new_salary to whole cents.")
+	case in.EffectiveDate > s.today():
+		return 0, fault.InvalidInput.New("Scheduled changes are not kept here: effective_date %s lies in the future.", in.EffectiveDate).
+			Suggest("Leave effective_date out to change the salary now, or ask again on that day.")
+	}
+	return cents, nil
+}
+
+// today is the day in UTC. Dates in this form sort like days.
+func (s *Server) today() string { return s.now().UTC().Format(time.DateOnly) }
+
+func (s *Server) salaryCard(in salaryInput, e subject, cents int64) salaryCard {
+	card := salaryCard{
+		EmployeeID: e.ID, EmployeeName: e.Name, EmployeeEmail: e.Email, Department: e.Department, JobTitle: e.Title,
+		CurrentSalary: access.Guard(dollars(e.SalaryCents)), NewSalary: dollars(cents), Change: access.Guard(dollars(cents - e.SalaryCents)),
+		GradeRange: gradeRange{e.Grade, dollars(e.MinCents), dollars(e.MaxCents)}, EffectiveDate: s.today(), Reason: in.Reason,
+	}
+	if e.SalaryCents > 0 {
+		card.ChangePercent = access.Guard(math.Round(float64(cents-e.SalaryCents)/float64(e.SalaryCents)*1000) / 10)
+	}
+	if cents < e.MinCents || cents > e.MaxCents {
+		card.Warning = fmt.Sprintf("%s is outside the range of grade %s (%s to %s).", money(dollars(cents)), e.Grade, money(dollars(e.MinCents)), money(dollars(e.MaxCents)))
+	}
+	return card
+}
+
+const setSalary = `
+update hr.employees set salary_cents = $2, updated_at = now() where id = $1 and status = 'ACTIVE'`
+
+func (s *Server) updateSalary(ctx context.Context, _ salaryInput, seen salaryFacts, _ confirm.Stamp) (salaryChanged, error) {
+	if err := one(database.Exec(ctx, s.db, setSalary, seen.ID, seen.NewCents)); err != nil {
+		return salaryChanged{}, err
+	}
+	amount := dollars(seen.NewCents)
+	return salaryChanged{
+		Updated: true, EmployeeID: seen.ID, EmployeeName: seen.Name, OldSalary: access.Guard(dollars(seen.OldCents)), NewSalary: amount,
+		Message: fmt.Sprintf("The annual salary of %s is now %s.", seen.Name, money(amount)),
+	}, nil
+}
+
+// money writes an amount for people: $395,000 or $395,000.50.
+func money(amount float64) string {
+	text := strings.TrimSuffix(fmt.Sprintf("%.2f", math.Abs(amount)), ".00")
+	whole, cents, _ := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if cents != "" {
+		whole += "." + cents
+	}
+	if amount < 0 {
+		return "-$" + whole
+	}
+	return "$" + whole
+}

@@ -1,0 +1,98 @@
+package hr
+
+import (
+	"context"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/database"
+	"countersign.dev/internal/tool"
+)
+
+// TimeOff is the leave that a person has in a fiscal year, in days.
+type TimeOff struct {
+	EmployeeID   string    `json:"employee_id" jsonschema:"format=uuid"`
+	EmployeeName string    `json:"employee_name"`
+	FiscalYear   int       `json:"fiscal_year"`
+	PTOBalance   float64   `json:"pto_balance" jsonschema_description:"Vacation days still available"`
+	Balances     []Balance `json:"balances"`
+}
+
+// Balance is what a person has of one kind of leave, in days.
+type Balance struct {
+	TypeCode    string  `json:"type_code"`
+	TypeName    string  `json:"type_name"`
+	Entitlement float64 `json:"entitlement"`
+	Used        float64 `json:"used"`
+	Pending     float64 `json:"pending"`
+	Carryover   float64 `json:"carryover"`
+	Available   float64 `json:"available"`
+}
+
+func (s *Server) timeOff() []tool.Tool {
+	return []tool.Tool{tool.Read(tool.Spec{
+		Name: "get_time_off_balance", Title: "Get a time off balance",
+		Description: "Show how much time off (PTO, paid time off, vacation, holiday, sick and personal leave) a person has left, in days. " +
+			"Without employee_id it is the asker's own (\"my PTO\"); without fiscal_year the current one. pto_balance is the vacation days still available; balances lists every kind of leave with entitlement, used, pending, carryover, available.",
+		Allow: everyone,
+	}, s.getTimeOff)}
+}
+
+type timeOffInput struct {
+	EmployeeID string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Whose balance (default: the asker's own)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
+	FiscalYear int    `json:"fiscal_year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Calendar year (default: the current one)"`
+}
+
+// person is who a balance is about.
+type person struct{ ID, Name string }
+
+const findPerson = `
+select id, first_name || ' ' || last_name as name from hr.employees
+where status = 'ACTIVE' and (($1 <> '' and id = nullif($1, '')::uuid) or ($1 = '' and email = $2))`
+
+const listBalances = `
+select b.type_code, t.type_name, b.entitlement, b.used, b.pending, b.carryover,
+       b.entitlement + b.carryover - b.used - b.pending as available
+from hr.time_off_balances b join hr.time_off_types t on t.type_code = b.type_code
+where b.employee_id = $1 and b.fiscal_year = $2
+order by t.type_code <> 'VACATION', t.type_code`
+
+func (s *Server) getTimeOff(ctx context.Context, in timeOffInput) (TimeOff, error) {
+	out := TimeOff{FiscalYear: in.FiscalYear}
+	if out.FiscalYear == 0 {
+		out.FiscalYear = s.now().UTC().Year()
+	}
+	err := s.db.Read(ctx, func(ctx context.Context) error {
+		whose, err := s.person(ctx, in.EmployeeID)
+		if err != nil {
+			return err
+		}
+		out.EmployeeID, out.EmployeeName = whose.ID, whose.Name
+		out.Balances, err = database.Rows[Balance](ctx, s.db, listBalances, whose.ID, out.FiscalYear)
+		if err == nil && len(out.Balances) == 0 {
+			err = errNoBalances.New("No time off balances are kept for %s in fiscal year %d.", whose.Name, out.FiscalYear)
+		}
+		return err
+	})
+	for _, b := range out.Balances {
+		if b.TypeCode == "VACATION" {
+			out.PTOBalance = b.Available
+		}
+	}
+	return out, err
+}
+
+// person finds an employee by id, or the caller by their verified address.
+func (s *Server) person(ctx context.Context, id string) (person, error) {
+	who, err := access.From(ctx)
+	if err != nil {
+		return person{}, err
+	}
+	found, ok, err := database.Row[person](ctx, s.db, findPerson, id, who.Email())
+	switch {
+	case err != nil || ok:
+		return found, err
+	case id == "":
+		return person{}, errNotFound.New("There is no employee record for you.").Suggest("Name the employee in employee_id.")
+	}
+	return person{}, notFound(id)
+}

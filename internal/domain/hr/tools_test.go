@@ -1,0 +1,311 @@
+package hr_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/company"
+)
+
+func TestEveryoneSeesThemselvesWhole(t *testing.T) {
+	h := open(t)
+	got := get[employee](h, h.as("marcus.johnson"), "get_employee", args{"employee_id": h.id("EMP052")})
+	nina, name := h.id("EMP051"), "Nina Patel"
+	want := employee{
+		EmployeeID: h.id("EMP052"), FirstName: "Marcus", LastName: "Johnson", Email: "marcus.j@tamshai.local",
+		Department: "Engineering", JobTitle: "Software Engineer", ManagerID: &nina, ManagerName: &name, HireDate: "2019-06-10",
+		Salary: 145_000.0, SSN: "933-01-0001", Phone: "206-555-0133", Location: "Seattle", Active: true,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Marcus about Marcus (-want +got):\n%s", diff)
+	}
+}
+
+func TestManagerSeesTheTeamButNotItsPay(t *testing.T) {
+	h := open(t)
+	got := get[employee](h, h.as("nina.patel"), "get_employee", args{"employee_id": h.id("EMP052")})
+	if got.Salary != access.Hidden || got.SSN != access.Hidden || got.Phone != "206-555-0133" {
+		t.Errorf("got salary %v, SSN %s, phone %s", got.Salary, got.SSN, got.Phone)
+	}
+}
+
+func TestPayIsForThoseWhoMaySeeIt(t *testing.T) {
+	h := open(t)
+	for who, want := range map[string]any{"alice.chen": 165_000.0, "eve.thompson": 165_000.0, "bob.martinez": 165_000.0} {
+		got := get[employee](h, h.as(who), "get_employee", args{"employee_id": h.id("EMP020")})
+		if got.Salary != want {
+			t.Errorf("%s sees Bob's salary as %v, want %v", who, got.Salary, want)
+		}
+	}
+	reader := signedIn(t.Context(), "reader@elsewhere", "hr-read")
+	got := get[employee](h, reader, "get_employee", args{"employee_id": h.id("EMP020")})
+	if got.Salary != access.Hidden || got.Phone == "" || strings.HasPrefix(got.Phone, "***") {
+		t.Errorf("hr-read sees salary %v, phone %s", got.Salary, got.Phone)
+	}
+}
+
+func TestTheTopHasNoManager(t *testing.T) {
+	h := open(t)
+	got := get[employee](h, h.as("alice.chen"), "get_employee", args{"employee_id": h.id("EMP001")})
+	if got.ManagerID != nil || got.ManagerName != nil {
+		t.Errorf("Eve's manager is %v, %v", got.ManagerID, got.ManagerName)
+	}
+}
+
+func TestFirstPageSaysThatThereIsMore(t *testing.T) {
+	h := open(t)
+	o := h.call(h.as("alice.chen"), "list_employees", nil)
+	people := decode[[]employee](h, o)
+	if len(people) != 50 || !o.Page.More || o.Page.Next == "" {
+		t.Fatalf("got %d people, more %v", len(people), o.Page.More)
+	}
+	o = h.call(h.as("alice.chen"), "list_employees", args{"cursor": o.Page.Next})
+	if rest := decode[[]employee](h, o); len(rest) != 9 || o.Page.More {
+		t.Errorf("got %d people on page 2, more %v; want 9 and no more", len(rest), o.Page.More)
+	}
+}
+
+func TestListFilters(t *testing.T) {
+	h := open(t)
+	for _, c := range []struct {
+		who  string
+		in   args
+		want []string
+	}{
+		{"alice.chen", args{"department": "Information Technology"}, []string{"Brian Adams", "Frank Davis", "Tony Nguyen"}},
+		{"alice.chen", args{"department": "it"}, []string{"Brian Adams", "Frank Davis", "Tony Nguyen"}},
+		{"alice.chen", args{"department": " legal "}, []string{"Susan Adams", "Joseph Green", "Margaret Scott"}},
+		{"alice.chen", args{"department": "Astrology"}, []string{}},
+		{"alice.chen", args{"name": "Sarah"}, []string{"Sarah Kim"}},
+		{"alice.chen", args{"name": "sarah  KIM"}, []string{"Sarah Kim"}},
+		{"alice.chen", args{"name": "Kim Sarah"}, []string{"Sarah Kim"}},
+		{"alice.chen", args{"name": "artine"}, []string{"Bob Martinez"}},
+		{"alice.chen", args{"name": "amanda w"}, []string{"Amanda White", "Amanda Wright"}},
+		{"alice.chen", args{"name": "%"}, []string{}},
+		{"alice.chen", args{"name": "_arah"}, []string{}},
+		{"alice.chen", args{"name": "Derek"}, []string{}}, // terminated
+		{"alice.chen", args{"manager_id": h.id("EMP060")}, []string{"Frank Davis", "Tony Nguyen"}},
+		{"alice.chen", args{"location": "los angeles", "department": "SALES"}, []string{"Ryan Garcia", "Ashley Sanchez", "Amanda White"}},
+		{"ryan.garcia", args{"name": "Amanda"}, []string{"Amanda White"}}, // Wright is not his
+		{"bob.martinez", args{"name": "Amanda"}, []string{"Amanda Wright"}},
+	} {
+		got := names(get[[]employee](h, h.as(c.who), "list_employees", c.in))
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s, %v (-want +got):\n%s", c.who, c.in, diff)
+		}
+	}
+}
+
+func TestMyTeamIsMyDirectReports(t *testing.T) {
+	h := open(t)
+	team := get[[]employee](h, h.as("nina.patel"), "list_employees", args{"manager_id": h.id("EMP051")})
+	if len(team) != 9 {
+		t.Errorf("Nina's team: %v, want nine", names(team))
+	}
+	below := get[[]employee](h, h.as("nina.patel"), "list_employees", nil)
+	if len(below) != 10 {
+		t.Errorf("Nina sees %v, want herself and nine", names(below))
+	}
+}
+
+type orgNode struct {
+	FirstName          string    `json:"first_name"`
+	Level              int       `json:"level"`
+	DirectReportsCount int       `json:"direct_reports_count"`
+	DirectReports      []orgNode `json:"direct_reports"`
+	Nodes              int       `json:"nodes"`
+	Truncated          bool      `json:"truncated"`
+	Hint               string    `json:"hint"`
+}
+
+func (n orgNode) size() int {
+	size := 1
+	for _, r := range n.DirectReports {
+		size += r.size()
+	}
+	return size
+}
+
+func TestOrgChart(t *testing.T) {
+	h := open(t)
+	for _, c := range []struct {
+		who       string
+		in        args
+		root      string
+		size      int
+		truncated bool
+	}{
+		{"eve.thompson", nil, "Eve", 59, false},
+		{"alice.chen", nil, "Eve", 59, false},
+		{"alice.chen", args{"max_depth": 1}, "Eve", 7, true},
+		{"alice.chen", args{"root_employee_id": h.id("EMP003")}, "Sarah", 15, false},
+		{"nina.patel", nil, "Nina", 10, false},
+		{"nina.patel", args{"root_employee_id": h.id("EMP052")}, "Marcus", 1, false},
+		{"carol.johnson", nil, "Carol", 9, false},
+	} {
+		got := get[orgNode](h, h.as(c.who), "get_org_chart", c.in)
+		if got.FirstName != c.root || got.size() != c.size || got.Nodes != c.size || got.Truncated != c.truncated || got.Level != 0 {
+			t.Errorf("%s %v: root %s, %d people (says %d), truncated %v; want %+v", c.who, c.in, got.FirstName, got.size(), got.Nodes, got.Truncated, c)
+		}
+	}
+}
+
+func TestLargeOrgChartIsCutAtTheBottom(t *testing.T) {
+	h := openCrowd(t)
+	got := get[orgNode](h, signedIn(t.Context(), "x@y", "hr-read"), "get_org_chart", nil)
+	if got.size() != 500 || !got.Truncated || got.Hint == "" {
+		t.Errorf("got %d people, truncated %v", got.size(), got.Truncated)
+	}
+	for _, r := range got.DirectReports {
+		if len(r.DirectReports) != 10 || r.DirectReportsCount != 10 {
+			t.Errorf("%s on level 1 shows %d of %d reports", r.FirstName, len(r.DirectReports), r.DirectReportsCount)
+		}
+	}
+}
+
+type review struct {
+	EmployeeName string `json:"employee_name"`
+	ReviewerName string `json:"reviewer_name"`
+	ReviewDate   string `json:"review_date"`
+	Comments     string `json:"comments"`
+	NextDue      string `json:"next_review_due"`
+}
+
+// The founding scenario: who on Nina's team has a performance review due?
+func TestReviewsDueOnNinasTeam(t *testing.T) {
+	h := open(t)
+	due := get[[]review](h, h.as("nina.patel"), "get_performance_reviews", args{"due_before": "2026-04-01"})
+	if len(due) != 9 {
+		t.Fatalf("got %d reviews, want nine: %v", len(due), due)
+	}
+	for _, r := range due {
+		if r.ReviewerName != "Nina Patel" || r.ReviewDate != "2025-02-28" || r.NextDue != "2026-02-28" || r.Comments == access.Hidden {
+			t.Errorf("got %+v", r)
+		}
+	}
+	if none := get[[]review](h, h.as("nina.patel"), "get_performance_reviews", args{"due_before": "2026-02-28"}); len(none) != 0 {
+		t.Errorf("due before the day itself: %v", none)
+	}
+}
+
+func TestReviewsNewestFirst(t *testing.T) {
+	h := open(t)
+	got := get[[]review](h, h.as("nina.patel"), "get_performance_reviews", args{"employee_id": h.id("EMP052")})
+	if len(got) != 2 || got[0].ReviewDate != "2025-02-28" || got[1].ReviewDate != "2024-02-29" {
+		t.Errorf("got %v", got)
+	}
+	if all := get[[]review](h, h.as("eve.thompson"), "get_performance_reviews", nil); len(all) != len(h.company.Reviews) {
+		t.Errorf("Eve sees %d reviews, want %d", len(all), len(h.company.Reviews))
+	}
+}
+
+type timeOff struct {
+	EmployeeName string  `json:"employee_name"`
+	FiscalYear   int     `json:"fiscal_year"`
+	PTOBalance   float64 `json:"pto_balance"`
+	Balances     []struct {
+		TypeCode  string  `json:"type_code"`
+		Available float64 `json:"available"`
+	} `json:"balances"`
+}
+
+// The founding scenario: what's my PTO balance?
+func TestMarcusHasFifteenDays(t *testing.T) {
+	h := open(t)
+	got := get[timeOff](h, h.as("marcus.johnson"), "get_time_off_balance", nil)
+	if got.PTOBalance != 15 || got.FiscalYear != 2026 || len(got.Balances) != 3 || got.EmployeeName != "Marcus Johnson" {
+		t.Errorf("got %+v", got)
+	}
+	h.server.SetClock(func() time.Time { return today.AddDate(1, 0, 0) })
+	if next := get[timeOff](h, h.as("marcus.johnson"), "get_time_off_balance", nil); next.PTOBalance != 15 || next.FiscalYear != 2027 {
+		t.Errorf("next year: %+v", next)
+	}
+	for who, number := range map[string]string{"nina.patel": "EMP052", "alice.chen": "EMP001", "eve.thompson": "EMP013"} {
+		get[timeOff](h, h.as(who), "get_time_off_balance", args{"employee_id": h.id(number)})
+	}
+}
+
+func TestToolsAreListedToThoseWhoMayCallThem(t *testing.T) {
+	h := open(t)
+	for who, want := range map[string]string{
+		"eve.thompson":   "delete_employee get_employee get_org_chart get_performance_reviews get_time_off_balance list_employees update_salary",
+		"alice.chen":     "delete_employee get_employee get_org_chart get_performance_reviews get_time_off_balance list_employees update_salary",
+		"nina.patel":     "get_employee get_org_chart get_performance_reviews get_time_off_balance list_employees",
+		"marcus.johnson": "get_employee get_time_off_balance",
+		"auditor.demo":   "",
+	} {
+		p, err := access.From(h.as(who))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, info := range h.Visible(p) {
+			got = append(got, info.Name)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s sees %v, want %s", who, got, want)
+		}
+	}
+}
+
+// The inputs that the founding documents have stay as they are: none became
+// required, none disappeared.
+func TestInputsKeepTheirShape(t *testing.T) {
+	h := open(t)
+	want := map[string]struct{ required, fields string }{
+		"get_employee":            {"employee_id", "employee_id"},
+		"list_employees":          {"", "cursor department limit location manager_id name"},
+		"get_org_chart":           {"", "max_depth root_employee_id"},
+		"get_performance_reviews": {"", "cursor due_before employee_id limit"},
+		"get_time_off_balance":    {"", "employee_id fiscal_year"},
+		"delete_employee":         {"employee_id", "employee_id reason"},
+		"update_salary":           {"employee_id new_salary", "effective_date employee_id new_salary reason"},
+	}
+	p, _ := access.From(h.as("eve.thompson"))
+	for _, info := range h.Visible(p) {
+		var schema struct {
+			Required             []string
+			Properties           map[string]any
+			AdditionalProperties bool
+		}
+		if err := json.Unmarshal(info.InputSchema, &schema); err != nil {
+			t.Fatal(err)
+		}
+		w := want[info.Name]
+		if strings.Join(schema.Required, " ") != w.required || strings.Join(sortedKeys(schema.Properties), " ") != w.fields || schema.AdditionalProperties {
+			t.Errorf("%s: %s", info.Name, info.InputSchema)
+		}
+	}
+}
+
+func TestSeedingAgainChangesNothing(t *testing.T) {
+	h := open(t)
+	apply(h, "delete_employee", args{"employee_id": h.id("EMP061")})
+	before := fingerprint(h)
+	again := company.At(today.AddDate(1, 0, 0))
+	if err := filled(t.Context(), again)(h.adminURL); err != nil {
+		t.Fatal(err)
+	}
+	if after := fingerprint(h); after != before {
+		t.Error("seeding a seeded database changed it")
+	}
+}
+
+func TestReadyProvesData(t *testing.T) {
+	h := open(t)
+	if err := h.server.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+	empty := engine.Database(t, "")
+	if err := hrMigrate(t, empty); err != nil {
+		t.Fatal(err)
+	}
+	if err := furnish(t, empty, h.company).server.Ready(t.Context()); err == nil {
+		t.Error("an empty database is ready")
+	}
+}
