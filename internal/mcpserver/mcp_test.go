@@ -292,14 +292,28 @@ func TestEmptyListsAreOffered(t *testing.T) {
 func TestMessageWithoutParamsHarmsNobody(t *testing.T) {
 	h := open(t)
 	id := h.handshake(t, "alice")
-	for method, want := range map[string]string{"tools/list": `"tools":[`, "tools/call": `"error"`, "prompts/list": `"prompts":[]`} {
+	for method, want := range map[string]string{"tools/list": `"tools":[`, "tools/call": `missing required "params"`, "prompts/list": `"prompts":[]`} {
 		r := h.send(t, "POST", "/mcp", "alice", `{"jsonrpc":"2.0","id":3,"method":"`+method+`"}`, "Mcp-Session-Id", id, "Mcp-Protocol-Version", legacy)
-		if method != "tools/call" && !strings.Contains(r.body, want) {
+		if !strings.Contains(r.body, want) {
 			t.Errorf("%s: got %d %s, want %s", method, r.status, r.body, want)
 		}
 	}
 	if got := h.send(t, "GET", "/health", "", ""); got.status != 200 {
 		t.Errorf("got %d, want the server alive", got.status)
+	}
+}
+
+func TestNameInAnotherSpellingDecidesNothing(t *testing.T) {
+	h := open(t)
+	id := h.handshake(t, "alice")
+	for _, params := range []string{`"name":"who_am_i","Name":"echo"`, `"Name":"echo","name":"who_am_i"`} {
+		overLegacy := h.send(t, "POST", "/mcp", "alice", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{`+params+`}}`, "Mcp-Session-Id", id, "Mcp-Protocol-Version", legacy)
+		overModern := h.send(t, "POST", "/mcp", "alice", modernBody("tools/call", params), modernHeaders("tools/call", "who_am_i")...)
+		for era, got := range map[string]reply{legacy: overLegacy, modern: overModern} {
+			if !strings.Contains(got.body, `"username":"alice"`) {
+				t.Errorf("%s %s: got %d %s, want who_am_i called", era, params, got.status, got.body)
+			}
+		}
 	}
 }
 
