@@ -1,0 +1,153 @@
+package mcpserver_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+func TestDemotionTakesEffectInALivingSession(t *testing.T) {
+	h := open(t)
+	for _, era := range eras {
+		session, token := h.connect(t, era, "alice")
+		call := func() string {
+			called, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_pay"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return structured(t, called).Code
+		}
+		if got := call(); got != "" {
+			t.Errorf("%s: got %q before the demotion, want success", era, got)
+		}
+		token.token.Store("demoted")
+		if got := call(); got != "INSUFFICIENT_PERMISSIONS" {
+			t.Errorf("%s: got %q after the demotion, want INSUFFICIENT_PERMISSIONS", era, got)
+		}
+		list, err := session.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range list.Tools {
+			if tool.Name == "get_pay" {
+				t.Errorf("%s: got get_pay listed after the demotion", era)
+			}
+		}
+	}
+}
+
+func TestSessionOfAnotherDoesNotExist(t *testing.T) {
+	h := open(t)
+	id := h.handshake(t, "alice")
+	unknown := h.callLegacy(t, "bob", "made-up", "who_am_i", `{}`)
+	stolen := h.callLegacy(t, "bob", id, "who_am_i", `{}`)
+	if stolen.status != 404 || stolen.status != unknown.status || stolen.body != unknown.body {
+		t.Errorf("got %d %q for another's session and %d %q for none, want both 404 and equal", stolen.status, stolen.body, unknown.status, unknown.body)
+	}
+	for _, method := range []string{"GET", "DELETE"} {
+		if got := h.send(t, method, "/mcp", "bob", "", "Mcp-Session-Id", id); got.status != 404 {
+			t.Errorf("%s: got %d, want 404", method, got.status)
+		}
+	}
+	if got := h.callLegacy(t, "alice", id, "who_am_i", `{}`); got.status != 200 || !strings.Contains(got.body, `"username":"alice"`) {
+		t.Errorf("got %d %s, want the owner's session alive", got.status, got.body)
+	}
+	if got := h.send(t, "DELETE", "/mcp", "alice", "", "Mcp-Session-Id", id); got.status != 204 {
+		t.Errorf("got %d, want 204", got.status)
+	}
+}
+
+func TestModernCallEndsWithItsClient(t *testing.T) {
+	h := open(t)
+	ctx, leave := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, "POST", h.URL+"/mcp", strings.NewReader(modernBody("tools/call", `"name":"wait"`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, headers := 0, append(modernHeaders("tools/call", "wait"), "Authorization", "Bearer alice", "Content-Type", "application/json", "Accept", "application/json, text/event-stream"); i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	ended := make(chan error, 1)
+	go func() {
+		resp, err := http.DefaultClient.Do(r)
+		if err == nil {
+			resp.Body.Close()
+		}
+		ended <- err
+	}()
+	running := <-h.office.entered
+	leave()
+	<-running.Done() // or the test's own deadline
+	<-ended
+}
+
+func TestStandingStreamEndsWithItsToken(t *testing.T) {
+	h := open(t)
+	id := h.handshake(t, "brief")
+	if got := h.send(t, "GET", "/mcp", "brief", "", "Mcp-Session-Id", id, "Mcp-Protocol-Version", legacy); got.status != 200 {
+		t.Errorf("got %d %s, want a stream that ended by itself", got.status, got.body)
+	}
+}
+
+func TestCloseEndsStandingStreams(t *testing.T) {
+	h := open(t)
+	session, _ := h.connect(t, legacy, "alice")
+	if _, err := session.ListTools(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	h.server.Close()
+	if _, err := session.ListTools(t.Context(), nil); err == nil {
+		t.Error("got an answer from a session that was closed")
+	}
+}
+
+func TestThousandCallsNeverMixPrincipals(t *testing.T) {
+	h := open(t)
+	var all sync.WaitGroup
+	wrong := make(chan string, 1000)
+	for _, who := range []string{"alice", "bob"} {
+		for _, era := range eras {
+			session, _ := h.connect(t, era, who)
+			for worker := range 10 {
+				all.Go(func() {
+					for i := range 25 {
+						if got := identityOf(h, session, who, worker, i); got != "" {
+							wrong <- era + ": " + got
+						}
+					}
+				})
+			}
+		}
+	}
+	all.Wait()
+	close(wrong)
+	for w := range wrong {
+		t.Error(w)
+	}
+}
+
+// identityOf asks who the server thinks is calling, in a session that works many calls at
+// once, and complains.
+func identityOf(h *house, session *mcp.ClientSession, who string, worker, i int) string {
+	note := fmt.Sprintf("%s-%d-%d", who, worker, i)
+	called, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: "who_am_i"})
+	if err != nil {
+		return err.Error()
+	}
+	if text := called.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, `"username":"`+who+`"`) {
+		return who + " was answered " + text
+	}
+	called, err = session.CallTool(context.Background(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"note": note}})
+	if err != nil {
+		return err.Error()
+	}
+	if text := called.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, `"note":"`+note+`"`) {
+		return note + " was answered " + text
+	}
+	return ""
+}
