@@ -1,0 +1,248 @@
+// Package mongotest gives tests a server that speaks MongoDB's wire protocol:
+// a real one where COUNTERSIGN_TEST_MONGODB_URL names it, else
+// mongo-java-server, an implementation in memory, started once a test binary.
+// No test of ours has run against MongoDB's own server unless that address says
+// so; what the Java one ignores silently (transactions, partial and TTL indexes,
+// collation, validators, maxTimeMS, hints) no test may rest on.
+//
+// Only tests import it. Start with [Start] in a TestMain.
+package mongotest
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+//go:embed MongoLauncher.java
+var launcher []byte
+
+// The engine, and the compiler for machines that have a Java runtime only.
+const (
+	engine   = "de.bwaldvogel:mongo-java-server:1.47.0"
+	compiler = "org.eclipse.jdt:ecj:3.33.0"
+)
+
+// Server is a running server, or the reason why there is none.
+type Server struct {
+	address string
+	name    string
+	made    atomic.Int64
+	missing error
+	stop    func()
+}
+
+// Start starts a server, or finds the one that the environment names. The first
+// start on a machine fetches and compiles, which takes some seconds.
+func Start() *Server {
+	if address := os.Getenv("COUNTERSIGN_TEST_MONGODB_URL"); address != "" {
+		return &Server{address: address, name: "the server of COUNTERSIGN_TEST_MONGODB_URL"}
+	}
+	s := &Server{name: engine}
+	classes, err := prepare()
+	if err == nil {
+		err = s.launch(classes)
+	}
+	s.missing = err
+	return s
+}
+
+// Stop ends the server.
+func (s *Server) Stop() {
+	if s.stop != nil {
+		s.stop()
+	}
+}
+
+// Name says which engine this is, for the last line of a test run.
+func (s *Server) Name() string {
+	if s.missing != nil {
+		return "no MongoDB"
+	}
+	return s.name
+}
+
+// Database returns the server's address and the name of a database of the
+// test's own. Without a server the test is skipped by name, or fails where the
+// environment has CI=true.
+func (s *Server) Database(tb testing.TB) (address, name string) {
+	tb.Helper()
+	switch {
+	case s.missing == nil:
+	case os.Getenv("CI") == "true":
+		tb.Fatalf("missing on this machine: %s: %v", engine, s.missing)
+	default:
+		tb.Skipf("missing on this machine: %s: %v", engine, s.missing)
+	}
+	return s.address, fmt.Sprintf("countersign_test_%d_%d", os.Getpid(), s.made.Add(1))
+}
+
+// launch runs the launcher, which ends when its standard input closes: so it
+// cannot outlive us.
+func (s *Server) launch(classes string) error {
+	command := exec.Command("java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classes, "MongoLauncher")
+	input, err := command.StdinPipe()
+	if err != nil {
+		return err
+	}
+	output, err := command.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := command.Start(); err != nil {
+		return err
+	}
+	s.stop = func() {
+		_ = input.Close()
+		_ = command.Wait() // it was told to end
+	}
+	port, err := listening(output)
+	if err != nil {
+		s.stop()
+		return err
+	}
+	s.address = "mongodb://127.0.0.1:" + port
+	return nil
+}
+
+// listening waits for the line "LISTEN port" and then drains the output.
+func listening(output io.Reader) (port string, err error) {
+	lines := bufio.NewReader(output)
+	first := make(chan string, 1)
+	go func() { // ends with the process
+		line, _ := lines.ReadString('\n')
+		first <- line
+		_, _ = io.Copy(io.Discard, lines)
+	}()
+	select {
+	case line := <-first:
+		if port, ok := strings.CutPrefix(strings.TrimSpace(line), "LISTEN "); ok {
+			return port, nil
+		}
+		return "", fmt.Errorf("the launcher said %q", line)
+	case <-time.After(30 * time.Second):
+		return "", errors.New("the launcher did not start within 30 s")
+	}
+}
+
+// prepare fetches the jars and compiles the launcher, once for a machine, and
+// returns the class path.
+func prepare() (classPath string, err error) {
+	if _, err := exec.LookPath("java"); err != nil {
+		return "", errors.New("there is no Java runtime (openjdk-17-jre-headless)")
+	}
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(root, ".cache", "mongotest-1.47.0")
+	classPath = folder + string(filepath.ListSeparator) + filepath.Join(folder, "*")
+	if kept, err := os.ReadFile(filepath.Join(folder, "MongoLauncher.java")); err == nil && bytes.Equal(kept, launcher) {
+		return classPath, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return "", err
+	}
+	draft, err := os.MkdirTemp(filepath.Dir(folder), "mongotest-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(draft)
+	if err := build(draft); err != nil {
+		return "", err
+	}
+	// Whole or not at all: another test binary may be doing the same.
+	if err := os.RemoveAll(folder); err != nil {
+		return "", err
+	}
+	if err := os.Rename(draft, folder); err != nil && !exists(filepath.Join(folder, "MongoLauncher.class")) {
+		return "", err
+	}
+	return classPath, nil
+}
+
+// build makes a folder with the jars, the compiled launcher and, last, its
+// source.
+func build(folder string) error {
+	if err := fetch(folder, engine); err != nil {
+		return err
+	}
+	source := filepath.Join(folder, "source", "MongoLauncher.java")
+	if err := os.MkdirAll(filepath.Dir(source), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(source, launcher, 0o644); err != nil {
+		return err
+	}
+	options := []string{"-source", "17", "-target", "17", "-nowarn", "-d", folder, "-cp", filepath.Join(folder, "*"), source}
+	command := exec.Command("javac", options...)
+	if _, err := exec.LookPath("javac"); err != nil {
+		tools := filepath.Join(folder, "compiler")
+		if err := fetch(tools, compiler); err != nil {
+			return err
+		}
+		jars := expand(folder) // the Eclipse compiler reads no wildcards
+		options = []string{"-cp", filepath.Join(tools, "*"), "org.eclipse.jdt.internal.compiler.batch.Main", "-17", "-nowarn", "-d", folder, "-cp", jars, source}
+		command = exec.Command("java", options...)
+	}
+	if said, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("compiling the launcher: %w: %s", err, said)
+	}
+	return os.Rename(source, filepath.Join(folder, "MongoLauncher.java"))
+}
+
+// fetch copies an artifact and everything that it needs into a folder.
+func fetch(folder, artifact string) error {
+	if _, err := exec.LookPath("mvn"); err != nil {
+		return errors.New("there is no Maven (maven) to fetch it with")
+	}
+	parts := strings.Split(artifact, ":")
+	project := fmt.Sprintf(`<project><modelVersion>4.0.0</modelVersion><groupId>countersign</groupId><artifactId>mongotest</artifactId><version>1</version>
+<dependencies><dependency><groupId>%s</groupId><artifactId>%s</artifactId><version>%s</version></dependency></dependencies></project>`, parts[0], parts[1], parts[2])
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	description := filepath.Join(folder, "pom.xml")
+	if err := os.WriteFile(description, []byte(project), 0o644); err != nil {
+		return err
+	}
+	command := exec.Command("mvn", "-B", "-q", "-f", description, "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies",
+		"-DincludeScope=runtime", "-DoutputDirectory="+folder)
+	if said, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("fetching %s: %w: %s", artifact, err, said)
+	}
+	return nil
+}
+
+func expand(folder string) string {
+	jars, _ := filepath.Glob(filepath.Join(folder, "*.jar"))
+	return strings.Join(jars, string(filepath.ListSeparator))
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func moduleRoot() (string, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for ; !exists(filepath.Join(folder, "go.mod")); folder = filepath.Dir(folder) {
+		if folder == filepath.Dir(folder) {
+			return "", errors.New("there is no go.mod above this folder")
+		}
+	}
+	return folder, nil
+}
