@@ -19,7 +19,7 @@ type OrgNode struct {
 	Department         string     `json:"department"`
 	Level              int        `json:"level" jsonschema_description:"Steps below the root of this chart, which has 0"`
 	DirectReportsCount int        `json:"direct_reports_count" jsonschema_description:"All direct reports, shown or not"`
-	DirectReports      []*OrgNode `json:"direct_reports"`
+	DirectReports      []*OrgNode `json:"direct_reports" db:"-"`
 }
 
 // OrgChart is the root of a chart, and whether the chart is whole.
