@@ -1,0 +1,246 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/fault"
+)
+
+// archive keeps conversations: a record each, its messages as a log, and per
+// owner a set of ids.
+type archive struct {
+	redis Redis
+	now   func() time.Time
+}
+
+// conversation is the record of one. It belongs to its owner alone.
+type conversation struct {
+	ID      string       `json:"id"`
+	Owner   access.Owner `json:"owner"`
+	Title   string       `json:"title"`
+	Created time.Time    `json:"created"`
+	Updated time.Time    `json:"updated"`
+}
+
+// entry is one message as the log has it.
+type entry struct {
+	At time.Time `json:"at"`
+	agent.Message
+}
+
+const (
+	maxTitle         = 80  // characters
+	maxConversations = 200 // listed, the newest
+	maxMessages      = 2000
+)
+
+// conversationNotFound is also what a stranger hears: whether it exists is not
+// their business.
+var conversationNotFound = &fault.Code{
+	Name: "CONVERSATION_NOT_FOUND", Kind: fault.NotFound, Status: http.StatusNotFound,
+	Meaning: "The conversation is unknown, deleted, or somebody else's.",
+	Suggest: "Start a new conversation, or list yours.",
+}
+
+var conversationID = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails since Go 1.24
+	return hex.EncodeToString(b[:])
+}
+
+// create makes a conversation, named after its first question. It is stored by
+// touch.
+func (a archive) create(ctx context.Context, o access.Owner, question string) (conversation, error) {
+	c := conversation{ID: newID(), Owner: o, Title: titleOf(question), Created: a.now().UTC()}
+	return c, a.redis.Join(ctx, ownedKey(o.String()), c.ID, conversationLife)
+}
+
+func titleOf(question string) string {
+	line := strings.Join(strings.Fields(question), " ")
+	if runes := []rune(line); len(runes) > maxTitle {
+		return string(runes[:maxTitle-1]) + "…"
+	}
+	return line
+}
+
+// touch stores the record anew: somebody spoke.
+func (a archive) touch(ctx context.Context, c conversation) error {
+	c.Updated = a.now().UTC()
+	b, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return a.redis.Set(ctx, conversationKey(c.ID), b, conversationLife)
+}
+
+// open returns the owner's conversation, or CONVERSATION_NOT_FOUND.
+func (a archive) open(ctx context.Context, o access.Owner, id string) (conversation, error) {
+	if !conversationID.MatchString(id) {
+		return conversation{}, noConversation()
+	}
+	c, ok, err := a.find(ctx, id)
+	if err != nil {
+		return conversation{}, err
+	}
+	if !ok || c.Owner != o {
+		return conversation{}, noConversation()
+	}
+	return c, nil
+}
+
+func noConversation() error { return conversationNotFound.New("There is no such conversation.") }
+
+func (a archive) find(ctx context.Context, id string) (c conversation, ok bool, err error) {
+	b, ok, err := a.redis.Get(ctx, conversationKey(id))
+	if err != nil || !ok {
+		return c, false, err
+	}
+	if err := json.Unmarshal(b, &c); err != nil {
+		return c, false, fmt.Errorf("reading conversation %s: %w", id, err)
+	}
+	return c, true, nil
+}
+
+// list returns the owner's conversations, newest first. Ids whose record has
+// expired leave the set.
+func (a archive) list(ctx context.Context, o access.Owner) ([]conversation, error) {
+	ids, err := a.redis.Members(ctx, ownedKey(o.String()))
+	if err != nil {
+		return nil, err
+	}
+	list := make([]conversation, 0, len(ids))
+	for _, id := range ids {
+		c, ok, err := a.find(ctx, id)
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			err = a.redis.Leave(ctx, ownedKey(o.String()), id)
+		default:
+			list = append(list, c)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(list, func(x, y conversation) int { return cmp.Or(y.Updated.Compare(x.Updated), strings.Compare(x.ID, y.ID)) })
+	return list[:min(len(list), maxConversations)], nil
+}
+
+// remove deletes everything of a conversation.
+func (a archive) remove(ctx context.Context, c conversation) error {
+	if err := a.redis.Leave(ctx, ownedKey(c.Owner.String()), c.ID); err != nil {
+		return err
+	}
+	for _, key := range []string{conversationKey(c.ID), messagesKey(c.ID), eventsKey(c.ID), openKey(c.ID)} {
+		if err := a.redis.Delete(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add keeps messages. Logs only grow, so that a turn and an outcome that come
+// at the same time cannot overwrite each other.
+func (a archive) add(ctx context.Context, id string, messages ...agent.Message) error {
+	for _, m := range messages {
+		b, err := json.Marshal(entry{At: a.now().UTC(), Message: m})
+		if err != nil {
+			return err
+		}
+		if _, err := a.redis.Append(ctx, messagesKey(id), b, conversationLife); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read returns a conversation's messages with their ids, oldest first.
+func (a archive) read(ctx context.Context, id string) (ids []string, entries []entry, err error) {
+	found, err := a.redis.ReadAfter(ctx, messagesKey(id), "", maxMessages, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range found {
+		var e entry
+		if err := json.Unmarshal(f.Data, &e); err != nil {
+			return nil, nil, fmt.Errorf("reading a message of conversation %s: %w", id, err)
+		}
+		ids, entries = append(ids, f.ID), append(entries, e)
+	}
+	return ids, entries, nil
+}
+
+// history is what a model is told of the conversation: the newest turns whose
+// messages fit into so many bytes, whole, and never less than the words of the
+// last one.
+func (a archive) history(ctx context.Context, id string, budget int) ([]agent.Message, error) {
+	_, entries, err := a.read(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	turns := turnsOf(entries)
+	var kept [][]agent.Message
+	for i := len(turns) - 1; i >= 0; i-- {
+		t := turns[i]
+		if sizeOf(t) > budget {
+			t = wordsOf(t) // rows can be asked for again; what was said cannot
+		}
+		if budget -= sizeOf(t); budget < 0 && len(kept) > 0 {
+			break
+		}
+		kept = append(kept, t)
+	}
+	slices.Reverse(kept)
+	return slices.Concat(kept...), nil
+}
+
+// turnsOf splits a conversation where a question begins.
+func turnsOf(entries []entry) [][]agent.Message {
+	var turns [][]agent.Message
+	for _, e := range entries {
+		if e.Role == agent.User || len(turns) == 0 {
+			turns = append(turns, nil)
+		}
+		last := len(turns) - 1
+		turns[last] = append(turns[last], e.Message)
+	}
+	return turns
+}
+
+func wordsOf(turn []agent.Message) []agent.Message {
+	var words []agent.Message
+	for _, m := range turn {
+		if m.Text != "" {
+			words = append(words, agent.Message{Role: m.Role, Text: m.Text})
+		}
+	}
+	return words
+}
+
+func sizeOf(turn []agent.Message) (bytes int) {
+	for _, m := range turn {
+		bytes += len(m.Text)
+		for _, c := range m.Calls {
+			bytes += len(c.Tool) + len(c.Args)
+		}
+		for _, r := range m.Results {
+			bytes += len(r.Answer)
+		}
+	}
+	return bytes
+}

@@ -1,0 +1,76 @@
+package gateway
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/httpx"
+)
+
+// question is what a person asks.
+type question struct {
+	Query          string          `json:"query"`
+	ConversationID string          `json:"conversationId,omitempty"`
+	UserContext    json.RawMessage `json:"userContext,omitempty"`
+}
+
+func (g *Gateway) askByGet(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	q := r.URL.Query()
+	text := q.Get("query")
+	if text == "" {
+		text = q.Get("q")
+	}
+	return g.ask(w, r, p, question{Query: text, ConversationID: q.Get("conversationId")})
+}
+
+func (g *Gateway) askByPost(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	q, err := httpx.Decode[question](w, r, g.o.Limits.Body)
+	if err != nil {
+		return err
+	}
+	return g.ask(w, r, p, q)
+}
+
+// ask begins a turn and streams it. The turn does not need the stream: a client
+// that leaves finds the rest under the conversation's events.
+func (g *Gateway) ask(w http.ResponseWriter, r *http.Request, p *access.Principal, q question) error {
+	if err := q.check(p); err != nil {
+		return err
+	}
+	t, err := g.begin(r.Context(), p, q)
+	if err != nil {
+		return err
+	}
+	return g.streamTurn(w, r, t)
+}
+
+func (q question) check(p *access.Principal) error {
+	if !utf8.ValidString(q.Query) || strings.TrimSpace(q.Query) == "" {
+		return fault.BadRequest.New("Query is required.").Suggest("Ask a question of 1 to %d characters.", agent.MaxQuestion)
+	}
+	if n := utf8.RuneCountInString(q.Query); n > agent.MaxQuestion {
+		return fault.BadRequest.New("The question has %d characters; at most %d are read.", n, agent.MaxQuestion).Suggest("Ask in fewer words.")
+	}
+	return checkUserContext(p, q.UserContext)
+}
+
+// checkUserContext refuses a claim to be someone else. Its other fields give
+// nobody any right and are not looked at.
+func checkUserContext(p *access.Principal, raw json.RawMessage) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	var claimed struct{ Username, Email string }
+	if err := json.Unmarshal(raw, &claimed); err != nil {
+		return fault.BadRequest.New("userContext is not an object of texts.")
+	}
+	if claimed.Username != "" && claimed.Username != p.Username() || claimed.Email != "" && !strings.EqualFold(claimed.Email, p.Email()) {
+		return fault.UserMismatch.New("The userContext names someone else than the token.")
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package gateway
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/httpx"
+)
+
+// The shapes of conversations on the wire.
+type (
+	conversationView struct {
+		ID      string    `json:"id"`
+		Title   string    `json:"title"`
+		Created time.Time `json:"created"`
+		Updated time.Time `json:"updated"`
+	}
+	wholeConversation struct {
+		conversationView
+		Running     bool          `json:"running"`     // a question is being answered
+		LastEventID string        `json:"lastEventId"` // the messages tell everything up to here: follow the events after it
+		Messages    []messageView `json:"messages"`
+	}
+	messageView struct {
+		ID      string     `json:"id"`
+		Role    agent.Role `json:"role"`
+		Content string     `json:"content"`        // of a tool: the envelope as it was read
+		Tool    string     `json:"tool,omitempty"` // of a tool: its name
+		At      time.Time  `json:"at"`
+	}
+)
+
+func viewOf(c conversation) conversationView {
+	return conversationView{c.ID, c.Title, c.Created, c.Updated}
+}
+
+func (g *Gateway) listConversations(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	list, err := g.archive.list(r.Context(), p.Owner())
+	if err != nil {
+		return err
+	}
+	views := make([]conversationView, len(list))
+	for i, c := range list {
+		views[i] = viewOf(c)
+	}
+	return httpx.JSON(w, http.StatusOK, map[string]any{"conversations": views})
+}
+
+func (g *Gateway) showConversation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	c, err := g.archive.open(r.Context(), p.Owner(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	view := wholeConversation{conversationView: viewOf(c), Messages: []messageView{}}
+	if view.LastEventID, view.Running, err = g.told(r, c.ID); err != nil { // before the messages: rather an event twice than none
+		return err
+	}
+	ids, entries, err := g.archive.read(r.Context(), c.ID)
+	if err != nil {
+		return err
+	}
+	for i, e := range entries {
+		view.Messages = append(view.Messages, g.messages(ids[i], e)...)
+	}
+	return httpx.JSON(w, http.StatusOK, view)
+}
+
+// told returns the id up to which a conversation's messages tell its events: a
+// running turn is told by its events alone, from its beginning.
+func (g *Gateway) told(r *http.Request, conversation string) (id string, running bool, err error) {
+	if err := g.mend(r.Context(), conversation); err != nil {
+		return "", false, err
+	}
+	before, open, err := g.o.Redis.Get(r.Context(), openKey(conversation))
+	if err != nil || open {
+		return string(before), open, err
+	}
+	id, err = g.o.Redis.LastID(r.Context(), eventsKey(conversation))
+	return id, false, err
+}
+
+// messages draws one stored message; the results of one step are several.
+func (g *Gateway) messages(id string, e entry) []messageView {
+	var views []messageView
+	if e.Text != "" {
+		views = append(views, messageView{ID: id, Role: e.Role, Content: e.Text, At: e.At})
+	}
+	for i, result := range e.Results {
+		answer := clip(result.Answer, g.o.Limits.Rows, g.o.Limits.Data)
+		views = append(views, messageView{ID: id + "." + strconv.Itoa(i), Role: agent.ToolRole, Content: string(answer), Tool: result.Tool, At: e.At})
+	}
+	return views
+}
+
+func (g *Gateway) deleteConversation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	c, err := g.archive.open(r.Context(), p.Owner(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if _, err := g.stopTurn(r.Context(), c.ID); err != nil {
+		return err
+	}
+	if err := g.archive.remove(r.Context(), c); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,148 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/seal"
+)
+
+// Servers is what the gateway needs of the servers behind it. Package upstream
+// is it.
+type Servers interface {
+	agent.Toolbox
+	// EachServer reports how each server is doing.
+	EachServer(report func(name string, healthy bool, calls, failures int64, average time.Duration))
+	// Execute answers a confirmation at the server that owns it, or asks each
+	// when server is empty. It returns the HTTP status and the body given.
+	Execute(ctx context.Context, server, id string, approved bool) (status int, body json.RawMessage, err error)
+}
+
+// Desk shows people their own confirmations. Package confirm has it.
+type Desk interface {
+	Get(ctx context.Context, p *access.Principal, id confirm.ID) (confirm.Record, error)
+	PendingOf(ctx context.Context, p *access.Principal) ([]confirm.Record, error)
+}
+
+// Login signs people in with a browser. Package auth has it.
+type Login interface {
+	Start(ctx context.Context) (address string, flow auth.Flow, err error)
+	Finish(ctx context.Context, query url.Values, flow auth.Flow) (token string, p *access.Principal, expires time.Time, err error)
+	EndSessionURL(ctx context.Context, returnTo string) (string, error)
+}
+
+// Limits bound what one person can ask for. Zero fields take the default.
+type Limits struct {
+	Turns    int           // turns of one person at a time, on this replica; 4
+	TurnTime time.Duration // of one turn; 3 minutes
+	Body     int64         // bytes of a request's body; 256 KiB
+	Rows     int           // rows of a tool's answer on a stream; 50
+	Data     int           // bytes of a tool's answer on a stream; 64 KiB
+	History  int           // bytes of a conversation that a model is told; 32 KiB, about 8,192 tokens
+}
+
+// Options are the gateway's parts. Verify, Model, Servers, Desk and Redis are
+// required, and Cookies with Login.
+type Options struct {
+	PublicURL string   // the address that people and clients know, without a path
+	Issuers   []string // identity issuers whose tokens are taken, for clients that look for one
+
+	Verify  func(ctx context.Context, token string) (*access.Principal, error)
+	Login   Login // nil: bearer tokens only
+	Cookies *seal.Ring
+
+	Model   agent.Model
+	System  string // a company's own words to the model
+	Servers Servers
+	Desk    Desk
+	Redis   Redis
+	Audit   audit.Sink // nil: nothing is recorded
+
+	Web  fs.FS        // the chat page; nil: none
+	MCP  http.Handler // serves /mcp; nil: none
+	JWKS http.Handler // serves the keys of internal tokens; nil: none
+
+	Limits Limits
+	Log    *slog.Logger
+	Now    func() time.Time
+}
+
+// Gateway is the host. Shutdown ends it.
+type Gateway struct {
+	o       Options
+	surface httpx.Surface
+	archive archive
+	life    context.Context
+	end     context.CancelCauseFunc
+
+	mu      sync.Mutex
+	busy    map[access.Owner]int // turns under way
+	running map[string]*turn     // by conversation
+	work    sync.WaitGroup       // turns
+}
+
+// errShutdown is why everything ends when the program does.
+var errShutdown = errors.New("the gateway is about to end")
+
+// New makes a gateway of its parts, or says which are missing.
+func New(o Options) (*Gateway, error) {
+	if o.Verify == nil || o.Model == nil || o.Servers == nil || o.Desk == nil || o.Redis == nil || o.PublicURL == "" {
+		return nil, errors.New("a gateway needs a public address, a verifier, a model, servers, a desk and Redis")
+	}
+	if o.Login != nil && o.Cookies == nil {
+		return nil, errors.New("a gateway with a login needs a ring to seal cookies")
+	}
+	o.fill()
+	g := &Gateway{
+		o: o, archive: archive{redis: o.Redis, now: o.Now},
+		busy: make(map[access.Owner]int), running: make(map[string]*turn),
+	}
+	g.surface = httpx.Surface{Write: g.refuse, Log: o.Log}
+	g.life, g.end = context.WithCancelCause(context.Background())
+	return g, nil
+}
+
+func (o *Options) fill() {
+	o.PublicURL = strings.TrimSuffix(o.PublicURL, "/")
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	l := &o.Limits
+	l.Turns, l.TurnTime, l.Body = cmp.Or(l.Turns, 4), cmp.Or(l.TurnTime, 3*time.Minute), cmp.Or(l.Body, 256<<10)
+	l.Rows, l.Data, l.History = cmp.Or(l.Rows, 50), cmp.Or(l.Data, 64<<10), cmp.Or(l.History, 32<<10)
+}
+
+// Handler serves the whole API.
+func (g *Gateway) Handler() http.Handler { return g.surface.Front(g.routes()) }
+
+// Shutdown ends every turn and every stream, each with a word to who listens,
+// and waits for the turns, but no longer than ctx.
+func (g *Gateway) Shutdown(ctx context.Context) error {
+	g.mu.Lock()
+	g.end(errShutdown)
+	g.mu.Unlock()
+	ended := make(chan struct{})
+	go func() { defer close(ended); g.work.Wait() }()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
