@@ -86,9 +86,12 @@ type Store interface {
 	// Deny moves a pending record of that owner to denied and keeps it for Memory.
 	Deny(ctx context.Context, id ID, owner access.Owner, now time.Time) (Record, Claim, error)
 	// Settle moves an applying record to its end (Applied or Failed, kept for
-	// Memory) or back to Pending until it expires. A record in another state is
-	// left as it is: the first end stands.
-	Settle(ctx context.Context, id ID, to State, answer json.RawMessage, now time.Time) error
+	// Memory) or back to Pending until it expires; a reopened one remembers when
+	// it was claimed. A pending record can still become Applied: it was reopened
+	// while its apply went through after all. A record in another state is left
+	// as it is, because the first end stands, and one that is gone stays gone.
+	// moved says whether the record is in that state by this call.
+	Settle(ctx context.Context, id ID, to State, answer json.RawMessage, now time.Time) (moved bool, err error)
 	// PendingOf lists an owner's pending records, oldest first.
 	PendingOf(ctx context.Context, owner access.Owner) ([]Record, error)
 }

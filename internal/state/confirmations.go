@@ -171,23 +171,21 @@ func claimOf(r *confirm.Record, owner access.Owner, now time.Time) confirm.Claim
 	return confirm.Ended
 }
 
-// Settle implements [confirm.Store]. A record that is gone stays gone.
-func (c *Confirmations) Settle(ctx context.Context, id confirm.ID, to confirm.State, answer json.RawMessage, now time.Time) error {
-	_, err := c.change(ctx, id, func(r *confirm.Record) (bool, time.Duration) {
+// Settle implements [confirm.Store].
+func (c *Confirmations) Settle(ctx context.Context, id confirm.ID, to confirm.State, answer json.RawMessage, now time.Time) (moved bool, err error) {
+	_, err = c.change(ctx, id, func(r *confirm.Record) (bool, time.Duration) {
 		reopened := r.State == confirm.Pending && to == confirm.Applied
-		if r.State != confirm.Applying && !reopened {
-			return false, 0
-		}
+		moved = r.State == confirm.Applying || reopened
 		r.State, r.Answer = to, answer
 		if to == confirm.Pending {
-			return true, r.Expires.Sub(now)
+			return moved, r.Expires.Sub(now)
 		}
-		return true, confirm.Memory
+		return moved, confirm.Memory
 	})
 	if errors.Is(err, errNone) {
-		return nil
+		return false, nil
 	}
-	return err
+	return moved && err == nil, err
 }
 
 var (

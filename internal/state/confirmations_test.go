@@ -53,6 +53,11 @@ func wantClaim(t testing.TB, want confirm.Claim) func(confirm.Record, confirm.Cl
 	}
 }
 
+// settle drops whether a record was moved; what it is then, the tests look at.
+func settle(t testing.TB) func(bool, error) {
+	return func(_ bool, err error) { t.Helper(); must(t, err) }
+}
+
 func wantRecord(t testing.TB, c *Confirmations, want confirm.Record) {
 	t.Helper()
 	got, ok, err := c.Get(t.Context(), want.ID)
@@ -79,7 +84,7 @@ func TestRecordComesBackByteForByte(t *testing.T) {
 		wantLife(t, c, "a", confirm.TTL)
 		answer := json.RawMessage(`{ "status": "success", "data": {"message":"<done> & \u2028"} }`)
 		wantClaim(t, confirm.Won)(c.Claim(t.Context(), "a", alice, noon))
-		must(t, c.Settle(t.Context(), "a", confirm.Applied, answer, noon))
+		settle(t)(c.Settle(t.Context(), "a", confirm.Applied, answer, noon))
 		r.State, r.Claimed, r.Answer = confirm.Applied, noon, answer
 		wantRecord(t, c, r)
 		if err := c.Create(t.Context(), r); err == nil {
@@ -113,7 +118,7 @@ func TestClaimsOfALife(t *testing.T) {
 		}
 		wantClaim(t, confirm.Taken)(c.Claim(ctx, "a", alice, late))
 
-		must(t, c.Settle(ctx, "a", confirm.Failed, json.RawMessage(`{}`), late))
+		settle(t)(c.Settle(ctx, "a", confirm.Failed, json.RawMessage(`{}`), late))
 		wantClaim(t, confirm.Ended)(c.Claim(ctx, "a", alice, late))
 		wantClaim(t, confirm.Ended)(c.Deny(ctx, "a", alice, late))
 	})
@@ -129,7 +134,7 @@ func TestDenialEnds(t *testing.T) {
 		wantRecord(t, c, r)
 		wantLife(t, c, "a", confirm.Memory)
 		wantClaim(t, confirm.Ended)(c.Claim(ctx, "a", alice, noon))
-		must(t, c.Settle(ctx, "a", confirm.Applied, json.RawMessage(`{}`), noon))
+		settle(t)(c.Settle(ctx, "a", confirm.Applied, json.RawMessage(`{}`), noon))
 		wantRecord(t, c, r) // the first end stands
 	})
 }
@@ -148,17 +153,17 @@ func TestReopenedLivesForTheRestOfItsTime(t *testing.T) {
 		ctx := t.Context()
 		r := create(t, c, "a")
 		wantClaim(t, confirm.Won)(c.Claim(ctx, "a", alice, noon))
-		must(t, c.Settle(ctx, "a", confirm.Pending, nil, noon.Add(100*time.Second)))
+		settle(t)(c.Settle(ctx, "a", confirm.Pending, nil, noon.Add(100*time.Second)))
 		r.Claimed = noon
 		wantRecord(t, c, r)
 		wantLife(t, c, "a", 200*time.Second)
 
 		wantClaim(t, confirm.Won)(c.Claim(ctx, "a", alice, noon))
-		must(t, c.Settle(ctx, "a", confirm.Pending, nil, r.Expires))
+		settle(t)(c.Settle(ctx, "a", confirm.Pending, nil, r.Expires))
 		if _, ok, err := c.Get(ctx, "a"); ok || err != nil {
 			t.Errorf("reopened after its time: got %v, %v, want it gone", ok, err)
 		}
-		must(t, c.Settle(ctx, "a", confirm.Applied, nil, noon)) // gone stays gone
+		settle(t)(c.Settle(ctx, "a", confirm.Applied, nil, noon)) // gone stays gone
 		wantClaim(t, confirm.Unknown)(c.Claim(ctx, "a", alice, noon))
 	})
 }
@@ -167,10 +172,10 @@ func TestReopenedCanStillBecomeApplied(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		ctx := t.Context()
 		r := create(t, c, "a")
-		must(t, c.Settle(ctx, "a", confirm.Failed, json.RawMessage(`{}`), noon))
-		must(t, c.Settle(ctx, "a", confirm.Pending, nil, noon))
+		settle(t)(c.Settle(ctx, "a", confirm.Failed, json.RawMessage(`{}`), noon))
+		settle(t)(c.Settle(ctx, "a", confirm.Pending, nil, noon))
 		wantRecord(t, c, r)
-		must(t, c.Settle(ctx, "a", confirm.Applied, json.RawMessage(`{}`), noon))
+		settle(t)(c.Settle(ctx, "a", confirm.Applied, json.RawMessage(`{}`), noon))
 		r.State, r.Answer = confirm.Applied, json.RawMessage(`{}`)
 		wantRecord(t, c, r)
 	})
@@ -228,7 +233,7 @@ func TestPendingOfListsOwnOldestFirst(t *testing.T) {
 		must(t, c.Create(ctx, other))
 		wantClaim(t, confirm.Won)(c.Deny(ctx, "a", alice, noon))
 		wantClaim(t, confirm.Won)(c.Claim(ctx, "d", alice, noon))
-		must(t, c.Settle(ctx, "d", confirm.Pending, nil, noon))
+		settle(t)(c.Settle(ctx, "d", confirm.Pending, nil, noon))
 		must(t, c.redis.Delete(ctx, "pending:b")) // as if it had expired
 
 		got, err := c.PendingOf(ctx, alice)

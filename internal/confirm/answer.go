@@ -1,0 +1,228 @@
+package confirm
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
+)
+
+// Limits of an answer.
+const (
+	applyLimit  = ClaimAge - 5*time.Second // an apply ends before its claim counts as left behind
+	settleLimit = 5 * time.Second          // what follows an apply, also when the caller has gone
+)
+
+// Verdict is what an answer came to: Applied with the receipt, Failed with the
+// encoded error, or Denied with nothing.
+type Verdict struct {
+	State  State
+	Answer json.RawMessage
+}
+
+// Answer approves or denies a confirmation of p. An approval is carried out by
+// e at most once; whoever asks again gets the same bytes. What e.Find returns
+// is the truth: it outlives the store of confirmations.
+//
+// A fault of kind Unavailable or Internal that left nothing behind is returned,
+// and the confirmation waits again for what is left of its time. The others are
+// CONFIRMATION_NOT_FOUND, USER_MISMATCH, CONFIRMATION_IN_PROGRESS,
+// CONFIRMATION_DENIED, and SERVICE_UNAVAILABLE when the store or the audit
+// cannot be used.
+func (d *Desk) Answer(ctx context.Context, p *access.Principal, id ID, approved bool, e Effect) (Verdict, error) {
+	if !idShape.MatchString(string(id)) {
+		return Verdict{}, notFound()
+	}
+	a := answering{d, p, id, approved, e}
+	return a.run(access.With(ctx, p))
+}
+
+// answering is one answer on its way.
+type answering struct {
+	*Desk
+	who      *access.Principal
+	id       ID
+	approved bool
+	effect   Effect
+}
+
+func (a answering) run(ctx context.Context) (Verdict, error) {
+	r, claim, err := a.take(ctx)
+	if err != nil {
+		return Verdict{}, err
+	}
+	switch claim {
+	case Won:
+		return a.won(ctx, r)
+	case Left:
+		return a.left(ctx, r)
+	case Taken:
+		return a.taken(ctx, r)
+	case Ended:
+		return a.ended(ctx, r)
+	case Foreign:
+		return Verdict{}, a.refuse(ctx, a.who, a.id, fault.UserMismatch.New("You can only approve your own confirmations"))
+	}
+	return a.unknown(ctx)
+}
+
+// take claims or denies.
+func (a answering) take(ctx context.Context) (Record, Claim, error) {
+	if a.approved {
+		return a.store.Claim(ctx, a.id, a.who.Owner(), a.now())
+	}
+	if r, found, err := a.tried(ctx); found || err != nil {
+		return r, Ended, err
+	}
+	return a.store.Deny(ctx, a.id, a.who.Owner(), a.now())
+}
+
+// tried looks, before a denial, whether an earlier try went through after all:
+// nobody may be told that nothing happened when it has.
+func (a answering) tried(ctx context.Context) (r Record, found bool, err error) {
+	r, ok, err := a.store.Get(ctx, a.id)
+	if err != nil || !ok || r.State != Pending || r.Claimed.IsZero() || r.Owner != a.who.Owner() {
+		return r, false, err
+	}
+	receipt, found, err := a.find(ctx)
+	if found {
+		a.settle(ctx, r, receipt)
+		r.State, r.Answer = Applied, receipt
+	}
+	return r, found, err
+}
+
+func (a answering) won(ctx context.Context, r Record) (Verdict, error) {
+	if a.approved {
+		return a.apply(ctx, r)
+	}
+	if err := a.write(ctx, a.who, r, stepDenied, "cancelled"); err != nil {
+		return Verdict{}, err
+	}
+	return Verdict{State: Denied}, nil
+}
+
+// apply carries the change out. The caller's leaving may stop the change
+// itself, but not what has to be kept about it.
+func (a answering) apply(ctx context.Context, r Record) (Verdict, error) {
+	if err := a.write(ctx, a.who, r, stepApproved, ""); err != nil {
+		_, _ = a.end(ctx, r, Pending, nil)
+		return Verdict{}, err
+	}
+	limited, cancel := context.WithTimeout(ctx, applyLimit)
+	defer cancel()
+	answer, err := a.effect.Apply(limited, r)
+	if err != nil {
+		return a.failed(ctx, r, answer, fault.From(err))
+	}
+	a.tell(ctx, a.who, r, stepApplied, "success")
+	_, _ = a.end(ctx, r, Applied, answer)
+	return Verdict{Applied, answer}, nil
+}
+
+// failed decides what a fault means. A receipt outweighs any fault: the change
+// went through, here or under an earlier claim, and its answer was lost.
+func (a answering) failed(ctx context.Context, r Record, answer json.RawMessage, why *fault.Error) (Verdict, error) {
+	receipt, found, err := a.find(ctx)
+	if found {
+		return a.settle(ctx, r, receipt), nil
+	}
+	if err != nil || passing(why) {
+		a.tell(ctx, a.who, r, stepReopened, why.Code.Name)
+		_, _ = a.end(ctx, r, Pending, nil)
+		return Verdict{}, why
+	}
+	a.tell(ctx, a.who, r, stepFailed, why.Code.Name)
+	_, _ = a.end(ctx, r, Failed, answer)
+	return Verdict{Failed, answer}, nil
+}
+
+// passing says whether a fault may be another one, or none, the next time.
+func passing(f *fault.Error) bool {
+	return f.Kind() == fault.Unavailable || f.Kind() == fault.Internal
+}
+
+// left settles what a crash left behind, and if nothing had been changed yet,
+// answers once more.
+func (a answering) left(ctx context.Context, r Record) (Verdict, error) {
+	receipt, found, err := a.find(ctx)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if found {
+		return a.settle(ctx, r, receipt), nil
+	}
+	moved, err := a.end(ctx, r, Pending, nil)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if moved {
+		a.tell(ctx, a.who, r, stepReopened, "")
+	}
+	return a.run(ctx) // not endless: nobody is left behind again before ClaimAge
+}
+
+// taken looks for the receipt first: the other's answer may be on its way, or
+// have died on it.
+func (a answering) taken(ctx context.Context, r Record) (Verdict, error) {
+	receipt, found, err := a.find(ctx)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if !found {
+		return Verdict{}, fault.ConfirmationInProgress.New("Another answer to this confirmation is being carried out.")
+	}
+	return a.settle(ctx, r, receipt), nil
+}
+
+// ended repeats the end. That an applied change is denied comes too late: the
+// receipt says so.
+func (a answering) ended(ctx context.Context, r Record) (Verdict, error) {
+	if r.State == Denied {
+		return Verdict{}, a.refuse(ctx, a.who, r.ID, fault.ConfirmationDenied.New("This confirmation was denied before."))
+	}
+	return Verdict{r.State, r.Answer}, nil
+}
+
+// unknown is what the store has lost, or never had.
+func (a answering) unknown(ctx context.Context) (Verdict, error) {
+	receipt, found, err := a.find(ctx)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if !found {
+		return Verdict{}, a.refuse(ctx, a.who, a.id, notFound())
+	}
+	return Verdict{Applied, receipt}, nil
+}
+
+// find asks for the caller's receipt, also when the caller has gone.
+func (a answering) find(ctx context.Context) (receipt json.RawMessage, found bool, err error) {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	return a.effect.Find(ctx, a.who.Owner(), a.id)
+}
+
+// settle ends a record with the receipt that was found.
+func (a answering) settle(ctx context.Context, r Record, receipt json.RawMessage) Verdict {
+	if moved, _ := a.end(ctx, r, Applied, receipt); moved {
+		a.tell(ctx, a.who, r, stepSettled, "success")
+	}
+	return Verdict{Applied, receipt}
+}
+
+// end moves the record to an end, or back to Pending, also when the caller has
+// gone. After an apply its error costs nothing: the record stays applying, and
+// whoever asks after ClaimAge finds out what became of it.
+func (a answering) end(ctx context.Context, r Record, to State, answer json.RawMessage) (moved bool, err error) {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	return a.store.Settle(ctx, r.ID, to, answer, a.now())
+}
+
+// lasting outlives the caller, but not for long.
+func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+}

@@ -1,0 +1,324 @@
+package confirm_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
+)
+
+// crash is what a burnt fuse panics with: the desk's process is gone.
+type crash struct{}
+
+// fuse burns at the nth place where a desk meets the world: before and after
+// each call of the store, the audit and the effect. Zero never burns.
+type fuse struct{ left int }
+
+func (f *fuse) pass() {
+	f.left--
+	if f.left == 0 {
+		panic(crash{})
+	}
+}
+
+type fusedStore struct {
+	confirm.Store
+	*fuse
+}
+
+func (s fusedStore) Get(ctx context.Context, id confirm.ID) (confirm.Record, bool, error) {
+	s.pass()
+	defer s.pass()
+	return s.Store.Get(ctx, id)
+}
+
+func (s fusedStore) Claim(ctx context.Context, id confirm.ID, o access.Owner, now time.Time) (confirm.Record, confirm.Claim, error) {
+	s.pass()
+	defer s.pass()
+	return s.Store.Claim(ctx, id, o, now)
+}
+
+func (s fusedStore) Deny(ctx context.Context, id confirm.ID, o access.Owner, now time.Time) (confirm.Record, confirm.Claim, error) {
+	s.pass()
+	defer s.pass()
+	return s.Store.Deny(ctx, id, o, now)
+}
+
+func (s fusedStore) Settle(ctx context.Context, id confirm.ID, to confirm.State, answer json.RawMessage, now time.Time) (bool, error) {
+	s.pass()
+	defer s.pass()
+	return s.Store.Settle(ctx, id, to, answer, now)
+}
+
+type fusedSink struct {
+	audit.Sink
+	*fuse
+}
+
+func (s fusedSink) Append(ctx context.Context, e audit.Event) error {
+	s.pass()
+	defer s.pass()
+	return s.Sink.Append(ctx, e)
+}
+
+type fusedEffect struct {
+	confirm.Effect
+	*fuse
+}
+
+func (e fusedEffect) Apply(ctx context.Context, r confirm.Record) (json.RawMessage, error) {
+	e.pass()
+	defer e.pass()
+	return e.Effect.Apply(ctx, r)
+}
+
+func (e fusedEffect) Find(ctx context.Context, o access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
+	e.pass()
+	defer e.pass()
+	return e.Effect.Find(ctx, o, id)
+}
+
+// answerAndCrash answers with a desk that crashes at the nth place. crashed is
+// false when it got to its end before.
+func (w *world) answerAndCrash(id confirm.ID, approved bool, place int) (v confirm.Verdict, crashed bool) {
+	f := &fuse{left: place}
+	defer func() {
+		if r := recover(); r != nil {
+			if r != any(crash{}) {
+				panic(r)
+			}
+			v, crashed = confirm.Verdict{}, true
+		}
+	}()
+	desk := confirm.NewDesk(fusedStore{w.store, f}, fusedSink{w.audit, f}, w.now)
+	v, _ = desk.Answer(context.Background(), alice, id, approved, fusedEffect{w.ledger, f})
+	return v, false
+}
+
+// TestCrashAtEveryPlace kills the desk at every place of a first answer, then
+// at every place of the second, and then answers a third time, undisturbed.
+func TestCrashAtEveryPlace(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, second, third bool          // approved?
+		between              func(*world)  // after the first crash
+		before, after        *fault.Error  // what troubles the first apply
+		pause                time.Duration // between answers
+	}{
+		"approve":                 {first: true, second: true, third: true, pause: 31 * time.Second},
+		"approve, quickly again":  {first: true, second: true, third: true, pause: time.Second},
+		"approve, then deny":      {first: true, second: true, third: false, pause: 31 * time.Second},
+		"approve, deny, approve":  {first: true, second: false, third: true, pause: 31 * time.Second},
+		"deny, then approve":      {first: false, second: false, third: true, pause: 31 * time.Second},
+		"approve, Redis lost":     {first: true, second: true, third: true, pause: 31 * time.Second, between: func(w *world) { w.redis.FlushAll() }},
+		"approve, answer lost":    {first: true, second: true, third: true, pause: 31 * time.Second, after: fault.Timeout.New("slow")},
+		"approve, database gone":  {first: true, second: true, third: true, pause: 31 * time.Second, before: fault.ServiceDown.New("gone")},
+		"approve, refused":        {first: true, second: true, third: true, pause: 31 * time.Second, before: fault.ConfirmationStale.New("stale")},
+		"answer lost, then deny":  {first: true, second: false, third: false, pause: 31 * time.Second, after: fault.Timeout.New("slow")},
+		"approve, after its time": {first: true, second: true, third: true, pause: 301 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			for i, burnt := 1, true; burnt; i++ {
+				for j, burntAgain := 1, true; burntAgain; j++ {
+					w.time, w.ledger.before, w.ledger.after = noon, c.before, c.after
+					life := story{world: w, id: w.open()}
+					burnt = life.answer(c.first, i)
+					w.ledger.before, w.ledger.after = nil, nil
+					if c.between != nil {
+						c.between(w)
+					}
+					w.time = w.time.Add(c.pause)
+					burntAgain = life.answer(c.second, j)
+					w.time = w.time.Add(c.pause)
+					life.answer(c.third, 0)
+					if life.check(); t.Failed() {
+						t.Fatalf("crashed at place %d, then at %d", i, j)
+					}
+				}
+			}
+		})
+	}
+}
+
+// story is one confirmation and what its owner was told.
+type story struct {
+	*world
+	id   confirm.ID
+	told []confirm.Verdict
+}
+
+func (s *story) answer(approved bool, place int) (crashed bool) {
+	v, crashed := s.answerAndCrash(s.id, approved, place)
+	s.told = append(s.told, v)
+	return crashed
+}
+
+// check compares what was told with what was done.
+func (s *story) check() {
+	s.t.Helper()
+	made := s.ledger.effects(s.id)
+	if made > 1 {
+		s.t.Errorf("%d effects", made)
+	}
+	ended := confirm.State("")
+	for _, v := range s.told {
+		if v.State == "" { // crashed, in progress, gone
+			continue
+		}
+		if ended != "" && v.State != ended {
+			s.t.Errorf("told %s, then %s", ended, v.State)
+		}
+		ended = v.State
+		if v.State == confirm.Applied && (made != 1 || string(v.Answer) != receipt) {
+			s.t.Errorf("told applied with %s, and %d effects", v.Answer, made)
+		}
+		if v.State != confirm.Applied && made != 0 {
+			s.t.Errorf("told %s, and %d effects", v.State, made)
+		}
+	}
+	if last := s.told[len(s.told)-1]; made == 1 && last.State != confirm.Applied && s.waited() {
+		s.t.Errorf("made, and the last answer was %q", last.State)
+	}
+}
+
+// waited says whether no claim can be in the way of the last answer any more.
+func (s *story) waited() bool { return s.time.Sub(noon) > 2*confirm.ClaimAge }
+
+// TestCrowdWithFailingStore lets approvals and denials meet while the store
+// fails before and after its changes.
+func TestCrowdWithFailingStore(t *testing.T) {
+	const rounds, crowd = 300, 16
+	w := newWorld(t)
+	for range rounds {
+		life := story{world: w, id: w.open()}
+		told := make(chan confirm.Verdict, crowd)
+		var all sync.WaitGroup
+		for i := range crowd {
+			all.Go(func() {
+				v, _ := w.desk().Answer(context.Background(), alice, life.id, i%8 != 7, flaky{w.ledger})
+				told <- v
+			})
+		}
+		all.Wait()
+		close(told)
+		for v := range told {
+			life.told = append(life.told, v)
+		}
+		if life.check(); t.Failed() {
+			t.FailNow()
+		}
+	}
+}
+
+// flaky fails a third of all applies before the change and a third after it.
+type flaky struct{ *ledger }
+
+func (f flaky) Apply(ctx context.Context, r confirm.Record) (json.RawMessage, error) {
+	chance := rand.IntN(3)
+	if chance == 0 {
+		return nil, fault.ServiceDown.New("gone before")
+	}
+	answer, err := f.ledger.Apply(ctx, r)
+	if chance == 1 {
+		return nil, fault.Timeout.New("gone after")
+	}
+	return answer, err
+}
+
+// TestThousandConfirmationsHundredApprovalsEach counts effects in the store and
+// in a real audit log.
+func TestThousandConfirmationsHundredApprovalsEach(t *testing.T) {
+	const confirmations, approvals, atOnce = 1000, 100, 8
+	w := newWorld(t)
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	log, err := audit.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	desk := confirm.NewDesk(w.store, log, w.now)
+	ids := make(chan confirm.ID)
+	var workers sync.WaitGroup
+	for range atOnce {
+		workers.Go(func() {
+			for id := range ids {
+				if err := approveTogether(desk, w.ledger, id, approvals); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range confirmations {
+		r, err := desk.Open(t.Context(), alice, raise)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids <- r.ID
+	}
+	close(ids)
+	workers.Wait()
+
+	for id, made := range w.ledger.made {
+		if made != 1 {
+			t.Errorf("%s: %d effects", id, made)
+		}
+	}
+	if n := len(w.ledger.made); n != confirmations {
+		t.Errorf("effects in the store: got %d, want %d", n, confirmations)
+	}
+	applied := 0
+	for e, err := range audit.Events(path) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Step == "applied" {
+			applied++
+		}
+	}
+	if applied != confirmations {
+		t.Errorf("effects in the audit: got %d, want %d", applied, confirmations)
+	}
+	if report, err := audit.Verify(path); err != nil || report.Broken != nil {
+		t.Errorf("audit: %v, %v", report.Broken, err)
+	}
+}
+
+// approveTogether has every approval answered with the receipt or with "in
+// progress", and at least one with the receipt.
+func approveTogether(desk *confirm.Desk, effect confirm.Effect, id confirm.ID, approvals int) error {
+	verdicts := make(chan error, approvals)
+	var all sync.WaitGroup
+	for range approvals {
+		all.Go(func() {
+			v, err := desk.Answer(context.Background(), alice, id, true, effect)
+			if err == nil && string(v.Answer) != receipt {
+				err = fmt.Errorf("%s: answered %s %s", id, v.State, v.Answer)
+			}
+			verdicts <- err
+		})
+	}
+	all.Wait()
+	close(verdicts)
+	receipts := 0
+	for err := range verdicts {
+		switch {
+		case err == nil:
+			receipts++
+		case !fault.Is(err, fault.ConfirmationInProgress):
+			return err
+		}
+	}
+	if receipts == 0 {
+		return fmt.Errorf("%s: nobody got the receipt", id)
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package confirm
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/fault"
+)
+
+// Desk opens confirmations and answers them. It keeps nothing itself: any
+// number of desks, in any number of processes, may share a store.
+type Desk struct {
+	store   Store
+	journal audit.Sink
+	now     func() time.Time
+}
+
+// NewDesk makes a desk. A nil now is time.Now.
+func NewDesk(store Store, journal audit.Sink, now func() time.Time) *Desk {
+	if now == nil {
+		now = time.Now
+	}
+	return &Desk{store: store, journal: journal, now: now}
+}
+
+// Request is a change that waits for its human.
+type Request struct {
+	Action  string          // the tool's name
+	Server  string          // who applies it
+	Input   json.RawMessage // validated, canonical
+	Digest  string          // SHA-256 of Input, hex
+	Facts   string          // digest of what the person is shown
+	Summary string
+	Data    map[string]any
+	Note    string // the reason that the person gave
+}
+
+// The steps of a life, as the audit names them.
+const (
+	stepOpened   = "opened"
+	stepApproved = "approved" // claimed, and about to be applied
+	stepDenied   = "denied"
+	stepApplied  = "applied"
+	stepFailed   = "failed"   // refused for good; nothing was changed
+	stepReopened = "reopened" // not applied; may be answered again
+	stepSettled  = "settled"  // found applied, after a crash or a lost answer
+	stepRefused  = "refused"  // an answer that had no effect
+)
+
+// Open keeps a change of p until p answers or TTL is over. It is on record
+// before it is stored: when the audit cannot be written, or the store not
+// reached, it returns SERVICE_UNAVAILABLE and nothing waits.
+func (d *Desk) Open(ctx context.Context, p *access.Principal, r Request) (Record, error) {
+	now := d.now().UTC()
+	record := Record{
+		ID: newID(), State: Pending, Action: r.Action, Server: r.Server,
+		Input: r.Input, Digest: r.Digest, Facts: r.Facts, Owner: p.Owner(), Username: p.Username(),
+		Summary: r.Summary, Data: r.Data, Note: r.Note, Created: now, Expires: now.Add(TTL),
+	}
+	if err := d.write(ctx, p, record, stepOpened, "pending_confirmation"); err != nil {
+		return Record{}, err
+	}
+	if err := d.store.Create(ctx, record); err != nil {
+		return Record{}, err
+	}
+	return record, nil
+}
+
+// Get returns a confirmation of p, in whatever state. One that does not exist
+// or expired is CONFIRMATION_NOT_FOUND, another person's USER_MISMATCH.
+func (d *Desk) Get(ctx context.Context, p *access.Principal, id ID) (Record, error) {
+	if !idShape.MatchString(string(id)) {
+		return Record{}, notFound()
+	}
+	r, ok, err := d.store.Get(ctx, id)
+	switch {
+	case err != nil:
+		return Record{}, err
+	case !ok || r.State == Pending && !d.now().Before(r.Expires):
+		return Record{}, notFound()
+	case r.Owner != p.Owner():
+		return Record{}, d.refuse(ctx, p, id, fault.UserMismatch.New("You can only see your own confirmations"))
+	}
+	return r, nil
+}
+
+// PendingOf lists the confirmations that wait for p, oldest first.
+func (d *Desk) PendingOf(ctx context.Context, p *access.Principal) ([]Record, error) {
+	return d.store.PendingOf(ctx, p.Owner())
+}
+
+// write puts a step on record. On an error the step must not be taken.
+func (d *Desk) write(ctx context.Context, p *access.Principal, r Record, step, outcome string) error {
+	e := event(p, audit.Confirmation, r.ID, step, outcome)
+	e.Server, e.Tool, e.Digest, e.Note = r.Server, r.Action, r.Digest, r.Note
+	if err := d.journal.Append(ctx, e); err != nil {
+		return fault.ServiceDown.New("This cannot be put on record, so it was not done.").Because(err)
+	}
+	return nil
+}
+
+// tell puts on record what has happened already. When that fails the answer
+// stands all the same: the approval before it is on record, and the receipt
+// beside the change says how it ended.
+func (d *Desk) tell(ctx context.Context, p *access.Principal, r Record, step, outcome string) {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	_ = d.write(ctx, p, r, step, outcome)
+}
+
+// refuse puts a refused answer on record and returns the refusal. An answer
+// that cannot be recorded is refused none the less.
+func (d *Desk) refuse(ctx context.Context, p *access.Principal, id ID, why *fault.Error) error {
+	_ = d.journal.Append(ctx, event(p, audit.Denial, id, stepRefused, why.Code.Name))
+	return why
+}
+
+func event(p *access.Principal, kind audit.Kind, id ID, step, outcome string) audit.Event {
+	owner := p.Owner()
+	return audit.Event{
+		Kind: kind, Issuer: owner.Issuer, Subject: owner.Subject, Username: p.Username(),
+		Step: step, Confirmation: string(id), Outcome: outcome,
+	}
+}
+
+func notFound() *fault.Error {
+	return fault.ConfirmationNotFound.New("Confirmation not found or expired")
+}
+
+var idShape = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// newID makes a random UUID (version 4).
+func newID() ID {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // crypto/rand.Read never fails since Go 1.24
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return ID(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]))
+}
