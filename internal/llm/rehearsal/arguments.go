@@ -1,0 +1,337 @@
+package rehearsal
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// choices fills in properties with a fixed set of values, and switches.
+func (r *reading) choices() {
+	for k := range r.f.props {
+		p := &r.f.props[k]
+		for _, value := range p.enum {
+			if at, n := r.find(identifierWords(value)); n > 0 && r.args[p.name] == nil {
+				r.give(at, n, 4)
+				r.args[p.name] = value
+			}
+		}
+		if p.isBool() && !r.f.writes() {
+			r.switchOn(p)
+		}
+	}
+}
+
+func (r *reading) switchOn(p *property) {
+	var words []string
+	for _, w := range p.words {
+		if w != "is" && w != "only" && w != "include" {
+			words = append(words, w)
+		}
+	}
+	if at, n := r.find(words); n > 0 {
+		r.give(at, n, 4)
+		r.args[p.name] = true
+	}
+}
+
+// find looks for words in a row among the unread tokens, by their stems.
+func (r *reading) find(words []string) (at, n int) {
+	if len(words) == 0 {
+		return 0, 0
+	}
+	for i := 0; i+len(words) <= len(r.part); i++ {
+		same := true
+		for j, w := range words {
+			t := r.part[i+j]
+			same = same && r.uses[i+j] == unread && t.kind == word && t.stem == stem(w)
+		}
+		if same {
+			return i, len(words)
+		}
+	}
+	return 0, 0
+}
+
+func (r *reading) give(at, n, score int) {
+	for i := range n {
+		r.uses[at+i] = given
+	}
+	r.score += score
+	r.anchored = r.anchored || score >= 4
+}
+
+// numbers fills in numbers: a change's new value, a year, "top 5".
+func (r *reading) numbers() {
+	for i, t := range r.part {
+		if t.kind != number || r.uses[i] != unread {
+			continue
+		}
+		if p := r.numberFor(i); p != nil {
+			r.giveNumber(p, i)
+		} else if p := r.idNumbered(i); p != nil {
+			r.give(i, 1, 2)
+			r.args[p.name] = idOf(p, t)
+		} else if r.f.closed {
+			r.give(i, 1, 0)
+		} else if limit := r.f.prop("limit"); limit != nil && !r.f.writes() && r.lowAt(i-1) == "first" {
+			r.give(i-1, 2, 1)
+			r.args["limit"] = math.Min(50, math.Max(1, t.amount.value))
+		}
+	}
+}
+
+// numberFor is the input that the i-th token, a number, belongs to.
+func (r *reading) numberFor(i int) *property {
+	var fits []*property
+	t := r.part[i]
+	for k := range r.f.props {
+		p := &r.f.props[k]
+		if !p.isNumber() || r.args[p.name] != nil {
+			continue
+		}
+		isYear := len(t.text) == 4 && t.amount.value >= 1900 && t.amount.value < 2200 && !t.amount.money
+		switch {
+		case p.stems["year"] != isYear && p.stems["year"]:
+		case p.stems["year"] && isYear, p.stems[stem(r.lowAt(i-1))], p.stems[stem(r.lowAt(i+1))]:
+			return p
+		case p.required && r.f.writes():
+			fits = append(fits, p)
+		}
+	}
+	if len(fits) == 1 {
+		return fits[0]
+	}
+	return nil
+}
+
+// idNumbered is the id that a number right behind its noun is: "book 7".
+func (r *reading) idNumbered(i int) *property {
+	p := r.idFor(span{})
+	if p == nil || p.format != "" || r.args[p.name] != nil || stem(r.lowAt(i-1)) != stem(p.noun()) {
+		return nil
+	}
+	return p
+}
+
+func idOf(p *property, t token) any {
+	if p.typ == "integer" {
+		return wholeOr(t.amount.value, p.typ)
+	}
+	return t.text
+}
+
+func (r *reading) giveNumber(p *property, i int) {
+	a, before := r.part[i].amount, r.lowAt(i-1)
+	r.give(i, 1, 2)
+	if r.f.writes() && (a.percent || before == "by") {
+		r.relative = &relative{prop: p, by: a, down: r.p.en.is("falling", r.mood.verb)}
+		return
+	}
+	r.args[p.name] = wholeOr(a.value, p.typ)
+}
+
+// wholeOr keeps an integer an integer.
+func wholeOr(v float64, typ string) any {
+	if typ == "integer" && v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		return int64(v)
+	}
+	return math.Round(v*100) / 100
+}
+
+// dates fills in dates. An input that asks for what is due before a day takes
+// today when the question says "due" and no day.
+func (r *reading) dates() {
+	for i, t := range r.part {
+		if t.kind != date {
+			continue
+		}
+		if p := r.dateFor(i); p != nil && r.args[p.name] == nil {
+			r.give(i, 1, 3)
+			r.args[p.name] = p.dayOf(t.days).String()
+		} else if r.f.closed {
+			r.give(i, 1, 0)
+		}
+	}
+	for k := range r.f.props {
+		p := &r.f.props[k]
+		if !p.isDate() || r.f.writes() || r.args[p.name] != nil || !p.endsBefore() {
+			continue
+		}
+		for i, t := range r.part {
+			if r.uses[i] == unread && t.kind == word && p.dueWord(r.p.en, t.stem) {
+				r.give(i, 1, 4)
+				r.args[p.name] = r.p.today.String()
+			}
+		}
+	}
+}
+
+// dateFor is the input that a date belongs to, by the words around it.
+func (r *reading) dateFor(i int) *property {
+	before := r.lowAt(i - 1)
+	var fits []*property
+	for k := range r.f.props {
+		p := &r.f.props[k]
+		if !p.isDate() {
+			continue
+		}
+		since := slices.Contains([]string{"after", "since", "from"}, before)
+		if p.endsBefore() && since || p.startsAfter() && !since {
+			continue
+		}
+		fits = append(fits, p)
+	}
+	if len(fits) == 1 {
+		return fits[0]
+	}
+	for _, p := range fits {
+		for _, t := range r.part {
+			if p.stems[t.stem] && t.kind == word {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+func (p property) endsBefore() bool {
+	return p.stems["befor"] || p.stems["until"] || p.stems["by"] || p.words[len(p.words)-1] == "to"
+}
+
+func (p property) startsAfter() bool {
+	return p.stems["after"] || p.stems["sinc"] || p.words[len(p.words)-1] == "from"
+}
+
+// dayOf is the day that a span of days means for the input: "before March"
+// ends where March begins, "due this month" where the month ends.
+func (p property) dayOf(d days) civil {
+	if p.endsBefore() && d.to.Sub(d.from.Time).Hours() > 24 {
+		return d.to
+	}
+	return d.from
+}
+
+// dueWord reports whether a word is what the input's name is about, "due" of
+// due_before.
+func (p property) dueWord(en *english, s string) bool {
+	for w := range p.stems {
+		if w == "befor" || w == "until" || w == "by" || w == "to" || w == "dat" {
+			continue
+		}
+		if w == s || en.groups[w][s] {
+			return true
+		}
+	}
+	return false
+}
+
+// assign gives each value to an input: the thing that the tool needs, or a
+// filter of a list.
+func (r *reading) assign(spans []span) {
+	for _, s := range spans {
+		switch {
+		case r.target == nil && r.idFor(s) != nil:
+			r.target = &target{prop: r.idFor(s), span: s}
+		case r.target != nil && r.target.span.at == 0 && r.target.span.end == 0 && !r.target.self:
+			r.target.span = s // a relation that waits for its person
+		case r.target != nil && s.place && !r.f.writes() && !r.f.lists():
+			r.target.span.words = append(r.target.span.words, s.words...)
+		case r.textFor(s) != nil:
+			r.args[r.textFor(s).name] = s.text
+		case r.f.closed:
+		case !r.f.writes() && r.f.lists() && len(r.filters) < 3:
+			r.filters = append(r.filters, s)
+		default:
+			continue
+		}
+		r.give(s.at, s.end-s.at, 1)
+		r.markAnchorNouns(s)
+	}
+}
+
+func (r *reading) markAnchorNouns(s span) {
+	if s.end < len(r.part) && r.uses[s.end] == unread && r.f.isAnchor(r.part[s.end]) {
+		r.uses[s.end] = meant
+	}
+}
+
+// idFor is the id that a value would be looked up for: a required one, or, in a
+// tool without text filters, an optional one.
+func (r *reading) idFor(s span) *property {
+	filters := false
+	for k := range r.f.props {
+		p := &r.f.props[k]
+		filters = filters || p.isText()
+		if p.isID() && p.required && r.args[p.name] == nil {
+			return p
+		}
+	}
+	for k := range r.f.props {
+		p := &r.f.props[k]
+		if p.isID() && !p.required && !filters && !r.f.writes() && !s.place {
+			return p
+		}
+	}
+	return nil
+}
+
+// textFor is the required text that a value fills, or the one whose name
+// stands beside it.
+func (r *reading) textFor(s span) *property {
+	for k := range r.f.props {
+		p := &r.f.props[k]
+		if !p.isText() || r.args[p.name] != nil {
+			continue
+		}
+		beside := p.stems[stem(r.lowAt(s.at-1))] || p.stems[stem(r.lowAt(s.end))]
+		if beside && !p.isTitle() || p.required && (r.f.writes() || p.isTitle() || s.code) {
+			return p
+		}
+	}
+	return nil
+}
+
+// selves gives "my" and "me" their meaning: the person who asks is the thing
+// that is asked for, or a tool that answers for its caller needs nothing.
+func (r *reading) selves() {
+	for i, t := range r.part {
+		if r.uses[i] != unread || t.kind != word || !r.p.en.is("self", t.low) {
+			continue
+		}
+		p := r.idFor(span{})
+		switch {
+		case r.f.closed, r.target != nil && r.target.self, r.f.own && r.target == nil && (p == nil || !p.required):
+		case r.target != nil && r.target.span.end == 0:
+			r.target.self = true
+		case r.target == nil && p != nil && !r.f.writes():
+			r.target = &target{prop: p, self: true}
+		default:
+			continue
+		}
+		r.give(i, 1, 1)
+	}
+}
+
+// reasons keeps what follows "because" where the tool has an input for it.
+func (r *reading) reasons() {
+	if r.mood.reason == "" {
+		return
+	}
+	for _, p := range r.f.props {
+		if p.isText() && (p.stems["reason"] || p.stems["comment"] || p.stems["not"]) {
+			r.args[p.name] = r.mood.reason
+			return
+		}
+	}
+	r.score, r.anchored = 0, false // a reason that would be lost
+}
+
+var starMeansAll = regexp.MustCompile("[\"'`“]\\*[\"'`”]")
+
+// everything is what a required search text takes when nothing is searched for:
+// a star, if the tool says that it means everything.
+func (f *form) everything(p *property) (string, bool) {
+	return "*", starMeansAll.MatchString(p.text) || p.isTitle() && starMeansAll.MatchString(f.tool.Description) && !strings.Contains(p.name, "name")
+}

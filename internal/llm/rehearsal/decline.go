@@ -1,0 +1,97 @@
+package rehearsal
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+)
+
+// decline says honestly what cannot be done, and what can.
+func (p *planner) decline([]token) string { return "I can't do that here. " + p.offer() }
+
+// offer lists what the open tools say of themselves.
+func (p *planner) offer() string {
+	const most = 12
+	if len(p.forms) == 0 {
+		return "There is nothing here that you may use."
+	}
+	var b strings.Builder
+	b.WriteString("I can:\n\n")
+	for i, f := range p.forms {
+		if i == most {
+			fmt.Fprintf(&b, "- and %d other things.\n", len(p.forms)-most)
+			break
+		}
+		b.WriteString("- " + clean(firstSentence(f)) + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func firstSentence(f *form) string {
+	text := f.tool.Description
+	if i := strings.Index(text, ". "); i >= 0 {
+		text = text[:i+1]
+	}
+	if text == "" {
+		text = strings.Join(identifierWords(f.tool.Name), " ")
+	}
+	return text
+}
+
+// refuse tells kindly what is closed to this person, and to whom it is open.
+func (p *planner) refuse(f *form) string {
+	text := fmt.Sprintf("I'm sorry, you may not do that here: %s", clean(firstSentence(f)))
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	if len(f.tool.Roles) > 0 {
+		text += fmt.Sprintf(" It takes one of these roles: %s.", joinOr(f.tool.Roles))
+	}
+	if len(p.person.Roles) > 0 {
+		text += fmt.Sprintf(" You have: %s.", joinAnd(p.person.Roles))
+	}
+	return text
+}
+
+// smallTalk answers what is no question to a tool.
+func (p *planner) smallTalk(t talk) (outcome, bool) {
+	words := lows(p.en.read(t.said, p.today))
+	switch {
+	case len(words) == 0:
+		return say("Please ask a question. " + p.offer()), true
+	case p.en.says("hello", words):
+		return say("Hello. " + p.offer()), true
+	case p.en.says("help", words):
+		return say(p.offer()), true
+	case len(t.answers) > 0 && p.en.says("no", words):
+		return say("All right. Nothing was changed."), true
+	case t.waiting && p.en.says("yes", words):
+		return say("I cannot approve anything: only you can, on the card above, with its own buttons."), true
+	case t.waiting && p.en.says("no", words):
+		return say("Nothing is changed until you approve it on the card above; you can deny it there."), true
+	case p.en.says("more", words) && len(t.answers) == 0:
+		return p.nextPage(t), true
+	}
+	return outcome{}, false
+}
+
+// nextPage goes on with the last list that was incomplete, with its filters.
+func (p *planner) nextPage(t talk) outcome {
+	if t.page == nil {
+		return say("There is no further page.")
+	}
+	for _, f := range p.forms {
+		if f.tool.Name != t.page.tool || f.writes() {
+			continue
+		}
+		args := maps.Clone(t.page.args)
+		args["cursor"] = t.page.next
+		rep, ok := p.fetch(f, args)
+		if !ok {
+			return wait
+		}
+		r := &reading{p: p, f: f, asked: set{}}
+		return p.tellList(r, found{}, nil, listing{rows: rep.rows(), last: rep, first: rep, more: rep.more})
+	}
+	return say("There is no further page.")
+}

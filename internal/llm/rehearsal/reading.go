@@ -1,0 +1,266 @@
+package rehearsal
+
+import (
+	"slices"
+	"strings"
+)
+
+// use says what a token of a question is for.
+type use uint8
+
+const (
+	unread use = iota
+	idle       // carries nothing
+	meant      // a word of the tool's own vocabulary
+	given      // an argument, or part of one
+)
+
+// reading is how one tool would understand one part of a question. It holds
+// only when every word is explained.
+type reading struct {
+	p        *planner
+	f        *form
+	part     []token
+	mood     mood
+	uses     []use
+	shouting bool // capitals say nothing here
+
+	score    int
+	args     map[string]any
+	target   *target // the thing that it is about, to be looked up
+	filters  []span  // values that narrow a list
+	within   *target // a group of people or things that a list is kept to
+	from     *form   // the list that knows the group
+	relative *relative
+	measure  measure
+	asked    set // stems of the words that ask for something in the answer
+	anchored bool
+}
+
+// target is a thing whose id an input needs.
+type target struct {
+	prop *property
+	self bool // the person who asks
+	span span
+}
+
+// relative is a change given as a step from the present value.
+type relative struct {
+	prop *property
+	by   amount
+	down bool
+}
+
+// understand reads a part as the tool would. It returns nil unless every word
+// of it is explained by the tool's vocabulary or as a value.
+func (p *planner) understand(f *form, part []token, m mood) *reading {
+	r := &reading{p: p, f: f, part: part, mood: m, uses: make([]use, len(part)), args: map[string]any{}, asked: set{}, shouting: shouting(part)}
+	if f.writes() && !p.en.orders(f, part, m) {
+		return nil
+	}
+	if !f.writes() && (m.negated || p.commands(m, part)) {
+		return nil
+	}
+	if f.writes() {
+		r.uses[m.order], r.score, r.anchored = meant, 4, f.needsOnlyIDs()
+	}
+	r.idleSelves()
+	r.choices()
+	r.numbers()
+	r.dates()
+	r.relations()
+	r.measures()
+	r.vocabulary()
+	r.assign(r.spans())
+	p.restrict(r)
+	r.selves()
+	r.reasons()
+	r.shape()
+	if !r.explained() {
+		return nil
+	}
+	return r
+}
+
+// shouting reports whether capitals are the writer's habit and no sign of a name.
+func shouting(part []token) bool {
+	words, capitals := 0, 0
+	for _, t := range part {
+		if t.kind == word {
+			words++
+			if t.capital {
+				capitals++
+			}
+		}
+	}
+	return words > 3 && capitals*4 > words*3
+}
+
+// explained reports whether no word is left over.
+func (r *reading) explained() bool {
+	return len(r.leftover()) == 0 && (r.score > 0) && (r.anchored || r.target != nil && r.target.self)
+}
+
+func (r *reading) leftover() []int {
+	var out []int
+	for i, u := range r.uses {
+		if u == unread && r.part[i].kind != mark {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// idleSelves marks the "me" and "I" that only dress a request: "show me", "can
+// I see".
+func (r *reading) idleSelves() {
+	for i, t := range r.part {
+		if !r.p.en.is("self", t.low) || t.kind != word {
+			continue
+		}
+		before, after := r.lowAt(i-1), r.lowAt(i+1)
+		switch {
+		case t.low == "me" && (r.p.en.is("dative", before) && before != "for" || before == "for" && i == r.lastWord()):
+			r.uses[i] = idle
+		case t.low == "i" && (before == "can" || before == "could" || before == "may" || r.p.en.is("wish", after)):
+			r.uses[i] = idle
+		}
+	}
+}
+
+func (r *reading) lowAt(i int) string {
+	if i < 0 || i >= len(r.part) || r.part[i].kind != word {
+		return ""
+	}
+	return r.part[i].low
+}
+
+func (r *reading) lastWord() int {
+	for i := len(r.part) - 1; i >= 0; i-- {
+		if r.part[i].kind != mark {
+			return i
+		}
+	}
+	return -1
+}
+
+// vocabulary marks the words that the tool itself uses, and the idle ones.
+func (r *reading) vocabulary() {
+	for i, t := range r.part {
+		if r.uses[i] != unread || t.kind != word || r.standsAsValue(i) {
+			continue
+		}
+		weight, anchor := r.weigh(t)
+		switch {
+		case weight > 0:
+			r.uses[i] = meant
+			r.score += weight
+			r.anchored = r.anchored || anchor
+			r.asked[t.stem] = true
+		case r.p.en.is("idle", t.low) || r.p.en.is("unit", t.low) && i > 0:
+			r.uses[i] = idle
+		}
+	}
+	if (r.lowIn("who") || r.lowIn("whom") || r.lowIn("whose")) && !r.f.writes() {
+		r.persons()
+	}
+}
+
+// weigh says how much a word speaks for the tool: most when it stands in its
+// name. A word that owns another ("manager's") must be the very noun of the
+// tool, or it asks for something the tool does not follow.
+func (r *reading) weigh(t token) (weight int, anchor bool) {
+	en, f := r.p.en, r.f
+	switch {
+	case f.name[t.stem]:
+		return 4, true
+	case t.owns && !en.is("person", t.low):
+		return 0, false
+	case en.is("idle", t.low) && !f.columns[t.low]:
+		return 0, false
+	case en.among(f.name, t.stem):
+		return 3, true
+	case f.about[t.stem]:
+		return 2, true
+	case en.among(f.about, t.stem):
+		return 2, true
+	case !f.writes() && en.among(f.fields, t.stem):
+		return 2, true
+	case r.namesProperty(t):
+		return 1, false
+	case en.is("person", t.low) && f.aboutPeople(en):
+		return 1, true
+	}
+	return 0, false
+}
+
+func (r *reading) namesProperty(t token) bool {
+	for _, p := range r.f.props {
+		if !p.paging() && r.p.en.among(p.stems, t.stem) {
+			return true
+		}
+	}
+	return false
+}
+
+// aboutPeople reports whether the tool's words name people of any sort.
+func (f *form) aboutPeople(en *english) bool {
+	for s := range en.stems["person"] {
+		if f.name[s] || f.about[s] {
+			return true
+		}
+	}
+	return false
+}
+
+// persons credits "who" to a tool about people.
+func (r *reading) persons() {
+	for s := range r.p.en.stems["person"] {
+		if r.f.name[s] {
+			r.score, r.anchored = r.score+3, true
+			return
+		}
+	}
+	if r.f.aboutPeople(r.p.en) {
+		r.score, r.anchored = r.score+1, true
+	}
+}
+
+func (r *reading) lowIn(w string) bool {
+	return slices.ContainsFunc(r.part, func(t token) bool { return t.low == w })
+}
+
+// standsAsValue reports whether a word is a value for where it stands, though
+// the tool may know it: "in Support", a capitalised owner.
+func (r *reading) standsAsValue(i int) bool {
+	t := r.part[i]
+	if !t.capital || r.shouting || i == 0 || strings.ToUpper(t.text) == t.text {
+		return false
+	}
+	if r.f.name[t.stem] && !t.owns {
+		return false
+	}
+	before := r.lowAt(i - 1)
+	if before == "the" || before == "our" {
+		before = r.lowAt(i - 2)
+	}
+	return t.owns || r.p.en.is("place", before) || r.p.en.is("title", before)
+}
+
+// shape prefers the tool whose kind fits the question: one thing or many.
+func (r *reading) shape() {
+	many := r.mood.bulk
+	for i, t := range r.part {
+		many = many || r.uses[i] == meant && !t.owns && singular(t.low) != t.low && r.f.name[t.stem]
+	}
+	switch {
+	case r.target != nil && r.target.prop != nil && r.target.prop.required:
+		r.score += 2
+	case r.f.lists() && r.target == nil:
+		if many || len(r.filters) == 0 {
+			r.score += 2
+		}
+	case r.f.missing(r.args) != nil && r.target == nil:
+		r.score -= 3
+	}
+}

@@ -1,0 +1,151 @@
+package rehearsal
+
+// A relation is an optional id of a list by which its rows belong to somebody:
+// manager_id with "the people who report directly to this manager: that
+// manager's team". Its description's words, "report" or "team", ask for it.
+
+// relation returns the list's input of that sort, or nil.
+func (f *form) relation() *property {
+	if !f.lists() {
+		return nil
+	}
+	for k := range f.props {
+		p := &f.props[k]
+		if p.isID() && !p.required && stem(p.noun()) != f.head && len(p.about) > 0 {
+			return p
+		}
+	}
+	return nil
+}
+
+// triggers reports whether a word asks for the relation. The name of the other
+// side ("manager") does not: it asks who that is.
+func (en *english) triggers(f *form, p *property, s string) bool {
+	if f.name[s] || p.stems[s] || en.stems["person"][s] || s == "identifi" || s == "uniqu" || s == "filter" {
+		return false
+	}
+	return p.about[s]
+}
+
+// relations finds a word that asks for a relation. Its value is the person who
+// asks when "my" or "me" stands close, or the value that is assigned next.
+func (r *reading) relations() {
+	p := r.f.relation()
+	if p == nil || r.asksUpwards() {
+		return
+	}
+	for i, t := range r.part {
+		if r.uses[i] != unread || t.kind != word || !r.p.en.triggers(r.f, p, t.stem) && !r.ledBy(p, i) {
+			continue
+		}
+		r.give(i, 1, 5)
+		if r.target == nil {
+			r.target = &target{prop: p}
+		}
+	}
+}
+
+// ledBy reports "managed by Bob" and "whose manager is Bob": the name of the
+// other side with its value right behind.
+func (r *reading) ledBy(p *property, i int) bool {
+	after := r.lowAt(i + 1)
+	if !r.p.en.among(p.stems, r.part[i].stem) || r.part[i].owns {
+		return false
+	}
+	return after == "by" || after == "is" && (r.lowIn("whose") || r.lowIn("with"))
+}
+
+// asksUpwards reports "who does Marcus report to", which asks for the other
+// side and not for the rows.
+func (r *reading) asksUpwards() bool {
+	return (r.lowIn("does") || r.lowIn("do")) && r.lowAt(r.lastWord()) == "to"
+}
+
+// turnUpwards rewrites "who does Marcus report to" as "who is Marcus's
+// manager", when a list has that relation.
+func (p *planner) turnUpwards(part []token) []token {
+	end := len(part)
+	for end > 0 && part[end-1].kind == mark {
+		end--
+	}
+	if end < 5 || part[end-1].low != "to" || part[1].low != "does" && part[1].low != "do" {
+		return part
+	}
+	verb := part[end-2]
+	for _, f := range p.forms {
+		rel := f.relation()
+		if rel == nil || !p.en.triggers(f, rel, verb.stem) {
+			continue
+		}
+		out := append([]token{part[0]}, words("is")...)
+		out = append(out, part[2:end-2]...)
+		if last := &out[len(out)-1]; last.low == "i" {
+			*last = token{text: "my", low: "my", stem: "my"}
+		} else {
+			last.owns = true
+		}
+		noun := rel.noun()
+		return append(out, token{text: noun, low: noun, stem: stem(noun)})
+	}
+	return part
+}
+
+// restrict explains what is left of a question as a group of people or things
+// that another list knows: "on my team" for a tool that has no such input. Its
+// answer is then kept to the rows of that group.
+func (p *planner) restrict(r *reading) {
+	if r.f.writes() || !r.anchored || r.target != nil && r.target.prop.required {
+		return
+	}
+	for _, from := range p.forms {
+		rel := from.relation()
+		if rel == nil || from == r.f || !sharesID(r.f, from) {
+			continue
+		}
+		if within := p.groupOf(r, from, rel); within != nil {
+			r.within, r.from, r.target = within, from, nil
+			for _, i := range r.leftover() {
+				r.give(i, 1, 1)
+			}
+			return
+		}
+	}
+}
+
+func sharesID(f, from *form) bool {
+	for _, p := range f.props {
+		if p.isID() && stem(p.noun()) == from.head {
+			return true
+		}
+	}
+	return false
+}
+
+// groupOf reads the leftover words as a relation of the other list, or returns
+// nil. Whose group it is, is "my", or the value that stood for one thing.
+func (p *planner) groupOf(r *reading, from *form, rel *property) *target {
+	within := &target{prop: rel}
+	asked := false
+	for _, i := range r.leftover() {
+		t := r.part[i]
+		switch {
+		case p.en.triggers(from, rel, t.stem):
+			asked = true
+		case p.en.is("self", t.low):
+			within.self = true
+		default:
+			return nil
+		}
+	}
+	switch {
+	case within.self:
+	case r.target != nil:
+		within.span = r.target.span
+	case len(r.filters) == 1:
+		within.span, r.filters = r.filters[0], nil
+	}
+	if !asked || !within.self && within.span.text == "" {
+		return nil
+	}
+	return within
+}
