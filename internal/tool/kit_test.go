@@ -20,12 +20,12 @@ func newDesk(t testing.TB, h *house) *confirm.Desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
-	redis, err := state.Open(t.Context(), "redis://"+m.Addr())
+	redis, err := state.Open(t.Context(), "redis://"+m.Addr(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = redis.Close() })
-	return confirm.NewDesk(redis.Confirmations(), h.journal, nil)
+	return confirm.NewDesk(state.NewConfirmations(redis), h.journal, nil)
 }
 
 func ring(t testing.TB) *seal.Ring {

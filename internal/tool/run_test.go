@@ -279,7 +279,7 @@ func TestAuditHoldsDigestsAndNoValues(t *testing.T) {
 		}
 		kinds = append(kinds, string(e.Kind)+":"+e.Outcome+e.Step)
 	}
-	want := "outcome:success intent: confirmation:opened outcome:pending_confirmation denial:INSUFFICIENT_PERMISSIONS"
+	want := "outcome:success intent: confirmation:pending_confirmationopened outcome:pending_confirmation denial:INSUFFICIENT_PERMISSIONS"
 	if got := strings.Join(kinds, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
