@@ -1,0 +1,181 @@
+package sales
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
+)
+
+// The bounds of what closes a deal. A float64 keeps cents exactly far beyond
+// mostValue.
+const (
+	mostValue      = 1e12
+	mostLossReason = 1000 // characters
+)
+
+type closeDeal struct {
+	DealID      string   `json:"deal_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid deal IDs."`
+	Outcome     string   `json:"outcome" jsonschema:"enum=won,enum=lost"`
+	ActualValue *float64 `json:"actual_value,omitempty" jsonschema:"minimum=0" jsonschema_description:"Final deal value (for won deals)"`
+	LossReason  string   `json:"loss_reason,omitempty" jsonschema_description:"Reason for lost deal"`
+	Notes       string   `json:"notes,omitempty" jsonschema:"maxLength=1000" jsonschema_description:"Added to the deal's notes"`
+}
+
+// check applies the business rules that need nothing but the input.
+func (in closeDeal) check() error {
+	switch {
+	case in.Outcome == "lost" && strings.TrimSpace(in.LossReason) == "":
+		return fault.InvalidInput.New("A lost deal needs a loss reason.").Suggest("Call again with loss_reason.")
+	case in.Outcome == "lost" && in.ActualValue != nil:
+		return fault.InvalidInput.New("A lost deal has no actual value.").Suggest("Call again without actual_value.")
+	case in.Outcome == "won" && in.LossReason != "":
+		return fault.InvalidInput.New("A won deal has no loss reason.").Suggest("Call again without loss_reason, or with outcome lost.")
+	case utf8.RuneCountInString(in.LossReason) > mostLossReason:
+		return fault.InvalidInput.New("The loss reason is longer than %d characters.", mostLossReason).Suggest("Shorten loss_reason.")
+	case in.ActualValue != nil && *in.ActualValue > mostValue:
+		return fault.InvalidInput.New("The actual value is more than %s.", money("USD", mostValue)).Suggest("Check actual_value.")
+	case in.ActualValue != nil && math.Round(*in.ActualValue*100)/100 != *in.ActualValue:
+		return fault.InvalidInput.New("The actual value has more than two decimals.").Suggest("Round actual_value to cents.")
+	}
+	return nil
+}
+
+// closingCard is what is shown before a deal is closed.
+type closingCard struct {
+	DealID       string  `json:"dealId"`
+	DealName     string  `json:"dealName"`
+	CustomerName string  `json:"customerName"`
+	Owner        string  `json:"owner"`
+	Outcome      string  `json:"outcome"`
+	CurrentStage string  `json:"currentStage"`
+	NewStage     string  `json:"newStage"`
+	Currency     string  `json:"currency"`
+	CurrentValue float64 `json:"currentValue"`
+	ActualValue  float64 `json:"actualValue,omitempty"`
+	ValueAssumed bool    `json:"valueAssumed,omitempty"` // no actual value was given
+	LossReason   string  `json:"lossReason,omitempty"`
+	Notes        string  `json:"notes,omitempty"`
+}
+
+// Message is the question that the card asks.
+func (c closingCard) Message() string {
+	question := fmt.Sprintf("Close deal %s (%s, in %s, valued at %s) as %s", c.DealName, c.CustomerName, c.CurrentStage, money(c.Currency, c.CurrentValue), c.Outcome)
+	switch {
+	case c.Outcome == "lost":
+		question += ", because: " + c.LossReason + "?"
+	case c.ValueAssumed:
+		question += " for " + money(c.Currency, c.ActualValue) + "? (No actual value was given, so the deal's value is taken.)"
+	default:
+		question += " for " + money(c.Currency, c.ActualValue) + "?"
+	}
+	return question + "\nThis cannot be undone."
+}
+
+// dealFacts is what a person saw of a deal.
+type dealFacts struct {
+	Version int64
+	Deal    Deal
+}
+
+// Closed is what closing a deal came to.
+type Closed struct {
+	Closed   bool    `json:"closed"`
+	DealID   string  `json:"dealId"`
+	DealName string  `json:"dealName"`
+	Outcome  string  `json:"outcome"`
+	Stage    string  `json:"stage"`
+	Value    float64 `json:"value"`
+	Message  string  `json:"message"`
+}
+
+func (s *Server) previewClosing(ctx context.Context, in closeDeal) (closingCard, dealFacts, error) {
+	scope, _, err := scopeIn(ctx)
+	if err != nil {
+		return closingCard{}, dealFacts{}, err
+	}
+	d, found, err := s.store.Deal(ctx, scope, strings.ToLower(in.DealID))
+	switch {
+	case err != nil:
+		return closingCard{}, dealFacts{}, err
+	case !found:
+		return closingCard{}, dealFacts{}, errDealNotFound.New("Deal not found. Verify the deal ID is correct.")
+	case isClosed(d.Stage):
+		return closingCard{}, dealFacts{}, errDealAlreadyClosed.New("Deal %s was closed before (%s).", d.DealName, d.Stage)
+	}
+	if err := in.check(); err != nil {
+		return closingCard{}, dealFacts{}, err
+	}
+	stage, value := in.result(d)
+	card := closingCard{
+		DealID: d.ID, DealName: d.DealName, CustomerName: d.CustomerName, Owner: d.Owner, Outcome: in.Outcome, CurrentStage: d.Stage, NewStage: stage,
+		Currency: d.Currency, CurrentValue: d.Value, LossReason: in.LossReason, Notes: in.Notes,
+	}
+	if stage == stageWon {
+		card.ActualValue, card.ValueAssumed = value, in.ActualValue == nil
+	}
+	return card, dealFacts{d.Version, d}, nil
+}
+
+// result is the stage and the value that a deal ends with.
+func (in closeDeal) result(d Deal) (stage string, value float64) {
+	if in.Outcome == "lost" {
+		return stageLost, d.Value
+	}
+	if in.ActualValue != nil {
+		return stageWon, *in.ActualValue
+	}
+	return stageWon, d.Value
+}
+
+func (s *Server) closeDeal(ctx context.Context, in closeDeal, seen dealFacts, stamp confirm.Stamp) (Closed, error) {
+	scope, _, err := scopeIn(ctx)
+	if err != nil {
+		return Closed{}, err
+	}
+	d := seen.Deal
+	c := Closing{ID: d.ID, Version: seen.Version, LossReason: in.LossReason, Notes: joined(d.Notes, in.Notes), At: s.now().UTC()}
+	c.Stage, c.Value = in.result(d)
+	out := Closed{Closed: true, DealID: d.ID, DealName: d.DealName, Outcome: in.Outcome, Stage: c.Stage, Value: c.Value}
+	out.Message = fmt.Sprintf("Deal %s has been closed as lost.", d.DealName)
+	if c.Stage == stageWon {
+		c.Probability = 100
+		out.Message = fmt.Sprintf("Deal %s has been closed as won for %s.", d.DealName, money(d.Currency, c.Value))
+	}
+	if c.Receipt, err = receiptOf(stamp, "close_deal", out); err != nil {
+		return Closed{}, err
+	}
+	done, err := s.store.CloseDeal(ctx, scope, c)
+	if err != nil {
+		return Closed{}, err
+	}
+	if !done {
+		return Closed{}, overtaken()
+	}
+	return out, nil
+}
+
+func joined(notes, more string) string {
+	if notes == "" || more == "" {
+		return notes + more
+	}
+	return notes + "\n" + more
+}
+
+// money writes an amount for people: USD 1,200,000 or USD 84,999.50.
+func money(currency string, amount float64) string {
+	text := strings.TrimSuffix(strconv.FormatFloat(amount, 'f', 2, 64), ".00")
+	whole, cents, _ := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if cents != "" {
+		whole += "." + cents
+	}
+	return currency + " " + whole
+}

@@ -1,0 +1,180 @@
+package sales
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/tool"
+)
+
+// Customer is a company that buys, with its main contact.
+type Customer struct {
+	ID            string    `json:"_id" jsonschema_description:"MongoDB ObjectId as string."`
+	Name          string    `json:"name" jsonschema_description:"The main contact's name."`
+	Email         string    `json:"email" mask:"contact,mailbox" jsonschema:"format=email" jsonschema_description:"The main contact's e-mail address; only its domain for those who neither own the account nor may change sales data."`
+	Company       string    `json:"company" jsonschema_description:"The customer's company name."`
+	Industry      string    `json:"industry"`
+	Phone         string    `json:"phone" mask:"contact,last4" jsonschema_description:"The main contact's phone number; its last four digits for those who neither own the account nor may change sales data."`
+	Address       Address   `json:"address"`
+	AccountOwner  string    `json:"account_owner" jsonschema_description:"E-mail address of the employee who owns the account."`
+	Tier          string    `json:"tier" jsonschema:"enum=enterprise,enum=business,enum=startup,enum=free"`
+	AnnualRevenue float64   `json:"annual_revenue" jsonschema_description:"US dollars a year."`
+	CreatedAt     time.Time `json:"created_at"`
+	UpdatedAt     time.Time `json:"updated_at"`
+	OpenDeals     int       `json:"open_deals" jsonschema_description:"How many of the customer's deals that you may see are still open."`
+
+	Relation access.Relation `json:"-"`
+	Version  int64           `json:"-"`
+	OpenName []string        `json:"-"` // the first open deals' names
+}
+
+// Address is a postal address.
+type Address struct {
+	Street  string `json:"street"`
+	City    string `json:"city"`
+	State   string `json:"state"`
+	Zip     string `json:"zip"`
+	Country string `json:"country"`
+}
+
+func (s *Server) customerTools() []tool.Tool {
+	return []tool.Tool{
+		tool.Read(tool.Spec{
+			Name: "get_customer", Title: "Customer details", Allow: readers,
+			Description: "Show one customer: company, main contact with e-mail and phone, address, industry, account owner, tier, annual revenue and number of open deals. " +
+				"Needs the customer's id, which list_deals shows as customer_id.",
+		}, s.getCustomer),
+		tool.Write(tool.Spec{
+			Name: "delete_customer", Title: "Delete a customer", Allow: writers,
+			Description: "Delete a customer that has no open deals. A human must confirm first; it cannot be undone. " +
+				"Needs the customer's id, which list_deals shows as customer_id.",
+		}, tool.Steps[deleteCustomer, deletionCard, customerFacts, Deleted]{Preview: s.previewDeletion, Apply: s.deleteCustomer}),
+	}
+}
+
+type getCustomer struct {
+	CustomerID string `json:"customer_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid customer IDs."`
+}
+
+func (s *Server) getCustomer(ctx context.Context, in getCustomer) (Customer, error) {
+	scope, who, err := scopeIn(ctx)
+	if err != nil {
+		return Customer{}, err
+	}
+	return s.customer(ctx, scope, who, in.CustomerID)
+}
+
+// customer finds a customer and says what the principal is to it.
+func (s *Server) customer(ctx context.Context, scope Scope, who *access.Principal, id string) (Customer, error) {
+	c, found, err := s.store.Customer(ctx, scope, strings.ToLower(id))
+	if err != nil {
+		return Customer{}, err
+	}
+	if !found {
+		return Customer{}, errCustomerNotFound.New("Customer not found. Verify the customer ID is correct.")
+	}
+	if c.AccountOwner == who.Email() {
+		c.Relation = access.Own
+	}
+	return c, nil
+}
+
+type deleteCustomer struct {
+	CustomerID string `json:"customer_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid customer IDs."`
+	Reason     string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Why the customer is deleted; kept in the audit."`
+}
+
+// deletionCard is what is shown before a customer is deleted.
+type deletionCard struct {
+	CustomerID   string `json:"customerId"`
+	CustomerName string `json:"customerName"`
+	Contact      string `json:"contact"`
+	AccountOwner string `json:"accountOwner"`
+	Tier         string `json:"tier"`
+	Reason       string `json:"reason,omitempty"`
+}
+
+// Message is the question that the card asks.
+func (c deletionCard) Message() string {
+	return fmt.Sprintf("Delete customer %s (contact %s, account owner %s)?\nThe customer disappears from every answer. This cannot be undone.", c.CustomerName, c.Contact, c.AccountOwner)
+}
+
+// customerFacts is what a person saw of a customer.
+type customerFacts struct {
+	Version  int64
+	Customer Customer
+}
+
+// Deleted is what a deletion came to.
+type Deleted struct {
+	Deleted      bool   `json:"deleted"`
+	CustomerID   string `json:"customerId"`
+	CustomerName string `json:"customerName"`
+	Message      string `json:"message"`
+}
+
+func (s *Server) previewDeletion(ctx context.Context, in deleteCustomer) (deletionCard, customerFacts, error) {
+	scope, who, err := scopeIn(ctx)
+	if err != nil {
+		return deletionCard{}, customerFacts{}, err
+	}
+	c, err := s.customer(ctx, scope, who, in.CustomerID)
+	if err != nil {
+		return deletionCard{}, customerFacts{}, err
+	}
+	if c.OpenDeals > 0 {
+		return deletionCard{}, customerFacts{}, openDeals(c)
+	}
+	card := deletionCard{CustomerID: c.ID, CustomerName: c.Company, Contact: c.Name, AccountOwner: c.AccountOwner, Tier: c.Tier, Reason: in.Reason}
+	return card, customerFacts{c.Version, c}, nil
+}
+
+func openDeals(c Customer) error {
+	names := strings.Join(c.OpenName, ", ")
+	if more := c.OpenDeals - len(c.OpenName); more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	deals := "deals"
+	if c.OpenDeals == 1 {
+		deals = "deal"
+	}
+	return errCustomerHasOpenDeals.New("%s cannot be deleted: it has %d open %s (%s).", c.Company, c.OpenDeals, deals, names).
+		With("openDeals", c.OpenDeals)
+}
+
+func (s *Server) deleteCustomer(ctx context.Context, _ deleteCustomer, seen customerFacts, stamp confirm.Stamp) (Deleted, error) {
+	scope, who, err := scopeIn(ctx)
+	if err != nil {
+		return Deleted{}, err
+	}
+	c := seen.Customer
+	out := Deleted{Deleted: true, CustomerID: c.ID, CustomerName: c.Company, Message: fmt.Sprintf("Customer %s has been deleted.", c.Company)}
+	receipt, err := receiptOf(stamp, "delete_customer", out)
+	if err != nil {
+		return Deleted{}, err
+	}
+	done, err := s.store.DeleteCustomer(ctx, scope, Tombstone{ID: c.ID, Version: seen.Version, By: who.Email(), At: s.now().UTC(), Receipt: receipt})
+	if err != nil {
+		return Deleted{}, err
+	}
+	if !done {
+		return Deleted{}, overtaken()
+	}
+	return out, nil
+}
+
+// receiptOf is what a store writes beside its change.
+func receiptOf(stamp confirm.Stamp, action string, out any) (confirm.Receipt, error) {
+	answer, err := stamp.Receipt(out)
+	return confirm.Receipt{ID: stamp.ID, Owner: stamp.Owner, Tool: action, Answer: answer}, err
+}
+
+// overtaken is what the loser of two changes at once is told.
+func overtaken() error {
+	return fault.ConfirmationStale.New("What you were shown has changed since. Nothing was changed.")
+}

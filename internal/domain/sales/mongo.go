@@ -1,0 +1,204 @@
+package sales
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
+)
+
+// MongoDatabase is the database that sales keeps its collections in, unless the
+// options name another.
+const MongoDatabase = "tamshai_sales"
+
+// MongoOptions tunes a MongoDB store. The zero value is a good default.
+type MongoOptions struct {
+	Database string // default MongoDatabase
+}
+
+// Mongo keeps sales in MongoDB, in the collections customers, deals and
+// forecast_quotas. It needs no transactions, and so no replica set: a change and
+// its receipt are one update of one document. It is safe for concurrent use.
+type Mongo struct {
+	client    *mongo.Client
+	customers *mongo.Collection
+	deals     *mongo.Collection
+	quotas    *mongo.Collection
+}
+
+// selectionTimeout is how long a call looks for a server before the store
+// counts as unreachable.
+const selectionTimeout = 2 * time.Second
+
+// OpenMongo connects and makes the indexes that are missing. A server that is
+// not there is SERVICE_UNAVAILABLE; an address that cannot be read is an error
+// that does not repeat it, for it may hold a password.
+func OpenMongo(ctx context.Context, address string, o *MongoOptions) (*Mongo, error) {
+	if o == nil {
+		o = &MongoOptions{}
+	}
+	config := options.Client().ApplyURI(address)
+	if config.Validate() != nil {
+		return nil, errors.New("the address of the sales store is not a MongoDB connection string")
+	}
+	// A confirmed change outlives a failover, and nobody reads one that may not.
+	config.SetWriteConcern(writeconcern.Majority()).SetReadConcern(readconcern.Majority())
+	config.SetServerSelectionTimeout(selectionTimeout).SetConnectTimeout(selectionTimeout).SetAppName("countersign-sales")
+	client, err := mongo.Connect(config)
+	if err != nil {
+		return nil, errors.New("the address of the sales store cannot be used")
+	}
+	name := o.Database
+	if name == "" {
+		name = MongoDatabase
+	}
+	database := client.Database(name)
+	m := &Mongo{client: client, customers: database.Collection("customers"), deals: database.Collection("deals"), quotas: database.Collection("forecast_quotas")}
+	if err := m.index(ctx); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+// index makes the indexes: each order of everybody's deals and of one owner's
+// or one chain's, the parts of a pipeline, and the confirmations.
+func (m *Mongo) index(ctx context.Context) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	confirmed := mongo.IndexModel{Keys: bson.D{{Key: "confirmation.id", Value: 1}}, Options: options.Index().SetUnique(true).SetSparse(true)}
+	deals := []mongo.IndexModel{
+		confirmed,
+		{Keys: bson.D{{Key: "customer_id", Value: 1}, {Key: "_id", Value: 1}}},
+		{Keys: bson.D{{Key: "actual_close_date", Value: 1}, {Key: "expected_close_date", Value: 1}}},
+	}
+	for _, by := range orders {
+		direction := mongoDirection(by)
+		sort := bson.D{{Key: by.column, Value: direction}, {Key: "_id", Value: direction}}
+		deals = append(deals, mongo.IndexModel{Keys: sort})
+		for _, whose := range []string{"owner", "owner_chain"} {
+			deals = append(deals, mongo.IndexModel{Keys: append(bson.D{{Key: whose, Value: 1}}, sort...)})
+		}
+	}
+	if _, err := m.deals.Indexes().CreateMany(ctx, deals); err != nil {
+		return mongoFault(ctx, err)
+	}
+	if _, err := m.customers.Indexes().CreateMany(ctx, []mongo.IndexModel{confirmed}); err != nil {
+		return mongoFault(ctx, err)
+	}
+	_, err := m.quotas.Indexes().CreateMany(ctx, []mongo.IndexModel{{Keys: bson.D{{Key: "quarter", Value: 1}}}})
+	return mongoFault(ctx, err)
+}
+
+// Close ends every connection.
+func (m *Mongo) Close() error {
+	ctx, cancel := bounded(context.Background())
+	defer cancel()
+	return m.client.Disconnect(ctx)
+}
+
+// Change runs fn as it is: its one update is atomic by itself, and carries the
+// receipt.
+func (m *Mongo) Change(ctx context.Context, fn func(context.Context) error) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	return fn(ctx)
+}
+
+// Keep makes sure that the receipt stands beside the change, where the update
+// has written it.
+func (m *Mongo) Keep(ctx context.Context, r confirm.Receipt) error {
+	kept, found, err := m.Find(ctx, r.Owner, r.ID)
+	if err != nil {
+		return err
+	}
+	if !found || string(kept) != string(r.Answer) {
+		return fmt.Errorf("the receipt of %s is not beside its change", r.Tool)
+	}
+	return nil
+}
+
+// confirmation is the receipt inside the document that was changed.
+type confirmation struct {
+	ID      string    `bson:"id"`
+	Owner   mongoName `bson:"owner"`
+	Tool    string    `bson:"tool"`
+	Receipt string    `bson:"receipt"` // text, so that it comes back byte for byte
+}
+
+type mongoName struct {
+	Issuer  string `bson:"iss"`
+	Subject string `bson:"sub"`
+}
+
+func newConfirmation(r confirm.Receipt) confirmation {
+	return confirmation{string(r.ID), mongoName(r.Owner), r.Tool, string(r.Answer)}
+}
+
+// Find returns an owner's receipt, byte for byte.
+func (m *Mongo) Find(ctx context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	whose := bson.D{{Key: "confirmation.id", Value: string(id)}, {Key: "confirmation.owner.iss", Value: owner.Issuer}, {Key: "confirmation.owner.sub", Value: owner.Subject}}
+	for _, changed := range []*mongo.Collection{m.deals, m.customers} {
+		var document struct {
+			Confirmation confirmation `bson:"confirmation"`
+		}
+		err := changed.FindOne(ctx, whose, options.FindOne().SetProjection(bson.D{{Key: "confirmation", Value: 1}})).Decode(&document)
+		if err == nil {
+			return json.RawMessage(document.Confirmation.Receipt), true, nil
+		}
+		if !errors.Is(err, mongo.ErrNoDocuments) {
+			return nil, false, mongoFault(ctx, err)
+		}
+	}
+	return nil, false, nil
+}
+
+// Ready reads a document of each collection: a database with another name would
+// otherwise look like a company without deals.
+func (m *Mongo) Ready(ctx context.Context) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	for _, c := range []*mongo.Collection{m.customers, m.deals} {
+		err := c.FindOne(ctx, bson.D{}, options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})).Err()
+		if errors.Is(err, mongo.ErrNoDocuments) {
+			return fault.ServiceDown.New("The collection %s.%s is empty or does not exist.", c.Database().Name(), c.Name()).
+				Suggest("Check the name of the database, or seed the store.")
+		}
+		if err != nil {
+			return mongoFault(ctx, err)
+		}
+	}
+	return nil
+}
+
+// mongoFault turns what the driver says into a fault. The cause is kept for the
+// log; it may name addresses.
+func mongoFault(ctx context.Context, err error) error {
+	var selecting topology.ServerSelectionError
+	var connecting topology.ConnectionError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &selecting), errors.As(err, &connecting) && connecting.Wrapped != nil && ctx.Err() == nil,
+		errors.Is(err, mongo.ErrClientDisconnected), mongo.IsNetworkError(err) && !mongo.IsTimeout(err):
+		return fault.ServiceDown.New("The sales store cannot be reached.").Because(err)
+	case ctx.Err() != nil, mongo.IsTimeout(err):
+		return fault.Timeout.New("The sales store did not answer in time.").Because(err)
+	}
+	return fault.DatabaseError.New("The sales store could not carry out the request.").Because(err)
+}
+
+var _ Store = (*Mongo)(nil)

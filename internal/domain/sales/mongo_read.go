@@ -1,0 +1,317 @@
+package sales
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// customerDoc is a document of customers. Calendar days are kept as text, here
+// and below: they have no time zone.
+type customerDoc struct {
+	ID            bson.ObjectID `bson:"_id"`
+	Company       string        `bson:"company_name"`
+	Industry      string        `bson:"industry"`
+	Contact       contactDoc    `bson:"contact"`
+	Address       addressDoc    `bson:"address"`
+	Tier          string        `bson:"tier"`
+	AnnualRevenue float64       `bson:"annual_revenue"`
+	Owner         string        `bson:"owner"`
+	OwnerChain    []string      `bson:"owner_chain"`
+	CreatedAt     time.Time     `bson:"created_at"`
+	UpdatedAt     time.Time     `bson:"updated_at"`
+	Version       int64         `bson:"version"`
+}
+
+type contactDoc struct {
+	Name  string `bson:"name"`
+	Email string `bson:"email"`
+	Phone string `bson:"phone"`
+}
+
+type addressDoc struct {
+	Street  string `bson:"street"`
+	City    string `bson:"city"`
+	State   string `bson:"state"`
+	Zip     string `bson:"zip"`
+	Country string `bson:"country"`
+}
+
+// dealDoc is a document of deals.
+type dealDoc struct {
+	ID                bson.ObjectID `bson:"_id"`
+	CustomerID        bson.ObjectID `bson:"customer_id"`
+	DealName          string        `bson:"deal_name"`
+	Value             float64       `bson:"value"`
+	Currency          string        `bson:"currency"`
+	Stage             string        `bson:"stage"`
+	Probability       float64       `bson:"probability"`
+	ExpectedCloseDate string        `bson:"expected_close_date"`
+	ActualCloseDate   string        `bson:"actual_close_date,omitempty"` // absent while open
+	Owner             string        `bson:"owner"`
+	OwnerChain        []string      `bson:"owner_chain"`
+	Notes             string        `bson:"notes"`
+	CreatedAt         time.Time     `bson:"created_at"`
+	UpdatedAt         time.Time     `bson:"updated_at"`
+	Version           int64         `bson:"version"`
+
+	CustomerName string `bson:"customer_name,omitempty"` // joined when read
+}
+
+func (d dealDoc) deal() Deal {
+	return Deal{
+		ID: d.ID.Hex(), CustomerID: d.CustomerID.Hex(), CustomerName: d.CustomerName, DealName: d.DealName, Value: d.Value, Currency: d.Currency, Stage: d.Stage,
+		Probability: d.Probability, ExpectedCloseDate: d.ExpectedCloseDate, Owner: d.Owner, Notes: d.Notes,
+		CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC(), Version: d.Version,
+	}
+}
+
+// match is a filter that stands within a scope. Only Scope.match makes one, and
+// no read or change of this store takes any other filter.
+type match struct{ filter bson.D }
+
+// match narrows a scope by more conditions, all of which must hold. Whatever
+// people typed stands in them as a string, a number or a date, never as a
+// document, so that it cannot be an operator.
+func (s Scope) match(more ...bson.D) match {
+	all := bson.A{s.documents()}
+	for _, condition := range more {
+		all = append(all, condition)
+	}
+	return match{bson.D{{Key: "$and", Value: all}}}
+}
+
+func (s Scope) documents() bson.D {
+	switch {
+	case s.all:
+		return bson.D{}
+	case s.email != "":
+		return bson.D{{Key: "$or", Value: bson.A{bson.D{{Key: "owner", Value: s.email}}, bson.D{{Key: "owner_chain", Value: s.email}}}}}
+	}
+	return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{}}}}}
+}
+
+// only is a document with one field: as a condition, that it equals the value.
+func only(field string, value any) bson.D { return bson.D{{Key: field, Value: value}} }
+
+// compares is the condition that a field compares to a value.
+func compares(field, operator string, value any) bson.D {
+	return only(field, bson.D{{Key: operator, Value: value}})
+}
+
+// among is the condition that a field has one of the values.
+func among(field string, values ...any) bson.D { return compares(field, "$in", bson.A(values)) }
+
+// isOpen holds for deals that are neither won nor lost.
+func isOpen() bson.D { return compares("stage", "$nin", bson.A{stageWon, stageLost}) }
+
+// Customer returns one customer with its open deals.
+func (m *Mongo) Customer(ctx context.Context, s Scope, id string) (Customer, bool, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	key, err := bson.ObjectIDFromHex(id)
+	if err != nil {
+		return Customer{}, false, nil // no document can have it
+	}
+	var d customerDoc
+	err = m.customers.FindOne(ctx, s.match(only("_id", key), only("deleted_at", nil)).filter).Decode(&d)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return Customer{}, false, nil
+	}
+	if err != nil {
+		return Customer{}, false, mongoFault(ctx, err)
+	}
+	c := Customer{
+		ID: d.ID.Hex(), Name: d.Contact.Name, Email: d.Contact.Email, Company: d.Company, Industry: d.Industry, Phone: d.Contact.Phone,
+		Address: Address(d.Address), AccountOwner: d.Owner, Tier: d.Tier, AnnualRevenue: d.AnnualRevenue,
+		CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC(), Version: d.Version,
+	}
+	c.OpenDeals, c.OpenName, err = m.openDeals(ctx, s, key)
+	return c, err == nil, err
+}
+
+func (m *Mongo) openDeals(ctx context.Context, s Scope, customer bson.ObjectID) (count int, names []string, err error) {
+	open := s.match(only("customer_id", customer), isOpen()).filter
+	first := options.Find().SetSort(only("_id", 1)).SetLimit(namesShown).SetProjection(only("deal_name", 1))
+	docs, err := all[dealDoc](ctx, func() (*mongo.Cursor, error) { return m.deals.Find(ctx, open, first) })
+	for _, d := range docs {
+		names = append(names, d.DealName)
+	}
+	if err != nil || len(names) < namesShown {
+		return len(names), names, err
+	}
+	n, err := m.deals.CountDocuments(ctx, open)
+	return int(n), names, mongoFault(ctx, err)
+}
+
+// all runs a query and reads it to its end.
+func all[T any](ctx context.Context, query func() (*mongo.Cursor, error)) (docs []T, err error) {
+	cursor, err := query()
+	if err != nil {
+		return nil, mongoFault(ctx, err)
+	}
+	return docs, mongoFault(ctx, cursor.All(ctx, &docs))
+}
+
+// Deal returns one deal.
+func (m *Mongo) Deal(ctx context.Context, s Scope, id string) (Deal, bool, error) {
+	key, err := bson.ObjectIDFromHex(id)
+	if err != nil {
+		return Deal{}, false, nil
+	}
+	deals, err := m.page(ctx, s.match(only("_id", key)), orders[Newest], 1)
+	if err != nil || len(deals) == 0 {
+		return Deal{}, false, err
+	}
+	return deals[0], true, nil
+}
+
+// Deals returns a page.
+func (m *Mongo) Deals(ctx context.Context, s Scope, q DealQuery) ([]Deal, error) {
+	conditions, possible := q.conditions()
+	if !possible {
+		return nil, nil
+	}
+	return m.page(ctx, s.match(conditions...), orders[q.Sort], q.Limit)
+}
+
+// page reads deals in an order, with their customers' names.
+func (m *Mongo) page(ctx context.Context, in match, by order, limit int) ([]Deal, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	direction := mongoDirection(by)
+	shown := bson.D{{Key: "customer_name", Value: "$customer.company_name"}}
+	for _, field := range []string{
+		"customer_id", "deal_name", "value", "currency", "stage", "probability", "expected_close_date", "owner", "notes", "created_at", "updated_at", "version",
+	} {
+		shown = append(shown, bson.E{Key: field, Value: 1})
+	}
+	docs, err := all[dealDoc](ctx, func() (*mongo.Cursor, error) {
+		return m.deals.Aggregate(ctx, mongo.Pipeline{
+			only("$match", in.filter),
+			only("$sort", bson.D{{Key: by.column, Value: direction}, {Key: "_id", Value: direction}}),
+			only("$limit", limit),
+			only("$lookup", bson.D{{Key: "from", Value: m.customers.Name()}, {Key: "localField", Value: "customer_id"}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: "customer"}}),
+			only("$unwind", bson.D{{Key: "path", Value: "$customer"}, {Key: "preserveNullAndEmptyArrays", Value: true}}),
+			only("$project", shown),
+		})
+	})
+	deals := make([]Deal, len(docs))
+	for i, d := range docs {
+		deals[i] = d.deal()
+	}
+	return deals, err
+}
+
+func mongoDirection(by order) int {
+	if by.direction == "desc" {
+		return -1
+	}
+	return 1
+}
+
+// conditions is what was asked for, and where to go on. It is not possible when
+// an id can be no document's.
+func (q DealQuery) conditions() (all []bson.D, possible bool) {
+	if q.Stage != "" {
+		all = append(all, only("stage", q.Stage))
+	}
+	if q.Owner != "" {
+		all = append(all, only("owner", q.Owner))
+	}
+	if q.CustomerID != "" {
+		key, err := bson.ObjectIDFromHex(q.CustomerID)
+		if err != nil {
+			return nil, false
+		}
+		all = append(all, only("customer_id", key))
+	}
+	if q.MinValue > 0 {
+		all = append(all, compares("value", "$gte", q.MinValue))
+	}
+	if q.ClosingFrom != "" {
+		all = append(all, compares("expected_close_date", "$gte", q.ClosingFrom))
+	}
+	if q.ClosingTo != "" {
+		all = append(all, compares("expected_close_date", "$lte", q.ClosingTo))
+	}
+	if q.After == nil {
+		return all, true
+	}
+	after, possible := orders[q.Sort].beyond(*q.After)
+	return append(all, after...), possible
+}
+
+// beyond holds for the documents after a key. MongoDB compares no row values:
+// the first condition bounds the index, the second breaks the ties.
+func (o order) beyond(k DealKey) ([]bson.D, bool) {
+	id, err := bson.ObjectIDFromHex(k.ID)
+	if err != nil {
+		return nil, false
+	}
+	value := o.key(k)
+	if o.column == "created_at" {
+		value = time.UnixMilli(k.Created)
+	}
+	after := map[string]string{"<": "$lt", ">": "$gt"}[o.after]
+	return []bson.D{
+		compares(o.column, after+"e", value),
+		only("$or", bson.A{compares(o.column, after, value), compares("_id", after, id)}),
+	}, true
+}
+
+// Sums adds up a quarter.
+func (m *Mongo) Sums(ctx context.Context, s Scope, q Quarter) (Sums, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	from, until := q.From().Format(time.DateOnly), q.Until().Format(time.DateOnly)
+	during := bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: until}}
+	weighted := only("$sum", only("$multiply", bson.A{"$value", "$probability"}))
+	type stageSum struct {
+		Stage    string  `bson:"_id"`
+		Count    int     `bson:"count"`
+		Value    float64 `bson:"value"`
+		Weighted float64 `bson:"weighted"`
+	}
+	rows, err := all[stageSum](ctx, func() (*mongo.Cursor, error) {
+		return m.deals.Aggregate(ctx, mongo.Pipeline{
+			only("$match", s.match(only("$or", bson.A{
+				only("actual_close_date", during),
+				bson.D{{Key: "actual_close_date", Value: nil}, {Key: "expected_close_date", Value: during}},
+			})).filter),
+			only("$group", bson.D{{Key: "_id", Value: "$stage"}, {Key: "count", Value: only("$sum", 1)}, {Key: "value", Value: only("$sum", "$value")}, {Key: "weighted", Value: weighted}}),
+		})
+	})
+	if err != nil {
+		return Sums{}, err
+	}
+	sums := Sums{Stages: map[string]StageSum{}}
+	for _, r := range rows {
+		sums.Stages[r.Stage] = StageSum{r.Count, r.Value, r.Weighted / 100}
+	}
+	sums.Target, err = m.target(ctx, s, q)
+	return sums, err
+}
+
+// quotaDoc is a document of forecast_quotas.
+type quotaDoc struct {
+	ID         string   `bson:"_id"`
+	Quarter    string   `bson:"quarter"`
+	Owner      string   `bson:"owner"`
+	OwnerChain []string `bson:"owner_chain"`
+	Amount     float64  `bson:"amount"`
+}
+
+func (m *Mongo) target(ctx context.Context, s Scope, q Quarter) (sum float64, err error) {
+	quotas, err := all[quotaDoc](ctx, func() (*mongo.Cursor, error) {
+		return m.quotas.Find(ctx, s.match(only("quarter", q.String())).filter)
+	})
+	for _, quota := range quotas {
+		sum += quota.Amount
+	}
+	return sum, err
+}

@@ -1,0 +1,117 @@
+package sales
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"time"
+
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/tool"
+)
+
+// Pipeline is a quarter's deals added up by stage.
+type Pipeline struct {
+	Quarter           string          `json:"quarter" jsonschema_description:"The quarter, such as 2026-Q1."`
+	Stages            []PipelineStage `json:"stages"`
+	TotalPipeline     float64         `json:"total_pipeline" jsonschema_description:"Value of the open deals that are expected to close in the quarter, US dollars."`
+	WeightedPipeline  float64         `json:"weighted_pipeline" jsonschema_description:"The same, each deal times its probability."`
+	ClosedWon         float64         `json:"closed_won" jsonschema_description:"Value of the deals won in the quarter."`
+	Target            float64         `json:"target" jsonschema_description:"The quota of the quarter; 0 when none is set."`
+	AttainmentPercent int             `json:"attainment_percent" jsonschema_description:"closed_won in per cent of target."`
+	Scope             string          `json:"scope" jsonschema_description:"Whose deals were added up."`
+}
+
+// PipelineStage is one stage of the pipeline.
+type PipelineStage struct {
+	Stage string  `json:"stage" jsonschema:"enum=PROSPECTING,enum=DISCOVERY,enum=QUALIFICATION,enum=PROPOSAL,enum=NEGOTIATION,enum=CLOSED_WON,enum=CLOSED_LOST"`
+	Count int     `json:"count"`
+	Value float64 `json:"value" jsonschema_description:"US dollars."`
+}
+
+func (s *Server) pipelineTools() []tool.Tool {
+	return []tool.Tool{tool.Read(tool.Spec{
+		Name: "get_pipeline", Title: "Sales pipeline", Allow: readers,
+		Description: "Summarise the sales pipeline of a quarter: number and value of deals by stage, total and weighted pipeline, closed won, target and attainment (how we are doing against quota). " +
+			"Without a quarter: this quarter. Adds up your own deals and your team's; for sales leadership and executives, all.",
+	}, s.getPipeline)}
+}
+
+type getPipeline struct {
+	Quarter string `json:"quarter,omitempty" jsonschema:"pattern=^([Qq][1-4] [0-9]{4}|[0-9]{4}-[Qq][1-4])$" jsonschema_description:"The quarter, \"Q1 2026\" or \"2026-Q1\"; the current one when left out" suggest:"Write it as Q1 2026 or 2026-Q1."`
+}
+
+func (s *Server) getPipeline(ctx context.Context, in getPipeline) (Pipeline, error) {
+	scope, _, err := scopeIn(ctx)
+	if err != nil {
+		return Pipeline{}, err
+	}
+	quarter := quarterOf(s.now())
+	if in.Quarter != "" {
+		if quarter, err = parseQuarter(in.Quarter); err != nil {
+			return Pipeline{}, err
+		}
+	}
+	sums, err := s.store.Sums(ctx, scope, quarter)
+	if err != nil {
+		return Pipeline{}, err
+	}
+	return summary(sums, quarter, scope), nil
+}
+
+// summary makes the pipeline of a quarter's sums. Amounts are rounded to cents.
+func summary(sums Sums, quarter Quarter, scope Scope) Pipeline {
+	p := Pipeline{Quarter: quarter.String(), Target: cents(sums.Target), Scope: scope.String()}
+	for _, stage := range stages() {
+		sum := sums.Stages[stage]
+		p.Stages = append(p.Stages, PipelineStage{stage, sum.Count, cents(sum.Value)})
+		if !isClosed(stage) {
+			p.TotalPipeline += sum.Value
+			p.WeightedPipeline += sum.Weighted
+		}
+	}
+	p.TotalPipeline, p.WeightedPipeline = cents(p.TotalPipeline), cents(p.WeightedPipeline)
+	p.ClosedWon = cents(sums.Stages[stageWon].Value)
+	if p.Target > 0 {
+		p.AttainmentPercent = int(math.Round(p.ClosedWon / p.Target * 100))
+	}
+	return p
+}
+
+func cents(amount float64) float64 { return math.Round(amount*100) / 100 }
+
+// Quarter is a quarter of a calendar year.
+type Quarter struct {
+	Year, Number int // Number is 1–4
+}
+
+// String writes it as 2026-Q1.
+func (q Quarter) String() string { return fmt.Sprintf("%04d-Q%d", q.Year, q.Number) }
+
+// From is the first day.
+func (q Quarter) From() time.Time {
+	return time.Date(q.Year, time.Month(3*q.Number-2), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// Until is the first day after it.
+func (q Quarter) Until() time.Time { return q.From().AddDate(0, 3, 0) }
+
+func quarterOf(t time.Time) Quarter {
+	t = t.UTC()
+	return Quarter{t.Year(), (int(t.Month())-1)/3 + 1}
+}
+
+var quarterShape = regexp.MustCompile(`^(?:[Qq]([1-4]) ([0-9]{4})|([0-9]{4})-[Qq]([1-4]))$`)
+
+// parseQuarter reads "Q1 2026" and "2026-Q1". Anything else is INVALID_INPUT.
+func parseQuarter(text string) (Quarter, error) {
+	m := quarterShape.FindStringSubmatch(text)
+	if m == nil {
+		return Quarter{}, fault.InvalidInput.New("This is not a quarter.").Suggest("Write it as Q1 2026 or 2026-Q1.")
+	}
+	year, _ := strconv.Atoi(m[2] + m[3]) // digits, by the pattern; one of the two is empty
+	number, _ := strconv.Atoi(m[1] + m[4])
+	return Quarter{year, number}, nil
+}

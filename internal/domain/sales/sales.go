@@ -1,0 +1,71 @@
+package sales
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/tool"
+)
+
+// Server is the sales domain over one store. It is safe for concurrent use.
+type Server struct {
+	store Store
+	now   func() time.Time
+}
+
+// New makes the domain over a store, which it owns from then on. A nil now is
+// time.Now; it decides which quarter is the current one and when a deal closed.
+func New(store Store, now func() time.Time) *Server {
+	if now == nil {
+		now = time.Now
+	}
+	return &Server{store: store, now: now}
+}
+
+// Who may call what. Both lists hold the executive: they may read and do everything.
+var (
+	readers = []access.Role{access.SalesRead, access.Executive}
+	writers = []access.Role{access.SalesWrite, access.Executive}
+)
+
+// Tools declares the domain's tools.
+func (s *Server) Tools() []tool.Tool {
+	return slices.Concat(s.customerTools(), s.dealTools(), s.pipelineTools())
+}
+
+// Codes lists the fault codes that this domain adds to the shared ones.
+func (s *Server) Codes() []*fault.Code { return codes }
+
+// Ledger is where the receipts of confirmed changes are kept.
+func (s *Server) Ledger() tool.Ledger { return s.store }
+
+// Ready proves that there is data by reading it. An empty or misnamed
+// collection is SERVICE_UNAVAILABLE and named.
+func (s *Server) Ready(ctx context.Context) error { return s.store.Ready(ctx) }
+
+// Seed fills in the sample company's customers, deals and quotas. Rows that are
+// there already stay as they are, so that seeding twice changes nothing.
+func (s *Server) Seed(ctx context.Context, c *company.Company) error {
+	return s.store.Fill(ctx, c.Sales())
+}
+
+// Close releases the store.
+func (s *Server) Close() error { return s.store.Close() }
+
+// The domain's own faults.
+var (
+	errCustomerNotFound = &fault.Code{Name: "CUSTOMER_NOT_FOUND", Kind: fault.NotFound, Status: 200,
+		Meaning: "No customer has this id, or the caller may not see it.", Suggest: "Use list_deals tool to find valid customer IDs."}
+	errDealNotFound = &fault.Code{Name: "DEAL_NOT_FOUND", Kind: fault.NotFound, Status: 200,
+		Meaning: "No deal has this id, or the caller may not see it.", Suggest: "Use list_deals tool to find valid deal IDs."}
+	errDealAlreadyClosed = &fault.Code{Name: "DEAL_ALREADY_CLOSED", Kind: fault.Conflict, Status: 200,
+		Meaning: "The deal was won or lost before.", Suggest: "Use list_deals with a stage to find deals that are still open."}
+	errCustomerHasOpenDeals = &fault.Code{Name: "CUSTOMER_HAS_OPEN_DEALS", Kind: fault.Conflict, Status: 200,
+		Meaning: "The customer has deals that are neither won nor lost.", Suggest: "Close the customer's open deals with close_deal first."}
+
+	codes = []*fault.Code{errCustomerNotFound, errDealNotFound, errDealAlreadyClosed, errCustomerHasOpenDeals}
+)

@@ -1,0 +1,248 @@
+package sales
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+)
+
+// clause is a condition in the making. Its texts are constants of this room;
+// every value is a parameter.
+type clause struct {
+	texts []string
+	args  []any
+}
+
+func (c *clause) and(text string, args ...any) {
+	c.texts = append(c.texts, text)
+	c.args = append(c.args, args...)
+}
+
+// String is the condition; none is true.
+func (c clause) String() string {
+	if len(c.texts) == 0 {
+		return "true"
+	}
+	return strings.Join(c.texts, " and ")
+}
+
+// owners is the condition that a scope puts on an owner k. Every statement that
+// reads or changes a customer, a deal or a quota goes through it.
+func (s Scope) owners() clause {
+	var c clause
+	switch {
+	case s.all:
+	case s.email != "":
+		c.and("k.id in (select owner_id from reach where email = ?)", s.email)
+	default:
+		c.and("false")
+	}
+	return c
+}
+
+const selectCustomer = `
+select c.id, c.name, c.email, c.company, c.industry, c.phone, c.street, c.city, c.state, c.zip, c.country,
+  k.owner, c.tier, c.annual_revenue, c.created_at, c.updated_at, c.version
+from customers c join owners k on k.id = c.owner_id
+where c.id = ? and c.deleted_at is null and `
+
+// Customer returns one customer with its open deals.
+func (s *SQLite) Customer(ctx context.Context, scope Scope, id string) (c Customer, found bool, err error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	in := scope.owners()
+	var created, updated int64
+	a := &c.Address
+	err = s.in(ctx).QueryRowContext(ctx, selectCustomer+in.String(), append([]any{id}, in.args...)...).Scan(
+		&c.ID, &c.Name, &c.Email, &c.Company, &c.Industry, &c.Phone, &a.Street, &a.City, &a.State, &a.Zip, &a.Country,
+		&c.AccountOwner, &c.Tier, &c.AnnualRevenue, &created, &updated, &c.Version)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Customer{}, false, nil
+	}
+	if err != nil {
+		return Customer{}, false, sqliteFault(ctx, err)
+	}
+	c.CreatedAt, c.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+	c.OpenDeals, c.OpenName, err = s.openDeals(ctx, scope, id)
+	return c, err == nil, err
+}
+
+const selectOpenDeals = `
+select d.deal_name, count(*) over () from deals d join owners k on k.id = d.owner_id
+where d.customer_id = ? and d.stage not in ('CLOSED_WON', 'CLOSED_LOST') and `
+
+func (s *SQLite) openDeals(ctx context.Context, scope Scope, customer string) (count int, names []string, err error) {
+	in := scope.owners()
+	rows, err := s.in(ctx).QueryContext(ctx, selectOpenDeals+in.String()+" order by d.id limit ?", append(append([]any{customer}, in.args...), namesShown)...)
+	err = each(ctx, rows, err, func() error {
+		var name string
+		if err := rows.Scan(&name, &count); err != nil {
+			return err
+		}
+		names = append(names, name)
+		return nil
+	})
+	return count, names, err
+}
+
+// each reads rows to their end, however a query began.
+func each(ctx context.Context, rows *sql.Rows, err error, read func() error) error {
+	if err != nil {
+		return sqliteFault(ctx, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := read(); err != nil {
+			return sqliteFault(ctx, err)
+		}
+	}
+	return sqliteFault(ctx, rows.Err())
+}
+
+const dealColumns = `
+select d.id, d.customer_id, c.company, d.deal_name, d.value, d.currency, d.stage, d.probability, d.expected_close_date,
+  k.owner, d.notes, d.created_at, d.updated_at, d.version `
+
+func (d *Deal) scan(row interface{ Scan(...any) error }) error {
+	var created, updated int64
+	err := row.Scan(&d.ID, &d.CustomerID, &d.CustomerName, &d.DealName, &d.Value, &d.Currency, &d.Stage, &d.Probability, &d.ExpectedCloseDate,
+		&d.Owner, &d.Notes, &created, &updated, &d.Version)
+	d.CreatedAt, d.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+	return err
+}
+
+const selectDeal = dealColumns + `
+from deals d join owners k on k.id = d.owner_id join customers c on c.id = d.customer_id
+where d.id = ? and `
+
+// Deal returns one deal.
+func (s *SQLite) Deal(ctx context.Context, scope Scope, id string) (d Deal, found bool, err error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	in := scope.owners()
+	err = d.scan(s.in(ctx).QueryRowContext(ctx, selectDeal+in.String(), append([]any{id}, in.args...)...))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Deal{}, false, nil
+	}
+	return d, err == nil, sqliteFault(ctx, err)
+}
+
+// Everybody's deals are one page of an index. Somebody's are a page of each
+// owner they see, of which the best are taken: the cost depends on the owners,
+// never on the number of deals.
+const (
+	fromAllDeals = `
+from deals d join owners k on k.id = d.owner_id join customers c on c.id = d.customer_id
+where d.rowid in (select x.rowid from deals x where `
+	fromOwnersDeals = `
+from owners k cross join deals d on d.rowid in (select x.rowid from deals x where x.owner_id = k.id and `
+	withCustomer = `
+join customers c on c.id = d.customer_id where `
+)
+
+// Deals returns a page.
+func (s *SQLite) Deals(ctx context.Context, scope Scope, q DealQuery) ([]Deal, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	statement, args := dealsStatement(scope, q)
+	rows, err := s.in(ctx).QueryContext(ctx, statement, args...)
+	var deals []Deal
+	err = each(ctx, rows, err, func() error {
+		var d Deal
+		err := d.scan(rows)
+		deals = append(deals, d)
+		return err
+	})
+	return deals, err
+}
+
+func dealsStatement(scope Scope, q DealQuery) (string, []any) {
+	by := orders[q.Sort]
+	page := q.filter(by)
+	page.args = append(page.args, q.Limit)
+	of := scope.owners()
+	if q.Owner != "" {
+		of.and("k.owner = ?", q.Owner)
+	}
+	inner := page.String() + " order by " + by.of("x") + " limit ?)"
+	last := " order by " + by.of("d") + " limit ?"
+	args := append(append(page.args, of.args...), q.Limit)
+	if len(of.texts) == 0 {
+		return dealColumns + fromAllDeals + inner + last, args
+	}
+	return dealColumns + fromOwnersDeals + inner + withCustomer + of.String() + last, args
+}
+
+// order is a way to sort deals: by a column and then by the id, both in the
+// same direction, so that a key is compared as one row value.
+type order struct {
+	column, direction, after string
+	key                      func(DealKey) any
+}
+
+var orders = map[Sort]order{
+	Newest:    {"created_at", "desc", "<", func(k DealKey) any { return k.Created }},
+	ValueDesc: {"value", "desc", "<", func(k DealKey) any { return k.Value }},
+	ByClosing: {"expected_close_date", "asc", ">", func(k DealKey) any { return k.Closing }},
+}
+
+func (o order) of(table string) string {
+	return table + "." + o.column + " " + o.direction + ", " + table + ".id " + o.direction
+}
+
+// filter is the condition on a deal x: what was asked for, and where to go on.
+func (q DealQuery) filter(by order) clause {
+	var c clause
+	if q.Stage != "" {
+		c.and("x.stage = ?", q.Stage)
+	}
+	if q.CustomerID != "" {
+		c.and("x.customer_id = ?", q.CustomerID)
+	}
+	if q.MinValue > 0 {
+		c.and("x.value >= ?", q.MinValue)
+	}
+	if q.ClosingFrom != "" {
+		c.and("x.expected_close_date >= ?", q.ClosingFrom)
+	}
+	if q.ClosingTo != "" {
+		c.and("x.expected_close_date <= ?", q.ClosingTo)
+	}
+	if q.After != nil {
+		c.and("(x."+by.column+", x.id) "+by.after+" (?, ?)", by.key(*q.After), q.After.ID)
+	}
+	return c
+}
+
+const (
+	selectSums = `
+select d.stage, count(*), sum(d.value), sum(d.value * d.probability) / 100
+from deals d join owners k on k.id = d.owner_id
+where coalesce(d.actual_close_date, d.expected_close_date) >= ? and coalesce(d.actual_close_date, d.expected_close_date) < ? and `
+	selectTarget = `
+select coalesce(sum(q.amount), 0) from quotas q join owners k on k.id = q.owner_id where q.quarter = ? and `
+)
+
+// Sums adds up a quarter.
+func (s *SQLite) Sums(ctx context.Context, scope Scope, q Quarter) (Sums, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	in := scope.owners()
+	sums := Sums{Stages: map[string]StageSum{}}
+	rows, err := s.in(ctx).QueryContext(ctx, selectSums+in.String()+" group by d.stage",
+		append([]any{q.From().Format(time.DateOnly), q.Until().Format(time.DateOnly)}, in.args...)...)
+	err = each(ctx, rows, err, func() error {
+		var stage string
+		var sum StageSum
+		err := rows.Scan(&stage, &sum.Count, &sum.Value, &sum.Weighted)
+		sums.Stages[stage] = sum
+		return err
+	})
+	if err != nil {
+		return Sums{}, err
+	}
+	err = s.in(ctx).QueryRowContext(ctx, selectTarget+in.String(), append([]any{q.String()}, in.args...)...).Scan(&sums.Target)
+	return sums, sqliteFault(ctx, err)
+}

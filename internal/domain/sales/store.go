@@ -1,0 +1,121 @@
+package sales
+
+import (
+	"context"
+	"time"
+
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/tool"
+)
+
+// Store keeps customers, deals, quotas and receipts. [SQLite] and [Mongo] are
+// it, and one suite holds both to the same behaviour.
+//
+// A store that cannot be reached is SERVICE_UNAVAILABLE, a deadline that passes
+// is TIMEOUT, a statement that fails is DATABASE_ERROR.
+type Store interface {
+	Reader
+	Writer
+	tool.Ledger
+
+	// Ready reads a customer and a deal, or names what has none.
+	Ready(ctx context.Context) error
+	// Fill adds the rows that are not there yet, by their ids.
+	Fill(ctx context.Context, rows company.Sales) error
+	// Close releases the store; it is not used afterwards.
+	Close() error
+}
+
+// Reader finds rows within a scope. What lies outside of it does not exist.
+type Reader interface {
+	// Customer returns one customer that is not deleted, with the open deals
+	// that the scope can see.
+	Customer(ctx context.Context, s Scope, id string) (c Customer, found bool, err error)
+	// Deal returns one deal.
+	Deal(ctx context.Context, s Scope, id string) (d Deal, found bool, err error)
+	// Deals returns at most q.Limit deals in q's order, after q.After.
+	Deals(ctx context.Context, s Scope, q DealQuery) ([]Deal, error)
+	// Sums adds up a quarter: open deals count where they are expected to close,
+	// closed ones where they did.
+	Sums(ctx context.Context, s Scope, q Quarter) (Sums, error)
+}
+
+// Writer makes the two changes. Each is atomic with the receipt it carries, and
+// happens only while the row is as it was seen: it returns false, having changed
+// nothing, when the row has another version, another state, or is out of scope.
+// It runs inside Ledger.Change.
+type Writer interface {
+	CloseDeal(ctx context.Context, s Scope, c Closing) (done bool, err error)
+	DeleteCustomer(ctx context.Context, s Scope, t Tombstone) (done bool, err error)
+}
+
+// DealQuery says which deals, in which order, from where. Zero fields do not
+// filter.
+type DealQuery struct {
+	Stage       string
+	Owner       string // e-mail, in lower case
+	CustomerID  string // 24 hex digits, in lower case
+	MinValue    float64
+	ClosingFrom string // expected to close on this day or later, 2026-03-31
+	ClosingTo   string // … or earlier
+	Sort        Sort
+	After       *DealKey
+	Limit       int
+}
+
+// Sort is an order of deals. Ties are broken by the id, so that a page ends at
+// exactly one place.
+type Sort string
+
+// The orders.
+const (
+	Newest    Sort = "newest"     // created last
+	ValueDesc Sort = "value_desc" // worth most
+	ByClosing Sort = "closing"    // expected to close soonest
+)
+
+// DealKey is where a deal stands in every order.
+type DealKey struct {
+	Created int64   `json:"c"` // Unix milliseconds
+	Value   float64 `json:"v"`
+	Closing string  `json:"d"`
+	ID      string  `json:"i"`
+}
+
+// Closing is what happens to a deal that is won or lost.
+type Closing struct {
+	ID          string
+	Version     int64 // as it was seen
+	Stage       string
+	Value       float64
+	Probability float64
+	LossReason  string
+	Notes       string // all of them, the old ones included
+	At          time.Time
+	Receipt     confirm.Receipt
+}
+
+// Tombstone is what is left of a customer that is deleted.
+type Tombstone struct {
+	ID      string
+	Version int64 // as it was seen
+	By      string
+	At      time.Time
+	Receipt confirm.Receipt
+}
+
+// Sums is a quarter added up.
+type Sums struct {
+	Stages map[string]StageSum
+	Target float64 // the quotas of the owners in scope
+}
+
+// StageSum is a stage added up. Weighted is the value times the probability.
+type StageSum struct {
+	Count           int
+	Value, Weighted float64
+}
+
+// namesShown is how many open deals of a customer are named.
+const namesShown = 10
