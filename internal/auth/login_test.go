@@ -145,6 +145,52 @@ func TestSignInSaysThatTheIssuerIsDown(t *testing.T) {
 	}
 }
 
+// TestBothTokensMustFit uses an issuer that answers the exchange with whatever
+// the test wants.
+func TestBothTokensMustFit(t *testing.T) {
+	r := newRig(t)
+	l, err := auth.NewLogin(auth.LoginConfig{Issuer: r.server.URL, ClientID: "web", RedirectURL: callback}, r.verifier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, flow, err := l.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := func(change ...func(map[string]any)) string {
+		return r.token(append([]func(map[string]any){set("aud", "web"), set("nonce", flow.Nonce)}, change...)...)
+	}
+	finish := func(access, id string) error {
+		r.mu.Lock()
+		r.tokens = map[string]any{"access_token": access, "id_token": id, "token_type": "Bearer"}
+		r.mu.Unlock()
+		_, _, _, err := l.Finish(t.Context(), url.Values{"state": {flow.State}, "code": {"c"}}, flow)
+		return err
+	}
+	if err := finish(r.token(), id()); err != nil {
+		t.Fatalf("right tokens: %v (%v)", err, fault.From(err).Unwrap())
+	}
+	if err := finish(r.token(), id(set("aud", []string{"web", "x"}), set("azp", "web"))); err != nil {
+		t.Errorf("a shared ID token made for us: %v", err)
+	}
+	for name, tokens := range map[string][2]string{
+		"no ID token":               {r.token(), ""},
+		"ID token of other issuer":  {r.token(), id(set("iss", "https://other.example"))},
+		"ID token of other client":  {r.token(), id(set("aud", "gateway"))},
+		"shared, made for another":  {r.token(), id(set("aud", []string{"web", "x"}), set("azp", "x"))},
+		"ID token expired":          {r.token(), id(set("exp", r.now().Unix()-60))},
+		"ID token by a stranger":    {r.token(), sign(t, newKey(t, "k1"), r.claims(set("aud", "web"), set("nonce", flow.Nonce)))},
+		"ID token of other flow":    {r.token(), id(set("nonce", "x"))},
+		"two different people":      {r.token(set("sub", "u-2")), id()},
+		"access token is elsewhere": {r.token(set("aud", "hr")), id()},
+		"access token is no JWT":    {"opaque", id()},
+	} {
+		if err := finish(tokens[0], tokens[1]); !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 func TestIDTokenIsNoAccessToken(t *testing.T) {
 	r := newRig(t)
 	r.refuses("an ID token", r.token(set("aud", "web"), set("nonce", "n")))

@@ -1,11 +1,11 @@
 package auth_test
 
 import (
-	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"log/slog"
@@ -33,6 +33,7 @@ type rig struct {
 	keys    []jose.JSONWebKey
 	fetches int
 	broken  http.HandlerFunc // answers instead of the key set
+	tokens  map[string]any   // what the token endpoint answers
 	clock   time.Time
 }
 
@@ -63,6 +64,10 @@ func (r *rig) serve(w http.ResponseWriter, req *http.Request) {
 	if req.URL.Path == "/.well-known/openid-configuration" {
 		writeJSON(w, map[string]any{"issuer": r.server.URL, "jwks_uri": r.server.URL + "/jwks",
 			"authorization_endpoint": r.server.URL + "/a", "token_endpoint": r.server.URL + "/t"})
+		return
+	}
+	if req.URL.Path == "/t" {
+		writeJSON(w, r.tokens)
 		return
 	}
 	r.fetches++
@@ -214,16 +219,31 @@ func byHand(t testing.TB, header string, claims any, key *ecdsa.PrivateKey) stri
 	if key == nil {
 		return signed + "."
 	}
-	sum := crypto.SHA256.New()
-	sum.Write([]byte(signed))
-	r, s, err := ecdsa.Sign(rand.Reader, key, sum.Sum(nil))
+	return signed + "." + b64(es256(t, key, signed))
+}
+
+// unencoded signs the body itself, as the header b64 (RFC 7797) asks for.
+func unencoded(t testing.TB, claims any, key *ecdsa.PrivateKey) string {
+	t.Helper()
+	body, err := json.Marshal(claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := b64([]byte(`{"alg":"ES256","kid":"k1","crit":["b64"],"b64":false}`))
+	return header + "." + b64(body) + "." + b64(es256(t, key, header+"."+string(body)))
+}
+
+func es256(t testing.TB, key *ecdsa.PrivateKey, text string) []byte {
+	t.Helper()
+	sum := sha256.Sum256([]byte(text))
+	r, s, err := ecdsa.Sign(rand.Reader, key, sum[:])
 	if err != nil {
 		t.Fatal(err)
 	}
 	signature := make([]byte, 64)
 	r.FillBytes(signature[:32])
 	s.FillBytes(signature[32:])
-	return signed + "." + b64(signature)
+	return signature
 }
 
 func b64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }

@@ -120,6 +120,7 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		"alg twice":               byHand(t, `{"alg":"none","alg":"ES256","kid":"k1"}`, r.claims(), key),
 		"crit":                    byHand(t, `{"alg":"ES256","kid":"k1","crit":["exp"],"exp":1}`, r.claims(), key),
 		"crit b64":                byHand(t, `{"alg":"ES256","kid":"k1","crit":["b64"],"b64":false}`, r.claims(), key),
+		"body signed unencoded":   unencoded(t, r.claims(), key),
 		"logout token":            byHand(t, `{"alg":"ES256","kid":"k1","typ":"logout+jwt"}`, r.claims(), key),
 		"other body":              parts[0] + "." + b64([]byte(`{"iss":"`+r.server.URL+`"}`)) + "." + parts[2],
 		"line break":              good[:len(good)-4] + "\n" + good[len(good)-4:],
