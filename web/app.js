@@ -10,12 +10,13 @@ import { listOf, makeThread } from "./thread.js";
 import { isRehearsal, modelLabel } from "./turn.js";
 
 const at = (id) => document.getElementById(id);
-const titles = new Map(); // tool name → title
+const catalogue = new Map(); // tool name → the tool
 
 const thread = makeThread(
   { view: at("view"), log: at("log"), waiting: at("waiting-cards"), waitingArea: at("waiting") },
   {
-    titleOf: (tool) => titles.get(tool) ?? label(tool || "this change"),
+    titleOf: (tool) => catalogue.get(tool)?.title || label(tool || "this change"),
+    serverOf: (tool) => catalogue.get(tool)?.server,
     onStart: started,
     onModel: showModel,
     onRunning: (now) => running(now),
@@ -69,7 +70,7 @@ async function learnTools() {
   try {
     const body = await get("/api/tools");
     const tools = listOf(body, "tools");
-    for (const tool of tools) titles.set(tool.name, tool.title || label(tool.name));
+    for (const tool of tools) catalogue.set(tool.name, tool);
     drawSuggestions({ few: at("suggestions"), all: at("all-tools") }, tools, { ask: (text) => ask(text), fill: composer.fill });
     warnOfServers(listOf(body, "servers"));
     show(at("no-tools"), tools.length === 0);

@@ -11,7 +11,7 @@ const THINKING_MS = 300_000; // how long a person may think, when the card does 
 const TICK_MS = 250;
 
 // What names the request rather than the change; it stands under "Details".
-const TECHNICAL = new Set(["action", "mcpServer", "userId", "username", "timestamp", "expiresAt", "confirmationId", "approvalUrl", "conversationId", "message", "summary"]);
+const TECHNICAL = new Set(["action", "mcpServer", "userId", "username", "timestamp", "expiresAt", "confirmationId", "approvalUrl", "conversationId", "message", "summary", "warning"]);
 
 // The states of a card, and what is said when nothing better is known.
 const ENDINGS = {
@@ -43,7 +43,7 @@ class Card {
     this.state = "waiting";
     this.receipt = ""; // the gateway's own words, by which its echo is known
     this.#onSettled = onSettled;
-    this.#deadline = deadlineOf(envelope.confirmationData ?? {});
+    this.#deadline = deadlineOf(envelope);
     this.node = this.#draw(envelope, title);
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
     this.#tick();
@@ -81,6 +81,7 @@ class Card {
       el("header", {}, icon("pen"), el("h3", { id: heading }, title), this.badge),
       el("p", { class: "card-message", "data-card-message": true }, envelope.message ?? ""),
       facts.length ? descriptionList(facts, data) : null,
+      data.warning ? el("p", { class: "notice", "data-card-warning": true }, icon("warn"), el("span", {}, data.warning)) : null,
       technical(envelope),
       this.#controls(),
       this.note,
@@ -213,17 +214,17 @@ class Card {
   }
 }
 
-function deadlineOf(data) {
-  const told = typeof data.expiresAt === "string" ? Date.parse(data.expiresAt) : data.expiresAt;
+function deadlineOf({ confirmationData: data = {}, expires }) {
+  if (Number.isFinite(data.expiresAt)) return data.expiresAt;
+  const told = Date.parse(expires ?? "");
   if (Number.isFinite(told)) return told;
-  if (Number.isFinite(data.timestamp)) return data.timestamp + THINKING_MS;
-  return gatewayNow() + THINKING_MS;
+  return (Number.isFinite(data.timestamp) ? data.timestamp : gatewayNow()) + THINKING_MS;
 }
 
 // A JSON object of the gateway's has its keys by the alphabet; people want to
 // know whom first, then from what to what, and why last.
 const ORDER = [/name$|^title|number$/i, /^(current|old|from|previous)/i, /^(new|to$|next|requested)/i, /change|percent/i];
-const LAST = /reason|note|comment|warning/i;
+const LAST = /reason|note|comment/i;
 
 function factsOf(data) {
   const place = (key) => {
@@ -241,7 +242,7 @@ function isFact(key, value) {
 // Everything that the request holds, to the letter, for whoever wants to check.
 function technical(envelope) {
   const data = envelope.confirmationData ?? {};
-  const rest = Object.entries(data).filter(([key, value]) => !isFact(key, value) && !isEmpty(value));
+  const rest = Object.entries(data).filter(([key, value]) => !isFact(key, value) && !isEmpty(value) && key !== "warning");
   const entries = [["confirmationId", envelope.confirmationId], ...rest.filter(([key]) => key !== "confirmationId")];
   const pairs = entries.map(([key, value]) => el("div", {}, el("dt", {}, key), el("dd", {}, el("code", {}, typeof value === "string" ? value : JSON.stringify(value)))));
   return el("details", { class: "technical" }, el("summary", {}, "Details"), el("dl", { class: "facts" }, pairs));

@@ -17,8 +17,20 @@ func pendingFor(id string, left time.Duration) object {
 		"message": "Delete Frank Davis (Software Engineer)?\nThis cannot be undone here.",
 		"confirmationData": object{
 			"action": "delete_employee", "mcpServer": "hr", "userId": "0f1e2d3c-0000-4000-8000-000000000001", "timestamp": now.UnixMilli(),
-			"expiresAt": now.Add(left).UnixMilli(), "employeeName": "Frank Davis", "jobTitle": "Software Engineer", "currentSalary": 118000, "reason": "Left the company",
+			"expiresAt": now.Add(left).UnixMilli(), "employeeName": "Frank Davis", "jobTitle": "Software Engineer", "currentSalary": 118000, "newSalary": 125000, "change": 7000, "changePercent": 5.93, "warning": "Above the range of the grade.", "reason": "Left the company",
 		},
+	}
+}
+
+// waiting is the same as the list of one's confirmations tells it.
+func waiting(id string) object {
+	p := pending(id)
+	data := p["confirmationData"].(object)
+	delete(data, "expiresAt")
+	now := time.Now()
+	return object{
+		"confirmationId": id, "state": "pending", "action": "delete_employee", "mcpServer": "hr", "message": p["message"], "confirmationData": data,
+		"created": now.Format(time.RFC3339Nano), "expires": now.Add(2 * time.Minute).Format(time.RFC3339Nano),
 	}
 }
 
@@ -59,6 +71,9 @@ func TestApprovalIsSentOnceAndItsReceiptShownOnce(t *testing.T) {
 	p := withCard(t, g, pending("x1"))
 	p.sees("[data-field=employeeName]", "Frank Davis")
 	p.sees("[data-field=currentSalary]", "$118,000")
+	p.sees("[data-field=change]", "+$7,000")
+	p.sees("[data-field=changePercent]", "+5.9%")
+	p.sees("[data-card-warning]", "Above the range of the grade.")
 	p.sees("[data-countdown]", "left")
 	p.shotOf("card")
 	eval[bool](p, `(() => { const b = document.querySelector("[data-approve]"); b.click(); b.click(); return true })()`)
@@ -147,7 +162,7 @@ func TestReloadKeepsThePendingCard(t *testing.T) {
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", answer(http.StatusOK, approvedEnvelope()))
 	p := withCard(t, g, pending("x1"))
-	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{pending("x1"), pending("x2")}}))
+	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{waiting("x1"), waiting("x2")}}))
 	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{
 		{"id": "1", "role": "user", "content": "Delete employee Frank Davis"},
 		{"id": "2", "role": "tool", "tool": "delete_employee", "content": quoted(pending("x1"))},
@@ -156,6 +171,7 @@ func TestReloadKeepsThePendingCard(t *testing.T) {
 	p.open(g.URL + "/#/c/c1")
 	p.sees("[data-turn] [data-card=x1][data-card-state=waiting]", "Delete Frank Davis")
 	p.sees("#waiting [data-card=x2]", "Delete Frank Davis") // asked elsewhere
+	p.until(`/^[12]:\d\d left$/.test(document.querySelector("[data-card=x2] [data-countdown]").textContent)`)
 	if got := p.count("[data-card=x1]"); got != 1 {
 		t.Errorf("the card stands %d times, want once", got)
 	}
@@ -165,7 +181,7 @@ func TestReloadKeepsThePendingCard(t *testing.T) {
 
 func TestAddressOfARequestLeadsToItsCard(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
-	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{pending("x1"), pending("x2")}}))
+	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{waiting("x1"), waiting("x2")}}))
 	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, object{"id": "x9", "state": "applied", "receipt": approvedEnvelope()}))
 	p.open(g.URL + "/#/approve/x2")
 	p.until(`document.activeElement.dataset.card === "x2"`)

@@ -11,6 +11,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MONEY = /(^|_)(salary|amount|price|cost|revenue|value|pipeline|closed_won|target|spend|spent|allocated)(_|$)/;
 const COUNTED = /(^|_)(count|days|hours|level|rating|score|percent|percentage|pct)$/;
 const PERCENT = /(^|_)(percent|percentage|pct)$/;
+const CHANGE = /(^|_)(change|difference)(_|$)/;
 const YEAR = /(^|_)year$/;
 
 const ACRONYMS = { id: "ID", ssn: "SSN", pto: "PTO", url: "URL", pct: "%", mcp: "MCP" };
@@ -45,7 +46,7 @@ export function valueNode(key, value, row = {}) {
   if (isEmpty(value)) return el("span", { class: "none" }, "–");
   if (isHidden(value)) return hiddenNode();
   if (typeof value === "boolean") return value ? "Yes" : "No";
-  if (typeof value === "number") return numberText(snake(key), value, row.currency);
+  if (typeof value === "number") return numberText(snake(key), value, row);
   if (typeof value === "string") return textNode(key, value);
   return el("code", {}, JSON.stringify(value));
 }
@@ -54,18 +55,24 @@ function hiddenNode() {
   return el("span", { class: "hidden-value", "data-hidden": true, title: "You may not see this value" }, icon("lock"), "Hidden");
 }
 
-function numberText(key, value, currency) {
+function numberText(key, value, row) {
   if (YEAR.test(key)) return String(value);
-  if (PERCENT.test(key)) return `${value.toLocaleString("en-US", { maximumFractionDigits: 1 })}%`;
-  if (MONEY.test(key) && !COUNTED.test(key)) return moneyText(value, currency);
-  return value.toLocaleString("en-US", { maximumFractionDigits: 4 });
+  const signDisplay = CHANGE.test(key) ? "exceptZero" : "auto";
+  if (PERCENT.test(key)) return `${value.toLocaleString("en-US", { maximumFractionDigits: 1, signDisplay })}%`;
+  if (isMoney(key) || (CHANGE.test(key) && Object.keys(row).map(snake).some(isMoney))) return moneyText(value, row.currency, signDisplay);
+  return value.toLocaleString("en-US", { maximumFractionDigits: 4, signDisplay });
+}
+
+// A change is of what stands beside it.
+function isMoney(key) {
+  return MONEY.test(key) && !COUNTED.test(key);
 }
 
 /** moneyText(420000) is "$420,000"; cents are shown when there are any. */
-export function moneyText(value, currency) {
+export function moneyText(value, currency, signDisplay = "auto") {
   const code = /^[A-Z]{3}$/.test(currency ?? "") ? currency : "USD";
   const digits = Number.isInteger(value) ? 0 : 2;
-  return value.toLocaleString("en-US", { style: "currency", currency: code, minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return value.toLocaleString("en-US", { style: "currency", currency: code, signDisplay, minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 function textNode(key, value) {

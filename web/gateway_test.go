@@ -63,7 +63,7 @@ func (g *gateway) defaults() map[string]http.HandlerFunc {
 		"GET /api/confirmations/{id}":         notFound,
 		"GET /api/conversations":              answer(http.StatusOK, object{"conversations": []object{}}),
 		"GET /api/conversations/{id}":         notFound,
-		"DELETE /api/conversations/{id}":      answer(http.StatusOK, object{"deleted": true}),
+		"DELETE /api/conversations/{id}":      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
 		"GET /api/conversations/{id}/events":  g.quiet,
 		"POST /api/conversations/{id}/cancel": answer(http.StatusOK, object{"cancelled": true}),
 		"POST /api/confirm/{id}":              notFound,

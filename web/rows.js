@@ -14,13 +14,14 @@ const INNER = /^(_|created_at$|updated_at$|version$)/;
 
 /**
  * resultView draws the envelope of a finished call and offers the next page,
- * which is the same call with the cursor. Returns null when there is nothing to
+ * which is the same call with the cursor: without args (null) or server there is
+ * none. Returns null when there is nothing to
  * draw. The element fires "rows-complete" when the last page was added.
  */
 export function resultView({ server, tool, title, envelope, args }) {
   const answer = readAnswer(envelope);
   if (answer.rows) return answer.rows.length ? listView({ server, tool, title, args, answer }) : nothing(title);
-  if (!isObject(answer.data)) return null;
+  if (!isObject(answer.data)) return answer.hint ? el("p", { class: "hint" }, answer.hint) : null;
   return el("div", { class: "result", "data-result": tool }, valueView(tool, answer.data, 0));
 }
 
@@ -37,11 +38,13 @@ function nothing(title) {
 function readAnswer(envelope) {
   if (Array.isArray(envelope.items)) {
     const after = (envelope.offset ?? 0) + envelope.items.length;
-    return { rows: envelope.items.filter(isObject), next: after < envelope.total_count ? { offset: after } : null };
+    const more = after < envelope.total_count;
+    return { rows: envelope.items.filter(isObject), more, next: more ? { offset: after } : null };
   }
-  if (!Array.isArray(envelope.data)) return { data: envelope.data };
-  const cursor = envelope.metadata?.hasMore ? envelope.metadata.nextCursor : "";
-  return { rows: envelope.data.filter(isObject), next: cursor ? { cursor } : null };
+  const told = envelope.metadata ?? {};
+  if (!Array.isArray(envelope.data)) return { data: envelope.data, hint: told.hint };
+  const next = told.hasMore && told.nextCursor ? { cursor: told.nextCursor } : null;
+  return { rows: envelope.data.filter(isObject), more: Boolean(told.hasMore || told.truncated), next };
 }
 
 // ---- lists
@@ -53,14 +56,16 @@ function listView({ server, tool, title, args, answer }) {
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
   const button = el("button", { type: "button", class: "small", "data-next-page": true }, "Next page");
   const view = el("div", { class: "result", "data-result": tool }, grid.node, el("div", { class: "row-foot" }, status, grid.toggle, button), problem);
-  const list = { server, tool, args, view, grid, status, problem, button, next: answer.next };
+  const next = args && server ? answer.next : null;
+  const list = { server, tool, args, view, grid, status, problem, button, next, more: answer.more };
   button.addEventListener("click", () => nextPage(list));
   tellCount(list);
   return view;
 }
 
-function tellCount({ grid, status, button, next }) {
-  status.textContent = next ? `${counted(grid.size(), "row")} shown, more follow` : `${counted(grid.size(), "row")}, complete`;
+function tellCount({ grid, status, button, next, more }) {
+  const rows = counted(grid.size(), "row");
+  status.textContent = !more ? `${rows}, complete` : next ? `${rows} shown, more follow` : `${rows} shown of more; ask again to see the rest`;
   show(button, Boolean(next));
 }
 
@@ -91,9 +96,10 @@ function take(list, envelope) {
   const answer = readAnswer(envelope);
   const first = list.grid.add(answer.rows ?? []);
   list.next = answer.next;
+  list.more = answer.more;
   tellCount(list);
   first?.focus({ preventScroll: true }); // the reader goes on where the new rows begin
-  if (!list.next) list.view.dispatchEvent(new CustomEvent("rows-complete", { bubbles: true, detail: { count: list.grid.size() } }));
+  if (!list.more) list.view.dispatchEvent(new CustomEvent("rows-complete", { bubbles: true, detail: { count: list.grid.size() } }));
 }
 
 function complain({ problem, button }, message, suggestion) {

@@ -100,11 +100,14 @@ func TestOtherShapesAreDrawn(t *testing.T) {
 	chart := object{"status": "success", "data": object{"first_name": "Nina", "last_name": "Patel", "direct_reports": []object{leaf("Ann"), leaf("Bo")}}}
 	balance := object{"status": "success", "data": object{"fiscal_year": 2026, "pto_balance": 15, "balances": []object{{"type_name": "Vacation", "available": 15}}}}
 	tasks := object{"total_count": 3, "returned_count": 2, "limit": 2, "offset": 0, "items": []object{{"title": "One"}, {"title": "Two"}}}
+	clipped := employees(2, "")
+	clipped["metadata"] = object{"hasMore": false, "returnedCount": 2, "truncated": true, "hint": "Only the first 2 rows are shown here."}
+	bare := object{"status": "success", "metadata": object{"truncated": true, "hint": "The answer is too large to be shown here."}}
 	refused := object{"status": "error", "code": "INSUFFICIENT_PERMISSIONS", "message": "Only hr-read may list.", "suggestedAction": "Ask HR."}
 	event := func(tool string, data object) object {
 		return object{"type": "tool", "state": "complete", "tool": tool, "server": "hr", "message": tool, "data": data}
 	}
-	g.on("POST /api/query", turn(event("get_org_chart", chart), event("get_time_off_balance", balance), event("list_tasks", tasks), event("list_employees", refused)))
+	g.on("POST /api/query", turn(event("get_org_chart", chart), event("get_time_off_balance", balance), event("list_tasks", tasks), event("list_clipped", clipped), event("get_huge", bare), event("list_employees", refused)))
 	g.on("POST /api/mcp/{server}/{tool}", g.hears(answer(http.StatusOK, object{"total_count": 3, "returned_count": 1, "limit": 2, "offset": 2, "items": []object{{"title": "Three"}}})))
 	p.open(g.URL)
 	p.ask("Everything")
@@ -114,6 +117,8 @@ func TestOtherShapesAreDrawn(t *testing.T) {
 	p.sees("[data-field=pto_balance]", "15")
 	p.sees("[data-field=fiscal_year]", "2026")
 	p.sees("[data-field=balances] table", "Vacation")
+	p.sees("[data-result=list_clipped] [data-row-count]", "2 rows shown of more; ask again")
+	p.sees("[data-tool=get_huge]", "too large to be shown here")
 	p.shotOf("shapes")
 	p.click("[data-next-page]")
 	p.sees("[data-result=list_tasks]", "Three")

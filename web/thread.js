@@ -9,7 +9,7 @@ import { makeTurn } from "./turn.js";
 
 /**
  * makeThread draws into log and waiting. host gives it {titleOf(tool),
- * onStart(conversationId), onModel(model), onRunning(bool), onLine(state)}.
+ * serverOf(tool), onStart(conversationId), onModel(model), onRunning(bool), onLine(state)}.
  */
 export function makeThread(places, host) {
   return new Thread(places, host);
@@ -81,9 +81,19 @@ class Thread {
         continue;
       }
       if (message.role === "user" || !turn) turn = this.#addTurn(message.role === "user" ? message.content : "");
-      replay(turn, message, waiting);
+      this.#replay(turn, message, waiting);
     }
     if (conversation?.model) this.#host.onModel(conversation.model);
+  }
+
+  // A stored message becomes the event that it once was.
+  #replay(turn, message, waiting) {
+    if (message.role === "assistant") turn.take({ type: "text", text: String(message.content ?? "") });
+    if (message.model) turn.take({ type: "start", model: message.model });
+    if (message.role !== "tool") return;
+    const event = storedCall(message, this.#host.serverOf(message.tool));
+    const live = waiting.find((pending) => pending.confirmationId === event.data?.confirmationId);
+    turn.take(live ?? settled(event));
   }
 
   // Pending requests that the messages do not show stand on their own.
@@ -322,20 +332,17 @@ function readPending(item) {
   };
 }
 
-// A stored message becomes the event that it once was.
-function replay(turn, message, waiting) {
-  if (message.role === "assistant") turn.take({ type: "text", text: String(message.content ?? "") });
-  if (message.role !== "tool") return;
-  const envelope = envelopeIn(message);
-  if (envelope?.status !== "pending_confirmation") return turn.take(toolEvent(message, envelope));
-  const live = waiting.find((pending) => pending.confirmationId === envelope.confirmationId);
-  if (live) turn.take(live);
-  else turn.take({ type: "tool", state: "complete", tool: message.tool, server: message.server, message: `Asked for your approval: ${envelope.message}` });
+// The arguments of a stored call may be unknown; then its next page is, too.
+function storedCall(message, server) {
+  const data = envelopeIn(message);
+  const words = !data && typeof message.content === "string" ? message.content : "";
+  return { type: "tool", state: "complete", tool: message.tool, server: message.server ?? server, message: words, args: message.args ?? null, data };
 }
 
-function toolEvent(message, envelope) {
-  const words = typeof message.content === "string" && !envelope ? message.content : "";
-  return { type: "tool", state: "complete", tool: message.tool, server: message.server, message: message.message ?? words, args: message.args, data: envelope };
+// A request that waits no more is told, not drawn as a card.
+function settled(event) {
+  if (event.data?.status !== "pending_confirmation") return event;
+  return { ...event, message: `Asked for your approval: ${event.data.message}`, data: null };
 }
 
 function envelopeIn(message) {

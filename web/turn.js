@@ -256,7 +256,8 @@ function sameCall(began, ended) {
 
 // The next page is the same call with the cursor, so it needs its arguments.
 function argumentsOf(ended, began) {
-  return ended.args ?? began.args ?? ended.data?.metadata?.arguments ?? {};
+  const args = ended.args ?? began.args ?? ended.data?.metadata?.arguments;
+  return args ?? (ended.args === null ? null : {});
 }
 
 function refusal(envelope) {

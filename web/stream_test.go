@@ -1,0 +1,140 @@
+package web_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+func TestLostStreamIsResumedWithoutRepetition(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	cut := make(chan struct{})
+	g.on("POST /api/query", func(w http.ResponseWriter, _ *http.Request) {
+		s := begun(w)
+		s.send(object{"type": "text", "text": "The first half"})
+		<-cut
+		panic(http.ErrAbortHandler) // the connection breaks
+	})
+	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get("Last-Event-ID"); got != "2" {
+			t.Errorf("resumed after %q, want 2", got)
+		}
+		s := newStream(w)
+		s.last = 2
+		s.send(object{"type": "text", "text": " and the second."})
+		s.done()
+		g.idle(r)
+	})
+	p.open(g.URL)
+	p.ask("Tell me")
+	p.sees("[data-answer]", "The first half")
+	close(cut)
+	p.sees("[data-turn=done] [data-answer]", "The first half and the second.")
+	p.misses("[data-error]")
+}
+
+// A gateway that restarts ends its streams with events that stand in no log.
+func TestTurnOutlivesItsGateway(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/query", func(w http.ResponseWriter, _ *http.Request) {
+		s := begun(w)
+		s.send(object{"type": "text", "text": "The first half"})
+		s.write("data: {\"type\":\"error\",\"error\":\"The gateway is restarting.\",\"code\":\"SERVICE_UNAVAILABLE\"}\n\ndata: [DONE]\n\n")
+	})
+	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get("Last-Event-ID"); got != "2" {
+			t.Errorf("resumed after %q, want 2", got)
+		}
+		s := newStream(w)
+		s.last = 2
+		s.send(object{"type": "text", "text": " and the second."})
+		s.done()
+		g.idle(r)
+	})
+	p.open(g.URL)
+	p.ask("Tell me")
+	p.sees("[data-turn=done] [data-answer]", "The first half and the second.")
+	p.misses("[data-error]")
+}
+
+func TestReloadFindsTheRunningTurn(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{
+		"id": "c1", "running": true, "lastEventId": "0-0", "messages": []object{{"id": "1", "role": "user", "content": "Tell me"}},
+	}))
+	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get("Last-Event-ID"); got != "0-0" {
+			t.Errorf("resumed after %q, want 0-0", got)
+		}
+		s := begun(w)
+		s.send(object{"type": "text", "text": "Everything."})
+		s.done()
+		g.idle(r)
+	})
+	p.open(g.URL + "/#/c/c1")
+	p.sees("[data-turn=done] [data-answer]", "Everything.")
+	if got := p.count("[data-turn]"); got != 1 {
+		t.Errorf("the answer stands in %d turns, want in that of its question", got)
+	}
+}
+
+func TestEventStreamIsReopened(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	opened := make(chan struct{}, 10)
+	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, _ *http.Request) {
+		opened <- struct{}{}
+		http.Error(w, "not now", http.StatusBadGateway)
+	})
+	p.open(g.URL)
+	p.ask("Hello")
+	<-opened
+	p.sees("#line", "Reconnecting")
+	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
+		newStream(w).send(object{"type": "message", "role": "system", "content": "Something happened."})
+		g.idle(r)
+	})
+	p.misses("#line")
+	p.sees("[data-outcome]", "Something happened.")
+}
+
+func TestStopEndsTheTurn(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	cancelled := make(chan struct{})
+	g.on("POST /api/conversations/{id}/cancel", g.hears(func(w http.ResponseWriter, r *http.Request) {
+		cancelled <- struct{}{} // the end arrives before this answer
+		answer(http.StatusOK, object{"cancelled": true})(w, r)
+	}))
+	g.on("POST /api/query", func(w http.ResponseWriter, r *http.Request) {
+		s := begun(w)
+		s.send(object{"type": "text", "text": "I begin"})
+		<-cancelled
+		s.done()
+	})
+	p.open(g.URL)
+	p.ask("Talk")
+	p.sees("[data-answer]", "I begin")
+	p.press(kb.Escape)
+	p.sees("[data-notice=stopped]", "Stopped")
+	p.misses("#stop")
+	if got := g.said(); len(got) != 1 || !strings.HasPrefix(got[0], "POST /api/conversations/c1/cancel") {
+		t.Errorf("got %q, want the cancellation", got)
+	}
+
+	g.on("POST /api/conversations/{id}/cancel", answer(http.StatusOK, object{"cancelled": true}))
+	g.on("POST /api/query", func(w http.ResponseWriter, r *http.Request) {
+		begun(w).send(object{"type": "text", "text": "I do not listen"})
+		g.idle(r)
+	})
+	p.ask("Talk again")
+	p.sees("[data-answer]", "I do not listen")
+	p.press(kb.Escape)
+	p.sees("[data-thinking]", "Stopping")
+	p.press(kb.Escape) // not waiting for the end
+	p.misses("#stop")
+
+	g.on("POST /api/query", turn(object{"type": "text", "text": "Something else."}))
+	p.ask("And now?")
+	p.sees("[data-turn=done] [data-answer]", "Something else.")
+}
