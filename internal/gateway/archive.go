@@ -146,7 +146,7 @@ func (a archive) remove(ctx context.Context, c conversation) error {
 	if err := a.redis.Leave(ctx, ownedKey(c.Owner.String()), c.ID); err != nil {
 		return err
 	}
-	for _, key := range []string{conversationKey(c.ID), messagesKey(c.ID), eventsKey(c.ID), openKey(c.ID)} {
+	for _, key := range []string{conversationKey(c.ID), messagesKey(c.ID), eventsKey(c.ID), openKey(c.ID), cancelKey(c.ID), turnKey(c.ID)} {
 		if err := a.redis.Delete(ctx, key); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -75,11 +76,18 @@ func (g *Gateway) told(r *http.Request, conversation string) (id string, running
 		return "", false, err
 	}
 	before, open, err := g.o.Redis.Get(r.Context(), openKey(conversation))
-	if err != nil || open {
-		return string(before), open, err
+	if err != nil {
+		return "", false, err
 	}
-	id, err = g.o.Redis.LastID(r.Context(), eventsKey(conversation))
-	return id, false, err
+	if !open {
+		id, err = g.o.Redis.LastID(r.Context(), eventsKey(conversation))
+		return id, false, err
+	}
+	id, closed, err := g.endOf(r.Context(), conversation, string(before))
+	if err != nil || closed {
+		return id, false, err
+	}
+	return string(before), true, nil
 }
 
 // messages draws one stored message; the results of one step are several.
@@ -103,7 +111,10 @@ func (g *Gateway) deleteConversation(w http.ResponseWriter, r *http.Request, p *
 	if _, err := g.stopTurn(r.Context(), c.ID); err != nil {
 		return err
 	}
-	if err := g.archive.remove(r.Context(), c); err != nil {
+	if err := g.claim(r.Context(), c.ID, newID(), stopPatience); err != nil { // a turn would write on
+		return err
+	}
+	if err := g.archive.remove(context.WithoutCancel(r.Context()), c); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -157,12 +157,36 @@ func (g *Gateway) mend(ctx context.Context, conversation string) error {
 }
 
 func (g *Gateway) closeOpen(ctx context.Context, conversation string) error {
-	_, open, err := g.o.Redis.Take(ctx, openKey(conversation))
+	before, open, err := g.o.Redis.Take(ctx, openKey(conversation))
 	if err != nil || !open {
+		return err
+	}
+	if _, closed, err := g.endOf(ctx, conversation, string(before)); err != nil || closed {
 		return err
 	}
 	_, err = g.tell(ctx, conversation,
 		object(errorEvent{"error", "The answer was interrupted. Please ask again.", fault.ServiceDown.Name}),
 		object(stopEvent{Type: "stop"}), []byte(done))
 	return err
+}
+
+// endOf looks for the end of the turn whose events begin behind an id.
+func (g *Gateway) endOf(ctx context.Context, conversation, before string) (id string, closed bool, err error) {
+	if before == logStart {
+		before = ""
+	}
+	for {
+		entries, err := g.o.Redis.ReadAfter(ctx, eventsKey(conversation), before, readAhead, 0)
+		if errors.Is(err, state.ErrGap) { // so long a turn that its beginning was trimmed
+			return "", false, nil
+		}
+		if err != nil || len(entries) == 0 {
+			return "", false, err
+		}
+		for _, e := range entries {
+			if before = e.ID; closesTurn(e) {
+				return e.ID, true, nil
+			}
+		}
+	}
 }

@@ -83,7 +83,7 @@ func (g *Gateway) open(ctx context.Context, p *access.Principal, q question) (*t
 		return nil, err
 	}
 	t := &turn{conversation: c, id: newID(), question: q.Query, began: g.o.Now()}
-	if err := g.claim(ctx, t); err != nil {
+	if err := g.claim(ctx, c.ID, t.id, handover); err != nil {
 		return nil, err
 	}
 	if err := g.announce(ctx, t); err != nil {
@@ -93,13 +93,21 @@ func (g *Gateway) open(ctx context.Context, p *access.Principal, q question) (*t
 	return t, nil
 }
 
-// claim holds the conversation for the turn. The one before lets go a moment
-// after its last event, so a question that follows at once waits that moment.
-func (g *Gateway) claim(ctx context.Context, t *turn) error {
-	again := time.NewTicker(10 * time.Millisecond)
+// How long a conversation is waited for. A turn lets go a moment after its last
+// event, and the next question may follow that at once; one that was told to
+// stop, on another replica, needs longer.
+const (
+	claimTick    = 10 * time.Millisecond
+	handover     = 300 * time.Millisecond
+	stopPatience = turnTick + 2*time.Second
+)
+
+// claim holds a conversation for one holder, or says BUSY.
+func (g *Gateway) claim(ctx context.Context, conversation, holder string, patience time.Duration) error {
+	again := time.NewTicker(claimTick)
 	defer again.Stop()
-	for range 30 {
-		held, err := g.o.Redis.SetNX(ctx, turnKey(t.conversation.ID), []byte(t.id), turnLife)
+	for range patience / claimTick {
+		held, err := g.o.Redis.SetNX(ctx, turnKey(conversation), []byte(holder), turnLife)
 		if held || err != nil {
 			return err
 		}

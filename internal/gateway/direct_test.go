@@ -1,0 +1,70 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/result"
+)
+
+func TestDirectCalls(t *testing.T) {
+	r := newRig(t)
+	r.servers.call["get_employee"] = func(_ context.Context, args json.RawMessage) result.Outcome { return result.Outcome{Data: args} }
+	for _, row := range []struct {
+		name, method, path, body string
+		want                     int
+		says                     string
+	}{
+		{"bare", "POST", "/api/mcp/hr/get_employee", `{"employee_id":"007"}`, 200, `"data":{"employee_id":"007"}`},
+		{"wrapped", "POST", "/api/mcp/hr/get_employee", `{"input":{"employee_id":"007"},"userContext":{"userId":"x","roles":["executive"]}}`, 200, `"data":{"employee_id":"007"}`},
+		{"someone else's context", "POST", "/api/mcp/hr/get_employee", `{"input":{},"userContext":{"email":"eve@tamshai.local"}}`, 403, "USER_MISMATCH"},
+		{"by GET", "GET", "/api/mcp/hr/get_employee?employee_id=007&deep=true&tags=5&limit=20&x=1&x=a", "", 200, `"data":{"deep":true,"employee_id":"007","limit":20,"tags":[5],"x":[1,"a"]}`},
+		{"a write by GET", "GET", "/api/mcp/hr/delete_employee?n=1", "", 405, "METHOD_NOT_ALLOWED"},
+		{"a write", "POST", "/api/mcp/hr/delete_employee", `{}`, 200, `"status":"pending_confirmation"`},
+		{"bad parameter", "GET", "/api/mcp/hr/get_employee?__proto__=1", "", 400, "BAD_REQUEST"},
+		{"unknown server", "POST", "/api/mcp/payroll/get_pay", `{}`, 404, "SERVER_NOT_FOUND"},
+		{"unknown tool", "POST", "/api/mcp/hr/get_pay", `{}`, 200, "UNKNOWN_TOOL"},
+		{"no object", "POST", "/api/mcp/hr/get_employee", `[1]`, 400, "BAD_REQUEST"},
+	} {
+		status, body := r.read(r.send(row.method, row.path, alice, row.body))
+		if status != row.want || !strings.Contains(body, row.says) {
+			t.Errorf("%s: got %d %s, want %d %s", row.name, status, body, row.want, row.says)
+		}
+	}
+	if status, body := r.read(r.send("POST", "/api/mcp/hr/get_employee", frank, `{}`)); status != 200 || !strings.Contains(body, "INSUFFICIENT_PERMISSIONS") {
+		t.Errorf("not one's own tool: got %d %s", status, body)
+	}
+}
+
+func TestWhoAndWhat(t *testing.T) {
+	r := newRig(t)
+	if _, body := r.read(r.send("GET", "/api/user", alice, "")); body != `{"email":"alice.chen@tamshai.local","name":"alice.chen","roles":["hr-read","hr-write"],"userId":"sub-alice.chen","username":"alice.chen"}` {
+		t.Errorf("user: got %s", body)
+	}
+	var tools struct {
+		Tools   []struct{ Name, Server string }
+		Servers []struct {
+			Name      string
+			Healthy   bool
+			AverageMs float64
+		}
+	}
+	r.get("/api/tools", alice, &tools)
+	if len(tools.Tools) != 4 || tools.Tools[0].Server != "hr" || len(tools.Servers) != 1 || tools.Servers[0].AverageMs != 1.5 {
+		t.Errorf("tools: got %+v", tools)
+	}
+	if r.get("/api/tools", frank, &tools); len(tools.Tools) != 0 {
+		t.Errorf("a stranger's tools: got %+v", tools.Tools)
+	}
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/": 200, "/app.js": 200, "/index.html": 404, "/openapi.json": 404} {
+		if status, _ := r.read(r.send("GET", path, "", "")); status != want {
+			t.Errorf("%s: got %d, want %d", path, status, want)
+		}
+	}
+	page := r.send("GET", "/", "", "")
+	if got := page.Header.Get("Content-Security-Policy"); !strings.Contains(got, "default-src 'self'") || !strings.Contains(page.Header.Get("Content-Type"), "text/html") {
+		t.Errorf("page: got policy %q", got)
+	}
+}

@@ -1,0 +1,159 @@
+package gateway_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/fault"
+)
+
+// login is an issuer that signs in whoever the code names.
+type login struct{}
+
+func (*login) Start(context.Context) (string, auth.Flow, error) {
+	return "https://issuer.test/authorize?state=s1", auth.Flow{State: "s1", Nonce: "n1", Verifier: "v1"}, nil
+}
+
+func (*login) Finish(ctx context.Context, q url.Values, f auth.Flow) (string, *access.Principal, time.Time, error) {
+	if q.Get("state") != f.State || f.Verifier != "v1" {
+		return "", nil, time.Time{}, fault.Unauthorized.New("The sign-in could not be completed.")
+	}
+	p, err := verify(ctx, q.Get("code"))
+	return q.Get("code"), p, time.Now().Add(time.Hour), err
+}
+
+func (*login) EndSessionURL(_ context.Context, returnTo string) (string, error) {
+	return "https://issuer.test/end?to=" + url.QueryEscape(returnTo), nil
+}
+
+// signIn walks through the sign-in and returns the session cookie.
+func (r *rig) signIn(token string) *http.Cookie {
+	r.t.Helper()
+	begun := r.send("GET", "/login", "", "")
+	flow := cookieNamed(r.t, begun, "countersign-flow")
+	if begun.StatusCode != 303 || !strings.HasPrefix(begun.Header.Get("Location"), "https://issuer.test/") {
+		r.t.Fatalf("login: got %d to %s", begun.StatusCode, begun.Header.Get("Location"))
+	}
+	back := r.send("GET", "/callback?state=s1&code="+url.QueryEscape(token), "", "", "Cookie", flow.Name+"="+flow.Value)
+	if back.StatusCode != 303 || back.Header.Get("Location") != "/" {
+		_, body := r.read(back)
+		r.t.Fatalf("callback: got %d %s", back.StatusCode, body)
+	}
+	return cookieNamed(r.t, back, "countersign")
+}
+
+func cookieNamed(t testing.TB, resp *http.Response, name string) *http.Cookie {
+	t.Helper()
+	for _, c := range resp.Cookies() {
+		if c.Name == name && c.MaxAge >= 0 {
+			return c
+		}
+	}
+	t.Fatalf("got no cookie %s in %v", name, resp.Header)
+	return nil
+}
+
+func TestSignInMakesASessionThatSignOutEnds(t *testing.T) {
+	r := newRig(t)
+	c := r.signIn(alice)
+	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" {
+		t.Errorf("got cookie %+v, want HttpOnly and Strict", c)
+	}
+	own := []string{"Cookie", c.Name + "=" + c.Value, "Sec-Fetch-Site", "same-origin"}
+	if status, body := r.read(r.send("GET", "/api/user", "", "", own...)); status != 200 || !strings.Contains(body, `"username":"alice.chen"`) {
+		t.Fatalf("user: got %d %s", status, body)
+	}
+	for _, key := range r.mini.Keys() {
+		if strings.Contains(key, c.Value) {
+			t.Errorf("the session's secret stands in Redis: %s", key)
+		}
+	}
+	out := r.send("POST", "/logout", "", "", append(own, "Origin", "null")...) // how a form of a page without referrer comes
+	if out.StatusCode != 303 || !strings.HasPrefix(out.Header.Get("Location"), "https://issuer.test/end") {
+		t.Errorf("logout: got %d to %s", out.StatusCode, out.Header.Get("Location"))
+	}
+	if status, _ := r.read(r.send("GET", "/api/user", "", "", own...)); status != 401 {
+		t.Errorf("after logout: got %d, want 401", status)
+	}
+}
+
+func TestForeignPagesCannotUseTheCookie(t *testing.T) {
+	r := newRig(t)
+	c := r.signIn(alice)
+	cookie := []string{"Cookie", c.Name + "=" + c.Value}
+	for _, row := range []struct {
+		name    string
+		headers []string
+		want    int
+	}{
+		{"own page", []string{"Sec-Fetch-Site", "same-origin"}, 200},
+		{"own page, older browser", []string{"Origin", "http://gateway.test"}, 200},
+		{"another site", []string{"Sec-Fetch-Site", "cross-site", "Origin", "http://gateway.test"}, 403},
+		{"a sister site", []string{"Sec-Fetch-Site", "same-site"}, 403},
+		{"an address typed in", []string{"Sec-Fetch-Site", "none"}, 403},
+		{"foreign origin", []string{"Origin", "https://evil.test"}, 403},
+		{"null origin", []string{"Origin", "null"}, 403},
+		{"a client that says nothing", nil, 403},
+	} {
+		for _, path := range []string{"/api/query?query=hello", "/api/user", "/api/conversations"} {
+			if status, _ := r.read(r.send("GET", path, "", "", append(row.headers, cookie...)...)); status != row.want {
+				t.Errorf("%s, GET %s: got %d, want %d", row.name, path, status, row.want)
+			}
+		}
+	}
+	if status, _ := r.read(r.send("POST", "/logout", "", "", append(cookie, "Sec-Fetch-Site", "cross-site")...)); status != 403 {
+		t.Errorf("logout from another site: got %d, want 403", status)
+	}
+	if status, _ := r.read(r.send("GET", "/", "", "", append(cookie, "Sec-Fetch-Site", "cross-site")...)); status != 200 {
+		t.Errorf("a link to the page: got %d, want 200", status)
+	}
+}
+
+func TestSignInBelongsToTheBrowserThatBeganIt(t *testing.T) {
+	r := newRig(t)
+	flow := cookieNamed(t, r.send("GET", "/login", "", ""), "countersign-flow")
+	for name, headers := range map[string][]string{
+		"no flow": nil, "forged flow": {"Cookie", flow.Name + "=AAAA" + flow.Value[4:]}, "another state": {"Cookie", flow.Name + "=" + flow.Value},
+	} {
+		state := "s1"
+		if name == "another state" {
+			state = "s2"
+		}
+		resp := r.send("GET", "/callback?state="+state+"&code="+url.QueryEscape(alice), "", "", headers...)
+		if resp.StatusCode != 401 {
+			t.Errorf("%s: got %d, want 401", name, resp.StatusCode)
+		}
+		for _, c := range resp.Cookies() {
+			if c.Name == "countersign" {
+				t.Errorf("%s: got a session", name)
+			}
+		}
+	}
+}
+
+func TestNobodyIsSentToTheMetadata(t *testing.T) {
+	r := newRig(t)
+	for name, resp := range map[string]*http.Response{
+		"no token": r.send("GET", "/api/user", "", ""), "junk": r.send("GET", "/api/user", "junk", ""),
+		"token in the address": r.send("GET", "/api/user?token="+url.QueryEscape(alice), "", ""),
+		"unknown session":      r.send("GET", "/api/user", "", "", "Cookie", "countersign=x", "Sec-Fetch-Site", "same-origin"),
+	} {
+		status, body := r.read(resp)
+		if status != 401 || !strings.Contains(body, `"code":"UNAUTHENTICATED"`) || !strings.Contains(resp.Header.Get("WWW-Authenticate"), `resource_metadata="http://gateway.test/.well-known/oauth-protected-resource"`) {
+			t.Errorf("%s: got %d %s %s", name, status, resp.Header.Get("WWW-Authenticate"), body)
+		}
+	}
+	var meta struct {
+		Resource string
+		Servers  []string `json:"authorization_servers"`
+	}
+	if status := r.get("/.well-known/oauth-protected-resource/mcp", "", &meta); status != 200 || meta.Resource != "http://gateway.test/mcp" || len(meta.Servers) != 1 {
+		t.Errorf("metadata: got %d %+v", status, meta)
+	}
+}
