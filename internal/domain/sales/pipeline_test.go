@@ -1,0 +1,67 @@
+package sales
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/fault"
+)
+
+func TestQuarterIsReadInBothSpellings(t *testing.T) {
+	for text, want := range map[string]string{"Q1 2026": "2026-Q1", "2026-Q4": "2026-Q4", "q3 0001": "0001-Q3", "9999-q2": "9999-Q2"} {
+		got, err := parseQuarter(text)
+		if err != nil || got.String() != want {
+			t.Errorf("%q: got %s, %v, want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "Q5 2026", "2026", "2026Q1", "Q1  2026", "Q1 2026\n", "Q1 ２０２６"} {
+		if _, err := parseQuarter(text); !fault.Is(err, fault.InvalidInput) {
+			t.Errorf("%q: got %v, want INVALID_INPUT", text, err)
+		}
+	}
+}
+
+func TestQuarterOfADay(t *testing.T) {
+	last := time.Date(2026, 12, 31, 23, 30, 0, 0, time.FixedZone("west", -3600)) // already January in UTC
+	q := quarterOf(last)
+	if q.String() != "2027-Q1" || q.From().Format(time.DateOnly) != "2027-01-01" || q.Until().Format(time.DateOnly) != "2027-04-01" {
+		t.Errorf("got %s from %s until %s", q, q.From(), q.Until())
+	}
+}
+
+func FuzzQuarter(f *testing.F) {
+	f.Add("Q1 2026")
+	f.Add("2026-Q1")
+	f.Fuzz(func(t *testing.T, text string) {
+		q, err := parseQuarter(text)
+		if err != nil {
+			return
+		}
+		again, err := parseQuarter(q.String())
+		if err != nil || again != q || !q.From().Before(q.Until()) || !strings.Contains(text, q.String()[:4]) {
+			t.Errorf("%q became %s, then %s, %v", text, q, again, err)
+		}
+	})
+}
+
+func TestSummaryAddsUp(t *testing.T) {
+	sums := Sums{Target: 1000, Stages: map[string]StageSum{
+		"PROPOSAL": {2, 100.10, 60.06}, "NEGOTIATION": {1, 200.20, 160.16}, stageWon: {1, 666, 666}, stageLost: {3, 900, 0},
+	}}
+	got := summary(sums, Quarter{2026, 1}, Scope{email: "ann@example.org"})
+	want := Pipeline{
+		Quarter: "2026-Q1", TotalPipeline: 300.30, WeightedPipeline: 220.22, ClosedWon: 666, Target: 1000, AttainmentPercent: 67,
+		Scope: "deals of ann@example.org and the people who report to them",
+		Stages: []PipelineStage{{"PROSPECTING", 0, 0}, {"DISCOVERY", 0, 0}, {"QUALIFICATION", 0, 0}, {"PROPOSAL", 2, 100.10}, {"NEGOTIATION", 1, 200.20},
+			{stageWon, 1, 666}, {stageLost, 3, 900}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := summary(Sums{}, Quarter{2026, 1}, Scope{}); got.AttainmentPercent != 0 || len(got.Stages) != 7 {
+		t.Errorf("without deals and quota: %+v", got)
+	}
+}

@@ -1,0 +1,73 @@
+package sales
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/access"
+)
+
+// TestNoQueryWithoutAScope: every way to a row asks for whose rows.
+func TestNoQueryWithoutAScope(t *testing.T) {
+	for _, face := range []reflect.Type{reflect.TypeFor[Reader](), reflect.TypeFor[Writer]()} {
+		for i := range face.NumMethod() {
+			method := face.Method(i)
+			if method.Type.NumIn() < 2 || method.Type.In(1) != reflect.TypeFor[Scope]() {
+				t.Errorf("%s.%s takes no scope", face.Name(), method.Name)
+			}
+		}
+	}
+}
+
+// TestScopesAreMadeInOnePlace reads the source: a scope with something in it,
+// and a document filter, are written down in one function each.
+func TestScopesAreMadeInOnePlace(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	made := regexp.MustCompile(`\bScope\{[^}]|\bmatch\{[^}]|\.(all|email) = `)
+	found := map[string]int{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(made.FindAll(text, -1)); n > 0 {
+			found[file] = n
+		}
+	}
+	want := map[string]int{"scope.go": 2, "mongo_read.go": 1}
+	if !reflect.DeepEqual(found, want) {
+		t.Errorf("got %v, want %v", found, want)
+	}
+}
+
+func TestWhoSeesWhat(t *testing.T) {
+	claims := func(verified bool, roles ...string) *access.Principal {
+		return access.NewPrincipal(access.Claims{Email: "Ann@example.org", EmailVerified: verified, Roles: roles})
+	}
+	for name, c := range map[string]struct {
+		who  *access.Principal
+		want Scope
+	}{
+		"sales-write":              {claims(false, "sales-write"), Scope{all: true}},
+		"executive":                {claims(true, "executive"), Scope{all: true}},
+		"sales-read":               {claims(true, "sales-read"), Scope{email: "ann@example.org"}},
+		"sales-read, unverified":   {claims(false, "sales-read"), Scope{}},
+		"a manager without sales":  {claims(true, "manager", "employee", "hr-write", "finance-write"), Scope{}},
+		"nobody":                   {claims(true), Scope{}},
+		"a role with another case": {claims(true, "Sales-Write"), Scope{}},
+	} {
+		if got := ScopeOf(c.who); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,466 @@
+package sales_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/domain/sales"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/seal"
+	"countersign.dev/internal/state"
+	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/tool"
+)
+
+// office is the domain as the kernel runs it, with the sample company.
+type office struct {
+	*tool.Runner
+	t     *testing.T
+	store sales.Store
+}
+
+func newOffice(t *testing.T, store sales.Store) *office {
+	t.Helper()
+	server := sales.New(store, func() time.Time { return day })
+	if err := server.Seed(t.Context(), company.At(day)); err != nil {
+		t.Fatal(err)
+	}
+	m := miniredis.NewMiniRedis()
+	m.ClockTTL(true)
+	if err := m.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	redis, err := state.Open(t.Context(), "redis://"+m.Addr(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = redis.Close() })
+	journal := &testkit.Journal{}
+	ring, err := seal.NewRing("cursor", seal.RandomSecret())
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner, err := tool.NewRunner(server.Tools(), tool.Options{
+		Server: "sales", Cursors: ring, Audit: journal, Ledger: server.Ledger(),
+		Desk: confirm.NewDesk(state.NewConfirmations(redis), journal, nil),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &office{runner, t, store}
+}
+
+// people are the sample company's, with their real roles and addresses.
+func person(t *testing.T, username string) context.Context {
+	t.Helper()
+	for _, a := range company.Accounts() {
+		if a.Username == username {
+			return access.With(t.Context(), access.NewPrincipal(access.Claims{
+				Issuer: testkit.Issuer, Subject: a.Subject, Username: a.Username, Name: a.Name, Email: a.Email, EmailVerified: true, Roles: a.Roles,
+			}))
+		}
+	}
+	t.Fatalf("nobody is called %s", username)
+	return nil
+}
+
+func (o *office) call(username, name, input string) result.Outcome {
+	o.t.Helper()
+	return o.Call(person(o.t, username), name, json.RawMessage(input))
+}
+
+// rows decodes the data of a call that must succeed.
+func rows[T any](t *testing.T, o result.Outcome) (data T) {
+	t.Helper()
+	if o.Fault != nil {
+		t.Fatalf("got %v", o.Fault)
+	}
+	if err := json.Unmarshal(o.Data, &data); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+const (
+	acmeID      = "65a1c0000000000000000001"
+	techStartID = "65a1c0000000000000000002"
+	ironID      = "65a1c0000000000000000006"
+	nobodysID   = "ffffffffffffffffffffffff"
+	gfpDeal     = "65a2d0000000000000000003" // GFP Expansion, Carol's
+	ironDeal    = "65a2d0000000000000000009" // Manufacturing Starter
+	wonDeal     = "65a2d0000000000000000001"
+)
+
+func onBothStores(t *testing.T, test func(t *testing.T, o *office)) {
+	t.Helper()
+	for _, name := range []string{"memory", "mongodb"} {
+		t.Run(name, func(t *testing.T) { test(t, newOffice(t, engines[name](t).Store)) })
+	}
+}
+
+func TestTopFiveDealsClosingThisMonth(t *testing.T) {
+	onBothStores(t, func(t *testing.T, o *office) {
+		out := o.call("carol.johnson", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5}`)
+		var got []string
+		for _, d := range rows[[]sales.Deal](t, out) {
+			got = append(got, d.DealName)
+		}
+		want := []string{"RetailMax Transformation", "GFP Expansion", "RetailMax Integration", "HealthCare Pilot", "TechStart Growth"}
+		if diff := cmp.Diff(want, got); diff != "" || !out.Page.More {
+			t.Errorf("more: %v (-want +got):\n%s", out.Page.More, diff)
+		}
+		next := o.call("carol.johnson", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5,"cursor":"`+out.Page.Next+`"}`)
+		if last := rows[[]sales.Deal](t, next); len(last) != 1 || last[0].DealName != "Manufacturing Starter" {
+			t.Errorf("page 2: %+v", last)
+		}
+		if stolen := o.call("ryan.garcia", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5,"cursor":"`+out.Page.Next+`"}`); stolen.Code() != "INVALID_CURSOR" {
+			t.Errorf("Carol's cursor in Ryan's hands: %s", stolen.Code())
+		}
+	})
+}
+
+func TestPipelineOfThisQuarterByPerson(t *testing.T) {
+	onBothStores(t, func(t *testing.T, o *office) {
+		type sums struct {
+			Total, Weighted, Won, Target float64
+			Percent                      int
+			Scope                        string
+		}
+		for username, want := range map[string]sums{
+			"carol.johnson": {2_475_000, 1_395_000, 275_000, 2_500_000, 11, "all deals of the company"},
+			"eve.thompson":  {2_475_000, 1_395_000, 275_000, 2_500_000, 11, "all deals of the company"},
+			"ryan.garcia":   {525_000, 315_000, 275_000, 1_750_000, 16, "deals of ryan.garcia@tamshai.local and the people who report to them"},
+			"amanda.white":  {210_000, 76_000, 0, 625_000, 0, "deals of amanda.white@tamshai.local and the people who report to them"},
+		} {
+			p := rows[sales.Pipeline](t, o.call(username, "get_pipeline", `{}`))
+			got := sums{p.TotalPipeline, p.WeightedPipeline, p.ClosedWon, p.Target, p.AttainmentPercent, p.Scope}
+			if diff := cmp.Diff(want, got); diff != "" || p.Quarter != "2026-Q3" {
+				t.Errorf("%s, %s (-want +got):\n%s", username, p.Quarter, diff)
+			}
+		}
+		p := rows[sales.Pipeline](t, o.call("carol.johnson", "get_pipeline", `{"quarter":"Q2 2026"}`))
+		if p.Quarter != "2026-Q2" || p.ClosedWon != 575_000 || p.TotalPipeline != 0 {
+			t.Errorf("the quarter before: %+v", p)
+		}
+	})
+}
+
+// TestWhoSeesACustomer is the domain's page for the curious: person, customer,
+// what they get, and how the contact is shown.
+func TestWhoSeesACustomer(t *testing.T) {
+	onBothStores(t, func(t *testing.T, o *office) {
+		for _, c := range []struct{ who, id, want string }{
+			{"carol.johnson", techStartID, "lena.ostrowski@techstart.example 415-555-0172"},
+			{"eve.thompson", techStartID, "lena.ostrowski@techstart.example 415-555-0172"},
+			{"amanda.white", techStartID, "lena.ostrowski@techstart.example 415-555-0172"}, // the account owner
+			{"ryan.garcia", techStartID, "l***@techstart.example ***-0172"},                // her manager
+			{"ryan.garcia", acmeID, "gordon.blake@acme.example 312-555-0171"},
+			{"amanda.white", acmeID, "CUSTOMER_NOT_FOUND"},
+			{"amanda.white", nobodysID, "CUSTOMER_NOT_FOUND"},
+			{"amanda.white", "not-an-id", "VALIDATION_ERROR"},
+			{"frank.davis", techStartID, "INSUFFICIENT_PERMISSIONS"},
+			{"bob.martinez", techStartID, "INSUFFICIENT_PERMISSIONS"},
+			{"auditor.demo", techStartID, "INSUFFICIENT_PERMISSIONS"},
+		} {
+			out := o.call(c.who, "get_customer", `{"customer_id":"`+c.id+`"}`)
+			got := out.Code()
+			if out.Fault == nil {
+				customer := rows[sales.Customer](t, out)
+				got = customer.Email + " " + customer.Phone
+			}
+			if got != c.want {
+				t.Errorf("%s looks at %s: got %s, want %s", c.who, c.id, got, c.want)
+			}
+		}
+		hidden, unknown := o.call("amanda.white", "get_customer", `{"customer_id":"`+acmeID+`"}`), o.call("amanda.white", "get_customer", `{"customer_id":"`+nobodysID+`"}`)
+		if diff := cmp.Diff(string(o.Encode(unknown)), string(o.Encode(hidden))); diff != "" {
+			t.Errorf("a hidden customer is answered differently:\n%s", diff)
+		}
+	})
+}
+
+func TestRefusalNamesWhoMay(t *testing.T) {
+	o := newOffice(t, sqliteAt(t, ""))
+	for name, c := range map[string]struct{ input, roles string }{
+		"list_deals":      {`{}`, "sales-read or executive"},
+		"get_pipeline":    {`{}`, "sales-read or executive"},
+		"close_deal":      {`{"deal_id":"` + gfpDeal + `","outcome":"won"}`, "sales-write or executive"},
+		"delete_customer": {`{"customer_id":"` + ironID + `"}`, "sales-write or executive"},
+	} {
+		out := o.call("frank.davis", name, c.input)
+		if out.Code() != "INSUFFICIENT_PERMISSIONS" || !strings.Contains(out.Fault.Message, c.roles) {
+			t.Errorf("%s: %s %v", name, out.Code(), out.Fault)
+		}
+	}
+	if out := o.call("ryan.garcia", "close_deal", `{"deal_id":"`+ironDeal+`","outcome":"won"}`); out.Code() != "INSUFFICIENT_PERMISSIONS" {
+		t.Errorf("a reader closes his own deal: %s", out.Code())
+	}
+}
+
+// TestChainsStayInside: who stands above an owner is on no wire.
+func TestChainsStayInside(t *testing.T) {
+	onBothStores(t, func(t *testing.T, o *office) {
+		for _, out := range []result.Outcome{
+			o.call("amanda.white", "list_deals", `{}`),
+			o.call("amanda.white", "get_customer", `{"customer_id":"`+techStartID+`"}`),
+			o.call("amanda.white", "get_pipeline", `{}`),
+		} {
+			wire := string(o.Encode(out))
+			for _, canary := range []string{"owner_chain", "ryan.garcia@", "carol@", "eve@", "chris.taylor@", "GFP", "RetailMax"} {
+				if strings.Contains(wire, canary) {
+					t.Errorf("%q is in %s", canary, wire)
+				}
+			}
+		}
+	})
+}
+
+func TestHostileInputIsRefusedOrFindsNothing(t *testing.T) {
+	onBothStores(t, func(t *testing.T, o *office) {
+		for _, input := range []string{
+			`{"stage": {"$ne": ""}}`, `{"owner": {"$gt": ""}}`, `{"customer_id": {"$oid": "` + acmeID + `"}}`, `{"min_value": {"$gt": 0}}`, `{"$where": "1"}`,
+			`{"stage":"CLOSED_WON","stage":"PROPOSAL"}`, `{"sort":"owner_chain"}`, `{"closing_from":"2026-02-30"}`, `{"closing_to":"' or 1=1"}`, `{"min_value":-1}`, `{"limit":51}`,
+		} {
+			if out := o.call("carol.johnson", "list_deals", input); out.Code() != "VALIDATION_ERROR" {
+				t.Errorf("%s: got %s", input, out.Code())
+			}
+		}
+		for _, text := range hostile {
+			quoted, _ := json.Marshal(map[string]string{"owner": text})
+			out := o.call("carol.johnson", "list_deals", string(quoted))
+			if deals := rows[[]sales.Deal](t, out); len(deals) != 0 {
+				t.Errorf("owner %q finds %d deals", text, len(deals))
+			}
+		}
+		if out := o.call("carol.johnson", "list_deals", `{"closing_from":"2026-09-01","closing_to":"2026-08-01"}`); out.Code() != "INVALID_INPUT" {
+			t.Errorf("dates the wrong way round: %s", out.Code())
+		}
+		if out := o.call("carol.johnson", "list_deals", `{"owner":"Ryan.Garcia@Tamshai.Local"}`); len(rows[[]sales.Deal](t, out)) != 2 {
+			t.Error("an address in capitals is another address")
+		}
+	})
+}
+
+func (o *office) pending(username, name, input string) *result.Pending {
+	o.t.Helper()
+	out := o.call(username, name, input)
+	if out.Pending == nil {
+		o.t.Fatalf("%s %s: got %s, %v, want a confirmation", name, input, out.Code(), out.Fault)
+	}
+	return out.Pending
+}
+
+func (o *office) answer(username, id string, approved bool) string {
+	o.t.Helper()
+	return string(o.Encode(o.Answer(person(o.t, username), id, approved)))
+}
+
+func (o *office) stage(id string) string {
+	o.t.Helper()
+	d, _, err := o.store.Deal(o.t.Context(), everything, id)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return d.Stage
+}
+
+func TestDealIsClosedOnceByItsHuman(t *testing.T) {
+	onBothStores(t, func(t *testing.T, o *office) {
+		p := o.pending("carol.johnson", "close_deal", `{"deal_id":"`+strings.ToUpper(gfpDeal)+`","outcome":"won","notes":"Signed in person."}`)
+		want := "Close deal GFP Expansion (Global Finance Partners, in NEGOTIATION, valued at USD 750,000) as won for USD 750,000? (No actual value was given, so the deal's value is taken.)\nThis cannot be undone."
+		if p.Message != want || p.Data["valueAssumed"] != true || p.Data["dealName"] != "GFP Expansion" {
+			t.Errorf("got  %s\nwant %s\n%v", p.Message, want, p.Data)
+		}
+		if got := o.stage(gfpDeal); got != "NEGOTIATION" {
+			t.Fatalf("asking has closed it: %s", got)
+		}
+		if got := o.answer("dan.williams", p.ID, true); !strings.Contains(got, "USER_MISMATCH") {
+			t.Errorf("a stranger approves: %s", got)
+		}
+		first := o.answer("carol.johnson", p.ID, true)
+		if !strings.Contains(first, `"message":"Deal GFP Expansion has been closed as won for USD 750,000."`) {
+			t.Errorf("got %s", first)
+		}
+		if again := o.answer("carol.johnson", p.ID, true); again != first {
+			t.Errorf("the second answer differs:\n%s\n%s", first, again)
+		}
+		d, _, _ := o.store.Deal(t.Context(), everything, gfpDeal)
+		if d.Stage != "CLOSED_WON" || d.Probability != 100 || d.Version != 2 || !strings.HasSuffix(d.Notes, "terms.\nSigned in person.") {
+			t.Errorf("got %+v", d)
+		}
+		kept, found, err := o.store.Find(t.Context(), access.Owner{Issuer: testkit.Issuer, Subject: "u1000030-0000-0000-0000-000000000030"}, confirm.ID(p.ID))
+		if string(kept) != first || !found || err != nil {
+			t.Errorf("the receipt in the store: %v, %v\n%s\n%s", found, err, kept, first)
+		}
+		won := rows[sales.Pipeline](t, o.call("carol.johnson", "get_pipeline", `{}`))
+		if won.ClosedWon != 275_000+750_000 {
+			t.Errorf("won this quarter: %v", won.ClosedWon)
+		}
+	})
+}
+
+func TestClosingIsCheckedAtPreview(t *testing.T) {
+	onBothStores(t, func(t *testing.T, o *office) {
+		for input, want := range map[string]string{
+			`{"deal_id":"` + wonDeal + `","outcome":"won"}`:                                     "DEAL_ALREADY_CLOSED",
+			`{"deal_id":"` + nobodysID + `","outcome":"won"}`:                                   "DEAL_NOT_FOUND",
+			`{"deal_id":"` + gfpDeal + `","outcome":"lost"}`:                                    "INVALID_INPUT",
+			`{"deal_id":"` + gfpDeal + `","outcome":"won","actual_value":1.005}`:                "INVALID_INPUT",
+			`{"deal_id":"` + gfpDeal + `","outcome":"won","actual_value":-1}`:                   "VALIDATION_ERROR",
+			`{"deal_id":"` + gfpDeal + `","outcome":"postponed"}`:                               "VALIDATION_ERROR",
+			`{"deal_id":"GFP","outcome":"won"}`:                                                 "VALIDATION_ERROR",
+			`{"deal_id":"` + gfpDeal + `","outcome":"lost","loss_reason":"price"}`:              "pending_confirmation",
+			`{"deal_id":"` + gfpDeal + `","outcome":"won","actual_value":700000.50,"notes":""}`: "pending_confirmation",
+		} {
+			if out := o.call("carol.johnson", "close_deal", input); out.Code() != want {
+				t.Errorf("%s: got %s, want %s", input, out.Code(), want)
+			}
+		}
+	})
+}
+
+func TestRulesHoldAgainAtApply(t *testing.T) {
+	onBothStores(t, func(t *testing.T, o *office) {
+		won := o.pending("carol.johnson", "close_deal", `{"deal_id":"`+gfpDeal+`","outcome":"won","actual_value":700000}`)
+		lost := o.pending("eve.thompson", "close_deal", `{"deal_id":"`+gfpDeal+`","outcome":"lost","loss_reason":"They merged."}`)
+		if got := o.answer("eve.thompson", lost.ID, true); !strings.Contains(got, "closed as lost") {
+			t.Fatal(got)
+		}
+		if got := o.answer("carol.johnson", won.ID, true); !strings.Contains(got, "DEAL_ALREADY_CLOSED") {
+			t.Errorf("the second closing: %s", got)
+		}
+		if got := o.stage(gfpDeal); got != "CLOSED_LOST" {
+			t.Errorf("got %s", got)
+		}
+		denied := o.pending("carol.johnson", "close_deal", `{"deal_id":"`+ironDeal+`","outcome":"won"}`)
+		if got := o.answer("carol.johnson", denied.ID, false); !strings.Contains(got, "cancelled") || o.stage(ironDeal) != "PROPOSAL" {
+			t.Errorf("denied: %s, stage %s", got, o.stage(ironDeal))
+		}
+	})
+}
+
+func TestCustomerIsDeletedOnceNothingIsOpen(t *testing.T) {
+	onBothStores(t, func(t *testing.T, o *office) {
+		input := `{"customer_id":"` + ironID + `","reason":"Bankrupt."}`
+		out := o.call("carol.johnson", "delete_customer", input)
+		if out.Code() != "CUSTOMER_HAS_OPEN_DEALS" || !strings.Contains(out.Fault.Message, "1 open deal (Manufacturing Starter)") {
+			t.Fatalf("got %s, %v", out.Code(), out.Fault)
+		}
+		p := o.pending("carol.johnson", "close_deal", `{"deal_id":"`+ironDeal+`","outcome":"lost","loss_reason":"Bankrupt."}`)
+		o.answer("carol.johnson", p.ID, true)
+		first, second := o.pending("carol.johnson", "delete_customer", input), o.pending("carol.johnson", "delete_customer", input)
+		receipt := o.answer("carol.johnson", first.ID, true)
+		for _, want := range []string{`"deleted":true`, `"customerId":"` + ironID + `"`, `"customerName":"Ironbridge Manufacturing"`, "has been deleted."} {
+			if !strings.Contains(receipt, want) {
+				t.Errorf("%s is not in %s", want, receipt)
+			}
+		}
+		if got := o.answer("carol.johnson", second.ID, true); !strings.Contains(got, "CUSTOMER_NOT_FOUND") {
+			t.Errorf("deleted twice: %s", got)
+		}
+		if out := o.call("carol.johnson", "get_customer", `{"customer_id":"`+ironID+`"}`); out.Code() != "CUSTOMER_NOT_FOUND" {
+			t.Errorf("it is still there: %s", out.Code())
+		}
+	})
+}
+
+// TestChangedCardIsStale: the deal is worth something else by the time that its
+// human answers.
+func TestChangedCardIsStale(t *testing.T) {
+	store := sqliteAt(t, "")
+	o := newOffice(t, moving{store, new(int)})
+	p := o.pending("carol.johnson", "close_deal", `{"deal_id":"`+gfpDeal+`","outcome":"won"}`)
+	if got := o.answer("carol.johnson", p.ID, true); !strings.Contains(got, "CONFIRMATION_STALE") {
+		t.Errorf("got %s", got)
+	}
+	if d, _, _ := store.Deal(t.Context(), everything, gfpDeal); d.Stage != "NEGOTIATION" {
+		t.Errorf("it was closed: %+v", d)
+	}
+}
+
+// moving is a store in which every look at a deal shows another value.
+type moving struct {
+	sales.Store
+	looks *int
+}
+
+func (m moving) Deal(ctx context.Context, s sales.Scope, id string) (sales.Deal, bool, error) {
+	d, found, err := m.Store.Deal(ctx, s, id)
+	*m.looks++
+	d.Value += float64(*m.looks)
+	return d, found, err
+}
+
+// TestInputsAreTheDocumentedOnes: names, types and required sets of document
+// 003, and no more than what is allowed to be added.
+func TestInputsAreTheDocumentedOnes(t *testing.T) {
+	o := newOffice(t, sqliteAt(t, ""))
+	documented := map[string]string{
+		"get_customer":    "customer_id:string! ",
+		"list_deals":      "closing_from:string closing_to:string cursor:string customer_id:string limit:integer min_value:number owner:string sort:string stage:string ",
+		"get_pipeline":    "quarter:string ",
+		"close_deal":      "actual_value:number deal_id:string! loss_reason:string notes:string outcome:string! ",
+		"delete_customer": "customer_id:string! reason:string ",
+	}
+	for _, info := range o.Visible(testkit.Person("eve", access.Executive)) {
+		var schema struct {
+			Properties map[string]struct{ Type string }
+			Required   []string
+			Extra      *bool `json:"additionalProperties"`
+		}
+		if err := json.Unmarshal(info.InputSchema, &schema); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, name := range sortedKeys(schema.Properties) {
+			got += name + ":" + schema.Properties[name].Type
+			for _, required := range schema.Required {
+				if required == name {
+					got += "!"
+				}
+			}
+			got += " "
+		}
+		if got != documented[info.Name] || schema.Extra == nil || *schema.Extra {
+			t.Errorf("%s:\ngot  %s\nwant %s", info.Name, got, documented[info.Name])
+		}
+		delete(documented, info.Name)
+	}
+	if len(documented) > 0 {
+		t.Errorf("not declared: %v", documented)
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func TestEveryCodeIsDeclaredOnce(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range sales.New(nil, nil).Codes() {
+		if seen[c.Name] || c.Meaning == "" || c.Suggest == "" {
+			t.Errorf("%s", fmt.Sprint(c))
+		}
+		seen[c.Name] = true
+	}
+	if len(seen) != 4 {
+		t.Errorf("got %v", seen)
+	}
+}
