@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -71,8 +72,6 @@ func (en *english) form(t agent.Tool) *form {
 	en.readName(f, t.Name)
 	en.readProse(f, t.Title)
 	en.readProse(f, t.Description)
-	low := strings.ToLower(t.Description)
-	f.own = strings.Contains(low, "your own") || strings.Contains(low, "yourself") || strings.Contains(low, "yours")
 	var in, out schema
 	_ = json.Unmarshal(t.InputSchema, &in) // a schema that cannot be read has no properties
 	_ = json.Unmarshal(t.OutputSchema, &out)
@@ -80,7 +79,31 @@ func (en *english) form(t agent.Tool) *form {
 		f.props = append(f.props, en.property(name, in.Properties.values[name], slices.Contains(in.Required, name)))
 	}
 	f.readFields(out, 0)
+	f.own = answersForCaller.MatchString(t.Description)
+	en.readMentions(f)
 	return f
+}
+
+// answersForCaller finds that a tool needs nobody named: it is about whoever
+// asks.
+var answersForCaller = regexp.MustCompile(`(?i)\b(?:your|(?:the )?(?:asker|caller|user|person)'s|their|one's) own\b|\byourself\b`)
+
+// readMentions adds to an input what the tool's description says of it: the
+// words that follow its name in the same sentence.
+func (en *english) readMentions(f *form) {
+	for k := range f.props {
+		p := &f.props[k]
+		_, after, found := strings.Cut(f.tool.Description, p.name)
+		if !found || len(p.words) < 2 {
+			continue
+		}
+		sentence, _, _ := strings.Cut(after, ". ")
+		for _, w := range proseWords(sentence) {
+			if !en.is("idle", w) {
+				p.about[stem(w)] = true
+			}
+		}
+	}
 }
 
 // closedForm reads what is told of a tool that this person may not use. What
@@ -186,7 +209,7 @@ func (f *form) readFields(s schema, depth int) {
 		}
 	}
 	for _, one := range append(append([]schema{}, s.AnyOf...), s.OneOf...) {
-		f.readFields(one, max(depth, 1))
+		f.readFields(one, depth)
 	}
 	for _, one := range s.Defs {
 		f.readFields(one, max(depth, 1))

@@ -90,11 +90,11 @@ func (p *planner) turnUpwards(part []token) []token {
 	return part
 }
 
-// restrict explains what is left of a question as a group of people or things
-// that another list knows: "on my team" for a tool that has no such input. Its
-// answer is then kept to the rows of that group.
+// restrict explains "my team" or "Bob's reports" in a question to a list that
+// has no such input, as a group that another list knows. The answer is then
+// kept to the rows of that group.
 func (p *planner) restrict(r *reading) {
-	if r.f.writes() || !r.anchored || r.target != nil && r.target.prop.required {
+	if !r.f.lists() || r.f.closed {
 		return
 	}
 	for _, from := range p.forms {
@@ -102,11 +102,9 @@ func (p *planner) restrict(r *reading) {
 		if rel == nil || from == r.f || !sharesID(r.f, from) {
 			continue
 		}
-		if within := p.groupOf(r, from, rel); within != nil {
-			r.within, r.from, r.target = within, from, nil
-			for _, i := range r.leftover() {
-				r.give(i, 1, 1)
-			}
+		if within, at, n := r.groupOf(from, rel); n > 0 {
+			r.within, r.from = within, from
+			r.give(at, n, 1)
 			return
 		}
 	}
@@ -121,31 +119,27 @@ func sharesID(f, from *form) bool {
 	return false
 }
 
-// groupOf reads the leftover words as a relation of the other list, or returns
-// nil. Whose group it is, is "my", or the value that stood for one thing.
-func (p *planner) groupOf(r *reading, from *form, rel *property) *target {
-	within := &target{prop: rel}
-	asked := false
-	for _, i := range r.leftover() {
-		t := r.part[i]
-		switch {
-		case p.en.triggers(from, rel, t.stem):
-			asked = true
-		case p.en.is("self", t.low):
-			within.self = true
-		default:
-			return nil
+// groupOf finds "my" or an owner right before words that ask for the other
+// list's relation: "my direct reports".
+func (r *reading) groupOf(from *form, rel *property) (within *target, at, n int) {
+	for i, t := range r.part {
+		mine := r.p.en.is("self", t.low)
+		if r.uses[i] != unread || !mine && !t.owns {
+			continue
 		}
+		n := 1
+		for i+n < len(r.part) && r.uses[i+n] == unread && r.p.en.triggers(from, rel, r.part[i+n].stem) && !r.f.name[r.part[i+n].stem] {
+			n++
+		}
+		if n == 1 {
+			continue
+		}
+		at, s := i, span{text: t.text, words: nameWords(t)}
+		for !mine && at > 0 && r.part[at-1].capital && at > 1 && r.uses[at-1] == unread {
+			at, n = at-1, n+1
+			s.text, s.words = r.part[at].text+" "+s.text, append(nameWords(r.part[at]), s.words...)
+		}
+		return &target{prop: rel, self: mine, span: s}, at, n
 	}
-	switch {
-	case within.self:
-	case r.target != nil:
-		within.span = r.target.span
-	case len(r.filters) == 1:
-		within.span, r.filters = r.filters[0], nil
-	}
-	if !asked || !within.self && within.span.text == "" {
-		return nil
-	}
-	return within
+	return nil, 0, 0
 }

@@ -1,0 +1,171 @@
+package rehearsal
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/agent"
+)
+
+// A corpus file holds conversations. A line "name: question" starts one, "then:
+// question" goes on with it; the indented lines below say what must come of it:
+//
+//	calls: a; b      exactly these calls in this order (arguments may be left out)
+//	call: a {"x":1}  one of the calls
+//	says: text       the answer holds it, whatever the case
+//	never: text      the answer does not hold it
+//	asks             the answer is a question of ours
+//	declines         nothing is called, and the answer says what can be done
+//	refuses: role    nothing closed is called, and the roles are named
+//	card: text       a change waits, and its card holds the text
+type conversation struct {
+	who   string
+	turns []exchange
+}
+
+type exchange struct {
+	line     int
+	question string
+	checks   []string
+}
+
+func readCorpus(t testing.TB, path string) []conversation {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []conversation
+	for n, line := range strings.Split(string(raw), "\n") {
+		text := strings.TrimSpace(line)
+		switch who, question, _ := strings.Cut(text, ":"); {
+		case text == "" || strings.HasPrefix(text, "#"):
+		case strings.HasPrefix(line, " "):
+			last := &out[len(out)-1]
+			turn := &last.turns[len(last.turns)-1]
+			turn.checks = append(turn.checks, text)
+		case who == "then":
+			last := &out[len(out)-1]
+			last.turns = append(last.turns, exchange{n + 1, strings.TrimSpace(question), nil})
+		default:
+			out = append(out, conversation{who, []exchange{{n + 1, strings.TrimSpace(question), nil}}})
+		}
+	}
+	return out
+}
+
+// spoken is what came of one turn.
+type spoken struct {
+	text     string
+	calls    []string
+	pendings []string
+	messages []agent.Message
+}
+
+func speak(t testing.TB, box agent.Toolbox, who agent.Person, history []agent.Message, question string) spoken {
+	t.Helper()
+	var s spoken
+	for e, err := range agent.Run(t.Context(), agent.Turn{Model: New(), Toolbox: box, Person: who, History: history, Question: question, Now: today}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e := e.(type) {
+		case agent.Text:
+			if s.text += e.Text; e.Source != "" {
+				t.Errorf("%q: the gateway had to add %q", question, e.Text)
+			}
+		case agent.ToolStarted:
+			s.calls = append(s.calls, e.Call.Tool+" "+string(e.Call.Args))
+		case agent.Pending:
+			s.pendings = append(s.pendings, e.Outcome.Pending.Message)
+		case agent.Done:
+			s.messages = append(history, e.Messages...)
+		}
+	}
+	return s
+}
+
+func TestCorpus(t *testing.T) {
+	for _, declarations := range []string{"testdata/hr_tools.json", "testdata/hr_short.json"} {
+		for _, file := range []string{"testdata/questions.txt", "testdata/hostile.txt"} {
+			for _, c := range readCorpus(t, file) {
+				holdConversation(t, declarations, file, c)
+			}
+		}
+	}
+}
+
+func holdConversation(t *testing.T, declarations, file string, c conversation) {
+	who := people[c.who]
+	var history []agent.Message
+	for _, turn := range c.turns {
+		s := speak(t, openHouse(t, who, declarations), who.Person, history, turn.question)
+		history = s.messages
+		for _, check := range turn.checks {
+			if fault := s.check(check); fault != "" {
+				t.Errorf("%s:%d (%s): %s: %q: %s\ncalls: %s\ncards: %q\nanswer: %s\n", file, turn.line, declarations, c.who, turn.question, fault, strings.Join(s.calls, "; "), s.pendings, cut(s.text))
+				break
+			}
+		}
+	}
+}
+
+func cut(text string) string {
+	if len(text) > 500 {
+		return text[:500] + "…"
+	}
+	return text
+}
+
+// check returns what is wrong, or nothing.
+func (s spoken) check(check string) string {
+	kind, value, _ := strings.Cut(check, ":")
+	value = strings.TrimSpace(value)
+	has := strings.Contains(strings.ToLower(s.text), strings.ToLower(value))
+	ok := false
+	switch kind {
+	case "calls":
+		ok = sameCalls(s.calls, value)
+	case "call":
+		for _, c := range s.calls {
+			ok = ok || strings.HasPrefix(c, value) || c == value
+		}
+	case "says":
+		ok = has
+	case "never":
+		ok = !has && !strings.Contains(strings.Join(s.calls, " "), value)
+	case "asks":
+		ok = strings.HasPrefix(s.text, askWhich) || strings.HasPrefix(s.text, askWhat) || strings.HasPrefix(s.text, askWhom)
+	case "declines":
+		ok = len(s.calls) == 0 && strings.HasPrefix(s.text, "I can't do that here")
+	case "refuses":
+		ok = has && strings.Contains(s.text, "one of these roles")
+	case "card":
+		ok = len(s.pendings) > 0 && strings.Contains(strings.Join(s.pendings, " "), value)
+	case "no card":
+		ok = len(s.pendings) == 0
+	default:
+		return "unknown check " + check
+	}
+	if ok {
+		return ""
+	}
+	return check
+}
+
+func sameCalls(got []string, want string) bool {
+	parts := strings.Split(want, ";")
+	if want == "" {
+		return len(got) == 0
+	}
+	if len(got) != len(parts) {
+		return false
+	}
+	for i, p := range parts {
+		if !strings.HasPrefix(got[i], strings.TrimSpace(p)) {
+			return false
+		}
+	}
+	return true
+}
