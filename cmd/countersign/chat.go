@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// chat asks questions from a terminal: one with --once, or a conversation.
+// Pending changes are shown, and in a conversation they can be answered.
+func chat(ctx context.Context, p program, c command) error {
+	var flags clientFlags
+	var once string
+	operands, err := c.parse(p, func(fs *flag.FlagSet) {
+		flags.define(fs)
+		fs.StringVar(&once, "once", "", "ask one `question` and end")
+	})
+	if err != nil {
+		return err
+	}
+	if len(operands) > 0 {
+		return usageError{"ask with --once \"QUESTION\", or start a conversation without operands"}
+	}
+	cl, err := flags.client(ctx, p)
+	if err != nil {
+		return err
+	}
+	t := &talk{client: cl, p: p}
+	if once != "" {
+		return t.ask(ctx, once)
+	}
+	return t.converse(ctx)
+}
+
+// talk is one conversation in a terminal.
+type talk struct {
+	client       *client
+	p            program
+	conversation string
+	pending      []string // confirmations of the last answer
+}
+
+func (t *talk) converse(ctx context.Context) error {
+	fmt.Fprintln(t.p.err, `Ask a question. "approve" or "deny" answers a pending change; Ctrl-D ends.`)
+	lines := bufio.NewScanner(t.p.in)
+	for {
+		fmt.Fprint(t.p.err, "> ")
+		if !lines.Scan() {
+			fmt.Fprintln(t.p.err)
+			return lines.Err()
+		}
+		line := strings.TrimSpace(lines.Text())
+		if line == "" {
+			continue
+		}
+		if err := t.say(ctx, line); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			fmt.Fprintln(t.p.err, sentence(err))
+		}
+	}
+}
+
+func (t *talk) say(ctx context.Context, line string) error {
+	if (line == "approve" || line == "deny") && len(t.pending) > 0 {
+		return t.answer(ctx, line == "approve")
+	}
+	return t.ask(ctx, line)
+}
+
+// answer approves or denies what the last answer left pending, oldest first.
+func (t *talk) answer(ctx context.Context, approved bool) error {
+	id := t.pending[0]
+	var answer struct {
+		Message string `json:"message"`
+		Data    struct {
+			Message string `json:"message"`
+		} `json:"data"`
+	}
+	if err := t.client.post(ctx, "/api/confirm/"+id, map[string]bool{"approved": approved}, &answer); err != nil {
+		return err
+	}
+	t.pending = t.pending[1:]
+	fmt.Fprintln(t.p.out, orDefault(answer.Data.Message, answer.Message))
+	return nil
+}
+
+// turnEvent is one data object of the stream (contract: `GET /api/query`).
+type turnEvent struct {
+	Type           string          `json:"type"`
+	Status         string          `json:"status"`
+	ConversationID string          `json:"conversationId"`
+	Model          string          `json:"model"`
+	Text           string          `json:"text"`
+	Error          string          `json:"error"`
+	ConfirmationID string          `json:"confirmationId"`
+	Message        string          `json:"message"`
+	State          string          `json:"state"`
+	Warnings       json.RawMessage `json:"warnings"`
+}
+
+// ask sends a question and prints the answer as it comes.
+func (t *talk) ask(ctx context.Context, question string) error {
+	body := map[string]string{"query": question}
+	if t.conversation != "" {
+		body["conversationId"] = t.conversation
+	}
+	resp, err := t.client.do(ctx, http.MethodPost, "/api/query", body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+		return refusal(resp.StatusCode, said)
+	}
+	t.pending = nil
+	return t.stream(resp.Body)
+}
+
+func (t *talk) stream(body io.Reader) error {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, 1<<20)
+	var failed error
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		if data == "[DONE]" {
+			if !t.client.json {
+				fmt.Fprintln(t.p.out)
+			}
+			return failed
+		}
+		if t.client.json {
+			fmt.Fprintln(t.p.out, data)
+		}
+		if err := t.show(data); err != nil {
+			failed = err
+		}
+	}
+	return fmt.Errorf("the answer broke off")
+}
+
+// show prints one event; with --json it only remembers what it needs.
+func (t *talk) show(data string) error {
+	var e turnEvent
+	if err := json.Unmarshal([]byte(data), &e); err != nil {
+		return fmt.Errorf("the gateway sent an event that cannot be read")
+	}
+	out := t.p.out
+	if t.client.json {
+		out = io.Discard
+	}
+	switch {
+	case e.Status == "pending_confirmation":
+		t.pending = append(t.pending, e.ConfirmationID)
+		fmt.Fprintf(out, "\n%s\nWaiting for your approval: %s\n", e.Message, e.ConfirmationID)
+	case e.Type == "start":
+		t.conversation = e.ConversationID
+		fmt.Fprintf(t.p.err, "[%s]\n", e.Model)
+	case e.Type == "text":
+		fmt.Fprint(out, e.Text)
+	case e.Type == "error":
+		return fmt.Errorf("%s", e.Error)
+	}
+	return nil
+}

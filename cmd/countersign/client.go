@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/result"
+)
+
+// defaultGateway is where a demo lives unless told otherwise.
+const defaultGateway = "http://localhost:3100"
+
+// client speaks to a running gateway as one person.
+type client struct {
+	base  string
+	token string
+	http  *http.Client
+	json  bool
+}
+
+// clientFlags are the flags that every terminal client command has.
+type clientFlags struct {
+	url, token, as string
+	json           bool
+}
+
+func (f *clientFlags) define(fs *flag.FlagSet) {
+	fs.StringVar(&f.url, "url", defaultGateway, "`address` of the gateway")
+	fs.StringVar(&f.token, "token", "", "bearer `token`; default: COUNTERSIGN_TOKEN")
+	fs.StringVar(&f.as, "as", "", "sample `person`, on a running demo")
+	fs.BoolVar(&f.json, "json", false, "print JSON, one value a line")
+}
+
+// client finds the token: --token, --as on a demo, or the environment.
+func (f *clientFlags) client(ctx context.Context, p program) (*client, error) {
+	c := &client{base: strings.TrimSuffix(f.url, "/"), json: f.json, http: &http.Client{}}
+	switch {
+	case f.token != "":
+		c.token = f.token
+	case f.as != "":
+		t, err := demoToken(ctx, c, f.as, "gateway")
+		if err != nil {
+			return nil, err
+		}
+		c.token = t
+	default:
+		c.token = p.getenv("COUNTERSIGN_TOKEN")
+	}
+	if c.token == "" {
+		return nil, usageError{"say who you are: --token TOKEN, COUNTERSIGN_TOKEN, or --as PERSON on a demo"}
+	}
+	return c, nil
+}
+
+// requestTimeout bounds everything that is no stream.
+const requestTimeout = 30 * time.Second
+
+// get fetches a JSON document.
+func (c *client) get(ctx context.Context, path string, out any) error {
+	return c.send(ctx, http.MethodGet, path, nil, out)
+}
+
+// post sends a JSON document and reads the answer.
+func (c *client) post(ctx context.Context, path string, in, out any) error {
+	return c.send(ctx, http.MethodPost, path, in, out)
+}
+
+func (c *client) send(ctx context.Context, method, path string, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	resp, err := c.do(ctx, method, path, in)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 16<<20))
+	if err != nil {
+		return fmt.Errorf("the answer of %s broke off", c.base)
+	}
+	if resp.StatusCode >= 300 {
+		return refusal(resp.StatusCode, body)
+	}
+	if raw, ok := out.(*json.RawMessage); ok {
+		*raw = body
+		return nil
+	}
+	return json.Unmarshal(body, out)
+}
+
+// do sends one request. The caller closes the body.
+func (c *client) do(ctx context.Context, method, path string, in any) (*http.Response, error) {
+	var body io.Reader
+	if in != nil {
+		encoded, err := json.Marshal(in)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(encoded)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return nil, err
+	}
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("nothing answers at %s; is the demo or gateway running?", c.base)
+	}
+	return resp, nil
+}
+
+// refusal words an answer that is no success.
+func refusal(status int, body []byte) error {
+	var said struct {
+		Message         string `json:"message"`
+		Error           string `json:"error"`
+		SuggestedAction string `json:"suggestedAction"`
+	}
+	_ = json.Unmarshal(body, &said) // whatever it is, the status speaks too
+	text := strings.TrimSpace(orDefault(said.Message, said.Error) + " " + said.SuggestedAction)
+	if text == "" {
+		text = http.StatusText(status)
+	}
+	return fmt.Errorf("%s (HTTP %d)", text, status)
+}
+
+// demoToken asks a demo's development issuer for a token.
+func demoToken(ctx context.Context, c *client, person, audience string) (string, error) {
+	var meta struct {
+		Servers []string `json:"authorization_servers"`
+	}
+	if err := c.get(ctx, "/.well-known/oauth-protected-resource", &meta); err != nil {
+		return "", err
+	}
+	if len(meta.Servers) == 0 {
+		return "", errors.New("the gateway names no issuer")
+	}
+	issuer := &client{base: strings.TrimSuffix(meta.Servers[0], "/"), http: c.http}
+	var answer struct {
+		Token string `json:"access_token"`
+	}
+	err := issuer.post(ctx, "/dev/token", map[string]string{"username": person, "audience": audience}, &answer)
+	if err != nil {
+		return "", err
+	}
+	return answer.Token, nil
+}
+
+func token(ctx context.Context, p program, c command) error {
+	var address, audience string
+	operands, err := c.parse(p, func(fs *flag.FlagSet) {
+		fs.StringVar(&address, "url", defaultGateway, "`address` of the demo's gateway")
+		fs.StringVar(&audience, "audience", "gateway", "the `server` that the token is for: gateway, hr …")
+	})
+	if err != nil {
+		return err
+	}
+	if len(operands) != 1 {
+		return usageError{"name one person, such as alice.chen"}
+	}
+	t, err := demoToken(ctx, &client{base: strings.TrimSuffix(address, "/"), http: &http.Client{}}, operands[0], audience)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(p.out, t)
+	return nil
+}
+
+func callCommand(ctx context.Context, p program, c command) error {
+	var flags clientFlags
+	operands, err := c.parse(p, flags.define)
+	if err != nil {
+		return err
+	}
+	if len(operands) < 1 || len(operands) > 2 {
+		return usageError{"name one tool, and its input as one JSON object"}
+	}
+	input := json.RawMessage("{}")
+	if len(operands) == 2 {
+		input = json.RawMessage(operands[1])
+	}
+	if !json.Valid(input) {
+		return usageError{"the input is not valid JSON"}
+	}
+	cl, err := flags.client(ctx, p)
+	if err != nil {
+		return err
+	}
+	server, err := cl.serverOf(ctx, operands[0])
+	if err != nil {
+		return err
+	}
+	var answer json.RawMessage
+	if err := cl.post(ctx, "/api/mcp/"+server+"/"+url.PathEscape(operands[0]), input, &answer); err != nil {
+		return err
+	}
+	return printAnswer(p, answer, flags.json)
+}
+
+// printAnswer prints an envelope. An error envelope fails the command.
+func printAnswer(p program, answer json.RawMessage, compact bool) error {
+	var out bytes.Buffer
+	if compact {
+		_ = json.Compact(&out, answer) // it was decoded before it got here
+	} else {
+		_ = json.Indent(&out, answer, "", "  ")
+	}
+	fmt.Fprintln(p.out, out.String())
+	o, err := result.DecodeEnvelope(answer)
+	if err == nil && o.Fault != nil {
+		return o.Fault
+	}
+	return nil
+}
+
+// serverOf finds the server of a tool. A tool that the person may not call has
+// none here; then any server's own refusal explains it best.
+func (c *client) serverOf(ctx context.Context, tool string) (string, error) {
+	list, err := c.tools(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, t := range list.Tools {
+		if t.Name == tool {
+			return t.Server, nil
+		}
+	}
+	for _, s := range list.Servers {
+		return s.Name, nil
+	}
+	return "", fmt.Errorf("there is no tool named %q that you may call", tool)
+}
+
+// toolList is what GET /api/tools answers.
+type toolList struct {
+	Tools []struct {
+		result.ToolInfo
+		Server string `json:"server"`
+	} `json:"tools"`
+	Servers []struct {
+		Name    string `json:"name"`
+		Healthy bool   `json:"healthy"`
+	} `json:"servers"`
+}
+
+func (c *client) tools(ctx context.Context) (list toolList, err error) {
+	err = c.get(ctx, "/api/tools", &list)
+	return list, err
+}

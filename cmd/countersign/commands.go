@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/telemetry"
+)
+
+// The exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// program is the process as a value, so that tests can run it.
+type program struct {
+	args   []string
+	getenv func(string) string
+	in     io.Reader
+	out    io.Writer // results only
+	err    io.Writer // logs, and the one sentence of a failure
+}
+
+// command is one subcommand.
+type command struct {
+	name    string
+	usage   string // operands and flags
+	summary string
+	example string
+	run     func(ctx context.Context, p program, c command) error
+}
+
+func commands() []command {
+	return []command{
+		{"demo", "[--port 3100] [--data DIR] [--postgres URL] [--json]", "run everything on this machine with a sample company", "countersign demo", demo},
+		{"gateway", "--config FILE", "run the chat host and gateway", "countersign gateway --config countersign.yaml", gatewayCommand},
+		{"serve", "NAME… --config FILE", "run domain servers", "countersign serve hr --config countersign.yaml", serve},
+		{"tools", "[--url URL] [--token TOKEN | --as PERSON] [--json] [--errors]", "list the tools that you may call", "countersign tools --as alice.chen", toolsCommand},
+		{"call", "TOOL JSON [--url URL] [--token TOKEN | --as PERSON] [--json]", "call one tool", `countersign call list_employees '{"department":"Engineering"}' --as alice.chen`, callCommand},
+		{"chat", "[--once QUESTION] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask questions from a terminal", `countersign chat --once "Who is on my team?" --as nina.patel`, chat},
+		{"token", "PERSON [--audience gateway|hr|…] [--url URL]", "print a token of a running demo", "TOKEN=$(countersign token alice.chen)", token},
+		{"check", "--config FILE", "validate a configuration and prove every connection by reading data", "countersign check --config countersign.yaml", check},
+		{"migrate", "--config FILE", "create or update the schemas of the databases", "countersign migrate --config countersign.yaml", migrate},
+		{"seed", "--config FILE", "fill the databases with the sample company", "countersign seed --config countersign.yaml", seed},
+		{"audit", "verify FILE", "prove an audit log whole, or name its first broken line", "countersign audit verify audit.jsonl", auditCommand},
+		{"version", "", "print the version", "countersign version", version},
+	}
+}
+
+// usageError is a wrong way of calling the program.
+type usageError struct{ problem string }
+
+func (e usageError) Error() string { return e.problem }
+
+// errHelp says that help was asked for and given.
+var errHelp = errors.New("help was given")
+
+// run executes one command line and returns the exit code.
+func run(ctx context.Context, p program) int {
+	if len(p.args) == 0 {
+		printCommands(p.err)
+		return exitUsage
+	}
+	name := p.args[0]
+	p.args = p.args[1:]
+	if name == "help" || name == "--help" || name == "-h" {
+		printCommands(p.out)
+		return exitDone
+	}
+	for _, c := range commands() {
+		if c.name == name {
+			return report(p, c, c.run(ctx, p, c))
+		}
+	}
+	fmt.Fprintf(p.err, "countersign: there is no command %q; \"countersign help\" lists them\n", name)
+	return exitUsage
+}
+
+// report turns a command's error into one sentence and an exit code.
+func report(p program, c command, err error) int {
+	var usage usageError
+	switch {
+	case err == nil || errors.Is(err, errHelp):
+		return exitDone
+	case errors.As(err, &usage):
+		fmt.Fprintf(p.err, "countersign %s: %s\nusage: countersign %s %s\n", c.name, usage.problem, c.name, c.usage)
+		return exitUsage
+	}
+	fmt.Fprintf(p.err, "countersign %s: %s\n", c.name, sentence(err))
+	return exitFailed
+}
+
+// sentence words an error for the terminal: faults by what they tell people.
+func sentence(err error) string {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return strings.TrimSpace(f.Message + " " + f.SuggestedAction)
+	}
+	return err.Error()
+}
+
+func printCommands(w io.Writer) {
+	fmt.Fprint(w, "Countersign answers questions about company data; nothing changes until a human countersigns it.\n\nusage: countersign COMMAND\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  %-9s %s\n", c.name, c.summary)
+	}
+	fmt.Fprint(w, "\n\"countersign COMMAND --help\" says more. Start with: countersign demo\n")
+}
+
+// parse reads flags that may stand before or after operands, and returns the
+// operands. define declares the flags.
+func (c command) parse(p program, define func(*flag.FlagSet)) (operands []string, err error) {
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	define(fs)
+	rest := p.args
+	for {
+		if err := fs.Parse(rest); err != nil {
+			return nil, c.parseFailed(p, fs, err)
+		}
+		if fs.NArg() == 0 {
+			return operands, nil
+		}
+		operands = append(operands, fs.Arg(0))
+		rest = fs.Args()[1:]
+	}
+}
+
+func (c command) parseFailed(p program, fs *flag.FlagSet, err error) error {
+	if !errors.Is(err, flag.ErrHelp) {
+		return usageError{err.Error()}
+	}
+	fmt.Fprintf(p.out, "%s\n\nusage: countersign %s %s\n\nexample:\n  %s\n", c.summary, c.name, c.usage, c.example)
+	fs.SetOutput(p.out)
+	hasFlags := false
+	fs.VisitAll(func(*flag.Flag) { hasFlags = true })
+	if hasFlags {
+		fmt.Fprintln(p.out, "\nflags:")
+		fs.PrintDefaults()
+	}
+	return errHelp
+}
+
+// logger writes to standard error; nothing writes logs to standard output.
+func (p program) logger(level, format string) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, fmt.Errorf("log level %q is none of debug, info, warn, error", level)
+	}
+	options := &slog.HandlerOptions{Level: l}
+	if format == "json" {
+		return slog.New(telemetry.Handler{Handler: slog.NewJSONHandler(p.err, options)}), nil
+	}
+	return slog.New(telemetry.Handler{Handler: slog.NewTextHandler(p.err, options)}), nil
+}

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// config is the one YAML file of `gateway` and `serve`. Unknown keys, wrong
+// types and missing values are all reported at once, with their lines. A
+// setting that would weaken a check does not exist.
+type config struct {
+	Listen       string                    `yaml:"listen"`
+	PublicURL    string                    `yaml:"public_url"`
+	Issuer       issuerConfig              `yaml:"issuer"`
+	InternalKeys []keyConfig               `yaml:"internal_keys"`
+	Gateway      gatewayConfig             `yaml:"gateway"`
+	Redis        redisConfig               `yaml:"redis"`
+	Model        modelConfig               `yaml:"model"`
+	Servers      map[string]serverConfig   `yaml:"servers"`
+	Databases    map[string]databaseConfig `yaml:"databases"`
+	Audit        auditConfig               `yaml:"audit"`
+	Log          logConfig                 `yaml:"log"`
+
+	used []string // environment variables that overrode something
+}
+
+type issuerConfig struct {
+	URL           string         `yaml:"url"`
+	Audience      string         `yaml:"audience"`
+	ClientID      string         `yaml:"client_id"`
+	ClientSecret  string         `yaml:"client_secret"`
+	UsernameClaim string         `yaml:"username_claim"`
+	RolesClaims   []string       `yaml:"roles_claims"`
+	TrustEmail    bool           `yaml:"trust_email"`
+	Additional    []issuerConfig `yaml:"additional_issuers"`
+}
+
+type keyConfig struct {
+	Key    string `yaml:"key"`    // PEM of an EC P-256 private key
+	Secret string `yaml:"secret"` // at least 32 bytes
+}
+
+type gatewayConfig struct {
+	URL string `yaml:"url"`
+}
+
+type redisConfig struct {
+	URL string `yaml:"url"`
+}
+
+type modelConfig struct {
+	Provider     string        `yaml:"provider"`
+	SystemPrompt string        `yaml:"system_prompt"`
+	Timeout      time.Duration `yaml:"timeout"`
+}
+
+type serverConfig struct {
+	URL          string        `yaml:"url"`
+	Listen       string        `yaml:"listen"` // for `serve`; default 127.0.0.1 and the server's port
+	PublicURL    string        `yaml:"public_url"`
+	Timeout      time.Duration `yaml:"timeout"`
+	WriteTimeout time.Duration `yaml:"write_timeout"`
+}
+
+type databaseConfig struct {
+	URL      string `yaml:"url"`       // the application's login: neither owner nor superuser
+	AdminURL string `yaml:"admin_url"` // the owner's login; only `migrate` and `seed` use it
+}
+
+type auditConfig struct {
+	Path string `yaml:"path"`
+}
+
+type logConfig struct {
+	Level  string `yaml:"level"`
+	Format string `yaml:"format"`
+}
+
+// loadConfig reads a configuration file and checks it for what the command
+// needs. getenv gives the values of ${NAME} and the documents' own variables.
+func loadConfig(path string, getenv func(string) string, need func(*config) []string) (*config, error) {
+	if path == "" {
+		return nil, usageError{"--config FILE is required"}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration cannot be read: %w", err)
+	}
+	c, problems := decodeConfig(text, getenv)
+	c.override(getenv)
+	c.defaults()
+	problems = append(problems, c.problems()...)
+	problems = append(problems, need(c)...)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("%s is not valid:\n  %s", path, strings.Join(problems, "\n  "))
+	}
+	return c, nil
+}
+
+// decodeConfig decodes strictly and collects every problem.
+func decodeConfig(text []byte, getenv func(string) string) (*config, []string) {
+	c := &config{}
+	var root yaml.Node
+	if err := yaml.Unmarshal(text, &root); err != nil {
+		return c, []string{strings.TrimPrefix(err.Error(), "yaml: ")}
+	}
+	if root.Kind == 0 {
+		return c, nil
+	}
+	problems := expand(&root, getenv)
+	problems = append(problems, unknownKeys(&root, reflect.TypeFor[config]())...)
+	var wrong *yaml.TypeError
+	if err := root.Decode(c); errors.As(err, &wrong) {
+		for _, e := range wrong.Errors {
+			problems = append(problems, plainTypeError(e))
+		}
+	} else if err != nil {
+		problems = append(problems, err.Error())
+	}
+	return c, problems
+}
+
+var goType = regexp.MustCompile(` into (main\.)?[\w.\[\]]+$`)
+
+// plainTypeError words a decoder's complaint without Go's types or the value,
+// which may be a secret.
+func plainTypeError(text string) string {
+	line, _, _ := strings.Cut(text, ": ")
+	if goType.MatchString(text) {
+		return line + ": the value has the wrong type"
+	}
+	return text
+}
+
+var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// expand replaces ${NAME} inside values, after parsing, so that no value of the
+// environment can become YAML.
+func expand(n *yaml.Node, getenv func(string) string) (problems []string) {
+	if n.Kind == yaml.ScalarNode {
+		n.Value = variable.ReplaceAllStringFunc(n.Value, func(ref string) string {
+			value := getenv(ref[2 : len(ref)-1])
+			if value == "" {
+				problems = append(problems, fmt.Sprintf("line %d: the environment has no %s", n.Line, ref[2:len(ref)-1]))
+			}
+			return value
+		})
+	}
+	for _, child := range n.Content {
+		problems = append(problems, expand(child, getenv)...)
+	}
+	return problems
+}
+
+// unknownKeys compares the keys of a node with the type that they go into.
+func unknownKeys(n *yaml.Node, t reflect.Type) (problems []string) {
+	switch {
+	case n.Kind == yaml.DocumentNode:
+		return unknownKeys(n.Content[0], t)
+	case n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
+		for _, item := range n.Content {
+			problems = append(problems, unknownKeys(item, t.Elem())...)
+		}
+	case n.Kind == yaml.MappingNode && t.Kind() == reflect.Map:
+		for i := 1; i < len(n.Content); i += 2 {
+			problems = append(problems, unknownKeys(n.Content[i], t.Elem())...)
+		}
+	case n.Kind == yaml.MappingNode && t.Kind() == reflect.Struct:
+		known := keysOf(t)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i]
+			field, ok := known[key.Value]
+			if !ok {
+				problems = append(problems, fmt.Sprintf("line %d: unknown key %q", key.Line, key.Value))
+				continue
+			}
+			problems = append(problems, unknownKeys(n.Content[i+1], field)...)
+		}
+	}
+	return problems
+}
+
+func keysOf(t reflect.Type) map[string]reflect.Type {
+	keys := make(map[string]reflect.Type, t.NumField())
+	for i := range t.NumField() {
+		if key := t.Field(i).Tag.Get("yaml"); key != "" {
+			keys[key] = t.Field(i).Type
+		}
+	}
+	return keys
+}
+
+// override applies the documents' environment variables, and remembers the
+// names of those that were used, to be logged.
+func (c *config) override(getenv func(string) string) {
+	take := func(name string, set func(string)) {
+		if value := getenv(name); value != "" {
+			set(value)
+			c.used = append(c.used, name)
+		}
+	}
+	take("PORT", func(v string) { c.Listen = hostOf(c.Listen) + ":" + v })
+	take("LOG_LEVEL", func(v string) { c.Log.Level = v })
+	if host, port := getenv("REDIS_HOST"), getenv("REDIS_PORT"); host != "" || port != "" {
+		c.Redis.URL = "redis://" + orDefault(host, "localhost") + ":" + orDefault(port, "6379")
+		c.used = append(c.used, "REDIS_HOST", "REDIS_PORT")
+	}
+}
+
+func hostOf(listen string) string {
+	host, _, _ := strings.Cut(listen, ":")
+	return host
+}
+
+func orDefault(value, other string) string {
+	if value == "" {
+		return other
+	}
+	return value
+}
+
+func (c *config) defaults() {
+	c.Listen = orDefault(c.Listen, "127.0.0.1:3100")
+	c.Log.Level = orDefault(c.Log.Level, "info")
+	c.Log.Format = orDefault(c.Log.Format, "text")
+	c.Model.Provider = orDefault(c.Model.Provider, "rehearsal")
+	c.Issuer.ClientID = orDefault(c.Issuer.ClientID, "countersign")
+	for name, s := range c.Servers {
+		if port, ok := defaultPorts()[name]; ok {
+			s.Listen = orDefault(s.Listen, "127.0.0.1:"+strconv.Itoa(port))
+		}
+		c.Servers[name] = s
+	}
+}
+
+// problems checks what every command needs.
+func (c *config) problems() (problems []string) {
+	for _, required := range []struct{ key, value string }{
+		{"issuer.url", c.Issuer.URL}, {"redis.url", c.Redis.URL}, {"audit.path", c.Audit.Path},
+	} {
+		if required.value == "" {
+			problems = append(problems, fmt.Sprintf("line 1: %s is required", required.key))
+		}
+	}
+	if len(c.InternalKeys) == 0 {
+		problems = append(problems, "line 1: internal_keys needs at least one entry with key and secret")
+	}
+	for key, value := range c.urls() {
+		if u, err := url.Parse(value); value != "" && (err != nil || u.Scheme == "" || u.Host == "") {
+			problems = append(problems, key+" must be a URL such as https://host")
+		}
+	}
+	if !slices.Contains([]string{"text", "json"}, c.Log.Format) {
+		problems = append(problems, "log.format must be text or json")
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+func (c *config) urls() map[string]string {
+	urls := map[string]string{"public_url": c.PublicURL, "issuer.url": c.Issuer.URL, "gateway.url": c.Gateway.URL, "redis.url": c.Redis.URL}
+	for name, s := range c.Servers {
+		urls["servers."+name+".url"] = s.URL
+	}
+	return urls
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+
+	"countersign.dev/internal/company"
+)
+
+// passwordOf is the password that stands in a database URL.
+func passwordOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return ""
+	}
+	password, _ := u.User.Password()
+	return password
+}
+
+// configured parses a command that takes only --config, and loads it.
+func (c command) configured(p program, need func(*config) []string) (*config, error) {
+	var path string
+	operands, err := c.parse(p, func(fs *flag.FlagSet) { fs.StringVar(&path, "config", "", "configuration `file`") })
+	if err != nil {
+		return nil, err
+	}
+	if len(operands) > 0 {
+		return nil, usageError{"takes no operands"}
+	}
+	return loadConfig(path, p.getenv, need)
+}
+
+// needAdmin asks for the owner's login of every database that is configured.
+func needAdmin(c *config) (problems []string) {
+	if len(c.Databases) == 0 {
+		problems = append(problems, "line 1: databases names none")
+	}
+	for name, db := range c.Databases {
+		if _, known := domainNamed(name); !known {
+			problems = append(problems, fmt.Sprintf("databases.%s: there is no such server", name))
+		}
+		if db.AdminURL == "" {
+			problems = append(problems, fmt.Sprintf("databases.%s.admin_url is required for this command", name))
+		}
+	}
+	return problems
+}
+
+// eachDatabase runs a step for each configured database and tells the outcome
+// in one table.
+func eachDatabase(p program, c *config, step func(domain, databaseConfig) (string, error)) error {
+	w := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
+	defer w.Flush()
+	failed := false
+	for _, d := range domains() {
+		db, configured := c.Databases[d.name]
+		if !configured {
+			continue
+		}
+		said, err := step(d, db)
+		if err != nil {
+			failed, said = true, "failed: "+sentence(err)
+		}
+		fmt.Fprintf(w, "%s\t%s\n", d.name, said)
+	}
+	if failed {
+		return fmt.Errorf("not everything succeeded")
+	}
+	return nil
+}
+
+func migrate(ctx context.Context, p program, c command) error {
+	conf, err := c.configured(p, needAdmin)
+	if err != nil {
+		return err
+	}
+	return eachDatabase(p, conf, func(d domain, db databaseConfig) (string, error) {
+		applied, err := d.migrate(ctx, db)
+		if len(applied) == 0 {
+			return "up to date", err
+		}
+		return "applied " + strings.Join(applied, ", "), err
+	})
+}
+
+func seed(ctx context.Context, p program, c command) error {
+	conf, err := c.configured(p, needAdmin)
+	if err != nil {
+		return err
+	}
+	sample := company.At(today())
+	return eachDatabase(p, conf, func(d domain, db databaseConfig) (string, error) {
+		return "holds the sample company", d.seed(ctx, db, sample)
+	})
+}
+
+// check validates the configuration and proves each database by reading rows.
+func check(ctx context.Context, p program, c command) error {
+	conf, err := c.configured(p, func(*config) []string { return nil })
+	if err != nil {
+		return err
+	}
+	life := newLifetime()
+	defer func() { _ = life.end(context.WithoutCancel(ctx)) }()
+	log, err := p.logger("error", "text")
+	if err != nil {
+		return err
+	}
+	keys, err := conf.keys()
+	if err != nil {
+		return err
+	}
+	if _, err := newPlatform(ctx, life, log, keys, conf.Audit.Path, conf.Redis.URL); err != nil {
+		return err
+	}
+	fmt.Fprintln(p.out, "the configuration is valid; the audit log opens; Redis answers")
+	return eachDatabase(p, conf, func(d domain, db databaseConfig) (string, error) {
+		server, closeStore, err := d.open(ctx, db)
+		if err != nil {
+			return "", err
+		}
+		defer closeStore()
+		return "rows were read", server.Ready(ctx)
+	})
+}

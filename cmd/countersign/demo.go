@@ -1,0 +1,304 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/embedded"
+	"countersign.dev/internal/embedded/issuer"
+	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/llm"
+	"countersign.dev/internal/upstream"
+)
+
+// demo runs everything in one process: the gateway, the domain servers, a
+// development issuer, Redis in memory and a private PostgreSQL, filled with the
+// sample company.
+func demo(ctx context.Context, p program, c command) error {
+	d := demonstration{program: p, ports: map[string]string{}}
+	operands, err := c.parse(p, d.define)
+	if err != nil {
+		return err
+	}
+	if len(operands) > 0 {
+		return usageError{"takes no operands"}
+	}
+	life := newLifetime()
+	err = d.start(ctx, life)
+	if err == nil {
+		if err = d.announce(); err == nil {
+			err = life.wait(ctx)
+		}
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+	defer cancel()
+	if ended := life.end(ending); ended != nil && err == nil {
+		err = ended
+	}
+	if ctx.Err() != nil {
+		return nil // asked to end, and ended
+	}
+	return err
+}
+
+// demonstration is a demo being put together.
+type demonstration struct {
+	program
+	port      int
+	data      string
+	postgres  string
+	json      bool
+	listeners map[string]net.Listener // by server; "gateway" and "issuer" too
+	ports     map[string]string       // addresses by server
+	auditPath string
+}
+
+func (d *demonstration) define(fs *flag.FlagSet) {
+	fs.IntVar(&d.port, "port", 3100, "`port` of the gateway; the servers follow it, the issuer is at port+80; 0: free ports")
+	fs.StringVar(&d.data, "data", "", "`folder` to keep and reuse; default: a fresh one, gone at the end")
+	fs.StringVar(&d.postgres, "postgres", "", "administrator's `URL` of a PostgreSQL to use instead of a private one")
+	fs.BoolVar(&d.json, "json", false, "print one line of JSON when everything answers")
+}
+
+// start builds the demo from the ground up.
+func (d *demonstration) start(ctx context.Context, life *lifetime) error {
+	log, err := d.logger(orDefault(d.getenv("LOG_LEVEL"), "warn"), "text")
+	if err != nil {
+		return err
+	}
+	if err := d.folder(life); err != nil {
+		return err
+	}
+	if err := d.listen(ctx, life); err != nil {
+		return err
+	}
+	keys, err := auth.LoadOrCreateKeys(filepath.Join(d.data, "internal-keys.pem"))
+	if err != nil {
+		return err
+	}
+	redis, err := embedded.StartRedis()
+	if err != nil {
+		return err
+	}
+	life.closing(func() error { redis.Close(); return nil })
+	people, err := d.issuer(life)
+	if err != nil {
+		return err
+	}
+	d.auditPath = filepath.Join(d.data, "audit.jsonl")
+	pl, err := newPlatform(ctx, life, log, keys, d.auditPath, redis.URL())
+	if err != nil {
+		return err
+	}
+	databases, err := d.databases(ctx, life)
+	if err != nil {
+		return err
+	}
+	for _, domain := range domains() {
+		if err := d.serve(ctx, pl, domain, databases[domain.name], people.URL()); err != nil {
+			return err
+		}
+	}
+	return d.gateway(pl, people.URL())
+}
+
+// folder makes the data folder, and removes it at the end unless it was asked for.
+func (d *demonstration) folder(life *lifetime) (err error) {
+	if d.data != "" {
+		if d.data, err = filepath.Abs(d.data); err != nil {
+			return err
+		}
+		return os.MkdirAll(d.data, 0o755)
+	}
+	if d.data, err = os.MkdirTemp("", "countersign-demo-"); err != nil {
+		return err
+	}
+	life.closing(func() error { return os.RemoveAll(d.data) })
+	return os.Chmod(d.data, 0o755) // the private PostgreSQL runs as another user when we are root
+}
+
+// listen takes every port before anything is built, so that a taken one is told
+// at once.
+func (d *demonstration) listen(ctx context.Context, life *lifetime) error {
+	d.listeners = map[string]net.Listener{}
+	take := func(name string, port int) error {
+		if d.port == 0 {
+			port = 0
+		}
+		l, err := httpx.Listen(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			return err
+		}
+		life.closing(func() error { _ = l.Close(); return nil }) // its server closed it before
+		d.listeners[name] = l
+		_, taken, _ := net.SplitHostPort(l.Addr().String())
+		d.ports[name] = "http://localhost:" + taken
+		return nil
+	}
+	if err := take("gateway", d.port); err != nil {
+		return err
+	}
+	for _, domain := range domains() {
+		if err := take(domain.name, d.port+domain.port-defaultPort); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// defaultPort is the gateway's port in the documents; the others are counted
+// from it.
+const (
+	defaultPort = 3100
+	issuerPort  = 80 // above the gateway's
+)
+
+// issuer starts the development issuer with the sample people.
+func (d *demonstration) issuer(life *lifetime) (*issuer.Server, error) {
+	port := "0"
+	if d.port != 0 {
+		port = strconv.Itoa(d.port + issuerPort)
+	}
+	var people []issuer.Person
+	for _, a := range company.Accounts() {
+		people = append(people, issuer.Person(a))
+	}
+	server, err := issuer.Start("localhost:"+port, issuer.Options{
+		People: people, KeyFile: filepath.Join(d.data, "issuer-key.pem"),
+		Clients: []issuer.Client{{
+			ID: demoClient, Audience: gatewayAudience,
+			RedirectURIs: []string{d.ports["gateway"] + "/callback"}, LogoutURIs: []string{d.ports["gateway"] + "/"},
+		}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	life.onEnd(server.Close)
+	return server, nil
+}
+
+// The names under which the demo's issuer knows the gateway.
+const (
+	demoClient      = "countersign"
+	gatewayAudience = "gateway"
+)
+
+// databases starts the private PostgreSQL, unless a URL was given, and fills it.
+func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[string]databaseConfig, error) {
+	admin := d.postgres
+	if admin == "" {
+		pg, err := embedded.StartPostgres(ctx, embedded.PostgresOptions{Bin: d.getenv("COUNTERSIGN_POSTGRES_BIN"), Dir: filepath.Join(d.data, "postgres")})
+		if err != nil {
+			return nil, err
+		}
+		life.onEnd(pg.Stop)
+		admin = pg.AdminURL("postgres")
+	}
+	sample := company.At(today())
+	all := map[string]databaseConfig{}
+	for _, domain := range domains() {
+		db, err := domain.demo(ctx, admin)
+		if err != nil {
+			return nil, err
+		}
+		if err := domain.seed(ctx, db, sample); err != nil {
+			return nil, fmt.Errorf("%s: %w", domain.name, err)
+		}
+		all[domain.name] = db
+	}
+	return all, nil
+}
+
+// serve serves one domain; it believes the gateway's tokens and, for clients
+// that connect directly, the issuer's own with the server's name as audience.
+func (d *demonstration) serve(ctx context.Context, pl *platform, domain domain, db databaseConfig, issuerURL string) error {
+	verifier, err := auth.NewVerifier([]auth.Config{{URL: issuerURL, Audiences: []string{domain.name}}}, &auth.Options{
+		Internal: &auth.Internal{Audience: domain.name, Keys: pl.keys}, Log: pl.log,
+	})
+	if err != nil {
+		return err
+	}
+	return pl.serveDomain(ctx, domain, db, place{
+		listener: d.listeners[domain.name], url: d.ports[domain.name], verify: verifier.Verify, issuers: []string{issuerURL},
+	})
+}
+
+func (d *demonstration) gateway(pl *platform, issuerURL string) error {
+	verifier, err := auth.NewVerifier([]auth.Config{{URL: issuerURL, Audiences: []string{gatewayAudience}}}, &auth.Options{Log: pl.log})
+	if err != nil {
+		return err
+	}
+	var servers []upstream.Server
+	for _, domain := range domains() {
+		servers = append(servers, upstream.Server{Name: domain.name, URL: d.ports[domain.name]})
+	}
+	d.ports["issuer"] = issuerURL
+	return pl.serveGateway(host{
+		listener: d.listeners["gateway"], url: d.ports["gateway"], issuer: issuerURL, clientID: demoClient,
+		verifier: verifier, servers: servers, model: llm.Options{Provider: "rehearsal"},
+	})
+}
+
+// ready is the one line of `demo --json`.
+type ready struct {
+	Event   string            `json:"event"`
+	Gateway string            `json:"gateway"`
+	Issuer  string            `json:"issuer"`
+	Servers map[string]string `json:"servers"`
+	People  []readyPerson     `json:"people"`
+	Model   string            `json:"model"`
+	Audit   string            `json:"audit"`
+}
+
+type readyPerson struct {
+	Username string   `json:"username"`
+	Name     string   `json:"name"`
+	Title    string   `json:"title"`
+	Roles    []string `json:"roles"`
+}
+
+// announce says that everything answers, and how to ask.
+func (d *demonstration) announce() error {
+	r := ready{Event: "ready", Gateway: d.ports["gateway"], Issuer: d.ports["issuer"], Servers: map[string]string{}, Model: "rehearsal", Audit: d.auditPath}
+	for _, domain := range domains() {
+		r.Servers[domain.name] = d.ports[domain.name]
+	}
+	for _, a := range company.Accounts() {
+		r.People = append(r.People, readyPerson{a.Username, a.Name, a.Title, a.Roles})
+	}
+	if d.json {
+		return json.NewEncoder(d.out).Encode(r)
+	}
+	fmt.Fprintf(d.out, "\nCountersign is at %s\n\nSign in there as one of these people, and ask:\n\n", r.Gateway)
+	w := tabwriter.NewWriter(d.out, 0, 4, 2, ' ', 0)
+	for _, person := range r.People {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", person.Username, person.Title, strings.Join(person.Roles, ", "))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	url := ""
+	if r.Gateway != defaultGateway {
+		url = " --url " + r.Gateway
+	}
+	fmt.Fprintf(d.out, `
+In a terminal:
+  countersign chat --once "Who is on my team?" --as nina.patel%[1]s
+  TOKEN=$(countersign token alice.chen%[1]s)
+  curl -N -H "Authorization: Bearer $TOKEN" %[2]s/api/query -d '{"query":"List all employees"}' -H 'Content-Type: application/json'
+
+The answers come from %[3]s, a small deterministic planner and not an AI model.
+Nothing here is for production. Ctrl-C ends it.
+`, url, r.Gateway, r.Model)
+	return nil
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/gateway"
+	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/llm"
+	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/state"
+	"countersign.dev/internal/upstream"
+	"countersign.dev/web"
+)
+
+// host is what a gateway needs besides the platform.
+type host struct {
+	listener net.Listener
+	url      string // public address
+	issuer   string
+	clientID string
+	secret   string // of the client; empty for a public one
+	verifier *auth.Verifier
+	servers  []upstream.Server
+	model    llm.Options
+	system   string // standing instructions of the operator, added to ours
+}
+
+// serveGateway builds the chat host and serves it.
+func (p *platform) serveGateway(h host) error {
+	model, err := llm.New(h.model)
+	if err != nil {
+		return err
+	}
+	minter, err := auth.NewMinter(p.keys, nil)
+	if err != nil {
+		return err
+	}
+	servers := upstream.New(h.servers, upstream.Options{
+		Mint: minter.Token, Records: state.NewConfirmations(p.redis), Audit: p.audit, Log: p.log,
+	})
+	p.life.closing(func() error { servers.Close(); return nil })
+	chatHost, err := p.newGateway(h, model, servers)
+	if err != nil {
+		return err
+	}
+	p.life.serve(h.listener, chatHost.Handler(), p.log, nil)
+	p.life.onEnd(chatHost.Shutdown) // before the server stops: streams are told
+	return nil
+}
+
+func (p *platform) newGateway(h host, model agent.Model, servers *upstream.Upstream) (*gateway.Gateway, error) {
+	login, err := auth.NewLogin(auth.LoginConfig{
+		Issuer: h.issuer, ClientID: h.clientID, ClientSecret: h.secret, RedirectURL: h.url + "/callback",
+	}, h.verifier)
+	if err != nil {
+		return nil, err
+	}
+	jwks, err := p.keys.JWKSHandler()
+	if err != nil {
+		return nil, err
+	}
+	cookies, err := p.ring("cookie")
+	if err != nil {
+		return nil, err
+	}
+	edge, err := mcpserver.New(upstream.Catalogue{Upstream: servers}, mcpserver.Options{
+		Name: "countersign", Title: "Countersign", Version: buildVersion(),
+		Instructions: "Tools over the company's data, as far as you may see it. A change answers pending_confirmation and waits for its human.",
+		Verify:       h.verifier.Verify, Resource: h.url + "/mcp", AuthorizationServers: []string{h.issuer}, Log: p.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return gateway.New(gateway.Options{
+		Model: model, Servers: servers, Login: login, Verify: h.verifier.Verify, Redis: p.redis, Desk: p.desk, Cookies: cookies,
+		Audit: p.audit, Web: web.Files, MCP: edge.MCP(), JWKS: jwks, PublicURL: h.url, Issuers: []string{h.issuer}, Log: p.log, System: h.system,
+	})
+}
+
+// gatewayCommand runs the gateway as a process of its own.
+func gatewayCommand(ctx context.Context, p program, c command) error {
+	conf, err := c.configured(p, needGateway)
+	if err != nil {
+		return err
+	}
+	return p.process(ctx, conf, func(pl *platform) error {
+		listener, err := httpx.Listen(ctx, conf.Listen)
+		if err != nil {
+			return err
+		}
+		verifier, err := auth.NewVerifier(conf.issuers(), &auth.Options{Log: pl.log})
+		if err != nil {
+			return err
+		}
+		return pl.serveGateway(host{
+			listener: listener, url: strings.TrimSuffix(conf.PublicURL, "/"), issuer: conf.Issuer.URL,
+			clientID: conf.Issuer.ClientID, secret: conf.Issuer.ClientSecret, verifier: verifier,
+			servers: conf.upstreams(), model: llm.Options{Provider: conf.Model.Provider}, system: conf.Model.SystemPrompt,
+		})
+	})
+}
+
+func needGateway(c *config) (problems []string) {
+	if c.PublicURL == "" {
+		problems = append(problems, "line 1: public_url is required for the gateway")
+	}
+	if len(c.Servers) == 0 {
+		problems = append(problems, "line 1: servers names no server to reach")
+	}
+	for name, s := range c.Servers {
+		if s.URL == "" {
+			problems = append(problems, fmt.Sprintf("servers.%s.url is required for the gateway", name))
+		}
+	}
+	return append(problems, needIssuer(c)...)
+}
+
+func needIssuer(c *config) (problems []string) {
+	for _, i := range append([]issuerConfig{c.Issuer}, c.Issuer.Additional...) {
+		if i.URL != "" && i.Audience == "" {
+			problems = append(problems, fmt.Sprintf("issuer %s needs an audience", i.URL))
+		}
+	}
+	return problems
+}
+
+// process runs a configured process until it is told to end.
+func (p program) process(ctx context.Context, conf *config, start func(*platform) error) error {
+	log, err := p.logger(conf.Log.Level, conf.Log.Format)
+	if err != nil {
+		return err
+	}
+	for _, name := range conf.used {
+		log.Info("taken from the environment", "variable", name)
+	}
+	keys, err := conf.keys()
+	if err != nil {
+		return err
+	}
+	life := newLifetime()
+	defer func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+		defer cancel()
+		if err := life.end(ending); err != nil {
+			log.Error("ending", "error", err)
+		}
+	}()
+	pl, err := newPlatform(ctx, life, log, keys, conf.Audit.Path, conf.Redis.URL)
+	if err != nil {
+		return err
+	}
+	if err := start(pl); err != nil {
+		return err
+	}
+	log.Info("ready")
+	return life.wait(ctx)
+}

@@ -1,0 +1,342 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/testkit"
+)
+
+// asProgram makes the test binary behave as the program, so that tests can run
+// and kill real processes without building one.
+const asProgram = "COUNTERSIGN_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		code := run(ctx, program{args: os.Args[1:], getenv: os.Getenv, in: os.Stdin, out: os.Stdout, err: os.Stderr})
+		stop()
+		os.Exit(code)
+	}
+	code := m.Run()
+	if err := endShared(); err != nil {
+		fmt.Fprintln(os.Stderr, "the shared demo:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// process is a running program.
+type process struct {
+	ready
+	cmd    *exec.Cmd
+	stderr *bytes.Buffer
+	done   chan error
+	first  chan string // the first line of standard output
+}
+
+// startProcess runs the program with the arguments.
+func startProcess(env []string, args ...string) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	p := &process{cmd: exec.Command(self, args...), stderr: &bytes.Buffer{}, done: make(chan error, 1), first: make(chan string, 1)}
+	p.cmd.Env = append(append(os.Environ(), asProgram+"=1"), env...)
+	p.cmd.Stderr = p.stderr
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 1<<20)
+		if lines.Scan() {
+			p.first <- lines.Text()
+		}
+		close(p.first)
+		for lines.Scan() { // keep it drained
+		}
+		p.done <- p.cmd.Wait()
+	}()
+	return p, nil
+}
+
+// startTimeout is generous: a cold machine makes a database cluster first.
+const startTimeout = 90 * time.Second
+
+// startDemo runs a demo and waits until everything answers.
+func startDemo(args ...string) (*process, error) {
+	p, err := startProcess(nil, append([]string{"demo", "--json"}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case line, ok := <-p.first:
+		if ok && json.Unmarshal([]byte(line), &p.ready) == nil && p.Event == "ready" {
+			return p, nil
+		}
+		return nil, fmt.Errorf("the demo did not start: %v\n%s", <-p.done, p.stderr)
+	case <-time.After(startTimeout):
+		_ = p.cmd.Process.Kill()
+		return nil, fmt.Errorf("the demo did not start in %s:\n%s", startTimeout, p.stderr)
+	}
+}
+
+// demoFor starts a demo of the test's own, on free ports unless told otherwise.
+func demoFor(t testing.TB, args ...string) *process {
+	t.Helper()
+	needPostgres(t)
+	p, err := startDemo(append([]string{"--port", "0"}, args...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.end(); err != nil {
+			t.Errorf("ending the demo: %v", err)
+		}
+	})
+	return p
+}
+
+// end asks the process to end, and expects exit code 0 within 10 seconds.
+func (p *process) end() error {
+	if p.cmd.ProcessState != nil {
+		return nil
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return nil // it was killed by its test
+	}
+	select {
+	case err := <-p.done:
+		if err != nil {
+			return fmt.Errorf("%w\n%s", err, p.stderr)
+		}
+		return nil
+	case <-time.After(10 * time.Second):
+		_ = p.cmd.Process.Kill()
+		return errors.New("it did not end within 10 s")
+	}
+}
+
+// kill ends the process as a power cut would, and waits until it is gone.
+func (p *process) kill(t *testing.T) {
+	t.Helper()
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-p.done
+}
+
+// The demo that tests share when they change nothing, or only what is theirs.
+var shared struct {
+	sync.Once
+	*process
+	err error
+}
+
+func sharedDemo(t testing.TB) *process {
+	t.Helper()
+	needPostgres(t)
+	shared.Do(func() { shared.process, shared.err = startDemo("--port", "0") })
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.process
+}
+
+func endShared() error {
+	if shared.process == nil {
+		return nil
+	}
+	return shared.end()
+}
+
+func needPostgres(t testing.TB) {
+	t.Helper()
+	if out, err := exec.Command("sh", "-c", "command -v initdb || ls /usr/lib/postgresql/*/bin/initdb").Output(); err != nil || len(out) == 0 {
+		testkit.Missing(t, "PostgreSQL's binaries")
+	}
+}
+
+// token is a person's token for a server.
+func (p *process) token(t testing.TB, person, audience string) string {
+	t.Helper()
+	token, err := demoToken(t.Context(), &client{base: p.Gateway, http: http.DefaultClient}, person, audience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// answer is an HTTP answer that was read.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// send makes one request with a token. A nil body sends none.
+func send(t testing.TB, method, url, token string, body any, headers ...string) answer {
+	t.Helper()
+	var reader io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		reader = strings.NewReader(b)
+	default:
+		encoded, err := json.Marshal(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reader = bytes.NewReader(encoded)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, url, reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header, string(text)}
+}
+
+// said is one turn as a person sees it.
+type said struct {
+	conversation string
+	text         string
+	rows         []map[string]any // of the last tool answer that was a list
+	data         map[string]any   // of the last tool answer that was one thing
+	tools        []string
+	hints        []string // of truncation
+	pending      []pendingCard
+	errors       []string
+	raw          string
+	done         bool
+}
+
+type pendingCard struct {
+	ID      string         `json:"confirmationId"`
+	Message string         `json:"message"`
+	Data    map[string]any `json:"confirmationData"`
+}
+
+// ask asks a question and reads the whole stream.
+func (p *process) ask(t testing.TB, person, question string) said {
+	t.Helper()
+	return p.askIn(t, person, question, "")
+}
+
+func (p *process) askIn(t testing.TB, person, question, conversation string) said {
+	t.Helper()
+	body := map[string]string{"query": question}
+	if conversation != "" {
+		body["conversationId"] = conversation
+	}
+	a := send(t, http.MethodPost, p.Gateway+"/api/query", p.token(t, person, "gateway"), body)
+	if a.status != http.StatusOK {
+		t.Fatalf("%s asked %q: HTTP %d %s", person, question, a.status, a.body)
+	}
+	return readStream(t, a.body)
+}
+
+func readStream(t testing.TB, body string) said {
+	t.Helper()
+	s := said{raw: body}
+	for line := range strings.SplitSeq(body, "\n") {
+		data, ok := strings.CutPrefix(line, "data: ")
+		if !ok {
+			continue
+		}
+		if s.done {
+			t.Errorf("after [DONE] came %s", data)
+		}
+		if data == "[DONE]" {
+			s.done = true
+			continue
+		}
+		s.take(t, data)
+	}
+	return s
+}
+
+func (s *said) take(t testing.TB, data string) {
+	t.Helper()
+	var e struct {
+		Type, Status, Text, Hint, Error, State, Tool string
+		ConversationID                               string `json:"conversationId"`
+		Data                                         struct {
+			Status string
+			Data   json.RawMessage
+		}
+	}
+	if err := json.Unmarshal([]byte(data), &e); err != nil {
+		t.Fatalf("an event cannot be read: %v\n%s", err, data)
+	}
+	switch {
+	case e.Status == "pending_confirmation":
+		var card pendingCard
+		_ = json.Unmarshal([]byte(data), &card)
+		s.pending = append(s.pending, card)
+	case e.Type == "start":
+		s.conversation = e.ConversationID
+	case e.Type == "text":
+		s.text += e.Text
+	case e.Type == "truncation":
+		s.hints = append(s.hints, e.Hint)
+	case e.Type == "error":
+		s.errors = append(s.errors, e.Error)
+	case e.Type == "tool" && e.State == "complete":
+		s.tools = append(s.tools, e.Tool)
+		var rows []map[string]any
+		if json.Unmarshal(e.Data.Data, &rows) == nil {
+			s.rows = rows
+			return
+		}
+		_ = json.Unmarshal(e.Data.Data, &s.data)
+	}
+}
+
+// confirm answers a confirmation.
+func (p *process) confirm(t testing.TB, person, id string, approved bool) answer {
+	t.Helper()
+	return send(t, http.MethodPost, p.Gateway+"/api/confirm/"+id, p.token(t, person, "gateway"), map[string]bool{"approved": approved})
+}
+
+// call calls a tool directly through the gateway.
+func (p *process) call(t testing.TB, person, tool string, input any) answer {
+	t.Helper()
+	return send(t, http.MethodPost, p.Gateway+"/api/mcp/hr/"+tool, p.token(t, person, "gateway"), input)
+}

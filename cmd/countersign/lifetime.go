@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"countersign.dev/internal/httpx"
+)
+
+// How long ending may take: for requests under way, and for all of it.
+const (
+	grace      = 3 * time.Second
+	endTimeout = 8 * time.Second
+)
+
+// lifetime owns everything that a command started, and ends it in reverse
+// order: what was built last rests on what was built before.
+type lifetime struct {
+	mu   sync.Mutex
+	ends []func(context.Context) error
+	fail chan error // the first server that stopped by itself
+}
+
+func newLifetime() *lifetime { return &lifetime{fail: make(chan error, 1)} }
+
+// onEnd registers an ending.
+func (l *lifetime) onEnd(end func(context.Context) error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ends = append(l.ends, end)
+}
+
+// closing registers an ending that takes no context.
+func (l *lifetime) closing(end func() error) {
+	l.onEnd(func(context.Context) error { return end() })
+}
+
+// end runs all endings, last first, and joins their errors.
+func (l *lifetime) end(ctx context.Context) error {
+	l.mu.Lock()
+	ends := l.ends
+	l.ends = nil
+	l.mu.Unlock()
+	var failed []error
+	for i := len(ends) - 1; i >= 0; i-- {
+		failed = append(failed, ends[i](ctx))
+	}
+	return errors.Join(failed...)
+}
+
+// serve serves a handler on a listener until the lifetime ends. atShutdown, if
+// any, tells long streams that the end has come.
+func (l *lifetime) serve(listener net.Listener, h http.Handler, log *slog.Logger, atShutdown func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	server := httpx.NewServer(h, log)
+	if atShutdown != nil {
+		server.RegisterOnShutdown(atShutdown)
+	}
+	done := make(chan error, 1)
+	go func() {
+		err := httpx.Serve(ctx, server, listener, grace)
+		if err != nil && ctx.Err() == nil {
+			select {
+			case l.fail <- err:
+			default:
+			}
+		}
+		done <- err
+	}()
+	l.onEnd(func(context.Context) error {
+		stop()
+		return <-done
+	})
+}
+
+// wait returns when the context ends (nil) or a server stops by itself.
+func (l *lifetime) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-l.fail:
+		return err
+	}
+}

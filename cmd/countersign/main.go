@@ -1,0 +1,17 @@
+// Command countersign is the whole product in one binary: the chat host and
+// gateway, the domain servers, the demo that runs all of it, and a terminal
+// client. Everything here is wiring; start with commands.go for what there is.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, program{args: os.Args[1:], getenv: os.Getenv, in: os.Stdin, out: os.Stdout, err: os.Stderr}))
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/embedded"
+	"countersign.dev/internal/testkit"
+)
+
+// TestTwoProcessesAndAConfiguration runs the gateway and the HR server as two
+// processes with one YAML file, on a real redis-server, a database by URL and
+// the issuer of a running demo: the same question, the same approval.
+func TestTwoProcessesAndAConfiguration(t *testing.T) {
+	d := sharedDemo(t)
+	folder := dataFolder(t)
+	pg, err := embedded.StartPostgres(t.Context(), embedded.PostgresOptions{Dir: filepath.Join(folder, "postgres")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pg.Stop(context.WithoutCancel(t.Context())) })
+	database, err := demoHR(t.Context(), pg.AdminURL("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gatewayPort, hrPort := freePort(t), freePort(t)
+	path := filepath.Join(folder, "countersign.yaml")
+	writeConfig(t, path, map[string]string{
+		"GATEWAY_PORT": gatewayPort, "HR_PORT": hrPort, "ISSUER": d.Issuer, "REDIS": redisServer(t, folder),
+		"DATABASE": database.URL, "ADMIN": database.AdminURL, "FOLDER": folder,
+	})
+	for _, args := range [][]string{{"migrate", "--config", path}, {"seed", "--config", path}, {"seed", "--config", path}, {"check", "--config", path}} {
+		if out, code := command1(t, args...); code != 0 {
+			t.Fatalf("%v: exit %d: %s", args, code, out)
+		}
+	}
+	pair := &process{ready: ready{Gateway: "http://localhost:" + gatewayPort, Servers: map[string]string{"hr": "http://localhost:" + hrPort}}}
+	startConfigured(t, pair.Servers["hr"]+"/ready", "serve", "hr", "--config", path)
+	startConfigured(t, pair.Gateway+"/readyz", "gateway", "--config", path)
+
+	s := pair.ask(t, "nina.patel", "Who is on my team?")
+	if len(s.names()) != 9 {
+		t.Errorf("got %v\n%s", s.names(), s.text)
+	}
+	s = pair.ask(t, "alice.chen", "Increase Sarah's salary to $420,000")
+	if len(s.pending) != 1 {
+		t.Fatalf("got %d cards:\n%s", len(s.pending), s.text)
+	}
+	first := pair.confirm(t, "alice.chen", s.pending[0].ID, true)
+	again := pair.confirm(t, "alice.chen", s.pending[0].ID, true)
+	if first.status != 200 || first.body != again.body || !strings.Contains(first.body, "420,000") {
+		t.Errorf("got %d %s, then %d %s", first.status, first.body, again.status, again.body)
+	}
+	if a := pair.confirm(t, "bob.martinez", s.pending[0].ID, true); a.status != 403 {
+		t.Errorf("a stranger: %d %s", a.status, a.body)
+	}
+	for _, name := range []string{"gateway", "hr"} {
+		if out, code := command1(t, "audit", "verify", filepath.Join(folder, "audit-"+name+".jsonl")); code != 0 {
+			t.Errorf("the audit of %s: %s", name, out)
+		}
+	}
+}
+
+const pairConfig = `listen: 127.0.0.1:$GATEWAY_PORT
+public_url: http://localhost:$GATEWAY_PORT
+issuer: {url: "$ISSUER", audience: gateway}
+internal_keys:
+  - key: |
+$KEY
+    secret: "$SECRET"
+gateway: {url: "http://localhost:$GATEWAY_PORT"}
+redis: {url: "$REDIS"}
+servers:
+  hr: {url: "http://localhost:$HR_PORT", listen: "127.0.0.1:$HR_PORT"}
+databases:
+  hr: {url: "$DATABASE", admin_url: "$ADMIN"}
+audit: {path: "${AUDIT}"}
+`
+
+func writeConfig(t *testing.T, path string, values map[string]string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var indented strings.Builder
+	for line := range strings.Lines(string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))) {
+		indented.WriteString("      " + line)
+	}
+	values["KEY"], values["SECRET"] = strings.TrimRight(indented.String(), "\n"), rand.Text()+rand.Text()
+	text := os.Expand(pairConfig, func(name string) string {
+		if name == "AUDIT" {
+			return "${AUDIT}" // each process has its own: taken from its environment
+		}
+		return values[name]
+	})
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AUDIT", filepath.Join(filepath.Dir(path), "audit-check.jsonl"))
+}
+
+// startConfigured starts a process and waits until it is ready.
+func startConfigured(t *testing.T, readyURL string, args ...string) {
+	t.Helper()
+	name := args[0]
+	if name == "serve" {
+		name = args[1]
+	}
+	folder := filepath.Dir(args[len(args)-1])
+	p, err := startProcess([]string{"AUDIT=" + filepath.Join(folder, "audit-"+name+".jsonl")}, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.end(); err != nil {
+			t.Errorf("%v: %v", args, err)
+		}
+	})
+	deadline := time.After(startTimeout)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if resp, err := http.Get(readyURL); err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		select {
+		case err := <-p.done:
+			p.done <- err
+			t.Fatalf("%v ended: %v\n%s", args, err, p.stderr)
+		case <-deadline:
+			t.Fatalf("%v is not ready:\n%s", args, p.stderr)
+		case <-tick.C:
+		}
+	}
+}
+
+// redisServer starts a real redis-server of the test's own.
+func redisServer(t *testing.T, folder string) string {
+	t.Helper()
+	bin, err := exec.LookPath("redis-server")
+	if err != nil {
+		testkit.Missing(t, "redis-server")
+	}
+	port := freePort(t)
+	cmd := exec.Command(bin, "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", folder)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if strings.Contains(lines.Text(), "Ready to accept connections") {
+			break
+		}
+	}
+	return "redis://127.0.0.1:" + port
+}
+
+// TestServerRefusesALoginThatCanBypass: a superuser's login never serves.
+func TestServerRefusesALoginThatCanBypass(t *testing.T) {
+	needPostgres(t)
+	pg, err := embedded.StartPostgres(t.Context(), embedded.PostgresOptions{Dir: filepath.Join(dataFolder(t), "postgres")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pg.Stop(context.WithoutCancel(t.Context())) })
+	db, err := demoHR(t.Context(), pg.AdminURL("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := seedHR(t.Context(), db, company.At(today())); err != nil {
+		t.Fatal(err)
+	}
+	if _, closeStore, err := openHR(t.Context(), databaseConfig{URL: pg.AdminURL("postgres")}); err == nil {
+		closeStore()
+		t.Error("a superuser's login was taken")
+	}
+	server, closeStore, err := openHR(t.Context(), db)
+	if err != nil {
+		t.Fatalf("the application's own login: %v", err)
+	}
+	defer closeStore()
+	if err := server.Ready(t.Context()); err != nil {
+		t.Errorf("a seeded database is not ready: %v", err)
+	}
+}
