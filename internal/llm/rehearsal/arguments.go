@@ -162,6 +162,7 @@ func (r *reading) dates() {
 		for i, t := range r.part {
 			if r.uses[i] == unread && t.kind == word && p.dueWord(r.p.en, t.stem) {
 				r.give(i, 1, 4)
+				r.asked[t.stem] = true
 				r.args[p.name] = r.p.today.String()
 			}
 		}
@@ -241,7 +242,7 @@ func (r *reading) assign(spans []span) {
 		case r.textFor(s) != nil:
 			r.args[r.textFor(s).name] = s.text
 		case r.f.closed:
-		case !r.f.writes() && r.f.lists() && len(r.filters) < 3:
+		case r.f.lists() && r.mayFilter(s):
 			r.filters = append(r.filters, s)
 		default:
 			continue
@@ -249,6 +250,16 @@ func (r *reading) assign(spans []span) {
 		r.give(s.at, s.end-s.at, 1)
 		r.markAnchorNouns(s)
 	}
+}
+
+// mayFilter allows one value that could be a name, and places beside it.
+func (r *reading) mayFilter(s span) bool {
+	for _, other := range r.filters {
+		if !other.place && !s.place {
+			return false
+		}
+	}
+	return len(r.filters) < 3
 }
 
 func (r *reading) markAnchorNouns(s span) {
@@ -260,6 +271,9 @@ func (r *reading) markAnchorNouns(s span) {
 // idFor is the id that a value would be looked up for: a required one, or, in a
 // tool without text filters, an optional one.
 func (r *reading) idFor(s span) *property {
+	if s.place {
+		return nil
+	}
 	filters := false
 	for k := range r.f.props {
 		p := &r.f.props[k]
@@ -270,7 +284,7 @@ func (r *reading) idFor(s span) *property {
 	}
 	for k := range r.f.props {
 		p := &r.f.props[k]
-		if p.isID() && !p.required && !filters && !r.f.writes() && !s.place {
+		if p.isID() && !p.required && !filters && !r.f.writes() {
 			return p
 		}
 	}

@@ -39,8 +39,12 @@ func readEnglish() *english {
 }
 
 func (en *english) add(section, rest string) {
-	if section == "same" {
-		en.group(strings.Fields(rest))
+	switch words := strings.Fields(rest); section {
+	case "same":
+		en.group(words)
+		return
+	case "means": // one way only: "paid" may ask for a salary, a salary is not all that is paid
+		en.mean(words[0], words[1:])
 		return
 	}
 	if strings.Contains(rest, "|") {
@@ -58,12 +62,17 @@ func (en *english) add(section, rest string) {
 
 func (en *english) group(words []string) {
 	for _, w := range words {
-		if en.groups[stem(w)] == nil {
-			en.groups[stem(w)] = set{}
-		}
-		for _, other := range words {
-			en.groups[stem(w)][stem(other)] = true
-		}
+		en.mean(w, words)
+	}
+}
+
+func (en *english) mean(word string, others []string) {
+	s := stem(word)
+	if en.groups[s] == nil {
+		en.groups[s] = set{}
+	}
+	for _, other := range others {
+		en.groups[s][stem(other)] = true
 	}
 }
 

@@ -17,7 +17,8 @@ type form struct {
 	order   string // the verb that its name starts with
 	verbs   set    // words that may order it
 	name    set    // stems of its name without the verb
-	about   set    // stems of its title and description
+	about   set    // stems of its title and its first sentence
+	more    set    // stems of the rest of its description
 	fields  set    // stems of the fields that its answers have
 	columns set    // the fields as they are written
 	props   []property
@@ -68,7 +69,7 @@ func (s *schema) UnmarshalJSON(raw []byte) error {
 }
 
 func (en *english) form(t agent.Tool) *form {
-	f := &form{tool: t, verbs: set{}, name: set{}, about: set{}, fields: set{}, columns: set{}}
+	f := &form{tool: t, verbs: set{}, name: set{}, about: set{}, more: set{}, fields: set{}, columns: set{}}
 	en.readName(f, t.Name)
 	en.readProse(f, t.Title)
 	en.readProse(f, t.Description)
@@ -93,8 +94,8 @@ var answersForCaller = regexp.MustCompile(`(?i)\b(?:your|(?:the )?(?:asker|calle
 func (en *english) readMentions(f *form) {
 	for k := range f.props {
 		p := &f.props[k]
-		_, after, found := strings.Cut(f.tool.Description, p.name)
-		if !found || len(p.words) < 2 {
+		before, after, found := strings.Cut(f.tool.Description, p.name)
+		if !found || len(p.words) < 2 || strings.HasSuffix(strings.ToLower(before), "without ") {
 			continue
 		}
 		sentence, _, _ := strings.Cut(after, ". ")
@@ -135,20 +136,28 @@ func (en *english) readName(f *form, name string) {
 	}
 }
 
-// readProse keeps the content words of a title or description; the first word
-// of each sentence and every verb of action may order the tool.
+// readProse keeps the content words of a title or description. The first
+// sentence says what the tool is for: its first word and its verbs of action may
+// order it. The others only explain.
 func (en *english) readProse(f *form, text string) {
-	for _, sentence := range strings.FieldsFunc(text, func(r rune) bool { return r == '.' || r == '\n' }) {
-		for i, w := range proseWords(sentence) {
-			if i == 0 || en.is("action", w) {
-				f.verbs[w] = true
-			}
-			if !en.is("idle", w) {
-				f.about[stem(w)] = true
-			}
+	first, rest, _ := strings.Cut(identifierShape.ReplaceAllString(text, " "), ". ")
+	for i, w := range proseWords(first) {
+		if i == 0 || en.is("action", w) {
+			f.verbs[w] = true
+		}
+		if !en.is("idle", w) {
+			f.about[stem(w)] = true
+		}
+	}
+	for _, w := range proseWords(rest) {
+		if !en.is("idle", w) {
+			f.more[stem(w)] = true
 		}
 	}
 }
+
+// identifierShape finds names of inputs and tools in prose: they are no words.
+var identifierShape = regexp.MustCompile("[A-Za-z0-9]*_[A-Za-z0-9_]*|`[^`]*`")
 
 func (en *english) property(name string, s schema, required bool) property {
 	for _, alternative := range append(s.AnyOf, s.OneOf...) {

@@ -1,7 +1,5 @@
 package rehearsal
 
-import "strings"
-
 // measure is what is asked of many rows at once.
 type measure struct {
 	kind string // count, sum, average, highest, lowest, or empty
@@ -50,11 +48,12 @@ func lowsFrom(part []token, i int) []string {
 	return out
 }
 
-// counts reports whether the question is how many rows there are, and not how
-// much of something one row holds.
-func (r *reading) counts() bool { return r.measure.kind == "count" && r.f.lists() }
-
 // overNumbers reports whether the measure needs a column of numbers.
 func (m measure) overNumbers() bool { return m.kind != "" && m.kind != "count" }
 
-func (m measure) word() string { return strings.ToLower(m.kind) }
+func (m measure) word() string {
+	if m.kind == "sum" {
+		return "total"
+	}
+	return m.kind
+}

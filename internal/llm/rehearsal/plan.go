@@ -65,16 +65,12 @@ func (p *planner) everyForm() []*form { return append(slices.Clone(p.forms), p.c
 // alone.
 func (p *planner) answer(question string) outcome {
 	tokens := p.en.read(question, p.today)
-	plan := p.choose(tokens)
-	if plan.empty() {
-		for _, parts := range splits(tokens) {
-			if plans := p.chooseAll(parts); plans != nil {
-				return p.performAll(plans)
-			}
+	for _, parts := range splits(tokens) {
+		if plans := p.chooseAll(parts); plans != nil {
+			return p.performAll(plans)
 		}
-		return outcome{declined, p.decline(tokens)}
 	}
-	return p.performAll([]choice{plan})
+	return outcome{declined, p.decline(tokens)}
 }
 
 // choice is what a part may mean, best first, or why it may not be.
@@ -106,21 +102,39 @@ func (p *planner) choose(tokens []token) choice {
 	}
 	part = p.turnUpwards(part)
 	var c choice
+	var closedList *form
 	for _, f := range p.forms {
 		r := p.understand(f, part, m)
 		switch {
 		case r == nil:
 		case r.ofMany():
 			c.bulk = c.bulk || f.writes()
+			if !f.writes() && closedList == nil {
+				closedList = p.closedListFor(f)
+			}
 		default:
 			c.readings = append(c.readings, r)
 		}
 	}
 	slices.SortStableFunc(c.readings, func(a, b *reading) int { return cmp.Compare(b.score, a.score) })
 	if len(c.readings) == 0 && !c.bulk {
-		c.refused = p.forbidden(part, m)
+		if c.refused = p.forbidden(part, m); c.refused == nil {
+			c.refused = closedList
+		}
 	}
 	return c
+}
+
+// closedListFor is the list of what a tool reads one by one, when that list is
+// closed to the person.
+func (p *planner) closedListFor(f *form) *form {
+	for k := range f.props {
+		prop := &f.props[k]
+		if prop.isID() && prop.required && p.lister(f, prop) == nil {
+			return listerAmong(p.en, p.closed, f, prop)
+		}
+	}
+	return nil
 }
 
 // ofMany reports whether one thing is needed and many are spoken of.
@@ -167,11 +181,12 @@ func (p *planner) forbidden(part []token, m mood) *form {
 	return best.f
 }
 
-// splits lists the ways to cut a question into parts, coarse ones first.
+// splits lists the ways to cut a question into parts: by sentences, and then by
+// "and" within them. A full sentence is never read together with the next.
 func splits(tokens []token) [][][]token {
 	var out [][][]token
 	for _, seps := range []string{" ? . ; ! ", " ? . ; ! and then also plus , "} {
-		if parts := splitAt(tokens, seps); len(parts) > 1 && len(parts) <= 6 {
+		if parts := splitAt(tokens, seps); len(parts) > 0 && len(parts) <= 6 {
 			out = append(out, parts)
 		}
 	}

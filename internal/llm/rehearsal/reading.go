@@ -76,10 +76,17 @@ func (p *planner) understand(f *form, part []token, m mood) *reading {
 	r.selves()
 	r.reasons()
 	r.shape()
-	if !r.explained() {
+	if !r.explained() || r.isDeed() {
 		return nil
 	}
 	return r
+}
+
+// isDeed reports whether a reading for a tool that only reads rests on a verb of
+// action that the part begins with: "email Frank" asks for no address.
+func (r *reading) isDeed() bool {
+	i := r.mood.order
+	return !r.f.writes() && i >= 0 && r.uses[i] == meant && r.p.en.is("action", r.mood.verb) && !r.p.en.is("reading", r.mood.verb) && r.lowAt(i+1) != "of"
 }
 
 // shouting reports whether capitals are the writer's habit and no sign of a name.
@@ -157,7 +164,7 @@ func (r *reading) vocabulary() {
 			r.score += weight
 			r.anchored = r.anchored || anchor
 			r.asked[t.stem] = true
-		case r.p.en.is("idle", t.low) || r.p.en.is("unit", t.low) && i > 0:
+		case r.p.en.is("idle", t.low) || r.p.en.is("unit", t.low) && i > 0 || r.p.en.is("tail", t.low) && i > 0 && r.uses[i-1] == meant:
 			r.uses[i] = idle
 		}
 	}
@@ -166,9 +173,11 @@ func (r *reading) vocabulary() {
 	}
 }
 
-// weigh says how much a word speaks for the tool: most when it stands in its
-// name. A word that owns another ("manager's") must be the very noun of the
-// tool, or it asks for something the tool does not follow.
+// weigh says how much a word speaks for the tool, and whether it can be what the
+// question is about. A word of the tool's name speaks loudest; one that only
+// names whose it is ("employee", for a balance that takes an employee_id) or any
+// person says little. A word that owns another ("manager's") must be the very
+// noun of the tool, or it asks for something the tool does not follow.
 func (r *reading) weigh(t token) (weight int, anchor bool) {
 	en, f := r.p.en, r.f
 	switch {
@@ -178,20 +187,50 @@ func (r *reading) weigh(t token) (weight int, anchor bool) {
 		return 0, false
 	case en.is("idle", t.low) && !f.columns[t.low]:
 		return 0, false
-	case en.among(f.name, t.stem):
-		return 3, true
-	case f.about[t.stem]:
-		return 2, true
-	case en.among(f.about, t.stem):
-		return 2, true
-	case !f.writes() && en.among(f.fields, t.stem):
-		return 2, true
-	case r.namesProperty(t):
+	case f.takesIDOf(t.stem):
 		return 1, false
 	case en.is("person", t.low) && f.aboutPeople(en):
+		return r.weighPerson(t)
+	case en.among(f.name, t.stem):
+		return 3, true
+	case en.among(f.about, t.stem), !f.writes() && en.among(f.fields, t.stem):
+		return 2, true
+	case f.more[t.stem], r.namesProperty(t):
+		return 1, false
+	case en.groups[stem("record")][t.stem] && f.takesOne():
 		return 1, true
 	}
 	return 0, false
+}
+
+func (r *reading) weighPerson(t token) (int, bool) {
+	for s := range r.p.en.stems["person"] {
+		if r.f.name[s] {
+			return 3, true
+		}
+	}
+	return 1, !r.f.lists() && r.f.about[t.stem] && r.f.fields[t.stem]
+}
+
+// takesIDOf reports whether a word names the thing whose id the tool takes
+// along the way.
+func (f *form) takesIDOf(s string) bool {
+	for _, p := range f.props {
+		if p.isID() && stem(p.noun()) == s {
+			return !p.required || f.writes()
+		}
+	}
+	return false
+}
+
+// takesOne reports whether the tool reads one thing by its id.
+func (f *form) takesOne() bool {
+	for _, p := range f.props {
+		if p.isID() && p.required {
+			return !f.writes()
+		}
+	}
+	return false
 }
 
 func (r *reading) namesProperty(t token) bool {

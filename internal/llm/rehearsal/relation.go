@@ -62,33 +62,28 @@ func (r *reading) asksUpwards() bool {
 }
 
 // turnUpwards rewrites "who does Marcus report to" as "who is Marcus's
-// manager", when a list has that relation.
+// manager".
 func (p *planner) turnUpwards(part []token) []token {
 	end := len(part)
 	for end > 0 && part[end-1].kind == mark {
 		end--
 	}
-	if end < 5 || part[end-1].low != "to" || part[1].low != "does" && part[1].low != "do" {
+	if end < 5 || part[end-1].low != "to" || part[1].low != "does" && part[1].low != "do" || !p.en.is("upwards", part[end-2].low) {
 		return part
 	}
-	verb := part[end-2]
-	for _, f := range p.forms {
-		rel := f.relation()
-		if rel == nil || !p.en.triggers(f, rel, verb.stem) {
-			continue
-		}
-		out := append([]token{part[0]}, words("is")...)
-		out = append(out, part[2:end-2]...)
-		if last := &out[len(out)-1]; last.low == "i" {
-			*last = token{text: "my", low: "my", stem: "my"}
-		} else {
-			last.owns = true
-		}
-		noun := rel.noun()
-		return append(out, token{text: noun, low: noun, stem: stem(noun)})
+	out := append([]token{part[0], wordToken("is")}, part[2:end-2]...)
+	if last := &out[len(out)-1]; last.low == "i" {
+		*last = wordToken("my")
+	} else {
+		last.owns = true
 	}
-	return part
+	for noun := range p.en.words["superior"] {
+		out = append(out, wordToken(noun))
+	}
+	return out
 }
+
+func wordToken(w string) token { return token{text: w, low: w, stem: stem(w)} }
 
 // restrict explains "my team" or "Bob's reports" in a question to a list that
 // has no such input, as a group that another list knows. The answer is then

@@ -68,7 +68,7 @@ func (r *reading) valueLike(t token) bool {
 func (r *reading) mayBeValue(i int) bool {
 	t := r.part[i]
 	switch {
-	case r.uses[i] != unread || t.kind == number || t.kind == date || t.kind == mark:
+	case r.uses[i] != unread || t.kind == number || t.kind == date || t.kind == mark || r.p.en.is("self", t.low):
 		return false
 	case t.kind == code || t.kind == quoted || t.owns:
 		return true
@@ -76,7 +76,7 @@ func (r *reading) mayBeValue(i int) bool {
 		return r.opensWithValue(i)
 	case t.capital && !r.shouting:
 		return true
-	case !r.valueLike(t):
+	case r.f.closed || !r.valueLike(t):
 		return false
 	}
 	return r.besideAnchor(i)
@@ -87,7 +87,7 @@ func (r *reading) mayBeValue(i int) bool {
 // it takes a possessive close by, or a plain noun phrase.
 func (r *reading) opensWithValue(i int) bool {
 	t := r.part[i]
-	if !r.valueLike(t) || i+1 >= len(r.part) {
+	if r.f.closed || !r.valueLike(t) || i+1 >= len(r.part) {
 		return false
 	}
 	next := r.part[i+1]
