@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -105,7 +106,7 @@ func constantStatements(t *testing.T, path, text string) {
 		if !ok {
 			return true
 		}
-		if name := calledOf(call); (name == "Rows" || name == "Row" || name == "Exec" || name == "Probe") && len(call.Args) >= 3 && !constant(call.Args[2]) {
+		if name := calledOf(call); slices.Contains([]string{"Rows", "Row", "Exec", "ExecOne", "Probe"}, name) && len(call.Args) >= 3 && !constant(call.Args[2]) {
 			t.Errorf("%s: the statement of %s is not a constant", files.Position(call.Pos()), name)
 		}
 		return true

@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -39,6 +40,23 @@ func (s *Seeder) Exec(ctx context.Context, sql string, args ...any) error {
 // temporary table, because COPY cannot enter a table that forces its policies
 // on its owner too.
 func (s *Seeder) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
+	return s.copyFrom(ctx, table, columns, pgx.CopyFromRows(rows))
+}
+
+// Fill is [Seeder.Copy] for rows that are made while they are read: a table of
+// millions takes no more memory than a small one.
+func Fill[T any](ctx context.Context, s *Seeder, table string, columns []string, rows iter.Seq[T], values func(T) []any) error {
+	next, stop := iter.Pull(rows)
+	defer stop()
+	return s.copyFrom(ctx, table, columns, pgx.CopyFromFunc(func() ([]any, error) {
+		if row, more := next(); more {
+			return values(row), nil
+		}
+		return nil, nil
+	}))
+}
+
+func (s *Seeder) copyFrom(ctx context.Context, table string, columns []string, rows pgx.CopyFromSource) error {
 	schema, name, _ := strings.Cut(table, ".")
 	target := pgx.Identifier{schema, name}.Sanitize()
 	staging := pgx.Identifier{"staging_" + name}
@@ -50,7 +68,7 @@ func (s *Seeder) Copy(ctx context.Context, table string, columns []string, rows 
 	if err := s.Exec(ctx, fmt.Sprintf(`create temporary table %s on commit drop as select %s from %s with no data`, staging.Sanitize(), list, target)); err != nil {
 		return fmt.Errorf("staging %s: %w", table, err)
 	}
-	if _, err := s.tx.CopyFrom(ctx, staging, columns, pgx.CopyFromRows(rows)); err != nil {
+	if _, err := s.tx.CopyFrom(ctx, staging, columns, rows); err != nil {
 		return fmt.Errorf("copying into %s: %w", table, err)
 	}
 	if err := s.Exec(ctx, fmt.Sprintf(`insert into %s (%s) select %s from %s`, target, list, list, staging.Sanitize())); err != nil {

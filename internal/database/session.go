@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
 )
 
 // Rows runs a statement for the principal in ctx and returns its rows. A struct
@@ -49,6 +50,17 @@ func Exec(ctx context.Context, db *DB, sql string, args ...any) (changed int64, 
 		return rows.Err()
 	})
 	return changed, err
+}
+
+// ExecOne is [Exec] for a statement that must change exactly one row. When it
+// changes none, the tool table and the policies disagree, and nothing may look
+// done: OPERATION_FAILED.
+func ExecOne(ctx context.Context, db *DB, sql string, args ...any) error {
+	changed, err := Exec(ctx, db, sql, args...)
+	if err == nil && changed != 1 {
+		err = fault.OperationFailed.New("The record could not be changed. Nothing was changed.")
+	}
+	return err
 }
 
 // Probe runs a statement that answers yes or no, for nobody: the policies show
