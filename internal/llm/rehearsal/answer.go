@@ -57,13 +57,66 @@ func (p *planner) record(r *reading, about found, data row) string {
 		whose = "The"
 	}
 	key := p.askedField(r, data)
-	switch {
-	case key == "":
-		return p.wholeRecord(name, data)
-	case masked(data.values[key]):
-		return fmt.Sprintf("%s %s is hidden: you may not see it.", clean(whose), strings.ToLower(human(key)))
+	if line := p.askedLine(r, whose, key, data); line != "" {
+		return line
 	}
-	return fmt.Sprintf("%s %s is %s.", clean(whose), lowerLabel(key), p.show(key, data.values[key])) + p.behind(r, key, data)
+	switch {
+	case key == "" && treeKey(data) != "":
+		return p.tree([]row{data}) + cutShort(data)
+	case key == "":
+		return p.wholeRecord(name, data) + cutShort(data)
+	case masked(data.values[key]):
+		return fmt.Sprintf("%s %s is hidden: you may not see it.", clean(whose), p.label(key))
+	}
+	return fmt.Sprintf("%s %s is %s.", clean(whose), p.label(key), p.show(key, data.values[key])) + p.behind(r, key, data)
+}
+
+// cutShort passes on that a record says of itself to be incomplete.
+func cutShort(data row) string {
+	if short, _ := data.get("truncated").(bool); !short {
+		return ""
+	}
+	hint, _ := data.get("hint").(string)
+	return "\n\n" + strings.TrimSpace("This is incomplete. "+clean(hint))
+}
+
+// askedLine answers from one of a record's inner rows, when the question names
+// that row and not a field: "how many sick days do I have".
+func (p *planner) askedLine(r *reading, whose, key string, data row) string {
+	for _, k := range data.keys {
+		list, _ := data.values[k].([]any)
+		for _, one := range rowsOf(list) {
+			name := nameOf(one)
+			if name == "" || treeKey(data) != "" || !p.names(r, name) || p.fieldNames(r, key) {
+				continue
+			}
+			if field := p.askedField(r, one); field != "" {
+				return fmt.Sprintf("%s %s: %s %s.", clean(whose), clean(name), p.show(field, one.values[field]), p.label(field))
+			}
+			return fmt.Sprintf("%s %s:\n\n%s", clean(whose), clean(name), p.table(r, []row{one}))
+		}
+	}
+	return ""
+}
+
+// names reports whether a word of the question stands in a row's name.
+func (p *planner) names(r *reading, name string) bool {
+	for _, w := range proseWords(name) {
+		if r.asked[stem(w)] && !r.f.name[stem(w)] {
+			return true
+		}
+	}
+	return false
+}
+
+// fieldNames reports whether every word of the field was asked for as it is.
+func (p *planner) fieldNames(r *reading, key string) bool {
+	for _, w := range identifierWords(key) {
+		if !r.asked[stem(w)] {
+			return false
+		}
+	}
+	return key != ""
 }
 
 // wrapped takes a record out of an object that holds nothing else.
@@ -77,15 +130,15 @@ func wrapped(data row) *row {
 	return nil
 }
 
-// lowerLabel writes a field's name within a sentence. Short words in it are
-// often abbreviations and are written as such.
-func lowerLabel(key string) string {
+// label writes a field's name within a sentence; what the tools write in
+// capitals stays so.
+func (p *planner) label(key string) string {
 	w := identifierWords(key)
-	if n := len(w); n > 1 && (w[n-1] == "name" || w[n-1] == "date") && n == 2 {
-		w = w[:n-1]
+	if n := len(w); n == 2 && (w[1] == "name" || w[1] == "date") {
+		w = w[:1]
 	}
 	for i := range w {
-		if len(w[i]) <= 4 && !strings.ContainsAny(w[i], "aeiouy") || w[i] == "pto" || w[i] == "id" || w[i] == "url" {
+		if p.capitals[w[i]] {
 			w[i] = strings.ToUpper(w[i])
 		}
 	}
@@ -136,7 +189,7 @@ func (p *planner) relevance(r *reading, key string) int {
 		switch {
 		case r.asked[s] && (s != r.f.head || r.f.own):
 			hits += 4
-		case p.en.among(r.asked, s) && s != r.f.head:
+		case p.en.among(r.asked, s) && (s != r.f.head || r.f.own):
 			hits += 3
 		case r.f.name[s] && !r.f.lists() && s != r.f.head && len(words) > 1 && hits > 0:
 			hits++
@@ -158,7 +211,7 @@ func (p *planner) wholeRecord(name string, data row) string {
 	for _, k := range data.keys {
 		switch v := data.values[k].(type) {
 		case row:
-			lists.WriteString("\n\n" + p.wholeRecord(human(k), v))
+			lists.WriteString("\n\n" + p.wholeRecord(p.human(k), v))
 			continue
 		case []any:
 			if rows := rowsOf(v); len(rows) > 0 {
@@ -166,13 +219,13 @@ func (p *planner) wholeRecord(name string, data row) string {
 				continue
 			}
 		}
-		if isClerical(k) || isIDKey(k) && uuidShape.MatchString(fmt.Sprint(data.values[k])) || data.values[k] == nil {
+		if isClerical(k) || name != "" && isNamePart(k) || isIDKey(k) && uuidShape.MatchString(fmt.Sprint(data.values[k])) || data.values[k] == nil {
 			continue
 		}
 		if lines == 0 {
 			b.WriteString("| | |\n|---|---|\n")
 		}
-		fmt.Fprintf(&b, "| %s | %s |\n", human(k), p.show(k, data.values[k]))
+		fmt.Fprintf(&b, "| %s | %s |\n", p.human(k), p.show(k, data.values[k]))
 		lines++
 	}
 	return strings.TrimSpace(strings.TrimSpace(b.String()) + lists.String())
@@ -182,7 +235,7 @@ func (p *planner) inner(key string, rows []row) string {
 	if isTree(rows) {
 		return p.tree(rows)
 	}
-	return "**" + human(key) + "**\n\n" + p.table(nil, rows)
+	return "**" + p.human(key) + "**\n\n" + p.table(nil, rows)
 }
 
 // tellList answers from rows: a number, or a table with its head line, and
@@ -261,7 +314,7 @@ func (p *planner) narrowedBy(r *reading, about found, args map[string]any) strin
 				text = "you"
 			}
 		}
-		label := strings.ToLower(human(prop.name))
+		label := strings.ToLower(p.human(prop.name))
 		if prop.isID() {
 			label = prop.noun()
 		}
@@ -309,7 +362,7 @@ func (p *planner) measured(r *reading, l listing) string {
 	key := p.numberColumn(r, l.rows)
 	if key == "" {
 		if hidden := p.hiddenColumn(r, l.rows); hidden != "" {
-			return fmt.Sprintf("I cannot work that out: %s is hidden from you.", strings.ToLower(human(hidden)))
+			return fmt.Sprintf("I cannot work that out: %s is hidden from you.", p.label(hidden))
 		}
 		return fmt.Sprintf("I can't tell which number of the %s you mean.", r.f.noun)
 	}
@@ -329,7 +382,7 @@ func (p *planner) measured(r *reading, l listing) string {
 	if r.measure.kind == "average" {
 		total /= float64(len(rows))
 	}
-	return fmt.Sprintf("The %s %s%s is %s%s, over %d %s.", r.measure.word(), strings.ToLower(human(key)), part,
+	return fmt.Sprintf("The %s %s%s is %s%s, over %d %s.", r.measure.word(), p.label(key), part,
 		p.currency(identifierWords(key)), plainNumber(total), len(rows), r.f.noun) + leftOut(skipped)
 }
 
@@ -351,9 +404,9 @@ func (p *planner) extremes(r *reading, rows []row, key string) string {
 	})
 	rows = rows[:min(r.measure.n, len(rows))]
 	if len(rows) == 1 {
-		return fmt.Sprintf("%s has the %s %s: %s.", clean(nameOf(rows[0])), r.measure.word(), strings.ToLower(human(key)), p.show(key, rows[0].values[key]))
+		return fmt.Sprintf("%s has the %s %s: %s.", clean(nameOf(rows[0])), r.measure.word(), p.label(key), p.show(key, rows[0].values[key]))
 	}
-	return fmt.Sprintf("The %d with the %s %s:\n\n%s", len(rows), r.measure.word(), strings.ToLower(human(key)), p.table(r, rows))
+	return fmt.Sprintf("The %d with the %s %s:\n\n%s", len(rows), r.measure.word(), p.label(key), p.table(r, rows))
 }
 
 func withNumber(rows []row, key string) (out []row, skipped int) {

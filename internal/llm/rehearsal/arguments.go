@@ -75,11 +75,19 @@ func (r *reading) numbers() {
 			r.args[p.name] = idOf(p, t)
 		} else if r.f.closed {
 			r.give(i, 1, 0)
-		} else if limit := r.f.prop("limit"); limit != nil && !r.f.writes() && r.lowAt(i-1) == "first" {
-			r.give(i-1, 2, 1)
-			r.args["limit"] = math.Min(50, math.Max(1, t.amount.value))
+		} else if r.f.prop("limit") != nil && r.f.lists() && (r.lowAt(i-1) == "first" || i+1 < len(r.part) && r.f.isAnchor(r.part[i+1])) {
+			r.limit(i)
 		}
 	}
+}
+
+// limit reads "first 10" and "5 books" as the number of rows.
+func (r *reading) limit(i int) {
+	r.give(i, 1, 1)
+	if r.lowAt(i-1) == "first" {
+		r.give(i-1, 1, 0)
+	}
+	r.args["limit"] = int64(math.Min(50, math.Max(1, r.part[i].amount.value)))
 }
 
 // numberFor is the input that the i-th token, a number, belongs to.
@@ -126,10 +134,16 @@ func (r *reading) giveNumber(p *property, i int) {
 	a, before := r.part[i].amount, r.lowAt(i-1)
 	r.give(i, 1, 2)
 	if r.f.writes() && (a.percent || before == "by") {
-		r.relative = &relative{prop: p, by: a, down: r.p.en.is("falling", r.mood.verb)}
+		r.relative = &relative{prop: p, by: a, down: r.falls()}
 		return
 	}
 	r.args[p.name] = wholeOr(a.value, p.typ)
+}
+
+// falls reports whether a change is downwards: by its verb, or by the noun of
+// "give him a cut".
+func (r *reading) falls() bool {
+	return slices.ContainsFunc(r.part, func(t token) bool { return r.p.en.is("falling", t.low) })
 }
 
 // wholeOr keeps an integer an integer.
@@ -156,7 +170,7 @@ func (r *reading) dates() {
 	}
 	for k := range r.f.props {
 		p := &r.f.props[k]
-		if !p.isDate() || r.f.writes() || r.args[p.name] != nil || !p.endsBefore() {
+		if !p.isDate() || r.f.writes() || r.args[p.name] != nil || !p.endsBefore() || r.lowIn("when") {
 			continue
 		}
 		for i, t := range r.part {
@@ -235,8 +249,8 @@ func (r *reading) assign(spans []span) {
 		switch {
 		case r.target == nil && r.idFor(s) != nil:
 			r.target = &target{prop: r.idFor(s), span: s}
-		case r.target != nil && r.target.span.at == 0 && r.target.span.end == 0 && !r.target.self:
-			r.target.span = s // a relation that waits for its person
+		case r.awaits(s):
+			r.target.span = s
 		case r.target != nil && s.place && !r.f.writes() && !r.f.lists():
 			r.target.span.words = append(r.target.span.words, s.words...)
 		case r.textFor(s) != nil:
@@ -252,8 +266,20 @@ func (r *reading) assign(spans []span) {
 	}
 }
 
+// awaits reports whether a relation waits for its person and this is the one:
+// an owner before the word that asks ("Bob's team"), or what stands behind it.
+func (r *reading) awaits(s span) bool {
+	if r.target == nil || r.target.span.end > 0 || r.target.self || s.place && !s.owns && r.relation > s.at {
+		return false
+	}
+	return s.owns || s.at > r.relation
+}
+
 // mayFilter allows one value that could be a name, and places beside it.
 func (r *reading) mayFilter(s span) bool {
+	if r.target != nil && !s.place {
+		return false
+	}
 	for _, other := range r.filters {
 		if !other.place && !s.place {
 			return false

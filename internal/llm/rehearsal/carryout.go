@@ -126,7 +126,7 @@ func (p *planner) fill(r *reading, prop *property, about found, args map[string]
 			return true
 		case t.kind == number && prop.isNumber() && t.amount.percent:
 			again := *r
-			again.relative = &relative{prop: prop, by: t.amount, down: p.en.is("falling", r.mood.verb)}
+			again.relative = &relative{prop: prop, by: t.amount, down: r.falls()}
 			p.step(&again, about, args)
 			return args[prop.name] != nil
 		case t.kind == number && prop.isNumber():

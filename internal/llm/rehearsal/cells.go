@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // isIDKey reports whether a field holds an id, which people do not read.
@@ -16,6 +18,12 @@ func isIDKey(key string) bool {
 func isNameKey(key string) bool {
 	w := identifierWords(key)
 	return len(w) > 0 && (w[len(w)-1] == "name" || w[len(w)-1] == "title" && len(w) == 1 || w[len(w)-1] == "subject")
+}
+
+// isNamePart reports whether a field is half of a person's name.
+func isNamePart(key string) bool {
+	w := strings.Join(identifierWords(key), " ")
+	return w == "first name" || w == "last name"
 }
 
 // isClerical reports whether a field is for the records only.
@@ -90,12 +98,18 @@ func numberOf(v any) (float64, bool) {
 }
 
 // human writes the name of a field as people would: "Next review due".
-func human(key string) string {
-	text := strings.Join(identifierWords(key), " ")
-	if text == "" {
+func (p *planner) human(key string) string {
+	words := identifierWords(key)
+	for i, w := range words {
+		if p.capitals[w] {
+			words[i] = strings.ToUpper(w)
+		}
+	}
+	first, size := utf8.DecodeRuneInString(strings.Join(words, " "))
+	if size == 0 {
 		return key
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	return string(unicode.ToUpper(first)) + strings.Join(words, " ")[size:]
 }
 
 // show writes one value.

@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 )
 
@@ -84,6 +85,16 @@ func (en *english) says(section string, words []string) bool {
 	text := strings.Join(words, " ")
 	for _, p := range en.phrases[section] {
 		if p == text {
+			return true
+		}
+	}
+	return false
+}
+
+// measures reports whether a word alone asks for a count, a sum or an extreme.
+func (en *english) measures(w string) bool {
+	for _, section := range []string{"count", "sum", "average", "highest", "lowest", "newest", "oldest"} {
+		if slices.Contains(en.phrases[section], w) {
 			return true
 		}
 	}

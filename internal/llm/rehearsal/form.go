@@ -141,8 +141,10 @@ func (en *english) readName(f *form, name string) {
 // order it. The others only explain.
 func (en *english) readProse(f *form, text string) {
 	first, rest, _ := strings.Cut(identifierShape.ReplaceAllString(text, " "), ". ")
+	leading := true // "Delete, terminate or remove an …": verbs up to the article
 	for i, w := range proseWords(first) {
-		if i == 0 || en.is("action", w) {
+		leading = leading && w != "a" && w != "an" && w != "the" && w != "one" && i < 8
+		if i == 0 || en.is("action", w) || leading && f.tool.Kind == result.Write && !en.is("idle", w) {
 			f.verbs[w] = true
 		}
 		if !en.is("idle", w) {

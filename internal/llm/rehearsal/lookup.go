@@ -30,14 +30,18 @@ func (p *planner) identify(f *form, t *target) (found, outcome) {
 		}
 		t = &target{prop: t.prop, span: spanOf(answer)}
 	}
-	if t.span.code && t.prop.takes(t.span.text) {
+	if t.span.code && t.prop.takes(t.span.text) && !strings.Contains(t.span.text, "@") {
 		return found{id: t.span.text, name: t.span.text}, say("")
 	}
 	lister := p.lister(f, t.prop)
 	if lister == nil {
 		return p.withoutLister(f, t)
 	}
-	l, ok := p.fetchPages(lister, lister.byTitle(t.span.text), maxPages)
+	args := lister.byTitle(t.span.text)
+	if strings.Contains(t.span.text, "@") {
+		args = map[string]any{} // an address is no name; the rows have it
+	}
+	l, ok := p.fetchPages(lister, args, maxPages)
 	if !ok {
 		return found{}, wait
 	}

@@ -92,16 +92,35 @@ func (en *english) orders(f *form, part []token, m mood) bool {
 	if m.order < 0 || m.asks || m.negated || m.unsure || part[m.order].owns {
 		return false
 	}
-	if f.verbs[m.verb] {
+	if m.verb == "give" || m.verb == "grant" {
+		return en.gives(f, part)
+	}
+	return en.orderedBy(f, m.verb)
+}
+
+func (en *english) orderedBy(f *form, verb string) bool {
+	if f.verbs[verb] {
 		return true
 	}
-	if !en.is("action", m.verb) {
+	if !en.is("action", verb) {
 		return false
 	}
 	for v := range f.verbs {
-		if en.is("action", v) && en.groups[stem(m.verb)][stem(v)] {
+		if en.is("action", v) && en.groups[stem(verb)][stem(v)] {
 			return true
 		}
+	}
+	return false
+}
+
+// gives reports "give Sarah a raise": the verb stands as a noun behind "a".
+func (en *english) gives(f *form, part []token) bool {
+	article := false
+	for _, t := range part {
+		if article && t.kind == word && en.is("action", t.low) && en.orderedBy(f, t.low) {
+			return true
+		}
+		article = article && t.kind == number || t.low == "a" || t.low == "an"
 	}
 	return false
 }

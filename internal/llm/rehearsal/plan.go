@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,15 +11,16 @@ import (
 
 // planner works out one question against what is known so far.
 type planner struct {
-	en      *english
-	person  agent.Person
-	today   civil
-	forms   []*form // the tools that may be used
-	closed  []*form // the others
-	known   map[string]*reply
-	answers []string // the person's answers to our questions, still to be used
-	misfit  bool     // an answer did not answer
-	wanted  []want
+	en       *english
+	person   agent.Person
+	today    civil
+	forms    []*form // the tools that may be used
+	closed   []*form // the others
+	known    map[string]*reply
+	answers  []string // the person's answers to our questions, still to be used
+	capitals set      // abbreviations that the tools write in capitals
+	misfit   bool     // an answer did not answer
+	wanted   []want
 }
 
 // want is a call that has to be made before the plan can go on.
@@ -49,15 +51,20 @@ func miss(text string) outcome { return outcome{missed, text} }
 var wait = outcome{verdict: waiting}
 
 func (m *Model) planner(r agent.Request, known map[string]*reply, answers []string) *planner {
-	p := &planner{en: m.en, person: r.Person, today: day(r.Now), known: known, answers: answers}
+	p := &planner{en: m.en, person: r.Person, today: day(r.Now), known: known, answers: answers, capitals: set{}}
 	for _, t := range r.Tools {
 		p.forms = append(p.forms, m.en.form(t))
+		for _, w := range abbreviation.FindAllString(t.Description, -1) {
+			p.capitals[strings.ToLower(w)] = true
+		}
 	}
 	for _, c := range r.Closed {
 		p.closed = append(p.closed, m.en.closedForm(c))
 	}
 	return p
 }
+
+var abbreviation = regexp.MustCompile(`\b[A-Z]{2,5}\b`)
 
 func (p *planner) everyForm() []*form { return append(slices.Clone(p.forms), p.closed...) }
 

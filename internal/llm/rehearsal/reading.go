@@ -29,6 +29,7 @@ type reading struct {
 	args     map[string]any
 	target   *target // the thing that it is about, to be looked up
 	filters  []span  // values that narrow a list
+	relation int     // where a word asked for a relation, when the target is one
 	within   *target // a group of people or things that a list is kept to
 	from     *form   // the list that knows the group
 	relative *relative
@@ -105,7 +106,24 @@ func shouting(part []token) bool {
 
 // explained reports whether no word is left over.
 func (r *reading) explained() bool {
-	return len(r.leftover()) == 0 && (r.score > 0) && (r.anchored || r.target != nil && r.target.self)
+	return len(r.leftover()) == 0 && (r.anchored || r.target != nil && r.target.self || r.presents())
+}
+
+// presents reports "show Nina" or "where does Nina work": nothing but a name, for
+// a tool that reads one thing.
+func (r *reading) presents() bool {
+	if !r.f.takesOne() || r.target == nil || r.target.self || r.mood.order < 0 || r.mood.asks && len(lows(r.part)) > 6 {
+		return false
+	}
+	for i, u := range r.uses {
+		if u == meant {
+			return false
+		}
+		if r.part[i].low == "where" {
+			r.asked["wher"] = true
+		}
+	}
+	return r.p.en.is("present", r.mood.verb)
 }
 
 func (r *reading) leftover() []int {
@@ -183,13 +201,13 @@ func (r *reading) weigh(t token) (weight int, anchor bool) {
 	switch {
 	case f.name[t.stem]:
 		return 4, true
-	case t.owns && !en.is("person", t.low):
+	case t.owns && !en.stems["person"][t.stem]:
 		return 0, false
 	case en.is("idle", t.low) && !f.columns[t.low]:
 		return 0, false
 	case f.takesIDOf(t.stem):
 		return 1, false
-	case en.is("person", t.low) && f.aboutPeople(en):
+	case en.stems["person"][t.stem] && f.aboutPeople(en):
 		return r.weighPerson(t)
 	case en.among(f.name, t.stem):
 		return 3, true
@@ -293,7 +311,9 @@ func (r *reading) shape() {
 		many = many || r.uses[i] == meant && !t.owns && singular(t.low) != t.low && r.f.name[t.stem]
 	}
 	switch {
-	case r.target != nil && r.target.prop != nil && r.target.prop.required:
+	case r.target != nil && r.target.prop.required && many && !r.f.writes():
+		r.score -= 3
+	case r.target != nil && r.target.prop.required:
 		r.score += 2
 	case r.f.lists() && r.target == nil:
 		if many || len(r.filters) == 0 {

@@ -40,7 +40,7 @@ func (r *reading) relations() {
 		}
 		r.give(i, 1, 5)
 		if r.target == nil {
-			r.target = &target{prop: p}
+			r.target, r.relation = &target{prop: p}, i
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (r *reading) continues(i int) bool {
 // opinions are none.
 func (r *reading) valueLike(t token) bool {
 	en := r.p.en
-	return !en.is("action", t.low) && !en.is("judgement", t.low) && !en.is("condition", t.low) && !en.is("negation", t.low) && !en.is("self", t.low)
+	return !en.is("action", t.low) && !en.is("judgement", t.low) && !en.is("condition", t.low) && !en.is("negation", t.low) && !en.is("self", t.low) && !en.measures(t.low)
 }
 
 func (r *reading) mayBeValue(i int) bool {

@@ -54,13 +54,13 @@ func (p *planner) cell(c column, one row) string {
 }
 
 func (p *planner) columns(r *reading, rows []row) []column {
-	name := nameColumn(rows)
+	name := p.nameColumn(rows)
 	var asked, others []column
 	for _, k := range keysOf(rows) {
 		if slices.Contains(name.keys, k) {
 			continue
 		}
-		c := column{head: human(k), keys: []string{k}}
+		c := column{head: p.human(k), keys: []string{k}}
 		if r != nil {
 			c.score = p.relevance(r, k)
 		}
@@ -82,7 +82,7 @@ func (p *planner) columns(r *reading, rows []row) []column {
 		}
 	}
 	if len(cols) == 0 && len(rows) > 0 && len(rows[0].keys) > 0 {
-		cols = []column{{head: human(rows[0].keys[0]), keys: rows[0].keys[:1]}}
+		cols = []column{{head: p.human(rows[0].keys[0]), keys: rows[0].keys[:1]}}
 	}
 	return cols[:min(len(cols), maxColumns)]
 }
@@ -100,13 +100,13 @@ func keysOf(rows []row) []string {
 }
 
 // nameColumn joins first and last name, or takes the field that names a row.
-func nameColumn(rows []row) column {
+func (p *planner) nameColumn(rows []row) column {
 	if len(rows) == 0 {
 		return column{}
 	}
 	var keys []string
 	for _, k := range rows[0].keys {
-		if w := strings.Join(identifierWords(k), " "); w == "first name" || w == "last name" {
+		if isNamePart(k) {
 			keys = append(keys, k)
 		}
 	}
@@ -114,7 +114,7 @@ func nameColumn(rows []row) column {
 		return column{head: "Name", keys: keys}
 	}
 	if k := nameKey(rows[0]); k != "" {
-		return column{head: human(k), keys: []string{k}}
+		return column{head: p.human(k), keys: []string{k}}
 	}
 	return column{}
 }
