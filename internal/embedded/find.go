@@ -1,0 +1,130 @@
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"countersign.dev/internal/fault"
+)
+
+const (
+	fetchWord     = "fetch"
+	oldestMajor   = 15 // security_invoker views, without which a view sees through row-level security
+	installedBins = "/usr/lib/postgresql/*/bin"
+)
+
+// binaries is a folder with the programs of one PostgreSQL version.
+type binaries struct {
+	dir   string
+	major int
+}
+
+func (b binaries) program(name string) string { return filepath.Join(b.dir, name) }
+
+// findPostgres looks where it was told to; else on PATH, among the installed
+// versions, newest first, and at last elsewhere. One that is too old is passed
+// over.
+func findPostgres(ctx context.Context, o PostgresOptions, installed string) (binaries, error) {
+	switch {
+	case o.Bin == fetchWord:
+		return fetch(ctx, o.Fetch)
+	case o.Bin != "":
+		found, err := inspect(ctx, o.Bin)
+		if err != nil {
+			return binaries{}, fault.ServiceDown.New("COUNTERSIGN_POSTGRES_BIN names %s, but %v.", o.Bin, err).
+				Suggest("Name the folder that holds postgres and initdb.")
+		}
+		return found, nil
+	}
+	var why error
+	for _, dir := range candidates(installed) {
+		found, err := inspect(ctx, dir)
+		if err == nil {
+			return found, nil
+		}
+		why = cmp.Or(why, fmt.Errorf("%s: %w", dir, err))
+	}
+	if o.Fetch != nil {
+		return fetch(ctx, o.Fetch)
+	}
+	return binaries{}, fault.ServiceDown.New("PostgreSQL %d or newer was not found on this computer.", oldestMajor).
+		Suggest("Install it (Debian, Ubuntu: apt install postgresql; macOS: brew install postgresql), or name the folder of its programs in COUNTERSIGN_POSTGRES_BIN, or use a running server with --postgres URL.").
+		Because(why)
+}
+
+// candidates are folders in the order of preference. Where PATH leads to a link,
+// both its folder and its target's are tried: initdb stands beside postgres in
+// one of them.
+func candidates(installed string) []string {
+	var dirs []string
+	if path, err := exec.LookPath("postgres"); err == nil {
+		dirs = append(dirs, filepath.Dir(path))
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			dirs = append(dirs, filepath.Dir(real))
+		}
+	}
+	found, err := filepath.Glob(installed)
+	if err != nil { // only a malformed pattern fails
+		return dirs
+	}
+	slices.SortFunc(found, func(a, b string) int { return cmp.Compare(folderVersion(b), folderVersion(a)) })
+	return append(dirs, found...)
+}
+
+// folderVersion reads 15 out of /usr/lib/postgresql/15/bin; 9.6 counts as 9.
+func folderVersion(bin string) int {
+	n, _ := strconv.Atoi(leadingDigits.FindString(filepath.Base(filepath.Dir(bin)))) // no number: last
+	return n
+}
+
+var (
+	leadingDigits = regexp.MustCompile(`^\d+`)
+	versionLine   = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
+)
+
+// inspect proves that a folder holds a PostgreSQL that can be used.
+func inspect(ctx context.Context, dir string) (binaries, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return binaries{}, err
+	}
+	b := binaries{dir: dir}
+	for _, name := range []string{"postgres", "initdb"} {
+		if info, err := os.Stat(b.program(name)); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+			return binaries{}, fmt.Errorf("there is no program %s", name)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, leaveWithin)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, b.program("postgres"), "--version").Output()
+	if err != nil {
+		return binaries{}, fmt.Errorf("its postgres does not run: %w", err)
+	}
+	match := versionLine.FindSubmatch(out)
+	if match == nil {
+		return binaries{}, fmt.Errorf("its postgres does not tell its version")
+	}
+	if b.major, err = strconv.Atoi(string(match[1])); err != nil || b.major < oldestMajor {
+		return binaries{}, fmt.Errorf("it is version %s and %d is the oldest that will do", match[1], oldestMajor)
+	}
+	return b, nil
+}
+
+func fetch(ctx context.Context, f Fetcher) (binaries, error) {
+	if f == nil {
+		return binaries{}, fault.ServiceDown.New("Fetching PostgreSQL is not built yet.").
+			Suggest("Install it, or name the folder of its programs in COUNTERSIGN_POSTGRES_BIN, or use a running server with --postgres URL.")
+	}
+	dir, err := f(ctx)
+	if err != nil {
+		return binaries{}, fmt.Errorf("fetch postgres: %w", err)
+	}
+	return inspect(ctx, dir)
+}

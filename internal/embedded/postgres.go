@@ -1,0 +1,231 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"countersign.dev/internal/fault"
+)
+
+// PostgresOptions says which PostgreSQL to start and where it keeps its data.
+// The zero value finds one and forgets everything at the end.
+type PostgresOptions struct {
+	Bin      string  // folder of postgres and initdb, or the word "fetch"; empty: look around
+	Dir      string  // folder to keep and reuse; empty: a fresh one, removed by Stop
+	Fetch    Fetcher // gets PostgreSQL where none is installed; nil: not offered
+	Volatile bool    // give up durability for speed; for tests only
+}
+
+// Fetcher gets PostgreSQL from elsewhere and returns the folder of its programs.
+type Fetcher func(ctx context.Context) (bin string, err error)
+
+const (
+	superuser    = "postgres"
+	startWithin  = time.Minute      // crash recovery included
+	leaveWithin  = 10 * time.Second // for what is left of a previous server
+	pollEvery    = 5 * time.Millisecond
+	stopInAnyWay = 5 * time.Second // after the caller's patience ended
+)
+
+// Postgres is a private PostgreSQL: a child process on a free port of loopback
+// that asks for passwords (SCRAM) and dies with us, however we die.
+type Postgres struct {
+	home     *home
+	child    *child
+	port     int
+	password string
+
+	stopping sync.Mutex
+	stopped  bool
+}
+
+// StartPostgres starts a private PostgreSQL and returns when it answers. As root
+// the server runs as the user postgres or nobody, because PostgreSQL refuses to
+// be root. It fails with a sentence for people when none is installed, when the
+// folder is in use, and when the folder is another version's.
+func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
+	found, err := findPostgres(ctx, o, installedBins)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
+	h, err := openHome(ctx, o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.start(ctx, found, o.Volatile)
+	if err != nil {
+		return nil, errors.Join(err, h.close())
+	}
+	return p, nil
+}
+
+// URL is the address of a database for one of its logins.
+func (p *Postgres) URL(user, password, database string) string {
+	u := url.URL{
+		Scheme: "postgres", User: url.UserPassword(user, password), Path: "/" + database,
+		Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(p.port)), RawQuery: "sslmode=disable",
+	}
+	return u.String()
+}
+
+// AdminURL is the address of a database for the superuser, who makes logins and
+// databases. The database "postgres" is always there.
+func (p *Postgres) AdminURL(database string) string {
+	return p.URL(superuser, p.password, database)
+}
+
+// Dir is the folder that holds the data and the log, postgres.log.
+func (p *Postgres) Dir() string { return p.home.root }
+
+// Exited is closed when the server has ended, wanted or not.
+func (p *Postgres) Exited() <-chan struct{} { return p.child.exited }
+
+// Stop ends the server, breaking off what its clients do, and removes a folder
+// that is not kept. When ctx ends first it is stopped the hard way; nothing that
+// was committed is lost by that. A second call does nothing.
+func (p *Postgres) Stop(ctx context.Context) error {
+	p.stopping.Lock()
+	defer p.stopping.Unlock()
+	if p.stopped {
+		return nil
+	}
+	p.stopped = true
+	p.child.stop(ctx)
+	return p.home.close()
+}
+
+// start makes the cluster if it is not there yet and runs a server on it.
+func (h *home) start(ctx context.Context, found binaries, volatile bool) (*Postgres, error) {
+	if !h.account.reaches(found.dir) {
+		return nil, fault.ServiceDown.New("PostgreSQL refuses to run as root, and no other user can reach its programs in %s.", found.dir).
+			Suggest("Put them where every user can go, or run as an ordinary user.")
+	}
+	if err := h.vacate(ctx); err != nil {
+		return nil, err
+	}
+	password, err := h.cluster(ctx, found, volatile)
+	if err != nil {
+		return nil, err
+	}
+	const attempts = 3 // a free port may be taken between our look and the server's
+	for attempt := 1; ; attempt++ {
+		port, err := freePort()
+		if err != nil {
+			return nil, err
+		}
+		c, err := h.run(ctx, found, port, volatile)
+		if err == nil {
+			return &Postgres{home: h, child: c, port: port, password: password}, nil
+		}
+		if attempt == attempts || !errors.Is(err, errPortTaken) {
+			return nil, err
+		}
+	}
+}
+
+var errPortTaken = errors.New("the port was taken meanwhile")
+
+// run starts the server and waits until it accepts connections.
+func (h *home) run(ctx context.Context, found binaries, port int, volatile bool) (*child, error) {
+	log, err := h.openLog()
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close() // the child has its own copy
+	from, err := log.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, err
+	}
+	cmd := h.command(found.program("postgres"), append([]string{"-D", h.data(), "-p", strconv.Itoa(port)}, settings(volatile)...)...)
+	cmd.Stdout, cmd.Stderr = log, log
+	c, err := launch(cmd)
+	if err != nil {
+		return nil, fmt.Errorf("start postgres: %w", err)
+	}
+	if err := h.ready(ctx, c); err != nil {
+		c.stop(ctx)
+		return nil, h.explain(err, from)
+	}
+	return c, nil
+}
+
+// settings listen on loopback over TCP only (a socket's path may be too long,
+// or in a folder of another user), and keep rows and statements out of the log.
+func settings(volatile bool) []string {
+	set := []string{
+		"listen_addresses=127.0.0.1", "unix_socket_directories=", "shared_buffers=32MB", "jit=off",
+		"timezone=UTC", "log_timezone=UTC", "log_min_error_statement=panic", "log_error_verbosity=terse",
+	}
+	if volatile {
+		set = append(set, "fsync=off", "synchronous_commit=off", "full_page_writes=off")
+	}
+	args := make([]string, 0, 2*len(set))
+	for _, s := range set {
+		args = append(args, "-c", s)
+	}
+	return args
+}
+
+// ready waits until the server's own status line says so. (Asking by connecting
+// would fill its log with refusals.)
+func (h *home) ready(ctx context.Context, c *child) error {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for !h.says(c.pid(), "ready") {
+		select {
+		case <-c.exited:
+			return errors.New("postgres ended at its start")
+		case <-ctx.Done():
+			return fmt.Errorf("wait for postgres: %w", ctx.Err())
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// says reads postmaster.pid: the process id on the first line, the status on
+// the eighth.
+func (h *home) says(pid int, status string) bool {
+	text, err := os.ReadFile(filepath.Join(h.data(), pidFile))
+	if err != nil {
+		return false
+	}
+	lines := strings.Split(string(text), "\n")
+	return len(lines) > 7 && lines[0] == strconv.Itoa(pid) && strings.TrimSpace(lines[7]) == status
+}
+
+// explain adds what the server wrote to its log since the offset.
+func (h *home) explain(err error, from int64) error {
+	text, readErr := os.ReadFile(h.log())
+	if readErr != nil || int64(len(text)) < from {
+		return err
+	}
+	said := strings.TrimSpace(string(text[from:]))
+	if strings.Contains(said, "Address already in use") {
+		return errors.Join(errPortTaken, err)
+	}
+	last := said[strings.LastIndexByte(said, '\n')+1:]
+	return fault.ServiceDown.New("PostgreSQL could not be started: %s", strings.TrimSpace(last)).
+		Suggest("Its log is %s.", h.log()).Because(err)
+}
+
+func freePort() (int, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("find a free port: %w", err)
+	}
+	defer ln.Close()
+	return ln.Addr().(*net.TCPAddr).Port, nil
+}

@@ -1,0 +1,45 @@
+package embedded_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/embedded"
+)
+
+// TestRedisKeysEnd speaks the protocol itself, and waits on the wall clock,
+// because that is what is asked for: keys that end by it.
+func TestRedisKeysEnd(t *testing.T) {
+	r, err := embedded.StartRedis()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	conn, err := net.DialTimeout("tcp", r.Addr(), time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	lines := bufio.NewReader(conn)
+	say := func(command string) string {
+		fmt.Fprintf(conn, "%s\r\n", command)
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(line)
+	}
+	if got := say("*5\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n$2\r\nPX\r\n$2\r\n30"); got != "+OK" {
+		t.Fatalf("got %q", got)
+	}
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
+		if say("*2\r\n$6\r\nEXISTS\r\n$1\r\nk") == ":0" {
+			return
+		}
+	}
+	t.Error("a key of 30 ms was still there after 5 s")
+}
