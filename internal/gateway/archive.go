@@ -43,7 +43,6 @@ type entry struct {
 const (
 	maxTitle         = 80  // characters
 	maxConversations = 200 // listed, the newest
-	maxMessages      = 2000
 )
 
 // conversationNotFound is also what a stranger hears: whether it exists is not
@@ -171,18 +170,19 @@ func (a archive) add(ctx context.Context, id string, messages ...agent.Message) 
 
 // read returns a conversation's messages with their ids, oldest first.
 func (a archive) read(ctx context.Context, id string) (ids []string, entries []entry, err error) {
-	found, err := a.redis.ReadAfter(ctx, messagesKey(id), "", maxMessages, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, f := range found {
-		var e entry
-		if err := json.Unmarshal(f.Data, &e); err != nil {
-			return nil, nil, fmt.Errorf("reading a message of conversation %s: %w", id, err)
+	for after := ""; ; after = ids[len(ids)-1] {
+		found, err := a.redis.ReadAfter(ctx, messagesKey(id), after, readAhead, 0)
+		if err != nil || len(found) == 0 {
+			return ids, entries, err
 		}
-		ids, entries = append(ids, f.ID), append(entries, e)
+		for _, f := range found {
+			var e entry
+			if err := json.Unmarshal(f.Data, &e); err != nil {
+				return nil, nil, fmt.Errorf("reading a message of conversation %s: %w", id, err)
+			}
+			ids, entries = append(ids, f.ID), append(entries, e)
+		}
 	}
-	return ids, entries, nil
 }
 
 // history is what a model is told of the conversation: the newest turns whose
@@ -193,7 +193,10 @@ func (a archive) history(ctx context.Context, id string, budget int) ([]agent.Me
 	if err != nil {
 		return nil, err
 	}
-	turns := turnsOf(entries)
+	return within(turnsOf(entries), budget), nil
+}
+
+func within(turns [][]agent.Message, budget int) []agent.Message {
 	var kept [][]agent.Message
 	for i := len(turns) - 1; i >= 0; i-- {
 		t := turns[i]
@@ -206,7 +209,7 @@ func (a archive) history(ctx context.Context, id string, budget int) ([]agent.Me
 		kept = append(kept, t)
 	}
 	slices.Reverse(kept)
-	return slices.Concat(kept...), nil
+	return slices.Concat(kept...)
 }
 
 // turnsOf splits a conversation where a question begins.

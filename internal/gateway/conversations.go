@@ -64,7 +64,7 @@ func (g *Gateway) showConversation(w http.ResponseWriter, r *http.Request, p *ac
 		return err
 	}
 	for i, e := range entries {
-		view.Messages = append(view.Messages, g.messages(ids[i], e)...)
+		view.Messages = append(view.Messages, messagesOf(ids[i], e)...)
 	}
 	return httpx.JSON(w, http.StatusOK, view)
 }
@@ -90,15 +90,14 @@ func (g *Gateway) told(r *http.Request, conversation string) (id string, running
 	return string(before), true, nil
 }
 
-// messages draws one stored message; the results of one step are several.
-func (g *Gateway) messages(id string, e entry) []messageView {
+// messagesOf draws one stored message; the results of one step are several.
+func messagesOf(id string, e entry) []messageView {
 	var views []messageView
 	if e.Text != "" {
 		views = append(views, messageView{ID: id, Role: e.Role, Content: e.Text, At: e.At})
 	}
 	for i, result := range e.Results {
-		answer := clip(result.Answer, g.o.Limits.Rows, g.o.Limits.Data)
-		views = append(views, messageView{ID: id + "." + strconv.Itoa(i), Role: agent.ToolRole, Content: string(answer), Tool: result.Tool, At: e.At})
+		views = append(views, messageView{ID: id + "." + strconv.Itoa(i), Role: agent.ToolRole, Content: string(result.Answer), Tool: result.Tool, At: e.At})
 	}
 	return views
 }

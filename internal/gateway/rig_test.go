@@ -119,6 +119,8 @@ func (r *rig) sendCtx(ctx context.Context, method, path, token, body string, hea
 	if body != "" {
 		reader = strings.NewReader(body)
 	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second) // a stream that never ends fails its test
+	r.t.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, method, r.url+path, reader)
 	if err != nil {
 		r.t.Fatal(err)

@@ -186,7 +186,7 @@ func (g *Gateway) answer(ctx context.Context, p *access.Principal, t *turn) turn
 func (g *Gateway) close(ctx context.Context, t *turn, o turnOutcome) {
 	id := t.conversation.ID
 	if len(o.said) > 1 { // the first is the question
-		if err := g.archive.add(ctx, id, o.said[1:]...); err != nil {
+		if err := g.archive.add(ctx, id, g.clipped(o.said[1:])...); err != nil {
 			g.o.Log.ErrorContext(ctx, "what a turn said could not be kept", "error", err)
 		}
 	}
@@ -203,6 +203,16 @@ func (g *Gateway) close(ctx context.Context, t *turn, o turnOutcome) {
 	if _, _, err := g.o.Redis.Take(ctx, openKey(id)); err == nil {
 		g.release(ctx, t)
 	}
+}
+
+// clipped keeps of large answers what a stream shows of them.
+func (g *Gateway) clipped(messages []agent.Message) []agent.Message {
+	for _, m := range messages {
+		for i := range m.Results {
+			m.Results[i].Answer = clip(m.Results[i].Answer, g.o.Limits.Rows, g.o.Limits.Data)
+		}
+	}
+	return messages
 }
 
 func (g *Gateway) record(ctx context.Context, t *turn, o turnOutcome) {

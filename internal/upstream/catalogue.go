@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -19,11 +18,14 @@ type route struct {
 	tool result.ToolInfo
 }
 
+// String names a tool with its server, for the log.
+func (r route) String() string { return r.peer.Name + "." + r.tool.Name }
+
 // directory is the merged list of all tools, as the servers last told them.
 type directory struct {
 	routes  map[string]route
 	names   []string // sorted
-	refused string   // what was left out and why, to log it once
+	refused []string // what was left out, and for what; logged when it changes
 }
 
 // Tools lists what the principal may call, what they may not, and the servers
@@ -96,32 +98,21 @@ func (u *Upstream) merge() {
 	defer u.merging.Unlock()
 	dir := &directory{routes: make(map[string]route)}
 	seen := make(map[string]route) // by skeleton
-	var refused []any
 	for _, p := range u.peers {
 		for _, t := range p.shelf.known() {
-			first, taken := seen[skeleton(t.Name)]
-			if taken {
-				refused = append(refused, slog.Group(t.Name, "server", p.Name, "kept", first.tool.Name, "kept_server", first.peer.Name))
+			own := route{p, t}
+			if first, taken := seen[skeleton(t.Name)]; taken {
+				dir.refused = append(dir.refused, own.String()+" for "+first.String())
 				continue
 			}
-			seen[skeleton(t.Name)] = route{p, t}
-			dir.routes[t.Name] = route{p, t}
+			seen[skeleton(t.Name)], dir.routes[t.Name] = own, own
 		}
 	}
 	dir.names = slices.Sorted(maps.Keys(dir.routes))
-	dir.refused = slog.GroupValue(attrs(refused)...).String()
-	if len(refused) > 0 && dir.refused != u.directory.Load().refused {
-		u.o.Log.Warn("tools left out: their names are taken or look like others", refused...)
+	if len(dir.refused) > 0 && !slices.Equal(dir.refused, u.directory.Load().refused) {
+		u.o.Log.Warn("tools left out, because their names are taken or look like others", "tools", dir.refused)
 	}
 	u.directory.Store(dir)
-}
-
-func attrs(groups []any) []slog.Attr {
-	list := make([]slog.Attr, len(groups))
-	for i, g := range groups {
-		list[i] = g.(slog.Attr)
-	}
-	return list
 }
 
 // skeleton maps names that a person could mistake for each other to one text.

@@ -120,6 +120,25 @@ func TestServerDownIsAWarningAndOthersServe(t *testing.T) {
 	}
 }
 
+func TestServerThatGoesAwayIsMissedAtTheNextLook(t *testing.T) {
+	f := newFakeServer(t, modern, "get_thing")
+	u := start(t, upstream.Options{}, named("hr", f))
+	ctx := as("alice", "employee")
+	if set := u.Tools(ctx); len(set.Open) != 1 {
+		t.Fatalf("got %+v, want the tool", set)
+	}
+	f.Close()
+	if o := u.Call(ctx, "get_thing", nil); !fault.Is(o.Fault, fault.ServiceDown) {
+		t.Errorf("got %v, want SERVICE_UNAVAILABLE", o.Fault)
+	}
+	if set := u.Tools(ctx); len(set.Open) != 0 || len(set.Closed) != 0 || len(set.Down) != 1 {
+		t.Errorf("got %+v, want hr down and none of its tools", set)
+	}
+	if o := u.Call(ctx, "get_thing", nil); !fault.Is(o.Fault, fault.ServiceDown) {
+		t.Errorf("got %v, want its tools known by name", o.Fault)
+	}
+}
+
 func TestSlowServerTimesOutAlone(t *testing.T) {
 	quick, slow := newFakeServer(t, modern, "get_thing"), newFakeServer(t, modern, "get_slow")
 	slowly := named("finance", slow)

@@ -1,0 +1,100 @@
+package gateway
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/fault"
+)
+
+func FuzzInputOf(f *testing.F) {
+	for _, q := range []string{"a=1", "a=007&b=x", "text=5&text=6", "flag=true&n=1e5", "n=NaN", "a.b=9007199254740993", "%00=1", "a=%ff"} {
+		f.Add(q)
+	}
+	schema := json.RawMessage(`{"properties":{"text":{"type":"string"},"flag":{"type":"boolean"},"n":{"type":"number"},"list":{"type":"array"}}}`)
+	f.Fuzz(func(t *testing.T, raw string) {
+		query, err := url.ParseQuery(raw)
+		if err != nil {
+			t.Skip()
+		}
+		input, err := inputOf(query, schema)
+		if err != nil {
+			if fault.From(err).Kind() != fault.Invalid {
+				t.Fatalf("got %v, want a fault of the caller", err)
+			}
+			return
+		}
+		var fields map[string]any
+		if err := json.Unmarshal(input, &fields); err != nil || len(fields) != len(query) {
+			t.Fatalf("got %s of %q (%v), want a field per name", input, raw, err)
+		}
+		if text, ok := fields["text"]; ok && len(query["text"]) == 1 {
+			if _, isText := text.(string); !isText {
+				t.Fatalf("got %v, want the text that the schema says", text)
+			}
+		}
+	})
+}
+
+func FuzzClip(f *testing.F) {
+	f.Add(`{"status":"success","data":[1,2,3]}`, 2, 1000)
+	f.Add(`{"status":"success","data":{"a":"`+strings.Repeat("x", 500)+`"}}`, 2, 300)
+	f.Add(`{"status":"success","data":["`+strings.Repeat("x", 500)+`",1]}`, 5, 300)
+	f.Add(`[1]`, 1, 1)
+	f.Add(`{"data":null}`, 0, 400)
+	f.Fuzz(func(t *testing.T, envelope string, rows, size int) {
+		if !json.Valid([]byte(envelope)) || rows < 0 || size < 300 { // smaller than what an empty envelope says
+			t.Skip()
+		}
+		got := clip(json.RawMessage(envelope), rows, size)
+		if got != nil && !json.Valid(got) {
+			t.Fatalf("got %s, want JSON", got)
+		}
+		var e struct{ Data []json.RawMessage }
+		if json.Unmarshal(got, &e) == nil && len(e.Data) > rows {
+			t.Fatalf("got %d rows, want at most %d", len(e.Data), rows)
+		}
+	})
+}
+
+func TestClippedAnswersSaySo(t *testing.T) {
+	long := json.RawMessage(`{"status":"success","data":[1,2,3,4],"metadata":{"hasMore":true,"returnedCount":4,"nextCursor":"C","truncated":true}}`)
+	want := `{"status":"success","data":[1,2],"metadata":{"hasMore":true,"returnedCount":2,"hint":"Only the first 2 rows are shown here.","truncated":true}}`
+	if got := clip(long, 2, 1000); string(got) != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := clip(long, 4, 1000); string(got) != string(long) {
+		t.Errorf("got %s, want it untouched", got)
+	}
+	tree := json.RawMessage(`{"status":"success","data":{"name":"` + strings.Repeat("x", 1000) + `"}}`)
+	if got := clip(tree, 50, 500); strings.Contains(string(got), "xxx") || !strings.Contains(string(got), "too large") {
+		t.Errorf("got %s, want no data and a word", got)
+	}
+}
+
+func TestHistoryKeepsWholeTurnsWithinItsBudget(t *testing.T) {
+	rows := agent.Message{Role: agent.ToolRole, Results: []agent.CallResult{{Answer: json.RawMessage(strings.Repeat("1", 900))}}}
+	var entries []entry
+	for _, q := range []string{"one", "two", "three"} {
+		entries = append(entries, entry{Message: agent.Message{Role: agent.User, Text: q}}, entry{Message: rows}, entry{Message: agent.Message{Role: agent.Assistant, Text: "answer " + q}})
+	}
+	for _, row := range []struct {
+		budget int
+		want   string
+	}{
+		{10_000, "one - answer one two - answer two three - answer three"},
+		{1_000, "two answer two three - answer three"}, // the words of two still fit, and its rows do not
+		{10, "three answer three"},
+	} {
+		var told []string
+		for _, m := range within(turnsOf(entries), row.budget) {
+			told = append(told, map[bool]string{true: m.Text, false: "-"}[m.Text != ""])
+		}
+		if got := strings.Join(told, " "); !strings.HasSuffix(got, row.want) {
+			t.Errorf("budget %d: got %q, want %q", row.budget, got, row.want)
+		}
+	}
+}
