@@ -105,25 +105,27 @@ type listInput struct {
 	Location   string `json:"location,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only people at this site, for example Seattle or Remote"`
 }
 
-// The page is cut first, on a covering index and with the caller's range as
-// plain values; only its rows are looked at closer.
+// The page is cut first, inside an index and with the caller's range as plain
+// values; only its rows are fetched.
 const listEmployees = `
-select e.id as employee_id, e.first_name, e.last_name, e.email, e.job_title, e.manager_id,
-       (select d.name from hr.departments d where d.code = e.department) as department,
-       hr.name_of(e.manager_id) as manager_name, e.hire_date::text, e.salary_cents, e.ssn, e.phone, e.location,
-       true as active, e.created_at, e.updated_at,
-       case when e.email = hr.caller_email() then 1 when e.lft between b.low and b.high then 2 else 0 end as relation
-from (
-  select * from hr.employees
+with page as (
+  select id from hr.employees
   where status = 'ACTIVE' and lft between $1 and $2
     and (last_name, first_name, id) > ($3, $4, $5)
     and ($6 = '' or department = (select code from hr.departments where lower($6) in (lower(name), lower(code))))
     and ($7 = '' or strpos(name_key, lower($7)) > 0)
     and ($8 = '' or manager_id = nullif($8, '')::uuid)
     and ($9 = '' or location_key = lower($9))
+    and ($10 = '' or id = any (nullif($10, '')::uuid[]))
   order by last_name, first_name, id
-  limit $10
-) e left join hr.below() b on true
+  limit $11
+)
+select e.id as employee_id, e.first_name, e.last_name, e.email, e.job_title, e.manager_id,
+       (select d.name from hr.departments d where d.code = e.department) as department,
+       hr.name_of(e.manager_id) as manager_name, e.hire_date::text, e.salary_cents, e.ssn, e.phone, e.location,
+       true as active, e.created_at, e.updated_at,
+       case when e.email = hr.caller_email() then 1 when e.lft between b.low and b.high then 2 else 0 end as relation
+from page join hr.employees e using (id) left join hr.below() b on true
 order by e.last_name, e.first_name, e.id`
 
 // beforeAll is a key before every person's: nobody's name is empty.
@@ -134,13 +136,18 @@ func (s *Server) listEmployees(ctx context.Context, in listInput, w tool.Window[
 	if w.After != nil {
 		after = *w.After
 	}
+	name := words(in.Name)
 	err = s.db.Read(ctx, func(ctx context.Context) error {
 		visible, err := s.scope(ctx)
 		if err != nil {
 			return err
 		}
+		few, err := s.named(ctx, name)
+		if err != nil {
+			return err
+		}
 		rows, err := database.Rows[employeeRow](ctx, s.db, listEmployees, visible.Low, visible.High,
-			after.LastName, after.FirstName, after.ID, words(in.Department), words(in.Name), in.ManagerID, words(in.Location), w.Limit)
+			after.LastName, after.FirstName, after.ID, words(in.Department), name, in.ManagerID, words(in.Location), few, w.Limit)
 		people = make([]Employee, 0, len(rows))
 		for _, row := range rows {
 			people = append(people, row.employee())
@@ -148,6 +155,16 @@ func (s *Server) listEmployees(ctx context.Context, in listInput, w tool.Window[
 		return err
 	})
 	return people, err
+}
+
+// named gives the ids of the people whose name has that part, when they are few
+// enough to name; else nothing.
+func (s *Server) named(ctx context.Context, part string) (ids string, err error) {
+	if part == "" {
+		return "", nil
+	}
+	found, _, err := database.Row[*string](ctx, s.db, `select hr.named(lower($1))::text`, part)
+	return deref(found), err
 }
 
 // words is a filter as people mean it: without what stands around and doubled

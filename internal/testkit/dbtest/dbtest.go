@@ -70,7 +70,7 @@ func (c *Cluster) Database(tb testing.TB, template string) string {
 	}
 	c.admin(tb, fmt.Sprintf("create database %s template %s", name, template))
 	tb.Cleanup(func() { c.admin(tb, fmt.Sprintf("drop database %s with (force)", name)) })
-	return c.url(name)
+	return c.URL(name)
 }
 
 // Template makes a database that lives as long as the server, filled by fill,
@@ -79,7 +79,7 @@ func (c *Cluster) Template(tb testing.TB, name string, fill func(adminURL string
 	tb.Helper()
 	c.need(tb)
 	c.admin(tb, "create database "+name)
-	if err := fill(c.url(name)); err != nil {
+	if err := fill(c.URL(name)); err != nil {
 		tb.Fatalf("filling the template %s: %v", name, err)
 	}
 }
@@ -99,7 +99,7 @@ func (c *Cluster) admin(tb testing.TB, statement string) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, c.url("postgres"))
+	conn, err := pgx.Connect(ctx, c.URL("postgres"))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -109,7 +109,8 @@ func (c *Cluster) admin(tb testing.TB, statement string) {
 	}
 }
 
-func (c *Cluster) url(database string) string {
+// URL is the administrator's address of a database.
+func (c *Cluster) URL(database string) string {
 	return "postgres://postgres@/" + database + "?host=" + url.QueryEscape(c.folder)
 }
 
@@ -196,7 +197,7 @@ func (c *Cluster) ready() (err error) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		conn, err := pgx.Connect(ctx, c.url("postgres"))
+		conn, err := pgx.Connect(ctx, c.URL("postgres"))
 		if err == nil {
 			return conn.Close(ctx)
 		}

@@ -1,0 +1,54 @@
+package dbtest
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Connect opens one plain connection, for the floor that a benchmark is
+// compared with.
+func Connect(b *testing.B, url string) *pgx.Conn {
+	b.Helper()
+	conn, err := pgx.Connect(b.Context(), url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+// ReadAll runs a query and reads every value of its rows.
+func ReadAll(b *testing.B, conn *pgx.Conn, sql string, values ...any) {
+	rows, err := conn.Query(b.Context(), sql, values...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for rows.Next() {
+		if _, err := rows.Values(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if rows.Err() != nil {
+		b.Fatal(rows.Err())
+	}
+}
+
+// Measure runs a call and reports the median and the 95th percentile besides
+// the mean.
+func Measure(b *testing.B, call func()) {
+	call() // the first one prepares statements
+	times := make([]time.Duration, 0, 1000)
+	for b.Loop() {
+		started := time.Now()
+		call()
+		times = append(times, time.Since(started))
+	}
+	slices.Sort(times)
+	at := func(q float64) float64 { return times[int(q*float64(len(times)-1))].Seconds() * 1000 }
+	b.ReportMetric(at(0.5), "p50-ms")
+	b.ReportMetric(at(0.95), "p95-ms")
+}
