@@ -267,7 +267,7 @@ func (r *reading) assign(spans []span) {
 }
 
 // awaits reports whether a relation waits for its person and this is the one:
-// an owner before the word that asks ("Bob's team"), or what stands behind it.
+// an owner before the word that asks ("Ben's team"), or what stands behind it.
 func (r *reading) awaits(s span) bool {
 	if r.target == nil || r.target.span.end > 0 || r.target.self || s.place && !s.owns && r.relation > s.at {
 		return false

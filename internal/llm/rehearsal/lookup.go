@@ -45,6 +45,11 @@ func (p *planner) identify(f *form, t *target) (found, outcome) {
 	if !ok {
 		return found{}, wait
 	}
+	if len(l.rows) == 0 && len(args) > 0 && strings.ToLower(t.span.text) == t.span.text && !t.span.code {
+		if l, ok = p.fetchPages(lister, map[string]any{}, maxPages); !ok { // "the lion" is called otherwise
+			return found{}, wait
+		}
+	}
 	if l.last.failed {
 		return found{}, say2(errorText(l.last))
 	}

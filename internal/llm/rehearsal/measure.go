@@ -1,5 +1,11 @@
 package rehearsal
 
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
 // measure is what is asked of many rows at once.
 type measure struct {
 	kind string // count, sum, average, highest, lowest, or empty
@@ -48,6 +54,19 @@ func lowsFrom(part []token, i int) []string {
 	return out
 }
 
+// column takes the one word that is left beside "total" or "lowest" for a column
+// of the rows: their schema need not be known before they come.
+func (r *reading) column() {
+	left := r.leftover()
+	if !r.measure.overNumbers() || !r.anchored || len(left) != 1 || r.part[left[0]].kind != word || !r.valueLike(r.part[left[0]]) {
+		return
+	}
+	if before := r.lowAt(left[0] - 1); before != "most" && r.p.en.measures(before) {
+		r.asked[r.part[left[0]].stem] = true
+		r.give(left[0], 1, 1)
+	}
+}
+
 // overNumbers reports whether the measure needs a column of numbers.
 func (m measure) overNumbers() bool { return m.kind != "" && m.kind != "count" }
 
@@ -56,4 +75,109 @@ func (m measure) word() string {
 		return "total"
 	}
 	return m.kind
+}
+
+// count tells how many rows there are, and never takes a part for the whole.
+func (p *planner) count(r *reading, args map[string]any, l listing) string {
+	n, noun := len(l.rows), r.f.noun
+	if n == 1 {
+		noun = singular(noun)
+	}
+	which := ""
+	if narrowed := p.narrowedBy(r, found{self: true}, args); narrowed != "" {
+		which = " (" + narrowed + ")"
+	}
+	if l.more {
+		return fmt.Sprintf("There are more than %d %s%s that you can see.", n, noun, which)
+	}
+	if n == 1 {
+		return fmt.Sprintf("There is 1 %s%s that you can see.", noun, which)
+	}
+	return fmt.Sprintf("There are %d %s%s that you can see.", n, noun, which)
+}
+
+// measured sums up a column of numbers, or shows its extremes.
+func (p *planner) measured(r *reading, l listing) string {
+	key := p.numberColumn(r, l.rows)
+	if key == "" {
+		if hidden := p.hiddenColumn(r, l.rows); hidden != "" {
+			return fmt.Sprintf("I cannot work that out: %s is hidden from you.", p.label(hidden))
+		}
+		return fmt.Sprintf("I can't tell which number of the %s you mean.", r.f.noun)
+	}
+	rows, skipped := withNumber(l.rows, key)
+	if r.measure.kind == "highest" || r.measure.kind == "lowest" {
+		return p.extremes(r, rows, key) + leftOut(skipped)
+	}
+	total := 0.0
+	for _, one := range rows {
+		v, _ := numberOf(one.values[key])
+		total += v
+	}
+	part := ""
+	if l.more {
+		part = fmt.Sprintf(" of the first %d", len(l.rows))
+	}
+	if r.measure.kind == "average" {
+		total /= float64(len(rows))
+	}
+	return fmt.Sprintf("The %s %s%s is %s%s, over %d %s.", r.measure.word(), p.label(key), part,
+		p.currency(identifierWords(key)), plainNumber(total), len(rows), r.f.noun) + leftOut(skipped)
+}
+
+func leftOut(skipped int) string {
+	if skipped == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %d more have no number that you may see.", skipped)
+}
+
+func (p *planner) extremes(r *reading, rows []row, key string) string {
+	slices.SortStableFunc(rows, func(a, b row) int {
+		x, _ := numberOf(a.values[key])
+		y, _ := numberOf(b.values[key])
+		if r.measure.kind == "lowest" {
+			return cmp.Compare(x, y)
+		}
+		return cmp.Compare(y, x)
+	})
+	rows = rows[:min(r.measure.n, len(rows))]
+	if len(rows) == 1 {
+		return fmt.Sprintf("%s has the %s %s: %s.", clean(nameOf(rows[0])), r.measure.word(), p.label(key), p.show(key, rows[0].values[key]))
+	}
+	return fmt.Sprintf("The %d with the %s %s:\n\n%s", len(rows), r.measure.word(), p.label(key), p.table(r, rows))
+}
+
+func withNumber(rows []row, key string) (out []row, skipped int) {
+	for _, r := range rows {
+		if _, ok := numberOf(r.values[key]); ok {
+			out = append(out, r)
+		} else {
+			skipped++
+		}
+	}
+	return out, skipped
+}
+
+func (p *planner) numberColumn(r *reading, rows []row) string {
+	best, bestScore := "", 0
+	for _, one := range rows {
+		for _, k := range one.keys {
+			if _, ok := numberOf(one.values[k]); ok && !isIDKey(k) && p.relevance(r, k) > bestScore {
+				best, bestScore = k, p.relevance(r, k)
+			}
+		}
+	}
+	return best
+}
+
+func (p *planner) hiddenColumn(r *reading, rows []row) string {
+	for _, one := range rows {
+		for _, k := range one.keys {
+			if masked(one.values[k]) && p.relevance(r, k) > 0 {
+				return k
+			}
+		}
+	}
+	return ""
 }

@@ -113,7 +113,7 @@ func (en *english) orderedBy(f *form, verb string) bool {
 	return false
 }
 
-// gives reports "give Sarah a raise": the verb stands as a noun behind "a".
+// gives reports "give Ada a raise": the verb stands as a noun behind "a".
 func (en *english) gives(f *form, part []token) bool {
 	article := false
 	for _, t := range part {

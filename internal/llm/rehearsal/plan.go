@@ -53,7 +53,7 @@ var wait = outcome{verdict: waiting}
 func (m *Model) planner(r agent.Request, known map[string]*reply, answers []string) *planner {
 	p := &planner{en: m.en, person: r.Person, today: day(r.Now), known: known, answers: answers, capitals: set{}}
 	for _, t := range r.Tools {
-		p.forms = append(p.forms, m.en.form(t))
+		p.forms = append(p.forms, m.form(t))
 		for _, w := range abbreviation.FindAllString(t.Description, -1) {
 			p.capitals[strings.ToLower(w)] = true
 		}

@@ -63,7 +63,7 @@ func (p *planner) understand(f *form, part []token, m mood) *reading {
 		return nil
 	}
 	if f.writes() {
-		r.uses[m.order], r.score, r.anchored = meant, 4, f.needsOnlyIDs()
+		r.uses[m.order], r.score, r.anchored = meant, 4, f.needsOnlyIDs() || f.order == m.verb && !p.en.is("vague", m.verb)
 	}
 	r.idleSelves()
 	r.choices()
@@ -77,6 +77,7 @@ func (p *planner) understand(f *form, part []token, m mood) *reading {
 	r.selves()
 	r.reasons()
 	r.shape()
+	r.column()
 	if !r.explained() || r.isDeed() {
 		return nil
 	}
@@ -84,7 +85,7 @@ func (p *planner) understand(f *form, part []token, m mood) *reading {
 }
 
 // isDeed reports whether a reading for a tool that only reads rests on a verb of
-// action that the part begins with: "email Frank" asks for no address.
+// action that the part begins with: "email Ada" asks for no address.
 func (r *reading) isDeed() bool {
 	i := r.mood.order
 	return !r.f.writes() && i >= 0 && r.uses[i] == meant && r.p.en.is("action", r.mood.verb) && !r.p.en.is("reading", r.mood.verb) && r.lowAt(i+1) != "of"
@@ -109,7 +110,7 @@ func (r *reading) explained() bool {
 	return len(r.leftover()) == 0 && (r.anchored || r.target != nil && r.target.self || r.presents())
 }
 
-// presents reports "show Nina" or "where does Nina work": nothing but a name, for
+// presents reports "show Cleo" or "where does Cleo work": nothing but a name, for
 // a tool that reads one thing.
 func (r *reading) presents() bool {
 	if !r.f.takesOne() || r.target == nil || r.target.self || r.mood.order < 0 || r.mood.asks && len(lows(r.part)) > 6 {
@@ -172,7 +173,7 @@ func (r *reading) lastWord() int {
 // vocabulary marks the words that the tool itself uses, and the idle ones.
 func (r *reading) vocabulary() {
 	for i, t := range r.part {
-		if r.uses[i] != unread || t.kind != word || r.standsAsValue(i) {
+		if r.uses[i] != unread || t.kind != word || r.standsAsValue(i) || t.owns && i > 0 && r.part[i-1].owns {
 			continue
 		}
 		weight, anchor := r.weigh(t)
@@ -201,7 +202,7 @@ func (r *reading) weigh(t token) (weight int, anchor bool) {
 	switch {
 	case f.name[t.stem]:
 		return 4, true
-	case t.owns && !en.stems["person"][t.stem]:
+	case t.owns && !f.takesIDOf(t.stem):
 		return 0, false
 	case en.is("idle", t.low) && !f.columns[t.low]:
 		return 0, false

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"sync"
 
 	"countersign.dev/internal/agent"
 )
@@ -27,10 +28,37 @@ import (
 const Name = "rehearsal"
 
 // Model is the planner behind agent.Model. It is safe for concurrent use.
-type Model struct{ en *english }
+type Model struct {
+	en *english
+
+	mu    sync.Mutex
+	forms map[declaration]*form // read once per declaration; never changed after
+}
+
+// declaration is all of a tool that a form is read from.
+type declaration struct{ name, title, description, kind, input, output string }
+
+// maxForms bounds the memory of declarations that were seen.
+const maxForms = 2000
 
 // New makes a rehearsal model.
-func New() *Model { return &Model{en: readEnglish()} }
+func New() *Model { return &Model{en: readEnglish(), forms: map[declaration]*form{}} }
+
+// form reads a tool's declaration, or remembers it.
+func (m *Model) form(t agent.Tool) *form {
+	d := declaration{t.Name, t.Title, t.Description, string(t.Kind), string(t.InputSchema), string(t.OutputSchema)}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := m.forms[d]
+	if f == nil {
+		if len(m.forms) >= maxForms {
+			clear(m.forms)
+		}
+		f = m.en.form(t)
+		m.forms[d] = f
+	}
+	return f
+}
 
 // Name is "rehearsal".
 func (m *Model) Name() string { return Name }

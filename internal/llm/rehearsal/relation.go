@@ -45,7 +45,7 @@ func (r *reading) relations() {
 	}
 }
 
-// ledBy reports "managed by Bob" and "whose manager is Bob": the name of the
+// ledBy reports "managed by Ben" and "whose manager is Ben": the name of the
 // other side with its value right behind.
 func (r *reading) ledBy(p *property, i int) bool {
 	after := r.lowAt(i + 1)
@@ -55,13 +55,13 @@ func (r *reading) ledBy(p *property, i int) bool {
 	return after == "by" || after == "is" && (r.lowIn("whose") || r.lowIn("with"))
 }
 
-// asksUpwards reports "who does Marcus report to", which asks for the other
+// asksUpwards reports "who does Ben report to", which asks for the other
 // side and not for the rows.
 func (r *reading) asksUpwards() bool {
 	return (r.lowIn("does") || r.lowIn("do")) && r.lowAt(r.lastWord()) == "to"
 }
 
-// turnUpwards rewrites "who does Marcus report to" as "who is Marcus's
+// turnUpwards rewrites "who does Ben report to" as "who is Ben's
 // manager".
 func (p *planner) turnUpwards(part []token) []token {
 	end := len(part)
@@ -85,7 +85,7 @@ func (p *planner) turnUpwards(part []token) []token {
 
 func wordToken(w string) token { return token{text: w, low: w, stem: stem(w)} }
 
-// restrict explains "my team" or "Bob's reports" in a question to a list that
+// restrict explains "my team" or "Ben's reports" in a question to a list that
 // has no such input, as a group that another list knows. The answer is then
 // kept to the rows of that group.
 func (p *planner) restrict(r *reading) {

@@ -82,8 +82,8 @@ func (r *reading) mayBeValue(i int) bool {
 	return r.besideAnchor(i)
 }
 
-// opensWithValue reports whether a first word is a value: "Engineering
-// employees", "Frank Davis's record". A verb stands there far more often, so
+// opensWithValue reports whether a first word is a value: "Gardening
+// employees", "Ada Byron's record". A verb stands there far more often, so
 // it takes a possessive close by, or a plain noun phrase.
 func (r *reading) opensWithValue(i int) bool {
 	t := r.part[i]

@@ -27,7 +27,7 @@ type token struct {
 	low     string
 	stem    string
 	kind    kind
-	owns    bool // possessive: "Sarah's"
+	owns    bool // possessive: "Ada's"
 	capital bool
 	amount  amount
 	days    days
@@ -122,7 +122,7 @@ var pronouns = map[string]bool{"what": true, "who": true, "where": true, "when":
 
 var endings = map[string]string{"re": "are", "ve": "have", "ll": "will", "d": "would", "m": "am"}
 
-// uncontracted takes "what's", "don't", "Sarah's" and "James'" apart.
+// uncontracted takes "what's", "don't", "Ada's" and "Iris'" apart.
 func uncontracted(w string) []token {
 	w = strings.TrimLeft(w, "'")
 	low := strings.ToLower(w)

@@ -1,0 +1,155 @@
+package rehearsal
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/result"
+)
+
+// TestSourceKnowsNobodyByHeart holds the promise of the package comment against
+// its own source: no person of the fixture, no tool and no field of a tool.
+func TestSourceKnowsNobodyByHeart(t *testing.T) {
+	forbidden := []string{"pto", "tamshai", "invoice", "get_budget", "list_deals", "search_tickets", "close_ticket", "org chart"}
+	for _, info := range load[[]result.ToolInfo](t, "testdata/hr_tools.json") {
+		forbidden = append(forbidden, info.Name)
+	}
+	for _, row := range load[[]map[string]string](t, "testdata/people.json") {
+		forbidden = append(forbidden, strings.ToLower(row["first"]), strings.ToLower(row["last"]), strings.ToLower(row["email"]))
+	}
+	forbidden = slices.DeleteFunc(forbidden, func(f string) bool { return f == "price" }) // a surname, and a word
+	files, _ := filepath.Glob("*.go")
+	files = append(files, "english.txt")
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := strings.FieldsFunc(strings.ToLower(string(raw)), func(r rune) bool { return !lettersAndDigits(r) && r != '_' && r != '@' && r != '.' })
+		text := " " + strings.Join(words, " ") + " "
+		for _, f := range forbidden {
+			if strings.Contains(text, " "+f+" ") {
+				t.Errorf("%s knows %q", file, f)
+			}
+		}
+	}
+}
+
+func requestOf(t testing.TB, who person, question string) agent.Request {
+	set := openHouse(t, who, "testdata/hr_tools.json").Tools(t.Context())
+	return agent.Request{Person: who.Person, Now: today, Tools: set.Open, Closed: set.Closed, Messages: []agent.Message{{Role: agent.User, Text: question}}}
+}
+
+func FuzzPlannerNeverChangesWithoutItsVerb(f *testing.F) {
+	for _, seed := range []string{"Delete employee Frank Davis", "((((((", "\"\"\"", "5% 5% 5%", "and and and", "'s 's", "delete\x00delete", "raise Sarah's pay by 5%", "März 31 April 31"} {
+		f.Add(seed)
+	}
+	m, base := New(), requestOf(f, people["alice"], "")
+	f.Fuzz(func(t *testing.T, question string) {
+		if utf8.RuneCountInString(question) > agent.MaxQuestion {
+			return
+		}
+		base.Messages = []agent.Message{{Role: agent.User, Text: question}}
+		text, calls := m.think(base)
+		if text == "" && len(calls) == 0 {
+			t.Fatalf("%q: neither words nor calls", question)
+		}
+		again, _ := m.think(base)
+		if again != text {
+			t.Fatalf("%q: %q and then %q", question, text, again)
+		}
+		for _, c := range calls {
+			if !json.Valid(c.Args) {
+				t.Fatalf("%q: arguments %s", question, c.Args)
+			}
+			if c.Tool == "delete_employee" && !ordersDeletion(question) {
+				t.Fatalf("%q led to %s", question, c.Tool)
+			}
+		}
+	})
+}
+
+func ordersDeletion(question string) bool {
+	low := strings.ToLower(question)
+	return slices.ContainsFunc([]string{"delete", "remove", "terminate", "fire", "dismiss", "erase", "sack", "offboard", "discharge"}, func(v string) bool { return strings.Contains(low, v) })
+}
+
+func TestWordsAreTakenApart(t *testing.T) {
+	en := readEnglish()
+	for text, want := range map[string]string{
+		"What's Sarah’s pay?":           "what is sarah's pay ?",
+		"don't James' $420k 5 percent":  "do not james' 420000$ 5%",
+		"time-off PTO/vacation O'Neill": "time off pto vacation oneill",
+		`say "Mr X" (now), ABC123`:      "say Mr X now , abc123",
+		"1 March 2026, March 5th":       "2026-03-01..2026-03-02 , 2026-03-05..2026-03-06",
+		"before March next month today": "before 2026-03-01..2026-04-01 2026-04-01..2026-05-01 2026-03-01..2026-03-02",
+		"a1b2@x.y 31 April 12,5":        "a1b2@x.y 31 april 12,5",
+	} {
+		var got []string
+		for _, tok := range en.read(text, day(today)) {
+			got = append(got, spell(tok))
+		}
+		if g := strings.Join(got, " "); g != want {
+			t.Errorf("%q:\ngot  %s\nwant %s", text, g, want)
+		}
+	}
+}
+
+func spell(tok token) string {
+	switch {
+	case tok.kind == date:
+		return tok.days.from.String() + ".." + tok.days.to.String()
+	case tok.kind == quoted:
+		return tok.text
+	case tok.kind == number:
+		text := strings.ReplaceAll(plainNumber(tok.amount.value), ",", "")
+		if tok.amount.money {
+			text += "$"
+		}
+		if tok.amount.percent {
+			text += "%"
+		}
+		return text
+	case tok.owns && strings.HasSuffix(tok.low, "s"):
+		return tok.low + "'"
+	case tok.owns:
+		return tok.low + "'s"
+	}
+	return tok.low
+}
+
+func TestFormsOfAWordMeet(t *testing.T) {
+	for _, group := range []string{"salary salaries", "manage managing managed manages", "review reviews reviewing reviewed", "hire hired hires hiring", "direct directly", "box boxes", "employee employees"} {
+		words := strings.Fields(group)
+		for _, w := range words {
+			if stem(w) != stem(words[0]) {
+				t.Errorf("%q has stem %q, %q has %q", w, stem(w), words[0], stem(words[0]))
+			}
+		}
+	}
+}
+
+func TestBracketsAreReadQuickly(t *testing.T) {
+	for _, text := range []string{strings.Repeat("[(", 1024), strings.Repeat(`"`, 2048), strings.Repeat("a ", 1024), strings.Repeat("and ", 512), strings.Repeat("5% ", 680), strings.Repeat("x's ", 512)} {
+		if s := speak(t, openHouse(t, people["alice"], "testdata/hr_tools.json"), people["alice"].Person, nil, text); len(s.calls) > 0 && len(s.pendings) > 0 {
+			t.Errorf("%.20s…: %v", text, s.calls)
+		}
+	}
+}
+
+// A round's own cost beside the person's patience: the bar is 5 ms.
+func BenchmarkRound(b *testing.B) {
+	m, r := New(), requestOf(b, people["nina"], "Who on my team has performance reviews due?")
+	for b.Loop() {
+		m.think(r)
+	}
+}
