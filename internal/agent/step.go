@@ -18,48 +18,32 @@ const (
 	maxCalls = 32 // calls that one answer of a model may ask for
 )
 
-// moment is the start (no outcome) or the end of one call.
-type moment struct {
+// ending is the end of one call.
+type ending struct {
 	index   int
-	outcome *result.Outcome
+	outcome result.Outcome
 }
 
 // step runs the calls of one answer side by side and reports whether a change
-// now waits for its person. Each call tells its own start and end as they
-// happen; the results are kept in the order of the calls.
+// now waits for its person. Starts are told in the order of the calls, ends as
+// they happen; the results are kept in the order of the calls.
 func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
-	moments := make(chan moment, 2*len(calls)) // room for all: no call waits for a slow reader
-	var workers sync.WaitGroup
-	defer workers.Wait()
-	next := make(chan int, len(calls))
-	for i := range calls {
-		next <- i
-	}
-	close(next)
-	for range min(parallel, len(calls)) {
-		workers.Go(func() { r.work(ctx, calls, next, moments) })
-	}
+	endings := make(chan ending, len(calls)) // room for all: no call waits for a slow reader
+	var running sync.WaitGroup
+	defer running.Wait()
 	results := make([]CallResult, len(calls))
-	for open := len(calls); open > 0; {
-		m := <-moments
-		if m.outcome == nil {
-			r.emit(ToolStarted{Call: calls[m.index], Server: r.server(calls[m.index].Tool)})
-			continue
+	for started, ended := 0, 0; ended < len(calls); ended++ {
+		for ; started < len(calls) && started-ended < parallel; started++ {
+			index, c := started, calls[started]
+			r.emit(ToolStarted{Call: c, Server: r.server(c.Tool)})
+			running.Go(func() { endings <- ending{index, r.call(ctx, c, index)} })
 		}
-		open--
-		results[m.index] = r.finished(calls[m.index], *m.outcome)
-		waiting = waiting || m.outcome.Pending != nil
+		e := <-endings
+		results[e.index] = r.finished(calls[e.index], e.outcome)
+		waiting = waiting || e.outcome.Pending != nil
 	}
 	r.said = append(r.said, Message{Role: ToolRole, Results: results})
 	return waiting
-}
-
-func (r *run) work(ctx context.Context, calls []Call, next <-chan int, moments chan<- moment) {
-	for i := range next {
-		moments <- moment{index: i}
-		o := r.call(ctx, calls[i], i)
-		moments <- moment{index: i, outcome: &o}
-	}
 }
 
 // call runs one call, or says why it is not run. A toolbox that panics costs

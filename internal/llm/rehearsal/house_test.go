@@ -38,7 +38,6 @@ type house struct {
 	tools  []result.ToolInfo
 	rows   []map[string]any
 	keys   []string
-	calls  []string
 }
 
 func openHouse(t testing.TB, who person, declarations string) *house {
@@ -74,7 +73,6 @@ func (h *house) Tools(context.Context) agent.Toolset {
 }
 
 func (h *house) Call(_ context.Context, name string, raw json.RawMessage) result.Outcome {
-	h.calls = append(h.calls, name+" "+string(raw))
 	var args map[string]any
 	_ = json.Unmarshal(raw, &args)
 	for k, v := range args {

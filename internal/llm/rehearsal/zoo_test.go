@@ -14,14 +14,12 @@ import (
 // the same planner.
 type shelf struct {
 	agent.Toolset
-	rows  map[string]string // tool → data
-	calls []string
+	rows map[string]string // tool → data
 }
 
 func (s *shelf) Tools(context.Context) agent.Toolset { return s.Toolset }
 
 func (s *shelf) Call(_ context.Context, name string, args json.RawMessage) result.Outcome {
-	s.calls = append(s.calls, name+" "+string(args))
 	for _, t := range s.Open {
 		if t.Name == name && t.Kind == result.Write {
 			return result.Outcome{Pending: &result.Pending{ID: "p", Message: name + " " + string(args)}}
