@@ -99,23 +99,6 @@ func (out *reply) rows() []row {
 	return nil
 }
 
-// isList reports whether the answer is rows rather than one thing.
-func (out *reply) isList() bool {
-	switch d := out.data.(type) {
-	case []any:
-		return true
-	case row:
-		scalars := 0
-		for _, k := range d.keys {
-			if _, ok := d.values[k].([]any); !ok && !strings.Contains(k, "count") && k != "limit" && k != "offset" {
-				scalars++
-			}
-		}
-		return scalars == 0 && out.rows() != nil
-	}
-	return false
-}
-
 func rowsOf(list []any) []row {
 	var out []row
 	for _, v := range list {
