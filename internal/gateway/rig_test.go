@@ -5,14 +5,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -20,11 +16,9 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/agent"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/gateway"
-	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/testkit"
@@ -239,208 +233,4 @@ func dataOf(events []event) string {
 		b.WriteString(e.data + "\n")
 	}
 	return b.String()
-}
-
-// model plays what its script has for a question: one step per model call.
-type model struct {
-	mu     sync.Mutex
-	asked  []agent.Request
-	script map[string][]step
-	gate   chan struct{} // "wait" steps wait for it
-	once   sync.Once
-}
-
-type step func(ctx context.Context, m *model, yield func(agent.Delta, error) bool)
-
-func newModel() *model {
-	return &model{script: make(map[string][]step), gate: make(chan struct{})}
-}
-
-func (m *model) release() { m.once.Do(func() { close(m.gate) }) }
-
-func (m *model) Name() string { return "script" }
-
-func (m *model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.asked = append(m.asked, r)
-	question, rounds := "", 0
-	for _, message := range r.Messages {
-		switch message.Role {
-		case agent.User:
-			question, rounds = message.Text, 0
-		case agent.Assistant:
-			rounds++
-		}
-	}
-	steps := m.script[question]
-	if len(steps) == 0 {
-		steps = []step{says("You said: " + question)}
-	}
-	play := steps[min(rounds, len(steps)-1)]
-	return func(yield func(agent.Delta, error) bool) { play(ctx, m, yield) }
-}
-
-func (m *model) lastAsked() agent.Request {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.asked[len(m.asked)-1]
-}
-
-func says(pieces ...string) step {
-	return func(_ context.Context, _ *model, yield func(agent.Delta, error) bool) {
-		for _, p := range pieces {
-			if !yield(agent.Delta{Text: p}, nil) {
-				return
-			}
-		}
-		yield(agent.Delta{Usage: &agent.Usage{InputTokens: 7, OutputTokens: 3}}, nil)
-	}
-}
-
-func calls(names ...string) step {
-	return func(_ context.Context, _ *model, yield func(agent.Delta, error) bool) {
-		for i, name := range names {
-			if !yield(agent.Delta{Call: &agent.Call{ID: fmt.Sprintf("c%d", i+1), Tool: name, Args: json.RawMessage(`{"n":1}`)}}, nil) {
-				return
-			}
-		}
-	}
-}
-
-func fails(_ context.Context, _ *model, yield func(agent.Delta, error) bool) {
-	if yield(agent.Delta{Text: "Let me see. "}, nil) {
-		yield(agent.Delta{}, errors.New("the vendor at 10.0.0.1 said no"))
-	}
-}
-
-// waits says something and then waits for the gate or the end of the turn.
-func waits(ctx context.Context, m *model, yield func(agent.Delta, error) bool) {
-	if !yield(agent.Delta{Text: "One moment. "}, nil) {
-		return
-	}
-	select {
-	case <-m.gate:
-		yield(agent.Delta{Text: "Done."}, nil)
-	case <-ctx.Done():
-		yield(agent.Delta{}, ctx.Err())
-	}
-}
-
-// servers is one server "hr" with tools that tests script. Confirmations live on
-// the real desk.
-type servers struct {
-	desk *confirm.Desk
-	mu   sync.Mutex
-	made map[confirm.ID]json.RawMessage // receipts: what was really changed
-	call map[string]func(ctx context.Context, args json.RawMessage) result.Outcome
-	down []agent.Warning
-	fail error // of Execute
-}
-
-func newServers(d *confirm.Desk) *servers {
-	s := &servers{desk: d, made: make(map[confirm.ID]json.RawMessage)}
-	s.call = map[string]func(context.Context, json.RawMessage) result.Outcome{
-		"list_employees": func(context.Context, json.RawMessage) result.Outcome {
-			return result.Outcome{Data: json.RawMessage(`[{"name":"Nina Patel"},{"name":"Frank Davis"}]`), Page: &result.Page{Limit: 2, Returned: 2, More: true, Next: "CURSOR", Noun: "employees", Narrow: "department"}}
-		},
-		"delete_employee": func(ctx context.Context, args json.RawMessage) result.Outcome {
-			return s.pend(ctx, "Frank Davis", args)
-		},
-		"update_salary": func(ctx context.Context, args json.RawMessage) result.Outcome {
-			return s.pend(ctx, "Marcus Johnson", args)
-		},
-		"get_employee": func(_ context.Context, args json.RawMessage) result.Outcome { return result.Outcome{Data: args} },
-	}
-	return s
-}
-
-func (s *servers) pend(ctx context.Context, whom string, args json.RawMessage) result.Outcome {
-	p, err := access.From(ctx)
-	if err != nil {
-		return result.Failed(err)
-	}
-	r, err := s.desk.Open(ctx, p, confirm.Request{Action: "delete_employee", Server: "hr", Input: args, Summary: "Delete " + whom + "?", Data: map[string]any{"employeeName": whom}})
-	if err != nil {
-		return result.Failed(err)
-	}
-	return result.Outcome{Pending: &result.Pending{ID: string(r.ID), Message: r.Summary, Data: r.Data, Expires: r.Expires}}
-}
-
-func (s *servers) Tools(ctx context.Context) agent.Toolset {
-	p, err := access.From(ctx)
-	if err != nil {
-		return agent.Toolset{}
-	}
-	set := agent.Toolset{Down: s.down}
-	for _, t := range []result.ToolInfo{
-		{Name: "delete_employee", Kind: result.Write}, {Name: "get_employee", Kind: result.Read, InputSchema: json.RawMessage(`{"properties":{"employee_id":{"type":"string"},"deep":{"type":"boolean"},"tags":{"type":"array"}}}`)},
-		{Name: "list_employees", Kind: result.List}, {Name: "update_salary", Kind: result.Write},
-	} {
-		if p.HasAny(access.HRRead) {
-			set.Open = append(set.Open, agent.Tool{ToolInfo: t, Server: "hr"})
-		} else {
-			set.Closed = append(set.Closed, agent.ClosedTool{Name: t.Name, Roles: []string{"hr-read"}})
-		}
-	}
-	return set
-}
-
-func (s *servers) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
-	p, err := access.From(ctx)
-	if err != nil {
-		return result.Failed(err)
-	}
-	if !p.HasAny(access.HRRead) {
-		return result.Failed(fault.Insufficient.New("You need hr-read."))
-	}
-	if f := s.call[name]; f != nil {
-		return f(ctx, args)
-	}
-	return result.Failed(fault.UnknownTool.New("No tool is called %q.", name))
-}
-
-func (s *servers) EachServer(report func(string, bool, int64, int64, time.Duration)) {
-	report("hr", len(s.down) == 0, 3, 1, 1500*time.Microsecond)
-}
-
-func (s *servers) Execute(ctx context.Context, server, id string, approved bool) (int, json.RawMessage, error) {
-	s.mu.Lock()
-	err := s.fail
-	s.mu.Unlock()
-	if err != nil {
-		return 0, nil, err
-	}
-	if server != "hr" && server != "" {
-		return 0, nil, fault.ServerNotFound.New("no")
-	}
-	p, err := access.From(ctx)
-	if err != nil {
-		return 0, nil, err
-	}
-	v, err := s.desk.Answer(ctx, p, confirm.ID(id), approved, s)
-	switch f := fault.From(err); {
-	case f != nil:
-		return f.Code.Status, result.EncodeEnvelope(result.Outcome{Fault: f}), nil
-	case v.State == confirm.Denied:
-		return 200, json.RawMessage(`{"status":"cancelled","message":"Action cancelled by user"}`), nil
-	}
-	return 200, v.Answer, nil
-}
-
-// Apply implements confirm.Effect.
-func (s *servers) Apply(_ context.Context, r confirm.Record) (json.RawMessage, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	answer := json.RawMessage(fmt.Sprintf(`{"status":"success","data":{"message":"%s has been deleted."}}`, r.Data["employeeName"]))
-	s.made[r.ID] = answer
-	return answer, nil
-}
-
-// Find implements confirm.Effect.
-func (s *servers) Find(_ context.Context, _ access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	answer, ok := s.made[id]
-	return answer, ok, nil
 }

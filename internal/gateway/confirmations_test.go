@@ -1,0 +1,139 @@
+package gateway_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/confirm"
+)
+
+// ids of the confirmations in a turn.
+func confirmationsIn(events []event) (ids []string) {
+	for _, e := range events {
+		var c struct{ Status, ConfirmationID string }
+		if json.Unmarshal([]byte(e.data), &c) == nil && c.Status == "pending_confirmation" {
+			ids = append(ids, c.ConfirmationID)
+		}
+	}
+	return ids
+}
+
+func TestOutcomeReachesTheConversationOnce(t *testing.T) {
+	r := newRig(t)
+	r.model.script["Delete both"] = []step{calls("delete_employee", "update_salary")}
+	events := r.ask(alice, "Delete both", "")
+	conversation, ids := conversationOf(t, events), confirmationsIn(events)
+	if len(ids) != 2 {
+		t.Fatalf("got confirmations %v, want two", ids)
+	}
+	live := r.stream(r.send("GET", "/api/conversations/"+conversation+"/events", alice, "", "Last-Event-ID", events[len(events)-1].id))
+	var first string
+	for i := range 3 {
+		status, body := r.read(r.send("POST", "/api/confirm/"+ids[0], alice, `{"approved":true}`))
+		if i == 0 {
+			first = body
+		}
+		if status != 200 || body != first || !strings.Contains(body, "has been deleted.") {
+			t.Errorf("approval %d: got %d %s, want the same receipt", i, status, body)
+		}
+	}
+	if status, body := r.read(r.send("POST", "/api/confirm/"+ids[1], alice, `{"approved":false}`)); status != 200 || body != `{"status":"cancelled","message":"Action cancelled by user"}` {
+		t.Errorf("denial: got %d %s", status, body)
+	}
+	var told []string
+	for range 2 {
+		e, _ := live.next()
+		var m struct{ Type, Role, Content, ConfirmationID string }
+		if err := json.Unmarshal([]byte(e.data), &m); err != nil || m.Type != "message" || m.Role != "system" {
+			t.Fatalf("got %s, want a message", e.data)
+		}
+		told = append(told, m.Content)
+	}
+	if told[1] != "Action cancelled by user" || !strings.HasSuffix(told[0], "has been deleted.") {
+		t.Errorf("told %q", told)
+	}
+	r.ask(alice, "What happened?", conversation)
+	var heard []string
+	for _, m := range r.model.lastAsked().Messages {
+		if m.Role == agent.System {
+			heard = append(heard, m.Text)
+		}
+	}
+	if diff := cmp.Diff(told, heard); diff != "" {
+		t.Errorf("the model heard (-want +got):\n%s", diff)
+	}
+}
+
+func TestConfirmAnswersAsDocumented(t *testing.T) {
+	r := newRig(t)
+	r.model.script["Delete"] = []step{calls("delete_employee")}
+	id := confirmationsIn(r.ask(alice, "Delete", ""))[0]
+	denied := confirmationsIn(r.ask(alice, "Delete", ""))[0]
+	r.send("POST", "/api/confirm/"+denied, alice, `{"approved":false}`)
+	for _, row := range []struct {
+		name, id, token, body string
+		want                  int
+		says                  string
+	}{
+		{"no boolean", id, alice, `{"approved":"yes"}`, 400, `"error":"Invalid request"`},
+		{"no approved", id, alice, `{}`, 400, `"message":"approved must be true or false"`},
+		{"nobody", id, "", `{"approved":true}`, 401, `"error":"Unauthenticated"`},
+		{"a stranger", id, frank, `{"approved":true}`, 403, `{"error":"Unauthorized","message":"You can only approve your own confirmations","code":"USER_MISMATCH"}`},
+		{"unknown", "00000000-0000-4000-8000-000000000000", alice, `{"approved":true}`, 404, `"error":"Confirmation not found or expired"`},
+		{"nonsense", "x", alice, `{"approved":true}`, 404, `"error":"Confirmation not found or expired"`},
+		{"denied before", denied, alice, `{"approved":true}`, 409, `"code":"CONFIRMATION_DENIED"`},
+		{"still there", id, alice, `{"approved":true}`, 200, `"status":"success"`},
+	} {
+		status, body := r.read(r.send("POST", "/api/confirm/"+row.id, row.token, row.body))
+		if status != row.want || !strings.Contains(body, row.says) {
+			t.Errorf("%s: got %d %s, want %d %s", row.name, status, body, row.want, row.says)
+		}
+	}
+	r.mini.SetError("LOADING")
+	if status, body := r.read(r.send("POST", "/api/confirm/"+id, alice, `{"approved":true}`)); status != 503 || !strings.Contains(body, `"error":"Service unavailable"`) {
+		t.Errorf("Redis away: got %d %s, want 503", status, body)
+	}
+}
+
+func TestReceiptOutlivesRedis(t *testing.T) {
+	r := newRig(t)
+	r.model.script["Delete"] = []step{calls("delete_employee")}
+	id := confirmationsIn(r.ask(alice, "Delete", ""))[0]
+	_, receipt := r.read(r.send("POST", "/api/confirm/"+id, alice, `{"approved":true}`))
+	r.mini.FlushAll()
+	if status, body := r.read(r.send("POST", "/api/confirm/"+id, alice, `{"approved":true}`)); status != 200 || body != receipt {
+		t.Errorf("got %d %s, want the receipt %s", status, body, receipt)
+	}
+}
+
+func TestOwnConfirmationsAreListed(t *testing.T) {
+	r := newRig(t)
+	r.model.script["Delete"] = []step{calls("delete_employee")}
+	id := confirmationsIn(r.ask(alice, "Delete", ""))[0]
+	var list struct {
+		Confirmations []struct{ ConfirmationID, State, Message, McpServer string }
+	}
+	r.get("/api/confirmations", alice, &list)
+	if len(list.Confirmations) != 1 || list.Confirmations[0].ConfirmationID != id || list.Confirmations[0].McpServer != "hr" {
+		t.Errorf("own: got %+v", list)
+	}
+	r.get("/api/confirmations", frank, &list)
+	if len(list.Confirmations) != 0 {
+		t.Errorf("a stranger's: got %+v", list)
+	}
+	if status := r.get("/api/confirmations/"+id, frank, nil); status != 403 {
+		t.Errorf("a stranger looks: got %d, want 403", status)
+	}
+	r.send("POST", "/api/confirm/"+id, alice, `{"approved":true}`)
+	var one struct {
+		State   confirm.State
+		Receipt json.RawMessage
+	}
+	if r.get("/api/confirmations/"+id, alice, &one); one.State != confirm.Applied || !strings.Contains(string(one.Receipt), "success") {
+		t.Errorf("applied: got %s %s", one.State, one.Receipt)
+	}
+}

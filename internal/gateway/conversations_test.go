@@ -1,0 +1,59 @@
+package gateway_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestConversationIsRememberedAndOnesOwn(t *testing.T) {
+	r := newRig(t)
+	r.model.script["Who works here?"] = []step{calls("list_employees"), says("Nina and Frank.")}
+	conversation := conversationOf(t, r.ask(alice, "Who works here?", ""))
+	r.ask(alice, "And who else?", conversation)
+	asked := r.model.lastAsked().Messages
+	if len(asked) != 5 || asked[0].Text != "Who works here?" || len(asked[2].Results) != 1 || asked[3].Text == "" {
+		t.Errorf("the model was told %+v, want the first turn and the question", asked)
+	}
+	var list struct {
+		Conversations []struct{ ID, Title string }
+	}
+	other := conversationOf(t, r.ask(alice, "A second\nconversation", ""))
+	r.get("/api/conversations", alice, &list)
+	if len(list.Conversations) != 2 || list.Conversations[0].ID != other || list.Conversations[0].Title != "A second conversation" {
+		t.Errorf("list: got %+v, want the newest first", list)
+	}
+	var whole struct {
+		Running     bool
+		LastEventID string
+		Messages    []struct{ ID, Role, Content, Tool string }
+	}
+	r.get("/api/conversations/"+conversation, alice, &whole)
+	var roles []string
+	for _, m := range whole.Messages {
+		roles = append(roles, m.Role)
+	}
+	if diff := cmp.Diff([]string{"user", "tool", "assistant", "user", "assistant"}, roles); diff != "" || whole.Running || whole.LastEventID == "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+	for method, path := range map[string]string{"GET": "", "DELETE": ""} {
+		if status, _ := r.read(r.send(method, "/api/conversations/"+conversation+path, frank, "")); status != 404 {
+			t.Errorf("%s by a stranger: got %d, want 404", method, status)
+		}
+	}
+	if status, _ := r.read(r.send("GET", "/api/conversations/"+conversation+"/events", frank, "")); status != 404 {
+		t.Errorf("events for a stranger: got %d, want 404", status)
+	}
+	if status, _ := r.read(r.send("DELETE", "/api/conversations/"+conversation, alice, "")); status != 204 {
+		t.Errorf("delete: got %d, want 204", status)
+	}
+	if status := r.get("/api/conversations/"+conversation, alice, nil); status != 404 {
+		t.Errorf("after delete: got %d, want 404", status)
+	}
+	for _, key := range r.mini.Keys() {
+		if strings.Contains(key, conversation) {
+			t.Errorf("left behind: %s", key)
+		}
+	}
+}

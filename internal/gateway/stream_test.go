@@ -1,0 +1,123 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestClientThatLeavesMissesNothing(t *testing.T) {
+	one := newRig(t)
+	replicas := []*rig{one, rigOn(t, one.mini)}
+	pieces := make([]string, 60) // each long enough to be an event of its own
+	for i := range pieces {
+		pieces[i] = fmt.Sprintf("%03d", i) + strings.Repeat(" word", 60)
+	}
+	one.model.script["count"] = []step{calls("list_employees"), says(pieces...)}
+	for round := range 20 {
+		random := rand.New(rand.NewPCG(1, uint64(round)))
+		ctx, leave := context.WithCancel(context.Background())
+		s := one.stream(one.sendCtx(ctx, "POST", "/api/query", alice, askBody("count", "")))
+		first, _ := s.next()
+		seen := []event{first}
+		conversation := conversationOf(t, seen)
+		for seen[len(seen)-1].data != "[DONE]" {
+			if random.IntN(3) == 0 { // gone, and back on any replica
+				leave()
+				ctx, leave = context.WithCancel(context.Background())
+				r := replicas[random.IntN(2)]
+				s = r.stream(r.sendCtx(ctx, "GET", "/api/conversations/"+conversation+"/events", alice, "", "Last-Event-ID", seen[len(seen)-1].id))
+			}
+			e, ok := s.next()
+			if !ok {
+				t.Fatal("the stream ended before [DONE]")
+			}
+			seen = append(seen, e)
+		}
+		leave()
+		if got := textIn(seen); got != strings.Join(pieces, "") {
+			t.Fatalf("round %d: got %d bytes of text, want every piece once and in order", round, len(got))
+		}
+	}
+}
+
+func textIn(events []event) string {
+	var b strings.Builder
+	for _, e := range events {
+		var text struct{ Type, Text, Source string }
+		if json.Unmarshal([]byte(e.data), &text) == nil && text.Type == "text" && text.Source == "" {
+			b.WriteString(text.Text)
+		}
+	}
+	return b.String()
+}
+
+func TestManyWordsAreFewFrames(t *testing.T) {
+	r := newRig(t)
+	text := strings.Repeat("word ", 2000)
+	r.model.script["much"] = []step{says(strings.SplitAfter(text, " ")...)}
+	resp := r.send("POST", "/api/query", alice, askBody("much", ""))
+	_, body := r.read(resp)
+	if len(body) > 3*len(text) {
+		t.Errorf("got %d bytes on the wire for %d of text, want at most three times", len(body), len(text))
+	}
+}
+
+func TestShutdownTellsStreamsAndEndsTurns(t *testing.T) {
+	r := newRig(t)
+	r.model.script["long"] = []step{waits}
+	s := r.stream(r.send("POST", "/api/query", alice, askBody("long", "")))
+	first, _ := s.next()
+	idle := r.stream(r.send("GET", "/api/conversations/"+conversationOf(t, []event{first})+"/events", alice, ""))
+	if err := r.gateway.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]*stream{"turn": s, "idle": idle} {
+		if data := dataOf(s.rest()); !strings.Contains(data, "restarting") || !strings.HasSuffix(data, "[DONE]\n") {
+			t.Errorf("%s: got %s, want a word and [DONE]", name, data)
+		}
+	}
+	if status, _ := r.read(r.send("POST", "/api/query", alice, askBody("hello", ""))); status != 503 {
+		t.Errorf("a question after the end: got %d, want 503", status)
+	}
+}
+
+func TestTurnThatACrashCutOffIsClosed(t *testing.T) {
+	r := newRig(t)
+	conversation := conversationOf(t, r.ask(alice, "hello", ""))
+	last, err := r.redis.LastID(t.Context(), "events:"+conversation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What a process that was killed leaves behind: a start, and no end.
+	if _, err := r.redis.Append(t.Context(), "events:"+conversation, []byte(`{"type":"start"}`), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.redis.Set(t.Context(), "open:"+conversation, []byte(last), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second finds it closed
+		s := r.stream(r.send("GET", "/api/conversations/"+conversation+"/events", alice, "", "Last-Event-ID", last))
+		if data := dataOf(s.rest()); strings.Count(data, "interrupted") != 1 || !strings.HasSuffix(data, "[DONE]\n") {
+			t.Errorf("got %s, want one word and the end", data)
+		}
+	}
+}
+
+func TestResumingFromTheUnknownIsRefused(t *testing.T) {
+	r := newRig(t)
+	conversation := conversationOf(t, r.ask(alice, "hello", ""))
+	path := "/api/conversations/" + conversation + "/events"
+	for id, want := range map[string]int{"nonsense": 400, "1-1": 404} {
+		if status, body := r.read(r.send("GET", path, alice, "", "Last-Event-ID", id)); status != want {
+			t.Errorf("%s: got %d %s, want %d", id, status, body, want)
+		}
+	}
+	if data := dataOf(r.stream(r.send("GET", path+"?after=0-0", alice, "")).rest()); !strings.Contains(data, "You said: hello") {
+		t.Errorf("from the beginning: got %s", data)
+	}
+}
