@@ -20,6 +20,9 @@ func errorText(rep *reply) string {
 // tellOne answers from one thing: the field that was asked for in a sentence,
 // or all of it.
 func (p *planner) tellOne(r *reading, about found, rep *reply) outcome {
+	if rep.failed && p.unknown(r, about, rep) {
+		return say(fmt.Sprintf("I found no %s called %q. %s", r.target.prop.noun(), about.name, clean(rep.advice)))
+	}
 	switch data := rep.data.(type) {
 	case row:
 		if rep.failed {
@@ -38,6 +41,13 @@ func (p *planner) tellOne(r *reading, about found, rep *reply) outcome {
 		return say("There is nothing to show.")
 	}
 	return say(p.show("", rep.data))
+}
+
+// unknown reports whether a tool refused an id that stood in the question
+// itself: whoever wrote it meant a thing and no format.
+func (p *planner) unknown(r *reading, about found, rep *reply) bool {
+	return r.target != nil && about.row.keys == nil && about.name != "" && rep.advice != "" &&
+		(strings.Contains(rep.code, "NOT_FOUND") || strings.Contains(rep.code, "VALIDATION"))
 }
 
 func (p *planner) record(r *reading, about found, data row) string {

@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"strings"
 )
 
@@ -22,7 +23,7 @@ func (p *planner) offer() string {
 			fmt.Fprintf(&b, "- and %d other things.\n", len(p.forms)-most)
 			break
 		}
-		b.WriteString("- " + clean(firstSentence(f)) + "\n")
+		b.WriteString("- " + clean(briefly(f)) + "\n")
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -40,18 +41,21 @@ func firstSentence(f *form) string {
 
 // refuse tells kindly what is closed to this person, and to whom it is open.
 func (p *planner) refuse(f *form) string {
-	text := fmt.Sprintf("I'm sorry, you may not do that here: %s", clean(firstSentence(f)))
-	if !strings.HasSuffix(text, ".") {
-		text += "."
-	}
+	text := "I'm sorry, that is not open to you"
 	if len(f.tool.Roles) > 0 {
-		text += fmt.Sprintf(" It takes one of these roles: %s.", joinOr(f.tool.Roles))
+		text = fmt.Sprintf("I'm sorry, you may not see or do that here. It takes one of these roles: %s", joinOr(f.tool.Roles))
 	}
+	text += fmt.Sprintf(" (%q).", strings.TrimSuffix(clean(briefly(f)), "."))
 	if len(p.person.Roles) > 0 {
-		text += fmt.Sprintf(" You have: %s.", joinAnd(p.person.Roles))
+		text += fmt.Sprintf(" Yours: %s.", joinAnd(p.person.Roles))
 	}
 	return text
 }
+
+var bracketed = regexp.MustCompile(`\s*\([^()]*\)`)
+
+// briefly is a tool's first sentence without what it says in brackets.
+func briefly(f *form) string { return bracketed.ReplaceAllString(firstSentence(f), "") }
 
 // smallTalk answers what is no question to a tool.
 func (p *planner) smallTalk(t talk) (outcome, bool) {

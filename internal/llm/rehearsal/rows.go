@@ -36,7 +36,10 @@ func (p *planner) tellList(r *reading, about found, args map[string]any, l listi
 func incompleteness(l listing, pages bool) string {
 	text := "The list is incomplete: there are more."
 	if pages && l.last.hint != "" {
-		text = "The list is incomplete. " + clean(l.last.hint)
+		text = clean(l.last.hint)
+		if !strings.Contains(text, "incomplete") {
+			text = "The list is incomplete. " + text
+		}
 	}
 	if pages && l.last.next != "" {
 		text += ` Say "next page" to see more.`
