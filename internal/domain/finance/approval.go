@@ -1,0 +1,257 @@
+package finance
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/database"
+	"countersign.dev/internal/tool"
+)
+
+func (s *Server) approval() []tool.Tool {
+	return []tool.Tool{tool.Write(tool.Spec{
+		Name: "approve_budget", Title: "Approve a budget",
+		Description: "Approve, sign off or release a department's submitted budget for a fiscal year. Changes nothing until the asker approves the confirmation. " +
+			"Without amount it approves the amount that was submitted; without fiscal_year the current one. Refused for whoever submitted it.",
+		Allow: writers,
+	}, tool.Steps[approveBudget, approvalCard, approvalFacts, budgetApproved]{Preview: s.previewApproval, Apply: s.approveBudget})}
+}
+
+type approveBudget struct {
+	Department string   `json:"department" jsonschema_description:"Department name or code" suggest:"Give the department's name or code, for example Marketing or MKT."`
+	Amount     *float64 `json:"amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Approved budget amount in USD (default: the amount that was submitted)"`
+	FiscalYear int      `json:"fiscal_year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Fiscal year (default: current year)"`
+	Notes      string   `json:"notes,omitempty" jsonschema:"maxLength=1000" jsonschema_description:"Kept with the approval"`
+}
+
+// approvalCard is what the approval card shows. The change stands on it only
+// when another amount is approved than was submitted.
+type approvalCard struct {
+	BudgetID        string   `json:"budgetId"`
+	Department      string   `json:"department"`
+	FiscalYear      int      `json:"fiscalYear"`
+	SubmittedBy     string   `json:"submittedBy"`
+	SubmittedAmount float64  `json:"submittedAmount"`
+	ApprovedAmount  float64  `json:"approvedAmount"`
+	Change          *float64 `json:"change,omitempty"`
+	ChangePercent   *float64 `json:"changePercent,omitempty"`
+	SpentAmount     float64  `json:"spentAmount"`
+	Warning         string   `json:"warning,omitempty"`
+	Notes           string   `json:"notes,omitempty"`
+
+	submitted, approved int64
+}
+
+// Message is the question that the person answers.
+func (c approvalCard) Message() string {
+	message := fmt.Sprintf("Approve the %d budget of %s, %s, submitted by %s?", c.FiscalYear, c.Department, money(c.approved), c.SubmittedBy)
+	if c.Change != nil {
+		message = fmt.Sprintf("Approve the %d budget of %s, submitted by %s, with another amount: %s instead of the submitted %s (%s)?",
+			c.FiscalYear, c.Department, c.SubmittedBy, money(c.approved), money(c.submitted), c.difference())
+	}
+	message += "\nAn approval cannot be undone here."
+	if c.Warning != "" {
+		message += "\nWarning: " + c.Warning
+	}
+	return message
+}
+
+func (c approvalCard) difference() string {
+	sign := "+"
+	if c.approved < c.submitted {
+		sign = ""
+	}
+	if c.ChangePercent == nil {
+		return sign + money(c.approved-c.submitted)
+	}
+	return fmt.Sprintf("%s%s, %+.1f %%", sign, money(c.approved-c.submitted), *c.ChangePercent)
+}
+
+// approvalFacts is what must still be so when the approval is given.
+type approvalFacts struct {
+	ID, Department string
+	Year           int
+	SubmittedBy    string
+	Submitted      []int64 // by quarter, in cents
+	Approved       int64   // in all
+	Spent          int64
+}
+
+// budgetApproved is the answer to an approval that was given.
+type budgetApproved struct {
+	Approved       bool    `json:"approved"`
+	BudgetID       string  `json:"budgetId"`
+	Department     string  `json:"department"`
+	FiscalYear     int     `json:"fiscalYear"`
+	ApprovedAmount float64 `json:"approvedAmount"`
+	ApprovedBy     string  `json:"approvedBy"`
+	Message        string  `json:"message"`
+}
+
+// draft is the budget that an approval is about.
+type draft struct {
+	ID, Department, Status string
+	SubmittedBy            *string
+	ApprovedBy             *string
+}
+
+const findDraft = `
+select b.id, d.name as department, b.status, b.submitted_by, b.approved_by
+from finance.budgets b join finance.departments d on d.code = b.department
+where lower($1) in (lower(d.name), lower(d.code)) and b.fiscal_year = $2`
+
+const findQuarters = `
+select quarter, allocated_cents, spent_cents from finance.budget_quarters
+where budget_id = $1 order by quarter`
+
+// share is a quarter's part of a budget, as it is stored.
+type share struct {
+	Quarter        int
+	AllocatedCents int64
+	SpentCents     int64
+}
+
+func (s *Server) previewApproval(ctx context.Context, in approveBudget) (card approvalCard, facts approvalFacts, err error) {
+	err = s.db.Read(ctx, func(ctx context.Context) error {
+		year := s.fiscalYear(in.FiscalYear)
+		b, err := s.draft(ctx, in.Department, year)
+		if err != nil {
+			return err
+		}
+		facts = approvalFacts{ID: b.ID, Department: b.Department, Year: year, SubmittedBy: *b.SubmittedBy}
+		if err := s.amounts(ctx, in, &facts); err != nil {
+			return err
+		}
+		card = newApprovalCard(in, facts)
+		return nil
+	})
+	return card, facts, err
+}
+
+// draft finds the budget to approve and inside a change locks it. It applies
+// every rule about who may approve what.
+func (s *Server) draft(ctx context.Context, department string, year int) (draft, error) {
+	who, err := access.From(ctx)
+	if err != nil {
+		return draft{}, err
+	}
+	b, found, err := database.Row[draft](ctx, s.db, findDraft+database.ForUpdate(ctx, s.db, "b"), words(department), year)
+	switch {
+	case err != nil:
+		return draft{}, err
+	case !found:
+		return draft{}, noBudget(department, year)
+	case b.Status != "draft":
+		return draft{}, approvedBefore(b, year)
+	case b.SubmittedBy == nil:
+		return draft{}, errNoBudget.New("The %d budget of %s is a draft that nobody has submitted for approval.", year, b.Department)
+	case who.Email() == "":
+		return draft{}, errSameHands.New("Your sign-in has no verified e-mail address, so it cannot be told whether you submitted this budget yourself.")
+	case strings.EqualFold(who.Email(), *b.SubmittedBy):
+		return draft{}, errSameHands.New("You submitted the %d budget of %s yourself, so somebody else must approve it.", year, b.Department)
+	}
+	return b, nil
+}
+
+func approvedBefore(b draft, year int) error {
+	by := ""
+	if b.ApprovedBy != nil {
+		by = " by " + *b.ApprovedBy
+	}
+	return errApproved.New("The %d budget of %s has been approved before%s; its status is %s.", year, b.Department, by, b.Status).With("status", b.Status)
+}
+
+// amounts adds to the facts what was submitted and spent, and what would be
+// approved.
+func (s *Server) amounts(ctx context.Context, in approveBudget, facts *approvalFacts) error {
+	quarters, err := database.Rows[share](ctx, s.db, findQuarters+database.ForUpdate(ctx, s.db), facts.ID)
+	if err != nil {
+		return err
+	}
+	for _, q := range quarters {
+		facts.Submitted = append(facts.Submitted, q.AllocatedCents)
+		facts.Approved += q.AllocatedCents
+		facts.Spent += q.SpentCents
+	}
+	if in.Amount != nil {
+		facts.Approved, err = wholeCents("amount", *in.Amount)
+	}
+	return err
+}
+
+func newApprovalCard(in approveBudget, f approvalFacts) approvalCard {
+	submitted := total(f.Submitted)
+	card := approvalCard{
+		BudgetID: f.ID, Department: f.Department, FiscalYear: f.Year, SubmittedBy: f.SubmittedBy, SubmittedAmount: dollars(submitted),
+		ApprovedAmount: dollars(f.Approved), SpentAmount: dollars(f.Spent), Notes: in.Notes, submitted: submitted, approved: f.Approved,
+	}
+	if f.Approved < f.Spent {
+		card.Warning = money(f.Spent) + " of this budget has been spent already, more than would be approved."
+	}
+	if f.Approved == submitted {
+		return card
+	}
+	change := dollars(f.Approved - submitted)
+	card.Change = &change
+	if submitted > 0 {
+		percent := percentOf(f.Approved-submitted, submitted)
+		card.ChangePercent = &percent
+	}
+	return card
+}
+
+func total(quarters []int64) (cents int64) {
+	for _, q := range quarters {
+		cents += q
+	}
+	return cents
+}
+
+const approveDraft = `
+update finance.budgets
+set status = 'approved', approved_by = $2, approved_at = now(), approval_notes = nullif($3, '')
+where id = $1 and status = 'draft'`
+
+const spreadAmount = `
+update finance.budget_quarters q set allocated_cents = s.cents
+from unnest($2::bigint[]) with ordinality as s (cents, quarter)
+where q.budget_id = $1 and q.quarter = s.quarter`
+
+func (s *Server) approveBudget(ctx context.Context, in approveBudget, seen approvalFacts, _ confirm.Stamp) (budgetApproved, error) {
+	who, err := access.From(ctx)
+	if err != nil {
+		return budgetApproved{}, err
+	}
+	if err := database.ExecOne(ctx, s.db, approveDraft, seen.ID, who.Email(), in.Notes); err != nil {
+		return budgetApproved{}, err
+	}
+	if _, err := database.Exec(ctx, s.db, spreadAmount, seen.ID, spread(seen.Approved, seen.Submitted)); err != nil {
+		return budgetApproved{}, err
+	}
+	return budgetApproved{
+		Approved: true, BudgetID: seen.ID, Department: seen.Department, FiscalYear: seen.Year, ApprovedAmount: dollars(seen.Approved), ApprovedBy: who.Email(),
+		Message: fmt.Sprintf("The %d budget of %s has been approved with %s.", seen.Year, seen.Department, money(seen.Approved)),
+	}, nil
+}
+
+// spread divides an amount in the proportions of the quarters, to the cent: the
+// parts add up to it. Quarters that are all zero share it evenly.
+func spread(cents int64, quarters []int64) []int64 {
+	if total(quarters) == 0 {
+		quarters = slices.Repeat([]int64{1}, len(quarters))
+	}
+	parts := make([]int64, len(quarters))
+	whole, upTo, given := total(quarters), int64(0), int64(0)
+	for i, q := range quarters {
+		upTo += q
+		reach := new(big.Int).Mul(big.NewInt(cents), big.NewInt(upTo)) // two amounts multiplied outgrow an int64
+		parts[i] = reach.Div(reach, big.NewInt(whole)).Int64() - given
+		given += parts[i]
+	}
+	return parts
+}

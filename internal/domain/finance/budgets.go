@@ -1,0 +1,175 @@
+package finance
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"countersign.dev/internal/database"
+	"countersign.dev/internal/tool"
+)
+
+// Budget is what a department may spend in a fiscal year, and has spent.
+type Budget struct {
+	BudgetID        string     `json:"budget_id" jsonschema:"format=uuid"`
+	Department      string     `json:"department"`
+	FiscalYear      int        `json:"fiscal_year"`
+	Quarter         string     `json:"quarter,omitempty" jsonschema:"enum=Q1,enum=Q2,enum=Q3,enum=Q4" jsonschema_description:"Only when one quarter was asked for: all amounts of this row are that quarter's"`
+	AllocatedAmount float64    `json:"allocated_amount" jsonschema:"minimum=0" jsonschema_description:"Budget in USD"`
+	SpentAmount     float64    `json:"spent_amount" jsonschema:"minimum=0" jsonschema_description:"Actual spend so far in USD"`
+	RemainingAmount float64    `json:"remaining_amount" jsonschema_description:"Negative when overspent"`
+	UtilizationPct  float64    `json:"utilization_pct" jsonschema_description:"Spent, in per cent of the budget"`
+	Status          string     `json:"status" jsonschema:"enum=draft,enum=approved,enum=active,enum=closed" jsonschema_description:"A draft with submitted_by waits for approval"`
+	SubmittedBy     *string    `json:"submitted_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`
+	ApprovedBy      *string    `json:"approved_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`
+	ApprovedAt      *time.Time `json:"approved_at" jsonschema:"oneof_type=string;null"`
+	Quarters        []Quarter  `json:"quarters" jsonschema_description:"The quarters add up to the year"`
+}
+
+// Quarter is a quarter's part of a budget.
+type Quarter struct {
+	Quarter         string  `json:"quarter" jsonschema:"enum=Q1,enum=Q2,enum=Q3,enum=Q4"`
+	AllocatedAmount float64 `json:"allocated_amount"`
+	SpentAmount     float64 `json:"spent_amount"`
+}
+
+// budgetKey is where a budget stands in lists.
+type budgetKey struct {
+	Year       int
+	Department string
+}
+
+// Key orders lists by year, the newest first, then by department.
+func (b Budget) Key() budgetKey { return budgetKey{b.FiscalYear, b.Department} }
+
+// budgetRow is a budget as the queries return one, its quarters side by side.
+type budgetRow struct {
+	BudgetID       string
+	Department     string
+	FiscalYear     int
+	Status         string
+	SubmittedBy    *string
+	ApprovedBy     *string
+	ApprovedAt     *time.Time
+	Quarters       []int
+	AllocatedCents []int64
+	SpentCents     []int64
+}
+
+// budget adds up the quarters of a row: all of them, or the one asked for.
+func (r budgetRow) budget(quarter string) Budget {
+	b := Budget{
+		BudgetID: r.BudgetID, Department: r.Department, FiscalYear: r.FiscalYear, Quarter: quarter, Status: r.Status,
+		SubmittedBy: r.SubmittedBy, ApprovedBy: r.ApprovedBy, ApprovedAt: r.ApprovedAt, Quarters: []Quarter{},
+	}
+	var allocated, spent int64
+	for i, n := range r.Quarters {
+		q := Quarter{fmt.Sprintf("Q%d", n), dollars(r.AllocatedCents[i]), dollars(r.SpentCents[i])}
+		if quarter != "" && quarter != q.Quarter {
+			continue
+		}
+		b.Quarters = append(b.Quarters, q)
+		allocated, spent = allocated+r.AllocatedCents[i], spent+r.SpentCents[i]
+	}
+	b.AllocatedAmount, b.SpentAmount, b.RemainingAmount = dollars(allocated), dollars(spent), dollars(allocated-spent)
+	if allocated > 0 {
+		b.UtilizationPct = percentOf(spent, allocated)
+	}
+	return b
+}
+
+func (s *Server) budgets() []tool.Tool {
+	return []tool.Tool{
+		tool.Read(tool.Spec{
+			Name: "get_budget", Title: "Get a department's budget",
+			Description: "Show one department's budget for a fiscal year: allocated and spent amount (actual spend), what remains, utilization, status, who submitted and approved it, and the four quarters (Q1 to Q4). " +
+				"Needs the department; without year the current fiscal year. For several departments or the whole company use list_budgets.",
+			Allow: readers,
+		}, s.getBudget),
+		tool.List(tool.Spec{
+			Name: "list_budgets", Title: "List budgets",
+			Description: "List budgets against actual spend (spending, allocated and spent amounts, remaining, utilization), one row per department and fiscal year, the newest year first. " +
+				"Use it for the whole company (our budget, budget vs actual): give fiscal_year and no department, and add up the rows; all departments of a year fit on one page. " +
+				"With quarter (Q1, Q2, Q3, Q4) every amount of every row is that quarter's, so that adding up allocated_amount and spent_amount gives the company's quarter. " +
+				"With status draft it finds budgets that wait for approval.",
+			Allow: readers, Noun: "budgets", Narrow: "department, fiscal year or status",
+		}, s.listBudgets),
+	}
+}
+
+type getBudget struct {
+	Department string `json:"department" jsonschema_description:"Department name" suggest:"Give the department's name or code, for example Marketing or MKT."`
+	Year       int    `json:"year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Fiscal year (default: current year)"`
+}
+
+const selectBudget = `
+select b.id as budget_id, d.name as department, b.fiscal_year, b.status, b.submitted_by, b.approved_by, b.approved_at,
+       q.quarters, q.allocated_cents, q.spent_cents
+from finance.budgets b
+join finance.departments d on d.code = b.department
+cross join lateral (
+  select coalesce(array_agg(quarter order by quarter), '{}') as quarters,
+         coalesce(array_agg(allocated_cents order by quarter), '{}') as allocated_cents,
+         coalesce(array_agg(spent_cents order by quarter), '{}') as spent_cents
+  from finance.budget_quarters where budget_id = b.id
+) q`
+
+const findBudget = selectBudget + `
+where lower($1) in (lower(d.name), lower(d.code)) and b.fiscal_year = $2`
+
+func (s *Server) getBudget(ctx context.Context, in getBudget) (Budget, error) {
+	year := s.fiscalYear(in.Year)
+	row, found, err := database.Row[budgetRow](ctx, s.db, findBudget, words(in.Department), year)
+	if err != nil {
+		return Budget{}, err
+	}
+	if !found {
+		return Budget{}, noBudget(in.Department, year)
+	}
+	return row.budget(""), nil
+}
+
+// fiscalYear is the year asked for, or the current one: fiscal years are
+// calendar years, in UTC.
+func (s *Server) fiscalYear(year int) int {
+	if year == 0 {
+		return s.now().UTC().Year()
+	}
+	return year
+}
+
+func noBudget(department string, year int) error {
+	return errNoBudget.New("There is no budget of the department %q for fiscal year %d.", department, year)
+}
+
+type listBudgets struct {
+	Department string `json:"department,omitempty" jsonschema_description:"Only this department, by name or code (default: the whole company)"`
+	FiscalYear int    `json:"fiscal_year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Only this fiscal year (default: every year)"`
+	Quarter    string `json:"quarter,omitempty" jsonschema:"enum=Q1,enum=Q2,enum=Q3,enum=Q4" jsonschema_description:"Amounts of this quarter instead of the whole year. Without fiscal_year: of the current one"`
+	Status     string `json:"status,omitempty" jsonschema:"enum=draft,enum=approved,enum=active,enum=closed" jsonschema_description:"Only budgets in this status; drafts with submitted_by wait for approval"`
+}
+
+// There are ten departments and a few dozen years, so the walk needs no index.
+const pageOfBudgets = selectBudget + `
+where (-b.fiscal_year, d.name) > ($1, $2)
+  and ($3 = '' or lower($3) in (lower(d.name), lower(d.code)))
+  and ($4 = 0 or b.fiscal_year = $4)
+  and ($5 = '' or b.status = $5)
+order by -b.fiscal_year, d.name
+limit $6`
+
+func (s *Server) listBudgets(ctx context.Context, in listBudgets, w tool.Window[budgetKey]) ([]Budget, error) {
+	after := budgetKey{Year: 9999}
+	if w.After != nil {
+		after = *w.After
+	}
+	if in.Quarter != "" {
+		in.FiscalYear = s.fiscalYear(in.FiscalYear)
+	}
+	rows, err := database.Rows[budgetRow](ctx, s.db, pageOfBudgets, -after.Year, after.Department, words(in.Department), in.FiscalYear, in.Status, w.Limit)
+	budgets := make([]Budget, 0, len(rows))
+	for _, row := range rows {
+		budgets = append(budgets, row.budget(in.Quarter))
+	}
+	return budgets, err
+}

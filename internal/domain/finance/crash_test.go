@@ -1,0 +1,220 @@
+package finance_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/database"
+	"countersign.dev/internal/domain/finance"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/seal"
+	"countersign.dev/internal/state"
+	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/dbtest"
+	"countersign.dev/internal/tool"
+)
+
+// victim holds what a child process of this test approves until it is killed:
+// the database, the Redis, the confirmation, and where it stops.
+const victim = "COUNTERSIGN_TEST_VICTIM"
+
+type order struct{ Database, Redis, Confirmation, Stage string }
+
+// stopping is a ledger that says where it is and waits to be killed there.
+type stopping struct {
+	tool.Ledger
+	stage string
+}
+
+func (s stopping) Change(ctx context.Context, fn func(context.Context) error) error {
+	err := s.Ledger.Change(ctx, fn)
+	s.at("after the end")
+	return err
+}
+
+func (s stopping) Keep(ctx context.Context, r confirm.Receipt) error {
+	s.at("before the receipt")
+	err := s.Ledger.Keep(ctx, r)
+	s.at("before the end")
+	return err
+}
+
+func (s stopping) at(stage string) {
+	if s.stage == stage {
+		fmt.Println("now")
+		_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // until killed
+	}
+}
+
+// runAsVictim approves a confirmation as Bob, and never gets to its end.
+func runAsVictim() bool {
+	var o order
+	if json.Unmarshal([]byte(os.Getenv(victim)), &o) != nil {
+		return false
+	}
+	ctx := bob(context.Background())
+	db, err := database.Open(ctx, o.Database, nil)
+	if err != nil {
+		panic(err)
+	}
+	redis, err := state.Open(ctx, "redis://"+o.Redis, nil)
+	if err != nil {
+		panic(err)
+	}
+	server, journal := finance.New(db), &testkit.Journal{}
+	server.SetClock(func() time.Time { return today })
+	cursors, err := seal.NewRing("cursor", seal.RandomSecret())
+	if err != nil {
+		panic(err)
+	}
+	runner, err := tool.NewRunner(server.Tools(), tool.Options{
+		Server: "finance", Cursors: cursors, Audit: journal, Ledger: stopping{server.Ledger(), o.Stage},
+		Desk: confirm.NewDesk(state.NewConfirmations(redis), journal, nil),
+	})
+	if err != nil {
+		panic(err)
+	}
+	runner.Answer(ctx, o.Confirmation, true)
+	return true
+}
+
+func bob(ctx context.Context) context.Context {
+	return dbtest.SignedIn(ctx, "bob@tamshai.local", "employee", "manager", "finance-read", "finance-write")
+}
+
+// TestKilledApprovalIsMadeOnce: kill -9 around the change and its receipt, then
+// approve again. However far the first approval came, there is one change and
+// one receipt.
+func TestKilledApprovalIsMadeOnce(t *testing.T) {
+	for stage, changed := range map[string]bool{"before the receipt": false, "before the end": false, "after the end": true} {
+		t.Run(stage, func(t *testing.T) {
+			h := open(t)
+			redis := miniredis.RunT(t)
+			store := dbtest.OpenRedis(t, redis.Addr())
+			h.Runner = dbtest.NewRunner(t, "finance", h.server, confirm.NewDesk(store, h.Journal, nil), h.Journal)
+			p := h.Pending(bob(t.Context()), "approve_budget", args{"department": "Marketing", "fiscal_year": 2026, "amount": 1_000_000})
+			die(t, h, order{Redis: redis.Addr(), Confirmation: p.ID, Stage: stage})
+			if got := status(h, "MKT"); (got == "approved") != changed {
+				t.Errorf("after the crash the budget is %s", got)
+			}
+
+			// Half a minute later its claim counts as left behind.
+			later := func() time.Time { return time.Now().Add(confirm.ClaimAge + time.Second) }
+			h.Runner = dbtest.NewRunner(t, "finance", h.server, confirm.NewDesk(store, h.Journal, later), h.Journal)
+			first := string(h.Encode(h.Answer(bob(t.Context()), p.ID, true)))
+			again := string(h.Encode(h.Answer(bob(t.Context()), p.ID, true)))
+			if !strings.Contains(first, "has been approved with $1,000,000") || again != first {
+				t.Errorf("got %s, then %s", first, again)
+			}
+			if kept := receipts(h, bob(t.Context())); kept != 1 || status(h, "MKT") != "approved" {
+				t.Errorf("%d receipts are kept, the budget is %s", kept, status(h, "MKT"))
+			}
+		})
+	}
+}
+
+// die starts a child that carries out the order, and kills it where it stops.
+func die(t *testing.T, h *house, o order) {
+	t.Helper()
+	url, err := database.LoginURL(h.AdminURL, finance.Login, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Database = url
+	encoded, _ := json.Marshal(o)
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), victim+"="+string(encoded))
+	in, _ := child.StdinPipe()
+	defer in.Close()
+	out, _ := child.StdoutPipe()
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "now\n" {
+		t.Errorf("the child said %q, %v", line, err)
+	}
+	_ = child.Process.Kill()
+	_ = child.Wait()
+}
+
+const countReceipts = `select count(*) from confirmations`
+
+func receipts(h *house, ctx context.Context) int64 {
+	h.Helper()
+	kept, _, err := database.Row[int64](ctx, h.DB, countReceipts)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return kept
+}
+
+const budgetStatus = `select status from finance.budgets where department = $1 and fiscal_year = 2026`
+
+func status(h *house, department string) string {
+	h.Helper()
+	got, _, err := database.Row[string](bob(h.Context()), h.DB, budgetStatus, department)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return got
+}
+
+// brokenLedger cannot keep a receipt, or loses the answer of its commit.
+type brokenLedger struct {
+	tool.Ledger
+	lost bool
+}
+
+func (b brokenLedger) Keep(ctx context.Context, r confirm.Receipt) error {
+	if !b.lost {
+		return fmt.Errorf("the disk is full")
+	}
+	return b.Ledger.Keep(ctx, r)
+}
+
+func (b brokenLedger) Change(ctx context.Context, fn func(context.Context) error) error {
+	err := b.Ledger.Change(ctx, fn)
+	if b.lost && err == nil {
+		return fmt.Errorf("the connection was lost")
+	}
+	return err
+}
+
+type ledgered struct {
+	*finance.Server
+	ledger tool.Ledger
+}
+
+func (l ledgered) Ledger() tool.Ledger { return l.ledger }
+
+// TestChangeWithoutReceiptIsNoChange: both or neither, and an answer that was
+// lost on its way is found again.
+func TestChangeWithoutReceiptIsNoChange(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		h := open(t)
+		desk := confirm.NewDesk(dbtest.NewRedis(t), h.Journal, nil)
+		h.Runner = dbtest.NewRunner(t, "finance", ledgered{h.server, brokenLedger{h.server.Ledger(), lost}}, desk, h.Journal)
+		p := h.Pending(bob(t.Context()), "delete_invoice", args{"invoice_id": h.id("INV-2025-009")})
+		o := h.Answer(bob(t.Context()), p.ID, true)
+		if (o.Code() == result.StatusSuccess) != lost {
+			t.Errorf("lost %v: got %s", lost, h.Encode(o))
+		}
+		h.Runner = dbtest.NewRunner(t, "finance", h.server, desk, h.Journal)
+		if left := len(get[[]invoice](h, bob(t.Context()), "list_invoices", args{"invoice_number": "INV-2025-009"})); (left == 0) != lost {
+			t.Errorf("lost %v: %d invoices are left", lost, left)
+		}
+		if o := h.Answer(bob(t.Context()), p.ID, true); o.Code() != result.StatusSuccess || receipts(h, bob(t.Context())) != 1 {
+			t.Errorf("lost %v: asked again, got %s", lost, h.Encode(o))
+		}
+	}
+}

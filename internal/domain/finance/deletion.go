@@ -1,0 +1,104 @@
+package finance
+
+import (
+	"context"
+	"fmt"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/database"
+	"countersign.dev/internal/tool"
+)
+
+func (s *Server) deletion() []tool.Tool {
+	return []tool.Tool{tool.Write(tool.Spec{
+		Name: "delete_invoice", Title: "Delete an invoice",
+		Description: "Delete, remove or cancel a vendor's invoice by its invoice_id. Changes nothing until the asker approves the confirmation. " +
+			"Refused for invoices that are approved or paid. When only the invoice number is known, find the invoice_id with list_invoices.",
+		Allow: writers,
+	}, tool.Steps[deleteInvoice, deletionCard, deletionFacts, invoiceDeleted]{Preview: s.previewDeletion, Apply: s.deleteInvoice})}
+}
+
+type deleteInvoice struct {
+	InvoiceID string `json:"invoice_id" jsonschema:"format=uuid" jsonschema_description:"The invoice to delete" suggest:"Use list_invoices tool to find valid invoice IDs: with invoice_number it finds the id of one invoice."`
+	Reason    string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Optional reason for deletion (audit trail)"`
+}
+
+// deletionCard is what the approval card shows.
+type deletionCard struct {
+	InvoiceID     string  `json:"invoiceId"`
+	InvoiceNumber string  `json:"invoiceNumber"`
+	VendorName    string  `json:"vendorName"`
+	Amount        float64 `json:"amount"`
+	Currency      string  `json:"currency"`
+	Department    string  `json:"department"`
+	Status        string  `json:"status"`
+	DueDate       string  `json:"dueDate"`
+	Reason        string  `json:"reason,omitempty"`
+
+	cents int64
+}
+
+// Message is the question that the person answers.
+func (c deletionCard) Message() string {
+	return fmt.Sprintf("Delete invoice %s of %s (%s, %s, %s, due %s)?\n\nIt will no longer be listed or paid, and this cannot be undone.",
+		c.InvoiceNumber, c.VendorName, money(c.cents), c.Department, c.Status, c.DueDate)
+}
+
+// deletionFacts is what must still be so when the deletion is approved.
+type deletionFacts struct {
+	ID, Number, Vendor, Currency, Department, Status, Due string
+	Cents                                                 int64
+}
+
+// invoiceDeleted is the answer to an approved deletion.
+type invoiceDeleted struct {
+	Deleted       bool   `json:"deleted"`
+	InvoiceID     string `json:"invoiceId"`
+	InvoiceNumber string `json:"invoiceNumber"`
+	Message       string `json:"message"`
+}
+
+const findInvoice = `
+select i.id, i.number, v.name as vendor, i.currency, d.name as department, i.status, i.due_date::text as due, i.amount_cents as cents
+from finance.invoices i
+join finance.vendors v on v.id = i.vendor_id
+join finance.departments d on d.code = i.department
+where i.id = $1 and i.deleted_at is null`
+
+func (s *Server) previewDeletion(ctx context.Context, in deleteInvoice) (deletionCard, deletionFacts, error) {
+	i, found, err := database.Row[deletionFacts](ctx, s.db, findInvoice+database.ForUpdate(ctx, s.db, "i"), in.InvoiceID)
+	switch {
+	case err != nil:
+		return deletionCard{}, deletionFacts{}, err
+	case !found:
+		return deletionCard{}, deletionFacts{}, errNoInvoice.New("Invoice with ID %s not found.", in.InvoiceID)
+	case i.Status == "approved" || i.Status == "paid":
+		return deletionCard{}, deletionFacts{}, errNotDeletable.New("Invoice %s of %s cannot be deleted: it is %s.", i.Number, i.Vendor, i.Status).With("status", i.Status)
+	}
+	card := deletionCard{i.ID, i.Number, i.Vendor, dollars(i.Cents), i.Currency, i.Department, i.Status, i.Due, in.Reason, i.Cents}
+	return card, i, nil
+}
+
+const hideInvoice = `
+update finance.invoices set deleted_at = now(), deleted_by = $2
+where id = $1 and deleted_at is null and status in ('pending', 'rejected')`
+
+func (s *Server) deleteInvoice(ctx context.Context, _ deleteInvoice, seen deletionFacts, _ confirm.Stamp) (invoiceDeleted, error) {
+	who, err := access.From(ctx)
+	if err != nil {
+		return invoiceDeleted{}, err
+	}
+	if err := database.ExecOne(ctx, s.db, hideInvoice, seen.ID, actor(who)); err != nil {
+		return invoiceDeleted{}, err
+	}
+	return invoiceDeleted{Deleted: true, InvoiceID: seen.ID, InvoiceNumber: seen.Number, Message: "Invoice " + seen.Number + " of " + seen.Vendor + " has been deleted."}, nil
+}
+
+// actor is how a record names who changed it.
+func actor(who *access.Principal) string {
+	if email := who.Email(); email != "" {
+		return email
+	}
+	return who.Username()
+}

@@ -1,0 +1,12 @@
+package finance
+
+import "time"
+
+// SetClock makes the server live at another moment.
+func (s *Server) SetClock(now func() time.Time) { s.now = now }
+
+// Spread is how an approved amount is divided among quarters.
+var Spread = spread
+
+// Money is how messages write an amount.
+var Money = money

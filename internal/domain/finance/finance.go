@@ -1,0 +1,119 @@
+package finance
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/database"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/tool"
+)
+
+// Server is the finance domain over one database.
+type Server struct {
+	db  *database.DB
+	now func() time.Time
+}
+
+// New makes the server. db is open with the login that [Migrate] made.
+func New(db *database.DB) *Server { return &Server{db: db, now: time.Now} }
+
+// Tools lists the domain's tools.
+func (s *Server) Tools() []tool.Tool {
+	return slices.Concat(s.budgets(), s.approval(), s.invoices(), s.deletion(), s.expenses())
+}
+
+// Ledger keeps the receipts of confirmed changes beside the data.
+func (s *Server) Ledger() tool.Ledger { return database.NewLedger(s.db) }
+
+// Ready reports whether the store can be read and holds a company. A database
+// that answers but is empty, or the wrong one, is not ready.
+func (s *Server) Ready(ctx context.Context) error {
+	money, err := database.Probe(ctx, s.db, `select finance.holds_money()`)
+	if err != nil {
+		return err
+	}
+	if !money {
+		return fault.ServiceDown.New("The finance database holds no budgets or no invoices.")
+	}
+	return nil
+}
+
+// Who may use the tools. Whoever may read sees every row.
+var (
+	readers = []access.Role{access.FinanceRead, access.Executive}
+	writers = []access.Role{access.FinanceWrite, access.Executive}
+)
+
+// What to do about something that is not found.
+const (
+	findInvoices = "Use list_invoices tool to find valid invoice IDs: with invoice_number it finds the id of one invoice."
+	findBudgets  = "Use list_budgets tool to see which departments and fiscal years have a budget, and which are drafts that wait for approval."
+)
+
+// The domain's fault codes.
+var (
+	errNoBudget     = &fault.Code{Name: "BUDGET_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "The department has no budget for the fiscal year, or none that waits for approval.", Suggest: findBudgets}
+	errApproved     = &fault.Code{Name: "BUDGET_ALREADY_APPROVED", Kind: fault.Conflict, Status: 200, Meaning: "The budget was approved before.", Suggest: "Use get_budget to see who approved it and when."}
+	errSameHands    = &fault.Code{Name: "SEPARATION_OF_DUTIES", Kind: fault.Forbidden, Status: 200, Meaning: "Nobody approves what they submitted themselves.", Suggest: "Ask someone else with the role finance-write or executive to approve it."}
+	errNoInvoice    = &fault.Code{Name: "INVOICE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No invoice has this id.", Suggest: findInvoices}
+	errNotDeletable = &fault.Code{Name: "INVOICE_NOT_DELETABLE", Kind: fault.Conflict, Status: 200, Meaning: "An approved or paid invoice stays on the books.", Suggest: "Only pending and rejected invoices can be deleted. Use list_invoices with status pending or rejected to find them."}
+	errNoReport     = &fault.Code{Name: "EXPENSE_REPORT_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "There is no such expense report.", Suggest: "Ask with the report_number (EXP-2026-001), or with employee_id and month (YYYY-MM)."}
+)
+
+// Codes lists the domain's fault codes, for the docs.
+func (s *Server) Codes() []*fault.Code {
+	return []*fault.Code{errNoBudget, errApproved, errSameHands, errNoInvoice, errNotDeletable, errNoReport}
+}
+
+// today is the day in UTC. Dates in this form sort like days.
+func (s *Server) today() string { return s.now().UTC().Format(time.DateOnly) }
+
+// words is a filter as people mean it: without what stands around and doubled
+// between its words.
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// mostDollars bounds the amounts that are taken from people: up to it a float64
+// has every cent.
+const mostDollars = 1e12
+
+// wholeCents reads an amount that will be written. More than two decimals, or
+// more than any company has, is INVALID_INPUT.
+func wholeCents(field string, dollars float64) (int64, error) {
+	cents := math.Round(dollars * 100)
+	switch {
+	case dollars > mostDollars:
+		return 0, fault.InvalidInput.New("%s is larger than any budget can be.", field).Suggest("Check %s: it is an amount in US dollars.", field)
+	case math.Abs(dollars*100-cents) > 1e-3:
+		return 0, fault.InvalidInput.New("An amount has two decimals at most.").Suggest("Round %s to whole cents.", field)
+	}
+	return int64(cents), nil
+}
+
+// dollars is an amount as JSON writes it.
+func dollars(cents int64) float64 { return float64(cents) / 100 }
+
+// percentOf is how much part is of whole, in per cent with one decimal.
+func percentOf(part, whole int64) float64 {
+	return math.Round(float64(part)/float64(whole)*1000) / 10
+}
+
+// money writes an amount for people: $980,000 or $385.50.
+func money(cents int64) string {
+	if cents < 0 {
+		return "-" + money(-cents)
+	}
+	whole := fmt.Sprint(cents / 100)
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if cents%100 != 0 {
+		whole += fmt.Sprintf(".%02d", cents%100)
+	}
+	return "$" + whole
+}

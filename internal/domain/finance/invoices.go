@@ -1,0 +1,162 @@
+package finance
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"countersign.dev/internal/database"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/tool"
+)
+
+// Invoice is a vendor's bill.
+type Invoice struct {
+	InvoiceID     string     `json:"invoice_id" jsonschema:"format=uuid"`
+	InvoiceNumber string     `json:"invoice_number"`
+	VendorName    string     `json:"vendor_name"`
+	VendorID      string     `json:"vendor_id"`
+	Amount        float64    `json:"amount" jsonschema:"minimum=0" db:"-"`
+	Currency      string     `json:"currency" jsonschema:"default=USD"`
+	Description   string     `json:"description"`
+	Department    string     `json:"department"`
+	Status        string     `json:"status" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=overdue" jsonschema_description:"As it is stored; whether it is past due stands in overdue"`
+	Overdue       bool       `json:"overdue" jsonschema_description:"Pending or approved, and due before today (UTC)"`
+	InvoiceDate   string     `json:"invoice_date" jsonschema:"format=date"`
+	DueDate       string     `json:"due_date" jsonschema:"format=date"`
+	SubmittedBy   string     `json:"submitted_by" jsonschema:"format=email"`
+	SubmittedAt   time.Time  `json:"submitted_at"`
+	ApprovedBy    *string    `json:"approved_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`
+	ApprovedAt    *time.Time `json:"approved_at" jsonschema:"oneof_type=string;null"`
+}
+
+// invoiceKey is where an invoice stands in lists.
+type invoiceKey struct{ Date, ID string }
+
+// Key orders lists by date, the newest first.
+func (i Invoice) Key() invoiceKey { return invoiceKey{i.InvoiceDate, i.InvoiceID} }
+
+// invoiceRow is an invoice as the queries return one.
+type invoiceRow struct {
+	Invoice
+	AmountCents int64
+}
+
+func (s *Server) invoices() []tool.Tool {
+	return []tool.Tool{tool.List(tool.Spec{
+		Name: "list_invoices", Title: "List invoices",
+		Description: "List or search vendor invoices (bills, accounts payable), the newest first: number, vendor, amount, department, status, due date, whether it is overdue. " +
+			"Filter by status (overdue: unpaid and past due), vendor (supplier), department, amount or due date. " +
+			"With invoice_number (like INV-2025-009) it finds one invoice and its invoice_id.",
+		Allow: readers, Noun: "invoices", Narrow: "status, vendor, department, amount or due date", Untrusted: []string{"description"},
+	}, s.listInvoices)}
+}
+
+type listInvoices struct {
+	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=overdue" jsonschema_description:"Filter by invoice status; overdue means pending or approved and past its due date"`
+	Vendor        string   `json:"vendor,omitempty" jsonschema_description:"Filter by vendor name (partial match)"`
+	Department    string   `json:"department,omitempty" jsonschema_description:"Filter by department, by name or code"`
+	InvoiceNumber string   `json:"invoice_number,omitempty" jsonschema_description:"Only the invoice with this number, for example INV-2025-009"`
+	DueBefore     string   `json:"due_before,omitempty" jsonschema:"format=date" jsonschema_description:"Only invoices that are due before this day (YYYY-MM-DD)"`
+	MinAmount     *float64 `json:"min_amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Only invoices of at least this amount in USD"`
+	MaxAmount     *float64 `json:"max_amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Only invoices of at most this amount in USD"`
+}
+
+// The page is cut first and only its rows are looked at closer. An invoice that
+// is due before a day is dated before it too, which says where the walk starts.
+const pageOfInvoices = `
+select i.id as invoice_id, i.number as invoice_number, v.name as vendor_name, i.vendor_id, i.amount_cents, i.currency, i.description,
+       d.name as department, i.status, i.status in ('pending', 'approved') and i.due_date < $3::date as overdue,
+       i.invoice_date::text, i.due_date::text, i.submitted_by, i.submitted_at, i.approved_by, i.approved_at
+from (
+  select * from finance.invoices
+  where deleted_at is null and (invoice_date, id) < ($1, $2)
+    and ($4 = '' or $4 = 'overdue' or status = $4)
+    and ($4 <> 'overdue' or (status in ('pending', 'approved') and due_date < $3::date))
+    and ($5 = '' or department = (select code from finance.departments where lower($5) in (lower(name), lower(code))))
+    and ($6 = '' or number = upper($6))
+    and ($7 = '' or (due_date < nullif($7, '')::date and invoice_date < nullif($7, '')::date))
+    and ($8::bigint is null or amount_cents >= $8)
+    and ($9::bigint is null or amount_cents <= $9)
+    and ($10::text[] is null or vendor_id = any ($10))
+    and ($11 = '' or vendor_id in (select id from finance.vendors where strpos(name_key, lower($11)) > 0))
+  order by invoice_date desc, id desc
+  limit $12
+) i
+join finance.vendors v on v.id = i.vendor_id
+join finance.departments d on d.code = i.department
+order by i.invoice_date desc, i.id desc`
+
+// afterAll is a key after every invoice's.
+var afterAll = invoiceKey{"9999-12-31", "ffffffff-ffff-ffff-ffff-ffffffffffff"}
+
+func (s *Server) listInvoices(ctx context.Context, in listInvoices, w tool.Window[invoiceKey]) (invoices []Invoice, err error) {
+	if in.MinAmount != nil && in.MaxAmount != nil && *in.MinAmount > *in.MaxAmount {
+		return nil, fault.InvalidInput.New("min_amount is larger than max_amount.").Suggest("Give min_amount as the smaller of the two.")
+	}
+	before := afterAll
+	if w.After != nil {
+		before = *w.After
+	}
+	err = s.db.Read(ctx, func(ctx context.Context) error {
+		few, many, err := s.vendorsNamed(ctx, words(in.Vendor))
+		if err != nil {
+			return err
+		}
+		rows, err := database.Rows[invoiceRow](ctx, s.db, pageOfInvoices, before.Date, before.ID, s.today(), in.Status, words(in.Department),
+			words(in.InvoiceNumber), in.DueBefore, atLeast(in.MinAmount), atMost(in.MaxAmount), few, many, w.Limit)
+		invoices = make([]Invoice, 0, len(rows))
+		for _, row := range rows {
+			row.Amount = dollars(row.AmountCents)
+			invoices = append(invoices, row.Invoice)
+		}
+		return err
+	})
+	return invoices, err
+}
+
+// fewVendors is up to how many vendors an invoice is looked for by name of its
+// vendor. A part that more of them have is met so often on the way that a walk
+// by date is the shorter one.
+const fewVendors = 200
+
+const findVendors = `
+select vendor_id from finance.vendor_tails
+where tail >= lower($1) collate "C" and tail < (lower($1) || chr(1114111)) collate "C"
+limit $2`
+
+// vendorsNamed finds whom a part of a name means: few vendors by their ids, nil
+// when it means none in particular; or, when they are many, the part itself.
+// What a part costs at a million invoices is in the benchmarks.
+func (s *Server) vendorsNamed(ctx context.Context, part string) (few []string, many string, err error) {
+	if part == "" {
+		return nil, "", nil
+	}
+	few, err = database.Rows[string](ctx, s.db, findVendors, part, fewVendors+1)
+	if err != nil || len(few) > fewVendors {
+		return nil, part, err
+	}
+	slices.Sort(few) // a name may hold the part twice
+	return slices.Compact(few), "", nil
+}
+
+// atLeast and atMost are the bounds of an amount in whole cents; nil is none.
+func atLeast(dollars *float64) *int64 { return bound(dollars, math.Ceil) }
+
+func atMost(dollars *float64) *int64 { return bound(dollars, math.Floor) }
+
+// bound rounds to the inside of the range, but for what is only the error of
+// counting dollars in binary.
+func bound(dollars *float64, inside func(float64) float64) *int64 {
+	if dollars == nil {
+		return nil
+	}
+	exact := min(*dollars*100, 1<<53)
+	cents := math.Round(exact)
+	if math.Abs(cents-exact) > 1e-4 {
+		cents = inside(exact)
+	}
+	whole := int64(cents)
+	return &whole
+}
