@@ -2,7 +2,6 @@ package sales
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -71,7 +70,7 @@ func (d dealDoc) deal() Deal {
 }
 
 // match is a filter that stands within a scope. Only Scope.match makes one, and
-// no read or change of this store takes any other filter.
+// find, aggregate and update take nothing else.
 type match struct{ filter bson.D }
 
 // match narrows a scope by more conditions, all of which must hold. Whatever
@@ -117,14 +116,11 @@ func (m *Mongo) Customer(ctx context.Context, s Scope, id string) (Customer, boo
 	if err != nil {
 		return Customer{}, false, nil // no document can have it
 	}
-	var d customerDoc
-	err = m.customers.FindOne(ctx, s.match(only("_id", key), only("deleted_at", nil)).filter).Decode(&d)
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return Customer{}, false, nil
+	docs, err := find[customerDoc](ctx, m.customers, s.match(only("_id", key), only("deleted_at", nil)), options.Find().SetLimit(1))
+	if err != nil || len(docs) == 0 {
+		return Customer{}, false, err
 	}
-	if err != nil {
-		return Customer{}, false, mongoFault(ctx, err)
-	}
+	d := docs[0]
 	c := Customer{
 		ID: d.ID.Hex(), Name: d.Contact.Name, Email: d.Contact.Email, Company: d.Company, Industry: d.Industry, Phone: d.Contact.Phone,
 		Address: Address(d.Address), AccountOwner: d.Owner, Tier: d.Tier, AnnualRevenue: d.AnnualRevenue,
@@ -135,22 +131,31 @@ func (m *Mongo) Customer(ctx context.Context, s Scope, id string) (Customer, boo
 }
 
 func (m *Mongo) openDeals(ctx context.Context, s Scope, customer bson.ObjectID) (count int, names []string, err error) {
-	open := s.match(only("customer_id", customer), isOpen()).filter
+	open := s.match(only("customer_id", customer), isOpen())
 	first := options.Find().SetSort(only("_id", 1)).SetLimit(namesShown).SetProjection(only("deal_name", 1))
-	docs, err := all[dealDoc](ctx, func() (*mongo.Cursor, error) { return m.deals.Find(ctx, open, first) })
+	docs, err := find[dealDoc](ctx, m.deals, open, first)
 	for _, d := range docs {
 		names = append(names, d.DealName)
 	}
 	if err != nil || len(names) < namesShown {
 		return len(names), names, err
 	}
-	n, err := m.deals.CountDocuments(ctx, open)
+	n, err := m.deals.CountDocuments(ctx, open.filter)
 	return int(n), names, mongoFault(ctx, err)
 }
 
-// all runs a query and reads it to its end.
-func all[T any](ctx context.Context, query func() (*mongo.Cursor, error)) (docs []T, err error) {
-	cursor, err := query()
+// find reads the documents that match.
+func find[T any](ctx context.Context, c *mongo.Collection, in match, how options.Lister[options.FindOptions]) (docs []T, err error) {
+	cursor, err := c.Find(ctx, in.filter, how)
+	if err != nil {
+		return nil, mongoFault(ctx, err)
+	}
+	return docs, mongoFault(ctx, cursor.All(ctx, &docs))
+}
+
+// aggregate sends the documents that match through the stages.
+func aggregate[T any](ctx context.Context, c *mongo.Collection, in match, stages ...bson.D) (docs []T, err error) {
+	cursor, err := c.Aggregate(ctx, append(mongo.Pipeline{only("$match", in.filter)}, stages...))
 	if err != nil {
 		return nil, mongoFault(ctx, err)
 	}
@@ -190,16 +195,13 @@ func (m *Mongo) page(ctx context.Context, in match, by order, limit int) ([]Deal
 	} {
 		shown = append(shown, bson.E{Key: field, Value: 1})
 	}
-	docs, err := all[dealDoc](ctx, func() (*mongo.Cursor, error) {
-		return m.deals.Aggregate(ctx, mongo.Pipeline{
-			only("$match", in.filter),
-			only("$sort", bson.D{{Key: by.column, Value: direction}, {Key: "_id", Value: direction}}),
-			only("$limit", limit),
-			only("$lookup", bson.D{{Key: "from", Value: m.customers.Name()}, {Key: "localField", Value: "customer_id"}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: "customer"}}),
-			only("$unwind", bson.D{{Key: "path", Value: "$customer"}, {Key: "preserveNullAndEmptyArrays", Value: true}}),
-			only("$project", shown),
-		})
-	})
+	docs, err := aggregate[dealDoc](ctx, m.deals, in,
+		only("$sort", bson.D{{Key: by.column, Value: direction}, {Key: "_id", Value: direction}}),
+		only("$limit", limit),
+		only("$lookup", bson.D{{Key: "from", Value: m.customers.Name()}, {Key: "localField", Value: "customer_id"}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: "customer"}}),
+		only("$unwind", bson.D{{Key: "path", Value: "$customer"}, {Key: "preserveNullAndEmptyArrays", Value: true}}),
+		only("$project", shown),
+	)
 	deals := make([]Deal, len(docs))
 	for i, d := range docs {
 		deals[i] = d.deal()
@@ -277,15 +279,13 @@ func (m *Mongo) Sums(ctx context.Context, s Scope, q Quarter) (Sums, error) {
 		Value    float64 `bson:"value"`
 		Weighted float64 `bson:"weighted"`
 	}
-	rows, err := all[stageSum](ctx, func() (*mongo.Cursor, error) {
-		return m.deals.Aggregate(ctx, mongo.Pipeline{
-			only("$match", s.match(only("$or", bson.A{
-				only("actual_close_date", during),
-				bson.D{{Key: "actual_close_date", Value: nil}, {Key: "expected_close_date", Value: during}},
-			})).filter),
-			only("$group", bson.D{{Key: "_id", Value: "$stage"}, {Key: "count", Value: only("$sum", 1)}, {Key: "value", Value: only("$sum", "$value")}, {Key: "weighted", Value: weighted}}),
-		})
-	})
+	rows, err := aggregate[stageSum](ctx, m.deals,
+		s.match(only("$or", bson.A{
+			only("actual_close_date", during),
+			bson.D{{Key: "actual_close_date", Value: nil}, {Key: "expected_close_date", Value: during}},
+		})),
+		only("$group", bson.D{{Key: "_id", Value: "$stage"}, {Key: "count", Value: only("$sum", 1)}, {Key: "value", Value: only("$sum", "$value")}, {Key: "weighted", Value: weighted}}),
+	)
 	if err != nil {
 		return Sums{}, err
 	}
@@ -307,9 +307,7 @@ type quotaDoc struct {
 }
 
 func (m *Mongo) target(ctx context.Context, s Scope, q Quarter) (sum float64, err error) {
-	quotas, err := all[quotaDoc](ctx, func() (*mongo.Cursor, error) {
-		return m.quotas.Find(ctx, s.match(only("quarter", q.String())).filter)
-	})
+	quotas, err := find[quotaDoc](ctx, m.quotas, s.match(only("quarter", q.String())), options.Find())
 	for _, quota := range quotas {
 		sum += quota.Amount
 	}

@@ -35,6 +35,13 @@ const storeTimeout = 5 * time.Second
 // busyTimeout is how long a statement waits for another process's write.
 const busyTimeout = 2 * time.Second
 
+// At most maxReads connections read a file, and each keeps cacheSize bytes of it
+// in memory.
+const (
+	cacheSize = 16 << 20
+	maxReads  = 8
+)
+
 // OpenSQLite opens the file, or makes it; an empty path is a store in memory
 // that is gone when it is closed. The schema is made where it is missing.
 func OpenSQLite(ctx context.Context, path string) (*SQLite, error) {
@@ -56,12 +63,14 @@ func OpenSQLite(ctx context.Context, path string) (*SQLite, error) {
 	if s.read, err = openSQLite(path, true); err != nil {
 		return nil, errors.Join(err, s.write.Close())
 	}
+	s.read.SetMaxOpenConns(maxReads)
+	s.read.SetMaxIdleConns(maxReads)
 	return s, nil
 }
 
 func openSQLite(path string, readOnly bool) (*sql.DB, error) {
 	options := url.Values{"_txlock": {"immediate"}, "_pragma": {
-		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "foreign_keys(1)",
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "foreign_keys(1)", fmt.Sprintf("cache_size(-%d)", cacheSize>>10),
 	}}
 	if path == "" {
 		return sql.Open("sqlite", "file::memory:?"+options.Encode())
@@ -118,7 +127,7 @@ func (s *SQLite) Change(ctx context.Context, fn func(context.Context) error) err
 	if err != nil {
 		return sqliteFault(ctx, err)
 	}
-	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to undo
+	defer func() { _ = tx.Rollback() }() // after a commit there is nothing to undo
 	if err := fn(context.WithValue(ctx, transaction{s}, tx)); err != nil {
 		return err
 	}
@@ -162,12 +171,9 @@ func (s *SQLite) Find(ctx context.Context, owner access.Owner, id confirm.ID) (j
 func (s *SQLite) Ready(ctx context.Context) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	for table, probe := range map[string]string{
-		"customers": `select exists (select 1 from customers)`,
-		"deals":     `select exists (select 1 from deals)`,
-	} {
+	for _, table := range []string{"customers", "deals"} {
 		var some bool
-		if err := s.read.QueryRowContext(ctx, probe).Scan(&some); err != nil {
+		if err := s.read.QueryRowContext(ctx, "select exists (select 1 from "+table+")").Scan(&some); err != nil {
 			return sqliteFault(ctx, err)
 		}
 		if !some {

@@ -129,17 +129,14 @@ func (s *SQLite) Deal(ctx context.Context, scope Scope, id string) (d Deal, foun
 	return d, err == nil, sqliteFault(ctx, err)
 }
 
-// Everybody's deals are one page of an index. Somebody's are a page of each
-// owner they see, of which the best are taken: the cost depends on the owners,
-// never on the number of deals.
+// A page of everybody's deals is a stretch of one index. Of somebody's it is a
+// stretch for each owner they see, of which the best are taken: the cost depends
+// on the owners, never on the number of deals.
 const (
-	fromAllDeals = `
-from deals d join owners k on k.id = d.owner_id join customers c on c.id = d.customer_id
-where d.rowid in (select x.rowid from deals x where `
-	fromOwnersDeals = `
-from owners k cross join deals d on d.rowid in (select x.rowid from deals x where x.owner_id = k.id and `
-	withCustomer = `
-join customers c on c.id = d.customer_id where `
+	fromDeals = `
+from deals d join owners k on k.id = d.owner_id join customers c on c.id = d.customer_id where d.rowid in (`
+	ofOwners = `select y.rowid from owners k cross join deals y on y.rowid in (`
+	stretch  = `select x.rowid from deals x where `
 )
 
 // Deals returns a page.
@@ -158,21 +155,18 @@ func (s *SQLite) Deals(ctx context.Context, scope Scope, q DealQuery) ([]Deal, e
 	return deals, err
 }
 
-func dealsStatement(scope Scope, q DealQuery) (string, []any) {
+func dealsStatement(scope Scope, q DealQuery) (statement string, args []any) {
 	by := orders[q.Sort]
-	page := q.filter(by)
-	page.args = append(page.args, q.Limit)
-	of := scope.owners()
+	filter, of := q.filter(by), scope.owners()
 	if q.Owner != "" {
 		of.and("k.owner = ?", q.Owner)
 	}
-	inner := page.String() + " order by " + by.of("x") + " limit ?)"
-	last := " order by " + by.of("d") + " limit ?"
-	args := append(append(page.args, of.args...), q.Limit)
-	if len(of.texts) == 0 {
-		return dealColumns + fromAllDeals + inner + last, args
+	page, args := stretch+filter.String()+by.first("x"), append(filter.args, q.Limit)
+	if len(of.texts) > 0 {
+		page = ofOwners + stretch + "x.owner_id = k.id and " + filter.String() + by.first("x") + ") where " + of.String() + by.first("y")
+		args = append(append(args, of.args...), q.Limit)
 	}
-	return dealColumns + fromOwnersDeals + inner + withCustomer + of.String() + last, args
+	return dealColumns + fromDeals + page + ")" + by.first("d"), append(args, q.Limit)
 }
 
 // order is a way to sort deals: by a column and then by the id, both in the
@@ -188,8 +182,9 @@ var orders = map[Sort]order{
 	ByClosing: {"expected_close_date", "asc", ">", func(k DealKey) any { return k.Closing }},
 }
 
-func (o order) of(table string) string {
-	return table + "." + o.column + " " + o.direction + ", " + table + ".id " + o.direction
+// first sorts the rows of a table and takes as many as a parameter says.
+func (o order) first(table string) string {
+	return " order by " + table + "." + o.column + " " + o.direction + ", " + table + ".id " + o.direction + " limit ?"
 }
 
 // filter is the condition on a deal x: what was asked for, and where to go on.

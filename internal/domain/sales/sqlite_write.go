@@ -41,7 +41,7 @@ func (s *SQLite) Fill(ctx context.Context, rows company.Sales) (err error) {
 	if err != nil {
 		return sqliteFault(ctx, err)
 	}
-	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to undo
+	defer func() { _ = tx.Rollback() }() // after a commit there is nothing to undo
 	f := &filling{ctx: ctx, tx: tx, owners: map[string]int64{}}
 	for c := range rows.Customers {
 		f.customer(c)
