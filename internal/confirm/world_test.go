@@ -47,7 +47,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
-	r, err := state.Open(t.Context(), "redis://"+m.Addr(), nil)
+	r, err := state.Open(t.Context(), "redis://"+m.Addr(), &state.Options{Connections: 8, Timeout: 20 * time.Second}) // a busy machine is no outage
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,10 +23,11 @@ import (
 
 // Options are the choices of a Redis. Nil and the zero value are good.
 type Options struct {
-	Prefix  string        // stands in front of every key, so that several may share a server
-	Timeout time.Duration // of each call; default 2 s
-	Entries int           // a log keeps this many entries, the newest; default 10,000
-	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	Prefix      string        // stands in front of every key, so that several may share a server
+	Timeout     time.Duration // of each call, the wait for a connection included; default 2 s
+	Connections int           // at once; default 32
+	Entries     int           // a log keeps this many entries, the newest; default 10,000
+	Dial        func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Redis is a connection to one server. It is safe for many goroutines. Every
@@ -56,13 +58,7 @@ func Open(ctx context.Context, url string, o *Options) (*Redis, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	r := &Redis{prefix: o.Prefix, timeout: 2 * time.Second, entries: 10_000}
-	if o.Timeout > 0 {
-		r.timeout = o.Timeout
-	}
-	if o.Entries > 0 {
-		r.entries = int64(o.Entries)
-	}
+	r := &Redis{prefix: o.Prefix, timeout: cmp.Or(o.Timeout, 2*time.Second), entries: int64(cmp.Or(o.Entries, 10_000))}
 	redis.SetLogger(silent{})
 	r.client = redis.NewClient(r.settle(parsed, o))
 	if err := r.Ping(ctx); err != nil {
@@ -78,7 +74,7 @@ func (r *Redis) settle(p *redis.Options, o *Options) *redis.Options {
 	p.ContextTimeoutEnabled = true
 	p.MaxRetries = -1 // a claim whose answer was lost must not be made again: it would lose against itself
 	p.DialerRetries = 1
-	p.PoolSize = 32
+	p.PoolSize = cmp.Or(o.Connections, 32)
 	p.PipelinePoolSize = -1
 	p.ReadBufferSize, p.WriteBufferSize = 8<<10, 8<<10
 	p.DisableIdentity = true
