@@ -180,10 +180,7 @@ func TestDeletedCustomerIsGoneForEverybody(t *testing.T) {
 }
 
 func TestReceiptOutlivesTheProcess(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		if r.again == nil {
-			t.Skip("a store in memory lives in one process; the file leg is the proof")
-		}
+	onSharedEngines(t, func(t *testing.T, r *rig) {
 		b := bookOf(company.At(day).Sales())
 		fill(t, r, b)
 		c := closing(b.deals[2].ID, "left-behind", 1)
@@ -246,10 +243,7 @@ func TestReceiptWithoutItsChangeIsRefused(t *testing.T) {
 }
 
 func TestStoreAwayAndBack(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		if r.cut == nil {
-			t.Skip("a store in memory cannot be away")
-		}
+	onSharedEngines(t, func(t *testing.T, r *rig) {
 		b := bookOf(company.At(day).Sales())
 		fill(t, r, b)
 		c := closing(b.deals[2].ID, "away", 1)
