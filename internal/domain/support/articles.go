@@ -1,0 +1,89 @@
+package support
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/tool"
+)
+
+// Article is a page of the knowledge base.
+type Article struct {
+	ID        string    `json:"article_id"`
+	Title     string    `json:"title"`
+	Content   string    `json:"content"`
+	Summary   string    `json:"summary"`
+	Category  string    `json:"category"`
+	Tags      []string  `json:"tags"`
+	Author    string    `json:"author" jsonschema_description:"E-mail address of the employee who wrote it."`
+	Status    string    `json:"status" jsonschema:"enum=draft,enum=published,enum=archived"`
+	Views     int       `json:"view_count" jsonschema:"minimum=0"`
+	Votes     int       `json:"helpful_votes" jsonschema:"minimum=0"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	Score     float64   `json:"_score,omitempty" jsonschema_description:"Relevance; comparable within one answer only."`
+	Highlight []string  `json:"highlight,omitempty" jsonschema_description:"Excerpts around the words that were found, which stand between ** and **."`
+}
+
+// Key is where the article stands in both orders.
+func (a Article) Key() Key {
+	return Key{Score: a.Score, Created: a.CreatedAt.UnixMilli(), ID: a.ID}
+}
+
+// articleTexts are the fields that nobody vouches for.
+var articleTexts = []string{"title", "content", "summary", "tags", "highlight"}
+
+func (s *Server) articleTools() []tool.Tool {
+	return []tool.Tool{
+		tool.Read(tool.Spec{
+			Name: "get_knowledge_article", Title: "Knowledge base article", Allow: readers, Untrusted: articleTexts,
+			Description: "Show one knowledge base article in full: title, content, category, author, status, views and helpful votes. " +
+				"Needs the article's id, such as KB-001, which search_knowledge_base shows as article_id.",
+		}, s.getArticle),
+		tool.List(tool.Spec{
+			Name: "search_knowledge_base", Title: "Search the knowledge base", Allow: readers, Untrusted: articleTexts,
+			Description: "Search the knowledge base: articles, guides and how-to instructions that answer questions such as how do I reset my password. " +
+				"Filter by category (security, getting-started, troubleshooting …). " + grammar,
+			Noun: "articles", Narrow: "more words or a category",
+		}, s.searchArticles),
+	}
+}
+
+type getArticle struct {
+	ArticleID string `json:"article_id" jsonschema_description:"The article's id, such as KB-001" suggest:"Use search_knowledge_base tool to find valid article IDs."`
+}
+
+// getArticle finds an article by its id, in capitals or not.
+func (s *Server) getArticle(ctx context.Context, in getArticle) (Article, error) {
+	scope, _, err := scopeIn(ctx)
+	if err != nil {
+		return Article{}, err
+	}
+	a, found, err := s.store.Article(ctx, scope, in.ArticleID)
+	if capital := strings.ToUpper(in.ArticleID); !found && err == nil && capital != in.ArticleID {
+		a, found, err = s.store.Article(ctx, scope, capital)
+	}
+	if err == nil && !found {
+		err = errArticleNotFound.New("Article not found. Verify the article ID is correct.")
+	}
+	return a, err
+}
+
+type searchArticles struct {
+	Query    string `json:"query" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"Words to search for; * for every article"`
+	Category string `json:"category,omitempty" jsonschema_description:"Filter by category"`
+}
+
+func (s *Server) searchArticles(ctx context.Context, in searchArticles, w tool.Window[Key]) ([]Article, error) {
+	scope, _, err := scopeIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	find := ParseQuery(in.Query)
+	rows, err := s.store.Articles(ctx, scope, ArticleQuery{Find: find, Category: in.Category, After: w.After, Limit: w.Limit})
+	for i := range rows {
+		rows[i].Highlight = find.highlight(rows[i].Title, rows[i].Summary, rows[i].Content)
+	}
+	return rows, err
+}

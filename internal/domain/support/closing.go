@@ -1,0 +1,121 @@
+package support
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
+)
+
+// leastResolution is how many characters a resolution has at least, besides the
+// spaces around it.
+const leastResolution = 10
+
+type closeTicket struct {
+	TicketID         string `json:"ticket_id" jsonschema_description:"The ticket's id, such as TICK-004" suggest:"Use search_tickets tool to find valid ticket IDs."`
+	Resolution       string `json:"resolution" jsonschema:"minLength=10,maxLength=2000" jsonschema_description:"Resolution summary for the ticket"`
+	ResolutionType   string `json:"resolution_type,omitempty" jsonschema:"enum=solved,enum=workaround,enum=duplicate,enum=cannot_reproduce,enum=wont_fix,default=solved"`
+	CustomerNotified bool   `json:"customer_notified,omitempty" jsonschema:"default=true" jsonschema_description:"Whether the customer was told"`
+}
+
+// closingCard is what is shown before a ticket is closed.
+type closingCard struct {
+	TicketID           string `json:"ticketId"`
+	Subject            string `json:"subject"`
+	CustomerName       string `json:"customerName"`
+	CustomerEmail      string `json:"customerEmail" mask:"caller,mailbox"`
+	Priority           string `json:"priority"`
+	CurrentStatus      string `json:"currentStatus"`
+	NewStatus          string `json:"newStatus"`
+	PreviousResolution string `json:"previousResolution,omitempty"`
+	Resolution         string `json:"resolution"`
+	ResolutionType     string `json:"resolutionType"`
+	CustomerNotified   bool   `json:"customerNotified"`
+
+	Relation access.Relation `json:"-"`
+}
+
+// Message is the question that the card asks. What the customer wrote stands on
+// the card only: the question also travels to where nobody marks it as theirs.
+func (c closingCard) Message() string {
+	told := "The customer has been notified."
+	if !c.CustomerNotified {
+		told = "The customer has not been notified."
+	}
+	return fmt.Sprintf("Close ticket %s (%s priority, %s) as %s, with the resolution: %s\n%s This cannot be undone.",
+		c.TicketID, c.Priority, spoken(c.CurrentStatus), spoken(c.ResolutionType), c.Resolution, told)
+}
+
+// spoken writes a value of an enumeration for people.
+func spoken(value string) string { return strings.ReplaceAll(value, "_", " ") }
+
+// ticketFacts is what a person saw of a ticket.
+type ticketFacts struct {
+	Version Version
+	Ticket  Ticket
+}
+
+// Closed is what closing a ticket came to.
+type Closed struct {
+	Closed           bool   `json:"closed"`
+	TicketID         string `json:"ticketId"`
+	Subject          string `json:"subject"`
+	Status           string `json:"status"`
+	Resolution       string `json:"resolution"`
+	ResolutionType   string `json:"resolutionType"`
+	CustomerNotified bool   `json:"customerNotified"`
+	Message          string `json:"message"`
+}
+
+func (s *Server) previewClosing(ctx context.Context, in closeTicket) (closingCard, ticketFacts, error) {
+	scope, _, err := scopeIn(ctx)
+	if err != nil {
+		return closingCard{}, ticketFacts{}, err
+	}
+	t, err := s.ticket(ctx, scope, in.TicketID)
+	switch {
+	case err != nil:
+		return closingCard{}, ticketFacts{}, err
+	case t.Status == ticketClosed:
+		return closingCard{}, ticketFacts{}, errTicketAlreadyClosed.New("Ticket %s was closed before.", t.ID)
+	case utf8.RuneCountInString(strings.TrimSpace(in.Resolution)) < leastResolution:
+		return closingCard{}, ticketFacts{}, fault.InvalidInput.New("The resolution says less than %d characters.", leastResolution).Suggest("Say what was wrong and what was done.")
+	}
+	card := closingCard{
+		TicketID: t.ID, Subject: t.Subject, CustomerName: t.CustomerName, CustomerEmail: t.CustomerEmail, Priority: t.Priority,
+		CurrentStatus: t.Status, NewStatus: ticketClosed, PreviousResolution: t.Resolution,
+		Resolution: in.Resolution, ResolutionType: in.ResolutionType, CustomerNotified: in.CustomerNotified,
+	}
+	return card, ticketFacts{t.Version, t}, nil
+}
+
+func (s *Server) closeTicket(ctx context.Context, in closeTicket, seen ticketFacts, stamp confirm.Stamp) (Closed, error) {
+	scope, who, err := scopeIn(ctx)
+	if err != nil {
+		return Closed{}, err
+	}
+	t := seen.Ticket
+	out := Closed{
+		Closed: true, TicketID: t.ID, Subject: t.Subject, Status: ticketClosed, Resolution: in.Resolution, ResolutionType: in.ResolutionType,
+		CustomerNotified: in.CustomerNotified, Message: fmt.Sprintf("Ticket %s has been closed as %s.", t.ID, spoken(in.ResolutionType)),
+	}
+	answer, err := stamp.Receipt(out)
+	if err != nil {
+		return Closed{}, err
+	}
+	done, err := s.store.CloseTicket(ctx, scope, Closing{
+		ID: t.ID, Version: seen.Version, Resolution: in.Resolution, ResolutionType: in.ResolutionType, CustomerNotified: in.CustomerNotified,
+		By: who.Email(), At: s.now().UTC(), Receipt: confirm.Receipt{ID: stamp.ID, Owner: stamp.Owner, Tool: "close_ticket", Answer: answer},
+	})
+	if err != nil {
+		return Closed{}, err
+	}
+	if !done {
+		return Closed{}, fault.ConfirmationStale.New("What you were shown has changed since. Nothing was changed.")
+	}
+	return out, nil
+}

@@ -1,0 +1,134 @@
+package support
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Query is what somebody searches for. It is made by [ParseQuery] alone, and a
+// store builds its own query from it, so that no character that people type is
+// ever syntax there. The zero value finds nothing.
+type Query struct {
+	every bool // everything but what without says
+	with  []term
+	minus []term
+}
+
+// term is a word, the beginning of one, or several words that stand one after
+// the other. Its words are folded and never empty.
+type term struct {
+	words  []string
+	prefix bool // the one word is a beginning
+}
+
+// ParseQuery reads a query. Words are AND-ed, "a phrase" holds words together,
+// -without excludes a word or a phrase, prefix* finds what begins so, and * alone
+// is everything. Every other character only separates words; words that it
+// separates without a space (TICK-004, 3.5) are a phrase. Any text is a query:
+// one without a word finds nothing, one that only excludes finds everything
+// else.
+func ParseQuery(text string) Query {
+	var q Query
+	for rest := text; rest != ""; {
+		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+		minus := len(rest) > 1 && rest[0] == '-' && startsTerm(rest[1:])
+		if minus {
+			rest = rest[1:]
+		}
+		for glued := true; glued; { // "a phrase"another: the minus is the first one's
+			var t term
+			t, rest, glued = nextTerm(rest)
+			q.add(t, minus)
+			minus = false
+		}
+	}
+	q.every = len(q.with) == 0 && (len(q.minus) > 0 || strings.TrimSpace(text) == "*")
+	return q
+}
+
+// startsTerm reports whether a minus before this text excludes something.
+func startsTerm(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r == '"' || inWord(r)
+}
+
+// nextTerm takes a term from the start of a text. glued says that what is left
+// follows without a space.
+func nextTerm(text string) (t term, rest string, glued bool) {
+	if inner, ok := strings.CutPrefix(text, `"`); ok {
+		if phrase, after, closed := strings.Cut(inner, `"`); closed {
+			return term{words: wordsOf(phrase)}, after, after != "" && !startsWithSpace(after)
+		}
+		text = inner // a quote that nothing closes is a character like another
+	}
+	end := strings.IndexFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '"' })
+	if end < 0 {
+		end = len(text)
+	}
+	chunk, rest := text[:end], text[end:]
+	t = term{words: wordsOf(chunk)}
+	t.prefix = len(t.words) == 1 && starred(chunk)
+	return t, rest, strings.HasPrefix(rest, `"`)
+}
+
+func startsWithSpace(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsSpace(r)
+}
+
+// starred reports whether a star follows the first word of a text.
+func starred(text string) (yes bool) {
+	eachWord(text, func(w word) bool {
+		yes = strings.HasPrefix(text[w.end:], "*")
+		return false
+	})
+	return yes
+}
+
+func (q *Query) add(t term, minus bool) {
+	to := &q.with
+	if minus {
+		to = &q.minus
+	}
+	if len(t.words) > 0 && !slices.ContainsFunc(*to, t.equal) {
+		*to = append(*to, t)
+	}
+}
+
+func (t term) equal(other term) bool {
+	return t.prefix == other.prefix && slices.Equal(t.words, other.words)
+}
+
+// Nothing reports whether there is nothing to search for.
+func (q Query) Nothing() bool { return !q.every && len(q.with) == 0 }
+
+// Scored reports whether rows match better or worse. Otherwise they are shown
+// newest first.
+func (q Query) Scored() bool { return len(q.with) > 0 }
+
+// String writes the query so that ParseQuery reads the same one again.
+func (q Query) String() string {
+	var parts []string
+	if q.every && len(q.minus) == 0 {
+		return "*"
+	}
+	for _, t := range q.with {
+		parts = append(parts, t.String())
+	}
+	for _, t := range q.minus {
+		parts = append(parts, "-"+t.String())
+	}
+	return strings.Join(parts, " ")
+}
+
+func (t term) String() string {
+	switch {
+	case t.prefix:
+		return t.words[0] + "*"
+	case len(t.words) == 1:
+		return t.words[0]
+	}
+	return `"` + strings.Join(t.words, " ") + `"`
+}

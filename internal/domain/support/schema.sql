@@ -1,0 +1,62 @@
+create table if not exists tickets (
+  n                 integer primary key,
+  id                text not null unique,
+  subject           text not null,
+  description       text not null,
+  status            text not null check (status in ('open', 'in_progress', 'pending', 'resolved', 'closed')),
+  priority          text not null check (priority in ('low', 'medium', 'high', 'critical')),
+  customer_id       text not null,
+  customer_name     text not null,
+  customer_email    text not null,
+  assigned_to       text,
+  category          text not null,
+  tags              text not null check (json_valid(tags)),
+  created_at        integer not null, -- Unix milliseconds, here and below
+  updated_at        integer not null,
+  resolved_at       integer,
+  resolution        text not null default '',
+  resolution_type   text,
+  customer_notified integer,
+  closed_by         text,
+  version           integer not null default 1
+) strict;
+
+-- Everything newest first, and each way to narrow it.
+create index if not exists tickets_newest on tickets (created_at, id);
+create index if not exists tickets_status on tickets (status, priority, created_at, id);
+create index if not exists tickets_status_newest on tickets (status, created_at, id);
+create index if not exists tickets_priority on tickets (priority, created_at, id);
+create index if not exists tickets_customer on tickets (customer_id, created_at, id);
+
+create table if not exists articles (
+  n          integer primary key,
+  id         text not null unique,
+  title      text not null,
+  summary    text not null,
+  content    text not null,
+  category   text not null,
+  tags       text not null check (json_valid(tags)),
+  author     text not null,
+  status     text not null check (status in ('draft', 'published', 'archived')),
+  views      integer not null check (views >= 0),
+  votes      integer not null check (votes >= 0),
+  created_at integer not null,
+  updated_at integer not null
+) strict;
+
+create index if not exists articles_newest on articles (created_at, id, status);
+create index if not exists articles_category on articles (category, created_at, id);
+
+-- The words of the rows, cut and folded before they come here: the tokenizer
+-- has nothing left to do but to split at spaces. They name their row by n.
+create virtual table if not exists tickets_words using fts5 (head, body, content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '2 3');
+create virtual table if not exists articles_words using fts5 (head, body, content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '2 3');
+
+-- Receipts of confirmed changes, written in the same transaction.
+create table if not exists confirmations (
+  id            text primary key,
+  owner_issuer  text not null,
+  owner_subject text not null,
+  tool          text not null,
+  receipt       text not null
+) strict, without rowid;

@@ -1,0 +1,106 @@
+package support
+
+import (
+	"context"
+	"time"
+
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/tool"
+)
+
+// Store keeps tickets, articles and receipts. [SQLite] and [Elastic] are it, and
+// one suite holds both to the same behaviour.
+//
+// A store that cannot be reached is SERVICE_UNAVAILABLE, a deadline that passes
+// is TIMEOUT, a statement that fails is DATABASE_ERROR.
+type Store interface {
+	Reader
+	Writer
+	tool.Ledger
+
+	// Ready reads a ticket and an article as a search would, or names what has
+	// none.
+	Ready(ctx context.Context) error
+	// Fill adds the rows that are not there yet, by their ids.
+	Fill(ctx context.Context, rows company.Support) error
+	// Close releases the store; it is not used afterwards.
+	Close() error
+}
+
+// Reader finds rows within a scope. What lies outside of it does not exist.
+type Reader interface {
+	// Ticket returns one ticket as it is now, written a moment ago or not.
+	Ticket(ctx context.Context, s Scope, id string) (t Ticket, found bool, err error)
+	// Tickets returns at most q.Limit tickets after q.After: the best matches
+	// first, or without words the newest. Rows that others have just written may
+	// be missing for as long as the store's index takes.
+	Tickets(ctx context.Context, s Scope, q TicketQuery) ([]Ticket, error)
+	// Article and Articles are the same for the knowledge base.
+	Article(ctx context.Context, s Scope, id string) (a Article, found bool, err error)
+	Articles(ctx context.Context, s Scope, q ArticleQuery) ([]Article, error)
+}
+
+// Writer makes the one change. It is atomic with the receipt it carries, and
+// happens only while the ticket is as it was seen: it returns false, having
+// changed nothing, when the ticket has another version, is closed, or is out of
+// scope. It runs inside Ledger.Change.
+type Writer interface {
+	CloseTicket(ctx context.Context, s Scope, c Closing) (done bool, err error)
+}
+
+// TicketQuery says which tickets, and from where. Empty fields do not filter.
+type TicketQuery struct {
+	Find       Query
+	Status     string
+	Priority   string
+	CustomerID string
+	After      *Key
+	Limit      int
+}
+
+// ArticleQuery says which articles, and from where.
+type ArticleQuery struct {
+	Find     Query
+	Category string
+	After    *Key
+	Limit    int
+}
+
+// Key is where a row stands: by score and id when the query has words, else by
+// the time it was created and the id, newest first.
+type Key struct {
+	Score   float64 `json:"s"`
+	Created int64   `json:"c"` // Unix milliseconds
+	ID      string  `json:"i"`
+}
+
+// Version is what a store compares before it changes a ticket. SQLite counts a
+// number; Elasticsearch has a sequence number and a primary term.
+type Version struct {
+	Number int64
+	Term   int64
+}
+
+// Closing is what happens to a ticket that is closed.
+type Closing struct {
+	ID               string
+	Version          Version // as it was seen
+	Resolution       string
+	ResolutionType   string
+	CustomerNotified bool
+	By               string    // e-mail
+	At               time.Time // closed; resolved too, unless it was before
+	Receipt          confirm.Receipt
+}
+
+// storeTimeout bounds a call whose context has no deadline.
+const storeTimeout = 5 * time.Second
+
+// bounded gives a deadline to a call that has none.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, storeTimeout)
+}

@@ -1,0 +1,72 @@
+package support
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/tool"
+)
+
+// Server is the support domain over one store. It is safe for concurrent use.
+type Server struct {
+	store Store
+	now   func() time.Time
+}
+
+// New makes the domain over a store, which it owns from then on. A nil now is
+// time.Now; it decides when a ticket was closed.
+func New(store Store, now func() time.Time) *Server {
+	if now == nil {
+		now = time.Now
+	}
+	return &Server{store: store, now: now}
+}
+
+// Who may call what. Both lists hold the executive: they may read and do everything.
+var (
+	readers = []access.Role{access.SupportRead, access.Executive}
+	writers = []access.Role{access.SupportWrite, access.Executive}
+)
+
+// Tools declares the domain's tools.
+func (s *Server) Tools() []tool.Tool {
+	return slices.Concat(s.ticketTools(), s.articleTools())
+}
+
+// Codes lists the fault codes that this domain adds to the shared ones.
+func (s *Server) Codes() []*fault.Code { return codes }
+
+// Ledger is where the receipts of confirmed changes are kept.
+func (s *Server) Ledger() tool.Ledger { return s.store }
+
+// Ready proves that there is data by searching it. A table or index that is
+// empty, missing or not ours is SERVICE_UNAVAILABLE and named.
+func (s *Server) Ready(ctx context.Context) error { return s.store.Ready(ctx) }
+
+// Seed fills in the sample company's tickets and articles. Rows that are there
+// already stay as they are, so that seeding twice changes nothing.
+func (s *Server) Seed(ctx context.Context, c *company.Company) error {
+	return s.store.Fill(ctx, c.Support())
+}
+
+// Close releases the store.
+func (s *Server) Close() error { return s.store.Close() }
+
+// The domain's own faults.
+var (
+	errTicketNotFound = &fault.Code{Name: "TICKET_NOT_FOUND", Kind: fault.NotFound, Status: 200,
+		Meaning: "No ticket has this id, or the caller may not see it.", Suggest: "Use search_tickets tool to find valid ticket IDs."}
+	errArticleNotFound = &fault.Code{Name: "ARTICLE_NOT_FOUND", Kind: fault.NotFound, Status: 200,
+		Meaning: "No article has this id, or the caller may not see it.", Suggest: "Use search_knowledge_base tool to find valid article IDs."}
+	errTicketAlreadyClosed = &fault.Code{Name: "TICKET_ALREADY_CLOSED", Kind: fault.Conflict, Status: 200,
+		Meaning: "The ticket was closed before.", Suggest: "Use search_tickets with a status to find tickets that can still be closed."}
+
+	codes = []*fault.Code{errTicketNotFound, errArticleNotFound, errTicketAlreadyClosed}
+)
+
+// grammar tells people and models how to write a query, on both tools alike.
+const grammar = `Query: the few words that must all occur (leave out question words), "an exact phrase", -word to exclude, begin* for the start of a word, * alone for everything, newest first.`
