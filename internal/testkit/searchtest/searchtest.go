@@ -1,0 +1,309 @@
+// Package searchtest gives tests a search engine: the server that
+// COUNTERSIGN_TEST_ELASTICSEARCH_URL names, else a real OpenSearch node, started
+// once a test binary. No test of ours has run against Elasticsearch's own server
+// unless that address says so: what the two have in common is tested, and
+// nothing else may be rested on.
+//
+// Only tests import it. Start with [Start] in a TestMain.
+package searchtest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+//go:embed opensearch.pom.xml
+var project []byte
+
+const (
+	engine      = "OpenSearch 2.19.6"
+	startLimit  = 90 * time.Second // a busy machine needs 30
+	stopLimit   = 5 * time.Second
+	environment = "COUNTERSIGN_TEST_ELASTICSEARCH_URL"
+)
+
+const settings = `discovery.type: single-node
+network.host: 127.0.0.1
+transport.port: 0
+action.auto_create_index: false
+cluster.routing.allocation.disk.threshold_enabled: false
+`
+
+// Server is a running server, or the reason why there is none.
+type Server struct {
+	address string
+	name    string
+	folder  string
+	made    atomic.Int64
+	missing error
+	exited  chan struct{} // closed when the node has ended
+	process *os.Process
+}
+
+// Start starts a node, or finds the server that the environment names. The
+// first start on a machine fetches 53 MB, which takes half a minute.
+func Start() *Server {
+	if address := os.Getenv(environment); address != "" {
+		return &Server{address: address, name: "the server of " + environment}
+	}
+	s := &Server{name: engine}
+	jars, err := prepare()
+	if err == nil {
+		err = s.launch(jars)
+	}
+	if err != nil {
+		s.Stop()
+		s.missing = err
+	}
+	return s
+}
+
+// Stop ends the node and removes everything it kept.
+func (s *Server) Stop() {
+	if s.process != nil {
+		_ = s.process.Signal(syscall.SIGTERM)
+		select {
+		case <-s.exited:
+		case <-time.After(stopLimit):
+			_ = s.process.Kill()
+			<-s.exited
+		}
+	}
+	if s.folder != "" {
+		_ = os.RemoveAll(s.folder)
+	}
+}
+
+// Name says which engine this is, for the last line of a test run.
+func (s *Server) Name() string {
+	if s.missing != nil {
+		return "no OpenSearch"
+	}
+	return s.name
+}
+
+// Address returns the server's URL and a prefix for the names of a test's own
+// indices, which are deleted after it. Without a server the test is skipped by
+// name, or fails where the environment has CI=true.
+func (s *Server) Address(tb testing.TB) (address, prefix string) {
+	tb.Helper()
+	switch {
+	case s.missing == nil:
+	case os.Getenv("CI") == "true":
+		tb.Fatalf("missing on this machine: %s: %v", engine, s.missing)
+	default:
+		tb.Skipf("missing on this machine: %s: %v", engine, s.missing)
+	}
+	prefix = fmt.Sprintf("test-%d-%d-", os.Getpid(), s.made.Add(1))
+	tb.Cleanup(func() {
+		if err := s.clean(prefix); err != nil {
+			tb.Log("indices were left behind: ", err)
+		}
+	})
+	return s.address, prefix
+}
+
+// clean deletes indices by their names: servers may refuse patterns.
+func (s *Server) clean(prefix string) error {
+	names, err := ask(http.MethodGet, s.address+"/_cat/indices/"+prefix+"*?h=index")
+	if list := strings.Fields(names); err == nil && len(list) > 0 {
+		_, err = ask(http.MethodDelete, s.address+"/"+strings.Join(list, ","))
+	}
+	return err
+}
+
+func ask(method, address string) (answer string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, address, nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	said, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode >= 300 {
+		err = fmt.Errorf("%s: %s", response.Status, said)
+	}
+	return string(said), err
+}
+
+// launch starts a node in a folder of its own and waits until it answers. It
+// gives up when the node says nothing for too long, or ends.
+func (s *Server) launch(jars string) error {
+	if err := s.settle(); err != nil {
+		return err
+	}
+	name := filepath.Base(s.folder)
+	command := exec.Command("java", "-Xms256m", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+		"-cp", filepath.Join(jars, "*"), "org.codelibs.opensearch.runner.OpenSearchRunner",
+		"-basePath", filepath.Join(s.folder, "node"), "-confPath", filepath.Join(s.folder, "conf"),
+		"-numOfNode", "1", "-clusterName", name, "-baseHttpPort", "-1")
+	command.Dir = s.folder
+	bindToParent(command)
+	output, written, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	command.Stdout, command.Stderr = written, written
+	s.exited = make(chan struct{})
+	started := make(chan error, 1)
+	go s.keep(command, started)
+	err = <-started
+	_ = written.Close() // the node has its own; ours would keep the reader waiting
+	if err != nil {
+		_ = output.Close()
+		return err
+	}
+	s.process = command.Process
+	if s.address, err = published(output); err != nil {
+		return err
+	}
+	_, err = ask(http.MethodGet, s.address+"/_cluster/health?wait_for_status=green&timeout=15s")
+	return err
+}
+
+// keep starts the node and stays on one thread until it has ended: the signal
+// that follows our own death belongs to the thread that started it.
+func (s *Server) keep(command *exec.Cmd, started chan<- error) {
+	defer close(s.exited)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := command.Start()
+	started <- err
+	if err == nil {
+		_ = command.Wait() // it was told to end, or published says that it did
+	}
+}
+
+// settle makes the node's folder.
+func (s *Server) settle() (err error) {
+	if s.folder, err = os.MkdirTemp("", "countersign-search-"); err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(s.folder, "conf"), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.folder, "conf", "opensearch.yml"), []byte(settings), 0o644)
+}
+
+var publishes = regexp.MustCompile(`HttpServerTransport.*publish_address \{([0-9.]+:[0-9]+)\}`)
+
+// published waits for the address that the node announces, and then drains
+// what it says: a full pipe would stop it.
+func published(output io.ReadCloser) (address string, err error) {
+	found := make(chan string, 1)
+	go func() { // ends with the node
+		defer output.Close()
+		lines := bufio.NewReader(output)
+		for {
+			line, err := lines.ReadString('\n')
+			if m := publishes.FindStringSubmatch(line); m != nil {
+				found <- "http://" + m[1]
+				break
+			}
+			if err != nil {
+				found <- ""
+				return
+			}
+		}
+		_, _ = io.Copy(io.Discard, lines)
+	}()
+	select {
+	case address := <-found:
+		if address == "" {
+			return "", errors.New("the node ended before it had an address")
+		}
+		return address, nil
+	case <-time.After(startLimit):
+		return "", fmt.Errorf("the node had no address within %s", startLimit)
+	}
+}
+
+// prepare fetches the jars, once for a machine, and returns their folder.
+func prepare() (folder string, err error) {
+	if _, err := exec.LookPath("java"); err != nil {
+		return "", errors.New("there is no Java runtime (openjdk-17-jre-headless)")
+	}
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	folder = filepath.Join(root, ".cache", "searchtest-2.19.6")
+	if kept, err := os.ReadFile(filepath.Join(folder, "pom.xml")); err == nil && bytes.Equal(kept, project) {
+		return folder, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return "", err
+	}
+	draft, err := os.MkdirTemp(filepath.Dir(folder), "searchtest-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(draft)
+	if err := fetch(draft); err != nil {
+		return "", err
+	}
+	// Whole or not at all: another test binary may be doing the same.
+	if err := os.RemoveAll(folder); err != nil {
+		return "", err
+	}
+	if err := os.Rename(draft, folder); err != nil && !exists(filepath.Join(folder, "pom.xml")) {
+		return "", err
+	}
+	return folder, nil
+}
+
+// fetch copies the engine and everything that it needs into a folder.
+func fetch(folder string) error {
+	if _, err := exec.LookPath("mvn"); err != nil {
+		return errors.New("there is no Maven (maven) to fetch it with")
+	}
+	description := filepath.Join(folder, "pom.xml")
+	if err := os.WriteFile(description, project, 0o644); err != nil {
+		return err
+	}
+	command := exec.Command("mvn", "-B", "-q", "-f", description, "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies",
+		"-DincludeScope=runtime", "-DoutputDirectory="+folder)
+	if said, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("fetching %s: %w: %s", engine, err, strings.TrimSpace(string(said)))
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func moduleRoot() (string, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for ; !exists(filepath.Join(folder, "go.mod")); folder = filepath.Dir(folder) {
+		if folder == filepath.Dir(folder) {
+			return "", errors.New("there is no go.mod above this folder")
+		}
+	}
+	return folder, nil
+}
