@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -330,7 +331,7 @@ func TestTerminalCommands(t *testing.T) {
 func command1(t *testing.T, args ...string) (string, int) {
 	t.Helper()
 	var out, errs strings.Builder
-	code := run(t.Context(), program{args: args, getenv: noEnvironment, in: strings.NewReader(""), out: &out, err: &errs})
+	code := run(t.Context(), program{args: args, getenv: os.Getenv, in: strings.NewReader(""), out: &out, err: &errs})
 	if code != 0 {
 		t.Logf("%v: %s", args, errs.String())
 	}

@@ -102,7 +102,7 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	case err == nil:
 		return body, nil
 	case errors.As(err, &tooLarge):
-		return nil, oversized(w, limit)
+		return nil, oversized(w, r, limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, fault.BadRequest.New("The body did not arrive within %s.", bodyPatience).Because(err)
 	}
@@ -121,14 +121,19 @@ func CheckHeaders(w http.ResponseWriter, r *http.Request, limit int64) error {
 		return fault.UnsupportedMedia.New("A compressed body is not accepted.")
 	}
 	if r.ContentLength > limit {
-		return oversized(w, limit)
+		return oversized(w, r, limit)
 	}
 	return nil
 }
 
-// oversized also ends the connection: reading what is left would be the very
-// work that the limit refuses.
-func oversized(w http.ResponseWriter, limit int64) error {
+// drained is how much of a body that is too large is read and dropped: enough
+// for an honest client to finish sending and see the answer, instead of a
+// connection that breaks under its hands.
+const drained = 16 << 20
+
+// oversized also ends the connection: what is left beyond drained is not read.
+func oversized(w http.ResponseWriter, r *http.Request, limit int64) error {
 	w.Header().Set("Connection", "close")
+	_, _ = io.CopyN(io.Discard, r.Body, drained) // the read deadline of the body holds here too
 	return fault.BodyTooLarge.New("The body is larger than %d bytes.", limit)
 }
