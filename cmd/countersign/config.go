@@ -236,8 +236,8 @@ func (c *config) defaults() {
 	c.Model.Provider = orDefault(c.Model.Provider, "rehearsal")
 	c.Issuer.ClientID = orDefault(c.Issuer.ClientID, "countersign")
 	for name, s := range c.Servers {
-		if port, ok := defaultPorts()[name]; ok {
-			s.Listen = orDefault(s.Listen, "127.0.0.1:"+strconv.Itoa(port))
+		if d, ok := domainNamed(name); ok {
+			s.Listen = orDefault(s.Listen, "127.0.0.1:"+strconv.Itoa(d.port))
 		}
 		c.Servers[name] = s
 	}

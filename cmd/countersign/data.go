@@ -4,22 +4,10 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"net/url"
-	"strings"
 	"text/tabwriter"
 
 	"countersign.dev/internal/company"
 )
-
-// passwordOf is the password that stands in a database URL.
-func passwordOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.User == nil {
-		return ""
-	}
-	password, _ := u.User.Password()
-	return password
-}
 
 // configured parses a command that takes only --config, and loads it.
 func (c command) configured(p program, need func(*config) []string) (*config, error) {
@@ -40,10 +28,11 @@ func needAdmin(c *config) (problems []string) {
 		problems = append(problems, "line 1: databases names none")
 	}
 	for name, db := range c.Databases {
-		if _, known := domainNamed(name); !known {
+		d, known := domainNamed(name)
+		if !known {
 			problems = append(problems, fmt.Sprintf("databases.%s: there is no such server", name))
 		}
-		if db.AdminURL == "" {
+		if d.store.owner && db.AdminURL == "" {
 			problems = append(problems, fmt.Sprintf("databases.%s.admin_url is required for this command", name))
 		}
 	}
@@ -79,11 +68,7 @@ func migrate(ctx context.Context, p program, c command) error {
 		return err
 	}
 	return eachDatabase(p, conf, func(d domain, db databaseConfig) (string, error) {
-		applied, err := d.migrate(ctx, db)
-		if len(applied) == 0 {
-			return "up to date", err
-		}
-		return "applied " + strings.Join(applied, ", "), err
+		return d.store.migrate(ctx, db)
 	})
 }
 
@@ -94,7 +79,7 @@ func seed(ctx context.Context, p program, c command) error {
 	}
 	sample := company.At(today())
 	return eachDatabase(p, conf, func(d domain, db databaseConfig) (string, error) {
-		return "holds the sample company", d.seed(ctx, db, sample)
+		return "holds the sample company", d.store.seed(ctx, db, sample)
 	})
 }
 
@@ -119,11 +104,11 @@ func check(ctx context.Context, p program, c command) error {
 	}
 	fmt.Fprintln(p.out, "the configuration is valid; the audit log opens; Redis answers")
 	return eachDatabase(p, conf, func(d domain, db databaseConfig) (string, error) {
-		server, closeStore, err := d.open(ctx, db)
+		server, closeStore, err := d.store.open(ctx, db)
 		if err != nil {
 			return "", err
 		}
-		defer closeStore()
+		defer func() { _ = closeStore() }()
 		return "rows were read", server.Ready(ctx)
 	})
 }

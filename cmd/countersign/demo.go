@@ -207,11 +207,11 @@ func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[stri
 	sample := company.At(today())
 	all := map[string]databaseConfig{}
 	for _, domain := range domains() {
-		db, err := domain.demo(ctx, admin)
+		db, err := domain.store.demo(ctx, ground{adminURL: admin, folder: d.data})
 		if err != nil {
 			return nil, err
 		}
-		if err := domain.seed(ctx, db, sample); err != nil {
+		if err := domain.store.seed(ctx, db, sample); err != nil {
 			return nil, fmt.Errorf("%s: %w", domain.name, err)
 		}
 		all[domain.name] = db

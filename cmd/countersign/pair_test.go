@@ -32,7 +32,7 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pg.Stop(context.WithoutCancel(t.Context())) })
-	database, err := demoHR(t.Context(), pg.AdminURL("postgres"))
+	database, err := hrStore().demo(t.Context(), ground{adminURL: pg.AdminURL("postgres")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,22 +188,22 @@ func TestServerRefusesALoginThatCanBypass(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pg.Stop(context.WithoutCancel(t.Context())) })
-	db, err := demoHR(t.Context(), pg.AdminURL("postgres"))
+	db, err := hrStore().demo(t.Context(), ground{adminURL: pg.AdminURL("postgres")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := seedHR(t.Context(), db, company.At(today())); err != nil {
+	if err := hrStore().seed(t.Context(), db, company.At(today())); err != nil {
 		t.Fatal(err)
 	}
-	if _, closeStore, err := openHR(t.Context(), databaseConfig{URL: pg.AdminURL("postgres")}); err == nil {
-		closeStore()
+	if _, closeStore, err := hrStore().open(t.Context(), databaseConfig{URL: pg.AdminURL("postgres")}); err == nil {
+		_ = closeStore()
 		t.Error("a superuser's login was taken")
 	}
-	server, closeStore, err := openHR(t.Context(), db)
+	server, closeStore, err := hrStore().open(t.Context(), db)
 	if err != nil {
 		t.Fatalf("the application's own login: %v", err)
 	}
-	defer closeStore()
+	defer func() { _ = closeStore() }()
 	if err := server.Ready(t.Context()); err != nil {
 		t.Errorf("a seeded database is not ready: %v", err)
 	}

@@ -60,11 +60,11 @@ type place struct {
 
 // serveDomain opens a domain's store and serves its tools.
 func (p *platform) serveDomain(ctx context.Context, d domain, db databaseConfig, at place) error {
-	server, closeStore, err := d.open(ctx, db)
+	server, closeStore, err := d.store.open(ctx, db)
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
-	p.life.closing(func() error { closeStore(); return nil })
+	p.life.closing(closeStore)
 	cursors, err := p.ring("cursor")
 	if err != nil {
 		return err

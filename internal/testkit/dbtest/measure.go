@@ -52,3 +52,21 @@ func Measure(b *testing.B, call func()) {
 	b.ReportMetric(at(0.5), "p50-ms")
 	b.ReportMetric(at(0.95), "p95-ms")
 }
+
+// Vacuum does what the server's autovacuum does within a minute of a bulk load:
+// an index can answer alone only what is known to be visible to everyone. The
+// checkpoint comes first because these servers commit before they write, and
+// what is not written yet is not known to be committed.
+func Vacuum(b *testing.B, url string, tables ...string) {
+	b.Helper()
+	conn := Connect(b, url)
+	statements := []string{"checkpoint"}
+	for _, table := range tables {
+		statements = append(statements, "vacuum analyze "+table)
+	}
+	for _, statement := range statements {
+		if _, err := conn.Exec(b.Context(), statement); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/database"
+	"countersign.dev/internal/domain/finance"
+	"countersign.dev/internal/domain/hr"
+	"countersign.dev/internal/domain/sales"
+	"countersign.dev/internal/domain/support"
+)
+
+// ground is what a demo's stores are made on.
+type ground struct {
+	adminURL string // administrator of the PostgreSQL
+	folder   string // for SQLite files
+}
+
+// relational is a domain on PostgreSQL with row-level security.
+type relational struct {
+	schema, login string
+	server        func(*database.DB) domainServer
+	migrate       func(ctx context.Context, adminURL, password string) ([]string, error)
+	seed          func(ctx context.Context, adminURL string, c *company.Company) error
+}
+
+func hrStore() store {
+	return relational{
+		hr.SchemaName, hr.Login, func(db *database.DB) domainServer { return hr.New(db) }, hr.Migrate, hr.Seed,
+	}.store()
+}
+
+func financeStore() store {
+	return relational{
+		finance.SchemaName, finance.Login, func(db *database.DB) domainServer { return finance.New(db) }, finance.Migrate, finance.Seed,
+	}.store()
+}
+
+func (r relational) store() store {
+	return store{open: r.open, migrate: r.update, demo: r.demo, owner: true,
+		seed: func(ctx context.Context, db databaseConfig, c *company.Company) error {
+			return r.seed(ctx, db.AdminURL, c)
+		}}
+}
+
+// open refuses a login that could look around the policies.
+func (r relational) open(ctx context.Context, db databaseConfig) (domainServer, func() error, error) {
+	pool, err := database.Open(ctx, db.URL, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := database.SelfCheck(ctx, pool, r.schema); err != nil {
+		pool.Close()
+		return nil, nil, err
+	}
+	return r.server(pool), func() error { pool.Close(); return nil }, nil
+}
+
+func (r relational) update(ctx context.Context, db databaseConfig) (string, error) {
+	applied, err := r.migrate(ctx, db.AdminURL, passwordOf(db.URL))
+	if len(applied) == 0 {
+		return "up to date", err
+	}
+	return "applied " + strings.Join(applied, ", "), err
+}
+
+// demo migrates with a password that lives as long as the process.
+func (r relational) demo(ctx context.Context, g ground) (databaseConfig, error) {
+	password := rand.Text()
+	if _, err := r.migrate(ctx, g.adminURL, password); err != nil {
+		return databaseConfig{}, err
+	}
+	login, err := database.LoginURL(g.adminURL, r.login, password)
+	return databaseConfig{URL: login, AdminURL: g.adminURL}, err
+}
+
+// passwordOf is the password that stands in a database URL.
+func passwordOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return ""
+	}
+	password, _ := u.User.Password()
+	return password
+}
+
+// sqlitePath takes the file out of an address such as sqlite:sales.db.
+func sqlitePath(address string) (path string, ok bool) { return strings.CutPrefix(address, "sqlite:") }
+
+// salesStore is MongoDB, or SQLite for an address such as sqlite:sales.db.
+func salesStore() store {
+	open := func(ctx context.Context, db databaseConfig) (*sales.Server, error) {
+		if path, ok := sqlitePath(db.URL); ok {
+			s, err := sales.OpenSQLite(ctx, path)
+			if err != nil {
+				return nil, err
+			}
+			return sales.New(s, nil), nil
+		}
+		s, err := sales.OpenMongo(ctx, db.URL, nil)
+		if err != nil {
+			return nil, err
+		}
+		return sales.New(s, nil), nil
+	}
+	return documents(open, "sales.db")
+}
+
+// supportStore is Elasticsearch or OpenSearch, or SQLite.
+func supportStore() store {
+	open := func(ctx context.Context, db databaseConfig) (*support.Server, error) {
+		if path, ok := sqlitePath(db.URL); ok {
+			s, err := support.OpenSQLite(ctx, path)
+			if err != nil {
+				return nil, err
+			}
+			return support.New(s, nil), nil
+		}
+		s, err := support.OpenElastic(db.URL, nil)
+		if err != nil {
+			return nil, err
+		}
+		return support.New(s, nil), nil
+	}
+	return documents(open, "support.db")
+}
+
+// documentServer is a domain whose store makes its own indexes and is filled
+// through the server.
+type documentServer interface {
+	domainServer
+	Seed(ctx context.Context, c *company.Company) error
+	Close() error
+}
+
+// documents is the store of such a domain; file is its name in a demo's folder.
+func documents[S documentServer](open func(context.Context, databaseConfig) (S, error), file string) store {
+	return store{
+		open: func(ctx context.Context, db databaseConfig) (domainServer, func() error, error) {
+			s, err := open(ctx, db)
+			if err != nil {
+				return nil, nil, err
+			}
+			return s, s.Close, nil
+		},
+		migrate: func(ctx context.Context, db databaseConfig) (string, error) {
+			s, err := open(ctx, db)
+			if err != nil {
+				return "", err
+			}
+			return "its indexes are there", s.Close()
+		},
+		seed: func(ctx context.Context, db databaseConfig, c *company.Company) error {
+			s, err := open(ctx, db)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = s.Close() }()
+			return s.Seed(ctx, c)
+		},
+		demo: func(_ context.Context, g ground) (databaseConfig, error) {
+			return databaseConfig{URL: "sqlite:" + filepath.Join(g.folder, file)}, nil
+		},
+	}
+}
