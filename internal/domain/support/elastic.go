@@ -1,0 +1,185 @@
+package support
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/elastic/elastic-transport-go/v8/elastictransport"
+	"github.com/elastic/go-elasticsearch/v9/esapi"
+
+	"countersign.dev/internal/fault"
+)
+
+// The indices that support is kept in, unless the options name others.
+const (
+	TicketIndex  = "support_tickets"
+	ArticleIndex = "knowledge_base"
+)
+
+// ElasticOptions tunes an Elasticsearch or OpenSearch store. The zero value is a
+// good default.
+type ElasticOptions struct {
+	Tickets  string        // default TicketIndex
+	Articles string        // default ArticleIndex
+	Refresh  time.Duration // how long a new index may take to show a change; zero: the server's own default
+}
+
+// Elastic keeps support in Elasticsearch or OpenSearch, in two indices with
+// explicit mappings. What people type travels in JSON bodies only, never in an
+// address. It is safe for concurrent use.
+type Elastic struct {
+	client  *elastictransport.Client
+	idle    *http.Transport
+	indices [2]string // by kind
+	refresh time.Duration
+}
+
+// maxIdle is how many connections to a server are kept for the next call.
+const maxIdle = 32
+
+// OpenElastic prepares for a server without calling it: one that is away now may
+// be there for the next call. Several nodes are separated by commas. An address
+// that cannot be read is an error that does not repeat it, for it may hold a
+// password.
+func OpenElastic(addresses string, o *ElasticOptions) (*Elastic, error) {
+	if o == nil {
+		o = &ElasticOptions{}
+	}
+	e := &Elastic{indices: [2]string{TicketIndex, ArticleIndex}, refresh: o.Refresh}
+	for k, name := range map[kind]string{tickets: o.Tickets, articles: o.Articles} {
+		if name != "" {
+			e.indices[k] = name
+		}
+		if e.indices[k] != url.PathEscape(e.indices[k]) || strings.ContainsAny(e.indices[k], "*,") {
+			return nil, fmt.Errorf("%q cannot be the name of an index", e.indices[k])
+		}
+	}
+	var nodes []*url.URL
+	for address := range strings.SplitSeq(addresses, ",") {
+		u, err := url.Parse(strings.TrimSpace(address))
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return nil, errors.New("the address of the support store is not an http or https URL")
+		}
+		nodes = append(nodes, u)
+	}
+	e.idle = &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: maxIdle, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true}
+	var err error
+	e.client, err = elastictransport.NewClient(elastictransport.WithURLs(nodes...), elastictransport.WithTransport(e.idle))
+	return e, err
+}
+
+// Close ends every connection.
+func (e *Elastic) Close() error {
+	ctx, cancel := bounded(context.Background())
+	defer cancel()
+	err := e.client.Close(ctx)
+	e.idle.CloseIdleConnections()
+	return err
+}
+
+// request is any of esapi's.
+type request interface {
+	Do(ctx context.Context, transport esapi.Transport) (*esapi.Response, error)
+}
+
+// send makes a request and reads its answer.
+func (e *Elastic) send(ctx context.Context, r request, answer any) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	response, err := r.Do(ctx, e.client)
+	if err != nil {
+		return unanswered(ctx, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode >= http.StatusMultipleChoices {
+		return newRefusal(response).fault()
+	}
+	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
+		return unanswered(ctx, err)
+	}
+	_, _ = io.Copy(io.Discard, response.Body) // so that the connection can be used again
+	return nil
+}
+
+// unanswered is a call that brought no answer. The cause is kept for the log;
+// it may name addresses.
+func unanswered(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fault.Timeout.New("The support store did not answer in time.").Because(err)
+	}
+	return fault.ServiceDown.New("The support store cannot be reached.").Because(err)
+}
+
+// refusal is what a server says instead of an answer.
+type refusal struct {
+	Status int
+	Type   string
+	Reason string
+}
+
+func newRefusal(response *esapi.Response) *refusal {
+	const enough = 64 << 10
+	var said struct {
+		Error struct{ Type, Reason string }
+	}
+	// What is no JSON, from a proxy in between, leaves the status to tell.
+	_ = json.NewDecoder(io.LimitReader(response.Body, enough)).Decode(&said)
+	return &refusal{response.StatusCode, said.Error.Type, said.Error.Reason}
+}
+
+// The refusals that are told apart.
+const (
+	noIndex     = "index_not_found_exception"
+	indexExists = "resource_already_exists_exception"
+)
+
+func (r *refusal) Error() string { return fmt.Sprintf("%d %s: %s", r.Status, r.Type, r.Reason) }
+
+// fault says which of our faults a refusal is. It stays the cause: it may quote
+// the question.
+func (r *refusal) fault() error {
+	switch r.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
+		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return fault.ServiceDown.New("The support store does not serve us now.").Because(r)
+	}
+	if r.Type == noIndex {
+		return fault.ServiceDown.New("The support store has no data yet.").Because(r)
+	}
+	return fault.DatabaseError.New("The support store could not carry out the request.").Because(r)
+}
+
+// refused reports whether an error is a refusal of that type.
+func refused(err error, kind string) bool {
+	var r *refusal
+	return errors.As(err, &r) && r.Type == kind
+}
+
+// Ready finds a document of each index by its words: an index that is missing,
+// empty, or made by somebody else has none.
+func (e *Elastic) Ready(ctx context.Context) error {
+	for _, index := range e.indices {
+		probe := object{"size": 1, "_source": false, "terminate_after": 1, "query": object{"exists": object{"field": wordsField}}}
+		var found hits
+		err := e.send(ctx, search(index, probe), &found)
+		if refused(err, noIndex) {
+			return fault.ServiceDown.New("The index %s does not exist.", index).Suggest("Check the names of the indices, or seed the store.").Because(err)
+		}
+		if err != nil {
+			return err
+		}
+		if len(found.Hits.Hits) == 0 {
+			return fault.ServiceDown.New("The index %s holds nothing that can be searched.", index).Suggest("Check the names of the indices, or seed the store.")
+		}
+	}
+	return nil
+}
+
+var _ Store = (*Elastic)(nil)

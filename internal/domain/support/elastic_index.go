@@ -1,0 +1,94 @@
+package support
+
+import (
+	"context"
+	"fmt"
+	"unicode"
+
+	"github.com/elastic/go-elasticsearch/v9/esapi"
+)
+
+// object is a JSON object on its way to the server.
+type object = map[string]any
+
+// wordsField is where every word of a document is searched: the engine copies
+// the fields there, and no document holds it.
+const wordsField = "words"
+
+// Migrate makes the indices that are missing. Those that are there stay as they
+// are.
+func (e *Elastic) Migrate(ctx context.Context) error {
+	for k, fields := range map[kind]object{tickets: ticketFields(), articles: articleFields()} {
+		body := object{"settings": e.settings(), "mappings": object{"dynamic": "strict", "properties": fields}}
+		err := e.send(ctx, esapi.IndicesCreateRequest{Index: e.indices[k], Body: jsonBody(body)}, new(object))
+		if err != nil && !refused(err, indexExists) {
+			return err
+		}
+	}
+	return nil
+}
+
+// settings are those of an index. Its analyzer cuts words as words.go does.
+func (e *Elastic) settings() object {
+	index := object{"number_of_shards": 1, "auto_expand_replicas": "0-1"}
+	if e.refresh > 0 {
+		index["refresh_interval"] = fmt.Sprintf("%dms", e.refresh.Milliseconds())
+	}
+	return object{"index": index, "analysis": object{
+		"char_filter": object{"plain": object{"type": "mapping", "mappings": foldings()}},
+		"tokenizer":   object{"words": object{"type": "pattern", "pattern": `[^\p{L}\p{M}\p{N}]+`}},
+		"analyzer":    object{"words": object{"type": "custom", "char_filter": []string{"plain"}, "tokenizer": "words", "filter": []string{"lowercase"}}},
+	}}
+}
+
+// foldings are the rules of fold that lower case alone does not keep.
+func foldings() (rules []string) {
+	const beyondLatin = '\u2c00'
+	for r := rune(0x80); r < beyondLatin; r++ {
+		if folded := fold(r); folded != string(unicode.ToLower(r)) {
+			rules = append(rules, string(r)+"=>"+folded)
+		}
+	}
+	return rules
+}
+
+func keyword() object { return object{"type": "keyword"} }
+
+// worded is a field whose words are searched.
+func worded(kind string) object { return object{"type": kind, "copy_to": wordsField} }
+
+// head is a field whose words count more.
+func head() object {
+	return object{"type": "text", "analyzer": "words", "copy_to": wordsField}
+}
+
+// body is a field that is kept for reading, and searched through its copy.
+func body() object {
+	return object{"type": "text", "index": false, "norms": false, "copy_to": wordsField}
+}
+
+// kept is a text that nobody searches for.
+func kept() object { return object{"type": "keyword", "index": false, "doc_values": false} }
+
+func ticketFields() object {
+	return object{
+		wordsField:  object{"type": "text", "analyzer": "words"},
+		"ticket_id": worded("keyword"), "subject": head(), "description": body(), "status": keyword(), "priority": keyword(),
+		"customer_id": keyword(), "customer_name": worded("keyword"), "customer_email": kept(), "assigned_to": keyword(),
+		"category": keyword(), "tags": worded("keyword"),
+		"created_at": object{"type": "date"}, "updated_at": object{"type": "date"}, "resolved_at": object{"type": "date"},
+		"resolution": kept(), "resolution_type": keyword(), "customer_notified": object{"type": "boolean"}, "closed_by": keyword(),
+		"confirmation": object{"properties": object{
+			"id": keyword(), "owner": object{"properties": object{"iss": keyword(), "sub": keyword()}}, "tool": keyword(), "receipt": kept(),
+		}},
+	}
+}
+
+func articleFields() object {
+	return object{
+		wordsField:   object{"type": "text", "analyzer": "words"},
+		"article_id": worded("keyword"), "title": head(), "summary": body(), "content": body(), "category": keyword(), "tags": worded("keyword"),
+		"author": keyword(), "status": keyword(), "view_count": object{"type": "integer"}, "helpful_votes": object{"type": "integer"},
+		"created_at": object{"type": "date"}, "updated_at": object{"type": "date"},
+	}
+}

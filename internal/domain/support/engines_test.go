@@ -1,0 +1,252 @@
+package support_test
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/domain/support"
+	"countersign.dev/internal/testkit/searchtest"
+)
+
+// The contract runs on SQLite and on a search engine: a real OpenSearch node,
+// or the server of COUNTERSIGN_TEST_ELASTICSEARCH_URL. Without that address
+// nothing here has met Elasticsearch's own server.
+var engine *searchtest.Server
+
+func TestMain(m *testing.M) {
+	if runAsVictim() {
+		return
+	}
+	engine = searchtest.Start()
+	code := m.Run()
+	engine.Stop()
+	fmt.Println("engines: SQLite FTS5 (file, memory), " + engine.Name())
+	os.Exit(code)
+}
+
+// rig is a store under test, and what only the engine behind it can do.
+type rig struct {
+	support.Store
+	again   func() support.Store // another handle on the same rows: another process
+	remove  func(ticketIDs ...string)
+	touch   func(ticketID string)                     // somebody else writes the ticket
+	settled func()                                    // returns when searches show every write
+	foreign func(t *testing.T) support.Store          // where the tables or indices are somebody else's
+	misread func(t *testing.T, s support.Scope) error // asks for what the engine must refuse
+	cut     func()                                    // from now on, changes cannot reach the store
+	mend    func()
+}
+
+// engines are the implementations. Every test of the contract runs on each.
+var engines = map[string]func(t *testing.T) *rig{
+	"sqlite": fileRig,
+	"memory": memoryRig,
+	"search": searchRig,
+}
+
+func onEveryEngine(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	for _, name := range []string{"sqlite", "memory", "search"} {
+		t.Run(name, func(t *testing.T) { test(t, engines[name](t)) })
+	}
+}
+
+func memoryRig(t *testing.T) *rig { return &rig{Store: sqliteAt(t, ""), settled: func() {}} }
+
+func sqliteAt(t testing.TB, path string) *support.SQLite {
+	t.Helper()
+	s, err := support.OpenSQLite(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func fileRig(t *testing.T) *rig {
+	path := filepath.Join(t.TempDir(), "support #1?.db")
+	r := &rig{Store: sqliteAt(t, path), again: func() support.Store { return sqliteAt(t, path) }, settled: func() {}}
+	other := otherProcess(t, path)
+	run := func(statement string, args ...any) {
+		if _, err := other.Exec(statement, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.remove = func(ids ...string) {
+		for _, id := range ids {
+			run(`delete from tickets_words where rowid = (select n from tickets where id = ?)`, id)
+			run(`delete from tickets where id = ?`, id)
+		}
+	}
+	r.touch = func(id string) { run(`update tickets set priority = 'low', version = version + 1 where id = ?`, id) }
+	r.misread = func(t *testing.T, s support.Scope) error {
+		run(`drop table tickets_words`)
+		_, err := r.Tickets(t.Context(), s, support.TicketQuery{Find: support.ParseQuery("login"), Limit: 5})
+		return err
+	}
+	var hold *sql.Tx
+	r.cut = func() { // another process holds the right to write
+		var err error
+		if hold, err = other.Begin(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.mend = func() { _ = hold.Rollback() }
+	return r
+}
+
+func otherProcess(t *testing.T, path string) *sql.DB {
+	other, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: "_txlock=immediate"}).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Close() })
+	return other
+}
+
+func searchRig(t *testing.T) *rig {
+	address, prefix := engine.Address(t)
+	w := newWire(t, address)
+	c := client{t, address}
+	index := prefix + support.TicketIndex
+	open := func(tickets string) support.Store {
+		s, err := support.OpenElastic(w.address, &support.ElasticOptions{Tickets: tickets, Articles: prefix + support.ArticleIndex, Refresh: 100 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	r := &rig{Store: open(index), again: func() support.Store { return open(index) }, cut: w.cut, mend: w.mend}
+	r.settled = func() { c.do(http.MethodPost, "/"+index+","+prefix+support.ArticleIndex+"/_refresh", nil) }
+	r.remove = func(ids ...string) {
+		var lines bytes.Buffer
+		for _, id := range ids {
+			_ = json.NewEncoder(&lines).Encode(map[string]any{"delete": map[string]any{"_id": id}})
+		}
+		c.do(http.MethodPost, "/"+index+"/_bulk", &lines)
+	}
+	r.touch = func(id string) {
+		c.do(http.MethodPost, "/"+index+"/_update/"+id, bytes.NewBufferString(`{"doc":{"priority":"low"}}`))
+	}
+	r.foreign = func(t *testing.T) support.Store {
+		c.do(http.MethodPut, "/"+prefix+"foreign", nil)
+		c.do(http.MethodPut, "/"+prefix+"foreign/_doc/1?refresh=true", bytes.NewBufferString(`{"title":"Somebody else's"}`))
+		return open(prefix + "foreign")
+	}
+	r.misread = func(t *testing.T, s support.Scope) error { // a text cannot be sorted by
+		c.do(http.MethodPut, "/"+prefix+"text", bytes.NewBufferString(`{"mappings":{"properties":{"ticket_id":{"type":"text"}}}}`))
+		_, err := open(prefix+"text").Tickets(t.Context(), s, support.TicketQuery{Find: support.ParseQuery("login"), Limit: 5})
+		return err
+	}
+	return r
+}
+
+// client asks the engine past the store.
+type client struct {
+	t       testing.TB
+	address string
+}
+
+func (c client) do(method, path string, body io.Reader) []byte {
+	c.t.Helper()
+	request, err := http.NewRequestWithContext(c.t.Context(), method, c.address+path, body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	said, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode >= 300 {
+		c.t.Fatalf("%s %s: %s %s, %v", method, path, response.Status, said, err)
+	}
+	return said
+}
+
+// wire stands between a store and its server, and can be cut.
+type wire struct {
+	t       *testing.T
+	address string
+	target  string
+	local   string
+
+	mu       sync.Mutex
+	listener net.Listener
+	open     map[net.Conn]bool
+}
+
+func newWire(t *testing.T, address string) *wire {
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{t: t, target: u.Host, local: "127.0.0.1:0", open: map[net.Conn]bool{}}
+	w.mend()
+	w.local = w.listener.Addr().String()
+	u.Host = w.local
+	w.address = u.String()
+	t.Cleanup(w.cut)
+	return w
+}
+
+func (w *wire) mend() {
+	listener, err := net.Listen("tcp", w.local)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.mu.Lock()
+	w.listener = listener
+	w.mu.Unlock()
+	go func() { // ends when the listener is closed
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go w.carry(c)
+		}
+	}()
+}
+
+// carry ends when either side closes.
+func (w *wire) carry(c net.Conn) {
+	server, err := net.Dial("tcp", w.target)
+	if err != nil {
+		_ = c.Close()
+		return
+	}
+	w.mu.Lock()
+	w.open[c], w.open[server] = true, true
+	w.mu.Unlock()
+	go func() {
+		_, _ = io.Copy(server, c)
+		_ = server.Close()
+	}()
+	_, _ = io.Copy(c, server)
+	_ = c.Close()
+}
+
+func (w *wire) cut() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_ = w.listener.Close()
+	for c := range w.open {
+		_ = c.Close()
+	}
+	w.open = map[net.Conn]bool{}
+}
