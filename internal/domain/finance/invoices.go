@@ -63,27 +63,29 @@ type listInvoices struct {
 	MaxAmount     *float64 `json:"max_amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Only invoices of at most this amount in USD"`
 }
 
-// The page is cut first and only its rows are looked at closer. An invoice that
-// is due before a day is dated before it too, which says where the walk starts.
+// The page is cut first, where it can be inside an index, and only its rows are
+// fetched.
 const pageOfInvoices = `
+with page as (
+  select i.id from finance.invoices i
+  where i.deleted_at is null and (i.invoice_date, i.id) < ($1, $2)
+    and ($4 = '' or $4 = 'overdue' or i.status = $4)
+    and ($4 <> 'overdue' or (i.status in ('pending', 'approved') and i.due_date < $3::date))
+    and ($5 = '' or i.department = (select code from finance.departments where lower($5) in (lower(name), lower(code))))
+    and ($6 = '' or i.number = upper($6))
+    and ($7 = '' or i.due_date < nullif($7, '')::date)
+    and ($8::bigint is null or i.amount_cents >= $8)
+    and ($9::bigint is null or i.amount_cents <= $9)
+    and ($10::text[] is null or i.vendor_id = any ($10))
+    and ($11 = '' or (select strpos(v.name_key, lower($11)) > 0 from finance.vendors v where v.id = i.vendor_id))
+  order by i.invoice_date desc, i.id desc
+  limit $12
+)
 select i.id as invoice_id, i.number as invoice_number, v.name as vendor_name, i.vendor_id, i.amount_cents, i.currency, i.description,
        d.name as department, i.status, i.status in ('pending', 'approved') and i.due_date < $3::date as overdue,
        i.invoice_date::text, i.due_date::text, i.submitted_by, i.submitted_at, i.approved_by, i.approved_at
-from (
-  select * from finance.invoices
-  where deleted_at is null and (invoice_date, id) < ($1, $2)
-    and ($4 = '' or $4 = 'overdue' or status = $4)
-    and ($4 <> 'overdue' or (status in ('pending', 'approved') and due_date < $3::date))
-    and ($5 = '' or department = (select code from finance.departments where lower($5) in (lower(name), lower(code))))
-    and ($6 = '' or number = upper($6))
-    and ($7 = '' or (due_date < nullif($7, '')::date and invoice_date < nullif($7, '')::date))
-    and ($8::bigint is null or amount_cents >= $8)
-    and ($9::bigint is null or amount_cents <= $9)
-    and ($10::text[] is null or vendor_id = any ($10))
-    and ($11 = '' or vendor_id in (select id from finance.vendors where strpos(name_key, lower($11)) > 0))
-  order by invoice_date desc, id desc
-  limit $12
-) i
+from page
+join finance.invoices i using (id)
 join finance.vendors v on v.id = i.vendor_id
 join finance.departments d on d.code = i.department
 order by i.invoice_date desc, i.id desc`
@@ -95,10 +97,7 @@ func (s *Server) listInvoices(ctx context.Context, in listInvoices, w tool.Windo
 	if in.MinAmount != nil && in.MaxAmount != nil && *in.MinAmount > *in.MaxAmount {
 		return nil, fault.InvalidInput.New("min_amount is larger than max_amount.").Suggest("Give min_amount as the smaller of the two.")
 	}
-	before := afterAll
-	if w.After != nil {
-		before = *w.After
-	}
+	before := startOf(in, w)
 	err = s.db.Read(ctx, func(ctx context.Context) error {
 		few, many, err := s.vendorsNamed(ctx, words(in.Vendor))
 		if err != nil {
@@ -116,10 +115,23 @@ func (s *Server) listInvoices(ctx context.Context, in listInvoices, w tool.Windo
 	return invoices, err
 }
 
-// fewVendors is up to how many vendors an invoice is looked for by name of its
-// vendor. A part that more of them have is met so often on the way that a walk
-// by date is the shorter one.
-const fewVendors = 200
+// startOf is the key that a walk begins after. An invoice that is due before a
+// day is dated before it too, so the walk need not come from further up.
+func startOf(in listInvoices, w tool.Window[invoiceKey]) invoiceKey {
+	switch {
+	case w.After != nil:
+		return *w.After
+	case in.DueBefore != "":
+		return invoiceKey{in.DueBefore, "00000000-0000-0000-0000-000000000000"}
+	}
+	return afterAll
+}
+
+// fewVendors is up to how many vendors the planner is told by their ids: it then
+// knows how many invoices to expect, but a longer list takes it longer than the
+// search. What more vendors have in common is met so often on a walk by date
+// that a look at each invoice's vendor is the shorter way.
+const fewVendors = 250
 
 const findVendors = `
 select vendor_id from finance.vendor_tails
@@ -127,8 +139,10 @@ where tail >= lower($1) collate "C" and tail < (lower($1) || chr(1114111)) colla
 limit $2`
 
 // vendorsNamed finds whom a part of a name means: few vendors by their ids, nil
-// when it means none in particular; or, when they are many, the part itself.
-// What a part costs at a million invoices is in the benchmarks.
+// when no part was given; or, when they are many, the part itself. At a million
+// invoices of 20,000 vendors a page takes about 1 ms when one vendor has the
+// part, 3 ms when a hundred do, 4 ms at 800 (ILIKE under the policies: 8 ms, 18
+// ms, 115 ms) and 2 ms when nearly all do.
 func (s *Server) vendorsNamed(ctx context.Context, part string) (few []string, many string, err error) {
 	if part == "" {
 		return nil, "", nil
