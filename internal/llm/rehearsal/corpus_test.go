@@ -98,9 +98,13 @@ func TestCorpus(t *testing.T) {
 
 func holdConversation(t *testing.T, declarations, file string, c conversation) {
 	who := people[c.who]
+	converse(t, openHouse(t, who, declarations), who.Person, declarations, file, c)
+}
+
+func converse(t *testing.T, box agent.Toolbox, who agent.Person, declarations, file string, c conversation) {
 	var history []agent.Message
 	for _, turn := range c.turns {
-		s := speak(t, openHouse(t, who, declarations), who.Person, history, turn.question)
+		s := speak(t, box, who, history, turn.question)
 		history = s.messages
 		for _, check := range turn.checks {
 			if fault := s.check(check); fault != "" {

@@ -206,7 +206,9 @@ func (h *house) encode(v any) json.RawMessage {
 		return json.RawMessage("[" + strings.Join(parts, ",") + "]")
 	case map[string]any:
 		var parts []string
-		for _, k := range slices.Concat(h.keys, []string{"review_id", "employee_name", "reviewer_name", "review_period", "review_date", "overall_rating", "goals_met_percentage", "comments", "next_review_due", "level", "direct_reports_count", "direct_reports", "fiscal_year", "pto_balance", "balances", "type_code", "type_name", "entitlement", "used", "available"}) {
+		for _, k := range slices.Concat(h.keys, []string{"review_id", "employee_name", "reviewer_name", "review_period", "review_date", "overall_rating", "goals_met_percentage", "comments", "next_review_due", "level", "direct_reports_count", "direct_reports", "fiscal_year", "pto_balance", "balances", "type_code", "type_name", "entitlement", "used", "available",
+			"budget_id", "quarter", "allocated_amount", "spent_amount", "remaining_amount", "utilization_pct", "status", "submitted_by", "quarters",
+			"invoice_id", "invoice_number", "vendor_name", "vendor_id", "amount", "currency", "description", "overdue", "invoice_date", "due_date"}) {
 			if field, ok := v[k]; ok {
 				name, _ := json.Marshal(k)
 				parts = append(parts, string(name)+":"+string(h.encode(field)))

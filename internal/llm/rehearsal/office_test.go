@@ -1,0 +1,311 @@
+package rehearsal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/domain/finance"
+	"countersign.dev/internal/domain/hr"
+	"countersign.dev/internal/domain/sales"
+	"countersign.dev/internal/domain/support"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/seal"
+	"countersign.dev/internal/state"
+	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/tool"
+)
+
+// office is the whole company: every tool of the four domains as they declare
+// them now. Sales and support answer from their embedded stores, HR and finance
+// from the fixture.
+type office struct {
+	*house
+	who     *access.Principal
+	runners []*tool.Runner
+	servers map[string]string // tool → server
+	down    string            // a server that does not answer
+	books   books
+}
+
+// domain is what the test needs of a domain's server.
+type domain interface {
+	Tools() []tool.Tool
+	Ledger() tool.Ledger
+}
+
+// building is what the conversations of a test share.
+type building struct {
+	tools   []result.ToolInfo
+	servers map[string]string
+	runners []*tool.Runner
+}
+
+func build(t testing.TB) *building {
+	t.Helper()
+	now := func() time.Time { return today }
+	deals, err := sales.OpenSQLite(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tickets, err := support.OpenSQLite(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = deals.Close(), tickets.Close() })
+	seller, helpdesk := sales.New(deals, now), support.New(tickets, now)
+	c := company.At(today)
+	for _, seed := range []func(context.Context, *company.Company) error{seller.Seed, helpdesk.Seed} {
+		if err := seed(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := &building{servers: map[string]string{}}
+	o := kernel(t)
+	for _, d := range []struct {
+		name   string
+		server domain
+		runs   bool
+	}{{"hr", hr.New(nil), false}, {"finance", finance.New(nil), false}, {"sales", seller, true}, {"support", helpdesk, true}} {
+		o.Server, o.Ledger = d.name, d.server.Ledger()
+		runner, err := tool.NewRunner(d.server.Tools(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.add(runner, d.name, d.runs)
+	}
+	slices.SortFunc(b.tools, func(x, y result.ToolInfo) int { return strings.Compare(x.Name, y.Name) })
+	return b
+}
+
+func (b *building) add(runner *tool.Runner, server string, runs bool) {
+	everything := access.NewPrincipal(access.Claims{Purpose: access.PurposeCatalogue})
+	for _, info := range runner.Visible(everything) {
+		b.tools, b.servers[info.Name] = append(b.tools, info), server
+	}
+	if runs {
+		b.runners = append(b.runners, runner)
+	}
+}
+
+func kernel(t testing.TB) tool.Options {
+	t.Helper()
+	m := miniredis.NewMiniRedis()
+	if err := m.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	redis, err := state.Open(t.Context(), "redis://"+m.Addr(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = redis.Close() })
+	ring, err := seal.NewRing("cursor", seal.RandomSecret())
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal := &testkit.Journal{}
+	return tool.Options{Cursors: ring, Audit: journal, Desk: confirm.NewDesk(state.NewConfirmations(redis), journal, nil)}
+}
+
+// enter opens the office for one of the people who can sign in.
+func (b *building) enter(t testing.TB, username string) *office {
+	t.Helper()
+	for _, a := range company.Accounts() {
+		if a.Username != username && !strings.HasPrefix(a.Username, username+".") {
+			continue
+		}
+		e, _ := company.At(today).ByEmail(a.Email)
+		who := person{agent.Person{Name: a.Name, Username: a.Username, Email: a.Email, Roles: a.Roles}, e.ID}
+		h := openHouse(t, who, "testdata/hr_tools.json")
+		h.tools = b.tools
+		p := access.NewPrincipal(access.Claims{Issuer: testkit.Issuer, Subject: a.Subject, Username: a.Username, Name: a.Name, Email: a.Email, EmailVerified: true, Roles: a.Roles})
+		return &office{house: h, who: p, runners: b.runners, servers: b.servers, books: openBooks()}
+	}
+	t.Fatalf("nobody is called %s", username)
+	return nil
+}
+
+func (o *office) Tools(ctx context.Context) agent.Toolset {
+	set := o.house.Tools(ctx)
+	for i := range set.Open {
+		set.Open[i].Server = o.servers[set.Open[i].Name]
+	}
+	return set
+}
+
+func (o *office) Call(ctx context.Context, name string, raw json.RawMessage) result.Outcome {
+	server := o.servers[name]
+	if server == o.down {
+		return result.Failed(fault.ServiceDown.New("The %s server cannot be reached.", server))
+	}
+	for _, r := range o.runners {
+		if slices.ContainsFunc(r.Visible(o.who), func(info result.ToolInfo) bool { return info.Name == name }) {
+			return r.Call(access.With(ctx, o.who), name, raw)
+		}
+	}
+	if server == "finance" {
+		return o.books.call(o.house, name, raw)
+	}
+	return o.house.Call(ctx, name, raw)
+}
+
+// books are the fixture's budgets and invoices.
+type books struct {
+	company *company.Company
+	money   company.Finance
+}
+
+func openBooks() books {
+	c := company.At(today)
+	return books{c, c.Finance()}
+}
+
+// paper is what the finance tools take, together.
+type paper struct {
+	Department    string
+	Year          int
+	FiscalYear    int `json:"fiscal_year"`
+	Quarter       string
+	Status        string
+	Vendor        string
+	InvoiceNumber string   `json:"invoice_number"`
+	InvoiceID     string   `json:"invoice_id"`
+	DueBefore     string   `json:"due_before"`
+	MinAmount     *float64 `json:"min_amount"`
+	MaxAmount     *float64 `json:"max_amount"`
+	ReportNumber  string   `json:"report_number"`
+	Amount        *float64
+	Limit         int
+	Cursor        string
+	Reason        string
+	Notes         string
+}
+
+func (b books) call(h *house, name string, raw json.RawMessage) result.Outcome {
+	var in paper
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return result.Failed(fault.ValidationError.New("%v", err))
+	}
+	switch name {
+	case "list_budgets":
+		return h.list(b.budgets(in), map[string]any{"limit": float64(10), "cursor": in.Cursor}, nil, "budgets") // small pages: sums must follow them
+	case "list_invoices":
+		return h.list(b.invoices(in), map[string]any{}, nil, "invoices")
+	case "get_budget":
+		in.FiscalYear = max(in.Year, 2026*(1-min(1, in.Year)))
+		for _, row := range b.budgets(in) {
+			return result.Outcome{Data: h.encode(row)}
+		}
+		return result.Failed(fault.InvalidInput.New("There is no budget of the department %q.", in.Department))
+	case "delete_invoice":
+		for _, row := range b.invoices(paper{}) {
+			if row["invoice_id"] == in.InvoiceID {
+				return result.Outcome{Pending: &result.Pending{ID: "p1", Message: fmt.Sprintf("Delete invoice %v?", row["invoice_number"])}}
+			}
+		}
+		return result.Failed(fault.InvalidInput.New("Invoice with ID %s not found.", in.InvoiceID))
+	case "approve_budget":
+		return result.Outcome{Pending: &result.Pending{ID: "p2", Message: fmt.Sprintf("Approve the %d budget of %s?", in.FiscalYear, in.Department)}}
+	case "get_expense_report":
+		return result.Failed(fault.InvalidInput.New("There is no expense report %s.", in.ReportNumber))
+	}
+	return result.Failed(fault.UnknownTool.New("There is no tool %s.", name))
+}
+
+func (b books) department(code string) string {
+	for _, d := range b.company.Departments {
+		if d.Code == code {
+			return d.Name
+		}
+	}
+	return code
+}
+
+func (b books) is(code, asked string) bool {
+	return asked == "" || strings.EqualFold(code, asked) || strings.EqualFold(b.department(code), asked)
+}
+
+func dollars(cents int64) float64 { return float64(cents) / 100 }
+
+func (b books) budgets(in paper) []map[string]any {
+	var out []map[string]any
+	if in.Quarter != "" && in.FiscalYear == 0 {
+		in.FiscalYear = today.Year()
+	}
+	for _, one := range slices.Backward(b.money.Budgets) {
+		if !b.is(one.Department, in.Department) || in.FiscalYear != 0 && one.FiscalYear != in.FiscalYear || in.Status != "" && one.Status != in.Status {
+			continue
+		}
+		var quarters []any
+		var allocated, spent int64
+		for i, q := range one.Quarters {
+			name := fmt.Sprintf("Q%d", i+1)
+			if in.Quarter != "" && in.Quarter != name {
+				continue
+			}
+			quarters = append(quarters, map[string]any{"quarter": name, "allocated_amount": dollars(q.Allocated), "spent_amount": dollars(q.Spent)})
+			allocated, spent = allocated+q.Allocated, spent+q.Spent
+		}
+		row := map[string]any{
+			"budget_id": one.ID, "department": b.department(one.Department), "fiscal_year": one.FiscalYear, "allocated_amount": dollars(allocated),
+			"spent_amount": dollars(spent), "remaining_amount": dollars(allocated - spent), "utilization_pct": float64(spent*1000/allocated) / 10, "status": one.Status,
+			"submitted_by": one.SubmittedBy, "quarters": quarters,
+		}
+		if in.Quarter != "" {
+			row["quarter"] = in.Quarter
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+func (b books) invoices(in paper) []map[string]any {
+	vendors := map[string]string{}
+	for v := range b.money.Vendors {
+		vendors[v.ID] = v.Name
+	}
+	var out []map[string]any
+	for one := range b.money.Invoices {
+		overdue := one.Unpaid() && one.Due.Before(today.Truncate(24*time.Hour))
+		due, amount := one.Due.Format(time.DateOnly), dollars(one.Cents)
+		switch {
+		case in.Status == "overdue" && !overdue, in.Status != "" && in.Status != "overdue" && in.Status != one.Status, !b.is(one.Department, in.Department),
+			in.InvoiceNumber != "" && !strings.EqualFold(in.InvoiceNumber, one.Number), in.DueBefore != "" && due >= in.DueBefore,
+			in.MinAmount != nil && amount < *in.MinAmount, in.MaxAmount != nil && amount > *in.MaxAmount,
+			!strings.Contains(strings.ToLower(vendors[one.VendorID]), strings.ToLower(in.Vendor)):
+			continue
+		}
+		out = append(out, map[string]any{
+			"invoice_id": one.ID, "invoice_number": one.Number, "vendor_name": vendors[one.VendorID], "vendor_id": one.VendorID, "amount": amount, "currency": "USD",
+			"description": one.Description, "department": b.department(one.Department), "status": one.Status, "overdue": overdue,
+			"invoice_date": one.Date.Format(time.DateOnly), "due_date": due, "submitted_by": one.SubmittedBy,
+		})
+	}
+	return out
+}
+
+// TestOffice asks the whole company: what each domain's people ask, and what
+// was asked of HR alone before.
+func TestOffice(t *testing.T) {
+	b := build(t)
+	for _, file := range []string{"testdata/office.txt", "testdata/questions.txt", "testdata/hostile.txt"} {
+		for _, c := range readCorpus(t, file) {
+			who, down, _ := strings.Cut(c.who, " without ")
+			o := b.enter(t, who)
+			o.down = down
+			converse(t, o, o.house.person.Person, "all domains", file, c)
+		}
+	}
+}
