@@ -29,6 +29,8 @@ func translate(err error) error {
 		return fault.Timeout.New("The database stopped the statement because it took too long.").Because(err)
 	case errors.As(err, &server) && isDown(server.Code):
 		return down(err)
+	case errors.As(err, &server) && server.Code == "22021": // character_not_in_repertoire
+		return fault.ValidationError.New("Invalid input parameters").Suggest("input: holds a character that no text can have (NUL). Leave it out.").Because(err)
 	}
 	return fault.DatabaseError.New("The database could not carry out the request.").Because(err)
 }
