@@ -1,0 +1,256 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/domain/finance"
+	"countersign.dev/internal/domain/hr"
+	"countersign.dev/internal/domain/sales"
+	"countersign.dev/internal/domain/support"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/seal"
+	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/tool"
+)
+
+// declarations are the tools of every domain, over no store: what is declared
+// can be read without data. A domain of the list that is missing here fails.
+func declarations(t testing.TB) map[string][]tool.Tool {
+	t.Helper()
+	all := map[string][]tool.Tool{
+		"hr": hr.New(nil).Tools(), "finance": finance.New(nil).Tools(),
+		"sales": sales.New(nil, nil).Tools(), "support": support.New(nil, nil).Tools(),
+	}
+	for _, d := range domains() {
+		if len(all[d.name]) == 0 {
+			t.Fatalf("the tests of all declarations do not know the domain %s", d.name)
+		}
+	}
+	return all
+}
+
+// inventory describes every declared tool by server, as the kernel mounts it.
+// The kernel itself refuses a declaration without roles, pages or a preview.
+func inventory(t testing.TB) map[string][]result.ToolInfo {
+	t.Helper()
+	cursors, err := seal.NewRing("cursor", seal.RandomSecret())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]result.ToolInfo{}
+	for server, tools := range declarations(t) {
+		r, err := tool.NewRunner(tools, tool.Options{
+			Server: server, Cursors: cursors, Desk: &confirm.Desk{}, Ledger: testkit.NewNotebook(), Audit: &testkit.Journal{},
+		})
+		if err != nil {
+			t.Fatalf("%s: %v", server, err)
+		}
+		all[server] = r.Visible(catalogue())
+	}
+	return all
+}
+
+// schema is a JSON Schema as plain data.
+type schema = map[string]any
+
+func parsed(t testing.TB, raw json.RawMessage) (s schema) {
+	t.Helper()
+	if err := json.Unmarshal(raw, &s); err != nil {
+		t.Fatalf("%v: %s", err, raw)
+	}
+	return s
+}
+
+// answerSchemas are the branches of a tool's output schema, by title.
+func answerSchemas(t testing.TB, info result.ToolInfo) map[string]schema {
+	t.Helper()
+	branches := map[string]schema{}
+	for _, branch := range parsed(t, info.OutputSchema)["oneOf"].([]any) {
+		branches[branch.(schema)["title"].(string)] = branch.(schema)["properties"].(schema)
+	}
+	return branches
+}
+
+// TestDeclarationsForgetNothing looks at what the kernel lets pass and people
+// would miss.
+func TestDeclarationsForgetNothing(t *testing.T) {
+	for server, infos := range inventory(t) {
+		for _, info := range infos {
+			for _, problem := range declarationProblems(t, info) {
+				t.Errorf("%s.%s %s", server, info.Name, problem)
+			}
+			for _, field := range info.Untrusted {
+				if !returned(t, infos, info, field) {
+					t.Errorf("%s.%s calls %q untrusted, which it does not return", server, info.Name, field)
+				}
+			}
+		}
+	}
+}
+
+var proseShape = regexp.MustCompile(`^[A-Z][^\n]{30,900}\.$`)
+
+func declarationProblems(t *testing.T, info result.ToolInfo) (problems []string) {
+	say := func(wrong bool, format string, args ...any) {
+		if wrong {
+			problems = append(problems, fmt.Sprintf(format, args...))
+		}
+	}
+	say(len(info.Roles) == 0, "allows no role")
+	for _, role := range info.Roles {
+		say(!slices.Contains(roleNames(), role), "allows %q, which is no role", role)
+	}
+	say(info.Title == "" || len(info.Title) > 40, "needs a short title, not %q", info.Title)
+	say(!proseShape.MatchString(info.Description), "needs sentences as a description, on one line: %q", info.Description)
+	say(info.Kind == result.Edit, "changes company data at once: only a countersigned change may")
+	say(info.Annotations != wanted(info.Kind), "is a %s and has the annotations %+v", info.Kind, info.Annotations)
+
+	input := parsed(t, info.InputSchema)
+	fields, _ := input["properties"].(schema)
+	say(input["additionalProperties"] != false, "takes inputs that it does not know")
+	_, limit := fields["limit"]
+	_, cursor := fields["cursor"]
+	say(limit != (info.Kind == result.List) || cursor != limit, "is a %s; limit %v, cursor %v", info.Kind, limit, cursor)
+
+	answers := answerSchemas(t, info)
+	_, pages := answers["SuccessResponse"]["metadata"]
+	_, pending := answers["PendingConfirmationResponse"]
+	data := answers["SuccessResponse"]["data"].(schema)
+	say((data["type"] == "array") != (info.Kind == result.List) || pages != (info.Kind == result.List), "is a %s with rows %v, pages %v", info.Kind, data["type"], pages)
+	say(pending != (info.Kind == result.Write), "is a %s, and pending_confirmation in its schema is %v", info.Kind, pending)
+	say(info.Kind == result.Write && !has(data, "message"), "tells nobody what it did: its data has no message")
+	return problems
+}
+
+// returned reports whether a tool returns a field. A change shows a row on its
+// card that another tool of the server returns.
+func returned(t *testing.T, server []result.ToolInfo, info result.ToolInfo, field string) bool {
+	t.Helper()
+	return slices.ContainsFunc(server, func(other result.ToolInfo) bool {
+		return (other.Name == info.Name || info.Kind == result.Write) && has(parsed(t, other.OutputSchema), field)
+	})
+}
+
+// wanted are the hints of a kind, said independently of the kernel.
+func wanted(k result.Kind) result.Annotations {
+	if k == result.Write {
+		return result.Annotations{ReadOnly: false, Destructive: true, Idempotent: false, OpenWorld: false}
+	}
+	return result.Annotations{ReadOnly: true, Destructive: false, Idempotent: true, OpenWorld: false}
+}
+
+// has reports whether a schema has a property of that name, however deep.
+func has(node any, name string) bool {
+	switch n := node.(type) {
+	case []any:
+		return slices.ContainsFunc(n, func(inner any) bool { return has(inner, name) })
+	case schema:
+		if properties, ok := n["properties"].(schema); ok && properties[name] != nil {
+			return true
+		}
+		return slices.ContainsFunc(slices.Collect(maps.Values(n)), func(inner any) bool { return has(inner, name) })
+	}
+	return false
+}
+
+func TestAllFourHintsAreToldOnTheWire(t *testing.T) {
+	for server, infos := range inventory(t) {
+		for _, info := range infos {
+			encoded, err := json.Marshal(info)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hints, _ := parsed(t, encoded)["annotations"].(schema)
+			for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
+				if _, told := hints[hint].(bool); !told {
+					t.Errorf("%s.%s does not tell %s: %v", server, info.Name, hint, hints)
+				}
+			}
+		}
+	}
+}
+
+// lookalikes are letters that people take for each other; with them gone and
+// the plural too, two names that are still different look different.
+var lookalikes = strings.NewReplacer("_", "", "0", "o", "1", "l", "i", "l", "5", "s", "rn", "m", "vv", "w")
+
+func TestNoTwoToolsLookAlike(t *testing.T) {
+	taken := map[string]string{}
+	for server, infos := range inventory(t) {
+		for _, info := range infos {
+			looks := strings.TrimSuffix(lookalikes.Replace(info.Name), "s")
+			if other, ok := taken[looks]; ok {
+				t.Errorf("%s.%s looks like %s", server, info.Name, other)
+			}
+			taken[looks] = server + "." + info.Name
+		}
+	}
+}
+
+func TestEveryErrorCodeMeansOneThing(t *testing.T) {
+	shape := regexp.MustCompile(`^[A-Z][A-Z_]*[A-Z]$`)
+	all := fault.Shared()
+	for _, d := range domains() {
+		all = append(all, d.codes...)
+	}
+	seen := map[string]bool{}
+	for _, c := range all {
+		switch {
+		case seen[c.Name]:
+			t.Errorf("%s is declared twice", c.Name)
+		case !shape.MatchString(c.Name):
+			t.Errorf("%q is no name for a code", c.Name)
+		case !strings.HasSuffix(c.Meaning, ".") || !strings.HasSuffix(c.Suggest, "."):
+			t.Errorf("%s needs a meaning and a suggestion, both as sentences", c.Name)
+		case c.Status < 200 || c.Status > 599:
+			t.Errorf("%s has HTTP status %d", c.Name, c.Status)
+		}
+		seen[c.Name] = true
+	}
+}
+
+// TestDeclarationsTellNothingOfTheCompany: models read every description,
+// whoever asks. Nobody's name, address or pay belongs there.
+func TestDeclarationsTellNothingOfTheCompany(t *testing.T) {
+	private := privateWords(company.At(time.Now()))
+	for server, infos := range inventory(t) {
+		for _, info := range infos {
+			told, err := json.Marshal(info)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, word := range private {
+				if strings.Contains(strings.ToLower(string(told)), strings.ToLower(word)) {
+					t.Errorf("%s.%s tells %q", server, info.Name, word)
+				}
+			}
+		}
+	}
+}
+
+// privateWords is what the company's rows say that no declaration may.
+func privateWords(c *company.Company) (words []string) {
+	for _, e := range c.Employees {
+		words = append(words, e.Name(), e.Email, e.SSN, e.Phone, e.ID, fmt.Sprint(e.Salary), fmt.Sprintf("%d,%03d", e.Salary/1000, e.Salary%1000))
+	}
+	for _, a := range company.Accounts() {
+		words = append(words, a.Username, a.Subject)
+	}
+	for x := range c.Sales().Customers {
+		words = append(words, x.Company, x.Contact, x.Email, x.Phone, x.ID)
+	}
+	for d := range c.Sales().Deals {
+		words = append(words, d.Name, d.ID)
+	}
+	return words
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/result"
+)
+
+// documented is a tool as document 003 describes it, sections 9.2 to 9.5.
+type documented struct{ Input, Output schema }
+
+// deviations are the only places where a schema says something else than
+// document 003, each with the reason. One that is no longer needed fails.
+var deviations = map[string]string{
+	"approve_budget input amount required":      "left out, it is the amount that was submitted",
+	"list_employees input department maxLength": "no department's name is that long; other words find nobody",
+	"close_deal input deal_id pattern":          "an ObjectId is 24 hex digits; the document says so in words",
+	"delete_customer input customer_id pattern": "an ObjectId is 24 hex digits; the document says so in words",
+	"get_customer input customer_id pattern":    "an ObjectId is 24 hex digits; the document says so in words",
+
+	"get_budget output approved_by format":     "an e-mail address: finance keeps no employees and asks no other domain",
+	"list_invoices output approved_by format":  "an e-mail address: finance keeps no employees and asks no other domain",
+	"list_invoices output submitted_by format": "an e-mail address: finance keeps no employees and asks no other domain",
+	"get_employee output manager_id format":    "says less than the document, returns the same",
+	"get_employee output salary oneOf":         "says less than the document: that no salary is negative is the store's check",
+	"get_employee output salary type":          "the number or the text that hides it, as in the document",
+	"get_employee output ssn oneOf":            "says less than the document: the number or the text that hides it, both texts",
+	"get_employee output ssn type":             "says less than the document: the number or the text that hides it, both texts",
+}
+
+// TestSchemasAreThoseOfTheDocument compares key by key. What the document has
+// must be there and say the same; what we add to inputs is optional.
+func TestSchemasAreThoseOfTheDocument(t *testing.T) {
+	infos := map[string]result.ToolInfo{}
+	for _, tools := range inventory(t) {
+		for _, info := range tools {
+			infos[info.Name] = info
+		}
+	}
+	found := map[string]string{}
+	for name, want := range documentedTools(t) {
+		info, ok := infos[name]
+		if !ok {
+			t.Errorf("there is no tool %s", name)
+			continue
+		}
+		compareInputs(found, name+" input", want.Input, parsed(t, info.InputSchema))
+		if want.Output != nil {
+			compareProperties(found, name+" output", want.Output, rowSchema(t, info))
+		}
+	}
+	for _, place := range slices.Sorted(maps.Keys(found)) {
+		if deviations[place] == "" {
+			t.Errorf("%s: %s", place, found[place])
+		}
+	}
+	for _, place := range slices.Sorted(maps.Keys(deviations)) {
+		if found[place] == "" {
+			t.Errorf("%s: the deviation is gone; delete its reason", place)
+		}
+	}
+}
+
+func documentedTools(t *testing.T) (all map[string]documented) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", "document-003-schemas.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// rowSchema describes a tool's data, or one row of it.
+func rowSchema(t *testing.T, info result.ToolInfo) schema {
+	data := answerSchemas(t, info)["SuccessResponse"]["data"].(schema)
+	if items, ok := data["items"].(schema); ok {
+		return items
+	}
+	return data
+}
+
+func compareInputs(found map[string]string, place string, want, got schema) {
+	if got["additionalProperties"] != want["additionalProperties"] {
+		found[place] = fmt.Sprintf("additionalProperties is %v", got["additionalProperties"])
+	}
+	wanted, given := texts(want["required"]), texts(got["required"])
+	for _, name := range append(slices.Clone(wanted), given...) {
+		if slices.Contains(wanted, name) != slices.Contains(given, name) {
+			found[place+" "+name+" required"] = fmt.Sprintf("required is %v, want %v", given, wanted)
+		}
+	}
+	compareProperties(found, place, want, got)
+}
+
+func compareProperties(found map[string]string, place string, want, got schema) {
+	ours, _ := got["properties"].(schema)
+	for name, property := range want["properties"].(schema) {
+		compareProperty(found, place+" "+name, property.(schema), ours[name])
+	}
+	for _, name := range texts(want["required"]) {
+		if !slices.Contains(texts(got["required"]), name) && !strings.HasSuffix(place, "input") {
+			found[place+" "+name+" required"] = "may be missing in the data"
+		}
+	}
+}
+
+// compareProperty compares one property by what is said about it: the keys that
+// decide which values are good.
+func compareProperty(found map[string]string, place string, want schema, got any) {
+	ours, ok := got.(schema)
+	if !ok {
+		found[place] = "is missing"
+		return
+	}
+	if inner, ok := want["properties"]; ok {
+		compareProperties(found, place, schema{"properties": inner}, ours)
+	}
+	mine, theirs := facts(ours), facts(want)
+	for _, key := range slices.Sorted(maps.Keys(eitherKeys(mine, theirs))) {
+		if !reflect.DeepEqual(mine[key], theirs[key]) {
+			found[place+" "+key] = fmt.Sprintf("%s is %v, want %v", key, mine[key], theirs[key])
+		}
+	}
+}
+
+// facts is what a schema says about a value, in one spelling: alternatives that
+// differ in nothing but their type are one list of types.
+func facts(s schema) schema {
+	out := schema{}
+	for key, value := range s {
+		switch key {
+		case "description", "properties", "required", "additionalProperties":
+		case "items":
+			out[key] = facts(value.(schema))
+		case "type":
+			out[key] = sortedTexts(value)
+		case "oneOf":
+			mergeAlternatives(out, value.([]any))
+		default:
+			out[key] = value
+		}
+	}
+	return out
+}
+
+func mergeAlternatives(out schema, alternatives []any) {
+	var types, others []string
+	for _, a := range alternatives {
+		f := facts(a.(schema))
+		if only, ok := f["type"].([]string); ok && len(f) == 1 {
+			types = append(types, only...)
+			continue
+		}
+		encoded, _ := json.Marshal(f) // of plain data
+		others = append(others, string(encoded))
+	}
+	slices.Sort(types)
+	slices.Sort(others)
+	if len(types) > 0 {
+		out["type"] = types
+	}
+	if len(others) > 0 {
+		out["oneOf"] = others
+	}
+}
+
+func eitherKeys(a, b schema) map[string]bool {
+	keys := map[string]bool{}
+	for _, s := range []schema{a, b} {
+		for key := range s {
+			keys[key] = true
+		}
+	}
+	return keys
+}
+
+// texts reads one text or a list of them.
+func texts(value any) (list []string) {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, each := range v {
+			list = append(list, fmt.Sprint(each))
+		}
+	}
+	return list
+}
+
+func sortedTexts(value any) []string {
+	list := texts(value)
+	slices.Sort(list)
+	return list
+}
