@@ -25,7 +25,14 @@ const (
 	Denial       Kind = "denial"       // a call was refused: no role, foreign row, foreign confirmation
 	Confirmation Kind = "confirmation" // a step of a confirmation's life
 	Turn         Kind = "turn"         // a question was asked and answered
+	Session      Kind = "session"      // a person signed in or out with a browser
 	Recovery     Kind = "recovery"     // the record itself: what was found damaged when it was opened
+)
+
+// The steps of a session.
+const (
+	SignedIn  = "signed in"
+	SignedOut = "signed out"
 )
 
 // Event is one line of the record. Append fills Seq, Time, RequestID, TraceID,
@@ -40,7 +47,7 @@ type Event struct {
 	Username     string    `json:"username,omitempty"`
 	Server       string    `json:"server,omitempty"`
 	Tool         string    `json:"tool,omitempty"`
-	Step         string    `json:"step,omitempty"`         // of a confirmation: opened, approved, denied, applied, failed, reopened, settled, refused
+	Step         string    `json:"step,omitempty"`         // of a confirmation: opened, approved, denied, applied, failed, reopened, settled, refused; of a session: signed in, signed out
 	Confirmation string    `json:"confirmation,omitempty"` // its id
 	Conversation string    `json:"conversation,omitempty"`
 	Digest       string    `json:"digest,omitempty"` // SHA-256 of the canonical arguments, hex

@@ -30,13 +30,16 @@ type conversation struct {
 	ID      string       `json:"id"`
 	Owner   access.Owner `json:"owner"`
 	Title   string       `json:"title"`
+	Model   string       `json:"model,omitempty"` // that answered last
 	Created time.Time    `json:"created"`
 	Updated time.Time    `json:"updated"`
 }
 
 // entry is one message as the log has it.
 type entry struct {
-	At time.Time `json:"at"`
+	At      time.Time         `json:"at"`
+	Model   string            `json:"model,omitempty"`   // of an answer: who gave it
+	Servers map[string]string `json:"servers,omitempty"` // of results: where each tool lives
 	agent.Message
 }
 
@@ -153,11 +156,17 @@ func (a archive) remove(ctx context.Context, c conversation) error {
 	return nil
 }
 
+// say keeps a message that no model gave.
+func (a archive) say(ctx context.Context, id string, m agent.Message) error {
+	return a.add(ctx, id, entry{Message: m})
+}
+
 // add keeps messages. Logs only grow, so that a turn and an outcome that come
 // at the same time cannot overwrite each other.
-func (a archive) add(ctx context.Context, id string, messages ...agent.Message) error {
-	for _, m := range messages {
-		b, err := json.Marshal(entry{At: a.now().UTC(), Message: m})
+func (a archive) add(ctx context.Context, id string, entries ...entry) error {
+	for _, e := range entries {
+		e.At = a.now().UTC()
+		b, err := json.Marshal(e)
 		if err != nil {
 			return err
 		}

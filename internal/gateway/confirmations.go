@@ -141,7 +141,7 @@ func (g *Gateway) report(ctx context.Context, id, sentence string) error {
 	if err != nil || !first {
 		return err
 	}
-	if err := g.archive.add(ctx, string(conversation), agent.Message{Role: agent.System, Text: sentence}); err != nil {
+	if err := g.archive.say(ctx, string(conversation), agent.Message{Role: agent.System, Text: sentence}); err != nil {
 		_ = g.o.Redis.Delete(ctx, toldKey(id)) // whoever asks next tries again
 		return err
 	}
@@ -180,10 +180,14 @@ type confirmationView struct {
 	Created time.Time       `json:"created"`
 	Expires time.Time       `json:"expires"`
 	Receipt json.RawMessage `json:"receipt,omitempty"` // the answer, once it was given
+
+	Conversation string `json:"conversationId,omitempty"` // in which it was asked for, when it was
 }
 
-func confirmationOf(r confirm.Record) confirmationView {
-	return confirmationView{r.ID, r.State, r.Action, r.Server, r.Summary, r.Data, r.Created, r.Expires, r.Answer}
+func (g *Gateway) confirmationOf(ctx context.Context, r confirm.Record) (confirmationView, error) {
+	conversation, _, err := g.o.Redis.Get(ctx, askedKey(string(r.ID)))
+	data := dataWithApproval(r.Data, approvalURL(g.o.PublicURL, string(r.ID)))
+	return confirmationView{r.ID, r.State, r.Action, r.Server, r.Summary, data, r.Created, r.Expires, r.Answer, string(conversation)}, err
 }
 
 func (g *Gateway) listConfirmations(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
@@ -193,7 +197,9 @@ func (g *Gateway) listConfirmations(w http.ResponseWriter, r *http.Request, p *a
 	}
 	views := make([]confirmationView, len(records))
 	for i, record := range records {
-		views[i] = confirmationOf(record)
+		if views[i], err = g.confirmationOf(r.Context(), record); err != nil {
+			return err
+		}
 	}
 	return httpx.JSON(w, http.StatusOK, map[string]any{"confirmations": views})
 }
@@ -203,5 +209,9 @@ func (g *Gateway) showConfirmation(w http.ResponseWriter, r *http.Request, p *ac
 	if err != nil {
 		return err
 	}
-	return httpx.JSON(w, http.StatusOK, confirmationOf(record))
+	view, err := g.confirmationOf(r.Context(), record)
+	if err != nil {
+		return err
+	}
+	return httpx.JSON(w, http.StatusOK, view)
 }

@@ -113,13 +113,21 @@ func TestReceiptOutlivesRedis(t *testing.T) {
 func TestOwnConfirmationsAreListed(t *testing.T) {
 	r := newRig(t)
 	r.model.script["Delete"] = []step{calls("delete_employee")}
-	id := confirmationsIn(r.ask(alice, "Delete", ""))[0]
-	var list struct {
-		Confirmations []struct{ ConfirmationID, State, Message, McpServer string }
+	asked := r.ask(alice, "Delete", "")
+	id := confirmationsIn(asked)[0]
+	type waiting struct {
+		ConfirmationID, State, Message, McpServer, ConversationID string
+
+		ConfirmationData map[string]any
 	}
+	var list struct{ Confirmations []waiting }
 	r.get("/api/confirmations", alice, &list)
-	if len(list.Confirmations) != 1 || list.Confirmations[0].ConfirmationID != id || list.Confirmations[0].McpServer != "hr" {
-		t.Errorf("own: got %+v", list)
+	want := []waiting{{
+		ConfirmationID: id, State: "pending", Message: "Delete Frank Davis?", McpServer: "hr", ConversationID: conversationOf(t, asked),
+		ConfirmationData: map[string]any{"employeeName": "Frank Davis", "approvalUrl": "http://gateway.test/#/approve/" + id},
+	}}
+	if diff := cmp.Diff(want, list.Confirmations); diff != "" {
+		t.Errorf("own (-want +got):\n%s", diff)
 	}
 	r.get("/api/confirmations", frank, &list)
 	if len(list.Confirmations) != 0 {

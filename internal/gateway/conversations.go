@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"time"
@@ -16,6 +17,7 @@ type (
 	conversationView struct {
 		ID      string    `json:"id"`
 		Title   string    `json:"title"`
+		Model   string    `json:"model,omitempty"` // that answered last
 		Created time.Time `json:"created"`
 		Updated time.Time `json:"updated"`
 	}
@@ -26,16 +28,19 @@ type (
 		Messages    []messageView `json:"messages"`
 	}
 	messageView struct {
-		ID      string     `json:"id"`
-		Role    agent.Role `json:"role"`
-		Content string     `json:"content"`        // of a tool: the envelope as it was read
-		Tool    string     `json:"tool,omitempty"` // of a tool: its name
-		At      time.Time  `json:"at"`
+		ID      string          `json:"id"`
+		Role    agent.Role      `json:"role"`
+		Content string          `json:"content"`         // of a tool: the envelope as it was read
+		Model   string          `json:"model,omitempty"` // of an answer, and of what was called for it
+		Tool    string          `json:"tool,omitempty"`  // of a tool: its name
+		Server  string          `json:"server,omitempty"`
+		Args    json.RawMessage `json:"args,omitempty"` // what a next page is asked for with
+		At      time.Time       `json:"at"`
 	}
 )
 
 func viewOf(c conversation) conversationView {
-	return conversationView{c.ID, c.Title, c.Created, c.Updated}
+	return conversationView{c.ID, c.Title, c.Model, c.Created, c.Updated}
 }
 
 func (g *Gateway) listConversations(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
@@ -63,8 +68,10 @@ func (g *Gateway) showConversation(w http.ResponseWriter, r *http.Request, p *ac
 	if err != nil {
 		return err
 	}
+	var calls []agent.Call // of the step before
 	for i, e := range entries {
-		view.Messages = append(view.Messages, messagesOf(ids[i], e)...)
+		view.Messages = append(view.Messages, messagesOf(ids[i], e, calls)...)
+		calls = e.Calls
 	}
 	return httpx.JSON(w, http.StatusOK, view)
 }
@@ -90,16 +97,29 @@ func (g *Gateway) told(r *http.Request, conversation string) (id string, running
 	return string(before), true, nil
 }
 
-// messagesOf draws one stored message; the results of one step are several.
-func messagesOf(id string, e entry) []messageView {
+// messagesOf draws one stored message; the results of one step are several, and
+// the calls that they answer stand in the message before.
+func messagesOf(id string, e entry, calls []agent.Call) []messageView {
 	var views []messageView
 	if e.Text != "" {
-		views = append(views, messageView{ID: id, Role: e.Role, Content: e.Text, At: e.At})
+		views = append(views, messageView{ID: id, Role: e.Role, Content: e.Text, Model: e.Model, At: e.At})
 	}
 	for i, result := range e.Results {
-		views = append(views, messageView{ID: id + "." + strconv.Itoa(i), Role: agent.ToolRole, Content: string(result.Answer), Tool: result.Tool, At: e.At})
+		views = append(views, messageView{
+			ID: id + "." + strconv.Itoa(i), Role: agent.ToolRole, Content: string(result.Answer), Model: e.Model,
+			Tool: result.Tool, Server: e.Servers[result.Tool], Args: argsFor(result.ID, calls), At: e.At,
+		})
 	}
 	return views
+}
+
+func argsFor(call string, calls []agent.Call) json.RawMessage {
+	for _, c := range calls {
+		if c.ID == call {
+			return argsOf(c)
+		}
+	}
+	return nil
 }
 
 func (g *Gateway) deleteConversation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {

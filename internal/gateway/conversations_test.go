@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -27,7 +28,11 @@ func TestConversationIsRememberedAndOnesOwn(t *testing.T) {
 	var whole struct {
 		Running     bool
 		LastEventID string
-		Messages    []struct{ ID, Role, Content, Tool string }
+		Model       string
+		Messages    []struct {
+			ID, Role, Content, Tool, Server, Model string
+			Args                                   json.RawMessage
+		}
 	}
 	r.get("/api/conversations/"+conversation, alice, &whole)
 	var roles []string
@@ -36,6 +41,13 @@ func TestConversationIsRememberedAndOnesOwn(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"user", "tool", "assistant", "user", "assistant"}, roles); diff != "" || whole.Running || whole.LastEventID == "" {
 		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+	// What a page needs to ask for the next page after it was loaded again.
+	if m := whole.Messages[1]; m.Tool != "list_employees" || m.Server != "hr" || string(m.Args) != `{"n":1}` || m.Model != "script" {
+		t.Errorf("the stored call: got %+v", m)
+	}
+	if whole.Model != "script" || whole.Messages[0].Model != "" || whole.Messages[2].Model != "script" {
+		t.Errorf("models: got %q and %+v, want the one that answered", whole.Model, whole.Messages)
 	}
 	for method, path := range map[string]string{"GET": "", "DELETE": ""} {
 		if status, _ := r.read(r.send(method, "/api/conversations/"+conversation+path, frank, "")); status != 404 {

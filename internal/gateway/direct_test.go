@@ -22,7 +22,7 @@ func TestDirectCalls(t *testing.T) {
 		{"someone else's context", "POST", "/api/mcp/hr/get_employee", `{"input":{},"userContext":{"email":"eve@tamshai.local"}}`, 403, "USER_MISMATCH"},
 		{"by GET", "GET", "/api/mcp/hr/get_employee?employee_id=007&deep=true&tags=5&limit=20&x=1&x=a", "", 200, `"data":{"deep":true,"employee_id":"007","limit":20,"tags":[5],"x":[1,"a"]}`},
 		{"a write by GET", "GET", "/api/mcp/hr/delete_employee?n=1", "", 405, "METHOD_NOT_ALLOWED"},
-		{"a write", "POST", "/api/mcp/hr/delete_employee", `{}`, 200, `"status":"pending_confirmation"`},
+		{"a write", "POST", "/api/mcp/hr/delete_employee", `{}`, 200, `"approvalUrl":"http://gateway.test/#/approve/`},
 		{"bad parameter", "GET", "/api/mcp/hr/get_employee?__proto__=1", "", 400, "BAD_REQUEST"},
 		{"unknown server", "POST", "/api/mcp/payroll/get_pay", `{}`, 404, "SERVER_NOT_FOUND"},
 		{"unknown tool", "POST", "/api/mcp/hr/get_pay", `{}`, 200, "UNKNOWN_TOOL"},
@@ -64,7 +64,7 @@ func TestWhoAndWhat(t *testing.T) {
 		}
 	}
 	page := r.send("GET", "/", "", "")
-	if got := page.Header.Get("Content-Security-Policy"); !strings.Contains(got, "default-src 'self'") || !strings.Contains(page.Header.Get("Content-Type"), "text/html") {
+	if got := page.Header.Get("Content-Security-Policy"); got != "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'; form-action 'self' https://issuer.test" || !strings.Contains(page.Header.Get("Content-Type"), "text/html") {
 		t.Errorf("page: got policy %q", got)
 	}
 }

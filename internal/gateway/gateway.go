@@ -18,6 +18,7 @@ import (
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/seal"
 )
@@ -96,6 +97,9 @@ type Gateway struct {
 	work    sync.WaitGroup       // turns
 }
 
+// Codes lists the fault codes that only the gateway raises.
+func Codes() []*fault.Code { return []*fault.Code{conversationNotFound, eventsGone} }
+
 // errShutdown is why everything ends when the program does.
 var errShutdown = errors.New("the gateway is about to end")
 
@@ -123,6 +127,7 @@ func (o *Options) fill() {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.Servers = approvable{o.Servers, o.PublicURL}
 	l := &o.Limits
 	l.Turns, l.TurnTime, l.Body = cmp.Or(l.Turns, 4), cmp.Or(l.TurnTime, 3*time.Minute), cmp.Or(l.Body, 256<<10)
 	l.Rows, l.Data, l.History = cmp.Or(l.Rows, 50), cmp.Or(l.Data, 64<<10), cmp.Or(l.History, 32<<10)

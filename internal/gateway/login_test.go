@@ -8,9 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/audit"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/gateway"
 )
 
 // login is an issuer that signs in whoever the code names.
@@ -81,6 +85,33 @@ func TestSignInMakesASessionThatSignOutEnds(t *testing.T) {
 	if status, _ := r.read(r.send("GET", "/api/user", "", "", own...)); status != 401 {
 		t.Errorf("after logout: got %d, want 401", status)
 	}
+}
+
+func TestComingAndGoingIsOnRecord(t *testing.T) {
+	r := newRig(t, func(o *gateway.Options) { o.Audit = named{o.Audit} })
+	c := r.signIn(alice)
+	own := []string{"Cookie", c.Name + "=" + c.Value, "Sec-Fetch-Site", "same-origin"}
+	for range 2 { // the second ends nothing
+		r.send("POST", "/logout", "", "", own...)
+	}
+	r.send("POST", "/logout", "", "", "Cookie", "countersign=x", "Sec-Fetch-Site", "same-origin")
+	want := []audit.Event{
+		{Kind: audit.Session, Step: "signed in", Username: "alice.chen", Outcome: "success"},
+		{Kind: audit.Session, Step: "signed out", Username: "alice.chen", Outcome: "success"},
+	}
+	if diff := cmp.Diff(want, r.journal.Events()); diff != "" {
+		t.Errorf("audit (-want +got):\n%s", diff)
+	}
+}
+
+// named fills in who did it, as the real log does.
+type named struct{ audit.Sink }
+
+func (n named) Append(ctx context.Context, e audit.Event) error {
+	if p, err := access.From(ctx); err == nil {
+		e.Username = p.Username()
+	}
+	return n.Sink.Append(ctx, e)
 }
 
 func TestForeignPagesCannotUseTheCookie(t *testing.T) {

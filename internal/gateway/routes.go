@@ -75,10 +75,11 @@ func page(files fs.FS, name, policy string) http.Handler {
 	})
 }
 
-// pagePolicy lets the page load and reach what is ours, and its sign-out form
-// lead on to an issuer.
+// pagePolicy lets the page load and reach what is ours, lets no text become
+// markup or a script anywhere (trusted types), and lets the sign-out form lead
+// on to an issuer.
 func (g *Gateway) pagePolicy() string {
-	policy := "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+	policy := "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'; form-action 'self'"
 	for _, issuer := range g.o.Issuers {
 		policy += " " + originOf(issuer)
 	}

@@ -30,15 +30,16 @@ type scribe struct {
 
 // turnOutcome is what a turn came to.
 type turnOutcome struct {
-	code  string // success, pending_confirmation, CANCELLED, or a fault's code
-	tools int
-	said  []agent.Message
-	last  [][]byte // what closes the stream, written after everything else is kept
+	code    string // success, pending_confirmation, CANCELLED, or a fault's code
+	tools   int
+	servers map[string]string // by tool that was called
+	said    []agent.Message
+	last    [][]byte // what closes the stream, written after everything else is kept
 }
 
 // write runs the turn to its end.
 func (s *scribe) write(ctx context.Context, script iter.Seq2[agent.Event, error]) turnOutcome {
-	s.outcome.code = result.StatusSuccess
+	s.outcome.code, s.outcome.servers = result.StatusSuccess, make(map[string]string)
 	events := make(chan agent.Event, 64) // the agent does not wait for Redis while it can speak on
 	go s.listen(ctx, script, events)
 	// What is already known is written even if the turn was cancelled meanwhile.
@@ -105,6 +106,7 @@ func (s *scribe) note(ctx context.Context, e agent.Event) {
 	switch e := e.(type) {
 	case agent.ToolStarted:
 		s.outcome.tools++
+		s.outcome.servers[e.Call.Tool] = e.Server
 	case agent.Pending:
 		s.outcome.code = result.StatusPending
 		s.g.remember(ctx, s.t.conversation.ID, e.Outcome.Pending.ID)

@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/audit"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/result"
 )
 
 // personal is a handler for somebody who is signed in.
@@ -159,7 +161,7 @@ func (g *Gateway) callback(w http.ResponseWriter, r *http.Request) error {
 	if err := g.startSession(r.Context(), w, token, expires); err != nil {
 		return err
 	}
-	g.o.Log.InfoContext(access.With(r.Context(), p), "signed in")
+	g.noteSession(access.With(r.Context(), p), audit.SignedIn)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 	return nil
 }
@@ -198,14 +200,39 @@ func (g *Gateway) startSession(ctx context.Context, w http.ResponseWriter, token
 	return nil
 }
 
-// forget ends the session that the browser had, if any.
+// forget ends the session that the browser had, if any, and whoever ends it puts
+// it on record.
 func (g *Gateway) forget(r *http.Request) {
 	cookie, err := r.Cookie(g.cookieName())
 	if err != nil {
 		return
 	}
-	if err := g.o.Redis.Delete(r.Context(), sessionKey(digestOf(cookie.Value))); err != nil {
+	digest := digestOf(cookie.Value)
+	sealed, ok, err := g.o.Redis.Take(r.Context(), sessionKey(digest))
+	if err != nil {
 		g.o.Log.WarnContext(r.Context(), "a session could not be ended", "error", err)
+	}
+	if !ok {
+		return
+	}
+	token, err := g.o.Cookies.Open(string(sealed), []byte(digest))
+	if err != nil {
+		g.o.Log.WarnContext(r.Context(), "a session could not be opened", "error", err)
+		return
+	}
+	if p, err := g.o.Verify(r.Context(), string(token)); err == nil { // else the token ended before its session
+		g.noteSession(access.With(r.Context(), p), audit.SignedOut)
+	}
+}
+
+// noteSession puts on record that a person came or went.
+func (g *Gateway) noteSession(ctx context.Context, step string) {
+	g.o.Log.InfoContext(ctx, step)
+	if g.o.Audit == nil {
+		return
+	}
+	if err := g.o.Audit.Append(ctx, audit.Event{Kind: audit.Session, Step: step, Outcome: result.StatusSuccess}); err != nil {
+		g.o.Log.ErrorContext(ctx, "audit could not be written", "error", err)
 	}
 }
 

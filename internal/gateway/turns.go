@@ -82,6 +82,7 @@ func (g *Gateway) open(ctx context.Context, p *access.Principal, q question) (*t
 	if err != nil {
 		return nil, err
 	}
+	c.Model = g.o.Model.Name()
 	t := &turn{conversation: c, id: newID(), question: q.Query, began: g.o.Now()}
 	if err := g.claim(ctx, c.ID, t.id, handover); err != nil {
 		return nil, err
@@ -144,7 +145,7 @@ func (g *Gateway) announce(ctx context.Context, t *turn) error {
 	if err := g.archive.touch(ctx, t.conversation); err != nil {
 		return err
 	}
-	t.first.Data = object(startEvent{"start", id, g.o.Model.Name()})
+	t.first.Data = object(startEvent{"start", id, t.conversation.Model})
 	t.first.ID, err = g.tell(ctx, id, t.first.Data)
 	return err
 }
@@ -169,7 +170,7 @@ func (g *Gateway) answer(ctx context.Context, p *access.Principal, t *turn) turn
 	if err != nil {
 		g.o.Log.WarnContext(ctx, "history could not be read", "error", err)
 	}
-	if err := g.archive.add(ctx, t.conversation.ID, agent.Message{Role: agent.User, Text: t.question}); err != nil {
+	if err := g.archive.say(ctx, t.conversation.ID, agent.Message{Role: agent.User, Text: t.question}); err != nil {
 		g.o.Log.WarnContext(ctx, "the question could not be kept", "error", err)
 	}
 	script := agent.Run(ctx, agent.Turn{
@@ -186,7 +187,7 @@ func (g *Gateway) answer(ctx context.Context, p *access.Principal, t *turn) turn
 func (g *Gateway) close(ctx context.Context, t *turn, o turnOutcome) {
 	id := t.conversation.ID
 	if len(o.said) > 1 { // the first is the question
-		if err := g.archive.add(ctx, id, g.clipped(o.said[1:])...); err != nil {
+		if err := g.archive.add(ctx, id, g.kept(t, o)...); err != nil {
 			g.o.Log.ErrorContext(ctx, "what a turn said could not be kept", "error", err)
 		}
 	}
@@ -205,14 +206,19 @@ func (g *Gateway) close(ctx context.Context, t *turn, o turnOutcome) {
 	}
 }
 
-// clipped keeps of large answers what a stream shows of them.
-func (g *Gateway) clipped(messages []agent.Message) []agent.Message {
-	for _, m := range messages {
+// kept is what a turn adds to its conversation behind the question: of large
+// answers what a stream shows of them.
+func (g *Gateway) kept(t *turn, o turnOutcome) []entry {
+	var entries []entry
+	for _, m := range o.said[1:] {
+		e := entry{Message: m, Model: t.conversation.Model}
 		for i := range m.Results {
+			e.Servers = o.servers
 			m.Results[i].Answer = clip(m.Results[i].Answer, g.o.Limits.Rows, g.o.Limits.Data)
 		}
+		entries = append(entries, e)
 	}
-	return messages
+	return entries
 }
 
 func (g *Gateway) record(ctx context.Context, t *turn, o turnOutcome) {

@@ -1,0 +1,112 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/gateway"
+	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/result"
+)
+
+// replies is a service that always answers the same.
+type replies struct {
+	mcpserver.Service
+	outcome result.Outcome
+}
+
+func (r replies) Call(context.Context, string, json.RawMessage) result.Outcome { return r.outcome }
+
+func throughGateway(t *testing.T, wire string) string {
+	t.Helper()
+	o, err := result.DecodeEnvelope(json.RawMessage(wire))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := gateway.Approvable(replies{outcome: o}, "https://gateway.test")
+	return string(result.EncodeEnvelope(s.Call(t.Context(), "any", nil)))
+}
+
+func TestWaitingChangeLeadsToItsPage(t *testing.T) {
+	const wire = `{"status":"pending_confirmation","message":"<b>?","confirmationId":"x1","confirmationData":{"amount":12345678901234567890,"rate":1.10}}`
+	const want = `{"status":"pending_confirmation","message":"<b>?","confirmationId":"x1","confirmationData":{"amount":12345678901234567890,"approvalUrl":"https://gateway.test/#/approve/x1","rate":1.10}}`
+	if got := throughGateway(t, wire); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	const bare = `{"status":"pending_confirmation","message":"?","confirmationId":"x1"}`
+	if got := throughGateway(t, bare); !strings.Contains(got, `"confirmationData":{"approvalUrl":"https://gateway.test/#/approve/x1"}`) {
+		t.Errorf("without data: got %s", got)
+	}
+}
+
+func TestOtherAnswersStayByteForByte(t *testing.T) {
+	for _, wire := range []string{
+		`{ "status":"success", "data":{"message":"Frank Davis has been deleted.","confirmationId":"x1"} }`,
+		`{"message":"No.","status":"error","code":"CONFIRMATION_STALE"}`,
+	} {
+		if got := throughGateway(t, wire); got != wire {
+			t.Errorf("got %s, want %s", got, wire)
+		}
+	}
+}
+
+func TestServersOwnDataIsNotTouched(t *testing.T) {
+	data := map[string]any{"employeeName": "Frank Davis"}
+	s := gateway.Approvable(replies{outcome: result.Outcome{Pending: &result.Pending{ID: "x1", Data: data}}}, "https://gateway.test")
+	o := s.Call(t.Context(), "any", nil)
+	if o.Pending.Data["approvalUrl"] != "https://gateway.test/#/approve/x1" {
+		t.Errorf("got %v", o.Pending.Data)
+	}
+	if diff := cmp.Diff(map[string]any{"employeeName": "Frank Davis"}, data); diff != "" {
+		t.Errorf("the server's data (-want +got):\n%s", diff)
+	}
+}
+
+func TestOwnCodesAreListed(t *testing.T) {
+	names := make(map[string]bool)
+	for _, c := range gateway.Codes() {
+		names[c.Name] = c.Meaning != "" && c.Suggest != "" && c.Status == 404
+	}
+	if diff := cmp.Diff(map[string]bool{"CONVERSATION_NOT_FOUND": true, "EVENTS_GONE": true}, names); diff != "" {
+		t.Errorf("codes (-want +got):\n%s", diff)
+	}
+	for _, c := range fault.Shared() {
+		if names[c.Name] {
+			t.Errorf("%s is declared twice", c.Name)
+		}
+	}
+}
+
+// FuzzWaitingEnvelope: whatever a server writes, the data that a person reads
+// keeps its values, and the message its words.
+func FuzzWaitingEnvelope(f *testing.F) {
+	f.Add(`{"status":"pending_confirmation","message":"m","confirmationId":"i","confirmationData":{"a":1e999,"b":[{}],"c":null}}`)
+	f.Add(`{"status":"pending_confirmation","confirmationData":{"approvalUrl":"https://evil.test"}}`)
+	f.Add(`{"status":"pending_confirmation","confirmationData":null}`)
+	f.Fuzz(func(t *testing.T, wire string) {
+		o, err := result.DecodeEnvelope(json.RawMessage(wire))
+		if err != nil || o.Pending == nil {
+			return
+		}
+		s := gateway.Approvable(replies{outcome: o}, "https://gateway.test")
+		after, err := result.DecodeEnvelope(result.EncodeEnvelope(s.Call(context.Background(), "any", nil)))
+		if err != nil || after.Pending == nil {
+			t.Fatalf("%q is no waiting change any more: %v", wire, err)
+		}
+		want := map[string]any{"approvalUrl": "https://gateway.test/#/approve/" + url.PathEscape(o.Pending.ID)}
+		for key, value := range o.Pending.Data {
+			if key != "approvalUrl" {
+				want[key] = value
+			}
+		}
+		if diff := cmp.Diff(want, after.Pending.Data); diff != "" || after.Pending.Message != o.Pending.Message || after.Pending.ID != o.Pending.ID {
+			t.Errorf("%q became %+v\n%s", wire, after.Pending, diff)
+		}
+	})
+}
