@@ -128,10 +128,11 @@ func refusal(status int, body []byte) error {
 	var said struct {
 		Message         string `json:"message"`
 		Error           string `json:"error"`
+		Description     string `json:"error_description"` // of OAuth errors
 		SuggestedAction string `json:"suggestedAction"`
 	}
 	_ = json.Unmarshal(body, &said) // whatever it is, the status speaks too
-	text := strings.TrimSpace(orDefault(said.Message, said.Error) + " " + said.SuggestedAction)
+	text := strings.TrimSpace(orDefault(said.Message, orDefault(said.Description, said.Error)) + " " + said.SuggestedAction)
 	if text == "" {
 		text = http.StatusText(status)
 	}

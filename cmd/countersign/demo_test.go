@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"regexp"
@@ -323,6 +324,31 @@ func TestTerminalCommands(t *testing.T) {
 	audit, code := command1(t, "audit", "verify", d.Audit)
 	if code != 0 || !strings.Contains(audit, "is whole") {
 		t.Errorf("audit verify: exit %d: %s", code, audit)
+	}
+}
+
+func TestBrokenAuditLogFailsTheCommand(t *testing.T) {
+	dir := dataFolder(t)
+	d := demoFor(t, "--data", dir)
+	for limit := range 3 {
+		d.call(t, "alice.chen", "list_employees", map[string]int{"limit": limit + 1})
+	}
+	if err := d.end(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(d.Audit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	altered := strings.Replace(string(text), `"rows":2`, `"rows":9`, 1)
+	if err := os.WriteFile(d.Audit, []byte(altered), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	line := strings.Count(altered[:strings.Index(altered, `"rows":9`)], "\n") + 1
+	var errs strings.Builder
+	code := run(t.Context(), program{args: []string{"audit", "verify", d.Audit}, getenv: os.Getenv, out: io.Discard, err: &errs})
+	if want := fmt.Sprintf("line %d", line); code != 1 || !strings.Contains(errs.String(), want) {
+		t.Errorf("exit %d, want 1 naming %s: %s", code, want, &errs)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/gateway"
 )
 
 func toolsCommand(ctx context.Context, p program, c command) error {
@@ -55,7 +56,7 @@ func firstSentence(text string) string {
 
 // printCodes prints every error code: the shared ones and each domain's.
 func printCodes(p program, asJSON bool) error {
-	all := fault.Shared()
+	all := append(fault.Shared(), gateway.Codes()...)
 	for _, d := range domains() {
 		all = append(all, d.codes...)
 	}
@@ -81,6 +82,12 @@ func auditCommand(_ context.Context, p program, c command) error {
 	report, err := audit.Verify(operands[1])
 	if err != nil {
 		return err
+	}
+	for _, remark := range report.Remarks {
+		fmt.Fprintf(p.out, "line %d: %s\n", remark.Line, remark.Text)
+	}
+	if b := report.Broken; b != nil {
+		return fmt.Errorf("%s is broken at %s; %d events before it hold", operands[1], b, report.Events)
 	}
 	fmt.Fprintf(p.out, "%s is whole: %d events, none altered, none missing\n", operands[1], report.Events)
 	return nil
