@@ -162,7 +162,9 @@ func TestReloadKeepsThePendingCard(t *testing.T) {
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", answer(http.StatusOK, approvedEnvelope()))
 	p := withCard(t, g, pending("x1"))
-	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{waiting("x1"), waiting("x2")}}))
+	elsewhere := waiting("x2")
+	elsewhere["conversationId"] = "c2"
+	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{waiting("x1"), elsewhere}}))
 	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{
 		{"id": "1", "role": "user", "content": "Delete employee Frank Davis"},
 		{"id": "2", "role": "tool", "tool": "delete_employee", "content": quoted(pending("x1"))},
@@ -171,6 +173,7 @@ func TestReloadKeepsThePendingCard(t *testing.T) {
 	p.open(g.URL + "/#/c/c1")
 	p.sees("[data-turn] [data-card=x1][data-card-state=waiting]", "Delete Frank Davis")
 	p.sees("#waiting [data-card=x2]", "Delete Frank Davis") // asked elsewhere
+	p.sees("#waiting [data-asked-in=c2][href='#/c/c2']", "the conversation it was asked in")
 	p.until(`/^[12]:\d\d left$/.test(document.querySelector("[data-card=x2] [data-countdown]").textContent)`)
 	if got := p.count("[data-card=x1]"); got != 1 {
 		t.Errorf("the card stands %d times, want once", got)

@@ -99,8 +99,15 @@ class Thread {
   // Pending requests that the messages do not show stand on their own.
   #showWaiting(waiting) {
     const missing = waiting.filter((envelope) => !this.#cards.has(envelope.confirmationId));
-    this.#places.waiting.replaceChildren(...missing.map((envelope) => this.#card(envelope)));
+    this.#places.waiting.replaceChildren(...missing.map((envelope) => this.#elsewhere(envelope)));
     show(this.#places.waitingArea, missing.length > 0);
+  }
+
+  // A request of another conversation leads to where it was asked for.
+  #elsewhere(envelope) {
+    const id = envelope.conversationId;
+    const way = id && id !== this.id ? el("a", { class: "hint", href: `#/c/${encodeURIComponent(id)}`, "data-asked-in": id }, "See the conversation it was asked in") : null;
+    return el("div", { class: "elsewhere" }, this.#card(envelope), way);
   }
 
   #addTurn(question) {

@@ -3,6 +3,7 @@ package web_test
 import (
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -186,10 +187,12 @@ func TestConversationsAreListedOpenedAndDeleted(t *testing.T) {
 	g.on("GET /api/conversations", answer(http.StatusOK, list))
 	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{
 		{"id": "1", "role": "user", "content": "Who is on my team?"},
-		{"id": "2", "role": "tool", "tool": "list_employees", "content": quoted(employees(2, "cursor"))},
-		{"id": "3", "role": "assistant", "content": "Two *people*."},
+		{"id": "2", "role": "tool", "tool": "list_employees", "server": "hr", "args": object{"department": "Sales"}, "model": "rehearsal", "content": quoted(employees(2, "cursor"))},
+		{"id": "2b", "role": "tool", "tool": "list_old", "content": quoted(employees(2, "cursor"))},
+		{"id": "3", "role": "assistant", "model": "rehearsal", "content": "Two *people*."},
 		{"id": "4", "role": "system", "content": "Employee Frank Davis has been deleted."},
-	}}))
+	}, "model": "rehearsal"}))
+	g.on("POST /api/mcp/{server}/{tool}", g.hears(answer(http.StatusOK, employees(1, ""))))
 	g.on("DELETE /api/conversations/{id}", g.hears(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	p.open(g.URL)
 	p.sees("[data-conversation=c2]", "<b>Budget</b>")
@@ -197,8 +200,12 @@ func TestConversationsAreListedOpenedAndDeleted(t *testing.T) {
 	p.sees("[data-question]", "Who is on my team?")
 	p.sees("[data-answer] em", "people")
 	p.sees("[data-result=list_employees] tbody", "Person 1")
-	p.sees("[data-row-count]", "2 rows shown of more") // how it was asked is not stored
-	p.misses("[data-next-page]")
+	p.sees("[data-answer] [data-result=list_old] [data-row-count]", "2 rows shown of more") // how it was asked was not stored
+	p.misses("[data-result=list_old] [data-next-page]")
+	p.sees("#model", "not an AI model")
+	p.sees("[data-turn] [data-model=rehearsal]", "not an AI model")
+	p.click("[data-result=list_employees] [data-next-page]")
+	p.sees("[data-result=list_employees] [data-row-count]", "3 rows, complete")
 	p.sees("[data-outcome]", "Employee Frank Davis has been deleted.")
 	p.sees("[data-open][aria-current=page]", "Who is on my team?")
 
@@ -206,8 +213,9 @@ func TestConversationsAreListedOpenedAndDeleted(t *testing.T) {
 	p.click("[data-conversation=c1] [data-delete-yes]")
 	p.misses("[data-conversation=c1]")
 	p.sees("#greeting", "Hello, Alice.")
-	if got := g.said(); len(got) != 1 || !strings.HasPrefix(got[0], "DELETE /api/conversations/c1") {
-		t.Errorf("got %q, want one deletion", got)
+	want := []string{`POST /api/mcp/hr/list_employees {"department":"Sales","cursor":"cursor"}`, "DELETE /api/conversations/c1 "}
+	if got := g.said(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
