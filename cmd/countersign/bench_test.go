@@ -1,0 +1,313 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/embedded"
+	"countersign.dev/internal/testkit/dbtest"
+)
+
+// The question: what does get_employee cost on the HR server as it really runs
+// (tokens verified, row-level security, masks, a hash-chained audit on disk), as
+// a multiple of a bare net/http handler that runs the same query past the
+// policies and writes it as JSON? `query` is that query without any HTTP. All
+// faces are called by the same client over loopback; cpu-µs is this process's,
+// the client's included, the database's not. Quote ratios of one run only.
+
+// floorEmployee is get_employee's query without its policies.
+const floorEmployee = `
+select e.id::text, e.first_name, e.last_name, e.email, d.name, e.job_title, e.manager_id::text,
+       m.first_name || ' ' || m.last_name, e.hire_date::text, e.salary_cents, e.ssn, e.phone, e.location, e.created_at, e.updated_at
+from hr.employees e
+left join hr.departments d on d.code = e.department
+left join hr.employees m on m.id = e.manager_id
+where e.id = $1 and e.status = 'ACTIVE'`
+
+// floorRow is what the bare handler writes.
+type floorRow struct {
+	EmployeeID  string    `json:"employee_id"`
+	FirstName   string    `json:"first_name"`
+	LastName    string    `json:"last_name"`
+	Email       string    `json:"email"`
+	Department  string    `json:"department"`
+	JobTitle    string    `json:"job_title"`
+	ManagerID   *string   `json:"manager_id"`
+	ManagerName *string   `json:"manager_name"`
+	HireDate    string    `json:"hire_date"`
+	SalaryCents int64     `json:"salary_cents"`
+	SSN         string    `json:"ssn"`
+	Phone       string    `json:"phone"`
+	Location    string    `json:"location"`
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
+}
+
+func readFloor(ctx context.Context, pool *pgxpool.Pool, id string) (row floorRow, err error) {
+	err = pool.QueryRow(ctx, floorEmployee, id).Scan(&row.EmployeeID, &row.FirstName, &row.LastName, &row.Email, &row.Department,
+		&row.JobTitle, &row.ManagerID, &row.ManagerName, &row.HireDate, &row.SalaryCents, &row.SSN, &row.Phone, &row.Location, &row.CreatedAt, &row.UpdatedAt)
+	return row, err
+}
+
+// bareHandler is the floor of every face: no token, no role, no mask, no audit.
+func bareHandler(pool *pgxpool.Pool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			EmployeeID string `json:"employee_id"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		row, err := readFloor(r.Context(), pool, in.EmployeeID)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(row)
+	})
+}
+
+const marcusEmail = "marcus.j@tamshai.local"
+
+// bench is the HR server as serveDomain builds it, and the floor beside it, on
+// one private PostgreSQL.
+type bench struct {
+	pool *pgxpool.Pool
+	bare string // address of the bare handler
+	hr   string // address of the HR server
+	mint func() string
+	id   string // whose record is read
+}
+
+func newBench(b *testing.B) *bench {
+	b.Helper()
+	needPostgres(b)
+	folder := dataFolder(b)
+	pg, err := embedded.StartPostgres(b.Context(), embedded.PostgresOptions{Dir: filepath.Join(folder, "postgres")})
+	must(b, err)
+	b.Cleanup(func() { _ = pg.Stop(context.WithoutCancel(b.Context())) })
+	redis, err := embedded.StartRedis()
+	must(b, err)
+	b.Cleanup(redis.Close)
+	pool, err := pgxpool.New(b.Context(), pg.AdminURL("postgres"))
+	must(b, err)
+	b.Cleanup(pool.Close)
+
+	sample := company.At(today())
+	marcus, found := sample.ByEmail(marcusEmail)
+	if !found {
+		b.Fatal("the company has no Marcus")
+	}
+	x := &bench{pool: pool, id: marcus.ID}
+	x.serveHR(b, folder, pg.AdminURL("postgres"), redis.URL(), sample)
+	bare := httptest.NewServer(bareHandler(pool))
+	b.Cleanup(bare.Close)
+	x.bare = bare.URL
+	return x
+}
+
+// serveHR serves HR behind the gateway's tokens, with an audit log on disk.
+func (x *bench) serveHR(b *testing.B, folder, adminURL, redisURL string, sample *company.Company) {
+	b.Helper()
+	life := newLifetime()
+	b.Cleanup(func() { must(b, life.end(context.WithoutCancel(b.Context()))) })
+	keys, err := auth.GenerateKeys()
+	must(b, err)
+	log := slog.New(slog.DiscardHandler)
+	pl, err := newPlatform(b.Context(), life, log, keys, filepath.Join(folder, "audit.jsonl"), redisURL)
+	must(b, err)
+	d, _ := domainNamed("hr")
+	db, err := d.store.demo(b.Context(), ground{adminURL: adminURL, folder: folder})
+	must(b, err)
+	must(b, d.store.seed(b.Context(), db, sample))
+	verifier, err := auth.NewVerifier(nil, &auth.Options{Internal: &auth.Internal{Audience: "hr", Keys: keys}, Log: log})
+	must(b, err)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(b, err)
+	x.hr = "http://" + listener.Addr().String()
+	must(b, pl.serveDomain(b.Context(), d, db, place{listener: listener, url: x.hr, verify: verifier.Verify}))
+	x.mint = minting(b, keys)
+}
+
+// minting mints Alice's token as the gateway does: anew when the last one nears
+// its end.
+func minting(b *testing.B, keys *auth.Keys) func() string {
+	b.Helper()
+	minter, err := auth.NewMinter(keys, nil)
+	must(b, err)
+	alice := access.NewPrincipal(access.Claims{
+		Issuer: "http://localhost:3180", Subject: "alice", Username: "alice.chen", Email: "alice@tamshai.local", EmailVerified: true,
+		Roles: []string{"employee", "manager", "hr-read", "hr-write"},
+	})
+	return func() string {
+		token, err := minter.Token(alice, "hr", access.PurposeCall)
+		must(b, err)
+		return token
+	}
+}
+
+func must(b testing.TB, err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// face is one way to ask for an employee over HTTP.
+type face struct {
+	name    string
+	url     string
+	body    string // %d, if it stands in there, is the message's number
+	headers map[string]string
+}
+
+// nextID numbers messages: a session refuses two of one number under way.
+var nextID atomic.Int64
+
+func (x *bench) faces(b *testing.B) []face {
+	input := fmt.Sprintf(`{"employee_id":%q}`, x.id)
+	params := `"name":"get_employee","arguments":` + input
+	meta := `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	session := x.handshake(b)
+	return []face{
+		{"bare", x.bare, input, nil},
+		{"rest", x.hr + "/tools/get_employee", input, nil},
+		{"mcp-2026-07-28", x.hr + "/mcp", `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{` + params + meta + `}}`,
+			map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "get_employee"}},
+		{"mcp-2025-11-25", x.hr + "/mcp", `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{` + params + `}}`,
+			map[string]string{"Mcp-Protocol-Version": "2025-11-25", "Mcp-Session-Id": session}},
+	}
+}
+
+// handshake begins a session of the older era and returns its id.
+func (x *bench) handshake(b *testing.B) string {
+	b.Helper()
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`
+	accept := []string{"Accept", "application/json, text/event-stream"}
+	first := send(b, http.MethodPost, x.hr+"/mcp", x.mint(), hello, accept...)
+	session := first.header.Get("Mcp-Session-Id")
+	if session == "" {
+		b.Fatalf("no session: %d %s", first.status, first.body)
+	}
+	send(b, http.MethodPost, x.hr+"/mcp", x.mint(), `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		append(accept, "Mcp-Session-Id", session, "Mcp-Protocol-Version", "2025-11-25")...)
+	return session
+}
+
+// ask makes the call and reads the whole answer.
+func (f face) ask(ctx context.Context, client *http.Client, token string) error {
+	body := strings.Replace(f.body, "%d", strconv.FormatInt(nextID.Add(1), 10), 1)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.url, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Authorization", "Bearer "+token)
+	for name, value := range f.headers {
+		r.Header.Set(name, value)
+	}
+	resp, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil && (resp.StatusCode != http.StatusOK || !bytes.Contains(text, []byte(marcusEmail))) {
+		err = fmt.Errorf("%s: got %d %s", f.name, resp.StatusCode, text)
+	}
+	return err
+}
+
+func BenchmarkGetEmployee(b *testing.B) {
+	x := newBench(b)
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
+	defer client.CloseIdleConnections()
+	faces := x.faces(b)
+	b.Run("1-client/query", func(b *testing.B) {
+		b.ReportAllocs()
+		busy := cpuTime(b)
+		dbtest.Measure(b, func() {
+			_, err := readFloor(b.Context(), x.pool, x.id)
+			must(b, err)
+		})
+		reportCPU(b, busy)
+	})
+	for _, f := range faces {
+		b.Run("1-client/"+f.name, func(b *testing.B) { f.alone(b, client, x.mint()) })
+	}
+	for _, f := range faces {
+		b.Run("8-clients/"+f.name, func(b *testing.B) { f.crowded(b, client, x.mint()) })
+	}
+}
+
+func (f face) alone(b *testing.B, client *http.Client, token string) {
+	b.ReportAllocs()
+	busy := cpuTime(b)
+	dbtest.Measure(b, func() { must(b, f.ask(b.Context(), client, token)) })
+	reportCPU(b, busy)
+}
+
+// crowded calls with eight clients at once, however many processors there are.
+func (f face) crowded(b *testing.B, client *http.Client, token string) {
+	const clients = 8
+	b.ReportAllocs()
+	busy := cpuTime(b)
+	turns := make(chan struct{})
+	group, ctx := errgroup.WithContext(b.Context())
+	for range clients {
+		group.Go(func() error {
+			for range turns {
+				if err := f.ask(ctx, client, token); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	for b.Loop() {
+		select {
+		case turns <- struct{}{}:
+		case <-ctx.Done():
+			b.Fatal(group.Wait())
+		}
+	}
+	close(turns)
+	must(b, group.Wait())
+	reportCPU(b, busy)
+}
+
+// cpuTime is what this process has used of its processors.
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+func reportCPU(b *testing.B, since time.Duration) {
+	b.Helper()
+	b.ReportMetric(float64((cpuTime(b)-since).Microseconds())/float64(b.N), "cpu-µs/op")
+}
