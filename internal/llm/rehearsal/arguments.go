@@ -11,6 +11,9 @@ import (
 func (r *reading) choices() {
 	for k := range r.f.props {
 		p := &r.f.props[k]
+		if p.isOrder() {
+			continue
+		}
 		for _, value := range p.enum {
 			if at, n := r.find(identifierWords(value)); n > 0 && r.args[p.name] == nil {
 				r.give(at, n, 4)
@@ -159,6 +162,9 @@ func wholeOr(v float64, typ string) any {
 func (r *reading) dates() {
 	for i, t := range r.part {
 		if t.kind != date {
+			continue
+		}
+		if r.rangeOf(i) {
 			continue
 		}
 		if p := r.dateFor(i); p != nil && r.args[p.name] == nil {

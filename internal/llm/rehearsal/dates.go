@@ -51,6 +51,9 @@ func dateAt(tokens []token, i int, today civil) (days, int) {
 	if d, n := relativeAt(tokens, i, today); n > 0 {
 		return d, n
 	}
+	if d, n := quarterAt(tokens, i, today); n > 0 {
+		return d, n
+	}
 	month, isMonth := monthOf(tokens[i].low)
 	dayFirst, hasDay := dayOf(tokens[i])
 	switch {
@@ -158,4 +161,44 @@ func relativeAt(tokens []token, i int, today civil) (days, int) {
 		return days{at(y+step, 1), at(y+step+1, 1)}, 2
 	}
 	return days{}, 0
+}
+
+// rangeOf fills a first and a last day: "this month" means all of it, "after
+// March" only what follows. It reports whether the list has such inputs.
+func (r *reading) rangeOf(i int) bool {
+	from, to := r.f.ends()
+	if from == nil || to == nil || r.f.writes() || r.args[from.name] != nil || r.args[to.name] != nil {
+		return false
+	}
+	d := r.part[i].days
+	switch r.lowAt(i - 1) {
+	case "after":
+		r.args[from.name] = d.to.String()
+	case "since", "from":
+		r.args[from.name] = d.from.String()
+	case "before":
+		r.args[to.name] = d.from.plus(-1).String()
+	case "by", "until", "till":
+		r.args[to.name] = d.to.plus(-1).String()
+	default:
+		r.args[from.name], r.args[to.name] = d.from.String(), d.to.plus(-1).String()
+	}
+	r.give(i, 1, 3)
+	return true
+}
+
+// ends are the inputs for the first and the last day of one thing: closing_from
+// and closing_to.
+func (f *form) ends() (from, to *property) {
+	for k := range f.props {
+		p := &f.props[k]
+		root, isFrom := strings.CutSuffix(p.name, "from")
+		if !isFrom || !p.isDate() {
+			continue
+		}
+		if other := f.prop(root + "to"); other != nil && other.isDate() {
+			return p, other
+		}
+	}
+	return nil, nil
 }

@@ -23,7 +23,7 @@ func (p *planner) list(r *reading, about found, args map[string]any) outcome {
 		}
 	}
 	pages := 1
-	if r.measure.kind != "" || len(rest) > 0 || group != nil {
+	if r.measure.kind != "" && !r.measure.ordered || len(rest) > 0 || group != nil {
 		pages = maxPages
 	}
 	l, ok := p.fetchPages(r.f, args, pages)
@@ -147,6 +147,9 @@ func (r *reading) shared() *property {
 func (p *planner) narrow(r *reading, rows []row, group map[string]bool) []row {
 	return slices.DeleteFunc(slices.Clone(rows), func(one row) bool {
 		if group != nil && !group[fmt.Sprint(one.get(r.shared().name))] {
+			return true
+		}
+		if !r.beyondBounds(one) {
 			return true
 		}
 		for s := range r.asked {

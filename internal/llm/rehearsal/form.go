@@ -14,13 +14,15 @@ import (
 // what has to be filled in.
 type form struct {
 	tool    agent.Tool
-	order   string // the verb that its name starts with
-	verbs   set    // words that may order it
-	name    set    // stems of its name without the verb
-	about   set    // stems of its title and its first sentence
-	more    set    // stems of the rest of its description
-	fields  set    // stems of the fields that its answers have
-	columns set    // the fields as they are written
+	order   string            // the verb that its name starts with
+	verbs   set               // words that may order it
+	name    set               // stems of its name without the verb
+	about   set               // stems of its title and its first sentence
+	more    set               // stems of the rest of its description
+	fields  set               // stems of the fields that its answers have
+	columns set               // the fields as they are written
+	numbers set               // those that hold numbers
+	signs   map[string]string // the currency that a field's description names
 	props   []property
 	noun    string // what it is about, in the words of its name: "performance reviews"
 	head    string // stem of the noun's last word
@@ -40,6 +42,8 @@ type property struct {
 	enum     []string
 	required bool
 	least    *float64
+	pattern  *regexp.Regexp // what the text must look like; nil: anything
+	longest  int            // characters that it may have; 0: no limit is told
 }
 
 // schema is the part of JSON Schema that the planner reads.
@@ -50,6 +54,8 @@ type schema struct {
 	Enum        []any             `json:"enum"`
 	Const       any               `json:"const"`
 	Minimum     *float64          `json:"minimum"`
+	MaxLength   int               `json:"maxLength"`
+	Pattern     string            `json:"pattern"`
 	Properties  object[schema]    `json:"properties"`
 	Required    []string          `json:"required"`
 	Items       *schema           `json:"items"`
@@ -69,7 +75,7 @@ func (s *schema) UnmarshalJSON(raw []byte) error {
 }
 
 func (en *english) form(t agent.Tool) *form {
-	f := &form{tool: t, verbs: set{}, name: set{}, about: set{}, more: set{}, fields: set{}, columns: set{}}
+	f := &form{tool: t, verbs: set{}, name: set{}, about: set{}, more: set{}, fields: set{}, columns: set{}, numbers: set{}, signs: map[string]string{}}
 	en.readName(f, t.Name)
 	en.readProse(f, t.Title)
 	en.readProse(f, t.Description)
@@ -167,7 +173,10 @@ func (en *english) property(name string, s schema, required bool) property {
 			s.Type, s.Format, s.Enum = alternative.Type, alternative.Format, alternative.Enum
 		}
 	}
-	p := property{name: name, words: identifierWords(name), stems: set{}, about: set{}, text: s.Description, typ: typeOf(s.Type), format: s.Format, required: required, least: s.Minimum}
+	p := property{name: name, words: identifierWords(name), stems: set{}, about: set{}, text: s.Description, typ: typeOf(s.Type), format: s.Format, required: required, least: s.Minimum, longest: s.MaxLength}
+	if s.Pattern != "" {
+		p.pattern, _ = regexp.Compile(s.Pattern) // one that Go cannot read says nothing
+	}
 	for _, w := range p.words {
 		p.stems[stem(w)] = true
 	}
@@ -211,6 +220,7 @@ func (f *form) readFields(s schema, depth int) {
 		child := s.Properties.values[name]
 		if depth > 0 || !envelope[name] {
 			f.columns[name] = true
+			f.readColumn(name, child)
 			for _, w := range identifierWords(name) {
 				f.fields[stem(w)] = true
 			}
@@ -227,6 +237,19 @@ func (f *form) readFields(s schema, depth int) {
 	}
 	if s.Items != nil {
 		f.readFields(*s.Items, max(depth, 1))
+	}
+}
+
+// readColumn keeps what a field's declaration says of its numbers.
+func (f *form) readColumn(name string, s schema) {
+	if t := typeOf(s.Type); t == "number" || t == "integer" {
+		f.numbers[name] = true
+	}
+	about := strings.ToLower(s.Description)
+	for _, c := range signs {
+		if f.signs[name] == "" && (strings.Contains(about, "us "+c.word) || strings.Contains(" "+about+" ", " "+c.word+" ")) {
+			f.signs[name] = c.sign
+		}
 	}
 }
 

@@ -10,6 +10,9 @@ import (
 type measure struct {
 	kind string // count, sum, average, highest, lowest, or empty
 	n    int    // how many rows, for highest and lowest
+
+	ordered bool   // the list itself puts the highest first
+	column  string // the column that it is ordered by
 }
 
 // measures finds "how many", "total", "top 5" and their like, unless they are

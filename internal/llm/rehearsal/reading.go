@@ -34,7 +34,8 @@ type reading struct {
 	from     *form   // the list that knows the group
 	relative *relative
 	measure  measure
-	asked    set // stems of the words that ask for something in the answer
+	beyond   []bound // numbers that rows must lie beyond
+	asked    set     // stems of the words that ask for something in the answer
 	anchored bool
 }
 
@@ -66,6 +67,9 @@ func (p *planner) understand(f *form, part []token, m mood) *reading {
 		r.uses[m.order], r.score, r.anchored = meant, 4, f.needsOnlyIDs() || f.order == m.verb && !p.en.is("vague", m.verb)
 	}
 	r.idleSelves()
+	r.comparisons()
+	r.ordering()
+	r.periods()
 	r.choices()
 	r.numbers()
 	r.dates()
@@ -78,6 +82,7 @@ func (p *planner) understand(f *form, part []token, m mood) *reading {
 	r.reasons()
 	r.shape()
 	r.column()
+	r.topFirst()
 	if !r.explained() || r.isDeed() {
 		return nil
 	}
