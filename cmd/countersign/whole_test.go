@@ -1,9 +1,136 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/seal"
 	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/dbtest"
+	"countersign.dev/internal/tool"
 )
+
+// fixedDay is the day on which the sample company of these tests stands, so
+// that what they write down is the same on every day.
+var fixedDay = time.Date(2026, time.November, 16, 0, 0, 0, 0, time.UTC)
+
+// whole is every domain of the list over real stores that hold the sample
+// company, without the network between them.
+type whole struct {
+	company *company.Company
+	runners map[string]*tool.Runner
+	journal *testkit.Journal
+	log     *lines
+}
+
+// lines is a log that tests read.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write keeps a line.
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// wholeCompany opens every store of the list of domains as a demo does.
+func wholeCompany(t testing.TB) *whole {
+	t.Helper()
+	cluster := dbtest.Start()
+	t.Cleanup(cluster.Stop)
+	w := &whole{company: company.At(fixedDay), runners: map[string]*tool.Runner{}, journal: &testkit.Journal{}, log: &lines{}}
+	under := ground{adminURL: cluster.Database(t, ""), folder: t.TempDir()}
+	desk := confirm.NewDesk(dbtest.NewRedis(t), w.journal, nil)
+	for _, d := range domains() {
+		db, err := d.store.demo(t.Context(), under)
+		if err == nil {
+			err = d.store.seed(t.Context(), db, w.company)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", d.name, err)
+		}
+		w.runners[d.name] = w.mount(t, d, db, desk)
+	}
+	return w
+}
+
+func (w *whole) mount(t testing.TB, d domain, db databaseConfig, desk *confirm.Desk) *tool.Runner {
+	t.Helper()
+	server, closeStore, err := d.store.open(t.Context(), db)
+	if err != nil {
+		t.Fatalf("%s: %v", d.name, err)
+	}
+	t.Cleanup(func() { _ = closeStore() })
+	cursors, err := seal.NewRing("cursor", seal.RandomSecret())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := tool.NewRunner(server.Tools(), tool.Options{
+		Server: d.name, Cursors: cursors, Desk: desk, Ledger: server.Ledger(), Audit: w.journal,
+		Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", d.name, err)
+	}
+	return r
+}
+
+// call calls a tool as a person.
+func (w *whole) call(t testing.TB, who *access.Principal, server, name string, in map[string]any) result.Outcome {
+	t.Helper()
+	raw, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.runners[server].Call(access.With(t.Context(), who), name, raw)
+}
+
+// asker is somebody with an address and roles, of the company or made up.
+type asker struct {
+	email string
+	roles []string
+}
+
+// account is one of the people who can sign in.
+func account(t testing.TB, username string) asker {
+	t.Helper()
+	for _, a := range company.Accounts() {
+		if a.Username == username {
+			return asker{a.Email, a.Roles}
+		}
+	}
+	t.Fatalf("nobody is called %s", username)
+	return asker{}
+}
+
+func (a asker) principal() *access.Principal {
+	return access.NewPrincipal(access.Claims{
+		Issuer: testkit.Issuer, Subject: "sub-" + a.email, Username: a.email, Email: a.email, EmailVerified: true,
+		Roles: a.roles, Expires: time.Now().Add(time.Hour),
+	})
+}
+
+func (a asker) has(roles ...access.Role) bool {
+	return slices.ContainsFunc(roles, func(r access.Role) bool { return slices.Contains(a.roles, string(r)) })
+}
 
 // catalogue is a principal that sees every tool, and may call none.
 func catalogue() *access.Principal {
@@ -17,4 +144,29 @@ func roleNames() []string {
 		names = append(names, string(r))
 	}
 	return names
+}
+
+// TestListedToolsAreTheCallableOnes: for every role, and for every person of
+// the sample company, a tool is listed exactly when calling it is not refused
+// for want of a role.
+func TestListedToolsAreTheCallableOnes(t *testing.T) {
+	w := wholeCompany(t)
+	askers := []asker{{"nobody@tamshai.local", nil}}
+	for _, role := range roleNames() {
+		askers = append(askers, asker{"eve@tamshai.local", []string{role}})
+	}
+	for _, a := range company.Accounts() {
+		askers = append(askers, asker{a.Email, a.Roles})
+	}
+	for server, r := range w.runners {
+		for _, info := range r.Visible(catalogue()) {
+			for _, a := range askers {
+				listed := slices.ContainsFunc(r.Visible(a.principal()), func(i result.ToolInfo) bool { return i.Name == info.Name })
+				code := r.Call(access.With(t.Context(), a.principal()), info.Name, json.RawMessage(`{"no":"field"}`)).Code()
+				if callable := code == "VALIDATION_ERROR"; listed != callable || !callable && code != "INSUFFICIENT_PERMISSIONS" {
+					t.Errorf("%s.%s for %v: listed %v, calling it is %s", server, info.Name, a.roles, listed, code)
+				}
+			}
+		}
+	}
 }

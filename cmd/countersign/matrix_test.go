@@ -1,0 +1,346 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit"
+)
+
+const matrixHead = `# Who may do what
+
+Written by calls, not by hand: every tool is called with every role alone, by
+somebody who stands in each relation to the row. A change of policy is a change
+of this page. Someone with several roles may do what any of them may, and what
+two of them open together stands in the last columns.
+
+| cell | meaning |
+|---|---|
+| yes | the row is shown, every field of it |
+| part (a) | the row is shown, without the fields of note a |
+| own | sums over what is theirs and their team's only |
+| card | a change is prepared; nothing happens until the same person approves its card |
+| no (a) | refused for the reason of note a |
+| none | answered exactly as if the row did not exist |
+| – | the role may not use the tool; it is not listed either |
+
+Rewrite it with ` + "`go test ./cmd/countersign -run TestRoleMatrix -update`" + `.
+`
+
+// probe is one question to a tool: who stands where to which row.
+type probe struct {
+	row  string         // how the asker stands to it
+	as   string         // the asker's address
+	in   map[string]any // the call
+	find string         // lists: the id that must be in the answer
+}
+
+// TestRoleMatrix calls every tool with every role and writes down what happens.
+func TestRoleMatrix(t *testing.T) {
+	w := wholeCompany(t)
+	probes := probesOf(w.company)
+	page := strings.Builder{}
+	page.WriteString(matrixHead)
+	for _, d := range domains() {
+		m := matrix{t: t, whole: w, server: d.name, page: &page}
+		columns := columnsOf(d.name)
+		fmt.Fprintf(&page, "\n## %s (%s)\n\n| tool | row | %s |\n|---|---|%s\n", d.title, d.name, strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+		for _, info := range w.runners[d.name].Visible(catalogue()) {
+			if len(probes[info.Name]) == 0 {
+				t.Errorf("%s is not in the matrix: give it probes", info.Name)
+			}
+			m.tool(info, probes[info.Name])
+			delete(probes, info.Name)
+		}
+		m.footnotes()
+	}
+	for name := range probes {
+		t.Errorf("there are probes of %s, which is no tool", name)
+	}
+	testkit.Golden(t, "../../../docs/role-matrix.md", []byte(page.String()))
+}
+
+// together are the roles that open more with another than either alone: one
+// lets its holder in, the other shows what is hidden.
+var together = map[string][]string{
+	"hr":      {"hr-read + hr-write", "hr-read + finance-read", "manager + finance-read"},
+	"finance": {"finance-read + finance-write"},
+	"sales":   {"sales-read + sales-write"},
+	"support": {"support-read + support-write"},
+}
+
+// columnsOf are the columns of a server's table: every role alone, then some
+// together.
+func columnsOf(server string) []string { return append(roleNames(), together[server]...) }
+
+// matrix writes the table of one server.
+type matrix struct {
+	t      *testing.T
+	whole  *whole
+	server string
+	page   *strings.Builder
+	notes  []string
+}
+
+func (m *matrix) tool(info result.ToolInfo, probes []probe) {
+	name := info.Name
+	for _, p := range probes {
+		var cells []string
+		for _, column := range columnsOf(m.server) {
+			o := m.whole.call(m.t, asker{p.as, strings.Split(column, " + ")}.principal(), m.server, info.Name, p.in)
+			cells = append(cells, m.cell(info, p, o))
+		}
+		fmt.Fprintf(m.page, "| %s | %s | %s |\n", name, p.row, strings.Join(cells, " | "))
+		name = "" // said once
+	}
+}
+
+func (m *matrix) cell(info result.ToolInfo, p probe, o result.Outcome) string {
+	switch {
+	case o.Fault != nil && o.Fault.Code == fault.Insufficient:
+		return "–"
+	case o.Fault != nil && o.Fault.Kind() == fault.NotFound:
+		return "none"
+	case o.Fault != nil && o.Fault.Kind() == fault.Internal, o.Code() == fault.ValidationError.Name:
+		m.t.Errorf("%s, %s: %v: %s", info.Name, p.row, o.Fault, o.Fault.SuggestedAction)
+		return "?"
+	case o.Fault != nil:
+		return "no " + m.note(reason(o.Fault))
+	case o.Pending != nil:
+		return m.shown("card", o.Pending.Data)
+	}
+	row, found := m.rowOf(o, p)
+	if !found {
+		return "none"
+	}
+	if scope, ok := row["scope"].(string); ok && strings.HasPrefix(scope, "deals of ") {
+		return "own"
+	}
+	return m.shown("yes", row)
+}
+
+// reason says why a call was refused, whoever and whatever it was about.
+func reason(f *fault.Error) string {
+	if f.Code == fault.InvalidInput {
+		return f.Code.Name + ": " + f.Message
+	}
+	return f.Code.Name + ": " + f.Code.Meaning
+}
+
+// shown is the cell of a row that is shown, whole or in part.
+func (m *matrix) shown(whole string, row map[string]any) string {
+	hidden := maskedIn(row)
+	if len(hidden) == 0 {
+		return whole
+	}
+	return "part " + m.note(strings.Join(hidden, ", ")+" hidden")
+}
+
+// rowOf is the row that the probe is about.
+func (m *matrix) rowOf(o result.Outcome, p probe) (row map[string]any, found bool) {
+	m.t.Helper()
+	if o.Page == nil {
+		if err := json.Unmarshal(o.Data, &row); err != nil {
+			m.t.Fatal(err)
+		}
+		return row, true
+	}
+	var rows []map[string]any
+	if err := json.Unmarshal(o.Data, &rows); err != nil {
+		m.t.Fatal(err)
+	}
+	for _, row := range rows {
+		if slices.Contains(slices.Collect(maps.Values(row)), any(p.find)) {
+			return row, true
+		}
+	}
+	return nil, false
+}
+
+// note is a letter for what stands below the table.
+func (m *matrix) note(text string) string {
+	i := slices.Index(m.notes, text)
+	if i < 0 {
+		i, m.notes = len(m.notes), append(m.notes, text)
+	}
+	return fmt.Sprintf("(%c)", 'a'+i)
+}
+
+func (m *matrix) footnotes() {
+	m.page.WriteString("\n")
+	for i, text := range m.notes {
+		fmt.Fprintf(m.page, "- (%c) %s\n", 'a'+i, text)
+	}
+}
+
+// maskShape is what stands where something may not be seen.
+var maskShape = regexp.MustCompile(`^(\*\*\* \(Hidden\)|\*\*\*-\d{4}|.\*\*\*@.+)$`)
+
+// maskedIn names the fields of a row that are hidden, however deep.
+func maskedIn(row map[string]any) (names []string) {
+	for name, value := range row {
+		switch v := value.(type) {
+		case string:
+			if maskShape.MatchString(v) {
+				names = append(names, name)
+			}
+		case map[string]any:
+			names = append(names, maskedIn(v)...)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// mail is the address of someone of the company.
+func mail(name string) string { return name + "@" + company.Domain }
+
+const noUUID = "00000000-0000-4000-8000-000000000000"
+
+// probesOf are the questions that make the matrix, by tool.
+func probesOf(c *company.Company) map[string][]probe {
+	all := map[string][]probe{}
+	for _, probes := range []map[string][]probe{peopleProbes(c), moneyProbes(c), salesProbes(c), supportProbes()} {
+		maps.Copy(all, probes)
+	}
+	return all
+}
+
+// peopleProbes asks about people who stand in every relation to the asker.
+func peopleProbes(c *company.Company) map[string][]probe {
+	inputs := map[string]func(e company.Employee) map[string]any{
+		"get_employee": func(e company.Employee) map[string]any { return map[string]any{"employee_id": e.ID} },
+		"get_time_off_balance": func(e company.Employee) map[string]any {
+			return map[string]any{"employee_id": e.ID, "fiscal_year": 2026}
+		},
+		"get_performance_reviews": func(e company.Employee) map[string]any { return map[string]any{"employee_id": e.ID} },
+		"get_org_chart": func(e company.Employee) map[string]any {
+			return map[string]any{"root_employee_id": e.ID, "max_depth": 1}
+		},
+		"delete_employee": func(e company.Employee) map[string]any { return map[string]any{"employee_id": e.ID} },
+		"update_salary": func(e company.Employee) map[string]any {
+			return map[string]any{"employee_id": e.ID, "new_salary": 123_457}
+		},
+		"list_employees": func(e company.Employee) map[string]any {
+			if e.ID == noUUID {
+				return map[string]any{"manager_id": e.ID}
+			}
+			return map[string]any{"name": e.Name()}
+		},
+	}
+	nobody := company.Employee{ID: noUUID}
+	person := func(email string) company.Employee { e, _ := c.ByEmail(mail(email)); return e }
+	all := map[string][]probe{}
+	for name, input := range inputs {
+		for _, r := range []struct {
+			row, as string
+			about   company.Employee
+		}{
+			{"oneself", "nina.p", person("nina.p")},
+			{"a direct report", "nina.p", person("marcus.j")},
+			{"someone further below", "alex.turner", person("marcus.j")},
+			{"someone above", "nina.p", person("alex.turner")},
+			{"someone elsewhere", "nina.p", person("frank")},
+			{"an unknown id", "nina.p", nobody},
+		} {
+			all[name] = append(all[name], probe{r.row, mail(r.as), input(r.about), r.about.ID})
+		}
+	}
+	return all
+}
+
+func moneyProbes(c *company.Company) map[string][]probe {
+	ids := map[string]string{}
+	for i := range c.Finance().Invoices {
+		ids[i.Number] = i.ID
+	}
+	budget := func(row, department string) probe {
+		return probe{row, mail("bob"), map[string]any{"department": department, "fiscal_year": 2026}, department}
+	}
+	yearly := func(row, department string) probe {
+		return probe{row, mail("bob"), map[string]any{"department": department, "year": 2026}, ""}
+	}
+	invoice := func(row, id string) probe { return probe{row, mail("bob"), map[string]any{"invoice_id": id}, ""} }
+	numbered := func(row, field, number string) probe {
+		return probe{row, mail("bob"), map[string]any{field: number}, number}
+	}
+	return map[string][]probe{
+		"get_budget":         {yearly("any", "Engineering"), yearly("submitted by the asker", "Finance"), yearly("an unknown department", "Astronomy")},
+		"list_budgets":       {budget("any", "Engineering"), budget("submitted by the asker", "Finance"), budget("an unknown department", "Astronomy")},
+		"list_invoices":      {numbered("any", "invoice_number", "INV-2025-004"), numbered("an unknown number", "invoice_number", "INV-1999-001")},
+		"get_expense_report": {numbered("one's own", "report_number", "EXP-2026-007"), numbered("someone else's", "report_number", "EXP-2026-001"), numbered("an unknown number", "report_number", "EXP-1999-001")},
+		"delete_invoice":     {invoice("pending", ids["INV-2025-004"]), invoice("approved", ids["INV-2025-003"]), invoice("an unknown id", noUUID)},
+		"approve_budget": {
+			budget("submitted by someone else", "Marketing"), budget("submitted by the asker", "Finance"),
+			budget("approved before", "Engineering"), budget("an unknown department", "Astronomy"),
+		},
+	}
+}
+
+func salesProbes(c *company.Company) map[string][]probe {
+	customers, deals := map[string]string{}, map[string]company.Deal{}
+	for x := range c.Sales().Customers {
+		customers[x.Company] = x.ID
+	}
+	for d := range c.Sales().Deals {
+		deals[d.Name] = d
+	}
+	const nowhere = "65a1c0000000000000009999"
+	customer := func(row, as, name string) probe {
+		id := customers[name]
+		if name == "" {
+			id = nowhere
+		}
+		return probe{row, mail(as), map[string]any{"customer_id": id}, ""}
+	}
+	listed := func(row, as, name string) probe {
+		return probe{row, mail(as), map[string]any{"customer_id": deals[name].CustomerID}, deals[name].ID}
+	}
+	closing := func(row, as, id string) probe {
+		return probe{row, mail(as), map[string]any{"deal_id": id, "outcome": "won"}, ""}
+	}
+	return map[string][]probe{
+		"get_customer": {
+			customer("one's own", "ryan.garcia", "Acme Corporation"), customer("a report's", "ryan.garcia", "TechStart Inc"),
+			customer("someone else's", "amanda.white", "Acme Corporation"), customer("an unknown id", "ryan.garcia", ""),
+		},
+		"list_deals": {
+			listed("one's own", "ryan.garcia", "Manufacturing Starter"), listed("a report's", "ryan.garcia", "HealthCare Pilot"),
+			listed("someone else's", "amanda.white", "Manufacturing Starter"),
+			{"an unknown customer", mail("ryan.garcia"), map[string]any{"customer_id": nowhere}, ""},
+		},
+		"get_pipeline": {{"a quarter", mail("ryan.garcia"), map[string]any{"quarter": "2026-Q4"}, ""}},
+		"delete_customer": {
+			customer("one's own, no open deals", "ryan.garcia", "Acme Corporation"), customer("with open deals", "ryan.garcia", "TechStart Inc"),
+			customer("someone else's", "amanda.white", "Acme Corporation"), customer("an unknown id", "ryan.garcia", ""),
+		},
+		"close_deal": {
+			closing("one's own", "ryan.garcia", deals["Manufacturing Starter"].ID), closing("someone else's", "amanda.white", deals["Manufacturing Starter"].ID),
+			closing("closed before", "ryan.garcia", deals["Acme Renewal"].ID), closing("an unknown id", "ryan.garcia", nowhere),
+		},
+	}
+}
+
+func supportProbes() map[string][]probe {
+	all := map[string]any{"query": "*"}
+	closing := func(row, id string) probe {
+		return probe{row, mail("dan"), map[string]any{"ticket_id": id, "resolution": "The clock of the phone was wrong."}, ""}
+	}
+	article := func(row, id string) probe {
+		return probe{row, mail("dan"), map[string]any{"article_id": id}, ""}
+	}
+	return map[string][]probe{
+		"search_tickets":        {{"any", mail("dan"), all, "TICK-004"}, {"an unknown customer", mail("dan"), map[string]any{"query": "*", "customer_id": "nobody"}, ""}},
+		"search_knowledge_base": {{"published", mail("dan"), all, "KB-001"}, {"a draft", mail("dan"), all, "KB-011"}, {"archived", mail("dan"), all, "KB-012"}},
+		"get_knowledge_article": {article("published", "KB-001"), article("a draft", "KB-011"), article("archived", "KB-012"), article("an unknown id", "KB-999")},
+		"close_ticket":          {closing("open", "TICK-004"), closing("closed before", "TICK-008"), closing("an unknown id", "TICK-999")},
+	}
+}
