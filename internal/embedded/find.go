@@ -119,12 +119,13 @@ func inspect(ctx context.Context, dir string) (binaries, error) {
 
 func fetch(ctx context.Context, f Fetcher) (binaries, error) {
 	if f == nil {
-		return binaries{}, fault.ServiceDown.New("Fetching PostgreSQL is not built yet.").
+		return binaries{}, fault.ServiceDown.New("This program fetches no PostgreSQL.").
 			Suggest("Install it, or name the folder of its programs in COUNTERSIGN_POSTGRES_BIN, or use a running server with --postgres URL.")
 	}
 	dir, err := f(ctx)
 	if err != nil {
-		return binaries{}, fmt.Errorf("fetch postgres: %w", err)
+		fault.Wrap(&err, "fetch postgres")
+		return binaries{}, err
 	}
 	return inspect(ctx, dir)
 }

@@ -73,7 +73,7 @@ func TestWithoutPostgresTheWaysOutAreTold(t *testing.T) {
 		"none":         {PostgresOptions{}, "was not found on this computer", "apt install postgresql|COUNTERSIGN_POSTGRES_BIN|--postgres URL"},
 		"wrong folder": {PostgresOptions{Bin: root}, "there is no program postgres", "postgres and initdb"},
 		"old folder":   {PostgresOptions{Bin: fake(t, filepath.Join(root, "old"), "14.2")}, "it is version 14 and 15 is the oldest", "postgres and initdb"},
-		"no fetcher":   {PostgresOptions{Bin: "fetch"}, "not built yet", "COUNTERSIGN_POSTGRES_BIN|--postgres URL"},
+		"no fetcher":   {PostgresOptions{Bin: "fetch"}, "fetches no PostgreSQL", "COUNTERSIGN_POSTGRES_BIN|--postgres URL"},
 	} {
 		_, err := findPostgres(t.Context(), c.options, "")
 		if !fault.Is(err, fault.ServiceDown) {

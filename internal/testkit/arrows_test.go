@@ -46,7 +46,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/audit":           {ours: []string{"access", "fault", "telemetry"}},
 	"internal/httpx":           {ours: []string{"access", "fault", "telemetry"}},
 	"internal/telemetry":       {ours: []string{"access", "fault"}},
-	"internal/embedded":        {ours: []string{"access", "fault"}, outside: []string{"github.com/alicebob/miniredis/v2", "github.com/go-jose/go-jose", "github.com/jackc/pgx/v5"}},
+	"internal/embedded":        {ours: []string{"access", "fault"}, outside: []string{"github.com/alicebob/miniredis/v2", "github.com/fergusstrange/embedded-postgres", "github.com/jackc/pgx/v5"}},
 	"internal/embedded/issuer": {ours: []string{"access", "fault"}, outside: []string{"github.com/go-jose/go-jose"}},
 	"web":                      {},
 }
