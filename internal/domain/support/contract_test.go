@@ -1,14 +1,9 @@
 package support_test
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +11,6 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/company"
-	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/domain/support"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/testkit"
@@ -204,19 +198,16 @@ func TestSingleRowsStayWithinTheScope(t *testing.T) {
 // TestPagesHoldWhileRowsComeAndGo: rows that are there all the time are met
 // exactly once, whatever is inserted and deleted between the pages.
 func TestPagesHoldWhileRowsComeAndGo(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		if r.remove == nil {
-			t.Skip("another connection is needed to delete rows; the file leg has one")
-		}
+	onSharedEngines(t, func(t *testing.T, r *rig) {
 		b := tied(240)
 		steady, coming := b.tickets[:160], b.tickets[160:]
 		fill(t, r, &book{tickets: steady})
-		for _, filter := range []support.TicketQuery{{}, {Status: "closed"}, {Priority: "low"}, {Status: "closed", CustomerID: b.tickets[1].CustomerID}} {
+		for _, filter := range []support.TicketQuery{{}, {Status: "closed"}, {Priority: "low", CustomerID: b.tickets[1].CustomerID}} {
 			random := rand.New(rand.NewPCG(5, 5))
 			gone := map[string]bool{}
 			a := ask{testkit.Person("eve", access.Executive), "*", filter}
 			next := 0
-			got := a.walk(t, r, 7, func([]string) {
+			got := a.walk(t, r, 9, func([]string) {
 				if next+3 <= len(coming) {
 					fill(t, r, &book{tickets: coming[next : next+3]})
 					next += 3
@@ -248,267 +239,4 @@ func idsOf(rows []company.Ticket) (ids []string) {
 		ids = append(ids, row.ID)
 	}
 	return ids
-}
-
-var ann = access.Owner{Issuer: testkit.Issuer, Subject: "ann"}
-
-func receipt(id string) confirm.Receipt {
-	return confirm.Receipt{ID: confirm.ID(id), Owner: ann, Tool: "close_ticket", Answer: json.RawMessage(`{"status":"success", "data":{"by":"` + id + `"}}`)}
-}
-
-// closing closes a ticket as it is now.
-func closing(t testing.TB, s support.Store, ticket, id string) support.Closing {
-	t.Helper()
-	row, _, err := s.Ticket(t.Context(), everything, ticket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return support.Closing{
-		ID: ticket, Version: row.Version, Resolution: "Repaired by " + id, ResolutionType: "workaround", CustomerNotified: true,
-		By: "dan@tamshai.local", At: day.UTC(), Receipt: receipt(id),
-	}
-}
-
-// change applies one closing as the kernel does: the change and its receipt in
-// one Change. A change that does not happen is undone.
-func change(ctx context.Context, s support.Store, c support.Closing) (done bool, err error) {
-	lost := errors.New("somebody else was first")
-	err = s.Change(ctx, func(ctx context.Context) error {
-		if done, err = s.CloseTicket(ctx, everything, c); err != nil {
-			return err
-		}
-		if !done {
-			return lost
-		}
-		return s.Keep(ctx, c.Receipt)
-	})
-	if errors.Is(err, lost) {
-		return false, nil
-	}
-	return done, err
-}
-
-func TestClosedTicketSaysHow(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		fill(t, r, sample())
-		for _, id := range []string{"TICK-004", "TICK-007"} { // open, and resolved before
-			before, _, _ := r.Ticket(t.Context(), everything, id)
-			if done, err := change(t.Context(), r, closing(t, r, id, "says-"+id)); !done || err != nil {
-				t.Fatal(done, err)
-			}
-			after, _, err := r.Ticket(t.Context(), everything, id)
-			resolved := day
-			if before.ResolvedAt != nil {
-				resolved = *before.ResolvedAt
-			}
-			if err != nil || after.Status != "closed" || after.Resolution != "Repaired by says-"+id || !after.ResolvedAt.Equal(resolved) ||
-				!after.UpdatedAt.Equal(day) || after.Version == before.Version || after.Subject != before.Subject {
-				t.Errorf("%s: %+v, %v", id, after, err)
-			}
-			found := ask{testkit.Person("dan", access.SupportWrite), "*", support.TicketQuery{Status: "closed"}}.walk(t, r, 50, nil)
-			if !slices.Contains(found, id) {
-				t.Errorf("%s is not among the closed ones: %v", id, found)
-			}
-		}
-	})
-}
-
-func TestOneOfManyClaimantsWins(t *testing.T) {
-	const rounds, claimants = 12, 32
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		b := tied(rounds)
-		for i := range b.tickets {
-			b.tickets[i].Status = "open"
-		}
-		fill(t, r, b)
-		for round, row := range b.tickets {
-			claims := make([]support.Closing, claimants)
-			for i := range claims {
-				claims[i] = closing(t, r, row.ID, fmt.Sprintf("r%d-c%d", round, i))
-			}
-			won := make([]bool, claimants)
-			var group sync.WaitGroup
-			for i, c := range claims {
-				group.Go(func() {
-					var err error
-					if won[i], err = change(soon(t, 20*time.Second), r, c); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			group.Wait()
-			winner := slices.Index(won, true)
-			if winner < 0 || slices.Contains(won[winner+1:], true) {
-				t.Fatalf("round %d: winners %v, want one", round, won)
-			}
-			for i, c := range claims {
-				if i%8 != 0 && i != winner { // looking at a sample of the losers is enough
-					continue
-				}
-				answer, found, err := r.Find(t.Context(), ann, c.Receipt.ID)
-				if err != nil || found != (i == winner) || found && string(answer) != string(c.Receipt.Answer) {
-					t.Fatalf("round %d: %d won and %d has a receipt: %v, %v", round, winner, i, found, err)
-				}
-			}
-		}
-	})
-}
-
-func TestStaleOrForeignChangeChangesNothing(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		fill(t, r, sample())
-		open, other := closing(t, r, "TICK-004", "x"), closing(t, r, "TICK-001", "x")
-		with := func(c support.Closing, change func(*support.Closing)) support.Closing { change(&c); return c }
-		for name, a := range map[string]struct {
-			scope support.Scope
-			c     support.Closing
-		}{
-			"stale version":  {everything, with(open, func(c *support.Closing) { c.Version.Number-- })},
-			"future version": {everything, with(open, func(c *support.Closing) { c.Version.Number++ })},
-			"another's":      {everything, with(other, func(c *support.Closing) { c.ID, c.Version.Number = "TICK-004", c.Version.Number+50 })},
-			"closed before":  {everything, closing(t, r, "TICK-008", "x")},
-			"no scope":       {support.Scope{}, open},
-			"nothing there":  {everything, with(open, func(c *support.Closing) { c.ID = "TICK-999" })},
-			"no id":          {everything, with(open, func(c *support.Closing) { c.ID = "" })},
-		} {
-			err := r.Change(t.Context(), func(ctx context.Context) error {
-				done, err := r.CloseTicket(ctx, a.scope, a.c)
-				if done {
-					t.Errorf("%s: it was done", name)
-				}
-				return err
-			})
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-		if now, _, _ := r.Ticket(t.Context(), everything, "TICK-004"); now.Version != open.Version || now.Status != "open" {
-			t.Errorf("the ticket has changed: %+v", now)
-		}
-		if _, found, _ := r.Find(t.Context(), ann, "x"); found {
-			t.Error("a change that was not made has a receipt")
-		}
-		if r.touch != nil {
-			r.touch("TICK-004")
-			if done, err := change(t.Context(), r, open); done || err != nil {
-				t.Errorf("somebody else wrote the ticket in between: %v, %v", done, err)
-			}
-		}
-	})
-}
-
-func TestReceiptOutlivesTheProcess(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		if r.again == nil {
-			t.Skip("a store in memory lives in one process; the file leg is the proof")
-		}
-		fill(t, r, sample())
-		c := closing(t, r, "TICK-003", "left-behind")
-		if done, err := change(t.Context(), r, c); !done || err != nil {
-			t.Fatal(done, err)
-		}
-		after := r.again() // nobody has told the desk yet
-		answer, found, err := after.Find(t.Context(), ann, c.Receipt.ID)
-		if err != nil || !found || string(answer) != string(c.Receipt.Answer) {
-			t.Fatalf("got %s, %v, %v, want the receipt byte for byte", answer, found, err)
-		}
-		if _, found, err := after.Find(t.Context(), access.Owner{Issuer: ann.Issuer, Subject: "bob"}, c.Receipt.ID); found || err != nil {
-			t.Errorf("a stranger finds it: %v, %v", found, err)
-		}
-		if done, err := change(t.Context(), after, closing(t, r, "TICK-003", "left-behind")); done || err != nil {
-			t.Errorf("the change was made twice: %v, %v", done, err)
-		}
-		if done, err := change(t.Context(), after, closing(t, r, "TICK-006", "left-behind")); done && err == nil {
-			t.Error("one confirmation made two changes")
-		}
-		if now, _, _ := after.Ticket(t.Context(), everything, "TICK-006"); now.Status != "open" {
-			t.Errorf("the second change is there: %s", now.Status)
-		}
-	})
-}
-
-// TestChangeAndReceiptAreThereTogether: whatever fails after the change, there
-// is a receipt exactly when there is a change.
-func TestChangeAndReceiptAreThereTogether(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		fill(t, r, sample())
-		for i, broken := range []error{errors.New("the process is gone"), context.Canceled} {
-			id := []string{"TICK-001", "TICK-004"}[i]
-			c := closing(t, r, id, fmt.Sprintf("broken-%d", i))
-			err := r.Change(t.Context(), func(ctx context.Context) error {
-				if _, err := r.CloseTicket(ctx, everything, c); err != nil {
-					t.Fatal(err)
-				}
-				return broken
-			})
-			if !errors.Is(err, broken) {
-				t.Errorf("got %v, want what went wrong", err)
-			}
-			now, _, _ := r.Ticket(t.Context(), everything, id)
-			answer, found, err := r.Find(t.Context(), ann, c.Receipt.ID)
-			if changed := now.Status == "closed"; err != nil || changed != found || found && string(answer) != string(c.Receipt.Answer) {
-				t.Errorf("changed %v, receipt %v %s, %v", changed, found, answer, err)
-			}
-		}
-	})
-}
-
-func TestStoreAwayAndBack(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		if r.cut == nil {
-			t.Skip("a store in memory cannot be away")
-		}
-		fill(t, r, sample())
-		c := closing(t, r, "TICK-003", "away")
-		r.cut()
-		done, err := change(soon(t, 3*time.Second), r, c)
-		if done || err == nil || fault.From(err).Kind() != fault.Unavailable {
-			t.Fatalf("away: %v, %v, want a fault that says so", done, err)
-		}
-		for _, word := range []string{"127.0.0.1", "SQLITE", "http", "index", "TICK"} {
-			if strings.Contains(fault.From(err).Message, word) {
-				t.Errorf("the message gives away %q: %s", word, fault.From(err).Message)
-			}
-		}
-		r.mend()
-		if done, err := change(soon(t, 10*time.Second), r, c); !done || err != nil {
-			t.Errorf("back: %v, %v", done, err)
-		}
-	})
-}
-
-func TestRefusedStatementIsADatabaseError(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		if r.misread == nil {
-			t.Skip("another connection is needed to break something; the file leg has one")
-		}
-		fill(t, r, sample())
-		err := r.misread(t, everything)
-		if !fault.Is(err, fault.DatabaseError) || strings.Contains(err.Error(), "login") || strings.Contains(err.Error(), "ticket_id") {
-			t.Errorf("got %v, want DATABASE_ERROR without internals", err)
-		}
-	})
-}
-
-func TestPassedDeadlineIsATimeout(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		fill(t, r, sample())
-		c := closing(t, r, "TICK-004", "late")
-		late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
-		defer cancel()
-		_, _, err := r.Ticket(late, everything, "TICK-001")
-		_, _, err1 := r.Article(late, everything, "KB-001")
-		_, err2 := r.Tickets(late, everything, support.TicketQuery{Find: support.ParseQuery("*"), Limit: 5})
-		_, err3 := r.Articles(late, everything, support.ArticleQuery{Find: support.ParseQuery("a"), Limit: 5})
-		err4 := r.Change(late, func(ctx context.Context) error {
-			_, err := r.CloseTicket(ctx, everything, c)
-			return err
-		})
-		_, _, err5 := r.Find(late, ann, "x")
-		for _, err := range []error{err, err1, err2, err3, err4, err5, r.Ready(late)} {
-			if !fault.Is(err, fault.Timeout) {
-				t.Errorf("got %v, want TIMEOUT", err)
-			}
-		}
-	})
 }

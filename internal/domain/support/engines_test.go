@@ -57,7 +57,19 @@ var engines = map[string]func(t *testing.T) *rig{
 
 func onEveryEngine(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
-	for _, name := range []string{"sqlite", "memory", "search"} {
+	onEngines(t, test, "sqlite", "memory", "search")
+}
+
+// onSharedEngines leaves out the store in memory: nobody else can reach it, cut
+// it off, or find it again.
+func onSharedEngines(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	onEngines(t, test, "sqlite", "search")
+}
+
+func onEngines(t *testing.T, test func(t *testing.T, r *rig), names ...string) {
+	t.Helper()
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) { test(t, engines[name](t)) })
 	}
 }

@@ -1,0 +1,60 @@
+package support_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"countersign.dev/internal/domain/support"
+)
+
+// TestLostAnswerIsNoLostChange: the engine applies a change and its answer is
+// lost on the way. The change is sent again, meets itself, and counts as made.
+func TestLostAnswerIsNoLostChange(t *testing.T) {
+	address, prefix := engine.Address(t)
+	target, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var losing atomic.Bool
+	forward := httputil.NewSingleHostReverseProxy(target)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/_bulk") && losing.CompareAndSwap(true, false) {
+			forward.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler) // the connection closes without an answer
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	s, err := support.OpenElastic(proxy.URL, &support.ElasticOptions{Tickets: prefix + "tickets", Articles: prefix + "articles"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	fill(t, s, sample())
+	c := closing(t, s, "TICK-004", "lost")
+	losing.Store(true)
+	if done, err := change(t.Context(), s, c); !done || err != nil || losing.Load() {
+		t.Fatalf("done %v, %v, lost %v", done, err, !losing.Load())
+	}
+	if row, _, err := s.Ticket(t.Context(), everything, "TICK-004"); err != nil || row.Status != "closed" || row.Version.Number == c.Version.Number {
+		t.Errorf("got %+v, %v", row, err)
+	}
+}
+
+func TestUnreadableAddressIsNotRepeated(t *testing.T) {
+	for _, address := range []string{"", "localhost:9200", "ftp://user:secret@host", "http://user:secret@[::1", "http://ok.example, secret", "mongodb://user:secret@host"} {
+		if _, err := support.OpenElastic(address, nil); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	for _, index := range []string{"a*", "a,b", "a/b", "../a", "a?b"} {
+		if _, err := support.OpenElastic("http://localhost:9200", &support.ElasticOptions{Tickets: index}); err == nil {
+			t.Errorf("the index %q is taken", index)
+		}
+	}
+}
