@@ -45,9 +45,9 @@ func withCard(t *testing.T, g *gateway, card object) *page {
 	t.Helper()
 	p := newPage(t)
 	g.on("POST /api/query", turn(card))
-	p.open(g.URL)
+	p.Open(g.URL)
 	p.ask("Delete employee Frank Davis")
-	p.sees("[data-card=x1]", "Delete Frank Davis")
+	p.Sees("[data-card=x1]", "Delete Frank Davis")
 	return p
 }
 
@@ -69,21 +69,21 @@ func TestApprovalIsSentOnceAndItsReceiptShownOnce(t *testing.T) {
 		g.idle(r)
 	})
 	p := withCard(t, g, pending("x1"))
-	p.sees("[data-field=employeeName]", "Frank Davis")
-	p.sees("[data-field=currentSalary]", "$118,000")
-	p.sees("[data-field=change]", "+$7,000")
-	p.sees("[data-field=changePercent]", "+5.9%")
-	p.sees("[data-card-warning]", "Above the range of the grade.")
-	p.sees("[data-countdown]", "left")
-	p.shotOf("card")
+	p.Sees("[data-field=employeeName]", "Frank Davis")
+	p.Sees("[data-field=currentSalary]", "$118,000")
+	p.Sees("[data-field=change]", "+$7,000")
+	p.Sees("[data-field=changePercent]", "+5.9%")
+	p.Sees("[data-card-warning]", "Above the range of the grade.")
+	p.Sees("[data-countdown]", "left")
+	p.Shot("card")
 	eval[bool](p, `(() => { const b = document.querySelector("[data-approve]"); b.click(); b.click(); return true })()`)
-	p.sees("[data-card=x1][data-card-state=approved] [data-card-note]", deleted)
-	p.shotOf("card-approved")
-	p.misses("[data-approve]")
+	p.Sees("[data-card=x1][data-card-state=approved] [data-card-note]", deleted)
+	p.Shot("card-approved")
+	p.Misses("[data-approve]")
 	if got := g.said(); len(got) != 1 || got[0] != `POST /api/confirm/x1 {"approved":true}` {
 		t.Errorf("got %q, want one approval", got)
 	}
-	if got := strings.Count(p.text("#view"), deleted); got != 1 {
+	if got := strings.Count(p.Text("#view"), deleted); got != 1 {
 		t.Errorf("the receipt is shown %d times, want once", got)
 	}
 }
@@ -92,8 +92,8 @@ func TestDenialChangesNothing(t *testing.T) {
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, object{"status": "cancelled", "message": "Action cancelled by user"})))
 	p := withCard(t, g, pending("x1"))
-	p.click("[data-deny]")
-	p.sees("[data-card-state=denied]", "Denied. Nothing was changed.")
+	p.Click("[data-deny]")
+	p.Sees("[data-card-state=denied]", "Denied. Nothing was changed.")
 	if got := g.said(); len(got) != 1 || got[0] != `POST /api/confirm/x1 {"approved":false}` {
 		t.Errorf("got %q, want one denial", got)
 	}
@@ -120,15 +120,15 @@ func TestRefusedAnswersAreExplained(t *testing.T) {
 			g := newGateway(t)
 			g.on("POST /api/confirm/{id}", c.answer)
 			p := withCard(t, g, pending("x1"))
-			p.click("[data-approve]")
-			p.sees("[data-card=x1][data-card-state="+c.state+"] [data-card-note]", c.says)
+			p.Click("[data-approve]")
+			p.Sees("[data-card=x1][data-card-state="+c.state+"] [data-card-note]", c.says)
 			if c.closing {
-				p.misses("[data-approve]")
+				p.Misses("[data-approve]")
 				return
 			}
 			g.on("POST /api/confirm/{id}", answer(http.StatusOK, approvedEnvelope()))
-			p.click("[data-approve]")
-			p.sees("[data-card-state=approved]", deleted)
+			p.Click("[data-approve]")
+			p.Sees("[data-card-state=approved]", deleted)
 		})
 	}
 }
@@ -138,21 +138,21 @@ func TestApprovalUnderWayElsewhereIsFollowed(t *testing.T) {
 	g.on("POST /api/confirm/{id}", answer(http.StatusConflict, object{"error": "Conflict", "message": "In progress", "code": "CONFIRMATION_IN_PROGRESS"}))
 	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, object{"id": "x1", "state": "applying"}))
 	p := withCard(t, g, pending("x1"))
-	p.click("[data-approve]")
-	p.sees("[data-card-state=busy]", "being carried out right now")
-	p.click("[data-check-again]")
-	p.sees("[data-card-note]", "still being carried out")
+	p.Click("[data-approve]")
+	p.Sees("[data-card-state=busy]", "being carried out right now")
+	p.Click("[data-check-again]")
+	p.Sees("[data-card-note]", "still being carried out")
 	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, object{"id": "x1", "state": "applied", "receipt": approvedEnvelope()}))
-	p.click("[data-check-again]")
-	p.sees("[data-card-state=approved]", deleted)
+	p.Click("[data-check-again]")
+	p.Sees("[data-card-state=approved]", deleted)
 }
 
 func TestUnansweredCardExpires(t *testing.T) {
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", g.hears(notFound))
 	p := withCard(t, g, pendingFor("x1", 1500*time.Millisecond))
-	p.sees("[data-card-state=expired]", "nothing was changed")
-	p.misses("[data-approve]")
+	p.Sees("[data-card-state=expired]", "nothing was changed")
+	p.Misses("[data-approve]")
 	if got := g.said(); len(got) != 0 {
 		t.Errorf("an expired card sent %q", got)
 	}
@@ -169,30 +169,30 @@ func TestReloadKeepsThePendingCard(t *testing.T) {
 		{"id": "1", "role": "user", "content": "Delete employee Frank Davis"},
 		{"id": "2", "role": "tool", "tool": "delete_employee", "content": quoted(pending("x1"))},
 	}}))
-	p.open("about:blank")
-	p.open(g.URL + "/#/c/c1")
-	p.sees("[data-turn] [data-card=x1][data-card-state=waiting]", "Delete Frank Davis")
-	p.sees("#waiting [data-card=x2]", "Delete Frank Davis") // asked elsewhere
-	p.sees("#waiting [data-asked-in=c2][href='#/c/c2']", "the conversation it was asked in")
-	p.until(`/^[12]:\d\d left$/.test(document.querySelector("[data-card=x2] [data-countdown]").textContent)`)
-	if got := p.count("[data-card=x1]"); got != 1 {
+	p.Open("about:blank")
+	p.Open(g.URL + "/#/c/c1")
+	p.Sees("[data-turn] [data-card=x1][data-card-state=waiting]", "Delete Frank Davis")
+	p.Sees("#waiting [data-card=x2]", "Delete Frank Davis") // asked elsewhere
+	p.Sees("#waiting [data-asked-in=c2][href='#/c/c2']", "the conversation it was asked in")
+	p.Until(`/^[12]:\d\d left$/.test(document.querySelector("[data-card=x2] [data-countdown]").textContent)`)
+	if got := p.Count("[data-card=x1]"); got != 1 {
 		t.Errorf("the card stands %d times, want once", got)
 	}
-	p.click("[data-card=x1] [data-approve]")
-	p.sees("[data-card=x1][data-card-state=approved]", deleted)
+	p.Click("[data-card=x1] [data-approve]")
+	p.Sees("[data-card=x1][data-card-state=approved]", deleted)
 }
 
 func TestAddressOfARequestLeadsToItsCard(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{waiting("x1"), waiting("x2")}}))
 	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, object{"id": "x9", "state": "applied", "receipt": approvedEnvelope()}))
-	p.open(g.URL + "/#/approve/x2")
-	p.until(`document.activeElement.dataset.card === "x2"`)
+	p.Open(g.URL + "/#/approve/x2")
+	p.Until(`document.activeElement.dataset.card === "x2"`)
 	eval[bool](p, `(location.hash = "#/approve/x9") !== ""`)
-	p.sees("[data-outcome]", deleted)
+	p.Sees("[data-outcome]", deleted)
 	g.on("GET /api/confirmations/{id}", notFound)
 	eval[bool](p, `(location.hash = "#/approve/x8") !== ""`)
-	p.sees("#problem", "does not exist any more")
+	p.Sees("#problem", "does not exist any more")
 }
 
 func TestAnswerGivenElsewhereClosesTheCard(t *testing.T) {
@@ -209,6 +209,6 @@ func TestAnswerGivenElsewhereClosesTheCard(t *testing.T) {
 	})
 	p := withCard(t, g, pending("x1"))
 	tell <- struct{}{}
-	p.sees("[data-card-state=answered]", deleted)
-	p.misses("[data-approve]")
+	p.Sees("[data-card-state=answered]", deleted)
+	p.Misses("[data-approve]")
 }

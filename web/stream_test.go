@@ -27,12 +27,12 @@ func TestLostStreamIsResumedWithoutRepetition(t *testing.T) {
 		s.done()
 		g.idle(r)
 	})
-	p.open(g.URL)
+	p.Open(g.URL)
 	p.ask("Tell me")
-	p.sees("[data-answer]", "The first half")
+	p.Sees("[data-answer]", "The first half")
 	close(cut)
-	p.sees("[data-turn=done] [data-answer]", "The first half and the second.")
-	p.misses("[data-error]")
+	p.Sees("[data-turn=done] [data-answer]", "The first half and the second.")
+	p.Misses("[data-error]")
 }
 
 // A gateway that restarts ends its streams with events that stand in no log.
@@ -53,10 +53,10 @@ func TestTurnOutlivesItsGateway(t *testing.T) {
 		s.done()
 		g.idle(r)
 	})
-	p.open(g.URL)
+	p.Open(g.URL)
 	p.ask("Tell me")
-	p.sees("[data-turn=done] [data-answer]", "The first half and the second.")
-	p.misses("[data-error]")
+	p.Sees("[data-turn=done] [data-answer]", "The first half and the second.")
+	p.Misses("[data-error]")
 }
 
 func TestReloadFindsTheRunningTurn(t *testing.T) {
@@ -73,9 +73,9 @@ func TestReloadFindsTheRunningTurn(t *testing.T) {
 		s.done()
 		g.idle(r)
 	})
-	p.open(g.URL + "/#/c/c1")
-	p.sees("[data-turn=done] [data-answer]", "Everything.")
-	if got := p.count("[data-turn]"); got != 1 {
+	p.Open(g.URL + "/#/c/c1")
+	p.Sees("[data-turn=done] [data-answer]", "Everything.")
+	if got := p.Count("[data-turn]"); got != 1 {
 		t.Errorf("the answer stands in %d turns, want in that of its question", got)
 	}
 }
@@ -87,16 +87,16 @@ func TestEventStreamIsReopened(t *testing.T) {
 		opened <- struct{}{}
 		http.Error(w, "not now", http.StatusBadGateway)
 	})
-	p.open(g.URL)
+	p.Open(g.URL)
 	p.ask("Hello")
 	<-opened
-	p.sees("#line", "Reconnecting")
+	p.Sees("#line", "Reconnecting")
 	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
 		newStream(w).send(object{"type": "message", "role": "system", "content": "Something happened."})
 		g.idle(r)
 	})
-	p.misses("#line")
-	p.sees("[data-outcome]", "Something happened.")
+	p.Misses("#line")
+	p.Sees("[data-outcome]", "Something happened.")
 }
 
 func TestStopEndsTheTurn(t *testing.T) {
@@ -112,12 +112,12 @@ func TestStopEndsTheTurn(t *testing.T) {
 		<-cancelled
 		s.done()
 	})
-	p.open(g.URL)
+	p.Open(g.URL)
 	p.ask("Talk")
-	p.sees("[data-answer]", "I begin")
-	p.press(kb.Escape)
-	p.sees("[data-notice=stopped]", "Stopped")
-	p.misses("#stop")
+	p.Sees("[data-answer]", "I begin")
+	p.Press(kb.Escape)
+	p.Sees("[data-notice=stopped]", "Stopped")
+	p.Misses("#stop")
 	if got := g.said(); len(got) != 1 || !strings.HasPrefix(got[0], "POST /api/conversations/c1/cancel") {
 		t.Errorf("got %q, want the cancellation", got)
 	}
@@ -128,13 +128,13 @@ func TestStopEndsTheTurn(t *testing.T) {
 		g.idle(r)
 	})
 	p.ask("Talk again")
-	p.sees("[data-answer]", "I do not listen")
-	p.press(kb.Escape)
-	p.sees("[data-thinking]", "Stopping")
-	p.press(kb.Escape) // not waiting for the end
-	p.misses("#stop")
+	p.Sees("[data-answer]", "I do not listen")
+	p.Press(kb.Escape)
+	p.Sees("[data-thinking]", "Stopping")
+	p.Press(kb.Escape) // not waiting for the end
+	p.Misses("#stop")
 
 	g.on("POST /api/query", turn(object{"type": "text", "text": "Something else."}))
 	p.ask("And now?")
-	p.sees("[data-turn=done] [data-answer]", "Something else.")
+	p.Sees("[data-turn=done] [data-answer]", "Something else.")
 }

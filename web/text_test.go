@@ -13,7 +13,7 @@ const draw = `const d = document.createElement("div"); d.append(m.renderMarkdown
 
 func TestMarkdownDrawsWhatItKnows(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
-	p.open(g.URL)
+	p.Open(g.URL)
 	const rel = ` rel="noopener noreferrer" target="_blank"`
 	for _, c := range []struct{ text, want string }{
 		{"one\ntwo\n\nthree", "<p>one<br>two</p><p>three</p>"},
@@ -50,10 +50,10 @@ func TestHostileMarkdownStaysText(t *testing.T) {
 		`**<iframe src="javascript:window.pwned=1">**`, `&lt;script&gt;`, `<a href="https://a" target=_top>x</a>`, "\u202e[x](https://a.example)\u0000",
 	}
 	g.on("POST /api/query", turn(object{"type": "text", "text": strings.Join(hostile, "\n\n")}))
-	p.open(g.URL)
+	p.Open(g.URL)
 	p.ask("Attack")
-	p.sees("[data-turn=done] [data-answer]", "<script>window.pwned=1</script>")
-	p.until(`!document.querySelector("[data-answer] :is(script, img, iframe, svg, object, embed, form, style, link)")`)
+	p.Sees("[data-turn=done] [data-answer]", "<script>window.pwned=1</script>")
+	p.Until(`!document.querySelector("[data-answer] :is(script, img, iframe, svg, object, embed, form, style, link)")`)
 	if eval[bool](p, `"pwned" in window`) {
 		t.Fatal("the page ran what an answer said")
 	}
@@ -69,7 +69,7 @@ func TestHostileMarkdownStaysText(t *testing.T) {
 // no text is made up, and it takes no longer than its length.
 func TestAnyMarkdownIsDrawnSafely(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
-	p.open(g.URL)
+	p.Open(g.URL)
 	const property = `
 		const pieces = ["*", "**", "_", "` + "`" + `", "` + "```" + `", "\n", "\n\n", "- ", "  - ", "1. ", "# ", "|", "|-|-|", "[", "](", ")", "(", "javascript:", "https://a.b", "<img src=x onerror=1>", "\\", " ", "a", "x y", "\r", "\u0000", "&amp;", "~~~", "!"];
 		const allowed = new Set(["P","STRONG","EM","CODE","PRE","UL","OL","LI","TABLE","THEAD","TBODY","TR","TH","TD","A","SPAN","DIV","BR"]);
@@ -94,7 +94,7 @@ func TestAnyMarkdownIsDrawnSafely(t *testing.T) {
 
 func TestHugeMarkdownIsDrawnQuickly(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
-	p.open(g.URL)
+	p.Open(g.URL)
 	const size = 99_000
 	for _, piece := range []string{"*", "**a", "_a ", "[", "[a](", "`", "`a ", "> ", "- - ", "  - a\n", "|", "|a|\n|-|\n", "- ", "\n", "https://a", "!", " ", "https://a!!!!!!!!!!!!!!", "\\", "#", "-    x", "```\n", "[[a](b"} {
 		text := strings.Repeat(piece, size/len(piece))
@@ -115,7 +115,7 @@ func TestHugeMarkdownIsDrawnQuickly(t *testing.T) {
 // A stream says the same however the network cuts it.
 func TestEventsDoNotDependOnTheirChunks(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
-	p.open(g.URL)
+	p.Open(g.URL)
 	type event struct {
 		ID    string `json:"id"`
 		Event string `json:"event"`
@@ -138,7 +138,7 @@ func TestEventsDoNotDependOnTheirChunks(t *testing.T) {
 
 func TestSilentStreamIsGivenUp(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
-	p.open(g.URL)
+	p.Open(g.URL)
 	const read = `
 		const stream = new ReadableStream({ start(c) { c.enqueue(new TextEncoder().encode("data: one\n\n")); } });
 		const events = [];

@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,28 +13,28 @@ import (
 func TestSignedOutReaderIsShownTheWayIn(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	g.on("GET /api/user", answer(http.StatusUnauthorized, object{"status": "error", "code": "UNAUTHENTICATED", "message": "Nobody is signed in."}))
-	p.open(g.URL)
-	p.sees("#sign-in", "Sign in")
-	p.misses("#app")
-	p.shotOf("signed-out")
-	p.click("#sign-in")
-	p.until(`location.pathname === "/login"`)
+	p.Open(g.URL)
+	p.Sees("#sign-in", "Sign in")
+	p.Misses("#app")
+	p.Shot("signed-out")
+	p.Click("#sign-in")
+	p.Until(`location.pathname === "/login"`)
 }
 
 func TestEmptyPageOffersWhatTheToolsCanDo(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", g.hears(turn(object{"type": "text", "text": "Here they are."})))
-	p.open(g.URL)
-	p.sees("[data-suggestion=list_employees]", "Lists the people you may see.")
-	p.sees("[data-suggestion=delete_employee]", "asks for your approval")
-	p.shotOf("empty")
+	p.Open(g.URL)
+	p.Sees("[data-suggestion=list_employees]", "Lists the people you may see.")
+	p.Sees("[data-suggestion=delete_employee]", "asks for your approval")
+	p.Shot("empty")
 
-	p.click("[data-suggestion=delete_employee]") // needs a word more: it is only begun
+	p.Click("[data-suggestion=delete_employee]") // needs a word more: it is only begun
 	if got := eval[string](p, `document.activeElement.value`); got != "Delete employee " {
 		t.Errorf("the begun question is %q", got)
 	}
-	p.click("[data-suggestion=list_employees]")
-	p.sees("[data-answer]", "Here they are.")
+	p.Click("[data-suggestion=list_employees]")
+	p.Sees("[data-answer]", "Here they are.")
 	if got := g.said(); len(got) != 1 || !strings.Contains(got[0], `"List employees"`) {
 		t.Errorf("got %q, want one question", got)
 	}
@@ -54,23 +53,23 @@ func TestAnswerStreamsIn(t *testing.T) {
 		s.send(object{"type": "text", "text": "ve** of them."})
 		s.done()
 	})
-	p.open(g.URL)
+	p.Open(g.URL)
 	p.ask("Who is there?")
-	p.sees("[data-question]", "Who is there?")
+	p.Sees("[data-question]", "Who is there?")
 	if got := eval[string](p, `document.getElementById("question").value`); got != "" {
 		t.Errorf("the sent question left %q in its field", got)
 	}
-	p.sees("[data-tool-state=processing]", "Looking for people")
-	p.sees("#stop", "")
+	p.Sees("[data-tool-state=processing]", "Looking for people")
+	p.Sees("#stop", "")
 	next <- struct{}{}
-	p.sees("[data-tool-state=complete]", "Found people")
-	p.sees("[data-answer]", "There are **fi")
+	p.Sees("[data-tool-state=complete]", "Found people")
+	p.Sees("[data-answer]", "There are **fi")
 	next <- struct{}{}
-	p.sees("[data-answer] strong", "five")
-	p.sees("[data-turn=done] [data-model=rehearsal]", "not an AI model")
-	p.sees("#model", "not an AI model")
-	p.until(`document.getElementById("announcer").textContent.includes("of them.")`)
-	p.until(`location.hash === "#/c/c1"`)
+	p.Sees("[data-answer] strong", "five")
+	p.Sees("[data-turn=done] [data-model=rehearsal]", "not an AI model")
+	p.Sees("#model", "not an AI model")
+	p.Until(`document.getElementById("announcer").textContent.includes("of them.")`)
+	p.Until(`location.hash === "#/c/c1"`)
 }
 
 func TestNoticesTellWhatIsMissing(t *testing.T) {
@@ -81,29 +80,29 @@ func TestNoticesTellWhatIsMissing(t *testing.T) {
 		object{"type": "text", "text": "These are some."},
 		object{"type": "text", "text": "The list is incomplete.", "source": "gateway"},
 	))
-	p.open(g.URL)
+	p.Open(g.URL)
 	p.ask("List all")
-	p.sees("[data-notice=unavailable]", "Finance did not answer.")
-	p.sees("[data-notice=truncation]", "Showing 50 of 50+ employees.")
-	p.sees("[data-text=gateway]", "The list is incomplete.")
-	p.sees("[data-text=model]", "These are some.")
+	p.Sees("[data-notice=unavailable]", "Finance did not answer.")
+	p.Sees("[data-notice=truncation]", "Showing 50 of 50+ employees.")
+	p.Sees("[data-text=gateway]", "The list is incomplete.")
+	p.Sees("[data-text=model]", "These are some.")
 }
 
 func TestErrorOffersToAskAgain(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", turn(object{"type": "error", "error": "The model did not answer.", "code": "TIMEOUT"}))
-	p.open(g.URL)
+	p.Open(g.URL)
 	p.ask("Anyone?")
-	p.sees("[data-error=TIMEOUT]", "The model did not answer.")
+	p.Sees("[data-error=TIMEOUT]", "The model did not answer.")
 
 	g.on("POST /api/query", answer(http.StatusTooManyRequests, object{"status": "error", "code": "RATE_LIMITED", "message": "Too many questions.", "suggestedAction": "Wait a minute."}))
-	p.click("[data-retry]")
-	p.sees("[data-error=RATE_LIMITED]", "Too many questions. Wait a minute.")
+	p.Click("[data-retry]")
+	p.Sees("[data-error=RATE_LIMITED]", "Too many questions. Wait a minute.")
 
 	g.on("POST /api/query", turn(object{"type": "text", "text": "Here I am."}))
-	p.click("[data-error=RATE_LIMITED] [data-retry]")
-	p.sees("[data-answer]", "Here I am.")
-	if got := p.count("[data-question]"); got != 3 {
+	p.Click("[data-error=RATE_LIMITED] [data-retry]")
+	p.Sees("[data-answer]", "Here I am.")
+	if got := p.Count("[data-question]"); got != 3 {
 		t.Errorf("got %d questions, want 3", got)
 	}
 }
@@ -111,27 +110,27 @@ func TestErrorOffersToAskAgain(t *testing.T) {
 func TestEndedSessionSaysSo(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", answer(http.StatusUnauthorized, object{"status": "error", "code": "UNAUTHENTICATED", "message": "Your session has ended."}))
-	p.open(g.URL)
+	p.Open(g.URL)
 	p.ask("Am I here?")
-	p.sees("#session-ended", "Sign in again")
+	p.Sees("#session-ended", "Sign in again")
 }
 
 func TestQuestionIsCountedInCharacters(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
-	p.open(g.URL)
-	p.sees("#question", "")
+	p.Open(g.URL)
+	p.Sees("#question", "")
 	fill := func(count int) {
 		t.Helper()
 		module[bool](p, "dom.js", `const f = document.getElementById("question"); f.value = "𝒶".repeat(arg); f.dispatchEvent(new Event("input")); return true`, count)
 	}
 	fill(2048)
-	p.sees("#counter[data-over=false]", "2,048 / 2,048")
-	p.until(`!document.getElementById("send").disabled`)
+	p.Sees("#counter[data-over=false]", "2,048 / 2,048")
+	p.Until(`!document.getElementById("send").disabled`)
 	fill(2049)
-	p.sees("#counter[data-over=true]", "2,049")
-	p.until(`document.getElementById("send").disabled`)
-	p.press("\r")
-	if got := p.count("[data-turn]"); got != 0 {
+	p.Sees("#counter[data-over=true]", "2,049")
+	p.Until(`document.getElementById("send").disabled`)
+	p.Press("\r")
+	if got := p.Count("[data-turn]"); got != 0 {
 		t.Error("a question that is too long was sent")
 	}
 }
@@ -140,21 +139,21 @@ func TestKeyboardAloneIsEnough(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", g.hears(turn(pending("k1"))))
 	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, object{"status": "cancelled", "message": "Action cancelled by user"})))
-	p.open(g.URL)
-	p.until(`document.activeElement.id === "question"`)
-	p.press("first line")
-	p.press("\r", chromedp.KeyModifiers(chromedp.ModifierShift))
-	p.press("second line")
+	p.Open(g.URL)
+	p.Until(`document.activeElement.id === "question"`)
+	p.Press("first line")
+	p.Press("\r", chromedp.KeyModifiers(chromedp.ModifierShift))
+	p.Press("second line")
 	if got := eval[string](p, `document.activeElement.value`); got != "first line\nsecond line" {
 		t.Errorf("Shift+Enter gave %q", got)
 	}
-	p.press("\r")
-	p.sees("[data-card=k1]", "Frank Davis")
+	p.Press("\r")
+	p.Sees("[data-card=k1]", "Frank Davis")
 	if got := eval[string](p, `document.activeElement.id`); got != "question" {
 		t.Errorf("the card took the focus: %s", got)
 	}
 	for range 12 { // Shift+Tab walks back from the question to the card
-		p.press(kb.Tab, chromedp.KeyModifiers(chromedp.ModifierShift))
+		p.Press(kb.Tab, chromedp.KeyModifiers(chromedp.ModifierShift))
 		if eval[bool](p, `document.activeElement.matches("[data-deny]")`) {
 			break
 		}
@@ -162,11 +161,11 @@ func TestKeyboardAloneIsEnough(t *testing.T) {
 	if outline := eval[string](p, `getComputedStyle(document.activeElement).outlineStyle`); outline != "solid" {
 		t.Errorf("the focus cannot be seen: %s", outline)
 	}
-	p.press(" ")
-	p.sees("[data-card-state=denied]", "Nothing was changed")
-	p.until(`document.activeElement.matches("[data-card]")`)
-	p.press(kb.Escape)
-	p.until(`document.activeElement.id === "question"`)
+	p.Press(" ")
+	p.Sees("[data-card-state=denied]", "Nothing was changed")
+	p.Until(`document.activeElement.matches("[data-card]")`)
+	p.Press(kb.Escape)
+	p.Until(`document.activeElement.id === "question"`)
 }
 
 func TestSignOut(t *testing.T) {
@@ -175,10 +174,10 @@ func TestSignOut(t *testing.T) {
 		g.on("GET /api/user", answer(http.StatusUnauthorized, object{"error": "Unauthorized"}))
 		redirect("/")(w, r)
 	}))
-	p.open(g.URL)
-	p.sees("#user-name", "Alice Chen")
-	p.click("#sign-out")
-	p.sees("#sign-in", "Sign in")
+	p.Open(g.URL)
+	p.Sees("#user-name", "Alice Chen")
+	p.Click("#sign-out")
+	p.Sees("#sign-in", "Sign in")
 }
 
 func TestConversationsAreListedOpenedAndDeleted(t *testing.T) {
@@ -194,25 +193,25 @@ func TestConversationsAreListedOpenedAndDeleted(t *testing.T) {
 	}, "model": "rehearsal"}))
 	g.on("POST /api/mcp/{server}/{tool}", g.hears(answer(http.StatusOK, employees(1, ""))))
 	g.on("DELETE /api/conversations/{id}", g.hears(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
-	p.open(g.URL)
-	p.sees("[data-conversation=c2]", "<b>Budget</b>")
-	p.click("[data-conversation=c1] [data-open]")
-	p.sees("[data-question]", "Who is on my team?")
-	p.sees("[data-answer] em", "people")
-	p.sees("[data-result=list_employees] tbody", "Person 1")
-	p.sees("[data-answer] [data-result=list_old] [data-row-count]", "2 rows shown of more") // how it was asked was not stored
-	p.misses("[data-result=list_old] [data-next-page]")
-	p.sees("#model", "not an AI model")
-	p.sees("[data-turn] [data-model=rehearsal]", "not an AI model")
-	p.click("[data-result=list_employees] [data-next-page]")
-	p.sees("[data-result=list_employees] [data-row-count]", "3 rows, complete")
-	p.sees("[data-outcome]", "Employee Frank Davis has been deleted.")
-	p.sees("[data-open][aria-current=page]", "Who is on my team?")
+	p.Open(g.URL)
+	p.Sees("[data-conversation=c2]", "<b>Budget</b>")
+	p.Click("[data-conversation=c1] [data-open]")
+	p.Sees("[data-question]", "Who is on my team?")
+	p.Sees("[data-answer] em", "people")
+	p.Sees("[data-result=list_employees] tbody", "Person 1")
+	p.Sees("[data-answer] [data-result=list_old] [data-row-count]", "2 rows shown of more") // how it was asked was not stored
+	p.Misses("[data-result=list_old] [data-next-page]")
+	p.Sees("#model", "not an AI model")
+	p.Sees("[data-turn] [data-model=rehearsal]", "not an AI model")
+	p.Click("[data-result=list_employees] [data-next-page]")
+	p.Sees("[data-result=list_employees] [data-row-count]", "3 rows, complete")
+	p.Sees("[data-outcome]", "Employee Frank Davis has been deleted.")
+	p.Sees("[data-open][aria-current=page]", "Who is on my team?")
 
-	p.click("[data-conversation=c1] [data-delete]")
-	p.click("[data-conversation=c1] [data-delete-yes]")
-	p.misses("[data-conversation=c1]")
-	p.sees("#greeting", "Hello, Alice.")
+	p.Click("[data-conversation=c1] [data-delete]")
+	p.Click("[data-conversation=c1] [data-delete-yes]")
+	p.Misses("[data-conversation=c1]")
+	p.Sees("#greeting", "Hello, Alice.")
 	want := []string{`POST /api/mcp/hr/list_employees {"department":"Sales","cursor":"cursor"}`, "DELETE /api/conversations/c1 "}
 	if got := g.said(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -226,24 +225,24 @@ func TestNarrowWindowDoesNotScrollSideways(t *testing.T) {
 		object{"type": "text", "text": "| a | b |\n|---|---|\n| " + strings.Repeat("wide ", 40) + " | x |\n\n" + strings.Repeat("unbroken", 60) + "\n\n```\n" + strings.Repeat("code ", 60) + "\n```"},
 		pending("n1"),
 	))
-	p.open(g.URL)
-	p.narrow(360)
+	p.Open(g.URL)
+	p.Narrow(360)
 	fits := func(when string) {
 		t.Helper()
 		if got := eval[int](p, `Math.max(document.documentElement.scrollWidth, document.getElementById("view").scrollWidth)`); got > 360 {
 			t.Errorf("%s: the page is %d pixels wide, want at most 360", when, got)
 		}
 	}
-	p.sees("#greeting", "Hello")
-	p.shotOf("narrow-empty")
+	p.Sees("#greeting", "Hello")
+	p.Shot("narrow-empty")
 	fits("empty")
-	p.click("#question")
+	p.Click("#question")
 	p.ask("List all employees")
-	p.sees("[data-turn=done] [data-card=n1]", "Frank")
-	p.shotOf("narrow-card")
+	p.Sees("[data-turn=done] [data-card=n1]", "Frank")
+	p.Shot("narrow-card")
 	fits("answered")
-	p.click("#menu")
-	p.sees("#new", "New conversation")
+	p.Click("#menu")
+	p.Sees("#new", "New conversation")
 	fits("with the conversations open")
 }
 
@@ -268,7 +267,7 @@ func TestBothColourSchemesAreReadable(t *testing.T) {
 	for _, scheme := range []string{"light", "dark"} {
 		t.Run(scheme, func(t *testing.T) {
 			g, p := newGateway(t), newPage(t)
-			p.prefer(scheme)
+			p.Prefer(scheme)
 			g.on("POST /api/query", turn(
 				object{"type": "tool", "state": "complete", "tool": "list_employees", "server": "hr", "message": "Listed employees", "data": employees(3, "next")},
 				object{"type": "truncation", "tool": "list_employees", "hint": "Showing 3 of 3+ employees."},
@@ -276,14 +275,14 @@ func TestBothColourSchemesAreReadable(t *testing.T) {
 				object{"type": "error", "error": "Something failed.", "code": "TIMEOUT"},
 				pending("x1"),
 			))
-			p.open(g.URL)
-			p.sees("#suggestions", "List employees")
+			p.Open(g.URL)
+			p.Sees("#suggestions", "List employees")
 			for _, got := range eval[[]string](p, weak) {
 				t.Errorf("empty: too weak: %s", got)
 			}
 			p.ask("Show me everything")
-			p.sees("[data-turn=done] [data-card=x1]", "Frank")
-			p.shotOf("scheme-" + scheme)
+			p.Sees("[data-turn=done] [data-card=x1]", "Frank")
+			p.Shot("scheme-" + scheme)
 			for _, got := range eval[[]string](p, weak) {
 				t.Errorf("answered: too weak: %s", got)
 			}
@@ -291,12 +290,5 @@ func TestBothColourSchemesAreReadable(t *testing.T) {
 				t.Errorf("it moves (%s) where motion is unwanted", got)
 			}
 		})
-	}
-}
-
-// shotOf keeps a picture for people to judge, when WEB_SHOTS names a folder.
-func (p *page) shotOf(name string) {
-	if dir := os.Getenv("WEB_SHOTS"); dir != "" {
-		p.shot(dir + "/" + name + ".png")
 	}
 }

@@ -1,0 +1,78 @@
+// Package browsertest drives a real Chromium for tests: windows that are signed
+// in to nothing, that wait by the page's own changes, and that fail their test
+// when the browser complains. Only tests import it.
+//
+// It knows no page of ours. Start with [Main] in a TestMain and [New] in a test.
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"countersign.dev/internal/testkit"
+)
+
+// shared is the browser that Main started, for the windows of all tests.
+var shared context.Context
+
+// Main runs tests with one browser for all of them, where one is installed, and
+// returns the exit code.
+func Main(m interface{ Run() int }) int {
+	program := chromium()
+	if program == "" {
+		return m.Run()
+	}
+	browser, end, err := start(program)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "starting chromium:", err)
+		return 1
+	}
+	defer end()
+	shared = browser
+	return m.Run()
+}
+
+func chromium() string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+func start(program string) (browser context.Context, end func(), err error) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-background-networking", true))
+	alloc, endAlloc := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, endBrowser := chromedp.NewContext(alloc)
+	end = func() { endBrowser(); endAlloc() }
+	if err := chromedp.Do(ctx); err != nil {
+		end()
+		return nil, nil, err
+	}
+	return ctx, end, nil
+}
+
+// browserFor is the shared browser, or one of the test's own.
+func browserFor(t testing.TB) context.Context {
+	t.Helper()
+	if shared != nil {
+		return shared
+	}
+	program := chromium()
+	if program == "" {
+		testkit.Missing(t, "chromium")
+	}
+	browser, end, err := start(program)
+	if err != nil {
+		t.Fatalf("starting chromium: %v", err)
+	}
+	t.Cleanup(end)
+	return browser
+}

@@ -1,0 +1,222 @@
+package browsertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+)
+
+// patience bounds everything that a test does in one window.
+const patience = 60 * time.Second
+
+// Page is one window. It notes every complaint of the browser: script errors,
+// console errors and broken content policy. Refused requests are not among
+// them: a test may want them, and a [Recorder] knows them.
+type Page struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu         sync.Mutex
+	complaints []string
+}
+
+// New opens a window that shares nothing with any other. Without Chromium the
+// test is skipped by name, or fails where CI=true.
+func New(t testing.TB) *Page {
+	t.Helper()
+	return open(t, chromedp.WithNewBrowserContext())
+}
+
+// NewThrough opens a window all of whose requests, to this machine too, go
+// through the recorder.
+func NewThrough(t testing.TB, r *Recorder) *Page {
+	t.Helper()
+	return open(t, chromedp.WithNewBrowserContext(func(p *target.CreateBrowserContextParams) {
+		p.ProxyServer, p.ProxyBypassList = r.proxy.URL, "<-loopback>"
+	}))
+}
+
+func open(t testing.TB, window chromedp.ContextOption) *Page {
+	t.Helper()
+	tab, endTab := chromedp.NewContext(browserFor(t), window)
+	p := &Page{t: t}
+	if err := chromedp.Listen(tab, p.listen); err != nil {
+		t.Fatalf("opening a window: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(tab, patience)
+	p.ctx = ctx
+	t.Cleanup(func() {
+		if t.Failed() {
+			p.Shot("failed-" + strings.ReplaceAll(t.Name(), "/", "-"))
+		}
+		cancel()
+		endTab()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, complaint := range p.complaints {
+			t.Errorf("the browser complained: %s", complaint)
+		}
+	})
+	return p
+}
+
+func (p *Page) listen(event any) {
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		p.complain("exception: " + quoted(e.ExceptionDetails))
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			p.complain("console: " + quoted(e.Args))
+		}
+	case *cdplog.EventEntryAdded:
+		if e.Entry.Source != cdplog.EntrySourceNetwork && (e.Entry.Level == cdplog.EntryLevelError || e.Entry.Level == cdplog.EntryLevelWarning) {
+			p.complain("log: " + e.Entry.Text)
+		}
+	}
+}
+
+func (p *Page) complain(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.complaints = append(p.complaints, text)
+}
+
+// Shot keeps a picture for people to judge, when WEB_SHOTS names a folder.
+func (p *Page) Shot(name string) {
+	dir := os.Getenv("WEB_SHOTS")
+	if dir == "" {
+		return
+	}
+	if png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot()); err == nil {
+		_ = os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600)
+	}
+}
+
+// Open goes to an address in a window of 1100 by 800.
+func (p *Page) Open(url string) {
+	p.t.Helper()
+	p.run(chromedp.EmulateViewport(1100, 800), chromedp.Navigate(url))
+}
+
+// Reload loads the page again.
+func (p *Page) Reload() {
+	p.t.Helper()
+	p.run(chromedp.Reload())
+}
+
+// Narrow makes the window a phone of so many pixels.
+func (p *Page) Narrow(width int64) {
+	p.t.Helper()
+	size := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 740, DeviceScaleFactor: 1, Mobile: true}
+	if _, err := chromedp.Call(p.ctx, emulation.SetDeviceMetricsOverride, size); err != nil {
+		p.t.Fatalf("resizing the window: %v", err)
+	}
+}
+
+// Prefer sets a colour scheme, and that motion is unwanted.
+func (p *Page) Prefer(scheme string) {
+	p.t.Helper()
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}}
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, media); err != nil {
+		p.t.Fatalf("preferring %s: %v", scheme, err)
+	}
+}
+
+// Click clicks the first visible element that matches.
+func (p *Page) Click(selector string) {
+	p.t.Helper()
+	p.run(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+}
+
+// Press sends keys to whatever has the focus.
+func (p *Page) Press(keys string, modifiers ...chromedp.KeyOption) {
+	p.t.Helper()
+	p.run(chromedp.KeyEvent(keys, modifiers...))
+}
+
+func (p *Page) run(actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	if err := chromedp.Do(p.ctx, actions...); err != nil {
+		p.t.Fatalf("in the browser: %v", err)
+	}
+}
+
+// Eval runs a script expression (a promise is awaited) and decodes what it gives.
+func Eval[T any](p *Page, script string) T {
+	p.t.Helper()
+	out, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("in the browser: %v", err)
+	}
+	return out
+}
+
+// Until waits, told by the page's own changes, until a condition holds. It may
+// go to another page meanwhile.
+func (p *Page) Until(condition string) {
+	p.t.Helper()
+	const script = `new Promise((resolve) => {
+		const holds = () => { try { return Boolean(%s) } catch { return false } };
+		if (holds()) return resolve(true);
+		const watch = new MutationObserver(() => { if (holds()) { watch.disconnect(); resolve(true); } });
+		watch.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
+		setTimeout(() => resolve(holds()), 15000);
+	})`
+	for {
+		holds, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](fmt.Sprintf(script, condition), chromedp.EvalAwaitPromise))
+		switch {
+		case holds:
+			return
+		case err == nil:
+			p.t.Fatalf("waited in vain for %s\nthe page says:\n%s", condition, p.Text("body"))
+		case p.ctx.Err() != nil:
+			p.t.Fatalf("waiting for %s: %v", condition, err)
+		} // else the page went elsewhere meanwhile, and is asked again there
+	}
+}
+
+// Sees waits until a visible element that matches holds the text.
+func (p *Page) Sees(selector, text string) {
+	p.t.Helper()
+	p.Until(fmt.Sprintf(`[...document.querySelectorAll(%q)].some(n => n.checkVisibility() && n.textContent.includes(%s))`, selector, quoted(text)))
+}
+
+// Misses waits until nothing visible matches.
+func (p *Page) Misses(selector string) {
+	p.t.Helper()
+	p.Until(fmt.Sprintf(`![...document.querySelectorAll(%q)].some(n => n.checkVisibility())`, selector))
+}
+
+// Text is what people read in the first element that matches.
+func (p *Page) Text(selector string) string {
+	p.t.Helper()
+	return Eval[string](p, fmt.Sprintf(`document.querySelector(%q)?.innerText ?? ""`, selector))
+}
+
+// Count counts the elements that match, seen or not.
+func (p *Page) Count(selector string) int {
+	p.t.Helper()
+	return Eval[int](p, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector))
+}
+
+func quoted(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}

@@ -1,0 +1,82 @@
+package browsertest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"sync"
+	"testing"
+)
+
+// Recorder is a proxy that keeps every byte which windows are answered, of
+// streams too.
+type Recorder struct {
+	proxy *httptest.Server
+
+	mu      sync.Mutex
+	answers []*Answer
+}
+
+// Answer is what one request was answered.
+type Answer struct {
+	Method, URL string
+	Status      int
+
+	mu   sync.Mutex
+	body bytes.Buffer
+}
+
+// NewRecorder starts a recorder that ends with its test.
+func NewRecorder(t testing.TB) *Recorder {
+	t.Helper()
+	r := &Recorder{}
+	transport := &http.Transport{DisableCompression: true}
+	r.proxy = httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite:        func(p *httputil.ProxyRequest) { p.Out.Header.Del("Accept-Encoding"); p.Out.Host = p.In.Host },
+		ModifyResponse: r.keep,
+		Transport:      transport,
+		FlushInterval:  -1,                                                                                             // streams arrive as they are sent
+		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }, // mostly: the window went elsewhere
+	})
+	t.Cleanup(func() {
+		r.proxy.CloseClientConnections()
+		r.proxy.Close()
+		transport.CloseIdleConnections()
+	})
+	return r
+}
+
+func (r *Recorder) keep(resp *http.Response) error {
+	a := &Answer{Method: resp.Request.Method, URL: resp.Request.URL.String(), Status: resp.StatusCode}
+	r.mu.Lock()
+	r.answers = append(r.answers, a)
+	r.mu.Unlock()
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.TeeReader(resp.Body, a), resp.Body}
+	return nil
+}
+
+// Write keeps a piece of the body.
+func (a *Answer) Write(b []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.body.Write(b)
+}
+
+// Body is what has arrived so far.
+func (a *Answer) Body() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.body.String()
+}
+
+// Answers are those that have begun so far, in their order.
+func (r *Recorder) Answers() []*Answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]*Answer(nil), r.answers...)
+}
