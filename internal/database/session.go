@@ -119,10 +119,26 @@ func (db *DB) Change(ctx context.Context, fn func(ctx context.Context) error) er
 		return fn(ctx)
 	}
 	err := db.within(ctx, "begin read write", true, fn)
-	if inTheWay(err) {
+	if inTheWay(err) && pause(ctx, outOfTheWay) {
 		err = db.within(ctx, "begin read write", true, fn)
 	}
 	return err
+}
+
+// outOfTheWay is how long a transaction that was given up leaves the other one
+// to end: begun at once, it may take the same lock before the other wakes up.
+const outOfTheWay = 25 * time.Millisecond
+
+// pause waits, and reports whether there is still time for more.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // ForUpdate is the clause that locks the rows that a statement reads, of the

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/testkit/dbtest"
 )
 
 const nobody = "00000000-1111-2222-3333-444444444444"
@@ -44,7 +45,7 @@ func TestRefusals(t *testing.T) {
 		{"VALIDATION_ERROR", "alice.chen", "list_employees", args{"team": "x"}},
 		{"INVALID_CURSOR", "alice.chen", "list_employees", args{"cursor": "bm90IGEgY3Vyc29y"}},
 	} {
-		f := h.refused(h.as(c.who), c.code, c.tool, c.in)
+		f := h.Refused(h.As(c.who), c.code, c.tool, c.in)
 		if f.SuggestedAction == "" || strings.Contains(f.Message, "SQL") {
 			t.Errorf("%s: %q, %q", c.code, f.Message, f.SuggestedAction)
 		}
@@ -60,7 +61,7 @@ func TestRefusals(t *testing.T) {
 // The founding scenario "show me employee ABC123" ends with what helps.
 func TestIdThatIsNoUUIDIsAnsweredWithTheWayToFindOne(t *testing.T) {
 	h := open(t)
-	f := h.refused(h.as("alice.chen"), "VALIDATION_ERROR", "get_employee", args{"employee_id": "ABC123"})
+	f := h.Refused(h.As("alice.chen"), "VALIDATION_ERROR", "get_employee", args{"employee_id": "ABC123"})
 	if !strings.Contains(f.SuggestedAction, "Use list_employees tool to find valid employee IDs") {
 		t.Errorf("got %q", f.SuggestedAction)
 	}
@@ -78,15 +79,15 @@ func TestInvisibleIsAnsweredLikeUnknown(t *testing.T) {
 	} {
 		var texts []string
 		for _, id := range []string{nobody, h.id("EMP030"), h.id("EMP-T001")} {
-			f := h.refused(h.as(c.who), "EMPLOYEE_NOT_FOUND", c.tool, args{c.field: id})
-			texts = append(texts, strings.ReplaceAll(string(h.Encode(h.call(h.as(c.who), c.tool, args{c.field: id}))), id, "ID")+f.Message[:8])
+			f := h.Refused(h.As(c.who), "EMPLOYEE_NOT_FOUND", c.tool, args{c.field: id})
+			texts = append(texts, strings.ReplaceAll(string(h.Encode(h.Ask(h.As(c.who), c.tool, args{c.field: id}))), id, "ID")+f.Message[:8])
 		}
 		if len(slices.Compact(texts)) != 1 {
 			t.Errorf("%s %s tells them apart: %q", c.who, c.tool, texts)
 		}
 	}
 	for _, id := range []string{nobody, h.id("EMP030")} {
-		if people := get[[]employee](h, h.as("nina.patel"), "list_employees", args{"manager_id": id}); len(people) != 0 {
+		if people := dbtest.Get[[]employee](h.House, h.As("nina.patel"), "list_employees", args{"manager_id": id}); len(people) != 0 {
 			t.Errorf("Nina lists the reports of %s: %v", id, names(people))
 		}
 	}
@@ -94,7 +95,7 @@ func TestInvisibleIsAnsweredLikeUnknown(t *testing.T) {
 
 func TestHasReportsNamesTheNumberAndTheWayOut(t *testing.T) {
 	h := open(t)
-	f := h.refused(h.as("alice.chen"), "EMPLOYEE_HAS_REPORTS", "delete_employee", args{"employee_id": h.id("EMP071")})
+	f := h.Refused(h.As("alice.chen"), "EMPLOYEE_HAS_REPORTS", "delete_employee", args{"employee_id": h.id("EMP071")})
 	if f.Message != "Steven Harris cannot be deleted: they have 4 active direct reports." || !strings.Contains(f.SuggestedAction, "another manager") {
 		t.Errorf("got %q, %q", f.Message, f.SuggestedAction)
 	}
@@ -103,7 +104,7 @@ func TestHasReportsNamesTheNumberAndTheWayOut(t *testing.T) {
 // Nina had a tenth report, who left: only the nine count.
 func TestTerminatedReportsDoNotCount(t *testing.T) {
 	h := open(t)
-	f := h.refused(h.as("alice.chen"), "EMPLOYEE_HAS_REPORTS", "delete_employee", args{"employee_id": h.id("EMP051")})
+	f := h.Refused(h.As("alice.chen"), "EMPLOYEE_HAS_REPORTS", "delete_employee", args{"employee_id": h.id("EMP051")})
 	if f.Details["directReports"] != 9 {
 		t.Errorf("got %v", f.Details)
 	}
@@ -111,8 +112,8 @@ func TestTerminatedReportsDoNotCount(t *testing.T) {
 
 func TestUnreachableDatabaseIsServiceUnavailable(t *testing.T) {
 	h := open(t)
-	h.db.Close()
-	f := h.call(h.as("alice.chen"), "list_employees", nil).Fault
+	h.DB.Close()
+	f := h.Ask(h.As("alice.chen"), "list_employees", nil).Fault
 	if f == nil || f.Code != fault.ServiceDown {
 		t.Errorf("got %v, want SERVICE_UNAVAILABLE", f)
 	}

@@ -8,6 +8,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/testkit/dbtest"
 )
 
 // census is how many rows of each table somebody sees, by plain SQL with the
@@ -35,7 +36,7 @@ func TestEveryRoleSeesItsRowsAndNoOthers(t *testing.T) {
 		access.SupportRead: nothing, access.SupportWrite: nothing, access.Auditor: nothing,
 	}
 	for _, role := range access.Roles() {
-		ctx := signedIn(t.Context(), "nina.p@tamshai.local", string(role))
+		ctx := dbtest.SignedIn(t.Context(), "nina.p@tamshai.local", string(role))
 		if got := count(h, ctx); got != want[role] {
 			t.Errorf("%s sees %+v, want %+v", role, got, want[role])
 		}
@@ -44,7 +45,7 @@ func TestEveryRoleSeesItsRowsAndNoOthers(t *testing.T) {
 
 func count(h *house, ctx context.Context) census {
 	h.Helper()
-	got, _, err := database.Row[census](ctx, h.db, countEverything)
+	got, _, err := database.Row[census](ctx, h.DB, countEverything)
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -78,10 +79,10 @@ func TestWhoIsNobodySeesNothing(t *testing.T) {
 func TestOnlyWritersChangeRows(t *testing.T) {
 	h := open(t)
 	for _, role := range access.Roles() {
-		ctx := signedIn(t.Context(), "nina.p@tamshai.local", string(role))
+		ctx := dbtest.SignedIn(t.Context(), "nina.p@tamshai.local", string(role))
 		var changed int64
-		err := h.db.Change(ctx, func(ctx context.Context) (err error) {
-			changed, err = database.Exec(ctx, h.db, `update hr.employees set salary_cents = salary_cents`)
+		err := h.DB.Change(ctx, func(ctx context.Context) (err error) {
+			changed, err = database.Exec(ctx, h.DB, `update hr.employees set salary_cents = salary_cents`)
 			return err
 		})
 		want := int64(0)
@@ -96,7 +97,7 @@ func TestOnlyWritersChangeRows(t *testing.T) {
 
 func TestWritersCannotDoMoreThanTheToolsNeed(t *testing.T) {
 	h := open(t)
-	ctx := h.as("eve.thompson")
+	ctx := h.As("eve.thompson")
 	for _, statement := range []string{
 		`update hr.employees set email = 'x@y'`,
 		`update hr.employees set lft = 1, rgt = 100000`,
@@ -116,26 +117,26 @@ func TestWritersCannotDoMoreThanTheToolsNeed(t *testing.T) {
 		`set role postgres`,
 		`set session authorization postgres`,
 	} {
-		err := h.db.Change(ctx, func(ctx context.Context) error {
-			_, err := database.Exec(ctx, h.db, statement)
+		err := h.DB.Change(ctx, func(ctx context.Context) error {
+			_, err := database.Exec(ctx, h.DB, statement)
 			return err
 		})
 		if !fault.Is(err, fault.DatabaseError) || !strings.Contains(fault.From(err).Unwrap().Error(), "42501") && !strings.Contains(fault.From(err).Unwrap().Error(), "permission denied") {
 			t.Errorf("%s: got %v (%v), want permission denied", statement, err, fault.From(err).Unwrap())
 		}
 	}
-	if _, err := database.Rows[string](ctx, h.db, `select name from hr.migrations`); !fault.Is(err, fault.DatabaseError) {
+	if _, err := database.Rows[string](ctx, h.DB, `select name from hr.migrations`); !fault.Is(err, fault.DatabaseError) {
 		t.Errorf("reading the migrations: got %v", err)
 	}
 }
 
 func TestRowSecurityCannotBeSwitchedOff(t *testing.T) {
 	h := open(t)
-	err := h.db.Change(h.as("marcus.johnson"), func(ctx context.Context) error {
-		if _, err := database.Exec(ctx, h.db, `set local row_security = off`); err != nil {
+	err := h.DB.Change(h.As("marcus.johnson"), func(ctx context.Context) error {
+		if _, err := database.Exec(ctx, h.DB, `set local row_security = off`); err != nil {
 			return err
 		}
-		people, err := database.Rows[string](ctx, h.db, `select email from hr.employees`)
+		people, err := database.Rows[string](ctx, h.DB, `select email from hr.employees`)
 		if err == nil {
 			t.Errorf("Marcus reads %d rows", len(people))
 		}
@@ -148,10 +149,10 @@ func TestRowSecurityCannotBeSwitchedOff(t *testing.T) {
 
 func TestSelfCheckPasses(t *testing.T) {
 	h := open(t)
-	if err := database.SelfCheck(t.Context(), h.db, "hr"); err != nil {
+	if err := database.SelfCheck(t.Context(), h.DB, "hr"); err != nil {
 		t.Error(err)
 	}
-	if err := database.SelfCheck(t.Context(), openLogin(t, h.adminURL, "postgres"), "hr"); err == nil {
+	if err := database.SelfCheck(t.Context(), dbtest.OpenLogin(t, h.AdminURL, "postgres"), "hr"); err == nil {
 		t.Error("a superuser passes")
 	}
 }
@@ -161,10 +162,9 @@ func TestSelfCheckPasses(t *testing.T) {
 func TestSchemaWorksForAnOwnerWhoIsNoSuperuser(t *testing.T) {
 	template := open(t)
 	adminURL := engine.Database(t, "")
-	template.admin(`do $$ begin create role steward login createrole; exception when duplicate_object then null; end $$`)
-	grant := *template
-	grant.adminURL = adminURL
-	grant.admin(`do $$ begin execute format('alter database %I owner to steward', current_database()); end $$`)
+	owned := furnish(t, adminURL, template.company)
+	owned.Admin(`do $$ begin create role steward login createrole; exception when duplicate_object then null; end $$`)
+	owned.Admin(`do $$ begin execute format('alter database %I owner to steward', current_database()); end $$`)
 	stewardURL, err := database.LoginURL(adminURL, "steward", "")
 	if err != nil {
 		t.Fatal(err)
@@ -173,11 +173,11 @@ func TestSchemaWorksForAnOwnerWhoIsNoSuperuser(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := furnish(t, adminURL, template.company)
-	if err := database.SelfCheck(t.Context(), h.db, "hr"); err != nil {
+	if err := database.SelfCheck(t.Context(), h.DB, "hr"); err != nil {
 		t.Error(err)
 	}
-	if got, want := count(h, h.as("nina.patel")), count(template, template.as("nina.patel")); got != want {
+	if got, want := count(h, h.As("nina.patel")), count(template, template.As("nina.patel")); got != want {
 		t.Errorf("Nina sees %+v, want %+v", got, want)
 	}
-	apply(h, "delete_employee", args{"employee_id": h.id("EMP061")})
+	h.Apply(h.As("alice.chen"), "delete_employee", args{"employee_id": h.id("EMP061")})
 }

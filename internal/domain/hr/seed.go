@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"io/fs"
+	"slices"
 	"time"
 
 	"countersign.dev/internal/company"
@@ -43,7 +44,7 @@ func Seed(ctx context.Context, adminURL string, c *company.Company) error {
 				return err
 			}
 		}
-		if err := s.Exec(ctx, `select hr.renumber()`); err != nil {
+		if err := s.Exec(ctx, `select hr.renumber()`); err != nil { // finds nothing to do, or a mistake of ours
 			return err
 		}
 		return s.Exec(ctx, `analyze hr.employees, hr.performance_reviews, hr.time_off_balances`)
@@ -58,6 +59,7 @@ type seedTable struct {
 }
 
 func seedTables(c *company.Company) []seedTable {
+	places := number(c.Employees)
 	return []seedTable{
 		{"hr.departments", []string{"id", "code", "name", "budget_cents"}, collect(c.Departments, func(d company.Department) []any {
 			return []any{d.ID, d.Code, d.Name, d.Budget * 100}
@@ -65,7 +67,7 @@ func seedTables(c *company.Company) []seedTable {
 		{"hr.grade_levels", []string{"grade", "title_prefix", "min_salary_cents", "max_salary_cents", "description"}, collect(c.Grades, func(g company.Grade) []any {
 			return []any{g.Name, g.TitlePrefix, g.Min * 100, g.Max * 100, g.Description}
 		})},
-		{"hr.employees", employeeColumns, collect(c.Employees, func(e company.Employee) []any { return employeeValues(e, c.Day) })},
+		{"hr.employees", employeeColumns, collect(c.Employees, func(e company.Employee) []any { return employeeValues(e, places[e.ID], c.Day) })},
 		{"hr.performance_reviews", []string{"id", "employee_id", "reviewer_id", "review_period", "review_date", "overall_rating", "goals_met_percentage", "strengths", "areas_for_improvement", "comments"}, collect(c.Reviews, func(r company.Review) []any {
 			return []any{r.ID, r.EmployeeID, r.ReviewerID, r.Period, r.Date, r.Rating, r.GoalsMet, r.Strengths, r.AreasForImprovement, r.Comments}
 		})},
@@ -81,9 +83,10 @@ func seedTables(c *company.Company) []seedTable {
 var employeeColumns = []string{
 	"id", "employee_number", "first_name", "last_name", "email", "phone", "department", "job_title", "grade", "manager_id",
 	"hire_date", "salary_cents", "ssn", "location", "status", "terminated_at", "terminated_by", "created_at", "updated_at",
+	"lft", "rgt", "depth",
 }
 
-func employeeValues(e company.Employee, day time.Time) []any {
+func employeeValues(e company.Employee, at treeNumbers, day time.Time) []any {
 	status, manager := "ACTIVE", any(e.ManagerID)
 	var goneAt, goneBy any
 	if e.Gone() {
@@ -95,7 +98,35 @@ func employeeValues(e company.Employee, day time.Time) []any {
 	return []any{
 		e.ID, e.Number, e.FirstName, e.LastName, e.Email, e.Phone, e.Department, e.Title, e.Grade, manager,
 		e.HireDate, e.Salary * 100, e.SSN, e.Location, status, goneAt, goneBy, e.HireDate, day,
+		at.Lft, at.Rgt, at.Depth,
 	}
+}
+
+// number gives everyone the tree numbers that hr.renumber would give them, so
+// that a large table is not written twice.
+func number(people []company.Employee) map[string]treeNumbers {
+	reports := make(map[string][]string, len(people))
+	for _, e := range people {
+		reports[e.ManagerID] = append(reports[e.ManagerID], e.ID)
+	}
+	places := make(map[string]treeNumbers, len(people))
+	var visit func(id string, depth int)
+	visit = func(id string, depth int) {
+		place := treeNumbers{Lft: len(places) + 1, Depth: depth}
+		places[id] = place
+		slices.Sort(reports[id])
+		for _, below := range reports[id] {
+			visit(below, depth+1)
+		}
+		place.Rgt = len(places)
+		places[id] = place
+	}
+	tops := reports[""]
+	slices.Sort(tops)
+	for _, top := range tops {
+		visit(top, 0)
+	}
+	return places
 }
 
 func collect[T any](items []T, values func(T) []any) [][]any {

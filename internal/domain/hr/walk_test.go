@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"countersign.dev/internal/testkit/dbtest"
 )
 
 // TestWalkWhileOthersWrite pages through everyone while people are hired and
@@ -12,12 +14,12 @@ import (
 func TestWalkWhileOthersWrite(t *testing.T) {
 	h := openCrowd(t)
 	r := rand.New(rand.NewPCG(7, 7))
-	ctx := signedIn(t.Context(), "x@y", "hr-read")
+	ctx := dbtest.SignedIn(t.Context(), "x@y", "hr-read")
 	seen := map[string]int{}
 	in := args{"limit": 50}
 	for page := 0; ; page++ {
-		o := h.call(ctx, "list_employees", in)
-		for _, e := range decode[[]employee](h, o) {
+		o := h.Ask(ctx, "list_employees", in)
+		for _, e := range dbtest.Decode[[]employee](h.House, o) {
 			seen[e.EmployeeID]++
 		}
 		if !o.Page.More {
@@ -25,7 +27,7 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 		}
 		in["cursor"] = o.Page.Next
 		hire(h, r, page)
-		h.admin(`update hr.employees set status = 'TERMINATED', terminated_at = now() where employee_number = $1`, fmt.Sprintf("EMP%06d", 700+page))
+		h.Admin(`update hr.employees set status = 'TERMINATED', terminated_at = now() where employee_number = $1`, fmt.Sprintf("EMP%06d", 700+page))
 	}
 	for id, times := range seen {
 		if times > 1 {
@@ -42,7 +44,7 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 func hire(h *house, r *rand.Rand, page int) {
 	for i := range 3 {
 		n := page*3 + i
-		h.admin(`
+		h.Admin(`
 			insert into hr.employees (id, employee_number, first_name, last_name, email, phone, department, job_title, grade, manager_id, hire_date, salary_cents, ssn, location)
 			select gen_random_uuid(), 'NEW' || $1, $2, $3, 'new' || $1 || '@tamshai.local', phone, department, job_title, grade, manager_id, hire_date, 1, 'x' || $1, location
 			from hr.employees where employee_number = 'EMP000900'`,

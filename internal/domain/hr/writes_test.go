@@ -14,14 +14,8 @@ import (
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/domain/hr"
+	"countersign.dev/internal/testkit/dbtest"
 )
-
-// apply asks for a write as Alice and approves it.
-func apply(h *house, name string, in args) map[string]any {
-	h.Helper()
-	alice := h.as("alice.chen")
-	return decode[map[string]any](h, h.Answer(alice, h.pending(alice, name, in).ID, true))
-}
 
 func hrMigrate(t *testing.T, adminURL string) error {
 	_, err := hr.Migrate(t.Context(), adminURL, "")
@@ -29,17 +23,6 @@ func hrMigrate(t *testing.T, adminURL string) error {
 }
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
-
-// admin changes the company behind the tools' back.
-func (h *house) admin(sql string, values ...any) {
-	h.Helper()
-	err := database.Seed(h.Context(), h.adminURL, func(ctx context.Context, s *database.Seeder) error {
-		return s.Exec(ctx, sql, values...)
-	})
-	if err != nil {
-		h.Fatal(err)
-	}
-}
 
 // fingerprint is a digest of every row of the schema.
 func fingerprint(h *house) string {
@@ -49,7 +32,7 @@ func fingerprint(h *house) string {
 		(select string_agg(t::text, '|' order by t.id) from hr.departments t),
 		(select string_agg(t::text, '|' order by t.id) from hr.performance_reviews t),
 		(select string_agg(t::text, '|' order by t.employee_id, t.fiscal_year, t.type_code) from hr.time_off_balances t)))`
-	sum, _, err := database.Row[string](signedIn(h.Context(), "x@y", "hr-write"), h.db, everything)
+	sum, _, err := database.Row[string](dbtest.SignedIn(h.Context(), "x@y", "hr-write"), h.DB, everything)
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -59,8 +42,8 @@ func fingerprint(h *house) string {
 // The founding scenario: delete employee Frank Davis.
 func TestDeletingFrank(t *testing.T) {
 	h := open(t)
-	alice := h.as("alice.chen")
-	p := h.pending(alice, "delete_employee", args{"employee_id": h.id("EMP061"), "reason": "internship over"})
+	alice := h.As("alice.chen")
+	p := h.Pending(alice, "delete_employee", args{"employee_id": h.id("EMP061"), "reason": "internship over"})
 	want := "Delete employee Frank Davis (frank@tamshai.local)?\n\nThis action will permanently delete the employee record and cannot be undone.\n\n" +
 		"Department: Information Technology\nEmployee ID: " + h.id("EMP061")
 	if p.Message != want {
@@ -76,37 +59,37 @@ func TestDeletingFrank(t *testing.T) {
 	if diff := cmp.Diff(card, p.Data); diff != "" {
 		t.Errorf("card (-want +got):\n%s", diff)
 	}
-	get[employee](h, alice, "get_employee", args{"employee_id": h.id("EMP061")}) // nothing happened yet
+	dbtest.Get[employee](h.House, alice, "get_employee", args{"employee_id": h.id("EMP061")}) // nothing happened yet
 
-	done := decode[map[string]any](h, h.Answer(alice, p.ID, true))
+	done := dbtest.Decode[map[string]any](h.House, h.Answer(alice, p.ID, true))
 	outcome := map[string]any{"deleted": true, "employeeId": h.id("EMP061"), "employeeName": "Frank Davis", "message": "Employee Frank Davis has been deleted."}
 	if diff := cmp.Diff(outcome, done); diff != "" {
 		t.Errorf("outcome (-want +got):\n%s", diff)
 	}
-	h.refused(alice, "EMPLOYEE_NOT_FOUND", "get_employee", args{"employee_id": h.id("EMP061")})
-	h.refused(alice, "EMPLOYEE_NOT_FOUND", "delete_employee", args{"employee_id": h.id("EMP061")})
-	if people := get[[]employee](h, alice, "list_employees", args{"name": "Frank"}); len(people) != 0 {
+	h.Refused(alice, "EMPLOYEE_NOT_FOUND", "get_employee", args{"employee_id": h.id("EMP061")})
+	h.Refused(alice, "EMPLOYEE_NOT_FOUND", "delete_employee", args{"employee_id": h.id("EMP061")})
+	if people := dbtest.Get[[]employee](h.House, alice, "list_employees", args{"name": "Frank"}); len(people) != 0 {
 		t.Errorf("still listed: %v", names(people))
 	}
 }
 
 func TestDeletionIsSoftAndSigned(t *testing.T) {
 	h := open(t)
-	apply(h, "delete_employee", args{"employee_id": h.id("EMP061")})
+	h.Apply(h.As("alice.chen"), "delete_employee", args{"employee_id": h.id("EMP061")})
 	const left = `select status || ' by ' || terminated_by from hr.employees where id = $1`
-	got, _, err := database.Row[string](signedIn(t.Context(), "x@y", "hr-read"), h.db, left, h.id("EMP061"))
+	got, _, err := database.Row[string](dbtest.SignedIn(t.Context(), "x@y", "hr-read"), h.DB, left, h.id("EMP061"))
 	if err != nil || got != "TERMINATED by alice@tamshai.local" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	frank := h.as("frank.davis")
-	h.refused(frank, "EMPLOYEE_NOT_FOUND", "get_employee", args{"employee_id": h.id("EMP061")})
-	h.refused(frank, "EMPLOYEE_NOT_FOUND", "get_time_off_balance", nil)
+	frank := h.As("frank.davis")
+	h.Refused(frank, "EMPLOYEE_NOT_FOUND", "get_employee", args{"employee_id": h.id("EMP061")})
+	h.Refused(frank, "EMPLOYEE_NOT_FOUND", "get_time_off_balance", nil)
 }
 
 // The founding scenario: set Sarah's salary to $120,000.
 func TestSalaryCardTellsTheWholeChange(t *testing.T) {
 	h := open(t)
-	p := h.pending(h.as("alice.chen"), "update_salary", args{"employee_id": h.id("EMP003"), "new_salary": 120_000})
+	p := h.Pending(h.As("alice.chen"), "update_salary", args{"employee_id": h.id("EMP003"), "new_salary": 120_000})
 	want := "Change the annual salary of Sarah Kim (sarah.kim@tamshai.local) from $395,000 to $120,000 (-69.6 %)?\n" +
 		"It applies at once; only another salary change can undo it.\n" +
 		"Warning: $120,000 is outside the range of grade L9 ($350,000 to $600,000)."
@@ -125,19 +108,19 @@ func TestSalaryCardTellsTheWholeChange(t *testing.T) {
 
 func TestSalaryChangesOnlyWhenApproved(t *testing.T) {
 	h := open(t)
-	alice := h.as("alice.chen")
+	alice := h.As("alice.chen")
 	salary := func() any {
-		return get[employee](h, alice, "get_employee", args{"employee_id": h.id("EMP052")}).Salary
+		return dbtest.Get[employee](h.House, alice, "get_employee", args{"employee_id": h.id("EMP052")}).Salary
 	}
-	p := h.pending(alice, "update_salary", args{"employee_id": h.id("EMP052"), "new_salary": 150_000.50})
+	p := h.Pending(alice, "update_salary", args{"employee_id": h.id("EMP052"), "new_salary": 150_000.50})
 	if strings.Contains(p.Message, "Warning") || salary() != 145_000.0 {
 		t.Errorf("before: %v, %q", salary(), p.Message)
 	}
-	done := decode[map[string]any](h, h.Answer(alice, p.ID, true))
+	done := dbtest.Decode[map[string]any](h.House, h.Answer(alice, p.ID, true))
 	if done["message"] != "The annual salary of Marcus Johnson is now $150,000.50." || done["oldSalary"] != 145_000.0 || salary() != 150_000.50 {
 		t.Errorf("after: %v, %v", done, salary())
 	}
-	denied := h.pending(alice, "update_salary", args{"employee_id": h.id("EMP052"), "new_salary": 1})
+	denied := h.Pending(alice, "update_salary", args{"employee_id": h.id("EMP052"), "new_salary": 1})
 	h.Answer(alice, denied.ID, false)
 	if salary() != 150_000.50 {
 		t.Errorf("after a denial: %v", salary())
@@ -146,11 +129,11 @@ func TestSalaryChangesOnlyWhenApproved(t *testing.T) {
 
 func TestExecutiveMayWrite(t *testing.T) {
 	h := open(t)
-	eve := h.as("eve.thompson")
-	p := h.pending(eve, "update_salary", args{"employee_id": h.id("EMP052"), "new_salary": 146_000, "effective_date": "2026-03-31"})
-	decode[map[string]any](h, h.Answer(eve, p.ID, true))
-	p = h.pending(eve, "delete_employee", args{"employee_id": h.id("EMP052")})
-	decode[map[string]any](h, h.Answer(eve, p.ID, true))
+	eve := h.As("eve.thompson")
+	p := h.Pending(eve, "update_salary", args{"employee_id": h.id("EMP052"), "new_salary": 146_000, "effective_date": "2026-03-31"})
+	dbtest.Decode[map[string]any](h.House, h.Answer(eve, p.ID, true))
+	p = h.Pending(eve, "delete_employee", args{"employee_id": h.id("EMP052")})
+	dbtest.Decode[map[string]any](h.House, h.Answer(eve, p.ID, true))
 }
 
 func TestStalePreviewsChangeNothing(t *testing.T) {
@@ -168,10 +151,10 @@ func TestStalePreviewsChangeNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := open(t)
-			alice := h.as("alice.chen")
+			alice := h.As("alice.chen")
 			c.in["employee_id"] = h.id("EMP061")
-			p := h.pending(alice, c.tool, c.in)
-			h.admin(c.behind, h.id("EMP061"))
+			p := h.Pending(alice, c.tool, c.in)
+			h.Admin(c.behind, h.id("EMP061"))
 			before := fingerprint(h)
 			o := h.Answer(alice, p.ID, true)
 			if o.Fault == nil || o.Fault.Code.Name != c.code {
@@ -186,19 +169,19 @@ func TestStalePreviewsChangeNothing(t *testing.T) {
 
 func TestStrangerCannotApprove(t *testing.T) {
 	h := open(t)
-	p := h.pending(h.as("alice.chen"), "delete_employee", args{"employee_id": h.id("EMP061")})
-	o := h.Answer(h.as("eve.thompson"), p.ID, true)
+	p := h.Pending(h.As("alice.chen"), "delete_employee", args{"employee_id": h.id("EMP061")})
+	o := h.Answer(h.As("eve.thompson"), p.ID, true)
 	if o.Fault == nil {
 		t.Fatal("Eve approved Alice's deletion")
 	}
-	decode[map[string]any](h, h.Answer(h.as("alice.chen"), p.ID, true)) // and it was not consumed
+	dbtest.Decode[map[string]any](h.House, h.Answer(h.As("alice.chen"), p.ID, true)) // and it was not consumed
 }
 
 // Whoever approves how often and at whatever moment: one change, one receipt.
 func TestManyApprovalsChangeOnce(t *testing.T) {
 	h := open(t)
-	alice := h.as("alice.chen")
-	p := h.pending(alice, "update_salary", args{"employee_id": h.id("EMP052"), "new_salary": 150_000})
+	alice := h.As("alice.chen")
+	p := h.Pending(alice, "update_salary", args{"employee_id": h.id("EMP052"), "new_salary": 150_000})
 	receipts := make([]string, 16)
 	var wg sync.WaitGroup
 	for i := range receipts {
@@ -211,7 +194,7 @@ func TestManyApprovalsChangeOnce(t *testing.T) {
 			t.Errorf("got %s, want %s", r, last)
 		}
 	}
-	kept, _, err := database.Row[int](alice, h.db, `select count(*) from confirmations`)
+	kept, _, err := database.Row[int](alice, h.DB, `select count(*) from confirmations`)
 	if err != nil || kept != 1 {
 		t.Errorf("%d receipts are kept (%v), want 1", kept, err)
 	}
@@ -221,10 +204,10 @@ func TestManyApprovalsChangeOnce(t *testing.T) {
 // not, and it forbids a second effect.
 func TestReceiptOutlivesTheDesk(t *testing.T) {
 	h := open(t)
-	alice := h.as("alice.chen")
-	p := h.pending(alice, "delete_employee", args{"employee_id": h.id("EMP061")})
+	alice := h.As("alice.chen")
+	p := h.Pending(alice, "delete_employee", args{"employee_id": h.id("EMP061")})
 	first := string(h.Encode(h.Answer(alice, p.ID, true)))
-	another := furnish(t, h.adminURL, h.company) // a new desk that knows nothing
+	another := furnish(t, h.AdminURL, h.company) // a new desk that knows nothing
 	if again := string(another.Encode(another.Answer(alice, p.ID, true))); again != first {
 		t.Errorf("got %s, want %s", again, first)
 	}
@@ -232,7 +215,7 @@ func TestReceiptOutlivesTheDesk(t *testing.T) {
 
 func TestRenumberRefusesACircle(t *testing.T) {
 	h := open(t)
-	err := database.Seed(t.Context(), h.adminURL, func(ctx context.Context, s *database.Seeder) error {
+	err := database.Seed(t.Context(), h.AdminURL, func(ctx context.Context, s *database.Seeder) error {
 		eve, _ := h.company.ByNumber("EMP001")
 		marcus, _ := h.company.ByNumber("EMP052")
 		return errors.Join(
@@ -247,13 +230,25 @@ func TestRenumberRefusesACircle(t *testing.T) {
 func TestManagerSeesAPersonWhoMovedToThem(t *testing.T) {
 	h := open(t)
 	move := func(e company.Employee, to string) {
-		h.admin(`update hr.employees set manager_id = $2 where id = $1`, e.ID, to)
-		h.admin(`select hr.renumber()`)
+		h.Admin(`update hr.employees set manager_id = $2 where id = $1`, e.ID, to)
+		h.Admin(`select hr.renumber()`)
 	}
 	frank, _ := h.company.ByNumber("EMP061")
 	move(frank, h.id("EMP052"))
-	got := names(get[[]employee](h, h.as("nina.patel"), "list_employees", args{"name": "Frank"}))
+	got := names(dbtest.Get[[]employee](h.House, h.As("nina.patel"), "list_employees", args{"name": "Frank"}))
 	if !slices.Equal(got, []string{"Frank Davis"}) {
 		t.Errorf("Nina sees %v", got)
+	}
+}
+
+// The fixture comes with its tree numbers; what the store would give is the
+// same, so that nothing is written twice.
+func TestSeededTreeIsNumberedAsTheStoreNumbersIt(t *testing.T) {
+	h := openCrowd(t)
+	before := fingerprint(h)
+	h.Admin(`update hr.employees set lft = 0, rgt = 0, depth = 0`)
+	h.Admin(`select hr.renumber()`)
+	if fingerprint(h) != before {
+		t.Error("the store numbers the tree differently")
 	}
 }
