@@ -78,7 +78,7 @@ func (r *reading) numbers() {
 			r.args[p.name] = idOf(p, t)
 		} else if r.f.closed {
 			r.give(i, 1, 0)
-		} else if r.f.prop("limit") != nil && r.f.lists() && (r.lowAt(i-1) == "first" || i+1 < len(r.part) && r.f.isAnchor(r.part[i+1])) {
+		} else if r.f.prop("limit") != nil && r.f.lists() && (r.lowAt(i-1) == "first" || !r.p.en.measures(r.lowAt(i-1)) && i+1 < len(r.part) && r.f.isAnchor(r.part[i+1])) {
 			r.limit(i)
 		}
 	}
@@ -332,7 +332,7 @@ func (r *reading) textFor(s span) *property {
 			continue
 		}
 		beside := p.stems[stem(r.lowAt(s.at-1))] || p.stems[stem(r.lowAt(s.end))]
-		if beside && !p.isTitle() || p.required && (r.f.writes() || p.isTitle() || s.code) {
+		if beside && !p.isTitle() || p.required && (r.f.writes() && (!p.isProse() || r.part[s.at].kind == quoted) || p.isTitle() || s.code) {
 			return p
 		}
 	}
@@ -360,24 +360,13 @@ func (r *reading) selves() {
 	}
 }
 
-// reasons keeps what follows "because" where the tool has an input for it.
-func (r *reading) reasons() {
-	if r.mood.reason == "" {
-		return
-	}
-	for _, p := range r.f.props {
-		if p.isText() && (p.stems["reason"] || p.stems["comment"] || p.stems["not"]) {
-			r.args[p.name] = r.mood.reason
-			return
-		}
-	}
-	r.score, r.anchored = 0, false // a reason that would be lost
-}
-
-var starMeansAll = regexp.MustCompile("[\"'`“]\\*[\"'`”]")
+var starMeansAll = regexp.MustCompile("(?:^|[\\s\"'`“(])\\*(?:[\\s\"'`”),.;:]|$)")
 
 // everything is what a required search text takes when nothing is searched for:
 // a star, if the tool says that it means everything.
 func (f *form) everything(p *property) (string, bool) {
+	if !p.isText() {
+		return "", false
+	}
 	return "*", starMeansAll.MatchString(p.text) || p.isTitle() && starMeansAll.MatchString(f.tool.Description) && !strings.Contains(p.name, "name")
 }

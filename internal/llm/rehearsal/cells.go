@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"time"
 	"unicode"
@@ -30,50 +31,6 @@ func isNamePart(key string) bool {
 func isClerical(key string) bool {
 	low := strings.ToLower(key)
 	return strings.HasSuffix(low, "_at") || strings.HasSuffix(key, "At") || low == "version" || low == "_score"
-}
-
-// nameOf is what a row is called: its first and last name, its name or title,
-// the first name that it carries, or its number.
-func nameOf(r row) string {
-	first, last := "", ""
-	for _, k := range r.keys {
-		text, ok := r.values[k].(string)
-		switch w := strings.Join(identifierWords(k), " "); {
-		case !ok || text == "":
-		case w == "first name" || w == "given name":
-			first = text
-		case w == "last name" || w == "family name" || w == "surname":
-			last = text
-		}
-	}
-	if first != "" || last != "" {
-		return strings.TrimSpace(first + " " + last)
-	}
-	if k := nameKey(r); k != "" {
-		text, _ := r.values[k].(string)
-		return text
-	}
-	return ""
-}
-
-// nameKey is the field that names a row that has no first and last name.
-func nameKey(r row) string {
-	for _, fits := range []func([]string) bool{
-		func(w []string) bool {
-			return len(w) == 1 && (w[0] == "name" || w[0] == "title" || w[0] == "subject" || w[0] == "label")
-		},
-		func(w []string) bool { return w[len(w)-1] == "name" },
-		func(w []string) bool {
-			return w[len(w)-1] == "title" || w[len(w)-1] == "number" || w[len(w)-1] == "code"
-		},
-	} {
-		for _, k := range r.keys {
-			if text, ok := r.values[k].(string); ok && text != "" && fits(append(identifierWords(k), "")[:max(1, len(identifierWords(k)))]) {
-				return k
-			}
-		}
-	}
-	return ""
 }
 
 // masked reports whether a value is hidden from the person.
@@ -138,7 +95,7 @@ func (p *planner) showNumber(key string, v json.Number) string {
 	if !ok || len(words) > 0 && (words[len(words)-1] == "year" || words[len(words)-1] == "id") {
 		return v.String()
 	}
-	return p.currency(words) + plainNumber(f)
+	return p.sign(key, nil) + plainNumber(f)
 }
 
 func (p *planner) showArray(key string, list []any) string {
@@ -157,6 +114,18 @@ func (p *planner) showArray(key string, list []any) string {
 
 // signs are the currencies that a schema may name for a field.
 var signs = []struct{ word, sign string }{{"usd", "$"}, {"dollars", "$"}, {"eur", "€"}, {"euros", "€"}, {"gbp", "£"}}
+
+// sign is the currency of a field: as a tool declares it, or as every row says.
+func (p *planner) sign(key string, rows []row) string {
+	for _, f := range p.forms {
+		if s := f.signs[key]; s != "" {
+			return s
+		}
+	}
+	return p.currency(identifierWords(key))
+}
+
+func roundedHundredths(v float64) int64 { return int64(math.Round(v * 100)) }
 
 // currency is the sign that some tool's schema gives for fields of that name,
 // or nothing.
@@ -182,10 +151,13 @@ func (p *planner) currency(words []string) string {
 
 // clean makes a text safe within a line of markdown: it is shown as text and
 // never as layout, link or picture.
-func clean(text string) string {
+func clean(text string) string { return cleanTo(text, 300) }
+
+// cleanTo is clean with so many characters at most.
+func cleanTo(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
-	if r := []rune(text); len(r) > 300 {
-		text = string(r[:300]) + "…"
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "…"
 	}
 	return markdown.Replace(text)
 }

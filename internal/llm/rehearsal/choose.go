@@ -10,11 +10,11 @@ import (
 // words; else those that are called by some and hold the others; else those
 // that hold them all. exact is false when no row has the very words and the
 // list offered others.
-func matching(rows []row, words []string) (out []row, exact bool) {
+func matching(rows []row, words []string, noun string) (out []row, exact bool) {
 	for _, fits := range []func(row) bool{
-		func(r row) bool { return containsAll(wordsOf(nameOf(r)), words) },
+		func(r row) bool { return containsAll(wordsOf(calledAs(r, noun)), words) },
 		func(r row) bool {
-			return containsAny(wordsOf(nameOf(r)), words) && containsAll(allWords(r), words)
+			return containsAny(wordsOf(calledAs(r, noun)), words) && containsAll(allWords(r), words)
 		},
 		func(r row) bool { return containsAll(allWords(r), words) },
 	} {
@@ -31,7 +31,7 @@ func matching(rows []row, words []string) (out []row, exact bool) {
 		return nil, false
 	}
 	for _, r := range rows { // part of a word, as the server matched it
-		if partly(nameOf(r), words) {
+		if partly(calledAs(r, noun), words) {
 			out = append(out, r)
 		}
 	}
@@ -78,7 +78,7 @@ var ordinals = [][]string{{"first", "1", "1st", "former"}, {"second", "2", "2nd"
 
 // chosen is the row that the person's answer picks: by its place, or by words
 // that only that row has.
-func (p *planner) chosen(rows []row, answer string) (row, bool) {
+func (p *planner) chosen(rows []row, answer, noun string) (row, bool) {
 	tokens := p.en.read(answer, p.today)
 	var words []string
 	for _, t := range tokens {
@@ -91,7 +91,7 @@ func (p *planner) chosen(rows []row, answer string) (row, bool) {
 			words = append(words, nameWords(t)...)
 		}
 	}
-	out, exact := matching(rows, words)
+	out, exact := matching(rows, words, noun)
 	if len(out) != 1 || !exact {
 		return row{}, false
 	}
@@ -99,11 +99,11 @@ func (p *planner) chosen(rows []row, answer string) (row, bool) {
 }
 
 // whichOne asks, telling what sets the rows apart.
-func whichOne(rows []row, more bool) string {
+func whichOne(rows []row, more bool, noun string) string {
 	const most = 8
 	var names []string
 	for _, r := range rows[:min(most, len(rows))] {
-		names = append(names, nameOf(r)+described(r))
+		names = append(names, calledAs(r, noun)+described(r))
 	}
 	text := askWhich + joinOr(names) + "?"
 	if more || len(rows) > most {

@@ -258,8 +258,13 @@ func (f *form) writes() bool { return f.tool.Kind == result.Write || f.tool.Kind
 
 // lists reports whether the tool's answers are rows and no input is needed.
 func (f *form) lists() bool {
-	if f.writes() || f.missing(nil) != nil {
+	if f.writes() {
 		return false
+	}
+	for k := range f.props {
+		if _, all := f.everything(&f.props[k]); f.props[k].required && !all {
+			return false
+		}
 	}
 	return f.tool.Kind == result.List || f.order == "list" || f.order == "search" || f.order == "find"
 }

@@ -37,7 +37,7 @@ func (p *planner) identify(f *form, t *target) (found, outcome) {
 	if lister == nil {
 		return p.withoutLister(f, t)
 	}
-	args := lister.byTitle(t.span.text)
+	args := lister.finding(t.span)
 	if strings.Contains(t.span.text, "@") {
 		args = map[string]any{} // an address is no name; the rows have it
 	}
@@ -61,6 +61,9 @@ func say2(text string) outcome { return outcome{asking, text} }
 
 // takes reports whether a text can be the id itself.
 func (p property) takes(text string) bool {
+	if p.pattern != nil {
+		return p.pattern.MatchString(text)
+	}
 	return p.format != "uuid" && p.typ == "string" || uuidShape.MatchString(text)
 }
 
@@ -76,6 +79,9 @@ func spanOf(answer string) span {
 func (p *planner) lister(f *form, prop *property) *form { return listerAmong(p.en, p.forms, f, prop) }
 
 func listerAmong(en *english, forms []*form, f *form, prop *property) *form {
+	if g := mentioned(forms, f); g != nil && !f.lists() {
+		return g
+	}
 	noun := stem(prop.noun())
 	var named, carrying, people *form
 	for _, g := range forms {
@@ -104,7 +110,34 @@ func listerAmong(en *english, forms []*form, f *form, prop *property) *form {
 	return people
 }
 
+// mentioned is the list that a tool's description names as where its id is found.
+func mentioned(forms []*form, f *form) *form {
+	for _, g := range forms {
+		if g != f && (g.lists() || g.closed && !g.writes()) && identifierIn(f.tool.Description, g.tool.Name) {
+			return g
+		}
+	}
+	return nil
+}
+
+func identifierIn(text, name string) bool {
+	return strings.Contains(name, "_") && slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return !lettersAndDigits(r) && r != '_' && r != '.' }), name)
+}
+
 func (f *form) titled() bool { return f.byTitle("x") != nil && len(f.byTitle("x")) > 0 }
+
+// finding is the arguments that find what a value names: by its number, when it
+// is one and the list has such an input, or else by what it is called.
+func (f *form) finding(s span) map[string]any {
+	if s.code {
+		for _, p := range f.props {
+			if last := p.words[len(p.words)-1]; p.isText() && (last == "number" || last == "code" || last == "reference") {
+				return map[string]any{p.name: s.text}
+			}
+		}
+	}
+	return f.byTitle(s.text)
+}
 
 // byTitle is the arguments that find rows by what they are called; none when
 // the list has no such input.
@@ -146,7 +179,7 @@ func (p *planner) namesMe(words []string) bool {
 
 // pick chooses among the rows that a lookup gave.
 func (p *planner) pick(lister *form, t *target, l listing) (found, outcome) {
-	rows, exact := matching(l.rows, t.span.words)
+	rows, exact := matching(l.rows, t.span.words, t.prop.noun())
 	rows = p.distinct(rows, lister, t.prop)
 	if len(rows) == 1 && exact {
 		return p.foundIn(rows[0], lister, t.prop), say("")
@@ -155,16 +188,16 @@ func (p *planner) pick(lister *form, t *target, l listing) (found, outcome) {
 		return p.notFound(t, lister, l)
 	}
 	if answer, given := p.nextAnswer(); given {
-		if r, ok := p.chosen(rows, answer); ok {
+		if r, ok := p.chosen(rows, answer, t.prop.noun()); ok {
 			return p.foundIn(r, lister, t.prop), say("")
 		}
 		p.misfit = true
 	}
-	return found{}, outcome{asking, whichOne(rows, l.more)}
+	return found{}, outcome{asking, whichOne(rows, l.more, t.prop.noun())}
 }
 
 func (p *planner) foundIn(r row, lister *form, prop *property) found {
-	return found{id: r.get(p.idKey(r, lister, prop)), row: r, name: nameOf(r), self: p.isMine(r)}
+	return found{id: r.get(p.idKey(r, lister, prop)), row: r, name: calledAs(r, prop.noun()), self: p.isMine(r)}
 }
 
 // isMine reports whether a row is about the person who asks: the e-mail address
@@ -205,6 +238,9 @@ func (p *planner) distinct(rows []row, lister *form, prop *property) []row {
 // idKey is the field that holds the id: of the row itself when the list is of
 // such things, of something that the row carries otherwise.
 func (p *planner) idKey(r row, lister *form, prop *property) string {
+	if _, ok := r.values[p.shownAs(lister, prop)]; ok {
+		return p.shownAs(lister, prop)
+	}
 	ownID := lister.head == stem(prop.noun()) || lister.relation() != nil && lister.relation().name == prop.name
 	if !ownID {
 		if _, ok := r.values[prop.name]; ok {
@@ -223,6 +259,20 @@ func (p *planner) idKey(r row, lister *form, prop *property) string {
 		}
 	}
 	return prop.name
+}
+
+// shownAs is the field that an id stands in, where a tool's description tells
+// ("which list_books shows as book_key").
+func (p *planner) shownAs(lister *form, prop *property) string {
+	for _, f := range p.forms {
+		if f.prop(prop.name) == nil || f.prop(prop.name).text != prop.text {
+			continue
+		}
+		if _, after, ok := strings.Cut(f.tool.Description, lister.tool.Name+" shows as "); ok {
+			return identifierShape.FindString(after)
+		}
+	}
+	return ""
 }
 
 // myself finds the person who asks: by name in a list, the row with their

@@ -100,7 +100,10 @@ func (p *planner) count(r *reading, args map[string]any, l listing) string {
 }
 
 // measured sums up a column of numbers, or shows its extremes.
-func (p *planner) measured(r *reading, l listing) string {
+func (p *planner) measured(r *reading, args map[string]any, l listing) string {
+	if r.measure.kind == "compare" {
+		return p.comparison(r, args, l)
+	}
 	key := p.numberColumn(r, l.rows)
 	if key == "" {
 		if hidden := p.hiddenColumn(r, l.rows); hidden != "" {
@@ -125,7 +128,7 @@ func (p *planner) measured(r *reading, l listing) string {
 		total /= float64(len(rows))
 	}
 	return fmt.Sprintf("The %s %s%s is %s%s, over %d %s.", r.measure.word(), p.label(key), part,
-		p.currency(identifierWords(key)), plainNumber(total), len(rows), r.f.noun) + leftOut(skipped)
+		p.sign(key, l.rows), plainNumber(total), len(rows), r.f.noun) + leftOut(skipped)
 }
 
 func leftOut(skipped int) string {
@@ -163,7 +166,10 @@ func withNumber(rows []row, key string) (out []row, skipped int) {
 }
 
 func (p *planner) numberColumn(r *reading, rows []row) string {
-	best, bestScore := "", 0
+	best, bestScore := r.measure.column, 0
+	if best != "" {
+		return best
+	}
 	for _, one := range rows {
 		for _, k := range one.keys {
 			if _, ok := numberOf(one.values[k]); ok && !isIDKey(k) && p.relevance(r, k) > bestScore {

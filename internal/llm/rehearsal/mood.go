@@ -12,6 +12,7 @@ type mood struct {
 	unsure  bool // conditional, hypothetical
 	bulk    bool // speaks of all of them
 	reason  string
+	remark  string // what stands behind a colon
 }
 
 // listen tells the mood of a part and returns the part without its politeness

@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,12 +73,72 @@ func (p *planner) everyForm() []*form { return append(slices.Clone(p.forms), p.c
 // alone.
 func (p *planner) answer(question string) outcome {
 	tokens := p.en.read(question, p.today)
+	if c := p.remarked(tokens); !c.empty() {
+		return p.performAll([]choice{c})
+	}
+	if o, ok := p.guided(tokens); ok {
+		return o
+	}
 	for _, parts := range splits(tokens) {
 		if plans := p.chooseAll(parts); plans != nil {
 			return p.performAll(plans)
 		}
 	}
+	if o, ok := p.inPart(tokens); ok {
+		return o
+	}
 	return outcome{declined, p.decline(tokens)}
+}
+
+// inPart answers those parts of a question that ask to read something and says
+// of the others that it cannot. Nothing is changed on the strength of half a
+// question.
+func (p *planner) inPart(tokens []token) (outcome, bool) {
+	splitting := splits(tokens)
+	if len(splitting) < 2 {
+		return outcome{}, false
+	}
+	var plans []choice
+	var left []string
+	for _, part := range splitting[1] {
+		c := p.choose(part, "")
+		switch {
+		case len(c.readings) > 0 && !c.readings[0].f.writes() && c.readings[0].strong():
+			plans = append(plans, c)
+		case !p.en.harmless(part):
+			return outcome{}, false
+		default:
+			left = append(left, strings.TrimSpace(textOf(part)))
+		}
+	}
+	if len(plans) == 0 {
+		return outcome{}, false
+	}
+	o := p.performAll(plans)
+	if o.verdict == said {
+		o.text += fmt.Sprintf("\n\nI can't answer %q here at the moment: that part is missing.", joinAnd(left))
+	}
+	return o, true
+}
+
+// strong reports whether the part names what the tool is about.
+func (r *reading) strong() bool {
+	for i, t := range r.part {
+		if r.f.name[t.stem] && r.uses[i] != unread {
+			return true
+		}
+	}
+	return false
+}
+
+// harmless reports whether a part orders nothing and takes nothing back.
+func (en *english) harmless(part []token) bool {
+	for _, t := range part {
+		if en.is("action", t.low) && !en.is("reading", t.low) || en.is("negation", t.low) || en.is("condition", t.low) {
+			return false
+		}
+	}
+	return len(lows(part)) > 1
 }
 
 // choice is what a part may mean, best first, or why it may not be.
@@ -92,7 +153,7 @@ func (c choice) empty() bool { return len(c.readings) == 0 && c.refused == nil &
 func (p *planner) chooseAll(parts [][]token) []choice {
 	var plans []choice
 	for _, part := range parts {
-		c := p.choose(part)
+		c := p.choose(part, "")
 		if c.empty() {
 			return nil
 		}
@@ -102,8 +163,10 @@ func (p *planner) chooseAll(parts [][]token) []choice {
 }
 
 // choose finds the tools that explain every word of a part.
-func (p *planner) choose(tokens []token) choice {
+// A remark belongs to the order before it.
+func (p *planner) choose(tokens []token, remark string) choice {
 	part, m := p.en.listen(tokens)
+	m.remark = remark
 	if len(lows(part)) == 0 {
 		return choice{}
 	}
@@ -146,7 +209,7 @@ func (p *planner) closedListFor(f *form) *form {
 
 // ofMany reports whether one thing is needed and many are spoken of.
 func (r *reading) ofMany() bool {
-	need := false
+	need := r.f.writes() && r.mood.bulk
 	for _, p := range r.f.props {
 		need = need || p.isID() && p.required && r.args[p.name] == nil
 	}
@@ -178,7 +241,7 @@ func (r *reading) asksOfMany() bool {
 func (p *planner) forbidden(part []token, m mood) *form {
 	var best *reading
 	for _, f := range p.closed {
-		if r := p.understand(f, part, m); r != nil && (best == nil || r.score > best.score) {
+		if r := p.understand(f, part, m); r != nil && r.plainlyMeant() && (best == nil || r.score > best.score) {
 			best = r
 		}
 	}

@@ -76,10 +76,11 @@ func (p *planner) understand(f *form, part []token, m mood) *reading {
 	r.relations()
 	p.restrict(r)
 	r.measures()
+	r.compares()
 	r.vocabulary()
 	r.assign(r.spans())
 	r.selves()
-	r.reasons()
+	r.remarks()
 	r.shape()
 	r.column()
 	r.topFirst()
@@ -229,12 +230,19 @@ func (r *reading) weigh(t token) (weight int, anchor bool) {
 
 func (r *reading) weighPerson(t token) (int, bool) {
 	for s := range r.p.en.stems["person"] {
-		if r.f.name[s] {
+		if r.f.name[s] && (s == t.stem || !r.p.en.stems["outsider"][s] && !r.p.en.stems["outsider"][t.stem]) {
 			return 3, true
 		}
 	}
+	if !r.f.about[t.stem] && (r.f.aboutOutsiders(r.p.en) || r.p.en.stems["outsider"][t.stem]) {
+		return 0, false // an employee is no customer
+	}
 	return 1, !r.f.lists() && r.f.about[t.stem] && r.f.fields[t.stem]
 }
+
+// aboutOutsiders reports whether the people that a tool is about are not the
+// company's own.
+func (f *form) aboutOutsiders(en *english) bool { return en.stems["outsider"][f.head] }
 
 // takesIDOf reports whether a word names the thing whose id the tool takes
 // along the way.
@@ -279,7 +287,7 @@ func (f *form) aboutPeople(en *english) bool {
 // persons credits "who" to a tool about people.
 func (r *reading) persons() {
 	for s := range r.p.en.stems["person"] {
-		if r.f.name[s] {
+		if r.f.name[s] && !r.f.aboutOutsiders(r.p.en) {
 			r.score, r.anchored = r.score+3, true
 			return
 		}

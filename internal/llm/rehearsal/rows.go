@@ -18,7 +18,7 @@ func (p *planner) tellList(r *reading, about found, args map[string]any, l listi
 	case len(l.rows) == 0:
 		text = p.none(r, about, args)
 	case r.measure.overNumbers():
-		text = p.measured(r, l)
+		text = p.measured(r, args, l)
 	case isTree(l.rows):
 		text = p.tree(l.rows)
 	case len(l.rows) == 1 && p.askedField(r, l.rows[0]) != "" && (len(r.filters) > 0 || len(r.args) > 0):

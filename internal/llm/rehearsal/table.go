@@ -55,7 +55,7 @@ func (p *planner) cell(c column, one row) string {
 
 func (p *planner) columns(r *reading, rows []row) []column {
 	name := p.nameColumn(rows)
-	var asked, others []column
+	var number, asked, others []column // number: an id that people use
 	for _, k := range keysOf(rows) {
 		if slices.Contains(name.keys, k) {
 			continue
@@ -65,6 +65,8 @@ func (p *planner) columns(r *reading, rows []row) []column {
 			c.score = p.relevance(r, k)
 		}
 		switch {
+		case k == ownIDKey(rows[0]) && readableID(rows[0]) != "":
+			number = append(number, c)
 		case c.score > 0 && !isIDKey(k):
 			asked = append(asked, c)
 		case r != nil && r.args[k] != nil || !tells(rows, k):
@@ -72,10 +74,11 @@ func (p *planner) columns(r *reading, rows []row) []column {
 			others = append(others, c)
 		}
 	}
-	cols := asked
+	cols := number
 	if len(name.keys) > 0 {
-		cols = append([]column{name}, asked...)
+		cols = append(cols, name)
 	}
+	cols = append(cols, asked...)
 	for _, c := range others {
 		if len(cols) < maxColumns-1 {
 			cols = append(cols, c)

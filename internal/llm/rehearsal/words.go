@@ -31,6 +31,7 @@ type token struct {
 	capital bool
 	amount  amount
 	days    days
+	rest    string // behind a colon: the text that follows it, as written
 }
 
 // days is a span of whole days, the end excluded.
@@ -54,6 +55,9 @@ func (en *english) read(text string, today civil) []token {
 		}
 		chunk, text = nextChunk(text)
 		out = append(out, tokensOf(chunk)...)
+		if n := len(out); n > 0 && out[n-1].kind == mark && out[n-1].text == ":" {
+			out[n-1].rest = strings.TrimSpace(text)
+		}
 	}
 	for i := range out {
 		out[i].low = strings.ToLower(out[i].text)
