@@ -3,7 +3,6 @@ package sales_test
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"io"
 	"net"
 	"net/url"
@@ -17,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"countersign.dev/internal/domain/sales"
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/mongotest"
 )
 
@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 	mongoServer = mongotest.Start()
 	code := m.Run()
 	mongoServer.Stop()
-	fmt.Println("engines: SQLite (file, memory), " + mongoServer.Name())
+	testkit.Ran("SQLite")
+	testkit.Ran(mongoServer.Name())
 	os.Exit(code)
 }
 
