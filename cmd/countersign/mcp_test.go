@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+)
+
+// The two eras of the protocol that clients speak.
+var eras = []string{"2026-07-28", "2025-11-25"}
+
+// bearing sends a token with every request.
+type bearing string
+
+// RoundTrip adds the token.
+func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// edge is one MCP address of a demo, with what it lists over plain HTTP.
+type edge struct {
+	name, audience string
+	url, listing   string // base address, path of the list of tools
+}
+
+func (p *process) edges() []edge {
+	return []edge{
+		{"the gateway", "gateway", p.Gateway, "/api/tools"},
+		{"the HR server", "hr", p.Servers["hr"], "/tools"},
+	}
+}
+
+// connect connects an MCP client of an era as a person.
+func (p *process) connect(t testing.TB, e edge, era, person string) *mcp.ClientSession {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
+	session, err := client.Connect(context.WithoutCancel(t.Context()), &mcp.StreamableClientTransport{
+		Endpoint: e.url + "/mcp", HTTPClient: &http.Client{Transport: bearing(p.token(t, person, e.audience))},
+	}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+	if err != nil {
+		t.Fatalf("%s as %s, %s: %v", e.name, person, era, err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	if got := session.InitializeResult().ProtocolVersion; got != era {
+		t.Errorf("%s: got revision %s, want %s", e.name, got, era)
+	}
+	return session
+}
+
+// everyClient runs a test with clients of both eras at both addresses.
+func everyClient(t *testing.T, do func(t *testing.T, p *process, e edge, era string)) {
+	p := sharedDemo(t)
+	for _, e := range p.edges() {
+		for _, era := range eras {
+			t.Run(e.audience+" "+era, func(t *testing.T) { do(t, p, e, era) })
+		}
+	}
+}
+
+// listed are the tools that a person is told of over plain HTTP.
+func (p *process) listed(t testing.TB, e edge, person string) (names []string) {
+	t.Helper()
+	a := send(t, http.MethodGet, e.url+e.listing, p.token(t, person, e.audience), nil)
+	var list struct{ Tools []result.ToolInfo }
+	if err := json.Unmarshal([]byte(a.body), &list); err != nil || a.status != http.StatusOK {
+		t.Fatalf("%s: %d %v %s", e.listing, a.status, err, a.body)
+	}
+	for _, info := range list.Tools {
+		names = append(names, info.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestClientsOfBothErasListWhatTheirPersonMayCall(t *testing.T) {
+	everyClient(t, func(t *testing.T, p *process, e edge, era string) {
+		for person, want := range map[string]string{
+			"alice.chen": "update_salary", "nina.patel": "list_employees", "frank.davis": "get_time_off_balance", "auditor.demo": "",
+		} {
+			list, err := p.connect(t, e, era, person).ListTools(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, tool := range list.Tools {
+				names = append(names, tool.Name)
+				if tool.Annotations == nil || tool.InputSchema == nil || tool.OutputSchema == nil {
+					t.Errorf("%s: %s comes without annotations or schemas", person, tool.Name)
+				}
+			}
+			slices.Sort(names)
+			if told := p.listed(t, e, person); !slices.Equal(names, told) {
+				t.Errorf("%s: got %v, want %v", person, names, told)
+			}
+			if want == "" && len(names) > 0 || want != "" && !slices.Contains(names, want) {
+				t.Errorf("%s: got %v, want %q among them", person, names, want)
+			}
+		}
+	})
+}
+
+// structured is the envelope of a call's structured content; the text copy must
+// say the same.
+func structured(t testing.TB, r *mcp.CallToolResult) (e result.Envelope) {
+	t.Helper()
+	encoded, err := json.Marshal(r.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(encoded, &e); err != nil {
+		t.Fatalf("%v in %s", err, encoded)
+	}
+	var copied result.Envelope
+	text, ok := r.Content[0].(*mcp.TextContent)
+	if !ok || json.Unmarshal([]byte(text.Text), &copied) != nil || copied.Status != e.Status {
+		t.Errorf("the text copy differs from %s: %+v", encoded, r.Content[0])
+	}
+	if r.IsError != (e.Status == result.StatusError) {
+		t.Errorf("isError is %v on %s", r.IsError, encoded)
+	}
+	return e
+}
+
+func TestClientsOfBothErasGetAnswers(t *testing.T) {
+	frank := employee(t, "Frank Davis").ID
+	for _, c := range []struct {
+		person, tool string
+		in           map[string]any
+		status, code string
+		want         string // somewhere in the answer
+	}{
+		{"alice.chen", "list_employees", map[string]any{"limit": 3}, result.StatusSuccess, "", `"returnedCount":3`},
+		{"alice.chen", "delete_employee", map[string]any{"employee_id": frank}, result.StatusPending, "", `"action":"delete_employee"`},
+		{"nina.patel", "list_employees", map[string]any{"name": "Marcus"}, result.StatusSuccess, "", `*** (Hidden)`},
+		{"nina.patel", "get_employee", map[string]any{"employee_id": frank}, result.StatusError, "EMPLOYEE_NOT_FOUND", "list_employees"},
+		{"frank.davis", "get_employee", map[string]any{"employee_id": frank}, result.StatusSuccess, "", `"salary":45000`},
+		{"frank.davis", "get_employee", map[string]any{"employee_id": "ABC123"}, result.StatusError, fault.ValidationError.Name, "employee_id"},
+		{"frank.davis", "update_salary", map[string]any{"employee_id": frank, "new_salary": 9}, result.StatusError, fault.Insufficient.Name, "hr-write"},
+		{"auditor.demo", "list_employees", map[string]any{}, result.StatusError, fault.Insufficient.Name, "executive"},
+	} {
+		t.Run(c.person+" "+c.tool, func(t *testing.T) {
+			everyClient(t, func(t *testing.T, p *process, at edge, era string) {
+				r, err := p.connect(t, at, era, c.person).CallTool(t.Context(), &mcp.CallToolParams{Name: c.tool, Arguments: c.in})
+				if err != nil {
+					t.Fatal(err)
+				}
+				e := structured(t, r)
+				whole, _ := json.Marshal(r.StructuredContent)
+				if e.Status != c.status || e.Code != c.code || !strings.Contains(string(whole), c.want) {
+					t.Errorf("got %s, want %s %s with %s", whole, c.status, c.code, c.want)
+				}
+				if e.Status == result.StatusPending && (e.ConfirmationID == "" || e.ConfirmationData["userId"] == nil) {
+					t.Errorf("nobody could approve %s", whole)
+				}
+			})
+		})
+	}
+}
+
+func TestUnknownToolIsAnInvalidParameter(t *testing.T) {
+	everyClient(t, func(t *testing.T, p *process, at edge, era string) {
+		_, err := p.connect(t, at, era, "alice.chen").CallTool(t.Context(), &mcp.CallToolParams{Name: "drop_database", Arguments: map[string]any{}})
+		var wire *jsonrpc.Error
+		if !errors.As(err, &wire) || wire.Code != jsonrpc.CodeInvalidParams {
+			t.Errorf("got %v, want -32602", err)
+		}
+	})
+}
+
+// TestNobodyIsToldWhereToSignIn: a client without a token is sent to metadata
+// that names this very address and an issuer that answers.
+func TestNobodyIsToldWhereToSignIn(t *testing.T) {
+	p := sharedDemo(t)
+	named := regexp.MustCompile(`resource_metadata="([^"]+)"`)
+	for _, at := range p.edges() {
+		for _, era := range eras {
+			a := send(t, http.MethodPost, at.url+"/mcp", "", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+				"Accept", "application/json, text/event-stream", "Mcp-Protocol-Version", era)
+			link := named.FindStringSubmatch(a.header.Get("WWW-Authenticate"))
+			if a.status != http.StatusUnauthorized || link == nil {
+				t.Errorf("%s, %s: got %d %q %s", at.name, era, a.status, a.header.Get("WWW-Authenticate"), a.body)
+				continue
+			}
+			meta := send(t, http.MethodGet, link[1], "", nil)
+			var found struct {
+				Resource string   `json:"resource"`
+				Issuers  []string `json:"authorization_servers"`
+			}
+			if err := json.Unmarshal([]byte(meta.body), &found); err != nil || found.Resource != at.url+"/mcp" || len(found.Issuers) == 0 {
+				t.Fatalf("%s: %v in %s: %s", at.name, err, link[1], meta.body)
+			}
+			if issuer := send(t, http.MethodGet, found.Issuers[0]+"/.well-known/openid-configuration", "", nil); issuer.status != http.StatusOK {
+				t.Errorf("%s sends people to %s, which answers %d", at.name, found.Issuers[0], issuer.status)
+			}
+		}
+	}
+}
