@@ -1,6 +1,7 @@
 package finance_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -9,9 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/testkit/dbtest"
+	"countersign.dev/internal/tool"
 )
 
 const everything = `select md5(concat(
@@ -217,21 +220,54 @@ func TestManyApprovalsChangeOnce(t *testing.T) {
 	}
 }
 
-// Two people approve two confirmations of the same budget at once: the second
-// one meets a budget that was approved.
+// gate is a ledger that stops before it keeps its receipt, until it is opened.
+type gate struct {
+	tool.Ledger
+	arrived, opened chan struct{}
+}
+
+func (g gate) Keep(ctx context.Context, r confirm.Receipt) error {
+	close(g.arrived)
+	<-g.opened
+	return g.Ledger.Keep(ctx, r)
+}
+
+// Two people approve the same budget at once. The second waits for the first
+// one's change, looks again, and meets a budget that was approved.
 func TestTwoApproversApproveOnce(t *testing.T) {
 	h := open(t)
+	desk := confirm.NewDesk(dbtest.NewRedis(t), h.Journal, nil)
+	g := gate{h.server.Ledger(), make(chan struct{}), make(chan struct{})}
+	slow := dbtest.NewRunner(t, "finance", ledgered{h.server, g}, desk, h.Journal)
+	h.Runner = dbtest.NewRunner(t, "finance", h.server, desk, h.Journal)
 	bob, eve := h.As("bob.martinez"), h.As("eve.thompson")
 	first := h.Pending(bob, "approve_budget", args{"department": "Marketing"})
 	second := h.Pending(eve, "approve_budget", args{"department": "Marketing", "amount": 1})
+
 	var codes [2]string
 	var wg sync.WaitGroup
-	wg.Go(func() { codes[0] = h.Answer(bob, first.ID, true).Code() })
+	wg.Go(func() { codes[0] = slow.Answer(bob, first.ID, true).Code() })
+	<-g.arrived
 	wg.Go(func() { codes[1] = h.Answer(eve, second.ID, true).Code() })
+	h.awaitBlocked()
+	close(g.opened)
 	wg.Wait()
-	slices.Sort(codes[:])
-	if codes != [2]string{"BUDGET_ALREADY_APPROVED", "success"} {
+	if codes != [2]string{"success", "BUDGET_ALREADY_APPROVED"} {
 		t.Errorf("got %v", codes)
+	}
+}
+
+// awaitBlocked returns when somebody waits for a lock.
+func (h *house) awaitBlocked() {
+	h.Helper()
+	for blocked := false; !blocked; {
+		err := database.Seed(h.Context(), h.AdminURL, func(ctx context.Context, s *database.Seeder) (err error) {
+			blocked, err = s.Ask(ctx, `select exists (select from pg_locks where not granted)`)
+			return err
+		})
+		if err != nil {
+			h.Fatal(err)
+		}
 	}
 }
 
