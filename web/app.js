@@ -71,6 +71,7 @@ async function learnTools() {
     const body = await get("/api/tools");
     const tools = listOf(body, "tools");
     for (const tool of tools) catalogue.set(tool.name, tool);
+    if (body.model) showModel(body.model); // before anybody believes a word of it
     drawSuggestions({ few: at("suggestions"), all: at("all-tools") }, tools, { ask: (text) => ask(text), fill: composer.fill });
     warnOfServers(listOf(body, "servers"));
     show(at("no-tools"), tools.length === 0);

@@ -27,6 +27,7 @@ func TestEmptyPageOffersWhatTheToolsCanDo(t *testing.T) {
 	p.Open(g.URL)
 	p.Sees("[data-suggestion=list_employees]", "Lists the people you may see.")
 	p.Sees("[data-suggestion=delete_employee]", "asks for your approval")
+	p.Sees("#model", "not an AI model")
 	p.Shot("empty")
 
 	p.Click("[data-suggestion=delete_employee]") // needs a word more: it is only begun

@@ -45,13 +45,13 @@ func (g *Gateway) showUser(w http.ResponseWriter, _ *http.Request, p *access.Pri
 }
 
 // listTools lists what the person may call, after which the servers know
-// whether they answer.
+// whether they answer, and names who would call it for them.
 func (g *Gateway) listTools(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
 	tools := g.o.Servers.Tools(r.Context()).Open
 	if tools == nil {
 		tools = []agent.Tool{}
 	}
-	return httpx.JSON(w, http.StatusOK, map[string]any{"tools": tools, "servers": g.servers()})
+	return httpx.JSON(w, http.StatusOK, map[string]any{"tools": tools, "servers": g.servers(), "model": g.o.Model.Name()})
 }
 
 // callDirectly runs one tool with the body as its input, bare or as {"input": …}.

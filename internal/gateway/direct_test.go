@@ -44,6 +44,7 @@ func TestWhoAndWhat(t *testing.T) {
 		t.Errorf("user: got %s", body)
 	}
 	var tools struct {
+		Model string
 		Tools   []struct{ Name, Server string }
 		Servers []struct {
 			Name      string
@@ -52,7 +53,7 @@ func TestWhoAndWhat(t *testing.T) {
 		}
 	}
 	r.get("/api/tools", alice, &tools)
-	if len(tools.Tools) != 4 || tools.Tools[0].Server != "hr" || len(tools.Servers) != 1 || tools.Servers[0].AverageMs != 1.5 {
+	if len(tools.Tools) != 4 || tools.Model != "script" || tools.Tools[0].Server != "hr" || len(tools.Servers) != 1 || tools.Servers[0].AverageMs != 1.5 {
 		t.Errorf("tools: got %+v", tools)
 	}
 	if r.get("/api/tools", frank, &tools); len(tools.Tools) != 0 {
