@@ -103,7 +103,6 @@ type bench struct {
 
 func newBench(b *testing.B) *bench {
 	b.Helper()
-	needPostgres(b)
 	folder := dataFolder(b)
 	pg, err := embedded.StartPostgres(b.Context(), embedded.PostgresOptions{Dir: filepath.Join(folder, "postgres")})
 	must(b, err)

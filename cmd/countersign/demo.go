@@ -199,7 +199,7 @@ func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[stri
 	if admin == "" {
 		pg, err := embedded.StartPostgres(ctx, embedded.PostgresOptions{
 			Bin: d.getenv("COUNTERSIGN_POSTGRES_BIN"), Dir: filepath.Join(d.data, "postgres"),
-			Fetch: embedded.Download(programs(), func(text string) { fmt.Fprintln(d.err, text) }),
+			Fetch: embedded.Download(embedded.DownloadFolder(), func(text string) { fmt.Fprintln(d.err, text) }),
 		})
 		if err != nil {
 			return nil, err
@@ -220,16 +220,6 @@ func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[stri
 		all[domain.name] = db
 	}
 	return all, nil
-}
-
-// programs is where fetched programs are kept: in the user's cache, or, for
-// root, where the unprivileged user that PostgreSQL runs as may read.
-func programs() string {
-	cache, err := os.UserCacheDir()
-	if os.Getuid() == 0 || err != nil {
-		cache = "/var/cache"
-	}
-	return filepath.Join(cache, "countersign", "postgres")
 }
 
 // serve serves one domain; it believes the gateway's tokens and, for clients

@@ -27,11 +27,7 @@ import (
 func TestTwoProcessesAndAConfiguration(t *testing.T) {
 	d := sharedDemo(t)
 	folder := dataFolder(t)
-	pg, err := embedded.StartPostgres(t.Context(), embedded.PostgresOptions{Dir: filepath.Join(folder, "postgres")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = pg.Stop(context.WithoutCancel(t.Context())) })
+	pg := privatePostgres(t, folder)
 	database, err := hrStore().demo(t.Context(), ground{adminURL: pg.AdminURL("postgres")})
 	if err != nil {
 		t.Fatal(err)
@@ -72,6 +68,18 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 			t.Errorf("the audit of %s: %s", name, out)
 		}
 	}
+}
+
+// privatePostgres starts a PostgreSQL that is none of a demo's.
+func privatePostgres(t testing.TB, folder string) *embedded.Postgres {
+	t.Helper()
+	pg, err := embedded.StartPostgres(t.Context(), embedded.PostgresOptions{
+		Bin: os.Getenv("COUNTERSIGN_POSTGRES_BIN"), Dir: filepath.Join(folder, "postgres"),
+		Fetch: embedded.Download(embedded.DownloadFolder(), func(string) {}),
+	})
+	needStart(t, err)
+	t.Cleanup(func() { _ = pg.Stop(context.WithoutCancel(t.Context())) })
+	return pg
 }
 
 const pairConfig = `listen: 127.0.0.1:$GATEWAY_PORT
@@ -182,12 +190,7 @@ func redisServer(t *testing.T, folder string) string {
 
 // TestServerRefusesALoginThatCanBypass: a superuser's login never serves.
 func TestServerRefusesALoginThatCanBypass(t *testing.T) {
-	needPostgres(t)
-	pg, err := embedded.StartPostgres(t.Context(), embedded.PostgresOptions{Dir: filepath.Join(dataFolder(t), "postgres")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = pg.Stop(context.WithoutCancel(t.Context())) })
+	pg := privatePostgres(t, dataFolder(t))
 	db, err := hrStore().demo(t.Context(), ground{adminURL: pg.AdminURL("postgres")})
 	if err != nil {
 		t.Fatal(err)

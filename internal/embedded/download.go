@@ -53,6 +53,16 @@ func Download(folder string, progress func(string)) Fetcher {
 	}
 }
 
+// DownloadFolder is where fetched programs are kept: in the user's cache, or,
+// for root, where the unprivileged user that PostgreSQL then runs as may read.
+func DownloadFolder() string {
+	cache, err := os.UserCacheDir()
+	if os.Getuid() == 0 || err != nil {
+		cache = "/var/cache"
+	}
+	return filepath.Join(cache, "countersign", "postgres")
+}
+
 // whole reports whether a folder has both programs.
 func whole(bin string) bool {
 	for _, name := range []string{"postgres", "initdb"} {

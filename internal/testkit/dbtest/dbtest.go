@@ -31,7 +31,10 @@ type Cluster struct {
 func Start() *Cluster {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	server, err := embedded.StartPostgres(ctx, embedded.PostgresOptions{Bin: os.Getenv("COUNTERSIGN_POSTGRES_BIN"), Volatile: true})
+	server, err := embedded.StartPostgres(ctx, embedded.PostgresOptions{
+		Bin: os.Getenv("COUNTERSIGN_POSTGRES_BIN"), Volatile: true,
+		Fetch: embedded.Download(embedded.DownloadFolder(), func(text string) { fmt.Fprintln(os.Stderr, text) }),
+	})
 	if err != nil {
 		return &Cluster{missing: err}
 	}
