@@ -1,0 +1,307 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/domain/hr"
+	"countersign.dev/internal/domain/sales"
+	"countersign.dev/internal/domain/support"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit"
+)
+
+const toolsHead = `# The tools
+
+Generated from the declarations, with answers that were really given on the
+sample company. Rewrite it with ` + "`go test ./cmd/countersign -run TestToolsPageIsFresh -update`" + `.
+
+Which role sees which row of what is in [role-matrix.md](role-matrix.md).
+
+- **read** shows one thing; **list** shows pages of at most 50 rows, with
+  ` + "`nextCursor`" + ` when more follow; **write** prepares a change and answers
+  ` + "`pending_confirmation`" + `: nothing happens until the same person approves it.
+- A row that one may not see is answered exactly like a row that does not exist.
+- Inputs that a tool does not know are refused.
+- *Untrusted* fields hold texts that nobody vouches for: they are data, never
+  instructions.
+`
+
+// rowRules say in one sentence per tool whose rows there are.
+var rowRules = map[string]string{
+	"get_employee":            "HR and executives: everyone; a manager: themselves and everyone below; an employee: themselves.",
+	"list_employees":          "HR and executives: everyone; a manager: themselves and everyone below.",
+	"get_org_chart":           "HR and executives: everyone; a manager: themselves and everyone below.",
+	"get_performance_reviews": "HR and executives: everyone's; a manager: those of everyone below, not their own.",
+	"get_time_off_balance":    "HR and executives: everyone's; a manager: their own and of everyone below; an employee: their own.",
+	"delete_employee":         "Everyone but oneself, and nobody who has direct reports.",
+	"update_salary":           "Everyone but oneself.",
+	"get_budget":              "All.",
+	"list_budgets":            "All.",
+	"list_invoices":           "All.",
+	"get_expense_report":      "All.",
+	"delete_invoice":          "Pending and rejected ones.",
+	"approve_budget":          "Submitted ones, but none that one submitted oneself.",
+	"get_customer":            "sales-write and executives: all; sales-read: those that they or people below them own.",
+	"list_deals":              "sales-write and executives: all; sales-read: those that they or people below them own.",
+	"get_pipeline":            "Sums over the deals that one may see; `scope` says whose.",
+	"delete_customer":         "All that have no open deals.",
+	"close_deal":              "All that are open.",
+	"search_tickets":          "All.",
+	"close_ticket":            "All that are not closed.",
+	"get_knowledge_article":   "Published ones; drafts and archived ones with support-write too.",
+	"search_knowledge_base":   "Published ones; drafts and archived ones with support-write too.",
+}
+
+// rowTypes are the rows that have hidden fields.
+var rowTypes = map[string]reflect.Type{
+	"get_employee": reflect.TypeFor[hr.Employee](), "list_employees": reflect.TypeFor[hr.Employee](),
+	"get_performance_reviews": reflect.TypeFor[hr.Review](), "get_customer": reflect.TypeFor[sales.Customer](),
+	"search_tickets": reflect.TypeFor[support.Ticket](),
+}
+
+// example is a call that somebody of the sample company makes.
+type example struct {
+	who string
+	in  map[string]any
+}
+
+func examples(w *whole) map[string]example {
+	id := func(number string) string { e, _ := w.company.ByNumber(number); return e.ID }
+	return map[string]example{
+		"get_employee":            {"nina.patel", map[string]any{"employee_id": id("EMP052")}},
+		"list_employees":          {"alice.chen", map[string]any{"department": "Human Resources", "limit": 1}},
+		"get_org_chart":           {"alice.chen", map[string]any{"root_employee_id": id("EMP060"), "max_depth": 1}},
+		"get_performance_reviews": {"nina.patel", map[string]any{"employee_id": id("EMP052"), "limit": 1}},
+		"get_time_off_balance":    {"marcus.johnson", map[string]any{"fiscal_year": 2026}},
+		"delete_employee":         {"alice.chen", map[string]any{"employee_id": id("EMP061"), "reason": "End of the internship"}},
+		"update_salary":           {"alice.chen", map[string]any{"employee_id": id("EMP003"), "new_salary": 420_000}},
+		"get_budget":              {"bob.martinez", map[string]any{"department": "Engineering", "year": 2025}},
+		"list_budgets":            {"eve.thompson", map[string]any{"fiscal_year": 2026, "status": "draft", "limit": 1}},
+		"list_invoices":           {"bob.martinez", map[string]any{"status": "paid", "limit": 1}},
+		"get_expense_report":      {"bob.martinez", map[string]any{"report_number": "EXP-2026-001"}},
+		"delete_invoice":          {"bob.martinez", map[string]any{"invoice_id": "1f000000-0000-0000-0000-000000000005"}},
+		"approve_budget":          {"eve.thompson", map[string]any{"department": "Marketing", "fiscal_year": 2026}},
+		"get_customer":            {"ryan.garcia", map[string]any{"customer_id": "65a1c0000000000000000002"}},
+		"list_deals":              {"amanda.white", map[string]any{"stage": "PROPOSAL", "limit": 1}},
+		"get_pipeline":            {"carol.johnson", map[string]any{"quarter": "2026-Q4"}},
+		"delete_customer":         {"carol.johnson", map[string]any{"customer_id": "65a1c0000000000000000001"}},
+		"close_deal":              {"carol.johnson", map[string]any{"deal_id": "65a2d0000000000000000009", "outcome": "won"}},
+		"search_tickets":          {"dan.williams", map[string]any{"query": "login", "status": "open", "limit": 1}},
+		"close_ticket":            {"dan.williams", map[string]any{"ticket_id": "TICK-004", "resolution": "A cached session was cleared."}},
+		"get_knowledge_article":   {"dan.williams", map[string]any{"article_id": "KB-001"}},
+		"search_knowledge_base":   {"dan.williams", map[string]any{"query": "password reset", "limit": 1}},
+	}
+}
+
+// TestToolsPageIsFresh writes the page of the tools and compares it with the
+// one that is kept.
+func TestToolsPageIsFresh(t *testing.T) {
+	w := wholeCompany(t)
+	shown, page := examples(w), &strings.Builder{}
+	page.WriteString(toolsHead)
+	for _, d := range domains() {
+		fmt.Fprintf(page, "\n## %s (%s)\n\n%s\n", d.title, d.name, d.instructions)
+		for _, info := range w.runners[d.name].Visible(catalogue()) {
+			call, ok := shown[info.Name]
+			if !ok || rowRules[info.Name] == "" {
+				t.Errorf("%s needs a row rule and an example for the docs", info.Name)
+				continue
+			}
+			writeTool(t, page, info)
+			writeExample(t, page, w, d.name, info.Name, call)
+		}
+		writeCodes(page, "### Codes of "+d.name, d.codes)
+	}
+	writeCodes(page, "## Codes of every server", fault.Shared())
+	testkit.Golden(t, "../../../docs/tools.md", []byte(page.String()))
+}
+
+func writeTool(t *testing.T, page *strings.Builder, info result.ToolInfo) {
+	fmt.Fprintf(page, "\n### %s\n\n%s\n\n", info.Name, info.Description)
+	fmt.Fprintf(page, "- Kind: %s\n- Roles: %s\n- Rows: %s\n", info.Kind, strings.Join(info.Roles, ", "), rowRules[info.Name])
+	for _, line := range hiddenFields(rowTypes[info.Name]) {
+		fmt.Fprintf(page, "- Hidden: %s\n", line)
+	}
+	if len(info.Untrusted) > 0 {
+		fmt.Fprintf(page, "- Untrusted: %s\n", strings.Join(info.Untrusted, ", "))
+	}
+	input := parsed(t, info.InputSchema)
+	fields, required := input["properties"].(schema), texts(input["required"])
+	if len(fields) == 0 {
+		page.WriteString("\nIt takes no input.\n")
+		return
+	}
+	page.WriteString("\n| input | what it takes | what it means |\n|---|---|---|\n")
+	names := slices.SortedFunc(maps.Keys(fields), func(a, b string) int { // the required ones first
+		if need := slices.Contains(required, b); need != slices.Contains(required, a) {
+			return map[bool]int{true: 1, false: -1}[need]
+		}
+		return strings.Compare(a, b)
+	})
+	for _, name := range names {
+		field := fields[name].(schema)
+		about, _ := field["description"].(string)
+		need := ""
+		if slices.Contains(required, name) {
+			need = "required, "
+		}
+		fmt.Fprintf(page, "| %s | %s%s | %s |\n", name, need, constraints(field), cellText(about))
+	}
+}
+
+// constraints says in words which values a field takes.
+func constraints(field schema) string {
+	said := []string{fmt.Sprint(field["type"])}
+	add := func(key, format string) {
+		if value, ok := field[key]; ok {
+			said = append(said, fmt.Sprintf(format, plain(value)))
+		}
+	}
+	add("format", "%s")
+	add("enum", "one of %s")
+	if least, ok := field["minLength"]; ok {
+		said = append(said, plain(least)+" to "+plain(field["maxLength"])+" characters")
+	} else {
+		add("maxLength", "at most %s characters")
+	}
+	add("minimum", "at least %s")
+	add("maximum", "at most %s")
+	add("pattern", "`%s`")
+	add("default", "default %s")
+	return cellText(strings.Join(said, ", "))
+}
+
+// plain writes a value of a schema without brackets and exponents.
+func plain(value any) string {
+	switch v := value.(type) {
+	case float64:
+		return fmt.Sprintf("%.0f", v)
+	case []any:
+		return strings.Join(texts(v), " ")
+	}
+	return fmt.Sprint(value)
+}
+
+func cellText(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+
+// hiddenFields says of every class of a row's fields who sees it.
+func hiddenFields(row reflect.Type) (lines []string) {
+	if row == nil {
+		return nil
+	}
+	for _, class := range access.Classes() {
+		var names []string
+		for _, field := range reflect.VisibleFields(row) {
+			if of, _, _ := strings.Cut(field.Tag.Get("mask"), ","); of == string(class) {
+				names = append(names, field.Tag.Get("json"))
+			}
+		}
+		if len(names) > 0 {
+			lines = append(lines, strings.Join(names, ", ")+"; shown to "+seers(class))
+		}
+	}
+	return lines
+}
+
+// seers asks the masking rule who sees a class.
+func seers(class access.Class) string {
+	var who []string
+	for _, role := range roleNames() {
+		if access.Visible(asker{"", []string{role}}.principal(), access.Other, class) {
+			who = append(who, role)
+		}
+	}
+	nobody := asker{}.principal()
+	for _, stands := range []struct {
+		relation access.Relation
+		words    string
+	}{{access.Self, "whose row it is"}, {access.Below, "those above them"}, {access.Own, "the account's owner"}} {
+		if access.Visible(nobody, stands.relation, class) {
+			who = append(who, stands.words)
+		}
+	}
+	return strings.Join(who, ", ")
+}
+
+// passing are values that are others every time.
+var passing = regexp.MustCompile(`"(confirmationId|userId|timestamp|expiresAt|nextCursor|effectiveDate|_score)": ("[^"]*"|[\d.]+)`)
+
+func writeExample(t *testing.T, page *strings.Builder, w *whole, server, name string, call example) {
+	t.Helper()
+	in, err := json.Marshal(call.in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := w.call(t, account(t, call.who).principal(), server, name, call.in)
+	if o.Fault != nil {
+		t.Errorf("the example of %s fails: %v: %s", name, o.Fault, o.Fault.SuggestedAction)
+	}
+	var answer bytes.Buffer
+	if err := json.Indent(&answer, w.runners[server].Encode(o), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	shown := passing.ReplaceAllString(answer.String(), `"$1": "…"`)
+	fmt.Fprintf(page, "\n%s asks `%s` and gets\n\n```json\n%s\n```\n", call.who, in, unescape.Replace(shown))
+}
+
+// unescape undoes what JSON does for the sake of HTML.
+var unescape = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
+
+func writeCodes(page *strings.Builder, title string, codes []*fault.Code) {
+	fmt.Fprintf(page, "\n%s\n\n| code | kind | HTTP | meaning | suggested action |\n|---|---|---|---|---|\n", title)
+	for _, c := range codes {
+		fmt.Fprintf(page, "| %s | %s | %d | %s | %s |\n", c.Name, c.Kind, c.Status, cellText(c.Meaning), cellText(c.Suggest))
+	}
+}
+
+// TestHiddenFieldsAreDocumented: no tool hides a field that its page does not
+// name.
+func TestHiddenFieldsAreDocumented(t *testing.T) {
+	w := wholeCompany(t)
+	for _, d := range domains() {
+		for _, info := range w.runners[d.name].Visible(catalogue()) {
+			told := strings.Join(hiddenFields(rowTypes[info.Name]), " ")
+			for _, p := range probesOf(w.company)[info.Name] {
+				for _, role := range info.Roles {
+					o := w.call(t, asker{p.as, []string{role}}.principal(), d.name, info.Name, p.in)
+					for _, field := range hiddenIn(t, o) {
+						if !slices.Contains(strings.FieldsFunc(told, func(r rune) bool { return r == ' ' || r == ',' }), field) {
+							t.Errorf("%s hides %s from %s, and the docs do not say so", info.Name, field, role)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// hiddenIn names the fields that are hidden in an answer.
+func hiddenIn(t *testing.T, o result.Outcome) []string {
+	t.Helper()
+	if o.Data == nil {
+		return nil
+	}
+	var data any
+	if err := json.Unmarshal(o.Data, &data); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	rows, ok := data.([]any)
+	if !ok {
+		rows = []any{data}
+	}
+	for _, row := range rows {
+		names = append(names, maskedIn(row.(map[string]any))...)
+	}
+	return names
+}
