@@ -253,6 +253,8 @@ func (p property) dueWord(en *english, s string) bool {
 func (r *reading) assign(spans []span) {
 	for _, s := range spans {
 		switch {
+		case r.f.writes() && r.namesOther(s):
+			continue
 		case r.target == nil && r.idFor(s) != nil:
 			r.target = &target{prop: r.idFor(s), span: s}
 		case r.awaits(s):
@@ -270,6 +272,22 @@ func (r *reading) assign(spans []span) {
 		r.give(s.at, s.end-s.at, 1)
 		r.markAnchorNouns(s)
 	}
+}
+
+// namesOther reports whether a value names the sort of thing that another tool
+// is about: whoever wants a ticket changed means no invoice.
+func (r *reading) namesOther(s span) bool {
+	for _, t := range r.part[s.at:s.end] {
+		if t.kind != word || t.capital && !r.shouting || r.f.name[t.stem] {
+			continue
+		}
+		for _, f := range r.p.everyForm() {
+			if f.name[t.stem] && len(t.low) > 2 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // awaits reports whether a relation waits for its person and this is the one:

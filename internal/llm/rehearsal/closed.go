@@ -27,6 +27,24 @@ func (r *reading) plainlyMeant() bool {
 	return named || !r.mood.bulk && r.onlyOneOrdered()
 }
 
+// besideClosedNoun reports whether a word may be a value for a closed tool: it
+// stands before the tool's noun, or after a preposition that follows one.
+func (r *reading) besideClosedNoun(i int) bool {
+	t := r.part[i]
+	en := r.p.en
+	if i <= r.mood.order || en.is("judgement", t.low) || en.is("condition", t.low) || en.is("negation", t.low) {
+		return false
+	}
+	if i+1 < len(r.part) && r.f.isAnchor(r.part[i+1]) {
+		return true
+	}
+	before := r.lowAt(i - 1)
+	if !r.valueLike(t) || !en.is("owner", before) && !en.is("place", before) {
+		return false
+	}
+	return i > 1 && r.f.isAnchor(r.part[i-2])
+}
+
 // onlyUpwards reports whether the one word for the tool can also say whom
 // somebody reports to.
 func (r *reading) onlyUpwards() bool {

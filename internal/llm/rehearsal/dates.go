@@ -184,6 +184,9 @@ func (r *reading) rangeOf(i int) bool {
 		r.args[from.name], r.args[to.name] = d.from.String(), d.to.plus(-1).String()
 	}
 	r.give(i, 1, 3)
+	if before := i - 1; before >= 0 && r.uses[before] == unread && r.p.en.is("timely", r.lowAt(before)) {
+		r.uses[before] = idle
+	}
 	return true
 }
 

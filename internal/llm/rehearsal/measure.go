@@ -177,7 +177,24 @@ func (p *planner) numberColumn(r *reading, rows []row) string {
 			}
 		}
 	}
+	if best == "" {
+		best = onlyAmount(rows)
+	}
 	return best
+}
+
+// onlyAmount is the one column of amounts that the rows have.
+func onlyAmount(rows []row) (only string) {
+	for _, k := range keysOf(rows) {
+		if _, ok := numberOf(rows[0].values[k]); !ok || !isAmount(k) {
+			continue
+		}
+		if only != "" {
+			return ""
+		}
+		only = k
+	}
+	return only
 }
 
 func (p *planner) hiddenColumn(r *reading, rows []row) string {

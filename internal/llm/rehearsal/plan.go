@@ -154,12 +154,22 @@ func (p *planner) chooseAll(parts [][]token) []choice {
 	var plans []choice
 	for _, part := range parts {
 		c := p.choose(part, "")
-		if c.empty() {
+		if c.empty() || len(plans) > 0 && plans[len(plans)-1].writes() && !p.en.opensAnew(part) {
 			return nil
 		}
 		plans = append(plans, c)
 	}
 	return plans
+}
+
+// writes reports whether the part may change something.
+func (c choice) writes() bool { return len(c.readings) > 0 && c.readings[0].f.writes() }
+
+// opensAnew reports whether a part has its own verb. One without goes on with
+// what the part before it ordered.
+func (en *english) opensAnew(part []token) bool {
+	_, m := en.listen(part)
+	return m.asks || en.is("reading", m.verb) || en.is("action", m.verb)
 }
 
 // choose finds the tools that explain every word of a part.

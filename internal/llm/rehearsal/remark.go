@@ -28,7 +28,7 @@ func (r *reading) remarks() {
 	if r.mood.remark != "" {
 		text = r.mood.remark
 	}
-	if text == "" {
+	if text == "" || r.f.closed {
 		return
 	}
 	p := r.remarkable()

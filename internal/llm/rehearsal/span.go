@@ -76,7 +76,9 @@ func (r *reading) mayBeValue(i int) bool {
 		return r.opensWithValue(i)
 	case t.capital && !r.shouting:
 		return true
-	case r.f.closed || !r.valueLike(t):
+	case r.f.closed:
+		return r.besideClosedNoun(i)
+	case !r.valueLike(t):
 		return false
 	}
 	return r.besideAnchor(i)
@@ -87,7 +89,10 @@ func (r *reading) mayBeValue(i int) bool {
 // it takes a possessive close by, or a plain noun phrase.
 func (r *reading) opensWithValue(i int) bool {
 	t := r.part[i]
-	if r.f.closed || !r.valueLike(t) || i+1 >= len(r.part) {
+	if r.f.closed {
+		return i == 0 && i+1 < len(r.part) && r.valueLike(t) && r.f.isAnchor(r.part[i+1])
+	}
+	if !r.valueLike(t) || i+1 >= len(r.part) {
 		return false
 	}
 	next := r.part[i+1]

@@ -9,7 +9,7 @@ import (
 // compares reports whether a question sets numbers of all the rows side by
 // side: "budget against actual spend".
 func (r *reading) compares() {
-	if !r.f.lists() || len(r.f.amounts()) == 0 {
+	if !r.f.closed && (!r.f.lists() || len(r.f.amounts()) == 0) {
 		return
 	}
 	for i := range r.part {
