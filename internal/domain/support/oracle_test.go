@@ -56,7 +56,10 @@ func tied(n int) *book {
 	return b
 }
 
-func fill(t testing.TB, s support.Store, b *book) {
+// filler is a book, or a department too large for one.
+type filler interface{ rows() company.Support }
+
+func fill(t testing.TB, s support.Store, b filler) {
 	t.Helper()
 	if err := s.Fill(t.Context(), b.rows()); err != nil {
 		t.Fatal(err)
