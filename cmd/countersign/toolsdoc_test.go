@@ -225,7 +225,7 @@ func seers(class access.Class) string {
 	for _, stands := range []struct {
 		relation access.Relation
 		words    string
-	}{{access.Self, "whose row it is"}, {access.Below, "those above them"}, {access.Own, "the account's owner"}} {
+	}{{access.Self, "the person themselves"}, {access.Below, "everyone above them"}, {access.Own, "the account's owner"}} {
 		if access.Visible(nobody, stands.relation, class) {
 			who = append(who, stands.words)
 		}
@@ -275,7 +275,7 @@ func TestHiddenFieldsAreDocumented(t *testing.T) {
 				for _, role := range info.Roles {
 					o := w.call(t, asker{p.as, []string{role}}.principal(), d.name, info.Name, p.in)
 					for _, field := range hiddenIn(t, o) {
-						if !slices.Contains(strings.FieldsFunc(told, func(r rune) bool { return r == ' ' || r == ',' }), field) {
+						if !slices.Contains(strings.FieldsFunc(told, func(r rune) bool { return strings.ContainsRune(" ,;", r) }), field) {
 							t.Errorf("%s hides %s from %s, and the docs do not say so", info.Name, field, role)
 						}
 					}
