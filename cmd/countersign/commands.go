@@ -49,7 +49,7 @@ func commands() []command {
 		{"token", "PERSON [--audience gateway|hr|…] [--url URL]", "print a token of a running demo", "TOKEN=$(countersign token alice.chen)", token},
 		{"check", "--config FILE", "validate a configuration and prove every connection by reading data", "countersign check --config countersign.yaml", check},
 		{"migrate", "--config FILE", "create or update the schemas of the databases", "countersign migrate --config countersign.yaml", migrate},
-		{"seed", "--config FILE", "fill the databases with the sample company", "countersign seed --config countersign.yaml", seed},
+		{"seed", "--config FILE [--scale N]", "fill the databases with the sample company, or a large one", "countersign seed --config countersign.yaml", seed},
 		{"audit", "verify FILE", "prove an audit log whole, or name its first broken line", "countersign audit verify audit.jsonl", auditCommand},
 		{"version", "", "print the version", "countersign version", version},
 	}

@@ -9,10 +9,16 @@ import (
 	"countersign.dev/internal/company"
 )
 
-// configured parses a command that takes only --config, and loads it.
-func (c command) configured(p program, need func(*config) []string) (*config, error) {
+// configured parses a command that takes --config, and whatever more defines,
+// and loads the configuration.
+func (c command) configured(p program, need func(*config) []string, more ...func(*flag.FlagSet)) (*config, error) {
 	var path string
-	operands, err := c.parse(p, func(fs *flag.FlagSet) { fs.StringVar(&path, "config", "", "configuration `file`") })
+	operands, err := c.parse(p, func(fs *flag.FlagSet) {
+		fs.StringVar(&path, "config", "", "configuration `file`")
+		for _, define := range more {
+			define(fs)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -72,16 +78,29 @@ func migrate(ctx context.Context, p program, c command) error {
 	})
 }
 
+// seed fills empty stores with the sample company, or with one grown to a size.
 func seed(ctx context.Context, p program, c command) error {
-	conf, err := c.configured(p, needAdmin)
+	var scale float64
+	conf, err := c.configured(p, needAdmin, func(fs *flag.FlagSet) {
+		fs.Float64Var(&scale, "scale", 0, "fill with a company of this `size` instead; 1: 200,000 employees, 1 M invoices, deals and tickets")
+	})
 	if err != nil {
 		return err
 	}
-	sample := company.At(today())
+	if scale < 0 || scale > maxScale {
+		return usageError{fmt.Sprintf("--scale is between 0 and %d", maxScale)}
+	}
+	sample, said := company.At(today()), "holds the sample company"
+	if scale > 0 {
+		sample, said = company.Grown(scale, today()), fmt.Sprintf("holds a company of scale %v", scale)
+	}
 	return eachDatabase(p, conf, func(d domain, db databaseConfig) (string, error) {
-		return "holds the sample company", d.store.seed(ctx, db, sample)
+		return said + ", unless it held one before", d.store.seed(ctx, db, sample)
 	})
 }
+
+// maxScale keeps a slip of the finger from filling a disk.
+const maxScale = 20
 
 // check validates the configuration and proves each database by reading rows.
 func check(ctx context.Context, p program, c command) error {

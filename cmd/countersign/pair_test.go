@@ -95,6 +95,7 @@ servers:
   hr: {url: "http://localhost:$HR_PORT", listen: "127.0.0.1:$HR_PORT"}
 databases:
   hr: {url: "$DATABASE", admin_url: "$ADMIN"}
+$MORE
 audit: {path: "${AUDIT}"}
 `
 

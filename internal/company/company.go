@@ -13,6 +13,8 @@ type Company struct {
 	TimeOffTypes []TimeOffType
 	Balances     []Balance
 	Reviews      []Review
+
+	Papers int // of each kind, in a company that Grown made; 0: the sample company's own
 }
 
 // At returns the company as it stands on the day of that instant in UTC.

@@ -62,8 +62,12 @@ type Quota struct {
 
 // Sales returns the six customers, the ten deals and the quotas of the quarters
 // around the company's day. Every open deal is expected to close between that
-// day and the end of its month; every won one was expected before that month.
+// day and the end of its month; every won one was expected before that month. A company
+// that [Grown] made has as many as it was grown to.
 func (c *Company) Sales() Sales {
+	if c.Papers > 0 {
+		return ScaledSales(c.Papers, c.Day)
+	}
 	return Sales{
 		Customers: slices.Values(c.customers()),
 		Deals:     slices.Values(c.deals()),

@@ -54,6 +54,9 @@ type Article struct {
 // mention a login, the critical one among them; TICK-006 holds instructions to
 // the assistant, as an attacker writes them.
 func (c *Company) Support() Support {
+	if c.Papers > 0 {
+		return ScaledSupport(c.Papers, c.Day)
+	}
 	return Support{Tickets: slices.Values(c.tickets()), Articles: slices.Values(c.articles())}
 }
 
