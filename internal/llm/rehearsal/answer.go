@@ -2,6 +2,8 @@ package rehearsal
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -170,7 +172,7 @@ func (p *planner) behind(r *reading, key string, data row) string {
 
 // askedField is the one field of a record that the question's words name best.
 func (p *planner) askedField(r *reading, data row) string {
-	best, bestScore := "", 0
+	best, bestScore, rivals := "", 0, false
 	for _, k := range data.keys {
 		switch data.values[k].(type) {
 		case row, []any:
@@ -179,11 +181,23 @@ func (p *planner) askedField(r *reading, data row) string {
 		if isIDKey(k) {
 			continue
 		}
-		if s := p.relevance(r, k); s > bestScore {
-			best, bestScore = k, s
+		switch s := p.relevance(r, k); {
+		case s > bestScore:
+			best, bestScore, rivals = k, s, false
+		case s == bestScore && s > 0:
+			rivals = true
 		}
 	}
+	if rivals && !r.f.lists() && r.namesOnlyHead() {
+		return "" // all of the thing was asked for
+	}
 	return best
+}
+
+// namesOnlyHead reports whether the question names the thing and none of its
+// fields.
+func (r *reading) namesOnlyHead() bool {
+	return len(r.asked) > 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(r.asked)), func(s string) bool { return s != r.f.head })
 }
 
 // relevance counts how far the words of the question speak of a field; a field

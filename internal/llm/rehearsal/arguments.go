@@ -18,6 +18,7 @@ func (r *reading) choices() {
 			if at, n := r.find(identifierWords(value)); n > 0 && r.args[p.name] == nil {
 				r.give(at, n, 4)
 				r.args[p.name] = value
+				r.hints.addAll(stem(value))
 			}
 		}
 		if p.isBool() && !r.f.writes() {
@@ -280,6 +281,9 @@ func (r *reading) namesOther(s span) bool {
 	for _, t := range r.part[s.at:s.end] {
 		if t.kind != word || t.capital && !r.shouting || r.f.name[t.stem] {
 			continue
+		}
+		if s.code {
+			return true // "box B-17": a noun that no tool here knows
 		}
 		for _, f := range r.p.everyForm() {
 			if f.name[t.stem] && len(t.low) > 2 {

@@ -53,7 +53,7 @@ func (p *planner) identify(f *form, t *target) (found, outcome) {
 	if l.last.failed {
 		return found{}, say2(errorText(l.last))
 	}
-	return p.pick(lister, t, l)
+	return p.pick(f, lister, t, l)
 }
 
 // say2 ends a plan with a text: the lookup itself was refused or failed.
@@ -178,14 +178,14 @@ func (p *planner) namesMe(words []string) bool {
 }
 
 // pick chooses among the rows that a lookup gave.
-func (p *planner) pick(lister *form, t *target, l listing) (found, outcome) {
+func (p *planner) pick(f, lister *form, t *target, l listing) (found, outcome) {
 	rows, exact := matching(l.rows, t.span.words, t.prop.noun())
 	rows = p.distinct(rows, lister, t.prop)
 	if len(rows) == 1 && exact {
 		return p.foundIn(rows[0], lister, t.prop), say("")
 	}
 	if len(rows) == 0 {
-		return p.notFound(t, lister, l)
+		return p.notFound(f, t, lister, l)
 	}
 	if answer, given := p.nextAnswer(); given {
 		if r, ok := p.chosen(rows, answer, t.prop.noun()); ok {
@@ -211,10 +211,10 @@ func (p *planner) isMine(r row) bool {
 	return false
 }
 
-// notFound hands what looks like an id to the tool itself, whose own words say
-// best what to do about it.
-func (p *planner) notFound(t *target, lister *form, l listing) (found, outcome) {
-	if t.span.code && !strings.Contains(t.span.text, "@") {
+// notFound hands what looks like an id to a tool that reads, whose own words say
+// best what to do about it. A change is not tried on what nobody has seen.
+func (p *planner) notFound(f *form, t *target, lister *form, l listing) (found, outcome) {
+	if t.span.code && !f.writes() && !strings.Contains(t.span.text, "@") {
 		return found{id: t.span.text, name: t.span.text}, say("")
 	}
 	text := fmt.Sprintf("I found no %s called %q.", singular(lister.noun), t.span.text)

@@ -151,7 +151,7 @@ func (p *planner) extremes(r *reading, rows []row, key string) string {
 	if len(rows) == 1 {
 		return fmt.Sprintf("%s has the %s %s: %s.", clean(nameOf(rows[0])), r.measure.word(), p.label(key), p.show(key, rows[0].values[key]))
 	}
-	return fmt.Sprintf("The %d with the %s %s:\n\n%s", len(rows), r.measure.word(), p.label(key), p.table(r, rows))
+	return fmt.Sprintf("The %d %s with the %s %s:\n\n%s", len(rows), r.f.noun, r.measure.word(), p.label(key), p.table(r, rows))
 }
 
 func withNumber(rows []row, key string) (out []row, skipped int) {

@@ -36,6 +36,7 @@ type office struct {
 	runners []*tool.Runner
 	servers map[string]string // tool → server
 	down    string            // a server that does not answer
+	gone    string            // a server that does not even list its tools
 	books   books
 }
 
@@ -139,6 +140,10 @@ func (b *building) enter(t testing.TB, username string) *office {
 
 func (o *office) Tools(ctx context.Context) agent.Toolset {
 	set := o.house.Tools(ctx)
+	if o.gone != "" {
+		set.Down = []agent.Warning{{Server: o.gone, Code: fault.ServiceDown.Name, Message: "The server cannot be reached."}}
+		set.Open = slices.DeleteFunc(set.Open, func(t agent.Tool) bool { return o.servers[t.Name] == o.gone })
+	}
 	for i := range set.Open {
 		set.Open[i].Server = o.servers[set.Open[i].Name]
 	}
@@ -303,8 +308,9 @@ func TestOffice(t *testing.T) {
 	for _, file := range []string{"testdata/office.txt", "testdata/questions.txt", "testdata/hostile.txt"} {
 		for _, c := range readCorpus(t, file) {
 			who, down, _ := strings.Cut(c.who, " without ")
+			who, gone, _ := strings.Cut(who, " lacking ")
 			o := b.enter(t, who)
-			o.down = down
+			o.down, o.gone = down, gone
 			converse(t, o, o.house.person.Person, "all domains", file, c)
 		}
 	}

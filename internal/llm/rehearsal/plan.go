@@ -134,7 +134,7 @@ func (r *reading) strong() bool {
 // harmless reports whether a part orders nothing and takes nothing back.
 func (en *english) harmless(part []token) bool {
 	for _, t := range part {
-		if en.is("action", t.low) && !en.is("reading", t.low) || en.is("negation", t.low) || en.is("condition", t.low) {
+		if en.is("action", t.low) && !en.is("reading", t.low) && t.low != "open" || en.is("negation", t.low) || en.is("condition", t.low) {
 			return false
 		}
 	}

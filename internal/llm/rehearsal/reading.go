@@ -36,6 +36,7 @@ type reading struct {
 	measure  measure
 	beyond   []bound // numbers that rows must lie beyond
 	asked    set     // stems of the words that ask for something in the answer
+	hints    set     // stems of the words that chose a value: columns near them are worth showing
 	anchored bool
 }
 
@@ -56,7 +57,7 @@ type relative struct {
 // understand reads a part as the tool would. It returns nil unless every word
 // of it is explained by the tool's vocabulary or as a value.
 func (p *planner) understand(f *form, part []token, m mood) *reading {
-	r := &reading{p: p, f: f, part: part, mood: m, uses: make([]use, len(part)), args: map[string]any{}, asked: set{}, shouting: shouting(part)}
+	r := &reading{p: p, f: f, part: part, mood: m, uses: make([]use, len(part)), args: map[string]any{}, asked: set{}, hints: set{}, shouting: shouting(part)}
 	if f.writes() && !p.en.orders(f, part, m) {
 		return nil
 	}

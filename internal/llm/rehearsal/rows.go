@@ -76,7 +76,7 @@ func (p *planner) narrowedBy(r *reading, about found, args map[string]any) strin
 	var parts []string
 	for _, prop := range r.f.props {
 		v, given := args[prop.name]
-		if !given || prop.paging() {
+		if !given || prop.paging() || v == "*" {
 			continue
 		}
 		text := fmt.Sprint(v)

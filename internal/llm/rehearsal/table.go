@@ -70,6 +70,8 @@ func (p *planner) columns(r *reading, rows []row) []column {
 		case c.score > 0 && !isIDKey(k):
 			asked = append(asked, c)
 		case r != nil && r.args[k] != nil || !tells(rows, k):
+		case r != nil && p.hinted(r, rows, k):
+			asked = append(asked, c)
 		default:
 			others = append(others, c)
 		}
@@ -88,6 +90,15 @@ func (p *planner) columns(r *reading, rows []row) []column {
 		cols = []column{{head: p.human(rows[0].keys[0]), keys: rows[0].keys[:1]}}
 	}
 	return cols[:min(len(cols), maxColumns)]
+}
+
+// hinted reports whether a value that narrows the list speaks of a field: the
+// day on which it was due, of what is overdue.
+func (p *planner) hinted(r *reading, rows []row, key string) bool {
+	if _, isBool := rows[0].values[key].(bool); isBool {
+		return false
+	}
+	return slices.ContainsFunc(identifierWords(key), func(w string) bool { return p.en.among(r.hints, stem(w)) })
 }
 
 func keysOf(rows []row) []string {
