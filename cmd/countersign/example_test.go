@@ -1,0 +1,179 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The documents about configuration and limits are held against the code.
+
+const (
+	repository  = "../.."
+	exampleFile = repository + "/deploy/countersign.example.yaml"
+)
+
+// exampleEnvironment has what the example takes from the environment.
+func exampleEnvironment(t *testing.T) func(string) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]string{
+		"COUNTERSIGN_KEY":              string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
+		"COUNTERSIGN_SECRET":           rand.Text() + rand.Text(),
+		"COUNTERSIGN_CLIENT_SECRET":    "client",
+		"COUNTERSIGN_REDIS_URL":        "redis://localhost:6379",
+		"COUNTERSIGN_HR_PASSWORD":      "hr",
+		"COUNTERSIGN_FINANCE_PASSWORD": "finance",
+		"COUNTERSIGN_ADMIN_PASSWORD":   "admin",
+		"COUNTERSIGN_AUDIT":            "audit.jsonl",
+	}
+	return func(name string) string { return values[name] }
+}
+
+// needEverything is what all commands together need of a configuration.
+func needEverything(c *config) []string {
+	var names []string
+	for _, d := range domains() {
+		names = append(names, d.name)
+	}
+	return slices.Concat(needGateway(c), needServers(c, names), needAdmin(c))
+}
+
+func TestExampleConfigurationServesEveryCommand(t *testing.T) {
+	c, err := loadConfig(exampleFile, exampleEnvironment(t), needEverything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.keys(); err != nil {
+		t.Error(err)
+	}
+	for _, d := range domains() {
+		if c.Servers[d.name].URL == "" || c.Databases[d.name].URL == "" {
+			t.Errorf("the example forgets %s", d.name)
+		}
+	}
+	if c.Issuer.Additional[0].Audience != "gateway" || c.Servers["hr"].WriteTimeout.Seconds() != 10 {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestExampleConfigurationAndItsPageNameEveryKey(t *testing.T) {
+	var root yaml.Node
+	if err := yaml.Unmarshal([]byte(read(t, "deploy/countersign.example.yaml")), &root); err != nil {
+		t.Fatal(err)
+	}
+	page := read(t, "docs/configuration.md")
+	for _, path := range keyPaths(reflect.TypeFor[config](), "") {
+		if !present(root.Content[0], strings.Split(path, ".")) {
+			t.Errorf("%s is not in the example", path)
+		}
+		if !strings.Contains(page, "`"+path+"`") {
+			t.Errorf("%s is not in docs/configuration.md", path)
+		}
+	}
+}
+
+// keyPaths lists every key of a type, as people write them: "servers.NAME.url",
+// and "internal_keys[].key". A type within itself is entered once.
+func keyPaths(t reflect.Type, prefix string) (paths []string) {
+	for i := range t.NumField() {
+		key := t.Field(i).Tag.Get("yaml")
+		if key == "" {
+			continue
+		}
+		path, inner := prefix+key, t.Field(i).Type
+		switch inner.Kind() {
+		case reflect.Map:
+			path, inner = path+".NAME", inner.Elem()
+		case reflect.Slice:
+			path, inner = path+"[]", inner.Elem()
+		}
+		if inner.Kind() == reflect.Struct && inner != t {
+			paths = append(paths, keyPaths(inner, path+".")...)
+		} else {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// present reports whether a path leads to a value.
+func present(n *yaml.Node, path []string) bool {
+	if len(path) == 0 {
+		return true
+	}
+	key, list := strings.CutSuffix(path[0], "[]")
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value != key && key != "NAME" {
+			continue
+		}
+		value := n.Content[i+1]
+		if list {
+			if value.Kind != yaml.SequenceNode || len(value.Content) == 0 {
+				return false
+			}
+			value = value.Content[0]
+		}
+		if present(value, path[1:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// limitHome is the last cell of a row of docs/limits.md: a file, and what stands
+// in it.
+var limitHome = regexp.MustCompile("`((?:internal|cmd)/[^`]+\\.(?:go|txt|sql))` `([^`]+)` \\|$")
+
+func TestLimitsStandWhereTheirPageSays(t *testing.T) {
+	rows := 0
+	for line := range strings.SplitSeq(read(t, "docs/limits.md"), "\n") {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| what |") {
+			continue
+		}
+		home := limitHome.FindStringSubmatch(line)
+		if home == nil {
+			t.Errorf("no home: %s", line)
+			continue
+		}
+		rows++
+		if text := squeezed(read(t, home[1])); !strings.Contains(text, squeezed(home[2])) {
+			t.Errorf("%s has no %q", home[1], home[2])
+		}
+	}
+	if rows < 30 {
+		t.Errorf("the page has %d limits", rows)
+	}
+}
+
+// squeezed has one space wherever gofmt put several.
+func squeezed(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// read is a file of the repository.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, path))
+	if err != nil {
+		t.Fatal(fmt.Errorf("a document is missing: %w", err))
+	}
+	return string(text)
+}
