@@ -7,57 +7,6 @@ import (
 	"strings"
 )
 
-// choices fills in properties with a fixed set of values, and switches.
-func (r *reading) choices() {
-	for k := range r.f.props {
-		p := &r.f.props[k]
-		if p.isOrder() {
-			continue
-		}
-		for _, value := range p.enum {
-			if at, n := r.find(identifierWords(value)); n > 0 && r.args[p.name] == nil {
-				r.give(at, n, 4)
-				r.args[p.name] = value
-				r.hints.addAll(stem(value))
-			}
-		}
-		if p.isBool() && !r.f.writes() {
-			r.switchOn(p)
-		}
-	}
-}
-
-func (r *reading) switchOn(p *property) {
-	var words []string
-	for _, w := range p.words {
-		if w != "is" && w != "only" && w != "include" {
-			words = append(words, w)
-		}
-	}
-	if at, n := r.find(words); n > 0 {
-		r.give(at, n, 4)
-		r.args[p.name] = true
-	}
-}
-
-// find looks for words in a row among the unread tokens, by their stems.
-func (r *reading) find(words []string) (at, n int) {
-	if len(words) == 0 {
-		return 0, 0
-	}
-	for i := 0; i+len(words) <= len(r.part); i++ {
-		same := true
-		for j, w := range words {
-			t := r.part[i+j]
-			same = same && r.uses[i+j] == unread && t.kind == word && t.stem == stem(w)
-		}
-		if same {
-			return i, len(words)
-		}
-	}
-	return 0, 0
-}
-
 func (r *reading) give(at, n, score int) {
 	for i := range n {
 		r.uses[at+i] = given

@@ -41,6 +41,9 @@ func (p *planner) soughtWords(tokens []token) (words []string) {
 		}
 		words = append(words, t.low)
 	}
+	if strong := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.en.is("vague", w) }); len(strong) > 1 {
+		words = strong
+	}
 	return words[:min(len(words), mostWords)]
 }
 
@@ -79,9 +82,11 @@ func (p *planner) lookUp(f *form, search *property, words []string) outcome {
 	case rep.failed:
 		return say(errorText(rep))
 	case len(rep.rows()) > 0:
-		return say(p.article(rep.rows()))
+		rows := rep.rows()
+		slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(heads(b, words), heads(a, words)) })
+		return say(p.article(rows))
 	}
-	hits, found := map[string]int{}, map[string]row{}
+	found := map[string]row{}
 	complete := true
 	for _, w := range words {
 		try := maps.Clone(all)
@@ -91,19 +96,45 @@ func (p *planner) lookUp(f *form, search *property, words []string) outcome {
 			continue
 		}
 		for _, one := range rep.rows() {
-			hits[nameOf(one)]++
 			found[nameOf(one)] = one
 		}
 	}
 	if !complete {
 		return wait
 	}
-	names := slices.Sorted(maps.Keys(hits))
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(hits[b], hits[a]) })
-	if len(names) == 0 || 2*hits[names[0]] <= len(words) {
-		return say(fmt.Sprintf("I found no %s about %q.", f.noun, strings.Join(words, " ")))
+	names := slices.Sorted(maps.Keys(found))
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(mentions(found[b], words), mentions(found[a], words)) })
+	if len(names) == 0 || 2*mentions(found[names[0]], words) <= len(words) {
+		return say(fmt.Sprintf("I found nothing about %q in the %s.", strings.Join(words, " "), f.noun))
 	}
 	return say(p.article([]row{found[names[0]]}))
+}
+
+// heads counts the words that a row's name has, mentions those that its texts
+// have; both in any form of them.
+func heads(one row, words []string) int { return countStems(nameOf(one), words) }
+
+func mentions(one row, words []string) int {
+	var all strings.Builder
+	for _, k := range one.keys {
+		if text, ok := one.values[k].(string); ok {
+			all.WriteString(text + " ")
+		}
+	}
+	return countStems(all.String(), words)
+}
+
+func countStems(text string, words []string) (n int) {
+	have := set{}
+	for _, w := range proseWords(text) {
+		have[stem(w)] = true
+	}
+	for _, w := range words {
+		if have[stem(w)] {
+			n++
+		}
+	}
+	return n
 }
 
 // article tells the first row as a text, and names the others.

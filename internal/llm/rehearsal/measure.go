@@ -37,9 +37,15 @@ func (r *reading) measures() {
 	}
 }
 
+// someRows is how many "the biggest orders" are.
+const someRows = 5
+
 // countOf reads the number after "top".
 func (r *reading) countOf(i int) {
 	r.measure.n = 1
+	if i < len(r.part) && r.f.isAnchor(r.part[i]) && singular(r.part[i].low) != r.part[i].low {
+		r.measure.n = someRows
+	}
 	if i < len(r.part) && r.part[i].kind == number && r.uses[i] == unread {
 		r.measure.n = max(1, min(50, int(r.part[i].amount.value)))
 		r.uses[i] = given

@@ -72,6 +72,7 @@ func (p *planner) understand(f *form, part []token, m mood) *reading {
 	r.ordering()
 	r.periods()
 	r.choices()
+	r.toldChoices()
 	r.numbers()
 	r.dates()
 	r.relations()

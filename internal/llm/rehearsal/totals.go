@@ -18,6 +18,11 @@ func (r *reading) compares() {
 			r.measure.kind = "compare"
 		}
 	}
+	if r.p.en.phrase("howmuch", lowsFrom(r.part, 0)) > 0 || r.lowIn("we") || r.lowIn("our") {
+		if r.measure.kind == "" && slices.ContainsFunc(r.part, func(t token) bool { return r.p.en.is("spending", t.low) }) {
+			r.measure.kind = "compare"
+		}
+	}
 }
 
 // amounts are the columns that may be added up: quantities, and neither rates
