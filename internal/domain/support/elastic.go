@@ -117,21 +117,28 @@ func unanswered(ctx context.Context, err error) error {
 	return fault.ServiceDown.New("The support store cannot be reached.").Because(err)
 }
 
-// refusal is what a server says instead of an answer.
+// refusal is what a server says instead of an answer. Its reason is left out:
+// it may quote the question, which does not belong into a log.
 type refusal struct {
 	Status int
 	Type   string
-	Reason string
+}
+
+// complaint is how a server spells it.
+type complaint struct {
+	Type  string
+	Roots []struct{ Type string } `json:"root_cause"`
 }
 
 func newRefusal(response *esapi.Response) *refusal {
 	const enough = 64 << 10
-	var said struct {
-		Error struct{ Type, Reason string }
-	}
+	var said struct{ Error complaint }
 	// What is no JSON, from a proxy in between, leaves the status to tell.
 	_ = json.NewDecoder(io.LimitReader(response.Body, enough)).Decode(&said)
-	return &refusal{response.StatusCode, said.Error.Type, said.Error.Reason}
+	if len(said.Error.Roots) > 0 {
+		said.Error.Type = said.Error.Roots[0].Type
+	}
+	return &refusal{response.StatusCode, said.Error.Type}
 }
 
 // The refusals that are told apart.
@@ -140,10 +147,9 @@ const (
 	indexExists = "resource_already_exists_exception"
 )
 
-func (r *refusal) Error() string { return fmt.Sprintf("%d %s: %s", r.Status, r.Type, r.Reason) }
+func (r *refusal) Error() string { return fmt.Sprintf("%d %s", r.Status, r.Type) }
 
-// fault says which of our faults a refusal is. It stays the cause: it may quote
-// the question.
+// fault says which of our faults a refusal is.
 func (r *refusal) fault() error {
 	switch r.Status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,

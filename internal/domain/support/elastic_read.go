@@ -210,10 +210,10 @@ func (e *Elastic) Article(ctx context.Context, s Scope, id string) (a Article, f
 // document is a document as it is now, refreshed or not.
 type document struct {
 	Found       bool
-	SeqNo       int64                          `json:"_seq_no"`
-	PrimaryTerm int64                          `json:"_primary_term"`
-	Source      json.RawMessage                `json:"_source"`
-	Error       *struct{ Type, Reason string } // in place of the document
+	SeqNo       int64           `json:"_seq_no"`
+	PrimaryTerm int64           `json:"_primary_term"`
+	Source      json.RawMessage `json:"_source"`
+	Error       *complaint      // in place of the document
 }
 
 // document reads a document by its id, which stands in the body: an address
@@ -229,7 +229,7 @@ func (e *Elastic) document(ctx context.Context, k kind, id string) (document, er
 	}
 	d := answer.Docs[0]
 	if d.Error != nil {
-		return document{}, (&refusal{Type: d.Error.Type, Reason: d.Error.Reason}).fault()
+		return document{}, (&refusal{Type: d.Error.Type}).fault()
 	}
 	return d, nil
 }

@@ -129,14 +129,14 @@ type action map[string]any
 // outcome is what came of a pair.
 type outcome struct {
 	Status int
-	Error  *struct{ Type, Reason string }
+	Error  *complaint
 }
 
 func (o outcome) fault() error {
 	if o.Error == nil {
 		return nil
 	}
-	return (&refusal{o.Status, o.Error.Type, o.Error.Reason}).fault()
+	return (&refusal{o.Status, o.Error.Type}).fault()
 }
 
 // bulk sends pairs of an action and its document. Ids stand in the body here,

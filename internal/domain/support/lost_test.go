@@ -8,8 +8,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/domain/support"
+	"countersign.dev/internal/fault"
 )
 
 // TestLostAnswerIsNoLostChange: the engine applies a change and its answer is
@@ -56,5 +58,27 @@ func TestUnreadableAddressIsNotRepeated(t *testing.T) {
 		if _, err := support.OpenElastic("http://localhost:9200", &support.ElasticOptions{Tickets: index}); err == nil {
 			t.Errorf("the index %q is taken", index)
 		}
+	}
+}
+
+// TestReceiptIsFoundBeforeTheIndexShowsIt: a change is made, and whoever made it
+// is gone before any search could show it.
+func TestReceiptIsFoundBeforeTheIndexShowsIt(t *testing.T) {
+	address, prefix := engine.Address(t)
+	s, err := support.OpenElastic(address, &support.ElasticOptions{Tickets: prefix + "tickets", Articles: prefix + "articles", Refresh: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	fill(t, s, sample())
+	c := closing(t, s, "TICK-004", "unseen")
+	if done, err := change(soon(t, 2*time.Second), s, c); done || !fault.Is(err, fault.Timeout) {
+		t.Fatalf("%v, %v, want a wait for the index that ends", done, err)
+	}
+	if row, _, err := s.Ticket(t.Context(), everything, "TICK-004"); err != nil || row.Status != "closed" {
+		t.Fatalf("%+v, %v, want the ticket as it is now", row, err)
+	}
+	if answer, found, err := s.Find(t.Context(), ann, c.Receipt.ID); !found || err != nil || string(answer) != string(c.Receipt.Answer) {
+		t.Errorf("%s, %v, %v, want the receipt", answer, found, err)
 	}
 }
