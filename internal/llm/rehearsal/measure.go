@@ -154,8 +154,11 @@ func (p *planner) extremes(r *reading, rows []row, key string) string {
 		return cmp.Compare(y, x)
 	})
 	rows = rows[:min(r.measure.n, len(rows))]
-	if len(rows) == 1 {
+	if len(rows) == 1 && nameOf(rows[0]) != "" {
 		return fmt.Sprintf("%s has the %s %s: %s.", clean(nameOf(rows[0])), r.measure.word(), p.label(key), p.show(key, rows[0].values[key]))
+	}
+	if len(rows) == 1 {
+		return fmt.Sprintf("The one with the %s %s:\n\n%s", r.measure.word(), p.label(key), p.table(r, rows))
 	}
 	return fmt.Sprintf("The %d %s with the %s %s:\n\n%s", len(rows), r.f.noun, r.measure.word(), p.label(key), p.table(r, rows))
 }

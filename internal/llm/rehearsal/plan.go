@@ -332,6 +332,9 @@ func (p *planner) perform(c choice) outcome {
 	if len(c.readings) == 0 {
 		return say("I change one at a time here. Please name the one that you mean.")
 	}
+	if o, settled := p.plainest(c.readings); settled {
+		return o
+	}
 	first := outcome{}
 	for i, r := range c.readings[:min(3, len(c.readings))] {
 		o := p.carryOut(r)
