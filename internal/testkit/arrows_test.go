@@ -30,8 +30,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/mcpserver":      {ours: []string{"access", "fault", "httpx", "result", "seal", "telemetry", "tool"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/domain/hr":      {ours: []string{"access", "company", "confirm", "database", "fault", "result", "tool"}},
 	"internal/domain/finance": {ours: []string{"access", "company", "confirm", "database", "fault", "result", "tool"}},
-	"internal/domain/sales":   {ours: []string{"access", "company", "confirm", "fault", "result", "tool"}, outside: []string{"modernc.org/sqlite", "go.mongodb.org/mongo-driver/v2"}},
-	"internal/domain/support": {ours: []string{"access", "company", "confirm", "fault", "result", "tool"}, outside: []string{"modernc.org/sqlite", "github.com/elastic/"}},
+	"internal/domain/sales":   {ours: []string{"access", "company", "confirm", "fault", "result", "sqlite", "tool"}, outside: []string{"go.mongodb.org/mongo-driver/v2"}},
+	"internal/domain/support": {ours: []string{"access", "company", "confirm", "fault", "result", "sqlite", "tool"}, outside: []string{"github.com/elastic/"}},
 	"internal/agent":          {ours: []string{"access", "fault", "result", "telemetry"}, outside: []string{"golang.org/x/sync"}},
 	"internal/llm":            {ours: []string{"agent", "fault", "llm/rehearsal"}},
 	// rehearsal reads the answers that tools gave, so it knows the envelope.
@@ -41,7 +41,9 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// a conversation is a log in state, and reading it can end in state's own words (a gap).
 	"internal/gateway":  {ours: []string{"state", "access", "agent", "audit", "auth", "confirm", "fault", "httpx", "mcpserver", "result", "seal", "telemetry"}},
 	"internal/database": {ours: []string{"access", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
-	"internal/state":    {ours: []string{"access", "confirm", "fault"}, outside: []string{"github.com/redis/go-redis/v9"}},
+	// two domains embed SQLite; opening it, its transactions and its ledger are the same for both.
+	"internal/sqlite": {ours: []string{"access", "confirm", "fault"}, outside: []string{"modernc.org/sqlite"}},
+	"internal/state":  {ours: []string{"access", "confirm", "fault"}, outside: []string{"github.com/redis/go-redis/v9"}},
 	// an event takes its request and trace ids from the context.
 	"internal/audit":           {ours: []string{"access", "fault", "telemetry"}},
 	"internal/httpx":           {ours: []string{"access", "fault", "telemetry"}},

@@ -77,12 +77,3 @@ create table if not exists quotas (
   amount   real not null,
   primary key (quarter, owner_id)
 ) strict, without rowid;
-
--- Receipts of confirmed changes, written in the same transaction.
-create table if not exists confirmations (
-  id            text primary key,
-  owner_issuer  text not null,
-  owner_subject text not null,
-  tool          text not null,
-  receipt       text not null
-) strict, without rowid;

@@ -55,14 +55,14 @@ func (s *SQLite) Customer(ctx context.Context, scope Scope, id string) (c Custom
 	in := scope.owners()
 	var created, updated int64
 	a := &c.Address
-	err = s.in(ctx).QueryRowContext(ctx, selectCustomer+in.String(), append([]any{id}, in.args...)...).Scan(
+	err = s.In(ctx).QueryRowContext(ctx, selectCustomer+in.String(), append([]any{id}, in.args...)...).Scan(
 		&c.ID, &c.Name, &c.Email, &c.Company, &c.Industry, &c.Phone, &a.Street, &a.City, &a.State, &a.Zip, &a.Country,
 		&c.AccountOwner, &c.Tier, &c.AnnualRevenue, &created, &updated, &c.Version)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Customer{}, false, nil
 	}
 	if err != nil {
-		return Customer{}, false, sqliteFault(ctx, err)
+		return Customer{}, false, s.Fault(ctx, err)
 	}
 	c.CreatedAt, c.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
 	c.OpenDeals, c.OpenName, err = s.openDeals(ctx, scope, id)
@@ -75,8 +75,8 @@ where d.customer_id = ? and d.stage not in ('CLOSED_WON', 'CLOSED_LOST') and `
 
 func (s *SQLite) openDeals(ctx context.Context, scope Scope, customer string) (count int, names []string, err error) {
 	in := scope.owners()
-	rows, err := s.in(ctx).QueryContext(ctx, selectOpenDeals+in.String()+" order by d.id limit ?", append(append([]any{customer}, in.args...), namesShown)...)
-	err = each(ctx, rows, err, func() error {
+	rows, err := s.In(ctx).QueryContext(ctx, selectOpenDeals+in.String()+" order by d.id limit ?", append(append([]any{customer}, in.args...), namesShown)...)
+	err = s.Each(ctx, rows, err, func() error {
 		var name string
 		if err := rows.Scan(&name, &count); err != nil {
 			return err
@@ -85,20 +85,6 @@ func (s *SQLite) openDeals(ctx context.Context, scope Scope, customer string) (c
 		return nil
 	})
 	return count, names, err
-}
-
-// each reads rows to their end, however a query began.
-func each(ctx context.Context, rows *sql.Rows, err error, read func() error) error {
-	if err != nil {
-		return sqliteFault(ctx, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := read(); err != nil {
-			return sqliteFault(ctx, err)
-		}
-	}
-	return sqliteFault(ctx, rows.Err())
 }
 
 const dealColumns = `
@@ -122,11 +108,11 @@ func (s *SQLite) Deal(ctx context.Context, scope Scope, id string) (d Deal, foun
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	in := scope.owners()
-	err = d.scan(s.in(ctx).QueryRowContext(ctx, selectDeal+in.String(), append([]any{id}, in.args...)...))
+	err = d.scan(s.In(ctx).QueryRowContext(ctx, selectDeal+in.String(), append([]any{id}, in.args...)...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Deal{}, false, nil
 	}
-	return d, err == nil, sqliteFault(ctx, err)
+	return d, err == nil, s.Fault(ctx, err)
 }
 
 // A page of everybody's deals is a stretch of one index. Of somebody's it is a
@@ -144,9 +130,9 @@ func (s *SQLite) Deals(ctx context.Context, scope Scope, q DealQuery) ([]Deal, e
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	statement, args := dealsStatement(scope, q)
-	rows, err := s.in(ctx).QueryContext(ctx, statement, args...)
+	rows, err := s.In(ctx).QueryContext(ctx, statement, args...)
 	var deals []Deal
-	err = each(ctx, rows, err, func() error {
+	err = s.Each(ctx, rows, err, func() error {
 		var d Deal
 		err := d.scan(rows)
 		deals = append(deals, d)
@@ -226,9 +212,9 @@ func (s *SQLite) Sums(ctx context.Context, scope Scope, q Quarter) (Sums, error)
 	defer cancel()
 	in := scope.owners()
 	sums := Sums{Stages: map[string]StageSum{}}
-	rows, err := s.in(ctx).QueryContext(ctx, selectSums+in.String()+" group by d.stage",
+	rows, err := s.In(ctx).QueryContext(ctx, selectSums+in.String()+" group by d.stage",
 		append([]any{q.From().Format(time.DateOnly), q.Until().Format(time.DateOnly)}, in.args...)...)
-	err = each(ctx, rows, err, func() error {
+	err = s.Each(ctx, rows, err, func() error {
 		var stage string
 		var sum StageSum
 		err := rows.Scan(&stage, &sum.Count, &sum.Value, &sum.Weighted)
@@ -238,6 +224,6 @@ func (s *SQLite) Sums(ctx context.Context, scope Scope, q Quarter) (Sums, error)
 	if err != nil {
 		return Sums{}, err
 	}
-	err = s.in(ctx).QueryRowContext(ctx, selectTarget+in.String(), append([]any{q.String()}, in.args...)...).Scan(&sums.Target)
-	return sums, sqliteFault(ctx, err)
+	err = s.In(ctx).QueryRowContext(ctx, selectTarget+in.String(), append([]any{q.String()}, in.args...)...).Scan(&sums.Target)
+	return sums, s.Fault(ctx, err)
 }

@@ -16,7 +16,7 @@ where id = ? and version = ? and stage not in ('CLOSED_WON', 'CLOSED_LOST') and 
 // CloseDeal closes a deal that is as it was seen.
 func (s *SQLite) CloseDeal(ctx context.Context, scope Scope, c Closing) (bool, error) {
 	in := scope.owners()
-	n, err := s.exec(ctx, updateDeal+in.String()+")", append([]any{
+	n, err := s.Exec(ctx, updateDeal+in.String()+")", append([]any{
 		c.Stage, c.Value, c.Probability, c.LossReason, c.Notes, c.At.Format(time.DateOnly), c.At.UnixMilli(), c.ID, c.Version,
 	}, in.args...)...)
 	return n == 1, err
@@ -29,7 +29,7 @@ where id = ? and version = ? and deleted_at is null and owner_id in (select k.id
 // DeleteCustomer leaves a tombstone of a customer that is as it was seen.
 func (s *SQLite) DeleteCustomer(ctx context.Context, scope Scope, t Tombstone) (bool, error) {
 	in := scope.owners()
-	n, err := s.exec(ctx, buryCustomer+in.String()+")", append([]any{
+	n, err := s.Exec(ctx, buryCustomer+in.String()+")", append([]any{
 		t.At.UnixMilli(), t.By, t.At.UnixMilli(), t.ID, t.Version,
 	}, in.args...)...)
 	return n == 1, err
@@ -37,9 +37,9 @@ func (s *SQLite) DeleteCustomer(ctx context.Context, scope Scope, t Tombstone) (
 
 // Fill adds what is missing, all of it or nothing.
 func (s *SQLite) Fill(ctx context.Context, rows company.Sales) (err error) {
-	tx, err := s.write.BeginTx(ctx, nil)
+	tx, err := s.Begin(ctx)
 	if err != nil {
-		return sqliteFault(ctx, err)
+		return s.Fault(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit there is nothing to undo
 	f := &filling{ctx: ctx, tx: tx, owners: map[string]int64{}}
@@ -54,9 +54,9 @@ func (s *SQLite) Fill(ctx context.Context, rows company.Sales) (err error) {
 	}
 	f.run("analyze")
 	if f.err != nil {
-		return sqliteFault(ctx, f.err)
+		return s.Fault(ctx, f.err)
 	}
-	return sqliteFault(ctx, tx.Commit())
+	return s.Fault(ctx, tx.Commit())
 }
 
 const (

@@ -119,3 +119,14 @@ type StageSum struct {
 
 // namesShown is how many open deals of a customer are named.
 const namesShown = 10
+
+// storeTimeout bounds a call whose context has no deadline.
+const storeTimeout = 5 * time.Second
+
+// bounded gives a deadline to a call that has none.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, storeTimeout)
+}

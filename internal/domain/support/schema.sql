@@ -51,12 +51,3 @@ create index if not exists articles_category on articles (category, created_at, 
 -- has nothing left to do but to split at spaces. They name their row by n.
 create virtual table if not exists tickets_words using fts5 (head, body, content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '2 3');
 create virtual table if not exists articles_words using fts5 (head, body, content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '2 3');
-
--- Receipts of confirmed changes, written in the same transaction.
-create table if not exists confirmations (
-  id            text primary key,
-  owner_issuer  text not null,
-  owner_subject text not null,
-  tool          text not null,
-  receipt       text not null
-) strict, without rowid;

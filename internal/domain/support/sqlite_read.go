@@ -104,11 +104,11 @@ func one[T any](ctx context.Context, s *SQLite, of shelf[T], scope Scope, id str
 	defer cancel()
 	where := scope.rows(of.kind)
 	where.and("t.id = ?", id)
-	found1 := s.in(ctx).QueryRowContext(ctx, "select "+of.columns+", 0.0 from "+of.table+" t where "+where.String(), where.args...)
+	found1 := s.In(ctx).QueryRowContext(ctx, "select "+of.columns+", 0.0 from "+of.table+" t where "+where.String(), where.args...)
 	if err = of.scan(&row, found1.Scan); errors.Is(err, sql.ErrNoRows) {
 		return row, false, nil
 	}
-	return row, err == nil, sqliteFault(ctx, err)
+	return row, err == nil, s.Fault(ctx, err)
 }
 
 // Tickets returns a page.
@@ -137,19 +137,19 @@ func find[T any](ctx context.Context, s *SQLite, of shelf[T], where clause, q Qu
 	if q.Scored() {
 		statement, args = of.best(where, q, after, limit)
 	}
-	rows, err := s.in(ctx).QueryContext(ctx, statement, args...)
+	rows, err := s.In(ctx).QueryContext(ctx, statement, args...)
 	if err != nil {
-		return nil, sqliteFault(ctx, err)
+		return nil, s.Fault(ctx, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var row T
 		if err := of.scan(&row, rows.Scan); err != nil {
-			return nil, sqliteFault(ctx, err)
+			return nil, s.Fault(ctx, err)
 		}
 		found = append(found, row)
 	}
-	return found, sqliteFault(ctx, rows.Err())
+	return found, s.Fault(ctx, rows.Err())
 }
 
 // newest is the statement for a query without words.

@@ -17,7 +17,7 @@ where t.id = ? and t.version = ? and t.status <> 'closed' and `
 // CloseTicket closes a ticket that is as it was seen.
 func (s *SQLite) CloseTicket(ctx context.Context, scope Scope, c Closing) (bool, error) {
 	in := scope.rows(tickets)
-	n, err := s.exec(ctx, closeStatement+in.String(), append([]any{
+	n, err := s.Exec(ctx, closeStatement+in.String(), append([]any{
 		c.Resolution, c.ResolutionType, c.CustomerNotified, c.By, c.At.UnixMilli(), c.At.UnixMilli(), c.ID, c.Version.Number,
 	}, in.args...)...)
 	return n == 1, err
@@ -25,9 +25,9 @@ func (s *SQLite) CloseTicket(ctx context.Context, scope Scope, c Closing) (bool,
 
 // Fill adds what is missing, all of it or nothing.
 func (s *SQLite) Fill(ctx context.Context, rows company.Support) error {
-	tx, err := s.write.BeginTx(ctx, nil)
+	tx, err := s.Begin(ctx)
 	if err != nil {
-		return sqliteFault(ctx, err)
+		return s.Fault(ctx, err)
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to undo
 	f := &filling{ctx: ctx, tx: tx, prepared: map[string]*sql.Stmt{}}
@@ -39,9 +39,9 @@ func (s *SQLite) Fill(ctx context.Context, rows company.Support) error {
 	}
 	f.run("analyze")
 	if f.err != nil {
-		return sqliteFault(ctx, f.err)
+		return s.Fault(ctx, f.err)
 	}
-	return sqliteFault(ctx, tx.Commit())
+	return s.Fault(ctx, tx.Commit())
 }
 
 const (

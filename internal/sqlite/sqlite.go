@@ -1,0 +1,231 @@
+// Package sqlite is the one room that opens SQLite: one connection that writes,
+// a few that read what was committed, transactions carried in the context, and
+// the ledger of confirmed changes.
+//
+// It knows no table of any domain but the ledger's, and decides nothing about
+// who may see what: a store built on it asks for rows with its own filter. Start
+// with [Open].
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
+)
+
+// DB is a file or a database in memory. It is safe for concurrent use.
+type DB struct {
+	name  string // of the store, in what people are told: "sales"
+	write *sql.DB
+	read  *sql.DB // in memory: the same single connection
+}
+
+const (
+	storeTimeout = 5 * time.Second // bounds a call whose context has no deadline
+	busyTimeout  = 2 * time.Second // how long a statement waits for another process's write
+	cacheSize    = 16 << 20        // bytes of the file that each connection keeps in memory
+	maxReads     = 8               // connections that read a file
+)
+
+// ledger is the table of receipts. They are text: a receipt is given back byte
+// for byte.
+const ledger = `create table if not exists confirmations (
+	id text primary key, owner_issuer text not null, owner_subject text not null, tool text not null, receipt text not null
+) strict, without rowid`
+
+// Open opens the file, or makes it; an empty path is a database in memory that
+// is gone when it is closed. The schema, statements that may run again, and the
+// ledger are made where they are missing. name is what people know the store as.
+func Open(ctx context.Context, name, path, schema string) (*DB, error) {
+	db := &DB{name: name}
+	var err error
+	if db.write, err = open(path, false); err != nil {
+		return nil, err
+	}
+	db.write.SetMaxOpenConns(1)
+	db.read = db.write
+	ctx, cancel := Bounded(ctx)
+	defer cancel()
+	if _, err := db.write.ExecContext(ctx, schema+";\n"+ledger); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the %s store: %w", name, err), db.Close())
+	}
+	if path == "" {
+		return db, nil
+	}
+	if db.read, err = open(path, true); err != nil {
+		return nil, errors.Join(err, db.write.Close())
+	}
+	db.read.SetMaxOpenConns(maxReads)
+	db.read.SetMaxIdleConns(maxReads)
+	return db, nil
+}
+
+func open(path string, readOnly bool) (*sql.DB, error) {
+	options := url.Values{"_txlock": {"immediate"}, "_pragma": {
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "foreign_keys(1)", fmt.Sprintf("cache_size(-%d)", cacheSize>>10),
+	}}
+	if path == "" {
+		return sql.Open("sqlite", "file::memory:?"+options.Encode())
+	}
+	if readOnly {
+		options.Add("_pragma", "query_only(1)")
+	}
+	whole, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: whole, RawQuery: options.Encode()}).String())
+}
+
+// Close closes every connection.
+func (db *DB) Close() error {
+	if db.read == db.write {
+		return db.write.Close()
+	}
+	return errors.Join(db.read.Close(), db.write.Close())
+}
+
+// Bounded gives a deadline to a call that has none.
+func Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, storeTimeout)
+}
+
+// Querier is what a transaction and a pool have in common.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// transaction is the key under which Change carries its transaction.
+type transaction struct{ db *DB }
+
+// In is where a read runs: in the transaction of the context, when there is one.
+func (db *DB) In(ctx context.Context) Querier {
+	if tx, ok := ctx.Value(transaction{db}).(*sql.Tx); ok {
+		return tx
+	}
+	return db.read
+}
+
+// Change runs fn in one transaction. It holds the only right to write from its
+// start, so that nothing that fn reads can change before its end.
+func (db *DB) Change(ctx context.Context, fn func(context.Context) error) error {
+	ctx, cancel := Bounded(ctx)
+	defer cancel()
+	tx, err := db.write.BeginTx(ctx, nil)
+	if err != nil {
+		return db.Fault(ctx, err)
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit there is nothing to undo
+	if err := fn(context.WithValue(ctx, transaction{db}, tx)); err != nil {
+		return err
+	}
+	return db.Fault(ctx, tx.Commit())
+}
+
+// Begin starts a transaction for filling a store; its caller ends it.
+func (db *DB) Begin(ctx context.Context) (*sql.Tx, error) {
+	tx, err := db.write.BeginTx(ctx, nil)
+	return tx, db.Fault(ctx, err)
+}
+
+// Exec runs a statement of a change and returns how many rows it touched. It
+// works only inside Change.
+func (db *DB) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	tx, ok := ctx.Value(transaction{db}).(*sql.Tx)
+	if !ok {
+		return 0, errors.New("a change outside of a transaction")
+	}
+	result, err := tx.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return 0, db.Fault(ctx, err)
+	}
+	return result.RowsAffected()
+}
+
+// Keep writes a receipt into the transaction of the context. A second one of
+// the same id fails, and so undoes the change that it came with.
+func (db *DB) Keep(ctx context.Context, r confirm.Receipt) error {
+	_, err := db.Exec(ctx, `insert into confirmations (id, owner_issuer, owner_subject, tool, receipt) values (?, ?, ?, ?, ?)`,
+		string(r.ID), r.Owner.Issuer, r.Owner.Subject, r.Tool, string(r.Answer))
+	return err
+}
+
+// Find returns an owner's receipt, byte for byte.
+func (db *DB) Find(ctx context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
+	ctx, cancel := Bounded(ctx)
+	defer cancel()
+	var receipt string
+	err := db.In(ctx).QueryRowContext(ctx, `select receipt from confirmations where id = ? and owner_issuer = ? and owner_subject = ?`,
+		string(id), owner.Issuer, owner.Subject).Scan(&receipt)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, false, nil
+	}
+	return json.RawMessage(receipt), err == nil, db.Fault(ctx, err)
+}
+
+// Each reads rows to their end, however the query began, and closes them.
+func (db *DB) Each(ctx context.Context, rows *sql.Rows, err error, read func() error) error {
+	if err != nil {
+		return db.Fault(ctx, err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := read(); err != nil {
+			return db.Fault(ctx, err)
+		}
+	}
+	return db.Fault(ctx, rows.Err())
+}
+
+// Holds reads whether a table has what a probe, `select exists (…)`, asks for.
+// When it has not, that is SERVICE_UNAVAILABLE with the table's name: an empty
+// store is not ready.
+func (db *DB) Holds(ctx context.Context, table, probe string) error {
+	ctx, cancel := Bounded(ctx)
+	defer cancel()
+	var some bool
+	if err := db.read.QueryRowContext(ctx, probe).Scan(&some); err != nil {
+		return db.Fault(ctx, err)
+	}
+	if !some {
+		return fault.ServiceDown.New("The table %s of the %s store is empty.", table, db.name).Suggest("Seed the store.")
+	}
+	return nil
+}
+
+// Fault turns what the driver says into a fault. The cause is kept for the log.
+func (db *DB) Fault(ctx context.Context, err error) error {
+	var known *fault.Error
+	var failed *driver.Error
+	switch {
+	case err == nil || errors.As(err, &known):
+		return err
+	case ctx.Err() != nil:
+		return fault.Timeout.New("The %s store did not answer in time.", db.name).Because(err)
+	case !errors.As(err, &failed): // the pool, not the engine
+		return fault.ServiceDown.New("The %s store cannot be reached.", db.name).Because(err)
+	}
+	switch failed.Code() & 0xff {
+	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED, codes.SQLITE_INTERRUPT:
+		return fault.Timeout.New("The %s store was busy for too long.", db.name).Because(err)
+	case codes.SQLITE_CANTOPEN, codes.SQLITE_IOERR, codes.SQLITE_NOTADB, codes.SQLITE_CORRUPT, codes.SQLITE_FULL:
+		return fault.ServiceDown.New("The %s store cannot be reached.", db.name).Because(err)
+	}
+	return fault.DatabaseError.New("The %s store could not carry out the request.", db.name).Because(err)
+}
