@@ -8,7 +8,6 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/database"
-	"countersign.dev/internal/fault"
 	"countersign.dev/internal/tool"
 )
 
@@ -272,19 +271,10 @@ func (s *Server) delete(ctx context.Context, _ deleteInput, seen deleteFacts, _ 
 	if err != nil {
 		return deleted{}, err
 	}
-	if err := one(database.Exec(ctx, s.db, endEmployment, seen.ID, actor(who))); err != nil {
+	if err := database.ExecOne(ctx, s.db, endEmployment, seen.ID, actor(who)); err != nil {
 		return deleted{}, err
 	}
 	return deleted{Deleted: true, EmployeeID: seen.ID, EmployeeName: seen.Name, Message: "Employee " + seen.Name + " has been deleted."}, nil
-}
-
-// one makes sure that a statement changed one row. That it changed none means
-// that the tool table and the policies disagree: nothing may look done.
-func one(changed int64, err error) error {
-	if err == nil && changed != 1 {
-		err = fault.OperationFailed.New("The record could not be changed. Nothing was changed.")
-	}
-	return err
 }
 
 // actor is how a record names who changed it.

@@ -142,7 +142,7 @@ const setSalary = `
 update hr.employees set salary_cents = $2, updated_at = now() where id = $1 and status = 'ACTIVE'`
 
 func (s *Server) updateSalary(ctx context.Context, _ salaryInput, seen salaryFacts, _ confirm.Stamp) (salaryChanged, error) {
-	if err := one(database.Exec(ctx, s.db, setSalary, seen.ID, seen.NewCents)); err != nil {
+	if err := database.ExecOne(ctx, s.db, setSalary, seen.ID, seen.NewCents); err != nil {
 		return salaryChanged{}, err
 	}
 	amount := dollars(seen.NewCents)
