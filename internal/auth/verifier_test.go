@@ -251,7 +251,7 @@ func TestIdentityIssuerCannotActAsTheGateway(t *testing.T) {
 func TestCachedTokenStillExpires(t *testing.T) {
 	r := newRig(t)
 	raw := r.token(set("exp", r.now().Add(time.Minute).Unix()))
-	if r.accepts(raw) != r.accepts(raw) {
+	if first, again := r.accepts(raw), r.accepts(raw); first != again {
 		t.Error("the second verification made another principal: it was not cached")
 	}
 	r.advance(time.Minute + auth.Leeway)

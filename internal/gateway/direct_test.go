@@ -44,7 +44,7 @@ func TestWhoAndWhat(t *testing.T) {
 		t.Errorf("user: got %s", body)
 	}
 	var tools struct {
-		Model string
+		Model   string
 		Tools   []struct{ Name, Server string }
 		Servers []struct {
 			Name      string
