@@ -5,9 +5,11 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -18,7 +20,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The documents about configuration and limits are held against the code.
+// What the documents say about configuration, limits and adding a tool is held
+// against the code.
 
 const (
 	repository  = "../.."
@@ -138,6 +141,36 @@ func present(n *yaml.Node, path []string) bool {
 		}
 	}
 	return false
+}
+
+// shownTool is the file of a tool that CONTRIBUTING.md shows.
+var shownTool = regexp.MustCompile("(?s)`(internal/domain/[^`]+\\.go)`:\n\n```go\n(package .*?)```")
+
+func TestShownToolCompiles(t *testing.T) {
+	shown := shownTool.FindStringSubmatch(read(t, "CONTRIBUTING.md"))
+	if shown == nil {
+		t.Fatal("no file of a tool is shown")
+	}
+	root, err := filepath.Abs(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	file, overlay := filepath.Join(folder, "shown.go"), filepath.Join(folder, "overlay.json")
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, shown[1]): file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string][]byte{file: []byte(shown[2]), overlay: replace} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "./"+filepath.Dir(shown[1]))
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Errorf("%s does not compile: %v\n%s", shown[1], err, out)
+	}
 }
 
 // limitHome is the last cell of a row of docs/limits.md: a file, and what stands
