@@ -1,0 +1,160 @@
+package main
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/result"
+)
+
+// draws makes random questions to every tool there is, from its schema and from
+// what the sample company has.
+type draws struct {
+	*rand.Rand
+	askers  []asker
+	tools   []drawnTool
+	pools   map[string][]any // values for an input, by its name
+	cursors []any            // of everyone's answers so far
+}
+
+// drawnTool is a tool that is drawn, with the schemas of its inputs.
+type drawnTool struct {
+	server, name string
+	fields       schema
+	required     []string
+	roles        []string
+}
+
+func newDraws(t *testing.T, w *whole, seed uint64) *draws {
+	d := &draws{Rand: rand.New(rand.NewPCG(seed, 1)), pools: poolsOf(w.company)}
+	for _, server := range slices.Sorted(maps.Keys(w.runners)) {
+		for _, info := range w.runners[server].Visible(catalogue()) {
+			d.tools = append(d.tools, drawn(t, server, info))
+		}
+	}
+	for _, a := range company.Accounts() {
+		d.askers = append(d.askers, asker{a.Email, a.Roles})
+	}
+	for _, e := range w.company.Active() {
+		d.askers = append(d.askers, asker{e.Email, nil})
+	}
+	return d
+}
+
+func drawn(t *testing.T, server string, info result.ToolInfo) drawnTool {
+	t.Helper()
+	input := parsed(t, info.InputSchema)
+	fields, _ := input["properties"].(schema)
+	return drawnTool{server, info.Name, fields, texts(input["required"]), info.Roles}
+}
+
+// asker draws somebody: one of the people who can sign in with what they are,
+// or anybody with any few roles.
+func (d *draws) asker() asker {
+	a := d.askers[d.IntN(len(d.askers))]
+	if a.roles != nil {
+		return a
+	}
+	for range 1 + d.IntN(3) {
+		a.roles = append(a.roles, pick(d, roleNames()))
+	}
+	return a
+}
+
+// question draws a tool, more often one that the asker may use, and an input
+// that its schema takes.
+func (d *draws) question(a asker) (drawnTool, map[string]any) {
+	tool, in := pick(d, d.tools), map[string]any{}
+	mayUse := func() bool {
+		return slices.ContainsFunc(tool.roles, func(r string) bool { return slices.Contains(a.roles, r) })
+	}
+	for tries := 0; tries < 12 && !mayUse(); tries++ {
+		tool = pick(d, d.tools)
+	}
+	for _, name := range slices.Sorted(maps.Keys(tool.fields)) {
+		if slices.Contains(tool.required, name) || d.IntN(4) == 0 {
+			in[name] = d.value(name, tool.fields[name].(schema))
+		}
+	}
+	delete(in, "cursor")
+	if _, pages := tool.fields["cursor"]; pages && len(d.cursors) > 0 && d.IntN(8) == 0 {
+		in["cursor"] = pick(d, d.cursors)
+	}
+	return tool, in
+}
+
+// value draws a value for an input. Amounts lie above what anybody earns, so
+// that an echo is no leak.
+func (d *draws) value(name string, field schema) any {
+	if values, ok := field["enum"].([]any); ok {
+		return pick(d, values)
+	}
+	if pool := d.pools[name]; pool != nil {
+		return pick(d, pool)
+	}
+	switch field["type"] {
+	case "integer":
+		least, most := int(field["minimum"].(float64)), int(field["maximum"].(float64))
+		return least + d.IntN(most-least+1)
+	case "number":
+		return 1_000_001 + d.IntN(1_000_000)
+	case "boolean":
+		return d.IntN(2) == 0
+	}
+	if field["format"] == "date" {
+		return fixedDay.AddDate(0, 0, d.IntN(800)-600).Format("2006-01-02")
+	}
+	return "As agreed with everyone who was asked"
+}
+
+func pick[T any](d *draws, from []T) T { return from[d.IntN(len(from))] }
+
+// poolsOf are values that are somebody's or something's, by the input's name.
+func poolsOf(c *company.Company) map[string][]any {
+	const nowhere = "65a1c0000000000000009999"
+	p := map[string][]any{
+		"customer_id": {nowhere}, "deal_id": {nowhere}, "ticket_id": {"TICK-999"}, "article_id": {"KB-999"}, "employee_id": {noUUID}, "invoice_id": {noUUID},
+		"fiscal_year": {2024, 2025, 2026, 2026, 2026}, "year": {2024, 2025, 2026, 2026, 2026}, "quarter": {"2026-Q4", "Q3 2026"},
+		"query": {"*", "*", "*", "login", "password", `"sign in" -plant`, "acces*", "()&%"},
+	}
+	add := func(name string, values ...any) { p[name] = append(p[name], values...) }
+	for _, e := range c.Employees {
+		add("employee_id", e.ID)
+		add("name", e.FirstName, e.LastName, strings.ToLower(e.Name()), e.FirstName[:2])
+		add("location", e.Location)
+	}
+	for _, dep := range c.Departments {
+		add("department", dep.Name, dep.Code)
+	}
+	for i := range c.Finance().Invoices {
+		add("invoice_id", i.ID)
+		add("invoice_number", i.Number)
+	}
+	for _, r := range c.Finance().Reports {
+		add("report_number", r.Number)
+		add("month", r.Month)
+	}
+	for x := range c.Sales().Customers {
+		add("customer_id", x.ID)
+		add("owner", x.Owner)
+	}
+	for d := range c.Sales().Deals {
+		add("deal_id", d.ID)
+	}
+	for t := range c.Support().Tickets {
+		add("ticket_id", t.ID)
+	}
+	for a := range c.Support().Articles {
+		add("article_id", a.ID)
+		add("category", a.Category)
+	}
+	for v := range c.Finance().Vendors {
+		add("vendor", v.Name[:3])
+	}
+	p["manager_id"], p["root_employee_id"] = p["employee_id"], p["employee_id"]
+	return p
+}
