@@ -82,7 +82,7 @@ func columnOf(p *property, edges []string) string {
 	return strings.Join(words, "_")
 }
 
-// within keeps the rows that lie beyond every bound. A row without the number
+// beyondBounds reports whether a row lies beyond every bound. One without the number
 // stays: the list has judged it.
 func (r *reading) beyondBounds(one row) bool {
 	for _, b := range r.beyond {
