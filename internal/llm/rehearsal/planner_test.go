@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"countersign.dev/internal/agent"
-	"countersign.dev/internal/result"
 )
 
 // TestSourceKnowsNobodyByHeart holds the promise of the package comment against
