@@ -127,8 +127,24 @@ func supportStore() store {
 		}
 		return support.New(s, nil), nil
 	}
-	return documents(open, "support.db")
+	whole := documents(open, "support.db")
+	opens := whole.migrate
+	whole.migrate = func(ctx context.Context, db databaseConfig) (string, error) {
+		if _, ok := sqlitePath(db.URL); ok {
+			return opens(ctx, db)
+		}
+		s, err := support.OpenElastic(db.URL, nil) // contacts nobody: the indices are made by Migrate
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = s.Close() }()
+		return indexed, s.Migrate(ctx)
+	}
+	return whole
 }
+
+// indexed is what migrating a document store says.
+const indexed = "its indexes are there"
 
 // documentServer is a domain whose store makes its own indexes and is filled
 // through the server.
@@ -153,7 +169,7 @@ func documents[S documentServer](open func(context.Context, databaseConfig) (S, 
 			if err != nil {
 				return "", err
 			}
-			return "its indexes are there", s.Close()
+			return indexed, s.Close()
 		},
 		seed: func(ctx context.Context, db databaseConfig, c *company.Company) error {
 			s, err := open(ctx, db)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"database/sql"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/domain/support"
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/searchtest"
 )
 
@@ -31,7 +31,8 @@ func TestMain(m *testing.M) {
 	engine = searchtest.Start()
 	code := m.Run()
 	engine.Stop()
-	fmt.Println("engines: SQLite FTS5 (file, memory), " + engine.Name())
+	testkit.Ran("SQLite FTS5")
+	testkit.Ran(engine.Name())
 	os.Exit(code)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"countersign.dev/internal/embedded"
+	"countersign.dev/internal/testkit"
 )
 
 // Cluster is a running private server.
@@ -40,6 +41,7 @@ func Start() *Cluster {
 	}
 	c := &Cluster{server: server}
 	c.missing = c.letLoginsIn(ctx)
+	testkit.Ran("PostgreSQL")
 	return c
 }
 
