@@ -7,10 +7,14 @@ const MOST = 60; // spoken lines that are kept
 
 let waiting = "";
 
+// A table is walked through where it stands, not read out bar by bar.
+const isRow = (line) => line.trimStart().startsWith("|");
+
 function speak(text) {
   const place = document.getElementById("announcer");
-  if (!place || !text.trim()) return;
-  place.append(el("p", {}, text.trim()));
+  const words = text.split("\n").filter((line) => !isRow(line)).join("\n").trim();
+  if (!place || !words) return;
+  place.append(el("p", {}, words));
   while (place.children.length > MOST) place.firstChild.remove();
 }
 
@@ -23,7 +27,8 @@ export const announce = {
   /** stream speaks every sentence that the piece completes. */
   stream(piece) {
     waiting += piece;
-    const end = Math.max(waiting.lastIndexOf(". "), waiting.lastIndexOf("\n"), waiting.lastIndexOf("? "));
+    const line = waiting.lastIndexOf("\n");
+    const end = isRow(waiting.slice(line + 1)) ? line : Math.max(waiting.lastIndexOf(". "), line, waiting.lastIndexOf("? "));
     if (end < 0) return;
     speak(waiting.slice(0, end + 1));
     waiting = waiting.slice(end + 1);

@@ -14,6 +14,7 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})[^`]*$/;
 const HEADING = /^ {0,3}#{1,6} +(\S.*)$/;
 const ITEM = /^( *)([-*+]|\d{1,9}[.)]) +(\S.*)$/;
 const RULER_CELL = /^:?-+:?$/;
+const SHORT_CELL = 24; // characters
 
 /** renderMarkdown(text) returns a fragment. */
 export function renderMarkdown(text) {
@@ -85,7 +86,12 @@ function table(lines, at) {
 }
 
 function row(head, texts) {
-  return el("tr", {}, head.map((_, i) => el("td", {}, inline(texts[i] ?? ""))));
+  return el("tr", {}, head.map((_, i) => cell(texts[i] ?? "")));
+}
+
+// A date or a name is not broken: the table scrolls instead.
+function cell(text) {
+  return el("td", { class: text.length > SHORT_CELL ? "long" : null }, inline(text));
 }
 
 function cells(line) {

@@ -57,6 +57,26 @@ func TestRowsAreATableThatReadsWell(t *testing.T) {
 	p.Misses("[data-next-page]")
 }
 
+// An answer that is a table itself makes the tool's own table of the same rows
+// a mere proof, unless the reader can go on there.
+func TestRowsDoNotStandThereTwice(t *testing.T) {
+	const table = "Three:\n\n| Name | Hired |\n|---|---|\n| J. Doe | 2021-03-04 |\n\nThat is all."
+	for cursor, open := range map[string]bool{"": false, "next": true} {
+		g, p := newGateway(t), newPage(t)
+		g.on("POST /api/query", turn(listed(employees(3, cursor), object{}), object{"type": "text", "text": table[:40]}, object{"type": "text", "text": table[40:]}))
+		p.Open(g.URL)
+		p.ask("List employees")
+		p.Sees("[data-turn=done] .prose table", "J. Doe")
+		if got := eval[bool](p, `document.querySelector(".tool-result").open`); got != open {
+			t.Errorf("with cursor %q the rows are open: %v", cursor, got)
+		}
+		p.Until(`document.getElementById("announcer").textContent.includes("That is all.")`)
+		if got := p.Text("#announcer"); !strings.Contains(got, "Three:") || strings.Contains(got, "Doe") {
+			t.Errorf("spoken: %q, want the words and no table", got)
+		}
+	}
+}
+
 func TestNextPageIsTheSameCallWithTheCursor(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", turn(

@@ -138,7 +138,19 @@ class Turn {
   #flush() {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
-    if (this.#text) this.#text.node.replaceChildren(renderMarkdown(this.#text.text));
+    if (!this.#text) return;
+    this.#text.node.replaceChildren(renderMarkdown(this.#text.text));
+    if (this.#text.node.querySelector("table")) this.#foldRows();
+  }
+
+  // Rows that the answer itself shows as a table need not stand there twice. A
+  // list that goes on stays open: there the reader goes on, too.
+  #foldRows() {
+    for (const result of this.body.querySelectorAll(".tool-result[open]:not([data-kept])")) {
+      const next = result.querySelector("[data-next-page]");
+      result.dataset.kept = ""; // once; then it is the reader's
+      result.open = Boolean(next && !next.hidden);
+    }
   }
 
   #closeText() {

@@ -48,7 +48,8 @@ func chromium() string {
 
 func start(program string) (browser context.Context, end func(), err error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-background-networking", true))
+		chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1")) // what a browser wants of the world besides
 	alloc, endAlloc := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, endBrowser := chromedp.NewContext(alloc)
 	end = func() { endBrowser(); endAlloc() }

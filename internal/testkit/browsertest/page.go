@@ -22,7 +22,7 @@ import (
 const patience = 60 * time.Second
 
 // Page is one window. It notes every complaint of the browser: script errors,
-// console errors and broken content policy. Refused requests are not among
+// console errors and broken content policy. Requests that failed are not among
 // them: a test may want them, and a [Recorder] knows them.
 type Page struct {
 	t   testing.TB
@@ -30,6 +30,7 @@ type Page struct {
 
 	mu         sync.Mutex
 	complaints []string
+	refused    []string // requests that failed, told when the test did
 }
 
 // New opens a window that shares nothing with any other. Without Chromium the
@@ -68,6 +69,9 @@ func open(t testing.TB, window chromedp.ContextOption) *Page {
 		for _, complaint := range p.complaints {
 			t.Errorf("the browser complained: %s", complaint)
 		}
+		if t.Failed() {
+			t.Logf("requests that failed: %q", p.refused)
+		}
 	})
 	return p
 }
@@ -81,9 +85,18 @@ func (p *Page) listen(event any) {
 			p.complain("console: " + quoted(e.Args))
 		}
 	case *cdplog.EventEntryAdded:
-		if e.Entry.Source != cdplog.EntrySourceNetwork && (e.Entry.Level == cdplog.EntryLevelError || e.Entry.Level == cdplog.EntryLevelWarning) {
-			p.complain("log: " + e.Entry.Text)
-		}
+		p.logged(e.Entry)
+	}
+}
+
+func (p *Page) logged(e *cdplog.Entry) {
+	switch {
+	case e.Source == cdplog.EntrySourceNetwork:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.refused = append(p.refused, e.URL+": "+e.Text)
+	case e.Level == cdplog.EntryLevelError, e.Level == cdplog.EntryLevelWarning:
+		p.complain("log: " + e.Text)
 	}
 }
 
@@ -174,6 +187,7 @@ func (p *Page) Until(condition string) {
 		if (holds()) return resolve(true);
 		const watch = new MutationObserver(() => { if (holds()) { watch.disconnect(); resolve(true); } });
 		watch.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
+		document.addEventListener("focusin", () => { if (holds()) resolve(true); });
 		setTimeout(() => resolve(holds()), 15000);
 	})`
 	for {

@@ -33,19 +33,33 @@ func NewRecorder(t testing.TB) *Recorder {
 	t.Helper()
 	r := &Recorder{}
 	transport := &http.Transport{DisableCompression: true}
-	r.proxy = httptest.NewServer(&httputil.ReverseProxy{
+	r.proxy = httptest.NewServer(whole(&httputil.ReverseProxy{
 		Rewrite:        func(p *httputil.ProxyRequest) { p.Out.Header.Del("Accept-Encoding"); p.Out.Host = p.In.Host },
 		ModifyResponse: r.keep,
 		Transport:      transport,
 		FlushInterval:  -1,                                                                                             // streams arrive as they are sent
 		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }, // mostly: the window went elsewhere
-	})
+	}))
 	t.Cleanup(func() {
 		r.proxy.CloseClientConnections()
 		r.proxy.Close()
 		transport.CloseIdleConnections()
 	})
 	return r
+}
+
+// whole reads a request to its end before it is passed on: an answer that begins
+// earlier would break the connection that still sends it.
+func whole(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (r *Recorder) keep(resp *http.Response) error {

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"countersign.dev/internal/testkit/browsertest"
+)
+
+// desk is somebody at a browser, in front of a demo.
+type desk struct {
+	*browsertest.Page
+	t      *testing.T
+	demo   *process
+	record *browsertest.Recorder
+}
+
+func deskFor(t *testing.T, d *process) *desk {
+	t.Helper()
+	record := browsertest.NewRecorder(t)
+	return &desk{browsertest.NewThrough(t, record), t, d, record}
+}
+
+// TestBrowserWholeWay walks through everything that a person does at the chat
+// page, in a real browser, against a whole demo.
+func TestBrowserWholeWay(t *testing.T) {
+	d := demoFor(t)
+	t.Run("an intern is shown nobody's pay, by keyboard alone", func(t *testing.T) { internByKeyboard(deskFor(t, d)) })
+	t.Run("HR reads on, denies and approves", func(t *testing.T) { listDenyApprove(deskFor(t, d)) })
+	t.Run("a narrow window in the dark", func(t *testing.T) { narrowAndDark(deskFor(t, d)) })
+}
+
+func internByKeyboard(d *desk) {
+	d.Open(d.demo.Gateway)
+	d.signInByKeyboard("frank.davis")
+	d.Sees("#greeting", "Hello, Frank.")
+	d.ask("Show me all employee salaries")
+	d.Sees("[data-turn=done] [data-answer]", "hr-read")
+	d.ask("What is Marcus's salary?")
+	d.Until(`document.querySelectorAll("[data-turn=done]").length === 2`)
+	noPay(d.t, d.Text("body"), "Frank Davis")
+
+	d.tabTo("#sign-out", true)
+	d.Press("\r")
+	d.Sees("#sign-in", "Sign in")
+	for _, a := range d.answers() {
+		noPay(d.t, a.Body(), "Frank Davis")
+	}
+	d.heard("hr-read") // the record is no empty one
+}
+
+func listDenyApprove(d *desk) {
+	d.Open(d.demo.Gateway)
+	d.Shot("system-signed-out")
+	d.signIn("alice.chen")
+	d.Sees("#model", "not an AI model")
+	d.Shot("system-empty")
+
+	d.ask("List all employees")
+	d.Sees("[data-notice=truncation]", "Showing 50 of 50+ employees.")
+	d.Sees("[data-turn=done] [data-row-count]", "50 rows shown, more follow")
+	d.Shot("system-list")
+	d.Reload()
+	d.Sees("[data-row-count]", "50 rows shown, more follow")
+	d.Click("[data-next-page]")
+	d.Sees("[data-row-count]", "59 rows, complete")
+	d.Press(kb.Escape) // from the rows, where the focus went on, back to the question
+
+	d.askToDelete()
+	d.Click("[data-card] [data-deny]")
+	d.Sees("[data-card-state=denied] [data-card-note]", "Nothing was changed.")
+	d.seesOnce("Nothing was changed.")
+	d.seesEmployees(59)
+
+	d.askToDelete()
+	d.Shot("system-card")
+	d.Click("[data-card-state=waiting] [data-approve]")
+	d.Sees("[data-card-state=approved] [data-card-note]", deletedFrank)
+	d.Shot("system-approved")
+	d.seesOnce(deletedFrank)
+	d.Reload()
+	d.Sees("[data-outcome]", deletedFrank)
+	d.seesOnce(deletedFrank)
+	d.seesEmployees(58)
+	d.Shot("system-reloaded")
+	d.signOut()
+}
+
+const deletedFrank = "Employee Frank Davis has been deleted."
+
+// askToDelete asks for the deletion of Frank and reads the card to the letter.
+func (d *desk) askToDelete() {
+	d.t.Helper()
+	d.ask("Delete employee Frank Davis")
+	d.Sees("[data-turn=done] [data-card-state=waiting]", "Waiting for you")
+	frank := employee(d.t, "Frank Davis")
+	card := d.Text("[data-card-state=waiting]")
+	for _, want := range []string{"Delete employee Frank Davis (" + frank.Email + ")?", "cannot be undone", frank.Title, "Approve", "Deny", "left"} {
+		if !strings.Contains(card, want) {
+			d.t.Errorf("the card does not say %q:\n%s", want, card)
+		}
+	}
+	d.Until(`document.querySelectorAll("[data-card-state=waiting]").length === 1`)
+}
+
+// seesEmployees asks for all of them, reads to the last page and counts.
+func (d *desk) seesEmployees(want int) {
+	d.t.Helper()
+	d.Click("#new")
+	d.Sees("#greeting", "Hello")
+	d.ask("List all employees")
+	d.Sees("[data-turn=done] [data-next-page]", "Next page")
+	d.Click("[data-next-page]")
+	d.Sees("[data-row-count]", fmt.Sprintf("%d rows, complete", want))
+	d.Press(kb.Escape)
+	listed := browsertest.Eval[bool](d.Page, `[...document.querySelectorAll("tbody th")].some(n => n.textContent === "Frank Davis")`)
+	if listed != (want == 59) {
+		d.t.Errorf("of %d employees, Frank is one: %v", want, listed)
+	}
+}
+
+func (d *desk) seesOnce(words string) {
+	d.t.Helper()
+	if got := strings.Count(d.Text("#view"), words); got != 1 {
+		d.t.Errorf("%q is shown %d times, want once:\n%s", words, got, d.Text("#view"))
+	}
+}
+
+func narrowAndDark(d *desk) {
+	d.Prefer("dark")
+	d.Open(d.demo.Gateway)
+	d.signIn("nina.patel")
+	d.Narrow(360)
+	d.Shot("system-narrow-empty")
+	d.Click("#question")
+	d.ask("Who is on my team?")
+	d.Sees("[data-turn=done] [data-answer] table", "Marcus Johnson")
+	d.Shot("system-narrow")
+	if width := browsertest.Eval[int](d.Page, `document.documentElement.scrollWidth`); width > 360 {
+		d.t.Errorf("the page is %d pixels wide, want at most 360", width)
+	}
+}
+
+// ---- signing in and out
+
+// signIn signs in through the issuer's page.
+func (d *desk) signIn(username string) {
+	d.t.Helper()
+	d.Click("#sign-in")
+	d.Click("button[name=username][value='" + username + "']")
+	d.Until(`document.activeElement?.id === "question"`)
+}
+
+func (d *desk) signInByKeyboard(username string) {
+	d.t.Helper()
+	d.Until(`document.activeElement?.id === "sign-in"`)
+	d.Press("\r")
+	d.Until(`location.pathname === "/authorize"`)
+	d.tabTo("button[name=username][value='"+username+"']", false)
+	d.Press("\r")
+	d.Until(`document.activeElement?.id === "question"`)
+}
+
+func (d *desk) signOut() {
+	d.t.Helper()
+	d.Click("#sign-out")
+	d.Sees("#sign-in", "Sign in")
+}
+
+// tabTo presses Tab until something that matches has the focus.
+func (d *desk) tabTo(selector string, backwards bool) {
+	d.t.Helper()
+	var held []chromedp.KeyOption
+	if backwards {
+		held = append(held, chromedp.KeyModifiers(chromedp.ModifierShift))
+	}
+	there := fmt.Sprintf(`Boolean(document.activeElement?.matches(%q))`, selector)
+	for range 60 {
+		if browsertest.Eval[bool](d.Page, there) {
+			return
+		}
+		d.Press(kb.Tab, held...)
+	}
+	d.t.Fatalf("Tab does not lead to %s", selector)
+}
+
+// ask types a question and sends it with Enter.
+func (d *desk) ask(question string) {
+	d.t.Helper()
+	d.Until(`document.activeElement?.id === "question"`)
+	d.Press(question)
+	d.Press("\r")
+}
+
+// ---- what the browser was answered
+
+// answers are all answers so far. One that failed, but for the question who is
+// signed in, fails the test.
+func (d *desk) answers() []*browsertest.Answer {
+	d.t.Helper()
+	all := d.record.Answers()
+	for _, a := range all {
+		nobody := a.Status == http.StatusUnauthorized && a.URL == d.demo.Gateway+"/api/user"
+		if a.Status >= 400 && !nobody {
+			d.t.Errorf("%s %s was answered %d: %s", a.Method, a.URL, a.Status, a.Body())
+		}
+	}
+	return all
+}
+
+func (d *desk) heard(words string) {
+	d.t.Helper()
+	if !slices.ContainsFunc(d.answers(), func(a *browsertest.Answer) bool { return strings.Contains(a.Body(), words) }) {
+		d.t.Errorf("no answer held %q", words)
+	}
+}
