@@ -98,7 +98,7 @@ func (s *Server) getEmployee(ctx context.Context, in getInput) (Employee, error)
 }
 
 type listInput struct {
-	Department string `json:"department,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Filter by department name"`
+	Department string `json:"department,omitempty" jsonschema_description:"Filter by department name"`
 	Name       string `json:"name,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Part of the first name, the last name or both"`
 	ManagerID  string `json:"manager_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Only the direct reports of this manager (employee_id)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
 	Location   string `json:"location,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only people at this site, for example Seattle or Remote"`
