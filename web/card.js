@@ -93,13 +93,13 @@ class Card {
     this.deny = el("button", { type: "button", "data-deny": true, onclick: () => this.#answer(false) }, icon("cross"), "Deny");
     this.again = el("button", { type: "button", "data-check-again": true, hidden: true, onclick: () => this.#check() }, "Check again");
     this.controls = el("div", { class: "card-controls" }, this.approve, this.deny, this.again, this.clock);
-    return el("div", {}, this.bar, this.controls);
+    return (this.foot = el("div", {}, this.bar, this.controls));
   }
 
   // ---- the clock
 
   #tick() {
-    const left = Math.max(0, this.#deadline - gatewayNow());
+    const left = Math.min(THINKING_MS, Math.max(0, this.#deadline - gatewayNow())); // clocks agree to a second only
     const seconds = Math.ceil(left / 1000);
     this.clock.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} left`;
     this.bar.value = left;
@@ -196,8 +196,7 @@ class Card {
     this.dispose();
     this.#become(state, words);
     this.badge.textContent = BADGES[state] ?? "Closed";
-    show(this.controls, false);
-    show(this.bar, false);
+    show(this.foot, false);
     this.#giveFocus(this.node);
     this.#onSettled?.(this);
   }

@@ -349,7 +349,8 @@ function storedCall(message, server) {
 // A request that waits no more is told, not drawn as a card.
 function settled(event) {
   if (event.data?.status !== "pending_confirmation") return event;
-  return { ...event, message: `Asked for your approval: ${event.data.message}`, data: null };
+  const [question] = String(event.data.message ?? "").split("\n"); // the rest stood on the card
+  return { ...event, message: `Asked for your approval: ${question}`, data: null };
 }
 
 function envelopeIn(message) {

@@ -87,8 +87,8 @@ func listDenyApprove(d *desk) {
 	d.Reload()
 	d.Sees("[data-outcome]", deletedFrank)
 	d.seesOnce(deletedFrank)
-	d.seesEmployees(58)
 	d.Shot("system-reloaded")
+	d.seesEmployees(58)
 	d.signOut()
 }
 
@@ -135,13 +135,16 @@ func (d *desk) seesOnce(words string) {
 func narrowAndDark(d *desk) {
 	d.Prefer("dark")
 	d.Open(d.demo.Gateway)
-	d.signIn("nina.patel")
+	d.signIn("alice.chen")
 	d.Narrow(360)
 	d.Shot("system-narrow-empty")
 	d.Click("#question")
 	d.ask("Who is on my team?")
-	d.Sees("[data-turn=done] [data-answer] table", "Marcus Johnson")
+	d.Sees("[data-turn=done] [data-answer] table", "Jennifer Lee")
 	d.Shot("system-narrow")
+	d.ask("Increase Sarah's salary to $420,000")
+	d.Sees("[data-turn=done] [data-card-state=waiting]", "$420,000")
+	d.Shot("system-narrow-card")
 	if width := browsertest.Eval[int](d.Page, `document.documentElement.scrollWidth`); width > 360 {
 		d.t.Errorf("the page is %d pixels wide, want at most 360", width)
 	}

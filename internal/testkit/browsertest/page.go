@@ -188,7 +188,7 @@ func (p *Page) Until(condition string) {
 		const watch = new MutationObserver(() => { if (holds()) { watch.disconnect(); resolve(true); } });
 		watch.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
 		document.addEventListener("focusin", () => { if (holds()) resolve(true); });
-		setTimeout(() => resolve(holds()), 15000);
+		setTimeout(() => resolve(holds()), 20000);
 	})`
 	for {
 		holds, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](fmt.Sprintf(script, condition), chromedp.EvalAwaitPromise))
