@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/testkit"
+)
+
+// internals must never reach a person: addresses, drivers' words, statements.
+var internals = regexp.MustCompile(`(?i)127\.0\.0\.1|localhost|connection refused|dial tcp|pgx|SQLSTATE|select |postgres`)
+
+// TestOutageIsToldClearly: the database dies under a running demo.
+func TestOutageIsToldClearly(t *testing.T) {
+	d := demoFor(t)
+	if s := d.ask(t, "alice.chen", "List all employees"); len(s.rows) != 50 {
+		t.Fatalf("before the outage: got %d rows\n%s", len(s.rows), s.raw)
+	}
+	killChild(t, d.cmd.Process.Pid, "postgres")
+	d.await(t, http.StatusServiceUnavailable) // its own children answer for a moment yet
+	d.tellsOfTheOutage(t)
+	if a := send(t, "GET", d.Servers["hr"]+"/ready", "", nil); a.status != http.StatusServiceUnavailable {
+		t.Errorf("the HR server is ready without its store: %d %s", a.status, a.body)
+	}
+}
+
+// tellsOfTheOutage asks in both ways and reads what people are told.
+func (p *process) tellsOfTheOutage(t *testing.T) {
+	t.Helper()
+	a := p.call(t, "alice.chen", "list_employees", map[string]int{"limit": 1})
+	if a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "SERVICE_UNAVAILABLE") || internals.MatchString(a.body) {
+		t.Errorf("a direct call: got %d %s", a.status, a.body)
+	}
+	s := p.ask(t, "alice.chen", "List all employees")
+	if !s.done || len(s.rows) > 0 || !strings.Contains(s.raw, "SERVICE_UNAVAILABLE") || internals.MatchString(s.text) {
+		t.Errorf("a turn: got %s", s.raw)
+	}
+	if !regexp.MustCompile(`(?i)cannot be reached|not available|unavailable|not answer`).MatchString(s.text + strings.Join(s.errors, " ")) {
+		t.Errorf("the answer does not say what is wrong:\n%s", s.text)
+	}
+}
+
+// killChild kills a child of a process at once, by its name.
+func killChild(t *testing.T, parent int, name string) {
+	t.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent)) // each thread has its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(threads) == 0 {
+		testkit.Missing(t, "a /proc file system that tells the children of a process")
+	}
+	var children []byte
+	for _, path := range threads {
+		own, _ := os.ReadFile(path) // a thread may have ended
+		children = append(append(children, own...), ' ')
+	}
+	for _, field := range bytes.Fields(children) {
+		comm, _ := os.ReadFile(filepath.Join("/proc", string(field), "comm"))
+		if strings.TrimSpace(string(comm)) != name {
+			continue
+		}
+		pid, err := strconv.Atoi(string(field))
+		if err != nil {
+			t.Fatal(err)
+		}
+		child, err := os.FindProcess(pid)
+		if err == nil {
+			err = child.Kill()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Fatalf("process %d has no child %s", parent, name)
+}
+
+// TestOutageHealsWithoutARestart: the database goes and comes back, ours stay.
+// What waited for its human while it was away is still waiting.
+func TestOutageHealsWithoutARestart(t *testing.T) {
+	folder := dataFolder(t)
+	first := privatePostgres(t, folder)
+	line := newLine(t, first.AdminURL("postgres"))
+	d := demoFor(t, "--postgres", line.url)
+	marcus := employee(t, "Marcus Johnson").ID
+	id := d.openSalary(t, marcus, 150000)
+
+	if err := first.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.tellsOfTheOutage(t)
+	if a := d.confirm(t, "alice.chen", id, true); a.status != http.StatusServiceUnavailable || internals.MatchString(a.body) {
+		t.Errorf("an approval meanwhile: got %d %s", a.status, a.body)
+	}
+
+	line.leadTo(t, privatePostgres(t, folder).AdminURL("postgres"))
+	d.await(t, http.StatusOK)
+	if s := d.ask(t, "alice.chen", "List all employees"); len(s.rows) != 50 {
+		t.Errorf("after the outage: got %d rows\n%s", len(s.rows), s.raw)
+	}
+	if got := d.salary(t, marcus); got != 145000 {
+		t.Errorf("an approval that failed changed the salary to %v", got)
+	}
+	if a := d.confirm(t, "alice.chen", id, true); a.status != http.StatusOK || !strings.Contains(a.body, `"success"`) {
+		t.Errorf("the approval again: got %d %s", a.status, a.body)
+	}
+	if got := d.salary(t, marcus); got != 150000 {
+		t.Errorf("the salary is %v, want 150000", got)
+	}
+	if n := appliedIn(t, d.Audit)[id]; n != 1 {
+		t.Errorf("the audit tells %d changes, want 1", n)
+	}
+}
+
+// await makes direct calls until they are answered with the status.
+func (p *process) await(t *testing.T, status int) {
+	t.Helper()
+	deadline, tick := time.After(30*time.Second), time.NewTicker(50*time.Millisecond)
+	defer tick.Stop()
+	for {
+		a := p.call(t, "alice.chen", "list_employees", map[string]int{"limit": 1})
+		if a.status == status {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("got %d %s for 30 s, want %d", a.status, a.body, status)
+		case <-tick.C:
+		}
+	}
+}
+
+// line is the address under which a database is found, wherever it runs.
+type line struct {
+	url    string
+	target atomic.Value // host:port
+	open   sync.WaitGroup
+}
+
+func newLine(t *testing.T, address string) *line {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &line{}
+	l.leadTo(t, address)
+	u, _ := url.Parse(address)
+	u.Host = listener.Addr().String()
+	l.url = u.String()
+	l.open.Go(func() { l.serve(listener) })
+	t.Cleanup(func() { _ = listener.Close(); l.open.Wait() })
+	return l
+}
+
+func (l *line) leadTo(t *testing.T, address string) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.target.Store(u.Host)
+}
+
+func (l *line) serve(listener net.Listener) {
+	for {
+		near, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		far, err := net.Dial("tcp", l.target.Load().(string))
+		if err != nil {
+			_ = near.Close()
+			continue
+		}
+		for _, pair := range [][2]net.Conn{{near, far}, {far, near}} {
+			l.open.Go(func() {
+				_, _ = io.Copy(pair[0], pair[1])
+				_ = pair[0].Close() // ends the other direction, too
+			})
+		}
+	}
+}
