@@ -237,6 +237,7 @@ func TestNarrowWindowDoesNotScrollSideways(t *testing.T) {
 	p.Sees("#greeting", "Hello")
 	p.Shot("narrow-empty")
 	fits("empty")
+	p.Sees("[data-suggestion]", "List employees") // it moves the field that is clicked next
 	p.Click("#question")
 	p.ask("List all employees")
 	p.Sees("[data-turn=done] [data-card=n1]", "Frank")
