@@ -41,7 +41,21 @@ async function begin() {
   }
 }
 
+// Signing in leads over the issuer's page, where the place in ours is lost.
+const PLACE = "countersign.place";
+
+function keepPlace() {
+  sessionStorage.setItem(PLACE, location.hash);
+}
+
+function backToPlace() {
+  const place = sessionStorage.getItem(PLACE);
+  sessionStorage.removeItem(PLACE);
+  if (place && !location.hash) history.replaceState(null, "", place);
+}
+
 function signedIn(user) {
+  backToPlace();
   show(at("starting"), false);
   show(at("app"));
   show(at("account"));
@@ -195,6 +209,7 @@ function escape(event) {
   composer.focus();
 }
 
+for (const way of document.querySelectorAll('a[href="/login"]')) way.addEventListener("click", keepPlace);
 at("menu").addEventListener("click", toggleSidebar);
 at("new").addEventListener("click", newConversation);
 at("starting-retry").addEventListener("click", () => location.reload());

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -33,6 +34,7 @@ func TestBrowserWholeWay(t *testing.T) {
 	d := demoFor(t)
 	t.Run("an intern is shown nobody's pay, by keyboard alone", func(t *testing.T) { internByKeyboard(deskFor(t, d)) })
 	t.Run("HR reads on, denies and approves", func(t *testing.T) { listDenyApprove(deskFor(t, d)) })
+	t.Run("an approval's address survives the sign-in", func(t *testing.T) { approveByAddress(deskFor(t, d)) })
 	t.Run("a narrow window in the dark", func(t *testing.T) { narrowAndDark(deskFor(t, d)) })
 }
 
@@ -129,6 +131,29 @@ func (d *desk) seesOnce(words string) {
 	d.t.Helper()
 	if got := strings.Count(d.Text("#view"), words); got != 1 {
 		d.t.Errorf("%q is shown %d times, want once:\n%s", words, got, d.Text("#view"))
+	}
+}
+
+// approveByAddress follows the address that a client without a page of its own
+// is given.
+func approveByAddress(d *desk) {
+	marcus := employee(d.t, "Marcus Johnson").ID
+	a := d.demo.call(d.t, "alice.chen", "update_salary", map[string]any{"employee_id": marcus, "new_salary": 150000})
+	var card pendingCard
+	if err := json.Unmarshal([]byte(a.body), &card); err != nil {
+		d.t.Fatalf("%v: %s", err, a.body)
+	}
+	address, _ := card.Data["approvalUrl"].(string)
+	d.Open(address)
+	d.Click("#sign-in")
+	d.Click("button[name=username][value='alice.chen']")
+	d.Until(fmt.Sprintf(`document.activeElement?.dataset.card === %q`, card.ID))
+	d.Sees("[data-card]", "$150,000")
+	d.tabTo("[data-approve]", false)
+	d.Press("\r")
+	d.Sees("[data-card-state=approved] [data-card-note]", "150,000")
+	if got := d.demo.salary(d.t, marcus); got != 150000 {
+		d.t.Errorf("the salary is %v, want 150000", got)
 	}
 }
 
