@@ -68,7 +68,7 @@ func (p *platform) newGateway(h host, model agent.Model, servers *upstream.Upstr
 	if err != nil {
 		return nil, err
 	}
-	edge, err := mcpserver.New(upstream.Catalogue{Upstream: servers}, mcpserver.Options{
+	edge, err := mcpserver.New(gateway.Approvable(upstream.Catalogue{Upstream: servers}, h.url), mcpserver.Options{
 		Name: "countersign", Title: "Countersign", Version: buildVersion(),
 		Instructions: "Tools over the company's data, as far as you may see it. A change answers pending_confirmation and waits for its human.",
 		Verify:       h.verifier.Verify, Resource: h.url + "/mcp", AuthorizationServers: []string{h.issuer}, Log: p.log,

@@ -165,6 +165,9 @@ func TestClientsOfBothErasGetAnswers(t *testing.T) {
 				if e.Status == result.StatusPending && (e.ConfirmationID == "" || e.ConfirmationData["userId"] == nil) {
 					t.Errorf("nobody could approve %s", whole)
 				}
+				if page := p.Gateway + "/#/approve/" + e.ConfirmationID; at.audience == "gateway" && e.Status == result.StatusPending && e.ConfirmationData["approvalUrl"] != page {
+					t.Errorf("the page of the approval is %v, want %s", e.ConfirmationData["approvalUrl"], page)
+				}
 			})
 		})
 	}
