@@ -163,7 +163,7 @@ func (a ask) walk(t testing.TB, s support.Store, page int, between func(seen []s
 	t.Helper()
 	a.q.Limit, a.q.Find = page+1, support.ParseQuery(a.query)
 	for {
-		rows, err := s.Tickets(t.Context(), support.ScopeOf(a.who), a.q)
+		rows, err := s.Tickets(soon(t, time.Minute), support.ScopeOf(a.who), a.q)
 		if err != nil {
 			t.Fatalf("%q: %v", a.query, err)
 		}
@@ -252,7 +252,7 @@ func piece(r *rand.Rand, words []string) string {
 }
 
 // soon is a context that ends quickly.
-func soon(t *testing.T, d time.Duration) context.Context {
+func soon(t testing.TB, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	t.Cleanup(cancel)
 	return ctx
