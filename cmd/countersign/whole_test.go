@@ -16,6 +16,7 @@ import (
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/dbtest"
+	"countersign.dev/internal/testkit/housetest"
 	"countersign.dev/internal/tool"
 )
 
@@ -58,7 +59,7 @@ func wholeCompany(t testing.TB) *whole {
 	t.Cleanup(cluster.Stop)
 	w := &whole{company: company.At(fixedDay), runners: map[string]*tool.Runner{}, journal: &testkit.Journal{}, log: &lines{}}
 	under := ground{adminURL: cluster.Database(t, ""), folder: t.TempDir()}
-	desk := confirm.NewDesk(dbtest.NewRedis(t), w.journal, nil)
+	desk := confirm.NewDesk(housetest.NewRedis(t), w.journal, nil)
 	for _, d := range domains() {
 		db, err := d.store.demo(t.Context(), under)
 		if err == nil {

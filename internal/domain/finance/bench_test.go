@@ -10,6 +10,7 @@ import (
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/testkit/dbtest"
+	"countersign.dev/internal/testkit/housetest"
 )
 
 // What does a page of 50 cost at a million invoices of 20,000 vendors, with
@@ -41,7 +42,7 @@ var readers = map[string][]string{"finance-read": {"finance-read"}, "executive":
 func BenchmarkListInvoices(b *testing.B) {
 	h := openLarge(b)
 	for role, roles := range readers {
-		ctx := dbtest.SignedIn(b.Context(), "reader@tamshai.local", roles...)
+		ctx := housetest.SignedIn(b.Context(), "reader@tamshai.local", roles...)
 		for _, page := range []int{1, 1000} {
 			b.Run(fmt.Sprintf("%s/page-%d", role, page), func(b *testing.B) { h.benchList(b, ctx, h.pageAt(ctx, page)) })
 		}
@@ -55,7 +56,7 @@ func BenchmarkListInvoices(b *testing.B) {
 // name is asked for by a part that one, a few, hundreds and nearly all have.
 func BenchmarkListInvoicesFiltered(b *testing.B) {
 	h := openLarge(b)
-	ctx := dbtest.SignedIn(b.Context(), "reader@tamshai.local", "finance-read")
+	ctx := housetest.SignedIn(b.Context(), "reader@tamshai.local", "finance-read")
 	for _, c := range []struct {
 		name string
 		in   args

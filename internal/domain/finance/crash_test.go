@@ -20,7 +20,7 @@ import (
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/testkit"
-	"countersign.dev/internal/testkit/dbtest"
+	"countersign.dev/internal/testkit/housetest"
 	"countersign.dev/internal/tool"
 )
 
@@ -89,7 +89,7 @@ func runAsVictim() bool {
 }
 
 func bob(ctx context.Context) context.Context {
-	return dbtest.SignedIn(ctx, "bob@tamshai.local", "employee", "manager", "finance-read", "finance-write")
+	return housetest.SignedIn(ctx, "bob@tamshai.local", "employee", "manager", "finance-read", "finance-write")
 }
 
 // TestKilledApprovalIsMadeOnce: kill -9 around the change and its receipt, then
@@ -100,8 +100,8 @@ func TestKilledApprovalIsMadeOnce(t *testing.T) {
 		t.Run(stage, func(t *testing.T) {
 			h := open(t)
 			redis := miniredis.RunT(t)
-			store := dbtest.OpenRedis(t, redis.Addr())
-			h.Runner = dbtest.NewRunner(t, "finance", h.server, confirm.NewDesk(store, h.Journal, nil), h.Journal)
+			store := housetest.OpenRedis(t, redis.Addr())
+			h.Runner = housetest.NewRunner(t, "finance", h.server, confirm.NewDesk(store, h.Journal, nil), h.Journal)
 			p := h.Pending(bob(t.Context()), "approve_budget", args{"department": "Marketing", "fiscal_year": 2026, "amount": 1_000_000})
 			die(t, h, order{Redis: redis.Addr(), Confirmation: p.ID, Stage: stage})
 			if got := status(h, "MKT"); (got == "approved") != changed {
@@ -110,7 +110,7 @@ func TestKilledApprovalIsMadeOnce(t *testing.T) {
 
 			// Half a minute later its claim counts as left behind.
 			later := func() time.Time { return time.Now().Add(confirm.ClaimAge + time.Second) }
-			h.Runner = dbtest.NewRunner(t, "finance", h.server, confirm.NewDesk(store, h.Journal, later), h.Journal)
+			h.Runner = housetest.NewRunner(t, "finance", h.server, confirm.NewDesk(store, h.Journal, later), h.Journal)
 			first := string(h.Encode(h.Answer(bob(t.Context()), p.ID, true)))
 			again := string(h.Encode(h.Answer(bob(t.Context()), p.ID, true)))
 			if !strings.Contains(first, "has been approved with $1,000,000") || again != first {
@@ -202,14 +202,14 @@ func (l ledgered) Ledger() tool.Ledger { return l.ledger }
 func TestChangeWithoutReceiptIsNoChange(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		h := open(t)
-		desk := confirm.NewDesk(dbtest.NewRedis(t), h.Journal, nil)
-		h.Runner = dbtest.NewRunner(t, "finance", ledgered{h.server, brokenLedger{h.server.Ledger(), lost}}, desk, h.Journal)
+		desk := confirm.NewDesk(housetest.NewRedis(t), h.Journal, nil)
+		h.Runner = housetest.NewRunner(t, "finance", ledgered{h.server, brokenLedger{h.server.Ledger(), lost}}, desk, h.Journal)
 		p := h.Pending(bob(t.Context()), "delete_invoice", args{"invoice_id": h.id("INV-2025-009")})
 		o := h.Answer(bob(t.Context()), p.ID, true)
 		if (o.Code() == result.StatusSuccess) != lost {
 			t.Errorf("lost %v: got %s", lost, h.Encode(o))
 		}
-		h.Runner = dbtest.NewRunner(t, "finance", h.server, desk, h.Journal)
+		h.Runner = housetest.NewRunner(t, "finance", h.server, desk, h.Journal)
 		if left := len(get[[]invoice](h, bob(t.Context()), "list_invoices", args{"invoice_number": "INV-2025-009"})); (left == 0) != lost {
 			t.Errorf("lost %v: %d invoices are left", lost, left)
 		}

@@ -9,6 +9,7 @@ import (
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/testkit/dbtest"
+	"countersign.dev/internal/testkit/housetest"
 )
 
 // today is the day on which everything here happens, in the last quarter.
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 // crowdSize is how many invoices the scaled company of these tests has.
 const crowdSize = 2000
 
-type args = dbtest.Args
+type args = housetest.Args
 
 // house is one finance server with a database of its own.
 type house struct {
@@ -164,5 +165,5 @@ type budget struct {
 
 func get[T any](h *house, ctx context.Context, name string, in args) T {
 	h.Helper()
-	return dbtest.Get[T](h.House, ctx, name, in)
+	return housetest.Get[T](h, ctx, name, in)
 }

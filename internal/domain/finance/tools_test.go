@@ -14,7 +14,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/domain/finance"
-	"countersign.dev/internal/testkit/dbtest"
+	"countersign.dev/internal/testkit/housetest"
 )
 
 // The founding question: what's our Q4 budget vs actual spend? One page holds
@@ -22,7 +22,7 @@ import (
 func TestCompanyWideQuarterAddsUp(t *testing.T) {
 	h := open(t)
 	o := h.Ask(h.As("eve.thompson"), "list_budgets", args{"fiscal_year": 2026, "quarter": "Q4"})
-	rows := dbtest.Decode[[]budget](h.House, o)
+	rows := housetest.Decode[[]budget](h, o)
 	var allocated, spent, wantAllocated, wantSpent float64
 	for _, b := range rows {
 		allocated, spent = allocated+b.AllocatedAmount, spent+b.SpentAmount

@@ -9,6 +9,7 @@ import (
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/testkit/dbtest"
+	"countersign.dev/internal/testkit/housetest"
 )
 
 // today is the day on which everything here happens: the last of a month that
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 // crowdSize is how many people the scaled company of these tests has.
 const crowdSize = 1500
 
-type args = dbtest.Args
+type args = housetest.Args
 
 // house is one HR server with a database of its own.
 type house struct {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/database"
-	"countersign.dev/internal/testkit/dbtest"
+	"countersign.dev/internal/testkit/housetest"
 )
 
 // What finds parts of names looks past the policies, so it must keep to the
@@ -24,7 +24,7 @@ func TestNamesAreLookedUpWithinTheCallersScope(t *testing.T) {
 		{"person000111@tamshai.local", "employee", "tara", 0},
 		{"x@y", "auditor", "quinn", 0},
 	} {
-		got, _, err := database.Row[int](dbtest.SignedIn(t.Context(), c.who, c.role), h.DB, howMany, c.part)
+		got, _, err := database.Row[int](housetest.SignedIn(t.Context(), c.who, c.role), h.DB, howMany, c.part)
 		if err != nil || got != c.want {
 			t.Errorf("%s as %s finds %d of %q (%v), want %d", c.who, c.role, got, c.part, err, c.want)
 		}

@@ -1,0 +1,203 @@
+// Package housetest furnishes one domain with everything that the kernel runs it
+// with, whatever its store: the tools, a desk for confirmations over a Redis of
+// its own, a journal, and the people of the sample company. Start at [Open].
+package housetest
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/seal"
+	"countersign.dev/internal/state"
+	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/tool"
+)
+
+// Domain is a company domain, as the kernel runs it.
+type Domain interface {
+	Tools() []tool.Tool
+	Ledger() tool.Ledger
+}
+
+// House is one domain with everything around it that a server has.
+type House struct {
+	testing.TB
+	*tool.Runner
+	Journal *testkit.Journal
+}
+
+// Open opens a house over a domain whose store is filled.
+func Open(t testing.TB, server string, d Domain) *House {
+	t.Helper()
+	journal := &testkit.Journal{}
+	return &House{TB: t, Journal: journal, Runner: NewRunner(t, server, d, confirm.NewDesk(NewRedis(t), journal, nil), journal)}
+}
+
+// NewRunner mounts a domain's tools at a desk.
+func NewRunner(t testing.TB, server string, d Domain, desk *confirm.Desk, journal *testkit.Journal) *tool.Runner {
+	t.Helper()
+	cursors, err := seal.NewRing("cursor", seal.RandomSecret())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := tool.NewRunner(d.Tools(), tool.Options{Server: server, Cursors: cursors, Desk: desk, Ledger: d.Ledger(), Audit: journal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// NewRedis starts a Redis for one test and returns its confirmations.
+func NewRedis(t testing.TB) confirm.Store {
+	t.Helper()
+	m := miniredis.NewMiniRedis()
+	m.ClockTTL(true)
+	if err := m.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return OpenRedis(t, m.Addr())
+}
+
+// OpenRedis returns the confirmations of a Redis that runs.
+func OpenRedis(t testing.TB, address string) confirm.Store {
+	t.Helper()
+	redis, err := state.Open(t.Context(), "redis://"+address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = redis.Close() })
+	return state.NewConfirmations(redis)
+}
+
+// As signs a person of the sample company in.
+func (h *House) As(username string) context.Context {
+	h.Helper()
+	return Person(h, username)
+}
+
+// Person is somebody of the sample company, with their real roles and address.
+func Person(t testing.TB, username string) context.Context {
+	t.Helper()
+	for _, a := range company.Accounts() {
+		if a.Username == username {
+			return SignedIn(t.Context(), a.Email, a.Roles...)
+		}
+	}
+	t.Fatalf("nobody is called %s", username)
+	return nil
+}
+
+// SignedIn signs somebody in who has that verified address and those roles.
+func SignedIn(ctx context.Context, email string, roles ...string) context.Context {
+	return access.With(ctx, access.NewPrincipal(access.Claims{
+		Issuer: testkit.Issuer, Subject: "sub-" + email, Username: email, Email: email, EmailVerified: true, Roles: roles,
+	}))
+}
+
+// Args is the input of a call.
+type Args map[string]any
+
+// Ask calls a tool.
+func (h *House) Ask(ctx context.Context, name string, in Args) result.Outcome {
+	h.Helper()
+	raw, err := json.Marshal(in)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return h.Call(ctx, name, raw)
+}
+
+// CallAs calls a tool as a person of the sample company, with input as it came
+// over a wire.
+func (h *House) CallAs(username, name, input string) result.Outcome {
+	h.Helper()
+	return h.Call(h.As(username), name, json.RawMessage(input))
+}
+
+// Asker is a house, or what embeds one.
+type Asker interface {
+	testing.TB
+	Ask(ctx context.Context, name string, in Args) result.Outcome
+}
+
+// Get calls a tool that must succeed, and decodes its data.
+func Get[T any](h Asker, ctx context.Context, name string, in Args) T {
+	h.Helper()
+	return Decode[T](h, h.Ask(ctx, name, in))
+}
+
+// Decode reads the data of an outcome that must be a success.
+func Decode[T any](t testing.TB, o result.Outcome) (data T) {
+	t.Helper()
+	if o.Fault != nil {
+		t.Fatalf("got %s: %s (%v)", o.Fault.Code.Name, o.Fault.Message, o.Fault.Unwrap())
+	}
+	if err := json.Unmarshal(o.Data, &data); err != nil {
+		t.Fatalf("%v in %s", err, o.Data)
+	}
+	return data
+}
+
+// Refused calls a tool that must fail with that code.
+func (h *House) Refused(ctx context.Context, code, name string, in Args) *fault.Error {
+	h.Helper()
+	o := h.Ask(ctx, name, in)
+	if o.Fault == nil || o.Fault.Code.Name != code {
+		h.Fatalf("%s %v: got %s, want %s", name, in, h.Encode(o), code)
+	}
+	return o.Fault
+}
+
+// Pending calls a write and returns the confirmation that it waits for.
+func (h *House) Pending(ctx context.Context, name string, in Args) *result.Pending {
+	h.Helper()
+	o := h.Ask(ctx, name, in)
+	if o.Pending == nil {
+		h.Fatalf("%s %v: got %s, want a confirmation", name, in, h.Encode(o))
+	}
+	return o.Pending
+}
+
+// Apply asks for a write and approves it.
+func (h *House) Apply(ctx context.Context, name string, in Args) map[string]any {
+	h.Helper()
+	return Decode[map[string]any](h, h.Answer(ctx, h.Pending(ctx, name, in).ID, true))
+}
+
+// Inputs writes the input schema of a tool down: its fields in the order of
+// their names with their types, a required one with an exclamation mark, and an
+// ellipsis where unknown fields are taken.
+func Inputs(t testing.TB, info result.ToolInfo) string {
+	t.Helper()
+	var schema struct {
+		Properties map[string]struct{ Type string }
+		Required   []string
+		Extra      *bool `json:"additionalProperties"`
+	}
+	if err := json.Unmarshal(info.InputSchema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	out := ""
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		out += name + ":" + schema.Properties[name].Type
+		if slices.Contains(schema.Required, name) {
+			out += "!"
+		}
+		out += " "
+	}
+	if schema.Extra == nil || *schema.Extra {
+		out += "..."
+	}
+	return out
+}
