@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/browsertest"
 )
 
@@ -16,7 +17,9 @@ type page struct{ *browsertest.Page }
 
 func newPage(t *testing.T) *page {
 	t.Helper()
-	return &page{browsertest.New(t)}
+	p := &page{browsertest.New(t)}
+	testkit.Ran("Chromium")
+	return p
 }
 
 func eval[T any](p *page, script string) T { return browsertest.Eval[T](p.Page, script) }

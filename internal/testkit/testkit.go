@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,10 +112,18 @@ func Missing(t testing.TB, what string) {
 	t.Skipf("missing on this machine: %s", what)
 }
 
-// Ran writes down that tests really ran on an engine, so that a test run can end
-// with the names of all of them. It does nothing unless COUNTERSIGN_TEST_ENGINES
-// names a file.
+// named are the engines that Ran has told of in this process.
+var named sync.Map
+
+// Ran says that tests really ran on an engine: once in the output, and in the
+// file that COUNTERSIGN_TEST_ENGINES names, if any, so that a run over many
+// packages can end with the names of all of them. Go shows the output of a
+// package that passes only with -v, or when it was asked for that one alone.
 func Ran(engine string) {
+	if _, known := named.LoadOrStore(engine, true); known {
+		return
+	}
+	fmt.Println("engine that ran:", engine)
 	path := os.Getenv("COUNTERSIGN_TEST_ENGINES")
 	if path == "" {
 		return
