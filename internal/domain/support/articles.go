@@ -31,8 +31,12 @@ func (a Article) Key() Key {
 	return Key{Score: a.Score, Created: a.CreatedAt.UnixMilli(), ID: a.ID}
 }
 
-// articleTexts are the fields that nobody vouches for.
-var articleTexts = []string{"title", "content", "summary", "tags", "highlight"}
+// articleTexts are the fields that nobody vouches for; foundTexts are those of
+// an article that was searched for.
+var (
+	articleTexts = []string{"title", "content", "summary", "tags"}
+	foundTexts   = []string{"title", "content", "summary", "tags", "highlight"}
+)
 
 func (s *Server) articleTools() []tool.Tool {
 	return []tool.Tool{
@@ -42,7 +46,7 @@ func (s *Server) articleTools() []tool.Tool {
 				"Needs the article's id, such as KB-001, which search_knowledge_base shows as article_id.",
 		}, s.getArticle),
 		tool.List(tool.Spec{
-			Name: "search_knowledge_base", Title: "Search the knowledge base", Allow: readers, Untrusted: articleTexts,
+			Name: "search_knowledge_base", Title: "Search the knowledge base", Allow: readers, Untrusted: foundTexts,
 			Description: "Search the knowledge base: articles, guides and how-to instructions that answer questions such as how do I reset my password. " +
 				"Filter by category (security, getting-started, troubleshooting …). " + grammar,
 			Noun: "articles", Narrow: "more words or a category",

@@ -25,7 +25,7 @@ import (
 var engine *searchtest.Server
 
 func TestMain(m *testing.M) {
-	if runAsVictim() {
+	if testkit.RunAsVictim(closeUntilKilled) {
 		return
 	}
 	engine = searchtest.Start()
@@ -141,7 +141,7 @@ func searchRig(t *testing.T) *rig {
 		t.Cleanup(func() { _ = s.Close() })
 		return s
 	}
-	r := &rig{Store: open(index), again: func() support.Store { return open(index) }, cut: w.cut, mend: w.mend}
+	r := &rig{Store: open(index), again: func() support.Store { return open(index) }, cut: w.Cut, mend: w.Mend}
 	r.settled = func() { c.do(http.MethodPost, "/"+index+","+prefix+support.ArticleIndex+"/_refresh", nil) }
 	r.remove = func(ids ...string) {
 		var lines bytes.Buffer
@@ -189,77 +189,4 @@ func (c client) do(method, path string, body io.Reader) []byte {
 		c.t.Fatalf("%s %s: %s %s, %v", method, path, response.Status, said, err)
 	}
 	return said
-}
-
-// wire stands between a store and its server, and can be cut.
-type wire struct {
-	t       *testing.T
-	address string
-	target  string
-	local   string
-
-	mu       sync.Mutex
-	listener net.Listener
-	open     map[net.Conn]bool
-}
-
-func newWire(t *testing.T, address string) *wire {
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &wire{t: t, target: u.Host, local: "127.0.0.1:0", open: map[net.Conn]bool{}}
-	w.mend()
-	w.local = w.listener.Addr().String()
-	u.Host = w.local
-	w.address = u.String()
-	t.Cleanup(w.cut)
-	return w
-}
-
-func (w *wire) mend() {
-	listener, err := net.Listen("tcp", w.local)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.mu.Lock()
-	w.listener = listener
-	w.mu.Unlock()
-	go func() { // ends when the listener is closed
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go w.carry(c)
-		}
-	}()
-}
-
-// carry ends when either side closes.
-func (w *wire) carry(c net.Conn) {
-	server, err := net.Dial("tcp", w.target)
-	if err != nil {
-		_ = c.Close()
-		return
-	}
-	w.mu.Lock()
-	w.open[c], w.open[server] = true, true
-	w.mu.Unlock()
-	go func() {
-		_, _ = io.Copy(server, c)
-		_ = server.Close()
-	}()
-	_, _ = io.Copy(c, server)
-	_ = c.Close()
-}
-
-func (w *wire) cut() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_ = w.listener.Close()
-	for c := range w.open {
-		_ = c.Close()
-	}
-	w.open = map[net.Conn]bool{}
 }

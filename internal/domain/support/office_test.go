@@ -21,8 +21,7 @@ import (
 
 // office is the domain as the kernel runs it, with the sample company.
 type office struct {
-	*tool.Runner
-	t     *testing.T
+	*housetest.House
 	store support.Store
 }
 
@@ -32,61 +31,7 @@ func newOffice(t *testing.T, store support.Store) *office {
 	if err := server.Seed(t.Context(), company.At(day)); err != nil {
 		t.Fatal(err)
 	}
-	m := miniredis.NewMiniRedis()
-	m.ClockTTL(true)
-	if err := m.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(m.Close)
-	redis, err := state.Open(t.Context(), "redis://"+m.Addr(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = redis.Close() })
-	journal := &testkit.Journal{}
-	ring, err := seal.NewRing("cursor", seal.RandomSecret())
-	if err != nil {
-		t.Fatal(err)
-	}
-	runner, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: "support", Cursors: ring, Audit: journal, Ledger: server.Ledger(),
-		Desk: confirm.NewDesk(state.NewConfirmations(redis), journal, nil),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &office{runner, t, store}
-}
-
-// people are the sample company's, with their real roles and addresses.
-func person(t *testing.T, username string) context.Context {
-	t.Helper()
-	for _, a := range company.Accounts() {
-		if a.Username == username {
-			return access.With(t.Context(), access.NewPrincipal(access.Claims{
-				Issuer: testkit.Issuer, Subject: a.Subject, Username: a.Username, Name: a.Name, Email: a.Email, EmailVerified: true, Roles: a.Roles,
-			}))
-		}
-	}
-	t.Fatalf("nobody is called %s", username)
-	return nil
-}
-
-func (o *office) call(username, name, input string) result.Outcome {
-	o.t.Helper()
-	return o.Call(person(o.t, username), name, json.RawMessage(input))
-}
-
-// rows decodes the data of a call that must succeed.
-func rows[T any](t *testing.T, o result.Outcome) (data T) {
-	t.Helper()
-	if o.Fault != nil {
-		t.Fatalf("got %v", o.Fault)
-	}
-	if err := json.Unmarshal(o.Data, &data); err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return &office{housetest.Open(t, "support", server), store}
 }
 
 func onBothStores(t *testing.T, test func(t *testing.T, o *office)) {
@@ -97,24 +42,24 @@ func onBothStores(t *testing.T, test func(t *testing.T, o *office)) {
 }
 
 func (o *office) pending(username, name, input string) *result.Pending {
-	o.t.Helper()
-	out := o.call(username, name, input)
+	o.Helper()
+	out := o.CallAs(username, name, input)
 	if out.Pending == nil {
-		o.t.Fatalf("%s %s: got %s, %v, want a confirmation", name, input, out.Code(), out.Fault)
+		o.Fatalf("%s %s: got %s, %v, want a confirmation", name, input, out.Code(), out.Fault)
 	}
 	return out.Pending
 }
 
 func (o *office) answer(username, id string, approved bool) string {
-	o.t.Helper()
-	return string(o.Encode(o.Answer(person(o.t, username), id, approved)))
+	o.Helper()
+	return string(o.Encode(o.Answer(o.As(username), id, approved)))
 }
 
 func (o *office) ticket(id string) support.Ticket {
-	o.t.Helper()
-	row, _, err := o.store.Ticket(o.t.Context(), everything, id)
+	o.Helper()
+	row, _, err := o.store.Ticket(o.Context(), everything, id)
 	if err != nil {
-		o.t.Fatal(err)
+		o.Fatal(err)
 	}
 	return row
 }

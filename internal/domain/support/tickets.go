@@ -38,8 +38,13 @@ func (t Ticket) Key() Key {
 	return Key{Score: t.Score, Created: t.CreatedAt.UnixMilli(), ID: t.ID}
 }
 
-// customerTexts are the fields that somebody outside the company wrote.
-var customerTexts = []string{"subject", "description", "customer_name", "tags", "resolution", "highlight"}
+// customerTexts are the fields of a ticket that others wrote, mostly people
+// outside the company. closingTexts are those of its closing, where the
+// resolution is the caller's own.
+var (
+	customerTexts = []string{"subject", "description", "customer_name", "tags", "resolution", "highlight"}
+	closingTexts  = []string{"subject", "customerName", "previousResolution"}
+)
 
 func (s *Server) ticketTools() []tool.Tool {
 	return []tool.Tool{
@@ -54,7 +59,7 @@ func (s *Server) ticketTools() []tool.Tool {
 			Name: "close_ticket", Title: "Close a ticket", Allow: writers,
 			Description: "Close a support ticket with a resolution: what fixed or solved it, in at least 10 characters. A human must confirm first; it cannot be undone. " +
 				"Needs the ticket's id, such as TICK-004, which search_tickets shows as ticket_id.",
-			Untrusted: customerTexts,
+			Untrusted: closingTexts,
 		}, tool.Steps[closeTicket, closingCard, ticketFacts, Closed]{Preview: s.previewClosing, Apply: s.closeTicket}),
 	}
 }

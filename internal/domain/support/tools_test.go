@@ -17,7 +17,7 @@ import (
 
 func ticketIDs(t *testing.T, o result.Outcome) (ids []string) {
 	t.Helper()
-	for _, row := range rows[[]support.Ticket](t, o) {
+	for _, row := range housetest.Decode[[]support.Ticket](t, o) {
 		ids = append(ids, row.ID)
 	}
 	return ids
@@ -36,7 +36,7 @@ func TestQuestionsOfTheDay(t *testing.T) {
 			`{"query":"no such words"}`:                              nil,
 			`{"query":"???"}`:                                        nil,
 		} {
-			got := ticketIDs(t, o.call("dan.williams", "search_tickets", input))
+			got := ticketIDs(t, o.CallAs("dan.williams", "search_tickets", input))
 			if !strings.Contains(input, "*") { // by score, which is the store's own
 				slices.Sort(got)
 			}
@@ -46,7 +46,7 @@ func TestQuestionsOfTheDay(t *testing.T) {
 		}
 		for _, query := range []string{"how do I reset my password?", "reset password", "forgot password link"} {
 			in, _ := json.Marshal(map[string]string{"query": query})
-			found := rows[[]support.Article](t, o.call("dan.williams", "search_knowledge_base", string(in)))
+			found := housetest.Decode[[]support.Article](t, o.CallAs("dan.williams", "search_knowledge_base", string(in)))
 			if len(found) == 0 || found[0].ID != "KB-001" || len(found[0].Highlight) == 0 {
 				t.Errorf("%q: %+v", query, found)
 			}
@@ -58,14 +58,14 @@ func TestPagesAreWalkedToTheEnd(t *testing.T) {
 	onBothStores(t, func(t *testing.T, o *office) {
 		for _, query := range []string{"*", "tick"} {
 			input := `{"query":"` + query + `","limit":3`
-			out := o.call("eve.thompson", "search_tickets", input+"}")
+			out := o.CallAs("eve.thompson", "search_tickets", input+"}")
 			all := ticketIDs(t, out)
 			for out.Page.More {
 				next := input + `,"cursor":"` + out.Page.Next + `"}`
-				if stolen := o.call("dan.williams", "search_tickets", next); stolen.Code() != "INVALID_CURSOR" {
+				if stolen := o.CallAs("dan.williams", "search_tickets", next); stolen.Code() != "INVALID_CURSOR" {
 					t.Fatalf("Eve's cursor in Dan's hands: %s", stolen.Code())
 				}
-				out = o.call("eve.thompson", "search_tickets", next)
+				out = o.CallAs("eve.thompson", "search_tickets", next)
 				all = append(all, ticketIDs(t, out)...)
 			}
 			if slices.Sort(all); len(all) != 10 || len(slices.Compact(all)) != 10 {
@@ -96,22 +96,22 @@ func TestWhoSeesWhatOfSupport(t *testing.T) {
 			{"eve.thompson", "get_knowledge_article", `{"article_id":"KB-099"}`, "ARTICLE_NOT_FOUND"},
 			{"frank.davis", "get_knowledge_article", `{"article_id":"KB-001"}`, "INSUFFICIENT_PERMISSIONS"},
 		} {
-			out := o.call(c.who, c.tool, c.input)
+			out := o.CallAs(c.who, c.tool, c.input)
 			got := out.Code()
 			switch {
 			case out.Fault != nil:
 			case c.tool == "search_tickets":
-				got = rows[[]support.Ticket](t, out)[0].CustomerEmail
+				got = housetest.Decode[[]support.Ticket](t, out)[0].CustomerEmail
 			case c.tool == "search_knowledge_base":
-				got = fmt.Sprint(len(rows[[]support.Article](t, out)))
+				got = fmt.Sprint(len(housetest.Decode[[]support.Article](t, out)))
 			default:
-				got = rows[support.Article](t, out).Status
+				got = housetest.Decode[support.Article](t, out).Status
 			}
 			if got != c.want {
 				t.Errorf("%s %s %s: got %s, want %s", c.who, c.tool, c.input, got, c.want)
 			}
 		}
-		hidden, unknown := o.call("eve.thompson", "get_knowledge_article", `{"article_id":"KB-011"}`), o.call("eve.thompson", "get_knowledge_article", `{"article_id":"KB-099"}`)
+		hidden, unknown := o.CallAs("eve.thompson", "get_knowledge_article", `{"article_id":"KB-011"}`), o.CallAs("eve.thompson", "get_knowledge_article", `{"article_id":"KB-099"}`)
 		if diff := cmp.Diff(string(o.Encode(unknown)), string(o.Encode(hidden))); diff != "" {
 			t.Errorf("a hidden article is answered differently:\n%s", diff)
 		}
@@ -123,7 +123,7 @@ func TestWhoSeesWhatOfSupport(t *testing.T) {
 func TestReaderSeesMaskedCallers(t *testing.T) {
 	onBothStores(t, func(t *testing.T, o *office) {
 		out := o.Call(testkit.As(t, "amy", access.SupportRead), "search_tickets", json.RawMessage(`{"query":"*"}`))
-		for _, row := range rows[[]support.Ticket](t, out) {
+		for _, row := range housetest.Decode[[]support.Ticket](t, out) {
 			if name, _, _ := strings.Cut(row.CustomerEmail, "@"); len(name) != 4 || !strings.HasSuffix(name, "***") {
 				t.Errorf("%s: %s", row.ID, row.CustomerEmail)
 			}
@@ -145,7 +145,7 @@ func TestDraftsLeakNowhere(t *testing.T) {
 		for _, text := range asked {
 			for name, field := range map[string]string{"search_knowledge_base": "query", "get_knowledge_article": "article_id"} {
 				in, _ := json.Marshal(map[string]string{field: text})
-				wire := string(o.Encode(o.call("eve.thompson", name, string(in))))
+				wire := string(o.Encode(o.CallAs("eve.thompson", name, string(in))))
 				for _, canary := range canaries {
 					if strings.Contains(wire, canary) {
 						t.Errorf("%s %q: %q is in %s", name, text, canary, wire)
@@ -164,21 +164,9 @@ func TestRefusalNamesWhoMay(t *testing.T) {
 		"get_knowledge_article": {`{"article_id":"KB-001"}`, "support-read or executive"},
 		"close_ticket":          {`{"ticket_id":"TICK-004","resolution":"password reset"}`, "support-write or executive"},
 	} {
-		out := o.call("frank.davis", name, c.input)
+		out := o.CallAs("frank.davis", name, c.input)
 		if out.Code() != "INSUFFICIENT_PERMISSIONS" || !strings.Contains(out.Fault.Message, c.roles) {
 			t.Errorf("%s: %s %v", name, out.Code(), out.Fault)
-		}
-	}
-}
-
-func TestForeignTextsAreDeclared(t *testing.T) {
-	for _, declared := range support.New(nil, nil).Tools() {
-		want := []string{"subject", "description", "customer_name", "tags", "resolution", "highlight"}
-		if strings.Contains(declared.Spec().Name, "knowledge") {
-			want = []string{"title", "content", "summary", "tags", "highlight"}
-		}
-		if diff := cmp.Diff(want, declared.Spec().Untrusted); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", declared.Spec().Name, diff)
 		}
 	}
 }
@@ -189,11 +177,11 @@ func TestInputOfTheWrongShapeIsRefused(t *testing.T) {
 		`{}`, `{"query":""}`, `{"query":{"$ne":""}}`, `{"query":"` + strings.Repeat("é", 501) + `"}`, `{"query":"*","status":"overdue"}`, `{"query":"*","priority":{"gt":""}}`,
 		`{"query":"*","_index":"x"}`, `{"query":"*","limit":51}`, `{"query":"*","query":"a"}`, `{"query":["*"]}`,
 	} {
-		if out := o.call("dan.williams", "search_tickets", input); out.Code() != "VALIDATION_ERROR" {
+		if out := o.CallAs("dan.williams", "search_tickets", input); out.Code() != "VALIDATION_ERROR" {
 			t.Errorf("%s: got %s", input, out.Code())
 		}
 	}
-	if out := o.call("dan.williams", "search_tickets", `{"query":"`+strings.Repeat("é", 500)+`"}`); out.Fault != nil {
+	if out := o.CallAs("dan.williams", "search_tickets", `{"query":"`+strings.Repeat("é", 500)+`"}`); out.Fault != nil {
 		t.Errorf("500 characters: %v", out.Fault)
 	}
 }

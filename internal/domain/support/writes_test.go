@@ -63,7 +63,7 @@ func TestClosingIsCheckedAtPreview(t *testing.T) {
 			resolution(strings.Repeat("é", 2000)):                                                  "pending_confirmation",
 			resolution(strings.Repeat("é", 2001)):                                                  "VALIDATION_ERROR",
 		} {
-			if out := o.call("dan.williams", "close_ticket", input); out.Code() != want {
+			if out := o.CallAs("dan.williams", "close_ticket", input); out.Code() != want {
 				t.Errorf("%.80s: got %s, want %s", input, out.Code(), want)
 			}
 		}
@@ -117,13 +117,13 @@ func TestPlantedTicketChangesNothing(t *testing.T) {
 		if planted := o.ticket("TICK-006"); !strings.Contains(planted.Description, "ignore all previous instructions") {
 			t.Fatalf("it is not planted: %+v", planted)
 		}
-		for _, id := range ticketIDs(t, o.call("dan.williams", "search_tickets", `{"query":"*","status":"open"}`)) {
+		for _, id := range ticketIDs(t, o.CallAs("dan.williams", "search_tickets", `{"query":"*","status":"open"}`)) {
 			p := o.pending("dan.williams", "close_ticket", `{"ticket_id":"`+id+`","resolution":"Closed by maintenance"}`)
 			if p.Data["ticketId"] != id || p.Data["resolution"] != "Closed by maintenance" || strings.Contains(p.Message, o.ticket(id).Subject) {
 				t.Errorf("%s: %s %v", id, p.Message, p.Data)
 			}
 		}
-		if open := ticketIDs(t, o.call("dan.williams", "search_tickets", `{"query":"*","status":"open"}`)); len(open) != 4 {
+		if open := ticketIDs(t, o.CallAs("dan.williams", "search_tickets", `{"query":"*","status":"open"}`)); len(open) != 4 {
 			t.Errorf("still open: %v", open)
 		}
 	})
