@@ -260,6 +260,9 @@ func (c *config) problems() (problems []string) {
 			problems = append(problems, key+" must be a URL such as https://host")
 		}
 	}
+	if c.Model.Timeout < 0 {
+		problems = append(problems, "model.timeout must not be negative")
+	}
 	if !slices.Contains([]string{"text", "json"}, c.Log.Format) {
 		problems = append(problems, "log.format must be text or json")
 	}

@@ -51,6 +51,7 @@ func TestEveryProblemOfAConfigurationIsToldAtOnce(t *testing.T) {
 	text = strings.Replace(text, "timeout: 5s", "timeout: soon, retries: 3", 1)
 	text = strings.Replace(text, "audit: {path: /tmp/audit.jsonl}\n", "", 1)
 	text = strings.Replace(text, "  audience: gateway\n", "", 1)
+	text += "model: {timeout: -1s}\n"
 	_, err := loadText(t, text, noEnvironment, needGateway)
 	if err == nil {
 		t.Fatal("a wrong configuration was taken")
@@ -58,6 +59,7 @@ func TestEveryProblemOfAConfigurationIsToldAtOnce(t *testing.T) {
 	for _, want := range []string{
 		`line 1: unknown key "lisen"`, `line 10: unknown key "retries"`, "line 10: the value has the wrong type",
 		"line 6: the environment has no KEY", "line 7: the environment has no SECRET", "audit.path is required", "needs an audience",
+		"model.timeout must not be negative",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not told in:\n%s", want, err)

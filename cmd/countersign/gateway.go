@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/auth"
@@ -27,7 +28,8 @@ type host struct {
 	verifier *auth.Verifier
 	servers  []upstream.Server
 	model    llm.Options
-	system   string // standing instructions of the operator, added to ours
+	system   string        // standing instructions of the operator, added to ours
+	patience time.Duration // with one answer of the model; 0: the gateway's own
 }
 
 // serveGateway builds the chat host and serves it.
@@ -79,6 +81,7 @@ func (p *platform) newGateway(h host, model agent.Model, servers *upstream.Upstr
 	return gateway.New(gateway.Options{
 		Model: model, Servers: servers, Login: login, Verify: h.verifier.Verify, Redis: p.redis, Desk: p.desk, Cookies: cookies,
 		Audit: p.audit, Web: web.Files, MCP: edge.MCP(), JWKS: jwks, PublicURL: h.url, Issuers: []string{h.issuer}, Log: p.log, System: h.system,
+		Limits: gateway.Limits{Answer: h.patience},
 	})
 }
 
@@ -100,7 +103,7 @@ func gatewayCommand(ctx context.Context, p program, c command) error {
 		return pl.serveGateway(host{
 			listener: listener, url: strings.TrimSuffix(conf.PublicURL, "/"), issuer: conf.Issuer.URL,
 			clientID: conf.Issuer.ClientID, secret: conf.Issuer.ClientSecret, verifier: verifier,
-			servers: conf.upstreams(), model: llm.Options{Provider: conf.Model.Provider}, system: conf.Model.SystemPrompt,
+			servers: conf.upstreams(), model: llm.Options{Provider: conf.Model.Provider}, system: conf.Model.SystemPrompt, patience: conf.Model.Timeout,
 		})
 	})
 }

@@ -140,6 +140,7 @@ type Turn struct {
 	History  []Message // what was said before
 	Question string
 	Now      time.Time
+	Patience time.Duration // with one answer of the model, from first to last word; 0: as long as the turn has
 }
 
 // Event is one thing that happened in a turn. The set is closed: Started, Text,

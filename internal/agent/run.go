@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"unicode/utf8"
@@ -82,17 +83,37 @@ func (r *run) answer(ctx context.Context) error {
 // ask streams one answer of the model. On an error the message holds what had
 // been said before it.
 func (r *run) ask(ctx context.Context) (Message, error) {
+	ctx, done := r.patient(ctx)
+	defer done()
 	m := Message{Role: Assistant}
 	for delta, err := range r.turn.Model.Stream(ctx, r.request()) {
 		if err != nil {
-			return m, err
+			return m, r.reason(ctx, err)
 		}
 		r.take(&m, delta)
 		if r.gone {
 			break
 		}
 	}
-	return m, ctx.Err()
+	return m, r.reason(ctx, ctx.Err())
+}
+
+var errSlowModel = errors.New("the model took longer than it may")
+
+func (r *run) patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	if r.turn.Patience <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, r.turn.Patience, errSlowModel)
+}
+
+// reason tells a model that was too slow from everything else that ends it.
+func (r *run) reason(ctx context.Context, err error) error {
+	if err == nil || !errors.Is(context.Cause(ctx), errSlowModel) {
+		return err
+	}
+	return fault.Timeout.New("The model did not answer within %s.", r.turn.Patience).
+		Suggest("Ask again, or for a smaller part of it.").Because(errors.Join(errSlowModel, err))
 }
 
 func (r *run) request() Request {

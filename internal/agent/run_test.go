@@ -312,6 +312,22 @@ func TestCancelledTurnEndsAtOnce(t *testing.T) {
 	}
 }
 
+func TestSlowModelIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		slow := turn(scripted(calls("slow"), hangs), boxOf(tools{"slow": after(time.Hour, result.Outcome{Data: json.RawMessage(`1`)})}))
+		slow.Patience = 20 * time.Second
+		events, names := told(t, t.Context(), slow)
+		want(t, names, "Started ToolStarted ToolFinished Failed Done")
+		if took := time.Since(start); took != time.Hour+20*time.Second { // the tools' time is their own
+			t.Errorf("took %s", took)
+		}
+		failed := find[Failed](events)[0].Outcome
+		want(t, failed.Code(), fault.Timeout.Name)
+		want(t, failed.Fault.Message, "The model did not answer within 20s.")
+	})
+}
+
 func TestListenerWhoLeavesStopsTheTurn(t *testing.T) {
 	for _, leaveAt := range []string{"Started", "ToolStarted", "ToolFinished", "Text"} {
 		synctest.Test(t, func(t *testing.T) {

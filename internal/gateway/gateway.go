@@ -51,6 +51,7 @@ type Login interface {
 type Limits struct {
 	Turns    int           // turns of one person at a time, on this replica; 4
 	TurnTime time.Duration // of one turn; 3 minutes
+	Answer   time.Duration // of one answer of the model, several to a turn; 1 minute
 	Body     int64         // bytes of a request's body; 256 KiB
 	Rows     int           // rows of a tool's answer on a stream; 50
 	Data     int           // bytes of a tool's answer on a stream; 64 KiB
@@ -129,7 +130,8 @@ func (o *Options) fill() {
 	}
 	o.Servers = approvable{o.Servers, o.PublicURL}
 	l := &o.Limits
-	l.Turns, l.TurnTime, l.Body = cmp.Or(l.Turns, 4), cmp.Or(l.TurnTime, 3*time.Minute), cmp.Or(l.Body, 256<<10)
+	l.Turns, l.Body = cmp.Or(l.Turns, 4), cmp.Or(l.Body, 256<<10)
+	l.TurnTime, l.Answer = cmp.Or(l.TurnTime, 3*time.Minute), cmp.Or(l.Answer, time.Minute)
 	l.Rows, l.Data, l.History = cmp.Or(l.Rows, 50), cmp.Or(l.Data, 64<<10), cmp.Or(l.History, 32<<10)
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -52,6 +53,17 @@ func ordered(lines []string) []string {
 	from := slices.IndexFunc(lines, func(l string) bool { return l == "# Delete both" }) + 2
 	slices.Sort(lines[from : len(lines)-4])
 	return lines
+}
+
+func TestSlowModelEndsItsTurn(t *testing.T) {
+	r := newRig(t, func(o *gateway.Options) { o.Limits.Answer = 20 * time.Millisecond })
+	r.model.script["Who works here?"] = []step{waits}
+	got := dataOf(r.ask(alice, "Who works here?", ""))
+	for _, want := range []string{"One moment. ", `"error":"The model did not answer within 20ms."`, `"code":"TIMEOUT"`, "[DONE]"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the stream lacks %s:\n%s", want, got)
+		}
+	}
 }
 
 func TestRefusedQuestionsComeBeforeAnyStream(t *testing.T) {
