@@ -1,12 +1,9 @@
 package finance_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -24,16 +21,13 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// victim holds what a child process of this test approves until it is killed:
-// the database, the Redis, the confirmation, and where it stops.
-const victim = "COUNTERSIGN_TEST_VICTIM"
+// order is what a victim approves until it is killed.
+type order struct{ Database, Redis, Confirmation string }
 
-type order struct{ Database, Redis, Confirmation, Stage string }
-
-// stopping is a ledger that says where it is and waits to be killed there.
+// stopping is a ledger that says where it is.
 type stopping struct {
 	tool.Ledger
-	stage string
+	at func(stage string)
 }
 
 func (s stopping) Change(ctx context.Context, fn func(context.Context) error) error {
@@ -49,18 +43,11 @@ func (s stopping) Keep(ctx context.Context, r confirm.Receipt) error {
 	return err
 }
 
-func (s stopping) at(stage string) {
-	if s.stage == stage {
-		fmt.Println("now")
-		_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // until killed
-	}
-}
-
-// runAsVictim approves a confirmation as Bob, and never gets to its end.
-func runAsVictim() bool {
+// approveUntilKilled approves a confirmation as Bob, and never gets to its end.
+func approveUntilKilled(encoded string, at func(stage string)) {
 	var o order
-	if json.Unmarshal([]byte(os.Getenv(victim)), &o) != nil {
-		return false
+	if err := json.Unmarshal([]byte(encoded), &o); err != nil {
+		panic(err)
 	}
 	ctx := bob(context.Background())
 	db, err := database.Open(ctx, o.Database, nil)
@@ -78,14 +65,13 @@ func runAsVictim() bool {
 		panic(err)
 	}
 	runner, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: "finance", Cursors: cursors, Audit: journal, Ledger: stopping{server.Ledger(), o.Stage},
+		Server: "finance", Cursors: cursors, Audit: journal, Ledger: stopping{server.Ledger(), at},
 		Desk: confirm.NewDesk(state.NewConfirmations(redis), journal, nil),
 	})
 	if err != nil {
 		panic(err)
 	}
 	runner.Answer(ctx, o.Confirmation, true)
-	return true
 }
 
 func bob(ctx context.Context) context.Context {
@@ -103,7 +89,12 @@ func TestKilledApprovalIsMadeOnce(t *testing.T) {
 			store := housetest.OpenRedis(t, redis.Addr())
 			h.Runner = housetest.NewRunner(t, "finance", h.server, confirm.NewDesk(store, h.Journal, nil), h.Journal)
 			p := h.Pending(bob(t.Context()), "approve_budget", args{"department": "Marketing", "fiscal_year": 2026, "amount": 1_000_000})
-			die(t, h, order{Redis: redis.Addr(), Confirmation: p.ID, Stage: stage})
+			url, err := database.LoginURL(h.AdminURL, finance.Login, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			encoded, _ := json.Marshal(order{Database: url, Redis: redis.Addr(), Confirmation: p.ID})
+			testkit.Kill(t, string(encoded), stage)
 			if got := status(h, "MKT"); (got == "approved") != changed {
 				t.Errorf("after the crash the budget is %s", got)
 			}
@@ -121,30 +112,6 @@ func TestKilledApprovalIsMadeOnce(t *testing.T) {
 			}
 		})
 	}
-}
-
-// die starts a child that carries out the order, and kills it where it stops.
-func die(t *testing.T, h *house, o order) {
-	t.Helper()
-	url, err := database.LoginURL(h.AdminURL, finance.Login, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Database = url
-	encoded, _ := json.Marshal(o)
-	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), victim+"="+string(encoded))
-	in, _ := child.StdinPipe()
-	defer in.Close()
-	out, _ := child.StdoutPipe()
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != "now\n" {
-		t.Errorf("the child said %q, %v", line, err)
-	}
-	_ = child.Process.Kill()
-	_ = child.Wait()
 }
 
 const countReceipts = `select count(*) from confirmations`

@@ -8,6 +8,7 @@ import (
 
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/domain/finance"
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/dbtest"
 	"countersign.dev/internal/testkit/housetest"
 )
@@ -22,7 +23,7 @@ var engine struct {
 }
 
 func TestMain(m *testing.M) {
-	if runAsVictim() {
+	if testkit.RunAsVictim(approveUntilKilled) {
 		return
 	}
 	engine.Cluster = dbtest.Start()

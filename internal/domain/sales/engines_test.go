@@ -3,12 +3,9 @@ package sales_test
 import (
 	"context"
 	"database/sql"
-	"io"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -23,7 +20,7 @@ import (
 var mongoServer *mongotest.Server
 
 func TestMain(m *testing.M) {
-	if runAsVictim() {
+	if testkit.RunAsVictim(closeUntilKilled) {
 		return
 	}
 	mongoServer = mongotest.Start()
@@ -106,9 +103,17 @@ func fileRig(t *testing.T) *rig {
 
 func mongoRig(t *testing.T) *rig {
 	address, database := mongoServer.Database(t)
-	wire := newWire(t, address)
+	near, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wire := testkit.NewWire(t, near.Host)
+	near.Host, near.Path = wire.Address(), "/"
+	q := near.Query()
+	q.Set("directConnection", "true") // a replica set must not tell the client the way around
+	near.RawQuery = q.Encode()
 	open := func() sales.Store {
-		m, err := sales.OpenMongo(t.Context(), wire.address, &sales.MongoOptions{Database: database})
+		m, err := sales.OpenMongo(t.Context(), near.String(), &sales.MongoOptions{Database: database})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +128,7 @@ func mongoRig(t *testing.T) *rig {
 		_ = client.Database(database).Drop(context.Background())
 		_ = client.Disconnect(context.Background())
 	})
-	r := &rig{Store: open(), again: open, cut: wire.cut, mend: wire.mend}
+	r := &rig{Store: open(), again: open, cut: wire.Cut, mend: wire.Mend}
 	r.remove = func(hex string) {
 		id, _ := bson.ObjectIDFromHex(hex)
 		if _, err := client.Database(database).Collection("deals").DeleteOne(t.Context(), bson.D{{Key: "_id", Value: id}}); err != nil {
@@ -131,80 +136,4 @@ func mongoRig(t *testing.T) *rig {
 		}
 	}
 	return r
-}
-
-// wire stands between a store and its server, and can be cut.
-type wire struct {
-	t       *testing.T
-	address string
-	target  string
-	local   string
-
-	mu       sync.Mutex
-	listener net.Listener
-	open     map[net.Conn]bool
-}
-
-func newWire(t *testing.T, address string) *wire {
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &wire{t: t, target: u.Host, local: "127.0.0.1:0", open: map[net.Conn]bool{}}
-	w.mend()
-	w.local = w.listener.Addr().String()
-	u.Host, u.Path = w.local, "/"
-	q := u.Query()
-	q.Set("directConnection", "true") // a replica set must not tell the client the way around
-	u.RawQuery = q.Encode()
-	w.address = u.String()
-	t.Cleanup(w.cut)
-	return w
-}
-
-func (w *wire) mend() {
-	listener, err := net.Listen("tcp", w.local)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.mu.Lock()
-	w.listener = listener
-	w.mu.Unlock()
-	go func() { // ends when the listener is closed
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go w.carry(c)
-		}
-	}()
-}
-
-// carry ends when either side closes.
-func (w *wire) carry(c net.Conn) {
-	server, err := net.Dial("tcp", w.target)
-	if err != nil {
-		_ = c.Close()
-		return
-	}
-	w.mu.Lock()
-	w.open[c], w.open[server] = true, true
-	w.mu.Unlock()
-	go func() {
-		_, _ = io.Copy(server, c)
-		_ = server.Close()
-	}()
-	_, _ = io.Copy(c, server)
-	_ = c.Close()
-}
-
-func (w *wire) cut() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_ = w.listener.Close()
-	for c := range w.open {
-		_ = c.Close()
-	}
-	w.open = map[net.Conn]bool{}
 }

@@ -1,32 +1,25 @@
 package sales_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/company"
-	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/domain/sales"
 	"countersign.dev/internal/result"
-	"countersign.dev/internal/seal"
-	"countersign.dev/internal/state"
 	"countersign.dev/internal/testkit"
-	"countersign.dev/internal/tool"
+	"countersign.dev/internal/testkit/housetest"
 )
 
 // office is the domain as the kernel runs it, with the sample company.
 type office struct {
-	*tool.Runner
-	t     *testing.T
+	*housetest.House
 	store sales.Store
 }
 
@@ -36,61 +29,7 @@ func newOffice(t *testing.T, store sales.Store) *office {
 	if err := server.Seed(t.Context(), company.At(day)); err != nil {
 		t.Fatal(err)
 	}
-	m := miniredis.NewMiniRedis()
-	m.ClockTTL(true)
-	if err := m.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(m.Close)
-	redis, err := state.Open(t.Context(), "redis://"+m.Addr(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = redis.Close() })
-	journal := &testkit.Journal{}
-	ring, err := seal.NewRing("cursor", seal.RandomSecret())
-	if err != nil {
-		t.Fatal(err)
-	}
-	runner, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: "sales", Cursors: ring, Audit: journal, Ledger: server.Ledger(),
-		Desk: confirm.NewDesk(state.NewConfirmations(redis), journal, nil),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &office{runner, t, store}
-}
-
-// people are the sample company's, with their real roles and addresses.
-func person(t *testing.T, username string) context.Context {
-	t.Helper()
-	for _, a := range company.Accounts() {
-		if a.Username == username {
-			return access.With(t.Context(), access.NewPrincipal(access.Claims{
-				Issuer: testkit.Issuer, Subject: a.Subject, Username: a.Username, Name: a.Name, Email: a.Email, EmailVerified: true, Roles: a.Roles,
-			}))
-		}
-	}
-	t.Fatalf("nobody is called %s", username)
-	return nil
-}
-
-func (o *office) call(username, name, input string) result.Outcome {
-	o.t.Helper()
-	return o.Call(person(o.t, username), name, json.RawMessage(input))
-}
-
-// rows decodes the data of a call that must succeed.
-func rows[T any](t *testing.T, o result.Outcome) (data T) {
-	t.Helper()
-	if o.Fault != nil {
-		t.Fatalf("got %v", o.Fault)
-	}
-	if err := json.Unmarshal(o.Data, &data); err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return &office{housetest.Open(t, "sales", server), store}
 }
 
 const (
@@ -112,20 +51,20 @@ func onBothStores(t *testing.T, test func(t *testing.T, o *office)) {
 
 func TestTopFiveDealsClosingThisMonth(t *testing.T) {
 	onBothStores(t, func(t *testing.T, o *office) {
-		out := o.call("carol.johnson", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5}`)
+		out := o.CallAs("carol.johnson", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5}`)
 		var got []string
-		for _, d := range rows[[]sales.Deal](t, out) {
+		for _, d := range housetest.Decode[[]sales.Deal](t, out) {
 			got = append(got, d.DealName)
 		}
 		want := []string{"RetailMax Transformation", "GFP Expansion", "RetailMax Integration", "HealthCare Pilot", "TechStart Growth"}
 		if diff := cmp.Diff(want, got); diff != "" || !out.Page.More {
 			t.Errorf("more: %v (-want +got):\n%s", out.Page.More, diff)
 		}
-		next := o.call("carol.johnson", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5,"cursor":"`+out.Page.Next+`"}`)
-		if last := rows[[]sales.Deal](t, next); len(last) != 1 || last[0].DealName != "Manufacturing Starter" {
+		next := o.CallAs("carol.johnson", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5,"cursor":"`+out.Page.Next+`"}`)
+		if last := housetest.Decode[[]sales.Deal](t, next); len(last) != 1 || last[0].DealName != "Manufacturing Starter" {
 			t.Errorf("page 2: %+v", last)
 		}
-		if stolen := o.call("ryan.garcia", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5,"cursor":"`+out.Page.Next+`"}`); stolen.Code() != "INVALID_CURSOR" {
+		if stolen := o.CallAs("ryan.garcia", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5,"cursor":"`+out.Page.Next+`"}`); stolen.Code() != "INVALID_CURSOR" {
 			t.Errorf("Carol's cursor in Ryan's hands: %s", stolen.Code())
 		}
 	})
@@ -144,13 +83,13 @@ func TestPipelineOfThisQuarterByPerson(t *testing.T) {
 			"ryan.garcia":   {525_000, 315_000, 275_000, 1_750_000, 16, "deals of ryan.garcia@tamshai.local and the people who report to them"},
 			"amanda.white":  {210_000, 76_000, 0, 625_000, 0, "deals of amanda.white@tamshai.local and the people who report to them"},
 		} {
-			p := rows[sales.Pipeline](t, o.call(username, "get_pipeline", `{}`))
+			p := housetest.Decode[sales.Pipeline](t, o.CallAs(username, "get_pipeline", `{}`))
 			got := sums{p.TotalPipeline, p.WeightedPipeline, p.ClosedWon, p.Target, p.AttainmentPercent, p.Scope}
 			if diff := cmp.Diff(want, got); diff != "" || p.Quarter != "2026-Q3" {
 				t.Errorf("%s, %s (-want +got):\n%s", username, p.Quarter, diff)
 			}
 		}
-		p := rows[sales.Pipeline](t, o.call("carol.johnson", "get_pipeline", `{"quarter":"Q2 2026"}`))
+		p := housetest.Decode[sales.Pipeline](t, o.CallAs("carol.johnson", "get_pipeline", `{"quarter":"Q2 2026"}`))
 		if p.Quarter != "2026-Q2" || p.ClosedWon != 575_000 || p.TotalPipeline != 0 {
 			t.Errorf("the quarter before: %+v", p)
 		}
@@ -174,17 +113,17 @@ func TestWhoSeesACustomer(t *testing.T) {
 			{"bob.martinez", techStartID, "INSUFFICIENT_PERMISSIONS"},
 			{"auditor.demo", techStartID, "INSUFFICIENT_PERMISSIONS"},
 		} {
-			out := o.call(c.who, "get_customer", `{"customer_id":"`+c.id+`"}`)
+			out := o.CallAs(c.who, "get_customer", `{"customer_id":"`+c.id+`"}`)
 			got := out.Code()
 			if out.Fault == nil {
-				customer := rows[sales.Customer](t, out)
+				customer := housetest.Decode[sales.Customer](t, out)
 				got = customer.Email + " " + customer.Phone
 			}
 			if got != c.want {
 				t.Errorf("%s looks at %s: got %s, want %s", c.who, c.id, got, c.want)
 			}
 		}
-		hidden, unknown := o.call("amanda.white", "get_customer", `{"customer_id":"`+acmeID+`"}`), o.call("amanda.white", "get_customer", `{"customer_id":"`+nobodysID+`"}`)
+		hidden, unknown := o.CallAs("amanda.white", "get_customer", `{"customer_id":"`+acmeID+`"}`), o.CallAs("amanda.white", "get_customer", `{"customer_id":"`+nobodysID+`"}`)
 		if diff := cmp.Diff(string(o.Encode(unknown)), string(o.Encode(hidden))); diff != "" {
 			t.Errorf("a hidden customer is answered differently:\n%s", diff)
 		}
@@ -199,12 +138,12 @@ func TestRefusalNamesWhoMay(t *testing.T) {
 		"close_deal":      {`{"deal_id":"` + gfpDeal + `","outcome":"won"}`, "sales-write or executive"},
 		"delete_customer": {`{"customer_id":"` + ironID + `"}`, "sales-write or executive"},
 	} {
-		out := o.call("frank.davis", name, c.input)
+		out := o.CallAs("frank.davis", name, c.input)
 		if out.Code() != "INSUFFICIENT_PERMISSIONS" || !strings.Contains(out.Fault.Message, c.roles) {
 			t.Errorf("%s: %s %v", name, out.Code(), out.Fault)
 		}
 	}
-	if out := o.call("ryan.garcia", "close_deal", `{"deal_id":"`+ironDeal+`","outcome":"won"}`); out.Code() != "INSUFFICIENT_PERMISSIONS" {
+	if out := o.CallAs("ryan.garcia", "close_deal", `{"deal_id":"`+ironDeal+`","outcome":"won"}`); out.Code() != "INSUFFICIENT_PERMISSIONS" {
 		t.Errorf("a reader closes his own deal: %s", out.Code())
 	}
 }
@@ -213,9 +152,9 @@ func TestRefusalNamesWhoMay(t *testing.T) {
 func TestChainsStayInside(t *testing.T) {
 	onBothStores(t, func(t *testing.T, o *office) {
 		for _, out := range []result.Outcome{
-			o.call("amanda.white", "list_deals", `{}`),
-			o.call("amanda.white", "get_customer", `{"customer_id":"`+techStartID+`"}`),
-			o.call("amanda.white", "get_pipeline", `{}`),
+			o.CallAs("amanda.white", "list_deals", `{}`),
+			o.CallAs("amanda.white", "get_customer", `{"customer_id":"`+techStartID+`"}`),
+			o.CallAs("amanda.white", "get_pipeline", `{}`),
 		} {
 			wire := string(o.Encode(out))
 			for _, canary := range []string{"owner_chain", "ryan.garcia@", "carol@", "eve@", "chris.taylor@", "GFP", "RetailMax"} {
@@ -233,21 +172,21 @@ func TestHostileInputIsRefusedOrFindsNothing(t *testing.T) {
 			`{"stage": {"$ne": ""}}`, `{"owner": {"$gt": ""}}`, `{"customer_id": {"$oid": "` + acmeID + `"}}`, `{"min_value": {"$gt": 0}}`, `{"$where": "1"}`,
 			`{"stage":"CLOSED_WON","stage":"PROPOSAL"}`, `{"sort":"owner_chain"}`, `{"closing_from":"2026-02-30"}`, `{"closing_to":"' or 1=1"}`, `{"min_value":-1}`, `{"limit":51}`,
 		} {
-			if out := o.call("carol.johnson", "list_deals", input); out.Code() != "VALIDATION_ERROR" {
+			if out := o.CallAs("carol.johnson", "list_deals", input); out.Code() != "VALIDATION_ERROR" {
 				t.Errorf("%s: got %s", input, out.Code())
 			}
 		}
 		for _, text := range hostile {
 			quoted, _ := json.Marshal(map[string]string{"owner": text})
-			out := o.call("carol.johnson", "list_deals", string(quoted))
-			if deals := rows[[]sales.Deal](t, out); len(deals) != 0 {
+			out := o.CallAs("carol.johnson", "list_deals", string(quoted))
+			if deals := housetest.Decode[[]sales.Deal](t, out); len(deals) != 0 {
 				t.Errorf("owner %q finds %d deals", text, len(deals))
 			}
 		}
-		if out := o.call("carol.johnson", "list_deals", `{"closing_from":"2026-09-01","closing_to":"2026-08-01"}`); out.Code() != "INVALID_INPUT" {
+		if out := o.CallAs("carol.johnson", "list_deals", `{"closing_from":"2026-09-01","closing_to":"2026-08-01"}`); out.Code() != "INVALID_INPUT" {
 			t.Errorf("dates the wrong way round: %s", out.Code())
 		}
-		if out := o.call("carol.johnson", "list_deals", `{"owner":"Ryan.Garcia@Tamshai.Local"}`); len(rows[[]sales.Deal](t, out)) != 2 {
+		if out := o.CallAs("carol.johnson", "list_deals", `{"owner":"Ryan.Garcia@Tamshai.Local"}`); len(housetest.Decode[[]sales.Deal](t, out)) != 2 {
 			t.Error("an address in capitals is another address")
 		}
 	})
@@ -265,25 +204,7 @@ func TestInputsAreTheDocumentedOnes(t *testing.T) {
 		"delete_customer": "customer_id:string! reason:string ",
 	}
 	for _, info := range o.Visible(testkit.Person("eve", access.Executive)) {
-		var schema struct {
-			Properties map[string]struct{ Type string }
-			Required   []string
-			Extra      *bool `json:"additionalProperties"`
-		}
-		if err := json.Unmarshal(info.InputSchema, &schema); err != nil {
-			t.Fatal(err)
-		}
-		got := ""
-		for _, name := range sortedKeys(schema.Properties) {
-			got += name + ":" + schema.Properties[name].Type
-			for _, required := range schema.Required {
-				if required == name {
-					got += "!"
-				}
-			}
-			got += " "
-		}
-		if got != documented[info.Name] || schema.Extra == nil || *schema.Extra {
+		if got := housetest.Inputs(t, info); got != documented[info.Name] {
 			t.Errorf("%s:\ngot  %s\nwant %s", info.Name, got, documented[info.Name])
 		}
 		delete(documented, info.Name)
@@ -291,15 +212,6 @@ func TestInputsAreTheDocumentedOnes(t *testing.T) {
 	if len(documented) > 0 {
 		t.Errorf("not declared: %v", documented)
 	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func TestEveryCodeIsDeclaredOnce(t *testing.T) {

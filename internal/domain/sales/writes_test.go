@@ -8,36 +8,21 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/domain/sales"
-	"countersign.dev/internal/result"
-	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/housetest"
 )
 
-func (o *office) pending(username, name, input string) *result.Pending {
-	o.t.Helper()
-	out := o.call(username, name, input)
-	if out.Pending == nil {
-		o.t.Fatalf("%s %s: got %s, %v, want a confirmation", name, input, out.Code(), out.Fault)
-	}
-	return out.Pending
-}
-
-func (o *office) answer(username, id string, approved bool) string {
-	o.t.Helper()
-	return string(o.Encode(o.Answer(person(o.t, username), id, approved)))
-}
-
 func (o *office) stage(id string) string {
-	o.t.Helper()
-	d, _, err := o.store.Deal(o.t.Context(), everything, id)
+	o.Helper()
+	d, _, err := o.store.Deal(o.Context(), everything, id)
 	if err != nil {
-		o.t.Fatal(err)
+		o.Fatal(err)
 	}
 	return d.Stage
 }
 
 func TestDealIsClosedOnceByItsHuman(t *testing.T) {
 	onBothStores(t, func(t *testing.T, o *office) {
-		p := o.pending("carol.johnson", "close_deal", `{"deal_id":"`+strings.ToUpper(gfpDeal)+`","outcome":"won","notes":"Signed in person."}`)
+		p := o.PendingAs("carol.johnson", "close_deal", `{"deal_id":"`+strings.ToUpper(gfpDeal)+`","outcome":"won","notes":"Signed in person."}`)
 		want := "Close deal GFP Expansion (Global Finance Partners, in NEGOTIATION, valued at USD 750,000) as won for USD 750,000? (No actual value was given, so the deal's value is taken.)\nThis cannot be undone."
 		if p.Message != want || p.Data["valueAssumed"] != true || p.Data["dealName"] != "GFP Expansion" {
 			t.Errorf("got  %s\nwant %s\n%v", p.Message, want, p.Data)
@@ -45,25 +30,29 @@ func TestDealIsClosedOnceByItsHuman(t *testing.T) {
 		if got := o.stage(gfpDeal); got != "NEGOTIATION" {
 			t.Fatalf("asking has closed it: %s", got)
 		}
-		if got := o.answer("dan.williams", p.ID, true); !strings.Contains(got, "USER_MISMATCH") {
+		if got := o.AnswerAs("dan.williams", p.ID, true); !strings.Contains(got, "USER_MISMATCH") {
 			t.Errorf("a stranger approves: %s", got)
 		}
-		first := o.answer("carol.johnson", p.ID, true)
+		first := o.AnswerAs("carol.johnson", p.ID, true)
 		if !strings.Contains(first, `"message":"Deal GFP Expansion has been closed as won for USD 750,000."`) {
 			t.Errorf("got %s", first)
 		}
-		if again := o.answer("carol.johnson", p.ID, true); again != first {
+		if again := o.AnswerAs("carol.johnson", p.ID, true); again != first {
 			t.Errorf("the second answer differs:\n%s\n%s", first, again)
 		}
 		d, _, _ := o.store.Deal(t.Context(), everything, gfpDeal)
 		if d.Stage != "CLOSED_WON" || d.Probability != 100 || d.Version != 2 || !strings.HasSuffix(d.Notes, "terms.\nSigned in person.") {
 			t.Errorf("got %+v", d)
 		}
-		kept, found, err := o.store.Find(t.Context(), access.Owner{Issuer: testkit.Issuer, Subject: "u1000030-0000-0000-0000-000000000030"}, confirm.ID(p.ID))
+		owner, err := access.From(o.As("carol.johnson"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, found, err := o.store.Find(t.Context(), owner.Owner(), confirm.ID(p.ID))
 		if string(kept) != first || !found || err != nil {
 			t.Errorf("the receipt in the store: %v, %v\n%s\n%s", found, err, kept, first)
 		}
-		won := rows[sales.Pipeline](t, o.call("carol.johnson", "get_pipeline", `{}`))
+		won := housetest.Decode[sales.Pipeline](t, o.CallAs("carol.johnson", "get_pipeline", `{}`))
 		if won.ClosedWon != 275_000+750_000 {
 			t.Errorf("won this quarter: %v", won.ClosedWon)
 		}
@@ -83,7 +72,7 @@ func TestClosingIsCheckedAtPreview(t *testing.T) {
 			`{"deal_id":"` + gfpDeal + `","outcome":"lost","loss_reason":"price"}`:              "pending_confirmation",
 			`{"deal_id":"` + gfpDeal + `","outcome":"won","actual_value":700000.50,"notes":""}`: "pending_confirmation",
 		} {
-			if out := o.call("carol.johnson", "close_deal", input); out.Code() != want {
+			if out := o.CallAs("carol.johnson", "close_deal", input); out.Code() != want {
 				t.Errorf("%s: got %s, want %s", input, out.Code(), want)
 			}
 		}
@@ -92,19 +81,19 @@ func TestClosingIsCheckedAtPreview(t *testing.T) {
 
 func TestRulesHoldAgainAtApply(t *testing.T) {
 	onBothStores(t, func(t *testing.T, o *office) {
-		won := o.pending("carol.johnson", "close_deal", `{"deal_id":"`+gfpDeal+`","outcome":"won","actual_value":700000}`)
-		lost := o.pending("eve.thompson", "close_deal", `{"deal_id":"`+gfpDeal+`","outcome":"lost","loss_reason":"They merged."}`)
-		if got := o.answer("eve.thompson", lost.ID, true); !strings.Contains(got, "closed as lost") {
+		won := o.PendingAs("carol.johnson", "close_deal", `{"deal_id":"`+gfpDeal+`","outcome":"won","actual_value":700000}`)
+		lost := o.PendingAs("eve.thompson", "close_deal", `{"deal_id":"`+gfpDeal+`","outcome":"lost","loss_reason":"They merged."}`)
+		if got := o.AnswerAs("eve.thompson", lost.ID, true); !strings.Contains(got, "closed as lost") {
 			t.Fatal(got)
 		}
-		if got := o.answer("carol.johnson", won.ID, true); !strings.Contains(got, "DEAL_ALREADY_CLOSED") {
+		if got := o.AnswerAs("carol.johnson", won.ID, true); !strings.Contains(got, "DEAL_ALREADY_CLOSED") {
 			t.Errorf("the second closing: %s", got)
 		}
 		if got := o.stage(gfpDeal); got != "CLOSED_LOST" {
 			t.Errorf("got %s", got)
 		}
-		denied := o.pending("carol.johnson", "close_deal", `{"deal_id":"`+ironDeal+`","outcome":"won"}`)
-		if got := o.answer("carol.johnson", denied.ID, false); !strings.Contains(got, "cancelled") || o.stage(ironDeal) != "PROPOSAL" {
+		denied := o.PendingAs("carol.johnson", "close_deal", `{"deal_id":"`+ironDeal+`","outcome":"won"}`)
+		if got := o.AnswerAs("carol.johnson", denied.ID, false); !strings.Contains(got, "cancelled") || o.stage(ironDeal) != "PROPOSAL" {
 			t.Errorf("denied: %s, stage %s", got, o.stage(ironDeal))
 		}
 	})
@@ -113,23 +102,23 @@ func TestRulesHoldAgainAtApply(t *testing.T) {
 func TestCustomerIsDeletedOnceNothingIsOpen(t *testing.T) {
 	onBothStores(t, func(t *testing.T, o *office) {
 		input := `{"customer_id":"` + ironID + `","reason":"Bankrupt."}`
-		out := o.call("carol.johnson", "delete_customer", input)
+		out := o.CallAs("carol.johnson", "delete_customer", input)
 		if out.Code() != "CUSTOMER_HAS_OPEN_DEALS" || !strings.Contains(out.Fault.Message, "1 open deal (Manufacturing Starter)") {
 			t.Fatalf("got %s, %v", out.Code(), out.Fault)
 		}
-		p := o.pending("carol.johnson", "close_deal", `{"deal_id":"`+ironDeal+`","outcome":"lost","loss_reason":"Bankrupt."}`)
-		o.answer("carol.johnson", p.ID, true)
-		first, second := o.pending("carol.johnson", "delete_customer", input), o.pending("carol.johnson", "delete_customer", input)
-		receipt := o.answer("carol.johnson", first.ID, true)
+		p := o.PendingAs("carol.johnson", "close_deal", `{"deal_id":"`+ironDeal+`","outcome":"lost","loss_reason":"Bankrupt."}`)
+		o.AnswerAs("carol.johnson", p.ID, true)
+		first, second := o.PendingAs("carol.johnson", "delete_customer", input), o.PendingAs("carol.johnson", "delete_customer", input)
+		receipt := o.AnswerAs("carol.johnson", first.ID, true)
 		for _, want := range []string{`"deleted":true`, `"customerId":"` + ironID + `"`, `"customerName":"Ironbridge Manufacturing"`, "has been deleted."} {
 			if !strings.Contains(receipt, want) {
 				t.Errorf("%s is not in %s", want, receipt)
 			}
 		}
-		if got := o.answer("carol.johnson", second.ID, true); !strings.Contains(got, "CUSTOMER_NOT_FOUND") {
+		if got := o.AnswerAs("carol.johnson", second.ID, true); !strings.Contains(got, "CUSTOMER_NOT_FOUND") {
 			t.Errorf("deleted twice: %s", got)
 		}
-		if out := o.call("carol.johnson", "get_customer", `{"customer_id":"`+ironID+`"}`); out.Code() != "CUSTOMER_NOT_FOUND" {
+		if out := o.CallAs("carol.johnson", "get_customer", `{"customer_id":"`+ironID+`"}`); out.Code() != "CUSTOMER_NOT_FOUND" {
 			t.Errorf("it is still there: %s", out.Code())
 		}
 	})
@@ -140,8 +129,8 @@ func TestCustomerIsDeletedOnceNothingIsOpen(t *testing.T) {
 func TestChangedCardIsStale(t *testing.T) {
 	store := sqliteAt(t, "")
 	o := newOffice(t, moving{store, new(int)})
-	p := o.pending("carol.johnson", "close_deal", `{"deal_id":"`+gfpDeal+`","outcome":"won"}`)
-	if got := o.answer("carol.johnson", p.ID, true); !strings.Contains(got, "CONFIRMATION_STALE") {
+	p := o.PendingAs("carol.johnson", "close_deal", `{"deal_id":"`+gfpDeal+`","outcome":"won"}`)
+	if got := o.AnswerAs("carol.johnson", p.ID, true); !strings.Contains(got, "CONFIRMATION_STALE") {
 		t.Errorf("got %s", got)
 	}
 	if d, _, _ := store.Deal(t.Context(), everything, gfpDeal); d.Stage != "NEGOTIATION" {

@@ -84,11 +84,11 @@ func TestRowsComeBackAsTheyWereFilledIn(t *testing.T) {
 				t.Errorf("%s: %v, %v (-want +got):\n%s", row.ID, found, err, diff)
 			}
 			rows, err := r.Tickets(t.Context(), everything, support.TicketQuery{Find: support.ParseQuery(row.ID), Limit: 2})
-			if len(rows) != 1 || housetest.Decode[0].Score <= 0 || err != nil {
+			if len(rows) != 1 || rows[0].Score <= 0 || err != nil {
 				t.Fatalf("%s by its id: %+v, %v", row.ID, rows, err)
 			}
-			housetest.Decode[0].Score, housetest.Decode[0].Version = 0, support.Version{}
-			if diff := cmp.Diff(want, housetest.Decode[0]); diff != "" {
+			rows[0].Score, rows[0].Version = 0, support.Version{}
+			if diff := cmp.Diff(want, rows[0]); diff != "" {
 				t.Errorf("%s in a list (-want +got):\n%s", row.ID, diff)
 			}
 		}
@@ -161,7 +161,7 @@ func TestBestMatchesComeFirst(t *testing.T) {
 			t.Fatal(len(rows), err)
 		}
 		for i := 1; i < len(rows); i++ {
-			x, y := housetest.Decode[i-1], housetest.Decode[i]
+			x, y := rows[i-1], rows[i]
 			if x.Score < y.Score || x.Score == y.Score && x.ID >= y.ID {
 				t.Fatalf("%s (%v) stands before %s (%v)", x.ID, x.Score, y.ID, y.Score)
 			}
@@ -171,7 +171,7 @@ func TestBestMatchesComeFirst(t *testing.T) {
 			{ID: "T-HEAD", Subject: "A quokka was seen", Description: "Zeppelins.", Status: "open", Priority: "low", Created: day, Updated: day},
 		}})
 		rows, err = r.Tickets(t.Context(), everything, support.TicketQuery{Find: support.ParseQuery("quokka"), Limit: 5})
-		if err != nil || len(rows) != 2 || housetest.Decode[0].ID != "T-HEAD" {
+		if err != nil || len(rows) != 2 || rows[0].ID != "T-HEAD" {
 			t.Errorf("a word in the subject counts no more than elsewhere: %+v, %v", rows, err)
 		}
 	})

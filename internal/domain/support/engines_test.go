@@ -5,12 +5,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -130,11 +128,16 @@ func otherProcess(t *testing.T, path string) *sql.DB {
 
 func searchRig(t *testing.T) *rig {
 	address, prefix := engine.Address(t)
-	w := newWire(t, address)
+	near, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := testkit.NewWire(t, near.Host)
+	near.Host = w.Address()
 	c := client{t, address}
 	index := prefix + support.TicketIndex
 	open := func(tickets string) support.Store {
-		s, err := support.OpenElastic(w.address, &support.ElasticOptions{Tickets: tickets, Articles: prefix + support.ArticleIndex, Refresh: 100 * time.Millisecond})
+		s, err := support.OpenElastic(near.String(), &support.ElasticOptions{Tickets: tickets, Articles: prefix + support.ArticleIndex, Refresh: 100 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}

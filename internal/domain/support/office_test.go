@@ -1,22 +1,12 @@
 package support_test
 
 import (
-	"context"
-	"encoding/json"
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
-
-	"countersign.dev/internal/access"
 	"countersign.dev/internal/company"
-	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/domain/support"
-	"countersign.dev/internal/result"
-	"countersign.dev/internal/seal"
-	"countersign.dev/internal/state"
-	"countersign.dev/internal/testkit"
-	"countersign.dev/internal/tool"
+	"countersign.dev/internal/testkit/housetest"
 )
 
 // office is the domain as the kernel runs it, with the sample company.
@@ -39,20 +29,6 @@ func onBothStores(t *testing.T, test func(t *testing.T, o *office)) {
 	for _, name := range []string{"memory", "search"} {
 		t.Run(name, func(t *testing.T) { test(t, newOffice(t, engines[name](t).Store)) })
 	}
-}
-
-func (o *office) pending(username, name, input string) *result.Pending {
-	o.Helper()
-	out := o.CallAs(username, name, input)
-	if out.Pending == nil {
-		o.Fatalf("%s %s: got %s, %v, want a confirmation", name, input, out.Code(), out.Fault)
-	}
-	return out.Pending
-}
-
-func (o *office) answer(username, id string, approved bool) string {
-	o.Helper()
-	return string(o.Encode(o.Answer(o.As(username), id, approved)))
 }
 
 func (o *office) ticket(id string) support.Ticket {

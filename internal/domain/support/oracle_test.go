@@ -167,13 +167,13 @@ func (a ask) walk(t testing.TB, s support.Store, page int, between func(seen []s
 		if err != nil {
 			t.Fatalf("%q: %v", a.query, err)
 		}
-		for _, row := range housetest.Decode[:min(page, len(rows))] {
+		for _, row := range rows[:min(page, len(rows))] {
 			ids = append(ids, row.ID)
 		}
 		if len(rows) <= page {
 			return ids
 		}
-		key := housetest.Decode[page-1].Key()
+		key := rows[page-1].Key()
 		a.q.After = &key
 		if between != nil {
 			between(ids)
@@ -190,13 +190,13 @@ func walkArticles(t testing.TB, s support.Store, who *access.Principal, query, c
 		if err != nil {
 			t.Fatalf("%q: %v", query, err)
 		}
-		for _, row := range housetest.Decode[:min(page, len(rows))] {
+		for _, row := range rows[:min(page, len(rows))] {
 			ids = append(ids, row.ID)
 		}
 		if len(rows) <= page {
 			return ids
 		}
-		key := housetest.Decode[page-1].Key()
+		key := rows[page-1].Key()
 		q.After = &key
 	}
 }

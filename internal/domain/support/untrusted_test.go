@@ -41,7 +41,7 @@ func TestExactlyTheTextsOfOthersAreDeclared(t *testing.T) {
 		if err := o.store.Fill(t.Context(), strange()); err != nil {
 			t.Fatal(err)
 		}
-		pending := o.pending("dan.williams", "close_ticket", `{"ticket_id":"TICK-900","resolution":"Explained on the phone."}`)
+		pending := o.PendingAs("dan.williams", "close_ticket", `{"ticket_id":"TICK-900","resolution":"Explained on the phone."}`)
 		card, err := json.Marshal(map[string]any{"message": pending.Message, "confirmationData": pending.Data})
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func TestExactlyTheTextsOfOthersAreDeclared(t *testing.T) {
 			"search_tickets":        {answer("search_tickets", `{"query":"`+mark+`"}`)},
 			"search_knowledge_base": {answer("search_knowledge_base", `{"query":"`+mark+`"}`)},
 			"get_knowledge_article": {answer("get_knowledge_article", `{"article_id":"KB-900"}`)},
-			"close_ticket":          {string(card), o.answer("dan.williams", pending.ID, true)},
+			"close_ticket":          {string(card), o.AnswerAs("dan.williams", pending.ID, true)},
 		}
 		for _, declared := range support.New(nil, nil).Tools() {
 			name := declared.Spec().Name

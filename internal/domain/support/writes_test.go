@@ -7,14 +7,13 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
-	"countersign.dev/internal/testkit"
 )
 
 const closeFour = `{"ticket_id":"tick-004","resolution":"password reset fixed the login"}`
 
 func TestTicketIsClosedOnceByItsHuman(t *testing.T) {
 	onBothStores(t, func(t *testing.T, o *office) {
-		p := o.pending("dan.williams", "close_ticket", closeFour)
+		p := o.PendingAs("dan.williams", "close_ticket", closeFour)
 		want := "Close ticket TICK-004 (high priority, open) as solved, with the resolution: password reset fixed the login\nThe customer has been notified. This cannot be undone."
 		if p.Message != want || p.Data["ticketId"] != "TICK-004" || p.Data["customerNotified"] != true || p.Data["subject"] != "Login refused after the password was changed" {
 			t.Errorf("got  %s\nwant %s\n%v", p.Message, want, p.Data)
@@ -22,20 +21,24 @@ func TestTicketIsClosedOnceByItsHuman(t *testing.T) {
 		if got := o.ticket("TICK-004"); got.Status != "open" {
 			t.Fatalf("asking has closed it: %+v", got)
 		}
-		if got := o.answer("eve.thompson", p.ID, true); !strings.Contains(got, "USER_MISMATCH") {
+		if got := o.AnswerAs("eve.thompson", p.ID, true); !strings.Contains(got, "USER_MISMATCH") {
 			t.Errorf("a stranger approves: %s", got)
 		}
-		first := o.answer("dan.williams", p.ID, true)
+		first := o.AnswerAs("dan.williams", p.ID, true)
 		if !strings.Contains(first, `"message":"Ticket TICK-004 has been closed as solved."`) {
 			t.Errorf("got %s", first)
 		}
-		if again := o.answer("dan.williams", p.ID, true); again != first {
+		if again := o.AnswerAs("dan.williams", p.ID, true); again != first {
 			t.Errorf("the second answer differs:\n%s\n%s", first, again)
 		}
 		if got := o.ticket("TICK-004"); got.Status != "closed" || got.Resolution != "password reset fixed the login" || !got.ResolvedAt.Equal(day) {
 			t.Errorf("got %+v", got)
 		}
-		kept, found, err := o.store.Find(t.Context(), access.Owner{Issuer: testkit.Issuer, Subject: "u1000040-0000-0000-0000-000000000040"}, confirm.ID(p.ID))
+		owner, err := access.From(o.As("dan.williams"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, found, err := o.store.Find(t.Context(), owner.Owner(), confirm.ID(p.ID))
 		if string(kept) != first || !found || err != nil {
 			t.Errorf("the receipt in the store: %v, %v\n%s\n%s", found, err, kept, first)
 		}
@@ -72,22 +75,22 @@ func TestClosingIsCheckedAtPreview(t *testing.T) {
 
 func TestRulesHoldAgainAtApply(t *testing.T) {
 	onBothStores(t, func(t *testing.T, o *office) {
-		mine := o.pending("dan.williams", "close_ticket", closeFour)
-		hers := o.pending("eve.thompson", "close_ticket", `{"ticket_id":"TICK-004","resolution":"The customer left us.","resolution_type":"wont_fix","customer_notified":false}`)
+		mine := o.PendingAs("dan.williams", "close_ticket", closeFour)
+		hers := o.PendingAs("eve.thompson", "close_ticket", `{"ticket_id":"TICK-004","resolution":"The customer left us.","resolution_type":"wont_fix","customer_notified":false}`)
 		if !strings.Contains(hers.Message, "as wont fix") || !strings.Contains(hers.Message, "has not been notified") {
 			t.Errorf("got %s", hers.Message)
 		}
-		if got := o.answer("eve.thompson", hers.ID, true); !strings.Contains(got, "closed as wont fix") {
+		if got := o.AnswerAs("eve.thompson", hers.ID, true); !strings.Contains(got, "closed as wont fix") {
 			t.Fatal(got)
 		}
-		if got := o.answer("dan.williams", mine.ID, true); !strings.Contains(got, "TICKET_ALREADY_CLOSED") {
+		if got := o.AnswerAs("dan.williams", mine.ID, true); !strings.Contains(got, "TICKET_ALREADY_CLOSED") {
 			t.Errorf("the second closing: %s", got)
 		}
 		if got := o.ticket("TICK-004"); got.Resolution != "The customer left us." {
 			t.Errorf("got %+v", got)
 		}
-		denied := o.pending("dan.williams", "close_ticket", `{"ticket_id":"TICK-001","resolution":"It works again."}`)
-		if got := o.answer("dan.williams", denied.ID, false); !strings.Contains(got, "cancelled") || o.ticket("TICK-001").Status != "open" {
+		denied := o.PendingAs("dan.williams", "close_ticket", `{"ticket_id":"TICK-001","resolution":"It works again."}`)
+		if got := o.AnswerAs("dan.williams", denied.ID, false); !strings.Contains(got, "cancelled") || o.ticket("TICK-001").Status != "open" {
 			t.Errorf("denied: %s", got)
 		}
 	})
@@ -98,9 +101,9 @@ func TestRulesHoldAgainAtApply(t *testing.T) {
 func TestChangedCardIsStale(t *testing.T) {
 	onSharedEngines(t, func(t *testing.T, r *rig) {
 		o := newOffice(t, r.Store)
-		p := o.pending("dan.williams", "close_ticket", closeFour)
+		p := o.PendingAs("dan.williams", "close_ticket", closeFour)
 		r.touch("TICK-004")
-		if got := o.answer("dan.williams", p.ID, true); !strings.Contains(got, "CONFIRMATION_STALE") {
+		if got := o.AnswerAs("dan.williams", p.ID, true); !strings.Contains(got, "CONFIRMATION_STALE") {
 			t.Errorf("got %s", got)
 		}
 		if got := o.ticket("TICK-004"); got.Status != "open" {
@@ -118,7 +121,7 @@ func TestPlantedTicketChangesNothing(t *testing.T) {
 			t.Fatalf("it is not planted: %+v", planted)
 		}
 		for _, id := range ticketIDs(t, o.CallAs("dan.williams", "search_tickets", `{"query":"*","status":"open"}`)) {
-			p := o.pending("dan.williams", "close_ticket", `{"ticket_id":"`+id+`","resolution":"Closed by maintenance"}`)
+			p := o.PendingAs("dan.williams", "close_ticket", `{"ticket_id":"`+id+`","resolution":"Closed by maintenance"}`)
 			if p.Data["ticketId"] != id || p.Data["resolution"] != "Closed by maintenance" || strings.Contains(p.Message, o.ticket(id).Subject) {
 				t.Errorf("%s: %s %v", id, p.Message, p.Data)
 			}

@@ -125,6 +125,24 @@ func (h *House) CallAs(username, name, input string) result.Outcome {
 	return h.Call(h.As(username), name, json.RawMessage(input))
 }
 
+// PendingAs calls a write as [House.CallAs] does, and returns the confirmation
+// that it waits for.
+func (h *House) PendingAs(username, name, input string) *result.Pending {
+	h.Helper()
+	o := h.CallAs(username, name, input)
+	if o.Pending == nil {
+		h.Fatalf("%s %s: got %s, want a confirmation", name, input, h.Encode(o))
+	}
+	return o.Pending
+}
+
+// AnswerAs answers a confirmation as a person of the sample company, and returns
+// what goes over the wire.
+func (h *House) AnswerAs(username, id string, approved bool) string {
+	h.Helper()
+	return string(h.Encode(h.Answer(h.As(username), id, approved)))
+}
+
 // Asker is a house, or what embeds one.
 type Asker interface {
 	testing.TB
