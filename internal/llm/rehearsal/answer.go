@@ -2,8 +2,6 @@ package rehearsal
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -197,7 +195,12 @@ func (p *planner) askedField(r *reading, data row) string {
 // namesOnlyHead reports whether the question names the thing and none of its
 // fields.
 func (r *reading) namesOnlyHead() bool {
-	return len(r.asked) > 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(r.asked)), func(s string) bool { return s != r.f.head })
+	for s := range r.asked {
+		if s != r.f.head && (r.f.fields[s] || !r.f.about[s]) {
+			return false
+		}
+	}
+	return len(r.asked) > 0
 }
 
 // relevance counts how far the words of the question speak of a field; a field

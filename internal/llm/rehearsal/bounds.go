@@ -12,6 +12,15 @@ type bound struct {
 	value  float64
 }
 
+// side is a way to bound a number: the phrases before and after it, and the
+// words that name such an input.
+type side struct {
+	before, after string
+	edges         []string
+}
+
+var sides = []side{{"above", "ormore", []string{"min", "minimum", "least"}}, {"below", "orless", []string{"max", "maximum", "most"}}}
+
 // comparisons fills "over 200k" and "at most 500" into the inputs of a list
 // that bound a number.
 func (r *reading) comparisons() {
@@ -20,12 +29,12 @@ func (r *reading) comparisons() {
 	}
 	for i := range r.part {
 		low := lowsFrom(r.part, i)
-		for _, side := range []struct {
-			section string
-			edges   []string
-		}{{"above", []string{"min", "minimum", "least"}}, {"below", []string{"max", "maximum", "most"}}} {
-			if n := r.p.en.phrase(side.section, low); n > 0 {
-				r.compare(i, n, side.edges)
+		for _, s := range sides {
+			if n := r.p.en.phrase(s.before, low); n > 0 {
+				r.compare(i, n, s.edges)
+			}
+			if n := r.p.en.phrase(s.after, lowsFrom(r.part, i+1)); n > 0 && r.compare(i, 0, s.edges) {
+				r.give(i+1, n, 0)
 			}
 		}
 		if r.lowAt(i) == "between" && i+3 < len(r.part) && r.lowAt(i+2) == "and" && r.part[i+3].kind == number {
@@ -34,14 +43,15 @@ func (r *reading) comparisons() {
 	}
 }
 
-func (r *reading) compare(i, n int, edges []string) {
+// compare bounds by the number behind the n tokens from i.
+func (r *reading) compare(i, n int, edges []string) bool {
 	at := i + n
 	if at >= len(r.part) || r.part[at].kind != number || r.uses[at] != unread || r.part[at].amount.percent {
-		return
+		return false
 	}
 	p := r.edge(edges)
 	if p == nil {
-		return
+		return false
 	}
 	a := r.part[at].amount
 	r.give(i, n+1, 3)
@@ -49,10 +59,11 @@ func (r *reading) compare(i, n int, edges []string) {
 	if r.p.en.says("strictly", lows(r.part[i:at])) {
 		r.beyond = append(r.beyond, bound{columnOf(p, edges), a.value})
 	}
+	return true
 }
 
 func (r *reading) between(i int) {
-	low, high := r.edge([]string{"min", "minimum", "least"}), r.edge([]string{"max", "maximum", "most"})
+	low, high := r.edge(sides[0].edges), r.edge(sides[1].edges)
 	if low == nil || high == nil || r.part[i+1].kind != number {
 		return
 	}

@@ -8,7 +8,30 @@ import (
 )
 
 // decline says honestly what cannot be done, and what can.
-func (p *planner) decline([]token) string { return "I can't do that here. " + p.offer() }
+func (p *planner) decline(tokens []token) string {
+	return "I can't do that here. " + p.obstacle(tokens) + p.offer()
+}
+
+// obstacle names what alone keeps a question from being answered by a list, or
+// says nothing.
+func (p *planner) obstacle(tokens []token) string {
+	const fewest = 4
+	part, m := p.en.listen(tokens)
+	for _, f := range p.forms {
+		if !f.lists() {
+			continue
+		}
+		r := p.attempt(f, part, m)
+		if r == nil || !r.strong() || r.target != nil {
+			continue
+		}
+		left := r.leftover()
+		if n := len(left); n > 0 && left[n-1]-left[0] < fewest {
+			return fmt.Sprintf("I cannot keep the %s to %q. ", f.noun, clean(textOf(part[left[0]:left[n-1]+1])))
+		}
+	}
+	return ""
+}
 
 // offer lists what the open tools say of themselves.
 func (p *planner) offer() string {

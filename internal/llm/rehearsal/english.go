@@ -16,6 +16,7 @@ type english struct {
 	stems   map[string]set      // section → stems
 	phrases map[string][]string // section → phrases, where it has any
 	groups  map[string]set      // stem → stems of the same meaning
+	instead map[string][]token  // a phrase → what it is read as
 }
 
 // set holds words or stems.
@@ -28,7 +29,7 @@ func (s set) addAll(words ...string) {
 }
 
 func readEnglish() *english {
-	en := &english{words: map[string]set{}, stems: map[string]set{}, phrases: map[string][]string{}, groups: map[string]set{}}
+	en := &english{words: map[string]set{}, stems: map[string]set{}, phrases: map[string][]string{}, groups: map[string]set{}, instead: map[string][]token{}}
 	for line := range strings.Lines(englishText) {
 		section, rest, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		if !ok || strings.HasPrefix(section, "#") {
@@ -46,6 +47,14 @@ func (en *english) add(section, rest string) {
 		return
 	case "means": // one way only: "paid" may ask for a salary, a salary is not all that is paid
 		en.mean(words[0], words[1:])
+		return
+	case "instead":
+		plain, phrases, _ := strings.Cut(rest, " = ")
+		for _, phrase := range strings.Split(phrases, "|") {
+			for _, w := range strings.Fields(plain) {
+				en.instead[phrase] = append(en.instead[phrase], tokensOf(w)...)
+			}
+		}
 		return
 	}
 	if strings.Contains(rest, "|") {
@@ -75,6 +84,49 @@ func (en *english) mean(word string, others []string) {
 	for _, other := range others {
 		en.groups[s][stem(other)] = true
 	}
+}
+
+// plainly puts the plain word for a phrase that means the same.
+func (en *english) plainly(tokens []token) []token {
+	out := tokens[:0:0]
+	for i := 0; i < len(tokens); {
+		n, plain := en.insteadAt(tokens[i:])
+		if n == 0 {
+			out = append(out, tokens[i])
+			i++
+			continue
+		}
+		for _, t := range plain {
+			t.low = t.text
+			t.stem = stem(t.low)
+			if len(plain) == 1 {
+				t.said = textOf(tokens[i : i+n])
+			}
+			out = append(out, t)
+		}
+		i += n
+	}
+	return out
+}
+
+// insteadAt finds the longest phrase that the tokens begin with and that has a
+// plain word.
+func (en *english) insteadAt(tokens []token) (n int, plain []token) {
+	const longest = 4
+	phrase := ""
+	for i, t := range tokens[:min(longest, len(tokens))] {
+		if t.kind != word || t.owns {
+			break
+		}
+		if i > 0 {
+			phrase += " "
+		}
+		phrase += t.low
+		if words := en.instead[phrase]; words != nil {
+			n, plain = i+1, words
+		}
+	}
+	return n, plain
 }
 
 // is reports whether the word stands in a section as it is written.

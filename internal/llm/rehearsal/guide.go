@@ -32,7 +32,9 @@ func (p *planner) guided(tokens []token) (outcome, bool) {
 func (p *planner) soughtWords(tokens []token) (words []string) {
 	part, _ := p.en.listen(tokens)
 	n := p.en.phrase("howto", lowsFrom(part, 0))
-	if n == 0 {
+	if len(part) > 0 && p.en.is("instructions", part[len(part)-1].low) {
+		part = part[:len(part)-1]
+	} else if n == 0 {
 		return nil
 	}
 	for _, t := range part[n:] {
@@ -41,7 +43,7 @@ func (p *planner) soughtWords(tokens []token) (words []string) {
 		}
 		words = append(words, t.low)
 	}
-	if strong := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.en.is("vague", w) }); len(strong) > 1 {
+	if strong := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.en.is("vague", w) }); len(strong) > 0 {
 		words = strong
 	}
 	return words[:min(len(words), mostWords)]

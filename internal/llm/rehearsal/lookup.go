@@ -179,7 +179,8 @@ func (p *planner) namesMe(words []string) bool {
 
 // pick chooses among the rows that a lookup gave.
 func (p *planner) pick(f, lister *form, t *target, l listing) (found, outcome) {
-	rows, exact := matching(l.rows, t.span.words, t.prop.noun())
+	noun := p.nounIn(lister, t.prop)
+	rows, exact := matching(l.rows, t.span.words, noun)
 	rows = p.distinct(rows, lister, t.prop)
 	if len(rows) == 1 && exact {
 		return p.foundIn(rows[0], lister, t.prop), say("")
@@ -188,16 +189,25 @@ func (p *planner) pick(f, lister *form, t *target, l listing) (found, outcome) {
 		return p.notFound(f, t, lister, l)
 	}
 	if answer, given := p.nextAnswer(); given {
-		if r, ok := p.chosen(rows, answer, t.prop.noun()); ok {
+		if r, ok := p.chosen(rows, answer, noun); ok {
 			return p.foundIn(r, lister, t.prop), say("")
 		}
 		p.misfit = true
 	}
-	return found{}, outcome{asking, whichOne(rows, l.more, t.prop.noun())}
+	return found{}, outcome{asking, whichOne(rows, l.more, noun)}
 }
 
 func (p *planner) foundIn(r row, lister *form, prop *property) found {
-	return found{id: r.get(p.idKey(r, lister, prop)), row: r, name: calledAs(r, prop.noun()), self: p.isMine(r)}
+	return found{id: r.get(p.idKey(r, lister, prop)), row: r, name: calledAs(r, p.nounIn(lister, prop)), self: p.isMine(r)}
+}
+
+// nounIn is what a list calls the thing whose id is looked up: whoever leads a
+// team is looked up as one of the employees.
+func (p *planner) nounIn(lister *form, prop *property) string {
+	if own := lister.relation(); own != nil && own.name == prop.name {
+		return ""
+	}
+	return prop.noun()
 }
 
 // isMine reports whether a row is about the person who asks: the e-mail address

@@ -32,7 +32,7 @@ func (r *reading) measures() {
 			for j := range n {
 				r.uses[i+j] = given
 			}
-			r.countOf(i + n)
+			r.countOf(i, i+n)
 		}
 	}
 }
@@ -40,21 +40,28 @@ func (r *reading) measures() {
 // someRows is how many "the biggest orders" are.
 const someRows = 5
 
-// countOf reads the number after "top".
-func (r *reading) countOf(i int) {
+// countOf reads the number of rows beside "top", which stands from i to before
+// end: "top 5", "the 5 largest", "5 orders with the highest value".
+func (r *reading) countOf(i, end int) {
 	r.measure.n = 1
-	if i < len(r.part) && r.f.isAnchor(r.part[i]) && singular(r.part[i].low) != r.part[i].low {
+	if end < len(r.part) && r.f.isAnchor(r.part[end]) && singular(r.part[end].low) != r.part[end].low {
 		r.measure.n = someRows
 	}
-	if i < len(r.part) && r.part[i].kind == number && r.uses[i] == unread {
-		r.measure.n = max(1, min(50, int(r.part[i].amount.value)))
-		r.uses[i] = given
+	if limit, ok := r.args["limit"].(int64); ok && r.measure.overNumbers() {
+		r.measure.n = int(limit)
+		delete(r.args, "limit") // the rows are chosen among all of them
+	}
+	for _, at := range []int{i - 1, end} {
+		if at >= 0 && at < len(r.part) && r.part[at].kind == number && r.uses[at] == unread {
+			r.measure.n = max(1, min(50, int(r.part[at].amount.value)))
+			r.uses[at] = given
+		}
 	}
 }
 
 func lowsFrom(part []token, i int) []string {
 	var out []string
-	for _, t := range part[i:] {
+	for _, t := range part[min(i, len(part)):] {
 		if t.kind == mark || len(out) == 4 {
 			break
 		}

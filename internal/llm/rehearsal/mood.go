@@ -1,6 +1,9 @@
 package rehearsal
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // mood is how a part of a question speaks: does it order something, and does it
 // take that back in the same breath?
@@ -72,12 +75,13 @@ func cutReason(part []token) (rest []token, reason string) {
 func textOf(tokens []token) string {
 	text := ""
 	for _, t := range tokens {
+		written := cmp.Or(t.said, t.text)
 		if t.kind == mark && t.text != "?" && t.text != "!" || text == "" {
-			text += t.text
+			text += written
 			continue
 		}
 		if t.kind != mark {
-			text += " " + t.text
+			text += " " + written
 		}
 		if t.owns {
 			text += "'s"

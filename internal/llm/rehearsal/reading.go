@@ -57,6 +57,16 @@ type relative struct {
 // understand reads a part as the tool would. It returns nil unless every word
 // of it is explained by the tool's vocabulary or as a value.
 func (p *planner) understand(f *form, part []token, m mood) *reading {
+	r := p.attempt(f, part, m)
+	if r == nil || !r.explained() || r.isDeed() {
+		return nil
+	}
+	return r
+}
+
+// attempt reads a part as the tool would, as far as it goes; nil when the mood
+// alone forbids it.
+func (p *planner) attempt(f *form, part []token, m mood) *reading {
 	r := &reading{p: p, f: f, part: part, mood: m, uses: make([]use, len(part)), args: map[string]any{}, asked: set{}, hints: set{}, shouting: shouting(part)}
 	if f.writes() && !p.en.orders(f, part, m) {
 		return nil
@@ -86,9 +96,6 @@ func (p *planner) understand(f *form, part []token, m mood) *reading {
 	r.shape()
 	r.column()
 	r.topFirst()
-	if !r.explained() || r.isDeed() {
-		return nil
-	}
 	return r
 }
 
@@ -96,7 +103,8 @@ func (p *planner) understand(f *form, part []token, m mood) *reading {
 // action that the part begins with: "email Ada" asks for no address.
 func (r *reading) isDeed() bool {
 	i := r.mood.order
-	return !r.f.writes() && i >= 0 && r.uses[i] == meant && r.p.en.is("action", r.mood.verb) && !r.p.en.is("reading", r.mood.verb) && r.lowAt(i+1) != "of"
+	return !r.f.writes() && i >= 0 && r.uses[i] == meant && r.p.en.is("action", r.mood.verb) && !r.p.en.is("reading", r.mood.verb) &&
+		r.lowAt(i+1) != "of" && !strings.HasPrefix(strings.ToLower(r.f.tool.Description), r.mood.verb+" ")
 }
 
 // shouting reports whether capitals are the writer's habit and no sign of a name.

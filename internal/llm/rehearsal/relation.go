@@ -49,10 +49,27 @@ func (r *reading) relations() {
 // other side with its value right behind.
 func (r *reading) ledBy(p *property, i int) bool {
 	after := r.lowAt(i + 1)
+	if r.serves(p, i) {
+		return true
+	}
 	if !r.p.en.among(p.stems, r.part[i].stem) || r.part[i].owns {
 		return false
 	}
 	return after == "by" || after == "is" && (r.lowIn("whose") || r.lowIn("with"))
+}
+
+// serves reports "works for Ben" and "work under Ben".
+func (r *reading) serves(p *property, i int) bool {
+	after := r.lowAt(i + 1)
+	if !r.p.en.is("serve", r.part[i].low) || after != "for" && after != "under" || i+2 >= len(r.part) {
+		return false
+	}
+	for noun := range r.p.en.stems["superior"] {
+		if p.stems[noun] {
+			return !r.p.en.is("idle", r.part[i+2].low)
+		}
+	}
+	return false
 }
 
 // asksUpwards reports "who does Ben report to", which asks for the other

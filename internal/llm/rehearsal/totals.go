@@ -12,9 +12,9 @@ func (r *reading) compares() {
 	if !r.f.closed && (!r.f.lists() || len(r.f.amounts()) == 0) {
 		return
 	}
-	for i := range r.part {
-		if n := r.p.en.phrase("versus", lowsFrom(r.part, i)); n > 0 && r.uses[i] == unread && i > 0 && r.measure.kind == "" {
-			r.give(i, n, 1)
+	for i, t := range r.part {
+		if r.p.en.is("versus", t.low) && r.uses[i] == unread && i > 0 && r.measure.kind == "" {
+			r.give(i, 1, 1)
 			r.measure.kind = "compare"
 		}
 	}

@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,6 +32,7 @@ type token struct {
 	capital bool
 	amount  amount
 	days    days
+	said    string // as written, where text is a plainer word
 	rest    string // behind a colon: the text that follows it, as written
 }
 
@@ -41,7 +43,7 @@ type days struct{ from, to civil }
 // contractions taken apart, numbers and dates with their values.
 func (en *english) read(text string, today civil) []token {
 	var out []token
-	text = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, "–", " ", "—", " ").Replace(text)
+	text = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, " – ", " : ", " — ", " : ", " - ", " : ", "–", " ", "—", " ").Replace(text)
 	for text != "" && len(out) < maxTokens {
 		var chunk string
 		if text[0] == '"' {
@@ -65,7 +67,7 @@ func (en *english) read(text string, today civil) []token {
 		r, _ := utf8.DecodeRuneInString(out[i].text)
 		out[i].capital = unicode.IsUpper(r)
 	}
-	return en.joinDates(joinNumbers(out), today)
+	return en.joinDates(joinNumbers(en.plainly(out)), today)
 }
 
 // nextChunk takes the next piece without spaces or quotes, which may be empty.
@@ -96,9 +98,15 @@ func tokensOf(chunk string) []token {
 
 func lettersAndDigits(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
+// fiscalYear is FY2026, which is a year.
+var fiscalYear = regexp.MustCompile(`^(?i:fy)(\d{4})$`)
+
 func tokensOfBody(body string) []token {
 	if d, ok := isoDate(body); ok {
 		return []token{{text: body, kind: date, days: days{d, d.plus(1)}}}
+	}
+	if year := fiscalYear.FindStringSubmatch(body); year != nil {
+		body = year[1]
 	}
 	if a, ok := parseAmount(body); ok {
 		return []token{{text: body, kind: number, amount: a}}
@@ -115,12 +123,6 @@ func tokensOfBody(body string) []token {
 	return out
 }
 
-// contractions that lose their apostrophe when people are in a hurry.
-var hurried = map[string]string{
-	"whats": "what is", "whos": "who is", "wheres": "where is", "dont": "do not", "doesnt": "does not", "didnt": "did not",
-	"cant": "can not", "wont": "will not", "isnt": "is not", "arent": "are not", "shouldnt": "should not", "wouldnt": "would not", "im": "i am", "lets": "let us",
-}
-
 // pronouns after which 's is "is" and not a possessive.
 var pronouns = map[string]bool{"what": true, "who": true, "where": true, "when": true, "how": true, "that": true, "there": true, "it": true, "he": true, "she": true, "here": true, "which": true}
 
@@ -130,9 +132,6 @@ var endings = map[string]string{"re": "are", "ve": "have", "ll": "will", "d": "w
 func uncontracted(w string) []token {
 	w = strings.TrimLeft(w, "'")
 	low := strings.ToLower(w)
-	if full, ok := hurried[low]; ok {
-		return words(strings.Fields(full)...)
-	}
 	base, end, found := strings.Cut(w, "'")
 	lowEnd := strings.ToLower(end)
 	switch {
