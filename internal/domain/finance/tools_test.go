@@ -1,8 +1,6 @@
 package finance_test
 
 import (
-	"encoding/json"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -217,16 +215,8 @@ func TestToolsAreListedToThoseWhoMayCallThem(t *testing.T) {
 		"marcus.johnson": "",
 		"auditor.demo":   "",
 	} {
-		p, err := access.From(h.As(who))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, info := range h.Visible(p) {
-			got = append(got, info.Name)
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s sees %v, want %s", who, got, want)
+		if got := h.Sees(who); got != want {
+			t.Errorf("%s sees %s, want %s", who, got, want)
 		}
 	}
 }
@@ -235,27 +225,21 @@ func TestToolsAreListedToThoseWhoMayCallThem(t *testing.T) {
 // required, none disappeared.
 func TestInputsKeepTheirShape(t *testing.T) {
 	h := open(t)
-	want := map[string]struct{ required, fields string }{
-		"get_budget":         {"department", "department year"},
-		"list_budgets":       {"", "cursor department fiscal_year limit quarter status"},
-		"list_invoices":      {"", "cursor department due_before invoice_number limit max_amount min_amount status vendor"},
-		"get_expense_report": {"", "employee_id month report_number"},
-		"delete_invoice":     {"invoice_id", "invoice_id reason"},
-		"approve_budget":     {"department", "amount department fiscal_year notes"},
+	want := map[string]string{
+		"get_budget":         "department:string! year:integer ",
+		"list_budgets":       "cursor:string department:string fiscal_year:integer limit:integer quarter:string status:string ",
+		"list_invoices":      "cursor:string department:string due_before:string invoice_number:string limit:integer max_amount:number min_amount:number status:string vendor:string ",
+		"get_expense_report": "employee_id:string month:string report_number:string ",
+		"delete_invoice":     "invoice_id:string! reason:string ",
+		"approve_budget":     "amount:number department:string! fiscal_year:integer notes:string ",
 	}
-	p, _ := access.From(h.As("eve.thompson"))
+	p, err := access.From(h.As("eve.thompson"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, info := range h.Visible(p) {
-		var schema struct {
-			Required             []string
-			Properties           map[string]any
-			AdditionalProperties bool
-		}
-		if err := json.Unmarshal(info.InputSchema, &schema); err != nil {
-			t.Fatal(err)
-		}
-		w, fields := want[info.Name], strings.Join(slices.Sorted(maps.Keys(schema.Properties)), " ")
-		if strings.Join(schema.Required, " ") != w.required || fields != w.fields || schema.AdditionalProperties {
-			t.Errorf("%s: %s", info.Name, info.InputSchema)
+		if got := housetest.Inputs(t, info); got != want[info.Name] {
+			t.Errorf("%s:\ngot  %s\nwant %s", info.Name, got, want[info.Name])
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
@@ -191,6 +192,21 @@ func (h *House) Pending(ctx context.Context, name string, in Args) *result.Pendi
 func (h *House) Apply(ctx context.Context, name string, in Args) map[string]any {
 	h.Helper()
 	return Decode[map[string]any](h, h.Answer(ctx, h.Pending(ctx, name, in).ID, true))
+}
+
+// Sees names the tools that are listed to a person of the sample company, in
+// the order of their names, with a space between.
+func (h *House) Sees(username string) string {
+	h.Helper()
+	p, err := access.From(h.As(username))
+	if err != nil {
+		h.Fatal(err)
+	}
+	var names []string
+	for _, info := range h.Visible(p) {
+		names = append(names, info.Name)
+	}
+	return strings.Join(names, " ")
 }
 
 // Inputs writes the input schema of a tool down: its fields in the order of
