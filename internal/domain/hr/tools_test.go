@@ -1,7 +1,6 @@
 package hr_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -240,16 +239,8 @@ func TestToolsAreListedToThoseWhoMayCallThem(t *testing.T) {
 		"marcus.johnson": "get_employee get_time_off_balance",
 		"auditor.demo":   "",
 	} {
-		p, err := access.From(h.As(who))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, info := range h.Visible(p) {
-			got = append(got, info.Name)
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s sees %v, want %s", who, got, want)
+		if got := h.Sees(who); got != want {
+			t.Errorf("%s sees %s, want %s", who, got, want)
 		}
 	}
 }
@@ -258,28 +249,22 @@ func TestToolsAreListedToThoseWhoMayCallThem(t *testing.T) {
 // required, none disappeared.
 func TestInputsKeepTheirShape(t *testing.T) {
 	h := open(t)
-	want := map[string]struct{ required, fields string }{
-		"get_employee":            {"employee_id", "employee_id"},
-		"list_employees":          {"", "cursor department limit location manager_id name"},
-		"get_org_chart":           {"", "max_depth root_employee_id"},
-		"get_performance_reviews": {"", "cursor due_before employee_id limit"},
-		"get_time_off_balance":    {"", "employee_id fiscal_year"},
-		"delete_employee":         {"employee_id", "employee_id reason"},
-		"update_salary":           {"employee_id new_salary", "effective_date employee_id new_salary reason"},
+	want := map[string]string{
+		"get_employee":            "employee_id:string! ",
+		"list_employees":          "cursor:string department:string limit:integer location:string manager_id:string name:string ",
+		"get_org_chart":           "max_depth:integer root_employee_id:string ",
+		"get_performance_reviews": "cursor:string due_before:string employee_id:string limit:integer ",
+		"get_time_off_balance":    "employee_id:string fiscal_year:integer ",
+		"delete_employee":         "employee_id:string! reason:string ",
+		"update_salary":           "effective_date:string employee_id:string! new_salary:number! reason:string ",
 	}
-	p, _ := access.From(h.As("eve.thompson"))
+	p, err := access.From(h.As("eve.thompson"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, info := range h.Visible(p) {
-		var schema struct {
-			Required             []string
-			Properties           map[string]any
-			AdditionalProperties bool
-		}
-		if err := json.Unmarshal(info.InputSchema, &schema); err != nil {
-			t.Fatal(err)
-		}
-		w := want[info.Name]
-		if strings.Join(schema.Required, " ") != w.required || strings.Join(sortedKeys(schema.Properties), " ") != w.fields || schema.AdditionalProperties {
-			t.Errorf("%s: %s", info.Name, info.InputSchema)
+		if got := housetest.Inputs(t, info); got != want[info.Name] {
+			t.Errorf("%s:\ngot  %s\nwant %s", info.Name, got, want[info.Name])
 		}
 	}
 }
