@@ -10,7 +10,6 @@ package mongotest
 
 import (
 	"bufio"
-	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -22,6 +21,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"countersign.dev/internal/testkit/jars"
 )
 
 //go:embed MongoLauncher.java
@@ -135,40 +136,11 @@ func listening(output io.Reader) (port string, err error) {
 	}
 }
 
-// prepare fetches the jars and compiles the launcher, once for a machine, and
+// prepare fetches the jars and compiles the launcher, once for a checkout, and
 // returns the class path.
 func prepare() (classPath string, err error) {
-	if _, err := exec.LookPath("java"); err != nil {
-		return "", errors.New("there is no Java runtime (openjdk-17-jre-headless)")
-	}
-	root, err := moduleRoot()
-	if err != nil {
-		return "", err
-	}
-	folder := filepath.Join(root, ".cache", "mongotest-1.47.0")
-	classPath = folder + string(filepath.ListSeparator) + filepath.Join(folder, "*")
-	if kept, err := os.ReadFile(filepath.Join(folder, "MongoLauncher.java")); err == nil && bytes.Equal(kept, launcher) {
-		return classPath, nil
-	}
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
-		return "", err
-	}
-	draft, err := os.MkdirTemp(filepath.Dir(folder), "mongotest-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(draft)
-	if err := build(draft); err != nil {
-		return "", err
-	}
-	// Whole or not at all: another test binary may be doing the same.
-	if err := os.RemoveAll(folder); err != nil {
-		return "", err
-	}
-	if err := os.Rename(draft, folder); err != nil && !exists(filepath.Join(folder, "MongoLauncher.class")) {
-		return "", err
-	}
-	return classPath, nil
+	folder, err := jars.Keep("mongotest-1.47.0", "MongoLauncher.java", launcher, build)
+	return folder + string(filepath.ListSeparator) + filepath.Join(folder, "*"), err
 }
 
 // build makes a folder with the jars, the compiled launcher and, last, its
@@ -191,8 +163,8 @@ func build(folder string) error {
 		if err := fetch(tools, compiler); err != nil {
 			return err
 		}
-		jars := expand(folder) // the Eclipse compiler reads no wildcards
-		options = []string{"-cp", filepath.Join(tools, "*"), "org.eclipse.jdt.internal.compiler.batch.Main", "-17", "-nowarn", "-d", folder, "-cp", jars, source}
+		path := expand(folder) // the Eclipse compiler reads no wildcards
+		options = []string{"-cp", filepath.Join(tools, "*"), "org.eclipse.jdt.internal.compiler.batch.Main", "-17", "-nowarn", "-d", folder, "-cp", path, source}
 		command = exec.Command("java", options...)
 	}
 	if said, err := command.CombinedOutput(); err != nil {
@@ -203,46 +175,13 @@ func build(folder string) error {
 
 // fetch copies an artifact and everything that it needs into a folder.
 func fetch(folder, artifact string) error {
-	if _, err := exec.LookPath("mvn"); err != nil {
-		return errors.New("there is no Maven (maven) to fetch it with")
-	}
 	parts := strings.Split(artifact, ":")
 	project := fmt.Sprintf(`<project><modelVersion>4.0.0</modelVersion><groupId>countersign</groupId><artifactId>mongotest</artifactId><version>1</version>
 <dependencies><dependency><groupId>%s</groupId><artifactId>%s</artifactId><version>%s</version></dependency></dependencies></project>`, parts[0], parts[1], parts[2])
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	description := filepath.Join(folder, "pom.xml")
-	if err := os.WriteFile(description, []byte(project), 0o644); err != nil {
-		return err
-	}
-	command := exec.Command("mvn", "-B", "-q", "-f", description, "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies",
-		"-DincludeScope=runtime", "-DoutputDirectory="+folder)
-	if said, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("fetching %s: %w: %s", artifact, err, said)
-	}
-	return nil
+	return jars.Fetch(folder, []byte(project))
 }
 
 func expand(folder string) string {
 	jars, _ := filepath.Glob(filepath.Join(folder, "*.jar"))
 	return strings.Join(jars, string(filepath.ListSeparator))
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-func moduleRoot() (string, error) {
-	folder, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for ; !exists(filepath.Join(folder, "go.mod")); folder = filepath.Dir(folder) {
-		if folder == filepath.Dir(folder) {
-			return "", errors.New("there is no go.mod above this folder")
-		}
-	}
-	return folder, nil
 }

@@ -9,7 +9,6 @@ package searchtest
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -26,6 +25,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"countersign.dev/internal/testkit/jars"
 )
 
 //go:embed opensearch.pom.xml
@@ -59,13 +60,22 @@ type Server struct {
 // Start starts a node, or finds the server that the environment names. The
 // first start on a machine fetches 53 MB, which takes half a minute.
 func Start() *Server {
+	return start("-Xms256m", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+}
+
+// StartLarge starts a node for measuring a million documents: 2 GB of heap, and
+// the compiler and the collector that servers have. A server that the
+// environment names is taken as it is.
+func StartLarge() *Server { return start("-Xms2g", "-Xmx2g", "-XX:+UseG1GC") }
+
+func start(java ...string) *Server {
 	if address := os.Getenv(environment); address != "" {
 		return &Server{address: address, name: "the server of " + environment}
 	}
 	s := &Server{name: engine}
-	jars, err := prepare()
+	folder, err := prepare()
 	if err == nil {
-		err = s.launch(jars)
+		err = s.launch(folder, java)
 	}
 	if err != nil {
 		s.Stop()
@@ -149,15 +159,14 @@ func ask(method, address string) (answer string, err error) {
 
 // launch starts a node in a folder of its own and waits until it answers. It
 // gives up when the node says nothing for too long, or ends.
-func (s *Server) launch(jars string) error {
+func (s *Server) launch(folder string, java []string) error {
 	if err := s.settle(); err != nil {
 		return err
 	}
 	name := filepath.Base(s.folder)
-	command := exec.Command("java", "-Xms256m", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
-		"-cp", filepath.Join(jars, "*"), "org.codelibs.opensearch.runner.OpenSearchRunner",
+	command := exec.Command("java", append(java, "-cp", filepath.Join(folder, "*"), "org.codelibs.opensearch.runner.OpenSearchRunner",
 		"-basePath", filepath.Join(s.folder, "node"), "-confPath", filepath.Join(s.folder, "conf"),
-		"-numOfNode", "1", "-clusterName", name, "-baseHttpPort", "-1")
+		"-numOfNode", "1", "-clusterName", name, "-baseHttpPort", "-1")...)
 	command.Dir = s.folder
 	bindToParent(command)
 	output, written, err := os.Pipe()
@@ -239,71 +248,7 @@ func published(output io.ReadCloser) (address string, err error) {
 	}
 }
 
-// prepare fetches the jars, once for a machine, and returns their folder.
+// prepare fetches the jars, once for a checkout, and returns their folder.
 func prepare() (folder string, err error) {
-	if _, err := exec.LookPath("java"); err != nil {
-		return "", errors.New("there is no Java runtime (openjdk-17-jre-headless)")
-	}
-	root, err := moduleRoot()
-	if err != nil {
-		return "", err
-	}
-	folder = filepath.Join(root, ".cache", "searchtest-2.19.6")
-	if kept, err := os.ReadFile(filepath.Join(folder, "pom.xml")); err == nil && bytes.Equal(kept, project) {
-		return folder, nil
-	}
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
-		return "", err
-	}
-	draft, err := os.MkdirTemp(filepath.Dir(folder), "searchtest-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(draft)
-	if err := fetch(draft); err != nil {
-		return "", err
-	}
-	// Whole or not at all: another test binary may be doing the same.
-	if err := os.RemoveAll(folder); err != nil {
-		return "", err
-	}
-	if err := os.Rename(draft, folder); err != nil && !exists(filepath.Join(folder, "pom.xml")) {
-		return "", err
-	}
-	return folder, nil
-}
-
-// fetch copies the engine and everything that it needs into a folder.
-func fetch(folder string) error {
-	if _, err := exec.LookPath("mvn"); err != nil {
-		return errors.New("there is no Maven (maven) to fetch it with")
-	}
-	description := filepath.Join(folder, "pom.xml")
-	if err := os.WriteFile(description, project, 0o644); err != nil {
-		return err
-	}
-	command := exec.Command("mvn", "-B", "-q", "-f", description, "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies",
-		"-DincludeScope=runtime", "-DoutputDirectory="+folder)
-	if said, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("fetching %s: %w: %s", engine, err, strings.TrimSpace(string(said)))
-	}
-	return nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-func moduleRoot() (string, error) {
-	folder, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for ; !exists(filepath.Join(folder, "go.mod")); folder = filepath.Dir(folder) {
-		if folder == filepath.Dir(folder) {
-			return "", errors.New("there is no go.mod above this folder")
-		}
-	}
-	return folder, nil
+	return jars.Keep("searchtest-2.19.6", "pom.xml", project, func(folder string) error { return jars.Fetch(folder, project) })
 }
