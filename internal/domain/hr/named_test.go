@@ -1,6 +1,7 @@
 package hr_test
 
 import (
+	"strings"
 	"testing"
 
 	"countersign.dev/internal/database"
@@ -8,25 +9,56 @@ import (
 )
 
 // What finds parts of names looks past the policies, so it must keep to the
-// caller's scope itself, and say nothing rather than too little.
+// caller's scope itself.
 func TestNamesAreLookedUpWithinTheCallersScope(t *testing.T) {
 	h := openCrowd(t)
-	const howMany = `select coalesce(cardinality(hr.named($1)), -1)`
 	for _, c := range []struct {
 		who, role, part string
 		want            int
 	}{
 		{"x@y", "hr-read", "zane zhang", 8},
 		{"x@y", "hr-read", "nobody is called that", 0},
-		{"x@y", "hr-read", "z", -1}, // too short to look up
-		{"x@y", "hr-read", "a", -1},
+		{"x@y", "hr-read", "%", 0},
+		{"x@y", "hr-read", "a", 50},                          // the page
 		{"person000111@tamshai.local", "manager", "tara", 1}, // of 57
 		{"person000111@tamshai.local", "employee", "tara", 0},
 		{"x@y", "auditor", "quinn", 0},
 	} {
-		got, _, err := database.Row[int](housetest.SignedIn(t.Context(), c.who, c.role), h.DB, howMany, c.part)
-		if err != nil || got != c.want {
-			t.Errorf("%s as %s finds %d of %q (%v), want %d", c.who, c.role, got, c.part, err, c.want)
+		if got := strings.Count(h.named(t, c.who, c.role, c.part), "-") / 4; got != c.want {
+			t.Errorf("%s as %s finds %d of %q, want %d", c.who, c.role, got, c.part, c.want)
 		}
 	}
+}
+
+// A company with more names than are walked before the letters are asked.
+func TestPartsOfManyNamesAreFoundInOrder(t *testing.T) {
+	h := openCrowd(t)
+	h.Admin(`
+		insert into hr.employees (id, employee_number, first_name, last_name, email, phone, department, job_title, grade, manager_id, hire_date, salary_cents, ssn, location, lft, rgt)
+		select gen_random_uuid(), 'NEW' || n, chr(97 + n % 26) || 'ed' || n, to_char(n, 'FM00000') || case when n % 3000 = 2999 then 'øq' else '' end,
+		       'new' || n || '@tamshai.local', phone, department, job_title, grade, manager_id, hire_date, 1, 'x' || n, location, lft, rgt
+		from hr.employees, generate_series(1, 9000) n where employee_number = 'EMP000900'`)
+	h.Admin(`update hr.employees set first_name = 'Renamed' where employee_number = 'NEW8000'`)
+	const list = `select array_agg(id order by last_name, first_name, id)::text from (
+		select * from hr.employees where strpos(name_key, $1) > 0 order by last_name, first_name, id limit 50) page`
+	reader := housetest.SignedIn(t.Context(), "x@y", "hr-read")
+	for _, part := range []string{"øq", "ø", "renamed 080", "08000", "zhang", "zane zh", "ed9", "a", "0 "} {
+		want, _, err := database.Row[string](reader, h.DB, list, part)
+		if err != nil {
+			t.Fatal(part, err)
+		}
+		if got := h.named(t, "x@y", "hr-read", part); got != want {
+			t.Errorf("%q finds\n%s, want\n%s", part, got, want)
+		}
+	}
+}
+
+func (h *house) named(t *testing.T, who, role, part string) string {
+	t.Helper()
+	const first50 = `select coalesce(hr.named($1, '', '', '00000000-0000-0000-0000-000000000000', null, null, null, 50), '{}')::text`
+	ids, _, err := database.Row[string](housetest.SignedIn(t.Context(), who, role), h.DB, first50, part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids
 }
