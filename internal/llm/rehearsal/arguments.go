@@ -211,6 +211,9 @@ func (r *reading) assign(spans []span) {
 			r.target.span = s
 		case r.target != nil && s.place && !r.f.writes() && !r.f.lists():
 			r.target.span.words = append(r.target.span.words, s.words...)
+		case s.role != "" && r.mayFilter(s):
+			r.filters = append(r.filters, s)
+			r.uses[s.at-2] = meant
 		case r.textFor(s) != nil:
 			r.args[r.textFor(s).name] = s.text
 		case r.f.closed:
@@ -302,6 +305,9 @@ func (r *reading) textFor(s span) *property {
 		if !p.isText() || r.args[p.name] != nil {
 			continue
 		}
+		if _, all := r.f.everything(p); all && s.owns {
+			continue // whose they are stands in the rows: a search for the name finds other things
+		}
 		beside := p.stems[stem(r.lowAt(s.at-1))] || p.stems[stem(r.lowAt(s.end))]
 		if beside && !p.isTitle() || p.required && (r.f.writes() && (!p.isProse() || r.part[s.at].kind == quoted) || p.isTitle() || s.code) {
 			return p
@@ -317,8 +323,12 @@ func (r *reading) selves() {
 		if r.uses[i] != unread || t.kind != word || !r.p.en.is("self", t.low) {
 			continue
 		}
-		p := r.idFor(span{})
+		p, s := r.idFor(span{}), span{at: i, text: r.p.person.Email, words: []string{r.p.person.Email}}
+		s.role = r.roleOf(s)
 		switch {
+		case s.role != "" && s.text != "" && r.mayFilter(s):
+			r.filters = append(r.filters, s)
+			r.uses[i-2] = meant
 		case r.f.closed, r.target != nil && r.target.self, r.f.own && r.target == nil && (p == nil || !p.required):
 		case r.target != nil && r.target.span.end == 0:
 			r.target.self = true

@@ -27,7 +27,11 @@ func (p *planner) obstacle(tokens []token) string {
 		}
 		left := r.leftover()
 		if n := len(left); n > 0 && left[n-1]-left[0] < fewest {
-			return fmt.Sprintf("I cannot keep the %s to %q. ", f.noun, clean(textOf(part[left[0]:left[n-1]+1])))
+			first := left[0]
+			for first > 0 && r.uses[first-1] != meant {
+				first--
+			}
+			return fmt.Sprintf("I cannot keep the %s to %q. ", f.noun, clean(textOf(part[first:left[n-1]+1])))
 		}
 	}
 	return ""

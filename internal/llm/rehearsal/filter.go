@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // list reads a list, narrowed as the question says, and tells it.
@@ -35,7 +36,10 @@ func (p *planner) list(r *reading, about found, args map[string]any) outcome {
 	}
 	l.rows = p.narrow(r, l.rows, group)
 	for _, s := range rest {
-		l.rows = holding(l.rows, s.words)
+		if s.role != "" && slices.ContainsFunc(l.rows, func(one row) bool { return masked(one.values[s.role]) }) {
+			return say(fmt.Sprintf("I cannot tell: %s is hidden from you.", p.label(s.role)))
+		}
+		l.rows = holding(l.rows, s)
 		if len(l.rows) == 0 {
 			return miss(p.nothing(r, s, l.more))
 		}
@@ -43,19 +47,19 @@ func (p *planner) list(r *reading, about found, args map[string]any) outcome {
 	return p.tellList(r, about, args, l)
 }
 
-// holding keeps the rows whose texts have all the words, in any form of them.
-func holding(rows []row, words []string) []row {
+// holding keeps the rows whose texts, or whose column of that role, have all
+// the words of a value, in any form of them.
+func holding(rows []row, s span) []row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
+		if s.role != "" {
+			text, _ := r.values[s.role].(string)
+			return !strings.EqualFold(text, s.text) && countStems(text, s.words) < len(s.words)
+		}
 		have := set{}
 		for w := range allWords(r) {
 			have[stem(w)] = true
 		}
-		for _, w := range words {
-			if !have[stem(w)] {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(s.words, func(w string) bool { return !have[stem(w)] })
 	})
 }
 
@@ -91,7 +95,7 @@ func (r *reading) filterable(s span, args map[string]any) []*property {
 	for k := range r.f.props {
 		p := &r.f.props[k]
 		switch {
-		case !p.isText() || args[p.name] != nil:
+		case !p.isText() || args[p.name] != nil || s.role != "":
 		case p.isTitle():
 			titles = append(titles, p)
 		default:
@@ -167,6 +171,9 @@ func (p *planner) narrow(r *reading, rows []row, group map[string]bool) []row {
 func (p *planner) nothing(r *reading, s span, more bool) string {
 	if more {
 		return fmt.Sprintf("I found nothing about %q among the first %s; the list is incomplete.", s.text, r.f.noun)
+	}
+	if s.role != "" {
+		return fmt.Sprintf("I found no %s %s %q.", r.f.noun, p.label(s.role), s.text)
 	}
 	return fmt.Sprintf("I found no %s for %q.", r.f.noun, s.text)
 }

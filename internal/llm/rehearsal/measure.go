@@ -62,7 +62,7 @@ func (r *reading) countOf(i, end int) {
 func lowsFrom(part []token, i int) []string {
 	var out []string
 	for _, t := range part[min(i, len(part)):] {
-		if t.kind == mark || len(out) == 4 {
+		if t.kind == mark || len(out) == 6 {
 			break
 		}
 		out = append(out, t.low)

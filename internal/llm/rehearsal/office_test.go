@@ -305,7 +305,7 @@ func (b books) invoices(in paper) []map[string]any {
 // was asked of HR alone before.
 func TestOffice(t *testing.T) {
 	b := build(t)
-	for _, file := range []string{"testdata/office.txt", "testdata/questions.txt", "testdata/hostile.txt"} {
+	for _, file := range []string{"testdata/office.txt", "testdata/words.txt", "testdata/questions.txt", "testdata/hostile.txt"} {
 		for _, c := range readCorpus(t, file) {
 			who, down, _ := strings.Cut(c.who, " without ")
 			who, gone, _ := strings.Cut(who, " lacking ")

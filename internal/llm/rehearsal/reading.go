@@ -330,10 +330,7 @@ func (r *reading) standsAsValue(i int) bool {
 
 // shape prefers the tool whose kind fits the question: one thing or many.
 func (r *reading) shape() {
-	many := r.mood.bulk
-	for i, t := range r.part {
-		many = many || r.uses[i] == meant && !t.owns && singular(t.low) != t.low && r.f.name[t.stem]
-	}
+	many := r.mood.bulk || r.asksPlural()
 	switch {
 	case r.target != nil && r.target.prop.required && many && !r.f.writes():
 		r.score -= 3
@@ -346,4 +343,14 @@ func (r *reading) shape() {
 	case r.f.missing(r.args) != nil && r.target == nil:
 		r.score -= 3
 	}
+}
+
+// asksPlural reports whether the tool's own noun stands in the plural.
+func (r *reading) asksPlural() bool {
+	for i, t := range r.part {
+		if r.uses[i] == meant && !t.owns && singular(t.low) != t.low && r.f.name[t.stem] {
+			return true
+		}
+	}
+	return false
 }

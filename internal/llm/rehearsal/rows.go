@@ -21,7 +21,7 @@ func (p *planner) tellList(r *reading, about found, args map[string]any, l listi
 		text = p.measured(r, args, l)
 	case isTree(l.rows):
 		text = p.tree(l.rows)
-	case len(l.rows) == 1 && p.askedField(r, l.rows[0]) != "" && (len(r.filters) > 0 || len(r.args) > 0):
+	case len(l.rows) == 1 && !r.asksPlural() && p.askedField(r, l.rows[0]) != "" && (len(r.filters) > 0 || len(r.args) > 0):
 		text = p.record(r, found{name: nameOf(l.rows[0])}, l.rows[0])
 	default:
 		text = p.headLine(r, about, args, l) + "\n\n" + p.table(r, l.rows)

@@ -1,6 +1,10 @@
 package rehearsal
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // span is a run of words that no tool's vocabulary explains and that stands
 // where a value may stand: somebody's name, a place, a number of an order.
@@ -9,10 +13,11 @@ type span struct {
 	text  string   // as written
 	prep  string   // the preposition before it
 	owns  bool
-	code  bool // looks like an id
-	place bool // capitalised or not, it follows a preposition of place
-	at    int  // its first token
-	end   int  // the token after its last
+	role  string // the column of the rows that it is a value of: "assigned to …"
+	code  bool   // looks like an id
+	place bool   // capitalised or not, it follows a preposition of place
+	at    int    // its first token
+	end   int    // the token after its last
 }
 
 // spans finds the values among the tokens that are still unread, and marks
@@ -35,11 +40,33 @@ func (r *reading) spans() []span {
 				break
 			}
 		}
+		if n := len(texts) - 1; n > 0 && s.owns && r.namesProperty(r.part[i-1]) {
+			texts, s.words = texts[:n], s.words[:n] // "the Sales department's"
+		}
 		s.text, s.end = strings.Join(texts, " "), i
 		s.place = r.p.en.is("place", s.prep)
+		s.role = r.roleOf(s)
+		s.owns = s.owns || r.lowAt(s.at-1) == "does" && r.lowAt(s.end) == "have"
 		out = append(out, s)
 	}
 	return out
+}
+
+// roleOf finds the column that a value belongs to by the words before it, when
+// no input narrows the list by that column: assigned_to for "assigned to Ben".
+func (r *reading) roleOf(s span) string {
+	prep := r.lowAt(s.at - 1)
+	if s.at < 2 || prep != "to" && prep != "by" || !r.f.lists() {
+		return ""
+	}
+	for _, c := range slices.Sorted(maps.Keys(r.f.columns)) {
+		w := identifierWords(c)
+		last := w[len(w)-1]
+		if r.f.prop(c) == nil && (len(w) == 1 || last == "to" || last == "by") && r.p.en.among(set{stem(w[0]): true}, r.part[s.at-2].stem) {
+			return c
+		}
+	}
+	return ""
 }
 
 func nameWords(t token) []string {
