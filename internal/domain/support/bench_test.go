@@ -2,13 +2,17 @@ package support_test
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,109 +20,310 @@ import (
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/domain/support"
+	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/searchtest"
 	"countersign.dev/internal/tool"
 )
 
-// searches are what people ask for, from all rows to one. In a scaled company
-// every ticket has the word "since", one in fifteen "export", one in fifty
-// "login", and one alone its case number.
-var searches = []struct{ name, input string }{
-	{"all/page-1", `{"query":"*"}`},
-	{"open", `{"query":"*","status":"open"}`},
-	{"one-customer-open-critical", `{"query":"*","status":"open","priority":"critical","customer_id":"c05700e2%016x"}`},
-	{"case-number", `{"query":"x4711q"}`},
-	{"login", `{"query":"login"}`},
-	{"login-critical-open", `{"query":"login","status":"open","priority":"critical"}`},
-	{"export", `{"query":"export"}`},
-	{"export-monday-without-login", `{"query":"export monday -login"}`},
-	{"phrase", `{"query":"\"export of site 17\""}`},
-	{"prefix", `{"query":"expo* login"}`},
-	{"since", `{"query":"since"}`},
-}
+// million is how many rows SQLite is measured with.
+const million = 1_000_000
+
+// documents names the variable that says how many tickets and how many articles
+// the search engine is measured with. Without it they are 10,000, which every
+// run can afford. A million takes minutes to load, and a node of 2 GB:
+//
+//	COUNTERSIGN_BENCH_DOCUMENTS=1000000 go test ./internal/domain/support -run '^$' -bench OnEngine -benchtime 1s -timeout 30m
+const documents = "COUNTERSIGN_BENCH_DOCUMENTS"
 
 // BenchmarkSearchTickets asks what a page of a million tickets costs through
 // the kernel on SQLite, beside the bare statements in the same run.
-func BenchmarkSearchTickets(b *testing.B) {
-	if testing.Short() {
-		b.Skip("a million tickets take minutes to fill in: not in -short")
+func BenchmarkSearchTickets(b *testing.B) { onSQLite(b, ticketDesk(million)) }
+
+// BenchmarkSearchKnowledgeBase asks the same of a million articles, for a reader
+// who sees the published ones.
+func BenchmarkSearchKnowledgeBase(b *testing.B) { onSQLite(b, articleDesk(million)) }
+
+// BenchmarkSearchOnEngine asks the same of both lists on the search engine,
+// beside the bare requests.
+func BenchmarkSearchOnEngine(b *testing.B) {
+	n, node := 10_000, engine
+	if text := os.Getenv(documents); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil {
+			b.Fatalf("%s: %v", documents, err)
+		}
+		node = searchtest.StartLarge()
+		b.Cleanup(node.Stop)
 	}
-	const n = 1_000_000
+	for _, d := range []desk{ticketDesk(n), articleDesk(n)} {
+		b.Run(d.tool, func(b *testing.B) { onEngine(b, node, d) })
+	}
+}
+
+// desk is a list as somebody asks it.
+type desk struct {
+	tool  string
+	rows  company.Support
+	table string     // of SQLite, and how an index's name ends
+	id    string     // what the engine calls an id
+	scope []narrowed // what the reader is narrowed to without asking
+	asks  []question
+}
+
+// question is what somebody asks for. One with plain words has a bare statement
+// and a bare request to be compared with.
+type question struct {
+	name   string
+	words  string
+	narrow []narrowed
+}
+
+// narrowed is a condition that a column equals a value.
+type narrowed struct{ column, value string }
+
+// ticketDesk has n tickets. Every one has the word "since", one in fifteen
+// "export", one in fifty "login", and one alone its case number.
+func ticketDesk(n int) desk {
+	open, critical := narrowed{"status", "open"}, narrowed{"priority", "critical"}
+	rows := company.ScaledSupport(n, day)
+	customer := narrowed{column: "customer_id"}
+	for t := range rows.Tickets {
+		if t.Status == open.value && t.Priority == critical.value {
+			customer.value = t.CustomerID // has about ten tickets
+			break
+		}
+	}
+	return desk{
+		tool: "search_tickets", table: "tickets", id: "ticket_id", rows: rows,
+		asks: []question{
+			{"all", "*", nil},
+			{"open", "*", []narrowed{open}},
+			{"one-customer", "*", []narrowed{customer}},
+			{"one-customer-open-critical", "*", []narrowed{open, critical, customer}},
+			{"case-number", "x4711q", nil},
+			{"login", "login", nil},
+			{"login-open-critical", "login", []narrowed{open, critical}},
+			{"export", "export", nil},
+			{"export-monday-without-login", "export monday -login", nil},
+			{"phrase", `"export of site 17"`, nil},
+			{"prefix", "expo* login", nil},
+			{"since", "since", nil},
+			{"since-one-customer-open-critical", "since", []narrowed{open, critical, customer}},
+		},
+	}
+}
+
+// articleDesk has n articles, three in five of them published, one in a thousand
+// about security. Every one has the word "again", one in fifteen "export", half
+// of these "mail" too, and one alone its number.
+func articleDesk(n int) desk {
+	security := []narrowed{{"category", "security"}}
+	return desk{
+		tool: "search_knowledge_base", table: "articles", id: "article_id", rows: library(n), scope: []narrowed{{"status", "published"}},
+		asks: []question{
+			{"all", "*", nil},
+			{"category", "*", security},
+			{"number", "4711", nil},
+			{"export-mail", "export mail", nil},
+			{"export-mail-category", "export mail", security},
+			{"export", "export", nil},
+			{"phrase", `"export again"`, nil},
+			{"prefix", "expo* mail", nil},
+			{"again", "again", nil},
+		},
+	}
+}
+
+// library is a support department of articles only, made while it is read.
+func library(n int) company.Support {
+	scaled := company.ScaledSupport(n*company.TicketsPerArticle, day)
+	return company.Support{
+		Tickets: func(func(company.Ticket) bool) {},
+		Articles: func(yield func(company.Article) bool) {
+			for a := range scaled.Articles {
+				if a.Views%1000 == 15 { // its number
+					a.Category = "security"
+				}
+				if !yield(a) {
+					return
+				}
+			}
+		},
+	}
+}
+
+func (d desk) input(q question, cursor string) json.RawMessage {
+	input := map[string]string{"query": q.words}
+	for _, n := range q.narrow {
+		input[n.column] = n.value
+	}
+	if cursor != "" {
+		input["cursor"] = cursor
+	}
+	encoded, _ := json.Marshal(input) // texts always encode
+	return encoded
+}
+
+// plain reports whether the bare statement for the words is the words.
+func (q question) plain() bool {
+	return !strings.ContainsAny(q.words, `"-`) && !strings.Contains(q.words, "* ")
+}
+
+// place is the last row before a page of everything.
+type place struct {
+	created time.Time
+	id      string
+}
+
+// statement is what somebody would write who has nothing but the tables.
+func (d desk) statement(q question, after *place) (text string, args []any) {
+	text = "select t.* from " + d.table + " t where true"
+	order := " order by t.created_at desc, t.id desc limit 51"
+	if q.words != "*" {
+		text = "select t.* from " + d.table + "_words w join " + d.table + " t on t.n = w.rowid where " + d.table + "_words match ?"
+		order = " order by rank limit 51"
+		args = append(args, q.words)
+	}
+	for _, n := range slices.Concat(d.scope, q.narrow) {
+		text += " and t." + n.column + " = ?"
+		args = append(args, n.value)
+	}
+	if after != nil {
+		text += " and (t.created_at, t.id) < (?, ?)"
+		args = append(args, after.created.UnixMilli(), after.id)
+	}
+	return text + order, args
+}
+
+// request is the same for the engine.
+func (d desk) request(q question, after *place) []byte {
+	type object = map[string]any
+	filter := []object{}
+	for _, n := range slices.Concat(d.scope, q.narrow) {
+		filter = append(filter, object{"term": object{n.column: n.value}})
+	}
+	condition := object{"filter": filter}
+	body := object{"size": 51, "track_total_hits": false, "query": object{"bool": condition}}
+	if q.words == "*" {
+		body["sort"] = []object{{"created_at": "desc"}, {d.id: "desc"}}
+	} else {
+		condition["must"] = object{"match": object{"words": object{"query": q.words, "operator": "and"}}}
+	}
+	if after != nil {
+		body["search_after"] = []any{after.created.UnixMilli(), after.id}
+	}
+	encoded, _ := json.Marshal(body) // texts and numbers always encode
+	return encoded
+}
+
+func onSQLite(b *testing.B, d desk) {
+	if testing.Short() {
+		b.Skip("a million rows take minutes to fill in: not in -short")
+	}
 	path := filepath.Join(b.TempDir(), "support.db")
 	store := sqliteAt(b, path)
-	started := time.Now()
-	fill(b, store, large(n))
-	b.Logf("filled %d tickets in %s", n, time.Since(started).Round(time.Second))
+	load(b, store, d)
 	raw, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=query_only(1)&_pragma=cache_size(-16384)"}).String())
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = raw.Close() })
-	const page, words = `select * from tickets where (created_at, id) < (?, 'z') order by created_at desc, id desc limit 51`,
-		`select t.* from tickets_words w join tickets t on t.n = w.rowid where tickets_words match ? order by rank limit 51`
-	var deep int64
-	if err := raw.QueryRow(`select created_at from tickets order by created_at desc limit 1 offset 49950`).Scan(&deep); err != nil {
-		b.Fatal(err)
-	}
-	b.Run("raw/all/page-1", func(b *testing.B) { measure(b, func() { readAll(b, raw, page, int64(1)<<60) }) })
-	b.Run("raw/all/page-1000", func(b *testing.B) { measure(b, func() { readAll(b, raw, page, deep) }) })
-	for _, word := range []string{"x4711q", "login", "export", "since"} {
-		b.Run("raw/"+word, func(b *testing.B) { measure(b, func() { readAll(b, raw, words, word) }) })
-	}
-	benchTools(b, store, n, 1000)
+	compare(b, store, d, 1000, func(b *testing.B, q question, after *place) {
+		text, args := d.statement(q, after)
+		readAll(b, raw, text, args...)
+	})
 }
 
-// BenchmarkSearchTicketsOnEngine asks the same of 10,000 tickets on the search
-// engine, beside the bare request.
-func BenchmarkSearchTicketsOnEngine(b *testing.B) {
-	const n = 10_000
-	address, prefix := engine.Address(b)
+func onEngine(b *testing.B, node *searchtest.Server, d desk) {
+	address, prefix := node.Address(b)
 	store, err := support.OpenElastic(address, &support.ElasticOptions{Tickets: prefix + "tickets", Articles: prefix + "articles"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = store.Close() })
-	fill(b, store, large(n))
-	c := client{b, address}
-	for name, query := range map[string]string{
-		"raw/all/page-1": `{"size":51,"track_total_hits":false,"sort":[{"created_at":"desc"},{"ticket_id":"desc"}]}`,
-		"raw/login":      `{"size":51,"track_total_hits":false,"query":{"match":{"words":"login"}}}`,
-	} {
-		b.Run(name, func(b *testing.B) {
-			measure(b, func() { c.do(http.MethodPost, "/"+prefix+"tickets/_search", bytes.NewBufferString(query)) })
-		})
+	if err := store.Migrate(b.Context()); err != nil {
+		b.Fatal(err)
 	}
-	benchTools(b, store, n, 100)
+	c, index := client{b, address}, "/"+prefix+d.table
+	refresh := func(interval string) {
+		c.do(http.MethodPut, index+"/_settings", strings.NewReader(`{"index":{"refresh_interval":`+interval+`}}`))
+	}
+	refresh(`"-1"`)
+	load(b, store, d)
+	refresh("null")
+	c.do(http.MethodPost, index+"/_refresh", nil)
+	b.Logf("segments:\n%s", c.do(http.MethodGet, "/_cat/segments"+index+"?h=segment,docs.count,size", nil))
+	deep := 1000
+	if os.Getenv(documents) == "" {
+		deep = 100
+	}
+	compare(b, store, d, deep, func(b *testing.B, q question, after *place) {
+		client{b, address}.do(http.MethodPost, index+"/_search", bytes.NewReader(d.request(q, after)))
+	})
 }
 
-// large is a department of so many tickets, made while it is read.
-type large int
+// load fills the store in one go: calls of a benchmark have no deadline of their
+// own, and a fill has one here.
+func load(b *testing.B, store support.Store, d desk) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.Context(), 20*time.Minute)
+	defer cancel()
+	started := time.Now()
+	if err := store.Fill(ctx, d.rows); err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("filled for %s in %s", d.tool, time.Since(started).Round(time.Second))
+}
 
-func (n large) rows() company.Support { return company.ScaledSupport(int(n), day) }
-
-func benchTools(b *testing.B, store support.Store, n, deep int) {
+// compare measures every question, through the kernel and bare, and a deep page
+// of everything.
+func compare(b *testing.B, store support.Store, d desk, deep int, bare func(*testing.B, question, *place)) {
 	runner := benchRunner(b, store)
 	ctx := access.With(b.Context(), testkit.Person("amy", access.SupportRead))
-	call := func(b *testing.B, input string) (next string) {
-		out := runner.Call(ctx, "search_tickets", json.RawMessage(input))
-		if out.Fault != nil {
+	call := func(b *testing.B, q question, cursor string) result.Outcome {
+		out := runner.Call(ctx, d.tool, d.input(q, cursor))
+		switch {
+		case out.Code() == "TIMEOUT":
+			b.Skip("it is over its deadline")
+		case out.Fault != nil:
 			b.Fatal(out.Fault, out.Fault.Unwrap())
+		case string(out.Data) == "[]":
+			b.Fatal("nothing is found")
 		}
-		return out.Page.Next
+		return out
 	}
-	cursor := call(b, `{"query":"*"}`)
+	run := func(name string, q question, cursor string, after *place) {
+		b.Run(name+"/tool", func(b *testing.B) { measure(b, func() { call(b, q, cursor) }) })
+		if q.plain() {
+			b.Run(name+"/bare", func(b *testing.B) { measure(b, func() { bare(b, q, after) }) })
+		}
+	}
+	everything := d.asks[0]
+	page := call(b, everything, "")
 	for range deep - 2 {
-		cursor = call(b, `{"query":"*","cursor":"`+cursor+`"}`)
+		page = call(b, everything, page.Page.Next)
 	}
-	b.Run(fmt.Sprintf("all/page-%d", deep), func(b *testing.B) { measure(b, func() { call(b, `{"query":"*","cursor":"`+cursor+`"}`) }) })
-	for _, s := range searches {
-		input := s.input
-		if s.name == "one-customer-open-critical" {
-			input = fmt.Sprintf(input, n/20)
-		}
-		b.Run(s.name, func(b *testing.B) { measure(b, func() { call(b, input) }) })
+	run(fmt.Sprintf("all/page-%d", deep), everything, page.Page.Next, d.last(b, page))
+	for _, q := range d.asks {
+		run(q.name, q, "", nil)
 	}
+}
+
+// last is where a page ends.
+func (d desk) last(b *testing.B, page result.Outcome) *place {
+	b.Helper()
+	var shown []struct {
+		Created time.Time `json:"created_at"`
+		Ticket  string    `json:"ticket_id"`
+		Article string    `json:"article_id"`
+	}
+	if err := json.Unmarshal(page.Data, &shown); err != nil {
+		b.Fatal(err)
+	}
+	end := shown[len(shown)-1]
+	return &place{end.Created, end.Ticket + end.Article}
 }
 
 func benchRunner(b *testing.B, store support.Store) *tool.Runner {
