@@ -51,9 +51,6 @@ func (p *planner) unknown(r *reading, about found, rep *reply) bool {
 }
 
 func (p *planner) record(r *reading, about found, data row) string {
-	if nested := wrapped(data); nested != nil {
-		data = *nested
-	}
 	whose := "Your"
 	name := nameOf(data)
 	if name == "" {
@@ -125,17 +122,6 @@ func (p *planner) fieldNames(r *reading, key string) bool {
 		}
 	}
 	return key != ""
-}
-
-// wrapped takes a record out of an object that holds nothing else.
-func wrapped(data row) *row {
-	if len(data.keys) != 1 {
-		return nil
-	}
-	if inner, ok := data.values[data.keys[0]].(row); ok {
-		return &inner
-	}
-	return nil
 }
 
 // label writes a field's name within a sentence; what the tools write in
@@ -216,8 +202,6 @@ func (p *planner) relevance(r *reading, key string) int {
 			hits += 4
 		case p.en.among(r.asked, s) && (s != r.f.head || r.f.own):
 			hits += 3
-		case r.f.name[s] && !r.f.lists() && s != r.f.head && len(words) > 1 && hits > 0:
-			hits++
 		}
 	}
 	if hits == 0 || isClerical(key) {

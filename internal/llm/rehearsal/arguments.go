@@ -47,8 +47,7 @@ func (r *reading) limit(i int) {
 func (r *reading) numberFor(i int) *property {
 	var fits []*property
 	t := r.part[i]
-	for k := range r.f.props {
-		p := &r.f.props[k]
+	for _, p := range r.f.props {
 		if !p.isNumber() || r.args[p.name] != nil {
 			continue
 		}
@@ -124,8 +123,7 @@ func (r *reading) dates() {
 			r.give(i, 1, 0)
 		}
 	}
-	for k := range r.f.props {
-		p := &r.f.props[k]
+	for _, p := range r.f.props {
 		if !p.isDate() || r.f.writes() || r.args[p.name] != nil || !p.endsBefore() || r.lowIn("when") {
 			continue
 		}
@@ -139,45 +137,32 @@ func (r *reading) dates() {
 	}
 }
 
-// dateFor is the input that a date belongs to, by the words around it.
+// dateFor is the one input that a date belongs to, by the word before it.
 func (r *reading) dateFor(i int) *property {
-	before := r.lowAt(i - 1)
+	since := slices.Contains([]string{"after", "since", "from"}, r.lowAt(i-1))
 	var fits []*property
-	for k := range r.f.props {
-		p := &r.f.props[k]
-		if !p.isDate() {
-			continue
+	for _, p := range r.f.props {
+		if p.isDate() && !(p.endsBefore() && since) && (since || !p.startsAfter()) {
+			fits = append(fits, p)
 		}
-		since := slices.Contains([]string{"after", "since", "from"}, before)
-		if p.endsBefore() && since || p.startsAfter() && !since {
-			continue
-		}
-		fits = append(fits, p)
 	}
 	if len(fits) == 1 {
 		return fits[0]
 	}
-	for _, p := range fits {
-		for _, t := range r.part {
-			if p.stems[t.stem] && t.kind == word {
-				return p
-			}
-		}
-	}
 	return nil
 }
 
-func (p property) endsBefore() bool {
+func (p *property) endsBefore() bool {
 	return p.stems["befor"] || p.stems["until"] || p.stems["by"] || p.words[len(p.words)-1] == "to"
 }
 
-func (p property) startsAfter() bool {
+func (p *property) startsAfter() bool {
 	return p.stems["after"] || p.stems["sinc"] || p.words[len(p.words)-1] == "from"
 }
 
 // dayOf is the day that a span of days means for the input: "before March"
 // ends where March begins, "due this month" where the month ends.
-func (p property) dayOf(d days) civil {
+func (p *property) dayOf(d days) civil {
 	if p.endsBefore() && d.to.Sub(d.from.Time).Hours() > 24 {
 		return d.to
 	}
@@ -186,7 +171,7 @@ func (p property) dayOf(d days) civil {
 
 // dueWord reports whether a word is what the input's name is about, "due" of
 // due_before.
-func (p property) dueWord(en *english, s string) bool {
+func (p *property) dueWord(en *english, s string) bool {
 	for w := range p.stems {
 		if w == "befor" || w == "until" || w == "by" || w == "to" || w == "dat" {
 			continue
@@ -223,7 +208,6 @@ func (r *reading) assign(spans []span) {
 			continue
 		}
 		r.give(s.at, s.end-s.at, 1)
-		r.markAnchorNouns(s)
 	}
 }
 
@@ -268,52 +252,32 @@ func (r *reading) mayFilter(s span) bool {
 	return len(r.filters) < 3
 }
 
-func (r *reading) markAnchorNouns(s span) {
-	if s.end < len(r.part) && r.uses[s.end] == unread && r.f.isAnchor(r.part[s.end]) {
-		r.uses[s.end] = meant
-	}
-}
-
 // idFor is the id that a value would be looked up for: a required one, or, in a
 // tool without text filters, an optional one.
 func (r *reading) idFor(s span) *property {
 	if s.place {
 		return nil
 	}
-	filters := false
-	for k := range r.f.props {
-		p := &r.f.props[k]
-		filters = filters || p.isText()
-		if p.isID() && p.required && r.args[p.name] == nil {
-			return p
-		}
+	needed := r.f.first(func(p *property) bool { return p.isID() && p.required && r.args[p.name] == nil })
+	if needed != nil || r.f.writes() || r.f.first((*property).isText) != nil {
+		return needed
 	}
-	for k := range r.f.props {
-		p := &r.f.props[k]
-		if p.isID() && !p.required && !filters && !r.f.writes() {
-			return p
-		}
-	}
-	return nil
+	return r.f.first(func(p *property) bool { return p.isID() && !p.required })
 }
 
 // textFor is the required text that a value fills, or the one whose name
 // stands beside it.
 func (r *reading) textFor(s span) *property {
-	for k := range r.f.props {
-		p := &r.f.props[k]
+	return r.f.first(func(p *property) bool {
 		if !p.isText() || r.args[p.name] != nil {
-			continue
+			return false
 		}
 		if _, all := r.f.everything(p); all && s.owns {
-			continue // whose they are stands in the rows: a search for the name finds other things
+			return false // whose they are stands in the rows: a search for the name finds other things
 		}
 		beside := p.stems[stem(r.lowAt(s.at-1))] || p.stems[stem(r.lowAt(s.end))]
-		if beside && !p.isTitle() || p.required && (r.f.writes() && (!p.isProse() || r.part[s.at].kind == quoted) || p.isTitle() || s.code) {
-			return p
-		}
-	}
-	return nil
+		return beside && !p.isTitle() || p.required && (r.f.writes() && (!p.isProse() || r.part[s.at].kind == quoted) || p.isTitle() || s.code)
+	})
 }
 
 // selves gives "my" and "me" their meaning: the person who asks is the thing

@@ -74,8 +74,7 @@ func (r *reading) between(i int) {
 // edge is the one number input that has such a word in its name.
 func (r *reading) edge(edges []string) *property {
 	var fit *property
-	for k := range r.f.props {
-		p := &r.f.props[k]
+	for _, p := range r.f.props {
 		if _, taken := r.args[p.name]; taken || !p.isNumber() || !slices.ContainsFunc(p.words, func(w string) bool { return slices.Contains(edges, w) }) {
 			continue
 		}

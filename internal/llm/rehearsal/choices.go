@@ -7,8 +7,7 @@ import (
 
 // choices fills in properties with a fixed set of values, and switches.
 func (r *reading) choices() {
-	for k := range r.f.props {
-		p := &r.f.props[k]
+	for _, p := range r.f.props {
 		if p.isOrder() {
 			continue
 		}
@@ -44,8 +43,7 @@ func (r *reading) toldChoices() {
 	if r.f.writes() {
 		return
 	}
-	for k := range r.f.props {
-		p := &r.f.props[k]
+	for _, p := range r.f.props {
 		for _, value := range p.enum {
 			if r.args[p.name] == nil && !p.isOrder() && r.asksAsTold(r.f.told(p.name+" "+value+" it finds ")) {
 				r.args[p.name] = value

@@ -193,8 +193,7 @@ func (r *reading) rangeOf(i int) bool {
 // ends are the inputs for the first and the last day of one thing: closing_from
 // and closing_to.
 func (f *form) ends() (from, to *property) {
-	for k := range f.props {
-		p := &f.props[k]
+	for _, p := range f.props {
 		root, isFrom := strings.CutSuffix(p.name, "from")
 		if !isFrom || !p.isDate() {
 			continue

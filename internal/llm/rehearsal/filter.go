@@ -92,8 +92,7 @@ func (p *planner) probe(r *reading, s span, args map[string]any) (used, ok bool)
 // place is no name, what is "called" so is one.
 func (r *reading) filterable(s span, args map[string]any) []*property {
 	var titles, others []*property
-	for k := range r.f.props {
-		p := &r.f.props[k]
+	for _, p := range r.f.props {
 		switch {
 		case !p.isText() || args[p.name] != nil || s.role != "":
 		case p.isTitle():
@@ -131,26 +130,22 @@ func (p *planner) group(r *reading) (map[string]bool, outcome) {
 	}
 	ids := map[string]bool{}
 	for _, row := range l.rows {
-		ids[fmt.Sprint(row.get(p.idKey(row, r.from, r.shared())))] = true
+		ids[fmt.Sprint(row.get(p.idKey(row, r.from, r.f.idOf(r.from))))] = true
 	}
 	return ids, say("")
 }
 
-// shared is the id by which the tool's rows and the group's rows meet.
-func (r *reading) shared() *property {
-	for k := range r.f.props {
-		if p := &r.f.props[k]; p.isID() && stem(p.noun()) == r.from.head {
-			return p
-		}
-	}
-	return nil
+// idOf is the input for the id of what another list is of: by it the rows of
+// both meet.
+func (f *form) idOf(other *form) *property {
+	return f.first(func(p *property) bool { return p.isID() && stem(p.noun()) == other.head })
 }
 
 // narrow keeps the rows of the group, and those where a yes-or-no field that
 // was asked for is yes.
 func (p *planner) narrow(r *reading, rows []row, group map[string]bool) []row {
 	return slices.DeleteFunc(slices.Clone(rows), func(one row) bool {
-		if group != nil && !group[fmt.Sprint(one.get(r.shared().name))] {
+		if group != nil && !group[fmt.Sprint(one.get(r.f.idOf(r.from).name))] {
 			return true
 		}
 		if !r.beyondBounds(one) {

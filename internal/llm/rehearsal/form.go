@@ -23,7 +23,7 @@ type form struct {
 	columns set               // the fields as they are written
 	numbers set               // those that hold numbers
 	signs   map[string]string // the currency that a field's description names
-	props   []property
+	props   []*property
 	noun    string // what it is about, in the words of its name: "performance reviews"
 	head    string // stem of the noun's last word
 	closed  bool   // exists, but not for this person
@@ -98,8 +98,7 @@ var answersForCaller = regexp.MustCompile(`(?i)\b(?:your|(?:the )?(?:asker|calle
 // readMentions adds to an input what the tool's description says of it: the
 // words that follow its name in the same sentence.
 func (en *english) readMentions(f *form) {
-	for k := range f.props {
-		p := &f.props[k]
+	for _, p := range f.props {
 		before, after, found := strings.Cut(f.tool.Description, p.name)
 		if !found || len(p.words) < 2 || strings.HasSuffix(strings.ToLower(before), "without ") {
 			continue
@@ -167,13 +166,13 @@ func (en *english) readProse(f *form, text string) {
 // identifierShape finds names of inputs and tools in prose: they are no words.
 var identifierShape = regexp.MustCompile("[A-Za-z0-9]*_[A-Za-z0-9_]*|`[^`]*`")
 
-func (en *english) property(name string, s schema, required bool) property {
+func (en *english) property(name string, s schema, required bool) *property {
 	for _, alternative := range append(s.AnyOf, s.OneOf...) {
 		if s.Type == nil && typeOf(alternative.Type) != "null" {
 			s.Type, s.Format, s.Enum = alternative.Type, alternative.Format, alternative.Enum
 		}
 	}
-	p := property{name: name, words: identifierWords(name), stems: set{}, about: set{}, text: s.Description, typ: typeOf(s.Type), format: s.Format, required: required, least: s.Minimum, longest: s.MaxLength}
+	p := &property{name: name, words: identifierWords(name), stems: set{}, about: set{}, text: s.Description, typ: typeOf(s.Type), format: s.Format, required: required, least: s.Minimum, longest: s.MaxLength}
 	if s.Pattern != "" {
 		p.pattern, _ = regexp.Compile(s.Pattern) // one that Go cannot read says nothing
 	}
@@ -258,70 +257,56 @@ func (f *form) writes() bool { return f.tool.Kind == result.Write || f.tool.Kind
 
 // lists reports whether the tool's answers are rows and no input is needed.
 func (f *form) lists() bool {
-	if f.writes() {
-		return false
-	}
-	for k := range f.props {
-		if _, all := f.everything(&f.props[k]); f.props[k].required && !all {
-			return false
-		}
-	}
-	return f.tool.Kind == result.List || f.order == "list" || f.order == "search" || f.order == "find"
+	needs := f.first(func(p *property) bool { _, all := f.everything(p); return p.required && !all })
+	return !f.writes() && needs == nil && (f.tool.Kind == result.List || f.order == "list" || f.order == "search" || f.order == "find")
 }
 
 // missing is the first required property that the arguments do not hold.
 func (f *form) missing(args map[string]any) *property {
-	for i := range f.props {
-		if _, has := args[f.props[i].name]; f.props[i].required && !has {
-			return &f.props[i]
-		}
-	}
-	return nil
+	return f.first(func(p *property) bool { _, has := args[p.name]; return p.required && !has })
 }
 
 // needsOnlyIDs reports whether naming a thing fills in all that is required.
 func (f *form) needsOnlyIDs() bool {
-	for _, p := range f.props {
-		if p.required && !p.isID() {
-			return false
-		}
-	}
-	return true
+	return f.first(func(p *property) bool { return p.required && !p.isID() }) == nil
 }
 
 func (f *form) prop(name string) *property {
-	for i := range f.props {
-		if f.props[i].name == name {
-			return &f.props[i]
-		}
+	return f.first(func(p *property) bool { return p.name == name })
+}
+
+// first is the first input that fits, or nil.
+func (f *form) first(fits func(*property) bool) *property {
+	if i := slices.IndexFunc(f.props, fits); i >= 0 {
+		return f.props[i]
 	}
 	return nil
 }
 
 // The sorts of properties.
 
-func (p property) isID() bool {
+func (p *property) isID() bool {
 	last := p.words[len(p.words)-1]
 	return len(p.enum) == 0 && (p.typ == "string" || p.typ == "integer") && (p.format == "uuid" || last == "id" || last == "uuid" || last == "guid")
 }
 
-func (p property) isDate() bool { return p.format == "date" || p.format == "date-time" }
-func (p property) isNumber() bool {
+func (p *property) isDate() bool { return p.format == "date" || p.format == "date-time" }
+func (p *property) isNumber() bool {
 	return (p.typ == "number" || p.typ == "integer") && !p.isID() && !p.paging()
 }
-func (p property) isBool() bool { return p.typ == "boolean" }
+func (p *property) isBool() bool { return p.typ == "boolean" }
 
-func (p property) paging() bool {
+func (p *property) paging() bool {
 	return slices.Contains([]string{"limit", "cursor", "offset", "page", "page_size", "pagesize", "per_page"}, strings.ToLower(p.name))
 }
 
 // isText reports whether any words may be filled in.
-func (p property) isText() bool {
+func (p *property) isText() bool {
 	return p.typ == "string" && p.format == "" && len(p.enum) == 0 && !p.isID() && !p.paging()
 }
 
 // isTitle reports whether a text property finds rows by what they are called.
-func (p property) isTitle() bool {
+func (p *property) isTitle() bool {
 	for _, w := range titleStems {
 		if p.stems[w] {
 			return p.isText()
@@ -333,7 +318,7 @@ func (p property) isTitle() bool {
 var titleStems = []string{"nam", "titl", "query", "search", "keyword", "text", "term", "phras", "label", "subject"}
 
 // noun is what an id property identifies: "employee" of root_employee_id.
-func (p property) noun() string {
+func (p *property) noun() string {
 	for i := len(p.words) - 1; i >= 0; i-- {
 		if w := p.words[i]; w != "id" && w != "uuid" && w != "guid" {
 			return w

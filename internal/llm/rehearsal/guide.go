@@ -51,15 +51,12 @@ func (p *planner) soughtWords(tokens []token) (words []string) {
 
 // freeSearch is the input that a list searches its texts by.
 func (f *form) freeSearch() *property {
-	if f.writes() || !f.lists() {
+	if !f.lists() {
 		return nil
 	}
-	for k := range f.props {
-		if p := &f.props[k]; p.isText() && (p.stems["query"] || p.stems["search"] || p.stems["keyword"] || p.stems["text"]) {
-			return p
-		}
-	}
-	return nil
+	return f.first(func(p *property) bool {
+		return p.isText() && (p.stems["query"] || p.stems["search"] || p.stems["keyword"] || p.stems["text"])
+	})
 }
 
 // holdsGuides reports whether a tool says of itself that it has instructions.

@@ -60,7 +60,7 @@ func (p *planner) identify(f *form, t *target) (found, outcome) {
 func say2(text string) outcome { return outcome{asking, text} }
 
 // takes reports whether a text can be the id itself.
-func (p property) takes(text string) bool {
+func (p *property) takes(text string) bool {
 	if p.pattern != nil {
 		return p.pattern.MatchString(text)
 	}
@@ -89,7 +89,7 @@ func listerAmong(en *english, forms []*form, f *form, prop *property) *form {
 			continue
 		}
 		switch {
-		case g.head == noun && (named == nil || g.titled() && !named.titled()):
+		case g.head == noun && named == nil:
 			named = g
 		case g.columns[prop.name] && carrying == nil:
 			carrying = g
@@ -123,8 +123,6 @@ func mentioned(forms []*form, f *form) *form {
 func identifierIn(text, name string) bool {
 	return strings.Contains(name, "_") && slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return !lettersAndDigits(r) && r != '_' && r != '.' }), name)
 }
-
-func (f *form) titled() bool { return f.byTitle("x") != nil && len(f.byTitle("x")) > 0 }
 
 // finding is the arguments that find what a value names: by its number, when it
 // is one and the list has such an input, or else by what it is called.

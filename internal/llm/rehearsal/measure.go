@@ -95,21 +95,23 @@ func (m measure) word() string {
 
 // count tells how many rows there are, and never takes a part for the whole.
 func (p *planner) count(r *reading, args map[string]any, l listing) string {
-	n, noun := len(l.rows), r.f.noun
+	which := p.which(r, found{self: true}, args)
+	switch n := counted(len(l.rows), r.f.noun); {
+	case l.more:
+		return fmt.Sprintf("There are more than %s%s that you can see.", n, which)
+	case len(l.rows) == 1:
+		return fmt.Sprintf("There is %s%s that you can see.", n, which)
+	default:
+		return fmt.Sprintf("There are %s%s that you can see.", n, which)
+	}
+}
+
+// counted writes a number of things.
+func counted(n int, noun string) string {
 	if n == 1 {
 		noun = singular(noun)
 	}
-	which := ""
-	if narrowed := p.narrowedBy(r, found{self: true}, args); narrowed != "" {
-		which = " (" + narrowed + ")"
-	}
-	if l.more {
-		return fmt.Sprintf("There are more than %d %s%s that you can see.", n, noun, which)
-	}
-	if n == 1 {
-		return fmt.Sprintf("There is 1 %s%s that you can see.", noun, which)
-	}
-	return fmt.Sprintf("There are %d %s%s that you can see.", n, noun, which)
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // measured sums up a column of numbers, or shows its extremes.

@@ -10,7 +10,7 @@ import (
 // chooses none of them, so that "closing this month" stays a matter of dates.
 
 // isOrder reports whether an input says in which order rows come.
-func (p property) isOrder() bool {
+func (p *property) isOrder() bool {
 	if len(p.enum) == 0 {
 		return false
 	}
@@ -21,11 +21,10 @@ func (p property) isOrder() bool {
 
 // ordering reads what the question says of the order of the rows.
 func (r *reading) ordering() {
-	k := slices.IndexFunc(r.f.props, property.isOrder)
-	if k < 0 || r.f.writes() {
+	p := r.f.first((*property).isOrder)
+	if p == nil || r.f.writes() {
 		return
 	}
-	p := &r.f.props[k]
 	for i := range r.part {
 		low := lowsFrom(r.part, i)
 		if n := r.p.en.phrase("sorted", low); n > 0 && i+n < len(r.part) {
@@ -69,14 +68,14 @@ func fallingOrder(value string) (words []string, falls bool) {
 // topFirst orders a list so that the rows with the highest number come first,
 // when the list can: then one page has them.
 func (r *reading) topFirst() {
-	k := slices.IndexFunc(r.f.props, property.isOrder)
-	if k < 0 || r.measure.kind != "highest" || r.args[r.f.props[k].name] != nil {
+	p := r.f.first((*property).isOrder)
+	if p == nil || r.measure.kind != "highest" || r.args[p.name] != nil {
 		return
 	}
-	for _, e := range r.f.props[k].enum {
+	for _, e := range p.enum {
 		words, falls := fallingOrder(e)
 		if falls && !r.asksOtherColumn(words) {
-			r.args[r.f.props[k].name] = e
+			r.args[p.name] = e
 			r.measure.ordered, r.measure.column = true, strings.Join(words, "_")
 			return
 		}

@@ -100,8 +100,7 @@ func (r *reading) periods() {
 }
 
 func (r *reading) periodIn(d days) bool {
-	for k := range r.f.props {
-		p := &r.f.props[k]
+	for _, p := range r.f.props {
 		if _, taken := r.args[p.name]; taken {
 			continue
 		}
@@ -154,8 +153,7 @@ func (p *property) enumValue(text string) string {
 
 // yearOf gives the year of a quarter to the input for years.
 func (r *reading) yearOf(d days) {
-	for k := range r.f.props {
-		p := &r.f.props[k]
+	for _, p := range r.f.props {
 		if _, taken := r.args[p.name]; p.isNumber() && p.stems["year"] && !taken {
 			r.args[p.name] = int64(d.from.Year())
 		}

@@ -208,8 +208,7 @@ func (p *planner) choose(tokens []token, remark string) choice {
 // closedListFor is the list of what a tool reads one by one, when that list is
 // closed to the person.
 func (p *planner) closedListFor(f *form) *form {
-	for k := range f.props {
-		prop := &f.props[k]
+	for _, prop := range f.props {
 		if prop.isID() && prop.required && p.lister(f, prop) == nil {
 			return listerAmong(p.en, p.closed, f, prop)
 		}

@@ -267,21 +267,11 @@ func (f *form) takesIDOf(s string) bool {
 
 // takesOne reports whether the tool reads one thing by its id.
 func (f *form) takesOne() bool {
-	for _, p := range f.props {
-		if p.isID() && p.required {
-			return !f.writes()
-		}
-	}
-	return false
+	return !f.writes() && f.first(func(p *property) bool { return p.isID() && p.required }) != nil
 }
 
 func (r *reading) namesProperty(t token) bool {
-	for _, p := range r.f.props {
-		if !p.paging() && r.p.en.among(p.stems, t.stem) {
-			return true
-		}
-	}
-	return false
+	return r.f.first(func(p *property) bool { return !p.paging() && r.p.en.among(p.stems, t.stem) }) != nil
 }
 
 // aboutPeople reports whether the tool's words name people of any sort.

@@ -9,13 +9,9 @@ func (f *form) relation() *property {
 	if !f.lists() {
 		return nil
 	}
-	for k := range f.props {
-		p := &f.props[k]
-		if p.isID() && !p.required && stem(p.noun()) != f.head && len(p.about) > 0 {
-			return p
-		}
-	}
-	return nil
+	return f.first(func(p *property) bool {
+		return p.isID() && !p.required && stem(p.noun()) != f.head && len(p.about) > 0
+	})
 }
 
 // triggers reports whether a word asks for the relation. The name of the other
@@ -111,7 +107,7 @@ func (p *planner) restrict(r *reading) {
 	}
 	for _, from := range p.forms {
 		rel := from.relation()
-		if rel == nil || from == r.f || !sharesID(r.f, from) {
+		if rel == nil || from == r.f || r.f.idOf(from) == nil {
 			continue
 		}
 		if within, at, n := r.groupOf(from, rel); n > 0 {
@@ -120,15 +116,6 @@ func (p *planner) restrict(r *reading) {
 			return
 		}
 	}
-}
-
-func sharesID(f, from *form) bool {
-	for _, p := range f.props {
-		if p.isID() && stem(p.noun()) == from.head {
-			return true
-		}
-	}
-	return false
 }
 
 // groupOf finds "my" or an owner right before words that ask for the other

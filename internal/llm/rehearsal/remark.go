@@ -41,8 +41,7 @@ func (r *reading) remarks() {
 
 func (r *reading) remarkable() *property {
 	var fit *property
-	for k := range r.f.props {
-		p := &r.f.props[k]
+	for _, p := range r.f.props {
 		switch {
 		case !p.isText() || r.args[p.name] != nil:
 		case p.required && p.isProse() && r.f.writes():
@@ -55,4 +54,4 @@ func (r *reading) remarkable() *property {
 }
 
 // isProse reports whether an input takes sentences rather than a name.
-func (p property) isProse() bool { return p.isText() && p.longest >= 200 && !p.isTitle() }
+func (p *property) isProse() bool { return p.isText() && p.longest >= 200 && !p.isTitle() }

@@ -48,27 +48,26 @@ func incompleteness(l listing, pages bool) string {
 }
 
 func (p *planner) headLine(r *reading, about found, args map[string]any, l listing) string {
-	n, noun := len(l.rows), r.f.noun
-	if n == 1 {
-		noun = singular(noun)
+	head := "I found "
+	if l.more {
+		head = "Here are the first "
 	}
-	narrowed := p.narrowedBy(r, about, args)
-	switch {
-	case l.more && len(narrowed) == 0:
-		return fmt.Sprintf("Here are the first %d %s:", n, noun)
-	case l.more:
-		return fmt.Sprintf("Here are the first %d %s (%s):", n, noun, narrowed)
-	case narrowed != "":
-		return fmt.Sprintf("I found %d %s (%s):", n, noun, narrowed)
-	}
-	return fmt.Sprintf("I found %d %s:", n, noun)
+	return head + counted(len(l.rows), r.f.noun) + p.which(r, about, args) + ":"
 }
 
 func (p *planner) none(r *reading, about found, args map[string]any) string {
-	if narrowed := p.narrowedBy(r, about, args); narrowed != "" {
-		return fmt.Sprintf("I found no %s (%s).", r.f.noun, narrowed)
+	if which := p.which(r, about, args); which != "" {
+		return "I found no " + r.f.noun + which + "."
 	}
 	return fmt.Sprintf("There are no %s that you can see.", r.f.noun)
+}
+
+// which puts what a list was kept to in brackets.
+func (p *planner) which(r *reading, about found, args map[string]any) string {
+	if narrowed := p.narrowedBy(r, about, args); narrowed != "" {
+		return " (" + narrowed + ")"
+	}
+	return ""
 }
 
 // narrowedBy says what a list was kept to.

@@ -57,14 +57,11 @@ func (p *planner) comparison(r *reading, args map[string]any, l listing) string 
 		total.values[k] = text
 		parts = append(parts, strings.TrimSuffix(strings.TrimSuffix(p.label(k), " amount"), " value")+" "+text)
 	}
-	which := "In all"
-	if narrowed := p.narrowedBy(r, found{self: true}, args); narrowed != "" {
-		which += " (" + narrowed + ")"
-	}
+	which := "In all" + p.which(r, found{self: true}, args)
 	if l.more {
 		which = fmt.Sprintf("Of the first %d", len(l.rows))
 	}
-	head := fmt.Sprintf("%s, over %d %s: %s.", which, len(l.rows), r.f.noun, joinAnd(parts))
+	head := fmt.Sprintf("%s, over %s: %s.", which, counted(len(l.rows), r.f.noun), joinAnd(parts))
 	cols := p.columns(r, l.rows)
 	cells := make([]string, len(cols))
 	for i, c := range cols {
