@@ -347,3 +347,18 @@ func TestDeadlineIsATimeout(t *testing.T) {
 	}
 	wantFault(t, r.Call(testkit.As(t, "ann", access.Employee), "slow", nil), fault.Timeout)
 }
+
+func TestAnswerThatIsTooLargeIsRefused(t *testing.T) {
+	long := tool.Read(tool.Spec{Name: "long", Title: "Long", Description: "Tells all.", Allow: []access.Role{access.Employee}},
+		func(context.Context, struct{}) (testkit.Note, error) {
+			return testkit.Note{Text: strings.Repeat("x", tool.MaxResult)}, nil
+		})
+	r, err := tool.NewRunner([]tool.Tool{long}, tool.Options{Server: "x", Audit: &testkit.Journal{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := r.Call(testkit.As(t, "ann", access.Employee), "long", nil)
+	if f := wantFault(t, o, fault.OperationFailed); len(o.Data) > 0 || strings.Contains(f.Message, "xx") {
+		t.Errorf("got %q with %d bytes", f.Message, len(o.Data))
+	}
+}
