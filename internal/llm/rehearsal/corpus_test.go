@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/result"
 )
 
 // A corpus file holds conversations. A line "name: question" starts one, "then:
@@ -87,18 +88,15 @@ func speak(t testing.TB, box agent.Toolbox, who agent.Person, history []agent.Me
 }
 
 func TestCorpus(t *testing.T) {
-	for _, declarations := range []string{"testdata/hr_tools.json", "testdata/hr_short.json"} {
+	full := hrTools(t)
+	for declarations, tools := range map[string][]result.ToolInfo{"full declarations": full, "terse declarations": tersely(t, full)} {
 		for _, file := range []string{"testdata/questions.txt", "testdata/hostile.txt"} {
 			for _, c := range readCorpus(t, file) {
-				holdConversation(t, declarations, file, c)
+				who := people[c.who]
+				converse(t, openHouse(t, who, tools), who.Person, declarations, file, c)
 			}
 		}
 	}
-}
-
-func holdConversation(t *testing.T, declarations, file string, c conversation) {
-	who := people[c.who]
-	converse(t, openHouse(t, who, declarations), who.Person, declarations, file, c)
 }
 
 func converse(t *testing.T, box agent.Toolbox, who agent.Person, declarations, file string, c conversation) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
@@ -40,11 +41,42 @@ type house struct {
 	keys   []string
 }
 
-func openHouse(t testing.TB, who person, declarations string) *house {
+func openHouse(t testing.TB, who person, tools []result.ToolInfo) *house {
 	t.Helper()
-	h := &house{person: who, tools: load[[]result.ToolInfo](t, declarations), rows: load[[]map[string]any](t, "testdata/hr_rows.json")}
+	h := &house{person: who, tools: tools, rows: load[[]map[string]any](t, "testdata/hr_rows.json")}
 	h.keys = []string{"employee_id", "first_name", "last_name", "email", "department", "job_title", "manager_id", "manager_name", "hire_date", "salary", "ssn", "phone", "location", "active"}
 	return h
+}
+
+// hrTools are the tools of HR as they declare them now.
+func hrTools(t testing.TB) []result.ToolInfo {
+	t.Helper()
+	b := &building{servers: map[string]string{}}
+	b.hire(t, kernel(t), "hr", hr.New(nil), false)
+	return b.tools
+}
+
+// tersely takes from declarations most of what they say: the planner must do
+// with less, and with other words.
+func tersely(t testing.TB, tools []result.ToolInfo) []result.ToolInfo {
+	t.Helper()
+	said := load[map[string]map[string]string](t, "testdata/short.json")
+	tools = slices.Clone(tools)
+	for i := range tools {
+		info := &tools[i]
+		info.Title, info.Description = "", said[info.Name][""]
+		var schema map[string]any
+		if err := json.Unmarshal(info.InputSchema, &schema); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range said[info.Name] {
+			if input, ok := schema["properties"].(map[string]any)[name].(map[string]any); ok {
+				input["description"] = text
+			}
+		}
+		info.InputSchema, _ = json.Marshal(schema)
+	}
+	return tools
 }
 
 func load[T any](t testing.TB, path string) (v T) {

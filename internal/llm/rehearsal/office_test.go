@@ -79,18 +79,20 @@ func build(t testing.TB) *building {
 		server domain
 		runs   bool
 	}{{"hr", hr.New(nil), false}, {"finance", finance.New(nil), false}, {"sales", seller, true}, {"support", helpdesk, true}} {
-		o.Server, o.Ledger = d.name, d.server.Ledger()
-		runner, err := tool.NewRunner(d.server.Tools(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.add(runner, d.name, d.runs)
+		b.hire(t, o, d.name, d.server, d.runs)
 	}
 	slices.SortFunc(b.tools, func(x, y result.ToolInfo) int { return strings.Compare(x.Name, y.Name) })
 	return b
 }
 
-func (b *building) add(runner *tool.Runner, server string, runs bool) {
+// hire adds a server's tools, and, if it runs, the server.
+func (b *building) hire(t testing.TB, o tool.Options, server string, d domain, runs bool) {
+	t.Helper()
+	o.Server, o.Ledger = server, d.Ledger()
+	runner, err := tool.NewRunner(d.Tools(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	everything := access.NewPrincipal(access.Claims{Purpose: access.PurposeCatalogue})
 	for _, info := range runner.Visible(everything) {
 		b.tools, b.servers[info.Name] = append(b.tools, info), server
@@ -129,8 +131,7 @@ func (b *building) enter(t testing.TB, username string) *office {
 		}
 		e, _ := company.At(today).ByEmail(a.Email)
 		who := person{agent.Person{Name: a.Name, Username: a.Username, Email: a.Email, Roles: a.Roles}, e.ID}
-		h := openHouse(t, who, "testdata/hr_tools.json")
-		h.tools = b.tools
+		h := openHouse(t, who, b.tools)
 		p := access.NewPrincipal(access.Claims{Issuer: testkit.Issuer, Subject: a.Subject, Username: a.Username, Name: a.Name, Email: a.Email, EmailVerified: true, Roles: a.Roles})
 		return &office{house: h, who: p, runners: b.runners, servers: b.servers, books: openBooks()}
 	}

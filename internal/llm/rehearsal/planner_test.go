@@ -44,7 +44,7 @@ func TestSourceKnowsNobodyByHeart(t *testing.T) {
 }
 
 func requestOf(t testing.TB, who person, question string) agent.Request {
-	set := openHouse(t, who, "testdata/hr_tools.json").Tools(t.Context())
+	set := openHouse(t, who, hrTools(t)).Tools(t.Context())
 	return agent.Request{Person: who.Person, Now: today, Tools: set.Open, Closed: set.Closed, Messages: []agent.Message{{Role: agent.User, Text: question}}}
 }
 
@@ -138,8 +138,9 @@ func TestFormsOfAWordMeet(t *testing.T) {
 }
 
 func TestBracketsAreReadQuickly(t *testing.T) {
+	tools := hrTools(t)
 	for _, text := range []string{strings.Repeat("[(", 1024), strings.Repeat(`"`, 2048), strings.Repeat("a ", 1024), strings.Repeat("and ", 512), strings.Repeat("5% ", 680), strings.Repeat("x's ", 512)} {
-		if s := speak(t, openHouse(t, people["alice"], "testdata/hr_tools.json"), people["alice"].Person, nil, text); len(s.calls) > 0 && len(s.pendings) > 0 {
+		if s := speak(t, openHouse(t, people["alice"], tools), people["alice"].Person, nil, text); len(s.calls) > 0 && len(s.pendings) > 0 {
 			t.Errorf("%.20s…: %v", text, s.calls)
 		}
 	}
