@@ -47,7 +47,7 @@ func commands() []command {
 		{"call", "TOOL JSON [--url URL] [--token TOKEN | --as PERSON] [--json]", "call one tool", `countersign call list_employees '{"department":"Engineering"}' --as alice.chen`, callCommand},
 		{"chat", "[--once QUESTION] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask questions from a terminal", `countersign chat --once "Who is on my team?" --as nina.patel`, chat},
 		{"token", "PERSON [--audience gateway|hr|…] [--url URL]", "print a token of a running demo", "TOKEN=$(countersign token alice.chen)", token},
-		{"check", "--config FILE", "validate a configuration and prove every connection by reading data", "countersign check --config countersign.yaml", check},
+		{"check", "--config FILE", "validate a configuration and ask everything it names, one line each", "countersign check --config countersign.yaml", check},
 		{"migrate", "--config FILE", "create or update the schemas of the databases", "countersign migrate --config countersign.yaml", migrate},
 		{"seed", "--config FILE [--scale N]", "fill the databases with the sample company, or a large one", "countersign seed --config countersign.yaml", seed},
 		{"audit", "verify FILE", "prove an audit log whole, or name its first broken line", "countersign audit verify audit.jsonl", auditCommand},

@@ -101,33 +101,3 @@ func seed(ctx context.Context, p program, c command) error {
 
 // maxScale keeps a slip of the finger from filling a disk.
 const maxScale = 20
-
-// check validates the configuration and proves each database by reading rows.
-func check(ctx context.Context, p program, c command) error {
-	conf, err := c.configured(p, func(*config) []string { return nil })
-	if err != nil {
-		return err
-	}
-	life := newLifetime()
-	defer func() { _ = life.end(context.WithoutCancel(ctx)) }()
-	log, err := p.logger("error", "text")
-	if err != nil {
-		return err
-	}
-	keys, err := conf.keys()
-	if err != nil {
-		return err
-	}
-	if _, err := newPlatform(ctx, life, log, keys, conf.Audit.Path, conf.Redis.URL); err != nil {
-		return err
-	}
-	fmt.Fprintln(p.out, "the configuration is valid; the audit log opens; Redis answers")
-	return eachDatabase(p, conf, func(d domain, db databaseConfig) (string, error) {
-		server, closeStore, err := d.store.open(ctx, db)
-		if err != nil {
-			return "", err
-		}
-		defer func() { _ = closeStore() }()
-		return "rows were read", server.Ready(ctx)
-	})
-}

@@ -38,14 +38,17 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 		"GATEWAY_PORT": gatewayPort, "HR_PORT": hrPort, "ISSUER": d.Issuer, "REDIS": redisServer(t, folder),
 		"DATABASE": database.URL, "ADMIN": database.AdminURL, "FOLDER": folder,
 	})
-	for _, args := range [][]string{{"migrate", "--config", path}, {"seed", "--config", path}, {"seed", "--config", path}, {"check", "--config", path}} {
+	for _, args := range [][]string{{"migrate", "--config", path}, {"seed", "--config", path}, {"seed", "--config", path}} {
 		if out, code := command1(t, args...); code != 0 {
 			t.Fatalf("%v: exit %d: %s", args, code, out)
 		}
 	}
 	pair := &process{ready: ready{Gateway: "http://localhost:" + gatewayPort, Servers: map[string]string{"hr": "http://localhost:" + hrPort}}}
 	startConfigured(t, pair.Servers["hr"]+"/ready", "serve", "hr", "--config", path)
+	checks(t, path, exitFailed, "data of hr rows were read", "server hr ready", `Is "countersign gateway" running?`)
 	startConfigured(t, pair.Gateway+"/readyz", "gateway", "--config", path)
+	t.Setenv("AUDIT", filepath.Join(folder, "audit-gateway.jsonl")) // which the gateway holds
+	checks(t, path, exitDone, "audit log can be written", "redis answers", "issuer "+d.Issuer+" answers", "gateway ready", "server hr ready")
 
 	s := pair.ask(t, "nina.patel", "Who is on my team?")
 	if len(s.names()) != 9 {
@@ -67,6 +70,21 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 		if out, code := command1(t, "audit", "verify", filepath.Join(folder, "audit-"+name+".jsonl")); code != 0 {
 			t.Errorf("the audit of %s: %s", name, out)
 		}
+	}
+}
+
+// checks runs `check` and reads its lines.
+func checks(t *testing.T, path string, code int, lines ...string) {
+	t.Helper()
+	out, got := command1(t, "check", "--config", path)
+	told := strings.Join(strings.Fields(out), " ")
+	for _, want := range lines {
+		if !strings.Contains(told, want) {
+			t.Errorf("check does not say %q", want)
+		}
+	}
+	if got != code || t.Failed() {
+		t.Errorf("check: exit %d, want %d:\n%s", got, code, out)
 	}
 }
 

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/state"
+)
+
+const (
+	checkPatience = 8 * time.Second // with one dependency; all are asked at one time
+	maxChecked    = 1 << 20         // bytes of an answer that are read
+)
+
+// dependency is one thing outside of the program that a process needs. Its
+// check says in a few words what was proven, or why it cannot be used.
+type dependency struct {
+	name  string
+	check func(context.Context) (string, error)
+}
+
+// check asks everything that the configuration names, and tells one line about
+// each. It leaves no trace and takes nothing that a running process holds.
+func check(ctx context.Context, p program, c command) error {
+	conf, err := c.configured(p, needIssuer)
+	if err != nil {
+		return err
+	}
+	if _, err := conf.keys(); err != nil {
+		return err
+	}
+	if _, err := auth.NewVerifier(conf.issuers(), nil); err != nil {
+		return err
+	}
+	fmt.Fprintln(p.out, "the configuration is valid")
+	if !tellAll(ctx, p.out, conf.dependencies()) {
+		return errors.New("not everything can be used")
+	}
+	return nil
+}
+
+// tellAll checks all side by side, tells them in their order, and reports
+// whether all are well.
+func tellAll(ctx context.Context, out io.Writer, all []dependency) (well bool) {
+	lines := make([]string, len(all))
+	failed := make([]bool, len(all))
+	var asked sync.WaitGroup
+	for i, d := range all {
+		asked.Go(func() {
+			ctx, done := context.WithTimeout(ctx, checkPatience)
+			defer done()
+			said, err := d.check(ctx)
+			if failed[i] = err != nil; failed[i] {
+				said = "failed: " + sentence(err)
+			}
+			lines[i] = strings.Join(strings.Fields(said), " ")
+		})
+	}
+	asked.Wait()
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	defer w.Flush()
+	well = true
+	for i, d := range all {
+		fmt.Fprintf(w, "%s\t%s\n", d.name, lines[i])
+		well = well && !failed[i]
+	}
+	return well
+}
+
+// dependencies are those that the configuration names, and no others.
+func (c *config) dependencies() []dependency {
+	client := &http.Client{
+		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // as the program itself
+	}
+	all := []dependency{
+		{"audit log", func(context.Context) (string, error) { return auditWritable(c.Audit.Path) }},
+		{"redis", func(ctx context.Context) (string, error) { return redisAnswers(ctx, c.Redis.URL) }},
+	}
+	for _, url := range c.issuerURLs() {
+		all = append(all, dependency{"issuer " + url, func(ctx context.Context) (string, error) { return issuerAnswers(ctx, client, url) }})
+	}
+	if url := orDefault(c.Gateway.URL, c.PublicURL); url != "" {
+		all = append(all, dependency{"gateway", processReady(client, url, "/readyz", "countersign gateway")})
+	}
+	for _, d := range domains() {
+		if url := c.Servers[d.name].URL; url != "" {
+			all = append(all, dependency{"server " + d.name, processReady(client, url, "/ready", "countersign serve "+d.name)})
+		}
+		if db, configured := c.Databases[d.name]; configured {
+			all = append(all, dependency{"data of " + d.name, func(ctx context.Context) (string, error) { return rowsRead(ctx, d, db) }})
+		}
+	}
+	return all
+}
+
+// ---- what is ours to write
+
+// auditWritable proves that a process may write the log and its head. It takes
+// no lock: a process that runs holds it, and should.
+func auditWritable(path string) (string, error) {
+	for _, file := range []string{path, path + ".head"} {
+		if err := writable(file); err != nil {
+			return "", fmt.Errorf("%w. Let the program's user write there, or change audit.path", err)
+		}
+	}
+	return "can be written", nil
+}
+
+// writable opens a file that exists, and otherwise makes and removes another
+// one beside it.
+func writable(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err == nil {
+		return f.Close()
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	f, err = os.CreateTemp(filepath.Dir(path), ".countersign-check-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// ---- what answers
+
+func redisAnswers(ctx context.Context, url string) (string, error) {
+	redis, err := state.Open(ctx, url, nil)
+	if err != nil {
+		return "", fmt.Errorf("%s Start it, or change redis.url", sentence(err))
+	}
+	return "answers", redis.Close()
+}
+
+// issuerAnswers reads what sign-ins and tokens rest on: the discovery document,
+// which must name the issuer to the letter, and the keys.
+func issuerAnswers(ctx context.Context, client *http.Client, issuer string) (string, error) {
+	var about struct {
+		Issuer string `json:"issuer"`
+		Keys   string `json:"jwks_uri"`
+	}
+	if err := fetch(ctx, client, strings.TrimSuffix(issuer, "/")+"/.well-known/openid-configuration", &about); err != nil {
+		return "", fmt.Errorf("%w. Start the issuer, or change issuer.url", err)
+	}
+	if about.Issuer != issuer {
+		return "", fmt.Errorf("it calls itself %q: issuer.url must be the same to the letter", about.Issuer)
+	}
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := fetch(ctx, client, about.Keys, &set); err != nil {
+		return "", fmt.Errorf("its keys cannot be fetched: %w", err)
+	}
+	if len(set.Keys) == 0 {
+		return "", fmt.Errorf("%s holds no keys: no token of it can be verified", about.Keys)
+	}
+	return fmt.Sprintf("answers; keys: %d", len(set.Keys)), nil
+}
+
+// processReady asks one of our own processes whether it can do its work.
+func processReady(client *http.Client, url, path, start string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		var said struct{ Status string }
+		if err := fetch(ctx, client, strings.TrimSuffix(url, "/")+path, &said); err != nil {
+			return "", fmt.Errorf(`%w. Is "%s" running?`, err, start)
+		}
+		if said.Status != "ready" {
+			return "", fmt.Errorf("something else answers at %s: change its address", url)
+		}
+		return "ready", nil
+	}
+}
+
+// fetch reads JSON from an address, or says what came instead.
+func fetch(ctx context.Context, client *http.Client, address string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("cannot be reached: %w", err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxChecked))
+	if err != nil {
+		return fmt.Errorf("%s broke off: %w", address, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answered %s%s", address, resp.Status, reasonIn(body))
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("%s answered no JSON: change its address", address)
+	}
+	return nil
+}
+
+// reasonIn is what an error of ours says to people, behind a colon.
+func reasonIn(body []byte) string {
+	var said struct{ Message string }
+	if json.Unmarshal(body, &said) != nil || said.Message == "" {
+		return ""
+	}
+	return ": " + strings.TrimSuffix(said.Message, ".")
+}
+
+// rowsRead opens a store as a server does, and reads rows. A file that is not
+// there would be made by that.
+func rowsRead(ctx context.Context, d domain, db databaseConfig) (string, error) {
+	if path, ok := sqlitePath(db.URL); ok {
+		if _, err := os.Stat(path); err != nil {
+			return "", fmt.Errorf(`%w. "countersign migrate" and "seed" make it`, err)
+		}
+	}
+	server, closeStore, err := d.store.open(ctx, db)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = closeStore() }()
+	return "rows were read", server.Ready(ctx)
+}

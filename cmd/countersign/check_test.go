@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"countersign.dev/internal/audit"
+)
+
+// says answers every request alike.
+func says(t *testing.T, status int, body string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = fmt.Fprint(w, body)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// nobody is an address where nothing listens.
+func nobody(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return "http://" + l.Addr().String()
+}
+
+// issuerThat answers discovery under the name it is given ("" for its own).
+func issuerThat(t *testing.T, name, keys string) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"issuer":%q,"jwks_uri":%q}`, orDefault(name, s.URL), s.URL+"/keys")
+	})
+	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, keys) })
+	return s.URL
+}
+
+const oneKey = `{"keys":[{"kid":"1"}]}`
+
+func TestCheckTellsEveryDependencyApart(t *testing.T) {
+	redis := miniredis.RunT(t)
+	folder := t.TempDir()
+	good := config{
+		Audit: auditConfig{filepath.Join(folder, "audit.jsonl")}, Redis: redisConfig{"redis://" + redis.Addr()},
+		Issuer: issuerConfig{URL: issuerThat(t, "", oneKey)},
+	}
+	for _, row := range []struct {
+		name string
+		well bool
+		line string // what is told
+		conf config // besides what is good
+	}{
+		{"log to be made", true, "audit log can be written", config{Audit: auditConfig{filepath.Join(folder, "new.jsonl")}}},
+		{"log without a folder", false, "audit log failed: open", config{Audit: auditConfig{filepath.Join(folder, "none", "new.jsonl")}}},
+		{"log that is a folder", false, "change audit.path", config{Audit: auditConfig{folder}}},
+		{"Redis", true, "redis answers", config{}},
+		{"no Redis", false, "redis failed:", config{Redis: redisConfig{strings.Replace(nobody(t), "http", "redis", 1)}}},
+		{"issuer", true, "answers; keys: 1", config{}},
+		{"issuer of another name", false, `calls itself "https://other.example"`, config{Issuer: issuerConfig{URL: issuerThat(t, "https://other.example", oneKey)}}},
+		{"issuer without keys", false, "holds no keys", config{Issuer: issuerConfig{URL: issuerThat(t, "", `{"keys":[]}`)}}},
+		{"issuer whose keys are none", false, "its keys cannot be fetched", config{Issuer: issuerConfig{URL: issuerThat(t, "", "<html>")}}},
+		{"no issuer", false, "Start the issuer, or change issuer.url", config{Issuer: issuerConfig{URL: nobody(t)}}},
+		{"additional issuer", false, "holds no keys", config{Issuer: issuerConfig{Additional: []issuerConfig{{URL: issuerThat(t, "", `{}`)}}}}},
+		{"gateway", true, "gateway ready", config{Gateway: gatewayConfig{says(t, 200, `{"status":"ready"}`)}}},
+		{"gateway by its public address", true, "gateway ready", config{PublicURL: says(t, 200, `{"status":"ready"}`)}},
+		{"no gateway", false, `Is "countersign gateway" running?`, config{Gateway: gatewayConfig{nobody(t)}}},
+		{"server", true, "server hr ready", servers("hr", says(t, 200, `{"status":"ready"}`))},
+		{"no server", false, `Is "countersign serve hr" running?`, servers("hr", nobody(t))},
+		{"server without data", false, "503 Service Unavailable: This server cannot read its data", servers("hr", says(t, 503, `{"message":"This server cannot read its data."}`))},
+		{"another program", false, "something else answers", servers("hr", says(t, 200, `{}`))},
+		{"a page", false, "answered no JSON", servers("hr", says(t, 200, `<html>`))},
+		{"a redirect", false, "302 Found", servers("hr", says(t, 302, ``))},
+		{"no rows", false, `data of sales failed: stat`, config{Databases: map[string]databaseConfig{"sales": {URL: "sqlite:" + filepath.Join(folder, "sales.db")}}}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var out strings.Builder
+			well := tellAll(t.Context(), &out, besides(good, row.conf).dependencies())
+			told := strings.Join(strings.Fields(out.String()), " ")
+			if !strings.Contains(told, row.line) {
+				t.Errorf("it does not say %q:\n%s", row.line, out.String())
+			}
+			if failures := strings.Count(told, "failed: "); well != row.well || (failures == 0) != row.well || failures > 1 {
+				t.Errorf("well is %v, want %v:\n%s", well, row.well, out.String())
+			}
+		})
+	}
+	if left, _ := os.ReadDir(folder); len(left) > 0 {
+		t.Errorf("it left %v", left)
+	}
+}
+
+// besides is a good configuration with something in it replaced.
+func besides(good, c config) *config {
+	c.Audit.Path = orDefault(c.Audit.Path, good.Audit.Path)
+	c.Redis.URL = orDefault(c.Redis.URL, good.Redis.URL)
+	c.Issuer.URL = orDefault(c.Issuer.URL, good.Issuer.URL)
+	return &c
+}
+
+func servers(name, url string) config {
+	return config{Servers: map[string]serverConfig{name: {URL: url}}}
+}
+
+func TestCheckLeavesARunningProcessItsLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	journal, err := audit.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer journal.Close()
+	if said, err := auditWritable(path); err != nil || said != "can be written" {
+		t.Errorf("got %q, %v", said, err)
+	}
+	if err := journal.Append(t.Context(), audit.Event{Kind: audit.Turn}); err != nil {
+		t.Errorf("the process cannot write any more: %v", err)
+	}
+}
+
+func TestCheckWaitsForNobodyForEver(t *testing.T) {
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer silent.Close()
+	ctx, done := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer done()
+	conf := config{Issuer: issuerConfig{URL: silent.URL}, Gateway: gatewayConfig{silent.URL}, Servers: map[string]serverConfig{"hr": {URL: silent.URL}}}
+	var out strings.Builder
+	if tellAll(ctx, &out, conf.dependencies()) {
+		t.Error("silence was taken for an answer")
+	}
+	if n := strings.Count(out.String(), "deadline exceeded"); n < 3 {
+		t.Errorf("told %d times:\n%s", n, out.String())
+	}
+}
