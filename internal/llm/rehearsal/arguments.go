@@ -106,8 +106,7 @@ func wholeOr(v float64, typ string) any {
 	return math.Round(v*100) / 100
 }
 
-// dates fills in dates. An input that asks for what is due before a day takes
-// today when the question says "due" and no day.
+// dates fills in dates.
 func (r *reading) dates() {
 	for i, t := range r.part {
 		if t.kind != date {
@@ -123,8 +122,17 @@ func (r *reading) dates() {
 			r.give(i, 1, 0)
 		}
 	}
+	if !slices.ContainsFunc(r.part, func(t token) bool { return t.kind == date }) {
+		r.dueToday()
+	}
+}
+
+// dueToday gives today to an input that asks for what is due before a day, when
+// the question says "due" and names no day.
+func (r *reading) dueToday() {
+	_, last := r.f.ends()
 	for _, p := range r.f.props {
-		if !p.isDate() || r.f.writes() || r.args[p.name] != nil || !p.endsBefore() || r.lowIn("when") {
+		if !p.isDate() || p == last || r.f.writes() || r.args[p.name] != nil || !p.endsBefore() || r.lowIn("when") {
 			continue
 		}
 		for i, t := range r.part {
@@ -258,7 +266,9 @@ func (r *reading) idFor(s span) *property {
 	if s.place {
 		return nil
 	}
-	needed := r.f.first(func(p *property) bool { return p.isID() && p.required && r.args[p.name] == nil })
+	needed := r.f.first(func(p *property) bool {
+		return p.isID() && p.required && r.args[p.name] == nil && !(s.code && p.unlike(s.text))
+	})
 	if needed != nil || r.f.writes() || r.f.first((*property).isText) != nil {
 		return needed
 	}
@@ -275,7 +285,8 @@ func (r *reading) textFor(s span) *property {
 		if _, all := r.f.everything(p); all && s.owns {
 			return false // whose they are stands in the rows: a search for the name finds other things
 		}
-		beside := p.stems[stem(r.lowAt(s.at-1))] || p.stems[stem(r.lowAt(s.end))]
+		names := func(w string) bool { return p.stems[stem(w)] && (s.code || !r.f.name[stem(w)]) }
+		beside := names(r.lowAt(s.at-1)) || names(r.lowAt(s.end))
 		return beside && !p.isTitle() || p.required && (r.f.writes() && (!p.isProse() || r.part[s.at].kind == quoted) || p.isTitle() || s.code)
 	})
 }

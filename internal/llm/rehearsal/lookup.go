@@ -67,6 +67,29 @@ func (p *property) takes(text string) bool {
 	return p.format != "uuid" && p.typ == "string" || uuidShape.MatchString(text)
 }
 
+// codeShape finds an id that people use, by the letters that it begins with.
+var codeShape = regexp.MustCompile(`\b([A-Z]{2,})-[0-9]+`)
+
+// unlike reports whether a code begins otherwise than the example that the
+// input's description gives: "such as KB-001".
+func (p *property) unlike(code string) bool {
+	example, given := codeShape.FindStringSubmatch(p.text), codeShape.FindStringSubmatch(strings.ToUpper(code))
+	return example != nil && given != nil && example[1] != given[1]
+}
+
+// nounOfCode is the sort of thing that a code stands for, by the examples that
+// the tools' descriptions give; empty when none is like it.
+func (p *planner) nounOfCode(code string) string {
+	for _, f := range p.forms {
+		for _, prop := range f.props {
+			if prop.isID() && codeShape.MatchString(prop.text) && codeShape.MatchString(strings.ToUpper(code)) && !prop.unlike(code) {
+				return prop.noun()
+			}
+		}
+	}
+	return ""
+}
+
 // spanOf reads a whole answer as one value.
 func spanOf(answer string) span {
 	text := strings.TrimFunc(answer, func(r rune) bool { return !lettersAndDigits(r) })

@@ -321,6 +321,11 @@ func (r *reading) standsAsValue(i int) bool {
 // shape prefers the tool whose kind fits the question: one thing or many.
 func (r *reading) shape() {
 	many := r.mood.bulk || r.asksPlural()
+	for _, t := range r.part {
+		if t.kind == code && r.f.name[stem(r.p.nounOfCode(t.text))] {
+			r.score += 3
+		}
+	}
 	switch {
 	case r.target != nil && r.target.prop.required && many && !r.f.writes():
 		r.score -= 3

@@ -126,7 +126,7 @@ func (r *reading) opensWithValue(i int) bool {
 	if t.capital && r.uses[i+1] == unread && next.capital && !r.shouting {
 		return true
 	}
-	return len(lows(r.part)) <= 3 && r.uses[i+1] == meant && singular(next.low) != next.low
+	return len(lows(r.part)) <= 3 && r.uses[i+1] == meant && (singular(next.low) != next.low || r.f.isAnchor(next) && r.f.lists())
 }
 
 // besideAnchor reports whether the words around a lower-case word make a value
