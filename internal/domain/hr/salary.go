@@ -41,18 +41,11 @@ type salaryCard struct {
 	NewSalary     float64                 `json:"newSalary"`
 	Change        access.Guarded[float64] `json:"change" mask:"pay"`
 	ChangePercent access.Guarded[float64] `json:"changePercent" mask:"pay"`
-	GradeRange    gradeRange              `json:"gradeRange"`
+	GradeRange    string                  `json:"gradeRange"` // what people of the grade usually earn
 	Warning       string                  `json:"warning,omitempty"`
 	EffectiveDate string                  `json:"effectiveDate"`
 	Reason        string                  `json:"reason,omitempty"`
 	Relation      access.Relation         `json:"-"`
-}
-
-// gradeRange is what people of a grade usually earn.
-type gradeRange struct {
-	Grade string  `json:"grade"`
-	Min   float64 `json:"min"`
-	Max   float64 `json:"max"`
 }
 
 // Message is the question that the person answers.
@@ -127,15 +120,20 @@ func (s *Server) salaryCard(in salaryInput, e subject, cents int64) salaryCard {
 	card := salaryCard{
 		EmployeeID: e.ID, EmployeeName: e.Name, EmployeeEmail: e.Email, Department: e.Department, JobTitle: e.Title,
 		CurrentSalary: access.Guard(dollars(e.SalaryCents)), NewSalary: dollars(cents), Change: access.Guard(dollars(cents - e.SalaryCents)),
-		GradeRange: gradeRange{e.Grade, dollars(e.MinCents), dollars(e.MaxCents)}, EffectiveDate: s.today(), Reason: in.Reason,
+		GradeRange: e.gradeRange() + " (" + e.Grade + ")", EffectiveDate: s.today(), Reason: in.Reason,
 	}
 	if e.SalaryCents > 0 {
 		card.ChangePercent = access.Guard(math.Round(float64(cents-e.SalaryCents)/float64(e.SalaryCents)*1000) / 10)
 	}
 	if cents < e.MinCents || cents > e.MaxCents {
-		card.Warning = fmt.Sprintf("%s is outside the range of grade %s (%s to %s).", money(dollars(cents)), e.Grade, money(dollars(e.MinCents)), money(dollars(e.MaxCents)))
+		card.Warning = fmt.Sprintf("%s is outside the range of grade %s (%s).", money(dollars(cents)), e.Grade, e.gradeRange())
 	}
 	return card
+}
+
+// gradeRange is what people of the same grade usually earn, as people say it.
+func (s subject) gradeRange() string {
+	return money(dollars(s.MinCents)) + " to " + money(dollars(s.MaxCents))
 }
 
 const setSalary = `

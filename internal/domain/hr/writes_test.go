@@ -98,7 +98,7 @@ func TestSalaryCardTellsTheWholeChange(t *testing.T) {
 	}
 	for field, value := range map[string]any{
 		"currentSalary": 395_000.0, "newSalary": 120_000.0, "change": -275_000.0, "changePercent": -69.6, "effectiveDate": "2026-03-31",
-		"employeeName": "Sarah Kim", "gradeRange": map[string]any{"grade": "L9", "min": 350_000.0, "max": 600_000.0},
+		"employeeName": "Sarah Kim", "gradeRange": "$350,000 to $600,000 (L9)",
 	} {
 		if diff := cmp.Diff(value, p.Data[field]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", field, diff)
