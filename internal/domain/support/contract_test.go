@@ -162,7 +162,7 @@ func TestBestMatchesComeFirst(t *testing.T) {
 		}
 		for i := 1; i < len(rows); i++ {
 			x, y := rows[i-1], rows[i]
-			if x.Score < y.Score || x.Score == y.Score && x.ID >= y.ID {
+			if x.Score < y.Score || x.Score == y.Score && x.ID <= y.ID {
 				t.Fatalf("%s (%v) stands before %s (%v)", x.ID, x.Score, y.ID, y.Score)
 			}
 		}

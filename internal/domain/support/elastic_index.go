@@ -19,7 +19,7 @@ const wordsField = "words"
 // are.
 func (e *Elastic) Migrate(ctx context.Context) error {
 	for k, fields := range map[kind]object{tickets: ticketFields(), articles: articleFields()} {
-		body := object{"settings": e.settings(), "mappings": object{"dynamic": "strict", "properties": fields}}
+		body := object{"settings": e.settings(k), "mappings": object{"dynamic": "strict", "properties": fields}}
 		err := e.send(ctx, esapi.IndicesCreateRequest{Index: e.indices[k], Body: jsonBody(body)}, new(object))
 		if err != nil && !refused(err, indexExists) {
 			return err
@@ -28,9 +28,14 @@ func (e *Elastic) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// settings are those of an index. Its analyzer cuts words as words.go does.
-func (e *Elastic) settings() object {
-	index := object{"number_of_shards": 1, "auto_expand_replicas": "0-1"}
+// settings are those of an index. Its analyzer cuts words as words.go does. It
+// lies newest first, as lists without words are shown, so that a page of them
+// ends where it is full, and not at the last document.
+func (e *Elastic) settings(k kind) object {
+	index := object{
+		"number_of_shards": 1, "auto_expand_replicas": "0-1",
+		"sort.field": []string{"created_at", idField(k)}, "sort.order": []string{"desc", "desc"},
+	}
 	if e.refresh > 0 {
 		index["refresh_interval"] = fmt.Sprintf("%dms", e.refresh.Milliseconds())
 	}

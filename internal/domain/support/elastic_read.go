@@ -141,7 +141,7 @@ func headField(k kind) string { return [...]string{"subject", "title"}[k] }
 func (w wanted) body(k kind) object {
 	sort := []object{{"created_at": "desc"}, {idField(k): "desc"}}
 	if w.find.Scored() {
-		sort = []object{{"_score": "desc"}, {idField(k): "asc"}}
+		sort = []object{{"_score": "desc"}, {idField(k): "desc"}}
 	}
 	body := object{
 		"size": w.limit, "query": w.query(k), "sort": sort, "_source": object{"excludes": []string{"confirmation"}},

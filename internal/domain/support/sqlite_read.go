@@ -168,11 +168,11 @@ func (of shelf[T]) newest(where clause, q Query, after *Key, limit int) (string,
 // three times as much. The scores are made once, before anything else is asked.
 func (of shelf[T]) best(where clause, q Query, after *Key, limit int) (string, []any) {
 	if after != nil {
-		where.and("(m.score < ? or m.score = ? and t.id > ?)", after.Score, after.Score, after.ID)
+		where.and("(m.score < ? or m.score = ? and t.id < ?)", after.Score, after.Score, after.ID)
 	}
 	words := of.table + "_words"
 	statement := "with m as materialized (select rowid as n, -bm25(" + words + ", 3.0, 1.0) as score from " + words + " where " + words + " match ?) " +
-		"select " + of.columns + ", m.score from m join " + of.table + " t on t.n = m.n where " + where.String() + " order by m.score desc, t.id limit ?"
+		"select " + of.columns + ", m.score from m join " + of.table + " t on t.n = m.n where " + where.String() + " order by m.score desc, t.id desc limit ?"
 	return statement, append(append([]any{match(q)}, where.args...), limit)
 }
 

@@ -67,8 +67,9 @@ type ArticleQuery struct {
 	Limit    int
 }
 
-// Key is where a row stands: by score and id when the query has words, else by
-// the time it was created and the id, newest first.
+// Key is where a row stands: by score when the query has words, else by the time
+// it was created, and then by the id; the greatest first, so that of rows that
+// match alike the newer ones stand before the older.
 type Key struct {
 	Score   float64 `json:"s"`
 	Created int64   `json:"c"` // Unix milliseconds
