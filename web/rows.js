@@ -30,6 +30,14 @@ export function isLongAnswer(envelope) {
   return (readAnswer(envelope).rows?.length ?? 0) > 1;
 }
 
+/** incompleteHint is what to say of a list that goes on after these rows; null of any other answer. */
+export function incompleteHint(envelope) {
+  const { rows, next } = readAnswer(envelope);
+  const told = envelope.metadata ?? {};
+  if (!rows || !(next || told.hasMore)) return null;
+  return told.hint || told.warning || `Showing ${counted(rows.length, "row")}. Results are incomplete.`;
+}
+
 function nothing(title) {
   return el("p", { class: "hint", "data-empty": true }, `${title}: no rows that you may see.`);
 }

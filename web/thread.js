@@ -5,6 +5,7 @@ import { announce } from "./announce.js";
 import { ask, DONE, Fault, follow, get, post } from "./api.js";
 import { makeCard } from "./card.js";
 import { el, show } from "./dom.js";
+import { incompleteHint } from "./rows.js";
 import { makeTurn } from "./turn.js";
 
 /**
@@ -94,6 +95,8 @@ class Thread {
     const event = storedCall(message, this.#host.serverOf(message.tool));
     const live = waiting.find((pending) => pending.confirmationId === event.data?.confirmationId);
     turn.take(live ?? settled(event));
+    const hint = event.data && incompleteHint(event.data);
+    if (hint) turn.take({ type: "truncation", tool: event.tool, hint });
   }
 
   // Pending requests that the messages do not show stand on their own.

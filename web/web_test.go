@@ -202,10 +202,13 @@ func TestConversationsAreListedOpenedAndDeleted(t *testing.T) {
 	p.Sees("[data-result=list_employees] tbody", "Person 1")
 	p.Sees("[data-answer] [data-result=list_old] [data-row-count]", "2 rows shown of more") // how it was asked was not stored
 	p.Misses("[data-result=list_old] [data-next-page]")
+	p.Sees("[data-notice=truncation][data-tool=list_employees]", "Results are incomplete")
+	p.Sees("[data-notice=truncation][data-tool=list_old]", "Results are incomplete")
 	p.Sees("#model", "not an AI model")
 	p.Sees("[data-turn] [data-model=rehearsal]", "not an AI model")
 	p.Click("[data-result=list_employees] [data-next-page]")
 	p.Sees("[data-result=list_employees] [data-row-count]", "3 rows, complete")
+	p.Sees("[data-notice=completed][data-tool=list_employees]", "All 3 rows are loaded")
 	p.Sees("[data-outcome]", "Employee Frank Davis has been deleted.")
 	p.Sees("[data-open][aria-current=page]", "Who is on my team?")
 

@@ -70,6 +70,8 @@ func listDenyApprove(d *desk) {
 	d.Shot("system-list")
 	d.Reload()
 	d.Sees("[data-row-count]", "50 rows shown, more follow")
+	d.Sees("[data-notice=truncation]", "Showing 50 of 50+ employees.")
+	d.Until(`document.querySelectorAll("[data-notice]").length === 1`)
 	d.Click("[data-next-page]")
 	d.Sees("[data-row-count]", "59 rows, complete")
 	d.Press(kb.Escape) // from the rows, where the focus went on, back to the question
