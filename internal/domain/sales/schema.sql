@@ -61,10 +61,10 @@ create table if not exists deals (
 ) strict;
 
 -- The three orders of everybody's deals, and of one owner's. The former carry
--- what is filtered by, so that a selective filter reads the index alone.
-create index if not exists deals_newest on deals (created_at, id, stage, value, expected_close_date);
-create index if not exists deals_value on deals (value, id, stage, expected_close_date);
-create index if not exists deals_closing on deals (expected_close_date, id, stage, value);
+-- what is filtered by, and whose deal it is, so that a walk reads the index alone.
+create index if not exists deals_newest on deals (created_at, id, stage, value, expected_close_date, owner_id);
+create index if not exists deals_value on deals (value, id, stage, expected_close_date, owner_id);
+create index if not exists deals_closing on deals (expected_close_date, id, stage, value, owner_id);
 create index if not exists deals_owner_newest on deals (owner_id, created_at, id);
 create index if not exists deals_owner_value on deals (owner_id, value, id);
 create index if not exists deals_owner_closing on deals (owner_id, expected_close_date, id);

@@ -11,7 +11,10 @@ import (
 var schemaSQL string
 
 // SQLite keeps sales in a file or in memory. It is safe for concurrent use.
-type SQLite struct{ *sqlite.DB }
+type SQLite struct {
+	*sqlite.DB
+	walked int // entries
+}
 
 // OpenSQLite opens the file, or makes it; an empty path is a store in memory
 // that is gone when it is closed. The schema is made where it is missing.
@@ -20,7 +23,7 @@ func OpenSQLite(ctx context.Context, path string) (*SQLite, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &SQLite{db}, nil
+	return &SQLite{db, walked}, nil
 }
 
 // Ready reads a row of each table.
