@@ -131,12 +131,7 @@ func (p *planner) label(key string) string {
 	if n := len(w); n == 2 && (w[1] == "name" || w[1] == "date") {
 		w = w[:1]
 	}
-	for i := range w {
-		if p.capitals[w[i]] {
-			w[i] = strings.ToUpper(w[i])
-		}
-	}
-	return strings.Join(w, " ")
+	return strings.Join(p.spelled(w), " ")
 }
 
 // behind shows the rows that a single value comes from, when the record has

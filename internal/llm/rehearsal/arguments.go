@@ -161,11 +161,11 @@ func (r *reading) dateFor(i int) *property {
 }
 
 func (p *property) endsBefore() bool {
-	return p.stems["befor"] || p.stems["until"] || p.stems["by"] || p.words[len(p.words)-1] == "to"
+	return p.stems["befor"] || p.stems["until"] || p.stems["by"] || lastWord(p.name) == "to"
 }
 
 func (p *property) startsAfter() bool {
-	return p.stems["after"] || p.stems["sinc"] || p.words[len(p.words)-1] == "from"
+	return p.stems["after"] || p.stems["sinc"] || lastWord(p.name) == "from"
 }
 
 // dayOf is the day that a span of days means for the input: "before March"

@@ -1,7 +1,6 @@
 package rehearsal
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"strings"
@@ -148,7 +147,7 @@ func (p *planner) question(r *reading, prop *property) string {
 		q += " It may be " + joinOr(prop.enum) + "."
 	}
 	if r.relative != nil {
-		q += fmt.Sprintf(" I cannot see the present value, so I cannot work out %s.", "a step from it")
+		q += " I cannot see the present value, so I cannot work out a step from it."
 	}
 	return q
 }

@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -11,14 +12,14 @@ import (
 
 // isIDKey reports whether a field holds an id, which people do not read.
 func isIDKey(key string) bool {
-	w := identifierWords(key)
-	return len(w) > 0 && (w[len(w)-1] == "id" || w[len(w)-1] == "uuid" || w[len(w)-1] == "guid" || w[len(w)-1] == "ids")
+	return slices.Contains([]string{"id", "ids", "uuid", "guid"}, lastWord(key))
 }
 
 // isNameKey reports whether a field is part of what a row is called.
 func isNameKey(key string) bool {
 	w := identifierWords(key)
-	return len(w) > 0 && (w[len(w)-1] == "name" || w[len(w)-1] == "title" && len(w) == 1 || w[len(w)-1] == "subject")
+	last := lastWord(key)
+	return last == "name" || last == "subject" || last == "title" && len(w) == 1
 }
 
 // isNamePart reports whether a field is half of a person's name.
@@ -56,17 +57,22 @@ func numberOf(v any) (float64, bool) {
 
 // human writes the name of a field as people would: "Next review due".
 func (p *planner) human(key string) string {
-	words := identifierWords(key)
+	text := strings.Join(p.spelled(identifierWords(key)), " ")
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return key
+	}
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// spelled writes words as the tools do: abbreviations in capitals.
+func (p *planner) spelled(words []string) []string {
 	for i, w := range words {
 		if p.capitals[w] {
 			words[i] = strings.ToUpper(w)
 		}
 	}
-	first, size := utf8.DecodeRuneInString(strings.Join(words, " "))
-	if size == 0 {
-		return key
-	}
-	return string(unicode.ToUpper(first)) + strings.Join(words, " ")[size:]
+	return words
 }
 
 // show writes one value.
@@ -91,8 +97,7 @@ func (p *planner) show(key string, v any) string {
 
 func (p *planner) showNumber(key string, v json.Number) string {
 	f, ok := numberOf(v)
-	words := identifierWords(key)
-	if !ok || len(words) > 0 && (words[len(words)-1] == "year" || words[len(words)-1] == "id") {
+	if last := lastWord(key); !ok || last == "year" || last == "id" {
 		return v.String()
 	}
 	return p.sign(key, nil) + plainNumber(f)
@@ -122,21 +127,17 @@ func (p *planner) sign(key string, rows []row) string {
 			return s
 		}
 	}
-	return p.currency(identifierWords(key))
+	return p.currency(lastWord(key))
 }
 
 func roundedHundredths(v float64) int64 { return int64(math.Round(v * 100)) }
 
 // currency is the sign that some tool's schema gives for fields of that name,
 // or nothing.
-func (p *planner) currency(words []string) string {
-	if len(words) == 0 {
-		return ""
-	}
-	last := words[len(words)-1]
+func (p *planner) currency(last string) string {
 	for _, f := range p.forms {
 		for _, prop := range f.props {
-			if prop.words[len(prop.words)-1] != last {
+			if last == "" || lastWord(prop.name) != last {
 				continue
 			}
 			for _, s := range signs {

@@ -81,9 +81,6 @@ func (r *reading) asksAsTold(clause string) bool {
 
 // find looks for words in a row among the unread tokens, by their stems.
 func (r *reading) find(words []string) (at, n int) {
-	if len(words) == 0 {
-		return 0, 0
-	}
 	for i := 0; i+len(words) <= len(r.part); i++ {
 		same := true
 		for j, w := range words {

@@ -286,7 +286,7 @@ func (f *form) first(fits func(*property) bool) *property {
 // The sorts of properties.
 
 func (p *property) isID() bool {
-	last := p.words[len(p.words)-1]
+	last := lastWord(p.name)
 	return len(p.enum) == 0 && (p.typ == "string" || p.typ == "integer") && (p.format == "uuid" || last == "id" || last == "uuid" || last == "guid")
 }
 

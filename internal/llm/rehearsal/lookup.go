@@ -152,7 +152,7 @@ func identifierIn(text, name string) bool {
 func (f *form) finding(s span) map[string]any {
 	if s.code {
 		for _, p := range f.props {
-			if last := p.words[len(p.words)-1]; p.isText() && (last == "number" || last == "code" || last == "reference") {
+			if last := lastWord(p.name); p.isText() && (last == "number" || last == "code" || last == "reference") {
 				return map[string]any{p.name: s.text}
 			}
 		}
@@ -285,7 +285,7 @@ func (p *planner) idKey(r row, lister *form, prop *property) string {
 		}
 	}
 	for _, k := range r.keys {
-		if w := identifierWords(k); w[len(w)-1] == "id" {
+		if lastWord(k) == "id" {
 			return k
 		}
 	}

@@ -1,6 +1,9 @@
 package rehearsal
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // nameOf is what a row is called: its first and last name, its name or title,
 // the first name that it carries, or its number.
@@ -42,17 +45,15 @@ func nameKey(r row) string {
 	if k := ownNameKey(r); k != "" {
 		return k
 	}
-	for _, fits := range []func([]string) bool{
-		func(w []string) bool {
-			return len(w) == 1 && (w[0] == "name" || w[0] == "title" || w[0] == "subject" || w[0] == "label")
+	for _, fits := range []func(key, last string) bool{
+		func(key, last string) bool {
+			return key == last && slices.Contains([]string{"name", "title", "subject", "label"}, last)
 		},
-		func(w []string) bool { return w[len(w)-1] == "name" },
-		func(w []string) bool {
-			return w[len(w)-1] == "title" || w[len(w)-1] == "number" || w[len(w)-1] == "code"
-		},
+		func(_, last string) bool { return last == "name" },
+		func(_, last string) bool { return last == "title" || last == "number" || last == "code" },
 	} {
 		for _, k := range r.keys {
-			if text, ok := r.values[k].(string); ok && text != "" && fits(append(identifierWords(k), "")[:max(1, len(identifierWords(k)))]) {
+			if text, ok := r.values[k].(string); ok && text != "" && fits(strings.Join(identifierWords(k), " "), lastWord(k)) {
 				return k
 			}
 		}

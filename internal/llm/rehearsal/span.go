@@ -61,8 +61,8 @@ func (r *reading) roleOf(s span) string {
 	}
 	for _, c := range slices.Sorted(maps.Keys(r.f.columns)) {
 		w := identifierWords(c)
-		last := w[len(w)-1]
-		if r.f.prop(c) == nil && (len(w) == 1 || last == "to" || last == "by") && r.p.en.among(set{stem(w[0]): true}, r.part[s.at-2].stem) {
+		last := lastWord(c)
+		if len(w) > 0 && r.f.prop(c) == nil && (len(w) == 1 || last == "to" || last == "by") && r.p.en.among(set{stem(w[0]): true}, r.part[s.at-2].stem) {
 			return c
 		}
 	}

@@ -115,9 +115,6 @@ func keysOf(rows []row) []string {
 
 // nameColumn joins first and last name, or takes the field that names a row.
 func (p *planner) nameColumn(rows []row) column {
-	if len(rows) == 0 {
-		return column{}
-	}
 	var keys []string
 	for _, k := range rows[0].keys {
 		if isNamePart(k) {

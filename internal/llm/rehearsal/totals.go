@@ -38,8 +38,7 @@ func (f *form) amounts() []string {
 }
 
 func isAmount(key string) bool {
-	w := identifierWords(key)
-	return len(w) > 0 && slices.Contains([]string{"amount", "value", "cost", "price", "total", "sum", "spent", "allocated", "remaining", "spend"}, w[len(w)-1])
+	return slices.Contains([]string{"amount", "value", "cost", "price", "total", "sum", "spent", "allocated", "remaining", "spend"}, lastWord(key))
 }
 
 // comparison tells the sums of the amounts, and the rows that they come from.

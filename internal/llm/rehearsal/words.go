@@ -192,6 +192,15 @@ func identifierWords(name string) []string {
 	return strings.Fields(b.String())
 }
 
+// lastWord is the last word of an identifier; empty when it has none.
+func lastWord(name string) string {
+	words := identifierWords(name)
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
+}
+
 // proseWords cuts running text into lower-case words.
 func proseWords(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })

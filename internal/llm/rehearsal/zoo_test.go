@@ -138,6 +138,17 @@ func TestPlannerKnowsNoDomain(t *testing.T) {
 	}
 }
 
+func TestNamesWithoutWordsAreBorne(t *testing.T) {
+	box := &shelf{Toolset: agent.Toolset{Open: []agent.Tool{declared("list_$", "List the odd.", result.List,
+		`{"type":"object","properties":{"_":{"type":"string","enum":["","-"]},"$":{"type":"string"},"%":{"type":"number"}}}`), declared("_", "", result.Read, `{"type":"object","required":["_"],"properties":{"_":{"type":"string"}}}`)}},
+		rows: map[string]string{"list_$": `[{"_":"x","$":1},{}]`}}
+	for _, question := range []string{"list the odd", "odd by Ben", "odd over 5", "list the odd sorted by x", "how many odd"} {
+		if s := speak(t, box, agent.Person{}, nil, question); s.text == "" {
+			t.Errorf("%q: no answer", question)
+		}
+	}
+}
+
 func TestGuardedTextIsShownAndNeverPlanned(t *testing.T) {
 	zoo := newZoo()
 	for i := range zoo.Open {
