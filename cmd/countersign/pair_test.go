@@ -73,6 +73,21 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 	}
 }
 
+// TestModelsDeadlineIsTheConfigurations gives a model no time at all.
+func TestModelsDeadlineIsTheConfigurations(t *testing.T) {
+	d, folder, port := sharedDemo(t), dataFolder(t), freePort(t)
+	path := filepath.Join(folder, "countersign.yaml")
+	writeConfig(t, path, map[string]string{
+		"GATEWAY_PORT": port, "HR_PORT": freePort(t), "ISSUER": d.Issuer, "REDIS": redisServer(t, folder), "MORE": "model: {timeout: 1ns}",
+	})
+	host := &process{ready: ready{Gateway: "http://localhost:" + port}}
+	startConfigured(t, host.Gateway+"/readyz", "gateway", "--config", path)
+	s := host.ask(t, "alice.chen", "Who is on my team?")
+	if len(s.errors) != 1 || s.errors[0] != "The model did not answer within 1ns." {
+		t.Errorf("got %q\n%s", s.errors, s.raw)
+	}
+}
+
 // checks runs `check` and reads its lines.
 func checks(t *testing.T, path string, code int, lines ...string) {
 	t.Helper()
