@@ -58,7 +58,7 @@ func BenchmarkListEmployees(b *testing.B) {
 	for _, a := range askers {
 		ctx := housetest.SignedIn(b.Context(), a.email, a.roles...)
 		for _, page := range []int{1, a.deep} {
-			b.Run(fmt.Sprintf("%s/page-%d", a.name, page), func(b *testing.B) { h.benchList(b, ctx, h.pageAt(ctx, page)) })
+			b.Run(fmt.Sprintf("%s/page-%d", a.name, page), func(b *testing.B) { h.benchTool(b, ctx, "list_employees", h.pageAt(ctx, "list_employees", page)) })
 		}
 	}
 	for _, page := range []int{1, 1000} {
@@ -81,27 +81,27 @@ func BenchmarkListEmployeesFiltered(b *testing.B) {
 			"part":       {"name": "an"},
 			"no-name":    {"name": "nobody is called that"},
 		} {
-			b.Run(a.name+"/"+name, func(b *testing.B) { h.benchList(b, ctx, in) })
+			b.Run(a.name+"/"+name, func(b *testing.B) { h.benchTool(b, ctx, "list_employees", in) })
 		}
 	}
 }
 
 // pageAt is the input that asks for a page: the cursor of the one before.
-func (h *house) pageAt(ctx context.Context, page int) args {
+func (h *house) pageAt(ctx context.Context, tool string, page int) args {
 	in := args{}
 	for range page - 1 {
-		in["cursor"] = h.Ask(ctx, "list_employees", in).Page.Next
+		in["cursor"] = h.Ask(ctx, tool, in).Page.Next
 	}
 	return in
 }
 
-func (h *house) benchList(b *testing.B, ctx context.Context, in args) {
+func (h *house) benchTool(b *testing.B, ctx context.Context, tool string, in args) {
 	raw, err := json.Marshal(in)
 	if err != nil {
 		b.Fatal(err)
 	}
 	dbtest.Measure(b, func() {
-		if o := h.Call(ctx, "list_employees", raw); o.Fault != nil {
+		if o := h.Call(ctx, tool, raw); o.Fault != nil {
 			b.Fatal(o.Fault, o.Fault.Unwrap())
 		}
 	})

@@ -2,6 +2,7 @@ package hr
 
 import (
 	"context"
+	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
@@ -46,28 +47,40 @@ type reviewsInput struct {
 	DueBefore  string `json:"due_before,omitempty" jsonschema:"format=date" jsonschema_description:"Only people whose next review, twelve months after their latest, is due before this day"`
 }
 
-// A manager of few finds the reviews through the people, a manager of many
-// walks them by date: the range of the caller's tree tells the planner which.
+// The page is cut first, inside an index; only its rows are fetched. A manager of
+// few finds it by the people, a manager of many walks the dates: the range of the
+// caller's tree tells the planner which.
 const listReviews = `
+with page as (
+  select id from hr.performance_reviews
+  where lft between $1 and $2 and (review_date, id) < ($3, $4)
+    and ($5 = '' or employee_id = nullif($5, '')::uuid)
+    and ($6 = '' or latest and (review_date + interval '12 months')::date < nullif($6, '')::date)
+  order by review_date desc, id desc
+  limit $7
+)
 select r.id as review_id, r.employee_id, e.first_name || ' ' || e.last_name as employee_name,
        hr.name_of(r.reviewer_id) as reviewer_name, r.review_period, r.review_date::text, r.overall_rating, r.goals_met_percentage,
        r.strengths, r.areas_for_improvement, r.comments, (r.review_date + interval '12 months')::date::text as next_review_due,
        case when e.email = hr.caller_email() then 1 when e.lft between b.low and b.high then 2 else 0 end as relation
-from hr.performance_reviews r
+from page join hr.performance_reviews r using (id)
 join hr.employees e on e.id = r.employee_id
 left join hr.below() b on true
-where e.status = 'ACTIVE' and e.lft between $1 and $2
-  and (r.review_date, r.id) < ($3, $4)
-  and ($5 = '' or r.employee_id = nullif($5, '')::uuid)
-  and ($6 = '' or ((r.review_date + interval '12 months')::date < nullif($6, '')::date
-       and not exists (select from hr.performance_reviews later where later.employee_id = r.employee_id
-                       and (later.review_date, later.id) > (r.review_date, r.id))))
-order by r.review_date desc, r.id desc
-limit $7`
+order by r.review_date desc, r.id desc`
+
+// startOf is where the walk down the dates begins: nothing newer than a year
+// before that day falls due before it. How long the month is, the query knows.
+func startOf(dueBefore string) reviewKey {
+	start := reviewKey{"9999-12-31", "ffffffff-ffff-ffff-ffff-ffffffffffff"}
+	if day, err := time.Parse(time.DateOnly, dueBefore); err == nil {
+		start.Date = day.AddDate(-1, 0, 0).Format(time.DateOnly)
+	}
+	return start
+}
 
 func (s *Server) getReviews(ctx context.Context, in reviewsInput, w tool.Window[reviewKey]) (reviews []Review, err error) {
-	before := reviewKey{"9999-12-31", "ffffffff-ffff-ffff-ffff-ffffffffffff"}
-	if w.After != nil {
+	before := startOf(in.DueBefore)
+	if w.After != nil && w.After.Date <= before.Date {
 		before = *w.After
 	}
 	err = s.db.Read(ctx, func(ctx context.Context) error {

@@ -1,0 +1,77 @@
+package hr_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/testkit/dbtest"
+	"countersign.dev/internal/testkit/housetest"
+)
+
+// What does a page of 50 reviews cost when 200,000 people have five each, for
+// whoever judges and however deep? The bar is 5 ms at the 95th percentile.
+// `floor` is the same page read as the owner, past the policies and without the
+// people's names.
+
+// Everyone is reviewed twice a year, the latest within the last 200 days; one
+// person in a hundred was forgotten for a year and more.
+const addReviews = `
+insert into hr.performance_reviews
+select md5(e.id::text || n)::uuid, e.id, coalesce(e.manager_id, e.id), '2026-H1',
+       date '2026-03-31' - abs(hashtext(e.id::text)) % 200 - n * 182 - case when abs(hashtext(e.email)) % 100 = 0 then 400 else 0 end,
+       1 + n, 80, 'Dependable delivery.', 'Delegating earlier.', 'Ready for more.'
+from hr.employees e, generate_series(0, 4) n`
+
+var reviewsOnce sync.Once
+
+func openReviewed(b *testing.B) *house {
+	h := openLarge(b)
+	reviewsOnce.Do(func() {
+		h.Admin(addReviews)
+		dbtest.Vacuum(b, h.AdminURL, "hr.performance_reviews")
+	})
+	return h
+}
+
+// judges are the askers who may, and how deep each can go: what a manager may
+// read ends after five reviews for everyone below.
+var judges = []struct {
+	name  string
+	email string
+	roles []string
+	deep  int
+}{
+	{"hr-write", "writer@elsewhere", []string{"hr-write"}, 1000},
+	{"executive", company.ScaledEmail(0), []string{"employee", "executive"}, 1000},
+	{"manager-of-200000", company.ScaledEmail(0), []string{"employee", "manager"}, 1000},
+	{"manager-of-100000", company.ScaledEmail(1), []string{"employee", "manager"}, 1000},
+	{"manager-of-11000", company.ScaledEmail(11), []string{"employee", "manager"}, 1000},
+	{"manager-of-1000", company.ScaledEmail(111), []string{"employee", "manager"}, 100},
+	{"manager-of-100", company.ScaledEmail(1111), []string{"employee", "manager"}, 10},
+}
+
+func BenchmarkGetReviews(b *testing.B) {
+	h := openReviewed(b)
+	for _, j := range judges {
+		ctx := housetest.SignedIn(b.Context(), j.email, j.roles...)
+		run := func(name string, in args) {
+			b.Run(j.name+"/"+name, func(b *testing.B) { h.benchTool(b, ctx, "get_performance_reviews", in) })
+		}
+		run("page-1", args{})
+		run("overdue", args{"due_before": "2026-04-01"})
+		run("nobody-due", args{"due_before": "2020-01-01"})
+		run("all-due", args{"due_before": "2030-01-01"})
+		run("person", args{"employee_id": h.company.Employees[111_112].ID}) // below them all
+		b.Run(fmt.Sprintf("%s/page-%d", j.name, j.deep), func(b *testing.B) {
+			h.benchTool(b, ctx, "get_performance_reviews", h.pageAt(ctx, "get_performance_reviews", j.deep))
+		})
+	}
+	conn := dbtest.Connect(b, h.AdminURL)
+	b.Run("floor", func(b *testing.B) {
+		dbtest.Measure(b, func() {
+			dbtest.ReadAll(b, conn, `select * from hr.performance_reviews order by review_date desc, id desc limit 51`)
+		})
+	})
+}
