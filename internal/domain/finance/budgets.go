@@ -103,10 +103,9 @@ type getBudget struct {
 }
 
 const selectBudget = `
-select b.id as budget_id, d.name as department, b.fiscal_year, b.status, b.submitted_by, b.approved_by, b.approved_at,
+select b.id as budget_id, b.department_name as department, b.fiscal_year, b.status, b.submitted_by, b.approved_by, b.approved_at,
        q.quarters, q.allocated_cents, q.spent_cents
 from finance.budgets b
-join finance.departments d on d.code = b.department
 cross join lateral (
   select coalesce(array_agg(quarter order by quarter), '{}') as quarters,
          coalesce(array_agg(allocated_cents order by quarter), '{}') as allocated_cents,
@@ -115,7 +114,7 @@ cross join lateral (
 ) q`
 
 const findBudget = selectBudget + `
-where lower($1) in (lower(d.name), lower(d.code)) and b.fiscal_year = $2`
+where b.department = (select code from finance.departments where name_key = lower($1) or code_key = lower($1)) and b.fiscal_year = $2`
 
 func (s *Server) getBudget(ctx context.Context, in getBudget) (Budget, error) {
 	year := s.fiscalYear(in.Year)
@@ -149,13 +148,12 @@ type listBudgets struct {
 	Status     string `json:"status,omitempty" jsonschema:"enum=draft,enum=approved,enum=active,enum=closed" jsonschema_description:"Only budgets in this status; drafts with submitted_by wait for approval"`
 }
 
-// There are ten departments and a few dozen years, so the walk needs no index.
 const pageOfBudgets = selectBudget + `
-where (-b.fiscal_year, d.name) > ($1, $2)
-  and ($3 = '' or lower($3) in (lower(d.name), lower(d.code)))
-  and ($4 = 0 or b.fiscal_year = $4)
+where (b.newest_first, b.department_name) > ($1, $2)
+  and ($3 = '' or b.department = (select code from finance.departments where name_key = lower($3) or code_key = lower($3)))
+  and ($4 = 0 or b.newest_first = $4)
   and ($5 = '' or b.status = $5)
-order by -b.fiscal_year, d.name
+order by b.newest_first, b.department_name
 limit $6`
 
 func (s *Server) listBudgets(ctx context.Context, in listBudgets, w tool.Window[budgetKey]) ([]Budget, error) {
@@ -166,7 +164,7 @@ func (s *Server) listBudgets(ctx context.Context, in listBudgets, w tool.Window[
 	if in.Quarter != "" {
 		in.FiscalYear = s.fiscalYear(in.FiscalYear)
 	}
-	rows, err := database.Rows[budgetRow](ctx, s.db, pageOfBudgets, -after.Year, after.Department, words(in.Department), in.FiscalYear, in.Status, w.Limit)
+	rows, err := database.Rows[budgetRow](ctx, s.db, pageOfBudgets, -after.Year, after.Department, words(in.Department), -in.FiscalYear, in.Status, w.Limit)
 	budgets := make([]Budget, 0, len(rows))
 	for _, row := range rows {
 		budgets = append(budgets, row.budget(in.Quarter))
