@@ -90,7 +90,7 @@ type Closed struct {
 	DealName string  `json:"dealName"`
 	Outcome  string  `json:"outcome"`
 	Stage    string  `json:"stage"`
-	Value    float64 `json:"value"`
+	Value    float64 `json:"value" jsonschema_description:"What the deal was closed for, US dollars."`
 	Message  string  `json:"message"`
 }
 

@@ -28,7 +28,7 @@ type Deal struct {
 	CustomerID        string    `json:"customer_id"`
 	CustomerName      string    `json:"customer_name"`
 	DealName          string    `json:"deal_name"`
-	Value             float64   `json:"value" jsonschema:"minimum=0"`
+	Value             float64   `json:"value" jsonschema:"minimum=0" jsonschema_description:"US dollars."`
 	Currency          string    `json:"currency" jsonschema:"default=USD"`
 	Stage             string    `json:"stage" jsonschema:"enum=PROSPECTING,enum=DISCOVERY,enum=QUALIFICATION,enum=PROPOSAL,enum=NEGOTIATION,enum=CLOSED_WON,enum=CLOSED_LOST"`
 	Probability       float64   `json:"probability" jsonschema:"minimum=0,maximum=100" jsonschema_description:"Per cent."`

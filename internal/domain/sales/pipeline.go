@@ -17,9 +17,9 @@ type Pipeline struct {
 	Quarter           string          `json:"quarter" jsonschema_description:"The quarter, such as 2026-Q1."`
 	Stages            []PipelineStage `json:"stages"`
 	TotalPipeline     float64         `json:"total_pipeline" jsonschema_description:"Value of the open deals that are expected to close in the quarter, US dollars."`
-	WeightedPipeline  float64         `json:"weighted_pipeline" jsonschema_description:"The same, each deal times its probability."`
-	ClosedWon         float64         `json:"closed_won" jsonschema_description:"Value of the deals won in the quarter."`
-	Target            float64         `json:"target" jsonschema_description:"The quota of the quarter; 0 when none is set."`
+	WeightedPipeline  float64         `json:"weighted_pipeline" jsonschema_description:"The same, each deal times its probability, US dollars."`
+	ClosedWon         float64         `json:"closed_won" jsonschema_description:"Value of the deals won in the quarter, US dollars."`
+	Target            float64         `json:"target" jsonschema_description:"The quota of the quarter, US dollars; 0 when none is set."`
 	AttainmentPercent int             `json:"attainment_percent" jsonschema_description:"closed_won in per cent of target."`
 	Scope             string          `json:"scope" jsonschema_description:"Whose deals were added up."`
 }
@@ -28,7 +28,7 @@ type Pipeline struct {
 type PipelineStage struct {
 	Stage string  `json:"stage" jsonschema:"enum=PROSPECTING,enum=DISCOVERY,enum=QUALIFICATION,enum=PROPOSAL,enum=NEGOTIATION,enum=CLOSED_WON,enum=CLOSED_LOST"`
 	Count int     `json:"count"`
-	Value float64 `json:"value" jsonschema_description:"US dollars."`
+	Value float64 `json:"value" jsonschema_description:"Value of the deals in this stage, US dollars."`
 }
 
 func (s *Server) pipelineTools() []tool.Tool {
