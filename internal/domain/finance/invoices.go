@@ -77,7 +77,8 @@ with page as (
     and ($8::bigint is null or i.amount_cents >= $8)
     and ($9::bigint is null or i.amount_cents <= $9)
     and ($10::text[] is null or i.vendor_id = any ($10))
-    and ($11::text[] is null or (i.vendor_id in (select unnest($11::text[]))) is true)
+    and ($11 = '' or (i.vendor_id in (
+      select vendor_id from finance.vendor_tails where tail >= lower($11) collate "C" and tail < (lower($11) || chr(1114111)) collate "C")) is true)
     and ($12 = '' or (select strpos(v.name_key, lower($12)) > 0 from finance.vendors v where v.id = i.vendor_id))
   order by i.invoice_date desc, i.id desc
   limit $13
@@ -134,7 +135,7 @@ func startOf(in listInvoices, w tool.Window[invoiceKey]) invoiceKey {
 // the search takes. Up to someVendors the walk looks each invoice's vendor up
 // among theirs in memory (`is true` keeps the planner from joining them, which
 // ends in fetching every invoice of theirs and sorting). What still more vendors
-// have is met so often that the walk ends before it had paid to fetch their ids.
+// have is met so often that the walk ends before theirs were all collected.
 const (
 	fewVendors  = 250
 	someVendors = 2000
@@ -143,29 +144,41 @@ const (
 // vendors is whom a part of a name means: one of the fields, by how many they
 // are, or none when no part was given.
 type vendors struct {
-	few, some []string // ids
-	many      string   // the part itself
+	few        []string // ids
+	some, many string   // the part itself
 }
 
+// The ids stay in the store unless they are few: to carry two thousand of them
+// takes longer than the page.
 const findVendors = `
-select vendor_id from finance.vendor_tails
-where tail >= lower($1) collate "C" and tail < (lower($1) || chr(1114111)) collate "C"
-limit $2`
+select count(*) as found, case when count(*) <= $2 then array_agg(vendor_id) end as ids
+from (
+  select vendor_id from finance.vendor_tails
+  where tail >= lower($1) collate "C" and tail < (lower($1) || chr(1114111)) collate "C"
+  limit $3
+) named`
+
+type vendorsFound struct {
+	Found int
+	IDs   []string `db:"ids"`
+}
 
 func (s *Server) vendorsNamed(ctx context.Context, part string) (vendors, error) {
 	if part == "" {
 		return vendors{}, nil
 	}
-	ids, err := database.Rows[string](ctx, s.db, findVendors, part, someVendors+1)
-	if err != nil || len(ids) > someVendors {
-		return vendors{many: part}, err
+	named, _, err := database.Row[vendorsFound](ctx, s.db, findVendors, part, fewVendors, someVendors+1)
+	switch {
+	case err != nil:
+		return vendors{}, err
+	case named.Found > someVendors:
+		return vendors{many: part}, nil
+	case named.Found > fewVendors:
+		return vendors{some: part}, nil
 	}
-	slices.Sort(ids) // a name may hold the part twice
-	ids = slices.Compact(ids)
-	if len(ids) > fewVendors {
-		return vendors{some: ids}, nil
-	}
-	return vendors{few: ids}, nil
+	few := append([]string{}, named.IDs...) // not nil, which would mean everybody
+	slices.Sort(few)                        // a name may hold the part twice
+	return vendors{few: slices.Compact(few)}, nil
 }
 
 // atLeast and atMost are the bounds of an amount in whole cents; nil is none.
