@@ -3,7 +3,6 @@ package hr_test
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -21,8 +20,6 @@ func hrMigrate(t *testing.T, adminURL string) error {
 	_, err := hr.Migrate(t.Context(), adminURL, "")
 	return err
 }
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
 // fingerprint is a digest of every row of the schema.
 func fingerprint(h *house) string {
