@@ -89,11 +89,6 @@ func TestDeclarationsForgetNothing(t *testing.T) {
 			for _, problem := range declarationProblems(t, info) {
 				t.Errorf("%s.%s %s", server, info.Name, problem)
 			}
-			for _, field := range info.Untrusted {
-				if !returned(t, infos, info, field) {
-					t.Errorf("%s.%s calls %q untrusted, which it does not return", server, info.Name, field)
-				}
-			}
 		}
 	}
 }
@@ -130,15 +125,6 @@ func declarationProblems(t *testing.T, info result.ToolInfo) (problems []string)
 	say(pending != (info.Kind == result.Write), "is a %s, and pending_confirmation in its schema is %v", info.Kind, pending)
 	say(info.Kind == result.Write && !has(data, "message"), "tells nobody what it did: its data has no message")
 	return problems
-}
-
-// returned reports whether a tool returns a field. A change shows a row on its
-// card that another tool of the server returns.
-func returned(t *testing.T, server []result.ToolInfo, info result.ToolInfo, field string) bool {
-	t.Helper()
-	return slices.ContainsFunc(server, func(other result.ToolInfo) bool {
-		return (other.Name == info.Name || info.Kind == result.Write) && has(parsed(t, other.OutputSchema), field)
-	})
 }
 
 // wanted are the hints of a kind, said independently of the kernel.

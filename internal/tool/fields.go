@@ -3,6 +3,7 @@ package tool
 import (
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -28,4 +29,22 @@ func jsonName(field reflect.StructField) string {
 		return field.Name
 	}
 	return name
+}
+
+// shows reports whether the JSON of a type has a field of that name, however
+// deep. above are the types that it is a part of.
+func shows(t reflect.Type, name string, above ...reflect.Type) bool {
+	if t == nil {
+		return false
+	}
+	inside := structIn(t)
+	if slices.Contains(above, inside) {
+		return false
+	}
+	for field := range fields(inside) {
+		if jsonName(field) == name || shows(field.Type, name, append(above, inside)...) {
+			return true
+		}
+	}
+	return false
 }

@@ -29,6 +29,12 @@ type oddClass struct {
 	Relation access.Relation `json:"-"`
 }
 
+// tree is a note with notes below it, without end.
+type tree struct {
+	testkit.Note
+	Below []tree `json:"below"`
+}
+
 type greedy struct {
 	Limit int `json:"limit"`
 }
@@ -51,17 +57,18 @@ func TestForgetfulDeclarationsDoNotStart(t *testing.T) {
 		tool tool.Tool
 		want string
 	}{
-		"no roles":                {read[testkit.Note](spec(func(s *tool.Spec) { s.Allow = nil })), "allows no role"},
-		"no description":          {read[testkit.Note](spec(func(s *tool.Spec) { s.Description = "" })), "needs a title and a description"},
-		"a bad name":              {read[testkit.Note](spec(func(s *tool.Spec) { s.Name = "Get-X" })), "needs a name"},
-		"rows without pages":      {read[[]testkit.Note](whole()), "rows are for lists"},
-		"an envelope as output":   {read[result.Envelope](whole()), "must not build an envelope"},
-		"a write without apply":   {tool.Write(whole(), steps), "needs a preview and an apply"},
-		"sensitive, no relation":  {read[bare](whole()), "no field of type access.Relation"},
-		"guarded, no class":       {read[leaky](whole()), "needs a mask tag"},
-		"an unknown class":        {read[oddClass](whole()), "unknown class"},
-		"the kernel's own fields": {tool.List(whole(), list), "belongs to the kernel"},
-		"a list without a noun":   {tool.List(spec(func(s *tool.Spec) { s.Noun = "" }), func(context.Context, struct{}, tool.Window[int]) ([]testkit.Note, error) { return nil, nil }), "a noun for its rows"},
+		"no roles":                 {read[testkit.Note](spec(func(s *tool.Spec) { s.Allow = nil })), "allows no role"},
+		"no description":           {read[testkit.Note](spec(func(s *tool.Spec) { s.Description = "" })), "needs a title and a description"},
+		"a bad name":               {read[testkit.Note](spec(func(s *tool.Spec) { s.Name = "Get-X" })), "needs a name"},
+		"rows without pages":       {read[[]testkit.Note](whole()), "rows are for lists"},
+		"a text that is not there": {read[tree](spec(func(s *tool.Spec) { s.Untrusted = []string{"text", "sub_title"} })), "calls sub_title untrusted"},
+		"an envelope as output":    {read[result.Envelope](whole()), "must not build an envelope"},
+		"a write without apply":    {tool.Write(whole(), steps), "needs a preview and an apply"},
+		"sensitive, no relation":   {read[bare](whole()), "no field of type access.Relation"},
+		"guarded, no class":        {read[leaky](whole()), "needs a mask tag"},
+		"an unknown class":         {read[oddClass](whole()), "unknown class"},
+		"the kernel's own fields":  {tool.List(whole(), list), "belongs to the kernel"},
+		"a list without a noun":    {tool.List(spec(func(s *tool.Spec) { s.Noun = "" }), func(context.Context, struct{}, tool.Window[int]) ([]testkit.Note, error) { return nil, nil }), "a noun for its rows"},
 	} {
 		_, err := tool.NewRunner([]tool.Tool{c.tool}, tool.Options{Server: "x", Audit: &testkit.Journal{}, Cursors: ring(t), Desk: &confirm.Desk{}, Ledger: testkit.NewNotebook()})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -135,6 +135,9 @@ func (t Tool) check(o Options) error {
 	need(structIn(t.output) != nil && t.output.Kind() != reflect.Slice, "needs a struct as output; rows are for lists")
 	need(t.output != reflect.TypeFor[result.Envelope](), "must not build an envelope itself")
 	need(o.Audit != nil, "needs an audit sink")
+	for _, name := range t.spec.Untrusted {
+		need(shows(t.output, name) || shows(t.card, name), "calls "+name+" untrusted, which it does not return")
+	}
 	switch t.kind {
 	case result.Write:
 		need(t.preview != nil && t.apply != nil, "needs a preview and an apply")
