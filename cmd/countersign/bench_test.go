@@ -25,7 +25,7 @@ import (
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/embedded"
-	"countersign.dev/internal/testkit/dbtest"
+	"countersign.dev/internal/testkit"
 )
 
 // The question: what does get_employee cost on the HR server as it really runs
@@ -248,7 +248,7 @@ func BenchmarkGetEmployee(b *testing.B) {
 	b.Run("1-client/query", func(b *testing.B) {
 		b.ReportAllocs()
 		busy := cpuTime(b)
-		dbtest.Measure(b, func() {
+		testkit.Measure(b, func() {
 			_, err := readFloor(b.Context(), x.pool, x.id)
 			must(b, err)
 		})
@@ -265,7 +265,7 @@ func BenchmarkGetEmployee(b *testing.B) {
 func (f face) alone(b *testing.B, client *http.Client, token string) {
 	b.ReportAllocs()
 	busy := cpuTime(b)
-	dbtest.Measure(b, func() { must(b, f.ask(b.Context(), client, token)) })
+	testkit.Measure(b, func() { must(b, f.ask(b.Context(), client, token)) })
 	reportCPU(b, busy)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/domain/finance"
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/dbtest"
 	"countersign.dev/internal/testkit/housetest"
 )
@@ -107,7 +108,7 @@ func (h *house) benchList(b *testing.B, ctx context.Context, list string, in arg
 	if err != nil {
 		b.Fatal(err)
 	}
-	dbtest.Measure(b, func() {
+	testkit.Measure(b, func() {
 		if o := h.Call(ctx, list, raw); o.Fault != nil {
 			b.Fatal(o.Fault, o.Fault.Unwrap())
 		}
@@ -122,7 +123,7 @@ func benchFloor(b *testing.B, adminURL string, page int) {
 		b.Fatal(err)
 	}
 	const floor = `select * from finance.invoices where deleted_at is null and (invoice_date, id) <= ($1, $2) order by invoice_date desc, id desc limit 51`
-	dbtest.Measure(b, func() { dbtest.ReadAll(b, conn, floor, date, id) })
+	testkit.Measure(b, func() { dbtest.ReadAll(b, conn, floor, date, id) })
 }
 
 // The same question of budgets. A department has one a year and a century is all
@@ -196,7 +197,7 @@ func benchBudgetFloor(b *testing.B, adminURL string, page int) {
 select * from finance.budgets b, lateral (
   select array_agg(quarter), array_agg(allocated_cents), array_agg(spent_cents) from finance.budget_quarters where budget_id = b.id) q
 where (newest_first, department_name) >= ($1, $2) order by newest_first, department_name limit 51`
-	dbtest.Measure(b, func() { dbtest.ReadAll(b, conn, floor, year, name) })
+	testkit.Measure(b, func() { dbtest.ReadAll(b, conn, floor, year, name) })
 }
 
 // A part of a vendor's name without the tails, as the application's login and
@@ -214,7 +215,7 @@ select i.* from finance.invoices i join finance.vendors v on v.id = i.vendor_id
 where i.deleted_at is null and v.name ilike '%' || $1 || '%' order by i.invoice_date desc, i.id desc limit 51`
 	owner := dbtest.Connect(b, h.AdminURL)
 	for _, part := range []string{"19999", "xu software", "zhang", "a"} {
-		b.Run("policies/"+part, func(b *testing.B) { dbtest.Measure(b, func() { dbtest.ReadAll(b, login, plain, part) }) })
-		b.Run("floor/"+part, func(b *testing.B) { dbtest.Measure(b, func() { dbtest.ReadAll(b, owner, plain, part) }) })
+		b.Run("policies/"+part, func(b *testing.B) { testkit.Measure(b, func() { dbtest.ReadAll(b, login, plain, part) }) })
+		b.Run("floor/"+part, func(b *testing.B) { testkit.Measure(b, func() { dbtest.ReadAll(b, owner, plain, part) }) })
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/company"
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/dbtest"
 	"countersign.dev/internal/testkit/housetest"
 )
@@ -39,18 +40,20 @@ func openLarge(b *testing.B) *house {
 
 // askers are people of the scaled company by how many stand below them.
 var askers = []struct {
-	name  string
-	email string
-	roles []string
-	deep  int // a page far down
+	name    string
+	email   string
+	roles   []string
+	deep    int // a page far down the list of people
+	reviews int // a page far down the list of reviews, of which everyone has five
 }{
-	{"hr-read", "reader@elsewhere", []string{"hr-read"}, 1000},
-	{"executive", company.ScaledEmail(0), []string{"employee", "executive"}, 1000},
-	{"manager-of-200000", company.ScaledEmail(0), []string{"employee", "manager"}, 1000},
-	{"manager-of-100000", company.ScaledEmail(1), []string{"employee", "manager"}, 1000},
-	{"manager-of-11000", company.ScaledEmail(11), []string{"employee", "manager"}, 200},
-	{"manager-of-1000", company.ScaledEmail(111), []string{"employee", "manager"}, 20},
-	{"manager-of-100", company.ScaledEmail(1111), []string{"employee", "manager"}, 2},
+	{"hr-read", "reader@elsewhere", []string{"hr-read"}, 1000, 0},
+	{"hr-write", "writer@elsewhere", []string{"hr-write"}, 1000, 1000},
+	{"executive", company.ScaledEmail(0), []string{"employee", "executive"}, 1000, 1000},
+	{"manager-of-200000", company.ScaledEmail(0), []string{"employee", "manager"}, 1000, 1000},
+	{"manager-of-100000", company.ScaledEmail(1), []string{"employee", "manager"}, 1000, 1000},
+	{"manager-of-11000", company.ScaledEmail(11), []string{"employee", "manager"}, 200, 1000},
+	{"manager-of-1000", company.ScaledEmail(111), []string{"employee", "manager"}, 20, 100},
+	{"manager-of-100", company.ScaledEmail(1111), []string{"employee", "manager"}, 2, 10},
 }
 
 func BenchmarkListEmployees(b *testing.B) {
@@ -100,7 +103,7 @@ func (h *house) benchTool(b *testing.B, ctx context.Context, tool string, in arg
 	if err != nil {
 		b.Fatal(err)
 	}
-	dbtest.Measure(b, func() {
+	testkit.Measure(b, func() {
 		if o := h.Call(ctx, tool, raw); o.Fault != nil {
 			b.Fatal(o.Fault, o.Fault.Unwrap())
 		}
@@ -112,11 +115,11 @@ func BenchmarkGetEmployee(b *testing.B) {
 	raw := json.RawMessage(fmt.Sprintf(`{"employee_id":%q}`, h.company.Employees[111_111].ID))
 	for _, a := range askers {
 		ctx := housetest.SignedIn(b.Context(), a.email, a.roles...)
-		b.Run(a.name, func(b *testing.B) { dbtest.Measure(b, func() { h.Call(ctx, "get_employee", raw) }) })
+		b.Run(a.name, func(b *testing.B) { testkit.Measure(b, func() { h.Call(ctx, "get_employee", raw) }) })
 	}
 	conn := dbtest.Connect(b, h.AdminURL)
 	b.Run("floor", func(b *testing.B) {
-		dbtest.Measure(b, func() {
+		testkit.Measure(b, func() {
 			dbtest.ReadAll(b, conn, `select * from hr.employees where id = $1`, h.company.Employees[111_111].ID)
 		})
 	})
@@ -127,7 +130,7 @@ func BenchmarkGetOrgChart(b *testing.B) {
 	for _, a := range askers {
 		ctx := housetest.SignedIn(b.Context(), a.email, a.roles...)
 		b.Run(a.name, func(b *testing.B) {
-			dbtest.Measure(b, func() {
+			testkit.Measure(b, func() {
 				if o := h.Call(ctx, "get_org_chart", nil); o.Fault != nil {
 					b.Fatal(o.Fault, o.Fault.Unwrap())
 				}
@@ -144,5 +147,5 @@ func benchFloor(b *testing.B, adminURL string, page int) {
 		b.Fatal(err)
 	}
 	const floor = `select * from hr.employees where status = 'ACTIVE' and (last_name, first_name, id) >= ($1, $2, $3) order by last_name, first_name, id limit 51`
-	dbtest.Measure(b, func() { dbtest.ReadAll(b, conn, floor, last, first, id) })
+	testkit.Measure(b, func() { dbtest.ReadAll(b, conn, floor, last, first, id) })
 }

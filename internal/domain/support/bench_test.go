@@ -295,9 +295,9 @@ func compare(b *testing.B, store support.Store, d desk, deep int, bare func(*tes
 		return out
 	}
 	run := func(name string, q question, cursor string, after *place) {
-		b.Run(name+"/tool", func(b *testing.B) { measure(b, func() { call(b, q, cursor) }) })
+		b.Run(name+"/tool", func(b *testing.B) { testkit.Measure(b, func() { call(b, q, cursor) }) })
 		if q.plain() {
-			b.Run(name+"/bare", func(b *testing.B) { measure(b, func() { bare(b, q, after) }) })
+			b.Run(name+"/bare", func(b *testing.B) { testkit.Measure(b, func() { bare(b, q, after) }) })
 		}
 	}
 	everything := d.asks[0]
@@ -363,20 +363,4 @@ func readAll(b *testing.B, db *sql.DB, statement string, args ...any) {
 	if rows.Err() != nil {
 		b.Fatal(rows.Err())
 	}
-}
-
-// measure runs a call and reports the median and the 95th percentile besides
-// the mean.
-func measure(b *testing.B, call func()) {
-	call() // the first one prepares statements
-	times := make([]time.Duration, 0, 1000)
-	for b.Loop() {
-		started := time.Now()
-		call()
-		times = append(times, time.Since(started))
-	}
-	slices.Sort(times)
-	at := func(q float64) float64 { return times[int(q*float64(len(times)-1))].Seconds() * 1000 }
-	b.ReportMetric(at(0.5), "p50-ms")
-	b.ReportMetric(at(0.95), "p95-ms")
 }
