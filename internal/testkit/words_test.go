@@ -1,0 +1,115 @@
+package testkit_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// retired lists identifiers that a standard term of the field replaced, by
+// room. None of them may be declared there again: as a package-level name, a
+// method or a field.
+var retired = map[string][]string{}
+
+// archaic matches phrases that comments of the listed rooms must not use.
+// Comments are plain technical English: "returns", "is rejected", "no caller".
+var archaic = regexp.MustCompile(`(?i)\b(whoever|whomever|nobody|stands|(?:is|are|was|were|be|been) told|bec(?:o|a)mes? of|condemns?|none the less|what (?:\w+ ){1,4}c[ao]mes? to)\b`)
+
+// unrevised lists the rooms whose comments have not been rewritten yet.
+var unrevised = []string{
+	"cmd/countersign", "web",
+	"internal/access", "internal/agent", "internal/audit", "internal/auth", "internal/company", "internal/confirm",
+	"internal/database", "internal/domain/finance", "internal/domain/hr", "internal/domain/sales", "internal/domain/support",
+	"internal/embedded", "internal/embedded/issuer", "internal/fault", "internal/gateway", "internal/httpx",
+	"internal/llm", "internal/llm/rehearsal", "internal/mcpserver", "internal/result", "internal/seal", "internal/sqlite",
+	"internal/state", "internal/telemetry", "internal/testkit", "internal/testkit/browsertest", "internal/testkit/dbtest",
+	"internal/testkit/housetest", "internal/testkit/jars", "internal/testkit/mongotest", "internal/testkit/searchtest",
+	"internal/tool", "internal/upstream",
+}
+
+// sources parses every Go file of the module, tests included, by room.
+func sources(t *testing.T) map[string]map[string]*ast.File {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	rooms := map[string]map[string]*ast.File{}
+	for _, top := range []string{"cmd", "internal", "web"} {
+		err := filepath.WalkDir(filepath.Join(root, top), func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			dir, err := filepath.Rel(root, filepath.Dir(path))
+			room := filepath.ToSlash(dir)
+			if rooms[room] == nil {
+				rooms[room] = map[string]*ast.File{}
+			}
+			rooms[room][filepath.Base(path)] = file
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return rooms
+}
+
+// declared lists the package-level names, methods and fields of a file.
+func declared(file *ast.File) []string {
+	var names []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			names = append(names, n.Name.Name)
+			return false // parameters and local names are the function's own
+		case *ast.TypeSpec:
+			names = append(names, n.Name.Name)
+		case *ast.ValueSpec:
+			for _, name := range n.Names {
+				names = append(names, name.Name)
+			}
+		case *ast.Field:
+			for _, name := range n.Names {
+				names = append(names, name.Name)
+			}
+		}
+		return true
+	})
+	return names
+}
+
+func TestRetiredNamesStayRetired(t *testing.T) {
+	rooms := sources(t)
+	for room, names := range retired {
+		for file, parsed := range rooms[room] {
+			for _, name := range declared(parsed) {
+				if slices.Contains(names, name) {
+					t.Errorf("%s/%s declares %s, a name that was replaced by a standard term", room, file, name)
+				}
+			}
+		}
+	}
+}
+
+func TestCommentsArePlain(t *testing.T) {
+	for room, files := range sources(t) {
+		if slices.Contains(unrevised, room) {
+			continue
+		}
+		for file, parsed := range files {
+			for _, group := range parsed.Comments {
+				if found := archaic.FindString(strings.Join(strings.Fields(group.Text()), " ")); found != "" {
+					t.Errorf("%s/%s has %q in a comment: say it in plain technical English", room, file, found)
+				}
+			}
+		}
+	}
+}
