@@ -16,7 +16,7 @@ import (
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/dbtest"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 	"countersign.dev/internal/tool"
 )
 
@@ -29,7 +29,7 @@ var fixedDay = time.Date(2026, time.November, 16, 0, 0, 0, 0, time.UTC)
 type whole struct {
 	company *company.Company
 	runners map[string]*tool.Runner
-	journal *testkit.Journal
+	journal *testkit.MemorySink
 	log     *lines
 }
 
@@ -57,9 +57,9 @@ func wholeCompany(t testing.TB) *whole {
 	t.Helper()
 	cluster := dbtest.Start()
 	t.Cleanup(cluster.Stop)
-	w := &whole{company: company.At(fixedDay), runners: map[string]*tool.Runner{}, journal: &testkit.Journal{}, log: &lines{}}
+	w := &whole{company: company.At(fixedDay), runners: map[string]*tool.Runner{}, journal: &testkit.MemorySink{}, log: &lines{}}
 	under := ground{adminURL: cluster.Database(t, ""), folder: t.TempDir()}
-	desk := confirm.NewDesk(housetest.NewRedis(t), w.journal, nil)
+	desk := confirm.NewDesk(domaintest.NewRedis(t), w.journal, nil)
 	for _, d := range domains() {
 		db, err := d.store.demo(t.Context(), under)
 		if err == nil {

@@ -33,7 +33,7 @@ type rig struct {
 	redis   *state.Redis
 	mini    *miniredis.Miniredis
 	desk    *confirm.Desk
-	journal *testkit.Journal
+	journal *testkit.MemorySink
 	servers *servers
 	model   *model
 	login   *login
@@ -50,7 +50,7 @@ func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*gateway.Opti
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, redis: redis, mini: mini, journal: &testkit.Journal{}, model: newModel(), login: &login{}}
+	r := &rig{t: t, redis: redis, mini: mini, journal: &testkit.MemorySink{}, model: newModel(), login: &login{}}
 	r.desk = confirm.NewDesk(state.NewConfirmations(redis), r.journal, time.Now)
 	r.servers = newServers(r.desk)
 	cookies, err := seal.NewRing("cookie", bytes.Repeat([]byte("k"), 32))

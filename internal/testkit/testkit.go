@@ -1,7 +1,7 @@
 // Package testkit is what tests share: principals, a recording audit sink,
 // golden files, a private PostgreSQL for a run, and a small domain of its own
 // that exercises the seams which the company's domains do not use. Its own tests
-// hold the rules of the house.
+// hold the rules of the code base.
 //
 // Only tests import it.
 package testkit
@@ -46,36 +46,36 @@ func As(t testing.TB, username string, roles ...access.Role) context.Context {
 	return access.With(t.Context(), Person(username, roles...))
 }
 
-// Journal is an audit sink that keeps its events in memory, and fails on demand.
-type Journal struct {
+// MemorySink keeps audit events in memory, and fails on demand.
+type MemorySink struct {
 	mu     sync.Mutex
 	events []audit.Event
 	broken error
 }
 
-// Append keeps the event, or fails as Break said.
-func (j *Journal) Append(_ context.Context, e audit.Event) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.broken != nil {
-		return j.broken
+// Append keeps the event, or returns the error that Break set.
+func (s *MemorySink) Append(_ context.Context, e audit.Event) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken != nil {
+		return s.broken
 	}
-	j.events = append(j.events, e)
+	s.events = append(s.events, e)
 	return nil
 }
 
-// Break makes every following Append fail with err; nil mends it.
-func (j *Journal) Break(err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.broken = err
+// Break makes every following Append return err; nil ends that.
+func (s *MemorySink) Break(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = err
 }
 
 // Events returns what was appended so far.
-func (j *Journal) Events() []audit.Event {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return slices.Clone(j.events)
+func (s *MemorySink) Events() []audit.Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.events)
 }
 
 var update = flag.Bool("update", false, "rewrite golden files")

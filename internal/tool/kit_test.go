@@ -6,13 +6,13 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/seal"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // newDesk makes a desk on a Redis of the test's own.
 func newDesk(t testing.TB, h *house) *confirm.Desk {
 	t.Helper()
-	return confirm.NewDesk(housetest.NewRedis(t), h.journal, nil)
+	return confirm.NewDesk(domaintest.NewRedis(t), h.journal, nil)
 }
 
 func ring(t testing.TB) *seal.Ring {

@@ -20,14 +20,14 @@ import (
 // house is a notebook behind a runner.
 type house struct {
 	*tool.Runner
-	book    *testkit.Notebook
-	journal *testkit.Journal
+	book    *testkit.FakeDomain
+	journal *testkit.MemorySink
 	now     time.Time
 }
 
 func newHouse(t testing.TB, dialect tool.Dialect, notes ...testkit.Note) *house {
 	t.Helper()
-	h := &house{book: testkit.NewNotebook(notes...), journal: &testkit.Journal{}, now: time.Now()}
+	h := &house{book: testkit.NewFakeDomain(notes...), journal: &testkit.MemorySink{}, now: time.Now()}
 	ring, err := seal.NewRing("cursor", seal.RandomSecret())
 	if err != nil {
 		t.Fatal(err)
@@ -322,7 +322,7 @@ func TestListedIsCallable(t *testing.T) {
 }
 
 func TestPanicBecomesAFaultWithAnID(t *testing.T) {
-	journal := &testkit.Journal{}
+	journal := &testkit.MemorySink{}
 	boom := tool.Read(tool.Spec{Name: "boom", Title: "Boom", Description: "Fails.", Allow: []access.Role{access.Employee}},
 		func(context.Context, struct{}) (testkit.Note, error) { panic("secret address 10.0.0.7") })
 	r, err := tool.NewRunner([]tool.Tool{boom}, tool.Options{Server: "x", Audit: journal})
@@ -341,7 +341,7 @@ func TestDeadlineIsATimeout(t *testing.T) {
 			<-ctx.Done()
 			return testkit.Note{}, errors.New("connection reset while waiting")
 		})
-	r, err := tool.NewRunner([]tool.Tool{slow}, tool.Options{Server: "x", Audit: &testkit.Journal{}})
+	r, err := tool.NewRunner([]tool.Tool{slow}, tool.Options{Server: "x", Audit: &testkit.MemorySink{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +353,7 @@ func TestAnswerThatIsTooLargeIsRefused(t *testing.T) {
 		func(context.Context, struct{}) (testkit.Note, error) {
 			return testkit.Note{Text: strings.Repeat("x", tool.MaxResult)}, nil
 		})
-	r, err := tool.NewRunner([]tool.Tool{long}, tool.Options{Server: "x", Audit: &testkit.Journal{}})
+	r, err := tool.NewRunner([]tool.Tool{long}, tool.Options{Server: "x", Audit: &testkit.MemorySink{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/dbtest"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // What does a page of 50 cost at a million invoices of 20,000 vendors, with
@@ -43,7 +43,7 @@ var readers = map[string][]string{"finance-read": {"finance-read"}, "executive":
 func BenchmarkListInvoices(b *testing.B) {
 	h := openLarge(b)
 	for role, roles := range readers {
-		ctx := housetest.SignedIn(b.Context(), "reader@tamshai.local", roles...)
+		ctx := domaintest.SignedIn(b.Context(), "reader@tamshai.local", roles...)
 		for _, page := range []int{1, 1000} {
 			b.Run(fmt.Sprintf("%s/page-%d", role, page), func(b *testing.B) { h.benchList(b, ctx, "list_invoices", h.pageAt(ctx, "list_invoices", page)) })
 		}
@@ -57,7 +57,7 @@ func BenchmarkListInvoices(b *testing.B) {
 // name is asked for by a part that one, a few, hundreds and nearly all have.
 func BenchmarkListInvoicesFiltered(b *testing.B) {
 	h := openLarge(b)
-	ctx := housetest.SignedIn(b.Context(), "reader@tamshai.local", "finance-read")
+	ctx := domaintest.SignedIn(b.Context(), "reader@tamshai.local", "finance-read")
 	for _, c := range []struct {
 		name string
 		in   args
@@ -131,7 +131,7 @@ func benchFloor(b *testing.B, adminURL string, page int) {
 func BenchmarkListBudgets(b *testing.B) {
 	h := openBudgets(b)
 	for role, roles := range readers {
-		ctx := housetest.SignedIn(b.Context(), "reader@tamshai.local", roles...)
+		ctx := domaintest.SignedIn(b.Context(), "reader@tamshai.local", roles...)
 		for _, c := range []struct {
 			name string
 			in   args

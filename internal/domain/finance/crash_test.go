@@ -17,7 +17,7 @@ import (
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/testkit"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 	"countersign.dev/internal/tool"
 )
 
@@ -58,7 +58,7 @@ func approveUntilKilled(encoded string, at func(stage string)) {
 	if err != nil {
 		panic(err)
 	}
-	server, journal := finance.New(db), &testkit.Journal{}
+	server, journal := finance.New(db), &testkit.MemorySink{}
 	server.SetClock(func() time.Time { return today })
 	cursors, err := seal.NewRing("cursor", seal.RandomSecret())
 	if err != nil {
@@ -75,7 +75,7 @@ func approveUntilKilled(encoded string, at func(stage string)) {
 }
 
 func bob(ctx context.Context) context.Context {
-	return housetest.SignedIn(ctx, "bob@tamshai.local", "employee", "manager", "finance-read", "finance-write")
+	return domaintest.SignedIn(ctx, "bob@tamshai.local", "employee", "manager", "finance-read", "finance-write")
 }
 
 // TestKilledApprovalIsMadeOnce: kill -9 around the change and its receipt, then
@@ -86,8 +86,8 @@ func TestKilledApprovalIsMadeOnce(t *testing.T) {
 		t.Run(stage, func(t *testing.T) {
 			h := open(t)
 			redis := miniredis.RunT(t)
-			store := housetest.OpenRedis(t, redis.Addr())
-			h.Runner = housetest.NewRunner(t, "finance", h.server, confirm.NewDesk(store, h.Journal, nil), h.Journal)
+			store := domaintest.OpenRedis(t, redis.Addr())
+			h.Runner = domaintest.NewRunner(t, "finance", h.server, confirm.NewDesk(store, h.Sink, nil), h.Sink)
 			p := h.Pending(bob(t.Context()), "approve_budget", args{"department": "Marketing", "fiscal_year": 2026, "amount": 1_000_000})
 			url, err := database.LoginURL(h.AdminURL, finance.Login, "")
 			if err != nil {
@@ -101,7 +101,7 @@ func TestKilledApprovalIsMadeOnce(t *testing.T) {
 
 			// Half a minute later its claim counts as left behind.
 			later := func() time.Time { return time.Now().Add(confirm.ClaimAge + time.Second) }
-			h.Runner = housetest.NewRunner(t, "finance", h.server, confirm.NewDesk(store, h.Journal, later), h.Journal)
+			h.Runner = domaintest.NewRunner(t, "finance", h.server, confirm.NewDesk(store, h.Sink, later), h.Sink)
 			first := string(h.Encode(h.Answer(bob(t.Context()), p.ID, true)))
 			again := string(h.Encode(h.Answer(bob(t.Context()), p.ID, true)))
 			if !strings.Contains(first, "has been approved with $1,000,000") || again != first {
@@ -169,14 +169,14 @@ func (l ledgered) Ledger() tool.Ledger { return l.ledger }
 func TestChangeWithoutReceiptIsNoChange(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		h := open(t)
-		desk := confirm.NewDesk(housetest.NewRedis(t), h.Journal, nil)
-		h.Runner = housetest.NewRunner(t, "finance", ledgered{h.server, brokenLedger{h.server.Ledger(), lost}}, desk, h.Journal)
+		desk := confirm.NewDesk(domaintest.NewRedis(t), h.Sink, nil)
+		h.Runner = domaintest.NewRunner(t, "finance", ledgered{h.server, brokenLedger{h.server.Ledger(), lost}}, desk, h.Sink)
 		p := h.Pending(bob(t.Context()), "delete_invoice", args{"invoice_id": h.id("INV-2025-009")})
 		o := h.Answer(bob(t.Context()), p.ID, true)
 		if (o.Code() == result.StatusSuccess) != lost {
 			t.Errorf("lost %v: got %s", lost, h.Encode(o))
 		}
-		h.Runner = housetest.NewRunner(t, "finance", h.server, desk, h.Journal)
+		h.Runner = domaintest.NewRunner(t, "finance", h.server, desk, h.Sink)
 		if left := len(get[[]invoice](h, bob(t.Context()), "list_invoices", args{"invoice_number": "INV-2025-009"})); (left == 0) != lost {
 			t.Errorf("lost %v: %d invoices are left", lost, left)
 		}

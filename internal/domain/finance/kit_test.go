@@ -10,7 +10,7 @@ import (
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/dbtest"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // today is the day on which everything here happens, in the last quarter.
@@ -23,7 +23,7 @@ var engine struct {
 }
 
 func TestMain(m *testing.M) {
-	if testkit.RunAsVictim(approveUntilKilled) {
+	if testkit.RunAsCrashProcess(approveUntilKilled) {
 		return
 	}
 	engine.Cluster = dbtest.Start()
@@ -34,11 +34,11 @@ func TestMain(m *testing.M) {
 // crowdSize is how many invoices the scaled company of these tests has.
 const crowdSize = 2000
 
-type args = housetest.Args
+type args = domaintest.Args
 
 // house is one finance server with a database of its own.
 type house struct {
-	*dbtest.House
+	*dbtest.Harness
 	server *finance.Server
 	papers papers
 }
@@ -71,7 +71,7 @@ func filled(ctx context.Context, c *company.Company, f company.Finance) func(str
 func furnish(t testing.TB, adminURL string, p papers) *house {
 	t.Helper()
 	h := &house{papers: p}
-	h.House, h.server = dbtest.Furnish(t, "finance", adminURL, finance.Login, finance.New)
+	h.Harness, h.server = dbtest.Furnish(t, "finance", adminURL, finance.Login, finance.New)
 	h.server.SetClock(func() time.Time { return today })
 	return h
 }
@@ -166,5 +166,5 @@ type budget struct {
 
 func get[T any](h *house, ctx context.Context, name string, in args) T {
 	h.Helper()
-	return housetest.Get[T](h, ctx, name, in)
+	return domaintest.Get[T](h, ctx, name, in)
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/company"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // oracle knows from the fixture alone what each question must be answered with.
@@ -240,7 +240,7 @@ func (h *house) plantCanaries() {
 }
 
 func (o *oracle) judge(h *house, ctx context.Context, d draw) error {
-	out := h.Ask(housetest.SignedIn(ctx, "somebody@tamshai.local", d.roles...), d.tool, d.in)
+	out := h.Ask(domaintest.SignedIn(ctx, "somebody@tamshai.local", d.roles...), d.tool, d.in)
 	encoded := string(h.Encode(out))
 	if strings.Contains(strings.ToLower(encoded), canary) {
 		return fmt.Errorf("a canary sings in %s", encoded)

@@ -12,7 +12,7 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit/dbtest"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // census is how many rows of each table somebody sees, by plain SQL with the
@@ -58,7 +58,7 @@ func TestEveryRoleSeesItsRowsAndNoOthers(t *testing.T) {
 	writer.Tails, writer.Reports, writer.Items = 0, 0, 0
 	want := map[access.Role]census{access.FinanceRead: all, access.Executive: all, access.FinanceWrite: writer}
 	for _, role := range access.Roles() {
-		ctx := housetest.SignedIn(t.Context(), "bob@tamshai.local", string(role))
+		ctx := domaintest.SignedIn(t.Context(), "bob@tamshai.local", string(role))
 		if got := count(h, ctx); got != want[role] {
 			t.Errorf("%s sees %+v, want %+v", role, got, want[role])
 		}
@@ -95,7 +95,7 @@ func TestOnlyWritersChangeRows(t *testing.T) {
 	} {
 		for _, role := range access.Roles() {
 			var changed int64
-			err := h.DB.Change(housetest.SignedIn(t.Context(), "bob@tamshai.local", string(role)), func(ctx context.Context) (err error) {
+			err := h.DB.Change(domaintest.SignedIn(t.Context(), "bob@tamshai.local", string(role)), func(ctx context.Context) (err error) {
 				changed, err = database.Exec(ctx, h.DB, c.statement)
 				return err
 			})
@@ -117,7 +117,7 @@ func TestRoleTableAndPoliciesAgree(t *testing.T) {
 	reads, writes := []access.Role{access.FinanceRead, access.Executive}, []access.Role{access.FinanceWrite, access.Executive}
 	for _, role := range access.Roles() {
 		h := open(t)
-		ctx := housetest.SignedIn(t.Context(), "somebody@tamshai.local", string(role))
+		ctx := domaintest.SignedIn(t.Context(), "somebody@tamshai.local", string(role))
 		for _, c := range []struct {
 			tool  string
 			allow []access.Role

@@ -12,7 +12,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/domain/finance"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // The founding question: what's our Q4 budget vs actual spend? One page holds
@@ -20,7 +20,7 @@ import (
 func TestCompanyWideQuarterAddsUp(t *testing.T) {
 	h := open(t)
 	o := h.Ask(h.As("eve.thompson"), "list_budgets", args{"fiscal_year": 2026, "quarter": "Q4"})
-	rows := housetest.Decode[[]budget](h, o)
+	rows := domaintest.Decode[[]budget](h, o)
 	var allocated, spent, wantAllocated, wantSpent float64
 	for _, b := range rows {
 		allocated, spent = allocated+b.AllocatedAmount, spent+b.SpentAmount
@@ -238,7 +238,7 @@ func TestInputsKeepTheirShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, info := range h.Visible(p) {
-		if got := housetest.Inputs(t, info); got != want[info.Name] {
+		if got := domaintest.Inputs(t, info); got != want[info.Name] {
 			t.Errorf("%s:\ngot  %s\nwant %s", info.Name, got, want[info.Name])
 		}
 	}

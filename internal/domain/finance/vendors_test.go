@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/database"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // A part of a vendor's name is looked for in three ways, by how many vendors
@@ -14,7 +14,7 @@ func TestVendorPartFindsTheSameHoweverManyHaveIt(t *testing.T) {
 	h := openCrowd(t)
 	h.Admin(`insert into finance.vendors (id, name) select 'P' || i, 'Plenty ' || to_char(i, 'FM0000') || ' plenty' from generate_series(1, 2500) i`)
 	h.Admin(`update finance.invoices set vendor_id = 'P' || (1 + hashtext(number) & 2047) where right(number, 1) in ('1', '5', '8')`)
-	ctx := housetest.SignedIn(t.Context(), "x@y", "finance-read")
+	ctx := domaintest.SignedIn(t.Context(), "x@y", "finance-read")
 	const plain = `
 select i.number from finance.invoices i join finance.vendors v on v.id = i.vendor_id
 where i.deleted_at is null and v.name ilike '%' || $1 || '%' and ($2 = '' or i.status = $2) and i.amount_cents >= $3

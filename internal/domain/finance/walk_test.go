@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // TestWalkInvoicesWhileOthersWrite pages through all invoices while others come
@@ -72,11 +72,11 @@ func (h *house) addBudgets(year int, departments ...string) {
 // each row appears. Between two pages it lets others write.
 func (h *house) walk(tool, id string, write func(page int)) map[string]int {
 	h.Helper()
-	ctx := housetest.SignedIn(h.Context(), "x@y", "finance-read")
+	ctx := domaintest.SignedIn(h.Context(), "x@y", "finance-read")
 	seen, in := map[string]int{}, args{"limit": 40}
 	for page := 0; ; page++ {
 		o := h.Ask(ctx, tool, in)
-		for _, row := range housetest.Decode[[]map[string]any](h, o) {
+		for _, row := range domaintest.Decode[[]map[string]any](h, o) {
 			seen[row[id].(string)]++
 		}
 		if !o.Page.More {

@@ -13,7 +13,7 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/domain/finance"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 	"countersign.dev/internal/tool"
 )
 
@@ -27,7 +27,7 @@ const everything = `select md5(concat(
 // fingerprint is a digest of every row of the schema.
 func fingerprint(h *house) string {
 	h.Helper()
-	sum, _, err := database.Row[string](housetest.SignedIn(h.Context(), "x@y", "finance-read"), h.DB, everything)
+	sum, _, err := database.Row[string](domaintest.SignedIn(h.Context(), "x@y", "finance-read"), h.DB, everything)
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestDeletingAnInvoice(t *testing.T) {
 	if diff := cmp.Diff(card, p.Data); diff != "" {
 		t.Errorf("card (-want +got):\n%s", diff)
 	}
-	done := housetest.Decode[map[string]any](h, h.Answer(bob, p.ID, true))
+	done := domaintest.Decode[map[string]any](h, h.Answer(bob, p.ID, true))
 	outcome := map[string]any{"deleted": true, "invoiceId": found[0].InvoiceID, "invoiceNumber": "INV-2025-009", "message": "Invoice INV-2025-009 of CloudFlare has been deleted."}
 	if diff := cmp.Diff(outcome, done); diff != "" {
 		t.Errorf("outcome (-want +got):\n%s", diff)
@@ -75,7 +75,7 @@ func TestDeletionIsSigned(t *testing.T) {
 	if err != nil || !slices.Equal(got, []string{"INV-2025-009 by bob@tamshai.local"}) {
 		t.Errorf("got %v, %v", got, err)
 	}
-	for _, e := range h.Journal.Events() {
+	for _, e := range h.Sink.Events() {
 		if e.Note == "sent twice" {
 			return
 		}
@@ -94,7 +94,7 @@ func TestApprovingTheSubmittedAmount(t *testing.T) {
 	if _, changed := p.Data["change"]; changed || p.Data["submittedAmount"] != 980_000.0 || p.Data["approvedAmount"] != 980_000.0 {
 		t.Errorf("card %v", p.Data)
 	}
-	done := housetest.Decode[map[string]any](h, h.Answer(bob, p.ID, true))
+	done := domaintest.Decode[map[string]any](h, h.Answer(bob, p.ID, true))
 	if done["message"] != "The 2026 budget of Marketing has been approved with $980,000." || done["approvedBy"] != "bob@tamshai.local" {
 		t.Errorf("got %v", done)
 	}
@@ -117,7 +117,7 @@ func TestAnotherAmountIsShownAsAChange(t *testing.T) {
 	if p.Data["change"] != -79_999.5 || p.Data["changePercent"] != -8.2 || p.Data["submittedAmount"] != 980_000.0 || p.Data["approvedAmount"] != 900_000.5 || p.Data["notes"] != "less travel" {
 		t.Errorf("card %v", p.Data)
 	}
-	housetest.Decode[map[string]any](h, h.Answer(eve, p.ID, true))
+	domaintest.Decode[map[string]any](h, h.Answer(eve, p.ID, true))
 	b := get[budget](h, eve, "get_budget", args{"department": "Marketing", "year": 2026})
 	sum := 0.0
 	for _, q := range b.Quarters {
@@ -195,7 +195,7 @@ func TestStrangerCannotApprove(t *testing.T) {
 	if o := h.Answer(h.As("eve.thompson"), p.ID, true); o.Fault == nil {
 		t.Fatal("Eve approved Bob's deletion")
 	}
-	housetest.Decode[map[string]any](h, h.Answer(h.As("bob.martinez"), p.ID, true)) // and it was not consumed
+	domaintest.Decode[map[string]any](h, h.Answer(h.As("bob.martinez"), p.ID, true)) // and it was not consumed
 }
 
 // Whoever approves how often and at whatever moment: one change, one receipt.
@@ -236,10 +236,10 @@ func (g gate) Keep(ctx context.Context, r confirm.Receipt) error {
 // one's change, looks again, and meets a budget that was approved.
 func TestTwoApproversApproveOnce(t *testing.T) {
 	h := open(t)
-	desk := confirm.NewDesk(housetest.NewRedis(t), h.Journal, nil)
+	desk := confirm.NewDesk(domaintest.NewRedis(t), h.Sink, nil)
 	g := gate{h.server.Ledger(), make(chan struct{}), make(chan struct{})}
-	slow := housetest.NewRunner(t, "finance", ledgered{h.server, g}, desk, h.Journal)
-	h.Runner = housetest.NewRunner(t, "finance", h.server, desk, h.Journal)
+	slow := domaintest.NewRunner(t, "finance", ledgered{h.server, g}, desk, h.Sink)
+	h.Runner = domaintest.NewRunner(t, "finance", h.server, desk, h.Sink)
 	bob, eve := h.As("bob.martinez"), h.As("eve.thompson")
 	first := h.Pending(bob, "approve_budget", args{"department": "Marketing"})
 	second := h.Pending(eve, "approve_budget", args{"department": "Marketing", "amount": 1})

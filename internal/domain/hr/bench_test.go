@@ -10,7 +10,7 @@ import (
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/dbtest"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // What does a page of 50 cost at 200,000 employees, with every policy on, for
@@ -59,7 +59,7 @@ var askers = []struct {
 func BenchmarkListEmployees(b *testing.B) {
 	h := openLarge(b)
 	for _, a := range askers {
-		ctx := housetest.SignedIn(b.Context(), a.email, a.roles...)
+		ctx := domaintest.SignedIn(b.Context(), a.email, a.roles...)
 		for _, page := range []int{1, a.deep} {
 			b.Run(fmt.Sprintf("%s/page-%d", a.name, page), func(b *testing.B) { h.benchTool(b, ctx, "list_employees", h.pageAt(ctx, "list_employees", page)) })
 		}
@@ -72,7 +72,7 @@ func BenchmarkListEmployees(b *testing.B) {
 func BenchmarkListEmployeesFiltered(b *testing.B) {
 	h := openLarge(b)
 	for _, a := range askers {
-		ctx := housetest.SignedIn(b.Context(), a.email, a.roles...)
+		ctx := domaintest.SignedIn(b.Context(), a.email, a.roles...)
 		for name, in := range map[string]args{
 			"department": {"department": "ENG"},
 			"location":   {"location": "Boston"},
@@ -114,7 +114,7 @@ func BenchmarkGetEmployee(b *testing.B) {
 	h := openLarge(b)
 	raw := json.RawMessage(fmt.Sprintf(`{"employee_id":%q}`, h.company.Employees[111_111].ID))
 	for _, a := range askers {
-		ctx := housetest.SignedIn(b.Context(), a.email, a.roles...)
+		ctx := domaintest.SignedIn(b.Context(), a.email, a.roles...)
 		b.Run(a.name, func(b *testing.B) { testkit.Measure(b, func() { h.Call(ctx, "get_employee", raw) }) })
 	}
 	conn := dbtest.Connect(b, h.AdminURL)
@@ -128,7 +128,7 @@ func BenchmarkGetEmployee(b *testing.B) {
 func BenchmarkGetOrgChart(b *testing.B) {
 	h := openLarge(b)
 	for _, a := range askers {
-		ctx := housetest.SignedIn(b.Context(), a.email, a.roles...)
+		ctx := domaintest.SignedIn(b.Context(), a.email, a.roles...)
 		b.Run(a.name, func(b *testing.B) {
 			testkit.Measure(b, func() {
 				if o := h.Call(ctx, "get_org_chart", nil); o.Fault != nil {

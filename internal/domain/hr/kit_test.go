@@ -9,7 +9,7 @@ import (
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/testkit/dbtest"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // today is the day on which everything here happens: the last of a month that
@@ -31,11 +31,11 @@ func TestMain(m *testing.M) {
 // crowdSize is how many people the scaled company of these tests has.
 const crowdSize = 1500
 
-type args = housetest.Args
+type args = domaintest.Args
 
 // house is one HR server with a database of its own.
 type house struct {
-	*dbtest.House
+	*dbtest.Harness
 	server  *hr.Server
 	company *company.Company
 }
@@ -68,7 +68,7 @@ func filled(ctx context.Context, c *company.Company) func(string) error {
 func furnish(t testing.TB, adminURL string, c *company.Company) *house {
 	t.Helper()
 	h := &house{company: c}
-	h.House, h.server = dbtest.Furnish(t, "hr", adminURL, hr.Login, hr.New)
+	h.Harness, h.server = dbtest.Furnish(t, "hr", adminURL, hr.Login, hr.New)
 	h.server.SetClock(func() time.Time { return today })
 	return h
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/database"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // Reviews carry what policies ask of their person. It must follow the person.
@@ -24,7 +24,7 @@ func TestMarksOfReviewsFollowThePerson(t *testing.T) {
 		"one is gone": `update hr.employees set status = 'TERMINATED', terminated_at = now() where id = (select employee_id from hr.performance_reviews limit 1)`,
 	} {
 		h.Admin(change)
-		if n, _, err := database.Row[int](housetest.SignedIn(t.Context(), "x@y", "hr-write"), h.DB, wrong); err != nil || n != 0 {
+		if n, _, err := database.Row[int](domaintest.SignedIn(t.Context(), "x@y", "hr-write"), h.DB, wrong); err != nil || n != 0 {
 			t.Errorf("%s: %d reviews are marked wrongly (%v)", name, n, err)
 		}
 	}

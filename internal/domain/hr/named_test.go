@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/database"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // What finds parts of names looks past the policies, so it must keep to the
@@ -41,7 +41,7 @@ func TestPartsOfManyNamesAreFoundInOrder(t *testing.T) {
 	h.Admin(`update hr.employees set first_name = 'Renamed' where employee_number = 'NEW8000'`)
 	const list = `select array_agg(id order by last_name, first_name, id)::text from (
 		select * from hr.employees where strpos(name_key, $1) > 0 order by last_name, first_name, id limit 50) page`
-	reader := housetest.SignedIn(t.Context(), "x@y", "hr-read")
+	reader := domaintest.SignedIn(t.Context(), "x@y", "hr-read")
 	for _, part := range []string{"øq", "ø", "renamed 080", "08000", "zhang", "zane zh", "ed9", "a", "0 "} {
 		want, _, err := database.Row[string](reader, h.DB, list, part)
 		if err != nil {
@@ -56,7 +56,7 @@ func TestPartsOfManyNamesAreFoundInOrder(t *testing.T) {
 func (h *house) named(t *testing.T, who, role, part string) string {
 	t.Helper()
 	const first50 = `select coalesce(hr.named($1, '', '', '00000000-0000-0000-0000-000000000000', null, null, null, 50), '{}')::text`
-	ids, _, err := database.Row[string](housetest.SignedIn(t.Context(), who, role), h.DB, first50, part)
+	ids, _, err := database.Row[string](domaintest.SignedIn(t.Context(), who, role), h.DB, first50, part)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/company"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // oracle knows from the fixture alone what each person may see. It shares no
@@ -192,7 +192,7 @@ func TestTenThousandQuestions(t *testing.T) {
 }
 
 func (o *oracle) judge(h *house, ctx context.Context, d draw) error {
-	out := h.Ask(housetest.SignedIn(ctx, d.asker.Email, d.asker.roles...), d.tool, d.in)
+	out := h.Ask(domaintest.SignedIn(ctx, d.asker.Email, d.asker.roles...), d.tool, d.in)
 	encoded := string(h.Encode(out))
 	if err := o.leaks(d.asker, encoded); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/fault"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 const nobody = "00000000-1111-2222-3333-444444444444"
@@ -87,7 +87,7 @@ func TestInvisibleIsAnsweredLikeUnknown(t *testing.T) {
 		}
 	}
 	for _, id := range []string{nobody, h.id("EMP030")} {
-		if people := housetest.Get[[]employee](h, h.As("nina.patel"), "list_employees", args{"manager_id": id}); len(people) != 0 {
+		if people := domaintest.Get[[]employee](h, h.As("nina.patel"), "list_employees", args{"manager_id": id}); len(people) != 0 {
 			t.Errorf("Nina lists the reports of %s: %v", id, names(people))
 		}
 	}

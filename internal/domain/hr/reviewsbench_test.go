@@ -7,7 +7,7 @@ import (
 
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/dbtest"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // What does a page of 50 reviews cost when 200,000 people have five each, for
@@ -41,7 +41,7 @@ func BenchmarkGetReviews(b *testing.B) {
 		if j.name == "hr-read" {
 			continue // reads no reviews
 		}
-		ctx := housetest.SignedIn(b.Context(), j.email, j.roles...)
+		ctx := domaintest.SignedIn(b.Context(), j.email, j.roles...)
 		run := func(name string, in args) {
 			b.Run(j.name+"/"+name, func(b *testing.B) { h.benchTool(b, ctx, "get_performance_reviews", in) })
 		}

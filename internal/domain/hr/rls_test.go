@@ -9,7 +9,7 @@ import (
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/testkit/dbtest"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // census is how many rows of each table somebody sees, by plain SQL with the
@@ -37,7 +37,7 @@ func TestEveryRoleSeesItsRowsAndNoOthers(t *testing.T) {
 		access.SupportRead: nothing, access.SupportWrite: nothing, access.Auditor: nothing,
 	}
 	for _, role := range access.Roles() {
-		ctx := housetest.SignedIn(t.Context(), "nina.p@tamshai.local", string(role))
+		ctx := domaintest.SignedIn(t.Context(), "nina.p@tamshai.local", string(role))
 		if got := count(h, ctx); got != want[role] {
 			t.Errorf("%s sees %+v, want %+v", role, got, want[role])
 		}
@@ -80,7 +80,7 @@ func TestWhoIsNobodySeesNothing(t *testing.T) {
 func TestOnlyWritersChangeRows(t *testing.T) {
 	h := open(t)
 	for _, role := range access.Roles() {
-		ctx := housetest.SignedIn(t.Context(), "nina.p@tamshai.local", string(role))
+		ctx := domaintest.SignedIn(t.Context(), "nina.p@tamshai.local", string(role))
 		var changed int64
 		err := h.DB.Change(ctx, func(ctx context.Context) (err error) {
 			changed, err = database.Exec(ctx, h.DB, `update hr.employees set salary_cents = salary_cents`)

@@ -9,12 +9,12 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/company"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 func TestEveryoneSeesThemselvesWhole(t *testing.T) {
 	h := open(t)
-	got := housetest.Get[employee](h, h.As("marcus.johnson"), "get_employee", args{"employee_id": h.id("EMP052")})
+	got := domaintest.Get[employee](h, h.As("marcus.johnson"), "get_employee", args{"employee_id": h.id("EMP052")})
 	nina, name := h.id("EMP051"), "Nina Patel"
 	want := employee{
 		EmployeeID: h.id("EMP052"), FirstName: "Marcus", LastName: "Johnson", Email: "marcus.j@tamshai.local",
@@ -28,7 +28,7 @@ func TestEveryoneSeesThemselvesWhole(t *testing.T) {
 
 func TestManagerSeesTheTeamButNotItsPay(t *testing.T) {
 	h := open(t)
-	got := housetest.Get[employee](h, h.As("nina.patel"), "get_employee", args{"employee_id": h.id("EMP052")})
+	got := domaintest.Get[employee](h, h.As("nina.patel"), "get_employee", args{"employee_id": h.id("EMP052")})
 	if got.Salary != access.Hidden || got.SSN != access.Hidden || got.Phone != "206-555-0133" {
 		t.Errorf("got salary %v, SSN %s, phone %s", got.Salary, got.SSN, got.Phone)
 	}
@@ -37,13 +37,13 @@ func TestManagerSeesTheTeamButNotItsPay(t *testing.T) {
 func TestPayIsForThoseWhoMaySeeIt(t *testing.T) {
 	h := open(t)
 	for who, want := range map[string]any{"alice.chen": 165_000.0, "eve.thompson": 165_000.0, "bob.martinez": 165_000.0} {
-		got := housetest.Get[employee](h, h.As(who), "get_employee", args{"employee_id": h.id("EMP020")})
+		got := domaintest.Get[employee](h, h.As(who), "get_employee", args{"employee_id": h.id("EMP020")})
 		if got.Salary != want {
 			t.Errorf("%s sees Bob's salary as %v, want %v", who, got.Salary, want)
 		}
 	}
-	reader := housetest.SignedIn(t.Context(), "reader@elsewhere", "hr-read")
-	got := housetest.Get[employee](h, reader, "get_employee", args{"employee_id": h.id("EMP020")})
+	reader := domaintest.SignedIn(t.Context(), "reader@elsewhere", "hr-read")
+	got := domaintest.Get[employee](h, reader, "get_employee", args{"employee_id": h.id("EMP020")})
 	if got.Salary != access.Hidden || got.Phone == "" || strings.HasPrefix(got.Phone, "***") {
 		t.Errorf("hr-read sees salary %v, phone %s", got.Salary, got.Phone)
 	}
@@ -51,7 +51,7 @@ func TestPayIsForThoseWhoMaySeeIt(t *testing.T) {
 
 func TestTheTopHasNoManager(t *testing.T) {
 	h := open(t)
-	got := housetest.Get[employee](h, h.As("alice.chen"), "get_employee", args{"employee_id": h.id("EMP001")})
+	got := domaintest.Get[employee](h, h.As("alice.chen"), "get_employee", args{"employee_id": h.id("EMP001")})
 	if got.ManagerID != nil || got.ManagerName != nil {
 		t.Errorf("Eve's manager is %v, %v", got.ManagerID, got.ManagerName)
 	}
@@ -60,12 +60,12 @@ func TestTheTopHasNoManager(t *testing.T) {
 func TestFirstPageSaysThatThereIsMore(t *testing.T) {
 	h := open(t)
 	o := h.Ask(h.As("alice.chen"), "list_employees", nil)
-	people := housetest.Decode[[]employee](h, o)
+	people := domaintest.Decode[[]employee](h, o)
 	if len(people) != 50 || !o.Page.More || o.Page.Next == "" {
 		t.Fatalf("got %d people, more %v", len(people), o.Page.More)
 	}
 	o = h.Ask(h.As("alice.chen"), "list_employees", args{"cursor": o.Page.Next})
-	if rest := housetest.Decode[[]employee](h, o); len(rest) != 9 || o.Page.More {
+	if rest := domaintest.Decode[[]employee](h, o); len(rest) != 9 || o.Page.More {
 		t.Errorf("got %d people on page 2, more %v; want 9 and no more", len(rest), o.Page.More)
 	}
 }
@@ -94,7 +94,7 @@ func TestListFilters(t *testing.T) {
 		{"ryan.garcia", args{"name": "Amanda"}, []string{"Amanda White"}}, // Wright is not his
 		{"bob.martinez", args{"name": "Amanda"}, []string{"Amanda Wright"}},
 	} {
-		got := names(housetest.Get[[]employee](h, h.As(c.who), "list_employees", c.in))
+		got := names(domaintest.Get[[]employee](h, h.As(c.who), "list_employees", c.in))
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s, %v (-want +got):\n%s", c.who, c.in, diff)
 		}
@@ -103,11 +103,11 @@ func TestListFilters(t *testing.T) {
 
 func TestMyTeamIsMyDirectReports(t *testing.T) {
 	h := open(t)
-	team := housetest.Get[[]employee](h, h.As("nina.patel"), "list_employees", args{"manager_id": h.id("EMP051")})
+	team := domaintest.Get[[]employee](h, h.As("nina.patel"), "list_employees", args{"manager_id": h.id("EMP051")})
 	if len(team) != 9 {
 		t.Errorf("Nina's team: %v, want nine", names(team))
 	}
-	below := housetest.Get[[]employee](h, h.As("nina.patel"), "list_employees", nil)
+	below := domaintest.Get[[]employee](h, h.As("nina.patel"), "list_employees", nil)
 	if len(below) != 10 {
 		t.Errorf("Nina sees %v, want herself and nine", names(below))
 	}
@@ -148,7 +148,7 @@ func TestOrgChart(t *testing.T) {
 		{"nina.patel", args{"root_employee_id": h.id("EMP052")}, "Marcus", 1, false},
 		{"carol.johnson", nil, "Carol", 9, false},
 	} {
-		got := housetest.Get[orgNode](h, h.As(c.who), "get_org_chart", c.in)
+		got := domaintest.Get[orgNode](h, h.As(c.who), "get_org_chart", c.in)
 		if got.FirstName != c.root || got.size() != c.size || got.Nodes != c.size || got.Truncated != c.truncated || got.Level != 0 {
 			t.Errorf("%s %v: root %s, %d people (says %d), truncated %v; want %+v", c.who, c.in, got.FirstName, got.size(), got.Nodes, got.Truncated, c)
 		}
@@ -157,7 +157,7 @@ func TestOrgChart(t *testing.T) {
 
 func TestLargeOrgChartIsCutAtTheBottom(t *testing.T) {
 	h := openCrowd(t)
-	got := housetest.Get[orgNode](h, housetest.SignedIn(t.Context(), "x@y", "hr-read"), "get_org_chart", nil)
+	got := domaintest.Get[orgNode](h, domaintest.SignedIn(t.Context(), "x@y", "hr-read"), "get_org_chart", nil)
 	if got.size() != 500 || !got.Truncated || got.Hint == "" {
 		t.Errorf("got %d people, truncated %v", got.size(), got.Truncated)
 	}
@@ -179,7 +179,7 @@ type review struct {
 // The founding scenario: who on Nina's team has a performance review due?
 func TestReviewsDueOnNinasTeam(t *testing.T) {
 	h := open(t)
-	due := housetest.Get[[]review](h, h.As("nina.patel"), "get_performance_reviews", args{"due_before": "2026-04-01"})
+	due := domaintest.Get[[]review](h, h.As("nina.patel"), "get_performance_reviews", args{"due_before": "2026-04-01"})
 	if len(due) != 9 {
 		t.Fatalf("got %d reviews, want nine: %v", len(due), due)
 	}
@@ -188,18 +188,18 @@ func TestReviewsDueOnNinasTeam(t *testing.T) {
 			t.Errorf("got %+v", r)
 		}
 	}
-	if none := housetest.Get[[]review](h, h.As("nina.patel"), "get_performance_reviews", args{"due_before": "2026-02-28"}); len(none) != 0 {
+	if none := domaintest.Get[[]review](h, h.As("nina.patel"), "get_performance_reviews", args{"due_before": "2026-02-28"}); len(none) != 0 {
 		t.Errorf("due before the day itself: %v", none)
 	}
 }
 
 func TestReviewsNewestFirst(t *testing.T) {
 	h := open(t)
-	got := housetest.Get[[]review](h, h.As("nina.patel"), "get_performance_reviews", args{"employee_id": h.id("EMP052")})
+	got := domaintest.Get[[]review](h, h.As("nina.patel"), "get_performance_reviews", args{"employee_id": h.id("EMP052")})
 	if len(got) != 2 || got[0].ReviewDate != "2025-02-28" || got[1].ReviewDate != "2024-02-29" {
 		t.Errorf("got %v", got)
 	}
-	if all := housetest.Get[[]review](h, h.As("eve.thompson"), "get_performance_reviews", nil); len(all) != len(h.company.Reviews) {
+	if all := domaintest.Get[[]review](h, h.As("eve.thompson"), "get_performance_reviews", nil); len(all) != len(h.company.Reviews) {
 		t.Errorf("Eve sees %d reviews, want %d", len(all), len(h.company.Reviews))
 	}
 }
@@ -217,16 +217,16 @@ type timeOff struct {
 // The founding scenario: what's my PTO balance?
 func TestMarcusHasFifteenDays(t *testing.T) {
 	h := open(t)
-	got := housetest.Get[timeOff](h, h.As("marcus.johnson"), "get_time_off_balance", nil)
+	got := domaintest.Get[timeOff](h, h.As("marcus.johnson"), "get_time_off_balance", nil)
 	if got.PTOBalance != 15 || got.FiscalYear != 2026 || len(got.Balances) != 3 || got.EmployeeName != "Marcus Johnson" {
 		t.Errorf("got %+v", got)
 	}
 	h.server.SetClock(func() time.Time { return today.AddDate(1, 0, 0) })
-	if next := housetest.Get[timeOff](h, h.As("marcus.johnson"), "get_time_off_balance", nil); next.PTOBalance != 15 || next.FiscalYear != 2027 {
+	if next := domaintest.Get[timeOff](h, h.As("marcus.johnson"), "get_time_off_balance", nil); next.PTOBalance != 15 || next.FiscalYear != 2027 {
 		t.Errorf("next year: %+v", next)
 	}
 	for who, number := range map[string]string{"nina.patel": "EMP052", "alice.chen": "EMP001", "eve.thompson": "EMP013"} {
-		housetest.Get[timeOff](h, h.As(who), "get_time_off_balance", args{"employee_id": h.id(number)})
+		domaintest.Get[timeOff](h, h.As(who), "get_time_off_balance", args{"employee_id": h.id(number)})
 	}
 }
 
@@ -263,7 +263,7 @@ func TestInputsKeepTheirShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, info := range h.Visible(p) {
-		if got := housetest.Inputs(t, info); got != want[info.Name] {
+		if got := domaintest.Inputs(t, info); got != want[info.Name] {
 			t.Errorf("%s:\ngot  %s\nwant %s", info.Name, got, want[info.Name])
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // TestWalkWhileOthersWrite pages through everyone while people are hired and
@@ -14,12 +14,12 @@ import (
 func TestWalkWhileOthersWrite(t *testing.T) {
 	h := openCrowd(t)
 	r := rand.New(rand.NewPCG(7, 7))
-	ctx := housetest.SignedIn(t.Context(), "x@y", "hr-read")
+	ctx := domaintest.SignedIn(t.Context(), "x@y", "hr-read")
 	seen := map[string]int{}
 	in := args{"limit": 50}
 	for page := 0; ; page++ {
 		o := h.Ask(ctx, "list_employees", in)
-		for _, e := range housetest.Decode[[]employee](h, o) {
+		for _, e := range domaintest.Decode[[]employee](h, o) {
 			seen[e.EmployeeID]++
 		}
 		if !o.Page.More {

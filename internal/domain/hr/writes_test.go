@@ -13,7 +13,7 @@ import (
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/domain/hr"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 func hrMigrate(t *testing.T, adminURL string) error {
@@ -29,7 +29,7 @@ func fingerprint(h *house) string {
 		(select string_agg(t::text, '|' order by t.id) from hr.departments t),
 		(select string_agg(t::text, '|' order by t.id) from hr.performance_reviews t),
 		(select string_agg(t::text, '|' order by t.employee_id, t.fiscal_year, t.type_code) from hr.time_off_balances t)))`
-	sum, _, err := database.Row[string](housetest.SignedIn(h.Context(), "x@y", "hr-write"), h.DB, everything)
+	sum, _, err := database.Row[string](domaintest.SignedIn(h.Context(), "x@y", "hr-write"), h.DB, everything)
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -56,16 +56,16 @@ func TestDeletingFrank(t *testing.T) {
 	if diff := cmp.Diff(card, p.Data); diff != "" {
 		t.Errorf("card (-want +got):\n%s", diff)
 	}
-	housetest.Get[employee](h, alice, "get_employee", args{"employee_id": h.id("EMP061")}) // nothing happened yet
+	domaintest.Get[employee](h, alice, "get_employee", args{"employee_id": h.id("EMP061")}) // nothing happened yet
 
-	done := housetest.Decode[map[string]any](h, h.Answer(alice, p.ID, true))
+	done := domaintest.Decode[map[string]any](h, h.Answer(alice, p.ID, true))
 	outcome := map[string]any{"deleted": true, "employeeId": h.id("EMP061"), "employeeName": "Frank Davis", "message": "Employee Frank Davis has been deleted."}
 	if diff := cmp.Diff(outcome, done); diff != "" {
 		t.Errorf("outcome (-want +got):\n%s", diff)
 	}
 	h.Refused(alice, "EMPLOYEE_NOT_FOUND", "get_employee", args{"employee_id": h.id("EMP061")})
 	h.Refused(alice, "EMPLOYEE_NOT_FOUND", "delete_employee", args{"employee_id": h.id("EMP061")})
-	if people := housetest.Get[[]employee](h, alice, "list_employees", args{"name": "Frank"}); len(people) != 0 {
+	if people := domaintest.Get[[]employee](h, alice, "list_employees", args{"name": "Frank"}); len(people) != 0 {
 		t.Errorf("still listed: %v", names(people))
 	}
 }
@@ -74,7 +74,7 @@ func TestDeletionIsSoftAndSigned(t *testing.T) {
 	h := open(t)
 	h.Apply(h.As("alice.chen"), "delete_employee", args{"employee_id": h.id("EMP061")})
 	const left = `select status || ' by ' || terminated_by from hr.employees where id = $1`
-	got, _, err := database.Row[string](housetest.SignedIn(t.Context(), "x@y", "hr-read"), h.DB, left, h.id("EMP061"))
+	got, _, err := database.Row[string](domaintest.SignedIn(t.Context(), "x@y", "hr-read"), h.DB, left, h.id("EMP061"))
 	if err != nil || got != "TERMINATED by alice@tamshai.local" {
 		t.Errorf("got %q, %v", got, err)
 	}
@@ -107,13 +107,13 @@ func TestSalaryChangesOnlyWhenApproved(t *testing.T) {
 	h := open(t)
 	alice := h.As("alice.chen")
 	salary := func() any {
-		return housetest.Get[employee](h, alice, "get_employee", args{"employee_id": h.id("EMP052")}).Salary
+		return domaintest.Get[employee](h, alice, "get_employee", args{"employee_id": h.id("EMP052")}).Salary
 	}
 	p := h.Pending(alice, "update_salary", args{"employee_id": h.id("EMP052"), "new_salary": 150_000.50})
 	if strings.Contains(p.Message, "Warning") || salary() != 145_000.0 {
 		t.Errorf("before: %v, %q", salary(), p.Message)
 	}
-	done := housetest.Decode[map[string]any](h, h.Answer(alice, p.ID, true))
+	done := domaintest.Decode[map[string]any](h, h.Answer(alice, p.ID, true))
 	if done["message"] != "The annual salary of Marcus Johnson is now $150,000.50." || done["oldSalary"] != 145_000.0 || salary() != 150_000.50 {
 		t.Errorf("after: %v, %v", done, salary())
 	}
@@ -128,9 +128,9 @@ func TestExecutiveMayWrite(t *testing.T) {
 	h := open(t)
 	eve := h.As("eve.thompson")
 	p := h.Pending(eve, "update_salary", args{"employee_id": h.id("EMP052"), "new_salary": 146_000, "effective_date": "2026-03-31"})
-	housetest.Decode[map[string]any](h, h.Answer(eve, p.ID, true))
+	domaintest.Decode[map[string]any](h, h.Answer(eve, p.ID, true))
 	p = h.Pending(eve, "delete_employee", args{"employee_id": h.id("EMP052")})
-	housetest.Decode[map[string]any](h, h.Answer(eve, p.ID, true))
+	domaintest.Decode[map[string]any](h, h.Answer(eve, p.ID, true))
 }
 
 func TestStalePreviewsChangeNothing(t *testing.T) {
@@ -171,7 +171,7 @@ func TestStrangerCannotApprove(t *testing.T) {
 	if o.Fault == nil {
 		t.Fatal("Eve approved Alice's deletion")
 	}
-	housetest.Decode[map[string]any](h, h.Answer(h.As("alice.chen"), p.ID, true)) // and it was not consumed
+	domaintest.Decode[map[string]any](h, h.Answer(h.As("alice.chen"), p.ID, true)) // and it was not consumed
 }
 
 // Whoever approves how often and at whatever moment: one change, one receipt.
@@ -232,7 +232,7 @@ func TestManagerSeesAPersonWhoMovedToThem(t *testing.T) {
 	}
 	frank, _ := h.company.ByNumber("EMP061")
 	move(frank, h.id("EMP052"))
-	got := names(housetest.Get[[]employee](h, h.As("nina.patel"), "list_employees", args{"name": "Frank"}))
+	got := names(domaintest.Get[[]employee](h, h.As("nina.patel"), "list_employees", args{"name": "Frank"}))
 	if !slices.Equal(got, []string{"Frank Davis"}) {
 		t.Errorf("Nina sees %v", got)
 	}

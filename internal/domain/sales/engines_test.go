@@ -20,7 +20,7 @@ import (
 var mongoServer *mongotest.Server
 
 func TestMain(m *testing.M) {
-	if testkit.RunAsVictim(closeUntilKilled) {
+	if testkit.RunAsCrashProcess(closeUntilKilled) {
 		return
 	}
 	mongoServer = mongotest.Start()
@@ -107,7 +107,7 @@ func mongoRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wire := testkit.NewWire(t, near.Host)
+	wire := testkit.NewProxy(t, near.Host)
 	near.Host, near.Path = wire.Address(), "/"
 	q := near.Query()
 	q.Set("directConnection", "true") // a replica set must not tell the client the way around
@@ -128,7 +128,7 @@ func mongoRig(t *testing.T) *rig {
 		_ = client.Database(database).Drop(context.Background())
 		_ = client.Disconnect(context.Background())
 	})
-	r := &rig{Store: open(), again: open, cut: wire.Cut, mend: wire.Mend}
+	r := &rig{Store: open(), again: open, cut: wire.Cut, mend: wire.Restore}
 	r.remove = func(hex string) {
 		id, _ := bson.ObjectIDFromHex(hex)
 		if _, err := client.Database(database).Collection("deals").DeleteOne(t.Context(), bson.D{{Key: "_id", Value: id}}); err != nil {

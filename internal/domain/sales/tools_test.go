@@ -14,12 +14,12 @@ import (
 	"countersign.dev/internal/domain/sales"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // office is the domain as the kernel runs it, with the sample company.
 type office struct {
-	*housetest.House
+	*domaintest.Harness
 	store sales.Store
 }
 
@@ -29,7 +29,7 @@ func newOffice(t *testing.T, store sales.Store) *office {
 	if err := server.Seed(t.Context(), company.At(day)); err != nil {
 		t.Fatal(err)
 	}
-	return &office{housetest.Open(t, "sales", server), store}
+	return &office{domaintest.Open(t, "sales", server), store}
 }
 
 const (
@@ -53,7 +53,7 @@ func TestTopFiveDealsClosingThisMonth(t *testing.T) {
 	onBothStores(t, func(t *testing.T, o *office) {
 		out := o.CallAs("carol.johnson", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5}`)
 		var got []string
-		for _, d := range housetest.Decode[[]sales.Deal](t, out) {
+		for _, d := range domaintest.Decode[[]sales.Deal](t, out) {
 			got = append(got, d.DealName)
 		}
 		want := []string{"RetailMax Transformation", "GFP Expansion", "RetailMax Integration", "HealthCare Pilot", "TechStart Growth"}
@@ -61,7 +61,7 @@ func TestTopFiveDealsClosingThisMonth(t *testing.T) {
 			t.Errorf("more: %v (-want +got):\n%s", out.Page.More, diff)
 		}
 		next := o.CallAs("carol.johnson", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5,"cursor":"`+out.Page.Next+`"}`)
-		if last := housetest.Decode[[]sales.Deal](t, next); len(last) != 1 || last[0].DealName != "Manufacturing Starter" {
+		if last := domaintest.Decode[[]sales.Deal](t, next); len(last) != 1 || last[0].DealName != "Manufacturing Starter" {
 			t.Errorf("page 2: %+v", last)
 		}
 		if stolen := o.CallAs("ryan.garcia", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5,"cursor":"`+out.Page.Next+`"}`); stolen.Code() != "INVALID_CURSOR" {
@@ -83,13 +83,13 @@ func TestPipelineOfThisQuarterByPerson(t *testing.T) {
 			"ryan.garcia":   {525_000, 315_000, 275_000, 1_750_000, 16, "deals of ryan.garcia@tamshai.local and the people who report to them"},
 			"amanda.white":  {210_000, 76_000, 0, 625_000, 0, "deals of amanda.white@tamshai.local and the people who report to them"},
 		} {
-			p := housetest.Decode[sales.Pipeline](t, o.CallAs(username, "get_pipeline", `{}`))
+			p := domaintest.Decode[sales.Pipeline](t, o.CallAs(username, "get_pipeline", `{}`))
 			got := sums{p.TotalPipeline, p.WeightedPipeline, p.ClosedWon, p.Target, p.AttainmentPercent, p.Scope}
 			if diff := cmp.Diff(want, got); diff != "" || p.Quarter != "2026-Q3" {
 				t.Errorf("%s, %s (-want +got):\n%s", username, p.Quarter, diff)
 			}
 		}
-		p := housetest.Decode[sales.Pipeline](t, o.CallAs("carol.johnson", "get_pipeline", `{"quarter":"Q2 2026"}`))
+		p := domaintest.Decode[sales.Pipeline](t, o.CallAs("carol.johnson", "get_pipeline", `{"quarter":"Q2 2026"}`))
 		if p.Quarter != "2026-Q2" || p.ClosedWon != 575_000 || p.TotalPipeline != 0 {
 			t.Errorf("the quarter before: %+v", p)
 		}
@@ -116,7 +116,7 @@ func TestWhoSeesACustomer(t *testing.T) {
 			out := o.CallAs(c.who, "get_customer", `{"customer_id":"`+c.id+`"}`)
 			got := out.Code()
 			if out.Fault == nil {
-				customer := housetest.Decode[sales.Customer](t, out)
+				customer := domaintest.Decode[sales.Customer](t, out)
 				got = customer.Email + " " + customer.Phone
 			}
 			if got != c.want {
@@ -179,14 +179,14 @@ func TestHostileInputIsRefusedOrFindsNothing(t *testing.T) {
 		for _, text := range hostile {
 			quoted, _ := json.Marshal(map[string]string{"owner": text})
 			out := o.CallAs("carol.johnson", "list_deals", string(quoted))
-			if deals := housetest.Decode[[]sales.Deal](t, out); len(deals) != 0 {
+			if deals := domaintest.Decode[[]sales.Deal](t, out); len(deals) != 0 {
 				t.Errorf("owner %q finds %d deals", text, len(deals))
 			}
 		}
 		if out := o.CallAs("carol.johnson", "list_deals", `{"closing_from":"2026-09-01","closing_to":"2026-08-01"}`); out.Code() != "INVALID_INPUT" {
 			t.Errorf("dates the wrong way round: %s", out.Code())
 		}
-		if out := o.CallAs("carol.johnson", "list_deals", `{"owner":"Ryan.Garcia@Tamshai.Local"}`); len(housetest.Decode[[]sales.Deal](t, out)) != 2 {
+		if out := o.CallAs("carol.johnson", "list_deals", `{"owner":"Ryan.Garcia@Tamshai.Local"}`); len(domaintest.Decode[[]sales.Deal](t, out)) != 2 {
 			t.Error("an address in capitals is another address")
 		}
 	})
@@ -204,7 +204,7 @@ func TestInputsAreTheDocumentedOnes(t *testing.T) {
 		"delete_customer": "customer_id:string! reason:string ",
 	}
 	for _, info := range o.Visible(testkit.Person("eve", access.Executive)) {
-		if got := housetest.Inputs(t, info); got != documented[info.Name] {
+		if got := domaintest.Inputs(t, info); got != documented[info.Name] {
 			t.Errorf("%s:\ngot  %s\nwant %s", info.Name, got, documented[info.Name])
 		}
 		delete(documented, info.Name)

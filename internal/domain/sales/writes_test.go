@@ -8,7 +8,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/domain/sales"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 func (o *office) stage(id string) string {
@@ -52,7 +52,7 @@ func TestDealIsClosedOnceByItsHuman(t *testing.T) {
 		if string(kept) != first || !found || err != nil {
 			t.Errorf("the receipt in the store: %v, %v\n%s\n%s", found, err, kept, first)
 		}
-		won := housetest.Decode[sales.Pipeline](t, o.CallAs("carol.johnson", "get_pipeline", `{}`))
+		won := domaintest.Decode[sales.Pipeline](t, o.CallAs("carol.johnson", "get_pipeline", `{}`))
 		if won.ClosedWon != 275_000+750_000 {
 			t.Errorf("won this quarter: %v", won.ClosedWon)
 		}

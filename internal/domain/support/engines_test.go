@@ -23,7 +23,7 @@ import (
 var engine *searchtest.Server
 
 func TestMain(m *testing.M) {
-	if testkit.RunAsVictim(closeUntilKilled) {
+	if testkit.RunAsCrashProcess(closeUntilKilled) {
 		return
 	}
 	engine = searchtest.Start()
@@ -132,7 +132,7 @@ func searchRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := testkit.NewWire(t, near.Host)
+	w := testkit.NewProxy(t, near.Host)
 	near.Host = w.Address()
 	c := client{t, address}
 	index := prefix + support.TicketIndex
@@ -144,7 +144,7 @@ func searchRig(t *testing.T) *rig {
 		t.Cleanup(func() { _ = s.Close() })
 		return s
 	}
-	r := &rig{Store: open(index), again: func() support.Store { return open(index) }, cut: w.Cut, mend: w.Mend}
+	r := &rig{Store: open(index), again: func() support.Store { return open(index) }, cut: w.Cut, mend: w.Restore}
 	r.settled = func() { c.do(http.MethodPost, "/"+index+","+prefix+support.ArticleIndex+"/_refresh", nil) }
 	r.remove = func(ids ...string) {
 		var lines bytes.Buffer

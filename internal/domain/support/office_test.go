@@ -6,12 +6,12 @@ import (
 
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/domain/support"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // office is the domain as the kernel runs it, with the sample company.
 type office struct {
-	*housetest.House
+	*domaintest.Harness
 	store support.Store
 }
 
@@ -21,7 +21,7 @@ func newOffice(t *testing.T, store support.Store) *office {
 	if err := server.Seed(t.Context(), company.At(day)); err != nil {
 		t.Fatal(err)
 	}
-	return &office{housetest.Open(t, "support", server), store}
+	return &office{domaintest.Open(t, "support", server), store}
 }
 
 func onBothStores(t *testing.T, test func(t *testing.T, o *office)) {

@@ -13,12 +13,12 @@ import (
 	"countersign.dev/internal/domain/support"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 func ticketIDs(t *testing.T, o result.Outcome) (ids []string) {
 	t.Helper()
-	for _, row := range housetest.Decode[[]support.Ticket](t, o) {
+	for _, row := range domaintest.Decode[[]support.Ticket](t, o) {
 		ids = append(ids, row.ID)
 	}
 	return ids
@@ -47,7 +47,7 @@ func TestQuestionsOfTheDay(t *testing.T) {
 		}
 		for _, query := range []string{"how do I reset my password?", "reset password", "forgot password link"} {
 			in, _ := json.Marshal(map[string]string{"query": query})
-			found := housetest.Decode[[]support.Article](t, o.CallAs("dan.williams", "search_knowledge_base", string(in)))
+			found := domaintest.Decode[[]support.Article](t, o.CallAs("dan.williams", "search_knowledge_base", string(in)))
 			if len(found) == 0 || found[0].ID != "KB-001" || len(found[0].Highlight) == 0 {
 				t.Errorf("%q: %+v", query, found)
 			}
@@ -102,11 +102,11 @@ func TestWhoSeesWhatOfSupport(t *testing.T) {
 			switch {
 			case out.Fault != nil:
 			case c.tool == "search_tickets":
-				got = housetest.Decode[[]support.Ticket](t, out)[0].CustomerEmail
+				got = domaintest.Decode[[]support.Ticket](t, out)[0].CustomerEmail
 			case c.tool == "search_knowledge_base":
-				got = fmt.Sprint(len(housetest.Decode[[]support.Article](t, out)))
+				got = fmt.Sprint(len(domaintest.Decode[[]support.Article](t, out)))
 			default:
-				got = housetest.Decode[support.Article](t, out).Status
+				got = domaintest.Decode[support.Article](t, out).Status
 			}
 			if got != c.want {
 				t.Errorf("%s %s %s: got %s, want %s", c.who, c.tool, c.input, got, c.want)
@@ -124,7 +124,7 @@ func TestWhoSeesWhatOfSupport(t *testing.T) {
 func TestReaderSeesMaskedCallers(t *testing.T) {
 	onBothStores(t, func(t *testing.T, o *office) {
 		out := o.Call(testkit.As(t, "amy", access.SupportRead), "search_tickets", json.RawMessage(`{"query":"*"}`))
-		for _, row := range housetest.Decode[[]support.Ticket](t, out) {
+		for _, row := range domaintest.Decode[[]support.Ticket](t, out) {
 			if name, _, _ := strings.Cut(row.CustomerEmail, "@"); len(name) != 4 || !strings.HasSuffix(name, "***") {
 				t.Errorf("%s: %s", row.ID, row.CustomerEmail)
 			}
@@ -198,7 +198,7 @@ func TestInputsAreTheDocumentedOnes(t *testing.T) {
 		"close_ticket":          "customer_notified:boolean resolution:string! resolution_type:string ticket_id:string! ",
 	}
 	for _, info := range o.Visible(testkit.Person("eve", access.Executive)) {
-		if got := housetest.Inputs(t, info); got != documented[info.Name] {
+		if got := domaintest.Inputs(t, info); got != documented[info.Name] {
 			t.Errorf("%s:\ngot  %s\nwant %s", info.Name, got, documented[info.Name])
 		}
 		delete(documented, info.Name)

@@ -118,7 +118,7 @@ func kernel(t testing.TB) tool.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	journal := &testkit.Journal{}
+	journal := &testkit.MemorySink{}
 	return tool.Options{Cursors: ring, Audit: journal, Desk: confirm.NewDesk(state.NewConfirmations(redis), journal, nil)}
 }
 

@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"countersign.dev/internal/testkit/jars"
+	"countersign.dev/internal/testkit/javadeps"
 )
 
 //go:embed MongoLauncher.java
@@ -139,7 +139,7 @@ func listening(output io.Reader) (port string, err error) {
 // prepare fetches the jars and compiles the launcher, once for a checkout, and
 // returns the class path.
 func prepare() (classPath string, err error) {
-	folder, err := jars.Keep("mongotest-1.47.0", "MongoLauncher.java", launcher, build)
+	folder, err := javadeps.Keep("mongotest-1.47.0", "MongoLauncher.java", launcher, build)
 	return folder + string(filepath.ListSeparator) + filepath.Join(folder, "*"), err
 }
 
@@ -178,7 +178,7 @@ func fetch(folder, artifact string) error {
 	parts := strings.Split(artifact, ":")
 	project := fmt.Sprintf(`<project><modelVersion>4.0.0</modelVersion><groupId>countersign</groupId><artifactId>mongotest</artifactId><version>1</version>
 <dependencies><dependency><groupId>%s</groupId><artifactId>%s</artifactId><version>%s</version></dependency></dependencies></project>`, parts[0], parts[1], parts[2])
-	return jars.Fetch(folder, []byte(project))
+	return javadeps.Fetch(folder, []byte(project))
 }
 
 func expand(folder string) string {

@@ -26,7 +26,7 @@ import (
 	"testing"
 	"time"
 
-	"countersign.dev/internal/testkit/jars"
+	"countersign.dev/internal/testkit/javadeps"
 )
 
 //go:embed opensearch.pom.xml
@@ -250,5 +250,5 @@ func published(output io.ReadCloser) (address string, err error) {
 
 // prepare fetches the jars, once for a checkout, and returns their folder.
 func prepare() (folder string, err error) {
-	return jars.Keep("searchtest-2.19.6", "pom.xml", project, func(folder string) error { return jars.Fetch(folder, project) })
+	return javadeps.Keep("searchtest-2.19.6", "pom.xml", project, func(folder string) error { return javadeps.Fetch(folder, project) })
 }

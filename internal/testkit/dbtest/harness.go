@@ -5,23 +5,23 @@ import (
 	"testing"
 
 	"countersign.dev/internal/database"
-	"countersign.dev/internal/testkit/housetest"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
-// House is a [housetest.House] whose domain is over PostgreSQL.
-type House struct {
-	*housetest.House
+// Harness is a [domaintest.Harness] whose domain is over PostgreSQL.
+type Harness struct {
+	*domaintest.Harness
 	AdminURL string
 	DB       *database.DB
 }
 
 // Furnish opens a house over a database that is migrated and seeded. The domain
 // is what make makes of a connection with its own login.
-func Furnish[D housetest.Domain](t testing.TB, server, adminURL, login string, make func(*database.DB) D) (*House, D) {
+func Furnish[D domaintest.Domain](t testing.TB, server, adminURL, login string, make func(*database.DB) D) (*Harness, D) {
 	t.Helper()
 	db := OpenLogin(t, adminURL, login)
 	domain := make(db)
-	return &House{House: housetest.Open(t, server, domain), AdminURL: adminURL, DB: db}, domain
+	return &Harness{Harness: domaintest.Open(t, server, domain), AdminURL: adminURL, DB: db}, domain
 }
 
 // OpenLogin opens a database with a login that [database.Migrate] or the test
@@ -44,7 +44,7 @@ func OpenLogin(t testing.TB, adminURL, login string) *database.DB {
 }
 
 // Admin changes rows behind the tools' back.
-func (h *House) Admin(sql string, values ...any) {
+func (h *Harness) Admin(sql string, values ...any) {
 	h.Helper()
 	err := database.Seed(h.Context(), h.AdminURL, func(ctx context.Context, s *database.Seeder) error {
 		return s.Exec(ctx, sql, values...)

@@ -1,6 +1,6 @@
-// Package jars keeps the Java programs that tests run as engines: fetched with
+// Package javadeps keeps the Java dependencies of tests, the engines that they run: fetched with
 // Maven, once for a checkout, under .cache at its root. Start at [Keep].
-package jars
+package javadeps
 
 import (
 	"bytes"

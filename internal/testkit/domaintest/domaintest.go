@@ -1,7 +1,7 @@
-// Package housetest furnishes one domain with everything that the kernel runs it
+// Package domaintest runs one domain with everything that the kernel gives it
 // with, whatever its store: the tools, a desk for confirmations over a Redis of
-// its own, a journal, and the people of the sample company. Start at [Open].
-package housetest
+// its own, a sink, and the people of the sample company. Start at [Open].
+package domaintest
 
 import (
 	"context"
@@ -30,28 +30,28 @@ type Domain interface {
 	Ledger() tool.Ledger
 }
 
-// House is one domain with everything around it that a server has.
-type House struct {
+// Harness is one domain with everything around it that a server has.
+type Harness struct {
 	testing.TB
 	*tool.Runner
-	Journal *testkit.Journal
+	Sink *testkit.MemorySink
 }
 
 // Open opens a house over a domain whose store is filled.
-func Open(t testing.TB, server string, d Domain) *House {
+func Open(t testing.TB, server string, d Domain) *Harness {
 	t.Helper()
-	journal := &testkit.Journal{}
-	return &House{TB: t, Journal: journal, Runner: NewRunner(t, server, d, confirm.NewDesk(NewRedis(t), journal, nil), journal)}
+	sink := &testkit.MemorySink{}
+	return &Harness{TB: t, Sink: sink, Runner: NewRunner(t, server, d, confirm.NewDesk(NewRedis(t), sink, nil), sink)}
 }
 
 // NewRunner mounts a domain's tools at a desk.
-func NewRunner(t testing.TB, server string, d Domain, desk *confirm.Desk, journal *testkit.Journal) *tool.Runner {
+func NewRunner(t testing.TB, server string, d Domain, desk *confirm.Desk, sink *testkit.MemorySink) *tool.Runner {
 	t.Helper()
 	cursors, err := seal.NewRing("cursor", seal.RandomSecret())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tool.NewRunner(d.Tools(), tool.Options{Server: server, Cursors: cursors, Desk: desk, Ledger: d.Ledger(), Audit: journal})
+	r, err := tool.NewRunner(d.Tools(), tool.Options{Server: server, Cursors: cursors, Desk: desk, Ledger: d.Ledger(), Audit: sink})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func OpenRedis(t testing.TB, address string) confirm.Store {
 }
 
 // As signs a person of the sample company in.
-func (h *House) As(username string) context.Context {
+func (h *Harness) As(username string) context.Context {
 	h.Helper()
 	return Person(h, username)
 }
@@ -110,7 +110,7 @@ func SignedIn(ctx context.Context, email string, roles ...string) context.Contex
 type Args map[string]any
 
 // Ask calls a tool.
-func (h *House) Ask(ctx context.Context, name string, in Args) result.Outcome {
+func (h *Harness) Ask(ctx context.Context, name string, in Args) result.Outcome {
 	h.Helper()
 	raw, err := json.Marshal(in)
 	if err != nil {
@@ -121,14 +121,14 @@ func (h *House) Ask(ctx context.Context, name string, in Args) result.Outcome {
 
 // CallAs calls a tool as a person of the sample company, with input as it came
 // over a wire.
-func (h *House) CallAs(username, name, input string) result.Outcome {
+func (h *Harness) CallAs(username, name, input string) result.Outcome {
 	h.Helper()
 	return h.Call(h.As(username), name, json.RawMessage(input))
 }
 
-// PendingAs calls a write as [House.CallAs] does, and returns the confirmation
+// PendingAs calls a write as [Harness.CallAs] does, and returns the confirmation
 // that it waits for.
-func (h *House) PendingAs(username, name, input string) *result.Pending {
+func (h *Harness) PendingAs(username, name, input string) *result.Pending {
 	h.Helper()
 	o := h.CallAs(username, name, input)
 	if o.Pending == nil {
@@ -139,7 +139,7 @@ func (h *House) PendingAs(username, name, input string) *result.Pending {
 
 // AnswerAs answers a confirmation as a person of the sample company, and returns
 // what goes over the wire.
-func (h *House) AnswerAs(username, id string, approved bool) string {
+func (h *Harness) AnswerAs(username, id string, approved bool) string {
 	h.Helper()
 	return string(h.Encode(h.Answer(h.As(username), id, approved)))
 }
@@ -169,7 +169,7 @@ func Decode[T any](t testing.TB, o result.Outcome) (data T) {
 }
 
 // Refused calls a tool that must fail with that code.
-func (h *House) Refused(ctx context.Context, code, name string, in Args) *fault.Error {
+func (h *Harness) Refused(ctx context.Context, code, name string, in Args) *fault.Error {
 	h.Helper()
 	o := h.Ask(ctx, name, in)
 	if o.Fault == nil || o.Fault.Code.Name != code {
@@ -179,7 +179,7 @@ func (h *House) Refused(ctx context.Context, code, name string, in Args) *fault.
 }
 
 // Pending calls a write and returns the confirmation that it waits for.
-func (h *House) Pending(ctx context.Context, name string, in Args) *result.Pending {
+func (h *Harness) Pending(ctx context.Context, name string, in Args) *result.Pending {
 	h.Helper()
 	o := h.Ask(ctx, name, in)
 	if o.Pending == nil {
@@ -189,14 +189,14 @@ func (h *House) Pending(ctx context.Context, name string, in Args) *result.Pendi
 }
 
 // Apply asks for a write and approves it.
-func (h *House) Apply(ctx context.Context, name string, in Args) map[string]any {
+func (h *Harness) Apply(ctx context.Context, name string, in Args) map[string]any {
 	h.Helper()
 	return Decode[map[string]any](h, h.Answer(ctx, h.Pending(ctx, name, in).ID, true))
 }
 
 // Sees names the tools that are listed to a person of the sample company, in
 // the order of their names, with a space between.
-func (h *House) Sees(username string) string {
+func (h *Harness) Sees(username string) string {
 	h.Helper()
 	p, err := access.From(h.As(username))
 	if err != nil {

@@ -14,16 +14,16 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// Notebook is a small domain in memory: a person's own notes. It has one tool of
+// FakeDomain is a small domain in memory: a person's own notes. It has one tool of
 // every kind, offset pages, and a dialect of its own, so that the kernel's seams
 // are proven where the company's four domains do not reach.
-type Notebook struct {
+type FakeDomain struct {
 	mu       sync.Mutex
 	notes    []Note
 	receipts map[confirm.ID]confirm.Receipt
 }
 
-// Note is one note of somebody.
+// Note is a note and its author.
 type Note struct {
 	ID       int             `json:"id"`
 	Author   string          `json:"author"`
@@ -35,24 +35,24 @@ type Note struct {
 // Key is the sort key of lists.
 func (n Note) Key() int { return n.ID }
 
-// NewNotebook makes a notebook with notes.
-func NewNotebook(notes ...Note) *Notebook {
-	return &Notebook{notes: notes, receipts: map[confirm.ID]confirm.Receipt{}}
+// NewFakeDomain returns a domain with notes.
+func NewFakeDomain(notes ...Note) *FakeDomain {
+	return &FakeDomain{notes: notes, receipts: map[confirm.ID]confirm.Receipt{}}
 }
 
-// ErrNote is the notebook's own fault code.
+// ErrNote is the fake domain's own fault code.
 var ErrNote = &fault.Code{Name: "NOTE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No note has this id.", Suggest: "Use list_notes to find valid ids."}
 
-// Tools declares the notebook's tools.
-func (b *Notebook) Tools() []tool.Tool {
+// Tools declares the fake domain's tools.
+func (d *FakeDomain) Tools() []tool.Tool {
 	everyone := []access.Role{access.Employee}
 	return []tool.Tool{
-		tool.Read(tool.Spec{Name: "get_note", Title: "Get a note", Description: "Show one note.", Allow: everyone, Untrusted: []string{"text"}}, b.get),
-		tool.List(tool.Spec{Name: "list_notes", Title: "List notes", Description: "List notes.", Allow: everyone, Noun: "notes", Narrow: "author"}, b.list),
-		tool.Offsets(tool.Spec{Name: "page_notes", Title: "Page notes", Description: "List notes by offset.", Allow: everyone, Noun: "notes"}, b.page),
-		tool.Edit(tool.Spec{Name: "add_note", Title: "Add a note", Description: "Add a note of your own.", Allow: everyone}, b.add),
+		tool.Read(tool.Spec{Name: "get_note", Title: "Get a note", Description: "Show one note.", Allow: everyone, Untrusted: []string{"text"}}, d.get),
+		tool.List(tool.Spec{Name: "list_notes", Title: "List notes", Description: "List notes.", Allow: everyone, Noun: "notes", Narrow: "author"}, d.list),
+		tool.Offsets(tool.Spec{Name: "page_notes", Title: "Page notes", Description: "List notes by offset.", Allow: everyone, Noun: "notes"}, d.page),
+		tool.Edit(tool.Spec{Name: "add_note", Title: "Add a note", Description: "Add a note of your own.", Allow: everyone}, d.add),
 		tool.Write(tool.Spec{Name: "burn_note", Title: "Burn a note", Description: "Burn a note for good.", Allow: []access.Role{access.Manager}},
-			tool.Steps[noteID, burnCard, burnFacts, burned]{Preview: b.previewBurn, Apply: b.burn}),
+			tool.Steps[noteID, burnCard, burnFacts, burned]{Preview: d.previewBurn, Apply: d.burn}),
 	}
 }
 
@@ -61,30 +61,30 @@ type noteID struct {
 	Reason string `json:"reason,omitempty" jsonschema:"maxLength=500"`
 }
 
-// Notes returns a copy of what is in the notebook.
-func (b *Notebook) Notes() []Note {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Clone(b.notes)
+// Notes returns a copy of all notes.
+func (d *FakeDomain) Notes() []Note {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.notes)
 }
 
-// Rewrite changes a note's text behind everybody's back.
-func (b *Notebook) Rewrite(id int, text string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for i := range b.notes {
-		if b.notes[i].ID == id {
-			b.notes[i].Text = text
+// Rewrite changes a note's text without a tool call.
+func (d *FakeDomain) Rewrite(id int, text string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range d.notes {
+		if d.notes[i].ID == id {
+			d.notes[i].Text = text
 		}
 	}
 }
 
-func (b *Notebook) get(ctx context.Context, in noteID) (Note, error) {
+func (d *FakeDomain) get(ctx context.Context, in noteID) (Note, error) {
 	who, err := access.From(ctx)
 	if err != nil {
 		return Note{}, err
 	}
-	for _, n := range b.Notes() {
+	for _, n := range d.Notes() {
 		if n.ID == in.ID {
 			return related(who, n), nil
 		}
@@ -103,13 +103,13 @@ type listNotes struct {
 	Author string `json:"author,omitempty" jsonschema:"maxLength=50"`
 }
 
-func (b *Notebook) list(ctx context.Context, in listNotes, w tool.Window[int]) ([]Note, error) {
+func (d *FakeDomain) list(ctx context.Context, in listNotes, w tool.Window[int]) ([]Note, error) {
 	who, err := access.From(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var rows []Note
-	for _, n := range b.Notes() {
+	for _, n := range d.Notes() {
 		if (in.Author == "" || n.Author == in.Author) && (w.After == nil || n.ID > *w.After) && len(rows) < w.Limit {
 			rows = append(rows, related(who, n))
 		}
@@ -117,8 +117,8 @@ func (b *Notebook) list(ctx context.Context, in listNotes, w tool.Window[int]) (
 	return rows, nil
 }
 
-func (b *Notebook) page(_ context.Context, _ struct{}, s tool.Span) ([]Note, int, error) {
-	all := b.Notes()
+func (d *FakeDomain) page(_ context.Context, _ struct{}, s tool.Span) ([]Note, int, error) {
+	all := d.Notes()
 	from := min(s.Offset, len(all))
 	return all[from:min(from+s.Limit, len(all))], len(all), nil
 }
@@ -127,15 +127,15 @@ type addNote struct {
 	Text string `json:"text" jsonschema:"minLength=1,maxLength=100"`
 }
 
-func (b *Notebook) add(ctx context.Context, in addNote) (Note, error) {
+func (d *FakeDomain) add(ctx context.Context, in addNote) (Note, error) {
 	who, err := access.From(ctx)
 	if err != nil {
 		return Note{}, err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := Note{ID: len(b.notes) + 1, Author: who.Username(), Text: in.Text}
-	b.notes = append(b.notes, n)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := Note{ID: len(d.notes) + 1, Author: who.Username(), Text: in.Text}
+	d.notes = append(d.notes, n)
 	return n, nil
 }
 
@@ -155,53 +155,53 @@ type burned struct {
 	Message string `json:"message"`
 }
 
-func (b *Notebook) previewBurn(ctx context.Context, in noteID) (burnCard, burnFacts, error) {
-	n, err := b.get(ctx, in)
+func (d *FakeDomain) previewBurn(ctx context.Context, in noteID) (burnCard, burnFacts, error) {
+	n, err := d.get(ctx, in)
 	return burnCard{NoteID: n.ID, Diary: n.Diary, Relation: n.Relation}, burnFacts{n.Text}, err
 }
 
 type burningKey struct{}
 
-func (b *Notebook) burn(ctx context.Context, in noteID, _ burnFacts, _ confirm.Stamp) (burned, error) {
+func (d *FakeDomain) burn(ctx context.Context, in noteID, _ burnFacts, _ confirm.Stamp) (burned, error) {
 	undo, ok := ctx.Value(burningKey{}).(*[]Note)
 	if !ok {
 		return burned{}, errors.New("a change outside of a transaction")
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	*undo = slices.Clone(b.notes)
-	b.notes = slices.DeleteFunc(b.notes, func(n Note) bool { return n.ID == in.ID })
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	*undo = slices.Clone(d.notes)
+	d.notes = slices.DeleteFunc(d.notes, func(n Note) bool { return n.ID == in.ID })
 	return burned{Burned: true, Message: "The note has been burned."}, nil
 }
 
 // Change runs fn; an error puts back what it changed.
-func (b *Notebook) Change(ctx context.Context, fn func(context.Context) error) error {
+func (d *FakeDomain) Change(ctx context.Context, fn func(context.Context) error) error {
 	var before []Note
 	err := fn(context.WithValue(ctx, burningKey{}, &before))
 	if err != nil && before != nil {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.notes = before
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.notes = before
 	}
 	return err
 }
 
 // Keep stores a receipt once.
-func (b *Notebook) Keep(_ context.Context, r confirm.Receipt) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if _, kept := b.receipts[r.ID]; kept {
+func (d *FakeDomain) Keep(_ context.Context, r confirm.Receipt) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, kept := d.receipts[r.ID]; kept {
 		return errors.New("a receipt with this id is there")
 	}
-	b.receipts[r.ID] = r
+	d.receipts[r.ID] = r
 	return nil
 }
 
 // Find returns the owner's receipt.
-func (b *Notebook) Find(_ context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	r, ok := b.receipts[id]
+func (d *FakeDomain) Find(_ context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r, ok := d.receipts[id]
 	return r.Answer, ok && r.Owner == owner, nil
 }
 
