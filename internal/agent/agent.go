@@ -83,54 +83,6 @@ type Request struct {
 	Closed   []ClosedTool
 }
 
-// Role is who said a message.
-type Role string
-
-// The roles of messages.
-const (
-	User      Role = "user"
-	Assistant Role = "assistant"
-	ToolRole  Role = "tool"
-	System    Role = "system" // outcomes that the gateway writes into the conversation
-)
-
-// Message is one step of a conversation as the model sees it.
-type Message struct {
-	Role    Role         `json:"role"`
-	Text    string       `json:"text,omitempty"`
-	Calls   []Call       `json:"calls,omitempty"`   // of an assistant
-	Results []CallResult `json:"results,omitempty"` // of a tool message: one per call
-}
-
-// Call is a model's wish to run a tool.
-type Call struct {
-	ID   string          `json:"id"`
-	Tool string          `json:"tool"`
-	Args json.RawMessage `json:"args"`
-}
-
-// CallResult is what a call came to, as the model reads it.
-type CallResult struct {
-	ID      string          `json:"id"`
-	Tool    string          `json:"tool"`
-	Answer  json.RawMessage `json:"answer"` // the envelope
-	Failed  bool            `json:"failed,omitempty"`
-	Guarded bool            `json:"guarded,omitempty"` // holds text that nobody vouches for
-}
-
-// Delta is a piece of a model's answer: some text, one whole call, or the usage.
-type Delta struct {
-	Text  string
-	Call  *Call
-	Usage *Usage
-}
-
-// Usage counts tokens.
-type Usage struct {
-	InputTokens  int `json:"input_tokens"`
-	OutputTokens int `json:"output_tokens"`
-}
-
 // Turn is one question in its conversation.
 type Turn struct {
 	Model    Model
@@ -143,16 +95,17 @@ type Turn struct {
 	Patience time.Duration // with one answer of the model, from first to last word; 0: as long as the turn has
 }
 
-// Event is one thing that happened in a turn. The set is closed: Started, Text,
-// ToolStarted, ToolFinished, Pending, Truncated, Unavailable, Failed, Done.
+// Event is one thing that happened in a turn. The set is closed: Started,
+// TextDelta, ToolStarted, ToolFinished, Pending, Truncated, Unavailable, Failed,
+// Done.
 type Event interface{ event() }
 
 // Started opens a turn.
 type Started struct{ Model string }
 
-// Text is a piece of the answer. Source is empty for the model's words and
+// TextDelta is a piece of the answer. Source is empty for the model's words and
 // "gateway" for a line that was added because the model left it out.
-type Text struct{ Text, Source string }
+type TextDelta struct{ Text, Source string }
 
 // ToolStarted says that a call began.
 type ToolStarted struct {
@@ -191,7 +144,7 @@ type Done struct {
 }
 
 func (Started) event()      {}
-func (Text) event()         {}
+func (TextDelta) event()    {}
 func (ToolStarted) event()  {}
 func (ToolFinished) event() {}
 func (Pending) event()      {}

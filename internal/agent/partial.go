@@ -44,7 +44,7 @@ func (p *partial) untold(said []Message) bool {
 	for _, m := range said {
 		read = read || m.Role == ToolRole
 		if read && m.Role == Assistant {
-			text.WriteString(m.Text)
+			text.WriteString(m.Text())
 			text.WriteByte('\n')
 		}
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 const (
 	outOfRounds = "I stopped here: this question needed more than %d steps. Please ask for a smaller part of it."
 	noAnswer    = "I have no answer to that. Please ask in other words."
+	cutOff      = "The answer stops here because it reached the model's maximum length. Please ask for a smaller part of it."
+	declined    = "The model declined to answer this."
 )
 
 // Run runs one turn and yields what happens: Started first, Done always last.
@@ -53,7 +56,7 @@ func (r *run) whole(ctx context.Context) {
 	if r.gone {
 		return
 	}
-	r.said = []Message{{Role: User, Text: r.turn.Question}}
+	r.said = []Message{TextMessage(User, r.turn.Question)}
 	err := r.answer(ctx)
 	r.close(err)
 }
@@ -67,36 +70,42 @@ func (r *run) answer(ctx context.Context) error {
 	r.warn(r.tools.Down...)
 	r.system = prompt(r.turn, r.tools)
 	for round := 1; ; round++ {
-		m, err := r.ask(ctx)
-		if err != nil || len(m.Calls) == 0 || round == MaxRounds {
-			r.conclude(m, err)
+		m, stop, err := r.ask(ctx)
+		calls := m.Calls()
+		if err != nil || stop == StopLength || stop == StopRefusal || len(calls) == 0 || round == MaxRounds {
+			r.conclude(m, stop, err)
 			return err
 		}
 		r.said = append(r.said, m)
-		waiting := r.step(ctx, m.Calls)
+		waiting := r.step(ctx, calls)
 		if err := ctx.Err(); err != nil || waiting {
 			return err
 		}
 	}
 }
 
-// ask streams one answer of the model. On an error the message holds what had
-// been said before it.
-func (r *run) ask(ctx context.Context) (Message, error) {
+// ask streams one answer of the model. On an error the message holds what came
+// before it. An answer without a stop reason was cut off on its way.
+func (r *run) ask(ctx context.Context) (m Message, stop StopReason, err error) {
 	ctx, done := r.patient(ctx)
 	defer done()
-	m := Message{Role: Assistant}
+	m.Role = Assistant
 	for delta, err := range r.turn.Model.Stream(ctx, r.request()) {
 		if err != nil {
-			return m, r.reason(ctx, err)
+			return m, stop, r.reason(ctx, err)
 		}
 		r.take(&m, delta)
-		if r.gone {
-			break
+		if stop = cmp.Or(delta.Stop, stop); r.gone {
+			return m, stop, ctx.Err()
 		}
 	}
-	return m, r.reason(ctx, ctx.Err())
+	if err = ctx.Err(); err == nil && stop == "" {
+		err = errCut
+	}
+	return m, stop, r.reason(ctx, err)
 }
+
+var errCut = fault.ServiceDown.New("The model's answer broke off.").Suggest("Ask again.")
 
 var errSlowModel = errors.New("the model took longer than it may")
 
@@ -130,28 +139,35 @@ func (r *run) take(m *Message, d Delta) {
 		r.usage.InputTokens += d.Usage.InputTokens
 		r.usage.OutputTokens += d.Usage.OutputTokens
 	}
+	if d.Opaque != nil {
+		m.Parts = append(m.Parts, *d.Opaque)
+	}
 	if d.Call != nil {
-		m.Calls = append(m.Calls, whole(*d.Call, len(r.said), len(m.Calls)))
+		m.Parts = append(m.Parts, whole(*d.Call, len(r.said), len(m.Calls())))
 	}
 	if d.Text != "" {
-		m.Text += d.Text
-		r.emit(Text{Text: d.Text})
+		m.addText(d.Text)
+		r.emit(TextDelta{Text: d.Text})
 	}
 }
 
 // conclude keeps the last message of the model. Calls that will not be run are
 // left out: a conversation never holds a call without its result.
-func (r *run) conclude(m Message, err error) {
-	unread := len(m.Calls) > 0
-	m.Calls = nil
-	if m.Text != "" || err == nil {
+func (r *run) conclude(m Message, stop StopReason, err error) {
+	unread := len(m.Calls()) > 0
+	m.dropCalls()
+	if m.Text() != "" || err == nil {
 		r.said = append(r.said, m)
 	}
 	switch {
 	case err != nil:
+	case stop == StopLength:
+		r.add(cutOff)
+	case stop == StopRefusal:
+		r.add(declined)
 	case unread:
 		r.add(fmt.Sprintf(outOfRounds, MaxRounds))
-	case m.Text == "":
+	case m.Text() == "":
 		r.add(noAnswer)
 	}
 }
@@ -179,11 +195,11 @@ func (r *run) add(line string) {
 		r.said = append(r.said, Message{Role: Assistant})
 		last++
 	}
-	if r.said[last].Text != "" {
+	if r.said[last].Text() != "" {
 		line = "\n\n" + line
 	}
-	r.said[last].Text += line
-	r.emit(Text{Text: line, Source: "gateway"})
+	r.said[last].addText(line)
+	r.emit(TextDelta{Text: line, Source: "gateway"})
 }
 
 // warn keeps one warning per server.

@@ -47,7 +47,7 @@ func find[E Event](events []Event) (found []E) {
 
 func textOf(events []Event, source string) string {
 	var b strings.Builder
-	for _, e := range find[Text](events) {
+	for _, e := range find[TextDelta](events) {
 		if e.Source == source {
 			b.WriteString(e.Text)
 		}
@@ -65,13 +65,13 @@ func want(t *testing.T, got, want string) {
 func TestTurnIsToldInOrder(t *testing.T) {
 	m := scripted(calls("list_animals"), says("Leo ", "lives here."))
 	events, names := told(t, t.Context(), turn(m, boxOf(tools{"list_animals": answers(`["Leo"]`)})))
-	want(t, names, "Started ToolStarted ToolFinished Text Text Done")
+	want(t, names, "Started ToolStarted ToolFinished TextDelta TextDelta Done")
 	done := events[len(events)-1].(Done)
 	wanted := []Message{
-		{Role: User, Text: "Who lives here?"},
-		{Role: Assistant, Calls: []Call{{ID: "id-list_animals", Tool: "list_animals", Args: json.RawMessage(`{}`)}}},
-		{Role: ToolRole, Results: []CallResult{{ID: "id-list_animals", Tool: "list_animals", Answer: json.RawMessage(`{"status":"success","data":["Leo"]}`)}}},
-		{Role: Assistant, Text: "Leo lives here."},
+		TextMessage(User, "Who lives here?"),
+		{Role: Assistant, Parts: []Part{Call{ID: "id-list_animals", Tool: "list_animals", Args: json.RawMessage(`{}`)}}},
+		{Role: ToolRole, Parts: []Part{CallResult{ID: "id-list_animals", Tool: "list_animals", Answer: json.RawMessage(`{"status":"success","data":["Leo"]}`)}}},
+		TextMessage(Assistant, "Leo lives here."),
 	}
 	if d := cmp.Diff(wanted, done.Messages); d != "" {
 		t.Errorf("messages (-want +got):\n%s", d)
@@ -106,7 +106,7 @@ func TestSlowCallHoldsNobodyUp(t *testing.T) {
 			t.Errorf("ends (-want +got):\n%s", d)
 		}
 		var order []string
-		for _, r := range last.Messages[2].Results {
+		for _, r := range last.Messages[2].Results() {
 			order = append(order, fmt.Sprint(r.Tool, r.Failed))
 		}
 		want(t, strings.Join(order, " "), "slowfalse fastfalse badtrue")
@@ -162,7 +162,7 @@ func TestRoundsEnd(t *testing.T) {
 	}
 	want(t, textOf(events, "gateway"), "I stopped here: this question needed more than 12 steps. Please ask for a smaller part of it.")
 	for _, msg := range events[len(events)-1].(Done).Messages {
-		for _, c := range msg.Calls {
+		for _, c := range msg.Calls() {
 			if c.ID == "" {
 				t.Error("a call without an id")
 			}
@@ -199,7 +199,7 @@ func TestBrokenArgumentsStayHere(t *testing.T) {
 func TestPanickingToolboxCostsItsCallOnly(t *testing.T) {
 	b := boxOf(tools{"bad": func(context.Context, json.RawMessage) result.Outcome { panic("secret") }})
 	events, names := told(t, t.Context(), turn(scripted(calls("bad"), says("Sorry.")), b))
-	want(t, names, "Started ToolStarted ToolFinished Text Done")
+	want(t, names, "Started ToolStarted ToolFinished TextDelta Done")
 	o := find[ToolFinished](events)[0].Outcome
 	if o.Code() != "INTERNAL_ERROR" || strings.Contains(o.Fault.Message, "secret") {
 		t.Errorf("outcome: %s %s", o.Code(), o.Fault.Message)
@@ -228,7 +228,7 @@ func TestIncompleteListIsTold(t *testing.T) {
 			t.Errorf("truncated: %+v", tr)
 		}
 		messages := events[len(events)-1].(Done).Messages
-		if last := messages[len(messages)-1].Text; strings.Contains(last, hint) != wantHint {
+		if last := messages[len(messages)-1].Text(); strings.Contains(last, hint) != wantHint {
 			t.Errorf("history keeps %q", last)
 		}
 	}
@@ -262,13 +262,13 @@ func TestMissedServersAreToldOnce(t *testing.T) {
 
 func TestFailingModelEndsInFailedAndDone(t *testing.T) {
 	events, names := told(t, t.Context(), turn(scripted(breaks(errors.New("http 500: key sk-1"))), boxOf(nil)))
-	want(t, names, "Started Text Failed Done")
+	want(t, names, "Started TextDelta Failed Done")
 	f := find[Failed](events)[0].Outcome
 	if f.Code() != "INTERNAL_ERROR" || strings.Contains(f.Fault.Message, "sk-1") {
 		t.Errorf("failed: %s %s", f.Code(), f.Fault.Message)
 	}
 	messages := events[len(events)-1].(Done).Messages
-	if len(messages) != 2 || messages[1].Text != "Let me " {
+	if len(messages) != 2 || messages[1].Text() != "Let me " {
 		t.Errorf("messages: %+v", messages)
 	}
 }
@@ -304,7 +304,7 @@ func TestCancelledTurnEndsAtOnce(t *testing.T) {
 				t.Errorf("%s: %s", name, names)
 			}
 			for _, msg := range events[len(events)-1].(Done).Messages {
-				if len(msg.Calls) > 0 && name != "calling" {
+				if len(msg.Calls()) > 0 && name != "calling" {
 					t.Errorf("%s: a call without its result is kept", name)
 				}
 			}
@@ -329,11 +329,11 @@ func TestSlowModelIsNotWaitedFor(t *testing.T) {
 }
 
 func TestListenerWhoLeavesStopsTheTurn(t *testing.T) {
-	for _, leaveAt := range []string{"Started", "ToolStarted", "ToolFinished", "Text"} {
+	for _, leaveAt := range []string{"Started", "ToolStarted", "ToolFinished", "TextDelta"} {
 		synctest.Test(t, func(t *testing.T) {
 			b := boxOf(tools{"fast": answers(`1`), "slow": after(time.Hour, result.Outcome{Data: json.RawMessage(`1`)})})
 			m := scripted(saysAndCalls("One moment."), says("Done."))
-			if leaveAt != "Text" {
+			if leaveAt != "TextDelta" {
 				m = scripted(calls("fast", "slow"), says("Done."))
 			}
 			start := time.Now()
@@ -351,7 +351,7 @@ func TestListenerWhoLeavesStopsTheTurn(t *testing.T) {
 
 func saysAndCalls(text string) func(context.Context, func(Delta, error) bool) {
 	return func(_ context.Context, yield func(Delta, error) bool) {
-		_ = yield(Delta{Text: text}, nil) && yield(Delta{Call: &Call{Tool: "slow"}}, nil)
+		_ = yield(Delta{Text: text}, nil) && yield(Delta{Call: &Call{Tool: "slow"}, Stop: StopCalls}, nil)
 	}
 }
 

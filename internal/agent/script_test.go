@@ -35,7 +35,7 @@ func says(pieces ...string) func(context.Context, func(Delta, error) bool) {
 				return
 			}
 		}
-		yield(Delta{Usage: &Usage{InputTokens: 10, OutputTokens: 1}}, nil)
+		yield(Delta{Usage: &Usage{InputTokens: 10, OutputTokens: 1}, Stop: StopEnd}, nil)
 	}
 }
 
@@ -46,12 +46,13 @@ func calls(tools ...string) func(context.Context, func(Delta, error) bool) {
 				return
 			}
 		}
+		yield(Delta{Stop: StopCalls}, nil)
 	}
 }
 
 func callsWith(name, args string) func(context.Context, func(Delta, error) bool) {
 	return func(_ context.Context, yield func(Delta, error) bool) {
-		yield(Delta{Call: &Call{Tool: name, Args: json.RawMessage(args)}}, nil)
+		yield(Delta{Call: &Call{Tool: name, Args: json.RawMessage(args)}, Stop: StopCalls}, nil)
 	}
 }
 

@@ -31,7 +31,7 @@ func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 	endings := make(chan ending, len(calls)) // room for all: no call waits for a slow reader
 	var running sync.WaitGroup
 	defer running.Wait()
-	results := make([]CallResult, len(calls))
+	results := make([]Part, len(calls))
 	for started, ended := 0, 0; ended < len(calls); ended++ {
 		for ; started < len(calls) && started-ended < parallel; started++ {
 			index, c := started, calls[started]
@@ -42,7 +42,7 @@ func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 		results[e.index] = r.finished(calls[e.index], e.outcome)
 		waiting = waiting || e.outcome.Pending != nil
 	}
-	r.said = append(r.said, Message{Role: ToolRole, Results: results})
+	r.said = append(r.said, Message{Role: ToolRole, Parts: results})
 	return waiting
 }
 

@@ -13,7 +13,7 @@ func TestStrangersTextIsDeliveredInABlock(t *testing.T) {
 	b.Open[0].Untrusted = []string{"note"}
 	m := scripted(calls("list_notes"), says("One note."))
 	_, _ = told(t, t.Context(), turn(m, b))
-	r := m.asked[1].Messages[2].Results[0]
+	r := m.asked[1].Messages[2].Results()[0]
 	if !r.Guarded {
 		t.Fatal("the result is not marked")
 	}

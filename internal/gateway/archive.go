@@ -35,14 +35,6 @@ type conversation struct {
 	Updated time.Time    `json:"updated"`
 }
 
-// entry is one message as the log has it.
-type entry struct {
-	At      time.Time         `json:"at"`
-	Model   string            `json:"model,omitempty"`   // of an answer: who gave it
-	Servers map[string]string `json:"servers,omitempty"` // of results: where each tool lives
-	agent.Message
-}
-
 const (
 	maxTitle         = 80  // characters
 	maxConversations = 200 // listed, the newest
@@ -166,7 +158,7 @@ func (a archive) say(ctx context.Context, id string, m agent.Message) error {
 func (a archive) add(ctx context.Context, id string, entries ...entry) error {
 	for _, e := range entries {
 		e.At = a.now().UTC()
-		b, err := json.Marshal(e)
+		b, err := encodeEntry(e)
 		if err != nil {
 			return err
 		}
@@ -185,8 +177,8 @@ func (a archive) read(ctx context.Context, id string) (ids []string, entries []e
 			return ids, entries, err
 		}
 		for _, f := range found {
-			var e entry
-			if err := json.Unmarshal(f.Data, &e); err != nil {
+			e, err := decodeEntry(f.Data)
+			if err != nil {
 				return nil, nil, fmt.Errorf("reading a message of conversation %s: %w", id, err)
 			}
 			ids, entries = append(ids, f.ID), append(entries, e)
@@ -237,8 +229,8 @@ func turnsOf(entries []entry) [][]agent.Message {
 func wordsOf(turn []agent.Message) []agent.Message {
 	var words []agent.Message
 	for _, m := range turn {
-		if m.Text != "" {
-			words = append(words, agent.Message{Role: m.Role, Text: m.Text})
+		if text := m.Text(); text != "" {
+			words = append(words, agent.TextMessage(m.Role, text))
 		}
 	}
 	return words
@@ -246,11 +238,11 @@ func wordsOf(turn []agent.Message) []agent.Message {
 
 func sizeOf(turn []agent.Message) (bytes int) {
 	for _, m := range turn {
-		bytes += len(m.Text)
-		for _, c := range m.Calls {
+		bytes += len(m.Text())
+		for _, c := range m.Calls() {
 			bytes += len(c.Tool) + len(c.Args)
 		}
-		for _, r := range m.Results {
+		for _, r := range m.Results() {
 			bytes += len(r.Answer)
 		}
 	}

@@ -141,7 +141,7 @@ func (g *Gateway) report(ctx context.Context, id, sentence string) error {
 	if err != nil || !first {
 		return err
 	}
-	if err := g.archive.say(ctx, string(conversation), agent.Message{Role: agent.System, Text: sentence}); err != nil {
+	if err := g.archive.say(ctx, string(conversation), agent.TextMessage(agent.System, sentence)); err != nil {
 		_ = g.o.Redis.Delete(ctx, toldKey(id)) // whoever asks next tries again
 		return err
 	}

@@ -60,7 +60,7 @@ func TestOutcomeReachesTheConversationOnce(t *testing.T) {
 	var heard []string
 	for _, m := range r.model.lastAsked().Messages {
 		if m.Role == agent.System {
-			heard = append(heard, m.Text)
+			heard = append(heard, m.Text())
 		}
 	}
 	if diff := cmp.Diff(told, heard); diff != "" {

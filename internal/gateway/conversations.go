@@ -71,7 +71,7 @@ func (g *Gateway) showConversation(w http.ResponseWriter, r *http.Request, p *ac
 	var calls []agent.Call // of the step before
 	for i, e := range entries {
 		view.Messages = append(view.Messages, messagesOf(ids[i], e, calls)...)
-		calls = e.Calls
+		calls = e.Calls()
 	}
 	return httpx.JSON(w, http.StatusOK, view)
 }
@@ -101,10 +101,10 @@ func (g *Gateway) told(r *http.Request, conversation string) (id string, running
 // the calls that they answer stand in the message before.
 func messagesOf(id string, e entry, calls []agent.Call) []messageView {
 	var views []messageView
-	if e.Text != "" {
-		views = append(views, messageView{ID: id, Role: e.Role, Content: e.Text, Model: e.Model, At: e.At})
+	if text := e.Text(); text != "" {
+		views = append(views, messageView{ID: id, Role: e.Role, Content: text, Model: e.Model, At: e.At})
 	}
-	for i, result := range e.Results {
+	for i, result := range e.Results() {
 		views = append(views, messageView{
 			ID: id + "." + strconv.Itoa(i), Role: agent.ToolRole, Content: string(result.Answer), Model: e.Model,
 			Tool: result.Tool, Server: e.Servers[result.Tool], Args: argsFor(result.ID, calls), At: e.At,

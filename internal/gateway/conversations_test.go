@@ -14,7 +14,7 @@ func TestConversationIsRememberedAndOnesOwn(t *testing.T) {
 	conversation := conversationOf(t, r.ask(alice, "Who works here?", ""))
 	r.ask(alice, "And who else?", conversation)
 	asked := r.model.lastAsked().Messages
-	if len(asked) != 5 || asked[0].Text != "Who works here?" || len(asked[2].Results) != 1 || asked[3].Text == "" {
+	if len(asked) != 5 || asked[0].Text() != "Who works here?" || len(asked[2].Results()) != 1 || asked[3].Text() == "" {
 		t.Errorf("the model was told %+v, want the first turn and the question", asked)
 	}
 	var list struct {

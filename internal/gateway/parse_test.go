@@ -76,10 +76,10 @@ func TestClippedAnswersSaySo(t *testing.T) {
 }
 
 func TestHistoryKeepsWholeTurnsWithinItsBudget(t *testing.T) {
-	rows := agent.Message{Role: agent.ToolRole, Results: []agent.CallResult{{Answer: json.RawMessage(strings.Repeat("1", 900))}}}
+	rows := agent.Message{Role: agent.ToolRole, Parts: []agent.Part{agent.CallResult{Answer: json.RawMessage(strings.Repeat("1", 900))}}}
 	var entries []entry
 	for _, q := range []string{"one", "two", "three"} {
-		entries = append(entries, entry{Message: agent.Message{Role: agent.User, Text: q}}, entry{Message: rows}, entry{Message: agent.Message{Role: agent.Assistant, Text: "answer " + q}})
+		entries = append(entries, entry{Message: agent.TextMessage(agent.User, q)}, entry{Message: rows}, entry{Message: agent.TextMessage(agent.Assistant, "answer "+q)})
 	}
 	for _, row := range []struct {
 		budget int
@@ -91,7 +91,7 @@ func TestHistoryKeepsWholeTurnsWithinItsBudget(t *testing.T) {
 	} {
 		var told []string
 		for _, m := range within(turnsOf(entries), row.budget) {
-			told = append(told, map[bool]string{true: m.Text, false: "-"}[m.Text != ""])
+			told = append(told, map[bool]string{true: m.Text(), false: "-"}[m.Text() != ""])
 		}
 		if got := strings.Join(told, " "); !strings.HasSuffix(got, row.want) {
 			t.Errorf("budget %d: got %q, want %q", row.budget, got, row.want)

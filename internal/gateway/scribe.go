@@ -23,7 +23,7 @@ type scribe struct {
 	g       *Gateway
 	t       *turn
 	encoder encoder
-	text    agent.Text // not yet written
+	text    agent.TextDelta // not yet written
 	outcome turnOutcome
 	lost    bool // the log cannot be written; the turn is ending
 }
@@ -75,16 +75,16 @@ func (s *scribe) listen(ctx context.Context, script iter.Seq2[agent.Event, error
 
 // take handles one event and reports whether text now waits for more.
 func (s *scribe) take(ctx, turn context.Context, e agent.Event) (waits bool) {
-	if text, ok := e.(agent.Text); ok && (s.text.Text == "" || text.Source == s.text.Source) {
+	if text, ok := e.(agent.TextDelta); ok && (s.text.Text == "" || text.Source == s.text.Source) {
 		waits = s.text.Text == ""
-		s.text = agent.Text{Text: s.text.Text + text.Text, Source: text.Source}
+		s.text = agent.TextDelta{Text: s.text.Text + text.Text, Source: text.Source}
 		if len(s.text.Text) >= longText {
 			s.flush(ctx)
 		}
 		return waits
 	}
 	s.flush(ctx)
-	if text, ok := e.(agent.Text); ok { // of another source
+	if text, ok := e.(agent.TextDelta); ok { // of another source
 		s.text = text
 		return true
 	}
@@ -98,7 +98,7 @@ func (s *scribe) flush(ctx context.Context) {
 		return
 	}
 	s.tell(ctx, s.encoder.encode(s.text))
-	s.text = agent.Text{}
+	s.text = agent.TextDelta{}
 }
 
 // note keeps what the turn will be remembered by.

@@ -43,7 +43,7 @@ func (m *model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Del
 	for _, message := range r.Messages {
 		switch message.Role {
 		case agent.User:
-			question, rounds = message.Text, 0
+			question, rounds = message.Text(), 0
 		case agent.Assistant:
 			rounds++
 		}
@@ -69,7 +69,7 @@ func says(pieces ...string) step {
 				return
 			}
 		}
-		yield(agent.Delta{Usage: &agent.Usage{InputTokens: 7, OutputTokens: 3}}, nil)
+		yield(agent.Delta{Usage: &agent.Usage{InputTokens: 7, OutputTokens: 3}, Stop: agent.StopEnd}, nil)
 	}
 }
 
@@ -80,6 +80,7 @@ func calls(names ...string) step {
 				return
 			}
 		}
+		yield(agent.Delta{Stop: agent.StopCalls}, nil)
 	}
 }
 
@@ -96,7 +97,7 @@ func waits(ctx context.Context, m *model, yield func(agent.Delta, error) bool) {
 	}
 	select {
 	case <-m.gate:
-		yield(agent.Delta{Text: "Done."}, nil)
+		yield(agent.Delta{Text: "Done.", Stop: agent.StopEnd}, nil)
 	case <-ctx.Done():
 		yield(agent.Delta{}, ctx.Err())
 	}

@@ -71,7 +71,7 @@ type encoder struct {
 // encode draws one event as data objects; none for what is told otherwise.
 func (c encoder) encode(e agent.Event) [][]byte {
 	switch e := e.(type) {
-	case agent.Text:
+	case agent.TextDelta:
 		return one(textEvent{"text", e.Text, e.Source})
 	case agent.ToolStarted:
 		return one(toolEvent{

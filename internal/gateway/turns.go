@@ -170,7 +170,7 @@ func (g *Gateway) answer(ctx context.Context, p *access.Principal, t *turn) turn
 	if err != nil {
 		g.o.Log.WarnContext(ctx, "history could not be read", "error", err)
 	}
-	if err := g.archive.say(ctx, t.conversation.ID, agent.Message{Role: agent.User, Text: t.question}); err != nil {
+	if err := g.archive.say(ctx, t.conversation.ID, agent.TextMessage(agent.User, t.question)); err != nil {
 		g.o.Log.WarnContext(ctx, "the question could not be kept", "error", err)
 	}
 	script := agent.Run(ctx, agent.Turn{
@@ -212,9 +212,12 @@ func (g *Gateway) kept(t *turn, o turnOutcome) []entry {
 	var entries []entry
 	for _, m := range o.said[1:] {
 		e := entry{Message: m, Model: t.conversation.Model}
-		for i := range m.Results {
-			e.Servers = o.servers
-			m.Results[i].Answer = clip(m.Results[i].Answer, g.o.Limits.Rows, g.o.Limits.Data)
+		for i, p := range m.Parts {
+			if r, ok := p.(agent.CallResult); ok {
+				e.Servers = o.servers
+				r.Answer = clip(r.Answer, g.o.Limits.Rows, g.o.Limits.Data)
+				m.Parts[i] = r
+			}
 		}
 		entries = append(entries, e)
 	}

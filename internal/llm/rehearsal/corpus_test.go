@@ -72,7 +72,7 @@ func speak(t testing.TB, box agent.Toolbox, who agent.Person, history []agent.Me
 			t.Fatal(err)
 		}
 		switch e := e.(type) {
-		case agent.Text:
+		case agent.TextDelta:
 			if s.text += e.Text; e.Source != "" {
 				t.Errorf("%q: the gateway had to add %q", question, e.Text)
 			}

@@ -45,7 +45,7 @@ func TestSourceKnowsNobodyByHeart(t *testing.T) {
 
 func requestOf(t testing.TB, who person, question string) agent.Request {
 	set := openHouse(t, who, hrTools(t)).Tools(t.Context())
-	return agent.Request{Person: who.Person, Now: today, Tools: set.Open, Closed: set.Closed, Messages: []agent.Message{{Role: agent.User, Text: question}}}
+	return agent.Request{Person: who.Person, Now: today, Tools: set.Open, Closed: set.Closed, Messages: []agent.Message{agent.TextMessage(agent.User, question)}}
 }
 
 func FuzzPlannerNeverChangesWithoutItsVerb(f *testing.F) {
@@ -57,7 +57,7 @@ func FuzzPlannerNeverChangesWithoutItsVerb(f *testing.F) {
 		if utf8.RuneCountInString(question) > agent.MaxQuestion {
 			return
 		}
-		base.Messages = []agent.Message{{Role: agent.User, Text: question}}
+		base.Messages = []agent.Message{agent.TextMessage(agent.User, question)}
 		text, calls := m.think(base)
 		if text == "" && len(calls) == 0 {
 			t.Fatalf("%q: neither words nor calls", question)

@@ -82,6 +82,11 @@ func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Del
 				return
 			}
 		}
+		stop := agent.StopEnd
+		if len(calls) > 0 {
+			stop = agent.StopCalls
+		}
+		yield(agent.Delta{Stop: stop}, nil)
 	}
 }
 

@@ -32,7 +32,7 @@ func hear(messages []agent.Message) talk {
 	if last < 0 {
 		return talk{known: map[string]*reply{}, since: map[string]*reply{}}
 	}
-	t := talk{said: messages[last].Text, since: repliesOf(messages[last:])}
+	t := talk{said: messages[last].Text(), since: repliesOf(messages[last:])}
 	t.page, t.waiting = before(messages[:last])
 	first := last
 	for first > 0 && asked(messages[:first]) {
@@ -40,10 +40,10 @@ func hear(messages []agent.Message) talk {
 		if earlier < 0 {
 			break
 		}
-		t.answers = append([]string{messages[first].Text}, t.answers...)
+		t.answers = append([]string{messages[first].Text()}, t.answers...)
 		first = earlier
 	}
-	t.question, t.known = messages[first].Text, repliesOf(messages[first:])
+	t.question, t.known = messages[first].Text(), repliesOf(messages[first:])
 	return t
 }
 
@@ -59,11 +59,11 @@ func lastUser(messages []agent.Message, before int) int {
 // asked reports whether the last thing said was a question of ours.
 func asked(messages []agent.Message) bool {
 	m := messages[len(messages)-1]
-	if m.Role != agent.Assistant || len(m.Calls) > 0 {
+	if m.Role != agent.Assistant || len(m.Calls()) > 0 {
 		return false
 	}
 	for _, prefix := range []string{askWhich, askWhat, askWhom} {
-		if strings.HasPrefix(m.Text, prefix) {
+		if strings.HasPrefix(m.Text(), prefix) {
 			return true
 		}
 	}
@@ -80,10 +80,10 @@ func repliesOf(messages []agent.Message) map[string]*reply {
 func eachReply(messages []agent.Message, do func(*reply)) {
 	calls := map[string]agent.Call{}
 	for _, m := range messages {
-		for _, c := range m.Calls {
+		for _, c := range m.Calls() {
 			calls[c.ID] = c
 		}
-		for _, res := range m.Results {
+		for _, res := range m.Results() {
 			if c, ok := calls[res.ID]; ok {
 				do(readReply(c, res))
 			}

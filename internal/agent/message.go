@@ -1,0 +1,132 @@
+package agent
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Role is the author of a message.
+type Role string
+
+// The roles of messages.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+	ToolRole  Role = "tool"
+	System    Role = "system" // outcomes that the gateway writes into the conversation
+)
+
+// Message is one step of a conversation as the model sees it. The order of its
+// parts is the order in which they were given.
+type Message struct {
+	Role  Role
+	Parts []Part
+}
+
+// Part is a piece of a message. The set is closed: Text, Call and Opaque stand
+// in an assistant's message, CallResult in a tool message (one for each call),
+// and every other message is Text.
+type Part interface{ part() }
+
+// Text is what people read.
+type Text string
+
+// Call is a model's request to run a tool.
+type Call struct {
+	ID   string
+	Tool string
+	Args json.RawMessage
+}
+
+// CallResult is the outcome of a call, as the model reads it.
+type CallResult struct {
+	ID      string
+	Tool    string
+	Answer  json.RawMessage // the envelope
+	Failed  bool
+	Guarded bool // holds untrusted text, in marked blocks
+}
+
+// Opaque is a part of a provider that must go back to it unchanged, and to no
+// other: a thinking block, a thought signature.
+type Opaque struct {
+	Provider string
+	Model    string
+	Data     json.RawMessage
+}
+
+func (Text) part()       {}
+func (Call) part()       {}
+func (CallResult) part() {}
+func (Opaque) part()     {}
+
+// TextMessage is a message of text alone.
+func TextMessage(r Role, text string) Message { return Message{Role: r, Parts: []Part{Text(text)}} }
+
+// Text returns the message's text, its pieces joined.
+func (m Message) Text() string {
+	var b strings.Builder
+	for _, t := range partsOf[Text](m) {
+		b.WriteString(string(t))
+	}
+	return b.String()
+}
+
+// Calls returns the calls of an assistant's message, in order.
+func (m Message) Calls() []Call { return partsOf[Call](m) }
+
+// Results returns the results of a tool message, in the order of the calls.
+func (m Message) Results() []CallResult { return partsOf[CallResult](m) }
+
+func partsOf[P Part](m Message) (found []P) {
+	for _, p := range m.Parts {
+		if p, ok := p.(P); ok {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// addText continues the last text of the message, or begins one.
+func (m *Message) addText(text string) {
+	if last := len(m.Parts) - 1; last >= 0 {
+		if before, ok := m.Parts[last].(Text); ok {
+			m.Parts[last] = before + Text(text)
+			return
+		}
+	}
+	m.Parts = append(m.Parts, Text(text))
+}
+
+// dropCalls removes the calls of the message.
+func (m *Message) dropCalls() {
+	m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool { _, call := p.(Call); return call })
+}
+
+// StopReason is why a model's answer ended.
+type StopReason string
+
+// The stop reasons of every provider.
+const (
+	StopEnd     StopReason = "end"     // the answer is complete
+	StopCalls   StopReason = "calls"   // the model waits for the results of its calls
+	StopLength  StopReason = "length"  // the answer was cut at the model's limit
+	StopRefusal StopReason = "refusal" // the model declined to answer
+)
+
+// Delta is a piece of a model's answer: some text, one whole call, an opaque
+// part, tokens to add to the usage, or the stop reason, which comes last.
+type Delta struct {
+	Text   string
+	Call   *Call
+	Opaque *Opaque
+	Usage  *Usage
+	Stop   StopReason
+}
+
+// Usage counts tokens.
+type Usage struct {
+	InputTokens  int `json:"input_tokens"`
+	OutputTokens int `json:"output_tokens"`
+}

@@ -1,0 +1,60 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// streams is a model's answer of these pieces.
+func streams(pieces ...Delta) func(context.Context, func(Delta, error) bool) {
+	return func(_ context.Context, yield func(Delta, error) bool) {
+		for _, d := range pieces {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestPartsKeepTheirOrderAndOpaqueOnesGoBackUnchanged(t *testing.T) {
+	thought := Opaque{Provider: "acme", Model: "acme-1", Data: json.RawMessage(`{"signature":"s=="}`)}
+	m := scripted(
+		streams(Delta{Opaque: &thought}, Delta{Text: "One "}, Delta{Text: "moment."}, Delta{Call: &Call{ID: "1", Tool: "list_animals"}}, Delta{Stop: StopCalls}),
+		says("Leo."))
+	events, _ := told(t, t.Context(), turn(m, boxOf(tools{"list_animals": answers(`["Leo"]`)})))
+	want := Message{Role: Assistant, Parts: []Part{thought, Text("One moment."), Call{ID: "1", Tool: "list_animals", Args: json.RawMessage(`{}`)}}}
+	if d := cmp.Diff(want, m.asked[1].Messages[1]); d != "" {
+		t.Errorf("second request (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff(want, events[len(events)-1].(Done).Messages[1]); d != "" {
+		t.Errorf("history (-want +got):\n%s", d)
+	}
+}
+
+func TestStopReasonDecidesHowATurnEnds(t *testing.T) {
+	call := Delta{Call: &Call{Tool: "open"}}
+	for name, row := range map[string]struct {
+		pieces  []Delta
+		names   string
+		gateway string
+	}{
+		"complete":           {[]Delta{{Text: "Leo."}, {Stop: StopEnd}}, "Started TextDelta Done", ""},
+		"too long":           {[]Delta{{Text: "Leo, "}, {Stop: StopLength}}, "Started TextDelta TextDelta Done", "\n\n" + cutOff},
+		"too long in a call": {[]Delta{call, {Stop: StopLength}}, "Started TextDelta Done", cutOff},
+		"refused":            {[]Delta{{Stop: StopRefusal}}, "Started TextDelta Done", declined},
+		"broken off":         {[]Delta{{Text: "Leo, "}}, "Started TextDelta Failed Done", ""},
+	} {
+		b := box{Toolset: Toolset{Open: []Tool{{}}}} // no function: a call would panic
+		events, names := told(t, t.Context(), turn(scripted(streams(row.pieces...)), b))
+		want(t, name+": "+names, name+": "+row.names)
+		want(t, name+": "+textOf(events, "gateway"), name+": "+row.gateway)
+		for _, m := range events[len(events)-1].(Done).Messages {
+			if len(m.Calls()) > 0 {
+				t.Errorf("%s: the history keeps a call without its result", name)
+			}
+		}
+	}
+}
