@@ -6,11 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
-	"strings"
 
+	"countersign.dev/internal/app"
 	"countersign.dev/internal/fault"
-	"countersign.dev/internal/telemetry"
 )
 
 // The exit codes.
@@ -41,16 +39,16 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"demo", "[--port 3100] [--data DIR] [--postgres URL] [--json]", "run everything on this machine with a sample company", "countersign demo", demo},
-		{"gateway", "--config FILE", "run the chat host and gateway", "countersign gateway --config countersign.yaml", gatewayCommand},
+		{"gateway", "--config FILE", "run the chat host and gateway", "countersign gateway --config countersign.yaml", configured(app.Gateway)},
 		{"serve", "NAME… --config FILE", "run domain servers", "countersign serve hr --config countersign.yaml", serve},
-		{"tools", "[--url URL] [--token TOKEN | --as PERSON] [--json] [--errors]", "list the tools that you may call", "countersign tools --as alice.chen", toolsCommand},
-		{"call", "TOOL JSON [--url URL] [--token TOKEN | --as PERSON] [--json]", "call one tool", `countersign call list_employees '{"department":"Engineering"}' --as alice.chen`, callCommand},
+		{"tools", "[--url URL] [--token TOKEN | --as PERSON] [--json] [--errors]", "list the tools that you may call", "countersign tools --as alice.chen", tools},
+		{"call", "TOOL JSON [--url URL] [--token TOKEN | --as PERSON] [--json]", "call one tool", `countersign call list_employees '{"department":"Engineering"}' --as alice.chen`, call},
 		{"chat", "[--once QUESTION] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask questions from a terminal", `countersign chat --once "Who is on my team?" --as nina.patel`, chat},
 		{"token", "PERSON [--audience gateway|hr|…] [--url URL]", "print a token of a running demo", "TOKEN=$(countersign token alice.chen)", token},
-		{"check", "--config FILE", "validate a configuration and ask everything it names, one line each", "countersign check --config countersign.yaml", check},
-		{"migrate", "--config FILE", "create or update the schemas of the databases", "countersign migrate --config countersign.yaml", migrate},
+		{"check", "--config FILE", "validate a configuration and ask everything it names, one line each", "countersign check --config countersign.yaml", configured(app.Check)},
+		{"migrate", "--config FILE", "create or update the schemas of the databases", "countersign migrate --config countersign.yaml", configured(app.Migrate)},
 		{"seed", "--config FILE [--scale N]", "fill the databases with the sample company, or a large one", "countersign seed --config countersign.yaml", seed},
-		{"audit", "verify FILE", "prove an audit log whole, or name its first broken line", "countersign audit verify audit.jsonl", auditCommand},
+		{"audit", "verify FILE", "prove an audit log whole, or name its first broken line", "countersign audit verify audit.jsonl", verifyAudit},
 		{"version", "", "print the version", "countersign version", version},
 	}
 }
@@ -94,17 +92,8 @@ func report(p program, c command, err error) int {
 		fmt.Fprintf(p.err, "countersign %s: %s\nusage: countersign %s %s\n", c.name, usage.problem, c.name, c.usage)
 		return exitUsage
 	}
-	fmt.Fprintf(p.err, "countersign %s: %s\n", c.name, sentence(err))
+	fmt.Fprintf(p.err, "countersign %s: %s\n", c.name, fault.Sentence(err))
 	return exitFailed
-}
-
-// sentence words an error for the terminal: faults by what they tell people.
-func sentence(err error) string {
-	var f *fault.Error
-	if errors.As(err, &f) {
-		return strings.TrimSpace(f.Message + " " + f.SuggestedAction)
-	}
-	return err.Error()
 }
 
 func printCommands(w io.Writer) {
@@ -134,6 +123,15 @@ func (c command) parse(p program, define func(*flag.FlagSet)) (operands []string
 	}
 }
 
+// parseNone reads the flags of a command that takes no operands.
+func (c command) parseNone(p program, define func(*flag.FlagSet)) error {
+	operands, err := c.parse(p, define)
+	if err == nil && len(operands) > 0 {
+		return usageError{"takes no operands"}
+	}
+	return err
+}
+
 func (c command) parseFailed(p program, fs *flag.FlagSet, err error) error {
 	if !errors.Is(err, flag.ErrHelp) {
 		return usageError{err.Error()}
@@ -147,17 +145,4 @@ func (c command) parseFailed(p program, fs *flag.FlagSet, err error) error {
 		fs.PrintDefaults()
 	}
 	return errHelp
-}
-
-// logger writes to standard error; nothing writes logs to standard output.
-func (p program) logger(level, format string) (*slog.Logger, error) {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, fmt.Errorf("log level %q is none of debug, info, warn, error", level)
-	}
-	options := &slog.HandlerOptions{Level: l}
-	if format == "json" {
-		return slog.New(telemetry.Handler{Handler: slog.NewJSONHandler(p.err, options)}), nil
-	}
-	return slog.New(telemetry.Handler{Handler: slog.NewTextHandler(p.err, options)}), nil
 }

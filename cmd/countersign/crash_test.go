@@ -24,7 +24,7 @@ func freePort(t testing.TB) string {
 	t.Helper()
 	for range 200 {
 		port := 20000 + rand.IntN(10000)
-		if allFree(port, port+1, port+2, port+3, port+4, port+issuerPort) {
+		if allFree(port, port+1, port+2, port+3, port+4, port+80) {
 			return strconv.Itoa(port)
 		}
 	}

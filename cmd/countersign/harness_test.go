@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"countersign.dev/internal/client"
 	"countersign.dev/internal/testkit"
 )
 
@@ -38,6 +39,15 @@ func TestMain(m *testing.M) {
 		code = 1
 	}
 	os.Exit(code)
+}
+
+// ready is the one line of `demo --json`, as its readers know it.
+type ready struct {
+	Event   string            `json:"event"`
+	Gateway string            `json:"gateway"`
+	Issuer  string            `json:"issuer"`
+	Servers map[string]string `json:"servers"`
+	Audit   string            `json:"audit"`
 }
 
 // process is a running program.
@@ -178,7 +188,7 @@ func needStart(t testing.TB, err error) {
 // token is a person's token for a server.
 func (p *process) token(t testing.TB, person, audience string) string {
 	t.Helper()
-	token, err := demoToken(t.Context(), &client{base: p.Gateway, http: http.DefaultClient}, person, audience)
+	token, err := client.Token(t.Context(), p.Gateway, person, audience)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 // Command countersign is the whole product in one binary: the chat host and
 // gateway, the domain servers, the demo that runs all of it, and a terminal
-// client. Everything here is wiring; start with commands.go for what there is.
+// client. Here are only flags, operands and the environment, which become the
+// options of internal/app and internal/client; start with commands.go.
 package main
 
 import (

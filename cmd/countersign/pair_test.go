@@ -16,7 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"countersign.dev/internal/company"
+	"countersign.dev/internal/database"
+	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/embedded"
 	"countersign.dev/internal/testkit"
 )
@@ -28,15 +29,11 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 	d := sharedDemo(t)
 	folder := dataFolder(t)
 	pg := privatePostgres(t, folder)
-	database, err := hrStore().demo(t.Context(), ground{adminURL: pg.AdminURL("postgres")})
-	if err != nil {
-		t.Fatal(err)
-	}
 	gatewayPort, hrPort := freePort(t), freePort(t)
 	path := filepath.Join(folder, "countersign.yaml")
 	writeConfig(t, path, map[string]string{
 		"GATEWAY_PORT": gatewayPort, "HR_PORT": hrPort, "ISSUER": d.Issuer, "REDIS": redisServer(t, folder),
-		"DATABASE": database.URL, "ADMIN": database.AdminURL, "FOLDER": folder,
+		"DATABASE": loginURL(t, pg, hr.Login), "ADMIN": pg.AdminURL("postgres"), "FOLDER": folder,
 	})
 	for _, args := range [][]string{{"migrate", "--config", path}, {"seed", "--config", path}, {"seed", "--config", path}} {
 		if out, code := command1(t, args...); code != 0 {
@@ -113,6 +110,17 @@ func privatePostgres(t testing.TB, folder string) *embedded.Postgres {
 	needStart(t, err)
 	t.Cleanup(func() { _ = pg.Stop(context.WithoutCancel(t.Context())) })
 	return pg
+}
+
+// loginURL is a database by the login of an application, with a new password
+// that migrating gives to it.
+func loginURL(t testing.TB, pg *embedded.Postgres, login string) string {
+	t.Helper()
+	url, err := database.LoginURL(pg.AdminURL("postgres"), login, rand.Text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url
 }
 
 const pairConfig = `listen: 127.0.0.1:$GATEWAY_PORT
@@ -220,28 +228,4 @@ func redisServer(t *testing.T, folder string) string {
 		}
 	}
 	return "redis://127.0.0.1:" + port
-}
-
-// TestServerRefusesALoginThatCanBypass: a superuser's login never serves.
-func TestServerRefusesALoginThatCanBypass(t *testing.T) {
-	pg := privatePostgres(t, dataFolder(t))
-	db, err := hrStore().demo(t.Context(), ground{adminURL: pg.AdminURL("postgres")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := hrStore().seed(t.Context(), db, company.At(today())); err != nil {
-		t.Fatal(err)
-	}
-	if _, closeStore, err := hrStore().open(t.Context(), databaseConfig{URL: pg.AdminURL("postgres")}); err == nil {
-		_ = closeStore()
-		t.Error("a superuser's login was taken")
-	}
-	server, closeStore, err := hrStore().open(t.Context(), db)
-	if err != nil {
-		t.Fatalf("the application's own login: %v", err)
-	}
-	defer func() { _ = closeStore() }()
-	if err := server.Ready(t.Context()); err != nil {
-		t.Errorf("a seeded database is not ready: %v", err)
-	}
 }

@@ -9,78 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/company"
-	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit/oracle"
 )
-
-// TestNobodySeesWhatTheyMayNot asks every tool of every server at random, as
-// people with every mixture of roles, and looks for what is not theirs: rows,
-// pay, numbers, addresses, confidences; in answers, cards, errors, audit and log.
-func TestNobodySeesWhatTheyMayNot(t *testing.T) {
-	questions := 10_000
-	if testing.Short() {
-		questions = 1_000
-	}
-	w := wholeCompany(t)
-	o, d, met := newOracle(w.company), newDraws(t, w, 7), tally{}
-	for i := range questions {
-		who := d.asker()
-		tool, in := d.question(who)
-		out := w.call(t, who.principal(), tool.server, tool.name, in)
-		answer := string(w.runners[tool.server].Encode(out))
-		if err := o.judge(who, tool.server, answer); err != nil {
-			t.Fatalf("question %d: %s (%v) asks %s %v: the answer %v:\n%s", i, who.email, who.roles, tool.name, in, err, answer)
-		}
-		met.take(tool.name, out, answer)
-		if out.Page != nil && out.Page.Next != "" && len(d.cursors) < 200 {
-			d.cursors = append(d.cursors, out.Page.Next)
-		}
-	}
-	met.wasWorthIt(t, d)
-	events, err := json.Marshal(w.journal.Events())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, text := range map[string]string{"the audit": string(events), "the log": w.log.String()} {
-		if err := o.record(text); err != nil {
-			t.Errorf("%s %v", what, err)
-		}
-	}
-}
-
-// tally counts what the questions came to: asking much proves nothing when
-// everything was refused.
-type tally map[string]int
-
-func (y tally) take(tool string, o result.Outcome, answer string) {
-	y[o.Code()]++
-	if o.Fault == nil && o.Rows() > 0 || o.Pending != nil {
-		y[tool]++
-	}
-	if strings.Contains(answer, "***") {
-		y["masked"]++
-	}
-}
-
-func (y tally) wasWorthIt(t *testing.T, d *draws) {
-	t.Helper()
-	t.Logf("met %v", y)
-	wanted := []string{"masked", "success", "pending_confirmation", "INSUFFICIENT_PERMISSIONS", "INVALID_CURSOR", "EMPLOYEE_NOT_FOUND", "CUSTOMER_NOT_FOUND"}
-	for _, tool := range d.tools {
-		wanted = append(wanted, tool.name)
-	}
-	for _, what := range wanted {
-		if y[what] < 3 {
-			t.Errorf("%s was met %d times only", what, y[what])
-		}
-	}
-	for _, code := range []string{"INTERNAL_ERROR", "DATABASE_ERROR", "VALIDATION_ERROR"} {
-		if y[code] > 0 {
-			t.Errorf("%s was met %d times", code, y[code])
-		}
-	}
-}
 
 // TestNoConversationShowsWhatItsPersonMayNotSee talks to a demo as everybody,
 // in sentences, and reads every stream, every conversation that is kept, the
@@ -88,14 +21,14 @@ func (y tally) wasWorthIt(t *testing.T, d *draws) {
 func TestNoConversationShowsWhatItsPersonMayNotSee(t *testing.T) {
 	t.Setenv("LOG_LEVEL", "debug")
 	p := demoFor(t)
-	c := company.At(today())
-	o, r := newOracle(c), rand.New(rand.NewPCG(3, 1))
+	c := company.At(time.Now())
+	o, r := oracle.New(c), rand.New(rand.NewPCG(3, 1))
 	each, rows := 30, 0
 	if testing.Short() {
 		each = 5
 	}
 	for _, a := range company.Accounts() {
-		who, conversation := asker{a.Email, a.Roles}, ""
+		who, conversation := oracle.Asker{Email: a.Email, Roles: a.Roles}, ""
 		for range each {
 			if r.IntN(3) == 0 {
 				conversation = ""
@@ -103,7 +36,7 @@ func TestNoConversationShowsWhatItsPersonMayNotSee(t *testing.T) {
 			q := sentenceAbout(c, r)
 			s := p.askIn(t, a.Username, q, conversation)
 			conversation, rows = s.conversation, rows+len(s.rows)+len(s.data)
-			if err := o.judge(who, "", s.raw); err != nil {
+			if err := o.Judge(who, "", s.raw); err != nil {
 				t.Errorf("%s asks %q: the stream %v:\n%s", a.Username, q, err, s.text)
 			}
 		}
@@ -120,14 +53,14 @@ func TestNoConversationShowsWhatItsPersonMayNotSee(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, text := range map[string]string{"the audit": string(audit), "the log": p.stderr.String()} {
-		if err := o.record(text); err != nil {
+		if err := o.Record(text); err != nil {
 			t.Errorf("%s %v", what, err)
 		}
 	}
 }
 
 // readBack reads somebody's conversations as they are kept.
-func (p *process) readBack(t *testing.T, o *oracle, a company.Account) {
+func (p *process) readBack(t *testing.T, o *oracle.Oracle, a company.Account) {
 	t.Helper()
 	token := p.token(t, a.Username, "gateway")
 	list := send(t, http.MethodGet, p.Gateway+"/api/conversations", token, nil)
@@ -137,7 +70,7 @@ func (p *process) readBack(t *testing.T, o *oracle, a company.Account) {
 	}
 	for _, talk := range kept.Conversations {
 		body := send(t, http.MethodGet, p.Gateway+"/api/conversations/"+talk.ID, token, nil).body
-		if err := o.judge(asker{a.Email, a.Roles}, "", strings.ReplaceAll(body, `\"`, `"`)); err != nil {
+		if err := o.Judge(oracle.Asker{Email: a.Email, Roles: a.Roles}, "", strings.ReplaceAll(body, `\"`, `"`)); err != nil {
 			t.Errorf("%s reads their conversation back: it %v:\n%.2000s", a.Username, err, body)
 		}
 	}

@@ -4,6 +4,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"countersign.dev/internal/domain/finance"
+	"countersign.dev/internal/domain/hr"
 )
 
 // TestSeedGrowsEveryStore fills all four stores of a configuration with a small
@@ -12,16 +15,8 @@ func TestSeedGrowsEveryStore(t *testing.T) {
 	folder := dataFolder(t)
 	pg := privatePostgres(t, folder)
 	values := map[string]string{"GATEWAY_PORT": "3100", "HR_PORT": "3101", "ISSUER": "http://localhost:3180", "REDIS": redisServer(t, folder), "FOLDER": folder}
-	for _, d := range []domain{domains()[0], domains()[1]} {
-		db, err := d.store.demo(t.Context(), ground{adminURL: pg.AdminURL("postgres")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		values["ADMIN"], values["DATABASE"] = db.AdminURL, db.URL // hr's, then finance's
-		values["DATABASE_"+d.name] = db.URL
-	}
-	values["DATABASE"] = values["DATABASE_hr"]
-	values["MORE"] = "  finance: {url: \"" + values["DATABASE_finance"] + "\", admin_url: \"" + values["ADMIN"] + "\"}\n" +
+	values["ADMIN"], values["DATABASE"] = pg.AdminURL("postgres"), loginURL(t, pg, hr.Login)
+	values["MORE"] = "  finance: {url: \"" + loginURL(t, pg, finance.Login) + "\", admin_url: \"" + values["ADMIN"] + "\"}\n" +
 		"  sales: {url: \"sqlite:" + filepath.Join(folder, "sales.db") + "\"}\n" +
 		"  support: {url: \"sqlite:" + filepath.Join(folder, "support.db") + "\"}"
 	path := filepath.Join(folder, "countersign.yaml")

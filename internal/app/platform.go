@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/auth"
+	"countersign.dev/internal/config"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/result"
@@ -59,7 +60,7 @@ type place struct {
 }
 
 // serveDomain opens a domain's store and serves its tools.
-func (p *platform) serveDomain(ctx context.Context, d domain, db databaseConfig, at place) error {
+func (p *platform) serveDomain(ctx context.Context, d domain, db config.Database, at place) error {
 	server, closeStore, err := d.store.open(ctx, db)
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)
@@ -76,7 +77,7 @@ func (p *platform) serveDomain(ctx context.Context, d domain, db databaseConfig,
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
 	edge, err := mcpserver.New(service{runner}, mcpserver.Options{
-		Name: "countersign-" + d.name, Title: d.title, Version: buildVersion(), Instructions: d.instructions,
+		Name: "countersign-" + d.name, Title: d.title, Version: Version(), Instructions: d.instructions,
 		Verify: at.verify, Resource: at.url + "/mcp", AuthorizationServers: at.issuers,
 		Ready: server.Ready, Confirmations: true, Log: p.log.With("server", d.name),
 	})

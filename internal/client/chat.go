@@ -1,57 +1,47 @@
-package main
+package client
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+
+	"countersign.dev/internal/fault"
 )
 
-// chat asks questions from a terminal: one with --once, or a conversation.
-// Pending changes are shown, and in a conversation they can be answered.
-func chat(ctx context.Context, p program, c command) error {
-	var flags clientFlags
-	var once string
-	operands, err := c.parse(p, func(fs *flag.FlagSet) {
-		flags.define(fs)
-		fs.StringVar(&once, "once", "", "ask one `question` and end")
-	})
+// Chat asks one question, or holds a conversation when there is none. Pending
+// changes are shown, and in a conversation they can be answered.
+func Chat(ctx context.Context, o Options, question string) error {
+	cl, err := o.client(ctx)
 	if err != nil {
 		return err
 	}
-	if len(operands) > 0 {
-		return usageError{"ask with --once \"QUESTION\", or start a conversation without operands"}
-	}
-	cl, err := flags.client(ctx, p)
-	if err != nil {
-		return err
-	}
-	t := &talk{client: cl, p: p}
-	if once != "" {
-		return t.ask(ctx, once)
+	t := &talk{Options: o, client: cl}
+	if question != "" {
+		return t.ask(ctx, question)
 	}
 	return t.converse(ctx)
 }
 
 // talk is one conversation in a terminal.
 type talk struct {
+	Options
 	client       *client
-	p            program
 	conversation string
 	pending      []string // confirmations of the last answer
 }
 
 func (t *talk) converse(ctx context.Context) error {
-	fmt.Fprintln(t.p.err, `Ask a question. "approve" or "deny" answers a pending change; Ctrl-D ends.`)
-	lines := bufio.NewScanner(t.p.in)
+	fmt.Fprintln(t.Err, `Ask a question. "approve" or "deny" answers a pending change; Ctrl-D ends.`)
+	lines := bufio.NewScanner(t.In)
 	for {
-		fmt.Fprint(t.p.err, "> ")
+		fmt.Fprint(t.Err, "> ")
 		if !lines.Scan() {
-			fmt.Fprintln(t.p.err)
+			fmt.Fprintln(t.Err)
 			return lines.Err()
 		}
 		line := strings.TrimSpace(lines.Text())
@@ -62,7 +52,7 @@ func (t *talk) converse(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return nil
 			}
-			fmt.Fprintln(t.p.err, sentence(err))
+			fmt.Fprintln(t.Err, fault.Sentence(err))
 		}
 	}
 }
@@ -87,7 +77,7 @@ func (t *talk) answer(ctx context.Context, approved bool) error {
 		return err
 	}
 	t.pending = t.pending[1:]
-	fmt.Fprintln(t.p.out, orDefault(answer.Data.Message, answer.Message))
+	fmt.Fprintln(t.Out, cmp.Or(answer.Data.Message, answer.Message))
 	return nil
 }
 
@@ -134,13 +124,13 @@ func (t *talk) stream(body io.Reader) error {
 			continue
 		}
 		if data == "[DONE]" {
-			if !t.client.json {
-				fmt.Fprintln(t.p.out)
+			if !t.JSON {
+				fmt.Fprintln(t.Out)
 			}
 			return failed
 		}
-		if t.client.json {
-			fmt.Fprintln(t.p.out, data)
+		if t.JSON {
+			fmt.Fprintln(t.Out, data)
 		}
 		if err := t.show(data); err != nil {
 			failed = err
@@ -155,8 +145,8 @@ func (t *talk) show(data string) error {
 	if err := json.Unmarshal([]byte(data), &e); err != nil {
 		return fmt.Errorf("the gateway sent an event that cannot be read")
 	}
-	out := t.p.out
-	if t.client.json {
+	out := t.Out
+	if t.JSON {
 		out = io.Discard
 	}
 	switch {
@@ -165,7 +155,7 @@ func (t *talk) show(data string) error {
 		fmt.Fprintf(out, "\n%s\nWaiting for your approval: %s\n", e.Message, e.ConfirmationID)
 	case e.Type == "start":
 		t.conversation = e.ConversationID
-		fmt.Fprintf(t.p.err, "[%s]\n", e.Model)
+		fmt.Fprintf(t.Err, "[%s]\n", e.Model)
 	case e.Type == "text":
 		fmt.Fprint(out, e.Text)
 	case e.Type == "error":

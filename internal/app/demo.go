@@ -1,10 +1,11 @@
-package main
+package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/company"
+	"countersign.dev/internal/config"
 	"countersign.dev/internal/embedded"
 	"countersign.dev/internal/embedded/issuer"
 	"countersign.dev/internal/httpx"
@@ -21,20 +23,24 @@ import (
 	"countersign.dev/internal/upstream"
 )
 
-// demo runs everything in one process: the gateway, the domain servers, a
+// DemoOptions say where a demo listens and keeps its data.
+type DemoOptions struct {
+	Port        int    // of the gateway; the servers follow it, the issuer is at port+80; 0: free ports
+	Data        string // folder to keep and reuse; empty: a fresh one, removed at the end
+	Postgres    string // administrator's URL of a PostgreSQL to use instead of a private one
+	PostgresBin string // folder of PostgreSQL's programs; empty: found or fetched
+	LogLevel    string // empty: warn
+	JSON        bool   // announce with one line of JSON
+	Out, Err    io.Writer
+}
+
+// Demo runs everything in one process: the gateway, the domain servers, a
 // development issuer, Redis in memory and a private PostgreSQL, filled with the
 // sample company.
-func demo(ctx context.Context, p program, c command) error {
-	d := demonstration{program: p, ports: map[string]string{}}
-	operands, err := c.parse(p, d.define)
-	if err != nil {
-		return err
-	}
-	if len(operands) > 0 {
-		return usageError{"takes no operands"}
-	}
+func Demo(ctx context.Context, o DemoOptions) error {
+	d := demonstration{DemoOptions: o, ports: map[string]string{}}
 	life := newLifetime()
-	err = d.start(ctx, life)
+	err := d.start(ctx, life)
 	if err == nil {
 		if err = d.announce(); err == nil {
 			err = life.wait(ctx)
@@ -53,26 +59,15 @@ func demo(ctx context.Context, p program, c command) error {
 
 // demonstration is a demo being put together.
 type demonstration struct {
-	program
-	port      int
-	data      string
-	postgres  string
-	json      bool
+	DemoOptions
 	listeners map[string]net.Listener // by server; "gateway" and "issuer" too
 	ports     map[string]string       // addresses by server
 	auditPath string
 }
 
-func (d *demonstration) define(fs *flag.FlagSet) {
-	fs.IntVar(&d.port, "port", 3100, "`port` of the gateway; the servers follow it, the issuer is at port+80; 0: free ports")
-	fs.StringVar(&d.data, "data", "", "`folder` to keep and reuse; default: a fresh one, gone at the end")
-	fs.StringVar(&d.postgres, "postgres", "", "administrator's `URL` of a PostgreSQL to use instead of a private one")
-	fs.BoolVar(&d.json, "json", false, "print one line of JSON when everything answers")
-}
-
 // start builds the demo from the ground up.
 func (d *demonstration) start(ctx context.Context, life *lifetime) error {
-	log, err := d.logger(orDefault(d.getenv("LOG_LEVEL"), "warn"), "text")
+	log, err := newLogger(d.Err, cmp.Or(d.LogLevel, "warn"), "text")
 	if err != nil {
 		return err
 	}
@@ -82,7 +77,7 @@ func (d *demonstration) start(ctx context.Context, life *lifetime) error {
 	if err := d.listen(ctx, life); err != nil {
 		return err
 	}
-	keys, err := auth.LoadOrCreateKeys(filepath.Join(d.data, "internal-keys.pem"))
+	keys, err := auth.LoadOrCreateKeys(filepath.Join(d.Data, "internal-keys.pem"))
 	if err != nil {
 		return err
 	}
@@ -95,7 +90,7 @@ func (d *demonstration) start(ctx context.Context, life *lifetime) error {
 	if err != nil {
 		return err
 	}
-	d.auditPath = filepath.Join(d.data, "audit.jsonl")
+	d.auditPath = filepath.Join(d.Data, "audit.jsonl")
 	pl, err := newPlatform(ctx, life, log, keys, d.auditPath, redis.URL())
 	if err != nil {
 		return err
@@ -114,17 +109,17 @@ func (d *demonstration) start(ctx context.Context, life *lifetime) error {
 
 // folder makes the data folder, and removes it at the end unless it was asked for.
 func (d *demonstration) folder(life *lifetime) (err error) {
-	if d.data != "" {
-		if d.data, err = filepath.Abs(d.data); err != nil {
+	if d.Data != "" {
+		if d.Data, err = filepath.Abs(d.Data); err != nil {
 			return err
 		}
-		return os.MkdirAll(d.data, 0o755)
+		return os.MkdirAll(d.Data, 0o755)
 	}
-	if d.data, err = os.MkdirTemp("", "countersign-demo-"); err != nil {
+	if d.Data, err = os.MkdirTemp("", "countersign-demo-"); err != nil {
 		return err
 	}
-	life.closing(func() error { return os.RemoveAll(d.data) })
-	return os.Chmod(d.data, 0o755) // the private PostgreSQL runs as another user when we are root
+	life.closing(func() error { return os.RemoveAll(d.Data) })
+	return os.Chmod(d.Data, 0o755) // the private PostgreSQL runs as another user when we are root
 }
 
 // listen takes every port before anything is built, so that a taken one is told
@@ -132,7 +127,7 @@ func (d *demonstration) folder(life *lifetime) (err error) {
 func (d *demonstration) listen(ctx context.Context, life *lifetime) error {
 	d.listeners = map[string]net.Listener{}
 	take := func(name string, port int) error {
-		if d.port == 0 {
+		if d.Port == 0 {
 			port = 0
 		}
 		l, err := httpx.Listen(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
@@ -145,36 +140,36 @@ func (d *demonstration) listen(ctx context.Context, life *lifetime) error {
 		d.ports[name] = "http://localhost:" + taken
 		return nil
 	}
-	if err := take("gateway", d.port); err != nil {
+	if err := take("gateway", d.Port); err != nil {
 		return err
 	}
 	for _, domain := range domains() {
-		if err := take(domain.name, d.port+domain.port-defaultPort); err != nil {
+		if err := take(domain.name, d.Port+domain.port-DefaultPort); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// defaultPort is the gateway's port in the documents; the others are counted
+// DefaultPort is the gateway's port in the documents; the others are counted
 // from it.
 const (
-	defaultPort = 3100
+	DefaultPort = 3100
 	issuerPort  = 80 // above the gateway's
 )
 
 // issuer starts the development issuer with the sample people.
 func (d *demonstration) issuer(life *lifetime) (*issuer.Server, error) {
 	port := "0"
-	if d.port != 0 {
-		port = strconv.Itoa(d.port + issuerPort)
+	if d.Port != 0 {
+		port = strconv.Itoa(d.Port + issuerPort)
 	}
 	var people []issuer.Person
 	for _, a := range company.Accounts() {
 		people = append(people, issuer.Person(a))
 	}
 	server, err := issuer.Start("localhost:"+port, issuer.Options{
-		People: people, KeyFile: filepath.Join(d.data, "issuer-key.pem"),
+		People: people, KeyFile: filepath.Join(d.Data, "issuer-key.pem"),
 		Clients: []issuer.Client{{
 			ID: demoClient, Audience: gatewayAudience,
 			RedirectURIs: []string{d.ports["gateway"] + "/callback"}, LogoutURIs: []string{d.ports["gateway"] + "/"},
@@ -194,12 +189,12 @@ const (
 )
 
 // databases starts the private PostgreSQL, unless a URL was given, and fills it.
-func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[string]databaseConfig, error) {
-	admin := d.postgres
+func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[string]config.Database, error) {
+	admin := d.Postgres
 	if admin == "" {
 		pg, err := embedded.StartPostgres(ctx, embedded.PostgresOptions{
-			Bin: d.getenv("COUNTERSIGN_POSTGRES_BIN"), Dir: filepath.Join(d.data, "postgres"),
-			Fetch: embedded.Download(embedded.DownloadFolder(), func(text string) { fmt.Fprintln(d.err, text) }),
+			Bin: d.PostgresBin, Dir: filepath.Join(d.Data, "postgres"),
+			Fetch: embedded.Download(embedded.DownloadFolder(), func(text string) { fmt.Fprintln(d.Err, text) }),
 		})
 		if err != nil {
 			return nil, err
@@ -208,9 +203,9 @@ func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[stri
 		admin = pg.AdminURL("postgres")
 	}
 	sample := company.At(today())
-	all := map[string]databaseConfig{}
+	all := map[string]config.Database{}
 	for _, domain := range domains() {
-		db, err := domain.store.demo(ctx, ground{adminURL: admin, folder: d.data})
+		db, err := domain.store.demo(ctx, ground{adminURL: admin, folder: d.Data})
 		if err != nil {
 			return nil, err
 		}
@@ -224,7 +219,7 @@ func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[stri
 
 // serve serves one domain; it believes the gateway's tokens and, for clients
 // that connect directly, the issuer's own with the server's name as audience.
-func (d *demonstration) serve(ctx context.Context, pl *platform, domain domain, db databaseConfig, issuerURL string) error {
+func (d *demonstration) serve(ctx context.Context, pl *platform, domain domain, db config.Database, issuerURL string) error {
 	verifier, err := auth.NewVerifier([]auth.Config{{URL: issuerURL, Audiences: []string{domain.name}}}, &auth.Options{
 		Internal: &auth.Internal{Audience: domain.name, Keys: pl.keys}, Log: pl.log,
 	})
@@ -279,11 +274,11 @@ func (d *demonstration) announce() error {
 	for _, a := range company.Accounts() {
 		r.People = append(r.People, readyPerson{a.Username, a.Name, a.Title, a.Roles})
 	}
-	if d.json {
-		return json.NewEncoder(d.out).Encode(r)
+	if d.JSON {
+		return json.NewEncoder(d.Out).Encode(r)
 	}
-	fmt.Fprintf(d.out, "\nCountersign is at %s\n\nSign in there as one of these people, and ask:\n\n", r.Gateway)
-	w := tabwriter.NewWriter(d.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(d.Out, "\nCountersign is at %s\n\nSign in there as one of these people, and ask:\n\n", r.Gateway)
+	w := tabwriter.NewWriter(d.Out, 0, 4, 2, ' ', 0)
 	for _, person := range r.People {
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", person.Username, person.Title, strings.Join(person.Roles, ", "))
 	}
@@ -291,10 +286,10 @@ func (d *demonstration) announce() error {
 		return err
 	}
 	url := ""
-	if r.Gateway != defaultGateway {
+	if r.Gateway != fmt.Sprintf("http://localhost:%d", DefaultPort) {
 		url = " --url " + r.Gateway
 	}
-	fmt.Fprintf(d.out, `
+	fmt.Fprintf(d.Out, `
 In a terminal:
   countersign chat --once "Who is on my team?" --as nina.patel%[1]s
   TOKEN=$(countersign token alice.chen%[1]s)

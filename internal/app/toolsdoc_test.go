@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"bytes"
@@ -18,12 +18,13 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/oracle"
 )
 
 const toolsHead = `# The tools
 
 Generated from the declarations, with answers that were really given on the
-sample company. Rewrite it with ` + "`go test ./cmd/countersign -run TestToolsPageIsFresh -update`" + `.
+sample company. Rewrite it with ` + "`go test ./internal/app -run TestToolsPageIsFresh -update`" + `.
 
 Which role sees which row of what is in [role-matrix.md](role-matrix.md).
 
@@ -217,11 +218,11 @@ func hiddenFields(row reflect.Type) (lines []string) {
 func seers(class access.Class) string {
 	var who []string
 	for _, role := range roleNames() {
-		if access.Visible(asker{"", []string{role}}.principal(), access.Other, class) {
+		if access.Visible(oracle.Asker{Email: "", Roles: []string{role}}.Principal(), access.Other, class) {
 			who = append(who, role)
 		}
 	}
-	nobody := asker{}.principal()
+	nobody := oracle.Asker{}.Principal()
 	for _, stands := range []struct {
 		relation access.Relation
 		words    string
@@ -242,7 +243,7 @@ func writeExample(t *testing.T, page *strings.Builder, w *whole, server, name st
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := w.call(t, account(t, call.who).principal(), server, name, call.in)
+	o := w.call(t, account(t, call.who).Principal(), server, name, call.in)
 	if o.Fault != nil {
 		t.Errorf("the example of %s fails: %v: %s", name, o.Fault, o.Fault.SuggestedAction)
 	}
@@ -273,7 +274,7 @@ func TestHiddenFieldsAreDocumented(t *testing.T) {
 			told := strings.Join(hiddenFields(rowTypes[info.Name]), " ")
 			for _, p := range probesOf(w.company)[info.Name] {
 				for _, role := range info.Roles {
-					o := w.call(t, asker{p.as, []string{role}}.principal(), d.name, info.Name, p.in)
+					o := w.call(t, oracle.Asker{Email: p.as, Roles: []string{role}}.Principal(), d.name, info.Name, p.in)
 					for _, field := range hiddenIn(t, o) {
 						if !slices.Contains(strings.FieldsFunc(told, func(r rune) bool { return strings.ContainsRune(" ,;", r) }), field) {
 							t.Errorf("%s hides %s from %s, and the docs do not say so", info.Name, field, role)

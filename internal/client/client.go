@@ -1,11 +1,14 @@
-package main
+// Package client is the terminal client of a running gateway: it lists and calls
+// tools, talks, and prints tokens of a demo. It knows the gateway by its HTTP
+// contract only. Start with Options.
+package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,49 +19,33 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// defaultGateway is where a demo lives unless told otherwise.
-const defaultGateway = "http://localhost:3100"
+// Options say which gateway, as whom, and how answers are printed.
+type Options struct {
+	URL   string // of the gateway
+	Token string // bearer token; or
+	As    string // a sample person, on a running demo
+	JSON  bool   // print JSON, one value a line
+	In    io.Reader
+	Out   io.Writer // results only
+	Err   io.Writer // prompts, and problems of a conversation
+}
 
 // client speaks to a running gateway as one person.
 type client struct {
 	base  string
 	token string
 	http  *http.Client
-	json  bool
 }
 
-// clientFlags are the flags that every terminal client command has.
-type clientFlags struct {
-	url, token, as string
-	json           bool
-}
-
-func (f *clientFlags) define(fs *flag.FlagSet) {
-	fs.StringVar(&f.url, "url", defaultGateway, "`address` of the gateway")
-	fs.StringVar(&f.token, "token", "", "bearer `token`; default: COUNTERSIGN_TOKEN")
-	fs.StringVar(&f.as, "as", "", "sample `person`, on a running demo")
-	fs.BoolVar(&f.json, "json", false, "print JSON, one value a line")
-}
-
-// client finds the token: --token, --as on a demo, or the environment.
-func (f *clientFlags) client(ctx context.Context, p program) (*client, error) {
-	c := &client{base: strings.TrimSuffix(f.url, "/"), json: f.json, http: &http.Client{}}
-	switch {
-	case f.token != "":
-		c.token = f.token
-	case f.as != "":
-		t, err := demoToken(ctx, c, f.as, "gateway")
-		if err != nil {
-			return nil, err
-		}
-		c.token = t
-	default:
-		c.token = p.getenv("COUNTERSIGN_TOKEN")
+// client finds the token: the one given, or one of the demo's issuer.
+func (o Options) client(ctx context.Context) (*client, error) {
+	c := &client{base: strings.TrimSuffix(o.URL, "/"), token: o.Token, http: &http.Client{}}
+	if c.token != "" {
+		return c, nil
 	}
-	if c.token == "" {
-		return nil, usageError{"say who you are: --token TOKEN, COUNTERSIGN_TOKEN, or --as PERSON on a demo"}
-	}
-	return c, nil
+	t, err := demoToken(ctx, c, o.As, "gateway")
+	c.token = t
+	return c, err
 }
 
 // requestTimeout bounds everything that is no stream.
@@ -132,7 +119,7 @@ func refusal(status int, body []byte) error {
 		SuggestedAction string `json:"suggestedAction"`
 	}
 	_ = json.Unmarshal(body, &said) // whatever it is, the status speaks too
-	text := strings.TrimSpace(orDefault(said.Message, orDefault(said.Description, said.Error)) + " " + said.SuggestedAction)
+	text := strings.TrimSpace(cmp.Or(said.Message, said.Description, said.Error) + " " + said.SuggestedAction)
 	if text == "" {
 		text = http.StatusText(status)
 	}
@@ -161,66 +148,38 @@ func demoToken(ctx context.Context, c *client, person, audience string) (string,
 	return answer.Token, nil
 }
 
-func token(ctx context.Context, p program, c command) error {
-	var address, audience string
-	operands, err := c.parse(p, func(fs *flag.FlagSet) {
-		fs.StringVar(&address, "url", defaultGateway, "`address` of the demo's gateway")
-		fs.StringVar(&audience, "audience", "gateway", "the `server` that the token is for: gateway, hr …")
-	})
-	if err != nil {
-		return err
-	}
-	if len(operands) != 1 {
-		return usageError{"name one person, such as alice.chen"}
-	}
-	t, err := demoToken(ctx, &client{base: strings.TrimSuffix(address, "/"), http: &http.Client{}}, operands[0], audience)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(p.out, t)
-	return nil
+// Token asks a running demo for a token of a person, for the server named as
+// audience: gateway, hr and so on.
+func Token(ctx context.Context, gateway, person, audience string) (string, error) {
+	return demoToken(ctx, &client{base: strings.TrimSuffix(gateway, "/"), http: &http.Client{}}, person, audience)
 }
 
-func callCommand(ctx context.Context, p program, c command) error {
-	var flags clientFlags
-	operands, err := c.parse(p, flags.define)
+// Call calls one tool and prints its answer. An error envelope fails it.
+func Call(ctx context.Context, o Options, tool string, input json.RawMessage) error {
+	cl, err := o.client(ctx)
 	if err != nil {
 		return err
 	}
-	if len(operands) < 1 || len(operands) > 2 {
-		return usageError{"name one tool, and its input as one JSON object"}
-	}
-	input := json.RawMessage("{}")
-	if len(operands) == 2 {
-		input = json.RawMessage(operands[1])
-	}
-	if !json.Valid(input) {
-		return usageError{"the input is not valid JSON"}
-	}
-	cl, err := flags.client(ctx, p)
-	if err != nil {
-		return err
-	}
-	server, err := cl.serverOf(ctx, operands[0])
+	server, err := cl.serverOf(ctx, tool)
 	if err != nil {
 		return err
 	}
 	var answer json.RawMessage
-	if err := cl.post(ctx, "/api/mcp/"+server+"/"+url.PathEscape(operands[0]), input, &answer); err != nil {
+	if err := cl.post(ctx, "/api/mcp/"+server+"/"+url.PathEscape(tool), input, &answer); err != nil {
 		return err
 	}
-	return printAnswer(p, answer, flags.json)
+	return printAnswer(o.Out, answer, o.JSON)
 }
 
 // printAnswer prints an envelope. An error envelope fails the command.
-func printAnswer(p program, answer json.RawMessage, compact bool) error {
+func printAnswer(w io.Writer, answer json.RawMessage, compact bool) error {
 	var out bytes.Buffer
 	if compact {
 		_ = json.Compact(&out, answer) // it was decoded before it got here
 	} else {
 		_ = json.Indent(&out, answer, "", "  ")
 	}
-	fmt.Fprintln(p.out, out.String())
+	fmt.Fprintln(w, out.String())
 	o, err := result.DecodeEnvelope(answer)
 	if err == nil && o.Fault != nil {
 		return o.Fault

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"bytes"
@@ -103,8 +103,8 @@ type bench struct {
 
 func newBench(b *testing.B) *bench {
 	b.Helper()
-	folder := dataFolder(b)
-	pg, err := embedded.StartPostgres(b.Context(), embedded.PostgresOptions{Dir: filepath.Join(folder, "postgres")})
+	folder := b.TempDir()
+	pg, err := embedded.StartPostgres(b.Context(), embedded.PostgresOptions{})
 	must(b, err)
 	b.Cleanup(func() { _ = pg.Stop(context.WithoutCancel(b.Context())) })
 	redis, err := embedded.StartRedis()
@@ -204,15 +204,35 @@ func (x *bench) faces(b *testing.B) []face {
 func (x *bench) handshake(b *testing.B) string {
 	b.Helper()
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`
-	accept := []string{"Accept", "application/json, text/event-stream"}
-	first := send(b, http.MethodPost, x.hr+"/mcp", x.mint(), hello, accept...)
-	session := first.header.Get("Mcp-Session-Id")
+	session := x.introduce(b, hello, "")
 	if session == "" {
-		b.Fatalf("no session: %d %s", first.status, first.body)
+		b.Fatal("no session was begun")
 	}
-	send(b, http.MethodPost, x.hr+"/mcp", x.mint(), `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
-		append(accept, "Mcp-Session-Id", session, "Mcp-Protocol-Version", "2025-11-25")...)
+	x.introduce(b, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, session)
 	return session
+}
+
+// introduce sends one message of a handshake and returns the session that the
+// answer names.
+func (x *bench) introduce(b *testing.B, message, session string) string {
+	b.Helper()
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, x.hr+"/mcp", strings.NewReader(message))
+	must(b, err)
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Authorization": "Bearer " + x.mint(),
+		"Mcp-Session-Id": session, "Mcp-Protocol-Version": "2025-11-25",
+	} {
+		if value != "" {
+			r.Header.Set(name, value)
+		}
+	}
+	resp, err := http.DefaultClient.Do(r)
+	must(b, err)
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode >= 300 {
+		b.Fatalf("the handshake: HTTP %d %v", resp.StatusCode, err)
+	}
+	return resp.Header.Get("Mcp-Session-Id")
 }
 
 // ask makes the call and reads the whole answer.

@@ -1,6 +1,11 @@
-package main
+// Package config reads the one YAML file of the processes: strictly, with every
+// problem and its line at once. It knows no domain and opens nothing but the
+// file; what one command needs beyond the rest, that command's own check says.
+// Start with Load.
+package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -8,63 +13,69 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// config is the one YAML file of `gateway` and `serve`. Unknown keys, wrong
+// Config is the one YAML file of `gateway` and `serve`. Unknown keys, wrong
 // types and missing values are all reported at once, with their lines. A
 // setting that would weaken a check does not exist.
-type config struct {
-	Listen       string                    `yaml:"listen"`
-	PublicURL    string                    `yaml:"public_url"`
-	Issuer       issuerConfig              `yaml:"issuer"`
-	InternalKeys []keyConfig               `yaml:"internal_keys"`
-	Gateway      gatewayConfig             `yaml:"gateway"`
-	Redis        redisConfig               `yaml:"redis"`
-	Model        modelConfig               `yaml:"model"`
-	Servers      map[string]serverConfig   `yaml:"servers"`
-	Databases    map[string]databaseConfig `yaml:"databases"`
-	Audit        auditConfig               `yaml:"audit"`
-	Log          logConfig                 `yaml:"log"`
+type Config struct {
+	Listen       string              `yaml:"listen"`
+	PublicURL    string              `yaml:"public_url"`
+	Issuer       Issuer              `yaml:"issuer"`
+	InternalKeys []Key               `yaml:"internal_keys"`
+	Gateway      Gateway             `yaml:"gateway"`
+	Redis        Redis               `yaml:"redis"`
+	Model        Model               `yaml:"model"`
+	Servers      map[string]Server   `yaml:"servers"`
+	Databases    map[string]Database `yaml:"databases"`
+	Audit        Audit               `yaml:"audit"`
+	Log          Log                 `yaml:"log"`
 
-	used []string // environment variables that overrode something
+	Overrides []string `yaml:"-"` // environment variables that replaced something
 }
 
-type issuerConfig struct {
-	URL           string         `yaml:"url"`
-	Audience      string         `yaml:"audience"`
-	ClientID      string         `yaml:"client_id"`
-	ClientSecret  string         `yaml:"client_secret"`
-	UsernameClaim string         `yaml:"username_claim"`
-	RolesClaims   []string       `yaml:"roles_claims"`
-	TrustEmail    bool           `yaml:"trust_email"`
-	Additional    []issuerConfig `yaml:"additional_issuers"`
+// Issuer is an identity issuer whose tokens are believed, and the client that
+// signs people in there.
+type Issuer struct {
+	URL           string   `yaml:"url"`
+	Audience      string   `yaml:"audience"`
+	ClientID      string   `yaml:"client_id"`
+	ClientSecret  string   `yaml:"client_secret"`
+	UsernameClaim string   `yaml:"username_claim"`
+	RolesClaims   []string `yaml:"roles_claims"`
+	TrustEmail    bool     `yaml:"trust_email"`
+	Additional    []Issuer `yaml:"additional_issuers"`
 }
 
-type keyConfig struct {
+// Key is one pair of internal keys; the first signs, all verify.
+type Key struct {
 	Key    string `yaml:"key"`    // PEM of an EC P-256 private key
 	Secret string `yaml:"secret"` // at least 32 bytes
 }
 
-type gatewayConfig struct {
+// Gateway is where servers find the gateway's keys.
+type Gateway struct {
 	URL string `yaml:"url"`
 }
 
-type redisConfig struct {
+// Redis is the store of confirmations, logs and limits.
+type Redis struct {
 	URL string `yaml:"url"`
 }
 
-type modelConfig struct {
+// Model is who answers.
+type Model struct {
 	Provider     string        `yaml:"provider"`
 	SystemPrompt string        `yaml:"system_prompt"`
 	Timeout      time.Duration `yaml:"timeout"`
 }
 
-type serverConfig struct {
+// Server is one domain server: where it is reached and where it listens.
+type Server struct {
 	URL          string        `yaml:"url"`
 	Listen       string        `yaml:"listen"` // for `serve`; default 127.0.0.1 and the server's port
 	PublicURL    string        `yaml:"public_url"`
@@ -72,26 +83,26 @@ type serverConfig struct {
 	WriteTimeout time.Duration `yaml:"write_timeout"`
 }
 
-type databaseConfig struct {
+// Database is the store of one domain.
+type Database struct {
 	URL      string `yaml:"url"`       // the application's login: neither owner nor superuser
 	AdminURL string `yaml:"admin_url"` // the owner's login; only `migrate` and `seed` use it
 }
 
-type auditConfig struct {
+// Audit is the audit log.
+type Audit struct {
 	Path string `yaml:"path"`
 }
 
-type logConfig struct {
+// Log is the program's own log.
+type Log struct {
 	Level  string `yaml:"level"`
 	Format string `yaml:"format"`
 }
 
-// loadConfig reads a configuration file and checks it for what the command
+// Load reads a configuration file and checks it for what the command
 // needs. getenv gives the values of ${NAME} and the documents' own variables.
-func loadConfig(path string, getenv func(string) string, need func(*config) []string) (*config, error) {
-	if path == "" {
-		return nil, usageError{"--config FILE is required"}
-	}
+func Load(path string, getenv func(string) string, need func(*Config) []string) (*Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("the configuration cannot be read: %w", err)
@@ -108,8 +119,8 @@ func loadConfig(path string, getenv func(string) string, need func(*config) []st
 }
 
 // decodeConfig decodes strictly and collects every problem.
-func decodeConfig(text []byte, getenv func(string) string) (*config, []string) {
-	c := &config{}
+func decodeConfig(text []byte, getenv func(string) string) (*Config, []string) {
+	c := &Config{}
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
 		return c, []string{strings.TrimPrefix(err.Error(), "yaml: ")}
@@ -118,7 +129,7 @@ func decodeConfig(text []byte, getenv func(string) string) (*config, []string) {
 		return c, nil
 	}
 	problems := expand(&root, getenv)
-	problems = append(problems, unknownKeys(&root, reflect.TypeFor[config]())...)
+	problems = append(problems, unknownKeys(&root, reflect.TypeFor[Config]())...)
 	var wrong *yaml.TypeError
 	if err := root.Decode(c); errors.As(err, &wrong) {
 		for _, e := range wrong.Errors {
@@ -130,7 +141,7 @@ func decodeConfig(text []byte, getenv func(string) string) (*config, []string) {
 	return c, problems
 }
 
-var goType = regexp.MustCompile(` into (main\.)?[\w.\[\]]+$`)
+var goType = regexp.MustCompile(` into [\w.\[\]]+$`)
 
 // plainTypeError words a decoder's complaint without Go's types or the value,
 // which may be a secret.
@@ -202,18 +213,18 @@ func keysOf(t reflect.Type) map[string]reflect.Type {
 
 // override applies the documents' environment variables, and remembers the
 // names of those that were used, to be logged.
-func (c *config) override(getenv func(string) string) {
+func (c *Config) override(getenv func(string) string) {
 	take := func(name string, set func(string)) {
 		if value := getenv(name); value != "" {
 			set(value)
-			c.used = append(c.used, name)
+			c.Overrides = append(c.Overrides, name)
 		}
 	}
 	take("PORT", func(v string) { c.Listen = hostOf(c.Listen) + ":" + v })
 	take("LOG_LEVEL", func(v string) { c.Log.Level = v })
 	if host, port := getenv("REDIS_HOST"), getenv("REDIS_PORT"); host != "" || port != "" {
-		c.Redis.URL = "redis://" + orDefault(host, "localhost") + ":" + orDefault(port, "6379")
-		c.used = append(c.used, "REDIS_HOST", "REDIS_PORT")
+		c.Redis.URL = "redis://" + cmp.Or(host, "localhost") + ":" + cmp.Or(port, "6379")
+		c.Overrides = append(c.Overrides, "REDIS_HOST", "REDIS_PORT")
 	}
 }
 
@@ -222,29 +233,16 @@ func hostOf(listen string) string {
 	return host
 }
 
-func orDefault(value, other string) string {
-	if value == "" {
-		return other
-	}
-	return value
-}
-
-func (c *config) defaults() {
-	c.Listen = orDefault(c.Listen, "127.0.0.1:3100")
-	c.Log.Level = orDefault(c.Log.Level, "info")
-	c.Log.Format = orDefault(c.Log.Format, "text")
-	c.Model.Provider = orDefault(c.Model.Provider, "rehearsal")
-	c.Issuer.ClientID = orDefault(c.Issuer.ClientID, "countersign")
-	for name, s := range c.Servers {
-		if d, ok := domainNamed(name); ok {
-			s.Listen = orDefault(s.Listen, "127.0.0.1:"+strconv.Itoa(d.port))
-		}
-		c.Servers[name] = s
-	}
+func (c *Config) defaults() {
+	c.Listen = cmp.Or(c.Listen, "127.0.0.1:3100")
+	c.Log.Level = cmp.Or(c.Log.Level, "info")
+	c.Log.Format = cmp.Or(c.Log.Format, "text")
+	c.Model.Provider = cmp.Or(c.Model.Provider, "rehearsal")
+	c.Issuer.ClientID = cmp.Or(c.Issuer.ClientID, "countersign")
 }
 
 // problems checks what every command needs.
-func (c *config) problems() (problems []string) {
+func (c *Config) problems() (problems []string) {
 	for _, required := range []struct{ key, value string }{
 		{"issuer.url", c.Issuer.URL}, {"redis.url", c.Redis.URL}, {"audit.path", c.Audit.Path},
 	} {
@@ -270,10 +268,54 @@ func (c *config) problems() (problems []string) {
 	return problems
 }
 
-func (c *config) urls() map[string]string {
+func (c *Config) urls() map[string]string {
 	urls := map[string]string{"public_url": c.PublicURL, "issuer.url": c.Issuer.URL, "gateway.url": c.Gateway.URL, "redis.url": c.Redis.URL}
 	for name, s := range c.Servers {
 		urls["servers."+name+".url"] = s.URL
 	}
 	return urls
+}
+
+// Issuers are all identity issuers, the one that signs people in first.
+func (c *Config) Issuers() []Issuer { return append([]Issuer{c.Issuer}, c.Issuer.Additional...) }
+
+// ForGateway says what the gateway needs beyond Load's own checks.
+func ForGateway(c *Config) (problems []string) {
+	if c.PublicURL == "" {
+		problems = append(problems, "line 1: public_url is required for the gateway")
+	}
+	if len(c.Servers) == 0 {
+		problems = append(problems, "line 1: servers names no server to reach")
+	}
+	for name, s := range c.Servers {
+		if s.URL == "" {
+			problems = append(problems, fmt.Sprintf("servers.%s.url is required for the gateway", name))
+		}
+	}
+	return append(problems, ForTokens(c)...)
+}
+
+// ForServers says what serving the named servers needs.
+func ForServers(names []string) func(*Config) []string {
+	return func(c *Config) (problems []string) {
+		for _, name := range names {
+			if c.Databases[name].URL == "" {
+				problems = append(problems, fmt.Sprintf("databases.%s.url is required to serve it", name))
+			}
+		}
+		if c.Gateway.URL == "" {
+			problems = append(problems, "line 1: gateway.url is required: servers verify the gateway's tokens with its keys")
+		}
+		return append(problems, ForTokens(c)...)
+	}
+}
+
+// ForTokens says what verifying tokens needs.
+func ForTokens(c *Config) (problems []string) {
+	for _, i := range c.Issuers() {
+		if i.URL != "" && i.Audience == "" {
+			problems = append(problems, fmt.Sprintf("issuer %s needs an audience", i.URL))
+		}
+	}
+	return problems
 }

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"bytes"
@@ -11,12 +11,14 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/company"
+	"countersign.dev/internal/config"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/dbtest"
 	"countersign.dev/internal/testkit/domaintest"
+	"countersign.dev/internal/testkit/oracle"
 	"countersign.dev/internal/tool"
 )
 
@@ -73,7 +75,7 @@ func wholeCompany(t testing.TB) *whole {
 	return w
 }
 
-func (w *whole) mount(t testing.TB, d domain, db databaseConfig, desk *confirm.Desk) *tool.Runner {
+func (w *whole) mount(t testing.TB, d domain, db config.Database, desk *confirm.Desk) *tool.Runner {
 	t.Helper()
 	server, closeStore, err := d.store.open(t.Context(), db)
 	if err != nil {
@@ -104,33 +106,16 @@ func (w *whole) call(t testing.TB, who *access.Principal, server, name string, i
 	return w.runners[server].Call(access.With(t.Context(), who), name, raw)
 }
 
-// asker is somebody with an address and roles, of the company or made up.
-type asker struct {
-	email string
-	roles []string
-}
-
 // account is one of the people who can sign in.
-func account(t testing.TB, username string) asker {
+func account(t testing.TB, username string) oracle.Asker {
 	t.Helper()
 	for _, a := range company.Accounts() {
 		if a.Username == username {
-			return asker{a.Email, a.Roles}
+			return oracle.Asker{Email: a.Email, Roles: a.Roles}
 		}
 	}
 	t.Fatalf("nobody is called %s", username)
-	return asker{}
-}
-
-func (a asker) principal() *access.Principal {
-	return access.NewPrincipal(access.Claims{
-		Issuer: testkit.Issuer, Subject: "sub-" + a.email, Username: a.email, Email: a.email, EmailVerified: true,
-		Roles: a.roles, Expires: time.Now().Add(time.Hour),
-	})
-}
-
-func (a asker) has(roles ...access.Role) bool {
-	return slices.ContainsFunc(roles, func(r access.Role) bool { return slices.Contains(a.roles, string(r)) })
+	return oracle.Asker{}
 }
 
 // catalogue is a principal that sees every tool, and may call none.
@@ -152,20 +137,20 @@ func roleNames() []string {
 // for want of a role.
 func TestListedToolsAreTheCallableOnes(t *testing.T) {
 	w := wholeCompany(t)
-	askers := []asker{{"nobody@tamshai.local", nil}}
+	askers := []oracle.Asker{{Email: "nobody@tamshai.local"}}
 	for _, role := range roleNames() {
-		askers = append(askers, asker{"eve@tamshai.local", []string{role}})
+		askers = append(askers, oracle.Asker{Email: "eve@tamshai.local", Roles: []string{role}})
 	}
 	for _, a := range company.Accounts() {
-		askers = append(askers, asker{a.Email, a.Roles})
+		askers = append(askers, oracle.Asker{Email: a.Email, Roles: a.Roles})
 	}
 	for server, r := range w.runners {
 		for _, info := range r.Visible(catalogue()) {
 			for _, a := range askers {
-				listed := slices.ContainsFunc(r.Visible(a.principal()), func(i result.ToolInfo) bool { return i.Name == info.Name })
-				code := r.Call(access.With(t.Context(), a.principal()), info.Name, json.RawMessage(`{"no":"field"}`)).Code()
+				listed := slices.ContainsFunc(r.Visible(a.Principal()), func(i result.ToolInfo) bool { return i.Name == info.Name })
+				code := r.Call(access.With(t.Context(), a.Principal()), info.Name, json.RawMessage(`{"no":"field"}`)).Code()
 				if callable := code == "VALIDATION_ERROR"; listed != callable || !callable && code != "INSUFFICIENT_PERMISSIONS" {
-					t.Errorf("%s.%s for %v: listed %v, calling it is %s", server, info.Name, a.roles, listed, code)
+					t.Errorf("%s.%s for %v: listed %v, calling it is %s", server, info.Name, a.Roles, listed, code)
 				}
 			}
 		}

@@ -1,6 +1,7 @@
-package main
+package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"countersign.dev/internal/auth"
+	"countersign.dev/internal/config"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/state"
 )
 
@@ -30,21 +33,21 @@ type dependency struct {
 	check func(context.Context) (string, error)
 }
 
-// check asks everything that the configuration names, and tells one line about
+// Check asks everything that the configuration names, and tells one line about
 // each. It leaves no trace and takes nothing that a running process holds.
-func check(ctx context.Context, p program, c command) error {
-	conf, err := c.configured(p, needIssuer)
+func Check(ctx context.Context, o ConfigOptions) error {
+	conf, err := o.load(config.ForTokens)
 	if err != nil {
 		return err
 	}
-	if _, err := conf.keys(); err != nil {
+	if _, err := keysOf(conf); err != nil {
 		return err
 	}
-	if _, err := auth.NewVerifier(conf.issuers(), nil); err != nil {
+	if _, err := auth.NewVerifier(issuersOf(conf), nil); err != nil {
 		return err
 	}
-	fmt.Fprintln(p.out, "the configuration is valid")
-	if !tellAll(ctx, p.out, conf.dependencies()) {
+	fmt.Fprintln(o.Out, "the configuration is valid")
+	if !tellAll(ctx, o.Out, dependencies(conf)) {
 		return errors.New("not everything can be used")
 	}
 	return nil
@@ -62,7 +65,7 @@ func tellAll(ctx context.Context, out io.Writer, all []dependency) (well bool) {
 			defer done()
 			said, err := d.check(ctx)
 			if failed[i] = err != nil; failed[i] {
-				said = "failed: " + sentence(err)
+				said = "failed: " + fault.Sentence(err)
 			}
 			lines[i] = strings.Join(strings.Fields(said), " ")
 		})
@@ -79,7 +82,7 @@ func tellAll(ctx context.Context, out io.Writer, all []dependency) (well bool) {
 }
 
 // dependencies are those that the configuration names, and no others.
-func (c *config) dependencies() []dependency {
+func dependencies(c *config.Config) []dependency {
 	client := &http.Client{
 		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // as the program itself
@@ -88,10 +91,10 @@ func (c *config) dependencies() []dependency {
 		{"audit log", func(context.Context) (string, error) { return auditWritable(c.Audit.Path) }},
 		{"redis", func(ctx context.Context) (string, error) { return redisAnswers(ctx, c.Redis.URL) }},
 	}
-	for _, url := range c.issuerURLs() {
+	for _, url := range issuerURLs(c) {
 		all = append(all, dependency{"issuer " + url, func(ctx context.Context) (string, error) { return issuerAnswers(ctx, client, url) }})
 	}
-	if url := orDefault(c.Gateway.URL, c.PublicURL); url != "" {
+	if url := cmp.Or(c.Gateway.URL, c.PublicURL); url != "" {
 		all = append(all, dependency{"gateway", processReady(client, url, "/readyz", "countersign gateway")})
 	}
 	for _, d := range domains() {
@@ -140,7 +143,7 @@ func writable(path string) error {
 func redisAnswers(ctx context.Context, url string) (string, error) {
 	redis, err := state.Open(ctx, url, nil)
 	if err != nil {
-		return "", fmt.Errorf("%s Start it, or change redis.url", sentence(err))
+		return "", fmt.Errorf("%s Start it, or change redis.url", fault.Sentence(err))
 	}
 	return "answers", redis.Close()
 }
@@ -219,7 +222,7 @@ func reasonIn(body []byte) string {
 
 // rowsRead opens a store as a server does, and reads rows. A file that is not
 // there would be made by that.
-func rowsRead(ctx context.Context, d domain, db databaseConfig) (string, error) {
+func rowsRead(ctx context.Context, d domain, db config.Database) (string, error) {
 	if path, ok := sqlitePath(db.URL); ok {
 		if _, err := os.Stat(path); err != nil {
 			return "", fmt.Errorf(`%w. "countersign migrate" and "seed" make it`, err)

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"maps"
@@ -9,13 +9,14 @@ import (
 
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit/oracle"
 )
 
 // draws makes random questions to every tool there is, from its schema and from
 // what the sample company has.
 type draws struct {
 	*rand.Rand
-	askers  []asker
+	askers  []oracle.Asker
 	tools   []drawnTool
 	pools   map[string][]any // values for an input, by its name
 	cursors []any            // of everyone's answers so far
@@ -37,10 +38,10 @@ func newDraws(t *testing.T, w *whole, seed uint64) *draws {
 		}
 	}
 	for _, a := range company.Accounts() {
-		d.askers = append(d.askers, asker{a.Email, a.Roles})
+		d.askers = append(d.askers, oracle.Asker{Email: a.Email, Roles: a.Roles})
 	}
 	for _, e := range w.company.Active() {
-		d.askers = append(d.askers, asker{e.Email, nil})
+		d.askers = append(d.askers, oracle.Asker{Email: e.Email, Roles: nil})
 	}
 	return d
 }
@@ -54,23 +55,23 @@ func drawn(t *testing.T, server string, info result.ToolInfo) drawnTool {
 
 // asker draws somebody: one of the people who can sign in with what they are,
 // or anybody with any few roles.
-func (d *draws) asker() asker {
+func (d *draws) asker() oracle.Asker {
 	a := d.askers[d.IntN(len(d.askers))]
-	if a.roles != nil {
+	if a.Roles != nil {
 		return a
 	}
 	for range 1 + d.IntN(3) {
-		a.roles = append(a.roles, pick(d, roleNames()))
+		a.Roles = append(a.Roles, pick(d, roleNames()))
 	}
 	return a
 }
 
 // question draws a tool, more often one that the asker may use, and an input
 // that its schema takes.
-func (d *draws) question(a asker) (drawnTool, map[string]any) {
+func (d *draws) question(a oracle.Asker) (drawnTool, map[string]any) {
 	tool, in := pick(d, d.tools), map[string]any{}
 	mayUse := func() bool {
-		return slices.ContainsFunc(tool.roles, func(r string) bool { return slices.Contains(a.roles, r) })
+		return slices.ContainsFunc(tool.roles, func(r string) bool { return slices.Contains(a.Roles, r) })
 	}
 	for tries := 0; tries < 12 && !mayUse(); tries++ {
 		tool = pick(d, d.tools)

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"encoding/json"
@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/oracle"
 )
 
 const matrixHead = `# Who may do what
@@ -32,7 +33,7 @@ two of them open together stands in the last columns.
 | none | answered exactly as if the row did not exist |
 | – | the role may not use the tool; it is not listed either |
 
-Rewrite it with ` + "`go test ./cmd/countersign -run TestRoleMatrix -update`" + `.
+Rewrite it with ` + "`go test ./internal/app -run TestRoleMatrix -update`" + `.
 `
 
 // probe is one question to a tool: who stands where to which row.
@@ -95,7 +96,7 @@ func (m *matrix) tool(info result.ToolInfo, probes []probe) {
 	for _, p := range probes {
 		var cells []string
 		for _, column := range columnsOf(m.server) {
-			o := m.whole.call(m.t, asker{p.as, strings.Split(column, " + ")}.principal(), m.server, info.Name, p.in)
+			o := m.whole.call(m.t, oracle.Asker{Email: p.as, Roles: strings.Split(column, " + ")}.Principal(), m.server, info.Name, p.in)
 			cells = append(cells, m.cell(info, p, o))
 		}
 		fmt.Fprintf(m.page, "| %s | %s | %s |\n", name, p.row, strings.Join(cells, " | "))

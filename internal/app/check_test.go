@@ -1,6 +1,7 @@
-package main
+package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/config"
 )
 
 // says answers every request alike.
@@ -46,7 +48,7 @@ func issuerThat(t *testing.T, name, keys string) string {
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = fmt.Fprintf(w, `{"issuer":%q,"jwks_uri":%q}`, orDefault(name, s.URL), s.URL+"/keys")
+		_, _ = fmt.Fprintf(w, `{"issuer":%q,"jwks_uri":%q}`, cmp.Or(name, s.URL), s.URL+"/keys")
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, keys) })
 	return s.URL
@@ -57,41 +59,41 @@ const oneKey = `{"keys":[{"kid":"1"}]}`
 func TestCheckTellsEveryDependencyApart(t *testing.T) {
 	redis := miniredis.RunT(t)
 	folder := t.TempDir()
-	good := config{
-		Audit: auditConfig{filepath.Join(folder, "audit.jsonl")}, Redis: redisConfig{"redis://" + redis.Addr()},
-		Issuer: issuerConfig{URL: issuerThat(t, "", oneKey)},
+	good := config.Config{
+		Audit: config.Audit{Path: filepath.Join(folder, "audit.jsonl")}, Redis: config.Redis{URL: "redis://" + redis.Addr()},
+		Issuer: config.Issuer{URL: issuerThat(t, "", oneKey)},
 	}
 	for _, row := range []struct {
 		name string
 		well bool
-		line string // what is told
-		conf config // besides what is good
+		line string        // what is told
+		conf config.Config // besides what is good
 	}{
-		{"log to be made", true, "audit log can be written", config{Audit: auditConfig{filepath.Join(folder, "new.jsonl")}}},
-		{"log without a folder", false, "audit log failed: open", config{Audit: auditConfig{filepath.Join(folder, "none", "new.jsonl")}}},
-		{"log that is a folder", false, "change audit.path", config{Audit: auditConfig{folder}}},
-		{"Redis", true, "redis answers", config{}},
-		{"no Redis", false, "redis failed:", config{Redis: redisConfig{strings.Replace(nobody(t), "http", "redis", 1)}}},
-		{"issuer", true, "answers; keys: 1", config{}},
-		{"issuer of another name", false, `calls itself "https://other.example"`, config{Issuer: issuerConfig{URL: issuerThat(t, "https://other.example", oneKey)}}},
-		{"issuer without keys", false, "holds no keys", config{Issuer: issuerConfig{URL: issuerThat(t, "", `{"keys":[]}`)}}},
-		{"issuer whose keys are none", false, "its keys cannot be fetched", config{Issuer: issuerConfig{URL: issuerThat(t, "", "<html>")}}},
-		{"no issuer", false, "Start the issuer, or change issuer.url", config{Issuer: issuerConfig{URL: nobody(t)}}},
-		{"additional issuer", false, "holds no keys", config{Issuer: issuerConfig{Additional: []issuerConfig{{URL: issuerThat(t, "", `{}`)}}}}},
-		{"gateway", true, "gateway ready", config{Gateway: gatewayConfig{says(t, 200, `{"status":"ready"}`)}}},
-		{"gateway by its public address", true, "gateway ready", config{PublicURL: says(t, 200, `{"status":"ready"}`)}},
-		{"no gateway", false, `Is "countersign gateway" running?`, config{Gateway: gatewayConfig{nobody(t)}}},
+		{"log to be made", true, "audit log can be written", config.Config{Audit: config.Audit{Path: filepath.Join(folder, "new.jsonl")}}},
+		{"log without a folder", false, "audit log failed: open", config.Config{Audit: config.Audit{Path: filepath.Join(folder, "none", "new.jsonl")}}},
+		{"log that is a folder", false, "change audit.path", config.Config{Audit: config.Audit{Path: folder}}},
+		{"Redis", true, "redis answers", config.Config{}},
+		{"no Redis", false, "redis failed:", config.Config{Redis: config.Redis{URL: strings.Replace(nobody(t), "http", "redis", 1)}}},
+		{"issuer", true, "answers; keys: 1", config.Config{}},
+		{"issuer of another name", false, `calls itself "https://other.example"`, config.Config{Issuer: config.Issuer{URL: issuerThat(t, "https://other.example", oneKey)}}},
+		{"issuer without keys", false, "holds no keys", config.Config{Issuer: config.Issuer{URL: issuerThat(t, "", `{"keys":[]}`)}}},
+		{"issuer whose keys are none", false, "its keys cannot be fetched", config.Config{Issuer: config.Issuer{URL: issuerThat(t, "", "<html>")}}},
+		{"no issuer", false, "Start the issuer, or change issuer.url", config.Config{Issuer: config.Issuer{URL: nobody(t)}}},
+		{"additional issuer", false, "holds no keys", config.Config{Issuer: config.Issuer{Additional: []config.Issuer{{URL: issuerThat(t, "", `{}`)}}}}},
+		{"gateway", true, "gateway ready", config.Config{Gateway: config.Gateway{URL: says(t, 200, `{"status":"ready"}`)}}},
+		{"gateway by its public address", true, "gateway ready", config.Config{PublicURL: says(t, 200, `{"status":"ready"}`)}},
+		{"no gateway", false, `Is "countersign gateway" running?`, config.Config{Gateway: config.Gateway{URL: nobody(t)}}},
 		{"server", true, "server hr ready", servers("hr", says(t, 200, `{"status":"ready"}`))},
 		{"no server", false, `Is "countersign serve hr" running?`, servers("hr", nobody(t))},
 		{"server without data", false, "503 Service Unavailable: This server cannot read its data", servers("hr", says(t, 503, `{"message":"This server cannot read its data."}`))},
 		{"another program", false, "something else answers", servers("hr", says(t, 200, `{}`))},
 		{"a page", false, "answered no JSON", servers("hr", says(t, 200, `<html>`))},
 		{"a redirect", false, "302 Found", servers("hr", says(t, 302, ``))},
-		{"no rows", false, `data of sales failed: stat`, config{Databases: map[string]databaseConfig{"sales": {URL: "sqlite:" + filepath.Join(folder, "sales.db")}}}},
+		{"no rows", false, `data of sales failed: stat`, config.Config{Databases: map[string]config.Database{"sales": {URL: "sqlite:" + filepath.Join(folder, "sales.db")}}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var out strings.Builder
-			well := tellAll(t.Context(), &out, besides(good, row.conf).dependencies())
+			well := tellAll(t.Context(), &out, dependencies(besides(good, row.conf)))
 			told := strings.Join(strings.Fields(out.String()), " ")
 			if !strings.Contains(told, row.line) {
 				t.Errorf("it does not say %q:\n%s", row.line, out.String())
@@ -107,15 +109,15 @@ func TestCheckTellsEveryDependencyApart(t *testing.T) {
 }
 
 // besides is a good configuration with something in it replaced.
-func besides(good, c config) *config {
-	c.Audit.Path = orDefault(c.Audit.Path, good.Audit.Path)
-	c.Redis.URL = orDefault(c.Redis.URL, good.Redis.URL)
-	c.Issuer.URL = orDefault(c.Issuer.URL, good.Issuer.URL)
+func besides(good, c config.Config) *config.Config {
+	c.Audit.Path = cmp.Or(c.Audit.Path, good.Audit.Path)
+	c.Redis.URL = cmp.Or(c.Redis.URL, good.Redis.URL)
+	c.Issuer.URL = cmp.Or(c.Issuer.URL, good.Issuer.URL)
 	return &c
 }
 
-func servers(name, url string) config {
-	return config{Servers: map[string]serverConfig{name: {URL: url}}}
+func servers(name, url string) config.Config {
+	return config.Config{Servers: map[string]config.Server{name: {URL: url}}}
 }
 
 func TestCheckLeavesARunningProcessItsLog(t *testing.T) {
@@ -138,9 +140,9 @@ func TestCheckWaitsForNobodyForEver(t *testing.T) {
 	defer silent.Close()
 	ctx, done := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer done()
-	conf := config{Issuer: issuerConfig{URL: silent.URL}, Gateway: gatewayConfig{silent.URL}, Servers: map[string]serverConfig{"hr": {URL: silent.URL}}}
+	conf := config.Config{Issuer: config.Issuer{URL: silent.URL}, Gateway: config.Gateway{URL: silent.URL}, Servers: map[string]config.Server{"hr": {URL: silent.URL}}}
 	var out strings.Builder
-	if tellAll(ctx, &out, conf.dependencies()) {
+	if tellAll(ctx, &out, dependencies(&conf)) {
 		t.Error("silence was taken for an answer")
 	}
 	if n := strings.Count(out.String(), "deadline exceeded"); n < 3 {

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"crypto/ecdsa"
@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"countersign.dev/internal/config"
 )
 
 // What the documents say about configuration, limits and adding a tool is held
@@ -53,20 +55,20 @@ func exampleEnvironment(t *testing.T) func(string) string {
 }
 
 // needEverything is what all commands together need of a configuration.
-func needEverything(c *config) []string {
+func needEverything(c *config.Config) []string {
 	var names []string
 	for _, d := range domains() {
 		names = append(names, d.name)
 	}
-	return slices.Concat(needGateway(c), needServers(c, names), needAdmin(c))
+	return slices.Concat(config.ForGateway(c), config.ForServers(names)(c), needAdmin(c))
 }
 
 func TestExampleConfigurationServesEveryCommand(t *testing.T) {
-	c, err := loadConfig(exampleFile, exampleEnvironment(t), needEverything)
+	c, err := config.Load(exampleFile, exampleEnvironment(t), needEverything)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.keys(); err != nil {
+	if _, err := keysOf(c); err != nil {
 		t.Error(err)
 	}
 	for _, d := range domains() {
@@ -85,7 +87,7 @@ func TestExampleConfigurationAndItsPageNameEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := read(t, "docs/configuration.md")
-	for _, path := range keyPaths(reflect.TypeFor[config](), "") {
+	for _, path := range keyPaths(reflect.TypeFor[config.Config](), "") {
 		if !present(root.Content[0], strings.Split(path, ".")) {
 			t.Errorf("%s is not in the example", path)
 		}

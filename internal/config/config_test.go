@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"os"
@@ -9,13 +9,13 @@ import (
 
 func noEnvironment(string) string { return "" }
 
-func loadText(t *testing.T, text string, getenv func(string) string, need func(*config) []string) (*config, error) {
+func loadText(t *testing.T, text string, getenv func(string) string, need func(*Config) []string) (*Config, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "countersign.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return loadConfig(path, getenv, need)
+	return Load(path, getenv, need)
 }
 
 const wholeConfig = `listen: 127.0.0.1:3100
@@ -37,7 +37,7 @@ func keysFromEnvironment(name string) string {
 }
 
 func TestWholeConfigurationIsRead(t *testing.T) {
-	c, err := loadText(t, wholeConfig, keysFromEnvironment, needGateway)
+	c, err := loadText(t, wholeConfig, keysFromEnvironment, ForGateway)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestEveryProblemOfAConfigurationIsToldAtOnce(t *testing.T) {
 	text = strings.Replace(text, "audit: {path: /tmp/audit.jsonl}\n", "", 1)
 	text = strings.Replace(text, "  audience: gateway\n", "", 1)
 	text += "model: {timeout: -1s}\n"
-	_, err := loadText(t, text, noEnvironment, needGateway)
+	_, err := loadText(t, text, noEnvironment, ForGateway)
 	if err == nil {
 		t.Fatal("a wrong configuration was taken")
 	}
@@ -73,7 +73,7 @@ func TestEnvironmentCannotBecomeYAML(t *testing.T) {
 			return "x\nlisten: 0.0.0.0:1 # a secret with yaml inside"
 		}
 		return keysFromEnvironment(name)
-	}, needGateway)
+	}, ForGateway)
 	if err != nil || c.Listen != "127.0.0.1:3100" {
 		t.Errorf("got %v, %v", c, err)
 	}
@@ -88,18 +88,18 @@ func TestDocumentsVariablesOverrideAndAreRemembered(t *testing.T) {
 			return "cache"
 		}
 		return keysFromEnvironment(name)
-	}, needGateway)
+	}, ForGateway)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Listen != "127.0.0.1:4100" || c.Redis.URL != "redis://cache:6379" || len(c.used) != 3 {
-		t.Errorf("got %s, %s, %v", c.Listen, c.Redis.URL, c.used)
+	if c.Listen != "127.0.0.1:4100" || c.Redis.URL != "redis://cache:6379" || len(c.Overrides) != 3 {
+		t.Errorf("got %s, %s, %v", c.Listen, c.Redis.URL, c.Overrides)
 	}
 }
 
 func TestValuesNeverStandInComplaints(t *testing.T) {
 	text := strings.Replace(wholeConfig, "listen: 127.0.0.1:3100", "log: hunter2-secret", 1)
-	_, err := loadText(t, text, keysFromEnvironment, needGateway)
+	_, err := loadText(t, text, keysFromEnvironment, ForGateway)
 	if err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("got %v", err)
 	}

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/company"
+	"countersign.dev/internal/config"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/domain/hr"
@@ -43,13 +44,13 @@ func financeStore() store {
 
 func (r relational) store() store {
 	return store{open: r.open, migrate: r.update, demo: r.demo, owner: true,
-		seed: func(ctx context.Context, db databaseConfig, c *company.Company) error {
+		seed: func(ctx context.Context, db config.Database, c *company.Company) error {
 			return r.seed(ctx, db.AdminURL, c)
 		}}
 }
 
 // open refuses a login that could look around the policies.
-func (r relational) open(ctx context.Context, db databaseConfig) (domainServer, func() error, error) {
+func (r relational) open(ctx context.Context, db config.Database) (domainServer, func() error, error) {
 	pool, err := database.Open(ctx, db.URL, nil)
 	if err != nil {
 		return nil, nil, err
@@ -61,7 +62,7 @@ func (r relational) open(ctx context.Context, db databaseConfig) (domainServer, 
 	return r.server(pool), func() error { pool.Close(); return nil }, nil
 }
 
-func (r relational) update(ctx context.Context, db databaseConfig) (string, error) {
+func (r relational) update(ctx context.Context, db config.Database) (string, error) {
 	applied, err := r.migrate(ctx, db.AdminURL, passwordOf(db.URL))
 	if len(applied) == 0 {
 		return "up to date", err
@@ -70,13 +71,13 @@ func (r relational) update(ctx context.Context, db databaseConfig) (string, erro
 }
 
 // demo migrates with a password that lives as long as the process.
-func (r relational) demo(ctx context.Context, g ground) (databaseConfig, error) {
+func (r relational) demo(ctx context.Context, g ground) (config.Database, error) {
 	password := rand.Text()
 	if _, err := r.migrate(ctx, g.adminURL, password); err != nil {
-		return databaseConfig{}, err
+		return config.Database{}, err
 	}
 	login, err := database.LoginURL(g.adminURL, r.login, password)
-	return databaseConfig{URL: login, AdminURL: g.adminURL}, err
+	return config.Database{URL: login, AdminURL: g.adminURL}, err
 }
 
 // passwordOf is the password that stands in a database URL.
@@ -94,7 +95,7 @@ func sqlitePath(address string) (path string, ok bool) { return strings.CutPrefi
 
 // salesStore is MongoDB, or SQLite for an address such as sqlite:sales.db.
 func salesStore() store {
-	open := func(ctx context.Context, db databaseConfig) (*sales.Server, error) {
+	open := func(ctx context.Context, db config.Database) (*sales.Server, error) {
 		if path, ok := sqlitePath(db.URL); ok {
 			s, err := sales.OpenSQLite(ctx, path)
 			if err != nil {
@@ -113,7 +114,7 @@ func salesStore() store {
 
 // supportStore is Elasticsearch or OpenSearch, or SQLite.
 func supportStore() store {
-	open := func(ctx context.Context, db databaseConfig) (*support.Server, error) {
+	open := func(ctx context.Context, db config.Database) (*support.Server, error) {
 		if path, ok := sqlitePath(db.URL); ok {
 			s, err := support.OpenSQLite(ctx, path)
 			if err != nil {
@@ -129,7 +130,7 @@ func supportStore() store {
 	}
 	whole := documents(open, "support.db")
 	opens := whole.migrate
-	whole.migrate = func(ctx context.Context, db databaseConfig) (string, error) {
+	whole.migrate = func(ctx context.Context, db config.Database) (string, error) {
 		if _, ok := sqlitePath(db.URL); ok {
 			return opens(ctx, db)
 		}
@@ -155,23 +156,23 @@ type documentServer interface {
 }
 
 // documents is the store of such a domain; file is its name in a demo's folder.
-func documents[S documentServer](open func(context.Context, databaseConfig) (S, error), file string) store {
+func documents[S documentServer](open func(context.Context, config.Database) (S, error), file string) store {
 	return store{
-		open: func(ctx context.Context, db databaseConfig) (domainServer, func() error, error) {
+		open: func(ctx context.Context, db config.Database) (domainServer, func() error, error) {
 			s, err := open(ctx, db)
 			if err != nil {
 				return nil, nil, err
 			}
 			return s, s.Close, nil
 		},
-		migrate: func(ctx context.Context, db databaseConfig) (string, error) {
+		migrate: func(ctx context.Context, db config.Database) (string, error) {
 			s, err := open(ctx, db)
 			if err != nil {
 				return "", err
 			}
 			return indexed, s.Close()
 		},
-		seed: func(ctx context.Context, db databaseConfig, c *company.Company) error {
+		seed: func(ctx context.Context, db config.Database, c *company.Company) error {
 			s, err := open(ctx, db)
 			if err != nil {
 				return err
@@ -179,8 +180,8 @@ func documents[S documentServer](open func(context.Context, databaseConfig) (S, 
 			defer func() { _ = s.Close() }()
 			return s.Seed(ctx, c)
 		},
-		demo: func(_ context.Context, g ground) (databaseConfig, error) {
-			return databaseConfig{URL: "sqlite:" + filepath.Join(g.folder, file)}, nil
+		demo: func(_ context.Context, g ground) (config.Database, error) {
+			return config.Database{URL: "sqlite:" + filepath.Join(g.folder, file)}, nil
 		},
 	}
 }

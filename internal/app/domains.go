@@ -1,10 +1,11 @@
-package main
+package app
 
 import (
 	"context"
 	"time"
 
 	"countersign.dev/internal/company"
+	"countersign.dev/internal/config"
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/domain/sales"
@@ -27,13 +28,13 @@ type domain struct {
 type store struct {
 	// open opens the store with the application's rights and returns the server
 	// over it.
-	open func(context.Context, databaseConfig) (server domainServer, closeStore func() error, err error)
+	open func(context.Context, config.Database) (server domainServer, closeStore func() error, err error)
 	// migrate makes or updates the schema and says what it did.
-	migrate func(context.Context, databaseConfig) (string, error)
+	migrate func(context.Context, config.Database) (string, error)
 	// seed fills the store with the sample company; what is there stays.
-	seed func(context.Context, databaseConfig, *company.Company) error
+	seed func(context.Context, config.Database, *company.Company) error
 	// demo makes a store in the demo's engines.
-	demo func(context.Context, ground) (databaseConfig, error)
+	demo func(context.Context, ground) (config.Database, error)
 	// owner says that migrating and seeding take a login of their own.
 	owner bool
 }
@@ -69,6 +70,12 @@ func domains() []domain {
 			store:        supportStore(),
 		},
 	}
+}
+
+// Known reports whether there is a domain of the name.
+func Known(name string) bool {
+	_, known := domainNamed(name)
+	return known
 }
 
 func domainNamed(name string) (domain, bool) {

@@ -1,14 +1,14 @@
-package main
+package app
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"strings"
 	"time"
 
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/auth"
+	"countersign.dev/internal/config"
 	"countersign.dev/internal/gateway"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/llm"
@@ -71,7 +71,7 @@ func (p *platform) newGateway(h host, model agent.Model, servers *upstream.Upstr
 		return nil, err
 	}
 	edge, err := mcpserver.New(gateway.Approvable(upstream.Catalogue{Upstream: servers}, h.url), mcpserver.Options{
-		Name: "countersign", Title: "Countersign", Version: buildVersion(),
+		Name: "countersign", Title: "Countersign", Version: Version(),
 		Instructions: "Tools over the company's data, as far as you may see it. A change answers pending_confirmation and waits for its human.",
 		Verify:       h.verifier.Verify, Resource: h.url + "/mcp", AuthorizationServers: []string{h.issuer}, Log: p.log,
 	})
@@ -85,81 +85,25 @@ func (p *platform) newGateway(h host, model agent.Model, servers *upstream.Upstr
 	})
 }
 
-// gatewayCommand runs the gateway as a process of its own.
-func gatewayCommand(ctx context.Context, p program, c command) error {
-	conf, err := c.configured(p, needGateway)
+// Gateway runs the chat host and gateway as a process of its own.
+func Gateway(ctx context.Context, o ConfigOptions) error {
+	conf, err := o.load(config.ForGateway)
 	if err != nil {
 		return err
 	}
-	return p.process(ctx, conf, func(pl *platform) error {
+	return o.process(ctx, conf, func(pl *platform) error {
 		listener, err := httpx.Listen(ctx, conf.Listen)
 		if err != nil {
 			return err
 		}
-		verifier, err := auth.NewVerifier(conf.issuers(), &auth.Options{Log: pl.log})
+		verifier, err := auth.NewVerifier(issuersOf(conf), &auth.Options{Log: pl.log})
 		if err != nil {
 			return err
 		}
 		return pl.serveGateway(host{
 			listener: listener, url: strings.TrimSuffix(conf.PublicURL, "/"), issuer: conf.Issuer.URL,
 			clientID: conf.Issuer.ClientID, secret: conf.Issuer.ClientSecret, verifier: verifier,
-			servers: conf.upstreams(), model: llm.Options{Provider: conf.Model.Provider}, system: conf.Model.SystemPrompt, patience: conf.Model.Timeout,
+			servers: upstreamsOf(conf), model: llm.Options{Provider: conf.Model.Provider}, system: conf.Model.SystemPrompt, patience: conf.Model.Timeout,
 		})
 	})
-}
-
-func needGateway(c *config) (problems []string) {
-	if c.PublicURL == "" {
-		problems = append(problems, "line 1: public_url is required for the gateway")
-	}
-	if len(c.Servers) == 0 {
-		problems = append(problems, "line 1: servers names no server to reach")
-	}
-	for name, s := range c.Servers {
-		if s.URL == "" {
-			problems = append(problems, fmt.Sprintf("servers.%s.url is required for the gateway", name))
-		}
-	}
-	return append(problems, needIssuer(c)...)
-}
-
-func needIssuer(c *config) (problems []string) {
-	for _, i := range append([]issuerConfig{c.Issuer}, c.Issuer.Additional...) {
-		if i.URL != "" && i.Audience == "" {
-			problems = append(problems, fmt.Sprintf("issuer %s needs an audience", i.URL))
-		}
-	}
-	return problems
-}
-
-// process runs a configured process until it is told to end.
-func (p program) process(ctx context.Context, conf *config, start func(*platform) error) error {
-	log, err := p.logger(conf.Log.Level, conf.Log.Format)
-	if err != nil {
-		return err
-	}
-	for _, name := range conf.used {
-		log.Info("taken from the environment", "variable", name)
-	}
-	keys, err := conf.keys()
-	if err != nil {
-		return err
-	}
-	life := newLifetime()
-	defer func() {
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
-		defer cancel()
-		if err := life.end(ending); err != nil {
-			log.Error("ending", "error", err)
-		}
-	}()
-	pl, err := newPlatform(ctx, life, log, keys, conf.Audit.Path, conf.Redis.URL)
-	if err != nil {
-		return err
-	}
-	if err := start(pl); err != nil {
-		return err
-	}
-	log.Info("ready")
-	return life.wait(ctx)
 }

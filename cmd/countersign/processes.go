@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+
+	"countersign.dev/internal/app"
+)
+
+// demo starts everything on this machine.
+func demo(ctx context.Context, p program, c command) error {
+	o := app.DemoOptions{LogLevel: p.getenv("LOG_LEVEL"), PostgresBin: p.getenv("COUNTERSIGN_POSTGRES_BIN"), Out: p.out, Err: p.err}
+	err := c.parseNone(p, func(fs *flag.FlagSet) {
+		fs.IntVar(&o.Port, "port", app.DefaultPort, "`port` of the gateway; the servers follow it, the issuer is at port+80; 0: free ports")
+		fs.StringVar(&o.Data, "data", "", "`folder` to keep and reuse; default: a fresh one, gone at the end")
+		fs.StringVar(&o.Postgres, "postgres", "", "administrator's `URL` of a PostgreSQL to use instead of a private one")
+		fs.BoolVar(&o.JSON, "json", false, "print one line of JSON when everything answers")
+	})
+	if err != nil {
+		return err
+	}
+	return app.Demo(ctx, o)
+}
+
+// configured is a command that takes a configuration file and nothing else.
+func configured(start func(context.Context, app.ConfigOptions) error) func(context.Context, program, command) error {
+	return func(ctx context.Context, p program, c command) error {
+		o := p.configOptions()
+		if err := c.parseNone(p, defineConfig(&o)); err != nil {
+			return err
+		}
+		if err := needFile(o); err != nil {
+			return err
+		}
+		return start(ctx, o)
+	}
+}
+
+func (p program) configOptions() app.ConfigOptions {
+	return app.ConfigOptions{Getenv: p.getenv, Out: p.out, Err: p.err}
+}
+
+func defineConfig(o *app.ConfigOptions) func(*flag.FlagSet) {
+	return func(fs *flag.FlagSet) { fs.StringVar(&o.File, "config", "", "configuration `file`") }
+}
+
+func needFile(o app.ConfigOptions) error {
+	if o.File == "" {
+		return usageError{"--config FILE is required"}
+	}
+	return nil
+}
+
+func serve(ctx context.Context, p program, c command) error {
+	o := app.ServeOptions{ConfigOptions: p.configOptions()}
+	names, err := c.parse(p, defineConfig(&o.ConfigOptions))
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return usageError{"name at least one server, such as hr"}
+	}
+	for _, name := range names {
+		if !app.Known(name) {
+			return usageError{fmt.Sprintf("there is no server %q", name)}
+		}
+	}
+	o.Servers = names
+	if err := needFile(o.ConfigOptions); err != nil {
+		return err
+	}
+	return app.Serve(ctx, o)
+}
+
+func seed(ctx context.Context, p program, c command) error {
+	o := app.SeedOptions{ConfigOptions: p.configOptions()}
+	err := c.parseNone(p, func(fs *flag.FlagSet) {
+		defineConfig(&o.ConfigOptions)(fs)
+		fs.Float64Var(&o.Scale, "scale", 0, "fill with a company of this `size` instead; 1: 200,000 employees, 1 M invoices, deals and tickets")
+	})
+	if err != nil {
+		return err
+	}
+	if o.Scale < 0 || o.Scale > app.MaxScale {
+		return usageError{fmt.Sprintf("--scale is between 0 and %d", app.MaxScale)}
+	}
+	if err := needFile(o.ConfigOptions); err != nil {
+		return err
+	}
+	return app.Seed(ctx, o)
+}

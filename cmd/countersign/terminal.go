@@ -1,0 +1,137 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+
+	"countersign.dev/internal/app"
+	"countersign.dev/internal/client"
+)
+
+// defaultGateway is where a demo listens unless another port was asked for.
+var defaultGateway = fmt.Sprintf("http://localhost:%d", app.DefaultPort)
+
+// clientOptions are what every terminal command is given, and their flags.
+func (p program) clientOptions() client.Options {
+	return client.Options{In: p.in, Out: p.out, Err: p.err}
+}
+
+func defineClient(o *client.Options) func(*flag.FlagSet) {
+	return func(fs *flag.FlagSet) {
+		fs.StringVar(&o.URL, "url", defaultGateway, "`address` of the gateway")
+		fs.StringVar(&o.Token, "token", "", "bearer `token`; default: COUNTERSIGN_TOKEN")
+		fs.StringVar(&o.As, "as", "", "sample `person`, on a running demo")
+		fs.BoolVar(&o.JSON, "json", false, "print JSON, one value a line")
+	}
+}
+
+// identified takes the token from --token, --as, or the environment.
+func (p program) identified(o *client.Options) error {
+	if o.As == "" {
+		o.Token = cmp.Or(o.Token, p.getenv("COUNTERSIGN_TOKEN"))
+	}
+	if o.Token == "" && o.As == "" {
+		return usageError{"say who you are: --token TOKEN, COUNTERSIGN_TOKEN, or --as PERSON on a demo"}
+	}
+	return nil
+}
+
+func tools(ctx context.Context, p program, c command) error {
+	o, codes := p.clientOptions(), false
+	err := c.parseNone(p, func(fs *flag.FlagSet) {
+		defineClient(&o)(fs)
+		fs.BoolVar(&codes, "errors", false, "print the error codes instead")
+	})
+	if err != nil {
+		return err
+	}
+	if codes {
+		return app.PrintCodes(p.out, o.JSON)
+	}
+	if err := p.identified(&o); err != nil {
+		return err
+	}
+	return client.Tools(ctx, o)
+}
+
+func call(ctx context.Context, p program, c command) error {
+	o := p.clientOptions()
+	operands, err := c.parse(p, defineClient(&o))
+	if err != nil {
+		return err
+	}
+	if len(operands) < 1 || len(operands) > 2 {
+		return usageError{"name one tool, and its input as one JSON object"}
+	}
+	input := json.RawMessage("{}")
+	if len(operands) == 2 {
+		input = json.RawMessage(operands[1])
+	}
+	if !json.Valid(input) {
+		return usageError{"the input is not valid JSON"}
+	}
+	if err := p.identified(&o); err != nil {
+		return err
+	}
+	return client.Call(ctx, o, operands[0], input)
+}
+
+func chat(ctx context.Context, p program, c command) error {
+	o, once := p.clientOptions(), ""
+	operands, err := c.parse(p, func(fs *flag.FlagSet) {
+		defineClient(&o)(fs)
+		fs.StringVar(&once, "once", "", "ask one `question` and end")
+	})
+	if err != nil {
+		return err
+	}
+	if len(operands) > 0 {
+		return usageError{"ask with --once \"QUESTION\", or start a conversation without operands"}
+	}
+	if err := p.identified(&o); err != nil {
+		return err
+	}
+	return client.Chat(ctx, o, once)
+}
+
+func token(ctx context.Context, p program, c command) error {
+	var address, audience string
+	operands, err := c.parse(p, func(fs *flag.FlagSet) {
+		fs.StringVar(&address, "url", defaultGateway, "`address` of the demo's gateway")
+		fs.StringVar(&audience, "audience", "gateway", "the `server` that the token is for: gateway, hr …")
+	})
+	if err != nil {
+		return err
+	}
+	if len(operands) != 1 {
+		return usageError{"name one person, such as alice.chen"}
+	}
+	t, err := client.Token(ctx, address, operands[0], audience)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(p.out, t)
+	return nil
+}
+
+func verifyAudit(_ context.Context, p program, c command) error {
+	operands, err := c.parse(p, func(*flag.FlagSet) {})
+	if err != nil {
+		return err
+	}
+	if len(operands) != 2 || operands[0] != "verify" {
+		return usageError{"say: audit verify FILE"}
+	}
+	return app.VerifyAudit(p.out, operands[1])
+}
+
+func version(_ context.Context, p program, c command) error {
+	if err := c.parseNone(p, func(*flag.FlagSet) {}); err != nil {
+		return err
+	}
+	fmt.Fprintln(p.out, "countersign "+app.Version())
+	return nil
+}

@@ -1,0 +1,87 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/config"
+	"countersign.dev/internal/fault"
+)
+
+// needAdmin asks for the owner's login of every database that is configured.
+func needAdmin(c *config.Config) (problems []string) {
+	if len(c.Databases) == 0 {
+		problems = append(problems, "line 1: databases names none")
+	}
+	for name, db := range c.Databases {
+		d, known := domainNamed(name)
+		if !known {
+			problems = append(problems, fmt.Sprintf("databases.%s: there is no such server", name))
+		}
+		if d.store.owner && db.AdminURL == "" {
+			problems = append(problems, fmt.Sprintf("databases.%s.admin_url is required for this command", name))
+		}
+	}
+	return problems
+}
+
+// eachDatabase runs a step for each configured database and tells the outcome
+// in one table.
+func eachDatabase(out io.Writer, c *config.Config, step func(domain, config.Database) (string, error)) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	defer w.Flush()
+	failed := false
+	for _, d := range domains() {
+		db, configured := c.Databases[d.name]
+		if !configured {
+			continue
+		}
+		said, err := step(d, db)
+		if err != nil {
+			failed, said = true, "failed: "+fault.Sentence(err)
+		}
+		fmt.Fprintf(w, "%s\t%s\n", d.name, said)
+	}
+	if failed {
+		return fmt.Errorf("not everything succeeded")
+	}
+	return nil
+}
+
+// Migrate creates or updates the schemas of the configured stores.
+func Migrate(ctx context.Context, o ConfigOptions) error {
+	conf, err := o.load(needAdmin)
+	if err != nil {
+		return err
+	}
+	return eachDatabase(o.Out, conf, func(d domain, db config.Database) (string, error) {
+		return d.store.migrate(ctx, db)
+	})
+}
+
+// MaxScale keeps a slip of the finger from filling a disk.
+const MaxScale = 20
+
+// SeedOptions say how large a company fills the stores.
+type SeedOptions struct {
+	ConfigOptions
+	Scale float64 // 0: the sample company; at most MaxScale
+}
+
+// Seed fills empty stores with the sample company, or with one grown to a size.
+func Seed(ctx context.Context, o SeedOptions) error {
+	conf, err := o.load(needAdmin)
+	if err != nil {
+		return err
+	}
+	sample, said := company.At(today()), "holds the sample company"
+	if o.Scale > 0 {
+		sample, said = company.Grown(o.Scale, today()), fmt.Sprintf("holds a company of scale %v", o.Scale)
+	}
+	return eachDatabase(o.Out, conf, func(d domain, db config.Database) (string, error) {
+		return said + ", unless it held one before", d.store.seed(ctx, db, sample)
+	})
+}

@@ -1,0 +1,45 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/gateway"
+)
+
+// PrintCodes prints every error code: the shared ones and each domain's.
+func PrintCodes(out io.Writer, asJSON bool) error {
+	all := append(fault.Shared(), gateway.Codes()...)
+	for _, d := range domains() {
+		all = append(all, d.codes...)
+	}
+	if asJSON {
+		return json.NewEncoder(out).Encode(all)
+	}
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "CODE\tKIND\tHTTP\tMEANING")
+	for _, code := range all {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", code.Name, code.Kind, code.Status, code.Meaning)
+	}
+	return w.Flush()
+}
+
+// VerifyAudit proves an audit log whole, or fails with its first broken line.
+func VerifyAudit(out io.Writer, file string) error {
+	report, err := audit.Verify(file)
+	if err != nil {
+		return err
+	}
+	for _, remark := range report.Remarks {
+		fmt.Fprintf(out, "line %d: %s\n", remark.Line, remark.Text)
+	}
+	if b := report.Broken; b != nil {
+		return fmt.Errorf("%s is broken at %s; %d events before it hold", file, b, report.Events)
+	}
+	fmt.Fprintf(out, "%s is whole: %d events, none altered, none missing\n", file, report.Events)
+	return nil
+}

@@ -1,0 +1,62 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/config"
+	"countersign.dev/internal/httpx"
+)
+
+// ServeOptions name the domain servers that a process of their own serves.
+type ServeOptions struct {
+	ConfigOptions
+	Servers []string
+}
+
+// Serve runs domain servers as a process of their own.
+func Serve(ctx context.Context, o ServeOptions) error {
+	chosen := make([]domain, len(o.Servers))
+	for i, name := range o.Servers {
+		d, known := domainNamed(name)
+		if !known {
+			return fmt.Errorf("there is no server %q", name)
+		}
+		chosen[i] = d
+	}
+	conf, err := o.load(config.ForServers(o.Servers))
+	if err != nil {
+		return err
+	}
+	return o.process(ctx, conf, func(pl *platform) error {
+		for _, d := range chosen {
+			if err := pl.serveConfigured(ctx, d, conf); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// serveConfigured serves one domain as the configuration says.
+func (p *platform) serveConfigured(ctx context.Context, d domain, conf *config.Config) error {
+	s := serverOf(conf, d)
+	listener, err := httpx.Listen(ctx, s.Listen)
+	if err != nil {
+		return err
+	}
+	issuers := issuersOf(conf)
+	for i := range issuers { // clients that connect directly name this server as their audience
+		issuers[i].Audiences = []string{d.name}
+	}
+	verifier, err := auth.NewVerifier(issuers, &auth.Options{
+		Internal: &auth.Internal{Audience: d.name, GatewayURL: conf.Gateway.URL}, Log: p.log,
+	})
+	if err != nil {
+		return err
+	}
+	url := cmp.Or(s.PublicURL, cmp.Or(s.URL, "http://"+listener.Addr().String()))
+	return p.serveDomain(ctx, d, conf.Databases[d.name], place{listener: listener, url: url, verify: verifier.Verify, issuers: issuerURLs(conf)})
+}

@@ -1,0 +1,259 @@
+// Package oracle knows from the sample company alone what each person may be
+// shown. It owns no rule of the product and shares no code with what it judges;
+// tests that ask at random hold every answer against it. Start with Judge.
+package oracle
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/testkit"
+)
+
+// Oracle knows from the fixture alone what each person may be shown, by any
+// server and anywhere in its answers. It shares no code with what it judges.
+type Oracle struct {
+	people   map[string]company.Employee // by id
+	byEmail  map[string]company.Employee
+	rows     map[string]func(Asker) bool // by the row's id: who may see it
+	secrets  map[string]secret           // by the text itself
+	comments map[string]company.Review   // by the comment
+	pay      map[int64]company.Employee  // by salary; but for the one that two people earn
+}
+
+// secret is a text that not everyone who sees the row may see. Which rule
+// holds depends on whose answer it stands in; elsewhere any of them is enough.
+type secret struct {
+	what string
+	seen map[string]func(Asker) bool // by server
+}
+
+// New reads what the company has.
+func New(c *company.Company) *Oracle {
+	o := &Oracle{
+		people: map[string]company.Employee{}, byEmail: map[string]company.Employee{}, rows: map[string]func(Asker) bool{},
+		secrets: map[string]secret{}, comments: map[string]company.Review{}, pay: map[int64]company.Employee{},
+	}
+	for _, e := range c.Employees {
+		o.people[e.ID], o.byEmail[e.Email] = e, e
+	}
+	o.knowPeople(c)
+	o.knowMoney(c)
+	o.knowSales(c)
+	o.knowSupport(c)
+	return o
+}
+
+func (o *Oracle) knowPeople(c *company.Company) {
+	for _, e := range c.Employees {
+		o.rows[e.ID] = func(a Asker) bool { return o.sees(a, e) }
+		o.secrets[e.SSN] = secret{"the SSN of " + e.Name(), map[string]func(Asker) bool{"hr": func(a Asker) bool { return o.seesPay(a, e) }}}
+		o.secrets[e.Phone] = secret{"the phone of " + e.Name(), map[string]func(Asker) bool{"hr": func(a Asker) bool { return o.seesPhone(a, e) }}}
+		o.pay[e.Salary] = e
+	}
+	delete(o.pay, 145_000) // two people earn it
+	for _, r := range c.Reviews {
+		o.rows[r.ID] = func(a Asker) bool { return o.judges(a, o.people[r.EmployeeID]) }
+		o.comments[r.Comments] = r
+	}
+}
+
+func (o *Oracle) knowMoney(c *company.Company) {
+	books := func(a Asker) bool { return a.Has(access.FinanceRead, access.FinanceWrite, access.Executive) }
+	f := c.Finance()
+	for i := range f.Invoices {
+		o.rows[i.ID] = books
+	}
+	for _, b := range f.Budgets {
+		o.rows[b.ID] = books
+	}
+	for _, r := range f.Reports {
+		o.rows[r.ID] = books
+	}
+}
+
+func (o *Oracle) knowSales(c *company.Company) {
+	s := c.Sales()
+	for x := range s.Customers {
+		own := func(a Asker) bool { return a.Has(access.SalesRead) && a.Email == x.Owner }
+		o.rows[x.ID] = func(a Asker) bool { return territory(a, x.Owner, x.OwnerChain) }
+		contact := func(a Asker) bool { return own(a) || a.Has(access.SalesWrite, access.Executive) }
+		caller := func(a Asker) bool { return a.Has(access.SupportWrite, access.Executive) }
+		o.secrets[x.Email] = secret{"the address of " + x.Contact, map[string]func(Asker) bool{"sales": contact, "support": caller}}
+		o.secrets[x.Phone] = secret{"the phone of " + x.Contact, map[string]func(Asker) bool{"sales": contact}}
+	}
+	for d := range s.Deals {
+		o.rows[d.ID] = func(a Asker) bool { return territory(a, d.Owner, d.OwnerChain) }
+	}
+}
+
+func (o *Oracle) knowSupport(c *company.Company) {
+	staff := func(a Asker) bool { return a.Has(access.SupportRead, access.SupportWrite, access.Executive) }
+	s := c.Support()
+	for t := range s.Tickets {
+		o.rows[t.ID] = staff
+	}
+	for x := range s.Articles {
+		o.rows[x.ID] = func(a Asker) bool { return staff(a) && (x.Status == "published" || a.Has(access.SupportWrite)) }
+	}
+}
+
+// territory is who sees a customer or a deal.
+func territory(a Asker, owner string, chain []string) bool {
+	return a.Has(access.SalesWrite, access.Executive) || a.Has(access.SalesRead) && (a.Email == owner || slices.Contains(chain, a.Email))
+}
+
+// under reports whether e stands below the asker, by walking up.
+func (o *Oracle) under(a Asker, e company.Employee) bool {
+	me := o.byEmail[a.Email]
+	for ; e.ManagerID != ""; e = o.people[e.ManagerID] {
+		if e.ManagerID == me.ID {
+			return a.Has(access.Manager)
+		}
+	}
+	return false
+}
+
+func (o *Oracle) sees(a Asker, e company.Employee) bool {
+	switch {
+	case e.Gone():
+		return false
+	case a.Has(access.HRRead, access.HRWrite, access.Executive), o.under(a, e):
+		return true
+	}
+	return e.Email == a.Email && a.Has(access.Employee, access.Manager)
+}
+
+func (o *Oracle) seesPay(a Asker, e company.Employee) bool {
+	return !e.Gone() && (e.Email == a.Email || a.Has(access.HRWrite, access.FinanceRead, access.Executive))
+}
+
+func (o *Oracle) seesPhone(a Asker, e company.Employee) bool {
+	return !e.Gone() && (e.Email == a.Email || a.Has(access.HRRead, access.HRWrite, access.Executive) || o.under(a, e))
+}
+
+// judges is who sees somebody's reviews.
+func (o *Oracle) judges(a Asker, e company.Employee) bool {
+	return !e.Gone() && (a.Has(access.HRWrite, access.Executive) || o.under(a, e))
+}
+
+var (
+	rowField   = regexp.MustCompile(`"(employee_id|employeeId|review_id|_id|deal_id|dealId|customerId|invoice_id|invoiceId|report_id|budget_id|budgetId|ticket_id|ticketId|article_id)":"([^"]*)"`)
+	secretText = regexp.MustCompile(`\b9\d\d-\d\d-\d{4}\b|\b\d{3}-555-\d{4}\b|[\w.]+@[\w.]+\.example\b`)
+	noAmounts  = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{24}\b|\d{4}-\d\d-\d\d[T ][\d:.]+|(localhost|127\.0\.0\.1):\d+`)
+	amount     = regexp.MustCompile(`\b\d{1,3}(,\d{3})+\b|\b\d{5,}\b`)
+	payField   = regexp.MustCompile(`"\w*[sS]alary":\d+`)
+	asked      = regexp.MustCompile(`"args":\{[^{}]*\}`)
+)
+
+// Judge says what an answer shows that its reader may not see. server is the
+// one that answered; empty for a conversation, which any may have had part in.
+func (o *Oracle) Judge(a Asker, server, text string) error {
+	text = asked.ReplaceAllString(text, "") // what they asked themselves
+	for _, m := range rowField.FindAllStringSubmatch(text, -1) {
+		if err := o.judgeRow(a, server, m[1], m[2]); err != nil {
+			return err
+		}
+	}
+	for _, found := range secretText.FindAllString(text, -1) {
+		if s, known := o.secrets[found]; known && !s.shownTo(a, server) {
+			return fmt.Errorf("shows %s", s.what)
+		}
+	}
+	for comment, r := range o.comments {
+		if strings.Contains(text, comment) && !o.judges(a, o.people[r.EmployeeID]) {
+			return fmt.Errorf("shows what was said in confidence about %s", o.people[r.EmployeeID].Name())
+		}
+	}
+	for _, e := range o.payIn(payTexts(a, server, text)) {
+		if !o.seesPay(a, e) {
+			return fmt.Errorf("shows the salary of %s, %d", e.Name(), e.Salary)
+		}
+	}
+	return nil
+}
+
+// payTexts is where pay can stand in an answer. Prices, budgets and their sums
+// are amounts like it: to people who are shown those, only a field that says
+// what it is gives pay away.
+func payTexts(a Asker, server, text string) string {
+	trades := a.Has(access.FinanceRead, access.FinanceWrite, access.SalesRead, access.SalesWrite, access.Executive)
+	if server == "hr" || server == "" && !trades {
+		return text
+	}
+	return strings.Join(payField.FindAllString(text, -1), " ")
+}
+
+func (o *Oracle) judgeRow(a Asker, server, field, id string) error {
+	visible, known := o.rows[id]
+	if !known {
+		return fmt.Errorf("shows a row that nobody made: %s %s", field, id)
+	}
+	claimed := field == "employee_id" && server != "hr" && a.Has(access.FinanceRead, access.Executive) // on expense reports
+	if !visible(a) && !claimed {
+		return fmt.Errorf("shows a row that is none of theirs: %s %s", field, id)
+	}
+	return nil
+}
+
+func (s secret) shownTo(a Asker, server string) bool {
+	if rule, ok := s.seen[server]; ok {
+		return rule(a)
+	}
+	return server == "" && slices.ContainsFunc(slices.Collect(maps.Values(s.seen)), func(rule func(Asker) bool) bool { return rule(a) })
+}
+
+// payIn finds salaries in a text.
+func (o *Oracle) payIn(text string) (whose []company.Employee) {
+	for _, found := range amount.FindAllString(noAmounts.ReplaceAllString(text, " "), -1) {
+		n, err := strconv.ParseInt(strings.ReplaceAll(found, ",", ""), 10, 64)
+		if e, known := o.pay[n]; err == nil && known {
+			whose = append(whose, e)
+		}
+	}
+	return whose
+}
+
+// Record says what stands in an audit or a log, whose readers may see none of it.
+func (o *Oracle) Record(text string) error {
+	for _, found := range secretText.FindAllString(text, -1) {
+		if s, known := o.secrets[found]; known {
+			return fmt.Errorf("holds %s", s.what)
+		}
+	}
+	for comment, r := range o.comments {
+		if strings.Contains(text, comment) {
+			return fmt.Errorf("holds what was said about %s", o.people[r.EmployeeID].Name())
+		}
+	}
+	for _, e := range o.payIn(text) {
+		return fmt.Errorf("holds the salary of %s, %d", e.Name(), e.Salary)
+	}
+	return nil
+}
+
+// Asker is a person with an address and roles, of the company or made up.
+type Asker struct {
+	Email string
+	Roles []string
+}
+
+// Principal is the asker as a verified caller.
+func (a Asker) Principal() *access.Principal {
+	return access.NewPrincipal(access.Claims{
+		Issuer: testkit.Issuer, Subject: "sub-" + a.Email, Username: a.Email, Email: a.Email, EmailVerified: true,
+		Roles: a.Roles, Expires: time.Now().Add(time.Hour),
+	})
+}
+
+// Has reports whether the asker has one of the roles.
+func (a Asker) Has(roles ...access.Role) bool {
+	return slices.ContainsFunc(roles, func(r access.Role) bool { return slices.Contains(a.Roles, string(r)) })
+}
