@@ -56,6 +56,7 @@ type ClosedTool struct {
 	Name     string
 	Sentence string // the first sentence of its description
 	Roles    []string
+	Info     result.ToolInfo // the whole declaration; no part of a prompt
 }
 
 // Warning says that a server could not be used.

@@ -85,6 +85,21 @@ func TestToolIsDescribedInFull(t *testing.T) {
 	}
 }
 
+// TestFieldMetadataIsForTheCatalogue: models never see synonyms and units, so
+// that people's tokens get none; the gateway's catalogue token gets them.
+func TestFieldMetadataIsForTheCatalogue(t *testing.T) {
+	h := open(t)
+	for who, want := range map[string]bool{"alice": false, "catalogue": true} {
+		got := h.send(t, "POST", "/mcp", who, modernBody("tools/list", ""), modernHeaders("tools/list", "")...)
+		if has := strings.Contains(got.body, `"countersign/fields":{"synonyms":["note"]}`); has != want {
+			t.Errorf("%s: got %s", who, got.body)
+		}
+		if rest := h.send(t, "GET", "/tools", who, ""); strings.Contains(rest.body, "synonyms") {
+			t.Errorf("%s: the REST list has metadata: %s", who, rest.body)
+		}
+	}
+}
+
 func asMap(t testing.TB, b []byte) map[string]any {
 	t.Helper()
 	var m map[string]any

@@ -30,6 +30,7 @@ const (
 	metaKind      = "countersign/kind"
 	metaRoles     = "countersign/roles"
 	metaUntrusted = "countersign/untrusted"
+	metaFields    = "countersign/fields" // only to a gateway that fetches the catalogue
 )
 
 // answer is the one receiving middleware: it answers what concerns tools from
@@ -91,7 +92,11 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 	}
 	list := &mcp.ListToolsResult{Tools: make([]*mcp.Tool, 0, len(infos)), Cacheable: cacheable()}
 	for _, info := range infos {
-		list.Tools = append(list.Tools, describe(info))
+		tool := describe(info)
+		if info.Fields != nil && who.Purpose() == access.PurposeCatalogue {
+			tool.Meta[metaFields] = info.Fields
+		}
+		list.Tools = append(list.Tools, tool)
 	}
 	return list, nil
 }

@@ -29,7 +29,7 @@ func (s *Server) listREST(w http.ResponseWriter, r *http.Request) error {
 	}
 	shown := make([]result.ToolInfo, 0, len(infos))
 	for _, info := range infos {
-		info.Roles, info.Untrusted = nil, nil // _meta over MCP; no part of this contract
+		info.Roles, info.Untrusted, info.Fields = nil, nil, nil // _meta over MCP; no part of this contract
 		shown = append(shown, info)
 	}
 	return httpx.JSON(w, http.StatusOK, map[string]any{"tools": shown})

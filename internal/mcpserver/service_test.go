@@ -79,6 +79,7 @@ func (d deed) info(name string) result.ToolInfo {
 		OutputSchema: json.RawMessage(`{"type":"object","required":["status"]}`),
 		Annotations:  result.Annotations{ReadOnly: d.kind != result.Write, Destructive: d.kind == result.Write, Idempotent: true},
 		Untrusted:    []string{"note"},
+		Fields:       &result.Fields{Synonyms: []string{"note"}},
 	}
 	for _, r := range d.roles {
 		info.Roles = append(info.Roles, string(r))

@@ -95,4 +95,5 @@ type ToolInfo struct {
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"` // of the envelope (or the dialect's answer)
 	Annotations  Annotations     `json:"annotations"`
 	Untrusted    []string        `json:"untrusted,omitempty"` // names of result fields whose text nobody vouches for
+	Fields       *Fields         `json:"fields,omitempty"`    // for the planner, the page and the documentation; never for a model
 }

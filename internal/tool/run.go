@@ -113,6 +113,9 @@ func mount(t Tool, o Options, plans *planner) (*mounted, error) {
 		Name: t.spec.Name, Title: t.spec.Title, Description: t.spec.Description, Kind: t.kind,
 		Roles: roleNames(t.spec.Allow), Annotations: annotations(t.kind), Untrusted: t.spec.Untrusted,
 	}
+	if m.info.Fields, err = metadata(t); err != nil {
+		return nil, err
+	}
 	if m.info.InputSchema, err = json.Marshal(input); err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ type Spec struct {
 	Allow       []access.Role // who may call it; never empty
 	Noun        string        // lists: what the rows are, "employees"
 	Narrow      string        // lists: which filters make the list shorter, "department or name"
+	Synonyms    []string      // other words for what it does or is about; never shown to a model
 	Untrusted   []string      // result fields whose text nobody vouches for
 	Timeout     time.Duration // default 5 s, writes 10 s
 }

@@ -45,7 +45,7 @@ func (u *Upstream) Tools(ctx context.Context) agent.Toolset {
 		case mayCall(who, r.tool):
 			set.Open = append(set.Open, agent.Tool{ToolInfo: r.tool, Server: r.peer.Name})
 		default:
-			set.Closed = append(set.Closed, agent.ClosedTool{Name: name, Sentence: firstSentence(r.tool.Description), Roles: r.tool.Roles})
+			set.Closed = append(set.Closed, agent.ClosedTool{Name: name, Sentence: firstSentence(r.tool.Description), Roles: r.tool.Roles, Info: r.tool})
 		}
 	}
 	return set

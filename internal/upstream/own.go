@@ -24,6 +24,7 @@ const (
 	metaKind      = "countersign/kind"
 	metaRoles     = "countersign/roles"
 	metaUntrusted = "countersign/untrusted"
+	metaFields    = "countersign/fields"
 )
 
 // own is one of our servers, over MCP of either era.
@@ -191,6 +192,11 @@ func infoOf(t *mcp.Tool) (result.ToolInfo, error) {
 		}
 	}
 	var err error
+	if fields, told := t.Meta[metaFields]; told {
+		if info.Fields, err = fieldsOf(fields); err != nil {
+			return info, err
+		}
+	}
 	if info.InputSchema, err = json.Marshal(t.InputSchema); err != nil {
 		return info, err
 	}
@@ -198,6 +204,16 @@ func infoOf(t *mcp.Tool) (result.ToolInfo, error) {
 		info.OutputSchema, err = json.Marshal(t.OutputSchema)
 	}
 	return info, err
+}
+
+// fieldsOf reads a tool's metadata, which the SDK hands over as plain values.
+func fieldsOf(plain any) (*result.Fields, error) {
+	raw, err := json.Marshal(plain)
+	if err != nil {
+		return nil, err
+	}
+	fields := &result.Fields{}
+	return fields, json.Unmarshal(raw, fields)
 }
 
 func texts(v any) []string {

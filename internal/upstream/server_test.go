@@ -69,7 +69,7 @@ func (f *fakeServer) handler(e era) http.Handler {
 	for name, run := range f.tools {
 		server.AddTool(&mcp.Tool{
 			Name: name, Description: "Does " + name + ". More words.", InputSchema: map[string]any{"type": "object"},
-			Meta: mcp.Meta{"countersign/kind": "read", "countersign/roles": []string{"employee"}},
+			Meta: mcp.Meta{"countersign/kind": "read", "countersign/roles": []string{"employee"}, "countersign/fields": map[string]any{"synonyms": []string{"deed"}}},
 		}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			text := run(ctx, req.Params.Arguments)
 			return &mcp.CallToolResult{StructuredContent: json.RawMessage(text), Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil

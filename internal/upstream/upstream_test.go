@@ -111,6 +111,8 @@ func TestServerDownIsAWarningAndOthersServe(t *testing.T) {
 	set := u.Tools(ctx)
 	if len(set.Open) != 1 || set.Open[0].Name != "get_thing" || set.Open[0].Server != "hr" {
 		t.Errorf("open: got %+v, want hr's tool alone", set.Open)
+	} else if f := set.Open[0].Fields; f == nil || !slices.Equal(f.Synonyms, []string{"deed"}) {
+		t.Errorf("its metadata: got %+v", f)
 	}
 	if len(set.Down) != 1 || set.Down[0].Server != "finance" || set.Down[0].Code != "SERVICE_UNAVAILABLE" {
 		t.Errorf("down: got %+v, want finance", set.Down)

@@ -18,14 +18,14 @@ func (s *Server) approval() []tool.Tool {
 		Name: "approve_budget", Title: "Approve a budget",
 		Description: "Approve, sign off or release a department's submitted budget for a fiscal year. Changes nothing until the asker approves the confirmation. " +
 			"Without amount it approves the amount that was submitted; without fiscal_year the current one. Refused for whoever submitted it.",
-		Allow: writers,
+		Allow: writers, Synonyms: []string{"sign off", "release"},
 	}, tool.Steps[approveBudget, approvalCard, approvalFacts, budgetApproved]{Preview: s.previewApproval, Apply: s.approveBudget})}
 }
 
 type approveBudget struct {
 	Department string   `json:"department" jsonschema_description:"Department name or code" suggest:"Give the department's name or code, for example Marketing or MKT."`
-	Amount     *float64 `json:"amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Approved budget amount in USD (default: the amount that was submitted)"`
-	FiscalYear int      `json:"fiscal_year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Fiscal year (default: current year)"`
+	Amount     *float64 `json:"amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Approved budget amount in USD (default: the amount that was submitted)" field:"unit=USD,amount"`
+	FiscalYear int      `json:"fiscal_year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Fiscal year (default: current year)" field:"show=year"`
 	Notes      string   `json:"notes,omitempty" jsonschema:"maxLength=1000" jsonschema_description:"Kept with the approval"`
 }
 

@@ -13,24 +13,24 @@ import (
 type Budget struct {
 	BudgetID        string     `json:"budget_id" jsonschema:"format=uuid"`
 	Department      string     `json:"department"`
-	FiscalYear      int        `json:"fiscal_year"`
+	FiscalYear      int        `json:"fiscal_year" field:"show=year"`
 	Quarter         string     `json:"quarter,omitempty" jsonschema:"enum=Q1,enum=Q2,enum=Q3,enum=Q4" jsonschema_description:"Only when one quarter was asked for: all amounts of this row are that quarter's"`
-	AllocatedAmount float64    `json:"allocated_amount" jsonschema:"minimum=0" jsonschema_description:"Budget in USD"`
-	SpentAmount     float64    `json:"spent_amount" jsonschema:"minimum=0" jsonschema_description:"Actual spend so far in USD"`
-	RemainingAmount float64    `json:"remaining_amount" jsonschema_description:"Negative when overspent"`
-	UtilizationPct  float64    `json:"utilization_pct" jsonschema_description:"Spent, in per cent of the budget"`
+	AllocatedAmount float64    `json:"allocated_amount" jsonschema:"minimum=0" jsonschema_description:"Budget in USD" field:"label=Budget,unit=USD,amount,aka=budget|planned"`
+	SpentAmount     float64    `json:"spent_amount" jsonschema:"minimum=0" jsonschema_description:"Actual spend so far in USD" field:"label=Spent,unit=USD,aka=spend|actual|used|cost"`
+	RemainingAmount float64    `json:"remaining_amount" jsonschema_description:"Negative when overspent" field:"label=Remaining,unit=USD,aka=left"`
+	UtilizationPct  float64    `json:"utilization_pct" jsonschema_description:"Spent, in per cent of the budget" field:"label=Used,unit=percent,aka=utilisation"`
 	Status          string     `json:"status" jsonschema:"enum=draft,enum=approved,enum=active,enum=closed" jsonschema_description:"A draft with submitted_by waits for approval"`
 	SubmittedBy     *string    `json:"submitted_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`
 	ApprovedBy      *string    `json:"approved_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`
-	ApprovedAt      *time.Time `json:"approved_at" jsonschema:"oneof_type=string;null"`
+	ApprovedAt      *time.Time `json:"approved_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
 	Quarters        []Quarter  `json:"quarters" jsonschema_description:"The quarters add up to the year"`
 }
 
 // Quarter is a quarter's part of a budget.
 type Quarter struct {
 	Quarter         string  `json:"quarter" jsonschema:"enum=Q1,enum=Q2,enum=Q3,enum=Q4"`
-	AllocatedAmount float64 `json:"allocated_amount"`
-	SpentAmount     float64 `json:"spent_amount"`
+	AllocatedAmount float64 `json:"allocated_amount" field:"label=Budget,unit=USD,amount"`
+	SpentAmount     float64 `json:"spent_amount" field:"label=Spent,unit=USD"`
 }
 
 // budgetKey is where a budget stands in lists.
@@ -84,7 +84,7 @@ func (s *Server) budgets() []tool.Tool {
 			Name: "get_budget", Title: "Get a department's budget",
 			Description: "Show one department's budget for a fiscal year: allocated and spent amount (actual spend), what remains, utilization, status, who submitted and approved it, and the four quarters (Q1 to Q4). " +
 				"Needs the department; without year the current fiscal year. For several departments or the whole company use list_budgets.",
-			Allow: readers,
+			Allow: readers, Synonyms: []string{"spending", "spend", "cost"},
 		}, s.getBudget),
 		tool.List(tool.Spec{
 			Name: "list_budgets", Title: "List budgets",
@@ -92,14 +92,14 @@ func (s *Server) budgets() []tool.Tool {
 				"Use it for the whole company (our budget, budget vs actual): give fiscal_year and no department, and add up the rows; all departments of a year fit on one page. " +
 				"With quarter (Q1, Q2, Q3, Q4) every amount of every row is that quarter's, so that adding up allocated_amount and spent_amount gives the company's quarter. " +
 				"With status draft it finds budgets that wait for approval.",
-			Allow: readers, Noun: "budgets", Narrow: "department, fiscal year or status",
+			Allow: readers, Synonyms: []string{"spending", "spend", "cost"}, Noun: "budgets", Narrow: "department, fiscal year or status",
 		}, s.listBudgets),
 	}
 }
 
 type getBudget struct {
 	Department string `json:"department" jsonschema_description:"Department name" suggest:"Give the department's name or code, for example Marketing or MKT."`
-	Year       int    `json:"year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Fiscal year (default: current year)"`
+	Year       int    `json:"year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Fiscal year (default: current year)" field:"show=year"`
 }
 
 const selectBudget = `
@@ -143,9 +143,9 @@ func noBudget(department string, year int) error {
 
 type listBudgets struct {
 	Department string `json:"department,omitempty" jsonschema_description:"Only this department, by name or code (default: the whole company)"`
-	FiscalYear int    `json:"fiscal_year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Only this fiscal year (default: every year)"`
+	FiscalYear int    `json:"fiscal_year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Only this fiscal year (default: every year)" field:"show=year"`
 	Quarter    string `json:"quarter,omitempty" jsonschema:"enum=Q1,enum=Q2,enum=Q3,enum=Q4" jsonschema_description:"Amounts of this quarter instead of the whole year. Without fiscal_year: of the current one"`
-	Status     string `json:"status,omitempty" jsonschema:"enum=draft,enum=approved,enum=active,enum=closed" jsonschema_description:"Only budgets in this status; drafts with submitted_by wait for approval"`
+	Status     string `json:"status,omitempty" jsonschema:"enum=draft,enum=approved,enum=active,enum=closed" jsonschema_description:"Only budgets in this status; drafts with submitted_by wait for approval" field:"aka.draft=waiting for approval|awaiting approval|unapproved|submitted"`
 }
 
 const pageOfBudgets = selectBudget + `

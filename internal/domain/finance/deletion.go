@@ -15,7 +15,7 @@ func (s *Server) deletion() []tool.Tool {
 		Name: "delete_invoice", Title: "Delete an invoice",
 		Description: "Delete, remove or cancel a vendor's invoice by its invoice_id. Changes nothing until the asker approves the confirmation. " +
 			"Refused for invoices that are approved or paid. When only the invoice number is known, find the invoice_id with list_invoices.",
-		Allow: writers,
+		Allow: writers, Synonyms: []string{"remove", "cancel", "bill"},
 	}, tool.Steps[deleteInvoice, deletionCard, deletionFacts, invoiceDeleted]{Preview: s.previewDeletion, Apply: s.deleteInvoice})}
 }
 

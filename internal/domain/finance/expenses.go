@@ -14,12 +14,12 @@ type ExpenseReport struct {
 	ReportID     string        `json:"report_id" jsonschema:"format=uuid"`
 	ReportNumber string        `json:"report_number"`
 	EmployeeID   string        `json:"employee_id" jsonschema:"format=uuid"`
-	EmployeeName string        `json:"employee_name"`
+	EmployeeName string        `json:"employee_name" field:"label=Name"`
 	Month        string        `json:"month"`
 	Title        string        `json:"title"`
 	Status       string        `json:"status" jsonschema:"enum=draft,enum=submitted,enum=under_review,enum=approved,enum=rejected,enum=reimbursed"`
-	TotalAmount  float64       `json:"total_amount" jsonschema_description:"The sum of the items in USD" db:"-"`
-	SubmittedAt  *time.Time    `json:"submitted_at" jsonschema:"oneof_type=string;null"`
+	TotalAmount  float64       `json:"total_amount" jsonschema_description:"The sum of the items in USD" db:"-" field:"label=Total,unit=USD,amount,aka=cost|spent"`
+	SubmittedAt  *time.Time    `json:"submitted_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
 	ApprovedBy   *string       `json:"approved_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`
 	Items        []ExpenseItem `json:"items" db:"-"`
 }
@@ -30,7 +30,7 @@ type ExpenseItem struct {
 	Category    string  `json:"category" jsonschema:"enum=travel,enum=meals,enum=supplies,enum=software,enum=other"`
 	Description string  `json:"description"`
 	Vendor      string  `json:"vendor"`
-	Amount      float64 `json:"amount" db:"-"`
+	Amount      float64 `json:"amount" db:"-" field:"unit=USD,amount"`
 }
 
 // itemRow is an item as the query returns one.
@@ -44,7 +44,7 @@ func (s *Server) expenses() []tool.Tool {
 		Name: "get_expense_report", Title: "Get an expense report",
 		Description: "Show one expense report (expense claim, travel costs, receipts, reimbursement): whose, for which month, status, total and every item. " +
 			"Find it by report_number (like EXP-2026-001), or by employee_id and month.",
-		Allow: readers, Untrusted: []string{"title", "description", "vendor"},
+		Allow: readers, Synonyms: []string{"expense claim", "receipt", "reimbursement", "travel cost"}, Untrusted: []string{"title", "description", "vendor"},
 	}, s.getExpenseReport)}
 }
 

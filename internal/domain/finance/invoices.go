@@ -15,20 +15,20 @@ import (
 type Invoice struct {
 	InvoiceID     string     `json:"invoice_id" jsonschema:"format=uuid"`
 	InvoiceNumber string     `json:"invoice_number"`
-	VendorName    string     `json:"vendor_name"`
+	VendorName    string     `json:"vendor_name" field:"label=Vendor,aka=supplier"`
 	VendorID      string     `json:"vendor_id"`
-	Amount        float64    `json:"amount" jsonschema:"minimum=0" db:"-"`
-	Currency      string     `json:"currency" jsonschema:"default=USD"`
+	Amount        float64    `json:"amount" jsonschema:"minimum=0" db:"-" field:"unit=USD,amount,aka=cost|price|value"`
+	Currency      string     `json:"currency" jsonschema:"default=USD" field:"show=detail"`
 	Description   string     `json:"description"`
 	Department    string     `json:"department"`
 	Status        string     `json:"status" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=overdue" jsonschema_description:"As it is stored; whether it is past due stands in overdue"`
-	Overdue       bool       `json:"overdue" jsonschema_description:"Pending or approved, and due before today (UTC)"`
+	Overdue       bool       `json:"overdue" jsonschema_description:"Pending or approved, and due before today (UTC)" field:"aka=past due|late"`
 	InvoiceDate   string     `json:"invoice_date" jsonschema:"format=date"`
 	DueDate       string     `json:"due_date" jsonschema:"format=date"`
 	SubmittedBy   string     `json:"submitted_by" jsonschema:"format=email"`
-	SubmittedAt   time.Time  `json:"submitted_at"`
+	SubmittedAt   time.Time  `json:"submitted_at" field:"show=detail"`
 	ApprovedBy    *string    `json:"approved_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`
-	ApprovedAt    *time.Time `json:"approved_at" jsonschema:"oneof_type=string;null"`
+	ApprovedAt    *time.Time `json:"approved_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
 }
 
 // invoiceKey is where an invoice stands in lists.
@@ -49,18 +49,18 @@ func (s *Server) invoices() []tool.Tool {
 		Description: "List or search vendor invoices (bills, accounts payable), the newest first: number, vendor, amount, department, status, due date, whether it is overdue. " +
 			"Filter by status (overdue: unpaid and past due), vendor (supplier), department, amount or due date. " +
 			"With invoice_number (like INV-2025-009) it finds one invoice and its invoice_id.",
-		Allow: readers, Noun: "invoices", Narrow: "status, vendor, department, amount or due date", Untrusted: []string{"description"},
+		Allow: readers, Synonyms: []string{"bill", "payable"}, Noun: "invoices", Narrow: "status, vendor, department, amount or due date", Untrusted: []string{"description"},
 	}, s.listInvoices)}
 }
 
 type listInvoices struct {
-	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=overdue" jsonschema_description:"Filter by invoice status; overdue means pending or approved and past its due date"`
-	Vendor        string   `json:"vendor,omitempty" jsonschema_description:"Filter by vendor name (partial match)"`
+	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=overdue" jsonschema_description:"Filter by invoice status; overdue means pending or approved and past its due date" field:"aka.pending=unpaid|outstanding|open"`
+	Vendor        string   `json:"vendor,omitempty" jsonschema_description:"Filter by vendor name (partial match)" field:"aka=supplier"`
 	Department    string   `json:"department,omitempty" jsonschema_description:"Filter by department, by name or code"`
 	InvoiceNumber string   `json:"invoice_number,omitempty" jsonschema_description:"Only the invoice with this number, for example INV-2025-009"`
 	DueBefore     string   `json:"due_before,omitempty" jsonschema:"format=date" jsonschema_description:"Only invoices that are due before this day (YYYY-MM-DD)"`
-	MinAmount     *float64 `json:"min_amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Only invoices of at least this amount in USD"`
-	MaxAmount     *float64 `json:"max_amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Only invoices of at most this amount in USD"`
+	MinAmount     *float64 `json:"min_amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Only invoices of at least this amount in USD" field:"unit=USD,amount,aka=cost|price|value"`
+	MaxAmount     *float64 `json:"max_amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Only invoices of at most this amount in USD" field:"unit=USD,amount,aka=cost|price|value"`
 }
 
 // The page is cut first, where it can be inside an index, and only its rows are

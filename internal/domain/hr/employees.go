@@ -17,18 +17,18 @@ type Employee struct {
 	FirstName   string                  `json:"first_name" jsonschema:"maxLength=50"`
 	LastName    string                  `json:"last_name" jsonschema:"maxLength=50"`
 	Email       string                  `json:"email" jsonschema:"format=email"`
-	Department  string                  `json:"department"`
-	JobTitle    string                  `json:"job_title"`
+	Department  string                  `json:"department" field:"aka=dept|division"`
+	JobTitle    string                  `json:"job_title" field:"aka=job|position|role|occupation"`
 	ManagerID   *string                 `json:"manager_id" jsonschema:"oneof_type=string;null"`
-	ManagerName *string                 `json:"manager_name" jsonschema:"oneof_type=string;null"`
-	HireDate    string                  `json:"hire_date" jsonschema:"format=date"`
-	Salary      access.Guarded[float64] `json:"salary" mask:"pay" db:"-"`
-	SSN         string                  `json:"ssn" mask:"pay"`
-	Phone       string                  `json:"phone" mask:"phone,last4"`
-	Location    string                  `json:"location"`
-	Active      bool                    `json:"active"`
-	CreatedAt   time.Time               `json:"created_at"`
-	UpdatedAt   time.Time               `json:"updated_at"`
+	ManagerName *string                 `json:"manager_name" jsonschema:"oneof_type=string;null" field:"label=Manager,aka=boss|supervisor"`
+	HireDate    string                  `json:"hire_date" jsonschema:"format=date" field:"label=Hired,aka=start|joined|anniversary"`
+	Salary      access.Guarded[float64] `json:"salary" mask:"pay" db:"-" field:"unit=USD,amount,aka=pay|wage|earn|compensation|income"`
+	SSN         string                  `json:"ssn" mask:"pay" field:"label=SSN"`
+	Phone       string                  `json:"phone" mask:"phone,last4" field:"aka=telephone|mobile"`
+	Location    string                  `json:"location" field:"aka=office|city|site"`
+	Active      bool                    `json:"active" field:"aka=employed|employment"`
+	CreatedAt   time.Time               `json:"created_at" field:"show=detail"`
+	UpdatedAt   time.Time               `json:"updated_at" field:"show=detail"`
 	Relation    access.Relation         `json:"-"`
 }
 
@@ -55,20 +55,20 @@ func (s *Server) employees() []tool.Tool {
 			Name: "get_employee", Title: "Get an employee",
 			Description: "Look up one employee (colleague, person, staff member) by employee_id: name, e-mail, department, job title, manager (boss), hire date, salary (pay), phone, location. " +
 				"Fields that the asker may not see come back hidden. Without a known employee_id, find it with list_employees.",
-			Allow: readers,
+			Allow: readers, Synonyms: []string{"colleague", "staff member", "person", "profile"},
 		}, s.getEmployee),
 		tool.List(tool.Spec{
 			Name: "list_employees", Title: "List employees",
 			Description: "List or search active employees (people, staff, colleagues, headcount, team members) by name, department, location or manager, ordered by last name. " +
 				"Use it to find a person's employee_id from their name, to see who works in a department, or, with manager_id, who is on somebody's team (their direct reports). " +
 				"Without filters it lists everyone the asker may see: for managers themselves and all reports below them. Returns the same fields as get_employee.",
-			Allow: overview, Noun: "employees", Narrow: "department or name",
+			Allow: overview, Synonyms: []string{"people", "staff", "colleague", "headcount", "team member", "workforce"}, Noun: "employees", Narrow: "department or name",
 		}, s.listEmployees),
 		tool.Write(tool.Spec{
 			Name: "delete_employee", Title: "Delete an employee",
 			Description: "Delete, terminate, fire, offboard or remove an employee: ends their employment. Changes nothing until the asker approves the confirmation. " +
 				"Refused for oneself and for anyone who still has direct reports.",
-			Allow: writers,
+			Allow: writers, Synonyms: []string{"terminate", "fire", "offboard", "dismiss", "remove"},
 		}, tool.Steps[deleteInput, deleteCard, deleteFacts, deleted]{Preview: s.previewDelete, Apply: s.delete}),
 	}
 }
@@ -98,10 +98,10 @@ func (s *Server) getEmployee(ctx context.Context, in getInput) (Employee, error)
 }
 
 type listInput struct {
-	Department string `json:"department,omitempty" jsonschema_description:"Filter by department name"`
+	Department string `json:"department,omitempty" jsonschema_description:"Filter by department name" field:"aka=dept|division"`
 	Name       string `json:"name,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Part of the first name, the last name or both"`
-	ManagerID  string `json:"manager_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Only the direct reports of this manager (employee_id)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
-	Location   string `json:"location,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only people at this site, for example Seattle or Remote"`
+	ManagerID  string `json:"manager_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Only the direct reports of this manager (employee_id)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." field:"aka=team|report|subordinate"`
+	Location   string `json:"location,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only people at this site, for example Seattle or Remote" field:"aka=office|city|site"`
 }
 
 // The page is cut first, inside an index and with the caller's range as plain

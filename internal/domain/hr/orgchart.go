@@ -18,7 +18,7 @@ type OrgNode struct {
 	JobTitle           string     `json:"job_title"`
 	Department         string     `json:"department"`
 	Level              int        `json:"level" jsonschema_description:"Steps below the root of this chart, which has 0"`
-	DirectReportsCount int        `json:"direct_reports_count" jsonschema_description:"All direct reports, shown or not"`
+	DirectReportsCount int        `json:"direct_reports_count" jsonschema_description:"All direct reports, shown or not" field:"label=Direct reports,amount"`
 	DirectReports      []*OrgNode `json:"direct_reports" db:"-"`
 }
 
@@ -35,7 +35,7 @@ func (s *Server) orgChart() []tool.Tool {
 		Name: "get_org_chart", Title: "Get the org chart",
 		Description: "Show the reporting structure (hierarchy, organization chart, who reports to whom, my team and the teams below it) as a tree: each person with title, department and their direct reports. " +
 			"Starts at root_employee_id; without one, at the asker for managers and at the top of the company for HR and executives. At most 500 people, the upper levels first; `truncated` says when some were left out.",
-		Allow: overview,
+		Allow: overview, Synonyms: []string{"organization", "organisation", "hierarchy", "reporting structure", "reporting line"},
 	}, s.getOrgChart)}
 }
 

@@ -14,16 +14,16 @@ import (
 type Review struct {
 	ReviewID            string          `json:"review_id" jsonschema:"format=uuid"`
 	EmployeeID          string          `json:"employee_id" jsonschema:"format=uuid"`
-	EmployeeName        string          `json:"employee_name"`
-	ReviewerName        string          `json:"reviewer_name"`
-	ReviewPeriod        string          `json:"review_period"`
+	EmployeeName        string          `json:"employee_name" field:"label=Name"`
+	ReviewerName        string          `json:"reviewer_name" field:"label=Reviewer"`
+	ReviewPeriod        string          `json:"review_period" field:"label=Period"`
 	ReviewDate          string          `json:"review_date" jsonschema:"format=date"`
-	OverallRating       int             `json:"overall_rating" jsonschema:"minimum=1,maximum=5"`
-	GoalsMetPercentage  int             `json:"goals_met_percentage" jsonschema:"minimum=0,maximum=100"`
+	OverallRating       int             `json:"overall_rating" jsonschema:"minimum=1,maximum=5" field:"label=Rating,amount,aka=grade|score|mark"`
+	GoalsMetPercentage  int             `json:"goals_met_percentage" jsonschema:"minimum=0,maximum=100" field:"label=Goals met,unit=percent"`
 	Strengths           string          `json:"strengths"`
 	AreasForImprovement string          `json:"areas_for_improvement"`
 	Comments            string          `json:"comments" mask:"review"`
-	NextReviewDue       string          `json:"next_review_due" jsonschema:"format=date" jsonschema_description:"Twelve months after this review"`
+	NextReviewDue       string          `json:"next_review_due" jsonschema:"format=date" jsonschema_description:"Twelve months after this review" field:"aka=overdue|outstanding"`
 	Relation            access.Relation `json:"-"`
 }
 
@@ -38,13 +38,13 @@ func (s *Server) reviews() []tool.Tool {
 		Name: "get_performance_reviews", Title: "Get performance reviews",
 		Description: "List performance reviews (appraisals, ratings, goals, feedback) of one employee, or, without employee_id, of everyone whose reviews the asker may see: for managers their whole team. The newest first. " +
 			"With due_before (a date) it answers who has a review due or overdue: it looks only at each person's latest review and returns those whose next one falls due before that day. For \"due now\", give tomorrow's date.",
-		Allow: judges, Noun: "reviews", Narrow: "employee or due date",
+		Allow: judges, Synonyms: []string{"appraisal", "rating", "feedback", "evaluation"}, Noun: "reviews", Narrow: "employee or due date",
 	}, s.getReviews)}
 }
 
 type reviewsInput struct {
 	EmployeeID string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"The employee whose reviews to show (default: everyone the asker may see)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
-	DueBefore  string `json:"due_before,omitempty" jsonschema:"format=date" jsonschema_description:"Only people whose next review, twelve months after their latest, is due before this day"`
+	DueBefore  string `json:"due_before,omitempty" jsonschema:"format=date" jsonschema_description:"Only people whose next review, twelve months after their latest, is due before this day" field:"aka=overdue|outstanding"`
 }
 
 // The page is cut first, inside an index; only its rows are fetched. A manager of

@@ -19,13 +19,13 @@ func (s *Server) salary() []tool.Tool {
 		Name: "update_salary", Title: "Update a salary",
 		Description: "Change an employee's annual salary in US dollars: a raise, an increase, a pay cut, an adjustment of pay or compensation. new_salary is the new annual amount, not the difference. " +
 			"Changes nothing until the asker approves the confirmation, which shows the current and the new salary, the change in per cent and the range of the grade. Refused for one's own salary.",
-		Allow: writers,
+		Allow: writers, Synonyms: []string{"raise", "increase", "pay cut", "adjust", "change"},
 	}, tool.Steps[salaryInput, salaryCard, salaryFacts, salaryChanged]{Preview: s.previewSalary, Apply: s.updateSalary})}
 }
 
 type salaryInput struct {
 	EmployeeID    string  `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The employee whose salary changes" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
-	NewSalary     float64 `json:"new_salary" jsonschema:"minimum=0,maximum=10000000" jsonschema_description:"New annual salary in USD"`
+	NewSalary     float64 `json:"new_salary" jsonschema:"minimum=0,maximum=10000000" jsonschema_description:"New annual salary in USD" field:"unit=USD,amount,aka=pay|wage|compensation|raise"`
 	EffectiveDate string  `json:"effective_date,omitempty" jsonschema:"format=date" jsonschema_description:"When the salary change takes effect (default: immediate)"`
 	Reason        string  `json:"reason,omitempty" jsonschema:"maxLength=500"`
 }

@@ -11,21 +11,21 @@ import (
 // TimeOff is the leave that a person has in a fiscal year, in days.
 type TimeOff struct {
 	EmployeeID   string    `json:"employee_id" jsonschema:"format=uuid"`
-	EmployeeName string    `json:"employee_name"`
-	FiscalYear   int       `json:"fiscal_year"`
-	PTOBalance   float64   `json:"pto_balance" jsonschema_description:"Vacation days still available"`
+	EmployeeName string    `json:"employee_name" field:"label=Name"`
+	FiscalYear   int       `json:"fiscal_year" field:"show=year"`
+	PTOBalance   float64   `json:"pto_balance" jsonschema_description:"Vacation days still available" field:"label=Vacation days left,unit=days,amount,aka=vacation|holiday|leave|left|remaining|day"`
 	Balances     []Balance `json:"balances"`
 }
 
 // Balance is what a person has of one kind of leave, in days.
 type Balance struct {
 	TypeCode    string  `json:"type_code"`
-	TypeName    string  `json:"type_name"`
-	Entitlement float64 `json:"entitlement"`
-	Used        float64 `json:"used"`
-	Pending     float64 `json:"pending"`
-	Carryover   float64 `json:"carryover"`
-	Available   float64 `json:"available"`
+	TypeName    string  `json:"type_name" field:"label=Kind"`
+	Entitlement float64 `json:"entitlement" field:"unit=days"`
+	Used        float64 `json:"used" field:"unit=days,aka=taken"`
+	Pending     float64 `json:"pending" field:"unit=days"`
+	Carryover   float64 `json:"carryover" field:"unit=days"`
+	Available   float64 `json:"available" field:"unit=days,amount,aka=left|remaining|balance"`
 }
 
 func (s *Server) timeOff() []tool.Tool {
@@ -33,13 +33,13 @@ func (s *Server) timeOff() []tool.Tool {
 		Name: "get_time_off_balance", Title: "Get a time off balance",
 		Description: "Show how much time off (PTO, paid time off, vacation, holiday, sick and personal leave) a person has left, in days. " +
 			"Without employee_id it is the asker's own (\"my PTO\"); without fiscal_year the current one. pto_balance is the vacation days still available; balances lists every kind of leave with entitlement, used, pending, carryover, available.",
-		Allow: everyone,
+		Allow: everyone, Synonyms: []string{"pto", "vacation", "holiday", "leave", "day off", "sick day"},
 	}, s.getTimeOff)}
 }
 
 type timeOffInput struct {
 	EmployeeID string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Whose balance (default: the asker's own)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
-	FiscalYear int    `json:"fiscal_year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Calendar year (default: the current one)"`
+	FiscalYear int    `json:"fiscal_year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Calendar year (default: the current one)" field:"show=year"`
 }
 
 // person is who a balance is about.

@@ -20,9 +20,9 @@ const (
 )
 
 type closeDeal struct {
-	DealID      string   `json:"deal_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid deal IDs."`
+	DealID      string   `json:"deal_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid deal IDs." field:"from=list_deals:_id"`
 	Outcome     string   `json:"outcome" jsonschema:"enum=won,enum=lost"`
-	ActualValue *float64 `json:"actual_value,omitempty" jsonschema:"minimum=0" jsonschema_description:"Final deal value (for won deals)"`
+	ActualValue *float64 `json:"actual_value,omitempty" jsonschema:"minimum=0" jsonschema_description:"Final deal value (for won deals)" field:"unit=USD,amount"`
 	LossReason  string   `json:"loss_reason,omitempty" jsonschema_description:"Reason for lost deal"`
 	Notes       string   `json:"notes,omitempty" jsonschema:"maxLength=1000" jsonschema_description:"Added to the deal's notes"`
 }

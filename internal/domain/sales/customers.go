@@ -15,17 +15,17 @@ import (
 // Customer is a company that buys, with its main contact.
 type Customer struct {
 	ID            string    `json:"_id" jsonschema_description:"MongoDB ObjectId as string."`
-	Name          string    `json:"name" jsonschema_description:"The main contact's name."`
+	Name          string    `json:"name" jsonschema_description:"The main contact's name." field:"label=Contact"`
 	Email         string    `json:"email" mask:"contact,mailbox" jsonschema:"format=email" jsonschema_description:"The main contact's e-mail address; only its domain for those who neither own the account nor may change sales data."`
 	Company       string    `json:"company" jsonschema_description:"The customer's company name."`
 	Industry      string    `json:"industry"`
 	Phone         string    `json:"phone" mask:"contact,last4" jsonschema_description:"The main contact's phone number; its last four digits for those who neither own the account nor may change sales data."`
 	Address       Address   `json:"address"`
-	AccountOwner  string    `json:"account_owner" jsonschema_description:"E-mail address of the employee who owns the account."`
+	AccountOwner  string    `json:"account_owner" jsonschema_description:"E-mail address of the employee who owns the account." field:"aka=owner|seller"`
 	Tier          string    `json:"tier" jsonschema:"enum=enterprise,enum=business,enum=startup,enum=free"`
-	AnnualRevenue float64   `json:"annual_revenue" jsonschema_description:"US dollars a year."`
-	CreatedAt     time.Time `json:"created_at"`
-	UpdatedAt     time.Time `json:"updated_at"`
+	AnnualRevenue float64   `json:"annual_revenue" jsonschema_description:"US dollars a year." field:"unit=USD,amount,aka=sales|turnover"`
+	CreatedAt     time.Time `json:"created_at" field:"show=detail"`
+	UpdatedAt     time.Time `json:"updated_at" field:"show=detail"`
 	OpenDeals     int       `json:"open_deals" jsonschema_description:"How many of the customer's deals that you may see are still open."`
 
 	Relation access.Relation `json:"-"`
@@ -45,12 +45,12 @@ type Address struct {
 func (s *Server) customerTools() []tool.Tool {
 	return []tool.Tool{
 		tool.Read(tool.Spec{
-			Name: "get_customer", Title: "Customer details", Allow: readers,
+			Name: "get_customer", Title: "Customer details", Allow: readers, Synonyms: []string{"client", "account"},
 			Description: "Show one customer: company, main contact with e-mail and phone, address, industry, account owner, tier, annual revenue and number of open deals. " +
 				"Needs the customer's id, which list_deals shows as customer_id.",
 		}, s.getCustomer),
 		tool.Write(tool.Spec{
-			Name: "delete_customer", Title: "Delete a customer", Allow: writers,
+			Name: "delete_customer", Title: "Delete a customer", Allow: writers, Synonyms: []string{"remove", "client", "account"},
 			Description: "Delete a customer that has no open deals. A human must confirm first; it cannot be undone. " +
 				"Needs the customer's id, which list_deals shows as customer_id.",
 		}, tool.Steps[deleteCustomer, deletionCard, customerFacts, Deleted]{Preview: s.previewDeletion, Apply: s.deleteCustomer}),
@@ -58,7 +58,7 @@ func (s *Server) customerTools() []tool.Tool {
 }
 
 type getCustomer struct {
-	CustomerID string `json:"customer_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid customer IDs."`
+	CustomerID string `json:"customer_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid customer IDs." field:"from=list_deals:customer_id"`
 }
 
 func (s *Server) getCustomer(ctx context.Context, in getCustomer) (Customer, error) {
@@ -85,7 +85,7 @@ func (s *Server) customer(ctx context.Context, scope Scope, who *access.Principa
 }
 
 type deleteCustomer struct {
-	CustomerID string `json:"customer_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid customer IDs."`
+	CustomerID string `json:"customer_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid customer IDs." field:"from=list_deals:customer_id"`
 	Reason     string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Why the customer is deleted; kept in the audit."`
 }
 

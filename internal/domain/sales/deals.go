@@ -26,17 +26,17 @@ func isClosed(stage string) bool { return stage == stageWon || stage == stageLos
 type Deal struct {
 	ID                string    `json:"_id" jsonschema_description:"MongoDB ObjectId as string."`
 	CustomerID        string    `json:"customer_id"`
-	CustomerName      string    `json:"customer_name"`
-	DealName          string    `json:"deal_name"`
-	Value             float64   `json:"value" jsonschema:"minimum=0" jsonschema_description:"US dollars."`
-	Currency          string    `json:"currency" jsonschema:"default=USD"`
+	CustomerName      string    `json:"customer_name" field:"label=Customer,aka=account|client"`
+	DealName          string    `json:"deal_name" field:"label=Deal"`
+	Value             float64   `json:"value" jsonschema:"minimum=0" jsonschema_description:"US dollars." field:"unit=USD,amount,aka=worth|size|amount|price"`
+	Currency          string    `json:"currency" jsonschema:"default=USD" field:"show=detail"`
 	Stage             string    `json:"stage" jsonschema:"enum=PROSPECTING,enum=DISCOVERY,enum=QUALIFICATION,enum=PROPOSAL,enum=NEGOTIATION,enum=CLOSED_WON,enum=CLOSED_LOST"`
-	Probability       float64   `json:"probability" jsonschema:"minimum=0,maximum=100" jsonschema_description:"Per cent."`
-	ExpectedCloseDate string    `json:"expected_close_date" jsonschema:"format=date"`
-	Owner             string    `json:"owner" jsonschema_description:"E-mail address of the employee who owns the deal."`
+	Probability       float64   `json:"probability" jsonschema:"minimum=0,maximum=100" jsonschema_description:"Per cent." field:"unit=percent,aka=chance|likelihood"`
+	ExpectedCloseDate string    `json:"expected_close_date" jsonschema:"format=date" field:"label=Closing,aka=closing|close"`
+	Owner             string    `json:"owner" jsonschema_description:"E-mail address of the employee who owns the deal." field:"aka=seller|salesperson"`
 	Notes             string    `json:"notes"`
-	CreatedAt         time.Time `json:"created_at"`
-	UpdatedAt         time.Time `json:"updated_at"`
+	CreatedAt         time.Time `json:"created_at" field:"show=detail"`
+	UpdatedAt         time.Time `json:"updated_at" field:"show=detail"`
 
 	Version int64 `json:"-"`
 }
@@ -49,14 +49,14 @@ func (d Deal) Key() DealKey {
 func (s *Server) dealTools() []tool.Tool {
 	return []tool.Tool{
 		tool.List(tool.Spec{
-			Name: "list_deals", Title: "List deals", Allow: readers,
+			Name: "list_deals", Title: "List deals", Allow: readers, Synonyms: []string{"opportunity", "sale"},
 			Description: "List sales deals (opportunities) with customer, value, stage, probability, expected close date and owner. " +
 				"Filter by stage, owner, customer, minimum value, or when they are closing (closing_from, closing_to); sort by value_desc for the top, biggest or largest deals, or by closing for those that close soonest. " +
 				"Shows your own deals and your team's; sales leadership and executives see all.",
 			Noun: "deals", Narrow: "stage, owner, customer, value or closing date", Untrusted: []string{"notes"},
 		}, s.listDeals),
 		tool.Write(tool.Spec{
-			Name: "close_deal", Title: "Close a deal", Allow: writers,
+			Name: "close_deal", Title: "Close a deal", Allow: writers, Synonyms: []string{"opportunity", "sale"},
 			Description: "Close a deal as won or lost. A human must confirm first; it cannot be undone. " +
 				"Needs the deal's id, which list_deals shows as _id. A lost deal needs a loss_reason; a won one may have an actual_value, otherwise the deal's value is taken.",
 		}, tool.Steps[closeDeal, closingCard, dealFacts, Closed]{Preview: s.previewClosing, Apply: s.closeDeal}),
@@ -65,11 +65,11 @@ func (s *Server) dealTools() []tool.Tool {
 
 type listDeals struct {
 	Stage       string  `json:"stage,omitempty" jsonschema:"enum=PROSPECTING,enum=DISCOVERY,enum=QUALIFICATION,enum=PROPOSAL,enum=NEGOTIATION,enum=CLOSED_WON,enum=CLOSED_LOST" jsonschema_description:"Filter by sales stage (uppercase)"`
-	Owner       string  `json:"owner,omitempty" jsonschema_description:"Filter by account owner email"`
-	MinValue    float64 `json:"min_value,omitempty" jsonschema:"minimum=0" jsonschema_description:"Minimum deal value"`
-	CustomerID  string  `json:"customer_id,omitempty" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"Only the deals of this customer" suggest:"Use list_deals tool without it to find valid customer IDs."`
-	ClosingFrom string  `json:"closing_from,omitempty" jsonschema:"format=date" jsonschema_description:"Expected to close on this date or later (YYYY-MM-DD)"`
-	ClosingTo   string  `json:"closing_to,omitempty" jsonschema:"format=date" jsonschema_description:"Expected to close on this date or earlier (YYYY-MM-DD)"`
+	Owner       string  `json:"owner,omitempty" jsonschema_description:"Filter by account owner email" field:"aka=seller|salesperson"`
+	MinValue    float64 `json:"min_value,omitempty" jsonschema:"minimum=0" jsonschema_description:"Minimum deal value" field:"unit=USD,amount"`
+	CustomerID  string  `json:"customer_id,omitempty" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"Only the deals of this customer" suggest:"Use list_deals tool without it to find valid customer IDs." field:"from=list_deals:customer_id"`
+	ClosingFrom string  `json:"closing_from,omitempty" jsonschema:"format=date" jsonschema_description:"Expected to close on this date or later (YYYY-MM-DD)" field:"aka=close|due"`
+	ClosingTo   string  `json:"closing_to,omitempty" jsonschema:"format=date" jsonschema_description:"Expected to close on this date or earlier (YYYY-MM-DD)" field:"aka=close|due"`
 	Sort        Sort    `json:"sort,omitempty" jsonschema:"enum=newest,enum=value_desc,enum=closing,default=newest" jsonschema_description:"Order: newest first; value_desc for the top, highest, biggest or largest value first; closing for the soonest expected close date first"`
 }
 

@@ -16,24 +16,24 @@ import (
 type Pipeline struct {
 	Quarter           string          `json:"quarter" jsonschema_description:"The quarter, such as 2026-Q1."`
 	Stages            []PipelineStage `json:"stages"`
-	TotalPipeline     float64         `json:"total_pipeline" jsonschema_description:"Value of the open deals that are expected to close in the quarter, US dollars."`
-	WeightedPipeline  float64         `json:"weighted_pipeline" jsonschema_description:"The same, each deal times its probability, US dollars."`
-	ClosedWon         float64         `json:"closed_won" jsonschema_description:"Value of the deals won in the quarter, US dollars."`
-	Target            float64         `json:"target" jsonschema_description:"The quota of the quarter, US dollars; 0 when none is set."`
-	AttainmentPercent int             `json:"attainment_percent" jsonschema_description:"closed_won in per cent of target."`
+	TotalPipeline     float64         `json:"total_pipeline" jsonschema_description:"Value of the open deals that are expected to close in the quarter, US dollars." field:"unit=USD,amount"`
+	WeightedPipeline  float64         `json:"weighted_pipeline" jsonschema_description:"The same, each deal times its probability, US dollars." field:"unit=USD"`
+	ClosedWon         float64         `json:"closed_won" jsonschema_description:"Value of the deals won in the quarter, US dollars." field:"unit=USD,aka=won"`
+	Target            float64         `json:"target" jsonschema_description:"The quota of the quarter, US dollars; 0 when none is set." field:"unit=USD,aka=quota|goal"`
+	AttainmentPercent int             `json:"attainment_percent" jsonschema_description:"closed_won in per cent of target." field:"label=Attainment,unit=percent,aka=quota"`
 	Scope             string          `json:"scope" jsonschema_description:"Whose deals were added up."`
 }
 
 // PipelineStage is one stage of the pipeline.
 type PipelineStage struct {
 	Stage string  `json:"stage" jsonschema:"enum=PROSPECTING,enum=DISCOVERY,enum=QUALIFICATION,enum=PROPOSAL,enum=NEGOTIATION,enum=CLOSED_WON,enum=CLOSED_LOST"`
-	Count int     `json:"count"`
-	Value float64 `json:"value" jsonschema_description:"Value of the deals in this stage, US dollars."`
+	Count int     `json:"count" field:"label=Deals"`
+	Value float64 `json:"value" jsonschema_description:"Value of the deals in this stage, US dollars." field:"unit=USD,amount"`
 }
 
 func (s *Server) pipelineTools() []tool.Tool {
 	return []tool.Tool{tool.Read(tool.Spec{
-		Name: "get_pipeline", Title: "Sales pipeline", Allow: readers,
+		Name: "get_pipeline", Title: "Sales pipeline", Allow: readers, Synonyms: []string{"forecast", "quota", "target"},
 		Description: "Summarise the sales pipeline of a quarter: number and value of deals by stage, total and weighted pipeline, closed won, target and attainment (how we are doing against quota). " +
 			"Without a quarter: this quarter. Adds up your own deals and your team's; for sales leadership and executives, all.",
 	}, s.getPipeline)}

@@ -18,12 +18,12 @@ type Article struct {
 	Tags      []string  `json:"tags"`
 	Author    string    `json:"author" jsonschema_description:"E-mail address of the employee who wrote it."`
 	Status    string    `json:"status" jsonschema:"enum=draft,enum=published,enum=archived"`
-	Views     int       `json:"view_count" jsonschema:"minimum=0"`
-	Votes     int       `json:"helpful_votes" jsonschema:"minimum=0"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
-	Score     float64   `json:"_score,omitempty" jsonschema_description:"Relevance; comparable within one answer only."`
-	Highlight []string  `json:"highlight,omitempty" jsonschema_description:"Excerpts around the words that were found, which stand between ** and **."`
+	Views     int       `json:"view_count" jsonschema:"minimum=0" field:"label=Views"`
+	Votes     int       `json:"helpful_votes" jsonschema:"minimum=0" field:"label=Votes"`
+	CreatedAt time.Time `json:"created_at" field:"show=detail"`
+	UpdatedAt time.Time `json:"updated_at" field:"show=detail"`
+	Score     float64   `json:"_score,omitempty" jsonschema_description:"Relevance; comparable within one answer only." field:"show=detail"`
+	Highlight []string  `json:"highlight,omitempty" jsonschema_description:"Excerpts around the words that were found, which stand between ** and **." field:"show=detail"`
 }
 
 // Key is where the article stands in both orders.
@@ -41,12 +41,12 @@ var (
 func (s *Server) articleTools() []tool.Tool {
 	return []tool.Tool{
 		tool.Read(tool.Spec{
-			Name: "get_knowledge_article", Title: "Knowledge base article", Allow: readers, Untrusted: articleTexts,
+			Name: "get_knowledge_article", Title: "Knowledge base article", Allow: readers, Synonyms: []string{"guide"}, Untrusted: articleTexts,
 			Description: "Show one knowledge base article in full: title, content, category, author, status, views and helpful votes. " +
 				"Needs the article's id, such as KB-001, which search_knowledge_base shows as article_id.",
 		}, s.getArticle),
 		tool.List(tool.Spec{
-			Name: "search_knowledge_base", Title: "Search the knowledge base", Allow: readers, Untrusted: foundTexts,
+			Name: "search_knowledge_base", Title: "Search the knowledge base", Allow: readers, Synonyms: []string{"article", "guide", "how-to", "instruction", "manual"}, Untrusted: foundTexts,
 			Description: "Search the knowledge base: articles, guides and how-to instructions that answer questions such as how do I reset my password. " +
 				"Filter by category (security, getting-started, troubleshooting …). " + grammar,
 			Noun: "articles", Narrow: "more words or a category",
@@ -55,7 +55,7 @@ func (s *Server) articleTools() []tool.Tool {
 }
 
 type getArticle struct {
-	ArticleID string `json:"article_id" jsonschema_description:"The article's id, such as KB-001" suggest:"Use search_knowledge_base tool to find valid article IDs."`
+	ArticleID string `json:"article_id" jsonschema_description:"The article's id, such as KB-001" suggest:"Use search_knowledge_base tool to find valid article IDs." field:"from=search_knowledge_base:article_id"`
 }
 
 // getArticle finds an article by its id, in capitals or not.

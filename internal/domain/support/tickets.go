@@ -16,18 +16,18 @@ type Ticket struct {
 	Description   string     `json:"description"`
 	Status        string     `json:"status" jsonschema:"enum=open,enum=in_progress,enum=pending,enum=resolved,enum=closed"`
 	Priority      string     `json:"priority" jsonschema:"enum=low,enum=medium,enum=high,enum=critical"`
-	CustomerID    string     `json:"customer_id"`
-	CustomerName  string     `json:"customer_name"`
+	CustomerID    string     `json:"customer_id" field:"show=detail"`
+	CustomerName  string     `json:"customer_name" field:"label=Customer,aka=client"`
 	CustomerEmail string     `json:"customer_email" mask:"caller,mailbox" jsonschema:"format=email" jsonschema_description:"Who opened the ticket; only the domain for those who may not change tickets."`
-	AssignedTo    *string    `json:"assigned_to" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address of the employee who works on it."`
+	AssignedTo    *string    `json:"assigned_to" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address of the employee who works on it." field:"aka=owner|assignee|agent"`
 	Category      string     `json:"category"`
 	Tags          []string   `json:"tags"`
-	CreatedAt     time.Time  `json:"created_at"`
-	UpdatedAt     time.Time  `json:"updated_at"`
-	ResolvedAt    *time.Time `json:"resolved_at" jsonschema:"oneof_type=string;null"`
+	CreatedAt     time.Time  `json:"created_at" field:"show=detail,aka=opened"`
+	UpdatedAt     time.Time  `json:"updated_at" field:"show=detail"`
+	ResolvedAt    *time.Time `json:"resolved_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
 	Resolution    string     `json:"resolution,omitempty" jsonschema_description:"What solved it."`
-	Score         float64    `json:"_score,omitempty" jsonschema_description:"Relevance; comparable within one answer only."`
-	Highlight     []string   `json:"highlight,omitempty" jsonschema_description:"Excerpts around the words that were found, which stand between ** and **."`
+	Score         float64    `json:"_score,omitempty" jsonschema_description:"Relevance; comparable within one answer only." field:"show=detail"`
+	Highlight     []string   `json:"highlight,omitempty" jsonschema_description:"Excerpts around the words that were found, which stand between ** and **." field:"show=detail"`
 
 	Relation access.Relation `json:"-"`
 	Version  Version         `json:"-"`
@@ -49,14 +49,14 @@ var (
 func (s *Server) ticketTools() []tool.Tool {
 	return []tool.Tool{
 		tool.List(tool.Spec{
-			Name: "search_tickets", Title: "Search tickets", Allow: readers,
+			Name: "search_tickets", Title: "Search tickets", Allow: readers, Synonyms: []string{"issue", "problem", "complaint", "case"},
 			Description: "Search or list support tickets (customers' issues, problems, complaints, cases) by words in id, subject, description, tags and customer name. " +
 				"Filter by status (open, in_progress, pending, resolved, closed), priority (low, medium, high, critical) and customer; " +
 				"for all open tickets the query is * with status open. " + grammar,
 			Noun: "tickets", Narrow: "more words, status, priority or customer", Untrusted: customerTexts,
 		}, s.searchTickets),
 		tool.Write(tool.Spec{
-			Name: "close_ticket", Title: "Close a ticket", Allow: writers,
+			Name: "close_ticket", Title: "Close a ticket", Allow: writers, Synonyms: []string{"resolve", "solve", "issue", "case"},
 			Description: "Close a support ticket with a resolution: what fixed or solved it, in at least 10 characters. A human must confirm first; it cannot be undone. " +
 				"Needs the ticket's id, such as TICK-004, which search_tickets shows as ticket_id.",
 			Untrusted: closingTexts,
@@ -65,9 +65,9 @@ func (s *Server) ticketTools() []tool.Tool {
 }
 
 type searchTickets struct {
-	Query      string `json:"query" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"Words to search for; * for every ticket"`
-	Status     string `json:"status,omitempty" jsonschema:"enum=open,enum=in_progress,enum=pending,enum=resolved,enum=closed" jsonschema_description:"Filter by ticket status"`
-	Priority   string `json:"priority,omitempty" jsonschema:"enum=low,enum=medium,enum=high,enum=critical" jsonschema_description:"Filter by priority"`
+	Query      string `json:"query" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"Words to search for; * for every ticket" field:"aka=about|mention"`
+	Status     string `json:"status,omitempty" jsonschema:"enum=open,enum=in_progress,enum=pending,enum=resolved,enum=closed" jsonschema_description:"Filter by ticket status" field:"aka.open=unresolved|unsolved"`
+	Priority   string `json:"priority,omitempty" jsonschema:"enum=low,enum=medium,enum=high,enum=critical" jsonschema_description:"Filter by priority" field:"aka=urgency,aka.critical=urgent"`
 	CustomerID string `json:"customer_id,omitempty" jsonschema_description:"Filter by customer"`
 }
 

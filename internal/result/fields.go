@@ -1,0 +1,27 @@
+package result
+
+// Fields describes a tool for readers that are no language model: the planner,
+// the page and the documentation. It travels only to our own gateway.
+type Fields struct {
+	Synonyms []string         `json:"synonyms,omitempty"` // other words for what the tool is about, or for what it does
+	Input    map[string]Field `json:"input,omitempty"`    // by property name
+	Output   map[string]Field `json:"output,omitempty"`   // by name, at any depth of the answer
+}
+
+// Field says of one input or output what its name and schema do not.
+type Field struct {
+	Label    string              `json:"label,omitempty"`    // the column's head, where the name's own words mislead
+	Synonyms []string            `json:"synonyms,omitempty"` // other words that people use for it
+	Values   map[string][]string `json:"values,omitempty"`   // other words for one of its values
+	Unit     string              `json:"unit,omitempty"`     // an ISO 4217 code, "percent", "days" …
+	Show     string              `json:"show,omitempty"`     // one of the Show constants; empty: by its type
+	From     string              `json:"from,omitempty"`     // where its values are found: tool:field
+	Amount   bool                `json:"amount,omitempty"`   // the number that is meant when a question names none
+}
+
+// How a value is shown.
+const (
+	ShowYear   = "year"   // a number without separators
+	ShowChange = "change" // a number with its sign
+	ShowDetail = "detail" // only among all the fields of one row
+)

@@ -1,0 +1,99 @@
+package tool
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"countersign.dev/internal/result"
+)
+
+// Metadata is declared in the struct tag `field` of an input or output field:
+//
+//	field:"label=Name,aka=boss|superior,unit=USD,show=year,amount,aka.draft=waiting for approval"
+//
+// aka lists synonyms of the field, aka.VALUE synonyms of one of its values, and
+// from=list_deals:_id names the tool and the field that its values come from.
+
+// metadata collects what the declaration of a tool says of its fields; nil when
+// it says nothing.
+func metadata(t Tool) (*result.Fields, error) {
+	m := &result.Fields{Synonyms: t.spec.Synonyms}
+	var err error
+	if m.Input, err = described(t.input); err != nil {
+		return nil, err
+	}
+	if m.Output, err = described(t.output); err != nil {
+		return nil, err
+	}
+	if len(m.Synonyms)+len(m.Input)+len(m.Output) == 0 {
+		return nil, nil
+	}
+	return m, nil
+}
+
+func described(t reflect.Type) (map[string]result.Field, error) {
+	found := map[string]result.Field{}
+	if err := describe(t, found, nil); err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found, nil
+}
+
+// describe reads the tags of a type and of the types inside it. Of two fields
+// with one name the outer one counts.
+func describe(t reflect.Type, found map[string]result.Field, above []reflect.Type) error {
+	inside := structIn(t)
+	if slices.Contains(above, inside) {
+		return nil
+	}
+	var nested []reflect.Type
+	for field := range fields(inside) {
+		if tag := field.Tag.Get("field"); tag != "" {
+			one, err := parseField(tag)
+			if err != nil {
+				return fmt.Errorf("field %s: %w", jsonName(field), err)
+			}
+			if _, taken := found[jsonName(field)]; !taken {
+				found[jsonName(field)] = one
+			}
+		}
+		nested = append(nested, field.Type)
+	}
+	for _, child := range nested {
+		if err := describe(child, found, append(above, inside)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func parseField(tag string) (f result.Field, err error) {
+	for part := range strings.SplitSeq(tag, ",") {
+		key, text, _ := strings.Cut(part, "=")
+		value, isValue := strings.CutPrefix(key, "aka.")
+		switch {
+		case key == "label":
+			f.Label = text
+		case key == "unit":
+			f.Unit = text
+		case key == "from":
+			f.From = text
+		case key == "amount":
+			f.Amount = true
+		case key == "aka":
+			f.Synonyms = strings.Split(text, "|")
+		case key == "show" && slices.Contains([]string{result.ShowYear, result.ShowChange, result.ShowDetail}, text):
+			f.Show = text
+		case isValue:
+			if f.Values == nil {
+				f.Values = map[string][]string{}
+			}
+			f.Values[value] = strings.Split(text, "|")
+		default:
+			return f, fmt.Errorf("its field tag has %q", part)
+		}
+	}
+	return f, nil
+}
