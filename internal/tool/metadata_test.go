@@ -36,7 +36,7 @@ func boats[Out any](synonyms ...string) tool.Tool {
 }
 
 func TestMetadataIsReadFromTheDeclaration(t *testing.T) {
-	r, err := tool.NewRunner([]tool.Tool{boats[boat]("ship", "yacht")}, tool.Options{Server: "harbour", Audit: &testkit.Journal{}})
+	r, err := tool.NewRunner([]tool.Tool{boats[boat]("ship", "yacht")}, tool.Options{Server: "harbour", Audit: &testkit.MemorySink{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestWrongFieldTagStopsTheProgram(t *testing.T) {
 	type wrong struct {
 		Price float64 `json:"price" field:"units=EUR"`
 	}
-	_, err := tool.NewRunner([]tool.Tool{boats[wrong]()}, tool.Options{Server: "harbour", Audit: &testkit.Journal{}})
+	_, err := tool.NewRunner([]tool.Tool{boats[wrong]()}, tool.Options{Server: "harbour", Audit: &testkit.MemorySink{}})
 	if err == nil || !strings.Contains(err.Error(), `units=EUR`) {
 		t.Errorf("got %v", err)
 	}
