@@ -42,7 +42,7 @@ type store struct {
 // domainServer is what every domain offers.
 type domainServer interface {
 	Tools() []tool.Tool
-	Ledger() tool.Ledger
+	Receipts() tool.ReceiptStores
 	Ready(context.Context) error
 }
 

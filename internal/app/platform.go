@@ -71,7 +71,7 @@ func (p *platform) serveDomain(ctx context.Context, d domain, db config.Database
 		return err
 	}
 	runner, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: d.name, Cursors: cursors, Desk: p.desk, Ledger: server.Ledger(), Audit: p.audit, Log: p.log.With("server", d.name),
+		Server: d.name, Cursors: cursors, Desk: p.desk, Receipts: server.Receipts(), Audit: p.audit, Log: p.log.With("server", d.name),
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)

@@ -87,7 +87,7 @@ func (w *whole) mount(t testing.TB, d domain, db config.Database, desk *confirm.
 		t.Fatal(err)
 	}
 	r, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: d.name, Cursors: cursors, Desk: desk, Ledger: server.Ledger(), Audit: w.journal,
+		Server: d.name, Cursors: cursors, Desk: desk, Receipts: server.Receipts(), Audit: w.journal,
 		Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {

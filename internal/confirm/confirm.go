@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
 )
 
 // ID names a confirmation: a random UUID.
@@ -116,14 +117,7 @@ type Receipt struct {
 	Answer json.RawMessage
 }
 
-// Stamp is what an apply needs to write the confirmation beside its change. SQL
-// domains ignore it (the kernel writes the receipt in the same transaction);
-// document stores embed ID, Owner and Receipt in the document that they change.
-type Stamp struct {
-	ID     ID
-	Owner  access.Owner
-	Encode func(out any) (json.RawMessage, error) // set by the kernel
+// Stale is the fault of a change whose facts are no longer what the person saw.
+func Stale() *fault.Error {
+	return fault.ConfirmationStale.New("What you were shown has changed since. Nothing was changed.")
 }
-
-// Receipt encodes the answer that will be given for out, byte for byte.
-func (s Stamp) Receipt(out any) (json.RawMessage, error) { return s.Encode(out) }

@@ -31,6 +31,7 @@ func NewDesk(store Store, journal audit.Sink, now func() time.Time) *Desk {
 
 // Request is a change that waits for its human.
 type Request struct {
+	ID      ID              // empty: a new one
 	Action  string          // the tool's name
 	Server  string          // who applies it
 	Input   json.RawMessage // validated, canonical
@@ -58,8 +59,11 @@ const (
 // reached, it returns SERVICE_UNAVAILABLE and nothing waits.
 func (d *Desk) Open(ctx context.Context, p *access.Principal, r Request) (Record, error) {
 	now := d.now().UTC()
+	if r.ID == "" {
+		r.ID = NewID()
+	}
 	record := Record{
-		ID: newID(), State: Pending, Action: r.Action, Server: r.Server,
+		ID: r.ID, State: Pending, Action: r.Action, Server: r.Server,
 		Input: r.Input, Digest: r.Digest, Facts: r.Facts, Owner: p.Owner(), Username: p.Username(),
 		Summary: r.Summary, Data: r.Data, Note: r.Note, Created: now, Expires: now.Add(TTL),
 	}
@@ -135,8 +139,8 @@ func notFound() *fault.Error {
 
 var idShape = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// newID makes a random UUID (version 4).
-func newID() ID {
+// NewID makes a random UUID (version 4).
+func NewID() ID {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // crypto/rand.Read never fails since Go 1.24
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80

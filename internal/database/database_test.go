@@ -427,18 +427,18 @@ func TestOpenDoesNotRepeatAPassword(t *testing.T) {
 	}
 }
 
-func TestLedgerKeepsAReceiptOnceForItsOwner(t *testing.T) {
+func TestReceiptIsKeptOnceForItsOwner(t *testing.T) {
 	db, _ := open(t, nil)
-	ledger := database.NewLedger(db)
+	receipts := database.NewReceipts(db)
 	ann, ben := as(t.Context(), "ann@x"), as(t.Context(), "ben@x")
 	who, _ := access.From(ann)
 	receipt := confirm.Receipt{ID: "0b0c8f6a-8f0e-4d0e-9d7b-6a3f3d0f1a11", Owner: who.Owner(), Tool: "drop", Answer: []byte(`{"b":1, "a":2}`)}
 	change := func(ctx context.Context) error {
-		return ledger.Change(ctx, func(ctx context.Context) error {
+		return receipts.Change(ctx, func(ctx context.Context) error {
 			if _, err := database.Exec(ctx, db, `delete from notes where id = (select min(id) from notes)`); err != nil {
 				return err
 			}
-			return ledger.Keep(ctx, receipt)
+			return receipts.Keep(ctx, receipt)
 		})
 	}
 	if err := change(ben); err == nil {
@@ -450,11 +450,11 @@ func TestLedgerKeepsAReceiptOnceForItsOwner(t *testing.T) {
 	if err := change(ann); !fault.Is(err, fault.DatabaseError) || count(t, ann, db) != 49 {
 		t.Errorf("the second time: %v, %d notes left; want DATABASE_ERROR and 49", err, count(t, ann, db))
 	}
-	answer, found, err := ledger.Find(ann, receipt.Owner, receipt.ID)
+	answer, found, err := receipts.Find(ann, receipt.Owner, receipt.ID)
 	if err != nil || !found || string(answer) != string(receipt.Answer) {
 		t.Errorf("Ann finds %q, %v, %v", answer, found, err)
 	}
-	if _, found, err := ledger.Find(ben, receipt.Owner, receipt.ID); found || err != nil {
+	if _, found, err := receipts.Find(ben, receipt.Owner, receipt.ID); found || err != nil {
 		t.Errorf("Ben finds Ann's receipt: %v, %v", found, err)
 	}
 }

@@ -18,8 +18,8 @@ import (
 //go:embed before.sql
 var beforeSQL string
 
-//go:embed ledger.sql
-var ledgerSQL string
+//go:embed receipts.sql
+var receiptsSQL string
 
 //go:embed after.sql
 var afterSQL string
@@ -41,7 +41,7 @@ type migration struct {
 
 // Migrate brings a schema up to date with the administrator's login: it makes
 // the schema, the application's login (which owns nothing and passes by no
-// policy) and the ledger, and applies the migrations that are missing, all in
+// policy) and the table of receipts, and applies the migrations that are missing, all in
 // one transaction. It returns the names of those it applied. A password, when
 // given, becomes the login's. Two programs that migrate at once wait for each
 // other. A migration that was changed after it was applied is an error.
@@ -146,14 +146,14 @@ func (m migration) apply(ctx context.Context, tx pgx.Tx) error {
 
 var migrationName = regexp.MustCompile(`^(\d{4})_[a-z0-9_]+\.sql$`)
 
-// files reads the migrations in order, the ledger's first. Their numbers start
+// files reads the migrations in order, the one of receipts first. Their numbers start
 // at one and leave no gap: a gap is a file that somebody forgot to commit.
 func (s Schema) files() ([]migration, error) {
 	entries, err := fs.ReadDir(s.Migrations, ".")
 	if err != nil {
 		return nil, err
 	}
-	files := []migration{newMigration(0, "0000_confirmations.sql", ledgerSQL)}
+	files := []migration{newMigration(0, "0000_confirmations.sql", receiptsSQL)}
 	for _, entry := range entries {
 		match := migrationName.FindStringSubmatch(entry.Name())
 		if match == nil {

@@ -1,8 +1,8 @@
 // Package sqlite is the one room that opens SQLite: one connection that writes,
 // a few that read what was committed, transactions carried in the context, and
-// the ledger of confirmed changes.
+// the receipts of confirmed changes.
 //
-// It knows no table of any domain but the ledger's, and decides nothing about
+// It knows no table of any domain but that of receipts, and decides nothing about
 // who may see what: a store built on it asks for rows with its own filter. Start
 // with [Open].
 package sqlite
@@ -39,15 +39,15 @@ const (
 	maxReads     = 8               // connections that read a file
 )
 
-// ledger is the table of receipts. They are text: a receipt is given back byte
+// receipts is the table of receipts. They are text: a receipt is given back byte
 // for byte.
-const ledger = `create table if not exists confirmations (
+const receipts = `create table if not exists confirmations (
 	id text primary key, owner_issuer text not null, owner_subject text not null, tool text not null, receipt text not null
 ) strict, without rowid`
 
 // Open opens the file, or makes it; an empty path is a database in memory that
 // is gone when it is closed. The schema, statements that may run again, and the
-// ledger are made where they are missing. name is what people know the store as.
+// table of receipts are made where they are missing. name is what people know the store as.
 func Open(ctx context.Context, name, path, schema string) (*DB, error) {
 	db := &DB{name: name}
 	var err error
@@ -58,7 +58,7 @@ func Open(ctx context.Context, name, path, schema string) (*DB, error) {
 	db.read = db.write
 	ctx, cancel := Bounded(ctx)
 	defer cancel()
-	if _, err := db.write.ExecContext(ctx, schema+";\n"+ledger); err != nil {
+	if _, err := db.write.ExecContext(ctx, schema+";\n"+receipts); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the %s store: %w", name, err), db.Close())
 	}
 	if path == "" {
@@ -156,6 +156,16 @@ func (db *DB) Exec(ctx context.Context, statement string, args ...any) (int64, e
 		return 0, db.Fault(ctx, err)
 	}
 	return result.RowsAffected()
+}
+
+// ExecOne runs a statement that changes one row while it is as it was seen. One
+// that changes none is CONFIRMATION_STALE.
+func (db *DB) ExecOne(ctx context.Context, statement string, args ...any) error {
+	n, err := db.Exec(ctx, statement, args...)
+	if err == nil && n != 1 {
+		err = confirm.Stale()
+	}
+	return err
 }
 
 // Keep writes a receipt into the transaction of the context. A second one of

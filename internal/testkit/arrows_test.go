@@ -41,7 +41,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// a conversation is a log in state, and reading it can end in state's own words (a gap).
 	"internal/gateway":  {ours: []string{"state", "access", "agent", "audit", "auth", "confirm", "fault", "httpx", "mcpserver", "result", "seal", "telemetry"}},
 	"internal/database": {ours: []string{"access", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
-	// two domains embed SQLite; opening it, its transactions and its ledger are the same for both.
+	// two domains embed SQLite; opening it, its transactions and its receipts are the same for both.
 	"internal/sqlite": {ours: []string{"access", "confirm", "fault"}, outside: []string{"modernc.org/sqlite"}},
 	"internal/state":  {ours: []string{"access", "confirm", "fault"}, outside: []string{"github.com/redis/go-redis/v9"}},
 	// an event takes its request and trace ids from the context.

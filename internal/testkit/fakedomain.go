@@ -162,7 +162,7 @@ func (d *FakeDomain) previewBurn(ctx context.Context, in noteID) (burnCard, burn
 
 type burningKey struct{}
 
-func (d *FakeDomain) burn(ctx context.Context, in noteID, _ burnFacts, _ confirm.Stamp) (burned, error) {
+func (d *FakeDomain) burn(ctx context.Context, in noteID, _ burnFacts) (burned, error) {
 	undo, ok := ctx.Value(burningKey{}).(*[]Note)
 	if !ok {
 		return burned{}, errors.New("a change outside of a transaction")

@@ -19,6 +19,9 @@ var retired = map[string][]string{
 	"internal/testkit":            {"Journal", "Notebook", "NewNotebook", "RunAsVictim", "Wire", "NewWire"},
 	"internal/testkit/domaintest": {"House", "Journal"},
 	"internal/testkit/dbtest":     {"House"},
+	"internal/confirm":            {"Stamp"},
+	"internal/database":           {"Ledger", "NewLedger"},
+	"internal/tool":               {"Ledger"},
 }
 
 // archaic matches phrases that comments of the listed rooms must not use.

@@ -25,16 +25,16 @@ import (
 const MaxResult = 1 << 20
 
 // Options is what a runner needs besides tools. Server and Audit are required;
-// Cursors is, when there are lists; Desk and Ledger are, when there are writes.
+// Cursors is, when there are lists; Desk and Receipts are, when there are writes.
 type Options struct {
-	Server  string     // the server's name: hr, finance …
-	Dialect Dialect    // nil: Envelope
-	Cursors *seal.Ring // seals the cursors of lists
-	Desk    *confirm.Desk
-	Ledger  Ledger
-	Audit   audit.Sink
-	Log     *slog.Logger     // nil: discarded
-	Now     func() time.Time // nil: time.Now
+	Server   string     // the server's name: hr, finance …
+	Dialect  Dialect    // nil: Envelope
+	Cursors  *seal.Ring // seals the cursors of lists
+	Desk     *confirm.Desk
+	Receipts ReceiptStores
+	Audit    audit.Sink
+	Log      *slog.Logger     // nil: discarded
+	Now      func() time.Time // nil: time.Now
 }
 
 // Runner runs a server's tools. It is safe for concurrent use and keeps no
@@ -144,7 +144,7 @@ func (t Tool) check(o Options) error {
 	switch t.kind {
 	case result.Write:
 		need(t.preview != nil && t.apply != nil, "needs a preview and an apply")
-		need(o.Desk != nil && o.Ledger != nil, "needs a desk and a ledger")
+		need(o.Desk != nil && o.Receipts != nil, "needs a desk and a receipt store")
 	case result.List:
 		need(t.do != nil && t.spec.Noun != "", "needs a function and a noun for its rows")
 		need(o.Cursors != nil || t.pager == offset, "needs a ring to seal cursors with")

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/result"
 )
 
@@ -41,7 +40,7 @@ type Tool struct {
 
 	do      func(ctx context.Context, c *call) (any, *result.Page, error) // reads, lists, edits
 	preview func(ctx context.Context, c *call) (preview, error)           // writes
-	apply   func(ctx context.Context, c *call, p preview, s confirm.Stamp) (any, error)
+	apply   func(ctx context.Context, c *call, p preview) (any, error)
 }
 
 // Spec returns the declaration.
@@ -113,7 +112,7 @@ type Card interface{ Message() string }
 // people are told.
 type Steps[In any, C Card, F, Out any] struct {
 	Preview func(context.Context, In) (C, F, error)
-	Apply   func(context.Context, In, F, confirm.Stamp) (Out, error)
+	Apply   func(context.Context, In, F) (Out, error)
 }
 
 // Write declares a change in two steps. Calling it changes nothing: it opens a
@@ -132,12 +131,12 @@ func Write[In any, C Card, F, Out any](s Spec, steps Steps[In, C, F, Out]) Tool 
 		card, facts, err := steps.Preview(ctx, in)
 		return preview{card: card, facts: facts}, err
 	}
-	t.apply = func(ctx context.Context, c *call, p preview, stamp confirm.Stamp) (any, error) {
+	t.apply = func(ctx context.Context, c *call, p preview) (any, error) {
 		in, err := decode[In](c)
 		if err != nil {
 			return nil, err
 		}
-		out, err := steps.Apply(ctx, in, p.facts.(F), stamp)
+		out, err := steps.Apply(ctx, in, p.facts.(F))
 		return &out, err
 	}
 	return t

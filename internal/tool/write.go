@@ -16,17 +16,43 @@ import (
 
 var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{1,63}$`)
 
-// Ledger keeps the receipts of a domain, in the same store as its data, so that
-// a change and its receipt are one atomic step.
-type Ledger interface {
+// ReceiptStore keeps receipts in the same store as a domain's data, so that a
+// change and its receipt are one atomic step.
+type ReceiptStore interface {
 	// Change runs fn in one writable transaction of the principal in ctx. What
 	// fn reads for update stays locked until the end. An error undoes all of it.
+	// A document store collects what fn changes and keeps, and writes it as one
+	// conditional update when fn returns.
 	Change(ctx context.Context, fn func(ctx context.Context) error) error
-	// Keep stores a receipt inside Change. A second receipt of the same id is an
-	// error, and so undoes its change.
+	// Keep adds a receipt to the transaction of Change. A second receipt of the
+	// same id makes Change fail, and so undoes its change.
 	Keep(ctx context.Context, r confirm.Receipt) error
 	// Find returns the answer of the receipt that owner has under id.
 	Find(ctx context.Context, owner access.Owner, id confirm.ID) (answer json.RawMessage, found bool, err error)
+}
+
+// ReceiptStores knows which store keeps which receipt. A server with one store
+// uses [OneStore]; one with a store per workspace finds it from the input.
+type ReceiptStores interface {
+	// Assign picks the store for a change from its validated input and remembers
+	// it under the confirmation's id, in durable storage: [ReceiptStores.Of] must
+	// find it again when nothing but the id is left. It is called before the
+	// confirmation can be answered; an error refuses the change.
+	Assign(ctx context.Context, id confirm.ID, input json.RawMessage) error
+	// Of returns the store that was assigned to a confirmation. found is false
+	// for an id that was never assigned.
+	Of(ctx context.Context, id confirm.ID) (store ReceiptStore, found bool, err error)
+}
+
+// OneStore is the ReceiptStores of a server that has one store.
+func OneStore(s ReceiptStore) ReceiptStores { return oneStore{s} }
+
+type oneStore struct{ store ReceiptStore }
+
+func (o oneStore) Assign(context.Context, confirm.ID, json.RawMessage) error { return nil }
+
+func (o oneStore) Of(context.Context, confirm.ID) (ReceiptStore, bool, error) {
+	return o.store, true, nil
 }
 
 // open previews a write and leaves it at the desk for its human.
@@ -45,8 +71,12 @@ func (r *Runner) open(ctx context.Context, c *call) result.Outcome {
 	}
 	shown["action"], shown["mcpServer"], shown["userId"] = c.tool.spec.Name, r.opts.Server, c.who.Subject()
 	shown["timestamp"] = r.now().UnixMilli()
+	id := confirm.NewID()
+	if err := r.opts.Receipts.Assign(ctx, id, c.input); err != nil {
+		return result.Failed(late(ctx, err))
+	}
 	record, err := r.opts.Desk.Open(ctx, c.who, confirm.Request{
-		Action: c.tool.spec.Name, Server: r.opts.Server, Input: c.input, Digest: digest(c.input),
+		ID: id, Action: c.tool.spec.Name, Server: r.opts.Server, Input: c.input, Digest: digest(c.input),
 		Facts: facts, Summary: message, Data: shown, Note: c.reason(),
 	})
 	if err != nil {
@@ -157,14 +187,24 @@ func (e effect) apply(ctx context.Context, record confirm.Record) (answer json.R
 	}()
 	ctx, cancel := context.WithTimeout(ctx, c.tool.timeout())
 	defer cancel()
-	err = e.r.opts.Ledger.Change(ctx, func(ctx context.Context) error {
-		answer, err = e.change(ctx, c, record)
-		return err
+	store, found, err := e.r.opts.Receipts.Of(ctx, record.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, fault.ConfirmationNotFound.New("Confirmation not found or expired.")
+	}
+	err = store.Change(ctx, func(ctx context.Context) error {
+		if answer, err = e.change(ctx, c, record); err != nil {
+			return err
+		}
+		return store.Keep(ctx, confirm.Receipt{ID: record.ID, Owner: record.Owner, Tool: record.Action, Answer: answer})
 	})
 	return answer, err
 }
 
-// change is the inside of the transaction.
+// change previews again and applies, inside the transaction, and returns the
+// receipt.
 func (e effect) change(ctx context.Context, c *call, record confirm.Record) (json.RawMessage, error) {
 	p, err := c.tool.preview(ctx, c)
 	if err != nil {
@@ -175,33 +215,17 @@ func (e effect) change(ctx context.Context, c *call, record confirm.Record) (jso
 		return nil, err
 	}
 	if facts != record.Facts {
-		return nil, fault.ConfirmationStale.New("What you were shown has changed since. Nothing was changed.")
+		return nil, confirm.Stale()
 	}
-	out, err := c.tool.apply(ctx, c, p, confirm.Stamp{ID: record.ID, Owner: record.Owner, Encode: c.receipt})
+	out, err := c.tool.apply(ctx, c, p)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := c.receipt(out)
+	data, err := c.encode(out)
 	if err != nil {
 		return nil, err
 	}
-	return answer, e.r.opts.Ledger.Keep(ctx, confirm.Receipt{ID: record.ID, Owner: record.Owner, Tool: record.Action, Answer: answer})
-}
-
-// receipt encodes the answer of an applied write. out is the output or a
-// pointer to it; it is copied, because masking changes it in place.
-func (c *call) receipt(out any) (json.RawMessage, error) {
-	v := reflect.ValueOf(out)
-	if v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
-	copied := reflect.New(v.Type())
-	copied.Elem().Set(v)
-	data, err := c.encode(copied.Interface())
-	if err != nil {
-		return nil, err
-	}
-	return c.runner.Encode(result.Outcome{Data: data, Message: said(copied.Interface())}), nil
+	return c.runner.Encode(result.Outcome{Data: data, Message: said(out)}), nil
 }
 
 // said finds the sentence that an output tells people: its field `message`.
@@ -220,5 +244,9 @@ func said(out any) string {
 
 // Find looks for the receipt beside the change.
 func (e effect) Find(ctx context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
-	return e.r.opts.Ledger.Find(ctx, owner, id)
+	store, found, err := e.r.opts.Receipts.Of(ctx, id)
+	if err != nil || !found {
+		return nil, false, err
+	}
+	return store.Find(ctx, owner, id)
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/tool"
 )
@@ -222,7 +221,7 @@ update finance.budget_quarters q set allocated_cents = s.cents
 from unnest($2::bigint[]) with ordinality as s (cents, quarter)
 where q.budget_id = $1 and q.quarter = s.quarter`
 
-func (s *Server) approveBudget(ctx context.Context, in approveBudget, seen approvalFacts, _ confirm.Stamp) (budgetApproved, error) {
+func (s *Server) approveBudget(ctx context.Context, in approveBudget, seen approvalFacts) (budgetApproved, error) {
 	who, err := access.From(ctx)
 	if err != nil {
 		return budgetApproved{}, err

@@ -24,21 +24,21 @@ import (
 // order is what a victim approves until it is killed.
 type order struct{ Database, Redis, Confirmation string }
 
-// stopping is a ledger that says where it is.
+// stopping is a receipt store that reports its stages.
 type stopping struct {
-	tool.Ledger
+	tool.ReceiptStore
 	at func(stage string)
 }
 
 func (s stopping) Change(ctx context.Context, fn func(context.Context) error) error {
-	err := s.Ledger.Change(ctx, fn)
+	err := s.ReceiptStore.Change(ctx, fn)
 	s.at("after the end")
 	return err
 }
 
 func (s stopping) Keep(ctx context.Context, r confirm.Receipt) error {
 	s.at("before the receipt")
-	err := s.Ledger.Keep(ctx, r)
+	err := s.ReceiptStore.Keep(ctx, r)
 	s.at("before the end")
 	return err
 }
@@ -65,7 +65,7 @@ func approveUntilKilled(encoded string, at func(stage string)) {
 		panic(err)
 	}
 	runner, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: "finance", Cursors: cursors, Audit: journal, Ledger: stopping{server.Ledger(), at},
+		Server: "finance", Cursors: cursors, Audit: journal, Receipts: tool.OneStore(stopping{database.NewReceipts(db), at}),
 		Desk: confirm.NewDesk(state.NewConfirmations(redis), journal, nil),
 	})
 	if err != nil {
@@ -136,33 +136,33 @@ func status(h *house, department string) string {
 	return got
 }
 
-// brokenLedger cannot keep a receipt, or loses the answer of its commit.
-type brokenLedger struct {
-	tool.Ledger
+// brokenStore cannot keep a receipt, or loses the answer of its commit.
+type brokenStore struct {
+	tool.ReceiptStore
 	lost bool
 }
 
-func (b brokenLedger) Keep(ctx context.Context, r confirm.Receipt) error {
+func (b brokenStore) Keep(ctx context.Context, r confirm.Receipt) error {
 	if !b.lost {
 		return fmt.Errorf("the disk is full")
 	}
-	return b.Ledger.Keep(ctx, r)
+	return b.ReceiptStore.Keep(ctx, r)
 }
 
-func (b brokenLedger) Change(ctx context.Context, fn func(context.Context) error) error {
-	err := b.Ledger.Change(ctx, fn)
+func (b brokenStore) Change(ctx context.Context, fn func(context.Context) error) error {
+	err := b.ReceiptStore.Change(ctx, fn)
 	if b.lost && err == nil {
 		return fmt.Errorf("the connection was lost")
 	}
 	return err
 }
 
-type ledgered struct {
+type withReceipts struct {
 	*finance.Server
-	ledger tool.Ledger
+	store tool.ReceiptStore
 }
 
-func (l ledgered) Ledger() tool.Ledger { return l.ledger }
+func (w withReceipts) Receipts() tool.ReceiptStores { return tool.OneStore(w.store) }
 
 // TestChangeWithoutReceiptIsNoChange: both or neither, and an answer that was
 // lost on its way is found again.
@@ -170,7 +170,7 @@ func TestChangeWithoutReceiptIsNoChange(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		h := open(t)
 		desk := confirm.NewDesk(domaintest.NewRedis(t), h.Sink, nil)
-		h.Runner = domaintest.NewRunner(t, "finance", ledgered{h.server, brokenLedger{h.server.Ledger(), lost}}, desk, h.Sink)
+		h.Runner = domaintest.NewRunner(t, "finance", withReceipts{h.server, brokenStore{database.NewReceipts(h.DB), lost}}, desk, h.Sink)
 		p := h.Pending(bob(t.Context()), "delete_invoice", args{"invoice_id": h.id("INV-2025-009")})
 		o := h.Answer(bob(t.Context()), p.ID, true)
 		if (o.Code() == result.StatusSuccess) != lost {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/tool"
 )
@@ -84,7 +83,7 @@ const hideInvoice = `
 update finance.invoices set deleted_at = now(), deleted_by = $2
 where id = $1 and deleted_at is null and status in ('pending', 'rejected')`
 
-func (s *Server) deleteInvoice(ctx context.Context, _ deleteInvoice, seen deletionFacts, _ confirm.Stamp) (invoiceDeleted, error) {
+func (s *Server) deleteInvoice(ctx context.Context, _ deleteInvoice, seen deletionFacts) (invoiceDeleted, error) {
 	who, err := access.From(ctx)
 	if err != nil {
 		return invoiceDeleted{}, err

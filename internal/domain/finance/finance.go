@@ -28,8 +28,8 @@ func (s *Server) Tools() []tool.Tool {
 	return slices.Concat(s.budgets(), s.approval(), s.invoices(), s.deletion(), s.expenses())
 }
 
-// Ledger keeps the receipts of confirmed changes beside the data.
-func (s *Server) Ledger() tool.Ledger { return database.NewLedger(s.db) }
+// Receipts keeps the receipts of confirmed changes beside the data.
+func (s *Server) Receipts() tool.ReceiptStores { return tool.OneStore(database.NewReceipts(s.db)) }
 
 // Ready reports whether the store can be read and holds a company. A database
 // that answers but is empty, or the wrong one, is not ready.

@@ -220,16 +220,16 @@ func TestManyApprovalsChangeOnce(t *testing.T) {
 	}
 }
 
-// gate is a ledger that stops before it keeps its receipt, until it is opened.
+// gate is a receipt store that stops before it keeps its receipt, until it is opened.
 type gate struct {
-	tool.Ledger
+	tool.ReceiptStore
 	arrived, opened chan struct{}
 }
 
 func (g gate) Keep(ctx context.Context, r confirm.Receipt) error {
 	close(g.arrived)
 	<-g.opened
-	return g.Ledger.Keep(ctx, r)
+	return g.ReceiptStore.Keep(ctx, r)
 }
 
 // Two people approve the same budget at once. The second waits for the first
@@ -237,8 +237,8 @@ func (g gate) Keep(ctx context.Context, r confirm.Receipt) error {
 func TestTwoApproversApproveOnce(t *testing.T) {
 	h := open(t)
 	desk := confirm.NewDesk(domaintest.NewRedis(t), h.Sink, nil)
-	g := gate{h.server.Ledger(), make(chan struct{}), make(chan struct{})}
-	slow := domaintest.NewRunner(t, "finance", ledgered{h.server, g}, desk, h.Sink)
+	g := gate{database.NewReceipts(h.DB), make(chan struct{}), make(chan struct{})}
+	slow := domaintest.NewRunner(t, "finance", withReceipts{h.server, g}, desk, h.Sink)
 	h.Runner = domaintest.NewRunner(t, "finance", h.server, desk, h.Sink)
 	bob, eve := h.As("bob.martinez"), h.As("eve.thompson")
 	first := h.Pending(bob, "approve_budget", args{"department": "Marketing"})

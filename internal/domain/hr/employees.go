@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/tool"
 )
@@ -271,7 +270,7 @@ const endEmployment = `
 update hr.employees set status = 'TERMINATED', terminated_at = now(), terminated_by = $2, updated_at = now()
 where id = $1 and status = 'ACTIVE'`
 
-func (s *Server) delete(ctx context.Context, _ deleteInput, seen deleteFacts, _ confirm.Stamp) (deleted, error) {
+func (s *Server) delete(ctx context.Context, _ deleteInput, seen deleteFacts) (deleted, error) {
 	who, err := access.From(ctx)
 	if err != nil {
 		return deleted{}, err

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/tool"
@@ -139,7 +138,7 @@ func (s subject) gradeRange() string {
 const setSalary = `
 update hr.employees set salary_cents = $2, updated_at = now() where id = $1 and status = 'ACTIVE'`
 
-func (s *Server) updateSalary(ctx context.Context, _ salaryInput, seen salaryFacts, _ confirm.Stamp) (salaryChanged, error) {
+func (s *Server) updateSalary(ctx context.Context, _ salaryInput, seen salaryFacts) (salaryChanged, error) {
 	if err := database.ExecOne(ctx, s.db, setSalary, seen.ID, seen.NewCents); err != nil {
 		return salaryChanged{}, err
 	}

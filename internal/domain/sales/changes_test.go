@@ -25,27 +25,33 @@ func receipt(id string) confirm.Receipt {
 	return confirm.Receipt{ID: confirm.ID(id), Owner: ann, Tool: "close_deal", Answer: json.RawMessage(`{"status":"success", "data":{"by":"` + id + `"}}`)}
 }
 
-func closing(deal, id string, version int64) sales.Closing {
-	return sales.Closing{ID: deal, Version: version, Stage: "CLOSED_WON", Value: 1, Probability: 100, At: day, Receipt: receipt(id)}
+// claim is a closing and the receipt that is kept with it.
+type claim struct {
+	sales.Closing
+	Receipt confirm.Receipt
 }
 
-// change applies one closing as the kernel does: the change and its receipt in
-// one Change. A change that does not happen is undone.
-func change(ctx context.Context, s sales.Store, c sales.Closing) (done bool, err error) {
-	lost := errors.New("somebody else was first")
-	err = s.Change(ctx, func(ctx context.Context) error {
-		if done, err = s.CloseDeal(ctx, everything, c); err != nil {
-			return err
-		}
-		if !done {
-			return lost
-		}
-		return s.Keep(ctx, c.Receipt)
-	})
-	if errors.Is(err, lost) {
+func closing(deal, id string, version int64) claim {
+	return claim{sales.Closing{ID: deal, Version: version, Stage: "CLOSED_WON", Value: 1, Probability: 100, At: day}, receipt(id)}
+}
+
+// change applies one closing as the kernel does. A stale one is not done.
+func change(ctx context.Context, s sales.Store, c claim) (done bool, err error) {
+	err = apply(ctx, s, c.Receipt, func(ctx context.Context) error { return s.CloseDeal(ctx, everything, c.Closing) })
+	if fault.Is(err, fault.ConfirmationStale) {
 		return false, nil
 	}
-	return done, err
+	return err == nil, err
+}
+
+// apply makes a change and keeps its receipt in one transaction.
+func apply(ctx context.Context, s sales.Store, r confirm.Receipt, change func(context.Context) error) error {
+	return s.Change(ctx, func(ctx context.Context) error {
+		if err := change(ctx); err != nil {
+			return err
+		}
+		return s.Keep(ctx, r)
+	})
 }
 
 func TestOneOfManyClaimantsWins(t *testing.T) {
@@ -103,35 +109,30 @@ func TestStaleOrForeignChangeChangesNothing(t *testing.T) {
 		fill(t, r, b)
 		open, won := b.deals[2], b.deals[0]
 		ryan := sales.ScopeOf(testkit.Person("ryan.garcia", access.SalesRead))
-		for name, attempt := range map[string]func(ctx context.Context) (bool, error){
-			"stale version":  func(ctx context.Context) (bool, error) { return r.CloseDeal(ctx, everything, closing(open.ID, "x", 0)) },
-			"future version": func(ctx context.Context) (bool, error) { return r.CloseDeal(ctx, everything, closing(open.ID, "x", 2)) },
-			"closed before":  func(ctx context.Context) (bool, error) { return r.CloseDeal(ctx, everything, closing(won.ID, "x", 1)) },
-			"out of scope":   func(ctx context.Context) (bool, error) { return r.CloseDeal(ctx, ryan, closing(open.ID, "x", 1)) },
-			"no scope": func(ctx context.Context) (bool, error) {
-				return r.CloseDeal(ctx, sales.Scope{}, closing(open.ID, "x", 1))
-			},
-			"nothing there": func(ctx context.Context) (bool, error) {
-				return r.CloseDeal(ctx, everything, closing(won.CustomerID, "x", 1))
-			},
-			"no id": func(ctx context.Context) (bool, error) { return r.CloseDeal(ctx, everything, closing("x", "x", 1)) },
-			"customer, stale": func(ctx context.Context) (bool, error) {
-				return r.DeleteCustomer(ctx, everything, tombstone(b.customers[5].ID, 2))
-			},
-			"customer, scope": func(ctx context.Context) (bool, error) {
-				return r.DeleteCustomer(ctx, sales.Scope{}, tombstone(b.customers[5].ID, 1))
-			},
-			"customer, no one": func(ctx context.Context) (bool, error) { return r.DeleteCustomer(ctx, everything, tombstone("x", 1)) },
+		close := func(scope sales.Scope, deal string, version int64) func(context.Context) error {
+			return func(ctx context.Context) error {
+				return r.CloseDeal(ctx, scope, closing(deal, "x", version).Closing)
+			}
+		}
+		remove := func(scope sales.Scope, customer string, version int64) func(context.Context) error {
+			return func(ctx context.Context) error {
+				return r.DeleteCustomer(ctx, scope, tombstone(customer, version))
+			}
+		}
+		for name, attempt := range map[string]func(context.Context) error{
+			"stale version":    close(everything, open.ID, 0),
+			"future version":   close(everything, open.ID, 2),
+			"closed before":    close(everything, won.ID, 1),
+			"out of scope":     close(ryan, open.ID, 1),
+			"no scope":         close(sales.Scope{}, open.ID, 1),
+			"nothing there":    close(everything, won.CustomerID, 1),
+			"no id":            close(everything, "x", 1),
+			"customer, stale":  remove(everything, b.customers[5].ID, 2),
+			"customer, scope":  remove(sales.Scope{}, b.customers[5].ID, 1),
+			"customer, no one": remove(everything, "x", 1),
 		} {
-			err := r.Change(t.Context(), func(ctx context.Context) error {
-				done, err := attempt(ctx)
-				if done {
-					t.Errorf("%s: it was done", name)
-				}
-				return err
-			})
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
+			if err := apply(t.Context(), r, receipt("x"), attempt); !fault.Is(err, fault.ConfirmationStale) {
+				t.Errorf("%s: got %v, want CONFIRMATION_STALE", name, err)
 			}
 		}
 		if d, _, _ := r.Deal(t.Context(), everything, open.ID); d.Version != 1 || d.Stage != open.Stage {
@@ -144,21 +145,17 @@ func TestStaleOrForeignChangeChangesNothing(t *testing.T) {
 }
 
 func tombstone(customer string, version int64) sales.Tombstone {
-	kept := receipt("t1")
-	kept.Tool = "delete_customer"
-	return sales.Tombstone{ID: customer, Version: version, By: "carol@tamshai.local", At: day, Receipt: kept}
+	return sales.Tombstone{ID: customer, Version: version, By: "carol@tamshai.local", At: day}
 }
 
 func TestDeletedCustomerIsGoneForEverybody(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, r *rig) {
 		b := bookOf(company.At(day).Sales())
 		fill(t, r, b)
-		c, stone := b.customers[0], tombstone(b.customers[0].ID, 1)
-		err := r.Change(t.Context(), func(ctx context.Context) error {
-			if done, err := r.DeleteCustomer(ctx, everything, stone); !done || err != nil {
-				t.Fatal(done, err)
-			}
-			return r.Keep(ctx, stone.Receipt)
+		c, kept := b.customers[0], receipt("t1")
+		kept.Tool = "delete_customer"
+		err := apply(t.Context(), r, kept, func(ctx context.Context) error {
+			return r.DeleteCustomer(ctx, everything, tombstone(c.ID, 1))
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -166,7 +163,7 @@ func TestDeletedCustomerIsGoneForEverybody(t *testing.T) {
 		if _, found, err := r.Customer(t.Context(), everything, c.ID); found || err != nil {
 			t.Errorf("found %v, %v", found, err)
 		}
-		if answer, found, _ := r.Find(t.Context(), ann, stone.Receipt.ID); !found || string(answer) != string(stone.Receipt.Answer) {
+		if answer, found, _ := r.Find(t.Context(), ann, kept.ID); !found || string(answer) != string(kept.Answer) {
 			t.Errorf("receipt %v %s", found, answer)
 		}
 		if d, found, _ := r.Deal(t.Context(), everything, b.deals[0].ID); !found || d.CustomerName != c.Company {
@@ -217,7 +214,7 @@ func TestChangeAndReceiptAreThereTogether(t *testing.T) {
 			d := b.deals[[]int{1, 2}[i]]
 			c := closing(d.ID, fmt.Sprintf("broken-%d", i), 1)
 			err := r.Change(t.Context(), func(ctx context.Context) error {
-				if _, err := r.CloseDeal(ctx, everything, c); err != nil {
+				if err := r.CloseDeal(ctx, everything, c.Closing); err != nil {
 					t.Fatal(err)
 				}
 				return broken
@@ -236,9 +233,20 @@ func TestChangeAndReceiptAreThereTogether(t *testing.T) {
 
 func TestReceiptWithoutItsChangeIsRefused(t *testing.T) {
 	r := mongoRig(t) // the other store writes receipts itself
-	fill(t, r, bookOf(company.At(day).Sales()))
-	if err := r.Keep(t.Context(), receipt("never")); err == nil {
+	b := bookOf(company.At(day).Sales())
+	fill(t, r, b)
+	nothing := func(context.Context) error { return nil }
+	if err := apply(t.Context(), r, receipt("never"), nothing); err == nil {
 		t.Error("a receipt was kept that no change carries")
+	}
+	twice := func(ctx context.Context) error {
+		return errors.Join(r.CloseDeal(ctx, everything, closing(b.deals[1].ID, "twice", 1).Closing), r.CloseDeal(ctx, everything, closing(b.deals[2].ID, "twice", 1).Closing))
+	}
+	if err := apply(t.Context(), r, receipt("twice"), twice); err == nil {
+		t.Error("one receipt was kept for two changes")
+	}
+	if d, _, _ := r.Deal(t.Context(), everything, b.deals[1].ID); d.Version != 1 {
+		t.Errorf("the first of two changes was made: %+v", d)
 	}
 }
 
@@ -277,10 +285,7 @@ func TestPassedDeadlineIsATimeout(t *testing.T) {
 		_, _, err := r.Deal(late, everything, "65a2d0000000000000000001")
 		_, err2 := r.Deals(late, everything, sales.DealQuery{Limit: 5, Sort: sales.Newest})
 		_, err3 := r.Sums(late, everything, sales.Quarter{Year: 2026, Number: 1})
-		err4 := r.Change(late, func(ctx context.Context) error {
-			_, err := r.CloseDeal(ctx, everything, closing("65a2d0000000000000000002", "late", 1))
-			return err
-		})
+		_, err4 := change(late, r, closing("65a2d0000000000000000002", "late", 1))
 		_, _, err5 := r.Find(late, ann, "x")
 		for _, err := range []error{err, err2, err3, err4, err5, r.Ready(late)} {
 			if !fault.Is(err, fault.Timeout) {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 )
 
@@ -133,7 +132,7 @@ func (in closeDeal) result(d Deal) (stage string, value float64) {
 	return stageWon, d.Value
 }
 
-func (s *Server) closeDeal(ctx context.Context, in closeDeal, seen dealFacts, stamp confirm.Stamp) (Closed, error) {
+func (s *Server) closeDeal(ctx context.Context, in closeDeal, seen dealFacts) (Closed, error) {
 	scope, _, err := scopeIn(ctx)
 	if err != nil {
 		return Closed{}, err
@@ -147,17 +146,7 @@ func (s *Server) closeDeal(ctx context.Context, in closeDeal, seen dealFacts, st
 		c.Probability = 100
 		out.Message = fmt.Sprintf("Deal %s has been closed as won for %s.", d.DealName, money(d.Currency, c.Value))
 	}
-	if c.Receipt, err = receiptOf(stamp, "close_deal", out); err != nil {
-		return Closed{}, err
-	}
-	done, err := s.store.CloseDeal(ctx, scope, c)
-	if err != nil {
-		return Closed{}, err
-	}
-	if !done {
-		return Closed{}, overtaken()
-	}
-	return out, nil
+	return out, s.store.CloseDeal(ctx, scope, c)
 }
 
 func joined(notes, more string) string {

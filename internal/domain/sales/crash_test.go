@@ -19,7 +19,7 @@ func closeUntilKilled(path string, at func(stage string)) {
 	}
 	c := closing("65a2d0000000000000000003", "killed", 1)
 	err = s.Change(ctx, func(ctx context.Context) error {
-		if _, err := s.CloseDeal(ctx, everything, c); err != nil {
+		if err := s.CloseDeal(ctx, everything, c.Closing); err != nil {
 			return err
 		}
 		at("before the receipt")

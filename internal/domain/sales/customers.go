@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/confirm"
-	"countersign.dev/internal/fault"
 	"countersign.dev/internal/tool"
 )
 
@@ -147,34 +145,12 @@ func openDeals(c Customer) error {
 		With("openDeals", c.OpenDeals)
 }
 
-func (s *Server) deleteCustomer(ctx context.Context, _ deleteCustomer, seen customerFacts, stamp confirm.Stamp) (Deleted, error) {
+func (s *Server) deleteCustomer(ctx context.Context, _ deleteCustomer, seen customerFacts) (Deleted, error) {
 	scope, who, err := scopeIn(ctx)
 	if err != nil {
 		return Deleted{}, err
 	}
 	c := seen.Customer
 	out := Deleted{Deleted: true, CustomerID: c.ID, CustomerName: c.Company, Message: fmt.Sprintf("Customer %s has been deleted.", c.Company)}
-	receipt, err := receiptOf(stamp, "delete_customer", out)
-	if err != nil {
-		return Deleted{}, err
-	}
-	done, err := s.store.DeleteCustomer(ctx, scope, Tombstone{ID: c.ID, Version: seen.Version, By: who.Email(), At: s.now().UTC(), Receipt: receipt})
-	if err != nil {
-		return Deleted{}, err
-	}
-	if !done {
-		return Deleted{}, overtaken()
-	}
-	return out, nil
-}
-
-// receiptOf is what a store writes beside its change.
-func receiptOf(stamp confirm.Stamp, action string, out any) (confirm.Receipt, error) {
-	answer, err := stamp.Receipt(out)
-	return confirm.Receipt{ID: stamp.ID, Owner: stamp.Owner, Tool: action, Answer: answer}, err
-}
-
-// overtaken is what the loser of two changes at once is told.
-func overtaken() error {
-	return fault.ConfirmationStale.New("What you were shown has changed since. Nothing was changed.")
+	return out, s.store.DeleteCustomer(ctx, scope, Tombstone{ID: c.ID, Version: seen.Version, By: who.Email(), At: s.now().UTC()})
 }

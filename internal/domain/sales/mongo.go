@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -108,25 +107,17 @@ func (m *Mongo) Close() error {
 	return m.client.Disconnect(ctx)
 }
 
-// Change runs fn as it is: its one update is atomic by itself, and carries the
-// receipt.
+// Change runs fn and then writes what it changed, with the receipt, as one
+// update of one document.
 func (m *Mongo) Change(ctx context.Context, fn func(context.Context) error) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	return fn(ctx)
+	return confirm.ChangeDocument(ctx, fn)
 }
 
-// Keep makes sure that the receipt stands beside the change, where the update
-// has written it.
+// Keep adds the receipt to the update.
 func (m *Mongo) Keep(ctx context.Context, r confirm.Receipt) error {
-	kept, found, err := m.Find(ctx, r.Owner, r.ID)
-	if err != nil {
-		return err
-	}
-	if !found || string(kept) != string(r.Answer) {
-		return fmt.Errorf("the receipt of %s is not beside its change", r.Tool)
-	}
-	return nil
+	return confirm.KeepInDocument(ctx, r)
 }
 
 // confirmation is the receipt inside the document that was changed.

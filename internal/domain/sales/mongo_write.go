@@ -12,32 +12,30 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"countersign.dev/internal/company"
+	"countersign.dev/internal/confirm"
 )
 
-// CloseDeal closes a deal that is as it was seen, and keeps the receipt in it.
-func (m *Mongo) CloseDeal(ctx context.Context, s Scope, c Closing) (bool, error) {
+// CloseDeal closes a deal that is as it was seen.
+func (m *Mongo) CloseDeal(ctx context.Context, s Scope, c Closing) error {
 	key, err := bson.ObjectIDFromHex(c.ID)
 	if err != nil {
-		return false, nil
+		return confirm.Stale()
 	}
 	return m.update(ctx, m.deals, s.match(only("_id", key), version(c.Version), isOpen()), bson.D{
 		{Key: "stage", Value: c.Stage}, {Key: "value", Value: c.Value}, {Key: "probability", Value: c.Probability},
 		{Key: "loss_reason", Value: c.LossReason}, {Key: "notes", Value: c.Notes},
 		{Key: "actual_close_date", Value: c.At.Format(time.DateOnly)}, {Key: "updated_at", Value: c.At},
-		{Key: "confirmation", Value: newConfirmation(c.Receipt)},
 	})
 }
 
-// DeleteCustomer leaves a tombstone of a customer that is as it was seen, and
-// keeps the receipt in it.
-func (m *Mongo) DeleteCustomer(ctx context.Context, s Scope, t Tombstone) (bool, error) {
+// DeleteCustomer leaves a tombstone of a customer that is as it was seen.
+func (m *Mongo) DeleteCustomer(ctx context.Context, s Scope, t Tombstone) error {
 	key, err := bson.ObjectIDFromHex(t.ID)
 	if err != nil {
-		return false, nil
+		return confirm.Stale()
 	}
 	return m.update(ctx, m.customers, s.match(only("_id", key), version(t.Version), only("deleted_at", nil)), bson.D{
 		{Key: "deleted_at", Value: t.At}, {Key: "deleted_by", Value: t.By}, {Key: "updated_at", Value: t.At},
-		{Key: "confirmation", Value: newConfirmation(t.Receipt)},
 	})
 }
 
@@ -50,16 +48,20 @@ func version(seen int64) bson.D {
 	return only("version", seen)
 }
 
-// update changes the one document that matches, if any: a single atomic step.
-func (m *Mongo) update(ctx context.Context, c *mongo.Collection, in match, set bson.D) (bool, error) {
-	ctx, cancel := bounded(ctx)
-	defer cancel()
-	change := bson.D{{Key: "$set", Value: set}, {Key: "$inc", Value: only("version", 1)}}
-	err := c.FindOneAndUpdate(ctx, in.filter, change, options.FindOneAndUpdate().SetProjection(only("_id", 1))).Err()
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return false, nil
-	}
-	return err == nil, mongoFault(ctx, err)
+// update changes the one document that matches, at the end of Change: it and
+// its receipt are a single atomic step.
+func (m *Mongo) update(ctx context.Context, c *mongo.Collection, in match, set bson.D) error {
+	return confirm.StageDocument(ctx, func(ctx context.Context, r confirm.Receipt) error {
+		change := bson.D{
+			{Key: "$set", Value: append(set, bson.E{Key: "confirmation", Value: newConfirmation(r)})},
+			{Key: "$inc", Value: only("version", 1)},
+		}
+		err := c.FindOneAndUpdate(ctx, in.filter, change, options.FindOneAndUpdate().SetProjection(only("_id", 1))).Err()
+		if errors.Is(err, mongo.ErrNoDocuments) {
+			return confirm.Stale()
+		}
+		return mongoFault(ctx, err)
+	})
 }
 
 // fillBatch is how many documents are sent at a time.

@@ -40,8 +40,8 @@ func (s *Server) Tools() []tool.Tool {
 // Codes lists the fault codes that this domain adds to the shared ones.
 func (s *Server) Codes() []*fault.Code { return codes }
 
-// Ledger is where the receipts of confirmed changes are kept.
-func (s *Server) Ledger() tool.Ledger { return s.store }
+// Receipts is where the receipts of confirmed changes are kept: the store itself.
+func (s *Server) Receipts() tool.ReceiptStores { return tool.OneStore(s.store) }
 
 // Ready proves that there is data by reading it. An empty or misnamed
 // collection is SERVICE_UNAVAILABLE and named.

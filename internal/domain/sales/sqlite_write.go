@@ -14,12 +14,11 @@ update deals set stage = ?, value = ?, probability = ?, loss_reason = ?, notes =
 where id = ? and version = ? and stage not in ('CLOSED_WON', 'CLOSED_LOST') and owner_id in (select k.id from owners k where `
 
 // CloseDeal closes a deal that is as it was seen.
-func (s *SQLite) CloseDeal(ctx context.Context, scope Scope, c Closing) (bool, error) {
+func (s *SQLite) CloseDeal(ctx context.Context, scope Scope, c Closing) error {
 	in := scope.owners()
-	n, err := s.Exec(ctx, updateDeal+in.String()+")", append([]any{
+	return s.ExecOne(ctx, updateDeal+in.String()+")", append([]any{
 		c.Stage, c.Value, c.Probability, c.LossReason, c.Notes, c.At.Format(time.DateOnly), c.At.UnixMilli(), c.ID, c.Version,
 	}, in.args...)...)
-	return n == 1, err
 }
 
 const buryCustomer = `
@@ -27,12 +26,11 @@ update customers set deleted_at = ?, deleted_by = ?, updated_at = ?, version = v
 where id = ? and version = ? and deleted_at is null and owner_id in (select k.id from owners k where `
 
 // DeleteCustomer leaves a tombstone of a customer that is as it was seen.
-func (s *SQLite) DeleteCustomer(ctx context.Context, scope Scope, t Tombstone) (bool, error) {
+func (s *SQLite) DeleteCustomer(ctx context.Context, scope Scope, t Tombstone) error {
 	in := scope.owners()
-	n, err := s.Exec(ctx, buryCustomer+in.String()+")", append([]any{
+	return s.ExecOne(ctx, buryCustomer+in.String()+")", append([]any{
 		t.At.UnixMilli(), t.By, t.At.UnixMilli(), t.ID, t.Version,
 	}, in.args...)...)
-	return n == 1, err
 }
 
 // Fill adds what is missing, all of it or nothing.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"countersign.dev/internal/company"
-	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/tool"
 )
 
@@ -17,7 +16,7 @@ import (
 type Store interface {
 	Reader
 	Writer
-	tool.Ledger
+	tool.ReceiptStore
 
 	// Ready reads a customer and a deal, or names what has none.
 	Ready(ctx context.Context) error
@@ -41,13 +40,13 @@ type Reader interface {
 	Sums(ctx context.Context, s Scope, q Quarter) (Sums, error)
 }
 
-// Writer makes the two changes. Each is atomic with the receipt it carries, and
-// happens only while the row is as it was seen: it returns false, having changed
-// nothing, when the row has another version, another state, or is out of scope.
-// It runs inside Ledger.Change.
+// Writer makes the two changes, inside the transaction of Change, which has room
+// for one of them and its receipt. A row that has another version, another state
+// or is out of scope is not changed: then the call or the end of the transaction
+// fails with CONFIRMATION_STALE.
 type Writer interface {
-	CloseDeal(ctx context.Context, s Scope, c Closing) (done bool, err error)
-	DeleteCustomer(ctx context.Context, s Scope, t Tombstone) (done bool, err error)
+	CloseDeal(ctx context.Context, s Scope, c Closing) error
+	DeleteCustomer(ctx context.Context, s Scope, t Tombstone) error
 }
 
 // DealQuery says which deals, in which order, from where. Zero fields do not
@@ -93,7 +92,6 @@ type Closing struct {
 	LossReason  string
 	Notes       string // all of them, the old ones included
 	At          time.Time
-	Receipt     confirm.Receipt
 }
 
 // Tombstone is what is left of a customer that is deleted.
@@ -102,7 +100,6 @@ type Tombstone struct {
 	Version int64 // as it was seen
 	By      string
 	At      time.Time
-	Receipt confirm.Receipt
 }
 
 // Sums is a quarter added up.

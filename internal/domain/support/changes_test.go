@@ -24,36 +24,42 @@ func receipt(id string) confirm.Receipt {
 	return confirm.Receipt{ID: confirm.ID(id), Owner: ann, Tool: "close_ticket", Answer: json.RawMessage(`{"status":"success", "data":{"by":"` + id + `"}}`)}
 }
 
+// claim is a closing and the receipt that is kept with it.
+type claim struct {
+	support.Closing
+	Receipt confirm.Receipt
+}
+
 // closing closes a ticket as it is now.
-func closing(t testing.TB, s support.Store, ticket, id string) support.Closing {
+func closing(t testing.TB, s support.Store, ticket, id string) claim {
 	t.Helper()
 	row, _, err := s.Ticket(t.Context(), everything, ticket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return support.Closing{
+	return claim{support.Closing{
 		ID: ticket, Version: row.Version, Resolution: "Repaired by " + id, ResolutionType: "workaround", CustomerNotified: true,
-		By: "dan@tamshai.local", At: day.UTC(), Receipt: receipt(id),
-	}
+		By: "dan@tamshai.local", At: day.UTC(),
+	}, receipt(id)}
 }
 
 // change applies one closing as the kernel does: the change and its receipt in
-// one Change. A change that does not happen is undone.
-func change(ctx context.Context, s support.Store, c support.Closing) (done bool, err error) {
-	lost := errors.New("somebody else was first")
-	err = s.Change(ctx, func(ctx context.Context) error {
-		if done, err = s.CloseTicket(ctx, everything, c); err != nil {
+// one transaction. A stale one is not done.
+func change(ctx context.Context, s support.Store, c claim) (done bool, err error) {
+	err = apply(ctx, s, everything, c)
+	if fault.Is(err, fault.ConfirmationStale) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func apply(ctx context.Context, s support.Store, scope support.Scope, c claim) error {
+	return s.Change(ctx, func(ctx context.Context) error {
+		if err := s.CloseTicket(ctx, scope, c.Closing); err != nil {
 			return err
-		}
-		if !done {
-			return lost
 		}
 		return s.Keep(ctx, c.Receipt)
 	})
-	if errors.Is(err, lost) {
-		return false, nil
-	}
-	return done, err
 }
 
 func TestClosedTicketSaysHow(t *testing.T) {
@@ -90,7 +96,7 @@ func TestOneOfManyClaimantsWins(t *testing.T) {
 		}
 		fill(t, r, b)
 		for round, row := range b.tickets {
-			claims := make([]support.Closing, claimants)
+			claims := make([]claim, claimants)
 			for i := range claims {
 				claims[i] = closing(t, r, row.ID, fmt.Sprintf("r%d-c%d", round, i))
 			}
@@ -126,28 +132,21 @@ func TestStaleOrForeignChangeChangesNothing(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, r *rig) {
 		fill(t, r, sample())
 		open, other := closing(t, r, "TICK-004", "x"), closing(t, r, "TICK-001", "x")
-		with := func(c support.Closing, change func(*support.Closing)) support.Closing { change(&c); return c }
+		with := func(c claim, change func(*claim)) claim { change(&c); return c }
 		for name, a := range map[string]struct {
 			scope support.Scope
-			c     support.Closing
+			c     claim
 		}{
-			"stale version":  {everything, with(open, func(c *support.Closing) { c.Version.Number-- })},
-			"future version": {everything, with(open, func(c *support.Closing) { c.Version.Number++ })},
-			"another's":      {everything, with(other, func(c *support.Closing) { c.ID, c.Version.Number = "TICK-004", c.Version.Number+50 })},
+			"stale version":  {everything, with(open, func(c *claim) { c.Version.Number-- })},
+			"future version": {everything, with(open, func(c *claim) { c.Version.Number++ })},
+			"another's":      {everything, with(other, func(c *claim) { c.ID, c.Version.Number = "TICK-004", c.Version.Number+50 })},
 			"closed before":  {everything, closing(t, r, "TICK-008", "x")},
 			"no scope":       {support.Scope{}, open},
-			"nothing there":  {everything, with(open, func(c *support.Closing) { c.ID = "TICK-999" })},
-			"no id":          {everything, with(open, func(c *support.Closing) { c.ID = "" })},
+			"nothing there":  {everything, with(open, func(c *claim) { c.ID = "TICK-999" })},
+			"no id":          {everything, with(open, func(c *claim) { c.ID = "" })},
 		} {
-			err := r.Change(t.Context(), func(ctx context.Context) error {
-				done, err := r.CloseTicket(ctx, a.scope, a.c)
-				if done {
-					t.Errorf("%s: it was done", name)
-				}
-				return err
-			})
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
+			if err := apply(t.Context(), r, a.scope, a.c); !fault.Is(err, fault.ConfirmationStale) {
+				t.Errorf("%s: got %v, want CONFIRMATION_STALE", name, err)
 			}
 		}
 		if now, _, _ := r.Ticket(t.Context(), everything, "TICK-004"); now.Version != open.Version || now.Status != "open" {
@@ -201,7 +200,7 @@ func TestChangeAndReceiptAreThereTogether(t *testing.T) {
 			id := []string{"TICK-001", "TICK-004"}[i]
 			c := closing(t, r, id, fmt.Sprintf("broken-%d", i))
 			err := r.Change(t.Context(), func(ctx context.Context) error {
-				if _, err := r.CloseTicket(ctx, everything, c); err != nil {
+				if err := r.CloseTicket(ctx, everything, c.Closing); err != nil {
 					t.Fatal(err)
 				}
 				return broken
@@ -259,10 +258,7 @@ func TestPassedDeadlineIsATimeout(t *testing.T) {
 		_, _, err1 := r.Article(late, everything, "KB-001")
 		_, err2 := r.Tickets(late, everything, support.TicketQuery{Find: support.ParseQuery("*"), Limit: 5})
 		_, err3 := r.Articles(late, everything, support.ArticleQuery{Find: support.ParseQuery("a"), Limit: 5})
-		err4 := r.Change(late, func(ctx context.Context) error {
-			_, err := r.CloseTicket(ctx, everything, c)
-			return err
-		})
+		_, err4 := change(late, r, c)
 		_, _, err5 := r.Find(late, ann, "x")
 		for _, err := range []error{err, err1, err2, err3, err4, err5, r.Ready(late)} {
 			if !fault.Is(err, fault.Timeout) {

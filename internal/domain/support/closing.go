@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 )
 
@@ -93,7 +92,7 @@ func (s *Server) previewClosing(ctx context.Context, in closeTicket) (closingCar
 	return card, ticketFacts{t.Version, t}, nil
 }
 
-func (s *Server) closeTicket(ctx context.Context, in closeTicket, seen ticketFacts, stamp confirm.Stamp) (Closed, error) {
+func (s *Server) closeTicket(ctx context.Context, in closeTicket, seen ticketFacts) (Closed, error) {
 	scope, who, err := scopeIn(ctx)
 	if err != nil {
 		return Closed{}, err
@@ -103,19 +102,8 @@ func (s *Server) closeTicket(ctx context.Context, in closeTicket, seen ticketFac
 		Closed: true, TicketID: t.ID, Subject: t.Subject, Status: ticketClosed, Resolution: in.Resolution, ResolutionType: in.ResolutionType,
 		CustomerNotified: in.CustomerNotified, Message: fmt.Sprintf("Ticket %s has been closed as %s.", t.ID, spoken(in.ResolutionType)),
 	}
-	answer, err := stamp.Receipt(out)
-	if err != nil {
-		return Closed{}, err
-	}
-	done, err := s.store.CloseTicket(ctx, scope, Closing{
+	return out, s.store.CloseTicket(ctx, scope, Closing{
 		ID: t.ID, Version: seen.Version, Resolution: in.Resolution, ResolutionType: in.ResolutionType, CustomerNotified: in.CustomerNotified,
-		By: who.Email(), At: s.now().UTC(), Receipt: confirm.Receipt{ID: stamp.ID, Owner: stamp.Owner, Tool: "close_ticket", Answer: answer},
+		By: who.Email(), At: s.now().UTC(),
 	})
-	if err != nil {
-		return Closed{}, err
-	}
-	if !done {
-		return Closed{}, fault.ConfirmationStale.New("What you were shown has changed since. Nothing was changed.")
-	}
-	return out, nil
 }

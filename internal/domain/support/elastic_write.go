@@ -24,25 +24,17 @@ type confirmation struct {
 	Receipt string       `json:"receipt"` // text, so that it comes back byte for byte
 }
 
-// Change runs fn as it is: its one update is atomic by itself, and carries the
-// receipt.
+// Change runs fn and then writes what it changed, with the receipt, as one
+// update of one document.
 func (e *Elastic) Change(ctx context.Context, fn func(context.Context) error) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	return fn(ctx)
+	return confirm.ChangeDocument(ctx, fn)
 }
 
-// Keep makes sure that the receipt stands beside the change, where the update
-// has written it.
+// Keep adds the receipt to the update.
 func (e *Elastic) Keep(ctx context.Context, r confirm.Receipt) error {
-	kept, found, err := e.Find(ctx, r.Owner, r.ID)
-	if err != nil {
-		return err
-	}
-	if !found || string(kept) != string(r.Answer) {
-		return fmt.Errorf("the receipt of %s is not beside its change", r.Tool)
-	}
-	return nil
+	return confirm.KeepInDocument(ctx, r)
 }
 
 // Find returns an owner's receipt, byte for byte, however short ago it was
@@ -79,20 +71,27 @@ func (e *Elastic) shown(ctx context.Context, id confirm.ID) (c confirmation, fou
 	return source.Confirmation, err == nil, err
 }
 
-// CloseTicket closes a ticket that is as it was seen, and keeps the receipt in
-// it: one update of one document, on the condition that nobody has written it
-// in between. It returns when searches show the change.
-func (e *Elastic) CloseTicket(ctx context.Context, s Scope, c Closing) (bool, error) {
+// CloseTicket closes a ticket that is as it was seen, at the end of Change.
+func (e *Elastic) CloseTicket(ctx context.Context, s Scope, c Closing) error {
 	t, found, err := e.Ticket(ctx, s, c.ID)
-	if err != nil || !found || t.Version != c.Version || t.Status == ticketClosed {
-		return false, err
+	switch {
+	case err != nil:
+		return err
+	case !found || t.Version != c.Version || t.Status == ticketClosed:
+		return confirm.Stale()
 	}
-	_, used, err := e.confirmed(ctx, c.Receipt.ID)
+	return confirm.StageDocument(ctx, func(ctx context.Context, r confirm.Receipt) error { return e.close(ctx, t, c, r) })
+}
+
+// close updates one document, on the condition that no other writer has changed
+// it since it was read. It returns when searches show the change.
+func (e *Elastic) close(ctx context.Context, t Ticket, c Closing, r confirm.Receipt) error {
+	_, used, err := e.confirmed(ctx, r.ID)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if used {
-		return false, errors.New("the confirmation has made a change before")
+		return errors.New("the confirmation has made a change before")
 	}
 	resolved := c.At
 	if t.ResolvedAt != nil {
@@ -102,25 +101,28 @@ func (e *Elastic) CloseTicket(ctx context.Context, s Scope, c Closing) (bool, er
 	outcomes, err := e.bulk(ctx, tickets, "wait_for", seen, object{"doc": object{
 		"status": ticketClosed, "resolution": c.Resolution, "resolution_type": c.ResolutionType, "customer_notified": c.CustomerNotified,
 		"closed_by": c.By, "resolved_at": resolved, "updated_at": c.At,
-		"confirmation": confirmation{string(c.Receipt.ID), c.Receipt.Owner, c.Receipt.Tool, string(c.Receipt.Answer)},
+		"confirmation": confirmation{string(r.ID), r.Owner, r.Tool, string(r.Answer)},
 	}})
 	if err != nil {
-		return false, err
+		return err
 	}
-	return e.won(ctx, outcomes[0], c)
+	return e.written(ctx, outcomes[0], r)
 }
 
-// won reads what came of an update. A conflict may be with ourselves: when an
-// answer is lost on its way, the update is sent again.
-func (e *Elastic) won(ctx context.Context, r outcome, c Closing) (bool, error) {
-	switch r.Status {
+// written reads the outcome of an update. A conflict may be with ourselves: the
+// client sends an update again when its answer is lost.
+func (e *Elastic) written(ctx context.Context, o outcome, r confirm.Receipt) error {
+	switch o.Status {
 	case http.StatusConflict:
-		ours, found, err := e.confirmed(ctx, c.Receipt.ID)
-		return found && ours.Owner == c.Receipt.Owner, err
+		ours, found, err := e.confirmed(ctx, r.ID)
+		if err != nil || found && ours.Owner == r.Owner {
+			return err
+		}
+		return confirm.Stale()
 	case http.StatusNotFound:
-		return false, nil
+		return confirm.Stale()
 	}
-	return r.Error == nil, r.fault()
+	return o.fault()
 }
 
 // action is the first line of a pair in a bulk request.

@@ -15,12 +15,11 @@ update tickets as t set status = 'closed', resolution = ?, resolution_type = ?, 
 where t.id = ? and t.version = ? and t.status <> 'closed' and `
 
 // CloseTicket closes a ticket that is as it was seen.
-func (s *SQLite) CloseTicket(ctx context.Context, scope Scope, c Closing) (bool, error) {
+func (s *SQLite) CloseTicket(ctx context.Context, scope Scope, c Closing) error {
 	in := scope.rows(tickets)
-	n, err := s.Exec(ctx, closeStatement+in.String(), append([]any{
+	return s.ExecOne(ctx, closeStatement+in.String(), append([]any{
 		c.Resolution, c.ResolutionType, c.CustomerNotified, c.By, c.At.UnixMilli(), c.At.UnixMilli(), c.ID, c.Version.Number,
 	}, in.args...)...)
-	return n == 1, err
 }
 
 // Fill adds what is missing, all of it or nothing.

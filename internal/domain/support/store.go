@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"countersign.dev/internal/company"
-	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/tool"
 )
 
@@ -17,7 +16,7 @@ import (
 type Store interface {
 	Reader
 	Writer
-	tool.Ledger
+	tool.ReceiptStore
 
 	// Ready reads a ticket and an article as a search would, or names what has
 	// none.
@@ -41,12 +40,12 @@ type Reader interface {
 	Articles(ctx context.Context, s Scope, q ArticleQuery) ([]Article, error)
 }
 
-// Writer makes the one change. It is atomic with the receipt it carries, and
-// happens only while the ticket is as it was seen: it returns false, having
-// changed nothing, when the ticket has another version, is closed, or is out of
-// scope. It runs inside Ledger.Change.
+// Writer makes the one change, inside the transaction of Change, which has room
+// for it and its receipt. A ticket that has another version, is closed or is out
+// of scope is not changed: then the call or the end of the transaction fails with
+// CONFIRMATION_STALE.
 type Writer interface {
-	CloseTicket(ctx context.Context, s Scope, c Closing) (done bool, err error)
+	CloseTicket(ctx context.Context, s Scope, c Closing) error
 }
 
 // TicketQuery says which tickets, and from where. Empty fields do not filter.
@@ -92,7 +91,6 @@ type Closing struct {
 	CustomerNotified bool
 	By               string    // e-mail
 	At               time.Time // closed; resolved too, unless it was before
-	Receipt          confirm.Receipt
 }
 
 // storeTimeout bounds a call whose context has no deadline.

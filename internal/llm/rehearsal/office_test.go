@@ -43,7 +43,7 @@ type office struct {
 // domain is what the test needs of a domain's server.
 type domain interface {
 	Tools() []tool.Tool
-	Ledger() tool.Ledger
+	Receipts() tool.ReceiptStores
 }
 
 // building is what the conversations of a test share.
@@ -88,7 +88,7 @@ func build(t testing.TB) *building {
 // hire adds a server's tools, and, if it runs, the server.
 func (b *building) hire(t testing.TB, o tool.Options, server string, d domain, runs bool) {
 	t.Helper()
-	o.Server, o.Ledger = server, d.Ledger()
+	o.Server, o.Receipts = server, d.Receipts()
 	runner, err := tool.NewRunner(d.Tools(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ import (
 // Domain is a company domain, as the kernel runs it.
 type Domain interface {
 	Tools() []tool.Tool
-	Ledger() tool.Ledger
+	Receipts() tool.ReceiptStores
 }
 
 // Harness is one domain with everything around it that a server has.
@@ -51,7 +51,7 @@ func NewRunner(t testing.TB, server string, d Domain, desk *confirm.Desk, sink *
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tool.NewRunner(d.Tools(), tool.Options{Server: server, Cursors: cursors, Desk: desk, Ledger: d.Ledger(), Audit: sink})
+	r, err := tool.NewRunner(d.Tools(), tool.Options{Server: server, Cursors: cursors, Desk: desk, Receipts: d.Receipts(), Audit: sink})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,17 +8,17 @@ import (
 	"countersign.dev/internal/confirm"
 )
 
-// Ledger keeps the receipts of confirmed changes in the table `confirmations`
+// Receipts keeps the receipts of confirmed changes in the table `confirmations`
 // of the login's schema, which every migrated schema has. Only its owner reads
 // a receipt, and only its owner can keep one: the store sees to it.
-type Ledger struct{ db *DB }
+type Receipts struct{ db *DB }
 
-// NewLedger returns the ledger of the schema that db's login works in.
-func NewLedger(db *DB) *Ledger { return &Ledger{db} }
+// NewReceipts returns the receipts of the schema that db's login works in.
+func NewReceipts(db *DB) *Receipts { return &Receipts{db} }
 
 // Change is [DB.Change].
-func (l *Ledger) Change(ctx context.Context, fn func(ctx context.Context) error) error {
-	return l.db.Change(ctx, fn)
+func (r *Receipts) Change(ctx context.Context, fn func(ctx context.Context) error) error {
+	return r.db.Change(ctx, fn)
 }
 
 const keepReceipt = `
@@ -27,8 +27,8 @@ values ($1, $2, $3, $4, $5)`
 
 // Keep stores a receipt inside Change. A second one of the same id fails, and
 // so undoes the change that it came with.
-func (l *Ledger) Keep(ctx context.Context, r confirm.Receipt) error {
-	_, err := Exec(ctx, l.db, keepReceipt, string(r.ID), r.Owner.Issuer, r.Owner.Subject, r.Tool, string(r.Answer))
+func (r *Receipts) Keep(ctx context.Context, kept confirm.Receipt) error {
+	_, err := Exec(ctx, r.db, keepReceipt, string(kept.ID), kept.Owner.Issuer, kept.Owner.Subject, kept.Tool, string(kept.Answer))
 	return err
 }
 
@@ -37,8 +37,8 @@ select receipt from confirmations
 where id = $1 and owner_issuer = $2 and owner_subject = $3`
 
 // Find returns the receipt that the owner has under an id, byte for byte.
-func (l *Ledger) Find(ctx context.Context, owner access.Owner, id confirm.ID) (answer json.RawMessage, found bool, err error) {
-	receipt, found, err := Row[string](ctx, l.db, findReceipt, string(id), owner.Issuer, owner.Subject)
+func (r *Receipts) Find(ctx context.Context, owner access.Owner, id confirm.ID) (answer json.RawMessage, found bool, err error) {
+	receipt, found, err := Row[string](ctx, r.db, findReceipt, string(id), owner.Issuer, owner.Subject)
 	if err != nil || !found {
 		return nil, false, err
 	}
