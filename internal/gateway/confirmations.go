@@ -59,15 +59,12 @@ func (g *Gateway) confirm(w http.ResponseWriter, r *http.Request, p *access.Prin
 	}
 	// An answer that was sent is carried out, whether or not its sender waits.
 	ctx := context.WithoutCancel(r.Context())
-	status, body, err := g.o.Servers.Execute(ctx, server, string(id), approved)
-	if err != nil {
-		return err
+	o := g.o.Servers.Execute(ctx, server, string(id), approved)
+	if o.Fault != nil && o.Fault.Code.Status != http.StatusOK {
+		return o.Fault
 	}
-	if status != http.StatusOK {
-		return refused(body)
-	}
-	g.heard(ctx, string(id), body)
-	httpx.Raw(w, http.StatusOK, body)
+	g.heard(ctx, string(id), o)
+	httpx.Raw(w, http.StatusOK, result.EncodeEnvelope(o))
 	return nil
 }
 
@@ -96,18 +93,6 @@ func (g *Gateway) ownerOf(ctx context.Context, p *access.Principal, id confirm.I
 	return r.Server, err
 }
 
-// refused reads the error envelope of a server that did not take the answer.
-func refused(body json.RawMessage) error {
-	o, err := result.DecodeEnvelope(body)
-	if err != nil {
-		return err
-	}
-	if o.Fault == nil {
-		return fault.InternalError.New("The service gave an answer that makes no sense.")
-	}
-	return o.Fault
-}
-
 // remember keeps which conversation a confirmation came from.
 func (g *Gateway) remember(ctx context.Context, conversation, id string) {
 	if err := g.o.Redis.Set(ctx, askedKey(id), []byte(conversation), confirm.TTL+confirm.Memory); err != nil {
@@ -117,10 +102,10 @@ func (g *Gateway) remember(ctx context.Context, conversation, id string) {
 
 // heard writes the outcome of an answered confirmation into the conversation
 // that it came from: once, however often it is asked for.
-func (g *Gateway) heard(ctx context.Context, id string, body json.RawMessage) {
+func (g *Gateway) heard(ctx context.Context, id string, o result.Outcome) {
 	ctx, cancel := context.WithTimeout(ctx, stateTime)
 	defer cancel()
-	sentence, final := sentenceOf(body)
+	sentence, final := sentenceOf(o)
 	if !final {
 		return
 	}
@@ -151,14 +136,9 @@ func (g *Gateway) report(ctx context.Context, id, sentence string) error {
 
 // sentenceOf returns what people are told of an answer, in the tool's own
 // words. It is not final while nobody knows whether the change was made.
-func sentenceOf(body json.RawMessage) (sentence string, final bool) {
-	var cancelled struct{ Status, Message string }
-	if json.Unmarshal(body, &cancelled) == nil && cancelled.Status == result.StatusCancelled {
-		return cancelled.Message, true
-	}
-	o, err := result.DecodeEnvelope(body)
+func sentenceOf(o result.Outcome) (sentence string, final bool) {
 	switch {
-	case err != nil || o.Pending != nil:
+	case o.Pending != nil:
 		return "", false
 	case o.Fault != nil:
 		kind := o.Fault.Kind()

@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -20,6 +19,7 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
 )
 
@@ -30,8 +30,8 @@ type Servers interface {
 	// EachServer reports how each server is doing.
 	EachServer(report func(name string, healthy bool, calls, failures int64, average time.Duration))
 	// Execute answers a confirmation at the server that owns it, or asks each
-	// when server is empty. It returns the HTTP status and the body given.
-	Execute(ctx context.Context, server, id string, approved bool) (status int, body json.RawMessage, err error)
+	// when server is empty.
+	Execute(ctx context.Context, server, id string, approved bool) result.Outcome
 }
 
 // Desk shows people their own confirmations. Package confirm has it.

@@ -180,28 +180,32 @@ func (s *servers) EachServer(report func(string, bool, int64, int64, time.Durati
 	report("hr", len(s.down) == 0, 3, 1, 1500*time.Microsecond)
 }
 
-func (s *servers) Execute(ctx context.Context, server, id string, approved bool) (int, json.RawMessage, error) {
+func (s *servers) Execute(ctx context.Context, server, id string, approved bool) result.Outcome {
 	s.mu.Lock()
 	err := s.fail
 	s.mu.Unlock()
 	if err != nil {
-		return 0, nil, err
+		return result.Failed(err)
 	}
 	if server != "hr" && server != "" {
-		return 0, nil, fault.ServerNotFound.New("no")
+		return result.Failed(fault.ServerNotFound.New("no"))
 	}
 	p, err := access.From(ctx)
 	if err != nil {
-		return 0, nil, err
+		return result.Failed(err)
 	}
 	v, err := s.desk.Answer(ctx, p, confirm.ID(id), approved, s)
-	switch f := fault.From(err); {
-	case f != nil:
-		return f.Code.Status, result.EncodeEnvelope(result.Outcome{Fault: f}), nil
+	switch {
+	case err != nil:
+		return result.Failed(err)
 	case v.State == confirm.Denied:
-		return 200, json.RawMessage(`{"status":"cancelled","message":"Action cancelled by user"}`), nil
+		return result.Outcome{Message: "Action cancelled by user", Wire: json.RawMessage(`{"status":"cancelled","message":"Action cancelled by user"}`)}
 	}
-	return 200, v.Answer, nil
+	o, err := result.DecodeEnvelope(v.Answer)
+	if err != nil {
+		return result.Failed(err)
+	}
+	return o
 }
 
 // Apply implements confirm.Effect.

@@ -36,8 +36,11 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm":            {ours: []string{"agent", "fault", "llm/rehearsal"}},
 	// rehearsal reads the answers that tools gave, so it knows the envelope.
 	"internal/llm/rehearsal": {ours: []string{"agent", "fault", "result"}},
-	"internal/upstream":      {ours: []string{"access", "agent", "audit", "confirm", "fault", "result", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync"}},
-	"internal/auth":          {ours: []string{"access", "fault", "seal"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2", "golang.org/x/sync"}},
+	"internal/upstream":      {ours: []string{"access", "agent", "audit", "confirm", "fault", "result", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
+	// both kinds of servers keep sessions open between calls and must know whether a call was sent.
+	"internal/upstream/mcpsession": {ours: []string{"result"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync"}},
+	"internal/upstream/own":        {ours: []string{"access", "fault", "result", "telemetry", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/auth":                {ours: []string{"access", "fault", "seal"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2", "golang.org/x/sync"}},
 	// a conversation is a log in state, and reading it can end in state's own words (a gap).
 	"internal/gateway":  {ours: []string{"state", "access", "agent", "audit", "auth", "confirm", "fault", "httpx", "mcpserver", "result", "seal", "telemetry"}},
 	"internal/database": {ours: []string{"access", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},

@@ -6,31 +6,46 @@ import (
 	"time"
 )
 
-// A breaker opens after so many failures in a row, for so long.
-const (
-	breakerFailures = 5
-	breakerPause    = 5 * time.Second
-)
+// breakerFailures is how many faults open a breaker.
+const breakerFailures = 5
 
-// breaker keeps callers from waiting for a server that does not answer: closed
-// lets all calls through, open none, half-open one probe that decides.
-type breaker struct {
-	mu       sync.Mutex
-	failures int
-	until    time.Time // open until then; zero: closed
-	probing  bool
+// breakerPolicy says for how long a breaker stays open, and what one success is
+// worth while it is closed.
+type breakerPolicy struct {
+	pause   time.Duration
+	forgets bool // a success clears all faults; otherwise it takes one off
 }
 
-// verdict is what a call tells about its server.
-type verdict uint8
-
-const (
-	unjudged verdict = iota // nothing: the caller left before the answer
-	there                   // it answered, whatever it said
-	failing                 // it did not answer
+// The policies: our own servers come back within seconds of a restart; a
+// foreign tool that fails is left alone for longer.
+var (
+	ownPolicy     = breakerPolicy{pause: 5 * time.Second, forgets: true}
+	foreignPolicy = breakerPolicy{pause: time.Minute}
 )
 
-// admit reports whether a call may be sent. Every admitted call is judged.
+// breaker keeps callers from waiting for a server that does not answer. It
+// counts faults of the server, never of the caller. Closed lets all calls
+// through, open none, half-open one probe that decides.
+type breaker struct {
+	policy breakerPolicy
+
+	mu      sync.Mutex
+	faults  int
+	until   time.Time // open until then; zero: closed
+	probing bool
+}
+
+// signal is what one call says about its server.
+type signal uint8
+
+const (
+	noSignal signal = iota // the caller left before the answer
+	answered               // whatever the answer was
+	faulted                // no answer
+)
+
+// admit reports whether a call may be sent. The outcome of every admitted call
+// must be recorded.
 func (b *breaker) admit(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -44,16 +59,18 @@ func (b *breaker) admit(now time.Time) bool {
 	return true
 }
 
-func (b *breaker) judge(now time.Time, v verdict) {
+func (b *breaker) record(now time.Time, s signal) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.probing = false
-	switch v {
-	case there:
-		b.failures, b.until = 0, time.Time{}
-	case failing:
-		if b.failures++; b.failures >= breakerFailures {
-			b.until = now.Add(breakerPause)
+	switch {
+	case s == answered && (b.policy.forgets || !b.until.IsZero()):
+		b.faults, b.until = 0, time.Time{}
+	case s == answered:
+		b.faults = max(b.faults-1, 0)
+	case s == faulted:
+		if b.faults++; b.faults >= breakerFailures {
+			b.until = now.Add(b.policy.pause)
 		}
 	}
 }
@@ -67,10 +84,10 @@ func (b *breaker) closed() bool {
 // meter counts calls that were sent.
 type meter struct{ calls, failures, nanos atomic.Int64 }
 
-func (m *meter) count(took time.Duration, v verdict) {
+func (m *meter) count(took time.Duration, s signal) {
 	m.calls.Add(1)
 	m.nanos.Add(int64(took))
-	if v == failing {
+	if s == faulted {
 		m.failures.Add(1)
 	}
 }

@@ -1,12 +1,13 @@
-// Package upstream is the host's MCP client. It keeps one list of the tools of
-// all servers, and brings each call to the server that owns the tool, with a
-// short-lived token of the very person who calls.
+// Package upstream is the host's side of MCP. It keeps one registry of the
+// tools of all servers, and brings each call to the server that owns the tool,
+// as the person who calls.
 //
-// It owns sessions, catalogues, deadlines, breakers and the answering of
-// confirmations over HTTP. It knows no rule of who may do what: a server says
-// which roles open a tool, and refuses by itself. It never applies a change and
-// never sends a call twice.
+// It owns tool lists, deadlines, breakers and the answering of confirmations.
+// It knows no rule of who may do what: a server names the roles that open a
+// tool, and our own servers enforce them by themselves. It applies no change of
+// theirs and sends no call twice.
 //
-// Start with [Upstream.Tools] and [Upstream.Call]. A [peer] is what is the same
-// for every server; a remote is what differs between kinds of servers.
+// Start with [Upstream.Tools] and [Upstream.Call]. The registry is an immutable
+// snapshot that updates replace. A server is reached through an [Adapter]:
+// package own has the one for our own servers.
 package upstream

@@ -16,22 +16,20 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/upstream/own"
 )
 
-// Defaults of a server's deadlines and of what is kept.
+// Defaults of a server's deadlines and answers.
 const (
 	DefaultTimeout      = 5 * time.Second
 	DefaultWriteTimeout = 10 * time.Second
 	DefaultMaxAnswer    = 8 << 20 // bytes of one answer
-	maxSessions         = 1000    // per server
-	idleSession         = 5 * time.Minute
-	janitorPeriod       = time.Minute
 )
 
 // Server is one of our own servers.
 type Server struct {
-	Name         string        // also the audience of its tokens
-	URL          string        // base address: MCP is at /mcp, confirmations are answered at /execute
+	Name         string        // of an own server also the audience of its tokens
+	URL          string        // of an own server: MCP is at /mcp, confirmations are answered at /execute
 	Timeout      time.Duration // of a call that reads; DefaultTimeout when zero
 	WriteTimeout time.Duration // of any other call, and of an answer; DefaultWriteTimeout when zero
 }
@@ -46,11 +44,11 @@ type Records interface {
 type Options struct {
 	// Mint makes a token of the principal for one server and one purpose.
 	Mint func(p *access.Principal, audience string, purpose access.Purpose) (string, error)
-	// Records tells which server owns a confirmation. Without it every own server is asked.
+	// Records knows which server owns a confirmation. Without it every own server is asked.
 	Records Records
 	// HTTP gives the transport; its other settings are not used. Nil: one of our own.
 	HTTP *http.Client
-	// Audit takes one event for each call that got no answer: no server wrote it down. Nil: none.
+	// Audit takes one event for each call that got no answer: no server recorded it. Nil: none.
 	Audit audit.Sink
 	// MaxAnswer bounds an answer in bytes; DefaultMaxAnswer when zero.
 	MaxAnswer int64
@@ -60,18 +58,17 @@ type Options struct {
 
 // Upstream knows every server. It is safe for concurrent use; Close ends it.
 type Upstream struct {
-	o         Options
-	peers     []*peer // in configured order, which decides who keeps a contested name
-	merging   sync.Mutex
-	directory atomic.Pointer[directory]
-	life      context.Context
-	stop      context.CancelFunc
-	closing   sync.Mutex // nothing new begins once life has ended
-	work      sync.WaitGroup
+	o        Options
+	current  atomic.Pointer[snapshot]
+	updating sync.Mutex
+	life     context.Context
+	stop     context.CancelFunc
+	closing  sync.Mutex // nothing new begins once life has ended
+	work     sync.WaitGroup
 }
 
-// New makes the coordinator of the servers and starts its janitor. No server is
-// asked before the first call.
+// New makes the coordinator of the servers. No server is asked before the first
+// call.
 func New(servers []Server, o Options) *Upstream {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.MaxAnswer = cmp.Or(o.MaxAnswer, DefaultMaxAnswer)
@@ -80,29 +77,48 @@ func New(servers []Server, o Options) *Upstream {
 	}
 	u := &Upstream{o: o}
 	u.life, u.stop = context.WithCancel(context.Background())
-	u.directory.Store(&directory{})
-	transport := transportOf(o.HTTP)
-	for _, s := range servers {
+	u.current.Store(&snapshot{lists: make(map[string]toolList)})
+	transport, all := u.transport(), make([]*server, len(servers))
+	for i, s := range servers {
 		s.Timeout, s.WriteTimeout = cmp.Or(s.Timeout, DefaultTimeout), cmp.Or(s.WriteTimeout, DefaultWriteTimeout)
-		u.peers = append(u.peers, newPeer(u, s, newOwn(u, s, transport)))
+		all[i] = u.connect(s, transport)
 	}
-	u.work.Go(u.sweep)
+	u.update(func(next *snapshot) { next.servers = all })
 	return u
 }
 
-// Close ends what is under way, closes every session and returns when all of it
-// has ended.
+func (u *Upstream) connect(s Server, transport http.RoundTripper) *server {
+	v := &server{Server: s, up: u, breaker: breaker{policy: ownPolicy}}
+	ours := own.New(own.Options{
+		Name: s.Name, URL: s.URL, Timeout: s.Timeout, MaxAnswer: u.o.MaxAnswer,
+		Mint: u.o.Mint, HTTP: transport, Log: u.o.Log, Now: u.o.Now,
+	})
+	v.adapter, v.answers = ours, ours
+	return v
+}
+
+// transport is shared by all own servers.
+func (u *Upstream) transport() http.RoundTripper {
+	if u.o.HTTP != nil && u.o.HTTP.Transport != nil {
+		return u.o.HTTP.Transport
+	}
+	return own.NewTransport()
+}
+
+// Close cancels what is in flight, closes every session and returns when all of
+// it has ended.
 func (u *Upstream) Close() {
 	u.closing.Lock()
 	u.stop()
 	u.closing.Unlock()
 	u.work.Wait()
-	for _, p := range u.peers {
-		p.remote.close()
+	for _, s := range u.registry().servers {
+		s.adapter.Close()
 	}
 }
 
-// begin reports whether work may still start; who gets true calls work.Done.
+// begin reports whether work may still start. After true the caller must call
+// work.Done.
 func (u *Upstream) begin() bool {
 	u.closing.Lock()
 	defer u.closing.Unlock()
@@ -113,8 +129,17 @@ func (u *Upstream) begin() bool {
 	return true
 }
 
+// bounded returns a context that ends with the caller, at the deadline, or with
+// Close.
+func (u *Upstream) bounded(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	unhook := context.AfterFunc(u.life, cancel)
+	return ctx, func() { unhook(); cancel() }
+}
+
 // Call runs one tool for the principal in the context. A server that cannot be
-// reached is SERVICE_UNAVAILABLE or TIMEOUT; nobody's tool is UNKNOWN_TOOL.
+// reached is SERVICE_UNAVAILABLE or TIMEOUT; a name that no server has is
+// UNKNOWN_TOOL.
 func (u *Upstream) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
 	if _, err := access.From(ctx); err != nil {
 		return result.Failed(err)
@@ -123,65 +148,43 @@ func (u *Upstream) Call(ctx context.Context, name string, args json.RawMessage) 
 	if err != nil {
 		return result.Failed(err)
 	}
-	return r.peer.call(ctx, r.tool, args)
+	return r.server.call(ctx, r, args)
 }
 
-// find asks the servers only when no catalogue that we heard has the tool.
+// find fetches tool lists only when no known list has the tool.
 func (u *Upstream) find(ctx context.Context, name string) (route, error) {
-	if r, ok := u.directory.Load().routes[name]; ok {
+	if r, ok := u.registry().routes[name]; ok {
 		return r, nil
 	}
 	down := u.refresh(ctx)
-	if r, ok := u.directory.Load().routes[name]; ok {
+	now := u.registry()
+	if r, ok := now.routes[name]; ok {
 		return r, nil
 	}
-	if len(down) > 0 { // it may live on a server that we never heard
-		first := u.peers[firstDown(u.peers, down)]
-		return route{}, first.fault(down[first.Name]).With("tool", name)
+	for _, s := range now.servers {
+		if err := down[s.Name]; err != nil { // the tool may be on a server that never answered
+			return route{}, s.fault(err).With("tool", name)
+		}
 	}
 	return route{}, fault.UnknownTool.New("No tool is called %q.", name)
 }
 
-func firstDown(peers []*peer, down map[string]error) int {
-	for i, p := range peers {
-		if down[p.Name] != nil {
-			return i
-		}
+// audit records what no server does.
+func (u *Upstream) audit(ctx context.Context, e audit.Event) {
+	if u.o.Audit == nil {
+		return
 	}
-	return 0
-}
-
-// Servers lists the names of the servers in configured order.
-func (u *Upstream) Servers() []string {
-	names := make([]string, len(u.peers))
-	for i, p := range u.peers {
-		names[i] = p.Name
+	if err := u.o.Audit.Append(context.WithoutCancel(ctx), e); err != nil {
+		u.o.Log.ErrorContext(ctx, "audit could not be written", "server", e.Server, "tool", e.Tool, "error", err)
 	}
-	return names
 }
 
 // EachServer reports how each server is doing, in configured order: calls that
 // were sent, those of them that got no answer, and the mean time of an answer.
 func (u *Upstream) EachServer(report func(name string, healthy bool, calls, failures int64, average time.Duration)) {
-	for _, p := range u.peers {
-		calls, failures, average := p.meter.read()
-		report(p.Name, p.healthy(), calls, failures, average)
-	}
-}
-
-// sweep closes sessions that nobody uses, until Close.
-func (u *Upstream) sweep() {
-	tick := time.NewTicker(janitorPeriod)
-	defer tick.Stop()
-	for {
-		select {
-		case <-u.life.Done():
-			return
-		case <-tick.C:
-			for _, p := range u.peers {
-				p.remote.tidy(u.o.Now().Add(-idleSession))
-			}
-		}
+	for _, s := range u.registry().servers {
+		calls, failures, average := s.meter.read()
+		report(s.Name, s.healthy(), calls, failures, average)
 	}
 }
 

@@ -323,12 +323,11 @@ func TestAnswerReachesTheOwningServer(t *testing.T) {
 	finance.execute = func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(receipt)) }
 	u := start(t, upstream.Options{Records: records{}}, named("hr", hr), named("finance", finance))
 	ctx := as("alice", "hr-write")
-	status, body, err := u.Execute(ctx, "", "id-1", true)
-	if err != nil || status != 200 || string(body) != receipt {
-		t.Errorf("asked each: got %d %s %v, want finance's receipt", status, body, err)
+	if o := u.Execute(ctx, "", "id-1", true); string(o.Wire) != receipt {
+		t.Errorf("asked each: got %+v, want finance's receipt", o)
 	}
-	if status, _, err := u.Execute(ctx, "hr", "id-1", true); err != nil || status != 404 {
-		t.Errorf("asked hr: got %d %v, want 404", status, err)
+	if o := u.Execute(ctx, "hr", "id-1", true); !fault.Is(o.Fault, fault.ConfirmationNotFound) {
+		t.Errorf("asked hr: got %+v, want CONFIRMATION_NOT_FOUND", o)
 	}
 	if o := u.Answer(ctx, "id-1", true); o.Message != "Employee Frank Davis has been deleted." || string(o.Wire) != receipt {
 		t.Errorf("answer: got %+v", o)
@@ -337,8 +336,8 @@ func TestAnswerReachesTheOwningServer(t *testing.T) {
 		t.Errorf("tokens: got %q, want purpose execute", got)
 	}
 	finance.Close()
-	if _, _, err := u.Execute(ctx, "", "id-1", true); !fault.Is(err, fault.ServiceDown) {
-		t.Errorf("owner may be away: got %v, want SERVICE_UNAVAILABLE", err)
+	if o := u.Execute(ctx, "", "id-1", true); !fault.Is(o.Fault, fault.ServiceDown) {
+		t.Errorf("owner may be away: got %+v, want SERVICE_UNAVAILABLE", o)
 	}
 }
 

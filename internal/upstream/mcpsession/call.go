@@ -1,0 +1,45 @@
+package mcpsession
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Call runs a tool in the session of a key, at most once. A session that turns
+// out to be dead before anything was sent is replaced. The error is the one
+// that the server answered with (see [ServerError]), or says that no answer
+// came; it wraps [ErrNotSent] when the call cannot have been carried out.
+func (p *Pool) Call(ctx context.Context, key, tool string, args json.RawMessage) (*mcp.CallToolResult, error) {
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	for {
+		var t trace
+		answer, fresh, err := p.once(withTrace(ctx, &t), &t, key, &mcp.CallToolParams{Name: tool, Arguments: args})
+		switch {
+		case err == nil:
+			return answer, nil
+		case t.sent.Load() && !t.rejected():
+			return nil, err
+		case t.sent.Load() || fresh || ctx.Err() != nil:
+			return nil, errors.Join(ErrNotSent, err)
+		}
+	}
+}
+
+// once calls in the session of the key. fresh means that the session was opened
+// for this call, so that another one would not help.
+func (p *Pool) once(ctx context.Context, t *trace, key string, params *mcp.CallToolParams) (answer *mcp.CallToolResult, fresh bool, err error) {
+	s, fresh, err := p.acquire(ctx, key)
+	if err != nil {
+		return nil, true, err
+	}
+	defer p.o.Client.follow(ctx, params)()
+	t.sent.Store(!p.o.Traced)
+	answer, err = s.CallTool(ctx, params)
+	p.release(s, err == nil || ctx.Err() != nil || isServerError(err) && !t.rejected())
+	return answer, fresh, err
+}

@@ -1,0 +1,58 @@
+package mcpsession
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/internal/result"
+)
+
+// Client is an MCP client of the host. It declares no elicitation, sampling or
+// roots: a person approves on the gateway's card, not in the middle of a call.
+type Client struct {
+	*mcp.Client
+	reports sync.Map // progress token → func(result.Progress)
+	tokens  atomic.Int64
+}
+
+// NewClient makes a client. toolsChanged runs when a server says that its tools
+// have changed; nil ignores that.
+func NewClient(toolsChanged func()) *Client {
+	c := &Client{}
+	options := &mcp.ClientOptions{
+		Capabilities:                &mcp.ClientCapabilities{},
+		MultiRoundTrip:              &mcp.MultiRoundTripOptions{Disabled: true},
+		ProgressNotificationHandler: c.report,
+	}
+	if toolsChanged != nil {
+		options.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { toolsChanged() }
+	}
+	c.Client = mcp.NewClient(&mcp.Implementation{Name: "countersign", Version: "1"}, options)
+	return c
+}
+
+// follow asks the server for the call's progress when the caller wants it. The
+// returned function ends that.
+func (c *Client) follow(ctx context.Context, params *mcp.CallToolParams) (end func()) {
+	report := result.ProgressOf(ctx)
+	if report == nil {
+		return func() {}
+	}
+	token := strconv.FormatInt(c.tokens.Add(1), 10)
+	params.SetProgressToken(token)
+	c.reports.Store(token, report)
+	return func() { c.reports.Delete(token) }
+}
+
+func (c *Client) report(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
+	if req.Params == nil {
+		return
+	}
+	if report, ok := c.reports.Load(req.Params.ProgressToken); ok {
+		report.(func(result.Progress))(result.Progress{Done: req.Params.Progress, Total: req.Params.Total, Message: req.Params.Message})
+	}
+}

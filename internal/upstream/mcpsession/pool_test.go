@@ -1,0 +1,103 @@
+package mcpsession
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// pool is a pool of sessions with a server in memory, and a hand-set clock.
+func pool(t *testing.T) (p *Pool, now *time.Time) {
+	now = new(time.Now())
+	server := mcp.NewServer(&mcp.Implementation{Name: "memory", Version: "1"}, nil)
+	client := NewClient(nil)
+	p = NewPool(Options{Client: client, Now: func() time.Time { return *now }, Connect: func(ctx context.Context) (*mcp.ClientSession, error) {
+		ours, theirs := mcp.NewInMemoryTransports()
+		if _, err := server.Connect(context.WithoutCancel(ctx), theirs, nil); err != nil {
+			return nil, err
+		}
+		return client.Connect(context.WithoutCancel(ctx), ours, nil)
+	}})
+	t.Cleanup(p.Close)
+	return p, now
+}
+
+func TestIdleSessionsAreClosedAndBusyOnesAreNot(t *testing.T) {
+	s, now := pool(t)
+	idle, _, err := s.acquire(context.Background(), "idle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.release(idle, true)
+	busy, _, err := s.acquire(context.Background(), "busy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	*now = now.Add(DefaultIdle + time.Second)
+	s.closeIdle()
+	if got := s.count(); got != 1 {
+		t.Errorf("got %d sessions, want the busy one", got)
+	}
+	if err := busy.Ping(context.Background(), nil); err != nil {
+		t.Errorf("the busy one: %v", err)
+	}
+	s.release(busy, true)
+}
+
+func TestDeadSessionIsReplacedWhenItsLastUserLeaves(t *testing.T) {
+	s, _ := pool(t)
+	one, _, _ := s.acquire(context.Background(), "alice")
+	same, _, _ := s.acquire(context.Background(), "alice")
+	if one != same {
+		t.Fatal("got two sessions for one person")
+	}
+	s.release(one, false)
+	other, fresh, err := s.acquire(context.Background(), "alice")
+	if err != nil || other == one || !fresh {
+		t.Errorf("got the dead session again (%v)", err)
+	}
+	if err := same.Ping(context.Background(), nil); err != nil {
+		t.Errorf("its other user was cut off: %v", err)
+	}
+	s.release(same, false)
+	s.release(other, true)
+}
+
+func TestSessionsAreBounded(t *testing.T) {
+	s, now := pool(t)
+	var opening sync.WaitGroup
+	for i := range DefaultMax {
+		opening.Go(func() {
+			c, _, err := s.acquire(context.Background(), fmt.Sprint(i))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			s.release(c, true)
+		})
+	}
+	opening.Wait()
+	*now = now.Add(time.Second)
+	held, _, err := s.acquire(context.Background(), "one more")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.count(); got != DefaultMax {
+		t.Errorf("got %d sessions, want at most %d", got, DefaultMax)
+	}
+	for _, c := range s.open {
+		c.users++ // all busy
+	}
+	if _, _, err := s.acquire(context.Background(), "too many"); !errors.Is(err, ErrBusy) {
+		t.Errorf("got %v, want busy", err)
+	}
+	for _, c := range s.open {
+		c.users--
+	}
+	s.release(held, true)
+}

@@ -1,0 +1,195 @@
+package own
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/upstream/mcpsession"
+)
+
+// Options of a server. All but HTTP and Now are required.
+type Options struct {
+	Name      string        // also the audience of its tokens
+	URL       string        // base address: MCP is at /mcp, confirmations are answered at /execute
+	Timeout   time.Duration // for opening a session
+	MaxAnswer int64         // bytes of one answer
+	Mint      func(p *access.Principal, audience string, purpose access.Purpose) (string, error)
+	HTTP      http.RoundTripper // nil: one of our own
+	Log       *slog.Logger
+	Now       func() time.Time
+}
+
+// Server is the adapter of one own server. Close ends it.
+type Server struct {
+	o      Options
+	http   *http.Client
+	client *mcpsession.Client
+	pool   *mcpsession.Pool // one session per principal
+	life   context.Context
+	stop   context.CancelFunc
+}
+
+// New makes the adapter. The server is not asked before the first call.
+func New(o Options) *Server {
+	o.URL = strings.TrimSuffix(o.URL, "/")
+	if o.HTTP == nil {
+		o.HTTP = NewTransport()
+	}
+	s := &Server{o: o, client: mcpsession.NewClient(nil)}
+	s.life, s.stop = context.WithCancel(context.Background())
+	s.http = &http.Client{
+		Transport:     authTransport{next: o.HTTP, audience: o.Name, mint: o.Mint, limit: o.MaxAnswer},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a token goes nowhere else
+	}
+	s.pool = mcpsession.NewPool(mcpsession.Options{Client: s.client, Connect: s.connect, Traced: true, Now: o.Now})
+	return s
+}
+
+// connect opens a session for the principal in the context. The session keeps
+// that context's values, so it gets none but the principal.
+func (s *Server) connect(ctx context.Context) (*mcp.ClientSession, error) {
+	p, err := access.From(ctx)
+	if err != nil {
+		return nil, err
+	}
+	bounded, cancel := context.WithTimeout(access.With(s.life, p), s.o.Timeout)
+	defer cancel()
+	return s.client.Connect(withPurpose(bounded, purposeOf(ctx)), &mcp.StreamableClientTransport{
+		Endpoint: s.o.URL + "/mcp", HTTPClient: s.http, MaxRetries: -1, DisableStandaloneSSE: true,
+	}, nil)
+}
+
+// Tools lists all tools in a session of its own: what a catalogue token may see
+// must never be mistaken for what a person may.
+func (s *Server) Tools(ctx context.Context) ([]result.ToolInfo, error) {
+	ctx = withPurpose(ctx, access.PurposeCatalogue)
+	session, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = session.Close() }()
+	var tools []result.ToolInfo
+	for t, err := range session.Tools(ctx, nil) {
+		if err != nil {
+			return nil, err
+		}
+		info, err := infoOf(t)
+		if err != nil {
+			s.o.Log.WarnContext(ctx, "tool left out", "server", s.o.Name, "tool", t.Name, "error", err)
+			continue
+		}
+		tools = append(tools, info)
+	}
+	return tools, nil
+}
+
+// Call runs a tool for the principal in the context, at most once. An error
+// means that the server gave no answer.
+func (s *Server) Call(ctx context.Context, tool string, args json.RawMessage) (result.Outcome, error) {
+	p, err := access.From(ctx)
+	if err != nil {
+		return result.Outcome{}, errors.Join(mcpsession.ErrNotSent, err)
+	}
+	answer, err := s.pool.Call(ctx, p.Owner().String(), tool, args)
+	if e := mcpsession.ServerError(err); e != nil {
+		return s.protocolError(e), nil
+	}
+	if err != nil {
+		return result.Outcome{}, err
+	}
+	raw, err := envelopeIn(answer)
+	if err != nil {
+		return s.malformed(err), nil
+	}
+	o, err := result.DecodeEnvelope(raw)
+	if err != nil {
+		return s.malformed(err), nil
+	}
+	return o, nil
+}
+
+// malformed is the outcome of an answer that is no envelope.
+func (s *Server) malformed(err error) result.Outcome {
+	return result.Failed(fmt.Errorf("answer of server %s: %w", s.o.Name, err))
+}
+
+// protocolError reads a JSON-RPC error: the server did not run the tool.
+func (s *Server) protocolError(e *jsonrpc.Error) result.Outcome {
+	if e.Code == jsonrpc.CodeInvalidParams { // our servers answer so to unknown tools only
+		return result.Failed(fault.UnknownTool.New("The %s service no longer has this tool.", s.o.Name).Because(e))
+	}
+	return result.Failed(fmt.Errorf("server %s: %w", s.o.Name, e))
+}
+
+// envelopeIn finds the bytes of the envelope. The text copy has them as the
+// server wrote them; the structured content was decoded on the way.
+func envelopeIn(answer *mcp.CallToolResult) (json.RawMessage, error) {
+	if len(answer.Content) == 1 {
+		if text, ok := answer.Content[0].(*mcp.TextContent); ok && json.Valid([]byte(text.Text)) {
+			return json.RawMessage(text.Text), nil
+		}
+	}
+	if answer.StructuredContent == nil {
+		return nil, errors.New("no structured content")
+	}
+	return json.Marshal(answer.StructuredContent)
+}
+
+// Answer answers a confirmation that the server keeps. An error means that the
+// server gave no answer; asking again is safe.
+func (s *Server) Answer(ctx context.Context, id string, approved bool) (result.Outcome, error) {
+	body, err := json.Marshal(struct {
+		ID       string `json:"confirmationId"`
+		Approved bool   `json:"approved"`
+	}{id, approved})
+	if err != nil {
+		return result.Outcome{}, err
+	}
+	req, err := http.NewRequestWithContext(withPurpose(ctx, access.PurposeExecute), http.MethodPost, s.o.URL+"/execute", bytes.NewReader(body))
+	if err != nil {
+		return result.Outcome{}, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := s.http.Do(req)
+	if err != nil {
+		return result.Outcome{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(resp.Body) // bounded by the transport
+	if err != nil {
+		return result.Outcome{}, err
+	}
+	if !json.Valid(answer) || resp.StatusCode == http.StatusUnauthorized {
+		return result.Outcome{}, fmt.Errorf("/execute answered %s", resp.Status)
+	}
+	return decodeAnswer(bytes.TrimSpace(answer))
+}
+
+// decodeAnswer reads the answer to an answer, which may also be "cancelled".
+func decodeAnswer(body json.RawMessage) (result.Outcome, error) {
+	var c struct{ Status, Message string }
+	if json.Unmarshal(body, &c) == nil && c.Status == result.StatusCancelled {
+		return result.Outcome{Wire: body, Message: c.Message}, nil
+	}
+	return result.DecodeEnvelope(body)
+}
+
+// Close closes every session. Calls in flight must have ended.
+func (s *Server) Close() {
+	s.stop()
+	s.pool.Close()
+}

@@ -1,0 +1,101 @@
+package own
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/telemetry"
+	"countersign.dev/internal/upstream/mcpsession"
+)
+
+// authTransport sends every request to one server with a token of the principal
+// in the request's own context. The SDK passes a call's context to its request,
+// so each call carries the roles that the person has now, not those of the time
+// when the session was opened.
+//
+// It reads an answer whole before it returns it. An answer that is cut off then
+// fails its own request; inside the SDK it would break the session and every
+// call in it.
+type authTransport struct {
+	next     http.RoundTripper
+	audience string
+	mint     func(p *access.Principal, audience string, purpose access.Purpose) (string, error)
+	limit    int64 // bytes of an answer
+}
+
+// RoundTrip implements http.RoundTripper.
+func (a authTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	p, err := access.From(ctx)
+	if err != nil {
+		return nil, err
+	}
+	token, err := a.mint(p, a.audience, purposeOf(ctx))
+	if err != nil {
+		return nil, fmt.Errorf("minting a token for %s: %w", a.audience, err)
+	}
+	req = req.Clone(ctx)
+	req.Header.Set("Authorization", "Bearer "+token)
+	setRequestNames(req, telemetry.RequestOf(ctx))
+	resp, err := mcpsession.RoundTrip(a.next, req)
+	if err != nil {
+		return nil, err
+	}
+	return a.readWhole(resp)
+}
+
+// readWhole replaces the body by its bytes.
+func (a authTransport) readWhole(resp *http.Response) (*http.Response, error) {
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, a.limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(body)) > a.limit {
+		return nil, fmt.Errorf("answer of %s is larger than %d bytes", a.audience, a.limit)
+	}
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return resp, nil
+}
+
+// setRequestNames passes on the ids of the request that the call belongs to.
+func setRequestNames(req *http.Request, r telemetry.Request) {
+	if r.ID != "" {
+		req.Header.Set("X-Request-ID", r.ID)
+	}
+	if len(r.Trace) == 32 {
+		var span [8]byte
+		_, _ = rand.Read(span[:]) // crypto/rand.Read never fails
+		req.Header.Set("Traceparent", "00-"+r.Trace+"-"+hex.EncodeToString(span[:])+"-01")
+	}
+}
+
+type purposeKey struct{}
+
+func withPurpose(ctx context.Context, p access.Purpose) context.Context {
+	return context.WithValue(ctx, purposeKey{}, p)
+}
+
+// purposeOf is the purpose of the request's token: a call, unless withPurpose
+// set another.
+func purposeOf(ctx context.Context) access.Purpose {
+	if p, ok := ctx.Value(purposeKey{}).(access.Purpose); ok {
+		return p
+	}
+	return access.PurposeCall
+}
+
+// NewTransport makes a transport that keeps enough connections for many
+// concurrent people.
+func NewTransport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.Proxy = nil // our servers are named, never reached through a proxy
+	t.MaxIdleConnsPerHost = 64
+	return t
+}

@@ -1,0 +1,167 @@
+package upstream
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/result"
+)
+
+// snapshot is the registry at one moment: servers, their tool lists, routes and
+// breakers. It is never changed; an update publishes a new one, so a reader
+// that loads it once sees one consistent state.
+type snapshot struct {
+	servers []*server           // in configured order, which decides who keeps a contested name
+	lists   map[string]toolList // by server
+	routes  map[string]route    // by offered name
+	names   []string            // of the routes, sorted
+	refused []string            // tools that were left out and for what; logged when it changes
+}
+
+// toolList is what one server last said about its tools.
+type toolList struct {
+	tools   []result.ToolInfo // kept while the server is down, so that its calls fail by its name
+	fetched time.Time         // zero: must be fetched before use
+	failed  error             // of the last fetch
+	retry   time.Time         // a failed fetch is not repeated before
+	version int               // counts invalidations: a fetch that began before one is out of date
+}
+
+// route leads from an offered tool name to its server.
+type route struct {
+	server  *server
+	tool    result.ToolInfo // under the server's own name for it
+	breaker *breaker        // of the server, or of this tool when the server is foreign
+}
+
+// String names a tool with its server, for the log.
+func (r route) String() string { return r.server.Name + "." + r.tool.Name }
+
+// name is the tool's name as the host offers it: bare for our own servers,
+// server.tool for foreign ones.
+func (r route) name() string {
+	if r.server.foreign() {
+		return r.String()
+	}
+	return r.tool.Name
+}
+
+// info describes the tool under its offered name.
+func (r route) info() result.ToolInfo {
+	info := r.tool
+	info.Name = r.name()
+	return info
+}
+
+// Fetched tool lists are used for this long.
+const (
+	listFresh = time.Minute
+	listUsed  = 10 * time.Minute // at most, while a fresher one is fetched in the background
+	listRetry = 2 * time.Second  // after a failed fetch
+)
+
+// need says whether a list must be fetched before use, may be fetched in the
+// background, or has failed too recently to be fetched again.
+func (l toolList) need(now time.Time) (fetch, background bool, failed error) {
+	switch age := now.Sub(l.fetched); {
+	case now.Before(l.retry):
+		return false, false, l.failed
+	case l.fetched.IsZero() || age > listUsed:
+		return true, false, nil
+	default:
+		return age > listFresh, age > listFresh, nil
+	}
+}
+
+// registry is the current snapshot, and the only place that replaces it.
+func (u *Upstream) registry() *snapshot { return u.current.Load() }
+
+// update publishes a snapshot that change made of the current one. change may
+// replace fields, and entries of lists; what else the old snapshot refers to is
+// shared and stays as it is.
+func (u *Upstream) update(change func(*snapshot)) {
+	u.updating.Lock()
+	defer u.updating.Unlock()
+	old := u.current.Load()
+	next := *old
+	next.lists = maps.Clone(old.lists)
+	change(&next)
+	u.current.Store(&next)
+	if len(next.refused) > 0 && !slices.Equal(next.refused, old.refused) {
+		u.o.Log.Warn("tools left out, because their names are not valid, are taken or look like others", "tools", next.refused)
+	}
+}
+
+// keep stores the result of a fetch that began at the given version.
+func (u *Upstream) keep(s *server, version int, tools []result.ToolInfo, err error) {
+	now := u.o.Now()
+	u.update(func(next *snapshot) {
+		l := next.lists[s.Name]
+		l.failed = err
+		if err != nil {
+			l.fetched, l.retry = time.Time{}, now.Add(listRetry)
+			next.lists[s.Name] = l
+			return
+		}
+		l.tools, l.retry = tools, time.Time{}
+		if l.version == version {
+			l.fetched = now
+		}
+		next.lists[s.Name] = l
+		next.route()
+	})
+}
+
+// invalidate makes the next reader fetch the server's tool list.
+func (u *Upstream) invalidate(s *server) {
+	u.update(func(next *snapshot) {
+		l := next.lists[s.Name]
+		l.fetched, l.version = time.Time{}, l.version+1
+		next.lists[s.Name] = l
+	})
+}
+
+// route rebuilds the routes from the lists. A name that is not valid, that an
+// earlier server has, or that looks like one is left out. Breakers of tools
+// that stay keep their state.
+func (n *snapshot) route() {
+	old, seen := n.routes, make(map[string]route) // seen by skeleton
+	n.routes, n.refused = make(map[string]route), nil
+	for _, s := range n.servers {
+		for _, t := range n.lists[s.Name].tools {
+			r := route{server: s, tool: t, breaker: &s.breaker}
+			if !wellNamed(t.Name) {
+				n.refused = append(n.refused, r.String())
+				continue
+			}
+			if first, taken := seen[skeleton(r.name())]; taken {
+				n.refused = append(n.refused, r.String()+" for "+first.String())
+				continue
+			}
+			if s.foreign() {
+				r.breaker = cmp.Or(old[r.name()].breaker, &breaker{policy: foreignPolicy})
+			}
+			seen[skeleton(r.name())], n.routes[r.name()] = r, r
+		}
+	}
+	n.names = slices.Sorted(maps.Keys(n.routes))
+}
+
+// skeleton maps names that a person could mistake for each other to one text.
+// Only ASCII names get this far.
+func skeleton(name string) string {
+	return lookalikes.Replace(strings.ToLower(name))
+}
+
+var lookalikes = strings.NewReplacer("_", "", "-", "", ".", "", "0", "o", "1", "l", "i", "l", "5", "s", "rn", "m", "vv", "w")
+
+// wellNamed reports whether model vendors accept a tool's name.
+func wellNamed(name string) bool {
+	if name == "" || len(name) > 64 {
+		return false
+	}
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+}

@@ -1,0 +1,195 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/upstream/mcpsession"
+)
+
+// Adapter reaches one server in its own manner. An error means that the server
+// gave no answer; every answer, also a refusal, is an outcome.
+type Adapter interface {
+	// Tools lists all tools under the server's own names, with their roles.
+	Tools(ctx context.Context) ([]result.ToolInfo, error)
+	// Call runs a tool for the principal in the context and sends it at most
+	// once. The error wraps mcpsession.ErrNotSent when it was not sent.
+	Call(ctx context.Context, tool string, args json.RawMessage) (result.Outcome, error)
+	// Close ends the adapter. Calls in flight have ended before.
+	Close()
+}
+
+// answerer is an adapter whose server opens its own confirmations, applies them
+// and keeps the receipts.
+type answerer interface {
+	Answer(ctx context.Context, id string, approved bool) (result.Outcome, error)
+}
+
+// server is one server with everything that is the same for every kind.
+type server struct {
+	Server
+	up      *Upstream
+	adapter Adapter
+	answers answerer // nil: foreign; its confirmations are kept here
+	fetches singleflight.Group
+	breaker breaker // of our own servers; a foreign server has one for each tool
+	meter   meter
+}
+
+// foreign reports whether the server is not one of ours: it knows no
+// confirmations, roles or envelopes.
+func (s *server) foreign() bool { return s.answers == nil }
+
+func (s *server) healthy() bool {
+	return s.breaker.closed() && s.up.registry().lists[s.Name].failed == nil
+}
+
+// refresh makes the server's tool list usable, or says why it is not. A list
+// that is only a little old is used at once and fetched in the background.
+func (s *server) refresh(ctx context.Context) error {
+	list := s.up.registry().lists[s.Name]
+	fetch, background, failed := list.need(s.up.o.Now())
+	if !fetch || failed != nil {
+		return failed
+	}
+	// A fetch that began before an invalidation is not joined.
+	key := strconv.Itoa(list.version)
+	fetched := s.fetches.DoChan(key, func() (any, error) { return nil, s.fetch(ctx, list.version) })
+	if background {
+		return nil
+	}
+	select {
+	case r := <-fetched:
+		return r.Err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// fetch asks the server for all its tools. It outlives the caller that began
+// it, because others wait for the same answer.
+func (s *server) fetch(ctx context.Context, version int) error {
+	if !s.up.begin() {
+		return errClosed
+	}
+	defer s.up.work.Done()
+	ctx, cancel := s.up.bounded(context.WithoutCancel(ctx), s.Timeout)
+	defer cancel()
+	tools, err := s.adapter.Tools(ctx)
+	s.up.keep(s, version, tools, err)
+	if err != nil {
+		s.up.o.Log.WarnContext(ctx, "tool list could not be fetched", "server", s.Name, "error", err)
+	}
+	return err
+}
+
+// call sends one call if the breaker admits it, and turns a missing answer into
+// an outcome.
+func (s *server) call(ctx context.Context, r route, args json.RawMessage) result.Outcome {
+	if !r.breaker.admit(s.up.o.Now()) {
+		return result.Failed(s.fault(errOpen))
+	}
+	o, err := s.send(ctx, r, args)
+	if err != nil {
+		return result.Failed(s.fault(err))
+	}
+	return o
+}
+
+// send sends one call within the deadline of its kind and records how it went.
+// It does not ask the breaker.
+func (s *server) send(ctx context.Context, r route, args json.RawMessage) (result.Outcome, error) {
+	if !s.up.begin() {
+		return result.Outcome{}, errors.Join(mcpsession.ErrNotSent, errClosed)
+	}
+	defer s.up.work.Done()
+	start := s.up.o.Now()
+	bounded, cancel := s.up.bounded(ctx, s.deadline(r.tool.Kind))
+	defer cancel()
+	o, err := s.adapter.Call(bounded, r.tool.Name, args)
+	s.record(ctx, r.breaker, start, err)
+	if err != nil {
+		s.auditLost(ctx, r.tool.Name, err)
+	} else if o.Fault != nil && o.Fault.Code == fault.UnknownTool { // our list is not the server's
+		s.up.invalidate(s)
+	}
+	return o, err
+}
+
+// answer forwards a person's answer to the server. It does not ask the breaker:
+// the person waits for the outcome.
+func (s *server) answer(ctx context.Context, id string, approved bool) result.Outcome {
+	if !s.up.begin() {
+		return result.Failed(s.fault(errClosed))
+	}
+	defer s.up.work.Done()
+	start := s.up.o.Now()
+	bounded, cancel := s.up.bounded(ctx, s.WriteTimeout)
+	defer cancel()
+	o, err := s.answers.Answer(bounded, id, approved)
+	s.record(ctx, &s.breaker, start, err)
+	if err != nil {
+		s.auditLost(ctx, "", err)
+		return result.Failed(s.fault(err))
+	}
+	return o
+}
+
+func (s *server) deadline(k result.Kind) time.Duration {
+	if k == result.Read || k == result.List {
+		return s.Timeout
+	}
+	return s.WriteTimeout
+}
+
+// record passes the end of a call to breaker and meter. ctx is the caller's
+// own: when it ended first, the server is not at fault.
+func (s *server) record(ctx context.Context, b *breaker, start time.Time, err error) {
+	now, sig := s.up.o.Now(), answered
+	switch {
+	case err != nil && ctx.Err() != nil:
+		sig = noSignal
+	case err != nil && !errors.Is(err, mcpsession.ErrBusy):
+		sig = faulted
+		s.up.invalidate(s)
+	}
+	b.record(now, sig)
+	s.meter.count(now.Sub(start), sig)
+}
+
+// auditLost records a call that got no answer: no server has a record of its
+// outcome.
+func (s *server) auditLost(ctx context.Context, tool string, err error) {
+	s.up.o.Log.WarnContext(ctx, "call got no answer", "server", s.Name, "tool", tool, "error", err)
+	s.up.audit(ctx, audit.Event{Kind: audit.Outcome, Server: s.Name, Tool: tool, Outcome: s.fault(err).Code.Name})
+}
+
+// Why a call was not sent.
+var (
+	errClosed = errors.New("the program is shutting down")
+	errOpen   = errors.New("the breaker is open")
+)
+
+// fault names the server in the reason why it gave no answer.
+func (s *server) fault(err error) *fault.Error {
+	var f *fault.Error
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.Is(err, context.DeadlineExceeded):
+		return fault.Timeout.New("The %s service did not answer in time.", s.Name).With("server", s.Name).Because(err)
+	case errors.Is(err, context.Canceled):
+		return fault.From(err)
+	case errors.Is(err, mcpsession.ErrBusy):
+		return fault.Busy.New("The %s service serves too many people at once.", s.Name).With("server", s.Name).Because(err)
+	}
+	return fault.ServiceDown.New("The %s service cannot be reached at the moment.", s.Name).With("server", s.Name).Because(err)
+}

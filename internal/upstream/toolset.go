@@ -1,0 +1,77 @@
+package upstream
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/result"
+)
+
+// Tools lists what the principal may call, what they may not, and the servers
+// that could not be asked. No principal: an empty toolset.
+func (u *Upstream) Tools(ctx context.Context) agent.Toolset {
+	who, err := access.From(ctx)
+	if err != nil {
+		return agent.Toolset{}
+	}
+	down := u.refresh(ctx)
+	now := u.registry()
+	set := agent.Toolset{Down: now.warnings(down)}
+	for _, name := range now.names {
+		r := now.routes[name]
+		switch {
+		case down[r.server.Name] != nil: // the warning says so
+		case mayCall(who, r.tool):
+			set.Open = append(set.Open, agent.Tool{ToolInfo: r.info(), Server: r.server.Name})
+		default:
+			info := r.info()
+			set.Closed = append(set.Closed, agent.ClosedTool{Name: name, Sentence: firstSentence(info.Description), Roles: info.Roles, Info: info})
+		}
+	}
+	return set
+}
+
+func mayCall(who *access.Principal, t result.ToolInfo) bool {
+	return slices.ContainsFunc(t.Roles, func(role string) bool { return who.HasAny(access.Role(role)) })
+}
+
+func firstSentence(text string) string {
+	if i := strings.Index(text, ". "); i >= 0 {
+		return text[:i+1]
+	}
+	return text
+}
+
+func (n *snapshot) warnings(down map[string]error) []agent.Warning {
+	var list []agent.Warning
+	for _, s := range n.servers {
+		if err := down[s.Name]; err != nil {
+			f := s.fault(err)
+			list = append(list, agent.Warning{Server: s.Name, Code: f.Code.Name, Message: f.Message})
+		}
+	}
+	return list
+}
+
+// refresh makes every tool list usable that can be, all servers at once, and
+// returns those that could not be asked.
+func (u *Upstream) refresh(ctx context.Context) map[string]error {
+	servers := u.registry().servers
+	errs := make([]error, len(servers))
+	var asked sync.WaitGroup
+	for i, s := range servers {
+		asked.Go(func() { errs[i] = s.refresh(ctx) })
+	}
+	asked.Wait()
+	down := make(map[string]error)
+	for i, s := range servers {
+		if errs[i] != nil {
+			down[s.Name] = errs[i]
+		}
+	}
+	return down
+}
