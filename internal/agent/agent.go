@@ -90,7 +90,8 @@ type Turn struct {
 	Toolbox  Toolbox
 	Person   Person
 	System   string
-	History  []Message // what was said before
+	History  []Message // the conversation before the question
+	Budget   int       // tokens of messages in one request to the model, estimated; 0: no limit
 	Question string
 	Now      time.Time
 	Patience time.Duration // with one answer of the model, from first to last word; 0: as long as the turn has

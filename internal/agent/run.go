@@ -126,11 +126,9 @@ func (r *run) reason(ctx context.Context, err error) error {
 }
 
 func (r *run) request() Request {
-	messages := make([]Message, 0, len(r.turn.History)+len(r.said))
-	messages = append(append(messages, r.turn.History...), r.said...)
 	return Request{
 		System: r.system, Person: r.turn.Person, Now: r.turn.Now,
-		Messages: messages, Tools: r.tools.Open, Closed: r.tools.Closed,
+		Messages: fit(r.turn.History, r.said, r.turn.Budget), Tools: r.tools.Open, Closed: r.tools.Closed,
 	}
 }
 

@@ -186,65 +186,12 @@ func (a archive) read(ctx context.Context, id string) (ids []string, entries []e
 	}
 }
 
-// history is what a model is told of the conversation: the newest turns whose
-// messages fit into so many bytes, whole, and never less than the words of the
-// last one.
-func (a archive) history(ctx context.Context, id string, budget int) ([]agent.Message, error) {
+// history returns the messages of the conversation. The agent cuts them.
+func (a archive) history(ctx context.Context, id string) ([]agent.Message, error) {
 	_, entries, err := a.read(ctx, id)
-	if err != nil {
-		return nil, err
+	messages := make([]agent.Message, len(entries))
+	for i, e := range entries {
+		messages[i] = e.Message
 	}
-	return within(turnsOf(entries), budget), nil
-}
-
-func within(turns [][]agent.Message, budget int) []agent.Message {
-	var kept [][]agent.Message
-	for i := len(turns) - 1; i >= 0; i-- {
-		t := turns[i]
-		if sizeOf(t) > budget {
-			t = wordsOf(t) // rows can be asked for again; what was said cannot
-		}
-		if budget -= sizeOf(t); budget < 0 && len(kept) > 0 {
-			break
-		}
-		kept = append(kept, t)
-	}
-	slices.Reverse(kept)
-	return slices.Concat(kept...)
-}
-
-// turnsOf splits a conversation where a question begins.
-func turnsOf(entries []entry) [][]agent.Message {
-	var turns [][]agent.Message
-	for _, e := range entries {
-		if e.Role == agent.User || len(turns) == 0 {
-			turns = append(turns, nil)
-		}
-		last := len(turns) - 1
-		turns[last] = append(turns[last], e.Message)
-	}
-	return turns
-}
-
-func wordsOf(turn []agent.Message) []agent.Message {
-	var words []agent.Message
-	for _, m := range turn {
-		if text := m.Text(); text != "" {
-			words = append(words, agent.TextMessage(m.Role, text))
-		}
-	}
-	return words
-}
-
-func sizeOf(turn []agent.Message) (bytes int) {
-	for _, m := range turn {
-		bytes += len(m.Text())
-		for _, c := range m.Calls() {
-			bytes += len(c.Tool) + len(c.Args)
-		}
-		for _, r := range m.Results() {
-			bytes += len(r.Answer)
-		}
-	}
-	return bytes
+	return messages, err
 }

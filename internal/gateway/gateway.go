@@ -55,7 +55,7 @@ type Limits struct {
 	Body     int64         // bytes of a request's body; 256 KiB
 	Rows     int           // rows of a tool's answer on a stream; 50
 	Data     int           // bytes of a tool's answer on a stream; 64 KiB
-	History  int           // bytes of a conversation that a model is told; 32 KiB, about 8,192 tokens
+	History  int           // tokens of messages in one request to a model, estimated; 8,192
 }
 
 // Options are the gateway's parts. Verify, Model, Servers, Desk and Redis are
@@ -132,7 +132,7 @@ func (o *Options) fill() {
 	l := &o.Limits
 	l.Turns, l.Body = cmp.Or(l.Turns, 4), cmp.Or(l.Body, 256<<10)
 	l.TurnTime, l.Answer = cmp.Or(l.TurnTime, 3*time.Minute), cmp.Or(l.Answer, time.Minute)
-	l.Rows, l.Data, l.History = cmp.Or(l.Rows, 50), cmp.Or(l.Data, 64<<10), cmp.Or(l.History, 32<<10)
+	l.Rows, l.Data, l.History = cmp.Or(l.Rows, 50), cmp.Or(l.Data, 64<<10), cmp.Or(l.History, 8192)
 }
 
 // Handler serves the whole API.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"countersign.dev/internal/agent"
 	"countersign.dev/internal/fault"
 )
 
@@ -72,29 +71,5 @@ func TestClippedAnswersSaySo(t *testing.T) {
 	tree := json.RawMessage(`{"status":"success","data":{"name":"` + strings.Repeat("x", 1000) + `"}}`)
 	if got := clip(tree, 50, 500); strings.Contains(string(got), "xxx") || !strings.Contains(string(got), "too large") {
 		t.Errorf("got %s, want no data and a word", got)
-	}
-}
-
-func TestHistoryKeepsWholeTurnsWithinItsBudget(t *testing.T) {
-	rows := agent.Message{Role: agent.ToolRole, Parts: []agent.Part{agent.CallResult{Answer: json.RawMessage(strings.Repeat("1", 900))}}}
-	var entries []entry
-	for _, q := range []string{"one", "two", "three"} {
-		entries = append(entries, entry{Message: agent.TextMessage(agent.User, q)}, entry{Message: rows}, entry{Message: agent.TextMessage(agent.Assistant, "answer "+q)})
-	}
-	for _, row := range []struct {
-		budget int
-		want   string
-	}{
-		{10_000, "one - answer one two - answer two three - answer three"},
-		{1_000, "two answer two three - answer three"}, // the words of two still fit, and its rows do not
-		{10, "three answer three"},
-	} {
-		var told []string
-		for _, m := range within(turnsOf(entries), row.budget) {
-			told = append(told, map[bool]string{true: m.Text(), false: "-"}[m.Text() != ""])
-		}
-		if got := strings.Join(told, " "); !strings.HasSuffix(got, row.want) {
-			t.Errorf("budget %d: got %q, want %q", row.budget, got, row.want)
-		}
 	}
 }

@@ -166,7 +166,7 @@ func (g *Gateway) run(ctx context.Context, p *access.Principal, t *turn) {
 
 // answer runs the agent and writes down what happens.
 func (g *Gateway) answer(ctx context.Context, p *access.Principal, t *turn) turnOutcome {
-	history, err := g.archive.history(ctx, t.conversation.ID, g.o.Limits.History)
+	history, err := g.archive.history(ctx, t.conversation.ID)
 	if err != nil {
 		g.o.Log.WarnContext(ctx, "history could not be read", "error", err)
 	}
@@ -176,7 +176,7 @@ func (g *Gateway) answer(ctx context.Context, p *access.Principal, t *turn) turn
 	script := agent.Run(ctx, agent.Turn{
 		Model: g.o.Model, Toolbox: g.o.Servers, System: g.o.System, Now: t.began,
 		Person:  agent.Person{Name: p.Name(), Username: p.Username(), Email: p.Email(), Roles: p.Roles()},
-		History: history, Question: t.question, Patience: g.o.Limits.Answer,
+		History: history, Budget: g.o.Limits.History, Question: t.question, Patience: g.o.Limits.Answer,
 	})
 	s := &scribe{g: g, t: t, encoder: encoder{g.o.Limits.Rows, g.o.Limits.Data}}
 	return s.write(ctx, script)
