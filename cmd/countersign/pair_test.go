@@ -75,7 +75,7 @@ func TestModelsDeadlineIsTheConfigurations(t *testing.T) {
 	d, folder, port := sharedDemo(t), dataFolder(t), freePort(t)
 	path := filepath.Join(folder, "countersign.yaml")
 	writeConfig(t, path, map[string]string{
-		"GATEWAY_PORT": port, "HR_PORT": freePort(t), "ISSUER": d.Issuer, "REDIS": redisServer(t, folder), "MORE": "model: {timeout: 1ns}",
+		"GATEWAY_PORT": port, "HR_PORT": freePort(t), "ISSUER": d.Issuer, "REDIS": redisServer(t, folder), "MORE": "models: {rehearsal: {provider: rehearsal, timeout: 1ns}}",
 	})
 	host := &process{ready: ready{Gateway: "http://localhost:" + port}}
 	startConfigured(t, host.Gateway+"/readyz", "gateway", "--config", path)

@@ -29,6 +29,15 @@ type Model interface {
 	Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 }
 
+// Choice is a model that can be chosen for a conversation, with its limits.
+type Choice struct {
+	Model    // its name is the configured one
+	Provider string
+	Default  bool
+	Timeout  time.Duration // of one answer; 0: the gateway's default
+	Budget   int           // tokens of messages in one request; 0: the gateway's default
+}
+
 // Toolbox offers and runs tools for the principal in the context.
 type Toolbox interface {
 	// Tools lists what the principal may call, what they may not, and which

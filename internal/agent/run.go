@@ -100,12 +100,10 @@ func (r *run) ask(ctx context.Context) (m Message, stop StopReason, err error) {
 		}
 	}
 	if err = ctx.Err(); err == nil && stop == "" {
-		err = errCut
+		err = fault.ServiceDown.New("The model's answer broke off.").Suggest("Ask again.")
 	}
 	return m, stop, r.reason(ctx, err)
 }
-
-var errCut = fault.ServiceDown.New("The model's answer broke off.").Suggest("Ask again.")
 
 var errSlowModel = errors.New("the model took longer than it may")
 

@@ -241,9 +241,13 @@ func (d *demonstration) gateway(pl *platform, issuerURL string) error {
 		servers = append(servers, upstream.Server{Name: domain.name, URL: d.ports[domain.name]})
 	}
 	d.ports["issuer"] = issuerURL
+	models, err := llm.New(map[string]llm.Options{llm.Rehearsal: {Provider: llm.Rehearsal}}, llm.Rehearsal)
+	if err != nil {
+		return err
+	}
 	return pl.serveGateway(host{
 		listener: d.listeners["gateway"], url: d.ports["gateway"], issuer: issuerURL, clientID: demoClient,
-		verifier: verifier, servers: servers, model: llm.Options{Provider: "rehearsal"},
+		verifier: verifier, servers: servers, models: models,
 	})
 }
 
@@ -267,7 +271,7 @@ type readyPerson struct {
 
 // announce says that everything answers, and how to ask.
 func (d *demonstration) announce() error {
-	r := ready{Event: "ready", Gateway: d.ports["gateway"], Issuer: d.ports["issuer"], Servers: map[string]string{}, Model: "rehearsal", Audit: d.auditPath}
+	r := ready{Event: "ready", Gateway: d.ports["gateway"], Issuer: d.ports["issuer"], Servers: map[string]string{}, Model: llm.Rehearsal, Audit: d.auditPath}
 	for _, domain := range domains() {
 		r.Servers[domain.name] = d.ports[domain.name]
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"net"
 	"strings"
-	"time"
 
-	"countersign.dev/internal/agent"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/gateway"
@@ -27,17 +25,12 @@ type host struct {
 	secret   string // of the client; empty for a public one
 	verifier *auth.Verifier
 	servers  []upstream.Server
-	model    llm.Options
-	system   string        // standing instructions of the operator, added to ours
-	patience time.Duration // with one answer of the model; 0: the gateway's own
+	models   *llm.Registry
+	system   string // standing instructions of the operator, added to ours
 }
 
 // serveGateway builds the chat host and serves it.
 func (p *platform) serveGateway(h host) error {
-	model, err := llm.New(h.model)
-	if err != nil {
-		return err
-	}
 	minter, err := auth.NewMinter(p.keys, nil)
 	if err != nil {
 		return err
@@ -46,7 +39,7 @@ func (p *platform) serveGateway(h host) error {
 		Mint: minter.Token, Records: state.NewConfirmations(p.redis), Audit: p.audit, Log: p.log,
 	})
 	p.life.closing(func() error { servers.Close(); return nil })
-	chatHost, err := p.newGateway(h, model, servers)
+	chatHost, err := p.newGateway(h, servers)
 	if err != nil {
 		return err
 	}
@@ -55,7 +48,7 @@ func (p *platform) serveGateway(h host) error {
 	return nil
 }
 
-func (p *platform) newGateway(h host, model agent.Model, servers *upstream.Upstream) (*gateway.Gateway, error) {
+func (p *platform) newGateway(h host, servers *upstream.Upstream) (*gateway.Gateway, error) {
 	login, err := auth.NewLogin(auth.LoginConfig{
 		Issuer: h.issuer, ClientID: h.clientID, ClientSecret: h.secret, RedirectURL: h.url + "/callback",
 	}, h.verifier)
@@ -79,9 +72,8 @@ func (p *platform) newGateway(h host, model agent.Model, servers *upstream.Upstr
 		return nil, err
 	}
 	return gateway.New(gateway.Options{
-		Model: model, Servers: servers, Login: login, Verify: h.verifier.Verify, Redis: p.redis, Desk: p.desk, Cookies: cookies,
+		Models: h.models, Servers: servers, Login: login, Verify: h.verifier.Verify, Redis: p.redis, Desk: p.desk, Cookies: cookies,
 		Audit: p.audit, Web: web.Files, MCP: edge.MCP(), JWKS: jwks, PublicURL: h.url, Issuers: []string{h.issuer}, Log: p.log, System: h.system,
-		Limits: gateway.Limits{Answer: h.patience},
 	})
 }
 
@@ -100,10 +92,23 @@ func Gateway(ctx context.Context, o ConfigOptions) error {
 		if err != nil {
 			return err
 		}
+		models, err := modelsOf(conf)
+		if err != nil {
+			return err
+		}
 		return pl.serveGateway(host{
 			listener: listener, url: strings.TrimSuffix(conf.PublicURL, "/"), issuer: conf.Issuer.URL,
 			clientID: conf.Issuer.ClientID, secret: conf.Issuer.ClientSecret, verifier: verifier,
-			servers: upstreamsOf(conf), model: llm.Options{Provider: conf.Model.Provider}, system: conf.Model.SystemPrompt, patience: conf.Model.Timeout,
+			servers: upstreamsOf(conf), models: models, system: conf.SystemPrompt,
 		})
 	})
+}
+
+// modelsOf makes the configured models.
+func modelsOf(conf *config.Config) (*llm.Registry, error) {
+	options := make(map[string]llm.Options, len(conf.Models.ByName))
+	for name, m := range conf.Models.ByName {
+		options[name] = llm.Options{Provider: m.Provider, Timeout: m.Timeout, Budget: m.BudgetTokens}
+	}
+	return llm.New(options, conf.Models.Default)
 }

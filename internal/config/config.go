@@ -29,7 +29,8 @@ type Config struct {
 	InternalKeys []Key               `yaml:"internal_keys"`
 	Gateway      Gateway             `yaml:"gateway"`
 	Redis        Redis               `yaml:"redis"`
-	Model        Model               `yaml:"model"`
+	Models       Models              `yaml:"models"`
+	SystemPrompt string              `yaml:"system_prompt"`
 	Servers      map[string]Server   `yaml:"servers"`
 	Databases    map[string]Database `yaml:"databases"`
 	Audit        Audit               `yaml:"audit"`
@@ -67,11 +68,17 @@ type Redis struct {
 	URL string `yaml:"url"`
 }
 
-// Model is who answers.
+// Models are the language models by name, and the name of the default.
+type Models struct {
+	Default string           `yaml:"default"`
+	ByName  map[string]Model `yaml:",inline"`
+}
+
+// Model is one language model.
 type Model struct {
 	Provider     string        `yaml:"provider"`
-	SystemPrompt string        `yaml:"system_prompt"`
 	Timeout      time.Duration `yaml:"timeout"`
+	BudgetTokens int           `yaml:"budget_tokens"`
 }
 
 // Server is one domain server: where it is reached and where it listens.
@@ -187,28 +194,44 @@ func unknownKeys(n *yaml.Node, t reflect.Type) (problems []string) {
 			problems = append(problems, unknownKeys(n.Content[i], t.Elem())...)
 		}
 	case n.Kind == yaml.MappingNode && t.Kind() == reflect.Struct:
-		known := keysOf(t)
+		known, others := keysOf(t)
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
 			field, ok := known[key.Value]
-			if !ok {
+			switch {
+			case ok:
+				problems = append(problems, unknownKeys(n.Content[i+1], field)...)
+			case others != nil:
+				problems = append(problems, unknownKeys(n.Content[i+1], others)...)
+			case t == reflect.TypeFor[Config]() && successors[key.Value] != "":
+				problems = append(problems, fmt.Sprintf("line %d: %s", key.Line, successors[key.Value]))
+			default:
 				problems = append(problems, fmt.Sprintf("line %d: unknown key %q", key.Line, key.Value))
-				continue
 			}
-			problems = append(problems, unknownKeys(n.Content[i+1], field)...)
 		}
 	}
 	return problems
 }
 
-func keysOf(t reflect.Type) map[string]reflect.Type {
-	keys := make(map[string]reflect.Type, t.NumField())
+// successors says what replaced a key of earlier versions.
+var successors = map[string]string{
+	"model": "model was replaced by models, which names each model (models: {rehearsal: {provider: rehearsal, timeout: 60s}}), and by system_prompt",
+}
+
+// keysOf returns the keys of a type, and the type of every other key where any
+// name is a key.
+func keysOf(t reflect.Type) (keys map[string]reflect.Type, others reflect.Type) {
+	keys = make(map[string]reflect.Type, t.NumField())
 	for i := range t.NumField() {
-		if key := t.Field(i).Tag.Get("yaml"); key != "" {
+		switch key := t.Field(i).Tag.Get("yaml"); key {
+		case "":
+		case ",inline":
+			others = t.Field(i).Type.Elem()
+		default:
 			keys[key] = t.Field(i).Type
 		}
 	}
-	return keys
+	return keys, others
 }
 
 // override applies the documents' environment variables, and remembers the
@@ -237,8 +260,36 @@ func (c *Config) defaults() {
 	c.Listen = cmp.Or(c.Listen, "127.0.0.1:3100")
 	c.Log.Level = cmp.Or(c.Log.Level, "info")
 	c.Log.Format = cmp.Or(c.Log.Format, "text")
-	c.Model.Provider = cmp.Or(c.Model.Provider, "rehearsal")
+	c.Models.defaults()
 	c.Issuer.ClientID = cmp.Or(c.Issuer.ClientID, "countersign")
+}
+
+// defaults configure rehearsal when there is no model, and make an only model
+// the default.
+func (m *Models) defaults() {
+	if len(m.ByName) == 0 {
+		m.ByName = map[string]Model{"rehearsal": {Provider: "rehearsal"}}
+	}
+	if len(m.ByName) == 1 {
+		for name := range m.ByName {
+			m.Default = cmp.Or(m.Default, name)
+		}
+	}
+}
+
+func (m *Models) problems() (problems []string) {
+	if _, ok := m.ByName[m.Default]; !ok {
+		problems = append(problems, "models.default must name one of the models")
+	}
+	for name, model := range m.ByName {
+		if model.Provider == "" {
+			problems = append(problems, fmt.Sprintf("models.%s.provider is required", name))
+		}
+		if model.Timeout < 0 || model.BudgetTokens < 0 {
+			problems = append(problems, fmt.Sprintf("models.%s: timeout and budget_tokens must not be negative", name))
+		}
+	}
+	return problems
 }
 
 // problems checks what every command needs.
@@ -258,9 +309,7 @@ func (c *Config) problems() (problems []string) {
 			problems = append(problems, key+" must be a URL such as https://host")
 		}
 	}
-	if c.Model.Timeout < 0 {
-		problems = append(problems, "model.timeout must not be negative")
-	}
+	problems = append(problems, c.Models.problems()...)
 	if !slices.Contains([]string{"text", "json"}, c.Log.Format) {
 		problems = append(problems, "log.format must be text or json")
 	}

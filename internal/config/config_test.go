@@ -41,7 +41,7 @@ func TestWholeConfigurationIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Servers["hr"].Timeout.Seconds() != 5 || c.InternalKeys[0].Key != "pem" || c.Model.Provider != "rehearsal" {
+	if c.Servers["hr"].Timeout.Seconds() != 5 || c.InternalKeys[0].Key != "pem" || c.Models.Default != "rehearsal" || c.Models.ByName["rehearsal"].Provider != "rehearsal" {
 		t.Errorf("got %+v", c)
 	}
 }
@@ -51,7 +51,7 @@ func TestEveryProblemOfAConfigurationIsToldAtOnce(t *testing.T) {
 	text = strings.Replace(text, "timeout: 5s", "timeout: soon, retries: 3", 1)
 	text = strings.Replace(text, "audit: {path: /tmp/audit.jsonl}\n", "", 1)
 	text = strings.Replace(text, "  audience: gateway\n", "", 1)
-	text += "model: {timeout: -1s}\n"
+	text += "model: {timeout: 1s}\nmodels: {default: other, fast: {timeout: -1s, speed: 3}}\n"
 	_, err := loadText(t, text, noEnvironment, ForGateway)
 	if err == nil {
 		t.Fatal("a wrong configuration was taken")
@@ -59,7 +59,8 @@ func TestEveryProblemOfAConfigurationIsToldAtOnce(t *testing.T) {
 	for _, want := range []string{
 		`line 1: unknown key "lisen"`, `line 10: unknown key "retries"`, "line 10: the value has the wrong type",
 		"line 6: the environment has no KEY", "line 7: the environment has no SECRET", "audit.path is required", "needs an audience",
-		"model.timeout must not be negative",
+		"line 11: model was replaced by models", `line 12: unknown key "speed"`, "models.default must name one",
+		"models.fast.provider is required", "models.fast: timeout and budget_tokens must not be negative",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not told in:\n%s", want, err)

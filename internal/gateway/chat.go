@@ -16,6 +16,7 @@ import (
 type question struct {
 	Query          string          `json:"query"`
 	ConversationID string          `json:"conversationId,omitempty"`
+	Model          string          `json:"model,omitempty"` // for the conversation from now on
 	UserContext    json.RawMessage `json:"userContext,omitempty"`
 }
 

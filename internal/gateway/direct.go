@@ -51,7 +51,11 @@ func (g *Gateway) listTools(w http.ResponseWriter, r *http.Request, _ *access.Pr
 	if tools == nil {
 		tools = []agent.Tool{}
 	}
-	return httpx.JSON(w, http.StatusOK, map[string]any{"tools": tools, "servers": g.servers(), "model": g.o.Model.Name()})
+	model, err := g.o.Models.Choose("")
+	if err != nil {
+		return err
+	}
+	return httpx.JSON(w, http.StatusOK, map[string]any{"tools": tools, "servers": g.servers(), "model": model.Name()})
 }
 
 // callDirectly runs one tool with the body as its input, bare or as {"input": …}.

@@ -34,6 +34,13 @@ type Servers interface {
 	Execute(ctx context.Context, server, id string, approved bool) result.Outcome
 }
 
+// Models are the models that conversations can choose from. Package llm has them.
+type Models interface {
+	// Choose returns the model of that name, or the default when it is empty.
+	Choose(name string) (agent.Choice, error)
+	List() []agent.Choice
+}
+
 // Desk shows people their own confirmations. Package confirm has it.
 type Desk interface {
 	Get(ctx context.Context, p *access.Principal, id confirm.ID) (confirm.Record, error)
@@ -51,14 +58,14 @@ type Login interface {
 type Limits struct {
 	Turns    int           // turns of one person at a time, on this replica; 4
 	TurnTime time.Duration // of one turn; 3 minutes
-	Answer   time.Duration // of one answer of the model, several to a turn; 1 minute
+	Answer   time.Duration // of one answer of a model that has no timeout of its own; 1 minute
 	Body     int64         // bytes of a request's body; 256 KiB
 	Rows     int           // rows of a tool's answer on a stream; 50
 	Data     int           // bytes of a tool's answer on a stream; 64 KiB
-	History  int           // tokens of messages in one request to a model, estimated; 8,192
+	History  int           // tokens of messages in one request to a model that has no budget of its own; 8,192
 }
 
-// Options are the gateway's parts. Verify, Model, Servers, Desk and Redis are
+// Options are the gateway's parts. Verify, Models, Servers, Desk and Redis are
 // required, and Cookies with Login.
 type Options struct {
 	PublicURL string   // the address that people and clients know, without a path
@@ -68,7 +75,7 @@ type Options struct {
 	Login   Login // nil: bearer tokens only
 	Cookies *seal.Ring
 
-	Model   agent.Model
+	Models  Models
 	System  string // a company's own words to the model
 	Servers Servers
 	Desk    Desk
@@ -106,8 +113,8 @@ var errShutdown = errors.New("the gateway is about to end")
 
 // New makes a gateway of its parts, or says which are missing.
 func New(o Options) (*Gateway, error) {
-	if o.Verify == nil || o.Model == nil || o.Servers == nil || o.Desk == nil || o.Redis == nil || o.PublicURL == "" {
-		return nil, errors.New("a gateway needs a public address, a verifier, a model, servers, a desk and Redis")
+	if o.Verify == nil || o.Models == nil || o.Servers == nil || o.Desk == nil || o.Redis == nil || o.PublicURL == "" {
+		return nil, errors.New("a gateway needs a public address, a verifier, models, servers, a desk and Redis")
 	}
 	if o.Login != nil && o.Cookies == nil {
 		return nil, errors.New("a gateway with a login needs a ring to seal cookies")

@@ -59,7 +59,7 @@ func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*gateway.Opti
 	}
 	o := gateway.Options{
 		PublicURL: "http://gateway.test", Issuers: []string{"https://issuer.test"}, Verify: verify, Login: r.login, Cookies: cookies,
-		Model: r.model, Servers: r.servers, Desk: r.desk, Redis: redis, Audit: r.journal,
+		Models: models{r.model}, Servers: r.servers, Desk: r.desk, Redis: redis, Audit: r.journal,
 		Web: fstest.MapFS{"index.html": {Data: []byte("<!doctype html>page")}, "app.js": {Data: []byte("//")}},
 	}
 	for _, c := range change {

@@ -13,6 +13,7 @@ func (g *Gateway) routes() http.Handler {
 
 	m.HandleFunc("GET /api/query", g.person(g.askByGet))
 	m.HandleFunc("POST /api/query", g.person(g.askByPost))
+	m.HandleFunc("GET /api/models", g.person(g.listModels))
 	m.HandleFunc("GET /api/conversations", g.person(g.listConversations))
 	m.HandleFunc("GET /api/conversations/{id}", g.person(g.showConversation))
 	m.HandleFunc("DELETE /api/conversations/{id}", g.person(g.deleteConversation))

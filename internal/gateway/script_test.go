@@ -56,6 +56,26 @@ func (m *model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Del
 	return func(yield func(agent.Delta, error) bool) { play(ctx, m, yield) }
 }
 
+// models are the scripted one, which is the default, and the same as "other".
+type models struct{ *model }
+
+func (m models) List() []agent.Choice {
+	return []agent.Choice{{Model: m.model, Provider: "test", Default: true}, {Model: other{m.model}, Provider: "test"}}
+}
+
+func (m models) Choose(name string) (agent.Choice, error) {
+	for _, c := range m.List() {
+		if c.Name() == name || name == "" && c.Default {
+			return c, nil
+		}
+	}
+	return agent.Choice{}, fault.BadRequest.New("No model is called %q.", name)
+}
+
+type other struct{ *model }
+
+func (other) Name() string { return "other" }
+
 func (m *model) lastAsked() agent.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -24,6 +24,7 @@ type turn struct {
 	conversation conversation
 	id           string
 	question     string
+	model        agent.Choice
 	began        time.Time
 	first        state.Entry // its start event
 	cancel       context.CancelCauseFunc
@@ -78,12 +79,19 @@ func (g *Gateway) leave(o access.Owner) {
 
 // open finds or makes the conversation and holds it for this turn alone.
 func (g *Gateway) open(ctx context.Context, p *access.Principal, q question) (*turn, error) {
+	if _, err := g.o.Models.Choose(q.Model); err != nil { // before a conversation is made
+		return nil, err
+	}
 	c, err := g.conversationFor(ctx, p, q)
 	if err != nil {
 		return nil, err
 	}
-	c.Model = g.o.Model.Name()
-	t := &turn{conversation: c, id: newID(), question: q.Query, began: g.o.Now()}
+	model, err := g.modelFor(c, q)
+	if err != nil {
+		return nil, err
+	}
+	c.Model = model.Name()
+	t := &turn{conversation: c, id: newID(), question: q.Query, model: model, began: g.o.Now()}
 	if err := g.claim(ctx, c.ID, t.id, handover); err != nil {
 		return nil, err
 	}
@@ -126,6 +134,17 @@ func (g *Gateway) conversationFor(ctx context.Context, p *access.Principal, q qu
 		return g.archive.open(ctx, p.Owner(), q.ConversationID)
 	}
 	return g.archive.create(ctx, p.Owner(), q.Query)
+}
+
+// modelFor returns the model that the question names, else the conversation's,
+// else the default. A conversation's model may no longer be configured.
+func (g *Gateway) modelFor(c conversation, q question) (agent.Choice, error) {
+	if q.Model == "" && c.Model != "" {
+		if model, err := g.o.Models.Choose(c.Model); err == nil {
+			return model, nil
+		}
+	}
+	return g.o.Models.Choose(q.Model)
 }
 
 // announce keeps the question and writes the start event, behind the end of a
@@ -174,9 +193,10 @@ func (g *Gateway) answer(ctx context.Context, p *access.Principal, t *turn) turn
 		g.o.Log.WarnContext(ctx, "the question could not be kept", "error", err)
 	}
 	script := agent.Run(ctx, agent.Turn{
-		Model: g.o.Model, Toolbox: g.o.Servers, System: g.o.System, Now: t.began,
+		Model: t.model, Toolbox: g.o.Servers, System: g.o.System, Now: t.began,
 		Person:  agent.Person{Name: p.Name(), Username: p.Username(), Email: p.Email(), Roles: p.Roles()},
-		History: history, Budget: g.o.Limits.History, Question: t.question, Patience: g.o.Limits.Answer,
+		History: history, Question: t.question,
+		Budget: cmp.Or(t.model.Budget, g.o.Limits.History), Patience: cmp.Or(t.model.Timeout, g.o.Limits.Answer),
 	})
 	s := &scribe{g: g, t: t, encoder: encoder{g.o.Limits.Rows, g.o.Limits.Data}}
 	return s.write(ctx, script)
