@@ -102,14 +102,16 @@ func TestExampleConfigurationAndItsPageNameEveryKey(t *testing.T) {
 func keyPaths(t reflect.Type, prefix string) (paths []string) {
 	for i := range t.NumField() {
 		key := t.Field(i).Tag.Get("yaml")
-		if key == "" {
+		if key == "" || key == "-" {
 			continue
 		}
 		path, inner := prefix+key, t.Field(i).Type
-		switch inner.Kind() {
-		case reflect.Map:
+		switch {
+		case key == ",inline": // any other name is a key, too
+			path, inner = prefix+"NAME", inner.Elem()
+		case inner.Kind() == reflect.Map:
 			path, inner = path+".NAME", inner.Elem()
-		case reflect.Slice:
+		case inner.Kind() == reflect.Slice:
 			path, inner = path+"[]", inner.Elem()
 		}
 		if inner.Kind() == reflect.Struct && inner != t {
