@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,15 +20,15 @@ type openPage struct {
 }
 
 // note keeps an incomplete page, and forgets the one that the call continued.
-func (p *partial) note(c Call, o result.Outcome, answer json.RawMessage) {
-	if o.Page == nil {
+func (p *partial) note(c Call, o result.Outcome) {
+	if o.Page() == nil {
 		return
 	}
 	if from := cursorOf(c.Args); from != "" {
 		p.pages = slices.DeleteFunc(p.pages, func(q openPage) bool { return q.tool == c.Tool && q.next == from })
 	}
-	if o.Page.More {
-		p.pages = append(p.pages, openPage{tool: c.Tool, hint: hintOf(o, answer), next: o.Page.Next, returned: o.Page.Returned})
+	if o.Page().More {
+		p.pages = append(p.pages, openPage{tool: c.Tool, hint: o.Page().Hint, next: o.Page().Next, returned: o.Page().Returned})
 	}
 }
 
@@ -83,22 +82,6 @@ func tellsIncomplete(text string, pages []openPage) bool {
 		}
 	}
 	return true
-}
-
-// hintOf is what the tool says about its incomplete answer, or a line of ours
-// when it says nothing.
-func hintOf(o result.Outcome, answer json.RawMessage) string {
-	var said struct {
-		Metadata struct{ Hint, Warning string }
-	}
-	_ = json.Unmarshal(answer, &said) // another dialect says nothing here
-	switch {
-	case said.Metadata.Hint != "":
-		return said.Metadata.Hint
-	case said.Metadata.Warning != "":
-		return said.Metadata.Warning
-	}
-	return fmt.Sprintf("Showing %d results. Results are incomplete.", o.Page.Returned)
 }
 
 func cursorOf(args json.RawMessage) string {

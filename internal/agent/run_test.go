@@ -87,8 +87,8 @@ func TestTurnIsToldInOrder(t *testing.T) {
 func TestSlowCallHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := boxOf(tools{
-			"slow": after(9*time.Second, result.Outcome{Data: json.RawMessage(`1`)}),
-			"fast": after(time.Second, result.Outcome{Data: json.RawMessage(`2`)}),
+			"slow": after(9*time.Second, result.Success(json.RawMessage(`1`), nil, "")),
+			"fast": after(time.Second, result.Success(json.RawMessage(`2`), nil, "")),
 			"bad":  after(2*time.Second, result.Failed(errors.New("boom"))),
 		})
 		start := time.Now()
@@ -119,7 +119,7 @@ func TestAtMostEightCallsRunAtOnce(t *testing.T) {
 		for range 20 {
 			names = append(names, "one")
 		}
-		b := boxOf(tools{"one": after(time.Second, result.Outcome{Data: json.RawMessage(`1`)})})
+		b := boxOf(tools{"one": after(time.Second, result.Success(json.RawMessage(`1`), nil, ""))})
 		start := time.Now()
 		_, _ = told(t, t.Context(), turn(scripted(calls(names...), says("Done.")), b))
 		if took := time.Since(start); took != 3*time.Second {
@@ -135,7 +135,7 @@ func TestPendingEndsTheTurnWithoutTheModel(t *testing.T) {
 	if len(m.asked) != 1 {
 		t.Errorf("the model was asked %d times", len(m.asked))
 	}
-	if got := find[Pending](events); len(got) != 2 || got[0].Outcome.Pending == nil {
+	if got := find[Pending](events); len(got) != 2 || got[0].Outcome.Pending() == nil {
 		t.Errorf("pendings: %+v", got)
 	}
 	if got := find[ToolFinished](events); len(got) != 3 {
@@ -153,7 +153,7 @@ func TestRoundsEnd(t *testing.T) {
 	ran := 0
 	b := boxOf(tools{"again": func(context.Context, json.RawMessage) result.Outcome {
 		ran++
-		return result.Outcome{Data: json.RawMessage(`1`)}
+		return result.Success(json.RawMessage(`1`), nil, "")
 	}})
 	m := scripted(calls("again"))
 	events, _ := told(t, t.Context(), turn(m, b))
@@ -178,8 +178,8 @@ func TestModelCallsOnlyWhatItWasShown(t *testing.T) {
 	var codes []string
 	for _, f := range find[ToolFinished](events) {
 		codes = append(codes, f.Call.Tool+" "+f.Outcome.Code())
-		if f.Call.Tool == "closed" && !strings.Contains(f.Outcome.Fault.Message, "keeper, vet") {
-			t.Errorf("the roles are not named: %s", f.Outcome.Fault.Message)
+		if f.Call.Tool == "closed" && !strings.Contains(f.Outcome.Fault().Message, "keeper, vet") {
+			t.Errorf("the roles are not named: %s", f.Outcome.Fault().Message)
 		}
 	}
 	if len(codes) != 2 || !strings.Contains(strings.Join(codes, ","), "closed INSUFFICIENT_PERMISSIONS") || !strings.Contains(strings.Join(codes, ","), "invented UNKNOWN_TOOL") {
@@ -201,8 +201,8 @@ func TestPanickingToolboxCostsItsCallOnly(t *testing.T) {
 	events, names := told(t, t.Context(), turn(scripted(calls("bad"), says("Sorry.")), b))
 	want(t, names, "Started ToolStarted ToolFinished TextDelta Done")
 	o := find[ToolFinished](events)[0].Outcome
-	if o.Code() != "INTERNAL_ERROR" || strings.Contains(o.Fault.Message, "secret") {
-		t.Errorf("outcome: %s %s", o.Code(), o.Fault.Message)
+	if o.Code() != "INTERNAL_ERROR" || strings.Contains(o.Fault().Message, "secret") {
+		t.Errorf("outcome: %s %s", o.Code(), o.Fault().Message)
 	}
 }
 
@@ -264,8 +264,8 @@ func TestFailingModelEndsInFailedAndDone(t *testing.T) {
 	events, names := told(t, t.Context(), turn(scripted(breaks(errors.New("http 500: key sk-1"))), boxOf(nil)))
 	want(t, names, "Started TextDelta Failed Done")
 	f := find[Failed](events)[0].Outcome
-	if f.Code() != "INTERNAL_ERROR" || strings.Contains(f.Fault.Message, "sk-1") {
-		t.Errorf("failed: %s %s", f.Code(), f.Fault.Message)
+	if f.Code() != "INTERNAL_ERROR" || strings.Contains(f.Fault().Message, "sk-1") {
+		t.Errorf("failed: %s %s", f.Code(), f.Fault().Message)
 	}
 	messages := events[len(events)-1].(Done).Messages
 	if len(messages) != 2 || messages[1].Text() != "Let me " {
@@ -315,7 +315,7 @@ func TestCancelledTurnEndsAtOnce(t *testing.T) {
 func TestSlowModelIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		slow := turn(scripted(calls("slow"), hangs), boxOf(tools{"slow": after(time.Hour, result.Outcome{Data: json.RawMessage(`1`)})}))
+		slow := turn(scripted(calls("slow"), hangs), boxOf(tools{"slow": after(time.Hour, result.Success(json.RawMessage(`1`), nil, ""))}))
 		slow.Patience = 20 * time.Second
 		events, names := told(t, t.Context(), slow)
 		want(t, names, "Started ToolStarted ToolFinished Failed Done")
@@ -324,14 +324,14 @@ func TestSlowModelIsNotWaitedFor(t *testing.T) {
 		}
 		failed := find[Failed](events)[0].Outcome
 		want(t, failed.Code(), fault.Timeout.Name)
-		want(t, failed.Fault.Message, "The model did not answer within 20s.")
+		want(t, failed.Fault().Message, "The model did not answer within 20s.")
 	})
 }
 
 func TestListenerWhoLeavesStopsTheTurn(t *testing.T) {
 	for _, leaveAt := range []string{"Started", "ToolStarted", "ToolFinished", "TextDelta"} {
 		synctest.Test(t, func(t *testing.T) {
-			b := boxOf(tools{"fast": answers(`1`), "slow": after(time.Hour, result.Outcome{Data: json.RawMessage(`1`)})})
+			b := boxOf(tools{"fast": answers(`1`), "slow": after(time.Hour, result.Success(json.RawMessage(`1`), nil, ""))})
 			m := scripted(saysAndCalls("One moment."), says("Done."))
 			if leaveAt != "TextDelta" {
 				m = scripted(calls("fast", "slow"), says("Done."))

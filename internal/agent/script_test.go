@@ -91,7 +91,7 @@ func boxOf(run map[string]func(context.Context, json.RawMessage) result.Outcome)
 
 func answers(data string) func(context.Context, json.RawMessage) result.Outcome {
 	return func(context.Context, json.RawMessage) result.Outcome {
-		return result.Outcome{Data: json.RawMessage(data)}
+		return result.Success(json.RawMessage(data), nil, "")
 	}
 }
 
@@ -108,15 +108,12 @@ func after(d time.Duration, o result.Outcome) func(context.Context, json.RawMess
 
 func pending(id string) func(context.Context, json.RawMessage) result.Outcome {
 	return func(context.Context, json.RawMessage) result.Outcome {
-		return result.Outcome{Pending: &result.Pending{ID: id, Message: "Release the lion?"}}
+		return result.Waiting(result.Pending{ID: id, Message: "Release the lion?"})
 	}
 }
 
 func page(more bool, next string) func(context.Context, json.RawMessage) result.Outcome {
 	return func(context.Context, json.RawMessage) result.Outcome {
-		return result.Outcome{
-			Data: json.RawMessage(`[{"name":"Leo"}]`),
-			Page: &result.Page{Limit: 1, Returned: 1, More: more, Next: next, Noun: "animals", Narrow: "species"},
-		}
+		return result.Success(json.RawMessage(`[{"name":"Leo"}]`), &result.Page{Limit: 1, Returned: 1, More: more, Next: next, Noun: "animals", Narrow: "species"}, "")
 	}
 }

@@ -40,7 +40,7 @@ func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 		}
 		e := <-endings
 		results[e.index] = r.finished(calls[e.index], e.outcome)
-		waiting = waiting || e.outcome.Pending != nil
+		waiting = waiting || e.outcome.Pending() != nil
 	}
 	r.said = append(r.said, Message{Role: ToolRole, Parts: results})
 	return waiting
@@ -108,16 +108,16 @@ func (r *run) finished(c Call, o result.Outcome) CallResult {
 	server := r.server(c.Tool)
 	r.emit(ToolFinished{Call: c, Server: server, Outcome: o})
 	answer := result.EncodeEnvelope(o)
-	r.partial.note(c, o, answer)
+	r.partial.note(c, o)
 	switch {
-	case o.Pending != nil:
+	case o.Pending() != nil:
 		r.emit(Pending{Server: server, Outcome: o})
-	case o.Page != nil && o.Page.More:
-		r.emit(Truncated{Tool: c.Tool, Hint: hintOf(o, answer)})
+	case o.Page() != nil && o.Page().More:
+		r.emit(Truncated{Tool: c.Tool, Hint: o.Page().Hint})
 	case server != "" && (o.Code() == fault.ServiceDown.Name || o.Code() == fault.Timeout.Name):
-		r.warn(Warning{Server: server, Code: o.Code(), Message: o.Fault.Message})
+		r.warn(Warning{Server: server, Code: o.Code(), Message: o.Fault().Message})
 	}
-	cr := CallResult{ID: c.ID, Tool: c.Tool, Answer: answer, Failed: o.Fault != nil}
+	cr := CallResult{ID: c.ID, Tool: c.Tool, Answer: answer, Failed: o.Fault() != nil}
 	if t := r.open(c.Tool); t != nil && len(t.Untrusted) > 0 {
 		cr.Answer, cr.Guarded = guard(answer, t.Untrusted), true
 	}

@@ -106,17 +106,17 @@ func (m *matrix) tool(info result.ToolInfo, probes []probe) {
 
 func (m *matrix) cell(info result.ToolInfo, p probe, o result.Outcome) string {
 	switch {
-	case o.Fault != nil && o.Fault.Code == fault.Insufficient:
+	case o.Fault() != nil && o.Fault().Code == fault.Insufficient:
 		return "–"
-	case o.Fault != nil && o.Fault.Kind() == fault.NotFound:
+	case o.Fault() != nil && o.Fault().Kind() == fault.NotFound:
 		return "none"
-	case o.Fault != nil && o.Fault.Kind() == fault.Internal, o.Code() == fault.ValidationError.Name:
-		m.t.Errorf("%s, %s: %v: %s", info.Name, p.row, o.Fault, o.Fault.SuggestedAction)
+	case o.Fault() != nil && o.Fault().Kind() == fault.Internal, o.Code() == fault.ValidationError.Name:
+		m.t.Errorf("%s, %s: %v: %s", info.Name, p.row, o.Fault(), o.Fault().SuggestedAction)
 		return "?"
-	case o.Fault != nil:
-		return "no " + m.note(reason(o.Fault))
-	case o.Pending != nil:
-		return m.shown("card", o.Pending.Data)
+	case o.Fault() != nil:
+		return "no " + m.note(reason(o.Fault()))
+	case o.Pending() != nil:
+		return m.shown("card", o.Pending().Data)
 	}
 	row, found := m.rowOf(o, p)
 	if !found {
@@ -148,14 +148,14 @@ func (m *matrix) shown(whole string, row map[string]any) string {
 // rowOf is the row that the probe is about.
 func (m *matrix) rowOf(o result.Outcome, p probe) (row map[string]any, found bool) {
 	m.t.Helper()
-	if o.Page == nil {
-		if err := json.Unmarshal(o.Data, &row); err != nil {
+	if o.Page() == nil {
+		if err := json.Unmarshal(o.Data(), &row); err != nil {
 			m.t.Fatal(err)
 		}
 		return row, true
 	}
 	var rows []map[string]any
-	if err := json.Unmarshal(o.Data, &rows); err != nil {
+	if err := json.Unmarshal(o.Data(), &rows); err != nil {
 		m.t.Fatal(err)
 	}
 	for _, row := range rows {

@@ -28,8 +28,8 @@ func TestNobodySeesWhatTheyMayNot(t *testing.T) {
 			t.Fatalf("question %d: %s (%v) asks %s %v: the answer %v:\n%s", i, who.Email, who.Roles, tool.name, in, err, answer)
 		}
 		met.take(tool.name, out, answer)
-		if out.Page != nil && out.Page.Next != "" && len(d.cursors) < 200 {
-			d.cursors = append(d.cursors, out.Page.Next)
+		if out.Page() != nil && out.Page().Next != "" && len(d.cursors) < 200 {
+			d.cursors = append(d.cursors, out.Page().Next)
 		}
 	}
 	met.wasWorthIt(t, d)
@@ -50,7 +50,7 @@ type tally map[string]int
 
 func (y tally) take(tool string, o result.Outcome, answer string) {
 	y[o.Code()]++
-	if o.Fault == nil && o.Rows() > 0 || o.Pending != nil {
+	if o.Fault() == nil && o.Rows() > 0 || o.Pending() != nil {
 		y[tool]++
 	}
 	if strings.Contains(answer, "***") {

@@ -244,8 +244,8 @@ func writeExample(t *testing.T, page *strings.Builder, w *whole, server, name st
 		t.Fatal(err)
 	}
 	o := w.call(t, account(t, call.who).Principal(), server, name, call.in)
-	if o.Fault != nil {
-		t.Errorf("the example of %s fails: %v: %s", name, o.Fault, o.Fault.SuggestedAction)
+	if o.Fault() != nil {
+		t.Errorf("the example of %s fails: %v: %s", name, o.Fault(), o.Fault().SuggestedAction)
 	}
 	var answer bytes.Buffer
 	if err := json.Indent(&answer, w.runners[server].Encode(o), "", "  "); err != nil {
@@ -289,11 +289,11 @@ func TestHiddenFieldsAreDocumented(t *testing.T) {
 // hiddenIn names the fields that are hidden in an answer.
 func hiddenIn(t *testing.T, o result.Outcome) []string {
 	t.Helper()
-	if o.Data == nil {
+	if o.Data() == nil {
 		return nil
 	}
 	var data any
-	if err := json.Unmarshal(o.Data, &data); err != nil {
+	if err := json.Unmarshal(o.Data(), &data); err != nil {
 		t.Fatal(err)
 	}
 	var names []string

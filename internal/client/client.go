@@ -181,8 +181,8 @@ func printAnswer(w io.Writer, answer json.RawMessage, compact bool) error {
 	}
 	fmt.Fprintln(w, out.String())
 	o, err := result.DecodeEnvelope(answer)
-	if err == nil && o.Fault != nil {
-		return o.Fault
+	if err == nil && o.Fault() != nil {
+		return o.Fault()
 	}
 	return nil
 }

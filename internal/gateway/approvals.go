@@ -20,17 +20,13 @@ const keyApprovalURL = "approvalUrl"
 // clients that cannot ask their person. Every other outcome is as it was: a
 // receipt stays the same byte for byte.
 func withApproval(o result.Outcome, publicURL string) result.Outcome {
-	if o.Pending == nil {
+	waiting := o.Pending()
+	if waiting == nil {
 		return o
 	}
-	address := approvalURL(publicURL, o.Pending.ID)
-	p := *o.Pending
-	p.Data = dataWithApproval(p.Data, address)
-	o.Pending = &p
-	if o.Wire != nil {
-		o.Wire = wireWithApproval(o.Wire, address)
-	}
-	return o
+	p := *waiting
+	p.Data = dataWithApproval(p.Data, approvalURL(publicURL, p.ID))
+	return result.Waiting(p)
 }
 
 func dataWithApproval(data map[string]any, address string) map[string]any {
@@ -38,25 +34,6 @@ func dataWithApproval(data map[string]any, address string) map[string]any {
 	maps.Copy(own, data)
 	own[keyApprovalURL] = address
 	return own
-}
-
-// wireWithApproval leaves every value as the server wrote it. What cannot be
-// read is encoded anew from the outcome.
-func wireWithApproval(wire json.RawMessage, address string) json.RawMessage {
-	var envelope struct {
-		Status         string                     `json:"status"`
-		Message        string                     `json:"message"`
-		ConfirmationID string                     `json:"confirmationId"`
-		Data           map[string]json.RawMessage `json:"confirmationData"`
-	}
-	if err := json.Unmarshal(wire, &envelope); err != nil {
-		return nil
-	}
-	if envelope.Data == nil {
-		envelope.Data = make(map[string]json.RawMessage)
-	}
-	envelope.Data[keyApprovalURL] = object(address)
-	return object(envelope)
 }
 
 // approvable is the servers, whose waiting changes lead to our approval page.

@@ -35,7 +35,7 @@ func throughGateway(t *testing.T, wire string) string {
 
 func TestWaitingChangeLeadsToItsPage(t *testing.T) {
 	const wire = `{"status":"pending_confirmation","message":"<b>?","confirmationId":"x1","confirmationData":{"amount":12345678901234567890,"rate":1.10}}`
-	const want = `{"status":"pending_confirmation","message":"<b>?","confirmationId":"x1","confirmationData":{"amount":12345678901234567890,"approvalUrl":"https://gateway.test/#/approve/x1","rate":1.10}}`
+	const want = `{"status":"pending_confirmation","message":"\u003cb\u003e?","confirmationId":"x1","confirmationData":{"amount":12345678901234567890,"approvalUrl":"https://gateway.test/#/approve/x1","rate":1.10}}`
 	if got := throughGateway(t, wire); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -58,10 +58,10 @@ func TestOtherAnswersStayByteForByte(t *testing.T) {
 
 func TestServersOwnDataIsNotTouched(t *testing.T) {
 	data := map[string]any{"employeeName": "Frank Davis"}
-	s := gateway.Approvable(replies{outcome: result.Outcome{Pending: &result.Pending{ID: "x1", Data: data}}}, "https://gateway.test")
+	s := gateway.Approvable(replies{outcome: result.Waiting(result.Pending{ID: "x1", Data: data})}, "https://gateway.test")
 	o := s.Call(t.Context(), "any", nil)
-	if o.Pending.Data["approvalUrl"] != "https://gateway.test/#/approve/x1" {
-		t.Errorf("got %v", o.Pending.Data)
+	if o.Pending().Data["approvalUrl"] != "https://gateway.test/#/approve/x1" {
+		t.Errorf("got %v", o.Pending().Data)
 	}
 	if diff := cmp.Diff(map[string]any{"employeeName": "Frank Davis"}, data); diff != "" {
 		t.Errorf("the server's data (-want +got):\n%s", diff)
@@ -91,22 +91,22 @@ func FuzzWaitingEnvelope(f *testing.F) {
 	f.Add(`{"status":"pending_confirmation","confirmationData":null}`)
 	f.Fuzz(func(t *testing.T, wire string) {
 		o, err := result.DecodeEnvelope(json.RawMessage(wire))
-		if err != nil || o.Pending == nil {
+		if err != nil || o.Pending() == nil {
 			return
 		}
 		s := gateway.Approvable(replies{outcome: o}, "https://gateway.test")
 		after, err := result.DecodeEnvelope(result.EncodeEnvelope(s.Call(context.Background(), "any", nil)))
-		if err != nil || after.Pending == nil {
+		if err != nil || after.Pending() == nil {
 			t.Fatalf("%q is no waiting change any more: %v", wire, err)
 		}
-		want := map[string]any{"approvalUrl": "https://gateway.test/#/approve/" + url.PathEscape(o.Pending.ID)}
-		for key, value := range o.Pending.Data {
+		want := map[string]any{"approvalUrl": "https://gateway.test/#/approve/" + url.PathEscape(o.Pending().ID)}
+		for key, value := range o.Pending().Data {
 			if key != "approvalUrl" {
 				want[key] = value
 			}
 		}
-		if diff := cmp.Diff(want, after.Pending.Data); diff != "" || after.Pending.Message != o.Pending.Message || after.Pending.ID != o.Pending.ID {
-			t.Errorf("%q became %+v\n%s", wire, after.Pending, diff)
+		if diff := cmp.Diff(want, after.Pending().Data); diff != "" || after.Pending().Message != o.Pending().Message || after.Pending().ID != o.Pending().ID {
+			t.Errorf("%q became %+v\n%s", wire, after.Pending(), diff)
 		}
 	})
 }

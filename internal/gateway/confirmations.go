@@ -60,8 +60,8 @@ func (g *Gateway) confirm(w http.ResponseWriter, r *http.Request, p *access.Prin
 	// An answer that was sent is carried out, whether or not its sender waits.
 	ctx := context.WithoutCancel(r.Context())
 	o := g.o.Servers.Execute(ctx, server, string(id), approved)
-	if o.Fault != nil && o.Fault.Code.Status != http.StatusOK {
-		return o.Fault
+	if o.Fault() != nil && o.Fault().Code.Status != http.StatusOK {
+		return o.Fault()
 	}
 	g.heard(ctx, string(id), o)
 	httpx.Raw(w, http.StatusOK, result.EncodeEnvelope(o))
@@ -138,15 +138,15 @@ func (g *Gateway) report(ctx context.Context, id, sentence string) error {
 // words. It is not final while nobody knows whether the change was made.
 func sentenceOf(o result.Outcome) (sentence string, final bool) {
 	switch {
-	case o.Pending != nil:
+	case o.Pending() != nil:
 		return "", false
-	case o.Fault != nil:
-		kind := o.Fault.Kind()
-		return o.Fault.Message, kind != fault.Unavailable && o.Fault.Code != fault.InternalError
-	case o.Message == "":
+	case o.Fault() != nil:
+		kind := o.Fault().Kind()
+		return o.Fault().Message, kind != fault.Unavailable && o.Fault().Code != fault.InternalError
+	case o.Denied() == nil && o.Message() == "":
 		return "The change was made.", true
 	}
-	return o.Message, true
+	return o.Message(), true
 }
 
 // confirmationView is a confirmation as its owner sees it.

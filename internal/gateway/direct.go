@@ -99,8 +99,8 @@ func (g *Gateway) readDirectly(w http.ResponseWriter, r *http.Request, _ *access
 // REST face of every server.
 func answer(w http.ResponseWriter, o result.Outcome) error {
 	status := http.StatusOK
-	if o.Fault != nil {
-		status = o.Fault.Code.Status
+	if o.Fault() != nil {
+		status = o.Fault().Code.Status
 	}
 	httpx.Raw(w, status, result.EncodeEnvelope(o))
 	return nil

@@ -11,7 +11,7 @@ import (
 
 func TestDirectCalls(t *testing.T) {
 	r := newRig(t)
-	r.servers.call["get_employee"] = func(_ context.Context, args json.RawMessage) result.Outcome { return result.Outcome{Data: args} }
+	r.servers.call["get_employee"] = func(_ context.Context, args json.RawMessage) result.Outcome { return result.Success(args, nil, "") }
 	for _, row := range []struct {
 		name, method, path, body string
 		want                     int

@@ -11,7 +11,7 @@ import (
 // refuse draws a fault as an error envelope.
 func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, f *fault.Error) {
 	g.challenge(w, r, f)
-	httpx.Raw(w, statusOf(f), result.EncodeEnvelope(result.Outcome{Fault: f}))
+	httpx.Raw(w, statusOf(f), result.EncodeEnvelope(result.Failed(f)))
 }
 
 // challenge tells a client without a good token where to get one.

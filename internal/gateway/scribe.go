@@ -109,7 +109,7 @@ func (s *scribe) note(ctx context.Context, e agent.Event) {
 		s.outcome.servers[e.Call.Tool] = e.Server
 	case agent.Pending:
 		s.outcome.code = result.StatusPending
-		s.g.remember(ctx, s.t.conversation.ID, e.Outcome.Pending.ID)
+		s.g.remember(ctx, s.t.conversation.ID, e.Outcome.Pending().ID)
 	case agent.Failed:
 		s.outcome.code = e.Outcome.Code()
 	case agent.Done:

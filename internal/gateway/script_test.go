@@ -138,7 +138,7 @@ func newServers(d *confirm.Desk) *servers {
 	s := &servers{desk: d, made: make(map[confirm.ID]json.RawMessage)}
 	s.call = map[string]func(context.Context, json.RawMessage) result.Outcome{
 		"list_employees": func(context.Context, json.RawMessage) result.Outcome {
-			return result.Outcome{Data: json.RawMessage(`[{"name":"Nina Patel"},{"name":"Frank Davis"}]`), Page: &result.Page{Limit: 2, Returned: 2, More: true, Next: "CURSOR", Noun: "employees", Narrow: "department"}}
+			return result.Success(json.RawMessage(`[{"name":"Nina Patel"},{"name":"Frank Davis"}]`), &result.Page{Limit: 2, Returned: 2, More: true, Next: "CURSOR", Noun: "employees", Narrow: "department"}, "")
 		},
 		"delete_employee": func(ctx context.Context, args json.RawMessage) result.Outcome {
 			return s.pend(ctx, "Frank Davis", args)
@@ -146,7 +146,7 @@ func newServers(d *confirm.Desk) *servers {
 		"update_salary": func(ctx context.Context, args json.RawMessage) result.Outcome {
 			return s.pend(ctx, "Marcus Johnson", args)
 		},
-		"get_employee": func(_ context.Context, args json.RawMessage) result.Outcome { return result.Outcome{Data: args} },
+		"get_employee": func(_ context.Context, args json.RawMessage) result.Outcome { return result.Success(args, nil, "") },
 	}
 	return s
 }
@@ -160,7 +160,7 @@ func (s *servers) pend(ctx context.Context, whom string, args json.RawMessage) r
 	if err != nil {
 		return result.Failed(err)
 	}
-	return result.Outcome{Pending: &result.Pending{ID: string(r.ID), Message: r.Summary, Data: r.Data, Expires: r.Expires}}
+	return result.Waiting(result.Pending{ID: string(r.ID), Message: r.Summary, Data: r.Data, Expires: r.Expires})
 }
 
 func (s *servers) Tools(ctx context.Context) agent.Toolset {
@@ -219,7 +219,7 @@ func (s *servers) Execute(ctx context.Context, server, id string, approved bool)
 	case err != nil:
 		return result.Failed(err)
 	case v.State == confirm.Denied:
-		return result.Outcome{Message: "Action cancelled by user", Wire: json.RawMessage(`{"status":"cancelled","message":"Action cancelled by user"}`)}
+		return result.Cancelled("Action cancelled by user")
 	}
 	o, err := result.DecodeEnvelope(v.Answer)
 	if err != nil {

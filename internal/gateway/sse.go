@@ -87,7 +87,7 @@ func (c encoder) encode(e agent.Event) [][]byte {
 	case agent.Unavailable:
 		return one(unavailableEvent{"service_unavailable", e.Warnings})
 	case agent.Failed:
-		return one(errorEvent{"error", e.Outcome.Fault.Message, e.Outcome.Fault.Code.Name})
+		return one(errorEvent{"error", e.Outcome.Fault().Message, e.Outcome.Fault().Code.Name})
 	case agent.Done:
 		return append(one(stopEvent{"stop", usageOf(e.Usage)}), []byte(done))
 	}
@@ -96,7 +96,7 @@ func (c encoder) encode(e agent.Event) [][]byte {
 
 func (c encoder) finished(e agent.ToolFinished) toolEvent {
 	t := toolEvent{Type: "tool", State: "complete", Tool: e.Call.Tool, Server: e.Server, CallID: e.Call.ID, Message: summary(e)}
-	if e.Outcome.Pending == nil { // that envelope follows by itself
+	if e.Outcome.Pending() == nil { // that envelope follows by itself
 		t.Data = clip(result.EncodeEnvelope(e.Outcome), c.rows, c.bytes)
 	}
 	return t
@@ -106,16 +106,16 @@ func (c encoder) finished(e agent.ToolFinished) toolEvent {
 func summary(e agent.ToolFinished) string {
 	o := e.Outcome
 	switch {
-	case o.Fault != nil:
-		return o.Fault.Message
-	case o.Pending != nil:
+	case o.Fault() != nil:
+		return o.Fault().Message
+	case o.Pending() != nil:
 		return e.Call.Tool + " waits for your approval"
-	case o.Page == nil:
+	case o.Page() == nil:
 		return e.Call.Tool + " answered"
-	case o.Page.Returned == 1:
+	case o.Page().Returned == 1:
 		return e.Call.Tool + " found 1 row"
 	}
-	return fmt.Sprintf("%s found %d rows", e.Call.Tool, o.Page.Returned)
+	return fmt.Sprintf("%s found %d rows", e.Call.Tool, o.Page().Returned)
 }
 
 func argsOf(c agent.Call) json.RawMessage {

@@ -144,9 +144,9 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	}
 	o := s.call(ctx, req.Params.Name, req.Params.Arguments)
 	switch {
-	case o.Fault != nil && o.Fault.Code == fault.UnknownTool:
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: o.Fault.Message}
-	case o.Pending != nil:
+	case o.Fault() != nil && o.Fault().Code == fault.UnknownTool:
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: o.Fault().Message}
+	case o.Pending() != nil:
 		return s.deliverPending(req, o), nil
 	}
 	return s.deliver(req, o), nil
@@ -158,7 +158,7 @@ func (s *Server) call(ctx context.Context, name string, args json.RawMessage) (o
 	defer func() {
 		if p := recover(); p != nil {
 			o = result.Failed(panicked(p))
-			s.surface.Note(ctx, o.Fault)
+			s.surface.Note(ctx, o.Fault())
 		}
 	}()
 	if len(args) == 0 || string(args) == "null" { // MCP lets a call without arguments leave them out
@@ -189,7 +189,7 @@ func (s *Server) deliver(req *mcp.CallToolRequest, o result.Outcome) mcp.Result 
 	r := &callResult{
 		Content:    []text{{Type: "text", Text: string(answer)}},
 		Structured: answer,
-		IsError:    o.Fault != nil,
+		IsError:    o.Fault() != nil,
 	}
 	if req.ProtocolVersion() >= modernEra {
 		r.ResultType = "complete"

@@ -97,7 +97,7 @@ func (s *Server) consistent(ctx context.Context, claimed json.RawMessage) error 
 // respond writes an outcome in the server's dialect.
 func (s *Server) respond(w http.ResponseWriter, o result.Outcome) {
 	status := http.StatusOK
-	if f := o.Fault; f != nil {
+	if f := o.Fault(); f != nil {
 		status = statusOf(f)
 		if f.RetryAfter > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))

@@ -114,24 +114,24 @@ func (o *office) Answer(ctx context.Context, id string, approved bool) result.Ou
 	}
 	o.answers.Store(id, approved)
 	if !approved {
-		return result.Outcome{Wire: json.RawMessage(`{"status":"cancelled","message":"Action cancelled by user"}`)}
+		return result.Cancelled("Action cancelled by user")
 	}
-	return result.Outcome{Data: json.RawMessage(`{"message":"done"}`)}
+	return result.Success(json.RawMessage(`{"message":"done"}`), nil, "")
 }
 
 func (o *office) Encode(out result.Outcome) json.RawMessage { return result.EncodeEnvelope(out) }
 
 func whoAmI(ctx context.Context, who *access.Principal, _ json.RawMessage) result.Outcome {
 	data, _ := json.Marshal(map[string]any{"username": who.Username(), "roles": who.Roles(), "request": telemetry.RequestOf(ctx).ID, "trace": telemetry.RequestOf(ctx).Trace})
-	return result.Outcome{Data: data}
+	return result.Success(data, nil, "")
 }
 
 func echo(_ context.Context, _ *access.Principal, args json.RawMessage) result.Outcome {
-	return result.Outcome{Data: args}
+	return result.Success(args, nil, "")
 }
 
 func ask(context.Context, *access.Principal, json.RawMessage) result.Outcome {
-	return result.Outcome{Pending: &result.Pending{ID: "c1", Message: "Delete the desk?", Data: map[string]any{"deskName": "D1"}}}
+	return result.Waiting(result.Pending{ID: "c1", Message: "Delete the desk?", Data: map[string]any{"deskName": "D1"}})
 }
 
 func stumble(context.Context, *access.Principal, json.RawMessage) result.Outcome {
@@ -141,7 +141,11 @@ func stumble(context.Context, *access.Principal, json.RawMessage) result.Outcome
 const foreign = `{"status":"success","data":{"z":1,"a":"<b>","n":1.50}}`
 
 func forward(context.Context, *access.Principal, json.RawMessage) result.Outcome {
-	return result.Outcome{Wire: json.RawMessage(foreign)}
+	o, err := result.DecodeEnvelope(json.RawMessage(foreign))
+	if err != nil {
+		panic(err)
+	}
+	return o
 }
 
 // wait hands its context to the test and lasts until that ends.

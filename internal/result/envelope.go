@@ -1,6 +1,8 @@
 package result
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -29,7 +31,7 @@ type Envelope struct {
 	SuggestedAction  string          `json:"suggestedAction,omitempty"`
 	Details          map[string]any  `json:"details,omitempty"`
 	ConfirmationID   string          `json:"confirmationId,omitempty"`
-	ConfirmationData map[string]any  `json:"confirmationData,omitempty"`
+	ConfirmationData Card            `json:"confirmationData,omitempty"`
 }
 
 // Metadata stands on every list, complete or not. The last three fields are
@@ -47,8 +49,8 @@ type Metadata struct {
 
 // EncodeEnvelope writes an outcome as documents 000 and 003 have it.
 func EncodeEnvelope(o Outcome) json.RawMessage {
-	if o.Wire != nil {
-		return o.Wire
+	if o.raw != nil {
+		return o.raw
 	}
 	b, err := json.Marshal(envelopeOf(o))
 	if err != nil { // only details or card data can fail, and they are ours
@@ -58,62 +60,84 @@ func EncodeEnvelope(o Outcome) json.RawMessage {
 }
 
 func envelopeOf(o Outcome) Envelope {
-	switch {
-	case o.Fault != nil:
-		f := o.Fault
-		return Envelope{Status: StatusError, Code: f.Code.Name, Message: f.Message, SuggestedAction: f.SuggestedAction, Details: f.Details}
-	case o.Pending != nil:
-		return Envelope{Status: StatusPending, ConfirmationID: o.Pending.ID, Message: o.Pending.Message, ConfirmationData: o.Pending.Data}
+	switch v := o.is.(type) {
+	case *success:
+		return Envelope{Status: StatusSuccess, Data: v.data, Metadata: metadataOf(v.page)}
+	case *Pending:
+		return Envelope{Status: StatusPending, ConfirmationID: v.ID, Message: v.Message, ConfirmationData: v.Data}
+	case *Denied:
+		return Envelope{Status: StatusCancelled, Message: v.Message}
 	}
-	return Envelope{Status: StatusSuccess, Data: o.Data, Metadata: metadataOf(o.Page)}
+	f := o.Fault()
+	return Envelope{Status: StatusError, Code: f.Code.Name, Message: f.Message, SuggestedAction: f.SuggestedAction, Details: f.Details}
 }
 
 func metadataOf(p *Page) *Metadata {
 	if p == nil {
 		return nil
 	}
-	m := &Metadata{HasMore: p.More, ReturnedCount: p.Returned, Truncated: p.More, NextCursor: p.Next}
-	if !p.More {
+	m := &Metadata{HasMore: p.More, ReturnedCount: p.Returned, Truncated: p.More, NextCursor: p.Next, Hint: p.Hint, Warning: p.Hint}
+	if p.More {
+		m.TotalEstimate = strconv.Itoa(p.Limit) + "+"
+	} else {
 		m.TotalEstimate = strconv.Itoa(p.Returned)
-		m.TotalCount = m.TotalEstimate
-		return m
 	}
-	m.TotalEstimate = strconv.Itoa(p.Limit) + "+"
 	m.TotalCount = m.TotalEstimate
-	m.Hint = fmt.Sprintf("Showing %d of %s %s. Results are incomplete.", p.Returned, m.TotalEstimate, p.Noun)
-	if p.Narrow != "" {
-		m.Hint += " Narrow by " + p.Narrow + "."
-	}
-	m.Warning = m.Hint
 	return m
 }
 
-// DecodeEnvelope reads an envelope that another server wrote. The bytes are
-// kept in Wire, so that passing the outcome on changes nothing. An answer that
-// is no envelope is an error.
+// DecodeEnvelope reads an envelope that another server wrote. The outcome keeps
+// the bytes, so that encoding it again changes nothing. Bytes that are no
+// envelope are an error.
 func DecodeEnvelope(raw json.RawMessage) (Outcome, error) {
 	var e Envelope
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return Outcome{}, fmt.Errorf("reading an envelope: %w", err)
 	}
-	o := Outcome{Wire: raw}
+	o, err := e.outcome()
+	return o.WithRaw(raw), err
+}
+
+func (e *Envelope) outcome() (Outcome, error) {
 	switch e.Status {
 	case StatusSuccess:
-		o.Data, o.Message = e.Data, messageIn(e.Data)
-		if m := e.Metadata; m != nil {
-			o.Page = &Page{Returned: m.ReturnedCount, More: m.HasMore, Next: m.NextCursor}
-		}
+		return Success(e.Data, e.Metadata.page(), ""), nil
 	case StatusPending:
-		o.Pending = &Pending{ID: e.ConfirmationID, Message: e.Message, Data: e.ConfirmationData}
-		if ms, ok := e.ConfirmationData["expiresAt"].(float64); ok {
-			o.Pending.Expires = time.UnixMilli(int64(ms))
+		p := Pending{ID: e.ConfirmationID, Message: e.Message, Data: e.ConfirmationData}
+		if n, ok := e.ConfirmationData["expiresAt"].(json.Number); ok {
+			if ms, err := n.Int64(); err == nil {
+				p.Expires = time.UnixMilli(ms)
+			}
 		}
+		return Waiting(p), nil
+	case StatusCancelled:
+		return Cancelled(e.Message), nil
 	case StatusError:
-		o.Fault = &fault.Error{Code: codeNamed(e.Code), Message: e.Message, SuggestedAction: e.SuggestedAction, Details: e.Details}
-	default:
-		return Outcome{}, fmt.Errorf("reading an envelope: unknown status %q", e.Status)
+		return Failed(&fault.Error{Code: codeNamed(e.Code), Message: e.Message, SuggestedAction: e.SuggestedAction, Details: e.Details}), nil
 	}
-	return o, nil
+	return Outcome{}, fmt.Errorf("reading an envelope: unknown status %q", e.Status)
+}
+
+func (m *Metadata) page() *Page {
+	if m == nil {
+		return nil
+	}
+	p := &Page{Returned: m.ReturnedCount, More: m.HasMore, Next: m.NextCursor}
+	if m.HasMore {
+		p.Hint = cmp.Or(m.Hint, m.Warning)
+	}
+	return p
+}
+
+// Card is the data of a pending confirmation on the wire. Its numbers keep their
+// spelling, so that encoding it again changes none.
+type Card map[string]any
+
+// UnmarshalJSON reads numbers as [json.Number].
+func (c *Card) UnmarshalJSON(raw []byte) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode((*map[string]any)(c))
 }
 
 // messageIn finds the sentence that an applied write tells people.

@@ -15,13 +15,13 @@ func TestEnvelopeShapes(t *testing.T) {
 		outcome result.Outcome
 		want    string
 	}{
-		"data": {result.Outcome{Data: json.RawMessage(`{"a":1}`)}, `{"status":"success","data":{"a":1}}`},
+		"data": {result.Success(json.RawMessage(`{"a":1}`), nil, ""), `{"status":"success","data":{"a":1}}`},
 		"whole list": {
-			result.Outcome{Data: json.RawMessage(`[1,2]`), Page: &result.Page{Limit: 50, Returned: 2, Noun: "employees"}},
+			result.Success(json.RawMessage(`[1,2]`), &result.Page{Limit: 50, Returned: 2, Noun: "employees"}, ""),
 			`{"status":"success","data":[1,2],"metadata":{"hasMore":false,"returnedCount":2,"totalEstimate":"2","truncated":false,"totalCount":"2"}}`,
 		},
 		"part of a list": {
-			result.Outcome{Data: json.RawMessage(`[1]`), Page: &result.Page{Limit: 50, Returned: 50, More: true, Next: "c", Noun: "employees", Narrow: "department or name"}},
+			result.Success(json.RawMessage(`[1]`), &result.Page{Limit: 50, Returned: 50, More: true, Next: "c", Noun: "employees", Narrow: "department or name"}, ""),
 			`{"status":"success","data":[1],"metadata":{"hasMore":true,"returnedCount":50,"nextCursor":"c","totalEstimate":"50+",` +
 				`"hint":"Showing 50 of 50+ employees. Results are incomplete. Narrow by department or name.","truncated":true,"totalCount":"50+",` +
 				`"warning":"Showing 50 of 50+ employees. Results are incomplete. Narrow by department or name."}}`,
@@ -31,10 +31,11 @@ func TestEnvelopeShapes(t *testing.T) {
 			`{"status":"error","code":"INVALID_INPUT","message":"No.","suggestedAction":"Do.","details":{"k":"v"}}`,
 		},
 		"pending": {
-			result.Outcome{Pending: &result.Pending{ID: "id", Message: "Delete?", Data: map[string]any{"action": "x"}}},
+			result.Waiting(result.Pending{ID: "id", Message: "Delete?", Data: map[string]any{"action": "x"}}),
 			`{"status":"pending_confirmation","message":"Delete?","confirmationId":"id","confirmationData":{"action":"x"}}`,
 		},
-		"passed on": {result.Outcome{Wire: json.RawMessage(`{"status":"cancelled"}`)}, `{"status":"cancelled"}`},
+		"denied":    {result.Cancelled("No."), `{"status":"cancelled","message":"No."}`},
+		"passed on": {result.Cancelled("No.").WithRaw(json.RawMessage(`{"status":"cancelled"}`)), `{"status":"cancelled"}`},
 	} {
 		if got := string(result.EncodeEnvelope(c.outcome)); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)
@@ -60,11 +61,11 @@ func TestEnvelopesPassThroughUnchanged(t *testing.T) {
 
 func TestDecodedEnvelopeSaysWhatItHolds(t *testing.T) {
 	o, err := result.DecodeEnvelope(json.RawMessage(`{"status":"success","data":{"message":"Done."}}`))
-	if err != nil || o.Message != "Done." || o.Code() != result.StatusSuccess {
+	if err != nil || o.Message() != "Done." || o.Code() != result.StatusSuccess {
 		t.Errorf("got %+v, %v", o, err)
 	}
 	o, err = result.DecodeEnvelope(json.RawMessage(`{"status":"error","code":"CONFIRMATION_STALE","message":"m"}`))
-	if err != nil || !errors.Is(o.Fault, fault.ConfirmationStale.New("")) {
+	if err != nil || !errors.Is(o.Fault(), fault.ConfirmationStale.New("")) {
 		t.Errorf("a shared code was not recognised: %+v, %v", o, err)
 	}
 	if _, err := result.DecodeEnvelope(json.RawMessage(`{"status":"odd"}`)); err == nil {

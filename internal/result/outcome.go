@@ -2,47 +2,146 @@ package result
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"time"
 
 	"countersign.dev/internal/fault"
 )
 
-// Outcome is what a call came to: exactly one of data (with or without a page),
-// a pending confirmation, or a fault. Every surface is an encoder of it.
+// Outcome is the result of one call: exactly one of data (with or without a
+// page), a pending confirmation, a denial, or a fault. [Success], [Waiting],
+// [Cancelled] and [Failed] make one, and every surface is an encoder of it. The
+// zero value is INTERNAL_ERROR, so that a forgotten result is no success.
 type Outcome struct {
-	Data    json.RawMessage // masked and encoded; nil unless the call succeeded
-	Page    *Page           // set on lists
-	Pending *Pending
-	Fault   *fault.Error
-	Message string          // what people are told of an effect, on an applied write
-	Wire    json.RawMessage // the whole answer as another server encoded it: passed on as it is
+	is  any             // *success, *Pending, *Denied or *fault.Error; nil in the zero value
+	raw json.RawMessage // the encoded answer that the outcome was decoded from
+}
+
+type success struct {
+	data    json.RawMessage
+	page    *Page
+	message string
+}
+
+// Success makes an outcome of masked and encoded data. Lists have a page, whose
+// hint is written here if it has none; an applied write has a message, the
+// sentence that people read about its effect.
+func Success(data json.RawMessage, page *Page, message string) Outcome {
+	if page != nil && page.More && page.Hint == "" {
+		page.Hint = page.hint()
+	}
+	return Outcome{is: &success{data, page, message}}
+}
+
+// Waiting makes an outcome of a change that waits for its person.
+func Waiting(p Pending) Outcome { return Outcome{is: &p} }
+
+// Cancelled makes the outcome of a denied confirmation. message is the sentence
+// that people read.
+func Cancelled(message string) Outcome { return Outcome{is: &Denied{message}} }
+
+// Failed makes an outcome of an error.
+func Failed(err error) Outcome {
+	f := fault.From(err)
+	if f == nil {
+		return Outcome{}
+	}
+	return Outcome{is: f}
+}
+
+// Data is the encoded data of a success, else nil.
+func (o Outcome) Data() json.RawMessage {
+	if s, ok := o.is.(*success); ok {
+		return s.data
+	}
+	return nil
+}
+
+// Page says which part of a list the data is; nil unless the outcome is a list.
+func (o Outcome) Page() *Page {
+	if s, ok := o.is.(*success); ok {
+		return s.page
+	}
+	return nil
+}
+
+// Message is the sentence that people read about an applied write or a denial.
+// It is empty for any other outcome.
+func (o Outcome) Message() string {
+	switch v := o.is.(type) {
+	case *success:
+		if v.message == "" && o.raw != nil {
+			return messageIn(v.data)
+		}
+		return v.message
+	case *Denied:
+		return v.Message
+	}
+	return ""
+}
+
+// Pending is the change that waits for its person, else nil.
+func (o Outcome) Pending() *Pending {
+	p, _ := o.is.(*Pending)
+	return p
+}
+
+// Denied is the denial, else nil.
+func (o Outcome) Denied() *Denied {
+	d, _ := o.is.(*Denied)
+	return d
+}
+
+// Fault is the failure, else nil.
+func (o Outcome) Fault() *fault.Error {
+	if o.is == nil {
+		return fault.From(errNoOutcome)
+	}
+	f, _ := o.is.(*fault.Error)
+	return f
+}
+
+var errNoOutcome = errors.New("a call returned no outcome")
+
+// Raw is the encoded answer that the outcome was decoded from, nil when it was
+// made here. Encoding a decoded outcome returns these bytes unchanged.
+func (o Outcome) Raw() json.RawMessage { return o.raw }
+
+// WithRaw returns the outcome as decoded from raw. It is for decoders of
+// dialects.
+func (o Outcome) WithRaw(raw json.RawMessage) Outcome {
+	o.raw = raw
+	return o
 }
 
 // Rows counts the rows that an outcome hands out, for the audit.
 func (o Outcome) Rows() int {
+	s, ok := o.is.(*success)
 	switch {
-	case o.Page != nil:
-		return o.Page.Returned
-	case o.Data != nil:
-		return 1
+	case !ok || s.page == nil && s.data == nil:
+		return 0
+	case s.page != nil:
+		return s.page.Returned
 	}
-	return 0
+	return 1
 }
 
 // Code is the outcome in one word for audit and metrics: success,
-// pending_confirmation, or the fault's code.
+// pending_confirmation, cancelled, or the fault's code.
 func (o Outcome) Code() string {
-	switch {
-	case o.Fault != nil:
-		return o.Fault.Code.Name
-	case o.Pending != nil:
+	switch v := o.is.(type) {
+	case *success:
+		return StatusSuccess
+	case *Pending:
 		return StatusPending
+	case *Denied:
+		return StatusCancelled
+	case *fault.Error:
+		return v.Code.Name
 	}
-	return StatusSuccess
+	return fault.InternalError.Name
 }
-
-// Failed makes an outcome of an error.
-func Failed(err error) Outcome { return Outcome{Fault: fault.From(err)} }
 
 // Page says which part of a list an outcome holds. Keyset pages set Next when
 // there is more; offset pages set Total and Offset.
@@ -55,9 +154,21 @@ type Page struct {
 	Narrow   string // which filters make the list shorter: "department or name"
 	Offset   int    // offset pages only
 	Total    int    // offset pages only: rows in all
+	Hint     string // the sentence that says the list is incomplete; empty when it is complete
 }
 
-// Pending is a change that waits for its human.
+func (p *Page) hint() string {
+	if p.Noun == "" {
+		return fmt.Sprintf("Showing %d results. Results are incomplete.", p.Returned)
+	}
+	hint := fmt.Sprintf("Showing %d of %d+ %s. Results are incomplete.", p.Returned, p.Limit, p.Noun)
+	if p.Narrow != "" {
+		hint += " Narrow by " + p.Narrow + "."
+	}
+	return hint
+}
+
+// Pending is a change that waits for its person.
 type Pending struct {
 	ID      string         `json:"confirmationId"`
 	Message string         `json:"message"`          // one or two lines: what will change, for whom, from what to what
@@ -65,35 +176,5 @@ type Pending struct {
 	Expires time.Time      `json:"-"`
 }
 
-// Kind is the kind of a tool.
-type Kind string
-
-// The kinds of tools.
-const (
-	Read  Kind = "read"  // one thing
-	List  Kind = "list"  // pages
-	Write Kind = "write" // two steps: preview, countersign, apply
-	Edit  Kind = "edit"  // an immediate change that its caller can undo, in their own workspace
-)
-
-// Annotations are MCP's four hints, all always told.
-type Annotations struct {
-	ReadOnly    bool `json:"readOnlyHint"`
-	Destructive bool `json:"destructiveHint"`
-	Idempotent  bool `json:"idempotentHint"`
-	OpenWorld   bool `json:"openWorldHint"`
-}
-
-// ToolInfo describes a tool to those who may not import its declaration.
-type ToolInfo struct {
-	Name         string          `json:"name"`
-	Title        string          `json:"title"`
-	Description  string          `json:"description"`
-	Kind         Kind            `json:"kind"`
-	Roles        []string        `json:"roles,omitempty"`
-	InputSchema  json.RawMessage `json:"inputSchema"`
-	OutputSchema json.RawMessage `json:"outputSchema,omitempty"` // of the envelope (or the dialect's answer)
-	Annotations  Annotations     `json:"annotations"`
-	Untrusted    []string        `json:"untrusted,omitempty"` // names of result fields whose text nobody vouches for
-	Fields       *Fields         `json:"fields,omitempty"`    // for the planner, the page and the documentation; never for a model
-}
+// Denied is a confirmation that its owner answered with no. Nothing was changed.
+type Denied struct{ Message string }

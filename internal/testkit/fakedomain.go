@@ -211,23 +211,37 @@ type Plain struct{}
 // Encode writes an outcome in the plain dialect.
 func (Plain) Encode(o result.Outcome) json.RawMessage {
 	var v any
-	switch {
-	case o.Wire != nil:
-		return o.Wire
-	case o.Fault != nil:
-		v = map[string]any{"error": map[string]any{"code": o.Fault.Code.Name, "message": o.Fault.Message}}
-	case o.Pending != nil:
+	switch f, p := o.Fault(), o.Page(); {
+	case o.Raw() != nil:
+		return o.Raw()
+	case f != nil:
+		v = map[string]any{"error": map[string]any{"code": f.Code.Name, "message": f.Message}}
+	case o.Pending() != nil || o.Denied() != nil:
 		return result.EncodeEnvelope(o)
-	case o.Page != nil:
-		v = map[string]any{"items": o.Data, "total_count": o.Page.Total, "returned_count": o.Page.Returned, "limit": o.Page.Limit, "offset": o.Page.Offset}
+	case p != nil:
+		v = map[string]any{"items": o.Data(), "total_count": p.Total, "returned_count": p.Returned, "limit": p.Limit, "offset": p.Offset}
 	default:
-		return o.Data
+		return o.Data()
 	}
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // a test's own data
 	}
 	return b
+}
+
+// Decode reads an error or data. Lists are never decoded.
+func (Plain) Decode(raw json.RawMessage) (result.Outcome, error) {
+	var failed struct {
+		Error *struct{ Code, Message string }
+	}
+	if err := json.Unmarshal(raw, &failed); err != nil {
+		return result.Outcome{}, err
+	}
+	if e := failed.Error; e != nil {
+		return result.Failed(&fault.Error{Code: &fault.Code{Name: e.Code}, Message: e.Message}).WithRaw(raw), nil
+	}
+	return result.Success(raw, nil, "").WithRaw(raw), nil
 }
 
 // Schema describes the plain dialect.

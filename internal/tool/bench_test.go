@@ -126,8 +126,8 @@ func benchKernel(b *testing.B, r *tool.Runner, name, input string) {
 	b.ReportAllocs()
 	for b.Loop() {
 		o := r.Call(ctx, name, raw)
-		if o.Fault != nil {
-			b.Fatal(o.Fault)
+		if o.Fault() != nil {
+			b.Fatal(o.Fault())
 		}
 		_ = r.Encode(o)
 	}

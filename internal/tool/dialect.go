@@ -10,8 +10,10 @@ import (
 // Dialect is how a server writes outcomes on the wire, and how it describes
 // them. One pipeline serves every dialect.
 type Dialect interface {
-	// Encode writes an outcome. An outcome with Wire set passes unchanged.
+	// Encode writes an outcome. A decoded outcome is written as it was read.
 	Encode(o result.Outcome) json.RawMessage
+	// Decode reads what Encode wrote. The outcome keeps the bytes.
+	Decode(raw json.RawMessage) (result.Outcome, error)
 	// Schema describes the whole answer of a tool, given the schema of its data
 	// and the definitions that this refers to. The root is an object.
 	Schema(kind result.Kind, data, definitions map[string]any) map[string]any
@@ -23,6 +25,11 @@ type Envelope struct{}
 
 // Encode writes the envelope.
 func (Envelope) Encode(o result.Outcome) json.RawMessage { return result.EncodeEnvelope(o) }
+
+// Decode reads the envelope.
+func (Envelope) Decode(raw json.RawMessage) (result.Outcome, error) {
+	return result.DecodeEnvelope(raw)
+}
 
 // Schema describes the envelope with the tool's data inside.
 func (Envelope) Schema(kind result.Kind, data, definitions map[string]any) map[string]any {

@@ -74,7 +74,7 @@ func TestReceiptStoreIsFoundFromTheInput(t *testing.T) {
 	boss, first := testkit.As(t, "boss", access.Manager), runner()
 	wantFault(t, first.Call(boss, "empty_workspace", json.RawMessage(`{"workspace":"green"}`)), fault.OperationFailed)
 
-	id := first.Call(boss, "empty_workspace", json.RawMessage(`{"workspace":"blue"}`)).Pending.ID
+	id := first.Call(boss, "empty_workspace", json.RawMessage(`{"workspace":"blue"}`)).Pending().ID
 	receipt := string(first.Encode(first.Answer(boss, id, true)))
 	if !strings.Contains(receipt, "Done.") {
 		t.Fatalf("got %s", receipt)

@@ -291,7 +291,7 @@ func (r *Runner) guarded(ctx context.Context, c *call) (o result.Outcome) {
 	if err != nil {
 		return result.Failed(err)
 	}
-	return result.Outcome{Data: encoded, Page: page, Message: said(data)}
+	return result.Success(encoded, page, said(data))
 }
 
 // late tells a deadline of ours from whatever the store made of it.
@@ -321,15 +321,15 @@ func (c *call) encode(data any) (json.RawMessage, error) {
 // written is still answered; a change never gets here unrecorded.
 func (r *Runner) ended(ctx context.Context, event audit.Event, o result.Outcome) result.Outcome {
 	event.Server, event.Outcome, event.Rows = r.opts.Server, o.Code(), o.Rows()
-	if o.Fault != nil && o.Fault.Kind() == fault.Forbidden {
+	if o.Fault() != nil && o.Fault().Kind() == fault.Forbidden {
 		event.Kind = audit.Denial
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err := r.opts.Audit.Append(ctx, event); err != nil {
 		r.opts.Log.ErrorContext(ctx, "audit record not written", "tool", event.Tool, "error", err)
 	}
-	if o.Fault != nil && (o.Fault.Kind() == fault.Internal || o.Fault.Kind() == fault.Unavailable) {
-		r.opts.Log.ErrorContext(ctx, "tool call failed", "tool", event.Tool, "code", o.Fault.Code.Name, "fault_id", o.Fault.ID, "error", errors.Unwrap(o.Fault))
+	if o.Fault() != nil && (o.Fault().Kind() == fault.Internal || o.Fault().Kind() == fault.Unavailable) {
+		r.opts.Log.ErrorContext(ctx, "tool call failed", "tool", event.Tool, "code", o.Fault().Code.Name, "fault_id", o.Fault().ID, "error", errors.Unwrap(o.Fault()))
 	}
 	return o
 }

@@ -52,10 +52,10 @@ func someNotes(n int) []testkit.Note {
 
 func wantFault(t *testing.T, o result.Outcome, code *fault.Code) *fault.Error {
 	t.Helper()
-	if o.Fault == nil || o.Fault.Code != code {
-		t.Fatalf("got %s (%v), want %s", o.Code(), o.Fault, code.Name)
+	if o.Fault() == nil || o.Fault().Code != code {
+		t.Fatalf("got %s (%v), want %s", o.Code(), o.Fault(), code.Name)
 	}
-	return o.Fault
+	return o.Fault()
 }
 
 func TestChecksComeInOrder(t *testing.T) {
@@ -99,7 +99,7 @@ func TestMaskingJudgesEachRowByItsOwnRelation(t *testing.T) {
 	h := newHouse(t, nil, someNotes(4)...)
 	o := h.Call(testkit.As(t, "ann", access.Employee), "list_notes", nil)
 	var rows []testkit.Note
-	if err := json.Unmarshal(o.Data, &rows); err != nil {
+	if err := json.Unmarshal(o.Data(), &rows); err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range rows {
@@ -115,11 +115,11 @@ func TestPagesWalkToTheEnd(t *testing.T) {
 	seen, cursor := map[int]bool{}, ""
 	for pages := 1; ; pages++ {
 		o := h.Call(ann, "list_notes", json.RawMessage(`{"limit":50,"cursor":"`+cursor+`"}`))
-		if o.Fault != nil {
-			t.Fatal(o.Fault)
+		if o.Fault() != nil {
+			t.Fatal(o.Fault())
 		}
 		var rows []testkit.Note
-		if err := json.Unmarshal(o.Data, &rows); err != nil {
+		if err := json.Unmarshal(o.Data(), &rows); err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range rows {
@@ -128,13 +128,13 @@ func TestPagesWalkToTheEnd(t *testing.T) {
 			}
 			seen[n.ID] = true
 		}
-		if !o.Page.More {
+		if !o.Page().More {
 			if len(seen) != 120 || pages != 3 {
 				t.Fatalf("got %d notes in %d pages, want 120 in 3", len(seen), pages)
 			}
 			return
 		}
-		cursor = o.Page.Next
+		cursor = o.Page().Next
 	}
 }
 
@@ -157,12 +157,12 @@ func TestMetadataTellsOfTruncation(t *testing.T) {
 func TestCursorOpensOnlyWhereItWasMade(t *testing.T) {
 	h := newHouse(t, nil, someNotes(10)...)
 	ann, ben := testkit.As(t, "ann", access.Employee), testkit.As(t, "ben", access.Employee)
-	cursor := h.Call(ann, "list_notes", json.RawMessage(`{"limit":2}`)).Page.Next
+	cursor := h.Call(ann, "list_notes", json.RawMessage(`{"limit":2}`)).Page().Next
 	with := func(extra string) json.RawMessage {
 		return json.RawMessage(`{"limit":3,"cursor":"` + cursor + `"` + extra + `}`)
 	}
-	if o := h.Call(ann, "list_notes", with("")); o.Fault != nil {
-		t.Fatalf("the owner's own cursor, another limit: %v", o.Fault)
+	if o := h.Call(ann, "list_notes", with("")); o.Fault() != nil {
+		t.Fatalf("the owner's own cursor, another limit: %v", o.Fault())
 	}
 	wantFault(t, h.Call(ben, "list_notes", with("")), fault.InvalidCursor)
 	wantFault(t, h.Call(ann, "list_notes", with(`,"author":"ben"`)), fault.InvalidCursor)
@@ -176,24 +176,24 @@ func TestWriteOnlyOpensAConfirmation(t *testing.T) {
 	h := newHouse(t, nil, someNotes(3)...)
 	boss := testkit.As(t, "boss", access.Manager)
 	o := h.Call(boss, "burn_note", json.RawMessage(`{"id":1,"reason":"old"}`))
-	if o.Pending == nil {
+	if o.Pending() == nil {
 		t.Fatalf("got %s, want pending", o.Code())
 	}
 	if len(h.book.Notes()) != 3 {
 		t.Fatal("calling a write changed something")
 	}
-	if want := "Burn the note with the diary *** (Hidden)?"; o.Pending.Message != want {
-		t.Errorf("got %q, want the masked sentence %q", o.Pending.Message, want)
+	if want := "Burn the note with the diary *** (Hidden)?"; o.Pending().Message != want {
+		t.Errorf("got %q, want the masked sentence %q", o.Pending().Message, want)
 	}
-	if o.Pending.Data["action"] != "burn_note" || o.Pending.Data["mcpServer"] != "notebook" || o.Pending.Data["userId"] != "sub-boss" {
-		t.Errorf("confirmationData: %v", o.Pending.Data)
+	if o.Pending().Data["action"] != "burn_note" || o.Pending().Data["mcpServer"] != "notebook" || o.Pending().Data["userId"] != "sub-boss" {
+		t.Errorf("confirmationData: %v", o.Pending().Data)
 	}
 }
 
 func TestApprovalAppliesOnceAndRepeatsTheReceipt(t *testing.T) {
 	h := newHouse(t, nil, someNotes(3)...)
 	boss := testkit.As(t, "boss", access.Manager)
-	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1,"reason":"old"}`)).Pending.ID
+	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1,"reason":"old"}`)).Pending().ID
 	first, again := h.Encode(h.Answer(boss, id, true)), h.Encode(h.Answer(boss, id, true))
 	if want := `{"status":"success","data":{"burned":true,"message":"The note has been burned."}}`; string(first) != want {
 		t.Fatalf("got %s, want %s", first, want)
@@ -209,7 +209,7 @@ func TestApprovalAppliesOnceAndRepeatsTheReceipt(t *testing.T) {
 func TestDenialChangesNothing(t *testing.T) {
 	h := newHouse(t, nil, someNotes(3)...)
 	boss := testkit.As(t, "boss", access.Manager)
-	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1}`)).Pending.ID
+	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1}`)).Pending().ID
 	if got, want := string(h.Encode(h.Answer(boss, id, false))), `{"status":"cancelled","message":"Action cancelled by user"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -222,10 +222,10 @@ func TestDenialChangesNothing(t *testing.T) {
 func TestChangedFactsAreStale(t *testing.T) {
 	h := newHouse(t, nil, someNotes(3)...)
 	boss := testkit.As(t, "boss", access.Manager)
-	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1}`)).Pending.ID
+	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1}`)).Pending().ID
 	h.book.Rewrite(1, "something else")
 	wantFault(t, h.Answer(boss, id, true), fault.ConfirmationStale)
-	if o := h.Answer(boss, id, true); o.Fault == nil || o.Fault.Code.Name != fault.ConfirmationStale.Name {
+	if o := h.Answer(boss, id, true); o.Fault() == nil || o.Fault().Code.Name != fault.ConfirmationStale.Name {
 		t.Errorf("asked again: got %s, want the same refusal", o.Code())
 	}
 	if len(h.book.Notes()) != 3 {
@@ -235,7 +235,7 @@ func TestChangedFactsAreStale(t *testing.T) {
 
 func TestRoleIsCheckedAgainAtApply(t *testing.T) {
 	h := newHouse(t, nil, someNotes(3)...)
-	id := h.Call(testkit.As(t, "boss", access.Manager), "burn_note", json.RawMessage(`{"id":1}`)).Pending.ID
+	id := h.Call(testkit.As(t, "boss", access.Manager), "burn_note", json.RawMessage(`{"id":1}`)).Pending().ID
 	demoted := testkit.As(t, "boss", access.Employee)
 	wantFault(t, h.Answer(demoted, id, true), fault.Insufficient)
 	if len(h.book.Notes()) != 3 {
@@ -246,22 +246,22 @@ func TestRoleIsCheckedAgainAtApply(t *testing.T) {
 func TestUnwritableAuditRefusesChangesAndNotReads(t *testing.T) {
 	h := newHouse(t, nil, someNotes(3)...)
 	both := testkit.As(t, "boss", access.Manager, access.Employee)
-	id := h.Call(both, "burn_note", json.RawMessage(`{"id":1}`)).Pending.ID
+	id := h.Call(both, "burn_note", json.RawMessage(`{"id":1}`)).Pending().ID
 	h.journal.Break(errors.New("disk full"))
 	wantFault(t, h.Call(both, "burn_note", json.RawMessage(`{"id":2}`)), fault.ServiceDown)
 	wantFault(t, h.Call(both, "add_note", json.RawMessage(`{"text":"x"}`)), fault.ServiceDown)
-	if o := h.Answer(both, id, true); o.Fault == nil {
+	if o := h.Answer(both, id, true); o.Fault() == nil {
 		t.Error("an approval went through without a record")
 	}
 	if len(h.book.Notes()) != 3 {
 		t.Error("something changed without a record")
 	}
-	if o := h.Call(both, "get_note", json.RawMessage(`{"id":1}`)); o.Fault != nil {
-		t.Errorf("a read was refused: %v", o.Fault)
+	if o := h.Call(both, "get_note", json.RawMessage(`{"id":1}`)); o.Fault() != nil {
+		t.Errorf("a read was refused: %v", o.Fault())
 	}
 	h.journal.Break(nil)
-	if o := h.Answer(both, id, true); o.Fault != nil {
-		t.Errorf("after the audit was mended: %v", o.Fault)
+	if o := h.Answer(both, id, true); o.Fault() != nil {
+		t.Errorf("after the audit was mended: %v", o.Fault())
 	}
 }
 
@@ -314,7 +314,7 @@ func TestListedIsCallable(t *testing.T) {
 		}
 		for _, info := range h.Visible(catalogue()) {
 			o := h.Call(access.With(t.Context(), p), info.Name, json.RawMessage(`{"nonsense":1}`))
-			if callable := o.Fault.Code != fault.Insufficient; callable != visible[info.Name] {
+			if callable := o.Fault().Code != fault.Insufficient; callable != visible[info.Name] {
 				t.Errorf("%v: %s callable %v, listed %v", roles, info.Name, callable, visible[info.Name])
 			}
 		}
@@ -358,7 +358,7 @@ func TestAnswerThatIsTooLargeIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := r.Call(testkit.As(t, "ann", access.Employee), "long", nil)
-	if f := wantFault(t, o, fault.OperationFailed); len(o.Data) > 0 || strings.Contains(f.Message, "xx") {
-		t.Errorf("got %q with %d bytes", f.Message, len(o.Data))
+	if f := wantFault(t, o, fault.OperationFailed); len(o.Data()) > 0 || strings.Contains(f.Message, "xx") {
+		t.Errorf("got %q with %d bytes", f.Message, len(o.Data()))
 	}
 }

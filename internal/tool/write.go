@@ -84,7 +84,7 @@ func (r *Runner) open(ctx context.Context, c *call) result.Outcome {
 	}
 	data := maps.Clone(shown)
 	data["expiresAt"] = record.Expires.UnixMilli()
-	return result.Outcome{Pending: &result.Pending{ID: string(record.ID), Message: message, Data: data, Expires: record.Expires}}
+	return result.Waiting(result.Pending{ID: string(record.ID), Message: message, Data: data, Expires: record.Expires})
 }
 
 // show masks a card for the caller and only then asks for its sentence.
@@ -138,20 +138,13 @@ func (r *Runner) Answer(ctx context.Context, id string, approved bool) result.Ou
 		return result.Failed(err)
 	}
 	if verdict.State == confirm.Denied {
-		return cancelled()
+		return result.Cancelled("Action cancelled by user")
 	}
-	o := result.Outcome{Wire: verdict.Answer}
-	if decoded, err := result.DecodeEnvelope(verdict.Answer); err == nil {
-		o = decoded
+	o, err := r.opts.Dialect.Decode(verdict.Answer)
+	if err != nil {
+		return result.Failed(fmt.Errorf("the stored answer of confirmation %s: %w", id, err))
 	}
 	return o
-}
-
-func cancelled() result.Outcome {
-	return result.Outcome{
-		Message: "Action cancelled by user",
-		Wire:    json.RawMessage(`{"status":"cancelled","message":"Action cancelled by user"}`),
-	}
 }
 
 // effect carries out what the desk was told to. Every check of Call runs again.
@@ -163,7 +156,7 @@ func (e effect) Apply(ctx context.Context, record confirm.Record) (json.RawMessa
 	answer, err := e.apply(ctx, record)
 	if err != nil {
 		o := result.Failed(late(ctx, err))
-		return e.r.Encode(o), o.Fault
+		return e.r.Encode(o), o.Fault()
 	}
 	return answer, nil
 }
@@ -225,7 +218,7 @@ func (e effect) change(ctx context.Context, c *call, record confirm.Record) (jso
 	if err != nil {
 		return nil, err
 	}
-	return c.runner.Encode(result.Outcome{Data: data, Message: said(out)}), nil
+	return c.runner.Encode(result.Success(data, nil, said(out))), nil
 }
 
 // said finds the sentence that an output tells people: its field `message`.

@@ -40,11 +40,11 @@ func (u *Upstream) askEach(ctx context.Context, id string, approved bool) result
 		}
 		o := s.answer(ctx, id, approved)
 		switch {
-		case o.Fault == nil:
+		case o.Fault() == nil:
 			return o
-		case o.Fault.Kind() == fault.Unavailable:
+		case o.Fault().Kind() == fault.Unavailable:
 			silent = &o
-		case o.Fault.Code != fault.ConfirmationNotFound:
+		case o.Fault().Code != fault.ConfirmationNotFound:
 			return o
 		}
 	}

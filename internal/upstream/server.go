@@ -118,7 +118,7 @@ func (s *server) send(ctx context.Context, r route, args json.RawMessage) (resul
 	s.record(ctx, r.breaker, start, err)
 	if err != nil {
 		s.auditLost(ctx, r.tool.Name, err)
-	} else if o.Fault != nil && o.Fault.Code == fault.UnknownTool { // our list is not the server's
+	} else if o.Fault() != nil && o.Fault().Code == fault.UnknownTool { // our list is not the server's
 		s.up.invalidate(s)
 	}
 	return o, err

@@ -35,8 +35,8 @@ func TestParallelFirstCallsShareOneSession(t *testing.T) {
 		var calls sync.WaitGroup
 		for range 32 {
 			calls.Go(func() {
-				if o := u.Call(ctx, "get_thing", nil); o.Fault != nil {
-					t.Errorf("call: %v", o.Fault)
+				if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
+					t.Errorf("call: %v", o.Fault())
 				}
 			})
 		}
@@ -78,11 +78,11 @@ func TestEnvelopeStaysByteForByte(t *testing.T) {
 		f.again(t, e)
 		u := start(t, upstream.Options{}, named("hr", f))
 		o := u.Call(as("alice", "employee"), "get_thing", json.RawMessage(`{"b":1,"a":2}`))
-		if o.Fault != nil || string(o.Wire) != wire {
-			t.Fatalf("got %s (%v), want the server's bytes", o.Wire, o.Fault)
+		if o.Fault() != nil || string(o.Raw()) != wire {
+			t.Fatalf("got %s (%v), want the server's bytes", o.Raw(), o.Fault())
 		}
-		if o.Page == nil || !o.Page.More {
-			t.Errorf("page: got %+v, want more", o.Page)
+		if o.Page() == nil || !o.Page().More {
+			t.Errorf("page: got %+v, want more", o.Page())
 		}
 	})
 }
@@ -92,13 +92,13 @@ func TestServerRestartIsRecovered(t *testing.T) {
 		f := newFakeServer(t, e, "get_thing")
 		u := start(t, upstream.Options{}, named("hr", f))
 		ctx := as("alice", "employee")
-		if o := u.Call(ctx, "get_thing", nil); o.Fault != nil {
-			t.Fatalf("before the restart: %v", o.Fault)
+		if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
+			t.Fatalf("before the restart: %v", o.Fault())
 		}
 		f.again(t, e)
 		u.Call(ctx, "get_thing", nil) // may find out that the connection or the session is dead, and is not sent twice
-		if o := u.Call(ctx, "get_thing", nil); o.Fault != nil {
-			t.Fatalf("after the restart: %v", o.Fault)
+		if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
+			t.Fatalf("after the restart: %v", o.Fault())
 		}
 	})
 }
@@ -117,8 +117,8 @@ func TestServerDownIsAWarningAndOthersServe(t *testing.T) {
 	if len(set.Down) != 1 || set.Down[0].Server != "finance" || set.Down[0].Code != "SERVICE_UNAVAILABLE" {
 		t.Errorf("down: got %+v, want finance", set.Down)
 	}
-	if o := u.Call(ctx, "list_others", nil); !fault.Is(o.Fault, fault.ServiceDown) || !strings.Contains(o.Fault.Message, "finance") {
-		t.Errorf("a tool of an unheard server: got %v, want SERVICE_UNAVAILABLE of finance", o.Fault)
+	if o := u.Call(ctx, "list_others", nil); !fault.Is(o.Fault(), fault.ServiceDown) || !strings.Contains(o.Fault().Message, "finance") {
+		t.Errorf("a tool of an unheard server: got %v, want SERVICE_UNAVAILABLE of finance", o.Fault())
 	}
 }
 
@@ -130,14 +130,14 @@ func TestServerThatGoesAwayIsMissedAtTheNextLook(t *testing.T) {
 		t.Fatalf("got %+v, want the tool", set)
 	}
 	f.Close()
-	if o := u.Call(ctx, "get_thing", nil); !fault.Is(o.Fault, fault.ServiceDown) {
-		t.Errorf("got %v, want SERVICE_UNAVAILABLE", o.Fault)
+	if o := u.Call(ctx, "get_thing", nil); !fault.Is(o.Fault(), fault.ServiceDown) {
+		t.Errorf("got %v, want SERVICE_UNAVAILABLE", o.Fault())
 	}
 	if set := u.Tools(ctx); len(set.Open) != 0 || len(set.Closed) != 0 || len(set.Down) != 1 {
 		t.Errorf("got %+v, want hr down and none of its tools", set)
 	}
-	if o := u.Call(ctx, "get_thing", nil); !fault.Is(o.Fault, fault.ServiceDown) {
-		t.Errorf("got %v, want its tools known by name", o.Fault)
+	if o := u.Call(ctx, "get_thing", nil); !fault.Is(o.Fault(), fault.ServiceDown) {
+		t.Errorf("got %v, want its tools known by name", o.Fault())
 	}
 }
 
@@ -151,13 +151,13 @@ func TestSlowServerTimesOutAlone(t *testing.T) {
 	slow.block = func(_ *http.Request, method string) bool { return method == "tools/call" }
 	var calls sync.WaitGroup
 	calls.Go(func() {
-		if o := u.Call(ctx, "get_slow", nil); !fault.Is(o.Fault, fault.Timeout) || !strings.Contains(o.Fault.Message, "finance") {
-			t.Errorf("slow: got %v, want TIMEOUT of finance", o.Fault)
+		if o := u.Call(ctx, "get_slow", nil); !fault.Is(o.Fault(), fault.Timeout) || !strings.Contains(o.Fault().Message, "finance") {
+			t.Errorf("slow: got %v, want TIMEOUT of finance", o.Fault())
 		}
 	})
 	calls.Go(func() {
-		if o := u.Call(ctx, "get_thing", nil); o.Fault != nil {
-			t.Errorf("quick: %v", o.Fault)
+		if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
+			t.Errorf("quick: %v", o.Fault())
 		}
 	})
 	calls.Wait()
@@ -177,8 +177,8 @@ func TestWrittenCallIsNotSentAgain(t *testing.T) {
 		}
 		return false
 	}
-	if o := u.Call(ctx, "get_thing", nil); !fault.Is(o.Fault, fault.ServiceDown) {
-		t.Errorf("got %v, want SERVICE_UNAVAILABLE", o.Fault)
+	if o := u.Call(ctx, "get_thing", nil); !fault.Is(o.Fault(), fault.ServiceDown) {
+		t.Errorf("got %v, want SERVICE_UNAVAILABLE", o.Fault())
 	}
 	if got := f.seen("tools/call"); got != 2 {
 		t.Errorf("got %d calls on the wire, want 2", got)
@@ -232,11 +232,11 @@ func TestBreakerOpensAndOneProbeClosesIt(t *testing.T) {
 	f.block = nil
 	f.mu.Unlock()
 	now.advance(time.Minute)
-	if o := u.Call(ctx, "get_thing", nil); o.Fault != nil {
-		t.Errorf("the probe: %v", o.Fault)
+	if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
+		t.Errorf("the probe: %v", o.Fault())
 	}
-	if o := u.Call(ctx, "get_thing", nil); o.Fault != nil {
-		t.Errorf("after the probe: %v", o.Fault)
+	if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
+		t.Errorf("after the probe: %v", o.Fault())
 	}
 }
 
@@ -293,22 +293,22 @@ func TestOversizedAnswerFailsAlone(t *testing.T) {
 	f.again(t, modern)
 	u := start(t, upstream.Options{MaxAnswer: 1 << 14}, named("hr", f))
 	ctx := as("alice", "employee")
-	if o := u.Call(ctx, "get_big", nil); o.Fault == nil {
+	if o := u.Call(ctx, "get_big", nil); o.Fault() == nil {
 		t.Error("got the oversized answer")
 	}
-	if o := u.Call(ctx, "get_thing", nil); o.Fault != nil {
-		t.Errorf("the next call: %v", o.Fault)
+	if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
+		t.Errorf("the next call: %v", o.Fault())
 	}
 }
 
 func TestUnknownToolAndNobody(t *testing.T) {
 	f := newFakeServer(t, modern, "get_thing")
 	u := start(t, upstream.Options{}, named("hr", f))
-	if o := u.Call(as("alice", "employee"), "get_nothing", nil); !fault.Is(o.Fault, fault.UnknownTool) {
-		t.Errorf("got %v, want UNKNOWN_TOOL", o.Fault)
+	if o := u.Call(as("alice", "employee"), "get_nothing", nil); !fault.Is(o.Fault(), fault.UnknownTool) {
+		t.Errorf("got %v, want UNKNOWN_TOOL", o.Fault())
 	}
-	if o := u.Call(context.Background(), "get_thing", nil); !fault.Is(o.Fault, fault.Unauthorized) {
-		t.Errorf("got %v, want UNAUTHENTICATED", o.Fault)
+	if o := u.Call(context.Background(), "get_thing", nil); !fault.Is(o.Fault(), fault.Unauthorized) {
+		t.Errorf("got %v, want UNAUTHENTICATED", o.Fault())
 	}
 }
 
@@ -323,20 +323,20 @@ func TestAnswerReachesTheOwningServer(t *testing.T) {
 	finance.execute = func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(receipt)) }
 	u := start(t, upstream.Options{Records: records{}}, named("hr", hr), named("finance", finance))
 	ctx := as("alice", "hr-write")
-	if o := u.Execute(ctx, "", "id-1", true); string(o.Wire) != receipt {
+	if o := u.Execute(ctx, "", "id-1", true); string(o.Raw()) != receipt {
 		t.Errorf("asked each: got %+v, want finance's receipt", o)
 	}
-	if o := u.Execute(ctx, "hr", "id-1", true); !fault.Is(o.Fault, fault.ConfirmationNotFound) {
+	if o := u.Execute(ctx, "hr", "id-1", true); !fault.Is(o.Fault(), fault.ConfirmationNotFound) {
 		t.Errorf("asked hr: got %+v, want CONFIRMATION_NOT_FOUND", o)
 	}
-	if o := u.Answer(ctx, "id-1", true); o.Message != "Employee Frank Davis has been deleted." || string(o.Wire) != receipt {
+	if o := u.Answer(ctx, "id-1", true); o.Message() != "Employee Frank Davis has been deleted." || string(o.Raw()) != receipt {
 		t.Errorf("answer: got %+v", o)
 	}
 	if got := finance.tokensFor("/execute  "); !slices.Contains(got, "alice:hr-write:finance:execute") {
 		t.Errorf("tokens: got %q, want purpose execute", got)
 	}
 	finance.Close()
-	if o := u.Execute(ctx, "", "id-1", true); !fault.Is(o.Fault, fault.ServiceDown) {
+	if o := u.Execute(ctx, "", "id-1", true); !fault.Is(o.Fault(), fault.ServiceDown) {
 		t.Errorf("owner may be away: got %+v, want SERVICE_UNAVAILABLE", o)
 	}
 }
@@ -367,8 +367,8 @@ func TestStrangerHasASessionOfTheirOwn(t *testing.T) {
 	f := newFakeServer(t, legacy, "get_thing")
 	u := start(t, upstream.Options{}, named("hr", f))
 	for _, name := range []string{"alice", "bob", "alice", "bob"} {
-		if o := u.Call(as(name, string(access.Employee)), "get_thing", nil); o.Fault != nil {
-			t.Fatal(o.Fault)
+		if o := u.Call(as(name, string(access.Employee)), "get_thing", nil); o.Fault() != nil {
+			t.Fatal(o.Fault())
 		}
 	}
 	if got := f.seen("initialize"); got != 3 {

@@ -98,7 +98,7 @@ func BenchmarkListInvoicesFiltered(b *testing.B) {
 func (h *house) pageAt(ctx context.Context, list string, page int) args {
 	in := args{}
 	for range page - 1 {
-		in["cursor"] = h.Ask(ctx, list, in).Page.Next
+		in["cursor"] = h.Ask(ctx, list, in).Page().Next
 	}
 	return in
 }
@@ -109,8 +109,8 @@ func (h *house) benchList(b *testing.B, ctx context.Context, list string, in arg
 		b.Fatal(err)
 	}
 	testkit.Measure(b, func() {
-		if o := h.Call(ctx, list, raw); o.Fault != nil {
-			b.Fatal(o.Fault, o.Fault.Unwrap())
+		if o := h.Call(ctx, list, raw); o.Fault() != nil {
+			b.Fatal(o.Fault(), o.Fault().Unwrap())
 		}
 	})
 }

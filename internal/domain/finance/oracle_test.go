@@ -255,14 +255,14 @@ func (o *oracle) judge(h *house, ctx context.Context, d draw) error {
 	switch d.tool {
 	case "list_invoices":
 		want, more := o.list(d.in)
-		return same(out.Data, shown, want, out.Page.More, more)
+		return same(out.Data(), shown, want, out.Page().More, more)
 	case "list_budgets":
 		want, more := o.budgets(d.in)
-		return same(out.Data, shownBudget, want, out.Page.More, more)
+		return same(out.Data(), shownBudget, want, out.Page().More, more)
 	case "delete_invoice":
 		return o.judgeDeletion(d, out.Code())
 	case "get_expense_report":
-		return o.judgeReport(d, out.Data)
+		return o.judgeReport(d, out.Data())
 	}
 	return nil
 }

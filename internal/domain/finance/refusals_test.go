@@ -105,7 +105,7 @@ func TestHostileTextsAreValues(t *testing.T) {
 		for _, in := range []struct {
 			tool, field string
 		}{{"list_invoices", "vendor"}, {"list_invoices", "department"}, {"list_invoices", "invoice_number"}, {"list_budgets", "department"}} {
-			if o := h.Ask(h.As("bob.martinez"), in.tool, args{in.field: text}); o.Code() != result.StatusSuccess || string(o.Data) != "[]" {
+			if o := h.Ask(h.As("bob.martinez"), in.tool, args{in.field: text}); o.Code() != result.StatusSuccess || string(o.Data()) != "[]" {
 				t.Errorf("%s, %s %q: got %s", in.tool, in.field, text, h.Encode(o))
 			}
 		}
@@ -141,7 +141,7 @@ func TestUnreachableDatabaseIsServiceUnavailable(t *testing.T) {
 	h := open(t)
 	h.DB.Close()
 	for tool, in := range map[string]args{"list_invoices": nil, "get_budget": {"department": "IT"}, "approve_budget": {"department": "IT"}} {
-		if f := h.Ask(h.As("bob.martinez"), tool, in).Fault; f == nil || f.Code != fault.ServiceDown {
+		if f := h.Ask(h.As("bob.martinez"), tool, in).Fault(); f == nil || f.Code != fault.ServiceDown {
 			t.Errorf("%s: got %v, want SERVICE_UNAVAILABLE", tool, f)
 		}
 	}

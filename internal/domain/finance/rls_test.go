@@ -131,14 +131,14 @@ func TestRoleTableAndPoliciesAgree(t *testing.T) {
 			{"delete_invoice", writes, args{"invoice_id": h.id("INV-2025-009")}},
 		} {
 			o := h.Ask(ctx, c.tool, c.in)
-			if o.Pending != nil {
-				o = h.Answer(ctx, o.Pending.ID, true)
+			if o.Pending() != nil {
+				o = h.Answer(ctx, o.Pending().ID, true)
 			}
 			want := "INSUFFICIENT_PERMISSIONS"
 			if slices.Contains(c.allow, role) {
 				want = result.StatusSuccess
 			}
-			if o.Code() != want || o.Fault == nil && (len(o.Data) < 20 || o.Page != nil && o.Page.Returned == 0) {
+			if o.Code() != want || o.Fault() == nil && (len(o.Data()) < 20 || o.Page() != nil && o.Page().Returned == 0) {
 				t.Errorf("%s calls %s: got %s, want %s", role, c.tool, h.Encode(o), want)
 			}
 		}

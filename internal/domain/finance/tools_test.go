@@ -33,7 +33,7 @@ func TestCompanyWideQuarterAddsUp(t *testing.T) {
 			wantAllocated, wantSpent = wantAllocated+float64(b.Quarters[3].Allocated)/100, wantSpent+float64(b.Quarters[3].Spent)/100
 		}
 	}
-	if len(rows) != 10 || o.Page.More || allocated != wantAllocated || spent != wantSpent || allocated != 2_620_800 || spent <= 0 || spent >= allocated {
+	if len(rows) != 10 || o.Page().More || allocated != wantAllocated || spent != wantSpent || allocated != 2_620_800 || spent <= 0 || spent >= allocated {
 		t.Errorf("%d departments, %.2f allocated, %.2f spent; want 10, %.2f, %.2f", len(rows), allocated, spent, wantAllocated, wantSpent)
 	}
 	if current := get[[]budget](h, h.As("eve.thompson"), "list_budgets", args{"quarter": "Q4"}); len(current) != 10 || current[0].FiscalYear != 2026 {

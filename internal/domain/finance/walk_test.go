@@ -79,10 +79,10 @@ func (h *house) walk(tool, id string, write func(page int)) map[string]int {
 		for _, row := range domaintest.Decode[[]map[string]any](h, o) {
 			seen[row[id].(string)]++
 		}
-		if !o.Page.More {
+		if !o.Page().More {
 			break
 		}
-		in["cursor"] = o.Page.Next
+		in["cursor"] = o.Page().Next
 		write(page)
 	}
 	for id, times := range seen {

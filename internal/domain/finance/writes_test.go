@@ -179,7 +179,7 @@ func TestStalePreviewsChangeNothing(t *testing.T) {
 			p := h.Pending(bob, c.tool, in)
 			h.Admin(c.behind)
 			before := fingerprint(h)
-			if o := h.Answer(bob, p.ID, true); o.Fault == nil || o.Fault.Code.Name != c.code {
+			if o := h.Answer(bob, p.ID, true); o.Fault() == nil || o.Fault().Code.Name != c.code {
 				t.Errorf("got %s, want %s", o.Code(), c.code)
 			}
 			if fingerprint(h) != before {
@@ -192,7 +192,7 @@ func TestStalePreviewsChangeNothing(t *testing.T) {
 func TestStrangerCannotApprove(t *testing.T) {
 	h := open(t)
 	p := h.Pending(h.As("bob.martinez"), "delete_invoice", args{"invoice_id": h.id("INV-2025-009")})
-	if o := h.Answer(h.As("eve.thompson"), p.ID, true); o.Fault == nil {
+	if o := h.Answer(h.As("eve.thompson"), p.ID, true); o.Fault() == nil {
 		t.Fatal("Eve approved Bob's deletion")
 	}
 	domaintest.Decode[map[string]any](h, h.Answer(h.As("bob.martinez"), p.ID, true)) // and it was not consumed

@@ -93,7 +93,7 @@ func BenchmarkListEmployeesFiltered(b *testing.B) {
 func (h *house) pageAt(ctx context.Context, tool string, page int) args {
 	in := args{}
 	for range page - 1 {
-		in["cursor"] = h.Ask(ctx, tool, in).Page.Next
+		in["cursor"] = h.Ask(ctx, tool, in).Page().Next
 	}
 	return in
 }
@@ -104,8 +104,8 @@ func (h *house) benchTool(b *testing.B, ctx context.Context, tool string, in arg
 		b.Fatal(err)
 	}
 	testkit.Measure(b, func() {
-		if o := h.Call(ctx, tool, raw); o.Fault != nil {
-			b.Fatal(o.Fault, o.Fault.Unwrap())
+		if o := h.Call(ctx, tool, raw); o.Fault() != nil {
+			b.Fatal(o.Fault(), o.Fault().Unwrap())
 		}
 	})
 }
@@ -131,8 +131,8 @@ func BenchmarkGetOrgChart(b *testing.B) {
 		ctx := domaintest.SignedIn(b.Context(), a.email, a.roles...)
 		b.Run(a.name, func(b *testing.B) {
 			testkit.Measure(b, func() {
-				if o := h.Call(ctx, "get_org_chart", nil); o.Fault != nil {
-					b.Fatal(o.Fault, o.Fault.Unwrap())
+				if o := h.Call(ctx, "get_org_chart", nil); o.Fault() != nil {
+					b.Fatal(o.Fault(), o.Fault().Unwrap())
 				}
 			})
 		})

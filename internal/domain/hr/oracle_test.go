@@ -214,11 +214,11 @@ func (o *oracle) judge(h *house, ctx context.Context, d draw) error {
 	}
 	switch d.tool {
 	case "list_employees":
-		return o.judgeList(d, out.Data, out.Page.More)
+		return o.judgeList(d, out.Data(), out.Page().More)
 	case "get_employee":
-		return o.judgeRow(d.asker, target, out.Data)
+		return o.judgeRow(d.asker, target, out.Data())
 	}
-	return o.judgeIDs(d, out.Data)
+	return o.judgeIDs(d, out.Data())
 }
 
 // target is the person whom a question names.

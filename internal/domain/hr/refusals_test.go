@@ -113,7 +113,7 @@ func TestTerminatedReportsDoNotCount(t *testing.T) {
 func TestUnreachableDatabaseIsServiceUnavailable(t *testing.T) {
 	h := open(t)
 	h.DB.Close()
-	f := h.Ask(h.As("alice.chen"), "list_employees", nil).Fault
+	f := h.Ask(h.As("alice.chen"), "list_employees", nil).Fault()
 	if f == nil || f.Code != fault.ServiceDown {
 		t.Errorf("got %v, want SERVICE_UNAVAILABLE", f)
 	}

@@ -61,12 +61,12 @@ func TestFirstPageSaysThatThereIsMore(t *testing.T) {
 	h := open(t)
 	o := h.Ask(h.As("alice.chen"), "list_employees", nil)
 	people := domaintest.Decode[[]employee](h, o)
-	if len(people) != 50 || !o.Page.More || o.Page.Next == "" {
-		t.Fatalf("got %d people, more %v", len(people), o.Page.More)
+	if len(people) != 50 || !o.Page().More || o.Page().Next == "" {
+		t.Fatalf("got %d people, more %v", len(people), o.Page().More)
 	}
-	o = h.Ask(h.As("alice.chen"), "list_employees", args{"cursor": o.Page.Next})
-	if rest := domaintest.Decode[[]employee](h, o); len(rest) != 9 || o.Page.More {
-		t.Errorf("got %d people on page 2, more %v; want 9 and no more", len(rest), o.Page.More)
+	o = h.Ask(h.As("alice.chen"), "list_employees", args{"cursor": o.Page().Next})
+	if rest := domaintest.Decode[[]employee](h, o); len(rest) != 9 || o.Page().More {
+		t.Errorf("got %d people on page 2, more %v; want 9 and no more", len(rest), o.Page().More)
 	}
 }
 

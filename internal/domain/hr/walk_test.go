@@ -22,10 +22,10 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 		for _, e := range domaintest.Decode[[]employee](h, o) {
 			seen[e.EmployeeID]++
 		}
-		if !o.Page.More {
+		if !o.Page().More {
 			break
 		}
-		in["cursor"] = o.Page.Next
+		in["cursor"] = o.Page().Next
 		hire(h, r, page)
 		h.Admin(`update hr.employees set status = 'TERMINATED', terminated_at = now() where employee_number = $1`, fmt.Sprintf("EMP%06d", 700+page))
 	}

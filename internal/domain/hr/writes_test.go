@@ -154,7 +154,7 @@ func TestStalePreviewsChangeNothing(t *testing.T) {
 			h.Admin(c.behind, h.id("EMP061"))
 			before := fingerprint(h)
 			o := h.Answer(alice, p.ID, true)
-			if o.Fault == nil || o.Fault.Code.Name != c.code {
+			if o.Fault() == nil || o.Fault().Code.Name != c.code {
 				t.Errorf("got %s, want %s", o.Code(), c.code)
 			}
 			if fingerprint(h) != before {
@@ -168,7 +168,7 @@ func TestStrangerCannotApprove(t *testing.T) {
 	h := open(t)
 	p := h.Pending(h.As("alice.chen"), "delete_employee", args{"employee_id": h.id("EMP061")})
 	o := h.Answer(h.As("eve.thompson"), p.ID, true)
-	if o.Fault == nil {
+	if o.Fault() == nil {
 		t.Fatal("Eve approved Alice's deletion")
 	}
 	domaintest.Decode[map[string]any](h, h.Answer(h.As("alice.chen"), p.ID, true)) // and it was not consumed

@@ -146,8 +146,8 @@ func benchRunner(b *testing.B, store sales.Store) *tool.Runner {
 func toolPage(b *testing.B, runner *tool.Runner, p *access.Principal, input string) {
 	ctx := access.With(b.Context(), p)
 	for b.Loop() {
-		if out := runner.Call(ctx, "list_deals", json.RawMessage(input)); out.Fault != nil {
-			b.Fatal(out.Fault)
+		if out := runner.Call(ctx, "list_deals", json.RawMessage(input)); out.Fault() != nil {
+			b.Fatal(out.Fault())
 		}
 	}
 }
@@ -158,10 +158,10 @@ func cursorAfter(b *testing.B, runner *tool.Runner, p *access.Principal, pages i
 	input := `{}`
 	for range pages {
 		out := runner.Call(access.With(b.Context(), p), "list_deals", json.RawMessage(input))
-		if out.Fault != nil || out.Page.Next == "" {
-			b.Fatalf("no next page: %v", out.Fault)
+		if out.Fault() != nil || out.Page().Next == "" {
+			b.Fatalf("no next page: %v", out.Fault())
 		}
-		input = `{"cursor":"` + out.Page.Next + `"}`
+		input = `{"cursor":"` + out.Page().Next + `"}`
 	}
 	return input
 }

@@ -57,14 +57,14 @@ func TestTopFiveDealsClosingThisMonth(t *testing.T) {
 			got = append(got, d.DealName)
 		}
 		want := []string{"RetailMax Transformation", "GFP Expansion", "RetailMax Integration", "HealthCare Pilot", "TechStart Growth"}
-		if diff := cmp.Diff(want, got); diff != "" || !out.Page.More {
-			t.Errorf("more: %v (-want +got):\n%s", out.Page.More, diff)
+		if diff := cmp.Diff(want, got); diff != "" || !out.Page().More {
+			t.Errorf("more: %v (-want +got):\n%s", out.Page().More, diff)
 		}
-		next := o.CallAs("carol.johnson", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5,"cursor":"`+out.Page.Next+`"}`)
+		next := o.CallAs("carol.johnson", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5,"cursor":"`+out.Page().Next+`"}`)
 		if last := domaintest.Decode[[]sales.Deal](t, next); len(last) != 1 || last[0].DealName != "Manufacturing Starter" {
 			t.Errorf("page 2: %+v", last)
 		}
-		if stolen := o.CallAs("ryan.garcia", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5,"cursor":"`+out.Page.Next+`"}`); stolen.Code() != "INVALID_CURSOR" {
+		if stolen := o.CallAs("ryan.garcia", "list_deals", `{"sort":"value_desc","closing_from":"2026-08-01","closing_to":"2026-08-31","limit":5,"cursor":"`+out.Page().Next+`"}`); stolen.Code() != "INVALID_CURSOR" {
 			t.Errorf("Carol's cursor in Ryan's hands: %s", stolen.Code())
 		}
 	})
@@ -115,7 +115,7 @@ func TestWhoSeesACustomer(t *testing.T) {
 		} {
 			out := o.CallAs(c.who, "get_customer", `{"customer_id":"`+c.id+`"}`)
 			got := out.Code()
-			if out.Fault == nil {
+			if out.Fault() == nil {
 				customer := domaintest.Decode[sales.Customer](t, out)
 				got = customer.Email + " " + customer.Phone
 			}
@@ -139,8 +139,8 @@ func TestRefusalNamesWhoMay(t *testing.T) {
 		"delete_customer": {`{"customer_id":"` + ironID + `"}`, "sales-write or executive"},
 	} {
 		out := o.CallAs("frank.davis", name, c.input)
-		if out.Code() != "INSUFFICIENT_PERMISSIONS" || !strings.Contains(out.Fault.Message, c.roles) {
-			t.Errorf("%s: %s %v", name, out.Code(), out.Fault)
+		if out.Code() != "INSUFFICIENT_PERMISSIONS" || !strings.Contains(out.Fault().Message, c.roles) {
+			t.Errorf("%s: %s %v", name, out.Code(), out.Fault())
 		}
 	}
 	if out := o.CallAs("ryan.garcia", "close_deal", `{"deal_id":"`+ironDeal+`","outcome":"won"}`); out.Code() != "INSUFFICIENT_PERMISSIONS" {

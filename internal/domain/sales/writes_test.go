@@ -103,8 +103,8 @@ func TestCustomerIsDeletedOnceNothingIsOpen(t *testing.T) {
 	onBothStores(t, func(t *testing.T, o *office) {
 		input := `{"customer_id":"` + ironID + `","reason":"Bankrupt."}`
 		out := o.CallAs("carol.johnson", "delete_customer", input)
-		if out.Code() != "CUSTOMER_HAS_OPEN_DEALS" || !strings.Contains(out.Fault.Message, "1 open deal (Manufacturing Starter)") {
-			t.Fatalf("got %s, %v", out.Code(), out.Fault)
+		if out.Code() != "CUSTOMER_HAS_OPEN_DEALS" || !strings.Contains(out.Fault().Message, "1 open deal (Manufacturing Starter)") {
+			t.Fatalf("got %s, %v", out.Code(), out.Fault())
 		}
 		p := o.PendingAs("carol.johnson", "close_deal", `{"deal_id":"`+ironDeal+`","outcome":"lost","loss_reason":"Bankrupt."}`)
 		o.AnswerAs("carol.johnson", p.ID, true)

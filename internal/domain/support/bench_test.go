@@ -287,9 +287,9 @@ func compare(b *testing.B, store support.Store, d desk, deep int, bare func(*tes
 		switch {
 		case out.Code() == "TIMEOUT":
 			b.Skip("it is over its deadline")
-		case out.Fault != nil:
-			b.Fatal(out.Fault, out.Fault.Unwrap())
-		case string(out.Data) == "[]":
+		case out.Fault() != nil:
+			b.Fatal(out.Fault(), out.Fault().Unwrap())
+		case string(out.Data()) == "[]":
 			b.Fatal("nothing is found")
 		}
 		return out
@@ -303,9 +303,9 @@ func compare(b *testing.B, store support.Store, d desk, deep int, bare func(*tes
 	everything := d.asks[0]
 	page := call(b, everything, "")
 	for range deep - 2 {
-		page = call(b, everything, page.Page.Next)
+		page = call(b, everything, page.Page().Next)
 	}
-	run(fmt.Sprintf("all/page-%d", deep), everything, page.Page.Next, d.last(b, page))
+	run(fmt.Sprintf("all/page-%d", deep), everything, page.Page().Next, d.last(b, page))
 	for _, q := range d.asks {
 		run(q.name, q, "", nil)
 	}
@@ -319,7 +319,7 @@ func (d desk) last(b *testing.B, page result.Outcome) *place {
 		Ticket  string    `json:"ticket_id"`
 		Article string    `json:"article_id"`
 	}
-	if err := json.Unmarshal(page.Data, &shown); err != nil {
+	if err := json.Unmarshal(page.Data(), &shown); err != nil {
 		b.Fatal(err)
 	}
 	end := shown[len(shown)-1]

@@ -61,8 +61,8 @@ func TestPagesAreWalkedToTheEnd(t *testing.T) {
 			input := `{"query":"` + query + `","limit":3`
 			out := o.CallAs("eve.thompson", "search_tickets", input+"}")
 			all := ticketIDs(t, out)
-			for out.Page.More {
-				next := input + `,"cursor":"` + out.Page.Next + `"}`
+			for out.Page().More {
+				next := input + `,"cursor":"` + out.Page().Next + `"}`
 				if stolen := o.CallAs("dan.williams", "search_tickets", next); stolen.Code() != "INVALID_CURSOR" {
 					t.Fatalf("Eve's cursor in Dan's hands: %s", stolen.Code())
 				}
@@ -100,7 +100,7 @@ func TestWhoSeesWhatOfSupport(t *testing.T) {
 			out := o.CallAs(c.who, c.tool, c.input)
 			got := out.Code()
 			switch {
-			case out.Fault != nil:
+			case out.Fault() != nil:
 			case c.tool == "search_tickets":
 				got = domaintest.Decode[[]support.Ticket](t, out)[0].CustomerEmail
 			case c.tool == "search_knowledge_base":
@@ -166,8 +166,8 @@ func TestRefusalNamesWhoMay(t *testing.T) {
 		"close_ticket":          {`{"ticket_id":"TICK-004","resolution":"password reset"}`, "support-write or executive"},
 	} {
 		out := o.CallAs("frank.davis", name, c.input)
-		if out.Code() != "INSUFFICIENT_PERMISSIONS" || !strings.Contains(out.Fault.Message, c.roles) {
-			t.Errorf("%s: %s %v", name, out.Code(), out.Fault)
+		if out.Code() != "INSUFFICIENT_PERMISSIONS" || !strings.Contains(out.Fault().Message, c.roles) {
+			t.Errorf("%s: %s %v", name, out.Code(), out.Fault())
 		}
 	}
 }
@@ -182,8 +182,8 @@ func TestInputOfTheWrongShapeIsRefused(t *testing.T) {
 			t.Errorf("%s: got %s", input, out.Code())
 		}
 	}
-	if out := o.CallAs("dan.williams", "search_tickets", `{"query":"`+strings.Repeat("é", 500)+`"}`); out.Fault != nil {
-		t.Errorf("500 characters: %v", out.Fault)
+	if out := o.CallAs("dan.williams", "search_tickets", `{"query":"`+strings.Repeat("é", 500)+`"}`); out.Fault() != nil {
+		t.Errorf("500 characters: %v", out.Fault())
 	}
 }
 

@@ -79,7 +79,7 @@ func speak(t testing.TB, box agent.Toolbox, who agent.Person, history []agent.Me
 		case agent.ToolStarted:
 			s.calls = append(s.calls, e.Call.Tool+" "+string(e.Call.Args))
 		case agent.Pending:
-			s.pendings = append(s.pendings, e.Outcome.Pending.Message)
+			s.pendings = append(s.pendings, e.Outcome.Pending().Message)
 		case agent.Done:
 			s.messages = append(history, e.Messages...)
 		}

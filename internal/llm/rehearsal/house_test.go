@@ -192,7 +192,7 @@ func (h *house) one(id any, as func(map[string]any) any) result.Outcome {
 	if e == nil || !slices.ContainsFunc(h.visible(), func(v map[string]any) bool { return v["employee_id"] == id }) && id != h.person.id {
 		return result.Failed(fault.InvalidInput.New("Employee with ID %v not found.", id).Suggest("Use list_employees tool to find valid employee IDs."))
 	}
-	return result.Outcome{Data: h.encode(as(e))}
+	return result.Success(h.encode(as(e)), nil, "")
 }
 
 func (h *house) list(rows []map[string]any, args map[string]any, filters map[string]string, noun string) result.Outcome {
@@ -224,7 +224,7 @@ func (h *house) list(rows []map[string]any, args map[string]any, filters map[str
 	if page.More {
 		page.Next = "c" + strconv.Itoa(end)
 	}
-	return result.Outcome{Data: h.encode(append([]any{}, out[from:end]...)), Page: page}
+	return result.Success(h.encode(append([]any{}, out[from:end]...)), page, "")
 }
 
 // encode writes objects in the order of a declared struct.
@@ -301,5 +301,5 @@ func (h *house) change(name string, args map[string]any) result.Outcome {
 	if e == nil {
 		return result.Failed(fault.InvalidInput.New("Employee with ID %v not found.", args["employee_id"]))
 	}
-	return result.Outcome{Pending: &result.Pending{ID: "p1", Message: fmt.Sprintf("%s %v %v?", name, e["first_name"], e["last_name"])}}
+	return result.Waiting(result.Pending{ID: "p1", Message: fmt.Sprintf("%s %v %v?", name, e["first_name"], e["last_name"])})
 }

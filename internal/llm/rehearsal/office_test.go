@@ -212,18 +212,18 @@ func (b books) call(h *house, name string, raw json.RawMessage) result.Outcome {
 	case "get_budget":
 		in.FiscalYear = max(in.Year, 2026*(1-min(1, in.Year)))
 		for _, row := range b.budgets(in) {
-			return result.Outcome{Data: h.encode(row)}
+			return result.Success(h.encode(row), nil, "")
 		}
 		return result.Failed(fault.InvalidInput.New("There is no budget of the department %q.", in.Department))
 	case "delete_invoice":
 		for _, row := range b.invoices(paper{}) {
 			if row["invoice_id"] == in.InvoiceID {
-				return result.Outcome{Pending: &result.Pending{ID: "p1", Message: fmt.Sprintf("Delete invoice %v?", row["invoice_number"])}}
+				return result.Waiting(result.Pending{ID: "p1", Message: fmt.Sprintf("Delete invoice %v?", row["invoice_number"])})
 			}
 		}
 		return result.Failed(fault.InvalidInput.New("Invoice with ID %s not found.", in.InvoiceID))
 	case "approve_budget":
-		return result.Outcome{Pending: &result.Pending{ID: "p2", Message: fmt.Sprintf("Approve the %d budget of %s?", in.FiscalYear, in.Department)}}
+		return result.Waiting(result.Pending{ID: "p2", Message: fmt.Sprintf("Approve the %d budget of %s?", in.FiscalYear, in.Department)})
 	case "get_expense_report":
 		return result.Failed(fault.InvalidInput.New("There is no expense report %s.", in.ReportNumber))
 	}

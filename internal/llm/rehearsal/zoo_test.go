@@ -22,12 +22,12 @@ func (s *shelf) Tools(context.Context) agent.Toolset { return s.Toolset }
 func (s *shelf) Call(_ context.Context, name string, args json.RawMessage) result.Outcome {
 	for _, t := range s.Open {
 		if t.Name == name && t.Kind == result.Write {
-			return result.Outcome{Pending: &result.Pending{ID: "p", Message: name + " " + string(args)}}
+			return result.Waiting(result.Pending{ID: "p", Message: name + " " + string(args)})
 		}
 	}
 	var list []map[string]any
 	if json.Unmarshal([]byte(s.rows[name]), &list) != nil {
-		return result.Outcome{Data: json.RawMessage(s.rows[name])}
+		return result.Success(json.RawMessage(s.rows[name]), nil, "")
 	}
 	var asked map[string]any
 	_ = json.Unmarshal(args, &asked)
@@ -44,7 +44,7 @@ func (s *shelf) Call(_ context.Context, name string, args json.RawMessage) resul
 		}
 	}
 	raw, _ := json.Marshal(kept)
-	return result.Outcome{Data: raw, Page: &result.Page{Limit: 50, Returned: len(kept)}}
+	return result.Success(raw, &result.Page{Limit: 50, Returned: len(kept)}, "")
 }
 
 func declared(name, description string, kind result.Kind, input string) agent.Tool {

@@ -131,10 +131,10 @@ func (h *Harness) CallAs(username, name, input string) result.Outcome {
 func (h *Harness) PendingAs(username, name, input string) *result.Pending {
 	h.Helper()
 	o := h.CallAs(username, name, input)
-	if o.Pending == nil {
+	if o.Pending() == nil {
 		h.Fatalf("%s %s: got %s, want a confirmation", name, input, h.Encode(o))
 	}
-	return o.Pending
+	return o.Pending()
 }
 
 // AnswerAs answers a confirmation as a person of the sample company, and returns
@@ -159,11 +159,11 @@ func Get[T any](h Asker, ctx context.Context, name string, in Args) T {
 // Decode reads the data of an outcome that must be a success.
 func Decode[T any](t testing.TB, o result.Outcome) (data T) {
 	t.Helper()
-	if o.Fault != nil {
-		t.Fatalf("got %s: %s (%v)", o.Fault.Code.Name, o.Fault.Message, o.Fault.Unwrap())
+	if o.Fault() != nil {
+		t.Fatalf("got %s: %s (%v)", o.Fault().Code.Name, o.Fault().Message, o.Fault().Unwrap())
 	}
-	if err := json.Unmarshal(o.Data, &data); err != nil {
-		t.Fatalf("%v in %s", err, o.Data)
+	if err := json.Unmarshal(o.Data(), &data); err != nil {
+		t.Fatalf("%v in %s", err, o.Data())
 	}
 	return data
 }
@@ -172,20 +172,20 @@ func Decode[T any](t testing.TB, o result.Outcome) (data T) {
 func (h *Harness) Refused(ctx context.Context, code, name string, in Args) *fault.Error {
 	h.Helper()
 	o := h.Ask(ctx, name, in)
-	if o.Fault == nil || o.Fault.Code.Name != code {
+	if o.Fault() == nil || o.Fault().Code.Name != code {
 		h.Fatalf("%s %v: got %s, want %s", name, in, h.Encode(o), code)
 	}
-	return o.Fault
+	return o.Fault()
 }
 
 // Pending calls a write and returns the confirmation that it waits for.
 func (h *Harness) Pending(ctx context.Context, name string, in Args) *result.Pending {
 	h.Helper()
 	o := h.Ask(ctx, name, in)
-	if o.Pending == nil {
+	if o.Pending() == nil {
 		h.Fatalf("%s %v: got %s, want a confirmation", name, in, h.Encode(o))
 	}
-	return o.Pending
+	return o.Pending()
 }
 
 // Apply asks for a write and approves it.

@@ -176,16 +176,7 @@ func (s *Server) Answer(ctx context.Context, id string, approved bool) (result.O
 	if !json.Valid(answer) || resp.StatusCode == http.StatusUnauthorized {
 		return result.Outcome{}, fmt.Errorf("/execute answered %s", resp.Status)
 	}
-	return decodeAnswer(bytes.TrimSpace(answer))
-}
-
-// decodeAnswer reads the answer to an answer, which may also be "cancelled".
-func decodeAnswer(body json.RawMessage) (result.Outcome, error) {
-	var c struct{ Status, Message string }
-	if json.Unmarshal(body, &c) == nil && c.Status == result.StatusCancelled {
-		return result.Outcome{Wire: body, Message: c.Message}, nil
-	}
-	return result.DecodeEnvelope(body)
+	return result.DecodeEnvelope(bytes.TrimSpace(answer))
 }
 
 // Close closes every session. Calls in flight must have ended.

@@ -1,0 +1,36 @@
+package result
+
+import "encoding/json"
+
+// Kind is the kind of a tool.
+type Kind string
+
+// The kinds of tools.
+const (
+	Read  Kind = "read"  // one thing
+	List  Kind = "list"  // pages
+	Write Kind = "write" // two steps: preview, countersign, apply
+	Edit  Kind = "edit"  // an immediate change that its caller can undo, in their own workspace
+)
+
+// Annotations are MCP's four hints. All four are always sent.
+type Annotations struct {
+	ReadOnly    bool `json:"readOnlyHint"`
+	Destructive bool `json:"destructiveHint"`
+	Idempotent  bool `json:"idempotentHint"`
+	OpenWorld   bool `json:"openWorldHint"`
+}
+
+// ToolInfo describes a tool to packages that may not import its declaration.
+type ToolInfo struct {
+	Name         string          `json:"name"`
+	Title        string          `json:"title"`
+	Description  string          `json:"description"`
+	Kind         Kind            `json:"kind"`
+	Roles        []string        `json:"roles,omitempty"`
+	InputSchema  json.RawMessage `json:"inputSchema"`
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"` // of the envelope (or the dialect's answer)
+	Annotations  Annotations     `json:"annotations"`
+	Untrusted    []string        `json:"untrusted,omitempty"` // names of result fields with unverified text
+	Fields       *Fields         `json:"fields,omitempty"`    // for the planner, the page and the documentation; never for a model
+}
