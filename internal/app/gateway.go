@@ -11,6 +11,7 @@ import (
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/llm"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/session"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/upstream"
 	"countersign.dev/web"
@@ -49,17 +50,11 @@ func (p *platform) serveGateway(h host) error {
 }
 
 func (p *platform) newGateway(h host, servers *upstream.Upstream) (*gateway.Gateway, error) {
-	login, err := auth.NewLogin(auth.LoginConfig{
-		Issuer: h.issuer, ClientID: h.clientID, ClientSecret: h.secret, RedirectURL: h.url + "/callback",
-	}, h.verifier)
+	sessions, err := p.sessions(h)
 	if err != nil {
 		return nil, err
 	}
 	jwks, err := p.keys.JWKSHandler()
-	if err != nil {
-		return nil, err
-	}
-	cookies, err := p.ring("cookie")
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +67,25 @@ func (p *platform) newGateway(h host, servers *upstream.Upstream) (*gateway.Gate
 		return nil, err
 	}
 	return gateway.New(gateway.Options{
-		Models: h.models, Servers: servers, Login: login, Verify: h.verifier.Verify, Redis: p.redis, Desk: p.desk, Cookies: cookies,
+		Models: h.models, Servers: servers, Sessions: sessions, Verify: h.verifier.Verify, Redis: p.redis, Desk: p.desk,
 		Audit: p.audit, Web: web.Files, MCP: edge.MCP(), JWKS: jwks, PublicURL: h.url, Issuers: []string{h.issuer}, Log: p.log, System: h.system,
+	})
+}
+
+// sessions signs people in at the issuer.
+func (p *platform) sessions(h host) (*session.Service, error) {
+	login, err := auth.NewLogin(auth.LoginConfig{
+		Issuer: h.issuer, ClientID: h.clientID, ClientSecret: h.secret, RedirectURL: h.url + "/callback",
+	}, h.verifier)
+	if err != nil {
+		return nil, err
+	}
+	ring, err := p.ring("cookie")
+	if err != nil {
+		return nil, err
+	}
+	return session.New(session.Options{
+		PublicURL: h.url, Issuer: login, Verify: h.verifier.Verify, Ring: ring, Keys: p.redis, Audit: p.audit, Log: p.log,
 	})
 }
 

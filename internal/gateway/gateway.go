@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -15,12 +14,11 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
-	"countersign.dev/internal/auth"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/result"
-	"countersign.dev/internal/seal"
+	"countersign.dev/internal/session"
 )
 
 // Servers is what the gateway needs of the servers behind it. Package upstream
@@ -47,13 +45,6 @@ type Desk interface {
 	PendingOf(ctx context.Context, p *access.Principal) ([]confirm.Record, error)
 }
 
-// Login signs people in with a browser. Package auth has it.
-type Login interface {
-	Start(ctx context.Context) (address string, flow auth.Flow, err error)
-	Finish(ctx context.Context, query url.Values, flow auth.Flow) (token string, p *access.Principal, expires time.Time, err error)
-	EndSessionURL(ctx context.Context, returnTo string) (string, error)
-}
-
 // Limits bound what one person can ask for. Zero fields take the default.
 type Limits struct {
 	Turns    int           // turns of one person at a time, on this replica; 4
@@ -66,14 +57,13 @@ type Limits struct {
 }
 
 // Options are the gateway's parts. Verify, Models, Servers, Desk and Redis are
-// required, and Cookies with Login.
+// required.
 type Options struct {
 	PublicURL string   // the address that people and clients know, without a path
 	Issuers   []string // identity issuers whose tokens are taken, for clients that look for one
 
-	Verify  func(ctx context.Context, token string) (*access.Principal, error)
-	Login   Login // nil: bearer tokens only
-	Cookies *seal.Ring
+	Verify   func(ctx context.Context, token string) (*access.Principal, error)
+	Sessions *session.Service // nil: bearer tokens only
 
 	Models  Models
 	System  string // a company's own words to the model
@@ -115,9 +105,6 @@ var errShutdown = errors.New("the gateway is about to end")
 func New(o Options) (*Gateway, error) {
 	if o.Verify == nil || o.Models == nil || o.Servers == nil || o.Desk == nil || o.Redis == nil || o.PublicURL == "" {
 		return nil, errors.New("a gateway needs a public address, a verifier, models, servers, a desk and Redis")
-	}
-	if o.Login != nil && o.Cookies == nil {
-		return nil, errors.New("a gateway with a login needs a ring to seal cookies")
 	}
 	o.fill()
 	g := &Gateway{

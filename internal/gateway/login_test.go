@@ -14,7 +14,6 @@ import (
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/fault"
-	"countersign.dev/internal/gateway"
 )
 
 // login is an issuer that signs in whoever the code names.
@@ -88,7 +87,7 @@ func TestSignInMakesASessionThatSignOutEnds(t *testing.T) {
 }
 
 func TestComingAndGoingIsOnRecord(t *testing.T) {
-	r := newRig(t, func(o *gateway.Options) { o.Audit = named{o.Audit} })
+	r := newRig(t)
 	c := r.signIn(alice)
 	own := []string{"Cookie", c.Name + "=" + c.Value, "Sec-Fetch-Site", "same-origin"}
 	for range 2 { // the second ends nothing

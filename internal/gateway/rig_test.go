@@ -20,6 +20,7 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/gateway"
 	"countersign.dev/internal/seal"
+	"countersign.dev/internal/session"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/testkit"
 )
@@ -57,8 +58,12 @@ func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*gateway.Opti
 	if err != nil {
 		t.Fatal(err)
 	}
+	sessions, err := session.New(session.Options{PublicURL: "http://gateway.test", Issuer: r.login, Verify: verify, Ring: cookies, Keys: redis, Audit: named{r.journal}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	o := gateway.Options{
-		PublicURL: "http://gateway.test", Issuers: []string{"https://issuer.test"}, Verify: verify, Login: r.login, Cookies: cookies,
+		PublicURL: "http://gateway.test", Issuers: []string{"https://issuer.test"}, Verify: verify, Sessions: sessions,
 		Models: models{r.model}, Servers: r.servers, Desk: r.desk, Redis: redis, Audit: r.journal,
 		Web: fstest.MapFS{"index.html": {Data: []byte("<!doctype html>page")}, "app.js": {Data: []byte("//")}},
 	}

@@ -3,8 +3,10 @@ package gateway
 import (
 	"io/fs"
 	"net/http"
+	"net/url"
 
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/session"
 )
 
 // routes is the whole API.
@@ -29,10 +31,10 @@ func (g *Gateway) routes() http.Handler {
 	m.HandleFunc("GET /api/mcp/{server}/{tool}", g.person(g.readDirectly))
 	m.HandleFunc("POST /api/mcp/{server}/{tool}", g.person(g.callDirectly))
 
-	m.HandleFunc("GET /login", g.login)
-	m.HandleFunc("GET /callback", g.callback)
-	m.HandleFunc("GET /logout", g.logout)
-	m.HandleFunc("POST /logout", g.logout)
+	m.HandleFunc("GET /login", g.browser((*session.Service).Login))
+	m.HandleFunc("GET /callback", g.browser((*session.Service).Callback))
+	m.HandleFunc("GET /logout", g.browser((*session.Service).Logout))
+	m.HandleFunc("POST /logout", g.browser((*session.Service).Logout))
 
 	m.HandleFunc("GET /.well-known/oauth-protected-resource", g.metadataOf(""))
 	m.HandleFunc("GET /.well-known/oauth-protected-resource/mcp", g.metadataOf("/mcp"))
@@ -82,7 +84,9 @@ func page(files fs.FS, name, policy string) http.Handler {
 func (g *Gateway) pagePolicy() string {
 	policy := "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'; form-action 'self'"
 	for _, issuer := range g.o.Issuers {
-		policy += " " + originOf(issuer)
+		if u, err := url.Parse(issuer); err == nil && u.Host != "" {
+			policy += " " + u.Scheme + "://" + u.Host
+		}
 	}
 	return policy
 }

@@ -53,6 +53,5 @@ func turnKey(id string) string         { return "turn:" + id }   // held while a
 func openKey(id string) string         { return "open:" + id }   // from a turn's first event to its last: the id before the first
 func cancelKey(id string) string       { return "cancel:" + id } // a wish to stop the turn, from any replica
 func ownedKey(owner string) string     { return "conversations:" + owner }
-func sessionKey(digest string) string  { return "session:" + digest }
 func askedKey(id string) string        { return "asked:" + id } // confirmation → conversation
 func toldKey(id string) string         { return "told:" + id }  // the conversation has heard the outcome

@@ -41,8 +41,9 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/upstream/mcpsession": {ours: []string{"result"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync"}},
 	"internal/upstream/own":        {ours: []string{"access", "fault", "result", "telemetry", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/auth":                {ours: []string{"access", "fault", "seal"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2", "golang.org/x/sync"}},
+	"internal/session":             {ours: []string{"access", "audit", "auth", "fault", "result", "seal"}},
 	// a conversation is a log in state, and reading it can end in state's own words (a gap).
-	"internal/gateway":  {ours: []string{"state", "access", "agent", "audit", "auth", "confirm", "fault", "httpx", "mcpserver", "result", "seal", "telemetry"}},
+	"internal/gateway":  {ours: []string{"state", "access", "agent", "audit", "auth", "confirm", "fault", "httpx", "mcpserver", "result", "session", "telemetry"}},
 	"internal/database": {ours: []string{"access", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
 	// two domains embed SQLite; opening it, its transactions and its receipts are the same for both.
 	"internal/sqlite": {ours: []string{"access", "confirm", "fault"}, outside: []string{"modernc.org/sqlite"}},
@@ -57,7 +58,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{
 		"access", "agent", "audit", "auth", "company", "config", "confirm", "database", "domain/finance", "domain/hr", "domain/sales", "domain/support",
-		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "llm", "mcpserver", "result", "seal", "state", "telemetry", "tool", "upstream", "web",
+		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "llm", "mcpserver", "result", "seal", "session", "state", "telemetry", "tool", "upstream", "web",
 	}},
 	"internal/config": {outside: []string{"go.yaml.in/yaml/v3"}},
 	"internal/client": {ours: []string{"fault", "result"}},

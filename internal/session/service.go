@@ -1,0 +1,202 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/seal"
+)
+
+// Issuer is the identity issuer at which people sign in. Package auth has it.
+type Issuer interface {
+	Start(ctx context.Context) (address string, flow auth.Flow, err error)
+	Finish(ctx context.Context, query url.Values, flow auth.Flow) (token string, p *access.Principal, expires time.Time, err error)
+	EndSessionURL(ctx context.Context, returnTo string) (string, error)
+}
+
+// Options are the parts of a Service. Issuer, Verify, Ring, Keys and PublicURL
+// are required.
+type Options struct {
+	PublicURL string // the address of the page, without a path
+	Issuer    Issuer
+	Verify    func(ctx context.Context, token string) (*access.Principal, error)
+	Ring      *seal.Ring // seals cookies and tokens
+	Keys      Keys
+	Audit     audit.Sink // nil: nothing is recorded
+	Log       *slog.Logger
+	Now       func() time.Time
+}
+
+// Service signs people in and out, and knows the person of a request.
+type Service struct {
+	o       Options
+	cookies cookies
+	store   store
+}
+
+// New makes a service of its parts, or says that some are missing.
+func New(o Options) (*Service, error) {
+	if o.Issuer == nil || o.Verify == nil || o.Ring == nil || o.Keys == nil || o.PublicURL == "" {
+		return nil, errors.New("sessions need a public address, an issuer, a verifier, a ring and a store")
+	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Service{o: o, cookies: cookies{o.PublicURL}, store: store{o.Keys, o.Ring}}, nil
+}
+
+// Principal returns the person of a request of our own page. ok is false when
+// the request has no session cookie, so that it must prove its caller otherwise.
+func (s *Service) Principal(w http.ResponseWriter, r *http.Request) (p *access.Principal, ok bool, err error) {
+	cookie, err := r.Cookie(s.cookies.session())
+	if err != nil {
+		return nil, false, nil
+	}
+	if err := s.cookies.sameOrigin(r); err != nil {
+		return nil, true, err
+	}
+	token, found, err := s.store.read(r.Context(), cookie.Value)
+	switch {
+	case errors.As(err, new(errSeal)):
+		s.o.Log.WarnContext(r.Context(), "a session could not be opened", "error", err)
+	case err != nil:
+		return nil, true, err
+	case found:
+		p, err = s.o.Verify(r.Context(), token)
+		return p, true, err
+	}
+	s.cookies.remove(w, s.cookies.session(), http.SameSiteStrictMode)
+	return nil, true, fault.Unauthorized.New("Your session has ended. Please sign in again.")
+}
+
+// flowTime is how long a person may take at the issuer's page.
+const flowTime = 10 * time.Minute
+
+// flowBinding keeps the flow's cookie from being opened as anything else.
+const flowBinding = "sign-in"
+
+// flow is a sign-in under way, sealed in a cookie of the browser that began it.
+type flow struct {
+	auth.Flow
+	Expires time.Time `json:"expires"`
+}
+
+// Login sends the browser to the issuer.
+func (s *Service) Login(w http.ResponseWriter, r *http.Request) error {
+	address, started, err := s.o.Issuer.Start(r.Context())
+	if err != nil {
+		return err
+	}
+	plain, err := json.Marshal(flow{started, s.o.Now().Add(flowTime)})
+	if err != nil {
+		return err
+	}
+	// Lax: the issuer sends the browser back from another site.
+	s.cookies.set(w, s.cookies.flow(), s.o.Ring.Seal(plain, []byte(flowBinding)), int(flowTime.Seconds()), http.SameSiteLaxMode)
+	http.Redirect(w, r, address, http.StatusSeeOther)
+	return nil
+}
+
+// Callback ends the sign-in that this browser began, and begins its session.
+func (s *Service) Callback(w http.ResponseWriter, r *http.Request) error {
+	began, err := s.flowOf(r)
+	if err != nil {
+		return err
+	}
+	s.cookies.remove(w, s.cookies.flow(), http.SameSiteLaxMode)
+	token, p, expires, err := s.o.Issuer.Finish(r.Context(), r.URL.Query(), began)
+	if err != nil {
+		return err
+	}
+	s.end(r)
+	life := expires.Sub(s.o.Now())
+	id, err := s.store.create(r.Context(), token, life)
+	if err != nil {
+		return err
+	}
+	// Strict: nothing but our own page, which needs no session to be shown, may use it.
+	s.cookies.set(w, s.cookies.session(), id, int(life.Seconds()), http.SameSiteStrictMode)
+	s.record(access.With(r.Context(), p), audit.SignedIn)
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+	return nil
+}
+
+func (s *Service) flowOf(r *http.Request) (auth.Flow, error) {
+	lost := fault.Unauthorized.New("The sign-in took too long or was begun in another browser.").Suggest("Start again from the sign-in page.")
+	cookie, err := r.Cookie(s.cookies.flow())
+	if err != nil {
+		return auth.Flow{}, lost
+	}
+	plain, err := s.o.Ring.Open(cookie.Value, []byte(flowBinding))
+	if err != nil {
+		return auth.Flow{}, lost.Because(err)
+	}
+	var f flow
+	if err := json.Unmarshal(plain, &f); err != nil || s.o.Now().After(f.Expires) {
+		return auth.Flow{}, lost
+	}
+	return f.Flow, nil
+}
+
+// Logout ends the session here and, where the issuer has a page for it, there.
+func (s *Service) Logout(w http.ResponseWriter, r *http.Request) error {
+	if _, err := r.Cookie(s.cookies.session()); err == nil {
+		if err := s.cookies.sameOrigin(r); err != nil {
+			return err
+		}
+	}
+	s.end(r)
+	s.cookies.remove(w, s.cookies.session(), http.SameSiteStrictMode)
+	http.Redirect(w, r, s.logoutURL(r.Context()), http.StatusSeeOther)
+	return nil
+}
+
+func (s *Service) logoutURL(ctx context.Context) string {
+	address, err := s.o.Issuer.EndSessionURL(ctx, s.o.PublicURL+"/")
+	if err != nil || address == "" {
+		return "/"
+	}
+	return address
+}
+
+// end ends the session of the browser, if there is one. The request that ends
+// it records it.
+func (s *Service) end(r *http.Request) {
+	cookie, err := r.Cookie(s.cookies.session())
+	if err != nil {
+		return
+	}
+	token, ok, err := s.store.end(r.Context(), cookie.Value)
+	if err != nil {
+		s.o.Log.WarnContext(r.Context(), "a session could not be ended", "error", err)
+	}
+	if !ok {
+		return
+	}
+	if p, err := s.o.Verify(r.Context(), token); err == nil { // else the token ended before its session
+		s.record(access.With(r.Context(), p), audit.SignedOut)
+	}
+}
+
+// record records that a person signed in or out.
+func (s *Service) record(ctx context.Context, step string) {
+	s.o.Log.InfoContext(ctx, step)
+	if s.o.Audit == nil {
+		return
+	}
+	if err := s.o.Audit.Append(ctx, audit.Event{Kind: audit.Session, Step: step, Outcome: result.StatusSuccess}); err != nil {
+		s.o.Log.ErrorContext(ctx, "audit could not be written", "error", err)
+	}
+}
