@@ -8,10 +8,10 @@ import (
 	"mime"
 	"net/http"
 	"os"
-	"reflect"
 	"strings"
 
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/strictjson"
 )
 
 // MaxBody is how many bytes a body may have where a surface says nothing else.
@@ -27,61 +27,27 @@ func Decode[T any](w http.ResponseWriter, r *http.Request, limit int64) (T, erro
 	return Parse[T](body)
 }
 
-// Parse reads a JSON object that CheckJSON accepted into the struct type T. It
-// refuses fields that T does not have, spelled exactly as its json tags.
+// Parse reads a JSON object into the struct type T. Fields that T does not have,
+// spelled exactly as its json tags, are rejected.
 func Parse[T any](body []byte) (T, error) {
 	var v T
-	if err := onlyKnown(body, reflect.TypeFor[T]()); err != nil {
-		return v, err
-	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&v); err != nil {
-		return v, misfit(err)
-	}
-	return v, nil
+	err := badBody(strictjson.Unmarshal(body, &v))
+	return v, err
 }
 
-// onlyKnown compares spellings, because encoding/json ignores case: "Approved"
-// beside "approved" must not decide anything.
-func onlyKnown(body []byte, t reflect.Type) error {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil {
-		return misfit(err)
+// badBody makes a fault of the caller of what strictjson rejects.
+func badBody(err error) error {
+	if err == nil {
+		return nil
 	}
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		delete(fields, name)
-	}
-	for name := range fields {
-		return fault.BadRequest.New("The field %q is not known here.", clip(name))
-	}
-	return nil
-}
-
-func misfit(err error) error {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		return fault.BadRequest.New("The field %q has the wrong type.", clip(wrong.Field)).Because(err)
-	}
-	return fault.BadRequest.New("The body does not fit what is expected here.").Because(err)
-}
-
-func clip(name string) string {
-	if runes := []rune(name); len(runes) > 60 {
-		return string(runes[:60]) + "…"
-	}
-	return name
+	return fault.BadRequest.New("The body %s.", err)
 }
 
 // ReadObject reads a body that must be one JSON object and nothing else, and
-// checks it as CheckJSON does.
+// checks it as strictjson does.
 func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (json.RawMessage, error) {
-	body, err := ReadBody(w, r, limit)
+	body, err := ReadJSON(w, r, limit)
 	if err != nil {
-		return nil, err
-	}
-	if err := CheckJSON(body); err != nil {
 		return nil, err
 	}
 	if body = bytes.TrimLeft(body, " \t\r\n"); body[0] != '{' {
@@ -90,9 +56,9 @@ func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (json.RawMe
 	return body, nil
 }
 
-// ReadBody reads a body of at most limit bytes that claims to be JSON. The limit
-// holds for the bytes that arrive, whatever their length was said to be.
-func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+// ReadJSON reads a body of at most limit bytes that is strict JSON. The limit
+// holds for the bytes that arrive, whatever their declared length.
+func ReadJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if err := CheckHeaders(w, r, limit); err != nil {
 		return nil, err
 	}
@@ -100,17 +66,17 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	var tooLarge *http.MaxBytesError
 	switch {
 	case err == nil:
-		return body, nil
+		return body, badBody(strictjson.Check(body))
 	case errors.As(err, &tooLarge):
 		return nil, oversized(w, r, limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, fault.BadRequest.New("The body did not arrive within %s.", bodyPatience).Because(err)
 	}
-	return nil, fault.BadRequest.New("The body broke off.").Because(err)
+	return nil, fault.BadRequest.New("The body ended early.").Because(err)
 }
 
-// CheckHeaders refuses what the headers alone condemn: another content type, a
-// compressed body, a length above the limit. It reads nothing.
+// CheckHeaders rejects by header, before the body is read: another content type,
+// a compressed body, a length above the limit.
 func CheckHeaders(w http.ResponseWriter, r *http.Request, limit int64) error {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	charset, given := params["charset"]

@@ -78,11 +78,8 @@ func (g *Gate) Pass(w http.ResponseWriter, r *http.Request, u use) (*http.Reques
 	if err != nil {
 		return nil, nil, err
 	}
-	body, err := httpx.ReadBody(w, r, g.maxBody)
-	if err != nil {
-		return nil, nil, err
-	}
-	return r, body, httpx.CheckJSON(body)
+	body, err := httpx.ReadJSON(w, r, g.maxBody)
+	return r, body, err
 }
 
 func (g *Gate) bearer(w http.ResponseWriter, r *http.Request) (*access.Principal, error) {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/strictjson"
 )
 
 func FuzzUnwrap(f *testing.F) {
@@ -12,7 +12,7 @@ func FuzzUnwrap(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if httpx.CheckJSON(body) != nil {
+		if strictjson.Check(body) != nil {
 			return // the gate lets nothing else through
 		}
 		input, _, err := unwrap(body)
@@ -23,7 +23,7 @@ func FuzzUnwrap(f *testing.F) {
 		if err := json.Unmarshal(input, &fields); err != nil || fields == nil {
 			t.Fatalf("got input %q of %q, want an object: %v", input, body, err)
 		}
-		if err := httpx.CheckJSON(input); err != nil {
+		if err := strictjson.Check(input); err != nil {
 			t.Fatalf("got input %q of %q, want it as strict as the body: %v", input, body, err)
 		}
 	})

@@ -22,11 +22,13 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/access": {ours: []string{"fault"}},
 	"internal/result": {ours: []string{"access", "fault"}},
 	// seal is a leaf of its own because cursors, cookies and state handles of four rooms share one way of sealing.
-	"internal/seal":    {},
-	"internal/company": {},
+	"internal/seal": {},
+	// bodies, tool inputs and arguments of foreign tools are read by the same rules.
+	"internal/strictjson": {outside: []string{"github.com/go-json-experiment/json"}},
+	"internal/company":    {},
 	// confirm journals each step of a confirmation's life itself, so that own and third-party tools leave the same record.
 	"internal/confirm":        {ours: []string{"access", "audit", "fault"}},
-	"internal/tool":           {ours: []string{"access", "audit", "confirm", "fault", "result", "seal", "telemetry"}, outside: []string{"github.com/invopop/jsonschema", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	"internal/tool":           {ours: []string{"access", "audit", "confirm", "fault", "result", "seal", "strictjson", "telemetry"}, outside: []string{"github.com/invopop/jsonschema", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	"internal/mcpserver":      {ours: []string{"access", "fault", "httpx", "result", "seal", "telemetry", "tool"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/domain/hr":      {ours: []string{"access", "company", "confirm", "database", "fault", "result", "tool"}},
 	"internal/domain/finance": {ours: []string{"access", "company", "confirm", "database", "fault", "result", "tool"}},
@@ -50,7 +52,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/state":  {ours: []string{"access", "confirm", "fault"}, outside: []string{"github.com/redis/go-redis/v9"}},
 	// an event takes its request and trace ids from the context.
 	"internal/audit":           {ours: []string{"access", "fault", "telemetry"}},
-	"internal/httpx":           {ours: []string{"access", "fault", "telemetry"}},
+	"internal/httpx":           {ours: []string{"access", "fault", "strictjson", "telemetry"}},
 	"internal/telemetry":       {ours: []string{"access", "fault"}},
 	"internal/embedded":        {ours: []string{"access", "fault"}, outside: []string{"github.com/alicebob/miniredis/v2", "github.com/fergusstrange/embedded-postgres", "github.com/jackc/pgx/v5"}},
 	"internal/embedded/issuer": {ours: []string{"access", "fault"}, outside: []string{"github.com/go-jose/go-jose"}},

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/strictjson"
 )
 
 // object is a JSON Schema, or any JSON object, as plain data.
@@ -177,7 +179,7 @@ func newValidator(schema object, input reflect.Type) (*validator, error) {
 // check validates an input and fills in the defaults. It returns the values by
 // name, or VALIDATION_ERROR with one remark per field.
 func (v *validator) check(raw json.RawMessage) (object, error) {
-	values, err := decodeObject(raw)
+	values, err := readObject(raw)
 	if err != nil {
 		return nil, fault.ValidationError.New("Invalid input parameters").Suggest("input: %s", err)
 	}
@@ -194,6 +196,15 @@ func (v *validator) check(raw json.RawMessage) (object, error) {
 		}
 	}
 	return values, nil
+}
+
+// readObject reads one object of strict JSON. An absent input is an empty one.
+func readObject(raw json.RawMessage) (object, error) {
+	values := object{}
+	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || string(trimmed) == "null" {
+		return values, nil
+	}
+	return values, strictjson.Unmarshal(raw, &values)
 }
 
 // remarks says what is wrong with each field: "limit: must be at most 50; …".

@@ -2,6 +2,8 @@ package tool
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -119,6 +121,12 @@ func factsDigest(facts any) (string, error) {
 		return "", err
 	}
 	return digest(encoded), nil
+}
+
+// digest is the SHA-256 of canonical bytes, in hex.
+func digest(canonical []byte) string {
+	sum := sha256.Sum256(canonical)
+	return hex.EncodeToString(sum[:])
 }
 
 // Answer is what the /execute of a server does: the principal in the context

@@ -1,0 +1,106 @@
+// Package strictjson is the one reader of JSON that comes from outside. It
+// accepts only what every reader understands in the same way: one value of
+// valid UTF-8, nested at most [MaxDepth] deep, in which no object repeats a
+// name, however the name is escaped.
+//
+// An error is the rest of a sentence that begins with what was read: "repeats
+// the name \"id\"". Callers put it into a fault of their own.
+package strictjson
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxDepth is how deeply JSON may be nested.
+const MaxDepth = 64
+
+var (
+	errSyntax  = errors.New("is not valid JSON")
+	errTrailer = errors.New("has data after its end")
+	errDepth   = fmt.Errorf("is nested deeper than %d", MaxDepth)
+	errShape   = errors.New("must be an object")
+)
+
+// Check reports why b is not strict JSON, or nil.
+func Check(b []byte) error {
+	d := jsontext.NewDecoder(bytes.NewBuffer(b)) // a buffer is read without a copy
+	for {
+		if _, err := d.ReadToken(); err != nil {
+			return explain(err)
+		}
+		switch depth := d.StackDepth(); {
+		case depth > MaxDepth:
+			return errDepth
+		case depth > 0:
+			continue
+		}
+		switch _, err := d.ReadToken(); {
+		case err == io.EOF:
+			return nil
+		case errors.Is(err, jsontext.ErrDuplicateName):
+			return explain(err)
+		}
+		return errTrailer
+	}
+}
+
+// Unmarshal reads strict JSON into v. A struct accepts only the names of its
+// fields, in their exact case. An empty interface receives numbers as
+// encoding/json.Number, in their own spelling.
+func Unmarshal(b []byte, v any) error {
+	if err := Check(b); err != nil {
+		return err
+	}
+	return explain(json.Unmarshal(b, v, json.RejectUnknownMembers(true), json.WithUnmarshalers(numbers)))
+}
+
+// numbers keeps the spelling of numbers whose type is not declared.
+var numbers = json.UnmarshalFromFunc(func(d *jsontext.Decoder, v *any) error {
+	if d.PeekKind() != '0' {
+		return json.SkipFunc
+	}
+	raw, err := d.ReadValue()
+	*v = stdjson.Number(raw)
+	return err
+})
+
+// Canonical rewrites strict JSON so that equal values have equal bytes: members
+// sorted, no spaces, numbers in their own spelling.
+func Canonical(b []byte) ([]byte, error) {
+	if err := Check(b); err != nil {
+		return nil, err
+	}
+	return jsontext.AppendFormat(nil, b, jsontext.ReorderRawObjects(true), jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
+}
+
+func explain(err error) error {
+	var syntax *jsontext.SyntacticError
+	var meaning *json.SemanticError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName):
+		return fmt.Errorf("repeats the name %q", clip(syntax.JSONPointer.LastToken()))
+	case !errors.As(err, &meaning):
+		return errSyntax
+	case errors.Is(err, json.ErrUnknownName):
+		return fmt.Errorf("has a field %q that is not known here", clip(meaning.JSONPointer.LastToken()))
+	case meaning.JSONPointer == "":
+		return errShape
+	}
+	return fmt.Errorf("has a field %q of the wrong type", clip(meaning.JSONPointer.LastToken()))
+}
+
+func clip(name string) string {
+	if runes := []rune(name); len(runes) > 60 {
+		return string(runes[:60]) + "…"
+	}
+	return name
+}

@@ -1,0 +1,127 @@
+package strictjson_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/strictjson"
+)
+
+type answer struct {
+	ID       string          `json:"id"`
+	Approved *bool           `json:"approved"`
+	Context  json.RawMessage `json:"context"`
+}
+
+func TestWhatTwoReadersCouldReadDifferentlyIsRejected(t *testing.T) {
+	for in, want := range map[string]string{
+		``:                                   "is not valid JSON",
+		`{"id":`:                             "is not valid JSON",
+		"{\"id\":\"\xff\"}":                  "is not valid JSON",
+		`{} {}`:                              "has data after its end",
+		`{}]`:                                "has data after its end",
+		`{"approved":true,"approved":false}`: `repeats the name "approved"`,
+		`{"id":"a","\u0069d":"b"}`:           `repeats the name "id"`,
+		`{"context":[{"a":1,"a":2}]}`:        `repeats the name "a"`,
+		strings.Repeat(`[`, 65) + strings.Repeat(`]`, 65): "is nested deeper than 64",
+		`{"Approved":true}`:   `has a field "Approved" that is not known here`,
+		`{"approved":"true"}`: `has a field "approved" of the wrong type`,
+		`[1]`:                 "must be an object",
+	} {
+		var v answer
+		if err := strictjson.Unmarshal([]byte(in), &v); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %q", in, err, want)
+		}
+	}
+	if err := strictjson.Check([]byte(strings.Repeat(`[`, 64) + strings.Repeat(`]`, 64))); err != nil {
+		t.Errorf("64 levels: %v", err)
+	}
+}
+
+func TestNumbersKeepTheirSpelling(t *testing.T) {
+	const in = `{"b":[1.50,12345678901234567890],"a":{"z":1e3,"c":"x"},"n":null}`
+	var v map[string]any
+	if err := strictjson.Unmarshal([]byte(in), &v); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"b": []any{json.Number("1.50"), json.Number("12345678901234567890")},
+		"a": map[string]any{"z": json.Number("1e3"), "c": "x"}, "n": nil,
+	}
+	if diff := cmp.Diff(want, v); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	canonical, err := strictjson.Canonical([]byte(" { \"b\" : [1.50, 12345678901234567890],\n\"a\":{\"z\":1e3,\"c\":\"x\"},\"n\":null}"))
+	if want := `{"a":{"c":"x","z":1e3},"b":[1.50,12345678901234567890],"n":null}`; err != nil || string(canonical) != want {
+		t.Errorf("got %s (%v), want %s", canonical, err, want)
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	for _, s := range []string{`{}`, `{"a":1,"a":2}`, `{"a":{"a":[{"b":"\u0061"}]}}`, `[[],{"\"":","}]`, `{"a":1,"\u0061":2}`, `"x"`, `{"a\\":1,"a\\":2}`, "{\"\\ud800\":1,\"\\udfff\":1}"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		err := strictjson.Check(b)
+		if !json.Valid(b) {
+			if err == nil {
+				t.Fatalf("got %q accepted, want it rejected", b)
+			}
+			return
+		}
+		depth, repeated := reference(b)
+		if accepted := err == nil; accepted && (depth > strictjson.MaxDepth || repeated) {
+			t.Fatalf("got %q accepted at depth %d, repeated %v", b, depth, repeated)
+		} else if !accepted && depth <= strictjson.MaxDepth && !repeated && bytes.Equal(bytes.ToValidUTF8(b, nil), b) && !bytes.Contains(bytes.ToLower(b), []byte(`\ud`)) {
+			t.Fatalf("got %q rejected: %v", b, err) // an escaped half of a surrogate pair is no valid text
+		}
+	})
+}
+
+// reference measures depth and repetition the slow way, by the standard
+// library's tokens.
+func reference(b []byte) (deepest int, repeated bool) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	type level struct {
+		keys map[string]bool
+		key  bool
+	}
+	var open []*level
+	value := func() {
+		if n := len(open); n > 0 && open[n-1].keys != nil {
+			open[n-1].key = true
+		}
+	}
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return deepest, repeated
+		}
+		switch token := token.(type) {
+		case json.Delim:
+			switch token {
+			case '{':
+				open = append(open, &level{keys: map[string]bool{}, key: true})
+			case '[':
+				open = append(open, &level{})
+			default:
+				open = open[:len(open)-1]
+				value()
+			}
+			deepest = max(deepest, len(open))
+		case string:
+			if n := len(open); n > 0 && open[n-1].key {
+				repeated = repeated || open[n-1].keys[token]
+				open[n-1].keys[token], open[n-1].key = true, false
+				continue
+			}
+			value()
+		default:
+			value()
+		}
+	}
+}
