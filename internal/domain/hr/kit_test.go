@@ -8,6 +8,7 @@ import (
 
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/domain/hr"
+	"countersign.dev/internal/testkit/conformance"
 	"countersign.dev/internal/testkit/dbtest"
 	"countersign.dev/internal/testkit/domaintest"
 )
@@ -23,6 +24,9 @@ var engine struct {
 }
 
 func TestMain(m *testing.M) {
+	if conformance.RunAsCrashProcess(domain()) {
+		return
+	}
 	engine.Cluster = dbtest.Start()
 	defer engine.Stop()
 	m.Run()

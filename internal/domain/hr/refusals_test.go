@@ -9,7 +9,7 @@ import (
 	"countersign.dev/internal/testkit/domaintest"
 )
 
-const nobody = "00000000-1111-2222-3333-444444444444"
+const nobody = unknown
 
 func TestRefusals(t *testing.T) {
 	h := open(t)

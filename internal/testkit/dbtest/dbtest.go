@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,6 +25,9 @@ type Cluster struct {
 	server  *embedded.Postgres
 	made    atomic.Int64
 	missing error // why there is none
+
+	templates sync.Mutex
+	filled    map[string]bool
 }
 
 // Start starts a private server. When PostgreSQL is not installed it returns a
@@ -37,9 +41,9 @@ func Start() *Cluster {
 		Fetch: embedded.Download(embedded.DownloadFolder(), func(text string) { fmt.Fprintln(os.Stderr, text) }),
 	})
 	if err != nil {
-		return &Cluster{missing: err}
+		return &Cluster{missing: err, filled: map[string]bool{}}
 	}
-	c := &Cluster{server: server}
+	c := &Cluster{server: server, filled: map[string]bool{}}
 	c.missing = c.letLoginsIn(ctx)
 	testkit.Ran("PostgreSQL")
 	return c

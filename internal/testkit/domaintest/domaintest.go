@@ -6,6 +6,7 @@ package domaintest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -87,16 +88,24 @@ func (h *Harness) As(username string) context.Context {
 	return Person(h, username)
 }
 
-// Person is somebody of the sample company, with their real roles and address.
+// Person is a person of the sample company, with their real roles and address.
 func Person(t testing.TB, username string) context.Context {
 	t.Helper()
+	ctx, err := SignIn(t.Context(), username)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// SignIn signs a person of the sample company in.
+func SignIn(ctx context.Context, username string) (context.Context, error) {
 	for _, a := range company.Accounts() {
 		if a.Username == username {
-			return SignedIn(t.Context(), a.Email, a.Roles...)
+			return SignedIn(ctx, a.Email, a.Roles...), nil
 		}
 	}
-	t.Fatalf("nobody is called %s", username)
-	return nil
+	return nil, fmt.Errorf("the sample company has no %s", username)
 }
 
 // SignedIn signs somebody in who has that verified address and those roles.

@@ -1,0 +1,150 @@
+// Package conformance is the one suite that every domain passes, on each of its
+// stores: roles, rows, masks, pages under change, refusals, approvals and
+// crashes. It drives a domain through its tools, as the kernel does.
+//
+// A domain declares its facts as a [Domain]: how its stores are opened, and an
+// oracle that answers from the sample company's fixture alone. What a domain does
+// beyond the common rules, its own tests say. Start at [Run].
+package conformance
+
+import (
+	"context"
+	"testing"
+
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/testkit/domaintest"
+)
+
+// The two datasets that an engine is opened with: the sample company, and a
+// larger one in which many rows share their sort keys.
+const (
+	Company = "company"
+	Crowd   = "crowd"
+)
+
+// Args is the input of a call.
+type Args = domaintest.Args
+
+// Domain is what a domain declares about itself. It must share no code with the
+// server under test.
+type Domain struct {
+	Server   string
+	Codes    []*fault.Code
+	Engines  []Engine
+	Calls    []Call            // a valid call of every tool: the table of roles
+	Inputs   map[string]string // the documented inputs, as [domaintest.Inputs] writes them
+	Facts    func(dataset string) Facts
+	Refusals []Refusal
+	Writes   []Write
+}
+
+// Engine is one kind of store.
+type Engine struct {
+	Name string
+	// Open opens a store of the test's own, filled with a dataset.
+	Open func(t testing.TB, dataset string) *Store
+	// Connect opens a store that exists, as another process does. It is nil where
+	// no other process can reach it.
+	Connect func(ctx context.Context, address string) (domaintest.Domain, error)
+	// Embeds says that a change and its receipt are one write, made before the
+	// receipt is kept; otherwise both are made at the end of a transaction.
+	Embeds bool
+}
+
+// Store is an open store.
+type Store struct {
+	domaintest.Domain
+	Address string                      // for Connect
+	Dump    func() string               // every row
+	Ready   func(context.Context) error // reports whether the store holds data
+	Empty   func() *Store               // another one that holds none
+	Seed    func() error                // seeds it again, a year later
+	Admin   func(statement string, values ...any)
+	// Cut makes changes fail until Restore; CutsReads says that reads fail too.
+	Cut, Restore func()
+	CutsReads    bool
+}
+
+// Call is a valid call of a tool and the roles that may make it.
+type Call struct {
+	Tool  string
+	Allow []string
+	Email string // of a caller who sees a row
+	In    Args
+	Text  []string // inputs that take any text: notes, reasons, queries of words
+}
+
+// Facts is the oracle of a dataset.
+type Facts struct {
+	Emails    []string // of callers who differ in what they see
+	Questions []Question
+	// Leaks returns an error when an encoded answer holds, in any field, a value
+	// that the caller may not see.
+	Leaks func(a Asker, encoded string) error
+	// Prepare adds rows that no tool may show.
+	Prepare func(s *Store)
+}
+
+// Run runs the suite.
+func Run(t *testing.T, d Domain) {
+	for _, e := range d.Engines {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			s := &suite{d, e}
+			for _, part := range []struct {
+				name string
+				test func(*testing.T)
+			}{
+				{"Roles", s.roles}, {"Inputs", s.inputs}, {"Rows", s.rows}, {"Pages", s.pages},
+				{"Refusals", s.refusals}, {"WrongTypes", s.wrongTypes}, {"HostileTexts", s.hostileTexts},
+				{"Approvals", s.approvals}, {"Stale", s.stale}, {"Claims", s.claims}, {"Crashes", s.crashes}, {"Receipts", s.receipts},
+				{"Away", s.away}, {"Deadline", s.deadline}, {"Seeding", s.seeding},
+			} {
+				t.Run(part.name, func(t *testing.T) {
+					t.Parallel()
+					part.test(t)
+				})
+			}
+		})
+	}
+}
+
+// suite is a run on one engine.
+type suite struct {
+	Domain
+	engine Engine
+}
+
+// harness is a store of the test's own with everything that the kernel needs.
+type harness struct {
+	*domaintest.Harness
+	store *Store
+}
+
+func (s *suite) open(t testing.TB, dataset string) *harness {
+	t.Helper()
+	store := s.engine.Open(t, dataset)
+	return &harness{domaintest.Open(t, s.Server, store), store}
+}
+
+// over mounts a domain beside the one of the harness: the same sink, and the
+// confirmations of that desk.
+func (h *harness) over(s *suite, d domaintest.Domain, desk *confirm.Desk) *harness {
+	h.Helper()
+	beside := *h.Harness
+	beside.Runner = domaintest.NewRunner(h, s.Server, d, desk, h.Sink)
+	return &harness{&beside, h.store}
+}
+
+// call returns the valid call of a tool.
+func (s *suite) call(t testing.TB, tool string) Call {
+	t.Helper()
+	for _, c := range s.Calls {
+		if c.Tool == tool {
+			return c
+		}
+	}
+	t.Fatalf("there is no valid call of %s", tool)
+	return Call{}
+}

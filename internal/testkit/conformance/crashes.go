@@ -1,0 +1,200 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/seal"
+	"countersign.dev/internal/state"
+	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/domaintest"
+	"countersign.dev/internal/tool"
+)
+
+// order is what a crash process approves until it is killed.
+type order struct{ Engine, Address, Redis, Username, Confirmation string }
+
+// The stages of a change at which a process is killed.
+const (
+	beforeReceipt = "before the receipt is kept"
+	beforeCommit  = "before the change ends"
+	afterCommit   = "after the change has ended"
+)
+
+// staged is a ledger that reports where a change is.
+type staged struct {
+	tool.Ledger
+	at func(stage string)
+}
+
+func (s staged) Change(ctx context.Context, fn func(context.Context) error) error {
+	err := s.Ledger.Change(ctx, fn)
+	s.at(afterCommit)
+	return err
+}
+
+func (s staged) Keep(ctx context.Context, r confirm.Receipt) error {
+	s.at(beforeReceipt)
+	err := s.Ledger.Keep(ctx, r)
+	s.at(beforeCommit)
+	return err
+}
+
+// RunAsCrashProcess is the first line of the TestMain of a domain that runs the
+// suite. It returns true in a process that the suite started to kill it.
+func RunAsCrashProcess(d Domain) bool {
+	return testkit.RunAsCrashProcess(func(encoded string, at func(stage string)) {
+		if err := d.approve(encoded, at); err != nil {
+			panic(err)
+		}
+	})
+}
+
+// approve approves a confirmation in a process of its own.
+func (d Domain) approve(encoded string, at func(stage string)) error {
+	var o order
+	if err := json.Unmarshal([]byte(encoded), &o); err != nil {
+		return err
+	}
+	ctx, err := domaintest.SignIn(context.Background(), o.Username)
+	if err != nil {
+		return err
+	}
+	runner, err := d.connect(ctx, o, at)
+	if err != nil {
+		return err
+	}
+	answer := runner.Encode(runner.Answer(ctx, o.Confirmation, true))
+	return errors.New("the process was not killed: " + string(answer))
+}
+
+func (d Domain) connect(ctx context.Context, o order, at func(stage string)) (*tool.Runner, error) {
+	var domain domaintest.Domain
+	for _, e := range d.Engines {
+		if e.Name == o.Engine {
+			var err error
+			if domain, err = e.Connect(ctx, o.Address); err != nil {
+				return nil, err
+			}
+		}
+	}
+	redis, err := state.Open(ctx, "redis://"+o.Redis, nil)
+	if err != nil {
+		return nil, err
+	}
+	cursors, err := seal.NewRing("cursor", seal.RandomSecret())
+	if err != nil {
+		return nil, err
+	}
+	sink := &testkit.MemorySink{}
+	return tool.NewRunner(domain.Tools(), tool.Options{
+		Server: d.Server, Cursors: cursors, Audit: sink, Ledger: staged{domain.Ledger(), at},
+		Desk: confirm.NewDesk(state.NewConfirmations(redis), sink, nil),
+	})
+}
+
+// crashes kills a process at each stage of every change. What it leaves is a
+// change with its receipt, or neither; approved again, there is one change and
+// one receipt, the same to the letter ever after.
+func (s *suite) crashes(t *testing.T) {
+	if s.engine.Connect == nil {
+		t.Skip("no other process can reach this store")
+	}
+	for _, w := range s.Writes {
+		for _, stage := range []string{beforeReceipt, beforeCommit, afterCommit} {
+			t.Run(w.Tool+", "+stage, func(t *testing.T) {
+				t.Parallel()
+				h := s.open(t, Company)
+				redis := miniredis.RunT(t)
+				store := domaintest.OpenRedis(t, redis.Addr())
+				h = h.over(s, h.store, confirm.NewDesk(store, h.Sink, nil))
+				p, before := w.pending(h), h.store.Dump()
+				encoded, err := json.Marshal(order{s.engine.Name, h.store.Address, redis.Addr(), w.Username, p.ID})
+				if err != nil {
+					t.Fatal(err)
+				}
+				testkit.Kill(t, string(encoded), stage)
+
+				changed, kept := h.store.Dump() != before, h.kept(w.Username, p.ID)
+				if want := stage == afterCommit || s.engine.Embeds; changed != want || kept != want {
+					t.Errorf("after the crash: changed %v, receipt %v; want both %v", changed, kept, want)
+				}
+				h = h.over(s, h.store, confirm.NewDesk(store, h.Sink, later))
+				first, after := w.answer(h, p.ID), h.store.Dump()
+				if again := w.answer(h, p.ID); !strings.Contains(first, w.Says) || again != first {
+					t.Errorf("got %s, then %s, want %q", first, again, w.Says)
+				}
+				if h.store.Dump() != after || !h.kept(w.Username, p.ID) {
+					t.Error("the change was made again, or has no receipt")
+				}
+			})
+		}
+	}
+}
+
+// kept reports whether the store has a receipt.
+func (h *harness) kept(username, id string) bool {
+	h.Helper()
+	p, err := access.From(h.As(username))
+	if err != nil {
+		h.Fatal(err)
+	}
+	_, found, err := h.store.Ledger().Find(h.As(username), p.Owner(), confirm.ID(id))
+	if err != nil {
+		h.Fatal(err)
+	}
+	return found
+}
+
+// broken is a ledger that cannot keep a receipt, or whose answer is lost.
+type broken struct {
+	tool.Ledger
+	lost bool
+}
+
+func (b broken) Keep(ctx context.Context, r confirm.Receipt) error {
+	if !b.lost {
+		return errors.New("the disk is full")
+	}
+	return b.Ledger.Keep(ctx, r)
+}
+
+func (b broken) Change(ctx context.Context, fn func(context.Context) error) error {
+	err := b.Ledger.Change(ctx, fn)
+	if b.lost && err == nil {
+		return errors.New("the connection was lost")
+	}
+	return err
+}
+
+// receipts: a change whose receipt cannot be kept is not made, and a change whose
+// answer is lost is found again. Approved again through a ledger that works, each
+// is made once.
+func (s *suite) receipts(t *testing.T) {
+	for _, w := range s.Writes {
+		for _, lost := range []bool{false, true} {
+			h := s.open(t, Company)
+			desk := confirm.NewDesk(domaintest.NewRedis(t), h.Sink, nil)
+			failing := h.over(s, ledgered{h.store, broken{h.store.Ledger(), lost}}, desk)
+			p, before := w.pending(failing), h.store.Dump()
+			_ = w.answer(failing, p.ID) // a receipt that is found, or a failure
+			made := lost || s.engine.Embeds
+			if changed, kept := h.store.Dump() != before, h.kept(w.Username, p.ID); changed != made || kept != made {
+				t.Errorf("%s, answer lost %v: changed %v, receipt %v; want both %v", w.Tool, lost, changed, kept, made)
+			}
+			h = h.over(s, h.store, desk)
+			first := w.answer(h, p.ID)
+			after := h.store.Dump()
+			if again := w.answer(h, p.ID); !strings.Contains(first, w.Says) || again != first || after == before || h.store.Dump() != after {
+				t.Errorf("%s, answer lost %v: approved again, got %s, then %s", w.Tool, lost, first, again)
+			}
+		}
+	}
+}

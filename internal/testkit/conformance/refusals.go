@@ -1,0 +1,190 @@
+package conformance
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/result"
+)
+
+// Refusal is a call that must fail.
+type Refusal struct {
+	code, username, tool string
+	in                   Args
+}
+
+// Refuse is a call, by a person of the sample company, that must fail with that
+// code.
+func Refuse(code, username, tool string, in Args) Refusal { return Refusal{code, username, tool, in} }
+
+// internals are words of stores and drivers that no answer may hold.
+var internals = []string{"SQL", "127.0.0.1", "mongo", "pgx", "http:", "_index", "panic", "goroutine"}
+
+// refusals makes every call that must fail. Each of the domain's codes is among
+// them, and every refusal says what to do next.
+func (s *suite) refusals(t *testing.T) {
+	h := s.open(t, Company)
+	raised := map[string]bool{}
+	for _, r := range s.Refusals {
+		o := h.Ask(h.As(r.username), r.tool, r.in)
+		if o.Code() != r.code {
+			t.Errorf("%s calls %s %.200v: got %s, want %s", r.username, r.tool, r.in, h.Encode(o), r.code)
+			continue
+		}
+		raised[r.code] = true
+		if o.Fault == nil {
+			continue // the nearest call that does not fail
+		}
+		if o.Fault.SuggestedAction == "" || holds(o.Fault.Message, internals) {
+			t.Errorf("%s: %q, %q", r.code, o.Fault.Message, o.Fault.SuggestedAction)
+		}
+	}
+	declared := map[string]bool{}
+	for _, code := range s.Codes {
+		if !raised[code.Name] {
+			t.Errorf("no refusal raises %s", code.Name)
+		}
+		if declared[code.Name] || code.Meaning == "" || code.Suggest == "" {
+			t.Errorf("%s is declared twice, or without its meaning or next step", code.Name)
+		}
+		declared[code.Name] = true
+	}
+}
+
+func holds(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// property is an input field as its schema declares it.
+type property struct {
+	Type   string
+	Format string
+	Enum   []any
+}
+
+func (h *harness) properties(tool string) map[string]property {
+	h.Helper()
+	var schema struct{ Properties map[string]property }
+	if err := json.Unmarshal(h.info(tool).InputSchema, &schema); err != nil {
+		h.Fatal(err)
+	}
+	return schema.Properties
+}
+
+// everyInput calls fn for every input field of every tool, with the tool's valid
+// call.
+func (s *suite) everyInput(h *harness, fn func(c Call, field string, p property)) {
+	for _, c := range s.Calls {
+		for field, p := range h.properties(c.Tool) {
+			fn(c, field, p)
+		}
+	}
+}
+
+func (c Call) with(field string, value any) Args {
+	in := maps.Clone(c.In)
+	if in == nil {
+		in = Args{}
+	}
+	in[field] = value
+	return in
+}
+
+// wrongTypes puts values of other types into every field, repeats fields and
+// adds unknown ones.
+func (s *suite) wrongTypes(t *testing.T) {
+	h := s.open(t, Company)
+	ctx := Asker{Email: "eve@tamshai.local", Roles: roles}.in(t.Context())
+	refused := func(c Call, code string, in Args) {
+		if o := h.Ask(ctx, c.Tool, in); o.Code() != code {
+			t.Errorf("%s %v: got %s, want %s", c.Tool, in, h.Encode(o), code)
+		}
+	}
+	s.everyInput(h, func(c Call, field string, p property) {
+		wrong := []any{map[string]any{"$ne": ""}, map[string]any{"$gt": 0}, []any{"a"}, nil}
+		switch p.Type {
+		case "string":
+			wrong = append(wrong, 5, true)
+			if field != "cursor" && !slices.Contains(c.Text, field) {
+				wrong = append(wrong, "cloud\x00")
+			}
+		case "integer":
+			wrong = append(wrong, "5", true, 1.5, -1)
+		default:
+			wrong = append(wrong, "5", []any{})
+		}
+		if p.Enum != nil {
+			wrong = append(wrong, "none of them", "")
+		}
+		if p.Format == "date" {
+			wrong = append(wrong, "2026-02-30", "' or 1=1", "tomorrow")
+		}
+		for _, value := range wrong {
+			refused(c, "VALIDATION_ERROR", c.with(field, value))
+		}
+		if field == "limit" {
+			refused(c, "VALIDATION_ERROR", c.with(field, 0))
+			refused(c, "VALIDATION_ERROR", c.with(field, 51))
+		}
+		if field == "cursor" {
+			refused(c, "INVALID_CURSOR", c.with(field, "bm90IGEgY3Vyc29y"))
+		}
+		name, _ := json.Marshal(field)
+		twice := json.RawMessage("{" + string(name) + `:"a",` + string(name) + `:"b"}`)
+		if o := h.Call(ctx, c.Tool, twice); o.Code() != "VALIDATION_ERROR" {
+			t.Errorf("%s %s: got %s", c.Tool, twice, h.Encode(o))
+		}
+	})
+	for _, c := range s.Calls {
+		for _, unknown := range []string{"team", "$where", "_index", "userContext2"} {
+			refused(c, "VALIDATION_ERROR", c.with(unknown, "x"))
+		}
+	}
+}
+
+// Hostile are texts that would be syntax if they were pasted into a statement.
+var Hostile = []string{
+	`{"$ne": ""}`, `{"$gt":""}`, `$where`, `' or 1=1 --`, `"; drop table deals; --`, `'; drop table finance.invoices; --`, `*) OR _index:*`, `.*`, `^`, `%`, `_`, `\`, `\%`, `"`, `$1`,
+	`$owner`, `$$ROOT`, `owner@example.org' union select * from deals --`, strings.Repeat("(", 200), strings.Repeat("[", 200), strings.Repeat("é", 200), "ﬀ", "ß", "\u202ecloud", "\x01", "\U0010ffff", "' or ''='",
+}
+
+// hostileTexts puts such texts into every field that takes text: they are values,
+// that no row has. The store stays as it is.
+func (s *suite) hostileTexts(t *testing.T) {
+	h := s.open(t, Company)
+	before := h.store.Dump()
+	ctx := Asker{Email: "eve@tamshai.local", Roles: roles}.in(t.Context())
+	s.everyInput(h, func(c Call, field string, p property) {
+		if p.Type != "string" || p.Enum != nil {
+			return
+		}
+		for _, text := range Hostile {
+			o := h.Ask(ctx, c.Tool, c.with(field, text))
+			code := o.Code()
+			switch {
+			case code == "VALIDATION_ERROR", code == "INVALID_INPUT", code == "INVALID_CURSOR", strings.HasSuffix(code, "_NOT_FOUND"):
+			case slices.Contains(c.Text, field) && (code == result.StatusSuccess || o.Pending != nil):
+			case o.Page != nil && string(o.Data) == "[]":
+			default:
+				t.Errorf("%s, %s %q: got %s", c.Tool, field, text, h.Encode(o))
+			}
+			if o.Fault != nil && holds(o.Fault.Message, internals[1:]) && !strings.Contains(o.Fault.Message, text) {
+				t.Errorf("%s, %s %q: %s", c.Tool, field, text, o.Fault.Message)
+			}
+		}
+	})
+	for _, text := range Hostile { // and as the caller's own address
+		for _, c := range s.Calls {
+			o := h.Ask(Asker{Email: text, Roles: c.Allow[:1]}.in(t.Context()), c.Tool, c.In)
+			if o.Code() == "INTERNAL_ERROR" || o.Code() == "DATABASE_ERROR" {
+				t.Errorf("%q calls %s: got %s", text, c.Tool, h.Encode(o))
+			}
+		}
+	}
+	if h.store.Dump() != before {
+		t.Error("something was changed")
+	}
+}
