@@ -71,7 +71,7 @@ func filled(ctx context.Context, c *company.Company, f company.Finance) func(str
 func furnish(t testing.TB, adminURL string, p papers) *house {
 	t.Helper()
 	h := &house{papers: p}
-	h.Harness, h.server = dbtest.Furnish(t, "finance", adminURL, finance.Login, finance.New)
+	h.Harness, h.server = dbtest.Over(t, "finance", adminURL, finance.Login, finance.New)
 	h.server.SetClock(func() time.Time { return today })
 	return h
 }

@@ -18,24 +18,21 @@ import (
 // page 1,000 costs what page 1 costs. `floor` is the same page read as the
 // owner, past the policies, without tool, masks and JSON.
 
-const large = 200_000
+const largeSize = 200_000
 
-var largeHouse struct {
-	sync.Once
-	company *company.Company
-}
+var (
+	largeCompany = sync.OnceValue(func() *company.Company { return company.Scaled(largeSize, today) })
+	vacuum       sync.Once
+)
 
-func openLarge(b *testing.B) *house {
+func openLarge(b *testing.B) *harness {
 	b.Helper()
 	if testing.Short() {
 		b.Skip("200,000 employees take half a minute to build: not in -short")
 	}
-	largeHouse.Do(func() {
-		largeHouse.company = company.Scaled(large, today)
-		engine.Template(b, "large", filled(b.Context(), largeHouse.company))
-		dbtest.Vacuum(b, engine.URL("large"), "hr.employees")
-	})
-	return furnish(b, engine.URL("large"), largeHouse.company)
+	url := schema.Template(b, cluster, large)
+	vacuum.Do(func() { dbtest.Vacuum(b, url, "hr.employees") })
+	return over(b, url, largeCompany())
 }
 
 // askers are people of the scaled company by how many stand below them.
@@ -90,7 +87,7 @@ func BenchmarkListEmployeesFiltered(b *testing.B) {
 }
 
 // pageAt is the input that asks for a page: the cursor of the one before.
-func (h *house) pageAt(ctx context.Context, tool string, page int) args {
+func (h *harness) pageAt(ctx context.Context, tool string, page int) args {
 	in := args{}
 	for range page - 1 {
 		in["cursor"] = h.Ask(ctx, tool, in).Page().Next
@@ -98,7 +95,7 @@ func (h *house) pageAt(ctx context.Context, tool string, page int) args {
 	return in
 }
 
-func (h *house) benchTool(b *testing.B, ctx context.Context, tool string, in args) {
+func (h *harness) benchTool(b *testing.B, ctx context.Context, tool string, in args) {
 	raw, err := json.Marshal(in)
 	if err != nil {
 		b.Fatal(err)

@@ -29,10 +29,16 @@ const everything = `select md5(concat(
 	(select string_agg(t::text, '|' order by t.id) from hr.performance_reviews t),
 	(select string_agg(t::text, '|' order by t.employee_id, t.fiscal_year, t.type_code) from hr.time_off_balances t)))`
 
-// datasets are the companies of these tests.
+// large is the dataset of the benchmarks.
+const large = "large"
+
+// dataset is the company of that name.
 func dataset(name string) *company.Company {
-	if name == conformance.Crowd {
+	switch name {
+	case conformance.Crowd:
 		return company.Scaled(crowdSize, today)
+	case large:
+		return largeCompany()
 	}
 	return company.At(today)
 }
@@ -68,7 +74,7 @@ func domain() conformance.Domain {
 	writers := []string{"hr-write", "executive"}
 	return conformance.Domain{
 		Server: "hr", Codes: (&hr.Server{}).Codes(), Facts: facts,
-		Engines: []conformance.Engine{schema.Engine(func() *dbtest.Cluster { return engine.Cluster })},
+		Engines: []conformance.Engine{schema.Engine(func() *dbtest.Cluster { return cluster })},
 		Calls: []conformance.Call{
 			{Tool: "get_employee", Allow: readers, Email: nina, In: args{"employee_id": id("EMP051")}},
 			{Tool: "list_employees", Allow: overview, Email: nina},
@@ -320,7 +326,7 @@ func (o *oracle) judgeChart(a conformance.Asker, _ args, out result.Outcome) err
 	if out.Code() != result.StatusSuccess {
 		return fmt.Errorf("got %s", out.Code())
 	}
-	for _, match := range idField.FindAllStringSubmatch(string(out.Data), -1) {
+	for _, match := range idField.FindAllStringSubmatch(string(out.Data()), -1) {
 		if !o.sees(a, o.byID[match[1]]) {
 			return fmt.Errorf("shows %s", o.byID[match[1]].Name())
 		}

@@ -1,12 +1,11 @@
 package hr_test
 
 import (
-	"context"
-	"sync"
 	"testing"
 	"time"
 
 	"countersign.dev/internal/company"
+	"countersign.dev/internal/database"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/testkit/conformance"
 	"countersign.dev/internal/testkit/dbtest"
@@ -17,18 +16,15 @@ import (
 // is longer than the one thirteen months before.
 var today = time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
 
-// engine is the server of this run, and the databases that tests copy.
-var engine struct {
-	*dbtest.Cluster
-	company, crowd sync.Once
-}
+// cluster is the server of this run, which holds the databases that tests copy.
+var cluster *dbtest.Cluster
 
 func TestMain(m *testing.M) {
 	if conformance.RunAsCrashProcess(domain()) {
 		return
 	}
-	engine.Cluster = dbtest.Start()
-	defer engine.Stop()
+	cluster = dbtest.Start()
+	defer cluster.Stop()
 	m.Run()
 }
 
@@ -37,48 +33,45 @@ const crowdSize = 1500
 
 type args = domaintest.Args
 
-// house is one HR server with a database of its own.
-type house struct {
+// harness is one HR server with a database of its own.
+type harness struct {
 	*dbtest.Harness
 	server  *hr.Server
 	company *company.Company
 }
 
-// open opens a house with the sample company.
-func open(t testing.TB) *house {
+// open opens a harness with the sample company.
+func open(t testing.TB) *harness {
 	t.Helper()
-	c := company.At(today)
-	engine.company.Do(func() { engine.Template(t, "company", filled(t.Context(), c)) })
-	return furnish(t, engine.Database(t, "company"), c)
+	return over(t, schema.Filled(t, cluster, conformance.Company), dataset(conformance.Company))
 }
 
-// openCrowd opens a house with the scaled company.
-func openCrowd(t testing.TB) *house {
+// openCrowd opens a harness with the scaled company.
+func openCrowd(t testing.TB) *harness {
 	t.Helper()
-	c := company.Scaled(crowdSize, today)
-	engine.crowd.Do(func() { engine.Template(t, "crowd", filled(t.Context(), c)) })
-	return furnish(t, engine.Database(t, "crowd"), c)
+	return over(t, schema.Filled(t, cluster, conformance.Crowd), dataset(conformance.Crowd))
 }
 
-func filled(ctx context.Context, c *company.Company) func(string) error {
-	return func(adminURL string) error {
-		if _, err := hr.Migrate(ctx, adminURL, ""); err != nil {
-			return err
-		}
-		return hr.Seed(ctx, adminURL, c)
-	}
-}
-
-func furnish(t testing.TB, adminURL string, c *company.Company) *house {
+func over(t testing.TB, adminURL string, c *company.Company) *harness {
 	t.Helper()
-	h := &house{company: c}
-	h.Harness, h.server = dbtest.Furnish(t, "hr", adminURL, hr.Login, hr.New)
+	h := &harness{company: c}
+	h.Harness, h.server = dbtest.Over(t, "hr", adminURL, hr.Login, hr.New)
 	h.server.SetClock(func() time.Time { return today })
 	return h
 }
 
+// digest is a digest of every row of the schema.
+func (h *harness) digest() string {
+	h.Helper()
+	sum, _, err := database.Row[string](domaintest.SignedIn(h.Context(), "x@y", "hr-write"), h.DB, everything)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return sum
+}
+
 // id finds an employee's id by the employee number.
-func (h *house) id(number string) string {
+func (h *harness) id(number string) string {
 	h.Helper()
 	e, found := h.company.ByNumber(number)
 	if !found {

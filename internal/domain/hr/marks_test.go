@@ -9,6 +9,7 @@ import (
 
 // Reviews carry what policies ask of their person. It must follow the person.
 func TestMarksOfReviewsFollowThePerson(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	const wrong = `
 		select count(*) from hr.performance_reviews r join hr.employees e on e.id = r.employee_id

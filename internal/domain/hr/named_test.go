@@ -11,6 +11,7 @@ import (
 // What finds parts of names looks past the policies, so it must keep to the
 // caller's scope itself.
 func TestNamesAreLookedUpWithinTheCallersScope(t *testing.T) {
+	t.Parallel()
 	h := openCrowd(t)
 	for _, c := range []struct {
 		who, role, part string
@@ -32,6 +33,7 @@ func TestNamesAreLookedUpWithinTheCallersScope(t *testing.T) {
 
 // A company with more names than are walked before the letters are asked.
 func TestPartsOfManyNamesAreFoundInOrder(t *testing.T) {
+	t.Parallel()
 	h := openCrowd(t)
 	h.Admin(`
 		insert into hr.employees (id, employee_number, first_name, last_name, email, phone, department, job_title, grade, manager_id, hire_date, salary_cents, ssn, location, lft, rgt)
@@ -53,7 +55,7 @@ func TestPartsOfManyNamesAreFoundInOrder(t *testing.T) {
 	}
 }
 
-func (h *house) named(t *testing.T, who, role, part string) string {
+func (h *harness) named(t *testing.T, who, role, part string) string {
 	t.Helper()
 	const first50 = `select coalesce(hr.named($1, '', '', '00000000-0000-0000-0000-000000000000', null, null, null, 50), '{}')::text`
 	ids, _, err := database.Row[string](domaintest.SignedIn(t.Context(), who, role), h.DB, first50, part)

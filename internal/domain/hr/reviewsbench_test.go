@@ -26,7 +26,7 @@ from hr.employees e, generate_series(0, 4) n`
 
 var reviewsOnce sync.Once
 
-func openReviewed(b *testing.B) *house {
+func openReviewed(b *testing.B) *harness {
 	h := openLarge(b)
 	reviewsOnce.Do(func() {
 		h.Admin(addReviews)

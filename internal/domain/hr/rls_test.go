@@ -7,6 +7,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
+	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/testkit/dbtest"
 	"countersign.dev/internal/testkit/domaintest"
@@ -25,6 +26,7 @@ select (select count(*) from hr.employees) as employees,
 // Terminated people are rows too: the tools hide them, the policies do not.
 // Nina has nine reports, one of them gone, and ten reviews below her.
 func TestEveryRoleSeesItsRowsAndNoOthers(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	all := census{62, len(h.company.Reviews), 59 * 6, 26}
 	everybody := census{62, 0, 59 * 6, 26}
@@ -44,7 +46,7 @@ func TestEveryRoleSeesItsRowsAndNoOthers(t *testing.T) {
 	}
 }
 
-func count(h *house, ctx context.Context) census {
+func count(h *harness, ctx context.Context) census {
 	h.Helper()
 	got, _, err := database.Row[census](ctx, h.DB, countEverything)
 	if err != nil {
@@ -54,6 +56,7 @@ func count(h *house, ctx context.Context) census {
 }
 
 func TestWhoIsNobodySeesNothing(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	for name, c := range map[string]struct {
 		claims access.Claims
@@ -78,6 +81,7 @@ func TestWhoIsNobodySeesNothing(t *testing.T) {
 // The store's write policies agree with the tools' roles, for every role: an
 // executive's change must not fail silently, a manager's must not go through.
 func TestOnlyWritersChangeRows(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	for _, role := range access.Roles() {
 		ctx := domaintest.SignedIn(t.Context(), "nina.p@tamshai.local", string(role))
@@ -97,6 +101,7 @@ func TestOnlyWritersChangeRows(t *testing.T) {
 }
 
 func TestWritersCannotDoMoreThanTheToolsNeed(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	ctx := h.As("eve.thompson")
 	for _, statement := range []string{
@@ -132,6 +137,7 @@ func TestWritersCannotDoMoreThanTheToolsNeed(t *testing.T) {
 }
 
 func TestRowSecurityCannotBeSwitchedOff(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	err := h.DB.Change(h.As("marcus.johnson"), func(ctx context.Context) error {
 		if _, err := database.Exec(ctx, h.DB, `set local row_security = off`); err != nil {
@@ -149,6 +155,7 @@ func TestRowSecurityCannotBeSwitchedOff(t *testing.T) {
 }
 
 func TestSelfCheckPasses(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	if err := database.SelfCheck(t.Context(), h.DB, "hr"); err != nil {
 		t.Error(err)
@@ -161,19 +168,23 @@ func TestSelfCheckPasses(t *testing.T) {
 // The schema can be owned by an ordinary administrator: nothing rests on
 // superuser rights, which pass by every policy and would hide a mistake.
 func TestSchemaWorksForAnOwnerWhoIsNoSuperuser(t *testing.T) {
+	t.Parallel()
 	template := open(t)
-	adminURL := engine.Database(t, "")
-	owned := furnish(t, adminURL, template.company)
+	adminURL := cluster.Database(t, "")
+	owned := over(t, adminURL, template.company)
 	owned.Admin(`do $$ begin create role steward login createrole; exception when duplicate_object then null; end $$`)
 	owned.Admin(`do $$ begin execute format('alter database %I owner to steward', current_database()); end $$`)
 	stewardURL, err := database.LoginURL(adminURL, "steward", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := filled(t.Context(), template.company)(stewardURL); err != nil {
+	if _, err := hr.Migrate(t.Context(), stewardURL, ""); err != nil {
 		t.Fatal(err)
 	}
-	h := furnish(t, adminURL, template.company)
+	if err := hr.Seed(t.Context(), stewardURL, template.company); err != nil {
+		t.Fatal(err)
+	}
+	h := over(t, adminURL, template.company)
 	if err := database.SelfCheck(t.Context(), h.DB, "hr"); err != nil {
 		t.Error(err)
 	}

@@ -47,9 +47,6 @@ type Engine struct {
 	// Connect opens a store that exists, as another process does. It is nil where
 	// no other process can reach it.
 	Connect func(ctx context.Context, address string) (domaintest.Domain, error)
-	// Embeds says that a change and its receipt are one write, made before the
-	// receipt is kept; otherwise both are made at the end of a transaction.
-	Embeds bool
 }
 
 // Store is an open store.

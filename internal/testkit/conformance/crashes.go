@@ -28,21 +28,21 @@ const (
 	afterCommit   = "after the change has ended"
 )
 
-// staged is a ledger that reports where a change is.
+// staged is a receipt store that reports where a change is.
 type staged struct {
-	tool.Ledger
+	tool.ReceiptStore
 	at func(stage string)
 }
 
 func (s staged) Change(ctx context.Context, fn func(context.Context) error) error {
-	err := s.Ledger.Change(ctx, fn)
+	err := s.ReceiptStore.Change(ctx, fn)
 	s.at(afterCommit)
 	return err
 }
 
 func (s staged) Keep(ctx context.Context, r confirm.Receipt) error {
 	s.at(beforeReceipt)
-	err := s.Ledger.Keep(ctx, r)
+	err := s.ReceiptStore.Keep(ctx, r)
 	s.at(beforeCommit)
 	return err
 }
@@ -95,8 +95,9 @@ func (d Domain) connect(ctx context.Context, o order, at func(stage string)) (*t
 	}
 	sink := &testkit.MemorySink{}
 	return tool.NewRunner(domain.Tools(), tool.Options{
-		Server: d.Server, Cursors: cursors, Audit: sink, Ledger: staged{domain.Ledger(), at},
-		Desk: confirm.NewDesk(state.NewConfirmations(redis), sink, nil),
+		Server: d.Server, Cursors: cursors, Audit: sink,
+		Receipts: wrapped{domain.Receipts(), func(r tool.ReceiptStore) tool.ReceiptStore { return staged{r, at} }},
+		Desk:     confirm.NewDesk(state.NewConfirmations(redis), sink, nil),
 	})
 }
 
@@ -123,7 +124,7 @@ func (s *suite) crashes(t *testing.T) {
 				testkit.Kill(t, string(encoded), stage)
 
 				changed, kept := h.store.Dump() != before, h.kept(w.Username, p.ID)
-				if want := stage == afterCommit || s.engine.Embeds; changed != want || kept != want {
+				if want := stage == afterCommit; changed != want || kept != want {
 					t.Errorf("after the crash: changed %v, receipt %v; want both %v", changed, kept, want)
 				}
 				h = h.over(s, h.store, confirm.NewDesk(store, h.Sink, later))
@@ -146,16 +147,19 @@ func (h *harness) kept(username, id string) bool {
 	if err != nil {
 		h.Fatal(err)
 	}
-	_, found, err := h.store.Ledger().Find(h.As(username), p.Owner(), confirm.ID(id))
-	if err != nil {
+	store, found, err := h.store.Receipts().Of(h.Context(), confirm.ID(id))
+	if err != nil || !found {
+		h.Fatal(found, err)
+	}
+	if _, found, err = store.Find(h.As(username), p.Owner(), confirm.ID(id)); err != nil {
 		h.Fatal(err)
 	}
 	return found
 }
 
-// broken is a ledger that cannot keep a receipt, or whose answer is lost.
+// broken is a receipt store that cannot keep a receipt, or whose answer is lost.
 type broken struct {
-	tool.Ledger
+	tool.ReceiptStore
 	lost bool
 }
 
@@ -163,11 +167,11 @@ func (b broken) Keep(ctx context.Context, r confirm.Receipt) error {
 	if !b.lost {
 		return errors.New("the disk is full")
 	}
-	return b.Ledger.Keep(ctx, r)
+	return b.ReceiptStore.Keep(ctx, r)
 }
 
 func (b broken) Change(ctx context.Context, fn func(context.Context) error) error {
-	err := b.Ledger.Change(ctx, fn)
+	err := b.ReceiptStore.Change(ctx, fn)
 	if b.lost && err == nil {
 		return errors.New("the connection was lost")
 	}
@@ -175,19 +179,18 @@ func (b broken) Change(ctx context.Context, fn func(context.Context) error) erro
 }
 
 // receipts: a change whose receipt cannot be kept is not made, and a change whose
-// answer is lost is found again. Approved again through a ledger that works, each
+// answer is lost is found again. Approved again through a store that works, each
 // is made once.
 func (s *suite) receipts(t *testing.T) {
 	for _, w := range s.Writes {
 		for _, lost := range []bool{false, true} {
 			h := s.open(t, Company)
 			desk := confirm.NewDesk(domaintest.NewRedis(t), h.Sink, nil)
-			failing := h.over(s, ledgered{h.store, broken{h.store.Ledger(), lost}}, desk)
+			failing := h.over(s, keeping(h.store, func(r tool.ReceiptStore) tool.ReceiptStore { return broken{r, lost} }), desk)
 			p, before := w.pending(failing), h.store.Dump()
 			_ = w.answer(failing, p.ID) // a receipt that is found, or a failure
-			made := lost || s.engine.Embeds
-			if changed, kept := h.store.Dump() != before, h.kept(w.Username, p.ID); changed != made || kept != made {
-				t.Errorf("%s, answer lost %v: changed %v, receipt %v; want both %v", w.Tool, lost, changed, kept, made)
+			if changed, kept := h.store.Dump() != before, h.kept(w.Username, p.ID); changed != lost || kept != lost {
+				t.Errorf("%s, answer lost %v: changed %v, receipt %v; want both %v", w.Tool, lost, changed, kept, lost)
 			}
 			h = h.over(s, h.store, desk)
 			first := w.answer(h, p.ID)

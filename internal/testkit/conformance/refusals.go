@@ -35,11 +35,11 @@ func (s *suite) refusals(t *testing.T) {
 			continue
 		}
 		raised[r.code] = true
-		if o.Fault == nil {
+		if o.Fault() == nil {
 			continue // the nearest call that does not fail
 		}
-		if o.Fault.SuggestedAction == "" || holds(o.Fault.Message, internals) {
-			t.Errorf("%s: %q, %q", r.code, o.Fault.Message, o.Fault.SuggestedAction)
+		if o.Fault().SuggestedAction == "" || holds(o.Fault().Message, internals) {
+			t.Errorf("%s: %q, %q", r.code, o.Fault().Message, o.Fault().SuggestedAction)
 		}
 	}
 	declared := map[string]bool{}
@@ -166,13 +166,13 @@ func (s *suite) hostileTexts(t *testing.T) {
 			code := o.Code()
 			switch {
 			case code == "VALIDATION_ERROR", code == "INVALID_INPUT", code == "INVALID_CURSOR", strings.HasSuffix(code, "_NOT_FOUND"):
-			case slices.Contains(c.Text, field) && (code == result.StatusSuccess || o.Pending != nil):
-			case o.Page != nil && string(o.Data) == "[]":
+			case slices.Contains(c.Text, field) && (code == result.StatusSuccess || o.Pending() != nil):
+			case o.Page() != nil && string(o.Data()) == "[]":
 			default:
 				t.Errorf("%s, %s %q: got %s", c.Tool, field, text, h.Encode(o))
 			}
-			if o.Fault != nil && holds(o.Fault.Message, internals[1:]) && !strings.Contains(o.Fault.Message, text) {
-				t.Errorf("%s, %s %q: %s", c.Tool, field, text, o.Fault.Message)
+			if o.Fault() != nil && holds(o.Fault().Message, internals[1:]) && !strings.Contains(o.Fault().Message, text) {
+				t.Errorf("%s, %s %q: %s", c.Tool, field, text, o.Fault().Message)
 			}
 		}
 	})

@@ -26,16 +26,16 @@ func (s *suite) roles(t *testing.T) {
 				t.Errorf("%s is listed to %s: %v, want %v", c.Tool, role, listed, allowed)
 			}
 			o := h.Ask(ctx, c.Tool, c.In)
-			if o.Pending != nil {
-				o = h.Answer(ctx, o.Pending.ID, true)
+			if o.Pending() != nil {
+				o = h.Answer(ctx, o.Pending().ID, true)
 			}
 			if want := map[bool]string{true: result.StatusSuccess, false: "INSUFFICIENT_PERMISSIONS"}[allowed]; o.Code() != want {
 				t.Errorf("%s calls %s: got %s, want %s", role, c.Tool, h.Encode(o), want)
 			}
-			if allowed && len(o.Data) < 20 {
+			if allowed && len(o.Data()) < 20 {
 				t.Errorf("%s calls %s: got nothing, %s", role, c.Tool, h.Encode(o))
 			}
-			if !allowed && (o.Fault == nil || !strings.Contains(o.Fault.Message, strings.Join(c.Allow, " or ")) && !names(o.Fault.Message, c.Allow)) {
+			if !allowed && (o.Fault() == nil || !strings.Contains(o.Fault().Message, strings.Join(c.Allow, " or ")) && !names(o.Fault().Message, c.Allow)) {
 				t.Errorf("%s calls %s: the answer does not name who may: %s", role, c.Tool, h.Encode(o))
 			}
 		}

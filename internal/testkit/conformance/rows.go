@@ -164,11 +164,11 @@ func (q ByID[R]) check(c *caller, in Args) error {
 	if o.Code() != want {
 		return fmt.Errorf("got %s, want %s", encoded, want)
 	}
-	if o.Data == nil || q.Shows == nil {
+	if o.Data() == nil || q.Shows == nil {
 		return nil
 	}
 	var got map[string]any
-	if err := json.Unmarshal(o.Data, &got); err != nil {
+	if err := json.Unmarshal(o.Data(), &got); err != nil {
 		return err
 	}
 	return q.compare(c.Asker, row, in, got)
@@ -250,20 +250,20 @@ func (q List[R]) check(c *caller, in Args) error {
 			return err
 		}
 		var rows []map[string]any
-		if o.Page == nil || json.Unmarshal(o.Data, &rows) != nil {
+		if o.Page() == nil || json.Unmarshal(o.Data(), &rows) != nil {
 			return fmt.Errorf("got %s", encoded)
 		}
 		limit := min(in["limit"].(int), len(left))
-		if len(rows) != limit || o.Page.More != (len(left) > limit) {
-			return fmt.Errorf("page %d has %d rows, more: %v; want %d of %d", page, len(rows), o.Page.More, limit, len(left))
+		if len(rows) != limit || o.Page().More != (len(left) > limit) {
+			return fmt.Errorf("page %d has %d rows, more: %v; want %d of %d", page, len(rows), o.Page().More, limit, len(left))
 		}
 		if left, err = q.take(c.Asker, left, in, rows, ranked); err != nil {
 			return fmt.Errorf("page %d: %w", page, err)
 		}
-		if !o.Page.More {
+		if !o.Page().More {
 			break
 		}
-		asked["cursor"] = o.Page.Next
+		asked["cursor"] = o.Page().Next
 	}
 	return nil
 }
@@ -320,7 +320,7 @@ func (q List[R]) walk(t *testing.T, h *harness, in Args) {
 	for ; ; pages++ {
 		o := h.Ask(everything.in(t.Context()), q.Tool, in)
 		var rows []map[string]any
-		if o.Page == nil || json.Unmarshal(o.Data, &rows) != nil {
+		if o.Page() == nil || json.Unmarshal(o.Data(), &rows) != nil {
 			t.Fatalf("%s %v: got %s", q.Tool, in, h.Encode(o))
 		}
 		for _, row := range rows {
@@ -328,10 +328,10 @@ func (q List[R]) walk(t *testing.T, h *harness, in Args) {
 				t.Errorf("%s %v: %s is returned twice", q.Tool, in, row[q.Key])
 			}
 		}
-		if !o.Page.More {
+		if !o.Page().More {
 			break
 		}
-		in["cursor"] = o.Page.Next
+		in["cursor"] = o.Page().Next
 		if pages == 0 {
 			h.Refused(Asker{Email: "y@z", Roles: roles}.in(t.Context()), "INVALID_CURSOR", q.Tool, in)
 		}

@@ -83,10 +83,10 @@ func (s *suite) approvals(t *testing.T) {
 					t.Errorf("repeated (%d): got %s, want %s", i, again, first)
 				}
 			}
-			if o := forgetful.Answer(h.As(w.Other), p.ID, true); o.Fault == nil {
+			if o := forgetful.Answer(h.As(w.Other), p.ID, true); o.Fault() == nil {
 				t.Errorf("another person gets the receipt: %s", h.Encode(o))
 			}
-			if o := h.Answer(h.As(w.Username), denied.ID, true); o.Fault == nil || h.store.Dump() != after {
+			if o := h.Answer(h.As(w.Username), denied.ID, true); o.Fault() == nil || h.store.Dump() != after {
 				t.Errorf("what was denied is approved, or something changed again: %s", h.Encode(o))
 			}
 		})
@@ -124,9 +124,8 @@ func (s *suite) claims(t *testing.T) {
 	const claimants = 12
 	for _, w := range s.Writes {
 		h := s.open(t, Company)
-		commits := &counted{Ledger: h.store.Ledger()}
-		desk := confirm.NewDesk(domaintest.NewRedis(t), h.Sink, nil)
-		h = h.over(s, ledgered{h.store, commits}, desk)
+		commits := new(atomic.Int64)
+		h = h.over(s, counting(h.store, commits), confirm.NewDesk(domaintest.NewRedis(t), h.Sink, nil))
 		ids, people := make([]string, claimants), make([]string, claimants)
 		for i := range ids {
 			people[i] = []string{w.Username, w.Other}[i%2]
@@ -142,13 +141,13 @@ func (s *suite) claims(t *testing.T) {
 				t.Errorf("%s: a claimant got %s", w.Tool, answer)
 			}
 		}
-		if winner == "" || commits.n.Load() != 1 {
-			t.Errorf("%s: %d changes, winner %q; want one", w.Tool, commits.n.Load(), winner)
+		if winner == "" || commits.Load() != 1 {
+			t.Errorf("%s: %d changes, winner %q; want one", w.Tool, commits.Load(), winner)
 		}
 
 		h = s.open(t, Company)
-		commits = &counted{Ledger: h.store.Ledger()}
-		h = h.over(s, ledgered{h.store, commits}, confirm.NewDesk(domaintest.NewRedis(t), h.Sink, nil))
+		commits.Store(0)
+		h = h.over(s, counting(h.store, commits), confirm.NewDesk(domaintest.NewRedis(t), h.Sink, nil))
 		id := w.pending(h).ID
 		for i := range ids {
 			people[i], ids[i] = w.Username, id
@@ -160,8 +159,8 @@ func (s *suite) claims(t *testing.T) {
 				t.Errorf("%s: got %s, want %s", w.Tool, answer, receipt)
 			}
 		}
-		if commits.n.Load() != 1 {
-			t.Errorf("%s: %d changes, want one", w.Tool, commits.n.Load())
+		if commits.Load() != 1 {
+			t.Errorf("%s: %d changes, want one", w.Tool, commits.Load())
 		}
 	}
 }
@@ -179,22 +178,42 @@ func (h *harness) together(people, ids []string) []string {
 	return answers
 }
 
-// ledgered is a domain with another ledger.
-type ledgered struct {
+// wrapped changes every receipt store of a domain.
+type wrapped struct {
+	tool.ReceiptStores
+	wrap func(tool.ReceiptStore) tool.ReceiptStore
+}
+
+func (w wrapped) Of(ctx context.Context, id confirm.ID) (tool.ReceiptStore, bool, error) {
+	store, found, err := w.ReceiptStores.Of(ctx, id)
+	return w.wrap(store), found, err
+}
+
+// rekept is a domain with other receipt stores.
+type rekept struct {
 	domaintest.Domain
-	ledger tool.Ledger
+	receipts tool.ReceiptStores
 }
 
-func (l ledgered) Ledger() tool.Ledger { return l.ledger }
+func (r rekept) Receipts() tool.ReceiptStores { return r.receipts }
 
-// counted counts the changes that were made.
+// keeping is the domain with its receipt stores changed.
+func keeping(d domaintest.Domain, wrap func(tool.ReceiptStore) tool.ReceiptStore) domaintest.Domain {
+	return rekept{d, wrapped{d.Receipts(), wrap}}
+}
+
+// counting is the domain, and counts the changes that are made.
+func counting(d domaintest.Domain, n *atomic.Int64) domaintest.Domain {
+	return keeping(d, func(r tool.ReceiptStore) tool.ReceiptStore { return counted{r, n} })
+}
+
 type counted struct {
-	tool.Ledger
-	n atomic.Int64
+	tool.ReceiptStore
+	n *atomic.Int64
 }
 
-func (c *counted) Change(ctx context.Context, fn func(context.Context) error) error {
-	err := c.Ledger.Change(ctx, fn)
+func (c counted) Change(ctx context.Context, fn func(context.Context) error) error {
+	err := c.ReceiptStore.Change(ctx, fn)
 	if err == nil {
 		c.n.Add(1)
 	}

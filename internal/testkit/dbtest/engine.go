@@ -29,11 +29,19 @@ type Domain interface {
 	Ready(ctx context.Context) error
 }
 
-// Filled makes a database with a dataset for one test. The first of its name is
-// migrated and filled, and kept as the template of the others.
+// Filled makes a database with a dataset for one test, a copy of its template.
 func (s Schema) Filled(t testing.TB, c *Cluster, dataset string) (adminURL string) {
 	t.Helper()
+	s.Template(t, c, dataset)
+	return c.Database(t, dataset)
+}
+
+// Template migrates and fills a database once in a run. It returns the
+// administrator's URL.
+func (s Schema) Template(t testing.TB, c *Cluster, dataset string) (adminURL string) {
+	t.Helper()
 	c.templates.Lock()
+	defer c.templates.Unlock()
 	if !c.filled[dataset] {
 		c.Template(t, dataset, func(adminURL string) error {
 			if _, err := s.Migrate(t.Context(), adminURL, ""); err != nil {
@@ -43,8 +51,7 @@ func (s Schema) Filled(t testing.TB, c *Cluster, dataset string) (adminURL strin
 		})
 		c.filled[dataset] = true
 	}
-	c.templates.Unlock()
-	return c.Database(t, dataset)
+	return c.URL(dataset)
 }
 
 // Engine is the domain on a cluster, as the conformance suite opens it.

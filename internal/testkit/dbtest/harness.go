@@ -15,9 +15,9 @@ type Harness struct {
 	DB       *database.DB
 }
 
-// Furnish opens a house over a database that is migrated and seeded. The domain
-// is what make makes of a connection with its own login.
-func Furnish[D domaintest.Domain](t testing.TB, server, adminURL, login string, make func(*database.DB) D) (*Harness, D) {
+// Over opens a harness over a database that is migrated and seeded. The domain
+// is what make returns for a connection with its own login.
+func Over[D domaintest.Domain](t testing.TB, server, adminURL, login string, make func(*database.DB) D) (*Harness, D) {
 	t.Helper()
 	db := OpenLogin(t, adminURL, login)
 	domain := make(db)
@@ -29,7 +29,7 @@ func Furnish[D domaintest.Domain](t testing.TB, server, adminURL, login string, 
 func OpenLogin(t testing.TB, adminURL, login string) *database.DB {
 	t.Helper()
 	url := adminURL
-	if login != "postgres" { // who needs the password that stands in the URL
+	if login != "postgres" { // which needs the password that the URL has
 		var err error
 		if url, err = database.LoginURL(adminURL, login, ""); err != nil {
 			t.Fatal(err)
@@ -43,7 +43,7 @@ func OpenLogin(t testing.TB, adminURL, login string) *database.DB {
 	return db
 }
 
-// Admin changes rows behind the tools' back.
+// Admin changes rows past the tools.
 func (h *Harness) Admin(sql string, values ...any) {
 	h.Helper()
 	err := database.Seed(h.Context(), h.AdminURL, func(ctx context.Context, s *database.Seeder) error {
