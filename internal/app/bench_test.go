@@ -138,15 +138,13 @@ func (x *bench) serveHR(b *testing.B, folder, adminURL, redisURL string, sample 
 	pl, err := newPlatform(b.Context(), life, log, keys, filepath.Join(folder, "audit.jsonl"), redisURL)
 	must(b, err)
 	d, _ := domainNamed("hr")
-	db, err := d.store.demo(b.Context(), ground{adminURL: adminURL, folder: folder})
+	db, err := d.store.demo(b.Context(), storeOptions{adminURL: adminURL, folder: folder})
 	must(b, err)
 	must(b, d.store.seed(b.Context(), db, sample))
-	verifier, err := auth.NewVerifier(nil, &auth.Options{Internal: &auth.Internal{Audience: "hr", Keys: keys}, Log: log})
-	must(b, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(b, err)
 	x.hr = "http://" + listener.Addr().String()
-	must(b, pl.serveDomain(b.Context(), d, db, place{listener: listener, url: x.hr, verify: verifier.Verify}))
+	must(b, pl.serveDomain(b.Context(), d, db, domainOptions{listener: listener, url: x.hr}))
 	x.mint = minting(b, keys)
 }
 

@@ -91,7 +91,7 @@ func dependencies(c *config.Config) []dependency {
 		{"audit log", func(context.Context) (string, error) { return auditWritable(c.Audit.Path) }},
 		{"redis", func(ctx context.Context) (string, error) { return redisAnswers(ctx, c.Redis.URL) }},
 	}
-	for _, url := range issuerURLs(c) {
+	for _, url := range urlsOf(issuersOf(c)) {
 		all = append(all, dependency{"issuer " + url, func(ctx context.Context) (string, error) { return issuerAnswers(ctx, client, url) }})
 	}
 	if url := cmp.Or(c.Gateway.URL, c.PublicURL); url != "" {

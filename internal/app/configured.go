@@ -90,14 +90,6 @@ func issuersOf(conf *config.Config) []auth.Config {
 	return all
 }
 
-func issuerURLs(conf *config.Config) []string {
-	var urls []string
-	for _, i := range conf.Issuers() {
-		urls = append(urls, i.URL)
-	}
-	return urls
-}
-
 // keysOf are the internal keys of the configuration.
 func keysOf(conf *config.Config) (*auth.Keys, error) {
 	pairs := make([]auth.KeyPair, len(conf.InternalKeys))

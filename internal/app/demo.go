@@ -205,7 +205,7 @@ func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[stri
 	sample := company.At(today())
 	all := map[string]config.Database{}
 	for _, domain := range domains() {
-		db, err := domain.store.demo(ctx, ground{adminURL: admin, folder: d.Data})
+		db, err := domain.store.demo(ctx, storeOptions{adminURL: admin, folder: d.Data})
 		if err != nil {
 			return nil, err
 		}
@@ -217,25 +217,14 @@ func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[stri
 	return all, nil
 }
 
-// serve serves one domain; it believes the gateway's tokens and, for clients
-// that connect directly, the issuer's own with the server's name as audience.
+// serve serves one domain.
 func (d *demonstration) serve(ctx context.Context, pl *platform, domain domain, db config.Database, issuerURL string) error {
-	verifier, err := auth.NewVerifier([]auth.Config{{URL: issuerURL, Audiences: []string{domain.name}}}, &auth.Options{
-		Internal: &auth.Internal{Audience: domain.name, Keys: pl.keys}, Log: pl.log,
-	})
-	if err != nil {
-		return err
-	}
-	return pl.serveDomain(ctx, domain, db, place{
-		listener: d.listeners[domain.name], url: d.ports[domain.name], verify: verifier.Verify, issuers: []string{issuerURL},
+	return pl.serveDomain(ctx, domain, db, domainOptions{
+		listener: d.listeners[domain.name], url: d.ports[domain.name], issuers: []auth.Config{{URL: issuerURL}},
 	})
 }
 
 func (d *demonstration) gateway(pl *platform, issuerURL string) error {
-	verifier, err := auth.NewVerifier([]auth.Config{{URL: issuerURL, Audiences: []string{gatewayAudience}}}, &auth.Options{Log: pl.log})
-	if err != nil {
-		return err
-	}
 	var servers []upstream.Server
 	for _, domain := range domains() {
 		servers = append(servers, upstream.Server{Name: domain.name, URL: d.ports[domain.name]})
@@ -245,9 +234,9 @@ func (d *demonstration) gateway(pl *platform, issuerURL string) error {
 	if err != nil {
 		return err
 	}
-	return pl.serveGateway(host{
-		listener: d.listeners["gateway"], url: d.ports["gateway"], issuer: issuerURL, clientID: demoClient,
-		verifier: verifier, servers: servers, models: models,
+	return pl.serveGateway(gatewayOptions{
+		listener: d.listeners["gateway"], url: d.ports["gateway"], issuers: []auth.Config{{URL: issuerURL, Audiences: []string{gatewayAudience}}},
+		clientID: demoClient, servers: servers, models: models,
 	})
 }
 

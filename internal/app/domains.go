@@ -34,7 +34,7 @@ type store struct {
 	// seed fills the store with the sample company; what is there stays.
 	seed func(context.Context, config.Database, *company.Company) error
 	// demo makes a store in the demo's engines.
-	demo func(context.Context, ground) (config.Database, error)
+	demo func(context.Context, storeOptions) (config.Database, error)
 	// owner says that migrating and seeding take a login of their own.
 	owner bool
 }

@@ -17,40 +17,43 @@ import (
 	"countersign.dev/web"
 )
 
-// host is what a gateway needs besides the platform.
-type host struct {
+// gatewayOptions are what a gateway needs besides the platform.
+type gatewayOptions struct {
 	listener net.Listener
-	url      string // public address
-	issuer   string
+	url      string        // public address
+	issuers  []auth.Config // the first one signs people in
 	clientID string
 	secret   string // of the client; empty for a public one
-	verifier *auth.Verifier
 	servers  []upstream.Server
 	models   *llm.Registry
 	system   string // standing instructions of the operator, added to ours
 }
 
 // serveGateway builds the chat host and serves it.
-func (p *platform) serveGateway(h host) error {
+func (p *platform) serveGateway(o gatewayOptions) error {
 	minter, err := auth.NewMinter(p.keys, nil)
 	if err != nil {
 		return err
 	}
-	servers := upstream.New(h.servers, upstream.Options{
+	servers := upstream.New(o.servers, upstream.Options{
 		Mint: minter.Token, Records: state.NewConfirmations(p.redis), Audit: p.audit, Log: p.log,
 	})
 	p.life.closing(func() error { servers.Close(); return nil })
-	chatHost, err := p.newGateway(h, servers)
+	chatHost, err := p.newGateway(o, servers)
 	if err != nil {
 		return err
 	}
-	p.life.serve(h.listener, chatHost.Handler(), p.log, nil)
+	p.life.serve(o.listener, chatHost.Handler(), p.log, nil)
 	p.life.onEnd(chatHost.Shutdown) // before the server stops: streams are told
 	return nil
 }
 
-func (p *platform) newGateway(h host, servers *upstream.Upstream) (*gateway.Gateway, error) {
-	sessions, err := p.sessions(h)
+func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream) (*gateway.Gateway, error) {
+	verifier, err := p.verifier(o.issuers, nil)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := p.sessions(o, verifier)
 	if err != nil {
 		return nil, err
 	}
@@ -58,25 +61,25 @@ func (p *platform) newGateway(h host, servers *upstream.Upstream) (*gateway.Gate
 	if err != nil {
 		return nil, err
 	}
-	edge, err := mcpserver.New(gateway.Approvable(upstream.Catalogue{Upstream: servers}, h.url), mcpserver.Options{
+	edge, err := mcpserver.New(gateway.Approvable(upstream.Catalogue{Upstream: servers}, o.url), mcpserver.Options{
 		Name: "countersign", Title: "Countersign", Version: Version(),
 		Instructions: "Tools over the company's data, as far as you may see it. A change answers pending_confirmation and waits for its human.",
-		Verify:       h.verifier.Verify, Resource: h.url + "/mcp", AuthorizationServers: []string{h.issuer}, Log: p.log,
+		Verify:       verifier.Verify, Resource: o.url + "/mcp", AuthorizationServers: []string{o.issuers[0].URL}, Log: p.log,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return gateway.New(gateway.Options{
-		Models: h.models, Servers: servers, Sessions: sessions, Verify: h.verifier.Verify, Redis: p.redis, Desk: p.desk,
-		Audit: p.audit, Web: web.Files, MCP: edge.MCP(), JWKS: jwks, PublicURL: h.url, Issuers: []string{h.issuer}, Log: p.log, System: h.system,
+		Models: o.models, Servers: servers, Sessions: sessions, Verify: verifier.Verify, Redis: p.redis, Desk: p.desk,
+		Audit: p.audit, Web: web.Files, MCP: edge.MCP(), JWKS: jwks, PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Log: p.log, System: o.system,
 	})
 }
 
 // sessions signs people in at the issuer.
-func (p *platform) sessions(h host) (*session.Service, error) {
+func (p *platform) sessions(o gatewayOptions, verifier *auth.Verifier) (*session.Service, error) {
 	login, err := auth.NewLogin(auth.LoginConfig{
-		Issuer: h.issuer, ClientID: h.clientID, ClientSecret: h.secret, RedirectURL: h.url + "/callback",
-	}, h.verifier)
+		Issuer: o.issuers[0].URL, ClientID: o.clientID, ClientSecret: o.secret, RedirectURL: o.url + "/callback",
+	}, verifier)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +88,7 @@ func (p *platform) sessions(h host) (*session.Service, error) {
 		return nil, err
 	}
 	return session.New(session.Options{
-		PublicURL: h.url, Issuer: login, Verify: h.verifier.Verify, Ring: ring, Keys: p.redis, Audit: p.audit, Log: p.log,
+		PublicURL: o.url, Issuer: login, Verify: verifier.Verify, Ring: ring, Keys: p.redis, Audit: p.audit, Log: p.log,
 	})
 }
 
@@ -100,17 +103,13 @@ func Gateway(ctx context.Context, o ConfigOptions) error {
 		if err != nil {
 			return err
 		}
-		verifier, err := auth.NewVerifier(issuersOf(conf), &auth.Options{Log: pl.log})
-		if err != nil {
-			return err
-		}
 		models, err := modelsOf(conf)
 		if err != nil {
 			return err
 		}
-		return pl.serveGateway(host{
-			listener: listener, url: strings.TrimSuffix(conf.PublicURL, "/"), issuer: conf.Issuer.URL,
-			clientID: conf.Issuer.ClientID, secret: conf.Issuer.ClientSecret, verifier: verifier,
+		return pl.serveGateway(gatewayOptions{
+			listener: listener, url: strings.TrimSuffix(conf.PublicURL, "/"), issuers: issuersOf(conf),
+			clientID: conf.Issuer.ClientID, secret: conf.Issuer.ClientSecret,
 			servers: upstreamsOf(conf), models: models, system: conf.SystemPrompt,
 		})
 	})

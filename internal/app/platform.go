@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -20,7 +21,7 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// platform is what every process of ours stands on.
+// platform is what every process shares: keys, audit log, Redis.
 type platform struct {
 	life  *lifetime
 	log   *slog.Logger
@@ -32,60 +33,98 @@ type platform struct {
 
 // newPlatform opens the audit log and Redis. What it opens ends with life.
 func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys *auth.Keys, auditPath, redisURL string) (*platform, error) {
-	journal, err := audit.Open(filepath.Clean(auditPath), nil)
+	events, err := audit.Open(filepath.Clean(auditPath), nil)
 	if err != nil {
 		return nil, fmt.Errorf("the audit log cannot be opened: %w", err)
 	}
-	life.closing(journal.Close)
+	life.closing(events.Close)
 	redis, err := state.Open(ctx, redisURL, nil)
 	if err != nil {
 		return nil, err
 	}
 	life.closing(redis.Close)
 	return &platform{
-		life: life, log: log, keys: keys, audit: journal, redis: redis,
-		desk: confirm.NewDesk(state.NewConfirmations(redis), journal, time.Now),
+		life: life, log: log, keys: keys, audit: events, redis: redis,
+		desk: confirm.NewDesk(state.NewConfirmations(redis), events, time.Now),
 	}, nil
 }
 
 // ring derives the sealing keys for one purpose.
 func (p *platform) ring(purpose string) (*seal.Ring, error) { return p.keys.Ring(purpose) }
 
-// place is where a domain server is served, and whose tokens it believes.
-type place struct {
-	listener net.Listener
-	url      string // public address
-	verify   func(context.Context, string) (*access.Principal, error)
-	issuers  []string
+// domainOptions say where a domain server is served, and whose tokens it
+// accepts: the gateway's internal ones, and the issuers' with the server's own
+// name as audience, for clients that connect directly.
+type domainOptions struct {
+	listener   net.Listener
+	url        string // public address
+	issuers    []auth.Config
+	gatewayURL string // where the gateway publishes its keys; empty: it runs in this process
 }
 
 // serveDomain opens a domain's store and serves its tools.
-func (p *platform) serveDomain(ctx context.Context, d domain, db config.Database, at place) error {
+func (p *platform) serveDomain(ctx context.Context, d domain, db config.Database, o domainOptions) error {
 	server, closeStore, err := d.store.open(ctx, db)
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
 	p.life.closing(closeStore)
+	edge, err := p.edge(d, server, o)
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.name, err)
+	}
+	p.life.serve(o.listener, edge.Handler(), p.log, edge.Close)
+	return nil
+}
+
+// edge mounts a domain's tools on the network.
+func (p *platform) edge(d domain, server domainServer, o domainOptions) (*mcpserver.Server, error) {
+	verifier, err := p.domainVerifier(d, o)
+	if err != nil {
+		return nil, err
+	}
 	cursors, err := p.ring("cursor")
 	if err != nil {
-		return err
+		return nil, err
 	}
+	log := p.log.With("server", d.name)
 	runner, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: d.name, Cursors: cursors, Desk: p.desk, Receipts: server.Receipts(), Audit: p.audit, Log: p.log.With("server", d.name),
+		Server: d.name, Cursors: cursors, Desk: p.desk, Receipts: server.Receipts(), Audit: p.audit, Log: log,
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.name, err)
+		return nil, err
 	}
-	edge, err := mcpserver.New(service{runner}, mcpserver.Options{
+	return mcpserver.New(service{runner}, mcpserver.Options{
 		Name: "countersign-" + d.name, Title: d.title, Version: Version(), Instructions: d.instructions,
-		Verify: at.verify, Resource: at.url + "/mcp", AuthorizationServers: at.issuers,
-		Ready: server.Ready, Confirmations: true, Log: p.log.With("server", d.name),
+		Verify: verifier.Verify, Resource: o.url + "/mcp", AuthorizationServers: urlsOf(o.issuers),
+		Ready: server.Ready, Confirmations: true, Log: log,
 	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", d.name, err)
+}
+
+func (p *platform) domainVerifier(d domain, o domainOptions) (*auth.Verifier, error) {
+	internal := &auth.Internal{Audience: d.name, GatewayURL: o.gatewayURL}
+	if o.gatewayURL == "" {
+		internal.Keys = p.keys
 	}
-	p.life.serve(at.listener, edge.Handler(), p.log, edge.Close)
-	return nil
+	issuers := slices.Clone(o.issuers)
+	for i := range issuers {
+		issuers[i].Audiences = []string{d.name}
+	}
+	return p.verifier(issuers, internal)
+}
+
+// verifier verifies tokens of the issuers and, unless internal is nil, of the
+// gateway. Every process builds its verifiers here.
+func (p *platform) verifier(issuers []auth.Config, internal *auth.Internal) (*auth.Verifier, error) {
+	return auth.NewVerifier(issuers, &auth.Options{Internal: internal, Log: p.log})
+}
+
+func urlsOf(issuers []auth.Config) []string {
+	urls := make([]string, len(issuers))
+	for i, issuer := range issuers {
+		urls[i] = issuer.URL
+	}
+	return urls
 }
 
 // service is a runner as the MCP edge mounts it.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/httpx"
 )
@@ -47,16 +46,8 @@ func (p *platform) serveConfigured(ctx context.Context, d domain, conf *config.C
 	if err != nil {
 		return err
 	}
-	issuers := issuersOf(conf)
-	for i := range issuers { // clients that connect directly name this server as their audience
-		issuers[i].Audiences = []string{d.name}
-	}
-	verifier, err := auth.NewVerifier(issuers, &auth.Options{
-		Internal: &auth.Internal{Audience: d.name, GatewayURL: conf.Gateway.URL}, Log: p.log,
+	return p.serveDomain(ctx, d, conf.Databases[d.name], domainOptions{
+		listener: listener, url: cmp.Or(s.PublicURL, s.URL, "http://"+listener.Addr().String()),
+		issuers: issuersOf(conf), gatewayURL: conf.Gateway.URL,
 	})
-	if err != nil {
-		return err
-	}
-	url := cmp.Or(s.PublicURL, cmp.Or(s.URL, "http://"+listener.Addr().String()))
-	return p.serveDomain(ctx, d, conf.Databases[d.name], place{listener: listener, url: url, verify: verifier.Verify, issuers: issuerURLs(conf)})
 }

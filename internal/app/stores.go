@@ -16,8 +16,8 @@ import (
 	"countersign.dev/internal/domain/support"
 )
 
-// ground is what a demo's stores are made on.
-type ground struct {
+// storeOptions are the engines of a demo, in which its stores are made.
+type storeOptions struct {
 	adminURL string // administrator of the PostgreSQL
 	folder   string // for SQLite files
 }
@@ -71,13 +71,13 @@ func (r relational) update(ctx context.Context, db config.Database) (string, err
 }
 
 // demo migrates with a password that lives as long as the process.
-func (r relational) demo(ctx context.Context, g ground) (config.Database, error) {
+func (r relational) demo(ctx context.Context, o storeOptions) (config.Database, error) {
 	password := rand.Text()
-	if _, err := r.migrate(ctx, g.adminURL, password); err != nil {
+	if _, err := r.migrate(ctx, o.adminURL, password); err != nil {
 		return config.Database{}, err
 	}
-	login, err := database.LoginURL(g.adminURL, r.login, password)
-	return config.Database{URL: login, AdminURL: g.adminURL}, err
+	login, err := database.LoginURL(o.adminURL, r.login, password)
+	return config.Database{URL: login, AdminURL: o.adminURL}, err
 }
 
 // passwordOf is the password that stands in a database URL.
@@ -180,8 +180,8 @@ func documents[S documentServer](open func(context.Context, config.Database) (S,
 			defer func() { _ = s.Close() }()
 			return s.Seed(ctx, c)
 		},
-		demo: func(_ context.Context, g ground) (config.Database, error) {
-			return config.Database{URL: "sqlite:" + filepath.Join(g.folder, file)}, nil
+		demo: func(_ context.Context, o storeOptions) (config.Database, error) {
+			return config.Database{URL: "sqlite:" + filepath.Join(o.folder, file)}, nil
 		},
 	}
 }

@@ -13,7 +13,7 @@ func TestServerRefusesALoginThatCanBypass(t *testing.T) {
 	cluster := dbtest.Start()
 	t.Cleanup(cluster.Stop)
 	admin := cluster.Database(t, "")
-	db, err := hrStore().demo(t.Context(), ground{adminURL: admin})
+	db, err := hrStore().demo(t.Context(), storeOptions{adminURL: admin})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func wholeCompany(t testing.TB) *whole {
 	cluster := dbtest.Start()
 	t.Cleanup(cluster.Stop)
 	w := &whole{company: company.At(fixedDay), runners: map[string]*tool.Runner{}, journal: &testkit.MemorySink{}, log: &lines{}}
-	under := ground{adminURL: cluster.Database(t, ""), folder: t.TempDir()}
+	under := storeOptions{adminURL: cluster.Database(t, ""), folder: t.TempDir()}
 	desk := confirm.NewDesk(domaintest.NewRedis(t), w.journal, nil)
 	for _, d := range domains() {
 		db, err := d.store.demo(t.Context(), under)
