@@ -33,7 +33,7 @@ func (o ConfigOptions) process(ctx context.Context, conf *config.Config, start f
 	if err != nil {
 		return err
 	}
-	for _, name := range conf.Overrides {
+	for _, name := range conf.Overrides() {
 		log.Info("taken from the environment", "variable", name)
 	}
 	keys, err := keysOf(conf)

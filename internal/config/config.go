@@ -36,7 +36,7 @@ type Config struct {
 	Audit        Audit               `yaml:"audit"`
 	Log          Log                 `yaml:"log"`
 
-	Overrides []string `yaml:"-"` // environment variables that replaced something
+	overrides []string
 }
 
 // Issuer is an identity issuer whose tokens are believed, and the client that
@@ -240,14 +240,14 @@ func (c *Config) override(getenv func(string) string) {
 	take := func(name string, set func(string)) {
 		if value := getenv(name); value != "" {
 			set(value)
-			c.Overrides = append(c.Overrides, name)
+			c.overrides = append(c.overrides, name)
 		}
 	}
 	take("PORT", func(v string) { c.Listen = hostOf(c.Listen) + ":" + v })
 	take("LOG_LEVEL", func(v string) { c.Log.Level = v })
 	if host, port := getenv("REDIS_HOST"), getenv("REDIS_PORT"); host != "" || port != "" {
 		c.Redis.URL = "redis://" + cmp.Or(host, "localhost") + ":" + cmp.Or(port, "6379")
-		c.Overrides = append(c.Overrides, "REDIS_HOST", "REDIS_PORT")
+		c.overrides = append(c.overrides, "REDIS_HOST", "REDIS_PORT")
 	}
 }
 
@@ -324,6 +324,9 @@ func (c *Config) urls() map[string]string {
 	}
 	return urls
 }
+
+// Overrides are the environment variables that replaced a value of the file.
+func (c *Config) Overrides() []string { return c.overrides }
 
 // Issuers are all identity issuers, the one that signs people in first.
 func (c *Config) Issuers() []Issuer { return append([]Issuer{c.Issuer}, c.Issuer.Additional...) }

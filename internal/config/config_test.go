@@ -93,8 +93,8 @@ func TestDocumentsVariablesOverrideAndAreRemembered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Listen != "127.0.0.1:4100" || c.Redis.URL != "redis://cache:6379" || len(c.Overrides) != 3 {
-		t.Errorf("got %s, %s, %v", c.Listen, c.Redis.URL, c.Overrides)
+	if c.Listen != "127.0.0.1:4100" || c.Redis.URL != "redis://cache:6379" || len(c.Overrides()) != 3 {
+		t.Errorf("got %s, %s, %v", c.Listen, c.Redis.URL, c.Overrides())
 	}
 }
 
