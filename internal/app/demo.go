@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -71,7 +70,7 @@ func (d *demonstration) start(ctx context.Context, life *lifetime) error {
 	if err != nil {
 		return err
 	}
-	if err := d.folder(life); err != nil {
+	if err := d.folder(ctx, life); err != nil {
 		return err
 	}
 	if err := d.listen(ctx, life); err != nil {
@@ -107,19 +106,16 @@ func (d *demonstration) start(ctx context.Context, life *lifetime) error {
 	return d.gateway(pl, people.URL())
 }
 
-// folder makes the data folder, and removes it at the end unless it was asked for.
-func (d *demonstration) folder(life *lifetime) (err error) {
-	if d.Data != "" {
-		if d.Data, err = filepath.Abs(d.Data); err != nil {
-			return err
-		}
-		return os.MkdirAll(d.Data, 0o755)
-	}
-	if d.Data, err = os.MkdirTemp("", "countersign-demo-"); err != nil {
+// folder opens the data folder. It is private: others on the machine can
+// neither list nor enter it.
+func (d *demonstration) folder(ctx context.Context, life *lifetime) error {
+	folder, err := embedded.OpenFolder(ctx, embedded.FolderOptions{Dir: d.Data, Postgres: d.Postgres == ""})
+	if err != nil {
 		return err
 	}
-	life.closing(func() error { return os.RemoveAll(d.Data) })
-	return os.Chmod(d.Data, 0o755) // the private PostgreSQL runs as another user when we are root
+	life.closing(folder.Close)
+	d.Data = folder.Path()
+	return nil
 }
 
 // listen takes every port before anything is built, so that a taken one is told

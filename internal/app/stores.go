@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -181,7 +182,18 @@ func documents[S documentServer](open func(context.Context, config.Database) (S,
 			return s.Seed(ctx, c)
 		},
 		demo: func(_ context.Context, o storeOptions) (config.Database, error) {
-			return config.Database{URL: "sqlite:" + filepath.Join(o.folder, file)}, nil
+			path := filepath.Join(o.folder, file)
+			return config.Database{URL: "sqlite:" + path}, makePrivate(path)
 		},
 	}
+}
+
+// makePrivate makes an empty database, unless there is one, that only its owner
+// reads; SQLite gives the files beside it the same mode.
+func makePrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }

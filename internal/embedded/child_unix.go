@@ -17,7 +17,10 @@ import (
 
 // account is the user that a server started by root runs as. The nil account is
 // ourselves.
-type account struct{ uid, gid uint32 }
+type account struct {
+	name     string
+	uid, gid uint32
+}
 
 // unprivileged finds the account, or nil when we are not root.
 func unprivileged() (*account, error) {
@@ -34,7 +37,7 @@ func unprivileged() (*account, error) {
 		if err := errors.Join(uidErr, gidErr); err != nil {
 			return nil, fmt.Errorf("read the user %s: %w", name, err)
 		}
-		return &account{uint32(uid), uint32(gid)}, nil
+		return &account{name, uint32(uid), uint32(gid)}, nil
 	}
 	return nil, fault.ServiceDown.New("PostgreSQL refuses to run as root, and there is no user postgres or nobody.").
 		Suggest("Run as an ordinary user, or use a running server with --postgres URL.")
@@ -54,26 +57,50 @@ func (a *account) own(path string) error {
 	return os.Lchown(path, int(a.uid), int(a.gid))
 }
 
+// admit makes a folder of ours private, but for the account, which may pass
+// through it.
+func (a *account) admit(dir string) error {
+	if a == nil {
+		return os.Chmod(dir, 0o700)
+	}
+	return errors.Join(os.Chown(dir, -1, int(a.gid)), os.Chmod(dir, 0o710))
+}
+
+// cannotEnter names a folder that the account can enter instead.
+func (a *account) cannotEnter(dir string) error {
+	refused := fault.ServiceDown.New("PostgreSQL refuses to run as root, so it runs as the user %s, who cannot enter %s.", a.name, dir)
+	for _, other := range []string{"/var/lib/countersign", filepath.Join(os.TempDir(), "countersign"), "/var/tmp/countersign"} {
+		if a.reaches(filepath.Dir(other)) && checkVersion(other) == nil {
+			return refused.Suggest("Use a folder that this user can enter, such as %s, or run as an ordinary user.", other)
+		}
+	}
+	return refused.Suggest("Use a folder that this user can enter, or run as an ordinary user.")
+}
+
 // reaches reports whether the account may pass through every folder down to
-// dir.
+// dir. Folders that do not exist yet will be made so that it may.
 func (a *account) reaches(dir string) bool {
 	if a == nil {
 		return true
 	}
-	dir, err := filepath.EvalSymlinks(dir)
+	at, err := filepath.EvalSymlinks(dir)
+	for errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		at, err = filepath.EvalSymlinks(dir)
+	}
 	if err != nil {
 		return false
 	}
 	for {
-		info, err := os.Stat(dir)
+		info, err := os.Stat(at)
 		if err != nil || !a.passes(info) {
 			return false
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
+		parent := filepath.Dir(at)
+		if parent == at {
 			return true
 		}
-		dir = parent
+		at = parent
 	}
 }
 
@@ -95,6 +122,9 @@ func ours(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()
 }
+
+// kernelLocks says that a lock file whose process is gone is free.
+const kernelLocks = true
 
 var errLocked = errors.New("locked by another process")
 

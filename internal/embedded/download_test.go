@@ -3,7 +3,6 @@ package embedded_test
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,28 +14,14 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// downloads is a folder that the user of a private PostgreSQL may enter.
-func downloads(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "countersign-download-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 // TestDownloadedPostgresServes hides what is installed, and fetches.
 func TestDownloadedPostgresServes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("downloads 15 MB")
 	}
-	folder := downloads(t)
-	var told []string
-	fetch := embedded.Download(folder, func(s string) { told = append(told, s) })
+	folder := passable(t)
+	var reports []string
+	fetch := embedded.Download(folder, func(s string) { reports = append(reports, s) })
 	pg, err := embedded.StartPostgres(t.Context(), embedded.PostgresOptions{Bin: "fetch", Fetch: fetch})
 	if errors.Is(err, fault.ServiceDown.New("")) && strings.Contains(err.Error(), "could not be fetched") {
 		testkit.Missing(t, "a network to fetch PostgreSQL from: "+err.Error())
@@ -54,11 +39,11 @@ func TestDownloadedPostgresServes(t *testing.T) {
 	if err := conn.QueryRow(t.Context(), "show server_version").Scan(&version); err != nil || !strings.HasPrefix(version, "17") {
 		t.Errorf("got version %q, %v", version, err)
 	}
-	if len(told) == 0 {
-		t.Error("nobody was told of the download")
+	if len(reports) == 0 {
+		t.Error("the download reported no progress")
 	}
-	before := len(told)
-	if _, err := fetch(t.Context()); err != nil || len(told) != before {
+	before := len(reports)
+	if _, err := fetch(t.Context()); err != nil || len(reports) != before {
 		t.Errorf("what was fetched is fetched again: %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(folder, "unpacking-*")); len(left) > 0 {

@@ -40,7 +40,7 @@ const (
 // Postgres is a private PostgreSQL: a child process on a free port of loopback
 // that asks for passwords (SCRAM) and dies with us, however we die.
 type Postgres struct {
-	home     *home
+	cluster  *cluster
 	child    *child
 	port     int
 	password string
@@ -60,13 +60,13 @@ func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
-	h, err := openHome(ctx, o.Dir)
+	c, err := openCluster(ctx, o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.start(ctx, found, o.Volatile)
+	p, err := c.start(ctx, found, o.Volatile)
 	if err != nil {
-		return nil, errors.Join(err, h.close())
+		return nil, errors.Join(err, c.Close())
 	}
 	return p, nil
 }
@@ -87,7 +87,7 @@ func (p *Postgres) AdminURL(database string) string {
 }
 
 // Dir is the folder that holds the data and the log, postgres.log.
-func (p *Postgres) Dir() string { return p.home.root }
+func (p *Postgres) Dir() string { return p.cluster.path }
 
 // Exited is closed when the server has ended, wanted or not.
 func (p *Postgres) Exited() <-chan struct{} { return p.child.exited }
@@ -103,19 +103,19 @@ func (p *Postgres) Stop(ctx context.Context) error {
 	}
 	p.stopped = true
 	p.child.stop(ctx)
-	return p.home.close()
+	return p.cluster.Close()
 }
 
 // start makes the cluster if it is not there yet and runs a server on it.
-func (h *home) start(ctx context.Context, found binaries, volatile bool) (*Postgres, error) {
-	if !h.account.reaches(found.dir) {
+func (c *cluster) start(ctx context.Context, found binaries, volatile bool) (*Postgres, error) {
+	if !c.account.reaches(found.dir) {
 		return nil, fault.ServiceDown.New("PostgreSQL refuses to run as root, and no other user can reach its programs in %s.", found.dir).
 			Suggest("Put them where every user can go, or run as an ordinary user.")
 	}
-	if err := h.vacate(ctx); err != nil {
+	if err := c.vacate(ctx); err != nil {
 		return nil, err
 	}
-	password, err := h.cluster(ctx, found, volatile)
+	password, err := c.prepare(ctx, found, volatile)
 	if err != nil {
 		return nil, err
 	}
@@ -125,9 +125,9 @@ func (h *home) start(ctx context.Context, found binaries, volatile bool) (*Postg
 		if err != nil {
 			return nil, err
 		}
-		c, err := h.run(ctx, found, port, volatile)
+		server, err := c.run(ctx, found, port, volatile)
 		if err == nil {
-			return &Postgres{home: h, child: c, port: port, password: password}, nil
+			return &Postgres{cluster: c, child: server, port: port, password: password}, nil
 		}
 		if attempt == attempts || !errors.Is(err, errPortTaken) {
 			return nil, err
@@ -138,8 +138,8 @@ func (h *home) start(ctx context.Context, found binaries, volatile bool) (*Postg
 var errPortTaken = errors.New("the port was taken meanwhile")
 
 // run starts the server and waits until it accepts connections.
-func (h *home) run(ctx context.Context, found binaries, port int, volatile bool) (*child, error) {
-	log, err := h.openLog()
+func (c *cluster) run(ctx context.Context, found binaries, port int, volatile bool) (*child, error) {
+	log, err := c.openLog()
 	if err != nil {
 		return nil, err
 	}
@@ -148,17 +148,17 @@ func (h *home) run(ctx context.Context, found binaries, port int, volatile bool)
 	if err != nil {
 		return nil, err
 	}
-	cmd := h.command(found.program("postgres"), append([]string{"-D", h.data(), "-p", strconv.Itoa(port)}, settings(volatile)...)...)
+	cmd := c.command(found.program("postgres"), append([]string{"-D", c.data(), "-p", strconv.Itoa(port)}, settings(volatile)...)...)
 	cmd.Stdout, cmd.Stderr = log, log
-	c, err := launch(cmd)
+	server, err := launch(cmd)
 	if err != nil {
 		return nil, fmt.Errorf("start postgres: %w", err)
 	}
-	if err := h.ready(ctx, c); err != nil {
-		c.stop(ctx)
-		return nil, h.explain(err, from)
+	if err := c.ready(ctx, server); err != nil {
+		server.stop(ctx)
+		return nil, c.explain(err, from)
 	}
-	return c, nil
+	return server, nil
 }
 
 // settings listen on loopback over TCP only (a socket's path may be too long,
@@ -180,12 +180,12 @@ func settings(volatile bool) []string {
 
 // ready waits until the server's own status line says so. (Asking by connecting
 // would fill its log with refusals.)
-func (h *home) ready(ctx context.Context, c *child) error {
+func (c *cluster) ready(ctx context.Context, server *child) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
-	for !h.says(c.pid(), "ready") {
+	for !c.says(server.pid(), "ready") {
 		select {
-		case <-c.exited:
+		case <-server.exited:
 			return errors.New("postgres ended at its start")
 		case <-ctx.Done():
 			return fmt.Errorf("wait for postgres: %w", ctx.Err())
@@ -197,8 +197,8 @@ func (h *home) ready(ctx context.Context, c *child) error {
 
 // says reads postmaster.pid: the process id on the first line, the status on
 // the eighth.
-func (h *home) says(pid int, status string) bool {
-	text, err := os.ReadFile(filepath.Join(h.data(), pidFile))
+func (c *cluster) says(pid int, status string) bool {
+	text, err := os.ReadFile(filepath.Join(c.data(), pidFile))
 	if err != nil {
 		return false
 	}
@@ -207,8 +207,8 @@ func (h *home) says(pid int, status string) bool {
 }
 
 // explain adds what the server wrote to its log since the offset.
-func (h *home) explain(err error, from int64) error {
-	text, readErr := os.ReadFile(h.log())
+func (c *cluster) explain(err error, from int64) error {
+	text, readErr := os.ReadFile(c.log())
 	if readErr != nil || int64(len(text)) < from {
 		return err
 	}
@@ -218,7 +218,7 @@ func (h *home) explain(err error, from int64) error {
 	}
 	last := said[strings.LastIndexByte(said, '\n')+1:]
 	return fault.ServiceDown.New("PostgreSQL could not be started: %s", strings.TrimSpace(last)).
-		Suggest("Its log is %s.", h.log()).Because(err)
+		Suggest("Its log is %s.", c.log()).Because(err)
 }
 
 func freePort() (int, error) {

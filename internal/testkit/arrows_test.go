@@ -54,7 +54,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/audit":           {ours: []string{"access", "fault", "telemetry"}},
 	"internal/httpx":           {ours: []string{"access", "fault", "strictjson", "telemetry"}},
 	"internal/telemetry":       {ours: []string{"access", "fault"}},
-	"internal/embedded":        {ours: []string{"access", "fault"}, outside: []string{"github.com/alicebob/miniredis/v2", "github.com/fergusstrange/embedded-postgres", "github.com/jackc/pgx/v5"}},
+	"internal/embedded":        {ours: []string{"access", "fault"}, outside: []string{"github.com/alicebob/miniredis/v2", "github.com/xi2/xz", "github.com/jackc/pgx/v5"}},
 	"internal/embedded/issuer": {ours: []string{"access", "fault"}, outside: []string{"github.com/go-jose/go-jose"}},
 	"web":                      {},
 	// app builds what each command starts, so it knows every room but the terminal's.
