@@ -50,7 +50,7 @@ func inventory(t testing.TB) map[string][]result.ToolInfo {
 	all := map[string][]result.ToolInfo{}
 	for server, tools := range declarations(t) {
 		r, err := tool.NewRunner(tools, tool.Options{
-			Server: server, Cursors: cursors, Desk: &confirm.Desk{}, Receipts: tool.OneStore(testkit.NewFakeDomain()), Audit: &testkit.MemorySink{},
+			Server: server, Cursors: cursors, Confirmations: &confirm.Service{}, Receipts: tool.OneStore(testkit.NewFakeDomain()), Audit: &testkit.MemorySink{},
 		})
 		if err != nil {
 			t.Fatalf("%s: %v", server, err)

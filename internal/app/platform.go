@@ -28,7 +28,7 @@ type platform struct {
 	keys  *auth.Keys
 	audit *audit.Log
 	redis *state.Redis
-	desk  *confirm.Desk
+	desk  *confirm.Service
 }
 
 // newPlatform opens the audit log and Redis. What it opens ends with life.
@@ -45,7 +45,7 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys *au
 	life.closing(redis.Close)
 	return &platform{
 		life: life, log: log, keys: keys, audit: events, redis: redis,
-		desk: confirm.NewDesk(state.NewConfirmations(redis), events, time.Now),
+		desk: confirm.NewService(state.NewConfirmations(redis), events, time.Now),
 	}, nil
 }
 
@@ -89,7 +89,7 @@ func (p *platform) edge(d domain, server domainServer, o domainOptions) (*mcpser
 	}
 	log := p.log.With("server", d.name)
 	runner, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: d.name, Cursors: cursors, Desk: p.desk, Receipts: server.Receipts(), Audit: p.audit, Log: log,
+		Server: d.name, Cursors: cursors, Confirmations: p.desk, Receipts: server.Receipts(), Audit: p.audit, Log: log,
 	})
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func wholeCompany(t testing.TB) *whole {
 	t.Cleanup(cluster.Stop)
 	w := &whole{company: company.At(fixedDay), runners: map[string]*tool.Runner{}, journal: &testkit.MemorySink{}, log: &lines{}}
 	under := storeOptions{adminURL: cluster.Database(t, ""), folder: t.TempDir()}
-	desk := confirm.NewDesk(domaintest.NewRedis(t), w.journal, nil)
+	desk := confirm.NewService(domaintest.NewRedis(t), w.journal, nil)
 	for _, d := range domains() {
 		db, err := d.store.demo(t.Context(), under)
 		if err == nil {
@@ -75,7 +75,7 @@ func wholeCompany(t testing.TB) *whole {
 	return w
 }
 
-func (w *whole) mount(t testing.TB, d domain, db config.Database, desk *confirm.Desk) *tool.Runner {
+func (w *whole) mount(t testing.TB, d domain, db config.Database, desk *confirm.Service) *tool.Runner {
 	t.Helper()
 	server, closeStore, err := d.store.open(t.Context(), db)
 	if err != nil {
@@ -87,7 +87,7 @@ func (w *whole) mount(t testing.TB, d domain, db config.Database, desk *confirm.
 		t.Fatal(err)
 	}
 	r, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: d.name, Cursors: cursors, Desk: desk, Receipts: server.Receipts(), Audit: w.journal,
+		Server: d.name, Cursors: cursors, Confirmations: desk, Receipts: server.Receipts(), Audit: w.journal,
 		Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {

@@ -17,7 +17,7 @@ const (
 
 // Verdict is what an answer came to: Applied with the receipt, Failed with the
 // encoded error, or Denied with nothing.
-type Verdict struct {
+type Result struct {
 	State  State
 	Answer json.RawMessage
 }
@@ -31,9 +31,9 @@ type Verdict struct {
 // CONFIRMATION_NOT_FOUND, USER_MISMATCH, CONFIRMATION_IN_PROGRESS,
 // CONFIRMATION_DENIED, and SERVICE_UNAVAILABLE when the store or the audit
 // cannot be used.
-func (d *Desk) Answer(ctx context.Context, p *access.Principal, id ID, approved bool, e Effect) (Verdict, error) {
+func (d *Service) Answer(ctx context.Context, p *access.Principal, id ID, approved bool, e Executor) (Result, error) {
 	if !idShape.MatchString(string(id)) {
-		return Verdict{}, notFound()
+		return Result{}, notFound()
 	}
 	a := answering{d, p, id, approved, e}
 	return a.run(access.With(ctx, p))
@@ -41,35 +41,35 @@ func (d *Desk) Answer(ctx context.Context, p *access.Principal, id ID, approved 
 
 // answering is one answer on its way.
 type answering struct {
-	*Desk
+	*Service
 	who      *access.Principal
 	id       ID
 	approved bool
-	effect   Effect
+	executor Executor
 }
 
-func (a answering) run(ctx context.Context) (Verdict, error) {
-	r, claim, err := a.take(ctx)
+func (a answering) run(ctx context.Context) (Result, error) {
+	r, claim, err := a.claim(ctx)
 	if err != nil {
-		return Verdict{}, err
+		return Result{}, err
 	}
 	switch claim {
-	case Won:
-		return a.won(ctx, r)
-	case Left:
-		return a.left(ctx, r)
-	case Taken:
-		return a.taken(ctx, r)
+	case Acquired:
+		return a.acquired(ctx, r)
+	case Abandoned:
+		return a.abandoned(ctx, r)
+	case Busy:
+		return a.busy(ctx, r)
 	case Ended:
 		return a.ended(ctx, r)
 	case Foreign:
-		return Verdict{}, a.refuse(ctx, a.who, a.id, fault.UserMismatch.New("You can only approve your own confirmations"))
+		return Result{}, a.refuse(ctx, a.who, a.id, fault.UserMismatch.New("You can only approve your own confirmations"))
 	}
 	return a.unknown(ctx)
 }
 
 // take claims or denies.
-func (a answering) take(ctx context.Context) (Record, Claim, error) {
+func (a answering) claim(ctx context.Context) (Record, Claim, error) {
 	if a.approved {
 		return a.store.Claim(ctx, a.id, a.who.Owner(), a.now())
 	}
@@ -94,49 +94,49 @@ func (a answering) tried(ctx context.Context) (r Record, found bool, err error) 
 	return r, found, err
 }
 
-func (a answering) won(ctx context.Context, r Record) (Verdict, error) {
+func (a answering) acquired(ctx context.Context, r Record) (Result, error) {
 	if a.approved {
 		return a.apply(ctx, r)
 	}
-	if err := a.write(ctx, a.who, r, stepDenied, "cancelled"); err != nil {
-		return Verdict{}, err
+	if err := a.record(ctx, a.who, r, stepDenied, "cancelled"); err != nil {
+		return Result{}, err
 	}
-	return Verdict{State: Denied}, nil
+	return Result{State: Denied}, nil
 }
 
 // apply carries the change out. The caller's leaving may stop the change
 // itself, but not what has to be kept about it.
-func (a answering) apply(ctx context.Context, r Record) (Verdict, error) {
-	if err := a.write(ctx, a.who, r, stepApproved, ""); err != nil {
+func (a answering) apply(ctx context.Context, r Record) (Result, error) {
+	if err := a.record(ctx, a.who, r, stepApproved, ""); err != nil {
 		_, _ = a.end(ctx, r, Pending, nil)
-		return Verdict{}, err
+		return Result{}, err
 	}
 	limited, cancel := context.WithTimeout(ctx, applyLimit)
 	defer cancel()
-	answer, err := a.effect.Apply(limited, r)
+	answer, err := a.executor.Apply(limited, r)
 	if err != nil {
 		return a.failed(ctx, r, answer, fault.From(err))
 	}
-	a.tell(ctx, a.who, r, stepApplied, "success")
+	a.recordPast(ctx, a.who, r, stepApplied, "success")
 	_, _ = a.end(ctx, r, Applied, answer)
-	return Verdict{Applied, answer}, nil
+	return Result{Applied, answer}, nil
 }
 
 // failed decides what a fault means. A receipt outweighs any fault: the change
 // went through, here or under an earlier claim, and its answer was lost.
-func (a answering) failed(ctx context.Context, r Record, answer json.RawMessage, why *fault.Error) (Verdict, error) {
+func (a answering) failed(ctx context.Context, r Record, answer json.RawMessage, why *fault.Error) (Result, error) {
 	receipt, found, err := a.find(ctx)
 	if found {
 		return a.settle(ctx, r, receipt), nil
 	}
 	if err != nil || passing(why) {
-		a.tell(ctx, a.who, r, stepReopened, why.Code.Name)
+		a.recordPast(ctx, a.who, r, stepReopened, why.Code.Name)
 		_, _ = a.end(ctx, r, Pending, nil)
-		return Verdict{}, why
+		return Result{}, why
 	}
-	a.tell(ctx, a.who, r, stepFailed, why.Code.Name)
+	a.recordPast(ctx, a.who, r, stepFailed, why.Code.Name)
 	_, _ = a.end(ctx, r, Failed, answer)
-	return Verdict{Failed, answer}, nil
+	return Result{Failed, answer}, nil
 }
 
 // passing says whether a fault may be another one, or none, the next time.
@@ -146,71 +146,71 @@ func passing(f *fault.Error) bool {
 
 // left settles what a crash left behind, and if nothing had been changed yet,
 // answers once more.
-func (a answering) left(ctx context.Context, r Record) (Verdict, error) {
+func (a answering) abandoned(ctx context.Context, r Record) (Result, error) {
 	receipt, found, err := a.find(ctx)
 	if err != nil {
-		return Verdict{}, err
+		return Result{}, err
 	}
 	if found {
 		return a.settle(ctx, r, receipt), nil
 	}
 	moved, err := a.end(ctx, r, Pending, nil)
 	if err != nil {
-		return Verdict{}, err
+		return Result{}, err
 	}
 	if moved {
-		a.tell(ctx, a.who, r, stepReopened, "")
+		a.recordPast(ctx, a.who, r, stepReopened, "")
 	}
 	return a.run(ctx) // not endless: nobody is left behind again before ClaimAge
 }
 
 // taken looks for the receipt first: the other's answer may be on its way, or
 // have died on it.
-func (a answering) taken(ctx context.Context, r Record) (Verdict, error) {
+func (a answering) busy(ctx context.Context, r Record) (Result, error) {
 	receipt, found, err := a.find(ctx)
 	if err != nil {
-		return Verdict{}, err
+		return Result{}, err
 	}
 	if !found {
-		return Verdict{}, fault.ConfirmationInProgress.New("Another answer to this confirmation is being carried out.")
+		return Result{}, fault.ConfirmationInProgress.New("Another answer to this confirmation is being carried out.")
 	}
 	return a.settle(ctx, r, receipt), nil
 }
 
 // ended repeats the end. That an applied change is denied comes too late: the
 // receipt says so.
-func (a answering) ended(ctx context.Context, r Record) (Verdict, error) {
+func (a answering) ended(ctx context.Context, r Record) (Result, error) {
 	if r.State == Denied {
-		return Verdict{}, a.refuse(ctx, a.who, r.ID, fault.ConfirmationDenied.New("This confirmation was denied before."))
+		return Result{}, a.refuse(ctx, a.who, r.ID, fault.ConfirmationDenied.New("This confirmation was denied before."))
 	}
-	return Verdict{r.State, r.Answer}, nil
+	return Result{r.State, r.Answer}, nil
 }
 
 // unknown is what the store has lost, or never had.
-func (a answering) unknown(ctx context.Context) (Verdict, error) {
+func (a answering) unknown(ctx context.Context) (Result, error) {
 	receipt, found, err := a.find(ctx)
 	if err != nil {
-		return Verdict{}, err
+		return Result{}, err
 	}
 	if !found {
-		return Verdict{}, a.refuse(ctx, a.who, a.id, notFound())
+		return Result{}, a.refuse(ctx, a.who, a.id, notFound())
 	}
-	return Verdict{Applied, receipt}, nil
+	return Result{Applied, receipt}, nil
 }
 
 // find asks for the caller's receipt, also when the caller has gone.
 func (a answering) find(ctx context.Context) (receipt json.RawMessage, found bool, err error) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	return a.effect.Find(ctx, a.who.Owner(), a.id)
+	return a.executor.Find(ctx, a.who.Owner(), a.id)
 }
 
 // settle ends a record with the receipt that was found.
-func (a answering) settle(ctx context.Context, r Record, receipt json.RawMessage) Verdict {
+func (a answering) settle(ctx context.Context, r Record, receipt json.RawMessage) Result {
 	if moved, _ := a.end(ctx, r, Applied, receipt); moved {
-		a.tell(ctx, a.who, r, stepSettled, "success")
+		a.recordPast(ctx, a.who, r, stepSettled, "success")
 	}
-	return Verdict{Applied, receipt}
+	return Result{Applied, receipt}
 }
 
 // end moves the record to an end, or back to Pending, also when the caller has

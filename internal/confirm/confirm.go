@@ -41,22 +41,22 @@ const (
 // Record is a confirmation as data. It is stored as JSON and must survive
 // restarts and be readable by another replica.
 type Record struct {
-	ID       ID              `json:"id"`
-	State    State           `json:"state"`
-	Action   string          `json:"action"`    // the tool's name
-	Server   string          `json:"mcpServer"` // who applies it
-	Input    json.RawMessage `json:"input"`     // validated, canonical
-	Digest   string          `json:"digest"`    // SHA-256 of Input, hex
-	Facts    string          `json:"facts"`     // digest of what the person was shown
-	Owner    access.Owner    `json:"owner"`
-	Username string          `json:"username"`
-	Summary  string          `json:"summary"`
-	Data     map[string]any  `json:"confirmationData"`
-	Note     string          `json:"note,omitempty"` // the reason that the person gave, for the audit
-	Created  time.Time       `json:"created"`
-	Expires  time.Time       `json:"expires"`
-	Claimed  time.Time       `json:"claimed,omitzero"`
-	Answer   json.RawMessage `json:"answer,omitempty"` // the receipt of an applied one, the error of a failed one
+	ID           ID              `json:"id"`
+	State        State           `json:"state"`
+	Action       string          `json:"action"`       // the tool's name
+	Server       string          `json:"mcpServer"`    // who applies it
+	Input        json.RawMessage `json:"input"`        // validated, canonical
+	Digest       string          `json:"digest"`       // SHA-256 of Input, hex
+	Precondition string          `json:"precondition"` // digest of what the person was shown
+	Owner        access.Owner    `json:"owner"`
+	Username     string          `json:"username"`
+	Summary      string          `json:"summary"`
+	Data         map[string]any  `json:"confirmationData"`
+	Note         string          `json:"note,omitempty"` // the reason that the person gave, for the audit
+	Created      time.Time       `json:"created"`
+	Expires      time.Time       `json:"expires"`
+	Claimed      time.Time       `json:"claimed,omitzero"`
+	Answer       json.RawMessage `json:"answer,omitempty"` // the receipt of an applied one, the error of a failed one
 }
 
 // Claim is what asking for a record with the wish to apply or deny it came to.
@@ -66,12 +66,12 @@ type Claim uint8
 // apply (or is denied, for a denial); Left means that it was left applying for
 // longer than ClaimAge and is the caller's to settle.
 const (
-	Unknown Claim = iota // no such record, or it expired
-	Foreign              // it belongs to someone else and was not touched
-	Won                  // pending → applying (or denied), by this caller alone
-	Left                 // applying since more than ClaimAge; Claimed was renewed for this caller
-	Taken                // applying, by someone else, just now
-	Ended                // applied, failed or denied before
+	Unknown   Claim = iota // no such record, or it expired
+	Foreign                // it belongs to someone else and was not touched
+	Acquired               // pending → applying (or denied), by this caller alone
+	Abandoned              // applying since more than ClaimAge; Claimed was renewed for this caller
+	Busy                   // applying, by someone else, just now
+	Ended                  // applied, failed or denied before
 )
 
 // Store keeps records. Its three changes are atomic. Package state keeps them
@@ -98,7 +98,7 @@ type Store interface {
 }
 
 // Effect carries out a confirmed change and remembers it.
-type Effect interface {
+type Executor interface {
 	// Apply makes the change and keeps the answer beside it, in one atomic step.
 	// On success it returns the encoded answer (the receipt). On a fault it
 	// returns the encoded error and the fault; nothing was changed then, unless

@@ -71,37 +71,37 @@ func (s fusedSink) Append(ctx context.Context, e audit.Event) error {
 	return s.Sink.Append(ctx, e)
 }
 
-type fusedEffect struct {
-	confirm.Effect
+type fusedExecutor struct {
+	confirm.Executor
 	*fuse
 }
 
-func (e fusedEffect) Apply(ctx context.Context, r confirm.Record) (json.RawMessage, error) {
+func (e fusedExecutor) Apply(ctx context.Context, r confirm.Record) (json.RawMessage, error) {
 	e.pass()
 	defer e.pass()
-	return e.Effect.Apply(ctx, r)
+	return e.Executor.Apply(ctx, r)
 }
 
-func (e fusedEffect) Find(ctx context.Context, o access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
+func (e fusedExecutor) Find(ctx context.Context, o access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
 	e.pass()
 	defer e.pass()
-	return e.Effect.Find(ctx, o, id)
+	return e.Executor.Find(ctx, o, id)
 }
 
 // answerAndCrash answers with a desk that crashes at the nth place. crashed is
 // false when it got to its end before.
-func (w *world) answerAndCrash(id confirm.ID, approved bool, place int) (v confirm.Verdict, crashed bool) {
+func (w *world) answerAndCrash(id confirm.ID, approved bool, place int) (v confirm.Result, crashed bool) {
 	f := &fuse{left: place}
 	defer func() {
 		if r := recover(); r != nil {
 			if r != any(crash{}) {
 				panic(r)
 			}
-			v, crashed = confirm.Verdict{}, true
+			v, crashed = confirm.Result{}, true
 		}
 	}()
-	desk := confirm.NewDesk(fusedStore{w.store, f}, fusedSink{w.audit, f}, w.now)
-	v, _ = desk.Answer(context.Background(), alice, id, approved, fusedEffect{w.ledger, f})
+	desk := confirm.NewService(fusedStore{w.store, f}, fusedSink{w.audit, f}, w.now)
+	v, _ = desk.Answer(context.Background(), alice, id, approved, fusedExecutor{w.ledger, f})
 	return v, false
 }
 
@@ -154,7 +154,7 @@ func TestCrashAtEveryPlace(t *testing.T) {
 type story struct {
 	*world
 	id   confirm.ID
-	told []confirm.Verdict
+	told []confirm.Result
 }
 
 func (s *story) answer(approved bool, place int) (crashed bool) {
@@ -201,7 +201,7 @@ func TestCrowdWithFailingStore(t *testing.T) {
 	w := newWorld(t)
 	for range rounds {
 		life := story{world: w, id: w.open()}
-		told := make(chan confirm.Verdict, crowd)
+		told := make(chan confirm.Result, crowd)
 		var all sync.WaitGroup
 		for i := range crowd {
 			all.Go(func() {
@@ -252,7 +252,7 @@ func TestThousandConfirmationsHundredApprovalsEach(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	desk := confirm.NewDesk(w.store, log, w.now)
+	desk := confirm.NewService(w.store, log, w.now)
 	ids := make(chan confirm.ID)
 	var workers sync.WaitGroup
 	for range atOnce {
@@ -301,7 +301,7 @@ func TestThousandConfirmationsHundredApprovalsEach(t *testing.T) {
 
 // approveTogether has every approval answered with the receipt or with "in
 // progress", and at least one with the receipt.
-func approveTogether(desk *confirm.Desk, effect confirm.Effect, id confirm.ID, approvals int) error {
+func approveTogether(desk *confirm.Service, effect confirm.Executor, id confirm.ID, approvals int) error {
 	verdicts := make(chan error, approvals)
 	var all sync.WaitGroup
 	for range approvals {

@@ -57,11 +57,11 @@ func newWorld(t testing.TB) *world {
 
 func (w *world) now() time.Time { return w.time }
 
-func (w *world) desk() *confirm.Desk { return confirm.NewDesk(w.store, w.audit, w.now) }
+func (w *world) desk() *confirm.Service { return confirm.NewService(w.store, w.audit, w.now) }
 
 var raise = confirm.Request{
 	Action: "update_salary", Server: "hr", Input: json.RawMessage(`{"new_salary":420000}`), Digest: "digest",
-	Facts: "facts", Summary: "Raise Sarah", Data: map[string]any{"action": "update_salary"}, Note: "promotion",
+	Precondition: "facts", Summary: "Raise Sarah", Data: map[string]any{"action": "update_salary"}, Note: "promotion",
 }
 
 func (w *world) open() confirm.ID {
@@ -73,11 +73,11 @@ func (w *world) open() confirm.ID {
 	return r.ID
 }
 
-func (w *world) approve(id confirm.ID) (confirm.Verdict, error) {
+func (w *world) approve(id confirm.ID) (confirm.Result, error) {
 	return w.desk().Answer(w.t.Context(), alice, id, true, w.ledger)
 }
 
-func (w *world) deny(id confirm.ID) (confirm.Verdict, error) {
+func (w *world) deny(id confirm.ID) (confirm.Result, error) {
 	return w.desk().Answer(w.t.Context(), alice, id, false, w.ledger)
 }
 
@@ -93,16 +93,16 @@ func (w *world) state(id confirm.ID) confirm.State {
 	return r.State
 }
 
-func (w *world) wantApplied(v confirm.Verdict, err error) {
+func (w *world) wantApplied(v confirm.Result, err error) {
 	w.t.Helper()
 	if err != nil || v.State != confirm.Applied || string(v.Answer) != receipt {
 		w.t.Errorf("verdict: got %s %s, %v, want the receipt", v.State, v.Answer, err)
 	}
 }
 
-func (w *world) wantFault(code *fault.Code) func(confirm.Verdict, error) {
+func (w *world) wantFault(code *fault.Code) func(confirm.Result, error) {
 	w.t.Helper()
-	return func(v confirm.Verdict, err error) {
+	return func(v confirm.Result, err error) {
 		w.t.Helper()
 		if !fault.Is(err, code) || v.State != "" || v.Answer != nil {
 			w.t.Errorf("verdict: got %s %s, %v, want %s and nothing else", v.State, v.Answer, err, code.Name)

@@ -33,7 +33,7 @@ type rig struct {
 	url     string
 	redis   *state.Redis
 	mini    *miniredis.Miniredis
-	desk    *confirm.Desk
+	desk    *confirm.Service
 	journal *testkit.MemorySink
 	servers *servers
 	model   *model
@@ -52,7 +52,7 @@ func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*gateway.Opti
 		t.Fatal(err)
 	}
 	r := &rig{t: t, redis: redis, mini: mini, journal: &testkit.MemorySink{}, model: newModel(), login: &login{}}
-	r.desk = confirm.NewDesk(state.NewConfirmations(redis), r.journal, time.Now)
+	r.desk = confirm.NewService(state.NewConfirmations(redis), r.journal, time.Now)
 	r.servers = newServers(r.desk)
 	cookies, err := seal.NewRing("cookie", bytes.Repeat([]byte("k"), 32))
 	if err != nil {

@@ -126,7 +126,7 @@ func waits(ctx context.Context, m *model, yield func(agent.Delta, error) bool) {
 // servers is one server "hr" with tools that tests script. Confirmations live on
 // the real desk.
 type servers struct {
-	desk *confirm.Desk
+	desk *confirm.Service
 	mu   sync.Mutex
 	made map[confirm.ID]json.RawMessage // receipts: what was really changed
 	call map[string]func(ctx context.Context, args json.RawMessage) result.Outcome
@@ -134,7 +134,7 @@ type servers struct {
 	fail error // of Execute
 }
 
-func newServers(d *confirm.Desk) *servers {
+func newServers(d *confirm.Service) *servers {
 	s := &servers{desk: d, made: make(map[confirm.ID]json.RawMessage)}
 	s.call = map[string]func(context.Context, json.RawMessage) result.Outcome{
 		"list_employees": func(context.Context, json.RawMessage) result.Outcome {

@@ -137,12 +137,12 @@ func (c *Confirmations) take(ctx context.Context, id confirm.ID, owner access.Ow
 	record, err := c.change(ctx, id, func(r *confirm.Record) (bool, time.Duration) {
 		claim = claimOf(r, owner, now)
 		switch claim {
-		case confirm.Won:
+		case confirm.Acquired:
 			r.State = to
 			if to == confirm.Applying {
 				r.Claimed = now
 			}
-		case confirm.Left:
+		case confirm.Abandoned:
 			r.Claimed = now
 		default:
 			return false, 0
@@ -162,11 +162,11 @@ func claimOf(r *confirm.Record, owner access.Owner, now time.Time) confirm.Claim
 	case r.Owner != owner:
 		return confirm.Foreign
 	case r.State == confirm.Pending:
-		return confirm.Won
+		return confirm.Acquired
 	case r.State == confirm.Applying && now.Sub(r.Claimed) > confirm.ClaimAge:
-		return confirm.Left
+		return confirm.Abandoned
 	case r.State == confirm.Applying:
-		return confirm.Taken
+		return confirm.Busy
 	}
 	return confirm.Ended
 }

@@ -25,7 +25,7 @@ func record(id string) confirm.Record {
 	return confirm.Record{
 		ID: confirm.ID(id), State: confirm.Pending, Action: "update_salary", Server: "hr",
 		Input:  json.RawMessage(`{ "big":12345678901234567890, "f":1.0e5, "text":"<b>&\u2028ü", "list":[] }`),
-		Digest: "d", Facts: "f", Owner: alice, Username: "alice.chen", Summary: "Salary <1>",
+		Digest: "d", Precondition: "f", Owner: alice, Username: "alice.chen", Summary: "Salary <1>",
 		Data:    map[string]any{"action": "update_salary", "timestamp": float64(1703612345678), "list": []any{}},
 		Created: noon, Expires: noon.Add(confirm.TTL),
 	}
@@ -83,7 +83,7 @@ func TestRecordComesBackByteForByte(t *testing.T) {
 		wantRecord(t, c, r)
 		wantLife(t, c, "a", confirm.TTL)
 		answer := json.RawMessage(`{ "status": "success", "data": {"message":"<done> & \u2028"} }`)
-		wantClaim(t, confirm.Won)(c.Claim(t.Context(), "a", alice, noon))
+		wantClaim(t, confirm.Acquired)(c.Claim(t.Context(), "a", alice, noon))
 		settle(t)(c.Settle(t.Context(), "a", confirm.Applied, answer, noon))
 		r.State, r.Claimed, r.Answer = confirm.Applied, noon, answer
 		wantRecord(t, c, r)
@@ -102,21 +102,21 @@ func TestClaimsOfALife(t *testing.T) {
 		wantClaim(t, confirm.Foreign)(c.Claim(ctx, "a", access.Owner{Issuer: "https://other", Subject: "alice"}, noon))
 		wantRecord(t, c, r) // a stranger changed nothing
 
-		won := wantClaim(t, confirm.Won)(c.Claim(ctx, "a", alice, noon))
+		won := wantClaim(t, confirm.Acquired)(c.Claim(ctx, "a", alice, noon))
 		if won.State != confirm.Applying || !won.Claimed.Equal(noon) {
 			t.Errorf("won: got %s claimed %v, want it applying since noon", won.State, won.Claimed)
 		}
 		wantLife(t, c, "a", confirm.Memory)
-		wantClaim(t, confirm.Taken)(c.Claim(ctx, "a", alice, noon.Add(confirm.ClaimAge)))
-		wantClaim(t, confirm.Taken)(c.Deny(ctx, "a", alice, noon))
+		wantClaim(t, confirm.Busy)(c.Claim(ctx, "a", alice, noon.Add(confirm.ClaimAge)))
+		wantClaim(t, confirm.Busy)(c.Deny(ctx, "a", alice, noon))
 		wantClaim(t, confirm.Foreign)(c.Claim(ctx, "a", frank, noon))
 
 		late := noon.Add(confirm.ClaimAge + time.Millisecond)
-		left := wantClaim(t, confirm.Left)(c.Claim(ctx, "a", alice, late))
+		left := wantClaim(t, confirm.Abandoned)(c.Claim(ctx, "a", alice, late))
 		if !left.Claimed.Equal(late) {
 			t.Errorf("left: got claimed %v, want it renewed", left.Claimed)
 		}
-		wantClaim(t, confirm.Taken)(c.Claim(ctx, "a", alice, late))
+		wantClaim(t, confirm.Busy)(c.Claim(ctx, "a", alice, late))
 
 		settle(t)(c.Settle(ctx, "a", confirm.Failed, json.RawMessage(`{}`), late))
 		wantClaim(t, confirm.Ended)(c.Claim(ctx, "a", alice, late))
@@ -129,7 +129,7 @@ func TestDenialEnds(t *testing.T) {
 		ctx := t.Context()
 		r := create(t, c, "a")
 		wantClaim(t, confirm.Foreign)(c.Deny(ctx, "a", frank, noon))
-		wantClaim(t, confirm.Won)(c.Deny(ctx, "a", alice, noon))
+		wantClaim(t, confirm.Acquired)(c.Deny(ctx, "a", alice, noon))
 		r.State = confirm.Denied
 		wantRecord(t, c, r)
 		wantLife(t, c, "a", confirm.Memory)
@@ -144,7 +144,7 @@ func TestExpiredIsUnknown(t *testing.T) {
 		r := create(t, c, "a")
 		wantClaim(t, confirm.Unknown)(c.Claim(t.Context(), "a", alice, r.Expires))
 		wantClaim(t, confirm.Unknown)(c.Deny(t.Context(), "a", frank, r.Expires))
-		wantClaim(t, confirm.Won)(c.Claim(t.Context(), "a", alice, r.Expires.Add(-time.Nanosecond)))
+		wantClaim(t, confirm.Acquired)(c.Claim(t.Context(), "a", alice, r.Expires.Add(-time.Nanosecond)))
 	})
 }
 
@@ -152,13 +152,13 @@ func TestReopenedLivesForTheRestOfItsTime(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		ctx := t.Context()
 		r := create(t, c, "a")
-		wantClaim(t, confirm.Won)(c.Claim(ctx, "a", alice, noon))
+		wantClaim(t, confirm.Acquired)(c.Claim(ctx, "a", alice, noon))
 		settle(t)(c.Settle(ctx, "a", confirm.Pending, nil, noon.Add(100*time.Second)))
 		r.Claimed = noon
 		wantRecord(t, c, r)
 		wantLife(t, c, "a", 200*time.Second)
 
-		wantClaim(t, confirm.Won)(c.Claim(ctx, "a", alice, noon))
+		wantClaim(t, confirm.Acquired)(c.Claim(ctx, "a", alice, noon))
 		settle(t)(c.Settle(ctx, "a", confirm.Pending, nil, r.Expires))
 		if _, ok, err := c.Get(ctx, "a"); ok || err != nil {
 			t.Errorf("reopened after its time: got %v, %v, want it gone", ok, err)
@@ -206,9 +206,9 @@ func TestOneOfAHundredClaimantsWins(t *testing.T) {
 			won := 0
 			for claim := range claims {
 				switch claim {
-				case confirm.Won:
+				case confirm.Acquired:
 					won++
-				case confirm.Taken, confirm.Ended:
+				case confirm.Busy, confirm.Ended:
 				default:
 					t.Errorf("round %d: claim %d", round, claim)
 				}
@@ -231,8 +231,8 @@ func TestPendingOfListsOwnOldestFirst(t *testing.T) {
 		other := record("x")
 		other.Owner = frank
 		must(t, c.Create(ctx, other))
-		wantClaim(t, confirm.Won)(c.Deny(ctx, "a", alice, noon))
-		wantClaim(t, confirm.Won)(c.Claim(ctx, "d", alice, noon))
+		wantClaim(t, confirm.Acquired)(c.Deny(ctx, "a", alice, noon))
+		wantClaim(t, confirm.Acquired)(c.Claim(ctx, "d", alice, noon))
 		settle(t)(c.Settle(ctx, "d", confirm.Pending, nil, noon))
 		must(t, c.redis.Delete(ctx, "pending:b")) // as if it had expired
 
@@ -286,7 +286,7 @@ func BenchmarkClaim(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			r.ID = confirm.ID(fmt.Sprint(i))
 			must(b, c.Create(b.Context(), r))
-			if _, claim, err := c.Claim(b.Context(), r.ID, alice, noon); claim != confirm.Won || err != nil {
+			if _, claim, err := c.Claim(b.Context(), r.ID, alice, noon); claim != confirm.Acquired || err != nil {
 				b.Fatal(claim, err)
 			}
 		}

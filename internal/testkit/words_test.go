@@ -19,9 +19,10 @@ var retired = map[string][]string{
 	"internal/testkit":            {"Journal", "Notebook", "NewNotebook", "RunAsVictim", "Wire", "NewWire"},
 	"internal/testkit/domaintest": {"House", "Journal"},
 	"internal/testkit/dbtest":     {"House"},
-	"internal/confirm":            {"Stamp"},
+	"internal/confirm":            {"Stamp", "Desk", "NewDesk", "Effect", "Won", "Left", "Taken", "Verdict", "Facts"},
 	"internal/database":           {"Ledger", "NewLedger"},
-	"internal/tool":               {"Ledger"},
+	"internal/tool":               {"Ledger", "Card", "Desk", "effect", "factsDigest"},
+	"internal/result":             {"Wire"},
 }
 
 // archaic matches phrases that comments of the listed rooms must not use.

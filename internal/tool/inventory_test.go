@@ -70,7 +70,7 @@ func TestForgetfulDeclarationsDoNotStart(t *testing.T) {
 		"the kernel's own fields":  {tool.List(whole(), list), "belongs to the kernel"},
 		"a list without a noun":    {tool.List(spec(func(s *tool.Spec) { s.Noun = "" }), func(context.Context, struct{}, tool.Window[int]) ([]testkit.Note, error) { return nil, nil }), "a noun for its rows"},
 	} {
-		_, err := tool.NewRunner([]tool.Tool{c.tool}, tool.Options{Server: "x", Audit: &testkit.MemorySink{}, Cursors: ring(t), Desk: &confirm.Desk{}, Receipts: tool.OneStore(testkit.NewFakeDomain())})
+		_, err := tool.NewRunner([]tool.Tool{c.tool}, tool.Options{Server: "x", Audit: &testkit.MemorySink{}, Cursors: ring(t), Confirmations: &confirm.Service{}, Receipts: tool.OneStore(testkit.NewFakeDomain())})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}

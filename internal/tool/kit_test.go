@@ -10,9 +10,9 @@ import (
 )
 
 // newDesk makes a desk on a Redis of the test's own.
-func newDesk(t testing.TB, h *house) *confirm.Desk {
+func newDesk(t testing.TB, h *house) *confirm.Service {
 	t.Helper()
-	return confirm.NewDesk(domaintest.NewRedis(t), h.journal, nil)
+	return confirm.NewService(domaintest.NewRedis(t), h.journal, nil)
 }
 
 func ring(t testing.TB) *seal.Ring {

@@ -25,16 +25,16 @@ import (
 const MaxResult = 1 << 20
 
 // Options is what a runner needs besides tools. Server and Audit are required;
-// Cursors is, when there are lists; Desk and Receipts are, when there are writes.
+// Cursors is, when there are lists; Confirmations and Receipts are, when there are writes.
 type Options struct {
-	Server   string     // the server's name: hr, finance …
-	Dialect  Dialect    // nil: Envelope
-	Cursors  *seal.Ring // seals the cursors of lists
-	Desk     *confirm.Desk
-	Receipts ReceiptStores
-	Audit    audit.Sink
-	Log      *slog.Logger     // nil: discarded
-	Now      func() time.Time // nil: time.Now
+	Server        string     // the server's name: hr, finance …
+	Dialect       Dialect    // nil: Envelope
+	Cursors       *seal.Ring // seals the cursors of lists
+	Confirmations *confirm.Service
+	Receipts      ReceiptStores
+	Audit         audit.Sink
+	Log           *slog.Logger     // nil: discarded
+	Now           func() time.Time // nil: time.Now
 }
 
 // Runner runs a server's tools. It is safe for concurrent use and keeps no
@@ -51,7 +51,7 @@ type mounted struct {
 	info      result.ToolInfo
 	validator *validator
 	output    *plan
-	cardPlan  *plan
+	shownPlan *plan
 }
 
 // NewRunner checks every declaration and reports all faults at once. A program
@@ -104,8 +104,8 @@ func mount(t Tool, o Options, plans *planner) (*mounted, error) {
 	if m.output, err = plans.plan(t.output); err != nil {
 		return nil, err
 	}
-	if t.card != nil {
-		if m.cardPlan, err = plans.plan(t.card); err != nil {
+	if t.shown != nil {
+		if m.shownPlan, err = plans.plan(t.shown); err != nil {
 			return nil, err
 		}
 	}
@@ -139,12 +139,12 @@ func (t Tool) check(o Options) error {
 	need(t.output != reflect.TypeFor[result.Envelope](), "must not build an envelope itself")
 	need(o.Audit != nil, "needs an audit sink")
 	for _, name := range t.spec.Untrusted {
-		need(shows(t.output, name) || shows(t.card, name), "calls "+name+" untrusted, which it does not return")
+		need(shows(t.output, name) || shows(t.shown, name), "calls "+name+" untrusted, which it does not return")
 	}
 	switch t.kind {
 	case result.Write:
 		need(t.preview != nil && t.apply != nil, "needs a preview and an apply")
-		need(o.Desk != nil && o.Receipts != nil, "needs a desk and a receipt store")
+		need(o.Confirmations != nil && o.Receipts != nil, "needs a confirmation service and a receipt store")
 	case result.List:
 		need(t.do != nil && t.spec.Noun != "", "needs a function and a noun for its rows")
 		need(o.Cursors != nil || t.pager == offset, "needs a ring to seal cursors with")

@@ -33,7 +33,7 @@ func newHouse(t testing.TB, dialect tool.Dialect, notes ...testkit.Note) *house 
 		t.Fatal(err)
 	}
 	h.Runner, err = tool.NewRunner(h.book.Tools(), tool.Options{
-		Server: "notebook", Dialect: dialect, Cursors: ring, Desk: newDesk(t, h), Receipts: tool.OneStore(h.book),
+		Server: "notebook", Dialect: dialect, Cursors: ring, Confirmations: newDesk(t, h), Receipts: tool.OneStore(h.book),
 		Audit: h.journal, Now: func() time.Time { return h.now },
 	})
 	if err != nil {

@@ -36,11 +36,11 @@ type Tool struct {
 	pager  pager
 	input  reflect.Type
 	output reflect.Type // of the data; of one row on lists
-	card   reflect.Type // writes only
+	shown  reflect.Type // writes only
 
 	do      func(ctx context.Context, c *call) (any, *result.Page, error) // reads, lists, edits
-	preview func(ctx context.Context, c *call) (preview, error)           // writes
-	apply   func(ctx context.Context, c *call, p preview) (any, error)
+	preview func(ctx context.Context, c *call) (previewed, error)         // writes
+	apply   func(ctx context.Context, c *call, p previewed) (any, error)
 }
 
 // Spec returns the declaration.
@@ -59,9 +59,9 @@ type call struct {
 }
 
 // preview is what a write would do, before it is done.
-type preview struct {
-	card  Card
-	facts any
+type previewed struct {
+	shown        Preview
+	precondition any
 }
 
 // decode reads the validated input into the tool's own type.
@@ -103,14 +103,14 @@ func immediate[In, Out any](s Spec, kind result.Kind, do func(context.Context, I
 // that the sentence can leak nothing that the card hides. It says in one or two
 // lines what will change, for whom, from what to what, and whether that can be
 // undone.
-type Card interface{ Message() string }
+type Preview interface{ Message() string }
 
 // Steps are the two halves of a write. Preview runs every check and returns the
 // card and the facts that the person is shown. Apply makes the change; it runs
 // after a second Preview, in the same transaction, and only when the facts are
 // still the same. The output of Apply has a field `message`: the sentence that
 // people are told.
-type Steps[In any, C Card, F, Out any] struct {
+type Steps[In any, C Preview, F, Out any] struct {
 	Preview func(context.Context, In) (C, F, error)
 	Apply   func(context.Context, In, F) (Out, error)
 }
@@ -118,25 +118,25 @@ type Steps[In any, C Card, F, Out any] struct {
 // Write declares a change in two steps. Calling it changes nothing: it opens a
 // confirmation, and only its owner's approval applies it. An input field named
 // `reason` is kept in the audit.
-func Write[In any, C Card, F, Out any](s Spec, steps Steps[In, C, F, Out]) Tool {
-	t := Tool{spec: s, kind: result.Write, input: reflect.TypeFor[In](), output: reflect.TypeFor[Out](), card: reflect.TypeFor[C]()}
+func Write[In any, C Preview, F, Out any](s Spec, steps Steps[In, C, F, Out]) Tool {
+	t := Tool{spec: s, kind: result.Write, input: reflect.TypeFor[In](), output: reflect.TypeFor[Out](), shown: reflect.TypeFor[C]()}
 	if steps.Preview == nil || steps.Apply == nil {
 		return t
 	}
-	t.preview = func(ctx context.Context, c *call) (preview, error) {
+	t.preview = func(ctx context.Context, c *call) (previewed, error) {
 		in, err := decode[In](c)
 		if err != nil {
-			return preview{}, err
+			return previewed{}, err
 		}
 		card, facts, err := steps.Preview(ctx, in)
-		return preview{card: card, facts: facts}, err
+		return previewed{shown: card, precondition: facts}, err
 	}
-	t.apply = func(ctx context.Context, c *call, p preview) (any, error) {
+	t.apply = func(ctx context.Context, c *call, p previewed) (any, error) {
 		in, err := decode[In](c)
 		if err != nil {
 			return nil, err
 		}
-		out, err := steps.Apply(ctx, in, p.facts.(F))
+		out, err := steps.Apply(ctx, in, p.precondition.(F))
 		return &out, err
 	}
 	return t

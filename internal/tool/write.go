@@ -63,11 +63,11 @@ func (r *Runner) open(ctx context.Context, c *call) result.Outcome {
 	if err != nil {
 		return result.Failed(late(ctx, err))
 	}
-	shown, message, err := c.show(p.card)
+	shown, message, err := c.show(p.shown)
 	if err != nil {
 		return result.Failed(err)
 	}
-	facts, err := factsDigest(p.facts)
+	facts, err := preconditionDigest(p.precondition)
 	if err != nil {
 		return result.Failed(err)
 	}
@@ -77,9 +77,9 @@ func (r *Runner) open(ctx context.Context, c *call) result.Outcome {
 	if err := r.opts.Receipts.Assign(ctx, id, c.input); err != nil {
 		return result.Failed(late(ctx, err))
 	}
-	record, err := r.opts.Desk.Open(ctx, c.who, confirm.Request{
+	record, err := r.opts.Confirmations.Open(ctx, c.who, confirm.Request{
 		ID: id, Action: c.tool.spec.Name, Server: r.opts.Server, Input: c.input, Digest: digest(c.input),
-		Facts: facts, Summary: message, Data: shown, Note: c.reason(),
+		Precondition: facts, Summary: message, Data: shown, Note: c.reason(),
 	})
 	if err != nil {
 		return result.Failed(err)
@@ -90,11 +90,11 @@ func (r *Runner) open(ctx context.Context, c *call) result.Outcome {
 }
 
 // show masks a card for the caller and only then asks for its sentence.
-func (c *call) show(card Card) (fields object, message string, err error) {
-	v := reflect.New(c.tool.card)
+func (c *call) show(card Preview) (fields object, message string, err error) {
+	v := reflect.New(c.tool.shown)
 	v.Elem().Set(reflect.ValueOf(card))
-	if c.tool.cardPlan != nil {
-		c.tool.cardPlan.apply(c.who, v)
+	if c.tool.shownPlan != nil {
+		c.tool.shownPlan.apply(c.who, v)
 	}
 	encoded, err := json.Marshal(v.Interface())
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *call) show(card Card) (fields object, message string, err error) {
 	if err := json.Unmarshal(encoded, &fields); err != nil {
 		return nil, "", fmt.Errorf("a card must be a JSON object: %w", err)
 	}
-	return fields, v.Elem().Interface().(Card).Message(), nil
+	return fields, v.Elem().Interface().(Preview).Message(), nil
 }
 
 // reason is what the person said a change is for.
@@ -115,7 +115,7 @@ func (c *call) reason() string {
 	return in.Reason
 }
 
-func factsDigest(facts any) (string, error) {
+func preconditionDigest(facts any) (string, error) {
 	encoded, err := json.Marshal(facts)
 	if err != nil {
 		return "", err
@@ -138,10 +138,10 @@ func (r *Runner) Answer(ctx context.Context, id string, approved bool) result.Ou
 	if err != nil {
 		return result.Failed(err)
 	}
-	if r.opts.Desk == nil || !uuidShape.MatchString(id) {
+	if r.opts.Confirmations == nil || !uuidShape.MatchString(id) {
 		return result.Failed(fault.ConfirmationNotFound.New("Confirmation not found or expired."))
 	}
-	verdict, err := r.opts.Desk.Answer(ctx, who, confirm.ID(id), approved, effect{r})
+	verdict, err := r.opts.Confirmations.Answer(ctx, who, confirm.ID(id), approved, executor{r})
 	if err != nil {
 		return result.Failed(err)
 	}
@@ -156,25 +156,25 @@ func (r *Runner) Answer(ctx context.Context, id string, approved bool) result.Ou
 }
 
 // effect carries out what the desk was told to. Every check of Call runs again.
-type effect struct{ r *Runner }
+type executor struct{ runner *Runner }
 
 // Apply runs a confirmed write: role, input, preview and facts again, then the
 // change and its receipt in one transaction.
-func (e effect) Apply(ctx context.Context, record confirm.Record) (json.RawMessage, error) {
+func (e executor) Apply(ctx context.Context, record confirm.Record) (json.RawMessage, error) {
 	answer, err := e.apply(ctx, record)
 	if err != nil {
 		o := result.Failed(late(ctx, err))
-		return e.r.Encode(o), o.Fault()
+		return e.runner.Encode(o), o.Fault()
 	}
 	return answer, nil
 }
 
-func (e effect) apply(ctx context.Context, record confirm.Record) (answer json.RawMessage, err error) {
+func (e executor) apply(ctx context.Context, record confirm.Record) (answer json.RawMessage, err error) {
 	who, err := access.From(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, err := e.r.admit(who, record.Action, record.Input)
+	c, err := e.runner.admit(who, record.Action, record.Input)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (e effect) apply(ctx context.Context, record confirm.Record) (answer json.R
 	}()
 	ctx, cancel := context.WithTimeout(ctx, c.tool.timeout())
 	defer cancel()
-	store, found, err := e.r.opts.Receipts.Of(ctx, record.ID)
+	store, found, err := e.runner.opts.Receipts.Of(ctx, record.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -206,16 +206,16 @@ func (e effect) apply(ctx context.Context, record confirm.Record) (answer json.R
 
 // change previews again and applies, inside the transaction, and returns the
 // receipt.
-func (e effect) change(ctx context.Context, c *call, record confirm.Record) (json.RawMessage, error) {
+func (e executor) change(ctx context.Context, c *call, record confirm.Record) (json.RawMessage, error) {
 	p, err := c.tool.preview(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	facts, err := factsDigest(p.facts)
+	facts, err := preconditionDigest(p.precondition)
 	if err != nil {
 		return nil, err
 	}
-	if facts != record.Facts {
+	if facts != record.Precondition {
 		return nil, confirm.Stale()
 	}
 	out, err := c.tool.apply(ctx, c, p)
@@ -244,8 +244,8 @@ func said(out any) string {
 }
 
 // Find looks for the receipt beside the change.
-func (e effect) Find(ctx context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
-	store, found, err := e.r.opts.Receipts.Of(ctx, id)
+func (e executor) Find(ctx context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
+	store, found, err := e.runner.opts.Receipts.Of(ctx, id)
 	if err != nil || !found {
 		return nil, false, err
 	}

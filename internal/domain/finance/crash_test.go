@@ -66,7 +66,7 @@ func approveUntilKilled(encoded string, at func(stage string)) {
 	}
 	runner, err := tool.NewRunner(server.Tools(), tool.Options{
 		Server: "finance", Cursors: cursors, Audit: journal, Receipts: tool.OneStore(stopping{database.NewReceipts(db), at}),
-		Desk: confirm.NewDesk(state.NewConfirmations(redis), journal, nil),
+		Confirmations: confirm.NewService(state.NewConfirmations(redis), journal, nil),
 	})
 	if err != nil {
 		panic(err)
@@ -87,7 +87,7 @@ func TestKilledApprovalIsMadeOnce(t *testing.T) {
 			h := open(t)
 			redis := miniredis.RunT(t)
 			store := domaintest.OpenRedis(t, redis.Addr())
-			h.Runner = domaintest.NewRunner(t, "finance", h.server, confirm.NewDesk(store, h.Sink, nil), h.Sink)
+			h.Runner = domaintest.NewRunner(t, "finance", h.server, confirm.NewService(store, h.Sink, nil), h.Sink)
 			p := h.Pending(bob(t.Context()), "approve_budget", args{"department": "Marketing", "fiscal_year": 2026, "amount": 1_000_000})
 			url, err := database.LoginURL(h.AdminURL, finance.Login, "")
 			if err != nil {
@@ -101,7 +101,7 @@ func TestKilledApprovalIsMadeOnce(t *testing.T) {
 
 			// Half a minute later its claim counts as left behind.
 			later := func() time.Time { return time.Now().Add(confirm.ClaimAge + time.Second) }
-			h.Runner = domaintest.NewRunner(t, "finance", h.server, confirm.NewDesk(store, h.Sink, later), h.Sink)
+			h.Runner = domaintest.NewRunner(t, "finance", h.server, confirm.NewService(store, h.Sink, later), h.Sink)
 			first := string(h.Encode(h.Answer(bob(t.Context()), p.ID, true)))
 			again := string(h.Encode(h.Answer(bob(t.Context()), p.ID, true)))
 			if !strings.Contains(first, "has been approved with $1,000,000") || again != first {
@@ -169,7 +169,7 @@ func (w withReceipts) Receipts() tool.ReceiptStores { return tool.OneStore(w.sto
 func TestChangeWithoutReceiptIsNoChange(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		h := open(t)
-		desk := confirm.NewDesk(domaintest.NewRedis(t), h.Sink, nil)
+		desk := confirm.NewService(domaintest.NewRedis(t), h.Sink, nil)
 		h.Runner = domaintest.NewRunner(t, "finance", withReceipts{h.server, brokenStore{database.NewReceipts(h.DB), lost}}, desk, h.Sink)
 		p := h.Pending(bob(t.Context()), "delete_invoice", args{"invoice_id": h.id("INV-2025-009")})
 		o := h.Answer(bob(t.Context()), p.ID, true)

@@ -236,7 +236,7 @@ func (g gate) Keep(ctx context.Context, r confirm.Receipt) error {
 // one's change, looks again, and meets a budget that was approved.
 func TestTwoApproversApproveOnce(t *testing.T) {
 	h := open(t)
-	desk := confirm.NewDesk(domaintest.NewRedis(t), h.Sink, nil)
+	desk := confirm.NewService(domaintest.NewRedis(t), h.Sink, nil)
 	g := gate{database.NewReceipts(h.DB), make(chan struct{}), make(chan struct{})}
 	slow := domaintest.NewRunner(t, "finance", withReceipts{h.server, g}, desk, h.Sink)
 	h.Runner = domaintest.NewRunner(t, "finance", h.server, desk, h.Sink)

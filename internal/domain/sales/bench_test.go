@@ -136,7 +136,7 @@ func benchRunner(b *testing.B, store sales.Store) *tool.Runner {
 		b.Fatal(err)
 	}
 	server := sales.New(store, func() time.Time { return day })
-	runner, err := tool.NewRunner(server.Tools(), tool.Options{Server: "sales", Cursors: ring, Audit: &testkit.MemorySink{}, Receipts: tool.OneStore(store), Desk: &confirm.Desk{}})
+	runner, err := tool.NewRunner(server.Tools(), tool.Options{Server: "sales", Cursors: ring, Audit: &testkit.MemorySink{}, Receipts: tool.OneStore(store), Confirmations: &confirm.Service{}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -333,7 +333,7 @@ func benchRunner(b *testing.B, store support.Store) *tool.Runner {
 		b.Fatal(err)
 	}
 	runner, err := tool.NewRunner(support.New(store, nil).Tools(), tool.Options{
-		Server: "support", Cursors: ring, Audit: &testkit.MemorySink{}, Receipts: tool.OneStore(store), Desk: &confirm.Desk{},
+		Server: "support", Cursors: ring, Audit: &testkit.MemorySink{}, Receipts: tool.OneStore(store), Confirmations: &confirm.Service{},
 	})
 	if err != nil {
 		b.Fatal(err)

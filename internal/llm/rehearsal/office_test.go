@@ -119,7 +119,7 @@ func kernel(t testing.TB) tool.Options {
 		t.Fatal(err)
 	}
 	journal := &testkit.MemorySink{}
-	return tool.Options{Cursors: ring, Audit: journal, Desk: confirm.NewDesk(state.NewConfirmations(redis), journal, nil)}
+	return tool.Options{Cursors: ring, Audit: journal, Confirmations: confirm.NewService(state.NewConfirmations(redis), journal, nil)}
 }
 
 // enter opens the office for one of the people who can sign in.

@@ -42,17 +42,17 @@ type Harness struct {
 func Open(t testing.TB, server string, d Domain) *Harness {
 	t.Helper()
 	sink := &testkit.MemorySink{}
-	return &Harness{TB: t, Sink: sink, Runner: NewRunner(t, server, d, confirm.NewDesk(NewRedis(t), sink, nil), sink)}
+	return &Harness{TB: t, Sink: sink, Runner: NewRunner(t, server, d, confirm.NewService(NewRedis(t), sink, nil), sink)}
 }
 
 // NewRunner mounts a domain's tools at a desk.
-func NewRunner(t testing.TB, server string, d Domain, desk *confirm.Desk, sink *testkit.MemorySink) *tool.Runner {
+func NewRunner(t testing.TB, server string, d Domain, desk *confirm.Service, sink *testkit.MemorySink) *tool.Runner {
 	t.Helper()
 	cursors, err := seal.NewRing("cursor", seal.RandomSecret())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tool.NewRunner(d.Tools(), tool.Options{Server: server, Cursors: cursors, Desk: desk, Receipts: d.Receipts(), Audit: sink})
+	r, err := tool.NewRunner(d.Tools(), tool.Options{Server: server, Cursors: cursors, Confirmations: desk, Receipts: d.Receipts(), Audit: sink})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,31 +15,31 @@ import (
 
 // Desk opens confirmations and answers them. It keeps nothing itself: any
 // number of desks, in any number of processes, may share a store.
-type Desk struct {
-	store   Store
-	journal audit.Sink
-	now     func() time.Time
+type Service struct {
+	store Store
+	audit audit.Sink
+	now   func() time.Time
 }
 
 // NewDesk makes a desk. A nil now is time.Now.
-func NewDesk(store Store, journal audit.Sink, now func() time.Time) *Desk {
+func NewService(store Store, journal audit.Sink, now func() time.Time) *Service {
 	if now == nil {
 		now = time.Now
 	}
-	return &Desk{store: store, journal: journal, now: now}
+	return &Service{store: store, audit: journal, now: now}
 }
 
 // Request is a change that waits for its human.
 type Request struct {
-	ID      ID              // empty: a new one
-	Action  string          // the tool's name
-	Server  string          // who applies it
-	Input   json.RawMessage // validated, canonical
-	Digest  string          // SHA-256 of Input, hex
-	Facts   string          // digest of what the person is shown
-	Summary string
-	Data    map[string]any
-	Note    string // the reason that the person gave
+	ID           ID              // empty: a new one
+	Action       string          // the tool's name
+	Server       string          // who applies it
+	Input        json.RawMessage // validated, canonical
+	Digest       string          // SHA-256 of Input, hex
+	Precondition string          // digest of what the person is shown
+	Summary      string
+	Data         map[string]any
+	Note         string // the reason that the person gave
 }
 
 // The steps of a life, as the audit names them.
@@ -57,17 +57,17 @@ const (
 // Open keeps a change of p until p answers or TTL is over. It is on record
 // before it is stored: when the audit cannot be written, or the store not
 // reached, it returns SERVICE_UNAVAILABLE and nothing waits.
-func (d *Desk) Open(ctx context.Context, p *access.Principal, r Request) (Record, error) {
+func (d *Service) Open(ctx context.Context, p *access.Principal, r Request) (Record, error) {
 	now := d.now().UTC()
 	if r.ID == "" {
 		r.ID = NewID()
 	}
 	record := Record{
 		ID: r.ID, State: Pending, Action: r.Action, Server: r.Server,
-		Input: r.Input, Digest: r.Digest, Facts: r.Facts, Owner: p.Owner(), Username: p.Username(),
+		Input: r.Input, Digest: r.Digest, Precondition: r.Precondition, Owner: p.Owner(), Username: p.Username(),
 		Summary: r.Summary, Data: r.Data, Note: r.Note, Created: now, Expires: now.Add(TTL),
 	}
-	if err := d.write(ctx, p, record, stepOpened, "pending_confirmation"); err != nil {
+	if err := d.record(ctx, p, record, stepOpened, "pending_confirmation"); err != nil {
 		return Record{}, err
 	}
 	if err := d.store.Create(ctx, record); err != nil {
@@ -78,7 +78,7 @@ func (d *Desk) Open(ctx context.Context, p *access.Principal, r Request) (Record
 
 // Get returns a confirmation of p, in whatever state. One that does not exist
 // or expired is CONFIRMATION_NOT_FOUND, another person's USER_MISMATCH.
-func (d *Desk) Get(ctx context.Context, p *access.Principal, id ID) (Record, error) {
+func (d *Service) Get(ctx context.Context, p *access.Principal, id ID) (Record, error) {
 	if !idShape.MatchString(string(id)) {
 		return Record{}, notFound()
 	}
@@ -95,15 +95,15 @@ func (d *Desk) Get(ctx context.Context, p *access.Principal, id ID) (Record, err
 }
 
 // PendingOf lists the confirmations that wait for p, oldest first.
-func (d *Desk) PendingOf(ctx context.Context, p *access.Principal) ([]Record, error) {
+func (d *Service) PendingOf(ctx context.Context, p *access.Principal) ([]Record, error) {
 	return d.store.PendingOf(ctx, p.Owner())
 }
 
 // write puts a step on record. On an error the step must not be taken.
-func (d *Desk) write(ctx context.Context, p *access.Principal, r Record, step, outcome string) error {
+func (d *Service) record(ctx context.Context, p *access.Principal, r Record, step, outcome string) error {
 	e := event(p, audit.Confirmation, r.ID, step, outcome)
 	e.Server, e.Tool, e.Digest, e.Note = r.Server, r.Action, r.Digest, r.Note
-	if err := d.journal.Append(ctx, e); err != nil {
+	if err := d.audit.Append(ctx, e); err != nil {
 		return fault.ServiceDown.New("This cannot be put on record, so it was not done.").Because(err)
 	}
 	return nil
@@ -112,16 +112,16 @@ func (d *Desk) write(ctx context.Context, p *access.Principal, r Record, step, o
 // tell puts on record what has happened already. When that fails the answer
 // stands all the same: the approval before it is on record, and the receipt
 // beside the change says how it ended.
-func (d *Desk) tell(ctx context.Context, p *access.Principal, r Record, step, outcome string) {
+func (d *Service) recordPast(ctx context.Context, p *access.Principal, r Record, step, outcome string) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	_ = d.write(ctx, p, r, step, outcome)
+	_ = d.record(ctx, p, r, step, outcome)
 }
 
 // refuse puts a refused answer on record and returns the refusal. An answer
 // that cannot be recorded is refused none the less.
-func (d *Desk) refuse(ctx context.Context, p *access.Principal, id ID, why *fault.Error) error {
-	_ = d.journal.Append(ctx, event(p, audit.Denial, id, stepRefused, why.Code.Name))
+func (d *Service) refuse(ctx context.Context, p *access.Principal, id ID, why *fault.Error) error {
+	_ = d.audit.Append(ctx, event(p, audit.Denial, id, stepRefused, why.Code.Name))
 	return why
 }
 

@@ -26,7 +26,7 @@ func TestOpenKeepsExactlyWhatWillBeDone(t *testing.T) {
 	}
 	want := confirm.Record{
 		ID: r.ID, State: confirm.Pending, Action: raise.Action, Server: raise.Server, Input: raise.Input, Digest: raise.Digest,
-		Facts: raise.Facts, Owner: alice.Owner(), Username: "alice", Summary: raise.Summary, Data: raise.Data, Note: raise.Note,
+		Precondition: raise.Precondition, Owner: alice.Owner(), Username: "alice", Summary: raise.Summary, Data: raise.Data, Note: raise.Note,
 		Created: noon, Expires: noon.Add(300 * time.Second),
 	}
 	if diff := cmp.Diff(want, r); diff != "" {
@@ -319,7 +319,7 @@ func TestPendingOfListsOwn(t *testing.T) {
 
 // atApply does something just before or just after the change is made.
 type atApply struct {
-	confirm.Effect
+	confirm.Executor
 	before, after func()
 }
 
@@ -327,7 +327,7 @@ func (a atApply) Apply(ctx context.Context, r confirm.Record) (answer json.RawMe
 	if a.before != nil {
 		a.before()
 	}
-	answer, err = a.Effect.Apply(ctx, r)
+	answer, err = a.Executor.Apply(ctx, r)
 	if a.after != nil {
 		a.after()
 	}
