@@ -228,7 +228,7 @@ func (s *servers) Execute(ctx context.Context, server, id string, approved bool)
 	return o
 }
 
-// Apply implements confirm.Effect.
+// Apply implements confirm.Executor.
 func (s *servers) Apply(_ context.Context, r confirm.Record) (json.RawMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,7 +237,7 @@ func (s *servers) Apply(_ context.Context, r confirm.Record) (json.RawMessage, e
 	return answer, nil
 }
 
-// Find implements confirm.Effect.
+// Find implements confirm.Executor.
 func (s *servers) Find(_ context.Context, _ access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -127,7 +127,7 @@ func (s *suite) open(t testing.TB, dataset string) *harness {
 
 // over mounts a domain beside the one of the harness: the same sink, and the
 // confirmations of that desk.
-func (h *harness) over(s *suite, d domaintest.Domain, desk *confirm.Desk) *harness {
+func (h *harness) over(s *suite, d domaintest.Domain, desk *confirm.Service) *harness {
 	h.Helper()
 	beside := *h.Harness
 	beside.Runner = domaintest.NewRunner(h, s.Server, d, desk, h.Sink)

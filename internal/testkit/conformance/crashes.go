@@ -96,8 +96,8 @@ func (d Domain) connect(ctx context.Context, o order, at func(stage string)) (*t
 	sink := &testkit.MemorySink{}
 	return tool.NewRunner(domain.Tools(), tool.Options{
 		Server: d.Server, Cursors: cursors, Audit: sink,
-		Receipts: wrapped{domain.Receipts(), func(r tool.ReceiptStore) tool.ReceiptStore { return staged{r, at} }},
-		Desk:     confirm.NewDesk(state.NewConfirmations(redis), sink, nil),
+		Receipts:      wrapped{domain.Receipts(), func(r tool.ReceiptStore) tool.ReceiptStore { return staged{r, at} }},
+		Confirmations: confirm.NewService(state.NewConfirmations(redis), sink, nil),
 	})
 }
 
@@ -115,7 +115,7 @@ func (s *suite) crashes(t *testing.T) {
 				h := s.open(t, Company)
 				redis := miniredis.RunT(t)
 				store := domaintest.OpenRedis(t, redis.Addr())
-				h = h.over(s, h.store, confirm.NewDesk(store, h.Sink, nil))
+				h = h.over(s, h.store, confirm.NewService(store, h.Sink, nil))
 				p, before := w.pending(h), h.store.Dump()
 				encoded, err := json.Marshal(order{s.engine.Name, h.store.Address, redis.Addr(), w.Username, p.ID})
 				if err != nil {
@@ -127,7 +127,7 @@ func (s *suite) crashes(t *testing.T) {
 				if want := stage == afterCommit; changed != want || kept != want {
 					t.Errorf("after the crash: changed %v, receipt %v; want both %v", changed, kept, want)
 				}
-				h = h.over(s, h.store, confirm.NewDesk(store, h.Sink, later))
+				h = h.over(s, h.store, confirm.NewService(store, h.Sink, later))
 				first, after := w.answer(h, p.ID), h.store.Dump()
 				if again := w.answer(h, p.ID); !strings.Contains(first, w.Says) || again != first {
 					t.Errorf("got %s, then %s, want %q", first, again, w.Says)
@@ -185,7 +185,7 @@ func (s *suite) receipts(t *testing.T) {
 	for _, w := range s.Writes {
 		for _, lost := range []bool{false, true} {
 			h := s.open(t, Company)
-			desk := confirm.NewDesk(domaintest.NewRedis(t), h.Sink, nil)
+			desk := confirm.NewService(domaintest.NewRedis(t), h.Sink, nil)
 			failing := h.over(s, keeping(h.store, func(r tool.ReceiptStore) tool.ReceiptStore { return broken{r, lost} }), desk)
 			p, before := w.pending(failing), h.store.Dump()
 			_ = w.answer(failing, p.ID) // a receipt that is found, or a failure

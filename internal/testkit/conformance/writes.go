@@ -125,7 +125,7 @@ func (s *suite) claims(t *testing.T) {
 	for _, w := range s.Writes {
 		h := s.open(t, Company)
 		commits := new(atomic.Int64)
-		h = h.over(s, counting(h.store, commits), confirm.NewDesk(domaintest.NewRedis(t), h.Sink, nil))
+		h = h.over(s, counting(h.store, commits), confirm.NewService(domaintest.NewRedis(t), h.Sink, nil))
 		ids, people := make([]string, claimants), make([]string, claimants)
 		for i := range ids {
 			people[i] = []string{w.Username, w.Other}[i%2]
@@ -147,7 +147,7 @@ func (s *suite) claims(t *testing.T) {
 
 		h = s.open(t, Company)
 		commits.Store(0)
-		h = h.over(s, counting(h.store, commits), confirm.NewDesk(domaintest.NewRedis(t), h.Sink, nil))
+		h = h.over(s, counting(h.store, commits), confirm.NewService(domaintest.NewRedis(t), h.Sink, nil))
 		id := w.pending(h).ID
 		for i := range ids {
 			people[i], ids[i] = w.Username, id
