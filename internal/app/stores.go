@@ -14,7 +14,11 @@ import (
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/domain/sales"
+	"countersign.dev/internal/domain/sales/mongo"
+	salessqlite "countersign.dev/internal/domain/sales/sqlite"
 	"countersign.dev/internal/domain/support"
+	"countersign.dev/internal/domain/support/elastic"
+	supportsqlite "countersign.dev/internal/domain/support/sqlite"
 )
 
 // storeOptions are the engines of a demo, in which its stores are made.
@@ -98,13 +102,13 @@ func sqlitePath(address string) (path string, ok bool) { return strings.CutPrefi
 func salesStore() store {
 	open := func(ctx context.Context, db config.Database) (*sales.Server, error) {
 		if path, ok := sqlitePath(db.URL); ok {
-			s, err := sales.OpenSQLite(ctx, path)
+			s, err := salessqlite.Open(ctx, path)
 			if err != nil {
 				return nil, err
 			}
 			return sales.New(s, nil), nil
 		}
-		s, err := sales.OpenMongo(ctx, db.URL, nil)
+		s, err := mongo.Open(ctx, db.URL, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -117,13 +121,13 @@ func salesStore() store {
 func supportStore() store {
 	open := func(ctx context.Context, db config.Database) (*support.Server, error) {
 		if path, ok := sqlitePath(db.URL); ok {
-			s, err := support.OpenSQLite(ctx, path)
+			s, err := supportsqlite.Open(ctx, path)
 			if err != nil {
 				return nil, err
 			}
 			return support.New(s, nil), nil
 		}
-		s, err := support.OpenElastic(db.URL, nil)
+		s, err := elastic.Open(db.URL, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +139,7 @@ func supportStore() store {
 		if _, ok := sqlitePath(db.URL); ok {
 			return opens(ctx, db)
 		}
-		s, err := support.OpenElastic(db.URL, nil) // contacts nobody: the indices are made by Migrate
+		s, err := elastic.Open(db.URL, nil) // contacts nobody: the indices are made by Migrate
 		if err != nil {
 			return "", err
 		}

@@ -32,10 +32,15 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/mcpserver":      {ours: []string{"access", "fault", "httpx", "result", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/domain/hr":      {ours: []string{"access", "company", "database", "fault", "tool"}},
 	"internal/domain/finance": {ours: []string{"access", "company", "database", "fault", "tool"}},
-	"internal/domain/sales":   {ours: []string{"access", "company", "confirm", "fault", "sqlite", "tool"}, outside: []string{"go.mongodb.org/mongo-driver/v2"}},
-	"internal/domain/support": {ours: []string{"access", "company", "confirm", "fault", "sqlite", "tool"}, outside: []string{"github.com/elastic/"}},
-	"internal/agent":          {ours: []string{"fault", "result"}},
-	"internal/llm":            {ours: []string{"agent", "fault", "llm/rehearsal"}},
+	"internal/domain/sales":   {ours: []string{"access", "company", "fault", "tool"}},
+	"internal/domain/support": {ours: []string{"access", "company", "fault", "tool"}},
+	// a store implements its domain's interface, and no domain knows a driver.
+	"internal/domain/sales/sqlite":    {ours: []string{"company", "domain/sales", "sqlite"}},
+	"internal/domain/sales/mongo":     {ours: []string{"access", "company", "confirm", "domain/sales", "fault"}, outside: []string{"go.mongodb.org/mongo-driver/v2"}},
+	"internal/domain/support/sqlite":  {ours: []string{"company", "domain/support", "sqlite"}},
+	"internal/domain/support/elastic": {ours: []string{"access", "company", "confirm", "domain/support", "fault"}, outside: []string{"github.com/elastic/"}},
+	"internal/agent":                  {ours: []string{"fault", "result"}},
+	"internal/llm":                    {ours: []string{"agent", "fault", "llm/rehearsal"}},
 	// rehearsal reads the answers that tools gave, so it knows the envelope.
 	"internal/llm/rehearsal": {ours: []string{"agent", "result"}},
 	"internal/upstream":      {ours: []string{"access", "agent", "audit", "confirm", "fault", "result", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
@@ -59,7 +64,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"web":                      {},
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{
-		"access", "audit", "auth", "company", "config", "confirm", "database", "domain/finance", "domain/hr", "domain/sales", "domain/support",
+		"access", "audit", "auth", "company", "config", "confirm", "database", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite",
 		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "llm", "mcpserver", "result", "seal", "session", "state", "telemetry", "tool", "upstream", "web",
 	}},
 	"internal/config": {outside: []string{"go.yaml.in/yaml/v3"}},

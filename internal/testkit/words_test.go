@@ -23,6 +23,8 @@ var retired = map[string][]string{
 	"internal/database":           {"Ledger", "NewLedger"},
 	"internal/tool":               {"Ledger", "Card", "Desk", "effect", "factsDigest"},
 	"internal/result":             {"Wire"},
+	"internal/domain/sales":       {"SQLite", "OpenSQLite", "Mongo", "OpenMongo"},
+	"internal/domain/support":     {"SQLite", "OpenSQLite", "Elastic", "OpenElastic", "shelf"},
 }
 
 // archaic matches phrases that comments of the listed rooms must not use.

@@ -106,23 +106,6 @@ func TestAnswersEqualTheOracle(t *testing.T) {
 	})
 }
 
-// TestEveryWayToAPageEqualsTheOracle: walks that find a page, walks that give up
-// in the middle of ties, and what is tried after them.
-func TestEveryWayToAPageEqualsTheOracle(t *testing.T) {
-	s, b := sqliteAt(t, ""), tied(600)
-	fill(t, s, b)
-	random := rand.New(rand.NewPCG(11, 11))
-	for range 300 {
-		walked := random.IntN(300)
-		s.WalkAtMost(walked)
-		a := ask{anyone(random), anything(random, b)}
-		page := 1 + random.IntN(60)
-		if diff := cmp.Diff(a.want(b), a.walk(t, s, page, nil)); diff != "" {
-			t.Fatalf("%v asks %+v in pages of %d, walks %d (-want +got):\n%s", a.who.Roles(), a.q, page, walked, diff)
-		}
-	}
-}
-
 func TestSingleRowsStayWithinTheScope(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, r *rig) {
 		b := tied(60)

@@ -115,7 +115,7 @@ func (s *Server) previewClosing(ctx context.Context, in closeDeal) (closingCard,
 		DealID: d.ID, DealName: d.DealName, CustomerName: d.CustomerName, Owner: d.Owner, Outcome: in.Outcome, CurrentStage: d.Stage, NewStage: stage,
 		Currency: d.Currency, CurrentValue: d.Value, LossReason: in.LossReason, Notes: in.Notes,
 	}
-	if stage == stageWon {
+	if stage == StageWon {
 		card.ActualValue, card.ValueAssumed = value, in.ActualValue == nil
 	}
 	return card, dealFacts{d.Version, d}, nil
@@ -124,12 +124,12 @@ func (s *Server) previewClosing(ctx context.Context, in closeDeal) (closingCard,
 // result is the stage and the value that a deal ends with.
 func (in closeDeal) result(d Deal) (stage string, value float64) {
 	if in.Outcome == "lost" {
-		return stageLost, d.Value
+		return StageLost, d.Value
 	}
 	if in.ActualValue != nil {
-		return stageWon, *in.ActualValue
+		return StageWon, *in.ActualValue
 	}
-	return stageWon, d.Value
+	return StageWon, d.Value
 }
 
 func (s *Server) closeDeal(ctx context.Context, in closeDeal, seen dealFacts) (Closed, error) {
@@ -142,7 +142,7 @@ func (s *Server) closeDeal(ctx context.Context, in closeDeal, seen dealFacts) (C
 	c.Stage, c.Value = in.result(d)
 	out := Closed{Closed: true, DealID: d.ID, DealName: d.DealName, Outcome: in.Outcome, Stage: c.Stage, Value: c.Value}
 	out.Message = fmt.Sprintf("Deal %s has been closed as lost.", d.DealName)
-	if c.Stage == stageWon {
+	if c.Stage == StageWon {
 		c.Probability = 100
 		out.Message = fmt.Sprintf("Deal %s has been closed as won for %s.", d.DealName, money(d.Currency, c.Value))
 	}

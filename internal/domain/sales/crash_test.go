@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"countersign.dev/internal/company"
-	"countersign.dev/internal/domain/sales"
+	"countersign.dev/internal/domain/sales/sqlite"
 	"countersign.dev/internal/testkit"
 )
 
 // closeUntilKilled closes a deal of the file at path and keeps the receipt.
 func closeUntilKilled(path string, at func(stage string)) {
 	ctx := context.Background()
-	s, err := sales.OpenSQLite(ctx, path)
+	s, err := sqlite.Open(ctx, path)
 	if err != nil {
 		panic(err)
 	}

@@ -11,16 +11,16 @@ import (
 
 // The stages of a deal, in the order of a pipeline.
 const (
-	stageWon  = "CLOSED_WON"
-	stageLost = "CLOSED_LOST"
+	StageWon  = "CLOSED_WON"
+	StageLost = "CLOSED_LOST"
 )
 
 // stages lists every stage; the last two are the closed ones.
 func stages() []string {
-	return []string{"PROSPECTING", "DISCOVERY", "QUALIFICATION", "PROPOSAL", "NEGOTIATION", stageWon, stageLost}
+	return []string{"PROSPECTING", "DISCOVERY", "QUALIFICATION", "PROPOSAL", "NEGOTIATION", StageWon, StageLost}
 }
 
-func isClosed(stage string) bool { return stage == stageWon || stage == stageLost }
+func isClosed(stage string) bool { return stage == StageWon || stage == StageLost }
 
 // Deal is a sale that is hoped for, won or lost.
 type Deal struct {

@@ -13,6 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"countersign.dev/internal/domain/sales"
+	salesmongo "countersign.dev/internal/domain/sales/mongo"
+	"countersign.dev/internal/domain/sales/sqlite"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/mongotest"
 )
@@ -68,9 +70,9 @@ func onEngines(t *testing.T, test func(t *testing.T, r *rig), names ...string) {
 
 func memoryRig(t *testing.T) *rig { return &rig{Store: sqliteAt(t, "")} }
 
-func sqliteAt(t *testing.T, path string) *sales.SQLite {
+func sqliteAt(t *testing.T, path string) *sqlite.Store {
 	t.Helper()
-	s, err := sales.OpenSQLite(t.Context(), path)
+	s, err := sqlite.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +115,7 @@ func mongoRig(t *testing.T) *rig {
 	q.Set("directConnection", "true") // a replica set must not tell the client the way around
 	near.RawQuery = q.Encode()
 	open := func() sales.Store {
-		m, err := sales.OpenMongo(t.Context(), near.String(), &sales.MongoOptions{Database: database})
+		m, err := salesmongo.Open(t.Context(), near.String(), &salesmongo.Options{Database: database})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,7 +73,7 @@ func summary(sums Sums, quarter Quarter, scope Scope) Pipeline {
 		}
 	}
 	p.TotalPipeline, p.WeightedPipeline = cents(p.TotalPipeline), cents(p.WeightedPipeline)
-	p.ClosedWon = cents(sums.Stages[stageWon].Value)
+	p.ClosedWon = cents(sums.Stages[StageWon].Value)
 	if p.Target > 0 {
 		p.AttainmentPercent = int(math.Round(p.ClosedWon / p.Target * 100))
 	}

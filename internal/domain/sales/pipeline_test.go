@@ -49,14 +49,14 @@ func FuzzQuarter(f *testing.F) {
 
 func TestSummaryAddsUp(t *testing.T) {
 	sums := Sums{Target: 1000, Stages: map[string]StageSum{
-		"PROPOSAL": {2, 100.10, 60.06}, "NEGOTIATION": {1, 200.20, 160.16}, stageWon: {1, 666, 666}, stageLost: {3, 900, 0},
+		"PROPOSAL": {2, 100.10, 60.06}, "NEGOTIATION": {1, 200.20, 160.16}, StageWon: {1, 666, 666}, StageLost: {3, 900, 0},
 	}}
 	got := summary(sums, Quarter{2026, 1}, Scope{email: "ann@example.org"})
 	want := Pipeline{
 		Quarter: "2026-Q1", TotalPipeline: 300.30, WeightedPipeline: 220.22, ClosedWon: 666, Target: 1000, AttainmentPercent: 67,
 		Scope: "deals of ann@example.org and the people who report to them",
 		Stages: []PipelineStage{{"PROSPECTING", 0, 0}, {"DISCOVERY", 0, 0}, {"QUALIFICATION", 0, 0}, {"PROPOSAL", 2, 100.10}, {"NEGOTIATION", 1, 200.20},
-			{stageWon, 1, 666}, {stageLost, 3, 900}},
+			{StageWon, 1, 666}, {StageLost, 3, 900}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

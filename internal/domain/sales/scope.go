@@ -28,6 +28,13 @@ func ScopeOf(p *access.Principal) Scope {
 	return Scope{}
 }
 
+// All reports whether every row is visible.
+func (s Scope) All() bool { return s.all }
+
+// Email is whose rows are visible, with those of the people below them. When it
+// is empty and not all rows are visible, none is.
+func (s Scope) Email() string { return s.email }
+
 // scopeIn is the scope of the principal in the context.
 func scopeIn(ctx context.Context) (Scope, *access.Principal, error) {
 	p, err := access.From(ctx)

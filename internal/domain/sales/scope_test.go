@@ -26,9 +26,11 @@ func TestNoQueryWithoutAScope(t *testing.T) {
 // TestScopesAreMadeInOnePlace reads the source: a scope with something in it,
 // and a document filter, are written down in one function each.
 func TestScopesAreMadeInOnePlace(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+	here, err := filepath.Glob("*.go")
+	stores, err2 := filepath.Glob("*/*.go")
+	files := append(here, stores...)
+	if err != nil || err2 != nil || len(here) == 0 || len(stores) == 0 {
+		t.Fatal(files, err, err2)
 	}
 	made := regexp.MustCompile(`\bScope\{[^}]|\bmatch\{[^}]|\.(all|email) = `)
 	found := map[string]int{}
@@ -44,7 +46,7 @@ func TestScopesAreMadeInOnePlace(t *testing.T) {
 			found[file] = n
 		}
 	}
-	want := map[string]int{"scope.go": 2, "mongo_read.go": 1}
+	want := map[string]int{"scope.go": 2, "mongo/read.go": 1}
 	if !reflect.DeepEqual(found, want) {
 		t.Errorf("got %v, want %v", found, want)
 	}

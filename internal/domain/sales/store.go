@@ -8,8 +8,8 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// Store keeps customers, deals, quotas and receipts. [SQLite] and [Mongo] are
-// it, and one suite holds both to the same behaviour.
+// Store keeps customers, deals, quotas and receipts. Packages sqlite and mongo
+// implement it, and pass one contract suite.
 //
 // A store that cannot be reached is SERVICE_UNAVAILABLE, a deadline that passes
 // is TIMEOUT, a statement that fails is DATABASE_ERROR.
@@ -114,16 +114,5 @@ type StageSum struct {
 	Value, Weighted float64
 }
 
-// namesShown is how many open deals of a customer are named.
-const namesShown = 10
-
-// storeTimeout bounds a call whose context has no deadline.
-const storeTimeout = 5 * time.Second
-
-// bounded gives a deadline to a call that has none.
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, storeTimeout)
-}
+// NamesShown is how many open deals of a customer are named.
+const NamesShown = 10

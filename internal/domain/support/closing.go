@@ -79,14 +79,14 @@ func (s *Server) previewClosing(ctx context.Context, in closeTicket) (closingCar
 	switch {
 	case err != nil:
 		return closingCard{}, ticketFacts{}, err
-	case t.Status == ticketClosed:
+	case t.Status == TicketClosed:
 		return closingCard{}, ticketFacts{}, errTicketAlreadyClosed.New("Ticket %s was closed before.", t.ID)
 	case utf8.RuneCountInString(strings.TrimSpace(in.Resolution)) < leastResolution:
 		return closingCard{}, ticketFacts{}, fault.InvalidInput.New("The resolution says less than %d characters.", leastResolution).Suggest("Say what was wrong and what was done.")
 	}
 	card := closingCard{
 		TicketID: t.ID, Subject: t.Subject, CustomerName: t.CustomerName, CustomerEmail: t.CustomerEmail, Priority: t.Priority,
-		CurrentStatus: t.Status, NewStatus: ticketClosed, PreviousResolution: t.Resolution,
+		CurrentStatus: t.Status, NewStatus: TicketClosed, PreviousResolution: t.Resolution,
 		Resolution: in.Resolution, ResolutionType: in.ResolutionType, CustomerNotified: in.CustomerNotified,
 	}
 	return card, ticketFacts{t.Version, t}, nil
@@ -99,7 +99,7 @@ func (s *Server) closeTicket(ctx context.Context, in closeTicket, seen ticketFac
 	}
 	t := seen.Ticket
 	out := Closed{
-		Closed: true, TicketID: t.ID, Subject: t.Subject, Status: ticketClosed, Resolution: in.Resolution, ResolutionType: in.ResolutionType,
+		Closed: true, TicketID: t.ID, Subject: t.Subject, Status: TicketClosed, Resolution: in.Resolution, ResolutionType: in.ResolutionType,
 		CustomerNotified: in.CustomerNotified, Message: fmt.Sprintf("Ticket %s has been closed as %s.", t.ID, spoken(in.ResolutionType)),
 	}
 	return out, s.store.CloseTicket(ctx, scope, Closing{

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"countersign.dev/internal/domain/support"
+	"countersign.dev/internal/domain/support/sqlite"
 	"countersign.dev/internal/testkit"
 )
 
 // closeUntilKilled closes a ticket of the file at path and keeps the receipt.
 func closeUntilKilled(path string, at func(stage string)) {
 	ctx := context.Background()
-	s, err := support.OpenSQLite(ctx, path)
+	s, err := sqlite.Open(ctx, path)
 	if err != nil {
 		panic(err)
 	}

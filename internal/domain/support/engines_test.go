@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"countersign.dev/internal/domain/support"
+	"countersign.dev/internal/domain/support/elastic"
+	"countersign.dev/internal/domain/support/sqlite"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/searchtest"
 )
@@ -43,6 +45,7 @@ type rig struct {
 	settled func()                                    // returns when searches show every write
 	foreign func(t *testing.T) support.Store          // where the tables or indices are somebody else's
 	misread func(t *testing.T, s support.Scope) error // asks for what the engine must refuse
+	analyze func(text string) []string                // the words that the engine's analyzer finds
 	cut     func()                                    // from now on, changes cannot reach the store
 	mend    func()
 }
@@ -75,9 +78,9 @@ func onEngines(t *testing.T, test func(t *testing.T, r *rig), names ...string) {
 
 func memoryRig(t *testing.T) *rig { return &rig{Store: sqliteAt(t, ""), settled: func() {}} }
 
-func sqliteAt(t testing.TB, path string) *support.SQLite {
+func sqliteAt(t testing.TB, path string) *sqlite.Store {
 	t.Helper()
-	s, err := support.OpenSQLite(t.Context(), path)
+	s, err := sqlite.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,9 +138,9 @@ func searchRig(t *testing.T) *rig {
 	w := testkit.NewProxy(t, near.Host)
 	near.Host = w.Address()
 	c := client{t, address}
-	index := prefix + support.TicketIndex
+	index := prefix + elastic.TicketIndex
 	open := func(tickets string) support.Store {
-		s, err := support.OpenElastic(near.String(), &support.ElasticOptions{Tickets: tickets, Articles: prefix + support.ArticleIndex, Refresh: 100 * time.Millisecond})
+		s, err := elastic.Open(near.String(), &elastic.Options{Tickets: tickets, Articles: prefix + elastic.ArticleIndex, Refresh: 100 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +148,7 @@ func searchRig(t *testing.T) *rig {
 		return s
 	}
 	r := &rig{Store: open(index), again: func() support.Store { return open(index) }, cut: w.Cut, mend: w.Restore}
-	r.settled = func() { c.do(http.MethodPost, "/"+index+","+prefix+support.ArticleIndex+"/_refresh", nil) }
+	r.settled = func() { c.do(http.MethodPost, "/"+index+","+prefix+elastic.ArticleIndex+"/_refresh", nil) }
 	r.remove = func(ids ...string) {
 		var lines bytes.Buffer
 		for _, id := range ids {
@@ -155,6 +158,17 @@ func searchRig(t *testing.T) *rig {
 	}
 	r.touch = func(id string) {
 		c.do(http.MethodPost, "/"+index+"/_update/"+id, bytes.NewBufferString(`{"doc":{"priority":"low"}}`))
+	}
+	r.analyze = func(text string) (words []string) {
+		body, _ := json.Marshal(map[string]string{"analyzer": "words", "text": text}) // texts always encode
+		var answer struct{ Tokens []struct{ Token string } }
+		if err := json.Unmarshal(c.do(http.MethodPost, "/"+index+"/_analyze", bytes.NewReader(body)), &answer); err != nil {
+			t.Fatal(err)
+		}
+		for _, token := range answer.Tokens {
+			words = append(words, token.Token)
+		}
+		return words
 	}
 	r.foreign = func(t *testing.T) support.Store {
 		c.do(http.MethodPut, "/"+prefix+"foreign", nil)

@@ -39,7 +39,7 @@ func (q Query) hits(text string) (hits []word) {
 		longest := 0
 		for _, t := range q.with {
 			if t.at(words[i:]) {
-				longest = max(longest, len(t.words))
+				longest = max(longest, len(t.Words))
 			}
 		}
 		if longest > 0 {
@@ -51,12 +51,12 @@ func (q Query) hits(text string) (hits []word) {
 }
 
 // at reports whether a term stands at the start of the words.
-func (t term) at(words []word) bool {
-	if len(words) < len(t.words) {
+func (t Term) at(words []word) bool {
+	if len(words) < len(t.Words) {
 		return false
 	}
-	for i, w := range t.words {
-		if words[i].text != w && !(t.prefix && strings.HasPrefix(words[i].text, w)) {
+	for i, w := range t.Words {
+		if words[i].text != w && !(t.Prefix && strings.HasPrefix(words[i].text, w)) {
 			return false
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"countersign.dev/internal/domain/support"
+	"countersign.dev/internal/domain/support/elastic"
 	"countersign.dev/internal/fault"
 )
 
@@ -32,7 +32,7 @@ func TestLostAnswerIsNoLostChange(t *testing.T) {
 		forward.ServeHTTP(w, r)
 	}))
 	t.Cleanup(proxy.Close)
-	s, err := support.OpenElastic(proxy.URL, &support.ElasticOptions{Tickets: prefix + "tickets", Articles: prefix + "articles"})
+	s, err := elastic.Open(proxy.URL, &elastic.Options{Tickets: prefix + "tickets", Articles: prefix + "articles"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,12 +50,12 @@ func TestLostAnswerIsNoLostChange(t *testing.T) {
 
 func TestUnreadableAddressIsNotRepeated(t *testing.T) {
 	for _, address := range []string{"", "localhost:9200", "ftp://user:secret@host", "http://user:secret@[::1", "http://ok.example, secret", "mongodb://user:secret@host"} {
-		if _, err := support.OpenElastic(address, nil); err == nil || strings.Contains(err.Error(), "secret") {
+		if _, err := elastic.Open(address, nil); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
 	for _, index := range []string{"a*", "a,b", "a/b", "../a", "a?b"} {
-		if _, err := support.OpenElastic("http://localhost:9200", &support.ElasticOptions{Tickets: index}); err == nil {
+		if _, err := elastic.Open("http://localhost:9200", &elastic.Options{Tickets: index}); err == nil {
 			t.Errorf("the index %q is taken", index)
 		}
 	}
@@ -65,7 +65,7 @@ func TestUnreadableAddressIsNotRepeated(t *testing.T) {
 // is gone before any search could show it.
 func TestReceiptIsFoundBeforeTheIndexShowsIt(t *testing.T) {
 	address, prefix := engine.Address(t)
-	s, err := support.OpenElastic(address, &support.ElasticOptions{Tickets: prefix + "tickets", Articles: prefix + "articles", Refresh: time.Hour})
+	s, err := elastic.Open(address, &elastic.Options{Tickets: prefix + "tickets", Articles: prefix + "articles", Refresh: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

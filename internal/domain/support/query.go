@@ -12,15 +12,15 @@ import (
 // ever syntax there. The zero value finds nothing.
 type Query struct {
 	every bool // everything but what without says
-	with  []term
-	minus []term
+	with  []Term
+	minus []Term
 }
 
-// term is a word, the beginning of one, or several words that stand one after
-// the other. Its words are folded and never empty.
-type term struct {
-	words  []string
-	prefix bool // the one word is a beginning
+// Term is a word, the start of one, or several words that follow each other.
+// Its words are folded and never empty.
+type Term struct {
+	Words  []string
+	Prefix bool // the one word is the start of a word
 }
 
 // ParseQuery reads a query. Words are AND-ed, "a phrase" holds words together,
@@ -38,7 +38,7 @@ func ParseQuery(text string) Query {
 			rest = rest[1:]
 		}
 		for glued := true; glued; { // "a phrase"another: the minus is the first one's
-			var t term
+			var t Term
 			t, rest, glued = nextTerm(rest)
 			q.add(t, minus)
 			minus = false
@@ -56,10 +56,10 @@ func startsTerm(text string) bool {
 
 // nextTerm takes a term from the start of a text. glued says that what is left
 // follows without a space.
-func nextTerm(text string) (t term, rest string, glued bool) {
+func nextTerm(text string) (t Term, rest string, glued bool) {
 	if inner, ok := strings.CutPrefix(text, `"`); ok {
 		if phrase, after, closed := strings.Cut(inner, `"`); closed {
-			return term{words: wordsOf(phrase)}, after, after != "" && !startsWithSpace(after)
+			return Term{Words: Words(phrase)}, after, after != "" && !startsWithSpace(after)
 		}
 		text = inner // a quote that nothing closes is a character like another
 	}
@@ -68,8 +68,8 @@ func nextTerm(text string) (t term, rest string, glued bool) {
 		end = len(text)
 	}
 	chunk, rest := text[:end], text[end:]
-	t = term{words: wordsOf(chunk)}
-	t.prefix = len(t.words) == 1 && starred(chunk)
+	t = Term{Words: Words(chunk)}
+	t.Prefix = len(t.Words) == 1 && starred(chunk)
 	return t, rest, strings.HasPrefix(rest, `"`)
 }
 
@@ -87,19 +87,25 @@ func starred(text string) (yes bool) {
 	return yes
 }
 
-func (q *Query) add(t term, minus bool) {
+func (q *Query) add(t Term, minus bool) {
 	to := &q.with
 	if minus {
 		to = &q.minus
 	}
-	if len(t.words) > 0 && !slices.ContainsFunc(*to, t.equal) {
+	if len(t.Words) > 0 && !slices.ContainsFunc(*to, t.equal) {
 		*to = append(*to, t)
 	}
 }
 
-func (t term) equal(other term) bool {
-	return t.prefix == other.prefix && slices.Equal(t.words, other.words)
+func (t Term) equal(other Term) bool {
+	return t.Prefix == other.Prefix && slices.Equal(t.Words, other.Words)
 }
+
+// With lists the terms that a row must have.
+func (q Query) With() []Term { return q.with }
+
+// Without lists the terms that a row must not have.
+func (q Query) Without() []Term { return q.minus }
 
 // Nothing reports whether there is nothing to search for.
 func (q Query) Nothing() bool { return !q.every && len(q.with) == 0 }
@@ -123,12 +129,12 @@ func (q Query) String() string {
 	return strings.Join(parts, " ")
 }
 
-func (t term) String() string {
+func (t Term) String() string {
 	switch {
-	case t.prefix:
-		return t.words[0] + "*"
-	case len(t.words) == 1:
-		return t.words[0]
+	case t.Prefix:
+		return t.Words[0] + "*"
+	case len(t.Words) == 1:
+		return t.Words[0]
 	}
-	return `"` + strings.Join(t.words, " ") + `"`
+	return `"` + strings.Join(t.Words, " ") + `"`
 }

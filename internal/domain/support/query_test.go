@@ -70,12 +70,12 @@ func FuzzParseQuery(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		q := ParseQuery(text)
-		for _, part := range append(append([]term{}, q.with...), q.minus...) {
-			if len(part.words) == 0 || part.prefix && len(part.words) != 1 {
+		for _, part := range append(append([]Term{}, q.with...), q.minus...) {
+			if len(part.Words) == 0 || part.Prefix && len(part.Words) != 1 {
 				t.Fatalf("%q: %+v", text, part)
 			}
-			for _, w := range part.words {
-				if again := wordsOf(w); w == "" || !utf8.ValidString(w) || len(again) != 1 || again[0] != w {
+			for _, w := range part.Words {
+				if again := Words(w); w == "" || !utf8.ValidString(w) || len(again) != 1 || again[0] != w {
 					t.Fatalf("%q: the word %q is read as %q", text, w, again)
 				}
 			}

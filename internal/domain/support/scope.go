@@ -33,22 +33,42 @@ func scopeIn(ctx context.Context) (Scope, *access.Principal, error) {
 	return ScopeOf(p), p, nil
 }
 
-// The statuses that the rules speak of.
+// The statuses that the rules name.
 const (
-	ticketClosed     = "closed"
-	articlePublished = "published"
+	TicketClosed     = "closed"
+	ArticlePublished = "published"
 )
 
-// sees reports whether a row with this status exists for the scope. A store
-// asks it of rows that it looked up by their ids.
-func (s Scope) sees(k kind, status string) bool {
-	return s.staff && (k == tickets || s.drafts || status == articlePublished)
+// Rows says which rows of a table a scope holds.
+type Rows uint8
+
+// The rows.
+const (
+	NoRows        Rows = iota
+	PublishedRows      // those with the status ArticlePublished
+	AllRows
+)
+
+// Tickets says which tickets are in the scope.
+func (s Scope) Tickets() Rows {
+	if s.staff {
+		return AllRows
+	}
+	return NoRows
 }
 
-// kind is one of the two kinds of rows.
-type kind uint8
+// Articles says which articles are in the scope.
+func (s Scope) Articles() Rows {
+	switch {
+	case !s.staff:
+		return NoRows
+	case s.drafts:
+		return AllRows
+	}
+	return PublishedRows
+}
 
-const (
-	tickets kind = iota
-	articles
-)
+// Hold reports whether a row with this status is among the rows.
+func (r Rows) Hold(status string) bool {
+	return r == AllRows || r == PublishedRows && status == ArticlePublished
+}

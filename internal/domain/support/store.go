@@ -8,8 +8,8 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// Store keeps tickets, articles and receipts. [SQLite] and [Elastic] are it, and
-// one suite holds both to the same behaviour.
+// Store keeps tickets, articles and receipts. Packages sqlite and elastic
+// implement it, and pass one contract suite.
 //
 // A store that cannot be reached is SERVICE_UNAVAILABLE, a deadline that passes
 // is TIMEOUT, a statement that fails is DATABASE_ERROR.
@@ -91,15 +91,4 @@ type Closing struct {
 	CustomerNotified bool
 	By               string    // e-mail
 	At               time.Time // closed; resolved too, unless it was before
-}
-
-// storeTimeout bounds a call whose context has no deadline.
-const storeTimeout = 5 * time.Second
-
-// bounded gives a deadline to a call that has none.
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, storeTimeout)
 }

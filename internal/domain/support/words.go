@@ -9,8 +9,8 @@ import (
 // What a word is, decided once for both stores: a run of letters, marks and
 // digits of any script, in lower case, Latin letters without their accents.
 // SQLite is given texts cut by these functions; the analyzer of the search
-// engine is written from the same table (elastic_index.go), and the contract
-// suite holds the two together.
+// engine is made from the same table (elastic/index.go), and the contract suite
+// compares the two.
 
 // word is a word of a text and where it stands there, in bytes.
 type word struct {
@@ -32,7 +32,7 @@ func eachWord(text string, yield func(word) bool) {
 			if r, size = utf8.DecodeRuneInString(text[at:]); !inWord(r) {
 				break
 			}
-			folded.WriteString(fold(r))
+			folded.WriteString(Fold(r))
 		}
 		w.text, w.end = folded.String(), at
 		if w.text != "" && !yield(w) {
@@ -41,8 +41,8 @@ func eachWord(text string, yield func(word) bool) {
 	}
 }
 
-// wordsOf lists the words of a text.
-func wordsOf(text string) (words []string) {
+// Words lists the words of a text.
+func Words(text string) (words []string) {
 	for w := range func(yield func(word) bool) { eachWord(text, yield) } {
 		words = append(words, w.text)
 	}
@@ -53,8 +53,8 @@ func inWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r))
 }
 
-// fold writes a rune of a word as it is searched for.
-func fold(r rune) string {
+// Fold writes a rune of a word as it is searched for.
+func Fold(r rune) string {
 	if r < utf8.RuneSelf {
 		return string(unicode.ToLower(r))
 	}

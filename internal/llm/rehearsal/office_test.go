@@ -18,7 +18,9 @@ import (
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/domain/sales"
+	salessqlite "countersign.dev/internal/domain/sales/sqlite"
 	"countersign.dev/internal/domain/support"
+	supportsqlite "countersign.dev/internal/domain/support/sqlite"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
@@ -56,11 +58,11 @@ type building struct {
 func build(t testing.TB) *building {
 	t.Helper()
 	now := func() time.Time { return today }
-	deals, err := sales.OpenSQLite(t.Context(), "")
+	deals, err := salessqlite.Open(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tickets, err := support.OpenSQLite(t.Context(), "")
+	tickets, err := supportsqlite.Open(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package support
+package sqlite
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/company"
+	"countersign.dev/internal/domain/support"
 )
 
 const closeStatement = `
@@ -15,15 +16,15 @@ update tickets as t set status = 'closed', resolution = ?, resolution_type = ?, 
 where t.id = ? and t.version = ? and t.status <> 'closed' and `
 
 // CloseTicket closes a ticket that is as it was seen.
-func (s *SQLite) CloseTicket(ctx context.Context, scope Scope, c Closing) error {
-	in := scope.rows(tickets)
+func (s *Store) CloseTicket(ctx context.Context, scope support.Scope, c support.Closing) error {
+	in := within(scope.Tickets())
 	return s.ExecOne(ctx, closeStatement+in.String(), append([]any{
 		c.Resolution, c.ResolutionType, c.CustomerNotified, c.By, c.At.UnixMilli(), c.At.UnixMilli(), c.ID, c.Version.Number,
 	}, in.args...)...)
 }
 
 // Fill adds what is missing, all of it or nothing.
-func (s *SQLite) Fill(ctx context.Context, rows company.Support) error {
+func (s *Store) Fill(ctx context.Context, rows company.Support) error {
 	tx, err := s.Begin(ctx)
 	if err != nil {
 		return s.Fault(ctx, err)
@@ -119,12 +120,12 @@ func (f *filling) list(items []string) string {
 	return string(encoded)
 }
 
-// cut writes the words of texts with single spaces. Between two texts stands a
-// character that no query can hold, so that no phrase reaches across.
+// cut writes the words of texts with single spaces. A character that no
+// query can hold separates two texts, so that no phrase matches across them.
 func cut(texts ...string) string {
 	parts := make([]string, len(texts))
 	for i, text := range texts {
-		parts[i] = strings.Join(wordsOf(text), " ")
+		parts[i] = strings.Join(support.Words(text), " ")
 	}
 	return strings.Join(parts, " \ue000 ")
 }

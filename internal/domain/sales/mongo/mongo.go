@@ -1,4 +1,7 @@
-package sales
+// Package mongo keeps sales in MongoDB. It needs no transactions, and so no
+// replica set: a change and its receipt are one update of one document. Start
+// with [Open].
+package mongo
 
 import (
 	"context"
@@ -15,22 +18,22 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/domain/sales"
 	"countersign.dev/internal/fault"
 )
 
-// MongoDatabase is the database that sales keeps its collections in, unless the
-// options name another.
-const MongoDatabase = "tamshai_sales"
+// DefaultDatabase is the database that sales keeps its collections in, unless
+// the options name another.
+const DefaultDatabase = "tamshai_sales"
 
-// MongoOptions tunes a MongoDB store. The zero value is a good default.
-type MongoOptions struct {
-	Database string // default MongoDatabase
+// Options tunes a store. The zero value is a good default.
+type Options struct {
+	Database string // default DefaultDatabase
 }
 
-// Mongo keeps sales in MongoDB, in the collections customers, deals and
-// forecast_quotas. It needs no transactions, and so no replica set: a change and
-// its receipt are one update of one document. It is safe for concurrent use.
-type Mongo struct {
+// Store is a [sales.Store] in the collections customers, deals and
+// forecast_quotas of MongoDB. It is safe for concurrent use.
+type Store struct {
 	client    *mongo.Client
 	customers *mongo.Collection
 	deals     *mongo.Collection
@@ -41,18 +44,18 @@ type Mongo struct {
 // counts as unreachable.
 const selectionTimeout = 2 * time.Second
 
-// OpenMongo connects and makes the indexes that are missing. A server that is
+// Open connects and makes the indexes that are missing. A server that is
 // not there is SERVICE_UNAVAILABLE; an address that cannot be read is an error
 // that does not repeat it, for it may hold a password.
-func OpenMongo(ctx context.Context, address string, o *MongoOptions) (*Mongo, error) {
+func Open(ctx context.Context, address string, o *Options) (*Store, error) {
 	if o == nil {
-		o = &MongoOptions{}
+		o = &Options{}
 	}
 	config := options.Client().ApplyURI(address)
 	if config.Validate() != nil {
 		return nil, errors.New("the address of the sales store is not a MongoDB connection string")
 	}
-	// A confirmed change outlives a failover, and nobody reads one that may not.
+	// A confirmed change outlives a failover, and reads see only what does.
 	config.SetWriteConcern(writeconcern.Majority()).SetReadConcern(readconcern.Majority())
 	config.SetServerSelectionTimeout(selectionTimeout).SetConnectTimeout(selectionTimeout).SetAppName("countersign-sales")
 	client, err := mongo.Connect(config)
@@ -61,10 +64,10 @@ func OpenMongo(ctx context.Context, address string, o *MongoOptions) (*Mongo, er
 	}
 	name := o.Database
 	if name == "" {
-		name = MongoDatabase
+		name = DefaultDatabase
 	}
 	database := client.Database(name)
-	m := &Mongo{client: client, customers: database.Collection("customers"), deals: database.Collection("deals"), quotas: database.Collection("forecast_quotas")}
+	m := &Store{client: client, customers: database.Collection("customers"), deals: database.Collection("deals"), quotas: database.Collection("forecast_quotas")}
 	if err := m.index(ctx); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
@@ -73,7 +76,7 @@ func OpenMongo(ctx context.Context, address string, o *MongoOptions) (*Mongo, er
 
 // index makes the indexes: each order of everybody's deals and of one owner's
 // or one chain's, the parts of a pipeline, and the confirmations.
-func (m *Mongo) index(ctx context.Context) error {
+func (m *Store) index(ctx context.Context) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	confirmed := mongo.IndexModel{Keys: bson.D{{Key: "confirmation.id", Value: 1}}, Options: options.Index().SetUnique(true).SetSparse(true)}
@@ -83,25 +86,35 @@ func (m *Mongo) index(ctx context.Context) error {
 		{Keys: bson.D{{Key: "actual_close_date", Value: 1}, {Key: "expected_close_date", Value: 1}}},
 	}
 	for _, by := range orders {
-		direction := mongoDirection(by)
-		sort := bson.D{{Key: by.column, Value: direction}, {Key: "_id", Value: direction}}
+		sort := by.sorted()
 		deals = append(deals, mongo.IndexModel{Keys: sort})
-		for _, whose := range []string{"owner", "owner_chain"} {
-			deals = append(deals, mongo.IndexModel{Keys: append(bson.D{{Key: whose, Value: 1}}, sort...)})
+		for _, field := range []string{"owner", "owner_chain"} {
+			deals = append(deals, mongo.IndexModel{Keys: append(bson.D{{Key: field, Value: 1}}, sort...)})
 		}
 	}
 	if _, err := m.deals.Indexes().CreateMany(ctx, deals); err != nil {
-		return mongoFault(ctx, err)
+		return storeFault(ctx, err)
 	}
 	if _, err := m.customers.Indexes().CreateMany(ctx, []mongo.IndexModel{confirmed}); err != nil {
-		return mongoFault(ctx, err)
+		return storeFault(ctx, err)
 	}
 	_, err := m.quotas.Indexes().CreateMany(ctx, []mongo.IndexModel{{Keys: bson.D{{Key: "quarter", Value: 1}}}})
-	return mongoFault(ctx, err)
+	return storeFault(ctx, err)
+}
+
+// storeTimeout bounds a call whose context has no deadline.
+const storeTimeout = 5 * time.Second
+
+// bounded gives a deadline to a call that has none.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, storeTimeout)
 }
 
 // Close ends every connection.
-func (m *Mongo) Close() error {
+func (m *Store) Close() error {
 	ctx, cancel := bounded(context.Background())
 	defer cancel()
 	return m.client.Disconnect(ctx)
@@ -109,49 +122,49 @@ func (m *Mongo) Close() error {
 
 // Change runs fn and then writes what it changed, with the receipt, as one
 // update of one document.
-func (m *Mongo) Change(ctx context.Context, fn func(context.Context) error) error {
+func (m *Store) Change(ctx context.Context, fn func(context.Context) error) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	return confirm.ChangeDocument(ctx, fn)
 }
 
 // Keep adds the receipt to the update.
-func (m *Mongo) Keep(ctx context.Context, r confirm.Receipt) error {
+func (m *Store) Keep(ctx context.Context, r confirm.Receipt) error {
 	return confirm.KeepInDocument(ctx, r)
 }
 
 // confirmation is the receipt inside the document that was changed.
 type confirmation struct {
-	ID      string    `bson:"id"`
-	Owner   mongoName `bson:"owner"`
-	Tool    string    `bson:"tool"`
-	Receipt string    `bson:"receipt"` // text, so that it comes back byte for byte
+	ID      string   `bson:"id"`
+	Owner   ownerDoc `bson:"owner"`
+	Tool    string   `bson:"tool"`
+	Receipt string   `bson:"receipt"` // text, so that it comes back byte for byte
 }
 
-type mongoName struct {
+type ownerDoc struct {
 	Issuer  string `bson:"iss"`
 	Subject string `bson:"sub"`
 }
 
 func newConfirmation(r confirm.Receipt) confirmation {
-	return confirmation{string(r.ID), mongoName(r.Owner), r.Tool, string(r.Answer)}
+	return confirmation{string(r.ID), ownerDoc(r.Owner), r.Tool, string(r.Answer)}
 }
 
 // Find returns an owner's receipt, byte for byte.
-func (m *Mongo) Find(ctx context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
+func (m *Store) Find(ctx context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	whose := bson.D{{Key: "confirmation.id", Value: string(id)}, {Key: "confirmation.owner.iss", Value: owner.Issuer}, {Key: "confirmation.owner.sub", Value: owner.Subject}}
+	kept := bson.D{{Key: "confirmation.id", Value: string(id)}, {Key: "confirmation.owner.iss", Value: owner.Issuer}, {Key: "confirmation.owner.sub", Value: owner.Subject}}
 	for _, changed := range []*mongo.Collection{m.deals, m.customers} {
 		var document struct {
 			Confirmation confirmation `bson:"confirmation"`
 		}
-		err := changed.FindOne(ctx, whose, options.FindOne().SetProjection(bson.D{{Key: "confirmation", Value: 1}})).Decode(&document)
+		err := changed.FindOne(ctx, kept, options.FindOne().SetProjection(bson.D{{Key: "confirmation", Value: 1}})).Decode(&document)
 		if err == nil {
 			return json.RawMessage(document.Confirmation.Receipt), true, nil
 		}
 		if !errors.Is(err, mongo.ErrNoDocuments) {
-			return nil, false, mongoFault(ctx, err)
+			return nil, false, storeFault(ctx, err)
 		}
 	}
 	return nil, false, nil
@@ -159,7 +172,7 @@ func (m *Mongo) Find(ctx context.Context, owner access.Owner, id confirm.ID) (js
 
 // Ready reads a document of each collection: a database with another name would
 // otherwise look like a company without deals.
-func (m *Mongo) Ready(ctx context.Context) error {
+func (m *Store) Ready(ctx context.Context) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	for _, c := range []*mongo.Collection{m.customers, m.deals} {
@@ -169,15 +182,15 @@ func (m *Mongo) Ready(ctx context.Context) error {
 				Suggest("Check the name of the database, or seed the store.")
 		}
 		if err != nil {
-			return mongoFault(ctx, err)
+			return storeFault(ctx, err)
 		}
 	}
 	return nil
 }
 
-// mongoFault turns what the driver says into a fault. The cause is kept for the
+// storeFault turns a driver's error into a fault. The cause is kept for the
 // log; it may name addresses.
-func mongoFault(ctx context.Context, err error) error {
+func storeFault(ctx context.Context, err error) error {
 	var selecting topology.ServerSelectionError
 	var connecting topology.ConnectionError
 	switch {
@@ -192,4 +205,4 @@ func mongoFault(ctx context.Context, err error) error {
 	return fault.DatabaseError.New("The sales store could not carry out the request.").Because(err)
 }
 
-var _ Store = (*Mongo)(nil)
+var _ sales.Store = (*Store)(nil)

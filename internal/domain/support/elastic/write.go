@@ -1,4 +1,4 @@
-package support
+package elastic
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/domain/support"
 )
 
 // confirmation is the receipt inside the document that was changed.
@@ -26,20 +27,20 @@ type confirmation struct {
 
 // Change runs fn and then writes what it changed, with the receipt, as one
 // update of one document.
-func (e *Elastic) Change(ctx context.Context, fn func(context.Context) error) error {
+func (e *Store) Change(ctx context.Context, fn func(context.Context) error) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	return confirm.ChangeDocument(ctx, fn)
 }
 
 // Keep adds the receipt to the update.
-func (e *Elastic) Keep(ctx context.Context, r confirm.Receipt) error {
+func (e *Store) Keep(ctx context.Context, r confirm.Receipt) error {
 	return confirm.KeepInDocument(ctx, r)
 }
 
 // Find returns an owner's receipt, byte for byte, however short ago it was
 // written.
-func (e *Elastic) Find(ctx context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
+func (e *Store) Find(ctx context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
 	c, found, err := e.confirmed(ctx, id)
 	if err != nil || !found || c.Owner != owner {
 		return nil, false, err
@@ -47,10 +48,10 @@ func (e *Elastic) Find(ctx context.Context, owner access.Owner, id confirm.ID) (
 	return json.RawMessage(c.Receipt), true, nil
 }
 
-// confirmed finds what was confirmed under an id. When the index shows nothing
-// yet it is told to show everything: whoever died between a change and its
-// answer waited for no refresh.
-func (e *Elastic) confirmed(ctx context.Context, id confirm.ID) (c confirmation, found bool, err error) {
+// confirmed finds the confirmation of an id. When a search does not show it, the
+// index is refreshed first: a process that ended between a change and its answer
+// did not wait for the refresh.
+func (e *Store) confirmed(ctx context.Context, id confirm.ID) (c confirmation, found bool, err error) {
 	if c, found, err = e.shown(ctx, id); found || err != nil {
 		return c, found, err
 	}
@@ -60,7 +61,7 @@ func (e *Elastic) confirmed(ctx context.Context, id confirm.ID) (c confirmation,
 	return e.shown(ctx, id)
 }
 
-func (e *Elastic) shown(ctx context.Context, id confirm.ID) (c confirmation, found bool, err error) {
+func (e *Store) shown(ctx context.Context, id confirm.ID) (c confirmation, found bool, err error) {
 	body := object{"size": 1, "query": object{"term": object{"confirmation.id": object{"value": string(id)}}}, "_source": []string{"confirmation"}}
 	var answer hits
 	if err := e.send(ctx, search(e.indices[tickets], body), &answer); err != nil || len(answer.Hits.Hits) == 0 {
@@ -72,12 +73,12 @@ func (e *Elastic) shown(ctx context.Context, id confirm.ID) (c confirmation, fou
 }
 
 // CloseTicket closes a ticket that is as it was seen, at the end of Change.
-func (e *Elastic) CloseTicket(ctx context.Context, s Scope, c Closing) error {
+func (e *Store) CloseTicket(ctx context.Context, s support.Scope, c support.Closing) error {
 	t, found, err := e.Ticket(ctx, s, c.ID)
 	switch {
 	case err != nil:
 		return err
-	case !found || t.Version != c.Version || t.Status == ticketClosed:
+	case !found || t.Version != c.Version || t.Status == support.TicketClosed:
 		return confirm.Stale()
 	}
 	return confirm.StageDocument(ctx, func(ctx context.Context, r confirm.Receipt) error { return e.close(ctx, t, c, r) })
@@ -85,7 +86,7 @@ func (e *Elastic) CloseTicket(ctx context.Context, s Scope, c Closing) error {
 
 // close updates one document, on the condition that no other writer has changed
 // it since it was read. It returns when searches show the change.
-func (e *Elastic) close(ctx context.Context, t Ticket, c Closing, r confirm.Receipt) error {
+func (e *Store) close(ctx context.Context, t support.Ticket, c support.Closing, r confirm.Receipt) error {
 	_, used, err := e.confirmed(ctx, r.ID)
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func (e *Elastic) close(ctx context.Context, t Ticket, c Closing, r confirm.Rece
 	}
 	seen := action{"update": object{"_id": c.ID, "if_seq_no": c.Version.Number, "if_primary_term": c.Version.Term}}
 	outcomes, err := e.bulk(ctx, tickets, "wait_for", seen, object{"doc": object{
-		"status": ticketClosed, "resolution": c.Resolution, "resolution_type": c.ResolutionType, "customer_notified": c.CustomerNotified,
+		"status": support.TicketClosed, "resolution": c.Resolution, "resolution_type": c.ResolutionType, "customer_notified": c.CustomerNotified,
 		"closed_by": c.By, "resolved_at": resolved, "updated_at": c.At,
 		"confirmation": confirmation{string(r.ID), r.Owner, r.Tool, string(r.Answer)},
 	}})
@@ -111,7 +112,7 @@ func (e *Elastic) close(ctx context.Context, t Ticket, c Closing, r confirm.Rece
 
 // written reads the outcome of an update. A conflict may be with ourselves: the
 // client sends an update again when its answer is lost.
-func (e *Elastic) written(ctx context.Context, o outcome, r confirm.Receipt) error {
+func (e *Store) written(ctx context.Context, o outcome, r confirm.Receipt) error {
 	switch o.Status {
 	case http.StatusConflict:
 		ours, found, err := e.confirmed(ctx, r.ID)
@@ -128,7 +129,7 @@ func (e *Elastic) written(ctx context.Context, o outcome, r confirm.Receipt) err
 // action is the first line of a pair in a bulk request.
 type action map[string]any
 
-// outcome is what came of a pair.
+// outcome is the result of a pair.
 type outcome struct {
 	Status int
 	Error  *complaint
@@ -141,9 +142,9 @@ func (o outcome) fault() error {
 	return (&refusal{o.Status, o.Error.Type}).fault()
 }
 
-// bulk sends pairs of an action and its document. Ids stand in the body here,
+// bulk sends pairs of an action and its document. Ids are in the body here
 // too.
-func (e *Elastic) bulk(ctx context.Context, k kind, refresh string, lines ...any) ([]outcome, error) {
+func (e *Store) bulk(ctx context.Context, k kind, refresh string, lines ...any) ([]outcome, error) {
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body) // a line each
 	for _, line := range lines {
@@ -172,7 +173,7 @@ const fillBatch = 1000
 
 // Fill makes the indices and adds what is missing. It can be run again after a
 // failure.
-func (e *Elastic) Fill(ctx context.Context, rows company.Support) error {
+func (e *Store) Fill(ctx context.Context, rows company.Support) error {
 	if err := e.Migrate(ctx); err != nil {
 		return err
 	}
@@ -186,7 +187,7 @@ func (e *Elastic) Fill(ctx context.Context, rows company.Support) error {
 }
 
 // add creates a document for each row that has none.
-func add[Row, Doc any](ctx context.Context, e *Elastic, k kind, rows iter.Seq[Row], doc func(Row) (id string, d Doc)) error {
+func add[Row, Doc any](ctx context.Context, e *Store, k kind, rows iter.Seq[Row], doc func(Row) (id string, d Doc)) error {
 	var lines []any
 	for row := range rows {
 		id, d := doc(row)
@@ -200,7 +201,7 @@ func add[Row, Doc any](ctx context.Context, e *Elastic, k kind, rows iter.Seq[Ro
 	return e.create(ctx, k, lines)
 }
 
-func (e *Elastic) create(ctx context.Context, k kind, lines []any) error {
+func (e *Store) create(ctx context.Context, k kind, lines []any) error {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -217,8 +218,8 @@ func (e *Elastic) create(ctx context.Context, k kind, lines []any) error {
 }
 
 // newTicket is the document of a row: what a search returns.
-func newTicket(row company.Ticket) (id string, t Ticket) {
-	t = Ticket{
+func newTicket(row company.Ticket) (id string, t support.Ticket) {
+	t = support.Ticket{
 		ID: row.ID, Subject: row.Subject, Description: row.Description, Status: row.Status, Priority: row.Priority,
 		CustomerID: row.CustomerID, CustomerName: row.CustomerName, CustomerEmail: row.CustomerEmail, Category: row.Category,
 		Tags: append([]string{}, row.Tags...), CreatedAt: row.Created, UpdatedAt: row.Updated, Resolution: row.Resolution,
@@ -232,8 +233,8 @@ func newTicket(row company.Ticket) (id string, t Ticket) {
 	return row.ID, t
 }
 
-func newArticle(row company.Article) (id string, a Article) {
-	return row.ID, Article{
+func newArticle(row company.Article) (id string, a support.Article) {
+	return row.ID, support.Article{
 		ID: row.ID, Title: row.Title, Summary: row.Summary, Content: row.Content, Category: row.Category, Tags: append([]string{}, row.Tags...),
 		Author: row.Author, Status: row.Status, Views: row.Views, Votes: row.Votes, CreatedAt: row.Created, UpdatedAt: row.Updated,
 	}

@@ -1,4 +1,4 @@
-package sales
+package mongo
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"countersign.dev/internal/domain/sales"
 )
 
 // customerDoc is a document of customers. Calendar days are kept as text, here
@@ -61,35 +63,36 @@ type dealDoc struct {
 	CustomerName string `bson:"customer_name,omitempty"` // joined when read
 }
 
-func (d dealDoc) deal() Deal {
-	return Deal{
+func (d dealDoc) deal() sales.Deal {
+	return sales.Deal{
 		ID: d.ID.Hex(), CustomerID: d.CustomerID.Hex(), CustomerName: d.CustomerName, DealName: d.DealName, Value: d.Value, Currency: d.Currency, Stage: d.Stage,
 		Probability: d.Probability, ExpectedCloseDate: d.ExpectedCloseDate, Owner: d.Owner, Notes: d.Notes,
 		CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC(), Version: d.Version,
 	}
 }
 
-// match is a filter that stands within a scope. Only Scope.match makes one, and
-// find, aggregate and update take nothing else.
+// match is a filter within a scope. Only within makes one, and find, aggregate
+// and update take nothing else.
 type match struct{ filter bson.D }
 
-// match narrows a scope by more conditions, all of which must hold. Whatever
-// people typed stands in them as a string, a number or a date, never as a
-// document, so that it cannot be an operator.
-func (s Scope) match(more ...bson.D) match {
-	all := bson.A{s.documents()}
+// within narrows a scope by more conditions, all of which must hold. User input
+// is in them as a string, a number or a date, never as a document, so that it
+// cannot be an operator.
+func within(s sales.Scope, more ...bson.D) match {
+	all := bson.A{visible(s)}
 	for _, condition := range more {
 		all = append(all, condition)
 	}
 	return match{bson.D{{Key: "$and", Value: all}}}
 }
 
-func (s Scope) documents() bson.D {
-	switch {
-	case s.all:
+// visible is the condition that a document is in a scope.
+func visible(s sales.Scope) bson.D {
+	switch email := s.Email(); {
+	case s.All():
 		return bson.D{}
-	case s.email != "":
-		return bson.D{{Key: "$or", Value: bson.A{bson.D{{Key: "owner", Value: s.email}}, bson.D{{Key: "owner_chain", Value: s.email}}}}}
+	case email != "":
+		return bson.D{{Key: "$or", Value: bson.A{only("owner", email), only("owner_chain", email)}}}
 	}
 	return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{}}}}}
 }
@@ -106,89 +109,88 @@ func compares(field, operator string, value any) bson.D {
 func among(field string, values ...any) bson.D { return compares(field, "$in", bson.A(values)) }
 
 // isOpen holds for deals that are neither won nor lost.
-func isOpen() bson.D { return compares("stage", "$nin", bson.A{stageWon, stageLost}) }
+func isOpen() bson.D { return compares("stage", "$nin", bson.A{sales.StageWon, sales.StageLost}) }
 
 // Customer returns one customer with its open deals.
-func (m *Mongo) Customer(ctx context.Context, s Scope, id string) (Customer, bool, error) {
+func (m *Store) Customer(ctx context.Context, s sales.Scope, id string) (sales.Customer, bool, error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	key, err := bson.ObjectIDFromHex(id)
 	if err != nil {
-		return Customer{}, false, nil // no document can have it
+		return sales.Customer{}, false, nil // no document can have it
 	}
-	docs, err := find[customerDoc](ctx, m.customers, s.match(only("_id", key), only("deleted_at", nil)), options.Find().SetLimit(1))
+	docs, err := find[customerDoc](ctx, m.customers, within(s, only("_id", key), only("deleted_at", nil)), options.Find().SetLimit(1))
 	if err != nil || len(docs) == 0 {
-		return Customer{}, false, err
+		return sales.Customer{}, false, err
 	}
 	d := docs[0]
-	c := Customer{
+	c := sales.Customer{
 		ID: d.ID.Hex(), Name: d.Contact.Name, Email: d.Contact.Email, Company: d.Company, Industry: d.Industry, Phone: d.Contact.Phone,
-		Address: Address(d.Address), AccountOwner: d.Owner, Tier: d.Tier, AnnualRevenue: d.AnnualRevenue,
+		Address: sales.Address(d.Address), AccountOwner: d.Owner, Tier: d.Tier, AnnualRevenue: d.AnnualRevenue,
 		CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC(), Version: d.Version,
 	}
 	c.OpenDeals, c.OpenName, err = m.openDeals(ctx, s, key)
 	return c, err == nil, err
 }
 
-func (m *Mongo) openDeals(ctx context.Context, s Scope, customer bson.ObjectID) (count int, names []string, err error) {
-	open := s.match(only("customer_id", customer), isOpen())
-	first := options.Find().SetSort(only("_id", 1)).SetLimit(namesShown).SetProjection(only("deal_name", 1))
+func (m *Store) openDeals(ctx context.Context, s sales.Scope, customer bson.ObjectID) (count int, names []string, err error) {
+	open := within(s, only("customer_id", customer), isOpen())
+	first := options.Find().SetSort(only("_id", 1)).SetLimit(sales.NamesShown).SetProjection(only("deal_name", 1))
 	docs, err := find[dealDoc](ctx, m.deals, open, first)
 	for _, d := range docs {
 		names = append(names, d.DealName)
 	}
-	if err != nil || len(names) < namesShown {
+	if err != nil || len(names) < sales.NamesShown {
 		return len(names), names, err
 	}
 	n, err := m.deals.CountDocuments(ctx, open.filter)
-	return int(n), names, mongoFault(ctx, err)
+	return int(n), names, storeFault(ctx, err)
 }
 
 // find reads the documents that match.
 func find[T any](ctx context.Context, c *mongo.Collection, in match, how options.Lister[options.FindOptions]) (docs []T, err error) {
 	cursor, err := c.Find(ctx, in.filter, how)
 	if err != nil {
-		return nil, mongoFault(ctx, err)
+		return nil, storeFault(ctx, err)
 	}
-	return docs, mongoFault(ctx, cursor.All(ctx, &docs))
+	return docs, storeFault(ctx, cursor.All(ctx, &docs))
 }
 
 // aggregate sends the documents that match through the stages.
 func aggregate[T any](ctx context.Context, c *mongo.Collection, in match, stages ...bson.D) (docs []T, err error) {
 	cursor, err := c.Aggregate(ctx, append(mongo.Pipeline{only("$match", in.filter)}, stages...))
 	if err != nil {
-		return nil, mongoFault(ctx, err)
+		return nil, storeFault(ctx, err)
 	}
-	return docs, mongoFault(ctx, cursor.All(ctx, &docs))
+	return docs, storeFault(ctx, cursor.All(ctx, &docs))
 }
 
 // Deal returns one deal.
-func (m *Mongo) Deal(ctx context.Context, s Scope, id string) (Deal, bool, error) {
+func (m *Store) Deal(ctx context.Context, s sales.Scope, id string) (sales.Deal, bool, error) {
 	key, err := bson.ObjectIDFromHex(id)
 	if err != nil {
-		return Deal{}, false, nil
+		return sales.Deal{}, false, nil
 	}
-	deals, err := m.page(ctx, s.match(only("_id", key)), orders[Newest], 1)
+	deals, err := m.page(ctx, within(s, only("_id", key)), orders[sales.Newest], 1)
 	if err != nil || len(deals) == 0 {
-		return Deal{}, false, err
+		return sales.Deal{}, false, err
 	}
 	return deals[0], true, nil
 }
 
 // Deals returns a page.
-func (m *Mongo) Deals(ctx context.Context, s Scope, q DealQuery) ([]Deal, error) {
-	conditions, possible := q.conditions()
+func (m *Store) Deals(ctx context.Context, s sales.Scope, q sales.DealQuery) ([]sales.Deal, error) {
+	narrow, possible := conditions(q)
 	if !possible {
 		return nil, nil
 	}
-	return m.page(ctx, s.match(conditions...), orders[q.Sort], q.Limit)
+	return m.page(ctx, within(s, narrow...), orders[q.Sort], q.Limit)
 }
 
 // page reads deals in an order, with their customers' names.
-func (m *Mongo) page(ctx context.Context, in match, by order, limit int) ([]Deal, error) {
+func (m *Store) page(ctx context.Context, in match, by order, limit int) ([]sales.Deal, error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	direction := mongoDirection(by)
 	shown := bson.D{{Key: "customer_name", Value: "$customer.company_name"}}
 	for _, field := range []string{
 		"customer_id", "deal_name", "value", "currency", "stage", "probability", "expected_close_date", "owner", "notes", "created_at", "updated_at", "version",
@@ -196,29 +198,40 @@ func (m *Mongo) page(ctx context.Context, in match, by order, limit int) ([]Deal
 		shown = append(shown, bson.E{Key: field, Value: 1})
 	}
 	docs, err := aggregate[dealDoc](ctx, m.deals, in,
-		only("$sort", bson.D{{Key: by.column, Value: direction}, {Key: "_id", Value: direction}}),
+		only("$sort", by.sorted()),
 		only("$limit", limit),
 		only("$lookup", bson.D{{Key: "from", Value: m.customers.Name()}, {Key: "localField", Value: "customer_id"}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: "customer"}}),
 		only("$unwind", bson.D{{Key: "path", Value: "$customer"}, {Key: "preserveNullAndEmptyArrays", Value: true}}),
 		only("$project", shown),
 	)
-	deals := make([]Deal, len(docs))
+	deals := make([]sales.Deal, len(docs))
 	for i, d := range docs {
 		deals[i] = d.deal()
 	}
 	return deals, err
 }
 
-func mongoDirection(by order) int {
-	if by.direction == "desc" {
-		return -1
-	}
-	return 1
+// order is a way to sort deals: by a field and then by the id, both in the same
+// direction, 1 or -1.
+type order struct {
+	field     string
+	direction int
+	key       func(sales.DealKey) any
+}
+
+var orders = map[sales.Sort]order{
+	sales.Newest:    {"created_at", -1, func(k sales.DealKey) any { return time.UnixMilli(k.Created) }},
+	sales.ValueDesc: {"value", -1, func(k sales.DealKey) any { return k.Value }},
+	sales.ByClosing: {"expected_close_date", 1, func(k sales.DealKey) any { return k.Closing }},
+}
+
+func (o order) sorted() bson.D {
+	return bson.D{{Key: o.field, Value: o.direction}, {Key: "_id", Value: o.direction}}
 }
 
 // conditions is what was asked for, and where to go on. It is not possible when
 // an id can be no document's.
-func (q DealQuery) conditions() (all []bson.D, possible bool) {
+func conditions(q sales.DealQuery) (all []bson.D, possible bool) {
 	if q.Stage != "" {
 		all = append(all, only("stage", q.Stage))
 	}
@@ -250,24 +263,23 @@ func (q DealQuery) conditions() (all []bson.D, possible bool) {
 
 // beyond holds for the documents after a key. MongoDB compares no row values:
 // the first condition bounds the index, the second breaks the ties.
-func (o order) beyond(k DealKey) ([]bson.D, bool) {
+func (o order) beyond(k sales.DealKey) ([]bson.D, bool) {
 	id, err := bson.ObjectIDFromHex(k.ID)
 	if err != nil {
 		return nil, false
 	}
-	value := o.key(k)
-	if o.column == "created_at" {
-		value = time.UnixMilli(k.Created)
+	value, after := o.key(k), "$gt"
+	if o.direction < 0 {
+		after = "$lt"
 	}
-	after := map[string]string{"<": "$lt", ">": "$gt"}[o.after]
 	return []bson.D{
-		compares(o.column, after+"e", value),
-		only("$or", bson.A{compares(o.column, after, value), compares("_id", after, id)}),
+		compares(o.field, after+"e", value),
+		only("$or", bson.A{compares(o.field, after, value), compares("_id", after, id)}),
 	}, true
 }
 
 // Sums adds up a quarter.
-func (m *Mongo) Sums(ctx context.Context, s Scope, q Quarter) (Sums, error) {
+func (m *Store) Sums(ctx context.Context, s sales.Scope, q sales.Quarter) (sales.Sums, error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	from, until := q.From().Format(time.DateOnly), q.Until().Format(time.DateOnly)
@@ -280,18 +292,18 @@ func (m *Mongo) Sums(ctx context.Context, s Scope, q Quarter) (Sums, error) {
 		Weighted float64 `bson:"weighted"`
 	}
 	rows, err := aggregate[stageSum](ctx, m.deals,
-		s.match(only("$or", bson.A{
+		within(s, only("$or", bson.A{
 			only("actual_close_date", during),
 			bson.D{{Key: "actual_close_date", Value: nil}, {Key: "expected_close_date", Value: during}},
 		})),
 		only("$group", bson.D{{Key: "_id", Value: "$stage"}, {Key: "count", Value: only("$sum", 1)}, {Key: "value", Value: only("$sum", "$value")}, {Key: "weighted", Value: weighted}}),
 	)
 	if err != nil {
-		return Sums{}, err
+		return sales.Sums{}, err
 	}
-	sums := Sums{Stages: map[string]StageSum{}}
+	sums := sales.Sums{Stages: map[string]sales.StageSum{}}
 	for _, r := range rows {
-		sums.Stages[r.Stage] = StageSum{r.Count, r.Value, r.Weighted / 100}
+		sums.Stages[r.Stage] = sales.StageSum{Count: r.Count, Value: r.Value, Weighted: r.Weighted / 100}
 	}
 	sums.Target, err = m.target(ctx, s, q)
 	return sums, err
@@ -306,8 +318,8 @@ type quotaDoc struct {
 	Amount     float64  `bson:"amount"`
 }
 
-func (m *Mongo) target(ctx context.Context, s Scope, q Quarter) (sum float64, err error) {
-	quotas, err := find[quotaDoc](ctx, m.quotas, s.match(only("quarter", q.String())), options.Find())
+func (m *Store) target(ctx context.Context, s sales.Scope, q sales.Quarter) (sum float64, err error) {
+	quotas, err := find[quotaDoc](ctx, m.quotas, within(s, only("quarter", q.String())), options.Find())
 	for _, quota := range quotas {
 		sum += quota.Amount
 	}

@@ -1,6 +1,5 @@
--- Everybody who owns something, with the people above them at that time. A
--- row's owner and chain are this one reference, so that what a scope may see is
--- a set of owners: small, whatever the number of deals.
+-- Each owner with the people above them at that time. A row refers to its owner
+-- and chain together, so that a scope is a set of owners.
 create table if not exists owners (
   id          integer primary key,
   owner       text not null check (owner <> ''),
@@ -60,16 +59,12 @@ create table if not exists deals (
   version             integer not null default 1
 ) strict;
 
--- The three orders of everybody's deals, and of one owner's. The former carry
--- what is filtered by, and whose deal it is, so that a walk reads the index alone.
-create index if not exists deals_newest on deals (created_at, id, stage, value, expected_close_date, owner_id);
-create index if not exists deals_value on deals (value, id, stage, expected_close_date, owner_id);
-create index if not exists deals_closing on deals (expected_close_date, id, stage, value, owner_id);
-create index if not exists deals_owner_newest on deals (owner_id, created_at, id);
-create index if not exists deals_owner_value on deals (owner_id, value, id);
-create index if not exists deals_owner_closing on deals (owner_id, expected_close_date, id);
+-- The three orders of deals, and the ways to a few of them.
+create index if not exists deals_newest on deals (created_at, id);
+create index if not exists deals_value on deals (value, id);
+create index if not exists deals_closing on deals (expected_close_date, id);
 create index if not exists deals_customer on deals (customer_id);
-create index if not exists deals_quarter on deals (coalesce(actual_close_date, expected_close_date), stage, owner_id, value, probability);
+create index if not exists deals_quarter on deals (coalesce(actual_close_date, expected_close_date));
 
 create table if not exists quotas (
   quarter  text not null,

@@ -1,4 +1,4 @@
-package support
+package elastic
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	"github.com/elastic/go-elasticsearch/v9/esapi"
+
+	"countersign.dev/internal/domain/support"
 )
 
 // object is a JSON object on its way to the server.
@@ -15,9 +17,17 @@ type object = map[string]any
 // the fields there, and no document holds it.
 const wordsField = "words"
 
+// kind is one of the two indices.
+type kind uint8
+
+const (
+	tickets kind = iota
+	articles
+)
+
 // Migrate makes the indices that are missing. Those that are there stay as they
 // are.
-func (e *Elastic) Migrate(ctx context.Context) error {
+func (e *Store) Migrate(ctx context.Context) error {
 	for k, fields := range map[kind]object{tickets: ticketFields(), articles: articleFields()} {
 		body := object{"settings": e.settings(k), "mappings": object{"dynamic": "strict", "properties": fields}}
 		err := e.send(ctx, esapi.IndicesCreateRequest{Index: e.indices[k], Body: jsonBody(body)}, new(object))
@@ -31,7 +41,7 @@ func (e *Elastic) Migrate(ctx context.Context) error {
 // settings are those of an index. Its analyzer cuts words as words.go does. It
 // lies newest first, as lists without words are shown, so that a page of them
 // ends where it is full, and not at the last document.
-func (e *Elastic) settings(k kind) object {
+func (e *Store) settings(k kind) object {
 	index := object{
 		"number_of_shards": 1, "auto_expand_replicas": "0-1",
 		"sort.field": []string{"created_at", idField(k)}, "sort.order": []string{"desc", "desc"},
@@ -50,7 +60,7 @@ func (e *Elastic) settings(k kind) object {
 func foldings() (rules []string) {
 	const beyondLatin = '\u2c00'
 	for r := rune(0x80); r < beyondLatin; r++ {
-		if folded := fold(r); folded != string(unicode.ToLower(r)) {
+		if folded := support.Fold(r); folded != string(unicode.ToLower(r)) {
 			rules = append(rules, string(r)+"=>"+folded)
 		}
 	}
@@ -72,7 +82,7 @@ func body() object {
 	return object{"type": "text", "index": false, "norms": false, "copy_to": wordsField}
 }
 
-// kept is a text that nobody searches for.
+// kept is a text that is stored and not searched.
 func kept() object { return object{"type": "keyword", "index": false, "doc_values": false} }
 
 func ticketFields() object {

@@ -1,4 +1,4 @@
-package sales
+package sqlite
 
 import (
 	"context"
@@ -6,6 +6,9 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"countersign.dev/internal/domain/sales"
+	engine "countersign.dev/internal/sqlite"
 )
 
 // clause is a condition in the making. Its texts are constants of this room;
@@ -30,12 +33,11 @@ func (c clause) String() string {
 
 // owners is the condition that a scope puts on an owner k. Every statement that
 // reads or changes a customer, a deal or a quota goes through it.
-func (s Scope) owners() clause {
-	var c clause
-	switch {
-	case s.all:
-	case s.email != "":
-		c.and("k.id in (select owner_id from reach where email = ?)", s.email)
+func owners(s sales.Scope) (c clause) {
+	switch email := s.Email(); {
+	case s.All():
+	case email != "":
+		c.and("k.id in (select owner_id from reach where email = ?)", email)
 	default:
 		c.and("false")
 	}
@@ -49,20 +51,20 @@ from customers c join owners k on k.id = c.owner_id
 where c.id = ? and c.deleted_at is null and `
 
 // Customer returns one customer with its open deals.
-func (s *SQLite) Customer(ctx context.Context, scope Scope, id string) (c Customer, found bool, err error) {
-	ctx, cancel := bounded(ctx)
+func (s *Store) Customer(ctx context.Context, scope sales.Scope, id string) (c sales.Customer, found bool, err error) {
+	ctx, cancel := engine.Bounded(ctx)
 	defer cancel()
-	in := scope.owners()
+	in := owners(scope)
 	var created, updated int64
 	a := &c.Address
 	err = s.In(ctx).QueryRowContext(ctx, selectCustomer+in.String(), append([]any{id}, in.args...)...).Scan(
 		&c.ID, &c.Name, &c.Email, &c.Company, &c.Industry, &c.Phone, &a.Street, &a.City, &a.State, &a.Zip, &a.Country,
 		&c.AccountOwner, &c.Tier, &c.AnnualRevenue, &created, &updated, &c.Version)
 	if errors.Is(err, sql.ErrNoRows) {
-		return Customer{}, false, nil
+		return sales.Customer{}, false, nil
 	}
 	if err != nil {
-		return Customer{}, false, s.Fault(ctx, err)
+		return sales.Customer{}, false, s.Fault(ctx, err)
 	}
 	c.CreatedAt, c.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
 	c.OpenDeals, c.OpenName, err = s.openDeals(ctx, scope, id)
@@ -73,9 +75,9 @@ const selectOpenDeals = `
 select d.deal_name, count(*) over () from deals d join owners k on k.id = d.owner_id
 where d.customer_id = ? and d.stage not in ('CLOSED_WON', 'CLOSED_LOST') and `
 
-func (s *SQLite) openDeals(ctx context.Context, scope Scope, customer string) (count int, names []string, err error) {
-	in := scope.owners()
-	rows, err := s.In(ctx).QueryContext(ctx, selectOpenDeals+in.String()+" order by d.id limit ?", append(append([]any{customer}, in.args...), namesShown)...)
+func (s *Store) openDeals(ctx context.Context, scope sales.Scope, customer string) (count int, names []string, err error) {
+	in := owners(scope)
+	rows, err := s.In(ctx).QueryContext(ctx, selectOpenDeals+in.String()+" order by d.id limit ?", append(append([]any{customer}, in.args...), sales.NamesShown)...)
 	err = s.Each(ctx, rows, err, func() error {
 		var name string
 		if err := rows.Scan(&name, &count); err != nil {
@@ -87,30 +89,30 @@ func (s *SQLite) openDeals(ctx context.Context, scope Scope, customer string) (c
 	return count, names, err
 }
 
-const dealColumns = `
+const selectDeals = `
 select d.id, d.customer_id, c.company, d.deal_name, d.value, d.currency, d.stage, d.probability, d.expected_close_date,
-  k.owner, d.notes, d.created_at, d.updated_at, d.version `
+  k.owner, d.notes, d.created_at, d.updated_at, d.version
+from deals d join owners k on k.id = d.owner_id join customers c on c.id = d.customer_id
+where `
 
-func (d *Deal) scan(row interface{ Scan(...any) error }) error {
+// scanDeal reads a row of selectDeals.
+func scanDeal(row interface{ Scan(...any) error }) (d sales.Deal, err error) {
 	var created, updated int64
-	err := row.Scan(&d.ID, &d.CustomerID, &d.CustomerName, &d.DealName, &d.Value, &d.Currency, &d.Stage, &d.Probability, &d.ExpectedCloseDate,
+	err = row.Scan(&d.ID, &d.CustomerID, &d.CustomerName, &d.DealName, &d.Value, &d.Currency, &d.Stage, &d.Probability, &d.ExpectedCloseDate,
 		&d.Owner, &d.Notes, &created, &updated, &d.Version)
 	d.CreatedAt, d.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
-	return err
+	return d, err
 }
 
-const selectDeal = dealColumns + `
-from deals d join owners k on k.id = d.owner_id join customers c on c.id = d.customer_id
-where d.id = ? and `
-
 // Deal returns one deal.
-func (s *SQLite) Deal(ctx context.Context, scope Scope, id string) (d Deal, found bool, err error) {
-	ctx, cancel := bounded(ctx)
+func (s *Store) Deal(ctx context.Context, scope sales.Scope, id string) (d sales.Deal, found bool, err error) {
+	ctx, cancel := engine.Bounded(ctx)
 	defer cancel()
-	in := scope.owners()
-	err = d.scan(s.In(ctx).QueryRowContext(ctx, selectDeal+in.String(), append([]any{id}, in.args...)...))
+	where := owners(scope)
+	where.and("d.id = ?", id)
+	d, err = scanDeal(s.In(ctx).QueryRowContext(ctx, selectDeals+where.String(), where.args...))
 	if errors.Is(err, sql.ErrNoRows) {
-		return Deal{}, false, nil
+		return sales.Deal{}, false, nil
 	}
 	return d, err == nil, s.Fault(ctx, err)
 }
@@ -125,22 +127,22 @@ select coalesce(sum(q.amount), 0) from quotas q join owners k on k.id = q.owner_
 )
 
 // Sums adds up a quarter.
-func (s *SQLite) Sums(ctx context.Context, scope Scope, q Quarter) (Sums, error) {
-	ctx, cancel := bounded(ctx)
+func (s *Store) Sums(ctx context.Context, scope sales.Scope, q sales.Quarter) (sales.Sums, error) {
+	ctx, cancel := engine.Bounded(ctx)
 	defer cancel()
-	in := scope.owners()
-	sums := Sums{Stages: map[string]StageSum{}}
+	in := owners(scope)
+	sums := sales.Sums{Stages: map[string]sales.StageSum{}}
 	rows, err := s.In(ctx).QueryContext(ctx, selectSums+in.String()+" group by d.stage",
 		append([]any{q.From().Format(time.DateOnly), q.Until().Format(time.DateOnly)}, in.args...)...)
 	err = s.Each(ctx, rows, err, func() error {
 		var stage string
-		var sum StageSum
+		var sum sales.StageSum
 		err := rows.Scan(&stage, &sum.Count, &sum.Value, &sum.Weighted)
 		sums.Stages[stage] = sum
 		return err
 	})
 	if err != nil {
-		return Sums{}, err
+		return sales.Sums{}, err
 	}
 	err = s.In(ctx).QueryRowContext(ctx, selectTarget+in.String(), append([]any{q.String()}, in.args...)...).Scan(&sums.Target)
 	return sums, s.Fault(ctx, err)

@@ -1,4 +1,4 @@
-package support
+package elastic
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/elastic/go-elasticsearch/v9/esapi"
+
+	"countersign.dev/internal/domain/support"
 )
 
 // jsonBody encodes what this room has made itself.
@@ -21,18 +23,19 @@ func jsonBody(v any) io.Reader {
 	return bytes.NewReader(encoded)
 }
 
-// filters is a list of conditions that stands within a scope. Only Scope.within
-// makes one, and no search of this store takes any other.
+// filters is a list of conditions within a scope. Only within makes one, and no
+// search of this store takes any other.
 type filters struct{ all []object }
 
 // within narrows a scope by more conditions, all of which must hold.
-func (s Scope) within(k kind, more ...object) filters {
+func within(visible support.Rows, more ...object) filters {
 	var all []object
-	switch {
-	case !s.staff:
+	switch visible {
+	case support.AllRows:
+	case support.PublishedRows:
+		all = append(all, only("status", support.ArticlePublished))
+	default:
 		all = append(all, object{"match_none": object{}})
-	case k == articles && !s.drafts:
-		all = append(all, only("status", articlePublished))
 	}
 	for _, condition := range more {
 		if condition != nil {
@@ -52,11 +55,11 @@ func only(field, value string) object {
 }
 
 // Tickets returns a page.
-func (e *Elastic) Tickets(ctx context.Context, s Scope, q TicketQuery) ([]Ticket, error) {
-	in := s.within(tickets, only("status", q.Status), only("priority", q.Priority), only("customer_id", q.CustomerID))
-	var found []Ticket
+func (e *Store) Tickets(ctx context.Context, s support.Scope, q support.TicketQuery) ([]support.Ticket, error) {
+	in := within(s.Tickets(), only("status", q.Status), only("priority", q.Priority), only("customer_id", q.CustomerID))
+	var found []support.Ticket
 	err := e.page(ctx, tickets, wanted{in, q.Find, q.After, q.Limit}, func(h hit) error {
-		t := Ticket{Score: h.Score}
+		t := support.Ticket{Score: h.Score}
 		err := json.Unmarshal(h.Source, &t)
 		found = append(found, t)
 		return err
@@ -65,11 +68,11 @@ func (e *Elastic) Tickets(ctx context.Context, s Scope, q TicketQuery) ([]Ticket
 }
 
 // Articles returns a page.
-func (e *Elastic) Articles(ctx context.Context, s Scope, q ArticleQuery) ([]Article, error) {
-	in := s.within(articles, only("category", q.Category))
-	var found []Article
+func (e *Store) Articles(ctx context.Context, s support.Scope, q support.ArticleQuery) ([]support.Article, error) {
+	in := within(s.Articles(), only("category", q.Category))
+	var found []support.Article
 	err := e.page(ctx, articles, wanted{in, q.Find, q.After, q.Limit}, func(h hit) error {
-		a := Article{Score: h.Score}
+		a := support.Article{Score: h.Score}
 		err := json.Unmarshal(h.Source, &a)
 		found = append(found, a)
 		return err
@@ -80,8 +83,8 @@ func (e *Elastic) Articles(ctx context.Context, s Scope, q ArticleQuery) ([]Arti
 // wanted is a page of a search.
 type wanted struct {
 	in    filters
-	find  Query
-	after *Key
+	find  support.Query
+	after *support.Key
 	limit int
 }
 
@@ -97,7 +100,7 @@ type hit struct {
 }
 
 // page asks for a page and hands over its documents.
-func (e *Elastic) page(ctx context.Context, k kind, w wanted, each func(hit) error) error {
+func (e *Store) page(ctx context.Context, k kind, w wanted, each func(hit) error) error {
 	if w.find.Nothing() {
 		return nil
 	}
@@ -129,7 +132,7 @@ func search(index string, body object) esapi.SearchRequest {
 
 // samePlace sends the pages of one query to the same copy of an index: copies
 // count words a little differently.
-func samePlace(q Query) string {
+func samePlace(q support.Query) string {
 	sum := sha256.Sum256([]byte(q.String()))
 	return "query-" + hex.EncodeToString(sum[:8])
 }
@@ -158,51 +161,51 @@ func (w wanted) body(k kind) object {
 // three times as much: once among the words, and twice there.
 func (w wanted) query(k kind) object {
 	must, should, mustNot := []object{}, []object{}, []object{}
-	for _, t := range w.find.with {
-		must = append(must, t.in(wordsField, 1))
-		if !t.prefix {
-			should = append(should, t.in(headField(k), 2))
+	for _, t := range w.find.With() {
+		must = append(must, in(t, wordsField, 1))
+		if !t.Prefix {
+			should = append(should, in(t, headField(k), 2))
 		}
 	}
-	for _, t := range w.find.minus {
-		mustNot = append(mustNot, t.in(wordsField, 1))
+	for _, t := range w.find.Without() {
+		mustNot = append(mustNot, in(t, wordsField, 1))
 	}
 	return object{"bool": object{"filter": append([]object{}, w.in.all...), "must": must, "should": should, "must_not": mustNot}}
 }
 
-// in is the condition that a term stands in a field.
-func (t term) in(field string, weight int) object {
-	text := strings.Join(t.words, " ")
+// in is the condition that a field has a term.
+func in(t support.Term, field string, weight int) object {
+	text := strings.Join(t.Words, " ")
 	switch {
-	case t.prefix:
+	case t.Prefix:
 		return object{"prefix": object{field: object{"value": text}}}
-	case len(t.words) > 1:
+	case len(t.Words) > 1:
 		return object{"match_phrase": object{field: object{"query": text, "boost": weight}}}
 	}
 	return object{"match": object{field: object{"query": text, "operator": "and", "boost": weight}}}
 }
 
 // Ticket returns one ticket.
-func (e *Elastic) Ticket(ctx context.Context, s Scope, id string) (t Ticket, found bool, err error) {
+func (e *Store) Ticket(ctx context.Context, s support.Scope, id string) (t support.Ticket, found bool, err error) {
 	d, err := e.document(ctx, tickets, id)
 	if err != nil || !d.Found {
-		return Ticket{}, false, err
+		return support.Ticket{}, false, err
 	}
-	t.Version = Version{Number: d.SeqNo, Term: d.PrimaryTerm}
-	if err := json.Unmarshal(d.Source, &t); err != nil || !s.sees(tickets, t.Status) {
-		return Ticket{}, false, err
+	t.Version = support.Version{Number: d.SeqNo, Term: d.PrimaryTerm}
+	if err := json.Unmarshal(d.Source, &t); err != nil || !s.Tickets().Hold(t.Status) {
+		return support.Ticket{}, false, err
 	}
 	return t, true, nil
 }
 
 // Article returns one article.
-func (e *Elastic) Article(ctx context.Context, s Scope, id string) (a Article, found bool, err error) {
+func (e *Store) Article(ctx context.Context, s support.Scope, id string) (a support.Article, found bool, err error) {
 	d, err := e.document(ctx, articles, id)
 	if err != nil || !d.Found {
-		return Article{}, false, err
+		return support.Article{}, false, err
 	}
-	if err := json.Unmarshal(d.Source, &a); err != nil || !s.sees(articles, a.Status) {
-		return Article{}, false, err
+	if err := json.Unmarshal(d.Source, &a); err != nil || !s.Articles().Hold(a.Status) {
+		return support.Article{}, false, err
 	}
 	return a, true, nil
 }
@@ -216,9 +219,9 @@ type document struct {
 	Error       *complaint      // in place of the document
 }
 
-// document reads a document by its id, which stands in the body: an address
-// would read it as a path.
-func (e *Elastic) document(ctx context.Context, k kind, id string) (document, error) {
+// document reads a document by its id, which is sent in the body: in an
+// address it would be read as a path.
+func (e *Store) document(ctx context.Context, k kind, id string) (document, error) {
 	if id == "" {
 		return document{}, nil
 	}

@@ -21,12 +21,7 @@ create table if not exists tickets (
   version           integer not null default 1
 ) strict;
 
--- Everything newest first, and each way to narrow it.
 create index if not exists tickets_newest on tickets (created_at, id);
-create index if not exists tickets_status on tickets (status, priority, created_at, id);
-create index if not exists tickets_status_newest on tickets (status, created_at, id);
-create index if not exists tickets_priority on tickets (priority, created_at, id);
-create index if not exists tickets_customer on tickets (customer_id, created_at, id);
 
 create table if not exists articles (
   n          integer primary key,
@@ -44,8 +39,7 @@ create table if not exists articles (
   updated_at integer not null
 ) strict;
 
-create index if not exists articles_newest on articles (created_at, id, status);
-create index if not exists articles_category on articles (category, created_at, id);
+create index if not exists articles_newest on articles (created_at, id);
 
 -- The words of the rows, cut and folded before they come here: the tokenizer
 -- has nothing left to do but to split at spaces. They name their row by n.

@@ -1,4 +1,4 @@
-package sales
+package mongo
 
 import (
 	"context"
@@ -13,15 +13,16 @@ import (
 
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/domain/sales"
 )
 
 // CloseDeal closes a deal that is as it was seen.
-func (m *Mongo) CloseDeal(ctx context.Context, s Scope, c Closing) error {
+func (m *Store) CloseDeal(ctx context.Context, s sales.Scope, c sales.Closing) error {
 	key, err := bson.ObjectIDFromHex(c.ID)
 	if err != nil {
 		return confirm.Stale()
 	}
-	return m.update(ctx, m.deals, s.match(only("_id", key), version(c.Version), isOpen()), bson.D{
+	return m.update(ctx, m.deals, within(s, only("_id", key), version(c.Version), isOpen()), bson.D{
 		{Key: "stage", Value: c.Stage}, {Key: "value", Value: c.Value}, {Key: "probability", Value: c.Probability},
 		{Key: "loss_reason", Value: c.LossReason}, {Key: "notes", Value: c.Notes},
 		{Key: "actual_close_date", Value: c.At.Format(time.DateOnly)}, {Key: "updated_at", Value: c.At},
@@ -29,12 +30,12 @@ func (m *Mongo) CloseDeal(ctx context.Context, s Scope, c Closing) error {
 }
 
 // DeleteCustomer leaves a tombstone of a customer that is as it was seen.
-func (m *Mongo) DeleteCustomer(ctx context.Context, s Scope, t Tombstone) error {
+func (m *Store) DeleteCustomer(ctx context.Context, s sales.Scope, t sales.Tombstone) error {
 	key, err := bson.ObjectIDFromHex(t.ID)
 	if err != nil {
 		return confirm.Stale()
 	}
-	return m.update(ctx, m.customers, s.match(only("_id", key), version(t.Version), only("deleted_at", nil)), bson.D{
+	return m.update(ctx, m.customers, within(s, only("_id", key), version(t.Version), only("deleted_at", nil)), bson.D{
 		{Key: "deleted_at", Value: t.At}, {Key: "deleted_by", Value: t.By}, {Key: "updated_at", Value: t.At},
 	})
 }
@@ -50,7 +51,7 @@ func version(seen int64) bson.D {
 
 // update changes the one document that matches, at the end of Change: it and
 // its receipt are a single atomic step.
-func (m *Mongo) update(ctx context.Context, c *mongo.Collection, in match, set bson.D) error {
+func (m *Store) update(ctx context.Context, c *mongo.Collection, in match, set bson.D) error {
 	return confirm.StageDocument(ctx, func(ctx context.Context, r confirm.Receipt) error {
 		change := bson.D{
 			{Key: "$set", Value: append(set, bson.E{Key: "confirmation", Value: newConfirmation(r)})},
@@ -60,7 +61,7 @@ func (m *Mongo) update(ctx context.Context, c *mongo.Collection, in match, set b
 		if errors.Is(err, mongo.ErrNoDocuments) {
 			return confirm.Stale()
 		}
-		return mongoFault(ctx, err)
+		return storeFault(ctx, err)
 	})
 }
 
@@ -68,7 +69,7 @@ func (m *Mongo) update(ctx context.Context, c *mongo.Collection, in match, set b
 const fillBatch = 1000
 
 // Fill adds what is missing. It can be run again after a failure.
-func (m *Mongo) Fill(ctx context.Context, rows company.Sales) error {
+func (m *Store) Fill(ctx context.Context, rows company.Sales) error {
 	if err := insert(ctx, m.customers, rows.Customers, newCustomerDoc); err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func insertBatch[Doc any](ctx context.Context, c *mongo.Collection, batch []Doc)
 	if onlyDuplicates(err) {
 		return nil
 	}
-	return mongoFault(ctx, err)
+	return storeFault(ctx, err)
 }
 
 // onlyDuplicates reports whether an insertion failed for nothing but documents

@@ -1,4 +1,6 @@
-package support
+// Package elastic keeps support in Elasticsearch or OpenSearch. What people type
+// travels in JSON bodies only, never in an address. Start with [Open].
+package elastic
 
 import (
 	"context"
@@ -14,6 +16,7 @@ import (
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
 	"github.com/elastic/go-elasticsearch/v9/esapi"
 
+	"countersign.dev/internal/domain/support"
 	"countersign.dev/internal/fault"
 )
 
@@ -23,18 +26,17 @@ const (
 	ArticleIndex = "knowledge_base"
 )
 
-// ElasticOptions tunes an Elasticsearch or OpenSearch store. The zero value is a
+// Options tunes a store. The zero value is a
 // good default.
-type ElasticOptions struct {
+type Options struct {
 	Tickets  string        // default TicketIndex
 	Articles string        // default ArticleIndex
 	Refresh  time.Duration // how long a new index may take to show a change; zero: the server's own default
 }
 
-// Elastic keeps support in Elasticsearch or OpenSearch, in two indices with
-// explicit mappings. What people type travels in JSON bodies only, never in an
-// address. It is safe for concurrent use.
-type Elastic struct {
+// Store is a [support.Store] in two indices with explicit mappings. It is safe
+// for concurrent use.
+type Store struct {
 	client  *elastictransport.Client
 	idle    *http.Transport
 	indices [2]string // by kind
@@ -44,15 +46,15 @@ type Elastic struct {
 // maxIdle is how many connections to a server are kept for the next call.
 const maxIdle = 32
 
-// OpenElastic prepares for a server without calling it: one that is away now may
+// Open prepares for a server without calling it: one that is away now may
 // be there for the next call. Several nodes are separated by commas. An address
 // that cannot be read is an error that does not repeat it, for it may hold a
 // password.
-func OpenElastic(addresses string, o *ElasticOptions) (*Elastic, error) {
+func Open(addresses string, o *Options) (*Store, error) {
 	if o == nil {
-		o = &ElasticOptions{}
+		o = &Options{}
 	}
-	e := &Elastic{indices: [2]string{TicketIndex, ArticleIndex}, refresh: o.Refresh}
+	e := &Store{indices: [2]string{TicketIndex, ArticleIndex}, refresh: o.Refresh}
 	for k, name := range map[kind]string{tickets: o.Tickets, articles: o.Articles} {
 		if name != "" {
 			e.indices[k] = name
@@ -75,8 +77,19 @@ func OpenElastic(addresses string, o *ElasticOptions) (*Elastic, error) {
 	return e, err
 }
 
+// storeTimeout bounds a call whose context has no deadline.
+const storeTimeout = 5 * time.Second
+
+// bounded gives a deadline to a call that has none.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, storeTimeout)
+}
+
 // Close ends every connection.
-func (e *Elastic) Close() error {
+func (e *Store) Close() error {
 	ctx, cancel := bounded(context.Background())
 	defer cancel()
 	err := e.client.Close(ctx)
@@ -90,7 +103,7 @@ type request interface {
 }
 
 // send makes a request and reads its answer.
-func (e *Elastic) send(ctx context.Context, r request, answer any) error {
+func (e *Store) send(ctx context.Context, r request, answer any) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	response, err := r.Do(ctx, e.client)
@@ -141,7 +154,7 @@ func newRefusal(response *esapi.Response) *refusal {
 	return &refusal{response.StatusCode, said.Error.Type}
 }
 
-// The refusals that are told apart.
+// The refusals that callers distinguish.
 const (
 	noIndex     = "index_not_found_exception"
 	indexExists = "resource_already_exists_exception"
@@ -169,8 +182,8 @@ func refused(err error, kind string) bool {
 }
 
 // Ready finds a document of each index by its words: an index that is missing,
-// empty, or made by somebody else has none.
-func (e *Elastic) Ready(ctx context.Context) error {
+// empty, or has another mapping has none.
+func (e *Store) Ready(ctx context.Context) error {
 	for _, index := range e.indices {
 		probe := object{"size": 1, "_source": false, "terminate_after": 1, "query": object{"exists": object{"field": wordsField}}}
 		var found hits
@@ -188,4 +201,4 @@ func (e *Elastic) Ready(ctx context.Context) error {
 	return nil
 }
 
-var _ Store = (*Elastic)(nil)
+var _ support.Store = (*Store)(nil)

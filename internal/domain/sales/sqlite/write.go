@@ -1,4 +1,4 @@
-package sales
+package sqlite
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/company"
+	"countersign.dev/internal/domain/sales"
 )
 
 const updateDeal = `
@@ -14,8 +15,8 @@ update deals set stage = ?, value = ?, probability = ?, loss_reason = ?, notes =
 where id = ? and version = ? and stage not in ('CLOSED_WON', 'CLOSED_LOST') and owner_id in (select k.id from owners k where `
 
 // CloseDeal closes a deal that is as it was seen.
-func (s *SQLite) CloseDeal(ctx context.Context, scope Scope, c Closing) error {
-	in := scope.owners()
+func (s *Store) CloseDeal(ctx context.Context, scope sales.Scope, c sales.Closing) error {
+	in := owners(scope)
 	return s.ExecOne(ctx, updateDeal+in.String()+")", append([]any{
 		c.Stage, c.Value, c.Probability, c.LossReason, c.Notes, c.At.Format(time.DateOnly), c.At.UnixMilli(), c.ID, c.Version,
 	}, in.args...)...)
@@ -26,15 +27,15 @@ update customers set deleted_at = ?, deleted_by = ?, updated_at = ?, version = v
 where id = ? and version = ? and deleted_at is null and owner_id in (select k.id from owners k where `
 
 // DeleteCustomer leaves a tombstone of a customer that is as it was seen.
-func (s *SQLite) DeleteCustomer(ctx context.Context, scope Scope, t Tombstone) error {
-	in := scope.owners()
+func (s *Store) DeleteCustomer(ctx context.Context, scope sales.Scope, t sales.Tombstone) error {
+	in := owners(scope)
 	return s.ExecOne(ctx, buryCustomer+in.String()+")", append([]any{
 		t.At.UnixMilli(), t.By, t.At.UnixMilli(), t.ID, t.Version,
 	}, in.args...)...)
 }
 
 // Fill adds what is missing, all of it or nothing.
-func (s *SQLite) Fill(ctx context.Context, rows company.Sales) (err error) {
+func (s *Store) Fill(ctx context.Context, rows company.Sales) (err error) {
 	tx, err := s.Begin(ctx)
 	if err != nil {
 		return s.Fault(ctx, err)

@@ -1,0 +1,201 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/domain/support"
+	engine "countersign.dev/internal/sqlite"
+)
+
+// clause is a condition in the making. Its texts are constants of this room;
+// every value is a parameter.
+type clause struct {
+	texts []string
+	args  []any
+}
+
+func (c *clause) and(text string, args ...any) {
+	c.texts = append(c.texts, text)
+	c.args = append(c.args, args...)
+}
+
+// equals narrows by a column, unless nothing is asked for.
+func (c *clause) equals(column, value string) {
+	if value != "" {
+		c.and("t."+column+" = ?", value)
+	}
+}
+
+func (c clause) String() string { return strings.Join(c.texts, " and ") }
+
+// within is the condition that a scope puts on a row t. Every statement that
+// reads or changes tickets or articles goes through it.
+func within(visible support.Rows) (c clause) {
+	switch visible {
+	case support.AllRows:
+		c.and("true")
+	case support.PublishedRows:
+		c.and("t.status = '" + support.ArticlePublished + "'")
+	default:
+		c.and("false")
+	}
+	return c
+}
+
+// table is how rows of one kind are read.
+type table[T any] struct {
+	name    string // its words are in the table of this name and _words
+	columns string
+	scan    func(row *T, scan func(...any) error) error // score comes last
+}
+
+var ticketTable = table[support.Ticket]{"tickets",
+	`t.id, t.subject, t.description, t.status, t.priority, t.customer_id, t.customer_name, t.customer_email, t.assigned_to, t.category, t.tags,
+  t.created_at, t.updated_at, t.resolved_at, t.resolution, t.version`, scanTicket}
+
+var articleTable = table[support.Article]{"articles",
+	`t.id, t.title, t.summary, t.content, t.category, t.tags, t.author, t.status, t.views, t.votes, t.created_at, t.updated_at`, scanArticle}
+
+func scanTicket(t *support.Ticket, scan func(...any) error) error {
+	var created, updated int64
+	var resolved *int64
+	var tags string
+	err := scan(&t.ID, &t.Subject, &t.Description, &t.Status, &t.Priority, &t.CustomerID, &t.CustomerName, &t.CustomerEmail, &t.AssignedTo, &t.Category, &tags,
+		&created, &updated, &resolved, &t.Resolution, &t.Version.Number, &t.Score)
+	if err != nil {
+		return err
+	}
+	t.CreatedAt, t.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+	if resolved != nil {
+		at := time.UnixMilli(*resolved).UTC()
+		t.ResolvedAt = &at
+	}
+	return json.Unmarshal([]byte(tags), &t.Tags)
+}
+
+func scanArticle(a *support.Article, scan func(...any) error) error {
+	var created, updated int64
+	var tags string
+	err := scan(&a.ID, &a.Title, &a.Summary, &a.Content, &a.Category, &tags, &a.Author, &a.Status, &a.Views, &a.Votes, &created, &updated, &a.Score)
+	if err != nil {
+		return err
+	}
+	a.CreatedAt, a.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+	return json.Unmarshal([]byte(tags), &a.Tags)
+}
+
+// Ticket returns one ticket.
+func (s *Store) Ticket(ctx context.Context, scope support.Scope, id string) (support.Ticket, bool, error) {
+	return one(ctx, s, ticketTable, within(scope.Tickets()), id)
+}
+
+// Article returns one article.
+func (s *Store) Article(ctx context.Context, scope support.Scope, id string) (support.Article, bool, error) {
+	return one(ctx, s, articleTable, within(scope.Articles()), id)
+}
+
+// one reads a row by its id; it has no score.
+func one[T any](ctx context.Context, s *Store, of table[T], where clause, id string) (row T, found bool, err error) {
+	ctx, cancel := engine.Bounded(ctx)
+	defer cancel()
+	where.and("t.id = ?", id)
+	read := s.In(ctx).QueryRowContext(ctx, "select "+of.columns+", 0.0 from "+of.name+" t where "+where.String(), where.args...)
+	if err = of.scan(&row, read.Scan); errors.Is(err, sql.ErrNoRows) {
+		return row, false, nil
+	}
+	return row, err == nil, s.Fault(ctx, err)
+}
+
+// Tickets returns a page.
+func (s *Store) Tickets(ctx context.Context, scope support.Scope, q support.TicketQuery) ([]support.Ticket, error) {
+	where := within(scope.Tickets())
+	where.equals("status", q.Status)
+	where.equals("priority", q.Priority)
+	where.equals("customer_id", q.CustomerID)
+	return find(ctx, s, ticketTable, where, q.Find, q.After, q.Limit)
+}
+
+// Articles returns a page.
+func (s *Store) Articles(ctx context.Context, scope support.Scope, q support.ArticleQuery) ([]support.Article, error) {
+	where := within(scope.Articles())
+	where.equals("category", q.Category)
+	return find(ctx, s, articleTable, where, q.Find, q.After, q.Limit)
+}
+
+func find[T any](ctx context.Context, s *Store, of table[T], where clause, q support.Query, after *support.Key, limit int) (found []T, err error) {
+	if q.Nothing() {
+		return nil, nil
+	}
+	ctx, cancel := engine.Bounded(ctx)
+	defer cancel()
+	statement, args := of.newest(where, q, after)
+	if q.Scored() {
+		statement, args = of.best(where, q, after)
+	}
+	rows, err := s.In(ctx).QueryContext(ctx, statement+" limit ?", append(args, limit)...)
+	err = s.Each(ctx, rows, err, func() error {
+		var row T
+		err := of.scan(&row, rows.Scan)
+		found = append(found, row)
+		return err
+	})
+	return found, err
+}
+
+// newest is the statement for a query without words.
+func (of table[T]) newest(where clause, q support.Query, after *support.Key) (string, []any) {
+	if without := q.Without(); len(without) > 0 {
+		where.and("t.n not in (select rowid from "+of.name+"_words where "+of.name+"_words match ?)", anyOf(without))
+	}
+	if after != nil {
+		where.and("(t.created_at, t.id) < (?, ?)", after.Created, after.ID)
+	}
+	return "select " + of.columns + ", 1.0 from " + of.name + " t where " + where.String() + " order by t.created_at desc, t.id desc", where.args
+}
+
+// best is the statement for a query with words. A word in the head counts three
+// times as much.
+func (of table[T]) best(where clause, q support.Query, after *support.Key) (string, []any) {
+	if after != nil {
+		where.and("(m.score, t.id) < (?, ?)", after.Score, after.ID)
+	}
+	words := of.name + "_words"
+	ranked := "select rowid as n, -bm25(" + words + ", 3.0, 1.0) as score from " + words + " where " + words + " match ?"
+	return "select " + of.columns + ", m.score from (" + ranked + ") m join " + of.name + " t on t.n = m.n where " + where.String() +
+		" order by m.score desc, t.id desc", append([]any{match(q)}, where.args...)
+}
+
+// match writes a query in the language of FTS5. Between the quotes are letters,
+// marks, digits and spaces only, which have no meaning in that language.
+func match(q support.Query) string {
+	parts := make([]string, len(q.With()))
+	for i, t := range q.With() {
+		parts[i] = quoted(t)
+	}
+	expression := "(" + strings.Join(parts, " AND ") + ")"
+	if len(q.Without()) > 0 {
+		expression += " NOT (" + anyOf(q.Without()) + ")"
+	}
+	return expression
+}
+
+func anyOf(terms []support.Term) string {
+	parts := make([]string, len(terms))
+	for i, t := range terms {
+		parts[i] = quoted(t)
+	}
+	return strings.Join(parts, " OR ")
+}
+
+func quoted(t support.Term) string {
+	text := `"` + strings.Join(t.Words, " ") + `"`
+	if t.Prefix {
+		text += " *"
+	}
+	return text
+}

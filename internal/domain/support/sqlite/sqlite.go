@@ -1,0 +1,50 @@
+// Package sqlite keeps support in SQLite with FTS5, in a file or in memory: the
+// embedded store of demos and small installations.
+//
+// It is simple on purpose: a search with words ranks each row that has them, a
+// list without words reads rows newest first and filters them, so the cost of
+// both grows with the table. It is meant for [Capacity] tickets and as many
+// articles at most. Start with [Open].
+package sqlite
+
+import (
+	"context"
+	_ "embed"
+
+	"countersign.dev/internal/domain/support"
+	engine "countersign.dev/internal/sqlite"
+)
+
+//go:embed schema.sql
+var schemaSQL string
+
+// Capacity is how many tickets, and how many articles, this store is meant for:
+// up to here a search stays within about 10 ms, unless nearly every row has its
+// words. Beyond it searches grow slower with each row.
+const Capacity = 10_000
+
+// Store is a [support.Store] in SQLite. It is safe for concurrent use.
+type Store struct{ *engine.DB }
+
+// Open opens the file, or makes it; an empty path is a store in memory that is
+// gone when it is closed. The schema is made where it is missing.
+func Open(ctx context.Context, path string) (*Store, error) {
+	db, err := engine.Open(ctx, "support", path, schemaSQL)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{db}, nil
+}
+
+// Ready reads a row of each table through the index of its words.
+func (s *Store) Ready(ctx context.Context) error {
+	for _, table := range []string{"tickets", "articles"} {
+		probe := "select exists (select 1 from " + table + "_words w join " + table + " t on t.n = w.rowid)"
+		if err := s.Holds(ctx, table, probe); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var _ support.Store = (*Store)(nil)
