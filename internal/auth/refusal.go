@@ -9,10 +9,6 @@ import (
 // What people are told. The reasons are told apart only as far as a person can
 // act on the difference; the cause is for the log.
 
-func missing(message string) *fault.Error {
-	return fault.Unauthorized.New("%s", message)
-}
-
 func invalid(cause error) *fault.Error {
 	return fault.Unauthorized.New("The token is not valid here.").Because(cause)
 }
@@ -38,15 +34,14 @@ func unreachable(cause error) *fault.Error {
 }
 
 var (
-	errTooLong   = errors.New("the token is longer than the limit")
-	errAlphabet  = errors.New("the token has a character that no token has")
-	errHeader    = errors.New("the token's header asks for something that is not supported")
-	errKeyID     = errors.New("the token names no key of the issuer")
-	errIssuer    = errors.New("the token's issuer is not configured")
-	errClaim     = errors.New("a claim is missing or has the wrong type")
-	errAudience  = errors.New("the token's audience is another one")
-	errExpired   = errors.New("the token has expired")
-	errNotYet    = errors.New("the token is not valid yet")
-	errNoKeys    = errors.New("the issuer's keys could not be fetched")
-	errSecondKey = errors.New("more than one Authorization header")
+	errTooLong  = errors.New("the token is longer than the limit")
+	errAlphabet = errors.New("the token has a character that no token has")
+	errHeader   = errors.New("the token's header asks for something that is not supported")
+	errKeyID    = errors.New("the token names no key of the issuer")
+	errIssuer   = errors.New("the token's issuer is not configured")
+	errClaim    = errors.New("a claim is missing or has the wrong type")
+	errAudience = errors.New("the token's audience is another one")
+	errExpired  = errors.New("the token has expired")
+	errNotYet   = errors.New("the token is not valid yet")
+	errNoKeys   = errors.New("the issuer's keys could not be fetched")
 )

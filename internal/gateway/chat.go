@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/mcpserver"
 )
 
 // question is what a person asks.
@@ -40,7 +42,7 @@ func (g *Gateway) askByPost(w http.ResponseWriter, r *http.Request, p *access.Pr
 // ask begins a turn and streams it. The turn does not need the stream: a client
 // that leaves finds the rest under the conversation's events.
 func (g *Gateway) ask(w http.ResponseWriter, r *http.Request, p *access.Principal, q question) error {
-	if err := q.check(p); err != nil {
+	if err := q.check(r.Context()); err != nil {
 		return err
 	}
 	t, err := g.begin(r.Context(), p, q)
@@ -50,28 +52,12 @@ func (g *Gateway) ask(w http.ResponseWriter, r *http.Request, p *access.Principa
 	return g.streamTurn(w, r, t)
 }
 
-func (q question) check(p *access.Principal) error {
+func (q question) check(ctx context.Context) error {
 	if !utf8.ValidString(q.Query) || strings.TrimSpace(q.Query) == "" {
 		return fault.BadRequest.New("Query is required.").Suggest("Ask a question of 1 to %d characters.", agent.MaxQuestion)
 	}
 	if n := utf8.RuneCountInString(q.Query); n > agent.MaxQuestion {
 		return fault.BadRequest.New("The question has %d characters; at most %d are read.", n, agent.MaxQuestion).Suggest("Ask in fewer words.")
 	}
-	return checkUserContext(p, q.UserContext)
-}
-
-// checkUserContext refuses a claim to be someone else. Its other fields give
-// nobody any right and are not looked at.
-func checkUserContext(p *access.Principal, raw json.RawMessage) error {
-	if len(raw) == 0 {
-		return nil
-	}
-	var claimed struct{ Username, Email string }
-	if err := json.Unmarshal(raw, &claimed); err != nil {
-		return fault.BadRequest.New("userContext is not an object of texts.")
-	}
-	if claimed.Username != "" && claimed.Username != p.Username() || claimed.Email != "" && !strings.EqualFold(claimed.Email, p.Email()) {
-		return fault.UserMismatch.New("The userContext names someone else than the token.")
-	}
-	return nil
+	return mcpserver.CheckUserContext(ctx, q.UserContext)
 }

@@ -23,8 +23,8 @@ type refusal struct {
 
 // confirmSurface draws errors as document 000 has them on this one route.
 func (g *Gateway) confirmSurface() httpx.Surface {
-	return httpx.Surface{Log: g.o.Log, Write: func(w http.ResponseWriter, r *http.Request, f *fault.Error) {
-		g.challenge(w, r, f)
+	return httpx.Surface{Log: g.o.Log, Write: func(w http.ResponseWriter, _ *http.Request, f *fault.Error) {
+		g.challenge(w, f)
 		_ = httpx.JSON(w, statusOf(f), refusalOf(f))
 	}}
 }

@@ -1,12 +1,11 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -58,85 +57,29 @@ func (g *Gateway) listTools(w http.ResponseWriter, r *http.Request, _ *access.Pr
 	return httpx.JSON(w, http.StatusOK, map[string]any{"tools": tools, "servers": g.servers(), "model": model.Name()})
 }
 
-// callDirectly runs one tool with the body as its input, bare or as {"input": …}.
-func (g *Gateway) callDirectly(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	if _, err := g.toolAt(r); err != nil {
-		return answer(w, result.Failed(err))
-	}
-	body, err := httpx.ReadObject(w, r, g.o.Limits.Body)
-	if err != nil {
-		return err
-	}
-	input, err := inputIn(p, body)
-	if err != nil {
-		return err
-	}
-	return answer(w, g.o.Servers.Call(r.Context(), r.PathValue("tool"), input))
-}
-
-// readDirectly runs a tool that changes nothing, with the query as its input.
-func (g *Gateway) readDirectly(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
-	tool, err := g.toolAt(r)
-	if err != nil {
-		return answer(w, result.Failed(err))
-	}
-	if tool != nil && tool.Kind != result.Read && tool.Kind != result.List {
-		w.Header().Set("Allow", "POST")
-		return fault.MethodNotAllowed.New("%s is no read-only tool.", tool.Name)
-	}
-	var schema json.RawMessage
-	if tool != nil {
-		schema = tool.InputSchema
-	}
-	input, err := inputOf(r.URL.Query(), schema)
-	if err != nil {
-		return err
-	}
-	return answer(w, g.o.Servers.Call(r.Context(), r.PathValue("tool"), input))
-}
-
-// answer writes what a call came to, with the status that its code has on the
-// REST face of every server.
-func answer(w http.ResponseWriter, o result.Outcome) error {
-	status := http.StatusOK
-	if o.Fault() != nil {
-		status = o.Fault().Code.Status
-	}
-	httpx.Raw(w, status, result.EncodeEnvelope(o))
-	return nil
-}
-
-var toolName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
-
-// toolAt finds the tool that the path names. nil means that the person may not
-// call it: its server says so in its own words, and puts it on record.
-func (g *Gateway) toolAt(r *http.Request) (*agent.Tool, error) {
+// toolAt finds the tool that the path of a direct call names. One that the
+// person may not call is found, too: its server refuses, and records that.
+func (g *Gateway) toolAt(r *http.Request) (string, error) {
 	server, name := r.PathValue("server"), r.PathValue("tool")
 	names := g.serverNames()
 	if !slices.Contains(names, server) {
-		return nil, fault.ServerNotFound.New("No server is called %q.", server).Suggest("Use one of: %s.", strings.Join(names, ", "))
+		return "", fault.ServerNotFound.New("No server is called %q.", server).Suggest("Use one of: %s.", strings.Join(names, ", "))
 	}
 	if !toolName.MatchString(name) {
-		return nil, fault.BadRequest.New("A tool's name is a letter and up to 63 letters, digits, _ or -.")
+		return "", fault.BadRequest.New("A tool's name is a letter and up to 63 letters, digits, _ or -.")
 	}
 	set := g.o.Servers.Tools(r.Context())
-	for i := range set.Open {
-		if set.Open[i].Name == name && set.Open[i].Server == server {
-			return &set.Open[i], nil
-		}
+	if slices.ContainsFunc(set.Open, func(t agent.Tool) bool { return t.Name == name && t.Server == server }) ||
+		slices.ContainsFunc(set.Closed, func(t agent.ClosedTool) bool { return t.Name == name }) {
+		return name, nil
 	}
-	for _, closed := range set.Closed {
-		if closed.Name == name {
-			return nil, nil
-		}
+	if slices.ContainsFunc(set.Down, func(w agent.Warning) bool { return w.Server == server }) {
+		return "", fault.ServiceDown.New("The %s service cannot be reached at the moment.", server)
 	}
-	for _, down := range set.Down {
-		if down.Server == server {
-			return nil, fault.ServiceDown.New("The %s service cannot be reached at the moment.", server)
-		}
-	}
-	return nil, fault.UnknownTool.New("The server %s has no tool called %q.", server, name)
+	return "", fault.UnknownTool.New("The server %s has no tool called %q.", server, name)
 }
+
+var toolName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
 func (g *Gateway) serverNames() []string {
 	var names []string
@@ -146,69 +89,17 @@ func (g *Gateway) serverNames() []string {
 	return names
 }
 
-// inputIn takes the input out of a body. A userContext in it gives no right.
-func inputIn(p *access.Principal, body json.RawMessage) (json.RawMessage, error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil {
-		return nil, fault.BadRequest.New("The body is not a JSON object.").Because(err)
+// catalogue offers the servers' tools to the REST face.
+type catalogue struct{ Servers }
+
+// Tools lists what the principal in the context may call.
+func (c catalogue) Tools(ctx context.Context) ([]result.ToolInfo, error) {
+	var infos []result.ToolInfo
+	for _, t := range c.Servers.Tools(ctx).Open {
+		infos = append(infos, t.ToolInfo)
 	}
-	if err := checkUserContext(p, fields["userContext"]); err != nil {
-		return nil, err
-	}
-	delete(fields, "userContext")
-	if input, ok := fields["input"]; ok && len(fields) == 1 {
-		return input, nil
-	}
-	return json.Marshal(fields)
+	return infos, nil
 }
 
-var paramName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,99}$`)
-
-// inputOf makes an input of query parameters. A value takes the type that the
-// tool's schema gives its field; where that says nothing, digits are a number
-// and repeated names are a list.
-func inputOf(query url.Values, schema json.RawMessage) (json.RawMessage, error) {
-	var s struct {
-		Properties map[string]struct{ Type any }
-	}
-	_ = json.Unmarshal(schema, &s) // without one, values speak for themselves
-	input := make(map[string]any, len(query))
-	for name, values := range query {
-		if !paramName.MatchString(name) {
-			return nil, fault.BadRequest.New("A parameter's name is a letter and up to 99 letters, digits, _, . or -.")
-		}
-		kind, _ := s.Properties[name].Type.(string)
-		list := make([]any, len(values))
-		for i, v := range values {
-			list[i] = typed(v, kind)
-		}
-		input[name] = list
-		if len(list) == 1 && kind != "array" {
-			input[name] = list[0]
-		}
-	}
-	return json.Marshal(input)
-}
-
-// safeInteger is the greatest integer that every JSON reader keeps exactly.
-const safeInteger = 1<<53 - 1
-
-func typed(text, kind string) any {
-	switch kind {
-	case "string":
-		return text
-	case "boolean":
-		if b, err := strconv.ParseBool(text); err == nil && (text == "true" || text == "false") {
-			return b
-		}
-	case "number":
-		if f, err := strconv.ParseFloat(text, 64); err == nil && json.Valid([]byte(text)) {
-			return f
-		}
-	default:
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 && n <= safeInteger && text[0] != '+' {
-			return n
-		}
-	}
-	return text
-}
+// Encode writes the envelope.
+func (catalogue) Encode(o result.Outcome) json.RawMessage { return result.EncodeEnvelope(o) }

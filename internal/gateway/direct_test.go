@@ -21,6 +21,8 @@ func TestDirectCalls(t *testing.T) {
 		{"wrapped", "POST", "/api/mcp/hr/get_employee", `{"input":{"employee_id":"007"},"userContext":{"userId":"x","roles":["executive"]}}`, 200, `"data":{"employee_id":"007"}`},
 		{"someone else's context", "POST", "/api/mcp/hr/get_employee", `{"input":{},"userContext":{"email":"eve@tamshai.local"}}`, 403, "USER_MISMATCH"},
 		{"by GET", "GET", "/api/mcp/hr/get_employee?employee_id=007&deep=true&tags=5&limit=20&x=1&x=a", "", 200, `"data":{"deep":true,"employee_id":"007","limit":20,"tags":[5],"x":[1,"a"]}`},
+		{"in camel case", "POST", "/api/mcp/hr/get_employee", `{"employeeId":"007"}`, 200, `"data":{"employee_id":"007"}`},
+		{"in camel case by GET", "GET", "/api/mcp/hr/get_employee?employeeId=007", "", 200, `"data":{"employee_id":"007"}`},
 		{"a write by GET", "GET", "/api/mcp/hr/delete_employee?n=1", "", 405, "METHOD_NOT_ALLOWED"},
 		{"a write", "POST", "/api/mcp/hr/delete_employee", `{}`, 200, `"approvalUrl":"http://gateway.test/#/approve/`},
 		{"bad parameter", "GET", "/api/mcp/hr/get_employee?__proto__=1", "", 400, "BAD_REQUEST"},

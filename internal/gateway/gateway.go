@@ -17,6 +17,7 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/session"
 )
@@ -85,6 +86,8 @@ type Options struct {
 type Gateway struct {
 	o       Options
 	surface httpx.Surface
+	gate    *mcpserver.Gate
+	direct  *mcpserver.Face // calls of tools without a model
 	archive archive
 	life    context.Context
 	end     context.CancelCauseFunc
@@ -112,6 +115,12 @@ func New(o Options) (*Gateway, error) {
 		busy: make(map[access.Owner]int), running: make(map[string]*turn),
 	}
 	g.surface = httpx.Surface{Write: g.refuse, Log: o.Log}
+	gate := mcpserver.GateOptions{Verify: o.Verify, Metadata: o.PublicURL + mcpserver.WellKnown, MaxBody: o.Limits.Body}
+	if o.Sessions != nil {
+		gate.Browser = o.Sessions.Principal
+	}
+	g.gate = mcpserver.NewGate(gate)
+	g.direct = mcpserver.NewFace(g.gate, catalogue{o.Servers})
 	g.life, g.end = context.WithCancelCause(context.Background())
 	return g, nil
 }

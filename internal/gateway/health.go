@@ -5,25 +5,21 @@ import (
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/result"
 )
 
 // refuse draws a fault as an error envelope.
-func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, f *fault.Error) {
-	g.challenge(w, r, f)
+func (g *Gateway) refuse(w http.ResponseWriter, _ *http.Request, f *fault.Error) {
+	g.challenge(w, f)
 	httpx.Raw(w, statusOf(f), result.EncodeEnvelope(result.Failed(f)))
 }
 
-// challenge tells a client without a good token where to get one.
-func (g *Gateway) challenge(w http.ResponseWriter, r *http.Request, f *fault.Error) {
-	if f.Kind() != fault.Unauthenticated {
-		return
+// challenge names the place where a client gets a token.
+func (g *Gateway) challenge(w http.ResponseWriter, f *fault.Error) {
+	if f.Kind() == fault.Unauthenticated {
+		g.gate.Challenge(w)
 	}
-	value := `Bearer resource_metadata="` + g.o.PublicURL + `/.well-known/oauth-protected-resource"`
-	if r.Header.Get("Authorization") != "" {
-		value += `, error="invalid_token"`
-	}
-	w.Header().Set("WWW-Authenticate", value)
 }
 
 // statusOf is the HTTP status of a request that failed as a whole. A code that
@@ -42,15 +38,9 @@ var statuses = map[fault.Kind]int{
 	fault.RateLimited: http.StatusTooManyRequests, fault.Unavailable: http.StatusServiceUnavailable,
 }
 
-// metadataOf serves RFC 9728: which resource this is, and whose tokens it takes.
+// metadataOf serves the RFC 9728 document of a path of ours.
 func (g *Gateway) metadataOf(path string) httpx.Handler {
-	return func(w http.ResponseWriter, _ *http.Request) error {
-		w.Header().Set("Access-Control-Allow-Origin", "*") // public by nature, read by clients in browsers
-		return httpx.JSON(w, http.StatusOK, map[string]any{
-			"resource": g.o.PublicURL + path, "authorization_servers": g.o.Issuers,
-			"bearer_methods_supported": []string{"header"}, "resource_name": "Countersign",
-		})
-	}
+	return mcpserver.Metadata{Resource: g.o.PublicURL + path, ResourceName: "Countersign", AuthorizationServers: g.o.Issuers}.Serve
 }
 
 func (g *Gateway) alive(w http.ResponseWriter, _ *http.Request) error {

@@ -2,41 +2,10 @@ package gateway
 
 import (
 	"encoding/json"
-	"net/url"
 	"strings"
 	"testing"
 
-	"countersign.dev/internal/fault"
 )
-
-func FuzzInputOf(f *testing.F) {
-	for _, q := range []string{"a=1", "a=007&b=x", "text=5&text=6", "flag=true&n=1e5", "n=NaN", "a.b=9007199254740993", "%00=1", "a=%ff"} {
-		f.Add(q)
-	}
-	schema := json.RawMessage(`{"properties":{"text":{"type":"string"},"flag":{"type":"boolean"},"n":{"type":"number"},"list":{"type":"array"}}}`)
-	f.Fuzz(func(t *testing.T, raw string) {
-		query, err := url.ParseQuery(raw)
-		if err != nil {
-			t.Skip()
-		}
-		input, err := inputOf(query, schema)
-		if err != nil {
-			if fault.From(err).Kind() != fault.Invalid {
-				t.Fatalf("got %v, want a fault of the caller", err)
-			}
-			return
-		}
-		var fields map[string]any
-		if err := json.Unmarshal(input, &fields); err != nil || len(fields) != len(query) {
-			t.Fatalf("got %s of %q (%v), want a field per name", input, raw, err)
-		}
-		if text, ok := fields["text"]; ok && len(query["text"]) == 1 {
-			if _, isText := text.(string); !isText {
-				t.Fatalf("got %v, want the text that the schema says", text)
-			}
-		}
-	})
-}
 
 func FuzzClip(f *testing.F) {
 	f.Add(`{"status":"success","data":[1,2,3]}`, 2, 1000)

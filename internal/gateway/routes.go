@@ -28,8 +28,8 @@ func (g *Gateway) routes() http.Handler {
 
 	m.HandleFunc("GET /api/user", g.person(g.showUser))
 	m.HandleFunc("GET /api/tools", g.person(g.listTools))
-	m.HandleFunc("GET /api/mcp/{server}/{tool}", g.person(g.readDirectly))
-	m.HandleFunc("POST /api/mcp/{server}/{tool}", g.person(g.callDirectly))
+	m.HandleFunc("GET /api/mcp/{server}/{tool}", g.direct.Get(g.toolAt))
+	m.HandleFunc("POST /api/mcp/{server}/{tool}", g.direct.Post(g.toolAt))
 
 	m.HandleFunc("GET /login", g.browser((*session.Service).Login))
 	m.HandleFunc("GET /callback", g.browser((*session.Service).Callback))

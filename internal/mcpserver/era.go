@@ -84,9 +84,9 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) error {
 	var err error
 	switch r.Method {
 	case http.MethodPost:
-		r, body, err = s.gate.Pass(w, r, speaking)
+		r, body, err = s.gate.read(w, r, anyMCP)
 	case http.MethodGet, http.MethodDelete:
-		r, err = s.gate.Enter(w, r, speaking)
+		r, err = s.gate.enter(w, r, anyMCP)
 	default:
 		w.Header().Set("Allow", "GET, POST, DELETE")
 		return fault.MethodNotAllowed.New("The MCP endpoint does not take this method.")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"countersign.dev/internal/access"
@@ -11,51 +12,57 @@ import (
 	"countersign.dev/internal/httpx"
 )
 
+// GateOptions say what a gate lets through. Verify is required.
+type GateOptions struct {
+	// Verify proves a bearer token. Its faults are answered as they are:
+	// UNAUTHENTICATED is 401, SERVICE_UNAVAILABLE (no keys to verify with) 503.
+	Verify func(ctx context.Context, token string) (*access.Principal, error)
+
+	// Browser proves the caller of a request of our own page by its cookie. ok
+	// is false when the request has none. It is not asked when the request has
+	// an Authorization header. Nil: bearer tokens only.
+	Browser func(w http.ResponseWriter, r *http.Request) (p *access.Principal, ok bool, err error)
+
+	Guard    *httpx.Guard // checks host and origin; nil: any
+	Metadata string       // URL of the RFC 9728 document that a challenge names; may be empty
+	MaxBody  int64        // bytes; 0: httpx.MaxBody
+}
+
 // Gate is what every request passes before anything is done for it, on every
-// lane: host and origin, what the headers alone condemn, the bearer token, the
-// body, and what the token is for.
-type Gate struct {
-	guard     httpx.Guard
-	verify    func(ctx context.Context, token string) (*access.Principal, error)
-	challenge string // the resource_metadata part of WWW-Authenticate, or empty
-	maxBody   int64
+// surface: host and origin, headers, the caller, the body, and the purpose of
+// the token.
+type Gate struct{ o GateOptions }
+
+// NewGate makes a gate.
+func NewGate(o GateOptions) *Gate {
+	if o.MaxBody == 0 {
+		o.MaxBody = httpx.MaxBody
+	}
+	return &Gate{o}
 }
 
-func newGate(o Options) (*Gate, error) {
-	g := &Gate{
-		guard:   httpx.Guard{Hosts: o.AllowedHosts, Origins: o.AllowedOrigins},
-		verify:  o.Verify,
-		maxBody: o.MaxBody,
-	}
-	if o.Resource == "" {
-		return g, nil
-	}
-	address, resource, err := metadataURL(o.Resource)
-	if err != nil {
-		return nil, err
-	}
-	g.guard.Hosts = append([]string{resource.Host}, o.AllowedHosts...)
-	g.challenge = fmt.Sprintf("resource_metadata=%q", address)
-	return g, nil
-}
-
-// use is what a request wants of the server.
+// use is what a request needs a token for.
 type use string
 
 const (
 	listing   use = "list tools"
 	calling   use = "call tools"
 	executing use = "answer confirmations"
-	speaking  use = "speak MCP" // lists or calls; the message tells which
+	anyMCP    use = "use MCP" // lists or calls; the message says which
 )
 
 // Enter checks everything but the body, and returns the request with its
-// principal in the context. On a missing or bad token it has set the challenge.
-func (g *Gate) Enter(w http.ResponseWriter, r *http.Request, u use) (*http.Request, error) {
-	if err := g.guard.Check(r); err != nil {
+// principal in the context. When the caller is not proved it has set the
+// challenge.
+func (g *Gate) Enter(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
+	return g.enter(w, r, calling)
+}
+
+func (g *Gate) enter(w http.ResponseWriter, r *http.Request, u use) (*http.Request, error) {
+	if err := g.checkSource(r); err != nil {
 		return nil, err
 	}
-	who, err := g.bearer(w, r)
+	who, err := g.principal(w, r)
 	if err != nil {
 		return nil, err
 	}
@@ -65,58 +72,103 @@ func (g *Gate) Enter(w http.ResponseWriter, r *http.Request, u use) (*http.Reque
 	return r.WithContext(access.With(r.Context(), who)), nil
 }
 
-// Pass is Enter for a request with a JSON body. What the headers condemn is
-// refused before a token is looked at, the body is read after.
-func (g *Gate) Pass(w http.ResponseWriter, r *http.Request, u use) (*http.Request, []byte, error) {
-	if err := g.guard.Check(r); err != nil {
+// read is enter for a request with a JSON body. What the headers rule out is
+// rejected before a token is looked at; the body is read after it.
+func (g *Gate) read(w http.ResponseWriter, r *http.Request, u use) (*http.Request, []byte, error) {
+	if err := g.checkSource(r); err != nil {
 		return nil, nil, err
 	}
-	if err := httpx.CheckHeaders(w, r, g.maxBody); err != nil {
+	if err := httpx.CheckHeaders(w, r, g.o.MaxBody); err != nil {
 		return nil, nil, err
 	}
-	r, err := g.Enter(w, r, u)
+	r, err := g.enter(w, r, u)
 	if err != nil {
 		return nil, nil, err
 	}
-	body, err := httpx.ReadJSON(w, r, g.maxBody)
+	body, err := httpx.ReadJSON(w, r, g.o.MaxBody)
 	return r, body, err
 }
 
-func (g *Gate) bearer(w http.ResponseWriter, r *http.Request) (*access.Principal, error) {
-	given := r.Header.Values("Authorization")
-	if len(given) == 0 {
-		g.invite(w, "")
-		return nil, fault.Unauthorized.New("A bearer token is required.")
+// checkSource checks the host and origin of a request.
+func (g *Gate) checkSource(r *http.Request) error {
+	if g.o.Guard == nil {
+		return nil
 	}
-	scheme := strings.Fields(given[0])
-	if len(given) != 1 || len(scheme) != 2 || !strings.EqualFold(scheme[0], "bearer") {
-		g.invite(w, `error="invalid_request"`)
-		return nil, fault.Unauthorized.New("The Authorization header holds no bearer token.")
-	}
-	who, err := g.verify(r.Context(), scheme[1])
-	if err == nil && who == nil {
-		err = fault.Unauthorized.New("The token names nobody.")
-	}
-	if err != nil && fault.From(err).Kind() == fault.Unauthenticated {
-		g.invite(w, `error="invalid_token"`)
-	}
-	return who, err
+	return g.o.Guard.Check(r)
 }
 
-// invite tells how to get a token (RFC 6750 and 9728).
-func (g *Gate) invite(w http.ResponseWriter, problem string) {
-	parts := make([]string, 0, 2)
-	for _, p := range []string{problem, g.challenge} {
-		if p != "" {
-			parts = append(parts, p)
+func (g *Gate) principal(w http.ResponseWriter, r *http.Request) (*access.Principal, error) {
+	if g.o.Browser != nil && r.Header.Get("Authorization") == "" {
+		if who, ok, err := g.o.Browser(w, r); ok {
+			return who, g.challenged(w, err, "")
 		}
+	}
+	token, problem, err := bearer(r)
+	if err != nil {
+		return nil, g.challenged(w, err, problem)
+	}
+	who, err := g.o.Verify(r.Context(), token)
+	if err == nil && who == nil {
+		err = fault.Unauthorized.New("The token has no principal.")
+	}
+	return who, g.challenged(w, err, `error="invalid_token"`)
+}
+
+// bearer reads the token of a request. A token in the address is rejected,
+// where logs and histories would keep it.
+func bearer(r *http.Request) (token, problem string, err error) {
+	given := r.Header.Values("Authorization")
+	switch {
+	case tokenInQuery(r.URL):
+		return "", `error="invalid_request"`, fault.Unauthorized.New("A token must not be in the address. Send it in the Authorization header.")
+	case len(given) == 0:
+		return "", "", fault.Unauthorized.New("A bearer token is required.")
+	}
+	words := strings.Fields(given[0])
+	if len(given) != 1 || len(words) != 2 || !strings.EqualFold(words[0], "bearer") {
+		return "", `error="invalid_request"`, fault.Unauthorized.New("The Authorization header has no bearer token.")
+	}
+	return words[1], "", nil
+}
+
+func tokenInQuery(u *url.URL) bool {
+	if !strings.Contains(u.RawQuery, "token") {
+		return false
+	}
+	q := u.Query()
+	return q.Has("access_token") || q.Has("token")
+}
+
+// challenged sets the challenge when err is UNAUTHENTICATED, and returns err.
+func (g *Gate) challenged(w http.ResponseWriter, err error, problem string) error {
+	if err != nil && fault.From(err).Kind() == fault.Unauthenticated {
+		g.challenge(w, problem)
+	}
+	return err
+}
+
+// Challenge names the place where a client gets a token (RFC 6750 and 9728).
+// The gate does it by itself for the requests that it rejects.
+func (g *Gate) Challenge(w http.ResponseWriter) {
+	if w.Header().Get("WWW-Authenticate") == "" {
+		g.challenge(w, "")
+	}
+}
+
+func (g *Gate) challenge(w http.ResponseWriter, problem string) {
+	parts := make([]string, 0, 2)
+	if problem != "" {
+		parts = append(parts, problem)
+	}
+	if g.o.Metadata != "" {
+		parts = append(parts, fmt.Sprintf("resource_metadata=%q", g.o.Metadata))
 	}
 	w.Header().Set("WWW-Authenticate", strings.TrimSpace("Bearer "+strings.Join(parts, ", ")))
 }
 
-// permit holds an internal token to its purpose. A token of an identity issuer
-// has none and may do everything its roles allow; a purpose that we do not know
-// allows nothing.
+// permit restricts an internal token to its purpose. A token of an identity
+// issuer has none and may do everything that its roles allow; a purpose that is
+// not known allows nothing.
 func permit(who *access.Principal, u use) error {
 	allowed := false
 	switch who.Purpose() {
@@ -125,7 +177,7 @@ func permit(who *access.Principal, u use) error {
 	case access.PurposeCall:
 		allowed = u != executing
 	case access.PurposeCatalogue:
-		allowed = u == listing || u == speaking
+		allowed = u == listing || u == anyMCP
 	case access.PurposeExecute:
 		allowed = u == executing
 	}

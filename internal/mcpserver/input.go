@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"countersign.dev/internal/access"
@@ -31,9 +34,14 @@ func unwrap(body []byte) (input, claimed json.RawMessage, err error) {
 	return input, claimed, err
 }
 
-// contradiction refuses a userContext that names someone other than the token
-// does. It gives nobody any right: its userId and roles are not even read.
-func contradiction(who *access.Principal, claimed json.RawMessage) error {
+// CheckUserContext rejects a userContext that names someone other than the
+// principal in the context. It gives no right: its userId and roles are not
+// read.
+func CheckUserContext(ctx context.Context, claimed json.RawMessage) error {
+	who, err := access.From(ctx)
+	if err != nil {
+		return err
+	}
 	if len(claimed) == 0 || string(claimed) == "null" {
 		return nil
 	}
@@ -45,7 +53,7 @@ func contradiction(who *access.Principal, claimed json.RawMessage) error {
 		return fault.BadRequest.New("userContext must be an object whose username and email are texts.").Because(err)
 	}
 	foreign := c.Username != nil && *c.Username != who.Username()
-	// An unverified address identifies nobody, so it cannot agree with anything.
+	// An unverified address identifies no one, so it cannot agree with anything.
 	foreign = foreign || c.Email != nil && (who.Email() == "" || !strings.EqualFold(*c.Email, who.Email()))
 	if foreign {
 		return fault.UserMismatch.New("The userContext names someone other than the token does.")
@@ -55,11 +63,11 @@ func contradiction(who *access.Principal, claimed json.RawMessage) error {
 
 // respell turns the camelCase spelling of a tool's input fields into the
 // schema's. Anything else is left for the schema to refuse.
-func (s *Server) respell(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error) {
+func (f *Face) respell(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error) {
 	if !bytes.ContainsAny(input, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
 		return input, nil
 	}
-	properties, err := s.properties(ctx, name)
+	properties, err := f.properties(ctx, name)
 	if err != nil || len(properties) == 0 {
 		return input, err
 	}
@@ -87,20 +95,16 @@ func (s *Server) respell(ctx context.Context, name string, input json.RawMessage
 
 // properties are the input fields of a tool that the principal may call. Of
 // others the schema does not matter: the call will be refused.
-func (s *Server) properties(ctx context.Context, name string) (map[string]json.RawMessage, error) {
-	infos, err := s.service.Tools(ctx)
-	if err != nil {
+func (f *Face) properties(ctx context.Context, name string) (map[string]json.RawMessage, error) {
+	info, known, err := f.find(ctx, name)
+	if err != nil || !known {
 		return nil, err
 	}
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
-	for _, info := range infos {
-		if info.Name == name {
-			if err := json.Unmarshal(info.InputSchema, &schema); err != nil {
-				return nil, fmt.Errorf("reading the schema of %s: %w", name, err)
-			}
-		}
+	if err := json.Unmarshal(info.InputSchema, &schema); err != nil {
+		return nil, fmt.Errorf("reading the schema of %s: %w", name, err)
 	}
 	return schema.Properties, nil
 }
@@ -122,4 +126,60 @@ func camel(snake string) string {
 		up = false
 	}
 	return b.String()
+}
+
+var paramName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,99}$`)
+
+// inputOf makes an input of query parameters. A value gets the type that the
+// tool's schema gives its field; where the schema does not say, digits are a
+// number and repeated names are a list.
+func inputOf(query url.Values, schema json.RawMessage) (json.RawMessage, error) {
+	var s struct {
+		Properties map[string]struct{ Type any }
+	}
+	_ = json.Unmarshal(schema, &s) // without one, values are typed by their form
+	types := make(map[string]string, 2*len(s.Properties))
+	for name, property := range s.Properties {
+		declared, _ := property.Type.(string)
+		types[name], types[camel(name)] = declared, declared
+	}
+	input := make(map[string]any, len(query))
+	for name, values := range query {
+		if !paramName.MatchString(name) {
+			return nil, fault.BadRequest.New("A parameter's name is a letter and up to 99 letters, digits, _, . or -.")
+		}
+		kind := types[name]
+		list := make([]any, len(values))
+		for i, v := range values {
+			list[i] = typed(v, kind)
+		}
+		input[name] = list
+		if len(list) == 1 && kind != "array" {
+			input[name] = list[0]
+		}
+	}
+	return json.Marshal(input)
+}
+
+// safeInteger is the greatest integer that every JSON reader keeps exactly.
+const safeInteger = 1<<53 - 1
+
+func typed(text, kind string) any {
+	switch kind {
+	case "string":
+		return text
+	case "boolean":
+		if b, err := strconv.ParseBool(text); err == nil && (text == "true" || text == "false") {
+			return b
+		}
+	case "number":
+		if f, err := strconv.ParseFloat(text, 64); err == nil && json.Valid([]byte(text)) {
+			return f
+		}
+	default:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 && n <= safeInteger && text[0] != '+' {
+			return n
+		}
+	}
+	return text
 }

@@ -2,8 +2,11 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/url"
 	"testing"
 
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/strictjson"
 )
 
@@ -33,6 +36,67 @@ func TestCamel(t *testing.T) {
 	for snake, want := range map[string]string{"employee_id": "employeeId", "a_b_c": "aBC", "limit": "limit", "q4_budget": "q4Budget"} {
 		if got := camel(snake); got != want {
 			t.Errorf("%s: got %s, want %s", snake, got, want)
+		}
+	}
+}
+
+func FuzzInputOf(f *testing.F) {
+	for _, q := range []string{"a=1", "a=007&b=x", "text=5&text=6", "flag=true&n=1e5", "n=NaN", "a.b=9007199254740993", "%00=1", "a=%ff"} {
+		f.Add(q)
+	}
+	schema := json.RawMessage(`{"properties":{"text":{"type":"string"},"flag":{"type":"boolean"},"n":{"type":"number"},"list":{"type":"array"}}}`)
+	f.Fuzz(func(t *testing.T, raw string) {
+		query, err := url.ParseQuery(raw)
+		if err != nil {
+			t.Skip()
+		}
+		input, err := inputOf(query, schema)
+		if err != nil {
+			if fault.From(err).Kind() != fault.Invalid {
+				t.Fatalf("got %v, want a fault of the caller", err)
+			}
+			return
+		}
+		var fields map[string]any
+		if err := json.Unmarshal(input, &fields); err != nil || len(fields) != len(query) {
+			t.Fatalf("got %s of %q (%v), want a field per name", input, raw, err)
+		}
+		if text, ok := fields["text"]; ok && len(query["text"]) == 1 {
+			if _, isText := text.(string); !isText {
+				t.Fatalf("got %v, want the text that the schema says", text)
+			}
+		}
+	})
+}
+
+func TestBearerIsReadFromOneHeaderOnly(t *testing.T) {
+	for name, c := range map[string]struct {
+		header []string
+		target string
+		want   string
+	}{
+		"ordinary":          {[]string{"Bearer abc"}, "/", "abc"},
+		"lower case":        {[]string{"bearer abc"}, "/", "abc"},
+		"two spaces":        {[]string{"Bearer  abc"}, "/", "abc"},
+		"other query":       {[]string{"Bearer abc"}, "/?query=token&ticket=x", "abc"},
+		"none":              {nil, "/", ""},
+		"two headers":       {[]string{"Bearer abc", "Bearer def"}, "/", ""},
+		"basic":             {[]string{"Basic abc"}, "/", ""},
+		"empty":             {[]string{"Bearer "}, "/", ""},
+		"no space":          {[]string{"Bearerabc"}, "/", ""},
+		"in the query":      {[]string{"Bearer abc"}, "/?access_token=abc", ""},
+		"only in the query": {nil, "/?token=abc", ""},
+	} {
+		req, err := http.NewRequest("GET", c.target, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range c.header {
+			req.Header.Add("Authorization", h)
+		}
+		got, _, err := bearer(req)
+		if got != c.want || (c.want == "") != fault.Is(err, fault.Unauthorized) {
+			t.Errorf("%s: got %q, %v", name, got, err)
 		}
 	}
 }

@@ -3,12 +3,9 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"net/http"
-	"strconv"
 	"time"
 
-	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/result"
@@ -19,7 +16,7 @@ const readyPatience = 5 * time.Second
 
 // listREST is GET /tools.
 func (s *Server) listREST(w http.ResponseWriter, r *http.Request) error {
-	r, err := s.gate.Enter(w, r, listing)
+	r, err := s.gate.enter(w, r, listing)
 	if err != nil {
 		return err
 	}
@@ -35,27 +32,6 @@ func (s *Server) listREST(w http.ResponseWriter, r *http.Request) error {
 	return httpx.JSON(w, http.StatusOK, map[string]any{"tools": shown})
 }
 
-// callREST is POST /tools/{name}.
-func (s *Server) callREST(w http.ResponseWriter, r *http.Request) error {
-	r, body, err := s.gate.Pass(w, r, calling)
-	if err != nil {
-		return err
-	}
-	input, claimed, err := unwrap(body)
-	if err != nil {
-		return err
-	}
-	if err := s.consistent(r.Context(), claimed); err != nil {
-		return err
-	}
-	name := r.PathValue("name")
-	if input, err = s.respell(r.Context(), name, input); err != nil {
-		return err
-	}
-	s.respond(w, s.service.Call(r.Context(), name, input))
-	return nil
-}
-
 // execution is the body of POST /execute.
 type execution struct {
 	ConfirmationID string          `json:"confirmationId"`
@@ -65,7 +41,7 @@ type execution struct {
 
 // executeREST is POST /execute: the owner's answer to a confirmation.
 func (s *Server) executeREST(w http.ResponseWriter, r *http.Request) error {
-	r, body, err := s.gate.Pass(w, r, executing)
+	r, body, err := s.gate.read(w, r, executing)
 	if err != nil {
 		return err
 	}
@@ -73,7 +49,7 @@ func (s *Server) executeREST(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.consistent(r.Context(), e.UserContext); err != nil {
+	if err := CheckUserContext(r.Context(), e.UserContext); err != nil {
 		return err
 	}
 	if e.ConfirmationID == "" || len(e.ConfirmationID) > 100 {
@@ -82,36 +58,7 @@ func (s *Server) executeREST(w http.ResponseWriter, r *http.Request) error {
 	if e.Approved == nil {
 		return fault.BadRequest.New("approved must be true or false.")
 	}
-	s.respond(w, s.service.Answer(r.Context(), e.ConfirmationID, *e.Approved))
-	return nil
-}
-
-func (s *Server) consistent(ctx context.Context, claimed json.RawMessage) error {
-	who, err := access.From(ctx)
-	if err != nil {
-		return err
-	}
-	return contradiction(who, claimed)
-}
-
-// respond writes an outcome in the server's dialect.
-func (s *Server) respond(w http.ResponseWriter, o result.Outcome) {
-	status := http.StatusOK
-	if f := o.Fault(); f != nil {
-		status = statusOf(f)
-		if f.RetryAfter > 0 {
-			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
-		}
-	}
-	httpx.Raw(w, status, s.service.Encode(o))
-}
-
-// statusOf is the code's status; a code of another server's may have none.
-func statusOf(f *fault.Error) int {
-	if f.Code.Status == 0 {
-		return http.StatusOK
-	}
-	return f.Code.Status
+	return s.face.respond(w, s.service.Answer(r.Context(), e.ConfirmationID, *e.Approved))
 }
 
 // health is GET /health: the process answers.

@@ -2,12 +2,9 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -20,16 +17,9 @@ import (
 // Service is what a server offers, asked anew at every request. The principal
 // is in the context.
 type Service interface {
-	// Tools lists the tools that the principal may call, sorted by name; a
-	// catalogue token sees all.
-	Tools(ctx context.Context) ([]result.ToolInfo, error)
-	// Call runs one tool. An unknown tool, a missing right and a wrong input
-	// are faults of the outcome.
-	Call(ctx context.Context, name string, args json.RawMessage) result.Outcome
+	Toolbox
 	// Answer settles one confirmation of the principal.
 	Answer(ctx context.Context, id string, approved bool) result.Outcome
-	// Encode writes an outcome in the server's dialect.
-	Encode(o result.Outcome) json.RawMessage
 }
 
 // Options of a server. Name and Verify are required.
@@ -62,6 +52,7 @@ type Server struct {
 	service Service
 	opts    Options
 	gate    *Gate
+	face    *Face
 	surface httpx.Surface
 	mcp     *mcp.Server
 	modern  http.Handler // revision 2026-07-28: stateless
@@ -81,10 +72,16 @@ func New(service Service, o Options) (*Server, error) {
 	}
 	s := &Server{service: service, opts: o}
 	s.surface = httpx.Surface{Write: s.drawFault, Log: o.Log}
-	var err error
-	if s.gate, err = newGate(o); err != nil {
-		return nil, err
+	gate := GateOptions{Verify: o.Verify, MaxBody: o.MaxBody, Guard: &httpx.Guard{Hosts: o.AllowedHosts, Origins: o.AllowedOrigins}}
+	if o.Resource != "" {
+		address, resource, err := metadataURL(o.Resource)
+		if err != nil {
+			return nil, err
+		}
+		gate.Metadata, gate.Guard.Hosts = address, append([]string{resource.Host}, o.AllowedHosts...)
 	}
+	s.gate = NewGate(gate)
+	s.face = NewFace(s.gate, service)
 	s.mount()
 	return s, nil
 }
@@ -98,24 +95,22 @@ func (s *Server) drawFault(w http.ResponseWriter, _ *http.Request, f *fault.Erro
 // elsewhere.
 func (s *Server) MCP() http.Handler { return s.surface.Handle(s.serveMCP) }
 
-// Metadata serves the RFC 9728 document. It is public by nature.
-func (s *Server) Metadata() http.Handler { return s.surface.Handle(s.serveMetadata) }
-
 // Handler is the whole server: /mcp, the REST face, the extra routes, behind
 // the chain that names, logs and guards requests.
 func (s *Server) Handler() http.Handler {
 	mux := httpx.NewMux(s.surface)
 	mux.Handle("/mcp", s.MCP())
 	mux.HandleFunc("GET /tools", s.listREST)
-	mux.HandleFunc("POST /tools/{name}", s.callREST)
+	mux.HandleFunc("POST /tools/{name}", s.face.Post(func(r *http.Request) (string, error) { return r.PathValue("name"), nil }))
 	if s.opts.Confirmations {
 		mux.HandleFunc("POST /execute", s.executeREST)
 	}
 	mux.HandleFunc("GET /health", s.health)
 	mux.HandleFunc("GET /ready", s.ready)
 	if s.opts.Resource != "" {
-		mux.Handle("GET "+wellKnown, s.Metadata())
-		mux.Handle("GET "+wellKnown+"/mcp", s.Metadata())
+		about := Metadata{Resource: s.opts.Resource, ResourceName: s.opts.Title, AuthorizationServers: s.opts.AuthorizationServers}
+		mux.HandleFunc("GET "+WellKnown, about.Serve)
+		mux.HandleFunc("GET "+WellKnown+"/mcp", about.Serve)
 	}
 	if s.opts.Extra != nil {
 		s.opts.Extra(&Routes{mux: mux, server: s})
@@ -144,7 +139,7 @@ type Routes struct {
 // excepted; the principal is in the context.
 func (r *Routes) Authenticated(pattern string, h httpx.Handler) {
 	r.mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) error {
-		req, err := r.server.gate.Enter(w, req, calling)
+		req, err := r.server.gate.Enter(w, req)
 		if err != nil {
 			return err
 		}
@@ -155,43 +150,9 @@ func (r *Routes) Authenticated(pattern string, h httpx.Handler) {
 // Public serves a pattern to anyone whose host and origin the gate accepts.
 func (r *Routes) Public(pattern string, h httpx.Handler) {
 	r.mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) error {
-		if err := r.server.gate.guard.Check(req); err != nil {
+		if err := r.server.gate.checkSource(req); err != nil {
 			return err
 		}
 		return h(w, req)
 	})
-}
-
-const wellKnown = "/.well-known/oauth-protected-resource"
-
-// metadata is what RFC 9728 tells a client that was answered 401.
-type metadata struct {
-	Resource             string   `json:"resource"`
-	ResourceName         string   `json:"resource_name,omitempty"`
-	AuthorizationServers []string `json:"authorization_servers,omitempty"`
-	BearerMethods        []string `json:"bearer_methods_supported"`
-}
-
-func (s *Server) serveMetadata(w http.ResponseWriter, _ *http.Request) error {
-	w.Header().Set("Access-Control-Allow-Origin", "*") // public by RFC 9728, section 3.1
-	return httpx.JSON(w, http.StatusOK, metadata{
-		Resource:             s.opts.Resource,
-		ResourceName:         s.opts.Title,
-		AuthorizationServers: s.opts.AuthorizationServers,
-		BearerMethods:        []string{"header"},
-	})
-}
-
-// metadataURL is where the metadata of a resource stands: its path after the
-// well-known one.
-func metadataURL(resource string) (string, *url.URL, error) {
-	u, err := url.Parse(resource)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Fragment != "" {
-		return "", nil, fmt.Errorf("the public address %q of the MCP endpoint is not an http(s) URL", resource)
-	}
-	path := u.EscapedPath()
-	if path == "/" {
-		path = ""
-	}
-	return u.Scheme + "://" + u.Host + wellKnown + path, u, nil
 }
