@@ -50,7 +50,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/auth":                {ours: []string{"access", "fault", "seal"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
 	"internal/session":             {ours: []string{"access", "audit", "auth", "fault", "result", "seal"}},
 	// a conversation is a log in state, and reading it can end in state's own words (a gap).
-	"internal/gateway":  {ours: []string{"state", "access", "agent", "audit", "auth", "confirm", "fault", "httpx", "mcpserver", "result", "session", "telemetry"}},
+	"internal/gateway":  {ours: []string{"state", "access", "agent", "audit", "confirm", "fault", "httpx", "mcpserver", "result", "session", "telemetry"}},
 	"internal/database": {ours: []string{"access", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
 	// two domains embed SQLite; opening it, its transactions and its receipts are the same for both.
 	"internal/sqlite": {ours: []string{"access", "confirm", "fault"}, outside: []string{"modernc.org/sqlite"}},
