@@ -20,21 +20,18 @@ import (
 // `floor` is the same page read as the owner, past the policies, without tool
 // and JSON.
 
-const large = 1_000_000
+const largeSize = 1_000_000
 
-var largeOnce sync.Once
+var vacuum sync.Once
 
-func openLarge(b *testing.B) *house {
+func openLarge(b *testing.B) *harness {
 	b.Helper()
 	if testing.Short() {
 		b.Skip("a million invoices take two minutes to build: not in -short")
 	}
-	c := company.At(today)
-	largeOnce.Do(func() {
-		engine.Template(b, "large", filled(b.Context(), c, company.ScaledFinance(large, today)))
-		dbtest.Vacuum(b, engine.URL("large"), "finance.invoices", "finance.vendors", "finance.vendor_tails")
-	})
-	return furnish(b, engine.URL("large"), papers{company: c})
+	url := schema.Template(b, cluster, large)
+	vacuum.Do(func() { dbtest.Vacuum(b, url, "finance.invoices", "finance.vendors", "finance.vendor_tails") })
+	return over(b, url, papers{company: company.At(today)})
 }
 
 // readers are who may list invoices, and what the policies ask them for.
@@ -95,7 +92,7 @@ func BenchmarkListInvoicesFiltered(b *testing.B) {
 }
 
 // pageAt is the input that asks for a page: the cursor of the one before.
-func (h *house) pageAt(ctx context.Context, list string, page int) args {
+func (h *harness) pageAt(ctx context.Context, list string, page int) args {
 	in := args{}
 	for range page - 1 {
 		in["cursor"] = h.Ask(ctx, list, in).Page().Next
@@ -103,7 +100,7 @@ func (h *house) pageAt(ctx context.Context, list string, page int) args {
 	return in
 }
 
-func (h *house) benchList(b *testing.B, ctx context.Context, list string, in args) {
+func (h *harness) benchList(b *testing.B, ctx context.Context, list string, in args) {
 	raw, err := json.Marshal(in)
 	if err != nil {
 		b.Fatal(err)
@@ -169,20 +166,19 @@ select id, quarter, 100000, 50000 from finance.budgets, generate_series(1, 4) qu
 
 var budgetsOnce sync.Once
 
-func openBudgets(b *testing.B) *house {
+func openBudgets(b *testing.B) *harness {
 	b.Helper()
 	if testing.Short() {
 		b.Skip("a million budgets take a minute to build: not in -short")
 	}
-	c := company.At(today)
+	url := schema.Template(b, cluster, "budgets")
 	budgetsOnce.Do(func() {
-		engine.Template(b, "budgets", filled(b.Context(), c, c.Finance()))
-		if _, err := dbtest.Connect(b, engine.URL("budgets")).Exec(b.Context(), manyBudgets); err != nil {
+		if _, err := dbtest.Connect(b, url).Exec(b.Context(), manyBudgets); err != nil {
 			b.Fatal(err)
 		}
-		dbtest.Vacuum(b, engine.URL("budgets"), "finance.departments", "finance.budgets", "finance.budget_quarters")
+		dbtest.Vacuum(b, url, "finance.departments", "finance.budgets", "finance.budget_quarters")
 	})
-	return furnish(b, engine.URL("budgets"), papers{company: c})
+	return over(b, url, papers{company: company.At(today)})
 }
 
 func benchBudgetFloor(b *testing.B, adminURL string, page int) {

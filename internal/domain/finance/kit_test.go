@@ -2,13 +2,12 @@ package finance_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/domain/finance"
-	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/conformance"
 	"countersign.dev/internal/testkit/dbtest"
 	"countersign.dev/internal/testkit/domaintest"
 )
@@ -16,18 +15,15 @@ import (
 // today is the day on which everything here happens, in the last quarter.
 var today = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// engine is the server of this run, and the databases that tests copy.
-var engine struct {
-	*dbtest.Cluster
-	company, crowd sync.Once
-}
+// cluster is the server of this run, which holds the databases that tests copy.
+var cluster *dbtest.Cluster
 
 func TestMain(m *testing.M) {
-	if testkit.RunAsCrashProcess(approveUntilKilled) {
+	if conformance.RunAsCrashProcess(domain()) {
 		return
 	}
-	engine.Cluster = dbtest.Start()
-	defer engine.Stop()
+	cluster = dbtest.Start()
+	defer cluster.Stop()
 	m.Run()
 }
 
@@ -36,41 +32,27 @@ const crowdSize = 2000
 
 type args = domaintest.Args
 
-// house is one finance server with a database of its own.
-type house struct {
+// harness is one finance server with a database of its own.
+type harness struct {
 	*dbtest.Harness
 	server *finance.Server
 	papers papers
 }
 
-// open opens a house with the sample company.
-func open(t testing.TB) *house {
+// open opens a harness with the sample company.
+func open(t testing.TB) *harness { return openDataset(t, conformance.Company) }
+
+// openCrowd opens a harness with the scaled company.
+func openCrowd(t testing.TB) *harness { return openDataset(t, conformance.Crowd) }
+
+func openDataset(t testing.TB, name string) *harness {
 	t.Helper()
-	c := company.At(today)
-	engine.company.Do(func() { engine.Template(t, "company", filled(t.Context(), c, c.Finance())) })
-	return furnish(t, engine.Database(t, "company"), collected(c, c.Finance()))
+	return over(t, schema.Filled(t, cluster, name), collected(dataset(name)))
 }
 
-// openCrowd opens a house with the scaled company.
-func openCrowd(t testing.TB) *house {
+func over(t testing.TB, adminURL string, p papers) *harness {
 	t.Helper()
-	c, f := company.At(today), company.ScaledFinance(crowdSize, today)
-	engine.crowd.Do(func() { engine.Template(t, "crowd", filled(t.Context(), c, f)) })
-	return furnish(t, engine.Database(t, "crowd"), collected(c, f))
-}
-
-func filled(ctx context.Context, c *company.Company, f company.Finance) func(string) error {
-	return func(adminURL string) error {
-		if _, err := finance.Migrate(ctx, adminURL, ""); err != nil {
-			return err
-		}
-		return finance.Fill(ctx, adminURL, c, f)
-	}
-}
-
-func furnish(t testing.TB, adminURL string, p papers) *house {
-	t.Helper()
-	h := &house{papers: p}
+	h := &harness{papers: p}
 	h.Harness, h.server = dbtest.Over(t, "finance", adminURL, finance.Login, finance.New)
 	h.server.SetClock(func() time.Time { return today })
 	return h
@@ -106,17 +88,17 @@ func (p papers) departmentName(code string) string {
 	return code
 }
 
-// id finds an invoice's id by its number.
-func (h *house) id(number string) string {
-	h.Helper()
-	for _, i := range h.papers.invoices {
+// id finds an invoice's id by its number; it is empty where there is none.
+func (p papers) id(number string) string {
+	for _, i := range p.invoices {
 		if i.Number == number {
 			return i.ID
 		}
 	}
-	h.Fatalf("there is no %s", number)
 	return ""
 }
+
+func (h *harness) id(number string) string { return h.papers.id(number) }
 
 // invoice is an invoice as a client reads one.
 type invoice struct {
@@ -164,7 +146,7 @@ type budget struct {
 	} `json:"quarters"`
 }
 
-func get[T any](h *house, ctx context.Context, name string, in args) T {
+func get[T any](h *harness, ctx context.Context, name string, in args) T {
 	h.Helper()
 	return domaintest.Get[T](h, ctx, name, in)
 }

@@ -11,6 +11,7 @@ import (
 // A part of a vendor's name is looked for in three ways, by how many vendors
 // have it: each finds what the plain search finds, alone and with other filters.
 func TestVendorPartFindsTheSameHoweverManyHaveIt(t *testing.T) {
+	t.Parallel()
 	h := openCrowd(t)
 	h.Admin(`insert into finance.vendors (id, name) select 'P' || i, 'Plenty ' || to_char(i, 'FM0000') || ' plenty' from generate_series(1, 2500) i`)
 	h.Admin(`update finance.invoices set vendor_id = 'P' || (1 + hashtext(number) & 2047) where right(number, 1) in ('1', '5', '8')`)

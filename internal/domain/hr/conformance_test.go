@@ -130,8 +130,8 @@ func domain() conformance.Domain {
 }
 
 // sql is a change that somebody makes past the tools.
-func sql(statement string, values ...any) func(*conformance.Store) {
-	return func(s *conformance.Store) { s.Admin(statement, values...) }
+func sql(statement string, values ...any) func(testing.TB, *conformance.Store) {
+	return func(_ testing.TB, s *conformance.Store) { s.Admin(statement, values...) }
 }
 
 // oracle knows from the fixture alone what each person may see. It shares no

@@ -61,6 +61,7 @@ type Store struct {
 	// Cut makes changes fail until Restore; CutsReads says that reads fail too.
 	Cut, Restore func()
 	CutsReads    bool
+	Handle       any // the domain's own
 }
 
 // Call is a valid call of a tool and the roles that may make it.
@@ -126,11 +127,11 @@ func (s *suite) open(t testing.TB, dataset string) *harness {
 }
 
 // over mounts a domain beside the one of the harness: the same sink, and the
-// confirmations of that desk.
-func (h *harness) over(s *suite, d domaintest.Domain, desk *confirm.Service) *harness {
+// given confirmations.
+func (h *harness) over(s *suite, d domaintest.Domain, service *confirm.Service) *harness {
 	h.Helper()
 	beside := *h.Harness
-	beside.Runner = domaintest.NewRunner(h, s.Server, d, desk, h.Sink)
+	beside.Runner = domaintest.NewRunner(h, s.Server, d, service, h.Sink)
 	return &harness{&beside, h.store}
 }
 

@@ -185,14 +185,14 @@ func (s *suite) receipts(t *testing.T) {
 	for _, w := range s.Writes {
 		for _, lost := range []bool{false, true} {
 			h := s.open(t, Company)
-			desk := confirm.NewService(domaintest.NewRedis(t), h.Sink, nil)
-			failing := h.over(s, keeping(h.store, func(r tool.ReceiptStore) tool.ReceiptStore { return broken{r, lost} }), desk)
+			service := confirm.NewService(domaintest.NewRedis(t), h.Sink, nil)
+			failing := h.over(s, Keeping(h.store, func(r tool.ReceiptStore) tool.ReceiptStore { return broken{r, lost} }), service)
 			p, before := w.pending(failing), h.store.Dump()
 			_ = w.answer(failing, p.ID) // a receipt that is found, or a failure
 			if changed, kept := h.store.Dump() != before, h.kept(w.Username, p.ID); changed != lost || kept != lost {
 				t.Errorf("%s, answer lost %v: changed %v, receipt %v; want both %v", w.Tool, lost, changed, kept, lost)
 			}
-			h = h.over(s, h.store, desk)
+			h = h.over(s, h.store, service)
 			first := w.answer(h, p.ID)
 			after := h.store.Dump()
 			if again := w.answer(h, p.ID); !strings.Contains(first, w.Says) || again != first || after == before || h.store.Dump() != after {

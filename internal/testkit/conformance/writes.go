@@ -28,12 +28,14 @@ type Write struct {
 type Stale struct {
 	name   string
 	code   string // of the answer
-	change func(s *Store)
+	change func(t testing.TB, s *Store)
 }
 
 // Meanwhile is a change that somebody else makes before a confirmation is
 // approved. The approval must be answered with that code.
-func Meanwhile(name, code string, change func(s *Store)) Stale { return Stale{name, code, change} }
+func Meanwhile(name, code string, change func(t testing.TB, s *Store)) Stale {
+	return Stale{name, code, change}
+}
 
 func (w Write) pending(h *harness) *result.Pending {
 	h.Helper()
@@ -48,7 +50,7 @@ func (w Write) answer(h *harness, id string) string {
 // approvals: a question changes nothing, a denial and another person's approval
 // neither; the approval of the person who asked changes the store once, and is
 // answered with the same receipt, to the letter, however often it is repeated:
-// at once, through a desk that has forgotten it, and in another process.
+// at once, through a service that has forgotten it, and in another process.
 func (s *suite) approvals(t *testing.T) {
 	for _, w := range s.Writes {
 		t.Run(w.Tool, func(t *testing.T) {
@@ -100,12 +102,12 @@ func (s *suite) stale(t *testing.T) {
 		for _, c := range w.Stale {
 			t.Run(w.Tool+", "+c.name, func(t *testing.T) {
 				t.Parallel()
-				h := s.open(t, Company)
-				if h.store.Admin == nil {
+				if s.engine.Connect == nil {
 					t.Skip("no other process can reach this store")
 				}
+				h := s.open(t, Company)
 				p := w.pending(h)
-				c.change(h.store)
+				c.change(t, h.store)
 				before := h.store.Dump()
 				if o := h.Answer(h.As(w.Username), p.ID, true); o.Code() != c.code {
 					t.Errorf("got %s, want %s", h.Encode(o), c.code)
@@ -197,14 +199,14 @@ type rekept struct {
 
 func (r rekept) Receipts() tool.ReceiptStores { return r.receipts }
 
-// keeping is the domain with its receipt stores changed.
-func keeping(d domaintest.Domain, wrap func(tool.ReceiptStore) tool.ReceiptStore) domaintest.Domain {
+// Keeping is the domain with its receipt stores changed.
+func Keeping(d domaintest.Domain, wrap func(tool.ReceiptStore) tool.ReceiptStore) domaintest.Domain {
 	return rekept{d, wrapped{d.Receipts(), wrap}}
 }
 
 // counting is the domain, and counts the changes that are made.
 func counting(d domaintest.Domain, n *atomic.Int64) domaintest.Domain {
-	return keeping(d, func(r tool.ReceiptStore) tool.ReceiptStore { return counted{r, n} })
+	return Keeping(d, func(r tool.ReceiptStore) tool.ReceiptStore { return counted{r, n} })
 }
 
 type counted struct {

@@ -1,5 +1,5 @@
 // Package domaintest runs one domain with everything that the kernel gives it
-// with, whatever its store: the tools, a desk for confirmations over a Redis of
+// with, whatever its store: the tools, a confirm service over a Redis of
 // its own, a sink, and the people of the sample company. Start at [Open].
 package domaintest
 
@@ -45,14 +45,14 @@ func Open(t testing.TB, server string, d Domain) *Harness {
 	return &Harness{TB: t, Sink: sink, Runner: NewRunner(t, server, d, confirm.NewService(NewRedis(t), sink, nil), sink)}
 }
 
-// NewRunner mounts a domain's tools at a desk.
-func NewRunner(t testing.TB, server string, d Domain, desk *confirm.Service, sink *testkit.MemorySink) *tool.Runner {
+// NewRunner mounts a domain's tools.
+func NewRunner(t testing.TB, server string, d Domain, service *confirm.Service, sink *testkit.MemorySink) *tool.Runner {
 	t.Helper()
 	cursors, err := seal.NewRing("cursor", seal.RandomSecret())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tool.NewRunner(d.Tools(), tool.Options{Server: server, Cursors: cursors, Confirmations: desk, Receipts: d.Receipts(), Audit: sink})
+	r, err := tool.NewRunner(d.Tools(), tool.Options{Server: server, Cursors: cursors, Confirmations: service, Receipts: d.Receipts(), Audit: sink})
 	if err != nil {
 		t.Fatal(err)
 	}
