@@ -31,6 +31,7 @@ func deskFor(t *testing.T, d *process) *desk {
 // TestBrowserWholeWay walks through everything that a person does at the chat
 // page, in a real browser, against a whole demo.
 func TestBrowserWholeWay(t *testing.T) {
+	t.Parallel()
 	d := demoFor(t)
 	t.Run("an intern is shown nobody's pay, by keyboard alone", func(t *testing.T) { internByKeyboard(deskFor(t, d)) })
 	t.Run("HR reads on, denies and approves", func(t *testing.T) { listDenyApprove(deskFor(t, d)) })

@@ -71,6 +71,7 @@ func noPay(t *testing.T, text string, except ...string) {
 }
 
 func TestManagerAsksWhoIsOnTheTeam(t *testing.T) {
+	t.Parallel()
 	d := sharedDemo(t)
 	want := reportsOf(t, "Nina Patel")
 	if len(want) != 9 {
@@ -91,6 +92,7 @@ func TestManagerAsksWhoIsOnTheTeam(t *testing.T) {
 }
 
 func TestManagerAsksWhoseReviewsAreDue(t *testing.T) {
+	t.Parallel()
 	s := sharedDemo(t).ask(t, "nina.patel", "Who on my team has performance reviews due?")
 	if got, want := s.names(), reportsOf(t, "Nina Patel"); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v\n%s", got, want, s.text)
@@ -102,6 +104,7 @@ func TestManagerAsksWhoseReviewsAreDue(t *testing.T) {
 }
 
 func TestEmployeeAsksForOwnTimeOff(t *testing.T) {
+	t.Parallel()
 	s := sharedDemo(t).ask(t, "marcus.johnson", "What's my PTO balance?")
 	if !regexp.MustCompile(`\b15\b`).MatchString(s.text) {
 		t.Errorf("the answer does not say 15:\n%s", s.text)
@@ -109,6 +112,7 @@ func TestEmployeeAsksForOwnTimeOff(t *testing.T) {
 }
 
 func TestInternIsToldKindlyWhatHeMayNotSee(t *testing.T) {
+	t.Parallel()
 	d := sharedDemo(t)
 	for _, question := range []string{"What is Marcus's salary?", "Show me all employee salaries"} {
 		s := d.ask(t, "frank.davis", question)
@@ -120,6 +124,7 @@ func TestInternIsToldKindlyWhatHeMayNotSee(t *testing.T) {
 }
 
 func TestAllEmployeesAreSaidToBeIncomplete(t *testing.T) {
+	t.Parallel()
 	d := sharedDemo(t)
 	s := d.ask(t, "alice.chen", "List all employees")
 	if len(s.rows) != 50 || len(s.hints) != 1 {
@@ -135,6 +140,7 @@ func TestAllEmployeesAreSaidToBeIncomplete(t *testing.T) {
 }
 
 func TestNobodyForesawThis(t *testing.T) {
+	t.Parallel()
 	d := sharedDemo(t)
 	for _, question := range []string{
 		"What's the weather in Paris?", "Book me a flight to Boston", "Don't delete Frank Davis", "What happens if I delete Frank Davis?",
@@ -151,6 +157,7 @@ func TestNobodyForesawThis(t *testing.T) {
 }
 
 func TestApprovedChangeHappensOnceAndSaysSo(t *testing.T) {
+	t.Parallel()
 	d := demoFor(t)
 	sarah := employee(t, "Sarah Kim")
 	s := d.ask(t, "alice.chen", "Increase Sarah's salary to $420,000")
@@ -190,6 +197,7 @@ func TestApprovedChangeHappensOnceAndSaysSo(t *testing.T) {
 }
 
 func TestDeniedChangeDoesNothing(t *testing.T) {
+	t.Parallel()
 	d := sharedDemo(t)
 	s := d.ask(t, "alice.chen", "Delete employee Frank Davis")
 	if len(s.pending) != 1 || !strings.Contains(s.pending[0].Message, "Frank Davis") {
@@ -212,6 +220,7 @@ func TestDeniedChangeDoesNothing(t *testing.T) {
 }
 
 func TestOnlyFreshTokensOfTheRightAudienceAreTaken(t *testing.T) {
+	t.Parallel()
 	d := sharedDemo(t)
 	hr := d.Servers["hr"]
 	list := map[string]any{"input": map[string]any{"limit": 1}}
@@ -232,6 +241,7 @@ func TestOnlyFreshTokensOfTheRightAudienceAreTaken(t *testing.T) {
 }
 
 func TestDocumentsOwnCurlLinesWork(t *testing.T) {
+	t.Parallel()
 	d := sharedDemo(t)
 	hr, token := d.Servers["hr"], d.token(t, "alice.chen", "hr")
 	truncated := send(t, "POST", hr+"/tools/list_employees", token,
@@ -257,6 +267,7 @@ func TestDocumentsOwnCurlLinesWork(t *testing.T) {
 }
 
 func TestBadInputGetsAClearAnswer(t *testing.T) {
+	t.Parallel()
 	d := sharedDemo(t)
 	token := d.token(t, "alice.chen", "gateway")
 	for name, c := range map[string]struct {
@@ -285,6 +296,7 @@ func TestBadInputGetsAClearAnswer(t *testing.T) {
 }
 
 func TestTakenPortIsOneSentence(t *testing.T) {
+	t.Parallel()
 	d := sharedDemo(t)
 	port := d.Gateway[strings.LastIndex(d.Gateway, ":")+1:]
 	p, err := startProcess(nil, "demo", "--port", port)
@@ -298,6 +310,7 @@ func TestTakenPortIsOneSentence(t *testing.T) {
 }
 
 func TestTerminalCommands(t *testing.T) {
+	t.Parallel()
 	d := sharedDemo(t)
 	for name, c := range map[string]struct {
 		args []string
@@ -321,13 +334,10 @@ func TestTerminalCommands(t *testing.T) {
 			t.Errorf("%s: exit %d, want %d with %q:\n%s", name, code, c.code, c.want, out)
 		}
 	}
-	audit, code := command1(t, "audit", "verify", d.Audit)
-	if code != 0 || !strings.Contains(audit, "is whole") {
-		t.Errorf("audit verify: exit %d: %s", code, audit)
-	}
 }
 
 func TestBrokenAuditLogFailsTheCommand(t *testing.T) {
+	t.Parallel()
 	dir := dataFolder(t)
 	d := demoFor(t, "--data", dir)
 	for limit := range 3 {
@@ -335,6 +345,9 @@ func TestBrokenAuditLogFailsTheCommand(t *testing.T) {
 	}
 	if err := d.end(); err != nil {
 		t.Fatal(err)
+	}
+	if verified, code := command1(t, "audit", "verify", d.Audit); code != 0 || !strings.Contains(verified, "is whole") {
+		t.Errorf("audit verify: exit %d: %s", code, verified)
 	}
 	text, err := os.ReadFile(d.Audit)
 	if err != nil {
@@ -356,8 +369,13 @@ func TestBrokenAuditLogFailsTheCommand(t *testing.T) {
 // standard output.
 func command1(t *testing.T, args ...string) (string, int) {
 	t.Helper()
+	return runWith(t, os.Getenv, args...)
+}
+
+func runWith(t *testing.T, getenv func(string) string, args ...string) (string, int) {
+	t.Helper()
 	var out, errs strings.Builder
-	code := run(t.Context(), program{args: args, getenv: os.Getenv, in: strings.NewReader(""), out: &out, err: &errs})
+	code := run(t.Context(), program{args: args, getenv: getenv, in: strings.NewReader(""), out: &out, err: &errs})
 	if code != 0 {
 		t.Logf("%v: %s", args, errs.String())
 	}

@@ -93,8 +93,8 @@ func startProcess(env []string, args ...string) (*process, error) {
 const startTimeout = 90 * time.Second
 
 // startDemo runs a demo and waits until everything answers.
-func startDemo(args ...string) (*process, error) {
-	p, err := startProcess(nil, append([]string{"demo", "--json"}, args...)...)
+func startDemo(env []string, args ...string) (*process, error) {
+	p, err := startProcess(env, append([]string{"demo", "--json"}, args...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,13 @@ func startDemo(args ...string) (*process, error) {
 // demoFor starts a demo of the test's own, on free ports unless told otherwise.
 func demoFor(t testing.TB, args ...string) *process {
 	t.Helper()
-	p, err := startDemo(append([]string{"--port", "0"}, args...)...)
+	return demoWith(t, nil, args...)
+}
+
+// demoWith starts one with an environment besides the test's own.
+func demoWith(t testing.TB, env []string, args ...string) *process {
+	t.Helper()
+	p, err := startDemo(env, append([]string{"--port", "0"}, args...)...)
 	needStart(t, err)
 	t.Cleanup(func() {
 		if err := p.end(); err != nil {
@@ -161,7 +167,7 @@ var shared struct {
 
 func sharedDemo(t testing.TB) *process {
 	t.Helper()
-	shared.Do(func() { shared.process, shared.err = startDemo("--port", "0") })
+	shared.Do(func() { shared.process, shared.err = startDemo(nil, "--port", "0") })
 	needStart(t, shared.err)
 	return shared.process
 }

@@ -86,6 +86,7 @@ func (p *process) listed(t testing.TB, e edge, person string) (names []string) {
 }
 
 func TestClientsOfBothErasListWhatTheirPersonMayCall(t *testing.T) {
+	t.Parallel()
 	everyClient(t, func(t *testing.T, p *process, e edge, era string) {
 		for person, want := range map[string]string{
 			"alice.chen": "update_salary", "nina.patel": "list_employees", "frank.davis": "get_time_off_balance", "auditor.demo": "",
@@ -135,6 +136,7 @@ func structured(t testing.TB, r *mcp.CallToolResult) (e result.Envelope) {
 }
 
 func TestClientsOfBothErasGetAnswers(t *testing.T) {
+	t.Parallel()
 	frank := employee(t, "Frank Davis").ID
 	for _, c := range []struct {
 		person, tool string
@@ -174,6 +176,7 @@ func TestClientsOfBothErasGetAnswers(t *testing.T) {
 }
 
 func TestUnknownToolIsAnInvalidParameter(t *testing.T) {
+	t.Parallel()
 	everyClient(t, func(t *testing.T, p *process, at edge, era string) {
 		_, err := p.connect(t, at, era, "alice.chen").CallTool(t.Context(), &mcp.CallToolParams{Name: "drop_database", Arguments: map[string]any{}})
 		var wire *jsonrpc.Error
@@ -186,6 +189,7 @@ func TestUnknownToolIsAnInvalidParameter(t *testing.T) {
 // TestNobodyIsToldWhereToSignIn: a client without a token is sent to metadata
 // that names this very address and an issuer that answers.
 func TestNobodyIsToldWhereToSignIn(t *testing.T) {
+	t.Parallel()
 	p := sharedDemo(t)
 	named := regexp.MustCompile(`resource_metadata="([^"]+)"`)
 	for _, at := range p.edges() {

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -12,11 +10,10 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"countersign.dev/internal/embedded"
 	"countersign.dev/internal/testkit"
 )
 
@@ -25,6 +22,7 @@ var internals = regexp.MustCompile(`(?i)127\.0\.0\.1|localhost|connection refuse
 
 // TestOutageIsToldClearly: the database dies under a running demo.
 func TestOutageIsToldClearly(t *testing.T) {
+	t.Parallel()
 	d := demoFor(t)
 	if s := d.ask(t, "alice.chen", "List all employees"); len(s.rows) != 50 {
 		t.Fatalf("before the outage: got %d rows\n%s", len(s.rows), s.raw)
@@ -92,10 +90,11 @@ func killChild(t *testing.T, parent int, name string) {
 // TestOutageHealsWithoutARestart: the database goes and comes back, ours stay.
 // What waited for its human while it was away is still waiting.
 func TestOutageHealsWithoutARestart(t *testing.T) {
+	t.Parallel()
 	folder := dataFolder(t)
 	first := privatePostgres(t, folder)
-	line := newLine(t, first.AdminURL("postgres"))
-	d := demoFor(t, "--postgres", line.url)
+	proxy, address := throughProxy(t, first)
+	d := demoFor(t, "--postgres", address)
 	marcus := employee(t, "Marcus Johnson").ID
 	id := d.openSalary(t, marcus, 150000)
 
@@ -107,7 +106,7 @@ func TestOutageHealsWithoutARestart(t *testing.T) {
 		t.Errorf("an approval meanwhile: got %d %s", a.status, a.body)
 	}
 
-	line.leadTo(t, privatePostgres(t, folder).AdminURL("postgres"))
+	proxy.LeadTo(hostOf(t, privatePostgres(t, folder)))
 	d.await(t, http.StatusOK)
 	if s := d.ask(t, "alice.chen", "List all employees"); len(s.rows) != 50 {
 		t.Errorf("after the outage: got %d rows\n%s", len(s.rows), s.raw)
@@ -144,54 +143,21 @@ func (p *process) await(t *testing.T, status int) {
 	}
 }
 
-// line is the address under which a database is found, wherever it runs.
-type line struct {
-	url    string
-	target atomic.Value // host:port
-	open   sync.WaitGroup
+// throughProxy is a private PostgreSQL behind a proxy, and its administrator's
+// address there.
+func throughProxy(t *testing.T, pg *embedded.Postgres) (*testkit.Proxy, string) {
+	t.Helper()
+	host := hostOf(t, pg)
+	proxy := testkit.NewProxy(t, host)
+	return proxy, strings.Replace(pg.AdminURL("postgres"), host, proxy.Address(), 1)
 }
 
-func newLine(t *testing.T, address string) *line {
+// hostOf is where a private PostgreSQL listens.
+func hostOf(t *testing.T, pg *embedded.Postgres) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	u, err := url.Parse(pg.AdminURL("postgres"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &line{}
-	l.leadTo(t, address)
-	u, _ := url.Parse(address)
-	u.Host = listener.Addr().String()
-	l.url = u.String()
-	l.open.Go(func() { l.serve(listener) })
-	t.Cleanup(func() { _ = listener.Close(); l.open.Wait() })
-	return l
-}
-
-func (l *line) leadTo(t *testing.T, address string) {
-	t.Helper()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.target.Store(u.Host)
-}
-
-func (l *line) serve(listener net.Listener) {
-	for {
-		near, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		far, err := net.Dial("tcp", l.target.Load().(string))
-		if err != nil {
-			_ = near.Close()
-			continue
-		}
-		for _, pair := range [][2]net.Conn{{near, far}, {far, near}} {
-			l.open.Go(func() {
-				_, _ = io.Copy(pair[0], pair[1])
-				_ = pair[0].Close() // ends the other direction, too
-			})
-		}
-	}
+	return u.Host
 }

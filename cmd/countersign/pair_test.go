@@ -26,6 +26,7 @@ import (
 // processes with one YAML file, on a real redis-server, a database by URL and
 // the issuer of a running demo: the same question, the same approval.
 func TestTwoProcessesAndAConfiguration(t *testing.T) {
+	t.Parallel()
 	d := sharedDemo(t)
 	folder := dataFolder(t)
 	pg := privatePostgres(t, folder)
@@ -36,16 +37,16 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 		"DATABASE": loginURL(t, pg, hr.Login), "ADMIN": pg.AdminURL("postgres"), "FOLDER": folder,
 	})
 	for _, args := range [][]string{{"migrate", "--config", path}, {"seed", "--config", path}, {"seed", "--config", path}} {
-		if out, code := command1(t, args...); code != 0 {
+		if out, code := runConfigured(t, auditOf(path, "check"), args...); code != 0 {
 			t.Fatalf("%v: exit %d: %s", args, code, out)
 		}
 	}
 	pair := &process{ready: ready{Gateway: "http://localhost:" + gatewayPort, Servers: map[string]string{"hr": "http://localhost:" + hrPort}}}
 	startConfigured(t, pair.Servers["hr"]+"/ready", "serve", "hr", "--config", path)
-	checks(t, path, exitFailed, "data of hr rows were read", "server hr ready", `Is "countersign gateway" running?`)
+	checks(t, path, "check", exitFailed, "data of hr rows were read", "server hr ready", `Is "countersign gateway" running?`)
 	startConfigured(t, pair.Gateway+"/readyz", "gateway", "--config", path)
-	t.Setenv("AUDIT", filepath.Join(folder, "audit-gateway.jsonl")) // which the gateway holds
-	checks(t, path, exitDone, "audit log can be written", "redis answers", "issuer "+d.Issuer+" answers", "gateway ready", "server hr ready")
+	checks(t, path, "gateway", exitDone, // with the log that the gateway holds
+		"audit log can be written", "redis answers", "issuer "+d.Issuer+" answers", "gateway ready", "server hr ready")
 
 	s := pair.ask(t, "nina.patel", "Who is on my team?")
 	if len(s.names()) != 9 {
@@ -64,7 +65,7 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 		t.Errorf("a stranger: %d %s", a.status, a.body)
 	}
 	for _, name := range []string{"gateway", "hr"} {
-		if out, code := command1(t, "audit", "verify", filepath.Join(folder, "audit-"+name+".jsonl")); code != 0 {
+		if out, code := command1(t, "audit", "verify", auditOf(path, name)); code != 0 {
 			t.Errorf("the audit of %s: %s", name, out)
 		}
 	}
@@ -72,6 +73,7 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 
 // TestModelsDeadlineIsTheConfigurations gives a model no time at all.
 func TestModelsDeadlineIsTheConfigurations(t *testing.T) {
+	t.Parallel()
 	d, folder, port := sharedDemo(t), dataFolder(t), freePort(t)
 	path := filepath.Join(folder, "countersign.yaml")
 	writeConfig(t, path, map[string]string{
@@ -85,10 +87,26 @@ func TestModelsDeadlineIsTheConfigurations(t *testing.T) {
 	}
 }
 
-// checks runs `check` and reads its lines.
-func checks(t *testing.T, path string, code int, lines ...string) {
+// auditOf is the audit log of one process of a configuration.
+func auditOf(config, process string) string {
+	return filepath.Join(filepath.Dir(config), "audit-"+process+".jsonl")
+}
+
+// runConfigured runs a command in this process, with an audit log of its own.
+func runConfigured(t *testing.T, audit string, args ...string) (string, int) {
 	t.Helper()
-	out, got := command1(t, "check", "--config", path)
+	return runWith(t, func(name string) string {
+		if name == "AUDIT" {
+			return audit
+		}
+		return os.Getenv(name)
+	}, args...)
+}
+
+// checks runs `check` as a process and reads its lines.
+func checks(t *testing.T, path, process string, code int, lines ...string) {
+	t.Helper()
+	out, got := runConfigured(t, auditOf(path, process), "check", "--config", path)
 	told := strings.Join(strings.Fields(out), " ")
 	for _, want := range lines {
 		if !strings.Contains(told, want) {
@@ -164,7 +182,6 @@ func writeConfig(t *testing.T, path string, values map[string]string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("AUDIT", filepath.Join(filepath.Dir(path), "audit-check.jsonl"))
 }
 
 // startConfigured starts a process and waits until it is ready.
@@ -174,8 +191,7 @@ func startConfigured(t *testing.T, readyURL string, args ...string) {
 	if name == "serve" {
 		name = args[1]
 	}
-	folder := filepath.Dir(args[len(args)-1])
-	p, err := startProcess([]string{"AUDIT=" + filepath.Join(folder, "audit-"+name+".jsonl")}, args...)
+	p, err := startProcess([]string{"AUDIT=" + auditOf(args[len(args)-1], name)}, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

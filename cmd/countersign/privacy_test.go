@@ -19,8 +19,8 @@ import (
 // in sentences, and reads every stream, every conversation that is kept, the
 // audit and the log.
 func TestNoConversationShowsWhatItsPersonMayNotSee(t *testing.T) {
-	t.Setenv("LOG_LEVEL", "debug")
-	p := demoFor(t)
+	t.Parallel()
+	p := demoWith(t, []string{"LOG_LEVEL=debug"})
 	c := company.At(time.Now())
 	o, r := oracle.New(c), rand.New(rand.NewPCG(3, 1))
 	each, rows := 30, 0

@@ -1,7 +1,6 @@
 package testkit
 
 import (
-	"io"
 	"net"
 	"sync"
 	"testing"
@@ -9,12 +8,13 @@ import (
 
 // Proxy forwards TCP connections to a server on loopback, and can be cut.
 type Proxy struct {
-	target   string
 	listener net.Listener
 
-	mu   sync.Mutex
-	cut  bool
-	open map[net.Conn]bool
+	mu     sync.Mutex
+	target string
+	filter func(toServer bool, data []byte) bool
+	cut    bool
+	open   map[net.Conn]bool
 }
 
 // NewProxy starts a proxy to target, a host and port. It ends with the test.
@@ -55,6 +55,21 @@ func (p *Proxy) Restore() {
 	p.cut = false
 }
 
+// LeadTo forwards new connections to another server.
+func (p *Proxy) LeadTo(target string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = target
+}
+
+// Filter asks about every piece of data before it is forwarded, in either
+// direction; false closes its connection instead.
+func (p *Proxy) Filter(filter func(toServer bool, data []byte) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.filter = filter
+}
+
 // accept ends when the listener is closed.
 func (p *Proxy) accept() {
 	for {
@@ -69,7 +84,10 @@ func (p *Proxy) accept() {
 // forward ends when either side closes, or the proxy is cut.
 func (p *Proxy) forward(c net.Conn) {
 	defer func() { _ = c.Close() }()
-	server, err := net.Dial("tcp", p.target)
+	p.mu.Lock()
+	target := p.target
+	p.mu.Unlock()
+	server, err := net.Dial("tcp", target)
 	if err != nil {
 		return
 	}
@@ -78,10 +96,30 @@ func (p *Proxy) forward(c net.Conn) {
 		return
 	}
 	go func() {
-		_, _ = io.Copy(server, c)
+		p.copy(server, c, true)
 		_ = server.Close()
 	}()
-	_, _ = io.Copy(c, server)
+	p.copy(c, server, false)
+}
+
+// copy ends when either side closes, or the filter refuses a piece.
+func (p *Proxy) copy(to, from net.Conn, toServer bool) {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		filter := p.filter
+		p.mu.Unlock()
+		if filter != nil && !filter(toServer, buffer[:n]) {
+			return
+		}
+		if _, err := to.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
 }
 
 // register returns false when the proxy is cut.
