@@ -47,7 +47,7 @@ type Event struct {
 	Username     string    `json:"username,omitempty"`
 	Server       string    `json:"server,omitempty"`
 	Tool         string    `json:"tool,omitempty"`
-	Step         string    `json:"step,omitempty"`         // of a confirmation: opened, approved, denied, applied, failed, reopened, settled, refused; of a session: signed in, signed out
+	Step         string    `json:"step,omitempty"`         // of a confirmation: opened, approved, denied, applied, failed, reopened, settled, unknown, refused; of a session: signed in, signed out
 	Confirmation string    `json:"confirmation,omitempty"` // its id
 	Conversation string    `json:"conversation,omitempty"`
 	Digest       string    `json:"digest,omitempty"` // SHA-256 of the canonical arguments, hex

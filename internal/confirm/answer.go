@@ -3,6 +3,7 @@ package confirm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -16,7 +17,7 @@ const (
 )
 
 // Verdict is what an answer came to: Applied with the receipt, Failed with the
-// encoded error, or Denied with nothing.
+// encoded error, or Denied or OutcomeUnknown with nothing.
 type Result struct {
 	State  State
 	Answer json.RawMessage
@@ -114,8 +115,12 @@ func (a answering) apply(ctx context.Context, r Record) (Result, error) {
 	limited, cancel := context.WithTimeout(ctx, applyLimit)
 	defer cancel()
 	answer, err := a.executor.Apply(limited, r)
-	if err != nil {
-		return a.failed(ctx, r, answer, fault.From(err))
+	switch f := fault.From(err); {
+	case err == nil:
+	case r.Unrepeatable && passing(f) && !errors.Is(err, ErrNotSent):
+		return a.lost(ctx, r)
+	default:
+		return a.failed(ctx, r, answer, f)
 	}
 	a.recordPast(ctx, a.who, r, stepApplied, "success")
 	_, _ = a.end(ctx, r, Applied, answer)
@@ -139,6 +144,14 @@ func (a answering) failed(ctx context.Context, r Record, answer json.RawMessage,
 	return Result{Failed, answer}, nil
 }
 
+// lost ends a change that may have been sent and of which no receipt is kept.
+// The state is final: sending it again could make the change twice.
+func (a answering) lost(ctx context.Context, r Record) (Result, error) {
+	a.recordPast(ctx, a.who, r, stepUnknown, "")
+	_, _ = a.end(ctx, r, OutcomeUnknown, nil)
+	return Result{State: OutcomeUnknown}, nil
+}
+
 // passing says whether a fault may be another one, or none, the next time.
 func passing(f *fault.Error) bool {
 	return f.Kind() == fault.Unavailable || f.Kind() == fault.Internal
@@ -153,6 +166,9 @@ func (a answering) abandoned(ctx context.Context, r Record) (Result, error) {
 	}
 	if found {
 		return a.settle(ctx, r, receipt), nil
+	}
+	if r.Unrepeatable {
+		return a.lost(ctx, r)
 	}
 	moved, err := a.end(ctx, r, Pending, nil)
 	if err != nil {

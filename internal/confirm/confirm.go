@@ -9,6 +9,7 @@ package confirm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -22,13 +23,16 @@ type ID string
 type State string
 
 // The life of a confirmation: pending → applying → applied, failed, or back to
-// pending; or denied; or gone by time.
+// pending; or denied; or gone by time. A change without receipts can also end
+// in the state unknown.
 const (
 	Pending  State = "pending"
 	Applying State = "applying"
 	Applied  State = "applied"
 	Failed   State = "failed"
 	Denied   State = "denied"
+
+	OutcomeUnknown State = "unknown" // it was sent, its answer was lost, and it is not sent again
 )
 
 // The times of a confirmation's life.
@@ -52,7 +56,8 @@ type Record struct {
 	Username     string          `json:"username"`
 	Summary      string          `json:"summary"`
 	Data         map[string]any  `json:"confirmationData"`
-	Note         string          `json:"note,omitempty"` // the reason that the person gave, for the audit
+	Unrepeatable bool            `json:"unrepeatable,omitempty"` // see Request
+	Note         string          `json:"note,omitempty"`         // the reason that the person gave, for the audit
 	Created      time.Time       `json:"created"`
 	Expires      time.Time       `json:"expires"`
 	Claimed      time.Time       `json:"claimed,omitzero"`
@@ -102,12 +107,18 @@ type Executor interface {
 	// Apply makes the change and keeps the answer beside it, in one atomic step.
 	// On success it returns the encoded answer (the receipt). On a fault it
 	// returns the encoded error and the fault; nothing was changed then, unless
-	// the fault's kind is Unavailable or Internal: then only Find can tell.
+	// the fault's kind is Unavailable or Internal: then only Find can tell. The
+	// error of a change that cannot be repeated wraps ErrNotSent when it is
+	// certain that nothing was sent.
 	Apply(ctx context.Context, r Record) (answer json.RawMessage, err error)
 	// Find returns the receipt that is kept beside the change, if it was made by
 	// that owner.
 	Find(ctx context.Context, owner access.Owner, id ID) (answer json.RawMessage, found bool, err error)
 }
+
+// ErrNotSent marks the error of an apply that sent nothing, so that it may be
+// tried again though no receipts are kept.
+var ErrNotSent = errors.New("nothing was sent")
 
 // Receipt is what is kept beside a change, in the same transaction or document.
 type Receipt struct {

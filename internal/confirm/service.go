@@ -40,6 +40,11 @@ type Request struct {
 	Summary      string
 	Data         map[string]any
 	Note         string // the reason that the person gave
+
+	// Unrepeatable is a change of which no receipt is kept where it is made. Once
+	// it may have been sent, it is not sent again: without an answer it ends as
+	// OutcomeUnknown.
+	Unrepeatable bool
 }
 
 // The steps of a life, as the audit names them.
@@ -51,6 +56,7 @@ const (
 	stepFailed   = "failed"   // refused for good; nothing was changed
 	stepReopened = "reopened" // not applied; may be answered again
 	stepSettled  = "settled"  // found applied, after a crash or a lost answer
+	stepUnknown  = "unknown"  // sent, and the answer was lost
 	stepRefused  = "refused"  // an answer that had no effect
 )
 
@@ -65,7 +71,7 @@ func (d *Service) Open(ctx context.Context, p *access.Principal, r Request) (Rec
 	record := Record{
 		ID: r.ID, State: Pending, Action: r.Action, Server: r.Server,
 		Input: r.Input, Digest: r.Digest, Precondition: r.Precondition, Owner: p.Owner(), Username: p.Username(),
-		Summary: r.Summary, Data: r.Data, Note: r.Note, Created: now, Expires: now.Add(TTL),
+		Summary: r.Summary, Data: r.Data, Unrepeatable: r.Unrepeatable, Note: r.Note, Created: now, Expires: now.Add(TTL),
 	}
 	if err := d.record(ctx, p, record, stepOpened, "pending_confirmation"); err != nil {
 		return Record{}, err

@@ -1,0 +1,102 @@
+package confirm_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
+)
+
+// remote is a system that keeps no receipts. It counts what reached it.
+type remote struct {
+	received int
+	answers  []error // one for each apply
+}
+
+func (r *remote) Apply(context.Context, confirm.Record) (json.RawMessage, error) {
+	err := r.answers[0]
+	r.answers = r.answers[1:]
+	if !errors.Is(err, confirm.ErrNotSent) {
+		r.received++
+	}
+	return json.RawMessage(receipt), err
+}
+
+func (*remote) Find(context.Context, access.Owner, confirm.ID) (json.RawMessage, bool, error) {
+	return nil, false, nil
+}
+
+func (w *world) openUnrepeatable() confirm.ID {
+	w.t.Helper()
+	request := raise
+	request.Unrepeatable = true
+	r, err := w.desk().Open(w.t.Context(), alice, request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r.ID
+}
+
+func (w *world) answer(id confirm.ID, approved bool, e confirm.Executor) (confirm.Result, error) {
+	return w.desk().Answer(w.t.Context(), alice, id, approved, e)
+}
+
+func (w *world) wantUnknown(v confirm.Result, err error) {
+	w.t.Helper()
+	if err != nil || v.State != confirm.OutcomeUnknown || v.Answer != nil {
+		w.t.Errorf("got %s %s, %v, want the state unknown", v.State, v.Answer, err)
+	}
+}
+
+func TestLostAnswerOfAnUnrepeatableChangeIsFinal(t *testing.T) {
+	w := newWorld(t)
+	id, r := w.openUnrepeatable(), &remote{answers: []error{fault.Timeout.New("no answer"), nil, nil}}
+	w.wantUnknown(w.answer(id, true, r))
+	w.wantUnknown(w.answer(id, true, r))
+	w.wantUnknown(w.answer(id, false, r)) // a denial cannot promise that nothing happened
+	w.time = w.time.Add(time.Hour)
+	w.wantUnknown(w.answer(id, true, r))
+	if r.received != 1 || w.state(id) != confirm.OutcomeUnknown {
+		t.Errorf("sent %d times, state %s, want once and unknown", r.received, w.state(id))
+	}
+	w.wantSteps("opened approved unknown")
+}
+
+func TestCrashWhileAnUnrepeatableChangeIsSentIsUnknown(t *testing.T) {
+	w := newWorld(t)
+	id, r := w.openUnrepeatable(), &remote{answers: []error{nil}}
+	if _, claim, err := w.store.Claim(t.Context(), id, alice.Owner(), w.now()); claim != confirm.Acquired || err != nil {
+		t.Fatal(claim, err)
+	}
+	w.wantFault(fault.ConfirmationInProgress)(w.answer(id, true, r))
+	w.time = w.time.Add(confirm.ClaimAge + time.Second)
+	w.wantUnknown(w.answer(id, false, r))
+	if r.received != 0 {
+		t.Errorf("sent %d times after the crash, want not again", r.received)
+	}
+}
+
+func TestUnrepeatableChangeThatWasNotSentMayBeTriedAgain(t *testing.T) {
+	w := newWorld(t)
+	down := errors.Join(confirm.ErrNotSent, fault.ServiceDown.New("the server is down"))
+	id, r := w.openUnrepeatable(), &remote{answers: []error{down, nil}}
+	w.wantFault(fault.ServiceDown)(w.answer(id, true, r))
+	w.wantApplied(w.answer(id, true, r))
+	if r.received != 1 {
+		t.Errorf("sent %d times, want once", r.received)
+	}
+}
+
+func TestRefusedUnrepeatableChangeFails(t *testing.T) {
+	w := newWorld(t)
+	id, r := w.openUnrepeatable(), &remote{answers: []error{fmt.Errorf("the system: %w", fault.ValidationError.New("no such desk"))}}
+	if v, err := w.answer(id, true, r); err != nil || v.State != confirm.Failed {
+		t.Errorf("got %s, %v, want failed", v.State, err)
+	}
+}
