@@ -169,7 +169,7 @@ func narrowAndDark(d *desk) {
 	d.Sees("[data-suggestion]", "") // it moves the field that is clicked next
 	d.Click("#question")
 	d.ask("Who is on my team?")
-	d.Sees("[data-turn=done] [data-answer] table", "Jennifer Lee")
+	d.Sees("[data-turn=done] [data-answer]", "Jennifer Lee")
 	d.Shot("system-narrow")
 	d.ask("Increase Sarah's salary to $420,000")
 	d.Sees("[data-turn=done] [data-card-state=waiting]", "$420,000")

@@ -41,9 +41,13 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/support/elastic": {ours: []string{"access", "company", "confirm", "domain/support", "fault"}, outside: []string{"github.com/elastic/"}},
 	"internal/agent":                  {ours: []string{"fault", "result"}},
 	"internal/llm":                    {ours: []string{"agent", "fault", "llm/rehearsal"}},
-	// rehearsal reads the answers that tools gave, so it knows the envelope.
-	"internal/llm/rehearsal": {ours: []string{"agent", "result"}},
-	"internal/upstream":      {ours: []string{"access", "agent", "audit", "confirm", "fault", "result", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
+	"internal/llm/rehearsal":          {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/plan", "result"}},
+	// each of rehearsal's rooms knows only those before it; speak decodes the answers of tools.
+	"internal/llm/rehearsal/language": {},
+	"internal/llm/rehearsal/match":    {ours: []string{"agent", "llm/rehearsal/language", "result"}},
+	"internal/llm/rehearsal/speak":    {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "result"}},
+	"internal/llm/rehearsal/plan":     {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/speak"}},
+	"internal/upstream":               {ours: []string{"access", "agent", "audit", "confirm", "fault", "result", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
 	// both kinds of servers keep sessions open between calls and must know whether a call was sent.
 	"internal/upstream/mcpsession": {ours: []string{"result"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync"}},
 	"internal/upstream/own":        {ours: []string{"access", "fault", "result", "telemetry", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},

@@ -13,7 +13,7 @@ type TimeOff struct {
 	EmployeeID   string    `json:"employee_id" jsonschema:"format=uuid"`
 	EmployeeName string    `json:"employee_name" field:"label=Name"`
 	FiscalYear   int       `json:"fiscal_year" field:"show=year"`
-	PTOBalance   float64   `json:"pto_balance" jsonschema_description:"Vacation days still available" field:"label=Vacation days left,unit=days,amount,aka=vacation|holiday|leave|left|remaining|day"`
+	PTOBalance   float64   `json:"pto_balance" jsonschema_description:"Vacation days still available" field:"label=PTO balance,unit=days,amount,aka=vacation|holiday|leave|left|remaining|day"`
 	Balances     []Balance `json:"balances"`
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/llm/rehearsal/plan"
 	"countersign.dev/internal/result"
 )
 
@@ -56,17 +57,17 @@ func readCorpus(t testing.TB, path string) []conversation {
 	return out
 }
 
-// spoken is what came of one turn.
-type spoken struct {
+// turnResult is what came of one turn.
+type turnResult struct {
 	text     string
 	calls    []string
 	pendings []string
 	messages []agent.Message
 }
 
-func speak(t testing.TB, box agent.Toolbox, who agent.Person, history []agent.Message, question string) spoken {
+func speak(t testing.TB, box agent.Toolbox, who agent.Person, history []agent.Message, question string) turnResult {
 	t.Helper()
-	var s spoken
+	var s turnResult
 	for e, err := range agent.Run(t.Context(), agent.Turn{Model: New(), Toolbox: box, Person: who, History: history, Question: question, Now: today}) {
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +122,7 @@ func cut(text string) string {
 }
 
 // check returns what is wrong, or nothing.
-func (s spoken) check(check string) string {
+func (s turnResult) check(check string) string {
 	kind, value, _ := strings.Cut(check, ":")
 	value = strings.TrimSpace(value)
 	has := strings.Contains(strings.ToLower(s.text), strings.ToLower(value))
@@ -138,7 +139,7 @@ func (s spoken) check(check string) string {
 	case "never":
 		ok = !has && !strings.Contains(strings.Join(s.calls, " "), value)
 	case "asks":
-		ok = strings.HasPrefix(s.text, askWhich) || strings.HasPrefix(s.text, askWhat) || strings.HasPrefix(s.text, askWhom)
+		ok = strings.HasPrefix(s.text, plan.AskWhich) || strings.HasPrefix(s.text, plan.AskWhat) || strings.HasPrefix(s.text, plan.AskWhom)
 	case "declines":
 		ok = len(s.calls) == 0 && strings.HasPrefix(s.text, "I can't do that here")
 	case "refuses":

@@ -14,6 +14,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
 )
 
@@ -99,7 +100,7 @@ func (h *house) Tools(context.Context) agent.Toolset {
 			continue
 		}
 		sentence, _, _ := strings.Cut(info.Description, ". ")
-		set.Closed = append(set.Closed, agent.ClosedTool{Name: info.Name, Sentence: strings.TrimSuffix(sentence, ".") + ".", Roles: info.Roles})
+		set.Closed = append(set.Closed, agent.ClosedTool{Name: info.Name, Sentence: strings.TrimSuffix(sentence, ".") + ".", Roles: info.Roles, Info: info})
 	}
 	return set
 }
@@ -108,7 +109,7 @@ func (h *house) Call(_ context.Context, name string, raw json.RawMessage) result
 	var args map[string]any
 	_ = json.Unmarshal(raw, &args)
 	for k, v := range args {
-		if text, ok := v.(string); ok && strings.HasSuffix(k, "_id") && !uuidShape.MatchString(text) {
+		if text, ok := v.(string); ok && strings.HasSuffix(k, "_id") && !match.IsUUID(text) {
 			return result.Failed(fault.ValidationError.New("employee_id: is not a uuid").Suggest("Use list_employees tool to find valid employee IDs."))
 		}
 	}
@@ -238,9 +239,9 @@ func (h *house) encode(v any) json.RawMessage {
 		return json.RawMessage("[" + strings.Join(parts, ",") + "]")
 	case map[string]any:
 		var parts []string
-		for _, k := range slices.Concat(h.keys, []string{"review_id", "employee_name", "reviewer_name", "review_period", "review_date", "overall_rating", "goals_met_percentage", "comments", "next_review_due", "level", "direct_reports_count", "direct_reports", "fiscal_year", "pto_balance", "balances", "type_code", "type_name", "entitlement", "used", "available",
-			"budget_id", "quarter", "allocated_amount", "spent_amount", "remaining_amount", "utilization_pct", "status", "submitted_by", "quarters",
-			"invoice_id", "invoice_number", "vendor_name", "vendor_id", "amount", "currency", "description", "overdue", "invoice_date", "due_date"}) {
+		for _, k := range slices.Concat([]string{"review_id", "budget_id", "invoice_id", "invoice_number", "vendor_name"}, h.keys, []string{"employee_name", "reviewer_name", "review_period", "review_date", "overall_rating", "goals_met_percentage", "comments", "next_review_due", "level", "direct_reports_count", "direct_reports", "fiscal_year", "pto_balance", "balances", "type_code", "type_name", "entitlement", "used", "available",
+			"quarter", "allocated_amount", "spent_amount", "remaining_amount", "utilization_pct", "status", "submitted_by", "quarters",
+			"vendor_id", "amount", "currency", "description", "overdue", "invoice_date", "due_date"}) {
 			if field, ok := v[k]; ok {
 				name, _ := json.Marshal(k)
 				parts = append(parts, string(name)+":"+string(h.encode(field)))

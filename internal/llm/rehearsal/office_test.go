@@ -137,7 +137,7 @@ func (b *building) enter(t testing.TB, username string) *office {
 		p := access.NewPrincipal(access.Claims{Issuer: testkit.Issuer, Subject: a.Subject, Username: a.Username, Name: a.Name, Email: a.Email, EmailVerified: true, Roles: a.Roles})
 		return &office{house: h, who: p, runners: b.runners, servers: b.servers, books: openBooks()}
 	}
-	t.Fatalf("nobody is called %s", username)
+	t.Fatalf("no account is called %s", username)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"countersign.dev/internal/agent"
@@ -23,8 +24,8 @@ func TestSourceKnowsNobodyByHeart(t *testing.T) {
 		forbidden = append(forbidden, strings.ToLower(row["first"]), strings.ToLower(row["last"]), strings.ToLower(row["email"]))
 	}
 	forbidden = slices.DeleteFunc(forbidden, func(f string) bool { return f == "price" }) // a surname, and a word
-	files, _ := filepath.Glob("*.go")
-	files = append(files, "english.txt")
+	files, _ := filepath.Glob("*/*.go")
+	files = append(files, "rehearsal.go", "language/english.txt")
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
@@ -33,7 +34,9 @@ func TestSourceKnowsNobodyByHeart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		words := strings.FieldsFunc(strings.ToLower(string(raw)), func(r rune) bool { return !lettersAndDigits(r) && r != '_' && r != '@' && r != '.' })
+		words := strings.FieldsFunc(strings.ToLower(string(raw)), func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '@' && r != '.'
+		})
 		text := " " + strings.Join(words, " ") + " "
 		for _, f := range forbidden {
 			if strings.Contains(text, " "+f+" ") {
@@ -80,61 +83,6 @@ func FuzzPlannerNeverChangesWithoutItsVerb(f *testing.F) {
 func ordersDeletion(question string) bool {
 	low := strings.ToLower(question)
 	return slices.ContainsFunc([]string{"delete", "remove", "terminate", "fire", "dismiss", "erase", "sack", "offboard", "discharge"}, func(v string) bool { return strings.Contains(low, v) })
-}
-
-func TestWordsAreTakenApart(t *testing.T) {
-	en := readEnglish()
-	for text, want := range map[string]string{
-		"What's Sarah’s pay?":           "what is sarah's pay ?",
-		"don't James' $420k 5 percent":  "do not james' 420000$ 5%",
-		"time-off PTO/vacation O'Neill": "time off pto vacation oneill",
-		`say "Mr X" (now), ABC123`:      "say Mr X now , abc123",
-		"1 March 2026, March 5th":       "2026-03-01..2026-03-02 , 2026-03-05..2026-03-06",
-		"before March next month today": "before 2026-03-01..2026-04-01 2026-04-01..2026-05-01 2026-03-01..2026-03-02",
-		"a1b2@x.y 31 April 12,5":        "a1b2@x.y 31 april 12,5",
-	} {
-		var got []string
-		for _, tok := range en.read(text, day(today)) {
-			got = append(got, spell(tok))
-		}
-		if g := strings.Join(got, " "); g != want {
-			t.Errorf("%q:\ngot  %s\nwant %s", text, g, want)
-		}
-	}
-}
-
-func spell(tok token) string {
-	switch {
-	case tok.kind == date:
-		return tok.days.from.String() + ".." + tok.days.to.String()
-	case tok.kind == quoted:
-		return tok.text
-	case tok.kind == number:
-		text := strings.ReplaceAll(plainNumber(tok.amount.value), ",", "")
-		if tok.amount.money {
-			text += "$"
-		}
-		if tok.amount.percent {
-			text += "%"
-		}
-		return text
-	case tok.owns && strings.HasSuffix(tok.low, "s"):
-		return tok.low + "'"
-	case tok.owns:
-		return tok.low + "'s"
-	}
-	return tok.low
-}
-
-func TestFormsOfAWordMeet(t *testing.T) {
-	for _, group := range []string{"salary salaries", "manage managing managed manages", "review reviews reviewing reviewed", "hire hired hires hiring", "direct directly", "box boxes", "employee employees"} {
-		words := strings.Fields(group)
-		for _, w := range words {
-			if stem(w) != stem(words[0]) {
-				t.Errorf("%q has stem %q, %q has %q", w, stem(w), words[0], stem(words[0]))
-			}
-		}
-	}
 }
 
 func TestBracketsAreReadQuickly(t *testing.T) {

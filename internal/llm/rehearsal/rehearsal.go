@@ -1,16 +1,15 @@
 // Package rehearsal is a model without a language model: a small deterministic
-// planner that lets a newcomer see the whole flow with no key and no network.
+// planner that shows a newcomer the whole flow with no key and no network.
 //
-// It picks tools by their names, descriptions and schemas, fills in arguments
-// from the question, finds an id that it needs by calling a list whose rows
-// carry it, asks when several rows match, and writes the answer from the
-// results. It knows English (english.txt) and nothing else: no sentence, no
-// person, no tool and no company's field by heart, so it works with any MCP
-// server. What it does not understand whole, it declines.
+// It picks tools by their declarations, fills in arguments from the question,
+// finds an id that it needs by calling a list whose rows carry it, asks when
+// several rows match, and writes the answer from the results. It knows English
+// (language/english.txt) and no sentence, person, tool or field by heart, so it
+// works with any MCP server. What it does not understand whole, it declines.
 //
-// It keeps nothing between two requests: a round replays the question against
-// the results that the conversation holds, until a call is missing or the
-// answer is there. Start reading at [Model.Stream], then plan.go.
+// Four packages, each importing only those before it: language reads words,
+// match reads a question as each tool would, speak writes answers, plan makes
+// the calls. Start reading at [Model.Stream], then plan.Next.
 package rehearsal
 
 import (
@@ -22,6 +21,10 @@ import (
 	"sync"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/llm/rehearsal/match"
+	"countersign.dev/internal/llm/rehearsal/plan"
+	"countersign.dev/internal/result"
 )
 
 // Name is how the model is labelled wherever it shows.
@@ -29,35 +32,39 @@ const Name = "rehearsal"
 
 // Model is the planner behind agent.Model. It is safe for concurrent use.
 type Model struct {
-	en *english
+	words *language.Lexicon
 
 	mu    sync.Mutex
-	forms map[declaration]*form // read once per declaration; never changed after
+	tools map[declaration]*match.Tool // read once per declaration; never changed after
 }
 
-// declaration is all of a tool that a form is read from.
-type declaration struct{ name, title, description, kind, input, output string }
+// declaration is all that a match.Tool is read from.
+type declaration struct {
+	name, title, description, kind, input, output string
+	fields                                        *result.Fields
+	closed                                        bool
+}
 
-// maxForms bounds the memory of declarations that were seen.
-const maxForms = 2000
+// maxTools bounds the memory of declarations that were seen.
+const maxTools = 2000
 
 // New makes a rehearsal model.
-func New() *Model { return &Model{en: readEnglish(), forms: map[declaration]*form{}} }
+func New() *Model {
+	return &Model{words: language.English(), tools: map[declaration]*match.Tool{}}
+}
 
-// form reads a tool's declaration, or remembers it.
-func (m *Model) form(t agent.Tool) *form {
-	d := declaration{t.Name, t.Title, t.Description, string(t.Kind), string(t.InputSchema), string(t.OutputSchema)}
+// tool reads a tool's declaration, or remembers it.
+func (m *Model) tool(t result.ToolInfo, closed bool) *match.Tool {
+	d := declaration{t.Name, t.Title, t.Description, string(t.Kind), string(t.InputSchema), string(t.OutputSchema), t.Fields, closed}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := m.forms[d]
-	if f == nil {
-		if len(m.forms) >= maxForms {
-			clear(m.forms)
+	if m.tools[d] == nil {
+		if len(m.tools) >= maxTools {
+			clear(m.tools)
 		}
-		f = m.en.form(t)
-		m.forms[d] = f
+		m.tools[d] = match.NewTool(m.words, t, closed)
 	}
-	return f
+	return m.tools[d]
 }
 
 // Name is "rehearsal".
@@ -68,7 +75,7 @@ func (m *Model) Name() string { return Name }
 func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
 	return func(yield func(agent.Delta, error) bool) {
 		text, calls := m.think(r)
-		for _, piece := range strings.SplitAfter(text, " ") {
+		for piece := range strings.SplitAfterSeq(text, " ") {
 			if err := ctx.Err(); err != nil {
 				yield(agent.Delta{}, err)
 				return
@@ -77,14 +84,11 @@ func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Del
 				return
 			}
 		}
+		stop := agent.StopEnd
 		for i := range calls {
-			if !yield(agent.Delta{Call: &calls[i]}, nil) {
+			if stop = agent.StopCalls; !yield(agent.Delta{Call: &calls[i]}, nil) {
 				return
 			}
-		}
-		stop := agent.StopEnd
-		if len(calls) > 0 {
-			stop = agent.StopCalls
 		}
 		yield(agent.Delta{Stop: stop}, nil)
 	}
@@ -92,36 +96,23 @@ func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Del
 
 // think answers one request: some text, some calls, or both.
 func (m *Model) think(r agent.Request) (string, []agent.Call) {
-	t := hear(r.Messages)
-	o, p := m.reply(r, t)
-	if o.verdict != waiting {
-		return o.text, nil
+	c := match.Catalog{Words: m.words, Person: r.Person, Today: r.Now}
+	for _, t := range r.Tools {
+		c.Open = append(c.Open, m.tool(t.ToolInfo, false))
 	}
-	calls := make([]agent.Call, len(p.wanted))
-	for i, w := range p.wanted {
-		args, _ := json.Marshal(w.args) // plain values always encode
-		calls[i] = agent.Call{ID: fmt.Sprintf("call_%d_%d", len(r.Messages), i+1), Tool: w.form.tool.Name, Args: args}
-	}
-	return o.text, calls
-}
-
-// reply decides what the person's last message is: small talk, a wish for more,
-// an answer to our question, or a question.
-func (m *Model) reply(r agent.Request, t talk) (outcome, *planner) {
-	p := m.planner(r, t.since, nil)
-	if o, done := p.smallTalk(t); done {
-		return o, p
-	}
-	if len(t.answers) > 0 {
-		q := m.planner(r, t.known, t.answers)
-		again := q.answer(t.question)
-		if !q.misfit {
-			return again, q
+	for _, t := range r.Closed {
+		info := t.Info
+		info.Name, info.Roles = t.Name, t.Roles
+		if info.Description == "" {
+			info.Description = t.Sentence
 		}
-		if o := p.answer(t.said); o.verdict != declined {
-			return o, p
-		}
-		return again, q
+		c.Closed = append(c.Closed, m.tool(info, true))
 	}
-	return p.answer(t.said), p
+	text, wanted := plan.Next(c, r.Messages)
+	calls := make([]agent.Call, len(wanted))
+	for i, w := range wanted {
+		args, _ := json.Marshal(w.Args) // plain values always encode
+		calls[i] = agent.Call{ID: fmt.Sprintf("call_%d_%d", len(r.Messages), i+1), Tool: w.Tool, Args: args}
+	}
+	return text, calls
 }

@@ -10,16 +10,16 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// shelf is a toolbox of invented tools: another domain than any product's, and
+// fakeToolbox is a toolbox of invented tools: another domain than any product's, and
 // the same planner.
-type shelf struct {
+type fakeToolbox struct {
 	agent.Toolset
 	rows map[string]string // tool → data
 }
 
-func (s *shelf) Tools(context.Context) agent.Toolset { return s.Toolset }
+func (s *fakeToolbox) Tools(context.Context) agent.Toolset { return s.Toolset }
 
-func (s *shelf) Call(_ context.Context, name string, args json.RawMessage) result.Outcome {
+func (s *fakeToolbox) Call(_ context.Context, name string, args json.RawMessage) result.Outcome {
 	for _, t := range s.Open {
 		if t.Name == name && t.Kind == result.Write {
 			return result.Waiting(result.Pending{ID: "p", Message: name + " " + string(args)})
@@ -51,8 +51,8 @@ func declared(name, description string, kind result.Kind, input string) agent.To
 	return agent.Tool{Server: "invented", ToolInfo: result.ToolInfo{Name: name, Description: description, Kind: kind, InputSchema: json.RawMessage(input)}}
 }
 
-func newZoo() *shelf {
-	return &shelf{
+func newZoo() *fakeToolbox {
+	return &fakeToolbox{
 		Toolset: agent.Toolset{
 			Open: []agent.Tool{
 				declared("feed_animal", "Feed an animal with an amount of food in kilograms.", result.Write,
@@ -78,8 +78,8 @@ func newZoo() *shelf {
 	}
 }
 
-func newLibrary() *shelf {
-	return &shelf{
+func newLibrary() *fakeToolbox {
+	return &fakeToolbox{
 		Toolset: agent.Toolset{Open: []agent.Tool{
 			declared("get_member", "Show a member's card and loans.", result.Read, `{"type":"object","required":["card_number"],"properties":{"card_number":{"type":"string"}}}`),
 			declared("lend_book", "Lend a book to a member.", result.Write, `{"type":"object","required":["isbn"],"properties":{"isbn":{"type":"string"},"due":{"type":"string","format":"date"}}}`),
@@ -96,7 +96,7 @@ func newLibrary() *shelf {
 
 func TestPlannerKnowsNoDomain(t *testing.T) {
 	for _, c := range []struct {
-		box      *shelf
+		box      *fakeToolbox
 		question string
 		calls    string // exact, joined; "*" for any
 		says     string
@@ -139,7 +139,7 @@ func TestPlannerKnowsNoDomain(t *testing.T) {
 }
 
 func TestNamesWithoutWordsAreBorne(t *testing.T) {
-	box := &shelf{Toolset: agent.Toolset{Open: []agent.Tool{declared("list_$", "List the odd.", result.List,
+	box := &fakeToolbox{Toolset: agent.Toolset{Open: []agent.Tool{declared("list_$", "List the odd.", result.List,
 		`{"type":"object","properties":{"_":{"type":"string","enum":["","-"]},"$":{"type":"string"},"%":{"type":"number"}}}`), declared("_", "", result.Read, `{"type":"object","required":["_"],"properties":{"_":{"type":"string"}}}`)}},
 		rows: map[string]string{"list_$": `[{"_":"x","$":1},{}]`}}
 	for _, question := range []string{"list the odd", "odd by Ben", "odd over 5", "list the odd sorted by x", "how many odd"} {

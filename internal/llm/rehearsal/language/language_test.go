@@ -1,0 +1,64 @@
+package language
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+var today = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+
+func TestWordsAreTakenApart(t *testing.T) {
+	x := English()
+	for text, want := range map[string]string{
+		"What's Sarah’s pay?":           "what is sarah's pay ?",
+		"don't James' $420k 5 percent":  "do not james' 420000$ 5%",
+		"time-off PTO/vacation O'Neill": "time off pto vacation oneill",
+		`say "Mr X" (now), ABC123`:      "say Mr X now , abc123",
+		"1 March 2026, March 5th":       "2026-03-01..2026-03-02 , 2026-03-05..2026-03-06",
+		"before March next month today": "before 2026-03-01..2026-04-01 2026-04-01..2026-05-01 2026-03-01..2026-03-02",
+		"a1b2@x.y 31 April 12,5":        "a1b2@x.y 31 april 12,5",
+	} {
+		var got []string
+		for _, tok := range x.Read(text, today) {
+			got = append(got, spell(tok))
+		}
+		if g := strings.Join(got, " "); g != want {
+			t.Errorf("%q:\ngot  %s\nwant %s", text, g, want)
+		}
+	}
+}
+
+func spell(tok Token) string {
+	switch {
+	case tok.Kind == Date:
+		return Day(tok.Span.From) + ".." + Day(tok.Span.To)
+	case tok.Kind == Quoted:
+		return tok.Text
+	case tok.Kind == Number:
+		text := strings.ReplaceAll(Digits(tok.Amount.Value), ",", "")
+		if tok.Amount.Money {
+			text += "$"
+		}
+		if tok.Amount.Percent {
+			text += "%"
+		}
+		return text
+	case tok.Owns && strings.HasSuffix(tok.Low, "s"):
+		return tok.Low + "'"
+	case tok.Owns:
+		return tok.Low + "'s"
+	}
+	return tok.Low
+}
+
+func TestFormsOfAWordMeet(t *testing.T) {
+	for _, group := range []string{"salary salaries", "manage managing managed manages", "review reviews reviewing reviewed", "hire hired hires hiring", "direct directly", "box boxes", "employee employees"} {
+		words := strings.Fields(group)
+		for _, w := range words {
+			if Stem(w) != Stem(words[0]) {
+				t.Errorf("%q has stem %q, %q has %q", w, Stem(w), words[0], Stem(words[0]))
+			}
+		}
+	}
+}

@@ -1,0 +1,329 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/llm/rehearsal/match"
+	"countersign.dev/internal/llm/rehearsal/speak"
+)
+
+// carryOut finds what the reading needs, calls its tool and writes the answer.
+func (p *planner) carryOut(r *match.Reading) step {
+	args := maps.Clone(r.Args)
+	var about speak.Thing
+	if r.Target != nil {
+		var s step
+		if about, s = p.identify(r.Tool, r.Target); s.state == missed && r.Tool.Lists() && r.Target.Entity.Text != "" {
+			return p.asFilter(r, s)
+		} else if s.state != said {
+			return s
+		}
+		args[r.Target.Input.Name] = about.ID
+	}
+	if r.Step != nil {
+		p.step(r.Step, about, args)
+	}
+	if s := p.complete(r, &about, args); s.state != said {
+		return s
+	}
+	if r.Tool.Lists() {
+		return p.list(r, about, args)
+	}
+	a, ok := p.fetch(r.Tool, args)
+	switch {
+	case !ok:
+		return wait
+	case a.Failed && r.Target != nil && about.Row.Keys == nil && about.Name != "" && a.Advice != "" && (strings.Contains(a.Code, "NOT_FOUND") || strings.Contains(a.Code, "VALIDATION")):
+		return say(fmt.Sprintf("I found no %s called %q. %s", r.Target.Input.Noun(), about.Name, speak.Clean(a.Advice)))
+	case a.Failed:
+		return say(speak.Failure(a))
+	}
+	return say(speak.One(r, about, a))
+}
+
+// asFilter reads "the engineering team" again, when no person of that name leads
+// one: as a filter of the list.
+func (p *planner) asFilter(r *match.Reading, missing step) step {
+	again := *r
+	again.Filters, again.Target = append([]match.Entity{r.Target.Entity}, r.Filters...), nil
+	if s := p.list(&again, speak.Thing{}, maps.Clone(r.Args)); s.state != missed {
+		return s
+	}
+	return missing
+}
+
+// step works out a value that is given relative to the present one. Without a
+// present value to be seen, it is left to be asked for.
+func (p *planner) step(s *match.Step, about speak.Thing, args map[string]any) {
+	now, most, known := 0.0, 0, false
+	for _, k := range about.Row.Keys {
+		shared := 0
+		for _, w := range language.Identifier(k) {
+			if slices.Contains(s.Input.Words, w) {
+				shared++
+			}
+		}
+		if v, ok := speak.Number(about.Row.Values[k]); ok && shared > most {
+			now, most, known = v, shared, true
+		}
+	}
+	change := s.By.Value
+	if s.By.Percent {
+		change *= now / 100
+	}
+	if s.Down {
+		change = -change
+	}
+	if known {
+		args[s.Input.Name] = s.Input.Number(math.Round((now+change)*100) / 100)
+	}
+}
+
+// complete asks for required inputs that are still missing.
+func (p *planner) complete(r *match.Reading, about *speak.Thing, args map[string]any) step {
+	for in := r.Tool.Missing(args); in != nil; in = r.Tool.Missing(args) {
+		if text, ok := r.Tool.Everything(in); ok && !r.Tool.Writes() {
+			args[in.Name] = text
+			continue
+		}
+		answer, given := p.nextAnswer()
+		if !given {
+			return step{asking, question(r, in)}
+		}
+		filled := false
+		if in.IsID() {
+			thing, s := p.identify(r.Tool, &match.Target{Input: in, Entity: match.NewEntity(answer)})
+			if s.state != said && s.state != missed {
+				return s
+			}
+			if filled = s.state == said; filled {
+				*about, args[in.Name] = thing, thing.ID
+			}
+		} else {
+			filled = p.fill(r, in, *about, args, answer)
+		}
+		if !filled {
+			p.misfit = true
+			return step{asking, question(r, in)}
+		}
+	}
+	return done
+}
+
+func (p *planner) nextAnswer() (string, bool) {
+	if len(p.answers) == 0 {
+		return "", false
+	}
+	a := p.answers[0]
+	p.answers = p.answers[1:]
+	return a, true
+}
+
+// fill takes the value of an input out of the person's answer.
+func (p *planner) fill(r *match.Reading, in *match.Input, about speak.Thing, args map[string]any, answer string) bool {
+	answer = strings.TrimSpace(answer)
+	if in.IsText() {
+		args[in.Name] = answer
+		return answer != ""
+	}
+	if value := in.Value(answer); value != "" {
+		args[in.Name] = value
+		return true
+	}
+	for _, t := range p.Words.Read(answer, p.Today) {
+		switch {
+		case t.Kind == language.Date && in.IsDate():
+			args[in.Name] = in.DayIn(t.Span)
+		case t.Kind == language.Number && in.IsNumber() && t.Amount.Percent:
+			p.step(&match.Step{Input: in, By: t.Amount, Down: r.Falls()}, about, args)
+		case t.Kind == language.Number && in.IsNumber():
+			args[in.Name] = in.Number(t.Amount.Value)
+		default:
+			continue
+		}
+		return args[in.Name] != nil
+	}
+	return false
+}
+
+// question asks for one input, in words that are recognised when the answer
+// comes.
+func question(r *match.Reading, in *match.Input) string {
+	if in.IsID() {
+		return AskWhom + in.Noun() + " do you mean?"
+	}
+	q := AskWhat + "the " + strings.Join(in.Words, " ") + " be?"
+	if len(in.Enum) > 0 {
+		q += " It may be " + speak.Join(in.Enum, "or") + "."
+	}
+	if r.Step != nil {
+		q += " I cannot see the present value, so I cannot work out a step from it."
+	}
+	return q
+}
+
+// fetch returns the answer of a call, or asks for the call.
+func (p *planner) fetch(t *match.Tool, args map[string]any) (*speak.Answer, bool) {
+	key := callKey(t.Info.Name, args)
+	if a, ok := p.known[key]; ok {
+		return a, true
+	}
+	if !slices.ContainsFunc(p.wanted, func(c Call) bool { return callKey(c.Tool, c.Args) == key }) {
+		p.wanted = append(p.wanted, Call{Tool: t.Info.Name, Args: args, writes: t.Writes()})
+	}
+	return nil, false
+}
+
+// maxPages bounds how far a list is read to count it or to find something.
+const maxPages = 6
+
+func (p *planner) fetchAll(t *match.Tool, args map[string]any) (speak.Listing, bool) {
+	return p.fetchPages(t, args, maxPages)
+}
+
+// fetchPages reads a list, page after page, at most that many.
+func (p *planner) fetchPages(t *match.Tool, args map[string]any, pages int) (l speak.Listing, ok bool) {
+	for range pages {
+		a, ok := p.fetch(t, args)
+		if !ok {
+			return l, false
+		}
+		l.Rows, l.Last, l.More = append(l.Rows, a.Rows()...), a, a.More
+		if !a.More || a.Next == "" || a.Failed || t.Input("cursor") == nil {
+			break
+		}
+		args = maps.Clone(args)
+		args["cursor"] = a.Next
+	}
+	return l, true
+}
+
+// list reads a list, narrowed as the question says, and tells it.
+func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any) step {
+	group, s := p.group(r)
+	if s.state != said {
+		return s
+	}
+	var rest []match.Entity // values that no input of the list takes: the rows are searched for them
+	for _, e := range r.Filters {
+		used, ok := p.probe(r, e, args)
+		if !ok {
+			return wait
+		}
+		if !used {
+			rest = append(rest, e)
+		}
+	}
+	pages := 1
+	if r.Measure.Kind != "" && !r.Measure.Ordered || len(rest) > 0 || group != nil {
+		pages = maxPages
+	}
+	l, ok := p.fetchPages(r.Tool, args, pages)
+	if !ok {
+		return wait
+	}
+	if l.Last.Failed {
+		return say(speak.Failure(l.Last))
+	}
+	l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !kept(r, one, group) })
+	for _, e := range rest {
+		if e.Column != "" && slices.ContainsFunc(l.Rows, func(one speak.Row) bool { return speak.Masked(one.Values[e.Column]) }) {
+			return say(fmt.Sprintf("I cannot tell: %s is hidden from you.", speak.Label(r.Tool, e.Column)))
+		}
+		l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !holds(one, e) })
+		if len(l.Rows) == 0 {
+			return step{missed, nothing(r, e, l.More)}
+		}
+	}
+	return say(speak.List(r, about, args, l))
+}
+
+// probe finds the input that a value filters by: the one that gives rows. Where
+// several could be meant they are asked side by side.
+func (p *planner) probe(r *match.Reading, e match.Entity, args map[string]any) (used, ok bool) {
+	complete, hit := true, ""
+	for _, in := range r.FilterInputs(e, args) {
+		try := maps.Clone(args)
+		try[in.Name] = e.Text
+		a, known := p.fetch(r.Tool, try)
+		complete = complete && known
+		if known && hit == "" && len(a.Rows()) > 0 {
+			hit = in.Name
+		}
+	}
+	if complete && hit != "" {
+		args[hit] = e.Text
+	}
+	return hit != "", complete
+}
+
+// group finds the ids that the answer is to be kept to; nil when to none.
+func (p *planner) group(r *match.Reading) (map[string]bool, step) {
+	if r.Within == nil {
+		return nil, done
+	}
+	head, s := p.identify(r.From, r.Within)
+	if s.state != said {
+		return nil, s
+	}
+	l, ok := p.fetchAll(r.From, map[string]any{r.Within.Input.Name: head.ID})
+	switch {
+	case !ok:
+		return nil, wait
+	case l.Last.Failed:
+		return nil, step{failed, speak.Failure(l.Last)}
+	}
+	ids := map[string]bool{}
+	for _, one := range l.Rows {
+		ids[fmt.Sprint(one.Values[idKey(one, r.From, r.Tool.IDOf(r.From))])] = true
+	}
+	return ids, done
+}
+
+// kept reports whether a row belongs to the group, lies beyond the bounds, and
+// says yes where a yes-or-no field was asked for.
+func kept(r *match.Reading, one speak.Row, group map[string]bool) bool {
+	if group != nil && !group[fmt.Sprint(one.Values[r.Tool.IDOf(r.From).Name])] {
+		return false
+	}
+	for k, v := range one.Values {
+		if yes, isBool := v.(bool); isBool && !yes && r.Asked[language.Stem(k)] && !r.AsksWhether() {
+			return false
+		}
+	}
+	return r.Beyond(func(column string) (float64, bool) { return speak.Number(one.Values[column]) })
+}
+
+// holds reports whether a row's texts, or its column, have all the words of a
+// value, in any form of them.
+func holds(one speak.Row, e match.Entity) bool {
+	have := language.Set{}
+	if e.Column != "" {
+		text, _ := one.Values[e.Column].(string)
+		if strings.EqualFold(text, e.Text) {
+			return true
+		}
+		have.AddStems(language.Prose(text)...)
+	} else {
+		for w := range wordsIn(one) {
+			have.AddStems(w)
+		}
+	}
+	return !slices.ContainsFunc(e.Words, func(w string) bool { return !have[language.Stem(w)] })
+}
+
+// nothing says that a value was looked for in vain.
+func nothing(r *match.Reading, e match.Entity, more bool) string {
+	switch {
+	case more:
+		return fmt.Sprintf("I found nothing about %q among the first %s; the list is incomplete.", e.Text, r.Tool.Noun)
+	case e.Column != "":
+		return fmt.Sprintf("I found no %s %s %q.", r.Tool.Noun, speak.Label(r.Tool, e.Column), e.Text)
+	}
+	return fmt.Sprintf("I found no %s for %q.", r.Tool.Noun, e.Text)
+}

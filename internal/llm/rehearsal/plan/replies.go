@@ -1,0 +1,242 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/llm/rehearsal/match"
+	"countersign.dev/internal/llm/rehearsal/speak"
+)
+
+// decline says in one sentence what cannot be done, and the three most likely
+// things that the person may ask instead.
+func (p *planner) decline(tokens []language.Token) string {
+	part, intent := match.ReadIntent(p.Words, tokens)
+	scores, obstacle := map[*match.Tool]int{}, ""
+	for _, t := range p.Open {
+		r := p.Attempt(t, part, intent)
+		if r == nil {
+			continue
+		}
+		if scores[t] = r.Score; obstacle == "" && r.Obstacle() != "" {
+			obstacle = fmt.Sprintf(": I cannot keep the %s to %q", t.Noun, speak.Clean(r.Obstacle()))
+		}
+	}
+	likely := slices.Clone(p.Open)
+	slices.SortStableFunc(likely, func(a, b *match.Tool) int { return cmp.Compare(scores[b], scores[a]) })
+	var offers []string
+	for _, t := range likely[:min(3, len(likely))] {
+		offers = append(offers, "“"+strings.TrimSuffix(speak.Clean(firstSentence(t)), ".")+"”")
+	}
+	if len(offers) == 0 {
+		return "I can't do that here: there is nothing that you may use."
+	}
+	return "I can't do that here" + obstacle + "; you may ask me instead to " + speak.Join(offers, "or") + "."
+}
+
+// offer lists what the open tools say of themselves.
+func (p *planner) offer() string {
+	const most = 12
+	if len(p.Open) == 0 {
+		return "There is nothing here that you may use."
+	}
+	var b strings.Builder
+	b.WriteString("I can:\n")
+	for _, t := range p.Open[:min(most, len(p.Open))] {
+		b.WriteString("\n- " + speak.Clean(firstSentence(t)))
+	}
+	if more := len(p.Open) - most; more > 0 {
+		fmt.Fprintf(&b, "\n- and %d other things.", more)
+	}
+	return b.String()
+}
+
+var bracketed = regexp.MustCompile(`\s*\([^()]*\)`)
+
+// firstSentence is a tool's first sentence without what it says in brackets.
+func firstSentence(t *match.Tool) string {
+	text := t.Info.Description
+	if i := strings.Index(text, ". "); i >= 0 {
+		text = text[:i+1]
+	}
+	if text == "" {
+		text = strings.Join(language.Identifier(t.Info.Name), " ")
+	}
+	return bracketed.ReplaceAllString(text, "")
+}
+
+// refuse says what is closed to this person, and to whom it is open.
+func (p *planner) refuse(t *match.Tool) string {
+	text := "I'm sorry, that is not open to you"
+	if len(t.Info.Roles) > 0 {
+		text = "I'm sorry, you may not see or do that here. It takes one of these roles: " + speak.Join(t.Info.Roles, "or")
+	}
+	text += fmt.Sprintf(" (%q).", strings.TrimSuffix(speak.Clean(firstSentence(t)), "."))
+	if len(p.Person.Roles) > 0 {
+		text += fmt.Sprintf(" Yours: %s.", speak.Join(p.Person.Roles, "and"))
+	}
+	return text
+}
+
+// smallTalk answers what is no question to a tool.
+func (p *planner) smallTalk(c conversation) (step, bool) {
+	words := language.Lows(p.Words.Read(c.said, p.Today))
+	says := func(section string) bool { return p.Words.Says(section, words) }
+	switch {
+	case len(words) == 0:
+		return say("Please ask a question. " + p.offer()), true
+	case says("hello"):
+		return say("Hello. " + p.offer()), true
+	case says("help"):
+		return say(p.offer()), true
+	case len(c.answers) > 0 && says("no"):
+		return say("All right. Nothing was changed."), true
+	case c.waiting && says("yes"):
+		return say("I cannot approve anything: only you can, on the card above, with its own buttons."), true
+	case c.waiting && says("no"):
+		return say("Nothing is changed until you approve it on the card above; you can deny it there."), true
+	case len(c.answers) == 0 && (says("more") || p.asksMore(c, words)):
+		return p.nextPage(c), true
+	}
+	return step{}, false
+}
+
+// asksMore reports "get more employees" after an incomplete list of employees.
+func (p *planner) asksMore(c conversation, words []string) bool {
+	i := slices.IndexFunc(p.Open, func(t *match.Tool) bool { return c.page != nil && t.Info.Name == c.page.Tool })
+	if i < 0 {
+		return false
+	}
+	more := false
+	rest := slices.DeleteFunc(words, func(w string) bool {
+		more = more || w == "more" || w == "next" || w == "other" || w == "remaining"
+		return p.Words.Any(w, "idle", "self", "reading") || p.Open[i].Names(language.Stem(w)) || w == "more" || w == "next" || w == "page" || w == "other" || w == "remaining"
+	})
+	return more && len(rest) == 0
+}
+
+// nextPage goes on with the last list that was incomplete, with its filters.
+func (p *planner) nextPage(c conversation) step {
+	for _, t := range p.Open {
+		if c.page == nil || t.Info.Name != c.page.Tool || t.Writes() {
+			continue
+		}
+		args := maps.Clone(c.page.Args)
+		args["cursor"] = c.page.Next
+		a, ok := p.fetch(t, args)
+		if !ok {
+			return wait
+		}
+		r := p.Attempt(t, nil, match.Intent{Order: -1})
+		return say(speak.List(r, speak.Thing{}, nil, speak.Listing{Rows: a.Rows(), Last: a, More: a.More}))
+	}
+	return say("There is no further page.")
+}
+
+// mostWords bounds how many words of a question are tried one by one.
+const mostWords = 6
+
+// instruct answers a question for instructions ("how do I …?"): it orders
+// nothing and asks for no rows. It is looked up where a tool says that it keeps
+// instructions.
+func (p *planner) instruct(tokens []language.Token) (step, bool) {
+	words := p.soughtWords(tokens)
+	if len(words) == 0 {
+		return step{}, false
+	}
+	for _, t := range p.All() {
+		search := t.First((*match.Input).IsSearch)
+		if search == nil || !t.Lists() || t.Mentions(p.Words.Stems("guide")) < 2 {
+			continue
+		}
+		if t.Closed {
+			return say(p.refuse(t)), true
+		}
+		return p.lookUp(t, search.Name, words), true
+	}
+	return step{}, false
+}
+
+// soughtWords are the words of a how-to question that say what it is about.
+func (p *planner) soughtWords(tokens []language.Token) (words []string) {
+	part, _ := match.ReadIntent(p.Words, tokens)
+	low := language.Lows(part)
+	n := p.Words.Phrase("howto", low)
+	if last := len(low) - 1; last >= 0 && p.Words.Is("instructions", low[last]) {
+		low = low[:last]
+	} else if n == 0 {
+		return nil
+	}
+	for _, w := range low[n:] {
+		if !p.Words.Any(w, "idle", "self") && !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	if strong := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is("vague", w) }); len(strong) > 0 {
+		words = strong
+	}
+	return words[:min(len(words), mostWords)]
+}
+
+// lookUp searches with all the words, and then with each alone: the text that
+// most of them lead to answers, if they are more than half.
+func (p *planner) lookUp(t *match.Tool, search string, words []string) step {
+	a, ok := p.fetch(t, map[string]any{search: strings.Join(words, " ")})
+	switch {
+	case !ok:
+		return wait
+	case a.Failed:
+		return say(speak.Failure(a))
+	}
+	rows, least := a.Rows(), 0
+	if len(rows) == 0 {
+		least = len(words)/2 + 1
+		complete := true
+		for _, w := range words {
+			a, ok := p.fetch(t, map[string]any{search: w})
+			if complete = complete && ok; ok {
+				rows = append(rows, a.Rows()...)
+			}
+		}
+		if !complete {
+			return wait
+		}
+	}
+	weight := func(r speak.Row) int {
+		if least == 0 {
+			return shared(speak.Name(r), words)
+		}
+		var all strings.Builder
+		for _, v := range r.Values {
+			if text, ok := v.(string); ok {
+				all.WriteString(text + " ")
+			}
+		}
+		return shared(all.String(), words)
+	}
+	slices.SortStableFunc(rows, func(a, b speak.Row) int { return cmp.Compare(weight(b), weight(a)) })
+	if len(rows) == 0 || least > 0 && weight(rows[0]) < least {
+		return say(fmt.Sprintf("I found nothing about %q in the %s.", strings.Join(words, " "), t.Noun))
+	}
+	if least > 0 {
+		rows = rows[:1]
+	}
+	return say(speak.Article(rows))
+}
+
+// shared counts the words that a text has, in any form of them.
+func shared(text string, words []string) (n int) {
+	have := language.Set{}
+	have.AddStems(language.Prose(text)...)
+	for _, w := range words {
+		if have[language.Stem(w)] {
+			n++
+		}
+	}
+	return n
+}
