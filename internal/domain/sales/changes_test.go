@@ -4,12 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/company"
@@ -17,6 +12,7 @@ import (
 	"countersign.dev/internal/domain/sales"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/conformance"
 )
 
 var ann = access.Owner{Issuer: testkit.Issuer, Subject: "ann"}
@@ -54,59 +50,9 @@ func apply(ctx context.Context, s sales.Store, r confirm.Receipt, change func(co
 	})
 }
 
-func TestOneOfManyClaimantsWins(t *testing.T) {
-	const rounds, claimants = 50, 32
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		b := tied(rounds)
-		for i := range b.deals {
-			b.deals[i].Stage = "PROPOSAL"
-		}
-		fill(t, r, b)
-		for round, d := range b.deals {
-			var group sync.WaitGroup
-			winners := make(chan string, claimants)
-			for i := range claimants {
-				group.Go(func() {
-					id := fmt.Sprintf("r%d-c%d", round, i)
-					won, err := change(t.Context(), r, closing(d.ID, id, 1))
-					if err != nil {
-						t.Error(err)
-					}
-					if won {
-						winners <- id
-					}
-				})
-			}
-			group.Wait()
-			close(winners)
-			won := slices.Collect(func(yield func(string) bool) {
-				for w := range winners {
-					if !yield(w) {
-						return
-					}
-				}
-			})
-			if len(won) != 1 {
-				t.Fatalf("round %d: winners %v, want one", round, won)
-			}
-			for i := range claimants {
-				id := fmt.Sprintf("r%d-c%d", round, i)
-				if i%8 != 0 && id != won[0] { // looking at a sample of the losers is enough
-					continue
-				}
-				answer, found, err := r.Find(t.Context(), ann, confirm.ID(id))
-				if err != nil || found != (id == won[0]) || found && string(answer) != string(receipt(id).Answer) {
-					t.Fatalf("round %d: %s won and %s has a receipt: %v, %v", round, won[0], id, found, err)
-				}
-			}
-		}
-	})
-}
-
 func TestStaleOrForeignChangeChangesNothing(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		b := bookOf(company.At(day).Sales())
-		fill(t, r, b)
+	onEveryEngine(t, func(t *testing.T, stored *conformance.Store) {
+		b, r := bookOf(company.At(day).Sales()), engineOf(stored).store
 		open, won := b.deals[2], b.deals[0]
 		ryan := sales.ScopeOf(testkit.Person("ryan.garcia", access.SalesRead))
 		close := func(scope sales.Scope, deal string, version int64) func(context.Context) error {
@@ -149,9 +95,8 @@ func tombstone(customer string, version int64) sales.Tombstone {
 }
 
 func TestDeletedCustomerIsGoneForEverybody(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		b := bookOf(company.At(day).Sales())
-		fill(t, r, b)
+	onEveryEngine(t, func(t *testing.T, stored *conformance.Store) {
+		b, r := bookOf(company.At(day).Sales()), engineOf(stored).store
 		c, kept := b.customers[0], receipt("t1")
 		kept.Tool = "delete_customer"
 		err := apply(t.Context(), r, kept, func(ctx context.Context) error {
@@ -176,64 +121,32 @@ func TestDeletedCustomerIsGoneForEverybody(t *testing.T) {
 	})
 }
 
-func TestReceiptOutlivesTheProcess(t *testing.T) {
-	onSharedEngines(t, func(t *testing.T, r *rig) {
-		b := bookOf(company.At(day).Sales())
-		fill(t, r, b)
-		c := closing(b.deals[2].ID, "left-behind", 1)
-		if done, err := change(t.Context(), r, c); !done || err != nil {
+func TestOneConfirmationMakesOneChange(t *testing.T) {
+	t.Parallel()
+	onEveryEngine(t, func(t *testing.T, stored *conformance.Store) {
+		s, deals := engineOf(stored).store, bookOf(company.At(day).Sales()).deals
+		if done, err := change(t.Context(), s, closing(deals[2].ID, "kept", 1)); !done || err != nil {
 			t.Fatal(done, err)
 		}
-		after := r.again() // nobody has told the desk yet
-		answer, found, err := after.Find(t.Context(), ann, c.Receipt.ID)
-		if err != nil || !found || string(answer) != string(c.Receipt.Answer) {
-			t.Fatalf("got %s, %v, %v, want the receipt byte for byte", answer, found, err)
+		if _, found, err := s.Find(t.Context(), access.Owner{Issuer: ann.Issuer, Subject: "bob"}, "kept"); found || err != nil {
+			t.Errorf("another person finds the receipt: %v, %v", found, err)
 		}
-		if _, found, err := after.Find(t.Context(), access.Owner{Issuer: ann.Issuer, Subject: "bob"}, c.Receipt.ID); found || err != nil {
-			t.Errorf("a stranger finds it: %v, %v", found, err)
-		}
-		if done, err := change(t.Context(), after, closing(b.deals[2].ID, "left-behind", 2)); done || err != nil {
+		if done, err := change(t.Context(), s, closing(deals[2].ID, "kept", 2)); done || err != nil {
 			t.Errorf("the change was made twice: %v, %v", done, err)
 		}
-		if done, err := change(t.Context(), after, closing(b.deals[4].ID, "left-behind", 1)); done && err == nil {
+		if done, err := change(t.Context(), s, closing(deals[4].ID, "kept", 1)); done && err == nil {
 			t.Error("one confirmation made two changes")
 		}
-		if d, _, _ := after.Deal(t.Context(), everything, b.deals[4].ID); d.Stage != b.deals[4].Stage {
+		if d, _, _ := s.Deal(t.Context(), everything, deals[4].ID); d.Stage != deals[4].Stage {
 			t.Errorf("the second change is there: %s", d.Stage)
 		}
 	})
 }
 
-// TestChangeAndReceiptAreThereTogether: whatever fails after the change, there
-// is a receipt exactly when there is a change.
-func TestChangeAndReceiptAreThereTogether(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		b := bookOf(company.At(day).Sales())
-		fill(t, r, b)
-		for i, broken := range []error{errors.New("the process is gone"), context.Canceled} {
-			d := b.deals[[]int{1, 2}[i]]
-			c := closing(d.ID, fmt.Sprintf("broken-%d", i), 1)
-			err := r.Change(t.Context(), func(ctx context.Context) error {
-				if err := r.CloseDeal(ctx, everything, c.Closing); err != nil {
-					t.Fatal(err)
-				}
-				return broken
-			})
-			if !errors.Is(err, broken) {
-				t.Errorf("got %v, want what went wrong", err)
-			}
-			now, _, _ := r.Deal(t.Context(), everything, d.ID)
-			answer, found, err := r.Find(t.Context(), ann, c.Receipt.ID)
-			if changed := now.Stage != d.Stage; err != nil || changed != found || found && string(answer) != string(c.Receipt.Answer) {
-				t.Errorf("changed %v, receipt %v %s, %v", changed, found, answer, err)
-			}
-		}
-	})
-}
-
 func TestReceiptWithoutItsChangeIsRefused(t *testing.T) {
-	r := mongoRig(t) // the other store writes receipts itself
+	t.Parallel()
 	b := bookOf(company.At(day).Sales())
+	r := document(t).store // the other store writes receipts itself
 	fill(t, r, b)
 	nothing := func(context.Context) error { return nil }
 	if err := apply(t.Context(), r, receipt("never"), nothing); err == nil {
@@ -248,49 +161,4 @@ func TestReceiptWithoutItsChangeIsRefused(t *testing.T) {
 	if d, _, _ := r.Deal(t.Context(), everything, b.deals[1].ID); d.Version != 1 {
 		t.Errorf("the first of two changes was made: %+v", d)
 	}
-}
-
-func TestStoreAwayAndBack(t *testing.T) {
-	onSharedEngines(t, func(t *testing.T, r *rig) {
-		b := bookOf(company.At(day).Sales())
-		fill(t, r, b)
-		c := closing(b.deals[2].ID, "away", 1)
-		r.cut()
-		done, err := change(soon(t, 3*time.Second), r, c)
-		if done || err == nil || fault.From(err).Kind() != fault.Unavailable {
-			t.Fatalf("away: %v, %v, want a fault that says so", done, err)
-		}
-		for _, word := range []string{"127.0.0.1", "SQLITE", "mongo", "deals"} {
-			if strings.Contains(fault.From(err).Message, word) {
-				t.Errorf("the message gives away %q: %s", word, fault.From(err).Message)
-			}
-		}
-		r.mend()
-		ctx := soon(t, 20*time.Second)
-		done, err = change(ctx, r, c)
-		for !done && fault.Is(err, fault.ServiceDown) && ctx.Err() == nil { // a driver may first have to notice that its connections are dead
-			done, err = change(ctx, r, c)
-		}
-		if !done || err != nil {
-			t.Errorf("back: %v, %v", done, err)
-		}
-	})
-}
-
-func TestPassedDeadlineIsATimeout(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		fill(t, r, bookOf(company.At(day).Sales()))
-		late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
-		defer cancel()
-		_, _, err := r.Deal(late, everything, "65a2d0000000000000000001")
-		_, err2 := r.Deals(late, everything, sales.DealQuery{Limit: 5, Sort: sales.Newest})
-		_, err3 := r.Sums(late, everything, sales.Quarter{Year: 2026, Number: 1})
-		_, err4 := change(late, r, closing("65a2d0000000000000000002", "late", 1))
-		_, _, err5 := r.Find(late, ann, "x")
-		for _, err := range []error{err, err2, err3, err4, err5, r.Ready(late)} {
-			if !fault.Is(err, fault.Timeout) {
-				t.Errorf("got %v, want TIMEOUT", err)
-			}
-		}
-	})
 }

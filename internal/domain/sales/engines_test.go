@@ -3,26 +3,35 @@ package sales_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/company"
 	"countersign.dev/internal/domain/sales"
 	salesmongo "countersign.dev/internal/domain/sales/mongo"
 	"countersign.dev/internal/domain/sales/sqlite"
+	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/conformance"
+	"countersign.dev/internal/testkit/domaintest"
 	"countersign.dev/internal/testkit/mongotest"
 )
 
 var mongoServer *mongotest.Server
 
 func TestMain(m *testing.M) {
-	if testkit.RunAsCrashProcess(closeUntilKilled) {
+	if conformance.RunAsCrashProcess(domain()) {
 		return
 	}
 	mongoServer = mongotest.Start()
@@ -33,44 +42,95 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// rig is a store under test, and what only the engine behind it can do.
-type rig struct {
-	sales.Store
-	again  func() sales.Store // another handle on the same rows: another process
-	remove func(dealID string)
-	cut    func() // from now on, changes cannot reach the store
-	mend   func()
+// engine is a store under test, and what only the engine behind it can do.
+type engine struct {
+	store        sales.Store
+	direct       sales.Store // the same rows, not through the proxy
+	address      string      // for another process
+	remove       func(dealID string)
+	touch        func(dealID string) // another process changes the deal's value
+	cut, restore func()              // changes cannot reach the store, and can again
 }
 
-// engines are the implementations. Every test of the contract runs on each.
-var engines = map[string]func(t *testing.T) *rig{
-	"sqlite":  fileRig,
-	"memory":  memoryRig,
-	"mongodb": mongoRig,
+func engineOf(s *conformance.Store) *engine { return s.Handle.(*engine) }
+
+// engines are the implementations of the store.
+var engines = []conformance.Engine{
+	{Name: "memory", Open: opens(memory)},
+	{Name: "sqlite", Open: opens(file), Connect: func(ctx context.Context, path string) (domaintest.Domain, error) {
+		return served(sqlite.Open(ctx, path))
+	}},
+	{Name: "mongodb", Open: opens(document), Connect: func(ctx context.Context, address string) (domaintest.Domain, error) {
+		server, database, _ := strings.Cut(address, " ")
+		return served(salesmongo.Open(ctx, server, &salesmongo.Options{Database: database}))
+	}},
 }
 
-func onEveryEngine(t *testing.T, test func(t *testing.T, r *rig)) {
+// onEveryEngine runs a test on each store with the sample company.
+func onEveryEngine(t *testing.T, test func(t *testing.T, s *conformance.Store)) {
 	t.Helper()
-	onEngines(t, test, "sqlite", "memory", "mongodb")
-}
-
-// onSharedEngines leaves out the store in memory: nobody else can reach it, cut
-// it off, or find it again.
-func onSharedEngines(t *testing.T, test func(t *testing.T, r *rig)) {
-	t.Helper()
-	onEngines(t, test, "sqlite", "mongodb")
-}
-
-func onEngines(t *testing.T, test func(t *testing.T, r *rig), names ...string) {
-	t.Helper()
-	for _, name := range names {
-		t.Run(name, func(t *testing.T) { test(t, engines[name](t)) })
+	for _, e := range engines {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			test(t, e.Open(t, conformance.Company))
+		})
 	}
 }
 
-func memoryRig(t *testing.T) *rig { return &rig{Store: sqliteAt(t, "")} }
+func served[S sales.Store](store S, err error) (domaintest.Domain, error) {
+	return sales.New(store, func() time.Time { return day }), err
+}
 
-func sqliteAt(t *testing.T, path string) *sqlite.Store {
+// opens is the Open of an engine.
+func opens(open func(t testing.TB) *engine) func(t testing.TB, dataset string) *conformance.Store {
+	return func(t testing.TB, name string) *conformance.Store {
+		e := open(t)
+		fill(t, e.direct, dataset(name))
+		return stored(t, e, func() *conformance.Store { return stored(t, open(t), nil) })
+	}
+}
+
+// stored is a store as the suite takes it.
+func stored(t testing.TB, e *engine, empty func() *conformance.Store) *conformance.Store {
+	server := sales.New(e.store, func() time.Time { return day })
+	return &conformance.Store{
+		Domain: server, Handle: e, Address: e.address, Ready: server.Ready, Empty: empty, Cut: e.cut, Restore: e.restore, CutsReads: e.direct != e.store,
+		Seed: func() error { return server.Seed(t.Context(), company.At(day.AddDate(1, 0, 0))) },
+		Dump: func() string { return dump(t, e.direct) },
+	}
+}
+
+// everything may be seen by Carol.
+var everything = sales.ScopeOf(testkit.Person("carol", access.SalesWrite))
+
+// dump writes every row of the store down, versions included.
+func dump(t testing.TB, s sales.Store) string {
+	t.Helper()
+	deals, err := s.Deals(t.Context(), everything, sales.DealQuery{Limit: 1000, Sort: sales.Newest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := fmt.Sprintf("%+v", deals)
+	for _, c := range bookOf(company.At(day).Sales()).customers {
+		customer, found, err := s.Customer(t.Context(), everything, c.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out += fmt.Sprintf("%v %+v", found, customer)
+	}
+	return out
+}
+
+func fill(t testing.TB, s sales.Store, b *book) {
+	t.Helper()
+	if err := s.Fill(t.Context(), b.rows()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func decode(o result.Outcome, into any) error { return json.Unmarshal(o.Data(), into) }
+
+func sqliteAt(t testing.TB, path string) *sqlite.Store {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), path)
 	if err != nil {
@@ -80,48 +140,53 @@ func sqliteAt(t *testing.T, path string) *sqlite.Store {
 	return s
 }
 
-func fileRig(t *testing.T) *rig {
+// memory is a store that no other process reaches.
+func memory(t testing.TB) *engine {
+	s := sqliteAt(t, "")
+	return &engine{store: s, direct: s}
+}
+
+func file(t testing.TB) *engine {
 	path := filepath.Join(t.TempDir(), "sales #1?.db")
-	r := &rig{Store: sqliteAt(t, path), again: func() sales.Store { return sqliteAt(t, path) }}
+	s := sqliteAt(t, path)
 	other, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: "_txlock=immediate"}).String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = other.Close() })
-	r.remove = func(id string) {
-		if _, err := other.Exec(`delete from deals where id = ?`, id); err != nil {
+	run := func(statement, id string) {
+		if _, err := other.Exec(statement, id); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var hold *sql.Tx
-	r.cut = func() { // another process holds the right to write
-		if hold, err = other.Begin(); err != nil {
-			t.Fatal(err)
-		}
+	return &engine{
+		store: s, direct: s, address: path,
+		remove: func(id string) { run(`delete from deals where id = ?`, id) },
+		touch:  func(id string) { run(`update deals set value = value + 1, version = version + 1 where id = ?`, id) },
+		cut: func() { // another process holds the right to write
+			if hold, err = other.Begin(); err != nil {
+				t.Fatal(err)
+			}
+		},
+		restore: func() { _ = hold.Rollback() },
 	}
-	r.mend = func() { _ = hold.Rollback() }
-	return r
 }
 
-func mongoRig(t *testing.T) *rig {
+// document is a database of the server of this run, behind a proxy.
+func document(t testing.TB) *engine {
 	address, database := mongoServer.Database(t)
-	near, err := url.Parse(address)
+	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wire := testkit.NewProxy(t, near.Host)
-	near.Host, near.Path = wire.Address(), "/"
-	q := near.Query()
-	q.Set("directConnection", "true") // a replica set must not tell the client the way around
-	near.RawQuery = q.Encode()
-	open := func() sales.Store {
-		m, err := salesmongo.Open(t.Context(), near.String(), &salesmongo.Options{Database: database})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = m.Close() })
-		return m
-	}
+	proxy := testkit.NewProxy(t, u.Host)
+	u.Path = "/"
+	q := u.Query()
+	q.Set("directConnection", "true") // a replica set must not show the client a way around
+	u.RawQuery = q.Encode()
+	far := u.String()
+	u.Host = proxy.Address()
 	client, err := mongo.Connect(options.Client().ApplyURI(address))
 	if err != nil {
 		t.Fatal(err)
@@ -130,12 +195,33 @@ func mongoRig(t *testing.T) *rig {
 		_ = client.Database(database).Drop(context.Background())
 		_ = client.Disconnect(context.Background())
 	})
-	r := &rig{Store: open(), again: open, cut: wire.Cut, mend: wire.Restore}
-	r.remove = func(hex string) {
+	deals := client.Database(database).Collection("deals")
+	one := func(hex string) bson.D {
 		id, _ := bson.ObjectIDFromHex(hex)
-		if _, err := client.Database(database).Collection("deals").DeleteOne(t.Context(), bson.D{{Key: "_id", Value: id}}); err != nil {
-			t.Fatal(err)
-		}
+		return bson.D{{Key: "_id", Value: id}}
 	}
-	return r
+	return &engine{
+		store: mongoAt(t, u.String(), database), direct: mongoAt(t, far, database), address: far + " " + database, cut: proxy.Cut, restore: proxy.Restore,
+		remove: func(id string) {
+			if _, err := deals.DeleteOne(t.Context(), one(id)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		touch: func(id string) {
+			change := bson.D{{Key: "$inc", Value: bson.D{{Key: "value", Value: 1}, {Key: "version", Value: 1}}}}
+			if _, err := deals.UpdateOne(t.Context(), one(id), change); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+}
+
+func mongoAt(t testing.TB, address, database string) sales.Store {
+	t.Helper()
+	s, err := salesmongo.Open(t.Context(), address, &salesmongo.Options{Database: database})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
 }

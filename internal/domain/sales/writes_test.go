@@ -1,7 +1,6 @@
 package sales_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -59,46 +58,6 @@ func TestDealIsClosedOnceByItsHuman(t *testing.T) {
 	})
 }
 
-func TestClosingIsCheckedAtPreview(t *testing.T) {
-	onBothStores(t, func(t *testing.T, o *office) {
-		for input, want := range map[string]string{
-			`{"deal_id":"` + wonDeal + `","outcome":"won"}`:                                     "DEAL_ALREADY_CLOSED",
-			`{"deal_id":"` + nobodysID + `","outcome":"won"}`:                                   "DEAL_NOT_FOUND",
-			`{"deal_id":"` + gfpDeal + `","outcome":"lost"}`:                                    "INVALID_INPUT",
-			`{"deal_id":"` + gfpDeal + `","outcome":"won","actual_value":1.005}`:                "INVALID_INPUT",
-			`{"deal_id":"` + gfpDeal + `","outcome":"won","actual_value":-1}`:                   "VALIDATION_ERROR",
-			`{"deal_id":"` + gfpDeal + `","outcome":"postponed"}`:                               "VALIDATION_ERROR",
-			`{"deal_id":"GFP","outcome":"won"}`:                                                 "VALIDATION_ERROR",
-			`{"deal_id":"` + gfpDeal + `","outcome":"lost","loss_reason":"price"}`:              "pending_confirmation",
-			`{"deal_id":"` + gfpDeal + `","outcome":"won","actual_value":700000.50,"notes":""}`: "pending_confirmation",
-		} {
-			if out := o.CallAs("carol.johnson", "close_deal", input); out.Code() != want {
-				t.Errorf("%s: got %s, want %s", input, out.Code(), want)
-			}
-		}
-	})
-}
-
-func TestRulesHoldAgainAtApply(t *testing.T) {
-	onBothStores(t, func(t *testing.T, o *office) {
-		won := o.PendingAs("carol.johnson", "close_deal", `{"deal_id":"`+gfpDeal+`","outcome":"won","actual_value":700000}`)
-		lost := o.PendingAs("eve.thompson", "close_deal", `{"deal_id":"`+gfpDeal+`","outcome":"lost","loss_reason":"They merged."}`)
-		if got := o.AnswerAs("eve.thompson", lost.ID, true); !strings.Contains(got, "closed as lost") {
-			t.Fatal(got)
-		}
-		if got := o.AnswerAs("carol.johnson", won.ID, true); !strings.Contains(got, "DEAL_ALREADY_CLOSED") {
-			t.Errorf("the second closing: %s", got)
-		}
-		if got := o.stage(gfpDeal); got != "CLOSED_LOST" {
-			t.Errorf("got %s", got)
-		}
-		denied := o.PendingAs("carol.johnson", "close_deal", `{"deal_id":"`+ironDeal+`","outcome":"won"}`)
-		if got := o.AnswerAs("carol.johnson", denied.ID, false); !strings.Contains(got, "cancelled") || o.stage(ironDeal) != "PROPOSAL" {
-			t.Errorf("denied: %s, stage %s", got, o.stage(ironDeal))
-		}
-	})
-}
-
 func TestCustomerIsDeletedOnceNothingIsOpen(t *testing.T) {
 	onBothStores(t, func(t *testing.T, o *office) {
 		input := `{"customer_id":"` + ironID + `","reason":"Bankrupt."}`
@@ -122,31 +81,4 @@ func TestCustomerIsDeletedOnceNothingIsOpen(t *testing.T) {
 			t.Errorf("it is still there: %s", out.Code())
 		}
 	})
-}
-
-// TestChangedCardIsStale: the deal is worth something else by the time that its
-// human answers.
-func TestChangedCardIsStale(t *testing.T) {
-	store := sqliteAt(t, "")
-	o := newOffice(t, moving{store, new(int)})
-	p := o.PendingAs("carol.johnson", "close_deal", `{"deal_id":"`+gfpDeal+`","outcome":"won"}`)
-	if got := o.AnswerAs("carol.johnson", p.ID, true); !strings.Contains(got, "CONFIRMATION_STALE") {
-		t.Errorf("got %s", got)
-	}
-	if d, _, _ := store.Deal(t.Context(), everything, gfpDeal); d.Stage != "NEGOTIATION" {
-		t.Errorf("it was closed: %+v", d)
-	}
-}
-
-// moving is a store in which every look at a deal shows another value.
-type moving struct {
-	sales.Store
-	looks *int
-}
-
-func (m moving) Deal(ctx context.Context, s sales.Scope, id string) (sales.Deal, bool, error) {
-	d, found, err := m.Store.Deal(ctx, s, id)
-	*m.looks++
-	d.Value += float64(*m.looks)
-	return d, found, err
 }

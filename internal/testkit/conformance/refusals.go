@@ -108,9 +108,6 @@ func (s *suite) wrongTypes(t *testing.T) {
 		switch p.Type {
 		case "string":
 			wrong = append(wrong, 5, true)
-			if field != "cursor" && !slices.Contains(c.Text, field) {
-				wrong = append(wrong, "cloud\x00")
-			}
 		case "integer":
 			wrong = append(wrong, "5", true, 1.5, -1)
 		default:
@@ -148,7 +145,7 @@ func (s *suite) wrongTypes(t *testing.T) {
 // Hostile are texts that would be syntax if they were pasted into a statement.
 var Hostile = []string{
 	`{"$ne": ""}`, `{"$gt":""}`, `$where`, `' or 1=1 --`, `"; drop table deals; --`, `'; drop table finance.invoices; --`, `*) OR _index:*`, `.*`, `^`, `%`, `_`, `\`, `\%`, `"`, `$1`,
-	`$owner`, `$$ROOT`, `owner@example.org' union select * from deals --`, strings.Repeat("(", 200), strings.Repeat("[", 200), strings.Repeat("é", 200), "ﬀ", "ß", "\u202ecloud", "\x01", "\U0010ffff", "' or ''='",
+	`$owner`, `$$ROOT`, `owner@example.org' union select * from deals --`, strings.Repeat("(", 200), strings.Repeat("[", 200), strings.Repeat("é", 200), "ﬀ", "ß", "\u202ecloud", "\x01", "cloud\x00", "\U0010ffff", "' or ''='",
 }
 
 // hostileTexts puts such texts into every field that takes text: they are values,
