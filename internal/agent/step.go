@@ -107,7 +107,6 @@ func (r *run) server(name string) string {
 func (r *run) finished(c Call, o result.Outcome) CallResult {
 	server := r.server(c.Tool)
 	r.emit(ToolFinished{Call: c, Server: server, Outcome: o})
-	answer := result.EncodeEnvelope(o)
 	r.partial.note(c, o)
 	switch {
 	case o.Pending() != nil:
@@ -117,11 +116,12 @@ func (r *run) finished(c Call, o result.Outcome) CallResult {
 	case server != "" && (o.Code() == fault.ServiceDown.Name || o.Code() == fault.Timeout.Name):
 		r.warn(Warning{Server: server, Code: o.Code(), Message: o.Fault().Message})
 	}
-	cr := CallResult{ID: c.ID, Tool: c.Tool, Answer: answer, Failed: o.Fault() != nil}
-	if t := r.open(c.Tool); t != nil && len(t.Untrusted) > 0 {
-		cr.Answer, cr.Guarded = guard(answer, t.Untrusted), true
+	var untrusted []string
+	if t := r.open(c.Tool); t != nil {
+		untrusted = t.Untrusted
 	}
-	return cr
+	answer, marked := result.EncodeForModel(o, untrusted)
+	return CallResult{ID: c.ID, Tool: c.Tool, Answer: answer, Failed: o.Fault() != nil, Guarded: marked}
 }
 
 // whole completes what a model may leave out of a call: the id, and the

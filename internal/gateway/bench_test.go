@@ -114,10 +114,10 @@ func (askOnce) Name() string { return "bench" }
 func (askOnce) Stream(_ context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
 	return func(yield func(agent.Delta, error) bool) {
 		if len(r.Messages) == 1 {
-			yield(agent.Delta{Call: &agent.Call{ID: "1", Tool: "list_rows", Args: json.RawMessage(`{}`)}}, nil)
+			yield(agent.Delta{Call: &agent.Call{ID: "1", Tool: "list_rows", Args: json.RawMessage(`{}`)}, Stop: agent.StopCalls}, nil)
 			return
 		}
-		yield(agent.Delta{Text: "These are the first 50 rows; there are more."}, nil)
+		yield(agent.Delta{Text: "These are the first 50 rows; there are more.", Stop: agent.StopEnd}, nil)
 	}
 }
 

@@ -97,7 +97,7 @@ func (c encoder) encode(e agent.Event) [][]byte {
 func (c encoder) finished(e agent.ToolFinished) toolEvent {
 	t := toolEvent{Type: "tool", State: "complete", Tool: e.Call.Tool, Server: e.Server, CallID: e.Call.ID, Message: summary(e)}
 	if e.Outcome.Pending() == nil { // that envelope follows by itself
-		t.Data = clip(result.EncodeEnvelope(e.Outcome), c.rows, c.bytes)
+		t.Data = result.EncodeClipped(e.Outcome, c.rows, c.bytes)
 	}
 	return t
 }
@@ -142,57 +142,4 @@ func object(v any) []byte {
 	e.SetEscapeHTML(false)
 	_ = e.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-// clip makes an envelope small enough for a stream, and says so in it: fewer
-// rows of a list, or no data.
-func clip(envelope json.RawMessage, rows, size int) json.RawMessage {
-	var e struct {
-		result.Envelope
-		Data []json.RawMessage `json:"data"`
-	}
-	isList := json.Unmarshal(envelope, &e) == nil && e.Data != nil
-	if len(envelope) <= size && (!isList || len(e.Data) <= rows) {
-		return envelope
-	}
-	if !isList {
-		return bare(envelope)
-	}
-	kept := e.Data[:min(rows, len(e.Data))]
-	for {
-		e.Envelope.Data, _ = json.Marshal(kept)
-		e.Metadata = cut(e.Metadata, len(kept))
-		if small, err := json.Marshal(e.Envelope); err == nil && len(small) <= size {
-			return small
-		}
-		if len(kept) == 0 {
-			return bare(envelope)
-		}
-		kept = kept[:len(kept)/2]
-	}
-}
-
-func cut(m *result.Metadata, shown int) *result.Metadata {
-	if m == nil {
-		m = &result.Metadata{}
-	}
-	short := *m
-	short.Truncated, short.ReturnedCount = true, shown
-	short.NextCursor = "" // it continues after rows that are not shown
-	short.Hint = fmt.Sprintf("Only the first %d rows are shown here.", shown)
-	return &short
-}
-
-// bare keeps what an envelope says about its data.
-func bare(envelope json.RawMessage) json.RawMessage {
-	var e result.Envelope
-	if json.Unmarshal(envelope, &e) != nil {
-		return nil
-	}
-	e.Data, e.Metadata = nil, &result.Metadata{Truncated: true, Hint: "The answer is too large to be shown here."}
-	b, err := json.Marshal(e)
-	if err != nil {
-		return nil
-	}
-	return b
 }

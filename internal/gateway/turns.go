@@ -15,6 +15,7 @@ import (
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/result"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/telemetry"
 )
@@ -235,7 +236,7 @@ func (g *Gateway) kept(t *turn, o turnOutcome) []entry {
 		for i, p := range m.Parts {
 			if r, ok := p.(agent.CallResult); ok {
 				e.Servers = o.servers
-				r.Answer = clip(r.Answer, g.o.Limits.Rows, g.o.Limits.Data)
+				r.Answer = result.ClipEnvelope(r.Answer, g.o.Limits.Rows, g.o.Limits.Data)
 				m.Parts[i] = r
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"countersign.dev/internal/fault"
@@ -52,7 +53,30 @@ func EncodeEnvelope(o Outcome) json.RawMessage {
 	if o.raw != nil {
 		return o.raw
 	}
-	b, err := json.Marshal(envelopeOf(o))
+	if s, ok := o.is.(*success); ok && len(s.data) > 0 {
+		return encodeSuccess(s)
+	}
+	return marshal(envelopeOf(o))
+}
+
+// encodeSuccess puts data that is encoded already into an envelope, without
+// reading it again. It writes what marshal would.
+func encodeSuccess(s *success) json.RawMessage {
+	const head, middle = `{"status":"` + StatusSuccess + `","data":`, `,"metadata":`
+	var metadata json.RawMessage
+	if s.page != nil {
+		metadata, _ = json.Marshal(metadataOf(s.page)) // texts, numbers and booleans always encode
+	}
+	b := make([]byte, 0, len(head)+len(s.data)+len(middle)+len(metadata)+1)
+	b = append(append(b, head...), s.data...)
+	if metadata != nil {
+		b = append(append(b, middle...), metadata...)
+	}
+	return append(b, '}')
+}
+
+func marshal(e Envelope) json.RawMessage {
+	b, err := json.Marshal(e)
 	if err != nil { // only details or card data can fail, and they are ours
 		b, _ = json.Marshal(envelopeOf(Failed(fmt.Errorf("encoding an outcome: %w", err))))
 	}
@@ -77,10 +101,11 @@ func metadataOf(p *Page) *Metadata {
 		return nil
 	}
 	m := &Metadata{HasMore: p.More, ReturnedCount: p.Returned, Truncated: p.More, NextCursor: p.Next, Hint: p.Hint, Warning: p.Hint}
-	if p.More {
-		m.TotalEstimate = strconv.Itoa(p.Limit) + "+"
-	} else {
+	switch {
+	case !p.More:
 		m.TotalEstimate = strconv.Itoa(p.Returned)
+	case p.Limit > 0:
+		m.TotalEstimate = strconv.Itoa(p.Limit) + "+"
 	}
 	m.TotalCount = m.TotalEstimate
 	return m
@@ -95,7 +120,10 @@ func DecodeEnvelope(raw json.RawMessage) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("reading an envelope: %w", err)
 	}
 	o, err := e.outcome()
-	return o.WithRaw(raw), err
+	if err != nil {
+		return Outcome{}, err
+	}
+	return o.WithRaw(raw), nil
 }
 
 func (e *Envelope) outcome() (Outcome, error) {
@@ -125,6 +153,7 @@ func (m *Metadata) page() *Page {
 	p := &Page{Returned: m.ReturnedCount, More: m.HasMore, Next: m.NextCursor}
 	if m.HasMore {
 		p.Hint = cmp.Or(m.Hint, m.Warning)
+		p.Limit, _ = strconv.Atoi(strings.TrimSuffix(m.TotalEstimate, "+")) // another estimate is none
 	}
 	return p
 }

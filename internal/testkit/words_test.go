@@ -26,6 +26,7 @@ var retired = map[string][]string{
 	"internal/domain/sales":       {"SQLite", "OpenSQLite", "Mongo", "OpenMongo"},
 	"internal/domain/support":     {"SQLite", "OpenSQLite", "Elastic", "OpenElastic", "shelf"},
 	"internal/llm/rehearsal":      {"form", "mood", "guide", "span", "property", "english", "talk", "verdict", "hear", "spoken", "shelf"},
+	"internal/agent":              {"guard", "guarding", "Unguard", "hintOf"},
 }
 
 // archaic matches phrases that comments of the listed rooms must not use.

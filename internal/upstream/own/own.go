@@ -111,20 +111,11 @@ func (s *Server) Call(ctx context.Context, tool string, args json.RawMessage) (r
 	if err != nil {
 		return result.Outcome{}, err
 	}
-	raw, err := envelopeIn(answer)
+	o, err := decode(answer)
 	if err != nil {
-		return s.malformed(err), nil
-	}
-	o, err := result.DecodeEnvelope(raw)
-	if err != nil {
-		return s.malformed(err), nil
+		return result.Failed(fmt.Errorf("answer of server %s: %w", s.o.Name, err)), nil
 	}
 	return o, nil
-}
-
-// malformed is the outcome of an answer that is no envelope.
-func (s *Server) malformed(err error) result.Outcome {
-	return result.Failed(fmt.Errorf("answer of server %s: %w", s.o.Name, err))
 }
 
 // protocolError reads a JSON-RPC error: the server did not run the tool.
@@ -135,18 +126,24 @@ func (s *Server) protocolError(e *jsonrpc.Error) result.Outcome {
 	return result.Failed(fmt.Errorf("server %s: %w", s.o.Name, e))
 }
 
-// envelopeIn finds the bytes of the envelope. The text copy has them as the
-// server wrote them; the structured content was decoded on the way.
-func envelopeIn(answer *mcp.CallToolResult) (json.RawMessage, error) {
+// decode reads the envelope of an answer. The text copy has its bytes as the
+// server wrote them; the structured content was decoded by the SDK.
+func decode(answer *mcp.CallToolResult) (result.Outcome, error) {
 	if len(answer.Content) == 1 {
-		if text, ok := answer.Content[0].(*mcp.TextContent); ok && json.Valid([]byte(text.Text)) {
-			return json.RawMessage(text.Text), nil
+		if text, ok := answer.Content[0].(*mcp.TextContent); ok {
+			if o, err := result.DecodeEnvelope(json.RawMessage(text.Text)); err == nil {
+				return o, nil
+			}
 		}
 	}
 	if answer.StructuredContent == nil {
-		return nil, errors.New("no structured content")
+		return result.Outcome{}, errors.New("no structured content")
 	}
-	return json.Marshal(answer.StructuredContent)
+	raw, err := json.Marshal(answer.StructuredContent)
+	if err != nil {
+		return result.Outcome{}, err
+	}
+	return result.DecodeEnvelope(raw)
 }
 
 // Answer answers a confirmation that the server keeps. An error means that the

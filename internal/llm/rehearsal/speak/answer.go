@@ -47,7 +47,7 @@ func NewAnswer(call agent.Call, res agent.CallResult) *Answer {
 		a.Data = decode(o.Data())
 	}
 	if f := o.Fault(); f != nil {
-		a.Failed, a.Code, a.Message, a.Advice = true, f.Code.Name, agent.Unguard(f.Message), agent.Unguard(f.SuggestedAction)
+		a.Failed, a.Code, a.Message, a.Advice = true, f.Code.Name, result.Unmark(f.Message), result.Unmark(f.SuggestedAction)
 	}
 	if p := o.Page(); p != nil {
 		a.More, a.Next, a.Hint = p.More, p.Next, p.Hint
@@ -121,7 +121,7 @@ func decodeNext(dec *json.Decoder) (any, error) {
 	}
 	switch v := tok.(type) {
 	case string:
-		return agent.Unguard(v), nil
+		return result.Unmark(v), nil
 	case json.Delim:
 		return decodeInside(dec, v)
 	}

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
@@ -21,44 +20,6 @@ func TestStrangersTextIsDeliveredInABlock(t *testing.T) {
 	got := shape.FindStringSubmatch(string(r.Answer))
 	if got == nil || got[1] != got[2] {
 		t.Errorf("answer: %s", r.Answer)
-	}
-}
-
-func TestEachAnswerHasItsOwnMark(t *testing.T) {
-	a, b := guard(json.RawMessage(`{"note":"x"}`), []string{"note"}), guard(json.RawMessage(`{"note":"x"}`), []string{"note"})
-	if string(a) == string(b) {
-		t.Errorf("both are %s", a)
-	}
-}
-
-func TestForeignAnswersAreGuardedWhole(t *testing.T) {
-	got := string(guard(json.RawMessage(`{"status":"success","data":{"title":"x","tags":["y"]},"message":"z"}`), []string{Everything}))
-	if n := strings.Count(got, "<<untrusted "); n != 3 || strings.Contains(got, `"<<untrusted`+"success") {
-		t.Errorf("%d blocks in %s", n, got)
-	}
-}
-
-func FuzzGuardKeepsWhatItGuards(f *testing.F) {
-	f.Add(`{"a":[1,2,{"note":"x"}],"note":["y",{"z":"w"}]}`)
-	f.Add(`<html>`)
-	f.Add(`"note"`)
-	f.Fuzz(func(t *testing.T, answer string) {
-		got := guard(json.RawMessage(answer), []string{"note"})
-		if !json.Valid(got) {
-			t.Fatalf("%q became invalid: %s", answer, got)
-		}
-	})
-}
-
-func TestUnguardTakesOffWhatGuardPutOn(t *testing.T) {
-	g := guarding{mark: newMark()}
-	for _, text := range []string{"", "plain", "<<end x>>", "<<untrusted 0123456789abcdef>>a"} {
-		if got := Unguard(g.block(text)); got != text {
-			t.Errorf("got %q, want %q", got, text)
-		}
-		if got := Unguard(text); got != text {
-			t.Errorf("an unmarked %q became %q", text, got)
-		}
 	}
 }
 

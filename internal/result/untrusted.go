@@ -1,0 +1,152 @@
+package result
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Everything, as the only name in a tool's untrusted fields, means that no text
+// of its results is verified: another company's tool.
+const Everything = "*"
+
+// EncodeForModel writes an outcome's envelope for a language model: the texts of
+// the untrusted fields are delivered in marked blocks. The mark holds a random
+// key, made for this answer: an author of the text cannot know it, and so
+// cannot close the block. Order and numbers stay as they were. marked is false
+// when the tool has no untrusted field; the answer is then the plain envelope.
+func EncodeForModel(o Outcome, untrusted []string) (answer json.RawMessage, marked bool) {
+	answer = EncodeEnvelope(o)
+	if len(untrusted) == 0 {
+		return answer, false
+	}
+	return mark(answer, untrusted), true
+}
+
+// mark puts the named fields of an answer into blocks. An answer that is not
+// valid JSON becomes one block.
+func mark(answer json.RawMessage, fields []string) json.RawMessage {
+	m := newMarker(fields)
+	m.in = jsontext.NewDecoder(bytes.NewBuffer(answer), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	m.out = jsontext.NewEncoder(&m.buffer, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if err := m.value(false); err != nil {
+		whole, _ := json.Marshal(m.block(string(answer))) // a string always encodes
+		return whole
+	}
+	return bytes.TrimSpace(m.buffer.Bytes())
+}
+
+type marker struct {
+	fields []string
+	key    string
+	in     *jsontext.Decoder
+	out    *jsontext.Encoder
+	buffer bytes.Buffer
+	name   []byte
+}
+
+func newMarker(fields []string) *marker {
+	var key [8]byte
+	_, _ = rand.Read(key[:]) // crypto/rand.Read never fails since Go 1.24
+	return &marker{fields: fields, key: hex.EncodeToString(key[:])}
+}
+
+func (m *marker) block(text string) string {
+	return "<<untrusted " + m.key + ">>" + text + "<<end " + m.key + ">>"
+}
+
+// Unmark removes the marks from a text, for callers that show it to a person
+// and give it to no model.
+func Unmark(text string) string {
+	rest, ok := strings.CutPrefix(text, "<<untrusted ")
+	if !ok || len(rest) < 18 || rest[16:18] != ">>" {
+		return text
+	}
+	inner, ok := strings.CutSuffix(rest[18:], "<<end "+rest[:16]+">>")
+	if !ok {
+		return text
+	}
+	return inner
+}
+
+// value copies one value. inside means that a field above it is untrusted.
+func (m *marker) value(inside bool) error {
+	switch kind := m.in.PeekKind(); {
+	case kind == '{':
+		return m.container('}', inside)
+	case kind == '[':
+		return m.container(']', inside)
+	case kind == '"' && inside:
+		token, err := m.in.ReadToken()
+		if err != nil {
+			return err
+		}
+		return m.out.WriteToken(jsontext.String(m.block(token.String())))
+	}
+	return m.copy()
+}
+
+func (m *marker) container(end jsontext.Kind, inside bool) error {
+	if err := m.delimiter(); err != nil {
+		return err
+	}
+	for kind := m.in.PeekKind(); kind != end; kind = m.in.PeekKind() {
+		below := inside
+		if end == '}' {
+			name, err := m.in.ReadValue()
+			if err != nil {
+				return err
+			}
+			if m.name, err = jsontext.AppendUnquote(m.name[:0], name); err != nil {
+				return err
+			}
+			if err := m.out.WriteValue(name); err != nil {
+				return err
+			}
+			below = inside || m.untrusted()
+		}
+		if err := m.value(below); err != nil {
+			return err
+		}
+	}
+	return m.delimiter()
+}
+
+func (m *marker) delimiter() error {
+	token, err := m.in.ReadToken()
+	if err != nil {
+		return err
+	}
+	return m.out.WriteToken(token)
+}
+
+func (m *marker) copy() error {
+	value, err := m.in.ReadValue()
+	if err != nil {
+		return err
+	}
+	return m.out.WriteValue(value)
+}
+
+// untrusted reports whether the member that was named last needs a mark. For
+// Everything these are the members that hold text of the tool, and none of the
+// envelope's own.
+func (m *marker) untrusted() bool {
+	for _, field := range m.fields {
+		if field == string(m.name) {
+			return true
+		}
+		if field != Everything {
+			continue
+		}
+		switch string(m.name) {
+		case "data", "message", "suggestedAction", "details", "confirmationData":
+			return true
+		}
+	}
+	return false
+}
