@@ -233,5 +233,15 @@ func rowsRead(ctx context.Context, d domain, db config.Database) (string, error)
 		return "", err
 	}
 	defer func() { _ = closeStore() }()
-	return "rows were read", server.Ready(ctx)
+	if err := server.Ready(ctx); err != nil {
+		return "", err
+	}
+	warning, err := oversize(ctx, server)
+	if err != nil {
+		return "", err
+	}
+	if warning != "" {
+		return "rows were read; warning: " + warning, nil
+	}
+	return "rows were read", nil
 }

@@ -46,6 +46,21 @@ type domainServer interface {
 	Ready(context.Context) error
 }
 
+// sized is a domain whose store is meant for a limited number of rows.
+type sized interface {
+	// Oversize returns a sentence for operators when there are more.
+	Oversize(context.Context) (string, error)
+}
+
+// oversize returns the warning of a server's store, or nothing.
+func oversize(ctx context.Context, server domainServer) (string, error) {
+	s, ok := server.(sized)
+	if !ok {
+		return "", nil
+	}
+	return s.Oversize(ctx)
+}
+
 // domains is the one place where the set of domains is written down.
 func domains() []domain {
 	return []domain{

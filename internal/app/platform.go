@@ -69,6 +69,11 @@ func (p *platform) serveDomain(ctx context.Context, d domain, db config.Database
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
 	p.life.closing(closeStore)
+	if warning, err := oversize(ctx, server); err != nil {
+		p.log.Warn("the size of the store is not known", "server", d.name, "error", err)
+	} else if warning != "" {
+		p.log.Warn("the store is larger than it is meant to be", "server", d.name, "detail", warning)
+	}
 	edge, err := p.edge(d, server, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)

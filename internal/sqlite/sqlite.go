@@ -219,6 +219,22 @@ func (db *DB) Holds(ctx context.Context, table, probe string) error {
 	return nil
 }
 
+// Oversize returns a warning for operators when a table has more rows than the
+// store is meant for. instead names the kind of store that is meant for more.
+func (db *DB) Oversize(ctx context.Context, table string, capacity int, instead string) (string, error) {
+	ctx, cancel := Bounded(ctx)
+	defer cancel()
+	var rows int
+	if err := db.read.QueryRowContext(ctx, "select count(*) from "+table).Scan(&rows); err != nil {
+		return "", db.Fault(ctx, err)
+	}
+	if rows <= capacity {
+		return "", nil
+	}
+	return fmt.Sprintf("The embedded %s store has %d %s and is meant for %d at most: its lists become slow. Use %s.",
+		db.name, rows, table, capacity, instead), nil
+}
+
 // Fault turns what the driver says into a fault. The cause is kept for the log.
 func (db *DB) Fault(ctx context.Context, err error) error {
 	var known *fault.Error

@@ -17,13 +17,20 @@ type Store interface {
 	Reader
 	Writer
 	tool.ReceiptStore
+	Lifecycle
+}
 
+// Lifecycle is what operators do with a store.
+type Lifecycle interface {
 	// Ready reads a customer and a deal, or names what has none.
 	Ready(ctx context.Context) error
 	// Fill adds the rows that are not there yet, by their ids.
 	Fill(ctx context.Context, rows company.Sales) error
 	// Close releases the store; it is not used afterwards.
 	Close() error
+	// Oversize returns a sentence for operators when the store holds more rows
+	// than it is meant for, and nothing otherwise.
+	Oversize(ctx context.Context) (string, error)
 }
 
 // Reader finds rows within a scope. What lies outside of it does not exist.

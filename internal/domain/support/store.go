@@ -17,7 +17,11 @@ type Store interface {
 	Reader
 	Writer
 	tool.ReceiptStore
+	Lifecycle
+}
 
+// Lifecycle is what operators do with a store.
+type Lifecycle interface {
 	// Ready reads a ticket and an article as a search would, or names what has
 	// none.
 	Ready(ctx context.Context) error
@@ -25,6 +29,9 @@ type Store interface {
 	Fill(ctx context.Context, rows company.Support) error
 	// Close releases the store; it is not used afterwards.
 	Close() error
+	// Oversize returns a sentence for operators when the store holds more rows
+	// than it is meant for, and nothing otherwise.
+	Oversize(ctx context.Context) (string, error)
 }
 
 // Reader finds rows within a scope. What lies outside of it does not exist.

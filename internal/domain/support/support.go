@@ -47,6 +47,10 @@ func (s *Server) Receipts() tool.ReceiptStores { return tool.OneStore(s.store) }
 // empty, missing or not ours is SERVICE_UNAVAILABLE and named.
 func (s *Server) Ready(ctx context.Context) error { return s.store.Ready(ctx) }
 
+// Oversize returns a sentence for operators when the store holds more rows than
+// it is meant for, and nothing otherwise.
+func (s *Server) Oversize(ctx context.Context) (string, error) { return s.store.Oversize(ctx) }
+
 // Seed fills in the sample company's tickets and articles. Rows that are there
 // already stay as they are, so that seeding twice changes nothing.
 func (s *Server) Seed(ctx context.Context, c *company.Company) error {

@@ -188,6 +188,9 @@ func (m *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
+// Oversize is always empty: MongoDB has no size that it is not meant for.
+func (m *Store) Oversize(context.Context) (string, error) { return "", nil }
+
 // storeFault turns a driver's error into a fault. The cause is kept for the
 // log; it may name addresses.
 func storeFault(ctx context.Context, err error) error {

@@ -44,4 +44,9 @@ func (s *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
+// Oversize warns of more deals than Capacity.
+func (s *Store) Oversize(ctx context.Context) (string, error) {
+	return s.DB.Oversize(ctx, "deals", Capacity, "MongoDB")
+}
+
 var _ sales.Store = (*Store)(nil)

@@ -47,4 +47,14 @@ func (s *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
+// Oversize warns of more tickets or more articles than Capacity.
+func (s *Store) Oversize(ctx context.Context) (string, error) {
+	for _, table := range []string{"tickets", "articles"} {
+		if warning, err := s.DB.Oversize(ctx, table, Capacity, "Elasticsearch or OpenSearch"); warning != "" || err != nil {
+			return warning, err
+		}
+	}
+	return "", nil
+}
+
 var _ support.Store = (*Store)(nil)
