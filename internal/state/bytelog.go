@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -12,7 +13,7 @@ import (
 
 // Entry is one entry of a log.
 type Entry struct {
-	ID   string // rises within a log
+	ID   string // "SEQ-0"; SEQ grows by one with each entry of a log
 	Data []byte
 }
 
@@ -30,6 +31,21 @@ const (
 	lookAgain = 2 * time.Second
 )
 
+// counterLife is how long a log's numbers outlive its entries, so that an id is
+// not given twice to one who remembers it.
+const counterLife = 31 * 24 * time.Hour
+
+// appendEntry takes the next number of the log and adds the entry under it.
+var appendEntry = redis.NewScript(`
+local id = string.format('%.0f', redis.call('INCR', KEYS[2])) .. '-0'
+redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[2], id, ARGV[3], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+redis.call('PEXPIRE', KEYS[2], ARGV[5])
+redis.call('PUBLISH', ARGV[6], ARGV[7])
+return id`)
+
+func (r *Redis) counter(log string) string { return r.key(log + ":counter") }
+
 var entryID = regexp.MustCompile(`^\d{1,20}-\d{1,20}$`)
 
 // Append adds an entry to a log, gives the log a new life and wakes its
@@ -38,18 +54,17 @@ func (r *Redis) Append(ctx context.Context, log string, entry []byte, life time.
 	if life, err = lifeOf(life); err != nil {
 		return "", err
 	}
-	err = r.call(ctx, "xadd", func(ctx context.Context) error {
-		var added *redis.StringCmd
-		_, err := r.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
-			added = p.XAdd(ctx, &redis.XAddArgs{Stream: r.key(log), MaxLen: r.entries, Values: []any{entryField, entry}})
-			p.PExpire(ctx, r.key(log), life)
-			p.Publish(ctx, r.key(bellName), log)
-			return nil
-		})
-		id = added.Val()
+	err = r.call(ctx, "append", func(ctx context.Context) error {
+		id, err = appendEntry.Run(ctx, r.client, []string{r.key(log), r.counter(log)},
+			entry, strconv.FormatInt(r.entries, 10), entryField, life.Milliseconds(), (life + counterLife).Milliseconds(), r.key(bellName), log).Text()
 		return err
 	})
 	return id, err
+}
+
+// Drop deletes a log and forgets its numbers. That there was none is no error.
+func (r *Redis) Drop(ctx context.Context, log string) error {
+	return r.call(ctx, "del", func(ctx context.Context) error { return r.client.Del(ctx, r.key(log), r.counter(log)).Err() })
 }
 
 // LastID returns the id of a log's newest entry, or "" when it has none.

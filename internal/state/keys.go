@@ -64,7 +64,17 @@ func (r *Redis) value(ctx context.Context, what string, ask func(context.Context
 	return value, ok, err
 }
 
-// Delete removes a key, a set or a log. That there was none is no error.
+// Swap replaces a value by its successor, unless it is no longer the one named
+// before; done says whether it did. A life that is over deletes the key.
+func (r *Redis) Swap(ctx context.Context, key string, before, after []byte, life time.Duration) (done bool, err error) {
+	err = r.call(ctx, "swap", func(ctx context.Context) error {
+		done, err = swap.Run(ctx, r.client, []string{r.key(key)}, before, after, life.Milliseconds()).Bool()
+		return err
+	})
+	return done, err
+}
+
+// Delete removes a key or a set. That there was none is no error.
 func (r *Redis) Delete(ctx context.Context, key string) error {
 	return r.call(ctx, "del", func(ctx context.Context) error { return r.client.Del(ctx, r.key(key)).Err() })
 }

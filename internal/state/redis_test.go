@@ -162,6 +162,50 @@ func TestLogIsReadAfterAnID(t *testing.T) {
 	})
 }
 
+func TestNumbersOfALogAreNotGivenTwice(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, e engine) {
+		r, ctx := connect(t, e, &Options{Entries: 2}), t.Context()
+		add := func(want string) {
+			t.Helper()
+			if id, err := r.Append(ctx, "log", []byte("x"), time.Hour); id != want || err != nil {
+				t.Errorf("got %q, %v, want %s", id, err, want)
+			}
+		}
+		for _, want := range []string{"1-0", "2-0", "3-0"} {
+			add(want)
+		}
+		must(t, r.Delete(ctx, "log")) // as when its life has ended
+		add("4-0")
+		if _, err := r.ReadAfter(ctx, "log", "3-0", 10, 0); !errors.Is(err, ErrGap) {
+			t.Errorf("after what expired: got %v, want a gap", err)
+		}
+		must(t, r.Drop(ctx, "log"))
+		if keys := r.client.Keys(ctx, "*").Val(); len(keys) != 0 {
+			t.Errorf("left behind: %v", keys)
+		}
+		add("1-0")
+	})
+}
+
+func TestSwapNeedsTheValueBefore(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, e engine) {
+		r, ctx := connect(t, e, nil), t.Context()
+		must(t, r.Set(ctx, "k", []byte("a"), time.Minute))
+		for _, c := range []struct {
+			before, after string
+			life          time.Duration
+			want          bool
+		}{{"b", "c", time.Minute, false}, {"a", "b", time.Hour, true}, {"a", "", 0, false}, {"b", "", 0, true}, {"b", "c", time.Hour, false}} {
+			if done, err := r.Swap(ctx, "k", []byte(c.before), []byte(c.after), c.life); done != c.want || err != nil {
+				t.Errorf("%s to %q: got %v, %v, want %v", c.before, c.after, done, err, c.want)
+			}
+		}
+		if _, ok, _ := r.Get(ctx, "k"); ok {
+			t.Error("a life of nothing did not delete")
+		}
+	})
+}
+
 // TestFollowersMissNothing lets many readers in two processes follow one log
 // while it is written.
 func TestFollowersMissNothing(t *testing.T) {
