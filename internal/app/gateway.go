@@ -7,6 +7,7 @@ import (
 
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
+	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/gateway"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/llm"
@@ -39,16 +40,31 @@ func (p *platform) serveGateway(o gatewayOptions) error {
 		Mint: minter.Token, Records: state.NewConfirmations(p.redis), Audit: p.audit, Log: p.log,
 	})
 	p.life.closing(func() error { servers.Close(); return nil })
-	chatHost, err := p.newGateway(o, servers)
+	conversations, err := p.conversations(o, gateway.WithApproval(servers, o.url))
+	if err != nil {
+		return err
+	}
+	chatHost, err := p.newGateway(o, servers, conversations)
 	if err != nil {
 		return err
 	}
 	p.life.serve(o.listener, chatHost.Handler(), p.log, nil)
-	p.life.onEnd(chatHost.Shutdown) // before the server stops: streams are told
+	p.life.onEnd(conversations.Shutdown) // before the server stops: streams end with a last event
 	return nil
 }
 
-func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream) (*gateway.Gateway, error) {
+// conversations keeps conversations and runs their turns.
+func (p *platform) conversations(o gatewayOptions, toolbox gateway.Servers) (*conversation.Service, error) {
+	ring, err := p.ring("conversation")
+	if err != nil {
+		return nil, err
+	}
+	return conversation.New(conversation.Options{
+		Models: o.models, System: o.system, Toolbox: toolbox, Redis: p.redis, Ring: ring, Audit: p.audit, Log: p.log,
+	})
+}
+
+func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream, conversations *conversation.Service) (*gateway.Gateway, error) {
 	verifier, err := p.verifier(o.issuers, nil)
 	if err != nil {
 		return nil, err
@@ -70,8 +86,9 @@ func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream) (*ga
 		return nil, err
 	}
 	return gateway.New(gateway.Options{
-		Models: o.models, Servers: servers, Sessions: sessions, Verify: verifier.Verify, Redis: p.redis, Desk: p.desk,
-		Audit: p.audit, Web: web.Files, MCP: edge.MCP(), JWKS: jwks, PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Log: p.log, System: o.system,
+		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Verify: verifier.Verify, Sessions: sessions,
+		Conversations: conversations, Models: o.models, Servers: gateway.WithApproval(servers, o.url), Confirmations: p.desk,
+		Web: web.Files, MCP: edge.MCP(), JWKS: jwks, Log: p.log,
 	})
 }
 

@@ -7,13 +7,13 @@ import (
 	"text/tabwriter"
 
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
-	"countersign.dev/internal/gateway"
 )
 
 // PrintCodes prints every error code: the shared ones and each domain's.
 func PrintCodes(out io.Writer, asJSON bool) error {
-	all := append(fault.Shared(), gateway.Codes()...)
+	all := append(fault.Shared(), conversation.Codes()...)
 	for _, d := range domains() {
 		all = append(all, d.codes...)
 	}

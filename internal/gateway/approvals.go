@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/url"
+	"strings"
 
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/result"
@@ -36,7 +37,12 @@ func dataWithApproval(data map[string]any, address string) map[string]any {
 	return own
 }
 
-// approvable is the servers, whose waiting changes lead to our approval page.
+// WithApproval gives the servers an approval page: a change that waits names the
+// page of publicURL (without a path) on which its owner can answer it.
+func WithApproval(s Servers, publicURL string) Servers {
+	return approvable{s, strings.TrimSuffix(publicURL, "/")}
+}
+
 type approvable struct {
 	Servers
 	publicURL string
@@ -48,8 +54,7 @@ func (a approvable) Call(ctx context.Context, name string, args json.RawMessage)
 }
 
 // Approvable gives the tools that are mounted at the gateway's own MCP endpoint
-// the same: a change that waits names the page of publicURL (without a path) on
-// which its owner can answer it.
+// the same page.
 func Approvable(s mcpserver.Service, publicURL string) mcpserver.Service {
 	return approvableService{s, publicURL}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/gateway"
 	"countersign.dev/internal/mcpserver"
@@ -70,7 +71,7 @@ func TestServersOwnDataIsNotTouched(t *testing.T) {
 
 func TestOwnCodesAreListed(t *testing.T) {
 	names := make(map[string]bool)
-	for _, c := range gateway.Codes() {
+	for _, c := range conversation.Codes() {
 		names[c.Name] = c.Meaning != "" && c.Suggest != "" && c.Status == 404
 	}
 	if diff := cmp.Diff(map[string]bool{"CONVERSATION_NOT_FOUND": true, "EVENTS_GONE": true}, names); diff != "" {

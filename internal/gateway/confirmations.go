@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/agent"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
@@ -46,7 +45,7 @@ var titles = map[fault.Kind]string{
 }
 
 // confirm forwards a person's answer to the server that owns the confirmation,
-// and lets the conversation that it came from know.
+// and records the outcome in the conversation in which it was asked for.
 func (g *Gateway) confirm(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	approved, err := approval(w, r, g.o.Limits.Body)
 	if err != nil {
@@ -63,7 +62,7 @@ func (g *Gateway) confirm(w http.ResponseWriter, r *http.Request, p *access.Prin
 	if o.Fault() != nil && o.Fault().Code.Status != http.StatusOK {
 		return o.Fault()
 	}
-	g.heard(ctx, string(id), o)
+	g.o.Conversations.RecordOutcome(ctx, string(id), o)
 	httpx.Raw(w, http.StatusOK, result.EncodeEnvelope(o))
 	return nil
 }
@@ -86,67 +85,11 @@ func approval(w http.ResponseWriter, r *http.Request, limit int64) (bool, error)
 // ownerOf returns the server that owns a confirmation of p; empty when Redis
 // does not know it, for a server's own store may.
 func (g *Gateway) ownerOf(ctx context.Context, p *access.Principal, id confirm.ID) (string, error) {
-	r, err := g.o.Desk.Get(ctx, p, id)
+	r, err := g.o.Confirmations.Get(ctx, p, id)
 	if fault.Is(err, fault.ConfirmationNotFound) {
 		return "", nil
 	}
 	return r.Server, err
-}
-
-// remember keeps which conversation a confirmation came from.
-func (g *Gateway) remember(ctx context.Context, conversation, id string) {
-	if err := g.o.Redis.Set(ctx, askedKey(id), []byte(conversation), confirm.TTL+confirm.Memory); err != nil {
-		g.o.Log.WarnContext(ctx, "the outcome will not reach its conversation", "error", err)
-	}
-}
-
-// heard writes the outcome of an answered confirmation into the conversation
-// that it came from: once, however often it is asked for.
-func (g *Gateway) heard(ctx context.Context, id string, o result.Outcome) {
-	ctx, cancel := context.WithTimeout(ctx, stateTime)
-	defer cancel()
-	sentence, final := sentenceOf(o)
-	if !final {
-		return
-	}
-	if err := g.report(ctx, id, sentence); err != nil {
-		g.o.Log.WarnContext(ctx, "an outcome did not reach its conversation", "error", err)
-	}
-}
-
-func (g *Gateway) report(ctx context.Context, id, sentence string) error {
-	conversation, known, err := g.o.Redis.Get(ctx, askedKey(id))
-	if err != nil || !known {
-		return err
-	}
-	if _, there, err := g.archive.find(ctx, string(conversation)); err != nil || !there {
-		return err
-	}
-	first, err := g.o.Redis.SetNX(ctx, toldKey(id), []byte("1"), confirm.TTL+confirm.Memory)
-	if err != nil || !first {
-		return err
-	}
-	if err := g.archive.say(ctx, string(conversation), agent.TextMessage(agent.System, sentence)); err != nil {
-		_ = g.o.Redis.Delete(ctx, toldKey(id)) // whoever asks next tries again
-		return err
-	}
-	_, err = g.tell(ctx, string(conversation), object(messageEvent{"message", agent.System, sentence, id, g.o.Now().UTC()}))
-	return err
-}
-
-// sentenceOf returns what people are told of an answer, in the tool's own
-// words. It is not final while nobody knows whether the change was made.
-func sentenceOf(o result.Outcome) (sentence string, final bool) {
-	switch {
-	case o.Pending() != nil:
-		return "", false
-	case o.Fault() != nil:
-		kind := o.Fault().Kind()
-		return o.Fault().Message, kind != fault.Unavailable && o.Fault().Code != fault.InternalError
-	case o.Denied() == nil && o.Message() == "":
-		return "The change was made.", true
-	}
-	return o.Message(), true
 }
 
 // confirmationView is a confirmation as its owner sees it.
@@ -165,13 +108,13 @@ type confirmationView struct {
 }
 
 func (g *Gateway) confirmationOf(ctx context.Context, r confirm.Record) (confirmationView, error) {
-	conversation, _, err := g.o.Redis.Get(ctx, askedKey(string(r.ID)))
+	conversation, err := g.o.Conversations.ConversationOf(ctx, string(r.ID))
 	data := dataWithApproval(r.Data, approvalURL(g.o.PublicURL, string(r.ID)))
-	return confirmationView{r.ID, r.State, r.Action, r.Server, r.Summary, data, r.Created, r.Expires, r.Answer, string(conversation)}, err
+	return confirmationView{r.ID, r.State, r.Action, r.Server, r.Summary, data, r.Created, r.Expires, r.Answer, conversation}, err
 }
 
 func (g *Gateway) listConfirmations(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	records, err := g.o.Desk.PendingOf(r.Context(), p)
+	records, err := g.o.Confirmations.PendingOf(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -185,7 +128,7 @@ func (g *Gateway) listConfirmations(w http.ResponseWriter, r *http.Request, p *a
 }
 
 func (g *Gateway) showConfirmation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	record, err := g.o.Desk.Get(r.Context(), p, confirm.ID(r.PathValue("id")))
+	record, err := g.o.Confirmations.Get(r.Context(), p, confirm.ID(r.PathValue("id")))
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,16 @@
 package gateway
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strconv"
 	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/conversation"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 )
 
@@ -24,7 +26,7 @@ type (
 	wholeConversation struct {
 		conversationView
 		Running     bool          `json:"running"`     // a question is being answered
-		LastEventID string        `json:"lastEventId"` // the messages tell everything up to here: follow the events after it
+		LastEventID string        `json:"lastEventId"` // the messages contain everything up to here: follow the events after it
 		Messages    []messageView `json:"messages"`
 	}
 	messageView struct {
@@ -39,12 +41,17 @@ type (
 	}
 )
 
-func viewOf(c conversation) conversationView {
+func viewOf(c conversation.Conversation) conversationView {
 	return conversationView{c.ID, c.Title, c.Model, c.Created, c.Updated}
 }
 
+// owned opens the caller's conversation that the path names.
+func (g *Gateway) owned(r *http.Request, p *access.Principal) (conversation.Conversation, error) {
+	return g.o.Conversations.Open(r.Context(), p.Owner(), r.PathValue("id"))
+}
+
 func (g *Gateway) listConversations(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	list, err := g.archive.list(r.Context(), p.Owner())
+	list, err := g.o.Conversations.List(r.Context(), p.Owner())
 	if err != nil {
 		return err
 	}
@@ -56,58 +63,34 @@ func (g *Gateway) listConversations(w http.ResponseWriter, r *http.Request, p *a
 }
 
 func (g *Gateway) showConversation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	c, err := g.archive.open(r.Context(), p.Owner(), r.PathValue("id"))
+	c, err := g.owned(r, p)
 	if err != nil {
 		return err
 	}
-	view := wholeConversation{conversationView: viewOf(c), Messages: []messageView{}}
-	if view.LastEventID, view.Running, err = g.told(r, c.ID); err != nil { // before the messages: rather an event twice than none
-		return err
-	}
-	ids, entries, err := g.archive.read(r.Context(), c.ID)
+	messages, last, running, err := g.o.Conversations.Messages(r.Context(), c)
 	if err != nil {
 		return err
 	}
+	view := wholeConversation{conversationView: viewOf(c), Running: running, LastEventID: last, Messages: []messageView{}}
 	var calls []agent.Call // of the step before
-	for i, e := range entries {
-		view.Messages = append(view.Messages, messagesOf(ids[i], e, calls)...)
-		calls = e.Calls()
+	for _, m := range messages {
+		view.Messages = append(view.Messages, messagesOf(m, calls)...)
+		calls = m.Calls()
 	}
 	return httpx.JSON(w, http.StatusOK, view)
 }
 
-// told returns the id up to which a conversation's messages tell its events: a
-// running turn is told by its events alone, from its beginning.
-func (g *Gateway) told(r *http.Request, conversation string) (id string, running bool, err error) {
-	if err := g.mend(r.Context(), conversation); err != nil {
-		return "", false, err
-	}
-	before, open, err := g.o.Redis.Get(r.Context(), openKey(conversation))
-	if err != nil {
-		return "", false, err
-	}
-	if !open {
-		id, err = g.o.Redis.LastID(r.Context(), eventsKey(conversation))
-		return id, false, err
-	}
-	id, closed, err := g.endOf(r.Context(), conversation, string(before))
-	if err != nil || closed {
-		return id, false, err
-	}
-	return string(before), true, nil
-}
-
-// messagesOf draws one stored message; the results of one step are several, and
-// the calls that they answer stand in the message before.
-func messagesOf(id string, e entry, calls []agent.Call) []messageView {
+// messagesOf encodes one stored message; the results of one step are several,
+// and the message before has the calls that they answer.
+func messagesOf(m conversation.Message, calls []agent.Call) []messageView {
 	var views []messageView
-	if text := e.Text(); text != "" {
-		views = append(views, messageView{ID: id, Role: e.Role, Content: text, Model: e.Model, At: e.At})
+	if text := m.Text(); text != "" {
+		views = append(views, messageView{ID: m.ID, Role: m.Role, Content: text, Model: m.Model, At: m.At})
 	}
-	for i, result := range e.Results() {
+	for i, result := range m.Results() {
 		views = append(views, messageView{
-			ID: id + "." + strconv.Itoa(i), Role: agent.ToolRole, Content: string(result.Answer), Model: e.Model,
-			Tool: result.Tool, Server: e.Servers[result.Tool], Args: argsFor(result.ID, calls), At: e.At,
+			ID: m.ID + "." + strconv.Itoa(i), Role: agent.ToolRole, Content: string(result.Answer), Model: m.Model,
+			Tool: result.Tool, Server: m.Servers[result.Tool], Args: argsFor(result.ID, calls), At: m.At,
 		})
 	}
 	return views
@@ -115,27 +98,57 @@ func messagesOf(id string, e entry, calls []agent.Call) []messageView {
 
 func argsFor(call string, calls []agent.Call) json.RawMessage {
 	for _, c := range calls {
-		if c.ID == call {
-			return argsOf(c)
+		if c.ID == call && json.Valid(c.Args) { // models make mistakes
+			return c.Args
 		}
 	}
 	return nil
 }
 
 func (g *Gateway) deleteConversation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	c, err := g.archive.open(r.Context(), p.Owner(), r.PathValue("id"))
+	c, err := g.owned(r, p)
 	if err != nil {
 		return err
 	}
-	if _, err := g.stopTurn(r.Context(), c.ID); err != nil {
-		return err
-	}
-	if err := g.claim(r.Context(), c.ID, newID(), stopPatience); err != nil { // a turn would write on
-		return err
-	}
-	if err := g.archive.remove(context.WithoutCancel(r.Context()), c); err != nil {
+	if err := g.o.Conversations.Delete(r.Context(), c); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// cancelTurn stops the running turn of a conversation, on whatever replica.
+func (g *Gateway) cancelTurn(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	c, err := g.owned(r, p)
+	if err != nil {
+		return err
+	}
+	cancelled, err := g.o.Conversations.Cancel(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	return httpx.JSON(w, http.StatusOK, map[string]bool{"cancelled": cancelled})
+}
+
+var eventID = regexp.MustCompile(`^[0-9]{1,20}-[0-9]{1,20}$`)
+
+// followConversation streams a conversation's events: after Last-Event-ID (or
+// ?after= for clients that cannot set a header), or from now on. It stays open
+// until the client leaves.
+func (g *Gateway) followConversation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	c, err := g.owned(r, p)
+	if err != nil {
+		return err
+	}
+	after := r.Header.Get("Last-Event-ID")
+	if after == "" {
+		after = r.URL.Query().Get("after")
+	}
+	if after != "" && !eventID.MatchString(after) {
+		return fault.BadRequest.New("Last-Event-ID is not the id of an event.").Suggest("Send the id of the last event that arrived, or none.")
+	}
+	if after, err = g.o.Conversations.Position(r.Context(), c.Log(), after); err != nil {
+		return err
+	}
+	return stream(w, r, g.o.Conversations.Follow(r.Context(), c.Log(), after), func(conversation.Event) bool { return false })
 }

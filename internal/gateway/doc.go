@@ -1,12 +1,9 @@
-// Package gateway is the chat host's HTTP surface: signing in, asking, the
-// stream of an answer, conversations, the answering of confirmations, direct
-// tool calls, and the addresses under which everything else is found.
+// Package gateway is the chat host's HTTP surface: routes, and encoders of what
+// the rooms below return. It remembers nothing: package conversation has the
+// conversations, package session the browser sign-ins, package confirm the
+// confirmations. It knows no tool, no role table and no model vendor: servers
+// decide who may do what, and apply every change themselves.
 //
-// It owns turns (each runs in a goroutine of the gateway, whoever listens),
-// conversations and sessions, all of which live in Redis, so that any replica
-// can go on where another stopped. It knows no tool, no role table and no model
-// vendor: servers decide who may do what, and apply every change themselves.
-//
-// Start with routes.go, which is the whole API; then chat.go for a turn, and
-// stream.go for how people follow it.
+// Start with routes.go, which is the whole API; sse.go has the shapes of the
+// event streams.
 package gateway

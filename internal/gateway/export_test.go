@@ -1,6 +1,26 @@
 package gateway
 
-import "countersign.dev/internal/agent"
+import (
+	"encoding/json"
 
-// Draw encodes one event as a stream shows it, with the default limits.
-func Draw(e agent.Event) [][]byte { return encoder{rows: 50, bytes: 64 << 10}.encode(e) }
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/conversation"
+)
+
+// Draw encodes one event as a stream shows it, with the default limits: written
+// to the log, read there, encoded.
+func Draw(e agent.Event) []byte {
+	event, ok := conversation.Limits{Rows: 50, Data: 64 << 10}.EventOf(e)
+	if !ok {
+		return nil
+	}
+	stored, err := json.Marshal(event)
+	if err != nil {
+		panic(err)
+	}
+	var read conversation.Event
+	if err := json.Unmarshal(stored, &read); err != nil {
+		panic(err)
+	}
+	return dataOf(read)
+}

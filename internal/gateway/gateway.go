@@ -8,14 +8,12 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
-	"countersign.dev/internal/audit"
 	"countersign.dev/internal/confirm"
-	"countersign.dev/internal/fault"
+	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/result"
@@ -23,10 +21,10 @@ import (
 )
 
 // Servers is what the gateway needs of the servers behind it. Package upstream
-// is it.
+// has it.
 type Servers interface {
 	agent.Toolbox
-	// EachServer reports how each server is doing.
+	// EachServer reports the state of each server.
 	EachServer(report func(name string, healthy bool, calls, failures int64, average time.Duration))
 	// Execute answers a confirmation at the server that owns it, or asks each
 	// when server is empty.
@@ -40,38 +38,30 @@ type Models interface {
 	List() []agent.Choice
 }
 
-// Desk shows people their own confirmations. Package confirm has it.
-type Desk interface {
+// Confirmations shows people their own confirmations. Package confirm has it.
+type Confirmations interface {
 	Get(ctx context.Context, p *access.Principal, id confirm.ID) (confirm.Record, error)
 	PendingOf(ctx context.Context, p *access.Principal) ([]confirm.Record, error)
 }
 
-// Limits bound what one person can ask for. Zero fields take the default.
+// Limits bound a request. Zero fields take the default.
 type Limits struct {
-	Turns    int           // turns of one person at a time, on this replica; 4
-	TurnTime time.Duration // of one turn; 3 minutes
-	Answer   time.Duration // of one answer of a model that has no timeout of its own; 1 minute
-	Body     int64         // bytes of a request's body; 256 KiB
-	Rows     int           // rows of a tool's answer on a stream; 50
-	Data     int           // bytes of a tool's answer on a stream; 64 KiB
-	History  int           // tokens of messages in one request to a model that has no budget of its own; 8,192
+	Body int64 // bytes of a request's body; 256 KiB
 }
 
-// Options are the gateway's parts. Verify, Models, Servers, Desk and Redis are
-// required.
+// Options are the gateway's parts. PublicURL, Verify, Conversations, Models,
+// Servers and Confirmations are required.
 type Options struct {
 	PublicURL string   // the address that people and clients know, without a path
-	Issuers   []string // identity issuers whose tokens are taken, for clients that look for one
+	Issuers   []string // identity issuers whose tokens are accepted, for clients that look for one
 
 	Verify   func(ctx context.Context, token string) (*access.Principal, error)
 	Sessions *session.Service // nil: bearer tokens only
 
-	Models  Models
-	System  string // a company's own words to the model
-	Servers Servers
-	Desk    Desk
-	Redis   Redis
-	Audit   audit.Sink // nil: nothing is recorded
+	Conversations *conversation.Service
+	Models        Models
+	Servers       Servers // with the approval page: see WithApproval
+	Confirmations Confirmations
 
 	Web  fs.FS        // the chat page; nil: none
 	MCP  http.Handler // serves /mcp; nil: none
@@ -79,41 +69,25 @@ type Options struct {
 
 	Limits Limits
 	Log    *slog.Logger
-	Now    func() time.Time
 }
 
-// Gateway is the host. Shutdown ends it.
+// Gateway is the host's API.
 type Gateway struct {
 	o       Options
 	surface httpx.Surface
 	gate    *mcpserver.Gate
 	direct  *mcpserver.Face // calls of tools without a model
-	archive archive
-	life    context.Context
-	end     context.CancelCauseFunc
-
-	mu      sync.Mutex
-	busy    map[access.Owner]int // turns under way
-	running map[string]*turn     // by conversation
-	work    sync.WaitGroup       // turns
 }
 
-// Codes lists the fault codes that only the gateway raises.
-func Codes() []*fault.Code { return []*fault.Code{conversationNotFound, eventsGone} }
-
-// errShutdown is why everything ends when the program does.
-var errShutdown = errors.New("the gateway is about to end")
-
-// New makes a gateway of its parts, or says which are missing.
+// New makes a gateway of its parts, or says that some are missing.
 func New(o Options) (*Gateway, error) {
-	if o.Verify == nil || o.Models == nil || o.Servers == nil || o.Desk == nil || o.Redis == nil || o.PublicURL == "" {
-		return nil, errors.New("a gateway needs a public address, a verifier, models, servers, a desk and Redis")
+	if o.Verify == nil || o.Conversations == nil || o.Models == nil || o.Servers == nil || o.Confirmations == nil || o.PublicURL == "" {
+		return nil, errors.New("a gateway needs a public address, a verifier, conversations, models, servers and confirmations")
 	}
-	o.fill()
-	g := &Gateway{
-		o: o, archive: archive{redis: o.Redis, now: o.Now},
-		busy: make(map[access.Owner]int), running: make(map[string]*turn),
-	}
+	o.PublicURL = strings.TrimSuffix(o.PublicURL, "/")
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Limits.Body = cmp.Or(o.Limits.Body, 256<<10)
+	g := &Gateway{o: o}
 	g.surface = httpx.Surface{Write: g.refuse, Log: o.Log}
 	gate := mcpserver.GateOptions{Verify: o.Verify, Metadata: o.PublicURL + mcpserver.WellKnown, MaxBody: o.Limits.Body}
 	if o.Sessions != nil {
@@ -121,38 +95,8 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.gate = mcpserver.NewGate(gate)
 	g.direct = mcpserver.NewFace(g.gate, catalogue{o.Servers})
-	g.life, g.end = context.WithCancelCause(context.Background())
 	return g, nil
-}
-
-func (o *Options) fill() {
-	o.PublicURL = strings.TrimSuffix(o.PublicURL, "/")
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	o.Servers = approvable{o.Servers, o.PublicURL}
-	l := &o.Limits
-	l.Turns, l.Body = cmp.Or(l.Turns, 4), cmp.Or(l.Body, 256<<10)
-	l.TurnTime, l.Answer = cmp.Or(l.TurnTime, 3*time.Minute), cmp.Or(l.Answer, time.Minute)
-	l.Rows, l.Data, l.History = cmp.Or(l.Rows, 50), cmp.Or(l.Data, 64<<10), cmp.Or(l.History, 8192)
 }
 
 // Handler serves the whole API.
 func (g *Gateway) Handler() http.Handler { return g.surface.Front(g.routes()) }
-
-// Shutdown ends every turn and every stream, each with a word to who listens,
-// and waits for the turns, but no longer than ctx.
-func (g *Gateway) Shutdown(ctx context.Context) error {
-	g.mu.Lock()
-	g.end(errShutdown)
-	g.mu.Unlock()
-	ended := make(chan struct{})
-	go func() { defer close(ended); g.work.Wait() }()
-	select {
-	case <-ended:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

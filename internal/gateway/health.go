@@ -47,13 +47,10 @@ func (g *Gateway) alive(w http.ResponseWriter, _ *http.Request) error {
 	return httpx.JSON(w, http.StatusOK, map[string]string{"status": "alive"})
 }
 
-// ready says whether questions can be answered: the state store is there and
-// the end has not come. A server that is down costs its own tools only.
+// ready says whether questions can be answered. A server that is down costs its
+// own tools only.
 func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) error {
-	if g.life.Err() != nil {
-		return fault.ServiceDown.New("The gateway is restarting.")
-	}
-	if err := g.o.Redis.Ping(r.Context()); err != nil {
+	if err := g.o.Conversations.Ready(r.Context()); err != nil {
 		return err
 	}
 	return httpx.JSON(w, http.StatusOK, map[string]any{"status": "ready", "servers": g.servers()})

@@ -17,6 +17,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/gateway"
 	"countersign.dev/internal/seal"
@@ -28,25 +29,25 @@ import (
 // rig is a gateway on loopback over a real Redis protocol, with a scripted model
 // and scripted servers.
 type rig struct {
-	t       testing.TB
-	gateway *gateway.Gateway
-	url     string
-	redis   *state.Redis
-	mini    *miniredis.Miniredis
-	desk    *confirm.Service
-	journal *testkit.MemorySink
-	servers *servers
-	model   *model
-	login   *login
+	t             testing.TB
+	conversations *conversation.Service
+	url           string
+	redis         *state.Redis
+	mini          *miniredis.Miniredis
+	desk          *confirm.Service
+	journal       *testkit.MemorySink
+	servers       *servers
+	model         *model
+	login         *login
 }
 
-func newRig(t testing.TB, change ...func(*gateway.Options)) *rig {
+func newRig(t testing.TB, change ...func(*conversation.Options)) *rig {
 	mini := miniredis.RunT(t)
 	return rigOn(t, mini, change...)
 }
 
 // rigOn starts one more replica on the same Redis.
-func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*gateway.Options)) *rig {
+func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*conversation.Options)) *rig {
 	redis, err := state.Open(context.Background(), "redis://"+mini.Addr(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -54,32 +55,38 @@ func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*gateway.Opti
 	r := &rig{t: t, redis: redis, mini: mini, journal: &testkit.MemorySink{}, model: newModel(), login: &login{}}
 	r.desk = confirm.NewService(state.NewConfirmations(redis), r.journal, time.Now)
 	r.servers = newServers(r.desk)
-	cookies, err := seal.NewRing("cookie", bytes.Repeat([]byte("k"), 32))
+	const publicURL = "http://gateway.test"
+	ring, err := seal.NewRing("test", bytes.Repeat([]byte("k"), 32))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sessions, err := session.New(session.Options{PublicURL: "http://gateway.test", Issuer: r.login, Verify: verify, Ring: cookies, Keys: redis, Audit: named{r.journal}})
+	sessions, err := session.New(session.Options{PublicURL: publicURL, Issuer: r.login, Verify: verify, Ring: ring, Keys: redis, Audit: named{r.journal}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := gateway.Options{
-		PublicURL: "http://gateway.test", Issuers: []string{"https://issuer.test"}, Verify: verify, Sessions: sessions,
-		Models: models{r.model}, Servers: r.servers, Desk: r.desk, Redis: redis, Audit: r.journal,
-		Web: fstest.MapFS{"index.html": {Data: []byte("<!doctype html>page")}, "app.js": {Data: []byte("//")}},
-	}
+	reachable := gateway.WithApproval(r.servers, publicURL)
+	o := conversation.Options{Models: models{r.model}, Toolbox: reachable, Redis: redis, Ring: ring, Audit: r.journal}
 	for _, c := range change {
 		c(&o)
 	}
-	if r.gateway, err = gateway.New(o); err != nil {
+	if r.conversations, err = conversation.New(o); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(r.gateway.Handler())
+	chatHost, err := gateway.New(gateway.Options{
+		PublicURL: publicURL, Issuers: []string{"https://issuer.test"}, Verify: verify, Sessions: sessions,
+		Conversations: r.conversations, Models: models{r.model}, Servers: reachable, Confirmations: r.desk,
+		Web: fstest.MapFS{"index.html": {Data: []byte("<!doctype html>page")}, "app.js": {Data: []byte("//")}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(chatHost.Handler())
 	r.url = server.URL
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		r.model.release()
-		if err := r.gateway.Shutdown(ctx); err != nil {
+		if err := r.conversations.Shutdown(ctx); err != nil {
 			t.Errorf("shutdown: %v", err)
 		}
 		server.Close()

@@ -3,11 +3,14 @@ package gateway
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"iter"
+	"net/http"
 	"time"
 
 	"countersign.dev/internal/agent"
-	"countersign.dev/internal/result"
+	"countersign.dev/internal/conversation"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/httpx"
 )
 
 // done closes the events of a turn, always last.
@@ -63,76 +66,34 @@ type (
 	}
 )
 
-// encoder draws a turn's events.
-type encoder struct {
-	rows, bytes int // of a tool's answer
-}
-
-// encode draws one event as data objects; none for what is told otherwise.
-func (c encoder) encode(e agent.Event) [][]byte {
-	switch e := e.(type) {
-	case agent.TextDelta:
-		return one(textEvent{"text", e.Text, e.Source})
-	case agent.ToolStarted:
-		return one(toolEvent{
-			Type: "tool", State: "processing", Tool: e.Call.Tool, Server: e.Server,
-			Message: "Calling " + e.Call.Tool + "…", CallID: e.Call.ID, Args: argsOf(e.Call),
-		})
-	case agent.ToolFinished:
-		return one(c.finished(e))
-	case agent.Pending:
-		return [][]byte{result.EncodeEnvelope(e.Outcome)}
-	case agent.Truncated:
-		return one(truncationEvent{"truncation", e.Tool, e.Hint})
-	case agent.Unavailable:
-		return one(unavailableEvent{"service_unavailable", e.Warnings})
-	case agent.Failed:
-		return one(errorEvent{"error", e.Outcome.Fault().Message, e.Outcome.Fault().Code.Name})
-	case agent.Done:
-		return append(one(stopEvent{"stop", usageOf(e.Usage)}), []byte(done))
+// dataOf encodes an event as a data object.
+func dataOf(e conversation.Event) []byte {
+	switch e.Type {
+	case conversation.Started:
+		return object(startEvent{"start", e.Conversation, e.Model})
+	case conversation.Text:
+		return object(textEvent{"text", e.Text, e.Source})
+	case conversation.ToolStarted:
+		return object(toolEvent{"tool", "processing", e.Tool, e.Server, e.Message, e.CallID, e.Args, nil})
+	case conversation.ToolFinished:
+		return object(toolEvent{"tool", "complete", e.Tool, e.Server, e.Message, e.CallID, nil, e.Data})
+	case conversation.Pending:
+		return e.Data
+	case conversation.Truncated:
+		return object(truncationEvent{"truncation", e.Tool, e.Text})
+	case conversation.Unavailable:
+		return object(unavailableEvent{"service_unavailable", e.Warnings})
+	case conversation.Failed:
+		return object(errorEvent{"error", e.Text, e.Code})
+	case conversation.Stopped:
+		return object(stopEvent{"stop", e.Usage})
+	case conversation.Done:
+		return []byte(done)
+	case conversation.Answered:
+		return object(messageEvent{"message", agent.System, e.Text, e.Confirmation, e.At})
 	}
-	return nil // Started: the gateway opened the stream itself
+	return nil
 }
-
-func (c encoder) finished(e agent.ToolFinished) toolEvent {
-	t := toolEvent{Type: "tool", State: "complete", Tool: e.Call.Tool, Server: e.Server, CallID: e.Call.ID, Message: summary(e)}
-	if e.Outcome.Pending() == nil { // that envelope follows by itself
-		t.Data = result.EncodeClipped(e.Outcome, c.rows, c.bytes)
-	}
-	return t
-}
-
-// summary says in a line what a call came to.
-func summary(e agent.ToolFinished) string {
-	o := e.Outcome
-	switch {
-	case o.Fault() != nil:
-		return o.Fault().Message
-	case o.Pending() != nil:
-		return e.Call.Tool + " waits for your approval"
-	case o.Page() == nil:
-		return e.Call.Tool + " answered"
-	case o.Page().Returned == 1:
-		return e.Call.Tool + " found 1 row"
-	}
-	return fmt.Sprintf("%s found %d rows", e.Call.Tool, o.Page().Returned)
-}
-
-func argsOf(c agent.Call) json.RawMessage {
-	if !json.Valid(c.Args) { // a model's slip must not spoil the event
-		return nil
-	}
-	return c.Args
-}
-
-func usageOf(u agent.Usage) *agent.Usage {
-	if u == (agent.Usage{}) {
-		return nil
-	}
-	return &u
-}
-
-func one(v any) [][]byte { return [][]byte{object(v)} }
 
 // object encodes a data object, as short as it gets: these are no web pages, so
 // < and > may stay. Our own types with valid JSON inside cannot fail.
@@ -142,4 +103,31 @@ func object(v any) []byte {
 	e.SetEscapeHTML(false)
 	_ = e.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// stream sends events until last returns true for one, the client leaves, or
+// the events end with an error. That is sent without an id: a client resumes
+// after the last event that has one.
+func stream(w http.ResponseWriter, r *http.Request, events iter.Seq2[conversation.Event, error], last func(conversation.Event) bool) error {
+	s, err := httpx.NewStream(w, r)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for e, err := range events {
+		if err != nil {
+			f := fault.From(err)
+			_ = s.Send(httpx.Event{Data: object(errorEvent{"error", f.Message, f.Code.Name})})
+			_ = s.Send(httpx.Event{Data: []byte(done)})
+			return f
+		}
+		data := dataOf(e)
+		if data == nil {
+			continue
+		}
+		if s.Send(httpx.Event{ID: e.ID, Data: data}) != nil || last(e) {
+			return nil // the client has left, or has everything
+		}
+	}
+	return nil
 }

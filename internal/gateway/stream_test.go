@@ -73,7 +73,7 @@ func TestShutdownTellsStreamsAndEndsTurns(t *testing.T) {
 	s := r.stream(r.send("POST", "/api/query", alice, askBody("long", "")))
 	first, _ := s.next()
 	idle := r.stream(r.send("GET", "/api/conversations/"+conversationOf(t, []event{first})+"/events", alice, ""))
-	if err := r.gateway.Shutdown(t.Context()); err != nil {
+	if err := r.conversations.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for name, s := range map[string]*stream{"turn": s, "idle": idle} {

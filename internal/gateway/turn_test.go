@@ -13,7 +13,7 @@ import (
 
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
-	"countersign.dev/internal/gateway"
+	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/testkit"
 )
 
@@ -56,7 +56,7 @@ func ordered(lines []string) []string {
 }
 
 func TestSlowModelEndsItsTurn(t *testing.T) {
-	r := newRig(t, func(o *gateway.Options) { o.Limits.Answer = 20 * time.Millisecond })
+	r := newRig(t, func(o *conversation.Options) { o.Limits.Answer = 20 * time.Millisecond })
 	r.model.script["Who works here?"] = []step{waits}
 	got := dataOf(r.ask(alice, "Who works here?", ""))
 	for _, want := range []string{"One moment. ", `"error":"The model did not answer within 20ms."`, `"code":"TIMEOUT"`, "[DONE]"} {
@@ -187,7 +187,7 @@ func TestOneQuestionAtATimePerConversation(t *testing.T) {
 }
 
 func TestOnePersonsTurnsAreBounded(t *testing.T) {
-	r := newRig(t, func(o *gateway.Options) { o.Limits.Turns = 2 })
+	r := newRig(t, func(o *conversation.Options) { o.Limits.Turns = 2 })
 	r.model.script["long"] = []step{waits}
 	for range 2 {
 		r.stream(r.send("POST", "/api/query", alice, askBody("long", ""))).next()

@@ -54,9 +54,10 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/upstream/own":        {ours: []string{"access", "fault", "result", "telemetry", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/auth":                {ours: []string{"access", "fault", "seal"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
 	"internal/session":             {ours: []string{"access", "audit", "auth", "fault", "result", "seal"}},
-	// a conversation is a log in state, and reading it can end in state's own words (a gap).
-	"internal/gateway":  {ours: []string{"state", "access", "agent", "audit", "confirm", "fault", "httpx", "mcpserver", "result", "session", "telemetry"}},
-	"internal/database": {ours: []string{"access", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
+	// a conversation is logs and keys in state, and reading one can end in state's own error (a gap); its links live as long as confirmations.
+	"internal/conversation": {ours: []string{"access", "agent", "audit", "confirm", "fault", "result", "seal", "state", "telemetry"}},
+	"internal/gateway":      {ours: []string{"access", "agent", "confirm", "conversation", "fault", "httpx", "mcpserver", "result", "session"}},
+	"internal/database":     {ours: []string{"access", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
 	// two domains embed SQLite; opening it, its transactions and its receipts are the same for both.
 	"internal/sqlite": {ours: []string{"access", "confirm", "fault"}, outside: []string{"modernc.org/sqlite"}},
 	"internal/state":  {ours: []string{"access", "confirm", "fault"}, outside: []string{"github.com/redis/go-redis/v9"}},
@@ -69,7 +70,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"web":                      {},
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{
-		"access", "audit", "auth", "company", "config", "confirm", "database", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite",
+		"access", "audit", "auth", "company", "config", "confirm", "conversation", "database", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite",
 		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "llm", "mcpserver", "result", "seal", "session", "state", "telemetry", "tool", "upstream", "web",
 	}},
 	"internal/config": {outside: []string{"go.yaml.in/yaml/v3"}},

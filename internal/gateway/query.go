@@ -3,12 +3,14 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"net/http"
 	"strings"
 	"unicode/utf8"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcpserver"
@@ -40,16 +42,28 @@ func (g *Gateway) askByPost(w http.ResponseWriter, r *http.Request, p *access.Pr
 }
 
 // ask begins a turn and streams it. The turn does not need the stream: a client
-// that leaves finds the rest under the conversation's events.
+// that leaves finds the rest in the conversation's events.
 func (g *Gateway) ask(w http.ResponseWriter, r *http.Request, p *access.Principal, q question) error {
 	if err := q.check(r.Context()); err != nil {
 		return err
 	}
-	t, err := g.begin(r.Context(), p, q)
+	c, first, err := g.o.Conversations.Ask(r.Context(), p, conversation.Question{
+		Text: q.Query, Conversation: q.ConversationID, Model: q.Model, Origin: conversation.Origin{Surface: "sse"},
+	})
 	if err != nil {
 		return err
 	}
-	return g.streamTurn(w, r, t)
+	rest := g.o.Conversations.Follow(r.Context(), c.Log(), first.ID)
+	return stream(w, r, after(first, rest), func(e conversation.Event) bool { return e.Type == conversation.Done })
+}
+
+// after yields an event before others.
+func after(first conversation.Event, rest iter.Seq2[conversation.Event, error]) iter.Seq2[conversation.Event, error] {
+	return func(yield func(conversation.Event, error) bool) {
+		if yield(first, nil) {
+			rest(yield)
+		}
+	}
 }
 
 func (q question) check(ctx context.Context) error {

@@ -1,0 +1,79 @@
+package conversation
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/fault"
+)
+
+// Conversation is the record of one conversation. It belongs to its owner alone.
+type Conversation struct {
+	ID      string
+	Owner   access.Owner
+	Title   string
+	Model   string // of the last answer, and of the next unless another is chosen
+	Created time.Time
+	Updated time.Time
+}
+
+// Message is one stored message of a conversation.
+type Message struct {
+	ID      string
+	At      time.Time
+	Origin  Origin            // of a question
+	Model   string            // of an answer: the model that gave it
+	Servers map[string]string // of results: the server of each tool
+	Usage   *agent.Usage      // of a turn's last message: what the turn used
+	agent.Message
+}
+
+// Origin says where a question came from.
+type Origin struct {
+	Surface   string `json:"surface,omitempty"`    // through which it was asked
+	TaintedBy string `json:"tainted_by,omitempty"` // the untrusted text that it follows
+}
+
+const maxTitle = 80 // characters
+
+// notFound is also what strangers get: whether the conversation exists is not
+// their business.
+var notFound = &fault.Code{
+	Name: "CONVERSATION_NOT_FOUND", Kind: fault.NotFound, Status: http.StatusNotFound,
+	Meaning: "The conversation is unknown, deleted, or somebody else's.",
+	Suggest: "Start a new conversation, or list yours.",
+}
+
+// eventsGone ends a stream that would have a gap otherwise.
+var eventsGone = &fault.Code{
+	Name: "EVENTS_GONE", Kind: fault.NotFound, Status: http.StatusNotFound,
+	Meaning: "What followed that event is no longer kept.",
+	Suggest: "Read the conversation again and follow it from its lastEventId.",
+}
+
+// Codes lists the fault codes that only conversations raise.
+func Codes() []*fault.Code { return []*fault.Code{notFound, eventsGone} }
+
+func errNotFound() error { return notFound.New("There is no such conversation.") }
+
+var idPattern = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails since Go 1.24
+	return hex.EncodeToString(b[:])
+}
+
+func titleOf(question string) string {
+	line := strings.Join(strings.Fields(question), " ")
+	if runes := []rune(line); len(runes) > maxTitle {
+		return string(runes[:maxTitle-1]) + "…"
+	}
+	return line
+}

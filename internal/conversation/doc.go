@@ -1,0 +1,10 @@
+// Package conversation keeps people's conversations and runs their turns: the
+// sealed records and messages, the lease by which one turn at a time answers in
+// a conversation, and the event logs that any number of readers follow, on any
+// replica.
+//
+// It knows no HTTP and no wire format: events are typed, and each surface
+// encodes what [Service.Follow] yields. It knows no tool and no model vendor.
+//
+// Start with [Service]; turn.go has the life of a turn, log.go the event logs.
+package conversation

@@ -1,0 +1,124 @@
+package conversation
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/result"
+)
+
+// Type says what an event is about.
+type Type string
+
+// The events of a conversation's log. A turn is Started … Stopped, Done.
+const (
+	Started      Type = "started"       // Request, Text (the question), Model
+	Text         Type = "text"          // Text, Source
+	ToolStarted  Type = "tool_started"  // CallID, Tool, Server, Args, Message
+	ToolFinished Type = "tool_finished" // CallID, Tool, Server, Message, Data
+	Pending      Type = "pending"       // Server, Data: the envelope
+	Truncated    Type = "truncated"     // Tool, Text: the hint
+	Unavailable  Type = "unavailable"   // Warnings
+	Failed       Type = "failed"        // Text: the sentence, Code
+	Stopped      Type = "stopped"       // Usage
+	Done         Type = "done"          // nothing: the turn is over
+	Answered     Type = "answered"      // Confirmation, Text: the outcome, Status, At; here and in a person's log
+)
+
+// The events of a person's log, besides Answered.
+const (
+	Titled  Type = "titled"  // Conversation, Text: its title
+	Waiting Type = "waiting" // Conversation, Confirmation, Server
+)
+
+// Event is one entry of an event log. Its type says which fields it has.
+type Event struct {
+	ID           string          `json:"-"` // SEQ-0; SEQ grows by one with each event of a log
+	Type         Type            `json:"type"`
+	Conversation string          `json:"conversation,omitempty"`
+	Request      string          `json:"request,omitempty"` // the id that logs have
+	Text         string          `json:"text,omitempty"`
+	Source       string          `json:"source,omitempty"` // empty: the model
+	Model        string          `json:"model,omitempty"`
+	CallID       string          `json:"callId,omitempty"`
+	Tool         string          `json:"tool,omitempty"`
+	Server       string          `json:"server,omitempty"`
+	Message      string          `json:"message,omitempty"`
+	Args         json.RawMessage `json:"args,omitempty"`
+	Data         json.RawMessage `json:"data,omitempty"`
+	Warnings     []agent.Warning `json:"warnings,omitempty"`
+	Code         string          `json:"code,omitempty"`
+	Usage        *agent.Usage    `json:"usage,omitempty"`
+	Confirmation string          `json:"confirmation,omitempty"`
+	Status       string          `json:"status,omitempty"`
+	At           time.Time       `json:"at,omitzero"`
+}
+
+// EventOf makes the event of a turn's step. ok is false for steps that have
+// none of their own.
+func (l Limits) EventOf(e agent.Event) (event Event, ok bool) {
+	switch e := e.(type) {
+	case agent.TextDelta:
+		return Event{Type: Text, Text: e.Text, Source: e.Source}, true
+	case agent.ToolStarted:
+		return Event{
+			Type: ToolStarted, CallID: e.Call.ID, Tool: e.Call.Tool, Server: e.Server, Args: argsOf(e.Call),
+			Message: "Calling " + e.Call.Tool + "…",
+		}, true
+	case agent.ToolFinished:
+		return l.finished(e), true
+	case agent.Pending:
+		return Event{Type: Pending, Server: e.Server, Data: result.EncodeEnvelope(e.Outcome)}, true
+	case agent.Truncated:
+		return Event{Type: Truncated, Tool: e.Tool, Text: e.Hint}, true
+	case agent.Unavailable:
+		return Event{Type: Unavailable, Warnings: e.Warnings}, true
+	case agent.Failed:
+		f := e.Outcome.Fault()
+		return Event{Type: Failed, Text: f.Message, Code: f.Code.Name}, true
+	case agent.Done:
+		return Event{Type: Stopped, Usage: usageOf(e.Usage)}, true
+	}
+	return Event{}, false // Started: the turn wrote it before
+}
+
+func (l Limits) finished(e agent.ToolFinished) Event {
+	event := Event{Type: ToolFinished, CallID: e.Call.ID, Tool: e.Call.Tool, Server: e.Server, Message: summary(e)}
+	if e.Outcome.Pending() == nil { // that envelope is an event of its own
+		event.Data = result.EncodeClipped(e.Outcome, l.Rows, l.Data)
+	}
+	return event
+}
+
+// summary says the call's outcome in a line.
+func summary(e agent.ToolFinished) string {
+	o := e.Outcome
+	switch {
+	case o.Fault() != nil:
+		return o.Fault().Message
+	case o.Pending() != nil:
+		return e.Call.Tool + " waits for your approval"
+	case o.Page() == nil:
+		return e.Call.Tool + " answered"
+	case o.Page().Returned == 1:
+		return e.Call.Tool + " found 1 row"
+	}
+	return fmt.Sprintf("%s found %d rows", e.Call.Tool, o.Page().Returned)
+}
+
+// argsOf returns the arguments of a call, unless a model wrote no JSON.
+func argsOf(c agent.Call) json.RawMessage {
+	if !json.Valid(c.Args) {
+		return nil
+	}
+	return c.Args
+}
+
+func usageOf(u agent.Usage) *agent.Usage {
+	if u == (agent.Usage{}) {
+		return nil
+	}
+	return &u
+}

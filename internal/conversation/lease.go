@@ -1,0 +1,124 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"countersign.dev/internal/fault"
+)
+
+const (
+	leaseLife = 15 * time.Second
+	leaseTick = 2 * time.Second // how often a holder renews its lease and looks for a cancel
+
+	acquireTick = 10 * time.Millisecond
+
+	// A turn releases its lease a moment after its last event, and the next
+	// question may follow that at once; one that was cancelled on another replica
+	// needs longer.
+	handover   = 300 * time.Millisecond
+	cancelWait = leaseTick + 2*time.Second
+)
+
+// leaseKeys keeps leases.
+type leaseKeys interface {
+	SetNX(ctx context.Context, key string, value []byte, life time.Duration) (done bool, err error)
+	Swap(ctx context.Context, key string, before, after []byte, life time.Duration) (done bool, err error)
+	Set(ctx context.Context, key string, value []byte, life time.Duration) error
+	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
+}
+
+// leases let one holder at a time write in a conversation, on all replicas.
+type leases struct{ keys leaseKeys }
+
+func leaseKey(id string) string  { return "turn:" + id }
+func cancelKey(id string) string { return "cancel:" + id } // names the holder that is to stop
+
+// errLeaseLost ends a turn whose conversation another holder has.
+var errLeaseLost = errors.New("the lease of the conversation was lost")
+
+// acquire waits for the lease of a conversation, and returns BUSY when it stays
+// held for longer than patience.
+func (l leases) acquire(ctx context.Context, conversation, holder string, patience time.Duration) error {
+	again := time.NewTicker(acquireTick)
+	defer again.Stop()
+	for range patience / acquireTick {
+		done, err := l.keys.SetNX(ctx, leaseKey(conversation), []byte(holder), leaseLife)
+		if done || err != nil {
+			return err
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return fault.Busy.New("This conversation still answers your last question.").After(2 * time.Second)
+}
+
+// keep renews the lease until ctx ends; then the result is closed. It calls
+// stop when another replica was asked to cancel the holder, or when another
+// holder has the lease. While Redis cannot be reached it tries again.
+func (l leases) keep(ctx context.Context, conversation, holder string, stop context.CancelCauseFunc) <-chan struct{} {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(leaseTick)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if err := l.renew(ctx, conversation, holder); err != nil {
+					stop(err)
+				}
+			}
+		}
+	}()
+	return ended
+}
+
+// renew returns errCancelled or errLeaseLost when the holder must stop.
+func (l leases) renew(ctx context.Context, conversation, holder string) error {
+	held, err := l.keys.Swap(ctx, leaseKey(conversation), []byte(holder), []byte(holder), leaseLife)
+	if err == nil && !held { // it expired while Redis was away, perhaps without a successor
+		held, err = l.keys.SetNX(ctx, leaseKey(conversation), []byte(holder), leaseLife)
+	}
+	switch {
+	case err != nil:
+		return nil // the store may come back; a turn notices its absence when it writes
+	case !held:
+		return errLeaseLost
+	}
+	if named, ok, err := l.keys.Get(ctx, cancelKey(conversation)); err == nil && ok && string(named) == holder {
+		return errCancelled
+	}
+	return nil
+}
+
+// release ends the lease, unless another holder has it by now.
+func (l leases) release(ctx context.Context, conversation, holder string) error {
+	_, err := l.keys.Swap(ctx, leaseKey(conversation), []byte(holder), nil, 0)
+	return err
+}
+
+// held reports whether a turn runs, on any replica.
+func (l leases) held(ctx context.Context, conversation string) (bool, error) {
+	_, ok, err := l.keys.Get(ctx, leaseKey(conversation))
+	return ok, err
+}
+
+// cancel asks the holder to stop, which it does within leaseTick. It reports
+// whether there is one.
+func (l leases) cancel(ctx context.Context, conversation string) (bool, error) {
+	holder, ok, err := l.keys.Get(ctx, leaseKey(conversation))
+	if err != nil || !ok {
+		return false, err
+	}
+	return true, l.keys.Set(ctx, cancelKey(conversation), holder, leaseLife)
+}
+
+// errCancelled ends a turn that its person cancelled.
+var errCancelled = errors.New("cancelled by the person")

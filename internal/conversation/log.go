@@ -1,0 +1,124 @@
+package conversation
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/state"
+)
+
+const (
+	eventLife = 24 * time.Hour   // after a log's last event; a stream can be resumed that long
+	patience  = 15 * time.Second // for a new event, before looking whether a turn still runs
+)
+
+// Log names an event log: one of a conversation, or the small one of a person.
+type Log struct {
+	key          string
+	conversation string // empty: a person's
+}
+
+// Log is the event log of the conversation.
+func (c Conversation) Log() Log { return logOf(c.ID) }
+
+func logOf(conversation string) Log { return Log{"events:" + conversation, conversation} }
+
+// PersonLog is the event log of a person: titles, and waiting and answered
+// changes of all their conversations.
+func PersonLog(o access.Owner) Log { return Log{key: "person:" + o.String()} }
+
+// beginning is the id before the first event of a log.
+const beginning = "0-0"
+
+func readable(id string) string {
+	if id == beginning {
+		return ""
+	}
+	return id
+}
+
+// events writes and reads event logs.
+type events struct{ logs byteLog }
+
+// append adds events to a log and returns the id of the last one.
+func (e events) append(ctx context.Context, l Log, all ...Event) (id string, err error) {
+	for _, event := range all {
+		b, err := encode(event)
+		if err != nil {
+			return "", err
+		}
+		if id, err = e.logs.Append(ctx, l.key, b, eventLife); err != nil {
+			return "", err
+		}
+	}
+	return id, nil
+}
+
+// encode writes an event as short as it gets: no browser reads it,
+// so < and > may stay.
+func encode(e Event) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(e)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// last returns the id of the newest event, or beginning when there is none.
+func (e events) last(ctx context.Context, l Log) (string, error) {
+	id, err := e.logs.LastID(ctx, l.key)
+	if err == nil && id == "" {
+		id = beginning
+	}
+	return id, err
+}
+
+// read returns the events after an id. When there are none it waits up to block
+// for one, and then returns none. A gap is EVENTS_GONE.
+func (e events) read(ctx context.Context, l Log, after string, block time.Duration) ([]Event, error) {
+	entries, err := e.logs.ReadAfter(ctx, l.key, readable(after), readAhead, block)
+	if errors.Is(err, state.ErrGap) {
+		return nil, eventsGone.New("What followed that event is no longer kept.").Because(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Event, len(entries))
+	for i, entry := range entries {
+		if err := json.Unmarshal(entry.Data, &all[i]); err != nil {
+			return nil, fmt.Errorf("reading event %s of %s: %w", entry.ID, l.key, err)
+		}
+		all[i].ID = entry.ID
+	}
+	return all, nil
+}
+
+// follow yields the events after an id, and each new one, until ctx ends, the
+// loop is left or reading fails; the error is yielded last. idle is called
+// when no event came for a while.
+func (e events) follow(ctx context.Context, l Log, after string, idle func() error) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for {
+			found, err := e.read(ctx, l, after, patience)
+			if err == nil && len(found) == 0 {
+				err = idle()
+			}
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			for _, event := range found {
+				if !yield(event, nil) {
+					return
+				}
+				after = event.ID
+			}
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package conversation
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+)
+
+// linkLife is as long as a confirmation can be asked for.
+const linkLife = confirm.TTL + confirm.Memory
+
+// linkKeys keeps the links between confirmations and conversations.
+type linkKeys interface {
+	Set(ctx context.Context, key string, value []byte, life time.Duration) error
+	SetNX(ctx context.Context, key string, value []byte, life time.Duration) (done bool, err error)
+	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
+	Delete(ctx context.Context, key string) error
+}
+
+// outcomes writes the outcome of an answered confirmation into the conversation
+// in which it was asked for.
+type outcomes struct {
+	keys   linkKeys
+	store  store
+	events events
+	log    *slog.Logger
+	now    func() time.Time
+}
+
+func linkKey(confirmation string) string     { return "asked:" + confirmation }
+func recordedKey(confirmation string) string { return "told:" + confirmation }
+
+// waits notes in which conversation a change waits, and tells its owner's log.
+func (o outcomes) waits(ctx context.Context, c Conversation, server, confirmation string) {
+	err := o.keys.Set(ctx, linkKey(confirmation), []byte(c.ID), linkLife)
+	if err == nil {
+		_, err = o.events.append(ctx, PersonLog(c.Owner), Event{Type: Waiting, Conversation: c.ID, Confirmation: confirmation, Server: server})
+	}
+	if err != nil {
+		o.log.WarnContext(ctx, "the outcome will not reach its conversation", "error", err)
+	}
+}
+
+// conversationOf returns the conversation in which a change was asked for; empty
+// when it was not in one.
+func (o outcomes) conversationOf(ctx context.Context, confirmation string) (string, error) {
+	id, _, err := o.keys.Get(ctx, linkKey(confirmation))
+	return string(id), err
+}
+
+// record writes the outcome into its conversation: once, however often it is
+// recorded.
+func (o outcomes) record(ctx context.Context, confirmation string, outcome result.Outcome) {
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
+	sentence, final := sentenceOf(outcome)
+	if !final {
+		return
+	}
+	if err := o.write(ctx, confirmation, sentence, outcome.Code()); err != nil {
+		o.log.WarnContext(ctx, "an outcome did not reach its conversation", "error", err)
+	}
+}
+
+func (o outcomes) write(ctx context.Context, confirmation, sentence, status string) error {
+	id, err := o.conversationOf(ctx, confirmation)
+	if err != nil || id == "" {
+		return err
+	}
+	c, ok, err := o.store.find(ctx, id)
+	if err != nil || !ok {
+		return err
+	}
+	first, err := o.keys.SetNX(ctx, recordedKey(confirmation), []byte("1"), linkLife)
+	if err != nil || !first {
+		return err
+	}
+	if err := o.store.add(ctx, id, Message{Message: agent.TextMessage(agent.System, sentence)}); err != nil {
+		_ = o.keys.Delete(ctx, recordedKey(confirmation)) // the next request for it tries again
+		return err
+	}
+	answered := Event{Type: Answered, Conversation: id, Confirmation: confirmation, Text: sentence, Status: status, At: o.now().UTC()}
+	if _, err := o.events.append(ctx, c.Log(), answered); err != nil {
+		return err
+	}
+	_, err = o.events.append(ctx, PersonLog(c.Owner), answered)
+	return err
+}
+
+// sentenceOf returns the sentence that people read about an answer, in the
+// tool's own words. It is not final while it is unknown whether the change was
+// made.
+func sentenceOf(o result.Outcome) (sentence string, final bool) {
+	switch {
+	case o.Pending() != nil:
+		return "", false
+	case o.Fault() != nil:
+		kind := o.Fault().Kind()
+		return o.Fault().Message, kind != fault.Unavailable && o.Fault().Code != fault.InternalError
+	case o.Denied() == nil && o.Message() == "":
+		return "The change was made.", true
+	}
+	return o.Message(), true
+}

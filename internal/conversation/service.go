@@ -1,0 +1,267 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"sync"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/seal"
+	"countersign.dev/internal/state"
+	"countersign.dev/internal/telemetry"
+)
+
+// Options are the parts of a Service. Models, Toolbox, Redis and Ring are
+// required.
+type Options struct {
+	Models  Models
+	System  string // a company's own instructions to the model
+	Toolbox agent.Toolbox
+	Redis   *state.Redis
+	Ring    *seal.Ring // seals the records
+	Audit   audit.Sink // nil: nothing is recorded
+	Limits  Limits
+	Log     *slog.Logger
+	Now     func() time.Time
+}
+
+// Service is the conversations of all people. Shutdown ends it.
+type Service struct {
+	turns turns
+	redis *state.Redis
+	life  context.Context
+	end   context.CancelCauseFunc
+
+	mu      sync.Mutex
+	busy    map[access.Owner]int // turns under way
+	running map[string]*turn     // by conversation
+	work    sync.WaitGroup       // turns
+}
+
+// New makes a service of its parts, or says that some are missing.
+func New(o Options) (*Service, error) {
+	if o.Models == nil || o.Toolbox == nil || o.Redis == nil || o.Ring == nil {
+		return nil, errors.New("conversations need models, a toolbox, Redis and a ring")
+	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Limits.fill()
+	s := &Service{redis: o.Redis, busy: make(map[access.Owner]int), running: make(map[string]*turn)}
+	s.life, s.end = context.WithCancelCause(context.Background())
+	t := turns{
+		models: o.Models, toolbox: o.Toolbox, system: o.System, audit: o.Audit, limits: o.Limits, log: o.Log, now: o.Now,
+		store:  store{keys: o.Redis, owned: o.Redis, logs: o.Redis, sealer: sealer{o.Ring}, log: o.Log, now: o.Now},
+		events: events{o.Redis}, leases: leases{o.Redis},
+	}
+	t.recovery = recovery{o.Redis, t.events, t.leases}
+	t.outcomes = outcomes{o.Redis, t.store, t.events, o.Log, o.Now}
+	s.turns = t
+	return s, nil
+}
+
+// Ask begins a turn and returns its conversation and its first event. The turn
+// goes on when ctx ends: its events are in the conversation's log.
+func (s *Service) Ask(ctx context.Context, p *access.Principal, q Question) (Conversation, Event, error) {
+	if err := s.reserve(p.Owner()); err != nil {
+		return Conversation{}, Event{}, err
+	}
+	t, err := s.turns.open(ctx, p, q)
+	if err != nil {
+		s.free(p.Owner())
+		return Conversation{}, Event{}, err
+	}
+	own := access.With(telemetry.WithRequest(s.life, telemetry.RequestOf(ctx)), p)
+	own, t.cancel = context.WithCancelCause(own)
+	s.mu.Lock()
+	s.running[t.conversation.ID] = t
+	s.mu.Unlock()
+	go func() {
+		defer s.free(p.Owner())
+		s.turns.run(own, p, t, func() { s.ended(t) })
+	}()
+	return t.conversation, t.first, nil
+}
+
+// reserve takes a slot for a turn: BUSY at the person's limit,
+// SERVICE_UNAVAILABLE during shutdown.
+func (s *Service) reserve(o access.Owner) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.life.Err() != nil:
+		return fault.ServiceDown.New("The gateway is restarting. Please ask again in a moment.").After(5 * time.Second)
+	case s.busy[o] >= s.turns.limits.Turns:
+		return fault.Busy.New("%d of your questions are being answered. Please wait for one of them.", s.busy[o]).After(5 * time.Second)
+	}
+	s.busy[o]++
+	s.work.Add(1)
+	return nil
+}
+
+func (s *Service) free(o access.Owner) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy[o]--; s.busy[o] == 0 {
+		delete(s.busy, o)
+	}
+	s.work.Done()
+}
+
+func (s *Service) ended(t *turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running[t.conversation.ID] == t {
+		delete(s.running, t.conversation.ID)
+	}
+}
+
+// Open returns the owner's conversation, or CONVERSATION_NOT_FOUND.
+func (s *Service) Open(ctx context.Context, o access.Owner, id string) (Conversation, error) {
+	return s.turns.store.open(ctx, o, id)
+}
+
+// List returns the owner's conversations, newest first.
+func (s *Service) List(ctx context.Context, o access.Owner) ([]Conversation, error) {
+	return s.turns.store.list(ctx, o)
+}
+
+// Messages returns a conversation's messages, oldest first, and the id up to
+// which they contain its events: a running turn is in its events alone.
+func (s *Service) Messages(ctx context.Context, c Conversation) (all []Message, lastEvent string, running bool, err error) {
+	lastEvent, running, err = s.turns.recovery.covered(ctx, c.ID) // read first: at-least-once
+	if err != nil {
+		return nil, "", false, err
+	}
+	all, err = s.turns.store.messages(ctx, c.ID)
+	return all, lastEvent, running, err
+}
+
+// Cancel stops the running turn of a conversation, on whatever replica, and
+// reports whether there was one.
+func (s *Service) Cancel(ctx context.Context, c Conversation) (bool, error) {
+	s.mu.Lock()
+	t := s.running[c.ID]
+	s.mu.Unlock()
+	if t != nil {
+		t.cancel(errCancelled)
+		return true, nil
+	}
+	return s.turns.leases.cancel(ctx, c.ID)
+}
+
+// Delete stops the running turn and deletes everything of a conversation.
+func (s *Service) Delete(ctx context.Context, c Conversation) error {
+	if _, err := s.Cancel(ctx, c); err != nil {
+		return err
+	}
+	if err := s.turns.leases.acquire(ctx, c.ID, newID(), cancelWait); err != nil { // a turn would write on
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := s.redis.Leave(ctx, ownedKey(c.Owner), c.ID); err != nil {
+		return err
+	}
+	for _, log := range []string{messagesKey(c.ID), c.Log().key} {
+		if err := s.redis.Drop(ctx, log); err != nil {
+			return err
+		}
+	}
+	for _, key := range []string{recordKey(c.ID), openKey(c.ID), cancelKey(c.ID), leaseKey(c.ID)} {
+		if err := s.redis.Delete(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Position checks the id of the event after which a reader wants to follow a
+// log; empty is the end of the log. EVENTS_GONE says that there would be a gap.
+func (s *Service) Position(ctx context.Context, l Log, after string) (string, error) {
+	if err := s.recover(ctx, l); err != nil {
+		return "", err
+	}
+	if after == "" {
+		return s.turns.events.last(ctx, l)
+	}
+	if after == beginning {
+		return after, nil
+	}
+	_, err := s.turns.events.read(ctx, l, after, 0)
+	return after, err
+}
+
+// Follow yields the events of a log after an id, and each new one, until ctx
+// ends or the loop is left. Any other end is an error, which is yielded last:
+// EVENTS_GONE, SERVICE_UNAVAILABLE when the service shuts down.
+func (s *Service) Follow(ctx context.Context, l Log, after string) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		reading, stop := context.WithCancel(ctx)
+		defer stop()
+		defer context.AfterFunc(s.life, stop)()
+		for e, err := range s.turns.events.follow(reading, l, after, func() error { return s.recover(reading, l) }) {
+			switch {
+			case err != nil && s.life.Err() != nil:
+				err = fault.ServiceDown.New("The gateway is restarting. The answer can be picked up in a moment.")
+			case err != nil && ctx.Err() != nil:
+				return // the reader has left
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Service) recover(ctx context.Context, l Log) error {
+	if l.conversation == "" {
+		return nil
+	}
+	return s.turns.recovery.recover(ctx, l.conversation)
+}
+
+// ConversationOf returns the id of the conversation in which a change was asked
+// for; empty when it was not in one.
+func (s *Service) ConversationOf(ctx context.Context, confirmation string) (string, error) {
+	return s.turns.outcomes.conversationOf(ctx, confirmation)
+}
+
+// RecordOutcome writes the outcome of an answered confirmation into its
+// conversation, once.
+func (s *Service) RecordOutcome(ctx context.Context, confirmation string, o result.Outcome) {
+	s.turns.outcomes.record(ctx, confirmation, o)
+}
+
+// Ready reports whether questions can be answered: the store is there and the
+// service does not shut down.
+func (s *Service) Ready(ctx context.Context) error {
+	if s.life.Err() != nil {
+		return fault.ServiceDown.New("The gateway is restarting.")
+	}
+	return s.redis.Ping(ctx)
+}
+
+// Shutdown ends every turn and every Follow, and waits for the turns, but no
+// longer than ctx.
+func (s *Service) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.end(errShutdown)
+	s.mu.Unlock()
+	ended := make(chan struct{})
+	go func() { defer close(ended); s.work.Wait() }()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

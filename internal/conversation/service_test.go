@@ -1,0 +1,210 @@
+package conversation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/state"
+	"countersign.dev/internal/testkit"
+)
+
+// script is a model that calls its tool once when it has one, and then answers.
+type script struct{}
+
+func (script) Name() string { return "script" }
+
+func (script) Stream(_ context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
+	return func(yield func(agent.Delta, error) bool) {
+		if len(r.Tools) > 0 && r.Messages[len(r.Messages)-1].Role == agent.User {
+			yield(agent.Delta{Call: &agent.Call{ID: "1", Tool: r.Tools[0].Name, Args: json.RawMessage(`{}`)}, Stop: agent.StopCalls}, nil)
+			return
+		}
+		yield(agent.Delta{Text: "Leo.", Usage: &agent.Usage{OutputTokens: 1}, Stop: agent.StopEnd}, nil)
+	}
+}
+
+func (s script) Choose(string) (agent.Choice, error) { return agent.Choice{Model: s}, nil }
+
+// toolbox has at most one tool.
+type toolbox func() result.Outcome
+
+func (b toolbox) Tools(context.Context) agent.Toolset {
+	if b == nil {
+		return agent.Toolset{}
+	}
+	return agent.Toolset{Open: []agent.Tool{{ToolInfo: result.ToolInfo{Name: "free_lion"}, Server: "zoo"}}}
+}
+
+func (b toolbox) Call(context.Context, string, json.RawMessage) result.Outcome { return b() }
+
+func newService(t *testing.T, b toolbox) (*Service, *miniredis.Miniredis) {
+	t.Helper()
+	mini := miniredis.RunT(t)
+	redis, err := state.Open(t.Context(), "redis://"+mini.Addr(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Options{Models: script{}, Toolbox: b, Redis: redis, Ring: ring(t, "k")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(s.Shutdown(context.Background()), redis.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, mini
+}
+
+// take reads n events of a log from its beginning.
+func take(t *testing.T, s *Service, l Log, n int) (all []Event) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for e, err := range s.Follow(ctx, l, beginning) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all = append(all, e); len(all) == n {
+			return all
+		}
+	}
+	t.Fatalf("got %d events, want %d: %+v", len(all), n, all)
+	return nil
+}
+
+func TestEventsOfAConversationAreNumberedFromOne(t *testing.T) {
+	s, _ := newService(t, nil)
+	p := testkit.Person("ann", access.Employee)
+	c, first, err := s.Ask(t.Context(), p, Question{Text: "Who lives here?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Event{
+		{ID: "1-0", Type: Started, Conversation: c.ID, Text: "Who lives here?", Model: "script"},
+		{ID: "2-0", Type: Text, Text: "Leo."},
+		{ID: "3-0", Type: Stopped, Usage: &agent.Usage{OutputTokens: 1}},
+		{ID: "4-0", Type: Done},
+	}
+	if d := cmp.Diff(want, take(t, s, c.Log(), 4)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if d := cmp.Diff(want[0], first); d != "" {
+		t.Errorf("first (-want +got):\n%s", d)
+	}
+}
+
+func TestPersonsLogHasTitlesAndChanges(t *testing.T) {
+	pending := result.Waiting(result.Pending{ID: "c1", Message: "Release the lion?"})
+	s, _ := newService(t, func() result.Outcome { return pending })
+	p := testkit.Person("ann", access.Employee)
+	c, _, err := s.Ask(t.Context(), p, Question{Text: "Free the lion"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	person := PersonLog(p.Owner())
+	take(t, s, person, 2)
+	if id, err := s.ConversationOf(t.Context(), "c1"); id != c.ID || err != nil {
+		t.Errorf("conversation of the change: got %s, %v", id, err)
+	}
+	outcome := result.Success(json.RawMessage(`{}`), nil, "The lion is free.")
+	for range 2 { // the second is not written again
+		s.RecordOutcome(t.Context(), "c1", outcome)
+	}
+	s.RecordOutcome(t.Context(), "elsewhere", outcome)
+	if _, _, err := s.Ask(t.Context(), p, Question{Text: "Free the bear"}); err != nil {
+		t.Fatal(err)
+	}
+	got := take(t, s, person, 4)
+	got[2].At, got[3].Conversation = time.Time{}, ""
+	want := []Event{
+		{ID: "1-0", Type: Titled, Conversation: c.ID, Text: "Free the lion"},
+		{ID: "2-0", Type: Waiting, Conversation: c.ID, Confirmation: "c1", Server: "zoo"},
+		{ID: "3-0", Type: Answered, Conversation: c.ID, Confirmation: "c1", Text: "The lion is free.", Status: "success"},
+		{ID: "4-0", Type: Titled, Text: "Free the bear"},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestRecordOfAnotherVersionIsRejectedAndLeftOutOfLists(t *testing.T) {
+	s, mini := newService(t, nil)
+	p := testkit.Person("ann", access.Employee)
+	var conversations []Conversation
+	for range 2 {
+		c, _, err := s.Ask(t.Context(), p, Question{Text: "Who lives here?"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		take(t, s, c.Log(), 4)
+		conversations = append(conversations, c)
+	}
+	old := conversations[0].ID
+	if err := mini.Set("conversation:"+old, `{"id":"`+old+`"}`); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Open(t.Context(), p.Owner(), old)
+	if f := fault.From(err); f == nil || f.Code.Status != http.StatusInternalServerError || f.Message != "Conversation "+old+" cannot be read: it is not sealed." {
+		t.Errorf("open: got %v", err)
+	}
+	if list, err := s.List(t.Context(), p.Owner()); err != nil || len(list) != 1 || list[0].ID != conversations[1].ID {
+		t.Errorf("list: got %+v, %v, want the other one", list, err)
+	}
+	// A message that cannot be read ends the question, too: no answer without its history.
+	if _, err := mini.XAdd("messages:"+conversations[1].ID, "9-0", []string{"d", "2.x"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Ask(t.Context(), p, Question{Text: "And?", Conversation: conversations[1].ID}); err == nil {
+		t.Error("a question was answered without its history")
+	}
+}
+
+func TestLostLeaseStopsItsHolder(t *testing.T) {
+	s, mini := newService(t, nil)
+	l, ctx := s.turns.leases, t.Context()
+	if err := l.acquire(ctx, "c", "one", time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.acquire(ctx, "c", "two", 2*acquireTick); !fault.Is(err, fault.Busy) {
+		t.Errorf("a second holder: got %v, want BUSY", err)
+	}
+	if err := l.renew(ctx, "c", "one"); err != nil {
+		t.Errorf("renewing: %v", err)
+	}
+	mini.FastForward(leaseLife)
+	if err := l.renew(ctx, "c", "one"); err != nil {
+		t.Errorf("renewing what expired without a successor: %v", err)
+	}
+	mini.FastForward(leaseLife)
+	if err := l.acquire(ctx, "c", "two", time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.renew(ctx, "c", "one"); !errors.Is(err, errLeaseLost) {
+		t.Errorf("the first holder: got %v, want a lost lease", err)
+	}
+	if err := l.release(ctx, "c", "one"); err != nil {
+		t.Error(err)
+	}
+	if held, err := l.held(ctx, "c"); !held || err != nil {
+		t.Errorf("after the first holder's release: got %v, %v, want it still held", held, err)
+	}
+	if there, err := l.cancel(ctx, "c"); !there || err != nil {
+		t.Errorf("cancel: got %v, %v", there, err)
+	}
+	if err := l.renew(ctx, "c", "two"); !errors.Is(err, errCancelled) {
+		t.Errorf("a cancelled holder: got %v", err)
+	}
+}

@@ -1,0 +1,171 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/state"
+)
+
+const (
+	recordLife       = 30 * 24 * time.Hour // of a conversation, after its last message
+	maxConversations = 200                 // listed, the newest
+	readAhead        = 200                 // entries that one read of a log returns
+)
+
+// keyValues keeps records.
+type keyValues interface {
+	Set(ctx context.Context, key string, value []byte, life time.Duration) error
+	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
+}
+
+// members keeps the ids of an owner's conversations.
+type members interface {
+	Join(ctx context.Context, set, member string, life time.Duration) error
+	Leave(ctx context.Context, set, member string) error
+	Members(ctx context.Context, set string) ([]string, error)
+}
+
+// byteLog keeps messages and events. Its life begins again with each entry.
+type byteLog interface {
+	Append(ctx context.Context, log string, entry []byte, life time.Duration) (id string, err error)
+	ReadAfter(ctx context.Context, log, after string, max int, block time.Duration) ([]state.Entry, error)
+	LastID(ctx context.Context, log string) (id string, err error)
+}
+
+// store keeps conversations: a sealed record each, its sealed messages as a log,
+// and per owner a set of ids.
+type store struct {
+	keys   keyValues
+	owned  members
+	logs   byteLog
+	sealer sealer
+	log    *slog.Logger
+	now    func() time.Time
+}
+
+func recordKey(id string) string         { return "conversation:" + id }
+func messagesKey(id string) string       { return "messages:" + id }
+func ownedKey(owner access.Owner) string { return "conversations:" + owner.String() }
+
+// create makes a conversation, named after its first question. It is stored by
+// save.
+func (s store) create(ctx context.Context, o access.Owner, question string) (Conversation, error) {
+	c := Conversation{ID: newID(), Owner: o, Title: titleOf(question), Created: s.now().UTC()}
+	return c, s.owned.Join(ctx, ownedKey(o), c.ID, recordLife)
+}
+
+// save stores the record; its life begins again.
+func (s store) save(ctx context.Context, c Conversation) error {
+	c.Updated = s.now().UTC()
+	b, err := s.sealer.sealConversation(c)
+	if err != nil {
+		return err
+	}
+	return s.keys.Set(ctx, recordKey(c.ID), b, recordLife)
+}
+
+// open returns the owner's conversation, or CONVERSATION_NOT_FOUND.
+func (s store) open(ctx context.Context, o access.Owner, id string) (Conversation, error) {
+	if !idPattern.MatchString(id) {
+		return Conversation{}, errNotFound()
+	}
+	c, ok, err := s.find(ctx, id)
+	if err != nil {
+		return Conversation{}, err
+	}
+	if !ok || c.Owner != o {
+		return Conversation{}, errNotFound()
+	}
+	return c, nil
+}
+
+func (s store) find(ctx context.Context, id string) (c Conversation, ok bool, err error) {
+	b, ok, err := s.keys.Get(ctx, recordKey(id))
+	if err != nil || !ok {
+		return c, false, err
+	}
+	c, err = s.sealer.openConversation(id, b)
+	return c, err == nil, err
+}
+
+// list returns the owner's conversations, newest first. Ids whose record has
+// expired leave the set; records that cannot be read are left out.
+func (s store) list(ctx context.Context, o access.Owner) ([]Conversation, error) {
+	ids, err := s.owned.Members(ctx, ownedKey(o))
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Conversation, 0, len(ids))
+	for _, id := range ids {
+		b, ok, err := s.keys.Get(ctx, recordKey(id))
+		if err == nil && !ok {
+			err = s.owned.Leave(ctx, ownedKey(o), id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		c, err := s.sealer.openConversation(id, b)
+		if err != nil {
+			s.log.WarnContext(ctx, "a conversation is left out of a list", "error", err)
+			continue
+		}
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(x, y Conversation) int {
+		return cmp.Or(y.Updated.Compare(x.Updated), strings.Compare(x.ID, y.ID))
+	})
+	return list[:min(len(list), maxConversations)], nil
+}
+
+// add stores messages. Logs only grow, so that a turn and an outcome that come
+// at the same time cannot overwrite each other.
+func (s store) add(ctx context.Context, conversation string, messages ...Message) error {
+	for _, m := range messages {
+		m.At = s.now().UTC()
+		b, err := s.sealer.sealMessage(conversation, m)
+		if err != nil {
+			return err
+		}
+		if _, err := s.logs.Append(ctx, messagesKey(conversation), b, recordLife); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// messages returns a conversation's messages, oldest first.
+func (s store) messages(ctx context.Context, conversation string) (all []Message, err error) {
+	for after := ""; ; after = all[len(all)-1].ID {
+		found, err := s.logs.ReadAfter(ctx, messagesKey(conversation), after, readAhead, 0)
+		if err != nil || len(found) == 0 {
+			return all, err
+		}
+		for _, f := range found {
+			m, err := s.sealer.openMessage(conversation, f.ID, f.Data)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, m)
+		}
+	}
+}
+
+// history returns the messages as the agent takes them, which cuts them itself.
+func (s store) history(ctx context.Context, conversation string) ([]agent.Message, error) {
+	stored, err := s.messages(ctx, conversation)
+	messages := make([]agent.Message, len(stored))
+	for i, m := range stored {
+		messages[i] = m.Message
+	}
+	return messages, err
+}

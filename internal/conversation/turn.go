@@ -1,0 +1,223 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/telemetry"
+)
+
+// Question is what a person asks.
+type Question struct {
+	Text         string
+	Conversation string // id; empty: a new one
+	Model        string // for the conversation from now on; empty: the one that it has
+	Origin       Origin
+}
+
+// Models are the models that conversations can choose from. Package llm has them.
+type Models interface {
+	// Choose returns the model of that name, or the default when it is empty.
+	Choose(name string) (agent.Choice, error)
+}
+
+// turn is one question that is being answered.
+type turn struct {
+	conversation Conversation
+	id           string // holder of the lease
+	question     Question
+	model        agent.Choice
+	history      []agent.Message
+	began        time.Time
+	first        Event // its Started
+	cancel       context.CancelCauseFunc
+}
+
+// turns runs turns: acquire the lease, store the question, write the events,
+// store the answer, write the end, release the lease.
+type turns struct {
+	models   Models
+	toolbox  agent.Toolbox
+	system   string
+	store    store
+	events   events
+	leases   leases
+	recovery recovery
+	outcomes outcomes
+	audit    audit.Sink
+	limits   Limits
+	log      *slog.Logger
+	now      func() time.Time
+}
+
+// open finds or makes the conversation and acquires its lease. After an error
+// nothing is held.
+func (r turns) open(ctx context.Context, p *access.Principal, q Question) (*turn, error) {
+	if _, err := r.models.Choose(q.Model); err != nil { // before a conversation is made
+		return nil, err
+	}
+	c, err := r.conversationFor(ctx, p, q)
+	if err != nil {
+		return nil, err
+	}
+	t := &turn{conversation: c, id: newID(), question: q, began: r.now()}
+	if t.model, err = r.modelFor(c, q); err != nil {
+		return nil, err
+	}
+	t.conversation.Model = t.model.Name()
+	if err := r.leases.acquire(ctx, c.ID, t.id, handover); err != nil {
+		return nil, err
+	}
+	if err := r.announce(ctx, t); err != nil {
+		r.release(context.WithoutCancel(ctx), t)
+		return nil, err
+	}
+	return t, nil
+}
+
+func (r turns) conversationFor(ctx context.Context, p *access.Principal, q Question) (Conversation, error) {
+	if q.Conversation != "" {
+		return r.store.open(ctx, p.Owner(), q.Conversation)
+	}
+	return r.store.create(ctx, p.Owner(), q.Text)
+}
+
+// modelFor returns the model that the question names, else the conversation's,
+// else the default. A conversation's model may no longer be configured.
+func (r turns) modelFor(c Conversation, q Question) (agent.Choice, error) {
+	if q.Model == "" && c.Model != "" {
+		if model, err := r.models.Choose(c.Model); err == nil {
+			return model, nil
+		}
+	}
+	return r.models.Choose(q.Model)
+}
+
+// announce reads the history, stores the question and writes the first event,
+// after the end of a turn that a crash left open.
+func (r turns) announce(ctx context.Context, t *turn) (err error) {
+	c := t.conversation
+	if err := r.recovery.close(ctx, c.ID); err != nil {
+		return err
+	}
+	if t.history, err = r.store.history(ctx, c.ID); err != nil {
+		return err
+	}
+	if err := r.recovery.opened(ctx, c.ID); err != nil {
+		return err
+	}
+	if err := r.store.save(ctx, c); err != nil {
+		return err
+	}
+	t.first = Event{Type: Started, Conversation: c.ID, Request: telemetry.RequestOf(ctx).ID, Text: t.question.Text, Model: c.Model}
+	if t.first.ID, err = r.events.append(ctx, c.Log(), t.first); err != nil || t.question.Conversation != "" {
+		return err
+	}
+	_, err = r.events.append(ctx, PersonLog(c.Owner), Event{Type: Titled, Conversation: c.ID, Text: c.Title})
+	return err
+}
+
+// run answers the question, whether or not anyone reads the events.
+func (r turns) run(ctx context.Context, p *access.Principal, t *turn, ended func()) {
+	bounded, stop := context.WithTimeout(ctx, r.limits.TurnTime)
+	kept := r.leases.keep(bounded, t.conversation.ID, t.id, t.cancel)
+	summary := r.answer(bounded, p, t)
+	stop() // ends the keeping of the lease, too
+	<-kept
+	defer t.cancel(nil)
+	last, done := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer done()
+	r.close(last, t, summary, ended)
+}
+
+// answer runs the agent and writes its events.
+func (r turns) answer(ctx context.Context, p *access.Principal, t *turn) turnSummary {
+	c := t.conversation
+	question := Message{Origin: t.question.Origin, Message: agent.TextMessage(agent.User, t.question.Text)}
+	if err := r.store.add(ctx, c.ID, question); err != nil {
+		r.log.WarnContext(ctx, "the question could not be stored", "error", err)
+	}
+	w := &writer{
+		conversation: c, limits: r.limits, stop: t.cancel,
+		append: func(ctx context.Context, all ...Event) error {
+			_, err := r.events.append(ctx, c.Log(), all...)
+			return err
+		},
+		waits: func(ctx context.Context, server, id string) { r.outcomes.waits(ctx, c, server, id) },
+		warn:  func(ctx context.Context, message string, err error) { r.log.WarnContext(ctx, message, "error", err) },
+	}
+	return w.write(ctx, agent.Run(ctx, agent.Turn{
+		Model: t.model, Toolbox: r.toolbox, System: r.system, Now: t.began,
+		Person:  agent.Person{Name: p.Name(), Username: p.Username(), Email: p.Email(), Roles: p.Roles()},
+		History: t.history, Question: t.question.Text,
+		Budget: cmp.Or(t.model.Budget, r.limits.History), Patience: cmp.Or(t.model.Timeout, r.limits.Answer),
+	}))
+}
+
+// close stores the turn's messages, records it, writes the end of its events and
+// only then releases the conversation: turns follow each other in the log.
+func (r turns) close(ctx context.Context, t *turn, s turnSummary, ended func()) {
+	id := t.conversation.ID
+	if len(s.messages) > 1 { // the first is the question
+		if err := r.store.add(ctx, id, r.stored(t, s)...); err != nil {
+			r.log.ErrorContext(ctx, "the messages of a turn could not be stored", "error", err)
+		}
+	}
+	r.record(ctx, t, s)
+	ended()
+	if _, err := r.events.append(ctx, t.conversation.Log(), s.end...); err != nil { // recovery writes it later
+		r.log.ErrorContext(ctx, "the end of a turn could not be written", "error", err)
+		return
+	}
+	if err := r.recovery.closed(ctx, id); err == nil {
+		r.release(ctx, t)
+	}
+}
+
+// stored is what a turn adds to its conversation after the question. Large
+// results are stored as events show them.
+func (r turns) stored(t *turn, s turnSummary) []Message {
+	var all []Message
+	for _, m := range s.messages[1:] {
+		message := Message{Message: m, Model: t.conversation.Model}
+		for i, p := range m.Parts {
+			if called, ok := p.(agent.CallResult); ok {
+				message.Servers = s.servers
+				called.Answer = result.ClipEnvelope(called.Answer, r.limits.Rows, r.limits.Data)
+				m.Parts[i] = called
+			}
+		}
+		all = append(all, message)
+	}
+	all[len(all)-1].Usage = s.usage
+	return all
+}
+
+func (r turns) record(ctx context.Context, t *turn, s turnSummary) {
+	if r.audit == nil {
+		return
+	}
+	digest := sha256.Sum256([]byte(t.question.Text))
+	err := r.audit.Append(ctx, audit.Event{
+		Kind: audit.Turn, Conversation: t.conversation.ID, Digest: hex.EncodeToString(digest[:]), Outcome: s.code,
+		Note: fmt.Sprintf("tools used: %d", s.tools), DurationMS: r.now().Sub(t.began).Milliseconds(),
+	})
+	if err != nil {
+		r.log.ErrorContext(ctx, "audit could not be written", "error", err)
+	}
+}
+
+func (r turns) release(ctx context.Context, t *turn) {
+	if err := r.leases.release(ctx, t.conversation.ID, t.id); err != nil {
+		r.log.WarnContext(ctx, "a conversation stays leased for a moment", "error", err)
+	}
+}

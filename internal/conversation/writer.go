@@ -1,0 +1,165 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+)
+
+const (
+	// Pieces of text are joined until they are this old or this long: a model
+	// that streams word by word would otherwise cost more in frames than in words.
+	textDelay = 40 * time.Millisecond
+	textSize  = 256 // bytes
+
+	writeTime = 5 * time.Second // for what is still written when a turn or a client has ended
+)
+
+// errShutdown ends turns and streams when the program does.
+var errShutdown = errors.New("the gateway is about to end")
+
+// writer writes a turn's events into the conversation's log as they happen.
+type writer struct {
+	conversation Conversation
+	limits       Limits
+	append       func(ctx context.Context, all ...Event) error
+	waits        func(ctx context.Context, server, confirmation string)
+	warn         func(ctx context.Context, message string, err error)
+	stop         context.CancelCauseFunc // ends the turn
+
+	text    agent.TextDelta // not yet written
+	summary turnSummary
+	lost    bool // the log cannot be written; the turn is ending
+}
+
+// turnSummary is what remains of a turn when its events are written.
+type turnSummary struct {
+	code     string // success, pending_confirmation, CANCELLED, or a fault's code
+	tools    int
+	servers  map[string]string // by tool that was called
+	messages []agent.Message
+	usage    *agent.Usage
+	end      []Event // closes the stream, written after everything else is stored
+}
+
+// write runs the turn to its end.
+func (w *writer) write(ctx context.Context, turn iter.Seq2[agent.Event, error]) turnSummary {
+	w.summary.code, w.summary.servers = result.StatusSuccess, make(map[string]string)
+	steps := make(chan agent.Event, 64) // the agent does not wait for Redis while the model streams
+	go w.run(ctx, turn, steps)
+	// What is already known is written even if the turn was cancelled meanwhile.
+	own := context.WithoutCancel(ctx)
+	timer := time.NewTimer(0)
+	<-timer.C
+	for {
+		select {
+		case <-timer.C:
+			w.flush(own)
+		case e, more := <-steps:
+			if !more {
+				return w.summary
+			}
+			if w.take(own, ctx, e) {
+				timer.Reset(textDelay)
+			}
+		}
+	}
+}
+
+// run runs the turn. Its reader reads every event, so it ends with the turn.
+func (w *writer) run(ctx context.Context, turn iter.Seq2[agent.Event, error], steps chan<- agent.Event) {
+	defer close(steps)
+	for e, err := range turn {
+		if err != nil && ctx.Err() == nil {
+			w.warn(ctx, "turn failed", err)
+		}
+		steps <- e
+	}
+}
+
+// take handles one event and reports whether text now waits for more.
+func (w *writer) take(ctx, turn context.Context, e agent.Event) (waits bool) {
+	if text, ok := e.(agent.TextDelta); ok && (w.text.Text == "" || text.Source == w.text.Source) {
+		waits = w.text.Text == ""
+		w.text = agent.TextDelta{Text: w.text.Text + text.Text, Source: text.Source}
+		if len(w.text.Text) >= textSize {
+			w.flush(ctx)
+		}
+		return waits
+	}
+	w.flush(ctx)
+	if text, ok := e.(agent.TextDelta); ok { // of another source
+		w.text = text
+		return true
+	}
+	w.note(ctx, e)
+	w.encode(ctx, turn, e)
+	return false
+}
+
+func (w *writer) flush(ctx context.Context) {
+	if w.text.Text == "" {
+		return
+	}
+	w.put(ctx, Event{Type: Text, Text: w.text.Text, Source: w.text.Source})
+	w.text = agent.TextDelta{}
+}
+
+// note keeps what the turn is stored and recorded by.
+func (w *writer) note(ctx context.Context, e agent.Event) {
+	switch e := e.(type) {
+	case agent.ToolStarted:
+		w.summary.tools++
+		w.summary.servers[e.Call.Tool] = e.Server
+	case agent.Pending:
+		w.summary.code = result.StatusPending
+		w.waits(ctx, e.Server, e.Outcome.Pending().ID)
+	case agent.Failed:
+		w.summary.code = e.Outcome.Code()
+	case agent.Done:
+		w.summary.messages, w.summary.usage = e.Messages, usageOf(e.Usage)
+	}
+}
+
+// encode writes an event, or its replacement when the turn was ended from
+// outside. The end itself is held back until the turn is stored.
+func (w *writer) encode(ctx, turn context.Context, e agent.Event) {
+	switch f := e.(type) {
+	case agent.Failed:
+		switch cause := context.Cause(turn); {
+		case errors.Is(cause, errCancelled): // the person knows
+			w.summary.code = "CANCELLED"
+			return
+		case errors.Is(cause, errShutdown):
+			f.Outcome = result.Failed(fault.ServiceDown.New("The gateway is restarting. Please ask again in a moment."))
+			e = f
+		}
+	case agent.Done:
+		stopped, _ := w.limits.EventOf(e)
+		w.summary.end = []Event{stopped, {Type: Done}}
+		return
+	}
+	if event, ok := w.limits.EventOf(e); ok {
+		w.put(ctx, event)
+	}
+}
+
+// put appends events. A log that cannot be written ends the turn: no reader
+// would ever see it.
+func (w *writer) put(ctx context.Context, event Event) {
+	if w.lost {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
+	if err := w.append(ctx, event); err != nil {
+		w.lost = true
+		w.warn(ctx, "events could not be written", err)
+		w.stop(err)
+	}
+}
