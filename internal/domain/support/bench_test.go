@@ -47,7 +47,7 @@ func BenchmarkSearchKnowledgeBase(b *testing.B) { onSQLite(b, articleDesk(sqlite
 // BenchmarkSearchOnEngine asks the same of both lists on the search engine,
 // beside the bare requests.
 func BenchmarkSearchOnEngine(b *testing.B) {
-	n, node := 10_000, engine
+	n, node := 10_000, searchServer
 	if text := os.Getenv(documents); text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil {

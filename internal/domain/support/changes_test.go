@@ -3,13 +3,9 @@ package support_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
@@ -63,7 +59,7 @@ func apply(ctx context.Context, s support.Store, scope support.Scope, c claim) e
 }
 
 func TestClosedTicketSaysHow(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
+	onEveryEngine(t, func(t *testing.T, r *engine) {
 		fill(t, r, sample())
 		for _, id := range []string{"TICK-004", "TICK-007"} { // open, and resolved before
 			before, _, _ := r.Ticket(t.Context(), everything, id)
@@ -79,7 +75,7 @@ func TestClosedTicketSaysHow(t *testing.T) {
 				!after.UpdatedAt.Equal(day) || after.Version == before.Version || after.Subject != before.Subject {
 				t.Errorf("%s: %+v, %v", id, after, err)
 			}
-			found := ask{testkit.Person("dan", access.SupportWrite), "*", support.TicketQuery{Status: "closed"}}.walk(t, r, 50, nil)
+			found := ask{testkit.Person("dan", access.SupportWrite), "*", support.TicketQuery{Status: "closed"}}.walk(t, r, 50)
 			if !slices.Contains(found, id) {
 				t.Errorf("%s is not among the closed ones: %v", id, found)
 			}
@@ -87,49 +83,8 @@ func TestClosedTicketSaysHow(t *testing.T) {
 	})
 }
 
-func TestOneOfManyClaimantsWins(t *testing.T) {
-	const rounds, claimants = 12, 32
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		b := tied(rounds)
-		for i := range b.tickets {
-			b.tickets[i].Status = "open"
-		}
-		fill(t, r, b)
-		for round, row := range b.tickets {
-			claims := make([]claim, claimants)
-			for i := range claims {
-				claims[i] = closing(t, r, row.ID, fmt.Sprintf("r%d-c%d", round, i))
-			}
-			won := make([]bool, claimants)
-			var group sync.WaitGroup
-			for i, c := range claims {
-				group.Go(func() {
-					var err error
-					if won[i], err = change(soon(t, 20*time.Second), r, c); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			group.Wait()
-			winner := slices.Index(won, true)
-			if winner < 0 || slices.Contains(won[winner+1:], true) {
-				t.Fatalf("round %d: winners %v, want one", round, won)
-			}
-			for i, c := range claims {
-				if i%8 != 0 && i != winner { // looking at a sample of the losers is enough
-					continue
-				}
-				answer, found, err := r.Find(t.Context(), ann, c.Receipt.ID)
-				if err != nil || found != (i == winner) || found && string(answer) != string(c.Receipt.Answer) {
-					t.Fatalf("round %d: %d won and %d has a receipt: %v, %v", round, winner, i, found, err)
-				}
-			}
-		}
-	})
-}
-
 func TestStaleOrForeignChangeChangesNothing(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
+	onEveryEngine(t, func(t *testing.T, r *engine) {
 		fill(t, r, sample())
 		open, other := closing(t, r, "TICK-004", "x"), closing(t, r, "TICK-001", "x")
 		with := func(c claim, change func(*claim)) claim { change(&c); return c }
@@ -164,106 +119,36 @@ func TestStaleOrForeignChangeChangesNothing(t *testing.T) {
 	})
 }
 
-func TestReceiptOutlivesTheProcess(t *testing.T) {
-	onSharedEngines(t, func(t *testing.T, r *rig) {
+func TestOneConfirmationMakesOneChange(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, r *engine) {
 		fill(t, r, sample())
-		c := closing(t, r, "TICK-003", "left-behind")
-		if done, err := change(t.Context(), r, c); !done || err != nil {
+		if done, err := change(t.Context(), r, closing(t, r, "TICK-003", "kept")); !done || err != nil {
 			t.Fatal(done, err)
 		}
-		after := r.again() // nobody has told the desk yet
-		answer, found, err := after.Find(t.Context(), ann, c.Receipt.ID)
-		if err != nil || !found || string(answer) != string(c.Receipt.Answer) {
-			t.Fatalf("got %s, %v, %v, want the receipt byte for byte", answer, found, err)
+		if _, found, err := r.Find(t.Context(), access.Owner{Issuer: ann.Issuer, Subject: "bob"}, "kept"); found || err != nil {
+			t.Errorf("another person finds the receipt: %v, %v", found, err)
 		}
-		if _, found, err := after.Find(t.Context(), access.Owner{Issuer: ann.Issuer, Subject: "bob"}, c.Receipt.ID); found || err != nil {
-			t.Errorf("a stranger finds it: %v, %v", found, err)
-		}
-		if done, err := change(t.Context(), after, closing(t, r, "TICK-003", "left-behind")); done || err != nil {
+		if done, err := change(t.Context(), r, closing(t, r, "TICK-003", "kept")); done || err != nil {
 			t.Errorf("the change was made twice: %v, %v", done, err)
 		}
-		if done, err := change(t.Context(), after, closing(t, r, "TICK-006", "left-behind")); done && err == nil {
+		if done, err := change(t.Context(), r, closing(t, r, "TICK-006", "kept")); done && err == nil {
 			t.Error("one confirmation made two changes")
 		}
-		if now, _, _ := after.Ticket(t.Context(), everything, "TICK-006"); now.Status != "open" {
+		if now, _, _ := r.Ticket(t.Context(), everything, "TICK-006"); now.Status != "open" {
 			t.Errorf("the second change is there: %s", now.Status)
 		}
 	})
 }
 
-// TestChangeAndReceiptAreThereTogether: whatever fails after the change, there
-// is a receipt exactly when there is a change.
-func TestChangeAndReceiptAreThereTogether(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		fill(t, r, sample())
-		for i, broken := range []error{errors.New("the process is gone"), context.Canceled} {
-			id := []string{"TICK-001", "TICK-004"}[i]
-			c := closing(t, r, id, fmt.Sprintf("broken-%d", i))
-			err := r.Change(t.Context(), func(ctx context.Context) error {
-				if err := r.CloseTicket(ctx, everything, c.Closing); err != nil {
-					t.Fatal(err)
-				}
-				return broken
-			})
-			if !errors.Is(err, broken) {
-				t.Errorf("got %v, want what went wrong", err)
-			}
-			now, _, _ := r.Ticket(t.Context(), everything, id)
-			answer, found, err := r.Find(t.Context(), ann, c.Receipt.ID)
-			if changed := now.Status == "closed"; err != nil || changed != found || found && string(answer) != string(c.Receipt.Answer) {
-				t.Errorf("changed %v, receipt %v %s, %v", changed, found, answer, err)
-			}
-		}
-	})
-}
-
-func TestStoreAwayAndBack(t *testing.T) {
-	onSharedEngines(t, func(t *testing.T, r *rig) {
-		fill(t, r, sample())
-		c := closing(t, r, "TICK-003", "away")
-		r.cut()
-		done, err := change(soon(t, 3*time.Second), r, c)
-		if done || err == nil || fault.From(err).Kind() != fault.Unavailable {
-			t.Fatalf("away: %v, %v, want a fault that says so", done, err)
-		}
-		for _, word := range []string{"127.0.0.1", "SQLITE", "http", "index", "TICK"} {
-			if strings.Contains(fault.From(err).Message, word) {
-				t.Errorf("the message gives away %q: %s", word, fault.From(err).Message)
-			}
-		}
-		r.mend()
-		if done, err := change(soon(t, 10*time.Second), r, c); !done || err != nil {
-			t.Errorf("back: %v, %v", done, err)
-		}
-	})
-}
-
 func TestRefusedStatementIsADatabaseError(t *testing.T) {
-	onSharedEngines(t, func(t *testing.T, r *rig) {
+	onEveryEngine(t, func(t *testing.T, r *engine) {
+		if r.misread == nil {
+			t.Skip("no other process can change this store")
+		}
 		fill(t, r, sample())
 		err := r.misread(t, everything)
 		if !fault.Is(err, fault.DatabaseError) || strings.Contains(err.Error(), "login") || strings.Contains(err.Error(), "ticket_id") {
 			t.Errorf("got %v, want DATABASE_ERROR without internals", err)
-		}
-	})
-}
-
-func TestPassedDeadlineIsATimeout(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
-		fill(t, r, sample())
-		c := closing(t, r, "TICK-004", "late")
-		late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
-		defer cancel()
-		_, _, err := r.Ticket(late, everything, "TICK-001")
-		_, _, err1 := r.Article(late, everything, "KB-001")
-		_, err2 := r.Tickets(late, everything, support.TicketQuery{Find: support.ParseQuery("*"), Limit: 5})
-		_, err3 := r.Articles(late, everything, support.ArticleQuery{Find: support.ParseQuery("a"), Limit: 5})
-		_, err4 := change(late, r, c)
-		_, _, err5 := r.Find(late, ann, "x")
-		for _, err := range []error{err, err1, err2, err3, err4, err5, r.Ready(late)} {
-			if !fault.Is(err, fault.Timeout) {
-				t.Errorf("got %v, want TIMEOUT", err)
-			}
 		}
 	})
 }

@@ -2,81 +2,150 @@ package support_test
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"countersign.dev/internal/company"
 	"countersign.dev/internal/domain/support"
 	"countersign.dev/internal/domain/support/elastic"
 	"countersign.dev/internal/domain/support/sqlite"
 	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/conformance"
+	"countersign.dev/internal/testkit/domaintest"
 	"countersign.dev/internal/testkit/searchtest"
 )
 
-// The contract runs on SQLite and on a search engine: a real OpenSearch node,
-// or the server of COUNTERSIGN_TEST_ELASTICSEARCH_URL. Without that address
-// nothing here has met Elasticsearch's own server.
-var engine *searchtest.Server
+// searchServer is a real OpenSearch node, or the server of
+// COUNTERSIGN_TEST_ELASTICSEARCH_URL. Without that address nothing here has met
+// Elasticsearch's own server.
+var searchServer *searchtest.Server
 
 func TestMain(m *testing.M) {
-	if testkit.RunAsCrashProcess(closeUntilKilled) {
+	if conformance.RunAsCrashProcess(domain()) {
 		return
 	}
-	engine = searchtest.Start()
+	searchServer = searchtest.Start()
 	code := m.Run()
-	engine.Stop()
+	searchServer.Stop()
 	testkit.Ran("SQLite FTS5")
-	testkit.Ran(engine.Name())
+	testkit.Ran(searchServer.Name())
 	os.Exit(code)
 }
 
-// rig is a store under test, and what only the engine behind it can do.
-type rig struct {
+// engine is a store under test, and what only the engine behind it can do.
+type engine struct {
 	support.Store
-	again   func() support.Store // another handle on the same rows: another process
-	remove  func(ticketIDs ...string)
-	touch   func(ticketID string)                     // somebody else writes the ticket
-	settled func()                                    // returns when searches show every write
-	foreign func(t *testing.T) support.Store          // where the tables or indices are somebody else's
-	misread func(t *testing.T, s support.Scope) error // asks for what the engine must refuse
-	analyze func(text string) []string                // the words that the engine's analyzer finds
-	cut     func()                                    // from now on, changes cannot reach the store
-	mend    func()
+	direct       support.Store // the same rows, not through the proxy
+	address      string        // for another process
+	remove       func(ticketIDs ...string)
+	touch        func(ticketID string)                     // another process writes the ticket
+	settled      func()                                    // returns when searches show every write
+	foreign      func(t *testing.T) support.Store          // on tables or indices that are not ours
+	misread      func(t *testing.T, s support.Scope) error // asks for what the engine must refuse
+	analyze      func(text string) []string                // the words that the engine's analyzer finds
+	cut, restore func()                                    // changes cannot reach the store, and can again
 }
 
-// engines are the implementations. Every test of the contract runs on each.
-var engines = map[string]func(t *testing.T) *rig{
-	"sqlite": fileRig,
-	"memory": memoryRig,
-	"search": searchRig,
+func engineOf(s *conformance.Store) *engine { return s.Handle.(*engine) }
+
+// engines are the implementations of the store.
+var engines = []conformance.Engine{
+	{Name: "memory", Open: opens(memory)},
+	{Name: "sqlite", Open: opens(file), Connect: func(ctx context.Context, path string) (domaintest.Domain, error) {
+		return served(sqlite.Open(ctx, path))
+	}},
+	{Name: "search", Slow: true, Open: opens(search), Connect: func(_ context.Context, address string) (domaintest.Domain, error) {
+		server, prefix, _ := strings.Cut(address, " ")
+		return served(elastic.Open(server, indices(prefix, elastic.TicketIndex)))
+	}},
 }
 
-func onEveryEngine(t *testing.T, test func(t *testing.T, r *rig)) {
-	t.Helper()
-	onEngines(t, test, "sqlite", "memory", "search")
+func served[S support.Store](store S, err error) (domaintest.Domain, error) {
+	return support.New(store, func() time.Time { return day }), err
 }
 
-// onSharedEngines leaves out the store in memory: nobody else can reach it, cut
-// it off, or find it again.
-func onSharedEngines(t *testing.T, test func(t *testing.T, r *rig)) {
-	t.Helper()
-	onEngines(t, test, "sqlite", "search")
-}
-
-func onEngines(t *testing.T, test func(t *testing.T, r *rig), names ...string) {
-	t.Helper()
-	for _, name := range names {
-		t.Run(name, func(t *testing.T) { test(t, engines[name](t)) })
+// opens is the Open of an engine.
+func opens(open func(t testing.TB) *engine) func(t testing.TB, dataset string) *conformance.Store {
+	return func(t testing.TB, name string) *conformance.Store {
+		e := open(t)
+		fill(t, e.direct, dataset(name))
+		return stored(t, e, func() *conformance.Store { return stored(t, open(t), nil) })
 	}
 }
 
-func memoryRig(t *testing.T) *rig { return &rig{Store: sqliteAt(t, ""), settled: func() {}} }
+// stored is a store as the suite takes it.
+func stored(t testing.TB, e *engine, empty func() *conformance.Store) *conformance.Store {
+	server := support.New(e.Store, func() time.Time { return day })
+	return &conformance.Store{
+		Domain: server, Handle: e, Address: e.address, Ready: server.Ready, Empty: empty, Cut: e.cut, Restore: e.restore, CutsReads: e.direct != e.Store,
+		Seed: func() error { return server.Seed(t.Context(), company.At(day.AddDate(1, 0, 0))) },
+		Dump: func() string { return dump(t, e.direct) },
+	}
+}
+
+// dump writes every row of the sample company down, versions included.
+func dump(t testing.TB, s support.Store) (out string) {
+	t.Helper()
+	for _, row := range sample().tickets {
+		ticket, found, err := s.Ticket(t.Context(), everything, row.ID)
+		encoded, err2 := json.Marshal(ticket)
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		out += fmt.Sprintf("%v %s %v\n", found, encoded, ticket.Version)
+	}
+	return out
+}
+
+// onEveryEngine runs a test on each store, without rows.
+func onEveryEngine(t *testing.T, test func(t *testing.T, e *engine)) {
+	t.Helper()
+	t.Parallel()
+	for name, open := range map[string]func(testing.TB) *engine{"memory": memory, "sqlite": file, "search": search} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
+	}
+}
+
+// office is the domain as the kernel runs it, with the sample company.
+type office struct {
+	*domaintest.Harness
+	store support.Store
+}
+
+// onBothStores runs a test on each store with the sample company.
+func onBothStores(t *testing.T, test func(t *testing.T, o *office)) {
+	t.Helper()
+	t.Parallel()
+	for _, e := range engines {
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			s := e.Open(t, conformance.Company)
+			test(t, &office{domaintest.Open(t, "support", s), engineOf(s).Store})
+		})
+	}
+}
+
+func (o *office) ticket(id string) support.Ticket {
+	o.Helper()
+	row, _, err := o.store.Ticket(o.Context(), everything, id)
+	if err != nil {
+		o.Fatal(err)
+	}
+	return row
+}
 
 func sqliteAt(t testing.TB, path string) *sqlite.Store {
 	t.Helper()
@@ -88,39 +157,46 @@ func sqliteAt(t testing.TB, path string) *sqlite.Store {
 	return s
 }
 
-func fileRig(t *testing.T) *rig {
+// memory is a store that no other process reaches.
+func memory(t testing.TB) *engine {
+	s := sqliteAt(t, "")
+	return &engine{Store: s, direct: s, settled: func() {}}
+}
+
+func file(t testing.TB) *engine {
 	path := filepath.Join(t.TempDir(), "support #1?.db")
-	r := &rig{Store: sqliteAt(t, path), again: func() support.Store { return sqliteAt(t, path) }, settled: func() {}}
+	s := sqliteAt(t, path)
+	e := &engine{Store: s, direct: s, address: path, settled: func() {}}
 	other := otherProcess(t, path)
 	run := func(statement string, args ...any) {
 		if _, err := other.Exec(statement, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r.remove = func(ids ...string) {
+	e.remove = func(ids ...string) {
 		for _, id := range ids {
 			run(`delete from tickets_words where rowid = (select n from tickets where id = ?)`, id)
 			run(`delete from tickets where id = ?`, id)
 		}
 	}
-	r.touch = func(id string) { run(`update tickets set priority = 'low', version = version + 1 where id = ?`, id) }
-	r.misread = func(t *testing.T, s support.Scope) error {
+	e.touch = func(id string) { run(`update tickets set priority = 'low', version = version + 1 where id = ?`, id) }
+	e.misread = func(t *testing.T, s support.Scope) error {
 		run(`drop table tickets_words`)
-		_, err := r.Tickets(t.Context(), s, support.TicketQuery{Find: support.ParseQuery("login"), Limit: 5})
+		_, err := e.Tickets(t.Context(), s, support.TicketQuery{Find: support.ParseQuery("login"), Limit: 5})
 		return err
 	}
 	var hold *sql.Tx
-	r.cut = func() { // another process holds the right to write
+	e.cut = func() { // another process holds the right to write
 		var err error
 		if hold, err = other.Begin(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r.mend = func() { _ = hold.Rollback() }
-	return r
+	e.restore = func() { _ = hold.Rollback() }
+	return e
 }
 
-func otherProcess(t *testing.T, path string) *sql.DB {
+func otherProcess(t testing.TB, path string) *sql.DB {
 	other, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: "_txlock=immediate"}).String())
 	if err != nil {
 		t.Fatal(err)
@@ -129,37 +205,44 @@ func otherProcess(t *testing.T, path string) *sql.DB {
 	return other
 }
 
-func searchRig(t *testing.T) *rig {
-	address, prefix := engine.Address(t)
+// indices names a test's own indices.
+func indices(prefix, tickets string) *elastic.Options {
+	return &elastic.Options{Tickets: prefix + tickets, Articles: prefix + elastic.ArticleIndex, Refresh: 100 * time.Millisecond}
+}
+
+// search is a pair of indices on the server of this run, behind a proxy.
+func search(t testing.TB) *engine {
+	address, prefix := searchServer.Address(t)
 	near, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := testkit.NewProxy(t, near.Host)
-	near.Host = w.Address()
-	c := client{t, address}
-	index := prefix + elastic.TicketIndex
-	open := func(tickets string) support.Store {
-		s, err := elastic.Open(near.String(), &elastic.Options{Tickets: tickets, Articles: prefix + elastic.ArticleIndex, Refresh: 100 * time.Millisecond})
+	proxy := testkit.NewProxy(t, near.Host)
+	near.Host = proxy.Address()
+	open := func(address, tickets string) support.Store {
+		s, err := elastic.Open(address, indices(prefix, tickets))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = s.Close() })
 		return s
 	}
-	r := &rig{Store: open(index), again: func() support.Store { return open(index) }, cut: w.Cut, mend: w.Restore}
-	r.settled = func() { c.do(http.MethodPost, "/"+index+","+prefix+elastic.ArticleIndex+"/_refresh", nil) }
-	r.remove = func(ids ...string) {
+	c, index := client{t, address}, prefix+elastic.TicketIndex
+	e := &engine{
+		Store: open(near.String(), elastic.TicketIndex), direct: open(address, elastic.TicketIndex), address: address + " " + prefix, cut: proxy.Cut, restore: proxy.Restore,
+	}
+	e.settled = func() { c.do(http.MethodPost, "/"+index+","+prefix+elastic.ArticleIndex+"/_refresh", nil) }
+	e.remove = func(ids ...string) {
 		var lines bytes.Buffer
 		for _, id := range ids {
 			_ = json.NewEncoder(&lines).Encode(map[string]any{"delete": map[string]any{"_id": id}})
 		}
 		c.do(http.MethodPost, "/"+index+"/_bulk", &lines)
 	}
-	r.touch = func(id string) {
+	e.touch = func(id string) {
 		c.do(http.MethodPost, "/"+index+"/_update/"+id, bytes.NewBufferString(`{"doc":{"priority":"low"}}`))
 	}
-	r.analyze = func(text string) (words []string) {
+	e.analyze = func(text string) (words []string) {
 		body, _ := json.Marshal(map[string]string{"analyzer": "words", "text": text}) // texts always encode
 		var answer struct{ Tokens []struct{ Token string } }
 		if err := json.Unmarshal(c.do(http.MethodPost, "/"+index+"/_analyze", bytes.NewReader(body)), &answer); err != nil {
@@ -170,17 +253,17 @@ func searchRig(t *testing.T) *rig {
 		}
 		return words
 	}
-	r.foreign = func(t *testing.T) support.Store {
+	e.foreign = func(t *testing.T) support.Store {
 		c.do(http.MethodPut, "/"+prefix+"foreign", nil)
-		c.do(http.MethodPut, "/"+prefix+"foreign/_doc/1?refresh=true", bytes.NewBufferString(`{"title":"Somebody else's"}`))
-		return open(prefix + "foreign")
+		c.do(http.MethodPut, "/"+prefix+"foreign/_doc/1?refresh=true", bytes.NewBufferString(`{"title":"Another's"}`))
+		return open(address, "foreign")
 	}
-	r.misread = func(t *testing.T, s support.Scope) error { // a text cannot be sorted by
+	e.misread = func(t *testing.T, s support.Scope) error { // a text cannot be sorted by
 		c.do(http.MethodPut, "/"+prefix+"text", bytes.NewBufferString(`{"mappings":{"properties":{"ticket_id":{"type":"text"}}}}`))
-		_, err := open(prefix+"text").Tickets(t.Context(), s, support.TicketQuery{Find: support.ParseQuery("login"), Limit: 5})
+		_, err := open(address, "text").Tickets(t.Context(), s, support.TicketQuery{Find: support.ParseQuery("login"), Limit: 5})
 		return err
 	}
-	return r
+	return e
 }
 
 // client asks the engine past the store.

@@ -17,7 +17,7 @@ import (
 // TestLostAnswerIsNoLostChange: the engine applies a change and its answer is
 // lost on the way. The change is sent again, meets itself, and counts as made.
 func TestLostAnswerIsNoLostChange(t *testing.T) {
-	address, prefix := engine.Address(t)
+	address, prefix := searchServer.Address(t)
 	target, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestUnreadableAddressIsNotRepeated(t *testing.T) {
 // TestReceiptIsFoundBeforeTheIndexShowsIt: a change is made, and whoever made it
 // is gone before any search could show it.
 func TestReceiptIsFoundBeforeTheIndexShowsIt(t *testing.T) {
-	address, prefix := engine.Address(t)
+	address, prefix := searchServer.Address(t)
 	s, err := elastic.Open(address, &elastic.Options{Tickets: prefix + "tickets", Articles: prefix + "articles", Refresh: time.Hour})
 	if err != nil {
 		t.Fatal(err)

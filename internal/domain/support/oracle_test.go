@@ -1,7 +1,6 @@
 package support_test
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -70,14 +69,6 @@ func fill(t testing.TB, s support.Store, b filler) {
 // and as simply as can be: texts are lists of words, and a phrase is a list
 // within a list. It knows ASCII only, and queries without glued words.
 
-func seesTickets(p *access.Principal) bool {
-	return p.HasAny(access.SupportRead, access.SupportWrite, access.Executive)
-}
-
-func seesArticle(p *access.Principal, status string) bool {
-	return p.HasAny(access.SupportWrite) || status == "published" && p.HasAny(access.SupportRead, access.Executive)
-}
-
 func plainWords(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
@@ -136,30 +127,8 @@ type ask struct {
 	q     support.TicketQuery
 }
 
-func (a ask) wants(t company.Ticket) bool {
-	return seesTickets(a.who) && matches(a.query, ticketTexts(t)...) &&
-		(a.q.Status == "" || a.q.Status == t.Status) && (a.q.Priority == "" || a.q.Priority == t.Priority) && (a.q.CustomerID == "" || a.q.CustomerID == t.CustomerID)
-}
-
-// want is the ids that the answer must have, newest first.
-func (a ask) want(b *book) (ids []string) {
-	var rows []company.Ticket
-	for _, t := range b.tickets {
-		if a.wants(t) {
-			rows = append(rows, t)
-		}
-	}
-	slices.SortFunc(rows, func(x, y company.Ticket) int {
-		return cmp.Or(y.Created.Compare(x.Created), cmp.Compare(y.ID, x.ID))
-	})
-	for _, t := range rows {
-		ids = append(ids, t.ID)
-	}
-	return ids
-}
-
-// walk reads every page, and calls between after each.
-func (a ask) walk(t testing.TB, s support.Store, page int, between func(seen []string)) (ids []string) {
+// walk reads every page.
+func (a ask) walk(t testing.TB, s support.Store, page int) (ids []string) {
 	t.Helper()
 	a.q.Limit, a.q.Find = page+1, support.ParseQuery(a.query)
 	for {
@@ -175,69 +144,7 @@ func (a ask) walk(t testing.TB, s support.Store, page int, between func(seen []s
 		}
 		key := rows[page-1].Key()
 		a.q.After = &key
-		if between != nil {
-			between(ids)
-		}
 	}
-}
-
-// walkArticles reads every page of the knowledge base.
-func walkArticles(t testing.TB, s support.Store, who *access.Principal, query, category string, page int) (ids []string) {
-	t.Helper()
-	q := support.ArticleQuery{Find: support.ParseQuery(query), Category: category, Limit: page + 1}
-	for {
-		rows, err := s.Articles(t.Context(), support.ScopeOf(who), q)
-		if err != nil {
-			t.Fatalf("%q: %v", query, err)
-		}
-		for _, row := range rows[:min(page, len(rows))] {
-			ids = append(ids, row.ID)
-		}
-		if len(rows) <= page {
-			return ids
-		}
-		key := rows[page-1].Key()
-		q.After = &key
-	}
-}
-
-// anyone is a principal of any kind, with roles or without.
-func anyone(r *rand.Rand) *access.Principal {
-	var roles []access.Role
-	for _, role := range access.Roles() {
-		if r.IntN(6) == 0 || role == access.SupportRead && r.IntN(3) > 0 {
-			roles = append(roles, role)
-		}
-	}
-	return testkit.Person("somebody", roles...)
-}
-
-// anything is a query of a person, its filters, and words that are there.
-func anything(r *rand.Rand, b *book) ask {
-	row := b.tickets[r.IntN(len(b.tickets))]
-	words := plainWords(row.Subject + " " + row.Description)
-	some := func() bool { return r.IntN(3) == 0 }
-	a := ask{who: anyone(r), query: "*"}
-	if !some() {
-		var parts []string
-		for range 1 + r.IntN(2) {
-			parts = append(parts, piece(r, words))
-		}
-		if some() {
-			parts = append(parts, "-"+piece(r, plainWords(b.tickets[r.IntN(len(b.tickets))].Description)))
-		}
-		a.query = strings.Join(parts, " ")
-	}
-	if some() {
-		a.q.Status = row.Status
-	}
-	if some() {
-		a.q.Priority = row.Priority
-	}
-	if some() {
-		a.q.CustomerID = row.CustomerID
-	}
-	return a
 }
 
 func piece(r *rand.Rand, words []string) string {

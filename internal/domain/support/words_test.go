@@ -39,7 +39,7 @@ func TestGrammarFindsTheSameOnEveryStore(t *testing.T) {
 	)
 	b.tickets[0].Tags = []string{"alpha beta", "gamma"}
 	b.tickets[5].CustomerName = "Passing Ltd"
-	onEveryEngine(t, func(t *testing.T, r *rig) {
+	onEveryEngine(t, func(t *testing.T, r *engine) {
 		fill(t, r, b)
 		fill(t, r, &book{articles: sample().articles})
 		for query, want := range map[string]string{
@@ -54,7 +54,7 @@ func TestGrammarFindsTheSameOnEveryStore(t *testing.T) {
 			"or": "G", "and or not near": "G", "_id": "G", "ticket_id": "G", "subject:s": "", "status:open": "", "*) OR _index:*": "", "or \"_index:*\"": "",
 			"A": "A", "a -a": "", "login OR session": "", "login^5": "", "login~": "AC", "/log.*/": "", "l?gin": "", "{login": "AC", "s": "ABCDEFG",
 		} {
-			got := ask{who: dan(), query: query}.walk(t, r, 3, nil)
+			got := ask{who: dan(), query: query}.walk(t, r, 3)
 			slices.Sort(got)
 			if diff := cmp.Diff(want, strings.Join(got, "")); diff != "" {
 				t.Errorf("%q (-want +got):\n%s", query, diff)
@@ -93,7 +93,7 @@ func lacksWord(text string) func(support.Ticket) bool {
 }
 
 func TestWhatPeopleTypeIsNeverSyntax(t *testing.T) {
-	onEveryEngine(t, func(t *testing.T, r *rig) {
+	onEveryEngine(t, func(t *testing.T, r *engine) {
 		fill(t, r, sample())
 		for _, text := range hostile {
 			if rows, err := r.Tickets(t.Context(), support.Scope{}, support.TicketQuery{Find: support.ParseQuery(text), Limit: 51}); err != nil || len(rows) != 0 {
@@ -138,7 +138,7 @@ var newer = &unicode.RangeTable{R16: []unicode.Range16{
 // TestEngineCutsWordsAsWeDo: every letter, mark and digit below U+3000 is the
 // same word to the engine's analyzer and to ours.
 func TestEngineCutsWordsAsWeDo(t *testing.T) {
-	r := searchRig(t)
+	r := search(t)
 	fill(t, r, sample())
 	for from := rune(0x20); from < 0x3000; from += 0x100 {
 		var text strings.Builder

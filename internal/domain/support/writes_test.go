@@ -1,7 +1,6 @@
 package support_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -41,73 +40,6 @@ func TestTicketIsClosedOnceByItsHuman(t *testing.T) {
 		kept, found, err := o.store.Find(t.Context(), owner.Owner(), confirm.ID(p.ID))
 		if string(kept) != first || !found || err != nil {
 			t.Errorf("the receipt in the store: %v, %v\n%s\n%s", found, err, kept, first)
-		}
-	})
-}
-
-func TestClosingIsCheckedAtPreview(t *testing.T) {
-	onBothStores(t, func(t *testing.T, o *office) {
-		resolution := func(text string) string {
-			in, _ := json.Marshal(map[string]string{"ticket_id": "TICK-004", "resolution": text})
-			return string(in)
-		}
-		for input, want := range map[string]string{
-			`{"ticket_id":"TICK-008","resolution":"closed once more"}`:                             "TICKET_ALREADY_CLOSED",
-			`{"ticket_id":"TICK-099","resolution":"closed once more"}`:                             "TICKET_NOT_FOUND",
-			`{"ticket_id":"../TICK-004","resolution":"closed once more"}`:                          "TICKET_NOT_FOUND",
-			`{"ticket_id":"","resolution":"closed once more"}`:                                     "TICKET_NOT_FOUND",
-			`{"ticket_id":"TICK-007","resolution":"closed once more"}`:                             "pending_confirmation",
-			`{"ticket_id":"TICK-004","resolution":"it is solved","resolution_type":"wished_away"}`: "VALIDATION_ERROR",
-			`{"ticket_id":"TICK-004"}`:                                                             "VALIDATION_ERROR",
-			resolution("too short"):                                                                "VALIDATION_ERROR",
-			resolution("éèéèéèéèé"):                                                                "VALIDATION_ERROR", // eighteen bytes, nine characters
-			resolution("éèéèéèéèéè"):                                                               "pending_confirmation",
-			resolution("            x"):                                                            "INVALID_INPUT",
-			resolution(strings.Repeat("é", 2000)):                                                  "pending_confirmation",
-			resolution(strings.Repeat("é", 2001)):                                                  "VALIDATION_ERROR",
-		} {
-			if out := o.CallAs("dan.williams", "close_ticket", input); out.Code() != want {
-				t.Errorf("%.80s: got %s, want %s", input, out.Code(), want)
-			}
-		}
-	})
-}
-
-func TestRulesHoldAgainAtApply(t *testing.T) {
-	onBothStores(t, func(t *testing.T, o *office) {
-		mine := o.PendingAs("dan.williams", "close_ticket", closeFour)
-		hers := o.PendingAs("eve.thompson", "close_ticket", `{"ticket_id":"TICK-004","resolution":"The customer left us.","resolution_type":"wont_fix","customer_notified":false}`)
-		if !strings.Contains(hers.Message, "as wont fix") || !strings.Contains(hers.Message, "has not been notified") {
-			t.Errorf("got %s", hers.Message)
-		}
-		if got := o.AnswerAs("eve.thompson", hers.ID, true); !strings.Contains(got, "closed as wont fix") {
-			t.Fatal(got)
-		}
-		if got := o.AnswerAs("dan.williams", mine.ID, true); !strings.Contains(got, "TICKET_ALREADY_CLOSED") {
-			t.Errorf("the second closing: %s", got)
-		}
-		if got := o.ticket("TICK-004"); got.Resolution != "The customer left us." {
-			t.Errorf("got %+v", got)
-		}
-		denied := o.PendingAs("dan.williams", "close_ticket", `{"ticket_id":"TICK-001","resolution":"It works again."}`)
-		if got := o.AnswerAs("dan.williams", denied.ID, false); !strings.Contains(got, "cancelled") || o.ticket("TICK-001").Status != "open" {
-			t.Errorf("denied: %s", got)
-		}
-	})
-}
-
-// TestChangedCardIsStale: somebody else wrote the ticket before its human
-// answered.
-func TestChangedCardIsStale(t *testing.T) {
-	onSharedEngines(t, func(t *testing.T, r *rig) {
-		o := newOffice(t, r.Store)
-		p := o.PendingAs("dan.williams", "close_ticket", closeFour)
-		r.touch("TICK-004")
-		if got := o.AnswerAs("dan.williams", p.ID, true); !strings.Contains(got, "CONFIRMATION_STALE") {
-			t.Errorf("got %s", got)
-		}
-		if got := o.ticket("TICK-004"); got.Status != "open" {
-			t.Errorf("it was closed: %+v", got)
 		}
 	})
 }

@@ -42,6 +42,7 @@ type Domain struct {
 // Engine is one kind of store.
 type Engine struct {
 	Name string
+	Slow bool // it is asked a quarter of the questions
 	// Open opens a store of the test's own, filled with a dataset.
 	Open func(t testing.TB, dataset string) *Store
 	// Connect opens a store that exists, as another process does. It is nil where
