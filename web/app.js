@@ -16,6 +16,7 @@ const thread = makeThread(
   { view: at("view"), log: at("log"), waiting: at("waiting-cards"), waitingArea: at("waiting") },
   {
     titleOf: (tool) => catalogue.get(tool)?.title || label(tool || "this change"),
+    fieldsOf: (tool) => catalogue.get(tool)?.fields?.output ?? {},
     serverOf: (tool) => catalogue.get(tool)?.server,
     onStart: started,
     onModel: showModel,

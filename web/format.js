@@ -1,5 +1,6 @@
-// How a value of a row or a card is shown. What a field is follows from its name
-// and its value alone, so that any server's rows come out right.
+// How a value of a row or a card is shown. A tool's declaration may say what a
+// field is (`about`: label, unit, show, amount); without that its name and its
+// value decide, so that any server's rows are readable.
 
 import { el, icon } from "./dom.js";
 
@@ -21,8 +22,9 @@ export function snake(key) {
   return key.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
 }
 
-/** label("hire_date") is "Hire date". */
-export function label(key) {
+/** label("hire_date") is "Hire date", unless the declaration has a label. */
+export function label(key, about) {
+  if (about?.label) return about.label;
   const words = snake(key).split(/[_\s]+/).filter(Boolean).map((word) => ACRONYMS[word] ?? word).join(" ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
@@ -41,18 +43,29 @@ export function isNumeric(value) {
   return typeof value === "number";
 }
 
-/** valueNode(key, value, row) shows one scalar; row tells the currency. */
-export function valueNode(key, value, row = {}) {
+/** valueNode(key, value, row, about) shows one scalar; row has the currency. */
+export function valueNode(key, value, row = {}, about = undefined) {
   if (isEmpty(value)) return el("span", { class: "none" }, "–");
   if (isHidden(value)) return hiddenNode();
   if (typeof value === "boolean") return value ? "Yes" : "No";
-  if (typeof value === "number") return numberText(snake(key), value, row);
+  if (typeof value === "number") return declaredNumber(value, row, about) ?? numberText(snake(key), value, row);
   if (typeof value === "string") return textNode(key, value);
   return el("code", {}, JSON.stringify(value));
 }
 
 function hiddenNode() {
   return el("span", { class: "hidden-value", "data-hidden": true, title: "You may not see this value" }, icon("lock"), "Hidden");
+}
+
+// A number as its declaration wants it; undefined when it says nothing.
+function declaredNumber(value, row, about) {
+  if (about?.show === "year") return String(value);
+  const signDisplay = about?.show === "change" ? "exceptZero" : "auto";
+  const unit = about?.unit;
+  if (!unit) return undefined;
+  if (/^[A-Z]{3}$/.test(unit)) return moneyText(value, row.currency ?? unit, signDisplay);
+  const digits = value.toLocaleString("en-US", { maximumFractionDigits: 2, signDisplay });
+  return unit === "percent" ? `${digits}%` : `${digits} ${unit}`;
 }
 
 function numberText(key, value, row) {

@@ -18,11 +18,11 @@ const INNER = /^(_|created_at$|updated_at$|version$)/;
  * none. Returns null when there is nothing to
  * draw. The element fires "rows-complete" when the last page was added.
  */
-export function resultView({ server, tool, title, envelope, args }) {
+export function resultView({ server, tool, title, envelope, args, fields = {} }) {
   const answer = readAnswer(envelope);
-  if (answer.rows) return answer.rows.length ? listView({ server, tool, title, args, answer }) : nothing(title);
+  if (answer.rows) return answer.rows.length ? listView({ server, tool, title, args, answer, fields }) : nothing(title);
   if (!isObject(answer.data)) return answer.hint ? el("p", { class: "hint" }, answer.hint) : null;
-  return el("div", { class: "result", "data-result": tool }, valueView(tool, answer.data, 0));
+  return el("div", { class: "result", "data-result": tool }, valueView(tool, answer.data, fields, 0));
 }
 
 /** isLongAnswer says that the rows are worth showing unasked. */
@@ -57,9 +57,9 @@ function readAnswer(envelope) {
 
 // ---- lists
 
-function listView({ server, tool, title, args, answer }) {
+function listView({ server, tool, title, args, answer, fields }) {
   if (treeKey(answer.rows)) return el("div", { class: "result", "data-result": tool }, treeView(answer.rows, treeKey(answer.rows), 0));
-  const grid = gridView(answer.rows, title);
+  const grid = gridView(answer.rows, title, fields);
   const status = el("p", { class: "row-count", role: "status", "data-row-count": true });
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
   const button = el("button", { type: "button", class: "small", "data-next-page": true }, "Next page");
@@ -118,8 +118,8 @@ function complain({ problem, button }, message, suggestion) {
 
 // ---- the table
 
-function gridView(rows, title) {
-  const columns = columnsOf(rows);
+function gridView(rows, title, fields) {
+  const columns = columnsOf(rows, fields);
   const body = el("tbody", {}, rows.map((row) => tableRow(columns, row)));
   const head = el("tr", {}, columns.map((column) => el("th", { scope: "col", class: column.numeric ? "number" : null, "data-extra": column.extra }, column.label)));
   const table = el("table", { class: "grid" }, el("caption", { class: "visually-hidden" }, title), el("thead", {}, head), body);
@@ -154,32 +154,32 @@ function columnToggle(table, columns) {
 
 // ---- which columns
 
-function columnsOf(rows) {
+function columnsOf(rows, fields) {
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MOST_COLUMNS);
-  const columns = withFullName(keys, rows).map((column) => ({ ...column, weight: weight(column.key, rows) }));
+  const columns = withFullName(keys, rows, fields).map((column) => ({ ...column, weight: weight(column.key, rows, fields[column.key]) }));
   columns.sort((a, b) => a.weight - b.weight); // stable: the server's order within a weight
   return columns.map((column, i) => ({ ...column, extra: i > 0 && (i >= SHOWN_COLUMNS || column.weight >= EXTRA) }));
 }
 
 // A first and a last name are one name.
-function withFullName(keys, rows) {
+function withFullName(keys, rows, fields) {
   const both = keys.includes("first_name") && keys.includes("last_name");
   const plain = keys.filter((key) => !both || (key !== "first_name" && key !== "last_name"));
-  const columns = plain.map((key) => fieldColumn(key, rows));
+  const columns = plain.map((key) => fieldColumn(key, rows, fields));
   if (both) columns.unshift({ key: "name", label: "Name", numeric: false, show: (row) => nameOf(row) });
   return columns;
 }
 
-function fieldColumn(key, rows) {
+function fieldColumn(key, rows, fields) {
   const numeric = rows.some((row) => isNumeric(row[key]));
-  return { key, label: label(key), numeric, show: (row) => cellView(key, row[key], row) };
+  return { key, label: label(key, fields[key]), numeric, show: (row) => cellView(key, row[key], row, fields) };
 }
 
-function cellView(key, value, row) {
+function cellView(key, value, row, fields) {
   if (Array.isArray(value) && value.some(isObject)) return counted(value.length, "item");
   if (Array.isArray(value)) return value.length ? value.join(", ") : valueNode(key, null);
-  if (isObject(value)) return Object.entries(value).filter(([, inner]) => !isObject(inner)).map(([name, inner]) => `${label(name)}: ${inner}`).join(", ");
-  return valueNode(key, value, row);
+  if (isObject(value)) return Object.entries(value).filter(([, inner]) => !isObject(inner)).map(([name, inner]) => `${label(name, fields[name])}: ${inner}`).join(", ");
+  return valueNode(key, value, row, fields[key]);
 }
 
 const EXTRA = 8; // columns of this weight and more show only when asked for
@@ -192,18 +192,20 @@ const WEIGHTS = [
 ];
 
 // Texts stand before numbers of the same weight, so that a row begins with words.
-function weight(key, rows) {
-  const base = baseWeight(key, rows);
+function weight(key, rows, about) {
+  const base = baseWeight(key, rows, about);
   return base < EXTRA && rows.some((row) => isNumeric(row[key])) ? base + 0.5 : base;
 }
 
-function baseWeight(key, rows) {
+function baseWeight(key, rows, about) {
   const name = snake(key);
   const values = rows.map((row) => row[key]).filter((value) => !isEmpty(value));
   if (key !== "name" && !values.length) return EXTRA + 1;
   if (INNER.test(name) || values.some((value) => isObject(value) || Array.isArray(value))) return EXTRA;
   if (values.every((value) => isIdentifier(key, value)) && values.length) return EXTRA;
   if (values.length > 1 && values.every((value) => value === true)) return EXTRA; // "active" on a list of the active
+  if (about?.show === "detail") return EXTRA;
+  if (about?.amount) return 2;
   return WEIGHTS.find(([pattern]) => pattern.test(name))?.[1] ?? 4;
 }
 
@@ -215,17 +217,17 @@ function nameOf(row) {
 
 // ---- one thing
 
-function valueView(key, value, depth) {
+function valueView(key, value, fields, depth) {
   if (depth >= DEEPEST) return el("code", {}, JSON.stringify(value).slice(0, 400));
-  if (isObject(value)) return objectView(value, depth);
-  if (Array.isArray(value)) return arrayView(key, value, depth);
-  return valueNode(key, value);
+  if (isObject(value)) return objectView(value, fields, depth);
+  if (Array.isArray(value)) return arrayView(key, value, fields, depth);
+  return valueNode(key, value, {}, fields[key]);
 }
 
-function objectView(object, depth) {
+function objectView(object, fields, depth) {
   const branch = treeKey([object]);
   if (branch) return treeView([object], branch, 0);
-  return descriptionList(Object.entries(object).filter(([key, value]) => isTold(key, value)), object, depth);
+  return descriptionList(Object.entries(object).filter(([key, value]) => isTold(key, value)), object, fields, depth);
 }
 
 function isTold(key, value) {
@@ -233,21 +235,21 @@ function isTold(key, value) {
 }
 
 /** descriptionList draws entries as terms and their values. */
-export function descriptionList(entries, row = {}, depth = 0) {
+export function descriptionList(entries, row = {}, fields = {}, depth = 0) {
   const flat = ([, value]) => !isObject(value) && !(Array.isArray(value) && value.some(isObject));
   const pairs = [...entries.filter(flat), ...entries.filter((entry) => !flat(entry))].map(([key, value]) => {
     const nested = !flat([key, value]);
-    const shown = nested ? valueView(key, value, depth + 1) : cellView(key, value, row);
-    return el("div", { class: nested ? "wide" : null, "data-field": key }, el("dt", {}, label(key)), el("dd", {}, shown));
+    const shown = nested ? valueView(key, value, fields, depth + 1) : cellView(key, value, row, fields);
+    return el("div", { class: nested ? "wide" : null, "data-field": key }, el("dt", {}, label(key, fields[key])), el("dd", {}, shown));
   });
   return el("dl", { class: "facts" }, pairs);
 }
 
-function arrayView(key, values, depth) {
+function arrayView(key, values, fields, depth) {
   const objects = values.filter(isObject);
-  if (!objects.length) return cellView(key, values, {});
+  if (!objects.length) return cellView(key, values, {}, fields);
   if (treeKey(objects)) return treeView(objects, treeKey(objects), depth);
-  const grid = gridView(objects, label(key));
+  const grid = gridView(objects, label(key, fields[key]), fields);
   return el("div", {}, grid.node, grid.toggle);
 }
 

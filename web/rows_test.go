@@ -57,6 +57,29 @@ func TestRowsAreATableThatReadsWell(t *testing.T) {
 	p.Misses("[data-next-page]")
 }
 
+// A declaration may say how its fields are named and shown.
+func TestColumnsFollowTheDeclaration(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	boat := object{"name": "list_boats", "title": "List boats", "kind": "list", "server": "harbour", "fields": object{"output": object{
+		"draught": object{"label": "Depth", "unit": "metres"}, "price": object{"unit": "EUR", "amount": true}, "load": object{"unit": "percent"},
+		"built": object{"show": "year"}, "hull": object{"show": "detail"},
+	}}}
+	g.on("GET /api/tools", answer(http.StatusOK, object{"tools": []object{boat}, "servers": []object{}, "model": "rehearsal"}))
+	row := object{"name": "Kestrel", "draught": 2.5, "price": 120000, "load": 40, "built": 1998, "hull": "X-17"}
+	g.on("POST /api/query", turn(object{"type": "tool", "state": "complete", "tool": "list_boats", "server": "harbour", "message": "Listed",
+		"data": object{"status": "success", "data": []object{row, row}, "metadata": object{"hasMore": false, "returnedCount": 2}}}, object{"type": "text", "text": "Two boats."}))
+	p.Open(g.URL)
+	p.ask("List boats")
+	p.Sees("[data-result=list_boats] [data-row-count]", "2 rows, complete")
+	head := eval[[]string](p, `[...document.querySelectorAll(".grid thead th")].filter(n => n.checkVisibility()).map(n => n.textContent)`)
+	if got := strings.Join(head, "|"); !strings.HasPrefix(got, "Name|Price|") || !strings.Contains(got, "Depth") || strings.Contains(got, "Hull") {
+		t.Errorf("the columns are %s", got)
+	}
+	for field, want := range map[string]string{"draught": "2.5 metres", "price": "€120,000", "load": "40%", "built": "1998"} {
+		p.Sees("tbody tr:nth-child(1) [data-field="+field+"]", want)
+	}
+}
+
 // An answer that is a table itself makes the tool's own table of the same rows
 // a mere proof, unless the reader can go on there.
 func TestRowsDoNotStandThereTwice(t *testing.T) {

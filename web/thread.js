@@ -9,7 +9,7 @@ import { incompleteHint } from "./rows.js";
 import { makeTurn } from "./turn.js";
 
 /**
- * makeThread draws into log and waiting. host gives it {titleOf(tool),
+ * makeThread draws into log and waiting. host gives it {titleOf(tool), fieldsOf(tool),
  * serverOf(tool), onStart(conversationId), onModel(model), onRunning(bool), onLine(state)}.
  */
 export function makeThread(places, host) {
@@ -116,6 +116,7 @@ class Thread {
   #addTurn(question) {
     const turn = makeTurn(question, {
       titleOf: this.#host.titleOf,
+      fieldsOf: this.#host.fieldsOf,
       card: (envelope) => this.#card(envelope),
       retry: (text) => this.ask(text),
     });

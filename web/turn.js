@@ -15,7 +15,7 @@ export function modelLabel(model) {
 }
 
 /**
- * makeTurn draws a question. host gives it {titleOf(tool), card(envelope),
+ * makeTurn draws a question. host gives it {titleOf(tool), fieldsOf(tool), card(envelope),
  * retry(question)}.
  */
 export function makeTurn(question, host) {
@@ -247,7 +247,7 @@ class Turn {
     this.#mark(call.node, refused ? "refused" : "complete", refused ? this.#host.titleOf(event.tool) : this.#words(event));
     if (!envelope) return;
     if (refused) return call.node.append(refusal(envelope));
-    const view = resultView({ server: event.server, tool: event.tool, title: this.#host.titleOf(event.tool), envelope, args: argumentsOf(event, call.event) });
+    const view = resultView({ server: event.server, tool: event.tool, title: this.#host.titleOf(event.tool), fields: this.#host.fieldsOf(event.tool), envelope, args: argumentsOf(event, call.event) });
     if (view) call.node.append(folded(call.node.firstChild, view, isLongAnswer(envelope)));
     view?.addEventListener("rows-complete", ({ detail }) => this.#completed(event.tool, detail.count));
   }

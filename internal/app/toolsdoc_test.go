@@ -33,6 +33,9 @@ Which role sees which row of what is in [role-matrix.md](role-matrix.md).
   ` + "`pending_confirmation`" + `: nothing happens until the same person approves it.
 - A row that one may not see is answered exactly like a row that does not exist.
 - Inputs that a tool does not know are refused.
+- *Other words*, *Inputs* and *Fields* are metadata of the declaration, never shown
+  to a model: the words that people use, column heads, units, and which number is
+  the amount.
 - *Untrusted* fields hold texts that nobody vouches for: they are data, never
   instructions.
 `
@@ -136,6 +139,7 @@ func writeTool(t *testing.T, page *strings.Builder, info result.ToolInfo) {
 	if len(info.Untrusted) > 0 {
 		fmt.Fprintf(page, "- Untrusted: %s\n", strings.Join(info.Untrusted, ", "))
 	}
+	writeMetadata(page, info.Fields)
 	input := parsed(t, info.InputSchema)
 	fields, required := input["properties"].(schema), texts(input["required"])
 	if len(fields) == 0 {
@@ -158,6 +162,48 @@ func writeTool(t *testing.T, page *strings.Builder, info result.ToolInfo) {
 		}
 		fmt.Fprintf(page, "| %s | %s%s | %s |\n", name, need, constraints(field), cellText(about))
 	}
+}
+
+// writeMetadata says in which other words people ask for a tool, and what the
+// page and the planner know of its fields.
+func writeMetadata(page *strings.Builder, m *result.Fields) {
+	if m == nil {
+		return
+	}
+	if len(m.Synonyms) > 0 {
+		fmt.Fprintf(page, "- Other words: %s\n", strings.Join(m.Synonyms, ", "))
+	}
+	for _, group := range []struct {
+		name   string
+		fields map[string]result.Field
+	}{{"Inputs", m.Input}, {"Fields", m.Output}} {
+		var said []string
+		for _, name := range slices.Sorted(maps.Keys(group.fields)) {
+			if text := aboutField(group.fields[name]); text != "" {
+				said = append(said, fmt.Sprintf("%s (%s)", name, text))
+			}
+		}
+		if len(said) > 0 {
+			fmt.Fprintf(page, "- %s: %s\n", group.name, strings.Join(said, "; "))
+		}
+	}
+}
+
+func aboutField(f result.Field) string {
+	said := f.Synonyms
+	for _, value := range slices.Sorted(maps.Keys(f.Values)) {
+		said = append(slices.Clip(said), value+": "+strings.Join(f.Values[value], " or "))
+	}
+	if f.Label != "" {
+		said = append([]string{"“" + f.Label + "”"}, said...)
+	}
+	if f.Unit != "" {
+		said = append(slices.Clip(said), f.Unit)
+	}
+	if f.Amount {
+		said = append(slices.Clip(said), "the amount")
+	}
+	return strings.Join(said, ", ")
 }
 
 // constraints says in words which values a field takes.

@@ -15,8 +15,8 @@ import (
 func (s *Server) approval() []tool.Tool {
 	return []tool.Tool{tool.Write(tool.Spec{
 		Name: "approve_budget", Title: "Approve a budget",
-		Description: "Approve, sign off or release a department's submitted budget for a fiscal year. Changes nothing until the asker approves the confirmation. " +
-			"Without amount it approves the amount that was submitted; without fiscal_year the current one. Refused for whoever submitted it.",
+		Description: "Approve a department's submitted budget for a fiscal year. " +
+			"Without amount: the submitted amount; without fiscal_year: the current year. A person must approve it first. Not allowed for the submitter.",
 		Allow: writers, Synonyms: []string{"sign off", "release"},
 	}, tool.Steps[approveBudget, approvalCard, approvalFacts, budgetApproved]{Preview: s.previewApproval, Apply: s.approveBudget})}
 }

@@ -82,16 +82,13 @@ func (s *Server) budgets() []tool.Tool {
 	return []tool.Tool{
 		tool.Read(tool.Spec{
 			Name: "get_budget", Title: "Get a department's budget",
-			Description: "Show one department's budget for a fiscal year: allocated and spent amount (actual spend), what remains, utilization, status, who submitted and approved it, and the four quarters (Q1 to Q4). " +
-				"Needs the department; without year the current fiscal year. For several departments or the whole company use list_budgets.",
-			Allow: readers, Synonyms: []string{"spending", "spend", "cost"},
+			Description: "Show one department's budget for a fiscal year, with its quarters. Without year: the current one. For several departments use list_budgets.",
+			Allow:       readers, Synonyms: []string{"spending", "spend", "cost"},
 		}, s.getBudget),
 		tool.List(tool.Spec{
 			Name: "list_budgets", Title: "List budgets",
-			Description: "List budgets against actual spend (spending, allocated and spent amounts, remaining, utilization), one row per department and fiscal year, the newest year first. " +
-				"Use it for the whole company (our budget, budget vs actual): give fiscal_year and no department, and add up the rows; all departments of a year fit on one page. " +
-				"With quarter (Q1, Q2, Q3, Q4) every amount of every row is that quarter's, so that adding up allocated_amount and spent_amount gives the company's quarter. " +
-				"With status draft it finds budgets that wait for approval.",
+			Description: "List budgets with their actual spending, one row for each department and fiscal year. " +
+				"With quarter, all amounts are that quarter's. For the whole company leave out department and add up the rows.",
 			Allow: readers, Synonyms: []string{"spending", "spend", "cost"}, Noun: "budgets", Narrow: "department, fiscal year or status",
 		}, s.listBudgets),
 	}

@@ -12,9 +12,8 @@ import (
 func (s *Server) deletion() []tool.Tool {
 	return []tool.Tool{tool.Write(tool.Spec{
 		Name: "delete_invoice", Title: "Delete an invoice",
-		Description: "Delete, remove or cancel a vendor's invoice by its invoice_id. Changes nothing until the asker approves the confirmation. " +
-			"Refused for invoices that are approved or paid. When only the invoice number is known, find the invoice_id with list_invoices.",
-		Allow: writers, Synonyms: []string{"remove", "cancel", "bill"},
+		Description: "Delete an invoice that is neither approved nor paid. Needs the invoice_id; list_invoices finds it by invoice_number. A person must approve it first.",
+		Allow:       writers, Synonyms: []string{"remove", "cancel", "bill"},
 	}, tool.Steps[deleteInvoice, deletionCard, deletionFacts, invoiceDeleted]{Preview: s.previewDeletion, Apply: s.deleteInvoice})}
 }
 

@@ -42,9 +42,8 @@ type itemRow struct {
 func (s *Server) expenses() []tool.Tool {
 	return []tool.Tool{tool.Read(tool.Spec{
 		Name: "get_expense_report", Title: "Get an expense report",
-		Description: "Show one expense report (expense claim, travel costs, receipts, reimbursement): whose, for which month, status, total and every item. " +
-			"Find it by report_number (like EXP-2026-001), or by employee_id and month.",
-		Allow: readers, Synonyms: []string{"expense claim", "receipt", "reimbursement", "travel cost"}, Untrusted: []string{"title", "description", "vendor"},
+		Description: "Show one expense report with its items. Needs report_number, or employee_id and month.",
+		Allow:       readers, Synonyms: []string{"expense claim", "receipt", "reimbursement", "travel cost"}, Untrusted: []string{"title", "description", "vendor"},
 	}, s.getExpenseReport)}
 }
 

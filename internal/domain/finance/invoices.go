@@ -46,10 +46,8 @@ type invoiceRow struct {
 func (s *Server) invoices() []tool.Tool {
 	return []tool.Tool{tool.List(tool.Spec{
 		Name: "list_invoices", Title: "List invoices",
-		Description: "List or search vendor invoices (bills, accounts payable), the newest first: number, vendor, amount, department, status, due date, whether it is overdue. " +
-			"Filter by status (overdue: unpaid and past due), vendor (supplier), department, amount or due date. " +
-			"With invoice_number (like INV-2025-009) it finds one invoice and its invoice_id.",
-		Allow: readers, Synonyms: []string{"bill", "payable"}, Noun: "invoices", Narrow: "status, vendor, department, amount or due date", Untrusted: []string{"description"},
+		Description: "List vendor invoices, the newest first. Status overdue means unpaid and past due. With invoice_number: that one invoice with its invoice_id.",
+		Allow:       readers, Synonyms: []string{"bill", "payable"}, Noun: "invoices", Narrow: "status, vendor, department, amount or due date", Untrusted: []string{"description"},
 	}, s.listInvoices)}
 }
 

@@ -52,22 +52,19 @@ func (s *Server) employees() []tool.Tool {
 	return []tool.Tool{
 		tool.Read(tool.Spec{
 			Name: "get_employee", Title: "Get an employee",
-			Description: "Look up one employee (colleague, person, staff member) by employee_id: name, e-mail, department, job title, manager (boss), hire date, salary (pay), phone, location. " +
-				"Fields that the asker may not see come back hidden. Without a known employee_id, find it with list_employees.",
-			Allow: readers, Synonyms: []string{"colleague", "staff member", "person", "profile"},
+			Description: "Show one employee's record. Needs an employee_id; list_employees finds it by name. Values that the caller may not see are hidden.",
+			Allow:       readers, Synonyms: []string{"colleague", "staff member", "person", "profile"},
 		}, s.getEmployee),
 		tool.List(tool.Spec{
 			Name: "list_employees", Title: "List employees",
-			Description: "List or search active employees (people, staff, colleagues, headcount, team members) by name, department, location or manager, ordered by last name. " +
-				"Use it to find a person's employee_id from their name, to see who works in a department, or, with manager_id, who is on somebody's team (their direct reports). " +
-				"Without filters it lists everyone the asker may see: for managers themselves and all reports below them. Returns the same fields as get_employee.",
+			Description: "List active employees by name, department, location or manager. " +
+				"With manager_id: the direct reports of that person. Without filters: everyone the caller may see.",
 			Allow: overview, Synonyms: []string{"people", "staff", "colleague", "headcount", "team member", "workforce"}, Noun: "employees", Narrow: "department or name",
 		}, s.listEmployees),
 		tool.Write(tool.Spec{
 			Name: "delete_employee", Title: "Delete an employee",
-			Description: "Delete, terminate, fire, offboard or remove an employee: ends their employment. Changes nothing until the asker approves the confirmation. " +
-				"Refused for oneself and for anyone who still has direct reports.",
-			Allow: writers, Synonyms: []string{"terminate", "fire", "offboard", "dismiss", "remove"},
+			Description: "Delete an employee: end their employment. A person must approve it first. Not allowed for oneself, nor for someone who still has direct reports.",
+			Allow:       writers, Synonyms: []string{"terminate", "fire", "offboard", "dismiss", "remove"},
 		}, tool.Steps[deleteInput, deleteCard, deleteFacts, deleted]{Preview: s.previewDelete, Apply: s.delete}),
 	}
 }

@@ -33,8 +33,8 @@ type OrgChart struct {
 func (s *Server) orgChart() []tool.Tool {
 	return []tool.Tool{tool.Read(tool.Spec{
 		Name: "get_org_chart", Title: "Get the org chart",
-		Description: "Show the reporting structure (hierarchy, organization chart, who reports to whom, my team and the teams below it) as a tree: each person with title, department and their direct reports. " +
-			"Starts at root_employee_id; without one, at the asker for managers and at the top of the company for HR and executives. At most 500 people, the upper levels first; `truncated` says when some were left out.",
+		Description: "Show the org chart as a tree of people with their direct reports. " +
+			"It starts at root_employee_id; by default at the caller, for HR and executives at the top of the company. At most 500 people; truncated says when some are left out.",
 		Allow: overview, Synonyms: []string{"organization", "organisation", "hierarchy", "reporting structure", "reporting line"},
 	}, s.getOrgChart)}
 }

@@ -36,8 +36,8 @@ func (r Review) Key() reviewKey { return reviewKey{r.ReviewDate, r.ReviewID} }
 func (s *Server) reviews() []tool.Tool {
 	return []tool.Tool{tool.List(tool.Spec{
 		Name: "get_performance_reviews", Title: "Get performance reviews",
-		Description: "List performance reviews (appraisals, ratings, goals, feedback) of one employee, or, without employee_id, of everyone whose reviews the asker may see: for managers their whole team. The newest first. " +
-			"With due_before (a date) it answers who has a review due or overdue: it looks only at each person's latest review and returns those whose next one falls due before that day. For \"due now\", give tomorrow's date.",
+		Description: "List performance reviews, the newest first. " +
+			"Without employee_id: of everyone whose reviews the caller may see. With due_before: only the latest review of each person whose next one is due before that day; for \"due now\" give tomorrow's date.",
 		Allow: judges, Synonyms: []string{"appraisal", "rating", "feedback", "evaluation"}, Noun: "reviews", Narrow: "employee or due date",
 	}, s.getReviews)}
 }

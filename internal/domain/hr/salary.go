@@ -16,9 +16,9 @@ import (
 func (s *Server) salary() []tool.Tool {
 	return []tool.Tool{tool.Write(tool.Spec{
 		Name: "update_salary", Title: "Update a salary",
-		Description: "Change an employee's annual salary in US dollars: a raise, an increase, a pay cut, an adjustment of pay or compensation. new_salary is the new annual amount, not the difference. " +
-			"Changes nothing until the asker approves the confirmation, which shows the current and the new salary, the change in per cent and the range of the grade. Refused for one's own salary.",
-		Allow: writers, Synonyms: []string{"raise", "increase", "pay cut", "adjust", "change"},
+		Description: "Change an employee's annual salary. " +
+			"new_salary is the new amount in US dollars a year, not the difference. A person must approve it first. Not allowed for one's own salary.",
+		Allow: writers, Synonyms: []string{"raise", "increase", "cut", "reduce", "adjust", "change"},
 	}, tool.Steps[salaryInput, salaryCard, salaryFacts, salaryChanged]{Preview: s.previewSalary, Apply: s.updateSalary})}
 }
 

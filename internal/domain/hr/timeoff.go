@@ -31,8 +31,8 @@ type Balance struct {
 func (s *Server) timeOff() []tool.Tool {
 	return []tool.Tool{tool.Read(tool.Spec{
 		Name: "get_time_off_balance", Title: "Get a time off balance",
-		Description: "Show how much time off (PTO, paid time off, vacation, holiday, sick and personal leave) a person has left, in days. " +
-			"Without employee_id it is the asker's own (\"my PTO\"); without fiscal_year the current one. pto_balance is the vacation days still available; balances lists every kind of leave with entitlement, used, pending, carryover, available.",
+		Description: "Show how many days of time off a person has left. " +
+			"Without employee_id: the caller's own. pto_balance is the vacation days still available; balances has every kind of leave.",
 		Allow: everyone, Synonyms: []string{"pto", "vacation", "holiday", "leave", "day off", "sick day"},
 	}, s.getTimeOff)}
 }

@@ -44,13 +44,11 @@ func (s *Server) customerTools() []tool.Tool {
 	return []tool.Tool{
 		tool.Read(tool.Spec{
 			Name: "get_customer", Title: "Customer details", Allow: readers, Synonyms: []string{"client", "account"},
-			Description: "Show one customer: company, main contact with e-mail and phone, address, industry, account owner, tier, annual revenue and number of open deals. " +
-				"Needs the customer's id, which list_deals shows as customer_id.",
+			Description: "Show one customer with contact, account owner, tier and annual revenue. Needs a customer_id; list_deals has it.",
 		}, s.getCustomer),
 		tool.Write(tool.Spec{
 			Name: "delete_customer", Title: "Delete a customer", Allow: writers, Synonyms: []string{"remove", "client", "account"},
-			Description: "Delete a customer that has no open deals. A human must confirm first; it cannot be undone. " +
-				"Needs the customer's id, which list_deals shows as customer_id.",
+			Description: "Delete a customer that has no open deals. Needs a customer_id; list_deals has it. A person must approve it first; it cannot be undone.",
 		}, tool.Steps[deleteCustomer, deletionCard, customerFacts, Deleted]{Preview: s.previewDeletion, Apply: s.deleteCustomer}),
 	}
 }

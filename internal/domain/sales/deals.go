@@ -50,15 +50,14 @@ func (s *Server) dealTools() []tool.Tool {
 	return []tool.Tool{
 		tool.List(tool.Spec{
 			Name: "list_deals", Title: "List deals", Allow: readers, Synonyms: []string{"opportunity", "sale"},
-			Description: "List sales deals (opportunities) with customer, value, stage, probability, expected close date and owner. " +
-				"Filter by stage, owner, customer, minimum value, or when they are closing (closing_from, closing_to); sort by value_desc for the top, biggest or largest deals, or by closing for those that close soonest. " +
-				"Shows your own deals and your team's; sales leadership and executives see all.",
+			Description: "List sales deals with customer, value, stage and expected close date. " +
+				"closing_from and closing_to bound the expected close date. Shows the deals of the caller and their team; sales leadership and executives see all.",
 			Noun: "deals", Narrow: "stage, owner, customer, value or closing date", Untrusted: []string{"notes"},
 		}, s.listDeals),
 		tool.Write(tool.Spec{
 			Name: "close_deal", Title: "Close a deal", Allow: writers, Synonyms: []string{"opportunity", "sale"},
-			Description: "Close a deal as won or lost. A human must confirm first; it cannot be undone. " +
-				"Needs the deal's id, which list_deals shows as _id. A lost deal needs a loss_reason; a won one may have an actual_value, otherwise the deal's value is taken.",
+			Description: "Close a deal as won or lost. " +
+				"Needs the deal's id, which list_deals shows as _id. A lost deal needs loss_reason; a won one takes actual_value, or else the deal's value. A person must approve it first; it cannot be undone.",
 		}, tool.Steps[closeDeal, closingCard, dealFacts, Closed]{Preview: s.previewClosing, Apply: s.closeDeal}),
 	}
 }

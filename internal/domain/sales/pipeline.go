@@ -34,8 +34,8 @@ type PipelineStage struct {
 func (s *Server) pipelineTools() []tool.Tool {
 	return []tool.Tool{tool.Read(tool.Spec{
 		Name: "get_pipeline", Title: "Sales pipeline", Allow: readers, Synonyms: []string{"forecast", "quota", "target"},
-		Description: "Summarise the sales pipeline of a quarter: number and value of deals by stage, total and weighted pipeline, closed won, target and attainment (how we are doing against quota). " +
-			"Without a quarter: this quarter. Adds up your own deals and your team's; for sales leadership and executives, all.",
+		Description: "Show the sales pipeline of a quarter: deals by stage, totals and attainment of the target. " +
+			"Without quarter: the current one. Adds up the deals of the caller and their team; for sales leadership and executives, all.",
 	}, s.getPipeline)}
 }
 

@@ -42,14 +42,12 @@ func (s *Server) articleTools() []tool.Tool {
 	return []tool.Tool{
 		tool.Read(tool.Spec{
 			Name: "get_knowledge_article", Title: "Knowledge base article", Allow: readers, Synonyms: []string{"guide"}, Untrusted: articleTexts,
-			Description: "Show one knowledge base article in full: title, content, category, author, status, views and helpful votes. " +
-				"Needs the article's id, such as KB-001, which search_knowledge_base shows as article_id.",
+			Description: "Show one knowledge base article in full. Needs an article_id such as KB-001; search_knowledge_base finds it.",
 		}, s.getArticle),
 		tool.List(tool.Spec{
 			Name: "search_knowledge_base", Title: "Search the knowledge base", Allow: readers, Synonyms: []string{"article", "guide", "how-to", "instruction", "manual"}, Untrusted: foundTexts,
-			Description: "Search the knowledge base: articles, guides and how-to instructions that answer questions such as how do I reset my password. " +
-				"Filter by category (security, getting-started, troubleshooting …). " + grammar,
-			Noun: "articles", Narrow: "more words or a category",
+			Description: "Search the knowledge base for guides and instructions. " + grammar,
+			Noun:        "articles", Narrow: "more words or a category",
 		}, s.searchArticles),
 	}
 }

@@ -73,4 +73,4 @@ var (
 )
 
 // grammar tells people and models how to write a query, on both tools alike.
-const grammar = `Query: the few words that must all occur (leave out question words), "an exact phrase", -word to exclude, begin* for the start of a word, * alone for everything, newest first.`
+const grammar = `Query: words that must all occur, "an exact phrase", -word to exclude, begin* for the start of a word, * alone for everything, newest first.`

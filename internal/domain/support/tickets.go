@@ -50,15 +50,13 @@ func (s *Server) ticketTools() []tool.Tool {
 	return []tool.Tool{
 		tool.List(tool.Spec{
 			Name: "search_tickets", Title: "Search tickets", Allow: readers, Synonyms: []string{"issue", "problem", "complaint", "case"},
-			Description: "Search or list support tickets (customers' issues, problems, complaints, cases) by words in id, subject, description, tags and customer name. " +
-				"Filter by status (open, in_progress, pending, resolved, closed), priority (low, medium, high, critical) and customer; " +
-				"for all open tickets the query is * with status open. " + grammar,
-			Noun: "tickets", Narrow: "more words, status, priority or customer", Untrusted: customerTexts,
+			Description: "Search support tickets by words, status, priority or customer. " + grammar,
+			Noun:        "tickets", Narrow: "more words, status, priority or customer", Untrusted: customerTexts,
 		}, s.searchTickets),
 		tool.Write(tool.Spec{
 			Name: "close_ticket", Title: "Close a ticket", Allow: writers, Synonyms: []string{"resolve", "solve", "issue", "case"},
-			Description: "Close a support ticket with a resolution: what fixed or solved it, in at least 10 characters. A human must confirm first; it cannot be undone. " +
-				"Needs the ticket's id, such as TICK-004, which search_tickets shows as ticket_id.",
+			Description: "Close a support ticket with a resolution of at least 10 characters. " +
+				"Needs a ticket_id such as TICK-004; search_tickets finds it. A person must approve it first; it cannot be undone.",
 			Untrusted: closingTexts,
 		}, tool.Steps[closeTicket, closingCard, ticketFacts, Closed]{Preview: s.previewClosing, Apply: s.closeTicket}),
 	}

@@ -294,7 +294,7 @@ func (r *Reading) vocabulary() {
 			r.Score += weight
 			r.anchored = r.anchored || anchor
 			r.Asked[t.Stem] = true
-		case r.x.Is("idle", t.Low), t.Low == "more" && r.isAnchor(i+1), i > 0 && (r.x.Is("unit", t.Low) || r.x.Is("tail", t.Low) && r.uses[i-1] == meant):
+		case r.x.Is("idle", t.Low), t.Low == "more" && r.isAnchor(i+1), r.x.Is("versus", t.Low) && r.Tool.Amount() != "", i > 0 && (r.x.Is("unit", t.Low) || r.x.Is("tail", t.Low) && r.uses[i-1] == meant):
 			r.uses[i] = idle
 		}
 	}
