@@ -17,23 +17,23 @@ type Entry struct {
 	Data []byte
 }
 
-// ErrGap says that the entry that a reader saw last is not in the log any more
-// (trimmed, expired, lost), or never was: what followed it cannot be told
-// without a gap. Reading from the start ("") gives what there is.
+// ErrGap says that the entry that a reader saw last is no longer in the log
+// (trimmed, expired, lost), or never was: entries after it may be missing.
+// Reading from the start ("") returns what there is.
 var ErrGap = errors.New("the log does not have the entry to read after")
 
 const (
-	entryField = "d"
-	bellName   = "bell" // the channel on which logs that grew are named
+	entryField   = "d"
+	grownChannel = "grown" // on which logs that grew are named
 
-	// lookAgain bounds the wait for a bell, because one may be missed while the
-	// connection that carries them is made anew.
+	// lookAgain bounds the wait for a notification, because one can be missed
+	// while the subscription reconnects.
 	lookAgain = 2 * time.Second
 )
 
-// counterLife is how long a log's numbers outlive its entries, so that an id is
+// counterTTL is how long a log's numbers outlive its entries, so that an id is
 // not given twice to one who remembers it.
-const counterLife = 31 * 24 * time.Hour
+const counterTTL = 31 * 24 * time.Hour
 
 // appendEntry takes the next number of the log and adds the entry under it.
 var appendEntry = redis.NewScript(`
@@ -48,21 +48,22 @@ func (r *Redis) counter(log string) string { return r.key(log + ":counter") }
 
 var entryID = regexp.MustCompile(`^\d{1,20}-\d{1,20}$`)
 
-// Append adds an entry to a log, gives the log a new life and wakes its
-// readers, in every process. The oldest entries give way to Options.Entries.
-func (r *Redis) Append(ctx context.Context, log string, entry []byte, life time.Duration) (id string, err error) {
-	if life, err = lifeOf(life); err != nil {
+// Append adds an entry to a log, renews the log's TTL and wakes its
+// readers, in every process. Entries beyond Options.Entries are trimmed, the
+// oldest first.
+func (r *Redis) Append(ctx context.Context, log string, entry []byte, ttl time.Duration) (id string, err error) {
+	if ttl, err = ttlOf(ttl); err != nil {
 		return "", err
 	}
 	err = r.call(ctx, "append", func(ctx context.Context) error {
 		id, err = appendEntry.Run(ctx, r.client, []string{r.key(log), r.counter(log)},
-			entry, strconv.FormatInt(r.entries, 10), entryField, life.Milliseconds(), (life + counterLife).Milliseconds(), r.key(bellName), log).Text()
+			entry, strconv.FormatInt(r.entries, 10), entryField, ttl.Milliseconds(), (ttl + counterTTL).Milliseconds(), r.key(grownChannel), log).Text()
 		return err
 	})
 	return id, err
 }
 
-// Drop deletes a log and forgets its numbers. That there was none is no error.
+// Drop deletes a log and its numbers. A missing one is no error.
 func (r *Redis) Drop(ctx context.Context, log string) error {
 	return r.call(ctx, "del", func(ctx context.Context) error { return r.client.Del(ctx, r.key(log), r.counter(log)).Err() })
 }
@@ -89,9 +90,9 @@ func (r *Redis) ReadAfter(ctx context.Context, log, after string, max int, block
 	}
 	until := time.Now().Add(block)
 	if block > 0 {
-		r.listen()
+		r.grown.subscribe()
 	}
-	bell, leave := r.bells.attend(log) // before the first look, so that nothing falls between
+	grown, leave := r.grown.watch(log) // before the first read, so that no entry is missed between
 	defer leave()
 	for {
 		entries, err := r.read(ctx, log, after, max)
@@ -102,13 +103,13 @@ func (r *Redis) ReadAfter(ctx context.Context, log, after string, max int, block
 		select {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("waiting for a log entry: %w", ctx.Err())
-		case <-bell:
+		case <-grown:
 		case <-time.After(wait):
 		}
 	}
 }
 
-// read asks for the entry after as well: its absence is the gap.
+// read asks for the entry named after, too: its absence is the gap.
 func (r *Redis) read(ctx context.Context, log, after string, max int) (entries []Entry, err error) {
 	from, count := "-", max
 	if after != "" {

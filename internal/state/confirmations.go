@@ -15,29 +15,18 @@ import (
 )
 
 // Confirmations keeps confirmations in Redis: each as JSON under pending:{id},
-// and per owner an index of ids in the order of their making.
+// and per owner an index of ids in the order of their creation.
 //
-// A change is decided here, on a record that was read, and made by one script
-// that swaps the record for its successor only if it is still the one that was
-// read. So the rules stand in Go, and of any number of claimants one wins.
+// A change is decided in Go, on a record that was read, and made with
+// [Redis.Swap], which replaces the record only if it is still the one that was
+// read. So of concurrent claimants one wins.
 type Confirmations struct{ redis *Redis }
 
 // NewConfirmations keeps confirmations in r.
 func NewConfirmations(r *Redis) *Confirmations { return &Confirmations{r} }
 
-var swap = redis.NewScript(`
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then
-	return 0
-end
-if tonumber(ARGV[3]) > 0 then
-	redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
-else
-	redis.call('DEL', KEYS[1])
-end
-return 1`)
-
-// stored is a record as Redis has it. Input and answer are kept as texts: JSON
-// inside JSON would come back compacted and escaped, not byte for byte.
+// stored is the record in Redis. Input and answer are strings: JSON inside JSON
+// would come back compacted and escaped, not byte for byte.
 type stored struct {
 	confirm.Record
 	Input  string `json:"input"`
@@ -78,32 +67,32 @@ func (c *Confirmations) Create(ctx context.Context, r confirm.Record) error {
 	if err != nil {
 		return err
 	}
-	life, err := lifeOf(r.Expires.Sub(r.Created))
+	ttl, err := ttlOf(r.Expires.Sub(r.Created))
 	if err != nil {
 		return err
 	}
-	fresh, err := c.create(ctx, r, encoded, life)
+	fresh, err := c.create(ctx, r, encoded, ttl)
 	if err == nil && !fresh {
 		return errTwice
 	}
 	return err
 }
 
-// create also takes out of the index what has expired, so that an index is as
-// short as what its owner opened in one life.
-func (c *Confirmations) create(ctx context.Context, r confirm.Record, encoded []byte, life time.Duration) (fresh bool, err error) {
-	index, gone := c.index(r.Owner), r.Created.Add(-life).UnixMilli()
+// create also removes expired ids from the index, so that it is no longer than
+// what its owner opened within one TTL.
+func (c *Confirmations) create(ctx context.Context, r confirm.Record, encoded []byte, ttl time.Duration) (fresh bool, err error) {
+	index, gone := c.index(r.Owner), r.Created.Add(-ttl).UnixMilli()
 	err = c.redis.call(ctx, "create confirmation", func(ctx context.Context) error {
 		var set *redis.BoolCmd
 		_, err := c.redis.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
-			set = p.SetNX(ctx, c.key(r.ID), encoded, life)
+			set = p.SetNX(ctx, c.key(r.ID), encoded, ttl)
 			p.ZRemRangeByScore(ctx, index, "-inf", strconv.FormatInt(gone, 10))
 			p.ZAdd(ctx, index, redis.Z{Score: float64(r.Created.UnixMilli()), Member: string(r.ID)})
-			p.PExpire(ctx, index, life)
+			p.PExpire(ctx, index, ttl)
 			return nil
 		})
 		fresh = set.Val()
-		if errors.Is(err, redis.Nil) { // how a SET NX that set nothing answers
+		if errors.Is(err, redis.Nil) { // the reply of a SET NX that set nothing
 			return nil
 		}
 		return err
@@ -131,7 +120,8 @@ func (c *Confirmations) Deny(ctx context.Context, id confirm.ID, owner access.Ow
 	return c.take(ctx, id, owner, now, confirm.Denied)
 }
 
-// take moves a pending record of that owner to a state, or says why it cannot.
+// take moves a pending record of that owner to a state, or returns the claim
+// that says why it cannot.
 func (c *Confirmations) take(ctx context.Context, id confirm.ID, owner access.Owner, now time.Time, to confirm.State) (confirm.Record, confirm.Claim, error) {
 	claim := confirm.Unknown
 	record, err := c.change(ctx, id, func(r *confirm.Record) (bool, time.Duration) {
@@ -193,11 +183,11 @@ var (
 	errTwice = errors.New("a confirmation of this id exists")
 )
 
-// change reads a record, lets step change it, and swaps it in; when somebody
-// else was faster, all of it again. That somebody moved the record on, and its
-// life is short, so it ends. step says whether to keep the change and for how
-// long: a life that is over deletes.
-func (c *Confirmations) change(ctx context.Context, id confirm.ID, step func(*confirm.Record) (keep bool, life time.Duration)) (confirm.Record, error) {
+// change reads a record, lets step change it, and swaps it in; when another
+// process was faster, it tries again. That process moved the record towards a
+// final state, so the loop ends. step says whether to keep the change, and the
+// TTL of the record: zero or less deletes it.
+func (c *Confirmations) change(ctx context.Context, id confirm.ID, step func(*confirm.Record) (keep bool, ttl time.Duration)) (confirm.Record, error) {
 	for {
 		before, ok, err := c.redis.Get(ctx, pendingKey(id))
 		if err != nil {
@@ -210,26 +200,22 @@ func (c *Confirmations) change(ctx context.Context, id confirm.ID, step func(*co
 		if err != nil {
 			return r, err
 		}
-		keep, life := step(&r)
+		keep, ttl := step(&r)
 		if !keep {
 			return r, nil
 		}
-		if done, err := c.swap(ctx, before, r, life); done || err != nil {
+		if done, err := c.swap(ctx, before, r, ttl); done || err != nil {
 			return r, err
 		}
 	}
 }
 
-func (c *Confirmations) swap(ctx context.Context, before []byte, r confirm.Record, life time.Duration) (done bool, err error) {
+func (c *Confirmations) swap(ctx context.Context, before []byte, r confirm.Record, ttl time.Duration) (done bool, err error) {
 	after, err := encode(r)
 	if err != nil {
 		return false, err
 	}
-	err = c.redis.call(ctx, "change confirmation", func(ctx context.Context) error {
-		done, err = swap.Run(ctx, c.redis.client, []string{c.key(r.ID)}, before, after, life.Milliseconds()).Bool()
-		return err
-	})
-	return done, err
+	return c.redis.Swap(ctx, pendingKey(r.ID), before, after, ttl)
 }
 
 // PendingOf implements [confirm.Store].
@@ -256,7 +242,7 @@ func (c *Confirmations) PendingOf(ctx context.Context, owner access.Owner) ([]co
 func pendingIn(found []any) (pending []confirm.Record, err error) {
 	for _, v := range found {
 		text, ok := v.(string)
-		if !ok { // expired; the index is behind
+		if !ok { // expired, but still in the index
 			continue
 		}
 		r, err := decode([]byte(text))

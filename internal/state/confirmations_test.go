@@ -53,7 +53,7 @@ func wantClaim(t testing.TB, want confirm.Claim) func(confirm.Record, confirm.Cl
 	}
 }
 
-// settle drops whether a record was moved; what it is then, the tests look at.
+// settle ignores whether a record was moved: the tests read it afterwards.
 func settle(t testing.TB) func(bool, error) {
 	return func(_ bool, err error) { t.Helper(); must(t, err) }
 }
@@ -69,11 +69,11 @@ func wantRecord(t testing.TB, c *Confirmations, want confirm.Record) {
 	}
 }
 
-func wantLife(t testing.TB, c *Confirmations, id confirm.ID, want time.Duration) {
+func wantTTL(t testing.TB, c *Confirmations, id confirm.ID, want time.Duration) {
 	t.Helper()
 	got := c.redis.client.PTTL(t.Context(), "pending:"+string(id)).Val()
 	if got > want || got < want-10*time.Second {
-		t.Errorf("life: got %v, want %v", got, want)
+		t.Errorf("TTL: got %v, want %v", got, want)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestRecordComesBackByteForByte(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		r := create(t, c, "a")
 		wantRecord(t, c, r)
-		wantLife(t, c, "a", confirm.TTL)
+		wantTTL(t, c, "a", confirm.TTL)
 		answer := json.RawMessage(`{ "status": "success", "data": {"message":"<done> & \u2028"} }`)
 		wantClaim(t, confirm.Acquired)(c.Claim(t.Context(), "a", alice, noon))
 		settle(t)(c.Settle(t.Context(), "a", confirm.Applied, answer, noon))
@@ -93,7 +93,7 @@ func TestRecordComesBackByteForByte(t *testing.T) {
 	})
 }
 
-func TestClaimsOfALife(t *testing.T) {
+func TestClaimsInEachState(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		ctx := t.Context()
 		wantClaim(t, confirm.Unknown)(c.Claim(ctx, "none", alice, noon))
@@ -106,7 +106,7 @@ func TestClaimsOfALife(t *testing.T) {
 		if won.State != confirm.Applying || !won.Claimed.Equal(noon) {
 			t.Errorf("won: got %s claimed %v, want it applying since noon", won.State, won.Claimed)
 		}
-		wantLife(t, c, "a", confirm.Memory)
+		wantTTL(t, c, "a", confirm.Memory)
 		wantClaim(t, confirm.Busy)(c.Claim(ctx, "a", alice, noon.Add(confirm.ClaimAge)))
 		wantClaim(t, confirm.Busy)(c.Deny(ctx, "a", alice, noon))
 		wantClaim(t, confirm.Foreign)(c.Claim(ctx, "a", frank, noon))
@@ -124,7 +124,7 @@ func TestClaimsOfALife(t *testing.T) {
 	})
 }
 
-func TestDenialEnds(t *testing.T) {
+func TestDeniedIsFinal(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		ctx := t.Context()
 		r := create(t, c, "a")
@@ -132,10 +132,10 @@ func TestDenialEnds(t *testing.T) {
 		wantClaim(t, confirm.Acquired)(c.Deny(ctx, "a", alice, noon))
 		r.State = confirm.Denied
 		wantRecord(t, c, r)
-		wantLife(t, c, "a", confirm.Memory)
+		wantTTL(t, c, "a", confirm.Memory)
 		wantClaim(t, confirm.Ended)(c.Claim(ctx, "a", alice, noon))
 		settle(t)(c.Settle(ctx, "a", confirm.Applied, json.RawMessage(`{}`), noon))
-		wantRecord(t, c, r) // the first end stands
+		wantRecord(t, c, r) // a final state stays
 	})
 }
 
@@ -148,7 +148,7 @@ func TestExpiredIsUnknown(t *testing.T) {
 	})
 }
 
-func TestReopenedLivesForTheRestOfItsTime(t *testing.T) {
+func TestReopenedKeepsTheRestOfItsTTL(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		ctx := t.Context()
 		r := create(t, c, "a")
@@ -156,14 +156,14 @@ func TestReopenedLivesForTheRestOfItsTime(t *testing.T) {
 		settle(t)(c.Settle(ctx, "a", confirm.Pending, nil, noon.Add(100*time.Second)))
 		r.Claimed = noon
 		wantRecord(t, c, r)
-		wantLife(t, c, "a", 200*time.Second)
+		wantTTL(t, c, "a", 200*time.Second)
 
 		wantClaim(t, confirm.Acquired)(c.Claim(ctx, "a", alice, noon))
 		settle(t)(c.Settle(ctx, "a", confirm.Pending, nil, r.Expires))
 		if _, ok, err := c.Get(ctx, "a"); ok || err != nil {
 			t.Errorf("reopened after its time: got %v, %v, want it gone", ok, err)
 		}
-		settle(t)(c.Settle(ctx, "a", confirm.Applied, nil, noon)) // gone stays gone
+		settle(t)(c.Settle(ctx, "a", confirm.Applied, nil, noon)) // an expired record stays deleted
 		wantClaim(t, confirm.Unknown)(c.Claim(ctx, "a", alice, noon))
 	})
 }
@@ -181,7 +181,7 @@ func TestReopenedCanStillBecomeApplied(t *testing.T) {
 	})
 }
 
-func TestOneOfAHundredClaimantsWins(t *testing.T) {
+func TestOneOfAHundredClaimsWins(t *testing.T) {
 	const claimants, rounds = 100, 50
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		for round := range rounds {
@@ -246,12 +246,12 @@ func TestPendingOfListsOwnOldestFirst(t *testing.T) {
 			t.Errorf("alice's (-want +got):\n%s", diff)
 		}
 		if got, err := c.PendingOf(ctx, access.Owner{}); len(got) != 0 || err != nil {
-			t.Errorf("nobody's: got %v, %v", got, err)
+			t.Errorf("an owner without any: got %v, %v", got, err)
 		}
 	})
 }
 
-func TestIndexForgetsWhatExpired(t *testing.T) {
+func TestIndexDropsExpiredIds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := inProcess(t)
 		c := NewConfirmations(r)

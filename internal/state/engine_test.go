@@ -17,8 +17,8 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// engine is a Redis server that can go away and come back with nothing lost or
-// everything lost; the suite must not care which server it is.
+// engine is a Redis server that can stop and start again, with all its data or
+// none of it. The suite runs the same on each.
 type engine struct {
 	url   string
 	stop  func()
@@ -78,7 +78,7 @@ type server struct {
 func (s *server) socket() string { return filepath.Join(s.folder, "redis.sock") }
 
 // start runs the server under a shell that ends it when our end of the pipe
-// closes, which happens however this process ends.
+// closes, as it does in every way in which this process can end.
 func (s *server) start() {
 	const watch = `"$0" --port 0 --unixsocket redis.sock --save "" --appendonly no >redis.log 2>&1 & child=$!; cat >/dev/null; kill $child; wait $child`
 	s.child = exec.Command("/bin/sh", "-c", watch, s.binary)
@@ -94,8 +94,8 @@ func (s *server) start() {
 	s.await()
 }
 
-// await tries the socket itself: a client that failed too often would wait a
-// second before it dials again.
+// await dials the socket itself: a client that failed often waits a second
+// before it dials again.
 func (s *server) await() {
 	for until := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
 		if c, err := net.Dial("unix", s.socket()); err == nil {
@@ -131,7 +131,7 @@ func connect(t testing.TB, e engine, o *Options) *Redis {
 	return r
 }
 
-// inProcess connects without sockets, for tests inside a bubble of fake time.
+// inProcess connects without sockets, for tests with a fake clock.
 func inProcess(t testing.TB) *Redis {
 	m := miniredis.NewMiniRedis()
 	m.ClockTTL(true)

@@ -9,34 +9,34 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-var errNoLife = errors.New("nothing is kept in Redis without a life")
+var errNoTTL = errors.New("a key in Redis needs a TTL")
 
-// lifeOf rounds a life up to what Redis can count.
-func lifeOf(d time.Duration) (time.Duration, error) {
+// ttlOf rounds a TTL up to the milliseconds that Redis counts.
+func ttlOf(d time.Duration) (time.Duration, error) {
 	if d <= 0 {
-		return 0, errNoLife
+		return 0, errNoTTL
 	}
 	return max(d, time.Millisecond), nil
 }
 
-// Set keeps a value for life.
-func (r *Redis) Set(ctx context.Context, key string, value []byte, life time.Duration) error {
-	life, err := lifeOf(life)
+// Set keeps a value until its TTL ends.
+func (r *Redis) Set(ctx context.Context, key string, value []byte, ttl time.Duration) error {
+	ttl, err := ttlOf(ttl)
 	if err != nil {
 		return err
 	}
 	return r.call(ctx, "set", func(ctx context.Context) error {
-		return r.client.Set(ctx, r.key(key), value, life).Err()
+		return r.client.Set(ctx, r.key(key), value, ttl).Err()
 	})
 }
 
-// SetNX keeps a value for life unless the key has one; done says whether it did.
-func (r *Redis) SetNX(ctx context.Context, key string, value []byte, life time.Duration) (done bool, err error) {
-	if life, err = lifeOf(life); err != nil {
+// SetNX is Set unless the key has a value; done says whether it was set.
+func (r *Redis) SetNX(ctx context.Context, key string, value []byte, ttl time.Duration) (done bool, err error) {
+	if ttl, err = ttlOf(ttl); err != nil {
 		return false, err
 	}
 	err = r.call(ctx, "set nx", func(ctx context.Context) error {
-		done, err = r.client.SetNX(ctx, r.key(key), value, life).Result()
+		done, err = r.client.SetNX(ctx, r.key(key), value, ttl).Result()
 		return err
 	})
 	return done, err
@@ -47,7 +47,7 @@ func (r *Redis) Get(ctx context.Context, key string) (value []byte, ok bool, err
 	return r.value(ctx, "get", func(ctx context.Context) *redis.StringCmd { return r.client.Get(ctx, r.key(key)) })
 }
 
-// Take returns a key's value and deletes it. Of any number of takers one gets it.
+// Take returns a key's value and deletes it. Of concurrent callers one gets it.
 func (r *Redis) Take(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	return r.value(ctx, "getdel", func(ctx context.Context) *redis.StringCmd { return r.client.GetDel(ctx, r.key(key)) })
 }
@@ -64,38 +64,49 @@ func (r *Redis) value(ctx context.Context, what string, ask func(context.Context
 	return value, ok, err
 }
 
+var swap = redis.NewScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+	return 0
+end
+if tonumber(ARGV[3]) > 0 then
+	redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+else
+	redis.call('DEL', KEYS[1])
+end
+return 1`)
+
 // Swap replaces a value by its successor, unless it is no longer the one named
-// before; done says whether it did. A life that is over deletes the key.
-func (r *Redis) Swap(ctx context.Context, key string, before, after []byte, life time.Duration) (done bool, err error) {
+// before; done says whether it did. A TTL of zero or less deletes the key.
+func (r *Redis) Swap(ctx context.Context, key string, before, after []byte, ttl time.Duration) (done bool, err error) {
 	err = r.call(ctx, "swap", func(ctx context.Context) error {
-		done, err = swap.Run(ctx, r.client, []string{r.key(key)}, before, after, life.Milliseconds()).Bool()
+		done, err = swap.Run(ctx, r.client, []string{r.key(key)}, before, after, ttl.Milliseconds()).Bool()
 		return err
 	})
 	return done, err
 }
 
-// Delete removes a key or a set. That there was none is no error.
+// Delete removes a key or a set. A missing one is no error.
 func (r *Redis) Delete(ctx context.Context, key string) error {
 	return r.call(ctx, "del", func(ctx context.Context) error { return r.client.Del(ctx, r.key(key)).Err() })
 }
 
-// Join puts a member into a set and gives the whole set a new life.
-func (r *Redis) Join(ctx context.Context, set, member string, life time.Duration) error {
-	life, err := lifeOf(life)
+// Join adds a member to a set and renews the TTL of the whole set.
+func (r *Redis) Join(ctx context.Context, set, member string, ttl time.Duration) error {
+	ttl, err := ttlOf(ttl)
 	if err != nil {
 		return err
 	}
 	return r.call(ctx, "sadd", func(ctx context.Context) error {
 		_, err := r.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
 			p.SAdd(ctx, r.key(set), member)
-			p.PExpire(ctx, r.key(set), life)
+			p.PExpire(ctx, r.key(set), ttl)
 			return nil
 		})
 		return err
 	})
 }
 
-// Leave takes a member out of a set. That it was not in is no error.
+// Leave removes a member from a set. A missing member is no error.
 func (r *Redis) Leave(ctx context.Context, set, member string) error {
 	return r.call(ctx, "srem", func(ctx context.Context) error { return r.client.SRem(ctx, r.key(set), member).Err() })
 }

@@ -1,8 +1,8 @@
-// Package state is the one room that knows Redis: keys with a life, sets, byte
-// logs that many can follow, and the store of confirmations.
+// Package state is the one room that knows Redis: keys with a TTL, sets, byte
+// logs that many readers follow, and the store of confirmations.
 //
-// It knows nothing of what its bytes mean; callers encode, and declare the small
-// interface that they need of it. It speaks only what miniredis and a real
+// It does not interpret the bytes: callers encode them, and declare the small
+// interface that they need. It uses only the commands that miniredis and a real
 // server have in common. Start with [Open].
 package state
 
@@ -21,9 +21,9 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// Options are the choices of a Redis. Nil and the zero value are good.
+// Options configure a Redis. Nil and zero fields take the defaults.
 type Options struct {
-	Prefix      string        // stands in front of every key, so that several may share a server
+	Prefix      string        // of every key, so that several may share a server
 	Timeout     time.Duration // of each call, the wait for a connection included; default 2 s
 	Connections int           // at once; default 32
 	Entries     int           // a log keeps this many entries, the newest; default 10,000
@@ -32,7 +32,7 @@ type Options struct {
 
 // Redis is a connection to one server. It is safe for many goroutines. Every
 // call has a short deadline of its own. A server that cannot be reached, or
-// cannot serve, is SERVICE_UNAVAILABLE; when it is back, so are we.
+// cannot serve, is SERVICE_UNAVAILABLE; calls work again when it is back.
 //
 // Keys, sets and logs share one space of names.
 type Redis struct {
@@ -40,16 +40,13 @@ type Redis struct {
 	prefix  string
 	timeout time.Duration
 	entries int64
-	bells   bells
-
-	mu        sync.Mutex // guards the two below
-	closed    bool
-	listening *listener
+	grown   *notifier
+	close   func() error // once
 }
 
 // Open connects to the server at a redis://, rediss:// or unix:// address and
-// proves that it answers. An address that cannot be read is told without
-// repeating it: it may hold a password.
+// proves that it answers. The error about an address that cannot be read does
+// not repeat it: it may hold a password.
 func Open(ctx context.Context, url string, o *Options) (*Redis, error) {
 	parsed, err := redis.ParseURL(url)
 	if err != nil {
@@ -61,18 +58,20 @@ func Open(ctx context.Context, url string, o *Options) (*Redis, error) {
 	r := &Redis{prefix: o.Prefix, timeout: cmp.Or(o.Timeout, 2*time.Second), entries: int64(cmp.Or(o.Entries, 10_000))}
 	redis.SetLogger(silent{})
 	r.client = redis.NewClient(r.settle(parsed, o))
+	r.grown = &notifier{client: r.client, channel: r.key(grownChannel)}
+	r.close = sync.OnceValue(func() error { return errors.Join(r.grown.close(), r.client.Close()) })
 	if err := r.Ping(ctx); err != nil {
 		return nil, errors.Join(err, r.client.Close())
 	}
 	return r, nil
 }
 
-// settle fixes what must not be left to an address or to defaults.
+// settle fixes the options that an address and the defaults must not decide.
 func (r *Redis) settle(p *redis.Options, o *Options) *redis.Options {
 	p.Dialer = o.Dial
 	p.DialTimeout, p.ReadTimeout, p.WriteTimeout, p.PoolTimeout = r.timeout, r.timeout, r.timeout, r.timeout
 	p.ContextTimeoutEnabled = true
-	p.MaxRetries = -1 // a claim whose answer was lost must not be made again: it would lose against itself
+	p.MaxRetries = -1 // a claim whose reply was lost must not be repeated: it would lose against itself
 	p.DialerRetries = 1
 	p.PoolSize = cmp.Or(o.Connections, 32)
 	p.PipelinePoolSize = -1
@@ -82,8 +81,8 @@ func (r *Redis) settle(p *redis.Options, o *Options) *redis.Options {
 	return p
 }
 
-// silent drops the client's own log lines: each failure is returned to a caller
-// anyway, and they would pass by the one log handler.
+// silent drops the client's own log lines: each failure is returned to a caller,
+// and those lines would bypass the program's log handler.
 type silent struct{}
 
 func (silent) Printf(context.Context, string, ...any) {}
@@ -94,19 +93,11 @@ func (r *Redis) Ping(ctx context.Context) error {
 }
 
 // Close ends every connection. Calls fail after it.
-func (r *Redis) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return nil
-	}
-	r.closed = true
-	return errors.Join(r.listening.close(), r.client.Close())
-}
+func (r *Redis) Close() error { return r.close() }
 
 func (r *Redis) key(name string) string { return r.prefix + name }
 
-// call runs one exchange under its deadline and explains its failure.
+// call runs one exchange under its deadline and classifies its failure.
 func (r *Redis) call(ctx context.Context, what string, do func(context.Context) error) error {
 	short, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
@@ -114,7 +105,7 @@ func (r *Redis) call(ctx context.Context, what string, do func(context.Context) 
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil: // the caller gave up, which says nothing about the server
+	case ctx.Err() != nil: // the caller's own deadline, which says nothing about the server
 		return fmt.Errorf("redis %s: %w", what, ctx.Err())
 	case refused(err):
 		return fmt.Errorf("redis %s: %w", what, err)
@@ -122,8 +113,8 @@ func (r *Redis) call(ctx context.Context, what string, do func(context.Context) 
 	return fault.ServiceDown.New("The state store cannot be reached.").Because(fmt.Errorf("redis %s: %w", what, err))
 }
 
-// refused reports whether the server itself said no to what was asked, rather
-// than being unable to answer anything just now.
+// refused reports whether the server rejected this command, rather than being
+// unable to serve any command at the moment.
 func refused(err error) bool {
 	var reply redis.Error
 	if !errors.As(err, &reply) {

@@ -24,7 +24,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func TestKeysHaveALife(t *testing.T) {
+func TestKeysHaveATTL(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, e engine) {
 		r, ctx := connect(t, e, nil), t.Context()
 		value := []byte("\x00\xff{}")
@@ -33,16 +33,16 @@ func TestKeysHaveALife(t *testing.T) {
 		if err != nil || !ok || string(got) != string(value) {
 			t.Errorf("Get: got %q, %v, %v", got, ok, err)
 		}
-		if life := r.client.PTTL(ctx, "k").Val(); life <= 59*time.Minute || life > time.Hour {
-			t.Errorf("life: got %v, want an hour", life)
+		if ttl := r.client.PTTL(ctx, "k").Val(); ttl <= 59*time.Minute || ttl > time.Hour {
+			t.Errorf("TTL: got %v, want an hour", ttl)
 		}
 		must(t, r.Delete(ctx, "k"))
 		must(t, r.Delete(ctx, "k"))
 		if got, ok, err := r.Get(ctx, "k"); ok || err != nil {
 			t.Errorf("Get of nothing: got %q, %v, %v", got, ok, err)
 		}
-		if err := r.Set(ctx, "k", value, 0); !errors.Is(err, errNoLife) {
-			t.Errorf("Set without a life: got %v, want it refused", err)
+		if err := r.Set(ctx, "k", value, 0); !errors.Is(err, errNoTTL) {
+			t.Errorf("Set without a TTL: got %v, want it rejected", err)
 		}
 	})
 }
@@ -61,7 +61,7 @@ func TestFirstSetNXWins(t *testing.T) {
 	})
 }
 
-func TestOneTakerGetsIt(t *testing.T) {
+func TestOneOfConcurrentTakesGetsTheValue(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, e engine) {
 		r, ctx := connect(t, e, nil), t.Context()
 		for range 20 {
@@ -94,8 +94,8 @@ func TestSets(t *testing.T) {
 		if diff := cmp.Diff([]string{"a", "b"}, members); diff != "" || err != nil {
 			t.Errorf("members: %v\n%s", err, diff)
 		}
-		if life := r.client.PTTL(ctx, "s").Val(); life <= 59*time.Minute {
-			t.Errorf("life: got %v, want an hour", life)
+		if ttl := r.client.PTTL(ctx, "s").Val(); ttl <= 59*time.Minute {
+			t.Errorf("TTL: got %v, want an hour", ttl)
 		}
 		must(t, r.Leave(ctx, "s", "a"))
 		must(t, r.Leave(ctx, "s", "a"))
@@ -156,13 +156,13 @@ func TestLogIsReadAfterAnID(t *testing.T) {
 				t.Errorf("ReadAfter %q: got error %v, want %v\n%s", c.after, err, c.err, diff)
 			}
 		}
-		if life := r.client.PTTL(ctx, "log").Val(); life <= 59*time.Minute {
-			t.Errorf("life: got %v, want an hour", life)
+		if ttl := r.client.PTTL(ctx, "log").Val(); ttl <= 59*time.Minute {
+			t.Errorf("TTL: got %v, want an hour", ttl)
 		}
 	})
 }
 
-func TestNumbersOfALogAreNotGivenTwice(t *testing.T) {
+func TestIdsOfALogAreNotReused(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, e engine) {
 		r, ctx := connect(t, e, &Options{Entries: 2}), t.Context()
 		add := func(want string) {
@@ -174,7 +174,7 @@ func TestNumbersOfALogAreNotGivenTwice(t *testing.T) {
 		for _, want := range []string{"1-0", "2-0", "3-0"} {
 			add(want)
 		}
-		must(t, r.Delete(ctx, "log")) // as when its life has ended
+		must(t, r.Delete(ctx, "log")) // as when it has expired
 		add("4-0")
 		if _, err := r.ReadAfter(ctx, "log", "3-0", 10, 0); !errors.Is(err, ErrGap) {
 			t.Errorf("after what expired: got %v, want a gap", err)
@@ -193,22 +193,22 @@ func TestSwapNeedsTheValueBefore(t *testing.T) {
 		must(t, r.Set(ctx, "k", []byte("a"), time.Minute))
 		for _, c := range []struct {
 			before, after string
-			life          time.Duration
+			ttl           time.Duration
 			want          bool
 		}{{"b", "c", time.Minute, false}, {"a", "b", time.Hour, true}, {"a", "", 0, false}, {"b", "", 0, true}, {"b", "c", time.Hour, false}} {
-			if done, err := r.Swap(ctx, "k", []byte(c.before), []byte(c.after), c.life); done != c.want || err != nil {
+			if done, err := r.Swap(ctx, "k", []byte(c.before), []byte(c.after), c.ttl); done != c.want || err != nil {
 				t.Errorf("%s to %q: got %v, %v, want %v", c.before, c.after, done, err, c.want)
 			}
 		}
 		if _, ok, _ := r.Get(ctx, "k"); ok {
-			t.Error("a life of nothing did not delete")
+			t.Error("a TTL of zero did not delete")
 		}
 	})
 }
 
-// TestFollowersMissNothing lets many readers in two processes follow one log
+// TestFollowersReadEveryEntry lets many readers in two processes follow one log
 // while it is written.
-func TestFollowersMissNothing(t *testing.T) {
+func TestFollowersReadEveryEntry(t *testing.T) {
 	const followers, entries = 40, 50
 	onEachEngine(t, func(t *testing.T, e engine) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -244,7 +244,7 @@ func follow(ctx context.Context, r *Redis, n int) (got []string) {
 	return got
 }
 
-func TestReaderWaitsAsLongAsItSaid(t *testing.T) {
+func TestReadWaitsForItsBlockTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := inProcess(t)
 		begun := time.Now()
@@ -255,13 +255,13 @@ func TestReaderWaitsAsLongAsItSaid(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		if _, err := r.ReadAfter(ctx, "log", "", 10, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a caller that gave up: got %v, want its deadline", err)
+			t.Errorf("a caller with a deadline: got %v, want its deadline", err)
 		}
 		must(t, r.Close())
 	})
 }
 
-func TestLifeEnds(t *testing.T) {
+func TestTTLEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, ctx := inProcess(t), t.Context()
 		must(t, r.Set(ctx, "k", []byte("v"), 24*time.Hour))
@@ -277,12 +277,12 @@ func TestLifeEnds(t *testing.T) {
 	})
 }
 
-func TestServerGoneAndBack(t *testing.T) {
+func TestCallsWorkAgainWhenTheServerIsBack(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, e engine) {
 		r, ctx := connect(t, e, nil), t.Context()
 		must(t, r.Set(ctx, "k", []byte("v"), time.Minute))
 		e.stop()
-		for range 40 { // more than the pool is large
+		for range 40 { // more than the pool holds
 			err := r.Set(ctx, "k", []byte("v"), time.Minute)
 			if !fault.Is(err, fault.ServiceDown) || errors.Unwrap(err) == nil {
 				t.Fatalf("Set without a server: got %v, want SERVICE_UNAVAILABLE with its cause", err)
@@ -317,7 +317,7 @@ func TestSilentServerCostsOneDeadline(t *testing.T) {
 	})
 }
 
-func TestCallersOwnEndIsNoOutage(t *testing.T) {
+func TestCallersCancellationIsNoOutage(t *testing.T) {
 	r := connect(t, startMini(t), nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

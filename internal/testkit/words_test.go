@@ -27,6 +27,8 @@ var retired = map[string][]string{
 	"internal/domain/support":     {"SQLite", "OpenSQLite", "Elastic", "OpenElastic", "shelf"},
 	"internal/llm/rehearsal":      {"form", "mood", "guide", "span", "property", "english", "talk", "verdict", "hear", "spoken", "shelf"},
 	"internal/agent":              {"guard", "guarding", "Unguard", "hintOf"},
+	"internal/state":              {"bells", "bellName", "listener", "attend", "ring", "lifeOf", "errNoLife"},
+	"internal/gateway":            {"scribe", "archive", "turnOutcome", "hold", "held", "tell", "told", "heard", "remember", "mend", "closeOpen", "farewell", "forget", "noteSession", "admit", "leave", "Desk", "breakOff"},
 }
 
 // archaic matches phrases that comments of the listed rooms must not use.
@@ -40,7 +42,7 @@ var unrevised = []string{
 	"internal/database", "internal/domain/finance", "internal/domain/hr", "internal/domain/sales", "internal/domain/support",
 	"internal/embedded", "internal/embedded/issuer", "internal/fault", "internal/gateway", "internal/httpx",
 	"internal/llm", "internal/mcpserver", "internal/result", "internal/seal", "internal/sqlite",
-	"internal/state", "internal/telemetry", "internal/testkit", "internal/testkit/browsertest", "internal/testkit/dbtest",
+	"internal/telemetry", "internal/testkit", "internal/testkit/browsertest", "internal/testkit/dbtest",
 	"internal/testkit/domaintest", "internal/testkit/javadeps", "internal/testkit/mongotest", "internal/testkit/searchtest",
 	"internal/tool", "internal/upstream",
 }
