@@ -12,26 +12,14 @@ import (
 // Role is a role name as the identity issuer spells it.
 type Role string
 
-// The roles of the company's four domains and of the auditor.
+// The roles that every company has. All others are declared by the domain that
+// owns them, in its [Policy].
 const (
-	Employee     Role = "employee"
-	Manager      Role = "manager"
-	Executive    Role = "executive"
-	HRRead       Role = "hr-read"
-	HRWrite      Role = "hr-write"
-	FinanceRead  Role = "finance-read"
-	FinanceWrite Role = "finance-write"
-	SalesRead    Role = "sales-read"
-	SalesWrite   Role = "sales-write"
-	SupportRead  Role = "support-read"
-	SupportWrite Role = "support-write"
-	Auditor      Role = "auditor"
+	Employee  Role = "employee"
+	Manager   Role = "manager"
+	Executive Role = "executive"
+	Auditor   Role = "auditor"
 )
-
-// Roles lists every role we know, in the order that tables show them.
-func Roles() []Role {
-	return []Role{Employee, Manager, Executive, HRRead, HRWrite, FinanceRead, FinanceWrite, SalesRead, SalesWrite, SupportRead, SupportWrite, Auditor}
-}
 
 // Owner identifies a person across servers: the issuer that first vouched for
 // them and their subject there. Confirmations and conversations belong to one.

@@ -1,5 +1,7 @@
 package access
 
+import "slices"
+
 // Relation is what a principal is to a row. A query fills it for each row; the
 // zero value grants nothing.
 type Relation uint8
@@ -12,51 +14,41 @@ const (
 	Own                   // the row belongs to the principal (an account owner)
 )
 
-// Class names a kind of sensitive field. A struct tag gives a field its class:
-// `mask:"pay"`.
-type Class string
-
-// The classes of sensitive fields.
-const (
-	Pay     Class = "pay"     // salary, social security number
-	Phone   Class = "phone"   // an employee's phone number
-	Review  Class = "review"  // a reviewer's private comments
-	Contact Class = "contact" // a customer's contact: sales' e-mail and phone
-	Caller  Class = "caller"  // the e-mail address of someone who opened a ticket
-)
-
-// classRule says who sees a class: anyone with one of the roles, and anyone who
-// stands in one of the relations to the row.
-type classRule struct {
-	roles     []Role
-	relations []Relation
+// Class is a kind of sensitive field. A struct tag gives a field its class by
+// name: `mask:"pay"`. A field of the class is shown to anyone with one of the
+// roles, and to anyone in one of the relations to its row.
+type Class struct {
+	Name      string
+	Roles     []Role // of any domain
+	Relations []Relation
 }
 
-var classRules = map[Class]classRule{
-	Pay:     {roles: []Role{HRWrite, FinanceRead, Executive}, relations: []Relation{Self}},
-	Phone:   {roles: []Role{HRRead, HRWrite, Executive}, relations: []Relation{Self, Below}},
-	Review:  {roles: []Role{HRWrite, Executive}, relations: []Relation{Below}},
-	Contact: {roles: []Role{SalesWrite, Executive}, relations: []Relation{Own}},
-	Caller:  {roles: []Role{SupportWrite, Executive}},
+// Policy is what a domain adds to the rule: the roles that it owns and the
+// classes of its sensitive fields.
+type Policy struct {
+	Roles   []Role
+	Classes []Class
 }
 
-// Classes lists every class, for the inventory test.
-func Classes() []Class { return []Class{Pay, Phone, Review, Contact, Caller} }
+// Declares reports whether the policy or this package declares the role.
+func (p Policy) Declares(r Role) bool {
+	return slices.Contains(p.Roles, r) || slices.Contains([]Role{Employee, Manager, Executive, Auditor}, r)
+}
 
-// Visible is the one masking rule: it reports whether the principal, standing
-// in that relation to a row, may see fields of that class. An unknown class is
-// seen by nobody.
+// Class returns the class of the name.
+func (p Policy) Class(name string) (Class, bool) {
+	i := slices.IndexFunc(p.Classes, func(c Class) bool { return c.Name == name })
+	if i < 0 {
+		return Class{}, false
+	}
+	return p.Classes[i], true
+}
+
+// Visible is the one masking rule: it reports whether the principal, in that
+// relation to a row, may see fields of that class. The zero class is visible to
+// no principal.
 func Visible(p *Principal, r Relation, c Class) bool {
-	rule, known := classRules[c]
-	if !known || p == nil {
-		return false
-	}
-	for _, allowed := range rule.relations {
-		if r == allowed {
-			return true
-		}
-	}
-	return p.HasAny(rule.roles...)
+	return p != nil && (slices.Contains(c.Relations, r) || p.HasAny(c.Roles...))
 }
 
 // Style says what stands in place of a hidden field.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/domain/finance"
@@ -50,7 +51,7 @@ func inventory(t testing.TB) map[string][]result.ToolInfo {
 	all := map[string][]result.ToolInfo{}
 	for server, tools := range declarations(t) {
 		r, err := tool.NewRunner(tools, tool.Options{
-			Server: server, Cursors: cursors, Confirmations: &confirm.Service{}, Receipts: tool.OneStore(testkit.NewFakeDomain()), Audit: &testkit.MemorySink{},
+			Server: server, Policy: policyOf(server), Cursors: cursors, Confirmations: &confirm.Service{}, Receipts: tool.OneStore(testkit.NewFakeDomain()), Audit: &testkit.MemorySink{},
 		})
 		if err != nil {
 			t.Fatalf("%s: %v", server, err)
@@ -58,6 +59,11 @@ func inventory(t testing.TB) map[string][]result.ToolInfo {
 		all[server] = r.Visible(catalogue())
 	}
 	return all
+}
+
+func policyOf(server string) access.Policy {
+	d, _ := domainNamed(server)
+	return d.policy
 }
 
 // schema is a JSON Schema as plain data.

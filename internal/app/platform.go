@@ -94,7 +94,7 @@ func (p *platform) edge(d domain, server domainServer, o domainOptions) (*mcpser
 	}
 	log := p.log.With("server", d.name)
 	runner, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: d.name, Cursors: cursors, Confirmations: p.desk, Receipts: server.Receipts(), Audit: p.audit, Log: log,
+		Server: d.name, Policy: d.policy, Cursors: cursors, Confirmations: p.desk, Receipts: server.Receipts(), Audit: p.audit, Log: log,
 	})
 	if err != nil {
 		return nil, err

@@ -87,7 +87,7 @@ func (w *whole) mount(t testing.TB, d domain, db config.Database, desk *confirm.
 		t.Fatal(err)
 	}
 	r, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: d.name, Cursors: cursors, Confirmations: desk, Receipts: server.Receipts(), Audit: w.journal,
+		Server: d.name, Policy: d.policy, Cursors: cursors, Confirmations: desk, Receipts: server.Receipts(), Audit: w.journal,
 		Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
@@ -123,10 +123,19 @@ func catalogue() *access.Principal {
 	return access.NewPrincipal(access.Claims{Issuer: testkit.Issuer, Subject: "catalogue", Purpose: access.PurposeCatalogue})
 }
 
+// roles are all roles, in the order that tables show them.
+func roles() []access.Role {
+	all := []access.Role{access.Employee, access.Manager, access.Executive}
+	for _, d := range domains() {
+		all = append(all, d.policy.Roles...)
+	}
+	return append(all, access.Auditor)
+}
+
 // roleNames are the roles as tokens spell them.
 func roleNames() []string {
 	var names []string
-	for _, r := range access.Roles() {
+	for _, r := range roles() {
 		names = append(names, string(r))
 	}
 	return names

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"countersign.dev/internal/access"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/embedded/issuer"
 	"countersign.dev/internal/fault"
@@ -80,7 +79,7 @@ func TestPersonSignsIn(t *testing.T) {
 		if err != nil {
 			t.Fatalf("secret %q: %v (%v)", secret, err, fault.From(err).Unwrap())
 		}
-		if p.Username() != "alice.chen" || !p.HasAny(access.HRRead) || p.Email() != "alice@example.com" {
+		if p.Username() != "alice.chen" || !p.HasAny("hr-read") || p.Email() != "alice@example.com" {
 			t.Errorf("got %s %v %s", p.Username(), p.Roles(), p.Email())
 		}
 		if token == "" || time.Until(until) < 59*time.Minute {

@@ -75,7 +75,7 @@ func newBenchService(b *testing.B, untrusted ...string) benchService {
 	r, err := tool.NewRunner([]tool.Tool{tool.List(tool.Spec{
 		Name: "list_rows", Title: "List", Description: "Lists rows.", Allow: []access.Role{access.Employee},
 		Noun: "rows", Narrow: "name", Untrusted: untrusted,
-	}, listBenchRows)}, tool.Options{Server: "bench", Cursors: ring, Audit: noAudit{}})
+	}, listBenchRows)}, tool.Options{Server: "bench", Policy: access.Policy{Classes: []access.Class{{Name: "contact"}, {Name: "pay", Roles: []access.Role{access.Executive}}}}, Cursors: ring, Audit: noAudit{}})
 	if err != nil {
 		b.Fatal(err)
 	}

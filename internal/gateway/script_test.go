@@ -173,7 +173,7 @@ func (s *servers) Tools(ctx context.Context) agent.Toolset {
 		{Name: "delete_employee", Kind: result.Write}, {Name: "get_employee", Kind: result.Read, InputSchema: json.RawMessage(`{"properties":{"employee_id":{"type":"string"},"deep":{"type":"boolean"},"tags":{"type":"array"}}}`)},
 		{Name: "list_employees", Kind: result.List}, {Name: "update_salary", Kind: result.Write},
 	} {
-		if p.HasAny(access.HRRead) {
+		if p.HasAny("hr-read") {
 			set.Open = append(set.Open, agent.Tool{ToolInfo: t, Server: "hr"})
 		} else {
 			set.Closed = append(set.Closed, agent.ClosedTool{Name: t.Name, Roles: []string{"hr-read"}})
@@ -187,7 +187,7 @@ func (s *servers) Call(ctx context.Context, name string, args json.RawMessage) r
 	if err != nil {
 		return result.Failed(err)
 	}
-	if !p.HasAny(access.HRRead) {
+	if !p.HasAny("hr-read") {
 		return result.Failed(fault.Insufficient.New("You need hr-read."))
 	}
 	if f := s.call[name]; f != nil {

@@ -47,10 +47,10 @@ type deed struct {
 func newOffice() *office {
 	o := &office{entered: make(chan context.Context, 1)}
 	o.tools = map[string]deed{
-		"who_am_i":    {[]access.Role{access.Employee, access.HRRead}, result.Read, whoAmI},
+		"who_am_i":    {[]access.Role{access.Employee, "hr-read"}, result.Read, whoAmI},
 		"echo":        {[]access.Role{access.Employee}, result.Read, echo},
-		"get_pay":     {[]access.Role{access.HRRead}, result.Read, echo},
-		"delete_desk": {[]access.Role{access.HRWrite}, result.Write, ask},
+		"get_pay":     {[]access.Role{"hr-read"}, result.Read, echo},
+		"delete_desk": {[]access.Role{"hr-write"}, result.Write, ask},
 		"stumble":     {[]access.Role{access.Employee}, result.Read, stumble},
 		"forward":     {[]access.Role{access.Employee}, result.Read, forward},
 		"wait":        {[]access.Role{access.Employee}, result.Read, o.wait},

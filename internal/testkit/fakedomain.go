@@ -28,7 +28,7 @@ type Note struct {
 	ID       int             `json:"id"`
 	Author   string          `json:"author"`
 	Text     string          `json:"text"`
-	Diary    string          `json:"diary" mask:"review"`
+	Diary    string          `json:"diary" mask:"diary"`
 	Relation access.Relation `json:"-"`
 }
 
@@ -42,6 +42,14 @@ func NewFakeDomain(notes ...Note) *FakeDomain {
 
 // ErrNote is the fake domain's own fault code.
 var ErrNote = &fault.Code{Name: "NOTE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No note has this id.", Suggest: "Use list_notes to find valid ids."}
+
+// Policy declares who reads a diary.
+func (d *FakeDomain) Policy() access.Policy {
+	return access.Policy{
+		Roles:   []access.Role{"hr-read", "hr-write"},
+		Classes: []access.Class{{Name: "diary", Roles: []access.Role{"hr-write", access.Executive}, Relations: []access.Relation{access.Below}}},
+	}
+}
 
 // Tools declares the fake domain's tools.
 func (d *FakeDomain) Tools() []tool.Tool {
@@ -141,7 +149,7 @@ func (d *FakeDomain) add(ctx context.Context, in addNote) (Note, error) {
 
 type burnCard struct {
 	NoteID   int             `json:"noteId"`
-	Diary    string          `json:"diary" mask:"review"`
+	Diary    string          `json:"diary" mask:"diary"`
 	Relation access.Relation `json:"-"`
 }
 

@@ -23,6 +23,7 @@ var retired = map[string][]string{
 	"internal/database":           {"Ledger", "NewLedger"},
 	"internal/tool":               {"Ledger", "Card", "Desk", "effect", "factsDigest"},
 	"internal/result":             {"Wire"},
+	"internal/access":             {"HRRead", "HRWrite", "FinanceRead", "FinanceWrite", "SalesRead", "SalesWrite", "SupportRead", "SupportWrite", "Pay", "Phone", "Review", "Contact", "Caller"},
 	"internal/domain/sales":       {"SQLite", "OpenSQLite", "Mongo", "OpenMongo"},
 	"internal/domain/support":     {"SQLite", "OpenSQLite", "Elastic", "OpenElastic", "shelf"},
 	"internal/llm/rehearsal":      {"form", "mood", "guide", "span", "property", "english", "talk", "verdict", "hear", "spoken", "shelf"},

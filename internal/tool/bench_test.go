@@ -71,12 +71,14 @@ func clerkRunner(b *testing.B, sink audit.Sink) *tool.Runner {
 	r, err := tool.NewRunner([]tool.Tool{
 		tool.Read(tool.Spec{Name: "get_clerk", Title: "Get", Description: "Gets.", Allow: everyone}, getClerk),
 		tool.List(tool.Spec{Name: "list_clerks", Title: "List", Description: "Lists.", Allow: everyone, Noun: "clerks"}, listClerks),
-	}, tool.Options{Server: "bench", Cursors: ring(b), Audit: sink})
+	}, tool.Options{Server: "bench", Policy: classes, Cursors: ring(b), Audit: sink})
 	if err != nil {
 		b.Fatal(err)
 	}
 	return r
 }
+
+var classes = access.Policy{Classes: []access.Class{{Name: "contact"}, {Name: "phone"}, {Name: "pay", Roles: []access.Role{access.Executive}}}}
 
 // forgetful is a sink that keeps nothing.
 type forgetful struct{}

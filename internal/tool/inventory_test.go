@@ -66,11 +66,30 @@ func TestForgetfulDeclarationsDoNotStart(t *testing.T) {
 		"a write without apply":    {tool.Write(whole(), steps), "needs a preview and an apply"},
 		"sensitive, no relation":   {read[bare](whole()), "no field of type access.Relation"},
 		"guarded, no class":        {read[leaky](whole()), "needs a mask tag"},
-		"an unknown class":         {read[oddClass](whole()), "unknown class"},
+		"an undeclared class":      {read[oddClass](whole()), `declares no class of fields "wages"`},
+		"an undeclared role":       {read[testkit.Note](spec(func(s *tool.Spec) { s.Allow = []access.Role{"payroll"} })), "allows payroll, a role that the domain does not declare"},
 		"the kernel's own fields":  {tool.List(whole(), list), "belongs to the kernel"},
 		"a list without a noun":    {tool.List(spec(func(s *tool.Spec) { s.Noun = "" }), func(context.Context, struct{}, tool.Window[int]) ([]testkit.Note, error) { return nil, nil }), "a noun for its rows"},
 	} {
-		_, err := tool.NewRunner([]tool.Tool{c.tool}, tool.Options{Server: "x", Audit: &testkit.MemorySink{}, Cursors: ring(t), Confirmations: &confirm.Service{}, Receipts: tool.OneStore(testkit.NewFakeDomain())})
+		policy := testkit.NewFakeDomain().Policy()
+		policy.Classes = append(policy.Classes, access.Class{Name: "pay"})
+		_, err := tool.NewRunner([]tool.Tool{c.tool}, tool.Options{Server: "x", Policy: policy, Audit: &testkit.MemorySink{}, Cursors: ring(t), Confirmations: &confirm.Service{}, Receipts: tool.OneStore(testkit.NewFakeDomain())})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestFaultyPolicyDoesNotStart(t *testing.T) {
+	for name, c := range map[string]struct {
+		classes []access.Class
+		want    string
+	}{
+		"a class twice":           {[]access.Class{{Name: "pay"}, {Name: "phone"}, {Name: "pay"}}, `"pay" has no name or is declared twice`},
+		"a class without a name":  {[]access.Class{{}}, `"" has no name`},
+		"visible to every caller": {[]access.Class{{Name: "pay", Relations: []access.Relation{access.Other}}}, `"pay" is visible without a relation`},
+	} {
+		_, err := tool.NewRunner(nil, tool.Options{Server: "x", Policy: access.Policy{Classes: c.classes}})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}

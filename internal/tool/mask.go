@@ -38,8 +38,9 @@ type innerField struct {
 
 // planner makes plans and remembers them: types may contain themselves.
 type planner struct {
-	mu    sync.Mutex
-	plans map[reflect.Type]*plan
+	policy access.Policy
+	mu     sync.Mutex
+	plans  map[reflect.Type]*plan
 }
 
 // plan returns the plan of the struct inside t (behind pointers and slices), or
@@ -83,7 +84,7 @@ func (r *planner) add(p *plan, field reflect.StructField) error {
 		return nil
 	}
 	if tag, ok := field.Tag.Lookup("mask"); ok {
-		return p.mask(field, tag)
+		return r.mask(p, field, tag)
 	}
 	if reflect.PointerTo(field.Type).Implements(maskableType) {
 		return fmt.Errorf("a guarded value needs a mask tag")
@@ -96,25 +97,17 @@ func (r *planner) add(p *plan, field reflect.StructField) error {
 	return nil
 }
 
-func (p *plan) mask(field reflect.StructField, tag string) error {
-	class, style, _ := strings.Cut(tag, ",")
-	if !knownClass(access.Class(class)) {
-		return fmt.Errorf("unknown class %q", class)
+func (r *planner) mask(p *plan, field reflect.StructField, tag string) error {
+	name, style, _ := strings.Cut(tag, ",")
+	class, declared := r.policy.Class(name)
+	if !declared {
+		return fmt.Errorf("the domain declares no class of fields %q", name)
 	}
 	if field.Type.Kind() != reflect.String && !reflect.PointerTo(field.Type).Implements(maskableType) {
 		return fmt.Errorf("only strings and access.Guarded values can be masked")
 	}
-	p.masked = append(p.masked, maskedField{field.Index, access.Class(class), access.Style(style)})
+	p.masked = append(p.masked, maskedField{field.Index, class, access.Style(style)})
 	return nil
-}
-
-func knownClass(c access.Class) bool {
-	for _, known := range access.Classes() {
-		if c == known {
-			return true
-		}
-	}
-	return false
 }
 
 // structIn finds the struct type behind pointers, slices and arrays. Guarded

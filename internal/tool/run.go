@@ -27,6 +27,7 @@ const MaxResult = 1 << 20
 // Options is what a runner needs besides tools. Server and Audit are required;
 // Cursors is, when there are lists; Confirmations and Receipts are, when there are writes.
 type Options struct {
+	access.Policy            // the roles and classes of fields that the server's domain declares
 	Server        string     // the server's name: hr, finance …
 	Dialect       Dialect    // nil: Envelope
 	Cursors       *seal.Ring // seals the cursors of lists
@@ -67,8 +68,8 @@ func NewRunner(tools []Tool, o Options) (*Runner, error) {
 		o.Now = time.Now
 	}
 	r := &Runner{opts: o, byName: make(map[string]*mounted, len(tools))}
-	plans := &planner{}
-	var faults []error
+	plans := &planner{policy: o.Policy}
+	faults := []error{checkPolicy(o.Policy)}
 	for _, t := range tools {
 		m, err := mount(t, o, plans)
 		if err == nil && r.byName[t.spec.Name] != nil {
@@ -123,6 +124,21 @@ func mount(t Tool, o Options, plans *planner) (*mounted, error) {
 	return m, err
 }
 
+// checkPolicy refuses a class that is declared twice, has no name, or is visible
+// to a principal without any relation to the row.
+func checkPolicy(p access.Policy) error {
+	var faults []error
+	for i, c := range p.Classes {
+		if c.Name == "" || slices.ContainsFunc(p.Classes[:i], func(d access.Class) bool { return d.Name == c.Name }) {
+			faults = append(faults, fmt.Errorf("the class of fields %q has no name or is declared twice", c.Name))
+		}
+		if slices.Contains(c.Relations, access.Other) {
+			faults = append(faults, fmt.Errorf("the class of fields %q is visible without a relation", c.Name))
+		}
+	}
+	return errors.Join(faults...)
+}
+
 // check refuses a declaration that forgot something.
 func (t Tool) check(o Options) error {
 	var faults []error
@@ -134,6 +150,9 @@ func (t Tool) check(o Options) error {
 	need(toolName.MatchString(t.spec.Name), "needs a name of small letters, digits and underscores, 64 at most")
 	need(t.spec.Title != "" && t.spec.Description != "", "needs a title and a description")
 	need(len(t.spec.Allow) > 0, "allows no role")
+	for _, role := range t.spec.Allow {
+		need(o.Declares(role), "allows "+string(role)+", a role that the domain does not declare")
+	}
 	need(t.input.Kind() == reflect.Struct, "needs a struct as input")
 	need(structIn(t.output) != nil && t.output.Kind() != reflect.Slice, "needs a struct as output; rows are for lists")
 	need(t.output != reflect.TypeFor[result.Envelope](), "must not build an envelope itself")

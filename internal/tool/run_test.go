@@ -33,7 +33,7 @@ func newHouse(t testing.TB, dialect tool.Dialect, notes ...testkit.Note) *house 
 		t.Fatal(err)
 	}
 	h.Runner, err = tool.NewRunner(h.book.Tools(), tool.Options{
-		Server: "notebook", Dialect: dialect, Cursors: ring, Confirmations: newDesk(t, h), Receipts: tool.OneStore(h.book),
+		Server: "notebook", Policy: h.book.Policy(), Dialect: dialect, Cursors: ring, Confirmations: newDesk(t, h), Receipts: tool.OneStore(h.book),
 		Audit: h.journal, Now: func() time.Time { return h.now },
 	})
 	if err != nil {
@@ -325,7 +325,7 @@ func TestPanicBecomesAFaultWithAnID(t *testing.T) {
 	journal := &testkit.MemorySink{}
 	boom := tool.Read(tool.Spec{Name: "boom", Title: "Boom", Description: "Fails.", Allow: []access.Role{access.Employee}},
 		func(context.Context, struct{}) (testkit.Note, error) { panic("secret address 10.0.0.7") })
-	r, err := tool.NewRunner([]tool.Tool{boom}, tool.Options{Server: "x", Audit: journal})
+	r, err := tool.NewRunner([]tool.Tool{boom}, tool.Options{Server: "x", Policy: testkit.NewFakeDomain().Policy(), Audit: journal})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func TestDeadlineIsATimeout(t *testing.T) {
 			<-ctx.Done()
 			return testkit.Note{}, errors.New("connection reset while waiting")
 		})
-	r, err := tool.NewRunner([]tool.Tool{slow}, tool.Options{Server: "x", Audit: &testkit.MemorySink{}})
+	r, err := tool.NewRunner([]tool.Tool{slow}, tool.Options{Server: "x", Policy: testkit.NewFakeDomain().Policy(), Audit: &testkit.MemorySink{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +353,7 @@ func TestAnswerThatIsTooLargeIsRefused(t *testing.T) {
 		func(context.Context, struct{}) (testkit.Note, error) {
 			return testkit.Note{Text: strings.Repeat("x", tool.MaxResult)}, nil
 		})
-	r, err := tool.NewRunner([]tool.Tool{long}, tool.Options{Server: "x", Audit: &testkit.MemorySink{}})
+	r, err := tool.NewRunner([]tool.Tool{long}, tool.Options{Server: "x", Policy: testkit.NewFakeDomain().Policy(), Audit: &testkit.MemorySink{}})
 	if err != nil {
 		t.Fatal(err)
 	}

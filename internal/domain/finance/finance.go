@@ -44,10 +44,21 @@ func (s *Server) Ready(ctx context.Context) error {
 	return nil
 }
 
+// The roles that the domain owns.
+const (
+	roleRead  access.Role = "finance-read"
+	roleWrite access.Role = "finance-write"
+)
+
+// Policy declares the domain's roles and the classes of its sensitive fields.
+func (s *Server) Policy() access.Policy {
+	return access.Policy{Roles: []access.Role{roleRead, roleWrite}}
+}
+
 // Who may use the tools. Whoever may read sees every row.
 var (
-	readers = []access.Role{access.FinanceRead, access.Executive}
-	writers = []access.Role{access.FinanceWrite, access.Executive}
+	readers = []access.Role{roleRead, access.Executive}
+	writers = []access.Role{roleWrite, access.Executive}
 )
 
 // What to do about something that is not found.

@@ -41,14 +41,35 @@ func (s *Server) Ready(ctx context.Context) error {
 	return nil
 }
 
+// The roles that the domain owns.
+const (
+	roleRead  access.Role = "hr-read"
+	roleWrite access.Role = "hr-write"
+)
+
+// Policy declares the domain's roles and the classes of its sensitive fields.
+func (s *Server) Policy() access.Policy {
+	return access.Policy{
+		Roles: []access.Role{roleRead, roleWrite},
+		Classes: []access.Class{
+			// salary and social security number; finance pays salaries
+			{Name: "pay", Roles: []access.Role{roleWrite, "finance-read", access.Executive}, Relations: []access.Relation{access.Self}},
+			// an employee's phone number
+			{Name: "phone", Roles: []access.Role{roleRead, roleWrite, access.Executive}, Relations: []access.Relation{access.Self, access.Below}},
+			// a reviewer's private comments
+			{Name: "review", Roles: []access.Role{roleWrite, access.Executive}, Relations: []access.Relation{access.Below}},
+		},
+	}
+}
+
 // Who may use the tools. Rows are another question: row-level security shows a
 // manager themselves and everyone below, an employee themselves.
 var (
-	everyone = []access.Role{access.Employee, access.Manager, access.HRRead, access.HRWrite, access.Executive}
-	overview = []access.Role{access.HRRead, access.Manager, access.Executive}
-	readers  = []access.Role{access.HRRead, access.Manager, access.Executive, access.Employee}
-	judges   = []access.Role{access.HRWrite, access.Manager, access.Executive}
-	writers  = []access.Role{access.HRWrite, access.Executive}
+	everyone = []access.Role{access.Employee, access.Manager, roleRead, roleWrite, access.Executive}
+	overview = []access.Role{roleRead, access.Manager, access.Executive}
+	readers  = []access.Role{roleRead, access.Manager, access.Executive, access.Employee}
+	judges   = []access.Role{roleWrite, access.Manager, access.Executive}
+	writers  = []access.Role{roleWrite, access.Executive}
 )
 
 // findIDs is what to do about an id that finds nobody.

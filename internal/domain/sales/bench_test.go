@@ -37,8 +37,8 @@ func BenchmarkListDeals(b *testing.B) {
 			role        access.Role
 		}{
 			{"all", "carol", access.Executive},
-			{"manager", "person000000", access.SalesRead},
-			{"seller", "person000007", access.SalesRead},
+			{"manager", "person000000", "sales-read"},
+			{"seller", "person000007", "sales-read"},
 		} {
 			p := testkit.Person(who.email, who.role)
 			for _, page := range []struct{ name, input string }{
@@ -66,7 +66,7 @@ func benchRunner(b *testing.B, store sales.Store) *tool.Runner {
 		b.Fatal(err)
 	}
 	server := sales.New(store, func() time.Time { return day })
-	runner, err := tool.NewRunner(server.Tools(), tool.Options{Server: "sales", Cursors: ring, Audit: &testkit.MemorySink{}, Receipts: tool.OneStore(store), Confirmations: &confirm.Service{}})
+	runner, err := tool.NewRunner(server.Tools(), tool.Options{Server: "sales", Policy: server.Policy(), Cursors: ring, Audit: &testkit.MemorySink{}, Receipts: tool.OneStore(store), Confirmations: &confirm.Service{}})
 	if err != nil {
 		b.Fatal(err)
 	}

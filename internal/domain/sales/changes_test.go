@@ -54,7 +54,7 @@ func TestStaleOrForeignChangeChangesNothing(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, stored *conformance.Store) {
 		b, r := bookOf(company.At(day).Sales()), engineOf(stored).store
 		open, won := b.deals[2], b.deals[0]
-		ryan := sales.ScopeOf(testkit.Person("ryan.garcia", access.SalesRead))
+		ryan := sales.ScopeOf(testkit.Person("ryan.garcia", "sales-read"))
 		close := func(scope sales.Scope, deal string, version int64) func(context.Context) error {
 			return func(ctx context.Context) error {
 				return r.CloseDeal(ctx, scope, closing(deal, "x", version).Closing)

@@ -16,7 +16,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"countersign.dev/internal/access"
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/domain/sales"
 	salesmongo "countersign.dev/internal/domain/sales/mongo"
@@ -101,7 +100,7 @@ func stored(t testing.TB, e *engine, empty func() *conformance.Store) *conforman
 }
 
 // everything may be seen by Carol.
-var everything = sales.ScopeOf(testkit.Person("carol", access.SalesWrite))
+var everything = sales.ScopeOf(testkit.Person("carol", "sales-write"))
 
 // dump writes every row of the store down, versions included.
 func dump(t testing.TB, s sales.Store) string {

@@ -26,10 +26,25 @@ func New(store Store, now func() time.Time) *Server {
 	return &Server{store: store, now: now}
 }
 
+// The roles that the domain owns.
+const (
+	roleRead  access.Role = "sales-read"
+	roleWrite access.Role = "sales-write"
+)
+
+// Policy declares the domain's roles and the classes of its sensitive fields.
+func (s *Server) Policy() access.Policy {
+	return access.Policy{
+		Roles: []access.Role{roleRead, roleWrite},
+		// contact: the e-mail address and phone number of a customer's main contact
+		Classes: []access.Class{{Name: "contact", Roles: []access.Role{roleWrite, access.Executive}, Relations: []access.Relation{access.Own}}},
+	}
+}
+
 // Who may call what. Both lists hold the executive: they may read and do everything.
 var (
-	readers = []access.Role{access.SalesRead, access.Executive}
-	writers = []access.Role{access.SalesWrite, access.Executive}
+	readers = []access.Role{roleRead, access.Executive}
+	writers = []access.Role{roleWrite, access.Executive}
 )
 
 // Tools declares the domain's tools.

@@ -19,10 +19,10 @@ type Scope struct {
 // that they own, and those of the people below them. Without a verified e-mail
 // address that is none.
 func ScopeOf(p *access.Principal) Scope {
-	if p.HasAny(access.SalesWrite, access.Executive) {
+	if p.HasAny(roleWrite, access.Executive) {
 		return Scope{all: true}
 	}
-	if p.HasAny(access.SalesRead) {
+	if p.HasAny(roleRead) {
 		return Scope{email: p.Email()}
 	}
 	return Scope{}

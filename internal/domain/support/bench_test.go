@@ -277,7 +277,7 @@ func load(b *testing.B, store support.Store, d desk) {
 // of everything.
 func compare(b *testing.B, store support.Store, d desk, deep int, bare func(*testing.B, question, *place)) {
 	runner := benchRunner(b, store)
-	ctx := access.With(b.Context(), testkit.Person("amy", access.SupportRead))
+	ctx := access.With(b.Context(), testkit.Person("amy", "support-read"))
 	call := func(b *testing.B, q question, cursor string) result.Outcome {
 		out := runner.Call(ctx, d.tool, d.input(q, cursor))
 		switch {
@@ -328,8 +328,9 @@ func benchRunner(b *testing.B, store support.Store) *tool.Runner {
 	if err != nil {
 		b.Fatal(err)
 	}
-	runner, err := tool.NewRunner(support.New(store, nil).Tools(), tool.Options{
-		Server: "support", Cursors: ring, Audit: &testkit.MemorySink{}, Receipts: tool.OneStore(store), Confirmations: &confirm.Service{},
+	server := support.New(store, nil)
+	runner, err := tool.NewRunner(server.Tools(), tool.Options{
+		Server: "support", Policy: server.Policy(), Cursors: ring, Audit: &testkit.MemorySink{}, Receipts: tool.OneStore(store), Confirmations: &confirm.Service{},
 	})
 	if err != nil {
 		b.Fatal(err)

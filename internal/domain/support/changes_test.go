@@ -75,7 +75,7 @@ func TestClosedTicketSaysHow(t *testing.T) {
 				!after.UpdatedAt.Equal(day) || after.Version == before.Version || after.Subject != before.Subject {
 				t.Errorf("%s: %+v, %v", id, after, err)
 			}
-			found := ask{testkit.Person("dan", access.SupportWrite), "*", support.TicketQuery{Status: "closed"}}.walk(t, r, 50)
+			found := ask{testkit.Person("dan", "support-write"), "*", support.TicketQuery{Status: "closed"}}.walk(t, r, 50)
 			if !slices.Contains(found, id) {
 				t.Errorf("%s is not among the closed ones: %v", id, found)
 			}

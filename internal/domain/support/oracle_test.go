@@ -19,8 +19,8 @@ var day = time.Date(2026, 8, 12, 9, 30, 0, 0, time.UTC)
 
 // Dan sees and changes everything; Amy reads.
 var (
-	everything = support.ScopeOf(testkit.Person("dan", access.SupportWrite))
-	reading    = support.ScopeOf(testkit.Person("amy", access.SupportRead))
+	everything = support.ScopeOf(testkit.Person("dan", "support-write"))
+	reading    = support.ScopeOf(testkit.Person("amy", "support-read"))
 )
 
 // book is a set of rows that tests compare answers with.

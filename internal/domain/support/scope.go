@@ -19,8 +19,8 @@ type Scope struct {
 // published is for those who write.
 func ScopeOf(p *access.Principal) Scope {
 	return Scope{
-		staff:  p.HasAny(access.SupportRead, access.SupportWrite, access.Executive),
-		drafts: p.HasAny(access.SupportWrite),
+		staff:  p.HasAny(roleRead, roleWrite, access.Executive),
+		drafts: p.HasAny(roleWrite),
 	}
 }
 

@@ -26,10 +26,25 @@ func New(store Store, now func() time.Time) *Server {
 	return &Server{store: store, now: now}
 }
 
+// The roles that the domain owns.
+const (
+	roleRead  access.Role = "support-read"
+	roleWrite access.Role = "support-write"
+)
+
+// Policy declares the domain's roles and the classes of its sensitive fields.
+func (s *Server) Policy() access.Policy {
+	return access.Policy{
+		Roles: []access.Role{roleRead, roleWrite},
+		// caller: the e-mail address of the customer who opened a ticket
+		Classes: []access.Class{{Name: "caller", Roles: []access.Role{roleWrite, access.Executive}}},
+	}
+}
+
 // Who may call what. Both lists hold the executive: they may read and do everything.
 var (
-	readers = []access.Role{access.SupportRead, access.Executive}
-	writers = []access.Role{access.SupportWrite, access.Executive}
+	readers = []access.Role{roleRead, access.Executive}
+	writers = []access.Role{roleWrite, access.Executive}
 )
 
 // Tools declares the domain's tools.

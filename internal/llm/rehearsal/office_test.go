@@ -46,6 +46,7 @@ type office struct {
 type domain interface {
 	Tools() []tool.Tool
 	Receipts() tool.ReceiptStores
+	Policy() access.Policy
 }
 
 // building is what the conversations of a test share.
@@ -90,7 +91,7 @@ func build(t testing.TB) *building {
 // hire adds a server's tools, and, if it runs, the server.
 func (b *building) hire(t testing.TB, o tool.Options, server string, d domain, runs bool) {
 	t.Helper()
-	o.Server, o.Receipts = server, d.Receipts()
+	o.Server, o.Policy, o.Receipts = server, d.Policy(), d.Receipts()
 	runner, err := tool.NewRunner(d.Tools(), o)
 	if err != nil {
 		t.Fatal(err)

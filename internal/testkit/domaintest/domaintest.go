@@ -29,6 +29,7 @@ import (
 type Domain interface {
 	Tools() []tool.Tool
 	Receipts() tool.ReceiptStores
+	Policy() access.Policy
 }
 
 // Harness is one domain with everything around it that a server has.
@@ -52,7 +53,7 @@ func NewRunner(t testing.TB, server string, d Domain, service *confirm.Service, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tool.NewRunner(d.Tools(), tool.Options{Server: server, Cursors: cursors, Confirmations: service, Receipts: d.Receipts(), Audit: sink})
+	r, err := tool.NewRunner(d.Tools(), tool.Options{Server: server, Policy: d.Policy(), Cursors: cursors, Confirmations: service, Receipts: d.Receipts(), Audit: sink})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,6 +114,15 @@ func SignedIn(ctx context.Context, email string, roles ...string) context.Contex
 	return access.With(ctx, access.NewPrincipal(access.Claims{
 		Issuer: testkit.Issuer, Subject: "sub-" + email, Username: email, Email: email, EmailVerified: true, Roles: roles,
 	}))
+}
+
+// Roles lists the roles of the sample company: the kernel's own and those that
+// its domains declare.
+func Roles() []access.Role {
+	return []access.Role{
+		access.Employee, access.Manager, access.Executive, "hr-read", "hr-write", "finance-read", "finance-write",
+		"sales-read", "sales-write", "support-read", "support-write", access.Auditor,
+	}
 }
 
 // Args is the input of a call.
