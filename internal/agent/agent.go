@@ -1,9 +1,9 @@
-// Package agent runs one turn of a conversation: it gives the model the tools
-// that the person may use, runs the calls that the model asks for, and yields
-// what happens as one stream of events.
+// Package agent runs one turn of a conversation: it offers the model the tools
+// that the person may use, runs the calls that the model requests, and yields
+// one stream of events.
 //
-// It knows no HTTP, no vendor and no MCP: a [Model] thinks, a [Toolbox] acts,
-// and whoever ranges over [Run] decides how events reach a person.
+// It knows no HTTP, no vendor and no MCP: a [Model] answers, a [Toolbox] runs
+// calls, and the caller that ranges over [Run] encodes the events. Start there.
 package agent
 
 import (
@@ -23,7 +23,7 @@ const (
 
 // Model is a language model behind any vendor.
 type Model interface {
-	// Name is shown to people and stands in the start event.
+	// Name is shown to people, in the start event and in stored answers.
 	Name() string
 	// Stream answers one request piece by piece. An error ends the stream.
 	Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
@@ -47,10 +47,10 @@ type Toolbox interface {
 	Call(ctx context.Context, name string, args json.RawMessage) result.Outcome
 }
 
-// Toolset is what a person finds in the toolbox.
+// Toolset is the tools as one person has them.
 type Toolset struct {
 	Open   []Tool       // sorted by name
-	Closed []ClosedTool // exist, but not for this person: with these refusals are explained
+	Closed []ClosedTool // exist, but not for this person; they explain refusals
 	Down   []Warning    // servers that did not answer
 }
 
@@ -75,7 +75,7 @@ type Warning struct {
 	Message string `json:"message"`
 }
 
-// Person is what the model may know of the one who asks.
+// Person is what the model learns about the person who asks.
 type Person struct {
 	Name     string
 	Username string
@@ -83,7 +83,7 @@ type Person struct {
 	Roles    []string
 }
 
-// Request is everything a model is told.
+// Request is everything that a model gets.
 type Request struct {
 	System   string // the standing instructions, as text models understand them
 	Person   Person
@@ -103,10 +103,11 @@ type Turn struct {
 	Budget   int       // tokens of messages in one request to the model, estimated; 0: no limit
 	Question string
 	Now      time.Time
-	Patience time.Duration // with one answer of the model, from first to last word; 0: as long as the turn has
+
+	AnswerTimeout time.Duration // of one answer of the model, from first to last word; 0: none of its own
 }
 
-// Event is one thing that happened in a turn. The set is closed: Started,
+// Event is one step of a turn. The set is closed: Started,
 // TextDelta, ToolStarted, ToolFinished, Pending, Truncated, Unavailable, Failed,
 // Done.
 type Event interface{ event() }
@@ -124,7 +125,7 @@ type ToolStarted struct {
 	Server string
 }
 
-// ToolFinished says what a call came to.
+// ToolFinished has the outcome of a call.
 type ToolFinished struct {
 	Call    Call
 	Server  string

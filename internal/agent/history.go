@@ -8,7 +8,7 @@ import (
 // bytesPerToken turns bytes into an estimate of tokens, for any vendor's.
 const bytesPerToken = 4
 
-// shortened stands for an older result that no longer fits. A call is never
+// shortened replaces an older result that no longer fits. A call is never
 // parted from its result, so the result stays, without its rows.
 var shortened = json.RawMessage(`{"status":"success","metadata":{"truncated":true,"hint":"This older result was left out to save space. Call the tool again if its rows are needed."}}`)
 
@@ -43,7 +43,7 @@ func fitTurns(turns [][]Message, budget int) []Message {
 }
 
 // fitSteps shortens results of the running turn until it fits. The results of
-// its last step stay: they are what the model was waiting for.
+// its last step stay: the model waits for them.
 func fitSteps(running []Message, budget int) []Message {
 	over := size(running) - budget
 	if over <= 0 {
@@ -66,7 +66,7 @@ func shorten(m Message) Message {
 	parts := slices.Clone(m.Parts)
 	for i, p := range parts {
 		if r, ok := p.(CallResult); ok && len(r.Answer) > len(shortened) {
-			r.Answer, r.Guarded = shortened, false
+			r.Answer, r.Untrusted = shortened, false
 			parts[i] = r
 		}
 	}

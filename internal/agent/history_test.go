@@ -78,7 +78,7 @@ func TestEveryRequestOfATurnIsWithinItsBudget(t *testing.T) {
 	long := turn(m, b)
 	long.History = []Message{TextMessage(User, "before"), toolMessage(strings.Repeat("1", 3000)), TextMessage(Assistant, "answer")}
 	long.Budget = budget
-	_, _ = told(t, t.Context(), long)
+	_, _ = collect(t, t.Context(), long)
 	if len(m.asked) != MaxRounds {
 		t.Fatalf("asked %d times, want %d", len(m.asked), MaxRounds)
 	}

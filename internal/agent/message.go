@@ -41,11 +41,11 @@ type Call struct {
 
 // CallResult is the outcome of a call, as the model reads it.
 type CallResult struct {
-	ID      string
-	Tool    string
-	Answer  json.RawMessage // the envelope
-	Failed  bool
-	Guarded bool // holds untrusted text, in marked blocks
+	ID        string
+	Tool      string
+	Answer    json.RawMessage // the envelope
+	Failed    bool
+	Untrusted bool // holds untrusted text, in marked blocks
 }
 
 // Opaque is a part of a provider that must go back to it unchanged, and to no

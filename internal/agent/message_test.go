@@ -24,7 +24,7 @@ func TestPartsKeepTheirOrderAndOpaqueOnesGoBackUnchanged(t *testing.T) {
 	m := scripted(
 		streams(Delta{Opaque: &thought}, Delta{Text: "One "}, Delta{Text: "moment."}, Delta{Call: &Call{ID: "1", Tool: "list_animals"}}, Delta{Stop: StopCalls}),
 		says("Leo."))
-	events, _ := told(t, t.Context(), turn(m, boxOf(tools{"list_animals": answers(`["Leo"]`)})))
+	events, _ := collect(t, t.Context(), turn(m, boxOf(tools{"list_animals": answers(`["Leo"]`)})))
 	want := Message{Role: Assistant, Parts: []Part{thought, Text("One moment."), Call{ID: "1", Tool: "list_animals", Args: json.RawMessage(`{}`)}}}
 	if d := cmp.Diff(want, m.asked[1].Messages[1]); d != "" {
 		t.Errorf("second request (-want +got):\n%s", d)
@@ -42,13 +42,13 @@ func TestStopReasonDecidesHowATurnEnds(t *testing.T) {
 		gateway string
 	}{
 		"complete":           {[]Delta{{Text: "Leo."}, {Stop: StopEnd}}, "Started TextDelta Done", ""},
-		"too long":           {[]Delta{{Text: "Leo, "}, {Stop: StopLength}}, "Started TextDelta TextDelta Done", "\n\n" + cutOff},
-		"too long in a call": {[]Delta{call, {Stop: StopLength}}, "Started TextDelta Done", cutOff},
+		"too long":           {[]Delta{{Text: "Leo, "}, {Stop: StopLength}}, "Started TextDelta TextDelta Done", "\n\n" + tooLong},
+		"too long in a call": {[]Delta{call, {Stop: StopLength}}, "Started TextDelta Done", tooLong},
 		"refused":            {[]Delta{{Stop: StopRefusal}}, "Started TextDelta Done", declined},
 		"broken off":         {[]Delta{{Text: "Leo, "}}, "Started TextDelta Failed Done", ""},
 	} {
 		b := box{Toolset: Toolset{Open: []Tool{{}}}} // no function: a call would panic
-		events, names := told(t, t.Context(), turn(scripted(streams(row.pieces...)), b))
+		events, names := collect(t, t.Context(), turn(scripted(streams(row.pieces...)), b))
 		want(t, name+": "+names, name+": "+row.names)
 		want(t, name+": "+textOf(events, "gateway"), name+": "+row.gateway)
 		for _, m := range events[len(events)-1].(Done).Messages {

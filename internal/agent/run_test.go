@@ -22,8 +22,8 @@ func turn(m Model, b Toolbox) Turn {
 	return Turn{Model: m, Toolbox: b, Question: "Who lives here?", Now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
 }
 
-// told runs a turn and returns its events and their names.
-func told(t *testing.T, ctx context.Context, turn Turn) (events []Event, names string) {
+// collect runs a turn and returns its events and their names.
+func collect(t *testing.T, ctx context.Context, turn Turn) (events []Event, names string) {
 	t.Helper()
 	var list []string
 	for e, err := range Run(ctx, turn) {
@@ -62,9 +62,9 @@ func want(t *testing.T, got, want string) {
 	}
 }
 
-func TestTurnIsToldInOrder(t *testing.T) {
+func TestEventsComeInOrder(t *testing.T) {
 	m := scripted(calls("list_animals"), says("Leo ", "lives here."))
-	events, names := told(t, t.Context(), turn(m, boxOf(tools{"list_animals": answers(`["Leo"]`)})))
+	events, names := collect(t, t.Context(), turn(m, boxOf(tools{"list_animals": answers(`["Leo"]`)})))
 	want(t, names, "Started ToolStarted ToolFinished TextDelta TextDelta Done")
 	done := events[len(events)-1].(Done)
 	wanted := []Message{
@@ -84,7 +84,7 @@ func TestTurnIsToldInOrder(t *testing.T) {
 	}
 }
 
-func TestSlowCallHoldsNobodyUp(t *testing.T) {
+func TestSlowCallDelaysNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := boxOf(tools{
 			"slow": after(9*time.Second, result.Success(json.RawMessage(`1`), nil, "")),
@@ -121,7 +121,7 @@ func TestAtMostEightCallsRunAtOnce(t *testing.T) {
 		}
 		b := boxOf(tools{"one": after(time.Second, result.Success(json.RawMessage(`1`), nil, ""))})
 		start := time.Now()
-		_, _ = told(t, t.Context(), turn(scripted(calls(names...), says("Done.")), b))
+		_, _ = collect(t, t.Context(), turn(scripted(calls(names...), says("Done.")), b))
 		if took := time.Since(start); took != 3*time.Second {
 			t.Errorf("20 calls of 1 s took %s, want 3 s", took)
 		}
@@ -131,7 +131,7 @@ func TestAtMostEightCallsRunAtOnce(t *testing.T) {
 func TestPendingEndsTheTurnWithoutTheModel(t *testing.T) {
 	m := scripted(calls("free_lion", "list_animals", "free_bear"))
 	b := boxOf(tools{"free_lion": pending("c1"), "free_bear": pending("c2"), "list_animals": answers(`[]`)})
-	events, _ := told(t, t.Context(), turn(m, b))
+	events, _ := collect(t, t.Context(), turn(m, b))
 	if len(m.asked) != 1 {
 		t.Errorf("the model was asked %d times", len(m.asked))
 	}
@@ -145,18 +145,18 @@ func TestPendingEndsTheTurnWithoutTheModel(t *testing.T) {
 		t.Error("Done is not last")
 	}
 	if text := textOf(events, "") + textOf(events, "gateway"); text != "" {
-		t.Errorf("words about a change that waits: %q", text)
+		t.Errorf("text about a change that waits: %q", text)
 	}
 }
 
-func TestRoundsEnd(t *testing.T) {
+func TestTurnEndsAfterMaxRounds(t *testing.T) {
 	ran := 0
 	b := boxOf(tools{"again": func(context.Context, json.RawMessage) result.Outcome {
 		ran++
 		return result.Success(json.RawMessage(`1`), nil, "")
 	}})
 	m := scripted(calls("again"))
-	events, _ := told(t, t.Context(), turn(m, b))
+	events, _ := collect(t, t.Context(), turn(m, b))
 	if len(m.asked) != MaxRounds || ran != MaxRounds-1 {
 		t.Errorf("asked %d times, ran %d calls", len(m.asked), ran)
 	}
@@ -170,11 +170,11 @@ func TestRoundsEnd(t *testing.T) {
 	}
 }
 
-func TestModelCallsOnlyWhatItWasShown(t *testing.T) {
+func TestModelCallsOnlyOfferedTools(t *testing.T) {
 	b := boxOf(tools{"open": answers(`1`)})
 	b.Closed = []ClosedTool{{Name: "closed", Roles: []string{"keeper", "vet"}}}
 	m := scripted(calls("closed", "invented"), says("Sorry."))
-	events, _ := told(t, t.Context(), turn(m, b)) // box.Call would panic on either
+	events, _ := collect(t, t.Context(), turn(m, b)) // box.Call would panic on either
 	var codes []string
 	for _, f := range find[ToolFinished](events) {
 		codes = append(codes, f.Call.Tool+" "+f.Outcome.Code())
@@ -187,18 +187,18 @@ func TestModelCallsOnlyWhatItWasShown(t *testing.T) {
 	}
 }
 
-func TestBrokenArgumentsStayHere(t *testing.T) {
+func TestInvalidArgumentsDoNotReachTheToolbox(t *testing.T) {
 	for _, args := range []string{`{"a":`, `[1]`, `"x"`, `null`} {
 		m := scripted(callsWith("open", args), says("Sorry."))
 		b := box{Toolset: Toolset{Open: []Tool{{ToolInfo: result.ToolInfo{Name: "open"}}}}} // no function: a call would panic
-		events, _ := told(t, t.Context(), turn(m, b))
+		events, _ := collect(t, t.Context(), turn(m, b))
 		want(t, find[ToolFinished](events)[0].Outcome.Code(), "VALIDATION_ERROR")
 	}
 }
 
-func TestPanickingToolboxCostsItsCallOnly(t *testing.T) {
+func TestPanicOfTheToolboxFailsItsCallOnly(t *testing.T) {
 	b := boxOf(tools{"bad": func(context.Context, json.RawMessage) result.Outcome { panic("secret") }})
-	events, names := told(t, t.Context(), turn(scripted(calls("bad"), says("Sorry.")), b))
+	events, names := collect(t, t.Context(), turn(scripted(calls("bad"), says("Sorry.")), b))
 	want(t, names, "Started ToolStarted ToolFinished TextDelta Done")
 	o := find[ToolFinished](events)[0].Outcome
 	if o.Code() != "INTERNAL_ERROR" || strings.Contains(o.Fault().Message, "secret") {
@@ -206,7 +206,7 @@ func TestPanickingToolboxCostsItsCallOnly(t *testing.T) {
 	}
 }
 
-func TestIncompleteListIsTold(t *testing.T) {
+func TestIncompleteListIsReported(t *testing.T) {
 	const hint = "Showing 1 of 1+ animals. Results are incomplete. Narrow by species."
 	for text, wantHint := range map[string]bool{
 		"Leo lives here.":                              true,
@@ -219,7 +219,7 @@ func TestIncompleteListIsTold(t *testing.T) {
 		"There may be more rows on the next page.":     false,
 	} {
 		m := scripted(calls("list_animals"), says(text))
-		events, _ := told(t, t.Context(), turn(m, boxOf(tools{"list_animals": page(true, "c1")})))
+		events, _ := collect(t, t.Context(), turn(m, boxOf(tools{"list_animals": page(true, "c1")})))
 		got := textOf(events, "gateway")
 		if strings.Contains(got, hint) != wantHint {
 			t.Errorf("%q: gateway said %q", text, got)
@@ -239,18 +239,18 @@ func TestReadingTheNextPageCompletesAList(t *testing.T) {
 		return page(!strings.Contains(string(args), "c1"), "c1")(ctx, args)
 	}})
 	m := scripted(calls("list_animals"), callsWith("list_animals", `{"cursor":"c1"}`), says("Two animals."))
-	events, _ := told(t, t.Context(), turn(m, b))
+	events, _ := collect(t, t.Context(), turn(m, b))
 	want(t, textOf(events, "gateway"), "")
 }
 
-func TestMissedServersAreToldOnce(t *testing.T) {
+func TestUnavailableServersAreReportedOnce(t *testing.T) {
 	down := func(context.Context, json.RawMessage) result.Outcome {
 		return result.Failed(fault.ServiceDown.New("The zoo does not answer."))
 	}
 	b := boxOf(tools{"a": down, "b": down})
 	b.Down = []Warning{{Server: "aquarium", Code: "SERVICE_UNAVAILABLE", Message: "The aquarium does not answer."}}
-	m := scripted(calls("a", "b"), says("Nobody answers."))
-	events, names := told(t, t.Context(), turn(m, b))
+	m := scripted(calls("a", "b"), says("No server answers."))
+	events, names := collect(t, t.Context(), turn(m, b))
 	got := find[Unavailable](events)
 	if len(got) != 1 || len(got[0].Warnings) != 2 || !strings.HasSuffix(names, "Unavailable Done") {
 		t.Errorf("%s: %+v", names, got)
@@ -261,7 +261,7 @@ func TestMissedServersAreToldOnce(t *testing.T) {
 }
 
 func TestFailingModelEndsInFailedAndDone(t *testing.T) {
-	events, names := told(t, t.Context(), turn(scripted(breaks(errors.New("http 500: key sk-1"))), boxOf(nil)))
+	events, names := collect(t, t.Context(), turn(scripted(breaks(errors.New("http 500: key sk-1"))), boxOf(nil)))
 	want(t, names, "Started TextDelta Failed Done")
 	f := find[Failed](events)[0].Outcome
 	if f.Code() != "INTERNAL_ERROR" || strings.Contains(f.Fault().Message, "sk-1") {
@@ -277,15 +277,15 @@ func TestLongQuestionNeverReachesTheModel(t *testing.T) {
 	m := scripted(says("Hm."))
 	long := turn(m, boxOf(nil))
 	long.Question = strings.Repeat("ä", MaxQuestion+1)
-	_, names := told(t, t.Context(), long)
+	_, names := collect(t, t.Context(), long)
 	want(t, names, "Started Failed Done")
 	if len(m.asked) != 0 {
 		t.Error("the model was asked")
 	}
 }
 
-func TestSilentModelIsNotTheLastWord(t *testing.T) {
-	events, _ := told(t, t.Context(), turn(scripted(says()), boxOf(nil)))
+func TestEmptyAnswerGetsALine(t *testing.T) {
+	events, _ := collect(t, t.Context(), turn(scripted(says()), boxOf(nil)))
 	want(t, textOf(events, "gateway"), noAnswer)
 }
 
@@ -296,7 +296,7 @@ func TestCancelledTurnEndsAtOnce(t *testing.T) {
 			defer cancel()
 			start := time.Now()
 			b := boxOf(tools{"slow": after(time.Hour, result.Outcome{})})
-			events, names := told(t, ctx, turn(m, b))
+			events, names := collect(t, ctx, turn(m, b))
 			if took := time.Since(start); took != time.Second {
 				t.Errorf("%s: took %s", name, took)
 			}
@@ -312,14 +312,14 @@ func TestCancelledTurnEndsAtOnce(t *testing.T) {
 	}
 }
 
-func TestSlowModelIsNotWaitedFor(t *testing.T) {
+func TestSlowModelTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		slow := turn(scripted(calls("slow"), hangs), boxOf(tools{"slow": after(time.Hour, result.Success(json.RawMessage(`1`), nil, ""))}))
-		slow.Patience = 20 * time.Second
-		events, names := told(t, t.Context(), slow)
+		slow.AnswerTimeout = 20 * time.Second
+		events, names := collect(t, t.Context(), slow)
 		want(t, names, "Started ToolStarted ToolFinished Failed Done")
-		if took := time.Since(start); took != time.Hour+20*time.Second { // the tools' time is their own
+		if took := time.Since(start); took != time.Hour+20*time.Second { // the timeout does not count tools
 			t.Errorf("took %s", took)
 		}
 		failed := find[Failed](events)[0].Outcome
@@ -328,7 +328,7 @@ func TestSlowModelIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-func TestListenerWhoLeavesStopsTheTurn(t *testing.T) {
+func TestLeavingTheLoopCancelsTheTurn(t *testing.T) {
 	for _, leaveAt := range []string{"Started", "ToolStarted", "ToolFinished", "TextDelta"} {
 		synctest.Test(t, func(t *testing.T) {
 			b := boxOf(tools{"fast": answers(`1`), "slow": after(time.Hour, result.Success(json.RawMessage(`1`), nil, ""))})
@@ -355,11 +355,11 @@ func saysAndCalls(text string) func(context.Context, func(Delta, error) bool) {
 	}
 }
 
-func TestRudeModelIsNotHeardAfterTheListenerLeft(t *testing.T) {
-	rude := func(_ context.Context, yield func(Delta, error) bool) {
+func TestModelThatIgnoresTheEndIsNotYielded(t *testing.T) {
+	ignoring := func(_ context.Context, yield func(Delta, error) bool) {
 		yield(Delta{Text: "a"}, nil)
 	}
-	for range Run(t.Context(), turn(scripted(rude), boxOf(nil))) {
+	for range Run(t.Context(), turn(scripted(ignoring), boxOf(nil))) {
 		break
 	}
 }

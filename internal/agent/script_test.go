@@ -9,8 +9,8 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// script is a model that says what it is told to, one entry a round, and
-// remembers what it was asked. The last entry repeats.
+// script is a model that plays one entry for each request and keeps the
+// requests. The last entry repeats.
 type script struct {
 	rounds []func(ctx context.Context, yield func(Delta, error) bool)
 	asked  []Request

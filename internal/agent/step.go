@@ -18,17 +18,17 @@ const (
 	maxCalls = 32 // calls that one answer of a model may ask for
 )
 
-// ending is the end of one call.
-type ending struct {
+// callOutcome is the outcome of the call of that index.
+type callOutcome struct {
 	index   int
 	outcome result.Outcome
 }
 
-// step runs the calls of one answer side by side and reports whether a change
-// now waits for its person. Starts are told in the order of the calls, ends as
-// they happen; the results are kept in the order of the calls.
+// step runs the calls of one answer in parallel and reports whether a change now
+// waits for its person. ToolStarted comes in the order of the calls, ToolFinished
+// as they end; the results are kept in the order of the calls.
 func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
-	endings := make(chan ending, len(calls)) // room for all: no call waits for a slow reader
+	outcomes := make(chan callOutcome, len(calls)) // room for all: no call waits for a slow reader
 	var running sync.WaitGroup
 	defer running.Wait()
 	results := make([]Part, len(calls))
@@ -36,25 +36,25 @@ func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 		for ; started < len(calls) && started-ended < parallel; started++ {
 			index, c := started, calls[started]
 			r.emit(ToolStarted{Call: c, Server: r.server(c.Tool)})
-			running.Go(func() { endings <- ending{index, r.call(ctx, c, index)} })
+			running.Go(func() { outcomes <- callOutcome{index, r.call(ctx, c, index)} })
 		}
-		e := <-endings
+		e := <-outcomes
 		results[e.index] = r.finished(calls[e.index], e.outcome)
 		waiting = waiting || e.outcome.Pending() != nil
 	}
-	r.said = append(r.said, Message{Role: ToolRole, Parts: results})
+	r.added = append(r.added, Message{Role: ToolRole, Parts: results})
 	return waiting
 }
 
-// call runs one call, or says why it is not run. A toolbox that panics costs
-// its own call and not the process.
+// call runs one call, or fails with the reason why it is not run. A panic of the
+// toolbox fails its call and not the process.
 func (r *run) call(ctx context.Context, c Call, index int) (o result.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			o = result.Failed(fmt.Errorf("tool %s panicked: %v", c.Tool, p))
 		}
 	}()
-	if err := r.mayCall(c, index); err != nil {
+	if err := r.check(c, index); err != nil {
 		return result.Failed(err)
 	}
 	if err := ctx.Err(); err != nil {
@@ -63,14 +63,14 @@ func (r *run) call(ctx context.Context, c Call, index int) (o result.Outcome) {
 	return r.turn.Toolbox.Call(ctx, c.Tool, c.Args)
 }
 
-// mayCall refuses what must not even reach the toolbox: a model calls what it
-// was shown, and nothing else.
-func (r *run) mayCall(c Call, index int) error {
+// check rejects a call before the toolbox sees it: a model calls the tools that
+// it was offered, and nothing else.
+func (r *run) check(c Call, index int) error {
 	if index >= maxCalls {
 		return fault.TooManyRequests.New("At most %d calls are run in one step.", maxCalls).Suggest("Ask for the rest in the next step.")
 	}
 	if r.open(c.Tool) == nil {
-		return r.refusal(c.Tool)
+		return r.notOffered(c.Tool)
 	}
 	if !json.Valid(c.Args) || !bytes.HasPrefix(bytes.TrimSpace(c.Args), []byte("{")) {
 		return fault.ValidationError.New("The arguments of %s are not a JSON object.", c.Tool)
@@ -78,7 +78,7 @@ func (r *run) mayCall(c Call, index int) error {
 	return nil
 }
 
-func (r *run) refusal(name string) error {
+func (r *run) notOffered(name string) error {
 	for _, closed := range r.tools.Closed {
 		if closed.Name == name {
 			return fault.Insufficient.New("%s needs one of these roles: %s.", name, strings.Join(closed.Roles, ", "))
@@ -103,11 +103,11 @@ func (r *run) server(name string) string {
 	return ""
 }
 
-// finished tells what a call came to and returns it as the model will read it.
+// finished emits a call's outcome and returns it as the model reads it.
 func (r *run) finished(c Call, o result.Outcome) CallResult {
 	server := r.server(c.Tool)
 	r.emit(ToolFinished{Call: c, Server: server, Outcome: o})
-	r.partial.note(c, o)
+	r.incomplete.record(c, o)
 	switch {
 	case o.Pending() != nil:
 		r.emit(Pending{Server: server, Outcome: o})
@@ -121,12 +121,12 @@ func (r *run) finished(c Call, o result.Outcome) CallResult {
 		untrusted = t.Untrusted
 	}
 	answer, marked := result.EncodeForModel(o, untrusted)
-	return CallResult{ID: c.ID, Tool: c.Tool, Answer: answer, Failed: o.Fault() != nil, Guarded: marked}
+	return CallResult{ID: c.ID, Tool: c.Tool, Answer: answer, Failed: o.Fault() != nil, Untrusted: marked}
 }
 
-// whole completes what a model may leave out of a call: the id, and the
-// arguments of a tool that needs none.
-func whole(c Call, message, index int) Call {
+// complete adds what a model may leave out of a call: the id, and the arguments
+// of a tool that needs none.
+func complete(c Call, message, index int) Call {
 	if c.ID == "" {
 		c.ID = fmt.Sprintf("call_%d_%d", message, index+1)
 	}

@@ -47,11 +47,11 @@ type (
 		Args string `json:"args"` // text: it comes back byte for byte, and need not be JSON
 	}
 	storedResult struct {
-		ID      string `json:"id"`
-		Tool    string `json:"tool"`
-		Answer  string `json:"answer"`
-		Failed  bool   `json:"failed,omitempty"`
-		Guarded bool   `json:"guarded,omitempty"`
+		ID        string `json:"id"`
+		Tool      string `json:"tool"`
+		Answer    string `json:"answer"`
+		Failed    bool   `json:"failed,omitempty"`
+		Untrusted bool   `json:"untrusted,omitempty"`
 	}
 	storedOpaque struct {
 		Provider string `json:"provider"`
@@ -130,7 +130,7 @@ func storedOf(p agent.Part) storedPart {
 	case agent.Call:
 		return storedPart{Call: &storedCall{p.ID, p.Tool, string(p.Args)}}
 	case agent.CallResult:
-		return storedPart{Result: &storedResult{p.ID, p.Tool, string(p.Answer), p.Failed, p.Guarded}}
+		return storedPart{Result: &storedResult{p.ID, p.Tool, string(p.Answer), p.Failed, p.Untrusted}}
 	case agent.Opaque:
 		return storedPart{Opaque: &storedOpaque{p.Provider, p.Model, string(p.Data)}}
 	case agent.Text:
@@ -157,7 +157,7 @@ func (p storedPart) part() agent.Part {
 		return agent.Call{ID: p.Call.ID, Tool: p.Call.Tool, Args: json.RawMessage(p.Call.Args)}
 	case p.Result != nil:
 		r := p.Result
-		return agent.CallResult{ID: r.ID, Tool: r.Tool, Answer: json.RawMessage(r.Answer), Failed: r.Failed, Guarded: r.Guarded}
+		return agent.CallResult{ID: r.ID, Tool: r.Tool, Answer: json.RawMessage(r.Answer), Failed: r.Failed, Untrusted: r.Untrusted}
 	case p.Opaque != nil:
 		return agent.Opaque{Provider: p.Opaque.Provider, Model: p.Opaque.Model, Data: json.RawMessage(p.Opaque.Data)}
 	}

@@ -41,7 +41,7 @@ func TestRecordsAreReadAsTheyWereStored(t *testing.T) {
 			agent.Opaque{Provider: "acme", Model: "acme-1", Data: json.RawMessage(`{ "a" : "<" }`)},
 			agent.Text("Leo <lives> here."),
 			agent.Call{ID: "1", Tool: "list_animals", Args: json.RawMessage(`{"cut":`)}, // models make mistakes
-			agent.CallResult{ID: "1", Tool: "list_animals", Answer: json.RawMessage(`{"n": 1.10}`), Failed: true, Guarded: true},
+			agent.CallResult{ID: "1", Tool: "list_animals", Answer: json.RawMessage(`{"n": 1.10}`), Failed: true, Untrusted: true},
 		}},
 	}
 	if stored, err = s.sealMessage(c.ID, m); err != nil {

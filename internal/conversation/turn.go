@@ -159,7 +159,7 @@ func (r turns) answer(ctx context.Context, p *access.Principal, t *turn) turnSum
 		Model: t.model, Toolbox: r.toolbox, System: r.system, Now: t.began,
 		Person:  agent.Person{Name: p.Name(), Username: p.Username(), Email: p.Email(), Roles: p.Roles()},
 		History: t.history, Question: t.question.Text,
-		Budget: cmp.Or(t.model.Budget, r.limits.History), Patience: cmp.Or(t.model.Timeout, r.limits.Answer),
+		Budget: cmp.Or(t.model.Budget, r.limits.History), AnswerTimeout: cmp.Or(t.model.Timeout, r.limits.Answer),
 	}))
 }
 

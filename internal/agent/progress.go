@@ -1,0 +1,63 @@
+package agent
+
+import (
+	"context"
+	"slices"
+
+	"countersign.dev/internal/result"
+)
+
+// run is a turn under way.
+type run struct {
+	turn       Turn
+	tools      Toolset
+	system     string
+	added      []Message // what the turn adds to the conversation
+	usage      Usage
+	incomplete incompleteLists
+	warnings   []Warning
+
+	yield func(Event, error) bool
+	stop  context.CancelFunc
+	left  bool // the caller left the loop
+}
+
+// addLine adds a line in the gateway's name, and keeps it with the answer: the
+// conversation reads as it was streamed.
+func (r *run) addLine(line string) {
+	last := len(r.added) - 1
+	if r.added[last].Role != Assistant {
+		r.added = append(r.added, Message{Role: Assistant})
+		last++
+	}
+	if r.added[last].Text() != "" {
+		line = "\n\n" + line
+	}
+	r.added[last].addText(line)
+	r.emit(TextDelta{Text: line, Source: "gateway"})
+}
+
+// warn keeps one warning per server.
+func (r *run) warn(more ...Warning) {
+	for _, w := range more {
+		known := func(have Warning) bool { return have.Server == w.Server }
+		if !slices.ContainsFunc(r.warnings, known) {
+			r.warnings = append(r.warnings, w)
+		}
+	}
+}
+
+// emit yields an event, unless the caller has left the loop; leaving it cancels
+// the turn.
+func (r *run) emit(e Event) { r.send(e, nil) }
+
+// fail yields Failed with its cause.
+func (r *run) fail(cause error) { r.send(Failed{Outcome: result.Failed(cause)}, cause) }
+
+func (r *run) send(e Event, cause error) {
+	if r.left || r.yield(e, cause) {
+		return
+	}
+	r.left = true
+	r.stop()
+}
