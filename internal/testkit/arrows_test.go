@@ -48,9 +48,10 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm/rehearsal/match":    {ours: []string{"agent", "llm/rehearsal/language", "result"}},
 	"internal/llm/rehearsal/speak":    {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "result"}},
 	"internal/llm/rehearsal/plan":     {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/speak"}},
-	"internal/upstream":               {ours: []string{"access", "agent", "audit", "confirm", "fault", "result", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
+	"internal/upstream":               {ours: []string{"access", "agent", "audit", "confirm", "fault", "result", "strictjson", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
 	// both kinds of servers keep sessions open between calls and must know whether a call was sent.
 	"internal/upstream/mcpsession": {ours: []string{"result"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync"}},
+	"internal/upstream/foreign":    {ours: []string{"fault", "result", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/upstream/own":        {ours: []string{"access", "fault", "result", "telemetry", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/auth":                {ours: []string{"access", "fault", "seal"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
 	"internal/session":             {ours: []string{"access", "audit", "auth", "fault", "result", "seal"}},

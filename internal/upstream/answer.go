@@ -16,14 +16,19 @@ import (
 // SERVICE_UNAVAILABLE or TIMEOUT: whether the change was made is then unknown,
 // and asking again is safe.
 func (u *Upstream) Execute(ctx context.Context, server, id string, approved bool) result.Outcome {
-	if _, err := access.From(ctx); err != nil {
+	who, err := access.From(ctx)
+	if err != nil {
 		return result.Failed(err)
 	}
 	if server == "" {
 		return u.askEach(ctx, id, approved)
 	}
 	for _, s := range u.registry().servers {
-		if s.Name == server {
+		switch {
+		case s.Name != server:
+		case s.foreign():
+			return u.answerForeign(ctx, who, s, id, approved)
+		default:
 			return s.answer(ctx, id, approved)
 		}
 	}

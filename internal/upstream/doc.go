@@ -9,5 +9,9 @@
 //
 // Start with [Upstream.Tools] and [Upstream.Call]. The registry is an immutable
 // snapshot that updates replace. A server is reached through an [Adapter]:
-// package own has the one for our own servers.
+// package own has the one for our own servers, package foreign the one for
+// others. No configuration names a foreign server yet.
+//
+// What an own server enforces by itself, the host enforces for a foreign one:
+// roles, the confirmation of every tool that is not read-only, the record.
 package upstream

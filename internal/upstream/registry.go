@@ -107,6 +107,9 @@ func (u *Upstream) keep(s *server, version int, tools []result.ToolInfo, err err
 			return
 		}
 		l.tools, l.retry = tools, time.Time{}
+		if s.foreign() {
+			l.tools = supervised(tools)
+		}
 		if l.version == version {
 			l.fetched = now
 		}

@@ -91,17 +91,12 @@ func (s *server) fetch(ctx context.Context, version int) error {
 	return err
 }
 
-// call sends one call if the breaker admits it, and turns a missing answer into
-// an outcome.
-func (s *server) call(ctx context.Context, r route, args json.RawMessage) result.Outcome {
+// call sends one call if the breaker admits it.
+func (s *server) call(ctx context.Context, r route, args json.RawMessage) (result.Outcome, error) {
 	if !r.breaker.admit(s.up.o.Now()) {
-		return result.Failed(s.fault(errOpen))
+		return result.Outcome{}, errors.Join(mcpsession.ErrNotSent, errOpen)
 	}
-	o, err := s.send(ctx, r, args)
-	if err != nil {
-		return result.Failed(s.fault(err))
-	}
-	return o
+	return s.send(ctx, r, args)
 }
 
 // send sends one call within the deadline of its kind and records how it went.

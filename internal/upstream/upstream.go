@@ -26,12 +26,19 @@ const (
 	DefaultMaxAnswer    = 8 << 20 // bytes of one answer
 )
 
-// Server is one of our own servers.
+// Server is one server behind the host: one of our own at URL, or a foreign one
+// that Foreign reaches.
 type Server struct {
 	Name         string        // of an own server also the audience of its tokens
 	URL          string        // of an own server: MCP is at /mcp, confirmations are answered at /execute
 	Timeout      time.Duration // of a call that reads; DefaultTimeout when zero
 	WriteTimeout time.Duration // of any other call, and of an answer; DefaultWriteTimeout when zero
+
+	// Foreign makes the adapter of a server that is not one of ours. Its tools
+	// are offered as name.tool, each with a breaker of its own, and those that
+	// are not read-only wait for their person in Options.Confirm. The adapter
+	// calls changed when the server's tools have changed.
+	Foreign func(changed func()) Adapter
 }
 
 // Records finds a confirmation, so that an answer reaches the server that owns
@@ -40,15 +47,18 @@ type Records interface {
 	Get(ctx context.Context, id confirm.ID) (r confirm.Record, ok bool, err error)
 }
 
-// Options say how servers are reached. Mint is required.
+// Options say how servers are reached. Mint is required for own servers, Confirm
+// and Audit for foreign ones.
 type Options struct {
 	// Mint makes a token of the principal for one server and one purpose.
 	Mint func(p *access.Principal, audience string, purpose access.Purpose) (string, error)
 	// Records knows which server owns a confirmation. Without it every own server is asked.
 	Records Records
+	// Confirm keeps the confirmations of foreign tools.
+	Confirm Confirmations
 	// HTTP gives the transport; its other settings are not used. Nil: one of our own.
 	HTTP *http.Client
-	// Audit takes one event for each call that got no answer: no server recorded it. Nil: none.
+	// Audit takes what no server records: calls that got no answer, and calls of foreign tools.
 	Audit audit.Sink
 	// MaxAnswer bounds an answer in bytes; DefaultMaxAnswer when zero.
 	MaxAnswer int64
@@ -89,6 +99,10 @@ func New(servers []Server, o Options) *Upstream {
 
 func (u *Upstream) connect(s Server, transport http.RoundTripper) *server {
 	v := &server{Server: s, up: u, breaker: breaker{policy: ownPolicy}}
+	if s.Foreign != nil {
+		v.adapter = s.Foreign(func() { u.invalidate(v) })
+		return v
+	}
 	ours := own.New(own.Options{
 		Name: s.Name, URL: s.URL, Timeout: s.Timeout, MaxAnswer: u.o.MaxAnswer,
 		Mint: u.o.Mint, HTTP: transport, Log: u.o.Log, Now: u.o.Now,
@@ -141,14 +155,22 @@ func (u *Upstream) bounded(ctx context.Context, d time.Duration) (context.Contex
 // reached is SERVICE_UNAVAILABLE or TIMEOUT; a name that no server has is
 // UNKNOWN_TOOL.
 func (u *Upstream) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
-	if _, err := access.From(ctx); err != nil {
-		return result.Failed(err)
-	}
-	r, err := u.find(ctx, name)
+	who, err := access.From(ctx)
 	if err != nil {
 		return result.Failed(err)
 	}
-	return r.server.call(ctx, r, args)
+	r, err := u.find(ctx, name)
+	switch {
+	case err != nil:
+		return result.Failed(err)
+	case r.server.foreign():
+		return u.callForeign(ctx, who, r, args)
+	}
+	o, err := r.server.call(ctx, r, args)
+	if err != nil {
+		return result.Failed(r.server.fault(err))
+	}
+	return o
 }
 
 // find fetches tool lists only when no known list has the tool.

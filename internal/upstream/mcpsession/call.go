@@ -43,3 +43,23 @@ func (p *Pool) once(ctx context.Context, t *trace, key string, params *mcp.CallT
 	p.release(s, err == nil || ctx.Err() != nil || isServerError(err) && !t.rejected())
 	return answer, fresh, err
 }
+
+// Tools lists at most max tools of the server, in the session of a key.
+func (p *Pool) Tools(ctx context.Context, key string, max int) ([]*mcp.Tool, error) {
+	s, _, err := p.acquire(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	var tools []*mcp.Tool
+	for t, err := range s.Tools(ctx, nil) {
+		if err != nil {
+			p.release(s, isServerError(err))
+			return nil, err
+		}
+		if tools = append(tools, t); len(tools) == max {
+			break
+		}
+	}
+	p.release(s, true)
+	return tools, nil
+}

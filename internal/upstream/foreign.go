@@ -1,0 +1,204 @@
+package upstream
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/strictjson"
+	"countersign.dev/internal/upstream/mcpsession"
+)
+
+// Confirmations keeps the pending changes of foreign tools. Package confirm has
+// it.
+type Confirmations interface {
+	Open(ctx context.Context, p *access.Principal, r confirm.Request) (confirm.Record, error)
+	Answer(ctx context.Context, p *access.Principal, id confirm.ID, approved bool, e confirm.Executor) (confirm.Result, error)
+}
+
+// outcomeUnknown is the code of a confirmed call of a foreign tool whose answer
+// was lost after it was sent. It is final: the call is not sent again.
+var outcomeUnknown = &fault.Code{
+	Name: "OUTCOME_UNKNOWN", Kind: fault.Conflict, Status: http.StatusOK,
+	Meaning: "A confirmed call of a connected server's tool was sent, and its answer was lost. It is not sent again.",
+	Suggest: "Check in the other system whether it was carried out before you ask for it again.",
+}
+
+// supervised is the host's view of a foreign server's tools, whatever the server
+// says: one that is not marked read-only is a write, and no text of its results
+// is trusted.
+func supervised(tools []result.ToolInfo) []result.ToolInfo {
+	list := slices.Clone(tools)
+	for i := range list {
+		t := &list[i]
+		t.Untrusted, t.Fields, t.Kind = []string{result.Everything}, nil, result.Write
+		if t.Annotations.ReadOnly {
+			t.Kind = result.Read
+		}
+	}
+	return list
+}
+
+// callForeign enforces what an own server would enforce by itself: the role,
+// the confirmation of a write, and the record.
+func (u *Upstream) callForeign(ctx context.Context, who *access.Principal, r route, args json.RawMessage) result.Outcome {
+	input, err := canonical(args)
+	if err == nil {
+		err = allowed(who, r)
+	}
+	switch {
+	case err != nil:
+		return u.recorded(ctx, r, input, result.Failed(err))
+	case r.tool.Kind == result.Write:
+		return u.open(ctx, who, r, input)
+	}
+	o, err := r.server.call(ctx, r, input)
+	if err != nil {
+		return result.Failed(r.server.fault(err))
+	}
+	return u.recorded(ctx, r, input, o)
+}
+
+// recorded records an outcome that the server knows and does not record.
+func (u *Upstream) recorded(ctx context.Context, r route, input json.RawMessage, o result.Outcome) result.Outcome {
+	kind := audit.Outcome
+	if f := o.Fault(); f != nil && f.Kind() == fault.Forbidden {
+		kind = audit.Denial
+	}
+	u.audit(ctx, audit.Event{Kind: kind, Server: r.server.Name, Tool: r.tool.Name, Digest: digest(input), Rows: o.Rows(), Outcome: o.Code()})
+	return o
+}
+
+// canonical is the form in which arguments are shown, stored and sent.
+func canonical(args json.RawMessage) (json.RawMessage, error) {
+	if len(args) == 0 || string(args) == "null" {
+		return json.RawMessage("{}"), nil
+	}
+	input, err := strictjson.Canonical(args)
+	if err != nil || input[0] != '{' {
+		return nil, fault.ValidationError.New("Invalid input parameters").Suggest("Send one JSON object with the tool's arguments.").Because(err)
+	}
+	return input, nil
+}
+
+func allowed(who *access.Principal, r route) error {
+	if mayCall(who, r.tool) {
+		return nil
+	}
+	return fault.Insufficient.New("None of your roles may use %s.", r).With("tool", r.String())
+}
+
+// open keeps a write until its person answers. The card shows the arguments
+// exactly as they will be sent.
+func (u *Upstream) open(ctx context.Context, who *access.Principal, r route, input json.RawMessage) result.Outcome {
+	message := fmt.Sprintf("Run %s of the connected server %s with the arguments shown?", r.tool.Name, r.server.Name)
+	shown := map[string]any{
+		"action": r.tool.Name, "mcpServer": r.server.Name, "userId": who.Subject(),
+		"timestamp": u.o.Now().UnixMilli(), "arguments": input,
+	}
+	record, err := u.o.Confirm.Open(ctx, who, confirm.Request{
+		Action: r.tool.Name, Server: r.server.Name, Input: input, Digest: digest(input),
+		Precondition: definition(r), Summary: message, Data: shown, Unrepeatable: true,
+	})
+	if err != nil {
+		return result.Failed(err)
+	}
+	data := maps.Clone(shown)
+	data["expiresAt"] = record.Expires.UnixMilli()
+	return result.Waiting(result.Pending{ID: string(record.ID), Message: message, Data: data, Expires: record.Expires})
+}
+
+// answerForeign approves or denies a confirmation that is kept here.
+func (u *Upstream) answerForeign(ctx context.Context, who *access.Principal, s *server, id string, approved bool) result.Outcome {
+	v, err := u.o.Confirm.Answer(ctx, who, confirm.ID(id), approved, executor{u, s})
+	switch {
+	case err != nil:
+		return result.Failed(err)
+	case v.State == confirm.Denied:
+		return result.Cancelled("Action cancelled by user")
+	case v.State == confirm.OutcomeUnknown:
+		return result.Failed(outcomeUnknown.New("The call was sent to the %s service, and its answer was lost. Whether it was carried out is unknown.", s.Name).With("server", s.Name))
+	}
+	o, err := result.DecodeEnvelope(v.Answer)
+	if err != nil {
+		return result.Failed(err)
+	}
+	return o
+}
+
+// executor carries out confirmed calls of one foreign server.
+type executor struct {
+	u *Upstream
+	s *server
+}
+
+// Apply sends the call once, after every check of its opening.
+func (e executor) Apply(ctx context.Context, record confirm.Record) (json.RawMessage, error) {
+	r, err := e.admit(ctx, record)
+	if err != nil {
+		return refusal(err)
+	}
+	o, err := e.s.send(ctx, r, record.Input)
+	switch {
+	case errors.Is(err, mcpsession.ErrNotSent):
+		return refusal(e.s.fault(err))
+	case err != nil:
+		return nil, e.s.fault(err) // sent: the outcome is unknown
+	}
+	if f := o.Fault(); f != nil {
+		return result.EncodeEnvelope(o), f
+	}
+	return result.EncodeEnvelope(o), nil
+}
+
+// refusal is the error of a call that was not sent.
+func refusal(err error) (json.RawMessage, error) {
+	return result.EncodeEnvelope(result.Failed(err)), errors.Join(confirm.ErrNotSent, err)
+}
+
+// admit finds the tool again and checks what may have changed since the person
+// saw the card.
+func (e executor) admit(ctx context.Context, record confirm.Record) (route, error) {
+	who, err := access.From(ctx)
+	if err != nil {
+		return route{}, err
+	}
+	r, err := e.u.find(ctx, e.s.Name+"."+record.Action)
+	if err != nil {
+		return route{}, err
+	}
+	if r.server != e.s || digest(record.Input) != record.Digest || definition(r) != record.Precondition {
+		return route{}, confirm.Stale()
+	}
+	return r, allowed(who, r)
+}
+
+// Find implements confirm.Executor: a foreign server keeps no receipts.
+func (executor) Find(context.Context, access.Owner, confirm.ID) (json.RawMessage, bool, error) {
+	return nil, false, nil
+}
+
+// definition is the digest of the tool as its server defines it.
+func definition(r route) string {
+	encoded, err := json.Marshal(r.tool)
+	if err != nil { // schemas were encoded by us
+		return ""
+	}
+	return digest(encoded)
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,101 @@
+package foreign
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+)
+
+// ToolFailed is the code of an error that a foreign tool itself reported. Its
+// kind is final: the tool ran, and what it changed is its own secret.
+var ToolFailed = &fault.Code{
+	Name: "TOOL_FAILED", Kind: fault.Conflict, Status: http.StatusOK,
+	Meaning: "A tool of a connected server reported an error.", Suggest: "Read the message, and check the other system before you try again.",
+}
+
+// maxMessage bounds the characters of a server's error text.
+const maxMessage = 500
+
+func (s *Server) failed(message string) *fault.Error {
+	if runes := []rune(message); len(runes) > maxMessage {
+		message = string(runes[:maxMessage]) + "…"
+	}
+	if message == "" {
+		message = fmt.Sprintf("The %s service reported an error without a message.", s.o.Name)
+	}
+	return ToolFailed.New("%s", message).With("server", s.o.Name)
+}
+
+// wrap makes an outcome of a result of any shape: structured content as it is,
+// else the texts and a description of every other part.
+func (s *Server) wrap(answer *mcp.CallToolResult) result.Outcome {
+	text, parts := contentOf(answer.Content)
+	switch {
+	case len(answer.InputRequests) > 0:
+		return result.Failed(s.failed("The tool asks for more input, which this host does not give."))
+	case answer.IsError:
+		return result.Failed(s.failed(text))
+	}
+	data, err := dataOf(answer, text, parts)
+	if err != nil {
+		return result.Failed(fmt.Errorf("answer of server %s: %w", s.o.Name, err))
+	}
+	return result.Success(data, nil, "")
+}
+
+// part describes content that is not text. Its bytes are not passed on.
+type part struct {
+	Type     string `json:"type"`
+	MIMEType string `json:"mimeType,omitempty"`
+	Bytes    int    `json:"bytes,omitempty"`
+	URI      string `json:"uri,omitempty"`
+	Name     string `json:"name,omitempty"`
+}
+
+func contentOf(content []mcp.Content) (text string, parts []part) {
+	var texts []string
+	for _, c := range content {
+		switch c := c.(type) {
+		case *mcp.TextContent:
+			texts = append(texts, c.Text)
+		case *mcp.ImageContent:
+			parts = append(parts, part{Type: "image", MIMEType: c.MIMEType, Bytes: len(c.Data)})
+		case *mcp.AudioContent:
+			parts = append(parts, part{Type: "audio", MIMEType: c.MIMEType, Bytes: len(c.Data)})
+		case *mcp.ResourceLink:
+			parts = append(parts, part{Type: "resource_link", MIMEType: c.MIMEType, URI: c.URI, Name: c.Name})
+		case *mcp.EmbeddedResource:
+			if r := c.Resource; r != nil {
+				parts = append(parts, part{Type: "resource", MIMEType: r.MIMEType, URI: r.URI, Bytes: len(r.Blob)})
+				texts = append(texts, r.Text)
+			}
+		}
+	}
+	return strings.Join(texts, "\n"), parts
+}
+
+func dataOf(answer *mcp.CallToolResult, text string, parts []part) (json.RawMessage, error) {
+	if answer.StructuredContent == nil {
+		return json.Marshal(struct {
+			Text  string `json:"text"`
+			Parts []part `json:"parts,omitempty"`
+		}{text, parts})
+	}
+	// The text copy has the server's own spelling of numbers, which the SDK
+	// decoded to floats.
+	if len(answer.Content) == 1 && json.Valid([]byte(text)) {
+		return json.RawMessage(text), nil
+	}
+	data, err := json.Marshal(answer.StructuredContent)
+	if err != nil {
+		return nil, errors.New("its structured content is not JSON")
+	}
+	return data, nil
+}
