@@ -14,32 +14,32 @@ import (
 	"countersign.dev/internal/testkit/browsertest"
 )
 
-// desk is somebody at a browser, in front of a demo.
-type desk struct {
+// user is a person with a browser at a demo's chat page.
+type user struct {
 	*browsertest.Page
 	t      *testing.T
 	demo   *process
 	record *browsertest.Recorder
 }
 
-func deskFor(t *testing.T, d *process) *desk {
+func userOf(t *testing.T, d *process) *user {
 	t.Helper()
 	record := browsertest.NewRecorder(t)
-	return &desk{browsertest.NewThrough(t, record), t, d, record}
+	return &user{browsertest.NewThrough(t, record), t, d, record}
 }
 
-// TestBrowserWholeWay walks through everything that a person does at the chat
-// page, in a real browser, against a whole demo.
-func TestBrowserWholeWay(t *testing.T) {
+// TestBrowserEndToEnd goes through everything that a person does at the chat
+// page, in a real browser, against a demo.
+func TestBrowserEndToEnd(t *testing.T) {
 	t.Parallel()
 	d := demoFor(t)
-	t.Run("an intern is shown nobody's pay, by keyboard alone", func(t *testing.T) { internByKeyboard(deskFor(t, d)) })
-	t.Run("HR reads on, denies and approves", func(t *testing.T) { listDenyApprove(deskFor(t, d)) })
-	t.Run("an approval's address survives the sign-in", func(t *testing.T) { approveByAddress(deskFor(t, d)) })
-	t.Run("a narrow window in the dark", func(t *testing.T) { narrowAndDark(deskFor(t, d)) })
+	t.Run("an intern sees no pay of others, by keyboard only", func(t *testing.T) { internByKeyboard(userOf(t, d)) })
+	t.Run("HR reads all pages, denies and approves", func(t *testing.T) { listDenyApprove(userOf(t, d)) })
+	t.Run("an approval's address is kept through the sign-in", func(t *testing.T) { approveByAddress(userOf(t, d)) })
+	t.Run("a narrow window in dark mode", func(t *testing.T) { narrowAndDark(userOf(t, d)) })
 }
 
-func internByKeyboard(d *desk) {
+func internByKeyboard(d *user) {
 	d.Open(d.demo.Gateway)
 	d.signInByKeyboard("frank.davis")
 	d.Sees("#greeting", "Hello, Frank.")
@@ -55,10 +55,10 @@ func internByKeyboard(d *desk) {
 	for _, a := range d.answers() {
 		noPay(d.t, a.Body(), "Frank Davis")
 	}
-	d.heard("hr-read") // the record is no empty one
+	d.received("hr-read") // proves that answers were recorded
 }
 
-func listDenyApprove(d *desk) {
+func listDenyApprove(d *user) {
 	d.Open(d.demo.Gateway)
 	d.Shot("system-signed-out")
 	d.signIn("alice.chen")
@@ -75,7 +75,7 @@ func listDenyApprove(d *desk) {
 	d.Until(`document.querySelectorAll("[data-notice]").length === 1`)
 	d.Click("[data-next-page]")
 	d.Sees("[data-row-count]", "59 rows, complete")
-	d.Press(kb.Escape) // from the rows, where the focus went on, back to the question
+	d.Press(kb.Escape) // moves the focus from the rows back to the question
 
 	d.askToDelete()
 	d.Click("[data-card] [data-deny]")
@@ -99,8 +99,8 @@ func listDenyApprove(d *desk) {
 
 const deletedFrank = "Employee Frank Davis has been deleted."
 
-// askToDelete asks for the deletion of Frank and reads the card to the letter.
-func (d *desk) askToDelete() {
+// askToDelete asks for the deletion of Frank and compares the card's text.
+func (d *user) askToDelete() {
 	d.t.Helper()
 	d.ask("Delete employee Frank Davis")
 	d.Sees("[data-turn=done] [data-card-state=waiting]", "Waiting for you")
@@ -114,8 +114,8 @@ func (d *desk) askToDelete() {
 	d.Until(`document.querySelectorAll("[data-card-state=waiting]").length === 1`)
 }
 
-// seesEmployees asks for all of them, reads to the last page and counts.
-func (d *desk) seesEmployees(want int) {
+// seesEmployees asks for all employees, reads to the last page and counts.
+func (d *user) seesEmployees(want int) {
 	d.t.Helper()
 	d.Click("#new")
 	d.Sees("#greeting", "Hello")
@@ -130,16 +130,15 @@ func (d *desk) seesEmployees(want int) {
 	}
 }
 
-func (d *desk) seesOnce(words string) {
+func (d *user) seesOnce(words string) {
 	d.t.Helper()
 	if got := strings.Count(d.Text("#view"), words); got != 1 {
 		d.t.Errorf("%q is shown %d times, want once:\n%s", words, got, d.Text("#view"))
 	}
 }
 
-// approveByAddress follows the address that a client without a page of its own
-// is given.
-func approveByAddress(d *desk) {
+// approveByAddress opens the address that clients without a chat page receive.
+func approveByAddress(d *user) {
 	marcus := employee(d.t, "Marcus Johnson").ID
 	a := d.demo.call(d.t, "alice.chen", "update_salary", map[string]any{"employee_id": marcus, "new_salary": 150000})
 	var card pendingCard
@@ -160,7 +159,7 @@ func approveByAddress(d *desk) {
 	}
 }
 
-func narrowAndDark(d *desk) {
+func narrowAndDark(d *user) {
 	d.Prefer("dark")
 	d.Open(d.demo.Gateway)
 	d.signIn("alice.chen")
@@ -182,14 +181,14 @@ func narrowAndDark(d *desk) {
 // ---- signing in and out
 
 // signIn signs in through the issuer's page.
-func (d *desk) signIn(username string) {
+func (d *user) signIn(username string) {
 	d.t.Helper()
 	d.Click("#sign-in")
 	d.Click("button[name=username][value='" + username + "']")
 	d.Until(`document.activeElement?.id === "question"`)
 }
 
-func (d *desk) signInByKeyboard(username string) {
+func (d *user) signInByKeyboard(username string) {
 	d.t.Helper()
 	d.Until(`document.activeElement?.id === "sign-in"`)
 	d.Press("\r")
@@ -199,14 +198,14 @@ func (d *desk) signInByKeyboard(username string) {
 	d.Until(`document.activeElement?.id === "question"`)
 }
 
-func (d *desk) signOut() {
+func (d *user) signOut() {
 	d.t.Helper()
 	d.Click("#sign-out")
 	d.Sees("#sign-in", "Sign in")
 }
 
 // tabTo presses Tab until something that matches has the focus.
-func (d *desk) tabTo(selector string, backwards bool) {
+func (d *user) tabTo(selector string, backwards bool) {
 	d.t.Helper()
 	var held []chromedp.KeyOption
 	if backwards {
@@ -223,32 +222,32 @@ func (d *desk) tabTo(selector string, backwards bool) {
 }
 
 // ask types a question and sends it with Enter.
-func (d *desk) ask(question string) {
+func (d *user) ask(question string) {
 	d.t.Helper()
 	d.Until(`document.activeElement?.id === "question"`)
 	d.Press(question)
 	d.Press("\r")
 }
 
-// ---- what the browser was answered
+// ---- answers to the browser
 
-// answers are all answers so far. One that failed, but for the question who is
-// signed in, fails the test.
-func (d *desk) answers() []*browsertest.Answer {
+// answers returns all answers so far. Any with an error status fails the test,
+// except 401 for GET /api/user.
+func (d *user) answers() []*browsertest.Answer {
 	d.t.Helper()
 	all := d.record.Answers()
 	for _, a := range all {
-		nobody := a.Status == http.StatusUnauthorized && a.URL == d.demo.Gateway+"/api/user"
-		if a.Status >= 400 && !nobody {
+		signedOut := a.Status == http.StatusUnauthorized && a.URL == d.demo.Gateway+"/api/user"
+		if a.Status >= 400 && !signedOut {
 			d.t.Errorf("%s %s was answered %d: %s", a.Method, a.URL, a.Status, a.Body())
 		}
 	}
 	return all
 }
 
-func (d *desk) heard(words string) {
+func (d *user) received(words string) {
 	d.t.Helper()
 	if !slices.ContainsFunc(d.answers(), func(a *browsertest.Answer) bool { return strings.Contains(a.Body(), words) }) {
-		d.t.Errorf("no answer held %q", words)
+		d.t.Errorf("no answer contains %q", words)
 	}
 }

@@ -18,7 +18,7 @@ const (
 	exitUsage  = 2
 )
 
-// program is the process as a value, so that tests can run it.
+// program is one run of the command line, as a value, so that tests can run it.
 type program struct {
 	args   []string
 	getenv func(string) string
@@ -45,20 +45,20 @@ func commands() []command {
 		{"call", "TOOL JSON [--url URL] [--token TOKEN | --as PERSON] [--json]", "call one tool", `countersign call list_employees '{"department":"Engineering"}' --as alice.chen`, call},
 		{"chat", "[--once QUESTION] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask questions from a terminal", `countersign chat --once "Who is on my team?" --as nina.patel`, chat},
 		{"token", "PERSON [--audience gateway|hr|…] [--url URL]", "print a token of a running demo", "TOKEN=$(countersign token alice.chen)", token},
-		{"check", "--config FILE", "validate a configuration and ask everything it names, one line each", "countersign check --config countersign.yaml", configured(app.Check)},
+		{"check", "--config FILE", "validate a configuration and check everything it names, one line each", "countersign check --config countersign.yaml", configured(app.Check)},
 		{"migrate", "--config FILE", "create or update the schemas of the databases", "countersign migrate --config countersign.yaml", configured(app.Migrate)},
 		{"seed", "--config FILE [--scale N]", "fill the databases with the sample company, or a large one", "countersign seed --config countersign.yaml", seed},
-		{"audit", "verify FILE", "prove an audit log whole, or name its first broken line", "countersign audit verify audit.jsonl", verifyAudit},
+		{"audit", "verify FILE", "verify an audit log, or name its first broken line", "countersign audit verify audit.jsonl", verifyAudit},
 		{"version", "", "print the version", "countersign version", version},
 	}
 }
 
-// usageError is a wrong way of calling the program.
+// usageError reports a wrong command line.
 type usageError struct{ problem string }
 
 func (e usageError) Error() string { return e.problem }
 
-// errHelp says that help was asked for and given.
+// errHelp reports that help was requested and printed.
 var errHelp = errors.New("help was given")
 
 // run executes one command line and returns the exit code.
@@ -82,7 +82,7 @@ func run(ctx context.Context, p program) int {
 	return exitUsage
 }
 
-// report turns a command's error into one sentence and an exit code.
+// report prints a command's error as one sentence and returns the exit code.
 func report(p program, c command, err error) int {
 	var usage usageError
 	switch {
@@ -104,8 +104,8 @@ func printCommands(w io.Writer) {
 	fmt.Fprint(w, "\n\"countersign COMMAND --help\" says more. Start with: countersign demo\n")
 }
 
-// parse reads flags that may stand before or after operands, and returns the
-// operands. define declares the flags.
+// parse parses flags, before or after operands, and returns the operands.
+// define declares the flags.
 func (c command) parse(p program, define func(*flag.FlagSet)) (operands []string, err error) {
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)

@@ -46,7 +46,7 @@ func allFree(ports ...int) bool {
 	return true
 }
 
-// dataFolder is a folder that the private PostgreSQL's own user may enter too.
+// dataFolder is an empty folder that the private PostgreSQL's user may enter.
 func dataFolder(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "countersign-test-")
@@ -60,12 +60,11 @@ func dataFolder(t testing.TB) string {
 	return dir
 }
 
-// appliedIn counts the changes that an audit log says were made, by
-// confirmation.
+// appliedIn counts the applied changes in an audit log, by confirmation.
 func appliedIn(t testing.TB, path string) map[string]int {
 	t.Helper()
 	if _, err := audit.Verify(path); err != nil {
-		t.Errorf("the audit log is not whole: %v", err)
+		t.Errorf("the audit log is not intact: %v", err)
 	}
 	counts := map[string]int{}
 	text, err := os.ReadFile(path)
@@ -81,7 +80,7 @@ func appliedIn(t testing.TB, path string) map[string]int {
 	return counts
 }
 
-// open asks for a new salary and returns the confirmation's id.
+// openSalary requests a new salary and returns the confirmation's id.
 func (p *process) openSalary(t testing.TB, employeeID string, amount int) string {
 	t.Helper()
 	a := p.call(t, "alice.chen", "update_salary", map[string]any{"employee_id": employeeID, "new_salary": amount})
@@ -102,7 +101,7 @@ func (p *process) salary(t testing.TB, employeeID string) float64 {
 	return e.Data.Salary
 }
 
-func TestKilledRightAfterAnApprovalGivesTheSameReceipt(t *testing.T) {
+func TestKilledAfterAnApprovalReturnsTheSameReceipt(t *testing.T) {
 	t.Parallel()
 	args := []string{"--data", dataFolder(t), "--port", freePort(t)}
 	d := demoFor(t, args...)
@@ -120,10 +119,10 @@ func TestKilledRightAfterAnApprovalGivesTheSameReceipt(t *testing.T) {
 		t.Errorf("the salary is %v, want 150000", got)
 	}
 	if counts := appliedIn(t, d.Audit); counts[id] != 1 {
-		t.Errorf("the audit tells %d changes, want 1", counts[id])
+		t.Errorf("the audit log has %d changes, want 1", counts[id])
 	}
 	if a := d.confirm(t, "bob.martinez", id, true); a.status == 200 {
-		t.Errorf("a stranger got the receipt: %s", a.body)
+		t.Errorf("another person got the receipt: %s", a.body)
 	}
 }
 
@@ -137,7 +136,7 @@ func TestKilledWhilePendingChangesNothing(t *testing.T) {
 
 	d = demoFor(t, args...)
 	if a := d.confirm(t, "alice.chen", id, true); a.status != 404 {
-		t.Errorf("what waited in memory is gone, so the approval is: got %d %s", a.status, a.body)
+		t.Errorf("the confirmation was in memory only: got %d %s, want 404", a.status, a.body)
 	}
 	if got := d.salary(t, marcus); got != 145000 {
 		t.Errorf("the salary is %v, want 145000", got)
@@ -191,7 +190,7 @@ func TestKilledWhileApplyingNeverChangesTwice(t *testing.T) {
 	}
 	for id, n := range appliedIn(t, d.Audit) {
 		if n > 1 {
-			t.Errorf("the audit tells %d changes for %s of %v", n, id, ids)
+			t.Errorf("the audit log has %d changes for %s of %v", n, id, ids)
 		}
 	}
 }
@@ -279,7 +278,7 @@ func approveAll(t testing.TB, confirmations, approvals int) {
 	}
 	counts := appliedIn(t, d.Audit)
 	if len(counts) != confirmations {
-		t.Errorf("the audit tells of %d changes, want %d", len(counts), confirmations)
+		t.Errorf("the audit log has %d changes, want %d", len(counts), confirmations)
 	}
 	for id, n := range counts {
 		if n != 1 {
@@ -299,8 +298,8 @@ func openDirectly(t testing.TB, d *process, token, employeeID string, amount int
 }
 
 // approveTogether sends n approvals at once and counts the receipts, which must
-// all be the same. Who hears that another approval is in progress asks again
-// when that one has its answer.
+// all be the same. A caller that is answered "in progress" asks again after the
+// first receipt.
 func approveTogether(t testing.TB, d *process, token, id string, n int) int {
 	t.Helper()
 	body := `{"confirmationId":"` + id + `","approved":true}`

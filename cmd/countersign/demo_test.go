@@ -23,7 +23,7 @@ func employee(t testing.TB, name string) company.Employee {
 			return e
 		}
 	}
-	t.Fatalf("nobody is named %s", name)
+	t.Fatalf("the company has no %s", name)
 	return company.Employee{}
 }
 
@@ -42,7 +42,7 @@ func reportsOf(t testing.TB, name string) []string {
 }
 
 // names of the employees in rows, sorted.
-func (s said) names() []string {
+func (s turn) names() []string {
 	var names []string
 	for _, row := range s.rows {
 		name, ok := row["employee_name"].(string)
@@ -55,8 +55,8 @@ func (s said) names() []string {
 	return names
 }
 
-// noPay fails when a salary or social security number of anybody but the
-// excepted stands in a text.
+// noPay fails when a text contains a salary or social security number of anyone
+// but the excepted.
 func noPay(t *testing.T, text string, except ...string) {
 	t.Helper()
 	for _, e := range company.At(time.Now()).Employees {
@@ -111,7 +111,7 @@ func TestEmployeeAsksForOwnTimeOff(t *testing.T) {
 	}
 }
 
-func TestInternIsToldKindlyWhatHeMayNotSee(t *testing.T) {
+func TestRefusalNamesTheRolesThatMay(t *testing.T) {
 	t.Parallel()
 	d := sharedDemo(t)
 	for _, question := range []string{"What is Marcus's salary?", "Show me all employee salaries"} {
@@ -123,7 +123,7 @@ func TestInternIsToldKindlyWhatHeMayNotSee(t *testing.T) {
 	}
 }
 
-func TestAllEmployeesAreSaidToBeIncomplete(t *testing.T) {
+func TestIncompleteListSaysSo(t *testing.T) {
 	t.Parallel()
 	d := sharedDemo(t)
 	s := d.ask(t, "alice.chen", "List all employees")
@@ -139,7 +139,7 @@ func TestAllEmployeesAreSaidToBeIncomplete(t *testing.T) {
 	}
 }
 
-func TestNobodyForesawThis(t *testing.T) {
+func TestUnforeseenQuestionsChangeNothing(t *testing.T) {
 	t.Parallel()
 	d := sharedDemo(t)
 	for _, question := range []string{
@@ -156,7 +156,7 @@ func TestNobodyForesawThis(t *testing.T) {
 	}
 }
 
-func TestApprovedChangeHappensOnceAndSaysSo(t *testing.T) {
+func TestApprovedChangeHappensOnceAndIsRecorded(t *testing.T) {
 	t.Parallel()
 	d := demoFor(t)
 	sarah := employee(t, "Sarah Kim")
@@ -192,7 +192,7 @@ func TestApprovedChangeHappensOnceAndSaysSo(t *testing.T) {
 		}
 	}
 	if outcomes != 1 {
-		t.Errorf("the conversation tells the outcome %d times, want once: %s", outcomes, talk.body)
+		t.Errorf("the conversation records the outcome %d times, want once: %s", outcomes, talk.body)
 	}
 }
 
@@ -205,7 +205,7 @@ func TestDeniedChangeDoesNothing(t *testing.T) {
 	}
 	id := s.pending[0].ID
 	if a := d.confirm(t, "bob.martinez", id, true); a.status != 403 || !strings.Contains(a.body, "You can only approve your own confirmations") {
-		t.Errorf("a stranger's approval: %d %s", a.status, a.body)
+		t.Errorf("another person's approval: %d %s", a.status, a.body)
 	}
 	if a := d.confirm(t, "alice.chen", id, false); a.status != 200 || !strings.Contains(a.body, `"cancelled"`) {
 		t.Errorf("the denial: %d %s", a.status, a.body)
@@ -219,7 +219,7 @@ func TestDeniedChangeDoesNothing(t *testing.T) {
 	}
 }
 
-func TestOnlyFreshTokensOfTheRightAudienceAreTaken(t *testing.T) {
+func TestOnlyValidTokensOfTheRightAudienceAreAccepted(t *testing.T) {
 	t.Parallel()
 	d := sharedDemo(t)
 	hr := d.Servers["hr"]
@@ -295,7 +295,7 @@ func TestBadInputGetsAClearAnswer(t *testing.T) {
 	}
 }
 
-func TestTakenPortIsOneSentence(t *testing.T) {
+func TestPortInUseIsReportedInOneSentence(t *testing.T) {
 	t.Parallel()
 	d := sharedDemo(t)
 	port := d.Gateway[strings.LastIndex(d.Gateway, ":")+1:]
@@ -318,7 +318,7 @@ func TestTerminalCommands(t *testing.T) {
 		want string
 	}{
 		"token":          {[]string{"token", "alice.chen", "--url", d.Gateway}, 0, "eyJ"},
-		"nobody's token": {[]string{"token", "nobody", "--url", d.Gateway}, 1, ""},
+		"unknown person": {[]string{"token", "nobody", "--url", d.Gateway}, 1, ""},
 		"tools":          {[]string{"tools", "--as", "alice.chen", "--url", d.Gateway}, 0, "update_salary"},
 		"fewer tools":    {[]string{"tools", "--as", "frank.davis", "--url", d.Gateway}, 0, "get_time_off_balance"},
 		"error codes":    {[]string{"tools", "--errors"}, 0, "EMPLOYEE_HAS_REPORTS"},
@@ -329,7 +329,7 @@ func TestTerminalCommands(t *testing.T) {
 		"no such thing":  {[]string{"frobnicate"}, 2, ""},
 		"help":           {[]string{"serve", "--help"}, 0, "example:"},
 	} {
-		out, code := command1(t, c.args...)
+		out, code := runCommand(t, c.args...)
 		if code != c.code || !strings.Contains(out, c.want) {
 			t.Errorf("%s: exit %d, want %d with %q:\n%s", name, code, c.code, c.want, out)
 		}
@@ -346,7 +346,7 @@ func TestBrokenAuditLogFailsTheCommand(t *testing.T) {
 	if err := d.end(); err != nil {
 		t.Fatal(err)
 	}
-	if verified, code := command1(t, "audit", "verify", d.Audit); code != 0 || !strings.Contains(verified, "is whole") {
+	if verified, code := runCommand(t, "audit", "verify", d.Audit); code != 0 || !strings.Contains(verified, "is intact") {
 		t.Errorf("audit verify: exit %d: %s", code, verified)
 	}
 	text, err := os.ReadFile(d.Audit)
@@ -365,9 +365,9 @@ func TestBrokenAuditLogFailsTheCommand(t *testing.T) {
 	}
 }
 
-// command1 runs the program in this process and returns what it printed to
-// standard output.
-func command1(t *testing.T, args ...string) (string, int) {
+// runCommand runs the program in this process and returns its standard output
+// and exit code.
+func runCommand(t *testing.T, args ...string) (string, int) {
 	t.Helper()
 	return runWith(t, os.Getenv, args...)
 }

@@ -22,8 +22,8 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// asProgram makes the test binary behave as the program, so that tests can run
-// and kill real processes without building one.
+// asProgram makes the test binary run the program, so that tests can start and
+// kill processes without building one.
 const asProgram = "COUNTERSIGN_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// ready is the one line of `demo --json`, as its readers know it.
+// ready is the line that `demo --json` prints.
 type ready struct {
 	Event   string            `json:"event"`
 	Gateway string            `json:"gateway"`
@@ -82,17 +82,17 @@ func startProcess(env []string, args ...string) (*process, error) {
 			p.first <- lines.Text()
 		}
 		close(p.first)
-		for lines.Scan() { // keep it drained
+		for lines.Scan() { // drain
 		}
 		p.done <- p.cmd.Wait()
 	}()
 	return p, nil
 }
 
-// startTimeout is generous: a cold machine makes a database cluster first.
+// startTimeout includes making a database cluster on a slow machine.
 const startTimeout = 90 * time.Second
 
-// startDemo runs a demo and waits until everything answers.
+// startDemo runs a demo and waits until it is ready.
 func startDemo(env []string, args ...string) (*process, error) {
 	p, err := startProcess(env, append([]string{"demo", "--json"}, args...)...)
 	if err != nil {
@@ -110,13 +110,13 @@ func startDemo(env []string, args ...string) (*process, error) {
 	}
 }
 
-// demoFor starts a demo of the test's own, on free ports unless told otherwise.
+// demoFor starts a demo for one test, on free ports unless args name one.
 func demoFor(t testing.TB, args ...string) *process {
 	t.Helper()
 	return demoWith(t, nil, args...)
 }
 
-// demoWith starts one with an environment besides the test's own.
+// demoWith adds variables to the environment.
 func demoWith(t testing.TB, env []string, args ...string) *process {
 	t.Helper()
 	p, err := startDemo(env, append([]string{"--port", "0"}, args...)...)
@@ -135,7 +135,7 @@ func (p *process) end() error {
 		return nil
 	}
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		return nil // it was killed by its test
+		return nil // killed by its test
 	}
 	select {
 	case err := <-p.done:
@@ -149,7 +149,7 @@ func (p *process) end() error {
 	}
 }
 
-// kill ends the process as a power cut would, and waits until it is gone.
+// kill sends SIGKILL and waits until the process has ended.
 func (p *process) kill(t *testing.T) {
 	t.Helper()
 	if err := p.cmd.Process.Kill(); err != nil {
@@ -158,7 +158,7 @@ func (p *process) kill(t *testing.T) {
 	<-p.done
 }
 
-// The demo that tests share when they change nothing, or only what is theirs.
+// shared is the demo of tests that change nothing which another test reads.
 var shared struct {
 	sync.Once
 	*process
@@ -179,8 +179,8 @@ func endShared() error {
 	return shared.end()
 }
 
-// needStart fails the test when an engine did not start, or skips it when there
-// is none on this machine and none to be fetched.
+// needStart fails the test when an engine did not start, or skips it when
+// PostgreSQL is not installed and could not be fetched.
 func needStart(t testing.TB, err error) {
 	t.Helper()
 	if err != nil && strings.Contains(err.Error(), "could not be fetched") {
@@ -201,7 +201,7 @@ func (p *process) token(t testing.TB, person, audience string) string {
 	return token
 }
 
-// answer is an HTTP answer that was read.
+// answer is an HTTP response with its body.
 type answer struct {
 	status int
 	header http.Header
@@ -248,12 +248,12 @@ func send(t testing.TB, method, url, token string, body any, headers ...string) 
 	return answer{resp.StatusCode, resp.Header, string(text)}
 }
 
-// said is one turn as a person sees it.
-type said struct {
+// turn is one turn as a person sees it.
+type turn struct {
 	conversation string
 	text         string
-	rows         []map[string]any // of the last tool answer that was a list
-	data         map[string]any   // of the last tool answer that was one thing
+	rows         []map[string]any // of the last list
+	data         map[string]any   // of the last single record
 	tools        []string
 	hints        []string // of truncation
 	pending      []pendingCard
@@ -269,12 +269,12 @@ type pendingCard struct {
 }
 
 // ask asks a question and reads the whole stream.
-func (p *process) ask(t testing.TB, person, question string) said {
+func (p *process) ask(t testing.TB, person, question string) turn {
 	t.Helper()
 	return p.askIn(t, person, question, "")
 }
 
-func (p *process) askIn(t testing.TB, person, question, conversation string) said {
+func (p *process) askIn(t testing.TB, person, question, conversation string) turn {
 	t.Helper()
 	body := map[string]string{"query": question}
 	if conversation != "" {
@@ -287,27 +287,27 @@ func (p *process) askIn(t testing.TB, person, question, conversation string) sai
 	return readStream(t, a.body)
 }
 
-func readStream(t testing.TB, body string) said {
+func readStream(t testing.TB, body string) turn {
 	t.Helper()
-	s := said{raw: body}
+	s := turn{raw: body}
 	for line := range strings.SplitSeq(body, "\n") {
 		data, ok := strings.CutPrefix(line, "data: ")
 		if !ok {
 			continue
 		}
 		if s.done {
-			t.Errorf("after [DONE] came %s", data)
+			t.Errorf("received after [DONE]: %s", data)
 		}
 		if data == "[DONE]" {
 			s.done = true
 			continue
 		}
-		s.take(t, data)
+		s.add(t, data)
 	}
 	return s
 }
 
-func (s *said) take(t testing.TB, data string) {
+func (s *turn) add(t testing.TB, data string) {
 	t.Helper()
 	var e struct {
 		Type, Status, Text, Hint, Error, State, Tool string

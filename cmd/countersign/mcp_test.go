@@ -17,61 +17,61 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// The two eras of the protocol that clients speak.
-var eras = []string{"2026-07-28", "2025-11-25"}
+// The two protocol versions that clients use.
+var versions = []string{"2026-07-28", "2025-11-25"}
 
-// bearing sends a token with every request.
-type bearing string
+// bearerTransport sends a token with every request.
+type bearerTransport string
 
 // RoundTrip adds the token.
-func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+string(b))
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// edge is one MCP address of a demo, with what it lists over plain HTTP.
-type edge struct {
+// endpoint is one MCP address of a demo, and its list of tools over plain HTTP.
+type endpoint struct {
 	name, audience string
 	url, listing   string // base address, path of the list of tools
 }
 
-func (p *process) edges() []edge {
-	return []edge{
+func (p *process) endpoints() []endpoint {
+	return []endpoint{
 		{"the gateway", "gateway", p.Gateway, "/api/tools"},
 		{"the HR server", "hr", p.Servers["hr"], "/tools"},
 	}
 }
 
-// connect connects an MCP client of an era as a person.
-func (p *process) connect(t testing.TB, e edge, era, person string) *mcp.ClientSession {
+// connect connects an MCP client of a protocol version as a person.
+func (p *process) connect(t testing.TB, e endpoint, version, person string) *mcp.ClientSession {
 	t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
 	session, err := client.Connect(context.WithoutCancel(t.Context()), &mcp.StreamableClientTransport{
-		Endpoint: e.url + "/mcp", HTTPClient: &http.Client{Transport: bearing(p.token(t, person, e.audience))},
-	}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+		Endpoint: e.url + "/mcp", HTTPClient: &http.Client{Transport: bearerTransport(p.token(t, person, e.audience))},
+	}, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
-		t.Fatalf("%s as %s, %s: %v", e.name, person, era, err)
+		t.Fatalf("%s as %s, %s: %v", e.name, person, version, err)
 	}
 	t.Cleanup(func() { _ = session.Close() })
-	if got := session.InitializeResult().ProtocolVersion; got != era {
-		t.Errorf("%s: got revision %s, want %s", e.name, got, era)
+	if got := session.InitializeResult().ProtocolVersion; got != version {
+		t.Errorf("%s: got revision %s, want %s", e.name, got, version)
 	}
 	return session
 }
 
-// everyClient runs a test with clients of both eras at both addresses.
-func everyClient(t *testing.T, do func(t *testing.T, p *process, e edge, era string)) {
+// everyClient runs a test with clients of both versions at both endpoints.
+func everyClient(t *testing.T, do func(t *testing.T, p *process, e endpoint, version string)) {
 	p := sharedDemo(t)
-	for _, e := range p.edges() {
-		for _, era := range eras {
-			t.Run(e.audience+" "+era, func(t *testing.T) { do(t, p, e, era) })
+	for _, e := range p.endpoints() {
+		for _, version := range versions {
+			t.Run(e.audience+" "+version, func(t *testing.T) { do(t, p, e, version) })
 		}
 	}
 }
 
-// listed are the tools that a person is told of over plain HTTP.
-func (p *process) listed(t testing.TB, e edge, person string) (names []string) {
+// listed returns the names of a person's tools over plain HTTP.
+func (p *process) listed(t testing.TB, e endpoint, person string) (names []string) {
 	t.Helper()
 	a := send(t, http.MethodGet, e.url+e.listing, p.token(t, person, e.audience), nil)
 	var list struct{ Tools []result.ToolInfo }
@@ -85,13 +85,13 @@ func (p *process) listed(t testing.TB, e edge, person string) (names []string) {
 	return names
 }
 
-func TestClientsOfBothErasListWhatTheirPersonMayCall(t *testing.T) {
+func TestClientsOfBothVersionsListWhatThePersonMayCall(t *testing.T) {
 	t.Parallel()
-	everyClient(t, func(t *testing.T, p *process, e edge, era string) {
+	everyClient(t, func(t *testing.T, p *process, e endpoint, version string) {
 		for person, want := range map[string]string{
 			"alice.chen": "update_salary", "nina.patel": "list_employees", "frank.davis": "get_time_off_balance", "auditor.demo": "",
 		} {
-			list, err := p.connect(t, e, era, person).ListTools(t.Context(), nil)
+			list, err := p.connect(t, e, version, person).ListTools(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,8 +103,8 @@ func TestClientsOfBothErasListWhatTheirPersonMayCall(t *testing.T) {
 				}
 			}
 			slices.Sort(names)
-			if told := p.listed(t, e, person); !slices.Equal(names, told) {
-				t.Errorf("%s: got %v, want %v", person, names, told)
+			if rest := p.listed(t, e, person); !slices.Equal(names, rest) {
+				t.Errorf("%s: got %v, want %v", person, names, rest)
 			}
 			if want == "" && len(names) > 0 || want != "" && !slices.Contains(names, want) {
 				t.Errorf("%s: got %v, want %q among them", person, names, want)
@@ -113,8 +113,8 @@ func TestClientsOfBothErasListWhatTheirPersonMayCall(t *testing.T) {
 	})
 }
 
-// structured is the envelope of a call's structured content; the text copy must
-// say the same.
+// structured returns the envelope of a call's structured content, which must
+// equal the text content.
 func structured(t testing.TB, r *mcp.CallToolResult) (e result.Envelope) {
 	t.Helper()
 	encoded, err := json.Marshal(r.StructuredContent)
@@ -135,7 +135,7 @@ func structured(t testing.TB, r *mcp.CallToolResult) (e result.Envelope) {
 	return e
 }
 
-func TestClientsOfBothErasGetAnswers(t *testing.T) {
+func TestClientsOfBothVersionsGetAnswers(t *testing.T) {
 	t.Parallel()
 	frank := employee(t, "Frank Davis").ID
 	for _, c := range []struct {
@@ -154,8 +154,8 @@ func TestClientsOfBothErasGetAnswers(t *testing.T) {
 		{"auditor.demo", "list_employees", map[string]any{}, result.StatusError, fault.Insufficient.Name, "executive"},
 	} {
 		t.Run(c.person+" "+c.tool, func(t *testing.T) {
-			everyClient(t, func(t *testing.T, p *process, at edge, era string) {
-				r, err := p.connect(t, at, era, c.person).CallTool(t.Context(), &mcp.CallToolParams{Name: c.tool, Arguments: c.in})
+			everyClient(t, func(t *testing.T, p *process, at endpoint, version string) {
+				r, err := p.connect(t, at, version, c.person).CallTool(t.Context(), &mcp.CallToolParams{Name: c.tool, Arguments: c.in})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -165,7 +165,7 @@ func TestClientsOfBothErasGetAnswers(t *testing.T) {
 					t.Errorf("got %s, want %s %s with %s", whole, c.status, c.code, c.want)
 				}
 				if e.Status == result.StatusPending && (e.ConfirmationID == "" || e.ConfirmationData["userId"] == nil) {
-					t.Errorf("nobody could approve %s", whole)
+					t.Errorf("the answer names no way to approve: %s", whole)
 				}
 				if page := p.Gateway + "/#/approve/" + e.ConfirmationID; at.audience == "gateway" && e.Status == result.StatusPending && e.ConfirmationData["approvalUrl"] != page {
 					t.Errorf("the page of the approval is %v, want %s", e.ConfirmationData["approvalUrl"], page)
@@ -177,8 +177,8 @@ func TestClientsOfBothErasGetAnswers(t *testing.T) {
 
 func TestUnknownToolIsAnInvalidParameter(t *testing.T) {
 	t.Parallel()
-	everyClient(t, func(t *testing.T, p *process, at edge, era string) {
-		_, err := p.connect(t, at, era, "alice.chen").CallTool(t.Context(), &mcp.CallToolParams{Name: "drop_database", Arguments: map[string]any{}})
+	everyClient(t, func(t *testing.T, p *process, at endpoint, version string) {
+		_, err := p.connect(t, at, version, "alice.chen").CallTool(t.Context(), &mcp.CallToolParams{Name: "drop_database", Arguments: map[string]any{}})
 		var wire *jsonrpc.Error
 		if !errors.As(err, &wire) || wire.Code != jsonrpc.CodeInvalidParams {
 			t.Errorf("got %v, want -32602", err)
@@ -186,19 +186,19 @@ func TestUnknownToolIsAnInvalidParameter(t *testing.T) {
 	})
 }
 
-// TestNobodyIsToldWhereToSignIn: a client without a token is sent to metadata
-// that names this very address and an issuer that answers.
-func TestNobodyIsToldWhereToSignIn(t *testing.T) {
+// TestMissingTokenNamesTheMetadata: a client without a token receives the address
+// of metadata that names this endpoint and an issuer that answers.
+func TestMissingTokenNamesTheMetadata(t *testing.T) {
 	t.Parallel()
 	p := sharedDemo(t)
 	named := regexp.MustCompile(`resource_metadata="([^"]+)"`)
-	for _, at := range p.edges() {
-		for _, era := range eras {
+	for _, at := range p.endpoints() {
+		for _, version := range versions {
 			a := send(t, http.MethodPost, at.url+"/mcp", "", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
-				"Accept", "application/json, text/event-stream", "Mcp-Protocol-Version", era)
+				"Accept", "application/json, text/event-stream", "Mcp-Protocol-Version", version)
 			link := named.FindStringSubmatch(a.header.Get("WWW-Authenticate"))
 			if a.status != http.StatusUnauthorized || link == nil {
-				t.Errorf("%s, %s: got %d %q %s", at.name, era, a.status, a.header.Get("WWW-Authenticate"), a.body)
+				t.Errorf("%s, %s: got %d %q %s", at.name, version, a.status, a.header.Get("WWW-Authenticate"), a.body)
 				continue
 			}
 			meta := send(t, http.MethodGet, link[1], "", nil)

@@ -17,26 +17,26 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// internals must never reach a person: addresses, drivers' words, statements.
+// internals matches what no person may see: addresses, drivers, statements.
 var internals = regexp.MustCompile(`(?i)127\.0\.0\.1|localhost|connection refused|dial tcp|pgx|SQLSTATE|select |postgres`)
 
-// TestOutageIsToldClearly: the database dies under a running demo.
-func TestOutageIsToldClearly(t *testing.T) {
+// TestOutageIsReported: the database of a running demo is killed.
+func TestOutageIsReported(t *testing.T) {
 	t.Parallel()
 	d := demoFor(t)
 	if s := d.ask(t, "alice.chen", "List all employees"); len(s.rows) != 50 {
 		t.Fatalf("before the outage: got %d rows\n%s", len(s.rows), s.raw)
 	}
 	killChild(t, d.cmd.Process.Pid, "postgres")
-	d.await(t, http.StatusServiceUnavailable) // its own children answer for a moment yet
-	d.tellsOfTheOutage(t)
+	d.await(t, http.StatusServiceUnavailable) // its child processes may answer for a moment
+	d.reportsTheOutage(t)
 	if a := send(t, "GET", d.Servers["hr"]+"/ready", "", nil); a.status != http.StatusServiceUnavailable {
 		t.Errorf("the HR server is ready without its store: %d %s", a.status, a.body)
 	}
 }
 
-// tellsOfTheOutage asks in both ways and reads what people are told.
-func (p *process) tellsOfTheOutage(t *testing.T) {
+// reportsTheOutage calls directly and asks in a turn, and reads both answers.
+func (p *process) reportsTheOutage(t *testing.T) {
 	t.Helper()
 	a := p.call(t, "alice.chen", "list_employees", map[string]int{"limit": 1})
 	if a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "SERVICE_UNAVAILABLE") || internals.MatchString(a.body) {
@@ -51,7 +51,7 @@ func (p *process) tellsOfTheOutage(t *testing.T) {
 	}
 }
 
-// killChild kills a child of a process at once, by its name.
+// killChild kills the child of a process that has the name.
 func killChild(t *testing.T, parent int, name string) {
 	t.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent)) // each thread has its own
@@ -59,7 +59,7 @@ func killChild(t *testing.T, parent int, name string) {
 		t.Fatal(err)
 	}
 	if len(threads) == 0 {
-		testkit.Missing(t, "a /proc file system that tells the children of a process")
+		testkit.Missing(t, "a /proc file system that lists the children of a process")
 	}
 	var children []byte
 	for _, path := range threads {
@@ -87,8 +87,8 @@ func killChild(t *testing.T, parent int, name string) {
 	t.Fatalf("process %d has no child %s", parent, name)
 }
 
-// TestOutageHealsWithoutARestart: the database goes and comes back, ours stay.
-// What waited for its human while it was away is still waiting.
+// TestOutageHealsWithoutARestart: the database stops and starts again, the demo
+// keeps running, and a pending confirmation stays pending.
 func TestOutageHealsWithoutARestart(t *testing.T) {
 	t.Parallel()
 	folder := dataFolder(t)
@@ -101,7 +101,7 @@ func TestOutageHealsWithoutARestart(t *testing.T) {
 	if err := first.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d.tellsOfTheOutage(t)
+	d.reportsTheOutage(t)
 	if a := d.confirm(t, "alice.chen", id, true); a.status != http.StatusServiceUnavailable || internals.MatchString(a.body) {
 		t.Errorf("an approval meanwhile: got %d %s", a.status, a.body)
 	}
@@ -121,11 +121,11 @@ func TestOutageHealsWithoutARestart(t *testing.T) {
 		t.Errorf("the salary is %v, want 150000", got)
 	}
 	if n := appliedIn(t, d.Audit)[id]; n != 1 {
-		t.Errorf("the audit tells %d changes, want 1", n)
+		t.Errorf("the audit log has %d changes, want 1", n)
 	}
 }
 
-// await makes direct calls until they are answered with the status.
+// await repeats a direct call until it is answered with the status.
 func (p *process) await(t *testing.T, status int) {
 	t.Helper()
 	deadline, tick := time.After(30*time.Second), time.NewTicker(50*time.Millisecond)
@@ -143,8 +143,8 @@ func (p *process) await(t *testing.T, status int) {
 	}
 }
 
-// throughProxy is a private PostgreSQL behind a proxy, and its administrator's
-// address there.
+// throughProxy puts a proxy before a private PostgreSQL and returns the
+// administrator's address through it.
 func throughProxy(t *testing.T, pg *embedded.Postgres) (*testkit.Proxy, string) {
 	t.Helper()
 	host := hostOf(t, pg)
@@ -152,7 +152,7 @@ func throughProxy(t *testing.T, pg *embedded.Postgres) (*testkit.Proxy, string) 
 	return proxy, strings.Replace(pg.AdminURL("postgres"), host, proxy.Address(), 1)
 }
 
-// hostOf is where a private PostgreSQL listens.
+// hostOf is the host and port of a private PostgreSQL.
 func hostOf(t *testing.T, pg *embedded.Postgres) string {
 	t.Helper()
 	u, err := url.Parse(pg.AdminURL("postgres"))

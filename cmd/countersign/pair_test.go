@@ -62,26 +62,26 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 		t.Errorf("got %d %s, then %d %s", first.status, first.body, again.status, again.body)
 	}
 	if a := pair.confirm(t, "bob.martinez", s.pending[0].ID, true); a.status != 403 {
-		t.Errorf("a stranger: %d %s", a.status, a.body)
+		t.Errorf("another person: %d %s", a.status, a.body)
 	}
 	for _, name := range []string{"gateway", "hr"} {
-		if out, code := command1(t, "audit", "verify", auditOf(path, name)); code != 0 {
+		if out, code := runCommand(t, "audit", "verify", auditOf(path, name)); code != 0 {
 			t.Errorf("the audit of %s: %s", name, out)
 		}
 	}
 }
 
-// TestModelsDeadlineIsTheConfigurations gives a model no time at all.
-func TestModelsDeadlineIsTheConfigurations(t *testing.T) {
+// TestConfiguredModelTimeoutApplies configures a timeout of 1 ns.
+func TestConfiguredModelTimeoutApplies(t *testing.T) {
 	t.Parallel()
 	d, folder, port := sharedDemo(t), dataFolder(t), freePort(t)
 	path := filepath.Join(folder, "countersign.yaml")
 	writeConfig(t, path, map[string]string{
 		"GATEWAY_PORT": port, "HR_PORT": freePort(t), "ISSUER": d.Issuer, "REDIS": redisServer(t, folder), "MORE": "models: {rehearsal: {provider: rehearsal, timeout: 1ns}}",
 	})
-	host := &process{ready: ready{Gateway: "http://localhost:" + port}}
-	startConfigured(t, host.Gateway+"/readyz", "gateway", "--config", path)
-	s := host.ask(t, "alice.chen", "Who is on my team?")
+	gateway := &process{ready: ready{Gateway: "http://localhost:" + port}}
+	startConfigured(t, gateway.Gateway+"/readyz", "gateway", "--config", path)
+	s := gateway.ask(t, "alice.chen", "Who is on my team?")
 	if len(s.errors) != 1 || s.errors[0] != "The model did not answer within 1ns." {
 		t.Errorf("got %q\n%s", s.errors, s.raw)
 	}
@@ -92,7 +92,7 @@ func auditOf(config, process string) string {
 	return filepath.Join(filepath.Dir(config), "audit-"+process+".jsonl")
 }
 
-// runConfigured runs a command in this process, with an audit log of its own.
+// runConfigured runs a command in this process with the given audit log.
 func runConfigured(t *testing.T, audit string, args ...string) (string, int) {
 	t.Helper()
 	return runWith(t, func(name string) string {
@@ -103,13 +103,13 @@ func runConfigured(t *testing.T, audit string, args ...string) (string, int) {
 	}, args...)
 }
 
-// checks runs `check` as a process and reads its lines.
+// checks runs `check` with the audit log of a process and compares lines.
 func checks(t *testing.T, path, process string, code int, lines ...string) {
 	t.Helper()
 	out, got := runConfigured(t, auditOf(path, process), "check", "--config", path)
-	told := strings.Join(strings.Fields(out), " ")
+	printed := strings.Join(strings.Fields(out), " ")
 	for _, want := range lines {
-		if !strings.Contains(told, want) {
+		if !strings.Contains(printed, want) {
 			t.Errorf("check does not say %q", want)
 		}
 	}
@@ -118,7 +118,7 @@ func checks(t *testing.T, path, process string, code int, lines ...string) {
 	}
 }
 
-// privatePostgres starts a PostgreSQL that is none of a demo's.
+// privatePostgres starts a PostgreSQL outside of any demo.
 func privatePostgres(t testing.TB, folder string) *embedded.Postgres {
 	t.Helper()
 	pg, err := embedded.StartPostgres(t.Context(), embedded.PostgresOptions{
@@ -130,8 +130,8 @@ func privatePostgres(t testing.TB, folder string) *embedded.Postgres {
 	return pg
 }
 
-// loginURL is a database by the login of an application, with a new password
-// that migrating gives to it.
+// loginURL is the address for an application's login, with a random password
+// that `migrate` sets.
 func loginURL(t testing.TB, pg *embedded.Postgres, login string) string {
 	t.Helper()
 	url, err := database.LoginURL(pg.AdminURL("postgres"), login, rand.Text())
@@ -175,7 +175,7 @@ func writeConfig(t *testing.T, path string, values map[string]string) {
 	values["KEY"], values["SECRET"] = strings.TrimRight(indented.String(), "\n"), rand.Text()+rand.Text()
 	text := os.Expand(pairConfig, func(name string) string {
 		if name == "AUDIT" {
-			return "${AUDIT}" // each process has its own: taken from its environment
+			return "${AUDIT}" // per process, from its environment
 		}
 		return values[name]
 	})
@@ -221,7 +221,7 @@ func startConfigured(t *testing.T, readyURL string, args ...string) {
 	}
 }
 
-// redisServer starts a real redis-server of the test's own.
+// redisServer starts a redis-server for one test.
 func redisServer(t *testing.T, folder string) string {
 	t.Helper()
 	bin, err := exec.LookPath("redis-server")

@@ -15,10 +15,10 @@ import (
 	"countersign.dev/internal/testkit/oracle"
 )
 
-// TestNoConversationShowsWhatItsPersonMayNotSee talks to a demo as everybody,
-// in sentences, and reads every stream, every conversation that is kept, the
-// audit and the log.
-func TestNoConversationShowsWhatItsPersonMayNotSee(t *testing.T) {
+// TestConversationsShowOnlyWhatThePersonMaySee asks a demo random questions as
+// every account, and checks every stream, every stored conversation, the audit
+// log and the program's log.
+func TestConversationsShowOnlyWhatThePersonMaySee(t *testing.T) {
 	t.Parallel()
 	p := demoWith(t, []string{"LOG_LEVEL=debug"})
 	c := company.At(time.Now())
@@ -36,14 +36,14 @@ func TestNoConversationShowsWhatItsPersonMayNotSee(t *testing.T) {
 			q := sentenceAbout(c, r)
 			s := p.askIn(t, a.Username, q, conversation)
 			conversation, rows = s.conversation, rows+len(s.rows)+len(s.data)
-			if err := o.Judge(who, "", s.raw); err != nil {
+			if err := o.Check(who, "", s.raw); err != nil {
 				t.Errorf("%s asks %q: the stream %v:\n%s", a.Username, q, err, s.text)
 			}
 		}
 		p.readBack(t, o, a)
 	}
 	if rows < 5*each {
-		t.Errorf("all these questions came to %d rows only", rows)
+		t.Errorf("all these questions returned %d rows only", rows)
 	}
 	audit, err := os.ReadFile(p.Audit)
 	if err != nil {
@@ -53,13 +53,13 @@ func TestNoConversationShowsWhatItsPersonMayNotSee(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, text := range map[string]string{"the audit": string(audit), "the log": p.stderr.String()} {
-		if err := o.Record(text); err != nil {
+		if err := o.CheckLog(text); err != nil {
 			t.Errorf("%s %v", what, err)
 		}
 	}
 }
 
-// readBack reads somebody's conversations as they are kept.
+// readBack checks a person's stored conversations.
 func (p *process) readBack(t *testing.T, o *oracle.Oracle, a company.Account) {
 	t.Helper()
 	token := p.token(t, a.Username, "gateway")
@@ -70,14 +70,14 @@ func (p *process) readBack(t *testing.T, o *oracle.Oracle, a company.Account) {
 	}
 	for _, talk := range kept.Conversations {
 		body := send(t, http.MethodGet, p.Gateway+"/api/conversations/"+talk.ID, token, nil).body
-		if err := o.Judge(oracle.Asker{Email: a.Email, Roles: a.Roles}, "", strings.ReplaceAll(body, `\"`, `"`)); err != nil {
+		if err := o.Check(oracle.Asker{Email: a.Email, Roles: a.Roles}, "", strings.ReplaceAll(body, `\"`, `"`)); err != nil {
 			t.Errorf("%s reads their conversation back: it %v:\n%.2000s", a.Username, err, body)
 		}
 	}
 }
 
-// sentenceAbout draws a question as people put it. It names nobody's pay, so
-// that an echo is no leak.
+// sentenceAbout draws a question in natural language. It contains no salary, so
+// that repeating it is no leak.
 func sentenceAbout(c *company.Company, r *rand.Rand) string {
 	people := c.Active()
 	e := people[r.IntN(len(people))]

@@ -18,7 +18,7 @@ func TestSeedGrowsEveryStore(t *testing.T) {
 	t.Parallel()
 	folder := dataFolder(t)
 	pg := privatePostgres(t, folder)
-	other := portOf(t, httptest.NewServer(http.NotFoundHandler())) // where no process of ours answers
+	other := portOf(t, httptest.NewServer(http.NotFoundHandler())) // answers 404 to everything
 	values := map[string]string{"GATEWAY_PORT": other, "HR_PORT": other, "ISSUER": "http://localhost:" + other, "REDIS": redisServer(t, folder), "FOLDER": folder}
 	values["ADMIN"], values["DATABASE"] = pg.AdminURL("postgres"), loginURL(t, pg, hr.Login)
 	values["MORE"] = "  finance: {url: \"" + loginURL(t, pg, finance.Login) + "\", admin_url: \"" + values["ADMIN"] + "\"}\n" +
@@ -38,7 +38,7 @@ func TestSeedGrowsEveryStore(t *testing.T) {
 	}
 }
 
-// portOf is the port of a server that ends with the test.
+// portOf is the port of a server, which ends with the test.
 func portOf(t *testing.T, server *httptest.Server) string {
 	t.Helper()
 	t.Cleanup(server.Close)

@@ -17,7 +17,7 @@ func (p *process) callOn(t testing.TB, person, server, tool string, input any) a
 	return send(t, http.MethodPost, p.Gateway+"/api/mcp/"+server+"/"+tool, p.token(t, person, "gateway"), input)
 }
 
-// change is a write on one of the stores, by someone who may.
+// change is a permitted write on one of the stores.
 type change struct {
 	server, tool, person string
 	input                map[string]any
@@ -50,9 +50,9 @@ func (c change) open(t testing.TB, d *process) string {
 	return card.ID
 }
 
-// TestEveryStoreGivesTheSameReceiptAfterAKill: one change on each store, the
-// process killed right after the answers, and started again on the same data.
-func TestEveryStoreGivesTheSameReceiptAfterAKill(t *testing.T) {
+// TestEveryStoreReturnsTheSameReceiptAfterAKill makes one change on each store,
+// kills the process after the answers, and starts it again on the same data.
+func TestEveryStoreReturnsTheSameReceiptAfterAKill(t *testing.T) {
 	t.Parallel()
 	args := []string{"--data", dataFolder(t), "--port", freePort(t)}
 	d := demoFor(t, args...)
@@ -75,18 +75,18 @@ func TestEveryStoreGivesTheSameReceiptAfterAKill(t *testing.T) {
 			t.Errorf("%s: before the kill %s\nafter it: %d %s", c.tool, receipts[i].body, again.status, again.body)
 		}
 		if a := d.confirm(t, "nina.patel", ids[i], true); a.status == 200 {
-			t.Errorf("%s: a stranger got the receipt: %s", c.tool, a.body)
+			t.Errorf("%s: another person got the receipt: %s", c.tool, a.body)
 		}
 	}
 	counts := appliedIn(t, d.Audit)
 	for i, id := range ids {
 		if counts[id] != 1 {
-			t.Errorf("%s: the audit tells %d changes", changes[i].tool, counts[id])
+			t.Errorf("%s: the audit log has %d changes", changes[i].tool, counts[id])
 		}
 	}
 }
 
-// TestQuestionsAcrossTheCompany asks what the people of each domain ask.
+// TestQuestionsAcrossTheCompany asks typical questions of each domain.
 func TestQuestionsAcrossTheCompany(t *testing.T) {
 	t.Parallel()
 	d := sharedDemo(t)
@@ -102,7 +102,7 @@ func TestQuestionsAcrossTheCompany(t *testing.T) {
 	} {
 		s := d.ask(t, c.person, c.question)
 		if !regexp.MustCompile(c.want).MatchString(s.text) {
-			t.Errorf("%s asked %q: the answer has nothing like %s:\n%s", c.person, c.question, c.want, s.text)
+			t.Errorf("%s asked %q: the answer does not match %s:\n%s", c.person, c.question, c.want, s.text)
 		}
 		if len(s.pending) > 0 {
 			t.Errorf("%s asked %q: opened %s", c.person, c.question, s.pending[0].Message)
@@ -123,7 +123,7 @@ func TestTopDealsComeByValue(t *testing.T) {
 	}
 }
 
-func TestChangesAcrossTheCompanyWaitForTheirHuman(t *testing.T) {
+func TestChangesAcrossTheCompanyWaitForApproval(t *testing.T) {
 	t.Parallel()
 	d := sharedDemo(t)
 	for _, c := range []struct{ person, question, want string }{
@@ -142,8 +142,8 @@ func TestChangesAcrossTheCompanyWaitForTheirHuman(t *testing.T) {
 	}
 }
 
-// TestPlantedInstructionChangesNothing: a ticket tells the assistant to close
-// all tickets; reading it opens nothing.
+// TestPlantedInstructionChangesNothing: the text of a ticket asks the assistant
+// to close all tickets; reading it opens no confirmation.
 func TestPlantedInstructionChangesNothing(t *testing.T) {
 	t.Parallel()
 	d := sharedDemo(t)
@@ -163,8 +163,7 @@ func TestOneTurnAsksSeveralDomains(t *testing.T) {
 	}
 }
 
-// TestReadyProvesData: an HTTP server says it is ready only when its store
-// holds rows.
+// TestReadyProvesData: a server is ready only when its store holds rows.
 func TestReadyProvesData(t *testing.T) {
 	t.Parallel()
 	for name, url := range sharedDemo(t).Servers {

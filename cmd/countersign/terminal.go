@@ -11,7 +11,7 @@ import (
 	"countersign.dev/internal/client"
 )
 
-// defaultGateway is where a demo listens unless another port was asked for.
+// defaultGateway is the address of a demo on the default port.
 var defaultGateway = fmt.Sprintf("http://localhost:%d", app.DefaultPort)
 
 // clientOptions are what every terminal command is given, and their flags.
@@ -34,7 +34,7 @@ func (p program) identified(o *client.Options) error {
 		o.Token = cmp.Or(o.Token, p.getenv("COUNTERSIGN_TOKEN"))
 	}
 	if o.Token == "" && o.As == "" {
-		return usageError{"say who you are: --token TOKEN, COUNTERSIGN_TOKEN, or --as PERSON on a demo"}
+		return usageError{"no person is named: use --token TOKEN, COUNTERSIGN_TOKEN, or --as PERSON on a demo"}
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func verifyAudit(_ context.Context, p program, c command) error {
 		return err
 	}
 	if len(operands) != 2 || operands[0] != "verify" {
-		return usageError{"say: audit verify FILE"}
+		return usageError{"expected: audit verify FILE"}
 	}
 	return app.VerifyAudit(p.out, operands[1])
 }

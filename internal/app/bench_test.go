@@ -28,12 +28,12 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// The question: what does get_employee cost on the HR server as it really runs
-// (tokens verified, row-level security, masks, a hash-chained audit on disk), as
-// a multiple of a bare net/http handler that runs the same query past the
-// policies and writes it as JSON? `query` is that query without any HTTP. All
-// faces are called by the same client over loopback; cpu-µs is this process's,
-// the client's included, the database's not. Quote ratios of one run only.
+// The question: what does get_employee cost on the HR server as it runs in
+// production (tokens verified, row-level security, masks, a hash-chained audit
+// on disk), as a multiple of a bare net/http handler that runs the same query
+// without the policies and writes JSON? `query` is that query without HTTP. All
+// interfaces are called by the same client over loopback; cpu-µs is that of this
+// process with the client, without the database. Compare ratios of one run only.
 
 // floorEmployee is get_employee's query without its policies.
 const floorEmployee = `
@@ -69,7 +69,7 @@ func readFloor(ctx context.Context, pool *pgxpool.Pool, id string) (row floorRow
 	return row, err
 }
 
-// bareHandler is the floor of every face: no token, no role, no mask, no audit.
+// bareHandler is the floor: no token, no role, no mask, no audit.
 func bareHandler(pool *pgxpool.Pool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
@@ -91,8 +91,8 @@ func bareHandler(pool *pgxpool.Pool) http.Handler {
 
 const marcusEmail = "marcus.j@tamshai.local"
 
-// bench is the HR server as serveDomain builds it, and the floor beside it, on
-// one private PostgreSQL.
+// bench is the HR server as serveDomain builds it, and the floor, on one private
+// PostgreSQL.
 type bench struct {
 	pool *pgxpool.Pool
 	bare string // address of the bare handler
@@ -148,8 +148,8 @@ func (x *bench) serveHR(b *testing.B, folder, adminURL, redisURL string, sample 
 	x.mint = minting(b, keys)
 }
 
-// minting mints Alice's token as the gateway does: anew when the last one nears
-// its end.
+// minting mints Alice's tokens as the gateway does: a new one shortly before the
+// last one expires.
 func minting(b *testing.B, keys *auth.Keys) func() string {
 	b.Helper()
 	minter, err := auth.NewMinter(keys, nil)
@@ -172,23 +172,23 @@ func must(b testing.TB, err error) {
 	}
 }
 
-// face is one way to ask for an employee over HTTP.
-type face struct {
+// surface is one HTTP interface of get_employee.
+type surface struct {
 	name    string
 	url     string
-	body    string // %d, if it stands in there, is the message's number
+	body    string // %d, if present, is the message's number
 	headers map[string]string
 }
 
-// nextID numbers messages: a session refuses two of one number under way.
+// nextID numbers messages: an MCP session refuses a number that is in use.
 var nextID atomic.Int64
 
-func (x *bench) faces(b *testing.B) []face {
+func (x *bench) surfaces(b *testing.B) []surface {
 	input := fmt.Sprintf(`{"employee_id":%q}`, x.id)
 	params := `"name":"get_employee","arguments":` + input
 	meta := `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	session := x.handshake(b)
-	return []face{
+	return []surface{
 		{"bare", x.bare, input, nil},
 		{"rest", x.hr + "/tools/get_employee", input, nil},
 		{"mcp-2026-07-28", x.hr + "/mcp", `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{` + params + meta + `}}`,
@@ -198,21 +198,21 @@ func (x *bench) faces(b *testing.B) []face {
 	}
 }
 
-// handshake begins a session of the older era and returns its id.
+// handshake begins an MCP session of the older version and returns its id.
 func (x *bench) handshake(b *testing.B) string {
 	b.Helper()
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`
-	session := x.introduce(b, hello, "")
+	session := x.initialize(b, hello, "")
 	if session == "" {
-		b.Fatal("no session was begun")
+		b.Fatal("no MCP session was created")
 	}
-	x.introduce(b, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, session)
+	x.initialize(b, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, session)
 	return session
 }
 
-// introduce sends one message of a handshake and returns the session that the
-// answer names.
-func (x *bench) introduce(b *testing.B, message, session string) string {
+// initialize sends one message of a handshake and returns the MCP session that
+// the answer names.
+func (x *bench) initialize(b *testing.B, message, session string) string {
 	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, x.hr+"/mcp", strings.NewReader(message))
 	must(b, err)
@@ -234,7 +234,7 @@ func (x *bench) introduce(b *testing.B, message, session string) string {
 }
 
 // ask makes the call and reads the whole answer.
-func (f face) ask(ctx context.Context, client *http.Client, token string) error {
+func (f surface) ask(ctx context.Context, client *http.Client, token string) error {
 	body := strings.Replace(f.body, "%d", strconv.FormatInt(nextID.Add(1), 10), 1)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.url, strings.NewReader(body))
 	if err != nil {
@@ -262,7 +262,7 @@ func BenchmarkGetEmployee(b *testing.B) {
 	x := newBench(b)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 	defer client.CloseIdleConnections()
-	faces := x.faces(b)
+	faces := x.surfaces(b)
 	b.Run("1-client/query", func(b *testing.B) {
 		b.ReportAllocs()
 		busy := cpuTime(b)
@@ -280,7 +280,7 @@ func BenchmarkGetEmployee(b *testing.B) {
 	}
 }
 
-func (f face) alone(b *testing.B, client *http.Client, token string) {
+func (f surface) alone(b *testing.B, client *http.Client, token string) {
 	b.ReportAllocs()
 	busy := cpuTime(b)
 	testkit.Measure(b, func() { must(b, f.ask(b.Context(), client, token)) })
@@ -288,7 +288,7 @@ func (f face) alone(b *testing.B, client *http.Client, token string) {
 }
 
 // crowded calls with eight clients at once, however many processors there are.
-func (f face) crowded(b *testing.B, client *http.Client, token string) {
+func (f surface) crowded(b *testing.B, client *http.Client, token string) {
 	const clients = 8
 	b.ReportAllocs()
 	busy := cpuTime(b)

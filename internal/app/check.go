@@ -22,19 +22,19 @@ import (
 )
 
 const (
-	checkPatience = 8 * time.Second // with one dependency; all are asked at one time
-	maxChecked    = 1 << 20         // bytes of an answer that are read
+	checkTimeout = 8 * time.Second // for one dependency; all are checked concurrently
+	maxChecked   = 1 << 20         // bytes of an answer that are read
 )
 
-// dependency is one thing outside of the program that a process needs. Its
-// check says in a few words what was proven, or why it cannot be used.
+// dependency is something outside of the program that a process needs. Its
+// check returns a short status, or an error that says why it cannot be used.
 type dependency struct {
 	name  string
 	check func(context.Context) (string, error)
 }
 
-// Check asks everything that the configuration names, and tells one line about
-// each. It leaves no trace and takes nothing that a running process holds.
+// Check tests every dependency that the configuration names and prints one line
+// for each. It changes nothing and takes no lock that a running process holds.
 func Check(ctx context.Context, o ConfigOptions) error {
 	conf, err := o.load(config.ForTokens)
 	if err != nil {
@@ -47,21 +47,21 @@ func Check(ctx context.Context, o ConfigOptions) error {
 		return err
 	}
 	fmt.Fprintln(o.Out, "the configuration is valid")
-	if !tellAll(ctx, o.Out, dependencies(conf)) {
+	if !printChecks(ctx, o.Out, dependencies(conf)) {
 		return errors.New("not everything can be used")
 	}
 	return nil
 }
 
-// tellAll checks all side by side, tells them in their order, and reports
-// whether all are well.
-func tellAll(ctx context.Context, out io.Writer, all []dependency) (well bool) {
+// printChecks runs all checks concurrently, prints their results in order, and
+// reports whether all succeeded.
+func printChecks(ctx context.Context, out io.Writer, all []dependency) (well bool) {
 	lines := make([]string, len(all))
 	failed := make([]bool, len(all))
 	var asked sync.WaitGroup
 	for i, d := range all {
 		asked.Go(func() {
-			ctx, done := context.WithTimeout(ctx, checkPatience)
+			ctx, done := context.WithTimeout(ctx, checkTimeout)
 			defer done()
 			said, err := d.check(ctx)
 			if failed[i] = err != nil; failed[i] {
@@ -81,11 +81,11 @@ func tellAll(ctx context.Context, out io.Writer, all []dependency) (well bool) {
 	return well
 }
 
-// dependencies are those that the configuration names, and no others.
+// dependencies lists those that the configuration names.
 func dependencies(c *config.Config) []dependency {
 	client := &http.Client{
 		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // as the program itself
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // as the program itself does
 	}
 	all := []dependency{
 		{"audit log", func(context.Context) (string, error) { return auditWritable(c.Audit.Path) }},
@@ -108,10 +108,10 @@ func dependencies(c *config.Config) []dependency {
 	return all
 }
 
-// ---- what is ours to write
+// ---- local files
 
-// auditWritable proves that a process may write the log and its head. It takes
-// no lock: a process that runs holds it, and should.
+// auditWritable checks that a process may write the log and its head. It takes
+// no lock, because a running process holds it.
 func auditWritable(path string) (string, error) {
 	for _, file := range []string{path, path + ".head"} {
 		if err := writable(file); err != nil {
@@ -121,8 +121,8 @@ func auditWritable(path string) (string, error) {
 	return "can be written", nil
 }
 
-// writable opens a file that exists, and otherwise makes and removes another
-// one beside it.
+// writable opens an existing file for writing; for a missing one it creates and
+// removes a temporary file in the same folder.
 func writable(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err == nil {
@@ -138,7 +138,7 @@ func writable(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// ---- what answers
+// ---- network services
 
 func redisAnswers(ctx context.Context, url string) (string, error) {
 	redis, err := state.Open(ctx, url, nil)
@@ -148,8 +148,8 @@ func redisAnswers(ctx context.Context, url string) (string, error) {
 	return "answers", redis.Close()
 }
 
-// issuerAnswers reads what sign-ins and tokens rest on: the discovery document,
-// which must name the issuer to the letter, and the keys.
+// issuerAnswers reads what sign-ins and tokens need: the discovery document,
+// whose issuer must be exactly the configured one, and the keys.
 func issuerAnswers(ctx context.Context, client *http.Client, issuer string) (string, error) {
 	var about struct {
 		Issuer string `json:"issuer"`
@@ -159,7 +159,7 @@ func issuerAnswers(ctx context.Context, client *http.Client, issuer string) (str
 		return "", fmt.Errorf("%w. Start the issuer, or change issuer.url", err)
 	}
 	if about.Issuer != issuer {
-		return "", fmt.Errorf("it calls itself %q: issuer.url must be the same to the letter", about.Issuer)
+		return "", fmt.Errorf("its issuer is %q: issuer.url must be exactly the same", about.Issuer)
 	}
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -173,7 +173,7 @@ func issuerAnswers(ctx context.Context, client *http.Client, issuer string) (str
 	return fmt.Sprintf("answers; keys: %d", len(set.Keys)), nil
 }
 
-// processReady asks one of our own processes whether it can do its work.
+// processReady checks the readiness endpoint of one of our own processes.
 func processReady(client *http.Client, url, path, start string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		var said struct{ Status string }
@@ -187,7 +187,7 @@ func processReady(client *http.Client, url, path, start string) func(context.Con
 	}
 }
 
-// fetch reads JSON from an address, or says what came instead.
+// fetch decodes the JSON at an address; its error says what came instead.
 func fetch(ctx context.Context, client *http.Client, address string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -200,7 +200,7 @@ func fetch(ctx context.Context, client *http.Client, address string, into any) e
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxChecked))
 	if err != nil {
-		return fmt.Errorf("%s broke off: %w", address, err)
+		return fmt.Errorf("%s ended early: %w", address, err)
 	}
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s answered %s%s", address, resp.Status, reasonIn(body))
@@ -211,7 +211,7 @@ func fetch(ctx context.Context, client *http.Client, address string, into any) e
 	return nil
 }
 
-// reasonIn is what an error of ours says to people, behind a colon.
+// reasonIn is the message of an error body, after a colon.
 func reasonIn(body []byte) string {
 	var said struct{ Message string }
 	if json.Unmarshal(body, &said) != nil || said.Message == "" {
@@ -220,8 +220,8 @@ func reasonIn(body []byte) string {
 	return ": " + strings.TrimSuffix(said.Message, ".")
 }
 
-// rowsRead opens a store as a server does, and reads rows. A file that is not
-// there would be made by that.
+// rowsRead opens a store as a server does, and reads rows. A missing file is
+// reported, because opening would create it.
 func rowsRead(ctx context.Context, d domain, db config.Database) (string, error) {
 	if path, ok := sqlitePath(db.URL); ok {
 		if _, err := os.Stat(path); err != nil {

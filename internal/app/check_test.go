@@ -19,8 +19,8 @@ import (
 	"countersign.dev/internal/config"
 )
 
-// says answers every request alike.
-func says(t *testing.T, status int, body string) string {
+// respond starts a server that gives every request the same answer.
+func respond(t *testing.T, status int, body string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -30,8 +30,8 @@ func says(t *testing.T, status int, body string) string {
 	return s.URL
 }
 
-// nobody is an address where nothing listens.
-func nobody(t *testing.T) string {
+// closedAddress is an address where nothing listens.
+func closedAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -41,7 +41,7 @@ func nobody(t *testing.T) string {
 	return "http://" + l.Addr().String()
 }
 
-// issuerThat answers discovery under the name it is given ("" for its own).
+// issuerThat serves discovery with the given issuer name ("": its own address).
 func issuerThat(t *testing.T, name, keys string) string {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -56,7 +56,7 @@ func issuerThat(t *testing.T, name, keys string) string {
 
 const oneKey = `{"keys":[{"kid":"1"}]}`
 
-func TestCheckTellsEveryDependencyApart(t *testing.T) {
+func TestCheckReportsEachDependency(t *testing.T) {
 	redis := miniredis.RunT(t)
 	folder := t.TempDir()
 	good := config.Config{
@@ -66,49 +66,49 @@ func TestCheckTellsEveryDependencyApart(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		well bool
-		line string        // what is told
-		conf config.Config // besides what is good
+		line string        // expected in the output
+		conf config.Config // besides the valid part
 	}{
 		{"log to be made", true, "audit log can be written", config.Config{Audit: config.Audit{Path: filepath.Join(folder, "new.jsonl")}}},
 		{"log without a folder", false, "audit log failed: open", config.Config{Audit: config.Audit{Path: filepath.Join(folder, "none", "new.jsonl")}}},
 		{"log that is a folder", false, "change audit.path", config.Config{Audit: config.Audit{Path: folder}}},
 		{"Redis", true, "redis answers", config.Config{}},
-		{"no Redis", false, "redis failed:", config.Config{Redis: config.Redis{URL: strings.Replace(nobody(t), "http", "redis", 1)}}},
+		{"no Redis", false, "redis failed:", config.Config{Redis: config.Redis{URL: strings.Replace(closedAddress(t), "http", "redis", 1)}}},
 		{"issuer", true, "answers; keys: 1", config.Config{}},
-		{"issuer of another name", false, `calls itself "https://other.example"`, config.Config{Issuer: config.Issuer{URL: issuerThat(t, "https://other.example", oneKey)}}},
+		{"issuer of another name", false, `its issuer is "https://other.example"`, config.Config{Issuer: config.Issuer{URL: issuerThat(t, "https://other.example", oneKey)}}},
 		{"issuer without keys", false, "holds no keys", config.Config{Issuer: config.Issuer{URL: issuerThat(t, "", `{"keys":[]}`)}}},
 		{"issuer whose keys are none", false, "its keys cannot be fetched", config.Config{Issuer: config.Issuer{URL: issuerThat(t, "", "<html>")}}},
-		{"no issuer", false, "Start the issuer, or change issuer.url", config.Config{Issuer: config.Issuer{URL: nobody(t)}}},
+		{"no issuer", false, "Start the issuer, or change issuer.url", config.Config{Issuer: config.Issuer{URL: closedAddress(t)}}},
 		{"additional issuer", false, "holds no keys", config.Config{Issuer: config.Issuer{Additional: []config.Issuer{{URL: issuerThat(t, "", `{}`)}}}}},
-		{"gateway", true, "gateway ready", config.Config{Gateway: config.Gateway{URL: says(t, 200, `{"status":"ready"}`)}}},
-		{"gateway by its public address", true, "gateway ready", config.Config{PublicURL: says(t, 200, `{"status":"ready"}`)}},
-		{"no gateway", false, `Is "countersign gateway" running?`, config.Config{Gateway: config.Gateway{URL: nobody(t)}}},
-		{"server", true, "server hr ready", servers("hr", says(t, 200, `{"status":"ready"}`))},
-		{"no server", false, `Is "countersign serve hr" running?`, servers("hr", nobody(t))},
-		{"server without data", false, "503 Service Unavailable: This server cannot read its data", servers("hr", says(t, 503, `{"message":"This server cannot read its data."}`))},
-		{"another program", false, "something else answers", servers("hr", says(t, 200, `{}`))},
-		{"a page", false, "answered no JSON", servers("hr", says(t, 200, `<html>`))},
-		{"a redirect", false, "302 Found", servers("hr", says(t, 302, ``))},
+		{"gateway", true, "gateway ready", config.Config{Gateway: config.Gateway{URL: respond(t, 200, `{"status":"ready"}`)}}},
+		{"gateway by its public address", true, "gateway ready", config.Config{PublicURL: respond(t, 200, `{"status":"ready"}`)}},
+		{"no gateway", false, `Is "countersign gateway" running?`, config.Config{Gateway: config.Gateway{URL: closedAddress(t)}}},
+		{"server", true, "server hr ready", servers("hr", respond(t, 200, `{"status":"ready"}`))},
+		{"no server", false, `Is "countersign serve hr" running?`, servers("hr", closedAddress(t))},
+		{"server without data", false, "503 Service Unavailable: This server cannot read its data", servers("hr", respond(t, 503, `{"message":"This server cannot read its data."}`))},
+		{"another program", false, "something else answers", servers("hr", respond(t, 200, `{}`))},
+		{"a page", false, "answered no JSON", servers("hr", respond(t, 200, `<html>`))},
+		{"a redirect", false, "302 Found", servers("hr", respond(t, 302, ``))},
 		{"no rows", false, `data of sales failed: stat`, config.Config{Databases: map[string]config.Database{"sales": {URL: "sqlite:" + filepath.Join(folder, "sales.db")}}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var out strings.Builder
-			well := tellAll(t.Context(), &out, dependencies(besides(good, row.conf)))
-			told := strings.Join(strings.Fields(out.String()), " ")
-			if !strings.Contains(told, row.line) {
-				t.Errorf("it does not say %q:\n%s", row.line, out.String())
+			well := printChecks(t.Context(), &out, dependencies(besides(good, row.conf)))
+			printed := strings.Join(strings.Fields(out.String()), " ")
+			if !strings.Contains(printed, row.line) {
+				t.Errorf("%q is missing in:\n%s", row.line, out.String())
 			}
-			if failures := strings.Count(told, "failed: "); well != row.well || (failures == 0) != row.well || failures > 1 {
+			if failures := strings.Count(printed, "failed: "); well != row.well || (failures == 0) != row.well || failures > 1 {
 				t.Errorf("well is %v, want %v:\n%s", well, row.well, out.String())
 			}
 		})
 	}
 	if left, _ := os.ReadDir(folder); len(left) > 0 {
-		t.Errorf("it left %v", left)
+		t.Errorf("left behind: %v", left)
 	}
 }
 
-// besides is a good configuration with something in it replaced.
+// besides is a valid configuration with parts replaced.
 func besides(good, c config.Config) *config.Config {
 	c.Audit.Path = cmp.Or(c.Audit.Path, good.Audit.Path)
 	c.Redis.URL = cmp.Or(c.Redis.URL, good.Redis.URL)
@@ -120,7 +120,7 @@ func servers(name, url string) config.Config {
 	return config.Config{Servers: map[string]config.Server{name: {URL: url}}}
 }
 
-func TestCheckLeavesARunningProcessItsLog(t *testing.T) {
+func TestCheckTakesNoLockOfARunningProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	journal, err := audit.Open(path, nil)
 	if err != nil {
@@ -135,17 +135,17 @@ func TestCheckLeavesARunningProcessItsLog(t *testing.T) {
 	}
 }
 
-func TestCheckWaitsForNobodyForEver(t *testing.T) {
+func TestCheckHasATimeout(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer silent.Close()
 	ctx, done := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer done()
 	conf := config.Config{Issuer: config.Issuer{URL: silent.URL}, Gateway: config.Gateway{URL: silent.URL}, Servers: map[string]config.Server{"hr": {URL: silent.URL}}}
 	var out strings.Builder
-	if tellAll(ctx, &out, dependencies(&conf)) {
-		t.Error("silence was taken for an answer")
+	if printChecks(ctx, &out, dependencies(&conf)) {
+		t.Error("a dependency that does not answer was reported as usable")
 	}
 	if n := strings.Count(out.String(), "deadline exceeded"); n < 3 {
-		t.Errorf("told %d times:\n%s", n, out.String())
+		t.Errorf("reported %d times:\n%s", n, out.String())
 	}
 }

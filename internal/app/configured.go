@@ -59,7 +59,7 @@ func (o ConfigOptions) process(ctx context.Context, conf *config.Config, start f
 	return life.wait(ctx)
 }
 
-// newLogger writes to w, which is never the standard output of a command.
+// newLogger logs to w, which must not be the standard output of a command.
 func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
@@ -79,7 +79,7 @@ func serverOf(conf *config.Config, d domain) config.Server {
 	return s
 }
 
-// issuersOf are the identity issuers that are believed.
+// issuersOf lists the trusted identity issuers.
 func issuersOf(conf *config.Config) []auth.Config {
 	var all []auth.Config
 	for _, i := range conf.Issuers() {
@@ -90,7 +90,7 @@ func issuersOf(conf *config.Config) []auth.Config {
 	return all
 }
 
-// keysOf are the internal keys of the configuration.
+// keysOf parses the internal keys of the configuration.
 func keysOf(conf *config.Config) (*auth.Keys, error) {
 	pairs := make([]auth.KeyPair, len(conf.InternalKeys))
 	for i, k := range conf.InternalKeys {
@@ -99,8 +99,8 @@ func keysOf(conf *config.Config) (*auth.Keys, error) {
 	return auth.ParseKeys(pairs)
 }
 
-// upstreamsOf are the servers that the gateway reaches, in the order of the
-// list of domains.
+// upstreamsOf lists the servers that the gateway connects to, in the order of
+// the list of domains.
 func upstreamsOf(conf *config.Config) []upstream.Server {
 	var servers []upstream.Server
 	for _, d := range domains() {

@@ -11,7 +11,7 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// needAdmin asks for the owner's login of every database that is configured.
+// needAdmin requires the owner's login of every configured database.
 func needAdmin(c *config.Config) (problems []string) {
 	if len(c.Databases) == 0 {
 		problems = append(problems, "line 1: databases names none")
@@ -28,8 +28,8 @@ func needAdmin(c *config.Config) (problems []string) {
 	return problems
 }
 
-// eachDatabase runs a step for each configured database and tells the outcome
-// in one table.
+// eachDatabase runs a step for each configured database and prints the results
+// as one table.
 func eachDatabase(out io.Writer, c *config.Config, step func(domain, config.Database) (string, error)) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	defer w.Flush()
@@ -62,7 +62,7 @@ func Migrate(ctx context.Context, o ConfigOptions) error {
 	})
 }
 
-// MaxScale keeps a slip of the finger from filling a disk.
+// MaxScale bounds --scale, so that a typing error does not fill the disk.
 const MaxScale = 20
 
 // SeedOptions say how large a company fills the stores.

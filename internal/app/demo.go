@@ -51,12 +51,12 @@ func Demo(ctx context.Context, o DemoOptions) error {
 		err = ended
 	}
 	if ctx.Err() != nil {
-		return nil // asked to end, and ended
+		return nil // ended as requested
 	}
 	return err
 }
 
-// demonstration is a demo being put together.
+// demonstration is a demo while it is built and runs.
 type demonstration struct {
 	DemoOptions
 	listeners map[string]net.Listener // by server; "gateway" and "issuer" too
@@ -64,7 +64,7 @@ type demonstration struct {
 	auditPath string
 }
 
-// start builds the demo from the ground up.
+// start builds the demo, engines first.
 func (d *demonstration) start(ctx context.Context, life *lifetime) error {
 	log, err := newLogger(d.Err, cmp.Or(d.LogLevel, "warn"), "text")
 	if err != nil {
@@ -84,7 +84,7 @@ func (d *demonstration) start(ctx context.Context, life *lifetime) error {
 	if err != nil {
 		return err
 	}
-	life.closing(func() error { redis.Close(); return nil })
+	life.onClose(func() error { redis.Close(); return nil })
 	people, err := d.issuer(life)
 	if err != nil {
 		return err
@@ -113,13 +113,13 @@ func (d *demonstration) folder(ctx context.Context, life *lifetime) error {
 	if err != nil {
 		return err
 	}
-	life.closing(folder.Close)
+	life.onClose(folder.Close)
 	d.Data = folder.Path()
 	return nil
 }
 
-// listen takes every port before anything is built, so that a taken one is told
-// at once.
+// listen opens every port before anything is built, so that a port in use is
+// reported at once.
 func (d *demonstration) listen(ctx context.Context, life *lifetime) error {
 	d.listeners = map[string]net.Listener{}
 	take := func(name string, port int) error {
@@ -130,7 +130,7 @@ func (d *demonstration) listen(ctx context.Context, life *lifetime) error {
 		if err != nil {
 			return err
 		}
-		life.closing(func() error { _ = l.Close(); return nil }) // its server closed it before
+		life.onClose(func() error { _ = l.Close(); return nil }) // usually closed by its server already
 		d.listeners[name] = l
 		_, taken, _ := net.SplitHostPort(l.Addr().String())
 		d.ports[name] = "http://localhost:" + taken
@@ -147,8 +147,8 @@ func (d *demonstration) listen(ctx context.Context, life *lifetime) error {
 	return nil
 }
 
-// DefaultPort is the gateway's port in the documents; the others are counted
-// from it.
+// DefaultPort is the gateway's port in the documents; the other ports are
+// relative to it.
 const (
 	DefaultPort = 3100
 	issuerPort  = 80 // above the gateway's
@@ -254,7 +254,7 @@ type readyPerson struct {
 	Roles    []string `json:"roles"`
 }
 
-// announce says that everything answers, and how to ask.
+// announce prints the addresses and how to use them.
 func (d *demonstration) announce() error {
 	r := ready{Event: "ready", Gateway: d.ports["gateway"], Issuer: d.ports["issuer"], Servers: map[string]string{}, Model: llm.Rehearsal, Audit: d.auditPath}
 	for _, domain := range domains() {

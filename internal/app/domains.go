@@ -19,7 +19,7 @@ import (
 type domain struct {
 	name         string
 	title        string
-	instructions string // told to MCP clients
+	instructions string // for MCP clients
 	port         int
 	codes        []*fault.Code
 	policy       access.Policy
@@ -31,13 +31,13 @@ type store struct {
 	// open opens the store with the application's rights and returns the server
 	// over it.
 	open func(context.Context, config.Database) (server domainServer, closeStore func() error, err error)
-	// migrate makes or updates the schema and says what it did.
+	// migrate creates or updates the schema and returns what it did.
 	migrate func(context.Context, config.Database) (string, error)
-	// seed fills the store with the sample company; what is there stays.
+	// seed fills an empty store with the sample company.
 	seed func(context.Context, config.Database, *company.Company) error
-	// demo makes a store in the demo's engines.
+	// demo creates a store in the demo's engines.
 	demo func(context.Context, storeOptions) (config.Database, error)
-	// owner says that migrating and seeding take a login of their own.
+	// owner reports that migrating and seeding need the owner's login.
 	owner bool
 }
 
@@ -63,7 +63,7 @@ func oversize(ctx context.Context, server domainServer) (string, error) {
 	return s.Oversize(ctx)
 }
 
-// domains is the one place where the set of domains is written down.
+// domains is the one list of domains.
 func domains() []domain {
 	return []domain{
 		{
@@ -104,5 +104,5 @@ func domainNamed(name string) (domain, bool) {
 	return domain{}, false
 }
 
-// today is the day of seeding: dates in the sample company are relative to it.
+// today is the day of seeding, to which the sample company's dates are relative.
 func today() time.Time { return time.Now().UTC().Truncate(24 * time.Hour) }

@@ -22,15 +22,15 @@ import (
 	"countersign.dev/internal/config"
 )
 
-// What the documents say about configuration, limits and adding a tool is held
-// against the code.
+// The statements of the documents about configuration, limits and adding a tool
+// are compared with the code.
 
 const (
 	repository  = "../.."
 	exampleFile = repository + "/deploy/countersign.example.yaml"
 )
 
-// exampleEnvironment has what the example takes from the environment.
+// exampleEnvironment has the variables that the example uses.
 func exampleEnvironment(t *testing.T) func(string) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -54,7 +54,7 @@ func exampleEnvironment(t *testing.T) func(string) string {
 	return func(name string) string { return values[name] }
 }
 
-// needEverything is what all commands together need of a configuration.
+// needEverything checks the requirements of all commands together.
 func needEverything(c *config.Config) []string {
 	var names []string
 	for _, d := range domains() {
@@ -73,7 +73,7 @@ func TestExampleConfigurationServesEveryCommand(t *testing.T) {
 	}
 	for _, d := range domains() {
 		if c.Servers[d.name].URL == "" || c.Databases[d.name].URL == "" {
-			t.Errorf("the example forgets %s", d.name)
+			t.Errorf("%s is not in the example", d.name)
 		}
 	}
 	if c.Issuer.Additional[0].Audience != "gateway" || c.Servers["hr"].WriteTimeout.Seconds() != 10 {
@@ -177,24 +177,23 @@ func TestShownToolCompiles(t *testing.T) {
 	}
 }
 
-// limitHome is the last cell of a row of docs/limits.md: a file, and what stands
-// in it.
-var limitHome = regexp.MustCompile("`((?:internal|cmd)/[^`]+\\.(?:go|txt|sql))` `([^`]+)` \\|$")
+// limitSource is the last cell of a row of docs/limits.md: a file and its text.
+var limitSource = regexp.MustCompile("`((?:internal|cmd)/[^`]+\\.(?:go|txt|sql))` `([^`]+)` \\|$")
 
-func TestLimitsStandWhereTheirPageSays(t *testing.T) {
+func TestLimitsAreThoseOfTheCode(t *testing.T) {
 	rows := 0
 	for line := range strings.SplitSeq(read(t, "docs/limits.md"), "\n") {
 		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| what |") {
 			continue
 		}
-		home := limitHome.FindStringSubmatch(line)
-		if home == nil {
-			t.Errorf("no home: %s", line)
+		source := limitSource.FindStringSubmatch(line)
+		if source == nil {
+			t.Errorf("no source: %s", line)
 			continue
 		}
 		rows++
-		if text := squeezed(read(t, home[1])); !strings.Contains(text, squeezed(home[2])) {
-			t.Errorf("%s has no %q", home[1], home[2])
+		if text := squeezed(read(t, source[1])); !strings.Contains(text, squeezed(source[2])) {
+			t.Errorf("%s has no %q", source[1], source[2])
 		}
 	}
 	if rows < 30 {
@@ -202,10 +201,10 @@ func TestLimitsStandWhereTheirPageSays(t *testing.T) {
 	}
 }
 
-// squeezed has one space wherever gofmt put several.
+// squeezed replaces runs of white space by one space.
 func squeezed(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// read is a file of the repository.
+// read returns a file of the repository.
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(repository, path))

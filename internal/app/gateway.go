@@ -27,7 +27,7 @@ type gatewayOptions struct {
 	secret   string // of the client; empty for a public one
 	servers  []upstream.Server
 	models   *llm.Registry
-	system   string // standing instructions of the operator, added to ours
+	system   string // the operator's system prompt, added to ours
 }
 
 // serveGateway builds the chat host and serves it.
@@ -39,7 +39,7 @@ func (p *platform) serveGateway(o gatewayOptions) error {
 	servers := upstream.New(o.servers, upstream.Options{
 		Mint: minter.Token, Records: state.NewConfirmations(p.redis), Audit: p.audit, Log: p.log,
 	})
-	p.life.closing(func() error { servers.Close(); return nil })
+	p.life.onClose(func() error { servers.Close(); return nil })
 	conversations, err := p.conversations(o, gateway.WithApproval(servers, o.url))
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream, conv
 	})
 }
 
-// sessions signs people in at the issuer.
+// sessions makes the service that signs people in at the issuer.
 func (p *platform) sessions(o gatewayOptions, verifier *auth.Verifier) (*session.Service, error) {
 	login, err := auth.NewLogin(auth.LoginConfig{
 		Issuer: o.issuers[0].URL, ClientID: o.clientID, ClientSecret: o.secret, RedirectURL: o.url + "/callback",

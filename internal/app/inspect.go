@@ -28,7 +28,8 @@ func PrintCodes(out io.Writer, asJSON bool) error {
 	return w.Flush()
 }
 
-// VerifyAudit proves an audit log whole, or fails with its first broken line.
+// VerifyAudit verifies the hash chain of an audit log; the error names its first
+// broken line.
 func VerifyAudit(out io.Writer, file string) error {
 	report, err := audit.Verify(file)
 	if err != nil {
@@ -40,6 +41,6 @@ func VerifyAudit(out io.Writer, file string) error {
 	if b := report.Broken; b != nil {
 		return fmt.Errorf("%s is broken at %s; %d events before it hold", file, b, report.Events)
 	}
-	fmt.Fprintf(out, "%s is whole: %d events, none altered, none missing\n", file, report.Events)
+	fmt.Fprintf(out, "%s is intact: %d events, none altered, none missing\n", file, report.Events)
 	return nil
 }

@@ -24,8 +24,8 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// declarations are the tools of every domain, over no store: what is declared
-// can be read without data. A domain of the list that is missing here fails.
+// declarations are the tools of every domain, without a store. A domain of the
+// list that is missing here fails.
 func declarations(t testing.TB) map[string][]tool.Tool {
 	t.Helper()
 	all := map[string][]tool.Tool{
@@ -41,7 +41,6 @@ func declarations(t testing.TB) map[string][]tool.Tool {
 }
 
 // inventory describes every declared tool by server, as the kernel mounts it.
-// The kernel itself refuses a declaration without roles, pages or a preview.
 func inventory(t testing.TB) map[string][]result.ToolInfo {
 	t.Helper()
 	cursors, err := seal.NewRing("cursor", seal.RandomSecret())
@@ -87,9 +86,8 @@ func answerSchemas(t testing.TB, info result.ToolInfo) map[string]schema {
 	return branches
 }
 
-// TestDeclarationsForgetNothing looks at what the kernel lets pass and people
-// would miss.
-func TestDeclarationsForgetNothing(t *testing.T) {
+// TestDeclarationsAreComplete checks what the kernel does not require.
+func TestDeclarationsAreComplete(t *testing.T) {
 	for server, infos := range inventory(t) {
 		for _, info := range infos {
 			for _, problem := range declarationProblems(t, info) {
@@ -133,7 +131,7 @@ func declarationProblems(t *testing.T, info result.ToolInfo) (problems []string)
 	return problems
 }
 
-// wanted are the hints of a kind, said independently of the kernel.
+// wanted are the hints of a kind, written independently of the kernel.
 func wanted(k result.Kind) result.Annotations {
 	if k == result.Write {
 		return result.Annotations{ReadOnly: false, Destructive: true, Idempotent: false, OpenWorld: false}
@@ -155,7 +153,7 @@ func has(node any, name string) bool {
 	return false
 }
 
-func TestAllFourHintsAreToldOnTheWire(t *testing.T) {
+func TestAllFourHintsAreOnTheWire(t *testing.T) {
 	for server, infos := range inventory(t) {
 		for _, info := range infos {
 			encoded, err := json.Marshal(info)
@@ -172,8 +170,8 @@ func TestAllFourHintsAreToldOnTheWire(t *testing.T) {
 	}
 }
 
-// lookalikes are letters that people take for each other; with them gone and
-// the plural too, two names that are still different look different.
+// lookalikes replaces letters that people confuse. Names that still differ
+// afterwards, without their plural, look different.
 var lookalikes = strings.NewReplacer("_", "", "0", "o", "1", "l", "i", "l", "5", "s", "rn", "m", "vv", "w")
 
 func TestNoTwoToolsLookAlike(t *testing.T) {
@@ -211,9 +209,9 @@ func TestEveryErrorCodeMeansOneThing(t *testing.T) {
 	}
 }
 
-// TestDeclarationsTellNothingOfTheCompany: models read every description,
-// whoever asks. Nobody's name, address or pay belongs there.
-func TestDeclarationsTellNothingOfTheCompany(t *testing.T) {
+// TestDeclarationsContainNoCompanyData: every caller's model reads every
+// description, so none may contain a name, an address or pay.
+func TestDeclarationsContainNoCompanyData(t *testing.T) {
 	private := privateWords(company.At(time.Now()))
 	for server, infos := range inventory(t) {
 		for _, info := range infos {
@@ -230,7 +228,7 @@ func TestDeclarationsTellNothingOfTheCompany(t *testing.T) {
 	}
 }
 
-// privateWords is what the company's rows say that no declaration may.
+// privateWords are values of the company's rows that no declaration may contain.
 func privateWords(c *company.Company) (words []string) {
 	for _, e := range c.Employees {
 		words = append(words, e.Name(), e.Email, e.SSN, e.Phone, e.ID, fmt.Sprint(e.Salary), fmt.Sprintf("%d,%03d", e.Salary/1000, e.Salary%1000))

@@ -12,14 +12,14 @@ import (
 	"countersign.dev/internal/httpx"
 )
 
-// How long ending may take: for requests under way, and for all of it.
+// Limits of a shutdown: for requests in progress, and for all of it.
 const (
 	grace      = 3 * time.Second
 	endTimeout = 8 * time.Second
 )
 
 // lifetime owns everything that a command started, and ends it in reverse
-// order: what was built last rests on what was built before.
+// order, because later parts use earlier ones.
 type lifetime struct {
 	mu   sync.Mutex
 	ends []func(context.Context) error
@@ -28,19 +28,19 @@ type lifetime struct {
 
 func newLifetime() *lifetime { return &lifetime{fail: make(chan error, 1)} }
 
-// onEnd registers an ending.
+// onEnd registers a function for the end.
 func (l *lifetime) onEnd(end func(context.Context) error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ends = append(l.ends, end)
 }
 
-// closing registers an ending that takes no context.
-func (l *lifetime) closing(end func() error) {
+// onClose registers one that takes no context.
+func (l *lifetime) onClose(end func() error) {
 	l.onEnd(func(context.Context) error { return end() })
 }
 
-// end runs all endings, last first, and joins their errors.
+// end runs the registered functions, last first, and joins their errors.
 func (l *lifetime) end(ctx context.Context) error {
 	l.mu.Lock()
 	ends := l.ends
@@ -54,7 +54,7 @@ func (l *lifetime) end(ctx context.Context) error {
 }
 
 // serve serves a handler on a listener until the lifetime ends. atShutdown, if
-// any, tells long streams that the end has come.
+// not nil, ends long streams.
 func (l *lifetime) serve(listener net.Listener, h http.Handler, log *slog.Logger, atShutdown func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	server := httpx.NewServer(h, log)

@@ -36,17 +36,17 @@ two of them open together stands in the last columns.
 Rewrite it with ` + "`go test ./internal/app -run TestRoleMatrix -update`" + `.
 `
 
-// probe is one question to a tool: who stands where to which row.
+// probe is one call of a tool by an asker in some relation to a row.
 type probe struct {
-	row  string         // how the asker stands to it
+	row  string         // the asker's relation to it
 	as   string         // the asker's address
 	in   map[string]any // the call
 	find string         // lists: the id that must be in the answer
 }
 
-// TestRoleMatrix calls every tool with every role and writes down what happens.
+// TestRoleMatrix calls every tool with every role and records the outcome.
 func TestRoleMatrix(t *testing.T) {
-	w := wholeCompany(t)
+	w := newHarness(t)
 	probes := probesOf(w.company)
 	page := strings.Builder{}
 	page.WriteString(matrixHead)
@@ -69,8 +69,8 @@ func TestRoleMatrix(t *testing.T) {
 	testkit.Golden(t, "../../../docs/role-matrix.md", []byte(page.String()))
 }
 
-// together are the roles that open more with another than either alone: one
-// lets its holder in, the other shows what is hidden.
+// together are roles that give more rights in combination than alone: one
+// permits the call, the other shows masked fields.
 var together = map[string][]string{
 	"hr":      {"hr-read + hr-write", "hr-read + finance-read", "manager + finance-read"},
 	"finance": {"finance-read + finance-write"},
@@ -85,7 +85,7 @@ func columnsOf(server string) []string { return append(roleNames(), together[ser
 // matrix writes the table of one server.
 type matrix struct {
 	t      *testing.T
-	whole  *whole
+	whole  *harness
 	server string
 	page   *strings.Builder
 	notes  []string
@@ -100,7 +100,7 @@ func (m *matrix) tool(info result.ToolInfo, probes []probe) {
 			cells = append(cells, m.cell(info, p, o))
 		}
 		fmt.Fprintf(m.page, "| %s | %s | %s |\n", name, p.row, strings.Join(cells, " | "))
-		name = "" // said once
+		name = "" // once per tool
 	}
 }
 
@@ -128,7 +128,7 @@ func (m *matrix) cell(info result.ToolInfo, p probe, o result.Outcome) string {
 	return m.shown("yes", row)
 }
 
-// reason says why a call was refused, whoever and whatever it was about.
+// reason is why a call was refused, without names and ids.
 func reason(f *fault.Error) string {
 	if f.Code == fault.InvalidInput {
 		return f.Code.Name + ": " + f.Message
@@ -136,7 +136,7 @@ func reason(f *fault.Error) string {
 	return f.Code.Name + ": " + f.Code.Meaning
 }
 
-// shown is the cell of a row that is shown, whole or in part.
+// shown is the cell of a row that is shown, completely or masked.
 func (m *matrix) shown(whole string, row map[string]any) string {
 	hidden := maskedIn(row)
 	if len(hidden) == 0 {
@@ -166,7 +166,7 @@ func (m *matrix) rowOf(o result.Outcome, p probe) (row map[string]any, found boo
 	return nil, false
 }
 
-// note is a letter for what stands below the table.
+// note is the letter of a footnote.
 func (m *matrix) note(text string) string {
 	i := slices.Index(m.notes, text)
 	if i < 0 {
@@ -182,10 +182,10 @@ func (m *matrix) footnotes() {
 	}
 }
 
-// maskShape is what stands where something may not be seen.
+// maskShape matches the value of a masked field.
 var maskShape = regexp.MustCompile(`^(\*\*\* \(Hidden\)|\*\*\*-\d{4}|.\*\*\*@.+)$`)
 
-// maskedIn names the fields of a row that are hidden, however deep.
+// maskedIn lists the masked fields of a row, nested ones included.
 func maskedIn(row map[string]any) (names []string) {
 	for name, value := range row {
 		switch v := value.(type) {
@@ -206,7 +206,7 @@ func mail(name string) string { return name + "@" + company.Domain }
 
 const noUUID = "00000000-0000-4000-8000-000000000000"
 
-// probesOf are the questions that make the matrix, by tool.
+// probesOf are the calls of the matrix, by tool.
 func probesOf(c *company.Company) map[string][]probe {
 	all := map[string][]probe{}
 	for _, probes := range []map[string][]probe{peopleProbes(c), moneyProbes(c), salesProbes(c), supportProbes()} {
@@ -215,7 +215,7 @@ func probesOf(c *company.Company) map[string][]probe {
 	return all
 }
 
-// peopleProbes asks about people who stand in every relation to the asker.
+// peopleProbes asks about people in every relation to the asker.
 func peopleProbes(c *company.Company) map[string][]probe {
 	inputs := map[string]func(e company.Employee) map[string]any{
 		"get_employee": func(e company.Employee) map[string]any { return map[string]any{"employee_id": e.ID} },
@@ -305,7 +305,7 @@ func salesProbes(c *company.Company) map[string][]probe {
 	listed := func(row, as, name string) probe {
 		return probe{row, mail(as), map[string]any{"customer_id": deals[name].CustomerID}, deals[name].ID}
 	}
-	closing := func(row, as, id string) probe {
+	onClose := func(row, as, id string) probe {
 		return probe{row, mail(as), map[string]any{"deal_id": id, "outcome": "won"}, ""}
 	}
 	return map[string][]probe{
@@ -324,15 +324,15 @@ func salesProbes(c *company.Company) map[string][]probe {
 			customer("someone else's", "amanda.white", "Acme Corporation"), customer("an unknown id", "ryan.garcia", ""),
 		},
 		"close_deal": {
-			closing("one's own", "ryan.garcia", deals["Manufacturing Starter"].ID), closing("someone else's", "amanda.white", deals["Manufacturing Starter"].ID),
-			closing("closed before", "ryan.garcia", deals["Acme Renewal"].ID), closing("an unknown id", "ryan.garcia", nowhere),
+			onClose("one's own", "ryan.garcia", deals["Manufacturing Starter"].ID), onClose("someone else's", "amanda.white", deals["Manufacturing Starter"].ID),
+			onClose("closed before", "ryan.garcia", deals["Acme Renewal"].ID), onClose("an unknown id", "ryan.garcia", nowhere),
 		},
 	}
 }
 
 func supportProbes() map[string][]probe {
 	all := map[string]any{"query": "*"}
-	closing := func(row, id string) probe {
+	onClose := func(row, id string) probe {
 		return probe{row, mail("dan"), map[string]any{"ticket_id": id, "resolution": "The clock of the phone was wrong."}, ""}
 	}
 	article := func(row, id string) probe {
@@ -342,6 +342,6 @@ func supportProbes() map[string][]probe {
 		"search_tickets":        {{"any", mail("dan"), all, "TICK-004"}, {"an unknown customer", mail("dan"), map[string]any{"query": "*", "customer_id": "nobody"}, ""}},
 		"search_knowledge_base": {{"published", mail("dan"), all, "KB-001"}, {"a draft", mail("dan"), all, "KB-011"}, {"archived", mail("dan"), all, "KB-012"}},
 		"get_knowledge_article": {article("published", "KB-001"), article("a draft", "KB-011"), article("archived", "KB-012"), article("an unknown id", "KB-999")},
-		"close_ticket":          {closing("open", "TICK-004"), closing("closed before", "TICK-008"), closing("an unknown id", "TICK-999")},
+		"close_ticket":          {onClose("open", "TICK-004"), onClose("closed before", "TICK-008"), onClose("an unknown id", "TICK-999")},
 	}
 }

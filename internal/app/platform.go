@@ -37,12 +37,12 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys *au
 	if err != nil {
 		return nil, fmt.Errorf("the audit log cannot be opened: %w", err)
 	}
-	life.closing(events.Close)
+	life.onClose(events.Close)
 	redis, err := state.Open(ctx, redisURL, nil)
 	if err != nil {
 		return nil, err
 	}
-	life.closing(redis.Close)
+	life.onClose(redis.Close)
 	return &platform{
 		life: life, log: log, keys: keys, audit: events, redis: redis,
 		desk: confirm.NewService(state.NewConfirmations(redis), events, time.Now),
@@ -68,7 +68,7 @@ func (p *platform) serveDomain(ctx context.Context, d domain, db config.Database
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
-	p.life.closing(closeStore)
+	p.life.onClose(closeStore)
 	if warning, err := oversize(ctx, server); err != nil {
 		p.log.Warn("the size of the store is not known", "server", d.name, "error", err)
 	} else if warning != "" {
@@ -82,7 +82,7 @@ func (p *platform) serveDomain(ctx context.Context, d domain, db config.Database
 	return nil
 }
 
-// edge mounts a domain's tools on the network.
+// edge makes the MCP and REST server of a domain's tools.
 func (p *platform) edge(d domain, server domainServer, o domainOptions) (*mcpserver.Server, error) {
 	verifier, err := p.domainVerifier(d, o)
 	if err != nil {
@@ -132,7 +132,7 @@ func urlsOf(issuers []auth.Config) []string {
 	return urls
 }
 
-// service is a runner as the MCP edge mounts it.
+// service adapts a runner to the MCP edge.
 type service struct{ *tool.Runner }
 
 // Tools lists what the principal in the context may call.

@@ -14,11 +14,11 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// documented is a tool as document 003 describes it, sections 9.2 to 9.5.
+// documented is a tool in document 003, sections 9.2 to 9.5.
 type documented struct{ Input, Output schema }
 
-// deviations are the only places where a schema says something else than
-// document 003, each with the reason. One that is no longer needed fails.
+// deviations are the differences between our schemas and document 003, each
+// with the reason. One that is no longer needed fails.
 var deviations = map[string]string{
 	"approve_budget input amount required":      "left out, it is the amount that was submitted",
 	"close_deal input deal_id pattern":          "an ObjectId is 24 hex digits; the document says so in words",
@@ -35,9 +35,9 @@ var deviations = map[string]string{
 	"get_employee output ssn type":             "says less than the document: the number or the text that hides it, both texts",
 }
 
-// TestSchemasAreThoseOfTheDocument compares key by key. What the document has
-// must be there and say the same; what we add to inputs is optional.
-func TestSchemasAreThoseOfTheDocument(t *testing.T) {
+// TestSchemasMatchTheDocument compares key by key. Every key of the document must
+// be there with the same value; inputs that we add are optional.
+func TestSchemasMatchTheDocument(t *testing.T) {
 	infos := map[string]result.ToolInfo{}
 	for _, tools := range inventory(t) {
 		for _, info := range tools {
@@ -114,8 +114,8 @@ func compareProperties(found map[string]string, place string, want, got schema) 
 	}
 }
 
-// compareProperty compares one property by what is said about it: the keys that
-// decide which values are good.
+// compareProperty compares the keys of a property that decide which values are
+// valid.
 func compareProperty(found map[string]string, place string, want schema, got any) {
 	ours, ok := got.(schema)
 	if !ok {
@@ -133,8 +133,8 @@ func compareProperty(found map[string]string, place string, want schema, got any
 	}
 }
 
-// facts is what a schema says about a value, in one spelling: alternatives that
-// differ in nothing but their type are one list of types.
+// facts is the normal form of a schema: alternatives that differ only in their
+// type become one list of types.
 func facts(s schema) schema {
 	out := schema{}
 	for key, value := range s {

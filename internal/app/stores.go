@@ -54,7 +54,7 @@ func (r relational) store() store {
 		}}
 }
 
-// open refuses a login that could look around the policies.
+// open refuses a login that can bypass row-level security.
 func (r relational) open(ctx context.Context, db config.Database) (domainServer, func() error, error) {
 	pool, err := database.Open(ctx, db.URL, nil)
 	if err != nil {
@@ -75,7 +75,7 @@ func (r relational) update(ctx context.Context, db config.Database) (string, err
 	return "applied " + strings.Join(applied, ", "), err
 }
 
-// demo migrates with a password that lives as long as the process.
+// demo migrates with a new random password, which is kept in memory only.
 func (r relational) demo(ctx context.Context, o storeOptions) (config.Database, error) {
 	password := rand.Text()
 	if _, err := r.migrate(ctx, o.adminURL, password); err != nil {
@@ -85,7 +85,7 @@ func (r relational) demo(ctx context.Context, o storeOptions) (config.Database, 
 	return config.Database{URL: login, AdminURL: o.adminURL}, err
 }
 
-// passwordOf is the password that stands in a database URL.
+// passwordOf returns the password in a database URL.
 func passwordOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil {
@@ -95,7 +95,7 @@ func passwordOf(address string) string {
 	return password
 }
 
-// sqlitePath takes the file out of an address such as sqlite:sales.db.
+// sqlitePath returns the file of an address such as sqlite:sales.db.
 func sqlitePath(address string) (path string, ok bool) { return strings.CutPrefix(address, "sqlite:") }
 
 // salesStore is MongoDB, or SQLite for an address such as sqlite:sales.db.
@@ -139,7 +139,7 @@ func supportStore() store {
 		if _, ok := sqlitePath(db.URL); ok {
 			return opens(ctx, db)
 		}
-		s, err := elastic.Open(db.URL, nil) // contacts nobody: the indices are made by Migrate
+		s, err := elastic.Open(db.URL, nil) // does not connect: Migrate creates the indices
 		if err != nil {
 			return "", err
 		}
@@ -149,10 +149,10 @@ func supportStore() store {
 	return whole
 }
 
-// indexed is what migrating a document store says.
+// indexed is the result of migrating a document store.
 const indexed = "its indexes are there"
 
-// documentServer is a domain whose store makes its own indexes and is filled
+// documentServer is a domain whose store creates its own indexes and is seeded
 // through the server.
 type documentServer interface {
 	domainServer
@@ -192,8 +192,8 @@ func documents[S documentServer](open func(context.Context, config.Database) (S,
 	}
 }
 
-// makePrivate makes an empty database, unless there is one, that only its owner
-// reads; SQLite gives the files beside it the same mode.
+// makePrivate creates an empty database, unless it exists, that only its owner
+// can read; SQLite creates its other files with the same mode.
 func makePrivate(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

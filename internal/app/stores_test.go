@@ -18,7 +18,7 @@ import (
 	"countersign.dev/internal/testkit/dbtest"
 )
 
-// TestServerRefusesALoginThatCanBypass: a superuser's login never serves.
+// TestServerRefusesALoginThatCanBypass: a superuser's login is refused.
 func TestServerRefusesALoginThatCanBypass(t *testing.T) {
 	cluster := dbtest.Start()
 	t.Cleanup(cluster.Stop)
@@ -32,7 +32,7 @@ func TestServerRefusesALoginThatCanBypass(t *testing.T) {
 	}
 	if _, closeStore, err := hrStore().open(t.Context(), config.Database{URL: admin}); err == nil {
 		_ = closeStore()
-		t.Error("a superuser's login was taken")
+		t.Error("a superuser's login was accepted")
 	}
 	server, closeStore, err := hrStore().open(t.Context(), db)
 	if err != nil {

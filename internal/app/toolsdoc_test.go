@@ -40,7 +40,7 @@ Which role sees which row of what is in [role-matrix.md](role-matrix.md).
   instructions.
 `
 
-// rowRules say in one sentence per tool whose rows there are.
+// rowRules say in one sentence per tool which rows are visible.
 var rowRules = map[string]string{
 	"get_employee":            "HR and executives: everyone; a manager: themselves and everyone below; an employee: themselves.",
 	"list_employees":          "HR and executives: everyone; a manager: themselves and everyone below.",
@@ -73,13 +73,13 @@ var rowTypes = map[string]reflect.Type{
 	"search_tickets": reflect.TypeFor[support.Ticket](),
 }
 
-// example is a call that somebody of the sample company makes.
+// example is a call by a person of the sample company.
 type example struct {
 	who string
 	in  map[string]any
 }
 
-func examples(w *whole) map[string]example {
+func examples(w *harness) map[string]example {
 	id := func(number string) string { e, _ := w.company.ByNumber(number); return e.ID }
 	return map[string]example{
 		"get_employee":            {"nina.patel", map[string]any{"employee_id": id("EMP052")}},
@@ -107,10 +107,9 @@ func examples(w *whole) map[string]example {
 	}
 }
 
-// TestToolsPageIsFresh writes the page of the tools and compares it with the
-// one that is kept.
+// TestToolsPageIsFresh generates docs/tools.md and compares it.
 func TestToolsPageIsFresh(t *testing.T) {
-	w := wholeCompany(t)
+	w := newHarness(t)
 	shown, page := examples(w), &strings.Builder{}
 	page.WriteString(toolsHead)
 	for _, d := range domains() {
@@ -206,7 +205,7 @@ func aboutField(f result.Field) string {
 	return strings.Join(said, ", ")
 }
 
-// constraints says in words which values a field takes.
+// constraints describes the values that a field accepts.
 func constraints(field schema) string {
 	said := []string{fmt.Sprint(field["type"])}
 	add := func(key, format string) {
@@ -241,7 +240,7 @@ func plain(value any) string {
 
 func cellText(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-// hiddenFields says of every class of a row's fields who sees it.
+// hiddenFields lists who sees each class of a row's fields.
 func hiddenFields(policy access.Policy, row reflect.Type) (lines []string) {
 	if row == nil {
 		return nil
@@ -280,10 +279,10 @@ func seers(class access.Class) string {
 	return strings.Join(who, ", ")
 }
 
-// passing are values that are others every time.
-var passing = regexp.MustCompile(`"(confirmationId|userId|timestamp|expiresAt|nextCursor|effectiveDate|_score)": ("[^"]*"|[\d.]+)`)
+// changing matches values that differ in every run.
+var changing = regexp.MustCompile(`"(confirmationId|userId|timestamp|expiresAt|nextCursor|effectiveDate|_score)": ("[^"]*"|[\d.]+)`)
 
-func writeExample(t *testing.T, page *strings.Builder, w *whole, server, name string, call example) {
+func writeExample(t *testing.T, page *strings.Builder, w *harness, server, name string, call example) {
 	t.Helper()
 	in, err := json.Marshal(call.in)
 	if err != nil {
@@ -297,11 +296,11 @@ func writeExample(t *testing.T, page *strings.Builder, w *whole, server, name st
 	if err := json.Indent(&answer, w.runners[server].Encode(o), "", "  "); err != nil {
 		t.Fatal(err)
 	}
-	shown := passing.ReplaceAllString(answer.String(), `"$1": "…"`)
+	shown := changing.ReplaceAllString(answer.String(), `"$1": "…"`)
 	fmt.Fprintf(page, "\n%s asks `%s` and gets\n\n```json\n%s\n```\n", call.who, in, unescape.Replace(shown))
 }
 
-// unescape undoes what JSON does for the sake of HTML.
+// unescape reverts JSON's escapes for HTML.
 var unescape = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
 func writeCodes(page *strings.Builder, title string, codes []*fault.Code) {
@@ -311,18 +310,17 @@ func writeCodes(page *strings.Builder, title string, codes []*fault.Code) {
 	}
 }
 
-// TestHiddenFieldsAreDocumented: no tool hides a field that its page does not
-// name.
+// TestHiddenFieldsAreDocumented: the page names every field that a tool hides.
 func TestHiddenFieldsAreDocumented(t *testing.T) {
-	w := wholeCompany(t)
+	w := newHarness(t)
 	for _, d := range domains() {
 		for _, info := range w.runners[d.name].Visible(catalogue()) {
-			told := strings.Join(hiddenFields(d.policy, rowTypes[info.Name]), " ")
+			printed := strings.Join(hiddenFields(d.policy, rowTypes[info.Name]), " ")
 			for _, p := range probesOf(w.company)[info.Name] {
 				for _, role := range info.Roles {
 					o := w.call(t, oracle.Asker{Email: p.as, Roles: []string{role}}.Principal(), d.name, info.Name, p.in)
 					for _, field := range hiddenIn(t, o) {
-						if !slices.Contains(strings.FieldsFunc(told, func(r rune) bool { return strings.ContainsRune(" ,;", r) }), field) {
+						if !slices.Contains(strings.FieldsFunc(documented, func(r rune) bool { return strings.ContainsRune(" ,;", r) }), field) {
 							t.Errorf("%s hides %s from %s, and the docs do not say so", info.Name, field, role)
 						}
 					}
@@ -332,7 +330,7 @@ func TestHiddenFieldsAreDocumented(t *testing.T) {
 	}
 }
 
-// hiddenIn names the fields that are hidden in an answer.
+// hiddenIn lists the hidden fields of an answer.
 func hiddenIn(t *testing.T, o result.Outcome) []string {
 	t.Helper()
 	if o.Data() == nil {

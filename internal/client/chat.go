@@ -20,22 +20,22 @@ func Chat(ctx context.Context, o Options, question string) error {
 	if err != nil {
 		return err
 	}
-	t := &talk{Options: o, client: cl}
+	t := &conversation{Options: o, client: cl}
 	if question != "" {
 		return t.ask(ctx, question)
 	}
 	return t.converse(ctx)
 }
 
-// talk is one conversation in a terminal.
-type talk struct {
+// conversation is one conversation in a terminal.
+type conversation struct {
 	Options
-	client       *client
-	conversation string
-	pending      []string // confirmations of the last answer
+	client  *client
+	id      string   // empty before the first answer
+	pending []string // confirmations of the last answer
 }
 
-func (t *talk) converse(ctx context.Context) error {
+func (t *conversation) converse(ctx context.Context) error {
 	fmt.Fprintln(t.Err, `Ask a question. "approve" or "deny" answers a pending change; Ctrl-D ends.`)
 	lines := bufio.NewScanner(t.In)
 	for {
@@ -57,15 +57,15 @@ func (t *talk) converse(ctx context.Context) error {
 	}
 }
 
-func (t *talk) say(ctx context.Context, line string) error {
+func (t *conversation) say(ctx context.Context, line string) error {
 	if (line == "approve" || line == "deny") && len(t.pending) > 0 {
 		return t.answer(ctx, line == "approve")
 	}
 	return t.ask(ctx, line)
 }
 
-// answer approves or denies what the last answer left pending, oldest first.
-func (t *talk) answer(ctx context.Context, approved bool) error {
+// answer approves or denies the oldest pending change of the last answer.
+func (t *conversation) answer(ctx context.Context, approved bool) error {
 	id := t.pending[0]
 	var answer struct {
 		Message string `json:"message"`
@@ -96,10 +96,10 @@ type turnEvent struct {
 }
 
 // ask sends a question and prints the answer as it comes.
-func (t *talk) ask(ctx context.Context, question string) error {
+func (t *conversation) ask(ctx context.Context, question string) error {
 	body := map[string]string{"query": question}
-	if t.conversation != "" {
-		body["conversationId"] = t.conversation
+	if t.id != "" {
+		body["conversationId"] = t.id
 	}
 	resp, err := t.client.do(ctx, http.MethodPost, "/api/query", body)
 	if err != nil {
@@ -108,13 +108,13 @@ func (t *talk) ask(ctx context.Context, question string) error {
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-		return refusal(resp.StatusCode, said)
+		return statusError(resp.StatusCode, said)
 	}
 	t.pending = nil
 	return t.stream(resp.Body)
 }
 
-func (t *talk) stream(body io.Reader) error {
+func (t *conversation) stream(body io.Reader) error {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, 1<<20)
 	var failed error
@@ -136,11 +136,11 @@ func (t *talk) stream(body io.Reader) error {
 			failed = err
 		}
 	}
-	return fmt.Errorf("the answer broke off")
+	return fmt.Errorf("the answer ended early")
 }
 
-// show prints one event; with --json it only remembers what it needs.
-func (t *talk) show(data string) error {
+// show prints one event; with JSON it only keeps ids and errors.
+func (t *conversation) show(data string) error {
 	var e turnEvent
 	if err := json.Unmarshal([]byte(data), &e); err != nil {
 		return fmt.Errorf("the gateway sent an event that cannot be read")
@@ -154,7 +154,7 @@ func (t *talk) show(data string) error {
 		t.pending = append(t.pending, e.ConfirmationID)
 		fmt.Fprintf(out, "\n%s\nWaiting for your approval: %s\n", e.Message, e.ConfirmationID)
 	case e.Type == "start":
-		t.conversation = e.ConversationID
+		t.id = e.ConversationID
 		fmt.Fprintf(t.Err, "[%s]\n", e.Model)
 	case e.Type == "text":
 		fmt.Fprint(out, e.Text)

@@ -1,5 +1,5 @@
 // Package client is the terminal client of a running gateway: it lists and calls
-// tools, talks, and prints tokens of a demo. It knows the gateway by its HTTP
+// tools, chats, and gets tokens of a demo. It knows the gateway by its HTTP
 // contract only. Start with Options.
 package client
 
@@ -30,14 +30,14 @@ type Options struct {
 	Err   io.Writer // prompts, and problems of a conversation
 }
 
-// client speaks to a running gateway as one person.
+// client calls a running gateway as one person.
 type client struct {
 	base  string
 	token string
 	http  *http.Client
 }
 
-// client finds the token: the one given, or one of the demo's issuer.
+// client uses the given token, or gets one from the demo's issuer.
 func (o Options) client(ctx context.Context) (*client, error) {
 	c := &client{base: strings.TrimSuffix(o.URL, "/"), token: o.Token, http: &http.Client{}}
 	if c.token != "" {
@@ -48,7 +48,7 @@ func (o Options) client(ctx context.Context) (*client, error) {
 	return c, err
 }
 
-// requestTimeout bounds everything that is no stream.
+// requestTimeout bounds every request but streams.
 const requestTimeout = 30 * time.Second
 
 // get fetches a JSON document.
@@ -71,10 +71,10 @@ func (c *client) send(ctx context.Context, method, path string, in, out any) err
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 16<<20))
 	if err != nil {
-		return fmt.Errorf("the answer of %s broke off", c.base)
+		return fmt.Errorf("the answer of %s ended early", c.base)
 	}
 	if resp.StatusCode >= 300 {
-		return refusal(resp.StatusCode, body)
+		return statusError(resp.StatusCode, body)
 	}
 	if raw, ok := out.(*json.RawMessage); ok {
 		*raw = body
@@ -110,15 +110,15 @@ func (c *client) do(ctx context.Context, method, path string, in any) (*http.Res
 	return resp, nil
 }
 
-// refusal words an answer that is no success.
-func refusal(status int, body []byte) error {
+// statusError is the error of an answer with another status than 2xx.
+func statusError(status int, body []byte) error {
 	var said struct {
 		Message         string `json:"message"`
 		Error           string `json:"error"`
 		Description     string `json:"error_description"` // of OAuth errors
 		SuggestedAction string `json:"suggestedAction"`
 	}
-	_ = json.Unmarshal(body, &said) // whatever it is, the status speaks too
+	_ = json.Unmarshal(body, &said) // not JSON: the status is reported
 	text := strings.TrimSpace(cmp.Or(said.Message, said.Description, said.Error) + " " + said.SuggestedAction)
 	if text == "" {
 		text = http.StatusText(status)
@@ -175,7 +175,7 @@ func Call(ctx context.Context, o Options, tool string, input json.RawMessage) er
 func printAnswer(w io.Writer, answer json.RawMessage, compact bool) error {
 	var out bytes.Buffer
 	if compact {
-		_ = json.Compact(&out, answer) // it was decoded before it got here
+		_ = json.Compact(&out, answer) // valid: it was decoded before
 	} else {
 		_ = json.Indent(&out, answer, "", "  ")
 	}
@@ -187,8 +187,8 @@ func printAnswer(w io.Writer, answer json.RawMessage, compact bool) error {
 	return nil
 }
 
-// serverOf finds the server of a tool. A tool that the person may not call has
-// none here; then any server's own refusal explains it best.
+// serverOf finds the server of a tool. A tool that the person may not call is
+// not listed; then any server will do, because its statusError explains why.
 func (c *client) serverOf(ctx context.Context, tool string) (string, error) {
 	list, err := c.tools(ctx)
 	if err != nil {
@@ -205,7 +205,7 @@ func (c *client) serverOf(ctx context.Context, tool string) (string, error) {
 	return "", fmt.Errorf("there is no tool named %q that you may call", tool)
 }
 
-// toolList is what GET /api/tools answers.
+// toolList is the answer of GET /api/tools.
 type toolList struct {
 	Tools []struct {
 		result.ToolInfo

@@ -1,6 +1,6 @@
 // Package config reads the one YAML file of the processes: strictly, with every
 // problem and its line at once. It knows no domain and opens nothing but the
-// file; what one command needs beyond the rest, that command's own check says.
+// file. Requirements of single commands are separate checks, such as ForGateway.
 // Start with Load.
 package config
 
@@ -39,8 +39,8 @@ type Config struct {
 	overrides []string
 }
 
-// Issuer is an identity issuer whose tokens are believed, and the client that
-// signs people in there.
+// Issuer is a trusted identity issuer, and the client that signs people in
+// there.
 type Issuer struct {
 	URL           string   `yaml:"url"`
 	Audience      string   `yaml:"audience"`
@@ -108,7 +108,7 @@ type Log struct {
 }
 
 // Load reads a configuration file and checks it for what the command
-// needs. getenv gives the values of ${NAME} and the documents' own variables.
+// needs. getenv returns the values of ${NAME} and of the documented variables.
 func Load(path string, getenv func(string) string, need func(*Config) []string) (*Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -150,8 +150,8 @@ func decodeConfig(text []byte, getenv func(string) string) (*Config, []string) {
 
 var goType = regexp.MustCompile(` into [\w.\[\]]+$`)
 
-// plainTypeError words a decoder's complaint without Go's types or the value,
-// which may be a secret.
+// plainTypeError rewrites a decoder's error without Go's types and without the
+// value, which may be a secret.
 func plainTypeError(text string) string {
 	line, _, _ := strings.Cut(text, ": ")
 	if goType.MatchString(text) {
@@ -213,7 +213,7 @@ func unknownKeys(n *yaml.Node, t reflect.Type) (problems []string) {
 	return problems
 }
 
-// successors says what replaced a key of earlier versions.
+// successors maps removed keys to what replaced them.
 var successors = map[string]string{
 	"model": "model was replaced by models, which names each model (models: {rehearsal: {provider: rehearsal, timeout: 60s}}), and by system_prompt",
 }
@@ -234,8 +234,8 @@ func keysOf(t reflect.Type) (keys map[string]reflect.Type, others reflect.Type) 
 	return keys, others
 }
 
-// override applies the documents' environment variables, and remembers the
-// names of those that were used, to be logged.
+// override applies the documented environment variables, and keeps the names of
+// those that were set, for the log.
 func (c *Config) override(getenv func(string) string) {
 	take := func(name string, set func(string)) {
 		if value := getenv(name); value != "" {
@@ -292,7 +292,7 @@ func (m *Models) problems() (problems []string) {
 	return problems
 }
 
-// problems checks what every command needs.
+// problems checks the requirements of every command.
 func (c *Config) problems() (problems []string) {
 	for _, required := range []struct{ key, value string }{
 		{"issuer.url", c.Issuer.URL}, {"redis.url", c.Redis.URL}, {"audit.path", c.Audit.Path},
@@ -331,7 +331,7 @@ func (c *Config) Overrides() []string { return c.overrides }
 // Issuers are all identity issuers, the one that signs people in first.
 func (c *Config) Issuers() []Issuer { return append([]Issuer{c.Issuer}, c.Issuer.Additional...) }
 
-// ForGateway says what the gateway needs beyond Load's own checks.
+// ForGateway checks the gateway's requirements beyond those of every command.
 func ForGateway(c *Config) (problems []string) {
 	if c.PublicURL == "" {
 		problems = append(problems, "line 1: public_url is required for the gateway")
@@ -347,7 +347,7 @@ func ForGateway(c *Config) (problems []string) {
 	return append(problems, ForTokens(c)...)
 }
 
-// ForServers says what serving the named servers needs.
+// ForServers checks the requirements of serving the named servers.
 func ForServers(names []string) func(*Config) []string {
 	return func(c *Config) (problems []string) {
 		for _, name := range names {
@@ -362,7 +362,7 @@ func ForServers(names []string) func(*Config) []string {
 	}
 }
 
-// ForTokens says what verifying tokens needs.
+// ForTokens checks the requirements of verifying tokens.
 func ForTokens(c *Config) (problems []string) {
 	for _, i := range c.Issuers() {
 		if i.URL != "" && i.Audience == "" {

@@ -46,7 +46,7 @@ func TestWholeConfigurationIsRead(t *testing.T) {
 	}
 }
 
-func TestEveryProblemOfAConfigurationIsToldAtOnce(t *testing.T) {
+func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 	text := strings.Replace(wholeConfig, "listen:", "lisen:", 1)
 	text = strings.Replace(text, "timeout: 5s", "timeout: soon, retries: 3", 1)
 	text = strings.Replace(text, "audit: {path: /tmp/audit.jsonl}\n", "", 1)
@@ -54,7 +54,7 @@ func TestEveryProblemOfAConfigurationIsToldAtOnce(t *testing.T) {
 	text += "model: {timeout: 1s}\nmodels: {default: other, fast: {timeout: -1s, speed: 3}}\n"
 	_, err := loadText(t, text, noEnvironment, ForGateway)
 	if err == nil {
-		t.Fatal("a wrong configuration was taken")
+		t.Fatal("a wrong configuration was accepted")
 	}
 	for _, want := range []string{
 		`line 1: unknown key "lisen"`, `line 10: unknown key "retries"`, "line 10: the value has the wrong type",
@@ -63,7 +63,7 @@ func TestEveryProblemOfAConfigurationIsToldAtOnce(t *testing.T) {
 		"models.fast.provider is required", "models.fast: timeout and budget_tokens must not be negative",
 	} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not told in:\n%s", want, err)
+			t.Errorf("%q is missing in:\n%s", want, err)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func TestEnvironmentCannotBecomeYAML(t *testing.T) {
 	}
 }
 
-func TestDocumentsVariablesOverrideAndAreRemembered(t *testing.T) {
+func TestDocumentedVariablesOverrideAndAreReported(t *testing.T) {
 	c, err := loadText(t, wholeConfig, func(name string) string {
 		switch name {
 		case "PORT":
@@ -98,7 +98,7 @@ func TestDocumentsVariablesOverrideAndAreRemembered(t *testing.T) {
 	}
 }
 
-func TestValuesNeverStandInComplaints(t *testing.T) {
+func TestErrorsNeverContainValues(t *testing.T) {
 	text := strings.Replace(wholeConfig, "listen: 127.0.0.1:3100", "log: hunter2-secret", 1)
 	_, err := loadText(t, text, keysFromEnvironment, ForGateway)
 	if err == nil || strings.Contains(err.Error(), "hunter2") {

@@ -1,6 +1,6 @@
 // Package oracle knows from the sample company alone what each person may be
-// shown. It owns no rule of the product and shares no code with what it judges;
-// tests that ask at random hold every answer against it. Start with Judge.
+// shown. It owns no rule of the product and shares no code with what it checks;
+// tests with random questions check every answer with it. Start with Check.
 package oracle
 
 import (
@@ -18,7 +18,7 @@ import (
 )
 
 // Oracle knows from the fixture alone what each person may be shown, by any
-// server and anywhere in its answers. It shares no code with what it judges.
+// server and anywhere in its answers.
 type Oracle struct {
 	people   map[string]company.Employee // by id
 	byEmail  map[string]company.Employee
@@ -28,14 +28,14 @@ type Oracle struct {
 	pay      map[int64]company.Employee  // by salary; but for the one that two people earn
 }
 
-// secret is a text that not everyone who sees the row may see. Which rule
-// holds depends on whose answer it stands in; elsewhere any of them is enough.
+// secret is a text that not everyone who sees the row may see. The rule depends
+// on the server that answers; in a conversation any of the rules is enough.
 type secret struct {
 	what string
 	seen map[string]func(Asker) bool // by server
 }
 
-// New reads what the company has.
+// New derives the rules from a company.
 func New(c *company.Company) *Oracle {
 	o := &Oracle{
 		people: map[string]company.Employee{}, byEmail: map[string]company.Employee{}, rows: map[string]func(Asker) bool{},
@@ -60,7 +60,7 @@ func (o *Oracle) knowPeople(c *company.Company) {
 	}
 	delete(o.pay, 145_000) // two people earn it
 	for _, r := range c.Reviews {
-		o.rows[r.ID] = func(a Asker) bool { return o.judges(a, o.people[r.EmployeeID]) }
+		o.rows[r.ID] = func(a Asker) bool { return o.seesReviews(a, o.people[r.EmployeeID]) }
 		o.comments[r.Comments] = r
 	}
 }
@@ -110,7 +110,7 @@ func territory(a Asker, owner string, chain []string) bool {
 	return a.Has("sales-write", access.Executive) || a.Has("sales-read") && (a.Email == owner || slices.Contains(chain, a.Email))
 }
 
-// under reports whether e stands below the asker, by walking up.
+// under reports whether e is below the asker, by walking up.
 func (o *Oracle) under(a Asker, e company.Employee) bool {
 	me := o.byEmail[a.Email]
 	for ; e.ManagerID != ""; e = o.people[e.ManagerID] {
@@ -139,8 +139,8 @@ func (o *Oracle) seesPhone(a Asker, e company.Employee) bool {
 	return !e.Gone() && (e.Email == a.Email || a.Has("hr-read", "hr-write", access.Executive) || o.under(a, e))
 }
 
-// judges is who sees somebody's reviews.
-func (o *Oracle) judges(a Asker, e company.Employee) bool {
+// seesReviews is who sees an employee's reviews.
+func (o *Oracle) seesReviews(a Asker, e company.Employee) bool {
 	return !e.Gone() && (a.Has("hr-write", access.Executive) || o.under(a, e))
 }
 
@@ -153,12 +153,13 @@ var (
 	asked      = regexp.MustCompile(`"args":\{[^{}]*\}`)
 )
 
-// Judge says what an answer shows that its reader may not see. server is the
-// one that answered; empty for a conversation, which any may have had part in.
-func (o *Oracle) Judge(a Asker, server, text string) error {
-	text = asked.ReplaceAllString(text, "") // what they asked themselves
+// Check returns an error when an answer shows what its reader may not see.
+// server is the one that answered; empty for a conversation, to which several
+// may have contributed.
+func (o *Oracle) Check(a Asker, server, text string) error {
+	text = asked.ReplaceAllString(text, "") // the asker's own input
 	for _, m := range rowField.FindAllStringSubmatch(text, -1) {
-		if err := o.judgeRow(a, server, m[1], m[2]); err != nil {
+		if err := o.checkRow(a, server, m[1], m[2]); err != nil {
 			return err
 		}
 	}
@@ -168,8 +169,8 @@ func (o *Oracle) Judge(a Asker, server, text string) error {
 		}
 	}
 	for comment, r := range o.comments {
-		if strings.Contains(text, comment) && !o.judges(a, o.people[r.EmployeeID]) {
-			return fmt.Errorf("shows what was said in confidence about %s", o.people[r.EmployeeID].Name())
+		if strings.Contains(text, comment) && !o.seesReviews(a, o.people[r.EmployeeID]) {
+			return fmt.Errorf("shows the review comments about %s", o.people[r.EmployeeID].Name())
 		}
 	}
 	for _, e := range o.payIn(payTexts(a, server, text)) {
@@ -180,9 +181,8 @@ func (o *Oracle) Judge(a Asker, server, text string) error {
 	return nil
 }
 
-// payTexts is where pay can stand in an answer. Prices, budgets and their sums
-// are amounts like it: to people who are shown those, only a field that says
-// what it is gives pay away.
+// payTexts are the parts of an answer that can contain pay. Prices and budgets
+// are similar amounts: for people who see those, only fields named salary count.
 func payTexts(a Asker, server, text string) string {
 	trades := a.Has("finance-read", "finance-write", "sales-read", "sales-write", access.Executive)
 	if server == "hr" || server == "" && !trades {
@@ -191,14 +191,14 @@ func payTexts(a Asker, server, text string) string {
 	return strings.Join(payField.FindAllString(text, -1), " ")
 }
 
-func (o *Oracle) judgeRow(a Asker, server, field, id string) error {
+func (o *Oracle) checkRow(a Asker, server, field, id string) error {
 	visible, known := o.rows[id]
 	if !known {
-		return fmt.Errorf("shows a row that nobody made: %s %s", field, id)
+		return fmt.Errorf("shows an unknown row: %s %s", field, id)
 	}
 	claimed := field == "employee_id" && server != "hr" && a.Has("finance-read", access.Executive) // on expense reports
 	if !visible(a) && !claimed {
-		return fmt.Errorf("shows a row that is none of theirs: %s %s", field, id)
+		return fmt.Errorf("shows a row that the asker may not see: %s %s", field, id)
 	}
 	return nil
 }
@@ -221,20 +221,21 @@ func (o *Oracle) payIn(text string) (whose []company.Employee) {
 	return whose
 }
 
-// Record says what stands in an audit or a log, whose readers may see none of it.
-func (o *Oracle) Record(text string) error {
+// CheckLog returns an error when an audit or a log contains private data, which
+// no reader of those may see.
+func (o *Oracle) CheckLog(text string) error {
 	for _, found := range secretText.FindAllString(text, -1) {
 		if s, known := o.secrets[found]; known {
-			return fmt.Errorf("holds %s", s.what)
+			return fmt.Errorf("contains %s", s.what)
 		}
 	}
 	for comment, r := range o.comments {
 		if strings.Contains(text, comment) {
-			return fmt.Errorf("holds what was said about %s", o.people[r.EmployeeID].Name())
+			return fmt.Errorf("contains the review comments about %s", o.people[r.EmployeeID].Name())
 		}
 	}
 	for _, e := range o.payIn(text) {
-		return fmt.Errorf("holds the salary of %s, %d", e.Name(), e.Salary)
+		return fmt.Errorf("contains the salary of %s, %d", e.Name(), e.Salary)
 	}
 	return nil
 }

@@ -12,29 +12,29 @@ import (
 	"countersign.dev/internal/testkit/oracle"
 )
 
-// draws makes random questions to every tool there is, from its schema and from
-// what the sample company has.
-type draws struct {
+// generator makes random calls of every tool, from its schema and from the
+// sample company's values.
+type generator struct {
 	*rand.Rand
 	askers  []oracle.Asker
-	tools   []drawnTool
-	pools   map[string][]any // values for an input, by its name
-	cursors []any            // of everyone's answers so far
+	tools   []toolSchema
+	pools   map[string][]any // values by input name
+	cursors []any            // of earlier answers
 }
 
-// drawnTool is a tool that is drawn, with the schemas of its inputs.
-type drawnTool struct {
+// toolSchema is a tool with the schemas of its inputs.
+type toolSchema struct {
 	server, name string
 	fields       schema
 	required     []string
 	roles        []string
 }
 
-func newDraws(t *testing.T, w *whole, seed uint64) *draws {
-	d := &draws{Rand: rand.New(rand.NewPCG(seed, 1)), pools: poolsOf(w.company)}
+func newGenerator(t *testing.T, w *harness, seed uint64) *generator {
+	d := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), pools: poolsOf(w.company)}
 	for _, server := range slices.Sorted(maps.Keys(w.runners)) {
 		for _, info := range w.runners[server].Visible(catalogue()) {
-			d.tools = append(d.tools, drawn(t, server, info))
+			d.tools = append(d.tools, schemaOf(t, server, info))
 		}
 	}
 	for _, a := range company.Accounts() {
@@ -46,16 +46,16 @@ func newDraws(t *testing.T, w *whole, seed uint64) *draws {
 	return d
 }
 
-func drawn(t *testing.T, server string, info result.ToolInfo) drawnTool {
+func schemaOf(t *testing.T, server string, info result.ToolInfo) toolSchema {
 	t.Helper()
 	input := parsed(t, info.InputSchema)
 	fields, _ := input["properties"].(schema)
-	return drawnTool{server, info.Name, fields, texts(input["required"]), info.Roles}
+	return toolSchema{server, info.Name, fields, texts(input["required"]), info.Roles}
 }
 
-// asker draws somebody: one of the people who can sign in with what they are,
-// or anybody with any few roles.
-func (d *draws) asker() oracle.Asker {
+// asker returns one of the accounts with its roles, or any employee with up to
+// three random roles.
+func (d *generator) asker() oracle.Asker {
 	a := d.askers[d.IntN(len(d.askers))]
 	if a.Roles != nil {
 		return a
@@ -66,9 +66,8 @@ func (d *draws) asker() oracle.Asker {
 	return a
 }
 
-// question draws a tool, more often one that the asker may use, and an input
-// that its schema takes.
-func (d *draws) question(a oracle.Asker) (drawnTool, map[string]any) {
+// question returns a tool, usually one that the asker may use, and a valid input.
+func (d *generator) question(a oracle.Asker) (toolSchema, map[string]any) {
 	tool, in := pick(d, d.tools), map[string]any{}
 	mayUse := func() bool {
 		return slices.ContainsFunc(tool.roles, func(r string) bool { return slices.Contains(a.Roles, r) })
@@ -88,9 +87,9 @@ func (d *draws) question(a oracle.Asker) (drawnTool, map[string]any) {
 	return tool, in
 }
 
-// value draws a value for an input. Amounts lie above what anybody earns, so
-// that an echo is no leak.
-func (d *draws) value(name string, field schema) any {
+// value returns a value for an input. Amounts are above every salary, so that
+// repeating them is no leak.
+func (d *generator) value(name string, field schema) any {
 	if values, ok := field["enum"].([]any); ok {
 		return pick(d, values)
 	}
@@ -112,9 +111,9 @@ func (d *draws) value(name string, field schema) any {
 	return "As agreed with everyone who was asked"
 }
 
-func pick[T any](d *draws, from []T) T { return from[d.IntN(len(from))] }
+func pick[T any](d *generator, from []T) T { return from[d.IntN(len(from))] }
 
-// poolsOf are values that are somebody's or something's, by the input's name.
+// poolsOf are existing values of the company, by input name.
 func poolsOf(c *company.Company) map[string][]any {
 	const nowhere = "65a1c0000000000000009999"
 	p := map[string][]any{

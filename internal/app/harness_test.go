@@ -22,46 +22,46 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// fixedDay is the day on which the sample company of these tests stands, so
-// that what they write down is the same on every day.
+// fixedDay is the date of these tests' sample company, so that golden files do
+// not depend on the day.
 var fixedDay = time.Date(2026, time.November, 16, 0, 0, 0, 0, time.UTC)
 
-// whole is every domain of the list over real stores that hold the sample
-// company, without the network between them.
-type whole struct {
+// harness runs every domain of the list on seeded stores, without a network
+// between them.
+type harness struct {
 	company *company.Company
 	runners map[string]*tool.Runner
-	journal *testkit.MemorySink
-	log     *lines
+	events  *testkit.MemorySink
+	log     *logBuffer
 }
 
-// lines is a log that tests read.
-type lines struct {
+// logBuffer is a log that tests read.
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-// Write keeps a line.
-func (l *lines) Write(b []byte) (int, error) {
+// Write appends to the log.
+func (l *logBuffer) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(b)
 }
 
-func (l *lines) String() string {
+func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
 }
 
-// wholeCompany opens every store of the list of domains as a demo does.
-func wholeCompany(t testing.TB) *whole {
+// newHarness opens and seeds every store as a demo does.
+func newHarness(t testing.TB) *harness {
 	t.Helper()
 	cluster := dbtest.Start()
 	t.Cleanup(cluster.Stop)
-	w := &whole{company: company.At(fixedDay), runners: map[string]*tool.Runner{}, journal: &testkit.MemorySink{}, log: &lines{}}
+	w := &harness{company: company.At(fixedDay), runners: map[string]*tool.Runner{}, events: &testkit.MemorySink{}, log: &logBuffer{}}
 	under := storeOptions{adminURL: cluster.Database(t, ""), folder: t.TempDir()}
-	desk := confirm.NewService(domaintest.NewRedis(t), w.journal, nil)
+	desk := confirm.NewService(domaintest.NewRedis(t), w.events, nil)
 	for _, d := range domains() {
 		db, err := d.store.demo(t.Context(), under)
 		if err == nil {
@@ -75,7 +75,7 @@ func wholeCompany(t testing.TB) *whole {
 	return w
 }
 
-func (w *whole) mount(t testing.TB, d domain, db config.Database, desk *confirm.Service) *tool.Runner {
+func (w *harness) mount(t testing.TB, d domain, db config.Database, desk *confirm.Service) *tool.Runner {
 	t.Helper()
 	server, closeStore, err := d.store.open(t.Context(), db)
 	if err != nil {
@@ -87,7 +87,7 @@ func (w *whole) mount(t testing.TB, d domain, db config.Database, desk *confirm.
 		t.Fatal(err)
 	}
 	r, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: d.name, Policy: d.policy, Cursors: cursors, Confirmations: desk, Receipts: server.Receipts(), Audit: w.journal,
+		Server: d.name, Policy: d.policy, Cursors: cursors, Confirmations: desk, Receipts: server.Receipts(), Audit: w.events,
 		Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *whole) mount(t testing.TB, d domain, db config.Database, desk *confirm.
 }
 
 // call calls a tool as a person.
-func (w *whole) call(t testing.TB, who *access.Principal, server, name string, in map[string]any) result.Outcome {
+func (w *harness) call(t testing.TB, who *access.Principal, server, name string, in map[string]any) result.Outcome {
 	t.Helper()
 	raw, err := json.Marshal(in)
 	if err != nil {
@@ -106,7 +106,7 @@ func (w *whole) call(t testing.TB, who *access.Principal, server, name string, i
 	return w.runners[server].Call(access.With(t.Context(), who), name, raw)
 }
 
-// account is one of the people who can sign in.
+// account is one of the accounts of the sample company.
 func account(t testing.TB, username string) oracle.Asker {
 	t.Helper()
 	for _, a := range company.Accounts() {
@@ -114,11 +114,11 @@ func account(t testing.TB, username string) oracle.Asker {
 			return oracle.Asker{Email: a.Email, Roles: a.Roles}
 		}
 	}
-	t.Fatalf("nobody is called %s", username)
+	t.Fatalf("there is no account %s", username)
 	return oracle.Asker{}
 }
 
-// catalogue is a principal that sees every tool, and may call none.
+// catalogue is a principal that lists every tool and may call none.
 func catalogue() *access.Principal {
 	return access.NewPrincipal(access.Claims{Issuer: testkit.Issuer, Subject: "catalogue", Purpose: access.PurposeCatalogue})
 }
@@ -141,11 +141,10 @@ func roleNames() []string {
 	return names
 }
 
-// TestListedToolsAreTheCallableOnes: for every role, and for every person of
-// the sample company, a tool is listed exactly when calling it is not refused
-// for want of a role.
+// TestListedToolsAreTheCallableOnes: for every role and every account, a tool is
+// listed exactly when calling it is not refused for a missing role.
 func TestListedToolsAreTheCallableOnes(t *testing.T) {
-	w := wholeCompany(t)
+	w := newHarness(t)
 	askers := []oracle.Asker{{Email: "nobody@tamshai.local"}}
 	for _, role := range roleNames() {
 		askers = append(askers, oracle.Asker{Email: "eve@tamshai.local", Roles: []string{role}})
