@@ -51,7 +51,7 @@ func TestRoleMatrix(t *testing.T) {
 	page := strings.Builder{}
 	page.WriteString(matrixHead)
 	for _, d := range domains() {
-		m := matrix{t: t, whole: w, server: d.name, page: &page}
+		m := matrix{t: t, harness: w, server: d.name, page: &page}
 		columns := columnsOf(d.name)
 		fmt.Fprintf(&page, "\n## %s (%s)\n\n| tool | row | %s |\n|---|---|%s\n", d.title, d.name, strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
 		for _, info := range w.runners[d.name].Visible(catalogue()) {
@@ -84,11 +84,11 @@ func columnsOf(server string) []string { return append(roleNames(), together[ser
 
 // matrix writes the table of one server.
 type matrix struct {
-	t      *testing.T
-	whole  *harness
-	server string
-	page   *strings.Builder
-	notes  []string
+	t       *testing.T
+	harness *harness
+	server  string
+	page    *strings.Builder
+	notes   []string
 }
 
 func (m *matrix) tool(info result.ToolInfo, probes []probe) {
@@ -96,7 +96,7 @@ func (m *matrix) tool(info result.ToolInfo, probes []probe) {
 	for _, p := range probes {
 		var cells []string
 		for _, column := range columnsOf(m.server) {
-			o := m.whole.call(m.t, oracle.Asker{Email: p.as, Roles: strings.Split(column, " + ")}.Principal(), m.server, info.Name, p.in)
+			o := m.harness.call(m.t, oracle.Asker{Email: p.as, Roles: strings.Split(column, " + ")}.Principal(), m.server, info.Name, p.in)
 			cells = append(cells, m.cell(info, p, o))
 		}
 		fmt.Fprintf(m.page, "| %s | %s | %s |\n", name, p.row, strings.Join(cells, " | "))
@@ -137,10 +137,10 @@ func reason(f *fault.Error) string {
 }
 
 // shown is the cell of a row that is shown, completely or masked.
-func (m *matrix) shown(whole string, row map[string]any) string {
+func (m *matrix) shown(complete string, row map[string]any) string {
 	hidden := maskedIn(row)
 	if len(hidden) == 0 {
-		return whole
+		return complete
 	}
 	return "part " + m.note(strings.Join(hidden, ", ")+" hidden")
 }

@@ -315,12 +315,12 @@ func TestHiddenFieldsAreDocumented(t *testing.T) {
 	w := newHarness(t)
 	for _, d := range domains() {
 		for _, info := range w.runners[d.name].Visible(catalogue()) {
-			printed := strings.Join(hiddenFields(d.policy, rowTypes[info.Name]), " ")
+			documentedFields := strings.Join(hiddenFields(d.policy, rowTypes[info.Name]), " ")
 			for _, p := range probesOf(w.company)[info.Name] {
 				for _, role := range info.Roles {
 					o := w.call(t, oracle.Asker{Email: p.as, Roles: []string{role}}.Principal(), d.name, info.Name, p.in)
 					for _, field := range hiddenIn(t, o) {
-						if !slices.Contains(strings.FieldsFunc(documented, func(r rune) bool { return strings.ContainsRune(" ,;", r) }), field) {
+						if !slices.Contains(strings.FieldsFunc(documentedFields, func(r rune) bool { return strings.ContainsRune(" ,;", r) }), field) {
 							t.Errorf("%s hides %s from %s, and the docs do not say so", info.Name, field, role)
 						}
 					}
