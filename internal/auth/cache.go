@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// digest names a cached thing without keeping it: a memory dump of the cache
-// holds no token of a caller.
+// digest is a cache key that does not contain the token: a memory dump of the
+// cache holds no caller's token.
 type digest = [sha256.Size]byte
 
 // cache keeps at most size values. It has two halves: when the young one is
-// full it becomes the old one, and what nobody asked for meanwhile is dropped.
+// full it becomes the old one, and values not used since then are dropped.
 type cache[V any] struct {
 	half int
 

@@ -9,8 +9,8 @@ import (
 	"github.com/go-jose/go-jose/v4/json"
 )
 
-// claims is the body of a token: names are case-sensitive, and none stands
-// there twice. (encoding/json would let "ISS" overwrite "iss", and the last of
+// claims is the body of a token: names are case-sensitive, and none occurs
+// twice. (encoding/json would let "ISS" overwrite "iss", and the last of
 // two win.)
 type claims map[string]any
 
@@ -64,7 +64,7 @@ func (c claims) date(name string) (time.Time, error) {
 	return time.Unix(int64(seconds), 0), nil
 }
 
-// texts reads a list of texts, or one text standing alone as aud may.
+// texts reads a list of strings, or a single string as in aud.
 func (c claims) texts(name string) []string { return texts(c[name]) }
 
 func texts(v any) []string {
@@ -98,8 +98,8 @@ func (c claims) walk(path []string) any {
 // times.
 const Leeway = 10 * time.Second
 
-// check judges what every token must say, whoever issued it. It returns the
-// expiry and the accepted audiences that the token has.
+// check verifies the claims that tokens of every issuer must have. It returns
+// the expiry and the accepted audiences of the token.
 func (c claims) check(now time.Time, issuer string, audiences []string) (time.Time, []string, error) {
 	if c.text("iss") != issuer {
 		return time.Time{}, nil, invalid(errIssuer)

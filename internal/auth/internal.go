@@ -41,8 +41,8 @@ func (v *Verifier) internalKeys(in Internal) (*keyset, error) {
 
 var purposes = []access.Purpose{access.PurposeCall, access.PurposeExecute, access.PurposeCatalogue}
 
-// identifyInternal reads what [Minter] wrote. The person stays the original
-// issuer's, so that their confirmations are theirs on every way.
+// identifyInternal reads the claims that [Minter] wrote. Issuer and subject stay
+// the original ones, so that a person owns their confirmations on every path.
 func identifyInternal(c claims, _ []string) (access.Claims, error) {
 	subject, err := c.subject()
 	if err != nil {

@@ -21,21 +21,21 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// hop is a gateway that mints and a server that verifies, with one clock.
-type hop struct {
+// minting is a gateway that mints and a server that verifies, with one clock.
+type minting struct {
 	keys   *auth.Keys
 	minter *auth.Minter
 	hr     *auth.Verifier
 	clock  time.Time
 }
 
-func newHop(t *testing.T) *hop {
+func newMinting(t *testing.T) *minting {
 	t.Helper()
 	keys, err := auth.GenerateKeys()
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &hop{keys: keys, clock: fixedNow}
+	h := &minting{keys: keys, clock: fixedNow}
 	now := func() time.Time { return h.clock }
 	if h.minter, err = auth.NewMinter(keys, now); err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func alice(change ...func(*access.Claims)) *access.Principal {
 	return access.NewPrincipal(c)
 }
 
-func (h *hop) mint(t *testing.T, p *access.Principal, audience string, purpose access.Purpose) string {
+func (h *minting) mint(t *testing.T, p *access.Principal, audience string, purpose access.Purpose) string {
 	t.Helper()
 	token, err := h.minter.Token(p, audience, purpose)
 	if err != nil {
@@ -74,8 +74,8 @@ func (h *hop) mint(t *testing.T, p *access.Principal, audience string, purpose a
 	return token
 }
 
-func TestPersonArrivesWholeAtTheServer(t *testing.T) {
-	h := newHop(t)
+func TestServerReceivesTheCompletePerson(t *testing.T) {
+	h := newMinting(t)
 	sent := alice()
 	got, err := h.hr.Verify(t.Context(), h.mint(t, sent, "hr", access.PurposeExecute))
 	if err != nil {
@@ -92,8 +92,8 @@ func TestPersonArrivesWholeAtTheServer(t *testing.T) {
 	}
 }
 
-func TestUnverifiedAddressDoesNotTravel(t *testing.T) {
-	h := newHop(t)
+func TestUnverifiedAddressIsNotPassedOn(t *testing.T) {
+	h := newMinting(t)
 	token := h.mint(t, alice(func(c *access.Claims) { c.EmailVerified = false }), "hr", access.PurposeCall)
 	got, err := h.hr.Verify(t.Context(), token)
 	if err != nil || got.Email() != "" {
@@ -101,8 +101,8 @@ func TestUnverifiedAddressDoesNotTravel(t *testing.T) {
 	}
 }
 
-func TestInternalTokenOpensOneServerForAMinute(t *testing.T) {
-	h := newHop(t)
+func TestInternalTokenIsValidForOneServerAndOneMinute(t *testing.T) {
+	h := newMinting(t)
 	token := h.mint(t, alice(), "finance", access.PurposeCall)
 	if _, err := h.hr.Verify(t.Context(), token); !fault.Is(err, fault.Unauthorized) {
 		t.Errorf("finance's token at hr: %v", err)
@@ -112,17 +112,17 @@ func TestInternalTokenOpensOneServerForAMinute(t *testing.T) {
 	if _, err := h.hr.Verify(t.Context(), token); !fault.Is(err, fault.Unauthorized) {
 		t.Errorf("after a minute: %v", err)
 	}
-	stranger := newHop(t)
+	stranger := newMinting(t)
 	if _, err := h.hr.Verify(t.Context(), stranger.mint(t, alice(), "hr", access.PurposeCall)); !fault.Is(err, fault.Unauthorized) {
 		t.Errorf("another gateway's token: %v", err)
 	}
 	if _, err := h.hr.Verify(t.Context(), h.mint(t, alice(), "hr", "anything")); !fault.Is(err, fault.Unauthorized) {
-		t.Errorf("a purpose that is none: %v", err)
+		t.Errorf("an unknown purpose: %v", err)
 	}
 }
 
 func TestInternalTokenIsReusedWhileFresh(t *testing.T) {
-	h := newHop(t)
+	h := newMinting(t)
 	first := h.mint(t, alice(), "hr", access.PurposeCall)
 	h.clock = h.clock.Add(45 * time.Second)
 	if h.mint(t, alice(), "hr", access.PurposeCall) != first {
@@ -146,11 +146,11 @@ func TestInternalTokenIsReusedWhileFresh(t *testing.T) {
 	}
 }
 
-func TestGatewayDoesNotSpeakForSomeoneWhoseSignInEnded(t *testing.T) {
-	h := newHop(t)
+func TestMinterRefusesAPersonWhoseSignInEnded(t *testing.T) {
+	h := newMinting(t)
 	short := alice(func(c *access.Claims) { c.Expires = fixedNow.Add(time.Second) })
 	h.clock = fixedNow.Add(time.Second + auth.Afterlife)
-	h.mint(t, short, "hr", access.PurposeCall) // a turn that began in time may end
+	h.mint(t, short, "hr", access.PurposeCall) // a turn that began in time may finish
 	h.clock = h.clock.Add(time.Second)
 	if _, err := h.minter.Token(short, "hr", access.PurposeCall); !fault.Is(err, fault.Unauthorized) {
 		t.Errorf("got %v", err)
@@ -158,7 +158,7 @@ func TestGatewayDoesNotSpeakForSomeoneWhoseSignInEnded(t *testing.T) {
 }
 
 func TestGatewayItselfHasNoRoles(t *testing.T) {
-	h := newHop(t)
+	h := newMinting(t)
 	p, err := h.hr.Verify(t.Context(), h.mint(t, h.minter.Self(), "hr", access.PurposeCatalogue))
 	if err != nil || len(p.Roles()) != 0 || p.Email() != "" || p.Purpose() != access.PurposeCatalogue {
 		t.Errorf("got %+v, %v", p, err)
@@ -166,7 +166,7 @@ func TestGatewayItselfHasNoRoles(t *testing.T) {
 }
 
 func TestServerFindsTheGatewaysKeysByItsAddress(t *testing.T) {
-	h := newHop(t)
+	h := newMinting(t)
 	handler, err := h.keys.JWKSHandler()
 	if err != nil {
 		t.Fatal(err)
@@ -287,7 +287,7 @@ func TestKeyFileIsMadeOnceAndKeptPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := auth.LoadOrCreateKeys(path); err == nil {
-		t.Error("a file that everybody may read was taken")
+		t.Error("a file that all users may read was accepted")
 	}
 	if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
@@ -296,7 +296,7 @@ func TestKeyFileIsMadeOnceAndKeptPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := auth.LoadOrCreateKeys(path); err == nil {
-		t.Error("half a file was taken, or replaced")
+		t.Error("an incomplete file was accepted, or replaced")
 	}
 }
 

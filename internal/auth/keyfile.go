@@ -64,7 +64,7 @@ func createKeys(path string) (*Keys, error) {
 	return k, nil
 }
 
-// writeWhole leaves the whole file or none: a crash must not leave half a key.
+// writeWhole writes the file atomically: a crash leaves no partial key.
 // CreateTemp's mode is 0600.
 func writeWhole(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".keys-*")

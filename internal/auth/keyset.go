@@ -12,8 +12,8 @@ import (
 
 const (
 	fetchTimeout = 5 * time.Second
-	freshFor     = 10 * time.Minute // then the set is fetched again beside the calls
-	keptFor      = 24 * time.Hour   // how long a set outlives an issuer that is down
+	freshFor     = 10 * time.Minute // then the set is fetched again in the background
+	keptFor      = 24 * time.Hour   // while the issuer cannot be reached
 	betweenTries = 10 * time.Second // bounds what unknown key IDs can cause
 	firstTries   = time.Second      // while there are no keys at all
 )
@@ -24,7 +24,7 @@ type publicKeys map[keyName]crypto.PublicKey
 // keyset holds the keys of one issuer. They are fetched when they are first
 // needed, so that a server may start before its issuer does, and again when
 // they are old or a token names an unknown one. At most one fetch runs at a
-// time and at most one starts in betweenTries, whatever callers send.
+// time and at most one starts in betweenTries, for any requests.
 type keyset struct {
 	fetch func(context.Context) (publicKeys, error)
 	now   func() time.Time
@@ -52,8 +52,8 @@ func fixedKeys(keys publicKeys) *keyset {
 	return k
 }
 
-// find returns the key and the version of the set that it is from. It waits for
-// a fetch only when the key is not there.
+// find returns the key and the version of its set. It waits for a fetch only
+// when the key is unknown.
 func (k *keyset) find(ctx context.Context, name keyName) (crypto.PublicKey, uint64, error) {
 	if s := k.usable(); s != nil {
 		if key, ok := s.keys[name]; ok {
@@ -78,8 +78,8 @@ func (k *keyset) holds(version uint64) bool {
 	return s != nil && s.version == version
 }
 
-// usable returns the current set unless it is too old to be trusted, and has an
-// ageing one fetched again without making anyone wait.
+// usable returns the current set unless it is too old, and starts a fetch in the
+// background when it is ageing.
 func (k *keyset) usable() *snapshot {
 	s := k.current.Load()
 	if s == nil || k.fixed {

@@ -13,7 +13,7 @@ import (
 )
 
 func TestUnknownKeyFloodCausesOneFetch(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	r.accepts(r.token())
 	before := r.fetched()
 	r.advance(time.Minute)
@@ -29,7 +29,7 @@ func TestUnknownKeyFloodCausesOneFetch(t *testing.T) {
 }
 
 func TestForgedSignaturesCauseNoFetch(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	r.accepts(r.token())
 	before := r.fetched()
 	r.advance(time.Minute)
@@ -41,8 +41,8 @@ func TestForgedSignaturesCauseNoFetch(t *testing.T) {
 	}
 }
 
-func TestNewKeyIsTakenUpAtOnceAndOldOneEnds(t *testing.T) {
-	r := newRig(t)
+func TestNewKeyIsUsedAtOnceAndOldOneEnds(t *testing.T) {
+	r := newHarness(t)
 	old := r.keys[0]
 	oldToken := sign(t, old, r.claims())
 	r.accepts(oldToken)
@@ -55,18 +55,18 @@ func TestNewKeyIsTakenUpAtOnceAndOldOneEnds(t *testing.T) {
 
 	r.publish(next)
 	r.advance(time.Minute)
-	r.refuses("a reason to look again", sign(t, newKey(t, "k3"), r.claims()))
+	r.refuses("an unknown key causes a fetch", sign(t, newKey(t, "k3"), r.claims()))
 	r.refuses("withdrawn key, though the token was cached", oldToken)
 	r.accepts(sign(t, next, r.claims()))
 }
 
 func TestKeysAreFetchedAgainWhenTheyAge(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	old := sign(t, r.keys[0], r.claims())
 	r.accepts(old)
 	r.publish(newKey(t, "k2"))
 	r.advance(11 * time.Minute)
-	r.accepts(old) // nobody waits for the fetch that this call starts
+	r.accepts(old) // no caller waits for the fetch that this call starts
 	r.refuses("unknown key, which waits for that fetch", sign(t, newKey(t, "k3"), r.claims()))
 	r.refuses("withdrawn key", old)
 	if got := r.fetched(); got != 2 {
@@ -74,7 +74,7 @@ func TestKeysAreFetchedAgainWhenTheyAge(t *testing.T) {
 	}
 }
 
-func TestSilentIssuerDoesNotStopThoseItKnows(t *testing.T) {
+func TestIssuerThatIsDownDoesNotStopKnownKeys(t *testing.T) {
 	for name, broken := range map[string]http.HandlerFunc{
 		"error":     func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
 		"no JSON":   func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
@@ -85,7 +85,7 @@ func TestSilentIssuerDoesNotStopThoseItKnows(t *testing.T) {
 		"redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
+			r := newHarness(t)
 			r.accepts(r.token())
 			r.breakWith(broken)
 			r.advance(time.Hour)
@@ -105,7 +105,7 @@ func TestSilentIssuerDoesNotStopThoseItKnows(t *testing.T) {
 }
 
 func TestServerStartsBeforeItsIssuer(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	r.breakWith(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "starting", http.StatusServiceUnavailable) })
 	_, err := r.verifier.Verify(t.Context(), r.token())
 	if !fault.Is(err, fault.ServiceDown) {
@@ -117,7 +117,7 @@ func TestServerStartsBeforeItsIssuer(t *testing.T) {
 }
 
 func TestUnusableKeysAreIgnored(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	encryption, twin, nameless := newKey(t, "enc"), newKey(t, "k1"), newKey(t, "")
 	encryption.Use = "enc"
 	published := []any{
@@ -133,7 +133,7 @@ func TestUnusableKeysAreIgnored(t *testing.T) {
 	r.refuses("twin", sign(t, twin, r.claims()))
 }
 
-func TestIssuerCannotPointUsElsewhere(t *testing.T) {
+func TestIssuerCannotDirectUsElsewhere(t *testing.T) {
 	touched := make(chan string, 10)
 	bait := newBait(t, touched)
 	for _, address := range []string{"http://192.0.2.1/jwks", "file:///etc/passwd", "", strings.Replace(bait, "//", "//user@", 1), bait + "#x"} {
@@ -149,7 +149,7 @@ func TestIssuerCannotPointUsElsewhere(t *testing.T) {
 }
 
 func BenchmarkVerify(b *testing.B) { // Question: what does a request pay for its identity?
-	r := newRig(b)
+	r := newHarness(b)
 	raw := r.token()
 	b.Run("cached", func(b *testing.B) {
 		b.ReportAllocs()

@@ -26,8 +26,8 @@ type LoginConfig struct {
 	Scopes       []string // empty: openid profile email
 }
 
-// Flow is one sign-in under way. Its caller keeps it, out of sight of others,
-// until the browser comes back.
+// Flow is one sign-in in progress. The caller stores it secretly until the
+// browser returns.
 type Flow struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
@@ -42,11 +42,11 @@ type Login struct {
 	issuer   *issuer
 }
 
-// NewLogin makes a login whose access tokens the verifier judges. It contacts
-// nobody. It fails when the issuer is not one of the verifier's.
+// NewLogin makes a login whose access tokens the verifier verifies. It does not
+// connect. It fails when the issuer is not one of the verifier's.
 func NewLogin(c LoginConfig, v *Verifier) (*Login, error) {
 	from, known := v.issuers[c.Issuer]
-	if !known || from.remote == nil {
+	if !known || from.endpoint == nil {
 		return nil, fmt.Errorf("login: the issuer %q is not configured", c.Issuer)
 	}
 	if c.ClientID == "" || c.RedirectURL == "" {
@@ -70,8 +70,8 @@ func (l *Login) Start(ctx context.Context) (string, Flow, error) {
 	return address, flow, nil
 }
 
-// Finish takes the query that the browser came back with and returns the access
-// token, whom it speaks for, and when it ends.
+// Finish takes the query of the browser's return and returns the access token,
+// its principal and its expiry.
 func (l *Login) Finish(ctx context.Context, query url.Values, flow Flow) (string, *access.Principal, time.Time, error) {
 	provider, err := l.provider(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func (l *Login) provider(ctx context.Context) (*oidc.Provider, error) {
 	if l.issuer.keys.usable() == nil {
 		l.issuer.keys.await(ctx)
 	}
-	if p := l.issuer.remote.provider.Load(); p != nil {
+	if p := l.issuer.endpoint.provider.Load(); p != nil {
 		return p, nil
 	}
 	return nil, unreachable(errNoKeys)
@@ -132,7 +132,7 @@ func (l *Login) provider(ctx context.Context) (*oidc.Provider, error) {
 func (l *Login) oauth(p *oidc.Provider) *oauth2.Config {
 	endpoint := p.Endpoint()
 	if l.config.ClientSecret == "" {
-		endpoint.AuthStyle = oauth2.AuthStyleInParams // trying Basic first would spend the code
+		endpoint.AuthStyle = oauth2.AuthStyleInParams // a first try with Basic would consume the code
 	}
 	return &oauth2.Config{
 		ClientID: l.config.ClientID, ClientSecret: l.config.ClientSecret,
@@ -140,11 +140,11 @@ func (l *Login) oauth(p *oidc.Provider) *oauth2.Config {
 	}
 }
 
-// checkAnswer makes sure that the answer belongs to this flow and comes from
-// this issuer, before any of it is used.
+// checkAnswer checks that the answer belongs to this flow and comes from this
+// issuer, before any of it is used.
 func (l *Login) checkAnswer(p *oidc.Provider, query url.Values, flow Flow) error {
 	if flow.State == "" || !same(query.Get("state"), flow.State) {
-		return signIn(errors.New("the state is another one"))
+		return signIn(errors.New("the state differs"))
 	}
 	var metadata struct {
 		NamesItself bool `json:"authorization_response_iss_parameter_supported"`
@@ -153,7 +153,7 @@ func (l *Login) checkAnswer(p *oidc.Provider, query url.Values, flow Flow) error
 		return signIn(err)
 	}
 	if (metadata.NamesItself || query.Has("iss")) && query.Get("iss") != l.config.Issuer {
-		return signIn(errors.New("the answer is another issuer's"))
+		return signIn(errors.New("the answer is from another issuer"))
 	}
 	if code := query.Get("error"); code != "" {
 		return signIn(fmt.Errorf("the issuer answered %q", code))
@@ -164,8 +164,8 @@ func (l *Login) checkAnswer(p *oidc.Provider, query url.Values, flow Flow) error
 	return nil
 }
 
-// identify proves both tokens: the ID token belongs to this flow, the access
-// token is for us, and both speak for the same person.
+// identify verifies both tokens: the ID token belongs to this flow, the access
+// token is for us, and both have the same subject.
 func (l *Login) identify(ctx context.Context, tokens *oauth2.Token, flow Flow) (*access.Principal, error) {
 	raw, _ := tokens.Extra("id_token").(string)
 	id, err := l.idToken(ctx, raw)
@@ -173,14 +173,14 @@ func (l *Login) identify(ctx context.Context, tokens *oauth2.Token, flow Flow) (
 		return nil, err
 	}
 	if flow.Nonce == "" || !same(id.text("nonce"), flow.Nonce) {
-		return nil, signIn(errors.New("the nonce is another one"))
+		return nil, signIn(errors.New("the nonce differs"))
 	}
 	p, err := l.verifier.Verify(ctx, tokens.AccessToken)
 	if err != nil {
 		return nil, err
 	}
 	if p.Owner() != (access.Owner{Issuer: l.config.Issuer, Subject: id.text("sub")}) {
-		return nil, signIn(errors.New("the two tokens speak for different people"))
+		return nil, signIn(errors.New("the two tokens have different subjects"))
 	}
 	return p, nil
 }
@@ -205,8 +205,8 @@ func (l *Login) idToken(ctx context.Context, raw string) (claims, error) {
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// exchangeFailed tells a refusal, which only a new sign-in cures, from an
-// issuer that cannot be reached.
+// exchangeFailed distinguishes a refusal, after which a new sign-in is needed,
+// from an issuer that cannot be reached.
 func exchangeFailed(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) && refused.Response.StatusCode < 500 {

@@ -16,14 +16,14 @@ import (
 
 const callback = "http://localhost:3100/callback"
 
-// desk is the development issuer and a gateway's login at it.
-type desk struct {
+// loginHarness is the development issuer and a gateway's login at it.
+type loginHarness struct {
 	t      *testing.T
 	issuer *issuer.Server
 	login  *auth.Login
 }
 
-func newDesk(t *testing.T, secret string) *desk {
+func newLoginHarness(t *testing.T, secret string) *loginHarness {
 	t.Helper()
 	s, err := issuer.Start("127.0.0.1:0", issuer.Options{
 		People:  []issuer.Person{{Subject: "u-1", Username: "alice.chen", Name: "Alice Chen", Email: "alice@example.com", Roles: []string{"hr-read"}}},
@@ -41,12 +41,12 @@ func newDesk(t *testing.T, secret string) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &desk{t, s, l}
+	return &loginHarness{t, s, l}
 }
 
-// browse picks alice on the sign-in page and returns what the browser brings
-// back, and the flow that waits for it.
-func (d *desk) browse() (url.Values, auth.Flow) {
+// browse picks alice on the sign-in page and returns the query of the browser's
+// return, and the flow.
+func (d *loginHarness) browse() (url.Values, auth.Flow) {
 	d.t.Helper()
 	address, flow, err := d.login.Start(d.t.Context())
 	if err != nil {
@@ -73,7 +73,7 @@ func (d *desk) browse() (url.Values, auth.Flow) {
 
 func TestPersonSignsIn(t *testing.T) {
 	for _, secret := range []string{"", "s3cret / with + signs"} {
-		d := newDesk(t, secret)
+		d := newLoginHarness(t, secret)
 		back, flow := d.browse()
 		token, p, until, err := d.login.Finish(t.Context(), back, flow)
 		if err != nil {
@@ -89,7 +89,7 @@ func TestPersonSignsIn(t *testing.T) {
 }
 
 func TestAnswerOfAnotherFlowIsRefused(t *testing.T) {
-	d := newDesk(t, "")
+	d := newLoginHarness(t, "")
 	for name, change := range map[string]func(url.Values, *auth.Flow){
 		"other state":     func(q url.Values, _ *auth.Flow) { q.Set("state", "x") },
 		"no state":        func(q url.Values, _ *auth.Flow) { q.Del("state") },
@@ -120,7 +120,7 @@ func TestAnswerOfAnotherFlowIsRefused(t *testing.T) {
 }
 
 func TestSigningOutLeadsToTheIssuer(t *testing.T) {
-	d := newDesk(t, "")
+	d := newLoginHarness(t, "")
 	got, err := d.login.EndSessionURL(t.Context(), "http://localhost:3100/")
 	if err != nil || !strings.HasPrefix(got, d.issuer.URL()+"/logout?client_id=web&post_logout_redirect_uri=") {
 		t.Errorf("got %q, %v", got, err)
@@ -144,10 +144,10 @@ func TestSignInSaysThatTheIssuerIsDown(t *testing.T) {
 	}
 }
 
-// TestBothTokensMustFit uses an issuer that answers the exchange with whatever
-// the test wants.
-func TestBothTokensMustFit(t *testing.T) {
-	r := newRig(t)
+// TestBothTokensMustMatch uses an issuer that answers the exchange with the
+// tokens of each case.
+func TestBothTokensMustMatch(t *testing.T) {
+	r := newHarness(t)
 	l, err := auth.NewLogin(auth.LoginConfig{Issuer: r.server.URL, ClientID: "web", RedirectURL: callback}, r.verifier)
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestBothTokensMustFit(t *testing.T) {
 		"ID token of other client":  {r.token(), id(set("aud", "gateway"))},
 		"shared, made for another":  {r.token(), id(set("aud", []string{"web", "x"}), set("azp", "x"))},
 		"ID token expired":          {r.token(), id(set("exp", r.now().Unix()-60))},
-		"ID token by a stranger":    {r.token(), sign(t, newKey(t, "k1"), r.claims(set("aud", "web"), set("nonce", flow.Nonce)))},
+		"ID token by another key":   {r.token(), sign(t, newKey(t, "k1"), r.claims(set("aud", "web"), set("nonce", flow.Nonce)))},
 		"ID token of other flow":    {r.token(), id(set("nonce", "x"))},
 		"two different people":      {r.token(set("sub", "u-2")), id()},
 		"access token is elsewhere": {r.token(set("aud", "hr")), id()},
@@ -191,6 +191,6 @@ func TestBothTokensMustFit(t *testing.T) {
 }
 
 func TestIDTokenIsNoAccessToken(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	r.refuses("an ID token", r.token(set("aud", "web"), set("nonce", "n")))
 }

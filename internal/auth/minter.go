@@ -15,15 +15,15 @@ import (
 
 const (
 	internalLife = 60 * time.Second
-	reuseWhile   = 15 * time.Second // a token with less left is made anew: the call must outlive its way
+	reuseWhile   = 15 * time.Second // a token with less left is not reused: it could expire on the way
 
-	// Afterlife is how long after a person's own token ended the gateway may
-	// still speak for them, so that a turn which began in time can end.
+	// Afterlife is how long after the end of a person's own token the gateway
+	// may still call for them, so that a turn which began in time can finish.
 	Afterlife = 2 * time.Minute
 )
 
-// Minter makes the internal tokens with which the gateway speaks to its servers.
-// A caller's own token never travels on. It is safe for concurrent use.
+// Minter makes the internal tokens with which the gateway calls its servers. A
+// caller's own token is never passed on. It is safe for concurrent use.
 type Minter struct {
 	signer jose.Signer
 	minted *cache[minted]
@@ -50,8 +50,8 @@ func NewMinter(k *Keys, now func() time.Time) (*Minter, error) {
 	return &Minter{signer: signer, minted: newCache[minted](10_000), now: now}, nil
 }
 
-// Token returns a token that speaks for the principal to one server, valid
-// between 15 and 60 s. It fails with UNAUTHENTICATED when the principal's own
+// Token returns a token of the principal for one server, valid between 15 and
+// 60 s. It fails with UNAUTHENTICATED when the principal's own
 // token ended more than [Afterlife] ago.
 func (m *Minter) Token(p *access.Principal, audience string, purpose access.Purpose) (string, error) {
 	now := m.now()
@@ -86,8 +86,8 @@ func (m *Minter) mint(p *access.Principal, audience string, purpose access.Purpo
 	}).Serialize()
 }
 
-// key is a digest of everything that the token would say about the person, so
-// that a changed role or name is never served from the cache.
+// key is a digest of everything in the token about the person, so that a changed
+// role or name is never served from the cache.
 func (m *Minter) key(p *access.Principal, audience string, purpose access.Purpose) digest {
 	owner := p.Owner()
 	var b []byte

@@ -6,8 +6,8 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// What people are told. The reasons are told apart only as far as a person can
-// act on the difference; the cause is for the log.
+// The errors that people see. They distinguish only what a person can act on;
+// the cause is for the log.
 
 func invalid(cause error) *fault.Error {
 	return fault.Unauthorized.New("The token is not valid here.").Because(cause)
@@ -27,10 +27,10 @@ func elsewhere(cause error) *fault.Error {
 		Suggest("Get a token for this service and send that one.").Because(cause)
 }
 
-// unreachable says nothing about the token, so it is no 401: a client must not
-// throw a good token away because our issuer is down.
+// unreachable is no 401, because the token may be valid: a client must not drop
+// it because our issuer is down.
 func unreachable(cause error) *fault.Error {
-	return fault.ServiceDown.New("The identity service cannot be reached, so nobody can be recognised at the moment.").Because(cause)
+	return fault.ServiceDown.New("The identity service cannot be reached, so no token can be verified at the moment.").Because(cause)
 }
 
 var (
@@ -40,7 +40,7 @@ var (
 	errKeyID    = errors.New("the token names no key of the issuer")
 	errIssuer   = errors.New("the token's issuer is not configured")
 	errClaim    = errors.New("a claim is missing or has the wrong type")
-	errAudience = errors.New("the token's audience is another one")
+	errAudience = errors.New("the token has another audience")
 	errExpired  = errors.New("the token has expired")
 	errNotYet   = errors.New("the token is not valid yet")
 	errNoKeys   = errors.New("the issuer's keys could not be fetched")

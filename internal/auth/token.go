@@ -6,7 +6,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// MaxToken bounds a token's length in bytes. Larger ones are refused unread.
+// MaxToken bounds a token's length in bytes. Larger ones are refused without
+// parsing.
 const MaxToken = 16 << 10
 
 // algorithms is the whole list. Symmetric ones and "none" are not on it, so a
@@ -29,7 +30,7 @@ type token struct {
 }
 
 // parse reads a token's shape. Header parameters that point to keys (jwk, jku,
-// x5u, x5c) are never looked at.
+// x5u, x5c) are ignored.
 func parse(raw string) (*token, error) {
 	if len(raw) > MaxToken {
 		return nil, errTooLong
@@ -54,7 +55,7 @@ func parse(raw string) (*token, error) {
 	return &token{key: name, issuer: issuer, claims: body, jws: jws}, err
 }
 
-// open verifies the signature and only then gives the claims out.
+// open verifies the signature and returns the claims.
 func (t *token) open(key any) (claims, error) {
 	if _, err := t.jws.Verify(key); err != nil {
 		return nil, err

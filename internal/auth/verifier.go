@@ -15,17 +15,17 @@ import (
 	"countersign.dev/internal/access"
 )
 
-// Config is an identity issuer that is believed.
+// Config is a trusted identity issuer.
 type Config struct {
-	URL           string   // the issuer's name, exactly as it stands in iss; https, or http on loopback
+	URL           string   // exactly the value of iss; https, or http on loopback
 	Audiences     []string // accepted aud values; at least one
 	UsernameClaim string   // empty: preferred_username
 	RolesClaims   []string // empty: DefaultRolesClaims
-	TrustEmail    bool     // believe email without email_verified, for issuers that verify but do not say so
+	TrustEmail    bool     // accept email without email_verified, for issuers that verify but omit the claim
 }
 
-// DefaultRolesClaims are the places where roles are looked for. In a path, dots
-// lead into nested objects, and <audience> stands for the accepted audience.
+// DefaultRolesClaims are the paths of the roles claims. Dots lead into nested
+// objects, and <audience> is replaced by the accepted audience.
 func DefaultRolesClaims() []string {
 	return []string{"realm_access.roles", "resource_access.<audience>.roles", "roles"}
 }
@@ -45,41 +45,41 @@ type Options struct {
 	Now       func() time.Time // nil: time.Now
 }
 
-// Verifier judges bearer tokens of the configured issuers. It is safe for
+// Verifier verifies bearer tokens of the configured issuers. It is safe for
 // concurrent use.
 type Verifier struct {
 	issuers map[string]*issuer // by iss
-	seen    *cache[verdict]
+	seen    *cache[verified]
 	client  *http.Client
 	log     *slog.Logger
 	now     func() time.Time
 }
 
-// verdict is a token that was found good, by keys of that version.
-type verdict struct {
+// verified is the principal of a valid token, and the version of the keys.
+type verified struct {
 	principal *access.Principal
 	keys      *keyset
 	version   uint64
 }
 
-// issuer is one source of tokens: whom it makes of a token's claims, and how
-// its tokens are proven.
+// issuer is one source of tokens: how its tokens are verified, and how their
+// claims become a person.
 type issuer struct {
 	name      string
 	audiences []string
 	keys      *keyset
-	remote    *remote // nil for internal tokens
+	endpoint  *endpoint // nil for internal tokens
 	identify  func(c claims, audiences []string) (access.Claims, error)
 }
 
-// NewVerifier makes a verifier. It contacts nobody; keys are fetched when the
-// first token comes. It reports every mistake in the configuration at once.
+// NewVerifier makes a verifier. It does not connect; keys are fetched for the
+// first token. It reports every mistake in the configuration at once.
 func NewVerifier(configs []Config, o *Options) (*Verifier, error) {
 	if o == nil {
 		o = &Options{}
 	}
 	v := &Verifier{
-		issuers: make(map[string]*issuer), seen: newCache[verdict](cmp.Or(o.CacheSize, 10_000)),
+		issuers: make(map[string]*issuer), seen: newCache[verified](cmp.Or(o.CacheSize, 10_000)),
 		client: newClient(), log: o.Log, now: o.Now,
 	}
 	if v.log == nil {
@@ -101,7 +101,7 @@ func NewVerifier(configs []Config, o *Options) (*Verifier, error) {
 	return v, errors.Join(mistakes...)
 }
 
-// Verify proves a token and returns who it speaks for. It fails with
+// Verify verifies a token and returns its principal. It fails with
 // UNAUTHENTICATED, or with SERVICE_UNAVAILABLE while the issuer's keys have
 // never been reached. Principals are cached until their token expires or a key
 // of its issuer changes.
@@ -113,7 +113,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*access.Principal, e
 	if seen, ok := v.seen.get(key); ok && v.now().Before(seen.principal.Expires()) && seen.keys.holds(seen.version) {
 		return seen.principal, nil
 	}
-	found, err := v.judge(ctx, raw)
+	found, err := v.verify(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -121,29 +121,29 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*access.Principal, e
 	return found.principal, nil
 }
 
-func (v *Verifier) judge(ctx context.Context, raw string) (verdict, error) {
+func (v *Verifier) verify(ctx context.Context, raw string) (verified, error) {
 	t, err := parse(raw)
 	if err != nil {
-		return verdict{}, invalid(err)
+		return verified{}, invalid(err)
 	}
 	from, known := v.issuers[t.issuer]
 	if !known {
-		return verdict{}, invalid(errIssuer)
+		return verified{}, invalid(errIssuer)
 	}
 	c, version, err := from.open(ctx, t)
 	if err != nil {
-		return verdict{}, err
+		return verified{}, err
 	}
 	expiry, audiences, err := c.check(v.now(), from.name, from.audiences)
 	if err != nil {
-		return verdict{}, err
+		return verified{}, err
 	}
 	who, err := from.identify(c, audiences)
 	if err != nil {
-		return verdict{}, invalid(err)
+		return verified{}, invalid(err)
 	}
 	who.TokenID, who.Expires = c.text("jti"), expiry
-	return verdict{access.NewPrincipal(who), from.keys, version}, nil
+	return verified{access.NewPrincipal(who), from.keys, version}, nil
 }
 
 // open verifies the signature with the issuer's key.
@@ -169,9 +169,9 @@ func (v *Verifier) trust(c Config) error {
 	if _, twice := v.issuers[c.URL]; twice {
 		return fmt.Errorf("issuer %s: is configured twice", c.URL)
 	}
-	from := &remote{issuer: c.URL, client: v.client}
+	from := &endpoint{issuer: c.URL, client: v.client}
 	v.issuers[c.URL] = &issuer{
-		name: c.URL, audiences: slices.Clone(c.Audiences), remote: from,
+		name: c.URL, audiences: slices.Clone(c.Audiences), endpoint: from,
 		keys: v.keyset(from.keys), identify: c.identify,
 	}
 	return nil
@@ -181,8 +181,8 @@ func (v *Verifier) keyset(fetch func(context.Context) (publicKeys, error)) *keys
 	return &keyset{fetch: fetch, now: v.now, log: v.log}
 }
 
-// identify reads a person out of an identity issuer's claims. Claims that only
-// internal tokens have (purpose, orig_iss) mean nothing here.
+// identify reads a person from an identity issuer's claims. Claims of internal
+// tokens (purpose, orig_iss) are ignored.
 func (c Config) identify(body claims, audiences []string) (access.Claims, error) {
 	subject, err := body.subject()
 	if err != nil {
@@ -215,8 +215,8 @@ func (c Config) roles(body claims, audiences []string) []string {
 	return wellFormed(roles)
 }
 
-// rolesAt reads one path. A claim whose whole name is the path comes first:
-// some issuers name claims by URLs, dots and all.
+// rolesAt reads one path. A claim whose complete name is the path comes first,
+// because some issuers name claims by URLs with dots.
 func rolesAt(body claims, path string, audiences []string) []string {
 	if whole, there := body[path]; there {
 		return texts(whole)

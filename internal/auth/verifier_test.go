@@ -18,8 +18,8 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-func TestGoodTokenBecomesItsPerson(t *testing.T) {
-	r := newRig(t)
+func TestValidTokenBecomesItsPrincipal(t *testing.T) {
+	r := newHarness(t)
 	p := r.accepts(r.token())
 	if got, want := p.Owner(), (access.Owner{Issuer: r.server.URL, Subject: "u-1"}); got != want {
 		t.Errorf("owner %v, want %v", got, want)
@@ -39,14 +39,14 @@ func TestGoodTokenBecomesItsPerson(t *testing.T) {
 }
 
 func TestRS256IsAccepted(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	key := newRSAKey(t, "rsa")
 	r.publish(key)
 	r.accepts(sign(t, key, r.claims()))
 }
 
 func TestWrongClaimsAreRefused(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	now := r.now().Unix()
 	const invalid, expired, notYet, elsewhere = "not valid here", "expired", "not valid yet", "another service"
 	for name, c := range map[string]struct {
@@ -83,15 +83,15 @@ func TestWrongClaimsAreRefused(t *testing.T) {
 	}
 }
 
-func TestClocksMayDifferALittle(t *testing.T) {
-	r := newRig(t)
+func TestClocksMayDifferByTheLeeway(t *testing.T) {
+	r := newHarness(t)
 	now := r.now().Unix()
 	r.accepts(r.token(set("exp", now-9)))
 	r.accepts(r.token(set("nbf", now+9), set("iat", now+9)))
 }
 
 func TestForgedTokensAreRefused(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	key := r.keys[0].Key.(*ecdsa.PrivateKey)
 	good := r.token()
 	parts := strings.Split(good, ".")
@@ -101,36 +101,36 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, raw := range map[string]string{
-		"alg none":                byHand(t, `{"alg":"none","kid":"k1"}`, r.claims(), nil),
-		"alg NoNe":                byHand(t, `{"alg":"NoNe","kid":"k1"}`, r.claims(), nil),
-		"alg none, signed":        byHand(t, `{"alg":"none","kid":"k1"}`, r.claims(), key),
-		"no alg":                  byHand(t, `{"kid":"k1"}`, r.claims(), key),
-		"empty signature":         parts[0] + "." + parts[1] + ".",
-		"zero signature":          parts[0] + "." + parts[1] + "." + b64(make([]byte, 64)),
-		"two parts":               parts[0] + "." + parts[1],
-		"four parts":              good + ".x",
-		"HS256 by the public key": hs256(t, r, good),
-		"ES256 called RS256":      byHand(t, `{"alg":"RS256","kid":"k1"}`, r.claims(), key),
-		"ES512":                   byHand(t, `{"alg":"ES512","kid":"k1"}`, r.claims(), key),
-		"stranger's key, our kid": sign(t, stranger, r.claims()),
-		"stranger's embedded jwk": byHand(t, `{"alg":"ES256","kid":"k1","jwk":`+string(strangerJWK)+`}`, r.claims(), stranger.Key.(*ecdsa.PrivateKey)),
-		"no kid":                  byHand(t, `{"alg":"ES256"}`, r.claims(), key),
-		"kid is a number":         byHand(t, `{"alg":"ES256","kid":1}`, r.claims(), key),
-		"alg twice":               byHand(t, `{"alg":"none","alg":"ES256","kid":"k1"}`, r.claims(), key),
-		"crit":                    byHand(t, `{"alg":"ES256","kid":"k1","crit":["exp"],"exp":1}`, r.claims(), key),
-		"crit b64":                byHand(t, `{"alg":"ES256","kid":"k1","crit":["b64"],"b64":false}`, r.claims(), key),
-		"body signed unencoded":   unencoded(t, r.claims(), key),
-		"logout token":            byHand(t, `{"alg":"ES256","kid":"k1","typ":"logout+jwt"}`, r.claims(), key),
-		"other body":              parts[0] + "." + b64([]byte(`{"iss":"`+r.server.URL+`"}`)) + "." + parts[2],
-		"line break":              good[:len(good)-4] + "\n" + good[len(good)-4:],
-		"padding":                 good + "=",
-		"body is no JSON":         signRaw(t, r.keys[0], nil, []byte("hello")),
-		"body is a list":          signRaw(t, r.keys[0], nil, []byte("[]")),
-		"body is null":            signRaw(t, r.keys[0], nil, []byte("null")),
-		"too long":                r.token(set("x", strings.Repeat("x", auth.MaxToken))),
-		"empty":                   "",
-		"a JWS as JSON":           `{"payload":"e30","protected":"e30","signature":""}`,
-		"nine thousand brackets":  signRaw(t, r.keys[0], nil, []byte(strings.Repeat("[", 9000)+strings.Repeat("]", 9000))),
+		"alg none":                    byHand(t, `{"alg":"none","kid":"k1"}`, r.claims(), nil),
+		"alg NoNe":                    byHand(t, `{"alg":"NoNe","kid":"k1"}`, r.claims(), nil),
+		"alg none, signed":            byHand(t, `{"alg":"none","kid":"k1"}`, r.claims(), key),
+		"no alg":                      byHand(t, `{"kid":"k1"}`, r.claims(), key),
+		"empty signature":             parts[0] + "." + parts[1] + ".",
+		"zero signature":              parts[0] + "." + parts[1] + "." + b64(make([]byte, 64)),
+		"two parts":                   parts[0] + "." + parts[1],
+		"four parts":                  good + ".x",
+		"HS256 by the public key":     hs256(t, r, good),
+		"ES256 called RS256":          byHand(t, `{"alg":"RS256","kid":"k1"}`, r.claims(), key),
+		"ES512":                       byHand(t, `{"alg":"ES512","kid":"k1"}`, r.claims(), key),
+		"another key, our kid":        sign(t, stranger, r.claims()),
+		"another key as embedded jwk": byHand(t, `{"alg":"ES256","kid":"k1","jwk":`+string(strangerJWK)+`}`, r.claims(), stranger.Key.(*ecdsa.PrivateKey)),
+		"no kid":                      byHand(t, `{"alg":"ES256"}`, r.claims(), key),
+		"kid is a number":             byHand(t, `{"alg":"ES256","kid":1}`, r.claims(), key),
+		"alg twice":                   byHand(t, `{"alg":"none","alg":"ES256","kid":"k1"}`, r.claims(), key),
+		"crit":                        byHand(t, `{"alg":"ES256","kid":"k1","crit":["exp"],"exp":1}`, r.claims(), key),
+		"crit b64":                    byHand(t, `{"alg":"ES256","kid":"k1","crit":["b64"],"b64":false}`, r.claims(), key),
+		"body signed unencoded":       unencoded(t, r.claims(), key),
+		"logout token":                byHand(t, `{"alg":"ES256","kid":"k1","typ":"logout+jwt"}`, r.claims(), key),
+		"other body":                  parts[0] + "." + b64([]byte(`{"iss":"`+r.server.URL+`"}`)) + "." + parts[2],
+		"line break":                  good[:len(good)-4] + "\n" + good[len(good)-4:],
+		"padding":                     good + "=",
+		"body is no JSON":             signRaw(t, r.keys[0], nil, []byte("hello")),
+		"body is a list":              signRaw(t, r.keys[0], nil, []byte("[]")),
+		"body is null":                signRaw(t, r.keys[0], nil, []byte("null")),
+		"too long":                    r.token(set("x", strings.Repeat("x", auth.MaxToken))),
+		"empty":                       "",
+		"a JWS as JSON":               `{"payload":"e30","protected":"e30","signature":""}`,
+		"nine thousand brackets":      signRaw(t, r.keys[0], nil, []byte(strings.Repeat("[", 9000)+strings.Repeat("]", 9000))),
 	} {
 		r.refuses(name, raw)
 	}
@@ -138,8 +138,8 @@ func TestForgedTokensAreRefused(t *testing.T) {
 }
 
 // hs256 signs with the published key as if it were a shared secret, in the
-// forms in which libraries have been fooled.
-func hs256(t *testing.T, r *rig, good string) string {
+// encodings that known attacks use.
+func hs256(t *testing.T, r *harness, good string) string {
 	t.Helper()
 	der, err := x509.MarshalPKIXPublicKey(r.keys[0].Public().Key)
 	if err != nil {
@@ -152,8 +152,8 @@ func hs256(t *testing.T, r *rig, good string) string {
 	return signed + "." + b64(mac.Sum(nil))
 }
 
-func TestKeyIDsAreNamesAndNothingElse(t *testing.T) {
-	r := newRig(t)
+func TestKeyIDsAreOnlyNames(t *testing.T) {
+	r := newHarness(t)
 	touched := make(chan string, 100)
 	bait := newBait(t, touched)
 	key := r.keys[0].Key.(*ecdsa.PrivateKey)
@@ -165,14 +165,14 @@ func TestKeyIDsAreNamesAndNothingElse(t *testing.T) {
 		r.refuses(kid, byHand(t, string(header), r.claims(), key))
 	}
 	header := `{"alg":"ES256","kid":"k1","jku":"` + bait + `","x5u":"` + bait + `"}`
-	r.accepts(byHand(t, header, r.claims(), key)) // pointers are ignored, the issuer's key counts
+	r.accepts(byHand(t, header, r.claims(), key)) // pointers are ignored; the issuer's key is used
 	if len(touched) != 0 {
 		t.Errorf("an address inside a token was fetched: %s", <-touched)
 	}
 }
 
 func TestNoClaimCountsTwice(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	good, err := json.Marshal(r.claims())
 	if err != nil {
 		t.Fatal(err)
@@ -194,8 +194,8 @@ func TestNoClaimCountsTwice(t *testing.T) {
 	}
 }
 
-func TestUnverifiedAddressIdentifiesNobody(t *testing.T) {
-	r := newRig(t)
+func TestUnverifiedAddressIsDropped(t *testing.T) {
+	r := newHarness(t)
 	for name, change := range map[string]func(map[string]any){
 		"false": set("email_verified", false), "absent": without("email_verified"), "text": set("email_verified", "true"),
 	} {
@@ -203,7 +203,7 @@ func TestUnverifiedAddressIdentifiesNobody(t *testing.T) {
 			t.Errorf("%s: got %q", name, got)
 		}
 	}
-	trusting := newRig(t, func(c *auth.Config) { c.TrustEmail = true })
+	trusting := newHarness(t, func(c *auth.Config) { c.TrustEmail = true })
 	if got := trusting.accepts(trusting.token(without("email_verified"))).Email(); got != "alice@example.com" {
 		t.Errorf("trusted issuer: got %q", got)
 	}
@@ -217,11 +217,11 @@ func TestRolesComeFromTheConfiguredClaims(t *testing.T) {
 		c["https://example.com/roles"] = []string{"d"}
 		c["one"] = map[string]any{"role": "e"}
 	}
-	r := newRig(t)
+	r := newHarness(t)
 	if diff := cmp.Diff([]string{"a", "b", "c"}, r.accepts(r.token(everywhere)).Roles()); diff != "" {
 		t.Errorf("by default: %s", diff)
 	}
-	r = newRig(t, func(c *auth.Config) {
+	r = newHarness(t, func(c *auth.Config) {
 		c.RolesClaims = []string{"https://example.com/roles", "one.role", "no.such.claim", "name.x"}
 	})
 	if diff := cmp.Diff([]string{"d", "e"}, r.accepts(r.token(everywhere)).Roles()); diff != "" {
@@ -230,7 +230,7 @@ func TestRolesComeFromTheConfiguredClaims(t *testing.T) {
 }
 
 func TestUsernameClaimIsConfigurable(t *testing.T) {
-	r := newRig(t, func(c *auth.Config) { c.UsernameClaim = "upn" })
+	r := newHarness(t, func(c *auth.Config) { c.UsernameClaim = "upn" })
 	if got := r.accepts(r.token(set("upn", "alice@corp"))).Username(); got != "alice@corp" {
 		t.Errorf("got %q", got)
 	}
@@ -240,7 +240,7 @@ func TestUsernameClaimIsConfigurable(t *testing.T) {
 }
 
 func TestIdentityIssuerCannotActAsTheGateway(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	p := r.accepts(r.token(set("orig_iss", "https://other.example"), set("purpose", "catalogue")))
 	if p.Purpose() != access.PurposeNone || p.Owner().Issuer != r.server.URL {
 		t.Errorf("got %q from %q", p.Purpose(), p.Owner().Issuer)
@@ -248,7 +248,7 @@ func TestIdentityIssuerCannotActAsTheGateway(t *testing.T) {
 }
 
 func TestCachedTokenStillExpires(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	raw := r.token(set("exp", r.now().Add(time.Minute).Unix()))
 	if first, again := r.accepts(raw), r.accepts(raw); first != again {
 		t.Error("the second verification made another principal: it was not cached")
@@ -260,7 +260,7 @@ func TestCachedTokenStillExpires(t *testing.T) {
 }
 
 func TestRefusalsCarryNoInternals(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	_, err := r.verifier.Verify(t.Context(), r.token(set("iss", "https://secret.internal")))
 	f := fault.From(err)
 	if strings.Contains(f.Message+f.SuggestedAction, "secret") || f.Unwrap() == nil || len(f.Details) != 0 {
@@ -283,12 +283,12 @@ func TestConfigurationMistakesAreReportedTogether(t *testing.T) {
 		}
 	}
 	if _, err := auth.NewVerifier(nil, nil); err == nil {
-		t.Error("a verifier that believes nobody was made")
+		t.Error("a verifier without an issuer was made")
 	}
 }
 
 func FuzzToken(f *testing.F) {
-	r := newRig(f)
+	r := newHarness(f)
 	f.Add(r.token())
 	f.Add(byHand(f, `{"alg":"none","kid":"k1"}`, r.claims(), nil))
 	f.Add("a.b.c")
@@ -304,10 +304,10 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// FuzzClaims signs any body with a good key: what is accepted must be what
-// every JSON reader would find in it.
+// FuzzClaims signs any body with a valid key: every JSON reader must find the
+// accepted values in it.
 func FuzzClaims(f *testing.F) {
-	r := newRig(f)
+	r := newHarness(f)
 	good, err := json.Marshal(r.claims())
 	if err != nil {
 		f.Fatal(err)

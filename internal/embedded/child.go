@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// child is a process of ours.
+// child is a child process.
 type child struct {
 	cmd    *exec.Cmd
 	exited chan struct{}
@@ -36,8 +36,8 @@ func launch(cmd *exec.Cmd) (*child, error) {
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-// stop asks the child to end and waits. When ctx ends first it asks harder, and
-// at last kills the whole process group.
+// stop interrupts the child and waits. When ctx ends first it aborts the child,
+// and after abortWithin kills the process group.
 func (c *child) stop(ctx context.Context) {
 	interrupt(c.cmd.Process)
 	select {
@@ -49,7 +49,7 @@ func (c *child) stop(ctx context.Context) {
 	select {
 	case <-c.exited:
 		return
-	case <-time.After(stopInAnyWay):
+	case <-time.After(abortWithin):
 	}
 	kill(c.cmd.Process)
 	<-c.exited

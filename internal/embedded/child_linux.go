@@ -10,16 +10,17 @@ import (
 	"syscall"
 )
 
-// attributes let the child outlive nobody: it gets SIGINT when we die. Its own
-// process group keeps a terminal's Ctrl-C from it, so that we end it in order.
+// attributes make the kernel send SIGINT to the child when this process dies.
+// The child has its own process group, so that a terminal's Ctrl-C does not
+// reach it and we end it in order.
 func attributes(a *account) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGINT, Credential: a.credential()}
 }
 
 // leave reports whether every process of a previous server on that data folder
 // is gone: the server and all its children work in that folder. The first time
-// it asks the server to go. When nobody is there it removes the server's pid
-// file, whose number may belong to an innocent process by now.
+// it signals the server. When all are gone it removes the server's pid file,
+// whose number may belong to another process by now.
 func leave(data string, ask bool) (bool, error) {
 	pidPath := filepath.Join(data, pidFile)
 	text, err := os.ReadFile(pidPath)
@@ -42,7 +43,7 @@ func leave(data string, ask bool) (bool, error) {
 	first, _, _ := strings.Cut(string(text), "\n")
 	for _, pid := range inside {
 		if ask && strconv.Itoa(pid) == first {
-			_ = syscall.Kill(pid, syscall.SIGINT) // it may have gone meanwhile
+			_ = syscall.Kill(pid, syscall.SIGINT) // it may have ended already
 		}
 	}
 	return false, nil
@@ -60,11 +61,11 @@ func workersIn(dir string) ([]int, error) {
 	}
 	var pids []int
 	for _, link := range links {
-		if at, err := os.Readlink(link); err != nil || at != dir { // unreadable: not our user's
+		if at, err := os.Readlink(link); err != nil || at != dir { // unreadable: another user's
 			continue
 		}
 		if name, err := os.ReadFile(filepath.Join(filepath.Dir(link), "comm")); err != nil || !strings.HasPrefix(string(name), "post") {
-			continue // a person's shell that stands there
+			continue // another program, such as a shell
 		}
 		if pid, err := strconv.Atoi(strings.Split(link, "/")[2]); err == nil {
 			pids = append(pids, pid)

@@ -15,8 +15,8 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// account is the user that a server started by root runs as. The nil account is
-// ourselves.
+// account is the user that a server runs as when we are root. The nil account
+// is our own user.
 type account struct {
 	name     string
 	uid, gid uint32
@@ -57,8 +57,7 @@ func (a *account) own(path string) error {
 	return os.Lchown(path, int(a.uid), int(a.gid))
 }
 
-// admit makes a folder of ours private, but for the account, which may pass
-// through it.
+// admit makes a folder private, except that the account may pass through it.
 func (a *account) admit(dir string) error {
 	if a == nil {
 		return os.Chmod(dir, 0o700)
@@ -78,7 +77,7 @@ func (a *account) cannotEnter(dir string) error {
 }
 
 // reaches reports whether the account may pass through every folder down to
-// dir. Folders that do not exist yet will be made so that it may.
+// dir. Folders that do not exist yet count as passable.
 func (a *account) reaches(dir string) bool {
 	if a == nil {
 		return true
@@ -123,13 +122,13 @@ func ours(info fs.FileInfo) bool {
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-// kernelLocks says that a lock file whose process is gone is free.
+// kernelLocks reports that the lock of an ended process is free.
 const kernelLocks = true
 
 var errLocked = errors.New("locked by another process")
 
-// tryLock takes the lock file or fails with errLocked. The kernel frees it when
-// the file is closed or its process ends, however it ends.
+// tryLock locks the file or fails with errLocked. The kernel frees the lock when
+// the file is closed or the process ends.
 func tryLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -142,9 +141,9 @@ func tryLock(path string) (*os.File, error) {
 	return f, nil
 }
 
-// PostgreSQL's three ways to end: SIGINT breaks off its clients, SIGQUIT leaves
-// recovery to the next start, SIGKILL goes to the whole group. Signals to a
-// process that is gone fail, which is what was wanted.
+// PostgreSQL's three shutdowns: SIGINT ends its connections, SIGQUIT leaves
+// recovery to the next start, SIGKILL goes to the process group. Errors are
+// ignored, because they mean that the process has ended.
 
 func interrupt(p *os.Process) { _ = p.Signal(syscall.SIGINT) }
 func abort(p *os.Process)     { _ = p.Signal(syscall.SIGQUIT) }

@@ -47,8 +47,8 @@ func openCluster(ctx context.Context, dir string) (*cluster, error) {
 	return &cluster{f}, nil
 }
 
-// vacate waits until what is left of a previous server is gone, and asks it to
-// go: we hold the lock, so no other process uses it.
+// vacate waits until every process of a previous server has ended, and signals
+// it: we hold the lock, so no other process uses it.
 func (c *cluster) vacate(ctx context.Context) error {
 	deadline := time.Now().Add(leaveWithin)
 	for asked := false; ; asked = true {
@@ -84,8 +84,8 @@ func (c *cluster) prepare(ctx context.Context, found binaries, volatile bool) (s
 	return string(password), nil
 }
 
-// initdb makes the cluster beside its place and moves it there when it is
-// whole, so that a crash leaves none rather than half of one.
+// initdb makes the cluster in a temporary folder and renames it when it is
+// complete, so that a crash leaves no partial cluster.
 func (c *cluster) initdb(ctx context.Context, found binaries, volatile bool) (string, error) {
 	password := rand.Text()
 	if err := os.WriteFile(c.passwordFile(), []byte(password), 0o600); err != nil {
@@ -100,13 +100,13 @@ func (c *cluster) initdb(ctx context.Context, found binaries, volatile bool) (st
 		return "", err
 	}
 	if err := os.Rename(half, c.data()); err != nil {
-		return "", fmt.Errorf("put the cluster in its place: %w", err)
+		return "", fmt.Errorf("rename the cluster: %w", err)
 	}
 	return password, nil
 }
 
-// tryInitdb sorts by bytes, so that texts compare as everywhere else and their
-// comparisons are leakproof, and knows the letters of all languages.
+// tryInitdb uses the collation C, so that texts compare by bytes and their
+// comparisons are leakproof, with the character classes of all languages.
 func (c *cluster) tryInitdb(ctx context.Context, found binaries, dir, password, letters string, volatile bool) error {
 	secret := c.file("password.once")
 	defer os.Remove(secret)
@@ -148,8 +148,8 @@ func (c *cluster) finish(ctx context.Context, cmd *exec.Cmd) error {
 	return nil
 }
 
-// command runs as the server's user, from a folder that this user can enter,
-// with an environment that no setting of ours or of the caller reaches.
+// command runs as the server's user, in a folder that this user can enter, with
+// an environment of its own.
 func (c *cluster) command(program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = c.path
@@ -158,7 +158,7 @@ func (c *cluster) command(program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// openLog appends, and begins anew when the log has grown large.
+// openLog appends, and truncates a log larger than maxLog.
 func (c *cluster) openLog() (*os.File, error) {
 	if info, err := os.Stat(c.log()); err == nil && info.Size() > maxLog {
 		if err := os.Truncate(c.log(), 0); err != nil {

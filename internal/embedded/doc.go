@@ -1,7 +1,7 @@
-// Package embedded starts the engines that a demo and the tests need and that
-// nobody installed: a private PostgreSQL as a child process, and a Redis inside
-// the process. The development identity issuer is its own package, issuer.
+// Package embedded starts the engines of a demo and of tests: a private
+// PostgreSQL as a child process, and a Redis inside the process; and it opens
+// the private folder that keeps a demo's data. The development identity issuer is its own package, issuer.
 //
-// It knows no table, no key and no user of ours; it hands out addresses. In
-// production nothing of it runs. Start reading at [StartPostgres].
+// It knows no table, no key and no account; it returns addresses. It is not
+// used in production. Start reading at [StartPostgres].
 package embedded

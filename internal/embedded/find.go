@@ -16,7 +16,7 @@ import (
 
 const (
 	fetchWord     = "fetch"
-	oldestMajor   = 15 // security_invoker views, without which a view sees through row-level security
+	oldestMajor   = 15 // security_invoker views: others bypass row-level security
 	installedBins = "/usr/lib/postgresql/*/bin"
 )
 
@@ -28,9 +28,8 @@ type binaries struct {
 
 func (b binaries) program(name string) string { return filepath.Join(b.dir, name) }
 
-// findPostgres looks where it was told to; else on PATH, among the installed
-// versions, newest first, and at last elsewhere. One that is too old is passed
-// over.
+// findPostgres uses the configured folder; else it searches PATH, then the
+// installed versions, newest first, then it downloads. Too old ones are skipped.
 func findPostgres(ctx context.Context, o PostgresOptions, installed string) (binaries, error) {
 	switch {
 	case o.Bin == fetchWord:
@@ -60,8 +59,8 @@ func findPostgres(ctx context.Context, o PostgresOptions, installed string) (bin
 }
 
 // candidates are folders in the order of preference. Where PATH leads to a link,
-// both its folder and its target's are tried: initdb stands beside postgres in
-// one of them.
+// both its folder and its target's are tried: initdb is beside postgres in one
+// of them.
 func candidates(installed string) []string {
 	var dirs []string
 	if path, err := exec.LookPath("postgres"); err == nil {
@@ -89,7 +88,7 @@ var (
 	versionLine   = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
 )
 
-// inspect proves that a folder holds a PostgreSQL that can be used.
+// inspect checks that a folder holds a usable PostgreSQL.
 func inspect(ctx context.Context, dir string) (binaries, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -109,17 +108,17 @@ func inspect(ctx context.Context, dir string) (binaries, error) {
 	}
 	match := versionLine.FindSubmatch(out)
 	if match == nil {
-		return binaries{}, fmt.Errorf("its postgres does not tell its version")
+		return binaries{}, fmt.Errorf("its postgres prints no version")
 	}
 	if b.major, err = strconv.Atoi(string(match[1])); err != nil || b.major < oldestMajor {
-		return binaries{}, fmt.Errorf("it is version %s and %d is the oldest that will do", match[1], oldestMajor)
+		return binaries{}, fmt.Errorf("it is version %s and %d is the oldest supported", match[1], oldestMajor)
 	}
 	return b, nil
 }
 
 func fetch(ctx context.Context, f Fetcher) (binaries, error) {
 	if f == nil {
-		return binaries{}, fault.ServiceDown.New("This program fetches no PostgreSQL.").
+		return binaries{}, fault.ServiceDown.New("This program cannot download PostgreSQL here.").
 			Suggest("Install it, or name the folder of its programs in COUNTERSIGN_POSTGRES_BIN, or use a running server with --postgres URL.")
 	}
 	dir, err := f(ctx)

@@ -11,7 +11,7 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// fake makes a folder whose programs only tell a version.
+// fake makes a folder whose programs only print a version.
 func fake(t *testing.T, dir, version string) string {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -63,7 +63,7 @@ func TestPostgresIsFoundInOrder(t *testing.T) {
 	}
 }
 
-func TestWithoutPostgresTheWaysOutAreTold(t *testing.T) {
+func TestWithoutPostgresTheAlternativesAreNamed(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("PATH", root)
 	for name, c := range map[string]struct {
@@ -73,7 +73,7 @@ func TestWithoutPostgresTheWaysOutAreTold(t *testing.T) {
 		"none":         {PostgresOptions{}, "was not found on this computer", "apt install postgresql|COUNTERSIGN_POSTGRES_BIN|--postgres URL"},
 		"wrong folder": {PostgresOptions{Bin: root}, "there is no program postgres", "postgres and initdb"},
 		"old folder":   {PostgresOptions{Bin: fake(t, filepath.Join(root, "old"), "14.2")}, "it is version 14 and 15 is the oldest", "postgres and initdb"},
-		"no fetcher":   {PostgresOptions{Bin: "fetch"}, "fetches no PostgreSQL", "COUNTERSIGN_POSTGRES_BIN|--postgres URL"},
+		"no fetcher":   {PostgresOptions{Bin: "fetch"}, "cannot download PostgreSQL", "COUNTERSIGN_POSTGRES_BIN|--postgres URL"},
 	} {
 		_, err := findPostgres(t.Context(), c.options, "")
 		if !fault.Is(err, fault.ServiceDown) {

@@ -18,27 +18,27 @@ import (
 )
 
 // PostgresOptions says which PostgreSQL to start and where it keeps its data.
-// The zero value finds one and forgets everything at the end.
+// The zero value finds an installed one and removes its data at the end.
 type PostgresOptions struct {
-	Bin      string  // folder of postgres and initdb, or the word "fetch"; empty: look around
+	Bin      string  // folder of postgres and initdb, or the word "fetch"; empty: search
 	Dir      string  // folder to keep and reuse; empty: a fresh one, removed by Stop
 	Fetch    Fetcher // gets PostgreSQL where none is installed; nil: not offered
-	Volatile bool    // give up durability for speed; for tests only
+	Volatile bool    // no durability, for faster tests
 }
 
-// Fetcher gets PostgreSQL from elsewhere and returns the folder of its programs.
+// Fetcher downloads PostgreSQL and returns the folder of its programs.
 type Fetcher func(ctx context.Context) (bin string, err error)
 
 const (
-	superuser    = "postgres"
-	startWithin  = time.Minute      // crash recovery included
-	leaveWithin  = 10 * time.Second // for what is left of a previous server
-	pollEvery    = 5 * time.Millisecond
-	stopInAnyWay = 5 * time.Second // after the caller's patience ended
+	superuser   = "postgres"
+	startWithin = time.Minute      // crash recovery included
+	leaveWithin = 10 * time.Second // for the processes of a previous server
+	pollEvery   = 5 * time.Millisecond
+	abortWithin = 5 * time.Second // after the caller's deadline
 )
 
 // Postgres is a private PostgreSQL: a child process on a free port of loopback
-// that asks for passwords (SCRAM) and dies with us, however we die.
+// that requires passwords (SCRAM) and ends with this process, even on SIGKILL.
 type Postgres struct {
 	cluster  *cluster
 	child    *child
@@ -50,9 +50,9 @@ type Postgres struct {
 }
 
 // StartPostgres starts a private PostgreSQL and returns when it answers. As root
-// the server runs as the user postgres or nobody, because PostgreSQL refuses to
-// be root. It fails with a sentence for people when none is installed, when the
-// folder is in use, and when the folder is another version's.
+// the server runs as an unprivileged user, because PostgreSQL refuses to
+// run as root. It fails with a sentence for people when none is installed, when
+// the folder is in use, is of another version, or cannot be entered by that user.
 func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	found, err := findPostgres(ctx, o, installedBins)
 	if err != nil {
@@ -89,12 +89,12 @@ func (p *Postgres) AdminURL(database string) string {
 // Dir is the folder that holds the data and the log, postgres.log.
 func (p *Postgres) Dir() string { return p.cluster.path }
 
-// Exited is closed when the server has ended, wanted or not.
+// Exited is closed when the server has ended, for any reason.
 func (p *Postgres) Exited() <-chan struct{} { return p.child.exited }
 
-// Stop ends the server, breaking off what its clients do, and removes a folder
-// that is not kept. When ctx ends first it is stopped the hard way; nothing that
-// was committed is lost by that. A second call does nothing.
+// Stop ends the server and its connections, and removes a temporary folder. When
+// ctx ends first the server is aborted; committed data is not lost. A second
+// call does nothing.
 func (p *Postgres) Stop(ctx context.Context) error {
 	p.stopping.Lock()
 	defer p.stopping.Unlock()
@@ -106,7 +106,7 @@ func (p *Postgres) Stop(ctx context.Context) error {
 	return p.cluster.Close()
 }
 
-// start makes the cluster if it is not there yet and runs a server on it.
+// start makes the cluster if there is none and runs a server on it.
 func (c *cluster) start(ctx context.Context, found binaries, volatile bool) (*Postgres, error) {
 	if !c.account.reaches(found.dir) {
 		return nil, fault.ServiceDown.New("PostgreSQL refuses to run as root, and no other user can reach its programs in %s.", found.dir).
@@ -119,7 +119,7 @@ func (c *cluster) start(ctx context.Context, found binaries, volatile bool) (*Po
 	if err != nil {
 		return nil, err
 	}
-	const attempts = 3 // a free port may be taken between our look and the server's
+	const attempts = 3 // another process may take the port before the server does
 	for attempt := 1; ; attempt++ {
 		port, err := freePort()
 		if err != nil {
@@ -135,7 +135,7 @@ func (c *cluster) start(ctx context.Context, found binaries, volatile bool) (*Po
 	}
 }
 
-var errPortTaken = errors.New("the port was taken meanwhile")
+var errPortTaken = errors.New("another process took the port")
 
 // run starts the server and waits until it accepts connections.
 func (c *cluster) run(ctx context.Context, found binaries, port int, volatile bool) (*child, error) {
@@ -178,8 +178,8 @@ func settings(volatile bool) []string {
 	return args
 }
 
-// ready waits until the server's own status line says so. (Asking by connecting
-// would fill its log with refusals.)
+// ready waits for the status line of the server's pid file. (Connecting in a
+// loop would fill the log with refusals.)
 func (c *cluster) ready(ctx context.Context, server *child) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -206,7 +206,7 @@ func (c *cluster) says(pid int, status string) bool {
 	return len(lines) > 7 && lines[0] == strconv.Itoa(pid) && strings.TrimSpace(lines[7]) == status
 }
 
-// explain adds what the server wrote to its log since the offset.
+// explain adds the last line of the server's log since the offset.
 func (c *cluster) explain(err error, from int64) error {
 	text, readErr := os.ReadFile(c.log())
 	if readErr != nil || int64(len(text)) < from {

@@ -60,7 +60,7 @@ func start(t *testing.T, o embedded.PostgresOptions) *embedded.Postgres {
 	return p
 }
 
-// missing skips by name where PostgreSQL is not installed, but not in CI.
+// missing skips by name where PostgreSQL is not installed, and fails in CI.
 func missing(t *testing.T, err error) {
 	t.Helper()
 	if strings.Contains(err.Error(), "was not found on this computer") && os.Getenv("CI") != "true" {
@@ -117,11 +117,11 @@ func TestServerIsPrivateAndLeavesNothing(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	for name, address := range map[string]string{
-		"wrong password": p.URL("postgres", "x", "postgres"), "no password": p.URL("postgres", "", "postgres"), "nobody": p.URL("nobody", "x", "postgres"),
+		"wrong password": p.URL("postgres", "x", "postgres"), "no password": p.URL("postgres", "", "postgres"), "unknown login": p.URL("nobody", "x", "postgres"),
 	} {
 		if conn, err := pgx.Connect(t.Context(), address); err == nil {
 			_ = conn.Close(t.Context())
-			t.Errorf("%s was let in", name)
+			t.Errorf("%s could connect", name)
 		}
 	}
 	for setting, want := range map[string]string{
@@ -163,7 +163,7 @@ func TestKeptFolderKeepsEverything(t *testing.T) {
 }
 
 func TestServerDiesWithItsKilledParentAndStartsAgain(t *testing.T) {
-	start(t, embedded.PostgresOptions{Volatile: true}) // only to skip where there is none
+	start(t, embedded.PostgresOptions{Volatile: true}) // skips where there is none
 	dir := passable(t)
 	parent := exec.Command(os.Args[0])
 	parent.Env = append(os.Environ(), crashDir+"="+dir)
@@ -182,7 +182,7 @@ func TestServerDiesWithItsKilledParentAndStartsAgain(t *testing.T) {
 	if err := parent.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = parent.Wait() // killed, as it should be
+	_ = parent.Wait() // fails, because it was killed
 	p := start(t, embedded.PostgresOptions{Dir: dir})
 	if got := ask(t, connect(t, p.AdminURL("postgres")), "select answer from kept"); got != "yes" {
 		t.Errorf("got %q", got)
@@ -206,15 +206,15 @@ func TestServerThatIsKilledIsNoticedAndRecovers(t *testing.T) {
 	}
 	<-p.Exited()
 	stop(t, p)
-	p = start(t, embedded.PostgresOptions{Dir: dir}) // its orphans may still be ending
+	p = start(t, embedded.PostgresOptions{Dir: dir}) // its child processes may still be ending
 	if got := ask(t, connect(t, p.AdminURL("postgres")), "select answer from kept"); got != "yes" {
 		t.Errorf("got %q", got)
 	}
 }
 
-// TestInnocentProcessIsLeftAlone gives the number in a stale pid file to a
-// process that has nothing to do with it: ourselves.
-func TestInnocentProcessIsLeftAlone(t *testing.T) {
+// TestUnrelatedProcessIsLeftAlone writes a stale pid file with the number of an
+// unrelated process: this one.
+func TestUnrelatedProcessIsLeftAlone(t *testing.T) {
 	dir := passable(t)
 	stop(t, start(t, embedded.PostgresOptions{Dir: dir, Volatile: true}))
 	stale := fmt.Sprintf("%d\n%s/data\n1\n5432\n\n127.0.0.1\n  1  1\nready\n", os.Getpid(), dir)
@@ -224,7 +224,7 @@ func TestInnocentProcessIsLeftAlone(t *testing.T) {
 	start(t, embedded.PostgresOptions{Dir: dir, Volatile: true})
 }
 
-func TestFolderInUseIsToldSo(t *testing.T) {
+func TestClusterInUseIsRefused(t *testing.T) {
 	dir := passable(t)
 	start(t, embedded.PostgresOptions{Dir: dir, Volatile: true})
 	_, err := embedded.StartPostgres(t.Context(), embedded.PostgresOptions{Dir: dir})
@@ -233,7 +233,7 @@ func TestFolderInUseIsToldSo(t *testing.T) {
 	}
 }
 
-func TestOtherVersionsFolderIsToldSo(t *testing.T) {
+func TestClusterOfAnotherVersionIsRefused(t *testing.T) {
 	dir := passable(t)
 	stop(t, start(t, embedded.PostgresOptions{Dir: dir, Volatile: true}))
 	if err := os.WriteFile(filepath.Join(dir, "data", "PG_VERSION"), []byte("99\n"), 0o600); err != nil {
@@ -245,7 +245,7 @@ func TestOtherVersionsFolderIsToldSo(t *testing.T) {
 	}
 }
 
-func TestHalfMadeClusterIsMadeAgain(t *testing.T) {
+func TestPartialClusterIsMadeAgain(t *testing.T) {
 	dir := passable(t)
 	if err := os.MkdirAll(filepath.Join(dir, "data.new", "base"), 0o700); err != nil {
 		t.Fatal(err)

@@ -9,19 +9,19 @@ import (
 )
 
 // Redis is a Redis server inside this process, on a free port of loopback. It
-// forgets everything when it is closed.
+// keeps nothing when it is closed.
 type Redis struct {
 	server *miniredis.Miniredis
 	stop   chan struct{}
 	aging  sync.WaitGroup
 }
 
-// ageEvery is how often keys age, and so how exactly they end.
+// ageEvery is how often keys age, and so the accuracy of their expiry.
 const ageEvery = 200 * time.Millisecond
 
 // StartRedis starts one. The embedded server does not age its keys by itself,
-// and its own clock looks through all of them at every command (28 µs with ten
-// keys, 2.4 ms with ten thousand), so a goroutine ages them now and then.
+// and its own clock scans all of them at every command (28 µs with ten keys,
+// 2.4 ms with ten thousand), so a goroutine ages them periodically.
 func StartRedis() (*Redis, error) {
 	r := &Redis{server: miniredis.NewMiniRedis(), stop: make(chan struct{})}
 	if err := r.server.StartAddr("127.0.0.1:0"); err != nil {
@@ -49,7 +49,7 @@ func (r *Redis) age() {
 // Addr is host:port.
 func (r *Redis) Addr() string { return r.server.Addr() }
 
-// URL is the address as the configuration spells it.
+// URL is the address in the form of the configuration.
 func (r *Redis) URL() string { return "redis://" + r.Addr() }
 
 // Close ends every connection and frees the port.

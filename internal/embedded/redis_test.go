@@ -11,9 +11,9 @@ import (
 	"countersign.dev/internal/embedded"
 )
 
-// TestRedisKeysEnd speaks the protocol itself, and waits on the wall clock,
-// because that is what is asked for: keys that end by it.
-func TestRedisKeysEnd(t *testing.T) {
+// TestRedisKeysExpire uses the protocol directly and waits on the wall clock,
+// because the keys must expire by it.
+func TestRedisKeysExpire(t *testing.T) {
 	r, err := embedded.StartRedis()
 	if err != nil {
 		t.Fatal(err)

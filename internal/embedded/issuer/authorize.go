@@ -30,11 +30,11 @@ type request struct {
 	challenge string
 }
 
-// carried are the parameters that the sign-in form brings back, to be checked
+// carried are the parameters that the sign-in form sends back, to be checked
 // again.
 var carried = []string{"client_id", "redirect_uri", "response_type", "scope", "state", "nonce", "code_challenge", "code_challenge_method"}
 
-// authorize shows the people, after everything else about the request is right.
+// authorize shows the people, after the request was checked.
 func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	req, ok := i.accept(w, r, query)
@@ -63,8 +63,8 @@ func (i *Issuer) show(w http.ResponseWriter, req request, kept map[string]string
 	writePage(w, http.StatusOK, view{Title: "Who are you today?", People: i.people, Fields: kept, Client: req.client.ID, Focus: focus})
 }
 
-// signIn takes the answer of the page. Nothing was kept since it was shown, so
-// the whole request is checked again.
+// signIn handles the form of the page. No state is kept, so the complete request
+// is checked again.
 func (i *Issuer) signIn(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		problem(w, "The form cannot be read.")
@@ -88,7 +88,7 @@ func (i *Issuer) signIn(w http.ResponseWriter, r *http.Request) {
 }
 
 // accept checks an authorization request and answers a wrong one itself. Until
-// client and redirect address are known to be right, nothing is sent there.
+// client and redirect address are verified, nothing is sent there.
 func (i *Issuer) accept(w http.ResponseWriter, r *http.Request, q url.Values) (request, bool) {
 	client, known := i.client(q.Get("client_id"))
 	if !known || len(q["client_id"]) != 1 {
@@ -101,16 +101,16 @@ func (i *Issuer) accept(w http.ResponseWriter, r *http.Request, q url.Values) (r
 		return request{}, false
 	}
 	req := request{client: client, redirect: redirect, state: q.Get("state"), nonce: q.Get("nonce"), challenge: q.Get("code_challenge")}
-	if code, why := complaint(q); code != "" {
+	if code, why := requestError(q); code != "" {
 		i.refuse(w, r, req, code, why)
 		return request{}, false
 	}
 	return req, true
 }
 
-// complaint says what is wrong with the parameters that a client may be told
-// about, as an OAuth error code and a sentence.
-func complaint(q url.Values) (code, why string) {
+// requestError returns what is wrong with the parameters, as an OAuth error code
+// and a sentence for the client.
+func requestError(q url.Values) (code, why string) {
 	for name, values := range q {
 		if len(values) > 1 {
 			return "invalid_request", "The parameter " + name + " is there twice."
@@ -133,8 +133,8 @@ func (i *Issuer) refuse(w http.ResponseWriter, r *http.Request, req request, cod
 	i.answer(w, r, req, url.Values{"error": {code}, "error_description": {why}})
 }
 
-// answer sends the browser back with the client's state and, after RFC 9207,
-// our name. 303 turns the form's POST into a GET.
+// answer redirects the browser with the client's state and, by RFC 9207, our
+// issuer URL. 303 turns the form's POST into a GET.
 func (i *Issuer) answer(w http.ResponseWriter, r *http.Request, req request, values url.Values) {
 	values.Set("iss", i.url)
 	if req.state != "" {
@@ -144,7 +144,7 @@ func (i *Issuer) answer(w http.ResponseWriter, r *http.Request, req request, val
 }
 
 func redirectWith(w http.ResponseWriter, r *http.Request, registered string, values url.Values) {
-	u, err := url.Parse(registered) // was parsed when it was registered
+	u, err := url.Parse(registered) // valid: it was parsed when it was registered
 	if err != nil {
 		problem(w, "The registered address cannot be read.")
 		return
@@ -157,8 +157,8 @@ func redirectWith(w http.ResponseWriter, r *http.Request, registered string, val
 	http.Redirect(w, r, u.String(), http.StatusSeeOther)
 }
 
-// logout has no session to end; it only sends the person back to where their
-// client registered.
+// logout has no login session to end; it only redirects to a registered address
+// of the client.
 func (i *Issuer) logout(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	client, _ := i.client(q.Get("client_id"))
@@ -174,7 +174,7 @@ func (i *Issuer) logout(w http.ResponseWriter, r *http.Request) {
 	redirectWith(w, r, back, values)
 }
 
-// view is what the page shows: people to choose from, or one message.
+// view is the page's content: people to choose from, or one message.
 type view struct {
 	Title   string
 	Message string
@@ -191,7 +191,7 @@ func problem(w http.ResponseWriter, message string) {
 func writePage(w http.ResponseWriter, status int, v view) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_ = page.Execute(w, v) // the browser may be gone
+	_ = page.Execute(w, v) // the browser may have disconnected
 }
 
 func style(w http.ResponseWriter, _ *http.Request) {

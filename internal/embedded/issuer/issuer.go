@@ -20,7 +20,7 @@ type Person struct {
 	Subject  string // the tokens' sub, unique
 	Username string // preferred_username, unique
 	Name     string
-	Email    string // told as verified when not empty
+	Email    string // marked as verified when not empty
 	Title    string // shown on the sign-in page only
 	Roles    []string
 	Groups   []string
@@ -35,7 +35,7 @@ type Client struct {
 	Audience     string   // aud of its access tokens; empty: the client's ID
 }
 
-// Options says who exists. The zero value is an issuer that knows nobody.
+// Options lists the people and clients. The zero value has none.
 type Options struct {
 	People  []Person
 	Clients []Client
@@ -43,7 +43,7 @@ type Options struct {
 	Now     func() time.Time // nil: time.Now
 }
 
-// Issuer answers for one issuer URL. It is safe for concurrent use.
+// Issuer serves one issuer URL. It is safe for concurrent use.
 type Issuer struct {
 	url    string
 	people []Person
@@ -55,8 +55,7 @@ type Issuer struct {
 	clients map[string]Client
 }
 
-// New makes an issuer that calls itself issuerURL, which must name a loopback
-// host. Use [Start] to serve one.
+// New makes an issuer with the given URL, which must name a loopback host. Use [Start] to serve one.
 func New(issuerURL string, o Options) (*Issuer, error) {
 	if err := loopbackURL(issuerURL); err != nil {
 		return nil, err
@@ -84,7 +83,7 @@ func New(issuerURL string, o Options) (*Issuer, error) {
 	return i, nil
 }
 
-// URL is the issuer's name, as it stands in iss.
+// URL is the issuer's URL, the value of iss.
 func (i *Issuer) URL() string { return i.url }
 
 // Register adds or replaces a client. It fails for a client without an ID and
@@ -108,7 +107,7 @@ func (i *Issuer) Register(c Client) error {
 }
 
 // Handler serves the issuer. Requests that name a host other than loopback are
-// refused, so that a web page cannot reach it under a name of its own.
+// refused, so that a web page cannot reach it by DNS rebinding.
 func (i *Issuer) Handler() http.Handler {
 	browser := http.NewServeMux()
 	browser.HandleFunc("GET /.well-known/openid-configuration", i.discovery)
@@ -143,8 +142,8 @@ func guard(next http.Handler) http.Handler {
 	})
 }
 
-// contentPolicy allows nothing but our style sheet and forms to ourselves and,
-// because browsers apply form-action to redirects too, to the waiting client.
+// contentPolicy allows only our style sheet, and forms to ourselves and, because
+// browsers apply form-action to redirects too, to the client.
 func contentPolicy(client string) string {
 	return strings.TrimSpace("default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self' " + client)
 }
@@ -171,7 +170,7 @@ func (i *Issuer) checkPeople() error {
 			return fmt.Errorf("issuer: person %q needs a user name and a subject", p.Name)
 		}
 		if seen["u "+p.Username] || seen["s "+p.Subject] {
-			return fmt.Errorf("issuer: %s is there twice", p.Username)
+			return fmt.Errorf("issuer: %s is configured twice", p.Username)
 		}
 		seen["u "+p.Username], seen["s "+p.Subject] = true, true
 	}
@@ -181,7 +180,7 @@ func (i *Issuer) checkPeople() error {
 func loopbackURL(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.Fragment != "" || !loopbackHost(u.Host) {
-		return fmt.Errorf("issuer: %q is not an address on loopback; the development issuer serves nothing else", raw)
+		return fmt.Errorf("issuer: %q is not an address on loopback; the development issuer serves loopback only", raw)
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func get(t *testing.T, target string) *http.Request {
 	return req
 }
 
-// asking is a right authorization request.
+// asking is a valid authorization request.
 func asking(verifier string) url.Values {
 	return url.Values{
 		"client_id": {"web"}, "redirect_uri": {callback}, "response_type": {"code"}, "scope": {"openid profile"},
@@ -85,7 +85,7 @@ func asking(verifier string) url.Values {
 	}
 }
 
-// pick chooses alice on the page and returns where the browser is sent.
+// pick chooses alice on the page and returns the redirect.
 func pick(t *testing.T, s *issuer.Server, asked url.Values) url.Values {
 	t.Helper()
 	asked.Set("username", "alice.chen")
@@ -163,7 +163,7 @@ func checkAccessToken(t *testing.T, ctx context.Context, provider *oidc.Provider
 	}
 }
 
-func TestPageListsPeopleAndSaysWhatItIs(t *testing.T) {
+func TestPageListsPeopleAndIsMarkedForDevelopment(t *testing.T) {
 	s := start(t, options())
 	resp, body := do(t, get(t, s.URL()+"/authorize?"+asking("v").Encode()))
 	for _, want := range []string{"not for production", "Alice Chen", "VP of HR", "employee, hr-read", "no roles", "autofocus", "&lt;script&gt;"} {
@@ -196,7 +196,7 @@ func TestWrongClientOrAddressIsNeverRedirected(t *testing.T) {
 	}
 }
 
-func TestWrongRequestIsToldToItsClient(t *testing.T) {
+func TestWrongRequestIsReportedToItsClient(t *testing.T) {
 	s := start(t, options())
 	for name, c := range map[string]struct {
 		change func(url.Values)
@@ -291,7 +291,7 @@ func devToken(t *testing.T, s *issuer.Server, body string) *http.Request {
 	return req
 }
 
-func TestTerminalGetsATokenAndForeignPagesDoNot(t *testing.T) {
+func TestTerminalGetsATokenAndOtherSitesDoNot(t *testing.T) {
 	s := start(t, options())
 	const right = `{"username":"alice.chen","audience":"hr"}`
 	if resp, body := do(t, devToken(t, s, right)); resp.StatusCode != http.StatusOK || !strings.Contains(body, "access_token") {

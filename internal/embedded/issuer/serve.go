@@ -17,14 +17,14 @@ type Server struct {
 
 // Start listens on addr, which must be a loopback address with a port, such as
 // "localhost:3180" or "127.0.0.1:0", and serves until Close. The issuer's URL
-// names the host as addr does, with the port that was taken.
+// has the host of addr, with the port of the listener.
 func Start(addr string, o Options) (*Server, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return nil, fmt.Errorf("issuer: listen on %q: %w", addr, err)
 	}
 	if !loopbackHost(net.JoinHostPort(host, "0")) {
-		return nil, fmt.Errorf("issuer: %q is not on loopback; the development issuer listens nowhere else", addr)
+		return nil, fmt.Errorf("issuer: %q is not on loopback; the development issuer listens on loopback only", addr)
 	}
 	ln, err := listenLoopback(addr)
 	if err != nil {
@@ -56,8 +56,8 @@ func (s *Server) Close(ctx context.Context) error {
 	return err
 }
 
-// listenLoopback looks at the address that was really taken: a hosts file may
-// point "localhost" anywhere.
+// listenLoopback checks the address of the listener: a hosts file may map
+// "localhost" to any address.
 func listenLoopback(addr string) (net.Listener, error) {
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {

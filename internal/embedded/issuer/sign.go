@@ -22,7 +22,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// The typ headers keep an ID token from passing as an access token.
+// The typ headers prevent that an ID token is accepted as an access token.
 const (
 	accessType = "at+jwt"
 	idType     = "JWT"
@@ -44,8 +44,8 @@ func newSigner(file string) (*signer, error) {
 	return &signer{jwk}, nil
 }
 
-// loadKey reads the key file, or makes it. Without a file the key lives and
-// dies with the process.
+// loadKey reads the key file, or makes it. Without a file the key is kept in
+// memory only.
 func loadKey(file string) (*ecdsa.PrivateKey, error) {
 	if file == "" {
 		return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -88,8 +88,7 @@ func makeKey(file string) (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-// writeWhole leaves the whole file or none, so that a crash cannot leave half a
-// key behind. CreateTemp's mode is 0600.
+// writeWhole writes the file atomically: a crash leaves no partial key. CreateTemp's mode is 0600.
 func writeWhole(file string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(file), ".key-*")
 	if err != nil {
@@ -112,7 +111,7 @@ func (s *signer) sign(typ string, claims map[string]any) (string, error) {
 	return jwt.Signed(js).Claims(claims).Serialize()
 }
 
-// claims are what both tokens say about a person.
+// claims are the claims of a person in both tokens.
 func (i *Issuer) claims(p Person, audience string) map[string]any {
 	now := i.now()
 	return map[string]any{

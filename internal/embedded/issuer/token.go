@@ -19,7 +19,7 @@ const (
 	maxCodes = 10_000 // sign-ins under way at once
 )
 
-// grant is what an authorization code stands for.
+// grant is what an authorization code grants.
 type grant struct {
 	client, redirect, nonce, challenge string
 	person                             Person
@@ -57,7 +57,7 @@ func (c *codes) issue(g grant) (string, bool) {
 	return code, true
 }
 
-// redeem takes a code out, whatever comes of it: a code works once.
+// redeem removes and returns a code: a code works once, even after a failure.
 func (c *codes) redeem(code string) (grant, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +91,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	i.writeTokens(w, client, g)
 }
 
-// fits proves that whoever started the sign-in also ends it.
+// fits verifies PKCE: the client that started the sign-in also finishes it.
 func (g grant) fits(client Client, form url.Values) bool {
 	sum := sha256.Sum256([]byte(form.Get("code_verifier")))
 	proof := base64.RawURLEncoding.EncodeToString(sum[:])
@@ -127,7 +127,7 @@ func (i *Issuer) authenticate(r *http.Request) (Client, bool) {
 	return client, known && subtle.ConstantTimeCompare([]byte(secret), []byte(client.Secret)) == 1
 }
 
-// unescape undoes the form encoding that OAuth puts inside Basic credentials.
+// unescape reverts the form encoding of OAuth's Basic credentials.
 func unescape(s string) string {
 	if plain, err := url.QueryUnescape(s); err == nil {
 		return plain
@@ -135,11 +135,11 @@ func unescape(s string) string {
 	return s
 }
 
-// audienceName keeps a name that someone types from becoming anything else.
+// audienceName restricts the audiences that can be requested.
 var audienceName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 
-// devToken gives a terminal a person's access token. Browsers cannot use it
-// from another site: the cross-origin guard refuses them, and a form cannot
+// devToken returns a person's access token to a terminal. Browsers cannot use it
+// from another site: the cross-origin protection refuses them, and a form cannot
 // send JSON.
 func (i *Issuer) devToken(w http.ResponseWriter, r *http.Request) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {

@@ -19,11 +19,10 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// maxAnswer bounds what an issuer may answer, in bytes.
+// maxAnswer bounds an issuer's answer, in bytes.
 const maxAnswer = 1 << 20
 
-// newClient makes the HTTP client for issuers. It follows no redirect: an
-// issuer's addresses are where it says they are.
+// newClient makes the HTTP client for issuers. It follows no redirect.
 func newClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = fetchTimeout
@@ -34,7 +33,7 @@ func newClient() *http.Client {
 	}
 }
 
-// bounded fails the reading of an answer that is too large.
+// bounded fails reading an answer that is too large.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -45,16 +44,16 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// remote is an identity issuer at its address.
-type remote struct {
+// endpoint is an identity issuer at its address.
+type endpoint struct {
 	issuer   string
 	client   *http.Client
 	provider atomic.Pointer[oidc.Provider] // nil until the first discovery
 }
 
-// keys discovers the issuer anew and fetches its keys, so that an issuer which
-// moves its addresses is followed.
-func (r *remote) keys(ctx context.Context) (publicKeys, error) {
+// keys repeats discovery and fetches the keys, so that changed addresses of an
+// issuer are used.
+func (r *endpoint) keys(ctx context.Context) (publicKeys, error) {
 	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, r.client), r.issuer)
 	if err != nil {
 		return nil, fmt.Errorf("discover %s: %w", r.issuer, err)
@@ -96,8 +95,8 @@ func fetchKeys(ctx context.Context, client *http.Client, address string) (public
 }
 
 // parseKeys reads a JWK set. A key that we cannot use (encryption, other
-// curves, too short, private) is passed over; a set without a usable one is an
-// error, so that a broken answer never replaces good keys.
+// curves, too short, private) is skipped; a set without a usable one is an
+// error, so that a broken answer never replaces valid keys.
 func parseKeys(body []byte) (publicKeys, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -141,7 +140,7 @@ func algorithmOf(key any) jose.SignatureAlgorithm {
 }
 
 // secureURL refuses addresses over plain HTTP, except on loopback for an issuer
-// that is there itself: a public issuer cannot point us at this machine.
+// on loopback: a public issuer cannot direct us to this machine.
 func secureURL(address, issuer string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {

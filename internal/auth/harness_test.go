@@ -22,9 +22,9 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// rig is an identity issuer whose keys, answers and clock a test controls, and
-// a verifier that believes it.
-type rig struct {
+// harness is an identity issuer whose keys, answers and clock a test controls,
+// and a verifier that trusts it.
+type harness struct {
 	t        testing.TB
 	server   *httptest.Server
 	verifier *auth.Verifier
@@ -37,12 +37,12 @@ type rig struct {
 	clock   time.Time
 }
 
-// fixedNow is the rig's first instant.
+// fixedNow is the harness's first instant.
 var fixedNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func newRig(t testing.TB, change ...func(*auth.Config)) *rig {
+func newHarness(t testing.TB, change ...func(*auth.Config)) *harness {
 	t.Helper()
-	r := &rig{t: t, clock: fixedNow}
+	r := &harness{t: t, clock: fixedNow}
 	r.server = httptest.NewServer(http.HandlerFunc(r.serve))
 	t.Cleanup(r.server.Close)
 	r.keys = []jose.JSONWebKey{newKey(t, "k1")}
@@ -58,7 +58,7 @@ func newRig(t testing.TB, change ...func(*auth.Config)) *rig {
 	return r
 }
 
-func (r *rig) serve(w http.ResponseWriter, req *http.Request) {
+func (r *harness) serve(w http.ResponseWriter, req *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if req.URL.Path == "/.well-known/openid-configuration" {
@@ -82,38 +82,38 @@ func (r *rig) serve(w http.ResponseWriter, req *http.Request) {
 	writeJSON(w, set)
 }
 
-func (r *rig) now() time.Time {
+func (r *harness) now() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.clock
 }
 
-func (r *rig) advance(d time.Duration) {
+func (r *harness) advance(d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.clock = r.clock.Add(d)
 }
 
-func (r *rig) publish(keys ...jose.JSONWebKey) {
+func (r *harness) publish(keys ...jose.JSONWebKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.keys = keys
 }
 
-func (r *rig) breakWith(h http.HandlerFunc) {
+func (r *harness) breakWith(h http.HandlerFunc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.broken = h
 }
 
-func (r *rig) fetched() int {
+func (r *harness) fetched() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.fetches
 }
 
-// claims are those of a good token, changed.
-func (r *rig) claims(change ...func(map[string]any)) map[string]any {
+// claims are the claims of a valid token, with changes.
+func (r *harness) claims(change ...func(map[string]any)) map[string]any {
 	now := r.now()
 	c := map[string]any{
 		"iss": r.server.URL, "sub": "u-1", "aud": "gateway", "exp": now.Add(time.Hour).Unix(), "iat": now.Unix(), "jti": "t-1",
@@ -126,7 +126,7 @@ func (r *rig) claims(change ...func(map[string]any)) map[string]any {
 	return c
 }
 
-func (r *rig) token(change ...func(map[string]any)) string {
+func (r *harness) token(change ...func(map[string]any)) string {
 	r.t.Helper()
 	return sign(r.t, r.keys[0], r.claims(change...))
 }
@@ -139,7 +139,7 @@ func without(name string) func(map[string]any) {
 	return func(c map[string]any) { delete(c, name) }
 }
 
-func (r *rig) accepts(raw string) *access.Principal {
+func (r *harness) accepts(raw string) *access.Principal {
 	r.t.Helper()
 	p, err := r.verifier.Verify(r.t.Context(), raw)
 	if err != nil {
@@ -148,8 +148,8 @@ func (r *rig) accepts(raw string) *access.Principal {
 	return p
 }
 
-// refuses returns the sentence that people are told.
-func (r *rig) refuses(name, raw string) string {
+// refuses returns the message of the error.
+func (r *harness) refuses(name, raw string) string {
 	r.t.Helper()
 	p, err := r.verifier.Verify(r.t.Context(), raw)
 	if err == nil {
@@ -208,7 +208,7 @@ func signRaw(t testing.TB, key jose.JSONWebKey, header map[jose.HeaderKey]any, b
 	return raw
 }
 
-// byHand puts a token together of parts that no library would write.
+// byHand builds a token that no library would write.
 func byHand(t testing.TB, header string, claims any, key *ecdsa.PrivateKey) string {
 	t.Helper()
 	body, err := json.Marshal(claims)
@@ -222,7 +222,7 @@ func byHand(t testing.TB, header string, claims any, key *ecdsa.PrivateKey) stri
 	return signed + "." + b64(es256(t, key, signed))
 }
 
-// unencoded signs the body itself, as the header b64 (RFC 7797) asks for.
+// unencoded signs the body itself, as the header b64 (RFC 7797) requires.
 func unencoded(t testing.TB, claims any, key *ecdsa.PrivateKey) string {
 	t.Helper()
 	body, err := json.Marshal(claims)
@@ -253,7 +253,7 @@ func writeJSON(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// newBait is an address that nobody may fetch.
+// newBait is an address that must not be fetched.
 func newBait(t *testing.T, touched chan<- string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { touched <- r.URL.Path }))
@@ -261,8 +261,8 @@ func newBait(t *testing.T, touched chan<- string) string {
 	return s.URL
 }
 
-// pointing is a verifier of an issuer whose metadata names that key address,
-// and a token of it.
+// pointing returns a verifier of an issuer whose metadata names that address of
+// keys, and a token of the issuer.
 func pointing(t *testing.T, jwks string) (*auth.Verifier, string) {
 	t.Helper()
 	var issuer *httptest.Server
