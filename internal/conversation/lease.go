@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	leaseLife = 15 * time.Second
+	leaseTTL  = 15 * time.Second
 	leaseTick = 2 * time.Second // how often a holder renews its lease and looks for a cancel
 
 	acquireTick = 10 * time.Millisecond
@@ -23,9 +23,9 @@ const (
 
 // leaseKeys keeps leases.
 type leaseKeys interface {
-	SetNX(ctx context.Context, key string, value []byte, life time.Duration) (done bool, err error)
-	Swap(ctx context.Context, key string, before, after []byte, life time.Duration) (done bool, err error)
-	Set(ctx context.Context, key string, value []byte, life time.Duration) error
+	SetNX(ctx context.Context, key string, value []byte, ttl time.Duration) (done bool, err error)
+	Swap(ctx context.Context, key string, before, after []byte, ttl time.Duration) (done bool, err error)
+	Set(ctx context.Context, key string, value []byte, ttl time.Duration) error
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 }
 
@@ -39,12 +39,12 @@ func cancelKey(id string) string { return "cancel:" + id } // names the holder t
 var errLeaseLost = errors.New("the lease of the conversation was lost")
 
 // acquire waits for the lease of a conversation, and returns BUSY when it stays
-// held for longer than patience.
-func (l leases) acquire(ctx context.Context, conversation, holder string, patience time.Duration) error {
+// held for longer than wait.
+func (l leases) acquire(ctx context.Context, conversation, holder string, wait time.Duration) error {
 	again := time.NewTicker(acquireTick)
 	defer again.Stop()
-	for range patience / acquireTick {
-		done, err := l.keys.SetNX(ctx, leaseKey(conversation), []byte(holder), leaseLife)
+	for range wait / acquireTick {
+		done, err := l.keys.SetNX(ctx, leaseKey(conversation), []byte(holder), leaseTTL)
 		if done || err != nil {
 			return err
 		}
@@ -82,9 +82,9 @@ func (l leases) keep(ctx context.Context, conversation, holder string, stop cont
 
 // renew returns errCancelled or errLeaseLost when the holder must stop.
 func (l leases) renew(ctx context.Context, conversation, holder string) error {
-	held, err := l.keys.Swap(ctx, leaseKey(conversation), []byte(holder), []byte(holder), leaseLife)
+	held, err := l.keys.Swap(ctx, leaseKey(conversation), []byte(holder), []byte(holder), leaseTTL)
 	if err == nil && !held { // it expired while Redis was away, perhaps without a successor
-		held, err = l.keys.SetNX(ctx, leaseKey(conversation), []byte(holder), leaseLife)
+		held, err = l.keys.SetNX(ctx, leaseKey(conversation), []byte(holder), leaseTTL)
 	}
 	switch {
 	case err != nil:
@@ -117,7 +117,7 @@ func (l leases) cancel(ctx context.Context, conversation string) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	return true, l.keys.Set(ctx, cancelKey(conversation), holder, leaseLife)
+	return true, l.keys.Set(ctx, cancelKey(conversation), holder, leaseTTL)
 }
 
 // errCancelled ends a turn that its person cancelled.

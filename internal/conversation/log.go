@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	eventLife = 24 * time.Hour   // after a log's last event; a stream can be resumed that long
-	patience  = 15 * time.Second // for a new event, before looking whether a turn still runs
+	eventTTL = 24 * time.Hour   // after a log's last event; a stream can be resumed that long
+	idleTime = 15 * time.Second // without an event, before looking whether a turn still runs
 )
 
 // Log names an event log: one of a conversation, or the small one of a person.
@@ -53,7 +53,7 @@ func (e events) append(ctx context.Context, l Log, all ...Event) (id string, err
 		if err != nil {
 			return "", err
 		}
-		if id, err = e.logs.Append(ctx, l.key, b, eventLife); err != nil {
+		if id, err = e.logs.Append(ctx, l.key, b, eventTTL); err != nil {
 			return "", err
 		}
 	}
@@ -105,7 +105,7 @@ func (e events) read(ctx context.Context, l Log, after string, block time.Durati
 func (e events) follow(ctx context.Context, l Log, after string, idle func() error) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for {
-			found, err := e.read(ctx, l, after, patience)
+			found, err := e.read(ctx, l, after, idleTime)
 			if err == nil && len(found) == 0 {
 				err = idle()
 			}

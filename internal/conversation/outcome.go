@@ -11,13 +11,13 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// linkLife is as long as a confirmation can be asked for.
-const linkLife = confirm.TTL + confirm.Memory
+// linkTTL is as long as a confirmation and its receipt are kept.
+const linkTTL = confirm.TTL + confirm.Memory
 
 // linkKeys keeps the links between confirmations and conversations.
 type linkKeys interface {
-	Set(ctx context.Context, key string, value []byte, life time.Duration) error
-	SetNX(ctx context.Context, key string, value []byte, life time.Duration) (done bool, err error)
+	Set(ctx context.Context, key string, value []byte, ttl time.Duration) error
+	SetNX(ctx context.Context, key string, value []byte, ttl time.Duration) (done bool, err error)
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Delete(ctx context.Context, key string) error
 }
@@ -32,12 +32,13 @@ type outcomes struct {
 	now    func() time.Time
 }
 
-func linkKey(confirmation string) string     { return "asked:" + confirmation }
-func recordedKey(confirmation string) string { return "told:" + confirmation }
+func linkKey(confirmation string) string     { return "confirmation:" + confirmation }
+func recordedKey(confirmation string) string { return "recorded:" + confirmation }
 
-// waits notes in which conversation a change waits, and tells its owner's log.
+// waits keeps the conversation in which a change waits, and appends that to its
+// owner's log.
 func (o outcomes) waits(ctx context.Context, c Conversation, server, confirmation string) {
-	err := o.keys.Set(ctx, linkKey(confirmation), []byte(c.ID), linkLife)
+	err := o.keys.Set(ctx, linkKey(confirmation), []byte(c.ID), linkTTL)
 	if err == nil {
 		_, err = o.events.append(ctx, PersonLog(c.Owner), Event{Type: Waiting, Conversation: c.ID, Confirmation: confirmation, Server: server})
 	}
@@ -76,7 +77,7 @@ func (o outcomes) write(ctx context.Context, confirmation, sentence, status stri
 	if err != nil || !ok {
 		return err
 	}
-	first, err := o.keys.SetNX(ctx, recordedKey(confirmation), []byte("1"), linkLife)
+	first, err := o.keys.SetNX(ctx, recordedKey(confirmation), []byte("1"), linkTTL)
 	if err != nil || !first {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 // openKeys keeps, while a turn writes, the id before its first event.
 type openKeys interface {
-	Set(ctx context.Context, key string, value []byte, life time.Duration) error
+	Set(ctx context.Context, key string, value []byte, ttl time.Duration) error
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Take(ctx context.Context, key string) (value []byte, ok bool, err error)
 }
@@ -29,7 +29,7 @@ func (r recovery) opened(ctx context.Context, conversation string) error {
 	if err != nil {
 		return err
 	}
-	return r.keys.Set(ctx, openKey(conversation), []byte(before), eventLife)
+	return r.keys.Set(ctx, openKey(conversation), []byte(before), eventTTL)
 }
 
 // closed notes that a turn wrote its last event.

@@ -37,7 +37,7 @@ type Options struct {
 type Service struct {
 	turns turns
 	redis *state.Redis
-	life  context.Context
+	alive context.Context // ends with Shutdown
 	end   context.CancelCauseFunc
 
 	mu      sync.Mutex
@@ -57,7 +57,7 @@ func New(o Options) (*Service, error) {
 	}
 	o.Limits.fill()
 	s := &Service{redis: o.Redis, busy: make(map[access.Owner]int), running: make(map[string]*turn)}
-	s.life, s.end = context.WithCancelCause(context.Background())
+	s.alive, s.end = context.WithCancelCause(context.Background())
 	t := turns{
 		models: o.Models, toolbox: o.Toolbox, system: o.System, audit: o.Audit, limits: o.Limits, log: o.Log, now: o.Now,
 		store:  store{keys: o.Redis, owned: o.Redis, logs: o.Redis, sealer: sealer{o.Ring}, log: o.Log, now: o.Now},
@@ -80,7 +80,7 @@ func (s *Service) Ask(ctx context.Context, p *access.Principal, q Question) (Con
 		s.free(p.Owner())
 		return Conversation{}, Event{}, err
 	}
-	own := access.With(telemetry.WithRequest(s.life, telemetry.RequestOf(ctx)), p)
+	own := access.With(telemetry.WithRequest(s.alive, telemetry.RequestOf(ctx)), p)
 	own, t.cancel = context.WithCancelCause(own)
 	s.mu.Lock()
 	s.running[t.conversation.ID] = t
@@ -98,7 +98,7 @@ func (s *Service) reserve(o access.Owner) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.life.Err() != nil:
+	case s.alive.Err() != nil:
 		return fault.ServiceDown.New("The gateway is restarting. Please ask again in a moment.").After(5 * time.Second)
 	case s.busy[o] >= s.turns.limits.Turns:
 		return fault.Busy.New("%d of your questions are being answered. Please wait for one of them.", s.busy[o]).After(5 * time.Second)
@@ -207,10 +207,10 @@ func (s *Service) Follow(ctx context.Context, l Log, after string) iter.Seq2[Eve
 	return func(yield func(Event, error) bool) {
 		reading, stop := context.WithCancel(ctx)
 		defer stop()
-		defer context.AfterFunc(s.life, stop)()
+		defer context.AfterFunc(s.alive, stop)()
 		for e, err := range s.turns.events.follow(reading, l, after, func() error { return s.recover(reading, l) }) {
 			switch {
-			case err != nil && s.life.Err() != nil:
+			case err != nil && s.alive.Err() != nil:
 				err = fault.ServiceDown.New("The gateway is restarting. The answer can be picked up in a moment.")
 			case err != nil && ctx.Err() != nil:
 				return // the reader has left
@@ -244,7 +244,7 @@ func (s *Service) RecordOutcome(ctx context.Context, confirmation string, o resu
 // Ready reports whether questions can be answered: the store is there and the
 // service does not shut down.
 func (s *Service) Ready(ctx context.Context) error {
-	if s.life.Err() != nil {
+	if s.alive.Err() != nil {
 		return fault.ServiceDown.New("The gateway is restarting.")
 	}
 	return s.redis.Ping(ctx)

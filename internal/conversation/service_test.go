@@ -184,11 +184,11 @@ func TestLostLeaseStopsItsHolder(t *testing.T) {
 	if err := l.renew(ctx, "c", "one"); err != nil {
 		t.Errorf("renewing: %v", err)
 	}
-	mini.FastForward(leaseLife)
+	mini.FastForward(leaseTTL)
 	if err := l.renew(ctx, "c", "one"); err != nil {
 		t.Errorf("renewing what expired without a successor: %v", err)
 	}
-	mini.FastForward(leaseLife)
+	mini.FastForward(leaseTTL)
 	if err := l.acquire(ctx, "c", "two", time.Second); err != nil {
 		t.Fatal(err)
 	}

@@ -14,27 +14,27 @@ import (
 )
 
 const (
-	recordLife       = 30 * 24 * time.Hour // of a conversation, after its last message
+	recordTTL        = 30 * 24 * time.Hour // of a conversation, after its last message
 	maxConversations = 200                 // listed, the newest
 	readAhead        = 200                 // entries that one read of a log returns
 )
 
 // keyValues keeps records.
 type keyValues interface {
-	Set(ctx context.Context, key string, value []byte, life time.Duration) error
+	Set(ctx context.Context, key string, value []byte, ttl time.Duration) error
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 }
 
 // members keeps the ids of an owner's conversations.
 type members interface {
-	Join(ctx context.Context, set, member string, life time.Duration) error
+	Join(ctx context.Context, set, member string, ttl time.Duration) error
 	Leave(ctx context.Context, set, member string) error
 	Members(ctx context.Context, set string) ([]string, error)
 }
 
-// byteLog keeps messages and events. Its life begins again with each entry.
+// byteLog keeps messages and events. Its TTL is renewed with each entry.
 type byteLog interface {
-	Append(ctx context.Context, log string, entry []byte, life time.Duration) (id string, err error)
+	Append(ctx context.Context, log string, entry []byte, ttl time.Duration) (id string, err error)
 	ReadAfter(ctx context.Context, log, after string, max int, block time.Duration) ([]state.Entry, error)
 	LastID(ctx context.Context, log string) (id string, err error)
 }
@@ -58,17 +58,17 @@ func ownedKey(owner access.Owner) string { return "conversations:" + owner.Strin
 // save.
 func (s store) create(ctx context.Context, o access.Owner, question string) (Conversation, error) {
 	c := Conversation{ID: newID(), Owner: o, Title: titleOf(question), Created: s.now().UTC()}
-	return c, s.owned.Join(ctx, ownedKey(o), c.ID, recordLife)
+	return c, s.owned.Join(ctx, ownedKey(o), c.ID, recordTTL)
 }
 
-// save stores the record; its life begins again.
+// save stores the record and renews its TTL.
 func (s store) save(ctx context.Context, c Conversation) error {
 	c.Updated = s.now().UTC()
 	b, err := s.sealer.sealConversation(c)
 	if err != nil {
 		return err
 	}
-	return s.keys.Set(ctx, recordKey(c.ID), b, recordLife)
+	return s.keys.Set(ctx, recordKey(c.ID), b, recordTTL)
 }
 
 // open returns the owner's conversation, or CONVERSATION_NOT_FOUND.
@@ -136,7 +136,7 @@ func (s store) add(ctx context.Context, conversation string, messages ...Message
 		if err != nil {
 			return err
 		}
-		if _, err := s.logs.Append(ctx, messagesKey(conversation), b, recordLife); err != nil {
+		if _, err := s.logs.Append(ctx, messagesKey(conversation), b, recordTTL); err != nil {
 			return err
 		}
 	}

@@ -14,12 +14,12 @@ import (
 // approvalURL is the page on which the owner of a confirmation answers it.
 func approvalURL(publicURL, id string) string { return publicURL + "/#/approve/" + url.PathEscape(id) }
 
-// keyApprovalURL is where it stands in a confirmation's data.
+// keyApprovalURL is its key in a confirmation's data.
 const keyApprovalURL = "approvalUrl"
 
-// withApproval adds the address of the approval page to a change that waits, for
-// clients that cannot ask their person. Every other outcome is as it was: a
-// receipt stays the same byte for byte.
+// withApproval adds the address of the approval page to a pending change, for
+// clients that cannot ask their person. Other outcomes are unchanged: a receipt
+// stays the same byte for byte.
 func withApproval(o result.Outcome, publicURL string) result.Outcome {
 	waiting := o.Pending()
 	if waiting == nil {
@@ -37,7 +37,7 @@ func dataWithApproval(data map[string]any, address string) map[string]any {
 	return own
 }
 
-// WithApproval gives the servers an approval page: a change that waits names the
+// WithApproval gives the servers an approval page: a pending change names the
 // page of publicURL (without a path) on which its owner can answer it.
 func WithApproval(s Servers, publicURL string) Servers {
 	return approvable{s, strings.TrimSuffix(publicURL, "/")}

@@ -9,12 +9,12 @@ import (
 	"countersign.dev/internal/session"
 )
 
-// personal is a handler for a person who has proved who they are.
-type personal func(w http.ResponseWriter, r *http.Request, p *access.Principal) error
+// authenticated is a handler for an authenticated person.
+type authenticated func(w http.ResponseWriter, r *http.Request, p *access.Principal) error
 
-// person lets a request through the gate: a bearer token, or the session cookie
-// of our own page, proves its caller.
-func (g *Gateway) person(h personal) httpx.Handler {
+// person authenticates the caller of a request: by a bearer token, or by the
+// session cookie of our own page.
+func (g *Gateway) person(h authenticated) httpx.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		r, err := g.gate.Enter(w, r)
 		if err != nil {

@@ -13,29 +13,29 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// refusal is document 000's shape of an error, with the code added.
-type refusal struct {
+// confirmError is document 000's shape of an error, with the code added.
+type confirmError struct {
 	Error   string `json:"error"`
 	Message string `json:"message"`
 	Code    string `json:"code"`
 }
 
-// confirmSurface draws errors as document 000 has them on this one route.
-func (g *Gateway) confirmSurface() httpx.Surface {
+// confirmErrors writes errors as document 000 has them on this one route.
+func (g *Gateway) confirmErrors() httpx.Surface {
 	return httpx.Surface{Log: g.o.Log, Write: func(w http.ResponseWriter, _ *http.Request, f *fault.Error) {
 		g.challenge(w, f)
-		_ = httpx.JSON(w, statusOf(f), refusalOf(f))
+		_ = httpx.JSON(w, statusOf(f), confirmErrorOf(f))
 	}}
 }
 
-func refusalOf(f *fault.Error) refusal {
+func confirmErrorOf(f *fault.Error) confirmError {
 	switch f.Code {
 	case fault.UserMismatch:
-		return refusal{"Unauthorized", "You can only approve your own confirmations", f.Code.Name}
+		return confirmError{"Unauthorized", "You can only approve your own confirmations", f.Code.Name}
 	case fault.ConfirmationNotFound:
-		return refusal{"Confirmation not found or expired", "The confirmation is unknown or its 5 minutes are over. Please ask for the change again.", f.Code.Name}
+		return confirmError{"Confirmation not found or expired", "The confirmation is unknown or its 5 minutes are over. Please ask for the change again.", f.Code.Name}
 	}
-	return refusal{titles[f.Kind()], f.Message, f.Code.Name}
+	return confirmError{titles[f.Kind()], f.Message, f.Code.Name}
 }
 
 var titles = map[fault.Kind]string{
@@ -56,7 +56,7 @@ func (g *Gateway) confirm(w http.ResponseWriter, r *http.Request, p *access.Prin
 	if err != nil {
 		return err
 	}
-	// An answer that was sent is carried out, whether or not its sender waits.
+	// An answer that was sent is executed, whether or not its client waits.
 	ctx := context.WithoutCancel(r.Context())
 	o := g.o.Servers.Execute(ctx, server, string(id), approved)
 	if o.Fault() != nil && o.Fault().Code.Status != http.StatusOK {
@@ -83,7 +83,7 @@ func approval(w http.ResponseWriter, r *http.Request, limit int64) (bool, error)
 }
 
 // ownerOf returns the server that owns a confirmation of p; empty when Redis
-// does not know it, for a server's own store may.
+// does not have it, because a server's own store may.
 func (g *Gateway) ownerOf(ctx context.Context, p *access.Principal, id confirm.ID) (string, error) {
 	r, err := g.o.Confirmations.Get(ctx, p, id)
 	if fault.Is(err, fault.ConfirmationNotFound) {

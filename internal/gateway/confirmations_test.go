@@ -44,27 +44,27 @@ func TestOutcomeReachesTheConversationOnce(t *testing.T) {
 	if status, body := r.read(r.send("POST", "/api/confirm/"+ids[1], alice, `{"approved":false}`)); status != 200 || body != `{"status":"cancelled","message":"Action cancelled by user"}` {
 		t.Errorf("denial: got %d %s", status, body)
 	}
-	var told []string
+	var written []string
 	for range 2 {
 		e, _ := live.next()
 		var m struct{ Type, Role, Content, ConfirmationID string }
 		if err := json.Unmarshal([]byte(e.data), &m); err != nil || m.Type != "message" || m.Role != "system" {
 			t.Fatalf("got %s, want a message", e.data)
 		}
-		told = append(told, m.Content)
+		written = append(written, m.Content)
 	}
-	if told[1] != "Action cancelled by user" || !strings.HasSuffix(told[0], "has been deleted.") {
-		t.Errorf("told %q", told)
+	if written[1] != "Action cancelled by user" || !strings.HasSuffix(written[0], "has been deleted.") {
+		t.Errorf("messages: got %q", written)
 	}
 	r.ask(alice, "What happened?", conversation)
-	var heard []string
+	var received []string
 	for _, m := range r.model.lastAsked().Messages {
 		if m.Role == agent.System {
-			heard = append(heard, m.Text())
+			received = append(received, m.Text())
 		}
 	}
-	if diff := cmp.Diff(told, heard); diff != "" {
-		t.Errorf("the model heard (-want +got):\n%s", diff)
+	if diff := cmp.Diff(written, received); diff != "" {
+		t.Errorf("the model received (-want +got):\n%s", diff)
 	}
 }
 
@@ -81,8 +81,8 @@ func TestConfirmAnswersAsDocumented(t *testing.T) {
 	}{
 		{"no boolean", id, alice, `{"approved":"yes"}`, 400, `"error":"Invalid request"`},
 		{"no approved", id, alice, `{}`, 400, `"message":"approved must be true or false"`},
-		{"nobody", id, "", `{"approved":true}`, 401, `"error":"Unauthenticated"`},
-		{"a stranger", id, frank, `{"approved":true}`, 403, `{"error":"Unauthorized","message":"You can only approve your own confirmations","code":"USER_MISMATCH"}`},
+		{"no token", id, "", `{"approved":true}`, 401, `"error":"Unauthenticated"`},
+		{"another person", id, frank, `{"approved":true}`, 403, `{"error":"Unauthorized","message":"You can only approve your own confirmations","code":"USER_MISMATCH"}`},
 		{"unknown", "00000000-0000-4000-8000-000000000000", alice, `{"approved":true}`, 404, `"error":"Confirmation not found or expired"`},
 		{"nonsense", "x", alice, `{"approved":true}`, 404, `"error":"Confirmation not found or expired"`},
 		{"denied before", denied, alice, `{"approved":true}`, 409, `"code":"CONFIRMATION_DENIED"`},
@@ -131,10 +131,10 @@ func TestOwnConfirmationsAreListed(t *testing.T) {
 	}
 	r.get("/api/confirmations", frank, &list)
 	if len(list.Confirmations) != 0 {
-		t.Errorf("a stranger's: got %+v", list)
+		t.Errorf("another person's: got %+v", list)
 	}
 	if status := r.get("/api/confirmations/"+id, frank, nil); status != 403 {
-		t.Errorf("a stranger looks: got %d, want 403", status)
+		t.Errorf("another person reads it: got %d, want 403", status)
 	}
 	r.send("POST", "/api/confirm/"+id, alice, `{"approved":true}`)
 	var one struct {

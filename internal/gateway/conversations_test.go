@@ -8,14 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestConversationIsRememberedAndOnesOwn(t *testing.T) {
+func TestConversationIsStoredForItsOwnerAlone(t *testing.T) {
 	r := newRig(t)
 	r.model.script["Who works here?"] = []step{calls("list_employees"), says("Nina and Frank.")}
 	conversation := conversationOf(t, r.ask(alice, "Who works here?", ""))
 	r.ask(alice, "And who else?", conversation)
 	asked := r.model.lastAsked().Messages
 	if len(asked) != 5 || asked[0].Text() != "Who works here?" || len(asked[2].Results()) != 1 || asked[3].Text() == "" {
-		t.Errorf("the model was told %+v, want the first turn and the question", asked)
+		t.Errorf("the model got %+v, want the first turn and the question", asked)
 	}
 	var list struct {
 		Conversations []struct{ ID, Title string }
@@ -51,11 +51,11 @@ func TestConversationIsRememberedAndOnesOwn(t *testing.T) {
 	}
 	for method, path := range map[string]string{"GET": "", "DELETE": ""} {
 		if status, _ := r.read(r.send(method, "/api/conversations/"+conversation+path, frank, "")); status != 404 {
-			t.Errorf("%s by a stranger: got %d, want 404", method, status)
+			t.Errorf("%s by another person: got %d, want 404", method, status)
 		}
 	}
 	if status, _ := r.read(r.send("GET", "/api/conversations/"+conversation+"/events", frank, "")); status != 404 {
-		t.Errorf("events for a stranger: got %d, want 404", status)
+		t.Errorf("events for another person: got %d, want 404", status)
 	}
 	if status, _ := r.read(r.send("DELETE", "/api/conversations/"+conversation, alice, "")); status != 204 {
 		t.Errorf("delete: got %d, want 204", status)

@@ -16,7 +16,7 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// serverView is how a server is doing.
+// serverView is the state of a server.
 type serverView struct {
 	Name      string  `json:"name"`
 	Healthy   bool    `json:"healthy"`
@@ -43,8 +43,8 @@ func (g *Gateway) showUser(w http.ResponseWriter, _ *http.Request, p *access.Pri
 	})
 }
 
-// listTools lists what the person may call, after which the servers know
-// whether they answer, and names who would call it for them.
+// listTools lists the tools that the person may call and the default model. It
+// asks the servers first, so that their state is current.
 func (g *Gateway) listTools(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
 	tools := g.o.Servers.Tools(r.Context()).Open
 	if tools == nil {
@@ -58,7 +58,7 @@ func (g *Gateway) listTools(w http.ResponseWriter, r *http.Request, _ *access.Pr
 }
 
 // toolAt finds the tool that the path of a direct call names. One that the
-// person may not call is found, too: its server refuses, and records that.
+// person may not call is found, too: its server rejects the call and records it.
 func (g *Gateway) toolAt(r *http.Request) (string, error) {
 	server, name := r.PathValue("server"), r.PathValue("tool")
 	names := g.serverNames()

@@ -59,7 +59,7 @@ func TestWhoAndWhat(t *testing.T) {
 		t.Errorf("tools: got %+v", tools)
 	}
 	if r.get("/api/tools", frank, &tools); len(tools.Tools) != 0 {
-		t.Errorf("a stranger's tools: got %+v", tools.Tools)
+		t.Errorf("another person's tools: got %+v", tools.Tools)
 	}
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/": 200, "/app.js": 200, "/index.html": 404, "/openapi.json": 404} {
 		if status, _ := r.read(r.send("GET", path, "", "")); status != want {

@@ -1,13 +1,10 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -78,25 +75,3 @@ type Gateway struct {
 	gate    *mcpserver.Gate
 	direct  *mcpserver.Face // calls of tools without a model
 }
-
-// New makes a gateway of its parts, or says that some are missing.
-func New(o Options) (*Gateway, error) {
-	if o.Verify == nil || o.Conversations == nil || o.Models == nil || o.Servers == nil || o.Confirmations == nil || o.PublicURL == "" {
-		return nil, errors.New("a gateway needs a public address, a verifier, conversations, models, servers and confirmations")
-	}
-	o.PublicURL = strings.TrimSuffix(o.PublicURL, "/")
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	o.Limits.Body = cmp.Or(o.Limits.Body, 256<<10)
-	g := &Gateway{o: o}
-	g.surface = httpx.Surface{Write: g.refuse, Log: o.Log}
-	gate := mcpserver.GateOptions{Verify: o.Verify, Metadata: o.PublicURL + mcpserver.WellKnown, MaxBody: o.Limits.Body}
-	if o.Sessions != nil {
-		gate.Browser = o.Sessions.Principal
-	}
-	g.gate = mcpserver.NewGate(gate)
-	g.direct = mcpserver.NewFace(g.gate, catalogue{o.Servers})
-	return g, nil
-}
-
-// Handler serves the whole API.
-func (g *Gateway) Handler() http.Handler { return g.surface.Front(g.routes()) }

@@ -36,6 +36,6 @@ func TestModelIsChosenPerConversation(t *testing.T) {
 	}
 	var list struct{ Conversations []struct{ Model string } }
 	if r.get("/api/conversations", alice, &list); len(list.Conversations) != 1 || list.Conversations[0].Model != "script" {
-		t.Errorf("conversations: got %+v, want one, and none for the refused question", list)
+		t.Errorf("conversations: got %+v, want one, and none for the rejected question", list)
 	}
 }

@@ -34,8 +34,8 @@ type rig struct {
 	url           string
 	redis         *state.Redis
 	mini          *miniredis.Miniredis
-	desk          *confirm.Service
-	journal       *testkit.MemorySink
+	confirmations *confirm.Service
+	audit         *testkit.MemorySink
 	servers       *servers
 	model         *model
 	login         *login
@@ -52,20 +52,20 @@ func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*conversation
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, redis: redis, mini: mini, journal: &testkit.MemorySink{}, model: newModel(), login: &login{}}
-	r.desk = confirm.NewService(state.NewConfirmations(redis), r.journal, time.Now)
-	r.servers = newServers(r.desk)
+	r := &rig{t: t, redis: redis, mini: mini, audit: &testkit.MemorySink{}, model: newModel(), login: &login{}}
+	r.confirmations = confirm.NewService(state.NewConfirmations(redis), r.audit, time.Now)
+	r.servers = newServers(r.confirmations)
 	const publicURL = "http://gateway.test"
 	ring, err := seal.NewRing("test", bytes.Repeat([]byte("k"), 32))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sessions, err := session.New(session.Options{PublicURL: publicURL, Issuer: r.login, Verify: verify, Ring: ring, Keys: redis, Audit: named{r.journal}})
+	sessions, err := session.New(session.Options{PublicURL: publicURL, Issuer: r.login, Verify: verify, Ring: ring, Keys: redis, Audit: named{r.audit}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	reachable := gateway.WithApproval(r.servers, publicURL)
-	o := conversation.Options{Models: models{r.model}, Toolbox: reachable, Redis: redis, Ring: ring, Audit: r.journal}
+	o := conversation.Options{Models: models{r.model}, Toolbox: reachable, Redis: redis, Ring: ring, Audit: r.audit}
 	for _, c := range change {
 		c(&o)
 	}
@@ -74,7 +74,7 @@ func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*conversation
 	}
 	chatHost, err := gateway.New(gateway.Options{
 		PublicURL: publicURL, Issuers: []string{"https://issuer.test"}, Verify: verify, Sessions: sessions,
-		Conversations: r.conversations, Models: models{r.model}, Servers: reachable, Confirmations: r.desk,
+		Conversations: r.conversations, Models: models{r.model}, Servers: reachable, Confirmations: r.confirmations,
 		Web: fstest.MapFS{"index.html": {Data: []byte("<!doctype html>page")}, "app.js": {Data: []byte("//")}},
 	})
 	if err != nil {

@@ -1,13 +1,40 @@
 package gateway
 
 import (
+	"cmp"
+	"errors"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/session"
 )
+
+// New makes a gateway of its parts, or says that some are missing.
+func New(o Options) (*Gateway, error) {
+	if o.Verify == nil || o.Conversations == nil || o.Models == nil || o.Servers == nil || o.Confirmations == nil || o.PublicURL == "" {
+		return nil, errors.New("a gateway needs a public address, a verifier, conversations, models, servers and confirmations")
+	}
+	o.PublicURL = strings.TrimSuffix(o.PublicURL, "/")
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Limits.Body = cmp.Or(o.Limits.Body, 256<<10)
+	g := &Gateway{o: o}
+	g.surface = httpx.Surface{Write: g.writeError, Log: o.Log}
+	gate := mcpserver.GateOptions{Verify: o.Verify, Metadata: o.PublicURL + mcpserver.WellKnown, MaxBody: o.Limits.Body}
+	if o.Sessions != nil {
+		gate.Browser = o.Sessions.Principal
+	}
+	g.gate = mcpserver.NewGate(gate)
+	g.direct = mcpserver.NewFace(g.gate, catalogue{o.Servers})
+	return g, nil
+}
+
+// Handler serves the whole API.
+func (g *Gateway) Handler() http.Handler { return g.surface.Front(g.routes()) }
 
 // routes is the whole API.
 func (g *Gateway) routes() http.Handler {
@@ -22,7 +49,7 @@ func (g *Gateway) routes() http.Handler {
 	m.HandleFunc("GET /api/conversations/{id}/events", g.person(g.followConversation))
 	m.HandleFunc("POST /api/conversations/{id}/cancel", g.person(g.cancelTurn))
 
-	m.Handle("POST /api/confirm/{id}", g.confirmSurface().Handle(g.person(g.confirm)))
+	m.Handle("POST /api/confirm/{id}", g.confirmErrors().Handle(g.person(g.confirm)))
 	m.HandleFunc("GET /api/confirmations", g.person(g.listConfirmations))
 	m.HandleFunc("GET /api/confirmations/{id}", g.person(g.showConfirmation))
 
@@ -53,8 +80,7 @@ func (g *Gateway) routes() http.Handler {
 	return m
 }
 
-// serveWeb gives each file of the page its own route, so that what is not a
-// file stays a miss.
+// serveWeb gives each file of the page its own route: every other path is 404.
 func (g *Gateway) serveWeb(m *httpx.Mux) {
 	policy := g.pagePolicy()
 	_ = fs.WalkDir(g.o.Web, ".", func(name string, d fs.DirEntry, err error) error {
@@ -78,9 +104,9 @@ func page(files fs.FS, name, policy string) http.Handler {
 	})
 }
 
-// pagePolicy lets the page load and reach what is ours, lets no text become
-// markup or a script anywhere (trusted types), and lets the sign-out form lead
-// on to an issuer.
+// pagePolicy lets the page load and call our own origin only, forbids that text
+// becomes markup or script (trusted types), and lets the sign-out form redirect
+// to an issuer.
 func (g *Gateway) pagePolicy() string {
 	policy := "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'; form-action 'self'"
 	for _, issuer := range g.o.Issuers {

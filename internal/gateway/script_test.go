@@ -124,18 +124,18 @@ func waits(ctx context.Context, m *model, yield func(agent.Delta, error) bool) {
 }
 
 // servers is one server "hr" with tools that tests script. Confirmations live on
-// the real desk.
+// the real service.
 type servers struct {
-	desk *confirm.Service
-	mu   sync.Mutex
-	made map[confirm.ID]json.RawMessage // receipts: what was really changed
-	call map[string]func(ctx context.Context, args json.RawMessage) result.Outcome
-	down []agent.Warning
-	fail error // of Execute
+	confirmations *confirm.Service
+	mu            sync.Mutex
+	made          map[confirm.ID]json.RawMessage // receipts: what was really changed
+	call          map[string]func(ctx context.Context, args json.RawMessage) result.Outcome
+	down          []agent.Warning
+	fail          error // of Execute
 }
 
-func newServers(d *confirm.Service) *servers {
-	s := &servers{desk: d, made: make(map[confirm.ID]json.RawMessage)}
+func newServers(c *confirm.Service) *servers {
+	s := &servers{confirmations: c, made: make(map[confirm.ID]json.RawMessage)}
 	s.call = map[string]func(context.Context, json.RawMessage) result.Outcome{
 		"list_employees": func(context.Context, json.RawMessage) result.Outcome {
 			return result.Success(json.RawMessage(`[{"name":"Nina Patel"},{"name":"Frank Davis"}]`), &result.Page{Limit: 2, Returned: 2, More: true, Next: "CURSOR", Noun: "employees", Narrow: "department"}, "")
@@ -156,7 +156,7 @@ func (s *servers) pend(ctx context.Context, whom string, args json.RawMessage) r
 	if err != nil {
 		return result.Failed(err)
 	}
-	r, err := s.desk.Open(ctx, p, confirm.Request{Action: "delete_employee", Server: "hr", Input: args, Summary: "Delete " + whom + "?", Data: map[string]any{"employeeName": whom}})
+	r, err := s.confirmations.Open(ctx, p, confirm.Request{Action: "delete_employee", Server: "hr", Input: args, Summary: "Delete " + whom + "?", Data: map[string]any{"employeeName": whom}})
 	if err != nil {
 		return result.Failed(err)
 	}
@@ -214,7 +214,7 @@ func (s *servers) Execute(ctx context.Context, server, id string, approved bool)
 	if err != nil {
 		return result.Failed(err)
 	}
-	v, err := s.desk.Answer(ctx, p, confirm.ID(id), approved, s)
+	v, err := s.confirmations.Answer(ctx, p, confirm.ID(id), approved, s)
 	switch {
 	case err != nil:
 		return result.Failed(err)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestClientThatLeavesMissesNothing(t *testing.T) {
+func TestReconnectingClientsReplayEveryEvent(t *testing.T) {
 	one := newRig(t)
 	replicas := []*rig{one, rigOn(t, one.mini)}
 	pieces := make([]string, 60) // each long enough to be an event of its own
@@ -26,7 +26,7 @@ func TestClientThatLeavesMissesNothing(t *testing.T) {
 		seen := []event{first}
 		conversation := conversationOf(t, seen)
 		for seen[len(seen)-1].data != "[DONE]" {
-			if random.IntN(3) == 0 { // gone, and back on any replica
+			if random.IntN(3) == 0 { // disconnects, and reconnects to any replica
 				leave()
 				ctx, leave = context.WithCancel(context.Background())
 				r := replicas[random.IntN(2)]
@@ -56,7 +56,7 @@ func textIn(events []event) string {
 	return b.String()
 }
 
-func TestManyWordsAreFewFrames(t *testing.T) {
+func TestTextIsJoinedIntoFewFrames(t *testing.T) {
 	r := newRig(t)
 	text := strings.Repeat("word ", 2000)
 	r.model.script["much"] = []step{says(strings.SplitAfter(text, " ")...)}
@@ -67,7 +67,7 @@ func TestManyWordsAreFewFrames(t *testing.T) {
 	}
 }
 
-func TestShutdownTellsStreamsAndEndsTurns(t *testing.T) {
+func TestShutdownEndsStreamsWithAnErrorAndTurns(t *testing.T) {
 	r := newRig(t)
 	r.model.script["long"] = []step{waits}
 	s := r.stream(r.send("POST", "/api/query", alice, askBody("long", "")))
@@ -78,7 +78,7 @@ func TestShutdownTellsStreamsAndEndsTurns(t *testing.T) {
 	}
 	for name, s := range map[string]*stream{"turn": s, "idle": idle} {
 		if data := dataOf(s.rest()); !strings.Contains(data, "restarting") || !strings.HasSuffix(data, "[DONE]\n") {
-			t.Errorf("%s: got %s, want a word and [DONE]", name, data)
+			t.Errorf("%s: got %s, want an error and [DONE]", name, data)
 		}
 	}
 	if status, _ := r.read(r.send("POST", "/api/query", alice, askBody("hello", ""))); status != 503 {
@@ -86,7 +86,7 @@ func TestShutdownTellsStreamsAndEndsTurns(t *testing.T) {
 	}
 }
 
-func TestTurnThatACrashCutOffIsClosed(t *testing.T) {
+func TestTurnCutOffByACrashIsClosed(t *testing.T) {
 	r := newRig(t)
 	conversation := conversationOf(t, r.ask(alice, "hello", ""))
 	last, err := r.redis.LastID(t.Context(), "events:"+conversation)
@@ -103,12 +103,12 @@ func TestTurnThatACrashCutOffIsClosed(t *testing.T) {
 	for range 2 { // the second finds it closed
 		s := r.stream(r.send("GET", "/api/conversations/"+conversation+"/events", alice, "", "Last-Event-ID", last))
 		if data := dataOf(s.rest()); strings.Count(data, "interrupted") != 1 || !strings.HasSuffix(data, "[DONE]\n") {
-			t.Errorf("got %s, want one word and the end", data)
+			t.Errorf("got %s, want one error and the end", data)
 		}
 	}
 }
 
-func TestResumingFromTheUnknownIsRefused(t *testing.T) {
+func TestResumingAfterAnUnknownEventIsRejected(t *testing.T) {
 	r := newRig(t)
 	conversation := conversationOf(t, r.ask(alice, "hello", ""))
 	path := "/api/conversations/" + conversation + "/events"

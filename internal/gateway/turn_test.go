@@ -23,8 +23,8 @@ var (
 	millis = regexp.MustCompile(`\b1[0-9]{12}\b`)
 )
 
-// settled replaces what differs from run to run.
-func settled(text string) string {
+// normalised replaces what differs from run to run.
+func normalised(text string) string {
 	text = uuid.ReplaceAllString(text, "CONFIRMATION")
 	return millis.ReplaceAllString(hexID.ReplaceAllString(text, "CONVERSATION"), "1700000000000")
 }
@@ -37,7 +37,7 @@ func TestTurnOnTheWire(t *testing.T) {
 	var b strings.Builder
 	for _, question := range []string{"Who works here?", "Delete both"} {
 		events := r.ask(alice, question, "")
-		fmt.Fprintf(&b, "# %s\n%s\n", question, settled(dataOf(events)))
+		fmt.Fprintf(&b, "# %s\n%s\n", question, normalised(dataOf(events)))
 		for i, e := range events {
 			if e.id == "" {
 				t.Errorf("event %d has no id: %s", i, e.data)
@@ -55,7 +55,7 @@ func ordered(lines []string) []string {
 	return lines
 }
 
-func TestSlowModelEndsItsTurn(t *testing.T) {
+func TestSlowModelTimesOut(t *testing.T) {
 	r := newRig(t, func(o *conversation.Options) { o.Limits.Answer = 20 * time.Millisecond })
 	r.model.script["Who works here?"] = []step{waits}
 	got := dataOf(r.ask(alice, "Who works here?", ""))
@@ -66,7 +66,7 @@ func TestSlowModelEndsItsTurn(t *testing.T) {
 	}
 }
 
-func TestRefusedQuestionsComeBeforeAnyStream(t *testing.T) {
+func TestRejectedQuestionsGetNoStream(t *testing.T) {
 	r := newRig(t)
 	long := strings.Repeat("é", 2049)
 	for _, row := range []struct {
@@ -103,7 +103,7 @@ func TestUserContextGivesNoRight(t *testing.T) {
 	body := `{"query":"list","userContext":{"userId":"e9f0","username":"frank.davis","roles":["executive","hr-read"]}}`
 	events := r.stream(r.send("POST", "/api/query", frank, body)).rest()
 	if data := dataOf(events); !strings.Contains(data, "INSUFFICIENT_PERMISSIONS") || strings.Contains(data, "Nina") {
-		t.Errorf("got %s, want the call refused", data)
+		t.Errorf("got %s, want the call rejected", data)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestCancelStopsTheTurn(t *testing.T) {
 	conversation := conversationOf(t, []event{first})
 	s.next()
 	if status, _ := r.read(r.send("POST", "/api/conversations/"+conversation+"/cancel", frank, "{}")); status != 404 {
-		t.Errorf("a stranger's cancel: got %d, want 404", status)
+		t.Errorf("another person's cancel: got %d, want 404", status)
 	}
 	if status, body := r.read(r.send("POST", "/api/conversations/"+conversation+"/cancel", alice, "{}")); status != 200 || body != `{"cancelled":true}` {
 		t.Errorf("cancel: got %d %s", status, body)
@@ -186,7 +186,7 @@ func TestOneQuestionAtATimePerConversation(t *testing.T) {
 	}
 }
 
-func TestOnePersonsTurnsAreBounded(t *testing.T) {
+func TestTurnsOfOnePersonAreLimited(t *testing.T) {
 	r := newRig(t, func(o *conversation.Options) { o.Limits.Turns = 2 })
 	r.model.script["long"] = []step{waits}
 	for range 2 {
@@ -204,7 +204,7 @@ func TestTurnIsAuditedWithoutTheQuestion(t *testing.T) {
 	r := newRig(t)
 	r.model.script["Who works here?"] = []step{calls("list_employees"), says("Two.")}
 	conversation := conversationOf(t, r.ask(alice, "Who works here?", ""))
-	events := slices.DeleteFunc(r.journal.Events(), func(e audit.Event) bool { return e.Kind != audit.Turn })
+	events := slices.DeleteFunc(r.audit.Events(), func(e audit.Event) bool { return e.Kind != audit.Turn })
 	if len(events) != 1 {
 		t.Fatalf("got %d turns on record, want 1", len(events))
 	}
@@ -219,10 +219,10 @@ func TestTurnIsAuditedWithoutTheQuestion(t *testing.T) {
 	}
 }
 
-func TestRedisAwayIsToldAndOver(t *testing.T) {
+func TestRedisOutageIsUnavailableAndEnds(t *testing.T) {
 	r := newRig(t)
 	conversation := conversationOf(t, r.ask(alice, "hello", ""))
-	for held := true; held; held = r.mini.Exists("turn:" + conversation) { // it lets go a moment after [DONE]
+	for leased := true; leased; leased = r.mini.Exists("turn:" + conversation) { // it is released a moment after [DONE]
 	}
 	r.mini.SetError("LOADING")
 	for _, path := range []string{"/api/conversations", "/api/confirmations", "/readyz"} {

@@ -48,7 +48,7 @@ var unrevised = []string{
 	"web",
 	"internal/access", "internal/audit", "internal/company", "internal/confirm",
 	"internal/database", "internal/domain/finance", "internal/domain/hr", "internal/domain/sales", "internal/domain/support",
-	"internal/fault", "internal/gateway", "internal/httpx",
+	"internal/fault", "internal/httpx",
 	"internal/mcpserver", "internal/result", "internal/seal", "internal/sqlite",
 	"internal/telemetry", "internal/testkit", "internal/testkit/browsertest", "internal/testkit/dbtest",
 	"internal/testkit/domaintest", "internal/testkit/javadeps", "internal/testkit/mongotest", "internal/testkit/searchtest",

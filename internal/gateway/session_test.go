@@ -16,7 +16,7 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// login is an issuer that signs in whoever the code names.
+// login is an issuer that signs in the person whom the code names.
 type login struct{}
 
 func (*login) Start(context.Context) (string, auth.Flow, error) {
@@ -62,7 +62,7 @@ func cookieNamed(t testing.TB, resp *http.Response, name string) *http.Cookie {
 	return nil
 }
 
-func TestSignInMakesASessionThatSignOutEnds(t *testing.T) {
+func TestSignOutEndsTheSession(t *testing.T) {
 	r := newRig(t)
 	c := r.signIn(alice)
 	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" {
@@ -74,10 +74,10 @@ func TestSignInMakesASessionThatSignOutEnds(t *testing.T) {
 	}
 	for _, key := range r.mini.Keys() {
 		if strings.Contains(key, c.Value) {
-			t.Errorf("the session's secret stands in Redis: %s", key)
+			t.Errorf("the session's id is in Redis: %s", key)
 		}
 	}
-	out := r.send("POST", "/logout", "", "", append(own, "Origin", "null")...) // how a form of a page without referrer comes
+	out := r.send("POST", "/logout", "", "", append(own, "Origin", "null")...) // as from a form of a page without referrer
 	if out.StatusCode != 303 || !strings.HasPrefix(out.Header.Get("Location"), "https://issuer.test/end") {
 		t.Errorf("logout: got %d to %s", out.StatusCode, out.Header.Get("Location"))
 	}
@@ -86,11 +86,11 @@ func TestSignInMakesASessionThatSignOutEnds(t *testing.T) {
 	}
 }
 
-func TestComingAndGoingIsOnRecord(t *testing.T) {
+func TestSignInAndOutAreAudited(t *testing.T) {
 	r := newRig(t)
 	c := r.signIn(alice)
 	own := []string{"Cookie", c.Name + "=" + c.Value, "Sec-Fetch-Site", "same-origin"}
-	for range 2 { // the second ends nothing
+	for range 2 { // the second has no session to end
 		r.send("POST", "/logout", "", "", own...)
 	}
 	r.send("POST", "/logout", "", "", "Cookie", "countersign=x", "Sec-Fetch-Site", "same-origin")
@@ -98,12 +98,12 @@ func TestComingAndGoingIsOnRecord(t *testing.T) {
 		{Kind: audit.Session, Step: "signed in", Username: "alice.chen", Outcome: "success"},
 		{Kind: audit.Session, Step: "signed out", Username: "alice.chen", Outcome: "success"},
 	}
-	if diff := cmp.Diff(want, r.journal.Events()); diff != "" {
+	if diff := cmp.Diff(want, r.audit.Events()); diff != "" {
 		t.Errorf("audit (-want +got):\n%s", diff)
 	}
 }
 
-// named fills in who did it, as the real log does.
+// named fills in the principal, as the real log does.
 type named struct{ audit.Sink }
 
 func (n named) Append(ctx context.Context, e audit.Event) error {
@@ -167,7 +167,7 @@ func TestSignInBelongsToTheBrowserThatBeganIt(t *testing.T) {
 	}
 }
 
-func TestNobodyIsSentToTheMetadata(t *testing.T) {
+func TestUnauthenticatedClientsGetTheMetadata(t *testing.T) {
 	r := newRig(t)
 	for name, resp := range map[string]*http.Response{
 		"no token": r.send("GET", "/api/user", "", ""), "junk": r.send("GET", "/api/user", "junk", ""),

@@ -1,0 +1,38 @@
+package gateway
+
+import (
+	"net/http"
+
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/result"
+)
+
+// writeError writes a fault as an error envelope.
+func (g *Gateway) writeError(w http.ResponseWriter, _ *http.Request, f *fault.Error) {
+	g.challenge(w, f)
+	httpx.Raw(w, statusOf(f), result.EncodeEnvelope(result.Failed(f)))
+}
+
+// challenge names the metadata with which a client gets a token.
+func (g *Gateway) challenge(w http.ResponseWriter, f *fault.Error) {
+	if f.Kind() == fault.Unauthenticated {
+		g.gate.Challenge(w)
+	}
+}
+
+// statusOf is the HTTP status of a request that failed as a whole. A code whose
+// envelope has status 200 as a tool's result has the status of its kind here.
+func statusOf(f *fault.Error) int {
+	if f.Code.Status != http.StatusOK {
+		return f.Code.Status
+	}
+	return statuses[f.Kind()]
+}
+
+var statuses = map[fault.Kind]int{
+	fault.Internal: http.StatusInternalServerError, fault.Invalid: http.StatusBadRequest,
+	fault.Unauthenticated: http.StatusUnauthorized, fault.Forbidden: http.StatusForbidden,
+	fault.NotFound: http.StatusNotFound, fault.Conflict: http.StatusConflict, fault.Expired: http.StatusNotFound,
+	fault.RateLimited: http.StatusTooManyRequests, fault.Unavailable: http.StatusServiceUnavailable,
+}
