@@ -9,15 +9,15 @@ type Company struct {
 
 	Departments  []Department
 	Grades       []Grade
-	Employees    []Employee // active and terminated; every manager stands before their reports
+	Employees    []Employee // active and terminated; every manager comes before their reports
 	TimeOffTypes []TimeOffType
 	Balances     []Balance
 	Reviews      []Review
 
-	Papers int // of each kind, in a company that Grown made; 0: the sample company's own
+	Scale int // rows of each kind, in a company that Grown made; 0: the sample company's own
 }
 
-// At returns the company as it stands on the day of that instant in UTC.
+// At returns the company on the day of that instant in UTC.
 func At(instant time.Time) *Company {
 	day := dayOf(instant)
 	people := staff(day)
@@ -69,7 +69,7 @@ func dayOf(instant time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 }
 
-// monthsBefore counts months back and stays in the month it arrives at, as
+// monthsBefore counts months back and stays within the resulting month, as
 // PostgreSQL's intervals do: thirteen months before 31 March is 28 February.
 func monthsBefore(day time.Time, months int) time.Time {
 	first := time.Date(day.Year(), day.Month()-time.Month(months), 1, 0, 0, 0, 0, time.UTC)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Finance is what the finance department keeps. Vendors and invoices are
+// Finance is the data of the finance department. Vendors and invoices are
 // sequences, so that a company of a million invoices needs no more memory than
 // this one.
 type Finance struct {
@@ -40,7 +40,7 @@ type Invoice struct {
 	ApprovedAt  time.Time
 }
 
-// Unpaid reports whether the invoice still waits for its money.
+// Unpaid reports whether the invoice is not paid yet.
 func (i Invoice) Unpaid() bool { return i.Status == "pending" || i.Status == "approved" }
 
 // Budget is what a department may spend in a fiscal year, and has spent.
@@ -50,7 +50,7 @@ type Budget struct {
 	Department  string // the department's code
 	FiscalYear  int
 	Status      string // draft, approved, active or closed
-	SubmittedBy string // e-mail; a draft without one waits for nobody
+	SubmittedBy string // e-mail; empty for a draft that was not submitted
 	SubmittedAt time.Time
 	ApprovedBy  string // e-mail
 	ApprovedAt  time.Time
@@ -76,8 +76,8 @@ func (b Budget) Spent() (cents int64) {
 	return cents
 }
 
-// ExpenseReport is what somebody spent for the company in a month. Nobody has
-// two for the same month.
+// ExpenseReport is what an employee spent for the company in a month. No employee
+// has two for the same month.
 type ExpenseReport struct {
 	ID           string
 	Number       string // EXP-2026-001
@@ -113,8 +113,8 @@ type ExpenseItem struct {
 // only INV-2025-008 is past due on the company's day; the others fall due 5 to
 // 60 days later. A company that [Grown] made has as many as it was grown to.
 func (c *Company) Finance() Finance {
-	if c.Papers > 0 {
-		return ScaledFinance(c.Papers, c.Day)
+	if c.Scale > 0 {
+		return ScaledFinance(c.Scale, c.Day)
 	}
 	return Finance{
 		Vendors:  slices.Values(vendors()),
@@ -133,7 +133,7 @@ const (
 )
 
 // bill is a row of the invoice table. The due date counts from the company's
-// day; the invoice is dated its terms before that.
+// day; the invoice date is its terms before that.
 type bill struct {
 	number, vendor string
 	dollars        int64
@@ -202,8 +202,8 @@ type plan struct {
 var (
 	plan2024 = []plan{{"EXEC", 500, 425}, {"HR", 750, 680}, {"FIN", 450, 410}, {"SALES", 1_200, 1_050}, {"ENG", 2_500, 2_200}, {"MKT", 800, 720}, {"IT", 600, 520}}
 	plan2025 = []plan{{"EXEC", 525, 475}, {"HR", 800, 720}, {"FIN", 480, 435}, {"SALES", 1_350, 1_200}, {"ENG", 2_800, 2_550}, {"MKT", 900, 820}, {"IT", 680, 610}}
-	// Of a year that runs or lies ahead, spent is what the whole year will come
-	// to at the pace of the department.
+	// Of the current year and later ones, spent is the expected total of the whole
+	// year.
 	plan2026 = []plan{
 		{"EXEC", 550, 505}, {"HR", 840, 770}, {"FIN", 510, 470}, {"SALES", 1_500, 1_390}, {"SUPPORT", 620, 600},
 		{"ENG", 3_100, 2_980}, {"MKT", 980, 1_010}, {"OPS", 780, 715}, {"LEGAL", 460, 425}, {"IT", 740, 690},
@@ -211,7 +211,7 @@ var (
 )
 
 // budgets are 2024 (drafts that were never submitted), 2025 (approved), 2026
-// (two of ten departments wait for approval), and whatever years came after.
+// (two of ten departments wait for approval), and the years after it.
 func (c *Company) budgets() []Budget {
 	var rows []Budget
 	for _, p := range plan2024 {
@@ -250,8 +250,8 @@ func status2026(department string) string {
 	return "active"
 }
 
-// approved signs a budget: Lisa plans them and Bob approves them, but for
-// Finance's own, which Bob plans and Eve approves.
+// approved marks a budget as approved: Lisa submits them and Bob approves them,
+// except Finance's own, which Bob submits and Eve approves.
 func approved(b Budget) Budget {
 	start := time.Date(b.FiscalYear, time.January, 1, 0, 0, 0, 0, time.UTC)
 	b.SubmittedBy, b.ApprovedBy = lisa, bob
@@ -262,8 +262,8 @@ func approved(b Budget) Budget {
 	return b
 }
 
-// budget spreads a plan over its quarters. What is spent of a quarter follows
-// the calendar: all of it when the quarter has ended, nothing before it begins.
+// budget divides a plan into its quarters. The spent part of a quarter follows the
+// calendar: all of it when the quarter has ended, nothing before it begins.
 func (c *Company) budget(p plan, year int, status string) Budget {
 	number := slices.IndexFunc(c.Departments, func(d Department) bool { return d.Code == p.department }) + 1
 	b := Budget{
@@ -291,9 +291,9 @@ func quarterly(thousands int64, percents ...int64) (dollars [4]int64) {
 	return dollars
 }
 
-// claim is a row of the expense table: whose, how many months back, and what
-// was bought on which day of the month.
-type claim struct {
+// reportRow is a row of the expense table: the employee, how many months back, and
+// what was bought on which day of the month.
+type reportRow struct {
 	employee      string // number
 	months        int
 	title, status string
@@ -306,7 +306,7 @@ type receipt struct {
 	cents                         int64
 }
 
-var claimTable = [...]claim{
+var reportTable = [...]reportRow{
 	{"EMP051", 2, "Engineering conference in Denver", "approved", []receipt{
 		{6, "travel", "Flights Seattle to Denver and back", "Cascade Air", 684_00},
 		{6, "travel", "Hotel, four nights", "Larkspur Hotel", 1_116_00},
@@ -349,8 +349,8 @@ var claimTable = [...]claim{
 }
 
 func (c *Company) expenseReports() []ExpenseReport {
-	rows := make([]ExpenseReport, len(claimTable))
-	for i, t := range claimTable {
+	rows := make([]ExpenseReport, len(reportTable))
+	for i, t := range reportTable {
 		e, _ := c.ByNumber(t.employee)
 		first := time.Date(c.Day.Year(), c.Day.Month()-time.Month(t.months), 1, 0, 0, 0, 0, time.UTC)
 		rows[i] = ExpenseReport{

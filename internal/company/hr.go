@@ -14,7 +14,7 @@ type TimeOffType struct {
 	NoticeDays              int
 }
 
-// Balance is what a person has of one kind of leave in a fiscal year, in days.
+// Balance is a person's days of one kind of leave in a fiscal year.
 // Fiscal years are calendar years.
 type Balance struct {
 	EmployeeID                            string
@@ -37,7 +37,7 @@ type Review struct {
 	GoalsMet            int // per cent
 	Strengths           string
 	AreasForImprovement string
-	Comments            string // the reviewer's own, not for the reviewed
+	Comments            string // visible to the reviewer's side only, not to the employee
 }
 
 func timeOffTypes() []TimeOffType {
@@ -74,8 +74,8 @@ func balances(day time.Time, people []Employee) []Balance {
 	return out
 }
 
-// reviewed is a row of the review table: who, by whom, how many months before
-// the day of seeding, and what was said.
+// reviewed is a row of the review table: employee, reviewer, months before the
+// day of seeding, and the texts.
 type reviewed struct {
 	employee, reviewer     string
 	months                 int

@@ -14,7 +14,7 @@ type Department struct {
 	Budget int64 // US dollars a year
 }
 
-// Grade is a pay grade. A salary may stand outside its grade's range.
+// Grade is a pay grade. A salary may be outside its grade's range.
 type Grade struct {
 	Name        string
 	TitlePrefix string
@@ -76,8 +76,8 @@ func grades() []Grade {
 	}
 }
 
-// person is a row of the staff table. An empty id or email follows the rule
-// that holds for everyone but the eight people of the company's stories.
+// person is a row of the staff table. An empty id or email follows the common
+// rule; eight named people have their own.
 type person struct {
 	number, first, last string
 	manager             string // employee number
@@ -199,7 +199,7 @@ func (p person) address() string {
 }
 
 // Domain is the mail domain of everyone at the company. The top level is
-// reserved for local use, so no letter can ever leave.
+// reserved for local use, so no mail can leave.
 const Domain = "tamshai.local"
 
 var areaCodes = map[string]string{

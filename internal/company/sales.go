@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Sales is what the sales department keeps. Customers and deals are sequences,
+// Sales is the data of the sales department. Customers and deals are sequences,
 // so that a company of a million deals needs no more memory than this one.
 type Sales struct {
 	Customers iter.Seq[Customer] // every customer comes before its deals are filled in
@@ -35,7 +35,7 @@ type Customer struct {
 	Created    time.Time
 }
 
-// Deal is a sale that is hoped for, won or lost.
+// Deal is a sale that is expected, won or lost.
 type Deal struct {
 	ID            string // 24 hex digits
 	CustomerID    string
@@ -52,7 +52,7 @@ type Deal struct {
 	Updated       time.Time
 }
 
-// Quota is what one person is to sell in a quarter.
+// Quota is one person's sales target in a quarter.
 type Quota struct {
 	Quarter    string // 2026-Q1
 	Owner      string
@@ -65,8 +65,8 @@ type Quota struct {
 // day and the end of its month; every won one was expected before that month. A company
 // that [Grown] made has as many as it was grown to.
 func (c *Company) Sales() Sales {
-	if c.Papers > 0 {
-		return ScaledSales(c.Papers, c.Day)
+	if c.Scale > 0 {
+		return ScaledSales(c.Scale, c.Day)
 	}
 	return Sales{
 		Customers: slices.Values(c.customers()),
@@ -150,9 +150,9 @@ func (c *Company) deals() []Deal {
 	return rows
 }
 
-// closing spreads the open deals over what is left of the month. The two that
+// closing distributes the open deals over the rest of the month. The two that
 // were expected just before it were won on its first day, so that every quarter
-// has won something on every day.
+// has a won deal on every day.
 func (c *Company) closing(d deal) (expected, actual time.Time) {
 	first := c.Day.AddDate(0, 0, 1-c.Day.Day())
 	if d.stage != "CLOSED_WON" {
@@ -166,7 +166,7 @@ func (c *Company) closing(d deal) (expected, actual time.Time) {
 	return expected, expected
 }
 
-// quotas gives the four who sell their quarterly share, from three quarters
+// quotas returns the quarterly targets of the four sellers, from three quarters
 // back to four ahead.
 func (c *Company) quotas() []Quota {
 	var rows []Quota
@@ -256,7 +256,7 @@ func scaledChain(owner int) (chain []string) {
 	return chain
 }
 
-// mix scatters the numbers of a row without a memory: splitmix64.
+// mix derives a pseudo-random number from a row's number and a salt: splitmix64.
 func mix(i, salt uint64) uint64 {
 	z := i + salt*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

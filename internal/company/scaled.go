@@ -21,12 +21,12 @@ func Scaled(n int, instant time.Time) *Company {
 	return c
 }
 
-// Grown returns a company n times as large as a large one: at 1 it has 200,000
+// Grown returns a company of n times the scale of a large one: at 1 it has 200,000
 // employees, a million invoices, a million deals and a million tickets, made as
 // [Scaled], [ScaledFinance], [ScaledSales] and [ScaledSupport] make them.
 func Grown(n float64, instant time.Time) *Company {
 	c := Scaled(max(1, int(200_000*n)), instant)
-	c.Papers = max(1, int(1_000_000*n))
+	c.Scale = max(1, int(1_000_000*n))
 	return c
 }
 

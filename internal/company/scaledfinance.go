@@ -42,7 +42,7 @@ func scaledInvoice(i, sellers int, day time.Time) Invoice {
 	return in
 }
 
-// scaledStatus pays what is due, but for one in two hundred.
+// scaledStatus marks due invoices as paid, except one in two hundred.
 func scaledStatus(i, age, terms int) string {
 	luck := mix(uint64(i), 13) % 1000
 	switch {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Support is what the support department keeps. Both are sequences, so that a
+// Support is the data of the support department. Both are sequences, so that a
 // company of a million tickets needs no more memory than this one.
 type Support struct {
 	Tickets  iter.Seq[Ticket]
@@ -19,13 +19,13 @@ type Support struct {
 type Ticket struct {
 	ID            string // TICK-001
 	Subject       string
-	Description   string // as the customer wrote it: nobody vouches for it
+	Description   string // as the customer wrote it: untrusted
 	Status        string // open, in_progress, pending, resolved or closed
 	Priority      string // low, medium, high or critical
 	CustomerID    string // 24 hex digits
 	CustomerName  string
 	CustomerEmail string // in a domain reserved for examples
-	AssignedTo    string // e-mail; empty: nobody yet
+	AssignedTo    string // e-mail; empty: not assigned yet
 	Category      string
 	Tags          []string
 	Created       time.Time
@@ -54,8 +54,8 @@ type Article struct {
 // mention a login, the critical one among them; TICK-006 holds instructions to
 // the assistant, as an attacker writes them.
 func (c *Company) Support() Support {
-	if c.Papers > 0 {
-		return ScaledSupport(c.Papers, c.Day)
+	if c.Scale > 0 {
+		return ScaledSupport(c.Scale, c.Day)
 	}
 	return Support{Tickets: slices.Values(c.tickets()), Articles: slices.Values(c.articles())}
 }

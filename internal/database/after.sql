@@ -1,5 +1,5 @@
--- Run after a schema's own migrations, each time: a new function is open to
--- everyone until it is closed.
+-- Run after a schema's own migrations, each time: a new function can be
+-- executed by everyone until that is revoked.
 do $$
 declare
   schema text := current_setting('countersign.schema');

@@ -4,13 +4,13 @@ do $$
 declare
   schema text := current_setting('countersign.schema');
   login  text := current_setting('countersign.login');
-  -- A plan made for nobody in particular does not know whether its caller sees
-  -- ten rows or all of them, and is wrong for one of the two.
+  -- A generic plan does not know whether its caller sees ten rows or all of
+  -- them, and is wrong for one of the two.
   settings text[] := array['search_path=' || schema, 'plan_cache_mode=force_custom_plan'];
 begin
   execute format('create schema if not exists %I', schema);
   -- Roles belong to the whole cluster: another database may be making the same
-  -- one at this moment. A new role is no superuser and passes by no policy.
+  -- one at this moment. A new role is no superuser and bypasses no policy.
   if to_regrole(quote_ident(login)) is null then
     begin
       execute format('create role %I login', login);

@@ -13,8 +13,8 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// translate turns what the driver says into a fault. The cause is kept for the
-// log; no text of the server's reaches a caller.
+// translate turns a driver's error into a fault. The cause is kept for the log;
+// no text of the server reaches a caller.
 func translate(err error) error {
 	var known *fault.Error
 	var server *pgconn.PgError
@@ -48,20 +48,20 @@ func unreachable(err error) bool {
 		pgconn.SafeToRetry(err) || strings.Contains(err.Error(), "closed pool")
 }
 
-// isDown reports whether a SQLSTATE speaks of the server and not of the
+// isDown reports whether a SQLSTATE is about the server and not about the
 // statement: connection exceptions, exhausted resources, shutting down.
 func isDown(code string) bool {
 	return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P")
 }
 
-// inTheWay reports whether a transaction was given up only because of another
+// conflicted reports whether a transaction was aborted only because of another
 // one: serialization failure, deadlock.
-func inTheWay(err error) bool {
+func conflicted(err error) bool {
 	var server *pgconn.PgError
 	return errors.As(err, &server) && (server.Code == "40001" || server.Code == "40P01")
 }
 
-// unquoted takes the address out of an error about it: it may hold a password.
+// unquoted removes the address from an error about it: it may hold a password.
 func unquoted(err error) error {
 	var parsing *url.Error
 	if errors.As(err, &parsing) {

@@ -40,10 +40,10 @@ type migration struct {
 }
 
 // Migrate brings a schema up to date with the administrator's login: it makes
-// the schema, the application's login (which owns nothing and passes by no
+// the schema, the application's login (which owns nothing and bypasses no
 // policy) and the table of receipts, and applies the migrations that are missing, all in
 // one transaction. It returns the names of those it applied. A password, when
-// given, becomes the login's. Two programs that migrate at once wait for each
+// given, is set for the login. Two programs that migrate at once wait for each
 // other. A migration that was changed after it was applied is an error.
 func Migrate(ctx context.Context, adminURL string, s Schema, password string) (applied []string, err error) {
 	files, err := s.files()
@@ -108,7 +108,8 @@ func (s Schema) migrate(ctx context.Context, tx pgx.Tx, files []migration, passw
 	return applied, err
 }
 
-// setPassword lets the server quote: the statement takes no parameters.
+// setPassword lets the server quote the password: the statement takes no
+// parameters.
 func setPassword(ctx context.Context, tx pgx.Tx, login, password string) error {
 	if password == "" {
 		return nil
@@ -146,8 +147,8 @@ func (m migration) apply(ctx context.Context, tx pgx.Tx) error {
 
 var migrationName = regexp.MustCompile(`^(\d{4})_[a-z0-9_]+\.sql$`)
 
-// files reads the migrations in order, the one of receipts first. Their numbers start
-// at one and leave no gap: a gap is a file that somebody forgot to commit.
+// files reads the migrations in order, the one of receipts first. Their numbers
+// start at one and have no gap: a gap is a file that was not committed.
 func (s Schema) files() ([]migration, error) {
 	entries, err := fs.ReadDir(s.Migrations, ".")
 	if err != nil {

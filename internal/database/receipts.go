@@ -9,8 +9,8 @@ import (
 )
 
 // Receipts keeps the receipts of confirmed changes in the table `confirmations`
-// of the login's schema, which every migrated schema has. Only its owner reads
-// a receipt, and only its owner can keep one: the store sees to it.
+// of the login's schema, which every migrated schema has. Policies let only its
+// owner read a receipt or keep one.
 type Receipts struct{ db *DB }
 
 // NewReceipts returns the receipts of the schema that db's login works in.
@@ -25,8 +25,8 @@ const keepReceipt = `
 insert into confirmations (id, owner_issuer, owner_subject, tool, receipt)
 values ($1, $2, $3, $4, $5)`
 
-// Keep stores a receipt inside Change. A second one of the same id fails, and
-// so undoes the change that it came with.
+// Keep stores a receipt inside Change. A second one of the same id fails and
+// rolls its change back.
 func (r *Receipts) Keep(ctx context.Context, kept confirm.Receipt) error {
 	_, err := Exec(ctx, r.db, keepReceipt, string(kept.ID), kept.Owner.Issuer, kept.Owner.Subject, kept.Tool, string(kept.Answer))
 	return err

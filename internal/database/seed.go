@@ -24,7 +24,7 @@ func Seed(ctx context.Context, adminURL string, fill func(context.Context, *Seed
 	})
 }
 
-// Ask runs a statement that answers yes or no.
+// Ask runs a statement that returns a boolean.
 func (s *Seeder) Ask(ctx context.Context, sql string, args ...any) (yes bool, err error) {
 	err = s.tx.QueryRow(ctx, sql, args...).Scan(&yes)
 	return yes, err
@@ -37,14 +37,14 @@ func (s *Seeder) Exec(ctx context.Context, sql string, args ...any) error {
 }
 
 // Copy adds rows to a table, named schema.table, by COPY. It goes through a
-// temporary table, because COPY cannot enter a table that forces its policies
+// temporary table, because COPY is refused on a table that forces its policies
 // on its owner too.
 func (s *Seeder) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
 	return s.copyFrom(ctx, table, columns, pgx.CopyFromRows(rows))
 }
 
-// Fill is [Seeder.Copy] for rows that are made while they are read: a table of
-// millions takes no more memory than a small one.
+// Fill is [Seeder.Copy] for rows from an iterator: memory does not grow with the
+// number of rows.
 func Fill[T any](ctx context.Context, s *Seeder, table string, columns []string, rows iter.Seq[T], values func(T) []any) error {
 	next, stop := iter.Pull(rows)
 	defer stop()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// selfCheck lists everything by which the login could look around the policies
-// of a schema, one sentence a row. It reads the catalogue only.
+// selfCheck lists everything that would let the login bypass the policies of a
+// schema, one sentence a row. It reads the catalogue only.
 const selfCheck = `
 with me as (
   select r.* from pg_roles r where pg_has_role(current_user, r.oid, 'member')
@@ -44,11 +44,11 @@ select 'function ' || p.proname || ' runs with its owner''s rights and looks nam
   from pg_proc p join pg_namespace n on n.oid = p.pronamespace
   where n.nspname = $1 and p.prosecdef and not coalesce(array_to_string(p.proconfig, ' ') like '%search_path=%', false)`
 
-// SelfCheck refuses a login that could look around the policies of a schema: a
+// SelfCheck rejects a login that could bypass the policies of a schema: a
 // superuser, one with BYPASSRLS, an owner or a member of one; and a schema with
 // a table that does not force its policies, or a view that reads with its
-// owner's rights. The error names everything that is wrong. A server must not
-// start with such a login.
+// owner's rights. The error names every fault. A server must not start with such
+// a login.
 func SelfCheck(ctx context.Context, db *DB, schema string) error {
 	ctx, cancel := db.bounded(ctx)
 	defer cancel()

@@ -18,8 +18,8 @@ import (
 // Rows runs a statement for the principal in ctx and returns its rows. A struct
 // T is filled by column name (or `db` tag), anything else from the one column.
 // Outside [DB.Change] and [DB.Read] the call is a read-only transaction of its
-// own, in one round trip. It fails with UNAUTHENTICATED when nobody is signed
-// in, SERVICE_UNAVAILABLE, TIMEOUT or DATABASE_ERROR.
+// own, in one round trip. It fails with UNAUTHENTICATED without a principal, or
+// with SERVICE_UNAVAILABLE, TIMEOUT or DATABASE_ERROR.
 func Rows[T any](ctx context.Context, db *DB, sql string, args ...any) ([]T, error) {
 	var out []T
 	err := db.run(ctx, sql, args, func(rows pgx.Rows) (err error) {
@@ -41,7 +41,7 @@ func Row[T any](ctx context.Context, db *DB, sql string, args ...any) (row T, fo
 // Exec runs a statement that changes rows, and returns how many. It works only
 // inside [DB.Change].
 func Exec(ctx context.Context, db *DB, sql string, args ...any) (changed int64, err error) {
-	if s := db.session(ctx); s == nil || !s.writable {
+	if s := db.transaction(ctx); s == nil || !s.writable {
 		return 0, errors.New("a statement that changes rows ran outside Change")
 	}
 	err = db.run(ctx, sql, args, func(rows pgx.Rows) error {
@@ -53,8 +53,7 @@ func Exec(ctx context.Context, db *DB, sql string, args ...any) (changed int64, 
 }
 
 // ExecOne is [Exec] for a statement that must change exactly one row. When it
-// changes none, the tool table and the policies disagree, and nothing may look
-// done: OPERATION_FAILED.
+// changes none, the tool's roles and the policies disagree: OPERATION_FAILED.
 func ExecOne(ctx context.Context, db *DB, sql string, args ...any) error {
 	changed, err := Exec(ctx, db, sql, args...)
 	if err == nil && changed != 1 {
@@ -63,9 +62,9 @@ func ExecOne(ctx context.Context, db *DB, sql string, args ...any) error {
 	return err
 }
 
-// Probe runs a statement that answers yes or no, for nobody: the policies show
-// it no row, so it can only ask what a function of the schema tells everyone. It
-// proves to a readiness check that the store holds data.
+// Probe runs a statement that returns a boolean, without a principal. The
+// policies show it no row, so it can only call a function of the schema that is
+// open to everyone. A readiness check uses it to see that the store has data.
 func Probe(ctx context.Context, db *DB, sql string) (yes bool, err error) {
 	ctx, cancel := db.bounded(ctx)
 	defer cancel()
@@ -81,26 +80,26 @@ func scanner[T any]() pgx.RowToFunc[T] {
 	return pgx.RowTo[T]
 }
 
-// session is one transaction of several statements, carried in the context. It
-// begins with its first statement, in the same round trip.
-type session struct {
+// transaction is one of several statements, carried in the context. It begins
+// with its first statement, in the same round trip.
+type transaction struct {
 	conn     *pgxpool.Conn
 	who      *access.Principal
 	begin    string // how it begins; empty once it has
 	writable bool
 }
 
-type sessionKey struct{ db *DB }
+type transactionKey struct{ db *DB }
 
-func (db *DB) session(ctx context.Context) *session {
-	s, _ := ctx.Value(sessionKey{db}).(*session)
+func (db *DB) transaction(ctx context.Context) *transaction {
+	s, _ := ctx.Value(transactionKey{db}).(*transaction)
 	return s
 }
 
-// Read runs fn so that all its reads see the same moment. The context that fn
-// gets carries the transaction; fn must not use it from several goroutines.
+// Read runs fn in one snapshot. The context that fn gets carries the transaction;
+// fn must not use it from several goroutines.
 func (db *DB) Read(ctx context.Context, fn func(ctx context.Context) error) error {
-	if db.session(ctx) != nil {
+	if db.transaction(ctx) != nil {
 		return fn(ctx)
 	}
 	return db.within(ctx, "begin isolation level repeatable read, read only", false, fn)
@@ -109,25 +108,25 @@ func (db *DB) Read(ctx context.Context, fn func(ctx context.Context) error) erro
 // Change runs fn in one writable transaction: everything that fn does with the
 // context it gets belongs to it, and an error undoes all of it. Rows that were
 // read with [ForUpdate] stay locked until the end. A transaction that the
-// server gave up because another one was in its way is run once more, so fn
-// must do nothing that it cannot do twice. Inside another Change it joins.
+// server aborts because of a conflict with another one is run once more, so fn
+// must be safe to run twice. Inside another Change it joins that transaction.
 func (db *DB) Change(ctx context.Context, fn func(ctx context.Context) error) error {
-	if s := db.session(ctx); s != nil {
+	if s := db.transaction(ctx); s != nil {
 		if !s.writable {
 			return errors.New("a change began inside a read")
 		}
 		return fn(ctx)
 	}
 	err := db.within(ctx, "begin read write", true, fn)
-	if inTheWay(err) && pause(ctx, outOfTheWay) {
+	if conflicted(err) && pause(ctx, retryPause) {
 		err = db.within(ctx, "begin read write", true, fn)
 	}
 	return err
 }
 
-// outOfTheWay is how long a transaction that was given up leaves the other one
-// to end: begun at once, it may take the same lock before the other wakes up.
-const outOfTheWay = 25 * time.Millisecond
+// retryPause lets the other transaction of a conflict end before this one is run
+// again: begun at once, it may take the same lock before the other one wakes up.
+const retryPause = 25 * time.Millisecond
 
 // pause waits, and reports whether there is still time for more.
 func pause(ctx context.Context, d time.Duration) bool {
@@ -144,7 +143,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 // ForUpdate is the clause that locks the rows that a statement reads, of the
 // named tables or of all: inside [DB.Change] only. Elsewhere it is empty.
 func ForUpdate(ctx context.Context, db *DB, of ...string) string {
-	if s := db.session(ctx); s == nil || !s.writable {
+	if s := db.transaction(ctx); s == nil || !s.writable {
 		return ""
 	}
 	if len(of) == 0 {
@@ -153,7 +152,7 @@ func ForUpdate(ctx context.Context, db *DB, of ...string) string {
 	return " for update of " + strings.Join(of, ", ")
 }
 
-// within opens a session, runs fn in it and ends it.
+// within opens a transaction, runs fn in it and ends it.
 func (db *DB) within(ctx context.Context, begin string, writable bool, fn func(context.Context) error) error {
 	who, err := access.From(ctx)
 	if err != nil {
@@ -165,20 +164,20 @@ func (db *DB) within(ctx context.Context, begin string, writable bool, fn func(c
 	if err != nil {
 		return translate(err)
 	}
-	defer conn.Release() // a connection that is still in a transaction is thrown away
-	s := &session{conn: conn, who: who, begin: begin, writable: writable}
-	if err := fn(context.WithValue(ctx, sessionKey{db}, s)); err != nil {
+	defer conn.Release() // a connection that is still in a transaction is closed
+	s := &transaction{conn: conn, who: who, begin: begin, writable: writable}
+	if err := fn(context.WithValue(ctx, transactionKey{db}, s)); err != nil {
 		s.undo(ctx)
 		return err
 	}
 	return s.commit(ctx)
 }
 
-// commit ends a transaction. The server answers the commit of a transaction in
-// which a statement failed with a rollback, and no error.
-func (s *session) commit(ctx context.Context) error {
+// commit ends a transaction. When a statement of it failed, the server answers
+// the commit with a rollback and no error.
+func (s *transaction) commit(ctx context.Context) error {
 	if s.begin != "" {
-		return nil // nothing was asked
+		return nil // no statement was sent
 	}
 	tag, err := s.conn.Exec(ctx, "commit")
 	if err != nil {
@@ -190,18 +189,18 @@ func (s *session) commit(ctx context.Context) error {
 	return nil
 }
 
-func (s *session) undo(ctx context.Context) {
+func (s *transaction) undo(ctx context.Context) {
 	if s.begin != "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_, _ = s.conn.Exec(ctx, "rollback") // a connection that cannot even roll back is thrown away
+	_, _ = s.conn.Exec(ctx, "rollback") // a connection that cannot roll back is closed
 }
 
-// identify tells a transaction who it runs for. The third argument makes each
-// setting end with the transaction, so that the next borrower of the connection
-// finds nothing.
+// identify sets the identity that a transaction runs for. The third argument
+// makes each setting end with the transaction, so that the next user of the
+// connection does not inherit it.
 const identify = `
 select set_config('transaction_read_only', $1, true),
        set_config('app.current_user_issuer', $2, true),
@@ -209,14 +208,14 @@ select set_config('transaction_read_only', $1, true),
        set_config('app.current_user_email', $4, true),
        set_config('app.current_user_roles', $5, true)`
 
-// run sends a statement, behind whatever its transaction still has to be told,
-// and gives its rows to collect.
+// run sends a statement, after the identity if the transaction has none yet, and
+// passes its rows to collect.
 func (db *DB) run(ctx context.Context, sql string, args []any, collect func(pgx.Rows) error) error {
 	who, err := access.From(ctx)
 	if err != nil {
 		return err
 	}
-	if s := db.session(ctx); s != nil {
+	if s := db.transaction(ctx); s != nil {
 		return s.run(ctx, who, sql, args, collect)
 	}
 	ctx, cancel := db.bounded(ctx)
@@ -231,7 +230,7 @@ func (db *DB) run(ctx context.Context, sql string, args []any, collect func(pgx.
 	return send(ctx, conn, batch, sql, args, collect)
 }
 
-func (s *session) run(ctx context.Context, who *access.Principal, sql string, args []any, collect func(pgx.Rows) error) error {
+func (s *transaction) run(ctx context.Context, who *access.Principal, sql string, args []any, collect func(pgx.Rows) error) error {
 	if who != s.who {
 		return errors.New("the principal changed inside a transaction")
 	}
@@ -248,16 +247,16 @@ func (s *session) run(ctx context.Context, who *access.Principal, sql string, ar
 	return send(ctx, s.conn, batch, sql, args, collect)
 }
 
-// identity is what the policies may read. A role with a comma in its name would
-// read as two, so it is left out.
+// identity lists the settings that the policies read. A role with a comma in its
+// name would read as two, so it is left out.
 func identity(who *access.Principal, readOnly string) []any {
 	roles := slices.DeleteFunc(slices.Clone(who.Roles()), func(r string) bool { return strings.Contains(r, ",") })
 	owner := who.Owner()
 	return []any{readOnly, owner.Issuer, owner.Subject, who.Email(), strings.Join(roles, ",")}
 }
 
-// send sends a batch and a statement behind it, in one round trip. Outside a
-// session the whole is one implicit transaction.
+// send sends a batch and a statement after it, in one round trip. Outside of
+// [DB.Change] and [DB.Read] all of it is one implicit transaction.
 func send(ctx context.Context, conn *pgxpool.Conn, batch *pgx.Batch, sql string, args []any, collect func(pgx.Rows) error) error {
 	before := batch.Len()
 	batch.Queue(sql, args...)

@@ -1,10 +1,9 @@
-// Package sqlite is the one room that opens SQLite: one connection that writes,
-// a few that read what was committed, transactions carried in the context, and
-// the receipts of confirmed changes.
+// Package sqlite is the only one that opens SQLite: one connection that writes, a
+// few that read committed rows, transactions carried in the context, and the
+// receipts of confirmed changes.
 //
-// It knows no table of any domain but that of receipts, and decides nothing about
-// who may see what: a store built on it asks for rows with its own filter. Start
-// with [Open].
+// It knows no table but that of receipts, and decides nothing about who may see
+// what: a store built on it filters its own rows. Start with [Open].
 package sqlite
 
 import (
@@ -27,7 +26,7 @@ import (
 
 // DB is a file or a database in memory. It is safe for concurrent use.
 type DB struct {
-	name  string // of the store, in what people are told: "sales"
+	name  string // of the store in messages: "sales"
 	write *sql.DB
 	read  *sql.DB // in memory: the same single connection
 }
@@ -39,7 +38,7 @@ const (
 	maxReads     = 8               // connections that read a file
 )
 
-// receipts is the table of receipts. They are text: a receipt is given back byte
+// receipts is the table of receipts. They are text: a receipt is returned byte
 // for byte.
 const receipts = `create table if not exists confirmations (
 	id text primary key, owner_issuer text not null, owner_subject text not null, tool text not null, receipt text not null
@@ -47,7 +46,8 @@ const receipts = `create table if not exists confirmations (
 
 // Open opens the file, or makes it; an empty path is a database in memory that
 // is gone when it is closed. The schema, statements that may run again, and the
-// table of receipts are made where they are missing. name is what people know the store as.
+// table of receipts are made where they are missing. name is the store's name in
+// messages.
 func Open(ctx context.Context, name, path, schema string) (*DB, error) {
 	db := &DB{name: name}
 	var err error
@@ -122,8 +122,8 @@ func (db *DB) In(ctx context.Context) Querier {
 	return db.read
 }
 
-// Change runs fn in one transaction. It holds the only right to write from its
-// start, so that nothing that fn reads can change before its end.
+// Change runs fn in one transaction. It holds the write lock from its start, so
+// that nothing that fn reads can change before its end.
 func (db *DB) Change(ctx context.Context, fn func(context.Context) error) error {
 	ctx, cancel := Bounded(ctx)
 	defer cancel()
@@ -168,8 +168,8 @@ func (db *DB) ExecOne(ctx context.Context, statement string, args ...any) error 
 	return err
 }
 
-// Keep writes a receipt into the transaction of the context. A second one of
-// the same id fails, and so undoes the change that it came with.
+// Keep writes a receipt in the transaction of the context. A second one of the
+// same id fails and rolls its change back.
 func (db *DB) Keep(ctx context.Context, r confirm.Receipt) error {
 	_, err := db.Exec(ctx, `insert into confirmations (id, owner_issuer, owner_subject, tool, receipt) values (?, ?, ?, ?, ?)`,
 		string(r.ID), r.Owner.Issuer, r.Owner.Subject, r.Tool, string(r.Answer))
@@ -189,7 +189,7 @@ func (db *DB) Find(ctx context.Context, owner access.Owner, id confirm.ID) (json
 	return json.RawMessage(receipt), err == nil, db.Fault(ctx, err)
 }
 
-// Each reads rows to their end, however the query began, and closes them.
+// Each reads rows to their end and closes them. err is that of the query.
 func (db *DB) Each(ctx context.Context, rows *sql.Rows, err error, read func() error) error {
 	if err != nil {
 		return db.Fault(ctx, err)
@@ -203,9 +203,9 @@ func (db *DB) Each(ctx context.Context, rows *sql.Rows, err error, read func() e
 	return db.Fault(ctx, rows.Err())
 }
 
-// Holds reads whether a table has what a probe, `select exists (…)`, asks for.
-// When it has not, that is SERVICE_UNAVAILABLE with the table's name: an empty
-// store is not ready.
+// Holds checks that a probe, `select exists (…)`, finds a row in a table. When it
+// does not, the error is SERVICE_UNAVAILABLE with the table's name: an empty store
+// is not ready.
 func (db *DB) Holds(ctx context.Context, table, probe string) error {
 	ctx, cancel := Bounded(ctx)
 	defer cancel()
@@ -235,7 +235,7 @@ func (db *DB) Oversize(ctx context.Context, table string, capacity int, instead 
 		db.name, rows, table, capacity, instead), nil
 }
 
-// Fault turns what the driver says into a fault. The cause is kept for the log.
+// Fault turns a driver's error into a fault. The cause is kept for the log.
 func (db *DB) Fault(ctx context.Context, err error) error {
 	var known *fault.Error
 	var failed *driver.Error

@@ -18,7 +18,7 @@ func (s *Server) approval() []tool.Tool {
 		Description: "Approve a department's submitted budget for a fiscal year. " +
 			"Without amount: the submitted amount; without fiscal_year: the current year. A person must approve it first. Not allowed for the submitter.",
 		Allow: writers, Synonyms: []string{"sign off", "release"},
-	}, tool.Steps[approveBudget, approvalCard, approvalFacts, budgetApproved]{Preview: s.previewApproval, Apply: s.approveBudget})}
+	}, tool.Steps[approveBudget, approvalPreview, approvalPrecondition, budgetApproved]{Preview: s.previewApproval, Apply: s.approveBudget})}
 }
 
 type approveBudget struct {
@@ -28,9 +28,9 @@ type approveBudget struct {
 	Notes      string   `json:"notes,omitempty" jsonschema:"maxLength=1000" jsonschema_description:"Kept with the approval"`
 }
 
-// approvalCard is what the approval card shows. The change stands on it only
-// when another amount is approved than was submitted.
-type approvalCard struct {
+// approvalPreview is shown on the approval card, with the change when another
+// amount is approved than was submitted.
+type approvalPreview struct {
 	BudgetID        string   `json:"budgetId"`
 	Department      string   `json:"department"`
 	FiscalYear      int      `json:"fiscalYear"`
@@ -47,7 +47,7 @@ type approvalCard struct {
 }
 
 // Message is the question that the person answers.
-func (c approvalCard) Message() string {
+func (c approvalPreview) Message() string {
 	message := fmt.Sprintf("Approve the %d budget of %s, %s, submitted by %s?", c.FiscalYear, c.Department, money(c.approved), c.SubmittedBy)
 	if c.Change != nil {
 		message = fmt.Sprintf("Approve the %d budget of %s, submitted by %s, with another amount: %s instead of the submitted %s (%s)?",
@@ -60,7 +60,7 @@ func (c approvalCard) Message() string {
 	return message
 }
 
-func (c approvalCard) difference() string {
+func (c approvalPreview) difference() string {
 	sign := "+"
 	if c.approved < c.submitted {
 		sign = ""
@@ -71,8 +71,8 @@ func (c approvalCard) difference() string {
 	return fmt.Sprintf("%s%s, %+.1f %%", sign, money(c.approved-c.submitted), *c.ChangePercent)
 }
 
-// approvalFacts is what must still be so when the approval is given.
-type approvalFacts struct {
+// approvalPrecondition must still hold when the approval is given.
+type approvalPrecondition struct {
 	ID, Department string
 	Year           int
 	SubmittedBy    string
@@ -115,25 +115,25 @@ type share struct {
 	SpentCents     int64
 }
 
-func (s *Server) previewApproval(ctx context.Context, in approveBudget) (card approvalCard, facts approvalFacts, err error) {
+func (s *Server) previewApproval(ctx context.Context, in approveBudget) (card approvalPreview, facts approvalPrecondition, err error) {
 	err = s.db.Read(ctx, func(ctx context.Context) error {
 		year := s.fiscalYear(in.FiscalYear)
 		b, err := s.draft(ctx, in.Department, year)
 		if err != nil {
 			return err
 		}
-		facts = approvalFacts{ID: b.ID, Department: b.Department, Year: year, SubmittedBy: *b.SubmittedBy}
+		facts = approvalPrecondition{ID: b.ID, Department: b.Department, Year: year, SubmittedBy: *b.SubmittedBy}
 		if err := s.amounts(ctx, in, &facts); err != nil {
 			return err
 		}
-		card = newApprovalCard(in, facts)
+		card = newApprovalPreview(in, facts)
 		return nil
 	})
 	return card, facts, err
 }
 
-// draft finds the budget to approve and inside a change locks it. It applies
-// every rule about who may approve what.
+// draft finds the budget to approve and applies every rule about who may approve
+// what. Inside a change it locks the budget.
 func (s *Server) draft(ctx context.Context, department string, year int) (draft, error) {
 	who, err := access.From(ctx)
 	if err != nil {
@@ -148,11 +148,11 @@ func (s *Server) draft(ctx context.Context, department string, year int) (draft,
 	case b.Status != "draft":
 		return draft{}, approvedBefore(b, year)
 	case b.SubmittedBy == nil:
-		return draft{}, errNoBudget.New("The %d budget of %s is a draft that nobody has submitted for approval.", year, b.Department)
+		return draft{}, errNoBudget.New("The %d budget of %s is a draft that has not been submitted for approval.", year, b.Department)
 	case who.Email() == "":
-		return draft{}, errSameHands.New("Your sign-in has no verified e-mail address, so it cannot be told whether you submitted this budget yourself.")
+		return draft{}, errSeparationOfDuties.New("Your sign-in has no verified e-mail address, so it cannot be checked whether you submitted this budget yourself.")
 	case strings.EqualFold(who.Email(), *b.SubmittedBy):
-		return draft{}, errSameHands.New("You submitted the %d budget of %s yourself, so somebody else must approve it.", year, b.Department)
+		return draft{}, errSeparationOfDuties.New("You submitted the %d budget of %s yourself, so someone else must approve it.", year, b.Department)
 	}
 	return b, nil
 }
@@ -165,27 +165,27 @@ func approvedBefore(b draft, year int) error {
 	return errApproved.New("The %d budget of %s has been approved before%s; its status is %s.", year, b.Department, by, b.Status).With("status", b.Status)
 }
 
-// amounts adds to the facts what was submitted and spent, and what would be
-// approved.
-func (s *Server) amounts(ctx context.Context, in approveBudget, facts *approvalFacts) error {
-	quarters, err := database.Rows[share](ctx, s.db, findQuarters+database.ForUpdate(ctx, s.db), facts.ID)
+// amounts adds to the precondition what was submitted and spent, and what would
+// be approved.
+func (s *Server) amounts(ctx context.Context, in approveBudget, seen *approvalPrecondition) error {
+	quarters, err := database.Rows[share](ctx, s.db, findQuarters+database.ForUpdate(ctx, s.db), seen.ID)
 	if err != nil {
 		return err
 	}
 	for _, q := range quarters {
-		facts.Submitted = append(facts.Submitted, q.AllocatedCents)
-		facts.Approved += q.AllocatedCents
-		facts.Spent += q.SpentCents
+		seen.Submitted = append(seen.Submitted, q.AllocatedCents)
+		seen.Approved += q.AllocatedCents
+		seen.Spent += q.SpentCents
 	}
 	if in.Amount != nil {
-		facts.Approved, err = wholeCents("amount", *in.Amount)
+		seen.Approved, err = wholeCents("amount", *in.Amount)
 	}
 	return err
 }
 
-func newApprovalCard(in approveBudget, f approvalFacts) approvalCard {
+func newApprovalPreview(in approveBudget, f approvalPrecondition) approvalPreview {
 	submitted := total(f.Submitted)
-	card := approvalCard{
+	card := approvalPreview{
 		BudgetID: f.ID, Department: f.Department, FiscalYear: f.Year, SubmittedBy: f.SubmittedBy, SubmittedAmount: dollars(submitted),
 		ApprovedAmount: dollars(f.Approved), SpentAmount: dollars(f.Spent), Notes: in.Notes, submitted: submitted, approved: f.Approved,
 	}
@@ -216,12 +216,12 @@ update finance.budgets
 set status = 'approved', approved_by = $2, approved_at = now(), approval_notes = nullif($3, '')
 where id = $1 and status = 'draft'`
 
-const spreadAmount = `
+const distributeAmount = `
 update finance.budget_quarters q set allocated_cents = s.cents
 from unnest($2::bigint[]) with ordinality as s (cents, quarter)
 where q.budget_id = $1 and q.quarter = s.quarter`
 
-func (s *Server) approveBudget(ctx context.Context, in approveBudget, seen approvalFacts) (budgetApproved, error) {
+func (s *Server) approveBudget(ctx context.Context, in approveBudget, seen approvalPrecondition) (budgetApproved, error) {
 	who, err := access.From(ctx)
 	if err != nil {
 		return budgetApproved{}, err
@@ -229,7 +229,7 @@ func (s *Server) approveBudget(ctx context.Context, in approveBudget, seen appro
 	if err := database.ExecOne(ctx, s.db, approveDraft, seen.ID, who.Email(), in.Notes); err != nil {
 		return budgetApproved{}, err
 	}
-	if _, err := database.Exec(ctx, s.db, spreadAmount, seen.ID, spread(seen.Approved, seen.Submitted)); err != nil {
+	if _, err := database.Exec(ctx, s.db, distributeAmount, seen.ID, distribute(seen.Approved, seen.Submitted)); err != nil {
 		return budgetApproved{}, err
 	}
 	return budgetApproved{
@@ -238,9 +238,9 @@ func (s *Server) approveBudget(ctx context.Context, in approveBudget, seen appro
 	}, nil
 }
 
-// spread divides an amount in the proportions of the quarters, to the cent: the
-// parts add up to it. Quarters that are all zero share it evenly.
-func spread(cents int64, quarters []int64) []int64 {
+// distribute divides an amount in the proportions of the quarters, to the cent:
+// the parts add up to it. Quarters that are all zero get equal parts.
+func distribute(cents int64, quarters []int64) []int64 {
 	if total(quarters) == 0 {
 		quarters = slices.Repeat([]int64{1}, len(quarters))
 	}
@@ -248,7 +248,7 @@ func spread(cents int64, quarters []int64) []int64 {
 	whole, upTo, given := total(quarters), int64(0), int64(0)
 	for i, q := range quarters {
 		upTo += q
-		reach := new(big.Int).Mul(big.NewInt(cents), big.NewInt(upTo)) // two amounts multiplied outgrow an int64
+		reach := new(big.Int).Mul(big.NewInt(cents), big.NewInt(upTo)) // the product of two amounts overflows an int64
 		parts[i] = reach.Div(reach, big.NewInt(whole)).Int64() - given
 		given += parts[i]
 	}

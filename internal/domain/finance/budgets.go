@@ -33,7 +33,7 @@ type Quarter struct {
 	SpentAmount     float64 `json:"spent_amount" field:"label=Spent,unit=USD"`
 }
 
-// budgetKey is where a budget stands in lists.
+// budgetKey is a budget's sort key in lists.
 type budgetKey struct {
 	Year       int
 	Department string

@@ -14,7 +14,7 @@ func (s *Server) deletion() []tool.Tool {
 		Name: "delete_invoice", Title: "Delete an invoice",
 		Description: "Delete an invoice that is neither approved nor paid. Needs the invoice_id; list_invoices finds it by invoice_number. A person must approve it first.",
 		Allow:       writers, Synonyms: []string{"remove", "cancel", "bill"},
-	}, tool.Steps[deleteInvoice, deletionCard, deletionFacts, invoiceDeleted]{Preview: s.previewDeletion, Apply: s.deleteInvoice})}
+	}, tool.Steps[deleteInvoice, deletionPreview, deletionPrecondition, invoiceDeleted]{Preview: s.previewDeletion, Apply: s.deleteInvoice})}
 }
 
 type deleteInvoice struct {
@@ -22,8 +22,8 @@ type deleteInvoice struct {
 	Reason    string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Optional reason for deletion (audit trail)"`
 }
 
-// deletionCard is what the approval card shows.
-type deletionCard struct {
+// deletionPreview is shown on the approval card.
+type deletionPreview struct {
 	InvoiceID     string  `json:"invoiceId"`
 	InvoiceNumber string  `json:"invoiceNumber"`
 	VendorName    string  `json:"vendorName"`
@@ -38,13 +38,13 @@ type deletionCard struct {
 }
 
 // Message is the question that the person answers.
-func (c deletionCard) Message() string {
+func (c deletionPreview) Message() string {
 	return fmt.Sprintf("Delete invoice %s of %s (%s, %s, %s, due %s)?\n\nIt will no longer be listed or paid, and this cannot be undone.",
 		c.InvoiceNumber, c.VendorName, money(c.cents), c.Department, c.Status, c.DueDate)
 }
 
-// deletionFacts is what must still be so when the deletion is approved.
-type deletionFacts struct {
+// deletionPrecondition must still hold when the deletion is approved.
+type deletionPrecondition struct {
 	ID, Number, Vendor, Currency, Department, Status, Due string
 	Cents                                                 int64
 }
@@ -64,17 +64,17 @@ join finance.vendors v on v.id = i.vendor_id
 join finance.departments d on d.code = i.department
 where i.id = $1 and i.deleted_at is null`
 
-func (s *Server) previewDeletion(ctx context.Context, in deleteInvoice) (deletionCard, deletionFacts, error) {
-	i, found, err := database.Row[deletionFacts](ctx, s.db, findInvoice+database.ForUpdate(ctx, s.db, "i"), in.InvoiceID)
+func (s *Server) previewDeletion(ctx context.Context, in deleteInvoice) (deletionPreview, deletionPrecondition, error) {
+	i, found, err := database.Row[deletionPrecondition](ctx, s.db, findInvoice+database.ForUpdate(ctx, s.db, "i"), in.InvoiceID)
 	switch {
 	case err != nil:
-		return deletionCard{}, deletionFacts{}, err
+		return deletionPreview{}, deletionPrecondition{}, err
 	case !found:
-		return deletionCard{}, deletionFacts{}, errNoInvoice.New("Invoice with ID %s not found.", in.InvoiceID)
+		return deletionPreview{}, deletionPrecondition{}, errNoInvoice.New("Invoice with ID %s not found.", in.InvoiceID)
 	case i.Status == "approved" || i.Status == "paid":
-		return deletionCard{}, deletionFacts{}, errNotDeletable.New("Invoice %s of %s cannot be deleted: it is %s.", i.Number, i.Vendor, i.Status).With("status", i.Status)
+		return deletionPreview{}, deletionPrecondition{}, errNotDeletable.New("Invoice %s of %s cannot be deleted: it is %s.", i.Number, i.Vendor, i.Status).With("status", i.Status)
 	}
-	card := deletionCard{i.ID, i.Number, i.Vendor, dollars(i.Cents), i.Currency, i.Department, i.Status, i.Due, in.Reason, i.Cents}
+	card := deletionPreview{i.ID, i.Number, i.Vendor, dollars(i.Cents), i.Currency, i.Department, i.Status, i.Due, in.Reason, i.Cents}
 	return card, i, nil
 }
 
@@ -82,7 +82,7 @@ const hideInvoice = `
 update finance.invoices set deleted_at = now(), deleted_by = $2
 where id = $1 and deleted_at is null and status in ('pending', 'rejected')`
 
-func (s *Server) deleteInvoice(ctx context.Context, _ deleteInvoice, seen deletionFacts) (invoiceDeleted, error) {
+func (s *Server) deleteInvoice(ctx context.Context, _ deleteInvoice, seen deletionPrecondition) (invoiceDeleted, error) {
 	who, err := access.From(ctx)
 	if err != nil {
 		return invoiceDeleted{}, err
@@ -93,7 +93,7 @@ func (s *Server) deleteInvoice(ctx context.Context, _ deleteInvoice, seen deleti
 	return invoiceDeleted{Deleted: true, InvoiceID: seen.ID, InvoiceNumber: seen.Number, Message: "Invoice " + seen.Number + " of " + seen.Vendor + " has been deleted."}, nil
 }
 
-// actor is how a record names who changed it.
+// actor is the name under which a row records who changed it.
 func actor(who *access.Principal) string {
 	if email := who.Email(); email != "" {
 		return email

@@ -9,7 +9,7 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// ExpenseReport is what somebody spent for the company in a month.
+// ExpenseReport is what an employee spent for the company in a month.
 type ExpenseReport struct {
 	ReportID     string        `json:"report_id" jsonschema:"format=uuid"`
 	ReportNumber string        `json:"report_number"`
@@ -53,7 +53,7 @@ type getExpenseReport struct {
 	ReportNumber string `json:"report_number,omitempty" jsonschema_description:"Number of the report, for example EXP-2026-001"`
 }
 
-// check says what is missing to name one report.
+// check rejects an input that does not name one report.
 func (in getExpenseReport) check() error {
 	if words(in.ReportNumber) != "" || in.EmployeeID != "" && in.Month != "" {
 		return nil

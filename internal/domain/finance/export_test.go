@@ -6,7 +6,7 @@ import "time"
 func (s *Server) SetClock(now func() time.Time) { s.now = now }
 
 // Spread is how an approved amount is divided among quarters.
-var Spread = spread
+var Spread = distribute
 
 // Money is how messages write an amount.
 var Money = money

@@ -55,13 +55,13 @@ func (s *Server) Policy() access.Policy {
 	return access.Policy{Roles: []access.Role{roleRead, roleWrite}}
 }
 
-// Who may use the tools. Whoever may read sees every row.
+// Who may use the tools. Readers see every row.
 var (
 	readers = []access.Role{roleRead, access.Executive}
 	writers = []access.Role{roleWrite, access.Executive}
 )
 
-// What to do about something that is not found.
+// Suggestions for what is not found.
 const (
 	findInvoices = "Use list_invoices tool to find valid invoice IDs: with invoice_number it finds the id of one invoice."
 	findBudgets  = "Use list_budgets tool to see which departments and fiscal years have a budget, and which are drafts that wait for approval."
@@ -69,36 +69,35 @@ const (
 
 // The domain's fault codes.
 var (
-	errNoBudget     = &fault.Code{Name: "BUDGET_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "The department has no budget for the fiscal year, or none that waits for approval.", Suggest: findBudgets}
-	errApproved     = &fault.Code{Name: "BUDGET_ALREADY_APPROVED", Kind: fault.Conflict, Status: 200, Meaning: "The budget was approved before.", Suggest: "Use get_budget to see who approved it and when."}
-	errSameHands    = &fault.Code{Name: "SEPARATION_OF_DUTIES", Kind: fault.Forbidden, Status: 200, Meaning: "Nobody approves what they submitted themselves.", Suggest: "Ask someone else with the role finance-write or executive to approve it."}
-	errNoInvoice    = &fault.Code{Name: "INVOICE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No invoice has this id.", Suggest: findInvoices}
-	errNotDeletable = &fault.Code{Name: "INVOICE_NOT_DELETABLE", Kind: fault.Conflict, Status: 200, Meaning: "An approved or paid invoice stays on the books.", Suggest: "Only pending and rejected invoices can be deleted. Use list_invoices with status pending or rejected to find them."}
-	errNoReport     = &fault.Code{Name: "EXPENSE_REPORT_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "There is no such expense report.", Suggest: "Ask with the report_number (EXP-2026-001), or with employee_id and month (YYYY-MM)."}
+	errNoBudget           = &fault.Code{Name: "BUDGET_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "The department has no budget for the fiscal year, or none that waits for approval.", Suggest: findBudgets}
+	errApproved           = &fault.Code{Name: "BUDGET_ALREADY_APPROVED", Kind: fault.Conflict, Status: 200, Meaning: "The budget was approved before.", Suggest: "Use get_budget to see who approved it and when."}
+	errSeparationOfDuties = &fault.Code{Name: "SEPARATION_OF_DUTIES", Kind: fault.Forbidden, Status: 200, Meaning: "No one may approve what they submitted themselves.", Suggest: "Ask someone else with the role finance-write or executive to approve it."}
+	errNoInvoice          = &fault.Code{Name: "INVOICE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No invoice has this id.", Suggest: findInvoices}
+	errNotDeletable       = &fault.Code{Name: "INVOICE_NOT_DELETABLE", Kind: fault.Conflict, Status: 200, Meaning: "An approved or paid invoice cannot be deleted.", Suggest: "Only pending and rejected invoices can be deleted. Use list_invoices with status pending or rejected to find them."}
+	errNoReport           = &fault.Code{Name: "EXPENSE_REPORT_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "There is no such expense report.", Suggest: "Ask with the report_number (EXP-2026-001), or with employee_id and month (YYYY-MM)."}
 )
 
 // Codes lists the domain's fault codes, for the docs.
 func (s *Server) Codes() []*fault.Code {
-	return []*fault.Code{errNoBudget, errApproved, errSameHands, errNoInvoice, errNotDeletable, errNoReport}
+	return []*fault.Code{errNoBudget, errApproved, errSeparationOfDuties, errNoInvoice, errNotDeletable, errNoReport}
 }
 
-// today is the day in UTC. Dates in this form sort like days.
+// today is the day in UTC, in a form that sorts by date.
 func (s *Server) today() string { return s.now().UTC().Format(time.DateOnly) }
 
-// words is a filter as people mean it: without what stands around and doubled
-// between its words.
+// words normalizes a filter: single spaces between words, none around them.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// mostDollars bounds the amounts that are taken from people: up to it a float64
-// has every cent.
-const mostDollars = 1e12
+// maxDollars bounds the amounts that are accepted: up to it a float64 represents
+// every cent.
+const maxDollars = 1e12
 
-// wholeCents reads an amount that will be written. More than two decimals, or
-// more than any company has, is INVALID_INPUT.
+// wholeCents converts an amount that will be stored. More than two decimals, or
+// more than maxDollars, is INVALID_INPUT.
 func wholeCents(field string, dollars float64) (int64, error) {
 	cents := math.Round(dollars * 100)
 	switch {
-	case dollars > mostDollars:
+	case dollars > maxDollars:
 		return 0, fault.InvalidInput.New("%s is larger than any budget can be.", field).Suggest("Check %s: it is an amount in US dollars.", field)
 	case math.Abs(dollars*100-cents) > 1e-3:
 		return 0, fault.InvalidInput.New("An amount has two decimals at most.").Suggest("Round %s to whole cents.", field)
@@ -106,7 +105,7 @@ func wholeCents(field string, dollars float64) (int64, error) {
 	return int64(cents), nil
 }
 
-// dollars is an amount as JSON writes it.
+// dollars converts an amount to dollars, as JSON has it.
 func dollars(cents int64) float64 { return float64(cents) / 100 }
 
 // percentOf is how much part is of whole, in per cent with one decimal.

@@ -31,7 +31,7 @@ type Invoice struct {
 	ApprovedAt    *time.Time `json:"approved_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
 }
 
-// invoiceKey is where an invoice stands in lists.
+// invoiceKey is an invoice's sort key in lists.
 type invoiceKey struct{ Date, ID string }
 
 // Key orders lists by date, the newest first.
@@ -61,8 +61,8 @@ type listInvoices struct {
 	MaxAmount     *float64 `json:"max_amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Only invoices of at most this amount in USD" field:"unit=USD,amount,aka=cost|price|value"`
 }
 
-// The page is cut first, where it can be inside an index, and only its rows are
-// fetched.
+// The page's ids are found first, in an index where possible; only the rows of
+// the page are fetched.
 const pageOfInvoices = `
 with page as (
   select i.id from finance.invoices i
@@ -115,8 +115,8 @@ func (s *Server) listInvoices(ctx context.Context, in listInvoices, w tool.Windo
 	return invoices, err
 }
 
-// startOf is the key that a walk begins after. An invoice that is due before a
-// day is dated before it too, so the walk need not come from further up.
+// startOf is the key that the scan by date begins after. An invoice that is due
+// before a day is dated before it too, so the scan can begin there.
 func startOf(in listInvoices, w tool.Window[invoiceKey]) invoiceKey {
 	switch {
 	case w.After != nil:
@@ -127,27 +127,27 @@ func startOf(in listInvoices, w tool.Window[invoiceKey]) invoiceKey {
 	return afterAll
 }
 
-// Up to fewVendors the planner is told their ids: it then knows how many
-// invoices to expect, and reads them vendor by vendor when those are fewer than
-// a walk by date would pass. A longer list takes it longer to think about than
-// the search takes. Up to someVendors the walk looks each invoice's vendor up
-// among theirs in memory (`is true` keeps the planner from joining them, which
-// ends in fetching every invoice of theirs and sorting). What still more vendors
-// have is met so often that the walk ends before theirs were all collected.
+// Up to fewVendors their ids are parameters: the planner then estimates the
+// number of invoices, and reads them vendor by vendor when that is fewer than a
+// scan by date would pass. Planning with a longer list takes longer than the
+// search. Up to someVendors the scan checks each invoice's vendor against a set in
+// memory (`is true` keeps the planner from a join, which would fetch and sort
+// every invoice of these vendors). With more vendors than that, a scan by date
+// meets their invoices soon.
 const (
 	fewVendors  = 250
 	someVendors = 2000
 )
 
-// vendors is whom a part of a name means: one of the fields, by how many they
-// are, or none when no part was given.
+// vendors are those whose name has a part: one of the fields is set, depending
+// on how many there are, or none when no part was given.
 type vendors struct {
 	few        []string // ids
 	some, many string   // the part itself
 }
 
-// The ids stay in the store unless they are few: to carry two thousand of them
-// takes longer than the page.
+// Ids are returned only when they are few: returning two thousand of them takes
+// longer than the page.
 const findVendors = `
 select count(*) as found, case when count(*) <= $2 then array_agg(vendor_id) end as ids
 from (
@@ -174,8 +174,8 @@ func (s *Server) vendorsNamed(ctx context.Context, part string) (vendors, error)
 	case named.Found > fewVendors:
 		return vendors{some: part}, nil
 	}
-	few := append([]string{}, named.IDs...) // not nil, which would mean everybody
-	slices.Sort(few)                        // a name may hold the part twice
+	few := append([]string{}, named.IDs...) // not nil, which would not filter
+	slices.Sort(few)                        // a name may have the part twice
 	return vendors{few: slices.Compact(few)}, nil
 }
 
@@ -184,8 +184,8 @@ func atLeast(dollars *float64) *int64 { return bound(dollars, math.Ceil) }
 
 func atMost(dollars *float64) *int64 { return bound(dollars, math.Floor) }
 
-// bound rounds to the inside of the range, but for what is only the error of
-// counting dollars in binary.
+// bound rounds to the inside of the range, except for a difference that is only
+// the rounding error of binary fractions.
 func bound(dollars *float64, inside func(float64) float64) *int64 {
 	if dollars == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"countersign.dev/internal/database"
 )
 
-// Login is the role that the server signs in to PostgreSQL with. It is no
-// superuser, passes by no policy and owns nothing.
+// Login is the server's PostgreSQL role. It is no superuser, bypasses no policy
+// and owns nothing.
 const Login = "countersign_finance"
 
 // SchemaName is the schema that everything of the domain is in.
@@ -37,7 +37,7 @@ func Seed(ctx context.Context, adminURL string, c *company.Company) error {
 	return Fill(ctx, adminURL, c, c.Finance())
 }
 
-// Fill is [Seed] with the papers of a finance department of any size.
+// Fill is [Seed] with the rows of a finance department of any size.
 func Fill(ctx context.Context, adminURL string, c *company.Company, f company.Finance) error {
 	return database.Seed(ctx, adminURL, func(ctx context.Context, s *database.Seeder) error {
 		if taken, err := s.Ask(ctx, `select exists (select from finance.budgets)`); err != nil || taken {

@@ -31,10 +31,10 @@ type Employee struct {
 	Relation    access.Relation         `json:"-"`
 }
 
-// employeeKey is where a person stands in lists.
+// employeeKey is an employee's sort key in lists.
 type employeeKey struct{ LastName, FirstName, ID string }
 
-// Key orders lists by name; the id tells namesakes apart.
+// Key orders lists by name, then by id.
 func (e Employee) Key() employeeKey { return employeeKey{e.LastName, e.FirstName, e.EmployeeID} }
 
 // employeeRow is an employee as the queries return one.
@@ -65,7 +65,7 @@ func (s *Server) employees() []tool.Tool {
 			Name: "delete_employee", Title: "Delete an employee",
 			Description: "Delete an employee: end their employment. A person must approve it first. Not allowed for oneself, nor for someone who still has direct reports.",
 			Allow:       writers, Synonyms: []string{"terminate", "fire", "offboard", "dismiss", "remove"},
-		}, tool.Steps[deleteInput, deleteCard, deleteFacts, deleted]{Preview: s.previewDelete, Apply: s.delete}),
+		}, tool.Steps[deleteInput, deletePreview, deletePrecondition, deleted]{Preview: s.previewDelete, Apply: s.delete}),
 	}
 }
 
@@ -100,8 +100,8 @@ type listInput struct {
 	Location   string `json:"location,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only people at this site, for example Seattle or Remote" field:"aka=office|city|site"`
 }
 
-// The page is cut first, inside an index and with the caller's range as plain
-// values; only its rows are fetched.
+// The page's ids are found first, in an index and with the caller's range as
+// plain values; only the rows of the page are fetched.
 const listEmployees = `
 with page as (
   select id from hr.employees
@@ -123,7 +123,7 @@ select e.id as employee_id, e.first_name, e.last_name, e.email, e.job_title, e.m
 from page join hr.employees e using (id) left join hr.below() b on true
 order by e.last_name, e.first_name, e.id`
 
-// beforeAll is a key before every person's: nobody's name is empty.
+// beforeAll is a key before every employee's: no name is empty.
 var beforeAll = employeeKey{ID: "00000000-0000-0000-0000-000000000000"}
 
 func (s *Server) listEmployees(ctx context.Context, in listInput, w tool.Window[employeeKey]) (people []Employee, err error) {
@@ -152,8 +152,8 @@ func (s *Server) listEmployees(ctx context.Context, in listInput, w tool.Window[
 	return people, err
 }
 
-// manyVisible is how many people a caller must see before names are looked up
-// by their letters; below it a look at everyone's costs less.
+// manyVisible is how many people a caller must see before names are found by
+// their letters; below it a scan of everyone's name is cheaper.
 const manyVisible = 10_000
 
 const findNamed = `
@@ -161,9 +161,9 @@ select hr.named(lower($1), $2, $3, $4,
   case when $5 <> '' then coalesce((select code from hr.departments where lower($5) in (lower(name), lower(code))), '') end,
   lower(nullif($6, '')), nullif($7, '')::uuid, $8)::text`
 
-// named gives the ids of the page when the list is narrowed by a part of a name
-// and the caller sees many; else nothing, which narrows nothing.
-func (s *Server) named(ctx context.Context, in listInput, after employeeKey, visible span, limit int) (ids string, err error) {
+// named returns the ids of the page when the list is narrowed by a part of a
+// name and the caller sees many people; else nothing, which does not filter.
+func (s *Server) named(ctx context.Context, in listInput, after employeeKey, visible treeRange, limit int) (ids string, err error) {
 	if in.Name == "" || visible.High-visible.Low < manyVisible {
 		return "", nil
 	}
@@ -172,8 +172,7 @@ func (s *Server) named(ctx context.Context, in listInput, after employeeKey, vis
 	return deref(found), err
 }
 
-// words is a filter as people mean it: without what stands around and doubled
-// between its words.
+// words normalizes a filter: single spaces between words, none around them.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 type deleteInput struct {
@@ -181,8 +180,8 @@ type deleteInput struct {
 	Reason     string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Optional reason for deletion (audit trail)"`
 }
 
-// deleteCard is what the approval card shows.
-type deleteCard struct {
+// deletePreview is shown on the approval card.
+type deletePreview struct {
 	EmployeeID    string `json:"employeeId"`
 	EmployeeName  string `json:"employeeName"`
 	EmployeeEmail string `json:"employeeEmail"`
@@ -192,14 +191,14 @@ type deleteCard struct {
 }
 
 // Message is the question that the person answers.
-func (c deleteCard) Message() string {
+func (c deletePreview) Message() string {
 	return "Delete employee " + c.EmployeeName + " (" + c.EmployeeEmail + ")?\n\n" +
 		"This action will permanently delete the employee record and cannot be undone.\n\n" +
 		"Department: " + c.Department + "\nEmployee ID: " + c.EmployeeID
 }
 
-// deleteFacts is what must still be so when the deletion is approved.
-type deleteFacts struct{ ID, Name, Email, Department, Title string }
+// deletePrecondition must still hold when the deletion is approved.
+type deletePrecondition struct{ ID, Name, Email, Department, Title string }
 
 // deleted is the answer to an approved deletion.
 type deleted struct {
@@ -209,7 +208,7 @@ type deleted struct {
 	Message      string `json:"message"`
 }
 
-// subject is the person whom a change is about.
+// subject is the person that a change is about.
 type subject struct {
 	ID, Name, Email, Department, Title string
 	SalaryCents                        int64
@@ -229,7 +228,7 @@ join hr.departments d on d.code = e.department
 join hr.grade_levels g on g.grade = e.grade
 where e.id = $1 and e.status = 'ACTIVE'`
 
-// subject finds the person whom a change is about, and inside a change locks
+// subject finds the person that a change is about. Inside a change it locks
 // their row.
 func (s *Server) subject(ctx context.Context, id string) (subject, error) {
 	found, ok, err := database.Row[subject](ctx, s.db, findSubject+database.ForUpdate(ctx, s.db, "e"), id)
@@ -239,18 +238,18 @@ func (s *Server) subject(ctx context.Context, id string) (subject, error) {
 	return found, err
 }
 
-func (s *Server) previewDelete(ctx context.Context, in deleteInput) (deleteCard, deleteFacts, error) {
+func (s *Server) previewDelete(ctx context.Context, in deleteInput) (deletePreview, deletePrecondition, error) {
 	e, err := s.subject(ctx, in.EmployeeID)
 	switch {
 	case err != nil:
-		return deleteCard{}, deleteFacts{}, err
+		return deletePreview{}, deletePrecondition{}, err
 	case e.Self:
-		return deleteCard{}, deleteFacts{}, errDeleteSelf.New("You cannot delete your own employee record.")
+		return deletePreview{}, deletePrecondition{}, errDeleteSelf.New("You cannot delete your own employee record.")
 	case e.Reports > 0:
-		return deleteCard{}, deleteFacts{}, hasReports(e)
+		return deletePreview{}, deletePrecondition{}, hasReports(e)
 	}
-	card := deleteCard{e.ID, e.Name, e.Email, e.Department, e.Title, in.Reason}
-	return card, deleteFacts{e.ID, e.Name, e.Email, e.Department, e.Title}, nil
+	card := deletePreview{e.ID, e.Name, e.Email, e.Department, e.Title, in.Reason}
+	return card, deletePrecondition{e.ID, e.Name, e.Email, e.Department, e.Title}, nil
 }
 
 func hasReports(e subject) error {
@@ -267,7 +266,7 @@ const endEmployment = `
 update hr.employees set status = 'TERMINATED', terminated_at = now(), terminated_by = $2, updated_at = now()
 where id = $1 and status = 'ACTIVE'`
 
-func (s *Server) delete(ctx context.Context, _ deleteInput, seen deleteFacts) (deleted, error) {
+func (s *Server) delete(ctx context.Context, _ deleteInput, seen deletePrecondition) (deleted, error) {
 	who, err := access.From(ctx)
 	if err != nil {
 		return deleted{}, err
@@ -278,7 +277,7 @@ func (s *Server) delete(ctx context.Context, _ deleteInput, seen deleteFacts) (d
 	return deleted{Deleted: true, EmployeeID: seen.ID, EmployeeName: seen.Name, Message: "Employee " + seen.Name + " has been deleted."}, nil
 }
 
-// actor is how a record names who changed it.
+// actor is the name under which a row records who changed it.
 func actor(who *access.Principal) string {
 	if email := who.Email(); email != "" {
 		return email

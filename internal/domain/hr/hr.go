@@ -62,23 +62,23 @@ func (s *Server) Policy() access.Policy {
 	}
 }
 
-// Who may use the tools. Rows are another question: row-level security shows a
-// manager themselves and everyone below, an employee themselves.
+// Who may use the tools. Which rows they see is decided by row-level security: a
+// manager sees themselves and everyone below, an employee themselves.
 var (
-	everyone = []access.Role{access.Employee, access.Manager, roleRead, roleWrite, access.Executive}
-	overview = []access.Role{roleRead, access.Manager, access.Executive}
-	readers  = []access.Role{roleRead, access.Manager, access.Executive, access.Employee}
-	judges   = []access.Role{roleWrite, access.Manager, access.Executive}
-	writers  = []access.Role{roleWrite, access.Executive}
+	everyone      = []access.Role{access.Employee, access.Manager, roleRead, roleWrite, access.Executive}
+	overview      = []access.Role{roleRead, access.Manager, access.Executive}
+	readers       = []access.Role{roleRead, access.Manager, access.Executive, access.Employee}
+	reviewReaders = []access.Role{roleWrite, access.Manager, access.Executive}
+	writers       = []access.Role{roleWrite, access.Executive}
 )
 
-// findIDs is what to do about an id that finds nobody.
+// findIDs is the suggestion for an id that has no visible employee.
 const findIDs = "Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."
 
 // The domain's fault codes.
 var (
 	errNotFound   = &fault.Code{Name: "EMPLOYEE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No employee has this id, or the caller may not see them.", Suggest: findIDs}
-	errDeleteSelf = &fault.Code{Name: "CANNOT_DELETE_SELF", Kind: fault.Forbidden, Status: 200, Meaning: "Nobody deletes their own employee record.", Suggest: "Ask another HR administrator to do it."}
+	errDeleteSelf = &fault.Code{Name: "CANNOT_DELETE_SELF", Kind: fault.Forbidden, Status: 200, Meaning: "No one may delete their own employee record.", Suggest: "Ask another HR administrator to do it."}
 	errHasReports = &fault.Code{Name: "EMPLOYEE_HAS_REPORTS", Kind: fault.Conflict, Status: 200, Meaning: "Someone with active direct reports cannot be deleted.", Suggest: "Assign the direct reports to another manager first."}
 	errNoBalances = &fault.Code{Name: "NO_BALANCES_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No time off balances are kept for this person and fiscal year.", Suggest: "Ask for the current or the next fiscal year."}
 )
@@ -90,19 +90,19 @@ func (s *Server) Codes() []*fault.Code {
 
 func notFound(id string) error { return errNotFound.New("Employee with ID %s not found.", id) }
 
-// span is a range of tree numbers.
-type span struct{ Low, High int }
+// treeRange is a range of tree numbers.
+type treeRange struct{ Low, High int }
 
 const findScope = `
 select coalesce(low, 1) as low, coalesce(high, 0) as high from hr.scope()`
 
-// scope is the part of the tree that the caller may see; it is empty for
-// somebody who sees nobody. The policies know it too and are what guards the
-// rows: a query names it so that the planner knows how many rows to expect.
-func (s *Server) scope(ctx context.Context) (span, error) {
-	found, _, err := database.Row[span](ctx, s.db, findScope)
+// scope is the part of the tree that the caller may see; it is empty when they
+// may see no one. The policies apply the same range and protect the rows: a
+// query repeats it so that the planner knows how many rows to expect.
+func (s *Server) scope(ctx context.Context) (treeRange, error) {
+	found, _, err := database.Row[treeRange](ctx, s.db, findScope)
 	return found, err
 }
 
-// dollars is an amount as people and JSON write it.
+// dollars converts an amount to dollars, as JSON has it.
 func dollars(cents int64) float64 { return float64(cents) / 100 }

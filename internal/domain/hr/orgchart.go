@@ -22,7 +22,7 @@ type OrgNode struct {
 	DirectReports      []*OrgNode `json:"direct_reports" db:"-"`
 }
 
-// OrgChart is the root of a chart, and whether the chart is whole.
+// OrgChart is the root of a chart, and whether the chart is complete.
 type OrgChart struct {
 	OrgNode
 	Nodes     int    `json:"nodes" jsonschema_description:"People in this chart"`
@@ -44,7 +44,7 @@ type chartInput struct {
 	MaxDepth       int    `json:"max_depth,omitempty" jsonschema:"minimum=1,maximum=10,default=10" jsonschema_description:"How many levels to show below the root"`
 }
 
-// treeNumbers says where in the tree a person stands.
+// treeNumbers is a person's position in the tree.
 type treeNumbers struct{ Lft, Rgt, Depth int }
 
 // The top of what the caller may see is the first of the lowest depth.
@@ -53,14 +53,14 @@ select lft, rgt, depth from hr.employees
 where status = 'ACTIVE' and lft between $1 and $2 and ($3 = '' or id = nullif($3, '')::uuid)
 order by depth, lft limit 1`
 
-// chartRow is a node before it has found its manager.
+// chartRow is a node that is not yet under its manager.
 type chartRow struct {
 	OrgNode
 	ManagerID *string
 }
 
-// Breadth first: whole levels from the top down, so that a chart that is cut is
-// cut at the bottom.
+// Breadth first: whole levels from the top down, so that a truncated chart lacks
+// its lowest level.
 const chartRows = `
 select e.id as employee_id, e.first_name, e.last_name, e.job_title, e.manager_id, e.depth - $3::int as level,
        (select d.name from hr.departments d where d.code = e.department) as department,
@@ -104,7 +104,7 @@ func (s *Server) root(ctx context.Context, id string) (treeNumbers, error) {
 	return root, notFound(id)
 }
 
-// assemble hangs every node under its manager. Managers come before their
+// assemble puts every node under its manager. Managers come before their
 // reports, so that one pass is enough.
 func assemble(rows []chartRow) OrgChart {
 	var chart OrgChart

@@ -27,7 +27,7 @@ type Review struct {
 	Relation            access.Relation `json:"-"`
 }
 
-// reviewKey is where a review stands in lists.
+// reviewKey is a review's sort key in lists.
 type reviewKey struct{ Date, ID string }
 
 // Key orders lists by date, the newest first.
@@ -38,7 +38,7 @@ func (s *Server) reviews() []tool.Tool {
 		Name: "get_performance_reviews", Title: "Get performance reviews",
 		Description: "List performance reviews, the newest first. " +
 			"Without employee_id: of everyone whose reviews the caller may see. With due_before: only the latest review of each person whose next one is due before that day; for \"due now\" give tomorrow's date.",
-		Allow: judges, Synonyms: []string{"appraisal", "rating", "feedback", "evaluation"}, Noun: "reviews", Narrow: "employee or due date",
+		Allow: reviewReaders, Synonyms: []string{"appraisal", "rating", "feedback", "evaluation"}, Noun: "reviews", Narrow: "employee or due date",
 	}, s.getReviews)}
 }
 
@@ -47,9 +47,9 @@ type reviewsInput struct {
 	DueBefore  string `json:"due_before,omitempty" jsonschema:"format=date" jsonschema_description:"Only people whose next review, twelve months after their latest, is due before this day" field:"aka=overdue|outstanding"`
 }
 
-// The page is cut first, inside an index; only its rows are fetched. A manager of
-// few finds it by the people, a manager of many walks the dates: the range of the
-// caller's tree tells the planner which.
+// The page's ids are found first, in an index; only its rows are fetched. The
+// planner finds them by person for a manager of few and by date for a manager of
+// many: it estimates from the range of the caller's tree.
 const listReviews = `
 with page as (
   select id from hr.performance_reviews
@@ -68,8 +68,8 @@ join hr.employees e on e.id = r.employee_id
 left join hr.below() b on true
 order by r.review_date desc, r.id desc`
 
-// startOf is where the walk down the dates begins: nothing newer than a year
-// before that day falls due before it. How long the month is, the query knows.
+// startOf is where the scan by date begins: no review newer than a year before
+// that day falls due before it. The query adds the exact length of the month.
 func startOf(dueBefore string) reviewKey {
 	start := reviewKey{"9999-12-31", "ffffffff-ffff-ffff-ffff-ffffffffffff"}
 	if day, err := time.Parse(time.DateOnly, dueBefore); err == nil {
@@ -98,10 +98,9 @@ const seesPerson = `
 select email = coalesce(hr.caller_email(), '') and not hr.caller_has('hr-write', 'executive') from hr.employees
 where id = $1 and status = 'ACTIVE'`
 
-// reviewScope is the part of the tree to look in. A person who was asked for
-// must be in it: that somebody has no reviews and that there is no such person
-// are two answers.
-func (s *Server) reviewScope(ctx context.Context, id string) (span, error) {
+// reviewScope is the part of the tree to search. A person named in the input
+// must be in it: "no reviews" and "no such person" are different answers.
+func (s *Server) reviewScope(ctx context.Context, id string) (treeRange, error) {
 	visible, err := s.scope(ctx)
 	if err != nil || id == "" {
 		return visible, err
@@ -109,11 +108,11 @@ func (s *Server) reviewScope(ctx context.Context, id string) (span, error) {
 	own, found, err := database.Row[bool](ctx, s.db, seesPerson, id)
 	switch {
 	case err != nil:
-		return span{}, err
+		return treeRange{}, err
 	case !found:
-		return span{}, notFound(id)
+		return treeRange{}, notFound(id)
 	case own:
-		return span{}, fault.InvalidInput.New("Your own reviews are not shown to you here.").Suggest("Ask your manager or HR for your own reviews.")
+		return treeRange{}, fault.InvalidInput.New("Your own reviews are not shown to you here.").Suggest("Ask your manager or HR for your own reviews.")
 	}
 	return visible, nil
 }

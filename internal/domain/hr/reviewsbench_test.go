@@ -10,8 +10,8 @@ import (
 	"countersign.dev/internal/testkit/domaintest"
 )
 
-// What does a page of 50 reviews cost when 200,000 people have five each, for
-// whoever judges and however deep? The bar is 5 ms at the 95th percentile.
+// What does a page of 50 reviews cost when 200,000 people have five each,
+// for every reader and at any depth? The bar is 5 ms at the 95th percentile.
 // `floor` is the same page read as the owner, past the policies and without the
 // people's names.
 

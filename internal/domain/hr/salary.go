@@ -19,7 +19,7 @@ func (s *Server) salary() []tool.Tool {
 		Description: "Change an employee's annual salary. " +
 			"new_salary is the new amount in US dollars a year, not the difference. A person must approve it first. Not allowed for one's own salary.",
 		Allow: writers, Synonyms: []string{"raise", "increase", "cut", "reduce", "adjust", "change"},
-	}, tool.Steps[salaryInput, salaryCard, salaryFacts, salaryChanged]{Preview: s.previewSalary, Apply: s.updateSalary})}
+	}, tool.Steps[salaryInput, salaryPreview, salaryPrecondition, salaryChanged]{Preview: s.previewSalary, Apply: s.updateSalary})}
 }
 
 type salaryInput struct {
@@ -29,8 +29,8 @@ type salaryInput struct {
 	Reason        string  `json:"reason,omitempty" jsonschema:"maxLength=500"`
 }
 
-// salaryCard is what the approval card shows.
-type salaryCard struct {
+// salaryPreview is shown on the approval card.
+type salaryPreview struct {
 	EmployeeID    string                  `json:"employeeId"`
 	EmployeeName  string                  `json:"employeeName"`
 	EmployeeEmail string                  `json:"employeeEmail"`
@@ -48,7 +48,7 @@ type salaryCard struct {
 }
 
 // Message is the question that the person answers.
-func (c salaryCard) Message() string {
+func (c salaryPreview) Message() string {
 	from := access.Hidden
 	change := ""
 	if !c.CurrentSalary.Masked {
@@ -63,8 +63,8 @@ func (c salaryCard) Message() string {
 	return message
 }
 
-// salaryFacts is what must still be so when the change is approved.
-type salaryFacts struct {
+// salaryPrecondition must still hold when the change is approved.
+type salaryPrecondition struct {
 	ID, Name, Grade string
 	OldCents        int64
 	NewCents        int64
@@ -83,17 +83,17 @@ type salaryChanged struct {
 	Relation     access.Relation         `json:"-"`
 }
 
-func (s *Server) previewSalary(ctx context.Context, in salaryInput) (salaryCard, salaryFacts, error) {
+func (s *Server) previewSalary(ctx context.Context, in salaryInput) (salaryPreview, salaryPrecondition, error) {
 	e, err := s.subject(ctx, in.EmployeeID)
 	if err != nil {
-		return salaryCard{}, salaryFacts{}, err
+		return salaryPreview{}, salaryPrecondition{}, err
 	}
 	cents, err := s.checkSalary(in, e)
 	if err != nil {
-		return salaryCard{}, salaryFacts{}, err
+		return salaryPreview{}, salaryPrecondition{}, err
 	}
-	facts := salaryFacts{e.ID, e.Name, e.Grade, e.SalaryCents, cents, e.MinCents, e.MaxCents}
-	return s.salaryCard(in, e, cents), facts, nil
+	facts := salaryPrecondition{e.ID, e.Name, e.Grade, e.SalaryCents, cents, e.MinCents, e.MaxCents}
+	return s.salaryPreview(in, e, cents), facts, nil
 }
 
 // checkSalary applies the rules about values, and returns the amount in cents.
@@ -112,11 +112,11 @@ func (s *Server) checkSalary(in salaryInput, e subject) (cents int64, err error)
 	return cents, nil
 }
 
-// today is the day in UTC. Dates in this form sort like days.
+// today is the day in UTC, in a form that sorts by date.
 func (s *Server) today() string { return s.now().UTC().Format(time.DateOnly) }
 
-func (s *Server) salaryCard(in salaryInput, e subject, cents int64) salaryCard {
-	card := salaryCard{
+func (s *Server) salaryPreview(in salaryInput, e subject, cents int64) salaryPreview {
+	card := salaryPreview{
 		EmployeeID: e.ID, EmployeeName: e.Name, EmployeeEmail: e.Email, Department: e.Department, JobTitle: e.Title,
 		CurrentSalary: access.Guard(dollars(e.SalaryCents)), NewSalary: dollars(cents), Change: access.Guard(dollars(cents - e.SalaryCents)),
 		GradeRange: e.gradeRange() + " (" + e.Grade + ")", EffectiveDate: s.today(), Reason: in.Reason,
@@ -130,7 +130,7 @@ func (s *Server) salaryCard(in salaryInput, e subject, cents int64) salaryCard {
 	return card
 }
 
-// gradeRange is what people of the same grade usually earn, as people say it.
+// gradeRange is what people of the same grade usually earn, as text.
 func (s subject) gradeRange() string {
 	return money(dollars(s.MinCents)) + " to " + money(dollars(s.MaxCents))
 }
@@ -138,7 +138,7 @@ func (s subject) gradeRange() string {
 const setSalary = `
 update hr.employees set salary_cents = $2, updated_at = now() where id = $1 and status = 'ACTIVE'`
 
-func (s *Server) updateSalary(ctx context.Context, _ salaryInput, seen salaryFacts) (salaryChanged, error) {
+func (s *Server) updateSalary(ctx context.Context, _ salaryInput, seen salaryPrecondition) (salaryChanged, error) {
 	if err := database.ExecOne(ctx, s.db, setSalary, seen.ID, seen.NewCents); err != nil {
 		return salaryChanged{}, err
 	}

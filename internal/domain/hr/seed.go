@@ -11,8 +11,8 @@ import (
 	"countersign.dev/internal/database"
 )
 
-// Login is the role that the server signs in to PostgreSQL with. It is no
-// superuser, passes by no policy and owns nothing.
+// Login is the server's PostgreSQL role. It is no superuser, bypasses no policy
+// and owns nothing.
 const Login = "countersign_hr"
 
 // SchemaName is the schema that everything of the domain is in.
@@ -44,14 +44,14 @@ func Seed(ctx context.Context, adminURL string, c *company.Company) error {
 				return err
 			}
 		}
-		if err := s.Exec(ctx, `select hr.renumber()`); err != nil { // finds nothing to do, or a mistake of ours
+		if err := s.Exec(ctx, `select hr.renumber()`); err != nil { // changes nothing unless number has a fault
 			return err
 		}
 		return s.Exec(ctx, `analyze hr.employees, hr.performance_reviews, hr.time_off_balances`)
 	})
 }
 
-// seedTable is what one table gets.
+// seedTable is the rows of one table.
 type seedTable struct {
 	name    string
 	columns []string
@@ -102,8 +102,8 @@ func employeeValues(e company.Employee, at treeNumbers, day time.Time) []any {
 	}
 }
 
-// number gives everyone the tree numbers that hr.renumber would give them, so
-// that a large table is not written twice.
+// number computes the tree numbers that hr.renumber would, so that a large table
+// is not written twice.
 func number(people []company.Employee) map[string]treeNumbers {
 	reports := make(map[string][]string, len(people))
 	for _, e := range people {

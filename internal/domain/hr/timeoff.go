@@ -17,7 +17,7 @@ type TimeOff struct {
 	Balances     []Balance `json:"balances"`
 }
 
-// Balance is what a person has of one kind of leave, in days.
+// Balance is a person's days of one kind of leave.
 type Balance struct {
 	TypeCode    string  `json:"type_code"`
 	TypeName    string  `json:"type_name" field:"label=Kind"`
@@ -42,7 +42,7 @@ type timeOffInput struct {
 	FiscalYear int    `json:"fiscal_year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Calendar year (default: the current one)" field:"show=year"`
 }
 
-// person is who a balance is about.
+// person is the employee that a balance is about.
 type person struct{ ID, Name string }
 
 const findPerson = `
@@ -62,14 +62,14 @@ func (s *Server) getTimeOff(ctx context.Context, in timeOffInput) (TimeOff, erro
 		out.FiscalYear = s.now().UTC().Year()
 	}
 	err := s.db.Read(ctx, func(ctx context.Context) error {
-		whose, err := s.person(ctx, in.EmployeeID)
+		p, err := s.person(ctx, in.EmployeeID)
 		if err != nil {
 			return err
 		}
-		out.EmployeeID, out.EmployeeName = whose.ID, whose.Name
-		out.Balances, err = database.Rows[Balance](ctx, s.db, listBalances, whose.ID, out.FiscalYear)
+		out.EmployeeID, out.EmployeeName = p.ID, p.Name
+		out.Balances, err = database.Rows[Balance](ctx, s.db, listBalances, p.ID, out.FiscalYear)
 		if err == nil && len(out.Balances) == 0 {
-			err = errNoBalances.New("No time off balances are kept for %s in fiscal year %d.", whose.Name, out.FiscalYear)
+			err = errNoBalances.New("No time off balances are kept for %s in fiscal year %d.", p.Name, out.FiscalYear)
 		}
 		return err
 	})

@@ -11,11 +11,11 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// The bounds of what closes a deal. A float64 keeps cents exactly far beyond
-// mostValue.
+// The bounds of closing a deal. A float64 represents every cent up to maxValue
+// and far beyond.
 const (
-	mostValue      = 1e12
-	mostLossReason = 1000 // characters
+	maxValue      = 1e12
+	maxLossReason = 1000 // characters
 )
 
 type closeDeal struct {
@@ -26,7 +26,7 @@ type closeDeal struct {
 	Notes       string   `json:"notes,omitempty" jsonschema:"maxLength=1000" jsonschema_description:"Added to the deal's notes"`
 }
 
-// check applies the business rules that need nothing but the input.
+// check applies the business rules that need only the input.
 func (in closeDeal) check() error {
 	switch {
 	case in.Outcome == "lost" && strings.TrimSpace(in.LossReason) == "":
@@ -35,18 +35,18 @@ func (in closeDeal) check() error {
 		return fault.InvalidInput.New("A lost deal has no actual value.").Suggest("Call again without actual_value.")
 	case in.Outcome == "won" && in.LossReason != "":
 		return fault.InvalidInput.New("A won deal has no loss reason.").Suggest("Call again without loss_reason, or with outcome lost.")
-	case utf8.RuneCountInString(in.LossReason) > mostLossReason:
-		return fault.InvalidInput.New("The loss reason is longer than %d characters.", mostLossReason).Suggest("Shorten loss_reason.")
-	case in.ActualValue != nil && *in.ActualValue > mostValue:
-		return fault.InvalidInput.New("The actual value is more than %s.", money("USD", mostValue)).Suggest("Check actual_value.")
+	case utf8.RuneCountInString(in.LossReason) > maxLossReason:
+		return fault.InvalidInput.New("The loss reason is longer than %d characters.", maxLossReason).Suggest("Shorten loss_reason.")
+	case in.ActualValue != nil && *in.ActualValue > maxValue:
+		return fault.InvalidInput.New("The actual value is more than %s.", money("USD", maxValue)).Suggest("Check actual_value.")
 	case in.ActualValue != nil && math.Round(*in.ActualValue*100)/100 != *in.ActualValue:
 		return fault.InvalidInput.New("The actual value has more than two decimals.").Suggest("Round actual_value to cents.")
 	}
 	return nil
 }
 
-// closingCard is what is shown before a deal is closed.
-type closingCard struct {
+// closingPreview is shown before a deal is closed.
+type closingPreview struct {
 	DealID       string  `json:"dealId"`
 	DealName     string  `json:"dealName"`
 	CustomerName string  `json:"customerName"`
@@ -63,7 +63,7 @@ type closingCard struct {
 }
 
 // Message is the question that the card asks.
-func (c closingCard) Message() string {
+func (c closingPreview) Message() string {
 	question := fmt.Sprintf("Close deal %s (%s, in %s, valued at %s) as %s", c.DealName, c.CustomerName, c.CurrentStage, money(c.Currency, c.CurrentValue), c.Outcome)
 	switch {
 	case c.Outcome == "lost":
@@ -76,13 +76,13 @@ func (c closingCard) Message() string {
 	return question + "\nThis cannot be undone."
 }
 
-// dealFacts is what a person saw of a deal.
-type dealFacts struct {
+// dealPrecondition is the deal that the person saw.
+type dealPrecondition struct {
 	Version int64
 	Deal    Deal
 }
 
-// Closed is what closing a deal came to.
+// Closed is the result of closing a deal.
 type Closed struct {
 	Closed   bool    `json:"closed"`
 	DealID   string  `json:"dealId"`
@@ -93,32 +93,32 @@ type Closed struct {
 	Message  string  `json:"message"`
 }
 
-func (s *Server) previewClosing(ctx context.Context, in closeDeal) (closingCard, dealFacts, error) {
+func (s *Server) previewClosing(ctx context.Context, in closeDeal) (closingPreview, dealPrecondition, error) {
 	scope, _, err := scopeIn(ctx)
 	if err != nil {
-		return closingCard{}, dealFacts{}, err
+		return closingPreview{}, dealPrecondition{}, err
 	}
 	d, found, err := s.store.Deal(ctx, scope, strings.ToLower(in.DealID))
 	switch {
 	case err != nil:
-		return closingCard{}, dealFacts{}, err
+		return closingPreview{}, dealPrecondition{}, err
 	case !found:
-		return closingCard{}, dealFacts{}, errDealNotFound.New("Deal not found. Verify the deal ID is correct.")
+		return closingPreview{}, dealPrecondition{}, errDealNotFound.New("Deal not found. Verify the deal ID is correct.")
 	case isClosed(d.Stage):
-		return closingCard{}, dealFacts{}, errDealAlreadyClosed.New("Deal %s was closed before (%s).", d.DealName, d.Stage)
+		return closingPreview{}, dealPrecondition{}, errDealAlreadyClosed.New("Deal %s was closed before (%s).", d.DealName, d.Stage)
 	}
 	if err := in.check(); err != nil {
-		return closingCard{}, dealFacts{}, err
+		return closingPreview{}, dealPrecondition{}, err
 	}
 	stage, value := in.result(d)
-	card := closingCard{
+	card := closingPreview{
 		DealID: d.ID, DealName: d.DealName, CustomerName: d.CustomerName, Owner: d.Owner, Outcome: in.Outcome, CurrentStage: d.Stage, NewStage: stage,
 		Currency: d.Currency, CurrentValue: d.Value, LossReason: in.LossReason, Notes: in.Notes,
 	}
 	if stage == StageWon {
 		card.ActualValue, card.ValueAssumed = value, in.ActualValue == nil
 	}
-	return card, dealFacts{d.Version, d}, nil
+	return card, dealPrecondition{d.Version, d}, nil
 }
 
 // result is the stage and the value that a deal ends with.
@@ -132,7 +132,7 @@ func (in closeDeal) result(d Deal) (stage string, value float64) {
 	return StageWon, d.Value
 }
 
-func (s *Server) closeDeal(ctx context.Context, in closeDeal, seen dealFacts) (Closed, error) {
+func (s *Server) closeDeal(ctx context.Context, in closeDeal, seen dealPrecondition) (Closed, error) {
 	scope, _, err := scopeIn(ctx)
 	if err != nil {
 		return Closed{}, err

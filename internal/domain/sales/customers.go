@@ -49,7 +49,7 @@ func (s *Server) customerTools() []tool.Tool {
 		tool.Write(tool.Spec{
 			Name: "delete_customer", Title: "Delete a customer", Allow: writers, Synonyms: []string{"remove", "client", "account"},
 			Description: "Delete a customer that has no open deals. Needs a customer_id; list_deals has it. A person must approve it first; it cannot be undone.",
-		}, tool.Steps[deleteCustomer, deletionCard, customerFacts, Deleted]{Preview: s.previewDeletion, Apply: s.deleteCustomer}),
+		}, tool.Steps[deleteCustomer, deletionPreview, customerPrecondition, Deleted]{Preview: s.previewDeletion, Apply: s.deleteCustomer}),
 	}
 }
 
@@ -65,7 +65,7 @@ func (s *Server) getCustomer(ctx context.Context, in getCustomer) (Customer, err
 	return s.customer(ctx, scope, who, in.CustomerID)
 }
 
-// customer finds a customer and says what the principal is to it.
+// customer finds a customer and sets its relation to the principal.
 func (s *Server) customer(ctx context.Context, scope Scope, who *access.Principal, id string) (Customer, error) {
 	c, found, err := s.store.Customer(ctx, scope, strings.ToLower(id))
 	if err != nil {
@@ -85,8 +85,8 @@ type deleteCustomer struct {
 	Reason     string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Why the customer is deleted; kept in the audit."`
 }
 
-// deletionCard is what is shown before a customer is deleted.
-type deletionCard struct {
+// deletionPreview is shown before a customer is deleted.
+type deletionPreview struct {
 	CustomerID   string `json:"customerId"`
 	CustomerName string `json:"customerName"`
 	Contact      string `json:"contact"`
@@ -96,17 +96,17 @@ type deletionCard struct {
 }
 
 // Message is the question that the card asks.
-func (c deletionCard) Message() string {
+func (c deletionPreview) Message() string {
 	return fmt.Sprintf("Delete customer %s (contact %s, account owner %s)?\nThe customer disappears from every answer. This cannot be undone.", c.CustomerName, c.Contact, c.AccountOwner)
 }
 
-// customerFacts is what a person saw of a customer.
-type customerFacts struct {
+// customerPrecondition is the customer that the person saw.
+type customerPrecondition struct {
 	Version  int64
 	Customer Customer
 }
 
-// Deleted is what a deletion came to.
+// Deleted is the result of a deletion.
 type Deleted struct {
 	Deleted      bool   `json:"deleted"`
 	CustomerID   string `json:"customerId"`
@@ -114,20 +114,20 @@ type Deleted struct {
 	Message      string `json:"message"`
 }
 
-func (s *Server) previewDeletion(ctx context.Context, in deleteCustomer) (deletionCard, customerFacts, error) {
+func (s *Server) previewDeletion(ctx context.Context, in deleteCustomer) (deletionPreview, customerPrecondition, error) {
 	scope, who, err := scopeIn(ctx)
 	if err != nil {
-		return deletionCard{}, customerFacts{}, err
+		return deletionPreview{}, customerPrecondition{}, err
 	}
 	c, err := s.customer(ctx, scope, who, in.CustomerID)
 	if err != nil {
-		return deletionCard{}, customerFacts{}, err
+		return deletionPreview{}, customerPrecondition{}, err
 	}
 	if c.OpenDeals > 0 {
-		return deletionCard{}, customerFacts{}, openDeals(c)
+		return deletionPreview{}, customerPrecondition{}, openDeals(c)
 	}
-	card := deletionCard{CustomerID: c.ID, CustomerName: c.Company, Contact: c.Name, AccountOwner: c.AccountOwner, Tier: c.Tier, Reason: in.Reason}
-	return card, customerFacts{c.Version, c}, nil
+	card := deletionPreview{CustomerID: c.ID, CustomerName: c.Company, Contact: c.Name, AccountOwner: c.AccountOwner, Tier: c.Tier, Reason: in.Reason}
+	return card, customerPrecondition{c.Version, c}, nil
 }
 
 func openDeals(c Customer) error {
@@ -143,7 +143,7 @@ func openDeals(c Customer) error {
 		With("openDeals", c.OpenDeals)
 }
 
-func (s *Server) deleteCustomer(ctx context.Context, _ deleteCustomer, seen customerFacts) (Deleted, error) {
+func (s *Server) deleteCustomer(ctx context.Context, _ deleteCustomer, seen customerPrecondition) (Deleted, error) {
 	scope, who, err := scopeIn(ctx)
 	if err != nil {
 		return Deleted{}, err

@@ -22,7 +22,7 @@ func stages() []string {
 
 func isClosed(stage string) bool { return stage == StageWon || stage == StageLost }
 
-// Deal is a sale that is hoped for, won or lost.
+// Deal is a sale that is expected, won or lost.
 type Deal struct {
 	ID                string    `json:"_id" jsonschema_description:"MongoDB ObjectId as string."`
 	CustomerID        string    `json:"customer_id"`
@@ -41,7 +41,7 @@ type Deal struct {
 	Version int64 `json:"-"`
 }
 
-// Key is where the deal stands in every order.
+// Key is the deal's sort key in every order.
 func (d Deal) Key() DealKey {
 	return DealKey{Created: d.CreatedAt.UnixMilli(), Value: d.Value, Closing: d.ExpectedCloseDate, ID: d.ID}
 }
@@ -58,7 +58,7 @@ func (s *Server) dealTools() []tool.Tool {
 			Name: "close_deal", Title: "Close a deal", Allow: writers, Synonyms: []string{"opportunity", "sale"},
 			Description: "Close a deal as won or lost. " +
 				"Needs the deal's id, which list_deals shows as _id. A lost deal needs loss_reason; a won one takes actual_value, or else the deal's value. A person must approve it first; it cannot be undone.",
-		}, tool.Steps[closeDeal, closingCard, dealFacts, Closed]{Preview: s.previewClosing, Apply: s.closeDeal}),
+		}, tool.Steps[closeDeal, closingPreview, dealPrecondition, Closed]{Preview: s.previewClosing, Apply: s.closeDeal}),
 	}
 }
 

@@ -58,7 +58,7 @@ func (s *Server) Codes() []*fault.Code { return codes }
 // Receipts is where the receipts of confirmed changes are kept: the store itself.
 func (s *Server) Receipts() tool.ReceiptStores { return tool.OneStore(s.store) }
 
-// Ready proves that there is data by reading it. An empty or misnamed
+// Ready checks that there is data by reading it. An empty or misnamed
 // collection is SERVICE_UNAVAILABLE and named.
 func (s *Server) Ready(ctx context.Context) error { return s.store.Ready(ctx) }
 

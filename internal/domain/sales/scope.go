@@ -6,18 +6,17 @@ import (
 	"countersign.dev/internal/access"
 )
 
-// Scope is the filter that no query can be asked without: which rows a
-// principal may see. Its fields can be set nowhere but in ScopeOf, and its zero
-// value sees nothing.
+// Scope is the filter that every query needs: which rows a principal may see.
+// Only ScopeOf sets its fields, and its zero value holds no row.
 type Scope struct {
 	all   bool
 	email string // verified, in lower case; rows that name it as owner or in the owner's chain
 }
 
-// ScopeOf is the one place where it is decided whose rows somebody sees. Who
-// may change sales data, and executives, see every row; everyone else the rows
-// that they own, and those of the people below them. Without a verified e-mail
-// address that is none.
+// ScopeOf is the one place that decides which rows a principal sees. Executives
+// and those who may change sales data see every row; other readers see the rows
+// that they own and those of the people below them. Without a verified e-mail
+// address they see none.
 func ScopeOf(p *access.Principal) Scope {
 	if p.HasAny(roleWrite, access.Executive) {
 		return Scope{all: true}
@@ -31,8 +30,8 @@ func ScopeOf(p *access.Principal) Scope {
 // All reports whether every row is visible.
 func (s Scope) All() bool { return s.all }
 
-// Email is whose rows are visible, with those of the people below them. When it
-// is empty and not all rows are visible, none is.
+// Email is the owner of the visible rows, or a manager above their owner. When
+// it is empty and not all rows are visible, none is.
 func (s Scope) Email() string { return s.email }
 
 // scopeIn is the scope of the principal in the context.
@@ -44,7 +43,7 @@ func scopeIn(ctx context.Context) (Scope, *access.Principal, error) {
 	return ScopeOf(p), p, nil
 }
 
-// String says whose rows these are, for people.
+// String describes the rows for people.
 func (s Scope) String() string {
 	switch {
 	case s.all:

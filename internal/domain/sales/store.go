@@ -33,7 +33,7 @@ type Lifecycle interface {
 	Oversize(ctx context.Context) (string, error)
 }
 
-// Reader finds rows within a scope. What lies outside of it does not exist.
+// Reader finds rows within a scope. Rows outside of it are not found.
 type Reader interface {
 	// Customer returns one customer that is not deleted, with the open deals
 	// that the scope can see.
@@ -70,8 +70,7 @@ type DealQuery struct {
 	Limit       int
 }
 
-// Sort is an order of deals. Ties are broken by the id, so that a page ends at
-// exactly one place.
+// Sort is an order of deals. The id breaks ties, so that the order is total.
 type Sort string
 
 // The orders.
@@ -81,7 +80,7 @@ const (
 	ByClosing Sort = "closing"    // expected to close soonest
 )
 
-// DealKey is where a deal stands in every order.
+// DealKey is a deal's sort key in every order.
 type DealKey struct {
 	Created int64   `json:"c"` // Unix milliseconds
 	Value   float64 `json:"v"`
@@ -89,7 +88,7 @@ type DealKey struct {
 	ID      string  `json:"i"`
 }
 
-// Closing is what happens to a deal that is won or lost.
+// Closing is the change to a deal that is won or lost.
 type Closing struct {
 	ID          string
 	Version     int64 // as it was seen
@@ -101,7 +100,7 @@ type Closing struct {
 	At          time.Time
 }
 
-// Tombstone is what is left of a customer that is deleted.
+// Tombstone marks a customer as deleted.
 type Tombstone struct {
 	ID      string
 	Version int64 // as it was seen

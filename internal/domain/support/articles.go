@@ -26,13 +26,13 @@ type Article struct {
 	Highlight []string  `json:"highlight,omitempty" jsonschema_description:"Excerpts around the words that were found, which stand between ** and **." field:"show=detail"`
 }
 
-// Key is where the article stands in both orders.
+// Key is the article's sort key in both orders.
 func (a Article) Key() Key {
 	return Key{Score: a.Score, Created: a.CreatedAt.UnixMilli(), ID: a.ID}
 }
 
-// articleTexts are the fields that nobody vouches for; foundTexts are those of
-// an article that was searched for.
+// articleTexts are the untrusted fields of an article; foundTexts are those of a
+// search result.
 var (
 	articleTexts = []string{"title", "content", "summary", "tags"}
 	foundTexts   = []string{"title", "content", "summary", "tags", "highlight"}

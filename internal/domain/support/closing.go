@@ -10,9 +10,9 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// leastResolution is how many characters a resolution has at least, besides the
+// minResolution is the least number of characters of a resolution, without the
 // spaces around it.
-const leastResolution = 10
+const minResolution = 10
 
 type closeTicket struct {
 	TicketID         string `json:"ticket_id" jsonschema_description:"The ticket's id, such as TICK-004" suggest:"Use search_tickets tool to find valid ticket IDs." field:"from=search_tickets:ticket_id"`
@@ -21,8 +21,8 @@ type closeTicket struct {
 	CustomerNotified bool   `json:"customer_notified,omitempty" jsonschema:"default=true" jsonschema_description:"Whether the customer was told"`
 }
 
-// closingCard is what is shown before a ticket is closed.
-type closingCard struct {
+// closingPreview is shown before a ticket is closed.
+type closingPreview struct {
 	TicketID           string `json:"ticketId"`
 	Subject            string `json:"subject"`
 	CustomerName       string `json:"customerName"`
@@ -38,27 +38,27 @@ type closingCard struct {
 	Relation access.Relation `json:"-"`
 }
 
-// Message is the question that the card asks. What the customer wrote stands on
-// the card only: the question also travels to where nobody marks it as theirs.
-func (c closingCard) Message() string {
-	told := "The customer has been notified."
+// Message is the question that the card asks. It does not quote the customer: it
+// is also shown where untrusted text is not marked.
+func (c closingPreview) Message() string {
+	notice := "The customer has been notified."
 	if !c.CustomerNotified {
-		told = "The customer has not been notified."
+		notice = "The customer has not been notified."
 	}
 	return fmt.Sprintf("Close ticket %s (%s priority, %s) as %s, with the resolution: %s\n%s This cannot be undone.",
-		c.TicketID, c.Priority, spoken(c.CurrentStatus), spoken(c.ResolutionType), c.Resolution, told)
+		c.TicketID, c.Priority, readable(c.CurrentStatus), readable(c.ResolutionType), c.Resolution, notice)
 }
 
-// spoken writes a value of an enumeration for people.
-func spoken(value string) string { return strings.ReplaceAll(value, "_", " ") }
+// readable writes a value of an enumeration for people.
+func readable(value string) string { return strings.ReplaceAll(value, "_", " ") }
 
-// ticketFacts is what a person saw of a ticket.
-type ticketFacts struct {
+// ticketPrecondition is the ticket that the person saw.
+type ticketPrecondition struct {
 	Version Version
 	Ticket  Ticket
 }
 
-// Closed is what closing a ticket came to.
+// Closed is the result of closing a ticket.
 type Closed struct {
 	Closed           bool   `json:"closed"`
 	TicketID         string `json:"ticketId"`
@@ -70,29 +70,29 @@ type Closed struct {
 	Message          string `json:"message"`
 }
 
-func (s *Server) previewClosing(ctx context.Context, in closeTicket) (closingCard, ticketFacts, error) {
+func (s *Server) previewClosing(ctx context.Context, in closeTicket) (closingPreview, ticketPrecondition, error) {
 	scope, _, err := scopeIn(ctx)
 	if err != nil {
-		return closingCard{}, ticketFacts{}, err
+		return closingPreview{}, ticketPrecondition{}, err
 	}
 	t, err := s.ticket(ctx, scope, in.TicketID)
 	switch {
 	case err != nil:
-		return closingCard{}, ticketFacts{}, err
+		return closingPreview{}, ticketPrecondition{}, err
 	case t.Status == TicketClosed:
-		return closingCard{}, ticketFacts{}, errTicketAlreadyClosed.New("Ticket %s was closed before.", t.ID)
-	case utf8.RuneCountInString(strings.TrimSpace(in.Resolution)) < leastResolution:
-		return closingCard{}, ticketFacts{}, fault.InvalidInput.New("The resolution says less than %d characters.", leastResolution).Suggest("Say what was wrong and what was done.")
+		return closingPreview{}, ticketPrecondition{}, errTicketAlreadyClosed.New("Ticket %s was closed before.", t.ID)
+	case utf8.RuneCountInString(strings.TrimSpace(in.Resolution)) < minResolution:
+		return closingPreview{}, ticketPrecondition{}, fault.InvalidInput.New("The resolution says less than %d characters.", minResolution).Suggest("Say what was wrong and what was done.")
 	}
-	card := closingCard{
+	card := closingPreview{
 		TicketID: t.ID, Subject: t.Subject, CustomerName: t.CustomerName, CustomerEmail: t.CustomerEmail, Priority: t.Priority,
 		CurrentStatus: t.Status, NewStatus: TicketClosed, PreviousResolution: t.Resolution,
 		Resolution: in.Resolution, ResolutionType: in.ResolutionType, CustomerNotified: in.CustomerNotified,
 	}
-	return card, ticketFacts{t.Version, t}, nil
+	return card, ticketPrecondition{t.Version, t}, nil
 }
 
-func (s *Server) closeTicket(ctx context.Context, in closeTicket, seen ticketFacts) (Closed, error) {
+func (s *Server) closeTicket(ctx context.Context, in closeTicket, seen ticketPrecondition) (Closed, error) {
 	scope, who, err := scopeIn(ctx)
 	if err != nil {
 		return Closed{}, err
@@ -100,7 +100,7 @@ func (s *Server) closeTicket(ctx context.Context, in closeTicket, seen ticketFac
 	t := seen.Ticket
 	out := Closed{
 		Closed: true, TicketID: t.ID, Subject: t.Subject, Status: TicketClosed, Resolution: in.Resolution, ResolutionType: in.ResolutionType,
-		CustomerNotified: in.CustomerNotified, Message: fmt.Sprintf("Ticket %s has been closed as %s.", t.ID, spoken(in.ResolutionType)),
+		CustomerNotified: in.CustomerNotified, Message: fmt.Sprintf("Ticket %s has been closed as %s.", t.ID, readable(in.ResolutionType)),
 	}
 	return out, s.store.CloseTicket(ctx, scope, Closing{
 		ID: t.ID, Version: seen.Version, Resolution: in.Resolution, ResolutionType: in.ResolutionType, CustomerNotified: in.CustomerNotified,

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Highlights are made here and not by the stores, so that both show the same.
+// Highlights are made here and not by the stores, so that both return the same.
 
 const (
 	excerptLead   = 60  // bytes before the first hit of an excerpt
@@ -13,9 +13,9 @@ const (
 	excerptsShown = 3   // of a row
 )
 
-// highlight returns excerpts of the texts around what the query finds there,
-// each hit between two stars on either side. The marks are for reading only:
-// the text around them may hold stars of its own.
+// highlight returns excerpts of the texts around the matches of the query, each
+// match between ** and **. The marks are for reading only: the text may have stars
+// of its own.
 func (q Query) highlight(texts ...string) (excerpts []string) {
 	for _, text := range texts {
 		hits := q.hits(text)
@@ -28,7 +28,7 @@ func (q Query) highlight(texts ...string) (excerpts []string) {
 	return excerpts
 }
 
-// hits finds where the words of a query stand, in order and without overlaps.
+// hits finds the matches of a query, in order and without overlaps.
 func (q Query) hits(text string) (hits []word) {
 	if !q.Scored() {
 		return nil
@@ -50,7 +50,7 @@ func (q Query) hits(text string) (hits []word) {
 	return hits
 }
 
-// at reports whether a term stands at the start of the words.
+// at reports whether the words begin with a term.
 func (t Term) at(words []word) bool {
 	if len(words) < len(t.Words) {
 		return false
@@ -63,7 +63,7 @@ func (t Term) at(words []word) bool {
 	return true
 }
 
-// excerpt cuts the text around the first hits and returns the hits beyond.
+// excerpt returns the text around the first hits, and the hits beyond it.
 func excerpt(text string, hits []word) (string, []word) {
 	from := cutAt(text, hits[0].start-excerptLead)
 	to := max(cutAt(text, from+excerptLength), hits[0].end)

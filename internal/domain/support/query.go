@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Query is what somebody searches for. It is made by [ParseQuery] alone, and a
-// store builds its own query from it, so that no character that people type is
-// ever syntax there. The zero value finds nothing.
+// Query is a parsed search. Only [ParseQuery] makes one, and a store builds its
+// own query from it, so that no character of user input is syntax there. The zero
+// value finds nothing.
 type Query struct {
-	every bool // everything but what without says
+	every bool // everything except the excluded terms
 	with  []Term
 	minus []Term
 }
@@ -54,14 +54,14 @@ func startsTerm(text string) bool {
 	return r == '"' || inWord(r)
 }
 
-// nextTerm takes a term from the start of a text. glued says that what is left
+// nextTerm takes a term from the start of a text. glued says that the rest
 // follows without a space.
 func nextTerm(text string) (t Term, rest string, glued bool) {
 	if inner, ok := strings.CutPrefix(text, `"`); ok {
 		if phrase, after, closed := strings.Cut(inner, `"`); closed {
 			return Term{Words: Words(phrase)}, after, after != "" && !startsWithSpace(after)
 		}
-		text = inner // a quote that nothing closes is a character like another
+		text = inner // a quote without a closing one separates words
 	}
 	end := strings.IndexFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '"' })
 	if end < 0 {

@@ -6,17 +6,16 @@ import (
 	"countersign.dev/internal/access"
 )
 
-// Scope is the filter that no query can be asked without: which rows a
-// principal may see. Its fields can be set nowhere but in ScopeOf, and its zero
-// value sees nothing.
+// Scope is the filter that every query needs: which rows a principal may see.
+// Only ScopeOf sets its fields, and its zero value holds no row.
 type Scope struct {
 	staff  bool // every ticket, every published article
 	drafts bool // articles that are not published, or no longer
 }
 
-// ScopeOf is the one place where it is decided what somebody sees. Support sees
-// every ticket and published article, and so do executives; what is not
-// published is for those who write.
+// ScopeOf is the one place that decides which rows a principal sees. Support and
+// executives see every ticket and every published article; only those who may
+// write see the other articles.
 func ScopeOf(p *access.Principal) Scope {
 	return Scope{
 		staff:  p.HasAny(roleRead, roleWrite, access.Executive),

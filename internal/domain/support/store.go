@@ -34,7 +34,7 @@ type Lifecycle interface {
 	Oversize(ctx context.Context) (string, error)
 }
 
-// Reader finds rows within a scope. What lies outside of it does not exist.
+// Reader finds rows within a scope. Rows outside of it are not found.
 type Reader interface {
 	// Ticket returns one ticket as it is now, written a moment ago or not.
 	Ticket(ctx context.Context, s Scope, id string) (t Ticket, found bool, err error)
@@ -73,9 +73,9 @@ type ArticleQuery struct {
 	Limit    int
 }
 
-// Key is where a row stands: by score when the query has words, else by the time
-// it was created, and then by the id; the greatest first, so that of rows that
-// match alike the newer ones stand before the older.
+// Key is a row's sort key: the score when the query has words, else the time of
+// creation, and then the id; the greatest first, so that of rows with the same
+// score the newer ones come first.
 type Key struct {
 	Score   float64 `json:"s"`
 	Created int64   `json:"c"` // Unix milliseconds
@@ -89,7 +89,7 @@ type Version struct {
 	Term   int64
 }
 
-// Closing is what happens to a ticket that is closed.
+// Closing is the change to a ticket that is closed.
 type Closing struct {
 	ID               string
 	Version          Version // as it was seen

@@ -58,7 +58,7 @@ func (s *Server) Codes() []*fault.Code { return codes }
 // Receipts is where the receipts of confirmed changes are kept: the store itself.
 func (s *Server) Receipts() tool.ReceiptStores { return tool.OneStore(s.store) }
 
-// Ready proves that there is data by searching it. A table or index that is
+// Ready checks that there is data by searching it. A table or index that is
 // empty, missing or not ours is SERVICE_UNAVAILABLE and named.
 func (s *Server) Ready(ctx context.Context) error { return s.store.Ready(ctx) }
 
@@ -87,5 +87,5 @@ var (
 	codes = []*fault.Code{errTicketNotFound, errArticleNotFound, errTicketAlreadyClosed}
 )
 
-// grammar tells people and models how to write a query, on both tools alike.
+// grammar describes queries in the descriptions of both tools.
 const grammar = `Query: words that must all occur, "an exact phrase", -word to exclude, begin* for the start of a word, * alone for everything, newest first.`

@@ -33,14 +33,14 @@ type Ticket struct {
 	Version  Version         `json:"-"`
 }
 
-// Key is where the ticket stands in both orders.
+// Key is the ticket's sort key in both orders.
 func (t Ticket) Key() Key {
 	return Key{Score: t.Score, Created: t.CreatedAt.UnixMilli(), ID: t.ID}
 }
 
-// customerTexts are the fields of a ticket that others wrote, mostly people
-// outside the company. closingTexts are those of its closing, where the
-// resolution is the caller's own.
+// customerTexts are the untrusted fields of a ticket: people outside the company
+// wrote most of them. closingTexts are those of its closing, where the resolution
+// is the caller's own.
 var (
 	customerTexts = []string{"subject", "description", "customer_name", "tags", "resolution", "highlight"}
 	closingTexts  = []string{"subject", "customerName", "previousResolution"}
@@ -58,7 +58,7 @@ func (s *Server) ticketTools() []tool.Tool {
 			Description: "Close a support ticket with a resolution of at least 10 characters. " +
 				"Needs a ticket_id such as TICK-004; search_tickets finds it. A person must approve it first; it cannot be undone.",
 			Untrusted: closingTexts,
-		}, tool.Steps[closeTicket, closingCard, ticketFacts, Closed]{Preview: s.previewClosing, Apply: s.closeTicket}),
+		}, tool.Steps[closeTicket, closingPreview, ticketPrecondition, Closed]{Preview: s.previewClosing, Apply: s.closeTicket}),
 	}
 }
 

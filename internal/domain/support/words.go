@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// What a word is, decided once for both stores: a run of letters, marks and
+// The definition of a word, once for both stores: a run of letters, marks and
 // digits of any script, in lower case, Latin letters without their accents.
-// SQLite is given texts cut by these functions; the analyzer of the search
+// SQLite is given texts split by these functions; the analyzer of the search
 // engine is made from the same table (elastic/index.go), and the contract suite
 // compares the two.
 
-// word is a word of a text and where it stands there, in bytes.
+// word is a word of a text and its position there, in bytes.
 type word struct {
 	text       string
 	start, end int
 }
 
-// eachWord cuts a text into its words.
+// eachWord splits a text into its words.
 func eachWord(text string, yield func(word) bool) {
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
@@ -53,7 +53,7 @@ func inWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r))
 }
 
-// Fold writes a rune of a word as it is searched for.
+// Fold returns a rune of a word in the form that is searched.
 func Fold(r rune) string {
 	if r < utf8.RuneSelf {
 		return string(unicode.ToLower(r))
@@ -70,14 +70,14 @@ func Fold(r rune) string {
 	return string(r)
 }
 
-// The combining accents, which stand behind their letter.
+// The combining accents, which follow their letter.
 const (
 	firstAccent = '\u0300'
 	lastAccent  = '\u036f'
 )
 
-// latin says how Latin letters beyond ASCII are searched for. All are in lower
-// case.
+// latin maps Latin letters beyond ASCII to the form that is searched. All are in
+// lower case.
 var latin = [...]struct{ letters, plain string }{
 	{"àáâãäåāăąǎ", "a"}, {"æ", "ae"}, {"çćĉċč", "c"}, {"ďđð", "d"}, {"èéêëēĕėęě", "e"}, {"ĝğġģ", "g"}, {"ĥħ", "h"},
 	{"ìíîïĩīĭįı", "i"}, {"ĵ", "j"}, {"ķ", "k"}, {"ĺļľłŀ", "l"}, {"ñńņňŋ", "n"}, {"òóôõöøōŏő", "o"}, {"œ", "oe"}, {"ŕŗř", "r"},

@@ -74,8 +74,8 @@ func Open(ctx context.Context, address string, o *Options) (*Store, error) {
 	return m, nil
 }
 
-// index makes the indexes: each order of everybody's deals and of one owner's
-// or one chain's, the parts of a pipeline, and the confirmations.
+// index makes the indexes: each order of all deals, of one owner's and of one
+// manager's, the parts of a pipeline, and the confirmations.
 func (m *Store) index(ctx context.Context) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -188,7 +188,7 @@ func (m *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Oversize is always empty: MongoDB has no size that it is not meant for.
+// Oversize is always empty: MongoDB has no such limit here.
 func (m *Store) Oversize(context.Context) (string, error) { return "", nil }
 
 // storeFault turns a driver's error into a fault. The cause is kept for the

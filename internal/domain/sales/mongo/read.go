@@ -117,7 +117,7 @@ func (m *Store) Customer(ctx context.Context, s sales.Scope, id string) (sales.C
 	defer cancel()
 	key, err := bson.ObjectIDFromHex(id)
 	if err != nil {
-		return sales.Customer{}, false, nil // no document can have it
+		return sales.Customer{}, false, nil // no document has such an id
 	}
 	docs, err := find[customerDoc](ctx, m.customers, within(s, only("_id", key), only("deleted_at", nil)), options.Find().SetLimit(1))
 	if err != nil || len(docs) == 0 {
@@ -229,8 +229,8 @@ func (o order) sorted() bson.D {
 	return bson.D{{Key: o.field, Value: o.direction}, {Key: "_id", Value: o.direction}}
 }
 
-// conditions is what was asked for, and where to go on. It is not possible when
-// an id can be no document's.
+// conditions are a query's filters and where it continues. possible is false when
+// an id cannot be any document's.
 func conditions(q sales.DealQuery) (all []bson.D, possible bool) {
 	if q.Stage != "" {
 		all = append(all, only("stage", q.Stage))

@@ -11,8 +11,8 @@ import (
 	engine "countersign.dev/internal/sqlite"
 )
 
-// clause is a condition in the making. Its texts are constants of this room;
-// every value is a parameter.
+// clause collects the parts of a condition. Its texts are constants of this
+// package; every value is a parameter.
 type clause struct {
 	texts []string
 	args  []any
@@ -23,7 +23,7 @@ func (c *clause) and(text string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
-// String is the condition; none is true.
+// String is the condition; without parts it is true.
 func (c clause) String() string {
 	if len(c.texts) == 0 {
 		return "true"

@@ -201,7 +201,7 @@ func (e *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Oversize is always empty: the engine has no size that it is not meant for.
+// Oversize is always empty: the engine has no such limit here.
 func (e *Store) Oversize(context.Context) (string, error) { return "", nil }
 
 var _ support.Store = (*Store)(nil)

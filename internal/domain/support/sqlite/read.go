@@ -12,8 +12,8 @@ import (
 	engine "countersign.dev/internal/sqlite"
 )
 
-// clause is a condition in the making. Its texts are constants of this room;
-// every value is a parameter.
+// clause collects the parts of a condition. Its texts are constants of this
+// package; every value is a parameter.
 type clause struct {
 	texts []string
 	args  []any
