@@ -5,6 +5,7 @@ package language
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 )
 
@@ -14,18 +15,18 @@ var english string
 // Set holds words or stems.
 type Set map[string]bool
 
-// Add puts words into the set.
-func (s Set) Add(words ...string) {
-	for _, w := range words {
-		s[w] = true
-	}
-}
-
 // AddStems puts the stems of words into the set.
 func (s Set) AddStems(words ...string) {
 	for _, w := range words {
 		s[Stem(w)] = true
 	}
+}
+
+// Stems returns the set of the words' stems.
+func Stems(words ...string) Set {
+	s := Set{}
+	s.AddStems(words...)
+	return s
 }
 
 // Lexicon is english.txt: words and phrases by section, and groups of words with
@@ -42,8 +43,7 @@ type Lexicon struct {
 func English() *Lexicon {
 	x := &Lexicon{words: map[string]Set{}, stems: map[string]Set{}, phrases: map[string][]string{}, same: map[string]Set{}, plain: map[string][]Token{}}
 	for line := range strings.Lines(english) {
-		section, rest, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		if ok && !strings.HasPrefix(section, "#") {
+		if section, rest, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && section[0] != '#' {
 			x.add(section, rest)
 		}
 	}
@@ -55,10 +55,10 @@ func (x *Lexicon) add(section, rest string) {
 	switch {
 	case section == "same":
 		for _, w := range words {
-			x.mean(w, words)
+			addTo(x.same, Stem(w)).AddStems(words...)
 		}
 	case section == "means": // one way only: "paid" may ask for a salary, a salary is not all that is paid
-		x.mean(words[0], words[1:])
+		addTo(x.same, Stem(words[0])).AddStems(words[1:]...)
 	case section == "instead":
 		plain, phrases, _ := strings.Cut(rest, " = ")
 		for phrase := range strings.SplitSeq(phrases, "|") {
@@ -69,45 +69,35 @@ func (x *Lexicon) add(section, rest string) {
 	case strings.Contains(rest, "|"):
 		x.phrases[section] = append(x.phrases[section], strings.Split(rest, "|")...)
 	default:
-		if x.words[section] == nil {
-			x.words[section], x.stems[section] = Set{}, Set{}
+		addTo(x.stems, section).AddStems(words...)
+		for _, w := range words {
+			addTo(x.words, section)[w] = true
 		}
-		x.words[section].Add(words...)
-		x.stems[section].AddStems(words...)
 	}
 }
 
-func (x *Lexicon) mean(word string, others []string) {
-	s := Stem(word)
-	if x.same[s] == nil {
-		x.same[s] = Set{}
+func addTo(sets map[string]Set, key string) Set {
+	if sets[key] == nil {
+		sets[key] = Set{}
 	}
-	x.same[s].AddStems(others...)
+	return sets[key]
 }
 
-// Is reports whether a word is in a section as it is written.
-func (x *Lexicon) Is(section, word string) bool { return x.words[section][word] }
-
-// Any reports whether a word is in one of several sections.
-func (x *Lexicon) Any(word string, sections ...string) bool {
-	for _, s := range sections {
-		if x.words[s][word] {
-			return true
-		}
-	}
-	return false
+// Is reports whether a word is in one of the sections as it is written.
+func (x *Lexicon) Is(word string, sections ...string) bool {
+	return slices.ContainsFunc(sections, func(s string) bool { return x.words[s][word] })
 }
 
 // Stems returns the stems of a section's words.
 func (x *Lexicon) Stems(section string) Set { return x.stems[section] }
 
 // Says reports whether the words are exactly one of a section's phrases.
-func (x *Lexicon) Says(section string, words []string) bool {
+func (x *Lexicon) Says(section string, words ...string) bool {
 	return len(words) > 0 && x.Phrase(section, words) == len(words)
 }
 
-// Phrase counts the words that make up the longest phrase of a section at their
-// beginning; 0 when there is none.
+// Phrase counts the words of the longest phrase of a section at the beginning of
+// the words; 0 when there is none.
 func (x *Lexicon) Phrase(section string, words []string) int {
 	longest, text := 0, strings.Join(words, " ")+" "
 	for _, p := range x.phrases[section] {
@@ -118,14 +108,12 @@ func (x *Lexicon) Phrase(section string, words []string) int {
 	return longest
 }
 
+// measures lists the sections of words that ask for something of all rows.
+var measures = []string{"count", "sum", "average", "highest", "lowest", "newest", "oldest"}
+
 // Measures reports whether a word alone asks for a count, a sum or an extreme.
 func (x *Lexicon) Measures(word string) bool {
-	for _, section := range []string{"count", "sum", "average", "highest", "lowest", "newest", "oldest"} {
-		if x.Says(section, []string{word}) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(measures, func(section string) bool { return x.Says(section, word) })
 }
 
 // Among reports whether the stem, or one of the same meaning, is in the set.
@@ -144,22 +132,26 @@ func (x *Lexicon) Among(stems Set, s string) bool {
 // MayBeValue reports whether a word could be somebody's name or another value:
 // verbs of action, opinions and measures are none.
 func (x *Lexicon) MayBeValue(t Token) bool {
-	return !x.Any(t.Low, "action", "judgement", "condition", "negation", "self") && !x.Measures(t.Low)
+	return !x.Is(t.Low, "action", "judgement", "condition", "negation", "self") && !x.Measures(t.Low)
 }
 
 // plainly puts the plain words for phrases of the same meaning.
-func (x *Lexicon) plainly(tokens []Token) []Token {
-	out := tokens[:0:0]
+func (x *Lexicon) plainly(tokens []Token) (out []Token) {
 	for i := 0; i < len(tokens); {
-		n, plain := x.plainAt(tokens[i:])
+		n, phrase := 0, ""
+		var plain []Token
+		for j := i; j < min(i+4, len(tokens)) && tokens[j].Kind == Word && !tokens[j].Owns; j++ {
+			phrase = strings.TrimSpace(phrase + " " + tokens[j].Low)
+			if words := x.plain[phrase]; words != nil {
+				n, plain = j+1-i, words
+			}
+		}
 		if n == 0 {
-			out = append(out, tokens[i])
-			i++
+			out, i = append(out, tokens[i]), i+1
 			continue
 		}
 		for _, t := range plain {
-			t = t.known()
-			if len(plain) == 1 {
+			if t = t.known(); len(plain) == 1 {
 				t.Said = Text(tokens[i : i+n])
 			}
 			out = append(out, t)
@@ -167,21 +159,6 @@ func (x *Lexicon) plainly(tokens []Token) []Token {
 		i += n
 	}
 	return out
-}
-
-// plainAt finds the longest phrase at the beginning that has plain words.
-func (x *Lexicon) plainAt(tokens []Token) (n int, plain []Token) {
-	phrase := ""
-	for i, t := range tokens[:min(4, len(tokens))] {
-		if t.Kind != Word || t.Owns {
-			break
-		}
-		phrase = strings.TrimSpace(phrase + " " + t.Low)
-		if words := x.plain[phrase]; words != nil {
-			n, plain = i+1, words
-		}
-	}
-	return n, plain
 }
 
 // Stem cuts a word to what its forms share: "salaries" meets "salary", "managed"
@@ -202,34 +179,28 @@ func Stem(w string) string {
 	return w
 }
 
+func undouble(w string) string {
+	if n := len(w); n > 3 && w[n-1] == w[n-2] && !strings.ContainsRune("aeiouls", rune(w[n-1])) {
+		return w[:n-1]
+	}
+	return w
+}
+
+// plurals lists endings and what replaces them, for words longer than least.
+var plurals = []struct {
+	ending, singular string
+	least            int
+}{{"ies", "y", 4}, {"sses", "ss", 4}, {"xes", "x", 4}, {"ches", "ch", 4}, {"shes", "sh", 4}, {"ss", "ss", 0}, {"us", "us", 0}, {"is", "is", 0}, {"s", "", 3}}
+
 // Singular cuts the ending of a plural.
 func Singular(w string) string {
-	ends := func(suffixes ...string) bool {
-		for _, s := range suffixes {
-			if strings.HasSuffix(w, s) {
-				return true
-			}
+	for _, p := range plurals {
+		if stem, ok := strings.CutSuffix(w, p.ending); ok && len(w) > p.least {
+			return stem + p.singular
 		}
-		return false
-	}
-	switch {
-	case len(w) > 4 && ends("ies"):
-		return w[:len(w)-3] + "y"
-	case len(w) > 4 && ends("sses", "xes", "ches", "shes"):
-		return w[:len(w)-2]
-	case len(w) > 3 && ends("s") && !ends("ss", "us", "is"):
-		return w[:len(w)-1]
 	}
 	return w
 }
 
 // Plural reports whether a word has the ending of a plural.
 func Plural(w string) bool { return Singular(w) != w }
-
-func undouble(w string) string {
-	n := len(w)
-	if n > 3 && w[n-1] == w[n-2] && !strings.ContainsRune("aeiouls", rune(w[n-1])) {
-		return w[:n-1]
-	}
-	return w
-}

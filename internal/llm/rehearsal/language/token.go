@@ -50,71 +50,51 @@ func (t Token) known() Token {
 	return t
 }
 
-var marks = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, " – ", " : ", " — ", " : ", " - ", " : ", "–", " ", "—", " ")
+var quotes = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, " – ", " : ", " — ", " : ", " - ", " : ", "–", " ", "—", " ")
+
+// piece is a quotation or a run without spaces.
+var piece = regexp.MustCompile(`"([^"]*)"|[^\s"]+`)
 
 // Read cuts a question into tokens. Possessives and contractions are taken
 // apart, numbers and dates have their values.
 func (x *Lexicon) Read(text string, today time.Time) []Token {
-	var out []Token
-	text = marks.Replace(text)
+	text = quotes.Replace(text)
 	if strings.Count(text, `"`)%2 == 1 { // an odd one is no quotation
 		text = strings.ReplaceAll(text, `"`, " ")
 	}
-	for text != "" && len(out) < maxTokens {
-		if inner, rest, found := strings.Cut(text[1:], `"`); text[0] == '"' && found {
-			if inner = strings.TrimSpace(inner); inner != "" {
-				out = append(out, Token{Text: inner, Kind: Quoted})
-			}
-			text = rest
-			continue
+	var out []Token
+	for _, at := range piece.FindAllStringSubmatchIndex(text, maxTokens) {
+		if at[2] >= 0 {
+			out = append(out, Token{Text: strings.TrimSpace(text[at[2]:at[3]]), Kind: Quoted})
+		} else {
+			out = append(out, split(text[at[0]:at[1]])...)
 		}
-		var chunk string
-		chunk, text = nextChunk(text)
-		out = append(out, split(chunk)...)
 		if n := len(out); n > 0 && out[n-1].Kind == Mark && out[n-1].Text == ":" {
-			out[n-1].Rest = strings.TrimSpace(text)
+			out[n-1].Rest = strings.TrimSpace(text[at[1]:])
 		}
 	}
 	for i := range out {
 		out[i] = out[i].known()
 	}
-	return joinDates(joinNumbers(x.plainly(out)), day(today))
-}
-
-// nextChunk takes the next piece without spaces or quotes, which may be empty.
-func nextChunk(text string) (chunk, rest string) {
-	text = strings.TrimLeftFunc(text, unicode.IsSpace)
-	if end := strings.IndexFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '"' }); end >= 0 {
-		return text[:end], text[end:]
-	}
-	return text, ""
-}
-
-// split reads a piece without spaces. What is neither letter nor digit at its
-// ends is punctuation.
-func split(chunk string) []Token {
-	body := strings.TrimRightFunc(chunk, func(r rune) bool { return !alphanumeric(r) && r != '%' && r != '\'' })
-	tail := chunk[len(body):]
-	body = strings.TrimLeftFunc(body, func(r rune) bool { return !alphanumeric(r) && !strings.ContainsRune("$€£-+.", r) })
-	var out []Token
-	if body != "" {
-		out = splitBody(body)
-	}
-	if at := strings.IndexAny(tail, ".,;:?!"); at >= 0 {
-		out = append(out, Token{Text: string(tail[at]), Kind: Mark})
-	}
-	return out
+	return joinDates(joinNumbers(x.plainly(out)), today.UTC().Truncate(24*time.Hour))
 }
 
 func alphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 var fiscalYear = regexp.MustCompile(`^(?i:fy)(\d{4})$`)
 
-func splitBody(body string) []Token {
+// split reads a piece without spaces. What is neither letter nor digit at its
+// ends is punctuation.
+func split(chunk string) (out []Token) {
+	body := strings.TrimRightFunc(chunk, func(r rune) bool { return !alphanumeric(r) && r != '%' && r != '\'' })
+	if tail := chunk[len(body):]; strings.ContainsAny(tail, ".,;:?!") {
+		at := strings.IndexAny(tail, ".,;:?!")
+		defer func() { out = append(out, Token{Text: string(tail[at]), Kind: Mark}) }()
+	}
+	body = fiscalYear.ReplaceAllString(strings.TrimLeftFunc(body, func(r rune) bool { return !alphanumeric(r) && !strings.ContainsRune("$€£-+.", r) }), "$1")
 	if d, err := time.Parse(time.DateOnly, body); err == nil {
 		return []Token{{Text: body, Kind: Date, Span: Span{d, d.AddDate(0, 0, 1)}}}
 	}
-	body = fiscalYear.ReplaceAllString(body, "$1")
 	if a, ok := parseAmount(body); ok {
 		return []Token{{Text: body, Kind: Number, Amount: a}}
 	}
@@ -123,9 +103,8 @@ func splitBody(body string) []Token {
 		owner := strings.TrimSuffix(strings.TrimSuffix(body, "'"), "'s")
 		return []Token{{Text: owner, Kind: Code, Owns: owner != body}}
 	}
-	var out []Token
-	for _, piece := range strings.FieldsFunc(body, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && !unicode.IsMark(r) }) {
-		out = append(out, uncontracted(strings.TrimLeft(piece, "'"))...)
+	for _, w := range strings.FieldsFunc(body, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && !unicode.IsMark(r) }) {
+		out = append(out, uncontracted(strings.TrimLeft(w, "'"))...)
 	}
 	return out
 }
@@ -140,36 +119,26 @@ func uncontracted(w string) []Token {
 	base, end, found := strings.Cut(w, "'")
 	lowBase, lowEnd := strings.ToLower(base), strings.ToLower(end)
 	switch {
-	case !found:
-		return words(w)
 	case base == "":
 		return nil
-	case lowEnd == "t" && strings.HasSuffix(lowBase, "n"):
-		return words(base[:len(base)-1], "not")
+	case !found:
+		return []Token{{Text: w}}
+	case lowEnd == "t" && len(base) > 1 && strings.HasSuffix(lowBase, "n"):
+		return []Token{{Text: base[:len(base)-1]}, {Text: "not"}}
 	case lowEnd == "s" && lowBase == "let":
-		return words(base, "us")
+		return []Token{{Text: base}, {Text: "us"}}
 	case lowEnd == "s" && strings.Contains(pronouns, " "+lowBase+" "):
-		return words(base, "is")
+		return []Token{{Text: base}, {Text: "is"}}
 	case endings[lowEnd] != "":
-		return words(base, endings[lowEnd])
+		return []Token{{Text: base}, {Text: endings[lowEnd]}}
 	case lowEnd == "s" || end == "":
 		return []Token{{Text: base, Owns: true}}
 	}
-	return words(strings.ReplaceAll(w, "'", "")) // O'Neill
-}
-
-func words(texts ...string) (out []Token) {
-	for _, t := range texts {
-		if t != "" {
-			out = append(out, Token{Text: t})
-		}
-	}
-	return out
+	return []Token{{Text: strings.ReplaceAll(w, "'", "")}} // O'Neill
 }
 
 // Lows returns the words in lower case, punctuation left out.
-func Lows(tokens []Token) []string {
-	out := make([]string, 0, len(tokens))
+func Lows(tokens []Token) (out []string) {
 	for _, t := range tokens {
 		if t.Kind != Mark {
 			out = append(out, t.Low)
@@ -195,38 +164,21 @@ func Text(tokens []Token) string {
 	return b.String()
 }
 
+var humps = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
+
 // Identifier cuts a name like employee_id, bookTitle or get-animal into
 // lower-case words.
 func Identifier(name string) []string {
-	var b strings.Builder
-	var before rune
-	for _, r := range name {
-		if unicode.IsUpper(r) && unicode.IsLower(before) {
-			b.WriteByte(' ')
-		}
-		before = r
-		if !alphanumeric(r) {
-			r = ' '
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return strings.Fields(b.String())
+	return strings.FieldsFunc(strings.ToLower(humps.ReplaceAllString(name, "$1 $2")), func(r rune) bool { return !alphanumeric(r) })
 }
 
 // LastWord is the last word of an identifier; empty when it has none.
 func LastWord(name string) string {
-	if w := Identifier(name); len(w) > 0 {
-		return w[len(w)-1]
-	}
-	return ""
+	w := append([]string{""}, Identifier(name)...)
+	return w[len(w)-1]
 }
 
 // Prose cuts running text into lower-case words.
 func Prose(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
-}
-
-// Trim cuts what is neither letter nor digit off both ends.
-func Trim(text string) string {
-	return strings.TrimFunc(text, func(r rune) bool { return !alphanumeric(r) })
 }

@@ -21,11 +21,18 @@ type Intent struct {
 // ReadIntent returns the intent of a part, and the part without its politeness
 // and its reason.
 func ReadIntent(x *language.Lexicon, part []language.Token) ([]language.Token, Intent) {
-	var m Intent
-	part, m.Remark = cutReason(part)
-	at, polite := politeness(x, part)
-	m.Order, m.Asks = -1, !polite && len(part) > 0 && part[len(part)-1].Text == "?"
-	part = part[at:]
+	m := Intent{Order: -1}
+	if i := slices.IndexFunc(part, func(t language.Token) bool { return t.Kind == language.Word && t.Low == "because" }); i > 0 {
+		part, m.Remark = part[:i], language.Text(part[i+1:])
+	}
+	m.Asks = len(part) > 0 && part[len(part)-1].Text == "?"
+	for len(part) > 0 {
+		n := x.Phrase("polite", lowsFrom(part, 0)) // "can you …?" asks for no information
+		if m.Asks = m.Asks && n == 0; n == 0 && !x.Is(part[0].Low, "polite") && part[0].Kind != language.Mark {
+			break
+		}
+		part = part[max(n, 1):]
+	}
 	for i, t := range part {
 		if t.Kind != language.Word {
 			continue
@@ -34,77 +41,48 @@ func ReadIntent(x *language.Lexicon, part []language.Token) ([]language.Token, I
 			m.Order, m.Verb = i, t.Low
 		}
 		named := t.Capital && i > 0 // "Will" and "May" are names too
-		m.negated = m.negated || x.Is("negation", t.Low) && !named
-		m.unsure = m.unsure || x.Is("condition", t.Low) && !named
+		m.negated = m.negated || x.Is(t.Low, "negation") && !named
+		m.unsure = m.unsure || x.Is(t.Low, "condition") && !named
 		m.Bulk = m.Bulk || slices.Contains([]string{"all", "every", "everyone", "everybody", "each", "both", "everything"}, t.Low)
 	}
 	return part, m
 }
 
-// politeness counts the tokens that open a request without being part of it.
-// asked is true when they are themselves a question ("can you …?").
-func politeness(x *language.Lexicon, part []language.Token) (n int, asked bool) {
-	for n < len(part) {
-		k := x.Phrase("polite", lowsFrom(part, n))
-		asked = asked || k > 0
-		if k == 0 && !x.Is("polite", part[n].Low) && part[n].Kind != language.Mark {
-			break
-		}
-		n += max(k, 1)
-	}
-	return n, asked
-}
-
-// cutReason takes what follows "because" off a request.
-func cutReason(part []language.Token) (rest []language.Token, reason string) {
-	i := slices.IndexFunc(part, func(t language.Token) bool { return t.Kind == language.Word && t.Low == "because" })
-	if i < 1 {
-		return part, ""
-	}
-	return part[:i], language.Text(part[i+1:])
-}
-
 // lowsFrom returns up to six words from the i-th token to the next punctuation.
 func lowsFrom(part []language.Token, i int) (out []string) {
-	for _, t := range part[min(i, len(part)):] {
-		if t.Kind == language.Mark || len(out) == 6 {
-			break
-		}
-		out = append(out, t.Low)
+	for ; i < len(part) && part[i].Kind != language.Mark && len(out) < 6; i++ {
+		out = append(out, part[i].Low)
 	}
 	return out
 }
 
 // Harmless reports whether a part orders nothing and takes nothing back.
 func Harmless(x *language.Lexicon, part []language.Token) bool {
-	for _, t := range part {
-		if x.Is("action", t.Low) && !x.Is("reading", t.Low) && t.Low != "open" || x.Any(t.Low, "negation", "condition") {
-			return false
-		}
-	}
-	return len(language.Lows(part)) > 1
+	return len(language.Lows(part)) > 1 && !slices.ContainsFunc(part, func(t language.Token) bool {
+		return x.Is(t.Low, "action") && !x.Is(t.Low, "reading") && t.Low != "open" || x.Is(t.Low, "negation", "condition")
+	})
 }
 
 // OpensAnew reports whether a part has its own verb. One without goes on with
 // the order of the part before it.
 func OpensAnew(x *language.Lexicon, part []language.Token) bool {
 	_, m := ReadIntent(x, part)
-	return m.Asks || x.Any(m.Verb, "reading", "action")
+	return m.Asks || x.Is(m.Verb, "reading", "action")
 }
 
-// isOrdered reports whether a part asks, in plain imperative, for the change that a
-// tool makes: no question, no negation, no condition, and a verb that the
+// isOrdered reports whether a part asks, in plain imperative, for the change that
+// a tool makes: no question, no negation, no condition, and a verb that the
 // declaration explains.
 func (t *Tool) isOrdered(x *language.Lexicon, part []language.Token, m Intent) bool {
 	if m.Order < 0 || m.Asks || m.negated || m.unsure || part[m.Order].Owns {
 		return false
 	}
 	if m.Verb != "give" && m.Verb != "grant" {
-		return t.OrderedBy(x, m.Verb)
+		return t.orderedBy(x, m.Verb)
 	}
 	article := false // "give Ada a raise": the verb is a noun behind "a"
 	for _, w := range part {
-		if article && w.Kind == language.Word && x.Is("action", w.Low) && t.OrderedBy(x, w.Low) {
+		if article && w.Kind == language.Word && x.Is(w.Low, "action") && t.orderedBy(x, w.Low) {
 			return true
 		}
 		article = article && w.Kind == language.Number || w.Low == "a" || w.Low == "an"
@@ -112,16 +90,12 @@ func (t *Tool) isOrdered(x *language.Lexicon, part []language.Token, m Intent) b
 	return false
 }
 
-// OrderedBy reports whether a verb orders the tool's change.
-func (t *Tool) OrderedBy(x *language.Lexicon, verb string) bool {
-	if t.orders[verb] {
-		return true
-	}
-	if !x.Is("action", verb) {
-		return false
+func (t *Tool) orderedBy(x *language.Lexicon, verb string) bool {
+	if t.orders[verb] || !x.Is(verb, "action") {
+		return t.orders[verb]
 	}
 	for v := range t.orders {
-		if x.Is("action", v) && x.Among(language.Set{language.Stem(v): true}, language.Stem(verb)) {
+		if x.Is(v, "action") && x.Among(language.Stems(v), language.Stem(verb)) {
 			return true
 		}
 	}

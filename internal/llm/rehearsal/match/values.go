@@ -15,8 +15,8 @@ type bound struct {
 	value  float64
 }
 
-// sides are the ways to bound a number: the phrases before and after it, and the
-// words in the names of such inputs.
+// sides are the ways to bound a number: the sections of phrases before and after
+// it, and the words in the names of such inputs.
 var sides = []struct {
 	before, after string
 	edges         []string
@@ -25,22 +25,17 @@ var sides = []struct {
 // comparisons fills "over 200k", "at most 500" and "between 5 and 9" into the
 // inputs of a list that bound a number.
 func (r *Reading) comparisons() {
-	if r.Tool.Writes() {
-		return
-	}
 	for i := range r.part {
-		low := lowsFrom(r.part, i)
-		for _, s := range sides {
-			if n := r.x.Phrase(s.before, low); n > 0 {
+		for at, s := range sides {
+			if n := r.x.Phrase(s.before, lowsFrom(r.part, i)); n > 0 {
 				r.compare(i, n, s.edges)
 			}
 			if n := r.x.Phrase(s.after, lowsFrom(r.part, i+1)); n > 0 && r.compare(i, 0, s.edges) {
 				r.take(i+1, n, 0)
 			}
-		}
-		if r.low(i) == "between" && r.low(i+2) == "and" && i+3 < len(r.part) {
-			r.compare(i, 1, sides[0].edges)
-			r.compare(i+2, 1, sides[1].edges)
+			if r.low(i) == "between" && r.low(i+2) == "and" {
+				r.compare(i+2*at, 1, s.edges)
+			}
 		}
 	}
 }
@@ -48,35 +43,18 @@ func (r *Reading) comparisons() {
 // compare bounds by the number behind the n tokens from i.
 func (r *Reading) compare(i, n int, edges []string) bool {
 	at := i + n
-	if at >= len(r.part) || r.part[at].Kind != language.Number || r.uses[at] != unread || r.part[at].Amount.Percent {
-		return false
-	}
-	p := r.edge(edges)
-	if p == nil {
+	isEdge := func(w string) bool { return slices.Contains(edges, w) }
+	f := r.Tool.First(func(f *Field) bool { return !r.taken(f) && f.IsNumber() && slices.ContainsFunc(f.Words, isEdge) })
+	if f == nil || r.Tool.Writes() || at >= len(r.part) || r.part[at].Kind != language.Number || r.uses[at] != unread || r.part[at].Amount.Percent {
 		return false
 	}
 	value := r.part[at].Amount.Value
 	r.take(i, n+1, 3)
-	r.Args[p.Name] = wholeOr(value, p.typ)
-	if r.x.Says("strictly", language.Lows(r.part[i:at])) {
-		column := slices.DeleteFunc(slices.Clone(p.Words), func(w string) bool { return slices.Contains(edges, w) })
-		r.beyond = append(r.beyond, bound{strings.Join(column, "_"), value})
+	r.Args[f.Name] = f.Number(value)
+	if r.x.Says("strictly", language.Lows(r.part[i:at])...) {
+		r.beyond = append(r.beyond, bound{strings.Join(slices.DeleteFunc(slices.Clone(f.Words), isEdge), "_"), value})
 	}
 	return true
-}
-
-// edge is the only number input with such a word in its name.
-func (r *Reading) edge(edges []string) (fit *Input) {
-	for _, p := range r.Tool.Inputs {
-		if r.taken(p) || !p.IsNumber() || !slices.ContainsFunc(p.Words, func(w string) bool { return slices.Contains(edges, w) }) {
-			continue
-		}
-		if fit != nil {
-			return nil
-		}
-		fit = p
-	}
-	return fit
 }
 
 // Beyond reports whether a row lies beyond every bound. number returns a row's
@@ -90,49 +68,39 @@ func (r *Reading) Beyond(number func(column string) (float64, bool)) bool {
 
 // choices fills in inputs with a fixed set of values, and switches.
 func (r *Reading) choices() {
-	for _, p := range r.Tool.Inputs {
-		if p.isOrder() {
-			continue
-		}
-		for _, value := range p.Enum {
-			r.choose(p, value, value)
-		}
-		for _, value := range p.Enum {
-			for _, phrase := range p.Meta.Values[value] {
-				r.choose(p, value, phrase)
+	for _, f := range r.Tool.Inputs {
+		switch {
+		case f.isOrder():
+		case f.typ == "boolean" && !r.Tool.Writes():
+			words := slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { return w == "is" || w == "only" || w == "include" })
+			r.choose(f, true, strings.Join(words, " "))
+		default:
+			for _, value := range f.Enum {
+				r.choose(f, value, value)
 			}
-		}
-		if p.typ == "boolean" && !r.Tool.Writes() {
-			words := slices.DeleteFunc(slices.Clone(p.Words), func(w string) bool { return w == "is" || w == "only" || w == "include" })
-			if at, n := r.find(words); n > 0 {
-				r.take(at, n, 4)
-				r.Args[p.Name] = true
+			for _, value := range f.Enum {
+				for _, phrase := range f.Values[value] {
+					r.choose(f, value, phrase)
+				}
 			}
 		}
 	}
 }
 
-// choose gives a value to an input when the question has its words.
-func (r *Reading) choose(p *Input, value, words string) {
-	if at, n := r.find(language.Identifier(words)); n > 0 && !r.taken(p) {
-		r.take(at, n, 4)
-		r.Args[p.Name] = value
-		r.Hints.AddStems(value)
-	}
-}
-
-// find looks for words in a row among the unread tokens, by their stems.
-func (r *Reading) find(words []string) (at, n int) {
-	for i := 0; i+len(words) <= len(r.part) && len(words) > 0; i++ {
+// choose gives a value to an input when the question has its words in a row.
+func (r *Reading) choose(f *Field, value any, phrase string) {
+	words := language.Identifier(phrase)
+	for i := 0; i+len(words) <= len(r.part) && len(words) > 0 && !r.taken(f); i++ {
 		same := true
 		for j, w := range words {
 			same = same && r.free(i+j) && r.part[i+j].Stem == language.Stem(w)
 		}
 		if same {
-			return i, len(words)
+			r.take(i, len(words), 4)
+			r.Args[f.Name] = value
+			r.hints.AddStems(phrase)
 		}
 	}
-	return 0, 0
 }
 
 // numbers fills in numbers: a change's new value, a year, an id, "5 books".
@@ -142,39 +110,38 @@ func (r *Reading) numbers() {
 			continue
 		}
 		id := r.idFor(Entity{})
-		switch p := r.numberFor(i); {
-		case p != nil && r.Tool.Writes() && (t.Amount.Percent || r.low(i-1) == "by"):
+		switch f := r.numberFor(i); {
+		case f != nil && r.Tool.Writes() && (t.Amount.Percent || r.low(i-1) == "by"):
 			r.take(i, 1, 2)
-			r.Step = &Step{Input: p, By: t.Amount, Down: r.Falls()}
-		case p != nil:
+			r.Step = &Step{Input: f, By: t.Amount, Down: r.Falls()}
+		case f != nil:
 			r.take(i, 1, 2)
-			r.Args[p.Name] = wholeOr(t.Amount.Value, p.typ)
+			r.Args[f.Name] = f.Number(t.Amount.Value)
 		case id != nil && id.format == "" && language.Stem(r.low(i-1)) == language.Stem(id.Noun()): // "book 7"
 			r.take(i, 1, 2)
 			if r.Args[id.Name] = t.Text; id.typ == "integer" {
-				r.Args[id.Name] = wholeOr(t.Amount.Value, id.typ)
+				r.Args[id.Name] = id.Number(t.Amount.Value)
 			}
 		case r.Tool.Input("limit") != nil && r.Tool.Lists() && (r.low(i-1) == "first" || !r.x.Measures(r.low(i-1)) && r.isAnchor(i+1)):
 			if r.take(i, 1, 1); r.low(i-1) == "first" {
 				r.take(i-1, 1, 0)
 			}
-			r.Args["limit"] = int64(math.Min(50, math.Max(1, t.Amount.Value)))
+			r.Args["limit"] = int64(min(50, max(1, t.Amount.Value)))
 		}
 	}
 }
 
 // numberFor is the input that the i-th token, a number, belongs to.
-func (r *Reading) numberFor(i int) *Input {
-	var fits []*Input
-	isYear := r.part[i].IsYear()
-	for _, p := range r.Tool.Inputs {
-		year := p.has("year")
+func (r *Reading) numberFor(i int) *Field {
+	var fits []*Field
+	for _, f := range r.Tool.Inputs {
+		year := f.has("year")
 		switch {
-		case !p.IsNumber() || r.taken(p) || year && !isYear:
-		case year, p.stems[language.Stem(r.low(i-1))], p.stems[language.Stem(r.low(i+1))]:
-			return p
-		case p.Required && r.Tool.Writes():
-			fits = append(fits, p)
+		case !f.IsNumber() || r.taken(f) || year && !r.part[i].IsYear():
+		case year, f.stems[language.Stem(r.low(i-1))], f.stems[language.Stem(r.low(i+1))]:
+			return f
+		case f.Required && r.Tool.Writes():
+			fits = append(fits, f)
 		}
 	}
 	if len(fits) == 1 {
@@ -186,19 +153,16 @@ func (r *Reading) numberFor(i int) *Input {
 // Falls reports whether a change is downwards: by its verb, or by the noun of
 // "give him a cut".
 func (r *Reading) Falls() bool {
-	return slices.ContainsFunc(r.part, func(t language.Token) bool { return r.x.Is("falling", t.Low) })
+	return slices.ContainsFunc(r.part, func(t language.Token) bool { return r.x.Is(t.Low, "falling") })
 }
 
-// wholeOr keeps an integer an integer, and cents exact.
-func wholeOr(v float64, typ string) any {
-	if typ == "integer" && v == math.Trunc(v) && math.Abs(v) < 1e15 {
+// Number is a value as the input takes it: an integer whole, cents exact.
+func (f *Field) Number(v float64) any {
+	if f.typ == "integer" && v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return int64(v)
 	}
 	return math.Round(v*100) / 100
 }
-
-// Number is a value as the input takes it.
-func (p *Input) Number(v float64) any { return wholeOr(v, p.typ) }
 
 // dates fills in periods, first and last days, and days.
 func (r *Reading) dates() {
@@ -208,81 +172,80 @@ func (r *Reading) dates() {
 			continue
 		}
 		dated = true
-		if r.periodIn(t.Span) {
+		if r.period(t.Span) {
 			r.take(i, 1, 4)
-		} else if p := r.dateFor(i); !r.rangeAt(i) && p != nil && !r.taken(p) {
+		} else if r.between(i) {
 			r.take(i, 1, 3)
-			r.Args[p.Name] = p.DayIn(t.Span)
+		} else if f := r.dateFor(i); f != nil {
+			r.take(i, 1, 3)
+			r.Args[f.Name] = f.DayIn(t.Span)
 		}
 	}
-	if !dated {
-		r.dueToday()
+	_, last := r.Tool.ends()
+	for _, f := range r.Tool.Inputs { // "due" without a day means today
+		for i, t := range r.part {
+			if f.IsDate() && f.endsBefore() && f != last && !dated && !r.Tool.Writes() && !r.taken(f) && !r.has("when") && r.free(i) &&
+				!strings.Contains(" befor until by to dat ", " "+t.Stem+" ") && (r.x.Among(f.stems, t.Stem) || f.also[t.Stem]) {
+				r.take(i, 1, 4)
+				r.Asked[t.Stem] = true
+				r.Args[f.Name] = language.Day(r.c.Today)
+			}
+		}
 	}
 }
 
-// periodIn fills an input that is named by a period, and the year beside it.
-func (r *Reading) periodIn(s language.Span) bool {
-	for _, p := range r.Tool.Inputs {
-		value, ok := p.period(s)
-		if !ok || r.taken(p) {
-			continue
+// period fills an input that is named by a period, as text ("Q1 2026"), as one of
+// its values ("Q1") beside the year, or as a year.
+func (r *Reading) period(s language.Span) bool {
+	for _, f := range r.Tool.Inputs {
+		for _, unit := range []string{"quarter", "month", "year"} {
+			names := s.Spellings(unit)
+			if !f.has(unit) || len(names) == 0 || r.taken(f) {
+				continue
+			}
+			short, _, _ := strings.Cut(names[0], " ")
+			at := slices.IndexFunc(names, func(n string) bool { return f.pattern == nil || f.pattern.MatchString(n) })
+			year := r.Tool.First(func(f *Field) bool { return f.IsNumber() && f.has("year") && !r.taken(f) })
+			switch {
+			case f.Value(short) != "":
+				r.Args[f.Name] = f.Value(short)
+				if year != nil {
+					r.Args[year.Name] = int64(s.From.Year())
+				}
+			case f.IsNumber() && unit == "year":
+				r.Args[f.Name] = int64(s.From.Year())
+			case f.IsText() && at >= 0:
+				r.Args[f.Name] = names[at]
+			default:
+				continue
+			}
+			return true
 		}
-		r.Args[p.Name] = value
-		year := r.Tool.First(func(p *Input) bool { return p.IsNumber() && p.has("year") && !r.taken(p) })
-		if len(p.Enum) > 0 && year != nil {
-			r.Args[year.Name] = int64(s.From.Year())
-		}
-		return true
 	}
 	return false
 }
 
-// period is how the input writes a period: as text ("Q1 2026"), as one of its
-// values ("Q1") or as a year.
-func (p *Input) period(s language.Span) (value any, ok bool) {
-	for _, unit := range []string{"quarter", "month", "year"} {
-		names := s.Spellings(unit)
-		if !p.has(unit) || len(names) == 0 {
-			continue
-		}
-		switch {
-		case len(p.Enum) > 0:
-			short, _, _ := strings.Cut(names[0], " ")
-			value := p.Value(short)
-			return value, value != ""
-		case p.IsNumber() && unit == "year":
-			return int64(s.From.Year()), true
-		case p.IsText():
-			if i := slices.IndexFunc(names, func(n string) bool { return p.pattern == nil || p.pattern.MatchString(n) }); i >= 0 {
-				return names[i], true
-			}
-		}
-	}
-	return nil, false
-}
-
-// rangeAt fills a first and a last day: "this month" means all of it, "after
+// between fills a first and a last day: "this month" means all of it, "after
 // March" only what follows. It reports whether the list has such inputs.
-func (r *Reading) rangeAt(i int) bool {
+func (r *Reading) between(i int) bool {
 	from, to := r.Tool.ends()
 	if from == nil || r.Tool.Writes() || r.taken(from) || r.taken(to) {
 		return false
 	}
-	span := r.part[i].Span
-	switch r.low(i - 1) {
-	case "after":
-		r.Args[from.Name] = language.Day(span.To)
-	case "since", "from":
-		r.Args[from.Name] = language.Day(span.From)
-	case "before":
-		r.Args[to.Name] = language.Day(span.From.AddDate(0, 0, -1))
-	case "by", "until", "till":
-		r.Args[to.Name] = language.Day(span.To.AddDate(0, 0, -1))
-	default:
-		r.Args[from.Name], r.Args[to.Name] = language.Day(span.From), language.Day(span.To.AddDate(0, 0, -1))
+	first, end := r.part[i].Span.From, r.part[i].Span.To
+	before := r.low(i - 1)
+	if before == "after" {
+		first = end
+	} else if before == "before" {
+		end = first
 	}
-	r.take(i, 1, 3)
-	if r.free(i-1) && r.x.Is("timely", r.low(i-1)) {
+	if !slices.Contains([]string{"before", "by", "until", "till"}, before) {
+		r.Args[from.Name] = language.Day(first)
+	}
+	if !slices.Contains([]string{"after", "since", "from"}, before) {
+		r.Args[to.Name] = language.Day(end.AddDate(0, 0, -1))
+	}
+	if r.free(i-1) && r.x.Is(before, "timely") {
 		r.uses[i-1] = idle
 	}
 	return true
@@ -290,46 +253,29 @@ func (r *Reading) rangeAt(i int) bool {
 
 // ends are the inputs for the first and the last day of one thing: closing_from
 // and closing_to.
-func (t *Tool) ends() (from, to *Input) {
-	for _, p := range t.Inputs {
-		root, isFrom := strings.CutSuffix(p.Name, "from")
-		if other := t.Input(root + "to"); isFrom && p.IsDate() && other != nil && other.IsDate() {
-			return p, other
+func (t *Tool) ends() (from, to *Field) {
+	for _, f := range t.Inputs {
+		root, isFrom := strings.CutSuffix(f.Name, "from")
+		if other := t.Input(root + "to"); isFrom && f.IsDate() && other != nil && other.IsDate() {
+			return f, other
 		}
 	}
 	return nil, nil
 }
 
-// dueToday gives today to an input for what is due before a day, when the
-// question says "due" and names no day.
-func (r *Reading) dueToday() {
-	_, last := r.Tool.ends()
-	for _, p := range r.Tool.Inputs {
-		if !p.IsDate() || p == last || r.Tool.Writes() || r.taken(p) || !p.endsBefore() || r.has("when") {
-			continue
-		}
-		for i, t := range r.part {
-			if !r.free(i) || strings.Contains(" befor until by to dat ", " "+t.Stem+" ") || !r.x.Among(p.stems, t.Stem) && !slices.Contains(p.Meta.Synonyms, t.Low) {
-				continue
-			}
-			r.take(i, 1, 4)
-			r.Asked[t.Stem] = true
-			r.Args[p.Name] = language.Day(r.c.Today)
-		}
-	}
-}
-
-// dateFor is the only input that a date belongs to, by the word before it.
-func (r *Reading) dateFor(i int) *Input {
+// dateFor is the only input that a date belongs to, by the word before it; nil
+// when it has its value already.
+func (r *Reading) dateFor(i int) *Field {
 	since := slices.Contains([]string{"after", "since", "from"}, r.low(i-1))
-	var fits []*Input
-	for _, p := range r.Tool.Inputs {
-		if p.IsDate() && !(p.endsBefore() && since) && (since || !p.startsAfter()) {
-			fits = append(fits, p)
+	var fits []*Field
+	for _, f := range r.Tool.Inputs {
+		starts := f.has("after", "since") || language.LastWord(f.Name) == "from"
+		if f.IsDate() && !(f.endsBefore() && since) && (since || !starts) {
+			fits = append(fits, f)
 		}
 	}
-	if len(fits) == 1 {
-		return fits[0]
+	if len(fits) != 1 || r.taken(fits[0]) {
+		return nil
 	}
-	return nil
+	return fits[0]
 }

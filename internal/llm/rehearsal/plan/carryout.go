@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -17,13 +18,18 @@ func (p *planner) carryOut(r *match.Reading) step {
 	args := maps.Clone(r.Args)
 	var about speak.Thing
 	if r.Target != nil {
-		var s step
-		if about, s = p.identify(r.Tool, r.Target); s.state == missed && r.Tool.Lists() && r.Target.Entity.Text != "" {
-			return p.asFilter(r, s)
-		} else if s.state != said {
+		thing, s := p.identify(r.Tool, r.Target)
+		if s.state == missed && r.Tool.Lists() && r.Target.Entity.Text != "" { // "the engineering team": a filter of the list
+			again := *r
+			again.Filters, again.Target = append([]match.Entity{r.Target.Entity}, r.Filters...), nil
+			if filtered := p.list(&again, speak.Thing{}, args); filtered.state != missed {
+				return filtered
+			}
+		}
+		if s.state != said {
 			return s
 		}
-		args[r.Target.Input.Name] = about.ID
+		about, args[r.Target.Input.Name] = thing, thing.ID
 	}
 	if r.Step != nil {
 		p.step(r.Step, about, args)
@@ -46,30 +52,14 @@ func (p *planner) carryOut(r *match.Reading) step {
 	return say(speak.One(r, about, a))
 }
 
-// asFilter reads "the engineering team" again, when no person of that name leads
-// one: as a filter of the list.
-func (p *planner) asFilter(r *match.Reading, missing step) step {
-	again := *r
-	again.Filters, again.Target = append([]match.Entity{r.Target.Entity}, r.Filters...), nil
-	if s := p.list(&again, speak.Thing{}, maps.Clone(r.Args)); s.state != missed {
-		return s
-	}
-	return missing
-}
-
 // step works out a value that is given relative to the present one. Without a
 // present value to be seen, it is left to be asked for.
 func (p *planner) step(s *match.Step, about speak.Thing, args map[string]any) {
-	now, most, known := 0.0, 0, false
+	now, most := 0.0, 0
 	for _, k := range about.Row.Keys {
-		shared := 0
-		for _, w := range language.Identifier(k) {
-			if slices.Contains(s.Input.Words, w) {
-				shared++
-			}
-		}
-		if v, ok := speak.Number(about.Row.Values[k]); ok && shared > most {
-			now, most, known = v, shared, true
+		words := slices.DeleteFunc(language.Identifier(k), func(w string) bool { return !slices.Contains(s.Input.Words, w) })
+		if v, ok := about.Row.Number(k); ok && len(words) > most {
+			now, most = v, len(words)
 		}
 	}
 	change := s.By.Value
@@ -79,12 +69,13 @@ func (p *planner) step(s *match.Step, about speak.Thing, args map[string]any) {
 	if s.Down {
 		change = -change
 	}
-	if known {
+	if most > 0 {
 		args[s.Input.Name] = s.Input.Number(math.Round((now+change)*100) / 100)
 	}
 }
 
-// complete asks for required inputs that are still missing.
+// complete fills required inputs that are still missing from the person's
+// answers, or asks for them.
 func (p *planner) complete(r *match.Reading, about *speak.Thing, args map[string]any) step {
 	for in := r.Tool.Missing(args); in != nil; in = r.Tool.Missing(args) {
 		if text, ok := r.Tool.Everything(in); ok && !r.Tool.Writes() {
@@ -95,19 +86,18 @@ func (p *planner) complete(r *match.Reading, about *speak.Thing, args map[string
 		if !given {
 			return step{asking, question(r, in)}
 		}
-		filled := false
 		if in.IsID() {
 			thing, s := p.identify(r.Tool, &match.Target{Input: in, Entity: match.NewEntity(answer)})
 			if s.state != said && s.state != missed {
 				return s
 			}
-			if filled = s.state == said; filled {
+			if s.state == said {
 				*about, args[in.Name] = thing, thing.ID
 			}
-		} else {
-			filled = p.fill(r, in, *about, args, answer)
+		} else if v := p.valueIn(r, in, *about, strings.TrimSpace(answer)); v != nil {
+			args[in.Name] = v
 		}
-		if !filled {
+		if args[in.Name] == nil {
 			p.misfit = true
 			return step{asking, question(r, in)}
 		}
@@ -124,36 +114,33 @@ func (p *planner) nextAnswer() (string, bool) {
 	return a, true
 }
 
-// fill takes the value of an input out of the person's answer.
-func (p *planner) fill(r *match.Reading, in *match.Input, about speak.Thing, args map[string]any, answer string) bool {
-	answer = strings.TrimSpace(answer)
-	if in.IsText() {
-		args[in.Name] = answer
-		return answer != ""
-	}
+// valueIn takes the value of an input out of the person's answer; nil when there
+// is none.
+func (p *planner) valueIn(r *match.Reading, in *match.Field, about speak.Thing, answer string) any {
 	if value := in.Value(answer); value != "" {
-		args[in.Name] = value
-		return true
+		return value
+	}
+	if in.IsText() && answer != "" {
+		return answer
 	}
 	for _, t := range p.Words.Read(answer, p.Today) {
 		switch {
 		case t.Kind == language.Date && in.IsDate():
-			args[in.Name] = in.DayIn(t.Span)
+			return in.DayIn(t.Span)
 		case t.Kind == language.Number && in.IsNumber() && t.Amount.Percent:
+			args := map[string]any{}
 			p.step(&match.Step{Input: in, By: t.Amount, Down: r.Falls()}, about, args)
+			return args[in.Name]
 		case t.Kind == language.Number && in.IsNumber():
-			args[in.Name] = in.Number(t.Amount.Value)
-		default:
-			continue
+			return in.Number(t.Amount.Value)
 		}
-		return args[in.Name] != nil
 	}
-	return false
+	return nil
 }
 
 // question asks for one input, in words that are recognised when the answer
 // comes.
-func question(r *match.Reading, in *match.Input) string {
+func question(r *match.Reading, in *match.Field) string {
 	if in.IsID() {
 		return AskWhom + in.Noun() + " do you mean?"
 	}
@@ -203,24 +190,27 @@ func (p *planner) fetchPages(t *match.Tool, args map[string]any, pages int) (l s
 	return l, true
 }
 
-// list reads a list, narrowed as the question says, and tells it.
+// list reads a list, narrowed as the question says, and writes the answer.
 func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any) step {
+	args = maps.Clone(args)
 	group, s := p.group(r)
 	if s.state != said {
 		return s
 	}
 	var rest []match.Entity // values that no input of the list takes: the rows are searched for them
 	for _, e := range r.Filters {
-		used, ok := p.probe(r, e, args)
+		hit, ok := p.probe(r, e, args)
 		if !ok {
 			return wait
 		}
-		if !used {
+		if hit == "" {
 			rest = append(rest, e)
+		} else {
+			args[hit] = e.Text
 		}
 	}
 	pages := 1
-	if r.Measure.Kind != "" && !r.Measure.Ordered || len(rest) > 0 || group != nil {
+	if r.Measure.Kind != "" && r.Measure.Column == "" || len(rest) > 0 || group != nil {
 		pages = maxPages
 	}
 	l, ok := p.fetchPages(r.Tool, args, pages)
@@ -232,12 +222,19 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 	}
 	l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !kept(r, one, group) })
 	for _, e := range rest {
-		if e.Column != "" && slices.ContainsFunc(l.Rows, func(one speak.Row) bool { return speak.Masked(one.Values[e.Column]) }) {
+		if slices.ContainsFunc(l.Rows, func(one speak.Row) bool { return one.Masked(e.Column) }) {
 			return say(fmt.Sprintf("I cannot tell: %s is hidden from you.", speak.Label(r.Tool, e.Column)))
 		}
 		l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !holds(one, e) })
-		if len(l.Rows) == 0 {
-			return step{missed, nothing(r, e, l.More)}
+		noun := r.Tool.Noun
+		switch {
+		case len(l.Rows) > 0:
+		case l.More:
+			return step{missed, fmt.Sprintf("I found nothing about %q among the first %s; the list is incomplete.", e.Text, noun)}
+		case e.Column != "":
+			return step{missed, fmt.Sprintf("I found no %s %s %q.", noun, speak.Label(r.Tool, e.Column), e.Text)}
+		default:
+			return step{missed, fmt.Sprintf("I found no %s for %q.", noun, e.Text)}
 		}
 	}
 	return say(speak.List(r, about, args, l))
@@ -245,21 +242,17 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 
 // probe finds the input that a value filters by: the one that gives rows. Where
 // several could be meant they are asked side by side.
-func (p *planner) probe(r *match.Reading, e match.Entity, args map[string]any) (used, ok bool) {
-	complete, hit := true, ""
+func (p *planner) probe(r *match.Reading, e match.Entity, args map[string]any) (hit string, ok bool) {
+	ok = true
 	for _, in := range r.FilterInputs(e, args) {
 		try := maps.Clone(args)
 		try[in.Name] = e.Text
 		a, known := p.fetch(r.Tool, try)
-		complete = complete && known
-		if known && hit == "" && len(a.Rows()) > 0 {
-			hit = in.Name
+		if ok = ok && known; known && len(a.Rows()) > 0 {
+			hit = cmp.Or(hit, in.Name)
 		}
 	}
-	if complete && hit != "" {
-		args[hit] = e.Text
-	}
-	return hit != "", complete
+	return hit, ok
 }
 
 // group finds the ids that the answer is to be kept to; nil when to none.
@@ -292,38 +285,19 @@ func kept(r *match.Reading, one speak.Row, group map[string]bool) bool {
 		return false
 	}
 	for k, v := range one.Values {
-		if yes, isBool := v.(bool); isBool && !yes && r.Asked[language.Stem(k)] && !r.AsksWhether() {
+		if v == false && r.Asked[language.Stem(k)] && !r.AsksWhether() {
 			return false
 		}
 	}
-	return r.Beyond(func(column string) (float64, bool) { return speak.Number(one.Values[column]) })
+	return r.Beyond(one.Number)
 }
 
 // holds reports whether a row's texts, or its column, have all the words of a
 // value, in any form of them.
 func holds(one speak.Row, e match.Entity) bool {
-	have := language.Set{}
+	have := language.Stems(wordsIn(one)...)
 	if e.Column != "" {
-		text, _ := one.Values[e.Column].(string)
-		if strings.EqualFold(text, e.Text) {
-			return true
-		}
-		have.AddStems(language.Prose(text)...)
-	} else {
-		for w := range wordsIn(one) {
-			have.AddStems(w)
-		}
+		have = language.Stems(append(language.Prose(one.Text(e.Column)), strings.ToLower(one.Text(e.Column)))...)
 	}
-	return !slices.ContainsFunc(e.Words, func(w string) bool { return !have[language.Stem(w)] })
-}
-
-// nothing says that a value was looked for in vain.
-func nothing(r *match.Reading, e match.Entity, more bool) string {
-	switch {
-	case more:
-		return fmt.Sprintf("I found nothing about %q among the first %s; the list is incomplete.", e.Text, r.Tool.Noun)
-	case e.Column != "":
-		return fmt.Sprintf("I found no %s %s %q.", r.Tool.Noun, speak.Label(r.Tool, e.Column), e.Text)
-	}
-	return fmt.Sprintf("I found no %s for %q.", r.Tool.Noun, e.Text)
+	return !slices.ContainsFunc(e.Words, func(w string) bool { return !have[language.Stem(strings.ToLower(w))] })
 }

@@ -86,7 +86,7 @@ func (p *planner) refuse(t *match.Tool) string {
 // smallTalk answers what is no question to a tool.
 func (p *planner) smallTalk(c conversation) (step, bool) {
 	words := language.Lows(p.Words.Read(c.said, p.Today))
-	says := func(section string) bool { return p.Words.Says(section, words) }
+	says := func(section string) bool { return p.Words.Says(section, words...) }
 	switch {
 	case len(words) == 0:
 		return say("Please ask a question. " + p.offer()), true
@@ -115,7 +115,7 @@ func (p *planner) asksMore(c conversation, words []string) bool {
 	more := false
 	rest := slices.DeleteFunc(words, func(w string) bool {
 		more = more || w == "more" || w == "next" || w == "other" || w == "remaining"
-		return p.Words.Any(w, "idle", "self", "reading") || p.Open[i].Names(language.Stem(w)) || w == "more" || w == "next" || w == "page" || w == "other" || w == "remaining"
+		return p.Words.Is(w, "idle", "self", "reading") || p.Open[i].Names(language.Stem(w)) || w == "more" || w == "next" || w == "page" || w == "other" || w == "remaining"
 	})
 	return more && len(rest) == 0
 }
@@ -150,7 +150,7 @@ func (p *planner) instruct(tokens []language.Token) (step, bool) {
 		return step{}, false
 	}
 	for _, t := range p.All() {
-		search := t.First((*match.Input).IsSearch)
+		search := t.First((*match.Field).IsSearch)
 		if search == nil || !t.Lists() || t.Mentions(p.Words.Stems("guide")) < 2 {
 			continue
 		}
@@ -167,24 +167,23 @@ func (p *planner) soughtWords(tokens []language.Token) (words []string) {
 	part, _ := match.ReadIntent(p.Words, tokens)
 	low := language.Lows(part)
 	n := p.Words.Phrase("howto", low)
-	if last := len(low) - 1; last >= 0 && p.Words.Is("instructions", low[last]) {
+	if last := len(low) - 1; last >= 0 && p.Words.Is(low[last], "instructions") {
 		low = low[:last]
 	} else if n == 0 {
 		return nil
 	}
 	for _, w := range low[n:] {
-		if !p.Words.Any(w, "idle", "self") && !slices.Contains(words, w) {
+		if !p.Words.Is(w, "idle", "self") && !slices.Contains(words, w) {
 			words = append(words, w)
 		}
 	}
-	if strong := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is("vague", w) }); len(strong) > 0 {
+	if strong := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is(w, "vague") }); len(strong) > 0 {
 		words = strong
 	}
 	return words[:min(len(words), mostWords)]
 }
 
-// lookUp searches with all the words, and then with each alone: the text that
-// most of them lead to answers, if they are more than half.
+// lookUp searches for a text with all the words, or else with more than half.
 func (p *planner) lookUp(t *match.Tool, search string, words []string) step {
 	a, ok := p.fetch(t, map[string]any{search: strings.Join(words, " ")})
 	switch {
@@ -193,9 +192,9 @@ func (p *planner) lookUp(t *match.Tool, search string, words []string) step {
 	case a.Failed:
 		return say(speak.Failure(a))
 	}
-	rows, least := a.Rows(), 0
-	if len(rows) == 0 {
-		least = len(words)/2 + 1
+	rows, least, inside := a.Rows(), 0, (speak.Row).Name
+	if len(rows) == 0 { // then with each word alone: the text that most of them lead to
+		least, inside = len(words)/2+1, allText
 		complete := true
 		for _, w := range words {
 			a, ok := p.fetch(t, map[string]any{search: w})
@@ -207,20 +206,9 @@ func (p *planner) lookUp(t *match.Tool, search string, words []string) step {
 			return wait
 		}
 	}
-	weight := func(r speak.Row) int {
-		if least == 0 {
-			return shared(speak.Name(r), words)
-		}
-		var all strings.Builder
-		for _, v := range r.Values {
-			if text, ok := v.(string); ok {
-				all.WriteString(text + " ")
-			}
-		}
-		return shared(all.String(), words)
-	}
+	weight := func(r speak.Row) int { return shared(inside(r), words) }
 	slices.SortStableFunc(rows, func(a, b speak.Row) int { return cmp.Compare(weight(b), weight(a)) })
-	if len(rows) == 0 || least > 0 && weight(rows[0]) < least {
+	if len(rows) == 0 || weight(rows[0]) < least {
 		return say(fmt.Sprintf("I found nothing about %q in the %s.", strings.Join(words, " "), t.Noun))
 	}
 	if least > 0 {
@@ -229,10 +217,16 @@ func (p *planner) lookUp(t *match.Tool, search string, words []string) step {
 	return say(speak.Article(rows))
 }
 
+func allText(r speak.Row) (all string) {
+	for _, k := range r.Keys {
+		all += r.Text(k) + " "
+	}
+	return all
+}
+
 // shared counts the words that a text has, in any form of them.
 func shared(text string, words []string) (n int) {
-	have := language.Set{}
-	have.AddStems(language.Prose(text)...)
+	have := language.Stems(language.Prose(text)...)
 	for _, w := range words {
 		if have[language.Stem(w)] {
 			n++

@@ -60,22 +60,21 @@ func NewAnswer(call agent.Call, res agent.CallResult) *Answer {
 func (a *Answer) Rows() (found []Row) {
 	switch d := a.Data.(type) {
 	case []any:
-		return RowsOf(d)
+		return rowsOf(d)
 	case Row:
 		for _, k := range d.Keys {
 			if list, ok := d.Values[k].([]any); ok {
 				if found != nil {
 					return nil
 				}
-				found = RowsOf(list)
+				found = rowsOf(list)
 			}
 		}
 	}
 	return found
 }
 
-// RowsOf returns the objects of an array.
-func RowsOf(list []any) (out []Row) {
+func rowsOf(list []any) (out []Row) {
 	for _, v := range list {
 		if r, ok := v.(Row); ok {
 			out = append(out, r)

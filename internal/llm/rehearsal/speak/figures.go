@@ -16,25 +16,30 @@ func measured(r *match.Reading, which string, l Listing) string {
 	if m.Kind == "compare" {
 		return comparison(r, which, l)
 	}
-	key := measuredColumn(r, l.Rows)
-	if key == "" {
-		if hidden := hiddenColumn(r, l.Rows); hidden != "" {
-			return fmt.Sprintf("I cannot work that out: %s is hidden from you.", Label(r.Tool, hidden))
-		}
+	key, hidden := measuredColumn(r, l.Rows)
+	switch {
+	case key == "" && hidden != "":
+		return fmt.Sprintf("I cannot work that out: %s is hidden from you.", Label(r.Tool, hidden))
+	case key == "":
 		return fmt.Sprintf("I can't tell which number of the %s you mean.", r.Tool.Noun)
 	}
-	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(one Row) bool { return !has(one, key, m) })
+	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(one Row) bool {
+		_, isNumber := one.Number(key)
+		return !isNumber && !(m.OverDates() && one.Text(key) != "")
+	})
 	skipped := ""
 	if n := len(l.Rows) - len(rows); n > 0 {
 		skipped = fmt.Sprintf(" %d more have no value that you may see.", n)
 	}
-	part := ""
+	if len(rows) == 0 {
+		return fmt.Sprintf("None of the %s has a %s that you may see.", r.Tool.Noun, Label(r.Tool, key))
+	}
 	if l.More {
-		part = fmt.Sprintf(" of the first %d", len(l.Rows))
+		which = fmt.Sprintf(" of the first %d", len(l.Rows)) + which
 	}
 	switch {
 	case m.By != "":
-		return byGroup(r, rows, key, part) + skipped
+		return byGroup(r, rows, key, which) + skipped
 	case m.Kind != "sum" && m.Kind != "average":
 		return extremes(r, rows, key, which) + skipped
 	}
@@ -42,109 +47,84 @@ func measured(r *match.Reading, which string, l Listing) string {
 	if m.Kind == "average" {
 		total /= float64(len(rows))
 	}
-	return fmt.Sprintf("The %s %s%s%s is %s, over %s.%s", m.Word(), Label(r.Tool, key), part, which, Figure(r.Tool, key, total), Counted(len(rows), r.Tool.Noun), skipped)
-}
-
-func has(one Row, key string, m match.Measure) bool {
-	_, isNumber := Number(one.Values[key])
-	return isNumber || m.OverDates() && text(one, key) != ""
+	return fmt.Sprintf("The %s %s%s is %s, over %s.%s", m.Word(), Label(r.Tool, key), which, figure(r.Tool, key, total), Counted(len(rows), r.Tool.Noun), skipped)
 }
 
 // sum adds up in hundredths, so that cents do not drift.
 func sum(rows []Row, key string) float64 {
 	var hundredths int64
 	for _, one := range rows {
-		if v, ok := Number(one.Values[key]); ok {
-			hundredths += int64(math.Round(v * 100))
-		}
+		v, _ := one.Number(key)
+		hundredths += int64(math.Round(v * 100))
 	}
 	return float64(hundredths) / 100
 }
 
 // measuredColumn is the column that a measure is taken of: the one that the list
-// is ordered by, the one that the question names, or the declared amount.
-func measuredColumn(r *match.Reading, rows []Row) string {
-	m := r.Measure
-	if m.OverDates() {
-		return r.Tool.DateColumn()
+// is ordered by, the one that the question names, or the amount. hidden is one
+// that the question names and the person may not see.
+func measuredColumn(r *match.Reading, rows []Row) (key, hidden string) {
+	if r.Measure.OverDates() {
+		return r.Tool.DateColumn(), ""
 	}
-	best, most := m.Column, 0
-	for _, one := range rows[:min(len(rows), 5)] {
-		for _, k := range one.Keys {
-			if _, ok := Number(one.Values[k]); ok && m.Column == "" && !IsID(k) && r.Relevance(k) > most {
-				best, most = k, r.Relevance(k)
-			}
-		}
+	if r.Measure.Column != "" {
+		return r.Measure.Column, ""
 	}
-	if best == "" && hiddenColumn(r, rows) == "" {
-		best = amountOf(r, rows)
-	}
-	return best
-}
-
-// amountOf is the declared amount, or the only number of the rows that is named
-// like one.
-func amountOf(r *match.Reading, rows []Row) (only string) {
-	if key := r.Tool.Amount(); key != "" && slices.ContainsFunc(rows, func(one Row) bool { return has(one, key, match.Measure{}) }) {
-		return key
-	}
-	for _, k := range rows[0].Keys {
-		if has(rows[0], k, match.Measure{}) && match.IsAmount(k) {
-			if only != "" {
-				return ""
-			}
-			only = k
-		}
-	}
-	return only
-}
-
-func hiddenColumn(r *match.Reading, rows []Row) string {
+	most := 0
 	for _, one := range rows {
 		for _, k := range one.Keys {
-			if Masked(one.Values[k]) && r.Relevance(k) > 0 {
-				return k
+			relevance := r.Relevance(k)
+			if _, ok := one.Number(k); ok && !match.IsID(k) && relevance > most {
+				key, most = k, relevance
+			} else if one.Masked(k) && relevance > 0 {
+				hidden = k
 			}
 		}
 	}
-	return ""
+	if amounts := amounts(rows[0]); key == "" && hidden == "" && (len(amounts) == 1 || r.Tool.Amount() != "") {
+		key = cmp.Or(r.Tool.Amount(), strings.Join(amounts, ""))
+	}
+	return key, hidden
+}
+
+// amounts are the numbers of a row that may be added up.
+func amounts(one Row) (keys []string) {
+	for _, k := range one.Keys {
+		if _, ok := one.Number(k); ok && match.IsAmount(k) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
 }
 
 // extremes names the rows with the highest or lowest value, or the newest ones.
 func extremes(r *match.Reading, rows []Row, key, which string) string {
-	low := r.Measure.Kind == "lowest" || r.Measure.Kind == "oldest"
+	m, label := r.Measure, Label(r.Tool, key)
 	slices.SortStableFunc(rows, func(a, b Row) int {
-		x, _ := Number(a.Values[key])
-		y, _ := Number(b.Values[key])
-		order := cmp.Or(cmp.Compare(y, x), cmp.Compare(text(b, key), text(a, key)))
-		if low {
+		x, _ := a.Number(key)
+		y, _ := b.Number(key)
+		order := cmp.Or(cmp.Compare(y, x), cmp.Compare(b.Text(key), a.Text(key)))
+		if m.Kind == "lowest" || m.Kind == "oldest" {
 			return -order
 		}
 		return order
 	})
-	rows = rows[:min(r.Measure.Count, len(rows))]
-	what := "with the " + r.Measure.Word() + " " + Label(r.Tool, key)
-	if len(rows) == 1 && r.Measure.OverDates() {
-		return fmt.Sprintf("The %s of the %s%s is %s: %s %s.", r.Measure.Word(), r.Tool.Noun, which, title(rows[0]), Label(r.Tool, key), Value(r.Tool, key, rows[0].Values[key]))
+	rows = rows[:min(m.Count, len(rows))]
+	switch one := rows[0]; {
+	case len(rows) == 1 && m.OverDates():
+		return fmt.Sprintf("The %s of the %s%s is %s: %s %s.", m.Word(), r.Tool.Noun, which, one.title(), label, value(r.Tool, key, one.Values[key]))
+	case len(rows) == 1:
+		return fmt.Sprintf("%s has the %s %s%s: %s.", one.title()+described(one), m.Word(), label, which, value(r.Tool, key, one.Values[key]))
 	}
-	if len(rows) == 1 {
-		return fmt.Sprintf("%s has the %s %s%s: %s.", title(rows[0])+described(rows[0]), r.Measure.Word(), Label(r.Tool, key), which, Value(r.Tool, key, rows[0].Values[key]))
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "The %d %s %s%s:", len(rows), r.Tool.Noun, what, which)
-	for _, one := range rows {
-		b.WriteString("\n- " + title(one) + ": " + Label(r.Tool, key) + " " + Value(r.Tool, key, one.Values[key]))
-	}
-	return b.String()
+	return fmt.Sprintf("The %d %s with the %s %s%s:", len(rows), r.Tool.Noun, m.Word(), label, which) + rowNames(r.Tool, rows, func(Row) []string { return []string{key} })
 }
 
 // byGroup adds the rows up by one of their columns and names the largest sums.
-func byGroup(r *match.Reading, rows []Row, key, part string) string {
-	m := r.Measure
+func byGroup(r *match.Reading, rows []Row, key, which string) string {
 	groups := map[string][]Row{}
 	var names []string
 	for _, one := range rows {
-		name := text(one, m.By)
+		name := one.Text(r.Measure.By)
 		if groups[name] == nil {
 			names = append(names, name)
 		}
@@ -152,33 +132,27 @@ func byGroup(r *match.Reading, rows []Row, key, part string) string {
 	}
 	slices.SortStableFunc(names, func(a, b string) int {
 		order := cmp.Compare(sum(groups[b], key), sum(groups[a], key))
-		if m.Kind == "lowest" {
+		if r.Measure.Kind == "lowest" {
 			return -order
 		}
 		return order
 	})
-	var b strings.Builder
-	fmt.Fprintf(&b, "By the total %s%s of the %s that you can see:", Label(r.Tool, key), part, r.Tool.Noun)
-	for _, name := range names[:min(m.Count, len(names))] {
-		fmt.Fprintf(&b, "\n- %s: %s over %s", cmp.Or(Clean(name), "without a name"), Figure(r.Tool, key, sum(groups[name], key)), Counted(len(groups[name]), r.Tool.Noun))
+	answer := fmt.Sprintf("By the total %s%s of the %s that you can see:", Label(r.Tool, key), which, r.Tool.Noun)
+	for _, name := range names[:min(r.Measure.Count, len(names))] {
+		answer += fmt.Sprintf("\n- %s: %s over %s", cmp.Or(Clean(name), "without a name"), figure(r.Tool, key, sum(groups[name], key)), Counted(len(groups[name]), r.Tool.Noun))
 	}
-	return b.String()
+	return answer
 }
 
-// comparison tells the sums of all amounts, and the rows that they come from.
+// comparison writes the sums of all amounts, and the rows that they come from.
 func comparison(r *match.Reading, which string, l Listing) string {
 	var parts []string
-	for _, k := range l.Rows[0].Keys {
-		if has(l.Rows[0], k, match.Measure{}) && match.IsAmount(k) {
-			parts = append(parts, strings.TrimSuffix(Label(r.Tool, k), " amount")+" "+Figure(r.Tool, k, sum(l.Rows, k)))
-		}
+	for _, k := range amounts(l.Rows[0]) {
+		parts = append(parts, strings.TrimSuffix(Label(r.Tool, k), " amount")+" "+figure(r.Tool, k, sum(l.Rows, k)))
 	}
-	if len(parts) == 0 {
-		return "I found " + Counted(len(l.Rows), r.Tool.Noun) + which + ":" + rowNames(r, l.Rows)
-	}
-	over := "In all" + which
+	over := "In all"
 	if l.More {
-		over = fmt.Sprintf("Of the first %d%s", len(l.Rows), which)
+		over = fmt.Sprintf("Of the first %d", len(l.Rows))
 	}
-	return fmt.Sprintf("%s, over %s: %s.", over, Counted(len(l.Rows), r.Tool.Noun), Join(parts, "and")) + rowNames(r, l.Rows)
+	return fmt.Sprintf("%s%s, over %s: %s.", over, which, Counted(len(l.Rows), r.Tool.Noun), Join(parts, "and")) + rowNames(r.Tool, l.Rows, asked(r))
 }

@@ -22,7 +22,7 @@ const (
 
 // Label is a field's name within a sentence.
 func Label(t *match.Tool, key string) string {
-	label := t.Columns[key].Meta.Label
+	label := t.Column(key).Label
 	if label == "" {
 		w := language.Identifier(key)
 		if n := len(w); n == 2 && (w[1] == "name" || w[1] == "date") {
@@ -37,63 +37,51 @@ func Label(t *match.Tool, key string) string {
 	return label
 }
 
-// Value writes one value of a field.
-func Value(t *match.Tool, key string, v any) string {
+// value writes one value of a field.
+func value(t *match.Tool, key string, v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "–"
 	case bool:
-		if v {
-			return "yes"
-		}
-		return "no"
+		return map[bool]string{true: "yes", false: "no"}[v]
 	case json.Number:
-		if f, ok := Number(v); ok && language.LastWord(key) != "year" && !IsID(key) && t.Columns[key].Meta.Show != result.ShowYear {
-			return Figure(t, key, f)
+		f, err := v.Float64()
+		if err != nil || language.LastWord(key) == "year" || match.IsID(key) || t.Column(key).Show == result.ShowYear {
+			return v.String()
 		}
-		return v.String()
+		return figure(t, key, f)
 	case string:
 		return Clean(v)
 	case []any:
 		var parts []string
 		for _, one := range v {
-			if _, nested := one.(Row); !nested {
-				parts = append(parts, Value(t, key, one))
-			}
-		}
-		if len(parts) == 0 {
-			return language.Digits(float64(len(v)))
+			parts = append(parts, value(t, key, one))
 		}
 		return strings.Join(parts, ", ")
 	}
 	return "…"
 }
 
-var signs = map[string]string{"USD": "$", "EUR": "€", "GBP": "£"}
-
-// Figure writes a number of a field with its unit.
-func Figure(t *match.Tool, key string, f float64) string {
-	digits := language.Digits(f)
-	switch unit := t.Columns[key].Unit; {
-	case signs[unit] != "" && f < 0:
-		return "-" + signs[unit] + digits[1:]
-	case signs[unit] != "":
-		return signs[unit] + digits
+// figure writes a number of a field with its unit.
+func figure(t *match.Tool, key string, f float64) string {
+	unit, digits := t.Column(key).Unit, language.Digits(f)
+	switch sign := map[string]string{"USD": "$", "EUR": "€", "GBP": "£"}[unit]; {
+	case sign != "" && f < 0:
+		return "-" + sign + digits[1:]
+	case sign != "":
+		return sign + digits
 	case unit == "percent":
 		return digits + "%"
-	case unit != "":
-		return digits + " " + unit
 	}
-	return digits
+	return strings.TrimSpace(digits + " " + unit)
 }
 
-// rowNames lists up to ten rows with what was asked for, and how many more there
-// are.
-func rowNames(r *match.Reading, rows []Row) string {
-	keys := factKeys(r, rows)
+// rowNames lists up to ten rows with the facts of the keys, and how many more
+// there are.
+func rowNames(t *match.Tool, rows []Row, keys func(Row) []string) string {
 	var b strings.Builder
 	for _, one := range rows[:min(len(rows), maxRows)] {
-		b.WriteString("\n- " + title(one) + facts(r.Tool, one, keys))
+		b.WriteString("\n- " + cmp.Or(one.title(), "one without a name") + facts(t, one, keys(one)))
 	}
 	if more := len(rows) - maxRows; more > 0 {
 		fmt.Fprintf(&b, "\n- and %d more", more)
@@ -101,20 +89,11 @@ func rowNames(r *match.Reading, rows []Row) string {
 	return b.String()
 }
 
-// title is a row's readable id and its name.
-func title(one Row) string {
-	id, name := ReadableID(one), Name(one)
-	if id == name {
-		name = ""
-	}
-	return cmp.Or(strings.TrimSpace(Clean(id)+" "+Clean(name)), "one without a name")
-}
-
 func facts(t *match.Tool, one Row, keys []string) string {
 	var parts []string
 	for _, k := range keys {
 		if v, ok := one.Values[k]; ok && v != nil && v != "" {
-			parts = append(parts, Label(t, k)+" "+Value(t, k, v))
+			parts = append(parts, Label(t, k)+" "+value(t, k, v))
 		}
 	}
 	if len(parts) == 0 {
@@ -123,100 +102,80 @@ func facts(t *match.Tool, one Row, keys []string) string {
 	return ": " + strings.Join(parts, ", ")
 }
 
-// factKeys chooses the fields that are written for each row: those that were asked
-// for or that the question's values chose, and else the amount and two texts.
-func factKeys(r *match.Reading, rows []Row) []string {
-	if len(rows) == 0 {
-		return nil
-	}
-	var keys, others []string
-	for _, k := range rows[0].Keys {
-		v := rows[0].Values[k]
-		_, isText := v.(string)
-		_, isRow := v.(Row)
-		_, isList := v.([]any)
-		switch {
-		case isRow || isList || IsID(k) || isNamePart(k) || k == nameKey(rows[0]) || r.Args[k] != nil:
-		case r.Relevance(k) > 0:
-			keys = append(keys, k)
-		case r.Hinted(k) && isText:
-			keys = append(keys, k)
-		case k == r.Tool.Amount() && !Masked(v), isText && len(others) < 2 && short(k, text(rows[0], k)):
-			others = append(others, k)
+// asked returns a function that chooses the fields to write of a row: those that
+// were asked for or that the question's values chose, and else the amount and
+// two texts.
+func asked(r *match.Reading) func(Row) []string {
+	return func(one Row) []string {
+		var keys, others []string
+		for _, k := range one.Keys {
+			_, isText := one.Values[k].(string)
+			_, isRow := one.Values[k].(Row)
+			_, isList := one.Values[k].([]any)
+			switch {
+			case isRow || isList || match.IsID(k) || isNamePart(k) || k == one.nameKey() || r.Args[k] != nil:
+			case r.Relevance(k) > 0, r.Hinted(k) && isText:
+				keys = append(keys, k)
+			case k == r.Tool.Amount() && !one.Masked(k), len(others) < 2 && one.short(k):
+				others = append(others, k)
+			}
 		}
+		slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(r.Relevance(b), r.Relevance(a)) })
+		if len(keys) == 0 {
+			return others
+		}
+		return keys[:min(len(keys), maxFacts)]
 	}
-	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(r.Relevance(b), r.Relevance(a)) })
-	if len(keys) == 0 {
-		return others
-	}
-	return keys[:min(len(keys), maxFacts)]
 }
 
-// record tells all of a row: its fields in one line, its inner rows in others.
-func record(r *match.Reading, name string, one Row) string {
+// record writes all of a row: its fields in one line, its inner rows in others.
+func record(t *match.Tool, name string, one Row) string {
 	var parts []string
-	var inner strings.Builder
+	inner := ""
+	for _, k := range plain(t)(one) {
+		if list, isList := one.Values[k].([]any); one.Values[k] != nil && one.Values[k] != "" && !(isList && len(list) == 0) {
+			parts = append(parts, Label(t, k)+" "+value(t, k, one.Values[k]))
+		}
+	}
 	for _, k := range one.Keys {
-		switch v := one.Values[k].(type) {
-		case nil:
-		case Row:
-			inner.WriteString("\n- " + Label(r.Tool, k) + facts(r.Tool, v, v.Keys))
-		case []any:
-			if rows := RowsOf(v); len(rows) > 0 {
-				inner.WriteString(innerRows(r, k, rows))
-			} else if len(v) > 0 {
-				parts = append(parts, Label(r.Tool, k)+" "+Value(r.Tool, k, v))
-			}
-		default:
-			if !isClerical(r.Tool, k) && !(name != "" && isNamePart(k)) && !(IsID(k) && match.IsUUID(fmt.Sprint(v))) && v != "" {
-				parts = append(parts, Label(r.Tool, k)+" "+Value(r.Tool, k, v))
-			}
+		if v, isRow := one.Values[k].(Row); isRow {
+			inner += "\n- " + Label(t, k) + facts(t, v, v.Keys)
+		} else if rows := one.rows(k); len(rows) > 0 {
+			inner += rowNames(t, rows, plain(t))
 		}
 	}
 	if name != "" {
 		name = "**" + Clean(name) + "**: "
 	}
-	return name + strings.Join(parts, "; ") + "." + inner.String()
+	return name + strings.Join(parts, "; ") + "." + inner
 }
 
-func innerRows(r *match.Reading, key string, rows []Row) string {
-	var b strings.Builder
-	for _, one := range rows[:min(len(rows), maxRows)] {
-		name := Name(one)
-		b.WriteString("\n- " + cmp.Or(Clean(name), Label(r.Tool, key)) + facts(r.Tool, one, slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
-			_, nested := one.Values[k].([]any)
-			return nested || IsID(k) || isNamePart(k) || text(one, k) == name && name != "" || isClerical(r.Tool, k)
-		})))
+// plain returns a function that chooses the fields of a row that are neither its
+// name, nor ids that people do not read, nor other rows, nor clerical.
+func plain(t *match.Tool) func(Row) []string {
+	return func(one Row) []string {
+		return slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
+			_, isRow := one.Values[k].(Row)
+			clerical := strings.HasSuffix(k, "_at") || strings.HasSuffix(k, "At") || k == "version" || t.Column(k).Show == result.ShowDetail
+			return isRow || len(one.rows(k)) > 0 || isNamePart(k) || clerical || match.IsID(k) && match.IsUUID(one.Text(k)) || one.Text(k) != "" && one.Text(k) == one.Name()
+		})
 	}
-	if more := len(rows) - maxRows; more > 0 {
-		fmt.Fprintf(&b, "\n- and %d more", more)
-	}
-	return b.String()
 }
 
-// isClerical reports whether a field is only for the records.
-func isClerical(t *match.Tool, key string) bool {
-	low := strings.ToLower(key)
-	return strings.HasSuffix(low, "_at") || strings.HasSuffix(key, "At") || low == "version" || low == "_score" || t.Columns[key].Meta.Show == result.ShowDetail
-}
-
-// isTree reports whether rows hold rows of their own kind.
-func isTree(rows []Row) bool {
-	return slices.ContainsFunc(rows, func(r Row) bool { return treeKey(r) != "" })
-}
-
-// treeKey is the field that holds a row's children: rows with the same first
-// fields.
-func treeKey(r Row) string {
+// branches are the rows inside a row that have the same first fields.
+func (r Row) branches() []Row {
 	for _, k := range r.Keys {
-		list, _ := r.Values[k].([]any)
-		for _, child := range RowsOf(list) {
-			if len(child.Keys) > 1 && len(r.Keys) > 1 && child.Keys[0] == r.Keys[0] && child.Keys[1] == r.Keys[1] {
-				return k
+		for _, child := range r.rows(k) {
+			if len(child.Keys) > 1 && len(r.Keys) > 1 && slices.Equal(child.Keys[:2], r.Keys[:2]) {
+				return r.rows(k)
 			}
 		}
 	}
-	return ""
+	return nil
+}
+
+func isTree(rows []Row) bool {
+	return slices.ContainsFunc(rows, func(r Row) bool { return r.branches() != nil })
 }
 
 // tree names the first rows of a tree, level by level.
@@ -226,16 +185,15 @@ func tree(rows []Row) string {
 	for len(rows) > 0 {
 		var below []Row
 		for _, one := range rows {
-			if total++; total <= maxRows {
-				list, _ := one.Values[treeKey(one)].([]any)
-				under := ""
-				if n := len(RowsOf(list)); n > 0 {
-					under = fmt.Sprintf(", with %d below", n)
-				}
-				b.WriteString("\n- " + Clean(Name(one)+Described(one)) + under)
+			under := one.branches()
+			below = append(below, under...)
+			if total++; total > maxRows {
+				continue
 			}
-			list, _ := one.Values[treeKey(one)].([]any)
-			below = append(below, RowsOf(list)...)
+			b.WriteString("\n- " + Clean(one.Name()+one.Described()))
+			if len(under) > 0 {
+				fmt.Fprintf(&b, ", with %d below", len(under))
+			}
 		}
 		rows = below
 	}

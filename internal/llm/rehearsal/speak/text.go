@@ -14,7 +14,7 @@ func Failure(a *Answer) string {
 	if a.Message == "" {
 		return "That did not work."
 	}
-	return Clean(strings.TrimRight(a.Message, " ") + " " + a.Advice)
+	return Clean(a.Message + " " + a.Advice)
 }
 
 // One answers from one thing: the field that was asked for in a sentence, or all
@@ -24,19 +24,16 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	case Row:
 		return theRecord(r, about, data)
 	case []any:
-		return List(r, about, nil, Listing{Rows: RowsOf(data), Last: a, More: a.More})
+		return List(r, about, nil, Listing{Rows: rowsOf(data), Last: a, More: a.More})
 	case nil:
-		if a.Message != "" {
-			return Clean(a.Message)
-		}
 		return "There is nothing to show."
 	}
-	return Value(r.Tool, "", a.Data)
+	return value(r.Tool, "", a.Data)
 }
 
 func theRecord(r *match.Reading, about Thing, data Row) string {
-	whose, name := "Your", Name(data)
-	if name == "" {
+	whose, name := "Your", data.Name()
+	if name == "" || about.Name != "" && r.Tool.Own {
 		name = about.Name
 	}
 	switch {
@@ -49,58 +46,50 @@ func theRecord(r *match.Reading, about Thing, data Row) string {
 	if line := askedRow(r, whose, key, data); line != "" {
 		return line
 	}
+	label := Label(r.Tool, key)
+	if key == "" {
+		answer := record(r.Tool, name, data)
+		if data.branches() != nil {
+			answer = tree([]Row{data})
+		}
+		if short, _ := data.Values["truncated"].(bool); short { // what a record says of itself is passed on
+			answer += "\n\nThis is incomplete. " + Clean(data.Text("hint"))
+		}
+		return answer
+	}
 	yes, isBool := data.Values[key].(bool)
 	switch {
-	case key == "" && treeKey(data) != "":
-		return tree([]Row{data}) + cutShort(data)
-	case key == "":
-		return record(r, name, data) + cutShort(data)
-	case Masked(data.Values[key]):
-		return fmt.Sprintf("%s %s is hidden: you may not see it.", whose, Label(r.Tool, key))
+	case data.Masked(key):
+		return fmt.Sprintf("%s %s is hidden: you may not see it.", whose, label)
 	case isBool && r.AsksWhether() && yes:
-		return fmt.Sprintf("Yes, %s is %s.", Clean(name), Label(r.Tool, key))
+		return fmt.Sprintf("Yes, %s is %s.", Clean(name), label)
 	case isBool && r.AsksWhether():
-		return fmt.Sprintf("No, %s is not %s.", Clean(name), Label(r.Tool, key))
+		return fmt.Sprintf("No, %s is not %s.", Clean(name), label)
 	}
-	return fmt.Sprintf("%s %s is %s.", whose, Label(r.Tool, key), Value(r.Tool, key, data.Values[key])) + behind(r, key, data)
-}
-
-// cutShort passes on that a record says of itself to be incomplete.
-func cutShort(data Row) string {
-	if short, _ := data.Values["truncated"].(bool); !short {
-		return ""
+	answer := fmt.Sprintf("%s %s is %s.", whose, label, value(r.Tool, key, data.Values[key]))
+	for _, k := range data.Keys { // the rows that the value comes from
+		if rows := data.rows(k); len(rows) > 0 && !isTree(rows) && data.branches() == nil {
+			return answer + rowNames(r.Tool, rows, plain(r.Tool))
+		}
 	}
-	return "\n\n" + strings.TrimSpace("This is incomplete. "+Clean(text(data, "hint")))
+	return answer
 }
 
 // askedRow answers from one of a record's inner rows, when the question names
 // that row and not a field: "how many sick days do I have".
 func askedRow(r *match.Reading, whose, key string, data Row) string {
-	if treeKey(data) != "" || key != "" && !slices.ContainsFunc(language.Identifier(key), func(w string) bool { return !r.Asked[language.Stem(w)] }) {
+	unasked := func(w string) bool { return !r.Asked[language.Stem(w)] }
+	if data.branches() != nil || key != "" && !slices.ContainsFunc(language.Identifier(key), unasked) {
 		return ""
 	}
 	for _, k := range data.Keys {
-		list, _ := data.Values[k].([]any)
-		for _, one := range RowsOf(list) {
-			name := Name(one)
-			if !slices.ContainsFunc(language.Prose(name), func(w string) bool { return r.Asked[language.Stem(w)] && !r.Tool.Names(language.Stem(w)) }) {
-				continue
+		for _, one := range data.rows(k) {
+			if field := askedField(r, one); slices.ContainsFunc(language.Prose(one.Name()), func(w string) bool { return !unasked(w) && !r.Tool.Names(language.Stem(w)) }) {
+				if field == "" {
+					return whose + " " + record(r.Tool, one.Name(), one)
+				}
+				return fmt.Sprintf("%s %s: %s %s.", whose, Clean(one.Name()), value(r.Tool, field, one.Values[field]), Label(r.Tool, field))
 			}
-			if field := askedField(r, one); field != "" {
-				return fmt.Sprintf("%s %s: %s %s.", whose, Clean(name), Value(r.Tool, field, one.Values[field]), Label(r.Tool, field))
-			}
-			return fmt.Sprintf("%s %s", whose, record(r, name, one))
-		}
-	}
-	return ""
-}
-
-// behind shows the rows that a single value comes from, when the record has some.
-func behind(r *match.Reading, key string, data Row) string {
-	for _, k := range data.Keys {
-		list, _ := data.Values[k].([]any)
-		if rows := RowsOf(list); k != key && len(rows) > 0 && !isTree(rows) {
-			return innerRows(r, k, rows)
 		}
 	}
 	return ""
@@ -112,14 +101,11 @@ func askedField(r *match.Reading, data Row) string {
 	for _, k := range data.Keys {
 		_, isRow := data.Values[k].(Row)
 		_, isList := data.Values[k].([]any)
-		if isRow || isList || IsID(k) {
-			continue
-		}
-		switch s := r.Relevance(k); {
-		case s > most:
-			best, most, rivals = k, s, false
-		case s == most && s > 0:
-			rivals = true
+		if s := r.Relevance(k); !isRow && !isList && !match.IsID(k) && s > 0 && s >= most {
+			rivals = s == most
+			if !rivals {
+				best, most = k, s
+			}
 		}
 	}
 	if rivals && !r.Tool.Lists() && r.OnlyNoun() {
@@ -131,44 +117,44 @@ func askedField(r *match.Reading, data Row) string {
 // List answers from rows: a number, or names with a head line, and always
 // whether they are all.
 func List(r *match.Reading, about Thing, args map[string]any, l Listing) string {
-	answer := ""
-	which := narrowed(r, about, args)
+	which, answer, noun := narrowed(r, about, args), "", r.Tool.Noun
 	switch {
 	case l.Last != nil && l.Last.Failed:
 		return Failure(l.Last)
 	case r.Measure.Kind == "count":
-		answer = count(r, narrowed(r, Thing{Self: true}, args), l)
+		be, n := "are", Counted(len(l.Rows), noun)
+		if l.More {
+			n = "more than " + n // a part is never taken for the whole
+		} else if len(l.Rows) == 1 {
+			be = "is"
+		}
+		answer = fmt.Sprintf("There %s %s%s that you can see.", be, n, which)
 	case len(l.Rows) == 0:
-		answer = "I found no " + r.Tool.Noun + which + "."
+		answer = "I found no " + noun + which + "."
 	case r.Measure.Kind != "":
 		answer = measured(r, which, l)
 	case isTree(l.Rows):
 		answer = tree(l.Rows)
 	case len(l.Rows) == 1 && !r.Plural() && askedField(r, l.Rows[0]) != "" && r.Narrow():
-		answer = theRecord(r, Thing{Name: Name(l.Rows[0])}, l.Rows[0])
-	case l.More:
-		answer = "Here are the first " + Counted(len(l.Rows), r.Tool.Noun) + which + ":" + rowNames(r, l.Rows)
+		answer = theRecord(r, Thing{Name: l.Rows[0].Name()}, l.Rows[0])
 	default:
-		answer = "I found " + Counted(len(l.Rows), r.Tool.Noun) + which + ":" + rowNames(r, l.Rows)
+		head := "I found "
+		if l.More {
+			head = "Here are the first "
+		}
+		answer = head + Counted(len(l.Rows), noun) + which + ":" + rowNames(r.Tool, l.Rows, asked(r))
 	}
-	if l.More {
-		answer += "\n\n" + incomplete(l, r.Measure.Kind == "")
+	if !l.More {
+		return answer
+	}
+	answer += "\n\nThe list is incomplete: there are more."
+	if r.Measure.Kind == "" && l.Last.Hint != "" {
+		answer += " " + Clean(l.Last.Hint)
+	}
+	if r.Measure.Kind == "" && l.Last.Next != "" {
+		answer += ` Say "next page" to see more.`
 	}
 	return answer
-}
-
-// incomplete passes on what the tool says of a list that goes on.
-func incomplete(l Listing, pages bool) string {
-	told := "The list is incomplete: there are more."
-	if pages && l.Last.Hint != "" {
-		if told = Clean(l.Last.Hint); !strings.Contains(told, "incomplete") {
-			told = "The list is incomplete. " + told
-		}
-	}
-	if pages && l.Last.Next != "" {
-		told += ` Say "next page" to see more.`
-	}
-	return told
 }
 
 // Counted writes a number of things.
@@ -182,31 +168,29 @@ func Counted(n int, noun string) string {
 // narrowed says in brackets what a list was kept to.
 func narrowed(r *match.Reading, about Thing, args map[string]any) string {
 	var parts []string
-	for _, p := range r.Tool.Inputs {
-		v, given := args[p.Name]
-		if !given || p.Paging() || v == "*" {
-			continue
+	add := func(label, value string, self bool) {
+		if self {
+			value = "you"
 		}
-		value, label := Clean(fmt.Sprint(v)), strings.Join(p.Words, " ")
-		if p.IsID() {
-			label = p.Noun()
+		parts = append(parts, label+": "+Clean(value))
+	}
+	for _, f := range r.Tool.Inputs {
+		v, given := args[f.Name]
+		switch {
+		case !given || f.Paging() || v == "*":
+		case r.Target != nil && f == r.Target.Input:
+			add(f.Noun(), about.Name, about.Self)
+		default:
+			add(strings.Join(f.Words, " "), fmt.Sprint(v), false)
 		}
-		if r.Target != nil && p == r.Target.Input {
-			if value = Clean(about.Name); about.Self {
-				value = "you"
-			}
-		}
-		parts = append(parts, label+": "+value)
 	}
 	for _, e := range r.Filters {
 		if !slices.ContainsFunc(parts, func(part string) bool { return strings.HasSuffix(part, ": "+Clean(e.Text)) }) {
 			parts = append(parts, Clean(e.Text))
 		}
 	}
-	if w := r.Within; w != nil && w.Self {
-		parts = append(parts, w.Input.Noun()+": you")
-	} else if w != nil {
-		parts = append(parts, w.Input.Noun()+": "+Clean(w.Entity.Text))
+	if w := r.Within; w != nil {
+		add(w.Input.Noun(), w.Entity.Text, w.Self)
 	}
 	if len(parts) == 0 {
 		return ""
@@ -214,32 +198,18 @@ func narrowed(r *match.Reading, about Thing, args map[string]any) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// count tells how many rows there are, and never takes a part for the whole.
-func count(r *match.Reading, which string, l Listing) string {
-	be, n := "are", Counted(len(l.Rows), r.Tool.Noun)
-	if l.More {
-		n = "more than " + n
-	} else if len(l.Rows) == 1 {
-		be = "is"
-	}
-	return fmt.Sprintf("There %s %s%s that you can see.", be, n, which)
-}
-
-// Article tells the first row as a text, and names the others.
+// Article writes the first row as a text, and names the others.
 func Article(rows []Row) string {
 	first, longest := rows[0], ""
 	for _, k := range first.Keys {
-		if t := text(first, k); len(t) > len(longest) && strings.Contains(t, " ") {
+		if t := first.Text(k); len(t) > len(longest) && strings.Contains(t, " ") {
 			longest = t
 		}
 	}
-	answer := "**" + title(first) + "**"
-	if longest != Name(first) {
-		answer += "\n\n" + CleanTo(longest, 2000)
-	}
+	answer := "**" + first.title() + "**\n\n" + cleanTo(longest, 2000)
 	var more []string
 	for _, one := range rows[1:min(len(rows), 4)] {
-		more = append(more, Clean(Name(one)))
+		more = append(more, Clean(one.Name()))
 	}
 	if len(more) > 0 {
 		answer += "\n\nSee also: " + Join(more, "and") + "."
