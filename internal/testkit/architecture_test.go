@@ -3,8 +3,6 @@ package testkit_test
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,11 +32,7 @@ const (
 // TestArchitectureShowsTheArrows: ARCHITECTURE.md's picture is the map that
 // TestArrows checks.
 func TestArchitectureShowsTheArrows(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(text), pictureBegin)
+	before, rest, found := strings.Cut(read(t, "ARCHITECTURE.md"), pictureBegin)
 	_, after, closed := strings.Cut(rest, pictureEnd)
 	if !found || !closed {
 		t.Fatalf("ARCHITECTURE.md has no picture after %q", pictureBegin)
@@ -52,11 +46,7 @@ var drawnArrow = regexp.MustCompile(`([a-z/]+) ──► ([a-z/]+)|([a-z/]+) ◄
 // TestDrawnArrowsAreOnTheMap: the drawing above the picture shows only arrows
 // that exist.
 func TestDrawnArrowsAreOnTheMap(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	drawing, _, found := strings.Cut(string(text), pictureBegin)
+	drawing, _, found := strings.Cut(read(t, "ARCHITECTURE.md"), pictureBegin)
 	arrowsDrawn := 0
 	for line := range strings.Lines(drawing) {
 		for m := drawnArrow.FindStringSubmatch(line); m != nil; m = drawnArrow.FindStringSubmatch(line) {

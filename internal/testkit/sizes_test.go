@@ -1,0 +1,116 @@
+package testkit_test
+
+import (
+	"fmt"
+	"go/ast"
+	"strings"
+	"testing"
+)
+
+// The sizes that ask for a seam. Tests do not count.
+const (
+	maxCommandLines = 500  // of cmd: flags and the environment only
+	maxRoomLines    = 2500 // of a room
+	maxRoomFiles    = 15
+	maxMethods      = 25 // of a type, besides the handlers of tools
+	maxInterface    = 4  // methods of an interface
+)
+
+// sizeExceptions are the rooms, types and interfaces that are larger, each with
+// the reason. One that is no longer needed fails.
+var sizeExceptions = map[string]string{
+	"internal/confirm.Store":               "the states of one record change atomically in one place: each method is one transition",
+	"internal/gateway.Gateway":             "19 of its methods are handlers, one line of routes.go each",
+	"internal/llm/rehearsal/match.Reading": "each method answers one question about the words of a sentence",
+	"internal/llm/rehearsal/plan.planner":  "each method is one rule of the planner over the same question and tools",
+}
+
+func TestSizes(t *testing.T) {
+	found := map[string]string{} // what is too large, with its size
+	for room, files := range sources(t) {
+		if strings.HasPrefix(room, "internal/testkit") {
+			continue
+		}
+		measureRoom(t, room, files, found)
+	}
+	for what, size := range found {
+		if sizeExceptions[what] == "" {
+			t.Errorf("%s has %s: find the seam, or except it with a reason", what, size)
+		}
+	}
+	for what := range sizeExceptions {
+		if found[what] == "" {
+			t.Errorf("%s is excepted and small enough: take it off the list", what)
+		}
+	}
+}
+
+func measureRoom(t *testing.T, room string, files map[string]*ast.File, found map[string]string) {
+	t.Helper()
+	lines, count, methods := 0, 0, map[string]int{}
+	for name, file := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		count++
+		lines += strings.Count(read(t, room+"/"+name), "\n")
+		for _, declared := range file.Decls {
+			if f, ok := declared.(*ast.FuncDecl); ok && f.Recv != nil && !handlesTool(f) {
+				methods[receiver(f)]++
+			}
+		}
+		measureInterfaces(room, file, found)
+	}
+	limit := maxRoomLines
+	if strings.HasPrefix(room, "cmd/") {
+		limit = maxCommandLines
+	}
+	if lines > limit || count > maxRoomFiles {
+		found[room] = fmt.Sprintf("%d lines in %d files", lines, count)
+	}
+	for name, n := range methods {
+		if n > maxMethods {
+			found[room+"."+name] = fmt.Sprintf("%d methods", n)
+		}
+	}
+}
+
+// handlesTool reports whether a method has the shape of a tool's handler or its
+// preview: a context, one typed input, and an error among its results.
+func handlesTool(f *ast.FuncDecl) bool {
+	in := f.Type.Params.List
+	if len(in) != 2 || f.Type.Results == nil || len(f.Type.Results.List) != 2 {
+		return false
+	}
+	_, typed := in[1].Type.(*ast.Ident)
+	return typed && strings.HasSuffix(in[1].Type.(*ast.Ident).Name, "Input")
+}
+
+func receiver(f *ast.FuncDecl) string {
+	at := f.Recv.List[0].Type
+	if pointer, ok := at.(*ast.StarExpr); ok {
+		at = pointer.X
+	}
+	switch generic := at.(type) {
+	case *ast.IndexExpr:
+		at = generic.X
+	case *ast.IndexListExpr:
+		at = generic.X
+	}
+	return at.(*ast.Ident).Name
+}
+
+func measureInterfaces(room string, file *ast.File, found map[string]string) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok {
+			return true
+		}
+		if i, ok := spec.Type.(*ast.InterfaceType); ok {
+			if n := i.Methods.NumFields(); n > maxInterface {
+				found[room+"."+spec.Name.Name] = fmt.Sprintf("%d methods in an interface", n)
+			}
+		}
+		return true
+	})
+}
