@@ -21,8 +21,8 @@ type confirmError struct {
 }
 
 // confirmErrors writes errors as document 000 has them on this one route.
-func (g *Gateway) confirmErrors() httpx.Surface {
-	return httpx.Surface{Log: g.o.Log, Write: func(w http.ResponseWriter, _ *http.Request, f *fault.Error) {
+func (g *Gateway) confirmErrors() httpx.ErrorWriter {
+	return httpx.ErrorWriter{Log: g.o.Log, Write: func(w http.ResponseWriter, _ *http.Request, f *fault.Error) {
 		g.challenge(w, f)
 		_ = httpx.JSON(w, statusOf(f), confirmErrorOf(f))
 	}}

@@ -71,7 +71,7 @@ type Options struct {
 // Gateway is the host's API.
 type Gateway struct {
 	o       Options
-	surface httpx.Surface
+	surface httpx.ErrorWriter
 	gate    *mcpserver.Gate
 	direct  *mcpserver.Face // calls of tools without a model
 }

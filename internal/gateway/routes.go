@@ -23,7 +23,7 @@ func New(o Options) (*Gateway, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Limits.Body = cmp.Or(o.Limits.Body, 256<<10)
 	g := &Gateway{o: o}
-	g.surface = httpx.Surface{Write: g.writeError, Log: o.Log}
+	g.surface = httpx.ErrorWriter{Write: g.writeError, Log: o.Log}
 	gate := mcpserver.GateOptions{Verify: o.Verify, Metadata: o.PublicURL + mcpserver.WellKnown, MaxBody: o.Limits.Body}
 	if o.Sessions != nil {
 		gate.Browser = o.Sessions.Principal
@@ -34,7 +34,7 @@ func New(o Options) (*Gateway, error) {
 }
 
 // Handler serves the whole API.
-func (g *Gateway) Handler() http.Handler { return g.surface.Front(g.routes()) }
+func (g *Gateway) Handler() http.Handler { return g.surface.Middleware(g.routes()) }
 
 // routes is the whole API.
 func (g *Gateway) routes() http.Handler {

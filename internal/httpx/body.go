@@ -14,7 +14,7 @@ import (
 	"countersign.dev/internal/strictjson"
 )
 
-// MaxBody is how many bytes a body may have where a surface says nothing else.
+// MaxBody is how many bytes a body may have where no other limit is set.
 const MaxBody = 1 << 20
 
 // Decode reads one JSON object into a T, as strictly as ReadObject and Parse.
@@ -63,14 +63,14 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 		return nil, err
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	var tooLarge *http.MaxBytesError
+	var tooLargeErr *http.MaxBytesError
 	switch {
 	case err == nil:
 		return body, badBody(strictjson.Check(body))
-	case errors.As(err, &tooLarge):
-		return nil, oversized(w, r, limit)
+	case errors.As(err, &tooLargeErr):
+		return nil, tooLarge(w, r, limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, fault.BadRequest.New("The body did not arrive within %s.", bodyPatience).Because(err)
+		return nil, fault.BadRequest.New("The body did not arrive within %s.", bodyTimeout).Because(err)
 	}
 	return nil, fault.BadRequest.New("The body ended early.").Because(err)
 }
@@ -87,19 +87,19 @@ func CheckHeaders(w http.ResponseWriter, r *http.Request, limit int64) error {
 		return fault.UnsupportedMedia.New("A compressed body is not accepted.")
 	}
 	if r.ContentLength > limit {
-		return oversized(w, r, limit)
+		return tooLarge(w, r, limit)
 	}
 	return nil
 }
 
-// drained is how much of a body that is too large is read and dropped: enough
-// for an honest client to finish sending and see the answer, instead of a
-// connection that breaks under its hands.
-const drained = 16 << 20
+// discardLimit is how many bytes of a body that is too large are read and
+// dropped, so that an honest client finishes sending and sees the answer instead
+// of a broken connection.
+const discardLimit = 16 << 20
 
-// oversized also ends the connection: what is left beyond drained is not read.
-func oversized(w http.ResponseWriter, r *http.Request, limit int64) error {
+// tooLarge also closes the connection: what is beyond discardLimit is not read.
+func tooLarge(w http.ResponseWriter, r *http.Request, limit int64) error {
 	w.Header().Set("Connection", "close")
-	_, _ = io.CopyN(io.Discard, r.Body, drained) // the read deadline of the body holds here too
+	_, _ = io.CopyN(io.Discard, r.Body, discardLimit) // the read deadline of the body holds here too
 	return fault.BodyTooLarge.New("The body is larger than %d bytes.", limit)
 }

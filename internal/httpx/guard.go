@@ -10,8 +10,8 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// Guard keeps pages of other origins, and names that were rebound to our
-// address, from reaching a server with a browser's help.
+// Guard rejects requests that a page of another origin, or a host name rebound
+// to our address, makes a browser send.
 type Guard struct {
 	// Hosts are the names that the server is published under, with a port or,
 	// for any port, without. Loopback names are always accepted.
@@ -20,8 +20,8 @@ type Guard struct {
 	Origins []string
 }
 
-// Check refuses with FORBIDDEN a Host that is not ours, and an Origin that is
-// foreign, null or given twice. A request without an Origin comes from no page.
+// Check rejects with FORBIDDEN a Host that is not ours, and an Origin that is
+// foreign, null or repeated. A request without an Origin comes from no page.
 func (g Guard) Check(r *http.Request) error {
 	if !g.ours(r.Host) {
 		return fault.ForbiddenRequest.New("This host name is not served here.")

@@ -18,9 +18,9 @@ import (
 	"countersign.dev/internal/telemetry"
 )
 
-// plain is a surface that answers an error with its code and message.
-func plain(log io.Writer) httpx.Surface {
-	return httpx.Surface{
+// plain writes an error as its code and message.
+func plain(log io.Writer) httpx.ErrorWriter {
+	return httpx.ErrorWriter{
 		Log: slog.New(telemetry.Handler{Handler: slog.NewJSONHandler(log, nil)}),
 		Write: func(w http.ResponseWriter, _ *http.Request, f *fault.Error) {
 			_ = httpx.JSON(w, f.Code.Status, map[string]string{"code": f.Code.Name, "message": f.Message})
@@ -37,7 +37,7 @@ func codeOf(t *testing.T, w *httptest.ResponseRecorder) string {
 	return answer.Code
 }
 
-func TestRequestIsNamed(t *testing.T) {
+func TestRequestGetsAnID(t *testing.T) {
 	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 	for _, c := range []struct{ name, id, traceparent, wantID, wantTrace string }{
 		{"accepted", "a.b-C_9", "00-" + trace + "-00f067aa0ba902b7-01", "a.b-C_9", trace},
@@ -48,7 +48,7 @@ func TestRequestIsNamed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var seen telemetry.Request
-			h := plain(io.Discard).Front(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			h := plain(io.Discard).Middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				seen = telemetry.RequestOf(r.Context())
 			}))
 			r := httptest.NewRequest("GET", "/", nil)
@@ -71,7 +71,7 @@ func TestRequestIsNamed(t *testing.T) {
 
 func TestPanicShowsAReferenceAndLogsTheRest(t *testing.T) {
 	var log bytes.Buffer
-	h := plain(&log).Front(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("salary is 95000") }))
+	h := plain(&log).Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("salary is 95000") }))
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest("GET", "/x?token=secret", nil))
 	if w.Code != http.StatusInternalServerError || codeOf(t, w) != "INTERNAL_ERROR" {
@@ -88,7 +88,7 @@ func TestPanicShowsAReferenceAndLogsTheRest(t *testing.T) {
 	}
 }
 
-func TestMissesAreFaults(t *testing.T) {
+func TestUnknownRoutesAreFaults(t *testing.T) {
 	m := httpx.NewMux(plain(io.Discard))
 	nothing := func(http.ResponseWriter, *http.Request) error { return nil }
 	m.HandleFunc("POST /tools/{name}", nothing)
@@ -139,7 +139,7 @@ func TestRetryAfterIsRoundedUp(t *testing.T) {
 	}
 }
 
-func TestGuardKnowsItsHostsAndOrigins(t *testing.T) {
+func TestGuardChecksHostAndOrigin(t *testing.T) {
 	g := httpx.Guard{Hosts: []string{"mcp.example.com", "other.example.com:8443"}, Origins: []string{"https://app.example.com"}}
 	for _, c := range []struct {
 		host    string
@@ -183,7 +183,7 @@ func TestGuardKnowsItsHostsAndOrigins(t *testing.T) {
 	}
 }
 
-func TestTakenPortIsOneSentence(t *testing.T) {
+func TestPortInUseIsOneSentence(t *testing.T) {
 	l, err := httpx.Listen(context.Background(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func TestTakenPortIsOneSentence(t *testing.T) {
 	}
 }
 
-func TestServeFinishesWhatIsUnderWay(t *testing.T) {
+func TestServeFinishesRequestsInFlight(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		close(entered)

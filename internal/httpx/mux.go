@@ -7,32 +7,32 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// Mux is http.ServeMux with handlers that return errors, whose misses are
-// faults: ROUTE_NOT_FOUND, or METHOD_NOT_ALLOWED with an Allow header.
+// Mux is http.ServeMux with handlers that return errors. A request without a
+// route is a fault: ROUTE_NOT_FOUND, or METHOD_NOT_ALLOWED with an Allow header.
 type Mux struct {
-	mux     *http.ServeMux
-	surface Surface
+	mux    *http.ServeMux
+	errors ErrorWriter
 }
 
-// NewMux makes an empty one. The pattern "/" is taken by the misses.
-func NewMux(s Surface) *Mux {
-	m := &Mux{mux: http.NewServeMux(), surface: s}
-	m.mux.Handle(missed, s.Handle(m.miss))
+// NewMux makes an empty one. The pattern "/" is its own.
+func NewMux(s ErrorWriter) *Mux {
+	m := &Mux{mux: http.NewServeMux(), errors: s}
+	m.mux.Handle(notFoundPattern, s.Handle(m.notFound))
 	return m
 }
 
-const missed = "/"
+const notFoundPattern = "/"
 
 // Handle serves a pattern, as http.ServeMux writes them.
 func (m *Mux) Handle(pattern string, h http.Handler) { m.mux.Handle(pattern, h) }
 
 // HandleFunc serves a pattern by a handler that may fail.
-func (m *Mux) HandleFunc(pattern string, h Handler) { m.mux.Handle(pattern, m.surface.Handle(h)) }
+func (m *Mux) HandleFunc(pattern string, h Handler) { m.mux.Handle(pattern, m.errors.Handle(h)) }
 
 // ServeHTTP serves the most specific pattern.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.mux.ServeHTTP(w, r) }
 
-func (m *Mux) miss(w http.ResponseWriter, r *http.Request) error {
+func (m *Mux) notFound(w http.ResponseWriter, r *http.Request) error {
 	allowed := m.allowed(r)
 	if len(allowed) == 0 {
 		return fault.RouteNotFound.New("Nothing is served at this path.")
@@ -41,20 +41,20 @@ func (m *Mux) miss(w http.ResponseWriter, r *http.Request) error {
 	return fault.MethodNotAllowed.New("This path does not take %s.", method(r.Method))
 }
 
-// allowed tries every method, because http.ServeMux tells its own answer only
-// to those who have no pattern for the rest.
+// allowed tries every method: http.ServeMux computes the list itself only when
+// no pattern matches the other requests.
 func (m *Mux) allowed(r *http.Request) []string {
 	var found []string
 	probe := *r
 	for _, probe.Method = range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
-		if _, pattern := m.mux.Handler(&probe); pattern != missed && pattern != "" {
+		if _, pattern := m.mux.Handler(&probe); pattern != notFoundPattern && pattern != "" {
 			found = append(found, probe.Method)
 		}
 	}
 	return found
 }
 
-// method repeats a method only if it cannot be anything else.
+// method quotes a method only if it is a plain word.
 func method(name string) string {
 	if len(name) > 20 || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
 		return "this method"

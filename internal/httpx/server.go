@@ -12,35 +12,35 @@ import (
 	"time"
 )
 
-// How long a client may take. A stream lifts the limit on the answer for itself.
+// How long a client may take. A stream lifts the limit on its response.
 const (
-	headerPatience = 10 * time.Second // for its headers
-	bodyPatience   = 30 * time.Second // for its body
-	answerPatience = 90 * time.Second // from its headers until it has read the answer
-	idlePatience   = 2 * time.Minute  // between two requests
-	maxHeaders     = 64 << 10         // bytes of headers
+	headerTimeout = 10 * time.Second // for its headers
+	bodyTimeout   = 30 * time.Second // for its body
+	answerTimeout = 90 * time.Second // from its headers until it has read the answer
+	idleTimeout   = 2 * time.Minute  // between two requests
+	maxHeaders    = 64 << 10         // bytes of headers
 )
 
 // NewServer makes a server that slow clients cannot exhaust.
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           boundBody(h),
-		ReadHeaderTimeout: headerPatience,
-		WriteTimeout:      answerPatience,
-		IdleTimeout:       idlePatience,
+		ReadHeaderTimeout: headerTimeout,
+		WriteTimeout:      answerTimeout,
+		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaders,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // handshakes and resets of strangers
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // failed handshakes and resets of any client
 	}
 }
 
-// KeepOpen lifts the time limit on an answer that lasts: a stream that somebody
-// else writes. [Stream] does it by itself, write by write.
+// KeepOpen lifts the time limit on the response, for a stream that is not a
+// [Stream]: that one sets a limit for each write.
 func KeepOpen(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 }
 
-// Listen listens on a TCP address. Its errors are sentences for whoever started
-// the program.
+// Listen listens on a TCP address. Its errors are sentences for the person who
+// starts the program.
 func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	switch {
@@ -61,9 +61,9 @@ func portOf(addr string) string {
 	return addr
 }
 
-// Serve serves until ctx ends, then takes no new requests and gives those under
-// way the grace to finish; what is open after that is cut, which is no error.
-// Long streams learn of the end by s.RegisterOnShutdown.
+// Serve serves until ctx ends, then accepts no new requests and lets those in
+// flight finish within grace; connections that are open after that are closed,
+// which is not an error. Streams are ended by s.RegisterOnShutdown.
 func Serve(ctx context.Context, s *http.Server, l net.Listener, grace time.Duration) error {
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
@@ -75,32 +75,32 @@ func Serve(ctx context.Context, s *http.Server, l net.Listener, grace time.Durat
 	left, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	if s.Shutdown(left) != nil {
-		_ = s.Close() // what it could tell us is what we asked for
+		_ = s.Close() // its error says only that connections were open
 	}
 	<-ended
 	return nil
 }
 
-// boundBody gives a body its time to arrive. http.Server.ReadTimeout would do
-// so too, but it also cuts streams that outlive it.
+// boundBody sets the deadline for a body. http.Server.ReadTimeout would too, but
+// it also ends streams that last longer.
 func boundBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 {
 			rc := http.NewResponseController(w)
-			_ = rc.SetReadDeadline(time.Now().Add(bodyPatience))
+			_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
 			r.Body = &timedBody{ReadCloser: r.Body, rc: rc}
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// timedBody lifts the deadline when the whole body is there.
+// timedBody lifts the deadline when the body has been read to its end.
 type timedBody struct {
 	io.ReadCloser
 	rc *http.ResponseController
 }
 
-// Read reads on.
+// Read implements io.Reader.
 func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err == io.EOF {

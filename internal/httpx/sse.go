@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// ErrGone says that the client of a stream is gone, or reads too slowly to be
-// waited for.
-var ErrGone = errors.New("the client of the stream is gone")
+// ErrDisconnected means that the client of a stream has disconnected, or reads
+// too slowly.
+var ErrDisconnected = errors.New("the client of the stream has disconnected")
 
 // The times of a stream.
 const (
-	heartbeat     = 15 * time.Second // keeps proxies from thinking that nothing lives here
-	writePatience = 10 * time.Second // how long one write may take before the client counts as gone
+	heartbeat    = 15 * time.Second // keeps proxies from closing an idle connection
+	writeTimeout = 10 * time.Second // of one write; a slower client is disconnected
 )
 
 // Event is one server-sent event. ID and Name are left out when empty and must
@@ -59,11 +59,11 @@ func NewStream(w http.ResponseWriter, r *http.Request) (*Stream, error) {
 	return s, nil
 }
 
-// Gone is closed when nothing more can be delivered.
-func (s *Stream) Gone() <-chan struct{} { return s.ctx.Done() }
+// Done is closed when nothing more can be delivered.
+func (s *Stream) Done() <-chan struct{} { return s.ctx.Done() }
 
-// Send delivers one event at once. It returns ErrGone when the client is gone,
-// and then forever.
+// Send delivers one event at once. Once the client has disconnected it always
+// returns ErrDisconnected.
 func (s *Stream) Send(e Event) error {
 	if strings.ContainsAny(e.ID+e.Name, "\r\n\x00") {
 		return fmt.Errorf("sending an event: line break in id %q or name %q", e.ID, e.Name)
@@ -71,12 +71,12 @@ func (s *Stream) Send(e Event) error {
 	return s.write(e.encode())
 }
 
-// Close stops the heartbeat and waits until it has ended. It does not end the
-// response: that is the handler's return.
+// Close stops the heartbeat and waits until it has ended. The
+// response ends when the handler returns.
 func (s *Stream) Close() {
 	s.end()
 	s.beat.Wait()
-	_ = s.rc.SetWriteDeadline(time.Now().Add(writePatience)) // net/http has a last chunk to write
+	_ = s.rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // net/http writes a last chunk
 }
 
 func (s *Stream) heartbeats() {
@@ -96,16 +96,16 @@ func (s *Stream) write(b []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
-		return ErrGone
+		return ErrDisconnected
 	}
-	_ = s.rc.SetWriteDeadline(time.Now().Add(writePatience)) // recorders of tests have none
+	_ = s.rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // test recorders have no deadline
 	_, err := s.w.Write(b)
 	if err == nil {
 		err = s.rc.Flush()
 	}
 	if err != nil {
 		s.end()
-		return ErrGone
+		return ErrDisconnected
 	}
 	return nil
 }

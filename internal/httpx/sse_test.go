@@ -29,7 +29,7 @@ func (d *deadlined) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-func TestStreamDrawsEvents(t *testing.T) {
+func TestStreamEncodesEvents(t *testing.T) {
 	w := httptest.NewRecorder()
 	s, err := httpx.NewStream(w, httptest.NewRequest("GET", "/", nil))
 	if err != nil {
@@ -53,7 +53,7 @@ func TestStreamDrawsEvents(t *testing.T) {
 	}
 }
 
-func TestHeartbeatIsTheStreamsOwn(t *testing.T) {
+func TestStreamSendsHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := httptest.NewRecorder()
 		s, err := httpx.NewStream(w, httptest.NewRequest("GET", "/", nil))
@@ -77,10 +77,10 @@ func TestStreamEndsWithItsClient(t *testing.T) {
 			t.Fatal(err)
 		}
 		leave()
-		<-s.Gone()
+		<-s.Done()
 		time.Sleep(time.Minute)
-		if err := s.Send(httpx.Event{Data: []byte("late")}); !errors.Is(err, httpx.ErrGone) {
-			t.Errorf("got %v, want ErrGone", err)
+		if err := s.Send(httpx.Event{Data: []byte("late")}); !errors.Is(err, httpx.ErrDisconnected) {
+			t.Errorf("got %v, want ErrDisconnected", err)
 		}
 		s.Close()
 		if w.Body.Len() != 0 {
@@ -100,13 +100,13 @@ func TestFailedWriteEndsTheStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := s.Send(httpx.Event{Data: []byte("x")}); !errors.Is(err, httpx.ErrGone) {
-		t.Errorf("got %v, want ErrGone", err)
+	if err := s.Send(httpx.Event{Data: []byte("x")}); !errors.Is(err, httpx.ErrDisconnected) {
+		t.Errorf("got %v, want ErrDisconnected", err)
 	}
-	<-s.Gone()
+	<-s.Done()
 }
 
-func TestWritesOfManyAreNotMixed(t *testing.T) {
+func TestConcurrentWritesAreNotMixed(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, err := httpx.NewStream(w, r)
 		if err != nil {

@@ -1,25 +1,27 @@
-// Package mcpserver is the edge between tools and the world: one URL that
-// speaks both eras of MCP, a REST face for scripts, and one gate in front of
-// both. It owns the wire and the question who is calling.
+// Package mcpserver is the edge between tools and their clients: one URL that
+// serves MCP in every protocol version, a REST face for scripts, and one gate in
+// front of both. It owns the wire formats and the proof of the caller.
 //
-// It does not know what a tool does, who may call it or what may be seen: it
-// asks a [Service] at every request, for the principal of that request. Start
+// It does not know what a tool does, who may call it or what they may see: it
+// asks a [Service] for each request, with the principal of that request. Start
 // with [Server.Handler].
 //
-// # Two eras
+// # Protocol versions
 //
-// Revision 2026-07-28 is stateless, older ones begin with a handshake and keep
-// a session; the SDK serves them from two handlers. Both stand over the same
-// mcp.Server, whose one receiving middleware answers tools/list and tools/call
-// from the Service. There is no registry of tools per session or per set of
-// roles: a session would outlive a demotion. For the same reason the principal
-// is taken from the request's own token, never from a session's context.
+// Version 2026-07-28 (modern) is stateless; older versions (legacy) begin with a
+// handshake and keep an MCP session. The SDK serves them with two handlers over
+// the same mcp.Server, whose one receiving middleware answers tools/list and
+// tools/call from the Service. No session has a list of tools of its own: it
+// would outlive a demotion. For the same reason the principal is always that of
+// the request's own token, never that of a session's context.
 //
 // # The gate
 //
-// Every request passes one [Gate]: host and origin, headers, bearer, body,
-// purpose of the token. Known tools, roles and input are the Service's to
-// check, in Service.Call. A faster lane for tools/call would stand beside the
-// SDK's in serveMCP: behind the same Gate, in front of the same Service.Call,
-// handing on whatever it does not fully understand.
+// Every request passes one [Gate]: host and origin, headers, caller, body,
+// purpose of the token. The Service checks tool, roles and input in
+// Service.Call. The gateway puts the same gate in front of its own API.
+//
+// A faster path for tools/call would be another branch of serveMCP, behind the
+// same Gate and before the same Service.Call, which leaves to the SDK what it
+// does not fully understand.
 package mcpserver

@@ -18,7 +18,7 @@ func published(o *mcpserver.Options) {
 	o.Resource, o.AuthorizationServers = resource, []string{"https://issuer.example.com"}
 }
 
-func TestRequestsAreRefusedBeforeAnythingRuns(t *testing.T) {
+func TestRequestsAreRejectedBeforeAnythingRuns(t *testing.T) {
 	h := open(t, published)
 	list := modernBody("tools/list", "")
 	large := `{"note":"` + strings.Repeat("x", 10<<20) + `"}`
@@ -128,7 +128,7 @@ func TestTokenServesItsPurposeOnly(t *testing.T) {
 	}
 }
 
-func TestMetadataTellsWhereTokensComeFrom(t *testing.T) {
+func TestMetadataNamesTheIssuers(t *testing.T) {
 	h := open(t, published)
 	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"} {
 		got := h.send(t, "GET", path, "", "")
@@ -142,13 +142,13 @@ func TestMetadataTellsWhereTokensComeFrom(t *testing.T) {
 	}
 }
 
-func TestServerWithoutAVerifierIsRefused(t *testing.T) {
+func TestServerWithoutAVerifierIsRejected(t *testing.T) {
 	for name, o := range map[string]mcpserver.Options{
 		"no verifier":  {Name: "x"},
 		"no name":      {Verify: verify},
 		"bad resource": {Name: "x", Verify: verify, Resource: "hr.example.com/mcp"},
 	} {
-		if _, err := mcpserver.New(newOffice(), o); err == nil {
+		if _, err := mcpserver.New(newFakeService(), o); err == nil {
 			t.Errorf("%s: got a server, want an error", name)
 		}
 	}
@@ -197,7 +197,7 @@ func TestReadyProvesData(t *testing.T) {
 	}
 }
 
-func TestMissesAreEnvelopes(t *testing.T) {
+func TestUnknownRoutesAreEnvelopes(t *testing.T) {
 	h := open(t)
 	for _, c := range []struct {
 		method, path, code, allow string

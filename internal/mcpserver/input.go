@@ -15,8 +15,8 @@ import (
 )
 
 // unwrap takes the input out of a REST body: {"input": {…}, "userContext": {…}},
-// or the bare input with userContext beside its fields. The body is JSON; that
-// it is an object is checked here.
+// or the bare input with userContext beside its fields. A body that is no
+// object is BAD_REQUEST.
 func unwrap(body []byte) (input, claimed json.RawMessage, err error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {

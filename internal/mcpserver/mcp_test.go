@@ -13,7 +13,7 @@ import (
 	"countersign.dev/internal/result"
 )
 
-var eras = []string{modern, legacy}
+var versions = []string{modern, legacy}
 
 // structured reads the envelope of a call by the SDK's client.
 func structured(t testing.TB, r *mcp.CallToolResult) result.Envelope {
@@ -29,13 +29,13 @@ func structured(t testing.TB, r *mcp.CallToolResult) result.Envelope {
 	return e
 }
 
-func TestBothErasOnOneURL(t *testing.T) {
+func TestBothVersionsOnOneURL(t *testing.T) {
 	h := open(t)
-	for _, era := range eras {
-		t.Run(era, func(t *testing.T) {
-			session, _ := h.connect(t, era, "alice")
-			if got := session.InitializeResult().ProtocolVersion; got != era {
-				t.Errorf("got revision %s, want %s", got, era)
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			session, _ := h.connect(t, version, "alice")
+			if got := session.InitializeResult().ProtocolVersion; got != version {
+				t.Errorf("got revision %s, want %s", got, version)
 			}
 			list, err := session.ListTools(t.Context(), nil)
 			if err != nil {
@@ -65,8 +65,8 @@ func TestBothErasOnOneURL(t *testing.T) {
 
 func TestToolIsDescribedInFull(t *testing.T) {
 	h := open(t)
-	for _, era := range eras {
-		session, _ := h.connect(t, era, "alice")
+	for _, version := range versions {
+		session, _ := h.connect(t, version, "alice")
 		list, err := session.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -80,7 +80,7 @@ func TestToolIsDescribedInFull(t *testing.T) {
 			`"description":"Does delete_desk.","inputSchema":{"additionalProperties":false,"properties":{"employee_id":{"type":"string"},"note":{"type":"string"}},"type":"object"},` +
 			`"name":"delete_desk","outputSchema":{"required":["status"],"type":"object"},"title":"Title of delete_desk"}`
 		if diff := cmp.Diff(asMap(t, []byte(want)), asMap(t, b)); diff != "" {
-			t.Errorf("%s: tool (-want +got):\n%s", era, diff)
+			t.Errorf("%s: tool (-want +got):\n%s", version, diff)
 		}
 	}
 }
@@ -144,9 +144,9 @@ func TestTraceMayComeInTheMessage(t *testing.T) {
 
 func TestListEqualsCall(t *testing.T) {
 	h := open(t)
-	for _, token := range []string{"alice", "demoted", "bob", "nobody"} {
-		for _, era := range eras {
-			session, _ := h.connect(t, era, token)
+	for _, token := range []string{"alice", "demoted", "bob", "no-roles"} {
+		for _, version := range versions {
+			session, _ := h.connect(t, version, token)
 			list, err := session.ListTools(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -155,7 +155,7 @@ func TestListEqualsCall(t *testing.T) {
 			for _, tool := range list.Tools {
 				listed[tool.Name] = true
 			}
-			for name := range h.office.tools {
+			for name := range h.service.tools {
 				if name == "wait" {
 					continue
 				}
@@ -166,7 +166,7 @@ func TestListEqualsCall(t *testing.T) {
 				}
 				overMCP := structured(t, called).Code
 				if refused := overMCP == "INSUFFICIENT_PERMISSIONS"; refused == listed[name] || refused != called.IsError && name != "stumble" || overREST != overMCP {
-					t.Errorf("%s %s %s: listed %v, MCP says %q, REST says %q", token, era, name, listed[name], overMCP, overREST)
+					t.Errorf("%s %s %s: listed %v, MCP says %q, REST says %q", token, version, name, listed[name], overMCP, overREST)
 				}
 			}
 		}
@@ -175,12 +175,12 @@ func TestListEqualsCall(t *testing.T) {
 
 func TestUnknownToolIsAProtocolErrorOverMCP(t *testing.T) {
 	h := open(t)
-	for _, era := range eras {
-		session, _ := h.connect(t, era, "alice")
+	for _, version := range versions {
+		session, _ := h.connect(t, version, "alice")
 		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "no_such"})
 		var wire *jsonrpc.Error
 		if !errors.As(err, &wire) || wire.Code != -32602 {
-			t.Errorf("%s: got %v, want -32602", era, err)
+			t.Errorf("%s: got %v, want -32602", version, err)
 		}
 	}
 	if got := h.send(t, "POST", "/tools/no_such", "alice", `{}`); got.status != 200 || got.envelope(t).Code != "UNKNOWN_TOOL" {
@@ -188,30 +188,30 @@ func TestUnknownToolIsAProtocolErrorOverMCP(t *testing.T) {
 	}
 }
 
-func TestPendingGoesOutAsEnvelope(t *testing.T) {
+func TestPendingIsAnEnvelope(t *testing.T) {
 	h := open(t)
-	for _, era := range eras {
-		session, _ := h.connect(t, era, "alice")
+	for _, version := range versions {
+		session, _ := h.connect(t, version, "alice")
 		called, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "delete_desk"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if e := structured(t, called); called.IsError || e.Status != "pending_confirmation" || e.ConfirmationID != "c1" || e.ConfirmationData["deskName"] != "D1" {
-			t.Errorf("%s: got %+v", era, e)
+			t.Errorf("%s: got %+v", version, e)
 		}
 	}
 }
 
-func TestPanicOfAToolEndsNothingElse(t *testing.T) {
+func TestPanicOfAToolFailsOnlyItsCall(t *testing.T) {
 	h := open(t)
-	for _, era := range eras {
-		session, _ := h.connect(t, era, "alice")
+	for _, version := range versions {
+		session, _ := h.connect(t, version, "alice")
 		called, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "stumble"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if e := structured(t, called); !called.IsError || e.Code != "INTERNAL_ERROR" || strings.Contains(e.Message, "95000") {
-			t.Errorf("%s: got %+v, want INTERNAL_ERROR and nothing internal", era, e)
+			t.Errorf("%s: got %+v, want INTERNAL_ERROR and nothing internal", version, e)
 		}
 	}
 	if got := h.send(t, "POST", "/tools/stumble", "alice", `{}`); got.status != 500 || got.envelope(t).Code != "INTERNAL_ERROR" || strings.Contains(got.body, "95000") {
@@ -236,20 +236,20 @@ func TestForeignAnswerPassesUnchanged(t *testing.T) {
 
 func TestEmptyListsAreOffered(t *testing.T) {
 	h := open(t)
-	for _, era := range eras {
-		session, _ := h.connect(t, era, "alice")
+	for _, version := range versions {
+		session, _ := h.connect(t, version, "alice")
 		prompts, err := session.ListPrompts(t.Context(), nil)
 		if err != nil || len(prompts.Prompts) != 0 {
-			t.Errorf("%s: got %v %v, want no prompts", era, prompts, err)
+			t.Errorf("%s: got %v %v, want no prompts", version, prompts, err)
 		}
 		resources, err := session.ListResources(t.Context(), nil)
 		if err != nil || len(resources.Resources) != 0 {
-			t.Errorf("%s: got %v %v, want no resources", era, resources, err)
+			t.Errorf("%s: got %v %v, want no resources", version, resources, err)
 		}
 	}
 }
 
-func TestMessageWithoutParamsHarmsNobody(t *testing.T) {
+func TestMessageWithoutParamsIsSafe(t *testing.T) {
 	h := open(t)
 	id := h.handshake(t, "alice")
 	for method, want := range map[string]string{"tools/list": `"tools":[`, "tools/call": `missing required "params"`, "prompts/list": `"prompts":[]`} {
@@ -263,21 +263,21 @@ func TestMessageWithoutParamsHarmsNobody(t *testing.T) {
 	}
 }
 
-func TestNameInAnotherSpellingDecidesNothing(t *testing.T) {
+func TestNameInAnotherCaseIsIgnored(t *testing.T) {
 	h := open(t)
 	id := h.handshake(t, "alice")
 	for _, params := range []string{`"name":"who_am_i","Name":"echo"`, `"Name":"echo","name":"who_am_i"`} {
 		overLegacy := h.send(t, "POST", "/mcp", "alice", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{`+params+`}}`, "Mcp-Session-Id", id, "Mcp-Protocol-Version", legacy)
 		overModern := h.send(t, "POST", "/mcp", "alice", modernBody("tools/call", params), modernHeaders("tools/call", "who_am_i")...)
-		for era, got := range map[string]reply{legacy: overLegacy, modern: overModern} {
+		for version, got := range map[string]reply{legacy: overLegacy, modern: overModern} {
 			if !strings.Contains(got.body, `"username":"alice"`) {
-				t.Errorf("%s %s: got %d %s, want who_am_i called", era, params, got.status, got.body)
+				t.Errorf("%s %s: got %d %s, want who_am_i called", version, params, got.status, got.body)
 			}
 		}
 	}
 }
 
-func TestForeignCursorIsRefused(t *testing.T) {
+func TestForeignCursorIsRejected(t *testing.T) {
 	h := open(t)
 	got := h.send(t, "POST", "/mcp", "alice", modernBody("tools/list", `"cursor":"x"`), modernHeaders("tools/list", "")...)
 	if !strings.Contains(got.body, "-32602") {
@@ -285,7 +285,7 @@ func TestForeignCursorIsRefused(t *testing.T) {
 	}
 }
 
-func TestProtocolErrorsOfTheModernEra(t *testing.T) {
+func TestProtocolErrorsOfTheModernVersion(t *testing.T) {
 	h := open(t)
 	bare := `{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{}}`
 	for _, c := range []struct {

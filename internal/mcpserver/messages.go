@@ -33,11 +33,11 @@ const (
 	metaFields    = "countersign/fields" // only to a gateway that fetches the catalogue
 )
 
-// answer is the one receiving middleware: it answers what concerns tools from
-// the Service, for the principal of this very request.
+// answer is the receiving middleware: it answers tools/list and tools/call from
+// the Service, for the principal of this request.
 func (s *Server) answer(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (_ mcp.Result, err error) {
-		defer func() { // the SDK runs this on its own goroutines, where a panic would end the process
+		defer func() { // on the SDK's goroutines a panic would end the process
 			if p := recover(); p != nil {
 				err = s.protocolError(ctx, panicked(p))
 			}
@@ -54,15 +54,15 @@ func (s *Server) answer(next mcp.MethodHandler) mcp.MethodHandler {
 
 func panicked(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()) }
 
-// calledBy puts the caller of this request into the context, over whatever a
-// session's first request left there. Without one ctx comes back as it was.
-func calledBy(ctx context.Context, extra *mcp.RequestExtra, meta mcp.Meta) (context.Context, *access.Principal, error) {
+// withCaller puts the caller of this request into the context, in place of the
+// caller of a session's first request. Without one it returns ctx unchanged.
+func withCaller(ctx context.Context, extra *mcp.RequestExtra, meta mcp.Meta) (context.Context, *access.Principal, error) {
 	if extra == nil || extra.TokenInfo == nil {
-		return ctx, nil, fault.Unauthorized.New("Nobody is signed in.")
+		return ctx, nil, fault.Unauthorized.New("The request has no caller.")
 	}
 	c, ok := extra.TokenInfo.Extra[callerKey].(caller)
 	if !ok {
-		return ctx, nil, fault.Unauthorized.New("Nobody is signed in.")
+		return ctx, nil, fault.Unauthorized.New("The request has no caller.")
 	}
 	if c.names.Trace == "" {
 		carried, _ := meta["traceparent"].(string)
@@ -72,11 +72,11 @@ func calledBy(ctx context.Context, extra *mcp.RequestExtra, meta mcp.Meta) (cont
 }
 
 func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.Result, error) {
-	var params mcp.ListToolsParams // the SDK leaves out what the message left out
+	var params mcp.ListToolsParams // nil when the message has none
 	if req.Params != nil {
 		params = *req.Params
 	}
-	ctx, who, err := calledBy(ctx, req.Extra, params.Meta)
+	ctx, who, err := withCaller(ctx, req.Extra, params.Meta)
 	if err == nil {
 		err = permit(who, listing)
 	}
@@ -101,11 +101,11 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 	return list, nil
 }
 
-// protocolError says in JSON-RPC what has no other place: a list that cannot be
-// made, a caller who is missing.
+// protocolError makes a JSON-RPC error of what cannot be a tool's result: a
+// failed list, a missing caller.
 func (s *Server) protocolError(ctx context.Context, err error) error {
 	f := fault.From(err)
-	s.surface.Note(ctx, f)
+	s.errors.LogCause(ctx, f)
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: f.Error()}
 }
 
@@ -135,7 +135,7 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	if req.Params == nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "missing params"}
 	}
-	ctx, who, err := calledBy(ctx, req.Extra, req.Params.Meta)
+	ctx, who, err := withCaller(ctx, req.Extra, req.Params.Meta)
 	if err != nil {
 		return nil, s.protocolError(ctx, err)
 	}
@@ -152,13 +152,12 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	return s.deliver(req, o), nil
 }
 
-// call runs a tool. A tool that panics failed, which is the caller's to hear as
-// any other failure of a tool.
+// call runs a tool. A panic is an outcome like any other failure of a tool.
 func (s *Server) call(ctx context.Context, name string, args json.RawMessage) (o result.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			o = result.Failed(panicked(p))
-			s.surface.Note(ctx, o.Fault())
+			s.errors.LogCause(ctx, o.Fault())
 		}
 	}()
 	if len(args) == 0 || string(args) == "null" { // MCP lets a call without arguments leave them out
@@ -167,8 +166,8 @@ func (s *Server) call(ctx context.Context, name string, args json.RawMessage) (o
 	return s.service.Call(ctx, name, args)
 }
 
-// callResult is a tool's answer on the wire. The SDK's own type keeps its
-// resultType to itself.
+// callResult is a tool's result on the wire. The SDK's own type does not export
+// its resultType.
 type callResult struct {
 	mcp.ResultBase
 	ResultType string          `json:"resultType,omitempty"` // modern clients only
@@ -191,15 +190,15 @@ func (s *Server) deliver(req *mcp.CallToolRequest, o result.Outcome) mcp.Result 
 		Structured: answer,
 		IsError:    o.Fault() != nil,
 	}
-	if req.ProtocolVersion() >= modernEra {
+	if req.ProtocolVersion() >= modernVersion {
 		r.ResultType = "complete"
 	}
 	return r
 }
 
-// deliverPending alone chooses how a change that waits for its human reaches
-// this client. Every client gets the envelope; asking a client that can ask its
-// person (input_required, elicitation) belongs here and nowhere else.
+// deliverPending chooses how a pending change reaches this client. Every client
+// gets the envelope. A client that can ask its person (input_required,
+// elicitation) would be asked here.
 func (s *Server) deliverPending(req *mcp.CallToolRequest, o result.Outcome) mcp.Result {
 	return s.deliver(req, o)
 }

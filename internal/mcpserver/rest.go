@@ -11,8 +11,8 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// readyPatience is how long the proof of data may take.
-const readyPatience = 5 * time.Second
+// readyTimeout bounds the check that data can be read.
+const readyTimeout = 5 * time.Second
 
 // listREST is GET /tools.
 func (s *Server) listREST(w http.ResponseWriter, r *http.Request) error {
@@ -61,15 +61,15 @@ func (s *Server) executeREST(w http.ResponseWriter, r *http.Request) error {
 	return s.face.respond(w, s.service.Answer(r.Context(), e.ConfirmationID, *e.Approved))
 }
 
-// health is GET /health: the process answers.
+// health is GET /health: the process is alive.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 	return httpx.JSON(w, http.StatusOK, map[string]string{"status": "healthy", "server": s.opts.Name, "version": s.opts.Version})
 }
 
-// ready is GET /ready: the data answers.
+// ready is GET /ready: data can be read.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	if s.opts.Ready != nil {
-		ctx, cancel := context.WithTimeout(r.Context(), readyPatience)
+		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
 		if err := s.opts.Ready(ctx); err != nil {
 			return fault.ServiceDown.New("This server cannot read its data.").Because(err)

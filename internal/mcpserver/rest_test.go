@@ -38,7 +38,7 @@ func TestSpellingIsStrictOverMCP(t *testing.T) {
 	}
 }
 
-func TestContradictingContextIsRefused(t *testing.T) {
+func TestContradictingContextIsRejected(t *testing.T) {
 	h := open(t)
 	for _, c := range []struct {
 		name, token, context string
@@ -116,7 +116,7 @@ func TestToolsAreListedAsTheContractSays(t *testing.T) {
 	if len(list.Tools[0]) != 7 {
 		t.Errorf("got %v, want seven fields", list.Tools[0])
 	}
-	if empty := h.send(t, "GET", "/tools", "nobody", ""); empty.body != `{"tools":[]}` {
+	if empty := h.send(t, "GET", "/tools", "no-roles", ""); empty.body != `{"tools":[]}` {
 		t.Errorf("got %s, want an empty list", empty.body)
 	}
 }

@@ -14,26 +14,26 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// Service is what a server offers, asked anew at every request. The principal
-// is in the context.
+// Service is what a server offers. It is asked for each request, with the
+// principal in the context.
 type Service interface {
 	Toolbox
-	// Answer settles one confirmation of the principal.
+	// Answer approves or denies one confirmation of the principal.
 	Answer(ctx context.Context, id string, approved bool) result.Outcome
 }
 
 // Options of a server. Name and Verify are required.
 type Options struct {
 	Name, Title, Version string
-	Instructions         string // told to models that connect
+	Instructions         string // for models that connect
 
 	// Verify proves a bearer token. Its faults are answered as they are:
 	// UNAUTHENTICATED is 401, SERVICE_UNAVAILABLE (no keys to verify with) 503.
 	Verify func(ctx context.Context, token string) (*access.Principal, error)
 
 	// Resource is the public URL of the MCP endpoint, and AuthorizationServers
-	// the issuers whose tokens it takes. Without Resource no RFC 9728 metadata
-	// is served.
+	// the issuers whose tokens it accepts. Without Resource no RFC 9728
+	// metadata is served.
 	Resource             string
 	AuthorizationServers []string
 
@@ -53,13 +53,13 @@ type Server struct {
 	opts    Options
 	gate    *Gate
 	face    *Face
-	surface httpx.Surface
+	errors  httpx.ErrorWriter
 	mcp     *mcp.Server
 	modern  http.Handler // revision 2026-07-28: stateless
 	legacy  http.Handler // handshake revisions: sessions
 }
 
-// New makes a server. It refuses options that would leave it open or unnamed.
+// New makes a server. A missing verifier or name is an error.
 func New(service Service, o Options) (*Server, error) {
 	if service == nil || o.Verify == nil || o.Name == "" {
 		return nil, errors.New("an MCP server needs a service, a name and a verifier of tokens")
@@ -71,7 +71,7 @@ func New(service Service, o Options) (*Server, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{service: service, opts: o}
-	s.surface = httpx.Surface{Write: s.drawFault, Log: o.Log}
+	s.errors = httpx.ErrorWriter{Write: s.writeFault, Log: o.Log}
 	gate := GateOptions{Verify: o.Verify, MaxBody: o.MaxBody, Guard: &httpx.Guard{Hosts: o.AllowedHosts, Origins: o.AllowedOrigins}}
 	if o.Resource != "" {
 		address, resource, err := metadataURL(o.Resource)
@@ -86,19 +86,18 @@ func New(service Service, o Options) (*Server, error) {
 	return s, nil
 }
 
-// drawFault answers a request that failed before it became a call.
-func (s *Server) drawFault(w http.ResponseWriter, _ *http.Request, f *fault.Error) {
+// writeFault answers a request that failed before a tool was called.
+func (s *Server) writeFault(w http.ResponseWriter, _ *http.Request, f *fault.Error) {
 	httpx.Raw(w, statusOf(f), s.service.Encode(result.Failed(f)))
 }
 
-// MCP is the /mcp endpoint alone, gate included, for those who mount it
-// elsewhere.
-func (s *Server) MCP() http.Handler { return s.surface.Handle(s.serveMCP) }
+// MCP is the /mcp endpoint alone, with its gate, to be mounted elsewhere.
+func (s *Server) MCP() http.Handler { return s.errors.Handle(s.serveMCP) }
 
-// Handler is the whole server: /mcp, the REST face, the extra routes, behind
-// the chain that names, logs and guards requests.
+// Handler is the whole server: /mcp, the REST face and the extra routes, with
+// the middleware of every request.
 func (s *Server) Handler() http.Handler {
-	mux := httpx.NewMux(s.surface)
+	mux := httpx.NewMux(s.errors)
 	mux.Handle("/mcp", s.MCP())
 	mux.HandleFunc("GET /tools", s.listREST)
 	mux.HandleFunc("POST /tools/{name}", s.face.Post(func(r *http.Request) (string, error) { return r.PathValue("name"), nil }))
@@ -115,28 +114,27 @@ func (s *Server) Handler() http.Handler {
 	if s.opts.Extra != nil {
 		s.opts.Extra(&Routes{mux: mux, server: s})
 	}
-	return s.surface.Front(mux)
+	return s.errors.Middleware(mux)
 }
 
-// Close ends the sessions of handshake clients, whose streams would otherwise
+// Close ends the sessions of legacy clients, whose streams would otherwise
 // outlast a shutdown. Give it to http.Server.RegisterOnShutdown.
 func (s *Server) Close() {
 	for session := range s.mcp.Sessions() {
-		if session.ID() != "" { // the others live for one request that may finish
+		if session.ID() != "" { // the others last for one request, which may finish
 			_ = session.Close()
 		}
 	}
 }
 
-// Routes is where a server adds its own. Whoever adds one says whether it needs
-// a token.
+// Routes takes a server's own routes, each with or without a token.
 type Routes struct {
 	mux    *httpx.Mux
 	server *Server
 }
 
-// Authenticated serves a pattern to requests that pass the whole gate, body
-// excepted; the principal is in the context.
+// Authenticated serves a pattern to requests that pass the gate, except for the
+// body; the principal is in the context.
 func (r *Routes) Authenticated(pattern string, h httpx.Handler) {
 	r.mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) error {
 		req, err := r.server.gate.Enter(w, req)
@@ -147,7 +145,7 @@ func (r *Routes) Authenticated(pattern string, h httpx.Handler) {
 	})
 }
 
-// Public serves a pattern to anyone whose host and origin the gate accepts.
+// Public serves a pattern to any caller whose host and origin are accepted.
 func (r *Routes) Public(pattern string, h httpx.Handler) {
 	r.mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) error {
 		if err := r.server.gate.checkSource(req); err != nil {

@@ -24,29 +24,29 @@ import (
 	"countersign.dev/internal/telemetry"
 )
 
-// The two eras, by the revision that a client pins.
+// The two versions, by the revision that a client pins.
 const (
 	modern = "2026-07-28"
 	legacy = "2025-11-25"
 )
 
-// office is a small Service: every tool is declared by its roles and a
+// fakeService is a small Service: every tool is declared by its roles and a
 // function.
-type office struct {
-	tools   map[string]deed
+type fakeService struct {
+	tools   map[string]fakeTool
 	answers sync.Map // confirmation id → approved
 	entered chan context.Context
 }
 
-type deed struct {
+type fakeTool struct {
 	roles []access.Role
 	kind  result.Kind
 	do    func(ctx context.Context, who *access.Principal, args json.RawMessage) result.Outcome
 }
 
-func newOffice() *office {
-	o := &office{entered: make(chan context.Context, 1)}
-	o.tools = map[string]deed{
+func newFakeService() *fakeService {
+	o := &fakeService{entered: make(chan context.Context, 1)}
+	o.tools = map[string]fakeTool{
 		"who_am_i":    {[]access.Role{access.Employee, "hr-read"}, result.Read, whoAmI},
 		"echo":        {[]access.Role{access.Employee}, result.Read, echo},
 		"get_pay":     {[]access.Role{"hr-read"}, result.Read, echo},
@@ -58,7 +58,7 @@ func newOffice() *office {
 	return o
 }
 
-func (o *office) Tools(ctx context.Context) ([]result.ToolInfo, error) {
+func (o *fakeService) Tools(ctx context.Context) ([]result.ToolInfo, error) {
 	who, err := access.From(ctx)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (o *office) Tools(ctx context.Context) ([]result.ToolInfo, error) {
 	return infos, nil
 }
 
-func (d deed) info(name string) result.ToolInfo {
+func (d fakeTool) info(name string) result.ToolInfo {
 	info := result.ToolInfo{
 		Name: name, Title: "Title of " + name, Description: "Does " + name + ".", Kind: d.kind,
 		InputSchema:  json.RawMessage(`{"type":"object","properties":{"employee_id":{"type":"string"},"note":{"type":"string"}},"additionalProperties":false}`),
@@ -87,7 +87,7 @@ func (d deed) info(name string) result.ToolInfo {
 	return info
 }
 
-func (o *office) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
+func (o *fakeService) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
 	who, err := access.From(ctx)
 	if err != nil {
 		return result.Failed(err)
@@ -102,7 +102,7 @@ func (o *office) Call(ctx context.Context, name string, args json.RawMessage) re
 	return d.do(ctx, who, args)
 }
 
-func (o *office) Answer(ctx context.Context, id string, approved bool) result.Outcome {
+func (o *fakeService) Answer(ctx context.Context, id string, approved bool) result.Outcome {
 	who, err := access.From(ctx)
 	switch {
 	case err != nil:
@@ -119,7 +119,7 @@ func (o *office) Answer(ctx context.Context, id string, approved bool) result.Ou
 	return result.Success(json.RawMessage(`{"message":"done"}`), nil, "")
 }
 
-func (o *office) Encode(out result.Outcome) json.RawMessage { return result.EncodeEnvelope(out) }
+func (o *fakeService) Encode(out result.Outcome) json.RawMessage { return result.EncodeEnvelope(out) }
 
 func whoAmI(ctx context.Context, who *access.Principal, _ json.RawMessage) result.Outcome {
 	data, _ := json.Marshal(map[string]any{"username": who.Username(), "roles": who.Roles(), "request": telemetry.RequestOf(ctx).ID, "trace": telemetry.RequestOf(ctx).Trace})
@@ -149,7 +149,7 @@ func forward(context.Context, *access.Principal, json.RawMessage) result.Outcome
 }
 
 // wait hands its context to the test and lasts until that ends.
-func (o *office) wait(ctx context.Context, _ *access.Principal, _ json.RawMessage) result.Outcome {
+func (o *fakeService) wait(ctx context.Context, _ *access.Principal, _ json.RawMessage) result.Outcome {
 	o.entered <- ctx
 	<-ctx.Done()
 	return result.Failed(ctx.Err())
@@ -160,7 +160,7 @@ var people = map[string]access.Claims{
 	"alice":     {Username: "alice", Email: "Alice@Example.com", EmailVerified: true, Roles: []string{"employee", "hr-read", "hr-write"}},
 	"demoted":   {Username: "alice", Email: "alice@example.com", EmailVerified: true, Roles: []string{"employee"}},
 	"bob":       {Username: "bob", Email: "bob@example.com", Roles: []string{"employee"}},
-	"nobody":    {Username: "nobody"},
+	"no-roles":  {Username: "no-roles"},
 	"call":      {Username: "alice", Roles: []string{"employee"}, Purpose: access.PurposeCall},
 	"execute":   {Username: "alice", Roles: []string{"employee"}, Purpose: access.PurposeExecute},
 	"catalogue": {Username: "gateway", Purpose: access.PurposeCatalogue},
@@ -183,22 +183,22 @@ func verify(_ context.Context, token string) (*access.Principal, error) {
 	return access.NewPrincipal(claims), nil
 }
 
-// house is a running server.
-type house struct {
+// harness is a running server.
+type harness struct {
 	*httptest.Server
-	office *office
-	server *mcpserver.Server
+	service *fakeService
+	server  *mcpserver.Server
 }
 
-func open(t testing.TB, change ...func(*mcpserver.Options)) *house {
+func open(t testing.TB, change ...func(*mcpserver.Options)) *harness {
 	t.Helper()
 	o := mcpserver.Options{Name: "office", Title: "The Office", Version: "1.2.3", Instructions: "Be kind.", Verify: verify, Confirmations: true}
 	for _, c := range change {
 		c(&o)
 	}
-	h := &house{office: newOffice()}
+	h := &harness{service: newFakeService()}
 	var err error
-	if h.server, err = mcpserver.New(h.office, o); err != nil {
+	if h.server, err = mcpserver.New(h.service, o); err != nil {
 		t.Fatal(err)
 	}
 	h.Server = httptest.NewServer(h.server.Handler())
@@ -216,15 +216,15 @@ func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// connect opens a session of the SDK's client in one era.
-func (h *house) connect(t testing.TB, era, token string) (*mcp.ClientSession, *bearer) {
+// connect opens a session of the SDK's client in one version.
+func (h *harness) connect(t testing.TB, version, token string) (*mcp.ClientSession, *bearer) {
 	t.Helper()
 	b := &bearer{}
 	b.token.Store(token)
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
 	session, err := client.Connect(context.Background(), &mcp.StreamableClientTransport{
 		Endpoint: h.URL + "/mcp", HTTPClient: &http.Client{Transport: b},
-	}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+	}, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func (r reply) envelope(t testing.TB) result.Envelope {
 
 // send makes one raw request. Headers come in pairs; a pair with the name Host
 // sets the host, an empty value removes the header.
-func (h *house) send(t testing.TB, method, path, token, body string, headers ...string) reply {
+func (h *harness) send(t testing.TB, method, path, token, body string, headers ...string) reply {
 	t.Helper()
 	r, err := http.NewRequest(method, h.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -294,7 +294,7 @@ func unframe(b []byte) []byte {
 	return b
 }
 
-// modernHeaders are what a modern message must carry beside its body.
+// modernHeaders are what a modern message must tokenInfo beside its body.
 func modernHeaders(method, name string) []string {
 	h := []string{"Mcp-Protocol-Version", modern, "Mcp-Method", method}
 	if name != "" {
@@ -303,7 +303,7 @@ func modernHeaders(method, name string) []string {
 	return h
 }
 
-// modernBody is a message of the modern era.
+// modernBody is a message of the modern version.
 func modernBody(method, params string) string {
 	if params != "" {
 		params += ","
@@ -313,13 +313,13 @@ func modernBody(method, params string) string {
 }
 
 // callModern makes one raw modern call.
-func (h *house) callModern(t testing.TB, token, tool, args string, headers ...string) reply {
+func (h *harness) callModern(t testing.TB, token, tool, args string, headers ...string) reply {
 	t.Helper()
 	return h.send(t, "POST", "/mcp", token, modernBody("tools/call", `"name":"`+tool+`","arguments":`+args), append(modernHeaders("tools/call", tool), headers...)...)
 }
 
 // handshake begins a raw legacy session and returns its id.
-func (h *house) handshake(t testing.TB, token string) string {
+func (h *harness) handshake(t testing.TB, token string) string {
 	t.Helper()
 	r := h.send(t, "POST", "/mcp", token, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`)
 	id := r.header.Get("Mcp-Session-Id")
@@ -331,7 +331,7 @@ func (h *house) handshake(t testing.TB, token string) string {
 }
 
 // callLegacy makes one raw call in a session.
-func (h *house) callLegacy(t testing.TB, token, session, tool, args string) reply {
+func (h *harness) callLegacy(t testing.TB, token, session, tool, args string) reply {
 	t.Helper()
 	return h.send(t, "POST", "/mcp", token, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+`}}`,
 		"Mcp-Session-Id", session, "Mcp-Protocol-Version", legacy)

@@ -11,10 +11,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-func TestDemotionTakesEffectInALivingSession(t *testing.T) {
+func TestDemotionTakesEffectInAnOpenSession(t *testing.T) {
 	h := open(t)
-	for _, era := range eras {
-		session, token := h.connect(t, era, "alice")
+	for _, version := range versions {
+		session, token := h.connect(t, version, "alice")
 		call := func() string {
 			called, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_pay"})
 			if err != nil {
@@ -23,11 +23,11 @@ func TestDemotionTakesEffectInALivingSession(t *testing.T) {
 			return structured(t, called).Code
 		}
 		if got := call(); got != "" {
-			t.Errorf("%s: got %q before the demotion, want success", era, got)
+			t.Errorf("%s: got %q before the demotion, want success", version, got)
 		}
 		token.token.Store("demoted")
 		if got := call(); got != "INSUFFICIENT_PERMISSIONS" {
-			t.Errorf("%s: got %q after the demotion, want INSUFFICIENT_PERMISSIONS", era, got)
+			t.Errorf("%s: got %q after the demotion, want INSUFFICIENT_PERMISSIONS", version, got)
 		}
 		list, err := session.ListTools(t.Context(), nil)
 		if err != nil {
@@ -35,13 +35,13 @@ func TestDemotionTakesEffectInALivingSession(t *testing.T) {
 		}
 		for _, tool := range list.Tools {
 			if tool.Name == "get_pay" {
-				t.Errorf("%s: got get_pay listed after the demotion", era)
+				t.Errorf("%s: got get_pay listed after the demotion", version)
 			}
 		}
 	}
 }
 
-func TestSessionOfAnotherDoesNotExist(t *testing.T) {
+func TestSessionOfAnotherPersonIsNotFound(t *testing.T) {
 	h := open(t)
 	id := h.handshake(t, "alice")
 	unknown := h.callLegacy(t, "bob", "made-up", "who_am_i", `{}`)
@@ -80,13 +80,13 @@ func TestModernCallEndsWithItsClient(t *testing.T) {
 		}
 		ended <- err
 	}()
-	running := <-h.office.entered
+	running := <-h.service.entered
 	leave()
 	<-running.Done() // or the test's own deadline
 	<-ended
 }
 
-func TestStandingStreamEndsWithItsToken(t *testing.T) {
+func TestOpenStreamEndsWithItsToken(t *testing.T) {
 	h := open(t)
 	id := h.handshake(t, "brief")
 	if got := h.send(t, "GET", "/mcp", "brief", "", "Mcp-Session-Id", id, "Mcp-Protocol-Version", legacy); got.status != 200 {
@@ -94,7 +94,7 @@ func TestStandingStreamEndsWithItsToken(t *testing.T) {
 	}
 }
 
-func TestCloseEndsStandingStreams(t *testing.T) {
+func TestCloseEndsOpenStreams(t *testing.T) {
 	h := open(t)
 	session, _ := h.connect(t, legacy, "alice")
 	if _, err := session.ListTools(t.Context(), nil); err != nil {
@@ -106,18 +106,18 @@ func TestCloseEndsStandingStreams(t *testing.T) {
 	}
 }
 
-func TestThousandCallsNeverMixPrincipals(t *testing.T) {
+func TestConcurrentCallsNeverMixPrincipals(t *testing.T) {
 	h := open(t)
 	var all sync.WaitGroup
 	wrong := make(chan string, 1000)
 	for _, who := range []string{"alice", "bob"} {
-		for _, era := range eras {
-			session, _ := h.connect(t, era, who)
+		for _, version := range versions {
+			session, _ := h.connect(t, version, who)
 			for worker := range 10 {
 				all.Go(func() {
 					for i := range 25 {
 						if got := identityOf(h, session, who, worker, i); got != "" {
-							wrong <- era + ": " + got
+							wrong <- version + ": " + got
 						}
 					}
 				})
@@ -133,7 +133,7 @@ func TestThousandCallsNeverMixPrincipals(t *testing.T) {
 
 // identityOf asks who the server thinks is calling, in a session that works many calls at
 // once, and complains.
-func identityOf(h *house, session *mcp.ClientSession, who string, worker, i int) string {
+func identityOf(h *harness, session *mcp.ClientSession, who string, worker, i int) string {
 	note := fmt.Sprintf("%s-%d-%d", who, worker, i)
 	called, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: "who_am_i"})
 	if err != nil {

@@ -41,7 +41,7 @@ type notes struct {
 	proxy http.Handler
 }
 
-func newNotes(t *testing.T, e era) *notes {
+func newNotes(t *testing.T, v version) *notes {
 	n := &notes{Server: mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1"}, nil), changed: make(chan struct{}, 100)}
 	n.add("search", &mcp.ToolAnnotations{ReadOnlyHint: true}, text(`{"status":"success","data":"I am an envelope"}`))
 	n.add("stats", &mcp.ToolAnnotations{ReadOnlyHint: true}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -54,8 +54,8 @@ func newNotes(t *testing.T, e era) *notes {
 		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "no such note"}}}, nil
 	})
 	n.add("create", nil, text("created"))
-	rpc := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return n.Server }, &mcp.StreamableHTTPOptions{Stateless: e == modern})
-	n.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { n.serve(w, r, rpc, e) }))
+	rpc := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return n.Server }, &mcp.StreamableHTTPOptions{Stateless: v == modern})
+	n.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { n.serve(w, r, rpc, v) }))
 	t.Cleanup(func() {
 		n.http.CloseClientConnections()
 		n.http.Close()
@@ -63,7 +63,7 @@ func newNotes(t *testing.T, e era) *notes {
 	return n
 }
 
-func (n *notes) serve(w http.ResponseWriter, r *http.Request, rpc http.Handler, e era) {
+func (n *notes) serve(w http.ResponseWriter, r *http.Request, rpc http.Handler, v version) {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	var call struct {
@@ -74,7 +74,7 @@ func (n *notes) serve(w http.ResponseWriter, r *http.Request, rpc http.Handler, 
 		}
 	}
 	_ = json.Unmarshal(body, &call)
-	if e == legacy && call.Method == "server/discover" {
+	if v == legacy && call.Method == "server/discover" {
 		http.Error(w, "unknown method", http.StatusNotFound)
 		return
 	}
@@ -150,8 +150,8 @@ func host(t *testing.T, o upstream.Options, n *notes) *upstream.Upstream {
 var writer = as("wanda", "writer")
 
 func TestForeignToolsAreSupervised(t *testing.T) {
-	bothEras(t, func(t *testing.T, e era) {
-		n := newNotes(t, e)
+	bothVersions(t, func(t *testing.T, v version) {
+		n := newNotes(t, v)
 		u := host(t, upstream.Options{}, n)
 		kinds := map[string]result.Kind{}
 		for _, tool := range u.Tools(writer).Open {
@@ -200,8 +200,8 @@ func TestForeignToolNeedsARoleOfTheHost(t *testing.T) {
 }
 
 func TestForeignWriteWaitsForItsPersonAndIsSentOnce(t *testing.T) {
-	bothEras(t, func(t *testing.T, e era) {
-		n := newNotes(t, e)
+	bothVersions(t, func(t *testing.T, v version) {
+		n := newNotes(t, v)
 		u := host(t, upstream.Options{}, n)
 		p := u.Call(writer, "notes.create", json.RawMessage(`{ "title":"T", "id": 12345678901234567890 }`)).Pending()
 		if p == nil || len(n.received()) != 0 {
@@ -311,9 +311,9 @@ func (n *notes) awaitChange(t *testing.T) {
 }
 
 func TestListChangedInvalidatesThatServersTools(t *testing.T) {
-	bothEras(t, func(t *testing.T, e era) {
-		n := newNotes(t, e)
-		u := host(t, upstream.Options{Now: newClock().Now}, n) // the clock stands still: no list grows old
+	bothVersions(t, func(t *testing.T, v version) {
+		n := newNotes(t, v)
+		u := host(t, upstream.Options{Now: newClock().Now}, n) // the clock is stopped: no list gets old
 		before := len(u.Tools(writer).Open)
 		n.add("rename", nil, text("renamed"))
 		n.awaitChange(t)
@@ -337,8 +337,8 @@ func TestForeignWriteIsStaleWhenItsDefinitionChanged(t *testing.T) {
 }
 
 func TestProgressArrivesBeforeTheAnswer(t *testing.T) {
-	bothEras(t, func(t *testing.T, e era) {
-		n := newNotes(t, e)
+	bothVersions(t, func(t *testing.T, v version) {
+		n := newNotes(t, v)
 		reported := make(chan result.Progress, 1)
 		n.add("import", &mcp.ToolAnnotations{ReadOnlyHint: true}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{

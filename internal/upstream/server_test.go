@@ -32,39 +32,40 @@ type fakeServer struct {
 	block   func(r *http.Request, method string) bool // true: this request never gets an answer
 }
 
-type era bool
+// version is a side of the protocol's change: stateless, or with a handshake.
+type version bool
 
 const (
-	modern era = true
-	legacy era = false
+	modern version = true
+	legacy version = false
 )
 
-func newFakeServer(t *testing.T, e era, names ...string) *fakeServer {
+func newFakeServer(t *testing.T, v version, names ...string) *fakeServer {
 	f := &fakeServer{methods: make(map[string]int), tools: make(map[string]func(context.Context, json.RawMessage) string)}
 	for _, n := range names {
 		f.tools[n] = func(context.Context, json.RawMessage) string {
 			return `{"status":"success","data":{"tool":"` + n + `"}}`
 		}
 	}
-	f.Server = httptest.NewServer(f.handler(e))
+	f.Server = httptest.NewServer(f.handler(v))
 	t.Cleanup(f.Close)
 	return f
 }
 
-// again starts the same server anew at the same address, as after a restart.
-func (f *fakeServer) again(t *testing.T, e era) {
+// restart starts the same server again at the same address, as after a restart.
+func (f *fakeServer) restart(t *testing.T, v version) {
 	address := f.Listener.Addr().String()
 	f.Close()
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Server = &httptest.Server{Listener: l, Config: &http.Server{Handler: f.handler(e), ReadHeaderTimeout: time.Second}}
+	f.Server = &httptest.Server{Listener: l, Config: &http.Server{Handler: f.handler(v), ReadHeaderTimeout: time.Second}}
 	f.Start()
 	t.Cleanup(f.Close)
 }
 
-func (f *fakeServer) handler(e era) http.Handler {
+func (f *fakeServer) handler(v version) http.Handler {
 	server := mcp.NewServer(&mcp.Implementation{Name: "fake", Version: "1"}, nil)
 	for name, run := range f.tools {
 		server.AddTool(&mcp.Tool{
@@ -75,7 +76,7 @@ func (f *fakeServer) handler(e era) http.Handler {
 			return &mcp.CallToolResult{StructuredContent: json.RawMessage(text), Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 		})
 	}
-	rpc := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: e == modern})
+	rpc := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: v == modern})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", rpc)
 	mux.HandleFunc("/execute", func(w http.ResponseWriter, r *http.Request) { f.execute(w, r) })
@@ -89,7 +90,7 @@ func (f *fakeServer) handler(e era) http.Handler {
 		f.tokens = append(f.tokens, r.URL.Path+" "+call.Method+" "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 		block := f.block
 		f.mu.Unlock()
-		if e == legacy && call.Method == "server/discover" {
+		if v == legacy && call.Method == "server/discover" {
 			http.Error(w, "unknown method", http.StatusNotFound)
 			return
 		}

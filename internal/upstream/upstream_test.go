@@ -20,14 +20,14 @@ import (
 	"countersign.dev/internal/upstream"
 )
 
-func bothEras(t *testing.T, test func(t *testing.T, e era)) {
+func bothVersions(t *testing.T, test func(t *testing.T, v version)) {
 	t.Run("modern", func(t *testing.T) { test(t, modern) })
 	t.Run("legacy", func(t *testing.T) { test(t, legacy) })
 }
 
 func TestParallelFirstCallsShareOneSession(t *testing.T) {
-	bothEras(t, func(t *testing.T, e era) {
-		f := newFakeServer(t, e, "get_thing")
+	bothVersions(t, func(t *testing.T, v version) {
+		f := newFakeServer(t, v, "get_thing")
 		u := start(t, upstream.Options{}, named("hr", f))
 		ctx := as("alice", "employee")
 		u.Tools(ctx) // the catalogue has a session of its own
@@ -42,7 +42,7 @@ func TestParallelFirstCallsShareOneSession(t *testing.T) {
 		}
 		calls.Wait()
 		want := 1
-		if e == legacy { // discover is tried first
+		if v == legacy { // discover is tried first
 			want = 2
 		}
 		if got := f.seen("server/discover") + f.seen("initialize") - opened; got != want {
@@ -66,8 +66,8 @@ func TestTokenIsOfTheCallNotOfTheSession(t *testing.T) {
 }
 
 func TestEnvelopeStaysByteForByte(t *testing.T) {
-	bothEras(t, func(t *testing.T, e era) {
-		f := newFakeServer(t, e, "get_thing")
+	bothVersions(t, func(t *testing.T, v version) {
+		f := newFakeServer(t, v, "get_thing")
 		const wire = `{"status":"success", "data":{"z":1,"a":12345678901234567890},"metadata":{"hasMore":true,"returnedCount":50,"truncated":true}}`
 		f.tools["get_thing"] = func(_ context.Context, args json.RawMessage) string {
 			if string(args) != `{"b":1,"a":2}` {
@@ -75,7 +75,7 @@ func TestEnvelopeStaysByteForByte(t *testing.T) {
 			}
 			return wire
 		}
-		f.again(t, e)
+		f.restart(t, v)
 		u := start(t, upstream.Options{}, named("hr", f))
 		o := u.Call(as("alice", "employee"), "get_thing", json.RawMessage(`{"b":1,"a":2}`))
 		if o.Fault() != nil || string(o.Raw()) != wire {
@@ -88,14 +88,14 @@ func TestEnvelopeStaysByteForByte(t *testing.T) {
 }
 
 func TestServerRestartIsRecovered(t *testing.T) {
-	bothEras(t, func(t *testing.T, e era) {
-		f := newFakeServer(t, e, "get_thing")
+	bothVersions(t, func(t *testing.T, v version) {
+		f := newFakeServer(t, v, "get_thing")
 		u := start(t, upstream.Options{}, named("hr", f))
 		ctx := as("alice", "employee")
 		if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
 			t.Fatalf("before the restart: %v", o.Fault())
 		}
-		f.again(t, e)
+		f.restart(t, v)
 		u.Call(ctx, "get_thing", nil) // may find out that the connection or the session is dead, and is not sent twice
 		if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
 			t.Fatalf("after the restart: %v", o.Fault())
@@ -103,7 +103,7 @@ func TestServerRestartIsRecovered(t *testing.T) {
 	})
 }
 
-func TestServerDownIsAWarningAndOthersServe(t *testing.T) {
+func TestServerDownIsAWarningAndTheOthersWork(t *testing.T) {
 	up, gone := newFakeServer(t, modern, "get_thing"), newFakeServer(t, modern, "list_others")
 	u := start(t, upstream.Options{}, named("hr", up), named("finance", gone))
 	ctx := as("alice", "employee")
@@ -118,11 +118,11 @@ func TestServerDownIsAWarningAndOthersServe(t *testing.T) {
 		t.Errorf("down: got %+v, want finance", set.Down)
 	}
 	if o := u.Call(ctx, "list_others", nil); !fault.Is(o.Fault(), fault.ServiceDown) || !strings.Contains(o.Fault().Message, "finance") {
-		t.Errorf("a tool of an unheard server: got %v, want SERVICE_UNAVAILABLE of finance", o.Fault())
+		t.Errorf("a tool of a server that never answered: got %v, want SERVICE_UNAVAILABLE of finance", o.Fault())
 	}
 }
 
-func TestServerThatGoesAwayIsMissedAtTheNextLook(t *testing.T) {
+func TestToolsOfAServerThatStoppedAreNotOffered(t *testing.T) {
 	f := newFakeServer(t, modern, "get_thing")
 	u := start(t, upstream.Options{}, named("hr", f))
 	ctx := as("alice", "employee")
@@ -166,7 +166,7 @@ func TestSlowServerTimesOutAlone(t *testing.T) {
 	}
 }
 
-func TestWrittenCallIsNotSentAgain(t *testing.T) {
+func TestSentCallIsNotSentAgain(t *testing.T) {
 	f := newFakeServer(t, modern, "get_thing")
 	u := start(t, upstream.Options{}, named("hr", f))
 	ctx := as("alice", "employee")
@@ -251,7 +251,7 @@ func TestToolsAreOpenOrClosedByRole(t *testing.T) {
 		t.Errorf("closed: got %+v", c)
 	}
 	if set := u.Tools(context.Background()); len(set.Open)+len(set.Closed)+len(set.Down) != 0 {
-		t.Errorf("nobody: got %+v, want nothing", set)
+		t.Errorf("no principal: got %+v, want nothing", set)
 	}
 }
 
@@ -268,7 +268,7 @@ func TestLookAlikeToolsAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestCatalogueIsAskedForAgainAfterAMinute(t *testing.T) {
+func TestToolListIsFetchedAgainWhenItIsOld(t *testing.T) {
 	f, now := newFakeServer(t, modern, "get_thing"), newClock()
 	u := start(t, upstream.Options{Now: now.Now}, named("hr", f))
 	ctx := as("alice", "employee")
@@ -290,7 +290,7 @@ func TestOversizedAnswerFailsAlone(t *testing.T) {
 	f.tools["get_big"] = func(context.Context, json.RawMessage) string {
 		return `{"status":"success","data":"` + strings.Repeat("x", 1<<16) + `"}`
 	}
-	f.again(t, modern)
+	f.restart(t, modern)
 	u := start(t, upstream.Options{MaxAnswer: 1 << 14}, named("hr", f))
 	ctx := as("alice", "employee")
 	if o := u.Call(ctx, "get_big", nil); o.Fault() == nil {
@@ -301,7 +301,7 @@ func TestOversizedAnswerFailsAlone(t *testing.T) {
 	}
 }
 
-func TestUnknownToolAndNobody(t *testing.T) {
+func TestUnknownToolAndMissingCaller(t *testing.T) {
 	f := newFakeServer(t, modern, "get_thing")
 	u := start(t, upstream.Options{}, named("hr", f))
 	if o := u.Call(as("alice", "employee"), "get_nothing", nil); !fault.Is(o.Fault(), fault.UnknownTool) {
@@ -355,7 +355,7 @@ func TestCatalogueIsAServiceForMCP(t *testing.T) {
 		t.Fatalf("got %+v %v", tools, err)
 	}
 	if _, err := c.Tools(context.Background()); !fault.Is(err, fault.Unauthorized) {
-		t.Errorf("nobody: got %v, want UNAUTHENTICATED", err)
+		t.Errorf("no principal: got %v, want UNAUTHENTICATED", err)
 	}
 	wire := c.Encode(c.Call(as("alice", "employee"), "get_thing", nil))
 	if string(wire) != `{"status":"success","data":{"tool":"get_thing"}}` {
@@ -363,7 +363,7 @@ func TestCatalogueIsAServiceForMCP(t *testing.T) {
 	}
 }
 
-func TestStrangerHasASessionOfTheirOwn(t *testing.T) {
+func TestEachPersonHasTheirOwnSession(t *testing.T) {
 	f := newFakeServer(t, legacy, "get_thing")
 	u := start(t, upstream.Options{}, named("hr", f))
 	for _, name := range []string{"alice", "bob", "alice", "bob"} {

@@ -20,14 +20,14 @@ import (
 	"countersign.dev/internal/telemetry"
 )
 
-// modernEra is the first revision without a handshake.
-const modernEra = "2026-07-28"
+// modernVersion is the first protocol version without a handshake.
+const modernVersion = "2026-07-28"
 
-// sessionIdle is how long a handshake client may be silent. A session costs a
-// goroutine and about 8 KB.
+// sessionIdle is how long an MCP session may be idle. It costs a goroutine and
+// about 8 KB.
 const sessionIdle = 15 * time.Minute
 
-// mount builds the SDK's side: one server, two handlers, one middleware.
+// mount makes the SDK's server: two handlers, one middleware.
 func (s *Server) mount() {
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: s.opts.Name, Title: s.opts.Title, Version: s.opts.Version}, &mcp.ServerOptions{
 		Instructions: s.opts.Instructions,
@@ -47,16 +47,16 @@ func (s *Server) mount() {
 }
 
 // sdk is one of the SDK's handlers. The gate has checked host, origin and
-// token; the SDK's bearer middleware only carries the caller to where its
-// middleware can find them, in a context key that nobody else can set.
+// token; the SDK's bearer middleware only passes the caller on to our
+// middleware, under a context key that no other code can set.
 func (s *Server) sdk(o *mcp.StreamableHTTPOptions) http.Handler {
-	o.DisableLocalhostProtection = true // the gate knows our names better
+	o.DisableLocalhostProtection = true // the gate checks the host
 	o.MaxRequestBodyBytes = s.opts.MaxBody
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.mcp }, o)
-	return auth.RequireBearerToken(carry, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(h)
+	return auth.RequireBearerToken(tokenInfo, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(h)
 }
 
-// caller is who sent one request, and its names.
+// caller is the principal of one request, and the ids of the request.
 type caller struct {
 	who   *access.Principal
 	names telemetry.Request
@@ -64,9 +64,9 @@ type caller struct {
 
 const callerKey = "countersign/caller"
 
-// carry puts the caller that the gate found into the SDK's hands. UserID binds
-// a session to its person.
-func carry(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
+// tokenInfo hands the gate's caller to the SDK. UserID binds an MCP session to
+// its person.
+func tokenInfo(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
 	who, err := access.From(ctx)
 	if err != nil {
 		return nil, auth.ErrInvalidToken
@@ -77,7 +77,7 @@ func carry(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, err
 	}, nil
 }
 
-// serveMCP passes a message through the gate and on to its era.
+// serveMCP passes a message through the gate to the handler of its version.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("X-Accel-Buffering", "no")
 	var body []byte
@@ -93,25 +93,25 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch {
 	case fault.Is(err, fault.BadRequest):
-		return refuse(w, jsonrpc.CodeParseError, fault.From(err).Message)
+		return rejectMessage(w, jsonrpc.CodeParseError, fault.From(err).Message)
 	case err != nil:
 		return err
 	case bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")):
-		return refuse(w, jsonrpc.CodeInvalidRequest, "Batches are not supported. Send one message per request.")
+		return rejectMessage(w, jsonrpc.CodeInvalidRequest, "Batches are not supported. Send one message per request.")
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	s.speak(w, r, body)
+	s.dispatch(w, r, body)
 	return nil
 }
 
-// refuse answers a message that has no readable id.
-func refuse(w http.ResponseWriter, code int64, message string) error {
+// rejectMessage answers a message without a readable id.
+func rejectMessage(w http.ResponseWriter, code int64, message string) error {
 	return httpx.JSON(w, http.StatusBadRequest, map[string]any{
 		"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": message},
 	})
 }
 
-func (s *Server) speak(w http.ResponseWriter, r *http.Request, body []byte) {
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, body []byte) {
 	if streams(r) {
 		httpx.KeepOpen(w)
 		ctx, cancel := untilExpiry(r.Context())
@@ -122,13 +122,14 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, body []byte) {
 		s.modern.ServeHTTP(w, r)
 		return
 	}
-	s.legacy.ServeHTTP(&discreet{ResponseWriter: w}, r)
+	s.legacy.ServeHTTP(&statusRewriter{ResponseWriter: w}, r)
 }
 
-// isModern tells the eras apart. Headers decide; a first message without any
-// is modern when it carries the metadata that only a modern one has.
+// isModern reports whether a message is of a stateless version. Headers decide; a
+// first message without any is modern when it has the metadata that only a
+// modern one has.
 func isModern(r *http.Request, body []byte) bool {
-	if r.Header.Get("Mcp-Protocol-Version") >= modernEra || r.Header.Get("Mcp-Method") != "" {
+	if r.Header.Get("Mcp-Protocol-Version") >= modernVersion || r.Header.Get("Mcp-Method") != "" {
 		return true
 	}
 	return r.Method == http.MethodPost && r.Header.Get("Mcp-Session-Id") == "" && carriesVersion(body)
@@ -147,13 +148,13 @@ func carriesVersion(body []byte) bool {
 	return carried
 }
 
-// streams reports whether the answer lasts: the standing stream of a session,
-// or a modern subscription.
+// streams reports whether the response is a long-lived stream: that of an MCP
+// session, or a modern subscription.
 func streams(r *http.Request) bool {
 	return r.Method == http.MethodGet || strings.EqualFold(r.Header.Get("Mcp-Method"), "subscriptions/listen")
 }
 
-// untilExpiry ends a standing stream with the token that opened it.
+// untilExpiry ends a stream when the token that opened it expires.
 func untilExpiry(ctx context.Context) (context.Context, context.CancelFunc) {
 	who, err := access.From(ctx)
 	if err != nil || who.Expires().IsZero() {
@@ -162,16 +163,16 @@ func untilExpiry(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, who.Expires())
 }
 
-// discreet says 404 where the SDK says 403, which it does for one reason: the
-// session is someone else's. For the caller it does not exist, and the answer
-// is the one for any unknown session.
-type discreet struct {
+// statusRewriter replaces the SDK's 403 by 404. The SDK has one reason for it: the
+// session belongs to another person. The caller gets the same response as for
+// any unknown session.
+type statusRewriter struct {
 	http.ResponseWriter
 	replaced bool
 }
 
 // WriteHeader replaces the status and, with it, the body.
-func (d *discreet) WriteHeader(status int) {
+func (d *statusRewriter) WriteHeader(status int) {
 	if status != http.StatusForbidden {
 		d.ResponseWriter.WriteHeader(status)
 		return
@@ -181,8 +182,8 @@ func (d *discreet) WriteHeader(status int) {
 	_, _ = fmt.Fprintln(d.ResponseWriter, "session not found")
 }
 
-// Write drops the body of a replaced answer.
-func (d *discreet) Write(b []byte) (int, error) {
+// Write drops the body of a replaced response.
+func (d *statusRewriter) Write(b []byte) (int, error) {
 	if d.replaced {
 		return len(b), nil
 	}
@@ -190,4 +191,4 @@ func (d *discreet) Write(b []byte) (int, error) {
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (d *discreet) Unwrap() http.ResponseWriter { return d.ResponseWriter }
+func (d *statusRewriter) Unwrap() http.ResponseWriter { return d.ResponseWriter }

@@ -13,20 +13,20 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// Handler answers a request or says why it cannot. It must not write anything
-// before it returns an error, unless it started a stream.
+// Handler answers a request or returns an error. It must not have written
+// anything when it returns one, unless it started a stream.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
-// Surface is one HTTP face of ours: how it draws an error, and where it logs.
-type Surface struct {
-	// Write draws a fault in the shape that the surface's founding document has.
+// ErrorWriter writes the errors of one HTTP surface, and logs them.
+type ErrorWriter struct {
+	// Write encodes a fault in the shape of the surface's founding document.
 	// Retry-After is already set when the fault advises it.
 	Write func(w http.ResponseWriter, r *http.Request, f *fault.Error)
 	Log   *slog.Logger
 }
 
-// Handle turns a handler into an http.Handler whose errors the surface draws.
-func (s Surface) Handle(h Handler) http.Handler {
+// Handle turns a handler into an http.Handler that writes its errors.
+func (s ErrorWriter) Handle(h Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := track(w)
 		if err := h(rec, r); err != nil {
@@ -35,11 +35,11 @@ func (s Surface) Handle(h Handler) http.Handler {
 	})
 }
 
-// Fail logs what only the log may know and draws the rest. When the answer has
-// begun already, as on a stream, it only logs.
-func (s Surface) Fail(w http.ResponseWriter, r *http.Request, err error) {
+// Fail logs the cause of an error and writes the rest. When the response has
+// started already, as on a stream, it only logs.
+func (s ErrorWriter) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
-	s.Note(r.Context(), f)
+	s.LogCause(r.Context(), f)
 	if rec, ok := w.(*recorder); ok && rec.status != 0 {
 		return
 	}
@@ -49,8 +49,8 @@ func (s Surface) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.Write(w, r, f)
 }
 
-// Note logs what a fault keeps from the wire.
-func (s Surface) Note(ctx context.Context, f *fault.Error) {
+// LogCause logs the cause of a fault, which is not written to the client.
+func (s ErrorWriter) LogCause(ctx context.Context, f *fault.Error) {
 	switch cause := errors.Unwrap(f); {
 	case f.Kind() == fault.Internal:
 		s.Log.ErrorContext(ctx, "request failed", "code", f.Code.Name, "fault_id", f.ID, "error", cause)
@@ -59,7 +59,7 @@ func (s Surface) Note(ctx context.Context, f *fault.Error) {
 	}
 }
 
-// JSON answers with a value.
+// JSON responds with a value.
 func JSON(w http.ResponseWriter, status int, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -69,9 +69,9 @@ func JSON(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
-// Raw answers with JSON that is encoded already.
+// Raw responds with JSON that is encoded already.
 func Raw(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that is gone cannot be told
+	_, _ = w.Write(body) // the client has disconnected
 }

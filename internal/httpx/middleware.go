@@ -14,17 +14,16 @@ import (
 	"countersign.dev/internal/telemetry"
 )
 
-// Front puts the chain that every request runs through in front of h, outermost
-// first: names for the request, the access log, the panic guard, headers that
-// make browsers careful.
-func (s Surface) Front(h http.Handler) http.Handler {
-	return identify(s.logged(s.caught(careful(h))))
+// Middleware wraps h in what every request runs through, outermost first: the
+// ids of the request, the access log, the recovery of panics, security headers.
+func (s ErrorWriter) Middleware(h http.Handler) http.Handler {
+	return identify(s.logged(s.recovered(securityHeaders(h))))
 }
 
 var saneID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// identify accepts the caller's X-Request-ID when it is harmless in a log, makes
-// one otherwise, and echoes it.
+// identify accepts the caller's X-Request-ID when it is safe to log, makes one
+// otherwise, and returns it in the response.
 func identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get("X-Request-ID")
@@ -43,12 +42,11 @@ func newID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// traceparent is version 00 of the W3C header, and what later versions must
-// begin with.
+// traceparent is version 00 of the W3C header, with which later versions must
+// begin.
 var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
 
-// TraceID takes the trace id out of a W3C traceparent. What is not one gives
-// the empty string.
+// TraceID returns the trace id of a W3C traceparent, empty when it is not valid.
 func TraceID(header string) string {
 	m := traceparent.FindStringSubmatch(header)
 	if m == nil || m[1] == "ff" || (m[1] == "00" && m[4] != "") {
@@ -60,9 +58,9 @@ func TraceID(header string) string {
 	return m[2]
 }
 
-// logged writes one line per request. The query string stays out: it may carry
-// a question or a ticket.
-func (s Surface) logged(next http.Handler) http.Handler {
+// logged writes one line per request, without the query string: it may carry a
+// question or a ticket.
+func (s ErrorWriter) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec, began := track(w), time.Now()
 		defer func() {
@@ -73,8 +71,8 @@ func (s Surface) logged(next http.Handler) http.Handler {
 	})
 }
 
-// caught turns a panic into INTERNAL_ERROR; its stack goes to the log only.
-func (s Surface) caught(next http.Handler) http.Handler {
+// recovered turns a panic into INTERNAL_ERROR; its stack is only logged.
+func (s ErrorWriter) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := track(w)
 		defer func() {
@@ -90,9 +88,9 @@ func (s Surface) caught(next http.Handler) http.Handler {
 	})
 }
 
-// careful sets what an API wants of a browser. A handler that serves pages sets
-// its own values over these.
-func careful(next http.Handler) http.Handler {
+// securityHeaders sets the headers of an API for browsers. A handler that serves
+// pages replaces them.
+func securityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -104,11 +102,11 @@ func careful(next http.Handler) http.Handler {
 	})
 }
 
-// recorder remembers what was answered. One stands in front of a connection,
-// however many parts of the chain want to know.
+// recorder records the status and size of a response. Each request has one,
+// which all middleware shares.
 type recorder struct {
 	http.ResponseWriter
-	status  int // 0 until the answer began
+	status  int // 0 until the response started
 	written int64
 }
 
@@ -119,8 +117,8 @@ func track(w http.ResponseWriter) *recorder {
 	return &recorder{ResponseWriter: w}
 }
 
-// Status is the status that the client saw; an answer that was never begun is a
-// 200 by the rules of net/http.
+// Status is the status that the client received. A response that was never
+// started is a 200 by the rules of net/http.
 func (r *recorder) Status() int {
 	if r.status == 0 {
 		return http.StatusOK
@@ -128,7 +126,7 @@ func (r *recorder) Status() int {
 	return r.status
 }
 
-// WriteHeader notes the final status; informational ones do not begin an answer.
+// WriteHeader records the final status; informational ones do not start a response.
 func (r *recorder) WriteHeader(status int) {
 	if r.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
 		r.status = status
@@ -136,7 +134,7 @@ func (r *recorder) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// Write counts.
+// Write counts bytes.
 func (r *recorder) Write(b []byte) (int, error) {
 	if r.status == 0 {
 		r.status = http.StatusOK
@@ -149,7 +147,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// Flush serves those who still ask for an http.Flusher.
+// Flush implements http.Flusher.
 func (r *recorder) Flush() {
 	if r.status == 0 {
 		r.status = http.StatusOK
