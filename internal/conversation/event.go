@@ -1,7 +1,9 @@
 package conversation
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -47,13 +49,41 @@ type Event struct {
 	Server       string          `json:"server,omitempty"`
 	Message      string          `json:"message,omitempty"`
 	Args         json.RawMessage `json:"args,omitempty"`
-	Data         json.RawMessage `json:"data,omitempty"`
+	Data         json.RawMessage `json:"-"`
 	Warnings     []agent.Warning `json:"warnings,omitempty"`
 	Code         string          `json:"code,omitempty"`
 	Usage        *agent.Usage    `json:"usage,omitempty"`
 	Confirmation string          `json:"confirmation,omitempty"`
 	Status       string          `json:"status,omitempty"`
 	At           time.Time       `json:"at,omitzero"`
+}
+
+// MarshalBinary writes the event as a log keeps it: a line of JSON, and after it
+// the data as it is, which is large and already encoded.
+func (e Event) MarshalBinary() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // shorter, and no browser reads it
+	if err := enc.Encode(e); err != nil {
+		return nil, err
+	}
+	b.Write(e.Data)
+	return b.Bytes(), nil
+}
+
+// UnmarshalBinary reads what MarshalBinary wrote.
+func (e *Event) UnmarshalBinary(b []byte) error {
+	line, data, ok := bytes.Cut(b, []byte("\n"))
+	if !ok {
+		return errors.New("an event has no line")
+	}
+	if err := json.Unmarshal(line, e); err != nil {
+		return err
+	}
+	if len(data) > 0 {
+		e.Data = data
+	}
+	return nil
 }
 
 // EventOf makes the event of a turn's step. ok is false for steps that have

@@ -1,9 +1,7 @@
 package conversation
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -49,7 +47,7 @@ type events struct{ logs byteLog }
 // append adds events to a log and returns the id of the last one.
 func (e events) append(ctx context.Context, l Log, all ...Event) (id string, err error) {
 	for _, event := range all {
-		b, err := encode(event)
+		b, err := event.MarshalBinary()
 		if err != nil {
 			return "", err
 		}
@@ -58,16 +56,6 @@ func (e events) append(ctx context.Context, l Log, all ...Event) (id string, err
 		}
 	}
 	return id, nil
-}
-
-// encode writes an event as short as it gets: no browser reads it,
-// so < and > may stay.
-func encode(e Event) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(e)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // last returns the id of the newest event, or beginning when there is none.
@@ -91,7 +79,7 @@ func (e events) read(ctx context.Context, l Log, after string, block time.Durati
 	}
 	all := make([]Event, len(entries))
 	for i, entry := range entries {
-		if err := json.Unmarshal(entry.Data, &all[i]); err != nil {
+		if err := all[i].UnmarshalBinary(entry.Data); err != nil {
 			return nil, fmt.Errorf("reading event %s of %s: %w", entry.ID, l.key, err)
 		}
 		all[i].ID = entry.ID

@@ -90,3 +90,26 @@ func TestRecordsThatAreNotOursAreRejected(t *testing.T) {
 		t.Error("a message was read as a conversation")
 	}
 }
+
+func TestEventsAreReadAsTheyWereWritten(t *testing.T) {
+	for name, e := range map[string]Event{
+		"data":   {Type: ToolFinished, Tool: "list_animals", Message: "a\nb <c>", Data: json.RawMessage("{ \"n\": 1.10,\n\"m\": \"<\" }")},
+		"none":   {Type: Done},
+		"fields": {Type: Started, Conversation: "c", Text: "who\n?", At: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), Usage: &agent.Usage{InputTokens: 1}},
+	} {
+		b, err := e.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Event
+		if err := got.UnmarshalBinary(b); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(e, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+	if err := new(Event).UnmarshalBinary([]byte(`{"type":"done"}`)); err == nil {
+		t.Error("half an event was read")
+	}
+}

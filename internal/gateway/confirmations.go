@@ -8,10 +8,20 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/result"
 )
+
+// confirmations serves the changes that wait for the caller.
+type confirmations struct {
+	service       Confirmations
+	servers       Servers
+	conversations *conversation.Service
+	publicURL     string
+	body          int64 // bytes of a request's body
+}
 
 // confirmError is document 000's shape of an error, with the code added.
 type confirmError struct {
@@ -44,25 +54,25 @@ var titles = map[fault.Kind]string{
 	fault.Expired: "Confirmation not found or expired", fault.RateLimited: "Too many requests", fault.Unavailable: "Service unavailable",
 }
 
-// confirm forwards a person's answer to the server that owns the confirmation,
+// answer forwards a person's answer to the server that owns the confirmation,
 // and records the outcome in the conversation in which it was asked for.
-func (g *Gateway) confirm(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	approved, err := approval(w, r, g.o.Limits.Body)
+func (c confirmations) answer(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	approved, err := approval(w, r, c.body)
 	if err != nil {
 		return err
 	}
 	id := confirm.ID(r.PathValue("id"))
-	server, err := g.ownerOf(r.Context(), p, id)
+	server, err := c.ownerOf(r.Context(), p, id)
 	if err != nil {
 		return err
 	}
 	// An answer that was sent is executed, whether or not its client waits.
 	ctx := context.WithoutCancel(r.Context())
-	o := g.o.Servers.Execute(ctx, server, string(id), approved)
+	o := c.servers.Execute(ctx, server, string(id), approved)
 	if o.Fault() != nil && o.Fault().Code.Status != http.StatusOK {
 		return o.Fault()
 	}
-	g.o.Conversations.RecordOutcome(ctx, string(id), o)
+	c.conversations.RecordOutcome(ctx, string(id), o)
 	httpx.Raw(w, http.StatusOK, result.EncodeEnvelope(o))
 	return nil
 }
@@ -84,8 +94,8 @@ func approval(w http.ResponseWriter, r *http.Request, limit int64) (bool, error)
 
 // ownerOf returns the server that owns a confirmation of p; empty when Redis
 // does not have it, because a server's own store may.
-func (g *Gateway) ownerOf(ctx context.Context, p *access.Principal, id confirm.ID) (string, error) {
-	r, err := g.o.Confirmations.Get(ctx, p, id)
+func (c confirmations) ownerOf(ctx context.Context, p *access.Principal, id confirm.ID) (string, error) {
+	r, err := c.service.Get(ctx, p, id)
 	if fault.Is(err, fault.ConfirmationNotFound) {
 		return "", nil
 	}
@@ -107,32 +117,32 @@ type confirmationView struct {
 	Conversation string `json:"conversationId,omitempty"` // in which it was asked for, when it was
 }
 
-func (g *Gateway) confirmationOf(ctx context.Context, r confirm.Record) (confirmationView, error) {
-	conversation, err := g.o.Conversations.ConversationOf(ctx, string(r.ID))
-	data := dataWithApproval(r.Data, approvalURL(g.o.PublicURL, string(r.ID)))
+func (c confirmations) viewOf(ctx context.Context, r confirm.Record) (confirmationView, error) {
+	conversation, err := c.conversations.ConversationOf(ctx, string(r.ID))
+	data := dataWithApproval(r.Data, approvalURL(c.publicURL, string(r.ID)))
 	return confirmationView{r.ID, r.State, r.Action, r.Server, r.Summary, data, r.Created, r.Expires, r.Answer, conversation}, err
 }
 
-func (g *Gateway) listConfirmations(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	records, err := g.o.Confirmations.PendingOf(r.Context(), p)
+func (c confirmations) list(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	records, err := c.service.PendingOf(r.Context(), p)
 	if err != nil {
 		return err
 	}
 	views := make([]confirmationView, len(records))
 	for i, record := range records {
-		if views[i], err = g.confirmationOf(r.Context(), record); err != nil {
+		if views[i], err = c.viewOf(r.Context(), record); err != nil {
 			return err
 		}
 	}
 	return httpx.JSON(w, http.StatusOK, map[string]any{"confirmations": views})
 }
 
-func (g *Gateway) showConfirmation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	record, err := g.o.Confirmations.Get(r.Context(), p, confirm.ID(r.PathValue("id")))
+func (c confirmations) show(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	record, err := c.service.Get(r.Context(), p, confirm.ID(r.PathValue("id")))
 	if err != nil {
 		return err
 	}
-	view, err := g.confirmationOf(r.Context(), record)
+	view, err := c.viewOf(r.Context(), record)
 	if err != nil {
 		return err
 	}

@@ -46,32 +46,32 @@ func viewOf(c conversation.Conversation) conversationView {
 }
 
 // owned opens the caller's conversation that the path names.
-func (g *Gateway) owned(r *http.Request, p *access.Principal) (conversation.Conversation, error) {
-	return g.o.Conversations.Open(r.Context(), p.Owner(), r.PathValue("id"))
+func (c chat) owned(r *http.Request, p *access.Principal) (conversation.Conversation, error) {
+	return c.service.Open(r.Context(), p.Owner(), r.PathValue("id"))
 }
 
-func (g *Gateway) listConversations(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	list, err := g.o.Conversations.List(r.Context(), p.Owner())
+func (c chat) listConversations(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	list, err := c.service.List(r.Context(), p.Owner())
 	if err != nil {
 		return err
 	}
 	views := make([]conversationView, len(list))
-	for i, c := range list {
-		views[i] = viewOf(c)
+	for i, one := range list {
+		views[i] = viewOf(one)
 	}
 	return httpx.JSON(w, http.StatusOK, map[string]any{"conversations": views})
 }
 
-func (g *Gateway) showConversation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	c, err := g.owned(r, p)
+func (c chat) showConversation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	owned, err := c.owned(r, p)
 	if err != nil {
 		return err
 	}
-	messages, last, running, err := g.o.Conversations.Messages(r.Context(), c)
+	messages, last, running, err := c.service.Messages(r.Context(), owned)
 	if err != nil {
 		return err
 	}
-	view := wholeConversation{conversationView: viewOf(c), Running: running, LastEventID: last, Messages: []messageView{}}
+	view := wholeConversation{conversationView: viewOf(owned), Running: running, LastEventID: last, Messages: []messageView{}}
 	var calls []agent.Call // of the step before
 	for _, m := range messages {
 		view.Messages = append(view.Messages, messagesOf(m, calls)...)
@@ -105,12 +105,12 @@ func argsFor(call string, calls []agent.Call) json.RawMessage {
 	return nil
 }
 
-func (g *Gateway) deleteConversation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	c, err := g.owned(r, p)
+func (c chat) deleteConversation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	owned, err := c.owned(r, p)
 	if err != nil {
 		return err
 	}
-	if err := g.o.Conversations.Delete(r.Context(), c); err != nil {
+	if err := c.service.Delete(r.Context(), owned); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -118,12 +118,12 @@ func (g *Gateway) deleteConversation(w http.ResponseWriter, r *http.Request, p *
 }
 
 // cancelTurn stops the running turn of a conversation, on whatever replica.
-func (g *Gateway) cancelTurn(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	c, err := g.owned(r, p)
+func (c chat) cancelTurn(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	owned, err := c.owned(r, p)
 	if err != nil {
 		return err
 	}
-	cancelled, err := g.o.Conversations.Cancel(r.Context(), c)
+	cancelled, err := c.service.Cancel(r.Context(), owned)
 	if err != nil {
 		return err
 	}
@@ -135,8 +135,8 @@ var eventID = regexp.MustCompile(`^[0-9]{1,20}-[0-9]{1,20}$`)
 // followConversation streams a conversation's events: after Last-Event-ID (or
 // ?after= for clients that cannot set a header), or from now on. It stays open
 // until the client leaves.
-func (g *Gateway) followConversation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	c, err := g.owned(r, p)
+func (c chat) followConversation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	owned, err := c.owned(r, p)
 	if err != nil {
 		return err
 	}
@@ -147,8 +147,8 @@ func (g *Gateway) followConversation(w http.ResponseWriter, r *http.Request, p *
 	if after != "" && !eventID.MatchString(after) {
 		return fault.BadRequest.New("Last-Event-ID is not the id of an event.").Suggest("Send the id of the last event that arrived, or none.")
 	}
-	if after, err = g.o.Conversations.Position(r.Context(), c.Log(), after); err != nil {
+	if after, err = c.service.Position(r.Context(), owned.Log(), after); err != nil {
 		return err
 	}
-	return stream(w, r, g.o.Conversations.Follow(r.Context(), c.Log(), after), func(conversation.Event) bool { return false })
+	return stream(w, r, c.service.Follow(r.Context(), owned.Log(), after), func(conversation.Event) bool { return false })
 }

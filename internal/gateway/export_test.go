@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"encoding/json"
-
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/conversation"
 )
@@ -14,12 +12,12 @@ func Draw(e agent.Event) []byte {
 	if !ok {
 		return nil
 	}
-	stored, err := json.Marshal(event)
+	stored, err := event.MarshalBinary()
 	if err != nil {
 		panic(err)
 	}
 	var read conversation.Event
-	if err := json.Unmarshal(stored, &read); err != nil {
+	if err := read.UnmarshalBinary(stored); err != nil {
 		panic(err)
 	}
 	return dataOf(read)

@@ -16,6 +16,12 @@ import (
 	"countersign.dev/internal/mcpserver"
 )
 
+// chat serves questions and conversations.
+type chat struct {
+	service *conversation.Service
+	body    int64 // bytes of a request's body
+}
+
 // question is what a person asks.
 type question struct {
 	Query          string          `json:"query"`
@@ -24,36 +30,36 @@ type question struct {
 	UserContext    json.RawMessage `json:"userContext,omitempty"`
 }
 
-func (g *Gateway) askByGet(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+func (c chat) askByGet(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	q := r.URL.Query()
 	text := q.Get("query")
 	if text == "" {
 		text = q.Get("q")
 	}
-	return g.ask(w, r, p, question{Query: text, ConversationID: q.Get("conversationId")})
+	return c.ask(w, r, p, question{Query: text, ConversationID: q.Get("conversationId")})
 }
 
-func (g *Gateway) askByPost(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	q, err := httpx.Decode[question](w, r, g.o.Limits.Body)
+func (c chat) askByPost(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	q, err := httpx.Decode[question](w, r, c.body)
 	if err != nil {
 		return err
 	}
-	return g.ask(w, r, p, q)
+	return c.ask(w, r, p, q)
 }
 
 // ask begins a turn and streams it. The turn does not need the stream: a client
 // that leaves finds the rest in the conversation's events.
-func (g *Gateway) ask(w http.ResponseWriter, r *http.Request, p *access.Principal, q question) error {
+func (c chat) ask(w http.ResponseWriter, r *http.Request, p *access.Principal, q question) error {
 	if err := q.check(r.Context()); err != nil {
 		return err
 	}
-	c, first, err := g.o.Conversations.Ask(r.Context(), p, conversation.Question{
+	asked, first, err := c.service.Ask(r.Context(), p, conversation.Question{
 		Text: q.Query, Conversation: q.ConversationID, Model: q.Model, Origin: conversation.Origin{Surface: "sse"},
 	})
 	if err != nil {
 		return err
 	}
-	rest := g.o.Conversations.Follow(r.Context(), c.Log(), first.ID)
+	rest := c.service.Follow(r.Context(), asked.Log(), first.ID)
 	return stream(w, r, after(first, rest), func(e conversation.Event) bool { return e.Type == conversation.Done })
 }
 

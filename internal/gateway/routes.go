@@ -39,19 +39,21 @@ func (g *Gateway) Handler() http.Handler { return g.surface.Middleware(g.routes(
 // routes is the whole API.
 func (g *Gateway) routes() http.Handler {
 	m := httpx.NewMux(g.surface)
+	chat := chat{g.o.Conversations, g.o.Limits.Body}
+	confirmations := confirmations{g.o.Confirmations, g.o.Servers, g.o.Conversations, g.o.PublicURL, g.o.Limits.Body}
 
-	m.HandleFunc("GET /api/query", g.person(g.askByGet))
-	m.HandleFunc("POST /api/query", g.person(g.askByPost))
+	m.HandleFunc("GET /api/query", g.person(chat.askByGet))
+	m.HandleFunc("POST /api/query", g.person(chat.askByPost))
 	m.HandleFunc("GET /api/models", g.person(g.listModels))
-	m.HandleFunc("GET /api/conversations", g.person(g.listConversations))
-	m.HandleFunc("GET /api/conversations/{id}", g.person(g.showConversation))
-	m.HandleFunc("DELETE /api/conversations/{id}", g.person(g.deleteConversation))
-	m.HandleFunc("GET /api/conversations/{id}/events", g.person(g.followConversation))
-	m.HandleFunc("POST /api/conversations/{id}/cancel", g.person(g.cancelTurn))
+	m.HandleFunc("GET /api/conversations", g.person(chat.listConversations))
+	m.HandleFunc("GET /api/conversations/{id}", g.person(chat.showConversation))
+	m.HandleFunc("DELETE /api/conversations/{id}", g.person(chat.deleteConversation))
+	m.HandleFunc("GET /api/conversations/{id}/events", g.person(chat.followConversation))
+	m.HandleFunc("POST /api/conversations/{id}/cancel", g.person(chat.cancelTurn))
 
-	m.Handle("POST /api/confirm/{id}", g.confirmErrors().Handle(g.person(g.confirm)))
-	m.HandleFunc("GET /api/confirmations", g.person(g.listConfirmations))
-	m.HandleFunc("GET /api/confirmations/{id}", g.person(g.showConfirmation))
+	m.Handle("POST /api/confirm/{id}", g.confirmErrors().Handle(g.person(confirmations.answer)))
+	m.HandleFunc("GET /api/confirmations", g.person(confirmations.list))
+	m.HandleFunc("GET /api/confirmations/{id}", g.person(confirmations.show))
 
 	m.HandleFunc("GET /api/user", g.person(g.showUser))
 	m.HandleFunc("GET /api/tools", g.person(g.listTools))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"iter"
 	"net/http"
+	"slices"
 	"time"
 
 	"countersign.dev/internal/agent"
@@ -37,7 +38,7 @@ type (
 		Message string          `json:"message"`
 		CallID  string          `json:"callId,omitempty"`
 		Args    json.RawMessage `json:"args,omitempty"` // what a next page is asked for with
-		Data    json.RawMessage `json:"data,omitempty"` // the envelope
+		// and data, the envelope: withData adds it
 	}
 	truncationEvent struct {
 		Type string `json:"type"` // truncation
@@ -74,9 +75,9 @@ func dataOf(e conversation.Event) []byte {
 	case conversation.Text:
 		return object(textEvent{"text", e.Text, e.Source})
 	case conversation.ToolStarted:
-		return object(toolEvent{"tool", "processing", e.Tool, e.Server, e.Message, e.CallID, e.Args, nil})
+		return object(toolEvent{"tool", "processing", e.Tool, e.Server, e.Message, e.CallID, e.Args})
 	case conversation.ToolFinished:
-		return object(toolEvent{"tool", "complete", e.Tool, e.Server, e.Message, e.CallID, nil, e.Data})
+		return withData(object(toolEvent{"tool", "complete", e.Tool, e.Server, e.Message, e.CallID, nil}), e.Data)
 	case conversation.Pending:
 		return e.Data
 	case conversation.Truncated:
@@ -93,6 +94,14 @@ func dataOf(e conversation.Event) []byte {
 		return object(messageEvent{"message", agent.System, e.Text, e.Confirmation, e.At})
 	}
 	return nil
+}
+
+// withData adds the field data, which is encoded already, to an object.
+func withData(object []byte, data json.RawMessage) []byte {
+	if len(data) == 0 {
+		return object
+	}
+	return slices.Concat(object[:len(object)-1], []byte(`,"data":`), data, []byte("}"))
 }
 
 // object encodes a data object, as short as it gets: these are no web pages, so
