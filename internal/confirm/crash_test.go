@@ -15,6 +15,7 @@ import (
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/testkit"
 )
 
 // crash is what a burnt fuse panics with: the desk's process is gone.
@@ -197,7 +198,11 @@ func (s *story) waited() bool { return s.time.Sub(noon) > 2*confirm.ClaimAge }
 // TestCrowdWithFailingStore lets approvals and denials meet while the store
 // fails before and after its changes.
 func TestCrowdWithFailingStore(t *testing.T) {
-	const rounds, crowd = 300, 16
+	const crowd = 16
+	rounds := 60
+	if testkit.Soak() {
+		rounds = 1000
+	}
 	w := newWorld(t)
 	for range rounds {
 		life := story{world: w, id: w.open()}
@@ -235,13 +240,13 @@ func (f flaky) Apply(ctx context.Context, r confirm.Record) (json.RawMessage, er
 	return answer, err
 }
 
-// TestThousandConfirmationsHundredApprovalsEach counts effects in the store and
-// in a real audit log.
-func TestThousandConfirmationsHundredApprovalsEach(t *testing.T) {
+// TestHundredApprovalsOfEachConfirmation counts effects in the store and in a
+// real audit log.
+func TestHundredApprovalsOfEachConfirmation(t *testing.T) {
 	const approvals, atOnce = 100, 2
-	confirmations := 1000
-	if testing.Short() { // the race detector makes each of the goroutines several times as dear
-		confirmations = 30
+	confirmations := 30
+	if testkit.Soak() {
+		confirmations = 1000
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // a tiny heap and many stacks: collecting would be half of the test
 	w := newWorld(t)

@@ -13,6 +13,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/testkit"
 )
 
 var (
@@ -182,7 +183,11 @@ func TestReopenedCanStillBecomeApplied(t *testing.T) {
 }
 
 func TestOneOfAHundredClaimsWins(t *testing.T) {
-	const claimants, rounds = 100, 50
+	const claimants = 100
+	rounds := 10
+	if testkit.Soak() {
+		rounds = 500
+	}
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		for round := range rounds {
 			id := create(t, c, fmt.Sprint(round)).ID

@@ -78,7 +78,14 @@ func (s *MemorySink) Events() []audit.Event {
 	return slices.Clone(s.events)
 }
 
-var update = flag.Bool("update", false, "rewrite golden files")
+var (
+	update = flag.Bool("update", false, "rewrite golden files")
+	soak   = flag.Bool("soak", false, "repeat what is random or concurrent many times more")
+)
+
+// Soak reports whether tests of what is random or concurrent are to be repeated
+// many times more than a run of the whole suite has time for.
+func Soak() bool { return *soak }
 
 // Golden compares got with a file under testdata, or rewrites it with -update.
 func Golden(t *testing.T, name string, got []byte) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit"
 )
 
 // Question is a tool that reads, and the oracle of its answers.
@@ -96,10 +97,13 @@ func (s *suite) rows(t *testing.T) {
 			if facts.Prepare != nil {
 				facts.Prepare(h.store)
 			}
-			if s.engine.Slow {
+			switch {
+			case testkit.Soak():
+				n *= 10
+			case testing.Short():
 				n /= 4
 			}
-			if testing.Short() {
+			if s.engine.Slow {
 				n /= 4
 			}
 			r := rand.New(rand.NewPCG(1, 2))
