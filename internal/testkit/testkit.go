@@ -1,7 +1,7 @@
 // Package testkit is what tests share: principals, a recording audit sink,
-// golden files, a private PostgreSQL for a run, and a small domain of its own
-// that exercises the seams which the company's domains do not use. Its own tests
-// hold the rules of the code base.
+// golden files, processes that are killed, a proxy that can be cut, and a small
+// domain that exercises the seams which the company's domains do not use. Its own
+// tests hold the rules of the code base.
 //
 // Only tests import it.
 package testkit
@@ -109,8 +109,8 @@ func Golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// Missing skips a test whose engine or program is not on this machine, by name.
-// Where CI is set it fails instead: there nothing may be missing.
+// Missing skips a test whose engine or program is not on this machine, with its
+// name. With CI=true it fails the test instead.
 func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -119,10 +119,10 @@ func Missing(t testing.TB, what string) {
 	t.Skipf("missing on this machine: %s", what)
 }
 
-// named are the engines that Ran has told of in this process.
+// named are the engines that Ran has reported in this process.
 var named sync.Map
 
-// Ran says that tests really ran on an engine: once in the output, and in the
+// Ran reports that tests ran on an engine: once in the output, and in the
 // file that COUNTERSIGN_TEST_ENGINES names, if any, so that a run over many
 // packages can end with the names of all of them. Go shows the output of a
 // package that passes only with -v, or when it was asked for that one alone.
@@ -137,7 +137,7 @@ func Ran(engine string) {
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
-		return // a note, not a result
+		return // reporting must not fail a test
 	}
 	defer func() { _ = f.Close() }()
 	_, _ = f.WriteString(engine + "\n")

@@ -1,6 +1,6 @@
-// Package browsertest drives a real Chromium for tests: windows that are signed
-// in to nothing, that wait by the page's own changes, and that fail their test
-// when the browser complains. Only tests import it.
+// Package browsertest drives a real Chromium for tests: each window starts
+// without a session, waits on changes of the page, and fails its test on an error
+// in the browser's console. Only tests import it.
 //
 // It knows no page of ours. Start with [Main] in a TestMain and [New] in a test.
 package browsertest
@@ -49,7 +49,7 @@ func chromium() string {
 func start(program string) (browser context.Context, end func(), err error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1")) // what a browser wants of the world besides
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1")) // no request leaves this machine
 	alloc, endAlloc := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, endBrowser := chromedp.NewContext(alloc)
 	end = func() { endBrowser(); endAlloc() }

@@ -21,19 +21,19 @@ import (
 // patience bounds everything that a test does in one window.
 const patience = 60 * time.Second
 
-// Page is one window. It notes every complaint of the browser: script errors,
-// console errors and broken content policy. Requests that failed are not among
-// them: a test may want them, and a [Recorder] knows them.
+// Page is one window. It records every script error, console error and violation
+// of the content policy. Failed requests are not among them: a test may expect
+// them, and a [Recorder] has them.
 type Page struct {
 	t   testing.TB
 	ctx context.Context
 
-	mu         sync.Mutex
-	complaints []string
-	refused    []string // requests that failed, told when the test did
+	mu       sync.Mutex
+	problems []string
+	failed   []string // requests that failed, logged when the test fails
 }
 
-// New opens a window that shares nothing with any other. Without Chromium the
+// New opens a window with its own cookies and storage. Without Chromium the
 // test is skipped by name, or fails where CI=true.
 func New(t testing.TB) *Page {
 	t.Helper()
@@ -66,11 +66,11 @@ func open(t testing.TB, window chromedp.ContextOption) *Page {
 		endTab()
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		for _, complaint := range p.complaints {
-			t.Errorf("the browser complained: %s", complaint)
+		for _, problem := range p.problems {
+			t.Errorf("an error in the browser: %s", problem)
 		}
 		if t.Failed() {
-			t.Logf("requests that failed: %q", p.refused)
+			t.Logf("requests that failed: %q", p.failed)
 		}
 	})
 	return p
@@ -79,10 +79,10 @@ func open(t testing.TB, window chromedp.ContextOption) *Page {
 func (p *Page) listen(event any) {
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
-		p.complain("exception: " + quoted(e.ExceptionDetails))
+		p.report("exception: " + quoted(e.ExceptionDetails))
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
-			p.complain("console: " + quoted(e.Args))
+			p.report("console: " + quoted(e.Args))
 		}
 	case *cdplog.EventEntryAdded:
 		p.logged(e.Entry)
@@ -94,19 +94,19 @@ func (p *Page) logged(e *cdplog.Entry) {
 	case e.Source == cdplog.EntrySourceNetwork:
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.refused = append(p.refused, e.URL+": "+e.Text)
+		p.failed = append(p.failed, e.URL+": "+e.Text)
 	case e.Level == cdplog.EntryLevelError, e.Level == cdplog.EntryLevelWarning:
-		p.complain("log: " + e.Text)
+		p.report("log: " + e.Text)
 	}
 }
 
-func (p *Page) complain(text string) {
+func (p *Page) report(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.complaints = append(p.complaints, text)
+	p.problems = append(p.problems, text)
 }
 
-// Shot keeps a picture for people to judge, when WEB_SHOTS names a folder.
+// Shot saves a screenshot, when WEB_SHOTS names a folder.
 func (p *Page) Shot(name string) {
 	dir := os.Getenv("WEB_SHOTS")
 	if dir == "" {
@@ -129,7 +129,7 @@ func (p *Page) Reload() {
 	p.run(chromedp.Reload())
 }
 
-// Narrow makes the window a phone of so many pixels.
+// Narrow emulates a phone whose screen is so many pixels wide.
 func (p *Page) Narrow(width int64) {
 	p.t.Helper()
 	size := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 740, DeviceScaleFactor: 1, Mobile: true}
@@ -138,7 +138,7 @@ func (p *Page) Narrow(width int64) {
 	}
 }
 
-// Prefer sets a colour scheme, and that motion is unwanted.
+// Prefer sets a colour scheme, and reduced motion.
 func (p *Page) Prefer(scheme string) {
 	p.t.Helper()
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
@@ -155,7 +155,7 @@ func (p *Page) Click(selector string) {
 	p.run(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
-// Press sends keys to whatever has the focus.
+// Press sends keys to the focused element.
 func (p *Page) Press(keys string, modifiers ...chromedp.KeyOption) {
 	p.t.Helper()
 	p.run(chromedp.KeyEvent(keys, modifiers...))
@@ -178,8 +178,8 @@ func Eval[T any](p *Page, script string) T {
 	return out
 }
 
-// Until waits, told by the page's own changes, until a condition holds. It may
-// go to another page meanwhile.
+// Until waits until a condition holds, and tests it after each change of the
+// page. The page may navigate meanwhile.
 func (p *Page) Until(condition string) {
 	p.t.Helper()
 	const script = `new Promise((resolve) => {
@@ -196,10 +196,10 @@ func (p *Page) Until(condition string) {
 		case holds:
 			return
 		case err == nil:
-			p.t.Fatalf("waited in vain for %s\nthe page says:\n%s", condition, p.Text("body"))
+			p.t.Fatalf("timed out waiting for %s\nthe page says:\n%s", condition, p.Text("body"))
 		case p.ctx.Err() != nil:
 			p.t.Fatalf("waiting for %s: %v", condition, err)
-		} // else the page went elsewhere meanwhile, and is asked again there
+		} // else the page navigated, and the condition is tested on the next one
 	}
 }
 

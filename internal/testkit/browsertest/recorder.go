@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Recorder is a proxy that keeps every byte which windows are answered, of
-// streams too.
+// Recorder is a proxy that keeps every byte of the responses that windows get,
+// streams included.
 type Recorder struct {
 	proxy *httptest.Server
 
@@ -19,7 +19,7 @@ type Recorder struct {
 	answers []*Answer
 }
 
-// Answer is what one request was answered.
+// Answer is the response to one request.
 type Answer struct {
 	Method, URL string
 	Status      int
@@ -38,7 +38,7 @@ func NewRecorder(t testing.TB) *Recorder {
 		ModifyResponse: r.keep,
 		Transport:      transport,
 		FlushInterval:  -1,                                                                                             // streams arrive as they are sent
-		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }, // mostly: the window went elsewhere
+		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }, // usually because the window navigated
 	}))
 	t.Cleanup(func() {
 		r.proxy.CloseClientConnections()

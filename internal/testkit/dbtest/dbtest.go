@@ -51,7 +51,7 @@ func Start() *Cluster {
 
 // letLoginsIn lets every login but the superuser in without a password: tests
 // make logins and sign in with them. The superuser keeps its password, because
-// whoever is superuser can run programs as the server's user.
+// a superuser can run programs as the server's user.
 func (c *Cluster) letLoginsIn(ctx context.Context) error {
 	const rules = "host all postgres 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"
 	if err := os.WriteFile(filepath.Join(c.server.Dir(), "data", "pg_hba.conf"), []byte(rules), 0o600); err != nil {

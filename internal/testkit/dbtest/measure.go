@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Connect opens one plain connection, for the floor that a benchmark is
+// Connect opens one plain connection, for the baseline that a benchmark is
 // compared with.
 func Connect(b *testing.B, url string) *pgx.Conn {
 	b.Helper()

@@ -1,5 +1,5 @@
-// Package domaintest runs one domain with everything that the kernel gives it
-// with, whatever its store: the tools, a confirm service over a Redis of
+// Package domaintest runs one domain with everything that the kernel gives
+// it, on any store: the tools, a confirm service over a Redis of
 // its own, a sink, and the people of the sample company. Start at [Open].
 package domaintest
 
@@ -39,7 +39,7 @@ type Harness struct {
 	Sink *testkit.MemorySink
 }
 
-// Open opens a house over a domain whose store is filled.
+// Open opens a harness over a domain whose store is filled.
 func Open(t testing.TB, server string, d Domain) *Harness {
 	t.Helper()
 	sink := &testkit.MemorySink{}
@@ -109,7 +109,7 @@ func SignIn(ctx context.Context, username string) (context.Context, error) {
 	return nil, fmt.Errorf("the sample company has no %s", username)
 }
 
-// SignedIn signs somebody in who has that verified address and those roles.
+// SignedIn signs a caller in with that verified address and those roles.
 func SignedIn(ctx context.Context, email string, roles ...string) context.Context {
 	return access.With(ctx, access.NewPrincipal(access.Claims{
 		Issuer: testkit.Issuer, Subject: "sub-" + email, Username: email, Email: email, EmailVerified: true, Roles: roles,
@@ -163,7 +163,7 @@ func (h *Harness) AnswerAs(username, id string, approved bool) string {
 	return string(h.Encode(h.Answer(h.As(username), id, approved)))
 }
 
-// Asker is a house, or what embeds one.
+// Asker is a harness, or embeds one.
 type Asker interface {
 	testing.TB
 	Ask(ctx context.Context, name string, in Args) result.Outcome
@@ -230,7 +230,7 @@ func (h *Harness) Sees(username string) string {
 
 // Inputs writes the input schema of a tool down: its fields in the order of
 // their names with their types, a required one with an exclamation mark, and an
-// ellipsis where unknown fields are taken.
+// ellipsis where unknown fields are accepted.
 func Inputs(t testing.TB, info result.ToolInfo) string {
 	t.Helper()
 	var schema struct {

@@ -1,5 +1,5 @@
-// Package javadeps keeps the Java dependencies of tests, the engines that they run: fetched with
-// Maven, once for a checkout, under .cache at its root. Start at [Keep].
+// Package javadeps keeps the Java engines that tests run: fetched with Maven, once
+// for a checkout, under .cache at its root. Start at [Keep].
 package javadeps
 
 import (
@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Keep returns the folder of that name, and makes it with build when there is
-// none whose mark, a file that build writes, says what it should.
+// Keep returns the folder of that name. It makes it with build unless there is one
+// whose mark, a file that build writes, has the wanted content.
 func Keep(name, mark string, says []byte, build func(folder string) error) (folder string, err error) {
 	if _, err := exec.LookPath("java"); err != nil {
 		return "", errors.New("there is no Java runtime (openjdk-17-jre-headless)")
@@ -37,7 +37,7 @@ func Keep(name, mark string, says []byte, build func(folder string) error) (fold
 	if err := build(draft); err != nil {
 		return "", err
 	}
-	// Whole or not at all: another test binary may be doing the same.
+	// Atomically: another test binary may be doing the same.
 	if err := os.RemoveAll(folder); err != nil {
 		return "", err
 	}

@@ -1,9 +1,9 @@
 // Package mongotest gives tests a server that speaks MongoDB's wire protocol:
 // a real one where COUNTERSIGN_TEST_MONGODB_URL names it, else
 // mongo-java-server, an implementation in memory, started once a test binary.
-// No test of ours has run against MongoDB's own server unless that address says
-// so; what the Java one ignores silently (transactions, partial and TTL indexes,
-// collation, validators, maxTimeMS, hints) no test may rest on.
+// Tests run against MongoDB's own server only where that variable is set. No test
+// may rely on what the Java server silently ignores: transactions, partial and
+// TTL indexes, collation, validators, maxTimeMS, hints.
 //
 // Only tests import it. Start with [Start] in a TestMain.
 package mongotest
@@ -65,7 +65,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// Name says which engine this is, for the last line of a test run.
+// Name is the engine's name and version, for the last line of a test run.
 func (s *Server) Name() string {
 	if s.missing != nil {
 		return "no MongoDB"
@@ -88,8 +88,8 @@ func (s *Server) Database(tb testing.TB) (address, name string) {
 	return s.address, fmt.Sprintf("countersign_test_%d_%d", os.Getpid(), s.made.Add(1))
 }
 
-// launch runs the launcher, which ends when its standard input closes: so it
-// cannot outlive us.
+// launch runs the launcher, which ends when its standard input closes, so that
+// it ends with this process.
 func (s *Server) launch(classes string) error {
 	command := exec.Command("java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classes, "MongoLauncher")
 	input, err := command.StdinPipe()
@@ -105,7 +105,7 @@ func (s *Server) launch(classes string) error {
 	}
 	s.stop = func() {
 		_ = input.Close()
-		_ = command.Wait() // it was told to end
+		_ = command.Wait() // it was killed
 	}
 	port, err := listening(output)
 	if err != nil {
@@ -136,14 +136,14 @@ func listening(output io.Reader) (port string, err error) {
 	}
 }
 
-// prepare fetches the jars and compiles the launcher, once for a checkout, and
+// prepare fetches the Java dependencies and compiles the launcher, once for a checkout, and
 // returns the class path.
 func prepare() (classPath string, err error) {
 	folder, err := javadeps.Keep("mongotest-1.47.0", "MongoLauncher.java", launcher, build)
 	return folder + string(filepath.ListSeparator) + filepath.Join(folder, "*"), err
 }
 
-// build makes a folder with the jars, the compiled launcher and, last, its
+// build makes a folder with the dependencies, the compiled launcher and, last, its
 // source.
 func build(folder string) error {
 	if err := fetch(folder, engine); err != nil {

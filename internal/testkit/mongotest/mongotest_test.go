@@ -10,7 +10,7 @@ import (
 	"countersign.dev/internal/testkit/mongotest"
 )
 
-// TestServerAnswersTheDriver: what every other test here rests on.
+// TestServerAnswersTheDriver: every other test on this server relies on it.
 func TestServerAnswersTheDriver(t *testing.T) {
 	server := mongotest.Start()
 	t.Cleanup(server.Stop)

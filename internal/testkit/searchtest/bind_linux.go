@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// bindToParent ends the node when we die, however we do: it would not notice by
-// itself.
+// bindToParent makes the kernel kill the node when this process ends, even by
+// SIGKILL.
 func bindToParent(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

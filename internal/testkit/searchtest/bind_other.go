@@ -4,5 +4,6 @@ package searchtest
 
 import "os/exec"
 
-// bindToParent cannot be had here: a node outlives a test binary that is killed.
+// bindToParent does nothing here: a node keeps running when its test binary is
+// killed.
 func bindToParent(*exec.Cmd) {}

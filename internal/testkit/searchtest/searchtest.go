@@ -1,8 +1,7 @@
 // Package searchtest gives tests a search engine: the server that
 // COUNTERSIGN_TEST_ELASTICSEARCH_URL names, else a real OpenSearch node, started
-// once a test binary. No test of ours has run against Elasticsearch's own server
-// unless that address says so: what the two have in common is tested, and
-// nothing else may be rested on.
+// once a test binary. Tests run against Elasticsearch's own server only where that
+// variable is set, and rely only on what both have in common.
 //
 // Only tests import it. Start with [Start] in a TestMain.
 package searchtest
@@ -65,7 +64,7 @@ func Start() *Server {
 
 // StartLarge starts a node for measuring a million documents: 2 GB of heap, and
 // the compiler and the collector that servers have. A server that the
-// environment names is taken as it is.
+// environment names is used as it is.
 func StartLarge() *Server { return start("-Xms2g", "-Xmx2g", "-XX:+UseG1GC") }
 
 func start(java ...string) *Server {
@@ -100,7 +99,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// Name says which engine this is, for the last line of a test run.
+// Name is the engine's name and version, for the last line of a test run.
 func (s *Server) Name() string {
 	if s.missing != nil {
 		return "no OpenSearch"
@@ -158,7 +157,7 @@ func ask(method, address string) (answer string, err error) {
 }
 
 // launch starts a node in a folder of its own and waits until it answers. It
-// gives up when the node says nothing for too long, or ends.
+// fails when the node ends, or does not answer in time.
 func (s *Server) launch(folder string, java []string) error {
 	if err := s.settle(); err != nil {
 		return err
@@ -178,7 +177,7 @@ func (s *Server) launch(folder string, java []string) error {
 	started := make(chan error, 1)
 	go s.keep(command, started)
 	err = <-started
-	_ = written.Close() // the node has its own; ours would keep the reader waiting
+	_ = written.Close() // the node has its own copy; ours would keep the reader open
 	if err != nil {
 		_ = output.Close()
 		return err
@@ -191,8 +190,8 @@ func (s *Server) launch(folder string, java []string) error {
 	return err
 }
 
-// keep starts the node and stays on one thread until it has ended: the signal
-// that follows our own death belongs to the thread that started it.
+// keep starts the node and stays on one thread until it has ended: the kernel
+// sends the signal of [bindToParent] when that thread ends.
 func (s *Server) keep(command *exec.Cmd, started chan<- error) {
 	defer close(s.exited)
 	runtime.LockOSThread()
@@ -200,7 +199,7 @@ func (s *Server) keep(command *exec.Cmd, started chan<- error) {
 	err := command.Start()
 	started <- err
 	if err == nil {
-		_ = command.Wait() // it was told to end, or published says that it did
+		_ = command.Wait() // it was killed, or published reports its end
 	}
 }
 
@@ -217,8 +216,8 @@ func (s *Server) settle() (err error) {
 
 var publishes = regexp.MustCompile(`HttpServerTransport.*publish_address \{([0-9.]+:[0-9]+)\}`)
 
-// published waits for the address that the node announces, and then drains
-// what it says: a full pipe would stop it.
+// published waits for the address that the node logs, and then drains its
+// output: a full pipe would block it.
 func published(output io.ReadCloser) (address string, err error) {
 	found := make(chan string, 1)
 	go func() { // ends with the node
@@ -248,7 +247,7 @@ func published(output io.ReadCloser) (address string, err error) {
 	}
 }
 
-// prepare fetches the jars, once for a checkout, and returns their folder.
+// prepare fetches the Java dependencies, once for a checkout, and returns their folder.
 func prepare() (folder string, err error) {
 	return javadeps.Keep("searchtest-2.19.6", "pom.xml", project, func(folder string) error { return javadeps.Fetch(folder, project) })
 }

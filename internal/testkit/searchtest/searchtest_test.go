@@ -8,7 +8,7 @@ import (
 	"countersign.dev/internal/testkit/searchtest"
 )
 
-// TestServerKeepsAnIndex: what every other test here rests on.
+// TestServerKeepsAnIndex: every other test on this server relies on it.
 func TestServerKeepsAnIndex(t *testing.T) {
 	server := searchtest.Start()
 	t.Cleanup(server.Stop)
