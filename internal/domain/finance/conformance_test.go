@@ -147,7 +147,7 @@ func domain() conformance.Domain {
 
 const somebody = "somebody@tamshai.local"
 
-// meanwhile is a change that somebody makes past the tools.
+// meanwhile is a change that another process makes.
 func meanwhile(name, code, statement string) conformance.Stale {
 	return conformance.Meanwhile(name, code, func(_ testing.TB, s *conformance.Store) { s.Admin(statement) })
 }
@@ -394,7 +394,7 @@ func (o *oracle) churn() func(t testing.TB, s *conformance.Store, step int) []st
 	}
 }
 
-// churnBudgets adds budgets of years before, behind and between, and removes one.
+// churnBudgets adds budgets of earlier, later and equal years, and removes one.
 func churnBudgets(budgets []company.Budget) func(t testing.TB, s *conformance.Store, step int) []string {
 	return func(_ testing.TB, s *conformance.Store, step int) []string {
 		for i, department := range []string{"SALES", "OPS", "EXEC"} {

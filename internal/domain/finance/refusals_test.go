@@ -8,7 +8,7 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// Whoever deletes by number is told how to find the id.
+// A deletion by number is answered with the way to find the id.
 func TestInvoiceNumberIsAnsweredWithTheWayToFindTheID(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -18,7 +18,7 @@ func TestInvoiceNumberIsAnsweredWithTheWayToFindTheID(t *testing.T) {
 	}
 }
 
-// Someone whose address nobody verified could be the submitter.
+// A caller whose address is not verified could be the submitter.
 func TestUnverifiedAddressApprovesNothing(t *testing.T) {
 	t.Parallel()
 	h := open(t)

@@ -35,7 +35,7 @@ order by i.invoice_date desc, i.id desc limit 50`
 	}
 	for _, part := range []string{"plenty 001", "plenty 00", "PLENTY 0", "y 1", "plenty"} { // 10, 99, 999, 1,000 and 2,500 vendors have it
 		if find(args{"vendor": part, "status": "", "min_amount": 0}) == 0 {
-			t.Errorf("nobody who has %q sent an invoice: the question asks nothing", part)
+			t.Errorf("no vendor with %q sent an invoice: the question proves nothing", part)
 		}
 		find(args{"vendor": part, "status": "rejected", "min_amount": 0})
 		find(args{"vendor": part, "status": "", "min_amount": 90_000})

@@ -130,7 +130,7 @@ func TestApprovingLessThanIsSpentWarns(t *testing.T) {
 }
 
 // Bob submitted the finance budget, so only Eve may approve it.
-func TestNobodyApprovesTheirOwnBudget(t *testing.T) {
+func TestOwnBudgetCannotBeApproved(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	h.Refused(h.As("bob.martinez"), "SEPARATION_OF_DUTIES", "approve_budget", args{"department": "Finance", "fiscal_year": 2026})
@@ -154,10 +154,10 @@ func (g gate) Keep(ctx context.Context, r confirm.Receipt) error {
 func TestTwoApproversApproveOnce(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	desk := confirm.NewService(domaintest.NewRedis(t), h.Sink, nil)
+	service := confirm.NewService(domaintest.NewRedis(t), h.Sink, nil)
 	arrived, opened := make(chan struct{}), make(chan struct{})
-	slow := domaintest.NewRunner(t, "finance", conformance.Keeping(h.server, func(r tool.ReceiptStore) tool.ReceiptStore { return gate{r, arrived, opened} }), desk, h.Sink)
-	h.Runner = domaintest.NewRunner(t, "finance", h.server, desk, h.Sink)
+	slow := domaintest.NewRunner(t, "finance", conformance.Keeping(h.server, func(r tool.ReceiptStore) tool.ReceiptStore { return gate{r, arrived, opened} }), service, h.Sink)
+	h.Runner = domaintest.NewRunner(t, "finance", h.server, service, h.Sink)
 	bob, eve := h.As("bob.martinez"), h.As("eve.thompson")
 	first := h.Pending(bob, "approve_budget", args{"department": "Marketing"})
 	second := h.Pending(eve, "approve_budget", args{"department": "Marketing", "amount": 1})
@@ -175,7 +175,7 @@ func TestTwoApproversApproveOnce(t *testing.T) {
 	}
 }
 
-// awaitBlocked returns when somebody waits for a lock.
+// awaitBlocked returns when a transaction waits for a lock.
 func (h *harness) awaitBlocked() {
 	h.Helper()
 	for blocked := false; !blocked; {

@@ -129,7 +129,7 @@ func domain() conformance.Domain {
 	}
 }
 
-// sql is a change that somebody makes past the tools.
+// sql is a change that another process makes.
 func sql(statement string, values ...any) func(testing.TB, *conformance.Store) {
 	return func(_ testing.TB, s *conformance.Store) { s.Admin(statement, values...) }
 }

@@ -65,7 +65,7 @@ func TestWhoSeesWhat(t *testing.T) {
 		"sales-read":               {claims(true, "sales-read"), Scope{email: "ann@example.org"}},
 		"sales-read, unverified":   {claims(false, "sales-read"), Scope{}},
 		"a manager without sales":  {claims(true, "manager", "employee", "hr-write", "finance-write"), Scope{}},
-		"nobody":                   {claims(true), Scope{}},
+		"no role":                  {claims(true), Scope{}},
 		"a role with another case": {claims(true, "Sales-Write"), Scope{}},
 	} {
 		if got := ScopeOf(c.who); got != c.want {

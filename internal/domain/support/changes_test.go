@@ -113,7 +113,7 @@ func TestStaleOrForeignChangeChangesNothing(t *testing.T) {
 		if r.touch != nil {
 			r.touch("TICK-004")
 			if done, err := change(t.Context(), r, open); done || err != nil {
-				t.Errorf("somebody else wrote the ticket in between: %v, %v", done, err)
+				t.Errorf("another process wrote the ticket in between: %v, %v", done, err)
 			}
 		}
 	})

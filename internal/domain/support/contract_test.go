@@ -30,7 +30,7 @@ func TestEmptyStoreIsNotReadyByName(t *testing.T) {
 		}
 		if r.foreign != nil {
 			if err := r.foreign(t).Ready(t.Context()); !named(err, "foreign") {
-				t.Errorf("somebody else's index: got %v, want it named", err)
+				t.Errorf("another application's index: got %v, want it named", err)
 			}
 		}
 	})
@@ -48,7 +48,7 @@ func TestBestMatchesComeFirst(t *testing.T) {
 		for i := 1; i < len(rows); i++ {
 			x, y := rows[i-1], rows[i]
 			if x.Score < y.Score || x.Score == y.Score && x.ID <= y.ID {
-				t.Fatalf("%s (%v) stands before %s (%v)", x.ID, x.Score, y.ID, y.Score)
+				t.Fatalf("%s (%v) comes before %s (%v)", x.ID, x.Score, y.ID, y.Score)
 			}
 		}
 		fill(t, r, &book{tickets: []company.Ticket{

@@ -61,7 +61,7 @@ func TestUnreadableAddressIsNotRepeated(t *testing.T) {
 	}
 }
 
-// TestReceiptIsFoundBeforeTheIndexShowsIt: a change is made, and whoever made it
+// TestReceiptIsFoundBeforeTheIndexShowsIt: a change is made, and the process that made it
 // is gone before any search could show it.
 func TestReceiptIsFoundBeforeTheIndexShowsIt(t *testing.T) {
 	address, prefix := searchServer.Address(t)

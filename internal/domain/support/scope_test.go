@@ -63,7 +63,7 @@ func TestWhoSeesWhat(t *testing.T) {
 		"executive":                {[]string{"executive", "manager"}, Scope{staff: true}},
 		"an executive who writes":  {[]string{"executive", "support-write"}, Scope{staff: true, drafts: true}},
 		"another department":       {[]string{"manager", "employee", "hr-write", "finance-write", "sales-write"}, Scope{}},
-		"nobody":                   {nil, Scope{}},
+		"no principal":             {nil, Scope{}},
 		"a role with another case": {[]string{"Support-Write"}, Scope{}},
 	} {
 		if got := ScopeOf(access.NewPrincipal(access.Claims{Roles: c.roles})); got != c.want {

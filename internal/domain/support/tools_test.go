@@ -52,7 +52,7 @@ func TestQuestionsOfTheDay(t *testing.T) {
 	})
 }
 
-// TestDraftsLeakNowhere: whatever an executive asks, no word that stands only in
+// TestDraftsLeakNowhere: for any query of an executive, no word that is only in
 // a draft or in the archive comes back, in no answer and no error.
 func TestDraftsLeakNowhere(t *testing.T) {
 	canaries := []string{"KB-011", "KB-012", "brandon.morris", "attachments for one", "A-12", "Thursdays"}

@@ -13,7 +13,7 @@ import (
 	"countersign.dev/internal/domain/support"
 )
 
-// mark is a word that nobody but strangers writes here.
+// mark is a word that only texts from outside have.
 const mark = "zyzzyva"
 
 // strange is a department of one ticket and one article, in which every text
@@ -33,7 +33,7 @@ func strange() company.Support {
 }
 
 // TestExactlyTheTextsOfOthersAreDeclared: a field that a tool declares as
-// untrusted stands in its answers or on its card and holds what other people
+// untrusted is in its answers or on its card and holds what other people
 // wrote, and every field that does is declared. The assistant marks by these
 // names, so a missing one lets a stranger's words pass as ours.
 func TestExactlyTheTextsOfOthersAreDeclared(t *testing.T) {

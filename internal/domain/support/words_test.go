@@ -97,7 +97,7 @@ func TestWhatPeopleTypeIsNeverSyntax(t *testing.T) {
 		fill(t, r, sample())
 		for _, text := range hostile {
 			if rows, err := r.Tickets(t.Context(), support.Scope{}, support.TicketQuery{Find: support.ParseQuery(text), Limit: 51}); err != nil || len(rows) != 0 {
-				t.Errorf("nobody asks %q: %d rows, %v", text, len(rows), err)
+				t.Errorf("no scope asks %q: %d rows, %v", text, len(rows), err)
 			}
 			rows, err := r.Tickets(t.Context(), everything, support.TicketQuery{Find: support.ParseQuery(text), Limit: 51})
 			if err != nil || text != "*" && !strings.HasPrefix(text, "-a*") && slices.ContainsFunc(rows, lacksWord(text)) {

@@ -9,7 +9,9 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// roles are the company's, written down a second time.
+// Roles lists the company's roles, independently of the code under test.
+func Roles() []string { return slices.Clone(roles) }
+
 var roles = []string{
 	"employee", "manager", "executive", "hr-read", "hr-write", "finance-read", "finance-write",
 	"sales-read", "sales-write", "support-read", "support-write", "auditor",

@@ -1,0 +1,69 @@
+package finance_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/domain/finance"
+	"countersign.dev/internal/testkit/conformance"
+	"countersign.dev/internal/testkit/dbtest"
+	"countersign.dev/internal/testkit/domaintest"
+)
+
+// A caller who may only change rows sees what they change and what its card
+// shows.
+func TestPolicies(t *testing.T) {
+	t.Parallel()
+	p := collected(dataset(conformance.Company))
+	tails, items := 0, 0
+	for _, name := range p.vendors {
+		distinct := map[string]bool{}
+		for i := range name {
+			distinct[strings.ToLower(name[i:])] = true
+		}
+		tails += len(distinct)
+	}
+	for _, r := range p.reports {
+		items += len(r.Items)
+	}
+	reader := fmt.Sprintf("13 10 13 %d 24 96 8 %d", tails, items)
+	dbtest.Policies{
+		Schema: schema, Name: finance.SchemaName, Email: "bob@tamshai.local", Otherwise: "0 0 0 0 0 0 0 0",
+		Tables:  []string{"invoices", "departments", "vendors", "vendor_tails", "budgets", "budget_quarters", "expense_reports", "expense_items"},
+		Sees:    map[string]string{"finance-read": reader, "executive": reader, "finance-write": "13 10 13 0 24 96 0 0"},
+		Writers: []string{"finance-write", "executive"},
+		Writes: map[string]int64{
+			`update finance.invoices set deleted_by = deleted_by`:                  13,
+			`update finance.budgets set status = status`:                           24,
+			`update finance.budget_quarters set allocated_cents = allocated_cents`: 96,
+		},
+		Denied: []string{
+			`update finance.invoices set amount_cents = 1`,
+			`update finance.invoices set status = 'paid'`,
+			`update finance.invoices set approved_by = 'x@y'`,
+			`update finance.budgets set submitted_by = null`,
+			`update finance.budgets set fiscal_year = 2030`,
+			`delete from finance.budgets`,
+			`update finance.budget_quarters set spent_cents = 0`,
+			`delete from finance.budget_quarters`,
+			`update finance.expense_reports set status = 'approved'`,
+			`update finance.expense_items set amount_cents = 1`,
+			`update finance.vendors set name = 'x'`,
+			`delete from finance.vendor_tails`,
+			`update finance.departments set name = 'x'`,
+		},
+		Refused: map[string]string{
+			`update finance.budgets set status = 'approved', approved_by = submitted_by, approved_at = now() where department = 'FIN' and fiscal_year = 2026`: "separation_of_duties",
+			`update finance.budgets set status = 'agreed'`:                                                    "budgets_status_check",
+			`update finance.budget_quarters set allocated_cents = -1`:                                         "budget_quarters_allocated_cents_check",
+			`update finance.invoices set deleted_at = now(), deleted_by = 'x' where number = 'INV-2025-003'`:  "invoices_check",
+			`update finance.invoices set deleted_at = now(), deleted_by = null where number = 'INV-2025-009'`: "invoices_check",
+		},
+		Steps: func(h *domaintest.Harness) {
+			bob := h.As("bob.martinez")
+			h.Apply(bob, "approve_budget", args{"department": "Marketing", "fiscal_year": 2026, "amount": 1})
+			h.Apply(bob, "delete_invoice", args{"invoice_id": p.id("INV-2025-009")})
+		},
+	}.Run(t, cluster)
+}
