@@ -26,8 +26,9 @@ type Cluster struct {
 	made    atomic.Int64
 	missing error // why there is none
 
-	templates sync.Mutex
-	filled    map[string]bool
+	mu     sync.Mutex
+	filled map[string]bool     // templates by name
+	free   map[string][]string // databases that no test uses, by template
 }
 
 // Start starts a private server. When PostgreSQL is not installed it returns a
@@ -41,9 +42,9 @@ func Start() *Cluster {
 		Fetch: embedded.Download(embedded.DownloadFolder(), func(text string) { fmt.Fprintln(os.Stderr, text) }),
 	})
 	if err != nil {
-		return &Cluster{missing: err, filled: map[string]bool{}}
+		return &Cluster{missing: err, filled: map[string]bool{}, free: map[string][]string{}}
 	}
-	c := &Cluster{server: server, filled: map[string]bool{}}
+	c := &Cluster{server: server, filled: map[string]bool{}, free: map[string][]string{}}
 	c.missing = c.letLoginsIn(ctx)
 	testkit.Ran("PostgreSQL")
 	return c

@@ -29,25 +29,29 @@ type Domain interface {
 	Ready(ctx context.Context) error
 }
 
-// Filled makes a database with a dataset for one test, a copy of its template.
+// Filled returns the administrator's URL of a database with a dataset, that is
+// the test's own until it ends.
 func (s Schema) Filled(t testing.TB, c *Cluster, dataset string) (adminURL string) {
 	t.Helper()
 	s.Template(t, c, dataset)
-	return c.Database(t, dataset)
+	return c.reused(t, dataset)
 }
 
 // Template migrates and fills a database once in a run. It returns the
 // administrator's URL.
 func (s Schema) Template(t testing.TB, c *Cluster, dataset string) (adminURL string) {
 	t.Helper()
-	c.templates.Lock()
-	defer c.templates.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if !c.filled[dataset] {
 		c.Template(t, dataset, func(adminURL string) error {
 			if _, err := s.Migrate(t.Context(), adminURL, ""); err != nil {
 				return err
 			}
-			return s.Fill(t.Context(), adminURL, dataset)
+			if err := s.Fill(t.Context(), adminURL, dataset); err != nil {
+				return err
+			}
+			return save(t.Context(), adminURL)
 		})
 		c.filled[dataset] = true
 	}
