@@ -87,6 +87,12 @@ var (
 // many times more than a run of the whole suite has time for.
 func Soak() bool { return *soak }
 
+// Updating reports whether golden files are to be rewritten.
+func Updating() bool { return *update }
+
+// Diff is the difference of two texts.
+func Diff(want, got []byte) string { return cmp.Diff(string(want), string(got)) }
+
 // Golden compares got with a file under testdata, or rewrites it with -update.
 func Golden(t *testing.T, name string, got []byte) {
 	t.Helper()

@@ -4,11 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/database"
@@ -17,38 +14,6 @@ import (
 	"countersign.dev/internal/testkit/domaintest"
 	"countersign.dev/internal/tool"
 )
-
-// The founding request: delete invoice INV-2025-009. Its id is found by number.
-func TestDeletingAnInvoice(t *testing.T) {
-	t.Parallel()
-	h := open(t)
-	bob := h.As("bob.martinez")
-	found := get[[]invoice](h, bob, "list_invoices", args{"invoice_number": "INV-2025-009"})
-	p := h.Pending(bob, "delete_invoice", args{"invoice_id": found[0].InvoiceID, "reason": "sent twice"})
-	want := "Delete invoice INV-2025-009 of CloudFlare ($3,200, Engineering, pending, due 2026-12-12)?\n\n" +
-		"It will no longer be listed or paid, and this cannot be undone."
-	if p.Message != want {
-		t.Errorf("got %q", p.Message)
-	}
-	delete(p.Data, "timestamp")
-	delete(p.Data, "expiresAt")
-	card := map[string]any{
-		"action": "delete_invoice", "mcpServer": "finance", "userId": "sub-bob@tamshai.local", "invoiceId": found[0].InvoiceID, "invoiceNumber": "INV-2025-009",
-		"vendorName": "CloudFlare", "amount": 3200.0, "currency": "USD", "department": "Engineering", "status": "pending", "dueDate": "2026-12-12", "reason": "sent twice",
-	}
-	if diff := cmp.Diff(card, p.Data); diff != "" {
-		t.Errorf("card (-want +got):\n%s", diff)
-	}
-	done := domaintest.Decode[map[string]any](h, h.Answer(bob, p.ID, true))
-	outcome := map[string]any{"deleted": true, "invoiceId": found[0].InvoiceID, "invoiceNumber": "INV-2025-009", "message": "Invoice INV-2025-009 of CloudFlare has been deleted."}
-	if diff := cmp.Diff(outcome, done); diff != "" {
-		t.Errorf("outcome (-want +got):\n%s", diff)
-	}
-	if left := get[[]invoice](h, bob, "list_invoices", nil); len(left) != 12 || slices.Contains(numbers(left), "INV-2025-009") {
-		t.Errorf("still listed: %v", numbers(left))
-	}
-	h.Refused(bob, "INVOICE_NOT_FOUND", "delete_invoice", args{"invoice_id": found[0].InvoiceID})
-}
 
 // The row stays on the books and says who took it off the lists; the reason is
 // in the audit.
@@ -69,72 +34,15 @@ func TestDeletionIsSigned(t *testing.T) {
 	t.Error("the reason is in no event of the audit")
 }
 
-// The founding request: approve the 2026 marketing budget.
-func TestApprovingTheSubmittedAmount(t *testing.T) {
-	t.Parallel()
-	h := open(t)
-	bob := h.As("bob.martinez")
-	p := h.Pending(bob, "approve_budget", args{"department": "marketing", "fiscal_year": 2026})
-	if want := "Approve the 2026 budget of Marketing, $980,000, submitted by lisa.anderson@tamshai.local?\nAn approval cannot be undone here."; p.Message != want {
-		t.Errorf("got %q", p.Message)
-	}
-	if _, changed := p.Data["change"]; changed || p.Data["submittedAmount"] != 980_000.0 || p.Data["approvedAmount"] != 980_000.0 {
-		t.Errorf("card %v", p.Data)
-	}
-	done := domaintest.Decode[map[string]any](h, h.Answer(bob, p.ID, true))
-	if done["message"] != "The 2026 budget of Marketing has been approved with $980,000." || done["approvedBy"] != "bob@tamshai.local" {
-		t.Errorf("got %v", done)
-	}
-	b := get[budget](h, bob, "get_budget", args{"department": "Marketing", "year": 2026})
-	if b.Status != "approved" || *b.ApprovedBy != "bob@tamshai.local" || b.AllocatedAmount != 980_000 || b.Quarters[0].AllocatedAmount != 235_200 {
-		t.Errorf("got %+v", b)
-	}
-	h.Refused(bob, "BUDGET_ALREADY_APPROVED", "approve_budget", args{"department": "MKT", "fiscal_year": 2026})
-}
-
-func TestAnotherAmountIsShownAsAChange(t *testing.T) {
+func TestApprovalKeepsItsNotes(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	eve := h.As("eve.thompson")
-	p := h.Pending(eve, "approve_budget", args{"department": "Marketing", "fiscal_year": 2026, "amount": 900_000.50, "notes": "less travel"})
-	want := "Approve the 2026 budget of Marketing, submitted by lisa.anderson@tamshai.local, with another amount: " +
-		"$900,000.50 instead of the submitted $980,000 (-$79,999.50, -8.2 %)?\nAn approval cannot be undone here."
-	if p.Message != want {
-		t.Errorf("got %q", p.Message)
-	}
-	if p.Data["change"] != -79_999.5 || p.Data["changePercent"] != -8.2 || p.Data["submittedAmount"] != 980_000.0 || p.Data["approvedAmount"] != 900_000.5 || p.Data["notes"] != "less travel" {
-		t.Errorf("card %v", p.Data)
-	}
-	domaintest.Decode[map[string]any](h, h.Answer(eve, p.ID, true))
-	b := get[budget](h, eve, "get_budget", args{"department": "Marketing", "year": 2026})
-	sum := 0.0
-	for _, q := range b.Quarters {
-		sum += q.AllocatedAmount
-	}
-	if b.AllocatedAmount != 900_000.5 || sum != 900_000.5 || b.Quarters[0].AllocatedAmount != 216_000.12 {
-		t.Errorf("got %+v", b)
-	}
-	const notes = `select approval_notes from finance.budgets where id = $1`
-	if kept, _, err := database.Row[string](eve, h.DB, notes, b.BudgetID); err != nil || kept != "less travel" {
+	h.Apply(eve, "approve_budget", args{"department": "Marketing", "fiscal_year": 2026, "notes": "less travel"})
+	const notes = `select approval_notes from finance.budgets where department = 'MKT' and fiscal_year = 2026`
+	if kept, _, err := database.Row[string](eve, h.DB, notes); err != nil || kept != "less travel" {
 		t.Errorf("notes %q, %v", kept, err)
 	}
-}
-
-func TestApprovingLessThanIsSpentWarns(t *testing.T) {
-	t.Parallel()
-	h := open(t)
-	p := h.Pending(h.As("bob.martinez"), "approve_budget", args{"department": "Marketing", "amount": 0})
-	if !strings.Contains(p.Message, "Warning: $") || !strings.Contains(p.Message, "-100.0 %") {
-		t.Errorf("got %q", p.Message)
-	}
-}
-
-// Bob submitted the finance budget, so only Eve may approve it.
-func TestOwnBudgetCannotBeApproved(t *testing.T) {
-	t.Parallel()
-	h := open(t)
-	h.Refused(h.As("bob.martinez"), "SEPARATION_OF_DUTIES", "approve_budget", args{"department": "Finance", "fiscal_year": 2026})
-	h.Apply(h.As("eve.thompson"), "approve_budget", args{"department": "Finance", "fiscal_year": 2026})
 }
 
 // gate is a receipt store that stops before it keeps its receipt, until it is opened.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"countersign.dev/internal/access"
 	"countersign.dev/internal/testkit/domaintest"
 )
 
@@ -156,24 +155,6 @@ type review struct {
 	ReviewDate   string `json:"review_date"`
 	Comments     string `json:"comments"`
 	NextDue      string `json:"next_review_due"`
-}
-
-// The founding scenario: who on Nina's team has a performance review due?
-func TestReviewsDueOnNinasTeam(t *testing.T) {
-	t.Parallel()
-	h := open(t)
-	due := domaintest.Get[[]review](h, h.As("nina.patel"), "get_performance_reviews", args{"due_before": "2026-04-01"})
-	if len(due) != 9 {
-		t.Fatalf("got %d reviews, want nine: %v", len(due), due)
-	}
-	for _, r := range due {
-		if r.ReviewerName != "Nina Patel" || r.ReviewDate != "2025-02-28" || r.NextDue != "2026-02-28" || r.Comments == access.Hidden {
-			t.Errorf("got %+v", r)
-		}
-	}
-	if none := domaintest.Get[[]review](h, h.As("nina.patel"), "get_performance_reviews", args{"due_before": "2026-02-28"}); len(none) != 0 {
-		t.Errorf("due before the day itself: %v", none)
-	}
 }
 
 func TestReviewsNewestFirst(t *testing.T) {

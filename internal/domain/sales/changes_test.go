@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/company"
@@ -161,4 +162,23 @@ func TestReceiptWithoutItsChangeIsRefused(t *testing.T) {
 	if d, _, _ := r.Deal(t.Context(), everything, b.deals[1].ID); d.Version != 1 {
 		t.Errorf("the first of two changes was made: %+v", d)
 	}
+}
+
+func TestPassedDeadlineIsATimeout(t *testing.T) {
+	t.Parallel()
+	onEveryEngine(t, func(t *testing.T, stored *conformance.Store) {
+		r := engineOf(stored).store
+		late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+		defer cancel()
+		_, _, err := r.Deal(late, everything, wonDeal)
+		_, err2 := r.Deals(late, everything, sales.DealQuery{Limit: 5, Sort: sales.Newest})
+		_, err3 := r.Sums(late, everything, sales.Quarter{Year: 2026, Number: 1})
+		_, err4 := change(late, r, closing(gfpDeal, "late", 1))
+		_, _, err5 := r.Find(late, ann, "x")
+		for _, err := range []error{err, err2, err3, err4, err5, r.Ready(late)} {
+			if !fault.Is(err, fault.Timeout) {
+				t.Errorf("got %v, want TIMEOUT", err)
+			}
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
@@ -149,6 +150,26 @@ func TestRefusedStatementIsADatabaseError(t *testing.T) {
 		err := r.misread(t, everything)
 		if !fault.Is(err, fault.DatabaseError) || strings.Contains(err.Error(), "login") || strings.Contains(err.Error(), "ticket_id") {
 			t.Errorf("got %v, want DATABASE_ERROR without internals", err)
+		}
+	})
+}
+
+func TestPassedDeadlineIsATimeout(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, r *engine) {
+		fill(t, r, sample())
+		c := closing(t, r, "TICK-004", "late")
+		late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+		defer cancel()
+		_, _, err := r.Ticket(late, everything, "TICK-001")
+		_, _, err1 := r.Article(late, everything, "KB-001")
+		_, err2 := r.Tickets(late, everything, support.TicketQuery{Find: support.ParseQuery("*"), Limit: 5})
+		_, err3 := r.Articles(late, everything, support.ArticleQuery{Find: support.ParseQuery("a"), Limit: 5})
+		_, err4 := change(late, r, c)
+		_, _, err5 := r.Find(late, ann, "x")
+		for _, err := range []error{err, err1, err2, err3, err4, err5, r.Ready(late)} {
+			if !fault.Is(err, fault.Timeout) {
+				t.Errorf("got %v, want TIMEOUT", err)
+			}
 		}
 	})
 }
