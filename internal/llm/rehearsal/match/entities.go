@@ -45,7 +45,7 @@ func (r *Reading) entities() (out []Entity) {
 			e.end++
 		}
 		last := r.part[e.end-1].Stem
-		if n := len(texts) - 1; n > 0 && e.owns && r.Tool.First(func(f *Field) bool { return !f.Paging() && r.x.Among(f.stems, last) }) != nil {
+		if n := len(texts) - 1; n > 0 && e.owns && r.Tool.First(func(f *Field) bool { return !f.Is(Paging) && r.x.Among(f.stems, last) }) != nil {
 			texts, e.Words = texts[:n], e.Words[:n] // "the Sales department's"
 		}
 		for j := i - 1; e.prep == "" && j >= 0 && (slices.Contains(articles, r.low(j)) || r.isAnchor(j) || r.x.Is(r.low(j), "place", "title", "owner")); j-- {
@@ -185,12 +185,12 @@ func (r *Reading) idFor(e Entity) *Field {
 		return nil
 	}
 	needed := r.Tool.First(func(f *Field) bool {
-		return f.IsID() && f.Required && !r.taken(f) && !(e.Code && f.resembles(e.Text) < 0)
+		return f.Is(ID) && f.Required && !r.taken(f) && !(e.Code && f.resembles(e.Text) < 0)
 	})
 	if needed != nil || r.Tool.Writes() || r.Tool.First((*Field).IsText) != nil {
 		return needed
 	}
-	return r.Tool.First(func(f *Field) bool { return f.IsID() && !f.Required })
+	return r.Tool.First(func(f *Field) bool { return f.Is(ID) && !f.Required })
 }
 
 // textFor is the required text that a value fills, or the one whose name is
@@ -201,11 +201,11 @@ func (r *Reading) textFor(e Entity) *Field {
 			return false // the rows say whose they are: a search for the name finds other things
 		}
 		for _, i := range []int{e.at - 1, e.end} {
-			if s := language.Stem(r.low(i)); f.stems[s] && (e.Code || !r.Tool.name[s]) && !f.IsTitle() {
+			if s := language.Stem(r.low(i)); f.stems[s] && (e.Code || !r.Tool.name[s]) && !f.Is(Title, Search) {
 				return true
 			}
 		}
-		return f.Required && (r.Tool.Writes() && (!f.isProse() || r.part[e.at].Kind == language.Quoted) || f.IsTitle() || e.Code)
+		return f.Required && (r.Tool.Writes() && (!f.Is(Prose) || r.part[e.at].Kind == language.Quoted) || f.Is(Title, Search) || e.Code)
 	})
 }
 
@@ -216,7 +216,7 @@ func (r *Reading) FilterInputs(e Entity, args map[string]any) []*Field {
 	for _, f := range r.Tool.Inputs {
 		switch {
 		case !f.IsText() || args[f.Name] != nil || e.Column != "":
-		case f.IsTitle():
+		case f.Is(Title, Search):
 			titles = append(titles, f)
 		default:
 			others = append(others, f)
@@ -270,34 +270,13 @@ func (r *Reading) relations() {
 		return
 	}
 	for i := range r.part {
-		after := r.low(i + 1)
-		if !r.free(i) {
-			continue
-		}
-		led := r.x.Among(f.stems, r.part[i].Stem) && !r.part[i].Owns && (after == "by" || after == "is" && r.has("whose", "with"))
-		serves := r.x.Is(r.low(i), "serve") && (after == "for" || after == "under") && f.has("manager") && i+2 < len(r.part) && !r.x.Is(r.part[i+2].Low, "idle")
-		if !led && !serves && !r.Tool.triggers(r.x, f, r.part[i].Stem) {
+		if !r.free(i) || !r.Tool.triggers(r.x, f, r.part[i].Stem) {
 			continue
 		}
 		if r.take(i, 1, 5); r.Target == nil {
 			r.Target, r.relation = &Target{Input: f}, i
 		}
 	}
-}
-
-// TurnUpwards rewrites "who does Ben report to" as "who is Ben's manager".
-func (c *Catalog) TurnUpwards(part []language.Token) []language.Token {
-	n := len(language.Lows(part))
-	if n < 5 || part[n-1].Low != "to" || part[1].Low != "does" && part[1].Low != "do" || !c.Words.Is(part[n-2].Low, "upwards") {
-		return part
-	}
-	out := append([]language.Token{part[0], language.NewWord("is")}, part[2:n-2]...)
-	if last := &out[len(out)-1]; last.Low == "i" {
-		*last = language.NewWord("my")
-	} else {
-		last.Owns = true
-	}
-	return append(out, language.NewWord("manager"))
 }
 
 // groups explains "my team" or "Ben's reports" in a question to a list that has

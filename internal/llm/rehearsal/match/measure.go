@@ -88,7 +88,7 @@ func (r *Reading) extent(i, end int) {
 // the first moment, that is no date of something to come; empty when there is
 // none.
 func (t *Tool) DateColumn() string {
-	dates := t.columns(func(f *Field) bool { return f.IsDate() && !f.has("due", "next", "expected", "updated") })
+	dates := t.columns(func(f *Field) bool { return f.Is(Date) && !f.has("due", "next", "expected", "updated") })
 	moment := func(f *Field) bool { return f.Show == "detail" || strings.HasSuffix(f.Name, "_at") }
 	slices.SortStableFunc(dates, func(a, b *Field) int {
 		if moment(a) == moment(b) {
@@ -137,7 +137,7 @@ func (r *Reading) lastWord() {
 // ordering reads what the question says of the order of the rows, for a list
 // with an input for it.
 func (r *Reading) ordering() {
-	f := r.Tool.First((*Field).isOrder)
+	f := r.Tool.First(func(f *Field) bool { return f.Is(Order) })
 	if f == nil || r.Tool.Writes() {
 		return
 	}
@@ -175,14 +175,14 @@ func order(value string) (words []string, falls bool) {
 // topFirst orders a list so that the rows with the highest number come first,
 // when the list can: then one page has them.
 func (r *Reading) topFirst() {
-	f := r.Tool.First((*Field).isOrder)
+	f := r.Tool.First(func(f *Field) bool { return f.Is(Order) })
 	if f == nil || r.Measure.Kind != "highest" || r.Measure.By != "" || r.taken(f) {
 		return
 	}
 	for _, e := range f.Enum {
 		words, falls := order(e)
 		other := r.Tool.columns(func(f *Field) bool { // "the highest probability"
-			return f.IsNumber() && slices.ContainsFunc(f.Words, func(w string) bool {
+			return f.Is(Number) && slices.ContainsFunc(f.Words, func(w string) bool {
 				s := language.Stem(w)
 				return r.Asked[s] && !r.Tool.name[s] && !slices.Contains(words, w)
 			})

@@ -93,7 +93,7 @@ func (c *Catalog) Attempt(t *Tool, part []language.Token, m Intent) *Reading {
 	case t.Writes() && !t.isOrdered(c.Words, part, m), !t.Writes() && (m.negated || c.commands(m, part)):
 		return nil
 	case t.Writes():
-		onlyIDs := t.First(func(f *Field) bool { return f.Required && !f.IsID() }) == nil
+		onlyIDs := t.First(func(f *Field) bool { return f.Required && !f.Is(ID) }) == nil
 		r.uses[m.Order], r.Score, r.anchored = meant, 4, onlyIDs || t.verb == m.Verb && !c.Words.Is(m.Verb, "vague")
 	}
 	words, capitals := 0, 0
@@ -105,7 +105,7 @@ func (c *Catalog) Attempt(t *Tool, part []language.Token, m Intent) *Reading {
 		}
 	}
 	r.shouting = words > 3 && capitals*4 > words*3
-	for _, step := range []func(){r.idleSelves, r.comparisons, r.ordering, r.choices, r.numbers, r.dates, r.relations, r.groups, r.measures, r.vocabulary, r.assign, r.selves, r.remarks, r.shape, r.lastWord, r.topFirst} {
+	for _, step := range []func(){r.comparisons, r.ordering, r.choices, r.numbers, r.dates, r.relations, r.groups, r.measures, r.vocabulary, r.assign, r.selves, r.remarks, r.shape, r.lastWord, r.topFirst} {
 		step()
 	}
 	return r
@@ -196,7 +196,7 @@ func (r *Reading) Many() bool {
 	if r.Tool.Writes() && r.Intent.Bulk {
 		return true
 	}
-	if r.Target != nil || r.Tool.First(func(f *Field) bool { return f.IsID() && f.Required && !r.taken(f) }) == nil {
+	if r.Target != nil || r.Tool.First(func(f *Field) bool { return f.Is(ID) && f.Required && !r.taken(f) }) == nil {
 		return false
 	}
 	return r.Intent.Bulk || r.Measure.Kind != "" || slices.ContainsFunc(r.part, func(t language.Token) bool {
@@ -210,16 +210,6 @@ func (r *Reading) Narrow() bool { return r.Target != nil || len(r.Args)+len(r.Fi
 // AsksWhether reports whether a part asks to be answered by yes or no.
 func (r *Reading) AsksWhether() bool { return slices.Contains([]string{"is", "are", "does"}, r.low(0)) }
 
-// OnlyNoun reports whether the question names the thing and none of its fields.
-func (r *Reading) OnlyNoun() bool {
-	for s := range r.Asked {
-		if s != r.Tool.head && (r.Tool.fields[s] || !r.Tool.about[s] && !r.Tool.synonyms[s]) {
-			return false
-		}
-	}
-	return len(r.Asked) > 0
-}
-
 // presents reports "show Cleo" or "where does Cleo work": nothing but a name,
 // for a tool that reads one thing.
 func (r *Reading) presents() bool {
@@ -230,19 +220,6 @@ func (r *Reading) presents() bool {
 		r.Asked["wher"] = true
 	}
 	return r.x.Is(r.Intent.Verb, "present")
-}
-
-// idleSelves marks the "me" and "I" that only dress a request: "show me", "can
-// I see".
-func (r *Reading) idleSelves() {
-	last := len(language.Lows(r.part)) - 1
-	for i := range r.part {
-		before, after := r.low(i-1), r.low(i+1)
-		me := r.low(i) == "me" && (r.x.Is(before, "dative") && before != "for" || before == "for" && i == last)
-		if me || r.low(i) == "i" && (slices.Contains([]string{"can", "could", "may"}, before) || r.x.Is(after, "wish")) {
-			r.uses[i] = idle
-		}
-	}
 }
 
 // vocabulary marks the words that the tool itself uses, and the idle ones.
@@ -274,7 +251,7 @@ func (r *Reading) vocabulary() {
 // little. A word that owns another ("manager's") must be the tool's noun.
 func (r *Reading) weigh(w language.Token) (weight int, anchor bool) {
 	t, x, s := r.Tool, r.x, w.Stem
-	id := t.First(func(f *Field) bool { return f.IsID() && language.Stem(f.Noun()) == s })
+	id := t.First(func(f *Field) bool { return f.Is(ID) && language.Stem(f.Noun()) == s })
 	whose := id != nil && (!id.Required || t.Writes())
 	switch people, outsiders := x.Stems("person"), x.Stems("outsider"); {
 	case t.name[s]:
@@ -296,7 +273,7 @@ func (r *Reading) weigh(w language.Token) (weight int, anchor bool) {
 		return 3, true
 	case x.Among(t.about, s), !t.Writes() && x.Among(t.fields, s):
 		return 2, true
-	case t.more[s], t.First(func(f *Field) bool { return !f.Paging() && (x.Among(f.stems, s) || f.also[s]) }) != nil:
+	case t.more[s], t.First(func(f *Field) bool { return !f.Is(Paging) && (x.Among(f.stems, s) || f.also[s]) }) != nil:
 		return 1, false
 	case x.Among(language.Stems("record"), s) && t.TakesOne():
 		return 1, true
@@ -323,7 +300,7 @@ func (r *Reading) isValueHere(i int) bool {
 func (r *Reading) shape() {
 	for _, t := range r.part {
 		for _, other := range r.c.Open {
-			id := other.First(func(f *Field) bool { return t.Kind == language.Code && f.IsID() && f.resembles(t.Text) > 0 })
+			id := other.First(func(f *Field) bool { return t.Kind == language.Code && f.Is(ID) && f.resembles(t.Text) > 0 })
 			if id != nil && r.Tool.name[language.Stem(id.Noun())] {
 				r.Score += 3
 				break
@@ -346,7 +323,7 @@ func (r *Reading) remarks() {
 	if r.Intent.Remark == "" {
 		return
 	}
-	f := r.Tool.First(func(f *Field) bool { return f.isProse() && f.Required && r.Tool.Writes() && !r.taken(f) })
+	f := r.Tool.First(func(f *Field) bool { return f.Is(Prose) && f.Required && r.Tool.Writes() && !r.taken(f) })
 	if f == nil {
 		f = r.Tool.First(func(f *Field) bool { return f.IsText() && !r.taken(f) && f.has("reason", "comment", "note") })
 	}

@@ -34,10 +34,29 @@ type Tool struct {
 	fields   language.Set // stems of its columns' names and synonyms
 }
 
+// Kind is what a field holds.
+type Kind string
+
+// The kinds of fields.
+const (
+	ID     Kind = "id"
+	Date   Kind = "date"
+	Number Kind = "number"
+	Choice Kind = "choice" // one of a fixed set of values
+	Order  Kind = "order"  // the order in which rows come
+	Paging Kind = "paging" // which rows of a list come
+	Text   Kind = "text"   // any words
+	Title  Kind = "title"  // what rows are called
+	Search Kind = "search" // what rows mention
+	Prose  Kind = "prose"  // sentences
+	Other  Kind = "other"
+)
+
 // Field is one input or one column.
 type Field struct {
 	result.Field // the declared metadata
 	Name         string
+	Kind         Kind
 	Words        []string // of the name
 	Enum         []string
 	Required     bool
@@ -157,6 +176,7 @@ func newField(x *language.Lexicon, name string, s schema, meta result.Field) *Fi
 		f.pattern, _ = regexp.Compile(s.Pattern) // one that Go cannot read says nothing
 	}
 	f.stems, f.about = language.Stems(f.Words...), language.Stems(content(x, s.Description)...)
+	f.Kind = kindOf(f)
 	for _, phrase := range meta.Synonyms {
 		f.also.AddStems(language.Identifier(phrase)...)
 	}
@@ -219,7 +239,7 @@ func (t *Tool) Lists() bool {
 
 // TakesOne reports whether the tool reads one thing by its id.
 func (t *Tool) TakesOne() bool {
-	return !t.Writes() && t.First(func(f *Field) bool { return f.IsID() && f.Required }) != nil
+	return !t.Writes() && t.First(func(f *Field) bool { return f.Is(ID) && f.Required }) != nil
 }
 
 // Missing is the first required input that the arguments do not hold.
@@ -264,14 +284,14 @@ func (t *Tool) Relation() *Field {
 		return nil
 	}
 	return t.First(func(f *Field) bool {
-		return f.IsID() && !f.Required && !t.IsAbout(f.Noun()) && len(f.about)+len(f.also) > 0
+		return f.Is(ID) && !f.Required && !t.IsAbout(f.Noun()) && len(f.about)+len(f.also) > 0
 	})
 }
 
 // IDOf is the input for the id of what another list is of: by it the rows of
 // both meet.
 func (t *Tool) IDOf(other *Tool) *Field {
-	return t.First(func(f *Field) bool { return f.IsID() && other.IsAbout(f.Noun()) })
+	return t.First(func(f *Field) bool { return f.Is(ID) && other.IsAbout(f.Noun()) })
 }
 
 var starMeansAll = regexp.MustCompile("(?:^|[\\s\"'`“(])\\*(?:[\\s\"'`”),.;:]|$)")
@@ -279,7 +299,7 @@ var starMeansAll = regexp.MustCompile("(?:^|[\\s\"'`“(])\\*(?:[\\s\"'`”),.;:
 // Everything is what a required search text takes when nothing is searched for:
 // a star, if the declaration says that it means everything.
 func (t *Tool) Everything(f *Field) (string, bool) {
-	return "*", f.IsText() && (starMeansAll.MatchString(f.text) || f.IsTitle() && starMeansAll.MatchString(t.Info.Description) && !strings.Contains(f.Name, "name"))
+	return "*", f.IsText() && (starMeansAll.MatchString(f.text) || f.Is(Title, Search) && starMeansAll.MatchString(t.Info.Description) && !strings.Contains(f.Name, "name"))
 }
 
 // Amount is the column that is meant when a question names no number: the
@@ -291,7 +311,7 @@ func (t *Tool) Amount() string {
 		if f.Amount {
 			return name
 		}
-		if f.IsNumber() && IsAmount(name) {
+		if f.Is(Number) && IsAmount(name) {
 			named = append(named, name)
 		}
 	}
@@ -311,44 +331,39 @@ func IsID(name string) bool {
 	return slices.Contains([]string{"id", "ids", "uuid", "guid"}, language.LastWord(name))
 }
 
-// IsID reports whether the input identifies a thing.
-func (f *Field) IsID() bool {
-	return len(f.Enum) == 0 && (f.typ == "string" || f.typ == "integer") && (f.format == "uuid" || IsID(f.Name))
+// kindOf sorts an input or a column by what it holds.
+func kindOf(f *Field) Kind {
+	number := f.typ == "number" || f.typ == "integer"
+	switch {
+	case slices.Contains([]string{"limit", "cursor", "offset", "page", "page_size", "pagesize", "per_page"}, strings.ToLower(f.Name)):
+		return Paging
+	case len(f.Enum) > 0 && f.has("sort", "order", "sorting", "ordering"):
+		return Order
+	case len(f.Enum) > 0:
+		return Choice
+	case (f.typ == "string" || number) && (f.format == "uuid" || IsID(f.Name)):
+		return ID
+	case f.format == "date" || f.format == "date-time":
+		return Date
+	case number:
+		return Number
+	case f.typ != "string" || f.format != "":
+		return Other
+	case f.has("query", "search", "keyword", "text"):
+		return Search
+	case f.has("name", "title", "term", "phrase", "label", "subject"):
+		return Title
+	case f.longest >= 200:
+		return Prose
+	}
+	return Text
 }
 
-// IsDate reports whether the field holds a day.
-func (f *Field) IsDate() bool { return f.format == "date" || f.format == "date-time" }
-
-// IsNumber reports whether the field holds a quantity.
-func (f *Field) IsNumber() bool {
-	return (f.typ == "number" || f.typ == "integer") && !f.IsID() && !f.Paging()
-}
-
-// Paging reports whether the input only says which rows of a list come.
-func (f *Field) Paging() bool {
-	return slices.Contains([]string{"limit", "cursor", "offset", "page", "page_size", "pagesize", "per_page"}, strings.ToLower(f.Name))
-}
+// Is reports whether the field is of one of the kinds.
+func (f *Field) Is(kinds ...Kind) bool { return slices.Contains(kinds, f.Kind) }
 
 // IsText reports whether the input takes any words.
-func (f *Field) IsText() bool {
-	return f.typ == "string" && f.format == "" && len(f.Enum) == 0 && !f.IsID() && !f.Paging()
-}
-
-// IsTitle reports whether the input finds rows by their names.
-func (f *Field) IsTitle() bool {
-	return f.IsSearch() || f.IsText() && f.has("name", "title", "term", "phrase", "label", "subject")
-}
-
-// IsSearch reports whether the input searches the texts of rows.
-func (f *Field) IsSearch() bool { return f.IsText() && f.has("query", "search", "keyword", "text") }
-
-// isProse reports whether the input takes sentences rather than a name.
-func (f *Field) isProse() bool { return f.IsText() && f.longest >= 200 && !f.IsTitle() }
-
-// isOrder reports whether the input says in which order rows come.
-func (f *Field) isOrder() bool {
-	return len(f.Enum) > 0 && f.has("sort", "order", "sorting", "ordering")
-}
+func (f *Field) IsText() bool { return f.Is(Text, Title, Search, Prose) }
 
 func (f *Field) has(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return f.stems[language.Stem(w)] })

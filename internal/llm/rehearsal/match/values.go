@@ -44,7 +44,7 @@ func (r *Reading) comparisons() {
 func (r *Reading) compare(i, n int, edges []string) bool {
 	at := i + n
 	isEdge := func(w string) bool { return slices.Contains(edges, w) }
-	f := r.Tool.First(func(f *Field) bool { return !r.taken(f) && f.IsNumber() && slices.ContainsFunc(f.Words, isEdge) })
+	f := r.Tool.First(func(f *Field) bool { return !r.taken(f) && f.Is(Number) && slices.ContainsFunc(f.Words, isEdge) })
 	if f == nil || r.Tool.Writes() || at >= len(r.part) || r.part[at].Kind != language.Number || r.uses[at] != unread || r.part[at].Amount.Percent {
 		return false
 	}
@@ -70,7 +70,7 @@ func (r *Reading) Beyond(number func(column string) (float64, bool)) bool {
 func (r *Reading) choices() {
 	for _, f := range r.Tool.Inputs {
 		switch {
-		case f.isOrder():
+		case f.Is(Order):
 		case f.typ == "boolean" && !r.Tool.Writes():
 			words := slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { return w == "is" || w == "only" || w == "include" })
 			r.choose(f, true, strings.Join(words, " "))
@@ -137,7 +137,7 @@ func (r *Reading) numberFor(i int) *Field {
 	for _, f := range r.Tool.Inputs {
 		year := f.has("year")
 		switch {
-		case !f.IsNumber() || r.taken(f) || year && !r.part[i].IsYear():
+		case !f.Is(Number) || r.taken(f) || year && !r.part[i].IsYear():
 		case year, f.stems[language.Stem(r.low(i-1))], f.stems[language.Stem(r.low(i+1))]:
 			return f
 		case f.Required && r.Tool.Writes():
@@ -184,7 +184,7 @@ func (r *Reading) dates() {
 	_, last := r.Tool.ends()
 	for _, f := range r.Tool.Inputs { // "due" without a day means today
 		for i, t := range r.part {
-			if f.IsDate() && f.endsBefore() && f != last && !dated && !r.Tool.Writes() && !r.taken(f) && !r.has("when") && r.free(i) &&
+			if f.Is(Date) && f.endsBefore() && f != last && !dated && !r.Tool.Writes() && !r.taken(f) && !r.has("when") && r.free(i) &&
 				!strings.Contains(" befor until by to dat ", " "+t.Stem+" ") && (r.x.Among(f.stems, t.Stem) || f.also[t.Stem]) {
 				r.take(i, 1, 4)
 				r.Asked[t.Stem] = true
@@ -205,14 +205,14 @@ func (r *Reading) period(s language.Span) bool {
 			}
 			short, _, _ := strings.Cut(names[0], " ")
 			at := slices.IndexFunc(names, func(n string) bool { return f.pattern == nil || f.pattern.MatchString(n) })
-			year := r.Tool.First(func(f *Field) bool { return f.IsNumber() && f.has("year") && !r.taken(f) })
+			year := r.Tool.First(func(f *Field) bool { return f.Is(Number) && f.has("year") && !r.taken(f) })
 			switch {
 			case f.Value(short) != "":
 				r.Args[f.Name] = f.Value(short)
 				if year != nil {
 					r.Args[year.Name] = int64(s.From.Year())
 				}
-			case f.IsNumber() && unit == "year":
+			case f.Is(Number) && unit == "year":
 				r.Args[f.Name] = int64(s.From.Year())
 			case f.IsText() && at >= 0:
 				r.Args[f.Name] = names[at]
@@ -256,7 +256,7 @@ func (r *Reading) between(i int) bool {
 func (t *Tool) ends() (from, to *Field) {
 	for _, f := range t.Inputs {
 		root, isFrom := strings.CutSuffix(f.Name, "from")
-		if other := t.Input(root + "to"); isFrom && f.IsDate() && other != nil && other.IsDate() {
+		if other := t.Input(root + "to"); isFrom && f.Is(Date) && other != nil && other.Is(Date) {
 			return f, other
 		}
 	}
@@ -270,7 +270,7 @@ func (r *Reading) dateFor(i int) *Field {
 	var fits []*Field
 	for _, f := range r.Tool.Inputs {
 		starts := f.has("after", "since") || language.LastWord(f.Name) == "from"
-		if f.IsDate() && !(f.endsBefore() && since) && (since || !starts) {
+		if f.Is(Date) && !(f.endsBefore() && since) && (since || !starts) {
 			fits = append(fits, f)
 		}
 	}

@@ -86,7 +86,7 @@ func (p *planner) complete(r *match.Reading, about *speak.Thing, args map[string
 		if !given {
 			return step{asking, question(r, in)}
 		}
-		if in.IsID() {
+		if in.Is(match.ID) {
 			thing, s := p.identify(r.Tool, &match.Target{Input: in, Entity: match.NewEntity(answer)})
 			if s.state != said && s.state != missed {
 				return s
@@ -125,13 +125,13 @@ func (p *planner) valueIn(r *match.Reading, in *match.Field, about speak.Thing, 
 	}
 	for _, t := range p.Words.Read(answer, p.Today) {
 		switch {
-		case t.Kind == language.Date && in.IsDate():
+		case t.Kind == language.Date && in.Is(match.Date):
 			return in.DayIn(t.Span)
-		case t.Kind == language.Number && in.IsNumber() && t.Amount.Percent:
+		case t.Kind == language.Number && in.Is(match.Number) && t.Amount.Percent:
 			args := map[string]any{}
 			p.step(&match.Step{Input: in, By: t.Amount, Down: r.Falls()}, about, args)
 			return args[in.Name]
-		case t.Kind == language.Number && in.IsNumber():
+		case t.Kind == language.Number && in.Is(match.Number):
 			return in.Number(t.Amount.Value)
 		}
 	}
@@ -141,7 +141,7 @@ func (p *planner) valueIn(r *match.Reading, in *match.Field, about speak.Thing, 
 // question asks for one input, in words that are recognised when the answer
 // comes.
 func question(r *match.Reading, in *match.Field) string {
-	if in.IsID() {
+	if in.Is(match.ID) {
 		return AskWhom + in.Noun() + " do you mean?"
 	}
 	q := AskWhat + "the " + strings.Join(in.Words, " ") + " be?"

@@ -107,7 +107,7 @@ func finding(lister *match.Tool, e match.Entity) map[string]any {
 		return e.Code && f.IsText() && slices.Contains([]string{"number", "code", "reference"}, language.LastWord(f.Name))
 	})
 	if f == nil {
-		f = lister.First((*match.Field).IsTitle)
+		f = lister.First(func(f *match.Field) bool { return f.Is(match.Title, match.Search) })
 	}
 	if f == nil {
 		return map[string]any{}

@@ -196,7 +196,6 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	if len(language.Lows(part)) == 0 {
 		return choice{}
 	}
-	part = p.TurnUpwards(part)
 	var c choice
 	var closedList *match.Tool
 	for _, t := range p.Open {
@@ -234,7 +233,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 // closedListFor is the list of what a tool reads one by one, when that list is
 // closed to the person.
 func (p *planner) closedListFor(t *match.Tool) *match.Tool {
-	id := t.First(func(in *match.Field) bool { return in.IsID() && in.Required })
+	id := t.First(func(in *match.Field) bool { return in.Is(match.ID) && in.Required })
 	if id == nil || p.lister(p.Open, t, id) != nil {
 		return nil
 	}

@@ -150,7 +150,7 @@ func (p *planner) instruct(tokens []language.Token) (step, bool) {
 		return step{}, false
 	}
 	for _, t := range p.All() {
-		search := t.First((*match.Field).IsSearch)
+		search := t.First(func(f *match.Field) bool { return f.Is(match.Search) })
 		if search == nil || !t.Lists() || t.Mentions(p.Words.Stems("guide")) < 2 {
 			continue
 		}

@@ -97,19 +97,13 @@ func askedRow(r *match.Reading, whose, key string, data Row) string {
 
 // askedField is the one field of a record that the question's words name best.
 func askedField(r *match.Reading, data Row) string {
-	best, most, rivals := "", 0, false
+	best, most := "", 0
 	for _, k := range data.Keys {
 		_, isRow := data.Values[k].(Row)
 		_, isList := data.Values[k].([]any)
-		if s := r.Relevance(k); !isRow && !isList && !match.IsID(k) && s > 0 && s >= most {
-			rivals = s == most
-			if !rivals {
-				best, most = k, s
-			}
+		if s := r.Relevance(k); !isRow && !isList && !match.IsID(k) && s > most {
+			best, most = k, s
 		}
-	}
-	if rivals && !r.Tool.Lists() && r.OnlyNoun() {
-		return "" // all of the thing was asked for
 	}
 	return best
 }
@@ -177,7 +171,7 @@ func narrowed(r *match.Reading, about Thing, args map[string]any) string {
 	for _, f := range r.Tool.Inputs {
 		v, given := args[f.Name]
 		switch {
-		case !given || f.Paging() || v == "*":
+		case !given || f.Is(match.Paging) || v == "*":
 		case r.Target != nil && f == r.Target.Input:
 			add(f.Noun(), about.Name, about.Self)
 		default:
