@@ -15,10 +15,9 @@ type Entity struct {
 	Code   bool     // looks like an id
 	Column string   // the column of the rows that it is a value of: "assigned to …"
 
-	prep    string // the preposition before it
-	owns    bool   // possessive
-	place   bool   // follows a preposition of place
-	at, end int    // its first token, and the one after its last
+	owns    bool // possessive
+	place   bool // follows a preposition of place
+	at, end int  // its first token, and the one after its last
 }
 
 // NewEntity reads a whole answer as one value.
@@ -48,12 +47,11 @@ func (r *Reading) entities() (out []Entity) {
 		if n := len(texts) - 1; n > 0 && e.owns && r.Tool.First(func(f *Field) bool { return !f.Is(Paging) && r.x.Among(f.stems, last) }) != nil {
 			texts, e.Words = texts[:n], e.Words[:n] // "the Sales department's"
 		}
-		for j := i - 1; e.prep == "" && j >= 0 && (slices.Contains(articles, r.low(j)) || r.isAnchor(j) || r.x.Is(r.low(j), "place", "title", "owner")); j-- {
-			if r.x.Is(r.low(j), "place", "title", "owner") {
-				e.prep = r.low(j)
-			}
+		before := i - 1
+		for slices.Contains(articles, r.low(before)) || r.isAnchor(before) {
+			before--
 		}
-		e.Text, e.place, e.Column = strings.Join(texts, " "), r.x.Is(e.prep, "place"), r.columnBefore(i)
+		e.Text, e.place, e.Column = strings.Join(texts, " "), r.x.Is(r.low(before), "place"), r.columnBefore(i)
 		e.owns = e.owns || r.low(i-1) == "does" && r.low(e.end) == "have"
 		out = append(out, e)
 		i = e.end - 1
@@ -209,27 +207,17 @@ func (r *Reading) textFor(e Entity) *Field {
 	})
 }
 
-// FilterInputs lists the inputs that a value may be for, by its context: a place
-// is no name, what is "called" so is one.
-func (r *Reading) FilterInputs(e Entity, args map[string]any) []*Field {
-	var titles, others []*Field
-	for _, f := range r.Tool.Inputs {
-		switch {
-		case !f.IsText() || args[f.Name] != nil || e.Column != "":
-		case f.Is(Title, Search):
-			titles = append(titles, f)
-		default:
-			others = append(others, f)
+// FilterInputs lists the inputs that a value may be for: the texts, and last those
+// that search for names, which a place is not.
+func (r *Reading) FilterInputs(e Entity, args map[string]any) (out []*Field) {
+	for _, kinds := range [][]Kind{{Text, Prose}, {Title, Search}} {
+		for _, f := range r.Tool.Inputs {
+			if f.Is(kinds...) && args[f.Name] == nil && e.Column == "" && !(e.place && f.Is(Title, Search) && len(out) > 0) {
+				out = append(out, f)
+			}
 		}
 	}
-	outside := e.place || e.prep == "by"
-	switch {
-	case len(titles) > 0 && (r.x.Is(e.prep, "title") || e.owns && !outside):
-		return titles
-	case len(others) > 0 && outside:
-		return others
-	}
-	return append(others, titles...)
+	return out
 }
 
 // selves gives "my" and "me" their meaning: the person who asks is the thing

@@ -49,9 +49,6 @@ func theRecord(r *match.Reading, about Thing, data Row) string {
 	label := Label(r.Tool, key)
 	if key == "" {
 		answer := record(r.Tool, name, data)
-		if data.branches() != nil {
-			answer = tree([]Row{data})
-		}
 		if short, _ := data.Values["truncated"].(bool); short { // what a record says of itself is passed on
 			answer += "\n\nThis is incomplete. " + Clean(data.Text("hint"))
 		}
@@ -68,7 +65,7 @@ func theRecord(r *match.Reading, about Thing, data Row) string {
 	}
 	answer := fmt.Sprintf("%s %s is %s.", whose, label, value(r.Tool, key, data.Values[key]))
 	for _, k := range data.Keys { // the rows that the value comes from
-		if rows := data.rows(k); len(rows) > 0 && !isTree(rows) && data.branches() == nil {
+		if rows := data.rows(k); len(rows) > 0 {
 			return answer + rowNames(r.Tool, rows, plain(r.Tool))
 		}
 	}
@@ -79,7 +76,7 @@ func theRecord(r *match.Reading, about Thing, data Row) string {
 // that row and not a field: "how many sick days do I have".
 func askedRow(r *match.Reading, whose, key string, data Row) string {
 	unasked := func(w string) bool { return !r.Asked[language.Stem(w)] }
-	if data.branches() != nil || key != "" && !slices.ContainsFunc(language.Identifier(key), unasked) {
+	if key != "" && !slices.ContainsFunc(language.Identifier(key), unasked) {
 		return ""
 	}
 	for _, k := range data.Keys {
@@ -127,8 +124,6 @@ func List(r *match.Reading, about Thing, args map[string]any, l Listing) string 
 		answer = "I found no " + noun + which + "."
 	case r.Measure.Kind != "":
 		answer = measured(r, which, l)
-	case isTree(l.Rows):
-		answer = tree(l.Rows)
 	case len(l.Rows) == 1 && !r.Plural() && askedField(r, l.Rows[0]) != "" && r.Narrow():
 		answer = theRecord(r, Thing{Name: l.Rows[0].Name()}, l.Rows[0])
 	default:
