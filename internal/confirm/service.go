@@ -43,7 +43,8 @@ type Request struct {
 
 	// Unrepeatable is a change of which no receipt is kept where it is made. Once
 	// it may have been sent, it is not sent again: without an answer it ends as
-	// OutcomeUnknown.
+	// OutcomeUnknown. That it was sent is known from the store of confirmations
+	// alone, so a store that is restored from an older copy forgets it.
 	Unrepeatable bool
 }
 

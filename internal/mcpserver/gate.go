@@ -62,6 +62,11 @@ func (g *Gate) enter(w http.ResponseWriter, r *http.Request, u use) (*http.Reque
 	if err := g.checkSource(r); err != nil {
 		return nil, err
 	}
+	return g.authenticate(w, r, u)
+}
+
+// authenticate proves the caller and checks the purpose of the token.
+func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request, u use) (*http.Request, error) {
 	who, err := g.principal(w, r)
 	if err != nil {
 		return nil, err
@@ -81,7 +86,7 @@ func (g *Gate) read(w http.ResponseWriter, r *http.Request, u use) (*http.Reques
 	if err := httpx.CheckHeaders(w, r, g.o.MaxBody); err != nil {
 		return nil, nil, err
 	}
-	r, err := g.enter(w, r, u)
+	r, err := g.authenticate(w, r, u)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -41,7 +41,7 @@ func TestCamel(t *testing.T) {
 }
 
 func FuzzInputOf(f *testing.F) {
-	for _, q := range []string{"a=1", "a=007&b=x", "text=5&text=6", "flag=true&n=1e5", "n=NaN", "a.b=9007199254740993", "%00=1", "a=%ff"} {
+	for _, q := range []string{"a=1", "a=007&b=x", "text=5&text=6", "text=7", "flag=true&n=1e5", "n=NaN", "a.b=9007199254740993", "%00=1", "a=%ff"} {
 		f.Add(q)
 	}
 	schema := json.RawMessage(`{"properties":{"text":{"type":"string"},"flag":{"type":"boolean"},"n":{"type":"number"},"list":{"type":"array"}}}`)

@@ -102,6 +102,9 @@ func allowed(who *access.Principal, r route) error {
 // open keeps a write until its person answers. The card shows the arguments
 // exactly as they will be sent.
 func (u *Upstream) open(ctx context.Context, who *access.Principal, r route, input json.RawMessage) result.Outcome {
+	if u.o.Confirm == nil {
+		return result.Failed(fault.ServiceDown.New("Changes on the %s service cannot be confirmed here.", r.server.Name))
+	}
 	message := fmt.Sprintf("Run %s of the connected server %s with the arguments shown?", r.tool.Name, r.server.Name)
 	shown := map[string]any{
 		"action": r.tool.Name, "mcpServer": r.server.Name, "userId": who.Subject(),
@@ -121,6 +124,9 @@ func (u *Upstream) open(ctx context.Context, who *access.Principal, r route, inp
 
 // answerForeign approves or denies a confirmation that is kept here.
 func (u *Upstream) answerForeign(ctx context.Context, who *access.Principal, s *server, id string, approved bool) result.Outcome {
+	if u.o.Confirm == nil {
+		return result.Failed(fault.ConfirmationNotFound.New("The confirmation is unknown or has expired."))
+	}
 	v, err := u.o.Confirm.Answer(ctx, who, confirm.ID(id), approved, executor{u, s})
 	switch {
 	case err != nil:

@@ -226,6 +226,14 @@ func TestForeignWriteWaitsForItsPersonAndIsSentOnce(t *testing.T) {
 	})
 }
 
+func TestForeignWriteNeedsAServiceOfConfirmations(t *testing.T) {
+	n := newNotes(t, modern)
+	u := start(t, upstream.Options{}, n.server())
+	if o := u.Call(writer, "notes.create", nil); !fault.Is(o.Fault(), fault.ServiceDown) || len(n.received()) != 0 {
+		t.Errorf("got %s and calls %v, want SERVICE_UNAVAILABLE and none", o.Code(), n.received())
+	}
+}
+
 func TestDeniedForeignWriteIsNotSent(t *testing.T) {
 	n := newNotes(t, modern)
 	u := host(t, upstream.Options{}, n)
