@@ -268,7 +268,7 @@ type pendingCard struct {
 	Data    map[string]any `json:"confirmationData"`
 }
 
-// ask asks a question and reads the whole stream.
+// ask asks a question and reads the stream to its end.
 func (p *process) ask(t testing.TB, person, question string) turn {
 	t.Helper()
 	return p.askIn(t, person, question, "")

@@ -1,4 +1,4 @@
-// Command countersign is the whole product in one binary: the chat host and
+// Command countersign is the complete product in one binary: the chat host and
 // gateway, the domain servers, the demo that runs all of it, and a terminal
 // client. Here are only flags, operands and the environment, which become the
 // options of internal/app and internal/client; start with commands.go.

@@ -160,12 +160,12 @@ func TestClientsOfBothVersionsGetAnswers(t *testing.T) {
 					t.Fatal(err)
 				}
 				e := structured(t, r)
-				whole, _ := json.Marshal(r.StructuredContent)
-				if e.Status != c.status || e.Code != c.code || !strings.Contains(string(whole), c.want) {
-					t.Errorf("got %s, want %s %s with %s", whole, c.status, c.code, c.want)
+				encoded, _ := json.Marshal(r.StructuredContent)
+				if e.Status != c.status || e.Code != c.code || !strings.Contains(string(encoded), c.want) {
+					t.Errorf("got %s, want %s %s with %s", encoded, c.status, c.code, c.want)
 				}
 				if e.Status == result.StatusPending && (e.ConfirmationID == "" || e.ConfirmationData["userId"] == nil) {
-					t.Errorf("the answer names no way to approve: %s", whole)
+					t.Errorf("the answer names no way to approve: %s", encoded)
 				}
 				if page := p.Gateway + "/#/approve/" + e.ConfirmationID; at.audience == "gateway" && e.Status == result.StatusPending && e.ConfirmationData["approvalUrl"] != page {
 					t.Errorf("the page of the approval is %v, want %s", e.ConfirmationData["approvalUrl"], page)

@@ -233,7 +233,7 @@ func (x *bench) initialize(b *testing.B, message, session string) string {
 	return resp.Header.Get("Mcp-Session-Id")
 }
 
-// ask makes the call and reads the whole answer.
+// ask makes the call and reads the answer to its end.
 func (f surface) ask(ctx context.Context, client *http.Client, token string) error {
 	body := strings.Replace(f.body, "%d", strconv.FormatInt(nextID.Add(1), 10), 1)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.url, strings.NewReader(body))

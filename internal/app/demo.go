@@ -132,8 +132,8 @@ func (d *demonstration) listen(ctx context.Context, life *lifetime) error {
 		}
 		life.onClose(func() error { _ = l.Close(); return nil }) // usually closed by its server already
 		d.listeners[name] = l
-		_, taken, _ := net.SplitHostPort(l.Addr().String())
-		d.ports[name] = "http://localhost:" + taken
+		_, opened, _ := net.SplitHostPort(l.Addr().String())
+		d.ports[name] = "http://localhost:" + opened
 		return nil
 	}
 	if err := take("gateway", d.Port); err != nil {

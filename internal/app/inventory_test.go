@@ -127,7 +127,7 @@ func declarationProblems(t *testing.T, info result.ToolInfo) (problems []string)
 	data := answers["SuccessResponse"]["data"].(schema)
 	say((data["type"] == "array") != (info.Kind == result.List) || pages != (info.Kind == result.List), "is a %s with rows %v, pages %v", info.Kind, data["type"], pages)
 	say(pending != (info.Kind == result.Write), "is a %s, and pending_confirmation in its schema is %v", info.Kind, pending)
-	say(info.Kind == result.Write && !has(data, "message"), "tells nobody what it did: its data has no message")
+	say(info.Kind == result.Write && !has(data, "message"), "returns no message about what it did")
 	return problems
 }
 
@@ -162,7 +162,7 @@ func TestAllFourHintsAreOnTheWire(t *testing.T) {
 			}
 			hints, _ := parsed(t, encoded)["annotations"].(schema)
 			for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
-				if _, told := hints[hint].(bool); !told {
+				if _, present := hints[hint].(bool); !present {
 					t.Errorf("%s.%s does not tell %s: %v", server, info.Name, hint, hints)
 				}
 			}
@@ -215,13 +215,13 @@ func TestDeclarationsContainNoCompanyData(t *testing.T) {
 	private := privateWords(company.At(time.Now()))
 	for server, infos := range inventory(t) {
 		for _, info := range infos {
-			told, err := json.Marshal(info)
+			encoded, err := json.Marshal(info)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, word := range private {
-				if strings.Contains(strings.ToLower(string(told)), strings.ToLower(word)) {
-					t.Errorf("%s.%s tells %q", server, info.Name, word)
+				if strings.Contains(strings.ToLower(string(encoded)), strings.ToLower(word)) {
+					t.Errorf("%s.%s contains %q", server, info.Name, word)
 				}
 			}
 		}

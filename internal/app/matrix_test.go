@@ -18,10 +18,10 @@ import (
 
 const matrixHead = `# Who may do what
 
-Written by calls, not by hand: every tool is called with every role alone, by
-somebody who stands in each relation to the row. A change of policy is a change
-of this page. Someone with several roles may do what any of them may, and what
-two of them open together stands in the last columns.
+Generated from calls: every tool is called with every role alone, by a person in
+each relation to the row. A change of policy is a change of this page. A person
+with several roles may do what any of them may; the last columns show what two
+roles permit in combination.
 
 | cell | meaning |
 |---|---|
@@ -237,7 +237,7 @@ func peopleProbes(c *company.Company) map[string][]probe {
 			return map[string]any{"name": e.Name()}
 		},
 	}
-	nobody := company.Employee{ID: noUUID}
+	unknown := company.Employee{ID: noUUID}
 	person := func(email string) company.Employee { e, _ := c.ByEmail(mail(email)); return e }
 	all := map[string][]probe{}
 	for name, input := range inputs {
@@ -250,7 +250,7 @@ func peopleProbes(c *company.Company) map[string][]probe {
 			{"someone further below", "alex.turner", person("marcus.j")},
 			{"someone above", "nina.p", person("alex.turner")},
 			{"someone elsewhere", "nina.p", person("frank")},
-			{"an unknown id", "nina.p", nobody},
+			{"an unknown id", "nina.p", unknown},
 		} {
 			all[name] = append(all[name], probe{r.row, mail(r.as), input(r.about), r.about.ID})
 		}

@@ -52,7 +52,7 @@ func undeclared(p access.Policy, all []access.Role) (faults []string) {
 	return faults
 }
 
-// TestMaskingTable is the whole rule as a table: who sees which class of fields,
+// TestMaskingTable is the complete rule as a table: who sees which class of fields,
 // in which relation to the row.
 func TestMaskingTable(t *testing.T) {
 	for _, c := range []struct {

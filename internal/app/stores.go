@@ -133,9 +133,9 @@ func supportStore() store {
 		}
 		return support.New(s, nil), nil
 	}
-	whole := documents(open, "support.db")
-	opens := whole.migrate
-	whole.migrate = func(ctx context.Context, db config.Database) (string, error) {
+	made := documents(open, "support.db")
+	opens := made.migrate
+	made.migrate = func(ctx context.Context, db config.Database) (string, error) {
 		if _, ok := sqlitePath(db.URL); ok {
 			return opens(ctx, db)
 		}
@@ -146,7 +146,7 @@ func supportStore() store {
 		defer func() { _ = s.Close() }()
 		return indexed, s.Migrate(ctx)
 	}
-	return whole
+	return made
 }
 
 // indexed is the result of migrating a document store.

@@ -23,20 +23,20 @@ import (
 
 const toolsHead = `# The tools
 
-Generated from the declarations, with answers that were really given on the
-sample company. Rewrite it with ` + "`go test ./internal/app -run TestToolsPageIsFresh -update`" + `.
+Generated from the declarations, with real answers for the sample company. Rewrite it with ` + "`go test ./internal/app -run TestToolsPageIsFresh -update`" + `.
 
 Which role sees which row of what is in [role-matrix.md](role-matrix.md).
 
 - **read** shows one thing; **list** shows pages of at most 50 rows, with
   ` + "`nextCursor`" + ` when more follow; **write** prepares a change and answers
   ` + "`pending_confirmation`" + `: nothing happens until the same person approves it.
-- A row that one may not see is answered exactly like a row that does not exist.
-- Inputs that a tool does not know are refused.
+- A row that the caller may not see is answered exactly like a row that does not
+  exist.
+- Unknown inputs are refused.
 - *Other words*, *Inputs* and *Fields* are metadata of the declaration, never shown
   to a model: the words that people use, column heads, units, and which number is
   the amount.
-- *Untrusted* fields hold texts that nobody vouches for: they are data, never
+- *Untrusted* fields contain texts from outside: they are data, never
   instructions.
 `
 
@@ -47,7 +47,7 @@ var rowRules = map[string]string{
 	"get_org_chart":           "HR and executives: everyone; a manager: themselves and everyone below.",
 	"get_performance_reviews": "HR and executives: everyone's; a manager: those of everyone below, not their own.",
 	"get_time_off_balance":    "HR and executives: everyone's; a manager: their own and of everyone below; an employee: their own.",
-	"delete_employee":         "Everyone but oneself, and nobody who has direct reports.",
+	"delete_employee":         "Everyone except oneself and people with direct reports.",
 	"update_salary":           "Everyone but oneself.",
 	"get_budget":              "All.",
 	"list_budgets":            "All.",
@@ -267,13 +267,13 @@ func seers(class access.Class) string {
 			who = append(who, role)
 		}
 	}
-	nobody := oracle.Asker{}.Principal()
-	for _, stands := range []struct {
+	other := oracle.Asker{}.Principal()
+	for _, by := range []struct {
 		relation access.Relation
 		words    string
 	}{{access.Self, "the person themselves"}, {access.Below, "everyone above them"}, {access.Own, "the account's owner"}} {
-		if access.Visible(nobody, stands.relation, class) {
-			who = append(who, stands.words)
+		if access.Visible(other, by.relation, class) {
+			who = append(who, by.words)
 		}
 	}
 	return strings.Join(who, ", ")

@@ -140,7 +140,7 @@ func TestSignInSaysThatTheIssuerIsDown(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := auth.NewLogin(auth.LoginConfig{Issuer: "https://other.example", ClientID: "web", RedirectURL: callback}, v); err == nil {
-		t.Error("a login at an issuer that nobody believes")
+		t.Error("a login at an issuer that is not configured was made")
 	}
 }
 

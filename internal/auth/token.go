@@ -10,7 +10,7 @@ import (
 // parsing.
 const MaxToken = 16 << 10
 
-// algorithms is the whole list. Symmetric ones and "none" are not on it, so a
+// algorithms are the accepted ones. Symmetric ones and "none" are not on it, so a
 // public key can never serve as a shared secret.
 var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.ES256}
 

@@ -218,8 +218,8 @@ func (c Config) roles(body claims, audiences []string) []string {
 // rolesAt reads one path. A claim whose complete name is the path comes first,
 // because some issuers name claims by URLs with dots.
 func rolesAt(body claims, path string, audiences []string) []string {
-	if whole, there := body[path]; there {
-		return texts(whole)
+	if value, ok := body[path]; ok {
+		return texts(value)
 	}
 	steps := strings.Split(path, ".")
 	at := slices.Index(steps, "<audience>")

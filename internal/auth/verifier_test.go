@@ -78,7 +78,7 @@ func TestWrongClaimsAreRefused(t *testing.T) {
 		"endless subject":         {set("sub", strings.Repeat("u", 256)), invalid},
 	} {
 		if got := r.refuses(name, r.token(c.change)); !strings.Contains(got, c.want) {
-			t.Errorf("%s: told %q, want %q", name, got, c.want)
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }
@@ -255,7 +255,7 @@ func TestCachedTokenStillExpires(t *testing.T) {
 	}
 	r.advance(time.Minute + auth.Leeway)
 	if got := r.refuses("expired", raw); !strings.Contains(got, "expired") {
-		t.Errorf("told %q", got)
+		t.Errorf("got %q", got)
 	}
 }
 

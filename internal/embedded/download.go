@@ -67,7 +67,7 @@ func platformArchive() (archive, error) {
 func Download(folder string, progress func(string)) Fetcher {
 	return func(ctx context.Context) (string, error) {
 		bin := filepath.Join(folder, archiveVersion, "bin")
-		if whole(bin) {
+		if complete(bin) {
 			return bin, nil
 		}
 		from, err := platformArchive()
@@ -80,7 +80,7 @@ func Download(folder string, progress func(string)) Fetcher {
 
 // install downloads and unpacks the archive to a folder, which appears only
 // when everything is there: a broken download leaves nothing that the next
-// start could take for whole.
+// start could use.
 func (a archive) install(ctx context.Context, to string, progress func(string)) error {
 	ctx, cancel := context.WithTimeout(ctx, downloadWithin)
 	defer cancel()
@@ -100,10 +100,10 @@ func (a archive) install(ctx context.Context, to string, progress func(string)) 
 	if err := errors.Join(os.Chmod(work, 0o755), unpack(packed, work)); err != nil {
 		return unfetched(err)
 	}
-	if !whole(filepath.Join(work, "bin")) {
+	if !complete(filepath.Join(work, "bin")) {
 		return unfetched(errors.New("the archive holds no postgres"))
 	}
-	if err := os.Rename(work, to); err != nil && !whole(filepath.Join(to, "bin")) { // another process was faster: its copy serves
+	if err := os.Rename(work, to); err != nil && !complete(filepath.Join(to, "bin")) { // another process was faster: its copy serves
 		return err
 	}
 	return nil
@@ -234,8 +234,8 @@ func DownloadFolder() string {
 	return filepath.Join(cache, "countersign", "postgres")
 }
 
-// whole reports whether a folder has both programs.
-func whole(bin string) bool {
+// complete reports whether a folder has both programs.
+func complete(bin string) bool {
 	for _, name := range []string{"postgres", "initdb"} {
 		if _, err := os.Stat(filepath.Join(bin, name)); err != nil {
 			return false
