@@ -35,7 +35,8 @@ type leases struct{ keys leaseKeys }
 func leaseKey(id string) string  { return "turn:" + id }
 func cancelKey(id string) string { return "cancel:" + id } // names the holder that is to stop
 
-// errLeaseLost ends a turn whose conversation another holder has.
+// errLeaseLost ends a turn whose lease expired: others may have closed its
+// events, or begun a turn.
 var errLeaseLost = errors.New("the lease of the conversation was lost")
 
 // acquire waits for the lease of a conversation, and returns BUSY when it stays
@@ -58,8 +59,8 @@ func (l leases) acquire(ctx context.Context, conversation, holder string, wait t
 }
 
 // keep renews the lease until ctx ends; then the result is closed. It calls
-// stop when another replica was asked to cancel the holder, or when another
-// holder has the lease. While Redis cannot be reached it tries again.
+// stop when another replica was asked to cancel the holder, or when the lease
+// has expired. While Redis cannot be reached it tries again.
 func (l leases) keep(ctx context.Context, conversation, holder string, stop context.CancelCauseFunc) <-chan struct{} {
 	ended := make(chan struct{})
 	go func() {
@@ -83,9 +84,6 @@ func (l leases) keep(ctx context.Context, conversation, holder string, stop cont
 // renew returns errCancelled or errLeaseLost when the holder must stop.
 func (l leases) renew(ctx context.Context, conversation, holder string) error {
 	held, err := l.keys.Swap(ctx, leaseKey(conversation), []byte(holder), []byte(holder), leaseTTL)
-	if err == nil && !held { // it expired while Redis was away, perhaps without a successor
-		held, err = l.keys.SetNX(ctx, leaseKey(conversation), []byte(holder), leaseTTL)
-	}
 	switch {
 	case err != nil:
 		return nil // the store may come back; a turn notices its absence when it writes

@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// writeTime is for what is still written when a turn or its client has ended.
+const writeTime = 5 * time.Second
+
 // Limits bound what one person can ask for. Zero fields take the default.
 type Limits struct {
 	Turns    int           // turns of one person at a time, on this replica; 4

@@ -20,6 +20,24 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
+// blocked is a model that says that it began, and then waits for its end.
+type blocked struct {
+	script
+	began chan struct{}
+}
+
+func (b blocked) Stream(ctx context.Context, _ agent.Request) iter.Seq2[agent.Delta, error] {
+	return func(yield func(agent.Delta, error) bool) {
+		close(b.began)
+		<-ctx.Done()
+		if yield(agent.Delta{Text: "too late"}, nil) {
+			yield(agent.Delta{}, ctx.Err())
+		}
+	}
+}
+
+func (b blocked) Choose(string) (agent.Choice, error) { return agent.Choice{Model: b}, nil }
+
 // script is a model that calls its tool once when it has one, and then answers.
 type script struct{}
 
@@ -49,14 +67,14 @@ func (b toolbox) Tools(context.Context) agent.Toolset {
 
 func (b toolbox) Call(context.Context, string, json.RawMessage) result.Outcome { return b() }
 
-func newService(t *testing.T, b toolbox) (*Service, *miniredis.Miniredis) {
+func newService(t *testing.T, models Models, b toolbox) (*Service, *miniredis.Miniredis) {
 	t.Helper()
 	mini := miniredis.RunT(t)
 	redis, err := state.Open(t.Context(), "redis://"+mini.Addr(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Options{Models: script{}, Toolbox: b, Redis: redis, Ring: ring(t, "k")})
+	s, err := New(Options{Models: models, Toolbox: b, Redis: redis, Ring: ring(t, "k")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +104,7 @@ func take(t *testing.T, s *Service, l Log, n int) (all []Event) {
 }
 
 func TestEventsOfAConversationAreNumberedFromOne(t *testing.T) {
-	s, _ := newService(t, nil)
+	s, _ := newService(t, script{}, nil)
 	p := testkit.Person("ann", access.Employee)
 	c, first, err := s.Ask(t.Context(), p, Question{Text: "Who lives here?"})
 	if err != nil {
@@ -108,7 +126,7 @@ func TestEventsOfAConversationAreNumberedFromOne(t *testing.T) {
 
 func TestPersonsLogHasTitlesAndChanges(t *testing.T) {
 	pending := result.Waiting(result.Pending{ID: "c1", Message: "Release the lion?"})
-	s, _ := newService(t, func() result.Outcome { return pending })
+	s, _ := newService(t, script{}, func() result.Outcome { return pending })
 	p := testkit.Person("ann", access.Employee)
 	c, _, err := s.Ask(t.Context(), p, Question{Text: "Free the lion"})
 	if err != nil {
@@ -141,7 +159,7 @@ func TestPersonsLogHasTitlesAndChanges(t *testing.T) {
 }
 
 func TestRecordOfAnotherVersionIsRejectedAndLeftOutOfLists(t *testing.T) {
-	s, mini := newService(t, nil)
+	s, mini := newService(t, script{}, nil)
 	p := testkit.Person("ann", access.Employee)
 	var conversations []Conversation
 	for range 2 {
@@ -172,8 +190,38 @@ func TestRecordOfAnotherVersionIsRejectedAndLeftOutOfLists(t *testing.T) {
 	}
 }
 
+func TestTurnThatLostItsLeaseWritesNothingMore(t *testing.T) {
+	model := blocked{began: make(chan struct{})}
+	s, mini := newService(t, model, nil)
+	p := testkit.Person("ann", access.Employee)
+	c, first, err := s.Ask(t.Context(), p, Question{Text: "Who lives here?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-model.began
+	if err := mini.Set(leaseKey(c.ID), "another"); err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	lost := s.running[c.ID]
+	s.mu.Unlock()
+	lost.cancel(s.turns.leases.renew(t.Context(), c.ID, lost.id))
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := s.turns.events.last(t.Context(), c.Log()); last != first.ID || err != nil {
+		t.Errorf("last event: got %s, %v, want the first", last, err)
+	}
+	if all, err := s.turns.store.messages(t.Context(), c.ID); len(all) != 1 || err != nil {
+		t.Errorf("messages: got %+v, %v, want the question", all, err)
+	}
+	if got, _ := mini.Get(leaseKey(c.ID)); got != "another" {
+		t.Errorf("lease: got %q, want the other holder's", got)
+	}
+}
+
 func TestLostLeaseStopsItsHolder(t *testing.T) {
-	s, mini := newService(t, nil)
+	s, mini := newService(t, script{}, nil)
 	l, ctx := s.turns.leases, t.Context()
 	if err := l.acquire(ctx, "c", "one", time.Second); err != nil {
 		t.Fatal(err)
@@ -183,10 +231,6 @@ func TestLostLeaseStopsItsHolder(t *testing.T) {
 	}
 	if err := l.renew(ctx, "c", "one"); err != nil {
 		t.Errorf("renewing: %v", err)
-	}
-	mini.FastForward(leaseTTL)
-	if err := l.renew(ctx, "c", "one"); err != nil {
-		t.Errorf("renewing what expired without a successor: %v", err)
 	}
 	mini.FastForward(leaseTTL)
 	if err := l.acquire(ctx, "c", "two", time.Second); err != nil {

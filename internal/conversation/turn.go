@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -136,6 +137,11 @@ func (r turns) run(ctx context.Context, p *access.Principal, t *turn, ended func
 	defer t.cancel(nil)
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer done()
+	if errors.Is(context.Cause(ctx), errLeaseLost) { // recovery, or the next turn, has closed the events
+		r.record(last, t, summary)
+		ended()
+		return
+	}
 	r.close(last, t, summary, ended)
 }
 
@@ -146,15 +152,7 @@ func (r turns) answer(ctx context.Context, p *access.Principal, t *turn) turnSum
 	if err := r.store.add(ctx, c.ID, question); err != nil {
 		r.log.WarnContext(ctx, "the question could not be stored", "error", err)
 	}
-	w := &writer{
-		conversation: c, limits: r.limits, stop: t.cancel,
-		append: func(ctx context.Context, all ...Event) error {
-			_, err := r.events.append(ctx, c.Log(), all...)
-			return err
-		},
-		waits: func(ctx context.Context, server, id string) { r.outcomes.waits(ctx, c, server, id) },
-		warn:  func(ctx context.Context, message string, err error) { r.log.WarnContext(ctx, message, "error", err) },
-	}
+	w := &writer{conversation: c, limits: r.limits, events: r.events, outcomes: r.outcomes, log: r.log, stop: t.cancel}
 	return w.write(ctx, agent.Run(ctx, agent.Turn{
 		Model: t.model, Toolbox: r.toolbox, System: r.system, Now: t.began,
 		Person:  agent.Person{Name: p.Name(), Username: p.Username(), Email: p.Email(), Roles: p.Roles()},

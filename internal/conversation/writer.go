@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"log/slog"
 	"time"
 
 	"countersign.dev/internal/agent"
@@ -16,8 +17,6 @@ const (
 	// that streams word by word would otherwise cost more in frames than in words.
 	textDelay = 40 * time.Millisecond
 	textSize  = 256 // bytes
-
-	writeTime = 5 * time.Second // for what is still written when a turn or a client has ended
 )
 
 // errShutdown ends turns and streams when the program does.
@@ -27,14 +26,14 @@ var errShutdown = errors.New("the gateway is about to end")
 type writer struct {
 	conversation Conversation
 	limits       Limits
-	append       func(ctx context.Context, all ...Event) error
-	waits        func(ctx context.Context, server, confirmation string)
-	warn         func(ctx context.Context, message string, err error)
+	events       events
+	outcomes     outcomes
+	log          *slog.Logger
 	stop         context.CancelCauseFunc // ends the turn
 
 	text    agent.TextDelta // not yet written
 	summary turnSummary
-	lost    bool // the log cannot be written; the turn is ending
+	lost    bool // the log cannot be written, or belongs to another turn; this one is ending
 }
 
 // turnSummary is what remains of a turn when its events are written.
@@ -76,7 +75,7 @@ func (w *writer) run(ctx context.Context, turn iter.Seq2[agent.Event, error], st
 	defer close(steps)
 	for e, err := range turn {
 		if err != nil && ctx.Err() == nil {
-			w.warn(ctx, "turn failed", err)
+			w.log.WarnContext(ctx, "turn failed", "error", err)
 		}
 		steps <- e
 	}
@@ -84,6 +83,7 @@ func (w *writer) run(ctx context.Context, turn iter.Seq2[agent.Event, error], st
 
 // take handles one event and reports whether text now waits for more.
 func (w *writer) take(ctx, turn context.Context, e agent.Event) (waits bool) {
+	w.lost = w.lost || errors.Is(context.Cause(turn), errLeaseLost)
 	if text, ok := e.(agent.TextDelta); ok && (w.text.Text == "" || text.Source == w.text.Source) {
 		waits = w.text.Text == ""
 		w.text = agent.TextDelta{Text: w.text.Text + text.Text, Source: text.Source}
@@ -118,7 +118,7 @@ func (w *writer) note(ctx context.Context, e agent.Event) {
 		w.summary.servers[e.Call.Tool] = e.Server
 	case agent.Pending:
 		w.summary.code = result.StatusPending
-		w.waits(ctx, e.Server, e.Outcome.Pending().ID)
+		w.outcomes.waits(ctx, w.conversation, e.Server, e.Outcome.Pending().ID)
 	case agent.Failed:
 		w.summary.code = e.Outcome.Code()
 	case agent.Done:
@@ -157,9 +157,9 @@ func (w *writer) put(ctx context.Context, event Event) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTime)
 	defer cancel()
-	if err := w.append(ctx, event); err != nil {
+	if _, err := w.events.append(ctx, w.conversation.Log(), event); err != nil {
 		w.lost = true
-		w.warn(ctx, "events could not be written", err)
+		w.log.ErrorContext(ctx, "events could not be written", "error", err)
 		w.stop(err)
 	}
 }
