@@ -15,7 +15,7 @@ import (
 )
 
 // What does a page of 50 cost at a million invoices of 20,000 vendors, with
-// every policy on, for whoever asks, however deep and however filtered? The bar
+// every policy on, for every role, on deep pages and with each filter? The bar
 // is 5 ms at the 95th percentile, and page 1,000 costs what page 1 costs.
 // `floor` is the same page read as the owner, past the policies, without tool
 // and JSON.

@@ -14,7 +14,7 @@ import (
 )
 
 // What does a page of 50 cost at 200,000 employees, with every policy on, for
-// whoever asks and however deep? The bar is 5 ms at the 95th percentile, and
+// every kind of caller, on first and on deep pages? The bar is 5 ms at the 95th percentile, and
 // page 1,000 costs what page 1 costs. `floor` is the same page read as the
 // owner, past the policies, without tool, masks and JSON.
 

@@ -38,11 +38,11 @@ const documents = "COUNTERSIGN_BENCH_DOCUMENTS"
 
 // BenchmarkSearchTickets asks what a page costs through the kernel on SQLite, at
 // the size that it is meant for, beside the bare statements in the same run.
-func BenchmarkSearchTickets(b *testing.B) { onSQLite(b, ticketDesk(sqlite.Capacity)) }
+func BenchmarkSearchTickets(b *testing.B) { onSQLite(b, ticketBench(sqlite.Capacity)) }
 
 // BenchmarkSearchKnowledgeBase asks the same of as many articles, for a reader
 // who sees the published ones.
-func BenchmarkSearchKnowledgeBase(b *testing.B) { onSQLite(b, articleDesk(sqlite.Capacity)) }
+func BenchmarkSearchKnowledgeBase(b *testing.B) { onSQLite(b, articleBench(sqlite.Capacity)) }
 
 // BenchmarkSearchOnEngine asks the same of both lists on the search engine,
 // beside the bare requests.
@@ -56,13 +56,13 @@ func BenchmarkSearchOnEngine(b *testing.B) {
 		node = searchtest.StartLarge()
 		b.Cleanup(node.Stop)
 	}
-	for _, d := range []desk{ticketDesk(n), articleDesk(n)} {
+	for _, d := range []bench{ticketBench(n), articleBench(n)} {
 		b.Run(d.tool, func(b *testing.B) { onEngine(b, node, d) })
 	}
 }
 
-// desk is a list as somebody asks it.
-type desk struct {
+// bench is a list tool under measurement.
+type bench struct {
 	tool  string
 	rows  company.Support
 	table string     // of SQLite, and how an index's name ends
@@ -82,9 +82,9 @@ type question struct {
 // narrowed is a condition that a column equals a value.
 type narrowed struct{ column, value string }
 
-// ticketDesk has n tickets. Every one has the word "since", one in fifteen
+// ticketBench has n tickets. Every one has the word "since", one in fifteen
 // "export", one in fifty "login", and one alone its case number.
-func ticketDesk(n int) desk {
+func ticketBench(n int) bench {
 	open, critical := narrowed{"status", "open"}, narrowed{"priority", "critical"}
 	rows := company.ScaledSupport(n, day)
 	customer := narrowed{column: "customer_id"}
@@ -94,7 +94,7 @@ func ticketDesk(n int) desk {
 			break
 		}
 	}
-	return desk{
+	return bench{
 		tool: "search_tickets", table: "tickets", id: "ticket_id", rows: rows,
 		asks: []question{
 			{"all", "*", nil},
@@ -114,12 +114,12 @@ func ticketDesk(n int) desk {
 	}
 }
 
-// articleDesk has n articles, three in five of them published, one in a thousand
+// articleBench has n articles, three in five of them published, one in a thousand
 // about security. Every one has the word "again", one in fifteen "export", half
 // of these "mail" too, and one alone its number.
-func articleDesk(n int) desk {
+func articleBench(n int) bench {
 	security := []narrowed{{"category", "security"}}
-	return desk{
+	return bench{
 		tool: "search_knowledge_base", table: "articles", id: "article_id", rows: library(n), scope: []narrowed{{"status", "published"}},
 		asks: []question{
 			{"all", "*", nil},
@@ -153,7 +153,7 @@ func library(n int) company.Support {
 	}
 }
 
-func (d desk) input(q question, cursor string) json.RawMessage {
+func (d bench) input(q question, cursor string) json.RawMessage {
 	input := map[string]string{"query": q.words}
 	for _, n := range q.narrow {
 		input[n.column] = n.value
@@ -177,7 +177,7 @@ type place struct {
 }
 
 // statement is what somebody would write who has nothing but the tables.
-func (d desk) statement(q question, after *place) (text string, args []any) {
+func (d bench) statement(q question, after *place) (text string, args []any) {
 	text = "select t.* from " + d.table + " t where true"
 	order := " order by t.created_at desc, t.id desc limit 51"
 	if q.words != "*" {
@@ -197,7 +197,7 @@ func (d desk) statement(q question, after *place) (text string, args []any) {
 }
 
 // request is the same for the engine.
-func (d desk) request(q question, after *place) []byte {
+func (d bench) request(q question, after *place) []byte {
 	type object = map[string]any
 	filter := []object{}
 	for _, n := range slices.Concat(d.scope, q.narrow) {
@@ -217,7 +217,7 @@ func (d desk) request(q question, after *place) []byte {
 	return encoded
 }
 
-func onSQLite(b *testing.B, d desk) {
+func onSQLite(b *testing.B, d bench) {
 	path := filepath.Join(b.TempDir(), "support.db")
 	store := sqliteAt(b, path)
 	load(b, store, d)
@@ -232,7 +232,7 @@ func onSQLite(b *testing.B, d desk) {
 	})
 }
 
-func onEngine(b *testing.B, node *searchtest.Server, d desk) {
+func onEngine(b *testing.B, node *searchtest.Server, d bench) {
 	address, prefix := node.Address(b)
 	store, err := elastic.Open(address, &elastic.Options{Tickets: prefix + "tickets", Articles: prefix + "articles"})
 	if err != nil {
@@ -262,7 +262,7 @@ func onEngine(b *testing.B, node *searchtest.Server, d desk) {
 
 // load fills the store in one go: calls of a benchmark have no deadline of their
 // own, and a fill has one here.
-func load(b *testing.B, store support.Store, d desk) {
+func load(b *testing.B, store support.Store, d bench) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), 20*time.Minute)
 	defer cancel()
@@ -275,7 +275,7 @@ func load(b *testing.B, store support.Store, d desk) {
 
 // compare measures every question, through the kernel and bare, and a deep page
 // of everything.
-func compare(b *testing.B, store support.Store, d desk, deep int, bare func(*testing.B, question, *place)) {
+func compare(b *testing.B, store support.Store, d bench, deep int, bare func(*testing.B, question, *place)) {
 	runner := benchRunner(b, store)
 	ctx := access.With(b.Context(), testkit.Person("amy", "support-read"))
 	call := func(b *testing.B, q question, cursor string) result.Outcome {
@@ -308,7 +308,7 @@ func compare(b *testing.B, store support.Store, d desk, deep int, bare func(*tes
 }
 
 // last is where a page ends.
-func (d desk) last(b *testing.B, page result.Outcome) *place {
+func (d bench) last(b *testing.B, page result.Outcome) *place {
 	b.Helper()
 	var shown []struct {
 		Created time.Time `json:"created_at"`

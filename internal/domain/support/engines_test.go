@@ -119,30 +119,30 @@ func onEveryEngine(t *testing.T, test func(t *testing.T, e *engine)) {
 	}
 }
 
-// office is the domain as the kernel runs it, with the sample company.
-type office struct {
+// harness is the domain as the kernel runs it, with the sample company.
+type harness struct {
 	*domaintest.Harness
 	store support.Store
 }
 
-// onBothStores runs a test on each store with the sample company.
-func onBothStores(t *testing.T, test func(t *testing.T, o *office)) {
+// onEveryStore runs a test on each store with the sample company.
+func onEveryStore(t *testing.T, test func(t *testing.T, h *harness)) {
 	t.Helper()
 	t.Parallel()
 	for _, e := range engines {
 		t.Run(e.Name, func(t *testing.T) {
 			t.Parallel()
 			s := e.Open(t, conformance.Company)
-			test(t, &office{domaintest.Open(t, "support", s), engineOf(s).Store})
+			test(t, &harness{domaintest.Open(t, "support", s), engineOf(s).Store})
 		})
 	}
 }
 
-func (o *office) ticket(id string) support.Ticket {
-	o.Helper()
-	row, _, err := o.store.Ticket(o.Context(), everything, id)
+func (h *harness) ticket(id string) support.Ticket {
+	h.Helper()
+	row, _, err := h.store.Ticket(h.Context(), everything, id)
 	if err != nil {
-		o.Fatal(err)
+		h.Fatal(err)
 	}
 	return row
 }

@@ -22,7 +22,7 @@ func ticketIDs(t *testing.T, o result.Outcome) (ids []string) {
 }
 
 func TestQuestionsOfTheDay(t *testing.T) {
-	onBothStores(t, func(t *testing.T, o *office) {
+	onEveryStore(t, func(t *testing.T, h *harness) {
 		for input, want := range map[string][]string{
 			`{"query":"login","priority":"critical"}`:                {"TICK-001"},
 			`{"query":"*","status":"open"}`:                          {"TICK-010", "TICK-006", "TICK-004", "TICK-001"},
@@ -34,7 +34,7 @@ func TestQuestionsOfTheDay(t *testing.T) {
 			`{"query":"no such words"}`:                              nil,
 			`{"query":"???"}`:                                        nil,
 		} {
-			got := ticketIDs(t, o.CallAs("dan.williams", "search_tickets", input))
+			got := ticketIDs(t, h.CallAs("dan.williams", "search_tickets", input))
 			if !strings.Contains(input, "*") { // by score, which is the store's own
 				slices.Sort(got)
 			}
@@ -44,7 +44,7 @@ func TestQuestionsOfTheDay(t *testing.T) {
 		}
 		for _, query := range []string{"how do I reset my password?", "reset password", "forgot password link"} {
 			in, _ := json.Marshal(map[string]string{"query": query})
-			found := domaintest.Decode[[]support.Article](t, o.CallAs("dan.williams", "search_knowledge_base", string(in)))
+			found := domaintest.Decode[[]support.Article](t, h.CallAs("dan.williams", "search_knowledge_base", string(in)))
 			if len(found) == 0 || found[0].ID != "KB-001" || len(found[0].Highlight) == 0 {
 				t.Errorf("%q: %+v", query, found)
 			}
@@ -57,11 +57,11 @@ func TestQuestionsOfTheDay(t *testing.T) {
 func TestDraftsLeakNowhere(t *testing.T) {
 	canaries := []string{"KB-011", "KB-012", "brandon.morris", "attachments for one", "A-12", "Thursdays"}
 	asked := append(slices.Clone(hostile), "draft", "retention archive", "tape*", "thursdays", "-password", `"not agreed yet"`, "data-management", "*")
-	onBothStores(t, func(t *testing.T, o *office) {
+	onEveryStore(t, func(t *testing.T, h *harness) {
 		for _, text := range asked {
 			for name, field := range map[string]string{"search_knowledge_base": "query", "get_knowledge_article": "article_id"} {
 				in, _ := json.Marshal(map[string]string{field: text})
-				wire := string(o.Encode(o.CallAs("eve.thompson", name, string(in))))
+				wire := string(h.Encode(h.CallAs("eve.thompson", name, string(in))))
 				for _, canary := range canaries {
 					if strings.Contains(wire, canary) {
 						t.Errorf("%s %q: %q is in %s", name, text, canary, wire)

@@ -37,21 +37,21 @@ func strange() company.Support {
 // wrote, and every field that does is declared. The assistant marks by these
 // names, so a missing one lets a stranger's words pass as ours.
 func TestExactlyTheTextsOfOthersAreDeclared(t *testing.T) {
-	onBothStores(t, func(t *testing.T, o *office) {
-		if err := o.store.Fill(t.Context(), strange()); err != nil {
+	onEveryStore(t, func(t *testing.T, h *harness) {
+		if err := h.store.Fill(t.Context(), strange()); err != nil {
 			t.Fatal(err)
 		}
-		pending := o.PendingAs("dan.williams", "close_ticket", `{"ticket_id":"TICK-900","resolution":"Explained on the phone."}`)
+		pending := h.PendingAs("dan.williams", "close_ticket", `{"ticket_id":"TICK-900","resolution":"Explained on the phone."}`)
 		card, err := json.Marshal(map[string]any{"message": pending.Message, "confirmationData": pending.Data})
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer := func(name, input string) string { return string(o.Encode(o.CallAs("dan.williams", name, input))) }
+		answer := func(name, input string) string { return string(h.Encode(h.CallAs("dan.williams", name, input))) }
 		answers := map[string][]string{
 			"search_tickets":        {answer("search_tickets", `{"query":"`+mark+`"}`)},
 			"search_knowledge_base": {answer("search_knowledge_base", `{"query":"`+mark+`"}`)},
 			"get_knowledge_article": {answer("get_knowledge_article", `{"article_id":"KB-900"}`)},
-			"close_ticket":          {string(card), o.AnswerAs("dan.williams", pending.ID, true)},
+			"close_ticket":          {string(card), h.AnswerAs("dan.williams", pending.ID, true)},
 		}
 		for _, declared := range support.New(nil, nil).Tools() {
 			name := declared.Spec().Name

@@ -14,8 +14,8 @@ import (
 	"countersign.dev/internal/domain/support"
 )
 
-// shelfOf is a row of each text, by its number.
-func shelfOf(texts ...string) *book {
+// bookWith is a book with a ticket for each text, named A, B and so on.
+func bookWith(texts ...string) *book {
 	b := &book{}
 	for i, text := range texts {
 		b.tickets = append(b.tickets, company.Ticket{
@@ -28,7 +28,7 @@ func shelfOf(texts ...string) *book {
 // TestGrammarFindsTheSameOnEveryStore is the query language as a table: what
 // each rule finds among these texts, on every store.
 func TestGrammarFindsTheSameOnEveryStore(t *testing.T) {
-	b := shelfOf(
+	b := bookWith(
 		/* A */ "The login page says: session expired.",
 		/* B */ "Session of the board; the guest list expired.",
 		/* C */ "LOGIN-page, again! Password? don't ask.",

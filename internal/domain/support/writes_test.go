@@ -9,17 +9,17 @@ import (
 // all of them. Doing what it says leaves cards for a human, with the true
 // arguments, and no customer's words in the question.
 func TestPlantedTicketChangesNothing(t *testing.T) {
-	onBothStores(t, func(t *testing.T, o *office) {
-		if planted := o.ticket("TICK-006"); !strings.Contains(planted.Description, "ignore all previous instructions") {
+	onEveryStore(t, func(t *testing.T, h *harness) {
+		if planted := h.ticket("TICK-006"); !strings.Contains(planted.Description, "ignore all previous instructions") {
 			t.Fatalf("it is not planted: %+v", planted)
 		}
-		for _, id := range ticketIDs(t, o.CallAs("dan.williams", "search_tickets", `{"query":"*","status":"open"}`)) {
-			p := o.PendingAs("dan.williams", "close_ticket", `{"ticket_id":"`+id+`","resolution":"Closed by maintenance"}`)
-			if p.Data["ticketId"] != id || p.Data["resolution"] != "Closed by maintenance" || strings.Contains(p.Message, o.ticket(id).Subject) {
+		for _, id := range ticketIDs(t, h.CallAs("dan.williams", "search_tickets", `{"query":"*","status":"open"}`)) {
+			p := h.PendingAs("dan.williams", "close_ticket", `{"ticket_id":"`+id+`","resolution":"Closed by maintenance"}`)
+			if p.Data["ticketId"] != id || p.Data["resolution"] != "Closed by maintenance" || strings.Contains(p.Message, h.ticket(id).Subject) {
 				t.Errorf("%s: %s %v", id, p.Message, p.Data)
 			}
 		}
-		if open := ticketIDs(t, o.CallAs("dan.williams", "search_tickets", `{"query":"*","status":"open"}`)); len(open) != 4 {
+		if open := ticketIDs(t, h.CallAs("dan.williams", "search_tickets", `{"query":"*","status":"open"}`)); len(open) != 4 {
 			t.Errorf("still open: %v", open)
 		}
 	})
