@@ -30,8 +30,8 @@ func TestHeadcount(t *testing.T) {
 	}
 }
 
-// The stories that people and tests tell each other need these first names to
-// find exactly one person, also as a part of a name.
+// Documents and tests need these first names to find exactly one person, also as
+// a part of a name.
 func TestNamesThatMustBeUnmistakable(t *testing.T) {
 	for _, name := range []string{"Sarah", "Marcus", "Frank", "Alice", "Nina", "Bob", "Carol"} {
 		var found []string
@@ -83,7 +83,7 @@ func TestIdentifiersAreUniqueAndWellFormed(t *testing.T) {
 	}
 }
 
-func TestManagersStandBeforeTheirReports(t *testing.T) {
+func TestManagersComeBeforeTheirReports(t *testing.T) {
 	seen := map[string]bool{"": true}
 	for _, e := range At(day).Employees {
 		if !seen[e.ManagerID] {
@@ -93,7 +93,7 @@ func TestManagersStandBeforeTheirReports(t *testing.T) {
 	}
 }
 
-func TestSalariesLieInTheirGrade(t *testing.T) {
+func TestSalariesAreInTheRangeOfTheirGrade(t *testing.T) {
 	c := At(day)
 	for _, e := range c.Employees {
 		i := slices.IndexFunc(c.Grades, func(g Grade) bool { return g.Name == e.Grade })

@@ -7,7 +7,7 @@ import (
 	"countersign.dev/internal/company"
 )
 
-func TestGrownCompanyHasWhatItWasGrownTo(t *testing.T) {
+func TestGrownCompanyHasItsScale(t *testing.T) {
 	c := company.Grown(0.001, time.Now())
 	counts := map[string]int{"employees": len(c.Employees)}
 	for range c.Finance().Invoices {

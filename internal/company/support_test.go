@@ -14,7 +14,7 @@ func supportRows(s Support) ([]Ticket, []Article) {
 	return slices.Collect(s.Tickets), slices.Collect(s.Articles)
 }
 
-func TestTicketsAreAsTheyArePinned(t *testing.T) {
+func TestTicketsArePinned(t *testing.T) {
 	tickets, _ := supportRows(At(day).Support())
 	statuses, priorities := map[string]int{}, map[string]int{}
 	var login []string
@@ -46,7 +46,7 @@ func TestTicketsAreAsTheyArePinned(t *testing.T) {
 	}
 }
 
-func TestArticlesAreAsTheyArePinned(t *testing.T) {
+func TestArticlesArePinned(t *testing.T) {
 	_, articles := supportRows(At(day).Support())
 	categories, statuses := map[string]bool{}, map[string]int{}
 	var reset []string

@@ -56,7 +56,7 @@ func open(t *testing.T, o *database.Options) (db *database.DB, adminURL string) 
 func login(t *testing.T, adminURL, name string, o *database.Options) *database.DB {
 	t.Helper()
 	url := adminURL
-	if name != "postgres" { // who needs the password that stands in the URL
+	if name != "postgres" { // the administrator uses the password in the URL
 		var err error
 		if url, err = database.LoginURL(adminURL, name, ""); err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func count(t *testing.T, ctx context.Context, db *database.DB) int64 {
 	return n
 }
 
-func TestNothingRunsForNobody(t *testing.T) {
+func TestNothingRunsWithoutAPrincipal(t *testing.T) {
 	db, _ := open(t, nil)
 	ctx := t.Context()
 	_, err := database.Rows[int64](ctx, db, countNotes)
@@ -109,7 +109,7 @@ func TestEveryoneSeesTheirOwn(t *testing.T) {
 		t.Errorf("Ann sees %d notes, want 50", n)
 	}
 	if n := count(t, as(t.Context(), ""), db); n != 0 {
-		t.Errorf("someone without an address sees %d notes, want 0", n)
+		t.Errorf("a caller without an address sees %d notes, want 0", n)
 	}
 }
 
@@ -132,8 +132,8 @@ func TestRowsFillStructsByName(t *testing.T) {
 }
 
 // Sixteen callers of two people share four connections; a third of their
-// transactions fail or are undone. Nobody may ever see another one's row.
-func TestPooledConnectionsForgetWhoUsedThem(t *testing.T) {
+// transactions fail or are rolled back. No caller may see another one's row.
+func TestPooledConnectionsCarryNoIdentity(t *testing.T) {
 	db, _ := open(t, &database.Options{MaxConns: 4})
 	var wg sync.WaitGroup
 	for worker := range 16 {
@@ -146,10 +146,10 @@ func TestPooledConnectionsForgetWhoUsedThem(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for range 16 { // whoever had it last, a connection comes back knowing nobody
+	for range 16 { // a connection returns to the pool without an identity
 		count(t, as(t.Context(), "ann@x"), db)
 		if known, err := database.Probe(t.Context(), db, `select exists (select from notes)`); known || err != nil {
-			t.Fatalf("a borrowed connection still knows somebody: %v, %v", known, err)
+			t.Fatalf("a pooled connection still has an identity: %v, %v", known, err)
 		}
 	}
 }
@@ -231,8 +231,8 @@ func TestChangeIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// A fault that fn swallowed must not come out as success: the server answers
-// such a commit with a rollback and no error.
+// An error that fn ignored must not end as success: the server answers such a
+// commit with a rollback and no error.
 func TestChangeAfterAFailedStatementIsNoSuccess(t *testing.T) {
 	db, _ := open(t, nil)
 	ctx := as(t.Context(), "ann@x")
@@ -246,7 +246,7 @@ func TestChangeAfterAFailedStatementIsNoSuccess(t *testing.T) {
 	}
 }
 
-func TestReadSeesOneMoment(t *testing.T) {
+func TestReadIsOneSnapshot(t *testing.T) {
 	db, _ := open(t, nil)
 	ctx := as(t.Context(), "ann@x")
 	err := db.Read(ctx, func(inside context.Context) error {
@@ -301,7 +301,7 @@ func TestForUpdateLocksOnlyInsideChange(t *testing.T) {
 	})
 }
 
-// Two changes lock two rows in opposite order; the server gives one up, and
+// Two changes lock two rows in opposite order; the server aborts one, and
 // that one is run again.
 func TestDeadlockIsTriedAgain(t *testing.T) {
 	db, _ := open(t, nil)
@@ -410,7 +410,7 @@ func kill(t *testing.T, adminURL string, pid int) {
 	}
 }
 
-func TestRoleNamesCannotSmuggleRoles(t *testing.T) {
+func TestRoleNamesCannotInjectRoles(t *testing.T) {
 	db, _ := open(t, nil)
 	got, _, err := database.Row[string](as(t.Context(), "ann@x", "employee", "x,executive"), db, `select current_setting('app.current_user_roles')`)
 	if err != nil || got != "employee" {

@@ -13,24 +13,24 @@ import (
 	"testing"
 )
 
-// What SQL of this tree may never contain, whatever file it stands in.
+// What SQL of this tree may never contain, in any file.
 var (
 	lastingSetting = regexp.MustCompile(`(?is)set_config\s*\([^()]*,\s*false\s*\)`)
 	setLocal       = regexp.MustCompile(`(?i)\bset\s+(session|local)\s+"?app\.`)
 	offsetClause   = regexp.MustCompile(`(?i)\boffset\s+(\$\d|\d)`)
 )
 
-// TestSQLKeepsTheRules reads every Go and SQL file of the rooms that speak to
+// TestSQLKeepsTheRules reads every Go and SQL file of the packages that use
 // PostgreSQL. A setting that outlives its transaction would hand one person's
 // identity to the next; OFFSET repeats and skips rows while others write; a
-// statement that is put together from values is an injection.
+// statement that is concatenated from values is an injection.
 func TestSQLKeepsTheRules(t *testing.T) {
 	read := 0
 	walk(t, "..", func(path string, text string) {
 		if strings.HasSuffix(path, "_test.go") {
 			return
 		}
-		room := speaksPostgres(t, filepath.Dir(path))
+		room := usesPostgres(t, filepath.Dir(path))
 		if strings.HasSuffix(path, ".sql") || room {
 			read++
 			forbid(t, path, text, lastingSetting, setLocal, offsetClause)
@@ -61,8 +61,8 @@ func walk(t *testing.T, root string, visit func(path, text string)) {
 	}
 }
 
-// speaksPostgres reports whether a folder is this room or imports it.
-func speaksPostgres(t *testing.T, folder string) bool {
+// usesPostgres reports whether a folder is this package or imports it.
+func usesPostgres(t *testing.T, folder string) bool {
 	t.Helper()
 	if folder == filepath.Join("..", "database") {
 		return true
@@ -92,8 +92,8 @@ func forbid(t *testing.T, path, text string, rules ...*regexp.Regexp) {
 	}
 }
 
-// constantStatements checks every statement that a file hands to this room: it
-// is a constant, or constants and ForUpdate joined.
+// constantStatements checks every statement that a file passes to this package:
+// it is a constant, or constants and ForUpdate joined.
 func constantStatements(t *testing.T, path, text string) {
 	t.Helper()
 	files := token.NewFileSet()
@@ -113,7 +113,7 @@ func constantStatements(t *testing.T, path, text string) {
 	})
 }
 
-// calledOf names the function of this room that a call calls, or nothing.
+// calledOf is the name of the function of this package that is called, or empty.
 func calledOf(call *ast.CallExpr) string {
 	fun := call.Fun
 	if index, ok := fun.(*ast.IndexExpr); ok {

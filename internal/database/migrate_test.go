@@ -126,7 +126,7 @@ func TestSelfCheckNamesWhatIsWrong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, adminURL := open(t, nil)
 			adminExec(t, adminURL, c.prepare)
-			t.Cleanup(func() { forget(t, adminURL, c.login) })
+			t.Cleanup(func() { dropRole(t, adminURL, c.login) })
 			err := database.SelfCheck(t.Context(), login(t, adminURL, c.login, nil), "notes")
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
@@ -135,8 +135,8 @@ func TestSelfCheckNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// forget drops a role that a case made: roles outlive the test's database.
-func forget(t *testing.T, adminURL, login string) {
+// dropRole drops a role that a case made: roles outlive the test's database.
+func dropRole(t *testing.T, adminURL, login string) {
 	if login == "postgres" || login == "countersign_notes" {
 		return
 	}

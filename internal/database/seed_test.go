@@ -44,8 +44,8 @@ func TestExecOneRefusesAChangeOfNothing(t *testing.T) {
 	}
 }
 
-// Text holds every character but one. That is the asker's mistake, and no
-// failure of the store.
+// Text cannot have the NUL character. That is a fault of the input and not of the
+// store.
 func TestNulCharacterIsAnInvalidInput(t *testing.T) {
 	db, _ := open(t, nil)
 	_, err := database.Rows[int64](as(t.Context(), "ann@x"), db, `select count(*) from notes where text = $1`, "a\x00b")

@@ -31,10 +31,10 @@ func openLarge(b *testing.B) *harness {
 	}
 	url := schema.Template(b, cluster, large)
 	vacuum.Do(func() { dbtest.Vacuum(b, url, "finance.invoices", "finance.vendors", "finance.vendor_tails") })
-	return over(b, url, papers{company: company.At(today)})
+	return over(b, url, fixture{company: company.At(today)})
 }
 
-// readers are who may list invoices, and what the policies ask them for.
+// readers are the callers who may list invoices.
 var readers = map[string][]string{"finance-read": {"finance-read"}, "executive": {"employee", "manager", "executive"}}
 
 func BenchmarkListInvoices(b *testing.B) {
@@ -51,7 +51,7 @@ func BenchmarkListInvoices(b *testing.B) {
 }
 
 // Each filter alone, from the widest to the tightest, and together. A vendor's
-// name is asked for by a part that one, a few, hundreds and nearly all have.
+// name is given by a part that one, a few, hundreds and nearly all have.
 func BenchmarkListInvoicesFiltered(b *testing.B) {
 	h := openLarge(b)
 	ctx := domaintest.SignedIn(b.Context(), "reader@tamshai.local", "finance-read")
@@ -152,7 +152,7 @@ func BenchmarkListBudgets(b *testing.B) {
 	}
 }
 
-// manyBudgets skips the foreign keys' four million look-ups: what it writes fits.
+// manyBudgets skips the four million checks of foreign keys: its rows are valid.
 const manyBudgets = `
 set session_replication_role = replica;
 truncate finance.departments, finance.budgets, finance.budget_quarters, finance.invoices;
@@ -178,7 +178,7 @@ func openBudgets(b *testing.B) *harness {
 		}
 		dbtest.Vacuum(b, url, "finance.departments", "finance.budgets", "finance.budget_quarters")
 	})
-	return over(b, url, papers{company: company.At(today)})
+	return over(b, url, fixture{company: company.At(today)})
 }
 
 func benchBudgetFloor(b *testing.B, adminURL string, page int) {

@@ -34,7 +34,7 @@ func dataset(name string) (*company.Company, company.Finance) {
 	c := company.At(today)
 	switch name {
 	case conformance.Crowd:
-		return c, company.ScaledFinance(crowdSize, today)
+		return c, company.ScaledFinance(scaledSize, today)
 	case large:
 		return c, company.ScaledFinance(largeSize, today)
 	}
@@ -152,9 +152,9 @@ func meanwhile(name, code, statement string) conformance.Stale {
 	return conformance.Meanwhile(name, code, func(_ testing.TB, s *conformance.Store) { s.Admin(statement) })
 }
 
-// oracle knows from the fixture alone what each question must be answered with.
-// It shares no code with the server.
-type oracle struct{ papers }
+// oracle computes each expected answer from the fixture alone. It shares no code
+// with the server.
+type oracle struct{ fixture }
 
 func anyone[R any](conformance.Asker, R) bool { return true }
 
@@ -289,7 +289,7 @@ func (o *oracle) drawDepartment(r *rand.Rand) string {
 	return conformance.Pick(r, d.Name, d.Code, strings.ToUpper(d.Name), strings.ToLower(d.Code))
 }
 
-// deletable is what a deletion is answered with.
+// deletable is the expected answer to a deletion.
 func deletable(_ conformance.Asker, i company.Invoice, _ args) string {
 	if i.Status == "approved" || i.Status == "paid" {
 		return "INVOICE_NOT_DELETABLE"
@@ -297,7 +297,7 @@ func deletable(_ conformance.Asker, i company.Invoice, _ args) string {
 	return "pending_confirmation"
 }
 
-// approvable is what an approval is answered with. A submitter does not approve,
+// approvable is the expected answer to an approval. The submitter may not approve,
 // nor a caller whose address is not verified and who could be the submitter.
 func approvable(a conformance.Asker, b company.Budget, _ args) string {
 	switch {
@@ -386,7 +386,7 @@ func (o *oracle) churn() func(t testing.TB, s *conformance.Store, step int) []st
 			s.Admin(`
 				insert into finance.invoices (id, number, vendor_id, description, amount_cents, department, status, invoice_date, due_date, submitted_by, submitted_at)
 				select gen_random_uuid(), 'NEW-' || $1, vendor_id, '', 1, department, 'pending', invoice_date, due_date, submitted_by, submitted_at
-				from finance.invoices where number = $2`, fmt.Sprint(step*3+i), fmt.Sprintf("INV-S-%07d", r.IntN(crowdSize)))
+				from finance.invoices where number = $2`, fmt.Sprint(step*3+i), fmt.Sprintf("INV-S-%07d", r.IntN(scaledSize)))
 		}
 		gone := conformance.Pick(r, o.invoices...).ID
 		s.Admin(`update finance.invoices set status = 'rejected', deleted_at = now(), deleted_by = 'x@y' where id = $1`, gone)

@@ -2,7 +2,7 @@ package finance
 
 import "time"
 
-// SetClock makes the server live at another moment.
+// SetClock replaces the clock of the server.
 func (s *Server) SetClock(now func() time.Time) { s.now = now }
 
 // Spread is how an approved amount is divided among quarters.

@@ -12,10 +12,11 @@ import (
 	"countersign.dev/internal/testkit/domaintest"
 )
 
-// today is the day on which everything here happens, in the last quarter.
+// today is the day of these tests, in the last quarter.
 var today = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// cluster is the server of this run, which holds the databases that tests copy.
+// cluster is the PostgreSQL server of this run, with the databases that tests
+// copy.
 var cluster *dbtest.Cluster
 
 func TestMain(m *testing.M) {
@@ -27,39 +28,39 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// crowdSize is how many invoices the scaled company of these tests has.
-const crowdSize = 2000
+// scaledSize is how many invoices the scaled company of these tests has.
+const scaledSize = 2000
 
 type args = domaintest.Args
 
 // harness is one finance server with a database of its own.
 type harness struct {
 	*dbtest.Harness
-	server *finance.Server
-	papers papers
+	server  *finance.Server
+	fixture fixture
 }
 
 // open opens a harness with the sample company.
 func open(t testing.TB) *harness { return openDataset(t, conformance.Company) }
 
-// openCrowd opens a harness with the scaled company.
-func openCrowd(t testing.TB) *harness { return openDataset(t, conformance.Crowd) }
+// openScaled opens a harness with the scaled company.
+func openScaled(t testing.TB) *harness { return openDataset(t, conformance.Crowd) }
 
 func openDataset(t testing.TB, name string) *harness {
 	t.Helper()
 	return over(t, schema.Filled(t, cluster, name), collected(dataset(name)))
 }
 
-func over(t testing.TB, adminURL string, p papers) *harness {
+func over(t testing.TB, adminURL string, p fixture) *harness {
 	t.Helper()
-	h := &harness{papers: p}
+	h := &harness{fixture: p}
 	h.Harness, h.server = dbtest.Over(t, "finance", adminURL, finance.Login, finance.New)
 	h.server.SetClock(func() time.Time { return today })
 	return h
 }
 
-// papers is a finance department as tests look things up in it.
-type papers struct {
+// fixture is a finance department as tests look things up in it.
+type fixture struct {
 	company  *company.Company
 	invoices []company.Invoice
 	budgets  []company.Budget
@@ -67,8 +68,8 @@ type papers struct {
 	vendors  map[string]string // name by id
 }
 
-func collected(c *company.Company, f company.Finance) papers {
-	p := papers{company: c, budgets: f.Budgets, reports: f.Reports, vendors: map[string]string{}}
+func collected(c *company.Company, f company.Finance) fixture {
+	p := fixture{company: c, budgets: f.Budgets, reports: f.Reports, vendors: map[string]string{}}
 	for i := range f.Invoices {
 		p.invoices = append(p.invoices, i)
 	}
@@ -79,7 +80,7 @@ func collected(c *company.Company, f company.Finance) papers {
 }
 
 // departmentName is the name of the department with that code.
-func (p papers) departmentName(code string) string {
+func (p fixture) departmentName(code string) string {
 	for _, d := range p.company.Departments {
 		if d.Code == code {
 			return d.Name
@@ -89,7 +90,7 @@ func (p papers) departmentName(code string) string {
 }
 
 // id finds an invoice's id by its number; it is empty where there is none.
-func (p papers) id(number string) string {
+func (p fixture) id(number string) string {
 	for _, i := range p.invoices {
 		if i.Number == number {
 			return i.ID
@@ -98,7 +99,7 @@ func (p papers) id(number string) string {
 	return ""
 }
 
-func (h *harness) id(number string) string { return h.papers.id(number) }
+func (h *harness) id(number string) string { return h.fixture.id(number) }
 
 // invoice is an invoice as a client reads one.
 type invoice struct {

@@ -27,7 +27,7 @@ func TestCompanyWideQuarterAddsUp(t *testing.T) {
 			t.Errorf("%s: %+v", b.Department, b)
 		}
 	}
-	for _, b := range h.papers.budgets {
+	for _, b := range h.fixture.budgets {
 		if b.FiscalYear == 2026 {
 			wantAllocated, wantSpent = wantAllocated+float64(b.Quarters[3].Allocated)/100, wantSpent+float64(b.Quarters[3].Spent)/100
 		}
@@ -197,7 +197,7 @@ type report struct {
 func TestExpenseReports(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	for _, want := range h.papers.reports {
+	for _, want := range h.fixture.reports {
 		for _, in := range []args{{"report_number": strings.ToLower(want.Number)}, {"employee_id": want.EmployeeID, "month": want.Month}} {
 			got := get[report](h, h.As("eve.thompson"), "get_expense_report", in)
 			var sum float64

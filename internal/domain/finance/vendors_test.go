@@ -8,11 +8,11 @@ import (
 	"countersign.dev/internal/testkit/domaintest"
 )
 
-// A part of a vendor's name is looked for in three ways, by how many vendors
-// have it: each finds what the plain search finds, alone and with other filters.
+// A part of a vendor's name is searched in three ways, depending on how many
+// vendors have it: each finds what the plain search finds, alone and with other filters.
 func TestVendorPartFindsTheSameHoweverManyHaveIt(t *testing.T) {
 	t.Parallel()
-	h := openCrowd(t)
+	h := openScaled(t)
 	h.Admin(`insert into finance.vendors (id, name) select 'P' || i, 'Plenty ' || to_char(i, 'FM0000') || ' plenty' from generate_series(1, 2500) i`)
 	h.Admin(`update finance.invoices set vendor_id = 'P' || (1 + hashtext(number) & 2047) where right(number, 1) in ('1', '5', '8')`)
 	ctx := domaintest.SignedIn(t.Context(), "x@y", "finance-read")

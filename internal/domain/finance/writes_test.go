@@ -15,9 +15,9 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// The row stays on the books and says who took it off the lists; the reason is
-// in the audit.
-func TestDeletionIsSigned(t *testing.T) {
+// The row stays in the table and records who deleted it; the reason is in the
+// audit.
+func TestDeletionRecordsWhoDeleted(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	h.Apply(h.As("bob.martinez"), "delete_invoice", args{"invoice_id": h.id("INV-2025-009"), "reason": "sent twice"})
@@ -58,7 +58,7 @@ func (g gate) Keep(ctx context.Context, r confirm.Receipt) error {
 }
 
 // Two people approve the same budget at once. The second waits for the first
-// one's change, looks again, and meets a budget that was approved.
+// one's change, previews again, and finds a budget that was approved.
 func TestTwoApproversApproveOnce(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -97,8 +97,8 @@ func (h *harness) awaitBlocked() {
 	}
 }
 
-// Whatever is approved, in whatever proportions: the parts add up to it, none
-// is negative, and none is a cent further from its share than rounding needs.
+// For any amount and any proportions the parts add up to the amount, none is
+// negative, and none differs from its share by more than rounding needs.
 func TestQuartersAddUpToWhatWasApproved(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 5))

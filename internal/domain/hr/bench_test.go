@@ -35,8 +35,8 @@ func openLarge(b *testing.B) *harness {
 	return over(b, url, largeCompany())
 }
 
-// askers are people of the scaled company by how many stand below them.
-var askers = []struct {
+// callers are people of the scaled company by how many report to them.
+var callers = []struct {
 	name    string
 	email   string
 	roles   []string
@@ -55,7 +55,7 @@ var askers = []struct {
 
 func BenchmarkListEmployees(b *testing.B) {
 	h := openLarge(b)
-	for _, a := range askers {
+	for _, a := range callers {
 		ctx := domaintest.SignedIn(b.Context(), a.email, a.roles...)
 		for _, page := range []int{1, a.deep} {
 			b.Run(fmt.Sprintf("%s/page-%d", a.name, page), func(b *testing.B) { h.benchTool(b, ctx, "list_employees", h.pageAt(ctx, "list_employees", page)) })
@@ -68,7 +68,7 @@ func BenchmarkListEmployees(b *testing.B) {
 
 func BenchmarkListEmployeesFiltered(b *testing.B) {
 	h := openLarge(b)
-	for _, a := range askers {
+	for _, a := range callers {
 		ctx := domaintest.SignedIn(b.Context(), a.email, a.roles...)
 		for name, in := range map[string]args{
 			"department": {"department": "ENG"},
@@ -110,7 +110,7 @@ func (h *harness) benchTool(b *testing.B, ctx context.Context, tool string, in a
 func BenchmarkGetEmployee(b *testing.B) {
 	h := openLarge(b)
 	raw := json.RawMessage(fmt.Sprintf(`{"employee_id":%q}`, h.company.Employees[111_111].ID))
-	for _, a := range askers {
+	for _, a := range callers {
 		ctx := domaintest.SignedIn(b.Context(), a.email, a.roles...)
 		b.Run(a.name, func(b *testing.B) { testkit.Measure(b, func() { h.Call(ctx, "get_employee", raw) }) })
 	}
@@ -124,7 +124,7 @@ func BenchmarkGetEmployee(b *testing.B) {
 
 func BenchmarkGetOrgChart(b *testing.B) {
 	h := openLarge(b)
-	for _, a := range askers {
+	for _, a := range callers {
 		ctx := domaintest.SignedIn(b.Context(), a.email, a.roles...)
 		b.Run(a.name, func(b *testing.B) {
 			testkit.Measure(b, func() {

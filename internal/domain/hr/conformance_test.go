@@ -36,7 +36,7 @@ const large = "large"
 func dataset(name string) *company.Company {
 	switch name {
 	case conformance.Crowd:
-		return company.Scaled(crowdSize, today)
+		return company.Scaled(scaledSize, today)
 	case large:
 		return largeCompany()
 	}
@@ -191,9 +191,9 @@ func facts(name string) conformance.Facts {
 		Rows: people, Tool: "list_employees", Draw: o.draw, Fits: o.fits, Order: func(args) func(a, b company.Employee) int { return byName },
 		Walks: []args{{"limit": 50}, {"limit": 5, "location": "Remote"}}, Churn: churn(o),
 	}
-	whole := conformance.Check{Tool: "get_org_chart", Draw: func(r *rand.Rand) args { return args{"max_depth": 1 + r.IntN(10)} }, Judge: o.judgeChart}
+	whole := conformance.Check{Tool: "get_org_chart", Draw: func(r *rand.Rand) args { return args{"max_depth": 1 + r.IntN(10)} }, Judge: o.checkChart}
 	questions := []conformance.Question{list, list, byID("get_employee", "employee_id"), chart, whole, balance}
-	if len(o.Reviews) > 0 { // the crowd has none
+	if len(o.Reviews) > 0 { // the scaled has none
 		questions = append(questions, conformance.List[company.Review]{
 			Rows: reviews, Tool: "get_performance_reviews", Draw: drawReviews, Fits: o.fitsReview, Order: func(args) func(a, b company.Review) int { return newestFirst },
 		})
@@ -226,7 +226,7 @@ func (o *oracle) under(a conformance.Asker, e company.Employee) bool {
 
 func (o *oracle) sees(a conformance.Asker, e company.Employee) bool {
 	switch {
-	case e.Gone() || o.left(a):
+	case e.Gone() || o.terminated(a):
 		return false
 	case a.Has("hr-read", "hr-write", "executive"):
 		return true
@@ -236,8 +236,8 @@ func (o *oracle) sees(a conformance.Asker, e company.Employee) bool {
 	return a.Is(e.Email) && a.Has("employee", "manager")
 }
 
-// left reports whether the caller is a former employee, who sees no row.
-func (o *oracle) left(a conformance.Asker) bool {
+// terminated reports whether the caller is a former employee, who sees no row.
+func (o *oracle) terminated(a conformance.Asker) bool {
 	return slices.ContainsFunc(o.Employees, func(e company.Employee) bool { return e.Gone() && a.Is(e.Email) })
 }
 
@@ -262,7 +262,7 @@ func (o *oracle) shows(a conformance.Asker, e company.Employee, _ args) map[stri
 func (o *oracle) seesReview(a conformance.Asker, r company.Review) bool {
 	e := o.byID[r.EmployeeID]
 	all := a.Has("hr-write", "executive")
-	return !e.Gone() && !o.left(a) && (all || a.Has("manager") && o.under(a, e))
+	return !e.Gone() && !o.terminated(a) && (all || a.Has("manager") && o.under(a, e))
 }
 
 func (o *oracle) showsReview(_ conformance.Asker, r company.Review, _ args) map[string]any {
@@ -316,9 +316,9 @@ func (o *oracle) fits(e company.Employee, in args) bool {
 
 var idField = regexp.MustCompile(`"employee_id":"([^"]+)"`)
 
-// judgeChart checks that everyone in a chart may be seen. A caller who is no
-// employee may have no place to start it at.
-func (o *oracle) judgeChart(a conformance.Asker, _ args, out result.Outcome) error {
+// checkChart checks that everyone in a chart may be seen. A caller without an
+// employee record may have no root to start it at.
+func (o *oracle) checkChart(a conformance.Asker, _ args, out result.Outcome) error {
 	self := func(e company.Employee) bool { return a.Is(e.Email) && o.sees(a, e) }
 	if out.Code() == "EMPLOYEE_NOT_FOUND" && !slices.ContainsFunc(o.Employees, self) {
 		return nil
@@ -357,7 +357,7 @@ func (o *oracle) leaks(a conformance.Asker, encoded string) error {
 	return nil
 }
 
-// churn hires three people between two pages, and one leaves.
+// churn adds three people between two pages and terminates one.
 func churn(o *oracle) func(t testing.TB, s *conformance.Store, step int) []string {
 	r := rand.New(rand.NewPCG(7, 7))
 	return func(_ testing.TB, s *conformance.Store, step int) []string {

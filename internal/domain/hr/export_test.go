@@ -2,5 +2,5 @@ package hr
 
 import "time"
 
-// SetClock makes the server live at another moment.
+// SetClock replaces the clock of the server.
 func (s *Server) SetClock(now func() time.Time) { s.now = now }

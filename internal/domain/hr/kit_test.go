@@ -12,11 +12,12 @@ import (
 	"countersign.dev/internal/testkit/domaintest"
 )
 
-// today is the day on which everything here happens: the last of a month that
+// today is the day of these tests: the last of a month that
 // is longer than the one thirteen months before.
 var today = time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
 
-// cluster is the server of this run, which holds the databases that tests copy.
+// cluster is the PostgreSQL server of this run, with the databases that tests
+// copy.
 var cluster *dbtest.Cluster
 
 func TestMain(m *testing.M) {
@@ -28,8 +29,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// crowdSize is how many people the scaled company of these tests has.
-const crowdSize = 1500
+// scaledSize is how many people the scaled company of these tests has.
+const scaledSize = 1500
 
 type args = domaintest.Args
 
@@ -46,8 +47,8 @@ func open(t testing.TB) *harness {
 	return over(t, schema.Filled(t, cluster, conformance.Company), dataset(conformance.Company))
 }
 
-// openCrowd opens a harness with the scaled company.
-func openCrowd(t testing.TB) *harness {
+// openScaled opens a harness with the scaled company.
+func openScaled(t testing.TB) *harness {
 	t.Helper()
 	return over(t, schema.Filled(t, cluster, conformance.Crowd), dataset(conformance.Crowd))
 }

@@ -7,7 +7,8 @@ import (
 	"countersign.dev/internal/testkit/domaintest"
 )
 
-// Reviews carry what policies ask of their person. It must follow the person.
+// Reviews have copies of the columns of their person that policies read. They must
+// follow the person.
 func TestMarksOfReviewsFollowThePerson(t *testing.T) {
 	t.Parallel()
 	h := open(t)

@@ -8,11 +8,11 @@ import (
 	"countersign.dev/internal/testkit/domaintest"
 )
 
-// What finds parts of names looks past the policies, so it must keep to the
+// The search for parts of names bypasses the policies, so it must keep to the
 // caller's scope itself.
 func TestNamesAreLookedUpWithinTheCallersScope(t *testing.T) {
 	t.Parallel()
-	h := openCrowd(t)
+	h := openScaled(t)
 	for _, c := range []struct {
 		who, role, part string
 		want            int
@@ -31,10 +31,10 @@ func TestNamesAreLookedUpWithinTheCallersScope(t *testing.T) {
 	}
 }
 
-// A company with more names than are walked before the letters are asked.
+// A company with more names than are scanned before the index of letters is used.
 func TestPartsOfManyNamesAreFoundInOrder(t *testing.T) {
 	t.Parallel()
-	h := openCrowd(t)
+	h := openScaled(t)
 	h.Admin(`
 		insert into hr.employees (id, employee_number, first_name, last_name, email, phone, department, job_title, grade, manager_id, hire_date, salary_cents, ssn, location, lft, rgt)
 		select gen_random_uuid(), 'NEW' || n, chr(97 + n % 26) || 'ed' || n, to_char(n, 'FM00000') || case when n % 3000 = 2999 then 'øq' else '' end,

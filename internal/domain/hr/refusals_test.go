@@ -24,7 +24,7 @@ func TestHasReportsNamesTheNumberAndTheWayOut(t *testing.T) {
 	}
 }
 
-// Nina had a tenth report, who left: only the nine count.
+// Nina's tenth report is terminated: only nine count.
 func TestTerminatedReportsDoNotCount(t *testing.T) {
 	t.Parallel()
 	h := open(t)

@@ -16,7 +16,7 @@ import (
 // people's names.
 
 // Everyone is reviewed twice a year, the latest within the last 200 days; one
-// person in a hundred was forgotten for a year and more.
+// person in a hundred has had no review for more than a year.
 const addReviews = `
 insert into hr.performance_reviews
 select md5(e.id::text || n)::uuid, e.id, coalesce(e.manager_id, e.id), '2026-H1',
@@ -37,7 +37,7 @@ func openReviewed(b *testing.B) *harness {
 
 func BenchmarkGetReviews(b *testing.B) {
 	h := openReviewed(b)
-	for _, j := range askers {
+	for _, j := range callers {
 		if j.name == "hr-read" {
 			continue // reads no reviews
 		}

@@ -9,7 +9,7 @@ import (
 	"countersign.dev/internal/testkit/domaintest"
 )
 
-func TestEveryoneSeesThemselvesWhole(t *testing.T) {
+func TestEveryoneSeesAllFieldsOfTheirOwnRecord(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	got := domaintest.Get[employee](h, h.As("marcus.johnson"), "get_employee", args{"employee_id": h.id("EMP052")})
@@ -135,9 +135,9 @@ func TestOrgChart(t *testing.T) {
 	}
 }
 
-func TestLargeOrgChartIsCutAtTheBottom(t *testing.T) {
+func TestLargeOrgChartIsTruncatedAtTheBottom(t *testing.T) {
 	t.Parallel()
-	h := openCrowd(t)
+	h := openScaled(t)
 	got := domaintest.Get[orgNode](h, domaintest.SignedIn(t.Context(), "x@y", "hr-read"), "get_org_chart", nil)
 	if got.size() != 500 || !got.Truncated || got.Hint == "" {
 		t.Errorf("got %d people, truncated %v", got.size(), got.Truncated)

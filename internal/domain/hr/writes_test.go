@@ -12,7 +12,7 @@ import (
 	"countersign.dev/internal/testkit/domaintest"
 )
 
-func TestDeletionIsSoftAndSigned(t *testing.T) {
+func TestDeletionIsSoftAndRecordsWhoDeleted(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	h.Apply(h.As("alice.chen"), "delete_employee", args{"employee_id": h.id("EMP061")})
@@ -56,11 +56,11 @@ func TestManagerSeesAPersonWhoMovedToThem(t *testing.T) {
 	}
 }
 
-// The fixture comes with its tree numbers; what the store would give is the
-// same, so that nothing is written twice.
+// The fixture has the same tree numbers that the store would compute, so that no
+// row is written twice.
 func TestSeededTreeIsNumberedAsTheStoreNumbersIt(t *testing.T) {
 	t.Parallel()
-	h := openCrowd(t)
+	h := openScaled(t)
 	before := h.digest()
 	h.Admin(`update hr.employees set lft = 0, rgt = 0, depth = 0`)
 	h.Admin(`select hr.renumber()`)

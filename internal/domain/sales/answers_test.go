@@ -17,13 +17,13 @@ func TestEmptyStoreIsNotReadyByName(t *testing.T) {
 		if !fault.Is(err, fault.ServiceDown) || !strings.Contains(err.Error(), "customers") && !strings.Contains(err.Error(), "deals") {
 			t.Fatalf("got %v, want a named collection that is empty", err)
 		}
-		b := bookOf(company.At(day).Sales())
+		b := fixtureOf(company.At(day).Sales())
 		b.deals = nil
 		fill(t, r, b)
 		if err := r.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "deals") {
 			t.Fatalf("got %v, want deals named", err)
 		}
-		fill(t, r, bookOf(company.At(day).Sales()))
+		fill(t, r, fixtureOf(company.At(day).Sales()))
 		if err := r.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func apply(ctx context.Context, s sales.Store, r confirm.Receipt, change func(co
 
 func TestStaleOrForeignChangeChangesNothing(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, stored *conformance.Store) {
-		b, r := bookOf(company.At(day).Sales()), engineOf(stored).store
+		b, r := fixtureOf(company.At(day).Sales()), engineOf(stored).store
 		open, won := b.deals[2], b.deals[0]
 		ryan := sales.ScopeOf(testkit.Person("ryan.garcia", "sales-read"))
 		close := func(scope sales.Scope, deal string, version int64) func(context.Context) error {
@@ -95,9 +95,9 @@ func tombstone(customer string, version int64) sales.Tombstone {
 	return sales.Tombstone{ID: customer, Version: version, By: "carol@tamshai.local", At: day}
 }
 
-func TestDeletedCustomerIsGoneForEverybody(t *testing.T) {
+func TestDeletedCustomerIsNotFound(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, stored *conformance.Store) {
-		b, r := bookOf(company.At(day).Sales()), engineOf(stored).store
+		b, r := fixtureOf(company.At(day).Sales()), engineOf(stored).store
 		c, kept := b.customers[0], receipt("t1")
 		kept.Tool = "delete_customer"
 		err := apply(t.Context(), r, kept, func(ctx context.Context) error {
@@ -125,7 +125,7 @@ func TestDeletedCustomerIsGoneForEverybody(t *testing.T) {
 func TestOneConfirmationMakesOneChange(t *testing.T) {
 	t.Parallel()
 	onEveryEngine(t, func(t *testing.T, stored *conformance.Store) {
-		s, deals := engineOf(stored).store, bookOf(company.At(day).Sales()).deals
+		s, deals := engineOf(stored).store, fixtureOf(company.At(day).Sales()).deals
 		if done, err := change(t.Context(), s, closing(deals[2].ID, "kept", 1)); !done || err != nil {
 			t.Fatal(done, err)
 		}
@@ -146,7 +146,7 @@ func TestOneConfirmationMakesOneChange(t *testing.T) {
 
 func TestReceiptWithoutItsChangeIsRefused(t *testing.T) {
 	t.Parallel()
-	b := bookOf(company.At(day).Sales())
+	b := fixtureOf(company.At(day).Sales())
 	r := document(t).store // the other store writes receipts itself
 	fill(t, r, b)
 	nothing := func(context.Context) error { return nil }

@@ -21,37 +21,37 @@ func TestConformance(t *testing.T) { conformance.Run(t, domain()) }
 
 type args = conformance.Args
 
-// day is the day on which everything here happens.
+// day is the day of these tests.
 var day = time.Date(2026, 8, 12, 9, 30, 0, 0, time.UTC)
 
-// book is a set of rows that tests compare answers with.
-type book struct {
+// fixture is a set of rows that tests compare answers with.
+type fixture struct {
 	customers []company.Customer
 	deals     []company.Deal
 	quotas    []company.Quota
 }
 
-func bookOf(s company.Sales) *book {
-	return &book{slices.Collect(s.Customers), slices.Collect(s.Deals), s.Quotas}
+func fixtureOf(s company.Sales) *fixture {
+	return &fixture{slices.Collect(s.Customers), slices.Collect(s.Deals), s.Quotas}
 }
 
-func (b *book) rows() company.Sales {
+func (b *fixture) rows() company.Sales {
 	return company.Sales{Customers: slices.Values(b.customers), Deals: slices.Values(b.deals), Quotas: b.quotas}
 }
 
-// dataset is the book of that name.
-func dataset(name string) *book {
+// dataset is the fixture of that name.
+func dataset(name string) *fixture {
 	if name == conformance.Crowd {
 		return tied(crowdSize)
 	}
-	return bookOf(company.At(day).Sales())
+	return fixtureOf(company.At(day).Sales())
 }
 
 const crowdSize = 300
 
-// tied is a book in which most deals share their sort keys with others.
-func tied(n int) *book {
-	b := bookOf(company.ScaledSales(n, day))
+// tied is a fixture in which most deals share their sort keys with others.
+func tied(n int) *fixture {
+	b := fixtureOf(company.ScaledSales(n, day))
 	for i := range b.deals {
 		d := &b.deals[i]
 		d.Value = 1000 * int64(i%5)
@@ -145,9 +145,9 @@ func applied(tool string, in args) func(testing.TB, *conformance.Store) {
 	}
 }
 
-// oracle is the rule of whose rows a caller sees, and what the rows are. It
-// shares no code with the server.
-type oracle struct{ *book }
+// oracle computes which rows a caller sees from the fixture alone. It shares no
+// code with the server.
+type oracle struct{ *fixture }
 
 func sees(a conformance.Asker, owner string, chain []string) bool {
 	if a.Has("sales-write", "executive") {
@@ -359,7 +359,7 @@ func (o *oracle) pipeline(a conformance.Asker, from time.Time) quarter {
 	return q
 }
 
-// leaks looks for what is on no wire: who is above an owner.
+// leaks looks for what no answer may have: who is above an owner.
 func leaks(_ conformance.Asker, encoded string) error {
 	if strings.Contains(encoded, "owner_chain") || strings.Contains(encoded, `"confirmation":`) {
 		return fmt.Errorf("shows what is internal: %s", encoded)
@@ -376,7 +376,7 @@ func churn(deals []company.Deal) func(t testing.TB, s *conformance.Store, step i
 	}
 	return func(t testing.TB, s *conformance.Store, step int) []string {
 		if 2*step+2 <= len(more) {
-			fill(t, engineOf(s).store, &book{deals: more[2*step : 2*step+2]})
+			fill(t, engineOf(s).store, &fixture{deals: more[2*step : 2*step+2]})
 		}
 		gone := conformance.Pick(r, deals...).ID
 		engineOf(s).remove(gone)

@@ -110,7 +110,7 @@ func dump(t testing.TB, s sales.Store) string {
 		t.Fatal(err)
 	}
 	out := fmt.Sprintf("%+v", deals)
-	for _, c := range bookOf(company.At(day).Sales()).customers {
+	for _, c := range fixtureOf(company.At(day).Sales()).customers {
 		customer, found, err := s.Customer(t.Context(), everything, c.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -120,7 +120,7 @@ func dump(t testing.TB, s sales.Store) string {
 	return out
 }
 
-func fill(t testing.TB, s sales.Store, b *book) {
+func fill(t testing.TB, s sales.Store, b *fixture) {
 	t.Helper()
 	if err := s.Fill(t.Context(), b.rows()); err != nil {
 		t.Fatal(err)

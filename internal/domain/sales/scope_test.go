@@ -11,7 +11,7 @@ import (
 	"countersign.dev/internal/access"
 )
 
-// TestNoQueryWithoutAScope: every way to a row asks for whose rows.
+// TestNoQueryWithoutAScope: every method that reaches a row takes a scope.
 func TestNoQueryWithoutAScope(t *testing.T) {
 	for _, face := range []reflect.Type{reflect.TypeFor[Reader](), reflect.TypeFor[Writer]()} {
 		for i := range face.NumMethod() {
@@ -24,7 +24,7 @@ func TestNoQueryWithoutAScope(t *testing.T) {
 }
 
 // TestScopesAreMadeInOnePlace reads the source: a scope with something in it,
-// and a document filter, are written down in one function each.
+// and a document filter, are made in one function each.
 func TestScopesAreMadeInOnePlace(t *testing.T) {
 	here, err := filepath.Glob("*.go")
 	stores, err2 := filepath.Glob("*/*.go")
@@ -52,7 +52,7 @@ func TestScopesAreMadeInOnePlace(t *testing.T) {
 	}
 }
 
-func TestWhoSeesWhat(t *testing.T) {
+func TestScopeOfRoles(t *testing.T) {
 	claims := func(verified bool, roles ...string) *access.Principal {
 		return access.NewPrincipal(access.Claims{Email: "Ann@example.org", EmailVerified: verified, Roles: roles})
 	}

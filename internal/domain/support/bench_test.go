@@ -71,8 +71,8 @@ type bench struct {
 	asks  []question
 }
 
-// question is what somebody asks for. One with plain words has a bare statement
-// and a bare request to be compared with.
+// question is one search. One with plain words is compared with a bare statement
+// and a bare request.
 type question struct {
 	name   string
 	words  string
@@ -170,13 +170,13 @@ func (q question) plain() bool {
 	return !strings.ContainsAny(q.words, `"-`) && !strings.Contains(q.words, "* ")
 }
 
-// place is the last row before a page of everything.
+// place is the last row before a page.
 type place struct {
 	created time.Time
 	id      string
 }
 
-// statement is what somebody would write who has nothing but the tables.
+// statement is the plain SQL for a question.
 func (d bench) statement(q question, after *place) (text string, args []any) {
 	text = "select t.* from " + d.table + " t where true"
 	order := " order by t.created_at desc, t.id desc limit 51"

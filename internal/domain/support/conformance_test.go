@@ -18,8 +18,8 @@ func TestConformance(t *testing.T) { conformance.Run(t, domain()) }
 
 type args = conformance.Args
 
-// dataset is the book of that name.
-func dataset(name string) *book {
+// dataset is the fixture of that name.
+func dataset(name string) *fixture {
 	if name == conformance.Crowd {
 		return tied(crowdSize)
 	}
@@ -188,7 +188,7 @@ func newestArticle(in args) func(a, b company.Article) int {
 }
 
 // draw is a query of words that are there, and filters.
-func (b *book) draw(r *rand.Rand, t company.Ticket) args {
+func (b *fixture) draw(r *rand.Rand, t company.Ticket) args {
 	in, words := args{"query": "*"}, plainWords(t.Subject+" "+t.Description)
 	some := func() bool { return r.IntN(3) == 0 }
 	if !some() {
@@ -217,7 +217,7 @@ func drawArticles(r *rand.Rand, a company.Article) args {
 	return in
 }
 
-// leaks looks for what is on no wire, and for words of drafts and of the archive.
+// leaks looks for what no answer may have, and for words of drafts and of the archive.
 func leaks(a conformance.Asker, encoded string) error {
 	canaries := []string{`"confirmation":`, `"closed_by":`}
 	if !a.Has("support-write") {
@@ -241,7 +241,7 @@ func churn(tickets []company.Ticket) func(t testing.TB, s *conformance.Store, st
 	return func(t testing.TB, s *conformance.Store, step int) []string {
 		e := engineOf(s)
 		if 3*step+3 <= len(more) {
-			fill(t, e, &book{tickets: more[3*step : 3*step+3]})
+			fill(t, e, &fixture{tickets: more[3*step : 3*step+3]})
 		}
 		gone := conformance.Pick(r, tickets...).ID
 		e.remove(gone)

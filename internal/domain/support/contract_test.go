@@ -51,7 +51,7 @@ func TestBestMatchesComeFirst(t *testing.T) {
 				t.Fatalf("%s (%v) comes before %s (%v)", x.ID, x.Score, y.ID, y.Score)
 			}
 		}
-		fill(t, r, &book{tickets: []company.Ticket{
+		fill(t, r, &fixture{tickets: []company.Ticket{
 			{ID: "T-BODY", Subject: "Zeppelins", Description: "A quokka was seen.", Status: "open", Priority: "low", Created: day, Updated: day},
 			{ID: "T-HEAD", Subject: "A quokka was seen", Description: "Zeppelins.", Status: "open", Priority: "low", Created: day, Updated: day},
 		}})

@@ -15,7 +15,7 @@ import (
 )
 
 // TestLostAnswerIsNoLostChange: the engine applies a change and its answer is
-// lost on the way. The change is sent again, meets itself, and counts as made.
+// lost. The change is sent again, conflicts with itself, and counts as made.
 func TestLostAnswerIsNoLostChange(t *testing.T) {
 	address, prefix := searchServer.Address(t)
 	target, err := url.Parse(address)

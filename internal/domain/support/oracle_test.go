@@ -23,30 +23,30 @@ var (
 	reading    = support.ScopeOf(testkit.Person("amy", "support-read"))
 )
 
-// book is a set of rows that tests compare answers with.
-type book struct {
+// fixture is a set of rows that tests compare answers with.
+type fixture struct {
 	tickets  []company.Ticket
 	articles []company.Article
 }
 
-func bookOf(s company.Support) *book {
-	return &book{slices.Collect(s.Tickets), slices.Collect(s.Articles)}
+func fixtureOf(s company.Support) *fixture {
+	return &fixture{slices.Collect(s.Tickets), slices.Collect(s.Articles)}
 }
 
-func (b *book) rows() company.Support {
+func (b *fixture) rows() company.Support {
 	return company.Support{Tickets: slices.Values(b.tickets), Articles: slices.Values(b.articles)}
 }
 
-func sample() *book { return bookOf(company.At(day).Support()) }
+func sample() *fixture { return fixtureOf(company.At(day).Support()) }
 
-// tied is a book in which most rows were created at the same moment as others.
-func tied(n int) *book {
-	b := bookOf(company.ScaledSupport(n, day))
+// tied is a fixture in which most rows were created at the same moment as others.
+func tied(n int) *fixture {
+	b := fixtureOf(company.ScaledSupport(n, day))
 	for i := range b.tickets {
 		b.tickets[i].Created = day.Add(time.Duration(i%3) * time.Millisecond)
 		b.tickets[i].CustomerID = b.tickets[i%5].CustomerID
 	}
-	more := bookOf(company.ScaledSupport(60*company.TicketsPerArticle, day)).articles
+	more := fixtureOf(company.ScaledSupport(60*company.TicketsPerArticle, day)).articles
 	for i := range more {
 		more[i].Created = day.Add(time.Duration(i%4) * time.Millisecond)
 		more[i].Category = []string{"security", "sales"}[i%2]
@@ -55,7 +55,7 @@ func tied(n int) *book {
 	return b
 }
 
-// filler is a book, or a department too large for one.
+// filler is a fixture, or a department too large for one.
 type filler interface{ rows() company.Support }
 
 func fill(t testing.TB, s support.Store, b filler) {
@@ -65,8 +65,8 @@ func fill(t testing.TB, s support.Store, b filler) {
 	}
 }
 
-// The rules of who sees what and of what a query finds, written a second time
-// and as simply as can be: texts are lists of words, and a phrase is a list
+// The rules of visibility and of the query language, implemented a second time as
+// simply as possible: texts are lists of words, and a phrase is a list
 // within a list. It knows ASCII only, and queries without glued words.
 
 func plainWords(text string) []string {
@@ -120,7 +120,7 @@ func articleTexts(a company.Article) []string {
 	return append([]string{a.ID, a.Title, a.Summary, a.Content}, a.Tags...)
 }
 
-// ask is what a person asks a list for.
+// ask is a question to a list, and its caller.
 type ask struct {
 	who   *access.Principal
 	query string

@@ -11,7 +11,7 @@ import (
 	"countersign.dev/internal/access"
 )
 
-// TestNoQueryWithoutAScope: every way to a row asks for whose rows.
+// TestNoQueryWithoutAScope: every method that reaches a row takes a scope.
 func TestNoQueryWithoutAScope(t *testing.T) {
 	for _, face := range []reflect.Type{reflect.TypeFor[Reader](), reflect.TypeFor[Writer]()} {
 		for i := range face.NumMethod() {
@@ -24,8 +24,8 @@ func TestNoQueryWithoutAScope(t *testing.T) {
 }
 
 // TestScopesAreMadeInOnePlace reads the source: a scope with something in it,
-// the filters of a search, and a query that finds something are written down in
-// one function each.
+// the filters of a search, and a query that finds something are made in one
+// function each.
 func TestScopesAreMadeInOnePlace(t *testing.T) {
 	here, err := filepath.Glob("*.go")
 	stores, err2 := filepath.Glob("*/*.go")
@@ -53,7 +53,7 @@ func TestScopesAreMadeInOnePlace(t *testing.T) {
 	}
 }
 
-func TestWhoSeesWhat(t *testing.T) {
+func TestScopeOfRoles(t *testing.T) {
 	for name, c := range map[string]struct {
 		roles []string
 		want  Scope

@@ -16,14 +16,14 @@ import (
 // mark is a word that only texts from outside have.
 const mark = "zyzzyva"
 
-// strange is a department of one ticket and one article, in which every text
-// of other people holds the mark.
-func strange() company.Support {
+// foreignTexts is a department of one ticket and one article, in which every text
+// of other people has the mark.
+func foreignTexts() company.Support {
 	by := func(what string) string { return "A " + what + " with a " + mark + "." }
 	return company.Support{
 		Tickets: slices.Values([]company.Ticket{{
 			ID: "TICK-900", Subject: by("subject"), Description: by("description"), CustomerName: by("name"), Tags: []string{mark}, Resolution: by("resolution"),
-			Status: "resolved", Priority: "low", CustomerEmail: "strange@customer.example", Category: "access", Created: day, Updated: day,
+			Status: "resolved", Priority: "low", CustomerEmail: "foreignTexts@customer.example", Category: "access", Created: day, Updated: day,
 		}}),
 		Articles: slices.Values([]company.Article{{
 			ID: "KB-900", Title: by("title"), Summary: by("summary"), Content: by("content"), Tags: []string{mark},
@@ -38,7 +38,7 @@ func strange() company.Support {
 // names, so a missing one lets a stranger's words pass as ours.
 func TestExactlyTheTextsOfOthersAreDeclared(t *testing.T) {
 	onEveryStore(t, func(t *testing.T, h *harness) {
-		if err := h.store.Fill(t.Context(), strange()); err != nil {
+		if err := h.store.Fill(t.Context(), foreignTexts()); err != nil {
 			t.Fatal(err)
 		}
 		pending := h.PendingAs("dan.williams", "close_ticket", `{"ticket_id":"TICK-900","resolution":"Explained on the phone."}`)
@@ -62,7 +62,7 @@ func TestExactlyTheTextsOfOthersAreDeclared(t *testing.T) {
 	})
 }
 
-// carriers lists the names of the fields whose texts hold the mark.
+// carriers lists the names of the fields whose texts have the mark.
 func carriers(t *testing.T, answers ...string) []string {
 	t.Helper()
 	found := map[string]bool{}

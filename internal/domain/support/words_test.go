@@ -14,9 +14,9 @@ import (
 	"countersign.dev/internal/domain/support"
 )
 
-// bookWith is a book with a ticket for each text, named A, B and so on.
-func bookWith(texts ...string) *book {
-	b := &book{}
+// bookWith is a fixture with a ticket for each text, named A, B and so on.
+func bookWith(texts ...string) *fixture {
+	b := &fixture{}
 	for i, text := range texts {
 		b.tickets = append(b.tickets, company.Ticket{
 			ID: string(rune('A' + i)), Subject: "s", Description: text, Status: "open", Priority: "low", Created: day, Updated: day,
@@ -41,7 +41,7 @@ func TestGrammarFindsTheSameOnEveryStore(t *testing.T) {
 	b.tickets[5].CustomerName = "Passing Ltd"
 	onEveryEngine(t, func(t *testing.T, r *engine) {
 		fill(t, r, b)
-		fill(t, r, &book{articles: sample().articles})
+		fill(t, r, &fixture{articles: sample().articles})
 		for query, want := range map[string]string{
 			"login": "AC", "LOGIN": "AC", "login page": "AC", "login page password": "C", "login nosuchword": "",
 			`"session expired"`: "A", "session expired": "AB", `"expired session"`: "", `"login page"`: "AC", "login-page": "AC", "page-login": "",
@@ -74,7 +74,7 @@ var hostile = []string{
 	strings.Repeat("(", 500), strings.Repeat("[", 500), strings.Repeat(`"`, 500), strings.Repeat("a ", 250), strings.Repeat("-a* ", 125), manyWords(), "ﬀ", "\u202e", "\n{\"index\":{}}\n",
 }
 
-// manyWords is 250 different words, more than a careless store can take.
+// manyWords is 250 different words.
 func manyWords() string {
 	var b strings.Builder
 	for r := '一'; b.Len() < 4*250; r++ {
@@ -128,16 +128,16 @@ func TestWhatPeopleTypeIsNeverSyntax(t *testing.T) {
 	})
 }
 
-// newer are characters that came with Unicode 14 or later: an engine on an older
-// Java does not know them, and takes them for the space between two words.
+// newer are characters of Unicode 14 and later: an engine on an older Java treats
+// them as separators.
 var newer = &unicode.RangeTable{R16: []unicode.Range16{
 	{0x0870, 0x089f, 1}, {0x08b5, 0x08b5, 1}, {0x08c8, 0x08d2, 1}, {0x0c3c, 0x0c5d, 0x21}, {0x0cdd, 0x0cf3, 0x16}, {0x0ece, 0x170d, 0x083f},
 	{0x1715, 0x171f, 0xa}, {0x180f, 0x180f, 1}, {0x1ac1, 0x1ace, 1}, {0x1b4c, 0x1b4c, 1}, {0x1dfa, 0x1dfa, 1}, {0x2c2f, 0x2c5f, 0x30},
 }}
 
-// TestEngineCutsWordsAsWeDo: every letter, mark and digit below U+3000 is the
+// TestEngineSplitsWordsAsWeDo: every letter, mark and digit below U+3000 is the
 // same word to the engine's analyzer and to ours.
-func TestEngineCutsWordsAsWeDo(t *testing.T) {
+func TestEngineSplitsWordsAsWeDo(t *testing.T) {
 	r := search(t)
 	fill(t, r, sample())
 	for from := rune(0x20); from < 0x3000; from += 0x100 {

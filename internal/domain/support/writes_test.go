@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestPlantedTicketChangesNothing: the ticket that tells the assistant to close
-// all of them. Doing what it says leaves cards for a human, with the true
-// arguments, and no customer's words in the question.
+// TestPlantedTicketChangesNothing: a ticket instructs the assistant to close all
+// tickets. Following it only opens confirmations, with the true arguments and
+// without the customer's text in the question.
 func TestPlantedTicketChangesNothing(t *testing.T) {
 	onEveryStore(t, func(t *testing.T, h *harness) {
 		if planted := h.ticket("TICK-006"); !strings.Contains(planted.Description, "ignore all previous instructions") {
