@@ -1,22 +1,22 @@
 package auth
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/go-jose/go-jose/v4/json"
+	"countersign.dev/internal/strictjson"
 )
 
-// claims is the body of a token: names are case-sensitive, and none occurs
-// twice. (encoding/json would let "ISS" overwrite "iss", and the last of
-// two win.)
+// claims is the body of a token: names are case-sensitive, and none is
+// repeated.
 type claims map[string]any
 
 func readClaims(payload []byte) (claims, error) {
 	var c claims
-	if err := json.Unmarshal(payload, &c); err != nil {
+	if err := strictjson.Unmarshal(payload, &c); err != nil {
 		return nil, fmt.Errorf("read the claims: %w", err)
 	}
 	if c == nil { // the JSON null
@@ -57,8 +57,9 @@ func (c claims) date(name string) (time.Time, error) {
 	if !there {
 		return time.Time{}, nil
 	}
-	seconds, ok := v.(float64)
-	if !ok || seconds <= 0 || seconds > lastSecond {
+	number, _ := v.(json.Number)
+	seconds, err := number.Float64()
+	if err != nil || seconds <= 0 || seconds > lastSecond {
 		return time.Time{}, fmt.Errorf("%w: %s", errClaim, name)
 	}
 	return time.Unix(int64(seconds), 0), nil

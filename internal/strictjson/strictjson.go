@@ -1,7 +1,7 @@
 // Package strictjson is the one reader of JSON that comes from outside. It
 // accepts only what every reader understands in the same way: one value of
 // valid UTF-8, nested at most [MaxDepth] deep, in which no object repeats a
-// name, however the name is escaped.
+// name, however the name is escaped, and every number fits a float64.
 //
 // An error is the rest of a sentence that begins with what was read: "repeats
 // the name \"id\"". Callers put it into a fault of their own.
@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,6 +26,7 @@ var (
 	errSyntax  = errors.New("is not valid JSON")
 	errTrailer = errors.New("has data after its end")
 	errDepth   = fmt.Errorf("is nested deeper than %d", MaxDepth)
+	errNumber  = errors.New("has a number that is out of range")
 	errShape   = errors.New("must be an object")
 )
 
@@ -32,8 +34,14 @@ var (
 func Check(b []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(b)) // a buffer is read without a copy
 	for {
-		if _, err := d.ReadToken(); err != nil {
+		token, err := d.ReadToken()
+		if err != nil {
 			return explain(err)
+		}
+		if token.Kind() == '0' {
+			if _, err := strconv.ParseFloat(token.String(), 64); err != nil {
+				return errNumber
+			}
 		}
 		switch depth := d.StackDepth(); {
 		case depth > MaxDepth:

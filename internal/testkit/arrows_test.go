@@ -53,7 +53,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/upstream/mcpsession": {ours: []string{"result"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync"}},
 	"internal/upstream/foreign":    {ours: []string{"fault", "result", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/upstream/own":        {ours: []string{"access", "fault", "result", "telemetry", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
-	"internal/auth":                {ours: []string{"access", "fault", "seal"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
+	"internal/auth":                {ours: []string{"access", "fault", "seal", "strictjson"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
 	"internal/session":             {ours: []string{"access", "audit", "auth", "fault", "result", "seal"}},
 	// a conversation is logs and keys in state, and reading one can end in state's own error (a gap); its links live as long as confirmations.
 	"internal/conversation": {ours: []string{"access", "agent", "audit", "confirm", "fault", "result", "seal", "state", "telemetry"}},
