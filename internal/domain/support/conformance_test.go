@@ -94,7 +94,7 @@ func facts(name string) conformance.Facts {
 	}
 	list := conformance.List[company.Ticket]{
 		Rows: tickets, Tool: "search_tickets", Draw: b.draw, Fits: fitsTicket, Order: newestTicket,
-		Walks: []args{{"query": "*", "limit": 9}, {"query": "*", "status": "closed", "limit": 9}}, Churn: churn(b.tickets),
+		Walks: []args{{"query": "*", "limit": 20}, {"query": "*", "status": "closed", "limit": 15}}, Churn: churn(b.tickets),
 	}
 	return conformance.Facts{Emails: []string{"amy@tamshai.local", "dan@tamshai.local"}, Leaks: leaks, Questions: []conformance.Question{
 		list, list, conformance.List[company.Article]{

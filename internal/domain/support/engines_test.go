@@ -60,7 +60,7 @@ func engineOf(s *conformance.Store) *engine { return s.Handle.(*engine) }
 
 // engines are the implementations of the store.
 var engines = []conformance.Engine{
-	{Name: "memory", Open: opens(memory)},
+	{Name: "memory", Slow: true, Open: opens(memory)},
 	{Name: "sqlite", Open: opens(file), Connect: func(ctx context.Context, path string) (domaintest.Domain, error) {
 		return served(sqlite.Open(ctx, path))
 	}},

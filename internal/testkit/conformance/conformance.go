@@ -42,7 +42,7 @@ type Domain struct {
 // Engine is one kind of store.
 type Engine struct {
 	Name string
-	Slow bool // it is asked a quarter of the questions
+	Slow bool // it is asked a sixth of the questions
 	// Open opens a store of the test's own, filled with a dataset.
 	Open func(t testing.TB, dataset string) *Store
 	// Connect opens a store that exists, as another process does. It is nil where
@@ -90,7 +90,8 @@ func Run(t *testing.T, d Domain) {
 	for _, e := range d.Engines {
 		t.Run(e.Name, func(t *testing.T) {
 			t.Parallel()
-			s := &suite{d, e}
+			s := &suite{Domain: d, engine: e}
+			s.unchanged = s.open(t, Company)
 			for _, part := range []struct {
 				name string
 				test func(*testing.T)
@@ -112,7 +113,8 @@ func Run(t *testing.T, d Domain) {
 // suite is a run on one engine.
 type suite struct {
 	Domain
-	engine Engine
+	engine    Engine
+	unchanged *harness // the sample company, shared by tests that change nothing
 }
 
 // harness is a store of the test's own with everything that the kernel needs.

@@ -26,7 +26,7 @@ var internals = []string{"SQL", "127.0.0.1", "mongo", "pgx", "http:", "_index", 
 // refusals makes every call that must fail. Each of the domain's codes is among
 // them, and every refusal says what to do next.
 func (s *suite) refusals(t *testing.T) {
-	h := s.open(t, Company)
+	h := s.unchanged
 	raised := map[string]bool{}
 	for _, r := range s.Refusals {
 		o := h.Ask(h.As(r.username), r.tool, r.in)
@@ -96,7 +96,7 @@ func (c Call) with(field string, value any) Args {
 // wrongTypes puts values of other types into every field, repeats fields and
 // adds unknown ones.
 func (s *suite) wrongTypes(t *testing.T) {
-	h := s.open(t, Company)
+	h := s.unchanged
 	ctx := Asker{Email: "eve@tamshai.local", Roles: roles}.in(t.Context())
 	refused := func(c Call, code string, in Args) {
 		if o := h.Ask(ctx, c.Tool, in); o.Code() != code {
@@ -151,7 +151,7 @@ var Hostile = []string{
 // hostileTexts puts such texts into every field that takes text: they are values,
 // that no row has. The store stays as it is.
 func (s *suite) hostileTexts(t *testing.T) {
-	h := s.open(t, Company)
+	h := s.unchanged
 	before := h.store.Dump()
 	ctx := Asker{Email: "eve@tamshai.local", Roles: roles}.in(t.Context())
 	s.everyInput(h, func(c Call, field string, p property) {

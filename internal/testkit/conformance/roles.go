@@ -14,14 +14,13 @@ import (
 // roles calls every tool with every single role: the declared table, what is
 // listed, the policies of the store and the applied change give one answer.
 func (s *suite) roles(t *testing.T) {
-	shared := s.open(t, Company)
 	for _, c := range s.Calls {
 		for _, role := range roles {
-			h, allowed := shared, slices.Contains(c.Allow, role)
+			h, allowed := s.unchanged, slices.Contains(c.Allow, role)
 			if allowed && s.isWrite(c.Tool) {
 				h = s.open(t, Company)
 			}
-			ctx := Asker{Email: c.Email, Roles: []string{role}}.in(h.Context())
+			ctx := Asker{Email: c.Email, Roles: []string{role}}.in(t.Context())
 			if listed := h.lists(Asker{Email: c.Email, Roles: []string{role}}, c.Tool); listed != allowed {
 				t.Errorf("%s is listed to %s: %v, want %v", c.Tool, role, listed, allowed)
 			}
@@ -62,7 +61,7 @@ func (h *harness) lists(a Asker, tool string) bool {
 // inputs holds every tool to its documented input: no field is missing, became
 // required or was added unseen; and every tool of the domain has a valid call.
 func (s *suite) inputs(t *testing.T) {
-	h := s.open(t, Company)
+	h := s.unchanged
 	got := map[string]string{}
 	for _, declared := range h.store.Tools() {
 		name := declared.Spec().Name

@@ -104,7 +104,7 @@ func (s *suite) rows(t *testing.T) {
 				n /= 4
 			}
 			if s.engine.Slow {
-				n /= 4
+				n /= 6
 			}
 			r := rand.New(rand.NewPCG(1, 2))
 			for i := range n {
