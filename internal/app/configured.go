@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime/debug"
 
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
@@ -109,12 +108,4 @@ func upstreamsOf(conf *config.Config) []upstream.Server {
 		}
 	}
 	return servers
-}
-
-// Version is the version that this program was built as.
-func Version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }

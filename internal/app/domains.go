@@ -1,18 +1,14 @@
 package app
 
 import (
-	"context"
 	"time"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/company"
-	"countersign.dev/internal/config"
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/domain/sales"
 	"countersign.dev/internal/domain/support"
 	"countersign.dev/internal/fault"
-	"countersign.dev/internal/tool"
 )
 
 // domain is one row of the list of domains.
@@ -24,43 +20,6 @@ type domain struct {
 	codes        []*fault.Code
 	policy       access.Policy
 	store        store
-}
-
-// store is how a domain reaches its data.
-type store struct {
-	// open opens the store with the application's rights and returns the server
-	// over it.
-	open func(context.Context, config.Database) (server domainServer, closeStore func() error, err error)
-	// migrate creates or updates the schema and returns what it did.
-	migrate func(context.Context, config.Database) (string, error)
-	// seed fills an empty store with the sample company.
-	seed func(context.Context, config.Database, *company.Company) error
-	// demo creates a store in the demo's engines.
-	demo func(context.Context, storeOptions) (config.Database, error)
-	// owner reports that migrating and seeding need the owner's login.
-	owner bool
-}
-
-// domainServer is what every domain offers.
-type domainServer interface {
-	Tools() []tool.Tool
-	Receipts() tool.ReceiptStores
-	Ready(context.Context) error
-}
-
-// sized is a domain whose store is meant for a limited number of rows.
-type sized interface {
-	// Oversize returns a sentence for operators when there are more.
-	Oversize(context.Context) (string, error)
-}
-
-// oversize returns the warning of a server's store, or nothing.
-func oversize(ctx context.Context, server domainServer) (string, error) {
-	s, ok := server.(sized)
-	if !ok {
-		return "", nil
-	}
-	return s.Oversize(ctx)
 }
 
 // domains is the one list of domains.

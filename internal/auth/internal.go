@@ -1,9 +1,7 @@
 package auth
 
 import (
-	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 
 	"countersign.dev/internal/access"
@@ -13,30 +11,11 @@ import (
 // issuer can be configured under it.
 const InternalIssuer = "countersign"
 
-// trustGateway accepts internal tokens made for this server.
-func (v *Verifier) trustGateway(in Internal) error {
-	if in.Audience == "" {
-		return errors.New("internal tokens: the server's name is required")
-	}
-	keys, err := v.internalKeys(in)
-	if err != nil {
-		return err
-	}
-	v.issuers[InternalIssuer] = &issuer{
-		name: InternalIssuer, audiences: []string{in.Audience}, keys: keys, identify: identifyInternal,
-	}
-	return nil
-}
-
-func (v *Verifier) internalKeys(in Internal) (*keyset, error) {
-	if in.Keys != nil {
-		return fixedKeys(in.Keys.public()), nil
-	}
-	u, err := url.Parse(in.GatewayURL)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("internal tokens: %q is not the gateway's address", in.GatewayURL)
-	}
-	return v.keyset(gatewayKeys(v.client, in.GatewayURL)), nil
+// Internal says whose internal tokens are accepted, and as which server.
+type Internal struct {
+	Audience   string // this server's name: the aud that a token must have
+	GatewayURL string // where the gateway publishes its keys
+	Keys       *Keys  // or the keys themselves, when gateway and server share a process
 }
 
 var purposes = []access.Purpose{access.PurposeCall, access.PurposeExecute, access.PurposeCatalogue}

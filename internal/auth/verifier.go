@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -28,13 +29,6 @@ type Config struct {
 // objects, and <audience> is replaced by the accepted audience.
 func DefaultRolesClaims() []string {
 	return []string{"realm_access.roles", "resource_access.<audience>.roles", "roles"}
-}
-
-// Internal says whose internal tokens are accepted, and as which server.
-type Internal struct {
-	Audience   string // this server's name: the aud that a token must have
-	GatewayURL string // where the gateway publishes its keys
-	Keys       *Keys  // or the keys themselves, when gateway and server share a process
 }
 
 // Options has the rarer settings; nil or zero is a good default.
@@ -232,4 +226,30 @@ func rolesAt(body claims, path string, audiences []string) []string {
 		roles = append(roles, texts(body.walk(steps))...)
 	}
 	return roles
+}
+
+// trustGateway accepts internal tokens made for this server.
+func (v *Verifier) trustGateway(in Internal) error {
+	if in.Audience == "" {
+		return errors.New("internal tokens: the server's name is required")
+	}
+	keys, err := v.internalKeys(in)
+	if err != nil {
+		return err
+	}
+	v.issuers[InternalIssuer] = &issuer{
+		name: InternalIssuer, audiences: []string{in.Audience}, keys: keys, identify: identifyInternal,
+	}
+	return nil
+}
+
+func (v *Verifier) internalKeys(in Internal) (*keyset, error) {
+	if in.Keys != nil {
+		return fixedKeys(in.Keys.public()), nil
+	}
+	u, err := url.Parse(in.GatewayURL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("internal tokens: %q is not the gateway's address", in.GatewayURL)
+	}
+	return v.keyset(gatewayKeys(v.client, in.GatewayURL)), nil
 }

@@ -7,6 +7,12 @@ import (
 	"time"
 )
 
+// pidFile is where a server writes its process id and its status.
+const pidFile = "postmaster.pid"
+
+// abortWithin is how long a child has after the caller's deadline.
+const abortWithin = 5 * time.Second
+
 // child is a child process.
 type child struct {
 	cmd    *exec.Cmd

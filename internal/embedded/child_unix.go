@@ -43,6 +43,9 @@ func unprivileged() (*account, error) {
 		Suggest("Run as an ordinary user, or use a running server with --postgres URL.")
 }
 
+// String is the user's name.
+func (a *account) String() string { return a.name }
+
 func (a *account) credential() *syscall.Credential {
 	if a == nil {
 		return nil
@@ -63,17 +66,6 @@ func (a *account) admit(dir string) error {
 		return os.Chmod(dir, 0o700)
 	}
 	return errors.Join(os.Chown(dir, -1, int(a.gid)), os.Chmod(dir, 0o710))
-}
-
-// cannotEnter names a folder that the account can enter instead.
-func (a *account) cannotEnter(dir string) error {
-	refused := fault.ServiceDown.New("PostgreSQL refuses to run as root, so it runs as the user %s, who cannot enter %s.", a.name, dir)
-	for _, other := range []string{"/var/lib/countersign", filepath.Join(os.TempDir(), "countersign"), "/var/tmp/countersign"} {
-		if a.reaches(filepath.Dir(other)) && checkVersion(other) == nil {
-			return refused.Suggest("Use a folder that this user can enter, such as %s, or run as an ordinary user.", other)
-		}
-	}
-	return refused.Suggest("Use a folder that this user can enter, or run as an ordinary user.")
 }
 
 // reaches reports whether the account may pass through every folder down to

@@ -25,8 +25,9 @@ import (
 type cluster struct{ *Folder }
 
 const (
-	pidFile = "postmaster.pid"
-	maxLog  = 8 << 20
+	superuser   = "postgres"
+	leaveWithin = 10 * time.Second // for the processes of a previous server
+	maxLog      = 8 << 20
 )
 
 func (c *cluster) data() string         { return c.file("data") }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"time"
 
 	"countersign.dev/internal/fault"
 )
@@ -18,7 +19,11 @@ const (
 	fetchWord     = "fetch"
 	oldestMajor   = 15 // security_invoker views: others bypass row-level security
 	installedBins = "/usr/lib/postgresql/*/bin"
+	inspectWithin = 10 * time.Second
 )
+
+// Fetcher downloads PostgreSQL and returns the folder of its programs.
+type Fetcher func(ctx context.Context) (bin string, err error)
 
 // binaries is a folder with the programs of one PostgreSQL version.
 type binaries struct {
@@ -30,14 +35,14 @@ func (b binaries) program(name string) string { return filepath.Join(b.dir, name
 
 // findPostgres uses the configured folder; else it searches PATH, then the
 // installed versions, newest first, then it downloads. Too old ones are skipped.
-func findPostgres(ctx context.Context, o PostgresOptions, installed string) (binaries, error) {
+func findPostgres(ctx context.Context, bin string, download Fetcher, installed string) (binaries, error) {
 	switch {
-	case o.Bin == fetchWord:
-		return fetch(ctx, o.Fetch)
-	case o.Bin != "":
-		found, err := inspect(ctx, o.Bin)
+	case bin == fetchWord:
+		return fetch(ctx, download)
+	case bin != "":
+		found, err := inspect(ctx, bin)
 		if err != nil {
-			return binaries{}, fault.ServiceDown.New("COUNTERSIGN_POSTGRES_BIN names %s, but %v.", o.Bin, err).
+			return binaries{}, fault.ServiceDown.New("COUNTERSIGN_POSTGRES_BIN names %s, but %v.", bin, err).
 				Suggest("Name the folder that holds postgres and initdb.")
 		}
 		return found, nil
@@ -50,8 +55,8 @@ func findPostgres(ctx context.Context, o PostgresOptions, installed string) (bin
 		}
 		why = cmp.Or(why, fmt.Errorf("%s: %w", dir, err))
 	}
-	if o.Fetch != nil {
-		return fetch(ctx, o.Fetch)
+	if download != nil {
+		return fetch(ctx, download)
 	}
 	return binaries{}, fault.ServiceDown.New("PostgreSQL %d or newer was not found on this computer.", oldestMajor).
 		Suggest("Install it (Debian, Ubuntu: apt install postgresql; macOS: brew install postgresql), or name the folder of its programs in COUNTERSIGN_POSTGRES_BIN, or use a running server with --postgres URL.").
@@ -100,7 +105,7 @@ func inspect(ctx context.Context, dir string) (binaries, error) {
 			return binaries{}, fmt.Errorf("there is no program %s", name)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, leaveWithin)
+	ctx, cancel := context.WithTimeout(ctx, inspectWithin)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, b.program("postgres"), "--version").Output()
 	if err != nil {

@@ -56,7 +56,7 @@ func TestPostgresIsFoundInOrder(t *testing.T) {
 		"fetch hides all the rest": {PostgresOptions{Bin: "fetch", Fetch: get}, onPath, installed, fetched},
 	} {
 		t.Setenv("PATH", c.path+":/bin:/usr/bin/nothing")
-		found, err := findPostgres(t.Context(), c.options, c.installed)
+		found, err := findPostgres(t.Context(), c.options.Bin, c.options.Fetch, c.installed)
 		if err != nil || found.dir != c.want {
 			t.Errorf("%s: got %s, %v; want %s", name, found.dir, err, c.want)
 		}
@@ -75,7 +75,7 @@ func TestWithoutPostgresTheAlternativesAreNamed(t *testing.T) {
 		"old folder":   {PostgresOptions{Bin: fake(t, filepath.Join(root, "old"), "14.2")}, "it is version 14 and 15 is the oldest", "postgres and initdb"},
 		"no fetcher":   {PostgresOptions{Bin: "fetch"}, "cannot download PostgreSQL", "COUNTERSIGN_POSTGRES_BIN|--postgres URL"},
 	} {
-		_, err := findPostgres(t.Context(), c.options, "")
+		_, err := findPostgres(t.Context(), c.options.Bin, c.options.Fetch, "")
 		if !fault.Is(err, fault.ServiceDown) {
 			t.Errorf("%s: got %v", name, err)
 			continue

@@ -36,6 +36,7 @@ const (
 	lockFile    = "lock"
 	tempPrefix  = "countersign-data-"
 	lockWithin  = 3 * time.Second
+	retryEvery  = 20 * time.Millisecond
 )
 
 // OpenFolder opens the data folder of a demo, or makes it, and locks it until
@@ -103,11 +104,22 @@ func openFolder(ctx context.Context, dir string, who *account) (*Folder, error) 
 		return nil, fmt.Errorf("make the data folder private: %w", err)
 	}
 	if !f.account.reaches(f.path) { // folders above it were made under a strict umask
-		return nil, f.account.cannotEnter(f.path)
+		return nil, cannotEnter(f.account, f.path)
 	}
 	var err error
 	f.lock, err = f.takeLock(ctx)
 	return f, err
+}
+
+// cannotEnter names a folder that the account can enter instead.
+func cannotEnter(a *account, dir string) error {
+	refused := fault.ServiceDown.New("PostgreSQL refuses to run as root, so it runs as the user %s, who cannot enter %s.", a, dir)
+	for _, other := range []string{"/var/lib/countersign", filepath.Join(os.TempDir(), "countersign"), "/var/tmp/countersign"} {
+		if a.reaches(filepath.Dir(other)) && checkVersion(other) == nil {
+			return refused.Suggest("Use a folder that this user can enter, such as %s, or run as an ordinary user.", other)
+		}
+	}
+	return refused.Suggest("Use a folder that this user can enter, or run as an ordinary user.")
 }
 
 // Path is the folder's absolute path.
@@ -129,7 +141,7 @@ func (f *Folder) makeKept() (err error) {
 		return err
 	}
 	if !f.account.reaches(filepath.Dir(f.path)) {
-		return f.account.cannotEnter(f.path)
+		return cannotEnter(f.account, f.path)
 	}
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)
@@ -205,7 +217,7 @@ func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(4 * pollEvery):
+	case <-time.After(retryEvery):
 		return nil
 	}
 }

@@ -26,15 +26,9 @@ type PostgresOptions struct {
 	Volatile bool    // no durability, for faster tests
 }
 
-// Fetcher downloads PostgreSQL and returns the folder of its programs.
-type Fetcher func(ctx context.Context) (bin string, err error)
-
 const (
-	superuser   = "postgres"
-	startWithin = time.Minute      // crash recovery included
-	leaveWithin = 10 * time.Second // for the processes of a previous server
+	startWithin = time.Minute // crash recovery included
 	pollEvery   = 5 * time.Millisecond
-	abortWithin = 5 * time.Second // after the caller's deadline
 )
 
 // Postgres is a private PostgreSQL: a child process on a free port of loopback
@@ -54,7 +48,7 @@ type Postgres struct {
 // run as root. It fails with a sentence for people when none is installed, when
 // the folder is in use, is of another version, or cannot be entered by that user.
 func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
-	found, err := findPostgres(ctx, o, installedBins)
+	found, err := findPostgres(ctx, o.Bin, o.Fetch, installedBins)
 	if err != nil {
 		return nil, err
 	}
