@@ -59,7 +59,7 @@ create table if not exists deals (
   version             integer not null default 1
 ) strict;
 
--- The three orders of deals, and the ways to a few of them.
+-- The three orders of deals, and a customer's and a quarter's deals.
 create index if not exists deals_newest on deals (created_at, id);
 create index if not exists deals_value on deals (value, id);
 create index if not exists deals_closing on deals (expected_close_date, id);

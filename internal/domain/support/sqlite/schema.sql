@@ -41,7 +41,7 @@ create table if not exists articles (
 
 create index if not exists articles_newest on articles (created_at, id);
 
--- The words of the rows, cut and folded before they come here: the tokenizer
--- has nothing left to do but to split at spaces. They name their row by n.
+-- The words of the rows, split and folded before they are inserted: the tokenizer
+-- only splits at spaces. Their rowid is the row's n.
 create virtual table if not exists tickets_words using fts5 (head, body, content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '2 3');
 create virtual table if not exists articles_words using fts5 (head, body, content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '2 3');
