@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -14,26 +13,6 @@ import (
 
 // TokenLife is how long ID and access tokens are valid.
 const TokenLife = time.Hour
-
-// Person is someone who can sign in.
-type Person struct {
-	Subject  string // the tokens' sub, unique
-	Username string // preferred_username, unique
-	Name     string
-	Email    string // marked as verified when not empty
-	Title    string // shown on the sign-in page only
-	Roles    []string
-	Groups   []string
-}
-
-// Client is an application that may send people here to sign in.
-type Client struct {
-	ID           string
-	Secret       string   // empty: a public client, proven by PKCE alone
-	RedirectURIs []string // matched exactly; loopback only
-	LogoutURIs   []string // where people may return after signing out; matched exactly
-	Audience     string   // aud of its access tokens; empty: the client's ID
-}
 
 // Options lists the people and clients. The zero value has none.
 type Options struct {
@@ -104,42 +83,6 @@ func (i *Issuer) Register(c Client) error {
 	defer i.mu.Unlock()
 	i.clients[c.ID] = c
 	return nil
-}
-
-// Handler serves the issuer. Requests that name a host other than loopback are
-// refused, so that a web page cannot reach it by DNS rebinding.
-func (i *Issuer) Handler() http.Handler {
-	browser := http.NewServeMux()
-	browser.HandleFunc("GET /.well-known/openid-configuration", i.discovery)
-	browser.HandleFunc("GET /jwks", i.jwks)
-	browser.HandleFunc("GET /authorize", i.authorize)
-	browser.HandleFunc("POST /authorize", i.signIn)
-	browser.HandleFunc("POST /token", i.token)
-	browser.HandleFunc("GET /userinfo", i.userinfo)
-	browser.HandleFunc("GET /logout", i.logout)
-	browser.HandleFunc("POST /dev/token", i.devToken)
-	browser.HandleFunc("GET /style.css", style)
-	return guard(http.NewCrossOriginProtection().Handler(browser))
-}
-
-// maxForm bounds every request body: codes and names are short.
-const maxForm = 64 << 10
-
-func guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", contentPolicy(""))
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "same-origin") // no-referrer would turn the form's Origin into null
-		h.Set("Cache-Control", "no-store")
-		if !loopbackHost(r.Host) {
-			http.Error(w, "This development issuer answers on loopback only.", http.StatusMisdirectedRequest)
-			return
-		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		next.ServeHTTP(w, r)
-	})
 }
 
 // contentPolicy allows only our style sheet, and forms to ourselves and, because

@@ -73,3 +73,39 @@ func closing(ln net.Listener, err error) error {
 	_ = ln.Close()
 	return err
 }
+
+// Handler serves the issuer. Requests that name a host other than loopback are
+// refused, so that a web page cannot reach it by DNS rebinding.
+func (i *Issuer) Handler() http.Handler {
+	browser := http.NewServeMux()
+	browser.HandleFunc("GET /.well-known/openid-configuration", i.discovery)
+	browser.HandleFunc("GET /jwks", i.jwks)
+	browser.HandleFunc("GET /authorize", i.authorize)
+	browser.HandleFunc("POST /authorize", i.signIn)
+	browser.HandleFunc("POST /token", i.token)
+	browser.HandleFunc("GET /userinfo", i.userinfo)
+	browser.HandleFunc("GET /logout", i.logout)
+	browser.HandleFunc("POST /dev/token", i.devToken)
+	browser.HandleFunc("GET /style.css", style)
+	return guard(http.NewCrossOriginProtection().Handler(browser))
+}
+
+// maxForm bounds every request body: codes and names are short.
+const maxForm = 64 << 10
+
+func guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", contentPolicy(""))
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin") // no-referrer would turn the form's Origin into null
+		h.Set("Cache-Control", "no-store")
+		if !loopbackHost(r.Host) {
+			http.Error(w, "This development issuer answers on loopback only.", http.StatusMisdirectedRequest)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		next.ServeHTTP(w, r)
+	})
+}

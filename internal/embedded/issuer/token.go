@@ -1,70 +1,13 @@
 package issuer
 
 import (
-	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
 	"encoding/json"
 	"mime"
 	"net/http"
 	"net/url"
 	"regexp"
-	"sync"
-	"time"
 )
-
-const (
-	codeLife = 60 * time.Second
-	maxCodes = 10_000 // sign-ins under way at once
-)
-
-// grant is what an authorization code grants.
-type grant struct {
-	client, redirect, nonce, challenge string
-	person                             Person
-	expires                            time.Time
-}
-
-// codes are the authorization codes that wait to be exchanged.
-type codes struct {
-	now func() time.Time
-
-	mu   sync.Mutex
-	open map[string]grant
-}
-
-func newCodes(now func() time.Time) *codes {
-	return &codes{now: now, open: make(map[string]grant)}
-}
-
-// issue makes a code, unless too many are waiting.
-func (c *codes) issue(g grant) (string, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := c.now()
-	for code, waiting := range c.open {
-		if now.After(waiting.expires) {
-			delete(c.open, code)
-		}
-	}
-	if len(c.open) >= maxCodes {
-		return "", false
-	}
-	code := rand.Text()
-	g.expires = now.Add(codeLife)
-	c.open[code] = g
-	return code, true
-}
-
-// redeem removes and returns a code: a code works once, even after a failure.
-func (c *codes) redeem(code string) (grant, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	g, ok := c.open[code]
-	delete(c.open, code)
-	return g, ok && !c.now().After(g.expires)
-}
 
 // token exchanges an authorization code for an ID token and an access token.
 func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
@@ -89,14 +32,6 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	i.writeTokens(w, client, g)
-}
-
-// fits verifies PKCE: the client that started the sign-in also finishes it.
-func (g grant) fits(client Client, form url.Values) bool {
-	sum := sha256.Sum256([]byte(form.Get("code_verifier")))
-	proof := base64.RawURLEncoding.EncodeToString(sum[:])
-	return g.client == client.ID && g.redirect == form.Get("redirect_uri") &&
-		subtle.ConstantTimeCompare([]byte(proof), []byte(g.challenge)) == 1
 }
 
 func (i *Issuer) writeTokens(w http.ResponseWriter, client Client, g grant) {
