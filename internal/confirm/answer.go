@@ -12,35 +12,35 @@ import (
 
 // Limits of an answer.
 const (
-	applyLimit  = ClaimAge - 5*time.Second // an apply ends before its claim counts as left behind
-	settleLimit = 5 * time.Second          // what follows an apply, also when the caller has gone
+	applyLimit  = ClaimAge - 5*time.Second // an apply ends before its claim counts as abandoned
+	settleLimit = 5 * time.Second          // for the steps after an apply, also when the caller disconnected
 )
 
-// Verdict is what an answer came to: Applied with the receipt, Failed with the
-// encoded error, or Denied or OutcomeUnknown with nothing.
+// Result is the result of an answer: Applied with the receipt, Failed with the
+// encoded error, Denied or OutcomeUnknown without bytes.
 type Result struct {
 	State  State
 	Answer json.RawMessage
 }
 
 // Answer approves or denies a confirmation of p. An approval is carried out by
-// e at most once; whoever asks again gets the same bytes. What e.Find returns
-// is the truth: it outlives the store of confirmations.
+// e at most once; every later answer returns the same bytes. A receipt that
+// e.Find returns overrides the record, because it outlives the store.
 //
-// A fault of kind Unavailable or Internal that left nothing behind is returned,
-// and the confirmation waits again for what is left of its time. The others are
+// A fault of kind Unavailable or Internal without a receipt is returned, and the
+// confirmation is pending again until it expires. The other faults are
 // CONFIRMATION_NOT_FOUND, USER_MISMATCH, CONFIRMATION_IN_PROGRESS,
 // CONFIRMATION_DENIED, and SERVICE_UNAVAILABLE when the store or the audit
 // cannot be used.
-func (d *Service) Answer(ctx context.Context, p *access.Principal, id ID, approved bool, e Executor) (Result, error) {
+func (s *Service) Answer(ctx context.Context, p *access.Principal, id ID, approved bool, e Executor) (Result, error) {
 	if !idShape.MatchString(string(id)) {
 		return Result{}, notFound()
 	}
-	a := answering{d, p, id, approved, e}
+	a := answering{s, p, id, approved, e}
 	return a.run(access.With(ctx, p))
 }
 
-// answering is one answer on its way.
+// answering is one answer in progress.
 type answering struct {
 	*Service
 	who      *access.Principal
@@ -69,7 +69,7 @@ func (a answering) run(ctx context.Context) (Result, error) {
 	return a.unknown(ctx)
 }
 
-// take claims or denies.
+// claim claims the record for an approval, or denies it.
 func (a answering) claim(ctx context.Context) (Record, Claim, error) {
 	if a.approved {
 		return a.store.Claim(ctx, a.id, a.who.Owner(), a.now())
@@ -80,8 +80,8 @@ func (a answering) claim(ctx context.Context) (Record, Claim, error) {
 	return a.store.Deny(ctx, a.id, a.who.Owner(), a.now())
 }
 
-// tried looks, before a denial, whether an earlier try went through after all:
-// nobody may be told that nothing happened when it has.
+// tried looks for the receipt of an earlier attempt before a denial: a change
+// that was made must not be reported as denied.
 func (a answering) tried(ctx context.Context) (r Record, found bool, err error) {
 	r, ok, err := a.store.Get(ctx, a.id)
 	if err != nil || !ok || r.State != Pending || r.Claimed.IsZero() || r.Owner != a.who.Owner() {
@@ -105,16 +105,16 @@ func (a answering) acquired(ctx context.Context, r Record) (Result, error) {
 	return Result{State: Denied}, nil
 }
 
-// apply carries the change out. The caller's leaving may stop the change
-// itself, but not what has to be kept about it.
+// apply carries the change out. A caller that disconnects can cancel the change
+// itself, but not the recording of its result.
 func (a answering) apply(ctx context.Context, r Record) (Result, error) {
 	if err := a.record(ctx, a.who, r, stepApproved, ""); err != nil {
 		_, _ = a.end(ctx, r, Pending, nil)
 		return Result{}, err
 	}
-	limited, cancel := context.WithTimeout(ctx, applyLimit)
+	bounded, cancel := context.WithTimeout(ctx, applyLimit)
 	defer cancel()
-	answer, err := a.executor.Apply(limited, r)
+	answer, err := a.executor.Apply(bounded, r)
 	switch f := fault.From(err); {
 	case err == nil:
 	case r.Unrepeatable && passing(f) && !errors.Is(err, ErrNotSent):
@@ -127,8 +127,8 @@ func (a answering) apply(ctx context.Context, r Record) (Result, error) {
 	return Result{Applied, answer}, nil
 }
 
-// failed decides what a fault means. A receipt outweighs any fault: the change
-// went through, here or under an earlier claim, and its answer was lost.
+// failed decides what a fault means. A receipt overrides any fault: the change
+// was made, here or under an earlier claim, and its answer was lost.
 func (a answering) failed(ctx context.Context, r Record, answer json.RawMessage, why *fault.Error) (Result, error) {
 	receipt, found, err := a.find(ctx)
 	if found {
@@ -152,13 +152,13 @@ func (a answering) lost(ctx context.Context, r Record) (Result, error) {
 	return Result{State: OutcomeUnknown}, nil
 }
 
-// passing says whether a fault may be another one, or none, the next time.
+// passing reports whether a retry can have another result.
 func passing(f *fault.Error) bool {
 	return f.Kind() == fault.Unavailable || f.Kind() == fault.Internal
 }
 
-// left settles what a crash left behind, and if nothing had been changed yet,
-// answers once more.
+// abandoned settles a record that a crash left applying. When nothing had been
+// changed yet, it answers again.
 func (a answering) abandoned(ctx context.Context, r Record) (Result, error) {
 	receipt, found, err := a.find(ctx)
 	if err != nil {
@@ -177,11 +177,11 @@ func (a answering) abandoned(ctx context.Context, r Record) (Result, error) {
 	if moved {
 		a.recordPast(ctx, a.who, r, stepReopened, "")
 	}
-	return a.run(ctx) // not endless: nobody is left behind again before ClaimAge
+	return a.run(ctx) // ends: no claim is abandoned again before ClaimAge
 }
 
-// taken looks for the receipt first: the other's answer may be on its way, or
-// have died on it.
+// busy looks for the receipt first: the other caller may have crashed after the
+// change.
 func (a answering) busy(ctx context.Context, r Record) (Result, error) {
 	receipt, found, err := a.find(ctx)
 	if err != nil {
@@ -193,8 +193,8 @@ func (a answering) busy(ctx context.Context, r Record) (Result, error) {
 	return a.settle(ctx, r, receipt), nil
 }
 
-// ended repeats the end. That an applied change is denied comes too late: the
-// receipt says so.
+// ended repeats the terminal state. A denial of an applied change returns the
+// receipt.
 func (a answering) ended(ctx context.Context, r Record) (Result, error) {
 	if r.State == Denied {
 		return Result{}, a.refuse(ctx, a.who, r.ID, fault.ConfirmationDenied.New("This confirmation was denied before."))
@@ -202,7 +202,7 @@ func (a answering) ended(ctx context.Context, r Record) (Result, error) {
 	return Result{r.State, r.Answer}, nil
 }
 
-// unknown is what the store has lost, or never had.
+// unknown answers for a record that the store lost or never had.
 func (a answering) unknown(ctx context.Context) (Result, error) {
 	receipt, found, err := a.find(ctx)
 	if err != nil {
@@ -214,14 +214,14 @@ func (a answering) unknown(ctx context.Context) (Result, error) {
 	return Result{Applied, receipt}, nil
 }
 
-// find asks for the caller's receipt, also when the caller has gone.
+// find returns the caller's receipt, also when the caller disconnected.
 func (a answering) find(ctx context.Context) (receipt json.RawMessage, found bool, err error) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
 	return a.executor.Find(ctx, a.who.Owner(), a.id)
 }
 
-// settle ends a record with the receipt that was found.
+// settle makes a record Applied with the receipt that was found.
 func (a answering) settle(ctx context.Context, r Record, receipt json.RawMessage) Result {
 	if moved, _ := a.end(ctx, r, Applied, receipt); moved {
 		a.recordPast(ctx, a.who, r, stepSettled, "success")
@@ -229,16 +229,17 @@ func (a answering) settle(ctx context.Context, r Record, receipt json.RawMessage
 	return Result{Applied, receipt}
 }
 
-// end moves the record to an end, or back to Pending, also when the caller has
-// gone. After an apply its error costs nothing: the record stays applying, and
-// whoever asks after ClaimAge finds out what became of it.
+// end moves the record to a terminal state, or back to Pending, also when the
+// caller disconnected. Its error can be ignored after an apply: the record stays
+// applying, and the first request after ClaimAge settles it.
 func (a answering) end(ctx context.Context, r Record, to State, answer json.RawMessage) (moved bool, err error) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
 	return a.store.Settle(ctx, r.ID, to, answer, a.now())
 }
 
-// lasting outlives the caller, but not for long.
+// lasting returns a context that is not cancelled with the caller's, and ends
+// after settleLimit.
 func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 }

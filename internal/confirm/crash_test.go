@@ -18,11 +18,11 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// crash is what a burnt fuse panics with: the desk's process is gone.
+// crash is the panic of a burnt fuse: the process has ended.
 type crash struct{}
 
-// fuse burns at the nth place where a desk meets the world: before and after
-// each call of the store, the audit and the effect. Zero never burns.
+// fuse burns at the nth external call: before or after one of the store, the
+// audit or the executor. Zero never burns.
 type fuse struct{ left int }
 
 func (f *fuse) pass() {
@@ -89,9 +89,9 @@ func (e fusedExecutor) Find(ctx context.Context, o access.Owner, id confirm.ID) 
 	return e.Executor.Find(ctx, o, id)
 }
 
-// answerAndCrash answers with a desk that crashes at the nth place. crashed is
-// false when it got to its end before.
-func (w *world) answerAndCrash(id confirm.ID, approved bool, place int) (v confirm.Result, crashed bool) {
+// answerAndCrash answers with a service that crashes at the nth place. crashed is
+// false when it finished before.
+func (w *harness) answerAndCrash(id confirm.ID, approved bool, place int) (v confirm.Result, crashed bool) {
 	f := &fuse{left: place}
 	defer func() {
 		if r := recover(); r != nil {
@@ -101,40 +101,40 @@ func (w *world) answerAndCrash(id confirm.ID, approved bool, place int) (v confi
 			v, crashed = confirm.Result{}, true
 		}
 	}()
-	desk := confirm.NewService(fusedStore{w.store, f}, fusedSink{w.audit, f}, w.now)
-	v, _ = desk.Answer(context.Background(), alice, id, approved, fusedExecutor{w.ledger, f})
+	service := confirm.NewService(fusedStore{w.store, f}, fusedSink{w.audit, f}, w.now)
+	v, _ = service.Answer(context.Background(), alice, id, approved, fusedExecutor{w.domain, f})
 	return v, false
 }
 
-// TestCrashAtEveryPlace kills the desk at every place of a first answer, then
-// at every place of the second, and then answers a third time, undisturbed.
+// TestCrashAtEveryPlace kills the service at every place of a first answer, then
+// at every place of the second, and answers a third time without a crash.
 func TestCrashAtEveryPlace(t *testing.T) {
 	for name, c := range map[string]struct {
-		first, second, third bool          // approved?
-		between              func(*world)  // after the first crash
-		before, after        *fault.Error  // what troubles the first apply
-		pause                time.Duration // between answers
+		first, second, third bool           // approved?
+		between              func(*harness) // after the first crash
+		before, after        *fault.Error   // the fault of the first apply
+		pause                time.Duration  // between answers
 	}{
-		"approve":                 {first: true, second: true, third: true, pause: 31 * time.Second},
-		"approve, quickly again":  {first: true, second: true, third: true, pause: time.Second},
-		"approve, then deny":      {first: true, second: true, third: false, pause: 31 * time.Second},
-		"approve, deny, approve":  {first: true, second: false, third: true, pause: 31 * time.Second},
-		"deny, then approve":      {first: false, second: false, third: true, pause: 31 * time.Second},
-		"approve, Redis lost":     {first: true, second: true, third: true, pause: 31 * time.Second, between: func(w *world) { w.redis.FlushAll() }},
-		"approve, answer lost":    {first: true, second: true, third: true, pause: 31 * time.Second, after: fault.Timeout.New("slow")},
-		"approve, database gone":  {first: true, second: true, third: true, pause: 31 * time.Second, before: fault.ServiceDown.New("gone")},
-		"approve, refused":        {first: true, second: true, third: true, pause: 31 * time.Second, before: fault.ConfirmationStale.New("stale")},
-		"answer lost, then deny":  {first: true, second: false, third: false, pause: 31 * time.Second, after: fault.Timeout.New("slow")},
-		"approve, after its time": {first: true, second: true, third: true, pause: 301 * time.Second},
+		"approve":                {first: true, second: true, third: true, pause: 31 * time.Second},
+		"approve, quickly again": {first: true, second: true, third: true, pause: time.Second},
+		"approve, then deny":     {first: true, second: true, third: false, pause: 31 * time.Second},
+		"approve, deny, approve": {first: true, second: false, third: true, pause: 31 * time.Second},
+		"deny, then approve":     {first: false, second: false, third: true, pause: 31 * time.Second},
+		"approve, Redis lost":    {first: true, second: true, third: true, pause: 31 * time.Second, between: func(w *harness) { w.redis.FlushAll() }},
+		"approve, answer lost":   {first: true, second: true, third: true, pause: 31 * time.Second, after: fault.Timeout.New("slow")},
+		"approve, database gone": {first: true, second: true, third: true, pause: 31 * time.Second, before: fault.ServiceDown.New("gone")},
+		"approve, refused":       {first: true, second: true, third: true, pause: 31 * time.Second, before: fault.ConfirmationStale.New("stale")},
+		"answer lost, then deny": {first: true, second: false, third: false, pause: 31 * time.Second, after: fault.Timeout.New("slow")},
+		"approve, expired":       {first: true, second: true, third: true, pause: 301 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newHarness(t)
 			for i, burnt := 1, true; burnt; i++ {
 				for j, burntAgain := 1, true; burntAgain; j++ {
-					w.time, w.ledger.before, w.ledger.after = noon, c.before, c.after
-					life := story{world: w, id: w.open()}
+					w.time, w.domain.before, w.domain.after = noon, c.before, c.after
+					life := trial{harness: w, id: w.open()}
 					burnt = life.answer(c.first, i)
-					w.ledger.before, w.ledger.after = nil, nil
+					w.domain.before, w.domain.after = nil, nil
 					if c.between != nil {
 						c.between(w)
 					}
@@ -151,51 +151,52 @@ func TestCrashAtEveryPlace(t *testing.T) {
 	}
 }
 
-// story is one confirmation and what its owner was told.
-type story struct {
-	*world
-	id   confirm.ID
-	told []confirm.Result
+// trial is one confirmation and the results that its owner received.
+type trial struct {
+	*harness
+	id      confirm.ID
+	results []confirm.Result
 }
 
-func (s *story) answer(approved bool, place int) (crashed bool) {
+func (s *trial) answer(approved bool, place int) (crashed bool) {
 	v, crashed := s.answerAndCrash(s.id, approved, place)
-	s.told = append(s.told, v)
+	s.results = append(s.results, v)
 	return crashed
 }
 
-// check compares what was told with what was done.
-func (s *story) check() {
+// check compares the results with the effects.
+func (s *trial) check() {
 	s.t.Helper()
-	made := s.ledger.effects(s.id)
+	made := s.domain.effects(s.id)
 	if made > 1 {
 		s.t.Errorf("%d effects", made)
 	}
 	ended := confirm.State("")
-	for _, v := range s.told {
+	for _, v := range s.results {
 		if v.State == "" { // crashed, in progress, gone
 			continue
 		}
 		if ended != "" && v.State != ended {
-			s.t.Errorf("told %s, then %s", ended, v.State)
+			s.t.Errorf("got %s, then %s", ended, v.State)
 		}
 		ended = v.State
 		if v.State == confirm.Applied && (made != 1 || string(v.Answer) != receipt) {
-			s.t.Errorf("told applied with %s, and %d effects", v.Answer, made)
+			s.t.Errorf("got applied with %s, and %d effects", v.Answer, made)
 		}
 		if v.State != confirm.Applied && made != 0 {
-			s.t.Errorf("told %s, and %d effects", v.State, made)
+			s.t.Errorf("got %s, and %d effects", v.State, made)
 		}
 	}
-	if last := s.told[len(s.told)-1]; made == 1 && last.State != confirm.Applied && s.waited() {
-		s.t.Errorf("made, and the last answer was %q", last.State)
+	if last := s.results[len(s.results)-1]; made == 1 && last.State != confirm.Applied && s.waited() {
+		s.t.Errorf("the change was made, and the last answer was %q", last.State)
 	}
 }
 
-// waited says whether no claim can be in the way of the last answer any more.
-func (s *story) waited() bool { return s.time.Sub(noon) > 2*confirm.ClaimAge }
+// waited reports whether every earlier claim counted as abandoned at the last
+// answer.
+func (s *trial) waited() bool { return s.time.Sub(noon) > 2*confirm.ClaimAge }
 
-// TestCrowdWithFailingStore lets approvals and denials meet while the store
+// TestCrowdWithFailingStore runs approvals and denials at once while the store
 // fails before and after its changes.
 func TestCrowdWithFailingStore(t *testing.T) {
 	const crowd = 16
@@ -203,21 +204,21 @@ func TestCrowdWithFailingStore(t *testing.T) {
 	if testkit.Soak() {
 		rounds = 1000
 	}
-	w := newWorld(t)
+	w := newHarness(t)
 	for range rounds {
-		life := story{world: w, id: w.open()}
-		told := make(chan confirm.Result, crowd)
+		life := trial{harness: w, id: w.open()}
+		results := make(chan confirm.Result, crowd)
 		var all sync.WaitGroup
 		for i := range crowd {
 			all.Go(func() {
-				v, _ := w.desk().Answer(context.Background(), alice, life.id, i%8 != 7, flaky{w.ledger})
-				told <- v
+				v, _ := w.service().Answer(context.Background(), alice, life.id, i%8 != 7, flaky{w.domain})
+				results <- v
 			})
 		}
 		all.Wait()
-		close(told)
-		for v := range told {
-			life.told = append(life.told, v)
+		close(results)
+		for v := range results {
+			life.results = append(life.results, v)
 		}
 		if life.check(); t.Failed() {
 			t.FailNow()
@@ -226,14 +227,14 @@ func TestCrowdWithFailingStore(t *testing.T) {
 }
 
 // flaky fails a third of all applies before the change and a third after it.
-type flaky struct{ *ledger }
+type flaky struct{ *fakeDomain }
 
 func (f flaky) Apply(ctx context.Context, r confirm.Record) (json.RawMessage, error) {
 	chance := rand.IntN(3)
 	if chance == 0 {
 		return nil, fault.ServiceDown.New("gone before")
 	}
-	answer, err := f.ledger.Apply(ctx, r)
+	answer, err := f.fakeDomain.Apply(ctx, r)
 	if chance == 1 {
 		return nil, fault.Timeout.New("gone after")
 	}
@@ -248,29 +249,29 @@ func TestHundredApprovalsOfEachConfirmation(t *testing.T) {
 	if testkit.Soak() {
 		confirmations = 1000
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(800)) // a tiny heap and many stacks: collecting would be half of the test
-	w := newWorld(t)
-	w.redis.ClockTTL(false) // nothing expires here, and miniredis would look through a thousand keys at every command
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // with a tiny heap and many stacks, collecting would take half of the test
+	w := newHarness(t)
+	w.redis.ClockTTL(false) // nothing expires here, and miniredis would scan a thousand keys at every command
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	log, err := audit.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	desk := confirm.NewService(w.store, log, w.now)
+	service := confirm.NewService(w.store, log, w.now)
 	ids := make(chan confirm.ID)
 	var workers sync.WaitGroup
 	for range atOnce {
 		workers.Go(func() {
 			for id := range ids {
-				if err := approveTogether(desk, w.ledger, id, approvals); err != nil {
+				if err := approveTogether(service, w.domain, id, approvals); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	for range confirmations {
-		r, err := desk.Open(t.Context(), alice, raise)
+		r, err := service.Open(t.Context(), alice, raise)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,12 +280,12 @@ func TestHundredApprovalsOfEachConfirmation(t *testing.T) {
 	close(ids)
 	workers.Wait()
 
-	for id, made := range w.ledger.made {
+	for id, made := range w.domain.made {
 		if made != 1 {
 			t.Errorf("%s: %d effects", id, made)
 		}
 	}
-	if n := len(w.ledger.made); n != confirmations {
+	if n := len(w.domain.made); n != confirmations {
 		t.Errorf("effects in the store: got %d, want %d", n, confirmations)
 	}
 	applied := 0
@@ -304,24 +305,24 @@ func TestHundredApprovalsOfEachConfirmation(t *testing.T) {
 	}
 }
 
-// approveTogether has every approval answered with the receipt or with "in
-// progress", and at least one with the receipt.
-func approveTogether(desk *confirm.Service, effect confirm.Executor, id confirm.ID, approvals int) error {
-	verdicts := make(chan error, approvals)
+// approveTogether approves at once and checks that every answer is the receipt or
+// "in progress", and at least one the receipt.
+func approveTogether(service *confirm.Service, effect confirm.Executor, id confirm.ID, approvals int) error {
+	faults := make(chan error, approvals)
 	var all sync.WaitGroup
 	for range approvals {
 		all.Go(func() {
-			v, err := desk.Answer(context.Background(), alice, id, true, effect)
+			v, err := service.Answer(context.Background(), alice, id, true, effect)
 			if err == nil && string(v.Answer) != receipt {
 				err = fmt.Errorf("%s: answered %s %s", id, v.State, v.Answer)
 			}
-			verdicts <- err
+			faults <- err
 		})
 	}
 	all.Wait()
-	close(verdicts)
+	close(faults)
 	receipts := 0
-	for err := range verdicts {
+	for err := range faults {
 		switch {
 		case err == nil:
 			receipts++
@@ -330,7 +331,7 @@ func approveTogether(desk *confirm.Service, effect confirm.Executor, id confirm.
 		}
 	}
 	if receipts == 0 {
-		return fmt.Errorf("%s: nobody got the receipt", id)
+		return fmt.Errorf("%s: no answer had the receipt", id)
 	}
 	return nil
 }

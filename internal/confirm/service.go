@@ -13,27 +13,27 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// Desk opens confirmations and answers them. It keeps nothing itself: any
-// number of desks, in any number of processes, may share a store.
+// Service opens and answers confirmations. It has no state: any number of
+// services, in any number of processes, can share a store.
 type Service struct {
 	store Store
 	audit audit.Sink
 	now   func() time.Time
 }
 
-// NewDesk makes a desk. A nil now is time.Now.
-func NewService(store Store, journal audit.Sink, now func() time.Time) *Service {
+// NewService returns a service over a store. A nil now is time.Now.
+func NewService(store Store, sink audit.Sink, now func() time.Time) *Service {
 	if now == nil {
 		now = time.Now
 	}
-	return &Service{store: store, audit: journal, now: now}
+	return &Service{store: store, audit: sink, now: now}
 }
 
-// Request is a change that waits for its human.
+// Request is a change that needs its person's approval.
 type Request struct {
 	ID           ID              // empty: a new one
 	Action       string          // the tool's name
-	Server       string          // who applies it
+	Server       string          // the server that applies it
 	Input        json.RawMessage // validated, canonical
 	Digest       string          // SHA-256 of Input, hex
 	Precondition string          // digest of what the person is shown
@@ -41,31 +41,31 @@ type Request struct {
 	Data         map[string]any
 	Note         string // the reason that the person gave
 
-	// Unrepeatable is a change of which no receipt is kept where it is made. Once
-	// it may have been sent, it is not sent again: without an answer it ends as
-	// OutcomeUnknown. That it was sent is known from the store of confirmations
-	// alone, so a store that is restored from an older copy forgets it.
+	// Unrepeatable marks a change whose server keeps no receipt. Once it may have
+	// been sent, it is not sent again: without an answer it ends as OutcomeUnknown.
+	// Only the store of confirmations knows that it was sent, so a store that is
+	// restored from an older copy does not.
 	Unrepeatable bool
 }
 
-// The steps of a life, as the audit names them.
+// The steps of a confirmation, as the audit names them.
 const (
 	stepOpened   = "opened"
 	stepApproved = "approved" // claimed, and about to be applied
 	stepDenied   = "denied"
 	stepApplied  = "applied"
-	stepFailed   = "failed"   // refused for good; nothing was changed
+	stepFailed   = "failed"   // final; nothing was changed
 	stepReopened = "reopened" // not applied; may be answered again
 	stepSettled  = "settled"  // found applied, after a crash or a lost answer
 	stepUnknown  = "unknown"  // sent, and the answer was lost
 	stepRefused  = "refused"  // an answer that had no effect
 )
 
-// Open keeps a change of p until p answers or TTL is over. It is on record
-// before it is stored: when the audit cannot be written, or the store not
-// reached, it returns SERVICE_UNAVAILABLE and nothing waits.
-func (d *Service) Open(ctx context.Context, p *access.Principal, r Request) (Record, error) {
-	now := d.now().UTC()
+// Open stores a change of p until p answers or TTL is over. It is audited before
+// it is stored: when the audit cannot be written or the store cannot be reached,
+// it returns SERVICE_UNAVAILABLE and stores nothing.
+func (s *Service) Open(ctx context.Context, p *access.Principal, r Request) (Record, error) {
+	now := s.now().UTC()
 	if r.ID == "" {
 		r.ID = NewID()
 	}
@@ -74,10 +74,10 @@ func (d *Service) Open(ctx context.Context, p *access.Principal, r Request) (Rec
 		Input: r.Input, Digest: r.Digest, Precondition: r.Precondition, Owner: p.Owner(), Username: p.Username(),
 		Summary: r.Summary, Data: r.Data, Unrepeatable: r.Unrepeatable, Note: r.Note, Created: now, Expires: now.Add(TTL),
 	}
-	if err := d.record(ctx, p, record, stepOpened, "pending_confirmation"); err != nil {
+	if err := s.record(ctx, p, record, stepOpened, "pending_confirmation"); err != nil {
 		return Record{}, err
 	}
-	if err := d.store.Create(ctx, record); err != nil {
+	if err := s.store.Create(ctx, record); err != nil {
 		return Record{}, err
 	}
 	return record, nil
@@ -85,50 +85,51 @@ func (d *Service) Open(ctx context.Context, p *access.Principal, r Request) (Rec
 
 // Get returns a confirmation of p, in whatever state. One that does not exist
 // or expired is CONFIRMATION_NOT_FOUND, another person's USER_MISMATCH.
-func (d *Service) Get(ctx context.Context, p *access.Principal, id ID) (Record, error) {
+func (s *Service) Get(ctx context.Context, p *access.Principal, id ID) (Record, error) {
 	if !idShape.MatchString(string(id)) {
 		return Record{}, notFound()
 	}
-	r, ok, err := d.store.Get(ctx, id)
+	r, ok, err := s.store.Get(ctx, id)
 	switch {
 	case err != nil:
 		return Record{}, err
-	case !ok || r.State == Pending && !d.now().Before(r.Expires):
+	case !ok || r.State == Pending && !s.now().Before(r.Expires):
 		return Record{}, notFound()
 	case r.Owner != p.Owner():
-		return Record{}, d.refuse(ctx, p, id, fault.UserMismatch.New("You can only see your own confirmations"))
+		return Record{}, s.refuse(ctx, p, id, fault.UserMismatch.New("You can only see your own confirmations"))
 	}
 	return r, nil
 }
 
 // PendingOf lists the confirmations that wait for p, oldest first.
-func (d *Service) PendingOf(ctx context.Context, p *access.Principal) ([]Record, error) {
-	return d.store.PendingOf(ctx, p.Owner())
+func (s *Service) PendingOf(ctx context.Context, p *access.Principal) ([]Record, error) {
+	return s.store.PendingOf(ctx, p.Owner())
 }
 
-// write puts a step on record. On an error the step must not be taken.
-func (d *Service) record(ctx context.Context, p *access.Principal, r Record, step, outcome string) error {
+// record audits a step before it is taken. On an error the step must not be
+// taken.
+func (s *Service) record(ctx context.Context, p *access.Principal, r Record, step, outcome string) error {
 	e := event(p, audit.Confirmation, r.ID, step, outcome)
 	e.Server, e.Tool, e.Digest, e.Note = r.Server, r.Action, r.Digest, r.Note
-	if err := d.audit.Append(ctx, e); err != nil {
-		return fault.ServiceDown.New("This cannot be put on record, so it was not done.").Because(err)
+	if err := s.audit.Append(ctx, e); err != nil {
+		return fault.ServiceDown.New("The step was not taken because it could not be recorded.").Because(err)
 	}
 	return nil
 }
 
-// tell puts on record what has happened already. When that fails the answer
-// stands all the same: the approval before it is on record, and the receipt
-// beside the change says how it ended.
-func (d *Service) recordPast(ctx context.Context, p *access.Principal, r Record, step, outcome string) {
+// recordPast audits a step that was taken already. An error does not change the
+// answer: the approval was audited before, and the receipt beside the change
+// holds its result.
+func (s *Service) recordPast(ctx context.Context, p *access.Principal, r Record, step, outcome string) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	_ = d.record(ctx, p, r, step, outcome)
+	_ = s.record(ctx, p, r, step, outcome)
 }
 
-// refuse puts a refused answer on record and returns the refusal. An answer
-// that cannot be recorded is refused none the less.
-func (d *Service) refuse(ctx context.Context, p *access.Principal, id ID, why *fault.Error) error {
-	_ = d.audit.Append(ctx, event(p, audit.Denial, id, stepRefused, why.Code.Name))
+// refuse audits a refused answer and returns the refusal, whether or not the
+// audit could be written.
+func (s *Service) refuse(ctx context.Context, p *access.Principal, id ID, why *fault.Error) error {
+	_ = s.audit.Append(ctx, event(p, audit.Denial, id, stepRefused, why.Code.Name))
 	return why
 }
 

@@ -16,8 +16,8 @@ import (
 )
 
 func TestOpenKeepsExactlyWhatWillBeDone(t *testing.T) {
-	w := newWorld(t)
-	r, err := w.desk().Open(t.Context(), alice, raise)
+	w := newHarness(t)
+	r, err := w.service().Open(t.Context(), alice, raise)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestOpenKeepsExactlyWhatWillBeDone(t *testing.T) {
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
-	stored, err := w.desk().Get(t.Context(), alice, r.ID)
+	stored, err := w.service().Get(t.Context(), alice, r.ID)
 	if diff := cmp.Diff(want, stored); diff != "" || err != nil {
 		t.Errorf("stored: %v (-want +got):\n%s", err, diff)
 	}
@@ -45,24 +45,24 @@ func TestOpenKeepsExactlyWhatWillBeDone(t *testing.T) {
 	}
 }
 
-func TestNothingOpensWithoutARecord(t *testing.T) {
-	w := newWorld(t)
+func TestNothingOpensWithoutAudit(t *testing.T) {
+	w := newHarness(t)
 	w.audit.full = true
-	if _, err := w.desk().Open(t.Context(), alice, raise); !fault.Is(err, fault.ServiceDown) {
+	if _, err := w.service().Open(t.Context(), alice, raise); !fault.Is(err, fault.ServiceDown) {
 		t.Errorf("with a full audit: got %v, want SERVICE_UNAVAILABLE", err)
 	}
 	if keys := w.redis.Keys(); len(keys) != 0 {
-		t.Errorf("stored none the less: %v", keys)
+		t.Errorf("stored all the same: %v", keys)
 	}
 	w.audit.full = false
 	w.redis.Close()
-	if _, err := w.desk().Open(t.Context(), alice, raise); !fault.Is(err, fault.ServiceDown) {
+	if _, err := w.service().Open(t.Context(), alice, raise); !fault.Is(err, fault.ServiceDown) {
 		t.Errorf("without Redis: got %v, want SERVICE_UNAVAILABLE", err)
 	}
 }
 
 func TestApprovalAppliesOnceAndRepeatsItsReceipt(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	id := w.open()
 	for range 3 {
 		w.wantApplied(w.approve(id))
@@ -70,14 +70,14 @@ func TestApprovalAppliesOnceAndRepeatsItsReceipt(t *testing.T) {
 	w.wantApplied(w.deny(id)) // too late
 	w.wantEffects(id, 1)
 	w.wantSteps("opened approved applied")
-	r, err := w.desk().Get(t.Context(), alice, id)
+	r, err := w.service().Get(t.Context(), alice, id)
 	if err != nil || r.State != confirm.Applied || string(r.Answer) != receipt {
 		t.Errorf("Get: got %s %s, %v, want it applied with its receipt", r.State, r.Answer, err)
 	}
 }
 
 func TestDenialCancels(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	id := w.open()
 	if v, err := w.deny(id); err != nil || v.State != confirm.Denied || v.Answer != nil {
 		t.Errorf("denial: got %v, %v", v, err)
@@ -88,47 +88,47 @@ func TestDenialCancels(t *testing.T) {
 	w.wantSteps("opened denied refused refused")
 }
 
-func TestStrangerCannotAnswer(t *testing.T) {
-	w := newWorld(t)
+func TestAnotherPersonCannotAnswer(t *testing.T) {
+	w := newHarness(t)
 	id := w.open()
 	for _, approved := range []bool{true, false} {
-		_, err := w.desk().Answer(t.Context(), frank, id, approved, w.ledger)
+		_, err := w.service().Answer(t.Context(), frank, id, approved, w.domain)
 		if !fault.Is(err, fault.UserMismatch) || fault.From(err).Message != "You can only approve your own confirmations" {
-			t.Errorf("stranger: got %v, want USER_MISMATCH", err)
+			t.Errorf("another person: got %v, want USER_MISMATCH", err)
 		}
 		if e := w.audit.last(); e.Kind != audit.Denial || e.Step != "refused" || e.Subject != "frank" || e.Outcome != "USER_MISMATCH" {
 			t.Errorf("event: got %+v, want frank's denial", e)
 		}
 	}
-	if _, err := w.desk().Get(t.Context(), frank, id); !fault.Is(err, fault.UserMismatch) {
-		t.Errorf("stranger's Get: got %v, want USER_MISMATCH", err)
+	if _, err := w.service().Get(t.Context(), frank, id); !fault.Is(err, fault.UserMismatch) {
+		t.Errorf("another person's Get: got %v, want USER_MISMATCH", err)
 	}
 	w.wantApplied(w.approve(id)) // it was not consumed
-	w.wantFault(fault.UserMismatch)(w.desk().Answer(t.Context(), frank, id, true, w.ledger))
+	w.wantFault(fault.UserMismatch)(w.service().Answer(t.Context(), frank, id, true, w.domain))
 	w.redis.FlushAll()
-	w.wantFault(fault.ConfirmationNotFound)(w.desk().Answer(t.Context(), frank, id, true, w.ledger))
+	w.wantFault(fault.ConfirmationNotFound)(w.service().Answer(t.Context(), frank, id, true, w.domain))
 }
 
 func TestUnknownAndExpired(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	for _, id := range []confirm.ID{"", "x", "pending:*", "00000000-0000-4000-8000-000000000000"} {
 		w.wantFault(fault.ConfirmationNotFound)(w.approve(id))
 		w.wantFault(fault.ConfirmationNotFound)(w.deny(id))
-		if _, err := w.desk().Get(t.Context(), alice, id); !fault.Is(err, fault.ConfirmationNotFound) {
+		if _, err := w.service().Get(t.Context(), alice, id); !fault.Is(err, fault.ConfirmationNotFound) {
 			t.Errorf("Get %q: got %v, want CONFIRMATION_NOT_FOUND", id, err)
 		}
 	}
 	id := w.open()
 	w.time = noon.Add(confirm.TTL)
 	w.wantFault(fault.ConfirmationNotFound)(w.approve(id))
-	if _, err := w.desk().Get(t.Context(), alice, id); !fault.Is(err, fault.ConfirmationNotFound) {
+	if _, err := w.service().Get(t.Context(), alice, id); !fault.Is(err, fault.ConfirmationNotFound) {
 		t.Errorf("Get of an expired one: got %v, want CONFIRMATION_NOT_FOUND", err)
 	}
 	w.wantEffects(id, 0)
 }
 
 func TestApprovalInTheLastSecondCounts(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	id := w.open()
 	w.time = noon.Add(299 * time.Second)
 	w.wantApplied(w.approve(id))
@@ -137,47 +137,47 @@ func TestApprovalInTheLastSecondCounts(t *testing.T) {
 }
 
 func TestRefusedApplyIsRepeated(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	id := w.open()
-	w.ledger.before = fault.ConfirmationStale.New("What you saw has changed.")
+	w.domain.before = fault.ConfirmationStale.New("What you saw has changed.")
 	for range 2 {
 		v, err := w.approve(id)
 		if err != nil || v.State != confirm.Failed || string(v.Answer) != `{"code":"CONFIRMATION_STALE"}` {
-			t.Errorf("verdict: got %s %s, %v, want the encoded error", v.State, v.Answer, err)
+			t.Errorf("got %s %s, %v, want the encoded error", v.State, v.Answer, err)
 		}
-		w.ledger.before = nil // too late: the end stands
+		w.domain.before = nil // too late: a terminal state is final
 	}
 	w.wantEffects(id, 0)
 	w.wantSteps("opened approved failed")
 }
 
-func TestUnreachableStoreLetsItWaitAgain(t *testing.T) {
-	w := newWorld(t)
+func TestUnreachableStoreReopensIt(t *testing.T) {
+	w := newHarness(t)
 	id := w.open()
-	w.ledger.before = fault.ServiceDown.New("The database is gone.")
+	w.domain.before = fault.ServiceDown.New("The database is gone.")
 	w.wantFault(fault.ServiceDown)(w.approve(id))
-	w.ledger.blind = errors.New("still gone")
+	w.domain.blind = errors.New("still gone")
 	w.wantFault(fault.ServiceDown)(w.approve(id))
 	if s := w.state(id); s != confirm.Pending {
 		t.Errorf("state: got %s, want it pending again", s)
 	}
-	if pending, err := w.desk().PendingOf(t.Context(), alice); err != nil || len(pending) != 1 {
+	if pending, err := w.service().PendingOf(t.Context(), alice); err != nil || len(pending) != 1 {
 		t.Errorf("PendingOf: got %d, %v, want it listed again", len(pending), err)
 	}
-	w.ledger.before, w.ledger.blind = nil, nil
+	w.domain.before, w.domain.blind = nil, nil
 	w.wantApplied(w.approve(id))
 	w.wantEffects(id, 1)
 	w.wantSteps("opened approved reopened approved reopened approved applied")
 }
 
 func TestReopenedStillExpires(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	id := w.open()
 	w.time = noon.Add(299 * time.Second)
-	w.ledger.before = fault.Timeout.New("Too slow.")
+	w.domain.before = fault.Timeout.New("Too slow.")
 	w.wantFault(fault.Timeout)(w.approve(id))
 	w.time = noon.Add(confirm.TTL)
-	w.ledger.before = nil
+	w.domain.before = nil
 	w.wantFault(fault.ConfirmationNotFound)(w.approve(id))
 	w.wantEffects(id, 0)
 }
@@ -185,9 +185,9 @@ func TestReopenedStillExpires(t *testing.T) {
 func TestLostAnswerIsFound(t *testing.T) {
 	for _, lost := range []*fault.Code{fault.Timeout, fault.InternalError, fault.ConfirmationStale} {
 		t.Run(lost.Name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newHarness(t)
 			id := w.open()
-			w.ledger.after = lost.New("The answer was lost.")
+			w.domain.after = lost.New("The answer was lost.")
 			w.wantApplied(w.approve(id))
 			w.wantApplied(w.approve(id))
 			w.wantEffects(id, 1)
@@ -196,24 +196,24 @@ func TestLostAnswerIsFound(t *testing.T) {
 	}
 }
 
-// TestDenialOfATriedChangeLooksFirst: the change went through, but nobody could
-// see it then.
+// TestDenialOfATriedChangeLooksFirst: the change was made, but its receipt could
+// not be read at the time.
 func TestDenialOfATriedChangeLooksFirst(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	id := w.open()
-	w.ledger.after, w.ledger.blind = fault.Timeout.New("Too slow."), errors.New("gone")
+	w.domain.after, w.domain.blind = fault.Timeout.New("Too slow."), errors.New("gone")
 	w.wantFault(fault.Timeout)(w.approve(id))
 	if _, err := w.deny(id); err == nil {
 		t.Error("denied without knowing whether it went through")
 	}
-	w.ledger.blind = nil
+	w.domain.blind = nil
 	w.wantApplied(w.deny(id))
 	w.wantApplied(w.approve(id))
 	w.wantEffects(id, 1)
 }
 
 func TestLostRedisLosesNoReceipt(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	id := w.open()
 	w.wantApplied(w.approve(id))
 	w.redis.FlushAll()
@@ -228,7 +228,7 @@ func TestLostRedisLosesNoReceipt(t *testing.T) {
 }
 
 func TestRedisGoneIsUnavailable(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	id := w.open()
 	w.redis.Close()
 	w.wantFault(fault.ServiceDown)(w.approve(id))
@@ -236,8 +236,8 @@ func TestRedisGoneIsUnavailable(t *testing.T) {
 	w.wantEffects(id, 0)
 }
 
-func TestNothingIsAppliedOffTheRecord(t *testing.T) {
-	w := newWorld(t)
+func TestNothingIsAppliedWithoutAudit(t *testing.T) {
+	w := newHarness(t)
 	id := w.open()
 	w.audit.full = true
 	w.wantFault(fault.ServiceDown)(w.approve(id))
@@ -248,9 +248,9 @@ func TestNothingIsAppliedOffTheRecord(t *testing.T) {
 
 // TestRedisGoneAfterApplyStillAnswers loses Redis between apply and settle.
 func TestRedisGoneAfterApplyStillAnswers(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	id := w.open()
-	w.wantApplied(w.desk().Answer(t.Context(), alice, id, true, atApply{w.ledger, nil, w.redis.Close}))
+	w.wantApplied(w.service().Answer(t.Context(), alice, id, true, atApply{w.domain, nil, w.redis.Close}))
 	if err := w.redis.Restart(); err != nil {
 		t.Fatal(err)
 	}
@@ -266,58 +266,58 @@ func TestRedisGoneAfterApplyStillAnswers(t *testing.T) {
 	}
 }
 
-func TestCallerWhoLeavesChangesNothingOfTheOutcome(t *testing.T) {
+func TestDisconnectedCallerDoesNotChangeTheOutcome(t *testing.T) {
 	t.Run("before the change", func(t *testing.T) {
-		w := newWorld(t)
+		w := newHarness(t)
 		id := w.open()
 		ctx, leave := context.WithCancel(t.Context())
-		_, err := w.desk().Answer(ctx, alice, id, true, atApply{w.ledger, leave, nil})
+		_, err := w.service().Answer(ctx, alice, id, true, atApply{w.domain, leave, nil})
 		if !fault.Is(err, fault.Timeout) || w.state(id) != confirm.Pending {
 			t.Errorf("got %v and %s, want TIMEOUT and it pending again", err, w.state(id))
 		}
 		w.wantApplied(w.approve(id))
 	})
 	t.Run("after the change", func(t *testing.T) {
-		w := newWorld(t)
+		w := newHarness(t)
 		id := w.open()
 		ctx, leave := context.WithCancel(t.Context())
-		w.wantApplied(w.desk().Answer(ctx, alice, id, true, atApply{w.ledger, nil, leave}))
+		w.wantApplied(w.service().Answer(ctx, alice, id, true, atApply{w.domain, nil, leave}))
 		if s := w.state(id); s != confirm.Applied {
 			t.Errorf("state: got %s, want it applied", s)
 		}
 	})
 }
 
-// TestSecondApproverMeetsTheFirst answers while an apply is under way.
-func TestSecondApproverMeetsTheFirst(t *testing.T) {
-	w := newWorld(t)
+// TestSecondApprovalDuringAnApply answers while an apply is running.
+func TestSecondApprovalDuringAnApply(t *testing.T) {
+	w := newHarness(t)
 	id := w.open()
 	meet := func() {
 		w.wantFault(fault.ConfirmationInProgress)(w.approve(id))
 		w.wantFault(fault.ConfirmationInProgress)(w.deny(id))
 	}
 	after := func() { w.wantApplied(w.approve(id)) } // made, but not settled yet
-	w.wantApplied(w.desk().Answer(t.Context(), alice, id, true, atApply{w.ledger, meet, after}))
+	w.wantApplied(w.service().Answer(t.Context(), alice, id, true, atApply{w.domain, meet, after}))
 	w.wantEffects(id, 1)
 	w.wantSteps("opened approved settled applied")
 }
 
 func TestPendingOfListsOwn(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	first := w.open()
 	w.time = noon.Add(time.Second)
 	second := w.open()
 	w.wantApplied(w.approve(w.open()))
-	pending, err := w.desk().PendingOf(t.Context(), alice)
+	pending, err := w.service().PendingOf(t.Context(), alice)
 	if err != nil || len(pending) != 2 || pending[0].ID != first || pending[1].ID != second {
-		t.Errorf("alice's: got %v, %v, want the two that wait", pending, err)
+		t.Errorf("alice's: got %v, %v, want the two pending ones", pending, err)
 	}
-	if pending, err := w.desk().PendingOf(t.Context(), frank); err != nil || len(pending) != 0 {
+	if pending, err := w.service().PendingOf(t.Context(), frank); err != nil || len(pending) != 0 {
 		t.Errorf("frank's: got %v, %v, want none", pending, err)
 	}
 }
 
-// atApply does something just before or just after the change is made.
+// atApply calls a function just before or just after the change.
 type atApply struct {
 	confirm.Executor
 	before, after func()

@@ -13,13 +13,13 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// remote is a system that keeps no receipts. It counts what reached it.
-type remote struct {
+// foreignServer keeps no receipts. It counts the changes that reached it.
+type foreignServer struct {
 	received int
 	answers  []error // one for each apply
 }
 
-func (r *remote) Apply(context.Context, confirm.Record) (json.RawMessage, error) {
+func (r *foreignServer) Apply(context.Context, confirm.Record) (json.RawMessage, error) {
 	err := r.answers[0]
 	r.answers = r.answers[1:]
 	if !errors.Is(err, confirm.ErrNotSent) {
@@ -28,26 +28,26 @@ func (r *remote) Apply(context.Context, confirm.Record) (json.RawMessage, error)
 	return json.RawMessage(receipt), err
 }
 
-func (*remote) Find(context.Context, access.Owner, confirm.ID) (json.RawMessage, bool, error) {
+func (*foreignServer) Find(context.Context, access.Owner, confirm.ID) (json.RawMessage, bool, error) {
 	return nil, false, nil
 }
 
-func (w *world) openUnrepeatable() confirm.ID {
+func (w *harness) openUnrepeatable() confirm.ID {
 	w.t.Helper()
 	request := raise
 	request.Unrepeatable = true
-	r, err := w.desk().Open(w.t.Context(), alice, request)
+	r, err := w.service().Open(w.t.Context(), alice, request)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return r.ID
 }
 
-func (w *world) answer(id confirm.ID, approved bool, e confirm.Executor) (confirm.Result, error) {
-	return w.desk().Answer(w.t.Context(), alice, id, approved, e)
+func (w *harness) answer(id confirm.ID, approved bool, e confirm.Executor) (confirm.Result, error) {
+	return w.service().Answer(w.t.Context(), alice, id, approved, e)
 }
 
-func (w *world) wantUnknown(v confirm.Result, err error) {
+func (w *harness) wantUnknown(v confirm.Result, err error) {
 	w.t.Helper()
 	if err != nil || v.State != confirm.OutcomeUnknown || v.Answer != nil {
 		w.t.Errorf("got %s %s, %v, want the state unknown", v.State, v.Answer, err)
@@ -55,8 +55,8 @@ func (w *world) wantUnknown(v confirm.Result, err error) {
 }
 
 func TestLostAnswerOfAnUnrepeatableChangeIsFinal(t *testing.T) {
-	w := newWorld(t)
-	id, r := w.openUnrepeatable(), &remote{answers: []error{fault.Timeout.New("no answer"), nil, nil}}
+	w := newHarness(t)
+	id, r := w.openUnrepeatable(), &foreignServer{answers: []error{fault.Timeout.New("no answer"), nil, nil}}
 	w.wantUnknown(w.answer(id, true, r))
 	w.wantUnknown(w.answer(id, true, r))
 	w.wantUnknown(w.answer(id, false, r)) // a denial cannot promise that nothing happened
@@ -69,8 +69,8 @@ func TestLostAnswerOfAnUnrepeatableChangeIsFinal(t *testing.T) {
 }
 
 func TestCrashWhileAnUnrepeatableChangeIsSentIsUnknown(t *testing.T) {
-	w := newWorld(t)
-	id, r := w.openUnrepeatable(), &remote{answers: []error{nil}}
+	w := newHarness(t)
+	id, r := w.openUnrepeatable(), &foreignServer{answers: []error{nil}}
 	if _, claim, err := w.store.Claim(t.Context(), id, alice.Owner(), w.now()); claim != confirm.Acquired || err != nil {
 		t.Fatal(claim, err)
 	}
@@ -83,9 +83,9 @@ func TestCrashWhileAnUnrepeatableChangeIsSentIsUnknown(t *testing.T) {
 }
 
 func TestUnrepeatableChangeThatWasNotSentMayBeTriedAgain(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	down := errors.Join(confirm.ErrNotSent, fault.ServiceDown.New("the server is down"))
-	id, r := w.openUnrepeatable(), &remote{answers: []error{down, nil}}
+	id, r := w.openUnrepeatable(), &foreignServer{answers: []error{down, nil}}
 	w.wantFault(fault.ServiceDown)(w.answer(id, true, r))
 	w.wantApplied(w.answer(id, true, r))
 	if r.received != 1 {
@@ -94,8 +94,8 @@ func TestUnrepeatableChangeThatWasNotSentMayBeTriedAgain(t *testing.T) {
 }
 
 func TestRefusedUnrepeatableChangeFails(t *testing.T) {
-	w := newWorld(t)
-	id, r := w.openUnrepeatable(), &remote{answers: []error{fmt.Errorf("the system: %w", fault.ValidationError.New("no such desk"))}}
+	w := newHarness(t)
+	id, r := w.openUnrepeatable(), &foreignServer{answers: []error{fmt.Errorf("the system: %w", fault.ValidationError.New("no such desk"))}}
 	if v, err := w.answer(id, true, r); err != nil || v.State != confirm.Failed {
 		t.Errorf("got %s, %v, want failed", v.State, err)
 	}

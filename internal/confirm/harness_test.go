@@ -29,59 +29,59 @@ func person(name string) *access.Principal {
 	return access.NewPrincipal(access.Claims{Issuer: "https://id.example.com", Subject: name, Username: name})
 }
 
-// world is everything that outlives a desk: Redis, the domain's store, the
-// audit and the clock.
-type world struct {
+// harness holds everything that outlives a service: Redis, the domain's store,
+// the audit and the clock.
+type harness struct {
 	t      testing.TB
 	redis  *miniredis.Miniredis
 	store  *state.Confirmations
-	ledger *ledger
-	audit  *journal
+	domain *fakeDomain
+	audit  *memorySink
 	time   time.Time
 }
 
-func newWorld(t testing.TB) *world {
+func newHarness(t testing.TB) *harness {
 	m := miniredis.NewMiniRedis()
 	m.ClockTTL(true)
 	if err := m.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
-	r, err := state.Open(t.Context(), "redis://"+m.Addr(), &state.Options{Connections: 8, Timeout: 20 * time.Second}) // a busy machine is no outage
+	r, err := state.Open(t.Context(), "redis://"+m.Addr(), &state.Options{Connections: 8, Timeout: 20 * time.Second}) // a busy machine must not look like an outage
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.Close() })
-	return &world{t: t, redis: m, store: state.NewConfirmations(r), ledger: &ledger{}, audit: &journal{}, time: noon}
+	return &harness{t: t, redis: m, store: state.NewConfirmations(r), domain: &fakeDomain{}, audit: &memorySink{}, time: noon}
 }
 
-func (w *world) now() time.Time { return w.time }
+func (w *harness) now() time.Time { return w.time }
 
-func (w *world) desk() *confirm.Service { return confirm.NewService(w.store, w.audit, w.now) }
+func (w *harness) service() *confirm.Service { return confirm.NewService(w.store, w.audit, w.now) }
 
 var raise = confirm.Request{
 	Action: "update_salary", Server: "hr", Input: json.RawMessage(`{"new_salary":420000}`), Digest: "digest",
 	Precondition: "facts", Summary: "Raise Sarah", Data: map[string]any{"action": "update_salary"}, Note: "promotion",
 }
 
-func (w *world) open() confirm.ID {
+func (w *harness) open() confirm.ID {
 	w.t.Helper()
-	r, err := w.desk().Open(w.t.Context(), alice, raise)
+	r, err := w.service().Open(w.t.Context(), alice, raise)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return r.ID
 }
 
-func (w *world) approve(id confirm.ID) (confirm.Result, error) {
-	return w.desk().Answer(w.t.Context(), alice, id, true, w.ledger)
+func (w *harness) approve(id confirm.ID) (confirm.Result, error) {
+	return w.service().Answer(w.t.Context(), alice, id, true, w.domain)
 }
 
-func (w *world) deny(id confirm.ID) (confirm.Result, error) {
-	return w.desk().Answer(w.t.Context(), alice, id, false, w.ledger)
+func (w *harness) deny(id confirm.ID) (confirm.Result, error) {
+	return w.service().Answer(w.t.Context(), alice, id, false, w.domain)
 }
 
-func (w *world) state(id confirm.ID) confirm.State {
+func (w *harness) state(id confirm.ID) confirm.State {
 	w.t.Helper()
 	r, ok, err := w.store.Get(w.t.Context(), id)
 	if err != nil {
@@ -93,31 +93,31 @@ func (w *world) state(id confirm.ID) confirm.State {
 	return r.State
 }
 
-func (w *world) wantApplied(v confirm.Result, err error) {
+func (w *harness) wantApplied(v confirm.Result, err error) {
 	w.t.Helper()
 	if err != nil || v.State != confirm.Applied || string(v.Answer) != receipt {
-		w.t.Errorf("verdict: got %s %s, %v, want the receipt", v.State, v.Answer, err)
+		w.t.Errorf("got %s %s, %v, want the receipt", v.State, v.Answer, err)
 	}
 }
 
-func (w *world) wantFault(code *fault.Code) func(confirm.Result, error) {
+func (w *harness) wantFault(code *fault.Code) func(confirm.Result, error) {
 	w.t.Helper()
 	return func(v confirm.Result, err error) {
 		w.t.Helper()
 		if !fault.Is(err, code) || v.State != "" || v.Answer != nil {
-			w.t.Errorf("verdict: got %s %s, %v, want %s and nothing else", v.State, v.Answer, err, code.Name)
+			w.t.Errorf("got %s %s, %v, want %s", v.State, v.Answer, err, code.Name)
 		}
 	}
 }
 
-func (w *world) wantEffects(id confirm.ID, want int) {
+func (w *harness) wantEffects(id confirm.ID, want int) {
 	w.t.Helper()
-	if got := w.ledger.effects(id); got != want {
+	if got := w.domain.effects(id); got != want {
 		w.t.Errorf("effects: got %d, want %d", got, want)
 	}
 }
 
-func (w *world) wantSteps(want string) {
+func (w *harness) wantSteps(want string) {
 	w.t.Helper()
 	if got := w.audit.steps(); got != want {
 		w.t.Errorf("audit: got %q, want %q", got, want)
@@ -126,18 +126,18 @@ func (w *world) wantSteps(want string) {
 
 const receipt = `{ "status":"success", "data":{"message":"<b> & done"} }`
 
-// ledger is a domain's store: a change and its receipt are one step, and a
-// second receipt of the same id undoes its change.
-type ledger struct {
+// fakeDomain is a domain's store: a change and its receipt are one step, and a
+// second receipt with the same id undoes its change.
+type fakeDomain struct {
 	mu     sync.Mutex
 	made   map[confirm.ID]int
 	owner  map[confirm.ID]access.Owner
 	before *fault.Error // stops the next applies before the change
 	after  *fault.Error // loses the answer of the next applies
-	blind  error        // Find cannot look
+	blind  error        // the error of Find
 }
 
-func (l *ledger) Apply(ctx context.Context, r confirm.Record) (json.RawMessage, error) {
+func (l *fakeDomain) Apply(ctx context.Context, r confirm.Record) (json.RawMessage, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if p, err := access.From(ctx); err != nil || p.Owner() != r.Owner {
@@ -163,7 +163,7 @@ func (l *ledger) Apply(ctx context.Context, r confirm.Record) (json.RawMessage, 
 	return json.RawMessage(receipt), nil
 }
 
-func (l *ledger) Find(ctx context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
+func (l *fakeDomain) Find(ctx context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -178,20 +178,20 @@ func (l *ledger) Find(ctx context.Context, owner access.Owner, id confirm.ID) (j
 	return json.RawMessage(receipt), true, nil
 }
 
-func (l *ledger) effects(id confirm.ID) int {
+func (l *fakeDomain) effects(id confirm.ID) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.made[id]
 }
 
-// journal keeps events in memory, and can be full.
-type journal struct {
+// memorySink keeps events in memory and can be full.
+type memorySink struct {
 	mu     sync.Mutex
 	events []audit.Event
 	full   bool
 }
 
-func (j *journal) Append(_ context.Context, e audit.Event) error {
+func (j *memorySink) Append(_ context.Context, e audit.Event) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.full {
@@ -201,8 +201,8 @@ func (j *journal) Append(_ context.Context, e audit.Event) error {
 	return nil
 }
 
-// steps is the story in a line: "opened approved applied".
-func (j *journal) steps() string {
+// steps joins the steps of all events: "opened approved applied".
+func (j *memorySink) steps() string {
 	var steps []string
 	for _, e := range j.events {
 		steps = append(steps, e.Step)
@@ -210,4 +210,4 @@ func (j *journal) steps() string {
 	return strings.Join(steps, " ")
 }
 
-func (j *journal) last() audit.Event { return slices.Clone(j.events)[len(j.events)-1] }
+func (j *memorySink) last() audit.Event { return slices.Clone(j.events)[len(j.events)-1] }
