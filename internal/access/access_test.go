@@ -11,7 +11,7 @@ func person(roles ...string) *access.Principal {
 	return access.NewPrincipal(access.Claims{Issuer: "i", Subject: "s", Email: "Ann@Example.org", EmailVerified: true, Roles: roles})
 }
 
-func TestUnverifiedAddressIdentifiesNobody(t *testing.T) {
+func TestUnverifiedAddressIdentifiesNoPerson(t *testing.T) {
 	p := access.NewPrincipal(access.Claims{Email: "ann@example.org"})
 	if p.Email() != "" {
 		t.Errorf("got %q, want none", p.Email())
@@ -75,7 +75,7 @@ func TestMasksHideEnough(t *testing.T) {
 	}
 }
 
-func TestGuardedValueIsGoneOnceMasked(t *testing.T) {
+func TestMaskedValueIsDeleted(t *testing.T) {
 	g := access.Guard(145000.5)
 	if b, _ := json.Marshal(g); string(b) != "145000.5" {
 		t.Errorf("got %s", b)

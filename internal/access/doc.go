@@ -1,6 +1,7 @@
-// Package access says who may do what and who may see what: the principal, the
-// role names, the relation of a principal to a row, and the one masking rule.
+// Package access holds the principal, the common roles, the relation of a
+// principal to a row, and the one masking rule. Roles and classes of sensitive
+// fields beyond that are declared by domains, in a [Policy].
 //
-// It is a leaf: it does no I/O, knows no tool by name, and cannot tell where a
-// principal came from. Only package auth makes one.
+// It is a leaf: it does no I/O, and knows neither a tool nor a domain by name.
+// Only package auth makes a principal.
 package access

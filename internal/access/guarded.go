@@ -2,8 +2,8 @@ package access
 
 import "encoding/json"
 
-// Guarded is a value that may have to be hidden though it is not a text, such
-// as a salary. It encodes as the value, or as the Hidden text.
+// Guarded is a sensitive value that is not a text, such as a salary. It encodes as
+// the value, or as the Hidden text.
 type Guarded[T any] struct {
 	Value  T
 	Masked bool
@@ -31,13 +31,13 @@ func (g *Guarded[T]) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &g.Value)
 }
 
-// Mask drops the value, so that nothing later can show it by mistake.
+// Mask deletes the value.
 func (g *Guarded[T]) Mask() { *g = Guarded[T]{Masked: true} }
 
 // GuardedValue is a zero value of the wrapped type, for schema reflection.
 func (g Guarded[T]) GuardedValue() any { return g.Value }
 
-// Maskable is what the kernel needs of a guarded field.
+// Maskable is implemented by guarded fields.
 type Maskable interface {
 	Mask()
 	GuardedValue() any

@@ -21,8 +21,8 @@ const (
 	Auditor   Role = "auditor"
 )
 
-// Owner identifies a person across servers: the issuer that first vouched for
-// them and their subject there. Confirmations and conversations belong to one.
+// Owner identifies a person across servers: the original issuer and the subject
+// there. Confirmations and conversations belong to one owner.
 type Owner struct {
 	Issuer  string `json:"iss"`
 	Subject string `json:"sub"`
@@ -31,7 +31,7 @@ type Owner struct {
 // String is a stable key; the separator cannot occur in a URL.
 func (o Owner) String() string { return o.Issuer + "|" + o.Subject }
 
-// Purpose says what an internal token may be used for.
+// Purpose is what an internal token may be used for.
 type Purpose string
 
 // The purposes of internal tokens. A token of an identity issuer has none and
@@ -43,7 +43,7 @@ const (
 	PurposeCatalogue Purpose = "catalogue"
 )
 
-// Claims is what a verified token said.
+// Claims are the claims of a verified token.
 type Claims struct {
 	Issuer        string // the original issuer, also behind an internal token
 	Subject       string
@@ -95,7 +95,7 @@ func (p *Principal) Username() string { return p.claims.Username }
 func (p *Principal) Name() string { return p.claims.Name }
 
 // Email is the verified address in lower case, or empty: an unverified address
-// identifies nobody.
+// identifies no person.
 func (p *Principal) Email() string { return p.email }
 
 // Roles lists the role names, sorted. The caller must not change the slice.
@@ -104,13 +104,13 @@ func (p *Principal) Roles() []string { return p.claims.Roles }
 // Groups lists the groups. The caller must not change the slice.
 func (p *Principal) Groups() []string { return p.claims.Groups }
 
-// TokenID is the jti of the token that proved the principal.
+// TokenID is the jti of the token of the principal.
 func (p *Principal) TokenID() string { return p.claims.TokenID }
 
 // Purpose is the purpose of the internal token, or PurposeNone.
 func (p *Principal) Purpose() Purpose { return p.claims.Purpose }
 
-// Expires is when the token that proved the principal ends.
+// Expires is when the token of the principal expires.
 func (p *Principal) Expires() time.Time { return p.claims.Expires }
 
 // HasAny reports whether the principal has at least one of the roles.
@@ -131,10 +131,10 @@ func With(ctx context.Context, p *Principal) context.Context {
 }
 
 // From takes the principal from the context. Without one it returns
-// UNAUTHENTICATED: nothing runs for nobody.
+// UNAUTHENTICATED.
 func From(ctx context.Context) (*Principal, error) {
 	if p, ok := ctx.Value(contextKey{}).(*Principal); ok && p != nil {
 		return p, nil
 	}
-	return nil, fault.Unauthorized.New("Nobody is signed in.")
+	return nil, fault.Unauthorized.New("No user is signed in.")
 }

@@ -2,8 +2,8 @@ package access
 
 import "slices"
 
-// Relation is what a principal is to a row. A query fills it for each row; the
-// zero value grants nothing.
+// Relation is the relation of a principal to a row. A query sets it for each row;
+// the zero value grants nothing.
 type Relation uint8
 
 // The relations.
@@ -51,7 +51,7 @@ func Visible(p *Principal, r Relation, c Class) bool {
 	return p != nil && (slices.Contains(c.Relations, r) || p.HasAny(c.Roles...))
 }
 
-// Style says what stands in place of a hidden field.
+// Style is how a hidden field is replaced.
 type Style string
 
 // The styles, given after the class in a mask tag: `mask:"phone,last4"`.
@@ -61,11 +61,11 @@ const (
 	Mailbox Style = "mailbox" // a***@example.com, still a valid address
 )
 
-// Hidden is the text that stands where a value may not be seen (document 003).
+// Hidden replaces a hidden value (document 003).
 const Hidden = "*** (Hidden)"
 
-// Mask returns what may be shown of a text of which the principal may not see
-// all. An empty text stays empty: there is nothing to hide.
+// Mask returns the part of a hidden text that may be shown. An empty text stays
+// empty.
 func (s Style) Mask(text string) string {
 	switch {
 	case text == "":

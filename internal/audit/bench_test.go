@@ -10,8 +10,8 @@ import (
 )
 
 // BenchmarkAppend asks what the chain costs over writing the same bytes to a
-// file (floor), for events that are only written and for those that wait for
-// the disk, alone and a hundred at once.
+// file (floor), for events that are only written and for those that are synced,
+// alone and a hundred at once.
 func BenchmarkAppend(b *testing.B) {
 	event := Event{
 		Kind: Outcome, Issuer: "https://id.example.com", Subject: "0b0e2a54-6f2a-4a53-9a3b-6c1f0a5b7c11", Username: "alice.chen",

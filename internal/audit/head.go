@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// Head is the end of a record: the last event's number and hash. It stands in
-// PATH.head, always the same size, so that a record whose tail was cut off is
-// told from one that ends there.
+// Head is the end of a log: the last event's number and hash. It is stored in
+// PATH.head, which always has the same size, so that a truncated log differs from
+// one that ends there.
 type Head struct {
 	Seq  uint64
 	Hash string
@@ -20,7 +20,7 @@ var errNoHead = errors.New("the head is missing or unreadable")
 
 var headShape = regexp.MustCompile(`^(\d{20}) ([0-9a-f]{64})\n$`)
 
-// headPath is where the head of the record at path is kept.
+// headPath is the file of the head of the log at path.
 func headPath(path string) string { return path + ".head" }
 
 func (h Head) encode() []byte { return fmt.Appendf(nil, "%020d %s\n", h.Seq, h.Hash) }

@@ -13,7 +13,7 @@ import (
 	"countersign.dev/internal/telemetry"
 )
 
-// A line is the event as JSON, its hash last, and a newline. What is hashed is
+// A line is the event as JSON, its hash last, and a newline. The hash is that of
 // the line without the hash member, so that any tool can check a line:
 //
 //	sed 's/,"hash":"[0-9a-f]*"}$/}/' | tr -d '\n' | sha256sum
@@ -25,7 +25,7 @@ const (
 	sealSize  = len(noHash) + hashSize
 
 	maxText = 4 << 10 // bytes of one text in an event; longer ones are clipped
-	maxLine = 1 << 20 // bytes of a line; clipped texts stay far below it
+	maxLine = 1 << 20 // bytes of a line; clipped texts keep it far below
 )
 
 // origin is the Prev of the first event.
@@ -54,7 +54,7 @@ func hashOf(body []byte) string {
 }
 
 // parse reads one line without its newline. The reason is Altered for JSON that
-// is no event or does not have the hash that it ends with.
+// is no event or does not match its hash.
 func parse(line []byte) (e Event, broken Reason) {
 	if !json.Valid(line) {
 		return Event{}, NotJSON
@@ -69,8 +69,8 @@ func parse(line []byte) (e Event, broken Reason) {
 	return e, ""
 }
 
-// attribute fills what the context knows. An event that already names a person
-// keeps that person whole: two people are never mixed in one line.
+// attribute fills the person and request from the context. An event that names a
+// person keeps all of that person's fields: a line never mixes two people.
 func attribute(ctx context.Context, e *Event) {
 	if p, err := access.From(ctx); err == nil && e.Subject == "" {
 		owner := p.Owner()
@@ -81,8 +81,7 @@ func attribute(ctx context.Context, e *Event) {
 	}
 }
 
-// clipTexts keeps a caller's text, such as a tool's name that nobody knows,
-// from filling the disk.
+// clipTexts bounds texts that a caller chose, such as the name of an unknown tool.
 func clipTexts(e *Event) {
 	for _, text := range []*string{
 		&e.Issuer, &e.Subject, &e.Username, &e.Server, &e.Tool, &e.Step, &e.Confirmation, &e.Conversation,

@@ -11,16 +11,16 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// Options are the choices of a Log. Nil and the zero value are good.
+// Options are the options of a Log. Nil and the zero value are valid.
 type Options struct {
 	Now func() time.Time // default time.Now
 }
 
-// Log is an append-only record on disk. It is safe for many goroutines; one
-// process at a time may hold a path.
+// Log is an append-only audit log on disk. It is safe for concurrent use; one
+// process at a time can open a path.
 //
-// A write that fails leaves no trace: what it tore off is cut away before the
-// next one, and every Append fails until writing works again.
+// A failed write leaves no partial line: the next write truncates it first, and
+// every Append fails until that works.
 type Log struct {
 	path string
 	now  func() time.Time
@@ -30,21 +30,21 @@ type Log struct {
 	head   headFile
 	last   Head
 	size   int64 // bytes of whole lines
-	torn   bool  // a write failed and its bytes may stand behind size
+	torn   bool  // a write failed and its bytes may follow size
 	closed bool
 
 	syncing sync.Mutex // one sync at a time; never taken while mu is held
-	kept    position   // what is known to be on disk
-	suspect bool       // a sync failed: the system may have dropped its pages
+	kept    position   // the end of what is synced to disk
+	suspect bool       // a sync failed: the operating system may have dropped its pages
 }
 
-// position is a place between two lines.
+// position is a position between two lines.
 type position struct {
 	seq  uint64
 	size int64
 }
 
-// file is what a Log needs of its record: an *os.File opened to append.
+// file is the log file: an *os.File opened with O_APPEND.
 type file interface {
 	io.WriteCloser
 	Truncate(size int64) error
@@ -58,8 +58,8 @@ type headFile interface {
 }
 
 // Append implements [Sink]. It returns SERVICE_UNAVAILABLE when the event could
-// not be kept. An event whose sync alone failed may stand in the record all the
-// same: it then says that something was about to happen that did not.
+// not be written. When only the sync failed, the event may still be in the log,
+// although its step was not taken.
 func (l *Log) Append(ctx context.Context, e Event) error {
 	attribute(ctx, &e)
 	clipTexts(&e)
@@ -73,7 +73,7 @@ func (l *Log) Append(ctx context.Context, e Event) error {
 	return nil
 }
 
-// durable says which kinds are on disk before anything that they announce.
+// durable reports whether an event is synced before Append returns.
 func durable(k Kind) bool { return k == Intent || k == Confirmation || k == Recovery }
 
 // write chains the event and hands it to the operating system.
@@ -83,7 +83,7 @@ func (l *Log) write(e *Event) (seq uint64, err error) {
 	if l.closed {
 		return 0, os.ErrClosed
 	}
-	if err := l.mend(); err != nil {
+	if err := l.repair(); err != nil {
 		return 0, err
 	}
 	e.Seq, e.Prev, e.Time = l.last.Seq+1, l.last.Hash, l.now().UTC()
@@ -92,13 +92,13 @@ func (l *Log) write(e *Event) (seq uint64, err error) {
 		return 0, err
 	}
 	if err := l.put(line, Head{e.Seq, e.Hash}); err != nil {
-		return 0, errors.Join(err, l.mend())
+		return 0, errors.Join(err, l.repair())
 	}
 	return e.Seq, nil
 }
 
-// put writes a line and then the head, which therefore never names an event
-// that is not there.
+// put writes a line and then the head, so that the head never names an event
+// that is missing.
 func (l *Log) put(line []byte, head Head) error {
 	l.torn = true
 	if _, err := l.file.Write(line); err != nil {
@@ -112,8 +112,8 @@ func (l *Log) put(line []byte, head Head) error {
 	return nil
 }
 
-// mend cuts off what a failed put left behind.
-func (l *Log) mend() error {
+// repair truncates what a failed put left.
+func (l *Log) repair() error {
 	if !l.torn {
 		return nil
 	}
@@ -127,9 +127,9 @@ func (l *Log) mend() error {
 	return nil
 }
 
-// sync returns when the event is on disk. Whoever waits for a sync under way
-// finds, more often than not, that the next one carried their event too: a
-// hundred concurrent events cost two or three syncs.
+// sync returns when the event is on disk. Concurrent callers share syncs: while
+// one runs, later events collect for the next, so that a hundred concurrent
+// events cost two or three syncs.
 func (l *Log) sync(seq uint64) error {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
@@ -154,9 +154,9 @@ func (l *Log) end() position {
 	return position{l.last.Seq, l.size}
 }
 
-// rewrite writes the lines since the last good sync once more. After a failed
-// sync the system may count them as written, and would report the next sync as
-// good without them.
+// rewrite writes the lines since the last successful sync again. After a failed
+// sync the operating system may count them as written, and report the next sync
+// as successful without them.
 func (l *Log) rewrite(end position) error {
 	if !l.suspect {
 		return nil
@@ -171,7 +171,7 @@ func (l *Log) rewrite(end position) error {
 	return err
 }
 
-// Close brings everything to disk and gives the path free. Append fails after it.
+// Close syncs everything to disk and releases the path. Append fails after it.
 func (l *Log) Close() error {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
@@ -181,7 +181,7 @@ func (l *Log) Close() error {
 		return nil
 	}
 	l.closed = true
-	return errors.Join(l.mend(), l.file.Sync(), l.head.Sync(), l.head.Close(), l.file.Close())
+	return errors.Join(l.repair(), l.file.Sync(), l.head.Sync(), l.head.Close(), l.file.Close())
 }
 
 var _ Sink = (*Log)(nil)

@@ -69,7 +69,7 @@ func wantWhole(t testing.TB, path string, events uint64) Report {
 	t.Helper()
 	report, err := Verify(path)
 	if err != nil || report.Broken != nil || report.Events != events {
-		t.Fatalf("Verify: got %d events, broken %v, error %v; want %d whole ones", report.Events, report.Broken, err, events)
+		t.Fatalf("Verify: got %d events, broken %v, error %v; want %d valid ones", report.Events, report.Broken, err, events)
 	}
 	return report
 }
@@ -110,7 +110,7 @@ func TestReopeningContinuesTheChain(t *testing.T) {
 	wantWhole(t, path, 3)
 }
 
-func TestOneProcessHoldsAPath(t *testing.T) {
+func TestOneProcessOpensAPath(t *testing.T) {
 	_, path := openNew(t)
 	if l, err := Open(path, nil); err == nil {
 		_ = l.Close()
@@ -118,7 +118,7 @@ func TestOneProcessHoldsAPath(t *testing.T) {
 	}
 }
 
-func TestTornLastLineIsCutOffAndTold(t *testing.T) {
+func TestTornLastLineIsTruncatedAndRecorded(t *testing.T) {
 	l, path := openNew(t)
 	appendAll(t, l, Event{Kind: Turn}, Event{Kind: Outcome})
 	_ = l.Close()
@@ -129,19 +129,19 @@ func TestTornLastLineIsCutOffAndTold(t *testing.T) {
 	}
 	_ = openAt(t, path)
 	report := wantWhole(t, path, 3)
-	want := []Remark{{3, "21 bytes of a torn last line were cut off."}}
+	want := []Remark{{3, "21 bytes of a torn last line were truncated."}}
 	if diff := cmp.Diff(want, report.Remarks); diff != "" {
 		t.Errorf("remarks (-want +got):\n%s", diff)
 	}
 }
 
-func TestReopeningTellsLostEvents(t *testing.T) {
+func TestReopeningRecordsLostEvents(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(t *testing.T, path string)
 		note   string
 	}{
-		"lines cut": {func(t *testing.T, path string) { keepLines(t, path, 1) }, "The head named event 3 and the record ended with 1: 2 events were lost."},
-		"all cut":   {func(t *testing.T, path string) { keepLines(t, path, 0) }, "The head named event 3 and the record ended with 0: 3 events were lost."},
+		"lines cut": {func(t *testing.T, path string) { keepLines(t, path, 1) }, "The head named event 3 and the log ended with 1: 2 events were lost."},
+		"all cut":   {func(t *testing.T, path string) { keepLines(t, path, 0) }, "The head named event 3 and the log ended with 0: 3 events were lost."},
 		"no head": {func(t *testing.T, path string) { _ = os.Remove(headPath(path)) },
 			"The head was missing or unreadable: events after number 3 may have been lost."},
 	} {
@@ -161,7 +161,7 @@ func TestReopeningTellsLostEvents(t *testing.T) {
 	}
 }
 
-func TestBrokenRecordIsNotContinued(t *testing.T) {
+func TestBrokenLogIsNotContinued(t *testing.T) {
 	l, path := openNew(t)
 	appendAll(t, l, Event{Kind: Turn})
 	_ = l.Close()
@@ -171,8 +171,8 @@ func TestBrokenRecordIsNotContinued(t *testing.T) {
 	}
 }
 
-// TestFullDiskLeavesNoTrace lets writes fail in the middle of a line.
-func TestFullDiskLeavesNoTrace(t *testing.T) {
+// TestFullDiskLeavesNoPartialLine lets writes fail in the middle of a line.
+func TestFullDiskLeavesNoPartialLine(t *testing.T) {
 	l, path := openNew(t)
 	appendAll(t, l, Event{Kind: Turn})
 	disk := &disk{file: l.file}
@@ -192,7 +192,7 @@ func TestFullDiskLeavesNoTrace(t *testing.T) {
 	wantWhole(t, path, 4)
 }
 
-func TestTornBytesThatCannotBeCutBlockTheNextWrite(t *testing.T) {
+func TestTornBytesThatCannotBeTruncatedBlockTheNextWrite(t *testing.T) {
 	l, path := openNew(t)
 	disk := &disk{file: l.file, stuck: true}
 	l.file = disk
@@ -208,7 +208,7 @@ func TestTornBytesThatCannotBeCutBlockTheNextWrite(t *testing.T) {
 	wantWhole(t, path, 1)
 }
 
-func TestFailedSyncRefusesAndHeals(t *testing.T) {
+func TestFailedSyncRefusesAndRecovers(t *testing.T) {
 	l, path := openNew(t)
 	disk := &disk{file: l.file}
 	disk.room.Store(1 << 20)
@@ -225,7 +225,7 @@ func TestFailedSyncRefusesAndHeals(t *testing.T) {
 	wantWhole(t, path, 4)
 }
 
-func TestOnlyAnnouncementsWaitForTheDisk(t *testing.T) {
+func TestOnlyIntentsAndConfirmationsWaitForTheDisk(t *testing.T) {
 	l, _ := openNew(t)
 	disk := &disk{file: l.file}
 	disk.room.Store(1 << 20)
@@ -240,8 +240,8 @@ func TestOnlyAnnouncementsWaitForTheDisk(t *testing.T) {
 	}
 }
 
-// TestConcurrentIntentsShareSyncs holds the first sync until every other event
-// is written: one more sync must carry all of them.
+// TestConcurrentIntentsShareSyncs blocks the first sync until every other event
+// is written: one more sync must cover all of them.
 func TestConcurrentIntentsShareSyncs(t *testing.T) {
 	const writers = 100
 	l, path := openNew(t)
@@ -277,7 +277,7 @@ func TestLongTextIsClipped(t *testing.T) {
 	wantWhole(t, path, 1)
 }
 
-// disk is a real file that runs out of room, cannot sync, or syncs late.
+// disk is a real file that can be full, fail to sync, or sync late.
 type disk struct {
 	file
 	room  atomic.Int64

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Open opens the record at path, or begins one, readable by its owner only. It
-// continues the chain. What a crash left is mended and told in the record: a
-// torn last line is cut off, lines that the head names but the disk lost are
-// counted. A record whose last whole line does not hold is not continued, and
-// one that another process holds cannot be opened.
+// Open opens the log at path, or creates one, readable by its owner only, and
+// continues its chain. Damage by a crash is repaired and recorded in the log: a
+// torn last line is truncated, lines that the head names but the disk lost are
+// counted. A log whose last complete line is invalid is not continued, and one
+// that another process has open is refused.
 func Open(path string, o *Options) (_ *Log, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -26,7 +26,7 @@ func Open(path string, o *Options) (_ *Log, err error) {
 			_ = f.Close()
 		}
 	}()
-	if err := hold(f); err != nil {
+	if err := lock(f); err != nil {
 		return nil, fmt.Errorf("opening the audit log %s: %w", path, err)
 	}
 	l := &Log{path: path, now: time.Now, file: f}
@@ -39,7 +39,7 @@ func Open(path string, o *Options) (_ *Log, err error) {
 	return l, nil
 }
 
-// resume finds the end of the chain, mends it, and records what it found.
+// resume finds the end of the chain, repairs it, and records the damage.
 func (l *Log) resume(f *os.File) error {
 	tail, err := readTail(f)
 	if err != nil {
@@ -64,10 +64,10 @@ func (l *Log) resume(f *os.File) error {
 	return nil
 }
 
-// begin takes up the chain where the tail ends, with both files as they must be.
+// begin continues the chain at the end of the tail and repairs both files.
 func (l *Log) begin(t tail) error {
 	l.last, l.size, l.torn = t.last, t.size, t.torn > 0
-	if err := l.mend(); err != nil {
+	if err := l.repair(); err != nil {
 		return err
 	}
 	if _, err := l.head.WriteAt(l.last.encode(), 0); err != nil {
@@ -77,11 +77,11 @@ func (l *Log) begin(t tail) error {
 	return errors.Join(l.file.Sync(), syncFolder(l.path))
 }
 
-// tail is the end of a record as it was found.
+// tail is the end of a log as it was read.
 type tail struct {
 	last Head
 	size int64 // bytes up to the end of the last whole line
-	torn int64 // bytes behind it
+	torn int64 // bytes after it
 }
 
 func readTail(f *os.File) (tail, error) {
@@ -89,11 +89,11 @@ func readTail(f *os.File) (tail, error) {
 	if err != nil {
 		return tail{}, err
 	}
-	end, err := behindNewline(f, info.Size())
+	end, err := afterNewline(f, info.Size())
 	if err != nil || end == 0 {
 		return tail{last: Head{Hash: origin}, torn: info.Size()}, err
 	}
-	start, err := behindNewline(f, end-1)
+	start, err := afterNewline(f, end-1)
 	if err != nil {
 		return tail{}, err
 	}
@@ -111,8 +111,8 @@ func readTail(f *os.File) (tail, error) {
 	return tail{last: Head{e.Seq, e.Hash}, size: end, torn: info.Size() - end}, nil
 }
 
-// behindNewline returns the place behind the last newline before end, or 0.
-func behindNewline(r io.ReaderAt, end int64) (int64, error) {
+// afterNewline returns the offset after the last newline before end, or 0.
+func afterNewline(r io.ReaderAt, end int64) (int64, error) {
 	buf := make([]byte, 64<<10)
 	for end > 0 {
 		chunk := buf[:min(end, int64(len(buf)))]
@@ -127,29 +127,29 @@ func behindNewline(r io.ReaderAt, end int64) (int64, error) {
 	return 0, nil
 }
 
-// damage says in events what is missing at the end of a record. A head that is
-// behind the record is none: a crash may fall between a line and its head.
+// damage describes in events what is missing at the end of a log. A head that is
+// behind the log is no damage: a crash can happen between a line and its head.
 func damage(t tail, named Head, headErr error) []Event {
 	var found []Event
 	note := func(step, format string, args ...any) {
 		found = append(found, Event{Kind: Recovery, Step: step, Note: fmt.Sprintf(format, args...)})
 	}
 	if t.torn > 0 {
-		note("torn", "%d bytes of a torn last line were cut off.", t.torn)
+		note("torn", "%d bytes of a torn last line were truncated.", t.torn)
 	}
 	switch {
 	case headErr != nil && t.size > 0:
 		note("head", "The head was missing or unreadable: events after number %d may have been lost.", t.last.Seq)
-	case headErr != nil: // a new record
+	case headErr != nil: // a new log
 	case named.Seq > t.last.Seq:
-		note("lost", "The head named event %d and the record ended with %d: %d events were lost.", named.Seq, t.last.Seq, named.Seq-t.last.Seq)
+		note("lost", "The head named event %d and the log ended with %d: %d events were lost.", named.Seq, t.last.Seq, named.Seq-t.last.Seq)
 	case named.Seq == t.last.Seq && named.Hash != t.last.Hash:
 		note("head", "The head named another hash for event %d.", t.last.Seq)
 	}
 	return found
 }
 
-// syncFolder makes the names of new files survive a power cut.
+// syncFolder makes the names of new files durable.
 func syncFolder(path string) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {

@@ -7,10 +7,9 @@ import (
 	"os"
 )
 
-// Events ranges over the events of the record at path, in order. It checks each
-// line by itself but not the chain: that is Verify's. The first line that does
-// not hold ends it with an error; a torn last line is left out, because it may
-// be being written.
+// Events iterates over the events of the log at path, in order. It checks each
+// line by itself but not the chain: Verify does that. The first invalid line ends
+// it with an error; a torn last line is skipped, because it may still be written.
 func Events(path string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		f, err := os.Open(path)

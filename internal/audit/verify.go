@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// Reason says how a record is broken at a line.
+// Reason is how a log is broken at a line.
 type Reason string
 
 // The reasons.
 const (
 	Altered       Reason = "altered"        // the line is not the one that was written
-	Missing       Reason = "missing"        // the event that belongs here was taken out
-	Reordered     Reason = "reordered"      // the event that belongs here stands further down
-	Repeated      Reason = "repeated"       // an earlier event stands here again
-	NotJSON       Reason = "not JSON"       // the line is not even JSON
-	TruncatedTail Reason = "truncated tail" // the record ends too early, or in the middle of a line
-	NoHead        Reason = "no head"        // the head is gone, so a cut tail cannot be ruled out
+	Missing       Reason = "missing"        // the event of this line was removed
+	Reordered     Reason = "reordered"      // the event of this line was moved down
+	Repeated      Reason = "repeated"       // the line repeats an earlier event
+	NotJSON       Reason = "not JSON"       // the line is not JSON
+	TruncatedTail Reason = "truncated tail" // the log ends too early, or in the middle of a line
+	NoHead        Reason = "no head"        // the head is missing, so a truncated tail cannot be excluded
 )
 
-// Broken is the first place where a record does not hold.
+// Broken is the first broken line of a log.
 type Broken struct {
 	Line   uint64 // counted from 1
 	Reason Reason
@@ -33,8 +33,8 @@ type Broken struct {
 // String names the line and the reason.
 func (b Broken) String() string { return fmt.Sprintf("line %d: %s: %s", b.Line, b.Reason, b.Detail) }
 
-// Remark is something that an auditor should look at though the chain holds:
-// the record tells of its own damage, or the clock went back.
+// Remark is something for an auditor to check although the chain is valid: damage
+// that was recorded when the log was opened, or a clock that went back.
 type Remark struct {
 	Line uint64
 	Text string
@@ -43,23 +43,24 @@ type Remark struct {
 // maxRemarks bounds a report.
 const maxRemarks = 100
 
-// clockSlack is how far back the clock may go unremarked; time servers do it.
+// clockSlack is how far back the clock may go without a remark: time servers
+// adjust it.
 const clockSlack = time.Second
 
-// Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
-	Events  uint64    // events that hold, up to the first broken line
+	Events  uint64    // valid events, up to the first broken line
 	First   time.Time // of the first event; zero when there is none
-	Last    time.Time // of the last event that holds
-	Head    Head      // of the last event that holds: worth keeping elsewhere
-	Broken  *Broken   // nil when the record is whole
+	Last    time.Time // of the last valid event
+	Head    Head      // of the last valid event: keep a copy on another system
+	Broken  *Broken   // nil when the log is complete
 	Remarks []Remark  // at most 100
 }
 
-// Verify checks the record at path against its chain and its head, also while
-// a Log is writing it. An error means that it could not be read at all.
+// Verify checks the log at path against its chain and its head, also while a Log
+// is writing it. An error means that it could not be read.
 func Verify(path string) (Report, error) {
-	head, err := readHead(path) // before the record: lines may be added meanwhile, never taken away
+	head, err := readHead(path) // before the log: lines can be added meanwhile, never removed
 	if err != nil && !errors.Is(err, errNoHead) {
 		return Report{}, fmt.Errorf("verifying the audit log: %w", err)
 	}
@@ -71,13 +72,13 @@ func Verify(path string) (Report, error) {
 	defer f.Close()
 	report, err := VerifyReader(f, head)
 	if err == nil && report.Broken == nil && headless {
-		report.Broken = &Broken{report.Events + 1, NoHead, "PATH.head is missing or unreadable; whether events were cut off here cannot be told."}
+		report.Broken = &Broken{report.Events + 1, NoHead, "PATH.head is missing or unreadable; events may have been removed here."}
 	}
 	return report, err
 }
 
-// VerifyReader checks a record against its chain, and against a head that it
-// must at least reach. The zero Head asks for nothing.
+// VerifyReader checks a log against its chain, and that it contains at least the
+// event of head. The zero Head requires none.
 func VerifyReader(r io.Reader, head Head) (Report, error) {
 	v := verifier{head: head}
 	v.report.Head.Hash = origin
@@ -103,20 +104,20 @@ type verifier struct {
 	head   Head
 }
 
-// check takes the next line into the report, or says how it is broken.
+// check adds the next line to the report, or returns how it is broken.
 func (v *verifier) check(l line, rest *lineReader) *Broken {
 	at := v.report.Events + 1
 	if l.torn {
-		return &Broken{at, TruncatedTail, "the record ends in the middle of this line."}
+		return &Broken{at, TruncatedTail, "the log ends in the middle of this line."}
 	}
 	e, reason := parse(l.text)
 	switch {
 	case reason == NotJSON:
 		return &Broken{at, NotJSON, "it cannot be read."}
 	case reason != "":
-		return &Broken{at, reason, "its text does not have the hash that it ends with."}
+		return &Broken{at, reason, "its text does not match its hash."}
 	case e.Seq < at:
-		return &Broken{at, Repeated, fmt.Sprintf("event %d stands here a second time.", e.Seq)}
+		return &Broken{at, Repeated, fmt.Sprintf("event %d is repeated here.", e.Seq)}
 	case e.Seq > at:
 		return displaced(at, e.Seq, rest)
 	case e.Prev != v.report.Head.Hash:
@@ -128,15 +129,15 @@ func (v *verifier) check(l line, rest *lineReader) *Broken {
 	return nil
 }
 
-// displaced tells an event that was taken out from one that was moved down.
+// displaced distinguishes a removed event from one that was moved down.
 func displaced(at, found uint64, rest *lineReader) *Broken {
 	for {
 		l, err := rest.next()
 		if err != nil {
-			return &Broken{at, Missing, fmt.Sprintf("event %d stands here and event %d nowhere.", found, at)}
+			return &Broken{at, Missing, fmt.Sprintf("event %d is here and event %d is missing.", found, at)}
 		}
 		if e, _ := parse(l.text); e.Seq == at {
-			return &Broken{at, Reordered, fmt.Sprintf("event %d stands here and event %d further down.", found, at)}
+			return &Broken{at, Reordered, fmt.Sprintf("event %d is here and event %d is further down.", found, at)}
 		}
 	}
 }
@@ -161,11 +162,11 @@ func (v *verifier) remark(line uint64, text string) {
 	}
 }
 
-// end compares the last line with the head. A record may be longer than its
-// head: lines were added while it was read, or a crash came between the two.
+// end compares the last line with the head. A log can be longer than its head:
+// lines were added while it was read, or a crash happened between the two.
 func (v *verifier) end() {
 	if v.head.Seq > v.report.Events {
-		v.report.Broken = &Broken{v.report.Events + 1, TruncatedTail, fmt.Sprintf("the head names event %d and the record ends before this line.", v.head.Seq)}
+		v.report.Broken = &Broken{v.report.Events + 1, TruncatedTail, fmt.Sprintf("the head names event %d and the log ends before this line.", v.head.Seq)}
 	}
 }
 
@@ -179,8 +180,8 @@ type lineReader struct{ r *bufio.Reader }
 
 func lines(r io.Reader) *lineReader { return &lineReader{bufio.NewReaderSize(r, maxLine+1)} }
 
-// next returns io.EOF behind the last line. A line that is longer than any
-// event comes in pieces, none of which is JSON.
+// next returns io.EOF after the last line. A line that is longer than any event
+// is returned in pieces, none of which is JSON.
 func (l *lineReader) next() (line, error) {
 	text, err := l.r.ReadSlice('\n')
 	switch {

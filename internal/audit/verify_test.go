@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// written makes a record of n events and closes it.
+// written makes a log of n events and closes it.
 func written(t testing.TB, n int) (path string) {
 	l, path := openNew(t)
 	for i := range n {
@@ -22,7 +22,7 @@ func written(t testing.TB, n int) (path string) {
 	return path
 }
 
-// TestVerifyNamesTheFirstBrokenLine damages a record of eight lines.
+// TestVerifyNamesTheFirstBrokenLine damages a log of eight lines.
 func TestVerifyNamesTheFirstBrokenLine(t *testing.T) {
 	replace := func(from, to string) func([]string) []string {
 		return func(l []string) []string { l[4] = strings.Replace(l[4], from, to, 1); return l }
@@ -70,13 +70,13 @@ func TestVerifyNamesTheFirstBrokenLine(t *testing.T) {
 				t.Fatalf("got %v, want line %d: %s", report.Broken, c.line, c.reason)
 			}
 			if report.Events != c.line-1 {
-				t.Errorf("events that hold: got %d, want %d", report.Events, c.line-1)
+				t.Errorf("valid events: got %d, want %d", report.Events, c.line-1)
 			}
 		})
 	}
 }
 
-// rewritten changes line 5 and gives it a hash that fits.
+// rewritten changes line 5 and gives it a matching hash.
 func rewritten(l []string) []string {
 	e, _ := parse([]byte(strings.TrimSpace(l[4])))
 	e.Rows = 99
@@ -85,7 +85,7 @@ func rewritten(l []string) []string {
 	return l
 }
 
-// lastReplaced does the same to line 8, where only the head can tell.
+// lastReplaced does the same to line 8, where only the head differs.
 func lastReplaced(l []string) []string {
 	e, _ := parse([]byte(strings.TrimSpace(l[7])))
 	e.Rows = 99
@@ -144,8 +144,8 @@ func TestVerifyWhileWriting(t *testing.T) {
 	wantWhole(t, path, 500)
 }
 
-// FuzzParse feeds lines: nothing may panic, and what is taken for an event must
-// stop being one when any byte of it changes.
+// FuzzParse parses lines: none may panic, and an accepted event must be rejected
+// when any byte of it changes.
 func FuzzParse(f *testing.F) {
 	e := Event{Seq: 1, Time: noon, Kind: Outcome, Tool: "get_employee", Prev: origin}
 	line, err := seal(&e)
@@ -162,12 +162,12 @@ func FuzzParse(f *testing.F) {
 		changed := bytes.Clone(line)
 		changed[uint(at)%uint(len(changed))] ^= 1
 		if _, broken := parse(changed); broken == "" {
-			t.Errorf("taken for an event, with a byte changed: %q", changed)
+			t.Errorf("accepted with a byte changed: %q", changed)
 		}
 	})
 }
 
-// FuzzVerify feeds whole records.
+// FuzzVerify verifies whole logs.
 func FuzzVerify(f *testing.F) {
 	b, err := os.ReadFile(written(f, 3))
 	if err != nil {
@@ -181,7 +181,7 @@ func FuzzVerify(f *testing.F) {
 			t.Fatal(err)
 		}
 		if report.Broken == nil && report.Events != uint64(bytes.Count(record, []byte("\n"))) {
-			t.Errorf("whole, with %d events of %d lines", report.Events, bytes.Count(record, []byte("\n")))
+			t.Errorf("complete, with %d events of %d lines", report.Events, bytes.Count(record, []byte("\n")))
 		}
 	})
 }
@@ -190,5 +190,5 @@ func ExampleVerifyReader() {
 	record := `{"seq":2,"time":"2026-03-02T12:00:00Z","kind":"turn","rows":0,"prev":"","hash":""}` + "\n"
 	report, _ := VerifyReader(strings.NewReader(record), Head{})
 	fmt.Println(report.Broken)
-	// Output: line 1: altered: its text does not have the hash that it ends with.
+	// Output: line 1: altered: its text does not match its hash.
 }

@@ -1,7 +1,7 @@
-// Package fault is the one vocabulary of failure: a closed list of kinds, an
-// open set of codes, and one error type that carries a sentence for people, a
-// next step, and a cause that only the log may see.
+// Package fault defines failures: a closed list of kinds, an open set of codes,
+// and one error type with a sentence for people, a suggested action, and a cause
+// that is only logged.
 //
-// It does not know how a surface draws an error. HTTP, MCP and the command line
-// each encode an [Error] in their own founding document's shape.
+// It encodes nothing: HTTP, MCP and the command line each write an [Error] in the
+// shape of their founding document.
 package fault

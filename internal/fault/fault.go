@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// Kind says what sort of thing went wrong, coarsely enough to act on.
+// Kind is the kind of a failure, on which callers decide.
 type Kind uint8
 
-// The kinds. Internal is the zero value so that an undeclared fault is never
-// mistaken for something the caller did.
+// The kinds. Internal is the zero value, so that an undeclared fault never looks
+// like an error of the caller.
 const (
-	Internal        Kind = iota // our fault; the caller sees an id and nothing else
+	Internal        Kind = iota // our failure; the caller sees only an id
 	Invalid                     // the input is wrong
-	Unauthenticated             // nobody proved who is calling
+	Unauthenticated             // the caller is not authenticated
 	Forbidden                   // the caller may not do this
-	NotFound                    // it does not exist, or the caller may not see it
+	NotFound                    // it does not exist, or is hidden from the caller
 	Conflict                    // it exists in a state that forbids this
 	Expired                     // it was valid once
-	RateLimited                 // too much, too fast
+	RateLimited                 // too many requests
 	Unavailable                 // a store or server cannot be reached
 )
 
@@ -37,19 +37,18 @@ func (k Kind) String() string {
 	return "internal"
 }
 
-// Code is one declared failure: its name on the wire, its kind, the HTTP status
-// that a tool's REST face answers with, and the next step that is suggested
-// when the raising code names none. Codes are declared once, in a table: the
-// shared ones here, a domain's own beside its tools.
+// Code is one declared failure: its name on the wire, its kind, the HTTP status of
+// a tool's REST face, and the default suggested action. Codes are declared once,
+// in a table: the shared ones here, a domain's own beside its tools.
 type Code struct {
 	Name    string
 	Kind    Kind
-	Status  int    // HTTP status on a tool's REST face; 200 for what the envelope already tells
+	Status  int    // HTTP status on a tool's REST face; 200 when only the envelope reports the failure
 	Meaning string // one sentence for the docs
 	Suggest string // default suggested action
 }
 
-// New raises the code with a sentence for people.
+// New makes an error of the code with a sentence for people.
 func (c *Code) New(format string, args ...any) *Error {
 	message := format
 	if len(args) > 0 {
@@ -58,15 +57,15 @@ func (c *Code) New(format string, args ...any) *Error {
 	return &Error{Code: c, Message: message, SuggestedAction: c.Suggest}
 }
 
-// Error is a failure on its way to a person or a model. Message and
-// SuggestedAction are shown; the cause is for the log only.
+// Error is a failure. Message and SuggestedAction are shown to people and models;
+// the cause is only logged.
 type Error struct {
 	Code            *Code
 	Message         string
 	SuggestedAction string
 	Details         map[string]any // shown; never internal text
 	RetryAfter      time.Duration  // zero: no advice
-	ID              string         // set on internal faults: the same id stands in the log
+	ID              string         // set on internal faults, and logged with them
 	cause           error
 }
 
@@ -79,8 +78,7 @@ func (e *Error) Unwrap() error { return e.cause }
 // Kind is the code's kind.
 func (e *Error) Kind() Kind { return e.Code.Kind }
 
-// Is makes errors.Is compare by code, so that code can ask for a failure
-// without holding the very error.
+// Is makes errors.Is compare by code.
 func (e *Error) Is(target error) bool {
 	var other *Error
 	return errors.As(target, &other) && other.Code == e.Code
@@ -92,7 +90,7 @@ func (e *Error) Suggest(format string, args ...any) *Error {
 	return e
 }
 
-// With adds one detail that the caller may see.
+// With adds one detail that is shown to the caller.
 func (e *Error) With(key string, value any) *Error {
 	if e.Details == nil {
 		e.Details = make(map[string]any, 2)
@@ -101,20 +99,20 @@ func (e *Error) With(key string, value any) *Error {
 	return e
 }
 
-// Because keeps the cause for the log.
+// Because sets the cause, which is only logged.
 func (e *Error) Because(cause error) *Error {
 	e.cause = cause
 	return e
 }
 
-// After advises the caller to wait before trying again.
+// After sets how long the caller should wait before a retry.
 func (e *Error) After(d time.Duration) *Error {
 	e.RetryAfter = d
 	return e
 }
 
 // From turns any error into an *Error. An error that is not one of ours
-// becomes INTERNAL_ERROR with a fresh id; a context that ran out becomes
+// becomes INTERNAL_ERROR with a fresh id; a context that ended becomes
 // TIMEOUT. From(nil) is nil.
 func From(err error) *Error {
 	if err == nil {
@@ -136,8 +134,8 @@ func From(err error) *Error {
 	return e
 }
 
-// Wrap adds what was being done to a plain error, for the log. Faults pass
-// unchanged: their message already speaks to people.
+// Wrap adds the operation to a plain error, for the log. Faults stay unchanged:
+// their message is already for people.
 func Wrap(err *error, format string, args ...any) {
 	var e *Error
 	if *err == nil || errors.As(*err, &e) {
@@ -160,7 +158,7 @@ func newID() string {
 
 // The shared codes. Domains declare theirs the same way, beside their tools.
 var (
-	InternalError    = &Code{"INTERNAL_ERROR", Internal, http.StatusInternalServerError, "Something of ours failed; the reference stands in the log.", "Please try again. If the problem persists, contact support with the reference."}
+	InternalError    = &Code{"INTERNAL_ERROR", Internal, http.StatusInternalServerError, "An internal failure; the log has the reference.", "Please try again. If the problem persists, contact support with the reference."}
 	DatabaseError    = &Code{"DATABASE_ERROR", Internal, http.StatusOK, "A statement failed in the store.", "Please try again. If the problem persists, contact support."}
 	OperationFailed  = &Code{"OPERATION_FAILED", Internal, http.StatusOK, "An operation could not be completed and changed nothing.", "Please try again. If the problem persists, contact support."}
 	ValidationError  = &Code{"VALIDATION_ERROR", Invalid, http.StatusOK, "The input does not fit the tool's schema.", "Correct the named fields and call again."}
@@ -170,7 +168,7 @@ var (
 	Unauthorized     = &Code{"UNAUTHENTICATED", Unauthenticated, http.StatusUnauthorized, "No valid bearer token.", "Send a valid bearer token in the Authorization header."}
 	Insufficient     = &Code{"INSUFFICIENT_PERMISSIONS", Forbidden, http.StatusOK, "None of the caller's roles may do this.", "Ask someone who has one of these roles, or your administrator if you need it."}
 	UserMismatch     = &Code{"USER_MISMATCH", Forbidden, http.StatusForbidden, "The userContext or confirmation belongs to someone else.", "Use your own token and your own confirmations."}
-	ForbiddenRequest = &Code{"FORBIDDEN", Forbidden, http.StatusForbidden, "The request comes from where it may not come from.", "Use the address that the service is published under."}
+	ForbiddenRequest = &Code{"FORBIDDEN", Forbidden, http.StatusForbidden, "The request's host or origin is not allowed.", "Use the address that the service is published under."}
 	UnknownTool      = &Code{"UNKNOWN_TOOL", NotFound, http.StatusOK, "No tool has this name.", "List the tools to find the right name."}
 	RouteNotFound    = &Code{"ROUTE_NOT_FOUND", NotFound, http.StatusNotFound, "Nothing is served at this path.", "See the docs for the routes."}
 	ServerNotFound   = &Code{"SERVER_NOT_FOUND", NotFound, http.StatusNotFound, "No server has this name.", "List the servers to find the right name."}
@@ -178,7 +176,7 @@ var (
 	BodyTooLarge     = &Code{"BODY_TOO_LARGE", Invalid, http.StatusRequestEntityTooLarge, "The body is larger than the limit.", "Send a smaller body."}
 	UnsupportedMedia = &Code{"UNSUPPORTED_MEDIA_TYPE", Invalid, http.StatusUnsupportedMediaType, "The body is not JSON.", "Send Content-Type: application/json."}
 	TooManyRequests  = &Code{"RATE_LIMITED", RateLimited, http.StatusTooManyRequests, "Too many requests.", "Wait as long as Retry-After says and try again."}
-	Busy             = &Code{"BUSY", RateLimited, http.StatusTooManyRequests, "Too much of the same person's work is under way.", "Wait until the running question is answered."}
+	Busy             = &Code{"BUSY", RateLimited, http.StatusTooManyRequests, "The person has too many requests in progress.", "Wait until the running question is answered."}
 	Timeout          = &Code{"TIMEOUT", Unavailable, http.StatusOK, "The operation took longer than its deadline.", "Narrow the request or try again."}
 	ServiceDown      = &Code{"SERVICE_UNAVAILABLE", Unavailable, http.StatusServiceUnavailable, "A store or server cannot be reached.", "Try again in a moment. If the problem persists, contact support."}
 

@@ -23,11 +23,11 @@ func TestUnknownErrorsShowNothingButAnID(t *testing.T) {
 		}
 	}
 	if !errors.Is(f, cause) {
-		t.Error("the cause is lost for the log")
+		t.Error("the cause is lost")
 	}
 }
 
-func TestFaultsKeepTheirWayThroughWraps(t *testing.T) {
+func TestFaultsSurviveWrapping(t *testing.T) {
 	f := fault.InvalidInput.New("Too much.").Suggest("Take %d.", 7)
 	err := fmt.Errorf("outer: %w", error(f))
 	if got := fault.From(err); got != f {
@@ -39,7 +39,7 @@ func TestFaultsKeepTheirWayThroughWraps(t *testing.T) {
 	wrapped := err
 	fault.Wrap(&wrapped, "approving %s", "x")
 	if wrapped != err {
-		t.Error("a fault was wrapped: its message already speaks to people")
+		t.Error("a fault was wrapped, although its message is for people")
 	}
 }
 

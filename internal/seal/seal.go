@@ -1,8 +1,8 @@
-// Package seal makes texts that travel through other people's hands and come
-// back unaltered: cursors, MRTR state, cookies, session handles. A sealed text
-// is encrypted and bound to what it was made for, so that it opens nowhere else.
+// Package seal encrypts and authenticates texts that clients keep and return:
+// cursors, MRTR state, cookies, handles of login sessions. A sealed text is bound
+// to its context and cannot be opened in another.
 //
-// It knows nothing of what is inside. Keys are derived per purpose (HKDF), so a
+// It does not know the content. Keys are derived per purpose (HKDF), so a
 // cursor can never be opened as a cookie.
 package seal
 
@@ -17,15 +17,15 @@ import (
 	"fmt"
 )
 
-// ErrNotOurs is returned by Open for every text that it cannot open, whatever
-// the reason: a caller learns nothing from the difference.
+// ErrNotOurs is returned by Open for every text that it cannot open. The reason is
+// not reported, because it could help an attacker.
 var ErrNotOurs = errors.New("seal: the text was altered, is bound to something else, or was sealed with another key")
 
-// MinSecret is the least number of bytes of a secret.
+// MinSecret is the minimum length of a secret in bytes.
 const MinSecret = 32
 
-// Ring seals with its first key and opens with any, so that replicas can change
-// keys one after the other. It is safe for concurrent use.
+// Ring seals with its first key and opens with any, so that keys can be rotated
+// replica by replica. It is safe for concurrent use.
 type Ring struct{ keys []cipher.AEAD }
 
 // NewRing derives one AES-256-GCM key for the purpose from each secret. A
@@ -56,13 +56,13 @@ func NewRing(purpose string, secrets ...[]byte) (*Ring, error) {
 	return r, nil
 }
 
-// Seal encrypts plain, bound to the context that Open must name again. The
+// Seal encrypts plain, bound to the context that Open must be given again. The
 // result is base64url without padding.
 func (r *Ring) Seal(plain, bound []byte) string {
 	return base64.RawURLEncoding.EncodeToString(r.keys[0].Seal(nil, nil, plain, bound))
 }
 
-// Open returns what was sealed for the same context, or ErrNotOurs.
+// Open decrypts a text that was sealed for the same context, or returns ErrNotOurs.
 func (r *Ring) Open(text string, bound []byte) ([]byte, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -76,7 +76,7 @@ func (r *Ring) Open(text string, bound []byte) ([]byte, error) {
 	return nil, ErrNotOurs
 }
 
-// RandomSecret makes a secret for a process that keeps none.
+// RandomSecret makes a secret that lives as long as the process.
 func RandomSecret() []byte {
 	b := make([]byte, MinSecret)
 	_, _ = rand.Read(b) // crypto/rand.Read never fails since Go 1.24

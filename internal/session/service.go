@@ -196,7 +196,7 @@ func (s *Service) record(ctx context.Context, step string) {
 	if s.o.Audit == nil {
 		return
 	}
-	if err := s.o.Audit.Append(ctx, audit.Event{Kind: audit.Session, Step: step, Outcome: result.StatusSuccess}); err != nil {
+	if err := s.o.Audit.Append(ctx, audit.Event{Kind: audit.LoginSession, Step: step, Outcome: result.StatusSuccess}); err != nil {
 		s.o.Log.ErrorContext(ctx, "audit could not be written", "error", err)
 	}
 }

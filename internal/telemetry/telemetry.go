@@ -1,8 +1,8 @@
-// Package telemetry ties what happens to the request it happens for: request
-// and trace ids in the context, and one log handler that writes them on every
-// line together with the principal.
+// Package telemetry correlates log lines with requests: request and trace ids in
+// the context, and one log handler that adds them and the principal to every
+// record.
 //
-// It never logs payloads, and it decides nothing.
+// It never logs payloads.
 package telemetry
 
 import (
@@ -12,7 +12,7 @@ import (
 	"countersign.dev/internal/access"
 )
 
-// Request names one request across processes.
+// Request identifies one request across processes.
 type Request struct {
 	ID    string // X-Request-ID, accepted or made
 	Trace string // the W3C trace id of traceparent, or empty
@@ -20,12 +20,12 @@ type Request struct {
 
 type requestKey struct{}
 
-// WithRequest puts the request's names into the context.
+// WithRequest puts the request's ids into the context.
 func WithRequest(ctx context.Context, r Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
 }
 
-// RequestOf returns the request's names, empty when there are none.
+// RequestOf returns the request's ids; they are empty when there are none.
 func RequestOf(ctx context.Context) Request {
 	r, _ := ctx.Value(requestKey{}).(Request)
 	return r
@@ -35,7 +35,7 @@ func RequestOf(ctx context.Context) Request {
 // handler.
 type Handler struct{ slog.Handler }
 
-// Handle adds what the context knows and passes the record on.
+// Handle adds the ids and the principal from the context.
 func (h Handler) Handle(ctx context.Context, rec slog.Record) error {
 	if r := RequestOf(ctx); r.ID != "" {
 		rec.AddAttrs(slog.String("request_id", r.ID))
