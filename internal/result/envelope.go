@@ -20,9 +20,8 @@ const (
 	StatusCancelled = "cancelled" // only as the answer to a denial
 )
 
-// Envelope is the answer of a tool on the wire (documents 000 and 003). It
-// stays plain data, so that a schema can be derived of it; [EncodeEnvelope] is
-// the only way that it is made of an outcome.
+// Envelope is the answer of a tool on the wire (documents 000 and 003).
+// [EncodeEnvelope] makes it from an outcome, [DecodeEnvelope] reads it.
 type Envelope struct {
 	Status           string          `json:"status"`
 	Data             json.RawMessage `json:"data,omitempty"`
@@ -32,11 +31,11 @@ type Envelope struct {
 	SuggestedAction  string          `json:"suggestedAction,omitempty"`
 	Details          map[string]any  `json:"details,omitempty"`
 	ConfirmationID   string          `json:"confirmationId,omitempty"`
-	ConfirmationData Card            `json:"confirmationData,omitempty"`
+	ConfirmationData PreviewData     `json:"confirmationData,omitempty"`
 }
 
-// Metadata stands on every list, complete or not. The last three fields are
-// document 003's older names for the same facts.
+// Metadata is set on every list, complete or not. Truncated, TotalCount and
+// Warning are document 003's older names of HasMore, TotalEstimate and Hint.
 type Metadata struct {
 	HasMore       bool   `json:"hasMore"`
 	ReturnedCount int    `json:"returnedCount"`
@@ -112,7 +111,7 @@ func metadataOf(p *Page) *Metadata {
 }
 
 // DecodeEnvelope reads an envelope that another server wrote. The outcome keeps
-// the bytes, so that encoding it again changes nothing. Bytes that are no
+// the bytes, so that encoding it again changes nothing. Bytes that are not an
 // envelope are an error.
 func DecodeEnvelope(raw json.RawMessage) (Outcome, error) {
 	var e Envelope
@@ -158,30 +157,30 @@ func (m *Metadata) page() *Page {
 	return p
 }
 
-// Card is the data of a pending confirmation on the wire. Its numbers keep their
+// PreviewData is the data of a pending confirmation on the wire. Its numbers keep their
 // spelling, so that encoding it again changes none.
-type Card map[string]any
+type PreviewData map[string]any
 
 // UnmarshalJSON reads numbers as [json.Number].
-func (c *Card) UnmarshalJSON(raw []byte) error {
+func (c *PreviewData) UnmarshalJSON(raw []byte) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	return d.Decode((*map[string]any)(c))
 }
 
-// messageIn finds the sentence that an applied write tells people.
+// messageIn returns the sentence of an applied write for people.
 func messageIn(data json.RawMessage) string {
-	var said struct {
+	var d struct {
 		Message string `json:"message"`
 	}
-	if len(data) == 0 || data[0] != '{' || json.Unmarshal(data, &said) != nil {
+	if len(data) == 0 || data[0] != '{' || json.Unmarshal(data, &d) != nil {
 		return ""
 	}
-	return said.Message
+	return d.Message
 }
 
-// codeNamed gives a shared code, or one of the same name that another server
-// declares for itself.
+// codeNamed returns the shared code of the name, or makes one for a code that
+// another server declares.
 func codeNamed(name string) *fault.Code {
 	for _, c := range fault.Shared() {
 		if c.Name == name {

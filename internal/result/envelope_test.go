@@ -9,7 +9,7 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// TestEnvelopeShapes holds the wire shapes of documents 000 and 003.
+// TestEnvelopeShapes checks the wire shapes of documents 000 and 003.
 func TestEnvelopeShapes(t *testing.T) {
 	for name, c := range map[string]struct {
 		outcome result.Outcome
@@ -59,7 +59,7 @@ func TestEnvelopesPassThroughUnchanged(t *testing.T) {
 	}
 }
 
-func TestDecodedEnvelopeSaysWhatItHolds(t *testing.T) {
+func TestDecodedEnvelopeHasItsAlternative(t *testing.T) {
 	o, err := result.DecodeEnvelope(json.RawMessage(`{"status":"success","data":{"message":"Done."}}`))
 	if err != nil || o.Message() != "Done." || o.Code() != result.StatusSuccess {
 		t.Errorf("got %+v, %v", o, err)
@@ -69,7 +69,7 @@ func TestDecodedEnvelopeSaysWhatItHolds(t *testing.T) {
 		t.Errorf("a shared code was not recognised: %+v, %v", o, err)
 	}
 	if _, err := result.DecodeEnvelope(json.RawMessage(`{"status":"odd"}`)); err == nil {
-		t.Error("an unknown status was taken")
+		t.Error("an unknown status was accepted")
 	}
 }
 

@@ -43,7 +43,7 @@ func TestOutcomeIsExactlyOne(t *testing.T) {
 	}
 }
 
-// TestPageHasItsHint: an incomplete list says so, whoever made it.
+// TestPageHasItsHint: every incomplete list has a hint.
 func TestPageHasItsHint(t *testing.T) {
 	for raw, want := range map[string]string{
 		`{"hasMore":true,"returnedCount":2,"hint":"H."}`:    "H.",

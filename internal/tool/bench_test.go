@@ -80,10 +80,10 @@ func clerkRunner(b *testing.B, sink audit.Sink) *tool.Runner {
 
 var classes = access.Policy{Classes: []access.Class{{Name: "contact"}, {Name: "phone"}, {Name: "pay", Roles: []access.Role{access.Executive}}}}
 
-// forgetful is a sink that keeps nothing.
-type forgetful struct{}
+// discardSink keeps no event.
+type discardSink struct{}
 
-func (forgetful) Append(context.Context, audit.Event) error { return nil }
+func (discardSink) Append(context.Context, audit.Event) error { return nil }
 
 func BenchmarkCall(b *testing.B) {
 	journal, err := audit.Open(filepath.Join(b.TempDir(), "audit.jsonl"), nil)
@@ -93,7 +93,7 @@ func BenchmarkCall(b *testing.B) {
 	defer journal.Close()
 	for _, t := range []struct{ name, input string }{{"get_clerk", oneClerk}, {"list_clerks", allClerks}} {
 		b.Run(t.name+"/floor", func(b *testing.B) { benchDirect(b, t.name) })
-		b.Run(t.name+"/kernel", func(b *testing.B) { benchKernel(b, clerkRunner(b, forgetful{}), t.name, t.input) })
+		b.Run(t.name+"/kernel", func(b *testing.B) { benchKernel(b, clerkRunner(b, discardSink{}), t.name, t.input) })
 		b.Run(t.name+"/audited", func(b *testing.B) { benchKernel(b, clerkRunner(b, journal), t.name, t.input) })
 	}
 }

@@ -7,15 +7,15 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// Dialect is how a server writes outcomes on the wire, and how it describes
-// them. One pipeline serves every dialect.
+// Dialect encodes and decodes the outcomes of a server, and describes them by a
+// schema.
 type Dialect interface {
 	// Encode writes an outcome. A decoded outcome is written as it was read.
 	Encode(o result.Outcome) json.RawMessage
 	// Decode reads what Encode wrote. The outcome keeps the bytes.
 	Decode(raw json.RawMessage) (result.Outcome, error)
 	// Schema describes the whole answer of a tool, given the schema of its data
-	// and the definitions that this refers to. The root is an object.
+	// and the definitions that it refers to. The root is an object.
 	Schema(kind result.Kind, data, definitions map[string]any) map[string]any
 }
 
@@ -97,8 +97,8 @@ func pendingSchema() object {
 	}
 }
 
-// annotations are the hints of a kind. Writes and edits are told apart by
-// whether their caller can undo them.
+// annotations are the hints of a kind. A write is destructive; an edit, which its
+// caller can undo, is not.
 func annotations(kind result.Kind) result.Annotations {
 	switch kind {
 	case result.Read, result.List:

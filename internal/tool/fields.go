@@ -8,7 +8,7 @@ import (
 )
 
 // fields walks the fields of a struct that appear in its JSON, embedded ones
-// included. A type that is no struct has none.
+// included. Other types have none.
 func fields(t reflect.Type) iter.Seq[reflect.StructField] {
 	return func(yield func(reflect.StructField) bool) {
 		if t == nil || t.Kind() != reflect.Struct {

@@ -29,7 +29,7 @@ type oddClass struct {
 	Relation access.Relation `json:"-"`
 }
 
-// tree is a note with notes below it, without end.
+// tree is a recursive type.
 type tree struct {
 	testkit.Note
 	Below []tree `json:"below"`
@@ -43,8 +43,8 @@ func read[Out any](s tool.Spec) tool.Tool {
 	return tool.Read(s, func(context.Context, struct{}) (out Out, err error) { return out, nil })
 }
 
-// TestForgetfulDeclarationsDoNotStart: a runner refuses what a declaration forgot.
-func TestForgetfulDeclarationsDoNotStart(t *testing.T) {
+// TestIncompleteDeclarationsDoNotStart: a runner refuses an incomplete declaration.
+func TestIncompleteDeclarationsDoNotStart(t *testing.T) {
 	whole := func() tool.Spec {
 		return tool.Spec{Name: "get_x", Title: "X", Description: "Shows x.", Allow: []access.Role{access.Employee}, Noun: "xs"}
 	}

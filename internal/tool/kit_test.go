@@ -9,10 +9,10 @@ import (
 	"countersign.dev/internal/testkit/domaintest"
 )
 
-// newDesk makes a desk on a Redis of the test's own.
-func newDesk(t testing.TB, h *house) *confirm.Service {
+// newConfirmations makes a confirmation service on a Redis of its own.
+func newConfirmations(t testing.TB, h *harness) *confirm.Service {
 	t.Helper()
-	return confirm.NewService(domaintest.NewRedis(t), h.journal, nil)
+	return confirm.NewService(domaintest.NewRedis(t), h.sink, nil)
 }
 
 func ring(t testing.TB) *seal.Ring {

@@ -10,7 +10,7 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// pager says how a list is cut into pages.
+// pager is how a list is divided into pages.
 type pager uint8
 
 const (
@@ -33,12 +33,12 @@ type Window[K any] struct {
 	Limit int // how many rows to ask the store for: one more than the page, so that the kernel sees whether more follow
 }
 
-// Keyed is a row that knows its sort key. The key ends in a unique tie-breaker
+// Keyed is a row with a sort key. The key ends in a unique tie-breaker
 // and survives a round trip through JSON.
 type Keyed[K any] interface{ Key() K }
 
 // List declares a tool that shows rows, page by page. The kernel adds `limit`
-// and `cursor` to the input, opens and seals cursors, cuts the page and writes
+// and `cursor` to the input, opens and seals cursors, limits the page and writes
 // its metadata; fetch only asks the store for Window.Limit rows after
 // Window.After.
 func List[In, K any, T Keyed[K]](s Spec, fetch func(context.Context, In, Window[K]) ([]T, error)) Tool {
@@ -67,7 +67,7 @@ func List[In, K any, T Keyed[K]](s Spec, fetch func(context.Context, In, Window[
 	return t
 }
 
-// cut makes a page of the rows that a keyset query returned.
+// cut makes a page from the rows of a keyset query.
 func cut[K any, T Keyed[K]](c *call, rows []T) (any, *result.Page, error) {
 	page := &result.Page{Limit: c.window.Limit, Noun: c.tool.spec.Noun, Narrow: c.tool.spec.Narrow}
 	if len(rows) > page.Limit {
@@ -115,20 +115,20 @@ func Offsets[In, T any](s Spec, fetch func(context.Context, In, Span) (rows []T,
 	return t
 }
 
-// windowInput is what the caller of a list said about pages.
+// windowInput holds the page inputs of a list.
 type windowInput struct {
 	Limit  int    `json:"limit"`
 	Cursor string `json:"cursor"`
 	Offset int    `json:"offset"`
 }
 
-// sealedKey is what stands inside a cursor.
+// sealedKey is the content of a cursor.
 type sealedKey struct {
 	Key     json.RawMessage `json:"k"`
 	Expires int64           `json:"e"` // Unix seconds
 }
 
-// bound ties a cursor to the tool, the filters and the person.
+// bound is the context of a cursor: the tool, the person and the filters.
 func (c *call) bound() []byte {
 	return []byte(c.tool.spec.Name + "\x00" + c.who.Owner().String() + "\x00" + digest(c.input))
 }

@@ -9,16 +9,15 @@ import (
 	"countersign.dev/internal/access"
 )
 
-// The masking of outputs. A plan is made once per type; a value is then walked
-// along its plan, and every field that its reader may not see is replaced in
-// place. A row is judged by its own relation, never by its neighbour's.
+// Outputs are masked by a plan that is made once per type: every field that the
+// reader may not see is replaced in place. Each row is masked by its own relation.
 
 var (
 	relationType = reflect.TypeFor[access.Relation]()
 	maskableType = reflect.TypeFor[access.Maskable]()
 )
 
-// plan says where the sensitive fields of a struct type are.
+// plan locates the sensitive fields of a struct type.
 type plan struct {
 	relation []int // index of the field of type access.Relation; nil without one
 	masked   []maskedField
@@ -36,7 +35,7 @@ type innerField struct {
 	plan  *plan
 }
 
-// planner makes plans and remembers them: types may contain themselves.
+// planner makes plans and caches them: types may contain themselves.
 type planner struct {
 	policy access.Policy
 	mu     sync.Mutex
@@ -111,7 +110,7 @@ func (r *planner) mask(p *plan, field reflect.StructField, tag string) error {
 }
 
 // structIn finds the struct type behind pointers, slices and arrays. Guarded
-// values and types that encode themselves have no inside to look at.
+// values and types that encode themselves have no inner struct.
 func structIn(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
 		t = t.Elem()

@@ -16,8 +16,7 @@ import (
 // aka lists synonyms of the field, aka.VALUE synonyms of one of its values, and
 // from=list_deals:_id names the tool and the field that its values come from.
 
-// metadata collects what the declaration of a tool says of its fields; nil when
-// it says nothing.
+// metadata collects the metadata of a tool's fields; nil when none is declared.
 func metadata(t Tool) (*result.Fields, error) {
 	m := &result.Fields{Synonyms: t.spec.Synonyms}
 	var err error
@@ -42,7 +41,7 @@ func described(t reflect.Type) (map[string]result.Field, error) {
 }
 
 // describe reads the tags of a type and of the types inside it. Of two fields
-// with one name the outer one counts.
+// with the same name the outer one is used.
 func describe(t reflect.Type, found map[string]result.Field, above []reflect.Type) error {
 	inside := structIn(t)
 	if slices.Contains(above, inside) {

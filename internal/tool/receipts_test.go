@@ -65,7 +65,7 @@ func TestReceiptStoreIsFoundFromTheInput(t *testing.T) {
 			},
 		})
 	runner := func() *tool.Runner { // each with an empty Redis
-		r, err := tool.NewRunner([]tool.Tool{empty}, tool.Options{Server: "tasks", Confirmations: newDesk(t, newHouse(t, nil)), Receipts: w, Audit: &testkit.MemorySink{}})
+		r, err := tool.NewRunner([]tool.Tool{empty}, tool.Options{Server: "tasks", Confirmations: newConfirmations(t, newHarness(t, nil)), Receipts: w, Audit: &testkit.MemorySink{}})
 		if err != nil {
 			t.Fatal(err)
 		}

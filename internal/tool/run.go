@@ -46,7 +46,7 @@ type Runner struct {
 	byName map[string]*mounted
 }
 
-// mounted is a tool with everything that is derived of its declaration once.
+// mounted is a tool with everything that is derived from its declaration once.
 type mounted struct {
 	Tool
 	info      result.ToolInfo
@@ -139,7 +139,7 @@ func checkPolicy(p access.Policy) error {
 	return errors.Join(faults...)
 }
 
-// check refuses a declaration that forgot something.
+// check returns what a declaration lacks.
 func (t Tool) check(o Options) error {
 	var faults []error
 	need := func(ok bool, what string) {
@@ -174,7 +174,7 @@ func (t Tool) check(o Options) error {
 }
 
 // Visible lists the tools that the principal may call, by name. A token of
-// purpose catalogue sees all of them: that a tool exists is no secret.
+// purpose catalogue sees all of them: the existence of a tool is not secret.
 func (r *Runner) Visible(p *access.Principal) []result.ToolInfo {
 	infos := make([]result.ToolInfo, 0, len(r.tools))
 	for _, m := range r.tools {
@@ -190,10 +190,10 @@ func (r *Runner) Encode(o result.Outcome) json.RawMessage { return r.opts.Dialec
 
 func (r *Runner) now() time.Time { return r.opts.Now() }
 
-// Call runs one tool for the principal in the context. Every check of every
-// surface stands here, in this order: principal, tool, role, input, deadline;
-// then a write is previewed and waits for its human, anything else runs, is
-// masked, clamped and audited.
+// Call runs one tool for the principal in the context. It makes all checks, for
+// all surfaces, in this order: principal, tool, role, input, deadline. Then a
+// write is previewed and waits for its person's approval; anything else runs, is
+// masked, limited in size and audited.
 func (r *Runner) Call(ctx context.Context, name string, raw json.RawMessage) result.Outcome {
 	who, err := access.From(ctx)
 	if err != nil {
@@ -202,20 +202,20 @@ func (r *Runner) Call(ctx context.Context, name string, raw json.RawMessage) res
 	started := r.now()
 	c, err := r.admit(who, name, raw)
 	if err != nil {
-		return r.ended(ctx, audit.Event{Kind: audit.Outcome, Tool: clip(name)}, result.Failed(err))
+		return r.record(ctx, audit.Event{Kind: audit.Outcome, Tool: clip(name)}, result.Failed(err))
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.tool.timeout())
 	defer cancel()
 	event := audit.Event{Kind: audit.Outcome, Tool: name, Digest: digest(c.input)}
-	if err := r.intend(ctx, c, event); err != nil {
-		return r.ended(ctx, event, result.Failed(err))
+	if err := r.recordIntent(ctx, c, event); err != nil {
+		return r.record(ctx, event, result.Failed(err))
 	}
-	outcome := r.guarded(ctx, c)
+	outcome := r.runSafely(ctx, c)
 	event.DurationMS = r.now().Sub(started).Milliseconds()
-	return r.ended(ctx, event, outcome)
+	return r.record(ctx, event, outcome)
 }
 
-// admit decides whether a call may run at all, and reads its input.
+// admit checks the tool, the role and the input of a call.
 func (r *Runner) admit(who *access.Principal, name string, raw json.RawMessage) (*call, error) {
 	m := r.byName[name]
 	if m == nil {
@@ -229,14 +229,14 @@ func (r *Runner) admit(who *access.Principal, name string, raw json.RawMessage) 
 		return nil, err
 	}
 	c := &call{tool: m, who: who, runner: r}
-	if err := c.takeWindow(values); err != nil {
+	if err := c.splitWindow(values); err != nil {
 		return nil, err
 	}
 	c.input, err = json.Marshal(values) // sorted keys: the canonical form
 	return c, err
 }
 
-// insufficient refuses a role and names those that may.
+// insufficient is the fault of a missing role. It names the roles that may call.
 func insufficient(m *mounted, who *access.Principal) error {
 	needed := strings.Join(roleNames(m.spec.Allow), " or ")
 	return fault.Insufficient.New("You do not have permission to use %s. It needs the role %s.", m.spec.Name, needed).
@@ -244,9 +244,9 @@ func insufficient(m *mounted, who *access.Principal) error {
 		With("requiredRoles", roleNames(m.spec.Allow)).With("userRoles", who.Roles())
 }
 
-// takeWindow moves what is said about pages from the input to the window, so
-// that a cursor is bound to the filters alone.
-func (c *call) takeWindow(values object) error {
+// splitWindow moves the page inputs from the values to the window, so that a
+// cursor is bound to the filters only.
+func (c *call) splitWindow(values object) error {
 	if c.tool.pager == noPages {
 		return nil
 	}
@@ -274,9 +274,9 @@ func (m *mounted) timeout() time.Duration {
 	return ReadTimeout
 }
 
-// intend records a change before anything of it happens. A record that cannot
-// be written refuses the change.
-func (r *Runner) intend(ctx context.Context, c *call, event audit.Event) error {
+// recordIntent audits a change before it is previewed or made. If that fails, the
+// change is refused.
+func (r *Runner) recordIntent(ctx context.Context, c *call, event audit.Event) error {
 	if c.tool.kind != result.Write && c.tool.kind != result.Edit {
 		return nil
 	}
@@ -291,9 +291,9 @@ func unrecorded(err error) error {
 	return fault.ServiceDown.New("The change was refused because it could not be recorded.").Because(err)
 }
 
-// guarded runs the tool and turns a panic into a fault: one bad call must not
-// take the others with it.
-func (r *Runner) guarded(ctx context.Context, c *call) (o result.Outcome) {
+// runSafely runs the tool and turns a panic into a fault: a bad call must not end
+// the process.
+func (r *Runner) runSafely(ctx context.Context, c *call) (o result.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			o = result.Failed(fmt.Errorf("panic in %s: %v\n%s", c.tool.spec.Name, p, debug.Stack()))
@@ -304,24 +304,26 @@ func (r *Runner) guarded(ctx context.Context, c *call) (o result.Outcome) {
 	}
 	data, page, err := c.tool.do(ctx, c)
 	if err != nil {
-		return result.Failed(late(ctx, err))
+		return result.Failed(deadlineOr(ctx, err))
 	}
 	encoded, err := c.encode(data)
 	if err != nil {
 		return result.Failed(err)
 	}
-	return result.Success(encoded, page, said(data))
+	return result.Success(encoded, page, messageOf(data))
 }
 
-// late tells a deadline of ours from whatever the store made of it.
-func late(ctx context.Context, err error) error {
+// deadlineOr returns the context's error when the store reports a deadline as
+// something else.
+func deadlineOr(ctx context.Context, err error) error {
 	if ctx.Err() != nil && fault.From(err).Kind() == fault.Internal {
 		return ctx.Err()
 	}
 	return err
 }
 
-// encode masks data for the caller, clamps it and writes it. data is a pointer.
+// encode masks data for the caller, encodes it and checks its size. data is a
+// pointer.
 func (c *call) encode(data any) (json.RawMessage, error) {
 	if c.tool.output != nil {
 		c.tool.output.apply(c.who, reflect.ValueOf(data))
@@ -336,16 +338,16 @@ func (c *call) encode(data any) (json.RawMessage, error) {
 	return encoded, nil
 }
 
-// ended audits and logs what a call came to. A read whose record cannot be
-// written is still answered; a change never gets here unrecorded.
-func (r *Runner) ended(ctx context.Context, event audit.Event, o result.Outcome) result.Outcome {
+// record audits and logs the outcome of a call. A read whose event cannot be
+// written is still answered; the intent of a change was audited before.
+func (r *Runner) record(ctx context.Context, event audit.Event, o result.Outcome) result.Outcome {
 	event.Server, event.Outcome, event.Rows = r.opts.Server, o.Code(), o.Rows()
 	if o.Fault() != nil && o.Fault().Kind() == fault.Forbidden {
 		event.Kind = audit.Denial
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err := r.opts.Audit.Append(ctx, event); err != nil {
-		r.opts.Log.ErrorContext(ctx, "audit record not written", "tool", event.Tool, "error", err)
+		r.opts.Log.ErrorContext(ctx, "audit event not written", "tool", event.Tool, "error", err)
 	}
 	if o.Fault() != nil && (o.Fault().Kind() == fault.Internal || o.Fault().Kind() == fault.Unavailable) {
 		r.opts.Log.ErrorContext(ctx, "tool call failed", "tool", event.Tool, "code", o.Fault().Code.Name, "fault_id", o.Fault().ID, "error", errors.Unwrap(o.Fault()))

@@ -17,24 +17,24 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// house is a notebook behind a runner.
-type house struct {
+// harness is a fake domain behind a runner.
+type harness struct {
 	*tool.Runner
-	book    *testkit.FakeDomain
-	journal *testkit.MemorySink
-	now     time.Time
+	domain *testkit.FakeDomain
+	sink   *testkit.MemorySink
+	now    time.Time
 }
 
-func newHouse(t testing.TB, dialect tool.Dialect, notes ...testkit.Note) *house {
+func newHarness(t testing.TB, dialect tool.Dialect, notes ...testkit.Note) *harness {
 	t.Helper()
-	h := &house{book: testkit.NewFakeDomain(notes...), journal: &testkit.MemorySink{}, now: time.Now()}
+	h := &harness{domain: testkit.NewFakeDomain(notes...), sink: &testkit.MemorySink{}, now: time.Now()}
 	ring, err := seal.NewRing("cursor", seal.RandomSecret())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Runner, err = tool.NewRunner(h.book.Tools(), tool.Options{
-		Server: "notebook", Policy: h.book.Policy(), Dialect: dialect, Cursors: ring, Confirmations: newDesk(t, h), Receipts: tool.OneStore(h.book),
-		Audit: h.journal, Now: func() time.Time { return h.now },
+	h.Runner, err = tool.NewRunner(h.domain.Tools(), tool.Options{
+		Server: "notebook", Policy: h.domain.Policy(), Dialect: dialect, Cursors: ring, Confirmations: newConfirmations(t, h), Receipts: tool.OneStore(h.domain),
+		Audit: h.sink, Now: func() time.Time { return h.now },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,21 +58,21 @@ func wantFault(t *testing.T, o result.Outcome, code *fault.Code) *fault.Error {
 	return o.Fault()
 }
 
-func TestChecksComeInOrder(t *testing.T) {
-	h := newHouse(t, nil, someNotes(3)...)
+func TestChecksRunInOrder(t *testing.T) {
+	h := newHarness(t, nil, someNotes(3)...)
 	ann := testkit.As(t, "ann", access.Employee)
 	wantFault(t, h.Call(t.Context(), "no_such", nil), fault.Unauthorized)
 	wantFault(t, h.Call(ann, "no_such", json.RawMessage(`{"x":`)), fault.UnknownTool)
 	f := wantFault(t, h.Call(ann, "burn_note", json.RawMessage(`{"x":`)), fault.Insufficient)
 	if !strings.Contains(f.Message, "manager") {
-		t.Errorf("the refusal %q does not name the role that may", f.Message)
+		t.Errorf("the refusal %q does not name the role that may call", f.Message)
 	}
 	wantFault(t, h.Call(ann, "get_note", json.RawMessage(`{"x":`)), fault.ValidationError)
 	wantFault(t, h.Call(ann, "get_note", json.RawMessage(`{"id":99}`)), testkit.ErrNote)
 }
 
 func TestBadInputIsNamedFieldByField(t *testing.T) {
-	h := newHouse(t, nil, someNotes(3)...)
+	h := newHarness(t, nil, someNotes(3)...)
 	ann := testkit.As(t, "ann", access.Employee)
 	for _, c := range []struct{ tool, input, want string }{
 		{"get_note", `{}`, "id: is required. Use list_notes to find valid ids."},
@@ -95,8 +95,8 @@ func TestBadInputIsNamedFieldByField(t *testing.T) {
 	}
 }
 
-func TestMaskingJudgesEachRowByItsOwnRelation(t *testing.T) {
-	h := newHouse(t, nil, someNotes(4)...)
+func TestEachRowIsMaskedByItsOwnRelation(t *testing.T) {
+	h := newHarness(t, nil, someNotes(4)...)
 	o := h.Call(testkit.As(t, "ann", access.Employee), "list_notes", nil)
 	var rows []testkit.Note
 	if err := json.Unmarshal(o.Data(), &rows); err != nil {
@@ -109,8 +109,8 @@ func TestMaskingJudgesEachRowByItsOwnRelation(t *testing.T) {
 	}
 }
 
-func TestPagesWalkToTheEnd(t *testing.T) {
-	h := newHouse(t, nil, someNotes(120)...)
+func TestPagesReachTheEnd(t *testing.T) {
+	h := newHarness(t, nil, someNotes(120)...)
 	ann := testkit.As(t, "ann", access.Employee)
 	seen, cursor := map[int]bool{}, ""
 	for pages := 1; ; pages++ {
@@ -124,7 +124,7 @@ func TestPagesWalkToTheEnd(t *testing.T) {
 		}
 		for _, n := range rows {
 			if seen[n.ID] {
-				t.Fatalf("note %d came twice", n.ID)
+				t.Fatalf("note %d was returned twice", n.ID)
 			}
 			seen[n.ID] = true
 		}
@@ -138,8 +138,8 @@ func TestPagesWalkToTheEnd(t *testing.T) {
 	}
 }
 
-func TestMetadataTellsOfTruncation(t *testing.T) {
-	h := newHouse(t, nil, someNotes(3)...)
+func TestMetadataReportsTruncation(t *testing.T) {
+	h := newHarness(t, nil, someNotes(3)...)
 	ann := testkit.As(t, "ann", access.Employee)
 	var whole, part result.Envelope
 	_ = json.Unmarshal(h.Encode(h.Call(ann, "list_notes", nil)), &whole)
@@ -154,8 +154,8 @@ func TestMetadataTellsOfTruncation(t *testing.T) {
 	}
 }
 
-func TestCursorOpensOnlyWhereItWasMade(t *testing.T) {
-	h := newHouse(t, nil, someNotes(10)...)
+func TestCursorIsBoundToToolPersonAndFilter(t *testing.T) {
+	h := newHarness(t, nil, someNotes(10)...)
 	ann, ben := testkit.As(t, "ann", access.Employee), testkit.As(t, "ben", access.Employee)
 	cursor := h.Call(ann, "list_notes", json.RawMessage(`{"limit":2}`)).Page().Next
 	with := func(extra string) json.RawMessage {
@@ -173,13 +173,13 @@ func TestCursorOpensOnlyWhereItWasMade(t *testing.T) {
 }
 
 func TestWriteOnlyOpensAConfirmation(t *testing.T) {
-	h := newHouse(t, nil, someNotes(3)...)
+	h := newHarness(t, nil, someNotes(3)...)
 	boss := testkit.As(t, "boss", access.Manager)
 	o := h.Call(boss, "burn_note", json.RawMessage(`{"id":1,"reason":"old"}`))
 	if o.Pending() == nil {
 		t.Fatalf("got %s, want pending", o.Code())
 	}
-	if len(h.book.Notes()) != 3 {
+	if len(h.domain.Notes()) != 3 {
 		t.Fatal("calling a write changed something")
 	}
 	if want := "Burn the note with the diary *** (Hidden)?"; o.Pending().Message != want {
@@ -191,7 +191,7 @@ func TestWriteOnlyOpensAConfirmation(t *testing.T) {
 }
 
 func TestApprovalAppliesOnceAndRepeatsTheReceipt(t *testing.T) {
-	h := newHouse(t, nil, someNotes(3)...)
+	h := newHarness(t, nil, someNotes(3)...)
 	boss := testkit.As(t, "boss", access.Manager)
 	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1,"reason":"old"}`)).Pending().ID
 	first, again := h.Encode(h.Answer(boss, id, true)), h.Encode(h.Answer(boss, id, true))
@@ -199,83 +199,83 @@ func TestApprovalAppliesOnceAndRepeatsTheReceipt(t *testing.T) {
 		t.Fatalf("got %s, want %s", first, want)
 	}
 	if string(first) != string(again) {
-		t.Errorf("asked again: got %s, want the same bytes", again)
+		t.Errorf("repeated: got %s, want the same bytes", again)
 	}
-	if n := len(h.book.Notes()); n != 2 {
+	if n := len(h.domain.Notes()); n != 2 {
 		t.Errorf("%d notes are left, want 2", n)
 	}
 }
 
 func TestDenialChangesNothing(t *testing.T) {
-	h := newHouse(t, nil, someNotes(3)...)
+	h := newHarness(t, nil, someNotes(3)...)
 	boss := testkit.As(t, "boss", access.Manager)
 	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1}`)).Pending().ID
 	if got, want := string(h.Encode(h.Answer(boss, id, false))), `{"status":"cancelled","message":"Action cancelled by user"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	wantFault(t, h.Answer(boss, id, true), fault.ConfirmationDenied)
-	if len(h.book.Notes()) != 3 {
+	if len(h.domain.Notes()) != 3 {
 		t.Error("a denied change was made")
 	}
 }
 
-func TestChangedFactsAreStale(t *testing.T) {
-	h := newHouse(t, nil, someNotes(3)...)
+func TestChangedPreconditionIsStale(t *testing.T) {
+	h := newHarness(t, nil, someNotes(3)...)
 	boss := testkit.As(t, "boss", access.Manager)
 	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1}`)).Pending().ID
-	h.book.Rewrite(1, "something else")
+	h.domain.Rewrite(1, "something else")
 	wantFault(t, h.Answer(boss, id, true), fault.ConfirmationStale)
 	if o := h.Answer(boss, id, true); o.Fault() == nil || o.Fault().Code.Name != fault.ConfirmationStale.Name {
-		t.Errorf("asked again: got %s, want the same refusal", o.Code())
+		t.Errorf("repeated: got %s, want the same refusal", o.Code())
 	}
-	if len(h.book.Notes()) != 3 {
+	if len(h.domain.Notes()) != 3 {
 		t.Error("a stale change was made")
 	}
 }
 
 func TestRoleIsCheckedAgainAtApply(t *testing.T) {
-	h := newHouse(t, nil, someNotes(3)...)
+	h := newHarness(t, nil, someNotes(3)...)
 	id := h.Call(testkit.As(t, "boss", access.Manager), "burn_note", json.RawMessage(`{"id":1}`)).Pending().ID
 	demoted := testkit.As(t, "boss", access.Employee)
 	wantFault(t, h.Answer(demoted, id, true), fault.Insufficient)
-	if len(h.book.Notes()) != 3 {
+	if len(h.domain.Notes()) != 3 {
 		t.Error("someone without the role made a change")
 	}
 }
 
 func TestUnwritableAuditRefusesChangesAndNotReads(t *testing.T) {
-	h := newHouse(t, nil, someNotes(3)...)
+	h := newHarness(t, nil, someNotes(3)...)
 	both := testkit.As(t, "boss", access.Manager, access.Employee)
 	id := h.Call(both, "burn_note", json.RawMessage(`{"id":1}`)).Pending().ID
-	h.journal.Break(errors.New("disk full"))
+	h.sink.Break(errors.New("disk full"))
 	wantFault(t, h.Call(both, "burn_note", json.RawMessage(`{"id":2}`)), fault.ServiceDown)
 	wantFault(t, h.Call(both, "add_note", json.RawMessage(`{"text":"x"}`)), fault.ServiceDown)
 	if o := h.Answer(both, id, true); o.Fault() == nil {
 		t.Error("an approval went through without a record")
 	}
-	if len(h.book.Notes()) != 3 {
+	if len(h.domain.Notes()) != 3 {
 		t.Error("something changed without a record")
 	}
 	if o := h.Call(both, "get_note", json.RawMessage(`{"id":1}`)); o.Fault() != nil {
 		t.Errorf("a read was refused: %v", o.Fault())
 	}
-	h.journal.Break(nil)
+	h.sink.Break(nil)
 	if o := h.Answer(both, id, true); o.Fault() != nil {
-		t.Errorf("after the audit was mended: %v", o.Fault())
+		t.Errorf("after the audit was repaired: %v", o.Fault())
 	}
 }
 
 func TestAuditHoldsDigestsAndNoValues(t *testing.T) {
-	h := newHouse(t, nil, someNotes(3)...)
+	h := newHarness(t, nil, someNotes(3)...)
 	both := testkit.As(t, "boss", access.Manager, access.Employee)
 	h.Call(both, "get_note", json.RawMessage(`{"id":1}`))
 	h.Call(both, "burn_note", json.RawMessage(`{"id":1,"reason":"too old"}`))
 	h.Call(testkit.As(t, "ann", access.Employee), "burn_note", json.RawMessage(`{"id":1}`))
 	var kinds []string
-	for _, e := range h.journal.Events() {
+	for _, e := range h.sink.Events() {
 		encoded, _ := json.Marshal(e)
 		if strings.Contains(string(encoded), "secret-") {
-			t.Errorf("a value stands in the audit: %s", encoded)
+			t.Errorf("the audit holds a value: %s", encoded)
 		}
 		kinds = append(kinds, string(e.Kind)+":"+e.Outcome+e.Step)
 	}
@@ -283,13 +283,13 @@ func TestAuditHoldsDigestsAndNoValues(t *testing.T) {
 	if got := strings.Join(kinds, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if e := h.journal.Events()[1]; e.Kind != audit.Intent || e.Note != "too old" || len(e.Digest) != 64 {
+	if e := h.sink.Events()[1]; e.Kind != audit.Intent || e.Note != "too old" || len(e.Digest) != 64 {
 		t.Errorf("the intent: %+v", e)
 	}
 }
 
 func TestEditRunsAtOnceInItsOwnDialect(t *testing.T) {
-	h := newHouse(t, testkit.Plain{}, someNotes(3)...)
+	h := newHarness(t, testkit.Plain{}, someNotes(3)...)
 	ann := testkit.As(t, "ann", access.Employee)
 	h.Call(ann, "add_note", json.RawMessage(`{"text":"mine"}`))
 	got := string(h.Encode(h.Call(ann, "page_notes", json.RawMessage(`{"limit":1,"offset":3}`))))
@@ -299,13 +299,13 @@ func TestEditRunsAtOnceInItsOwnDialect(t *testing.T) {
 	if got, want := string(h.Encode(h.Call(ann, "get_note", json.RawMessage(`{"id":9}`)))), `{"error":{"code":"NOTE_NOT_FOUND","message":"Note 9 was not found."}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if k := h.journal.Events()[0].Kind; k != audit.Intent {
-		t.Errorf("the first record of an edit is %s, want its intent", k)
+	if k := h.sink.Events()[0].Kind; k != audit.Intent {
+		t.Errorf("the first event of an edit is %s, want its intent", k)
 	}
 }
 
 func TestListedIsCallable(t *testing.T) {
-	h := newHouse(t, nil, someNotes(3)...)
+	h := newHarness(t, nil, someNotes(3)...)
 	for _, roles := range [][]access.Role{{}, {access.Employee}, {access.Manager}, {access.Employee, access.Manager}} {
 		p := testkit.Person("p", roles...)
 		visible := map[string]bool{}

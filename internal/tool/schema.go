@@ -25,8 +25,8 @@ import (
 // object is a JSON Schema, or any JSON object, as plain data.
 type object = map[string]any
 
-// inputSchema derives the schema of a tool's input from its type, and adds what
-// the pages of a list need.
+// inputSchema derives the schema of a tool's input from its type, and adds the
+// page inputs of lists.
 func inputSchema(t Tool) (object, error) {
 	schema, err := reflectSchema(t.input, false)
 	if err != nil {
@@ -65,7 +65,7 @@ func pageInputs(p pager) object {
 }
 
 // dataSchema derives the schema of a tool's data. Definitions that it refers to
-// are returned apart, because they stand at the root of the whole answer.
+// are returned separately, because they belong to the root of the whole answer.
 func dataSchema(t Tool) (data, definitions object, err error) {
 	data, err = reflectSchema(t.output, recursive(t.output, nil))
 	if err != nil {
@@ -94,7 +94,7 @@ func reflectSchema(t reflect.Type, refer bool) (object, error) {
 	return schema, nil
 }
 
-// guardedSchema describes a guarded value: itself, or the text that hides it.
+// guardedSchema describes a guarded value: itself, or the text that replaces it.
 func guardedSchema(t reflect.Type) *reflector.Schema {
 	guarded, ok := reflect.New(t).Interface().(access.Maskable)
 	if !ok {
@@ -133,8 +133,8 @@ type validator struct {
 
 var uuidShape = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 
-// anyUUID is the format `uuid`: the shape, in any version. Some of the ids that
-// companies keep are older than RFC 4122's variants.
+// anyUUID is the format `uuid` in any version: companies have ids that are older
+// than RFC 4122's variants.
 var anyUUID = &jsonschema.Format{Name: "uuid", Validate: func(v any) error {
 	if text, ok := v.(string); ok && !uuidShape.MatchString(text) {
 		return errors.New("not a uuid")
@@ -207,7 +207,7 @@ func readObject(raw json.RawMessage) (object, error) {
 	return values, strictjson.Unmarshal(raw, &values)
 }
 
-// remarks says what is wrong with each field: "limit: must be at most 50; …".
+// remarks describes the fault of each field: "limit: must be at most 50; …".
 func (v *validator) remarks(invalid *jsonschema.ValidationError) string {
 	said := map[string]bool{}
 	v.collect(invalid, said)
@@ -225,18 +225,18 @@ func (v *validator) collect(e *jsonschema.ValidationError, said map[string]bool)
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {
-			v.say(said, join(where, name), "is required")
+			v.add(said, join(where, name), "is required")
 		}
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			v.say(said, join(where, clip(name)), "is not a field of this tool")
+			v.add(said, join(where, clip(name)), "is not a field of this tool")
 		}
 	default:
-		v.say(said, where, remark(e.ErrorKind))
+		v.add(said, where, remark(e.ErrorKind))
 	}
 }
 
-func (v *validator) say(said map[string]bool, where, what string) {
+func (v *validator) add(said map[string]bool, where, what string) {
 	if advice := v.advice[where]; advice != "" {
 		what += ". " + advice
 	}
@@ -246,8 +246,8 @@ func (v *validator) say(said map[string]bool, where, what string) {
 	said[where+": "+what] = true
 }
 
-// remark words a violation without repeating the value: it may be long, and it
-// may be somebody's secret.
+// remark describes a violation without repeating the value, which may be long or
+// secret.
 func remark(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Format:
@@ -289,7 +289,7 @@ func join(where, name string) string {
 	return where + "." + name
 }
 
-// clip keeps a text of the caller's from filling an answer.
+// clip bounds a text that the caller chose.
 func clip(text string) string {
 	const most = 80
 	if len(text) <= most {

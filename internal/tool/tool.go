@@ -19,7 +19,7 @@ type Spec struct {
 	Noun        string        // lists: what the rows are, "employees"
 	Narrow      string        // lists: which filters make the list shorter, "department or name"
 	Synonyms    []string      // other words for what it does or is about; never shown to a model
-	Untrusted   []string      // result fields whose text nobody vouches for
+	Untrusted   []string      // result fields with unverified text
 	Timeout     time.Duration // default 5 s, writes 10 s
 }
 
@@ -49,7 +49,7 @@ func (t Tool) Spec() Spec { return t.spec }
 // Kind returns the tool's kind.
 func (t Tool) Kind() result.Kind { return t.kind }
 
-// call is one validated call on its way through the pipeline.
+// call is one validated call.
 type call struct {
 	tool   *mounted
 	who    *access.Principal
@@ -58,7 +58,7 @@ type call struct {
 	runner *Runner
 }
 
-// preview is what a write would do, before it is done.
+// previewed is the result of the preview of a write.
 type previewed struct {
 	shown        Preview
 	precondition any
@@ -70,14 +70,14 @@ func decode[In any](c *call) (in In, err error) {
 	return in, err
 }
 
-// Read declares a tool that shows one thing. do runs on a read-only handle.
+// Read declares a tool that returns one thing. do runs on a read-only handle.
 func Read[In, Out any](s Spec, do func(context.Context, In) (Out, error)) Tool {
 	return immediate(s, result.Read, do)
 }
 
 // Edit declares an immediate change that its caller can undo and that touches
-// only their own workspace. Its intent is audited before it runs. Company data
-// is never changed by an Edit: that is what [Write] is for.
+// only their own workspace. Its intent is audited before it runs. Changes of
+// company data are declared with [Write].
 func Edit[In, Out any](s Spec, do func(context.Context, In) (Out, error)) Tool {
 	return immediate(s, result.Edit, do)
 }
@@ -98,28 +98,28 @@ func immediate[In, Out any](s Spec, kind result.Kind, do func(context.Context, I
 	return t
 }
 
-// Card is what an approval card shows: a struct with camelCase JSON names, and
-// mask tags where its fields are sensitive. Message is asked after masking, so
-// that the sentence can leak nothing that the card hides. It says in one or two
+// Preview is the data of a pending change that its person is shown: a struct with
+// camelCase JSON names, and mask tags on sensitive fields. Message is called after
+// masking, so that the sentence contains no hidden value. It says in one or two
 // lines what will change, for whom, from what to what, and whether that can be
 // undone.
 type Preview interface{ Message() string }
 
 // Steps are the two halves of a write. Preview runs every check and returns the
-// card and the facts that the person is shown. Apply makes the change; it runs
-// after a second Preview, in the same transaction, and only when the facts are
-// still the same. The output of Apply has a field `message`: the sentence that
-// people are told.
-type Steps[In any, C Preview, F, Out any] struct {
-	Preview func(context.Context, In) (C, F, error)
-	Apply   func(context.Context, In, F) (Out, error)
+// preview and the precondition: the values that the person is shown. Apply makes
+// the change; it runs after a second Preview, in the same transaction, and only
+// when the precondition is unchanged. The output of Apply has a field `message`:
+// the sentence that people read about the effect.
+type Steps[In any, P Preview, Pre, Out any] struct {
+	Preview func(context.Context, In) (P, Pre, error)
+	Apply   func(context.Context, In, Pre) (Out, error)
 }
 
 // Write declares a change in two steps. Calling it changes nothing: it opens a
 // confirmation, and only its owner's approval applies it. An input field named
 // `reason` is kept in the audit.
-func Write[In any, C Preview, F, Out any](s Spec, steps Steps[In, C, F, Out]) Tool {
-	t := Tool{spec: s, kind: result.Write, input: reflect.TypeFor[In](), output: reflect.TypeFor[Out](), shown: reflect.TypeFor[C]()}
+func Write[In any, P Preview, Pre, Out any](s Spec, steps Steps[In, P, Pre, Out]) Tool {
+	t := Tool{spec: s, kind: result.Write, input: reflect.TypeFor[In](), output: reflect.TypeFor[Out](), shown: reflect.TypeFor[P]()}
 	if steps.Preview == nil || steps.Apply == nil {
 		return t
 	}
@@ -128,15 +128,15 @@ func Write[In any, C Preview, F, Out any](s Spec, steps Steps[In, C, F, Out]) To
 		if err != nil {
 			return previewed{}, err
 		}
-		card, facts, err := steps.Preview(ctx, in)
-		return previewed{shown: card, precondition: facts}, err
+		shown, precondition, err := steps.Preview(ctx, in)
+		return previewed{shown: shown, precondition: precondition}, err
 	}
 	t.apply = func(ctx context.Context, c *call, p previewed) (any, error) {
 		in, err := decode[In](c)
 		if err != nil {
 			return nil, err
 		}
-		out, err := steps.Apply(ctx, in, p.precondition.(F))
+		out, err := steps.Apply(ctx, in, p.precondition.(Pre))
 		return &out, err
 	}
 	return t

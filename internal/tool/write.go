@@ -47,27 +47,27 @@ type ReceiptStores interface {
 }
 
 // OneStore is the ReceiptStores of a server that has one store.
-func OneStore(s ReceiptStore) ReceiptStores { return oneStore{s} }
+func OneStore(s ReceiptStore) ReceiptStores { return singleStore{s} }
 
-type oneStore struct{ store ReceiptStore }
+type singleStore struct{ store ReceiptStore }
 
-func (o oneStore) Assign(context.Context, confirm.ID, json.RawMessage) error { return nil }
+func (o singleStore) Assign(context.Context, confirm.ID, json.RawMessage) error { return nil }
 
-func (o oneStore) Of(context.Context, confirm.ID) (ReceiptStore, bool, error) {
+func (o singleStore) Of(context.Context, confirm.ID) (ReceiptStore, bool, error) {
 	return o.store, true, nil
 }
 
-// open previews a write and leaves it at the desk for its human.
+// open previews a write and opens a confirmation.
 func (r *Runner) open(ctx context.Context, c *call) result.Outcome {
 	p, err := c.tool.preview(ctx, c)
 	if err != nil {
-		return result.Failed(late(ctx, err))
+		return result.Failed(deadlineOr(ctx, err))
 	}
 	shown, message, err := c.show(p.shown)
 	if err != nil {
 		return result.Failed(err)
 	}
-	facts, err := preconditionDigest(p.precondition)
+	precondition, err := preconditionDigest(p.precondition)
 	if err != nil {
 		return result.Failed(err)
 	}
@@ -75,11 +75,11 @@ func (r *Runner) open(ctx context.Context, c *call) result.Outcome {
 	shown["timestamp"] = r.now().UnixMilli()
 	id := confirm.NewID()
 	if err := r.opts.Receipts.Assign(ctx, id, c.input); err != nil {
-		return result.Failed(late(ctx, err))
+		return result.Failed(deadlineOr(ctx, err))
 	}
 	record, err := r.opts.Confirmations.Open(ctx, c.who, confirm.Request{
 		ID: id, Action: c.tool.spec.Name, Server: r.opts.Server, Input: c.input, Digest: digest(c.input),
-		Precondition: facts, Summary: message, Data: shown, Note: c.reason(),
+		Precondition: precondition, Summary: message, Data: shown, Note: c.reason(),
 	})
 	if err != nil {
 		return result.Failed(err)
@@ -89,10 +89,10 @@ func (r *Runner) open(ctx context.Context, c *call) result.Outcome {
 	return result.Waiting(result.Pending{ID: string(record.ID), Message: message, Data: data, Expires: record.Expires})
 }
 
-// show masks a card for the caller and only then asks for its sentence.
-func (c *call) show(card Preview) (fields object, message string, err error) {
+// show masks a preview for the caller and then takes its sentence.
+func (c *call) show(p Preview) (fields object, message string, err error) {
 	v := reflect.New(c.tool.shown)
-	v.Elem().Set(reflect.ValueOf(card))
+	v.Elem().Set(reflect.ValueOf(p))
 	if c.tool.shownPlan != nil {
 		c.tool.shownPlan.apply(c.who, v)
 	}
@@ -101,12 +101,12 @@ func (c *call) show(card Preview) (fields object, message string, err error) {
 		return nil, "", err
 	}
 	if err := json.Unmarshal(encoded, &fields); err != nil {
-		return nil, "", fmt.Errorf("a card must be a JSON object: %w", err)
+		return nil, "", fmt.Errorf("a preview must be a JSON object: %w", err)
 	}
 	return fields, v.Elem().Interface().(Preview).Message(), nil
 }
 
-// reason is what the person said a change is for.
+// reason is the reason that the person gave for a change.
 func (c *call) reason() string {
 	var in struct {
 		Reason string `json:"reason"`
@@ -115,8 +115,8 @@ func (c *call) reason() string {
 	return in.Reason
 }
 
-func preconditionDigest(facts any) (string, error) {
-	encoded, err := json.Marshal(facts)
+func preconditionDigest(precondition any) (string, error) {
+	encoded, err := json.Marshal(precondition)
 	if err != nil {
 		return "", err
 	}
@@ -129,10 +129,9 @@ func digest(canonical []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Answer is what the /execute of a server does: the principal in the context
-// approves or denies one of their own confirmations. An approval applies the
-// change once, whoever asks how often; every answer after it is the same
-// receipt, byte for byte.
+// Answer approves or denies a confirmation of the principal in the context; it is
+// a server's /execute. An approval applies the change at most once; every later
+// answer returns the same receipt, byte for byte.
 func (r *Runner) Answer(ctx context.Context, id string, approved bool) result.Outcome {
 	who, err := access.From(ctx)
 	if err != nil {
@@ -155,15 +154,15 @@ func (r *Runner) Answer(ctx context.Context, id string, approved bool) result.Ou
 	return o
 }
 
-// effect carries out what the desk was told to. Every check of Call runs again.
+// executor applies confirmed writes. Every check of Call runs again.
 type executor struct{ runner *Runner }
 
-// Apply runs a confirmed write: role, input, preview and facts again, then the
-// change and its receipt in one transaction.
+// Apply runs a confirmed write: role, input, preview and precondition again, then
+// the change and its receipt in one transaction.
 func (e executor) Apply(ctx context.Context, record confirm.Record) (json.RawMessage, error) {
 	answer, err := e.apply(ctx, record)
 	if err != nil {
-		o := result.Failed(late(ctx, err))
+		o := result.Failed(deadlineOr(ctx, err))
 		return e.runner.Encode(o), o.Fault()
 	}
 	return answer, nil
@@ -211,11 +210,11 @@ func (e executor) change(ctx context.Context, c *call, record confirm.Record) (j
 	if err != nil {
 		return nil, err
 	}
-	facts, err := preconditionDigest(p.precondition)
+	precondition, err := preconditionDigest(p.precondition)
 	if err != nil {
 		return nil, err
 	}
-	if facts != record.Precondition {
+	if precondition != record.Precondition {
 		return nil, confirm.Stale()
 	}
 	out, err := c.tool.apply(ctx, c, p)
@@ -226,11 +225,11 @@ func (e executor) change(ctx context.Context, c *call, record confirm.Record) (j
 	if err != nil {
 		return nil, err
 	}
-	return c.runner.Encode(result.Success(data, nil, said(out))), nil
+	return c.runner.Encode(result.Success(data, nil, messageOf(out))), nil
 }
 
-// said finds the sentence that an output tells people: its field `message`.
-func said(out any) string {
+// messageOf returns the field `message` of an output: the sentence for people.
+func messageOf(out any) string {
 	v := reflect.ValueOf(out)
 	for v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
@@ -243,7 +242,7 @@ func said(out any) string {
 	return ""
 }
 
-// Find looks for the receipt beside the change.
+// Find returns the receipt that is stored beside the change.
 func (e executor) Find(ctx context.Context, owner access.Owner, id confirm.ID) (json.RawMessage, bool, error) {
 	store, found, err := e.runner.opts.Receipts.Of(ctx, id)
 	if err != nil || !found {
