@@ -7,7 +7,7 @@ const MOST = 60; // spoken lines that are kept
 
 let waiting = "";
 
-// A table is walked through where it stands, not read out bar by bar.
+// A table is read in the answer itself, not announced cell by cell.
 const isRow = (line) => line.trimStart().startsWith("|");
 
 function speak(text) {

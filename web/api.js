@@ -65,8 +65,8 @@ async function reach(path, init) {
 
 // The Date header counts whole seconds; half of one is the best guess.
 function noteClock(response) {
-  const told = Date.parse(response.headers.get("Date") ?? "");
-  if (!Number.isNaN(told)) skew = told + 500 - Date.now();
+  const serverTime = Date.parse(response.headers.get("Date") ?? "");
+  if (!Number.isNaN(serverTime)) skew = serverTime + 500 - Date.now();
 }
 
 // Faults come as {error, message}, as an envelope, or as {error: {code, message}}.

@@ -86,7 +86,7 @@ async function learnTools() {
     const body = await get("/api/tools");
     const tools = listOf(body, "tools");
     for (const tool of tools) catalogue.set(tool.name, tool);
-    if (body.model) showModel(body.model); // before anybody believes a word of it
+    if (body.model) showModel(body.model); // before any answer is shown
     drawSuggestions({ few: at("suggestions"), all: at("all-tools") }, tools, { ask: (text) => ask(text), fill: composer.fill });
     warnOfServers(listOf(body, "servers"));
     show(at("no-tools"), tools.length === 0);
@@ -112,7 +112,7 @@ function inAddress(kind) {
   try {
     return decodeURIComponent(id);
   } catch {
-    return ""; // somebody typed a stray per cent sign
+    return ""; // the address has a stray per cent sign
   }
 }
 
@@ -175,7 +175,7 @@ function showModel(model) {
   badge.textContent = modelLabel(model);
   badge.dataset.model = model;
   badge.classList.toggle("rehearsal", isRehearsal(model));
-  badge.title = isRehearsal(model) ? "A small planner answers by rules. It is labelled so that nobody takes it for an AI model." : "The model that answers";
+  badge.title = isRehearsal(model) ? "A small planner answers by rules. It is no AI model." : "The model that answers";
   show(badge);
 }
 

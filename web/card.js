@@ -10,7 +10,7 @@ import { descriptionList } from "./rows.js";
 const THINKING_MS = 300_000; // how long a person may think, when the card does not say
 const TICK_MS = 250;
 
-// What names the request rather than the change; it stands under "Details".
+// What names the request rather than the change; it is shown under "Details".
 const TECHNICAL = new Set(["action", "mcpServer", "userId", "username", "timestamp", "expiresAt", "confirmationId", "approvalUrl", "conversationId", "message", "summary", "warning"]);
 
 // The states of a card, and what is said when nothing better is known.
@@ -19,7 +19,7 @@ const ENDINGS = {
   answered: "This request was answered elsewhere.",
   denied: "Denied. Nothing was changed.",
   failed: "Nothing was changed.",
-  expired: "Time is up: nobody answered within five minutes, so nothing was changed. Ask again if you still want this.",
+  expired: "Time is up: there was no answer within five minutes, so nothing was changed. Ask again if you still want this.",
   gone: "This request is no longer waiting: it expired or was withdrawn. This answer changed nothing.",
   foreign: "This request belongs to someone else. You can only approve your own; nothing was changed.",
 };
@@ -36,7 +36,7 @@ class Card {
   #deadline;
   #timer;
   #held = false; // a button of ours had the focus when it was pressed
-  #heard = ""; // the outcome as the event stream told it
+  #received = ""; // the outcome from the event stream
 
   constructor(envelope, title, onSettled) {
     this.id = envelope.confirmationId;
@@ -61,7 +61,7 @@ class Card {
   /** tell gives the card an outcome that arrived on the event stream. */
   tell(message) {
     if (this.receipt || this.ended) return;
-    this.#heard = message;
+    this.#received = message;
     if (this.state !== "sending") this.#end("answered", message); // else its own answer is on the way
   }
 
@@ -133,7 +133,7 @@ class Card {
 
   #refused(fault) {
     if (this.ended) return;
-    if (this.#heard) return this.#end("answered", this.#heard);
+    if (this.#received) return this.#end("answered", this.#received);
     switch (fault.status) {
       case 403: return this.#end("foreign");
       case 404: return this.#end("gone");
@@ -201,7 +201,7 @@ class Card {
     this.#onSettled?.(this);
   }
 
-  // A disabled or hidden button drops the focus; whoever moved on keeps theirs.
+  // A disabled or hidden button drops the focus; a reader who moved on keeps theirs.
   #giveFocus(node) {
     if (this.#held && document.activeElement === document.body) node.focus();
     this.#held = false;
@@ -215,8 +215,8 @@ class Card {
 
 function deadlineOf({ confirmationData: data = {}, expires }) {
   if (Number.isFinite(data.expiresAt)) return data.expiresAt;
-  const told = Date.parse(expires ?? "");
-  if (Number.isFinite(told)) return told;
+  const declared = Date.parse(expires ?? "");
+  if (Number.isFinite(declared)) return declared;
   return (Number.isFinite(data.timestamp) ? data.timestamp : gatewayNow()) + THINKING_MS;
 }
 
@@ -238,7 +238,7 @@ function isFact(key, value) {
   return !TECHNICAL.has(key) && !isEmpty(value) && !isIdentifier(key, value);
 }
 
-// Everything that the request holds, to the letter, for whoever wants to check.
+// Everything that the request holds, unchanged, for readers who want to check.
 function technical(envelope) {
   const data = envelope.confirmationData ?? {};
   const rest = Object.entries(data).filter(([key, value]) => !isFact(key, value) && !isEmpty(value) && key !== "warning");

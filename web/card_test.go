@@ -55,7 +55,7 @@ func TestApprovalIsSentOnceAndItsReceiptShownOnce(t *testing.T) {
 	g := newGateway(t)
 	answered := make(chan struct{})
 	g.on("POST /api/confirm/{id}", g.hears(func(w http.ResponseWriter, r *http.Request) {
-		answered <- struct{}{} // the event stream has told the outcome before this answer
+		answered <- struct{}{} // the event stream delivers the outcome before this answer
 		answer(http.StatusOK, approvedEnvelope())(w, r)
 	}))
 	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
@@ -176,7 +176,7 @@ func TestReloadKeepsThePendingCard(t *testing.T) {
 	p.Sees("#waiting [data-asked-in=c2][href='#/c/c2']", "the conversation it was asked in")
 	p.Until(`/^[12]:\d\d left$/.test(document.querySelector("[data-card=x2] [data-countdown]").textContent)`)
 	if got := p.Count("[data-card=x1]"); got != 1 {
-		t.Errorf("the card stands %d times, want once", got)
+		t.Errorf("the card is shown %d times, want once", got)
 	}
 	p.Click("[data-card=x1] [data-approve]")
 	p.Sees("[data-card=x1][data-card-state=approved]", deleted)

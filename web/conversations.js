@@ -26,7 +26,7 @@ class Conversations {
     try {
       const items = listOf(await get("/api/conversations"), "conversations");
       this.#list.replaceChildren(...items.map((item) => this.#item(item)));
-      this.#tell(items.length ? "" : "Your conversations will stand here.");
+      this.#tell(items.length ? "" : "Your conversations appear here.");
       this.select(this.#current);
     } catch (fault) {
       this.#tell(`Your conversations could not be listed. ${fault.message}`);
@@ -74,7 +74,7 @@ class Conversations {
       if (fault.status !== 404) return this.#tell(`It could not be deleted. ${fault.message}`);
     }
     node.remove();
-    this.#tell(this.#list.childElementCount ? "" : "Your conversations will stand here.");
+    this.#tell(this.#list.childElementCount ? "" : "Your conversations appear here.");
     this.#host.removed(id);
   }
 

@@ -33,7 +33,7 @@ export const isHidden = (value) => typeof value === "string" && HIDDEN.test(valu
 export const isEmpty = (value) => value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
 export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** isIdentifier says that a field tells people nothing: an id that stands beside a name. */
+/** isIdentifier says that a field tells people nothing: an id beside a name. */
 export function isIdentifier(key, value) {
   return UUID.test(value) || (/(^|_)id$/.test(snake(key)) && /^[0-9a-f-]{12,}$/i.test(value));
 }
@@ -76,7 +76,7 @@ function numberText(key, value, row) {
   return value.toLocaleString("en-US", { maximumFractionDigits: 4, signDisplay });
 }
 
-// A change is of what stands beside it.
+// A change is in the unit of the fields beside it.
 function isMoney(key) {
   return MONEY.test(key) && !COUNTED.test(key);
 }

@@ -77,7 +77,7 @@ func tools() []object {
 	return []object{
 		{"name": "list_employees", "title": "List employees", "description": "Lists the people you may see. More.", "kind": "list", "server": "hr", "inputSchema": schema()},
 		{"name": "get_time_off_balance", "title": "Time off balance", "description": "Says how many days are left.", "kind": "read", "server": "hr", "inputSchema": schema()},
-		{"name": "delete_employee", "title": "Delete employee", "description": "Ends somebody's employment.", "kind": "write", "server": "hr", "inputSchema": schema("employee_id")},
+		{"name": "delete_employee", "title": "Delete employee", "description": "Ends an employee's employment.", "kind": "write", "server": "hr", "inputSchema": schema("employee_id")},
 	}
 }
 

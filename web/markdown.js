@@ -1,4 +1,4 @@
-// A small markdown renderer for text that nobody vouches for. It makes DOM nodes
+// A small markdown renderer for untrusted text. It makes DOM nodes
 // and text, never markup from strings: paragraphs, headings as bold lines, bold,
 // italics, code, lists, tables, and links to http, https and mailto. Everything
 // else stays the text that it is. Every pattern reads its line once, so hostile
@@ -182,12 +182,12 @@ export function safeLink(address) {
   }
 }
 
-// The host stands beside a label, because the label may lie about it.
+// The host is shown beside a label, because the label may lie about it.
 function link(label, target) {
   const url = safeLink(target);
   if (!url) return null;
-  const told = url.protocol === "mailto:" ? url.pathname : url.host;
-  const beside = label.includes(told) ? null : el("span", { class: "host" }, ` (${told})`);
+  const address = url.protocol === "mailto:" ? url.pathname : url.host;
+  const beside = label.includes(address) ? null : el("span", { class: "host" }, ` (${address})`);
   return el("a", { href: url.href, rel: "noopener noreferrer", target: "_blank" }, label, beside);
 }
 

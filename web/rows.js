@@ -25,7 +25,7 @@ export function resultView({ server, tool, title, envelope, args, fields = {} })
   return el("div", { class: "result", "data-result": tool }, valueView(tool, answer.data, fields, 0));
 }
 
-/** isLongAnswer says that the rows are worth showing unasked. */
+/** isLongAnswer says that the rows are shown without a click. */
 export function isLongAnswer(envelope) {
   return (readAnswer(envelope).rows?.length ?? 0) > 1;
 }
@@ -33,9 +33,9 @@ export function isLongAnswer(envelope) {
 /** incompleteHint is what to say of a list that goes on after these rows; null of any other answer. */
 export function incompleteHint(envelope) {
   const { rows, next } = readAnswer(envelope);
-  const told = envelope.metadata ?? {};
-  if (!rows || !(next || told.hasMore)) return null;
-  return told.hint || told.warning || `Showing ${counted(rows.length, "row")}. Results are incomplete.`;
+  const metadata = envelope.metadata ?? {};
+  if (!rows || !(next || metadata.hasMore)) return null;
+  return metadata.hint || metadata.warning || `Showing ${counted(rows.length, "row")}. Results are incomplete.`;
 }
 
 function nothing(title) {
@@ -49,10 +49,10 @@ function readAnswer(envelope) {
     const more = after < envelope.total_count;
     return { rows: envelope.items.filter(isObject), more, next: more ? { offset: after } : null };
   }
-  const told = envelope.metadata ?? {};
-  if (!Array.isArray(envelope.data)) return { data: envelope.data, hint: told.hint };
-  const next = told.hasMore && told.nextCursor ? { cursor: told.nextCursor } : null;
-  return { rows: envelope.data.filter(isObject), more: Boolean(told.hasMore || told.truncated), next };
+  const metadata = envelope.metadata ?? {};
+  if (!Array.isArray(envelope.data)) return { data: envelope.data, hint: metadata.hint };
+  const next = metadata.hasMore && metadata.nextCursor ? { cursor: metadata.nextCursor } : null;
+  return { rows: envelope.data.filter(isObject), more: Boolean(metadata.hasMore || metadata.truncated), next };
 }
 
 // ---- lists
@@ -191,7 +191,7 @@ const WEIGHTS = [
   [/email|phone/, 5],
 ];
 
-// Texts stand before numbers of the same weight, so that a row begins with words.
+// Texts come before numbers of the same weight, so that a row begins with words.
 function weight(key, rows, about) {
   const base = baseWeight(key, rows, about);
   return base < EXTRA && rows.some((row) => isNumeric(row[key])) ? base + 0.5 : base;

@@ -81,8 +81,8 @@ func TestColumnsFollowTheDeclaration(t *testing.T) {
 }
 
 // An answer that is a table itself makes the tool's own table of the same rows
-// a mere proof, unless the reader can go on there.
-func TestRowsDoNotStandThereTwice(t *testing.T) {
+// redundant, unless the reader can go on there.
+func TestRowsAreNotShownTwice(t *testing.T) {
 	const table = "Three:\n\n| Name | Hired |\n|---|---|\n| J. Doe | 2021-03-04 |\n\nThat is all."
 	for cursor, open := range map[string]bool{"": false, "next": true} {
 		g, p := newGateway(t), newPage(t)
@@ -122,12 +122,12 @@ func TestNextPageIsTheSameCallWithTheCursor(t *testing.T) {
 	p.Misses("[data-next-page]")
 	p.Sees("[data-notice=completed]", "All 59 rows are loaded")
 	p.Until(`document.activeElement.matches("tbody tr:nth-child(51)")`)
-	heard := g.said()
-	if len(heard) != 1 || !strings.HasPrefix(heard[0], "POST /api/mcp/hr/list_employees ") {
-		t.Fatalf("got %q, want one call", heard)
+	calls := g.said()
+	if len(calls) != 1 || !strings.HasPrefix(calls[0], "POST /api/mcp/hr/list_employees ") {
+		t.Fatalf("got %q, want one call", calls)
 	}
 	var sent object
-	if err := json.Unmarshal([]byte(heard[0][strings.Index(heard[0], "{"):]), &sent); err != nil {
+	if err := json.Unmarshal([]byte(calls[0][strings.Index(calls[0], "{"):]), &sent); err != nil {
 		t.Fatal(err)
 	}
 	if sent["cursor"] != "cursor-1" || sent["department"] != "Engineering" || sent["limit"] != 50.0 {

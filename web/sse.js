@@ -8,7 +8,7 @@ export const SILENCE_MS = 45_000;
  * Yields {id, event, data} for each event of a ReadableStream of bytes, as the
  * HTML standard parses them: any line end, comments ignored, data lines joined,
  * an unfinished event at the end dropped. Unlike there, the id is the event's
- * own: one without an id stands in no log, and nothing can be resumed behind it.
+ * own: one without an id is in no log, and nothing can be resumed behind it.
  */
 export async function* parseEvents(stream, silence = SILENCE_MS) {
   const feed = new Feed();

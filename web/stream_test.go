@@ -35,7 +35,7 @@ func TestLostStreamIsResumedWithoutRepetition(t *testing.T) {
 	p.Misses("[data-error]")
 }
 
-// A gateway that restarts ends its streams with events that stand in no log.
+// A gateway that restarts ends its streams with events that are in no log.
 func TestTurnOutlivesItsGateway(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", func(w http.ResponseWriter, _ *http.Request) {
@@ -76,7 +76,7 @@ func TestReloadFindsTheRunningTurn(t *testing.T) {
 	p.Open(g.URL + "/#/c/c1")
 	p.Sees("[data-turn=done] [data-answer]", "Everything.")
 	if got := p.Count("[data-turn]"); got != 1 {
-		t.Errorf("the answer stands in %d turns, want in that of its question", got)
+		t.Errorf("the answer is shown in %d turns, want only that of its question", got)
 	}
 }
 

@@ -25,7 +25,7 @@ class Thread {
   #following = null; // ends the event stream
   #last = ""; // id of the last event seen
   #cards = new Map();
-  #unclaimed = []; // outcomes heard while a card is still being answered
+  #unclaimed = []; // outcomes received while a card is still being answered
 
   constructor(places, host) {
     this.id = "";
@@ -78,7 +78,7 @@ class Thread {
     for (const message of conversation?.messages ?? []) {
       if (message.role === "system") {
         this.#line(message.content);
-        turn = null; // what follows stands below the outcome
+        turn = null; // what follows is below the outcome
         continue;
       }
       if (message.role === "user" || !turn) turn = this.#addTurn(message.role === "user" ? message.content : "");
@@ -99,7 +99,7 @@ class Thread {
     if (hint) turn.take({ type: "truncation", tool: event.tool, hint });
   }
 
-  // Pending requests that the messages do not show stand on their own.
+  // Pending requests that the messages do not show are drawn on their own.
   #showWaiting(waiting) {
     const missing = waiting.filter((envelope) => !this.#cards.has(envelope.confirmationId));
     this.#places.waiting.replaceChildren(...missing.map((envelope) => this.#elsewhere(envelope)));
@@ -173,8 +173,8 @@ class Thread {
     if (!this.id || turn.stopping) return this.#dropTurn(turn);
     turn.stop();
     try {
-      const told = await post(`/api/conversations/${encodeURIComponent(this.id)}/cancel`, {});
-      if (told?.cancelled === false) this.#dropTurn(turn); // nothing runs there
+      const answer = await post(`/api/conversations/${encodeURIComponent(this.id)}/cancel`, {});
+      if (answer?.cancelled === false) this.#dropTurn(turn); // nothing runs there
     } catch (fault) {
       announce.say(fault.message);
     }
@@ -262,8 +262,8 @@ class Thread {
   }
 
   #settled() {
-    const heard = this.#unclaimed.splice(0);
-    for (const event of heard) this.#message({ ...event, role: "system" });
+    const received = this.#unclaimed.splice(0);
+    for (const event of received) this.#message({ ...event, role: "system" });
   }
 
   /**
@@ -315,7 +315,7 @@ class Thread {
 }
 
 // The gateway ends a stream early (a restart, a store that is gone) with events
-// that stand in no log and so have no id: the turn goes on, and is picked up.
+// that are in no log and so have no id: the turn goes on, and is picked up.
 function isBreak({ id, data }) {
   return !id && (data === DONE || data.type === "error");
 }
@@ -350,7 +350,7 @@ function storedCall(message, server) {
   return { type: "tool", state: "complete", tool: message.tool, server: message.server ?? server, message: words, args: message.args ?? null, data };
 }
 
-// A request that waits no more is told, not drawn as a card.
+// A request that waits no more is a line of text, not a card.
 function settled(event) {
   if (event.data?.status !== "pending_confirmation") return event;
   const [question] = String(event.data.message ?? "").split("\n"); // the rest stood on the card

@@ -143,7 +143,7 @@ class Turn {
     if (this.#text.node.querySelector("table")) this.#foldRows();
   }
 
-  // Rows that the answer itself shows as a table need not stand there twice. A
+  // Rows that the answer itself shows as a table need not be shown twice. A
   // list that goes on stays open: there the reader goes on, too.
   #foldRows() {
     for (const result of this.body.querySelectorAll(".tool-result[open]:not([data-kept])")) {

@@ -155,7 +155,11 @@ func (t *conversation) show(data string) error {
 		fmt.Fprintf(out, "\n%s\nWaiting for your approval: %s\n", e.Message, e.ConfirmationID)
 	case e.Type == "start":
 		t.id = e.ConversationID
-		fmt.Fprintf(t.Err, "[%s]\n", e.Model)
+		label := e.Model
+		if label == "rehearsal" {
+			label += ", not an AI model"
+		}
+		fmt.Fprintf(t.Err, "[%s]\n", label)
 	case e.Type == "text":
 		fmt.Fprint(out, e.Text)
 	case e.Type == "error":

@@ -65,7 +65,7 @@ type turnResult struct {
 	messages []agent.Message
 }
 
-func speak(t testing.TB, box agent.Toolbox, who agent.Person, history []agent.Message, question string) turnResult {
+func ask(t testing.TB, box agent.Toolbox, who agent.Person, history []agent.Message, question string) turnResult {
 	t.Helper()
 	var s turnResult
 	for e, err := range agent.Run(t.Context(), agent.Turn{Model: New(), Toolbox: box, Person: who, History: history, Question: question, Now: today}) {
@@ -94,7 +94,7 @@ func TestCorpus(t *testing.T) {
 		for _, file := range []string{"testdata/questions.txt", "testdata/hostile.txt"} {
 			for _, c := range readCorpus(t, file) {
 				who := people[c.who]
-				converse(t, openHouse(t, who, tools), who.Person, declarations, file, c)
+				converse(t, newFakeHR(t, who, tools), who.Person, declarations, file, c)
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func TestCorpus(t *testing.T) {
 func converse(t *testing.T, box agent.Toolbox, who agent.Person, declarations, file string, c conversation) {
 	var history []agent.Message
 	for _, turn := range c.turns {
-		s := speak(t, box, who, history, turn.question)
+		s := ask(t, box, who, history, turn.question)
 		history = s.messages
 		for _, check := range turn.checks {
 			if fault := s.check(check); fault != "" {

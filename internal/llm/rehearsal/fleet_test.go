@@ -39,12 +39,12 @@ func TestServerThatItHasNeverSeen(t *testing.T) {
 // three things that can be asked.
 func TestDeclinesInOneSentence(t *testing.T) {
 	for _, question := range []string{"refuel Olga", "what is the weather in Kiel?", "trips that were too long", "sing me a song"} {
-		answer := speak(t, fleet(t), agent.Person{}, nil, question).text
+		answer := ask(t, fleet(t), agent.Person{}, nil, question).text
 		if strings.Count(answer, "“") != 3 || strings.Count(answer, ". ") != 0 || strings.ContainsAny(strings.TrimSuffix(answer, "."), "\n?!") {
 			t.Errorf("%q: %s", question, answer)
 		}
 	}
-	if answer := speak(t, fleet(t), agent.Person{}, nil, "trips to the moon by boat").text; !strings.Contains(answer, "List trips") {
+	if answer := ask(t, fleet(t), agent.Person{}, nil, "trips to the moon by boat").text; !strings.Contains(answer, "List trips") {
 		t.Errorf("the likeliest tool is not offered: %s", answer)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"countersign.dev/internal/agent"
 )
 
-// TestSourceKnowsNobodyByHeart holds the promise of the package comment against
+// TestSourceNamesNoToolAndNoPerson holds the promise of the package comment against
 // its own source: no person of the fixture, no tool and no field of a tool.
-func TestSourceKnowsNobodyByHeart(t *testing.T) {
+func TestSourceNamesNoToolAndNoPerson(t *testing.T) {
 	forbidden := []string{"pto", "tamshai", "invoice", "get_budget", "list_deals", "search_tickets", "close_ticket", "org chart"}
 	for _, info := range build(t).tools {
 		forbidden = append(forbidden, info.Name)
@@ -47,7 +47,7 @@ func TestSourceKnowsNobodyByHeart(t *testing.T) {
 }
 
 func requestOf(t testing.TB, who person, question string) agent.Request {
-	set := openHouse(t, who, hrTools(t)).Tools(t.Context())
+	set := newFakeHR(t, who, hrTools(t)).Tools(t.Context())
 	return agent.Request{Person: who.Person, Now: today, Tools: set.Open, Closed: set.Closed, Messages: []agent.Message{agent.TextMessage(agent.User, question)}}
 }
 
@@ -88,7 +88,7 @@ func ordersDeletion(question string) bool {
 func TestBracketsAreReadQuickly(t *testing.T) {
 	tools := hrTools(t)
 	for _, text := range []string{strings.Repeat("[(", 1024), strings.Repeat(`"`, 2048), strings.Repeat("a ", 1024), strings.Repeat("and ", 512), strings.Repeat("5% ", 680), strings.Repeat("x's ", 512)} {
-		if s := speak(t, openHouse(t, people["alice"], tools), people["alice"].Person, nil, text); len(s.calls) > 0 && len(s.pendings) > 0 {
+		if s := ask(t, newFakeHR(t, people["alice"], tools), people["alice"].Person, nil, text); len(s.calls) > 0 && len(s.pendings) > 0 {
 			t.Errorf("%.20s…: %v", text, s.calls)
 		}
 	}

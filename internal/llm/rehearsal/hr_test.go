@@ -20,7 +20,7 @@ import (
 
 var today = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// person is somebody in the sample house: who they are, and which rows they see.
+// person is somebody in the sample company: who they are, and which rows they see.
 type person struct {
 	agent.Person
 	id string
@@ -33,18 +33,18 @@ var people = map[string]person{
 	"frank":  {agent.Person{Name: "Frank Davis", Username: "frank.davis", Email: "frank@tamshai.local", Roles: []string{"employee"}}, "b6c7d8e9-0f1a-2b3c-4d5e-6f7a8b9c0d1e"},
 }
 
-// house is a toolbox with the tools of a company's HR server, answering for one
+// fakeHR is a toolbox with the tools of a company's HR server, answering for one
 // person, without the server.
-type house struct {
+type fakeHR struct {
 	person person
 	tools  []result.ToolInfo
 	rows   []map[string]any
 	keys   []string
 }
 
-func openHouse(t testing.TB, who person, tools []result.ToolInfo) *house {
+func newFakeHR(t testing.TB, who person, tools []result.ToolInfo) *fakeHR {
 	t.Helper()
-	h := &house{person: who, tools: tools, rows: load[[]map[string]any](t, "testdata/hr_rows.json")}
+	h := &fakeHR{person: who, tools: tools, rows: load[[]map[string]any](t, "testdata/hr_rows.json")}
 	h.keys = []string{"employee_id", "first_name", "last_name", "email", "department", "job_title", "manager_id", "manager_name", "hire_date", "salary", "ssn", "phone", "location", "active"}
 	return h
 }
@@ -52,8 +52,8 @@ func openHouse(t testing.TB, who person, tools []result.ToolInfo) *house {
 // hrTools are the tools of HR as they declare them now.
 func hrTools(t testing.TB) []result.ToolInfo {
 	t.Helper()
-	b := &building{servers: map[string]string{}}
-	b.hire(t, kernel(t), "hr", hr.New(nil), false)
+	b := &servers{servers: map[string]string{}}
+	b.mount(t, kernel(t), "hr", hr.New(nil), false)
 	return b.tools
 }
 
@@ -92,7 +92,7 @@ func load[T any](t testing.TB, path string) (v T) {
 	return v
 }
 
-func (h *house) Tools(context.Context) agent.Toolset {
+func (h *fakeHR) Tools(context.Context) agent.Toolset {
 	var set agent.Toolset
 	for _, info := range h.tools {
 		if slices.ContainsFunc(info.Roles, func(r string) bool { return slices.Contains(h.person.Roles, r) }) {
@@ -105,7 +105,7 @@ func (h *house) Tools(context.Context) agent.Toolset {
 	return set
 }
 
-func (h *house) Call(_ context.Context, name string, raw json.RawMessage) result.Outcome {
+func (h *fakeHR) Call(_ context.Context, name string, raw json.RawMessage) result.Outcome {
 	var args map[string]any
 	_ = json.Unmarshal(raw, &args)
 	for k, v := range args {
@@ -136,7 +136,7 @@ func (h *house) Call(_ context.Context, name string, raw json.RawMessage) result
 	return h.change(name, args)
 }
 
-func (h *house) root() any {
+func (h *fakeHR) root() any {
 	if slices.Contains(h.person.Roles, "hr-read") {
 		return "e9f0a1b2-3c4d-5e6f-7a8b-9c0d1e2f3a4b"
 	}
@@ -145,7 +145,7 @@ func (h *house) root() any {
 
 // visible are the rows that the person may see: HR all, a manager their tree,
 // an employee themselves.
-func (h *house) visible() []map[string]any {
+func (h *fakeHR) visible() []map[string]any {
 	var out []map[string]any
 	for _, e := range h.rows {
 		if slices.Contains(h.person.Roles, "hr-read") || h.above(e) {
@@ -158,7 +158,7 @@ func (h *house) visible() []map[string]any {
 	return out
 }
 
-func (h *house) above(e map[string]any) bool {
+func (h *fakeHR) above(e map[string]any) bool {
 	for e != nil {
 		if e["employee_id"] == h.person.id {
 			return true
@@ -168,7 +168,7 @@ func (h *house) above(e map[string]any) bool {
 	return false
 }
 
-func (h *house) find(id any) map[string]any {
+func (h *fakeHR) find(id any) map[string]any {
 	for _, e := range h.rows {
 		if e["employee_id"] == id && id != nil {
 			return e
@@ -177,7 +177,7 @@ func (h *house) find(id any) map[string]any {
 	return nil
 }
 
-func (h *house) shown(e map[string]any) map[string]any {
+func (h *fakeHR) shown(e map[string]any) map[string]any {
 	out := map[string]any{}
 	for k, v := range e {
 		out[k] = v
@@ -188,7 +188,7 @@ func (h *house) shown(e map[string]any) map[string]any {
 	return out
 }
 
-func (h *house) one(id any, as func(map[string]any) any) result.Outcome {
+func (h *fakeHR) one(id any, as func(map[string]any) any) result.Outcome {
 	e := h.find(id)
 	if e == nil || !slices.ContainsFunc(h.visible(), func(v map[string]any) bool { return v["employee_id"] == id }) && id != h.person.id {
 		return result.Failed(fault.InvalidInput.New("Employee with ID %v not found.", id).Suggest("Use list_employees tool to find valid employee IDs."))
@@ -196,7 +196,7 @@ func (h *house) one(id any, as func(map[string]any) any) result.Outcome {
 	return result.Success(h.encode(as(e)), nil, "")
 }
 
-func (h *house) list(rows []map[string]any, args map[string]any, filters map[string]string, noun string) result.Outcome {
+func (h *fakeHR) list(rows []map[string]any, args map[string]any, filters map[string]string, noun string) result.Outcome {
 	var out []any
 	for _, e := range rows {
 		keep := true
@@ -229,7 +229,7 @@ func (h *house) list(rows []map[string]any, args map[string]any, filters map[str
 }
 
 // encode writes objects in the order of a declared struct.
-func (h *house) encode(v any) json.RawMessage {
+func (h *fakeHR) encode(v any) json.RawMessage {
 	switch v := v.(type) {
 	case []any:
 		parts := make([]string, len(v))
@@ -253,7 +253,7 @@ func (h *house) encode(v any) json.RawMessage {
 	return raw
 }
 
-func (h *house) reviews(args map[string]any) []map[string]any {
+func (h *fakeHR) reviews(args map[string]any) []map[string]any {
 	var out []map[string]any
 	for i, e := range h.visible() {
 		if e["employee_id"] == h.person.id {
@@ -284,7 +284,7 @@ func balance(e map[string]any) any {
 	}}
 }
 
-func (h *house) node(e map[string]any, level int) any {
+func (h *fakeHR) node(e map[string]any, level int) any {
 	var below []any
 	for _, other := range h.rows {
 		if other["manager_id"] == e["employee_id"] {
@@ -297,7 +297,7 @@ func (h *house) node(e map[string]any, level int) any {
 	}
 }
 
-func (h *house) change(name string, args map[string]any) result.Outcome {
+func (h *fakeHR) change(name string, args map[string]any) result.Outcome {
 	e := h.find(args["employee_id"])
 	if e == nil {
 		return result.Failed(fault.InvalidInput.New("Employee with ID %v not found.", args["employee_id"]))

@@ -29,17 +29,17 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// office is the whole company: every tool of the four domains as they declare
+// fakeCompany is the whole company: every tool of the four domains as they declare
 // them now. Sales and support answer from their embedded stores, HR and finance
 // from the fixture.
-type office struct {
-	*house
-	who     *access.Principal
-	runners []*tool.Runner
-	servers map[string]string // tool → server
-	down    string            // a server that does not answer
-	gone    string            // a server that does not even list its tools
-	books   books
+type fakeCompany struct {
+	*fakeHR
+	who         *access.Principal
+	runners     []*tool.Runner
+	servers     map[string]string // tool → server
+	down        string            // a server that does not answer
+	gone        string            // a server that does not even list its tools
+	fakeFinance fakeFinance
 }
 
 // domain is what the test needs of a domain's server.
@@ -49,14 +49,14 @@ type domain interface {
 	Policy() access.Policy
 }
 
-// building is what the conversations of a test share.
-type building struct {
+// servers is what the conversations of a test share.
+type servers struct {
 	tools   []result.ToolInfo
 	servers map[string]string
 	runners []*tool.Runner
 }
 
-func build(t testing.TB) *building {
+func build(t testing.TB) *servers {
 	t.Helper()
 	now := func() time.Time { return today }
 	deals, err := salessqlite.Open(t.Context(), "")
@@ -75,21 +75,21 @@ func build(t testing.TB) *building {
 			t.Fatal(err)
 		}
 	}
-	b := &building{servers: map[string]string{}}
+	b := &servers{servers: map[string]string{}}
 	o := kernel(t)
 	for _, d := range []struct {
 		name   string
 		server domain
 		runs   bool
 	}{{"hr", hr.New(nil), false}, {"finance", finance.New(nil), false}, {"sales", seller, true}, {"support", helpdesk, true}} {
-		b.hire(t, o, d.name, d.server, d.runs)
+		b.mount(t, o, d.name, d.server, d.runs)
 	}
 	slices.SortFunc(b.tools, func(x, y result.ToolInfo) int { return strings.Compare(x.Name, y.Name) })
 	return b
 }
 
-// hire adds a server's tools, and, if it runs, the server.
-func (b *building) hire(t testing.TB, o tool.Options, server string, d domain, runs bool) {
+// mount adds a server's tools, and, if it runs, the server.
+func (b *servers) mount(t testing.TB, o tool.Options, server string, d domain, runs bool) {
 	t.Helper()
 	o.Server, o.Policy, o.Receipts = server, d.Policy(), d.Receipts()
 	runner, err := tool.NewRunner(d.Tools(), o)
@@ -125,8 +125,8 @@ func kernel(t testing.TB) tool.Options {
 	return tool.Options{Cursors: ring, Audit: journal, Confirmations: confirm.NewService(state.NewConfirmations(redis), journal, nil)}
 }
 
-// enter opens the office for one of the people who can sign in.
-func (b *building) enter(t testing.TB, username string) *office {
+// as is the company as seen by one of the people who can sign in.
+func (b *servers) as(t testing.TB, username string) *fakeCompany {
 	t.Helper()
 	for _, a := range company.Accounts() {
 		if a.Username != username && !strings.HasPrefix(a.Username, username+".") {
@@ -134,16 +134,16 @@ func (b *building) enter(t testing.TB, username string) *office {
 		}
 		e, _ := company.At(today).ByEmail(a.Email)
 		who := person{agent.Person{Name: a.Name, Username: a.Username, Email: a.Email, Roles: a.Roles}, e.ID}
-		h := openHouse(t, who, b.tools)
+		h := newFakeHR(t, who, b.tools)
 		p := access.NewPrincipal(access.Claims{Issuer: testkit.Issuer, Subject: a.Subject, Username: a.Username, Name: a.Name, Email: a.Email, EmailVerified: true, Roles: a.Roles})
-		return &office{house: h, who: p, runners: b.runners, servers: b.servers, books: openBooks()}
+		return &fakeCompany{fakeHR: h, who: p, runners: b.runners, servers: b.servers, fakeFinance: newFakeFinance()}
 	}
 	t.Fatalf("no account is called %s", username)
 	return nil
 }
 
-func (o *office) Tools(ctx context.Context) agent.Toolset {
-	set := o.house.Tools(ctx)
+func (o *fakeCompany) Tools(ctx context.Context) agent.Toolset {
+	set := o.fakeHR.Tools(ctx)
 	if o.gone != "" {
 		set.Down = []agent.Warning{{Server: o.gone, Code: fault.ServiceDown.Name, Message: "The server cannot be reached."}}
 		set.Open = slices.DeleteFunc(set.Open, func(t agent.Tool) bool { return o.servers[t.Name] == o.gone })
@@ -154,7 +154,7 @@ func (o *office) Tools(ctx context.Context) agent.Toolset {
 	return set
 }
 
-func (o *office) Call(ctx context.Context, name string, raw json.RawMessage) result.Outcome {
+func (o *fakeCompany) Call(ctx context.Context, name string, raw json.RawMessage) result.Outcome {
 	server := o.servers[name]
 	if server == o.down {
 		return result.Failed(fault.ServiceDown.New("The %s server cannot be reached.", server))
@@ -165,24 +165,24 @@ func (o *office) Call(ctx context.Context, name string, raw json.RawMessage) res
 		}
 	}
 	if server == "finance" {
-		return o.books.call(o.house, name, raw)
+		return o.fakeFinance.call(o.fakeHR, name, raw)
 	}
-	return o.house.Call(ctx, name, raw)
+	return o.fakeHR.Call(ctx, name, raw)
 }
 
-// books are the fixture's budgets and invoices.
-type books struct {
+// fakeFinance are the fixture's budgets and invoices.
+type fakeFinance struct {
 	company *company.Company
 	money   company.Finance
 }
 
-func openBooks() books {
+func newFakeFinance() fakeFinance {
 	c := company.At(today)
-	return books{c, c.Finance()}
+	return fakeFinance{c, c.Finance()}
 }
 
-// paper is what the finance tools take, together.
-type paper struct {
+// financeInput is what the finance tools take, together.
+type financeInput struct {
 	Department    string
 	Year          int
 	FiscalYear    int `json:"fiscal_year"`
@@ -202,8 +202,8 @@ type paper struct {
 	Notes         string
 }
 
-func (b books) call(h *house, name string, raw json.RawMessage) result.Outcome {
-	var in paper
+func (b fakeFinance) call(h *fakeHR, name string, raw json.RawMessage) result.Outcome {
+	var in financeInput
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return result.Failed(fault.ValidationError.New("%v", err))
 	}
@@ -219,7 +219,7 @@ func (b books) call(h *house, name string, raw json.RawMessage) result.Outcome {
 		}
 		return result.Failed(fault.InvalidInput.New("There is no budget of the department %q.", in.Department))
 	case "delete_invoice":
-		for _, row := range b.invoices(paper{}) {
+		for _, row := range b.invoices(financeInput{}) {
 			if row["invoice_id"] == in.InvoiceID {
 				return result.Waiting(result.Pending{ID: "p1", Message: fmt.Sprintf("Delete invoice %v?", row["invoice_number"])})
 			}
@@ -233,7 +233,7 @@ func (b books) call(h *house, name string, raw json.RawMessage) result.Outcome {
 	return result.Failed(fault.UnknownTool.New("There is no tool %s.", name))
 }
 
-func (b books) department(code string) string {
+func (b fakeFinance) department(code string) string {
 	for _, d := range b.company.Departments {
 		if d.Code == code {
 			return d.Name
@@ -242,13 +242,13 @@ func (b books) department(code string) string {
 	return code
 }
 
-func (b books) is(code, asked string) bool {
+func (b fakeFinance) is(code, asked string) bool {
 	return asked == "" || strings.EqualFold(code, asked) || strings.EqualFold(b.department(code), asked)
 }
 
 func dollars(cents int64) float64 { return float64(cents) / 100 }
 
-func (b books) budgets(in paper) []map[string]any {
+func (b fakeFinance) budgets(in financeInput) []map[string]any {
 	var out []map[string]any
 	if in.Quarter != "" && in.FiscalYear == 0 {
 		in.FiscalYear = today.Year()
@@ -280,7 +280,7 @@ func (b books) budgets(in paper) []map[string]any {
 	return out
 }
 
-func (b books) invoices(in paper) []map[string]any {
+func (b fakeFinance) invoices(in financeInput) []map[string]any {
 	vendors := map[string]string{}
 	for v := range b.money.Vendors {
 		vendors[v.ID] = v.Name
@@ -313,9 +313,9 @@ func TestOffice(t *testing.T) {
 		for _, c := range readCorpus(t, file) {
 			who, down, _ := strings.Cut(c.who, " without ")
 			who, gone, _ := strings.Cut(who, " lacking ")
-			o := b.enter(t, who)
+			o := b.as(t, who)
 			o.down, o.gone = down, gone
-			converse(t, o, o.house.person.Person, "all domains", file, c)
+			converse(t, o, o.fakeHR.person.Person, "all domains", file, c)
 		}
 	}
 }
