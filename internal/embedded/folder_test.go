@@ -56,7 +56,7 @@ func TestDataFolderIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := open(t, dir); !strings.Contains(fault.From(err).Message, c.message) {
+		if _, err := open(t, dir); err == nil || !strings.Contains(fault.From(err).Message, c.message) {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if after, err := os.Stat(dir); err != nil || after.Mode() != before.Mode() {
@@ -70,7 +70,7 @@ func TestDataFolderInUseIsRefused(t *testing.T) {
 	if _, err := open(t, dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := open(t, dir); !strings.Contains(fault.From(err).Message, "in use by another running countersign") {
+	if _, err := open(t, dir); err == nil || !strings.Contains(fault.From(err).Message, "in use by another running countersign") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -96,6 +96,10 @@ func TestFolderThatTheServersUserCannotEnterIsRefused(t *testing.T) {
 	_, asData := open(t, dir)
 	_, asCluster := embedded.StartPostgres(t.Context(), embedded.PostgresOptions{Dir: dir, Volatile: true})
 	for name, err := range map[string]error{"data folder": asData, "cluster": asCluster} {
+		if err == nil {
+			t.Errorf("%s: a folder that the server's user cannot enter was accepted", name)
+			continue
+		}
 		f := fault.From(err)
 		if !strings.Contains(f.Message, "cannot enter "+dir) {
 			t.Errorf("%s: got %v", name, err)
