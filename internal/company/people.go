@@ -227,3 +227,11 @@ func date(text string) time.Time {
 	}
 	return t
 }
+
+// monthsBefore counts months back and stays within the resulting month, as
+// PostgreSQL's intervals do: thirteen months before 31 March is 28 February.
+func monthsBefore(day time.Time, months int) time.Time {
+	first := time.Date(day.Year(), day.Month()-time.Month(months), 1, 0, 0, 0, 0, time.UTC)
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(day.Day(), last)-1)
+}

@@ -2,6 +2,7 @@ package company
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -54,4 +55,20 @@ func scaledStatus(i, age, terms int) string {
 		return "approved"
 	}
 	return "pending"
+}
+
+// Finance returns the thirteen invoices, the budgets from 2024 to the company's
+// year (2026 at least) and the eight expense reports. Of the unpaid invoices
+// only INV-2025-008 is past due on the company's day; the others fall due 5 to
+// 60 days later. A company that [Grown] made has as many as it was grown to.
+func (c *Company) Finance() Finance {
+	if c.Scale > 0 {
+		return ScaledFinance(c.Scale, c.Day)
+	}
+	return Finance{
+		Vendors:  slices.Values(vendors()),
+		Invoices: slices.Values(c.invoices()),
+		Budgets:  c.budgets(),
+		Reports:  c.expenseReports(),
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,11 +21,6 @@ type Server struct {
 
 // New makes the server. db is open with the login that [Migrate] made.
 func New(db *database.DB) *Server { return &Server{db: db, now: time.Now} }
-
-// Tools lists the domain's tools.
-func (s *Server) Tools() []tool.Tool {
-	return slices.Concat(s.budgets(), s.approval(), s.invoices(), s.deletion(), s.expenses())
-}
 
 // Receipts keeps the receipts of confirmed changes beside the data.
 func (s *Server) Receipts() tool.ReceiptStores { return tool.OneStore(database.NewReceipts(s.db)) }

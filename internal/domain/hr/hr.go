@@ -2,7 +2,6 @@ package hr
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -19,11 +18,6 @@ type Server struct {
 
 // New makes the server. db is open with the login that [Migrate] made.
 func New(db *database.DB) *Server { return &Server{db: db, now: time.Now} }
-
-// Tools lists the domain's tools.
-func (s *Server) Tools() []tool.Tool {
-	return slices.Concat(s.employees(), s.orgChart(), s.reviews(), s.timeOff(), s.salary())
-}
 
 // Receipts keeps the receipts of confirmed changes beside the data.
 func (s *Server) Receipts() tool.ReceiptStores { return tool.OneStore(database.NewReceipts(s.db)) }

@@ -4,41 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/tool"
 )
-
-// Customer is a company that buys, with its main contact.
-type Customer struct {
-	ID            string    `json:"_id" jsonschema_description:"MongoDB ObjectId as string."`
-	Name          string    `json:"name" jsonschema_description:"The main contact's name." field:"label=Contact"`
-	Email         string    `json:"email" mask:"contact,mailbox" jsonschema:"format=email" jsonschema_description:"The main contact's e-mail address; only its domain for those who neither own the account nor may change sales data."`
-	Company       string    `json:"company" jsonschema_description:"The customer's company name."`
-	Industry      string    `json:"industry"`
-	Phone         string    `json:"phone" mask:"contact,last4" jsonschema_description:"The main contact's phone number; its last four digits for those who neither own the account nor may change sales data."`
-	Address       Address   `json:"address"`
-	AccountOwner  string    `json:"account_owner" jsonschema_description:"E-mail address of the employee who owns the account." field:"aka=owner|seller"`
-	Tier          string    `json:"tier" jsonschema:"enum=enterprise,enum=business,enum=startup,enum=free"`
-	AnnualRevenue float64   `json:"annual_revenue" jsonschema_description:"US dollars a year." field:"unit=USD,amount,aka=sales|turnover"`
-	CreatedAt     time.Time `json:"created_at" field:"show=detail"`
-	UpdatedAt     time.Time `json:"updated_at" field:"show=detail"`
-	OpenDeals     int       `json:"open_deals" jsonschema_description:"How many of the customer's deals that you may see are still open."`
-
-	Relation access.Relation `json:"-"`
-	Version  int64           `json:"-"`
-	OpenName []string        `json:"-"` // the first open deals' names
-}
-
-// Address is a postal address.
-type Address struct {
-	Street  string `json:"street"`
-	City    string `json:"city"`
-	State   string `json:"state"`
-	Zip     string `json:"zip"`
-	Country string `json:"country"`
-}
 
 func (s *Server) customerTools() []tool.Tool {
 	return []tool.Tool{

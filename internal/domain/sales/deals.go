@@ -3,48 +3,10 @@ package sales
 import (
 	"context"
 	"strings"
-	"time"
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/tool"
 )
-
-// The stages of a deal, in the order of a pipeline.
-const (
-	StageWon  = "CLOSED_WON"
-	StageLost = "CLOSED_LOST"
-)
-
-// stages lists every stage; the last two are the closed ones.
-func stages() []string {
-	return []string{"PROSPECTING", "DISCOVERY", "QUALIFICATION", "PROPOSAL", "NEGOTIATION", StageWon, StageLost}
-}
-
-func isClosed(stage string) bool { return stage == StageWon || stage == StageLost }
-
-// Deal is a sale that is expected, won or lost.
-type Deal struct {
-	ID                string    `json:"_id" jsonschema_description:"MongoDB ObjectId as string."`
-	CustomerID        string    `json:"customer_id"`
-	CustomerName      string    `json:"customer_name" field:"label=Customer,aka=account|client"`
-	DealName          string    `json:"deal_name" field:"label=Deal"`
-	Value             float64   `json:"value" jsonschema:"minimum=0" jsonschema_description:"US dollars." field:"unit=USD,amount,aka=worth|size|amount|price"`
-	Currency          string    `json:"currency" jsonschema:"default=USD" field:"show=detail"`
-	Stage             string    `json:"stage" jsonschema:"enum=PROSPECTING,enum=DISCOVERY,enum=QUALIFICATION,enum=PROPOSAL,enum=NEGOTIATION,enum=CLOSED_WON,enum=CLOSED_LOST"`
-	Probability       float64   `json:"probability" jsonschema:"minimum=0,maximum=100" jsonschema_description:"Per cent." field:"unit=percent,aka=chance|likelihood"`
-	ExpectedCloseDate string    `json:"expected_close_date" jsonschema:"format=date" field:"label=Closing,aka=closing|close"`
-	Owner             string    `json:"owner" jsonschema_description:"E-mail address of the employee who owns the deal." field:"aka=seller|salesperson"`
-	Notes             string    `json:"notes"`
-	CreatedAt         time.Time `json:"created_at" field:"show=detail"`
-	UpdatedAt         time.Time `json:"updated_at" field:"show=detail"`
-
-	Version int64 `json:"-"`
-}
-
-// Key is the deal's sort key in every order.
-func (d Deal) Key() DealKey {
-	return DealKey{Created: d.CreatedAt.UnixMilli(), Value: d.Value, Closing: d.ExpectedCloseDate, ID: d.ID}
-}
 
 func (s *Server) dealTools() []tool.Tool {
 	return []tool.Tool{

@@ -2,11 +2,9 @@ package sales
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"regexp"
 	"strconv"
-	"time"
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/tool"
@@ -81,27 +79,6 @@ func summary(sums Sums, quarter Quarter, scope Scope) Pipeline {
 }
 
 func cents(amount float64) float64 { return math.Round(amount*100) / 100 }
-
-// Quarter is a quarter of a calendar year.
-type Quarter struct {
-	Year, Number int // Number is 1–4
-}
-
-// String writes it as 2026-Q1.
-func (q Quarter) String() string { return fmt.Sprintf("%04d-Q%d", q.Year, q.Number) }
-
-// From is the first day.
-func (q Quarter) From() time.Time {
-	return time.Date(q.Year, time.Month(3*q.Number-2), 1, 0, 0, 0, 0, time.UTC)
-}
-
-// Until is the first day after it.
-func (q Quarter) Until() time.Time { return q.From().AddDate(0, 3, 0) }
-
-func quarterOf(t time.Time) Quarter {
-	t = t.UTC()
-	return Quarter{t.Year(), (int(t.Month())-1)/3 + 1}
-}
 
 var quarterShape = regexp.MustCompile(`^(?:[Qq]([1-4]) ([0-9]{4})|([0-9]{4})-[Qq]([1-4]))$`)
 

@@ -53,3 +53,9 @@ func (s Scope) String() string {
 	}
 	return "no deals"
 }
+
+// The roles that the domain owns.
+const (
+	roleRead  access.Role = "sales-read"
+	roleWrite access.Role = "sales-write"
+)

@@ -80,14 +80,6 @@ const (
 	ByClosing Sort = "closing"    // expected to close soonest
 )
 
-// DealKey is a deal's sort key in every order.
-type DealKey struct {
-	Created int64   `json:"c"` // Unix milliseconds
-	Value   float64 `json:"v"`
-	Closing string  `json:"d"`
-	ID      string  `json:"i"`
-}
-
 // Closing is the change to a deal that is won or lost.
 type Closing struct {
 	ID          string

@@ -3,33 +3,9 @@ package support
 import (
 	"context"
 	"strings"
-	"time"
 
 	"countersign.dev/internal/tool"
 )
-
-// Article is a page of the knowledge base.
-type Article struct {
-	ID        string    `json:"article_id"`
-	Title     string    `json:"title"`
-	Content   string    `json:"content"`
-	Summary   string    `json:"summary"`
-	Category  string    `json:"category"`
-	Tags      []string  `json:"tags"`
-	Author    string    `json:"author" jsonschema_description:"E-mail address of the employee who wrote it."`
-	Status    string    `json:"status" jsonschema:"enum=draft,enum=published,enum=archived"`
-	Views     int       `json:"view_count" jsonschema:"minimum=0" field:"label=Views"`
-	Votes     int       `json:"helpful_votes" jsonschema:"minimum=0" field:"label=Votes"`
-	CreatedAt time.Time `json:"created_at" field:"show=detail"`
-	UpdatedAt time.Time `json:"updated_at" field:"show=detail"`
-	Score     float64   `json:"_score,omitempty" jsonschema_description:"Relevance; comparable within one answer only." field:"show=detail"`
-	Highlight []string  `json:"highlight,omitempty" jsonschema_description:"Excerpts around the words that were found, which stand between ** and **." field:"show=detail"`
-}
-
-// Key is the article's sort key in both orders.
-func (a Article) Key() Key {
-	return Key{Score: a.Score, Created: a.CreatedAt.UnixMilli(), ID: a.ID}
-}
 
 // articleTexts are the untrusted fields of an article; foundTexts are those of a
 // search result.

@@ -107,3 +107,15 @@ func (s *Server) closeTicket(ctx context.Context, in closeTicket, seen ticketPre
 		By: who.Email(), At: s.now().UTC(),
 	})
 }
+
+// ticket finds a ticket by its id, in capitals or not.
+func (s *Server) ticket(ctx context.Context, scope Scope, id string) (Ticket, error) {
+	t, found, err := s.store.Ticket(ctx, scope, id)
+	if capital := strings.ToUpper(id); !found && err == nil && capital != id {
+		t, found, err = s.store.Ticket(ctx, scope, capital)
+	}
+	if err == nil && !found {
+		err = errTicketNotFound.New("Ticket not found. Verify the ticket ID is correct.")
+	}
+	return t, err
+}

@@ -71,3 +71,9 @@ func (s Scope) Articles() Rows {
 func (r Rows) Hold(status string) bool {
 	return r == AllRows || r == PublishedRows && status == ArticlePublished
 }
+
+// The roles that the domain owns.
+const (
+	roleRead  access.Role = "support-read"
+	roleWrite access.Role = "support-write"
+)

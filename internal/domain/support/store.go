@@ -73,22 +73,6 @@ type ArticleQuery struct {
 	Limit    int
 }
 
-// Key is a row's sort key: the score when the query has words, else the time of
-// creation, and then the id; the greatest first, so that of rows with the same
-// score the newer ones come first.
-type Key struct {
-	Score   float64 `json:"s"`
-	Created int64   `json:"c"` // Unix milliseconds
-	ID      string  `json:"i"`
-}
-
-// Version is what a store compares before it changes a ticket. SQLite counts a
-// number; Elasticsearch has a sequence number and a primary term.
-type Version struct {
-	Number int64
-	Term   int64
-}
-
 // Closing is the change to a ticket that is closed.
 type Closing struct {
 	ID               string

@@ -2,7 +2,6 @@ package support
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -26,12 +25,6 @@ func New(store Store, now func() time.Time) *Server {
 	return &Server{store: store, now: now}
 }
 
-// The roles that the domain owns.
-const (
-	roleRead  access.Role = "support-read"
-	roleWrite access.Role = "support-write"
-)
-
 // Policy declares the domain's roles and the classes of its sensitive fields.
 func (s *Server) Policy() access.Policy {
 	return access.Policy{
@@ -46,11 +39,6 @@ var (
 	readers = []access.Role{roleRead, access.Executive}
 	writers = []access.Role{roleWrite, access.Executive}
 )
-
-// Tools declares the domain's tools.
-func (s *Server) Tools() []tool.Tool {
-	return slices.Concat(s.ticketTools(), s.articleTools())
-}
 
 // Codes lists the fault codes that this domain adds to the shared ones.
 func (s *Server) Codes() []*fault.Code { return codes }

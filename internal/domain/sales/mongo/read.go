@@ -211,24 +211,6 @@ func (m *Store) page(ctx context.Context, in match, by order, limit int) ([]sale
 	return deals, err
 }
 
-// order is a way to sort deals: by a field and then by the id, both in the same
-// direction, 1 or -1.
-type order struct {
-	field     string
-	direction int
-	key       func(sales.DealKey) any
-}
-
-var orders = map[sales.Sort]order{
-	sales.Newest:    {"created_at", -1, func(k sales.DealKey) any { return time.UnixMilli(k.Created) }},
-	sales.ValueDesc: {"value", -1, func(k sales.DealKey) any { return k.Value }},
-	sales.ByClosing: {"expected_close_date", 1, func(k sales.DealKey) any { return k.Closing }},
-}
-
-func (o order) sorted() bson.D {
-	return bson.D{{Key: o.field, Value: o.direction}, {Key: "_id", Value: o.direction}}
-}
-
 // conditions are a query's filters and where it continues. possible is false when
 // an id cannot be any document's.
 func conditions(q sales.DealQuery) (all []bson.D, possible bool) {

@@ -3,6 +3,7 @@
 package elastic
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -181,27 +182,31 @@ func refused(err error, kind string) bool {
 	return errors.As(err, &r) && r.Type == kind
 }
 
-// Ready finds a document of each index by its words: an index that is missing,
-// empty, or has another mapping has none.
-func (e *Store) Ready(ctx context.Context) error {
-	for _, index := range e.indices {
-		probe := object{"size": 1, "_source": false, "terminate_after": 1, "query": object{"exists": object{"field": wordsField}}}
-		var found hits
-		err := e.send(ctx, search(index, probe), &found)
-		if refused(err, noIndex) {
-			return fault.ServiceDown.New("The index %s does not exist.", index).Suggest("Check the names of the indices, or seed the store.").Because(err)
-		}
-		if err != nil {
-			return err
-		}
-		if len(found.Hits.Hits) == 0 {
-			return fault.ServiceDown.New("The index %s holds nothing that can be searched.", index).Suggest("Check the names of the indices, or seed the store.")
-		}
-	}
-	return nil
-}
-
 // Oversize is always empty: the engine has no such limit here.
 func (e *Store) Oversize(context.Context) (string, error) { return "", nil }
 
 var _ support.Store = (*Store)(nil)
+
+// object is a JSON object on its way to the server.
+type object = map[string]any
+
+// wordsField is where every word of a document is searched: the engine copies
+// the fields there, and no document holds it.
+const wordsField = "words"
+
+// kind is one of the two indices.
+type kind uint8
+
+const (
+	tickets kind = iota
+	articles
+)
+
+// jsonBody encodes what this room has made itself.
+func jsonBody(v any) io.Reader {
+	encoded, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // a map of texts and numbers always encodes
+	}
+	return bytes.NewReader(encoded)
+}

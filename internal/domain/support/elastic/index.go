@@ -10,21 +10,6 @@ import (
 	"countersign.dev/internal/domain/support"
 )
 
-// object is a JSON object on its way to the server.
-type object = map[string]any
-
-// wordsField is where every word of a document is searched: the engine copies
-// the fields there, and no document holds it.
-const wordsField = "words"
-
-// kind is one of the two indices.
-type kind uint8
-
-const (
-	tickets kind = iota
-	articles
-)
-
 // Migrate makes the indices that are missing. Those that are there stay as they
 // are.
 func (e *Store) Migrate(ctx context.Context) error {
@@ -107,3 +92,5 @@ func articleFields() object {
 		"created_at": object{"type": "date"}, "updated_at": object{"type": "date"},
 	}
 }
+
+func idField(k kind) string { return [...]string{"ticket_id", "article_id"}[k] }

@@ -1,27 +1,17 @@
 package elastic
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"io"
 	"strings"
 
 	"github.com/elastic/go-elasticsearch/v9/esapi"
 
 	"countersign.dev/internal/domain/support"
+	"countersign.dev/internal/fault"
 )
-
-// jsonBody encodes what this room has made itself.
-func jsonBody(v any) io.Reader {
-	encoded, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // a map of texts and numbers always encodes
-	}
-	return bytes.NewReader(encoded)
-}
 
 // filters is a list of conditions within a scope. Only within makes one, and no
 // search of this store takes any other.
@@ -137,8 +127,6 @@ func samePlace(q support.Query) string {
 	return "query-" + hex.EncodeToString(sum[:8])
 }
 
-func idField(k kind) string { return [...]string{"ticket_id", "article_id"}[k] }
-
 func headField(k kind) string { return [...]string{"subject", "title"}[k] }
 
 func (w wanted) body(k kind) object {
@@ -235,4 +223,24 @@ func (e *Store) document(ctx context.Context, k kind, id string) (document, erro
 		return document{}, (&refusal{Type: d.Error.Type}).fault()
 	}
 	return d, nil
+}
+
+// Ready finds a document of each index by its words: an index that is missing,
+// empty, or has another mapping has none.
+func (e *Store) Ready(ctx context.Context) error {
+	for _, index := range e.indices {
+		probe := object{"size": 1, "_source": false, "terminate_after": 1, "query": object{"exists": object{"field": wordsField}}}
+		var found hits
+		err := e.send(ctx, search(index, probe), &found)
+		if refused(err, noIndex) {
+			return fault.ServiceDown.New("The index %s does not exist.", index).Suggest("Check the names of the indices, or seed the store.").Because(err)
+		}
+		if err != nil {
+			return err
+		}
+		if len(found.Hits.Hits) == 0 {
+			return fault.ServiceDown.New("The index %s holds nothing that can be searched.", index).Suggest("Check the names of the indices, or seed the store.")
+		}
+	}
+	return nil
 }

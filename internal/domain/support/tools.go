@@ -1,0 +1,12 @@
+package support
+
+import (
+	"slices"
+
+	"countersign.dev/internal/tool"
+)
+
+// Tools declares the domain's tools.
+func (s *Server) Tools() []tool.Tool {
+	return slices.Concat(s.ticketTools(), s.articleTools())
+}
