@@ -27,8 +27,8 @@ var (
 func TestSQLKeepsTheRules(t *testing.T) {
 	read := 0
 	walk(t, "..", func(path string, text string) {
-		if strings.HasSuffix(path, "_test.go") {
-			return
+		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, filepath.Join("..", "testkit")) {
+			return // tests name tables and roles as they go
 		}
 		room := usesPostgres(t, filepath.Dir(path))
 		if strings.HasSuffix(path, ".sql") || room {

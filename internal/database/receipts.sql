@@ -1,5 +1,5 @@
--- The receipts of confirmed changes, in every schema: each is written in the
--- transaction of its change. Only its owner reads it.
+-- The receipts of confirmed changes, in every schema: one stands beside the
+-- change that it is for, in the same transaction. Only its owner reads it.
 create table confirmations (
   id            uuid primary key,
   owner_issuer  text not null,

@@ -1,6 +1,6 @@
 -- The money of the company. Every table forces its policies, on its owner too;
--- `keeper` lets the owner in, for migrating and seeding. The application's login
--- owns nothing and reads only the rows that its policies show.
+-- `keeper` is the owner's way in, for migrating and seeding. The application's
+-- login owns nothing and reads only what the policies for it show.
 
 create table finance.departments (
   code text primary key,
@@ -13,12 +13,12 @@ create table finance.vendors (
   name_key text not null generated always as (lower(name)) stored
 );
 
--- Every suffix of every vendor's name, so that a part of a name is the start of a
--- suffix: an index finds it. Comparisons of texts are leakproof and may run before
--- the policies, LIKE and its trigram indexes may not; this needs no extension and
--- no function with its owner's rights. For 20,000 vendors of a million invoices it
--- is 400,000 rows and 41 MB, and inserting a vendor writes as many rows as the
--- name has letters. The triggers below keep it current.
+-- Every tail of every vendor's name, so that a part of a name is the beginning
+-- of a tail: an index finds it. A comparison of texts may be asked before the
+-- policies are (it leaks nothing), LIKE and its trigram indexes may not; this
+-- needs no extension and no function with its owner's rights. For 20,000 vendors
+-- of a million invoices it is 400,000 rows and 41 MB, and naming a vendor writes
+-- as many rows as the name has letters. The triggers below keep it.
 create table finance.vendor_tails (
   tail      text collate "C" not null,
   vendor_id text not null references finance.vendors (id) on delete cascade,
@@ -38,8 +38,8 @@ create trigger vendor_added after insert on finance.vendors
 create trigger vendor_renamed after update on finance.vendors
   referencing new table as named for each statement execute function finance.keep_tails();
 
--- The amount of a budget is stored in its quarters alone, so that they add up. A
--- submitted draft waits for the approval of someone else.
+-- What a budget comes to stands in its quarters alone, so that they add up. A
+-- draft that somebody submitted waits for somebody else's approval.
 create table finance.budgets (
   id             uuid primary key,
   department     text not null references finance.departments (code),
@@ -64,8 +64,8 @@ create table finance.budget_quarters (
   primary key (budget_id, quarter)
 );
 
--- Tools do not show a deleted invoice; the row stays for the retention period, and
--- records who deleted it.
+-- A deleted invoice is gone for the tools; the row stays for the years that the
+-- law asks for, and says who deleted it.
 create table finance.invoices (
   id           uuid primary key,
   number       text not null unique check (number = upper(number)),
@@ -87,10 +87,10 @@ create table finance.invoices (
   check (deleted_at is null or status in ('pending', 'rejected'))
 );
 
--- Pages are scanned by date, with an index for each filter that would skip too
--- many rows; the index has every column that the scan reads, and only a page's
--- rows are fetched. Amounts are bigint and status is text because their
--- comparisons are leakproof, and so may use an index under the policies.
+-- Pages are walked by date, under each filter that leaves a walk too much to
+-- skip; what the walk looks at stands in the index, and only a page's rows are
+-- fetched. Amounts are bigint and status is text because their comparisons leak
+-- nothing, and so may use an index under the policies.
 create index invoices_by_date on finance.invoices (invoice_date, id, due_date) include (vendor_id) where deleted_at is null;
 create index invoices_by_department on finance.invoices (department, invoice_date, id) where deleted_at is null;
 create index invoices_by_status on finance.invoices (status, invoice_date, id) where deleted_at is null;
@@ -124,7 +124,8 @@ create table finance.expense_items (
   primary key (report_id, position)
 );
 
--- The caller. A setting of an earlier transaction is empty and not null, so emptiness counts as absence.
+-- Who is asking. A setting that a transaction before this one made is empty,
+-- not null, so emptiness counts as absence.
 create function finance.caller_has(variadic wanted text[]) returns boolean
   language sql stable parallel safe
   return coalesce(string_to_array(nullif(current_setting('app.current_user_roles', true), ''), ',') && wanted
@@ -135,8 +136,8 @@ create function finance.holds_money() returns boolean
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$ select exists (select from finance.budgets) and exists (select from finance.invoices) $$;
 
--- Policies. Readers of finance read every row. Callers who may only change rows see
--- those that they change and what the approval card shows.
+-- Policies. Who reads finance reads all of it. Who may only change things sees
+-- what they change and what its approval card shows.
 
 do $$
 declare

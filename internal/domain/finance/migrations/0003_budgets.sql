@@ -1,8 +1,9 @@
--- Budgets are scanned by year, the newest first, then by the department's name. So
--- that an index has that order, each budget has the name, and the year also
--- negated (an expression could not use an index under the policies: it may fail,
--- and so leak). The foreign key keeps the names equal. The status comes after them
--- because a frequent one is found soon, but perhaps not in the newest years.
+-- Budgets are walked by year, the newest first, then by the department's name.
+-- So that an index has that order, the name stands in each budget, and the year
+-- also with its sign turned (an expression could not use an index under the
+-- policies: it may fail, and so leak). The foreign key keeps the names in step.
+-- The status stands behind them because what nearly all have is met at once, but
+-- perhaps not in the newest years.
 
 alter table finance.departments
   add unique (code, name),

@@ -1,6 +1,6 @@
 -- The people of the company. Every table forces its policies, on its owner too;
--- `keeper` lets the owner in, for migrating and seeding. The application's login
--- owns nothing and reads only the rows that its policies show.
+-- `keeper` is the owner's way in, for migrating and seeding. The application's
+-- login owns nothing and reads only what the policies for it show.
 
 create table hr.departments (
   id           uuid primary key,
@@ -18,9 +18,9 @@ create table hr.grade_levels (
 );
 
 -- lft, rgt and depth are tree numbers: lft counts the people in the order of
--- the tree, rgt is the highest lft below a person (their own without reports),
--- depth is 0 at the top. hr.renumber() computes them. Ending the employment
--- of someone without reports leaves them valid.
+-- the tree, rgt is the highest lft below a person (their own when nobody is),
+-- depth is 0 at the top. hr.renumber() keeps them. Ending the employment of
+-- someone without reports leaves them right.
 create table hr.employees (
   id              uuid primary key,
   employee_number text not null unique,
@@ -49,10 +49,10 @@ create table hr.employees (
   check ((status = 'TERMINATED') = (terminated_at is not null))
 );
 
--- Row comparisons over text and uuid, and equality of text, are leakproof and may
--- run before the policies, so these indexes serve pages directly. They include the
--- columns of policies and filters: a page is found in the index alone, and only
--- its rows are fetched.
+-- Row comparisons over text and uuid, and equality of text, may be asked before
+-- the policies are (they leak nothing), so these indexes serve pages directly.
+-- They include what policies and filters look at: a page is found in the index
+-- alone, and only its rows are fetched.
 create index employees_by_name on hr.employees (last_name, first_name, id) include (lft, name_key) where status = 'ACTIVE';
 create index employees_by_department on hr.employees (department, last_name, first_name, id) include (lft, location_key) where status = 'ACTIVE';
 create index employees_by_location on hr.employees (location_key, last_name, first_name, id) include (lft, department) where status = 'ACTIVE';
@@ -60,8 +60,8 @@ create index employees_by_manager on hr.employees (manager_id, last_name, first_
 create index employees_by_lft on hr.employees (lft) where status = 'ACTIVE';
 create index employees_by_depth on hr.employees (depth, lft) where status = 'ACTIVE';
 
--- Every two and three letters that follow each other in a text, for the search of
--- parts of names.
+-- Every two and three letters that follow each other in a text: what parts of
+-- names are found by.
 create function hr.grams(words text) returns text[]
   language plpgsql immutable strict parallel safe
 as $$
@@ -109,7 +109,8 @@ create table hr.time_off_balances (
   primary key (employee_id, fiscal_year, type_code)
 );
 
--- The caller. A setting of an earlier transaction is empty and not null, so emptiness counts as absence everywhere.
+-- Who is asking. A setting that a transaction before this one made is empty,
+-- not null, so emptiness counts as absence everywhere.
 
 create function hr.caller_email() returns text
   language sql stable parallel safe
@@ -120,13 +121,13 @@ create function hr.caller_has(variadic wanted text[]) returns boolean
   return coalesce(string_to_array(nullif(current_setting('app.current_user_roles', true), ''), ',') && wanted
     and nullif(current_setting('app.current_user_id', true), '') is not null, false);
 
--- A function that runs once a statement is written in plpgsql, which keeps its
--- plan between statements; one that runs for every row is written in SQL, which
--- plans once a statement.
+-- A function that is asked once a statement is written in plpgsql, which keeps
+-- its plan from statement to statement; one that is asked for every row is
+-- written in SQL, which plans once a statement.
 
 -- The part of the tree that the caller may see, as a range of lft: all of it,
--- themselves and everyone below, themselves, or nothing (null). A person whose
--- employment has ended sees nothing, with any token.
+-- themselves and everyone below, themselves, or nothing (null). Someone whose
+-- employment has ended sees nothing, whatever their token says.
 create function hr.scope(out low integer, out high integer)
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
@@ -140,8 +141,8 @@ begin
     and hr.caller_has('employee', 'manager', 'hr-read', 'hr-write', 'executive');
 end $$;
 
--- The part of the tree under the caller, themselves not included; null without
--- reports.
+-- The part of the tree under the caller, themselves not included; null when
+-- they are nobody's manager.
 create function hr.below(out low integer, out high integer)
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
@@ -150,10 +151,10 @@ begin
   where me.email = hr.caller_email() and me.status = 'ACTIVE' and hr.caller_has('manager');
 end $$;
 
--- The ids of everyone in the caller's scope whose name has this part, when they
--- are few; null when the part is short or common: then a scan by name finds a page
--- of them soon. The search for parts of a text may not run before the policies, so
--- it runs here without them, within the caller's scope.
+-- The ids of everyone in the caller's sight whose name has this part, when they
+-- are few; null when the part is short or common: then a walk by name finds a
+-- page of them soon. The search for parts of a text may not be asked before the
+-- policies are, so it is asked here, past them, within the caller's scope.
 create function hr.named(part text) returns uuid[]
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
@@ -174,8 +175,8 @@ begin
   return case when cardinality(found) <= few then found end;
 end $$;
 
--- The name for an id that the caller was shown (a manager, a reviewer), even when
--- that person's row is outside of their scope.
+-- Whose name stands behind an id that the caller was shown (a manager, a
+-- reviewer), though that person's row may be out of their sight.
 create function hr.name_of(person uuid) returns text
   language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$ select first_name || ' ' || last_name from hr.employees where id = person $$;
@@ -204,7 +205,7 @@ begin
   where n.id = e.id and (e.lft, e.rgt, e.depth) is distinct from (n.lft, n.lft + s.size - 1, n.depth);
   if exists (select from hr.employees e join hr.employees m on m.id = e.manager_id
              where e.lft not between m.lft + 1 and m.rgt) then
-    raise exception 'an employee is their own manager, directly or through others';
+    raise exception 'somebody is their own manager, by however many steps';
   end if;
 end $$;
 
@@ -220,7 +221,8 @@ begin
     execute format('create policy keeper on hr.%I to current_user using (true) with check (true)', name);
     execute format('grant select on hr.%I to countersign_hr', name);
   end loop;
-  -- Tables that describe the company and no person are open to every caller.
+  -- What describes the company and nobody in it is there for everyone who is
+  -- anyone.
   foreach name in array array['departments', 'grade_levels', 'time_off_types'] loop
     execute format($policy$
       create policy seen on hr.%I for select to countersign_hr
@@ -229,14 +231,14 @@ begin
   end loop;
 end $$;
 
--- Unknown counts as no. The coalesce has a second purpose: the planner estimates a
--- bare range with unknown ends as a two-hundredth of the table, and would sort all
--- rows that a caller sees instead of scanning to the first page.
+-- Unknown counts as no. The coalesce has a second purpose: a bare range whose
+-- ends are not known yet is taken for a two-hundredth of the table, and the
+-- planner would sort all that a caller sees instead of walking to the first page.
 create policy seen on hr.employees for select to countersign_hr
   using (coalesce(lft between (select low from hr.scope()) and (select high from hr.scope()), false));
 
--- Queries hide terminated people, not the policies: the server rejects an update
--- whose new row its writer could not see.
+-- Terminated people are hidden by the queries, not here: the server refuses an
+-- update whose new row its writer could not see.
 create policy changed on hr.employees for update to countersign_hr
   using ((select hr.caller_has('hr-write', 'executive')))
   with check ((select hr.caller_has('hr-write', 'executive')));

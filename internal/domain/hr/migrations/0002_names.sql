@@ -4,10 +4,10 @@ drop index hr.employees_by_grams;
 drop function hr.named(text);
 drop function hr.grams(text);
 
--- Every full name once, in the order of lists: parts of names are searched here,
--- where namesakes are one row and neighbours are on one page. A name that is no
--- longer in use is harmless: it finds no row. The application's login cannot read
--- this table.
+-- Every full name once, in the order of lists: a part of a name is looked for
+-- here, where namesakes are one row and neighbours lie on one page. A name that
+-- nobody has any more is harmless: it finds nobody. The application's login
+-- reads none of it.
 create table hr.names (
   last_name  text not null,
   first_name text not null,
@@ -39,8 +39,8 @@ create trigger names_of_added after insert on hr.employees
 create trigger name_of_changed after update of first_name, last_name on hr.employees
   for each row execute function hr.keep_names();
 
--- Every run of so many to so many letters in a text. The cost keeps the planner
--- from calling it for every row where the index has the answer.
+-- Every run of so many to so many letters in a text. The price keeps the
+-- planner from asking it for every row where the index has the answer.
 create function hr.grams(words text, least_letters integer, most_letters integer) returns text[]
   language plpgsql immutable strict parallel safe cost 10000
 as $$
@@ -52,20 +52,21 @@ end $$;
 
 create index names_by_grams on hr.names using gin (hr.grams(name_key, 1, 3));
 
--- A scan by name reads the caller's range and the filters from the index, and so
--- does a scan of a part of the tree.
+-- A walk by name reads the caller's range and the filters from the index, and
+-- so does a look through a part of the tree.
 drop index hr.employees_by_name;
 create index employees_by_name on hr.employees (last_name, first_name, id) include (lft, department, location_key, manager_id) where status = 'ACTIVE';
 drop index hr.employees_by_lft;
 create index employees_by_lft on hr.employees (lft) include (last_name, first_name, id, name_key, department, location_key, manager_id) where status = 'ACTIVE';
 
--- The ids of the next people in the caller's scope whose name has a part, after a
--- key in the list. The search for parts of a text may not run before the policies,
--- so it runs here without them, within the caller's scope.
+-- The ids of the next people in the caller's sight whose name has a part, after
+-- a place in the list. The search for parts of a text may not be asked before
+-- the policies are, so it is asked here, past them, within the caller's scope.
 --
--- A scan from name to name meets a common part soon. After `near` names the search
--- uses the letters instead: the part is rare, or all its names are in another
--- range of the alphabet. Either way people are returned in the order of lists.
+-- A common part is met soon by walking from name to name. Who is not met within
+-- `near` names is looked up by letters: what is left is rare, or all of it is at
+-- another place of the alphabet. Either way people come in the order of lists,
+-- name by name, which no other join does.
 create function hr.named(part text, after_last text, after_first text, after_id uuid,
                          in_department text, at_location text, under_manager uuid, most integer) returns uuid[]
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp

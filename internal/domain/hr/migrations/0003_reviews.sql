@@ -1,9 +1,9 @@
--- Reviews at size: each row has the columns that lists and policies read, so that a
--- page is found inside an index. Before, every review looked its person up.
+-- Reviews at size: what lists and policies ask of a review stands in its row, so
+-- that a page is cut inside an index. Before, every review looked its person up.
 
--- lft is the person's tree number, -1 after their employment ended (in no caller's
--- range) and until it is known; latest says that the person has no later review.
--- hr.mark_reviews() sets both.
+-- lft is the person's tree number, -1 once their employment ended (nobody's
+-- range holds it) and until it is known; latest says that the person has no
+-- later review. hr.mark_reviews() keeps both.
 alter table hr.performance_reviews
   add column lft    integer not null default -1,
   add column latest boolean not null default false;
@@ -23,8 +23,8 @@ end $$;
 
 do $$ begin perform hr.mark_reviews(array(select id from hr.employees)); end $$;
 
--- The application's login ends an employment, but may not write reviews: these
--- functions run as the owner.
+-- The application's login ends an employment, but writes no reviews: these work
+-- as the owner.
 create function hr.keep_marks_of_added() returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
