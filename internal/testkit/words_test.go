@@ -40,7 +40,7 @@ var retired = map[string][]string{
 	"internal/llm/rehearsal":      {"form", "mood", "guide", "span", "property", "english", "talk", "verdict", "hear", "spoken", "shelf", "house", "office", "building", "books", "paper"},
 	"internal/agent":              {"guard", "guarding", "Unguard", "hintOf", "Guarded", "Patience", "partial", "openPage", "untold", "tellsIncomplete", "ending", "mayCall", "refusal", "whole", "standing", "patient", "said", "gone", "tell", "told"},
 	"internal/state":              {"bells", "bellName", "listener", "attend", "ring", "lifeOf", "errNoLife"},
-	"internal/gateway":            {"scribe", "archive", "turnOutcome", "hold", "held", "tell", "told", "heard", "remember", "mend", "closeOpen", "farewell", "forget", "noteSession", "admit", "leave", "Desk", "breakOff"},
+	"internal/gateway":            {"scribe", "archive", "turnOutcome", "hold", "held", "tell", "told", "heard", "remember", "mend", "closeOpen", "farewell", "forget", "noteSession", "admit", "leave", "Desk", "breakOff", "personal", "refuse", "refusal", "confirmSurface"},
 
 	"internal/upstream":            {"courier", "peer", "newPeer", "remote", "shelf", "trip", "judge", "verdict", "tidy", "there", "failing", "unjudged", "directory", "merge", "era"},
 	"internal/upstream/mcpsession": {"take", "give", "hold", "spoken", "trip"},
