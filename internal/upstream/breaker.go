@@ -39,30 +39,32 @@ type breaker struct {
 type signal uint8
 
 const (
-	noSignal signal = iota // the caller left before the answer
+	noSignal signal = iota // the caller left before the answer, or the host did not ask
 	answered               // whatever the answer was
 	faulted                // no answer
 )
 
-// admit reports whether a call may be sent. The outcome of every admitted call
-// must be recorded.
-func (b *breaker) admit(now time.Time) bool {
+// admit reports whether a call may be sent, and whether it is the probe. The
+// outcome of every admitted call must be recorded.
+func (b *breaker) admit(now time.Time) (probe, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.until.IsZero() {
-		return true
+		return false, true
 	}
 	if now.Before(b.until) || b.probing {
-		return false
+		return false, false
 	}
 	b.probing = true
-	return true
+	return true, true
 }
 
-func (b *breaker) record(now time.Time, s signal) {
+// record takes the signal of a call, also of one that was sent without asking.
+// Only the probe's own end lets the next probe through.
+func (b *breaker) record(now time.Time, s signal, probe bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.probing = false
+	b.probing = b.probing && !probe
 	switch {
 	case s == answered && (b.policy.forgets || !b.until.IsZero()):
 		b.faults, b.until = 0, time.Time{}

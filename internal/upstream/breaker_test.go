@@ -1,38 +1,139 @@
 package upstream
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"testing"
 	"time"
+
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/upstream/mcpsession"
 )
+
+func admitted(b *breaker, now time.Time) bool {
+	_, ok := b.admit(now)
+	return ok
+}
 
 func TestBreakerLetsOneProbeThrough(t *testing.T) {
 	b := breaker{policy: ownPolicy}
 	now := time.Now()
 	for range breakerFailures {
-		if !b.admit(now) {
+		if !admitted(&b, now) {
 			t.Fatal("open before its time")
 		}
-		b.record(now, faulted)
+		b.record(now, faulted, false)
 	}
-	if b.admit(now) || b.closed() {
+	if admitted(&b, now) || b.closed() {
 		t.Error("still closed after failures in a row")
 	}
 	now = now.Add(ownPolicy.pause)
-	if !b.admit(now) || b.admit(now) {
+	if !admitted(&b, now) || admitted(&b, now) {
 		t.Error("want exactly one probe")
 	}
-	b.record(now, noSignal) // the probe's caller left: the next one decides
-	if !b.admit(now) {
+	b.record(now, noSignal, true) // the probe's caller left: the next one decides
+	if !admitted(&b, now) {
 		t.Error("no second probe")
 	}
-	b.record(now, faulted)
-	if b.admit(now) {
+	b.record(now, faulted, true)
+	if admitted(&b, now) {
 		t.Error("a failed probe must open it again")
 	}
 	now = now.Add(ownPolicy.pause)
 	b.admit(now)
-	b.record(now, answered)
-	if !b.closed() || !b.admit(now) || !b.admit(now) {
+	b.record(now, answered, true)
+	if !b.closed() || !admitted(&b, now) || !admitted(&b, now) {
 		t.Error("a good probe must close it")
+	}
+}
+
+// scripted is an own server's adapter whose calls end as the tests say.
+type scripted struct{ call, answer func() error }
+
+func (scripted) Tools(context.Context) ([]result.ToolInfo, error) { return nil, nil }
+func (a scripted) Call(context.Context, string, json.RawMessage) (result.Outcome, error) {
+	return result.Success(nil, nil, ""), a.call()
+}
+
+func (a scripted) Answer(context.Context, string, bool) (result.Outcome, error) {
+	return result.Success(nil, nil, ""), a.answer()
+}
+func (scripted) Close() {}
+
+// ownServer is an own server with a hand-set clock, and a function that calls
+// one of its tools.
+func ownServer(t *testing.T, a *scripted) (s *server, now *time.Time, call func() error) {
+	now = new(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	u := New(nil, Options{Now: func() time.Time { return *now }})
+	t.Cleanup(u.Close)
+	s = &server{Server: Server{Name: "hr", Timeout: time.Minute, WriteTimeout: time.Minute}, up: u, adapter: a, answers: a, breaker: breaker{policy: ownPolicy}}
+	return s, now, func() error {
+		_, err := s.call(t.Context(), route{server: s, tool: result.ToolInfo{Name: "get_thing", Kind: result.Read}, breaker: &s.breaker}, nil)
+		return err
+	}
+}
+
+func TestErrorOfTheHostIsNoSignalOfTheServer(t *testing.T) {
+	for _, cause := range []error{mcpsession.ErrBusy, mcpsession.ErrHost} {
+		t.Run(cause.Error(), func(t *testing.T) {
+			err := errors.New("connection refused")
+			s, now, call := ownServer(t, &scripted{call: func() error { return err }})
+			for range breakerFailures - 1 {
+				_ = call()
+			}
+			err = errors.Join(mcpsession.ErrNotSent, cause)
+			for range breakerFailures {
+				_ = call()
+			}
+			if !s.breaker.closed() {
+				t.Fatal("it counted as a fault of the server")
+			}
+			err = errors.New("connection refused")
+			if _ = call(); s.breaker.closed() {
+				t.Fatal("it cleared the faults of the server")
+			}
+			*now = now.Add(ownPolicy.pause)
+			err = errors.Join(mcpsession.ErrNotSent, cause)
+			if _ = call(); s.breaker.closed() {
+				t.Error("it closed the breaker")
+			}
+			err = nil
+			if got := call(); got != nil || !s.breaker.closed() {
+				t.Errorf("the next probe: got %v, want it sent", got)
+			}
+		})
+	}
+}
+
+func TestAnswerOfAPersonIsNotTheProbe(t *testing.T) {
+	err := errors.New("connection refused")
+	probing, end := make(chan struct{}), make(chan struct{})
+	a := &scripted{call: func() error { return err }, answer: func() error { return context.Canceled }}
+	s, now, call := ownServer(t, a)
+	for range breakerFailures {
+		_ = call()
+	}
+	*now = now.Add(ownPolicy.pause)
+	sent := 0
+	a.call = func() error {
+		if sent++; sent == 1 {
+			close(probing)
+			<-end
+		}
+		return nil
+	}
+	ended := make(chan error)
+	go func() { ended <- call() }()
+	<-probing
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	s.answer(left, "id", true)
+	if got := call(); !errors.Is(got, errOpen) {
+		t.Errorf("during the probe: got %v, want the call rejected", got)
+	}
+	close(end)
+	if got := <-ended; got != nil || !s.breaker.closed() {
+		t.Errorf("after the probe: got %v, want the breaker closed", got)
 	}
 }

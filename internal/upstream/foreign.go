@@ -155,7 +155,7 @@ func (e executor) Apply(ctx context.Context, record confirm.Record) (json.RawMes
 	if err != nil {
 		return refusal(err)
 	}
-	o, err := e.s.send(ctx, r, record.Input)
+	o, err := e.s.send(ctx, r, record.Input, false)
 	switch {
 	case errors.Is(err, mcpsession.ErrNotSent):
 		return refusal(e.s.fault(err))

@@ -93,15 +93,16 @@ func (s *server) fetch(ctx context.Context, version int) error {
 
 // call sends one call if the breaker admits it.
 func (s *server) call(ctx context.Context, r route, args json.RawMessage) (result.Outcome, error) {
-	if !r.breaker.admit(s.up.o.Now()) {
+	probe, ok := r.breaker.admit(s.up.o.Now())
+	if !ok {
 		return result.Outcome{}, errors.Join(mcpsession.ErrNotSent, errOpen)
 	}
-	return s.send(ctx, r, args)
+	return s.send(ctx, r, args, probe)
 }
 
 // send sends one call within the deadline of its kind and records how it went.
-// It does not ask the breaker.
-func (s *server) send(ctx context.Context, r route, args json.RawMessage) (result.Outcome, error) {
+// It does not ask the breaker; probe says that the breaker sent it as one.
+func (s *server) send(ctx context.Context, r route, args json.RawMessage, probe bool) (result.Outcome, error) {
 	if !s.up.begin() {
 		return result.Outcome{}, errors.Join(mcpsession.ErrNotSent, errClosed)
 	}
@@ -110,7 +111,7 @@ func (s *server) send(ctx context.Context, r route, args json.RawMessage) (resul
 	bounded, cancel := s.up.bounded(ctx, s.deadline(r.tool.Kind))
 	defer cancel()
 	o, err := s.adapter.Call(bounded, r.tool.Name, args)
-	s.record(ctx, r.breaker, start, err)
+	s.record(ctx, r.breaker, start, err, probe)
 	if err != nil {
 		s.auditLost(ctx, r.tool.Name, err)
 	} else if o.Fault() != nil && o.Fault().Code == fault.UnknownTool { // our list is not the server's
@@ -130,7 +131,7 @@ func (s *server) answer(ctx context.Context, id string, approved bool) result.Ou
 	bounded, cancel := s.up.bounded(ctx, s.WriteTimeout)
 	defer cancel()
 	o, err := s.answers.Answer(bounded, id, approved)
-	s.record(ctx, &s.breaker, start, err)
+	s.record(ctx, &s.breaker, start, err, false)
 	if err != nil {
 		s.auditLost(ctx, "", err)
 		return result.Failed(s.fault(err))
@@ -146,17 +147,19 @@ func (s *server) deadline(k result.Kind) time.Duration {
 }
 
 // record passes the end of a call to breaker and meter. ctx is the caller's
-// own: when it ended first, the server is not at fault.
-func (s *server) record(ctx context.Context, b *breaker, start time.Time, err error) {
+// own: when it ended first, the server is not at fault, nor is it when the host
+// could not ask it.
+func (s *server) record(ctx context.Context, b *breaker, start time.Time, err error, probe bool) {
 	now, sig := s.up.o.Now(), answered
 	switch {
-	case err != nil && ctx.Err() != nil:
+	case err == nil:
+	case ctx.Err() != nil || errors.Is(err, mcpsession.ErrBusy) || errors.Is(err, mcpsession.ErrHost):
 		sig = noSignal
-	case err != nil && !errors.Is(err, mcpsession.ErrBusy):
+	default:
 		sig = faulted
 		s.up.invalidate(s)
 	}
-	b.record(now, sig)
+	b.record(now, sig, probe)
 	s.meter.count(now.Sub(start), sig)
 }
 

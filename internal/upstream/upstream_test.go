@@ -3,6 +3,7 @@ package upstream_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -237,6 +238,27 @@ func TestBreakerOpensAndOneProbeClosesIt(t *testing.T) {
 	}
 	if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
 		t.Errorf("after the probe: %v", o.Fault())
+	}
+}
+
+func TestTokenThatCannotBeMintedIsNoFaultOfTheServer(t *testing.T) {
+	f, failed := newFakeServer(t, modern, "get_thing"), error(nil)
+	u := upstream.New([]upstream.Server{named("hr", f)}, upstream.Options{Mint: func(*access.Principal, string, access.Purpose) (string, error) {
+		return "token", failed
+	}})
+	t.Cleanup(u.Close)
+	ctx := as("alice", "employee")
+	u.Call(ctx, "get_thing", nil)
+	failed = errors.New("the key is not there")
+	for range 8 {
+		if o := u.Call(ctx, "get_thing", nil); !fault.Is(o.Fault(), fault.ServiceDown) {
+			t.Fatalf("without a token: got %v", o.Fault())
+		}
+		u.Execute(ctx, "hr", "id-1", true)
+	}
+	failed = nil
+	if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
+		t.Errorf("with a token: got %v, want the breaker closed", o.Fault())
 	}
 }
 

@@ -14,6 +14,10 @@ import (
 // error leaves it unknown whether the server carried the call out.
 var ErrNotSent = errors.New("the call was not sent")
 
+// ErrHost marks an error of the host itself, made before a request left it. It
+// says nothing about the server.
+var ErrHost = errors.New("the host could not make the request")
+
 // trace records how far the request of one call came.
 type trace struct {
 	sent   atomic.Bool  // it may have reached the server

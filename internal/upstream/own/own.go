@@ -64,7 +64,7 @@ func New(o Options) *Server {
 func (s *Server) connect(ctx context.Context) (*mcp.ClientSession, error) {
 	p, err := access.From(ctx)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(mcpsession.ErrHost, err)
 	}
 	bounded, cancel := context.WithTimeout(access.With(s.life, p), s.o.Timeout)
 	defer cancel()
@@ -102,7 +102,7 @@ func (s *Server) Tools(ctx context.Context) ([]result.ToolInfo, error) {
 func (s *Server) Call(ctx context.Context, tool string, args json.RawMessage) (result.Outcome, error) {
 	p, err := access.From(ctx)
 	if err != nil {
-		return result.Outcome{}, errors.Join(mcpsession.ErrNotSent, err)
+		return result.Outcome{}, errors.Join(mcpsession.ErrNotSent, mcpsession.ErrHost, err)
 	}
 	answer, err := s.pool.Call(ctx, p.Owner().String(), tool, args)
 	if e := mcpsession.ServerError(err); e != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -34,11 +35,11 @@ func (a authTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	p, err := access.From(ctx)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(mcpsession.ErrHost, err)
 	}
 	token, err := a.mint(p, a.audience, purposeOf(ctx))
 	if err != nil {
-		return nil, fmt.Errorf("minting a token for %s: %w", a.audience, err)
+		return nil, fmt.Errorf("%w: minting a token for %s: %w", mcpsession.ErrHost, a.audience, err)
 	}
 	req = req.Clone(ctx)
 	req.Header.Set("Authorization", "Bearer "+token)
