@@ -7,14 +7,15 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
-// Roles lists the company's roles, independently of the code under test.
-func Roles() []string { return slices.Clone(roles) }
-
-var roles = []string{
-	"employee", "manager", "executive", "hr-read", "hr-write", "finance-read", "finance-write",
-	"sales-read", "sales-write", "support-read", "support-write", "auditor",
+// Roles lists the company's roles.
+func Roles() (names []string) {
+	for _, r := range domaintest.Roles() {
+		names = append(names, string(r))
+	}
+	return names
 }
 
 // Asker is a caller: an address, verified or not, and roles.
@@ -41,7 +42,7 @@ func (a Asker) in(ctx context.Context) context.Context {
 // anyone draws a caller: one to three roles, those that some tool allows more
 // often than others.
 func (s *suite) anyone(r *rand.Rand, emails []string) Asker {
-	likely := slices.Clone(roles)
+	likely := Roles()
 	for _, c := range s.Calls {
 		likely = append(likely, c.Allow...)
 	}

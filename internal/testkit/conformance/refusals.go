@@ -97,7 +97,7 @@ func (c Call) with(field string, value any) Args {
 // adds unknown ones.
 func (s *suite) wrongTypes(t *testing.T) {
 	h := s.unchanged
-	ctx := Asker{Email: "eve@tamshai.local", Roles: roles}.in(t.Context())
+	ctx := Asker{Email: "eve@tamshai.local", Roles: Roles()}.in(t.Context())
 	refused := func(c Call, code string, in Args) {
 		if o := h.Ask(ctx, c.Tool, in); o.Code() != code {
 			t.Errorf("%s %v: got %s, want %s", c.Tool, in, h.Encode(o), code)
@@ -153,7 +153,7 @@ var Hostile = []string{
 func (s *suite) hostileTexts(t *testing.T) {
 	h := s.unchanged
 	before := h.store.Dump()
-	ctx := Asker{Email: "eve@tamshai.local", Roles: roles}.in(t.Context())
+	ctx := Asker{Email: "eve@tamshai.local", Roles: Roles()}.in(t.Context())
 	s.everyInput(h, func(c Call, field string, p property) {
 		if p.Type != "string" || p.Enum != nil {
 			return

@@ -15,7 +15,7 @@ import (
 // listed, the policies of the store and the applied change give one answer.
 func (s *suite) roles(t *testing.T) {
 	for _, c := range s.Calls {
-		for _, role := range roles {
+		for _, role := range Roles() {
 			h, allowed := s.unchanged, slices.Contains(c.Allow, role)
 			if allowed && s.isWrite(c.Tool) {
 				h = s.open(t, Company)
@@ -82,7 +82,7 @@ func (s *suite) inputs(t *testing.T) {
 // info returns the declaration of a tool, as a caller with every role gets it.
 func (h *harness) info(tool string) result.ToolInfo {
 	h.Helper()
-	p, err := access.From(Asker{Email: "x@y", Roles: roles}.in(h.Context()))
+	p, err := access.From(Asker{Email: "x@y", Roles: Roles()}.in(h.Context()))
 	if err != nil {
 		h.Fatal(err)
 	}

@@ -317,7 +317,7 @@ func (s *suite) pages(t *testing.T) {
 
 func (q List[R]) walk(t *testing.T, h *harness, in Args) {
 	t.Helper()
-	everything := Asker{Email: "x@y", Roles: roles}
+	everything := Asker{Email: "x@y", Roles: Roles()}
 	steady, seen, in := map[string]bool{}, map[string]int{}, maps.Clone(in)
 	for _, row := range q.expect(everything, in) {
 		steady[q.ID(row)] = true
@@ -339,7 +339,7 @@ func (q List[R]) walk(t *testing.T, h *harness, in Args) {
 		}
 		in["cursor"] = o.Page().Next
 		if pages == 0 {
-			h.Refused(Asker{Email: "y@z", Roles: roles}.in(t.Context()), "INVALID_CURSOR", q.Tool, in)
+			h.Refused(Asker{Email: "y@z", Roles: Roles()}.in(t.Context()), "INVALID_CURSOR", q.Tool, in)
 		}
 		for _, id := range q.Churn(t, h.store, pages) {
 			delete(steady, id)
