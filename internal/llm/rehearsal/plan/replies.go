@@ -28,7 +28,13 @@ func (p *planner) decline(tokens []language.Token) string {
 		}
 	}
 	likely := slices.Clone(p.Open)
-	slices.SortStableFunc(likely, func(a, b *match.Tool) int { return cmp.Compare(scores[b], scores[a]) })
+	weight := func(t *match.Tool) int { // of two that are as likely, the one that only reads
+		if t.Writes() {
+			return 2 * scores[t]
+		}
+		return 2*scores[t] + 1
+	}
+	slices.SortStableFunc(likely, func(a, b *match.Tool) int { return cmp.Compare(weight(b), weight(a)) })
 	var offers []string
 	for _, t := range likely[:min(3, len(likely))] {
 		offers = append(offers, "“"+strings.TrimSuffix(speak.Clean(firstSentence(t)), ".")+"”")

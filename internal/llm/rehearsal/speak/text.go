@@ -136,10 +136,13 @@ func List(r *match.Reading, about Thing, args map[string]any, l Listing) string 
 	if !l.More {
 		return answer
 	}
-	answer += "\n\nThe list is incomplete: there are more."
-	if r.Measure.Kind == "" && l.Last.Hint != "" {
-		answer += " " + Clean(l.Last.Hint)
+	told, hint := "The list is incomplete: there are more.", Clean(l.Last.Hint)
+	if r.Measure.Kind == "" && strings.Contains(hint, "incomplete") {
+		told = hint
+	} else if r.Measure.Kind == "" {
+		told = strings.TrimSpace(told + " " + hint)
 	}
+	answer += "\n\n" + told
 	if r.Measure.Kind == "" && l.Last.Next != "" {
 		answer += ` Say "next page" to see more.`
 	}
@@ -166,7 +169,7 @@ func narrowed(r *match.Reading, about Thing, args map[string]any) string {
 	for _, f := range r.Tool.Inputs {
 		v, given := args[f.Name]
 		switch {
-		case !given || f.Is(match.Paging) || v == "*":
+		case !given || f.Is(match.Paging, match.Order) || v == "*":
 		case r.Target != nil && f == r.Target.Input:
 			add(f.Noun(), about.Name, about.Self)
 		default:
