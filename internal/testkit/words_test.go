@@ -47,6 +47,9 @@ var retired = map[string][]string{
 	"internal/upstream/own":        {"courier", "trip", "spoken", "whole", "name", "note", "traced"},
 	"internal/mcpserver":           {"modernEra", "era", "eras", "discreet", "speak", "speaking", "carry", "calledBy", "drawFault", "surface", "invite", "house", "office", "deed", "readyPatience"},
 	"internal/httpx":               {"Surface", "surface", "Front", "Note", "careful", "caught", "walker", "misfit", "ErrGone", "Gone", "headerPatience", "bodyPatience", "answerPatience", "idlePatience", "writePatience", "missed", "miss", "drained"},
+
+	"internal/domain/support/elastic": {"complaint", "refusal", "unanswered"},
+	"internal/domain/sales/sqlite":    {"SQLite", "filling"},
 }
 
 // archaic matches phrases that comments of the listed rooms must not use.

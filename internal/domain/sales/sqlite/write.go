@@ -22,14 +22,14 @@ func (s *Store) CloseDeal(ctx context.Context, scope sales.Scope, c sales.Closin
 	}, in.args...)...)
 }
 
-const buryCustomer = `
+const deleteStatement = `
 update customers set deleted_at = ?, deleted_by = ?, updated_at = ?, version = version + 1
 where id = ? and version = ? and deleted_at is null and owner_id in (select k.id from owners k where `
 
 // DeleteCustomer leaves a tombstone of a customer that is as it was seen.
 func (s *Store) DeleteCustomer(ctx context.Context, scope sales.Scope, t sales.Tombstone) error {
 	in := owners(scope)
-	return s.ExecOne(ctx, buryCustomer+in.String()+")", append([]any{
+	return s.ExecOne(ctx, deleteStatement+in.String()+")", append([]any{
 		t.At.UnixMilli(), t.By, t.At.UnixMilli(), t.ID, t.Version,
 	}, in.args...)...)
 }
@@ -41,7 +41,7 @@ func (s *Store) Fill(ctx context.Context, rows company.Sales) (err error) {
 		return s.Fault(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit there is nothing to undo
-	f := &filling{ctx: ctx, tx: tx, owners: map[string]int64{}}
+	f := &inserter{ctx: ctx, tx: tx, owners: map[string]int64{}}
 	for c := range rows.Customers {
 		f.customer(c)
 	}
@@ -69,8 +69,8 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`
 	insertQuota = `insert into quotas (quarter, owner_id, amount) values (?, ?, ?) on conflict do nothing`
 )
 
-// filling writes rows one by one and stops at the first that fails.
-type filling struct {
+// inserter writes rows one by one and stops at the first that fails.
+type inserter struct {
 	ctx      context.Context
 	tx       *sql.Tx
 	owners   map[string]int64
@@ -78,7 +78,7 @@ type filling struct {
 	err      error
 }
 
-func (f *filling) run(statement string, args ...any) {
+func (f *inserter) run(statement string, args ...any) {
 	if f.err != nil {
 		return
 	}
@@ -96,7 +96,7 @@ func (f *filling) run(statement string, args ...any) {
 }
 
 // owner returns the reference of an owner with their chain.
-func (f *filling) owner(owner string, chain []string) int64 {
+func (f *inserter) owner(owner string, chain []string) int64 {
 	if chain == nil {
 		chain = []string{}
 	}
@@ -119,12 +119,12 @@ func (f *filling) owner(owner string, chain []string) int64 {
 	return id
 }
 
-func (f *filling) customer(c company.Customer) {
+func (f *inserter) customer(c company.Customer) {
 	f.run(insertCustomer, c.ID, f.owner(c.Owner, c.OwnerChain), c.Contact, c.Email, c.Company, c.Industry, c.Phone,
 		c.Street, c.City, c.State, c.Zip, c.Country, c.Tier, c.Revenue, c.Created.UnixMilli(), c.Created.UnixMilli())
 }
 
-func (f *filling) deal(d company.Deal) {
+func (f *inserter) deal(d company.Deal) {
 	var closed any
 	if !d.ActualClose.IsZero() {
 		closed = d.ActualClose.Format(time.DateOnly)

@@ -109,50 +109,50 @@ func (e *Store) send(ctx context.Context, r request, answer any) error {
 	defer cancel()
 	response, err := r.Do(ctx, e.client)
 	if err != nil {
-		return unanswered(ctx, err)
+		return noAnswer(ctx, err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode >= http.StatusMultipleChoices {
-		return newRefusal(response).fault()
+		return newEngineError(response).fault()
 	}
 	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
-		return unanswered(ctx, err)
+		return noAnswer(ctx, err)
 	}
 	_, _ = io.Copy(io.Discard, response.Body) // so that the connection can be used again
 	return nil
 }
 
-// unanswered is a call that brought no answer. The cause is kept for the log;
-// it may name addresses.
-func unanswered(ctx context.Context, err error) error {
+// noAnswer is the fault of a call without an answer. The cause is kept for the
+// log; it may name addresses.
+func noAnswer(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fault.Timeout.New("The support store did not answer in time.").Because(err)
 	}
 	return fault.ServiceDown.New("The support store cannot be reached.").Because(err)
 }
 
-// refusal is what a server says instead of an answer. Its reason is left out:
-// it may quote the question, which does not belong into a log.
-type refusal struct {
+// engineError is the error of a server. Its reason is left out: it may quote the
+// query, which must not be logged.
+type engineError struct {
 	Status int
 	Type   string
 }
 
-// complaint is how a server spells it.
-type complaint struct {
+// errorBody is an error in a server's JSON.
+type errorBody struct {
 	Type  string
 	Roots []struct{ Type string } `json:"root_cause"`
 }
 
-func newRefusal(response *esapi.Response) *refusal {
+func newEngineError(response *esapi.Response) *engineError {
 	const enough = 64 << 10
-	var said struct{ Error complaint }
+	var said struct{ Error errorBody }
 	// What is no JSON, from a proxy in between, leaves the status to tell.
 	_ = json.NewDecoder(io.LimitReader(response.Body, enough)).Decode(&said)
 	if len(said.Error.Roots) > 0 {
 		said.Error.Type = said.Error.Roots[0].Type
 	}
-	return &refusal{response.StatusCode, said.Error.Type}
+	return &engineError{response.StatusCode, said.Error.Type}
 }
 
 // The refusals that callers distinguish.
@@ -161,10 +161,10 @@ const (
 	indexExists = "resource_already_exists_exception"
 )
 
-func (r *refusal) Error() string { return fmt.Sprintf("%d %s", r.Status, r.Type) }
+func (r *engineError) Error() string { return fmt.Sprintf("%d %s", r.Status, r.Type) }
 
-// fault says which of our faults a refusal is.
-func (r *refusal) fault() error {
+// fault maps the error to one of our faults.
+func (r *engineError) fault() error {
 	switch r.Status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -176,9 +176,9 @@ func (r *refusal) fault() error {
 	return fault.DatabaseError.New("The support store could not carry out the request.").Because(r)
 }
 
-// refused reports whether an error is a refusal of that type.
+// refused reports whether an error is an engineError of that type.
 func refused(err error, kind string) bool {
-	var r *refusal
+	var r *engineError
 	return errors.As(err, &r) && r.Type == kind
 }
 

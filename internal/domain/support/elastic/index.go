@@ -54,8 +54,8 @@ func foldings() (rules []string) {
 
 func keyword() object { return object{"type": "keyword"} }
 
-// worded is a field whose words are searched.
-func worded(kind string) object { return object{"type": kind, "copy_to": wordsField} }
+// searchedField is a field whose words are searched.
+func searchedField(kind string) object { return object{"type": kind, "copy_to": wordsField} }
 
 // head is a field whose words count more.
 func head() object {
@@ -73,9 +73,9 @@ func kept() object { return object{"type": "keyword", "index": false, "doc_value
 func ticketFields() object {
 	return object{
 		wordsField:  object{"type": "text", "analyzer": "words"},
-		"ticket_id": worded("keyword"), "subject": head(), "description": body(), "status": keyword(), "priority": keyword(),
-		"customer_id": keyword(), "customer_name": worded("keyword"), "customer_email": kept(), "assigned_to": keyword(),
-		"category": keyword(), "tags": worded("keyword"),
+		"ticket_id": searchedField("keyword"), "subject": head(), "description": body(), "status": keyword(), "priority": keyword(),
+		"customer_id": keyword(), "customer_name": searchedField("keyword"), "customer_email": kept(), "assigned_to": keyword(),
+		"category": keyword(), "tags": searchedField("keyword"),
 		"created_at": object{"type": "date"}, "updated_at": object{"type": "date"}, "resolved_at": object{"type": "date"},
 		"resolution": kept(), "resolution_type": keyword(), "customer_notified": object{"type": "boolean"}, "closed_by": keyword(),
 		"confirmation": object{"properties": object{
@@ -87,7 +87,7 @@ func ticketFields() object {
 func articleFields() object {
 	return object{
 		wordsField:   object{"type": "text", "analyzer": "words"},
-		"article_id": worded("keyword"), "title": head(), "summary": body(), "content": body(), "category": keyword(), "tags": worded("keyword"),
+		"article_id": searchedField("keyword"), "title": head(), "summary": body(), "content": body(), "category": keyword(), "tags": searchedField("keyword"),
 		"author": keyword(), "status": keyword(), "view_count": object{"type": "integer"}, "helpful_votes": object{"type": "integer"},
 		"created_at": object{"type": "date"}, "updated_at": object{"type": "date"},
 	}

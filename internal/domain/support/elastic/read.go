@@ -96,7 +96,7 @@ func (e *Store) page(ctx context.Context, k kind, w wanted, each func(hit) error
 	}
 	r := search(e.indices[k], w.body(k))
 	if w.find.Scored() {
-		r.Preference = samePlace(w.find)
+		r.Preference = copyPreference(w.find)
 	}
 	var found hits
 	if err := e.send(ctx, r, &found); err != nil {
@@ -120,9 +120,9 @@ func search(index string, body object) esapi.SearchRequest {
 	return esapi.SearchRequest{Index: []string{index}, Body: jsonBody(body), AllowPartialSearchResults: &whole, TrackTotalHits: false}
 }
 
-// samePlace sends the pages of one query to the same copy of an index: copies
+// copyPreference sends the pages of one query to the same copy of an index: copies
 // count words a little differently.
-func samePlace(q support.Query) string {
+func copyPreference(q support.Query) string {
 	sum := sha256.Sum256([]byte(q.String()))
 	return "query-" + hex.EncodeToString(sum[:8])
 }
@@ -204,7 +204,7 @@ type document struct {
 	SeqNo       int64           `json:"_seq_no"`
 	PrimaryTerm int64           `json:"_primary_term"`
 	Source      json.RawMessage `json:"_source"`
-	Error       *complaint      // in place of the document
+	Error       *errorBody      // in place of the document
 }
 
 // document reads a document by its id, which is sent in the body: in an
@@ -220,7 +220,7 @@ func (e *Store) document(ctx context.Context, k kind, id string) (document, erro
 	}
 	d := answer.Docs[0]
 	if d.Error != nil {
-		return document{}, (&refusal{Type: d.Error.Type}).fault()
+		return document{}, (&engineError{Type: d.Error.Type}).fault()
 	}
 	return d, nil
 }

@@ -132,14 +132,14 @@ type action map[string]any
 // outcome is the result of a pair.
 type outcome struct {
 	Status int
-	Error  *complaint
+	Error  *errorBody
 }
 
 func (o outcome) fault() error {
 	if o.Error == nil {
 		return nil
 	}
-	return (&refusal{o.Status, o.Error.Type}).fault()
+	return (&engineError{o.Status, o.Error.Type}).fault()
 }
 
 // bulk sends pairs of an action and its document. Ids are in the body here

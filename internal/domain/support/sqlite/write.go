@@ -30,7 +30,7 @@ func (s *Store) Fill(ctx context.Context, rows company.Support) error {
 		return s.Fault(ctx, err)
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to undo
-	f := &filling{ctx: ctx, tx: tx, prepared: map[string]*sql.Stmt{}}
+	f := &inserter{ctx: ctx, tx: tx, prepared: map[string]*sql.Stmt{}}
 	for t := range rows.Tickets {
 		f.ticket(t)
 	}
@@ -56,8 +56,8 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`
 	insertArticleWords = `insert into articles_words (rowid, head, body) values (?, ?, ?)`
 )
 
-// filling writes rows one by one and stops at the first that fails.
-type filling struct {
+// inserter writes rows one by one and stops at the first that fails.
+type inserter struct {
 	ctx      context.Context
 	tx       *sql.Tx
 	prepared map[string]*sql.Stmt // closed with the transaction
@@ -65,7 +65,7 @@ type filling struct {
 }
 
 // run returns the key of the row that a statement has added; 0 without one.
-func (f *filling) run(statement string, args ...any) (added int64) {
+func (f *inserter) run(statement string, args ...any) (added int64) {
 	if f.err != nil {
 		return 0
 	}
@@ -89,7 +89,7 @@ func (f *filling) run(statement string, args ...any) (added int64) {
 	return added
 }
 
-func (f *filling) ticket(t company.Ticket) {
+func (f *inserter) ticket(t company.Ticket) {
 	var resolved any
 	if !t.Resolved.IsZero() {
 		resolved = t.Resolved.UnixMilli()
@@ -97,19 +97,19 @@ func (f *filling) ticket(t company.Ticket) {
 	n := f.run(insertTicket, t.ID, t.Subject, t.Description, t.Status, t.Priority, t.CustomerID, t.CustomerName, t.CustomerEmail, t.AssignedTo, t.Category,
 		f.list(t.Tags), t.Created.UnixMilli(), t.Updated.UnixMilli(), resolved, t.Resolution)
 	if n != 0 {
-		f.run(insertTicketWords, n, cut(t.Subject), cut(append([]string{t.Description, t.ID, t.CustomerName}, t.Tags...)...))
+		f.run(insertTicketWords, n, splitWords(t.Subject), splitWords(append([]string{t.Description, t.ID, t.CustomerName}, t.Tags...)...))
 	}
 }
 
-func (f *filling) article(a company.Article) {
+func (f *inserter) article(a company.Article) {
 	n := f.run(insertArticle, a.ID, a.Title, a.Summary, a.Content, a.Category, f.list(a.Tags), a.Author, a.Status, a.Views, a.Votes,
 		a.Created.UnixMilli(), a.Updated.UnixMilli())
 	if n != 0 {
-		f.run(insertArticleWords, n, cut(a.Title), cut(append([]string{a.Content, a.Summary, a.ID}, a.Tags...)...))
+		f.run(insertArticleWords, n, splitWords(a.Title), splitWords(append([]string{a.Content, a.Summary, a.ID}, a.Tags...)...))
 	}
 }
 
-func (f *filling) list(items []string) string {
+func (f *inserter) list(items []string) string {
 	if items == nil {
 		items = []string{}
 	}
@@ -120,9 +120,9 @@ func (f *filling) list(items []string) string {
 	return string(encoded)
 }
 
-// cut writes the words of texts with single spaces. A character that no
+// splitWords writes the words of texts with single spaces. A character that no
 // query can hold separates two texts, so that no phrase matches across them.
-func cut(texts ...string) string {
+func splitWords(texts ...string) string {
 	parts := make([]string, len(texts))
 	for i, text := range texts {
 		parts[i] = strings.Join(support.Words(text), " ")
