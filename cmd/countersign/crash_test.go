@@ -209,7 +209,7 @@ func (p *process) approveAndKill(t *testing.T, proxy *testkit.Proxy, id string, 
 		if matched && up == toServer && !killed {
 			killed = true
 			_ = p.cmd.Process.Kill()
-			<-p.done
+			<-p.ended
 		}
 		return !killed
 	})

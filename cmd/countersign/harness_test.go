@@ -55,8 +55,9 @@ type process struct {
 	ready
 	cmd    *exec.Cmd
 	stderr *bytes.Buffer
-	done   chan error
-	first  chan string // the first line of standard output
+	done   chan error    // receives the result of Wait once
+	ended  chan struct{} // closed after Wait
+	first  chan string   // the first line of standard output
 }
 
 // startProcess runs the program with the arguments.
@@ -65,7 +66,7 @@ func startProcess(env []string, args ...string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{cmd: exec.Command(self, args...), stderr: &bytes.Buffer{}, done: make(chan error, 1), first: make(chan string, 1)}
+	p := &process{cmd: exec.Command(self, args...), stderr: &bytes.Buffer{}, done: make(chan error, 1), ended: make(chan struct{}), first: make(chan string, 1)}
 	p.cmd.Env = append(append(os.Environ(), asProgram+"=1"), env...)
 	p.cmd.Stderr = p.stderr
 	out, err := p.cmd.StdoutPipe()
@@ -85,6 +86,7 @@ func startProcess(env []string, args ...string) (*process, error) {
 		for lines.Scan() { // drain
 		}
 		p.done <- p.cmd.Wait()
+		close(p.ended)
 	}()
 	return p, nil
 }
@@ -131,8 +133,10 @@ func demoWith(t testing.TB, env []string, args ...string) *process {
 
 // end asks the process to end, and expects exit code 0 within 10 seconds.
 func (p *process) end() error {
-	if p.cmd.ProcessState != nil {
+	select {
+	case <-p.ended:
 		return nil
+	default:
 	}
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return nil // killed by its test
@@ -155,7 +159,7 @@ func (p *process) kill(t *testing.T) {
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-p.done
+	<-p.ended
 }
 
 // shared is the demo of tests that change nothing which another test reads.
