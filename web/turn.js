@@ -218,6 +218,8 @@ class Turn {
   }
 
   #toolBegan(event) {
+    const running = this.#tools.find((call) => event.callId && call.event.callId === event.callId);
+    if (running) return this.#mark(running.node, "processing", this.#words(event)); // its progress
     this.#tools.push({ event, node: this.#toolLine(event) });
     show(this.status, false);
   }

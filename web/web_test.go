@@ -46,9 +46,11 @@ func TestAnswerStreamsIn(t *testing.T) {
 	next := make(chan struct{})
 	g.on("POST /api/query", func(w http.ResponseWriter, r *http.Request) {
 		s := begun(w)
-		s.send(object{"type": "tool", "state": "processing", "tool": "list_employees", "server": "hr", "message": "Looking for people"})
+		s.send(object{"type": "tool", "state": "processing", "tool": "list_employees", "server": "hr", "message": "Looking for people", "callId": "c1"})
 		<-next
-		s.send(object{"type": "tool", "state": "complete", "tool": "list_employees", "server": "hr", "message": "Found people", "data": object{"status": "success", "data": []object{}}})
+		s.send(object{"type": "tool", "state": "processing", "tool": "list_employees", "server": "hr", "message": "Read 3 of 5", "callId": "c1"})
+		<-next
+		s.send(object{"type": "tool", "state": "complete", "tool": "list_employees", "server": "hr", "message": "Found people", "callId": "c1", "data": object{"status": "success", "data": []object{}}})
 		s.send(object{"type": "text", "text": "There are **fi"})
 		<-next
 		s.send(object{"type": "text", "text": "ve** of them."})
@@ -63,7 +65,10 @@ func TestAnswerStreamsIn(t *testing.T) {
 	p.Sees("[data-tool-state=processing]", "Looking for people")
 	p.Sees("#stop", "")
 	next <- struct{}{}
+	p.Sees("[data-tool-state=processing]", "Read 3 of 5")
+	next <- struct{}{}
 	p.Sees("[data-tool-state=complete]", "Found people")
+	p.Misses("[data-tool-state=processing]")
 	p.Sees("[data-answer]", "There are **fi")
 	next <- struct{}{}
 	p.Sees("[data-answer] strong", "five")

@@ -108,8 +108,8 @@ type Turn struct {
 }
 
 // Event is one step of a turn. The set is closed: Started,
-// TextDelta, ToolStarted, ToolFinished, Pending, Truncated, Unavailable, Failed,
-// Done.
+// TextDelta, ToolStarted, ToolProgress, ToolFinished, Pending, Truncated,
+// Unavailable, Failed, Done.
 type Event interface{ event() }
 
 // Started opens a turn.
@@ -123,6 +123,14 @@ type TextDelta struct{ Text, Source string }
 type ToolStarted struct {
 	Call   Call
 	Server string
+}
+
+// ToolProgress says how far a call has come: at most one a second and a hundred
+// in all. Its message is for people; a model never reads it.
+type ToolProgress struct {
+	Call     Call
+	Server   string
+	Progress result.Progress
 }
 
 // ToolFinished has the outcome of a call.
@@ -158,6 +166,7 @@ type Done struct {
 func (Started) event()      {}
 func (TextDelta) event()    {}
 func (ToolStarted) event()  {}
+func (ToolProgress) event() {}
 func (ToolFinished) event() {}
 func (Pending) event()      {}
 func (Truncated) event()    {}

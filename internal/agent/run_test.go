@@ -363,3 +363,30 @@ func TestModelThatIgnoresTheEndIsNotYielded(t *testing.T) {
 		break
 	}
 }
+
+func TestProgressOfACallIsPassedOnWithinItsLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var late func(result.Progress)
+		m := scripted(calls("import_animals"), says("Done."))
+		events, _ := collect(t, t.Context(), turn(m, boxOf(tools{"import_animals": func(ctx context.Context, _ json.RawMessage) result.Outcome {
+			late = result.ProgressOf(ctx)
+			for second := range 2 * maxReports {
+				for range 10 {
+					late(result.Progress{Done: float64(second), Total: 2 * maxReports, Message: "importing"})
+				}
+				time.Sleep(time.Second)
+			}
+			return result.Success(nil, nil, "")
+		}})))
+		late(result.Progress{}) // is dropped
+		reports := find[ToolProgress](events)
+		if len(reports) != maxReports {
+			t.Fatalf("got %d reports, want %d", len(reports), maxReports)
+		}
+		for i, r := range reports {
+			if r.Call.Tool != "import_animals" || r.Server != "zoo" || r.Progress.Done != float64(i) || r.Progress.Message != "importing" {
+				t.Fatalf("report %d: got %+v, want the first one of its second", i, r)
+			}
+		}
+	})
+}

@@ -25,22 +25,30 @@ type callOutcome struct {
 }
 
 // step runs the calls of one answer in parallel and reports whether a change now
-// waits for its person. ToolStarted comes in the order of the calls, ToolFinished
-// as they end; the results are kept in the order of the calls.
+// waits for its person. ToolStarted comes in the order of the calls, ToolProgress
+// and ToolFinished as they happen; the results are kept in the order of the calls.
 func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 	outcomes := make(chan callOutcome, len(calls)) // room for all: no call waits for a slow reader
+	reports := make(chan callReport, parallel)
 	var running sync.WaitGroup
 	defer running.Wait()
 	results := make([]Part, len(calls))
-	for started, ended := 0, 0; ended < len(calls); ended++ {
+	for started, ended := 0, 0; ended < len(calls); {
 		for ; started < len(calls) && started-ended < parallel; started++ {
 			index, c := started, calls[started]
 			r.emit(ToolStarted{Call: c, Server: r.server(c.Tool)})
-			running.Go(func() { outcomes <- callOutcome{index, r.call(ctx, c, index)} })
+			running.Go(func() { outcomes <- callOutcome{index, r.call(withReports(ctx, index, reports), c, index)} })
 		}
-		e := <-outcomes
-		results[e.index] = r.finished(calls[e.index], e.outcome)
-		waiting = waiting || e.outcome.Pending() != nil
+		select {
+		case p := <-reports:
+			if c := calls[p.index]; results[p.index] == nil { // the call has not ended
+				r.emit(ToolProgress{Call: c, Server: r.server(c.Tool), Progress: p.progress})
+			}
+		case e := <-outcomes:
+			results[e.index] = r.finished(calls[e.index], e.outcome)
+			waiting = waiting || e.outcome.Pending() != nil
+			ended++
+		}
 	}
 	r.added = append(r.added, Message{Role: ToolRole, Parts: results})
 	return waiting

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"countersign.dev/internal/agent"
@@ -19,6 +20,7 @@ const (
 	Started      Type = "started"       // Request, Text (the question), Model
 	Text         Type = "text"          // Text, Source
 	ToolStarted  Type = "tool_started"  // CallID, Tool, Server, Args, Message
+	ToolProgress Type = "tool_progress" // CallID, Tool, Server, Message
 	ToolFinished Type = "tool_finished" // CallID, Tool, Server, Message, Data
 	Pending      Type = "pending"       // Server, Data: the envelope
 	Truncated    Type = "truncated"     // Tool, Text: the hint
@@ -97,6 +99,8 @@ func (l Limits) EventOf(e agent.Event) (event Event, ok bool) {
 			Type: ToolStarted, CallID: e.Call.ID, Tool: e.Call.Tool, Server: e.Server, Args: argsOf(e.Call),
 			Message: "Calling " + e.Call.Tool + "…",
 		}, true
+	case agent.ToolProgress:
+		return Event{Type: ToolProgress, CallID: e.Call.ID, Tool: e.Call.Tool, Server: e.Server, Message: progress(e)}, true
 	case agent.ToolFinished:
 		return l.finished(e), true
 	case agent.Pending:
@@ -136,6 +140,24 @@ func summary(e agent.ToolFinished) string {
 		return e.Call.Tool + " found 1 row"
 	}
 	return fmt.Sprintf("%s found %d rows", e.Call.Tool, o.Page().Returned)
+}
+
+// maxProgress bounds the characters of a server's words about its progress.
+const maxProgress = 200
+
+// progress says how far a call has come, in its server's words if it has some.
+func progress(e agent.ToolProgress) string {
+	p := e.Progress
+	if words := []rune(p.Message); len(words) > maxProgress {
+		return string(words[:maxProgress]) + "…"
+	} else if len(words) > 0 {
+		return p.Message
+	}
+	message := fmt.Sprintf("Calling %s… %s", e.Call.Tool, strconv.FormatFloat(p.Done, 'f', -1, 64))
+	if p.Total > 0 {
+		message += " of " + strconv.FormatFloat(p.Total, 'f', -1, 64)
+	}
+	return message
 }
 
 // argsOf returns the arguments of a call, unless a model wrote no JSON.

@@ -76,6 +76,8 @@ func dataOf(e conversation.Event) []byte {
 		return object(textEvent{"text", e.Text, e.Source})
 	case conversation.ToolStarted:
 		return object(toolEvent{"tool", "processing", e.Tool, e.Server, e.Message, e.CallID, e.Args})
+	case conversation.ToolProgress:
+		return object(toolEvent{"tool", "processing", e.Tool, e.Server, e.Message, e.CallID, nil})
 	case conversation.ToolFinished:
 		return withData(object(toolEvent{"tool", "complete", e.Tool, e.Server, e.Message, e.CallID, nil}), e.Data)
 	case conversation.Pending:

@@ -29,7 +29,9 @@ type fakeServer struct {
 	tokens  []string
 	tools   map[string]func(ctx context.Context, args json.RawMessage) string // name → envelope
 	execute http.HandlerFunc
-	block   func(r *http.Request, method string) bool // true: this request never gets an answer
+
+	progress *mcp.ProgressNotificationParams           // reported by each call before it runs
+	block    func(r *http.Request, method string) bool // true: this request never gets an answer
 }
 
 // version is a side of the protocol's change: stateless, or with a handshake.
@@ -72,6 +74,13 @@ func (f *fakeServer) handler(v version) http.Handler {
 			Name: name, Description: "Does " + name + ". More words.", InputSchema: map[string]any{"type": "object"},
 			Meta: mcp.Meta{"countersign/kind": "read", "countersign/roles": []string{"employee"}, "countersign/fields": map[string]any{"synonyms": []string{"deed"}}},
 		}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			if f.progress != nil {
+				p := *f.progress
+				p.ProgressToken = req.Params.GetProgressToken()
+				if err := req.Session.NotifyProgress(ctx, &p); err != nil {
+					return nil, err
+				}
+			}
 			text := run(ctx, req.Params.Arguments)
 			return &mcp.CallToolResult{StructuredContent: json.RawMessage(text), Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 		})

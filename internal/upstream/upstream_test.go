@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
@@ -260,6 +261,27 @@ func TestTokenThatCannotBeMintedIsNoFaultOfTheServer(t *testing.T) {
 	if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
 		t.Errorf("with a token: got %v, want the breaker closed", o.Fault())
 	}
+}
+
+func TestProgressOfAnOwnServerArrivesBeforeTheAnswer(t *testing.T) {
+	bothVersions(t, func(t *testing.T, v version) {
+		f, reported := newFakeServer(t, v, "get_thing"), make(chan result.Progress, 1)
+		f.progress = &mcp.ProgressNotificationParams{Progress: 1, Total: 2, Message: "half"}
+		f.tools["get_thing"] = func(context.Context, json.RawMessage) string {
+			select { // the answer is sent only after the report has arrived
+			case p := <-reported:
+				return `{"status":"success","data":"` + p.Message + `"}`
+			case <-time.After(4 * time.Second):
+				return `{"status":"success","data":"no report arrived"}`
+			}
+		}
+		f.restart(t, v)
+		u := start(t, upstream.Options{}, named("hr", f))
+		ctx := result.WithProgress(as("alice", "employee"), func(p result.Progress) { reported <- p })
+		if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil || string(o.Data()) != `"half"` {
+			t.Errorf("got %s %v, want the report", o.Data(), o.Fault())
+		}
+	})
 }
 
 func TestToolsAreOpenOrClosedByRole(t *testing.T) {

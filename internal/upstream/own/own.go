@@ -49,6 +49,7 @@ func New(o Options) *Server {
 	if o.HTTP == nil {
 		o.HTTP = NewTransport()
 	}
+	// Its tools stay the same while it runs, so no change of them is awaited.
 	s := &Server{o: o, client: mcpsession.NewClient(nil)}
 	s.life, s.stop = context.WithCancel(context.Background())
 	s.http = &http.Client{

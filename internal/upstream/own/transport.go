@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/telemetry"
@@ -22,7 +23,8 @@ import (
 //
 // It reads an answer whole before it returns it. An answer that is cut off then
 // fails its own request; inside the SDK it would break the session and every
-// call in it.
+// call in it. A stream of events is passed on as it comes, because reports of
+// progress arrive before the answer.
 type authTransport struct {
 	next     http.RoundTripper
 	audience string
@@ -47,6 +49,10 @@ func (a authTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := mcpsession.RoundTrip(a.next, req)
 	if err != nil {
 		return nil, err
+	}
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		resp.Body = http.MaxBytesReader(nil, resp.Body, a.limit)
+		return resp, nil
 	}
 	return a.readWhole(resp)
 }
