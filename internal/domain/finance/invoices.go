@@ -24,7 +24,7 @@ type Invoice struct {
 	Status        string     `json:"status" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=overdue" jsonschema_description:"As it is stored; whether it is past due stands in overdue"`
 	Overdue       bool       `json:"overdue" jsonschema_description:"Pending or approved, and due before today (UTC)" field:"aka=unpaid|late"`
 	InvoiceDate   string     `json:"invoice_date" jsonschema:"format=date"`
-	DueDate       string     `json:"due_date" jsonschema:"format=date"`
+	DueDate       string     `json:"due_date" jsonschema:"format=date" field:"aka=overdue"`
 	SubmittedBy   string     `json:"submitted_by" jsonschema:"format=email"`
 	SubmittedAt   time.Time  `json:"submitted_at" field:"show=detail"`
 	ApprovedBy    *string    `json:"approved_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`
@@ -52,7 +52,7 @@ func (s *Server) invoices() []tool.Tool {
 }
 
 type listInvoices struct {
-	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=overdue" jsonschema_description:"Filter by invoice status; overdue means pending or approved and past its due date" field:"aka.pending=unpaid|outstanding|open"`
+	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=overdue" jsonschema_description:"Filter by invoice status; overdue means pending or approved and past its due date" field:"aka.pending=unpaid|outstanding|open,aka.overdue=past due|past their due date|past its due date|late on payment"`
 	Vendor        string   `json:"vendor,omitempty" jsonschema_description:"Filter by vendor name (partial match)" field:"aka=supplier"`
 	Department    string   `json:"department,omitempty" jsonschema_description:"Filter by department, by name or code"`
 	InvoiceNumber string   `json:"invoice_number,omitempty" jsonschema_description:"Only the invoice with this number, for example INV-2025-009"`

@@ -18,7 +18,7 @@ func (s *Server) salary() []tool.Tool {
 		Name: "update_salary", Title: "Update a salary",
 		Description: "Change an employee's annual salary. " +
 			"new_salary is the new amount in US dollars a year, not the difference. A person must approve it first. Not allowed for one's own salary.",
-		Allow: writers, Synonyms: []string{"raise", "increase", "cut", "reduce", "adjust", "change"},
+		Allow: writers, Synonyms: []string{"raise pay", "increase wage", "cut compensation", "reduce", "adjust", "change"},
 	}, tool.Steps[salaryInput, salaryPreview, salaryPrecondition, salaryChanged]{Preview: s.previewSalary, Apply: s.updateSalary})}
 }
 

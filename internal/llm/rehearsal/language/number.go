@@ -16,7 +16,10 @@ type Amount struct {
 
 var scales = map[string]float64{"": 1, "k": 1e3, "m": 1e6, "thousand": 1e3, "million": 1e6, "mio": 1e6, "billion": 1e9}
 
-const currencies = " dollar usd euro eur pound gbp buck "
+var currencies = map[string]string{"dollar": "USD", "usd": "USD", "euro": "EUR", "eur": "EUR", "gbp": "GBP"}
+
+// Currency is the ISO 4217 code of a currency's name; empty for another word.
+func Currency(word string) string { return currencies[Singular(word)] }
 
 // amountShape is an amount: currency, digits with commas between thousands,
 // scale, per cent.
@@ -46,7 +49,7 @@ func joinNumbers(tokens []Token) (out []Token) {
 			case scale != 0:
 				last.Value *= scale
 				continue
-			case strings.Contains(currencies, " "+Singular(t.Low)+" "):
+			case Currency(t.Low) != "":
 				last.Money = true
 				continue
 			}

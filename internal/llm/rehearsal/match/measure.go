@@ -107,7 +107,8 @@ func (t *Tool) DateColumn() string {
 // compares reports whether a question sets the numbers of all rows side by side:
 // "budget against actual spend".
 func (r *Reading) compares() {
-	if r.Measure.Kind != "" || !r.Tool.Lists() || len(r.Tool.columns(func(f *Field) bool { return f.Amount || IsAmount(f.Name) })) == 0 {
+	amounts := r.Tool.columns(func(f *Field) bool { return f.Amount || IsAmount(f.Name) })
+	if r.Measure.Kind != "" || !r.Tool.Lists() || len(amounts) == 0 {
 		return
 	}
 	ours := r.x.Phrase("howmuch", lowsFrom(r.part, 0)) > 0 || r.has("we", "our")
@@ -115,7 +116,7 @@ func (r *Reading) compares() {
 		if i > 0 && r.uses[i] == unread && r.x.Is(t.Low, "versus") {
 			r.take(i, 1, 1)
 			r.Measure.Kind = "compare"
-		} else if ours && r.x.Is(t.Low, "spending") {
+		} else if ours && (r.Tool.synonyms[t.Stem] || slices.ContainsFunc(amounts, func(f *Field) bool { return f.stems[t.Stem] || f.also[t.Stem] })) {
 			r.Measure.Kind = "compare"
 		}
 	}

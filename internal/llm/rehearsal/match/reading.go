@@ -362,7 +362,13 @@ func (r *Reading) Relevance(key string) int {
 // Hinted reports whether a value that narrows the list speaks of a column: the
 // day on which it was due, of what is overdue.
 func (r *Reading) Hinted(key string) bool {
-	return slices.ContainsFunc(language.Identifier(key), func(w string) bool { return r.x.Among(r.hints, language.Stem(w)) })
+	f := r.Tool.Column(key)
+	for hint := range r.hints {
+		if r.x.Among(language.Stems(f.Words...), hint) || f.also[hint] {
+			return true
+		}
+	}
+	return false
 }
 
 // columns returns the tool's columns that fit, sorted by name.

@@ -5,6 +5,7 @@
 package match
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -180,10 +181,8 @@ func newField(x *language.Lexicon, name string, s schema, meta result.Field) *Fi
 	for _, phrase := range meta.Synonyms {
 		f.also.AddStems(language.Identifier(phrase)...)
 	}
-	for _, c := range []struct{ word, unit string }{{"usd", "USD"}, {"dollar", "USD"}, {"eur", "EUR"}, {"euro", "EUR"}, {"gbp", "GBP"}} {
-		if f.Unit == "" && f.about[language.Stem(c.word)] {
-			f.Unit = c.unit
-		}
+	for _, w := range language.Prose(s.Description) {
+		f.Unit = cmp.Or(f.Unit, language.Currency(w))
 	}
 	return f
 }
@@ -225,7 +224,7 @@ func (t *Tool) Column(name string) *Field {
 	if f := t.Columns[name]; f != nil {
 		return f
 	}
-	return &Field{Name: name}
+	return &Field{Name: name, Words: language.Identifier(name)}
 }
 
 // Writes reports whether the tool changes something.

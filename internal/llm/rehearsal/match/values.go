@@ -75,12 +75,13 @@ func (r *Reading) choices() {
 			words := slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { return w == "is" || w == "only" || w == "include" })
 			r.choose(f, true, strings.Join(words, " "))
 		default:
-			for _, value := range f.Enum {
-				r.choose(f, value, value)
-			}
-			for _, value := range f.Enum {
-				for _, phrase := range f.Values[value] {
-					r.choose(f, value, phrase)
+			for words := 4; words > 0; words-- { // "unpaid and past due": the longer phrase says more
+				for _, value := range f.Enum {
+					for _, phrase := range append([]string{value}, f.Values[value]...) {
+						if len(language.Identifier(phrase)) == words {
+							r.choose(f, value, phrase)
+						}
+					}
 				}
 			}
 		}

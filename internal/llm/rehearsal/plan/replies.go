@@ -120,8 +120,8 @@ func (p *planner) asksMore(c conversation, words []string) bool {
 	}
 	more := false
 	rest := slices.DeleteFunc(words, func(w string) bool {
-		more = more || w == "more" || w == "next" || w == "other" || w == "remaining"
-		return p.Words.Is(w, "idle", "self", "reading") || p.Open[i].Names(language.Stem(w)) || w == "more" || w == "next" || w == "page" || w == "other" || w == "remaining"
+		more = more || p.Words.Is(w, "further")
+		return p.Words.Is(w, "idle", "self", "reading", "further") || p.Open[i].Names(language.Stem(w)) || w == "page"
 	})
 	return more && len(rest) == 0
 }
