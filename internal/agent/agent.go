@@ -35,7 +35,7 @@ type Choice struct {
 	Provider string
 	Default  bool
 	Timeout  time.Duration // of one answer; 0: the gateway's default
-	Budget   int           // tokens of messages in one request; 0: the gateway's default
+	Budget   int           // tokens of one request: instructions, tools and messages; 0: the gateway's default
 }
 
 // Toolbox offers and runs tools for the principal in the context.
@@ -100,12 +100,17 @@ type Turn struct {
 	Person   Person
 	System   string
 	History  []Message // the conversation before the question
-	Budget   int       // tokens of messages in one request to the model, estimated; 0: no limit
+	Budget   int       // tokens of one request (instructions, tools, messages), estimated; 0: no limit
+	Kept     Kept      // of each result in Done
 	Question string
 	Now      time.Time
 
 	AnswerTimeout time.Duration // of one answer of the model, from first to last word; 0: none of its own
 }
+
+// Kept bounds the result of a call as the conversation keeps it. The model of the
+// running turn reads it whole.
+type Kept struct{ Rows, Bytes int } // zero: all
 
 // Event is one step of a turn. The set is closed: Started,
 // TextDelta, ToolStarted, ToolProgress, ToolFinished, Pending, Truncated,
@@ -157,7 +162,7 @@ type Unavailable struct{ Warnings []Warning }
 type Failed struct{ Outcome result.Outcome }
 
 // Done closes a turn, always last. Messages is what the turn adds to the
-// conversation's history, the question included.
+// conversation's history, the question included, its results clipped to Kept.
 type Done struct {
 	Usage    Usage
 	Messages []Message

@@ -12,17 +12,22 @@ const bytesPerToken = 4
 // parted from its result, so the result stays, without its rows.
 var shortened = json.RawMessage(`{"status":"success","metadata":{"truncated":true,"hint":"This older result was left out to save space. Call the tool again if its rows are needed."}}`)
 
-// fit cuts a conversation to a budget of tokens (0: no limit). It keeps the
-// newest turns, whole or in their words alone, and of the running turn the
-// question, every call and the newest results: results of older steps are
-// shortened, the oldest first. It does not change what it is given.
-func fit(history, running []Message, tokens int) []Message {
-	if tokens <= 0 {
-		return slices.Concat(history, running)
+// clipper writes the result of a call of the running turn's last step again, in
+// about that many bytes.
+type clipper func(call, size int) json.RawMessage
+
+// fit cuts a conversation to a budget of bytes. It keeps the newest turns, whole
+// or in their words alone, and of the running turn the question and every call:
+// results of older steps are shortened, the oldest first, and then the results
+// of the last step are clipped. It does not change what it is given.
+func fit(history, running []Message, budget int, clip clipper) []Message {
+	turns := turnsOf(history)
+	words := 0 // of the last turn, which are always kept
+	if len(turns) > 0 {
+		words = size(wordsOf(turns[len(turns)-1]))
 	}
-	budget := tokens * bytesPerToken
-	running = fitSteps(running, budget)
-	return slices.Concat(fitTurns(turnsOf(history), budget-size(running)), running)
+	running = clipLast(fitSteps(running, budget-words), budget-words, clip)
+	return slices.Concat(fitTurns(turns, budget-size(running)), running)
 }
 
 // fitTurns keeps the newest turns that fit, and at least the words of the last
@@ -42,8 +47,7 @@ func fitTurns(turns [][]Message, budget int) []Message {
 	return slices.Concat(kept...)
 }
 
-// fitSteps shortens results of the running turn until it fits. The results of
-// its last step stay: the model waits for them.
+// fitSteps shortens results of older steps of the running turn until it fits.
 func fitSteps(running []Message, budget int) []Message {
 	over := size(running) - budget
 	if over <= 0 {
@@ -60,6 +64,40 @@ func fitSteps(running []Message, budget int) []Message {
 		}
 	}
 	return cut
+}
+
+// clipLast clips the results of the last step until the running turn fits. Each
+// gets an equal share of the room, and the smaller ones leave theirs to the rest.
+func clipLast(running []Message, budget int, clip clipper) []Message {
+	last := len(running) - 1
+	if last < 0 || running[last].Role != ToolRole || size(running) <= budget {
+		return running
+	}
+	parts := slices.Clone(running[last].Parts)
+	room := budget - size(running[:last])
+	for n, i := range smallestFirst(parts) {
+		r := parts[i].(CallResult)
+		if share := max(0, room) / (len(parts) - n); len(r.Answer) > share {
+			r.Answer = clip(i, share)
+			parts[i] = r
+		}
+		room -= len(r.Answer)
+	}
+	cut := slices.Clone(running)
+	cut[last] = Message{Role: ToolRole, Parts: parts}
+	return cut
+}
+
+// smallestFirst orders the results of a step by their size.
+func smallestFirst(results []Part) []int {
+	order := make([]int, len(results))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(x, y int) int {
+		return len(results[x].(CallResult).Answer) - len(results[y].(CallResult).Answer)
+	})
+	return order
 }
 
 func shorten(m Message) Message {
@@ -111,6 +149,14 @@ func size(messages []Message) (bytes int) {
 				bytes += len(p.Data)
 			}
 		}
+	}
+	return bytes
+}
+
+// sizeOfTools is the bytes of tools as a model reads them.
+func sizeOfTools(tools []Tool) (bytes int) {
+	for _, t := range tools {
+		bytes += len(t.Name) + len(t.Description) + len(t.InputSchema)
 	}
 	return bytes
 }

@@ -21,6 +21,7 @@ type incompletePage struct {
 
 // record keeps an incomplete page, and drops the one that the call continued.
 func (p *incompleteLists) record(c Call, o result.Outcome) {
+	p.pages = slices.DeleteFunc(p.pages, func(q incompletePage) bool { return q.tool == c.Tool && q.returned == unknown })
 	if o.Page() == nil {
 		return
 	}
@@ -29,6 +30,18 @@ func (p *incompleteLists) record(c Call, o result.Outcome) {
 	}
 	if o.Page().More {
 		p.pages = append(p.pages, incompletePage{tool: c.Tool, hint: o.Page().Hint, next: o.Page().Next, returned: o.Page().Returned})
+	}
+}
+
+// unknown is the number of rows of a clipped answer; no text can name it.
+const unknown = -1
+
+// clipped notes that the model reads only a part of a tool's answer, until it
+// calls the tool again.
+func (p *incompleteLists) clipped(tool string) {
+	hint := "Only a part of the answer of " + tool + " could be read: it was too large. Ask for less of it."
+	if !slices.ContainsFunc(p.pages, func(q incompletePage) bool { return q.hint == hint }) {
+		p.pages = append(p.pages, incompletePage{tool: tool, hint: hint, returned: unknown})
 	}
 }
 

@@ -12,7 +12,9 @@ type run struct {
 	turn       Turn
 	tools      Toolset
 	system     string
-	added      []Message // what the turn adds to the conversation
+	fixed      int             // bytes of the instructions and the tools in each request
+	added      []Message       // what the turn adds to the conversation, as the model reads it
+	outcomes   [][]toolOutcome // of each step, by call
 	usage      Usage
 	incomplete incompleteLists
 	warnings   []Warning

@@ -3,12 +3,16 @@ package agent
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"math"
+	"slices"
 	"unicode/utf8"
 
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
 )
 
 // The lines that a turn adds when the model gives no complete answer.
@@ -53,6 +57,7 @@ func (r *run) answer(ctx context.Context) error {
 	r.tools = r.turn.Toolbox.Tools(ctx)
 	r.warn(r.tools.Down...)
 	r.system = prompt(r.turn, r.tools)
+	r.fixed = len(r.system) + sizeOfTools(r.tools.Open)
 	for round := 1; ; round++ {
 		m, stop, err := r.ask(ctx)
 		calls := m.Calls()
@@ -110,8 +115,25 @@ func (r *run) timeoutOr(ctx context.Context, err error) error {
 func (r *run) request() Request {
 	return Request{
 		System: r.system, Person: r.turn.Person, Now: r.turn.Now,
-		Messages: fit(r.turn.History, r.added, r.turn.Budget), Tools: r.tools.Open, Closed: r.tools.Closed,
+		Messages: r.messages(), Tools: r.tools.Open, Closed: r.tools.Closed,
 	}
+}
+
+// messages is the conversation, cut to what the instructions and the tools leave
+// of the budget.
+func (r *run) messages() []Message {
+	if r.turn.Budget <= 0 {
+		return slices.Concat(r.turn.History, r.added)
+	}
+	return fit(r.turn.History, r.added, r.turn.Budget*bytesPerToken-r.fixed, r.clip)
+}
+
+// clip writes a result of the last step again in about that many bytes. The
+// answer must then say that it is incomplete.
+func (r *run) clip(call, size int) json.RawMessage {
+	o := r.outcomes[len(r.outcomes)-1][call]
+	r.incomplete.clipped(o.tool)
+	return result.ClipForModel(o.Outcome, o.untrusted, math.MaxInt, size)
 }
 
 func (r *run) take(m *Message, d Delta) {
@@ -164,5 +186,22 @@ func (r *run) close(err error) {
 	if err != nil {
 		r.fail(err)
 	}
-	r.emit(Done{Usage: r.usage, Messages: r.added})
+	r.emit(Done{Usage: r.usage, Messages: r.keep()})
+}
+
+// keep returns what the turn adds to the conversation, its results clipped to
+// what is kept of them.
+func (r *run) keep() []Message {
+	kept, steps := slices.Clone(r.added), r.outcomes
+	for i, m := range kept {
+		if m.Role != ToolRole {
+			continue
+		}
+		kept[i].Parts = slices.Clone(m.Parts)
+		for call, p := range m.Parts {
+			kept[i].Parts[call] = steps[0][call].within(r.turn.Kept, p.(CallResult))
+		}
+		steps = steps[1:]
+	}
+	return kept
 }

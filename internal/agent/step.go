@@ -32,7 +32,7 @@ func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 	reports := make(chan callReport, parallel)
 	var running sync.WaitGroup
 	defer running.Wait()
-	results := make([]Part, len(calls))
+	results, whole := make([]Part, len(calls)), make([]toolOutcome, len(calls))
 	for started, ended := 0, 0; ended < len(calls); {
 		for ; started < len(calls) && started-ended < parallel; started++ {
 			index, c := started, calls[started]
@@ -45,12 +45,12 @@ func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 				r.emit(ToolProgress{Call: c, Server: r.server(c.Tool), Progress: p.progress})
 			}
 		case e := <-outcomes:
-			results[e.index] = r.finished(calls[e.index], e.outcome)
+			results[e.index], whole[e.index] = r.finished(calls[e.index], e.outcome)
 			waiting = waiting || e.outcome.Pending() != nil
 			ended++
 		}
 	}
-	r.added = append(r.added, Message{Role: ToolRole, Parts: results})
+	r.added, r.outcomes = append(r.added, Message{Role: ToolRole, Parts: results}), append(r.outcomes, whole)
 	return waiting
 }
 
@@ -111,8 +111,24 @@ func (r *run) server(name string) string {
 	return ""
 }
 
+// toolOutcome is the outcome of a call with what is needed to write it again.
+type toolOutcome struct {
+	result.Outcome
+	tool      string
+	untrusted []string // fields
+}
+
+// within returns the result as it is kept.
+func (o toolOutcome) within(k Kept, whole CallResult) CallResult {
+	uncounted := o.Page() == nil && len(o.Data()) > 0 && o.Data()[0] == '['
+	if k != (Kept{}) && (uncounted || o.Rows() > k.Rows || len(whole.Answer) > k.Bytes) {
+		whole.Answer = result.ClipForModel(o.Outcome, o.untrusted, k.Rows, k.Bytes)
+	}
+	return whole
+}
+
 // finished emits a call's outcome and returns it as the model reads it.
-func (r *run) finished(c Call, o result.Outcome) CallResult {
+func (r *run) finished(c Call, o result.Outcome) (CallResult, toolOutcome) {
 	server := r.server(c.Tool)
 	r.emit(ToolFinished{Call: c, Server: server, Outcome: o})
 	r.incomplete.record(c, o)
@@ -129,7 +145,7 @@ func (r *run) finished(c Call, o result.Outcome) CallResult {
 		untrusted = t.Untrusted
 	}
 	answer, marked := result.EncodeForModel(o, untrusted)
-	return CallResult{ID: c.ID, Tool: c.Tool, Answer: answer, Failed: o.Fault() != nil, Untrusted: marked}
+	return CallResult{ID: c.ID, Tool: c.Tool, Answer: answer, Failed: o.Fault() != nil, Untrusted: marked}, toolOutcome{o, c.Tool, untrusted}
 }
 
 // complete adds what a model may leave out of a call: the id, and the arguments

@@ -13,7 +13,7 @@ type Limits struct {
 	Turns    int           // turns of one person at a time, on this replica; 4
 	TurnTime time.Duration // of one turn; 3 minutes
 	Answer   time.Duration // of one answer of a model that has no timeout of its own; 1 minute
-	History  int           // tokens of messages in one request to a model that has no budget of its own; 8,192
+	History  int           // tokens of one request to a model that has no budget of its own; 8,192
 	Rows     int           // rows of a tool's answer in an event; 50
 	Data     int           // bytes of a tool's answer in an event; 64 KiB
 }

@@ -13,7 +13,6 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
-	"countersign.dev/internal/result"
 	"countersign.dev/internal/telemetry"
 )
 
@@ -157,7 +156,7 @@ func (r turns) answer(ctx context.Context, p *access.Principal, t *turn) turnSum
 		Model: t.model, Toolbox: r.toolbox, System: r.system, Now: t.began,
 		Person:  agent.Person{Name: p.Name(), Username: p.Username(), Email: p.Email(), Roles: p.Roles()},
 		History: t.history, Question: t.question.Text,
-		Budget: cmp.Or(t.model.Budget, r.limits.History), AnswerTimeout: cmp.Or(t.model.Timeout, r.limits.Answer),
+		Budget: cmp.Or(t.model.Budget, r.limits.History), Kept: agent.Kept{Rows: r.limits.Rows, Bytes: r.limits.Data}, AnswerTimeout: cmp.Or(t.model.Timeout, r.limits.Answer),
 	}))
 }
 
@@ -181,18 +180,13 @@ func (r turns) close(ctx context.Context, t *turn, s turnSummary, ended func()) 
 	}
 }
 
-// stored is what a turn adds to its conversation after the question. Large
-// results are stored as events show them.
+// stored is what a turn adds to its conversation after the question.
 func (r turns) stored(t *turn, s turnSummary) []Message {
 	var all []Message
 	for _, m := range s.messages[1:] {
 		message := Message{Message: m, Model: t.conversation.Model}
-		for i, p := range m.Parts {
-			if called, ok := p.(agent.CallResult); ok {
-				message.Servers = s.servers
-				called.Answer = result.ClipEnvelope(called.Answer, r.limits.Rows, r.limits.Data)
-				m.Parts[i] = called
-			}
+		if m.Role == agent.ToolRole {
+			message.Servers = s.servers
 		}
 		all = append(all, message)
 	}

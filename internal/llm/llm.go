@@ -26,7 +26,7 @@ const rehearsalBudget = 1 << 20
 type Options struct {
 	Provider string
 	Timeout  time.Duration // of one answer; 0: the gateway's default
-	Budget   int           // tokens of messages in one request; 0: the provider's default
+	Budget   int           // tokens of one request: instructions, tools and messages; 0: the provider's default
 }
 
 // Registry holds the configured models. It does not change once made.

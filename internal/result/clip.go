@@ -35,19 +35,6 @@ func EncodeClipped(o Outcome, rows, size int) json.RawMessage {
 	}
 }
 
-// ClipEnvelope clips an answer as [EncodeClipped] does an outcome. One that is no
-// envelope is kept whole or, when it is too large, not at all.
-func ClipEnvelope(answer json.RawMessage, rows, size int) json.RawMessage {
-	o, err := DecodeEnvelope(answer)
-	switch {
-	case err == nil:
-		return EncodeClipped(o, rows, size)
-	case len(answer) <= size:
-		return answer
-	}
-	return nil
-}
-
 // rowEnds returns where each of the first rows of an array ends, and whether
 // more rows follow.
 func rowEnds(list json.RawMessage, limit int) (ends []int, more bool) {

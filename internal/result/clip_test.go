@@ -46,8 +46,15 @@ func TestClippedAnswersSaySo(t *testing.T) {
 			t.Errorf("%s: got %s, want it unchanged", name, got)
 		}
 	}
-	if got := result.ClipEnvelope(raw, 2, 1000); string(got) != want {
-		t.Errorf("an envelope: got %s, want %s", got, want)
+	if got := result.ClipForModel(decoded, nil, 2, 1000); string(got) != want {
+		t.Errorf("for a model: got %s, want %s", got, want)
+	}
+	words := result.Success(json.RawMessage(`[{"note":"one"},{"note":"two"},{"note":"three"},{"note":"four"}]`), nil, "")
+	for size := 300; size > 200; size -= 20 { // the marks are within the size, too
+		got := string(result.ClipForModel(words, []string{"note"}, 50, size))
+		if len(got) > size || !strings.Contains(got, `"truncated":true`) || strings.Count(got, "<<untrusted ") != strings.Count(got, "<<end ") {
+			t.Errorf("for a model in %d bytes: got %s", size, got)
+		}
 	}
 	unpaged := result.Success(json.RawMessage(`[1,2,3]`), nil, "")
 	if got := result.EncodeClipped(unpaged, 2, 1000); !strings.Contains(string(got), `"data":[1,2],`) {
@@ -56,10 +63,5 @@ func TestClippedAnswersSaySo(t *testing.T) {
 	tree := result.Success(json.RawMessage(`{"name":"`+strings.Repeat("x", 1000)+`"}`), nil, "")
 	if got := result.EncodeClipped(tree, 50, 500); strings.Contains(string(got), "xxx") || !strings.Contains(string(got), "too large") {
 		t.Errorf("got %s, want no data and a hint", got)
-	}
-	for answer, want := range map[string]string{`"text"`: `"text"`, `"` + strings.Repeat("x", 500) + `"`: ""} {
-		if got := result.ClipEnvelope(json.RawMessage(answer), 2, 300); string(got) != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
 	}
 }

@@ -27,6 +27,21 @@ func EncodeForModel(o Outcome, untrusted []string) (answer json.RawMessage, mark
 	return mark(answer, untrusted), true
 }
 
+// ClipForModel is EncodeForModel with at most that many rows and about that many
+// bytes, clipped as [EncodeClipped] does. What was left out is said in the
+// metadata. The message of an error, or of a change that waits, stays.
+func ClipForModel(o Outcome, untrusted []string, rows, size int) json.RawMessage {
+	for limit := size; ; limit /= 2 { // the marks need room, too
+		answer := EncodeClipped(o, rows, limit)
+		if len(untrusted) > 0 {
+			answer = mark(answer, untrusted)
+		}
+		if len(answer) <= size || limit <= 0 {
+			return answer
+		}
+	}
+}
+
 // mark puts the named fields of an answer into blocks. An answer that is not
 // valid JSON becomes one block.
 func mark(answer json.RawMessage, fields []string) json.RawMessage {
