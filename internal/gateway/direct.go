@@ -57,21 +57,25 @@ func (g *Gateway) listTools(w http.ResponseWriter, r *http.Request, _ *access.Pr
 	return httpx.JSON(w, http.StatusOK, map[string]any{"tools": tools, "servers": g.servers(), "model": model.Name()})
 }
 
-// toolAt finds the tool that the path of a direct call names. One that the
-// person may not call is found, too: its server rejects the call and records it.
+// toolAt finds the tool that the path of a direct call names: by its own name, or
+// by the name server.tool that one of a connected server is offered under. One
+// that the person may not call is found, too: the call is rejected and recorded.
 func (g *Gateway) toolAt(r *http.Request) (string, error) {
 	server, name := r.PathValue("server"), r.PathValue("tool")
 	names := g.serverNames()
 	if !slices.Contains(names, server) {
 		return "", fault.ServerNotFound.New("No server is called %q.", server).Suggest("Use one of: %s.", strings.Join(names, ", "))
 	}
+	name = strings.TrimPrefix(name, server+".")
 	if !toolName.MatchString(name) {
 		return "", fault.BadRequest.New("A tool's name is a letter and up to 63 letters, digits, _ or -.")
 	}
 	set := g.o.Servers.Tools(r.Context())
-	if slices.ContainsFunc(set.Open, func(t agent.Tool) bool { return t.Name == name && t.Server == server }) ||
-		slices.ContainsFunc(set.Closed, func(t agent.ClosedTool) bool { return t.Name == name }) {
-		return name, nil
+	for _, offered := range []string{server + "." + name, name} {
+		if slices.ContainsFunc(set.Open, func(t agent.Tool) bool { return t.Name == offered && t.Server == server }) ||
+			slices.ContainsFunc(set.Closed, func(t agent.ClosedTool) bool { return t.Name == offered }) {
+			return offered, nil
+		}
 	}
 	if slices.ContainsFunc(set.Down, func(w agent.Warning) bool { return w.Server == server }) {
 		return "", fault.ServiceDown.New("The %s service cannot be reached at the moment.", server)

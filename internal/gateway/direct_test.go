@@ -40,6 +40,30 @@ func TestDirectCalls(t *testing.T) {
 	}
 }
 
+func TestDirectCallOfAConnectedServersTool(t *testing.T) {
+	r := newRig(t)
+	r.servers.foreign = true
+	r.servers.call["notes.search"] = func(_ context.Context, args json.RawMessage) result.Outcome { return result.Success(args, nil, "") }
+	for _, row := range []struct{ method, path, person, says string }{
+		{"POST", "/api/mcp/notes/search", alice, `"data":{}`},
+		{"POST", "/api/mcp/notes/notes.search", alice, `"data":{}`},
+		{"GET", "/api/mcp/notes/search", alice, `"data":{}`},
+		{"GET", "/api/mcp/notes/notes.search", alice, `"data":{}`},
+		{"POST", "/api/mcp/notes/search", frank, "INSUFFICIENT_PERMISSIONS"},
+		{"POST", "/api/mcp/hr/notes.search", alice, "BAD_REQUEST"},
+		{"POST", "/api/mcp/hr/search", alice, "UNKNOWN_TOOL"},
+		{"POST", "/api/mcp/notes/list_employees", alice, "UNKNOWN_TOOL"},
+	} {
+		body := ""
+		if row.method == "POST" {
+			body = "{}"
+		}
+		if _, got := r.read(r.send(row.method, row.path, row.person, body)); !strings.Contains(got, row.says) {
+			t.Errorf("%s %s: got %s, want %s", row.method, row.path, got, row.says)
+		}
+	}
+}
+
 func TestWhoAndWhat(t *testing.T) {
 	r := newRig(t)
 	if _, body := r.read(r.send("GET", "/api/user", alice, "")); body != `{"email":"alice.chen@tamshai.local","name":"alice.chen","roles":["hr-read","hr-write"],"userId":"sub-alice.chen","username":"alice.chen"}` {

@@ -132,6 +132,7 @@ type servers struct {
 	call          map[string]func(ctx context.Context, args json.RawMessage) result.Outcome
 	down          []agent.Warning
 	fail          error // of Execute
+	foreign       bool  // a connected server "notes" has a tool of its own
 }
 
 func newServers(c *confirm.Service) *servers {
@@ -179,6 +180,12 @@ func (s *servers) Tools(ctx context.Context) agent.Toolset {
 			set.Closed = append(set.Closed, agent.ClosedTool{Name: t.Name, Roles: []string{"hr-read"}})
 		}
 	}
+	switch search := "notes.search"; {
+	case s.foreign && p.HasAny("hr-read"):
+		set.Open = append(set.Open, agent.Tool{ToolInfo: result.ToolInfo{Name: search, Kind: result.Read}, Server: "notes"})
+	case s.foreign:
+		set.Closed = append(set.Closed, agent.ClosedTool{Name: search, Roles: []string{"hr-read"}})
+	}
 	return set
 }
 
@@ -198,6 +205,9 @@ func (s *servers) Call(ctx context.Context, name string, args json.RawMessage) r
 
 func (s *servers) EachServer(report func(string, bool, int64, int64, time.Duration)) {
 	report("hr", len(s.down) == 0, 3, 1, 1500*time.Microsecond)
+	if s.foreign {
+		report("notes", true, 0, 0, 0)
+	}
 }
 
 func (s *servers) Execute(ctx context.Context, server, id string, approved bool) result.Outcome {

@@ -167,6 +167,24 @@ func TestForeignToolsAreSupervised(t *testing.T) {
 	})
 }
 
+func TestForeignNamesThatNoVendorTakesAreLeftOut(t *testing.T) {
+	n := newNotes(t, modern)
+	for _, name := range []string{strings.Repeat("x", 58), strings.Repeat("y", 59), "dotted.name"} { // with "notes.": 64 and 65
+		n.add(name, nil, text("done"))
+	}
+	spaced := n.server()
+	spaced.Name = "my notes"
+	u := start(t, upstream.Options{}, n.server(), spaced)
+	var got []string
+	for _, tool := range u.Tools(writer).Open {
+		got = append(got, tool.Name)
+	}
+	want := []string{"notes.create", "notes.fail", "notes.picture", "notes.search", "notes.stats", "notes." + strings.Repeat("x", 58)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+}
+
 func TestForeignResultsOfAnyShapeAreData(t *testing.T) {
 	n := newNotes(t, modern)
 	u := host(t, upstream.Options{}, n)

@@ -136,7 +136,7 @@ func (n *snapshot) route() {
 	for _, s := range n.servers {
 		for _, t := range n.lists[s.Name].tools {
 			r := route{server: s, tool: t, breaker: &s.breaker}
-			if !wellNamed(t.Name) {
+			if !wellNamed(t.Name) || !wellNamed(forVendor(r.name())) {
 				n.refused = append(n.refused, r.String())
 				continue
 			}
@@ -160,6 +160,10 @@ func skeleton(name string) string {
 }
 
 var lookalikes = strings.NewReplacer("_", "", "-", "", ".", "", "0", "o", "1", "l", "i", "l", "5", "s", "rn", "m", "vv", "w")
+
+// forVendor is an offered name as model vendors take it: they refuse a dot. Two
+// offered names never become one, because that would be a look-alike.
+func forVendor(name string) string { return strings.Replace(name, ".", "_", 1) }
 
 // wellNamed reports whether model vendors accept a tool's name.
 func wellNamed(name string) bool {
