@@ -325,6 +325,7 @@ func TestTerminalCommands(t *testing.T) {
 		"call":           {[]string{"call", "get_time_off_balance", "{}", "--as", "marcus.johnson", "--url", d.Gateway}, 0, `"pto_balance": 15`},
 		"a refused call": {[]string{"call", "update_salary", "{}", "--as", "frank.davis", "--url", d.Gateway}, 1, "INSUFFICIENT_PERMISSIONS"},
 		"chat":           {[]string{"chat", "--once", "What's my PTO balance?", "--as", "marcus.johnson", "--url", d.Gateway}, 0, "15"},
+		"chat with rows": {[]string{"chat", "--once", "List all employees", "--as", "alice.chen", "--url", d.Gateway}, 0, "\nFirst name  Last name "},
 		"no such flag":   {[]string{"demo", "--nope"}, 2, ""},
 		"no such thing":  {[]string{"frobnicate"}, 2, ""},
 		"help":           {[]string{"serve", "--help"}, 0, "example:"},

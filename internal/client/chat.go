@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
 )
 
 // Chat asks one question, or holds a conversation when there is none. Pending
@@ -67,32 +68,20 @@ func (t *conversation) say(ctx context.Context, line string) error {
 // answer approves or denies the oldest pending change of the last answer.
 func (t *conversation) answer(ctx context.Context, approved bool) error {
 	id := t.pending[0]
-	var answer struct {
-		Message string `json:"message"`
-		Data    struct {
-			Message string `json:"message"`
-		} `json:"data"`
-	}
+	var answer json.RawMessage
 	if err := t.client.post(ctx, "/api/confirm/"+id, map[string]bool{"approved": approved}, &answer); err != nil {
 		return err
 	}
 	t.pending = t.pending[1:]
-	fmt.Fprintln(t.Out, cmp.Or(answer.Data.Message, answer.Message))
+	o, err := result.DecodeEnvelope(answer)
+	if err != nil {
+		return err
+	}
+	if o.Fault() != nil {
+		return o.Fault()
+	}
+	fmt.Fprintln(t.Out, cmp.Or(o.Message(), "The change was made."))
 	return nil
-}
-
-// turnEvent is one data object of the stream (contract: `GET /api/query`).
-type turnEvent struct {
-	Type           string          `json:"type"`
-	Status         string          `json:"status"`
-	ConversationID string          `json:"conversationId"`
-	Model          string          `json:"model"`
-	Text           string          `json:"text"`
-	Error          string          `json:"error"`
-	ConfirmationID string          `json:"confirmationId"`
-	Message        string          `json:"message"`
-	State          string          `json:"state"`
-	Warnings       json.RawMessage `json:"warnings"`
 }
 
 // ask sends a question and prints the answer as it comes.
@@ -110,60 +99,44 @@ func (t *conversation) ask(ctx context.Context, question string) error {
 		said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 		return statusError(resp.StatusCode, said)
 	}
-	t.pending = nil
-	return t.stream(resp.Body)
+	a := &answer{Options: t.Options, fields: t.fieldsOf}
+	err = t.stream(ctx, a, resp.Body)
+	t.id, t.pending = cmp.Or(a.id, t.id), a.pending
+	return err
 }
 
-func (t *conversation) stream(body io.Reader) error {
+func (t *conversation) stream(ctx context.Context, a *answer, body io.Reader) error {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, 1<<20)
 	var failed error
 	for lines.Scan() {
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")
-		if !ok {
+		switch {
+		case !ok:
 			continue
-		}
-		if data == "[DONE]" {
-			if !t.JSON {
-				fmt.Fprintln(t.Out)
-			}
-			return failed
-		}
-		if t.JSON {
+		case data == "[DONE]":
+			return cmp.Or(failed, a.end(ctx))
+		case t.JSON:
 			fmt.Fprintln(t.Out, data)
 		}
-		if err := t.show(data); err != nil {
+		if err := a.take(data); err != nil {
 			failed = err
 		}
 	}
 	return fmt.Errorf("the answer ended early")
 }
 
-// show prints one event; with JSON it only keeps ids and errors.
-func (t *conversation) show(data string) error {
-	var e turnEvent
-	if err := json.Unmarshal([]byte(data), &e); err != nil {
-		return fmt.Errorf("the gateway sent an event that cannot be read")
+// fieldsOf returns what a tool declares about the fields of its answers; nothing
+// when the tools cannot be listed, because rows are readable without it.
+func (t *conversation) fieldsOf(ctx context.Context, tool string) map[string]result.Field {
+	list, err := t.client.tools(ctx)
+	if err != nil {
+		return nil
 	}
-	out := t.Out
-	if t.JSON {
-		out = io.Discard
-	}
-	switch {
-	case e.Status == "pending_confirmation":
-		t.pending = append(t.pending, e.ConfirmationID)
-		fmt.Fprintf(out, "\n%s\nWaiting for your approval: %s\n", e.Message, e.ConfirmationID)
-	case e.Type == "start":
-		t.id = e.ConversationID
-		label := e.Model
-		if label == "rehearsal" {
-			label += ", not an AI model"
+	for _, info := range list.Tools {
+		if info.Name == tool && info.Fields != nil {
+			return info.Fields.Output
 		}
-		fmt.Fprintf(t.Err, "[%s]\n", label)
-	case e.Type == "text":
-		fmt.Fprint(out, e.Text)
-	case e.Type == "error":
-		return fmt.Errorf("%s", e.Error)
 	}
 	return nil
 }

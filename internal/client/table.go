@@ -1,0 +1,251 @@
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"countersign.dev/internal/result"
+)
+
+// Limits of a table in a terminal.
+const (
+	maxRows    = 50
+	maxColumns = 8
+	maxCell    = 36 // characters
+)
+
+// row is one object of a list. Its names keep the server's order.
+type row struct {
+	names  []string
+	values map[string]any
+}
+
+// UnmarshalJSON reads an object; numbers keep their spelling.
+func (r *row) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if token, err := d.Token(); err != nil || token != json.Delim('{') {
+		return cmp.Or(err, fmt.Errorf("a row is no object"))
+	}
+	r.values = map[string]any{}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var value any
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		r.names = append(r.names, name.(string)) // a name of an object is a string
+		r.values[name.(string)] = value
+	}
+	return nil
+}
+
+// rowsOf returns the rows of a list with more than one; the text of an answer
+// is enough for any other outcome.
+func rowsOf(o result.Outcome) []row {
+	var rows []row
+	if json.Unmarshal(o.Data(), &rows) != nil || len(rows) < 2 {
+		return nil
+	}
+	return rows
+}
+
+// printTable prints rows as aligned columns, and which fields did not fit.
+func printTable(w io.Writer, rows []row, fields map[string]result.Field) error {
+	all := len(rows)
+	rows = rows[:min(all, maxRows)]
+	columns, others := columnsOf(rows, fields)
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, strings.Join(labelsOf(columns, fields), "\t"))
+	for _, r := range rows {
+		cells := make([]string, len(columns))
+		for i, name := range columns {
+			cells[i] = r.cell(name, fields[name])
+		}
+		fmt.Fprintln(t, strings.Join(cells, "\t"))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if all > len(rows) {
+		fmt.Fprintf(w, "Only the first %d of %d rows are shown.\n", len(rows), all)
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(w, "More fields with --json: %s.\n", strings.Join(labelsOf(others, fields), ", "))
+	}
+	return nil
+}
+
+// columnsOf returns the columns that are shown, in the server's order, and the
+// fields that are left out because there are too many. The amount is never one
+// of those.
+func columnsOf(rows []row, fields map[string]result.Field) (columns, others []string) {
+	var names []string
+	for _, r := range rows {
+		for _, name := range r.names {
+			if !slices.Contains(names, name) && fields[name].Show != result.ShowDetail && useful(name, rows) {
+				names = append(names, name)
+			}
+		}
+	}
+	free := maxColumns
+	for _, name := range names {
+		if fields[name].Amount {
+			free--
+		}
+	}
+	for _, name := range names {
+		switch {
+		case fields[name].Amount:
+			columns = append(columns, name)
+		case free > 0:
+			columns = append(columns, name)
+			free--
+		default:
+			others = append(others, name)
+		}
+	}
+	return columns, others
+}
+
+var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
+// useful reports whether a column has anything to read: some value that is
+// neither empty, nor a generated id, nor an object.
+func useful(name string, rows []row) bool {
+	return slices.ContainsFunc(rows, func(r row) bool {
+		switch v := r.values[name].(type) {
+		case nil, map[string]any:
+			return false
+		case string:
+			return v != "" && !uuid.MatchString(v)
+		case []any:
+			return len(v) > 0 && !slices.ContainsFunc(v, isObject)
+		}
+		return true
+	})
+}
+
+func isObject(v any) bool {
+	_, is := v.(map[string]any)
+	return is
+}
+
+func labelsOf(names []string, fields map[string]result.Field) []string {
+	labels := make([]string, len(names))
+	for i, name := range names {
+		labels[i] = printable(cmp.Or(fields[name].Label, labelOf(name)))
+	}
+	return labels
+}
+
+// labelOf makes "Hire date" of hire_date.
+func labelOf(name string) string {
+	words := strings.ReplaceAll(name, "_", " ")
+	if base, isID := strings.CutSuffix(words, " id"); isID {
+		words = base + " ID"
+	}
+	if words == "" {
+		return words
+	}
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// cell is a value as the declaration of its field wants it.
+func (r row) cell(name string, f result.Field) string {
+	switch v := r.values[name].(type) {
+	case nil:
+		return "–"
+	case bool:
+		if v {
+			return "yes"
+		}
+		return "no"
+	case json.Number:
+		currency, _ := r.values["currency"].(string)
+		return number(v.String(), f, currency)
+	case string:
+		return cmp.Or(printable(textOf(v)), "–")
+	case []any:
+		return cmp.Or(printable(strings.Trim(fmt.Sprint(v), "[]")), "–")
+	}
+	return "…"
+}
+
+// textOf shortens moments to minutes.
+func textOf(s string) string {
+	if at, err := time.Parse(time.RFC3339, s); err == nil {
+		return at.Format("2006-01-02 15:04")
+	}
+	return s
+}
+
+// printable makes one short line without control characters, which could
+// command the terminal.
+func printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, s)
+	if runes := []rune(s); len(runes) > maxCell {
+		return string(runes[:maxCell-1]) + "…"
+	}
+	return s
+}
+
+// ---- numbers
+
+var (
+	decimal = regexp.MustCompile(`^(-?)(\d+)(\.\d+)?$`)
+	isoCode = regexp.MustCompile(`^[A-Z]{3}$`)
+)
+
+// number writes a number with separators, its sign and its unit. currency is the
+// row's own, empty when it has none.
+func number(spelled string, f result.Field, currency string) string {
+	parts := decimal.FindStringSubmatch(spelled)
+	if parts == nil || f.Show == result.ShowYear {
+		return spelled
+	}
+	sign, digits := parts[1], grouped(parts[2])+parts[3]
+	if f.Show == result.ShowChange && sign == "" && strings.Trim(digits, "0.,") != "" {
+		sign = "+"
+	}
+	unit := f.Unit
+	if isoCode.MatchString(unit) && isoCode.MatchString(currency) {
+		unit = currency
+	}
+	switch unit {
+	case "":
+		return sign + digits
+	case "USD":
+		return sign + "$" + digits
+	case "percent":
+		return sign + digits + "%"
+	}
+	return sign + digits + " " + unit
+}
+
+func grouped(digits string) string {
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
