@@ -21,7 +21,6 @@ const (
 var sizeExceptions = map[string]string{
 	"internal/confirm.Store":               "the states of one record change atomically in one place: each method is one transition",
 	"internal/llm/rehearsal/match.Reading": "each method answers one question about the words of a sentence",
-	"internal/llm/rehearsal/plan.planner":  "each method is one rule of the planner over the same question and tools",
 }
 
 func TestSizes(t *testing.T) {

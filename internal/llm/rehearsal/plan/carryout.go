@@ -32,7 +32,7 @@ func (p *planner) carryOut(r *match.Reading) step {
 		about, args[r.Target.Input.Name] = thing, thing.ID
 	}
 	if r.Step != nil {
-		p.step(r.Step, about, args)
+		relative(r.Step, about, args)
 	}
 	if s := p.complete(r, &about, args); s.state != said {
 		return s
@@ -52,9 +52,9 @@ func (p *planner) carryOut(r *match.Reading) step {
 	return say(speak.One(r, about, a))
 }
 
-// step works out a value that is given relative to the present one. Without a
+// relative works out a value that is given relative to the present one. Without a
 // present value to be seen, it is left to be asked for.
-func (p *planner) step(s *match.Step, about speak.Thing, args map[string]any) {
+func relative(s *match.Step, about speak.Thing, args map[string]any) {
 	now, most := 0.0, 0
 	for _, k := range about.Row.Keys {
 		words := slices.DeleteFunc(language.Identifier(k), func(w string) bool { return !slices.Contains(s.Input.Words, w) })
@@ -82,7 +82,7 @@ func (p *planner) complete(r *match.Reading, about *speak.Thing, args map[string
 			args[in.Name] = text
 			continue
 		}
-		answer, given := p.nextAnswer()
+		answer, given := p.next()
 		if !given {
 			return step{asking, question(r, in)}
 		}
@@ -105,15 +105,6 @@ func (p *planner) complete(r *match.Reading, about *speak.Thing, args map[string
 	return done
 }
 
-func (p *planner) nextAnswer() (string, bool) {
-	if len(p.answers) == 0 {
-		return "", false
-	}
-	a := p.answers[0]
-	p.answers = p.answers[1:]
-	return a, true
-}
-
 // valueIn takes the value of an input out of the person's answer; nil when there
 // is none.
 func (p *planner) valueIn(r *match.Reading, in *match.Field, about speak.Thing, answer string) any {
@@ -129,7 +120,7 @@ func (p *planner) valueIn(r *match.Reading, in *match.Field, about speak.Thing, 
 			return in.DayIn(t.Span)
 		case t.Kind == language.Number && in.Is(match.Number) && t.Amount.Percent:
 			args := map[string]any{}
-			p.step(&match.Step{Input: in, By: t.Amount, Down: r.Falls()}, about, args)
+			relative(&match.Step{Input: in, By: t.Amount, Down: r.Falls()}, about, args)
 			return args[in.Name]
 		case t.Kind == language.Number && in.Is(match.Number):
 			return in.Number(t.Amount.Value)
@@ -152,42 +143,6 @@ func question(r *match.Reading, in *match.Field) string {
 		q += " I cannot see the present value, so I cannot work out a step from it."
 	}
 	return q
-}
-
-// fetch returns the answer of a call, or asks for the call.
-func (p *planner) fetch(t *match.Tool, args map[string]any) (*speak.Answer, bool) {
-	key := callKey(t.Info.Name, args)
-	if a, ok := p.known[key]; ok {
-		return a, true
-	}
-	if !slices.ContainsFunc(p.wanted, func(c Call) bool { return callKey(c.Tool, c.Args) == key }) {
-		p.wanted = append(p.wanted, Call{Tool: t.Info.Name, Args: args, writes: t.Writes()})
-	}
-	return nil, false
-}
-
-// maxPages bounds how far a list is read to count it or to find something.
-const maxPages = 6
-
-func (p *planner) fetchAll(t *match.Tool, args map[string]any) (speak.Listing, bool) {
-	return p.fetchPages(t, args, maxPages)
-}
-
-// fetchPages reads a list, page after page, at most that many.
-func (p *planner) fetchPages(t *match.Tool, args map[string]any, pages int) (l speak.Listing, ok bool) {
-	for range pages {
-		a, ok := p.fetch(t, args)
-		if !ok {
-			return l, false
-		}
-		l.Rows, l.Last, l.More = append(l.Rows, a.Rows()...), a, a.More
-		if !a.More || a.Next == "" || a.Failed || t.Input("cursor") == nil {
-			break
-		}
-		args = maps.Clone(args)
-		args["cursor"] = a.Next
-	}
-	return l, true
 }
 
 // list reads a list, narrowed as the question says, and writes the answer.

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"strings"
 
 	"countersign.dev/internal/agent"
@@ -98,10 +97,4 @@ func before(messages []agent.Message) (page *speak.Answer, waiting bool) {
 	})
 	eachAnswer(messages[max(0, len(messages)-2):], func(a *speak.Answer) { waiting = waiting || a.Pending })
 	return page, waiting
-}
-
-// callKey is the same for the same call, however its arguments were encoded.
-func callKey(tool string, args map[string]any) string {
-	b, _ := json.Marshal(args) // keys sorted; plain values always encode
-	return tool + " " + string(b)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"countersign.dev/internal/agent"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
@@ -18,7 +19,7 @@ func (p *planner) identify(t *match.Tool, target *match.Target) (speak.Thing, st
 		return p.myself(t, id)
 	}
 	if e.Text == "" {
-		answer, given := p.nextAnswer()
+		answer, given := p.next()
 		if !given {
 			return speak.Thing{}, step{asking, AskWhom + id.Noun() + " do you mean?"}
 		}
@@ -29,17 +30,17 @@ func (p *planner) identify(t *match.Tool, target *match.Target) (speak.Thing, st
 	if e.Code && id.Takes(e.Text) && !address {
 		return literal, done
 	}
-	lister := p.lister(p.Open, t, id)
+	lister := listerOf(p.Catalog, p.Open, t, id)
 	if lister == nil {
 		own := language.Prose(p.Person.Name)
-		closed := p.lister(p.Closed, t, id)
+		closed := listerOf(p.Catalog, p.Closed, t, id)
 		switch {
 		case len(e.Words) > 0 && !slices.ContainsFunc(e.Words, func(w string) bool { return !slices.Contains(own, w) }):
 			return p.myself(t, id)
 		case e.Code:
 			return literal, done
 		case closed != nil:
-			return speak.Thing{}, step{failed, p.refuse(closed)}
+			return speak.Thing{}, step{failed, refuse(p.Catalog, closed)}
 		}
 		return speak.Thing{}, step{missed, fmt.Sprintf("I have no list here in which I could look up %q.", e.Text)}
 	}
@@ -64,11 +65,11 @@ func (p *planner) identify(t *match.Tool, target *match.Target) (speak.Thing, st
 	return thing, s
 }
 
-// lister finds the list whose rows carry an id: the declared one, one that the
+// listerOf finds the list whose rows carry an id: the declared one, one that the
 // description names, one of the same noun, or one with such a column.
-func (p *planner) lister(tools []*match.Tool, t *match.Tool, id *match.Field) *match.Tool {
+func listerOf(c *match.Catalog, tools []*match.Tool, t *match.Tool, id *match.Field) *match.Tool {
 	declared, _, _ := strings.Cut(id.From, ":")
-	people := p.Words.Stems("person")
+	people := c.Words.Stems("person")
 	var best *match.Tool
 	most := 0
 	for _, other := range tools {
@@ -130,7 +131,7 @@ func (p *planner) pick(lister *match.Tool, id *match.Field, e match.Entity, l sp
 		return twice
 	})
 	found := func(r speak.Row) (speak.Thing, step) {
-		return speak.Thing{ID: r.Values[idKey(r, lister, id)], Row: r, Name: r.CalledAs(noun), Self: p.isMine(r)}, done
+		return speak.Thing{ID: r.Values[idKey(r, lister, id)], Row: r, Name: r.CalledAs(noun), Self: isMine(p.Person, r)}, done
 	}
 	switch answer, given := "", false; {
 	case len(rows) == 1 && exact:
@@ -142,8 +143,8 @@ func (p *planner) pick(lister *match.Tool, id *match.Field, e match.Entity, l sp
 		}
 		return speak.Thing{}, step{missed, text + " Please check the spelling, or ask for the list."}
 	default:
-		if answer, given = p.nextAnswer(); given {
-			if r, ok := p.chosen(rows, answer, noun); ok {
+		if answer, given = p.next(); given {
+			if r, ok := chosen(p.Catalog, rows, answer, noun); ok {
 				return found(r)
 			}
 			p.misfit = true
@@ -154,8 +155,8 @@ func (p *planner) pick(lister *match.Tool, id *match.Field, e match.Entity, l sp
 
 // isMine reports whether a row is about the person who asks: the e-mail address
 // is the one thing by which both sides know them.
-func (p *planner) isMine(r speak.Row) bool {
-	return p.Person.Email != "" && slices.ContainsFunc(r.Keys, func(k string) bool { return strings.EqualFold(r.Text(k), p.Person.Email) })
+func isMine(who agent.Person, r speak.Row) bool {
+	return who.Email != "" && slices.ContainsFunc(r.Keys, func(k string) bool { return strings.EqualFold(r.Text(k), who.Email) })
 }
 
 // idKey is the field that holds the id: the declared one, that of the row itself
@@ -184,12 +185,12 @@ func idKey(r speak.Row, lister *match.Tool, id *match.Field) string {
 // myself finds the person who asks: by name in a list, the row with their e-mail
 // address; or in the answer of a tool that answers for its caller.
 func (p *planner) myself(t *match.Tool, id *match.Field) (speak.Thing, step) {
-	if lister := p.lister(p.Open, t, id); lister != nil && p.Person.Email != "" {
+	if lister := listerOf(p.Catalog, p.Open, t, id); lister != nil && p.Person.Email != "" {
 		l, ok := p.fetchAll(lister, finding(lister, match.Entity{Text: p.Person.Name}))
 		if !ok {
 			return speak.Thing{}, wait
 		}
-		if i := slices.IndexFunc(l.Rows, p.isMine); i >= 0 {
+		if i := slices.IndexFunc(l.Rows, func(r speak.Row) bool { return isMine(p.Person, r) }); i >= 0 {
 			return speak.Thing{ID: l.Rows[i].Values[idKey(l.Rows[i], lister, id)], Row: l.Rows[i], Name: l.Rows[i].Name(), Self: true}, done
 		}
 	}
@@ -257,14 +258,14 @@ func wordsIn(r speak.Row) (words []string) {
 
 // chosen is the row that the person's answer picks: by its place, or by words
 // that only that row has.
-func (p *planner) chosen(rows []speak.Row, answer, noun string) (speak.Row, bool) {
-	tokens := p.Words.Read(answer, p.Today)
+func chosen(c *match.Catalog, rows []speak.Row, answer, noun string) (speak.Row, bool) {
+	tokens := c.Words.Read(answer, c.Today)
 	var words []string
 	for _, t := range tokens {
 		if at := language.Place(t.Low); at > 0 && at <= len(rows) && len(tokens) <= 4 {
 			return rows[at-1], true
 		}
-		if t.Kind != language.Mark && !p.Words.Is(t.Low, "idle") {
+		if t.Kind != language.Mark && !c.Words.Is(t.Low, "idle") {
 			words = append(words, language.Prose(t.Text)...)
 		}
 	}

@@ -16,21 +16,24 @@ import (
 	"countersign.dev/internal/llm/rehearsal/speak"
 )
 
-// Call is a call that has to be made before the plan can go on.
-type Call struct {
-	Tool string
-	Args map[string]any
-
-	writes bool
-}
-
 // planner works out one question against what is known so far.
 type planner struct {
-	match.Catalog
-	known   map[string]*speak.Answer
-	answers []string // the person's answers to our questions, still to be used
-	misfit  bool     // an answer did not answer
-	wanted  []Call
+	*match.Catalog
+	*calls
+	answers
+	misfit bool // an answer did not answer
+}
+
+// answers are the person's answers to our questions, still to be used.
+type answers []string
+
+func (a *answers) next() (string, bool) {
+	if len(*a) == 0 {
+		return "", false
+	}
+	first := (*a)[0]
+	*a = (*a)[1:]
+	return first, true
 }
 
 // state is how far a plan got.
@@ -58,14 +61,14 @@ var (
 )
 
 // Next returns the text and the calls that answer the last message of a person.
-func Next(c match.Catalog, messages []agent.Message) (text string, calls []Call) {
+func Next(c match.Catalog, messages []agent.Message) (text string, wanted []Call) {
 	talk := read(messages)
-	p := &planner{Catalog: c, known: talk.since}
+	p := &planner{Catalog: &c, calls: &calls{known: talk.since}}
 	s, done := p.smallTalk(talk)
 	switch {
 	case done:
 	case len(talk.answers) > 0:
-		q := &planner{Catalog: c, known: talk.known, answers: talk.answers}
+		q := &planner{Catalog: &c, calls: &calls{known: talk.known}, answers: talk.answers}
 		again := q.answer(talk.question)
 		if s = again; q.misfit {
 			s = p.answer(talk.said)
@@ -100,7 +103,7 @@ func (p *planner) answer(question string) step {
 	if s, ok := p.inPart(clauses); ok {
 		return s
 	}
-	return step{declined, p.decline(tokens)}
+	return step{declined, decline(p.Catalog, tokens)}
 }
 
 // split cuts a question at separators; none of more than six parts is planned.
@@ -205,7 +208,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 		case r.Many():
 			c.bulk = c.bulk || t.Writes()
 			if !t.Writes() && closedList == nil {
-				closedList = p.closedListFor(t)
+				closedList = closedListFor(p.Catalog, t)
 			}
 		default:
 			c.readings = append(c.readings, r)
@@ -232,12 +235,12 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 
 // closedListFor is the list of what a tool reads one by one, when that list is
 // closed to the person.
-func (p *planner) closedListFor(t *match.Tool) *match.Tool {
+func closedListFor(c *match.Catalog, t *match.Tool) *match.Tool {
 	id := t.First(func(in *match.Field) bool { return in.Is(match.ID) && in.Required })
-	if id == nil || p.lister(p.Open, t, id) != nil {
+	if id == nil || listerOf(c, c.Open, t, id) != nil {
 		return nil
 	}
-	return p.lister(p.Closed, t, id)
+	return listerOf(c, c.Closed, t, id)
 }
 
 // performAll carries the parts out side by side. Changes wait until everything
@@ -274,7 +277,7 @@ func (p *planner) performAll(plans []choice) step {
 // looks for.
 func (p *planner) perform(c choice) step {
 	if c.refused != nil {
-		return say(p.refuse(c.refused))
+		return say(refuse(p.Catalog, c.refused))
 	}
 	if len(c.readings) == 0 {
 		return say("I change one at a time here. Please name the one that you mean.")
@@ -310,7 +313,6 @@ func (p *planner) settle(readings []*match.Reading) (step, bool) {
 	for _, r := range tied {
 		try := *p // a trial: it uses up no answer
 		about, s := try.identify(r.Tool, r.Target)
-		p.wanted = try.wanted
 		complete = complete && s.state != waiting
 		if s.state == said && about.ID != nil || s.state == asking {
 			meant = append(meant, "the "+r.Target.Input.Noun()+" "+speak.Clean(r.Target.Entity.Text))

@@ -15,11 +15,11 @@ import (
 
 // decline says in one sentence what cannot be done, and the three most likely
 // things that the person may ask instead.
-func (p *planner) decline(tokens []language.Token) string {
-	part, intent := match.ReadIntent(p.Words, tokens)
+func decline(c *match.Catalog, tokens []language.Token) string {
+	part, intent := match.ReadIntent(c.Words, tokens)
 	scores, obstacle := map[*match.Tool]int{}, ""
-	for _, t := range p.Open {
-		r := p.Attempt(t, part, intent)
+	for _, t := range c.Open {
+		r := c.Attempt(t, part, intent)
 		if r == nil {
 			continue
 		}
@@ -27,7 +27,7 @@ func (p *planner) decline(tokens []language.Token) string {
 			obstacle = fmt.Sprintf(": I cannot keep the %s to %q", t.Noun, speak.Clean(r.Obstacle()))
 		}
 	}
-	likely := slices.Clone(p.Open)
+	likely := slices.Clone(c.Open)
 	weight := func(t *match.Tool) int { // of two that are as likely, the one that only reads
 		if t.Writes() {
 			return 2 * scores[t]
@@ -46,17 +46,17 @@ func (p *planner) decline(tokens []language.Token) string {
 }
 
 // offer lists what the open tools say of themselves.
-func (p *planner) offer() string {
+func offer(c *match.Catalog) string {
 	const most = 12
-	if len(p.Open) == 0 {
+	if len(c.Open) == 0 {
 		return "There is nothing here that you may use."
 	}
 	var b strings.Builder
 	b.WriteString("I can:\n")
-	for _, t := range p.Open[:min(most, len(p.Open))] {
+	for _, t := range c.Open[:min(most, len(c.Open))] {
 		b.WriteString("\n- " + speak.Clean(firstSentence(t)))
 	}
-	if more := len(p.Open) - most; more > 0 {
+	if more := len(c.Open) - most; more > 0 {
 		fmt.Fprintf(&b, "\n- and %d other things.", more)
 	}
 	return b.String()
@@ -77,14 +77,14 @@ func firstSentence(t *match.Tool) string {
 }
 
 // refuse says what is closed to this person, and to whom it is open.
-func (p *planner) refuse(t *match.Tool) string {
+func refuse(c *match.Catalog, t *match.Tool) string {
 	text := "I'm sorry, that is not open to you"
 	if len(t.Info.Roles) > 0 {
 		text = "I'm sorry, you may not see or do that here. It takes one of these roles: " + speak.Join(t.Info.Roles, "or")
 	}
 	text += fmt.Sprintf(" (%q).", strings.TrimSuffix(speak.Clean(firstSentence(t)), "."))
-	if len(p.Person.Roles) > 0 {
-		text += fmt.Sprintf(" Yours: %s.", speak.Join(p.Person.Roles, "and"))
+	if len(c.Person.Roles) > 0 {
+		text += fmt.Sprintf(" Yours: %s.", speak.Join(c.Person.Roles, "and"))
 	}
 	return text
 }
@@ -95,11 +95,11 @@ func (p *planner) smallTalk(c conversation) (step, bool) {
 	says := func(section string) bool { return p.Words.Says(section, words...) }
 	switch {
 	case len(words) == 0:
-		return say("Please ask a question. " + p.offer()), true
+		return say("Please ask a question. " + offer(p.Catalog)), true
 	case says("hello"):
-		return say("Hello. " + p.offer()), true
+		return say("Hello. " + offer(p.Catalog)), true
 	case says("help"):
-		return say(p.offer()), true
+		return say(offer(p.Catalog)), true
 	case len(c.answers) > 0 && says("no"):
 		return say("All right. Nothing was changed."), true
 	case c.waiting && says("yes"):
@@ -151,7 +151,7 @@ const mostWords = 6
 // nothing and asks for no rows. It is looked up where a tool says that it keeps
 // instructions.
 func (p *planner) instruct(tokens []language.Token) (step, bool) {
-	words := p.soughtWords(tokens)
+	words := soughtWords(p.Catalog, tokens)
 	if len(words) == 0 {
 		return step{}, false
 	}
@@ -161,7 +161,7 @@ func (p *planner) instruct(tokens []language.Token) (step, bool) {
 			continue
 		}
 		if t.Closed {
-			return say(p.refuse(t)), true
+			return say(refuse(p.Catalog, t)), true
 		}
 		return p.lookUp(t, search.Name, words), true
 	}
@@ -169,21 +169,21 @@ func (p *planner) instruct(tokens []language.Token) (step, bool) {
 }
 
 // soughtWords are the words of a how-to question that say what it is about.
-func (p *planner) soughtWords(tokens []language.Token) (words []string) {
-	part, _ := match.ReadIntent(p.Words, tokens)
+func soughtWords(c *match.Catalog, tokens []language.Token) (words []string) {
+	part, _ := match.ReadIntent(c.Words, tokens)
 	low := language.Lows(part)
-	n := p.Words.Phrase("howto", low)
-	if last := len(low) - 1; last >= 0 && p.Words.Is(low[last], "instructions") {
+	n := c.Words.Phrase("howto", low)
+	if last := len(low) - 1; last >= 0 && c.Words.Is(low[last], "instructions") {
 		low = low[:last]
 	} else if n == 0 {
 		return nil
 	}
 	for _, w := range low[n:] {
-		if !p.Words.Is(w, "idle", "self") && !slices.Contains(words, w) {
+		if !c.Words.Is(w, "idle", "self") && !slices.Contains(words, w) {
 			words = append(words, w)
 		}
 	}
-	if strong := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return p.Words.Is(w, "vague") }); len(strong) > 0 {
+	if strong := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return c.Words.Is(w, "vague") }); len(strong) > 0 {
 		words = strong
 	}
 	return words[:min(len(words), mostWords)]
