@@ -66,7 +66,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/audit":           {ours: []string{"access", "fault", "telemetry"}},
 	"internal/httpx":           {ours: []string{"fault", "strictjson", "telemetry"}},
 	"internal/telemetry":       {ours: []string{"access"}},
-	"internal/embedded":        {ours: []string{"fault"}, outside: []string{"github.com/alicebob/miniredis/v2", "github.com/xi2/xz"}},
+	"internal/embedded":        {ours: []string{"fault"}, outside: []string{"github.com/alicebob/miniredis/v2", "github.com/fergusstrange/embedded-postgres", "github.com/xi2/xz"}},
 	"internal/embedded/issuer": {outside: []string{"github.com/go-jose/go-jose"}},
 	"web":                      {},
 	// app builds what each command starts, so it knows every room but the terminal's.
