@@ -14,6 +14,7 @@ import (
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
@@ -45,7 +46,7 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys *au
 	life.onClose(redis.Close)
 	return &platform{
 		life: life, log: log, keys: keys, audit: events, redis: redis,
-		desk: confirm.NewService(state.NewConfirmations(redis), events, time.Now),
+		desk: confirm.NewService(state.NewConfirmations(redis), events, time.Now).Notifying(conversation.NewChanges(redis, log)),
 	}, nil
 }
 

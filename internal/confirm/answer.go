@@ -99,6 +99,7 @@ func (a answering) acquired(ctx context.Context, r Record) (Result, error) {
 	if a.approved {
 		return a.apply(ctx, r)
 	}
+	a.notify(ctx, r, Denied)
 	if err := a.record(ctx, a.who, r, stepDenied, "cancelled"); err != nil {
 		return Result{}, err
 	}
@@ -235,7 +236,11 @@ func (a answering) settle(ctx context.Context, r Record, receipt json.RawMessage
 func (a answering) end(ctx context.Context, r Record, to State, answer json.RawMessage) (moved bool, err error) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	return a.store.Settle(ctx, r.ID, to, answer, a.now())
+	moved, err = a.store.Settle(ctx, r.ID, to, answer, a.now())
+	if moved && to != Pending { // a reopened one waits as it did before
+		a.notify(ctx, r, to)
+	}
+	return moved, err
 }
 
 // lasting returns a context that is not cancelled with the caller's, and ends

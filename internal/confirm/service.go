@@ -16,9 +16,16 @@ import (
 // Service opens and answers confirmations. It has no state: any number of
 // services, in any number of processes, can share a store.
 type Service struct {
-	store Store
-	audit audit.Sink
-	now   func() time.Time
+	store    Store
+	audit    audit.Sink
+	now      func() time.Time
+	notifier Notifier // nil: none
+}
+
+// Notifier receives the confirmations that began to wait or were answered, after
+// that was stored. A notification can be lost in a crash; the store is the truth.
+type Notifier interface {
+	Changed(ctx context.Context, r Record)
 }
 
 // NewService returns a service over a store. A nil now is time.Now.
@@ -27,6 +34,24 @@ func NewService(store Store, sink audit.Sink, now func() time.Time) *Service {
 		now = time.Now
 	}
 	return &Service{store: store, audit: sink, now: now}
+}
+
+// Notifying returns the service with a notifier.
+func (s *Service) Notifying(n Notifier) *Service {
+	with := *s
+	with.notifier = n
+	return &with
+}
+
+// notify also notifies when the caller disconnected: the change is stored.
+func (s *Service) notify(ctx context.Context, r Record, state State) {
+	if s.notifier == nil {
+		return
+	}
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	r.State = state
+	s.notifier.Changed(ctx, r)
 }
 
 // Request is a change that needs its person's approval.
@@ -80,6 +105,7 @@ func (s *Service) Open(ctx context.Context, p *access.Principal, r Request) (Rec
 	if err := s.store.Create(ctx, record); err != nil {
 		return Record{}, err
 	}
+	s.notify(ctx, record, Pending)
 	return record, nil
 }
 

@@ -28,13 +28,13 @@ const (
 	Failed       Type = "failed"        // Text: the sentence, Code
 	Stopped      Type = "stopped"       // Usage
 	Done         Type = "done"          // nothing: the turn is over
-	Answered     Type = "answered"      // Confirmation, Text: the outcome, Status, At; here and in a person's log
+	Answered     Type = "answered"      // Confirmation, Text: the outcome, Status, At
 )
 
-// The events of a person's log, besides Answered.
+// The events of a person's log.
 const (
-	Titled  Type = "titled"  // Conversation, Text: its title
-	Waiting Type = "waiting" // Conversation, Confirmation, Server
+	Titled Type = "titled" // Conversation, Text: its title
+	Change Type = "change" // Confirmation, Server, Tool, Status: the confirmation's state, Expires
 )
 
 // Event is one entry of an event log. Its type says which fields it has.
@@ -58,6 +58,7 @@ type Event struct {
 	Confirmation string          `json:"confirmation,omitempty"`
 	Status       string          `json:"status,omitempty"`
 	At           time.Time       `json:"at,omitzero"`
+	Expires      time.Time       `json:"expires,omitzero"`
 }
 
 // MarshalBinary writes the event as a log keeps it: a line of JSON, and after it

@@ -35,14 +35,9 @@ type outcomes struct {
 func linkKey(confirmation string) string     { return "confirmation:" + confirmation }
 func recordedKey(confirmation string) string { return "recorded:" + confirmation }
 
-// waits keeps the conversation in which a change waits, and appends that to its
-// owner's log.
-func (o outcomes) waits(ctx context.Context, c Conversation, server, confirmation string) {
-	err := o.keys.Set(ctx, linkKey(confirmation), []byte(c.ID), linkTTL)
-	if err == nil {
-		_, err = o.events.append(ctx, PersonLog(c.Owner), Event{Type: Waiting, Conversation: c.ID, Confirmation: confirmation, Server: server})
-	}
-	if err != nil {
+// waits keeps the conversation in which a change waits.
+func (o outcomes) waits(ctx context.Context, c Conversation, confirmation string) {
+	if err := o.keys.Set(ctx, linkKey(confirmation), []byte(c.ID), linkTTL); err != nil {
 		o.log.WarnContext(ctx, "the outcome will not reach its conversation", "error", err)
 	}
 }
@@ -86,10 +81,7 @@ func (o outcomes) write(ctx context.Context, confirmation, sentence, status stri
 		return err
 	}
 	answered := Event{Type: Answered, Conversation: id, Confirmation: confirmation, Text: sentence, Status: status, At: o.now().UTC()}
-	if _, err := o.events.append(ctx, c.Log(), answered); err != nil {
-		return err
-	}
-	_, err = o.events.append(ctx, PersonLog(c.Owner), answered)
+	_, err = o.events.append(ctx, c.Log(), answered)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"log/slog"
 	"net/http"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/state"
@@ -124,7 +126,7 @@ func TestEventsOfAConversationAreNumberedFromOne(t *testing.T) {
 	}
 }
 
-func TestPersonsLogHasTitlesAndChanges(t *testing.T) {
+func TestOutcomeOfAChangeReachesItsConversationOnce(t *testing.T) {
 	pending := result.Waiting(result.Pending{ID: "c1", Message: "Release the lion?"})
 	s, _ := newService(t, script{}, func() result.Outcome { return pending })
 	p := testkit.Person("ann", access.Employee)
@@ -132,8 +134,7 @@ func TestPersonsLogHasTitlesAndChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	person := PersonLog(p.Owner())
-	take(t, s, person, 2)
+	take(t, s, c.Log(), 6)
 	if id, err := s.ConversationOf(t.Context(), "c1"); id != c.ID || err != nil {
 		t.Errorf("conversation of the change: got %s, %v", id, err)
 	}
@@ -142,18 +143,72 @@ func TestPersonsLogHasTitlesAndChanges(t *testing.T) {
 		s.RecordOutcome(t.Context(), "c1", outcome)
 	}
 	s.RecordOutcome(t.Context(), "elsewhere", outcome)
-	if _, _, err := s.Ask(t.Context(), p, Question{Text: "Free the bear"}); err != nil {
+	if _, _, err := s.Ask(t.Context(), p, Question{Text: "And?", Conversation: c.ID}); err != nil {
 		t.Fatal(err)
 	}
-	got := take(t, s, person, 4)
-	got[2].At, got[3].Conversation = time.Time{}, ""
+	got := take(t, s, c.Log(), 8)[6:]
+	got[0].At = time.Time{}
 	want := []Event{
-		{ID: "1-0", Type: Titled, Conversation: c.ID, Text: "Free the lion"},
-		{ID: "2-0", Type: Waiting, Conversation: c.ID, Confirmation: "c1", Server: "zoo"},
-		{ID: "3-0", Type: Answered, Conversation: c.ID, Confirmation: "c1", Text: "The lion is free.", Status: "success"},
-		{ID: "4-0", Type: Titled, Text: "Free the bear"},
+		{ID: "7-0", Type: Answered, Conversation: c.ID, Confirmation: "c1", Text: "The lion is free.", Status: "success"},
+		{ID: "8-0", Type: Started, Conversation: c.ID, Text: "And?", Model: "script"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// executor makes every change.
+type executor struct{}
+
+func (executor) Apply(context.Context, confirm.Record) (json.RawMessage, error) {
+	return json.RawMessage(`{}`), nil
+}
+
+func (executor) Find(context.Context, access.Owner, confirm.ID) (json.RawMessage, bool, error) {
+	return nil, false, nil
+}
+
+func TestPersonsLogHasTitlesAndChangesOfEverySurface(t *testing.T) {
+	s, mini := newService(t, script{}, nil)
+	p := testkit.Person("ann", access.Employee)
+	elsewhere := func() *confirm.Service { // another process, which knows no conversation
+		redis, err := state.Open(t.Context(), "redis://"+mini.Addr(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = redis.Close() })
+		return confirm.NewService(state.NewConfirmations(redis), &testkit.MemorySink{}, nil).Notifying(NewChanges(redis, slog.New(slog.DiscardHandler)))
+	}
+	opening, answering := elsewhere(), elsewhere()
+	open := func(who *access.Principal, action string) confirm.Record {
+		r, err := opening.Open(t.Context(), who, confirm.Request{Action: action, Server: "zoo", Summary: "secret"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	lion, bear := open(p, "free_lion"), open(p, "free_bear")
+	open(testkit.Person("bob", access.Employee), "free_wolf")
+	for range 2 { // a repeated answer changes nothing
+		if _, err := answering.Answer(t.Context(), p, lion.ID, true, executor{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, _, err := s.Ask(t.Context(), p, Question{Text: "Who lives here?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := answering.Answer(t.Context(), p, bear.ID, false, executor{}); err != nil {
+		t.Fatal(err)
+	}
+	change := func(id string, r confirm.Record, state confirm.State) Event {
+		return Event{ID: id, Type: Change, Confirmation: string(r.ID), Server: "zoo", Tool: r.Action, Status: string(state), Expires: r.Expires}
+	}
+	want := []Event{
+		change("1-0", lion, confirm.Pending), change("2-0", bear, confirm.Pending), change("3-0", lion, confirm.Applied),
+		{ID: "4-0", Type: Titled, Conversation: c.ID, Text: "Who lives here?"}, change("5-0", bear, confirm.Denied),
+	}
+	if d := cmp.Diff(want, take(t, s, PersonLog(p.Owner()), 5)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }

@@ -118,7 +118,7 @@ func (w *writer) note(ctx context.Context, e agent.Event) {
 		w.summary.servers[e.Call.Tool] = e.Server
 	case agent.Pending:
 		w.summary.code = result.StatusPending
-		w.outcomes.waits(ctx, w.conversation, e.Server, e.Outcome.Pending().ID)
+		w.outcomes.waits(ctx, w.conversation, e.Outcome.Pending().ID)
 	case agent.Failed:
 		w.summary.code = e.Outcome.Code()
 	case agent.Done:
