@@ -1,10 +1,8 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -59,54 +57,6 @@ func CheckUserContext(ctx context.Context, claimed json.RawMessage) error {
 		return fault.UserMismatch.New("The userContext names someone other than the token does.")
 	}
 	return nil
-}
-
-// respell turns the camelCase spelling of a tool's input fields into the
-// schema's. Anything else is left for the schema to refuse.
-func (f *Face) respell(ctx context.Context, name string, input json.RawMessage) (json.RawMessage, error) {
-	if !bytes.ContainsAny(input, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
-		return input, nil
-	}
-	properties, err := f.properties(ctx, name)
-	if err != nil || len(properties) == 0 {
-		return input, err
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(input, &fields); err != nil {
-		return nil, fmt.Errorf("reading an input that was checked: %w", err)
-	}
-	changed := false
-	for property := range properties {
-		spelled := camel(property)
-		value, given := fields[spelled]
-		_, both := fields[property]
-		_, declared := properties[spelled]
-		if !given || both || declared {
-			continue
-		}
-		delete(fields, spelled)
-		fields[property], changed = value, true
-	}
-	if !changed {
-		return input, nil
-	}
-	return json.Marshal(fields)
-}
-
-// properties are the input fields of a tool that the principal may call. Of
-// others the schema does not matter: the call will be refused.
-func (f *Face) properties(ctx context.Context, name string) (map[string]json.RawMessage, error) {
-	info, known, err := f.find(ctx, name)
-	if err != nil || !known {
-		return nil, err
-	}
-	var schema struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	if err := json.Unmarshal(info.InputSchema, &schema); err != nil {
-		return nil, fmt.Errorf("reading the schema of %s: %w", name, err)
-	}
-	return schema.Properties, nil
 }
 
 // camel is how document 000 spells employee_id: employeeId.

@@ -202,3 +202,14 @@ func (s *Server) deliver(req *mcp.CallToolRequest, o result.Outcome) mcp.Result 
 func (s *Server) deliverPending(req *mcp.CallToolRequest, o result.Outcome) mcp.Result {
 	return s.deliver(req, o)
 }
+
+// modernVersion is the first protocol version without a handshake.
+const modernVersion = "2026-07-28"
+
+// caller is the principal of one request, and the ids of the request.
+type caller struct {
+	who   *access.Principal
+	names telemetry.Request
+}
+
+const callerKey = "countersign/caller"

@@ -20,9 +20,6 @@ import (
 	"countersign.dev/internal/telemetry"
 )
 
-// modernVersion is the first protocol version without a handshake.
-const modernVersion = "2026-07-28"
-
 // sessionIdle is how long an MCP session may be idle. It costs a goroutine and
 // about 8 KB.
 const sessionIdle = 15 * time.Minute
@@ -55,14 +52,6 @@ func (s *Server) sdk(o *mcp.StreamableHTTPOptions) http.Handler {
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.mcp }, o)
 	return auth.RequireBearerToken(tokenInfo, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(h)
 }
-
-// caller is the principal of one request, and the ids of the request.
-type caller struct {
-	who   *access.Principal
-	names telemetry.Request
-}
-
-const callerKey = "countersign/caller"
 
 // tokenInfo hands the gate's caller to the SDK. UserID binds an MCP session to
 // its person.

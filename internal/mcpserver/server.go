@@ -1,63 +1,14 @@
 package mcpserver
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/result"
 )
-
-// Service is what a server offers. It is asked for each request, with the
-// principal in the context.
-type Service interface {
-	Toolbox
-	// Answer approves or denies one confirmation of the principal.
-	Answer(ctx context.Context, id string, approved bool) result.Outcome
-}
-
-// Options of a server. Name and Verify are required.
-type Options struct {
-	Name, Title, Version string
-	Instructions         string // for models that connect
-
-	// Verify proves a bearer token. Its faults are answered as they are:
-	// UNAUTHENTICATED is 401, SERVICE_UNAVAILABLE (no keys to verify with) 503.
-	Verify func(ctx context.Context, token string) (*access.Principal, error)
-
-	// Resource is the public URL of the MCP endpoint, and AuthorizationServers
-	// the issuers whose tokens it accepts. Without Resource no RFC 9728
-	// metadata is served.
-	Resource             string
-	AuthorizationServers []string
-
-	AllowedHosts   []string // names that the server is published under; loopback and Resource's are implied
-	AllowedOrigins []string // foreign origins whose pages may call
-
-	MaxBody       int64                           // bytes; 0: 1 MiB
-	Ready         func(ctx context.Context) error // proves data by reading some; nil: always ready
-	Confirmations bool                            // serve POST /execute
-	Extra         func(*Routes)                   // a server's own routes
-	Log           *slog.Logger                    // nil: none
-}
-
-// Server is one MCP server with its REST face. It is safe for concurrent use.
-type Server struct {
-	service Service
-	opts    Options
-	gate    *Gate
-	face    *Face
-	errors  httpx.ErrorWriter
-	mcp     *mcp.Server
-	modern  http.Handler // revision 2026-07-28: stateless
-	legacy  http.Handler // handshake revisions: sessions
-}
 
 // New makes a server. A missing verifier or name is an error.
 func New(service Service, o Options) (*Server, error) {
@@ -125,32 +76,4 @@ func (s *Server) Close() {
 			_ = session.Close()
 		}
 	}
-}
-
-// Routes takes a server's own routes, each with or without a token.
-type Routes struct {
-	mux    *httpx.Mux
-	server *Server
-}
-
-// Authenticated serves a pattern to requests that pass the gate, except for the
-// body; the principal is in the context.
-func (r *Routes) Authenticated(pattern string, h httpx.Handler) {
-	r.mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) error {
-		req, err := r.server.gate.Enter(w, req)
-		if err != nil {
-			return err
-		}
-		return h(w, req)
-	})
-}
-
-// Public serves a pattern to any caller whose host and origin are accepted.
-func (r *Routes) Public(pattern string, h httpx.Handler) {
-	r.mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) error {
-		if err := r.server.gate.checkSource(req); err != nil {
-			return err
-		}
-		return h(w, req)
-	})
 }

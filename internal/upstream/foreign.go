@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
@@ -20,34 +19,12 @@ import (
 	"countersign.dev/internal/upstream/mcpsession"
 )
 
-// Confirmations keeps the pending changes of foreign tools. Package confirm has
-// it.
-type Confirmations interface {
-	Open(ctx context.Context, p *access.Principal, r confirm.Request) (confirm.Record, error)
-	Answer(ctx context.Context, p *access.Principal, id confirm.ID, approved bool, e confirm.Executor) (confirm.Result, error)
-}
-
 // outcomeUnknown is the code of a confirmed call of a foreign tool whose answer
 // was lost after it was sent. It is final: the call is not sent again.
 var outcomeUnknown = &fault.Code{
 	Name: "OUTCOME_UNKNOWN", Kind: fault.Conflict, Status: http.StatusOK,
 	Meaning: "A confirmed call of a connected server's tool was sent, and its answer was lost. It is not sent again.",
 	Suggest: "Check in the other system whether it was carried out before you ask for it again.",
-}
-
-// supervised is the host's view of a foreign server's tools, whatever the server
-// says: one that is not marked read-only is a write, and no text of its results
-// is trusted.
-func supervised(tools []result.ToolInfo) []result.ToolInfo {
-	list := slices.Clone(tools)
-	for i := range list {
-		t := &list[i]
-		t.Untrusted, t.Fields, t.Kind = []string{result.Everything}, nil, result.Write
-		if t.Annotations.ReadOnly {
-			t.Kind = result.Read
-		}
-	}
-	return list
 }
 
 // callForeign enforces what an own server would enforce by itself: the role,

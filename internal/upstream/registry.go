@@ -10,33 +10,6 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// snapshot is the registry at one moment: servers, their tool lists, routes and
-// breakers. It is never changed; an update publishes a new one, so a reader
-// that loads it once sees one consistent state.
-type snapshot struct {
-	servers []*server           // in configured order, which decides who keeps a contested name
-	lists   map[string]toolList // by server
-	routes  map[string]route    // by offered name
-	names   []string            // of the routes, sorted
-	refused []string            // tools that were left out and for what; logged when it changes
-}
-
-// toolList is what one server last said about its tools.
-type toolList struct {
-	tools   []result.ToolInfo // kept while the server is down, so that its calls fail by its name
-	fetched time.Time         // zero: must be fetched before use
-	failed  error             // of the last fetch
-	retry   time.Time         // a failed fetch is not repeated before
-	version int               // counts invalidations: a fetch that began before one is out of date
-}
-
-// route leads from an offered tool name to its server.
-type route struct {
-	server  *server
-	tool    result.ToolInfo // under the server's own name for it
-	breaker *breaker        // of the server, or of this tool when the server is foreign
-}
-
 // String names a tool with its server, for the log.
 func (r route) String() string { return r.server.Name + "." + r.tool.Name }
 
@@ -171,4 +144,19 @@ func wellNamed(name string) bool {
 		return false
 	}
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+}
+
+// supervised is the host's view of a foreign server's tools, whatever the server
+// says: one that is not marked read-only is a write, and no text of its results
+// is trusted.
+func supervised(tools []result.ToolInfo) []result.ToolInfo {
+	list := slices.Clone(tools)
+	for i := range list {
+		t := &list[i]
+		t.Untrusted, t.Fields, t.Kind = []string{result.Everything}, nil, result.Write
+		if t.Annotations.ReadOnly {
+			t.Kind = result.Read
+		}
+	}
+	return list
 }

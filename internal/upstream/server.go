@@ -7,46 +7,11 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/upstream/mcpsession"
 )
-
-// Adapter reaches one server in its own manner. An error means that the server
-// gave no answer; every answer, also a refusal, is an outcome.
-type Adapter interface {
-	// Tools lists all tools under the server's own names, with their roles.
-	Tools(ctx context.Context) ([]result.ToolInfo, error)
-	// Call runs a tool for the principal in the context and sends it at most
-	// once. The error wraps mcpsession.ErrNotSent when it was not sent.
-	Call(ctx context.Context, tool string, args json.RawMessage) (result.Outcome, error)
-	// Close ends the adapter. Calls in flight have ended before.
-	Close()
-}
-
-// answerer is an adapter whose server opens its own confirmations, applies them
-// and keeps the receipts.
-type answerer interface {
-	Answer(ctx context.Context, id string, approved bool) (result.Outcome, error)
-}
-
-// server is one server with everything that is the same for every kind.
-type server struct {
-	Server
-	up      *Upstream
-	adapter Adapter
-	answers answerer // nil: foreign; its confirmations are kept here
-	fetches singleflight.Group
-	breaker breaker // of our own servers; a foreign server has one for each tool
-	meter   meter
-}
-
-// foreign reports whether the server is not one of ours: it knows no
-// confirmations, roles or envelopes.
-func (s *server) foreign() bool { return s.answers == nil }
 
 func (s *server) healthy() bool {
 	return s.breaker.closed() && s.up.registry().lists[s.Name].failed == nil

@@ -8,6 +8,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
 
@@ -74,4 +75,22 @@ func (u *Upstream) refresh(ctx context.Context) map[string]error {
 		}
 	}
 	return down
+}
+
+// find fetches tool lists only when no known list has the tool.
+func (u *Upstream) find(ctx context.Context, name string) (route, error) {
+	if r, ok := u.registry().routes[name]; ok {
+		return r, nil
+	}
+	down := u.refresh(ctx)
+	now := u.registry()
+	if r, ok := now.routes[name]; ok {
+		return r, nil
+	}
+	for _, s := range now.servers {
+		if err := down[s.Name]; err != nil { // the tool may be on a server that never answered
+			return route{}, s.fault(err).With("tool", name)
+		}
+	}
+	return route{}, fault.UnknownTool.New("No tool is called %q.", name)
 }

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -10,13 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/confirm"
-	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
-	"countersign.dev/internal/upstream/own"
 )
 
 // Defaults of a server's deadlines and answers.
@@ -77,60 +75,6 @@ type Upstream struct {
 	work     sync.WaitGroup
 }
 
-// New makes the coordinator of the servers. No server is asked before the first
-// call.
-func New(servers []Server, o Options) *Upstream {
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	o.MaxAnswer = cmp.Or(o.MaxAnswer, DefaultMaxAnswer)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	u := &Upstream{o: o}
-	u.life, u.stop = context.WithCancel(context.Background())
-	u.current.Store(&snapshot{lists: make(map[string]toolList)})
-	transport, all := u.transport(), make([]*server, len(servers))
-	for i, s := range servers {
-		s.Timeout, s.WriteTimeout = cmp.Or(s.Timeout, DefaultTimeout), cmp.Or(s.WriteTimeout, DefaultWriteTimeout)
-		all[i] = u.connect(s, transport)
-	}
-	u.update(func(next *snapshot) { next.servers = all })
-	return u
-}
-
-func (u *Upstream) connect(s Server, transport http.RoundTripper) *server {
-	v := &server{Server: s, up: u, breaker: breaker{policy: ownPolicy}}
-	if s.Foreign != nil {
-		v.adapter = s.Foreign(func() { u.invalidate(v) })
-		return v
-	}
-	ours := own.New(own.Options{
-		Name: s.Name, URL: s.URL, Timeout: s.Timeout, MaxAnswer: u.o.MaxAnswer,
-		Mint: u.o.Mint, HTTP: transport, Log: u.o.Log, Now: u.o.Now,
-	})
-	v.adapter, v.answers = ours, ours
-	return v
-}
-
-// transport is shared by all own servers.
-func (u *Upstream) transport() http.RoundTripper {
-	if u.o.HTTP != nil && u.o.HTTP.Transport != nil {
-		return u.o.HTTP.Transport
-	}
-	return own.NewTransport()
-}
-
-// Close cancels what is in flight, closes every session and returns when all of
-// it has ended.
-func (u *Upstream) Close() {
-	u.closing.Lock()
-	u.stop()
-	u.closing.Unlock()
-	u.work.Wait()
-	for _, s := range u.registry().servers {
-		s.adapter.Close()
-	}
-}
-
 // begin reports whether work may still start. After true the caller must call
 // work.Done.
 func (u *Upstream) begin() bool {
@@ -151,46 +95,6 @@ func (u *Upstream) bounded(ctx context.Context, d time.Duration) (context.Contex
 	return ctx, func() { unhook(); cancel() }
 }
 
-// Call runs one tool for the principal in the context. A server that cannot be
-// reached is SERVICE_UNAVAILABLE or TIMEOUT; a name that no server has is
-// UNKNOWN_TOOL.
-func (u *Upstream) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
-	who, err := access.From(ctx)
-	if err != nil {
-		return result.Failed(err)
-	}
-	r, err := u.find(ctx, name)
-	switch {
-	case err != nil:
-		return result.Failed(err)
-	case r.server.foreign():
-		return u.callForeign(ctx, who, r, args)
-	}
-	o, err := r.server.call(ctx, r, args)
-	if err != nil {
-		return result.Failed(r.server.fault(err))
-	}
-	return o
-}
-
-// find fetches tool lists only when no known list has the tool.
-func (u *Upstream) find(ctx context.Context, name string) (route, error) {
-	if r, ok := u.registry().routes[name]; ok {
-		return r, nil
-	}
-	down := u.refresh(ctx)
-	now := u.registry()
-	if r, ok := now.routes[name]; ok {
-		return r, nil
-	}
-	for _, s := range now.servers {
-		if err := down[s.Name]; err != nil { // the tool may be on a server that never answered
-			return route{}, s.fault(err).With("tool", name)
-		}
-	}
-	return route{}, fault.UnknownTool.New("No tool is called %q.", name)
-}
-
 // audit records what no server does.
 func (u *Upstream) audit(ctx context.Context, e audit.Event) {
 	if u.o.Audit == nil {
@@ -201,13 +105,69 @@ func (u *Upstream) audit(ctx context.Context, e audit.Event) {
 	}
 }
 
-// EachServer reports how each server is doing, in configured order: calls that
-// were sent, those of them that got no answer, and the mean time of an answer.
-func (u *Upstream) EachServer(report func(name string, healthy bool, calls, failures int64, average time.Duration)) {
-	for _, s := range u.registry().servers {
-		calls, failures, average := s.meter.read()
-		report(s.Name, s.healthy(), calls, failures, average)
-	}
+// Confirmations keeps the pending changes of foreign tools. Package confirm has
+// it.
+type Confirmations interface {
+	Open(ctx context.Context, p *access.Principal, r confirm.Request) (confirm.Record, error)
+	Answer(ctx context.Context, p *access.Principal, id confirm.ID, approved bool, e confirm.Executor) (confirm.Result, error)
 }
 
-var _ agent.Toolbox = (*Upstream)(nil)
+// Adapter reaches one server in its own manner. An error means that the server
+// gave no answer; every answer, also a refusal, is an outcome.
+type Adapter interface {
+	// Tools lists all tools under the server's own names, with their roles.
+	Tools(ctx context.Context) ([]result.ToolInfo, error)
+	// Call runs a tool for the principal in the context and sends it at most
+	// once. The error wraps mcpsession.ErrNotSent when it was not sent.
+	Call(ctx context.Context, tool string, args json.RawMessage) (result.Outcome, error)
+	// Close ends the adapter. Calls in flight have ended before.
+	Close()
+}
+
+// answerer is an adapter whose server opens its own confirmations, applies them
+// and keeps the receipts.
+type answerer interface {
+	Answer(ctx context.Context, id string, approved bool) (result.Outcome, error)
+}
+
+// server is one server with everything that is the same for every kind.
+type server struct {
+	Server
+	up      *Upstream
+	adapter Adapter
+	answers answerer // nil: foreign; its confirmations are kept here
+	fetches singleflight.Group
+	breaker breaker // of our own servers; a foreign server has one for each tool
+	meter   meter
+}
+
+// foreign reports whether the server is not one of ours: it knows no
+// confirmations, roles or envelopes.
+func (s *server) foreign() bool { return s.answers == nil }
+
+// snapshot is the registry at one moment: servers, their tool lists, routes and
+// breakers. It is never changed; an update publishes a new one, so a reader
+// that loads it once sees one consistent state.
+type snapshot struct {
+	servers []*server           // in configured order, which decides who keeps a contested name
+	lists   map[string]toolList // by server
+	routes  map[string]route    // by offered name
+	names   []string            // of the routes, sorted
+	refused []string            // tools that were left out and for what; logged when it changes
+}
+
+// toolList is what one server last said about its tools.
+type toolList struct {
+	tools   []result.ToolInfo // kept while the server is down, so that its calls fail by its name
+	fetched time.Time         // zero: must be fetched before use
+	failed  error             // of the last fetch
+	retry   time.Time         // a failed fetch is not repeated before
+	version int               // counts invalidations: a fetch that began before one is out of date
+}
+
+// route leads from an offered tool name to its server.
+type route struct {
+	server  *server
+	tool    result.ToolInfo // under the server's own name for it
+	breaker *breaker        // of the server, or of this tool when the server is foreign
+}

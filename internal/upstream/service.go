@@ -1,0 +1,102 @@
+package upstream
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/upstream/own"
+)
+
+// New makes the coordinator of the servers. No server is asked before the first
+// call.
+func New(servers []Server, o Options) *Upstream {
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.MaxAnswer = cmp.Or(o.MaxAnswer, DefaultMaxAnswer)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	u := &Upstream{o: o}
+	u.life, u.stop = context.WithCancel(context.Background())
+	u.current.Store(&snapshot{lists: make(map[string]toolList)})
+	transport, all := u.transport(), make([]*server, len(servers))
+	for i, s := range servers {
+		s.Timeout, s.WriteTimeout = cmp.Or(s.Timeout, DefaultTimeout), cmp.Or(s.WriteTimeout, DefaultWriteTimeout)
+		all[i] = u.connect(s, transport)
+	}
+	u.update(func(next *snapshot) { next.servers = all })
+	return u
+}
+
+func (u *Upstream) connect(s Server, transport http.RoundTripper) *server {
+	v := &server{Server: s, up: u, breaker: breaker{policy: ownPolicy}}
+	if s.Foreign != nil {
+		v.adapter = s.Foreign(func() { u.invalidate(v) })
+		return v
+	}
+	ours := own.New(own.Options{
+		Name: s.Name, URL: s.URL, Timeout: s.Timeout, MaxAnswer: u.o.MaxAnswer,
+		Mint: u.o.Mint, HTTP: transport, Log: u.o.Log, Now: u.o.Now,
+	})
+	v.adapter, v.answers = ours, ours
+	return v
+}
+
+// transport is shared by all own servers.
+func (u *Upstream) transport() http.RoundTripper {
+	if u.o.HTTP != nil && u.o.HTTP.Transport != nil {
+		return u.o.HTTP.Transport
+	}
+	return own.NewTransport()
+}
+
+// Close cancels what is in flight, closes every session and returns when all of
+// it has ended.
+func (u *Upstream) Close() {
+	u.closing.Lock()
+	u.stop()
+	u.closing.Unlock()
+	u.work.Wait()
+	for _, s := range u.registry().servers {
+		s.adapter.Close()
+	}
+}
+
+// Call runs one tool for the principal in the context. A server that cannot be
+// reached is SERVICE_UNAVAILABLE or TIMEOUT; a name that no server has is
+// UNKNOWN_TOOL.
+func (u *Upstream) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
+	who, err := access.From(ctx)
+	if err != nil {
+		return result.Failed(err)
+	}
+	r, err := u.find(ctx, name)
+	switch {
+	case err != nil:
+		return result.Failed(err)
+	case r.server.foreign():
+		return u.callForeign(ctx, who, r, args)
+	}
+	o, err := r.server.call(ctx, r, args)
+	if err != nil {
+		return result.Failed(r.server.fault(err))
+	}
+	return o
+}
+
+// EachServer reports how each server is doing, in configured order: calls that
+// were sent, those of them that got no answer, and the mean time of an answer.
+func (u *Upstream) EachServer(report func(name string, healthy bool, calls, failures int64, average time.Duration)) {
+	for _, s := range u.registry().servers {
+		calls, failures, average := s.meter.read()
+		report(s.Name, s.healthy(), calls, failures, average)
+	}
+}
+
+var _ agent.Toolbox = (*Upstream)(nil)
