@@ -12,7 +12,7 @@ import (
 
 func TestSignedOutReaderIsShownTheWayIn(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
-	g.on("GET /api/user", answer(http.StatusUnauthorized, object{"status": "error", "code": "UNAUTHENTICATED", "message": "Nobody is signed in."}))
+	g.on("GET /api/user", answer(http.StatusUnauthorized, object{"status": "error", "code": "UNAUTHENTICATED", "message": "No caller is signed in."}))
 	p.Open(g.URL)
 	p.Sees("#sign-in", "Sign in")
 	p.Misses("#app")

@@ -87,7 +87,7 @@ func TestManagersComeBeforeTheirReports(t *testing.T) {
 	seen := map[string]bool{"": true}
 	for _, e := range At(day).Employees {
 		if !seen[e.ManagerID] {
-			t.Errorf("%s stands before their manager %s", e.Name(), e.ManagerID)
+			t.Errorf("%s comes before their manager %s", e.Name(), e.ManagerID)
 		}
 		seen[e.ID] = true
 	}

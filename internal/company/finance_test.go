@@ -82,7 +82,7 @@ func TestEveryDepartmentHasABudgetForTheYear(t *testing.T) {
 			t.Errorf("%s is %s, submitted by %s, approved by %q", b.Department, b.Status, b.SubmittedBy, b.ApprovedBy)
 		}
 		if b.ApprovedBy == b.SubmittedBy {
-			t.Errorf("%s was approved by whoever submitted it", b.Department)
+			t.Errorf("%s was approved by its submitter", b.Department)
 		}
 		if b.Allocated()%100_000 != 0 || b.Quarters[3].Allocated == 0 {
 			t.Errorf("%s has %d in all, quarters %v", b.Department, b.Allocated(), b.Quarters)

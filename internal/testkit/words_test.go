@@ -52,12 +52,9 @@ var retired = map[string][]string{
 	"internal/domain/sales/sqlite":    {"SQLite", "filling"},
 }
 
-// archaic matches phrases that comments of the listed rooms must not use.
+// archaic matches phrases that comments must not use.
 // Comments are plain technical English: "returns", "is rejected", "no caller".
 var archaic = regexp.MustCompile(`(?i)\b(whoever|whomever|nobody|stands|(?:is|are|was|were|be|been) told|bec(?:o|a)mes? of|condemns?|none the less|what (?:\w+ ){1,4}c[ao]mes? to)\b`)
-
-// unrevised lists the rooms whose comments have not been rewritten yet.
-var unrevised = []string{}
 
 // sources parses every Go file of the module, tests included, by room.
 func sources(t *testing.T) map[string]map[string]*ast.File {
@@ -127,9 +124,6 @@ func TestRetiredNamesStayRetired(t *testing.T) {
 
 func TestCommentsArePlain(t *testing.T) {
 	for room, files := range sources(t) {
-		if slices.Contains(unrevised, room) {
-			continue
-		}
 		for file, parsed := range files {
 			for _, group := range parsed.Comments {
 				if found := archaic.FindString(strings.Join(strings.Fields(group.Text()), " ")); found != "" {
