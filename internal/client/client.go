@@ -97,6 +97,7 @@ func (c *client) do(ctx context.Context, method, path string, in any) (*http.Res
 	if err != nil {
 		return nil, err
 	}
+	req.Header.Set("User-Agent", "countersign") // the gateway records it as the surface
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

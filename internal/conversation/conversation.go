@@ -23,6 +23,13 @@ type Conversation struct {
 	Updated time.Time
 }
 
+// Listed is a conversation in a list. Of one that cannot be read, only the id and
+// the reason are known.
+type Listed struct {
+	Conversation
+	Unreadable string // a sentence; empty: it can be read
+}
+
 // Message is one stored message of a conversation.
 type Message struct {
 	ID      string

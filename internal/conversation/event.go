@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
 
@@ -39,27 +40,60 @@ const (
 
 // Event is one entry of an event log. Its type says which fields it has.
 type Event struct {
-	ID           string          `json:"-"` // SEQ-0; SEQ grows by one with each event of a log
-	Type         Type            `json:"type"`
-	Conversation string          `json:"conversation,omitempty"`
-	Request      string          `json:"request,omitempty"` // the id that logs have
-	Text         string          `json:"text,omitempty"`
-	Source       string          `json:"source,omitempty"` // empty: the model
-	Model        string          `json:"model,omitempty"`
-	CallID       string          `json:"callId,omitempty"`
-	Tool         string          `json:"tool,omitempty"`
-	Server       string          `json:"server,omitempty"`
-	Message      string          `json:"message,omitempty"`
-	Args         json.RawMessage `json:"args,omitempty"`
-	Data         json.RawMessage `json:"-"`
-	Warnings     []agent.Warning `json:"warnings,omitempty"`
-	Code         string          `json:"code,omitempty"`
-	Usage        *agent.Usage    `json:"usage,omitempty"`
-	Confirmation string          `json:"confirmation,omitempty"`
-	Status       string          `json:"status,omitempty"`
-	At           time.Time       `json:"at,omitzero"`
-	Expires      time.Time       `json:"expires,omitzero"`
+	ID           string // SEQ-0; SEQ grows by one with each event of a log
+	Type         Type
+	Conversation string
+	Request      string // the id that logs have
+	Text         string
+	Source       string // empty: the model
+	Model        string
+	CallID       string
+	Tool         string
+	Server       string
+	Message      string
+	Args         json.RawMessage
+	Data         json.RawMessage
+	Warnings     []agent.Warning
+	Code         string
+	Usage        *agent.Usage
+	Confirmation string
+	Status       string
+	At           time.Time
+	Expires      time.Time
 }
+
+// eventVersion is the format of stored events.
+const eventVersion = 1
+
+// The stored form of an event, which nothing outside of this file sees.
+type (
+	storedEvent struct {
+		Version int `json:"v"`
+		eventFields
+	}
+	eventFields struct {
+		ID           string          `json:"-"`
+		Type         Type            `json:"type"`
+		Conversation string          `json:"conversation,omitempty"`
+		Request      string          `json:"request,omitempty"`
+		Text         string          `json:"text,omitempty"`
+		Source       string          `json:"source,omitempty"`
+		Model        string          `json:"model,omitempty"`
+		CallID       string          `json:"callId,omitempty"`
+		Tool         string          `json:"tool,omitempty"`
+		Server       string          `json:"server,omitempty"`
+		Message      string          `json:"message,omitempty"`
+		Args         json.RawMessage `json:"args,omitempty"`
+		Data         json.RawMessage `json:"-"`
+		Warnings     []agent.Warning `json:"warnings,omitempty"`
+		Code         string          `json:"code,omitempty"`
+		Usage        *agent.Usage    `json:"usage,omitempty"`
+		Confirmation string          `json:"confirmation,omitempty"`
+		Status       string          `json:"status,omitempty"`
+		At           time.Time       `json:"at,omitzero"`
+		Expires      time.Time       `json:"expires,omitzero"`
+	}
+)
 
 // MarshalBinary writes the event as a log keeps it: a line of JSON, and after it
 // the data as it is, which is large and already encoded.
@@ -67,22 +101,29 @@ func (e Event) MarshalBinary() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // shorter, and no browser reads it
-	if err := enc.Encode(e); err != nil {
+	if err := enc.Encode(storedEvent{eventVersion, eventFields(e)}); err != nil {
 		return nil, err
 	}
 	b.Write(e.Data)
 	return b.Bytes(), nil
 }
 
-// UnmarshalBinary reads what MarshalBinary wrote.
+// UnmarshalBinary reads what MarshalBinary wrote. An event of another version is
+// an error that says so.
 func (e *Event) UnmarshalBinary(b []byte) error {
 	line, data, ok := bytes.Cut(b, []byte("\n"))
 	if !ok {
 		return errors.New("an event has no line")
 	}
-	if err := json.Unmarshal(line, e); err != nil {
+	var stored storedEvent
+	if err := json.Unmarshal(line, &stored); err != nil {
 		return err
 	}
+	if stored.Version != eventVersion {
+		return fault.InternalError.New("An event cannot be read: its format is version %d and this program reads version %d.", stored.Version, eventVersion).
+			Suggest("Read the conversation again and follow it from its lastEventId.")
+	}
+	*e = Event(stored.eventFields)
 	if len(data) > 0 {
 		e.Data = data
 	}

@@ -109,7 +109,9 @@ func TestEventsAreReadAsTheyWereWritten(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
 	}
-	if err := new(Event).UnmarshalBinary([]byte(`{"type":"done"}`)); err == nil {
-		t.Error("half an event was read")
+	for _, stored := range []string{`{"v":1,"type":"done"}`, `{"type":"done"}` + "\n"} {
+		if err := new(Event).UnmarshalBinary([]byte(stored)); err == nil {
+			t.Errorf("%q was read", stored)
+		}
 	}
 }

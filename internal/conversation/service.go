@@ -131,7 +131,7 @@ func (s *Service) Open(ctx context.Context, o access.Owner, id string) (Conversa
 }
 
 // List returns the owner's conversations, newest first.
-func (s *Service) List(ctx context.Context, o access.Owner) ([]Conversation, error) {
+func (s *Service) List(ctx context.Context, o access.Owner) ([]Listed, error) {
 	return s.turns.store.list(ctx, o)
 }
 

@@ -213,7 +213,7 @@ func TestPersonsLogHasTitlesAndChangesOfEverySurface(t *testing.T) {
 	}
 }
 
-func TestRecordOfAnotherVersionIsRejectedAndLeftOutOfLists(t *testing.T) {
+func TestRecordThatCannotBeReadIsRejectedAndListedWithTheReason(t *testing.T) {
 	s, mini := newService(t, script{}, nil)
 	p := testkit.Person("ann", access.Employee)
 	var conversations []Conversation
@@ -233,8 +233,11 @@ func TestRecordOfAnotherVersionIsRejectedAndLeftOutOfLists(t *testing.T) {
 	if f := fault.From(err); f == nil || f.Code.Status != http.StatusInternalServerError || f.Message != "Conversation "+old+" cannot be read: it is not sealed." {
 		t.Errorf("open: got %v", err)
 	}
-	if list, err := s.List(t.Context(), p.Owner()); err != nil || len(list) != 1 || list[0].ID != conversations[1].ID {
-		t.Errorf("list: got %+v, %v, want the other one", list, err)
+	list, err := s.List(t.Context(), p.Owner())
+	if err != nil || len(list) != 2 || list[0].ID != conversations[1].ID || list[0].Unreadable != "" {
+		t.Errorf("list: got %+v, %v, want the other one first", list, err)
+	} else if list[1].ID != old || list[1].Unreadable != "Conversation "+old+" cannot be read: it is not sealed." {
+		t.Errorf("list: got %+v, want the unreadable one with the reason", list[1])
 	}
 	// A message that cannot be read ends the question, too: no answer without its history.
 	if _, err := mini.XAdd("messages:"+conversations[1].ID, "9-0", []string{"d", "2.x"}); err != nil {
@@ -242,6 +245,19 @@ func TestRecordOfAnotherVersionIsRejectedAndLeftOutOfLists(t *testing.T) {
 	}
 	if _, _, err := s.Ask(t.Context(), p, Question{Text: "And?", Conversation: conversations[1].ID}); err == nil {
 		t.Error("a question was answered without its history")
+	}
+}
+
+func TestEventOfAnotherVersionEndsAStreamWithAClearError(t *testing.T) {
+	s, mini := newService(t, script{}, nil)
+	l := PersonLog(testkit.Person("ann", access.Employee).Owner())
+	if _, err := mini.XAdd(l.key, "1-0", []string{"d", `{"v":2,"type":"titled"}` + "\n"}); err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range s.Follow(t.Context(), l, beginning) {
+		if f := fault.From(err); f == nil || f.Message != "An event cannot be read: its format is version 2 and this program reads version 1." {
+			t.Errorf("got %+v, %v", e, err)
+		}
 	}
 }
 

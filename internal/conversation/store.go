@@ -10,6 +10,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/state"
 )
 
@@ -96,13 +97,13 @@ func (s store) find(ctx context.Context, id string) (c Conversation, ok bool, er
 }
 
 // list returns the owner's conversations, newest first. Ids whose record has
-// expired leave the set; records that cannot be read are left out.
-func (s store) list(ctx context.Context, o access.Owner) ([]Conversation, error) {
+// expired leave the set; records that cannot be read say so.
+func (s store) list(ctx context.Context, o access.Owner) ([]Listed, error) {
 	ids, err := s.owned.Members(ctx, ownedKey(o))
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Conversation, 0, len(ids))
+	list := make([]Listed, 0, len(ids))
 	for _, id := range ids {
 		b, ok, err := s.keys.Get(ctx, recordKey(id))
 		if err == nil && !ok {
@@ -114,17 +115,21 @@ func (s store) list(ctx context.Context, o access.Owner) ([]Conversation, error)
 		if !ok {
 			continue
 		}
-		c, err := s.sealer.openConversation(id, b)
-		if err != nil {
-			s.log.WarnContext(ctx, "a conversation is left out of a list", "error", err)
-			continue
-		}
-		list = append(list, c)
+		list = append(list, s.listed(ctx, id, b))
 	}
-	slices.SortFunc(list, func(x, y Conversation) int {
+	slices.SortFunc(list, func(x, y Listed) int {
 		return cmp.Or(y.Updated.Compare(x.Updated), strings.Compare(x.ID, y.ID))
 	})
 	return list[:min(len(list), maxConversations)], nil
+}
+
+func (s store) listed(ctx context.Context, id string, record []byte) Listed {
+	c, err := s.sealer.openConversation(id, record)
+	if err != nil {
+		s.log.WarnContext(ctx, "a conversation cannot be read", "error", err)
+		return Listed{Conversation{ID: id}, fault.From(err).Message}
+	}
+	return Listed{Conversation: c}
 }
 
 // add stores messages. Logs only grow, so that a turn and an outcome that come

@@ -22,6 +22,7 @@ type (
 		Model   string    `json:"model,omitempty"` // that answered last
 		Created time.Time `json:"created"`
 		Updated time.Time `json:"updated"`
+		Error   string    `json:"error,omitempty"` // why it cannot be read
 	}
 	wholeConversation struct {
 		conversationView
@@ -42,7 +43,7 @@ type (
 )
 
 func viewOf(c conversation.Conversation) conversationView {
-	return conversationView{c.ID, c.Title, c.Model, c.Created, c.Updated}
+	return conversationView{ID: c.ID, Title: c.Title, Model: c.Model, Created: c.Created, Updated: c.Updated}
 }
 
 // owned opens the caller's conversation that the path names.
@@ -57,7 +58,10 @@ func (c chat) listConversations(w http.ResponseWriter, r *http.Request, p *acces
 	}
 	views := make([]conversationView, len(list))
 	for i, one := range list {
-		views[i] = viewOf(one)
+		views[i] = viewOf(one.Conversation)
+		if one.Unreadable != "" {
+			views[i].Title, views[i].Error = "This conversation cannot be read", one.Unreadable
+		}
 	}
 	return httpx.JSON(w, http.StatusOK, map[string]any{"conversations": views})
 }

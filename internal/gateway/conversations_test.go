@@ -69,3 +69,38 @@ func TestConversationIsStoredForItsOwnerAlone(t *testing.T) {
 		}
 	}
 }
+
+func TestQuestionIsStoredWithItsSurface(t *testing.T) {
+	r := newRig(t)
+	p, err := verify(t.Context(), alice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for agent, want := range map[string]string{"countersign": "terminal", "curl/8.5.0": "sse"} {
+		id := conversationOf(t, r.stream(r.send("POST", "/api/query", alice, askBody("hello", ""), "User-Agent", agent)).rest())
+		c, err := r.conversations.Open(t.Context(), p.Owner(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, _, _, err := r.conversations.Messages(t.Context(), c)
+		if err != nil || all[0].Origin.Surface != want {
+			t.Errorf("%s: got %+v, %v, want %s", agent, all, err, want)
+		}
+	}
+}
+
+func TestConversationThatCannotBeReadIsListedWithTheReason(t *testing.T) {
+	r := newRig(t)
+	id := conversationOf(t, r.ask(alice, "Who works here?", ""))
+	if err := r.mini.Set("conversation:"+id, "2.x"); err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Conversations []struct{ ID, Title, Error string }
+	}
+	r.get("/api/conversations", alice, &list)
+	if len(list.Conversations) != 1 || list.Conversations[0].ID != id || list.Conversations[0].Title == "" ||
+		list.Conversations[0].Error != "Conversation "+id+" cannot be read: its format is version 2 and this program reads version 1." {
+		t.Errorf("got %+v", list)
+	}
+}

@@ -54,13 +54,22 @@ func (c chat) ask(w http.ResponseWriter, r *http.Request, p *access.Principal, q
 		return err
 	}
 	asked, first, err := c.service.Ask(r.Context(), p, conversation.Question{
-		Text: q.Query, Conversation: q.ConversationID, Model: q.Model, Origin: conversation.Origin{Surface: "sse"},
+		Text: q.Query, Conversation: q.ConversationID, Model: q.Model, Origin: conversation.Origin{Surface: surfaceOf(r)},
 	})
 	if err != nil {
 		return err
 	}
 	rest := c.service.Follow(r.Context(), asked.Log(), first.ID)
 	return stream(w, r, after(first, rest), func(e conversation.Event) bool { return e.Type == conversation.Done })
+}
+
+// surfaceOf returns the surface through which a question came, as far as its
+// client says so. It is shown and recorded, and no rule depends on it.
+func surfaceOf(r *http.Request) string {
+	if strings.HasPrefix(r.UserAgent(), "countersign") {
+		return "terminal"
+	}
+	return "sse"
 }
 
 // after yields an event before others.

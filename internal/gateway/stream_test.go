@@ -94,7 +94,7 @@ func TestTurnCutOffByACrashIsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What a process that was killed leaves behind: a start, and no end.
-	if _, err := r.redis.Append(t.Context(), "events:"+conversation, []byte(`{"type":"started"}`+"\n"), time.Hour); err != nil {
+	if _, err := r.redis.Append(t.Context(), "events:"+conversation, []byte(`{"v":1,"type":"started"}`+"\n"), time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.redis.Set(t.Context(), "open:"+conversation, []byte(last), time.Hour); err != nil {
