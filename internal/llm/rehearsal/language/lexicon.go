@@ -108,12 +108,12 @@ func (x *Lexicon) Phrase(section string, words []string) int {
 	return longest
 }
 
-// measures lists the sections of words that ask for something of all rows.
-var measures = []string{"count", "sum", "average", "highest", "lowest", "newest", "oldest"}
+// Measures lists the sections of words that ask for something of all rows.
+var Measures = []string{"count", "sum", "average", "highest", "lowest", "newest", "oldest"}
 
 // Measures reports whether a word alone asks for a count, a sum or an extreme.
 func (x *Lexicon) Measures(word string) bool {
-	return slices.ContainsFunc(measures, func(section string) bool { return x.Says(section, word) })
+	return slices.ContainsFunc(Measures, func(section string) bool { return x.Says(section, word) })
 }
 
 // Among reports whether the stem, or one of the same meaning, is in the set.

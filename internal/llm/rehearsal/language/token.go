@@ -39,9 +39,6 @@ type Token struct {
 	Rest    string // behind a colon: the text that follows it, as written
 }
 
-// NewWord makes a token of one word.
-func NewWord(w string) Token { return Token{Text: w}.known() }
-
 func (t Token) known() Token {
 	t.Low = strings.ToLower(t.Text)
 	t.Stem = Stem(t.Low)

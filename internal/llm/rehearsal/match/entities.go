@@ -84,7 +84,7 @@ func (r *Reading) columnBefore(at int) string {
 func (r *Reading) continues(i int) bool {
 	t := r.part[i]
 	word := t.Kind == language.Word
-	return r.uses[i] == unread && (word && t.Capital && !r.shouting || (word || t.Kind == language.Code) && r.x.MayBeValue(t))
+	return r.uses[i] == unread && (word && t.Capital || (word || t.Kind == language.Code) && r.x.MayBeValue(t))
 }
 
 // mayBeValue reports whether a value may begin at a token. A first word is rarely
@@ -104,9 +104,9 @@ func (r *Reading) mayBeValue(i int) bool {
 		if !r.x.MayBeValue(t) || next.Text == "" {
 			return false
 		}
-		return t.Capital && next.Capital && r.uses[i+1] == unread && !r.shouting ||
+		return t.Capital && next.Capital && r.uses[i+1] == unread ||
 			len(language.Lows(r.part)) <= 3 && r.uses[i+1] == meant && (language.Plural(next.Low) || r.isAnchor(i+1) && r.Tool.Lists())
-	case t.Capital && !r.shouting:
+	case t.Capital:
 		return true
 	}
 	return r.x.MayBeValue(t) && r.besideAnchor(i)
@@ -140,8 +140,6 @@ func (r *Reading) assign() {
 			r.Target = &Target{Input: r.idFor(e), Entity: e}
 		case r.awaits() && (e.owns || e.at > r.relation): // "Ben's team", "who reports to Ben"
 			t.Entity = e
-		case t != nil && e.place && !r.Tool.Writes() && !r.Tool.Lists():
-			t.Entity.Words = append(t.Entity.Words, e.Words...)
 		case text != nil && (e.Column == "" || !r.mayFilter(e)):
 			r.Args[text.Name] = e.Text
 		case r.Tool.Lists() && r.mayFilter(e):
@@ -159,7 +157,7 @@ func (r *Reading) assign() {
 // is about: an order to change a ticket means no invoice.
 func (r *Reading) namesOther(e Entity) bool {
 	return slices.ContainsFunc(r.part[e.at:e.end], func(t language.Token) bool {
-		if t.Kind != language.Word || t.Capital && !r.shouting || r.Tool.name[t.Stem] {
+		if t.Kind != language.Word || t.Capital || r.Tool.name[t.Stem] {
 			return false
 		}
 		return e.Code || len(t.Low) > 2 && slices.ContainsFunc(r.c.All(), func(other *Tool) bool { return other.name[t.Stem] })
@@ -227,7 +225,7 @@ func (r *Reading) selves() {
 		if !r.free(i) || !r.x.Is(r.low(i), "self") {
 			continue
 		}
-		id, e := r.idFor(Entity{}), Entity{at: i, Text: r.c.Person.Email, Words: []string{r.c.Person.Email}, Column: r.columnBefore(i)}
+		id, e := r.idFor(Entity{}), Entity{at: i, Text: r.c.Person.Email, Words: []string{strings.ToLower(r.c.Person.Email)}, Column: r.columnBefore(i)}
 		switch {
 		case e.Column != "" && e.Text != "" && r.mayFilter(e):
 			r.Filters = append(r.Filters, e)

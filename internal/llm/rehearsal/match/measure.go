@@ -35,7 +35,7 @@ const someRows = 5
 // words of the tool itself.
 func (r *Reading) measures() {
 	for i := range r.part {
-		for _, kind := range []string{"count", "sum", "average", "highest", "lowest", "newest", "oldest"} {
+		for _, kind := range language.Measures {
 			m := Measure{Kind: kind, Count: 1}
 			n := r.x.Phrase(kind, lowsFrom(r.part, i))
 			if n == 0 || !r.Tool.Lists() || r.uses[i] != unread || n == 1 && r.Tool.name[r.part[i].Stem] || m.OverDates() && r.Tool.DateColumn() == "" {

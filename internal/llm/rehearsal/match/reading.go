@@ -54,7 +54,6 @@ type Reading struct {
 	beyond   []bound
 	relation int  // where a word asked for a relation, when the target is one
 	anchored bool // a word names what the tool is about
-	shouting bool // capitals are the writer's habit and no sign of a name
 }
 
 // Target is a thing whose id an input needs.
@@ -96,15 +95,6 @@ func (c *Catalog) Attempt(t *Tool, part []language.Token, m Intent) *Reading {
 		onlyIDs := t.First(func(f *Field) bool { return f.Required && !f.Is(ID) }) == nil
 		r.uses[m.Order], r.Score, r.anchored = meant, 4, onlyIDs || t.verb == m.Verb && !c.Words.Is(m.Verb, "vague")
 	}
-	words, capitals := 0, 0
-	for _, w := range part {
-		if w.Kind == language.Word {
-			if words++; w.Capital {
-				capitals++
-			}
-		}
-	}
-	r.shouting = words > 3 && capitals*4 > words*3
 	for _, step := range []func(){r.comparisons, r.ordering, r.choices, r.numbers, r.dates, r.relations, r.groups, r.measures, r.vocabulary, r.assign, r.selves, r.remarks, r.shape, r.lastWord, r.topFirst} {
 		step()
 	}
@@ -225,7 +215,7 @@ func (r *Reading) presents() bool {
 // vocabulary marks the words that the tool itself uses, and the idle ones.
 func (r *Reading) vocabulary() {
 	for i, t := range r.part {
-		if !r.free(i) || r.isValueHere(i) || t.Owns && i > 0 && r.part[i-1].Owns {
+		if !r.free(i) || t.Owns && i > 0 && r.part[i-1].Owns {
 			continue
 		}
 		weight, anchor := r.weigh(t)
@@ -275,24 +265,8 @@ func (r *Reading) weigh(w language.Token) (weight int, anchor bool) {
 		return 2, true
 	case t.more[s], t.First(func(f *Field) bool { return !f.Is(Paging) && (x.Among(f.stems, s) || f.also[s]) }) != nil:
 		return 1, false
-	case x.Among(language.Stems("record"), s) && t.TakesOne():
-		return 1, true
 	}
 	return 0, false
-}
-
-// isValueHere reports whether a word is a value by its place, though the tool
-// may know it: "in Support", a capitalised owner.
-func (r *Reading) isValueHere(i int) bool {
-	t := r.part[i]
-	if !t.Capital || r.shouting || i == 0 || strings.ToUpper(t.Text) == t.Text || r.Tool.name[t.Stem] && !t.Owns {
-		return false
-	}
-	before := r.low(i - 1)
-	if before == "the" || before == "our" {
-		before = r.low(i - 2)
-	}
-	return t.Owns || r.x.Is(before, "place", "title")
 }
 
 // shape prefers the tool whose kind fits the question: one thing or many, and

@@ -250,9 +250,8 @@ func kept(r *match.Reading, one speak.Row, group map[string]bool) bool {
 // holds reports whether a row's texts, or its column, have all the words of a
 // value, in any form of them.
 func holds(one speak.Row, e match.Entity) bool {
-	have := language.Stems(wordsIn(one)...)
 	if e.Column != "" {
-		have = language.Stems(append(language.Prose(one.Text(e.Column)), strings.ToLower(one.Text(e.Column)))...)
+		one = speak.Row{Keys: []string{e.Column}, Values: one.Values}
 	}
-	return !slices.ContainsFunc(e.Words, func(w string) bool { return !have[language.Stem(strings.ToLower(w))] })
+	return counted(e.Words, wordsIn(one)) == len(e.Words)
 }

@@ -65,8 +65,8 @@ func (p *planner) identify(t *match.Tool, target *match.Target) (speak.Thing, st
 	return thing, s
 }
 
-// listerOf finds the list whose rows carry an id: the declared one, one that the
-// description names, one of the same noun, or one with such a column.
+// listerOf finds the list whose rows carry an id: the declared one, one of the
+// same noun, or one with such a column.
 func listerOf(c *match.Catalog, tools []*match.Tool, t *match.Tool, id *match.Field) *match.Tool {
 	declared, _, _ := strings.Cut(id.From, ":")
 	people := c.Words.Stems("person")
@@ -74,12 +74,10 @@ func listerOf(c *match.Catalog, tools []*match.Tool, t *match.Tool, id *match.Fi
 	most := 0
 	for _, other := range tools {
 		weight := 0
-		switch name := other.Info.Name; {
+		switch {
 		case !other.Lists():
-		case name == declared:
+		case other.Info.Name == declared:
 			weight = 6
-		case other != t && !t.Lists() && mentions(t.Info.Description, name):
-			weight = 5
 		case other.IsAbout(id.Noun()):
 			weight = 4
 		case other == t && t.Relation() == id:
@@ -94,11 +92,6 @@ func listerOf(c *match.Catalog, tools []*match.Tool, t *match.Tool, id *match.Fi
 		}
 	}
 	return best
-}
-
-// mentions reports whether a text has the name of a tool as an identifier.
-func mentions(text, name string) bool {
-	return strings.Contains(name, "_") && slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,.;:()\"'`", r) }), name)
 }
 
 // finding is the arguments that find what a value names: by its number, when it
@@ -237,9 +230,11 @@ func matching(rows []speak.Row, words []string, noun string) (out []speak.Row, e
 	return nil, false
 }
 
+// counted counts the words that are among others, in any form of them.
 func counted(words, have []string) (n int) {
+	stems := language.Stems(have...)
 	for _, w := range words {
-		if slices.Contains(have, w) || slices.Contains(have, language.Singular(w)) {
+		if stems[language.Stem(w)] {
 			n++
 		}
 	}

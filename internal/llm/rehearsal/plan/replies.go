@@ -212,7 +212,7 @@ func (p *planner) lookUp(t *match.Tool, search string, words []string) step {
 			return wait
 		}
 	}
-	weight := func(r speak.Row) int { return shared(inside(r), words) }
+	weight := func(r speak.Row) int { return counted(words, language.Prose(inside(r))) }
 	slices.SortStableFunc(rows, func(a, b speak.Row) int { return cmp.Compare(weight(b), weight(a)) })
 	if len(rows) == 0 || weight(rows[0]) < least {
 		return say(fmt.Sprintf("I found nothing about %q in the %s.", strings.Join(words, " "), t.Noun))
@@ -228,15 +228,4 @@ func allText(r speak.Row) (all string) {
 		all += r.Text(k) + " "
 	}
 	return all
-}
-
-// shared counts the words that a text has, in any form of them.
-func shared(text string, words []string) (n int) {
-	have := language.Stems(language.Prose(text)...)
-	for _, w := range words {
-		if have[language.Stem(w)] {
-			n++
-		}
-	}
-	return n
 }

@@ -63,13 +63,7 @@ func theRecord(r *match.Reading, about Thing, data Row) string {
 	case isBool && r.AsksWhether():
 		return fmt.Sprintf("No, %s is not %s.", Clean(name), label)
 	}
-	answer := fmt.Sprintf("%s %s is %s.", whose, label, value(r.Tool, key, data.Values[key]))
-	for _, k := range data.Keys { // the rows that the value comes from
-		if rows := data.rows(k); len(rows) > 0 {
-			return answer + rowNames(r.Tool, rows, plain(r.Tool))
-		}
-	}
-	return answer
+	return fmt.Sprintf("%s %s is %s.", whose, label, value(r.Tool, key, data.Values[key]))
 }
 
 // askedRow answers from one of a record's inner rows, when the question names
