@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,7 +16,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/state"
@@ -43,7 +43,7 @@ func Check(ctx context.Context, o ConfigOptions) error {
 	if _, err := keysOf(conf); err != nil {
 		return err
 	}
-	if _, err := auth.NewVerifier(issuersOf(conf), nil); err != nil {
+	if _, err := newVerifier(issuersOf(conf), nil, slog.Default()); err != nil {
 		return err
 	}
 	fmt.Fprintln(o.Out, "the configuration is valid")

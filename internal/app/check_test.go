@@ -149,3 +149,25 @@ func TestCheckHasATimeout(t *testing.T) {
 		t.Errorf("reported %d times:\n%s", n, out.String())
 	}
 }
+
+// TestVerifiersAreMadeInOnePlace keeps check from accepting a configuration that
+// another command rejects.
+func TestVerifiersAreMadeInOnePlace(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(file, "_test.go") {
+			made += strings.Count(string(text), "auth.NewVerifier(")
+		}
+	}
+	if made != 1 {
+		t.Errorf("auth.NewVerifier is called at %d places", made)
+	}
+}

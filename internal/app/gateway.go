@@ -65,7 +65,7 @@ func (p *platform) conversations(o gatewayOptions, toolbox gateway.Servers) (*co
 }
 
 func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream, conversations *conversation.Service) (*gateway.Gateway, error) {
-	verifier, err := p.verifier(o.issuers, nil)
+	verifier, err := newVerifier(o.issuers, nil, p.log)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream, conv
 	}
 	edge, err := mcpserver.New(gateway.Approvable(upstream.Catalogue{Upstream: servers}, o.url), mcpserver.Options{
 		Name: "countersign", Title: "Countersign", Version: Version(),
-		Instructions: "Tools over the company's data, as far as you may see it. A change answers pending_confirmation and waits for its human.",
+		Instructions: "Tools over the company's data, as far as you may see it. A change answers pending_confirmation and waits for your approval.",
 		Verify:       verifier.Verify, Resource: o.url + "/mcp", AuthorizationServers: []string{o.issuers[0].URL}, Log: p.log,
 	})
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream, conv
 	}
 	return gateway.New(gateway.Options{
 		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Verify: verifier.Verify, Sessions: sessions,
-		Conversations: conversations, Models: o.models, Servers: gateway.WithApproval(servers, o.url), Confirmations: p.desk,
+		Conversations: conversations, Models: o.models, Servers: gateway.WithApproval(servers, o.url), Confirmations: p.confirmations,
 		Web: web.Files, MCP: edge.MCP(), JWKS: jwks, Log: p.log,
 	})
 }

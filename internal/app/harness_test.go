@@ -61,7 +61,7 @@ func newHarness(t testing.TB) *harness {
 	t.Cleanup(cluster.Stop)
 	w := &harness{company: company.At(fixedDay), runners: map[string]*tool.Runner{}, events: &testkit.MemorySink{}, log: &logBuffer{}}
 	under := storeOptions{adminURL: cluster.Database(t, ""), folder: t.TempDir()}
-	desk := confirm.NewService(domaintest.NewRedis(t), w.events, nil)
+	confirmations := confirm.NewService(domaintest.NewRedis(t), w.events, nil)
 	for _, d := range domains() {
 		db, err := d.store.demo(t.Context(), under)
 		if err == nil {
@@ -70,12 +70,12 @@ func newHarness(t testing.TB) *harness {
 		if err != nil {
 			t.Fatalf("%s: %v", d.name, err)
 		}
-		w.runners[d.name] = w.mount(t, d, db, desk)
+		w.runners[d.name] = w.mount(t, d, db, confirmations)
 	}
 	return w
 }
 
-func (w *harness) mount(t testing.TB, d domain, db config.Database, desk *confirm.Service) *tool.Runner {
+func (w *harness) mount(t testing.TB, d domain, db config.Database, confirmations *confirm.Service) *tool.Runner {
 	t.Helper()
 	server, closeStore, err := d.store.open(t.Context(), db)
 	if err != nil {
@@ -87,7 +87,7 @@ func (w *harness) mount(t testing.TB, d domain, db config.Database, desk *confir
 		t.Fatal(err)
 	}
 	r, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: d.name, Policy: d.policy, Cursors: cursors, Confirmations: desk, Receipts: server.Receipts(), Audit: w.events,
+		Server: d.name, Policy: d.policy, Cursors: cursors, Confirmations: confirmations, Receipts: server.Receipts(), Audit: w.events,
 		Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {

@@ -29,7 +29,8 @@ type platform struct {
 	keys  *auth.Keys
 	audit *audit.Log
 	redis *state.Redis
-	desk  *confirm.Service
+
+	confirmations *confirm.Service
 }
 
 // newPlatform opens the audit log and Redis. What it opens ends with life.
@@ -46,7 +47,7 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys *au
 	life.onClose(redis.Close)
 	return &platform{
 		life: life, log: log, keys: keys, audit: events, redis: redis,
-		desk: confirm.NewService(state.NewConfirmations(redis), events, time.Now).Notifying(conversation.NewChanges(redis, log)),
+		confirmations: confirm.NewService(state.NewConfirmations(redis), events, time.Now).Notifying(conversation.NewChanges(redis, log)),
 	}, nil
 }
 
@@ -95,7 +96,7 @@ func (p *platform) edge(d domain, server domainServer, o domainOptions) (*mcpser
 	}
 	log := p.log.With("server", d.name)
 	runner, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: d.name, Policy: d.policy, Cursors: cursors, Confirmations: p.desk, Receipts: server.Receipts(), Audit: p.audit, Log: log,
+		Server: d.name, Policy: d.policy, Cursors: cursors, Confirmations: p.confirmations, Receipts: server.Receipts(), Audit: p.audit, Log: log,
 	})
 	if err != nil {
 		return nil, err
@@ -116,13 +117,13 @@ func (p *platform) domainVerifier(d domain, o domainOptions) (*auth.Verifier, er
 	for i := range issuers {
 		issuers[i].Audiences = []string{d.name}
 	}
-	return p.verifier(issuers, internal)
+	return newVerifier(issuers, internal, p.log)
 }
 
-// verifier verifies tokens of the issuers and, unless internal is nil, of the
-// gateway. Every process builds its verifiers here.
-func (p *platform) verifier(issuers []auth.Config, internal *auth.Internal) (*auth.Verifier, error) {
-	return auth.NewVerifier(issuers, &auth.Options{Internal: internal, Log: p.log})
+// newVerifier verifies tokens of the issuers and, unless internal is nil, of the
+// gateway. Every command makes its verifiers here.
+func newVerifier(issuers []auth.Config, internal *auth.Internal, log *slog.Logger) (*auth.Verifier, error) {
+	return auth.NewVerifier(issuers, &auth.Options{Internal: internal, Log: log})
 }
 
 func urlsOf(issuers []auth.Config) []string {

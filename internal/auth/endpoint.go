@@ -17,6 +17,8 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
+
+	"countersign.dev/internal/strictjson"
 )
 
 // maxAnswer bounds an issuer's answer, in bytes.
@@ -58,11 +60,15 @@ func (r *endpoint) keys(ctx context.Context) (publicKeys, error) {
 	if err != nil {
 		return nil, fmt.Errorf("discover %s: %w", r.issuer, err)
 	}
+	var document json.RawMessage
 	var metadata struct {
 		JWKS string `json:"jwks_uri"`
 	}
-	if err := provider.Claims(&metadata); err != nil {
+	if err := errors.Join(provider.Claims(&document), provider.Claims(&metadata)); err != nil {
 		return nil, fmt.Errorf("read the metadata of %s: %w", r.issuer, err)
+	}
+	if err := strictjson.Check(document); err != nil {
+		return nil, fmt.Errorf("the metadata of %s %w", r.issuer, err)
 	}
 	if err := secureURL(metadata.JWKS, r.issuer); err != nil {
 		return nil, fmt.Errorf("jwks_uri: %w", err)
@@ -98,6 +104,9 @@ func fetchKeys(ctx context.Context, client *http.Client, address string) (public
 // curves, too short, private) is skipped; a set without a usable one is an
 // error, so that a broken answer never replaces valid keys.
 func parseKeys(body []byte) (publicKeys, error) {
+	if err := strictjson.Check(body); err != nil {
+		return nil, fmt.Errorf("the key set %w", err)
+	}
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}

@@ -2,7 +2,9 @@ package auth_test
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -131,6 +133,42 @@ func TestUnusableKeysAreIgnored(t *testing.T) {
 	encryption.Use = "sig"
 	r.refuses("encryption key", sign(t, encryption, r.claims()))
 	r.refuses("twin", sign(t, twin, r.claims()))
+}
+
+func TestKeysThatRepeatANameAreRejected(t *testing.T) {
+	r := newHarness(t)
+	key, err := r.keys[0].Public().MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish := func(set string) {
+		r.breakWith(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, set, key) })
+	}
+	publish(`{"keys":[],"keys":[%s]}`)
+	if _, err := r.verifier.Verify(t.Context(), r.token()); !fault.Is(err, fault.ServiceDown) {
+		t.Errorf("got %v", err)
+	}
+	publish(`{"keys":[%s],"unknown":1}`)
+	r.advance(2 * time.Second)
+	r.accepts(r.token())
+}
+
+func TestMetadataThatRepeatsANameIsRejected(t *testing.T) {
+	r := newHarness(t)
+	for start, accepted := range map[string]bool{`{"unknown":{"a":[1]},`: true, `{"jwks_uri":"https://other.example/",`: false} {
+		var s *httptest.Server
+		s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintf(w, `%s"issuer":%q,"jwks_uri":"%s/jwks"}`, start, s.URL, r.server.URL)
+		}))
+		t.Cleanup(s.Close)
+		v, err := auth.NewVerifier([]auth.Config{{URL: s.URL, Audiences: []string{"gateway"}}}, &auth.Options{Now: r.now, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Verify(t.Context(), r.token(set("iss", s.URL))); (err == nil) != accepted {
+			t.Errorf("%s: got %v", start, err)
+		}
+	}
 }
 
 func TestIssuerCannotDirectUsElsewhere(t *testing.T) {

@@ -24,7 +24,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/result": {ours: []string{"fault"}, outside: []string{"github.com/go-json-experiment/json"}},
 	// seal is a leaf of its own because cursors, cookies and state handles of four rooms share one way of sealing.
 	"internal/seal": {},
-	// bodies, tool inputs and arguments of foreign tools are read by the same rules.
+	// bodies, tool inputs, arguments of foreign tools and keys of issuers are read by the same rules.
 	"internal/strictjson": {outside: []string{"github.com/go-json-experiment/json"}},
 	"internal/company":    {},
 	// confirm journals each step of a confirmation's life itself, so that own and third-party tools leave the same record.
@@ -67,7 +67,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/httpx":           {ours: []string{"fault", "strictjson", "telemetry"}},
 	"internal/telemetry":       {ours: []string{"access"}},
 	"internal/embedded":        {ours: []string{"fault"}, outside: []string{"github.com/alicebob/miniredis/v2", "github.com/fergusstrange/embedded-postgres", "github.com/xi2/xz"}},
-	"internal/embedded/issuer": {outside: []string{"github.com/go-jose/go-jose"}},
+	"internal/embedded/issuer": {ours: []string{"strictjson"}, outside: []string{"github.com/go-jose/go-jose"}},
 	"web":                      {},
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{

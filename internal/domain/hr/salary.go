@@ -106,7 +106,7 @@ func (s *Server) checkSalary(in salaryInput, e subject) (cents int64, err error)
 	case math.Abs(exact-float64(cents)) > 1e-4:
 		return 0, fault.InvalidInput.New("A salary has two decimals at most.").Suggest("Round new_salary to whole cents.")
 	case in.EffectiveDate > s.today():
-		return 0, fault.InvalidInput.New("Scheduled changes are not kept here: effective_date %s lies in the future.", in.EffectiveDate).
+		return 0, fault.InvalidInput.New("Changes cannot be scheduled: effective_date %s is in the future.", in.EffectiveDate).
 			Suggest("Leave effective_date out to change the salary now, or ask again on that day.")
 	}
 	return cents, nil

@@ -40,7 +40,7 @@ func (s *Server) listDeals(ctx context.Context, in listDeals, w tool.Window[Deal
 		return nil, err
 	}
 	if in.ClosingFrom != "" && in.ClosingTo != "" && in.ClosingFrom > in.ClosingTo {
-		return nil, fault.InvalidInput.New("closing_from lies after closing_to.").Suggest("Give closing_from as the earlier of the two dates.")
+		return nil, fault.InvalidInput.New("closing_from is after closing_to.").Suggest("Give closing_from as the earlier of the two dates.")
 	}
 	return s.store.Deals(ctx, scope, DealQuery{
 		Stage: in.Stage, Owner: strings.ToLower(in.Owner), CustomerID: strings.ToLower(in.CustomerID), MinValue: in.MinValue,

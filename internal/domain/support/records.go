@@ -24,7 +24,7 @@ type Ticket struct {
 	ResolvedAt    *time.Time `json:"resolved_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
 	Resolution    string     `json:"resolution,omitempty" jsonschema_description:"What solved it."`
 	Score         float64    `json:"_score,omitempty" jsonschema_description:"Relevance; comparable within one answer only." field:"show=detail"`
-	Highlight     []string   `json:"highlight,omitempty" jsonschema_description:"Excerpts around the words that were found, which stand between ** and **." field:"show=detail"`
+	Highlight     []string   `json:"highlight,omitempty" jsonschema_description:"Excerpts with the words that were found; each match is enclosed in **." field:"show=detail"`
 
 	Relation access.Relation `json:"-"`
 	Version  Version         `json:"-"`
@@ -50,7 +50,7 @@ type Article struct {
 	CreatedAt time.Time `json:"created_at" field:"show=detail"`
 	UpdatedAt time.Time `json:"updated_at" field:"show=detail"`
 	Score     float64   `json:"_score,omitempty" jsonschema_description:"Relevance; comparable within one answer only." field:"show=detail"`
-	Highlight []string  `json:"highlight,omitempty" jsonschema_description:"Excerpts around the words that were found, which stand between ** and **." field:"show=detail"`
+	Highlight []string  `json:"highlight,omitempty" jsonschema_description:"Excerpts with the words that were found; each match is enclosed in **." field:"show=detail"`
 }
 
 // Key is the article's sort key in both orders.

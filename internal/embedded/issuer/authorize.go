@@ -42,7 +42,7 @@ func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if query.Get("prompt") == "none" {
-		i.refuse(w, r, req, "login_required", "Nobody is signed in here; the page has to be shown.")
+		i.refuse(w, r, req, "login_required", "No person is signed in: the sign-in page must be shown.")
 		return
 	}
 	kept := make(map[string]string, len(carried))
@@ -76,7 +76,7 @@ func (i *Issuer) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	person, known := i.person(r.PostForm.Get("username"))
 	if !known {
-		problem(w, "Nobody here has this user name.")
+		problem(w, "No person has this user name.")
 		return
 	}
 	code, ok := i.codes.issue(grant{client: req.client.ID, redirect: req.redirect, nonce: req.nonce, challenge: req.challenge, person: person})

@@ -311,7 +311,8 @@ func TestTerminalGetsATokenAndOtherSitesDoNot(t *testing.T) {
 			t.Errorf("%s: got %d %s", name, resp.StatusCode, body)
 		}
 	}
-	for _, wrong := range []string{`{"username":"nobody","audience":"hr"}`, `{"username":"alice.chen"}`, `{"username":"alice.chen","audience":"../x"}`, `{`, ``} {
+	for _, wrong := range []string{`{"username":"nobody","audience":"hr"}`, `{"username":"alice.chen"}`, `{"username":"alice.chen","audience":"../x"}`, `{`, ``,
+		`{"username":"bob.martinez","username":"alice.chen","audience":"hr"}`, right + `{}`, `{"username":"alice.chen","audience":"hr","admin":true}`} {
 		if resp, _ := do(t, devToken(t, s, wrong)); resp.StatusCode < 400 {
 			t.Errorf("%s: got %d", wrong, resp.StatusCode)
 		}

@@ -2,11 +2,13 @@ package issuer
 
 import (
 	"crypto/subtle"
-	"encoding/json"
+	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"regexp"
+
+	"countersign.dev/internal/strictjson"
 )
 
 // token exchanges an authorization code for an ID token and an access token.
@@ -81,8 +83,15 @@ func (i *Issuer) devToken(w http.ResponseWriter, r *http.Request) {
 		oauthError(w, http.StatusUnsupportedMediaType, "invalid_request", "Send Content-Type: application/json.")
 		return
 	}
-	var in struct{ Username, Audience string }
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+	var in struct {
+		Username string `json:"username"`
+		Audience string `json:"audience"`
+	}
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = strictjson.Unmarshal(body, &in)
+	}
+	if err != nil {
 		oauthError(w, http.StatusBadRequest, "invalid_request", "Send one JSON object with username and audience.")
 		return
 	}
@@ -92,7 +101,7 @@ func (i *Issuer) devToken(w http.ResponseWriter, r *http.Request) {
 	}
 	person, known := i.person(in.Username)
 	if !known {
-		oauthError(w, http.StatusNotFound, "unknown_person", "Nobody here has this user name.")
+		oauthError(w, http.StatusNotFound, "unknown_person", "No person has this user name.")
 		return
 	}
 	token, err := i.accessToken(person, in.Audience, "")
