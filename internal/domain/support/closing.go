@@ -18,7 +18,7 @@ type closeTicket struct {
 	TicketID         string `json:"ticket_id" jsonschema_description:"The ticket's id, such as TICK-004" suggest:"Use search_tickets tool to find valid ticket IDs." field:"from=search_tickets:ticket_id"`
 	Resolution       string `json:"resolution" jsonschema:"minLength=10,maxLength=2000" jsonschema_description:"Resolution summary for the ticket"`
 	ResolutionType   string `json:"resolution_type,omitempty" jsonschema:"enum=solved,enum=workaround,enum=duplicate,enum=cannot_reproduce,enum=wont_fix,default=solved"`
-	CustomerNotified bool   `json:"customer_notified,omitempty" jsonschema:"default=true" jsonschema_description:"Whether the customer was told"`
+	CustomerNotified bool   `json:"customer_notified,omitempty" jsonschema:"default=true" jsonschema_description:"Whether the customer was informed"`
 }
 
 // closingPreview is shown before a ticket is closed.
