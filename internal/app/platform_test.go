@@ -25,11 +25,11 @@ func TestChangesOfEveryProcessReachTheirPersonsLog(t *testing.T) {
 	t.Cleanup(redis.Close)
 	p := testkit.Person("ann", access.Employee)
 	serving, chat := platformOn(t, redis.URL()), platformOn(t, redis.URL())
-	r, err := serving.desk.Open(t.Context(), p, confirm.Request{Action: "free_lion", Server: "zoo"})
+	r, err := serving.confirmations.Open(t.Context(), p, confirm.Request{Action: "free_lion", Server: "zoo"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := chat.desk.Answer(t.Context(), p, r.ID, false, nil); err != nil {
+	if _, err := chat.confirmations.Answer(t.Context(), p, r.ID, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := chat.redis.ReadAfter(t.Context(), "person:"+p.Owner().String(), "", 10, 0)
