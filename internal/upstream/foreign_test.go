@@ -38,7 +38,6 @@ type notes struct {
 	mu    sync.Mutex
 	calls []string
 	lose  bool // the connection breaks after a call was received
-	proxy http.Handler
 }
 
 func newNotes(t *testing.T, v version) *notes {
