@@ -224,6 +224,23 @@ func (r *rig) ask(token, question, conversation string) []event {
 	return r.stream(r.send("POST", "/api/query", token, askBody(question, conversation))).rest()
 }
 
+// released returns when the last turn of a conversation has released its lease:
+// a turn does that after its last event was sent.
+func (r *rig) released(conversation string) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), 30*time.Second)
+	defer cancel()
+	for {
+		_, leased, err := r.redis.Get(ctx, "turn:"+conversation)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if !leased {
+			return
+		}
+	}
+}
+
 func askBody(question, conversation string) string {
 	b, _ := json.Marshal(map[string]string{"query": question, "conversationId": conversation})
 	return string(b)

@@ -89,6 +89,7 @@ func TestShutdownEndsStreamsWithAnErrorAndTurns(t *testing.T) {
 func TestTurnCutOffByACrashIsClosed(t *testing.T) {
 	r := newRig(t)
 	conversation := conversationOf(t, r.ask(alice, "hello", ""))
+	r.released(conversation)
 	last, err := r.redis.LastID(t.Context(), "events:"+conversation)
 	if err != nil {
 		t.Fatal(err)
