@@ -215,3 +215,24 @@ func TestMissingTokenNamesTheMetadata(t *testing.T) {
 		}
 	}
 }
+
+// TestMetadataOfFieldsIsForThePageAlone: GET /api/tools has it; a server's list
+// and MCP clients, whose tools a model reads, do not.
+func TestMetadataOfFieldsIsForThePageAlone(t *testing.T) {
+	everyClient(t, func(t *testing.T, p *process, e endpoint, version string) {
+		list := send(t, http.MethodGet, e.url+e.listing, p.token(t, "alice.chen", e.audience), nil)
+		page := strings.Contains(list.body, `"fields":{"synonyms":`)
+		if want := e.listing == "/api/tools"; page != want {
+			t.Errorf("%s has metadata of fields: got %v, want %v", e.listing, page, want)
+		}
+		tools, err := p.connect(t, e, version, "alice.chen").ListTools(t.Context(), nil)
+		if err != nil || len(tools.Tools) == 0 {
+			t.Fatalf("got %v, %v", tools, err)
+		}
+		for _, tool := range tools.Tools {
+			if _, has := tool.Meta["countersign/fields"]; has {
+				t.Errorf("MCP clients get metadata of the fields of %s", tool.Name)
+			}
+		}
+	})
+}
