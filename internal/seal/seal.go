@@ -59,8 +59,11 @@ func NewRing(purpose string, secrets ...[]byte) (*Ring, error) {
 // Seal encrypts plain, bound to the context that Open must be given again. The
 // result is base64url without padding.
 func (r *Ring) Seal(plain, bound []byte) string {
-	return base64.RawURLEncoding.EncodeToString(r.keys[0].Seal(nil, nil, plain, bound))
+	return base64.RawURLEncoding.EncodeToString(r.SealBytes(plain, bound))
 }
+
+// SealBytes is Seal for stores that keep bytes as they are.
+func (r *Ring) SealBytes(plain, bound []byte) []byte { return r.keys[0].Seal(nil, nil, plain, bound) }
 
 // Open decrypts a text that was sealed for the same context, or returns ErrNotOurs.
 func (r *Ring) Open(text string, bound []byte) ([]byte, error) {
@@ -68,6 +71,12 @@ func (r *Ring) Open(text string, bound []byte) ([]byte, error) {
 	if err != nil {
 		return nil, ErrNotOurs
 	}
+	return r.OpenBytes(raw, bound)
+}
+
+// OpenBytes decrypts what SealBytes made for the same context, or returns
+// ErrNotOurs.
+func (r *Ring) OpenBytes(raw, bound []byte) ([]byte, error) {
 	for _, key := range r.keys {
 		if plain, err := key.Open(nil, nil, raw, bound); err == nil {
 			return plain, nil
