@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -34,14 +35,38 @@ func (o Owner) String() string { return o.Issuer + "|" + o.Subject }
 // Purpose is what an internal token may be used for.
 type Purpose string
 
-// The purposes of internal tokens. A token of an identity issuer has none and
-// may be used for calls and for answering one's own confirmations.
+// The purposes of internal tokens. A token of an identity issuer has none, and
+// may be used for calls.
 const (
 	PurposeNone      Purpose = ""
 	PurposeCall      Purpose = "call"
 	PurposeExecute   Purpose = "execute"
 	PurposeCatalogue Purpose = "catalogue"
 )
+
+// Surface is where a call began.
+type Surface string
+
+// The surfaces. Through all but the last one, the gateway makes the call.
+const (
+	SurfaceChat     Surface = "chat"     // a question on our page
+	SurfaceTerminal Surface = "terminal" // a question by a bearer token: our terminal, or another program
+	SurfaceAPI      Surface = "api"      // a direct call of a tool
+	SurfaceMCP      Surface = "mcp"      // an MCP client of the gateway
+	SurfaceServer   Surface = "server"   // a server that was called without the gateway
+)
+
+// Surfaces lists them all.
+func Surfaces() []Surface {
+	return []Surface{SurfaceChat, SurfaceTerminal, SurfaceAPI, SurfaceMCP, SurfaceServer}
+}
+
+// Origin says where a call came from. The gateway writes it into its internal
+// tokens; no person's own token has one.
+type Origin struct {
+	Surface   Surface  `json:"surface"`
+	TaintedBy []string `json:"tainted_by,omitempty"` // the untrusted texts that the call follows; empty until they are tracked
+}
 
 // Claims are the claims of a verified token.
 type Claims struct {
@@ -53,9 +78,14 @@ type Claims struct {
 	Name          string
 	Roles         []string
 	Groups        []string
-	TokenID       string // jti
+	TokenID       string    // jti of the person's own token, also behind an internal token
+	Issued        time.Time // of the person's own token
 	Purpose       Purpose
+	Origin        Origin // of an internal token
 	Expires       time.Time
+
+	// MayConfirm is the right to answer one's own confirmations.
+	MayConfirm bool
 }
 
 // Principal is a verified caller. Its fields cannot be set from outside, so
@@ -104,11 +134,44 @@ func (p *Principal) Roles() []string { return p.claims.Roles }
 // Groups lists the groups. The caller must not change the slice.
 func (p *Principal) Groups() []string { return p.claims.Groups }
 
-// TokenID is the jti of the token of the principal.
+// TokenID is the jti of the person's own token, also behind an internal token; of
+// a token without one, its digest.
 func (p *Principal) TokenID() string { return p.claims.TokenID }
+
+// Issued is when the person's own token was issued, in whole seconds; zero when
+// it does not say.
+func (p *Principal) Issued() time.Time { return p.claims.Issued }
 
 // Purpose is the purpose of the internal token, or PurposeNone.
 func (p *Principal) Purpose() Purpose { return p.claims.Purpose }
+
+// Origin says where the principal's call began. Unless the gateway says otherwise,
+// that is the server which was called.
+func (p *Principal) Origin() Origin {
+	o := p.claims.Origin
+	o.Surface = cmp.Or(o.Surface, SurfaceServer)
+	return o
+}
+
+// WithSurface returns the principal as the caller on a surface. Only the gateway
+// and its gates may call it; a test scans the source for other callers.
+func (p *Principal) WithSurface(s Surface) *Principal {
+	with := *p
+	with.claims.Origin.Surface = s
+	return &with
+}
+
+// MayConfirm reports whether the principal may approve and deny their own
+// confirmations. It is a right of its own: a token for tools does not have it.
+func (p *Principal) MayConfirm() bool { return p.claims.MayConfirm }
+
+// WithConfirm returns the principal with the right to answer confirmations. Only
+// package auth may call it; a test scans the source for other callers.
+func (p *Principal) WithConfirm() *Principal {
+	with := *p
+	with.claims.MayConfirm = true
+	return &with
+}
 
 // Expires is when the token of the principal expires.
 func (p *Principal) Expires() time.Time { return p.claims.Expires }

@@ -43,18 +43,16 @@ func (k Kind) String() string {
 type Code struct {
 	Name    string
 	Kind    Kind
-	Status  int    // HTTP status on a tool's REST face; 200 when only the envelope reports the failure
-	Meaning string // one sentence for the docs
-	Suggest string // default suggested action
+	Status  int      // HTTP status on a tool's REST face; 200 when only the envelope reports the failure
+	Meaning string   // one sentence for the docs
+	Suggest string   // default suggested action
+	Subject []string // input fields that name what it is about; package tool shows their values in the details
 }
 
-// New makes an error of the code with a sentence for people.
+// New makes an error of the code with a sentence for people, of at most
+// [MaxMessage] bytes.
 func (c *Code) New(format string, args ...any) *Error {
-	message := format
-	if len(args) > 0 {
-		message = fmt.Sprintf(format, args...)
-	}
-	return &Error{Code: c, Message: message, SuggestedAction: c.Suggest}
+	return &Error{Code: c, Message: sentence(format, args), SuggestedAction: c.Suggest}
 }
 
 // Error is a failure. Message and SuggestedAction are shown to people and models;
@@ -84,18 +82,18 @@ func (e *Error) Is(target error) bool {
 	return errors.As(target, &other) && other.Code == e.Code
 }
 
-// Suggest replaces the suggested action.
+// Suggest replaces the suggested action, of at most [MaxMessage] bytes.
 func (e *Error) Suggest(format string, args ...any) *Error {
-	e.SuggestedAction = fmt.Sprintf(format, args...)
+	e.SuggestedAction = sentence(format, args)
 	return e
 }
 
-// With adds one detail that is shown to the caller.
+// With adds one detail that is shown to the caller, with its text clipped.
 func (e *Error) With(key string, value any) *Error {
 	if e.Details == nil {
 		e.Details = make(map[string]any, 2)
 	}
-	e.Details[key] = value
+	e.Details[key] = detail(value)
 	return e
 }
 
@@ -128,10 +126,18 @@ func From(err error) *Error {
 	if errors.Is(err, context.Canceled) {
 		return Timeout.New("The operation was cancelled by the caller.").Because(err)
 	}
-	id := newID()
-	e = InternalError.New("An unexpected error occurred. Reference: %s.", id).Because(err).With("reference", id)
+	return InternalError.New("An unexpected error occurred.").Referenced("").Because(err)
+}
+
+// Referenced sets the id under which the log has the cause, and shows it to the
+// caller. An empty id makes a new one.
+func (e *Error) Referenced(id string) *Error {
+	if id == "" {
+		id = newID()
+	}
 	e.ID = id
-	return e
+	e.Message += " Reference: " + id + "."
+	return e.With("reference", id)
 }
 
 // Wrap adds the operation to a plain error, for the log. Faults stay unchanged:
@@ -156,34 +162,48 @@ func newID() string {
 	return hex.EncodeToString(b[:])
 }
 
+// shared declares a code that is about no input of a tool.
+func shared(name string, kind Kind, status int, meaning, suggest string) *Code {
+	return &Code{Name: name, Kind: kind, Status: status, Meaning: meaning, Suggest: suggest}
+}
+
 // The shared codes. Domains declare theirs the same way, beside their tools.
 var (
-	InternalError    = &Code{"INTERNAL_ERROR", Internal, http.StatusInternalServerError, "An internal failure; the log has the reference.", "Please try again. If the problem persists, contact support with the reference."}
-	DatabaseError    = &Code{"DATABASE_ERROR", Internal, http.StatusOK, "A statement failed in the store.", "Please try again. If the problem persists, contact support."}
-	OperationFailed  = &Code{"OPERATION_FAILED", Internal, http.StatusOK, "An operation could not be completed and changed nothing.", "Please try again. If the problem persists, contact support."}
-	ValidationError  = &Code{"VALIDATION_ERROR", Invalid, http.StatusOK, "The input does not fit the tool's schema.", "Correct the named fields and call again."}
-	InvalidInput     = &Code{"INVALID_INPUT", Invalid, http.StatusOK, "A business rule refuses a value.", "Correct the value and call again."}
-	InvalidCursor    = &Code{"INVALID_CURSOR", Invalid, http.StatusOK, "The cursor is altered, expired, or belongs to another person, tool or filter.", "Call again without a cursor to start from the first page."}
-	BadRequest       = &Code{"BAD_REQUEST", Invalid, http.StatusBadRequest, "The request itself cannot be read.", "Send one JSON object, and the parameters that the docs name."}
-	Unauthorized     = &Code{"UNAUTHENTICATED", Unauthenticated, http.StatusUnauthorized, "No valid bearer token.", "Send a valid bearer token in the Authorization header."}
-	Insufficient     = &Code{"INSUFFICIENT_PERMISSIONS", Forbidden, http.StatusOK, "None of the caller's roles may do this.", "Ask someone who has one of these roles, or your administrator if you need it."}
-	UserMismatch     = &Code{"USER_MISMATCH", Forbidden, http.StatusForbidden, "The userContext or confirmation belongs to someone else.", "Use your own token and your own confirmations."}
-	ForbiddenRequest = &Code{"FORBIDDEN", Forbidden, http.StatusForbidden, "The request's host or origin is not allowed.", "Use the address that the service is published under."}
-	UnknownTool      = &Code{"UNKNOWN_TOOL", NotFound, http.StatusOK, "No tool has this name.", "List the tools to find the right name."}
-	RouteNotFound    = &Code{"ROUTE_NOT_FOUND", NotFound, http.StatusNotFound, "Nothing is served at this path.", "See the docs for the routes."}
-	ServerNotFound   = &Code{"SERVER_NOT_FOUND", NotFound, http.StatusNotFound, "No server has this name.", "List the servers to find the right name."}
-	MethodNotAllowed = &Code{"METHOD_NOT_ALLOWED", Invalid, http.StatusMethodNotAllowed, "The path exists, the method does not.", "Use a method that the Allow header names."}
-	BodyTooLarge     = &Code{"BODY_TOO_LARGE", Invalid, http.StatusRequestEntityTooLarge, "The body is larger than the limit.", "Send a smaller body."}
-	UnsupportedMedia = &Code{"UNSUPPORTED_MEDIA_TYPE", Invalid, http.StatusUnsupportedMediaType, "The body is not JSON.", "Send Content-Type: application/json."}
-	TooManyRequests  = &Code{"RATE_LIMITED", RateLimited, http.StatusTooManyRequests, "Too many requests.", "Wait as long as Retry-After says and try again."}
-	Busy             = &Code{"BUSY", RateLimited, http.StatusTooManyRequests, "The person has too many requests in progress.", "Wait until the running question is answered."}
-	Timeout          = &Code{"TIMEOUT", Unavailable, http.StatusOK, "The operation took longer than its deadline.", "Narrow the request or try again."}
-	ServiceDown      = &Code{"SERVICE_UNAVAILABLE", Unavailable, http.StatusServiceUnavailable, "A store or server cannot be reached.", "Try again in a moment. If the problem persists, contact support."}
+	InternalError    = shared("INTERNAL_ERROR", Internal, http.StatusInternalServerError, "An internal failure; the log has the reference.", "Please try again. If the problem persists, contact support with the reference.")
+	DatabaseError    = shared("DATABASE_ERROR", Internal, http.StatusOK, "A statement failed in the store.", "Please try again. If the problem persists, contact support.")
+	OperationFailed  = shared("OPERATION_FAILED", Internal, http.StatusOK, "An operation could not be completed and changed nothing.", "Please try again. If the problem persists, contact support.")
+	ValidationError  = shared("VALIDATION_ERROR", Invalid, http.StatusOK, "The input does not fit the tool's schema.", "Correct the named fields and call again.")
+	InvalidInput     = shared("INVALID_INPUT", Invalid, http.StatusOK, "A business rule refuses a value.", "Correct the value and call again.")
+	InvalidCursor    = shared("INVALID_CURSOR", Invalid, http.StatusOK, "The cursor is altered, expired, or belongs to another person, tool or filter.", "Call again without a cursor to start from the first page.")
+	BadRequest       = shared("BAD_REQUEST", Invalid, http.StatusBadRequest, "The request itself cannot be read.", "Send one JSON object, and the parameters that the docs name.")
+	Unauthorized     = shared("UNAUTHENTICATED", Unauthenticated, http.StatusUnauthorized, "No valid bearer token.", "Send a valid bearer token in the Authorization header.")
+	AccountEnded     = shared("ACCOUNT_ENDED", Unauthenticated, http.StatusUnauthorized, "The account of the person has ended.", "If this is a mistake, ask your HR department or your administrator.")
+	SignInRevoked    = shared("SIGN_IN_REVOKED", Unauthenticated, http.StatusUnauthorized, "The sign-in was revoked, or ended by signing out.", "Sign in again, or get a new token.")
+	Insufficient     = shared("INSUFFICIENT_PERMISSIONS", Forbidden, http.StatusOK, "None of the caller's roles may do this.", "Ask someone who has one of these roles, or your administrator if you need it.")
+	Unproven         = shared("IDENTITY_UNPROVEN", Forbidden, http.StatusOK, "A rule about oneself applies, and the sign-in has no verified e-mail address that tells who the caller is.", "Ask your administrator: the identity issuer must send email_verified, or the setting issuer.trust_email must say that its addresses are verified.")
+	UserMismatch     = shared("USER_MISMATCH", Forbidden, http.StatusForbidden, "The userContext or confirmation belongs to someone else.", "Use your own token and your own confirmations.")
+	ForbiddenRequest = shared("FORBIDDEN", Forbidden, http.StatusForbidden, "The request's host or origin is not allowed.", "Use the address that the service is published under.")
+	UnknownTool      = shared("UNKNOWN_TOOL", NotFound, http.StatusOK, "No tool has this name.", "List the tools to find the right name.")
+	RouteNotFound    = shared("ROUTE_NOT_FOUND", NotFound, http.StatusNotFound, "Nothing is served at this path.", "See the docs for the routes.")
+	ServerNotFound   = shared("SERVER_NOT_FOUND", NotFound, http.StatusNotFound, "No server has this name.", "List the servers to find the right name.")
+	MethodNotAllowed = shared("METHOD_NOT_ALLOWED", Invalid, http.StatusMethodNotAllowed, "The path exists, the method does not.", "Use a method that the Allow header names.")
+	BodyTooLarge     = shared("BODY_TOO_LARGE", Invalid, http.StatusRequestEntityTooLarge, "The body is larger than the limit.", "Send a smaller body.")
+	UnsupportedMedia = shared("UNSUPPORTED_MEDIA_TYPE", Invalid, http.StatusUnsupportedMediaType, "The body is not JSON.", "Send Content-Type: application/json.")
+	TooManyRequests  = shared("RATE_LIMITED", RateLimited, http.StatusTooManyRequests, "Too many requests.", "Wait as long as Retry-After says and try again.")
+	Busy             = shared("BUSY", RateLimited, http.StatusTooManyRequests, "The person has too many requests in progress.", "Wait until the running question is answered.")
+	Timeout          = shared("TIMEOUT", Unavailable, http.StatusOK, "The operation took longer than its deadline.", "Narrow the request or try again.")
+	ServiceDown      = shared("SERVICE_UNAVAILABLE", Unavailable, http.StatusServiceUnavailable, "A store or server cannot be reached.", "Try again in a moment. If the problem persists, contact support.")
 
-	ConfirmationNotFound   = &Code{"CONFIRMATION_NOT_FOUND", NotFound, http.StatusNotFound, "The confirmation is unknown or has expired.", "Ask for the change again to get a new confirmation."}
-	ConfirmationDenied     = &Code{"CONFIRMATION_DENIED", Conflict, http.StatusConflict, "The confirmation was denied before.", "Ask for the change again to get a new confirmation."}
-	ConfirmationInProgress = &Code{"CONFIRMATION_IN_PROGRESS", Conflict, http.StatusConflict, "Another approval of the same confirmation is being applied.", "Wait a moment and ask again for the outcome."}
-	ConfirmationStale      = &Code{"CONFIRMATION_STALE", Conflict, http.StatusOK, "What was shown has changed since; nothing was changed.", "Ask for the change again to see the current state."}
+	InsufficientScope      = shared("INSUFFICIENT_SCOPE", Forbidden, http.StatusForbidden, "The token may not approve or deny changes.", "Answer in the browser, or with a token that has the scope confirm and was issued to a client that may approve.")
+	ConfirmationNotFound   = shared("CONFIRMATION_NOT_FOUND", NotFound, http.StatusNotFound, "The confirmation is unknown or has expired.", "Ask for the change again to get a new confirmation.")
+	ConfirmationDenied     = shared("CONFIRMATION_DENIED", Conflict, http.StatusConflict, "The confirmation was denied before.", "Ask for the change again to get a new confirmation.")
+	ConfirmationInProgress = shared("CONFIRMATION_IN_PROGRESS", Conflict, http.StatusConflict, "Another approval of the same confirmation is being applied.", "Wait a moment and ask again for the outcome.")
+	ConfirmationStale      = shared("CONFIRMATION_STALE", Conflict, http.StatusOK, "What was shown has changed since; nothing was changed.", "Ask for the change again to see the current state.")
+	ConfirmationAltered    = shared("CONFIRMATION_ALTERED", Conflict, http.StatusConflict, "The stored confirmation was altered, or sealed with a key that its server no longer has; nothing was changed.", "Ask for the change again to get a new confirmation.")
+
+	// ConfirmationOther is ConfirmationStale before anything was tried: the caller
+	// names the digest of another preview.
+	ConfirmationOther = shared("CONFIRMATION_STALE", Conflict, http.StatusConflict, ConfirmationStale.Meaning, "Look at the request again before you answer it.")
 )
 
 // Shared lists the codes that any server may raise, for the docs and for
@@ -191,8 +211,8 @@ var (
 func Shared() []*Code {
 	return []*Code{
 		InternalError, DatabaseError, OperationFailed, ValidationError, InvalidInput, InvalidCursor, BadRequest,
-		Unauthorized, Insufficient, UserMismatch, ForbiddenRequest, UnknownTool, RouteNotFound, ServerNotFound, MethodNotAllowed,
+		Unauthorized, AccountEnded, SignInRevoked, Insufficient, Unproven, UserMismatch, ForbiddenRequest, UnknownTool, RouteNotFound, ServerNotFound, MethodNotAllowed,
 		BodyTooLarge, UnsupportedMedia, TooManyRequests, Busy, Timeout, ServiceDown,
-		ConfirmationNotFound, ConfirmationDenied, ConfirmationInProgress, ConfirmationStale,
+		InsufficientScope, ConfirmationNotFound, ConfirmationDenied, ConfirmationInProgress, ConfirmationStale, ConfirmationAltered,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"countersign.dev/internal/fault"
 )
@@ -64,5 +65,36 @@ func TestSharedCodesAreComplete(t *testing.T) {
 			t.Errorf("%s is declared twice", c.Name)
 		}
 		seen[c.Name] = true
+	}
+}
+
+func TestTextsOfAFaultAreBounded(t *testing.T) {
+	long := strings.Repeat("ä", 5000)
+	names := make([]string, 14_500)
+	for i := range names {
+		names[i] = fmt.Sprintf("name_%d", i)
+	}
+	f := fault.UnknownTool.New("There is no tool named %q on %s.", long, "hr").
+		Suggest("Use one of: %s.", fault.List(names, ", ")).With("tool", long)
+	if want := "on hr."; !strings.HasSuffix(f.Message, want) {
+		t.Errorf("got %q, want the sentence whole, with its argument clipped", f.Message)
+	}
+	if want := "name_0, name_1, name_2, name_3, name_4 and 14,495 more."; !strings.HasSuffix(f.SuggestedAction, want) {
+		t.Errorf("got %q, want it to end in %q", f.SuggestedAction, want)
+	}
+	for _, text := range []string{f.Message, f.SuggestedAction, f.Details["tool"].(string), fault.BadRequest.New("%s", long).Message, fault.BadRequest.New(long).Message} {
+		if len(text) > fault.MaxMessage || !utf8.ValidString(text) {
+			t.Errorf("got %d bytes, valid %v", len(text), utf8.ValidString(text))
+		}
+	}
+}
+
+func TestFewNamesAreListedWhole(t *testing.T) {
+	for want, names := range map[string][]string{
+		"": nil, "a": {"a"}, "a; b": {"a", "b"}, "a; b; c; d; e and 1 more": {"a", "b", "c", "d", "e", "f"},
+	} {
+		if got := fault.List(names, "; "); got != want {
+			t.Errorf("%q: got %q, want %q", names, got, want)
+		}
 	}
 }

@@ -1,7 +1,9 @@
 // Package strictjson is the one reader of JSON that comes from outside. It
 // accepts only what every reader understands in the same way: one value of
 // valid UTF-8, nested at most [MaxDepth] deep, in which no object repeats a
-// name, however the name is escaped, and every number fits a float64.
+// name, however the name is escaped, and every number fits a float64 and has at
+// most [MaxNumber] characters and [MaxExponent] as its exponent. So no reader
+// behind it computes with a number that is expensive to compute with.
 //
 // An error is the rest of a sentence that begins with what was read: "repeats
 // the name \"id\"". Callers put it into a fault of their own.
@@ -14,19 +16,25 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth is how deeply JSON may be nested.
-const MaxDepth = 64
+// The bounds of a document.
+const (
+	MaxDepth    = 64  // levels of nesting
+	MaxNumber   = 64  // characters of a number
+	MaxExponent = 400 // of a number, in either direction; a float64 needs less
+)
 
 var (
 	errSyntax  = errors.New("is not valid JSON")
 	errTrailer = errors.New("has data after its end")
 	errDepth   = fmt.Errorf("is nested deeper than %d", MaxDepth)
 	errNumber  = errors.New("has a number that is out of range")
+	errDigits  = fmt.Errorf("has a number of more than %d characters", MaxNumber)
 	errShape   = errors.New("must be an object")
 )
 
@@ -39,8 +47,8 @@ func Check(b []byte) error {
 			return explain(err)
 		}
 		if token.Kind() == '0' {
-			if _, err := strconv.ParseFloat(token.String(), 64); err != nil {
-				return errNumber
+			if err := checkNumber(token.String()); err != nil {
+				return err
 			}
 		}
 		switch depth := d.StackDepth(); {
@@ -57,6 +65,23 @@ func Check(b []byte) error {
 		}
 		return errTrailer
 	}
+}
+
+// checkNumber bounds a number by its text, before anything computes with it.
+func checkNumber(text string) error {
+	if len(text) > MaxNumber {
+		return errDigits
+	}
+	if at := strings.IndexAny(text, "eE"); at >= 0 {
+		exponent, err := strconv.Atoi(text[at+1:])
+		if err != nil || exponent > MaxExponent || exponent < -MaxExponent {
+			return errNumber
+		}
+	}
+	if _, err := strconv.ParseFloat(text, 64); err != nil {
+		return errNumber
+	}
+	return nil
 }
 
 // Unmarshal reads strict JSON into v. A struct accepts only the names of its
@@ -86,6 +111,16 @@ func Canonical(b []byte) ([]byte, error) {
 		return nil, err
 	}
 	return jsontext.AppendFormat(nil, b, jsontext.ReorderRawObjects(true), jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
+}
+
+// Normal writes a number that was checked as RFC 8785 does: 10.0 and 1e1 are 10.
+// Beyond 2^53 an integer loses digits.
+func Normal(n stdjson.Number) stdjson.Number {
+	text := jsontext.Value(n)
+	if text.Canonicalize() != nil {
+		return n
+	}
+	return stdjson.Number(text)
 }
 
 func explain(err error) error {

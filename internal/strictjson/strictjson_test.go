@@ -27,11 +27,17 @@ func TestWhatTwoReadersCouldReadDifferentlyIsRejected(t *testing.T) {
 		`{"approved":true,"approved":false}`: `repeats the name "approved"`,
 		`{"id":"a","\u0069d":"b"}`:           `repeats the name "id"`,
 		`{"context":[{"a":1,"a":2}]}`:        `repeats the name "a"`,
-		strings.Repeat(`[`, 65) + strings.Repeat(`]`, 65): "is nested deeper than 64",
-		`{"context":[1e999]}`:                             "has a number that is out of range",
-		`{"Approved":true}`:                               `has a field "Approved" that is not known here`,
-		`{"approved":"true"}`:                             `has a field "approved" of the wrong type`,
-		`[1]`:                                             "must be an object",
+		strings.Repeat(`[`, 65) + strings.Repeat(`]`, 65):    "is nested deeper than 64",
+		`{"context":[1e999]}`:                                "has a number that is out of range",
+		`{"context":[1e401]}`:                                "has a number that is out of range",
+		`{"context":[1e-401]}`:                               "has a number that is out of range",
+		`{"context":[1e-999999]}`:                            "has a number that is out of range",
+		`{"context":1e-99999999999999999999}`:                "has a number that is out of range",
+		`{"context":` + strings.Repeat("1", 65) + `}`:        "has a number of more than 64 characters",
+		`{"context":0.` + strings.Repeat("1", 900_000) + `}`: "has a number of more than 64 characters",
+		`{"Approved":true}`:                                  `has a field "Approved" that is not known here`,
+		`{"approved":"true"}`:                                `has a field "approved" of the wrong type`,
+		`[1]`:                                                "must be an object",
 	} {
 		var v answer
 		if err := strictjson.Unmarshal([]byte(in), &v); err == nil || err.Error() != want {
@@ -62,6 +68,16 @@ func TestNumbersKeepTheirSpelling(t *testing.T) {
 	}
 }
 
+func TestNormalNumbersAreSpelledInOneWay(t *testing.T) {
+	for in, want := range map[json.Number]json.Number{
+		"10": "10", "10.0": "10", "1e1": "10", "100e-1": "10", "-0": "0", "0.10": "0.1", "1e30": "1e+30", "4.9e-324": "5e-324", "x": "x",
+	} {
+		if got := strictjson.Normal(in); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+}
+
 func FuzzCheck(f *testing.F) {
 	for _, s := range []string{`{}`, `{"a":1,"a":2}`, `{"a":{"a":[{"b":"\u0061"}]}}`, `[[],{"\"":","}]`, `{"a":1,"\u0061":2}`, `"x"`, `{"a\\":1,"a\\":2}`, "{\"\\ud800\":1,\"\\udfff\":1}"} {
 		f.Add([]byte(s))
@@ -77,7 +93,7 @@ func FuzzCheck(f *testing.F) {
 		depth, repeated := reference(b)
 		if accepted := err == nil; accepted && (depth > strictjson.MaxDepth || repeated) {
 			t.Fatalf("got %q accepted at depth %d, repeated %v", b, depth, repeated)
-		} else if !accepted && depth <= strictjson.MaxDepth && !repeated && bytes.Equal(bytes.ToValidUTF8(b, nil), b) && !bytes.Contains(bytes.ToLower(b), []byte(`\ud`)) && err.Error() != "has a number that is out of range" {
+		} else if !accepted && depth <= strictjson.MaxDepth && !repeated && bytes.Equal(bytes.ToValidUTF8(b, nil), b) && !bytes.Contains(bytes.ToLower(b), []byte(`\ud`)) && !strings.HasPrefix(err.Error(), "has a number ") {
 			t.Fatalf("got %q rejected: %v", b, err) // an escaped half of a surrogate pair is no valid text
 		}
 	})
