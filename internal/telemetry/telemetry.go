@@ -8,6 +8,7 @@ package telemetry
 import (
 	"context"
 	"log/slog"
+	"slices"
 
 	"countersign.dev/internal/access"
 )
@@ -32,25 +33,31 @@ func RequestOf(ctx context.Context) Request {
 }
 
 // Handler adds request_id, trace_id and principal to every record of the inner
-// handler.
+// handler, and bounds its line to [MaxLine] bytes.
 type Handler struct{ slog.Handler }
 
 // Handle adds the ids and the principal from the context.
 func (h Handler) Handle(ctx context.Context, rec slog.Record) error {
+	rec = bounded(rec)
 	if r := RequestOf(ctx); r.ID != "" {
-		rec.AddAttrs(slog.String("request_id", r.ID))
+		rec.AddAttrs(slog.String("request_id", Clip(r.ID, maxKept)))
 		if r.Trace != "" {
-			rec.AddAttrs(slog.String("trace_id", r.Trace))
+			rec.AddAttrs(slog.String("trace_id", Clip(r.Trace, maxKept)))
 		}
 	}
 	if p, err := access.From(ctx); err == nil {
-		rec.AddAttrs(slog.String("principal", p.Username()))
+		rec.AddAttrs(slog.String("principal", Clip(p.Username(), maxKept)))
 	}
 	return h.Handler.Handle(ctx, rec)
 }
 
-// WithAttrs keeps the wrapping.
+// WithAttrs keeps the wrapping. Each of the attributes has few bytes: they are the
+// program's own words, and part of every line.
 func (h Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	attrs = slices.Clone(attrs)
+	for i, a := range attrs {
+		attrs[i].Value = (&budget{left: maxKept}).value(a.Value.Resolve())
+	}
 	return Handler{h.Handler.WithAttrs(attrs)}
 }
 
