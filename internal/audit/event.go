@@ -3,9 +3,11 @@
 // hash. It verifies that the log is complete, and reports the first broken line.
 //
 // It stores digests of arguments, never the values of fields. It is not a log
-// for operators: that is slog's. A chain without a key cannot detect an attacker
-// who rewrites both files from the first line on: keep a copy of PATH.head, or of
-// the last verified hash, on another system.
+// for operators: that is slog's.
+//
+// The end of the chain is signed ([Signer]), and processes write each other's
+// newest heads into their own logs ([Anchors]): a log that was rewritten from its
+// first line on contradicts the logs of the others, also when its key was stolen.
 //
 // Start with [Log], then [Verify].
 package audit
@@ -26,8 +28,33 @@ const (
 	Confirmation Kind = "confirmation" // a step of a confirmation
 	Turn         Kind = "turn"         // a question was asked and answered
 	LoginSession Kind = "session"      // a person signed in or out with a browser
-	Recovery     Kind = "recovery"     // damage of the log that was found when it was opened
+	Revocation   Kind = "revocation"   // an auditor revoked a token or a person's sign-ins; Note names it
+	Recovery     Kind = "recovery"     // damage of the log that was found, or events that could not be written
+	Opened       Kind = "log"          // a process opened the log, or continues it in a new file
+	Anchored     Kind = "anchor"       // the newest head of another process's log
 )
+
+// The steps of the log itself.
+const (
+	stepOpened    = "opened"    // by a process that started
+	stepRotated   = "rotated"   // the file before was full or old, and was renamed
+	stepMoved     = "moved"     // the file before was renamed or deleted by others
+	stepTorn      = "torn"      // the last line was not whole
+	stepLost      = "lost"      // lines are missing at the end
+	stepHead      = "head"      // the head does not fit
+	stepUnwritten = "unwritten" // events could not be written
+	stepWentBack  = "went back" // a head in Redis is older than one that was seen, or newer than our log
+)
+
+// The steps of a revocation.
+const (
+	RevokedToken  = "token"
+	RevokedPerson = "person"
+)
+
+// AddressTaken is the step of a denial: a caller's verified address is linked to
+// another person.
+const AddressTaken = "address taken"
 
 // The steps of a login session.
 const (
@@ -39,31 +66,41 @@ const (
 // the person's fields (from the principal in the context, where they are empty),
 // Prev and Hash.
 type Event struct {
-	Seq          uint64    `json:"seq"`
-	Time         time.Time `json:"time"`
-	Kind         Kind      `json:"kind"`
-	Issuer       string    `json:"iss,omitempty"`
-	Subject      string    `json:"sub,omitempty"`
-	Username     string    `json:"username,omitempty"`
-	Server       string    `json:"server,omitempty"`
-	Tool         string    `json:"tool,omitempty"`
-	Step         string    `json:"step,omitempty"`         // of a confirmation: opened, approved, denied, applied, failed, reopened, settled, unknown, refused; of a login session: signed in, signed out
-	Confirmation string    `json:"confirmation,omitempty"` // its id
-	Conversation string    `json:"conversation,omitempty"`
-	Digest       string    `json:"digest,omitempty"` // SHA-256 of the canonical arguments, hex
-	Rows         int       `json:"rows"`
-	Outcome      string    `json:"outcome,omitempty"` // success, pending_confirmation, or a fault's code
-	Note         string    `json:"note,omitempty"`    // the reason that a person gave for a change
-	DurationMS   int64     `json:"durationMs,omitempty"`
-	RequestID    string    `json:"requestId,omitempty"`
-	TraceID      string    `json:"traceId,omitempty"`
-	Prev         string    `json:"prev"`
-	Hash         string    `json:"hash"`
+	Seq          uint64      `json:"seq"`
+	Time         time.Time   `json:"time"`
+	Kind         Kind        `json:"kind"`
+	Issuer       string      `json:"iss,omitempty"`
+	Subject      string      `json:"sub,omitempty"`
+	Username     string      `json:"username,omitempty"`
+	Server       string      `json:"server,omitempty"`
+	Tool         string      `json:"tool,omitempty"`
+	Step         string      `json:"step,omitempty"`         // of a confirmation: opened, approved, denied, applied, failed, reopened, settled, unknown, refused; of a login session: signed in, signed out; of a revocation: token, person
+	Confirmation string      `json:"confirmation,omitempty"` // its id
+	Conversation string      `json:"conversation,omitempty"`
+	Digest       string      `json:"digest,omitempty"` // SHA-256 of the canonical arguments, hex
+	Rows         int         `json:"rows"`
+	Outcome      string      `json:"outcome,omitempty"` // success, pending_confirmation, or a fault's code
+	Note         string      `json:"note,omitempty"`    // the reason that a person gave for a change
+	DurationMS   int64       `json:"durationMs,omitempty"`
+	Count        int         `json:"count,omitempty"`  // events of which this line is the record; 0 counts as 1
+	Log          *Identity   `json:"log,omitempty"`    // of kind Opened
+	Anchor       *SignedHead `json:"anchor,omitempty"` // of kind Anchored
+	RequestID    string      `json:"requestId,omitempty"`
+	TraceID      string      `json:"traceId,omitempty"`
+	Prev         string      `json:"prev"`
+	Hash         string      `json:"hash"`
+}
+
+// Identity is whose log it is.
+type Identity struct {
+	ID   string `json:"id"`             // random, made with the log
+	Name string `json:"name,omitempty"` // of the process
+	Key  string `json:"key,omitempty"`  // public key of its heads
 }
 
 // Sink receives events. Append returns after the event was written: on an error,
-// the step that needed the event must not be taken. An event of kind Intent or
-// Confirmation has been synced to disk when Append returns; others may still be
+// the step that needed the event must not be taken. An event of kind Intent,
+// Confirmation or Revocation has been synced to disk when Append returns; others may still be
 // in the operating system's buffers.
 type Sink interface {
 	Append(ctx context.Context, e Event) error

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/telemetry"
@@ -24,9 +23,12 @@ const (
 	hashSize  = 2 * sha256.Size
 	sealSize  = len(noHash) + hashSize
 
-	maxText = 4 << 10 // bytes of one text in an event; longer ones are clipped
-	maxLine = 1 << 20 // bytes of a line; clipped texts keep it far below
+	maxNote = 1500    // encoded bytes of a person's reason; a longer one is clipped
+	maxLine = 1 << 20 // bytes of a line that is read
 )
+
+// MaxLine bounds a line that is written, in bytes.
+const MaxLine = 4 << 10
 
 // origin is the Prev of the first event.
 var origin = strings.Repeat("0", hashSize)
@@ -81,23 +83,13 @@ func attribute(ctx context.Context, e *Event) {
 	}
 }
 
-// clipTexts bounds texts that a caller chose, such as the name of an unknown tool.
+// clipTexts bounds the texts of an event, so that its line has at most
+// [MaxLine] bytes: some are a caller's, such as the name of an unknown tool.
 func clipTexts(e *Event) {
-	for _, text := range []*string{
-		&e.Issuer, &e.Subject, &e.Username, &e.Server, &e.Tool, &e.Step, &e.Confirmation, &e.Conversation,
-		&e.Digest, &e.Outcome, &e.Note, &e.RequestID, &e.TraceID,
+	for text, most := range map[*string]int{
+		&e.Issuer: 300, &e.Subject: 300, &e.Username: 200, &e.Server: 100, &e.Tool: 200, &e.Step: 50, &e.Confirmation: 100,
+		&e.Conversation: 100, &e.Digest: 64, &e.Outcome: 100, &e.Note: maxNote, &e.RequestID: 64, &e.TraceID: 32,
 	} {
-		*text = clip(*text)
+		*text = telemetry.Clip(*text, most)
 	}
-}
-
-func clip(text string) string {
-	if len(text) <= maxText {
-		return text
-	}
-	end := maxText
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -13,27 +14,42 @@ import (
 
 // Options are the options of a Log. Nil and the zero value are valid.
 type Options struct {
-	Now func() time.Time // default time.Now
+	Now     func() time.Time // default time.Now
+	Name    string           // of the process, for other logs: "gateway", "hr"
+	Signer  *Signer          // nil: heads are not signed
+	MaxSize int64            // bytes of a file, after which it is rotated; 0: no limit
+	MaxAge  time.Duration    // age of a file's first event, after which it is rotated; 0: no limit
 }
 
 // Log is an append-only audit log on disk. It is safe for concurrent use; one
 // process at a time can open a path.
 //
 // A failed write leaves no partial line: the next write truncates it first, and
-// every Append fails until that works.
+// every Append fails until that works. Events that could not be written are
+// counted in the head, and in the log as soon as it can be written again.
+//
+// A file that is full or old is renamed to PATH.000001 and so on, and the chain
+// goes on in a new one. So it does when others rename or delete the file.
 type Log struct {
 	path string
-	now  func() time.Time
+	o    Options
 
-	mu     sync.Mutex // the chain and the order of writing
-	file   file
-	head   headFile
-	last   Head
-	size   int64 // bytes of whole lines
-	torn   bool  // a write failed and its bytes may follow size
-	closed bool
+	mu        sync.Mutex // the chain and the order of writing
+	file      file
+	disk      onDisk // which files they are, to notice that they were renamed
+	head      headFile
+	id        string // random, made with the log; empty: not yet
+	last      Head
+	size      int64 // bytes of whole lines
+	began     time.Time
+	torn      bool // a write failed and its bytes may follow size
+	closed    bool
+	opening   string    // the step of the line that the file still needs at its beginning
+	unwritten uint64    // events that could not be written
+	since     time.Time // when the first of them was to be written
+	others    uint64    // number of the last event that is not Anchored
 
-	syncing sync.Mutex // one sync at a time; never taken while mu is held
+	syncing sync.Mutex // one sync or change of files at a time; never taken while mu is held
 	kept    position   // the end of what is synced to disk
 	suspect bool       // a sync failed: the operating system may have dropped its pages
 }
@@ -74,27 +90,99 @@ func (l *Log) Append(ctx context.Context, e Event) error {
 }
 
 // durable reports whether an event is synced before Append returns.
-func durable(k Kind) bool { return k == Intent || k == Confirmation || k == Recovery }
+func durable(k Kind) bool {
+	return k == Intent || k == Confirmation || k == Revocation || k == Recovery
+}
 
-// write chains the event and hands it to the operating system.
+// write chains the event and hands it to the operating system, after the lines
+// that the file still needs.
 func (l *Log) write(e *Event) (seq uint64, err error) {
+	if err := l.maintain(); err != nil {
+		l.missed(err)
+		return 0, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return 0, os.ErrClosed
 	}
-	if err := l.repair(); err != nil {
-		return 0, err
-	}
-	e.Seq, e.Prev, e.Time = l.last.Seq+1, l.last.Hash, l.now().UTC()
-	line, err := seal(e)
-	if err != nil {
-		return 0, err
-	}
-	if err := l.put(line, Head{e.Seq, e.Hash}); err != nil {
+	if err := l.place(e); err != nil {
+		l.count()
 		return 0, errors.Join(err, l.repair())
 	}
+	if e.Kind != Anchored {
+		l.others = e.Seq
+	}
 	return e.Seq, nil
+}
+
+// place writes the event after what must come before it.
+func (l *Log) place(e *Event) error {
+	if err := l.repair(); err != nil {
+		return err
+	}
+	if err := l.settle(); err != nil {
+		return err
+	}
+	return l.chain(e)
+}
+
+// settle writes the lines that are due before the next event.
+func (l *Log) settle() error {
+	if l.opening != "" {
+		e := Event{Kind: Opened, Step: l.opening, Log: l.identity()}
+		if l.last.Seq > 0 {
+			e.Note = fmt.Sprintf("Continues after event %d with the hash %s.", l.last.Seq, l.last.Hash)
+		}
+		if err := l.chain(&e); err != nil {
+			return err
+		}
+		l.opening = ""
+	}
+	if l.unwritten > 0 {
+		n := l.unwritten
+		e := Event{Kind: Recovery, Step: stepUnwritten, Count: int(n), Note: fmt.Sprintf("%d events could not be written, the first at %s.", n, l.since.Format(time.RFC3339))}
+		l.unwritten = 0 // the head that is written with the line counts no more
+		if err := l.chain(&e); err != nil {
+			l.unwritten = n
+			return err
+		}
+	}
+	return nil
+}
+
+// chain gives an event its place and writes it.
+func (l *Log) chain(e *Event) error {
+	e.Seq, e.Prev, e.Time = l.last.Seq+1, l.last.Hash, l.o.Now().UTC()
+	line, err := seal(e)
+	if err != nil {
+		return err
+	}
+	if l.size == 0 {
+		l.began = e.Time
+	}
+	return l.put(line, Head{e.Seq, e.Hash})
+}
+
+// missed counts an event that found no file to be written to.
+func (l *Log) missed(err error) {
+	if errors.Is(err, os.ErrClosed) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count()
+	l.torn = true // the count is to be written to the head
+	_ = l.repair()
+}
+
+// count counts an event that could not be written.
+func (l *Log) count() {
+	if l.unwritten == 0 {
+		l.since = l.o.Now().UTC()
+	}
+	l.unwritten++
+	l.torn = true // the head needs the count
 }
 
 // put writes a line and then the head, so that the head never names an event
@@ -104,7 +192,7 @@ func (l *Log) put(line []byte, head Head) error {
 	if _, err := l.file.Write(line); err != nil {
 		return err
 	}
-	if _, err := l.head.WriteAt(head.encode(), 0); err != nil {
+	if err := l.writeHead(head); err != nil {
 		return err
 	}
 	l.torn, l.last = false, head
@@ -112,15 +200,30 @@ func (l *Log) put(line []byte, head Head) error {
 	return nil
 }
 
+// writeHead overwrites the head in place, which works on a full disk.
+func (l *Log) writeHead(at Head) error {
+	h := SignedHead{Log: l.id, Name: l.o.Name, Seq: at.Seq, Hash: at.Hash, Unwritten: l.unwritten}
+	l.o.Signer.sign(&h)
+	_, err := l.head.WriteAt(h.encode(), 0)
+	return err
+}
+
+// SignedHead returns the end of the log, and the number of its last event that is
+// not an anchor.
+func (l *Log) SignedHead() (h SignedHead, others uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h = SignedHead{Log: l.id, Name: l.o.Name, Seq: l.last.Seq, Hash: l.last.Hash, Unwritten: l.unwritten}
+	l.o.Signer.sign(&h)
+	return h, l.others
+}
+
 // repair truncates what a failed put left.
 func (l *Log) repair() error {
 	if !l.torn {
 		return nil
 	}
-	if err := l.file.Truncate(l.size); err != nil {
-		return err
-	}
-	if _, err := l.head.WriteAt(l.last.encode(), 0); err != nil {
+	if err := errors.Join(l.file.Truncate(l.size), l.writeHead(l.last)); err != nil {
 		return err
 	}
 	l.torn = false

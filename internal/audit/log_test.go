@@ -129,7 +129,7 @@ func TestTornLastLineIsTruncatedAndRecorded(t *testing.T) {
 	}
 	_ = openAt(t, path)
 	report := wantWhole(t, path, 3)
-	want := []Remark{{3, "21 bytes of a torn last line were truncated."}}
+	want := []Remark{{3, "21 bytes of a torn last line were truncated. What was there cannot be known.", Recovered}}
 	if diff := cmp.Diff(want, report.Remarks); diff != "" {
 		t.Errorf("remarks (-want +got):\n%s", diff)
 	}
@@ -185,11 +185,19 @@ func TestFullDiskLeavesNoPartialLine(t *testing.T) {
 				t.Fatalf("Append on a full disk: got %v, want SERVICE_UNAVAILABLE because of ENOSPC", err)
 			}
 		}
-		wantWhole(t, path, uint64(room+1))
+		if report := wantWhole(t, path, uint64(2*room+1)); report.Status() != Unwritten {
+			t.Errorf("on a full disk: got status %d, want %d", report.Status(), Unwritten)
+		}
 		disk.room.Store(1 << 20)
 		appendAll(t, l, Event{Kind: Intent})
+		events := readAll(t, path)
+		if e := events[len(events)-2]; e.Kind != Recovery || e.Step != stepUnwritten || e.Count != 2 {
+			t.Errorf("before the first event afterwards: got %+v, want a line that counts 2 events", e)
+		}
 	}
-	wantWhole(t, path, 4)
+	if report := wantWhole(t, path, 7); report.Status() != Unwritten {
+		t.Errorf("afterwards: got status %d, want %d", report.Status(), Unwritten)
+	}
 }
 
 func TestTornBytesThatCannotBeTruncatedBlockTheNextWrite(t *testing.T) {
@@ -205,7 +213,7 @@ func TestTornBytesThatCannotBeTruncatedBlockTheNextWrite(t *testing.T) {
 	}
 	disk.stuck = false
 	appendAll(t, l, Event{Kind: Turn})
-	wantWhole(t, path, 1)
+	wantWhole(t, path, 2)
 }
 
 func TestFailedSyncRefusesAndRecovers(t *testing.T) {
@@ -267,14 +275,37 @@ func TestConcurrentIntentsShareSyncs(t *testing.T) {
 	wantWhole(t, path, writers)
 }
 
-func TestLongTextIsClipped(t *testing.T) {
+func TestLinesOfAnyTextAreBounded(t *testing.T) {
 	l, path := openNew(t)
-	appendAll(t, l, Event{Kind: Denial, Tool: strings.Repeat("ü<", 1<<20)})
-	got := readAll(t, path)[0].Tool
-	if len(got) > maxText+len("…") || !strings.HasSuffix(got, "…") {
-		t.Errorf("clipped tool: got %d bytes, want at most %d and an ellipsis", len(got), maxText)
+	hostile := []string{strings.Repeat("ü<", 1<<20), strings.Repeat("\x00", 1<<20), strings.Repeat("\xff", 1<<20), strings.Repeat("7", 900_000), strings.Repeat("\U000e0041", 1<<16)}
+	for _, text := range hostile {
+		appendAll(t, l, Event{
+			Kind: Denial, Issuer: text, Subject: text, Username: text, Server: text, Tool: text, Step: text, Confirmation: text,
+			Conversation: text, Digest: text, Outcome: text, Note: text, RequestID: text, TraceID: text, Rows: -1 << 62, DurationMS: -1 << 62,
+		})
 	}
-	wantWhole(t, path, 1)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range bytes.SplitAfter(whole, []byte("\n")) {
+		if len(line) > MaxLine {
+			t.Errorf("line %d has %d bytes, want at most %d", i+1, len(line), MaxLine)
+		}
+	}
+	if got := readAll(t, path)[0].Tool; !strings.HasPrefix(got, "ü<ü<") || !strings.HasSuffix(got, "…") {
+		t.Errorf("clipped tool: got %q, want its beginning and an ellipsis", got)
+	}
+	wantWhole(t, path, uint64(len(hostile)))
+}
+
+func TestReasonOfAChangeIsWhole(t *testing.T) {
+	l, path := openNew(t)
+	reason := strings.Repeat("漢", 500) // as long as a tool lets it be
+	appendAll(t, l, Event{Kind: Intent, Note: reason, Subject: strings.Repeat("s", 255)})
+	if got := readAll(t, path)[0]; got.Note != reason || len(got.Subject) != 255 {
+		t.Errorf("got %d bytes of the reason and %d of the subject, want all", len(got.Note), len(got.Subject))
+	}
 }
 
 // disk is a real file that can be full, fail to sync, or sync late.
@@ -330,4 +361,21 @@ func addBytes(t testing.TB, path, text string) {
 
 func keepLines(t testing.TB, path string, n int) {
 	editFile(t, path, func(b []byte) []byte { return bytes.Join(bytes.SplitAfter(b, []byte("\n"))[:n], nil) })
+}
+
+func TestFilesAreTheOwnersOnly(t *testing.T) {
+	l, path := openNew(t)
+	appendAll(t, l, Event{Kind: Outcome, Tool: "list_lions"})
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{path, headPath(path)} {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != 0o600 {
+			t.Errorf("%s: got %o, want 600", filepath.Base(file), got)
+		}
+	}
 }

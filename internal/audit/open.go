@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,64 +18,129 @@ import (
 // counted. A log whose last complete line is invalid is not continued, and one
 // that another process has open is refused.
 func Open(path string, o *Options) (_ *Log, err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("opening the audit log: %w", err)
+	l := &Log{path: path}
+	if o != nil {
+		l.o = *o
 	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-		}
-	}()
-	if err := lock(f); err != nil {
-		return nil, fmt.Errorf("opening the audit log %s: %w", path, err)
+	if l.o.Now == nil {
+		l.o.Now = time.Now
 	}
-	l := &Log{path: path, now: time.Now, file: f}
-	if o != nil && o.Now != nil {
-		l.now = o.Now
-	}
-	if err := l.resume(f); err != nil {
+	if err := l.open(); err != nil {
 		return nil, fmt.Errorf("opening the audit log %s: %w", path, err)
 	}
 	return l, nil
 }
 
-// resume finds the end of the chain, repairs it, and records the damage.
-func (l *Log) resume(f *os.File) error {
-	tail, err := readTail(f)
+// open locks both files, finds the end of the chain, repairs it, and records the
+// damage.
+func (l *Log) open() (err error) {
+	head, err := openPrivate(headPath(l.path), os.O_WRONLY)
 	if err != nil {
 		return err
 	}
-	named, err := readHead(l.path)
-	if err != nil && !errors.Is(err, errNoHead) {
-		return err
+	f, err := openPrivate(l.path, os.O_RDWR|os.O_APPEND)
+	if err != nil {
+		return errors.Join(err, head.Close())
 	}
-	found := damage(tail, named, err)
-	if l.head, err = os.OpenFile(headPath(l.path), os.O_WRONLY|os.O_CREATE, 0o600); err != nil {
-		return err
+	l.file, l.head = f, head
+	err = errors.Join(lock(head), lock(f))
+	if err == nil {
+		err = l.resume(f, head)
 	}
-	if err := l.begin(tail); err != nil {
-		return errors.Join(err, l.head.Close())
-	}
-	for _, e := range found {
-		if err := l.Append(context.Background(), e); err != nil {
-			return errors.Join(err, l.head.Close())
-		}
+	if err != nil {
+		return errors.Join(err, f.Close(), head.Close())
 	}
 	return nil
 }
 
-// begin continues the chain at the end of the tail and repairs both files.
-func (l *Log) begin(t tail) error {
-	l.last, l.size, l.torn = t.last, t.size, t.torn > 0
-	if err := l.repair(); err != nil {
+func (l *Log) resume(f, head *os.File) (err error) {
+	if l.disk.file, err = f.Stat(); err != nil {
 		return err
 	}
-	if _, err := l.head.WriteAt(l.last.encode(), 0); err != nil {
+	if l.disk.head, err = head.Stat(); err != nil {
 		return err
+	}
+	tail, err := readTail(f)
+	if err != nil {
+		return err
+	}
+	var before *Identity
+	if tail.size == 0 {
+		if tail, before, err = l.afterRotation(tail); err != nil {
+			return err
+		}
+	}
+	named, headErr := readHead(l.path)
+	if headErr != nil && !errors.Is(headErr, errNoHead) {
+		return headErr
+	}
+	first := firstEvent(f)
+	l.began = first.Time
+	if first.Log == nil {
+		first.Log = before
+	}
+	if first.Log != nil { // the head may be lost
+		named.Log = cmp.Or(named.Log, first.Log.ID)
+	}
+	if err := l.begin(tail, named); err != nil {
+		return err
+	}
+	if notes := damage(tail, named, headErr); len(notes) > 0 {
+		e := notes[0]
+		for _, more := range notes[1:] {
+			e.Note += " " + more.Note
+		}
+		return l.Append(context.Background(), e) // replaces the head: until then the damage can be found again
+	}
+	return l.writeHead(l.last)
+}
+
+// afterRotation finds the end of the chain in the newest renamed file: a crash
+// happened before the new file had its first line.
+func (l *Log) afterRotation(t tail) (tail, *Identity, error) {
+	segments, err := segmentsOf(l.path)
+	if err != nil || len(segments) == 0 {
+		return t, nil, err
+	}
+	newest, err := os.Open(segments[len(segments)-1])
+	if err != nil {
+		return t, nil, err
+	}
+	defer newest.Close()
+	before, err := readTail(newest)
+	l.opening = stepRotated
+	t.last = before.last
+	return t, firstEvent(newest).Log, err
+}
+
+// begin continues the chain at the end of the tail.
+func (l *Log) begin(t tail, named SignedHead) error {
+	l.last, l.size, l.others = t.last, t.size, t.last.Seq
+	l.id = named.Log
+	if l.o.Name != "" || l.o.Signer != nil {
+		l.id = cmp.Or(l.id, newID())
+		l.opening = cmp.Or(l.opening, stepOpened)
+	}
+	if t.torn > 0 {
+		if err := l.file.Truncate(l.size); err != nil {
+			return err
+		}
 	}
 	l.kept = position{l.last.Seq, l.size}
 	return errors.Join(l.file.Sync(), syncFolder(l.path))
+}
+
+// firstEvent is the first event of a file; the zero event without one.
+func firstEvent(f *os.File) Event {
+	line, err := lines(io.NewSectionReader(f, 0, 1<<62)).next()
+	if err != nil || line.torn {
+		return Event{}
+	}
+	e, broken := parse(line.text)
+	if broken != "" {
+		return Event{}
+	}
+	return e
 }
 
 // tail is the end of a log as it was read.
@@ -127,24 +193,28 @@ func afterNewline(r io.ReaderAt, end int64) (int64, error) {
 	return 0, nil
 }
 
-// damage describes in events what is missing at the end of a log. A head that is
+// damage describes what is missing at the end of a log. A head that is
 // behind the log is no damage: a crash can happen between a line and its head.
-func damage(t tail, named Head, headErr error) []Event {
+func damage(t tail, named SignedHead, headErr error) []Event {
 	var found []Event
+	whole := t.size > 0 || t.last.Seq > 0
 	note := func(step, format string, args ...any) {
 		found = append(found, Event{Kind: Recovery, Step: step, Note: fmt.Sprintf(format, args...)})
 	}
 	if t.torn > 0 {
-		note("torn", "%d bytes of a torn last line were truncated.", t.torn)
+		note(stepTorn, "%d bytes of a torn last line were truncated.", t.torn)
 	}
 	switch {
-	case headErr != nil && t.size > 0:
-		note("head", "The head was missing or unreadable: events after number %d may have been lost.", t.last.Seq)
+	case headErr != nil && whole:
+		note(stepHead, "The head was missing or unreadable: events after number %d may have been lost.", t.last.Seq)
 	case headErr != nil: // a new log
 	case named.Seq > t.last.Seq:
-		note("lost", "The head named event %d and the log ended with %d: %d events were lost.", named.Seq, t.last.Seq, named.Seq-t.last.Seq)
+		note(stepLost, "The head named event %d and the log ended with %d: %d events were lost.", named.Seq, t.last.Seq, named.Seq-t.last.Seq)
 	case named.Seq == t.last.Seq && named.Hash != t.last.Hash:
-		note("head", "The head named another hash for event %d.", t.last.Seq)
+		note(stepHead, "The head named another hash for event %d.", t.last.Seq)
+	}
+	if named.Unwritten > 0 {
+		note(stepUnwritten, "%d events could not be written before the process ended.", named.Unwritten)
 	}
 	return found
 }

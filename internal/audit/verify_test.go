@@ -115,7 +115,7 @@ func TestVerifyNeedsTheHead(t *testing.T) {
 func TestVerifyRemarksOnAClockThatWentBack(t *testing.T) {
 	now := noon
 	l, path := openNew(t)
-	l.now = func() time.Time { return now }
+	l.o.Now = func() time.Time { return now }
 	appendAll(t, l, Event{Kind: Turn})
 	now = now.Add(-time.Hour)
 	appendAll(t, l, Event{Kind: Turn})

@@ -1,0 +1,559 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// signerOf is the signer of a process.
+func signerOf(t testing.TB, name string) *Signer {
+	t.Helper()
+	s, err := NewSigner([]byte(strings.Repeat(name, 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// openSigned opens a process's log in a folder.
+func openSigned(t testing.TB, dir, name string, change ...func(*Options)) *Log {
+	t.Helper()
+	o := Options{Now: clock(), Name: name, Signer: signerOf(t, name)}
+	for _, c := range change {
+		c(&o)
+	}
+	l, err := Open(filepath.Join(dir, name+".jsonl"), &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func verifyAll(t testing.TB, ev Evidence, paths ...string) (Status, string) {
+	t.Helper()
+	results, err := VerifyAll(paths, ev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst, text := Whole, ""
+	for _, r := range results {
+		worst = Worse(worst, r.Status())
+		for _, m := range r.Remarks {
+			text += fmt.Sprintf("%s %d: %s\n", r.Path, m.Line, m.Text)
+		}
+		if r.Broken != nil {
+			text += r.Broken.String() + "\n"
+		}
+	}
+	return worst, text
+}
+
+// memoryHeads is Redis, for processes of one test.
+type memoryHeads map[string]SignedHead
+
+func (m memoryHeads) Publish(_ context.Context, h SignedHead) error { m[h.Log] = h; return nil }
+
+func (m memoryHeads) Newest(context.Context) (all []SignedHead, err error) {
+	for _, h := range m {
+		all = append(all, h)
+	}
+	slices.SortFunc(all, func(a, b SignedHead) int { return strings.Compare(a.Log, b.Log) })
+	return all, nil
+}
+
+// company is two processes that know each other's heads.
+type company struct {
+	dir         string
+	gateway, hr *Log
+	anchors     []*Anchors
+	redis       memoryHeads
+}
+
+func newCompany(t testing.TB) *company {
+	t.Helper()
+	c := &company{dir: t.TempDir(), redis: memoryHeads{}}
+	c.gateway, c.hr = openSigned(t, c.dir, "gateway"), openSigned(t, c.dir, "hr")
+	for _, l := range []*Log{c.gateway, c.hr} {
+		appendAll(t, l, Event{Kind: Turn}, Event{Kind: Outcome, Rows: 3}, Event{Kind: Outcome, Rows: 4})
+		c.anchors = append(c.anchors, NewAnchors(l, c.redis, slog.New(slog.DiscardHandler)))
+	}
+	c.exchange(t)
+	return c
+}
+
+// exchange lets every process see the newest heads of the others.
+func (c *company) exchange(t testing.TB) {
+	t.Helper()
+	for range 2 {
+		for _, a := range c.anchors {
+			if err := a.Exchange(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func (c *company) close(t testing.TB) {
+	t.Helper()
+	if err := errors.Join(c.gateway.Close(), c.hr.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c *company) path(name string) string { return filepath.Join(c.dir, name+".jsonl") }
+
+// rewrite writes a log again with one event changed: a consistent chain with a
+// head that the signer signed, under the id of the old log.
+func rewrite(t testing.TB, path string, signer *Signer, change func(*Event)) {
+	t.Helper()
+	events := readAll(t, path)
+	old, err := readHead(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text []byte
+	last := Head{Hash: origin}
+	for _, e := range events {
+		change(&e)
+		e.Seq, e.Prev = last.Seq+1, last.Hash
+		line, err := seal(&e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, last = append(text, line...), Head{e.Seq, e.Hash}
+	}
+	head := SignedHead{Log: old.Log, Seq: last.Seq, Hash: last.Hash}
+	signer.sign(&head)
+	if err := errors.Join(os.WriteFile(path, text, 0o600), os.WriteFile(headPath(path), head.encode(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func hide(e *Event) {
+	if e.Rows == 4 {
+		e.Rows = 0
+	}
+}
+
+func TestLogsThatAgreeAreWhole(t *testing.T) {
+	c := newCompany(t)
+	keys := []string{signerOf(t, "gateway").PublicKey(), signerOf(t, "hr").PublicKey()}
+	heads, _ := c.redis.Newest(t.Context())
+	for name, check := range map[string]func() (Status, string){
+		"both logs": func() (Status, string) { return verifyAll(t, Evidence{}, c.path("gateway"), c.path("hr")) },
+		"keys and Redis": func() (Status, string) {
+			return verifyAll(t, Evidence{Keys: keys, Heads: heads}, c.path("gateway"), c.path("hr"))
+		},
+		"the folder": func() (Status, string) { return verifyAll(t, Evidence{Keys: keys}, c.dir) },
+	} {
+		if status, text := check(); status != Whole {
+			t.Errorf("%s: got status %d: %s", name, status, text)
+		}
+	}
+	anchored := 0
+	for _, e := range readAll(t, c.path("hr")) {
+		if e.Kind == Anchored && e.Anchor.Name == "gateway" {
+			anchored++
+		}
+	}
+	if anchored == 0 {
+		t.Error("hr has no head of the gateway's log")
+	}
+}
+
+// TestRewritingOneLogIsFound rewrites a whole file with a consistent chain: without
+// a key, with the attacker's own, and with the stolen key of that server.
+func TestRewritingOneLogIsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		signer string
+		found  func(c *company, keys []string) (Status, string)
+	}{
+		"its own key, by the trusted keys": {"attacker", func(c *company, keys []string) (Status, string) {
+			return verifyAll(t, Evidence{Keys: keys}, c.path("hr"), c.path("gateway"))
+		}},
+		"its own key, by the key in the log": {"attacker", func(c *company, _ []string) (Status, string) {
+			return verifyAll(t, Evidence{}, c.path("hr"), c.path("gateway"))
+		}},
+		"the stolen key, by the other log": {"hr", func(c *company, keys []string) (Status, string) {
+			return verifyAll(t, Evidence{Keys: keys}, c.path("hr"), c.path("gateway"))
+		}},
+		"the stolen key, by Redis": {"hr", func(c *company, keys []string) (Status, string) {
+			heads, _ := c.redis.Newest(context.Background())
+			heads = slices.DeleteFunc(heads, func(h SignedHead) bool { return h.Name != "hr" })
+			return verifyAll(t, Evidence{Keys: keys, Heads: heads}, c.path("hr"), c.path("gateway"))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			company := newCompany(t)
+			company.close(t)
+			rewrite(t, company.path("hr"), signerOf(t, c.signer), hide)
+			keys := []string{signerOf(t, "gateway").PublicKey(), signerOf(t, "hr").PublicKey()}
+			if status, text := c.found(company, keys); status != Contradicted || text == "" {
+				t.Errorf("got status %d: %s; want %d and a line", status, text, Contradicted)
+			}
+		})
+	}
+}
+
+// TestOlderCopyIsFound puts an old log and its signed head back.
+func TestOlderCopyIsFound(t *testing.T) {
+	c := newCompany(t)
+	old, err := os.ReadFile(c.path("hr"))
+	head, err2 := os.ReadFile(headPath(c.path("hr")))
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, c.hr, Event{Kind: Confirmation})
+	c.exchange(t)
+	report := wantWhole(t, c.path("hr"), c.hr.last.Seq)
+	c.close(t)
+	if err := errors.Join(os.WriteFile(c.path("hr"), old, 0o600), os.WriteFile(headPath(c.path("hr")), head, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	heads, _ := c.redis.Newest(t.Context())
+	for name, found := range map[string]func() (Status, string){
+		"the other log": func() (Status, string) { return verifyAll(t, Evidence{}, c.path("hr"), c.path("gateway")) },
+		"Redis":         func() (Status, string) { return verifyAll(t, Evidence{Heads: heads}, c.path("hr"), c.path("gateway")) },
+		"the expected head": func() (Status, string) {
+			return verifyAll(t, Evidence{Expect: &report.Head}, c.path("hr"), c.path("gateway"))
+		},
+	} {
+		if status, text := found(); status != Contradicted {
+			t.Errorf("%s: got status %d: %s", name, status, text)
+		}
+	}
+	again := openSigned(t, c.dir, "hr")
+	if err := NewAnchors(again, c.redis, slog.New(slog.DiscardHandler)).Exchange(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if status, text := verifyAll(t, Evidence{}, c.path("hr")); status != Lost && status != Contradicted || !strings.Contains(text, "was cut or replaced by an older one") {
+		t.Errorf("a process that starts with an old log: got status %d: %s", status, text)
+	}
+}
+
+func TestExpectedHeadStillHolds(t *testing.T) {
+	c := newCompany(t)
+	before := wantWhole(t, c.path("hr"), c.hr.last.Seq).Head
+	appendAll(t, c.hr, Event{Kind: Turn})
+	parsed, err := ParseHead(before.String())
+	if err != nil || parsed != before {
+		t.Fatalf("got %v, %v; want %v", parsed, err, before)
+	}
+	if status, text := verifyAll(t, Evidence{Expect: &parsed}, c.path("hr"), c.path("gateway")); status != Whole {
+		t.Errorf("got status %d: %s", status, text)
+	}
+	parsed.Seq--
+	if status, _ := verifyAll(t, Evidence{Expect: &parsed}, c.path("hr"), c.path("gateway")); status != Contradicted {
+		t.Errorf("another head: got status %d, want %d", status, Contradicted)
+	}
+}
+
+func TestMissingLogIsNamed(t *testing.T) {
+	c := newCompany(t)
+	status, text := verifyAll(t, Evidence{}, c.path("hr"))
+	if status != Lost || !strings.Contains(text, "of gateway had ") {
+		t.Errorf("got status %d: %s; want %d and the gateway named", status, text, Lost)
+	}
+}
+
+// TestIdleProcessesWriteNoAnchors: heads that moved by anchors alone are not
+// published.
+func TestIdleProcessesWriteNoAnchors(t *testing.T) {
+	c := newCompany(t)
+	c.exchange(t)
+	before := c.gateway.last.Seq + c.hr.last.Seq
+	for range 10 {
+		c.exchange(t)
+	}
+	if after := c.gateway.last.Seq + c.hr.last.Seq; after != before {
+		t.Errorf("%d anchors were written while nothing happened", after-before)
+	}
+}
+
+// TestForgedHeadsAreNotKept: what anyone who can write to Redis puts there.
+func TestForgedHeadsAreNotKept(t *testing.T) {
+	c := newCompany(t)
+	events := len(readAll(t, c.path("gateway")))
+	forged, _ := c.hr.SignedHead()
+	forged.Seq += 100
+	c.redis[forged.Log] = forged // the old signature
+	other := forged
+	signerOf(t, "attacker").sign(&other)
+	for _, h := range []SignedHead{forged, other} {
+		c.redis[forged.Log] = h
+		if err := c.anchors[0].Exchange(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(readAll(t, c.path("gateway"))); n != events {
+		t.Errorf("%d forged heads were kept", n-events)
+	}
+}
+
+func TestRotationKeepsTheChain(t *testing.T) {
+	const writers, each = 8, 50
+	dir := t.TempDir()
+	l := openSigned(t, dir, "hr", func(o *Options) { o.MaxSize = 4 << 10 })
+	path := filepath.Join(dir, "hr.jsonl")
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for i := range each {
+				kind := []Kind{Outcome, Intent}[i%2]
+				if err := l.Append(context.Background(), Event{Kind: kind, Tool: fmt.Sprintf("%d-%d", w, i)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	segments, err := segmentsOf(path)
+	if err != nil || len(segments) < 10 {
+		t.Fatalf("%d renamed files, %v", len(segments), err)
+	}
+	if status, text := verifyAll(t, Evidence{}, path); status != Whole {
+		t.Fatalf("got status %d: %s", status, text)
+	}
+	seen := map[string]bool{}
+	for _, file := range append(segments, path) {
+		for e, err := range Events(file) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen[e.Tool] = true
+		}
+	}
+	if len(seen) != writers*each+1 { // the lines of the files have no tool
+		t.Errorf("%d of %d events are there", len(seen)-1, writers*each)
+	}
+	first := readAll(t, path)[0]
+	if before := readAll(t, segments[len(segments)-1]); first.Kind != Opened || first.Step != stepRotated || !strings.Contains(first.Note, before[len(before)-1].Hash) {
+		t.Errorf("the new file begins with %+v, want it to name the older one's last hash", first)
+	}
+	if err := os.Remove(segments[2]); err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := verifyAll(t, Evidence{}, path); status != Damaged {
+		t.Errorf("without a file in the middle: got status %d, want %d", status, Damaged)
+	}
+	for _, segment := range segments[:2] {
+		_ = os.Remove(segment)
+	}
+	if status, text := verifyAll(t, Evidence{}, path); status != Lost || !strings.Contains(text, "cannot be known") {
+		t.Errorf("without the oldest files: got status %d: %s; want %d", status, text, Lost)
+	}
+}
+
+func TestRotationByAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		l := openSigned(t, dir, "hr", func(o *Options) { o.MaxAge, o.Now = time.Hour, time.Now })
+		appendAll(t, l, Event{Kind: Turn})
+		time.Sleep(time.Hour)
+		appendAll(t, l, Event{Kind: Turn})
+		if segments, _ := segmentsOf(filepath.Join(dir, "hr.jsonl")); len(segments) != 1 {
+			t.Errorf("%d renamed files, want 1", len(segments))
+		}
+		if status, text := verifyAll(t, Evidence{}, dir); status != Whole {
+			t.Errorf("got status %d: %s", status, text)
+		}
+	})
+}
+
+// TestCrashAtAnyStepOfARotation puts the files into the state that a crash leaves,
+// and opens the log again: no line is missing, and the chain goes on.
+func TestCrashAtAnyStepOfARotation(t *testing.T) {
+	rename := func(t *testing.T, path string, last uint64) {
+		if err := os.Rename(path, segmentPath(path, last)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		crash func(t *testing.T, path string, last uint64)
+		want  Status
+	}{
+		"before renaming":         {func(*testing.T, string, uint64) {}, Whole},
+		"after renaming":          {rename, Whole},
+		"after making the file":   {func(t *testing.T, p string, n uint64) { rename(t, p, n); addFile(t, p, "") }, Whole},
+		"in the first line":       {func(t *testing.T, p string, n uint64) { rename(t, p, n); addFile(t, p, `{"seq":5,"ti`) }, Recovered},
+		"and the head was lost":   {func(t *testing.T, p string, n uint64) { rename(t, p, n); _ = os.Remove(headPath(p)) }, Recovered},
+		"and the segment was cut": {func(t *testing.T, p string, n uint64) { keepLines(t, p, int(n)-1); rename(t, p, n) }, Recovered},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			l := openSigned(t, dir, "hr")
+			appendAll(t, l, Event{Kind: Turn}, Event{Kind: Intent}, Event{Kind: Turn})
+			_ = l.Close()
+			path := filepath.Join(dir, "hr.jsonl")
+			c.crash(t, path, l.last.Seq)
+			appendAll(t, openSigned(t, dir, "hr"), Event{Kind: Intent})
+			status, text := verifyAll(t, Evidence{Keys: []string{signerOf(t, "hr").PublicKey()}}, path)
+			if status != c.want {
+				t.Errorf("got status %d: %s; want %d", status, text, c.want)
+			}
+		})
+	}
+}
+
+func addFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFileThatIsTakenAwayIsNoticed renames or deletes the file of a running log.
+func TestFileThatIsTakenAwayIsNoticed(t *testing.T) {
+	for name, take := range map[string]func(path string) error{
+		"renamed": func(p string) error { return os.Rename(p, p+".old") },
+		"deleted": os.Remove,
+		"renamed, and an empty one made": func(p string) error {
+			return errors.Join(os.Rename(p, p+".old"), os.WriteFile(p, nil, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			l, path := openSigned(t, dir, "hr"), filepath.Join(dir, "hr.jsonl")
+			appendAll(t, l, Event{Kind: Intent}, Event{Kind: Turn})
+			if err := take(path); err != nil {
+				t.Fatal(err)
+			}
+			appendAll(t, l, Event{Kind: Outcome}, Event{Kind: Intent})
+			if status, text := verifyAll(t, Evidence{}, path); status != Moved || !strings.Contains(text, "What events 1 to 3 were cannot be known") {
+				t.Errorf("got status %d: %s; want %d", status, text, Moved)
+			}
+			if name == "deleted" {
+				return
+			}
+			if status, text := verifyAll(t, Evidence{}, path+".old", path); status != Whole {
+				t.Errorf("with both files: got status %d: %s", status, text)
+			}
+		})
+	}
+}
+
+func TestAnotherFileAtThePathRefusesChanges(t *testing.T) {
+	dir := t.TempDir()
+	l, path := openSigned(t, dir, "hr"), filepath.Join(dir, "hr.jsonl")
+	appendAll(t, l, Event{Kind: Intent})
+	if err := errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, []byte("{}\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Append(t.Context(), Event{Kind: Intent}); err == nil {
+		t.Fatal("an event was written to a foreign file, or to none")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, l, Event{Kind: Intent})
+	if status, _ := verifyAll(t, Evidence{}, path+".old", path); status != Unwritten {
+		t.Errorf("afterwards: got status %d, want %d", status, Unwritten)
+	}
+}
+
+func TestDeletedHeadIsMadeAgain(t *testing.T) {
+	dir := t.TempDir()
+	l, path := openSigned(t, dir, "hr"), filepath.Join(dir, "hr.jsonl")
+	appendAll(t, l, Event{Kind: Intent})
+	if err := os.Remove(headPath(path)); err != nil {
+		t.Fatal(err)
+	}
+	if status, text := verifyAll(t, Evidence{}, path); status != Lost {
+		t.Errorf("without a head: got status %d: %s", status, text)
+	}
+	appendAll(t, l, Event{Kind: Intent})
+	if status, text := verifyAll(t, Evidence{Keys: []string{signerOf(t, "hr").PublicKey()}}, path); status != Whole {
+		t.Errorf("after the next event: got status %d: %s", status, text)
+	}
+}
+
+func TestStormOfRefusalsIsOneLineWithACount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, path := openNew(t)
+		r := NewRefusals(l, nil)
+		ctx, stop := context.WithCancel(t.Context())
+		var done sync.WaitGroup
+		done.Go(func() { r.Run(ctx) })
+		for i := range 10_000 {
+			e := Event{Kind: Denial, Outcome: "UNAUTHENTICATED", RequestID: fmt.Sprint(i), Note: "A bearer token is required."}
+			if i >= 5_000 {
+				e = Event{Kind: Denial, Outcome: "USER_MISMATCH", Subject: fmt.Sprint("s", i)}
+			}
+			if err := r.Append(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(readAll(t, path)); n > maxRefusals+1 {
+			t.Errorf("%d lines at once, want %d at most", n, maxRefusals+1)
+		}
+		time.Sleep(2 * refusalInterval)
+		synctest.Wait()
+		total, lines := 0, readAll(t, path)
+		for _, e := range lines {
+			total += max(e.Count, 1)
+		}
+		if total != 10_000 || len(lines) > 2*(maxRefusals+1) {
+			t.Errorf("%d lines count %d refusals, want 10000", len(lines), total)
+		}
+		stop()
+		done.Wait()
+	})
+}
+
+func TestUnsignedLogOfBeforeIsContinued(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "hr.jsonl")
+	old := openAt(t, path)
+	appendAll(t, old, Event{Kind: Turn})
+	_ = old.Close()
+	editFile(t, headPath(path), func(b []byte) []byte { return append(bytes.Clone(b[:85]), '\n') }) // as heads were
+	appendAll(t, openSigned(t, dir, "hr"), Event{Kind: Turn})
+	if status, text := verifyAll(t, Evidence{Keys: []string{signerOf(t, "hr").PublicKey()}}, path); status != Whole {
+		t.Errorf("got status %d: %s", status, text)
+	}
+}
+
+func TestFilesOfTheLogAreTheOwnersOnly(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "hr.jsonl")
+	for _, p := range []string{path, headPath(path)} {
+		if err := os.WriteFile(p, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	appendAll(t, openSigned(t, dir, "hr", func(o *Options) { o.MaxSize = 1 }), Event{Kind: Turn}, Event{Kind: Turn})
+	files, _ := os.ReadDir(dir)
+	for _, f := range files {
+		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v, want 0600", f.Name(), info.Mode())
+		}
+	}
+}
+
+// TestForgedHeadIsFoundByThePublicKey rewrites a log of which nothing else is known.
+func TestForgedHeadIsFoundByThePublicKey(t *testing.T) {
+	dir := t.TempDir()
+	l, path := openSigned(t, dir, "hr"), filepath.Join(dir, "hr.jsonl")
+	appendAll(t, l, Event{Kind: Outcome, Rows: 4})
+	_ = l.Close()
+	key := Evidence{Keys: []string{signerOf(t, "hr").PublicKey()}}
+	if status, text := verifyAll(t, key, path); status != Whole {
+		t.Fatalf("before: got status %d: %s", status, text)
+	}
+	rewrite(t, path, signerOf(t, "attacker"), hide)
+	if status, text := verifyAll(t, key, path); status != Contradicted {
+		t.Errorf("got status %d: %s; want %d", status, text, Contradicted)
+	}
+}

@@ -1,0 +1,174 @@
+package audit
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+)
+
+// onDisk are the files that a log writes, as they were opened.
+type onDisk struct{ file, head fs.FileInfo }
+
+// need is why the files must change before the next write.
+type need uint8
+
+const (
+	nothing  need = iota
+	rotation      // the file is full or old
+	moved         // the file at the path is another, or none
+	headGone      // the head at the path is another, or none
+)
+
+// due returns what must be done before the next write. It costs two calls of the
+// operating system.
+func (l *Log) due() need {
+	switch {
+	case !same(l.path, l.disk.file):
+		return moved
+	case !same(headPath(l.path), l.disk.head):
+		return headGone
+	case l.size == 0 || l.opening != "":
+		return nothing
+	case l.o.MaxSize > 0 && l.size >= l.o.MaxSize, l.o.MaxAge > 0 && l.o.Now().Sub(l.began) >= l.o.MaxAge:
+		return rotation
+	}
+	return nothing
+}
+
+func same(path string, opened fs.FileInfo) bool {
+	info, err := os.Stat(path)
+	return err == nil && os.SameFile(info, opened)
+}
+
+// maintain rotates the file, or makes a new one when it was renamed or deleted.
+func (l *Log) maintain() error {
+	l.mu.Lock()
+	why := l.due()
+	closed := l.closed
+	l.mu.Unlock()
+	if why == nothing || closed {
+		return nil
+	}
+	l.syncing.Lock()
+	defer l.syncing.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return os.ErrClosed
+	}
+	switch l.due() { // another writer may have done it
+	case rotation:
+		return l.rotate()
+	case moved:
+		return l.reopen(stepMoved)
+	case headGone:
+		return l.reopenHead()
+	}
+	return nil
+}
+
+// rotate renames the file and goes on in a new one. The chain needs nothing but
+// the end of the renamed file, so a crash between any two steps loses no line:
+// opening finds the newest renamed file where the path has none.
+func (l *Log) rotate() error {
+	if err := errors.Join(l.repair(), l.file.Sync()); err != nil {
+		return err
+	}
+	to := segmentPath(l.path, l.last.Seq)
+	if _, err := os.Lstat(to); !errors.Is(err, os.ErrNotExist) {
+		return err // nothing is overwritten: a log that lost its beginning uses numbers twice
+	}
+	if err := os.Rename(l.path, to); err != nil {
+		return fmt.Errorf("rotating the audit log: %w", err)
+	}
+	return l.reopen(stepRotated)
+}
+
+// reopen makes a new file at the path. Both locks are held.
+func (l *Log) reopen(step string) error {
+	f, err := openPrivate(l.path, os.O_RDWR|os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil && info.Size() > 0 {
+		err = fmt.Errorf("the audit log %s was replaced by another file while it was written: move it away", l.path)
+	}
+	if err = errors.Join(err, lock(f)); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	_ = errors.Join(l.file.Sync(), l.file.Close()) // its lines were handed over before; the new file says where they end
+	l.file, l.disk.file, l.size, l.torn = f, info, 0, false
+	l.kept, l.suspect = position{l.last.Seq, 0}, false
+	l.opening = cmp.Or(l.opening, step)
+	return syncFolder(l.path)
+}
+
+// reopenHead makes the head again after others renamed or deleted it.
+func (l *Log) reopenHead() error {
+	f, err := openPrivate(headPath(l.path), os.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err = errors.Join(err, lock(f)); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	_ = l.head.Close() // it has no name any more
+	l.head, l.disk.head = f, info
+	return l.writeHead(l.last)
+}
+
+// openPrivate opens a file, or makes it, readable by its owner only.
+func openPrivate(path string, mode int) (*os.File, error) {
+	f, err := os.OpenFile(path, mode|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(0o600); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (l *Log) identity() *Identity {
+	id := &Identity{ID: l.id, Name: l.o.Name}
+	if l.o.Signer != nil {
+		id.Key = l.o.Signer.PublicKey()
+	}
+	return id
+}
+
+func newID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // crypto/rand.Read never fails since Go 1.24
+	return hex.EncodeToString(b[:])
+}
+
+var segmentShape = regexp.MustCompile(`\.\d{12}$`)
+
+// segmentPath is the name of a file that was rotated after that event.
+func segmentPath(path string, last uint64) string { return fmt.Sprintf("%s.%012d", path, last) }
+
+// segmentsOf lists the renamed files of a log, the oldest first.
+func segmentsOf(path string) (segments []string, err error) {
+	found, err := filepath.Glob(escapeGlob(path) + ".*")
+	for _, name := range found {
+		if name == path+segmentShape.FindString(name) && name != path {
+			segments = append(segments, name)
+		}
+	}
+	slices.Sort(segments)
+	return segments, err
+}
+
+var globMeta = regexp.MustCompile(`[*?[\\]`)
+
+func escapeGlob(path string) string { return globMeta.ReplaceAllString(path, `\$0`) }
