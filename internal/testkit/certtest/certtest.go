@@ -1,0 +1,60 @@
+// Package certtest makes certificates for tests, in memory and in files. It
+// knows no package of ours, so that any test may use it.
+package certtest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Pair makes a certificate that signs itself, for 127.0.0.1 and localhost, and
+// its key: PEM texts, valid for a day from an hour ago.
+func Pair(t testing.TB, name string) (cert, key []byte) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	must(t, err)
+	encoded, err := x509.MarshalPKCS8PrivateKey(private)
+	must(t, err)
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})
+}
+
+// Files writes a pair into a folder, as cert.pem and key.pem.
+func Files(t testing.TB, folder, name string) (certFile, keyFile string) {
+	t.Helper()
+	cert, key := Pair(t, name)
+	certFile, keyFile = filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
+	Replace(t, certFile, cert)
+	Replace(t, keyFile, key)
+	return certFile, keyFile
+}
+
+// Replace writes a file as a careful program does: beside it, then renamed.
+func Replace(t testing.TB, path string, text []byte) {
+	t.Helper()
+	must(t, os.WriteFile(path+".new", text, 0o600))
+	must(t, os.Rename(path+".new", path))
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
