@@ -13,6 +13,7 @@ import (
 type Options struct {
 	MaxConns int           // connections at most; 0: 10
 	Timeout  time.Duration // of a call whose context has no deadline; 0: 15 s
+	Links    *Links        // links callers to people; nil: no schema that was migrated is behind the pool
 }
 
 // DB is a pool of connections of one domain's login. It is safe for concurrent
@@ -20,6 +21,7 @@ type Options struct {
 type DB struct {
 	pool    *pgxpool.Pool
 	timeout time.Duration
+	links   *Links
 }
 
 // Open reads the URL and makes a pool; it connects when it is first used. A URL
@@ -43,7 +45,7 @@ func Open(ctx context.Context, address string, o *Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the pool: %w", err)
 	}
-	db := &DB{pool: pool, timeout: 15 * time.Second}
+	db := &DB{pool: pool, timeout: 15 * time.Second, links: o.Links}
 	if o.Timeout > 0 {
 		db.timeout = o.Timeout
 	}

@@ -21,6 +21,9 @@ var beforeSQL string
 //go:embed receipts.sql
 var receiptsSQL string
 
+//go:embed links.sql
+var linksSQL string
+
 //go:embed after.sql
 var afterSQL string
 
@@ -147,22 +150,23 @@ func (m migration) apply(ctx context.Context, tx pgx.Tx) error {
 
 var migrationName = regexp.MustCompile(`^(\d{4})_[a-z0-9_]+\.sql$`)
 
-// files reads the migrations in order, the one of receipts first. Their numbers
-// start at one and have no gap: a gap is a file that was not committed.
+// files reads the migrations in order, those of every schema first, which have
+// the numbers 0 and below. The others' start at one and have no gap: a gap is a file that was not committed.
 func (s Schema) files() ([]migration, error) {
 	entries, err := fs.ReadDir(s.Migrations, ".")
 	if err != nil {
 		return nil, err
 	}
-	files := []migration{newMigration(0, "0000_confirmations.sql", receiptsSQL)}
+	files := []migration{newMigration(0, "0000_confirmations.sql", receiptsSQL), newMigration(-1, "0000_links.sql", linksSQL)}
+	shared := len(files)
 	for _, entry := range entries {
 		match := migrationName.FindStringSubmatch(entry.Name())
 		if match == nil {
 			return nil, fmt.Errorf("%q is not named like a migration", entry.Name())
 		}
 		version, _ := strconv.Atoi(match[1])
-		if version != len(files) {
-			return nil, fmt.Errorf("migration %04d is missing", len(files))
+		if next := len(files) - shared + 1; version != next {
+			return nil, fmt.Errorf("migration %04d is missing", next)
 		}
 		sql, err := fs.ReadFile(s.Migrations, entry.Name())
 		if err != nil {
@@ -170,7 +174,7 @@ func (s Schema) files() ([]migration, error) {
 		}
 		files = append(files, newMigration(version, entry.Name(), string(sql)))
 	}
-	if len(files) == 1 {
+	if len(files) == shared {
 		return nil, errors.New("there are no migrations")
 	}
 	return files, nil

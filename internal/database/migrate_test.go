@@ -27,7 +27,7 @@ func TestMigrateAppliesWhatIsMissing(t *testing.T) {
 			t.Errorf("applied (-want +got):\n%s", diff)
 		}
 	}
-	migrate("0000_confirmations.sql", "0001_notes.sql")
+	migrate("0000_confirmations.sql", "0000_links.sql", "0001_notes.sql")
 	migrate()
 	files["0002_more.sql"] = &fstest.MapFile{Data: []byte(`alter table notes add column more text`)}
 	migrate("0002_more.sql")
@@ -69,8 +69,8 @@ func TestTwoMigrationsAtOnceWaitForEachOther(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := len(adminStrings(t, adminURL, `select name from notes.migrations`)); n != 2 {
-		t.Errorf("%d migrations are recorded, want 2", n)
+	if n := len(adminStrings(t, adminURL, `select name from notes.migrations`)); n != 3 {
+		t.Errorf("%d migrations are recorded, want 3", n)
 	}
 }
 
@@ -155,5 +155,35 @@ func TestPasswordIsQuotedByTheServer(t *testing.T) {
 	}
 	if n := len(adminStrings(t, adminURL, `select rolname from pg_authid where rolname = 'countersign_notes' and rolpassword like 'SCRAM-SHA-256%'`)); n != 1 {
 		t.Error("the password was not set")
+	}
+}
+
+// TestPasswordChangesUnderOpenConnections does what docs/operations.md says:
+// migrating with another password sets it, and connections that are open stay.
+func TestPasswordChangesUnderOpenConnections(t *testing.T) {
+	adminURL := cluster.Database(t, "")
+	stored := func(password string) string {
+		t.Helper()
+		if _, err := database.Migrate(t.Context(), adminURL, schema(notes), password); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(adminStrings(t, adminURL, `select rolpassword from pg_authid where rolname = 'countersign_notes'`), "")
+	}
+	before := stored("before")
+	db, ann := login(t, adminURL, "countersign_notes", nil), as(t.Context(), "ann@x")
+	err := db.Read(ann, func(ctx context.Context) error { // on one connection
+		if after := stored("after"); after == before {
+			t.Error("the password is the same")
+		}
+		if n := count(t, ctx, db); n != 50 {
+			t.Errorf("got %d notes, want 50", n)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if n := count(t, ann, db); n != 50 {
+		t.Errorf("afterwards: got %d notes, want 50", n)
 	}
 }

@@ -87,6 +87,8 @@ type transaction struct {
 	who      *access.Principal
 	begin    string // how it begins; empty once it has
 	writable bool
+
+	committed []func(context.Context) // run after the commit
 }
 
 type transactionKey struct{ db *DB }
@@ -152,25 +154,46 @@ func ForUpdate(ctx context.Context, db *DB, of ...string) string {
 	return " for update of " + strings.Join(of, ", ")
 }
 
-// within opens a transaction, runs fn in it and ends it.
+// within opens a transaction, runs fn in it and ends it; then it runs what
+// [OnCommit] added.
 func (db *DB) within(ctx context.Context, begin string, writable bool, fn func(context.Context) error) error {
 	who, err := access.From(ctx)
 	if err != nil {
 		return err
 	}
+	s := &transaction{who: who, begin: begin, writable: writable}
+	if err := db.transact(ctx, s, fn); err != nil {
+		return err
+	}
+	for _, do := range s.committed {
+		do(context.WithoutCancel(ctx))
+	}
+	return nil
+}
+
+func (db *DB) transact(ctx context.Context, s *transaction, fn func(context.Context) error) (err error) {
 	ctx, cancel := db.bounded(ctx)
 	defer cancel()
-	conn, err := db.pool.Acquire(ctx)
-	if err != nil {
+	if err := db.link(ctx, s.who); err != nil {
+		return err
+	}
+	if s.conn, err = db.pool.Acquire(ctx); err != nil {
 		return translate(err)
 	}
-	defer conn.Release() // a connection that is still in a transaction is closed
-	s := &transaction{conn: conn, who: who, begin: begin, writable: writable}
+	defer s.conn.Release() // a connection that is still in a transaction is closed
 	if err := fn(context.WithValue(ctx, transactionKey{db}, s)); err != nil {
 		s.undo(ctx)
 		return err
 	}
 	return s.commit(ctx)
+}
+
+// OnCommit runs do after the transaction in ctx was committed, and not when it
+// was undone. Outside of one it does nothing.
+func OnCommit(ctx context.Context, db *DB, do func(context.Context)) {
+	if s := db.transaction(ctx); s != nil {
+		s.committed = append(s.committed, do)
+	}
 }
 
 // commit ends a transaction. When a statement of it failed, the server answers
@@ -220,6 +243,9 @@ func (db *DB) run(ctx context.Context, sql string, args []any, collect func(pgx.
 	}
 	ctx, cancel := db.bounded(ctx)
 	defer cancel()
+	if err := db.link(ctx, who); err != nil {
+		return err
+	}
 	conn, err := db.pool.Acquire(ctx)
 	if err != nil {
 		return translate(err)

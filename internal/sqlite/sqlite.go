@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -48,7 +49,13 @@ const receipts = `create table if not exists confirmations (
 // is gone when it is closed. The schema, statements that may run again, and the
 // table of receipts are made where they are missing. name is the store's name in
 // messages.
+//
+// A file is readable by its owner only (0600), one that exists too. SQLite gives
+// its journals the mode of the file.
 func Open(ctx context.Context, name, path, schema string) (*DB, error) {
+	if err := keepPrivate(path); err != nil {
+		return nil, fmt.Errorf("opening the %s store: %w", name, err)
+	}
 	db := &DB{name: name}
 	var err error
 	if db.write, err = open(path, false); err != nil {
@@ -70,6 +77,24 @@ func Open(ctx context.Context, name, path, schema string) (*DB, error) {
 	db.read.SetMaxOpenConns(maxReads)
 	db.read.SetMaxIdleConns(maxReads)
 	return db, nil
+}
+
+// keepPrivate makes the file and its journals readable by their owner only.
+func keepPrivate(path string) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(f.Chmod(0o600), f.Close())
+	for _, journal := range []string{"-wal", "-shm"} {
+		if e := os.Chmod(path+journal, 0o600); !errors.Is(e, os.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
 }
 
 func open(path string, readOnly bool) (*sql.DB, error) {
