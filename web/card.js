@@ -3,15 +3,28 @@
 // button, or the conversation's event stream.
 
 import { gatewayNow, get, post } from "./api.js";
+import { digestOf } from "./digest.js";
 import { el, icon, show } from "./dom.js";
-import { isEmpty, isIdentifier } from "./format.js";
+import { isEmpty, isObject, label } from "./format.js";
 import { descriptionList } from "./rows.js";
 
 const THINKING_MS = 300_000; // how long a person may think, when the card does not say
 const TICK_MS = 250;
 
-// What names the request rather than the change; it is shown under "Details".
-const TECHNICAL = new Set(["action", "mcpServer", "userId", "username", "timestamp", "expiresAt", "confirmationId", "approvalUrl", "conversationId", "message", "summary", "warning"]);
+// What names the request rather than the change, and the ids of our own rows; they
+// are shown under "Details". The name of a field decides, never its text: its
+// author could hide it otherwise.
+const TECHNICAL = new Set(["action", "mcpServer", "userId", "username", "timestamp", "expiresAt", "confirmationId", "approvalUrl", "conversationId", "digest", "message", "summary", "warning", "quotes", "origin",
+  "employeeId", "invoiceId", "budgetId", "dealId", "customerId"]);
+
+// Where a change was asked for, by the surface of its origin.
+const ASKED = new Map([
+  ["chat", "Asked for in the chat"],
+  ["terminal", "Asked for in a chat of a terminal or another program"],
+  ["api", "Asked for by a direct call of the API"],
+  ["mcp", "Asked for by an MCP client"],
+  ["server", "Asked for at the server itself, not through the gateway"],
+]);
 
 // The states of a card, and what is said when nothing better is known.
 const ENDINGS = {
@@ -24,6 +37,9 @@ const ENDINGS = {
   foreign: "This request belongs to someone else. You can only approve your own; nothing was changed.",
 };
 
+const STALE = "What waits is not what is shown here. Nothing was changed. Load the page again to see the request as it is.";
+const UNPROVEN = "This page came over plain http from another machine, where a browser cannot prove what it shows. Open it over https to answer; nothing was changed.";
+
 const BADGES = { approved: "Approved", answered: "Answered", denied: "Denied", expired: "Expired", failed: "Not done" };
 
 /** makeCard draws one pending confirmation. title names its tool. */
@@ -34,6 +50,7 @@ export function makeCard(envelope, { title, onSettled }) {
 class Card {
   #onSettled;
   #deadline;
+  #digest; // of what is drawn; a promise
   #timer;
   #held = false; // a button of ours had the focus when it was pressed
   #received = ""; // the outcome from the event stream
@@ -45,6 +62,7 @@ class Card {
     this.#onSettled = onSettled;
     this.#deadline = deadlineOf(envelope);
     this.node = this.#draw(envelope, title);
+    this.#digest = digestOf(envelope);
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
     this.#tick();
   }
@@ -69,7 +87,8 @@ class Card {
 
   #draw(envelope, title) {
     const data = envelope.confirmationData ?? {};
-    const facts = factsOf(data);
+    const quotes = quotesOf(data);
+    const facts = factsOf(data, quotes);
     const heading = `card-${this.id}`;
     this.badge = el("span", { class: "card-badge" }, "Waiting for you");
     this.clock = el("span", { class: "card-clock", role: "timer", "data-countdown": true });
@@ -80,7 +99,10 @@ class Card {
       { class: "card", role: "group", "aria-labelledby": heading, tabindex: "-1", "data-card": this.id, "data-card-state": "waiting" },
       el("header", {}, icon("pen"), el("h3", { id: heading }, title), this.badge),
       el("p", { class: "card-message", "data-card-message": true }, envelope.message ?? ""),
-      facts.length ? descriptionList(facts, data) : null,
+      ASKED.has(data.origin?.surface) ? el("p", { class: "card-note", "data-card-origin": true }, ASKED.get(data.origin.surface)) : null,
+      facts.flat.length ? descriptionList(facts.flat, data) : null,
+      facts.nested.map(whole),
+      quotes.map(quotation),
       data.warning ? el("p", { class: "notice", "data-card-warning": true }, icon("warn"), el("span", {}, data.warning)) : null,
       technical(envelope),
       this.#controls(),
@@ -114,7 +136,9 @@ class Card {
     this.#held = this.controls.contains(document.activeElement);
     this.#become("sending", approved ? "Approving…" : "Denying…");
     try {
-      this.#settle(await post(`/api/confirm/${encodeURIComponent(this.id)}`, { approved }));
+      const digest = await this.#digest;
+      if (!digest) return this.#reopen(UNPROVEN);
+      this.#settle(await post(`/api/confirm/${encodeURIComponent(this.id)}`, { approved, digest }));
     } catch (fault) {
       this.#refused(fault);
     }
@@ -137,12 +161,19 @@ class Card {
     switch (fault.status) {
       case 403: return this.#end("foreign");
       case 404: return this.#end("gone");
-      case 409: return fault.code === "CONFIRMATION_DENIED" ? this.#end("denied", "This request was denied before. Nothing was changed.") : this.#wait();
+      case 409: return this.#conflict(fault);
       case 401: return this.#reopen("Your session has ended, so your answer was not taken. Sign in again: the request is still waiting.");
       case 503: return this.#reopen("The service that keeps approvals cannot be reached just now. Nothing is lost: try again in a moment.");
       case 0: return this.#reopen("The answer did not arrive. Trying again is safe: a change is never made twice.");
       default: return this.#reopen([fault.message, fault.suggestion].filter(Boolean).join(" "));
     }
+  }
+
+  #conflict(fault) {
+    if (fault.code === "CONFIRMATION_DENIED") return this.#end("denied", "This request was denied before. Nothing was changed.");
+    if (fault.code === "CONFIRMATION_STALE") return this.#end("failed", STALE);
+    if (fault.code === "CONFIRMATION_IN_PROGRESS") return this.#wait();
+    this.#end("failed", [fault.message, fault.suggestion].filter(Boolean).join(" "));
   }
 
   // Another answer is being carried out; only the gateway knows how it ends.
@@ -225,23 +256,48 @@ function deadlineOf({ confirmationData: data = {}, expires }) {
 const ORDER = [/name$|^title|number$/i, /^(current|old|from|previous)/i, /^(new|to$|next|requested)/i, /change|percent/i];
 const LAST = /reason|note|comment/i;
 
-function factsOf(data) {
+function factsOf(data, quotes) {
   const place = (key) => {
     const found = ORDER.findIndex((pattern) => pattern.test(key));
     return LAST.test(key) ? ORDER.length + 1 : found < 0 ? ORDER.length : found;
   };
-  const facts = Object.entries(data).filter(([key, value]) => isFact(key, value));
-  return facts.sort(([a], [b]) => place(a) - place(b));
+  const quoted = new Set(quotes.map(({ field }) => field));
+  const facts = Object.entries(data).filter(([key, value]) => isFact(key, value) && !quoted.has(key));
+  facts.sort(([a], [b]) => place(a) - place(b));
+  const nested = ([, value]) => isObject(value) || (Array.isArray(value) && value.some((item) => typeof item === "object"));
+  return { flat: facts.filter((fact) => !nested(fact)), nested: facts.filter(nested) };
 }
 
 function isFact(key, value) {
-  return !TECHNICAL.has(key) && !isEmpty(value) && !isIdentifier(key, value);
+  return !TECHNICAL.has(key) && !isEmpty(value);
+}
+
+// A fact with parts, such as the arguments of another server's tool: all of it.
+function whole([key, value]) {
+  return el("figure", { class: "card-quote", "data-field": key }, el("figcaption", {}, `${label(key)}:`), el("pre", {}, JSON.stringify(value, null, 2)));
+}
+
+// The free texts of a card, each with its author: [{field, author, text}].
+function quotesOf(data) {
+  const quotes = Array.isArray(data.quotes) ? data.quotes : [];
+  return quotes.filter((quote) => quote && [quote.field, quote.author, quote.text].every((part) => typeof part === "string"));
+}
+
+// A quotation is never a part of our own words: who wrote it is said first, and
+// the text has a place of its own, in its own direction.
+function quotation({ field, author, text }) {
+  return el(
+    "figure",
+    { class: "card-quote", "data-quote": field },
+    el("figcaption", {}, `${label(field)}, ${author}:`),
+    el("blockquote", { dir: "auto" }, text),
+  );
 }
 
 // Everything that the request holds, unchanged, for readers who want to check.
 function technical(envelope) {
   const data = envelope.confirmationData ?? {};
-  const rest = Object.entries(data).filter(([key, value]) => !isFact(key, value) && !isEmpty(value) && key !== "warning");
+  const rest = Object.entries(data).filter(([key, value]) => !isFact(key, value) && !isEmpty(value) && key !== "warning" && key !== "quotes");
   const entries = [["confirmationId", envelope.confirmationId], ...rest.filter(([key]) => key !== "confirmationId")];
   const pairs = entries.map(([key, value]) => el("div", {}, el("dt", {}, key), el("dd", {}, el("code", {}, typeof value === "string" ? value : JSON.stringify(value)))));
   return el("details", { class: "technical" }, el("summary", {}, "Details"), el("dl", { class: "facts" }, pairs));

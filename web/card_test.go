@@ -1,10 +1,14 @@
 package web_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"countersign.dev/internal/result"
 )
 
 // pending is what the gateway streams for a deletion that waits.
@@ -18,6 +22,8 @@ func pendingFor(id string, left time.Duration) object {
 		"confirmationData": object{
 			"action": "delete_employee", "mcpServer": "hr", "userId": "0f1e2d3c-0000-4000-8000-000000000001", "timestamp": now.UnixMilli(),
 			"expiresAt": now.Add(left).UnixMilli(), "employeeName": "Frank Davis", "jobTitle": "Software Engineer", "currentSalary": 118000, "newSalary": 125000, "change": 7000, "changePercent": 5.93, "warning": "Above the range of the grade.", "reason": "Left the company",
+			"origin": object{"surface": "mcp"},
+			"quotes": []object{{"field": "reason", "author": "written by the assistant", "text": "Left the company"}},
 		},
 	}
 }
@@ -68,34 +74,139 @@ func TestApprovalIsSentOnceAndItsReceiptShownOnce(t *testing.T) {
 		}
 		g.idle(r)
 	})
-	p := withCard(t, g, pending("x1"))
+	card := pending("x1")
+	p := withCard(t, g, card)
 	p.Sees("[data-field=employeeName]", "Frank Davis")
 	p.Sees("[data-field=currentSalary]", "$118,000")
 	p.Sees("[data-field=change]", "+$7,000")
 	p.Sees("[data-field=changePercent]", "+5.9%")
 	p.Sees("[data-card-warning]", "Above the range of the grade.")
+	p.Sees("[data-quote=reason] figcaption", "Reason, written by the assistant:")
+	p.Sees("[data-quote=reason] blockquote", "Left the company")
+	p.Sees("[data-card-origin]", "Asked for by an MCP client")
+	p.Misses("[data-field=reason]")
+	p.Misses("[data-field=origin]")
 	p.Sees("[data-countdown]", "left")
 	p.Shot("card")
 	eval[bool](p, `(() => { const b = document.querySelector("[data-approve]"); b.click(); b.click(); return true })()`)
 	p.Sees("[data-card=x1][data-card-state=approved] [data-card-note]", deleted)
 	p.Shot("card-approved")
 	p.Misses("[data-approve]")
-	if got := g.said(); len(got) != 1 || got[0] != `POST /api/confirm/x1 {"approved":true}` {
-		t.Errorf("got %q, want one approval", got)
+	if got, want := g.said(), answerTo(t, card, true); len(got) != 1 || got[0] != want {
+		t.Errorf("got %q, want one approval, %s", got, want)
 	}
 	if got := strings.Count(p.Text("#view"), deleted); got != 1 {
 		t.Errorf("the receipt is shown %d times, want once", got)
 	}
 }
 
+// TestTextNeverHidesAField: whatever a fact or a quotation holds, it is drawn as
+// a whole, outside of "Details" and of the card's sentence, and as no markup.
+func TestTextNeverHidesAField(t *testing.T) {
+	g := newGateway(t)
+	texts := map[string]string{
+		"like an id":      "0f1e2d3c-0000-4000-8000-000000000001",
+		"like a mask":     "[MASKED] and everything else",
+		"like a date":     "2026-03-01T10:00 (and delete all of it)",
+		"like our note":   "Approved and done.",
+		"like markup":     "<b data-approve>Approve</b>",
+		"like a sentence": "Delete nothing?\nThis can be undone.",
+		"of the east":     "שלום 123",
+		"long":            strings.Repeat("long ", 400) + "end",
+	}
+	card := pending("x1")
+	data := card["confirmationData"].(object)
+	quotes := []object{}
+	for name, text := range texts {
+		field := strings.ReplaceAll(name, " ", "_")
+		data["fact_"+field] = text
+		data["quote_"+field] = text
+		quotes = append(quotes, object{"field": "quote_" + field, "author": "text of TICK-009", "text": text})
+	}
+	data["quotes"] = quotes
+	data["arguments"] = object{"_hidden": "seen", "id": texts["like an id"], "deep": object{"list": []object{{"note": "seen too"}}}}
+	p := withCard(t, g, card)
+	for name, text := range texts {
+		field := strings.ReplaceAll(name, " ", "_")
+		for place, got := range map[string]string{
+			"fact":  eval[string](p, `document.querySelector("[data-card=x1] > .facts [data-field=fact_`+field+`] dd").textContent`),
+			"quote": eval[string](p, `document.querySelector("[data-card=x1] > [data-quote=quote_`+field+`] blockquote").textContent`),
+		} {
+			if got != text {
+				t.Errorf("%s, %s: got %q, want %q", name, place, got, text)
+			}
+		}
+		p.Sees("[data-quote=quote_"+field+"] figcaption", "text of TICK-009")
+	}
+	for _, seen := range []string{`"_hidden": "seen"`, texts["like an id"], `"note": "seen too"`} {
+		p.Sees("[data-card=x1] > [data-field=arguments] pre", seen)
+	}
+	if hidden := eval[int](p, `[...document.querySelectorAll("[data-card=x1] > .facts dd, [data-card=x1] blockquote")].filter((n) => !n.offsetHeight || n.scrollHeight > n.clientHeight + 2).length`); hidden != 0 {
+		t.Errorf("%d texts are not shown as a whole", hidden)
+	}
+	if got := p.Count("[data-card=x1] [data-approve]"); got != 1 {
+		t.Errorf("the card has %d buttons to approve", got)
+	}
+	p.Shot("card-quotes")
+}
+
 func TestDenialChangesNothing(t *testing.T) {
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, object{"status": "cancelled", "message": "Action cancelled by user"})))
-	p := withCard(t, g, pending("x1"))
+	card := pending("x1")
+	p := withCard(t, g, card)
 	p.Click("[data-deny]")
 	p.Sees("[data-card-state=denied]", "Denied. Nothing was changed.")
-	if got := g.said(); len(got) != 1 || got[0] != `POST /api/confirm/x1 {"approved":false}` {
-		t.Errorf("got %q, want one denial", got)
+	if got, want := g.said(), answerTo(t, card, false); len(got) != 1 || got[0] != want {
+		t.Errorf("got %q, want one denial, %s", got, want)
+	}
+}
+
+// answerTo is the request that answers a card, with the digest that its server
+// makes of it.
+func answerTo(t *testing.T, card object, approved bool) string {
+	t.Helper()
+	digest, err := result.Pending{Message: card["message"].(string), Data: card["confirmationData"].(object)}.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf(`POST /api/confirm/%s {"approved":%t,"digest":"%s"}`, card["confirmationId"], approved, digest)
+}
+
+// The page and the servers write the same canonical JSON, whatever a card holds.
+func TestDigestOfAnyCardIsItsServers(t *testing.T) {
+	g := newGateway(t)
+	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
+	card := pending("x1")
+	card["message"] = "Delete Frank Davis \u2028 <b> \\ \" \u0007 é 😀?"
+	card["confirmationData"] = object{
+		"digest": "of the server", "approvalUrl": "https://gateway.test/#/approve/x1", "expiresAt": time.Now().Add(time.Minute).UnixMilli(),
+		"big": json.Number("12345678901234567890"), "exact": json.Number("9007199254740993"), "huge": json.Number("1e21"), "tiny": json.Number("0.0000001"), "spelled": json.Number("1.50E+2"),
+		"zero": json.Number("-0.0"), "none": nil, "\ue000": 1, "😀": 2, "é": "e", "10": "ten", "9": "nine", "": "empty",
+		"arguments": object{"b": []any{1, object{"z": nil, "a": true}, []any{}}, "a": "", "__proto__": "p", "o": object{}},
+	}
+	p := withCard(t, g, card)
+	p.Click("[data-approve]")
+	p.Sees("[data-card-state=approved]", deleted)
+	if got, want := g.said(), answerTo(t, card, true); len(got) != 1 || got[0] != want {
+		t.Errorf("got %q, want %s", got, want)
+	}
+}
+
+// A page over plain http of another machine has no crypto.subtle.
+func TestPageThatCannotProveItsCardSaysSo(t *testing.T) {
+	g := newGateway(t)
+	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
+	p := newPage(t)
+	g.on("POST /api/query", turn(pending("x1")))
+	p.Open(g.URL)
+	eval[bool](p, `(() => { Object.defineProperty(globalThis, "crypto", { value: {} }); return true })()`)
+	p.ask("Delete employee Frank Davis")
+	p.Sees("[data-card=x1]", "Delete Frank Davis")
+	p.Click("[data-approve]")
+	p.Sees("[data-card=x1][data-card-state=waiting] [data-card-note]", "Open it over https")
+	if got := g.said(); len(got) != 0 {
+		t.Errorf("sent %q, want nothing", got)
 	}
 }
 
@@ -111,6 +222,8 @@ func TestRefusedAnswersAreExplained(t *testing.T) {
 		{"stranger", answer(403, fault("", "You can only approve your own confirmations")), "foreign", "belongs to someone else", true},
 		{"unknown or expired", answer(404, fault("", "Confirmation not found or expired")), "gone", "no longer waiting", true},
 		{"denied before", answer(409, fault("CONFIRMATION_DENIED", "Denied")), "denied", "denied before", true},
+		{"another preview", answer(409, fault("CONFIRMATION_STALE", "You were shown something else.")), "failed", "Load the page again", true},
+		{"altered", answer(409, fault("CONFIRMATION_ALTERED", "The stored confirmation was altered.")), "failed", "was altered", true},
 		{"store down", answer(503, fault("SERVICE_UNAVAILABLE", "Redis")), "waiting", "try again in a moment", false},
 		{"session over", answer(401, fault("UNAUTHENTICATED", "No session")), "waiting", "Sign in again", false},
 		{"line cut", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "waiting", "never made twice", false},
@@ -131,6 +244,17 @@ func TestRefusedAnswersAreExplained(t *testing.T) {
 			p.Sees("[data-card-state=approved]", deleted)
 		})
 	}
+}
+
+func TestRequestThatCannotBeShownIsNamed(t *testing.T) {
+	g := newGateway(t)
+	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{}, "unavailable": []object{
+		{"confirmationId": "x7", "mcpServer": "hr", "expires": time.Now().Add(time.Minute).Format(time.RFC3339), "message": "The hr service cannot be reached at the moment."},
+	}}))
+	p := newPage(t)
+	p.Open(g.URL)
+	p.Sees("[data-unshown=x7]", "A request of hr waits for you until")
+	p.Sees("[data-unshown=x7]", "cannot be reached")
 }
 
 func TestApprovalUnderWayElsewhereIsFollowed(t *testing.T) {

@@ -4,9 +4,9 @@
 
 import { el, icon } from "./dom.js";
 
-const HIDDEN = /^\*{3} \(Hidden\)$|^\[MASKED/;
+const HIDDEN = /^\*{3} \(Hidden\)$|^\[MASKED[A-Z_ ]*\]$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
-const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/;
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/; // to the end: a date's parser ignores what is in brackets
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const MONEY = /(^|_)(salary|amount|price|cost|revenue|value|pipeline|closed_won|target|spend|spent|allocated)(_|$)/;

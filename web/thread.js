@@ -52,7 +52,7 @@ class Thread {
     if (this.id !== id) return; // another one was opened meanwhile
     const waiting = listOf(pending, "confirmations").map(readPending);
     this.#history(conversation, waiting);
-    this.#showWaiting(waiting);
+    this.#showWaiting(waiting, pending?.unavailable ?? []);
     this.#last = conversation?.lastEventId ?? "";
     if (id) this.#follow();
     this.#scrollToEnd(true);
@@ -100,10 +100,11 @@ class Thread {
   }
 
   // Pending requests that the messages do not show are drawn on their own.
-  #showWaiting(waiting) {
+  // Those that their server cannot show are named.
+  #showWaiting(waiting, unshown) {
     const missing = waiting.filter((envelope) => !this.#cards.has(envelope.confirmationId));
-    this.#places.waiting.replaceChildren(...missing.map((envelope) => this.#elsewhere(envelope)));
-    show(this.#places.waitingArea, missing.length > 0);
+    this.#places.waiting.replaceChildren(...missing.map((envelope) => this.#elsewhere(envelope)), ...unshown.map(namedOnly));
+    show(this.#places.waitingArea, missing.length + unshown.length > 0);
   }
 
   // A request of another conversation leads to where it was asked for.
@@ -348,6 +349,13 @@ function storedCall(message, server) {
   const data = envelopeIn(message);
   const words = !data && typeof message.content === "string" ? message.content : "";
   return { type: "tool", state: "complete", tool: message.tool, server: message.server ?? server, message: words, args: message.args ?? null, data };
+}
+
+// A request whose server cannot show it now.
+function namedOnly({ confirmationId, mcpServer, expires, message }) {
+  const until = new Date(expires);
+  const time = Number.isNaN(until.getTime()) ? "" : ` until ${until.toLocaleTimeString()}`;
+  return el("p", { class: "notice", "data-unshown": confirmationId }, `A request of ${mcpServer} waits for you${time} and cannot be shown. ${message}`);
 }
 
 // A request that waits no more is a line of text, not a card.

@@ -18,11 +18,11 @@ func commands() []command {
 		{"tools", "[--url URL] [--token TOKEN | --as PERSON] [--json] [--errors]", "list the tools that you may call", "countersign tools --as alice.chen", tools},
 		{"call", "TOOL JSON [--url URL] [--token TOKEN | --as PERSON] [--json]", "call one tool", `countersign call list_employees '{"department":"Engineering"}' --as alice.chen`, call},
 		{"chat", "[--once QUESTION] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask questions from a terminal", `countersign chat --once "Who is on my team?" --as nina.patel`, chat},
-		{"token", "PERSON [--audience gateway|hr|…] [--url URL]", "print a token of a running demo", "TOKEN=$(countersign token alice.chen)", token},
+		{"token", "PERSON [--audience gateway|hr|…] [--scope \"mcp confirm\"] [--url URL]", "print a token of a running demo; --scope mcp: one that cannot approve", "TOKEN=$(countersign token alice.chen --scope mcp)", token},
 		{"check", "--config FILE", "validate a configuration and check everything it names, one line each", "countersign check --config countersign.yaml", configured(app.Check)},
 		{"migrate", "--config FILE", "create or update the schemas of the databases", "countersign migrate --config countersign.yaml", configured(app.Migrate)},
 		{"seed", "--config FILE [--scale N]", "fill the databases with the sample company, or a large one", "countersign seed --config countersign.yaml", seed},
-		{"audit", "verify FILE", "verify an audit log, or name its first broken line", "countersign audit verify audit.jsonl", verifyAudit},
+		{"audit", "verify [FILE|FOLDER …] [--key KEY] [--redis URL] [--expect-head HASH/COUNT] [--config FILE]", "verify audit logs, or say what is broken, missing or not known", "countersign audit verify audit.jsonl", verifyAudit},
 		{"version", "", "print the version", "countersign version", version},
 	}
 }
@@ -59,6 +59,10 @@ func report(p program, c command, err error) int {
 		return exitUsage
 	}
 	fmt.Fprintf(p.err, "countersign %s: %s\n", c.name, fault.Sentence(err))
+	var own interface{ ExitStatus() int }
+	if errors.As(err, &own) {
+		return own.ExitStatus()
+	}
 	return exitFailed
 }
 

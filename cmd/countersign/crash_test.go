@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/testkit"
@@ -263,12 +264,12 @@ func approveAll(t testing.TB, confirmations, approvals int) {
 	t.Helper()
 	d := demoFor(t)
 	marcus := employee(t, "Marcus Johnson").ID
-	token := d.token(t, "alice.chen", "hr")
+	token, answers := d.token(t, "alice.chen", "hr"), d.token(t, "alice.chen", "gateway")
 	applied := 0
 	for i := range confirmations {
 		// each changes the salary that the one before left, so that none is stale
 		id := openDirectly(t, d, token, marcus, 100000+i)
-		applied += approveTogether(t, d, token, id, approvals)
+		applied += approveTogether(t, d, answers, id, approvals)
 	}
 	if applied != confirmations*approvals {
 		t.Errorf("%d approvals were answered with the receipt, want %d", applied, confirmations*approvals)
@@ -287,9 +288,29 @@ func approveAll(t testing.TB, confirmations, approvals int) {
 	}
 }
 
+// sendPatiently sends again as soon as a refusal for too many requests allows it.
+func sendPatiently(t testing.TB, method, url, token string, body any) answer {
+	t.Helper()
+	for {
+		a := send(t, method, url, token, body)
+		if a.status != http.StatusTooManyRequests {
+			return a
+		}
+		seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
+		if err != nil {
+			t.Fatalf("a 429 without Retry-After: %s", a.body)
+		}
+		select {
+		case <-time.After(time.Duration(seconds) * time.Second):
+		case <-t.Context().Done():
+			return a
+		}
+	}
+}
+
 func openDirectly(t testing.TB, d *process, token, employeeID string, amount int) string {
 	t.Helper()
-	a := send(t, "POST", d.Servers["hr"]+"/tools/update_salary", token, fmt.Sprintf(`{"employee_id":%q,"new_salary":%d}`, employeeID, amount))
+	a := sendPatiently(t, "POST", d.Servers["hr"]+"/tools/update_salary", token, fmt.Sprintf(`{"employee_id":%q,"new_salary":%d}`, employeeID, amount))
 	var card pendingCard
 	if err := json.Unmarshal([]byte(a.body), &card); err != nil || card.ID == "" {
 		t.Fatalf("got %d %s", a.status, a.body)
@@ -302,16 +323,15 @@ func openDirectly(t testing.TB, d *process, token, employeeID string, amount int
 // first receipt.
 func approveTogether(t testing.TB, d *process, token, id string, n int) int {
 	t.Helper()
-	body := `{"confirmationId":"` + id + `","approved":true}`
 	answers := make([]answer, n)
 	decided, once := make(chan struct{}), sync.Once{}
 	var all sync.WaitGroup
 	for i := range answers {
 		all.Go(func() {
-			answers[i] = send(t, "POST", d.Servers["hr"]+"/execute", token, body)
+			answers[i] = sendPatiently(t, "POST", d.Gateway+"/api/confirm/"+id, token, `{"approved":true}`)
 			if answers[i].status == http.StatusConflict {
 				<-decided
-				answers[i] = send(t, "POST", d.Servers["hr"]+"/execute", token, body)
+				answers[i] = sendPatiently(t, "POST", d.Gateway+"/api/confirm/"+id, token, `{"approved":true}`)
 				return
 			}
 			once.Do(func() { close(decided) })

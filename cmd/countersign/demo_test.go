@@ -361,8 +361,8 @@ func TestBrokenAuditLogFailsTheCommand(t *testing.T) {
 	line := strings.Count(altered[:strings.Index(altered, `"rows":9`)], "\n") + 1
 	var errs strings.Builder
 	code := run(t.Context(), program{args: []string{"audit", "verify", d.Audit}, getenv: os.Getenv, out: io.Discard, err: &errs})
-	if want := fmt.Sprintf("line %d", line); code != 1 || !strings.Contains(errs.String(), want) {
-		t.Errorf("exit %d, want 1 naming %s: %s", code, want, &errs)
+	if want := fmt.Sprintf("line %d", line); code != 3 || !strings.Contains(errs.String(), want) {
+		t.Errorf("exit %d, want 3 naming %s: %s", code, want, &errs)
 	}
 }
 

@@ -198,7 +198,7 @@ func needStart(t testing.TB, err error) {
 // token is a person's token for a server.
 func (p *process) token(t testing.TB, person, audience string) string {
 	t.Helper()
-	token, err := client.Token(t.Context(), p.Gateway, person, audience)
+	token, err := client.Token(t.Context(), p.Gateway, person, audience, client.DefaultScope)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"countersign.dev/internal/auth"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/embedded"
@@ -23,7 +21,7 @@ import (
 )
 
 // TestTwoProcessesAndAConfiguration runs the gateway and the HR server as two
-// processes with one YAML file, on a real redis-server, a database by URL and
+// processes, each with its file, on a real redis-server, a database by URL and
 // the issuer of a running demo: the same question, the same approval.
 func TestTwoProcessesAndAConfiguration(t *testing.T) {
 	t.Parallel()
@@ -31,8 +29,7 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 	folder := dataFolder(t)
 	pg := privatePostgres(t, folder)
 	gatewayPort, hrPort := freePort(t), freePort(t)
-	path := filepath.Join(folder, "countersign.yaml")
-	writeConfig(t, path, map[string]string{
+	gatewayFile, path := writeConfigs(t, folder, map[string]string{
 		"GATEWAY_PORT": gatewayPort, "HR_PORT": hrPort, "ISSUER": d.Issuer, "REDIS": redisServer(t, folder),
 		"DATABASE": loginURL(t, pg, hr.Login), "ADMIN": pg.AdminURL("postgres"), "FOLDER": folder,
 	})
@@ -44,8 +41,8 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 	pair := &process{ready: ready{Gateway: "http://localhost:" + gatewayPort, Servers: map[string]string{"hr": "http://localhost:" + hrPort}}}
 	startConfigured(t, pair.Servers["hr"]+"/ready", "serve", "hr", "--config", path)
 	checks(t, path, "check", exitFailed, "data of hr rows were read", "server hr ready", `Is "countersign gateway" running?`)
-	startConfigured(t, pair.Gateway+"/readyz", "gateway", "--config", path)
-	checks(t, path, "gateway", exitDone, // with the log that the gateway holds
+	startConfigured(t, pair.Gateway+"/readyz", "gateway", "--config", gatewayFile)
+	checks(t, gatewayFile, "gateway", exitDone, // with the log that the gateway holds
 		"audit log can be written", "redis answers", "issuer "+d.Issuer+" answers", "gateway ready", "server hr ready")
 
 	s := pair.ask(t, "nina.patel", "Who is on my team?")
@@ -75,8 +72,7 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 func TestConfiguredModelTimeoutApplies(t *testing.T) {
 	t.Parallel()
 	d, folder, port := sharedDemo(t), dataFolder(t), freePort(t)
-	path := filepath.Join(folder, "countersign.yaml")
-	writeConfig(t, path, map[string]string{
+	path, _ := writeConfigs(t, folder, map[string]string{
 		"GATEWAY_PORT": port, "HR_PORT": freePort(t), "ISSUER": d.Issuer, "REDIS": redisServer(t, folder), "MORE": "models: {rehearsal: {provider: rehearsal, timeout: 1ns}}",
 	})
 	gateway := &process{ready: ready{Gateway: "http://localhost:" + port}}
@@ -144,10 +140,7 @@ func loginURL(t testing.TB, pg *embedded.Postgres, login string) string {
 const pairConfig = `listen: 127.0.0.1:$GATEWAY_PORT
 public_url: http://localhost:$GATEWAY_PORT
 issuer: {url: "$ISSUER", audience: gateway}
-internal_keys:
-  - key: |
-$KEY
-    secret: "$SECRET"
+keys: $KEYS
 gateway: {url: "http://localhost:$GATEWAY_PORT"}
 redis: {url: "$REDIS"}
 servers:
@@ -158,24 +151,28 @@ $MORE
 audit: {path: "${AUDIT}"}
 `
 
-func writeConfig(t *testing.T, path string, values map[string]string) {
+// writeConfigs writes the files of the gateway and of the HR server. They
+// differ in their keys.
+func writeConfigs(t *testing.T, folder string, values map[string]string) (gateway, hr string) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	key, err := auth.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var indented strings.Builder
-	for line := range strings.Lines(string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))) {
-		indented.WriteString("      " + line)
-	}
-	values["KEY"], values["SECRET"] = strings.TrimRight(indented.String(), "\n"), rand.Text()+rand.Text()
+	gateway, hr = filepath.Join(folder, "gateway.yaml"), filepath.Join(folder, "hr.yaml")
+	writeConfig(t, gateway, values, fmt.Sprintf("{signing: [%q], sealing: {gateway: [%q]}}", key, rand.Text()+rand.Text()))
+	writeConfig(t, hr, values, fmt.Sprintf("{sealing: {hr: [%q]}}", rand.Text()+rand.Text()))
+	return gateway, hr
+}
+
+func writeConfig(t *testing.T, path string, values map[string]string, keys string) {
+	t.Helper()
 	text := os.Expand(pairConfig, func(name string) string {
-		if name == "AUDIT" {
+		switch name {
+		case "AUDIT":
 			return "${AUDIT}" // per process, from its environment
+		case "KEYS":
+			return keys
 		}
 		return values[name]
 	})

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +37,7 @@ func TestConversationsShowOnlyWhatThePersonMaySee(t *testing.T) {
 			q := sentenceAbout(c, r)
 			s := p.askIn(t, a.Username, q, conversation)
 			conversation, rows = s.conversation, rows+len(s.rows)+len(s.data)
-			if err := o.Check(who, "", s.raw); err != nil {
+			if err := o.Check(who, "", withoutSubject(s.raw)); err != nil {
 				t.Errorf("%s asks %q: the stream %v:\n%s", a.Username, q, err, s.text)
 			}
 		}
@@ -59,6 +60,12 @@ func TestConversationsShowOnlyWhatThePersonMaySee(t *testing.T) {
 	}
 }
 
+var subject = regexp.MustCompile(`("code":"[A-Z_]+_NOT_FOUND"[^{}]*"details":)\{[^{}]*\}`)
+
+// withoutSubject removes what the refusal of an unknown id repeats of the call's
+// own input.
+func withoutSubject(text string) string { return subject.ReplaceAllString(text, "${1}{}") }
+
 // readBack checks a person's stored conversations.
 func (p *process) readBack(t *testing.T, o *oracle.Oracle, a company.Account) {
 	t.Helper()
@@ -70,7 +77,7 @@ func (p *process) readBack(t *testing.T, o *oracle.Oracle, a company.Account) {
 	}
 	for _, talk := range kept.Conversations {
 		body := send(t, http.MethodGet, p.Gateway+"/api/conversations/"+talk.ID, token, nil).body
-		if err := o.Check(oracle.Asker{Email: a.Email, Roles: a.Roles}, "", strings.ReplaceAll(body, `\"`, `"`)); err != nil {
+		if err := o.Check(oracle.Asker{Email: a.Email, Roles: a.Roles}, "", withoutSubject(strings.ReplaceAll(body, `\"`, `"`))); err != nil {
 			t.Errorf("%s reads their conversation back: it %v:\n%.2000s", a.Username, err, body)
 		}
 	}

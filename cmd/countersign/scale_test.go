@@ -24,8 +24,7 @@ func TestSeedGrowsEveryStore(t *testing.T) {
 	values["MORE"] = "  finance: {url: \"" + loginURL(t, pg, finance.Login) + "\", admin_url: \"" + values["ADMIN"] + "\"}\n" +
 		"  sales: {url: \"sqlite:" + filepath.Join(folder, "sales.db") + "\"}\n" +
 		"  support: {url: \"sqlite:" + filepath.Join(folder, "support.db") + "\"}"
-	path := filepath.Join(folder, "countersign.yaml")
-	writeConfig(t, path, values)
+	_, path := writeConfigs(t, folder, values)
 	for _, args := range [][]string{{"migrate"}, {"seed", "--scale", "0.001"}, {"seed", "--scale", "0.001"}} {
 		out, code := runConfigured(t, auditOf(path, "check"), append(args, "--config", path)...)
 		if code != 0 || strings.Count(out, "\n") < 4 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -132,7 +133,7 @@ func TestChangesAcrossTheCompanyWaitForApproval(t *testing.T) {
 		{"dan.williams", "close ticket TICK-004: password reset fixed the login", "password reset fixed the login"},
 	} {
 		s := d.ask(t, c.person, c.question)
-		if len(s.pending) != 1 || !strings.Contains(s.pending[0].Message, c.want) {
+		if len(s.pending) != 1 || !strings.Contains(s.pending[0].Message+fmt.Sprint(s.pending[0].Data["quotes"]), c.want) {
 			t.Errorf("%s said %q: got %+v\n%s", c.person, c.question, s.pending, s.text)
 			continue
 		}

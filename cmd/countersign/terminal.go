@@ -98,10 +98,11 @@ func chat(ctx context.Context, p program, c command) error {
 }
 
 func token(ctx context.Context, p program, c command) error {
-	var address, audience string
+	var address, audience, scope string
 	operands, err := c.parse(p, func(fs *flag.FlagSet) {
 		fs.StringVar(&address, "url", defaultGateway, "`address` of the demo's gateway")
 		fs.StringVar(&audience, "audience", "gateway", "the `server` that the token is for: gateway, hr …")
+		fs.StringVar(&scope, "scope", client.DefaultScope, "`scopes` of the token: mcp calls tools, confirm approves and denies changes")
 	})
 	if err != nil {
 		return err
@@ -109,7 +110,7 @@ func token(ctx context.Context, p program, c command) error {
 	if len(operands) != 1 {
 		return usageError{"name one person, such as alice.chen"}
 	}
-	t, err := client.Token(ctx, address, operands[0], audience)
+	t, err := client.Token(ctx, address, operands[0], audience, scope)
 	if err != nil {
 		return err
 	}
@@ -117,15 +118,25 @@ func token(ctx context.Context, p program, c command) error {
 	return nil
 }
 
-func verifyAudit(_ context.Context, p program, c command) error {
-	operands, err := c.parse(p, func(*flag.FlagSet) {})
+func verifyAudit(ctx context.Context, p program, c command) error {
+	o := app.AuditOptions{ConfigOptions: app.ConfigOptions{Getenv: p.getenv, Out: p.out, Err: p.err}}
+	operands, err := c.parse(p, func(fs *flag.FlagSet) {
+		fs.StringVar(&o.File, "config", "", "configuration `file` whose audit.path and redis.url are used")
+		fs.StringVar(&o.Redis, "redis", "", "`URL` of the Redis that has the processes' newest heads")
+		fs.StringVar(&o.Expect, "expect-head", "", "`HASH/COUNT` of an earlier verification that must still hold")
+		fs.Func("key", "public `key` that signed the logs, as check prints it; may be repeated", func(key string) error {
+			o.Keys = append(o.Keys, key)
+			return nil
+		})
+	})
 	if err != nil {
 		return err
 	}
-	if len(operands) != 2 || operands[0] != "verify" {
-		return usageError{"expected: audit verify FILE"}
+	if len(operands) == 0 || operands[0] != "verify" || len(operands) == 1 && o.File == "" {
+		return usageError{"expected: audit verify FILE, or --config"}
 	}
-	return app.VerifyAudit(p.out, operands[1])
+	o.Paths = operands[1:]
+	return app.VerifyAudit(ctx, o)
 }
 
 func version(_ context.Context, p program, c command) error {

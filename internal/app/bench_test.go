@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"countersign.dev/internal/config"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -132,10 +133,10 @@ func (x *bench) serveHR(b *testing.B, folder, adminURL, redisURL string, sample 
 	b.Helper()
 	life := newLifetime()
 	b.Cleanup(func() { must(b, life.end(context.WithoutCancel(b.Context()))) })
-	keys, err := auth.GenerateKeys()
+	keys, err := demoKeys(folder)
 	must(b, err)
 	log := slog.New(slog.DiscardHandler)
-	pl, err := newPlatform(b.Context(), life, log, keys, filepath.Join(folder, "audit.jsonl"), redisURL)
+	pl, err := newPlatform(b.Context(), life, log, keys, platformOptions{name: "hr", audit: config.Audit{Path: filepath.Join(folder, "audit.jsonl")}, redis: redisURL})
 	must(b, err)
 	d, _ := domainNamed("hr")
 	db, err := d.store.demo(b.Context(), storeOptions{adminURL: adminURL, folder: folder})
@@ -145,7 +146,7 @@ func (x *bench) serveHR(b *testing.B, folder, adminURL, redisURL string, sample 
 	must(b, err)
 	x.hr = "http://" + listener.Addr().String()
 	must(b, pl.serveDomain(b.Context(), d, db, domainOptions{listener: listener, url: x.hr}))
-	x.mint = minting(b, keys)
+	x.mint = minting(b, keys.signing)
 }
 
 // minting mints Alice's tokens as the gateway does: a new one shortly before the

@@ -8,16 +8,21 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
 
 	"countersign.dev/internal/config"
+	"countersign.dev/internal/database"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/state"
 )
 
@@ -36,17 +41,20 @@ type dependency struct {
 // Check tests every dependency that the configuration names and prints one line
 // for each. It changes nothing and takes no lock that a running process holds.
 func Check(ctx context.Context, o ConfigOptions) error {
-	conf, err := o.load(config.ForTokens)
+	conf, err := o.load(config.ForChecking)
 	if err != nil {
 		return err
 	}
 	if _, err := keysOf(conf); err != nil {
 		return err
 	}
-	if _, err := newVerifier(issuersOf(conf), nil, slog.Default()); err != nil {
+	if _, err := newVerifier(audience(issuersOf(conf), "checked"), nil, nil, slog.Default()); err != nil {
 		return err
 	}
 	fmt.Fprintln(o.Out, "the configuration is valid")
+	for _, setting := range conf.Weakened() {
+		fmt.Fprintln(o.Out, "it weakens a check: "+setting)
+	}
 	if !printChecks(ctx, o.Out, dependencies(conf)) {
 		return errors.New("not everything can be used")
 	}
@@ -88,9 +96,10 @@ func dependencies(c *config.Config) []dependency {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // as the program itself does
 	}
 	all := []dependency{
-		{"audit log", func(context.Context) (string, error) { return auditWritable(c.Audit.Path) }},
+		{"audit log", func(context.Context) (string, error) { return auditState(c) }},
 		{"redis", func(ctx context.Context) (string, error) { return redisAnswers(ctx, c.Redis.URL) }},
 	}
+	all = append(all, certificates(c)...)
 	for _, url := range urlsOf(issuersOf(c)) {
 		all = append(all, dependency{"issuer " + url, func(ctx context.Context) (string, error) { return issuerAnswers(ctx, client, url) }})
 	}
@@ -109,6 +118,27 @@ func dependencies(c *config.Config) []dependency {
 }
 
 // ---- local files
+
+// auditState checks that the log can be written, and names the public keys that
+// verify it.
+func auditState(c *config.Config) (string, error) {
+	said, err := auditWritable(c.Audit.Path)
+	if err != nil {
+		return "", err
+	}
+	keys, err := keysOf(c)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range slices.Sorted(maps.Keys(keys.sealing)) {
+		signer, err := keys.signer(name)
+		if err != nil {
+			return "", err
+		}
+		said += fmt.Sprintf("; %s signs it with the key %s", name, signer.PublicKey())
+	}
+	return said, nil
+}
 
 // auditWritable checks that a process may write the log and its head. It takes
 // no lock, because a running process holds it.
@@ -136,6 +166,48 @@ func writable(path string) error {
 		return err
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// certificates lists the certificates of those whose keys the file has, which it
+// therefore runs, with the host that each must be for.
+func certificates(c *config.Config) (all []dependency) {
+	add := func(name string, t config.TLS, address string) {
+		if t != (config.TLS{}) {
+			all = append(all, dependency{"certificate of " + name, func(context.Context) (string, error) { return certificateValid(t, address, time.Now()) }})
+		}
+	}
+	if len(c.Keys.Signing) > 0 {
+		add(gatewayName, c.TLS, c.PublicURL)
+	}
+	for _, d := range domains() {
+		if s := c.Servers[d.name]; len(c.Keys.Sealing[d.name]) > 0 {
+			add(d.name, serverOf(c, d).TLS, cmp.Or(s.PublicURL, s.URL))
+		}
+	}
+	return all
+}
+
+// certificateValid reads a pair of files, and checks dates and the host.
+func certificateValid(t config.TLS, address string, now time.Time) (string, error) {
+	pair, err := httpx.LoadCertificate(t.Cert, t.Key, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return "", err
+	}
+	leaf, ends := pair.Leaf(), pair.Leaf().NotAfter.UTC().Format(time.DateOnly)
+	switch {
+	case now.After(leaf.NotAfter):
+		return "", fmt.Errorf("%s ended on %s. Renew it", t.Cert, ends)
+	case now.Before(leaf.NotBefore):
+		return "", fmt.Errorf("%s begins on %s only", t.Cert, leaf.NotBefore.UTC().Format(time.DateOnly))
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	if host := u.Hostname(); host != "" && leaf.VerifyHostname(host) != nil {
+		return "", fmt.Errorf("%s is not for the host %s", t.Cert, host)
+	}
+	return fmt.Sprintf("is valid until %s, days left: %d", ends, int(leaf.NotAfter.Sub(now).Hours()/24)), nil
 }
 
 // ---- network services
@@ -228,7 +300,7 @@ func rowsRead(ctx context.Context, d domain, db config.Database) (string, error)
 			return "", fmt.Errorf(`%w. "countersign migrate" and "seed" make it`, err)
 		}
 	}
-	server, closeStore, err := d.store.open(ctx, db)
+	server, closeStore, err := d.store.open(ctx, db, &database.Links{})
 	if err != nil {
 		return "", err
 	}

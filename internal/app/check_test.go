@@ -61,7 +61,7 @@ func TestCheckReportsEachDependency(t *testing.T) {
 	folder := t.TempDir()
 	good := config.Config{
 		Audit: config.Audit{Path: filepath.Join(folder, "audit.jsonl")}, Redis: config.Redis{URL: "redis://" + redis.Addr()},
-		Issuer: config.Issuer{URL: issuerThat(t, "", oneKey)},
+		Issuer: signingIn(issuerThat(t, "", oneKey)),
 	}
 	for _, row := range []struct {
 		name string
@@ -75,11 +75,11 @@ func TestCheckReportsEachDependency(t *testing.T) {
 		{"Redis", true, "redis answers", config.Config{}},
 		{"no Redis", false, "redis failed:", config.Config{Redis: config.Redis{URL: strings.Replace(closedAddress(t), "http", "redis", 1)}}},
 		{"issuer", true, "answers; keys: 1", config.Config{}},
-		{"issuer of another name", false, `its issuer is "https://other.example"`, config.Config{Issuer: config.Issuer{URL: issuerThat(t, "https://other.example", oneKey)}}},
-		{"issuer without keys", false, "holds no keys", config.Config{Issuer: config.Issuer{URL: issuerThat(t, "", `{"keys":[]}`)}}},
-		{"issuer whose keys are none", false, "its keys cannot be fetched", config.Config{Issuer: config.Issuer{URL: issuerThat(t, "", "<html>")}}},
-		{"no issuer", false, "Start the issuer, or change issuer.url", config.Config{Issuer: config.Issuer{URL: closedAddress(t)}}},
-		{"additional issuer", false, "holds no keys", config.Config{Issuer: config.Issuer{Additional: []config.Issuer{{URL: issuerThat(t, "", `{}`)}}}}},
+		{"issuer of another name", false, `its issuer is "https://other.example"`, config.Config{Issuer: signingIn(issuerThat(t, "https://other.example", oneKey))}},
+		{"issuer without keys", false, "holds no keys", config.Config{Issuer: signingIn(issuerThat(t, "", `{"keys":[]}`))}},
+		{"issuer whose keys are none", false, "its keys cannot be fetched", config.Config{Issuer: signingIn(issuerThat(t, "", "<html>"))}},
+		{"no issuer", false, "Start the issuer, or change issuer.url", config.Config{Issuer: signingIn(closedAddress(t))}},
+		{"additional issuer", false, "holds no keys", config.Config{Issuer: config.SigningIn{Additional: []config.Additional{{Issuer: config.Issuer{URL: issuerThat(t, "", `{}`)}}}}}},
 		{"gateway", true, "gateway ready", config.Config{Gateway: config.Gateway{URL: respond(t, 200, `{"status":"ready"}`)}}},
 		{"gateway by its public address", true, "gateway ready", config.Config{PublicURL: respond(t, 200, `{"status":"ready"}`)}},
 		{"no gateway", false, `Is "countersign gateway" running?`, config.Config{Gateway: config.Gateway{URL: closedAddress(t)}}},
@@ -140,7 +140,7 @@ func TestCheckHasATimeout(t *testing.T) {
 	defer silent.Close()
 	ctx, done := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer done()
-	conf := config.Config{Issuer: config.Issuer{URL: silent.URL}, Gateway: config.Gateway{URL: silent.URL}, Servers: map[string]config.Server{"hr": {URL: silent.URL}}}
+	conf := config.Config{Issuer: signingIn(silent.URL), Gateway: config.Gateway{URL: silent.URL}, Servers: map[string]config.Server{"hr": {URL: silent.URL}}}
 	var out strings.Builder
 	if printChecks(ctx, &out, dependencies(&conf)) {
 		t.Error("a dependency that does not answer was reported as usable")
@@ -170,4 +170,8 @@ func TestVerifiersAreMadeInOnePlace(t *testing.T) {
 	if made != 1 {
 		t.Errorf("auth.NewVerifier is called at %d places", made)
 	}
+}
+
+func signingIn(url string) config.SigningIn {
+	return config.SigningIn{Issuer: config.Issuer{URL: url}}
 }

@@ -6,9 +6,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"net/http"
+	"slices"
 
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
+	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/quota"
 	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/upstream"
 )
@@ -25,15 +30,18 @@ func (o ConfigOptions) load(need func(*config.Config) []string) (*config.Config,
 	return config.Load(o.File, o.Getenv, need)
 }
 
-// process runs a configured process until the context ends or a server of it
+// process runs a configured process, of that name, until the context ends or a server of it
 // stops by itself.
-func (o ConfigOptions) process(ctx context.Context, conf *config.Config, start func(*platform) error) error {
+func (o ConfigOptions) process(ctx context.Context, name string, conf *config.Config, start func(*platform) error) error {
 	log, err := newLogger(o.Err, conf.Log.Level, conf.Log.Format)
 	if err != nil {
 		return err
 	}
 	for _, name := range conf.Overrides() {
 		log.Info("taken from the environment", "variable", name)
+	}
+	for _, setting := range conf.Weakened() {
+		log.Warn("a setting weakens a check", "setting", setting)
 	}
 	keys, err := keysOf(conf)
 	if err != nil {
@@ -47,15 +55,36 @@ func (o ConfigOptions) process(ctx context.Context, conf *config.Config, start f
 			log.Error("ending", "error", err)
 		}
 	}()
-	pl, err := newPlatform(ctx, life, log, keys, conf.Audit.Path, conf.Redis.URL)
+	pl, err := newPlatform(ctx, life, log, keys, platformOptions{
+		name: name, audit: conf.Audit, redis: conf.Redis.URL, limits: quota.Limits(conf.Limits),
+	})
 	if err != nil {
 		return err
 	}
 	if err := start(pl); err != nil {
 		return err
 	}
+	if err := pl.serveMetrics(ctx, conf); err != nil {
+		return err
+	}
 	log.Info("ready")
 	return life.wait(ctx)
+}
+
+// serveMetrics serves Prometheus' metrics on an address of their own, when one is
+// configured.
+func (p *platform) serveMetrics(ctx context.Context, conf *config.Config) error {
+	if conf.Metrics.Listen == "" {
+		return nil
+	}
+	listener, err := p.listen(ctx, conf.Metrics.Listen, conf.TLS)
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", p.metrics.Handler())
+	p.life.serve(listener, mux, p.log, nil)
+	return nil
 }
 
 // newLogger logs to w, which must not be the standard output of a command.
@@ -71,9 +100,29 @@ func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
 	return slog.New(telemetry.Handler{Handler: slog.NewTextHandler(w, options)}), nil
 }
 
+// listen listens on an address, with TLS when a certificate is configured.
+func (p *platform) listen(ctx context.Context, addr string, t config.TLS) (net.Listener, error) {
+	if t == (config.TLS{}) {
+		if !config.Loopback(addr) {
+			p.log.Warn("other machines reach this address without TLS: a proxy in front of it must end TLS, or configure tls", "listen", addr)
+		}
+		return httpx.Listen(ctx, addr)
+	}
+	certificate, err := httpx.LoadCertificate(t.Cert, t.Key, p.log)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := httpx.Listen(ctx, addr)
+	if err != nil {
+		return nil, err
+	}
+	return certificate.Listener(listener), nil
+}
+
 // serverOf is the configuration of one server, with its defaults.
 func serverOf(conf *config.Config, d domain) config.Server {
 	s := conf.Servers[d.name]
+	s.TLS = cmp.Or(s.TLS, conf.TLS)
 	s.Listen = cmp.Or(s.Listen, fmt.Sprintf("127.0.0.1:%d", d.port))
 	return s
 }
@@ -81,21 +130,33 @@ func serverOf(conf *config.Config, d domain) config.Server {
 // issuersOf lists the trusted identity issuers.
 func issuersOf(conf *config.Config) []auth.Config {
 	var all []auth.Config
-	for _, i := range conf.Issuers() {
+	for at, i := range conf.Issuers() {
+		var authority *auth.Authority // of the first: everything
+		if at > 0 {
+			more := conf.Issuer.Additional[at-1]
+			authority = &auth.Authority{EmailDomains: more.EmailDomains, Roles: more.RolesAllowed}
+		}
 		all = append(all, auth.Config{
-			URL: i.URL, Audiences: []string{i.Audience}, UsernameClaim: i.UsernameClaim, RolesClaims: i.RolesClaims, TrustEmail: i.TrustEmail,
+			Authority: authority,
+			URL:       i.URL, UsernameClaim: i.UsernameClaim, RolesClaims: i.RolesClaims, TrustEmail: i.TrustEmail,
+			ConfirmClients: i.ConfirmClients, ConfirmWithoutScope: i.ConfirmWithoutScope,
 		})
+		if i.Audience != "" {
+			all[at].Audiences = []string{i.Audience}
+		}
 	}
 	return all
 }
 
-// keysOf parses the internal keys of the configuration.
-func keysOf(conf *config.Config) (*auth.Keys, error) {
-	pairs := make([]auth.KeyPair, len(conf.InternalKeys))
-	for i, k := range conf.InternalKeys {
-		pairs[i] = auth.KeyPair{PrivateKey: k.Key, Secret: k.Secret}
+// audience sets the audience of the issuers that have none.
+func audience(issuers []auth.Config, name string) []auth.Config {
+	issuers = slices.Clone(issuers)
+	for i := range issuers {
+		if len(issuers[i].Audiences) == 0 {
+			issuers[i].Audiences = []string{name}
+		}
 	}
-	return auth.ParseKeys(pairs)
+	return issuers
 }
 
 // upstreamsOf lists the servers that the gateway connects to, in the order of

@@ -19,6 +19,7 @@ import (
 	"countersign.dev/internal/embedded/issuer"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/llm"
+	"countersign.dev/internal/quota"
 	"countersign.dev/internal/upstream"
 )
 
@@ -76,7 +77,7 @@ func (d *demonstration) start(ctx context.Context, life *lifetime) error {
 	if err := d.listen(ctx, life); err != nil {
 		return err
 	}
-	keys, err := auth.LoadOrCreateKeys(filepath.Join(d.Data, "internal-keys.pem"))
+	keys, err := demoKeys(d.Data)
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,9 @@ func (d *demonstration) start(ctx context.Context, life *lifetime) error {
 		return err
 	}
 	d.auditPath = filepath.Join(d.Data, "audit.jsonl")
-	pl, err := newPlatform(ctx, life, log, keys, d.auditPath, redis.URL())
+	pl, err := newPlatform(ctx, life, log, keys, platformOptions{
+		name: gatewayName, audit: config.Audit{Path: d.auditPath}, redis: redis.URL(), limits: quota.Limits{Requests: demoRequests},
+	})
 	if err != nil {
 		return err
 	}
@@ -105,6 +108,10 @@ func (d *demonstration) start(ctx context.Context, life *lifetime) error {
 	}
 	return d.gateway(pl, people.URL())
 }
+
+// demoRequests is how many requests a second a person of the demo may send, so
+// a measurement shows the program and not the limit.
+const demoRequests = 200
 
 // folder opens the data folder. It is private: others on the machine can
 // neither list nor enter it.
@@ -165,7 +172,7 @@ func (d *demonstration) issuer(life *lifetime) (*issuer.Server, error) {
 		people = append(people, issuer.Person(a))
 	}
 	server, err := issuer.Start("localhost:"+port, issuer.Options{
-		People: people, KeyFile: filepath.Join(d.Data, "issuer-key.pem"),
+		People: people, KeyFile: filepath.Join(d.Data, "issuer-key.pem"), TerminalClient: demoClient,
 		Clients: []issuer.Client{{
 			ID: demoClient, Audience: gatewayAudience,
 			RedirectURIs: []string{d.ports["gateway"] + "/callback"}, LogoutURIs: []string{d.ports["gateway"] + "/"},
@@ -231,7 +238,7 @@ func (d *demonstration) gateway(pl *platform, issuerURL string) error {
 		return err
 	}
 	return pl.serveGateway(gatewayOptions{
-		listener: d.listeners["gateway"], url: d.ports["gateway"], issuers: []auth.Config{{URL: issuerURL, Audiences: []string{gatewayAudience}}},
+		listener: d.listeners["gateway"], url: d.ports["gateway"], issuers: []auth.Config{{URL: issuerURL, Audiences: []string{gatewayAudience}, ConfirmClients: []string{demoClient}}},
 		clientID: demoClient, servers: servers, models: models,
 	})
 }

@@ -1,11 +1,7 @@
 package app
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 )
 
@@ -29,17 +26,15 @@ const (
 // exampleEnvironment has the variables that the example uses.
 func exampleEnvironment(t *testing.T) func(string) string {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key, err := auth.NewKey()
+	must(t, err)
 	values := map[string]string{
-		"COUNTERSIGN_KEY":              string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
-		"COUNTERSIGN_SECRET":           rand.Text() + rand.Text(),
+		"COUNTERSIGN_SIGNING_KEY":      key,
+		"COUNTERSIGN_GATEWAY_SECRET":   rand.Text() + rand.Text(),
+		"COUNTERSIGN_HR_SECRET":        rand.Text() + rand.Text(),
+		"COUNTERSIGN_FINANCE_SECRET":   rand.Text() + rand.Text(),
+		"COUNTERSIGN_SALES_SECRET":     rand.Text() + rand.Text(),
+		"COUNTERSIGN_SUPPORT_SECRET":   rand.Text() + rand.Text(),
 		"COUNTERSIGN_CLIENT_SECRET":    "client",
 		"COUNTERSIGN_REDIS_URL":        "redis://localhost:6379",
 		"COUNTERSIGN_HR_PASSWORD":      "hr",
@@ -50,13 +45,16 @@ func exampleEnvironment(t *testing.T) func(string) string {
 	return func(name string) string { return values[name] }
 }
 
-// needEverything checks the requirements of all commands together.
+// needEverything checks the requirements of all commands together. A server's
+// file has no signing key, and is otherwise the same.
 func needEverything(c *config.Config) []string {
 	var names []string
 	for _, d := range domains() {
 		names = append(names, d.name)
 	}
-	return slices.Concat(config.ForGateway(c), config.ForServers(names)(c), needAdmin(c))
+	server := *c
+	server.Keys.Signing = nil
+	return slices.Concat(config.ForGateway(c), config.ForServers(names)(&server), needAdmin(c))
 }
 
 func TestExampleConfigurationServesEveryCommand(t *testing.T) {
@@ -94,7 +92,7 @@ func TestExampleConfigurationAndItsPageNameEveryKey(t *testing.T) {
 }
 
 // keyPaths lists every key of a type, as people write them: "servers.NAME.url",
-// and "internal_keys[].key". A type within itself is entered once.
+// and "additional_issuers[].url". A type within itself is entered once.
 func keyPaths(t reflect.Type, prefix string) (paths []string) {
 	for i := range t.NumField() {
 		key := t.Field(i).Tag.Get("yaml")
@@ -103,6 +101,11 @@ func keyPaths(t reflect.Type, prefix string) (paths []string) {
 		}
 		path, inner := prefix+key, t.Field(i).Type
 		switch {
+		case key == ",inline" && inner.Kind() == reflect.Struct:
+			if !strings.Contains(prefix, "[]") { // else the keys are those of another entry
+				paths = append(paths, keyPaths(inner, prefix)...)
+			}
+			continue
 		case key == ",inline": // any other name is a key, too
 			path, inner = prefix+"NAME", inner.Elem()
 		case inner.Kind() == reflect.Map:

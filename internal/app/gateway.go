@@ -5,11 +5,11 @@ import (
 	"net"
 	"strings"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/gateway"
-	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/llm"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/session"
@@ -23,8 +23,11 @@ type gatewayOptions struct {
 	listener net.Listener
 	url      string        // public address
 	issuers  []auth.Config // the first one signs people in
+	origins  []string      // foreign origins whose pages may call
 	clientID string
-	secret   string // of the client; empty for a public one
+	secret   string   // of the client; empty for a public one
+	scopes   []string // asked for at sign-in; empty: those of a profile
+	resource string   // sent at sign-in; empty: none
 	servers  []upstream.Server
 	models   *llm.Registry
 	system   string // the operator's system prompt, added to ours
@@ -32,14 +35,19 @@ type gatewayOptions struct {
 
 // serveGateway builds the chat host and serves it.
 func (p *platform) serveGateway(o gatewayOptions) error {
-	minter, err := auth.NewMinter(p.keys, nil)
+	minter, err := auth.NewMinter(p.keys.signing, nil)
+	if err != nil {
+		return err
+	}
+	confirmations, err := p.confirmations(gatewayName)
 	if err != nil {
 		return err
 	}
 	servers := upstream.New(o.servers, upstream.Options{
-		Mint: minter.Token, Records: state.NewConfirmations(p.redis), Audit: p.audit, Log: p.log,
+		Mint: minter.Token, Entries: state.NewEntries(p.redis), Confirm: confirmations, Audit: p.audit, Observe: p.metrics.Upstream, Log: p.log,
 	})
 	p.life.onClose(func() error { servers.Close(); return nil })
+	p.metrics.WatchServers(servers)
 	conversations, err := p.conversations(o, gateway.WithApproval(servers, o.url))
 	if err != nil {
 		return err
@@ -55,17 +63,17 @@ func (p *platform) serveGateway(o gatewayOptions) error {
 
 // conversations keeps conversations and runs their turns.
 func (p *platform) conversations(o gatewayOptions, toolbox gateway.Servers) (*conversation.Service, error) {
-	ring, err := p.ring("conversation")
+	ring, err := p.keys.ring(gatewayName, "conversation")
 	if err != nil {
 		return nil, err
 	}
 	return conversation.New(conversation.Options{
-		Models: o.models, System: o.system, Toolbox: toolbox, Redis: p.redis, Ring: ring, Audit: p.audit, Log: p.log,
+		Models: o.models, System: o.system, Toolbox: toolbox, Redis: p.redis, Ring: ring, Audit: p.audit, Watch: p.revocations.Watch, Quotas: p.quotas, Log: p.log,
 	})
 }
 
 func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream, conversations *conversation.Service) (*gateway.Gateway, error) {
-	verifier, err := newVerifier(o.issuers, nil, p.log)
+	verifier, err := newVerifier(o.issuers, nil, p.revocations.Check, p.log)
 	if err != nil {
 		return nil, err
 	}
@@ -73,22 +81,22 @@ func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream, conv
 	if err != nil {
 		return nil, err
 	}
-	jwks, err := p.keys.JWKSHandler()
+	jwks, err := p.keys.signing.JWKSHandler()
 	if err != nil {
 		return nil, err
 	}
 	edge, err := mcpserver.New(gateway.Approvable(upstream.Catalogue{Upstream: servers}, o.url), mcpserver.Options{
 		Name: "countersign", Title: "Countersign", Version: Version(),
 		Instructions: "Tools over the company's data, as far as you may see it. A change answers pending_confirmation and waits for your approval.",
-		Verify:       verifier.Verify, Resource: o.url + "/mcp", AuthorizationServers: []string{o.issuers[0].URL}, Log: p.log,
+		Surface:      access.SurfaceMCP, Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: o.url + "/mcp", AllowedOrigins: o.origins, AuthorizationServers: []string{o.issuers[0].URL}, Quotas: p.quotas, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return gateway.New(gateway.Options{
-		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Verify: verifier.Verify, Sessions: sessions,
-		Conversations: conversations, Models: o.models, Servers: gateway.WithApproval(servers, o.url), Confirmations: p.confirmations,
-		Web: web.Files, MCP: edge.MCP(), JWKS: jwks, Log: p.log,
+		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Origins: o.origins, Verify: verifier.Verify, Sessions: sessions, Revocations: p.revocations, Audit: p.audit,
+		Conversations: conversations, Models: o.models, Servers: gateway.WithApproval(servers, o.url), Confirmations: servers,
+		Web: web.Files, MCP: edge.MCP(), JWKS: jwks, Quotas: p.quotas, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
 	})
 }
 
@@ -96,16 +104,17 @@ func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream, conv
 func (p *platform) sessions(o gatewayOptions, verifier *auth.Verifier) (*session.Service, error) {
 	login, err := auth.NewLogin(auth.LoginConfig{
 		Issuer: o.issuers[0].URL, ClientID: o.clientID, ClientSecret: o.secret, RedirectURL: o.url + "/callback",
+		Scopes: o.scopes, Resource: o.resource,
 	}, verifier)
 	if err != nil {
 		return nil, err
 	}
-	ring, err := p.ring("cookie")
+	ring, err := p.keys.ring(gatewayName, "cookie")
 	if err != nil {
 		return nil, err
 	}
 	return session.New(session.Options{
-		PublicURL: o.url, Issuer: login, Verify: verifier.Verify, Ring: ring, Keys: p.redis, Audit: p.audit, Log: p.log,
+		PublicURL: o.url, Issuer: login, Verify: verifier.VerifyBrowser, Revoke: p.revocations.RevokeToken, Ring: ring, Keys: p.redis, Audit: p.audit, Log: p.log,
 	})
 }
 
@@ -115,8 +124,8 @@ func Gateway(ctx context.Context, o ConfigOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.process(ctx, conf, func(pl *platform) error {
-		listener, err := httpx.Listen(ctx, conf.Listen)
+	return o.process(ctx, gatewayName, conf, func(pl *platform) error {
+		listener, err := pl.listen(ctx, conf.Listen, conf.TLS)
 		if err != nil {
 			return err
 		}
@@ -125,8 +134,8 @@ func Gateway(ctx context.Context, o ConfigOptions) error {
 			return err
 		}
 		return pl.serveGateway(gatewayOptions{
-			listener: listener, url: strings.TrimSuffix(conf.PublicURL, "/"), issuers: issuersOf(conf),
-			clientID: conf.Issuer.ClientID, secret: conf.Issuer.ClientSecret,
+			listener: listener, url: strings.TrimSuffix(conf.PublicURL, "/"), issuers: issuersOf(conf), origins: conf.Origins,
+			clientID: conf.Issuer.ClientID, secret: conf.Issuer.ClientSecret, scopes: conf.Issuer.Scopes, resource: conf.Issuer.Resource,
 			servers: upstreamsOf(conf), models: models, system: conf.SystemPrompt,
 		})
 	})

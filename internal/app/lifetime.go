@@ -40,6 +40,21 @@ func (l *lifetime) onClose(end func() error) {
 	l.onEnd(func(context.Context) error { return end() })
 }
 
+// run runs a function in the background until the lifetime ends.
+func (l *lifetime) run(do func(context.Context)) {
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do(ctx)
+	}()
+	l.onEnd(func(context.Context) error {
+		stop()
+		<-done
+		return nil
+	})
+}
+
 // end runs the registered functions, last first, and joins their errors.
 func (l *lifetime) end(ctx context.Context) error {
 	l.mu.Lock()

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"path/filepath"
-	"slices"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -16,61 +14,106 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/metrics"
+	"countersign.dev/internal/quota"
 	"countersign.dev/internal/result"
-	"countersign.dev/internal/seal"
+	"countersign.dev/internal/revocation"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/tool"
 )
 
-// platform is what every process shares: keys, audit log, Redis.
+// platform is what the parts of one process share: audit log, Redis, and the
+// keys, of which each part uses its own.
 type platform struct {
-	life  *lifetime
-	log   *slog.Logger
-	keys  *auth.Keys
-	audit *audit.Log
-	redis *state.Redis
+	life    *lifetime
+	log     *slog.Logger
+	keys    processKeys
+	audit   *audit.Log
+	strict  bool // answers that cannot be recorded are withheld
+	redis   *state.Redis
+	quotas  *quota.Quotas
+	metrics *metrics.Metrics
 
-	confirmations *confirm.Service
+	revocations *revocation.List
+	refusals    *audit.Refusals
+}
+
+// platformOptions are what a process shares.
+type platformOptions struct {
+	name   string // whose sealing secret signs the audit log: the gateway's or a server's
+	audit  config.Audit
+	redis  string // URL
+	limits quota.Limits
 }
 
 // newPlatform opens the audit log and Redis. What it opens ends with life.
-func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys *auth.Keys, auditPath, redisURL string) (*platform, error) {
-	events, err := audit.Open(filepath.Clean(auditPath), nil)
+func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys processKeys, o platformOptions) (*platform, error) {
+	events, err := openAudit(life, keys, o)
 	if err != nil {
-		return nil, fmt.Errorf("the audit log cannot be opened: %w", err)
+		return nil, err
 	}
-	life.onClose(events.Close)
-	redis, err := state.Open(ctx, redisURL, nil)
+	redis, err := state.Open(ctx, o.redis, nil)
 	if err != nil {
 		return nil, err
 	}
 	life.onClose(redis.Close)
+	revocations := revocation.New(state.NewList(redis, revocation.Name, revocation.Life), &revocation.Options{Log: log})
+	if err := revocations.Refresh(ctx); err != nil {
+		return nil, err
+	}
+	life.run(revocations.Run)
+	refusals := audit.NewRefusals(events, nil)
+	life.run(audit.NewAnchors(events, auditHeads{redis}, log).Run)
+	life.run(refusals.Run)
+	counts := metrics.New()
+	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: o.limits, Log: log, Refused: func(k quota.Kind) { counts.Refusal(string(k)) }})
+	life.onClose(func() error { quotas.Close(); return nil })
+	watchPlaces(counts, quotas)
 	return &platform{
-		life: life, log: log, keys: keys, audit: events, redis: redis,
-		confirmations: confirm.NewService(state.NewConfirmations(redis), events, time.Now).Notifying(conversation.NewChanges(redis, log)),
+		life: life, log: log, keys: keys, audit: events, strict: o.audit.FailClosedReads, refusals: refusals,
+		redis: redis, quotas: quotas, revocations: revocations, metrics: counts,
 	}, nil
 }
 
-// ring derives the sealing keys for one purpose.
-func (p *platform) ring(purpose string) (*seal.Ring, error) { return p.keys.Ring(purpose) }
+// confirmations makes the service of the confirmations that one server owns. No
+// other server's secrets open their records.
+func (p *platform) confirmations(server string) (*confirm.Service, error) {
+	ring, err := p.keys.ring(server, "record")
+	if err != nil {
+		return nil, err
+	}
+	service := confirm.NewService(state.NewConfirmations(p.redis, ring), p.audit, time.Now)
+	return service.Notifying(conversation.NewChanges(p.redis, p.log)).Observing(p.metrics.Confirmation).Bounded(p.quotas), nil
+}
+
+// watchPlaces reports the places that people hold in this process.
+func watchPlaces(m *metrics.Metrics, q *quota.Quotas) {
+	m.WatchPlaces(string(quota.Streams), "Open event streams.", func() int { return q.Held(quota.Streams) })
+	m.WatchPlaces(string(quota.Sessions), "MCP sessions of the handshake revisions.", func() int { return q.Held(quota.Sessions) })
+	m.WatchPlaces(string(quota.Turns), "Questions that are being answered.", func() int { return q.Held(quota.Turns) })
+}
 
 // domainOptions say where a domain server is served, and whose tokens it
 // accepts: the gateway's internal ones, and the issuers' with the server's own
 // name as audience, for clients that connect directly.
 type domainOptions struct {
 	listener   net.Listener
-	url        string // public address
+	url        string   // public address
+	hosts      []string // other names that it is reached under
+	origins    []string // foreign origins whose pages may call
 	issuers    []auth.Config
 	gatewayURL string // where the gateway publishes its keys; empty: it runs in this process
+	direct     bool   // answers to confirmations are taken from people's own tokens too
 }
 
 // serveDomain opens a domain's store and serves its tools.
 func (p *platform) serveDomain(ctx context.Context, d domain, db config.Database, o domainOptions) error {
-	server, closeStore, err := d.store.open(ctx, db)
+	server, closeStore, err := d.store.open(ctx, db, p.links(d))
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
 	p.life.onClose(closeStore)
+	p.endAccounts(d, server)
 	if warning, err := oversize(ctx, server); err != nil {
 		p.log.Warn("the size of the store is not known", "server", d.name, "error", err)
 	} else if warning != "" {
@@ -90,40 +133,43 @@ func (p *platform) edge(d domain, server domainServer, o domainOptions) (*mcpser
 	if err != nil {
 		return nil, err
 	}
-	cursors, err := p.ring("cursor")
+	cursors, err := p.keys.ring(d.name, "cursor")
+	if err != nil {
+		return nil, err
+	}
+	confirmations, err := p.confirmations(d.name)
 	if err != nil {
 		return nil, err
 	}
 	log := p.log.With("server", d.name)
+	if !o.direct {
+		confirmations = confirmations.ThroughGateway()
+	}
 	runner, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: d.name, Policy: d.policy, Cursors: cursors, Confirmations: p.confirmations, Receipts: server.Receipts(), Audit: p.audit, Log: log,
+		Server: d.name, Policy: d.policy, Cursors: cursors, Confirmations: confirmations, Receipts: server.Receipts(), Audit: p.audit, FailClosed: p.strict, Observe: p.metrics.Calls(d.name), Log: log,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return mcpserver.New(service{runner}, mcpserver.Options{
 		Name: "countersign-" + d.name, Title: d.title, Version: Version(), Instructions: d.instructions,
-		Verify: verifier.Verify, Resource: o.url + "/mcp", AuthorizationServers: urlsOf(o.issuers),
-		Ready: server.Ready, Confirmations: true, Log: log,
+		Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: o.url + "/mcp", AuthorizationServers: urlsOf(o.issuers), AllowedHosts: o.hosts, AllowedOrigins: o.origins,
+		Ready: server.Ready, Confirmations: runner, Quotas: p.quotas, Refused: p.refused(d.name), Observer: p.metrics.Surface(d.name), Log: log,
 	})
 }
 
 func (p *platform) domainVerifier(d domain, o domainOptions) (*auth.Verifier, error) {
 	internal := &auth.Internal{Audience: d.name, GatewayURL: o.gatewayURL}
 	if o.gatewayURL == "" {
-		internal.Keys = p.keys
+		internal.Keys = p.keys.signing
 	}
-	issuers := slices.Clone(o.issuers)
-	for i := range issuers {
-		issuers[i].Audiences = []string{d.name}
-	}
-	return newVerifier(issuers, internal, p.log)
+	return newVerifier(audience(o.issuers, d.name), internal, p.revocations.Check, p.log)
 }
 
 // newVerifier verifies tokens of the issuers and, unless internal is nil, of the
-// gateway. Every command makes its verifiers here.
-func newVerifier(issuers []auth.Config, internal *auth.Internal, log *slog.Logger) (*auth.Verifier, error) {
-	return auth.NewVerifier(issuers, &auth.Options{Internal: internal, Log: log})
+// gateway, which revoked must let pass. Every command makes its verifiers here.
+func newVerifier(issuers []auth.Config, internal *auth.Internal, revoked func(*access.Principal) error, log *slog.Logger) (*auth.Verifier, error) {
+	return auth.NewVerifier(issuers, &auth.Options{Internal: internal, Revoked: revoked, Log: log})
 }
 
 func urlsOf(issuers []auth.Config) []string {

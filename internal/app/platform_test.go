@@ -2,21 +2,23 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/auth"
+	"countersign.dev/internal/config"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/embedded"
+	"countersign.dev/internal/quota"
 	"countersign.dev/internal/testkit"
 )
 
-// TestChangesOfEveryProcessReachTheirPersonsLog: one process serves the tools,
-// another the chat.
+// TestChangesOfEveryProcessReachTheirPersonsLog: two processes serve the
+// tools, another the chat.
 func TestChangesOfEveryProcessReachTheirPersonsLog(t *testing.T) {
 	redis, err := embedded.StartRedis()
 	if err != nil {
@@ -24,12 +26,20 @@ func TestChangesOfEveryProcessReachTheirPersonsLog(t *testing.T) {
 	}
 	t.Cleanup(redis.Close)
 	p := testkit.Person("ann", access.Employee)
-	serving, chat := platformOn(t, redis.URL()), platformOn(t, redis.URL())
-	r, err := serving.confirmations.Open(t.Context(), p, confirm.Request{Action: "free_lion", Server: "zoo"})
+	opening, answering, chat := platformOn(t, redis.URL()), platformOn(t, redis.URL()), platformOn(t, redis.URL())
+	answering.keys = opening.keys // replicas of one server
+	service := func(pl *platform) *confirm.Service {
+		s, err := pl.confirmations("hr")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	r, err := service(opening).Open(t.Context(), p, confirm.Request{Action: "free_lion", Server: "hr"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := chat.confirmations.Answer(t.Context(), p, r.ID, false, nil); err != nil {
+	if _, err := service(answering).Answer(t.Context(), p, confirm.Reply{ID: r.ID, Server: "hr"}, noReceipts{}); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := chat.redis.ReadAfter(t.Context(), "person:"+p.Owner().String(), "", 10, 0)
@@ -44,15 +54,27 @@ func TestChangesOfEveryProcessReachTheirPersonsLog(t *testing.T) {
 	}
 }
 
+// noReceipts is an executor of changes that were never applied.
+type noReceipts struct{ confirm.Executor }
+
+func (noReceipts) Find(context.Context, access.Owner, confirm.ID) (json.RawMessage, bool, error) {
+	return nil, false, nil
+}
+
 func platformOn(t *testing.T, redisURL string) *platform {
 	t.Helper()
-	folder := t.TempDir()
-	keys, err := auth.LoadOrCreateKeys(filepath.Join(folder, "keys.pem"))
+	return platformIn(t, t.TempDir(), redisURL)
+}
+
+// platformIn keeps its keys and its audit log in a folder.
+func platformIn(t *testing.T, folder, redisURL string) *platform {
+	t.Helper()
+	keys, err := demoKeys(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	life := newLifetime()
-	pl, err := newPlatform(t.Context(), life, slog.New(slog.DiscardHandler), keys, filepath.Join(folder, "audit.jsonl"), redisURL)
+	pl, err := newPlatform(t.Context(), life, slog.New(slog.DiscardHandler), keys, platformOptions{name: "hr", audit: config.Audit{Path: filepath.Join(folder, "audit.jsonl")}, redis: redisURL, limits: quota.Limits{Requests: demoRequests}})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 
 	"countersign.dev/internal/config"
-	"countersign.dev/internal/httpx"
 )
 
 // ServeOptions name the domain servers that a process of their own serves.
@@ -29,7 +29,7 @@ func Serve(ctx context.Context, o ServeOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.process(ctx, conf, func(pl *platform) error {
+	return o.process(ctx, chosen[0].name, conf, func(pl *platform) error {
 		for _, d := range chosen {
 			if err := pl.serveConfigured(ctx, d, conf); err != nil {
 				return err
@@ -42,12 +42,26 @@ func Serve(ctx context.Context, o ServeOptions) error {
 // serveConfigured serves one domain as the configuration says.
 func (p *platform) serveConfigured(ctx context.Context, d domain, conf *config.Config) error {
 	s := serverOf(conf, d)
-	listener, err := httpx.Listen(ctx, s.Listen)
+	listener, err := p.listen(ctx, s.Listen, s.TLS)
 	if err != nil {
 		return err
 	}
+	scheme := "http://"
+	if s.TLS != (config.TLS{}) {
+		scheme = "https://"
+	}
 	return p.serveDomain(ctx, d, conf.Databases[d.name], domainOptions{
-		listener: listener, url: cmp.Or(s.PublicURL, s.URL, "http://"+listener.Addr().String()),
-		issuers: issuersOf(conf), gatewayURL: conf.Gateway.URL,
+		listener: listener, url: cmp.Or(s.PublicURL, s.URL, scheme+listener.Addr().String()),
+		hosts: hostsOf(s.URL), origins: conf.Origins, issuers: issuersOf(conf), gatewayURL: conf.Gateway.URL, direct: s.ExecuteDirectly,
 	})
+}
+
+// hostsOf is the host of an address, under which the gateway calls a server that
+// clients know by its public one.
+func hostsOf(address string) []string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	return []string{u.Host}
 }

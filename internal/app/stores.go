@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -25,8 +24,8 @@ import (
 // store is how a domain reaches its data.
 type store struct {
 	// open opens the store with the application's rights and returns the server
-	// over it.
-	open func(context.Context, config.Database) (server domainServer, closeStore func() error, err error)
+	// over it. A store that knows people links callers by links.
+	open func(ctx context.Context, db config.Database, links *database.Links) (server domainServer, closeStore func() error, err error)
 	// migrate creates or updates the schema and returns what it did.
 	migrate func(context.Context, config.Database) (string, error)
 	// seed fills an empty store with the sample company.
@@ -93,8 +92,8 @@ func (r relational) store() store {
 }
 
 // open refuses a login that can bypass row-level security.
-func (r relational) open(ctx context.Context, db config.Database) (domainServer, func() error, error) {
-	pool, err := database.Open(ctx, db.URL, nil)
+func (r relational) open(ctx context.Context, db config.Database, links *database.Links) (domainServer, func() error, error) {
+	pool, err := database.Open(ctx, db.URL, &database.Options{Links: links})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -152,7 +151,16 @@ func salesStore() store {
 		}
 		return sales.New(s, nil), nil
 	}
-	return documents(open, "sales.db")
+	made := documents(open, "sales.db")
+	opens := made.open
+	made.open = func(ctx context.Context, db config.Database, links *database.Links) (domainServer, func() error, error) {
+		server, closeStore, err := opens(ctx, db, links)
+		if known, ok := server.(*sales.Server); ok && links != nil {
+			known.Taken = links.Taken // it keeps its links itself
+		}
+		return server, closeStore, err
+	}
+	return made
 }
 
 // supportStore is Elasticsearch or OpenSearch, or SQLite.
@@ -201,7 +209,7 @@ type documentServer interface {
 // documents is the store of such a domain; file is its name in a demo's folder.
 func documents[S documentServer](open func(context.Context, config.Database) (S, error), file string) store {
 	return store{
-		open: func(ctx context.Context, db config.Database) (domainServer, func() error, error) {
+		open: func(ctx context.Context, db config.Database, _ *database.Links) (domainServer, func() error, error) {
 			s, err := open(ctx, db)
 			if err != nil {
 				return nil, nil, err
@@ -224,18 +232,7 @@ func documents[S documentServer](open func(context.Context, config.Database) (S,
 			return s.Seed(ctx, c)
 		},
 		demo: func(_ context.Context, o storeOptions) (config.Database, error) {
-			path := filepath.Join(o.folder, file)
-			return config.Database{URL: "sqlite:" + path}, makePrivate(path)
+			return config.Database{URL: "sqlite:" + filepath.Join(o.folder, file)}, nil
 		},
 	}
-}
-
-// makePrivate creates an empty database, unless it exists, that only its owner
-// can read; SQLite creates its other files with the same mode.
-func makePrivate(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
-	"countersign.dev/internal/auth"
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/domain/sales/sqlite"
@@ -30,11 +29,11 @@ func TestServerRefusesALoginThatCanBypass(t *testing.T) {
 	if err := hrStore().seed(t.Context(), db, company.At(today())); err != nil {
 		t.Fatal(err)
 	}
-	if _, closeStore, err := hrStore().open(t.Context(), config.Database{URL: admin}); err == nil {
+	if _, closeStore, err := hrStore().open(t.Context(), config.Database{URL: admin}, nil); err == nil {
 		_ = closeStore()
 		t.Error("a superuser's login was accepted")
 	}
-	server, closeStore, err := hrStore().open(t.Context(), db)
+	server, closeStore, err := hrStore().open(t.Context(), db, nil)
 	if err != nil {
 		t.Fatalf("the application's own login: %v", err)
 	}
@@ -75,11 +74,11 @@ func fillSales(t *testing.T, db config.Database, deals int) {
 func logOfStart(t *testing.T, d domain, db config.Database) string {
 	t.Helper()
 	life := newLifetime()
-	keys, err := auth.GenerateKeys()
+	keys, err := demoKeys(t.TempDir())
 	must(t, err)
 	var log bytes.Buffer
 	redis := miniredis.RunT(t)
-	pl, err := newPlatform(t.Context(), life, slog.New(slog.NewTextHandler(&log, nil)), keys, filepath.Join(t.TempDir(), "audit.jsonl"), "redis://"+redis.Addr())
+	pl, err := newPlatform(t.Context(), life, slog.New(slog.NewTextHandler(&log, nil)), keys, platformOptions{name: "hr", audit: config.Audit{Path: filepath.Join(t.TempDir(), "audit.jsonl")}, redis: "redis://" + redis.Addr()})
 	must(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)

@@ -24,17 +24,6 @@ import (
 // maxAnswer bounds an issuer's answer, in bytes.
 const maxAnswer = 1 << 20
 
-// newClient makes the HTTP client for issuers. It follows no redirect.
-func newClient() *http.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout = fetchTimeout
-	return &http.Client{
-		Timeout:       2 * fetchTimeout,
-		Transport:     bounded{transport},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
 // bounded fails reading an answer that is too large.
 type bounded struct{ next http.RoundTripper }
 
@@ -62,7 +51,8 @@ func (r *endpoint) keys(ctx context.Context) (publicKeys, error) {
 	}
 	var document json.RawMessage
 	var metadata struct {
-		JWKS string `json:"jwks_uri"`
+		JWKS  string `json:"jwks_uri"`
+		Token string `json:"token_endpoint"`
 	}
 	if err := errors.Join(provider.Claims(&document), provider.Claims(&metadata)); err != nil {
 		return nil, fmt.Errorf("read the metadata of %s: %w", r.issuer, err)
@@ -72,6 +62,11 @@ func (r *endpoint) keys(ctx context.Context) (publicKeys, error) {
 	}
 	if err := secureURL(metadata.JWKS, r.issuer); err != nil {
 		return nil, fmt.Errorf("jwks_uri: %w", err)
+	}
+	if metadata.Token != "" { // it is sent the client's secret
+		if err := secureURL(metadata.Token, r.issuer); err != nil {
+			return nil, fmt.Errorf("token_endpoint: %w", err)
+		}
 	}
 	keys, err := fetchKeys(ctx, r.client, metadata.JWKS)
 	if err == nil {

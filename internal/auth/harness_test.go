@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"sync"
 	"testing"
 	"time"
@@ -29,12 +30,13 @@ type harness struct {
 	server   *httptest.Server
 	verifier *auth.Verifier
 
-	mu      sync.Mutex
-	keys    []jose.JSONWebKey
-	fetches int
-	broken  http.HandlerFunc // answers instead of the key set
-	tokens  map[string]any   // what the token endpoint answers
-	clock   time.Time
+	mu       sync.Mutex
+	keys     []jose.JSONWebKey
+	fetches  int
+	broken   http.HandlerFunc // answers instead of the key set
+	tokens   map[string]any   // what the token endpoint answers
+	exchange url.Values       // what it was asked last
+	clock    time.Time
 }
 
 // fixedNow is the harness's first instant.
@@ -67,6 +69,8 @@ func (r *harness) serve(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if req.URL.Path == "/t" {
+		_ = req.ParseForm()
+		r.exchange = req.PostForm
 		writeJSON(w, r.tokens)
 		return
 	}

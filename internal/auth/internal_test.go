@@ -8,8 +8,6 @@ import (
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -31,12 +29,10 @@ type minting struct {
 
 func newMinting(t *testing.T) *minting {
 	t.Helper()
-	keys, err := auth.GenerateKeys()
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := newKeys(t)
 	h := &minting{keys: keys, clock: fixedNow}
 	now := func() time.Time { return h.clock }
+	var err error
 	if h.minter, err = auth.NewMinter(keys, now); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +53,7 @@ func alice(change ...func(*access.Claims)) *access.Principal {
 	c := access.Claims{
 		Issuer: "https://idp.example.com", Subject: "u-1", Username: "alice.chen", Name: "Alice Chen",
 		Email: "alice@example.com", EmailVerified: true, Roles: []string{"hr-read", "employee"}, Groups: []string{"/HR"},
-		TokenID: "t-1", Expires: fixedNow.Add(time.Hour),
+		TokenID: "t-1", Expires: fixedNow.Add(time.Hour), MayConfirm: true,
 	}
 	for _, f := range change {
 		f(&c)
@@ -72,6 +68,26 @@ func (h *minting) mint(t *testing.T, p *access.Principal, audience string, purpo
 		t.Fatal(err)
 	}
 	return token
+}
+
+// An internal token ends with the person's own token: the server knows
+// which that was, and since when.
+func TestServerKnowsThePersonsOwnToken(t *testing.T) {
+	h := newMinting(t)
+	issued := fixedNow.Add(-time.Hour)
+	for _, id := range []string{"t-1", "t-2"} { // the second is not served from the cache
+		sent := alice(func(c *access.Claims) { c.TokenID, c.Issued = id, issued })
+		got, err := h.hr.Verify(t.Context(), h.mint(t, sent, "hr", access.PurposeCall))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.TokenID() != id || !got.Issued().Equal(issued) {
+			t.Errorf("got %q issued at %v, want %s at %v", got.TokenID(), got.Issued(), id, issued)
+		}
+	}
+	if got, err := h.hr.Verify(t.Context(), h.mint(t, alice(), "hr", access.PurposeCall)); err != nil || !got.Issued().IsZero() {
+		t.Errorf("a token without iat: got %v, %v", got, err)
+	}
 }
 
 func TestServerReceivesTheCompletePerson(t *testing.T) {
@@ -89,6 +105,19 @@ func TestServerReceivesTheCompletePerson(t *testing.T) {
 	}
 	if diff := cmp.Diff(sent.Roles(), got.Roles()) + cmp.Diff(sent.Groups(), got.Groups()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestServerKnowsWhereTheCallBegan(t *testing.T) {
+	h := newMinting(t)
+	for _, surface := range access.Surfaces() {
+		got, err := h.hr.Verify(t.Context(), h.mint(t, alice().WithSurface(surface), "hr", access.PurposeCall))
+		if err != nil || got.Origin().Surface != surface {
+			t.Errorf("got %+v, %v, want %s", got, err, surface)
+		}
+	}
+	if _, err := h.hr.Verify(t.Context(), h.mint(t, alice().WithSurface("fax"), "hr", access.PurposeCall)); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("an unknown surface: got %v", err)
 	}
 }
 
@@ -132,6 +161,8 @@ func TestInternalTokenIsReusedWhileFresh(t *testing.T) {
 		"audience": h.mint(t, alice(), "finance", access.PurposeCall),
 		"purpose":  h.mint(t, alice(), "hr", access.PurposeCatalogue),
 		"role":     h.mint(t, alice(func(c *access.Claims) { c.Roles = []string{"employee"} }), "hr", access.PurposeCall),
+		"surface":  h.mint(t, alice().WithSurface(access.SurfaceMCP), "hr", access.PurposeCall),
+		"taint":    h.mint(t, alice(func(c *access.Claims) { c.Origin.TaintedBy = []string{"TICK-009"} }), "hr", access.PurposeCall),
 		"issuer":   h.mint(t, alice(func(c *access.Claims) { c.Issuer = "https://b.example" }), "hr", access.PurposeCall),
 		"split": h.mint(t, alice(func(c *access.Claims) { c.Roles, c.Groups = []string{"employee"}, []string{"hr-read", "/HR"} }),
 			"hr", access.PurposeCall),
@@ -186,8 +217,8 @@ func TestServerFindsTheGatewaysKeysByItsAddress(t *testing.T) {
 	}
 }
 
-// configured is a pair as an operator writes it.
-func configured(t *testing.T, curve elliptic.Curve) auth.KeyPair {
+// configured is a key as an operator writes it.
+func configured(t testing.TB, curve elliptic.Curve) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(curve, rand.Reader)
 	if err != nil {
@@ -197,22 +228,30 @@ func configured(t *testing.T, curve elliptic.Curve) auth.KeyPair {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
-	return auth.KeyPair{PrivateKey: string(text), Secret: rand.Text() + rand.Text()}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
 }
 
-func parseKeys(t *testing.T, pairs ...auth.KeyPair) *auth.Keys {
+func parseKeys(t testing.TB, texts ...string) *auth.Keys {
 	t.Helper()
-	k, err := auth.ParseKeys(pairs)
+	k, err := auth.ParseKeys(texts...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return k
 }
 
+func newKeys(t testing.TB) *auth.Keys {
+	t.Helper()
+	text, err := auth.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parseKeys(t, text)
+}
+
 func TestReplicasChangeKeysOneAfterTheOther(t *testing.T) {
-	oldPair, newPair := configured(t, elliptic.P256()), configured(t, elliptic.P256())
-	old, both, only := parseKeys(t, oldPair), parseKeys(t, newPair, oldPair), parseKeys(t, newPair)
+	oldKey, newKey := configured(t, elliptic.P256()), configured(t, elliptic.P256())
+	old, both, only := parseKeys(t, oldKey), parseKeys(t, newKey, oldKey), parseKeys(t, newKey)
 	minter, err := auth.NewMinter(old, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -227,85 +266,23 @@ func TestReplicasChangeKeysOneAfterTheOther(t *testing.T) {
 	if _, err := internalVerifier(t, nil, auth.Internal{Audience: "hr", Keys: only}).Verify(t.Context(), token); err == nil {
 		t.Error("the dropped key still verifies")
 	}
-	sealed := ring(t, old, "cursor").Seal([]byte("x"), nil)
-	if _, err := ring(t, both, "cursor").Open(sealed, nil); err != nil {
-		t.Errorf("during the change: %v", err)
-	}
-	if _, err := ring(t, only, "cursor").Open(sealed, nil); err == nil {
-		t.Error("the dropped secret still opens")
-	}
-	if _, err := ring(t, both, "cookie").Open(sealed, nil); err == nil {
-		t.Error("a cursor opened as a cookie")
-	}
-}
-
-type opener interface {
-	Seal(plain, bound []byte) string
-	Open(text string, bound []byte) ([]byte, error)
-}
-
-func ring(t *testing.T, k *auth.Keys, purpose string) opener {
-	t.Helper()
-	r, err := k.Ring(purpose)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
 }
 
 func TestWeakOrBrokenKeysAreRefusedWithoutQuotingThem(t *testing.T) {
-	short, broken := configured(t, elliptic.P256()), configured(t, elliptic.P256())
-	short.Secret = "only-thirty-one-bytes-of-secret"
-	broken.PrivateKey = strings.Replace(broken.PrivateKey, "EC PRIVATE", "SECRET-CANARY", 1)
-	for name, pairs := range map[string][]auth.KeyPair{
-		"none": nil, "short secret": {short}, "other curve": {configured(t, elliptic.P384())}, "no PEM": {{PrivateKey: "SECRET-CANARY", Secret: strings.Repeat("x", 32)}}, "broken": {broken},
+	good := configured(t, elliptic.P256())
+	for name, texts := range map[string][]string{
+		"none": nil, "other curve": {configured(t, elliptic.P384())}, "no PEM": {"SECRET-CANARY"},
+		"broken": {strings.Replace(good, "EC PRIVATE", "SECRET-CANARY", 1)}, "the second": {good, "SECRET-CANARY"},
 	} {
-		_, err := auth.ParseKeys(pairs)
-		if err == nil || strings.Contains(err.Error(), "CANARY") || strings.Contains(err.Error(), short.Secret) {
+		_, err := auth.ParseKeys(texts...)
+		if err == nil || strings.Contains(err.Error(), "CANARY") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
 }
 
-func TestKeyFileIsMadeOnceAndKeptPrivate(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "internal.pem")
-	first, err := auth.LoadOrCreateKeys(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := auth.LoadOrCreateKeys(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if plain, err := ring(t, second, "x").Open(ring(t, first, "x").Seal([]byte("kept"), nil), nil); err != nil || string(plain) != "kept" {
-		t.Errorf("the secret was not kept: %v", err)
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
-	}
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := auth.LoadOrCreateKeys(path); err == nil {
-		t.Error("a file that all users may read was accepted")
-	}
-	if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := auth.LoadOrCreateKeys(path); err == nil {
-		t.Error("an incomplete file was accepted, or replaced")
-	}
-}
-
 func BenchmarkMint(b *testing.B) { // Question: what does the gateway pay per call for not passing tokens on?
-	keys, err := auth.GenerateKeys()
-	if err != nil {
-		b.Fatal(err)
-	}
-	minter, err := auth.NewMinter(keys, func() time.Time { return fixedNow })
+	minter, err := auth.NewMinter(newKeys(b), func() time.Time { return fixedNow })
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -14,68 +14,51 @@ import (
 	"net/http"
 
 	"github.com/go-jose/go-jose/v4"
-
-	"countersign.dev/internal/seal"
 )
 
-// KeyPair is one entry of the configuration's internal_keys.
-type KeyPair struct {
-	PrivateKey string // PEM of an ES256 (P-256) key, PKCS #8 or SEC 1
-	Secret     string // at least 32 bytes of random text
-}
+// Keys sign internal tokens. The gateway alone has them: servers verify with the
+// public halves. The first one signs and all of them verify, so that replicas
+// can change keys one after the other: add the new one last everywhere, then
+// put it first, then drop the old one.
+type Keys struct{ signing []jose.JSONWebKey } // private
 
-// Keys sign internal tokens and seal what travels through clients. The first
-// pair signs and seals; all of them verify and open, so that replicas can change
-// keys one after the other: add the new pair last everywhere, then put it first,
-// then drop the old one.
-type Keys struct{ pairs []pair }
-
-type pair struct {
-	signing jose.JSONWebKey // private
-	secret  []byte
-}
-
-// ParseKeys reads the configured pairs. It fails without any, and names the
-// entry that is wrong, never its content.
-func ParseKeys(entries []KeyPair) (*Keys, error) {
-	if len(entries) == 0 {
-		return nil, errors.New("internal_keys: at least one key and secret are required")
+// ParseKeys reads private keys, each the PEM text of an ES256 (P-256) key in
+// PKCS #8 or SEC 1. It fails without any, and names the entry that is wrong,
+// never its content.
+func ParseKeys(texts ...string) (*Keys, error) {
+	if len(texts) == 0 {
+		return nil, errors.New("at least one signing key is required")
 	}
 	k := &Keys{}
-	for at, entry := range entries {
-		p, err := newPair([]byte(entry.PrivateKey), []byte(entry.Secret))
+	for at, text := range texts {
+		key, err := newKey([]byte(text))
 		if err != nil {
-			return nil, fmt.Errorf("internal_keys[%d]: %w", at, err)
+			return nil, fmt.Errorf("key %d: %w", at+1, err)
 		}
-		k.pairs = append(k.pairs, p)
+		k.signing = append(k.signing, key)
 	}
 	return k, nil
 }
 
-// GenerateKeys makes one fresh pair, for a process that keeps none.
-func GenerateKeys() (*Keys, error) {
+// NewKey makes a fresh private key and returns its PEM text, as [ParseKeys]
+// reads it.
+func NewKey() (string, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	p, err := makePair(key, seal.RandomSecret())
-	return &Keys{pairs: []pair{p}}, err
-}
-
-// Ring derives the sealing keys for one purpose, such as "cursor".
-func (k *Keys) Ring(purpose string) (*seal.Ring, error) {
-	secrets := make([][]byte, len(k.pairs))
-	for at, p := range k.pairs {
-		secrets[at] = p.secret
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return "", err
 	}
-	return seal.NewRing(purpose, secrets...)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), nil
 }
 
 // JWKSHandler publishes the public keys at [JWKSPath].
 func (k *Keys) JWKSHandler() (http.Handler, error) {
 	var set jose.JSONWebKeySet
-	for _, p := range k.pairs {
-		set.Keys = append(set.Keys, p.signing.Public())
+	for _, key := range k.signing {
+		set.Keys = append(set.Keys, key.Public())
 	}
 	body, err := json.Marshal(set)
 	if err != nil {
@@ -89,32 +72,25 @@ func (k *Keys) JWKSHandler() (http.Handler, error) {
 }
 
 func (k *Keys) public() publicKeys {
-	keys := make(publicKeys, len(k.pairs))
-	for _, p := range k.pairs {
-		keys[keyName{p.signing.KeyID, jose.ES256}] = p.signing.Public().Key
+	keys := make(publicKeys, len(k.signing))
+	for _, key := range k.signing {
+		keys[keyName{key.KeyID, jose.ES256}] = key.Public().Key
 	}
 	return keys
 }
 
-func newPair(text, secret []byte) (pair, error) {
+func newKey(text []byte) (jose.JSONWebKey, error) {
 	key, err := parsePrivate(text)
 	if err != nil {
-		return pair{}, err
-	}
-	return makePair(key, secret)
-}
-
-func makePair(key *ecdsa.PrivateKey, secret []byte) (pair, error) {
-	if len(secret) < seal.MinSecret {
-		return pair{}, fmt.Errorf("the secret has %d bytes, needs %d", len(secret), seal.MinSecret)
+		return jose.JSONWebKey{}, err
 	}
 	jwk := jose.JSONWebKey{Key: key, Algorithm: string(jose.ES256), Use: "sig"}
 	thumbprint, err := jwk.Thumbprint(crypto.SHA256)
 	if err != nil {
-		return pair{}, fmt.Errorf("name the key: %w", err)
+		return jose.JSONWebKey{}, fmt.Errorf("name the key: %w", err)
 	}
 	jwk.KeyID = base64.RawURLEncoding.EncodeToString(thumbprint)
-	return pair{signing: jwk, secret: secret}, nil
+	return jwk, nil
 }
 
 // parsePrivate reads the first PEM block. The error never quotes the text.

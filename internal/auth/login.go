@@ -23,7 +23,8 @@ type LoginConfig struct {
 	ClientID     string
 	ClientSecret string   // empty: a public client, proven by PKCE alone
 	RedirectURL  string   // the gateway's /callback, as registered
-	Scopes       []string // empty: openid profile email
+	Scopes       []string // empty: openid profile email; openid is always asked for
+	Resource     string   // of RFC 8707, for issuers whose tokens are for one resource; empty: none
 }
 
 // Flow is one sign-in in progress. The caller stores it secretly until the
@@ -55,6 +56,9 @@ func NewLogin(c LoginConfig, v *Verifier) (*Login, error) {
 	if len(c.Scopes) == 0 {
 		c.Scopes = []string{oidc.ScopeOpenID, oidc.ScopeProfile, oidc.ScopeEmail}
 	}
+	if !slices.Contains(c.Scopes, oidc.ScopeOpenID) {
+		c.Scopes = append([]string{oidc.ScopeOpenID}, c.Scopes...)
+	}
 	return &Login{config: c, verifier: v, issuer: from}, nil
 }
 
@@ -66,8 +70,16 @@ func (l *Login) Start(ctx context.Context) (string, Flow, error) {
 		return "", Flow{}, err
 	}
 	flow := Flow{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier()}
-	address := l.oauth(provider).AuthCodeURL(flow.State, oidc.Nonce(flow.Nonce), oauth2.S256ChallengeOption(flow.Verifier))
+	address := l.oauth(provider).AuthCodeURL(flow.State, l.with(oidc.Nonce(flow.Nonce), oauth2.S256ChallengeOption(flow.Verifier))...)
 	return address, flow, nil
+}
+
+// with adds the resource, which both requests to the issuer name.
+func (l *Login) with(options ...oauth2.AuthCodeOption) []oauth2.AuthCodeOption {
+	if l.config.Resource != "" {
+		options = append(options, oauth2.SetAuthURLParam("resource", l.config.Resource))
+	}
+	return options
 }
 
 // Finish takes the query of the browser's return and returns the access token,
@@ -80,9 +92,9 @@ func (l *Login) Finish(ctx context.Context, query url.Values, flow Flow) (string
 	if err := l.checkAnswer(provider, query, flow); err != nil {
 		return "", nil, time.Time{}, err
 	}
-	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, l.verifier.client), 2*fetchTimeout)
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, l.issuer.endpoint.client), 2*fetchTimeout)
 	defer cancel()
-	tokens, err := l.oauth(provider).Exchange(ctx, query.Get("code"), oauth2.VerifierOption(flow.Verifier))
+	tokens, err := l.oauth(provider).Exchange(ctx, query.Get("code"), l.with(oauth2.VerifierOption(flow.Verifier))...)
 	if err != nil {
 		return "", nil, time.Time{}, exchangeFailed(err)
 	}

@@ -194,3 +194,35 @@ func TestIDTokenIsNoAccessToken(t *testing.T) {
 	r := newHarness(t)
 	r.refuses("an ID token", r.token(set("aud", "web"), set("nonce", "n")))
 }
+
+func TestSignInNamesScopesAndResource(t *testing.T) {
+	for _, row := range []struct {
+		scopes   []string
+		resource string
+		want     string
+	}{
+		{nil, "", "openid profile email"},
+		{[]string{"email", "api://countersign/mcp"}, "https://countersign.example.com", "openid email api://countersign/mcp"},
+	} {
+		r := newHarness(t)
+		l, err := auth.NewLogin(auth.LoginConfig{Issuer: r.server.URL, ClientID: "web", RedirectURL: callback, Scopes: row.scopes, Resource: row.resource}, r.verifier)
+		if err != nil {
+			t.Fatal(err)
+		}
+		address, flow, err := l.Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := at.Query(); got.Get("scope") != row.want || got.Get("resource") != row.resource {
+			t.Errorf("got %v, want scope %q and resource %q", got, row.want, row.resource)
+		}
+		_, _, _, _ = l.Finish(t.Context(), url.Values{"state": {flow.State}, "code": {"c"}, "iss": {r.server.URL}}, flow) // no tokens: what was asked is of interest
+		if got := r.exchange; got.Get("code") != "c" || got.Get("resource") != row.resource {
+			t.Errorf("the code was exchanged with %v, want resource %q", got, row.resource)
+		}
+	}
+}

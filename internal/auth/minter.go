@@ -11,6 +11,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
 )
 
 const (
@@ -39,7 +40,7 @@ type minted struct {
 // time.Now.
 func NewMinter(k *Keys, now func() time.Time) (*Minter, error) {
 	signer, err := jose.NewSigner(
-		jose.SigningKey{Algorithm: jose.ES256, Key: k.pairs[0].signing},
+		jose.SigningKey{Algorithm: jose.ES256, Key: k.signing[0]},
 		(&jose.SignerOptions{}).WithType("JWT"))
 	if err != nil {
 		return nil, fmt.Errorf("sign internal tokens: %w", err)
@@ -51,12 +52,16 @@ func NewMinter(k *Keys, now func() time.Time) (*Minter, error) {
 }
 
 // Token returns a token of the principal for one server, valid between 15 and
-// 60 s. It fails with UNAUTHENTICATED when the principal's own
-// token ended more than [Afterlife] ago.
+// 60 s. It fails with UNAUTHENTICATED when the principal's own token ended more
+// than [Afterlife] ago, and with INSUFFICIENT_SCOPE when it is to answer a
+// confirmation and the principal may not.
 func (m *Minter) Token(p *access.Principal, audience string, purpose access.Purpose) (string, error) {
 	now := m.now()
 	if end := p.Expires(); !end.IsZero() && now.After(end.Add(Afterlife)) {
 		return "", expired(errExpired)
+	}
+	if purpose == access.PurposeExecute && !p.MayConfirm() {
+		return "", fault.InsufficientScope.New("This sign-in may not approve or deny changes.")
 	}
 	key := m.key(p, audience, purpose)
 	if kept, ok := m.minted.get(key); ok && kept.expires.Sub(now) >= reuseWhile {
@@ -76,25 +81,36 @@ func (m *Minter) Self() *access.Principal {
 	return access.NewPrincipal(access.Claims{Issuer: InternalIssuer, Subject: "gateway", Username: "gateway", Name: "The gateway itself"})
 }
 
+// Server is a server's own principal, for work that no person asked for: it has
+// no roles and sees no rows.
+func Server(name string) *access.Principal {
+	return access.NewPrincipal(access.Claims{Issuer: InternalIssuer, Subject: name, Username: name, Name: "The server " + name})
+}
+
 func (m *Minter) mint(p *access.Principal, audience string, purpose access.Purpose, now time.Time) (string, error) {
 	owner := p.Owner()
-	return jwt.Signed(m.signer).Claims(map[string]any{
+	claims := map[string]any{
 		"iss": InternalIssuer, "aud": audience, "sub": owner.Subject, "orig_iss": owner.Issuer,
 		"iat": now.Unix(), "exp": now.Add(internalLife).Unix(), "jti": rand.Text(), "purpose": purpose,
 		"preferred_username": p.Username(), "name": p.Name(), "email": p.Email(), "email_verified": p.Email() != "",
-		"roles": p.Roles(), "groups": p.Groups(),
-	}).Serialize()
+		"roles": p.Roles(), "groups": p.Groups(), "orig_jti": p.TokenID(), "origin": p.Origin(),
+	}
+	if at := p.Issued(); !at.IsZero() {
+		claims["orig_iat"] = at.Unix()
+	}
+	return jwt.Signed(m.signer).Claims(claims).Serialize()
 }
 
-// key is a digest of everything in the token about the person, so that a changed
-// role or name is never served from the cache.
+// key is a digest of everything in the token about the person, their own token
+// and the origin of the call, so that a changed role or name is never served from
+// the cache, nor a token that was revoked or is of another surface.
 func (m *Minter) key(p *access.Principal, audience string, purpose access.Purpose) digest {
-	owner := p.Owner()
-	var b []byte
-	for _, field := range []string{audience, string(purpose), owner.Issuer, owner.Subject, p.Username(), p.Name(), p.Email()} {
+	owner, origin := p.Owner(), p.Origin()
+	b := binary.AppendVarint(nil, p.Issued().Unix())
+	for _, field := range []string{audience, string(purpose), owner.Issuer, owner.Subject, p.Username(), p.Name(), p.Email(), p.TokenID(), string(origin.Surface)} {
 		b = appendField(b, field)
 	}
-	for _, list := range [][]string{p.Roles(), p.Groups()} {
+	for _, list := range [][]string{p.Roles(), p.Groups(), origin.TaintedBy} {
 		b = binary.AppendUvarint(b, uint64(len(list)))
 		for _, name := range list {
 			b = appendField(b, name)

@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +22,15 @@ type Config struct {
 	UsernameClaim string   // empty: preferred_username
 	RolesClaims   []string // empty: DefaultRolesClaims
 	TrustEmail    bool     // accept email without email_verified, for issuers that verify but omit the claim
+
+	Authority *Authority // what the issuer may say about people; nil: everything
+
+	// ConfirmClients are the clients (azp, or client_id) whose tokens with the
+	// scope confirm may answer confirmations. Empty: no bearer token may.
+	ConfirmClients []string
+	// ConfirmWithoutScope gives the right also to tokens without any scope claim,
+	// for issuers that have no scopes.
+	ConfirmWithoutScope bool
 }
 
 // DefaultRolesClaims are the paths of the roles claims. Dots lead into nested
@@ -37,6 +45,10 @@ type Options struct {
 	CacheSize int              // verified tokens kept; 0: 10,000
 	Log       *slog.Logger     // nil: slog.Default()
 	Now       func() time.Time // nil: time.Now
+
+	// Revoked rejects the principal of a valid token that no longer counts, or
+	// returns nil. It is asked for each request. Nil: every valid token counts.
+	Revoked func(*access.Principal) error
 }
 
 // Verifier verifies bearer tokens of the configured issuers. It is safe for
@@ -44,9 +56,9 @@ type Options struct {
 type Verifier struct {
 	issuers map[string]*issuer // by iss
 	seen    *cache[verified]
-	client  *http.Client
 	log     *slog.Logger
 	now     func() time.Time
+	revoked func(*access.Principal) error
 }
 
 // verified is the principal of a valid token, and the version of the keys.
@@ -64,6 +76,7 @@ type issuer struct {
 	keys      *keyset
 	endpoint  *endpoint // nil for internal tokens
 	identify  func(c claims, audiences []string) (access.Claims, error)
+	limit     *limited // what it may say; nil: everything
 }
 
 // NewVerifier makes a verifier. It does not connect; keys are fetched for the
@@ -74,13 +87,16 @@ func NewVerifier(configs []Config, o *Options) (*Verifier, error) {
 	}
 	v := &Verifier{
 		issuers: make(map[string]*issuer), seen: newCache[verified](cmp.Or(o.CacheSize, 10_000)),
-		client: newClient(), log: o.Log, now: o.Now,
+		log: o.Log, now: o.Now, revoked: o.Revoked,
 	}
 	if v.log == nil {
 		v.log = slog.Default()
 	}
 	if v.now == nil {
 		v.now = time.Now
+	}
+	if v.revoked == nil {
+		v.revoked = func(*access.Principal) error { return nil }
 	}
 	var mistakes []error
 	for _, c := range configs {
@@ -96,8 +112,9 @@ func NewVerifier(configs []Config, o *Options) (*Verifier, error) {
 }
 
 // Verify verifies a token and returns its principal. It fails with
-// UNAUTHENTICATED, or with SERVICE_UNAVAILABLE while the issuer's keys have
-// never been reached. Principals are cached until their token expires or a key
+// UNAUTHENTICATED, with what [Options] says of revoked tokens, or with
+// SERVICE_UNAVAILABLE while the issuer's keys have never been reached. Principals
+// are cached until their token expires or a key
 // of its issuer changes.
 func (v *Verifier) Verify(ctx context.Context, raw string) (*access.Principal, error) {
 	if len(raw) > MaxToken {
@@ -105,14 +122,32 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*access.Principal, e
 	}
 	key := sha256.Sum256([]byte(raw))
 	if seen, ok := v.seen.get(key); ok && v.now().Before(seen.principal.Expires()) && seen.keys.holds(seen.version) {
-		return seen.principal, nil
+		return v.unrevoked(seen.principal)
 	}
 	found, err := v.verify(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
 	v.seen.put(key, found)
-	return found.principal, nil
+	return v.unrevoked(found.principal)
+}
+
+// unrevoked returns the principal of a valid token unless it was revoked.
+func (v *Verifier) unrevoked(p *access.Principal) (*access.Principal, error) {
+	if err := v.revoked(p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// VerifyBrowser is Verify for the token that a browser's sign-in returned and
+// that never leaves the gateway: its person may answer confirmations.
+func (v *Verifier) VerifyBrowser(ctx context.Context, raw string) (*access.Principal, error) {
+	p, err := v.Verify(ctx, raw)
+	if err != nil {
+		return nil, err
+	}
+	return p.WithConfirm(), nil
 }
 
 func (v *Verifier) verify(ctx context.Context, raw string) (verified, error) {
@@ -136,7 +171,14 @@ func (v *Verifier) verify(ctx context.Context, raw string) (verified, error) {
 	if err != nil {
 		return verified{}, invalid(err)
 	}
-	who.TokenID, who.Expires = c.text("jti"), expiry
+	if from.limit != nil {
+		who = from.limit.apply(who)
+	}
+	who.Expires = expiry
+	if who.TokenID == "" { // so that it can be revoked all the same
+		sum := sha256.Sum256([]byte(raw))
+		who.TokenID = "sha256:" + hex.EncodeToString(sum[:])
+	}
 	return verified{access.NewPrincipal(who), from.keys, version}, nil
 }
 
@@ -163,10 +205,13 @@ func (v *Verifier) trust(c Config) error {
 	if _, twice := v.issuers[c.URL]; twice {
 		return fmt.Errorf("issuer %s: is configured twice", c.URL)
 	}
-	from := &endpoint{issuer: c.URL, client: v.client}
+	from := &endpoint{issuer: c.URL, client: newClient(c.URL)}
 	v.issuers[c.URL] = &issuer{
 		name: c.URL, audiences: slices.Clone(c.Audiences), endpoint: from,
 		keys: v.keyset(from.keys), identify: c.identify,
+	}
+	if c.Authority != nil {
+		v.issuers[c.URL].limit = &limited{authority: *c.Authority, issuer: c.URL, log: v.log, reported: map[string]bool{}}
 	}
 	return nil
 }
@@ -182,11 +227,17 @@ func (c Config) identify(body claims, audiences []string) (access.Claims, error)
 	if err != nil {
 		return access.Claims{}, err
 	}
+	issued, err := body.date("iat")
+	if err != nil {
+		return access.Claims{}, err
+	}
 	verified, _ := body["email_verified"].(bool)
 	return access.Claims{
 		Issuer: c.URL, Subject: subject, Username: c.username(body, subject),
 		Email: body.text("email"), EmailVerified: body.text("email") != "" && (verified || c.TrustEmail),
 		Name: body.text("name"), Roles: c.roles(body, audiences), Groups: wellFormed(body.texts("groups")),
+		MayConfirm: c.mayConfirm(body),
+		TokenID:    body.text("jti"), Issued: issued,
 	}, nil
 }
 
@@ -247,9 +298,8 @@ func (v *Verifier) internalKeys(in Internal) (*keyset, error) {
 	if in.Keys != nil {
 		return fixedKeys(in.Keys.public()), nil
 	}
-	u, err := url.Parse(in.GatewayURL)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("internal tokens: %q is not the gateway's address", in.GatewayURL)
+	if err := secureURL(in.GatewayURL, in.GatewayURL); err != nil {
+		return nil, fmt.Errorf("internal tokens: the gateway's address: %w", err)
 	}
-	return v.keyset(gatewayKeys(v.client, in.GatewayURL)), nil
+	return v.keyset(gatewayKeys(newClient(in.GatewayURL), in.GatewayURL)), nil
 }

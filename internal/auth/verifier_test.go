@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
 
 	"countersign.dev/internal/access"
@@ -137,19 +138,46 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	r.accepts(good)
 }
 
-// hs256 signs with the published key as if it were a shared secret, in the
-// encodings that known attacks use.
+// hs256 signs with the published key as if it were a shared secret.
 func hs256(t *testing.T, r *harness, good string) string {
 	t.Helper()
-	der, err := x509.MarshalPKIXPublicKey(r.keys[0].Public().Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	signed := b64([]byte(`{"alg":"HS256","kid":"k1"}`)) + "." + strings.Split(good, ".")[1]
+	return symmetric(t, "k1", publicTexts(t, r.keys[0])["PEM"], strings.Split(good, ".")[1])
+}
+
+func symmetric(t *testing.T, kid string, secret []byte, body string) string {
+	t.Helper()
+	signed := b64([]byte(`{"alg":"HS256","kid":"`+kid+`"}`)) + "." + body
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte(signed))
 	return signed + "." + b64(mac.Sum(nil))
+}
+
+// publicTexts are the encodings of a public key that known attacks use.
+func publicTexts(t *testing.T, key jose.JSONWebKey) map[string][]byte {
+	t.Helper()
+	der, err := x509.MarshalPKIXPublicKey(key.Public().Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jwk, err := key.Public().MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	return map[string][]byte{"PEM": text, "PEM without its last line break": text[:len(text)-1], "DER": der, "JWK": jwk, "nothing": nil}
+}
+
+func TestPublicKeyIsNoSharedSecret(t *testing.T) {
+	r := newHarness(t)
+	rsa := newRSAKey(t, "rsa")
+	r.publish(rsa, r.keys[0])
+	good := sign(t, rsa, r.claims())
+	r.accepts(good)
+	for _, key := range []jose.JSONWebKey{rsa, r.keys[1]} {
+		for name, secret := range publicTexts(t, key) {
+			r.refuses(key.KeyID+" as "+name, symmetric(t, key.KeyID, secret, strings.Split(good, ".")[1]))
+		}
+	}
 }
 
 func TestKeyIDsAreOnlyNames(t *testing.T) {
@@ -241,9 +269,9 @@ func TestUsernameClaimIsConfigurable(t *testing.T) {
 
 func TestIdentityIssuerCannotActAsTheGateway(t *testing.T) {
 	r := newHarness(t)
-	p := r.accepts(r.token(set("orig_iss", "https://other.example"), set("purpose", "catalogue")))
-	if p.Purpose() != access.PurposeNone || p.Owner().Issuer != r.server.URL {
-		t.Errorf("got %q from %q", p.Purpose(), p.Owner().Issuer)
+	p := r.accepts(r.token(set("orig_iss", "https://other.example"), set("purpose", "catalogue"), set("origin", map[string]any{"surface": "chat"})))
+	if p.Purpose() != access.PurposeNone || p.Owner().Issuer != r.server.URL || p.Origin().Surface != access.SurfaceServer {
+		t.Errorf("got %q from %q, %v", p.Purpose(), p.Owner().Issuer, p.Origin())
 	}
 }
 
@@ -329,4 +357,32 @@ func FuzzClaims(f *testing.F) {
 			t.Errorf("%q was accepted as %q of %q (%v)", body, p.Subject(), p.Owner().Issuer, err)
 		}
 	})
+}
+
+// A token that was revoked is rejected although it is valid and was seen before.
+func TestRevokedTokenIsRefusedAtOnce(t *testing.T) {
+	r := newHarness(t)
+	revoked := map[string]bool{}
+	v, err := auth.NewVerifier([]auth.Config{{URL: r.server.URL, Audiences: []string{"gateway"}}}, &auth.Options{
+		Now: r.now, Revoked: func(p *access.Principal) error {
+			if revoked[p.TokenID()] {
+				return fault.SignInRevoked.New("This sign-in has been ended.")
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, unnamed := r.token(), r.token(without("jti"))
+	for _, raw := range []string{named, unnamed} {
+		p, err := v.Verify(t.Context(), raw)
+		if err != nil || p.TokenID() == "" || !p.Issued().Equal(fixedNow) {
+			t.Fatalf("got %v, issued %v", err, p.Issued())
+		}
+		revoked[p.TokenID()] = true
+		if _, err := v.Verify(t.Context(), raw); !fault.Is(err, fault.SignInRevoked) {
+			t.Errorf("got %v", err)
+		}
+	}
 }

@@ -35,8 +35,8 @@ type turnEvent struct {
 type answer struct {
 	Options
 	fields   func(ctx context.Context, tool string) map[string]result.Field
-	id       string   // of the conversation
-	pending  []string // confirmations
+	id       string // of the conversation
+	pending  []*result.Pending
 	text     strings.Builder
 	tables   []table
 	warnings []string
@@ -105,8 +105,8 @@ func (a *answer) takePending(envelope json.RawMessage) error {
 		return nil // an event of a later version
 	}
 	p := o.Pending()
-	a.pending = append(a.pending, p.ID)
-	a.print(p.Message + "\nWaiting for your approval: " + p.ID)
+	a.pending = append(a.pending, p)
+	printCard(a.out(), p)
 	return nil
 }
 

@@ -32,8 +32,8 @@ func Chat(ctx context.Context, o Options, question string) error {
 type conversation struct {
 	Options
 	client  *client
-	id      string   // empty before the first answer
-	pending []string // confirmations of the last answer
+	id      string            // empty before the first answer
+	pending []*result.Pending // confirmations of the last answer
 }
 
 func (t *conversation) converse(ctx context.Context) error {
@@ -65,11 +65,16 @@ func (t *conversation) say(ctx context.Context, line string) error {
 	return t.ask(ctx, line)
 }
 
-// answer approves or denies the oldest pending change of the last answer.
+// answer approves or denies the oldest pending change of the last answer. The
+// digest binds the answer to what was printed.
 func (t *conversation) answer(ctx context.Context, approved bool) error {
-	id := t.pending[0]
+	digest, err := t.pending[0].Digest()
+	if err != nil {
+		return err
+	}
 	var answer json.RawMessage
-	if err := t.client.post(ctx, "/api/confirm/"+id, map[string]bool{"approved": approved}, &answer); err != nil {
+	body := map[string]any{"approved": approved, "digest": digest}
+	if err := t.client.post(ctx, "/api/confirm/"+t.pending[0].ID, body, &answer); err != nil {
 		return err
 	}
 	t.pending = t.pending[1:]

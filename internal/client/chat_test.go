@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -40,7 +41,14 @@ func gateway(t *testing.T, events []string, approval string) Options {
 			fmt.Fprintf(w, "data: %s\n\n", e)
 		}
 	})
-	mux.HandleFunc("POST /api/confirm/{id}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, approval) })
+	mux.HandleFunc("POST /api/confirm/{id}", func(w http.ResponseWriter, r *http.Request) {
+		// SHA-256 of {"confirmationData":{},"message":"Delete Ann?"}
+		const want = `{"approved":true,"digest":"2df035e8b2005c59cb9195a3c51f0041ad3f05c9137ae2e48212230379398fa4"}`
+		if body, _ := io.ReadAll(r.Body); strings.TrimSpace(string(body)) != want {
+			t.Errorf("sent %s, want %s", body, want)
+		}
+		fmt.Fprint(w, approval)
+	})
 	mux.HandleFunc("GET /api/tools", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"tools":[{"name":"list_employees","server":"hr","fields":{"output":{
 			"salary":{"label":"Pay","unit":"USD","amount":true},"change":{"unit":"percent","show":"change"},
@@ -149,4 +157,28 @@ func TestTableKeepsWithinItsLimits(t *testing.T) {
 	if rowsOf(result.Success(json.RawMessage(`[{"a":1}]`), nil, "")) != nil {
 		t.Error("one row makes a table")
 	}
+}
+
+// FuzzStream reads any bytes as the stream of an answer. Only one that ends with
+// [DONE] is whole.
+func FuzzStream(f *testing.F) {
+	f.Add([]byte("data: " + strings.Join(events, "\n\ndata: ") + "\n\n"))
+	for _, body := range []string{
+		"", ": heartbeat\n\n", "data: {}\n\ndata: [DONE]\n\n", "id: 1\nevent: x\ndata: [1]\n\n", "data: {\"type\":\"tool\",\"data\":{\"status\":\"success\",\"data\":[1,null,{}]}}\n\ndata: [DONE]",
+		"data: {\"status\":\"pending_confirmation\",\"confirmationId\":\"p\",\"message\":\"\\u001b[2J\",\"confirmationData\":{\"a\":{\"b\":[{}]}}}\n\ndata: [DONE]\n", "data: " + strings.Repeat("[", 5000),
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, asJSON := range []bool{false, true} {
+			var out bytes.Buffer
+			o := Options{Out: &out, Err: io.Discard, JSON: asJSON}
+			c := &conversation{Options: o}
+			a := &answer{Options: o, fields: func(context.Context, string) map[string]result.Field { return nil }}
+			err := c.stream(t.Context(), a, bytes.NewReader(body))
+			if err == nil && !bytes.Contains(body, []byte("data: [DONE]")) {
+				t.Fatalf("%q is whole", body)
+			}
+		}
+	})
 }

@@ -43,7 +43,7 @@ func (o Options) client(ctx context.Context) (*client, error) {
 	if c.token != "" {
 		return c, nil
 	}
-	t, err := demoToken(ctx, c, o.As, "gateway")
+	t, err := demoToken(ctx, c, o.As, "gateway", DefaultScope)
 	c.token = t
 	return c, err
 }
@@ -128,7 +128,7 @@ func statusError(status int, body []byte) error {
 }
 
 // demoToken asks a demo's development issuer for a token.
-func demoToken(ctx context.Context, c *client, person, audience string) (string, error) {
+func demoToken(ctx context.Context, c *client, person, audience, scope string) (string, error) {
 	var meta struct {
 		Servers []string `json:"authorization_servers"`
 	}
@@ -142,17 +142,20 @@ func demoToken(ctx context.Context, c *client, person, audience string) (string,
 	var answer struct {
 		Token string `json:"access_token"`
 	}
-	err := issuer.post(ctx, "/dev/token", map[string]string{"username": person, "audience": audience}, &answer)
+	err := issuer.post(ctx, "/dev/token", map[string]string{"username": person, "audience": audience, "scope": scope}, &answer)
 	if err != nil {
 		return "", err
 	}
 	return answer.Token, nil
 }
 
+// DefaultScope lets a token call tools and answer its person's confirmations.
+const DefaultScope = "mcp confirm"
+
 // Token asks a running demo for a token of a person, for the server named as
-// audience: gateway, hr and so on.
-func Token(ctx context.Context, gateway, person, audience string) (string, error) {
-	return demoToken(ctx, &client{base: strings.TrimSuffix(gateway, "/"), http: &http.Client{}}, person, audience)
+// audience (gateway, hr and so on) and with that scope.
+func Token(ctx context.Context, gateway, person, audience, scope string) (string, error) {
+	return demoToken(ctx, &client{base: strings.TrimSuffix(gateway, "/"), http: &http.Client{}}, person, audience, scope)
 }
 
 // Call calls one tool and prints its answer. An error envelope fails it.

@@ -8,11 +8,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/url"
+	"maps"
 	"os"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,17 +26,22 @@ import (
 type Config struct {
 	Listen       string              `yaml:"listen"`
 	PublicURL    string              `yaml:"public_url"`
-	Issuer       Issuer              `yaml:"issuer"`
-	InternalKeys []Key               `yaml:"internal_keys"`
+	Origins      []string            `yaml:"allowed_origins"`
+	Issuer       SigningIn           `yaml:"issuer"`
+	Keys         Keys                `yaml:"keys"`
+	TLS          TLS                 `yaml:"tls"`
 	Gateway      Gateway             `yaml:"gateway"`
 	Redis        Redis               `yaml:"redis"`
 	Models       Models              `yaml:"models"`
 	SystemPrompt string              `yaml:"system_prompt"`
 	Servers      map[string]Server   `yaml:"servers"`
 	Databases    map[string]Database `yaml:"databases"`
+	Limits       Limits              `yaml:"limits"`
+	Metrics      Metrics             `yaml:"metrics"`
 	Audit        Audit               `yaml:"audit"`
 	Log          Log                 `yaml:"log"`
 
+	root      yaml.Node // of the file, for line numbers
 	overrides []string
 }
 
@@ -43,19 +49,46 @@ type Config struct {
 // there.
 type Issuer struct {
 	URL           string   `yaml:"url"`
-	Audience      string   `yaml:"audience"`
+	Audience      string   `yaml:"audience"` // for `serve`, default: each server's own name
 	ClientID      string   `yaml:"client_id"`
 	ClientSecret  string   `yaml:"client_secret"`
 	UsernameClaim string   `yaml:"username_claim"`
 	RolesClaims   []string `yaml:"roles_claims"`
 	TrustEmail    bool     `yaml:"trust_email"`
-	Additional    []Issuer `yaml:"additional_issuers"`
+
+	ConfirmClients      []string `yaml:"confirm_clients"`
+	ConfirmWithoutScope bool     `yaml:"confirm_without_scope"`
 }
 
-// Key is one pair of internal keys; the first signs, all verify.
-type Key struct {
-	Key    string `yaml:"key"`    // PEM of an EC P-256 private key
-	Secret string `yaml:"secret"` // at least 32 bytes
+// SigningIn is the issuer that signs people in. It may say everything about
+// them.
+type SigningIn struct {
+	Issuer     `yaml:",inline"`
+	Scopes     []string     `yaml:"scopes"`   // asked for at sign-in; default: openid, profile, email
+	Resource   string       `yaml:"resource"` // sent at sign-in (RFC 8707); default: nothing
+	Additional []Additional `yaml:"additional_issuers"`
+}
+
+// Additional is one more issuer to believe: in what it may say, which is nothing
+// by default.
+type Additional struct {
+	Issuer       `yaml:",inline"`
+	EmailDomains []string `yaml:"email_domains"` // it verifies addresses at these only
+	RolesAllowed []string `yaml:"roles_allowed"` // and gives these roles only
+}
+
+// Keys are the secrets of one process. Of each list the first signs or seals,
+// and all verify or open.
+type Keys struct {
+	Signing []string            `yaml:"signing"` // PEM of EC P-256 private keys; the gateway's only
+	Sealing map[string][]string `yaml:"sealing"` // by name ("gateway" or a server's): secrets of at least 32 bytes
+}
+
+// TLS are the files of a listener's certificate and its key. Empty: the listener
+// speaks plain HTTP.
+type TLS struct {
+	Cert string `yaml:"cert"` // PEM, the chain too
+	Key  string `yaml:"key"`  // PEM
 }
 
 // Gateway is where servers find the gateway's keys.
@@ -86,8 +119,11 @@ type Server struct {
 	URL          string        `yaml:"url"`
 	Listen       string        `yaml:"listen"` // for `serve`; default 127.0.0.1 and the server's port
 	PublicURL    string        `yaml:"public_url"`
+	TLS          TLS           `yaml:"tls"` // default: that of the process
 	Timeout      time.Duration `yaml:"timeout"`
 	WriteTimeout time.Duration `yaml:"write_timeout"`
+
+	ExecuteDirectly bool `yaml:"execute_directly"`
 }
 
 // Database is the store of one domain.
@@ -98,7 +134,10 @@ type Database struct {
 
 // Audit is the audit log.
 type Audit struct {
-	Path string `yaml:"path"`
+	Path            string        `yaml:"path"`
+	FailClosedReads bool          `yaml:"fail_closed_reads"` // a read that cannot be recorded is refused, as a change always is
+	RotateSize      int64         `yaml:"rotate_size"`       // bytes; 0: not by size
+	RotateAge       time.Duration `yaml:"rotate_age"`        // 0: not by age
 }
 
 // Log is the program's own log.
@@ -128,17 +167,16 @@ func Load(path string, getenv func(string) string, need func(*Config) []string) 
 // decodeConfig decodes strictly and collects every problem.
 func decodeConfig(text []byte, getenv func(string) string) (*Config, []string) {
 	c := &Config{}
-	var root yaml.Node
-	if err := yaml.Unmarshal(text, &root); err != nil {
+	if err := yaml.Unmarshal(text, &c.root); err != nil {
 		return c, []string{strings.TrimPrefix(err.Error(), "yaml: ")}
 	}
-	if root.Kind == 0 {
+	if c.root.Kind == 0 {
 		return c, nil
 	}
-	problems := expand(&root, getenv)
-	problems = append(problems, unknownKeys(&root, reflect.TypeFor[Config]())...)
+	problems := expand(&c.root, getenv)
+	problems = append(problems, unknownKeys(&c.root, reflect.TypeFor[Config]())...)
 	var wrong *yaml.TypeError
-	if err := root.Decode(c); errors.As(err, &wrong) {
+	if err := c.root.Decode(c); errors.As(err, &wrong) {
 		for _, e := range wrong.Errors {
 			problems = append(problems, plainTypeError(e))
 		}
@@ -215,7 +253,8 @@ func unknownKeys(n *yaml.Node, t reflect.Type) (problems []string) {
 
 // successors maps removed keys to what replaced them.
 var successors = map[string]string{
-	"model": "model was replaced by models, which names each model (models: {rehearsal: {provider: rehearsal, timeout: 60s}}), and by system_prompt",
+	"internal_keys": "internal_keys was replaced by keys.signing, private keys of the gateway only, and by keys.sealing, secrets of the gateway and of each server (keys: {signing: [PEM], sealing: {gateway: [SECRET], hr: [SECRET]}})",
+	"model":         "model was replaced by models, which names each model (models: {rehearsal: {provider: rehearsal, timeout: 60s}}), and by system_prompt",
 }
 
 // keysOf returns the keys of a type, and the type of every other key where any
@@ -226,7 +265,12 @@ func keysOf(t reflect.Type) (keys map[string]reflect.Type, others reflect.Type) 
 		switch key := t.Field(i).Tag.Get("yaml"); key {
 		case "":
 		case ",inline":
-			others = t.Field(i).Type.Elem()
+			if t.Field(i).Type.Kind() == reflect.Map {
+				others = t.Field(i).Type.Elem()
+				continue
+			}
+			inner, _ := keysOf(t.Field(i).Type)
+			maps.Copy(keys, inner)
 		default:
 			keys[key] = t.Field(i).Type
 		}
@@ -262,6 +306,18 @@ func (c *Config) defaults() {
 	c.Log.Format = cmp.Or(c.Log.Format, "text")
 	c.Models.defaults()
 	c.Issuer.ClientID = cmp.Or(c.Issuer.ClientID, "countersign")
+	c.Issuer.defaults()
+	for i := range c.Issuer.Additional {
+		c.Issuer.Additional[i].defaults()
+	}
+}
+
+// defaults let the tokens of our own client approve. An empty list in the file
+// stays empty: then people answer with a browser only.
+func (i *Issuer) defaults() {
+	if i.ConfirmClients == nil && i.ClientID != "" {
+		i.ConfirmClients = []string{i.ClientID}
+	}
 }
 
 // defaults configure rehearsal when there is no model, and make an only model
@@ -301,15 +357,16 @@ func (c *Config) problems() (problems []string) {
 			problems = append(problems, fmt.Sprintf("line 1: %s is required", required.key))
 		}
 	}
-	if len(c.InternalKeys) == 0 {
-		problems = append(problems, "line 1: internal_keys needs at least one entry with key and secret")
-	}
-	for key, value := range c.urls() {
-		if u, err := url.Parse(value); value != "" && (err != nil || u.Scheme == "" || u.Host == "") {
-			problems = append(problems, key+" must be a URL such as https://host")
-		}
+	problems = append(problems, c.sharedSecrets()...)
+	problems = append(problems, c.plainTransport()...)
+	problems = append(problems, c.foreignOrigins()...)
+	problems = append(problems, c.authorities()...)
+	problems = append(problems, c.TLS.problems(c.line("tls")+"tls")...)
+	for name, s := range c.Servers {
+		problems = append(problems, s.TLS.problems(c.line("servers", name, "tls")+"servers."+name+".tls")...)
 	}
 	problems = append(problems, c.Models.problems()...)
+	problems = append(problems, c.Limits.problems()...)
 	if !slices.Contains([]string{"text", "json"}, c.Log.Format) {
 		problems = append(problems, "log.format must be text or json")
 	}
@@ -317,19 +374,73 @@ func (c *Config) problems() (problems []string) {
 	return problems
 }
 
-func (c *Config) urls() map[string]string {
-	urls := map[string]string{"public_url": c.PublicURL, "issuer.url": c.Issuer.URL, "gateway.url": c.Gateway.URL, "redis.url": c.Redis.URL}
-	for name, s := range c.Servers {
-		urls["servers."+name+".url"] = s.URL
+// authorities finds patterns, which would not be read as such.
+func (c *Config) authorities() (problems []string) {
+	for i, issuer := range c.Issuer.Additional {
+		at := c.line("issuer", "additional_issuers", strconv.Itoa(i))
+		if slices.ContainsFunc(issuer.EmailDomains, func(d string) bool { return d == "" || strings.ContainsAny(d, "@*/: ") }) {
+			problems = append(problems, at+"email_domains must be domains such as example.com; a subdomain needs an entry of its own")
+		}
 	}
-	return urls
+	return problems
+}
+
+func (t TLS) problems(key string) []string {
+	if (t.Cert == "") == (t.Key == "") {
+		return nil
+	}
+	return []string{key + " needs both files, cert and key"}
+}
+
+// sharedSecrets finds secrets that two names have: each has its own, so that
+// one that was taken opens nothing of another.
+func (c *Config) sharedSecrets() (problems []string) {
+	owners := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(c.Keys.Sealing)) {
+		for _, secret := range c.Keys.Sealing[name] {
+			if owner, taken := owners[secret]; taken && owner != name {
+				problems = append(problems, fmt.Sprintf("%skeys.sealing.%s has a secret of keys.sealing.%s: each needs its own", c.line("keys", "sealing", name), name, owner))
+			}
+			owners[secret] = name
+		}
+	}
+	return problems
+}
+
+// Weakened lists the settings of the file that weaken a check, each with what it
+// allows. They are logged at start and printed by `check`.
+func (c *Config) Weakened() (settings []string) {
+	for i, issuer := range c.Issuers() {
+		name := "issuer"
+		if i > 0 {
+			name = fmt.Sprintf("issuer.additional_issuers[%d]", i-1)
+		}
+		if issuer.TrustEmail {
+			settings = append(settings, name+".trust_email: addresses that the issuer did not verify are believed")
+		}
+		if issuer.ConfirmWithoutScope {
+			settings = append(settings, name+".confirm_without_scope: tokens without any scope can approve changes")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Servers)) {
+		if c.Servers[name].ExecuteDirectly {
+			settings = append(settings, "servers."+name+".execute_directly: people's own tokens can approve changes without the gateway")
+		}
+	}
+	return settings
 }
 
 // Overrides are the environment variables that replaced a value of the file.
 func (c *Config) Overrides() []string { return c.overrides }
 
 // Issuers are all identity issuers, the one that signs people in first.
-func (c *Config) Issuers() []Issuer { return append([]Issuer{c.Issuer}, c.Issuer.Additional...) }
+func (c *Config) Issuers() []Issuer {
+	all := []Issuer{c.Issuer.Issuer}
+	for _, more := range c.Issuer.Additional {
+		all = append(all, more.Issuer)
+	}
+	return all
+}
 
 // ForGateway checks the gateway's requirements beyond those of every command.
 func ForGateway(c *Config) (problems []string) {
@@ -344,7 +455,18 @@ func ForGateway(c *Config) (problems []string) {
 			problems = append(problems, fmt.Sprintf("servers.%s.url is required for the gateway", name))
 		}
 	}
-	return append(problems, ForTokens(c)...)
+	if len(c.Keys.Signing) == 0 {
+		problems = append(problems, c.line("keys")+"keys.signing is required for the gateway: it signs the tokens with which it calls the servers")
+	}
+	return slices.Concat(problems, c.needSealing("gateway"), ForTokens(c))
+}
+
+// needSealing requires the secrets of one name.
+func (c *Config) needSealing(name string) []string {
+	if len(c.Keys.Sealing[name]) > 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%skeys.sealing.%s is required: what it seals (cursors, cookies, records) is sealed with keys derived from it", c.line("keys", "sealing"), name)}
 }
 
 // ForServers checks the requirements of serving the named servers.
@@ -354,15 +476,28 @@ func ForServers(names []string) func(*Config) []string {
 			if c.Databases[name].URL == "" {
 				problems = append(problems, fmt.Sprintf("databases.%s.url is required to serve it", name))
 			}
+			problems = append(problems, c.needSealing(name)...)
 		}
 		if c.Gateway.URL == "" {
 			problems = append(problems, "line 1: gateway.url is required: servers verify the gateway's tokens with its keys")
 		}
-		return append(problems, ForTokens(c)...)
+		if len(c.Keys.Signing) > 0 {
+			problems = append(problems, c.line("keys", "signing")+"keys.signing belongs in the gateway's file only: whoever has it can call every server as anyone. Servers verify with the public keys at gateway.url")
+		}
+		return problems
 	}
 }
 
-// ForTokens checks the requirements of verifying tokens.
+// ForChecking checks the requirements of the file of any process: who verifies
+// tokens for the gateway must say which ones are.
+func ForChecking(c *Config) []string {
+	if len(c.Keys.Signing) == 0 {
+		return nil
+	}
+	return ForTokens(c)
+}
+
+// ForTokens checks the requirements of verifying tokens for the gateway.
 func ForTokens(c *Config) (problems []string) {
 	for _, i := range c.Issuers() {
 		if i.URL != "" && i.Audience == "" {

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,9 +25,9 @@ public_url: http://localhost:3100
 issuer:
   url: http://localhost:3180
   audience: gateway
-internal_keys:
-  - key: ${KEY}
-    secret: ${SECRET}
+keys:
+  signing: ["${KEY}"]
+  sealing: {gateway: ["${SECRET}"]}
 redis: {url: "redis://localhost:6379"}
 servers:
   hr: {url: "http://127.0.0.1:3101", timeout: 5s}
@@ -41,7 +43,7 @@ func TestWholeConfigurationIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Servers["hr"].Timeout.Seconds() != 5 || c.InternalKeys[0].Key != "pem" || c.Models.Default != "rehearsal" || c.Models.ByName["rehearsal"].Provider != "rehearsal" {
+	if c.Servers["hr"].Timeout.Seconds() != 5 || c.Keys.Signing[0] != "pem" || len(c.Keys.Sealing["gateway"]) != 1 || c.Models.Default != "rehearsal" || c.Models.ByName["rehearsal"].Provider != "rehearsal" {
 		t.Errorf("got %+v", c)
 	}
 }
@@ -51,7 +53,7 @@ func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 	text = strings.Replace(text, "timeout: 5s", "timeout: soon, retries: 3", 1)
 	text = strings.Replace(text, "audit: {path: /tmp/audit.jsonl}\n", "", 1)
 	text = strings.Replace(text, "  audience: gateway\n", "", 1)
-	text += "model: {timeout: 1s}\nmodels: {default: other, fast: {timeout: -1s, speed: 3}}\n"
+	text += "model: {timeout: 1s}\nlimits: {requests_per_second: 9}\nmodels: {default: other, fast: {timeout: -1s, speed: 3}}\n"
 	_, err := loadText(t, text, noEnvironment, ForGateway)
 	if err == nil {
 		t.Fatal("a wrong configuration was accepted")
@@ -59,7 +61,7 @@ func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 	for _, want := range []string{
 		`line 1: unknown key "lisen"`, `line 10: unknown key "retries"`, "line 10: the value has the wrong type",
 		"line 6: the environment has no KEY", "line 7: the environment has no SECRET", "audit.path is required", "needs an audience",
-		"line 11: model was replaced by models", `line 12: unknown key "speed"`, "models.default must name one",
+		"line 11: model was replaced by models", "limits.requests_per_second must be at least 10", `line 13: unknown key "speed"`, "models.default must name one",
 		"models.fast.provider is required", "models.fast: timeout and budget_tokens must not be negative",
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -86,15 +88,60 @@ func TestDocumentedVariablesOverrideAndAreReported(t *testing.T) {
 		case "PORT":
 			return "4100"
 		case "REDIS_HOST":
-			return "cache"
+			return "127.0.0.2"
 		}
 		return keysFromEnvironment(name)
 	}, ForGateway)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Listen != "127.0.0.1:4100" || c.Redis.URL != "redis://cache:6379" || len(c.Overrides()) != 3 {
+	if c.Listen != "127.0.0.1:4100" || c.Redis.URL != "redis://127.0.0.2:6379" || len(c.Overrides()) != 3 {
 		t.Errorf("got %s, %s, %v", c.Listen, c.Redis.URL, c.Overrides())
+	}
+}
+
+// TestOwnClientMayConfirmByDefault: an empty list in the file stays empty.
+func TestOwnClientMayConfirmByDefault(t *testing.T) {
+	for more, want := range map[string]string{
+		"": "[countersign] []", "  client_id: page\n": "[page] []", "  confirm_clients: []\n": "[] []",
+		"  confirm_clients: [a, b]\n":                               "[a b] []",
+		"  additional_issuers: [{url: \"https://p\", audience: a}]": "[countersign] [[]]",
+	} {
+		text := strings.Replace(wholeConfig, "  audience: gateway\n", "  audience: gateway\n"+strings.TrimSuffix(more, "\n")+"\n", 1)
+		c, err := loadText(t, text, keysFromEnvironment, ForGateway)
+		if err != nil {
+			t.Fatal(err)
+		}
+		additional := make([][]string, len(c.Issuer.Additional))
+		for i, issuer := range c.Issuer.Additional {
+			additional[i] = issuer.ConfirmClients
+		}
+		if got := fmt.Sprint(c.Issuer.ConfirmClients, " ", additional); got != want {
+			t.Errorf("%q: got %s, want %s", more, got, want)
+		}
+	}
+}
+
+func TestWeakeningSettingsAreListed(t *testing.T) {
+	c, err := loadText(t, wholeConfig, keysFromEnvironment, ForGateway)
+	if err != nil || len(c.Weakened()) != 0 {
+		t.Fatalf("got %v, %v, want none", c.Weakened(), err)
+	}
+	text := strings.Replace(wholeConfig, "  audience: gateway\n", "  audience: gateway\n  trust_email: true\n  confirm_without_scope: true\n"+
+		"  additional_issuers: [{url: \"https://p\", audience: a, trust_email: true}]\n", 1)
+	text = strings.Replace(text, "timeout: 5s}", "timeout: 5s, execute_directly: true}", 1)
+	c, err = loadText(t, text, keysFromEnvironment, ForGateway)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, setting := range c.Weakened() {
+		name, _, _ := strings.Cut(setting, ":")
+		names = append(names, name)
+	}
+	want := []string{"issuer.trust_email", "issuer.confirm_without_scope", "issuer.additional_issuers[0].trust_email", "servers.hr.execute_directly"}
+	if !slices.Equal(names, want) {
+		t.Errorf("got %v, want %v", names, want)
 	}
 }
 
@@ -117,4 +164,36 @@ func FuzzConfig(f *testing.F) {
 			_ = c.problems()
 		}
 	})
+}
+
+func TestEachProcessHasItsOwnKeys(t *testing.T) {
+	hr := strings.Replace(wholeConfig, `  signing: ["${KEY}"]`+"\n", "", 1)
+	hr = strings.Replace(hr, "gateway: [", "hr: [", 1) + "gateway: {url: http://localhost:3100}\ndatabases: {hr: {url: sqlite:x}, sales: {url: sqlite:y}}\n"
+	if _, err := loadText(t, hr, keysFromEnvironment, ForServers([]string{"hr"})); err != nil {
+		t.Errorf("a server's own file: %v", err)
+	}
+	for name, test := range map[string]struct {
+		text string
+		need func(*Config) []string
+		want string
+	}{
+		"successor":               {wholeConfig + "internal_keys: []\n", ForTokens, "line 13: internal_keys was replaced by keys.signing, private keys of the gateway only, and by keys.sealing"},
+		"gateway without signing": {hr, ForGateway, "line 6: keys.signing is required"},
+		"gateway without secret":  {hr, ForGateway, "line 7: keys.sealing.gateway is required"},
+		"server without secret":   {hr, ForServers([]string{"hr", "sales"}), "line 7: keys.sealing.sales is required"},
+		"server with signing":     {wholeConfig, ForServers([]string{"gateway"}), "line 7: keys.signing belongs in the gateway's file only"},
+		"origin with a path":      {wholeConfig + "allowed_origins: [https://a.example.com, https://b.example.com/x]\n", ForTokens, "line 13: allowed_origins must be origins"},
+		"authority of the first":  {strings.Replace(wholeConfig, "  audience: gateway\n", "  audience: gateway\n  roles_allowed: [x]\n", 1), ForTokens, `line 6: unknown key "roles_allowed"`},
+		"pattern of domains":      {strings.Replace(wholeConfig, "  audience: gateway\n", "  audience: gateway\n  additional_issuers:\n    - {url: https://a.example, audience: x, email_domains: ['*.example']}\n", 1), ForTokens, "line 7: email_domains must be domains"},
+		"half of a certificate":   {wholeConfig + "tls: {cert: x}\n", ForTokens, "line 13: tls needs both files, cert and key"},
+		"shared secret":           {strings.Replace(wholeConfig, `gateway: ["${SECRET}"]`, `gateway: ["${SECRET}"], hr: [x, "${SECRET}"]`, 1), ForTokens, "line 8: keys.sealing.hr has a secret of keys.sealing.gateway"},
+	} {
+		_, err := loadText(t, test.text, keysFromEnvironment, test.need)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %q is missing in %v", name, test.want, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "long enough") {
+			t.Errorf("%s: the error has a secret: %v", name, err)
+		}
+	}
 }

@@ -23,20 +23,25 @@ type Result struct {
 	Answer json.RawMessage
 }
 
-// Answer approves or denies a confirmation of p. An approval is carried out by
+// Answer approves or denies a confirmation of p, who needs the right to: see
+// [Service.Permit]. An approval is carried out by
 // e at most once; every later answer returns the same bytes. A receipt that
 // e.Find returns overrides the record, because it outlives the store.
 //
 // A fault of kind Unavailable or Internal without a receipt is returned, and the
 // confirmation is pending again until it expires. The other faults are
 // CONFIRMATION_NOT_FOUND, USER_MISMATCH, CONFIRMATION_IN_PROGRESS,
-// CONFIRMATION_DENIED, and SERVICE_UNAVAILABLE when the store or the audit
-// cannot be used.
-func (s *Service) Answer(ctx context.Context, p *access.Principal, id ID, approved bool, e Executor) (Result, error) {
-	if !idShape.MatchString(string(id)) {
+// CONFIRMATION_DENIED, CONFIRMATION_STALE when the reply names the digest of
+// another preview, CONFIRMATION_ALTERED when the record does not open, and
+// SERVICE_UNAVAILABLE when the store or the audit cannot be used.
+func (s *Service) Answer(ctx context.Context, p *access.Principal, reply Reply, e Executor) (Result, error) {
+	if !idShape.MatchString(string(reply.ID)) {
 		return Result{}, notFound()
 	}
-	a := answering{s, p, id, approved, e}
+	if err := s.Permit(ctx, p, reply.ID); err != nil {
+		return Result{}, err
+	}
+	a := answering{s, p, reply, e}
 	return a.run(access.With(ctx, p))
 }
 
@@ -44,13 +49,15 @@ func (s *Service) Answer(ctx context.Context, p *access.Principal, id ID, approv
 type answering struct {
 	*Service
 	who      *access.Principal
-	id       ID
-	approved bool
+	reply    Reply
 	executor Executor
 }
 
 func (a answering) run(ctx context.Context) (Result, error) {
 	r, claim, err := a.claim(ctx)
+	if fault.Is(err, fault.ConfirmationAltered) {
+		return a.without(ctx, fault.From(err))
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -64,27 +71,30 @@ func (a answering) run(ctx context.Context) (Result, error) {
 	case Ended:
 		return a.ended(ctx, r)
 	case Foreign:
-		return Result{}, a.refuse(ctx, a.who, a.id, fault.UserMismatch.New("You can only approve your own confirmations"))
+		return Result{}, a.refuse(ctx, a.who, a.reply.ID, fault.UserMismatch.New("You can only approve your own confirmations"))
+	case Other:
+		return Result{}, a.refuse(ctx, a.who, a.reply.ID, fault.ConfirmationOther.New("You were shown something else than what waits for your answer. Nothing was changed."))
 	}
-	return a.unknown(ctx)
+	return a.without(ctx, notFound())
 }
 
 // claim claims the record for an approval, or denies it.
 func (a answering) claim(ctx context.Context) (Record, Claim, error) {
-	if a.approved {
-		return a.store.Claim(ctx, a.id, a.who.Owner(), a.now())
+	if !a.reply.Approved {
+		if r, found, err := a.tried(ctx); found || err != nil {
+			return r, Ended, err
+		}
 	}
-	if r, found, err := a.tried(ctx); found || err != nil {
-		return r, Ended, err
-	}
-	return a.store.Deny(ctx, a.id, a.who.Owner(), a.now())
+	return a.store.Claim(ctx, a.reply, a.who.Owner(), a.now())
 }
 
 // tried looks for the receipt of an earlier attempt before a denial: a change
-// that was made must not be reported as denied.
+// that was made must not be reported as denied, also when its record was put back
+// to what it was before. A record that was never claimed can be denied while the
+// receipts cannot be read.
 func (a answering) tried(ctx context.Context) (r Record, found bool, err error) {
-	r, ok, err := a.store.Get(ctx, a.id)
-	if err != nil || !ok || r.State != Pending || r.Claimed.IsZero() || r.Owner != a.who.Owner() {
+	r, ok, err := a.store.Get(ctx, a.reply.Server, a.reply.ID)
+	if err != nil || !ok || r.State != Pending || r.Owner != a.who.Owner() {
 		return r, false, err
 	}
 	receipt, found, err := a.find(ctx)
@@ -92,11 +102,14 @@ func (a answering) tried(ctx context.Context) (r Record, found bool, err error) 
 		a.settle(ctx, r, receipt)
 		r.State, r.Answer = Applied, receipt
 	}
+	if r.Claimed.IsZero() {
+		err = nil
+	}
 	return r, found, err
 }
 
 func (a answering) acquired(ctx context.Context, r Record) (Result, error) {
-	if a.approved {
+	if a.reply.Approved {
 		return a.apply(ctx, r)
 	}
 	a.notify(ctx, r, Denied)
@@ -134,6 +147,9 @@ func (a answering) failed(ctx context.Context, r Record, answer json.RawMessage,
 	receipt, found, err := a.find(ctx)
 	if found {
 		return a.settle(ctx, r, receipt), nil
+	}
+	if err != nil && why.Code == fault.OperationFailed {
+		why = fault.From(err) // without the receipt, it is not known that nothing was changed
 	}
 	if err != nil || passing(why) {
 		a.recordPast(ctx, a.who, r, stepReopened, why.Code.Name)
@@ -203,14 +219,15 @@ func (a answering) ended(ctx context.Context, r Record) (Result, error) {
 	return Result{r.State, r.Answer}, nil
 }
 
-// unknown answers for a record that the store lost or never had.
-func (a answering) unknown(ctx context.Context) (Result, error) {
+// without answers without a record: the store lost it, never had it, or has one
+// that cannot be believed. A receipt of the change is the answer all the same.
+func (a answering) without(ctx context.Context, why *fault.Error) (Result, error) {
 	receipt, found, err := a.find(ctx)
 	if err != nil {
 		return Result{}, err
 	}
 	if !found {
-		return Result{}, a.refuse(ctx, a.who, a.id, notFound())
+		return Result{}, a.refuse(ctx, a.who, a.reply.ID, why)
 	}
 	return Result{Applied, receipt}, nil
 }
@@ -219,7 +236,7 @@ func (a answering) unknown(ctx context.Context) (Result, error) {
 func (a answering) find(ctx context.Context) (receipt json.RawMessage, found bool, err error) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
-	return a.executor.Find(ctx, a.who.Owner(), a.id)
+	return a.executor.Find(ctx, a.who.Owner(), a.reply.ID)
 }
 
 // settle makes a record Applied with the receipt that was found.

@@ -11,10 +11,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
 )
 
 // ID names a confirmation: a random UUID.
@@ -43,26 +45,65 @@ const (
 	ClaimAge = 30 * time.Second  // an applying record older than this was abandoned by a crash
 )
 
-// Record is a confirmation as data, stored as JSON. Any replica can read it, also
-// after a restart.
+// Record is a confirmation as data, stored as JSON under its server's seal. Any
+// replica of the server can read it, also after a restart.
 type Record struct {
-	ID           ID              `json:"id"`
-	State        State           `json:"state"`
-	Action       string          `json:"action"`       // the tool's name
-	Server       string          `json:"mcpServer"`    // the server that applies it
-	Input        json.RawMessage `json:"input"`        // validated, canonical
-	Digest       string          `json:"digest"`       // SHA-256 of Input, hex
-	Precondition string          `json:"precondition"` // digest of what the person was shown
-	Owner        access.Owner    `json:"owner"`
-	Username     string          `json:"username"`
-	Summary      string          `json:"summary"`
-	Data         map[string]any  `json:"confirmationData"`
-	Unrepeatable bool            `json:"unrepeatable,omitempty"` // see Request
-	Note         string          `json:"note,omitempty"`         // the reason that the person gave, for the audit
-	Created      time.Time       `json:"created"`
-	Expires      time.Time       `json:"expires"`
-	Claimed      time.Time       `json:"claimed,omitzero"`
-	Answer       json.RawMessage `json:"answer,omitempty"` // the receipt of an applied one, the error of a failed one
+	ID           ID                 `json:"id"`
+	State        State              `json:"state"`
+	Action       string             `json:"action"`       // the tool's name
+	Server       string             `json:"mcpServer"`    // the server that applies it
+	Input        json.RawMessage    `json:"input"`        // validated, canonical
+	Digest       string             `json:"digest"`       // SHA-256 of Input, hex
+	Precondition string             `json:"precondition"` // digest of what the person was shown
+	Owner        access.Owner       `json:"owner"`
+	Username     string             `json:"username"`
+	Origin       access.Origin      `json:"origin,omitzero"` // where it was asked for
+	Summary      string             `json:"summary"`
+	Data         result.PreviewData `json:"confirmationData"`       // with its digest, see result.Pending.Digest
+	Unrepeatable bool               `json:"unrepeatable,omitempty"` // see Request
+	Note         string             `json:"note,omitempty"`         // the reason that the person gave, for the audit
+	Created      time.Time          `json:"created"`
+	Expires      time.Time          `json:"expires"`
+	Claimed      time.Time          `json:"claimed,omitzero"`
+	Answer       json.RawMessage    `json:"answer,omitempty"` // the receipt of an applied one, the error of a failed one
+}
+
+// Entry is what of a record is readable in the store without its server's keys:
+// enough to find the server and to list what waits. It decides nothing, because
+// it can be written by anyone who can write to the store.
+type Entry struct {
+	ID      ID           `json:"id"`
+	State   State        `json:"state"`
+	Server  string       `json:"mcpServer"`
+	Owner   access.Owner `json:"owner"`
+	Expires time.Time    `json:"expires"`
+}
+
+// Entry returns what of the record is stored in the clear.
+func (r Record) Entry() Entry { return Entry{r.ID, r.State, r.Server, r.Owner, r.Expires} }
+
+// Pending returns the record as the tool's answer.
+func (r Record) Pending() result.Pending {
+	data := maps.Clone(map[string]any(r.Data))
+	data["expiresAt"] = r.Expires.UnixMilli()
+	return result.Pending{ID: string(r.ID), Message: r.Summary, Data: data, Expires: r.Expires}
+}
+
+// View returns the record as its owner may see it.
+func (r Record) View() result.Confirmation {
+	p := r.Pending()
+	return result.Confirmation{
+		ID: p.ID, State: string(r.State), Action: r.Action, Server: r.Server, Message: p.Message, Data: p.Data,
+		Created: r.Created, Expires: r.Expires, Receipt: r.Answer,
+	}
+}
+
+// Reply is a person's answer to a confirmation.
+type Reply struct {
+	ID       ID
+	Server   string // the server that was asked; a confirmation of another is unknown to it
+	Approved bool
+	Digest   string // of the preview that the person saw (result.Pending.Digest); empty: not compared
 }
 
 // Claim is the result of claiming a record in order to apply or deny it.
@@ -71,26 +112,27 @@ type Claim uint8
 // The results of a claim. The caller of an Acquired record applies it (or has
 // denied it); the caller of an Abandoned record settles it.
 const (
-	Unknown   Claim = iota // no such record, or it expired
+	Unknown   Claim = iota // no such record, or it expired, or it is another server's
 	Foreign                // another owner's; unchanged
+	Other                  // the person was shown another preview; unchanged
 	Acquired               // pending → applying (or denied), by this caller alone
 	Abandoned              // applying for longer than ClaimAge; Claimed was renewed for this caller
 	Busy                   // another caller is applying it
 	Ended                  // applied, failed or denied before
 )
 
-// Store keeps records. Its three changes are atomic. Package state keeps them
-// in Redis.
+// Store keeps records. Its three changes are atomic. A record that was altered,
+// or that another server sealed, is CONFIRMATION_ALTERED. Package state keeps
+// records in Redis.
 type Store interface {
 	// Create stores a pending record until it expires.
 	Create(ctx context.Context, r Record) error
-	// Get returns a record. ok is false when there is none.
-	Get(ctx context.Context, id ID) (r Record, ok bool, err error)
-	// Claim moves a pending record of that owner to applying and keeps it for
-	// Memory, or returns why not. The record is the one after the claim.
-	Claim(ctx context.Context, id ID, owner access.Owner, now time.Time) (Record, Claim, error)
-	// Deny moves a pending record of that owner to denied and keeps it for Memory.
-	Deny(ctx context.Context, id ID, owner access.Owner, now time.Time) (Record, Claim, error)
+	// Get returns a record of that server. ok is false when there is none.
+	Get(ctx context.Context, server string, id ID) (r Record, ok bool, err error)
+	// Claim moves a pending record of that owner to applying (or, when the reply
+	// denies it, to denied) and keeps it for Memory, or returns why not. The
+	// record is the one after the claim.
+	Claim(ctx context.Context, reply Reply, owner access.Owner, now time.Time) (Record, Claim, error)
 	// Settle moves an applying record to a terminal state (Applied, Failed or
 	// OutcomeUnknown, kept for Memory) or back to Pending until it expires; a
 	// reopened record keeps the time of its claim. A pending record can still
@@ -98,8 +140,6 @@ type Store interface {
 	// Terminal states are final, and a deleted record is not created again. moved
 	// reports whether this call changed the state.
 	Settle(ctx context.Context, id ID, to State, answer json.RawMessage, now time.Time) (moved bool, err error)
-	// PendingOf lists an owner's pending records, oldest first.
-	PendingOf(ctx context.Context, owner access.Owner) ([]Record, error)
 }
 
 // Executor carries out a confirmed change and keeps its receipt.
@@ -129,4 +169,10 @@ type Receipt struct {
 // Stale is the fault of a change whose precondition no longer holds.
 func Stale() *fault.Error {
 	return fault.ConfirmationStale.New("What you were shown has changed since. Nothing was changed.")
+}
+
+// Altered is the fault of a record that does not open, or that says something
+// else in the clear than under its seal.
+func Altered(cause error) *fault.Error {
+	return fault.ConfirmationAltered.New("The stored confirmation was altered, or sealed with a key that this server does not have. Nothing was changed.").Because(cause)
 }

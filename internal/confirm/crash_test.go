@@ -37,22 +37,16 @@ type fusedStore struct {
 	*fuse
 }
 
-func (s fusedStore) Get(ctx context.Context, id confirm.ID) (confirm.Record, bool, error) {
+func (s fusedStore) Get(ctx context.Context, server string, id confirm.ID) (confirm.Record, bool, error) {
 	s.pass()
 	defer s.pass()
-	return s.Store.Get(ctx, id)
+	return s.Store.Get(ctx, server, id)
 }
 
-func (s fusedStore) Claim(ctx context.Context, id confirm.ID, o access.Owner, now time.Time) (confirm.Record, confirm.Claim, error) {
+func (s fusedStore) Claim(ctx context.Context, r confirm.Reply, o access.Owner, now time.Time) (confirm.Record, confirm.Claim, error) {
 	s.pass()
 	defer s.pass()
-	return s.Store.Claim(ctx, id, o, now)
-}
-
-func (s fusedStore) Deny(ctx context.Context, id confirm.ID, o access.Owner, now time.Time) (confirm.Record, confirm.Claim, error) {
-	s.pass()
-	defer s.pass()
-	return s.Store.Deny(ctx, id, o, now)
+	return s.Store.Claim(ctx, r, o, now)
 }
 
 func (s fusedStore) Settle(ctx context.Context, id confirm.ID, to confirm.State, answer json.RawMessage, now time.Time) (bool, error) {
@@ -102,7 +96,7 @@ func (w *harness) answerAndCrash(id confirm.ID, approved bool, place int) (v con
 		}
 	}()
 	service := confirm.NewService(fusedStore{w.store, f}, fusedSink{w.audit, f}, w.now)
-	v, _ = service.Answer(context.Background(), alice, id, approved, fusedExecutor{w.domain, f})
+	v, _ = service.Answer(context.Background(), alice, reply(id, approved), fusedExecutor{w.domain, f})
 	return v, false
 }
 
@@ -211,7 +205,7 @@ func TestCrowdWithFailingStore(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range crowd {
 			all.Go(func() {
-				v, _ := w.service().Answer(context.Background(), alice, life.id, i%8 != 7, flaky{w.domain})
+				v, _ := w.service().Answer(context.Background(), alice, reply(life.id, i%8 != 7), flaky{w.domain})
 				results <- v
 			})
 		}
@@ -312,7 +306,7 @@ func approveTogether(service *confirm.Service, effect confirm.Executor, id confi
 	var all sync.WaitGroup
 	for range approvals {
 		all.Go(func() {
-			v, err := service.Answer(context.Background(), alice, id, true, effect)
+			v, err := service.Answer(context.Background(), alice, reply(id, true), effect)
 			if err == nil && string(v.Answer) != receipt {
 				err = fmt.Errorf("%s: answered %s %s", id, v.State, v.Answer)
 			}

@@ -17,6 +17,7 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/state"
+	"countersign.dev/internal/testkit"
 )
 
 var (
@@ -26,7 +27,7 @@ var (
 )
 
 func person(name string) *access.Principal {
-	return access.NewPrincipal(access.Claims{Issuer: "https://id.example.com", Subject: name, Username: name})
+	return access.NewPrincipal(access.Claims{Issuer: "https://id.example.com", Subject: name, Username: name, MayConfirm: true})
 }
 
 // harness holds everything that outlives a service: Redis, the domain's store,
@@ -52,7 +53,7 @@ func newHarness(t testing.TB) *harness {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.Close() })
-	return &harness{t: t, redis: m, store: state.NewConfirmations(r), domain: &fakeDomain{}, audit: &memorySink{}, time: noon}
+	return &harness{t: t, redis: m, store: state.NewConfirmations(r, testkit.Ring("record")), domain: &fakeDomain{}, audit: &memorySink{}, time: noon}
 }
 
 func (w *harness) now() time.Time { return w.time }
@@ -73,17 +74,22 @@ func (w *harness) open() confirm.ID {
 	return r.ID
 }
 
+// reply is an answer to a confirmation of raise.
+func reply(id confirm.ID, approved bool) confirm.Reply {
+	return confirm.Reply{ID: id, Server: raise.Server, Approved: approved}
+}
+
 func (w *harness) approve(id confirm.ID) (confirm.Result, error) {
-	return w.service().Answer(w.t.Context(), alice, id, true, w.domain)
+	return w.service().Answer(w.t.Context(), alice, reply(id, true), w.domain)
 }
 
 func (w *harness) deny(id confirm.ID) (confirm.Result, error) {
-	return w.service().Answer(w.t.Context(), alice, id, false, w.domain)
+	return w.service().Answer(w.t.Context(), alice, reply(id, false), w.domain)
 }
 
 func (w *harness) state(id confirm.ID) confirm.State {
 	w.t.Helper()
-	r, ok, err := w.store.Get(w.t.Context(), id)
+	r, ok, err := w.store.Get(w.t.Context(), "hr", id)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -5,12 +5,15 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/quota"
+	"countersign.dev/internal/result"
 )
 
 // Service opens and answers confirmations. It has no state: any number of
@@ -19,7 +22,11 @@ type Service struct {
 	store    Store
 	audit    audit.Sink
 	now      func() time.Time
-	notifier Notifier // nil: none
+	notifier Notifier          // nil: none
+	observe  func(step string) // nil: none
+	quotas   *quota.Quotas     // nil: none
+
+	throughGateway bool
 }
 
 // Notifier receives the confirmations that began to wait or were answered, after
@@ -43,13 +50,39 @@ func (s *Service) Notifying(n Notifier) *Service {
 	return &with
 }
 
+// Bounded returns the service with a limit on the confirmations that wait for one
+// person, on all servers.
+func (s *Service) Bounded(q *quota.Quotas) *Service {
+	with := *s
+	with.quotas = q
+	return &with
+}
+
+// Observing returns the service with a function that is called for each step that
+// was recorded: opened, approved, denied, applied, failed, reopened, settled,
+// unknown, refused.
+func (s *Service) Observing(observe func(step string)) *Service {
+	with := *s
+	with.observe = observe
+	return &with
+}
+
+func (s *Service) observed(step string) {
+	if s.observe != nil {
+		s.observe(step)
+	}
+}
+
 // notify also notifies when the caller disconnected: the change is stored.
 func (s *Service) notify(ctx context.Context, r Record, state State) {
+	ctx, cancel := lasting(ctx)
+	defer cancel()
+	if state != Pending {
+		s.quotas.Answered(ctx, r.Owner, string(r.ID))
+	}
 	if s.notifier == nil {
 		return
 	}
-	ctx, cancel := lasting(ctx)
-	defer cancel()
 	r.State = state
 	s.notifier.Changed(ctx, r)
 }
@@ -94,29 +127,58 @@ func (s *Service) Open(ctx context.Context, p *access.Principal, r Request) (Rec
 	if r.ID == "" {
 		r.ID = NewID()
 	}
+	if err := checkCard(r.Summary, r.Data); err != nil {
+		return Record{}, err
+	}
+	data, err := dataOf(r, p.Origin())
+	if err != nil {
+		return Record{}, err
+	}
 	record := Record{
 		ID: r.ID, State: Pending, Action: r.Action, Server: r.Server,
 		Input: r.Input, Digest: r.Digest, Precondition: r.Precondition, Owner: p.Owner(), Username: p.Username(),
-		Summary: r.Summary, Data: r.Data, Unrepeatable: r.Unrepeatable, Note: r.Note, Created: now, Expires: now.Add(TTL),
+		Origin: p.Origin(), Summary: r.Summary, Data: data, Unrepeatable: r.Unrepeatable, Note: r.Note, Created: now, Expires: now.Add(TTL),
 	}
-	if err := s.record(ctx, p, record, stepOpened, "pending_confirmation"); err != nil {
+	if err := s.quotas.Wait(ctx, p.Owner(), string(record.ID), TTL); err != nil {
 		return Record{}, err
 	}
-	if err := s.store.Create(ctx, record); err != nil {
+	err = s.record(ctx, p, record, stepOpened, "pending_confirmation")
+	if err == nil {
+		err = s.store.Create(ctx, record)
+	}
+	if err != nil {
+		s.quotas.Answered(context.WithoutCancel(ctx), p.Owner(), string(record.ID))
 		return Record{}, err
 	}
 	s.notify(ctx, record, Pending)
 	return record, nil
 }
 
-// Get returns a confirmation of p, in whatever state. One that does not exist
-// or expired is CONFIRMATION_NOT_FOUND, another person's USER_MISMATCH.
-func (s *Service) Get(ctx context.Context, p *access.Principal, id ID) (Record, error) {
+// dataOf returns the data of the preview with its origin, and then with the digest
+// of all that.
+func dataOf(r Request, from access.Origin) (result.PreviewData, error) {
+	data := result.PreviewData{}
+	maps.Copy(data, r.Data)
+	data[result.KeyOrigin] = map[string]any{"surface": string(from.Surface)}
+	digest, err := result.Pending{Message: r.Summary, Data: data}.Digest()
+	if err != nil {
+		return nil, fmt.Errorf("the preview of %s: %w", r.Action, err)
+	}
+	data[result.KeyDigest] = digest
+	return data, nil
+}
+
+// Get returns a server's confirmation of p, in whatever state. One that does not
+// exist, expired or is another server's is CONFIRMATION_NOT_FOUND, another
+// person's USER_MISMATCH, an altered one CONFIRMATION_ALTERED.
+func (s *Service) Get(ctx context.Context, p *access.Principal, server string, id ID) (Record, error) {
 	if !idShape.MatchString(string(id)) {
 		return Record{}, notFound()
 	}
-	r, ok, err := s.store.Get(ctx, id)
+	r, ok, err := s.store.Get(ctx, server, id)
 	switch {
+	case fault.Is(err, fault.ConfirmationAltered):
+		return Record{}, s.refuse(ctx, p, id, fault.From(err))
 	case err != nil:
 		return Record{}, err
 	case !ok || r.State == Pending && !s.now().Before(r.Expires):
@@ -127,11 +189,6 @@ func (s *Service) Get(ctx context.Context, p *access.Principal, id ID) (Record, 
 	return r, nil
 }
 
-// PendingOf lists the confirmations that wait for p, oldest first.
-func (s *Service) PendingOf(ctx context.Context, p *access.Principal) ([]Record, error) {
-	return s.store.PendingOf(ctx, p.Owner())
-}
-
 // record audits a step before it is taken. On an error the step must not be
 // taken.
 func (s *Service) record(ctx context.Context, p *access.Principal, r Record, step, outcome string) error {
@@ -140,6 +197,7 @@ func (s *Service) record(ctx context.Context, p *access.Principal, r Record, ste
 	if err := s.audit.Append(ctx, e); err != nil {
 		return fault.ServiceDown.New("The step was not taken because it could not be recorded.").Because(err)
 	}
+	s.observed(step)
 	return nil
 }
 
@@ -156,6 +214,7 @@ func (s *Service) recordPast(ctx context.Context, p *access.Principal, r Record,
 // audit could be written.
 func (s *Service) refuse(ctx context.Context, p *access.Principal, id ID, why *fault.Error) error {
 	_ = s.audit.Append(ctx, event(p, audit.Denial, id, stepRefused, why.Code.Name))
+	s.observed(stepRefused)
 	return why
 }
 

@@ -10,29 +10,33 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
 )
 
 func TestOpenKeepsExactlyWhatWillBeDone(t *testing.T) {
 	w := newHarness(t)
-	r, err := w.service().Open(t.Context(), alice, raise)
+	r, err := w.service().Open(t.Context(), alice.WithSurface(access.SurfaceMCP), raise)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(string(r.ID)) {
 		t.Errorf("id: got %q, want a random UUID", r.ID)
 	}
+	// SHA-256 of {"confirmationData":{"action":"update_salary","origin":{"surface":"mcp"}},"message":"Raise Sarah"}
+	data := result.PreviewData{"action": "update_salary", "origin": map[string]any{"surface": "mcp"}, "digest": "89b4e8cfe6f30a1bb33cd2fa75536d978e484e5cf2de35fe075270df953561ba"}
 	want := confirm.Record{
 		ID: r.ID, State: confirm.Pending, Action: raise.Action, Server: raise.Server, Input: raise.Input, Digest: raise.Digest,
-		Precondition: raise.Precondition, Owner: alice.Owner(), Username: "alice", Summary: raise.Summary, Data: raise.Data, Note: raise.Note,
+		Precondition: raise.Precondition, Owner: alice.Owner(), Username: "alice", Origin: access.Origin{Surface: access.SurfaceMCP}, Summary: raise.Summary, Data: data, Note: raise.Note,
 		Created: noon, Expires: noon.Add(300 * time.Second),
 	}
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
-	stored, err := w.service().Get(t.Context(), alice, r.ID)
+	stored, err := w.service().Get(t.Context(), alice, "hr", r.ID)
 	if diff := cmp.Diff(want, stored); diff != "" || err != nil {
 		t.Errorf("stored: %v (-want +got):\n%s", err, diff)
 	}
@@ -70,7 +74,7 @@ func TestApprovalAppliesOnceAndRepeatsItsReceipt(t *testing.T) {
 	w.wantApplied(w.deny(id)) // too late
 	w.wantEffects(id, 1)
 	w.wantSteps("opened approved applied")
-	r, err := w.service().Get(t.Context(), alice, id)
+	r, err := w.service().Get(t.Context(), alice, "hr", id)
 	if err != nil || r.State != confirm.Applied || string(r.Answer) != receipt {
 		t.Errorf("Get: got %s %s, %v, want it applied with its receipt", r.State, r.Answer, err)
 	}
@@ -92,7 +96,7 @@ func TestAnotherPersonCannotAnswer(t *testing.T) {
 	w := newHarness(t)
 	id := w.open()
 	for _, approved := range []bool{true, false} {
-		_, err := w.service().Answer(t.Context(), frank, id, approved, w.domain)
+		_, err := w.service().Answer(t.Context(), frank, reply(id, approved), w.domain)
 		if !fault.Is(err, fault.UserMismatch) || fault.From(err).Message != "You can only approve your own confirmations" {
 			t.Errorf("another person: got %v, want USER_MISMATCH", err)
 		}
@@ -100,13 +104,13 @@ func TestAnotherPersonCannotAnswer(t *testing.T) {
 			t.Errorf("event: got %+v, want frank's denial", e)
 		}
 	}
-	if _, err := w.service().Get(t.Context(), frank, id); !fault.Is(err, fault.UserMismatch) {
+	if _, err := w.service().Get(t.Context(), frank, "hr", id); !fault.Is(err, fault.UserMismatch) {
 		t.Errorf("another person's Get: got %v, want USER_MISMATCH", err)
 	}
 	w.wantApplied(w.approve(id)) // it was not consumed
-	w.wantFault(fault.UserMismatch)(w.service().Answer(t.Context(), frank, id, true, w.domain))
+	w.wantFault(fault.UserMismatch)(w.service().Answer(t.Context(), frank, reply(id, true), w.domain))
 	w.redis.FlushAll()
-	w.wantFault(fault.ConfirmationNotFound)(w.service().Answer(t.Context(), frank, id, true, w.domain))
+	w.wantFault(fault.ConfirmationNotFound)(w.service().Answer(t.Context(), frank, reply(id, true), w.domain))
 }
 
 func TestUnknownAndExpired(t *testing.T) {
@@ -114,14 +118,14 @@ func TestUnknownAndExpired(t *testing.T) {
 	for _, id := range []confirm.ID{"", "x", "pending:*", "00000000-0000-4000-8000-000000000000"} {
 		w.wantFault(fault.ConfirmationNotFound)(w.approve(id))
 		w.wantFault(fault.ConfirmationNotFound)(w.deny(id))
-		if _, err := w.service().Get(t.Context(), alice, id); !fault.Is(err, fault.ConfirmationNotFound) {
+		if _, err := w.service().Get(t.Context(), alice, "hr", id); !fault.Is(err, fault.ConfirmationNotFound) {
 			t.Errorf("Get %q: got %v, want CONFIRMATION_NOT_FOUND", id, err)
 		}
 	}
 	id := w.open()
 	w.time = noon.Add(confirm.TTL)
 	w.wantFault(fault.ConfirmationNotFound)(w.approve(id))
-	if _, err := w.service().Get(t.Context(), alice, id); !fault.Is(err, fault.ConfirmationNotFound) {
+	if _, err := w.service().Get(t.Context(), alice, "hr", id); !fault.Is(err, fault.ConfirmationNotFound) {
 		t.Errorf("Get of an expired one: got %v, want CONFIRMATION_NOT_FOUND", err)
 	}
 	w.wantEffects(id, 0)
@@ -160,9 +164,6 @@ func TestUnreachableStoreReopensIt(t *testing.T) {
 	w.wantFault(fault.ServiceDown)(w.approve(id))
 	if s := w.state(id); s != confirm.Pending {
 		t.Errorf("state: got %s, want it pending again", s)
-	}
-	if pending, err := w.service().PendingOf(t.Context(), alice); err != nil || len(pending) != 1 {
-		t.Errorf("PendingOf: got %d, %v, want it listed again", len(pending), err)
 	}
 	w.domain.before, w.domain.blind = nil, nil
 	w.wantApplied(w.approve(id))
@@ -250,12 +251,12 @@ func TestNothingIsAppliedWithoutAudit(t *testing.T) {
 func TestRedisGoneAfterApplyStillAnswers(t *testing.T) {
 	w := newHarness(t)
 	id := w.open()
-	w.wantApplied(w.service().Answer(t.Context(), alice, id, true, atApply{w.domain, nil, w.redis.Close}))
+	w.wantApplied(w.service().Answer(t.Context(), alice, reply(id, true), atApply{w.domain, nil, w.redis.Close}))
 	if err := w.redis.Restart(); err != nil {
 		t.Fatal(err)
 	}
 	for {
-		if _, _, err := w.store.Get(t.Context(), id); err == nil {
+		if _, _, err := w.store.Get(t.Context(), "hr", id); err == nil {
 			break
 		}
 	}
@@ -271,7 +272,7 @@ func TestDisconnectedCallerDoesNotChangeTheOutcome(t *testing.T) {
 		w := newHarness(t)
 		id := w.open()
 		ctx, leave := context.WithCancel(t.Context())
-		_, err := w.service().Answer(ctx, alice, id, true, atApply{w.domain, leave, nil})
+		_, err := w.service().Answer(ctx, alice, reply(id, true), atApply{w.domain, leave, nil})
 		if !fault.Is(err, fault.Timeout) || w.state(id) != confirm.Pending {
 			t.Errorf("got %v and %s, want TIMEOUT and it pending again", err, w.state(id))
 		}
@@ -281,7 +282,7 @@ func TestDisconnectedCallerDoesNotChangeTheOutcome(t *testing.T) {
 		w := newHarness(t)
 		id := w.open()
 		ctx, leave := context.WithCancel(t.Context())
-		w.wantApplied(w.service().Answer(ctx, alice, id, true, atApply{w.domain, nil, leave}))
+		w.wantApplied(w.service().Answer(ctx, alice, reply(id, true), atApply{w.domain, nil, leave}))
 		if s := w.state(id); s != confirm.Applied {
 			t.Errorf("state: got %s, want it applied", s)
 		}
@@ -297,24 +298,9 @@ func TestSecondApprovalDuringAnApply(t *testing.T) {
 		w.wantFault(fault.ConfirmationInProgress)(w.deny(id))
 	}
 	after := func() { w.wantApplied(w.approve(id)) } // made, but not settled yet
-	w.wantApplied(w.service().Answer(t.Context(), alice, id, true, atApply{w.domain, meet, after}))
+	w.wantApplied(w.service().Answer(t.Context(), alice, reply(id, true), atApply{w.domain, meet, after}))
 	w.wantEffects(id, 1)
 	w.wantSteps("opened approved settled applied")
-}
-
-func TestPendingOfListsOwn(t *testing.T) {
-	w := newHarness(t)
-	first := w.open()
-	w.time = noon.Add(time.Second)
-	second := w.open()
-	w.wantApplied(w.approve(w.open()))
-	pending, err := w.service().PendingOf(t.Context(), alice)
-	if err != nil || len(pending) != 2 || pending[0].ID != first || pending[1].ID != second {
-		t.Errorf("alice's: got %v, %v, want the two pending ones", pending, err)
-	}
-	if pending, err := w.service().PendingOf(t.Context(), frank); err != nil || len(pending) != 0 {
-		t.Errorf("frank's: got %v, %v, want none", pending, err)
-	}
 }
 
 // atApply calls a function just before or just after the change.

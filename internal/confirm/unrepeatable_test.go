@@ -44,7 +44,7 @@ func (w *harness) openUnrepeatable() confirm.ID {
 }
 
 func (w *harness) answer(id confirm.ID, approved bool, e confirm.Executor) (confirm.Result, error) {
-	return w.service().Answer(w.t.Context(), alice, id, approved, e)
+	return w.service().Answer(w.t.Context(), alice, reply(id, approved), e)
 }
 
 func (w *harness) wantUnknown(v confirm.Result, err error) {
@@ -71,7 +71,7 @@ func TestLostAnswerOfAnUnrepeatableChangeIsFinal(t *testing.T) {
 func TestCrashWhileAnUnrepeatableChangeIsSentIsUnknown(t *testing.T) {
 	w := newHarness(t)
 	id, r := w.openUnrepeatable(), &foreignServer{answers: []error{nil}}
-	if _, claim, err := w.store.Claim(t.Context(), id, alice.Owner(), w.now()); claim != confirm.Acquired || err != nil {
+	if _, claim, err := w.store.Claim(t.Context(), reply(id, true), alice.Owner(), w.now()); claim != confirm.Acquired || err != nil {
 		t.Fatal(claim, err)
 	}
 	w.wantFault(fault.ConfirmationInProgress)(w.answer(id, true, r))

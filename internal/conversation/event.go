@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"countersign.dev/internal/agent"
-	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
 
@@ -120,8 +119,7 @@ func (e *Event) UnmarshalBinary(b []byte) error {
 		return err
 	}
 	if stored.Version != eventVersion {
-		return fault.InternalError.New("An event cannot be read: its format is version %d and this program reads version %d.", stored.Version, eventVersion).
-			Suggest("Read the conversation again and follow it from its lastEventId.")
+		return unreadableEvent(fmt.Sprintf("its format is version %d and this program reads version %d", stored.Version, eventVersion))
 	}
 	*e = Event(stored.eventFields)
 	if len(data) > 0 {

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/seal"
 	"countersign.dev/internal/state"
 )
 
@@ -42,16 +45,22 @@ func readable(id string) string {
 }
 
 // events writes and reads event logs.
-type events struct{ logs byteLog }
+type events struct {
+	logs sealedLogs
+	ring *seal.Ring
+}
 
 // append adds events to a log and returns the id of the last one.
 func (e events) append(ctx context.Context, l Log, all ...Event) (id string, err error) {
 	for _, event := range all {
-		b, err := event.MarshalBinary()
+		plain, err := event.MarshalBinary()
 		if err != nil {
 			return "", err
 		}
-		if id, err = e.logs.Append(ctx, l.key, b, eventTTL); err != nil {
+		sealed := func(id string) ([]byte, error) {
+			return append([]byte(sealedMark), e.ring.SealBytes(plain, l.binding(id))...), nil
+		}
+		if id, err = e.logs.append(ctx, l.key, eventTTL, sealed); err != nil {
 			return "", err
 		}
 	}
@@ -79,12 +88,50 @@ func (e events) read(ctx context.Context, l Log, after string, block time.Durati
 	}
 	all := make([]Event, len(entries))
 	for i, entry := range entries {
-		if err := all[i].UnmarshalBinary(entry.Data); err != nil {
+		if all[i], err = e.open(l, entry); err != nil {
 			return nil, fmt.Errorf("reading event %s of %s: %w", entry.ID, l.key, err)
 		}
 		all[i].ID = entry.ID
 	}
 	return all, nil
+}
+
+// sealedMark begins the entries that the gateway sealed.
+const sealedMark = "sealed."
+
+// binding keeps an event from being read in another log, or at another place.
+func (l Log) binding(id string) []byte { return []byte("event/1/" + l.key + "/" + id) }
+
+// open reads an entry at its place. Only a person's log has entries that are not
+// sealed: the servers' hints that a change waits or was answered.
+func (e events) open(l Log, entry state.Entry) (event Event, err error) {
+	sealed, ok := bytes.CutPrefix(entry.Data, []byte(sealedMark))
+	if !ok {
+		return hint(l, entry.Data)
+	}
+	plain, err := e.ring.OpenBytes(sealed, l.binding(entry.ID))
+	if err != nil {
+		return event, unreadableEvent("it was altered, or sealed with other keys").Because(err)
+	}
+	return event, event.UnmarshalBinary(plain)
+}
+
+// hint reads what a server wrote, which has no key in common with the gateway. It
+// has nothing that is believed: a reader asks the server for the change.
+func hint(l Log, plain []byte) (Event, error) {
+	var e Event
+	if err := e.UnmarshalBinary(plain); err != nil {
+		return e, err
+	}
+	if l.conversation != "" || e.Type != Change {
+		return Event{}, unreadableEvent("it is not sealed")
+	}
+	return Event{Type: Change, Confirmation: e.Confirmation, Server: e.Server, Tool: e.Tool, Status: e.Status, Expires: e.Expires}, nil
+}
+
+func unreadableEvent(reason string) *fault.Error {
+	return fault.InternalError.New("An event cannot be read: %s.", reason).
+		Suggest("Read the conversation again and follow it from its lastEventId.")
 }
 
 // follow yields the events after an id, and each new one, until ctx ends, the

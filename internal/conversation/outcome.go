@@ -9,6 +9,7 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/seal"
 )
 
 // linkTTL is as long as a confirmation and its receipt are kept.
@@ -26,6 +27,7 @@ type linkKeys interface {
 // in which it was asked for.
 type outcomes struct {
 	keys   linkKeys
+	ring   *seal.Ring
 	store  store
 	events events
 	log    *slog.Logger
@@ -37,16 +39,25 @@ func recordedKey(confirmation string) string { return "recorded:" + confirmation
 
 // waits keeps the conversation in which a change waits.
 func (o outcomes) waits(ctx context.Context, c Conversation, confirmation string) {
-	if err := o.keys.Set(ctx, linkKey(confirmation), []byte(c.ID), linkTTL); err != nil {
+	link := o.ring.Seal([]byte(c.ID), []byte(linkKey(confirmation)))
+	if err := o.keys.Set(ctx, linkKey(confirmation), []byte(link), linkTTL); err != nil {
 		o.log.WarnContext(ctx, "the outcome will not reach its conversation", "error", err)
 	}
 }
 
 // conversationOf returns the conversation in which a change was asked for; empty
-// when it was not in one.
+// when it was not in one, or when the link was altered: an outcome must not reach
+// another person's conversation.
 func (o outcomes) conversationOf(ctx context.Context, confirmation string) (string, error) {
-	id, _, err := o.keys.Get(ctx, linkKey(confirmation))
-	return string(id), err
+	link, ok, err := o.keys.Get(ctx, linkKey(confirmation))
+	if err != nil || !ok {
+		return "", err
+	}
+	id, err := o.ring.Open(string(link), []byte(linkKey(confirmation)))
+	if err != nil {
+		o.log.WarnContext(ctx, "the link of a change to its conversation was altered", "error", err)
+	}
+	return string(id), nil
 }
 
 // record writes the outcome into its conversation: once, however often it is

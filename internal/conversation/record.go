@@ -13,8 +13,8 @@ import (
 )
 
 // version is the format of the stored records. It is written before the seal, and
-// under it.
-const version = "1"
+// under it. Version 1 did not bind a message to its place.
+const version = "2"
 
 // The stored records, which nothing outside of this file sees.
 type (
@@ -60,8 +60,8 @@ type (
 	}
 )
 
-// sealer seals records. Each is bound to its conversation and its kind, so that
-// none can be read in the place of another.
+// sealer seals records. Each is bound to its conversation, its kind and, when it is
+// one of many, its id, so that none can be read in the place of another.
 type sealer struct{ ring *seal.Ring }
 
 // The kinds of records.
@@ -70,21 +70,21 @@ const (
 	kindMessage      = "message"
 )
 
-func binding(kind, conversation string) []byte {
-	return []byte("conversations/" + version + "/" + kind + "/" + conversation)
+func binding(kind, conversation, id string) []byte {
+	return []byte("conversations/" + version + "/" + kind + "/" + conversation + "/" + id)
 }
 
-func (s sealer) seal(kind, conversation string, record any) ([]byte, error) {
+func (s sealer) seal(kind, conversation, id string, record any) ([]byte, error) {
 	plain, err := json.Marshal(record)
 	if err != nil {
 		return nil, err
 	}
-	return []byte(version + "." + s.ring.Seal(plain, binding(kind, conversation))), nil
+	return []byte(version + "." + s.ring.Seal(plain, binding(kind, conversation, id))), nil
 }
 
 // open reads a stored record. A record of another version, or one that was
 // altered or not sealed with our keys, is an error that says so.
-func (s sealer) open(kind, conversation string, stored []byte, into any) error {
+func (s sealer) open(kind, conversation, id string, stored []byte, into any) error {
 	v, sealed, ok := strings.Cut(string(stored), ".")
 	if !ok || len(v) > 8 {
 		return unreadable(conversation, "it is not sealed", nil)
@@ -92,7 +92,7 @@ func (s sealer) open(kind, conversation string, stored []byte, into any) error {
 	if v != version {
 		return unreadable(conversation, fmt.Sprintf("its format is version %s and this program reads version %s", v, version), nil)
 	}
-	plain, err := s.ring.Open(sealed, binding(kind, conversation))
+	plain, err := s.ring.Open(sealed, binding(kind, conversation, id))
 	if err != nil {
 		return unreadable(conversation, "it was altered, or sealed with other keys", err)
 	}
@@ -108,21 +108,21 @@ func unreadable(conversation, reason string, cause error) error {
 }
 
 func (s sealer) sealConversation(c Conversation) ([]byte, error) {
-	return s.seal(kindConversation, c.ID, storedConversation(c))
+	return s.seal(kindConversation, c.ID, "", storedConversation(c))
 }
 
 func (s sealer) openConversation(id string, stored []byte) (Conversation, error) {
 	var c storedConversation
-	err := s.open(kindConversation, id, stored, &c)
+	err := s.open(kindConversation, id, "", stored, &c)
 	return Conversation(c), err
 }
 
-func (s sealer) sealMessage(conversation string, m Message) ([]byte, error) {
+func (s sealer) sealMessage(conversation, id string, m Message) ([]byte, error) {
 	r := storedMessage{At: m.At, Origin: m.Origin, Model: m.Model, Servers: m.Servers, Usage: m.Usage, Role: m.Role}
 	for _, p := range m.Parts {
 		r.Parts = append(r.Parts, storedOf(p))
 	}
-	return s.seal(kindMessage, conversation, r)
+	return s.seal(kindMessage, conversation, id, r)
 }
 
 func storedOf(p agent.Part) storedPart {
@@ -141,7 +141,7 @@ func storedOf(p agent.Part) storedPart {
 
 func (s sealer) openMessage(conversation, id string, stored []byte) (Message, error) {
 	var r storedMessage
-	if err := s.open(kindMessage, conversation, stored, &r); err != nil {
+	if err := s.open(kindMessage, conversation, id, stored, &r); err != nil {
 		return Message{}, err
 	}
 	m := Message{ID: id, At: r.At, Origin: r.Origin, Model: r.Model, Servers: r.Servers, Usage: r.Usage, Message: agent.Message{Role: r.Role}}

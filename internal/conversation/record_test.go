@@ -44,7 +44,7 @@ func TestRecordsAreReadAsTheyWereStored(t *testing.T) {
 			agent.CallResult{ID: "1", Tool: "list_animals", Answer: json.RawMessage(`{"n": 1.10}`), Failed: true, Untrusted: true},
 		}},
 	}
-	if stored, err = s.sealMessage(c.ID, m); err != nil {
+	if stored, err = s.sealMessage(c.ID, m.ID, m); err != nil {
 		t.Fatal(err)
 	}
 	if bytes.Contains(stored, []byte("Leo")) {
@@ -60,11 +60,11 @@ func TestRecordsThatAreNotOursAreRejected(t *testing.T) {
 	s, other := sealer{ring(t, "k")}, sealer{ring(t, "x")}
 	m := Message{Message: agent.TextMessage(agent.User, "hello")}
 	one, two := newID(), newID()
-	stored, err := s.sealMessage(one, m)
+	stored, err := s.sealMessage(one, "1-0", m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign, err := other.sealMessage(one, m)
+	foreign, err := other.sealMessage(one, "1-0", m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestRecordsThatAreNotOursAreRejected(t *testing.T) {
 		stored       []byte
 		says         string
 	}{
-		"another version":      {one, []byte("2" + string(stored[1:])), "its format is version 2 and this program reads version 1"},
+		"another version":      {one, []byte("3" + string(stored[1:])), "its format is version 3 and this program reads version 2"},
 		"not sealed":           {one, []byte(`{"role":"user","parts":[{"text":"hello. Bye."}]}`), "it is not sealed"},
 		"altered":              {one, altered, "it was altered, or sealed with other keys"},
 		"other keys":           {one, foreign, "it was altered, or sealed with other keys"},

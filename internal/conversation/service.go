@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/quota"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/state"
@@ -28,22 +29,27 @@ type Options struct {
 	Redis   *state.Redis
 	Ring    *seal.Ring // seals the records
 	Audit   audit.Sink // nil: nothing is recorded
-	Limits  Limits
-	Log     *slog.Logger
-	Now     func() time.Time
+	// Watch calls end when the principal's token no longer counts: their turns end.
+	// Nil: tokens are not revoked.
+	Watch  func(p *access.Principal, end func(error)) (stop func())
+	Limits Limits
+	Quotas *quota.Quotas // bound the turns of one person; nil: nothing
+	Log    *slog.Logger
+	Now    func() time.Time
 }
 
 // Service is the conversations of all people. Shutdown ends it.
 type Service struct {
-	turns turns
-	redis *state.Redis
-	alive context.Context // ends with Shutdown
-	end   context.CancelCauseFunc
+	turns  turns
+	quotas *quota.Quotas
+	redis  *state.Redis
+	watch  func(*access.Principal, func(error)) func()
+	alive  context.Context // ends with Shutdown
+	end    context.CancelCauseFunc
 
 	mu      sync.Mutex
-	busy    map[access.Owner]int // turns under way
-	running map[string]*turn     // by conversation
-	work    sync.WaitGroup       // turns
+	running map[string]*turn // by conversation
+	work    sync.WaitGroup   // turns
 }
 
 // New makes a service of its parts, or says that some are missing.
@@ -56,15 +62,19 @@ func New(o Options) (*Service, error) {
 		o.Now = time.Now
 	}
 	o.Limits.fill()
-	s := &Service{redis: o.Redis, busy: make(map[access.Owner]int), running: make(map[string]*turn)}
+	if o.Watch == nil {
+		o.Watch = func(*access.Principal, func(error)) func() { return func() {} }
+	}
+	s := &Service{redis: o.Redis, quotas: o.Quotas, watch: o.Watch, running: make(map[string]*turn)}
 	s.alive, s.end = context.WithCancelCause(context.Background())
+	logs := newSealedLogs(o.Redis)
 	t := turns{
 		models: o.Models, toolbox: o.Toolbox, system: o.System, audit: o.Audit, limits: o.Limits, log: o.Log, now: o.Now,
-		store:  store{keys: o.Redis, owned: o.Redis, logs: o.Redis, sealer: sealer{o.Ring}, log: o.Log, now: o.Now},
-		events: events{o.Redis}, leases: leases{o.Redis},
+		store:  store{keys: o.Redis, owned: o.Redis, logs: logs, bytes: o.Redis, quotas: o.Quotas, sealer: sealer{o.Ring}, log: o.Log, now: o.Now},
+		events: events{logs, o.Ring}, leases: leases{o.Redis},
 	}
 	t.recovery = recovery{o.Redis, t.events, t.leases}
-	t.outcomes = outcomes{o.Redis, t.store, t.events, o.Log, o.Now}
+	t.outcomes = outcomes{o.Redis, o.Ring, t.store, t.events, o.Log, o.Now}
 	s.turns = t
 	return s, nil
 }
@@ -72,12 +82,13 @@ func New(o Options) (*Service, error) {
 // Ask begins a turn and returns its conversation and its first event. The turn
 // goes on when ctx ends: its events are in the conversation's log.
 func (s *Service) Ask(ctx context.Context, p *access.Principal, q Question) (Conversation, Event, error) {
-	if err := s.reserve(p.Owner()); err != nil {
+	free, err := s.reserve(ctx, p.Owner())
+	if err != nil {
 		return Conversation{}, Event{}, err
 	}
 	t, err := s.turns.open(ctx, p, q)
 	if err != nil {
-		s.free(p.Owner())
+		free()
 		return Conversation{}, Event{}, err
 	}
 	own := access.With(telemetry.WithRequest(s.alive, telemetry.RequestOf(ctx)), p)
@@ -85,36 +96,38 @@ func (s *Service) Ask(ctx context.Context, p *access.Principal, q Question) (Con
 	s.mu.Lock()
 	s.running[t.conversation.ID] = t
 	s.mu.Unlock()
+	unwatch := s.watch(p, t.cancel)
 	go func() {
-		defer s.free(p.Owner())
+		defer free()
+		defer unwatch()
 		s.turns.run(own, p, t, func() { s.ended(t) })
 	}()
 	return t.conversation, t.first, nil
 }
 
-// reserve takes a slot for a turn: BUSY at the person's limit,
-// SERVICE_UNAVAILABLE during shutdown.
-func (s *Service) reserve(o access.Owner) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.alive.Err() != nil:
-		return fault.ServiceDown.New("The gateway is restarting. Please ask again in a moment.").After(5 * time.Second)
-	case s.busy[o] >= s.turns.limits.Turns:
-		return fault.Busy.New("%d of your questions are being answered. Please wait for one of them.", s.busy[o]).After(5 * time.Second)
+// reserve takes a slot for a turn until free is called: BUSY at the person's
+// limit, SERVICE_UNAVAILABLE during shutdown.
+func (s *Service) reserve(ctx context.Context, o access.Owner) (free func(), err error) {
+	release, err := s.quotas.Hold(ctx, quota.Turns, o)
+	if err != nil {
+		return nil, err
 	}
-	s.busy[o]++
-	s.work.Add(1)
-	return nil
+	if !s.begin() {
+		release()
+		return nil, fault.ServiceDown.New("The gateway is restarting. Please ask again in a moment.").After(5 * time.Second)
+	}
+	return func() { release(); s.work.Done() }, nil
 }
 
-func (s *Service) free(o access.Owner) {
+// begin counts a turn in, unless the service shuts down.
+func (s *Service) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.busy[o]--; s.busy[o] == 0 {
-		delete(s.busy, o)
+	if s.alive.Err() != nil {
+		return false
 	}
-	s.work.Done()
+	s.work.Add(1)
+	return true
 }
 
 func (s *Service) ended(t *turn) {
@@ -176,7 +189,7 @@ func (s *Service) Delete(ctx context.Context, c Conversation) error {
 			return err
 		}
 	}
-	for _, key := range []string{recordKey(c.ID), openKey(c.ID), cancelKey(c.ID), leaseKey(c.ID)} {
+	for _, key := range []string{recordKey(c.ID), bytesKey(c.ID), openKey(c.ID), cancelKey(c.ID), leaseKey(c.ID)} {
 		if err := s.redis.Delete(ctx, key); err != nil {
 			return err
 		}

@@ -177,7 +177,7 @@ func TestPersonsLogHasTitlesAndChangesOfEverySurface(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = redis.Close() })
-		return confirm.NewService(state.NewConfirmations(redis), &testkit.MemorySink{}, nil).Notifying(NewChanges(redis, slog.New(slog.DiscardHandler)))
+		return confirm.NewService(state.NewConfirmations(redis, testkit.Ring("record")), &testkit.MemorySink{}, nil).Notifying(NewChanges(redis, slog.New(slog.DiscardHandler)))
 	}
 	opening, answering := elsewhere(), elsewhere()
 	open := func(who *access.Principal, action string) confirm.Record {
@@ -190,7 +190,7 @@ func TestPersonsLogHasTitlesAndChangesOfEverySurface(t *testing.T) {
 	lion, bear := open(p, "free_lion"), open(p, "free_bear")
 	open(testkit.Person("bob", access.Employee), "free_wolf")
 	for range 2 { // a repeated answer changes nothing
-		if _, err := answering.Answer(t.Context(), p, lion.ID, true, executor{}); err != nil {
+		if _, err := answering.Answer(t.Context(), p, confirm.Reply{ID: lion.ID, Server: "zoo", Approved: true}, executor{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -198,7 +198,7 @@ func TestPersonsLogHasTitlesAndChangesOfEverySurface(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := answering.Answer(t.Context(), p, bear.ID, false, executor{}); err != nil {
+	if _, err := answering.Answer(t.Context(), p, confirm.Reply{ID: bear.ID, Server: "zoo"}, executor{}); err != nil {
 		t.Fatal(err)
 	}
 	change := func(id string, r confirm.Record, state confirm.State) Event {

@@ -11,6 +11,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/quota"
 	"countersign.dev/internal/state"
 )
 
@@ -33,11 +34,18 @@ type members interface {
 	Members(ctx context.Context, set string) ([]string, error)
 }
 
-// byteLog keeps messages and events. Its TTL is renewed with each entry.
+// byteLog keeps messages and events under numbers that grow by one. Its TTL is
+// renewed with each entry.
 type byteLog interface {
-	Append(ctx context.Context, log string, entry []byte, ttl time.Duration) (id string, err error)
+	AppendNumbered(ctx context.Context, log string, seq int64, entry []byte, ttl time.Duration) (next int64, done bool, err error)
 	ReadAfter(ctx context.Context, log, after string, max int, block time.Duration) ([]state.Entry, error)
 	LastID(ctx context.Context, log string) (id string, err error)
+}
+
+// counters keeps numbers of bytes.
+type counters interface {
+	Add(ctx context.Context, key string, n int64, ttl time.Duration) error
+	Sum(ctx context.Context, keys ...string) (int64, error)
 }
 
 // store keeps conversations: a sealed record each, its sealed messages as a log,
@@ -45,7 +53,9 @@ type byteLog interface {
 type store struct {
 	keys   keyValues
 	owned  members
-	logs   byteLog
+	logs   sealedLogs
+	bytes  counters // of each conversation's messages
+	quotas *quota.Quotas
 	sealer sealer
 	log    *slog.Logger
 	now    func() time.Time
@@ -53,6 +63,7 @@ type store struct {
 
 func recordKey(id string) string         { return "conversation:" + id }
 func messagesKey(id string) string       { return "messages:" + id }
+func bytesKey(id string) string          { return "bytes:" + id }
 func ownedKey(owner access.Owner) string { return "conversations:" + owner.String() }
 
 // create makes a conversation, named after its first question. It is stored by
@@ -115,7 +126,9 @@ func (s store) list(ctx context.Context, o access.Owner) ([]Listed, error) {
 		if !ok {
 			continue
 		}
-		list = append(list, s.listed(ctx, id, b))
+		if c := s.listed(ctx, id, b); c.Unreadable != "" || c.Owner == o { // the set itself is not sealed
+			list = append(list, c)
+		}
 	}
 	slices.SortFunc(list, func(x, y Listed) int {
 		return cmp.Or(y.Updated.Compare(x.Updated), strings.Compare(x.ID, y.ID))
@@ -135,15 +148,23 @@ func (s store) listed(ctx context.Context, id string, record []byte) Listed {
 // add stores messages. Logs only grow, so that a turn and an outcome that come
 // at the same time cannot overwrite each other.
 func (s store) add(ctx context.Context, conversation string, messages ...Message) error {
+	size := 0
+	defer func() {
+		if err := s.bytes.Add(ctx, bytesKey(conversation), int64(size), recordTTL); err != nil {
+			s.log.WarnContext(ctx, "the size of a conversation could not be counted", "error", err)
+		}
+	}()
 	for _, m := range messages {
 		m.At = s.now().UTC()
-		b, err := s.sealer.sealMessage(conversation, m)
-		if err != nil {
+		var b []byte
+		seal := func(id string) (sealed []byte, err error) {
+			b, err = s.sealer.sealMessage(conversation, id, m)
+			return b, err
+		}
+		if _, err := s.logs.append(ctx, messagesKey(conversation), recordTTL, seal); err != nil {
 			return err
 		}
-		if _, err := s.logs.Append(ctx, messagesKey(conversation), b, recordTTL); err != nil {
-			return err
-		}
+		size += len(b)
 	}
 	return nil
 }

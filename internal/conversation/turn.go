@@ -85,6 +85,9 @@ func (r turns) open(ctx context.Context, p *access.Principal, q Question) (*turn
 }
 
 func (r turns) conversationFor(ctx context.Context, p *access.Principal, q Question) (Conversation, error) {
+	if err := r.store.hasRoom(ctx, p.Owner(), q.Conversation == ""); err != nil {
+		return Conversation{}, err
+	}
 	if q.Conversation != "" {
 		return r.store.open(ctx, p.Owner(), q.Conversation)
 	}

@@ -129,6 +129,7 @@ func (w *writer) note(ctx context.Context, e agent.Event) {
 // encode writes an event, or its replacement when the turn was ended from
 // outside. The end itself is held back until the turn is stored.
 func (w *writer) encode(ctx, turn context.Context, e agent.Event) {
+	var ended *fault.Error
 	switch f := e.(type) {
 	case agent.Failed:
 		switch cause := context.Cause(turn); {
@@ -137,6 +138,9 @@ func (w *writer) encode(ctx, turn context.Context, e agent.Event) {
 			return
 		case errors.Is(cause, errShutdown):
 			f.Outcome = result.Failed(fault.ServiceDown.New("The gateway is restarting. Please ask again in a moment."))
+			e = f
+		case errors.As(cause, &ended) && ended.Kind() == fault.Unauthenticated: // the person was revoked
+			w.summary.code, f.Outcome = ended.Code.Name, result.Failed(ended)
 			e = f
 		}
 	case agent.Done:

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"net"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,19 @@ func TestRedisKeysExpire(t *testing.T) {
 			t.Fatal(err)
 		}
 		return strings.TrimSpace(line)
+	}
+	for _, command := range []string{"*1\r\n$4\r\nPING", "*2\r\n$3\r\nGET\r\n$1\r\nk", "*2\r\n$4\r\nAUTH\r\n$5\r\nwrong"} {
+		if got := say(command); !strings.HasPrefix(got, "-NOAUTH") && !strings.HasPrefix(got, "-WRONGPASS") {
+			t.Errorf("without the password: got %q to %q, want a refusal", got, command)
+		}
+	}
+	address, err := url.Parse(r.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := address.User.Password()
+	if got := say(fmt.Sprintf("*2\r\n$4\r\nAUTH\r\n$%d\r\n%s", len(password), password)); got != "+OK" {
+		t.Fatalf("with the password: got %q", got)
 	}
 	if got := say("*5\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n$2\r\nPX\r\n$2\r\n30"); got != "+OK" {
 		t.Fatalf("got %q", got)

@@ -55,16 +55,16 @@ func (a approvable) Call(ctx context.Context, name string, args json.RawMessage)
 
 // Approvable gives the tools that are mounted at the gateway's own MCP endpoint
 // the same page.
-func Approvable(s mcpserver.Service, publicURL string) mcpserver.Service {
+func Approvable(s mcpserver.Toolbox, publicURL string) mcpserver.Toolbox {
 	return approvableService{s, publicURL}
 }
 
 type approvableService struct {
-	mcpserver.Service
+	mcpserver.Toolbox
 	publicURL string
 }
 
 // Call runs one tool.
 func (a approvableService) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
-	return withApproval(a.Service.Call(ctx, name, args), a.publicURL)
+	return withApproval(a.Toolbox.Call(ctx, name, args), a.publicURL)
 }

@@ -18,7 +18,7 @@ import (
 
 // replies is a service that always answers the same.
 type replies struct {
-	mcpserver.Service
+	mcpserver.Toolbox
 	outcome result.Outcome
 }
 

@@ -2,12 +2,9 @@ package gateway
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"time"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
@@ -17,7 +14,6 @@ import (
 // confirmations serves the changes that wait for the caller.
 type confirmations struct {
 	service       Confirmations
-	servers       Servers
 	conversations *conversation.Service
 	publicURL     string
 	body          int64 // bytes of a request's body
@@ -32,7 +28,7 @@ type confirmError struct {
 
 // confirmErrors writes errors as document 000 has them on this one route.
 func (g *Gateway) confirmErrors() httpx.ErrorWriter {
-	return httpx.ErrorWriter{Log: g.o.Log, Write: func(w http.ResponseWriter, _ *http.Request, f *fault.Error) {
+	return httpx.ErrorWriter{Log: g.o.Log, Observer: g.o.Observer, Write: func(w http.ResponseWriter, _ *http.Request, f *fault.Error) {
 		g.challenge(w, f)
 		_ = httpx.JSON(w, statusOf(f), confirmErrorOf(f))
 	}}
@@ -50,99 +46,93 @@ func confirmErrorOf(f *fault.Error) confirmError {
 
 var titles = map[fault.Kind]string{
 	fault.Internal: "Confirmation failed", fault.Invalid: "Invalid request", fault.Unauthenticated: "Unauthenticated",
-	fault.Forbidden: "Unauthorized", fault.NotFound: "Not found", fault.Conflict: "Confirmation already answered",
+	fault.Forbidden: "Unauthorized", fault.NotFound: "Not found", fault.Conflict: "Confirmation cannot be answered",
 	fault.Expired: "Confirmation not found or expired", fault.RateLimited: "Too many requests", fault.Unavailable: "Service unavailable",
 }
 
 // answer forwards a person's answer to the server that owns the confirmation,
 // and records the outcome in the conversation in which it was asked for.
-func (c confirmations) answer(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	approved, err := approval(w, r, c.body)
+func (c confirmations) answer(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
+	if err := c.service.Permit(r.Context(), r.PathValue("id")); err != nil {
+		return err
+	}
+	body, err := readAnswer(w, r, c.body)
 	if err != nil {
 		return err
 	}
-	id := confirm.ID(r.PathValue("id"))
-	server, err := c.ownerOf(r.Context(), p, id)
-	if err != nil {
-		return err
-	}
+	id := r.PathValue("id")
 	// An answer that was sent is executed, whether or not its client waits.
 	ctx := context.WithoutCancel(r.Context())
-	o := c.servers.Execute(ctx, server, string(id), approved)
+	o := c.service.Answer(ctx, id, *body.Approved, body.Digest)
 	if o.Fault() != nil && o.Fault().Code.Status != http.StatusOK {
 		return o.Fault()
 	}
-	c.conversations.RecordOutcome(ctx, string(id), o)
+	c.conversations.RecordOutcome(ctx, id, o)
 	httpx.Raw(w, http.StatusOK, result.EncodeEnvelope(o))
 	return nil
 }
 
-// approval reads the body. Nothing but true approves, and nothing but false
-// denies.
-func approval(w http.ResponseWriter, r *http.Request, limit int64) (bool, error) {
-	body, err := httpx.Decode[struct {
-		Approved *bool `json:"approved"`
-	}](w, r, limit)
-	if err != nil {
-		return false, err
-	}
-	if body.Approved == nil {
-		return false, fault.BadRequest.New("approved must be true or false")
-	}
-	return *body.Approved, nil
+// answerBody is the body of an answer. Nothing but true approves, and nothing but
+// false denies.
+type answerBody struct {
+	Approved *bool  `json:"approved"`
+	Digest   string `json:"digest"` // of the preview that the person saw; empty: not compared
 }
 
-// ownerOf returns the server that owns a confirmation of p; empty when Redis
-// does not have it, because a server's own store may.
-func (c confirmations) ownerOf(ctx context.Context, p *access.Principal, id confirm.ID) (string, error) {
-	r, err := c.service.Get(ctx, p, id)
-	if fault.Is(err, fault.ConfirmationNotFound) {
-		return "", nil
+// readAnswer reads the body. Our own page, which is known by its cookie, must name
+// the digest of what it drew; a client with a bearer token may.
+func readAnswer(w http.ResponseWriter, r *http.Request, limit int64) (answerBody, error) {
+	body, err := httpx.Decode[answerBody](w, r, limit)
+	switch {
+	case err != nil:
+		return body, err
+	case body.Approved == nil:
+		return body, fault.BadRequest.New("approved must be true or false")
+	case body.Digest == "" && r.Header.Get("Authorization") == "":
+		return body, fault.BadRequest.New("digest must be that of the request as the page shows it").Suggest("Load the page again.")
 	}
-	return r.Server, err
+	return body, nil
 }
 
 // confirmationView is a confirmation as its owner sees it.
 type confirmationView struct {
-	ID      confirm.ID      `json:"confirmationId"`
-	State   confirm.State   `json:"state"`
-	Action  string          `json:"action"`
-	Server  string          `json:"mcpServer"`
-	Message string          `json:"message"`
-	Data    map[string]any  `json:"confirmationData"`
-	Created time.Time       `json:"created"`
-	Expires time.Time       `json:"expires"`
-	Receipt json.RawMessage `json:"receipt,omitempty"` // the answer, once it was given
+	result.Confirmation
 
 	Conversation string `json:"conversationId,omitempty"` // in which it was asked for, when it was
 }
 
-func (c confirmations) viewOf(ctx context.Context, r confirm.Record) (confirmationView, error) {
-	conversation, err := c.conversations.ConversationOf(ctx, string(r.ID))
-	data := dataWithApproval(r.Data, approvalURL(c.publicURL, string(r.ID)))
-	return confirmationView{r.ID, r.State, r.Action, r.Server, r.Summary, data, r.Created, r.Expires, r.Answer, conversation}, err
+func (c confirmations) viewOf(ctx context.Context, shown result.Confirmation) (confirmationView, error) {
+	conversation, err := c.conversations.ConversationOf(ctx, shown.ID)
+	shown.Data = dataWithApproval(shown.Data, approvalURL(c.publicURL, shown.ID))
+	return confirmationView{shown, conversation}, err
 }
 
-func (c confirmations) list(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	records, err := c.service.PendingOf(r.Context(), p)
+// confirmationList is what waits for a person, and what of it cannot be shown.
+type confirmationList struct {
+	Confirmations []confirmationView `json:"confirmations"`
+	Unshown       []result.Unshown   `json:"unavailable,omitempty"`
+}
+
+func (c confirmations) list(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
+	shown, unshown, err := c.service.PendingOf(r.Context())
 	if err != nil {
 		return err
 	}
-	views := make([]confirmationView, len(records))
-	for i, record := range records {
-		if views[i], err = c.viewOf(r.Context(), record); err != nil {
+	list := confirmationList{make([]confirmationView, len(shown)), unshown}
+	for i := range shown {
+		if list.Confirmations[i], err = c.viewOf(r.Context(), shown[i]); err != nil {
 			return err
 		}
 	}
-	return httpx.JSON(w, http.StatusOK, map[string]any{"confirmations": views})
+	return httpx.JSON(w, http.StatusOK, list)
 }
 
-func (c confirmations) show(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	record, err := c.service.Get(r.Context(), p, confirm.ID(r.PathValue("id")))
+func (c confirmations) show(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
+	shown, err := c.service.Confirmation(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	view, err := c.viewOf(r.Context(), record)
+	view, err := c.viewOf(r.Context(), shown)
 	if err != nil {
 		return err
 	}

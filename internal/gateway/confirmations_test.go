@@ -9,6 +9,7 @@ import (
 
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
 )
 
 // ids of the confirmations in a turn.
@@ -110,6 +111,10 @@ func TestReceiptOutlivesRedis(t *testing.T) {
 	}
 }
 
+// digestOfFrank is the SHA-256 of
+// {"confirmationData":{"employeeName":"Frank Davis","origin":{"surface":"terminal"}},"message":"Delete Frank Davis?"}.
+const digestOfFrank = "f6dd81c30d83efb7c1f606ccaf8b6f9c99e881f47a8c558012bca8c5b5a45607"
+
 func TestOwnConfirmationsAreListed(t *testing.T) {
 	r := newRig(t)
 	r.model.script["Delete"] = []step{calls("delete_employee")}
@@ -122,9 +127,13 @@ func TestOwnConfirmationsAreListed(t *testing.T) {
 	}
 	var list struct{ Confirmations []waiting }
 	r.get("/api/confirmations", alice, &list)
+	if len(list.Confirmations) != 1 {
+		t.Fatalf("got %+v, want one", list)
+	}
+	delete(list.Confirmations[0].ConfirmationData, "expiresAt")
 	want := []waiting{{
 		ConfirmationID: id, State: "pending", Message: "Delete Frank Davis?", McpServer: "hr", ConversationID: conversationOf(t, asked),
-		ConfirmationData: map[string]any{"employeeName": "Frank Davis", "approvalUrl": "http://gateway.test/#/approve/" + id},
+		ConfirmationData: map[string]any{"employeeName": "Frank Davis", "origin": map[string]any{"surface": "terminal"}, "approvalUrl": "http://gateway.test/#/approve/" + id, "digest": digestOfFrank},
 	}}
 	if diff := cmp.Diff(want, list.Confirmations); diff != "" {
 		t.Errorf("own (-want +got):\n%s", diff)
@@ -143,5 +152,53 @@ func TestOwnConfirmationsAreListed(t *testing.T) {
 	}
 	if r.get("/api/confirmations/"+id, alice, &one); one.State != confirm.Applied || !strings.Contains(string(one.Receipt), "success") {
 		t.Errorf("applied: got %s %s", one.State, one.Receipt)
+	}
+}
+
+// TestAnswerIsBoundToWhatWasDrawn: another digest consumes nothing, and our own
+// page must send one.
+func TestAnswerIsBoundToWhatWasDrawn(t *testing.T) {
+	r := newRig(t)
+	r.model.script["Delete"] = []step{calls("delete_employee")}
+	id := confirmationsIn(r.ask(alice, "Delete", ""))[0]
+	c := r.signIn(alice)
+	browser := []string{"Cookie", c.Name + "=" + c.Value, "Sec-Fetch-Site", "same-origin"}
+	answer := func(token, digest string, headers ...string) (int, string) {
+		return r.read(r.send("POST", "/api/confirm/"+id, token, `{"approved":true,"digest":"`+digest+`"}`, headers...))
+	}
+	if status, body := answer("", "", browser...); status != 400 || !strings.Contains(body, "digest must be") {
+		t.Errorf("a page without a digest: got %d %s, want 400", status, body)
+	}
+	for _, caller := range [][]string{{""}, {alice}} {
+		headers := browser
+		if caller[0] != "" {
+			headers = nil
+		}
+		if status, body := answer(caller[0], strings.Repeat("0", 64), headers...); status != 409 || !strings.Contains(body, `"code":"CONFIRMATION_STALE"`) {
+			t.Errorf("another digest: got %d %s, want 409", status, body)
+		}
+	}
+	if status, body := answer("", digestOfFrank, browser...); status != 200 || !strings.Contains(body, "Frank Davis has been deleted.") {
+		t.Errorf("the right digest: got %d %s, want the receipt", status, body)
+	}
+}
+
+func TestConfirmationThatCannotBeShownIsNamed(t *testing.T) {
+	r := newRig(t)
+	r.model.script["Delete"] = []step{calls("delete_employee")}
+	id := confirmationsIn(r.ask(alice, "Delete", ""))[0]
+	r.servers.mu.Lock()
+	r.servers.fail = fault.ServiceDown.New("The hr service cannot be reached.")
+	r.servers.mu.Unlock()
+	var list struct {
+		Confirmations []any
+		Unavailable   []struct{ ConfirmationID, McpServer, Expires, Message string }
+	}
+	r.get("/api/confirmations", alice, &list)
+	if len(list.Confirmations) != 0 || len(list.Unavailable) != 1 {
+		t.Fatalf("got %+v, want one that cannot be shown", list)
+	}
+	if u := list.Unavailable[0]; u.ConfirmationID != id || u.McpServer != "hr" || u.Expires == "" || !strings.Contains(u.Message, "cannot be reached") {
+		t.Errorf("got %+v", u)
 	}
 }

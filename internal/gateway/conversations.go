@@ -3,8 +3,8 @@ package gateway
 import (
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -12,6 +12,7 @@ import (
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/quota"
 )
 
 // The shapes of conversations on the wire.
@@ -134,7 +135,14 @@ func (c chat) cancelTurn(w http.ResponseWriter, r *http.Request, p *access.Princ
 	return httpx.JSON(w, http.StatusOK, map[string]bool{"cancelled": cancelled})
 }
 
-var eventID = regexp.MustCompile(`^[0-9]{1,20}-[0-9]{1,20}$`)
+// isEventID reports whether a text is an event's id: two numbers of 64 bits, as
+// Redis makes them.
+func isEventID(text string) bool {
+	at, sequence, found := strings.Cut(text, "-")
+	_, errAt := strconv.ParseUint(at, 10, 64)
+	_, errSequence := strconv.ParseUint(sequence, 10, 64)
+	return found && errAt == nil && errSequence == nil
+}
 
 // followConversation streams a conversation's events: after Last-Event-ID (or
 // ?after= for clients that cannot set a header), or from now on. It stays open
@@ -148,11 +156,18 @@ func (c chat) followConversation(w http.ResponseWriter, r *http.Request, p *acce
 	if after == "" {
 		after = r.URL.Query().Get("after")
 	}
-	if after != "" && !eventID.MatchString(after) {
+	if after != "" && !isEventID(after) {
 		return fault.BadRequest.New("Last-Event-ID is not the id of an event.").Suggest("Send the id of the last event that arrived, or none.")
 	}
+	release, err := c.quotas.Hold(r.Context(), quota.Streams, p.Owner())
+	if err != nil {
+		return err
+	}
+	defer release()
 	if after, err = c.service.Position(r.Context(), owned.Log(), after); err != nil {
 		return err
 	}
-	return stream(w, r, c.service.Follow(r.Context(), owned.Log(), after), func(conversation.Event) bool { return false })
+	live, stop := c.gate.Live(r.Context())
+	defer stop()
+	return stream(w, r, live, c.service.Follow(live, owned.Log(), after), func(conversation.Event) bool { return false })
 }

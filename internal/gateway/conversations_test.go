@@ -1,11 +1,15 @@
 package gateway_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/result"
 )
 
 func TestConversationIsStoredForItsOwnerAlone(t *testing.T) {
@@ -76,7 +80,7 @@ func TestQuestionIsStoredWithItsSurface(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for agent, want := range map[string]string{"countersign": "terminal", "curl/8.5.0": "sse"} {
+	for agent, want := range map[string]string{"countersign": "terminal", "curl/8.5.0": "terminal"} { // the client does not say it
 		id := conversationOf(t, r.stream(r.send("POST", "/api/query", alice, askBody("hello", ""), "User-Agent", agent)).rest())
 		c, err := r.conversations.Open(t.Context(), p.Owner(), id)
 		if err != nil {
@@ -89,10 +93,40 @@ func TestQuestionIsStoredWithItsSurface(t *testing.T) {
 	}
 }
 
+// TestCallHasTheSurfaceThatItBeganOn: the caller's cookie or token decides, and
+// not what the client says.
+func TestCallHasTheSurfaceThatItBeganOn(t *testing.T) {
+	r := newRig(t)
+	r.model.script["list"] = []step{calls("list_employees"), says("Nina.")}
+	r.model.script["again"] = []step{calls("list_employees"), says("Nina.")}
+	var began access.Surface
+	r.servers.call["list_employees"] = func(ctx context.Context, args json.RawMessage) result.Outcome {
+		p, err := access.From(ctx)
+		if err != nil {
+			return result.Failed(err)
+		}
+		began = p.Origin().Surface
+		return result.Success(args, nil, "")
+	}
+	c := r.signIn(alice)
+	r.stream(r.send("POST", "/api/query", "", askBody("list", ""), "Cookie", c.Name+"="+c.Value, "Sec-Fetch-Site", "same-origin", "User-Agent", "countersign")).rest()
+	if began != access.SurfaceChat {
+		t.Errorf("our page: got %q", began)
+	}
+	r.stream(r.send("POST", "/api/query", alice, askBody("again", ""))).rest()
+	if began != access.SurfaceTerminal {
+		t.Errorf("a bearer token: got %q", began)
+	}
+	r.read(r.send("POST", "/api/mcp/hr/list_employees", alice, `{}`))
+	if began != access.SurfaceAPI {
+		t.Errorf("a direct call: got %q", began)
+	}
+}
+
 func TestConversationThatCannotBeReadIsListedWithTheReason(t *testing.T) {
 	r := newRig(t)
 	id := conversationOf(t, r.ask(alice, "Who works here?", ""))
-	if err := r.mini.Set("conversation:"+id, "2.x"); err != nil {
+	if err := r.mini.Set("conversation:"+id, "3.x"); err != nil {
 		t.Fatal(err)
 	}
 	var list struct {
@@ -100,7 +134,7 @@ func TestConversationThatCannotBeReadIsListedWithTheReason(t *testing.T) {
 	}
 	r.get("/api/conversations", alice, &list)
 	if len(list.Conversations) != 1 || list.Conversations[0].ID != id || list.Conversations[0].Title == "" ||
-		list.Conversations[0].Error != "Conversation "+id+" cannot be read: its format is version 2 and this program reads version 1." {
+		list.Conversations[0].Error != "Conversation "+id+" cannot be read: its format is version 3 and this program reads version 2." {
 		t.Errorf("got %+v", list)
 	}
 }

@@ -90,6 +90,11 @@ func TestWhoAndWhat(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", path, status, want)
 		}
 	}
+	for person, want := range map[string]string{"": `{"status":"ready"}`, alice: `{"status":"ready"}`, auditor: `"servers":[{"name":"hr"`} {
+		if _, body := r.read(r.send("GET", "/readyz", person, "")); !strings.Contains(body, want) {
+			t.Errorf("/readyz for %q: got %s, want %s", person, body, want)
+		}
+	}
 	page := r.send("GET", "/", "", "")
 	if got := page.Header.Get("Content-Security-Policy"); got != "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'; form-action 'self' https://issuer.test" || !strings.Contains(page.Header.Get("Content-Type"), "text/html") {
 		t.Errorf("page: got policy %q", got)

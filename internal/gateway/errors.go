@@ -14,11 +14,13 @@ func (g *Gateway) writeError(w http.ResponseWriter, _ *http.Request, f *fault.Er
 	httpx.Raw(w, statusOf(f), result.EncodeEnvelope(result.Failed(f)))
 }
 
-// challenge names the metadata with which a client gets a token.
+// challenge names the metadata with which a client gets a token, or the scope
+// that its token lacks.
 func (g *Gateway) challenge(w http.ResponseWriter, f *fault.Error) {
 	if f.Kind() == fault.Unauthenticated {
 		g.gate.Challenge(w)
 	}
+	g.gate.ChallengeScope(w, f)
 }
 
 // statusOf is the HTTP status of a request that failed as a whole. A code whose

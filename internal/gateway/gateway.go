@@ -9,10 +9,12 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
-	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/audit"
 	"countersign.dev/internal/conversation"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/quota"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/session"
 )
@@ -23,9 +25,6 @@ type Servers interface {
 	agent.Toolbox
 	// EachServer reports the state of each server.
 	EachServer(report func(name string, healthy bool, calls, failures int64, average time.Duration))
-	// Execute answers a confirmation at the server that owns it, or asks each
-	// when server is empty.
-	Execute(ctx context.Context, server, id string, approved bool) result.Outcome
 }
 
 // Models are the models that conversations can choose from. Package llm has them.
@@ -35,10 +34,27 @@ type Models interface {
 	List() []agent.Choice
 }
 
-// Confirmations shows people their own confirmations. Package confirm has it.
+// Confirmations are those of the principal in the context, as the servers that
+// own them show and answer them. Package upstream has it.
 type Confirmations interface {
-	Get(ctx context.Context, p *access.Principal, id confirm.ID) (confirm.Record, error)
-	PendingOf(ctx context.Context, p *access.Principal) ([]confirm.Record, error)
+	// Permit reports whether the principal may answer confirmations.
+	Permit(ctx context.Context, id string) error
+	Confirmation(ctx context.Context, id string) (result.Confirmation, error)
+	// PendingOf lists what waits, oldest first, and what waits and cannot be shown.
+	PendingOf(ctx context.Context) (shown []result.Confirmation, unshown []result.Unshown, err error)
+	// Answer approves or denies one. digest is that of the preview that the
+	// person saw, or empty.
+	Answer(ctx context.Context, id string, approved bool, digest string) result.Outcome
+}
+
+// Revocations end tokens everywhere. Package revocation has it.
+type Revocations interface {
+	// RevokeToken ends a token by its jti; an empty issuer means any.
+	RevokeToken(ctx context.Context, issuer, id string) error
+	// RevokePerson ends the tokens that a person has.
+	RevokePerson(ctx context.Context, o access.Owner) error
+	// Watch calls end when the principal's token no longer counts.
+	Watch(p *access.Principal, end func(error)) (stop func())
 }
 
 // Limits bound a request. Zero fields take the default.
@@ -51,9 +67,13 @@ type Limits struct {
 type Options struct {
 	PublicURL string   // the address that people and clients know, without a path
 	Issuers   []string // identity issuers whose tokens are accepted, for clients that look for one
+	Origins   []string // foreign origins whose pages may call with a bearer token, as browsers write them
 
 	Verify   func(ctx context.Context, token string) (*access.Principal, error)
 	Sessions *session.Service // nil: bearer tokens only
+
+	Revocations Revocations // nil: nothing is revoked, and no stream ends before its token
+	Audit       audit.Sink  // of revocations; nil: nothing is recorded
 
 	Conversations *conversation.Service
 	Models        Models
@@ -64,14 +84,21 @@ type Options struct {
 	MCP  http.Handler // serves /mcp; nil: none
 	JWKS http.Handler // serves the keys of internal tokens; nil: none
 
-	Limits Limits
-	Log    *slog.Logger
+	// Refused is called for requests without a proved caller; see mcpserver.GateOptions.
+	Refused func(ctx context.Context, f *fault.Error)
+
+	Limits   Limits
+	Quotas   *quota.Quotas  // bound what one person may ask for; nil: nothing
+	Observer httpx.Observer // counts requests; nil: none
+	Log      *slog.Logger
 }
 
 // Gateway is the host's API.
 type Gateway struct {
 	o       Options
 	surface httpx.ErrorWriter
+	guard   *httpx.Guard
 	gate    *mcpserver.Gate
+	probe   httpx.Probe     // whether questions can be answered
 	direct  *mcpserver.Face // calls of tools without a model
 }

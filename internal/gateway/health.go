@@ -16,11 +16,11 @@ func (g *Gateway) alive(w http.ResponseWriter, _ *http.Request) error {
 	return httpx.JSON(w, http.StatusOK, map[string]string{"status": "alive"})
 }
 
-// ready reports whether questions can be answered. A server that is down makes
-// only its own tools unavailable.
+// ready reports whether questions can be answered, as yes or no, from a check at
+// most 5 s old. An auditor also gets the state of each server. A server that is
+// down makes only its own tools unavailable.
 func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) error {
-	if err := g.o.Conversations.Ready(r.Context()); err != nil {
-		return err
-	}
-	return httpx.JSON(w, http.StatusOK, map[string]any{"status": "ready", "servers": g.servers()})
+	return g.gate.Ready(w, r, &g.probe, "The gateway cannot answer questions at the moment.", func() map[string]any {
+		return map[string]any{"servers": g.servers()}
+	})
 }

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"encoding/json"
 	"iter"
 	"net/http"
@@ -14,11 +13,14 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/quota"
 )
 
 // chat serves questions and conversations.
 type chat struct {
 	service *conversation.Service
+	gate    *mcpserver.Gate
+	quotas  *quota.Quotas
 	body    int64 // bytes of a request's body
 }
 
@@ -50,26 +52,37 @@ func (c chat) askByPost(w http.ResponseWriter, r *http.Request, p *access.Princi
 // ask begins a turn and streams it. The turn does not need the stream: a client
 // that leaves finds the rest in the conversation's events.
 func (c chat) ask(w http.ResponseWriter, r *http.Request, p *access.Principal, q question) error {
-	if err := q.check(r.Context()); err != nil {
+	if err := q.check(); err != nil {
 		return err
 	}
+	if err := c.gate.CheckUserContext(r.Context(), q.UserContext); err != nil {
+		return err
+	}
+	release, err := c.quotas.Hold(r.Context(), quota.Streams, p.Owner())
+	if err != nil {
+		return err
+	}
+	defer release()
+	p = p.WithSurface(surfaceOf(r))
 	asked, first, err := c.service.Ask(r.Context(), p, conversation.Question{
-		Text: q.Query, Conversation: q.ConversationID, Model: q.Model, Origin: conversation.Origin{Surface: surfaceOf(r)},
+		Text: q.Query, Conversation: q.ConversationID, Model: q.Model, Origin: conversation.Origin{Surface: string(p.Origin().Surface)},
 	})
 	if err != nil {
 		return err
 	}
-	rest := c.service.Follow(r.Context(), asked.Log(), first.ID)
-	return stream(w, r, after(first, rest), func(e conversation.Event) bool { return e.Type == conversation.Done })
+	live, stop := c.gate.Live(r.Context())
+	defer stop()
+	rest := c.service.Follow(live, asked.Log(), first.ID)
+	return stream(w, r, live, after(first, rest), func(e conversation.Event) bool { return e.Type == conversation.Done })
 }
 
-// surfaceOf returns the surface through which a question came, as far as its
-// client says so. It is shown and recorded, and no rule depends on it.
-func surfaceOf(r *http.Request) string {
-	if strings.HasPrefix(r.UserAgent(), "countersign") {
-		return "terminal"
+// surfaceOf returns the surface of a question by how its caller was proved: the
+// cookie is of our own page.
+func surfaceOf(r *http.Request) access.Surface {
+	if r.Header.Get("Authorization") == "" {
+		return access.SurfaceChat
 	}
-	return "sse"
+	return access.SurfaceTerminal
 }
 
 // after yields an event before others.
@@ -81,12 +94,15 @@ func after(first conversation.Event, rest iter.Seq2[conversation.Event, error]) 
 	}
 }
 
-func (q question) check(ctx context.Context) error {
+func (q question) check() error {
 	if !utf8.ValidString(q.Query) || strings.TrimSpace(q.Query) == "" {
 		return fault.BadRequest.New("Query is required.").Suggest("Ask a question of 1 to %d characters.", agent.MaxQuestion)
+	}
+	if strings.Contains(q.Query, "\x00") {
+		return fault.BadRequest.New("The question contains a NUL character.").Suggest("Leave it out.")
 	}
 	if n := utf8.RuneCountInString(q.Query); n > agent.MaxQuestion {
 		return fault.BadRequest.New("The question has %d characters; at most %d are read.", n, agent.MaxQuestion).Suggest("Ask in fewer words.")
 	}
-	return mcpserver.CheckUserContext(ctx, q.UserContext)
+	return nil
 }

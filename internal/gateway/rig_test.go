@@ -20,6 +20,8 @@ import (
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/gateway"
+	"countersign.dev/internal/quota"
+	"countersign.dev/internal/revocation"
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/session"
 	"countersign.dev/internal/state"
@@ -34,10 +36,13 @@ type rig struct {
 	url           string
 	redis         *state.Redis
 	mini          *miniredis.Miniredis
+	ring          *seal.Ring
 	confirmations *confirm.Service
+	revocations   *revocation.List // read by refresh, not every second
 	audit         *testkit.MemorySink
 	servers       *servers
 	model         *model
+	quotas        *quota.Quotas
 	login         *login
 }
 
@@ -53,19 +58,23 @@ func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*conversation
 		t.Fatal(err)
 	}
 	r := &rig{t: t, redis: redis, mini: mini, audit: &testkit.MemorySink{}, model: newModel(), login: &login{}}
-	r.confirmations = confirm.NewService(state.NewConfirmations(redis), r.audit, time.Now)
-	r.servers = newServers(r.confirmations)
+	r.confirmations = confirm.NewService(state.NewConfirmations(redis, testkit.Ring("record")), r.audit, time.Now)
+	r.servers = newServers(r.confirmations, state.NewEntries(redis))
+	r.revocations, r.login.verify = revocation.New(state.NewList(redis, revocation.Name, revocation.Life), nil), r.verify
+	r.refresh()
 	const publicURL = "http://gateway.test"
 	ring, err := seal.NewRing("test", bytes.Repeat([]byte("k"), 32))
+	r.ring = ring
 	if err != nil {
 		t.Fatal(err)
 	}
-	sessions, err := session.New(session.Options{PublicURL: publicURL, Issuer: r.login, Verify: verify, Ring: ring, Keys: redis, Audit: named{r.audit}})
+	sessions, err := session.New(session.Options{PublicURL: publicURL, Issuer: r.login, Verify: r.verify, Revoke: r.revocations.RevokeToken, Ring: ring, Keys: redis, Audit: named{r.audit}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	reachable := gateway.WithApproval(r.servers, publicURL)
-	o := conversation.Options{Models: models{r.model}, Toolbox: reachable, Redis: redis, Ring: ring, Audit: r.audit}
+	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: quota.Limits{Requests: 100_000}}) // tests are faster than people
+	o := conversation.Options{Quotas: quotas, Models: models{r.model}, Toolbox: reachable, Redis: redis, Ring: ring, Audit: r.audit, Watch: r.revocations.Watch}
 	for _, c := range change {
 		c(&o)
 	}
@@ -73,13 +82,15 @@ func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*conversation
 		t.Fatal(err)
 	}
 	chatHost, err := gateway.New(gateway.Options{
-		PublicURL: publicURL, Issuers: []string{"https://issuer.test"}, Verify: verify, Sessions: sessions,
-		Conversations: r.conversations, Models: models{r.model}, Servers: reachable, Confirmations: r.confirmations,
+		Quotas:    o.Quotas,
+		PublicURL: publicURL, Issuers: []string{"https://issuer.test"}, Origins: []string{"https://portal.test"}, Verify: r.verify, Sessions: sessions, Revocations: r.revocations, Audit: named{r.audit},
+		Conversations: r.conversations, Models: models{r.model}, Servers: reachable, Confirmations: r.servers,
 		Web: fstest.MapFS{"index.html": {Data: []byte("<!doctype html>page")}, "app.js": {Data: []byte("//")}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.quotas = o.Quotas
 	server := httptest.NewServer(chatHost.Handler())
 	r.url = server.URL
 	t.Cleanup(func() {
@@ -90,27 +101,50 @@ func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*conversation
 			t.Errorf("shutdown: %v", err)
 		}
 		server.Close()
+		r.quotas.Close()
 		_ = redis.Close()
 	})
 	return r
 }
 
-// verify takes tokens of the form name:role,role.
+// refresh reads the list of revocations.
+func (r *rig) refresh() {
+	r.t.Helper()
+	if err := r.revocations.Refresh(context.Background()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// verify is verify for tokens that were not revoked.
+func (r *rig) verify(ctx context.Context, token string) (*access.Principal, error) {
+	p, err := verify(ctx, token)
+	if err == nil {
+		err = r.revocations.Check(p)
+	}
+	return p, err
+}
+
+// verify takes tokens of the form name:role,role or name:role,role:id:life.
 func verify(_ context.Context, token string) (*access.Principal, error) {
-	name, roles, ok := strings.Cut(token, ":")
-	if !ok {
+	parts := strings.Split(token, ":")
+	if len(parts) < 2 {
 		return nil, fault.Unauthorized.New("The token is not valid.")
 	}
 	var list []access.Role
-	for role := range strings.SplitSeq(roles, ",") {
+	for role := range strings.SplitSeq(parts[1], ",") {
 		list = append(list, access.Role(role))
 	}
-	return testkit.Person(name, list...), nil
+	if len(parts) == 2 {
+		return testkit.Person(parts[0], list...), nil
+	}
+	life, err := time.ParseDuration(parts[3])
+	return testkit.Tokened(parts[0], parts[2], time.Now(), life, list...), err
 }
 
 const (
-	alice = "alice.chen:hr-read,hr-write"
-	frank = "frank.davis:employee"
+	alice   = "alice.chen:hr-read,hr-write"
+	frank   = "frank.davis:employee"
+	auditor = "audrey.stone:auditor"
 )
 
 // send makes one request as a person; body is JSON or empty.

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/session"
@@ -22,11 +23,16 @@ func New(o Options) (*Gateway, error) {
 	o.PublicURL = strings.TrimSuffix(o.PublicURL, "/")
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Limits.Body = cmp.Or(o.Limits.Body, 256<<10)
-	g := &Gateway{o: o}
-	g.surface = httpx.ErrorWriter{Write: g.writeError, Log: o.Log}
-	gate := mcpserver.GateOptions{Verify: o.Verify, Metadata: o.PublicURL + mcpserver.WellKnown, MaxBody: o.Limits.Body}
+	g := &Gateway{o: o, probe: httpx.Probe{Check: o.Conversations.Ready}}
+	g.surface = httpx.ErrorWriter{Write: g.writeError, Log: o.Log, Observer: o.Observer}
+	g.guard = httpx.NewGuard(o.PublicURL)
+	g.guard.Origins = o.Origins
+	gate := mcpserver.GateOptions{Surface: access.SurfaceAPI, Guard: g.guard, Verify: o.Verify, Metadata: o.PublicURL + mcpserver.WellKnown, MaxBody: o.Limits.Body, Quotas: o.Quotas, Refused: o.Refused}
 	if o.Sessions != nil {
 		gate.Browser = o.Sessions.Principal
+	}
+	if o.Revocations != nil {
+		gate.Watch = o.Revocations.Watch
 	}
 	g.gate = mcpserver.NewGate(gate)
 	g.direct = mcpserver.NewFace(g.gate, catalogue{o.Servers})
@@ -39,8 +45,8 @@ func (g *Gateway) Handler() http.Handler { return g.surface.Middleware(g.routes(
 // routes is the whole API.
 func (g *Gateway) routes() http.Handler {
 	m := httpx.NewMux(g.surface)
-	chat := chat{g.o.Conversations, g.o.Limits.Body}
-	confirmations := confirmations{g.o.Confirmations, g.o.Servers, g.o.Conversations, g.o.PublicURL, g.o.Limits.Body}
+	chat := chat{g.o.Conversations, g.gate, g.o.Quotas, g.o.Limits.Body}
+	confirmations := confirmations{g.o.Confirmations, g.o.Conversations, g.o.PublicURL, g.o.Limits.Body}
 
 	m.HandleFunc("GET /api/query", g.person(chat.askByGet))
 	m.HandleFunc("POST /api/query", g.person(chat.askByPost))
@@ -55,15 +61,18 @@ func (g *Gateway) routes() http.Handler {
 	m.HandleFunc("GET /api/confirmations", g.person(confirmations.list))
 	m.HandleFunc("GET /api/confirmations/{id}", g.person(confirmations.show))
 
+	if g.o.Revocations != nil {
+		m.HandleFunc("POST /api/revoke", g.person(revocations{g.o.Revocations, g.o.Audit, g.o.Limits.Body}.revoke))
+	}
+
 	m.HandleFunc("GET /api/user", g.person(g.showUser))
 	m.HandleFunc("GET /api/tools", g.person(g.listTools))
 	m.HandleFunc("GET /api/mcp/{server}/{tool}", g.direct.Get(g.toolAt))
 	m.HandleFunc("POST /api/mcp/{server}/{tool}", g.direct.Post(g.toolAt))
 
-	m.HandleFunc("GET /login", g.browser((*session.Service).Login))
-	m.HandleFunc("GET /callback", g.browser((*session.Service).Callback))
-	m.HandleFunc("GET /logout", g.browser((*session.Service).Logout))
-	m.HandleFunc("POST /logout", g.browser((*session.Service).Logout))
+	m.Handle("GET /login", g.signInErrors().Handle(checked(g.guard.Check, g.browser((*session.Service).Login))))
+	m.Handle("GET /callback", g.signInErrors().Handle(checked(g.guard.CheckHost, g.browser((*session.Service).Callback))))
+	m.HandleFunc("POST /logout", checked(g.guard.CheckHost, g.browser((*session.Service).Logout)))
 
 	m.HandleFunc("GET /.well-known/oauth-protected-resource", g.metadataOf(""))
 	m.HandleFunc("GET /.well-known/oauth-protected-resource/mcp", g.metadataOf("/mcp"))
@@ -93,17 +102,28 @@ func (g *Gateway) serveWeb(m *httpx.Mux) {
 		if name == "index.html" {
 			pattern = "GET /{$}"
 		}
-		m.Handle(pattern, page(g.o.Web, name, policy))
+		m.HandleFunc(pattern, checked(g.guard.Check, page(g.o.Web, name, policy)))
 		return nil
 	})
 }
 
-func page(files fs.FS, name, policy string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// checked checks the source of requests that need no caller.
+func checked(check func(*http.Request) error, h httpx.Handler) httpx.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := check(r); err != nil {
+			return err
+		}
+		return h(w, r)
+	}
+}
+
+func page(files fs.FS, name, policy string) httpx.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Content-Security-Policy", policy)
 		w.Header().Set("Cache-Control", "no-cache")
 		http.ServeFileFS(w, r, files, name)
-	})
+		return nil
+	}
 }
 
 // pagePolicy lets the page load and call our own origin only, forbids that text

@@ -14,6 +14,7 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/state"
 )
 
 // model plays what its script has for a question: one step per model call.
@@ -131,12 +132,13 @@ type servers struct {
 	made          map[confirm.ID]json.RawMessage // receipts: what was really changed
 	call          map[string]func(ctx context.Context, args json.RawMessage) result.Outcome
 	down          []agent.Warning
-	fail          error // of Execute
-	foreign       bool  // a connected server "notes" has a tool of its own
+	fail          error // of Answer and Confirmation
+	entries       *state.Entries
+	foreign       bool // a connected server "notes" has a tool of its own
 }
 
-func newServers(c *confirm.Service) *servers {
-	s := &servers{confirmations: c, made: make(map[confirm.ID]json.RawMessage)}
+func newServers(c *confirm.Service, entries *state.Entries) *servers {
+	s := &servers{confirmations: c, entries: entries, made: make(map[confirm.ID]json.RawMessage)}
 	s.call = map[string]func(context.Context, json.RawMessage) result.Outcome{
 		"list_employees": func(context.Context, json.RawMessage) result.Outcome {
 			return result.Success(json.RawMessage(`[{"name":"Nina Patel"},{"name":"Frank Davis"}]`), &result.Page{Limit: 2, Returned: 2, More: true, Next: "CURSOR", Noun: "employees", Narrow: "department"}, "")
@@ -210,21 +212,19 @@ func (s *servers) EachServer(report func(string, bool, int64, int64, time.Durati
 	}
 }
 
-func (s *servers) Execute(ctx context.Context, server, id string, approved bool) result.Outcome {
+// Answer implements gateway.Confirmations.
+func (s *servers) Answer(ctx context.Context, id string, approved bool, digest string) result.Outcome {
 	s.mu.Lock()
 	err := s.fail
 	s.mu.Unlock()
 	if err != nil {
 		return result.Failed(err)
 	}
-	if server != "hr" && server != "" {
-		return result.Failed(fault.ServerNotFound.New("no"))
-	}
 	p, err := access.From(ctx)
 	if err != nil {
 		return result.Failed(err)
 	}
-	v, err := s.confirmations.Answer(ctx, p, confirm.ID(id), approved, s)
+	v, err := s.confirmations.Answer(ctx, p, confirm.Reply{ID: confirm.ID(id), Server: "hr", Approved: approved, Digest: digest}, s)
 	switch {
 	case err != nil:
 		return result.Failed(err)
@@ -236,6 +236,52 @@ func (s *servers) Execute(ctx context.Context, server, id string, approved bool)
 		return result.Failed(err)
 	}
 	return o
+}
+
+// Permit implements gateway.Confirmations.
+func (s *servers) Permit(ctx context.Context, id string) error {
+	p, err := access.From(ctx)
+	if err != nil {
+		return err
+	}
+	return s.confirmations.Permit(ctx, p, confirm.ID(id))
+}
+
+// Confirmation implements gateway.Confirmations.
+func (s *servers) Confirmation(ctx context.Context, id string) (result.Confirmation, error) {
+	p, err := access.From(ctx)
+	if err != nil {
+		return result.Confirmation{}, err
+	}
+	s.mu.Lock()
+	err = s.fail
+	s.mu.Unlock()
+	if err != nil {
+		return result.Confirmation{}, err
+	}
+	r, err := s.confirmations.Get(ctx, p, "hr", confirm.ID(id))
+	if err != nil {
+		return result.Confirmation{}, err
+	}
+	return r.View(), nil
+}
+
+// PendingOf implements gateway.Confirmations.
+func (s *servers) PendingOf(ctx context.Context) (shown []result.Confirmation, unshown []result.Unshown, err error) {
+	p, err := access.From(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := s.entries.PendingOf(ctx, p.Owner())
+	for _, e := range entries {
+		c, err := s.Confirmation(ctx, string(e.ID))
+		if err != nil {
+			unshown = append(unshown, result.Unshown{ID: string(e.ID), Server: e.Server, Expires: e.Expires, Message: err.Error()})
+			continue
+		}
+		shown = append(shown, c)
+	}
+	return shown, unshown, err
 }
 
 // Apply implements confirm.Executor.

@@ -17,17 +17,19 @@ import (
 )
 
 // login is an issuer that signs in the person whom the code names.
-type login struct{}
+type login struct {
+	verify func(context.Context, string) (*access.Principal, error)
+}
 
 func (*login) Start(context.Context) (string, auth.Flow, error) {
 	return "https://issuer.test/authorize?state=s1", auth.Flow{State: "s1", Nonce: "n1", Verifier: "v1"}, nil
 }
 
-func (*login) Finish(ctx context.Context, q url.Values, f auth.Flow) (string, *access.Principal, time.Time, error) {
+func (l *login) Finish(ctx context.Context, q url.Values, f auth.Flow) (string, *access.Principal, time.Time, error) {
 	if q.Get("state") != f.State || f.Verifier != "v1" {
 		return "", nil, time.Time{}, fault.Unauthorized.New("The sign-in could not be completed.")
 	}
-	p, err := verify(ctx, q.Get("code"))
+	p, err := l.verify(ctx, q.Get("code"))
 	return q.Get("code"), p, time.Now().Add(time.Hour), err
 }
 

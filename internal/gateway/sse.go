@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"iter"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/mcpserver"
 )
 
 // done closes the events of a turn, always last.
@@ -116,20 +118,22 @@ func object(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// stream sends events until last returns true for one, the client leaves, or
-// the events end with an error. That is sent without an id: a client resumes
-// after the last event that has one.
-func stream(w http.ResponseWriter, r *http.Request, events iter.Seq2[conversation.Event, error], last func(conversation.Event) bool) error {
+// stream sends events until last returns true for one, the client leaves, the
+// caller's right ends (with live), or the events end with an error. An error is
+// sent without an id: a client resumes after the last event that has one.
+func stream(w http.ResponseWriter, r *http.Request, live context.Context, events iter.Seq2[conversation.Event, error], last func(conversation.Event) bool) error {
 	s, err := httpx.NewStream(w, r)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	for e, err := range events {
+		if mcpserver.Ended(live) != nil {
+			break // the caller may see no more events
+		}
 		if err != nil {
 			f := fault.From(err)
-			_ = s.Send(httpx.Event{Data: object(errorEvent{"error", f.Message, f.Code.Name})})
-			_ = s.Send(httpx.Event{Data: []byte(done)})
+			sendLast(s, f)
 			return f
 		}
 		data := dataOf(e)
@@ -140,5 +144,14 @@ func stream(w http.ResponseWriter, r *http.Request, events iter.Seq2[conversatio
 			return nil // the client has left, or has everything
 		}
 	}
+	if why := mcpserver.Ended(live); why != nil {
+		sendLast(s, why)
+	}
 	return nil
+}
+
+// sendLast sends the error that ends a stream.
+func sendLast(s *httpx.Stream, f *fault.Error) {
+	_ = s.Send(httpx.Event{Data: object(errorEvent{"error", f.Message, f.Code.Name})})
+	_ = s.Send(httpx.Event{Data: []byte(done)})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -95,8 +96,15 @@ func TestTurnCutOffByACrashIsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What a process that was killed leaves behind: a start, and no end.
-	if _, err := r.redis.Append(t.Context(), "events:"+conversation, []byte(`{"v":1,"type":"started"}`+"\n"), time.Hour); err != nil {
+	number, _, _ := strings.Cut(last, "-")
+	seq, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
 		t.Fatal(err)
+	}
+	seq++
+	started := r.ring.SealBytes([]byte(`{"v":1,"type":"started"}`+"\n"), fmt.Appendf(nil, "event/1/events:%s/%d-0", conversation, seq))
+	if _, done, err := r.redis.AppendNumbered(t.Context(), "events:"+conversation, seq, append([]byte("sealed."), started...), time.Hour); !done || err != nil {
+		t.Fatal(done, err)
 	}
 	if err := r.redis.Set(t.Context(), "open:"+conversation, []byte(last), time.Hour); err != nil {
 		t.Fatal(err)
@@ -113,7 +121,10 @@ func TestResumingAfterAnUnknownEventIsRejected(t *testing.T) {
 	r := newRig(t)
 	conversation := conversationOf(t, r.ask(alice, "hello", ""))
 	path := "/api/conversations/" + conversation + "/events"
-	for id, want := range map[string]int{"nonsense": 400, "1-1": 404} {
+	for id, want := range map[string]int{
+		"nonsense": 400, "1-1": 404, "1": 400, "1-": 400, "-1": 400, "-1-1": 400, "+1-1": 400, "1-1-1": 400, "$": 400, "1_0-0": 400, strings.Repeat("9", 9000) + "-0": 400,
+		"99999999999999999999-0": 400, "18446744073709551616-0": 400, "0-18446744073709551616": 400, "18446744073709551615-18446744073709551615": 404,
+	} {
 		if status, body := r.read(r.send("GET", path, alice, "", "Last-Event-ID", id)); status != want {
 			t.Errorf("%s: got %d %s, want %d", id, status, body, want)
 		}

@@ -14,6 +14,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/conversation"
+	"countersign.dev/internal/quota"
 	"countersign.dev/internal/testkit"
 )
 
@@ -77,6 +78,9 @@ func TestRejectedQuestionsGetNoStream(t *testing.T) {
 		{"empty", "GET", "/api/query?query=", "", 400},
 		{"blank", "POST", "/api/query", `{"query":" \n "}`, 400},
 		{"2,049 characters", "POST", "/api/query", askBody(long, ""), 400},
+		{"a NUL", "POST", "/api/query", askBody("who\x00", ""), 400},
+		{"a NUL in the address", "GET", "/api/query?query=who%00", "", 400},
+		{"bad UTF-8 in the address", "GET", "/api/query?query=who%ff", "", 400},
 		{"half a JSON", "POST", "/api/query", `{"query":"hel`, 400},
 		{"unknown field", "POST", "/api/query", `{"query":"hello","roles":["executive"]}`, 400},
 		{"too large", "POST", "/api/query", `{"query":"` + strings.Repeat("x", 300<<10) + `"}`, 413},
@@ -187,7 +191,7 @@ func TestOneQuestionAtATimePerConversation(t *testing.T) {
 }
 
 func TestTurnsOfOnePersonAreLimited(t *testing.T) {
-	r := newRig(t, func(o *conversation.Options) { o.Limits.Turns = 2 })
+	r := newRig(t, limited(quota.Limits{Turns: 2}))
 	r.model.script["long"] = []step{waits}
 	for range 2 {
 		r.stream(r.send("POST", "/api/query", alice, askBody("long", ""))).next()

@@ -59,7 +59,7 @@ func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (json.RawMe
 // ReadJSON reads a body of at most limit bytes that is strict JSON. The limit
 // holds for the bytes that arrive, whatever their declared length.
 func ReadJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	if err := CheckHeaders(w, r, limit); err != nil {
+	if err := CheckHeaders(r, limit); err != nil {
 		return nil, err
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
@@ -68,7 +68,7 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	case err == nil:
 		return body, badBody(strictjson.Check(body))
 	case errors.As(err, &tooLargeErr):
-		return nil, tooLarge(w, r, limit)
+		return nil, tooLarge(limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, fault.BadRequest.New("The body did not arrive within %s.", bodyTimeout).Because(err)
 	}
@@ -77,7 +77,7 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 
 // CheckHeaders rejects by header, before the body is read: another content type,
 // a compressed body, a length above the limit.
-func CheckHeaders(w http.ResponseWriter, r *http.Request, limit int64) error {
+func CheckHeaders(r *http.Request, limit int64) error {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	charset, given := params["charset"]
 	if err != nil || kind != "application/json" || (given && !strings.EqualFold(charset, "utf-8")) {
@@ -87,19 +87,16 @@ func CheckHeaders(w http.ResponseWriter, r *http.Request, limit int64) error {
 		return fault.UnsupportedMedia.New("A compressed body is not accepted.")
 	}
 	if r.ContentLength > limit {
-		return tooLarge(w, r, limit)
+		return tooLarge(limit)
 	}
 	return nil
 }
 
-// discardLimit is how many bytes of a body that is too large are read and
+// discardLimit is how many bytes of a body that was answered already are read and
 // dropped, so that an honest client finishes sending and sees the answer instead
 // of a broken connection.
 const discardLimit = 16 << 20
 
-// tooLarge also closes the connection: what is beyond discardLimit is not read.
-func tooLarge(w http.ResponseWriter, r *http.Request, limit int64) error {
-	w.Header().Set("Connection", "close")
-	_, _ = io.CopyN(io.Discard, r.Body, discardLimit) // the read deadline of the body holds here too
+func tooLarge(limit int64) error {
 	return fault.BodyTooLarge.New("The body is larger than %d bytes.", limit)
 }

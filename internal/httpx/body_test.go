@@ -1,14 +1,20 @@
 package httpx_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
@@ -89,12 +95,11 @@ func TestSlowHeadersAndBodiesAreBounded(t *testing.T) {
 		t.Errorf("got %v %v %v %v, want limits on headers, idling and answers, and none that cuts streams", s.ReadHeaderTimeout, s.IdleTimeout, s.WriteTimeout, s.ReadTimeout)
 	}
 	deadlines := &deadlined{ResponseRecorder: httptest.NewRecorder()}
-	r := post(`{}`)
-	s.Handler.ServeHTTP(deadlines, r)
+	read := func(_ http.ResponseWriter, r *http.Request) { _, _ = io.ReadAll(r.Body) }
+	httpx.NewServer(http.HandlerFunc(read), slog.New(slog.DiscardHandler)).Handler.ServeHTTP(deadlines, post(`{}`))
 	if deadlines.set != 1 {
 		t.Fatalf("got %d read deadlines, want one for the body", deadlines.set)
 	}
-	_, _ = io.ReadAll(r.Body)
 	if !deadlines.lifted {
 		t.Error("got the deadline still set, want it lifted once the body is there")
 	}
@@ -115,4 +120,55 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("got %+v of %q, want what encoding/json reads: %v", got, b, err)
 		}
 	})
+}
+
+// TestUnsentBodyHoldsNoRefusal speaks raw TCP: it announces a body and sends
+// none of it. A refusal is answered at once, and then the connection ends.
+func TestUnsentBodyHoldsNoRefusal(t *testing.T) {
+	mux := httpx.NewMux(plain(io.Discard))
+	refuse := func(err error) httpx.Handler { return func(http.ResponseWriter, *http.Request) error { return err } }
+	mux.HandleFunc("POST /401", refuse(fault.Unauthorized.New("No.")))
+	mux.HandleFunc("POST /403", refuse(fault.ForbiddenRequest.New("No.")))
+	mux.HandleFunc("POST /body", func(w http.ResponseWriter, r *http.Request) error {
+		_, err := httpx.ReadObject(w, r, httpx.MaxBody)
+		return err
+	})
+	mux.HandleFunc("POST /200", func(w http.ResponseWriter, _ *http.Request) error { return httpx.JSON(w, 200, "unread") })
+	s := httptest.NewUnstartedServer(nil)
+	s.Config = httpx.NewServer(plain(io.Discard).Middleware(mux), slog.New(slog.DiscardHandler))
+	s.Start()
+	defer s.Close()
+	var clients sync.WaitGroup
+	for name, c := range map[string]struct{ method, path, headers string }{
+		"401": {"POST", "/401", "Content-Length: 100000"},
+		"403": {"POST", "/403", "Transfer-Encoding: chunked"},
+		"404": {"POST", "/nowhere", "Content-Length: 5"},
+		"405": {"PUT", "/401", "Content-Length: 5"},
+		"413": {"POST", "/body", "Content-Type: application/json\r\nContent-Length: 9000000"},
+		"415": {"POST", "/body", "Content-Type: text/plain\r\nContent-Length: 500000"},
+		"200": {"POST", "/200", "Content-Length: 50"},
+	} {
+		clients.Go(func() {
+			conn, err := net.Dial("tcp", s.Listener.Addr().String())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer conn.Close()
+			fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n", c.method, c.path, c.headers)
+			_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second)) // less than the deadline of a body
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Errorf("%s: no answer: %v", name, err)
+				return
+			}
+			if _, err := io.ReadAll(resp.Body); err != nil || resp.Status[:3] != name || !resp.Close {
+				t.Errorf("got %s, close %v (%v), want %s whole, and the connection closed", resp.Status, resp.Close, err, name)
+			}
+			if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+				t.Errorf("%s: got %v, want the end of the connection", name, err)
+			}
+		})
+	}
+	clients.Wait()
 }

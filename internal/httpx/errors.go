@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"time"
 
 	"countersign.dev/internal/fault"
 )
@@ -21,8 +22,17 @@ type Handler func(w http.ResponseWriter, r *http.Request) error
 type ErrorWriter struct {
 	// Write encodes a fault in the shape of the surface's founding document.
 	// Retry-After is already set when the fault advises it.
-	Write func(w http.ResponseWriter, r *http.Request, f *fault.Error)
-	Log   *slog.Logger
+	Write    func(w http.ResponseWriter, r *http.Request, f *fault.Error)
+	Log      *slog.Logger
+	Observer Observer // nil: none
+}
+
+// Observer counts requests. Package metrics is one.
+type Observer interface {
+	// Request reports an answered request; route is the pattern that served it.
+	Request(route string, status int, took time.Duration)
+	// Error reports a request that failed as a whole, by the name of its code.
+	Error(code string)
 }
 
 // Handle turns a handler into an http.Handler that writes its errors.
@@ -40,13 +50,22 @@ func (s ErrorWriter) Handle(h Handler) http.Handler {
 func (s ErrorWriter) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	s.LogCause(r.Context(), f)
+	if s.Observer != nil {
+		s.Observer.Error(f.Code.Name)
+	}
 	if rec, ok := w.(*recorder); ok && rec.status != 0 {
 		return
 	}
+	RetryAfter(w, f)
+	s.Write(w, r, f)
+}
+
+// RetryAfter sets the header of that name, in whole seconds, when the fault
+// advises a time.
+func RetryAfter(w http.ResponseWriter, f *fault.Error) {
 	if f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
 	}
-	s.Write(w, r, f)
 }
 
 // LogCause logs the cause of a fault, which is not written to the client.
@@ -72,6 +91,7 @@ func JSON(w http.ResponseWriter, status int, v any) error {
 // Raw responds with JSON that is encoded already.
 func Raw(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body))) // a refusal is whole before its request is
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client has disconnected
 }

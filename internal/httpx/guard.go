@@ -16,24 +16,63 @@ type Guard struct {
 	// Hosts are the names that the server is published under, with a port or,
 	// for any port, without. Loopback names are always accepted.
 	Hosts []string
+	// Own is the origin of our own pages. The origin of the host that a request
+	// names is ours, too.
+	Own string
 	// Origins are foreign origins that may call, as browsers write them.
 	Origins []string
+}
+
+// NewGuard makes a guard of a server with the given public address.
+func NewGuard(publicURL string) *Guard {
+	u, err := url.Parse(publicURL)
+	if err != nil || u.Host == "" {
+		return &Guard{}
+	}
+	return &Guard{Hosts: []string{u.Host}, Own: u.Scheme + "://" + u.Host}
 }
 
 // Check rejects with FORBIDDEN a Host that is not ours, and an Origin that is
 // foreign, null or repeated. A request without an Origin comes from no page.
 func (g Guard) Check(r *http.Request) error {
-	if !g.ours(r.Host) {
-		return fault.ForbiddenRequest.New("This host name is not served here.")
+	if err := g.CheckHost(r); err != nil {
+		return err
 	}
 	origins := r.Header.Values("Origin")
 	switch {
 	case len(origins) == 0:
 		return nil
-	case len(origins) == 1 && (sameHost(origins[0], r.Host) || slices.Contains(g.Origins, origins[0])):
+	case g.own(r) || len(origins) == 1 && slices.Contains(g.Origins, origins[0]):
 		return nil
 	}
 	return fault.ForbiddenRequest.New("Requests from other origins are not accepted.")
+}
+
+// CheckHost rejects with FORBIDDEN a Host that is not ours. It is for a request
+// to which another site may send a browser, such as the end of a sign-in.
+func (g Guard) CheckHost(r *http.Request) error {
+	if !g.ours(r.Host) {
+		return fault.ForbiddenRequest.New("This host name is not served here.")
+	}
+	return nil
+}
+
+// SameOrigin rejects with FORBIDDEN what another page than our own may have
+// sent: a browser adds cookies to such requests, too. It reads the headers in
+// which browsers name the source of a request, and rejects a request that has
+// none of them.
+func (g Guard) SameOrigin(r *http.Request) error {
+	site := r.Header.Get("Sec-Fetch-Site")
+	if site == "same-origin" || site == "" && g.own(r) {
+		return nil
+	}
+	return fault.ForbiddenRequest.New("This request did not come from our own page.")
+}
+
+// own reports whether the one Origin of a request is our own.
+func (g Guard) own(r *http.Request) bool {
+	origins := r.Header.Values("Origin")
+	return len(origins) == 1 && (sameHost(origins[0], r.Host) || origins[0] != "" && origins[0] == g.Own)
 }
 
 func (g Guard) ours(host string) bool {

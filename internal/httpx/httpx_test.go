@@ -183,6 +183,34 @@ func TestGuardChecksHostAndOrigin(t *testing.T) {
 	}
 }
 
+func TestOnlyOurOwnPageIsSameOrigin(t *testing.T) {
+	g := httpx.NewGuard("https://mcp.example.com/")
+	for _, c := range []struct {
+		site    string
+		origins []string
+		ok      bool
+	}{
+		{"same-origin", nil, true},
+		{"same-site", nil, false},
+		{"cross-site", []string{"https://mcp.example.com"}, false},
+		{"none", nil, false},
+		{"", nil, false},
+		{"", []string{"https://mcp.example.com"}, true},
+		{"", []string{"http://localhost:3100"}, true},
+		{"", []string{"https://mcp.example.com", "https://evil.com"}, false},
+		{"", []string{"https://evil.com"}, false},
+		{"", []string{""}, false},
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Host = "localhost:3100" // a proxy may change it
+		r.Header.Set("Sec-Fetch-Site", c.site)
+		r.Header["Origin"] = c.origins
+		if err := g.SameOrigin(r); (err == nil) != c.ok {
+			t.Errorf("site %q origins %q: got %v, want ok %v", c.site, c.origins, err, c.ok)
+		}
+	}
+}
+
 func TestPortInUseIsOneSentence(t *testing.T) {
 	l, err := httpx.Listen(context.Background(), "127.0.0.1:0")
 	if err != nil {

@@ -66,6 +66,9 @@ func (s ErrorWriter) logged(next http.Handler) http.Handler {
 		defer func() {
 			s.Log.InfoContext(r.Context(), "request", "method", r.Method, "path", r.URL.Path,
 				"status", rec.Status(), "bytes", rec.written, "duration_ms", time.Since(began).Milliseconds())
+			if s.Observer != nil {
+				s.Observer.Request(r.Pattern, rec.Status(), time.Since(began))
+			}
 		}()
 		next.ServeHTTP(rec, r)
 	})

@@ -18,6 +18,7 @@ const (
 	bodyTimeout   = 30 * time.Second // for its body
 	answerTimeout = 90 * time.Second // from its headers until it has read the answer
 	idleTimeout   = 2 * time.Minute  // between two requests
+	lingerTime    = 2 * time.Second  // to stop sending a body that was answered already
 	maxHeaders    = 64 << 10         // bytes of headers
 )
 
@@ -82,29 +83,70 @@ func Serve(ctx context.Context, s *http.Server, l net.Listener, grace time.Durat
 }
 
 // boundBody sets the deadline for a body. http.Server.ReadTimeout would too, but
-// it also ends streams that last longer.
+// it also ends streams that last longer. A handler that answers without the body,
+// as most refusals do, is not held by a client that never sends it: the answer is
+// sent at once, and the connection ends.
 func boundBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength != 0 {
-			rc := http.NewResponseController(w)
-			_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
-			r.Body = &timedBody{ReadCloser: r.Body, rc: rc}
+		if r.ContentLength == 0 {
+			next.ServeHTTP(w, r)
+			return
 		}
-		next.ServeHTTP(w, r)
+		rc := http.NewResponseController(w)
+		_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
+		body := &timedBody{ReadCloser: r.Body, rc: rc}
+		r.Body = body
+		next.ServeHTTP(&earlyWriter{w, body}, r)
+		if body.ended {
+			return
+		}
+		// A client that is still sending may not read the answer before it has
+		// sent everything, and would lose it by a reset.
+		_ = rc.Flush()
+		_ = rc.SetReadDeadline(time.Now().Add(lingerTime))
+		_, _ = io.CopyN(io.Discard, body, discardLimit)
 	})
 }
 
 // timedBody lifts the deadline when the body has been read to its end.
 type timedBody struct {
 	io.ReadCloser
-	rc *http.ResponseController
+	rc    *http.ResponseController
+	ended bool
 }
 
 // Read implements io.Reader.
 func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err == io.EOF {
+		b.ended = true
 		_ = b.rc.SetReadDeadline(time.Time{})
 	}
 	return n, err
 }
+
+// earlyWriter closes the connection after a response that begins before the
+// body has ended. Otherwise net/http would wait for the body first.
+type earlyWriter struct {
+	http.ResponseWriter
+	body *timedBody
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (e *earlyWriter) WriteHeader(status int) {
+	if status >= http.StatusOK && !e.body.ended {
+		e.Header().Set("Connection", "close")
+	}
+	e.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (e *earlyWriter) Write(b []byte) (int, error) {
+	if !e.body.ended {
+		e.Header().Set("Connection", "close") // without effect once the header is sent
+	}
+	return e.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (e *earlyWriter) Unwrap() http.ResponseWriter { return e.ResponseWriter }

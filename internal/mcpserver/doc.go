@@ -3,7 +3,7 @@
 // front of both. It owns the wire formats and the proof of the caller.
 //
 // It does not know what a tool does, who may call it or what they may see: it
-// asks a [Service] for each request, with the principal of that request. Start
+// asks a [Toolbox] for each request, with the principal of that request. Start
 // with [Server.Handler].
 //
 // # Protocol versions
@@ -11,17 +11,17 @@
 // Version 2026-07-28 (modern) is stateless; older versions (legacy) begin with a
 // handshake and keep an MCP session. The SDK serves them with two handlers over
 // the same mcp.Server, whose one receiving middleware answers tools/list and
-// tools/call from the Service. No session has a list of tools of its own: it
+// tools/call from the Toolbox. No session has a list of tools of its own: it
 // would outlive a demotion. For the same reason the principal is always that of
 // the request's own token, never that of a session's context.
 //
 // # The gate
 //
 // Every request passes one [Gate]: host and origin, headers, caller, body,
-// purpose of the token. The Service checks tool, roles and input in
-// Service.Call. The gateway puts the same gate in front of its own API.
+// purpose of the token. The Toolbox checks tool, roles and input in
+// Toolbox.Call. The gateway puts the same gate in front of its own API.
 //
 // A faster path for tools/call would be another branch of serveMCP, behind the
-// same Gate and before the same Service.Call, which leaves to the SDK what it
+// same Gate and before the same Toolbox.Call, which leaves to the SDK what it
 // does not fully understand.
 package mcpserver

@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"net/http"
-	"strconv"
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
@@ -56,7 +54,7 @@ func (f *Face) Post(resolve Resolve) httpx.Handler {
 		if err != nil {
 			return err
 		}
-		if err := CheckUserContext(r.Context(), claimed); err != nil {
+		if err := f.gate.CheckUserContext(r.Context(), claimed); err != nil {
 			return err
 		}
 		if input, err = f.respell(r.Context(), tool, input); err != nil {
@@ -112,11 +110,10 @@ func (f *Face) find(ctx context.Context, name string) (info result.ToolInfo, kno
 // respond writes an outcome in the dialect, with the status of its code.
 func (f *Face) respond(w http.ResponseWriter, o result.Outcome) error {
 	status := http.StatusOK
-	if f := o.Fault(); f != nil {
-		status = statusOf(f)
-		if f.RetryAfter > 0 {
-			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
-		}
+	if failed := o.Fault(); failed != nil {
+		status = statusOf(failed)
+		f.gate.ChallengeScope(w, failed)
+		httpx.RetryAfter(w, failed)
 	}
 	httpx.Raw(w, status, f.tools.Encode(o))
 	return nil
@@ -146,7 +143,7 @@ func (f *Face) respell(ctx context.Context, name string, input json.RawMessage) 
 	}
 	changed := false
 	for property := range properties {
-		spelled := camel(property)
+		spelled := result.Camel(property)
 		value, given := fields[spelled]
 		_, both := fields[property]
 		_, declared := properties[spelled]

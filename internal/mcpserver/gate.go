@@ -2,7 +2,9 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/quota"
 )
 
 // GateOptions say what a gate lets through. Verify is required.
@@ -23,14 +26,27 @@ type GateOptions struct {
 	// an Authorization header. Nil: bearer tokens only.
 	Browser func(w http.ResponseWriter, r *http.Request) (p *access.Principal, ok bool, err error)
 
-	Guard    *httpx.Guard // checks host and origin; nil: any
-	Metadata string       // URL of the RFC 9728 document that a challenge names; may be empty
-	MaxBody  int64        // bytes; 0: httpx.MaxBody
+	// Watch calls end, from another goroutine, when Verify would begin to reject
+	// the principal's token; stop ends that. Nil: nothing is revoked.
+	Watch func(p *access.Principal, end func(error)) (stop func())
+
+	// Refused is called for a request whose caller is not proved, or that names
+	// another person than its token does. Nil: nothing is recorded.
+	Refused func(ctx context.Context, f *fault.Error)
+
+	// Surface is where the calls that pass begin, unless an internal token says it.
+	// Empty: at the server.
+	Surface access.Surface
+
+	Guard    *httpx.Guard  // checks host and origin; nil: any
+	Metadata string        // URL of the RFC 9728 document that a challenge names; may be empty
+	MaxBody  int64         // bytes; 0: httpx.MaxBody
+	Quotas   *quota.Quotas // bound what one person may ask for; nil: nothing
 }
 
 // Gate is what every request passes before anything is done for it, on every
-// surface: host and origin, headers, the caller, the body, and the purpose of
-// the token.
+// surface: host and origin, headers, the caller, the purpose of the token, the
+// person's quota, the body.
 type Gate struct{ o GateOptions }
 
 // NewGate makes a gate.
@@ -48,6 +64,7 @@ const (
 	listing   use = "list tools"
 	calling   use = "call tools"
 	executing use = "answer confirmations"
+	showing   use = "read confirmations"
 	anyMCP    use = "use MCP" // lists or calls; the message says which
 )
 
@@ -58,6 +75,35 @@ func (g *Gate) Enter(w http.ResponseWriter, r *http.Request) (*http.Request, err
 	return g.enter(w, r, calling)
 }
 
+// Live returns a context for a stream to the caller of a request that entered. It
+// ends with the request, and when the caller's token expires or is revoked; then
+// its cause is the fault that says why.
+func (g *Gate) Live(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancelCause(ctx)
+	stop := func() { end(context.Canceled) }
+	who, err := access.From(ctx)
+	if err != nil {
+		return ctx, stop
+	}
+	unwatch := func() {}
+	if g.o.Watch != nil {
+		unwatch = g.o.Watch(who, end)
+	}
+	expire := func() {}
+	if at := who.Expires(); !at.IsZero() {
+		ctx, expire = context.WithDeadlineCause(ctx, at, fault.Unauthorized.New("The sign-in has expired.").Suggest("Sign in again, or get a new token."))
+	}
+	return ctx, func() { unwatch(); expire(); stop() }
+}
+
+// Ended returns why the caller's right to a stream has ended, or nil while it has
+// not, or when only the request has.
+func Ended(live context.Context) *fault.Error {
+	var why *fault.Error
+	errors.As(context.Cause(live), &why)
+	return why
+}
+
 func (g *Gate) enter(w http.ResponseWriter, r *http.Request, u use) (*http.Request, error) {
 	if err := g.checkSource(r); err != nil {
 		return nil, err
@@ -65,16 +111,36 @@ func (g *Gate) enter(w http.ResponseWriter, r *http.Request, u use) (*http.Reque
 	return g.authenticate(w, r, u)
 }
 
-// authenticate proves the caller and checks the purpose of the token.
+// authenticate proves the caller, checks the purpose of the token and counts the
+// request. What the gateway asks for with an internal token was counted there.
 func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request, u use) (*http.Request, error) {
 	who, err := g.principal(w, r)
 	if err != nil {
-		return nil, err
+		return nil, g.refused(r.Context(), err)
 	}
 	if err := permit(who, u); err != nil {
 		return nil, err
 	}
+	if who.Purpose() == access.PurposeNone {
+		if err := g.o.Quotas.Request(r.Context(), who.Owner()); err != nil {
+			return nil, err
+		}
+		if g.o.Surface != "" {
+			who = who.WithSurface(g.o.Surface)
+		}
+	}
 	return r.WithContext(access.With(r.Context(), who)), nil
+}
+
+// refused reports a refusal that no tool will record, and returns it.
+func (g *Gate) refused(ctx context.Context, err error) error {
+	if err == nil || g.o.Refused == nil {
+		return err
+	}
+	if f := fault.From(err); f.Kind() == fault.Unauthenticated || f.Code == fault.UserMismatch {
+		g.o.Refused(ctx, f)
+	}
+	return err
 }
 
 // read is enter for a request with a JSON body. What the headers rule out is
@@ -83,7 +149,7 @@ func (g *Gate) read(w http.ResponseWriter, r *http.Request, u use) (*http.Reques
 	if err := g.checkSource(r); err != nil {
 		return nil, nil, err
 	}
-	if err := httpx.CheckHeaders(w, r, g.o.MaxBody); err != nil {
+	if err := httpx.CheckHeaders(r, g.o.MaxBody); err != nil {
 		return nil, nil, err
 	}
 	r, err := g.authenticate(w, r, u)
@@ -92,6 +158,35 @@ func (g *Gate) read(w http.ResponseWriter, r *http.Request, u use) (*http.Reques
 	}
 	body, err := httpx.ReadJSON(w, r, g.o.MaxBody)
 	return r, body, err
+}
+
+// auditor reports whether a request carries an auditor's token. It writes
+// nothing, so that any other request can be answered as one without a token.
+func (g *Gate) auditor(r *http.Request) bool {
+	token, _, err := bearer(r)
+	if err != nil || g.checkSource(r) != nil {
+		return false
+	}
+	who, err := g.o.Verify(r.Context(), token)
+	return err == nil && who.HasAny(access.Auditor) && permit(who, listing) == nil
+}
+
+// Ready answers whether work can be done, as yes or no from a result of the probe
+// that is at most 5 s old; failing is the sentence of a no. An auditor also gets
+// the details.
+func (g *Gate) Ready(w http.ResponseWriter, r *http.Request, probe *httpx.Probe, failing string, details func() map[string]any) error {
+	fresh, err := probe.Ask(r.Context())
+	switch {
+	case err != nil && fresh:
+		return fault.ServiceDown.New("%s", failing).Because(err)
+	case err != nil:
+		return fault.ServiceDown.New("%s", failing)
+	}
+	status := map[string]any{"status": "ready"}
+	if g.auditor(r) {
+		maps.Copy(status, details())
+	}
+	return httpx.JSON(w, http.StatusOK, status)
 }
 
 // checkSource checks the host and origin of a request.
@@ -144,6 +239,14 @@ func tokenInQuery(u *url.URL) bool {
 	return q.Has("access_token") || q.Has("token")
 }
 
+// ChallengeScope names the scope that a token lacks when f is INSUFFICIENT_SCOPE
+// (RFC 6750).
+func (g *Gate) ChallengeScope(w http.ResponseWriter, f *fault.Error) {
+	if f.Code == fault.InsufficientScope {
+		g.challenge(w, `error="insufficient_scope", scope="confirm"`)
+	}
+}
+
 // challenged sets the challenge when err is UNAUTHENTICATED, and returns err.
 func (g *Gate) challenged(w http.ResponseWriter, err error, problem string) error {
 	if err != nil && fault.From(err).Kind() == fault.Unauthenticated {
@@ -172,13 +275,14 @@ func (g *Gate) challenge(w http.ResponseWriter, problem string) {
 }
 
 // permit restricts an internal token to its purpose. A token of an identity
-// issuer has none and may do everything that its roles allow; a purpose that is
-// not known allows nothing.
+// issuer has none and may do everything that its roles allow, except reading
+// confirmations, which only the gateway draws; a purpose that is not known allows
+// nothing.
 func permit(who *access.Principal, u use) error {
 	allowed := false
 	switch who.Purpose() {
 	case access.PurposeNone:
-		allowed = true
+		allowed = u != showing
 	case access.PurposeCall:
 		allowed = u != executing
 	case access.PurposeCatalogue:

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"countersign.dev/internal/httpx"
@@ -182,18 +183,38 @@ func TestExtraRoutesSayWhetherTheyNeedAToken(t *testing.T) {
 }
 
 func TestReadyProvesData(t *testing.T) {
-	var broken error
-	h := open(t, func(o *mcpserver.Options) { o.Ready = func(context.Context) error { return broken } })
-	if got := h.send(t, "GET", "/ready", "", "", "Host", "10.0.0.7:3101"); got.status != 200 {
-		t.Errorf("got %d %s, want 200 for a probe by address", got.status, got.body)
+	var checks atomic.Int32
+	whole := open(t, func(o *mcpserver.Options) { o.Ready = func(context.Context) error { checks.Add(1); return nil } })
+	for range 50 {
+		if got := whole.send(t, "GET", "/ready", "", "", "Host", "10.0.0.7:3101"); got.status != 200 || got.body != `{"status":"ready"}` {
+			t.Fatalf("got %d %s, want yes and nothing else for a probe by address", got.status, got.body)
+		}
 	}
-	broken = errors.New("dial tcp 10.1.2.3: refused")
-	got := h.send(t, "GET", "/ready", "", "")
-	if got.status != 503 || got.envelope(t).Code != "SERVICE_UNAVAILABLE" || strings.Contains(got.body, "10.1.2.3") {
-		t.Errorf("got %d %s, want 503 without the address", got.status, got.body)
+	if checks.Load() != 1 {
+		t.Errorf("50 callers read the store %d times, want once", checks.Load())
 	}
-	if got := h.send(t, "GET", "/health", "", ""); got.status != 200 {
-		t.Errorf("got %d, want the process alive", got.status)
+	if got := whole.send(t, "GET", "/health", "", ""); got.status != 200 || got.body != `{"status":"healthy"}` {
+		t.Errorf("got %d %s, want the process alive, without a token's details", got.status, got.body)
+	}
+	broken := open(t, func(o *mcpserver.Options) {
+		o.Ready = func(context.Context) error { return errors.New("dial tcp 10.1.2.3: refused") }
+	})
+	for range 2 {
+		got := broken.send(t, "GET", "/ready", "", "")
+		if got.status != 503 || got.envelope(t).Code != "SERVICE_UNAVAILABLE" || strings.Contains(got.body, "10.1.2.3") {
+			t.Errorf("got %d %s, want 503 without the address", got.status, got.body)
+		}
+	}
+}
+
+func TestReadyShowsDetailsToAuditorsOnly(t *testing.T) {
+	h := open(t)
+	for token, want := range map[string]string{
+		"alice": `{"status":"ready"}`, "auditor": `{"server":"office","status":"ready","version":"1.2.3"}`, "junk": `{"status":"ready"}`,
+	} {
+		if got := h.send(t, "GET", "/ready", token, ""); !strings.Contains(got.body, want) {
+			t.Errorf("%s: got %d %s, want %s", token, got.status, got.body, want)
+		}
 	}
 }
 

@@ -7,9 +7,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/strictjson"
 )
 
 // unwrap takes the input out of a REST body: {"input": {…}, "userContext": {…}},
@@ -35,7 +38,11 @@ func unwrap(body []byte) (input, claimed json.RawMessage, err error) {
 // CheckUserContext rejects a userContext that names someone other than the
 // principal in the context. It gives no right: its userId and roles are not
 // read.
-func CheckUserContext(ctx context.Context, claimed json.RawMessage) error {
+func (g *Gate) CheckUserContext(ctx context.Context, claimed json.RawMessage) error {
+	return g.refused(ctx, checkUserContext(ctx, claimed))
+}
+
+func checkUserContext(ctx context.Context, claimed json.RawMessage) error {
 	who, err := access.From(ctx)
 	if err != nil {
 		return err
@@ -59,25 +66,6 @@ func CheckUserContext(ctx context.Context, claimed json.RawMessage) error {
 	return nil
 }
 
-// camel is how document 000 spells employee_id: employeeId.
-func camel(snake string) string {
-	var b strings.Builder
-	up := false
-	for _, c := range snake {
-		switch {
-		case c == '_':
-			up = true
-			continue
-		case up:
-			b.WriteString(strings.ToUpper(string(c)))
-		default:
-			b.WriteRune(c)
-		}
-		up = false
-	}
-	return b.String()
-}
-
 var paramName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,99}$`)
 
 // inputOf makes an input of query parameters. A value gets the type that the
@@ -91,7 +79,7 @@ func inputOf(query url.Values, schema json.RawMessage) (json.RawMessage, error) 
 	types := make(map[string]string, 2*len(s.Properties))
 	for name, property := range s.Properties {
 		declared, _ := property.Type.(string)
-		types[name], types[camel(name)] = declared, declared
+		types[name], types[result.Camel(name)] = declared, declared
 	}
 	input := make(map[string]any, len(query))
 	for name, values := range query {
@@ -101,6 +89,9 @@ func inputOf(query url.Values, schema json.RawMessage) (json.RawMessage, error) 
 		kind := types[name]
 		list := make([]any, len(values))
 		for i, v := range values {
+			if !utf8.ValidString(v) {
+				return nil, fault.BadRequest.New("The parameter %s is not valid UTF-8.", name)
+			}
 			list[i] = typed(v, kind)
 		}
 		input[name] = list
@@ -122,9 +113,9 @@ func typed(text, kind string) any {
 		if b, err := strconv.ParseBool(text); err == nil && (text == "true" || text == "false") {
 			return b
 		}
-	case "number":
-		if f, err := strconv.ParseFloat(text, 64); err == nil && json.Valid([]byte(text)) {
-			return f
+	case "number", "integer":
+		if strings.ContainsAny(text[:min(len(text), 1)], "-0123456789") && strictjson.Check([]byte(text)) == nil {
+			return json.RawMessage(text)
 		}
 	default:
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 && n <= safeInteger && text[0] != '+' {

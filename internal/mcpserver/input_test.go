@@ -32,11 +32,25 @@ func FuzzUnwrap(f *testing.F) {
 	})
 }
 
-func TestCamel(t *testing.T) {
-	for snake, want := range map[string]string{"employee_id": "employeeId", "a_b_c": "aBC", "limit": "limit", "q4_budget": "q4Budget"} {
-		if got := camel(snake); got != want {
-			t.Errorf("%s: got %s, want %s", snake, got, want)
+func TestQueryNumbersAreRead(t *testing.T) {
+	schema := json.RawMessage(`{"properties":{"limit":{"type":"integer"},"amount":{"type":"number"}}}`)
+	for query, want := range map[string]string{
+		"limit=2": `{"limit":2}`, "limit=2.0": `{"limit":2.0}`, "limit=2e0": `{"limit":2e0}`, "amount=-1.5": `{"amount":-1.5}`,
+		"limit=two": `{"limit":"two"}`, "limit=1e999999": `{"limit":"1e999999"}`, "limit=[]": `{"limit":"[]"}`, "limit=": `{"limit":""}`,
+	} {
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
 		}
+		if got, err := inputOf(values, schema); err != nil || string(got) != want {
+			t.Errorf("%s: got %s (%v), want %s", query, got, err, want)
+		}
+	}
+}
+
+func TestQueryThatIsNoTextIsRejected(t *testing.T) {
+	if _, err := inputOf(url.Values{"name": {"a\xff"}}, nil); !fault.Is(err, fault.BadRequest) {
+		t.Errorf("got %v, want BAD_REQUEST", err)
 	}
 }
 

@@ -252,7 +252,7 @@ func TestEmptyListsAreOffered(t *testing.T) {
 func TestMessageWithoutParamsIsSafe(t *testing.T) {
 	h := open(t)
 	id := h.handshake(t, "alice")
-	for method, want := range map[string]string{"tools/list": `"tools":[`, "tools/call": `missing required "params"`, "prompts/list": `"prompts":[]`} {
+	for method, want := range map[string]string{"tools/list": `"tools":[`, "tools/call": `"code":-32602`, "prompts/list": `"prompts":[]`} {
 		r := h.send(t, "POST", "/mcp", "alice", `{"jsonrpc":"2.0","id":3,"method":"`+method+`"}`, "Mcp-Session-Id", id, "Mcp-Protocol-Version", legacy)
 		if !strings.Contains(r.body, want) {
 			t.Errorf("%s: got %d %s, want %s", method, r.status, r.body, want)

@@ -34,7 +34,7 @@ const (
 )
 
 // answer is the receiving middleware: it answers tools/list and tools/call from
-// the Service, for the principal of this request.
+// the Toolbox, for the principal of this request.
 func (s *Server) answer(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (_ mcp.Result, err error) {
 		defer func() { // on the SDK's goroutines a panic would end the process

@@ -31,14 +31,14 @@ func (m Metadata) Serve(w http.ResponseWriter, _ *http.Request) error {
 
 // metadataURL is the address of a resource's document: its path follows the
 // well-known one.
-func metadataURL(resource string) (string, *url.URL, error) {
+func metadataURL(resource string) (string, error) {
 	u, err := url.Parse(resource)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Fragment != "" {
-		return "", nil, fmt.Errorf("the public address %q of the MCP endpoint is not an http(s) URL", resource)
+		return "", fmt.Errorf("the public address %q of the MCP endpoint is not an http(s) URL", resource)
 	}
 	path := u.EscapedPath()
 	if path == "/" {
 		path = ""
 	}
-	return u.Scheme + "://" + u.Host + WellKnown + path, u, nil
+	return u.Scheme + "://" + u.Host + WellKnown + path, nil
 }

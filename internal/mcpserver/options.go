@@ -8,16 +8,20 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/quota"
 	"countersign.dev/internal/result"
 )
 
-// Service is what a server offers. It is asked for each request, with the
-// principal in the context.
-type Service interface {
-	Toolbox
-	// Answer approves or denies one confirmation of the principal.
-	Answer(ctx context.Context, id string, approved bool) result.Outcome
+// Confirmations are the changes that wait at a server for the principal in the
+// context.
+type Confirmations interface {
+	// Confirmation returns one of the principal's, in whatever state.
+	Confirmation(ctx context.Context, id string) (result.Confirmation, error)
+	// Answer approves or denies one. digest is that of the preview that the
+	// person saw, or empty.
+	Answer(ctx context.Context, id string, approved bool, digest string) result.Outcome
 }
 
 // Options of a server. Name and Verify are required.
@@ -29,6 +33,12 @@ type Options struct {
 	// UNAUTHENTICATED is 401, SERVICE_UNAVAILABLE (no keys to verify with) 503.
 	Verify func(ctx context.Context, token string) (*access.Principal, error)
 
+	// Watch ends streams whose caller was revoked: see GateOptions.
+	Watch func(p *access.Principal, end func(error)) (stop func())
+
+	// Surface is where the calls that arrive here begin: see GateOptions.
+	Surface access.Surface
+
 	// Resource is the public URL of the MCP endpoint, and AuthorizationServers
 	// the issuers whose tokens it accepts. Without Resource no RFC 9728
 	// metadata is served.
@@ -38,20 +48,24 @@ type Options struct {
 	AllowedHosts   []string // names that the server is published under; loopback and Resource's are implied
 	AllowedOrigins []string // foreign origins whose pages may call
 
-	MaxBody       int64                           // bytes; 0: 1 MiB
-	Ready         func(ctx context.Context) error // proves data by reading some; nil: always ready
-	Confirmations bool                            // serve POST /execute
-	Extra         func(*Routes)                   // a server's own routes
-	Log           *slog.Logger                    // nil: none
+	MaxBody       int64                                     // bytes; 0: 1 MiB
+	Ready         func(ctx context.Context) error           // proves data by reading some; nil: always ready
+	Confirmations Confirmations                             // serve POST /execute and GET /confirmations/{id}; nil: none
+	Refused       func(ctx context.Context, f *fault.Error) // see [GateOptions]
+	Quotas        *quota.Quotas                             // bound what one person may ask for; nil: nothing
+	Extra         func(*Routes)                             // a server's own routes
+	Observer      httpx.Observer                            // counts requests; nil: none
+	Log           *slog.Logger                              // nil: none
 }
 
 // Server is one MCP server with its REST face. It is safe for concurrent use.
 type Server struct {
-	service Service
+	service Toolbox
 	opts    Options
 	gate    *Gate
 	face    *Face
 	errors  httpx.ErrorWriter
+	probe   httpx.Probe // of Options.Ready
 	mcp     *mcp.Server
 	modern  http.Handler // revision 2026-07-28: stateless
 	legacy  http.Handler // handshake revisions: sessions

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/result"
 	"countersign.dev/internal/telemetry"
 )
 
@@ -82,36 +84,86 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch {
 	case fault.Is(err, fault.BadRequest):
-		return rejectMessage(w, jsonrpc.CodeParseError, fault.From(err).Message)
+		return rejectMessage(w, http.StatusBadRequest, nil, jsonrpc.CodeParseError, fault.From(err).Message)
+	case err != nil && fault.From(err).Kind() == fault.RateLimited:
+		return s.rejectOverQuota(w, err)
 	case err != nil:
 		return err
-	case bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")):
-		return rejectMessage(w, jsonrpc.CodeInvalidRequest, "Batches are not supported. Send one message per request.")
+	case r.Method != http.MethodPost:
+		return s.dispatch(w, r, isModern(r, nil))
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	s.dispatch(w, r, body)
-	return nil
+	return s.post(w, r, bytes.TrimLeft(body, " \t\r\n"))
 }
 
-// rejectMessage answers a message without a readable id.
-func rejectMessage(w http.ResponseWriter, code int64, message string) error {
-	return httpx.JSON(w, http.StatusBadRequest, map[string]any{
-		"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": message},
+// post checks the frame of a message and passes it on. In a handshake version an
+// error is answered with 200, because its clients take any other status for the
+// end of the connection.
+func (s *Server) post(w http.ResponseWriter, r *http.Request, body []byte) error {
+	modern := isModern(r, body)
+	m, err := readMessage(body)
+	status := http.StatusBadRequest
+	if !modern && body[0] == '{' {
+		status = http.StatusOK
+	}
+	if err == nil && !modern {
+		err = m.checkLegacy(r.Header.Get(sessionHeader))
+	}
+	if err == nil {
+		err = m.checkParams()
+	}
+	var refused *refusal
+	switch {
+	case errors.As(err, &refused) && m.method != "" && m.notification():
+		w.WriteHeader(http.StatusAccepted) // a notification has no answer
+		return nil
+	case errors.As(err, &refused):
+		return rejectMessage(w, status, m.id, refused.code, refused.text)
+	}
+	if w, body, err = substituteID(w, m, body); err != nil {
+		return err
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return s.dispatch(w, r, modern)
+}
+
+// rejectOverQuota answers a message over its person's quota. The body is not
+// read for that, so the error has no id.
+func (s *Server) rejectOverQuota(w http.ResponseWriter, err error) error {
+	f := fault.From(err)
+	httpx.RetryAfter(w, f)
+	return httpx.JSON(w, f.Code.Status, map[string]any{
+		"jsonrpc": "2.0", "id": nil,
+		"error": map[string]any{"code": codeOverQuota, "message": f.Message, "data": map[string]any{"code": f.Code.Name, "suggestedAction": f.SuggestedAction}},
 	})
 }
 
-func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, body []byte) {
+// codeOverQuota is of the range that JSON-RPC leaves to servers; MCP names none
+// for this.
+const codeOverQuota = -32029
+
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, modern bool) error {
+	release, err := s.place(w, r, modern)
+	switch {
+	case err == nil:
+	case fault.From(err).Kind() == fault.RateLimited:
+		return s.rejectOverQuota(w, err)
+	default:
+		return err
+	}
+	defer release()
 	if streams(r) {
 		httpx.KeepOpen(w)
-		ctx, cancel := untilExpiry(r.Context())
+		live, cancel := s.gate.Live(r.Context())
 		defer cancel()
-		r = r.WithContext(ctx)
+		r = r.WithContext(live)
+		defer func() { sayEnd(w, Ended(live)) }()
 	}
-	if isModern(r, body) {
-		s.modern.ServeHTTP(w, r)
-		return
+	handler := s.legacy
+	if modern {
+		handler = s.modern
 	}
-	s.legacy.ServeHTTP(&statusRewriter{ResponseWriter: w}, r)
+	handler.ServeHTTP(&errorRewriter{ResponseWriter: w}, r)
+	return nil
 }
 
 // isModern reports whether a message is of a stateless version. Headers decide; a
@@ -121,7 +173,7 @@ func isModern(r *http.Request, body []byte) bool {
 	if r.Header.Get("Mcp-Protocol-Version") >= modernVersion || r.Header.Get("Mcp-Method") != "" {
 		return true
 	}
-	return r.Method == http.MethodPost && r.Header.Get("Mcp-Session-Id") == "" && carriesVersion(body)
+	return r.Method == http.MethodPost && r.Header.Get(sessionHeader) == "" && carriesVersion(body)
 }
 
 func carriesVersion(body []byte) bool {
@@ -143,41 +195,56 @@ func streams(r *http.Request) bool {
 	return r.Method == http.MethodGet || strings.EqualFold(r.Header.Get("Mcp-Method"), "subscriptions/listen")
 }
 
-// untilExpiry ends a stream when the token that opened it expires.
-func untilExpiry(ctx context.Context) (context.Context, context.CancelFunc) {
-	who, err := access.From(ctx)
-	if err != nil || who.Expires().IsZero() {
-		return context.WithCancel(ctx)
-	}
-	return context.WithDeadline(ctx, who.Expires())
-}
-
-// statusRewriter replaces the SDK's 403 by 404. The SDK has one reason for it: the
-// session belongs to another person. The caller gets the same response as for
-// any unknown session.
-type statusRewriter struct {
-	http.ResponseWriter
-	replaced bool
-}
-
-// WriteHeader replaces the status and, with it, the body.
-func (d *statusRewriter) WriteHeader(status int) {
-	if status != http.StatusForbidden {
-		d.ResponseWriter.WriteHeader(status)
+// sayEnd says in a last event of a stream why it has ended. MCP clients read
+// events named message, and leave out others.
+func sayEnd(w http.ResponseWriter, why *fault.Error) {
+	if why == nil || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") {
 		return
 	}
-	d.replaced = true
-	d.ResponseWriter.WriteHeader(http.StatusNotFound)
-	_, _ = fmt.Fprintln(d.ResponseWriter, "session not found")
+	data := result.EncodeEnvelope(result.Failed(why))
+	_, _ = fmt.Fprintf(w, "event: end\ndata: %s\n\n", data)
 }
 
-// Write drops the body of a replaced response.
-func (d *statusRewriter) Write(b []byte) (int, error) {
-	if d.replaced {
+// errorRewriter rewrites the errors that the SDK answers outside of JSON-RPC. Its
+// 403 has one reason, a session of another person, and becomes the 404 of any
+// unknown session. A plain 400 becomes a JSON-RPC error.
+type errorRewriter struct {
+	http.ResponseWriter
+	replaced bool // the body was written already
+	plain    bool // the body is a text
+}
+
+// WriteHeader replaces the status or the type of the body.
+func (e *errorRewriter) WriteHeader(status int) {
+	switch h := e.Header(); {
+	case status == http.StatusForbidden:
+		e.replaced = true
+		e.ResponseWriter.WriteHeader(http.StatusNotFound)
+		_, _ = fmt.Fprintln(e.ResponseWriter, "session not found")
+		return
+	case status == http.StatusBadRequest && strings.HasPrefix(h.Get("Content-Type"), "text/plain"):
+		e.plain = true
+		h.Set("Content-Type", "application/json")
+		h.Del("Content-Length")
+	}
+	e.ResponseWriter.WriteHeader(status)
+}
+
+// Write drops the body of a replaced response and encodes a plain one.
+func (e *errorRewriter) Write(b []byte) (int, error) {
+	if e.replaced {
 		return len(b), nil
 	}
-	return d.ResponseWriter.Write(b)
+	if !e.plain {
+		return e.ResponseWriter.Write(b)
+	}
+	e.replaced = true
+	text, err := json.Marshal(fault.Clip(strings.TrimSpace(string(b)), fault.MaxMessage))
+	if err == nil {
+		_, err = fmt.Fprintf(e.ResponseWriter, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%s}}`, jsonrpc.CodeInvalidRequest, text)
+	}
+	return len(b), err
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (d *statusRewriter) Unwrap() http.ResponseWriter { return d.ResponseWriter }
+func (e *errorRewriter) Unwrap() http.ResponseWriter { return e.ResponseWriter }

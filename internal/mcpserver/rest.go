@@ -1,18 +1,13 @@
 package mcpserver
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
-	"time"
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/result"
 )
-
-// readyTimeout bounds the check that data can be read.
-const readyTimeout = 5 * time.Second
 
 // listREST is GET /tools.
 func (s *Server) listREST(w http.ResponseWriter, r *http.Request) error {
@@ -36,6 +31,7 @@ func (s *Server) listREST(w http.ResponseWriter, r *http.Request) error {
 type execution struct {
 	ConfirmationID string          `json:"confirmationId"`
 	Approved       *bool           `json:"approved"`
+	Digest         string          `json:"digest"`
 	UserContext    json.RawMessage `json:"userContext"`
 }
 
@@ -49,7 +45,7 @@ func (s *Server) executeREST(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := CheckUserContext(r.Context(), e.UserContext); err != nil {
+	if err := s.gate.CheckUserContext(r.Context(), e.UserContext); err != nil {
 		return err
 	}
 	if e.ConfirmationID == "" || len(e.ConfirmationID) > 100 {
@@ -58,22 +54,32 @@ func (s *Server) executeREST(w http.ResponseWriter, r *http.Request) error {
 	if e.Approved == nil {
 		return fault.BadRequest.New("approved must be true or false.")
 	}
-	return s.face.respond(w, s.service.Answer(r.Context(), e.ConfirmationID, *e.Approved))
+	return s.face.respond(w, s.opts.Confirmations.Answer(r.Context(), e.ConfirmationID, *e.Approved, e.Digest))
+}
+
+// confirmationREST is GET /confirmations/{id}: the record as its owner may see
+// it, for the gateway, which cannot open it.
+func (s *Server) confirmationREST(w http.ResponseWriter, r *http.Request) error {
+	r, err := s.gate.enter(w, r, showing)
+	if err != nil {
+		return err
+	}
+	c, err := s.opts.Confirmations.Confirmation(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return httpx.JSON(w, http.StatusOK, c)
 }
 
 // health is GET /health: the process is alive.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
-	return httpx.JSON(w, http.StatusOK, map[string]string{"status": "healthy", "server": s.opts.Name, "version": s.opts.Version})
+	return httpx.JSON(w, http.StatusOK, map[string]string{"status": "healthy"})
 }
 
-// ready is GET /ready: data can be read.
+// ready is GET /ready: data can be read. The answer is yes or no, from a check
+// at most 5 s old; an auditor gets the server's name and version too.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
-	if s.opts.Ready != nil {
-		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
-		defer cancel()
-		if err := s.opts.Ready(ctx); err != nil {
-			return fault.ServiceDown.New("This server cannot read its data.").Because(err)
-		}
-	}
-	return httpx.JSON(w, http.StatusOK, map[string]string{"status": "ready", "server": s.opts.Name})
+	return s.gate.Ready(w, r, &s.probe, "This server cannot read its data.", func() map[string]any {
+		return map[string]any{"server": s.opts.Name, "version": s.opts.Version}
+	})
 }

@@ -77,6 +77,7 @@ func TestExecuteAnswersWithTheStatusOfTheOutcome(t *testing.T) {
 	}{
 		{"approved", "alice", `{"confirmationId":"c1","approved":true}`, 200, `{"status":"success","data":{"message":"done"}}`},
 		{"denied", "alice", `{"confirmationId":"c1","approved":false}`, 200, `{"status":"cancelled","message":"Action cancelled by user"}`},
+		{"another preview", "alice", `{"confirmationId":"c1","approved":true,"digest":"00"}`, 409, "CONFIRMATION_STALE"},
 		{"stranger", "bob", `{"confirmationId":"c1","approved":true}`, 403, "USER_MISMATCH"},
 		{"unknown", "alice", `{"confirmationId":"unknown","approved":true}`, 404, "CONFIRMATION_NOT_FOUND"},
 		{"undecided", "alice", `{"confirmationId":"c1"}`, 400, "BAD_REQUEST"},
@@ -92,7 +93,7 @@ func TestExecuteAnswersWithTheStatusOfTheOutcome(t *testing.T) {
 			t.Errorf("%s: got %d %s, want %d %s", c.name, got.status, got.body, c.status, c.want)
 		}
 	}
-	closed := open(t, func(o *mcpserver.Options) { o.Confirmations = false })
+	closed := open(t, func(o *mcpserver.Options) { o.Confirmations = nil })
 	if got := closed.send(t, "POST", "/execute", "alice", `{"confirmationId":"c1","approved":true}`); got.status != 404 {
 		t.Errorf("got %d, want no /execute where there are no confirmations", got.status)
 	}

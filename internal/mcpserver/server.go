@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -11,7 +12,7 @@ import (
 )
 
 // New makes a server. A missing verifier or name is an error.
-func New(service Service, o Options) (*Server, error) {
+func New(service Toolbox, o Options) (*Server, error) {
 	if service == nil || o.Verify == nil || o.Name == "" {
 		return nil, errors.New("an MCP server needs a service, a name and a verifier of tokens")
 	}
@@ -21,15 +22,19 @@ func New(service Service, o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{service: service, opts: o}
-	s.errors = httpx.ErrorWriter{Write: s.writeFault, Log: o.Log}
-	gate := GateOptions{Verify: o.Verify, MaxBody: o.MaxBody, Guard: &httpx.Guard{Hosts: o.AllowedHosts, Origins: o.AllowedOrigins}}
+	if o.Ready == nil {
+		o.Ready = func(context.Context) error { return nil }
+	}
+	s := &Server{service: service, opts: o, probe: httpx.Probe{Check: o.Ready}}
+	s.errors = httpx.ErrorWriter{Write: s.writeFault, Log: o.Log, Observer: o.Observer}
+	gate := GateOptions{Verify: o.Verify, Watch: o.Watch, Surface: o.Surface, MaxBody: o.MaxBody, Quotas: o.Quotas, Refused: o.Refused, Guard: httpx.NewGuard(o.Resource)}
+	gate.Guard.Hosts, gate.Guard.Origins = append(gate.Guard.Hosts, o.AllowedHosts...), o.AllowedOrigins
 	if o.Resource != "" {
-		address, resource, err := metadataURL(o.Resource)
+		address, err := metadataURL(o.Resource)
 		if err != nil {
 			return nil, err
 		}
-		gate.Metadata, gate.Guard.Hosts = address, append([]string{resource.Host}, o.AllowedHosts...)
+		gate.Metadata = address
 	}
 	s.gate = NewGate(gate)
 	s.face = NewFace(s.gate, service)
@@ -52,8 +57,9 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("/mcp", s.MCP())
 	mux.HandleFunc("GET /tools", s.listREST)
 	mux.HandleFunc("POST /tools/{name}", s.face.Post(func(r *http.Request) (string, error) { return r.PathValue("name"), nil }))
-	if s.opts.Confirmations {
+	if s.opts.Confirmations != nil {
 		mux.HandleFunc("POST /execute", s.executeREST)
+		mux.HandleFunc("GET /confirmations/{id}", s.confirmationREST)
 	}
 	mux.HandleFunc("GET /health", s.health)
 	mux.HandleFunc("GET /ready", s.ready)

@@ -102,7 +102,7 @@ func (o *fakeService) Call(ctx context.Context, name string, args json.RawMessag
 	return d.do(ctx, who, args)
 }
 
-func (o *fakeService) Answer(ctx context.Context, id string, approved bool) result.Outcome {
+func (o *fakeService) Answer(ctx context.Context, id string, approved bool, digest string) result.Outcome {
 	who, err := access.From(ctx)
 	switch {
 	case err != nil:
@@ -112,11 +112,25 @@ func (o *fakeService) Answer(ctx context.Context, id string, approved bool) resu
 	case who.Username() != "alice":
 		return result.Failed(fault.UserMismatch.New("You can only approve your own confirmations."))
 	}
+	if digest != "" {
+		return result.Failed(fault.ConfirmationOther.New("You were shown something else."))
+	}
 	o.answers.Store(id, approved)
 	if !approved {
 		return result.Cancelled("Action cancelled by user")
 	}
 	return result.Success(json.RawMessage(`{"message":"done"}`), nil, "")
+}
+
+func (o *fakeService) Confirmation(ctx context.Context, id string) (result.Confirmation, error) {
+	who, err := access.From(ctx)
+	switch {
+	case err != nil:
+		return result.Confirmation{}, err
+	case id == "unknown":
+		return result.Confirmation{}, fault.ConfirmationNotFound.New("Confirmation not found or expired.")
+	}
+	return result.Confirmation{ID: id, State: "pending", Message: "for " + who.Username()}, nil
 }
 
 func (o *fakeService) Encode(out result.Outcome) json.RawMessage { return result.EncodeEnvelope(out) }
@@ -165,6 +179,7 @@ var people = map[string]access.Claims{
 	"execute":   {Username: "alice", Roles: []string{"employee"}, Purpose: access.PurposeExecute},
 	"catalogue": {Username: "gateway", Purpose: access.PurposeCatalogue},
 	"strange":   {Username: "alice", Roles: []string{"employee"}, Purpose: "other"},
+	"auditor":   {Username: "audrey", Roles: []string{"auditor"}},
 	"brief":     {Username: "brief", Roles: []string{"employee"}},
 }
 
@@ -192,11 +207,12 @@ type harness struct {
 
 func open(t testing.TB, change ...func(*mcpserver.Options)) *harness {
 	t.Helper()
-	o := mcpserver.Options{Name: "office", Title: "The Office", Version: "1.2.3", Instructions: "Be kind.", Verify: verify, Confirmations: true}
+	o := mcpserver.Options{Name: "office", Title: "The Office", Version: "1.2.3", Instructions: "Be kind.", Verify: verify}
+	h := &harness{service: newFakeService()}
+	o.Confirmations = h.service
 	for _, c := range change {
 		c(&o)
 	}
-	h := &harness{service: newFakeService()}
 	var err error
 	if h.server, err = mcpserver.New(h.service, o); err != nil {
 		t.Fatal(err)

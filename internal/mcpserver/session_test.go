@@ -9,6 +9,10 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/mcpserver"
 )
 
 func TestDemotionTakesEffectInAnOpenSession(t *testing.T) {
@@ -91,6 +95,28 @@ func TestOpenStreamEndsWithItsToken(t *testing.T) {
 	id := h.handshake(t, "brief")
 	if got := h.send(t, "GET", "/mcp", "brief", "", "Mcp-Session-Id", id, "Mcp-Protocol-Version", legacy); got.status != 200 {
 		t.Errorf("got %d %s, want a stream that ended by itself", got.status, got.body)
+	}
+}
+
+// A stream whose caller was revoked ends with an event that says why.
+func TestOpenStreamEndsWhenItsCallerIsRevoked(t *testing.T) {
+	var revoke func(error)
+	watched := make(chan struct{})
+	h := open(t, func(o *mcpserver.Options) {
+		o.Watch = func(_ *access.Principal, end func(error)) func() {
+			revoke = end
+			close(watched)
+			return func() {}
+		}
+	})
+	id := h.handshake(t, "alice")
+	go func() {
+		<-watched
+		revoke(fault.AccountEnded.New("This account has ended."))
+	}()
+	got := h.send(t, "GET", "/mcp", "alice", "", "Mcp-Session-Id", id, "Mcp-Protocol-Version", legacy)
+	if got.status != 200 || !strings.Contains(got.body, `"code":"ACCOUNT_ENDED"`) {
+		t.Errorf("got %d %q, want the reason", got.status, got.body)
 	}
 }
 

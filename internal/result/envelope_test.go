@@ -81,3 +81,11 @@ func FuzzDecodeEnvelope(f *testing.F) {
 		}
 	})
 }
+
+func TestCamel(t *testing.T) {
+	for snake, want := range map[string]string{"employee_id": "employeeId", "a_b_c": "aBC", "limit": "limit", "q4_budget": "q4Budget"} {
+		if got := result.Camel(snake); got != want {
+			t.Errorf("%s: got %s, want %s", snake, got, want)
+		}
+	}
+}

@@ -16,6 +16,9 @@ type Field struct {
 	Unit     string              `json:"unit,omitempty"`     // an ISO 4217 code, "percent", "days" …
 	Show     string              `json:"show,omitempty"`     // one of the Show constants; empty: by its type
 	From     string              `json:"from,omitempty"`     // where its values are found: tool:field
+	Like     string              `json:"like,omitempty"`     // an id as people write it: "TICK-004"
+	All      string              `json:"all,omitempty"`      // the value of a required search that finds everything
+	Self     bool                `json:"self,omitempty"`     // an optional id: without it, the answer is about the person who asks
 	Amount   bool                `json:"amount,omitempty"`   // the number that is meant when a question names none
 }
 

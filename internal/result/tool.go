@@ -1,6 +1,9 @@
 package result
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Kind is the kind of a tool.
 type Kind string
@@ -33,4 +36,23 @@ type ToolInfo struct {
 	Annotations  Annotations     `json:"annotations"`
 	Untrusted    []string        `json:"untrusted,omitempty"` // names of result fields with unverified text
 	Fields       *Fields         `json:"fields,omitempty"`    // for the planner, the page and the documentation; never for a model
+}
+
+// Camel spells a field as document 000 does: employee_id is employeeId.
+func Camel(snake string) string {
+	var b strings.Builder
+	up := false
+	for _, c := range snake {
+		switch {
+		case c == '_':
+			up = true
+			continue
+		case up:
+			b.WriteString(strings.ToUpper(string(c)))
+		default:
+			b.WriteRune(c)
+		}
+		up = false
+	}
+	return b.String()
 }

@@ -2,14 +2,16 @@ package session
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 
-	"countersign.dev/internal/fault"
+	"countersign.dev/internal/httpx"
 )
 
 // cookies names and sets the cookies of a gateway.
-type cookies struct{ publicURL string }
+type cookies struct {
+	publicURL string
+	guard     *httpx.Guard
+}
 
 func (c cookies) secure() bool { return strings.HasPrefix(c.publicURL, "https://") }
 
@@ -33,26 +35,4 @@ func (c cookies) set(w http.ResponseWriter, name, value string, seconds int, sit
 // remove removes a cookie from the browser.
 func (c cookies) remove(w http.ResponseWriter, name string, site http.SameSite) {
 	c.set(w, name, "", -1, site)
-}
-
-// sameOrigin rejects requests of foreign pages: the browser adds the cookie to
-// them, too. It reads the headers in which browsers name the origin of a
-// request, and rejects a request that has none of them.
-func (c cookies) sameOrigin(r *http.Request) error {
-	site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
-	switch {
-	case site == "same-origin":
-		return nil
-	case site == "" && origin != "" && (origin == originOf(c.publicURL) || origin == "http://"+r.Host || origin == "https://"+r.Host):
-		return nil
-	}
-	return fault.ForbiddenRequest.New("This request did not come from our own page.")
-}
-
-func originOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
 }

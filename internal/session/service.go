@@ -14,6 +14,7 @@ import (
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
 )
@@ -31,7 +32,8 @@ type Options struct {
 	PublicURL string // the address of the page, without a path
 	Issuer    Issuer
 	Verify    func(ctx context.Context, token string) (*access.Principal, error)
-	Ring      *seal.Ring // seals cookies and tokens
+	Revoke    func(ctx context.Context, issuer, tokenID string) error // ends a token on every replica; nil: a token outlives its session
+	Ring      *seal.Ring                                              // seals cookies and tokens
 	Keys      Keys
 	Audit     audit.Sink // nil: nothing is recorded
 	Log       *slog.Logger
@@ -54,7 +56,7 @@ func New(o Options) (*Service, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Service{o: o, cookies: cookies{o.PublicURL}, store: store{o.Keys, o.Ring}}, nil
+	return &Service{o: o, cookies: cookies{o.PublicURL, httpx.NewGuard(o.PublicURL)}, store: store{o.Keys, o.Ring}}, nil
 }
 
 // Principal returns the person of a request of our own page. ok is false when
@@ -64,7 +66,7 @@ func (s *Service) Principal(w http.ResponseWriter, r *http.Request) (p *access.P
 	if err != nil {
 		return nil, false, nil
 	}
-	if err := s.cookies.sameOrigin(r); err != nil {
+	if err := s.cookies.guard.SameOrigin(r); err != nil {
 		return nil, true, err
 	}
 	token, found, err := s.store.read(r.Context(), cookie.Value)
@@ -74,7 +76,9 @@ func (s *Service) Principal(w http.ResponseWriter, r *http.Request) (p *access.P
 	case err != nil:
 		return nil, true, err
 	case found:
-		p, err = s.o.Verify(r.Context(), token)
+		if p, err = s.o.Verify(r.Context(), token); err != nil && fault.From(err).Kind() == fault.Unauthenticated {
+			s.cookies.remove(w, s.cookies.session(), http.SameSiteStrictMode)
+		}
 		return p, true, err
 	}
 	s.cookies.remove(w, s.cookies.session(), http.SameSiteStrictMode)
@@ -120,7 +124,9 @@ func (s *Service) Callback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.end(r)
+	if err := s.end(r); err != nil { // the browser's earlier session
+		return err
+	}
 	life := expires.Sub(s.o.Now())
 	id, err := s.store.create(r.Context(), token, life)
 	if err != nil {
@@ -153,11 +159,13 @@ func (s *Service) flowOf(r *http.Request) (auth.Flow, error) {
 // Logout ends the session here and, where the issuer has a page for it, there.
 func (s *Service) Logout(w http.ResponseWriter, r *http.Request) error {
 	if _, err := r.Cookie(s.cookies.session()); err == nil {
-		if err := s.cookies.sameOrigin(r); err != nil {
+		if err := s.cookies.guard.SameOrigin(r); err != nil {
 			return err
 		}
 	}
-	s.end(r)
+	if err := s.end(r); err != nil {
+		return err
+	}
 	s.cookies.remove(w, s.cookies.session(), http.SameSiteStrictMode)
 	http.Redirect(w, r, s.logoutURL(r.Context()), http.StatusSeeOther)
 	return nil
@@ -171,23 +179,31 @@ func (s *Service) logoutURL(ctx context.Context) string {
 	return address
 }
 
-// end ends the session of the browser, if there is one. The request that ends
-// it records it.
-func (s *Service) end(r *http.Request) {
+// end ends the session of the browser, if there is one, and its token: what the
+// session has open ends with it, on every replica. The request that ends it
+// records it.
+func (s *Service) end(r *http.Request) error {
 	cookie, err := r.Cookie(s.cookies.session())
 	if err != nil {
-		return
+		return nil
 	}
 	token, ok, err := s.store.end(r.Context(), cookie.Value)
+	if errors.As(err, new(errSeal)) {
+		s.o.Log.WarnContext(r.Context(), "a session could not be opened", "error", err)
+		return nil
+	}
+	if err != nil || !ok {
+		return err
+	}
+	p, err := s.o.Verify(r.Context(), token)
 	if err != nil {
-		s.o.Log.WarnContext(r.Context(), "a session could not be ended", "error", err)
+		return nil // the token ended before its session
 	}
-	if !ok {
-		return
+	s.record(access.With(r.Context(), p), audit.SignedOut)
+	if s.o.Revoke == nil {
+		return nil
 	}
-	if p, err := s.o.Verify(r.Context(), token); err == nil { // else the token ended before its session
-		s.record(access.With(r.Context(), p), audit.SignedOut)
-	}
+	return s.o.Revoke(r.Context(), p.Owner().Issuer, p.TokenID())
 }
 
 // record records that a person signed in or out.

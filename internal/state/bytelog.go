@@ -44,6 +44,20 @@ redis.call('PEXPIRE', KEYS[2], ARGV[5])
 redis.call('PUBLISH', ARGV[6], ARGV[7])
 return id`)
 
+// appendNumbered is appendEntry for an entry that was made for one number, if that
+// is the next one. It returns the next number of the log.
+var appendNumbered = redis.NewScript(`
+local following = tonumber(redis.call('GET', KEYS[2]) or '0') + 1
+if string.format('%.0f', following) ~= ARGV[8] then
+	return {0, following}
+end
+redis.call('INCR', KEYS[2])
+redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[2], ARGV[8] .. '-0', ARGV[3], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+redis.call('PEXPIRE', KEYS[2], ARGV[5])
+redis.call('PUBLISH', ARGV[6], ARGV[7])
+return {1, following + 1}`)
+
 func (r *Redis) counter(log string) string { return r.key(log + ":counter") }
 
 var entryID = regexp.MustCompile(`^\d{1,20}-\d{1,20}$`)
@@ -61,6 +75,24 @@ func (r *Redis) Append(ctx context.Context, log string, entry []byte, ttl time.D
 		return err
 	})
 	return id, err
+}
+
+// AppendNumbered is Append for an entry that was made for one number: it is added
+// if that is the log's next number. next is the number that follows, or that the
+// caller must take instead.
+func (r *Redis) AppendNumbered(ctx context.Context, log string, seq int64, entry []byte, ttl time.Duration) (next int64, done bool, err error) {
+	if ttl, err = ttlOf(ttl); err != nil {
+		return 0, false, err
+	}
+	err = r.call(ctx, "append", func(ctx context.Context) error {
+		reply, err := appendNumbered.Run(ctx, r.client, []string{r.key(log), r.counter(log)},
+			entry, strconv.FormatInt(r.entries, 10), entryField, ttl.Milliseconds(), (ttl + counterTTL).Milliseconds(), r.key(grownChannel), log, seq).Int64Slice()
+		if err == nil {
+			done, next = reply[0] == 1, reply[1]
+		}
+		return err
+	})
+	return next, done, err
 }
 
 // Drop deletes a log and its numbers. A missing one is no error.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -12,38 +11,82 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/seal"
 )
 
-// Confirmations keeps confirmations in Redis: each as JSON under pending:{id},
+// Confirmations keeps confirmations in Redis: each under pending:{id}, sealed,
 // and per owner an index of ids in the order of their creation.
 //
 // A change is decided in Go, on a record that was read, and made with
 // [Redis.Swap], which replaces the record only if it is still the one that was
 // read. So of concurrent claimants one wins.
-type Confirmations struct{ redis *Redis }
+type Confirmations struct {
+	redis *Redis
+	seals *seal.Ring
+}
 
-// NewConfirmations keeps confirmations in r.
-func NewConfirmations(r *Redis) *Confirmations { return &Confirmations{r} }
+// NewConfirmations keeps confirmations in r. seals is derived from secrets of the
+// server that owns them, and opens those of no other server.
+func NewConfirmations(r *Redis, seals *seal.Ring) *Confirmations { return &Confirmations{r, seals} }
 
-// stored is the record in Redis. Input and answer are strings: JSON inside JSON
-// would come back compacted and escaped, not byte for byte.
+// stored is a record in Redis: its entry in the clear, and all of it sealed.
 type stored struct {
+	confirm.Entry
+	Sealed string `json:"sealed"`
+}
+
+// sealed is the record under the seal. Input and answer are strings: JSON inside
+// JSON would come back compacted and escaped, not byte for byte.
+type sealed struct {
 	confirm.Record
 	Input  string `json:"input"`
 	Answer string `json:"answer,omitempty"`
 }
 
-func encode(r confirm.Record) ([]byte, error) {
-	return json.Marshal(stored{Record: r, Input: string(r.Input), Answer: string(r.Answer)})
+// binding keeps a record from being opened under another id.
+func binding(id confirm.ID) []byte { return []byte("confirmation/1/" + string(id)) }
+
+func (c *Confirmations) encode(r confirm.Record) ([]byte, error) {
+	plain, err := json.Marshal(sealed{Record: r, Input: string(r.Input), Answer: string(r.Answer)})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(stored{r.Entry(), c.seals.Seal(plain, binding(r.ID))})
 }
 
-func decode(b []byte) (confirm.Record, error) {
+// decode opens the record that is stored under an id. One that does not open, or
+// whose entry in the clear is another, is CONFIRMATION_ALTERED. One of another
+// server, which could not be opened, is errNone; an empty name is any server's.
+func (c *Confirmations) decode(id confirm.ID, server string, b []byte) (confirm.Record, error) {
+	s, err := entryIn(b)
+	switch {
+	case err != nil:
+		return confirm.Record{}, err
+	case server != "" && s.Server != server:
+		return confirm.Record{}, errNone
+	}
+	plain, err := c.seals.Open(s.Sealed, binding(id))
+	if err != nil {
+		return confirm.Record{}, confirm.Altered(err)
+	}
+	var r sealed
+	if err := json.Unmarshal(plain, &r); err != nil {
+		return confirm.Record{}, confirm.Altered(err)
+	}
+	r.Record.Input, r.Record.Answer = raw(r.Input), raw(r.Answer)
+	if r.Entry() != s.Entry || r.ID != id {
+		return confirm.Record{}, confirm.Altered(errClear)
+	}
+	return r.Record, nil
+}
+
+func entryIn(b []byte) (stored, error) {
 	var s stored
 	if err := json.Unmarshal(b, &s); err != nil {
-		return confirm.Record{}, fmt.Errorf("reading a confirmation: %w", err)
+		return stored{}, confirm.Altered(err)
 	}
-	s.Record.Input, s.Record.Answer = raw(s.Input), raw(s.Answer)
-	return s.Record, nil
+	return s, nil
 }
 
 func raw(text string) json.RawMessage {
@@ -57,13 +100,13 @@ func pendingKey(id confirm.ID) string { return "pending:" + string(id) }
 
 func (c *Confirmations) key(id confirm.ID) string { return c.redis.key(pendingKey(id)) }
 
-func (c *Confirmations) index(owner access.Owner) string {
-	return c.redis.key("pending-of:" + owner.String())
-}
+func (c *Confirmations) index(owner access.Owner) string { return c.redis.key(indexKey(owner)) }
+
+func indexKey(owner access.Owner) string { return "pending-of:" + owner.String() }
 
 // Create implements [confirm.Store]. An id that exists is an error.
 func (c *Confirmations) Create(ctx context.Context, r confirm.Record) error {
-	encoded, err := encode(r)
+	encoded, err := c.encode(r)
 	if err != nil {
 		return err
 	}
@@ -101,31 +144,25 @@ func (c *Confirmations) create(ctx context.Context, r confirm.Record, encoded []
 }
 
 // Get implements [confirm.Store].
-func (c *Confirmations) Get(ctx context.Context, id confirm.ID) (r confirm.Record, ok bool, err error) {
+func (c *Confirmations) Get(ctx context.Context, server string, id confirm.ID) (r confirm.Record, ok bool, err error) {
 	b, ok, err := c.redis.Get(ctx, pendingKey(id))
 	if err != nil || !ok {
 		return r, false, err
 	}
-	r, err = decode(b)
+	if r, err = c.decode(id, server, b); errors.Is(err, errNone) {
+		return r, false, nil
+	}
 	return r, err == nil, err
 }
 
 // Claim implements [confirm.Store].
-func (c *Confirmations) Claim(ctx context.Context, id confirm.ID, owner access.Owner, now time.Time) (confirm.Record, confirm.Claim, error) {
-	return c.take(ctx, id, owner, now, confirm.Applying)
-}
-
-// Deny implements [confirm.Store].
-func (c *Confirmations) Deny(ctx context.Context, id confirm.ID, owner access.Owner, now time.Time) (confirm.Record, confirm.Claim, error) {
-	return c.take(ctx, id, owner, now, confirm.Denied)
-}
-
-// take moves a pending record of that owner to a state, or returns the claim
-// that says why it cannot.
-func (c *Confirmations) take(ctx context.Context, id confirm.ID, owner access.Owner, now time.Time, to confirm.State) (confirm.Record, confirm.Claim, error) {
-	claim := confirm.Unknown
-	record, err := c.change(ctx, id, func(r *confirm.Record) (bool, time.Duration) {
-		claim = claimOf(r, owner, now)
+func (c *Confirmations) Claim(ctx context.Context, reply confirm.Reply, owner access.Owner, now time.Time) (confirm.Record, confirm.Claim, error) {
+	claim, to := confirm.Unknown, confirm.Denied
+	if reply.Approved {
+		to = confirm.Applying
+	}
+	record, err := c.change(ctx, reply.ID, reply.Server, func(r *confirm.Record) (bool, time.Duration) {
+		claim = claimOf(r, reply, owner, now)
 		switch claim {
 		case confirm.Acquired:
 			r.State = to
@@ -145,12 +182,14 @@ func (c *Confirmations) take(ctx context.Context, id confirm.ID, owner access.Ow
 	return record, claim, err
 }
 
-func claimOf(r *confirm.Record, owner access.Owner, now time.Time) confirm.Claim {
+func claimOf(r *confirm.Record, reply confirm.Reply, owner access.Owner, now time.Time) confirm.Claim {
 	switch {
 	case r.State == confirm.Pending && !now.Before(r.Expires):
 		return confirm.Unknown
 	case r.Owner != owner:
 		return confirm.Foreign
+	case reply.Digest != "" && reply.Digest != r.Data[result.KeyDigest]:
+		return confirm.Other
 	case r.State == confirm.Pending:
 		return confirm.Acquired
 	case r.State == confirm.Applying && now.Sub(r.Claimed) > confirm.ClaimAge:
@@ -163,7 +202,7 @@ func claimOf(r *confirm.Record, owner access.Owner, now time.Time) confirm.Claim
 
 // Settle implements [confirm.Store].
 func (c *Confirmations) Settle(ctx context.Context, id confirm.ID, to confirm.State, answer json.RawMessage, now time.Time) (moved bool, err error) {
-	_, err = c.change(ctx, id, func(r *confirm.Record) (bool, time.Duration) {
+	_, err = c.change(ctx, id, "", func(r *confirm.Record) (bool, time.Duration) {
 		reopened := r.State == confirm.Pending && to == confirm.Applied
 		moved = r.State == confirm.Applying || reopened
 		r.State, r.Answer = to, answer
@@ -181,13 +220,14 @@ func (c *Confirmations) Settle(ctx context.Context, id confirm.ID, to confirm.St
 var (
 	errNone  = errors.New("no such confirmation")
 	errTwice = errors.New("a confirmation of this id exists")
+	errClear = errors.New("what is in the clear is not what is sealed")
 )
 
 // change reads a record, lets step change it, and swaps it in; when another
 // process was faster, it tries again. That process moved the record towards a
 // final state, so the loop ends. step says whether to keep the change, and the
 // TTL of the record: zero or less deletes it.
-func (c *Confirmations) change(ctx context.Context, id confirm.ID, step func(*confirm.Record) (keep bool, ttl time.Duration)) (confirm.Record, error) {
+func (c *Confirmations) change(ctx context.Context, id confirm.ID, server string, step func(*confirm.Record) (keep bool, ttl time.Duration)) (confirm.Record, error) {
 	for {
 		before, ok, err := c.redis.Get(ctx, pendingKey(id))
 		if err != nil {
@@ -196,7 +236,7 @@ func (c *Confirmations) change(ctx context.Context, id confirm.ID, step func(*co
 		if !ok {
 			return confirm.Record{}, errNone
 		}
-		r, err := decode(before)
+		r, err := c.decode(id, server, before)
 		if err != nil {
 			return r, err
 		}
@@ -211,49 +251,11 @@ func (c *Confirmations) change(ctx context.Context, id confirm.ID, step func(*co
 }
 
 func (c *Confirmations) swap(ctx context.Context, before []byte, r confirm.Record, ttl time.Duration) (done bool, err error) {
-	after, err := encode(r)
+	after, err := c.encode(r)
 	if err != nil {
 		return false, err
 	}
 	return c.redis.Swap(ctx, pendingKey(r.ID), before, after, ttl)
-}
-
-// PendingOf implements [confirm.Store].
-func (c *Confirmations) PendingOf(ctx context.Context, owner access.Owner) ([]confirm.Record, error) {
-	var found []any
-	err := c.redis.call(ctx, "list confirmations", func(ctx context.Context) error {
-		ids, err := c.redis.client.ZRange(ctx, c.index(owner), 0, -1).Result()
-		if err != nil || len(ids) == 0 {
-			return err
-		}
-		keys := make([]string, len(ids))
-		for i, id := range ids {
-			keys[i] = c.key(confirm.ID(id))
-		}
-		found, err = c.redis.client.MGet(ctx, keys...).Result()
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return pendingIn(found)
-}
-
-func pendingIn(found []any) (pending []confirm.Record, err error) {
-	for _, v := range found {
-		text, ok := v.(string)
-		if !ok { // expired, but still in the index
-			continue
-		}
-		r, err := decode([]byte(text))
-		if err != nil {
-			return nil, err
-		}
-		if r.State == confirm.Pending {
-			pending = append(pending, r)
-		}
-	}
-	return pending, nil
 }
 
 var _ confirm.Store = (*Confirmations)(nil)

@@ -27,13 +27,13 @@ func record(id string) confirm.Record {
 		ID: confirm.ID(id), State: confirm.Pending, Action: "update_salary", Server: "hr",
 		Input:  json.RawMessage(`{ "big":12345678901234567890, "f":1.0e5, "text":"<b>&\u2028ü", "list":[] }`),
 		Digest: "d", Precondition: "f", Owner: alice, Username: "alice.chen", Summary: "Salary <1>",
-		Data:    map[string]any{"action": "update_salary", "timestamp": float64(1703612345678), "list": []any{}},
+		Data:    map[string]any{"action": "update_salary", "timestamp": json.Number("1703612345678"), "list": []any{}},
 		Created: noon, Expires: noon.Add(confirm.TTL),
 	}
 }
 
 func onEachStore(t *testing.T, test func(t *testing.T, c *Confirmations)) {
-	onEachEngine(t, func(t *testing.T, e engine) { test(t, NewConfirmations(connect(t, e, nil))) })
+	onEachEngine(t, func(t *testing.T, e engine) { test(t, NewConfirmations(connect(t, e, nil), testkit.Ring("record"))) })
 }
 
 func create(t testing.TB, c *Confirmations, id string) confirm.Record {
@@ -42,6 +42,12 @@ func create(t testing.TB, c *Confirmations, id string) confirm.Record {
 	must(t, c.Create(t.Context(), r))
 	return r
 }
+
+func approving(id confirm.ID) confirm.Reply {
+	return confirm.Reply{ID: id, Server: "hr", Approved: true}
+}
+
+func denying(id confirm.ID) confirm.Reply { return confirm.Reply{ID: id, Server: "hr"} }
 
 func wantClaim(t testing.TB, want confirm.Claim) func(confirm.Record, confirm.Claim, error) confirm.Record {
 	t.Helper()
@@ -61,7 +67,7 @@ func settle(t testing.TB) func(bool, error) {
 
 func wantRecord(t testing.TB, c *Confirmations, want confirm.Record) {
 	t.Helper()
-	got, ok, err := c.Get(t.Context(), want.ID)
+	got, ok, err := c.Get(t.Context(), want.Server, want.ID)
 	if err != nil || !ok {
 		t.Fatalf("Get: got %v, %v", ok, err)
 	}
@@ -84,7 +90,7 @@ func TestRecordComesBackByteForByte(t *testing.T) {
 		wantRecord(t, c, r)
 		wantTTL(t, c, "a", confirm.TTL)
 		answer := json.RawMessage(`{ "status": "success", "data": {"message":"<done> & \u2028"} }`)
-		wantClaim(t, confirm.Acquired)(c.Claim(t.Context(), "a", alice, noon))
+		wantClaim(t, confirm.Acquired)(c.Claim(t.Context(), approving("a"), alice, noon))
 		settle(t)(c.Settle(t.Context(), "a", confirm.Applied, answer, noon))
 		r.State, r.Claimed, r.Answer = confirm.Applied, noon, answer
 		wantRecord(t, c, r)
@@ -97,31 +103,31 @@ func TestRecordComesBackByteForByte(t *testing.T) {
 func TestClaimsInEachState(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		ctx := t.Context()
-		wantClaim(t, confirm.Unknown)(c.Claim(ctx, "none", alice, noon))
+		wantClaim(t, confirm.Unknown)(c.Claim(ctx, approving("none"), alice, noon))
 		r := create(t, c, "a")
-		wantClaim(t, confirm.Foreign)(c.Claim(ctx, "a", frank, noon))
-		wantClaim(t, confirm.Foreign)(c.Claim(ctx, "a", access.Owner{Issuer: "https://other", Subject: "alice"}, noon))
+		wantClaim(t, confirm.Foreign)(c.Claim(ctx, approving("a"), frank, noon))
+		wantClaim(t, confirm.Foreign)(c.Claim(ctx, approving("a"), access.Owner{Issuer: "https://other", Subject: "alice"}, noon))
 		wantRecord(t, c, r) // a stranger changed nothing
 
-		won := wantClaim(t, confirm.Acquired)(c.Claim(ctx, "a", alice, noon))
+		won := wantClaim(t, confirm.Acquired)(c.Claim(ctx, approving("a"), alice, noon))
 		if won.State != confirm.Applying || !won.Claimed.Equal(noon) {
 			t.Errorf("won: got %s claimed %v, want it applying since noon", won.State, won.Claimed)
 		}
 		wantTTL(t, c, "a", confirm.Memory)
-		wantClaim(t, confirm.Busy)(c.Claim(ctx, "a", alice, noon.Add(confirm.ClaimAge)))
-		wantClaim(t, confirm.Busy)(c.Deny(ctx, "a", alice, noon))
-		wantClaim(t, confirm.Foreign)(c.Claim(ctx, "a", frank, noon))
+		wantClaim(t, confirm.Busy)(c.Claim(ctx, approving("a"), alice, noon.Add(confirm.ClaimAge)))
+		wantClaim(t, confirm.Busy)(c.Claim(ctx, denying("a"), alice, noon))
+		wantClaim(t, confirm.Foreign)(c.Claim(ctx, approving("a"), frank, noon))
 
 		late := noon.Add(confirm.ClaimAge + time.Millisecond)
-		left := wantClaim(t, confirm.Abandoned)(c.Claim(ctx, "a", alice, late))
+		left := wantClaim(t, confirm.Abandoned)(c.Claim(ctx, approving("a"), alice, late))
 		if !left.Claimed.Equal(late) {
 			t.Errorf("left: got claimed %v, want it renewed", left.Claimed)
 		}
-		wantClaim(t, confirm.Busy)(c.Claim(ctx, "a", alice, late))
+		wantClaim(t, confirm.Busy)(c.Claim(ctx, approving("a"), alice, late))
 
 		settle(t)(c.Settle(ctx, "a", confirm.Failed, json.RawMessage(`{}`), late))
-		wantClaim(t, confirm.Ended)(c.Claim(ctx, "a", alice, late))
-		wantClaim(t, confirm.Ended)(c.Deny(ctx, "a", alice, late))
+		wantClaim(t, confirm.Ended)(c.Claim(ctx, approving("a"), alice, late))
+		wantClaim(t, confirm.Ended)(c.Claim(ctx, denying("a"), alice, late))
 	})
 }
 
@@ -129,12 +135,12 @@ func TestDeniedIsFinal(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		ctx := t.Context()
 		r := create(t, c, "a")
-		wantClaim(t, confirm.Foreign)(c.Deny(ctx, "a", frank, noon))
-		wantClaim(t, confirm.Acquired)(c.Deny(ctx, "a", alice, noon))
+		wantClaim(t, confirm.Foreign)(c.Claim(ctx, denying("a"), frank, noon))
+		wantClaim(t, confirm.Acquired)(c.Claim(ctx, denying("a"), alice, noon))
 		r.State = confirm.Denied
 		wantRecord(t, c, r)
 		wantTTL(t, c, "a", confirm.Memory)
-		wantClaim(t, confirm.Ended)(c.Claim(ctx, "a", alice, noon))
+		wantClaim(t, confirm.Ended)(c.Claim(ctx, approving("a"), alice, noon))
 		settle(t)(c.Settle(ctx, "a", confirm.Applied, json.RawMessage(`{}`), noon))
 		wantRecord(t, c, r) // a final state stays
 	})
@@ -143,9 +149,9 @@ func TestDeniedIsFinal(t *testing.T) {
 func TestExpiredIsUnknown(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		r := create(t, c, "a")
-		wantClaim(t, confirm.Unknown)(c.Claim(t.Context(), "a", alice, r.Expires))
-		wantClaim(t, confirm.Unknown)(c.Deny(t.Context(), "a", frank, r.Expires))
-		wantClaim(t, confirm.Acquired)(c.Claim(t.Context(), "a", alice, r.Expires.Add(-time.Nanosecond)))
+		wantClaim(t, confirm.Unknown)(c.Claim(t.Context(), approving("a"), alice, r.Expires))
+		wantClaim(t, confirm.Unknown)(c.Claim(t.Context(), denying("a"), frank, r.Expires))
+		wantClaim(t, confirm.Acquired)(c.Claim(t.Context(), approving("a"), alice, r.Expires.Add(-time.Nanosecond)))
 	})
 }
 
@@ -153,19 +159,19 @@ func TestReopenedKeepsTheRestOfItsTTL(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		ctx := t.Context()
 		r := create(t, c, "a")
-		wantClaim(t, confirm.Acquired)(c.Claim(ctx, "a", alice, noon))
+		wantClaim(t, confirm.Acquired)(c.Claim(ctx, approving("a"), alice, noon))
 		settle(t)(c.Settle(ctx, "a", confirm.Pending, nil, noon.Add(100*time.Second)))
 		r.Claimed = noon
 		wantRecord(t, c, r)
 		wantTTL(t, c, "a", 200*time.Second)
 
-		wantClaim(t, confirm.Acquired)(c.Claim(ctx, "a", alice, noon))
+		wantClaim(t, confirm.Acquired)(c.Claim(ctx, approving("a"), alice, noon))
 		settle(t)(c.Settle(ctx, "a", confirm.Pending, nil, r.Expires))
-		if _, ok, err := c.Get(ctx, "a"); ok || err != nil {
+		if _, ok, err := c.Get(ctx, "hr", "a"); ok || err != nil {
 			t.Errorf("reopened after its time: got %v, %v, want it gone", ok, err)
 		}
 		settle(t)(c.Settle(ctx, "a", confirm.Applied, nil, noon)) // an expired record stays deleted
-		wantClaim(t, confirm.Unknown)(c.Claim(ctx, "a", alice, noon))
+		wantClaim(t, confirm.Unknown)(c.Claim(ctx, approving("a"), alice, noon))
 	})
 }
 
@@ -195,11 +201,9 @@ func TestOneOfAHundredClaimsWins(t *testing.T) {
 			var all sync.WaitGroup
 			for i := range claimants {
 				all.Go(func() {
-					take := c.Claim
-					if i%4 == 3 {
-						take = c.Deny
-					}
-					_, claim, err := take(context.Background(), id, alice, noon)
+					reply := approving(id)
+					reply.Approved = i%4 != 3
+					_, claim, err := c.Claim(context.Background(), reply, alice, noon)
 					if err != nil {
 						t.Error(err)
 					}
@@ -236,12 +240,13 @@ func TestPendingOfListsOwnOldestFirst(t *testing.T) {
 		other := record("x")
 		other.Owner = frank
 		must(t, c.Create(ctx, other))
-		wantClaim(t, confirm.Acquired)(c.Deny(ctx, "a", alice, noon))
-		wantClaim(t, confirm.Acquired)(c.Claim(ctx, "d", alice, noon))
+		wantClaim(t, confirm.Acquired)(c.Claim(ctx, denying("a"), alice, noon))
+		wantClaim(t, confirm.Acquired)(c.Claim(ctx, approving("d"), alice, noon))
 		settle(t)(c.Settle(ctx, "d", confirm.Pending, nil, noon))
 		must(t, c.redis.Delete(ctx, "pending:b")) // as if it had expired
 
-		got, err := c.PendingOf(ctx, alice)
+		entries := NewEntries(c.redis)
+		got, err := entries.PendingOf(ctx, alice)
 		must(t, err)
 		var ids []string
 		for _, r := range got {
@@ -250,7 +255,7 @@ func TestPendingOfListsOwnOldestFirst(t *testing.T) {
 		if diff := cmp.Diff([]string{"c", "d"}, ids); diff != "" {
 			t.Errorf("alice's (-want +got):\n%s", diff)
 		}
-		if got, err := c.PendingOf(ctx, access.Owner{}); len(got) != 0 || err != nil {
+		if got, err := entries.PendingOf(ctx, access.Owner{}); len(got) != 0 || err != nil {
 			t.Errorf("an owner without any: got %v, %v", got, err)
 		}
 	})
@@ -259,7 +264,7 @@ func TestPendingOfListsOwnOldestFirst(t *testing.T) {
 func TestIndexDropsExpiredIds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := inProcess(t)
-		c := NewConfirmations(r)
+		c := NewConfirmations(r, testkit.Ring("record"))
 		for i := range 10 {
 			rec := record(fmt.Sprint(i))
 			rec.Created = time.Now()
@@ -280,7 +285,7 @@ func TestIndexDropsExpiredIds(t *testing.T) {
 
 // BenchmarkClaim asks what the compare-and-swap costs over a bare GET (floor).
 func BenchmarkClaim(b *testing.B) {
-	c := NewConfirmations(connect(b, startReal(b), nil))
+	c := NewConfirmations(connect(b, startReal(b), nil), testkit.Ring("record"))
 	r := record("a")
 	b.Run("floor", func(b *testing.B) {
 		for b.Loop() {
@@ -291,7 +296,7 @@ func BenchmarkClaim(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			r.ID = confirm.ID(fmt.Sprint(i))
 			must(b, c.Create(b.Context(), r))
-			if _, claim, err := c.Claim(b.Context(), r.ID, alice, noon); claim != confirm.Acquired || err != nil {
+			if _, claim, err := c.Claim(b.Context(), approving(r.ID), alice, noon); claim != confirm.Acquired || err != nil {
 				b.Fatal(claim, err)
 			}
 		}

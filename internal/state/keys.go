@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -85,6 +86,49 @@ func (r *Redis) Swap(ctx context.Context, key string, before, after []byte, ttl 
 	return done, err
 }
 
+// Add adds to a number, which is 0 before, and renews its TTL.
+func (r *Redis) Add(ctx context.Context, key string, n int64, ttl time.Duration) error {
+	return r.renew(ctx, "incrby", key, ttl, func(p redis.Pipeliner) { p.IncrBy(ctx, r.key(key), n) })
+}
+
+// renew makes one command and renews the TTL of its key, in one step.
+func (r *Redis) renew(ctx context.Context, name, key string, ttl time.Duration, command func(redis.Pipeliner)) error {
+	ttl, err := ttlOf(ttl)
+	if err != nil {
+		return err
+	}
+	return r.call(ctx, name, func(ctx context.Context) error {
+		_, err := r.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+			command(p)
+			p.PExpire(ctx, r.key(key), ttl)
+			return nil
+		})
+		return err
+	})
+}
+
+// Sum is the sum of numbers; missing ones are 0.
+func (r *Redis) Sum(ctx context.Context, keys ...string) (sum int64, err error) {
+	if len(keys) == 0 {
+		return 0, nil
+	}
+	full := make([]string, len(keys))
+	for i, key := range keys {
+		full[i] = r.key(key)
+	}
+	var values []any
+	err = r.call(ctx, "mget", func(ctx context.Context) error {
+		values, err = r.client.MGet(ctx, full...).Result()
+		return err
+	})
+	for _, v := range values {
+		text, _ := v.(string)
+		n, _ := strconv.ParseInt(text, 10, 64) // 0 for a missing one
+		sum += n
+	}
+	return sum, err
+}
+
 // Delete removes a key or a set. A missing one is no error.
 func (r *Redis) Delete(ctx context.Context, key string) error {
 	return r.call(ctx, "del", func(ctx context.Context) error { return r.client.Del(ctx, r.key(key)).Err() })
@@ -92,18 +136,7 @@ func (r *Redis) Delete(ctx context.Context, key string) error {
 
 // Join adds a member to a set and renews the TTL of the whole set.
 func (r *Redis) Join(ctx context.Context, set, member string, ttl time.Duration) error {
-	ttl, err := ttlOf(ttl)
-	if err != nil {
-		return err
-	}
-	return r.call(ctx, "sadd", func(ctx context.Context) error {
-		_, err := r.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
-			p.SAdd(ctx, r.key(set), member)
-			p.PExpire(ctx, r.key(set), ttl)
-			return nil
-		})
-		return err
-	})
+	return r.renew(ctx, "sadd", set, ttl, func(p redis.Pipeliner) { p.SAdd(ctx, r.key(set), member) })
 }
 
 // Leave removes a member from a set. A missing member is no error.

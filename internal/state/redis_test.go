@@ -342,3 +342,73 @@ func TestBadAddressIsNotRepeated(t *testing.T) {
 		t.Errorf("got %v, want an error without the password", err)
 	}
 }
+
+// TestRedisPasswordRotates does what docs/operations.md says: a user of Redis has
+// the old and the new password for a while, and open connections stay.
+func TestRedisPasswordRotates(t *testing.T) {
+	e := startReal(t)
+	admin := connect(t, e, nil)
+	acl := func(rules ...any) {
+		t.Helper()
+		if err := admin.client.Do(t.Context(), append([]any{"ACL", "SETUSER", "countersign"}, rules...)...).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	with := func(password string) engine {
+		return engine{url: strings.Replace(e.url, "unix://", "unix://countersign:"+password+"@", 1)}
+	}
+	acl("on", ">before", "allkeys", "allchannels", "+@all")
+	old := connect(t, with("before"), nil)
+	if err := old.Set(t.Context(), "kept", []byte("x"), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	acl(">after")
+	renewed := connect(t, with("after"), nil)
+	acl("<before")
+	for name, r := range map[string]*Redis{"an open connection": old, "the new password": renewed} {
+		if value, ok, err := r.Get(t.Context(), "kept"); err != nil || !ok || string(value) != "x" {
+			t.Errorf("%s: got %s, %v, %v", name, value, ok, err)
+		}
+	}
+	if r, err := Open(t.Context(), with("before").url, nil); err == nil {
+		_ = r.Close()
+		t.Error("the removed password still opens")
+	} else if strings.Contains(err.Error(), "before") {
+		t.Errorf("the error has the password: %v", err)
+	}
+}
+
+// TestNumberedAppendTakesItsNumberOnly: an entry that was made for a number that
+// is taken, or that is not the next, is not added.
+func TestNumberedAppendTakesItsNumberOnly(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, e engine) {
+		r := connect(t, e, nil)
+		add := func(seq int64, entry string) (int64, bool) {
+			t.Helper()
+			next, done, err := r.AppendNumbered(t.Context(), "log", seq, []byte(entry), time.Hour)
+			must(t, err)
+			return next, done
+		}
+		for _, c := range []struct {
+			seq, next int64
+			done      bool
+		}{{1, 2, true}, {1, 2, false}, {3, 2, false}, {0, 2, false}, {2, 3, true}} {
+			if next, done := add(c.seq, "x"); next != c.next || done != c.done {
+				t.Errorf("number %d: got %d, %v, want %d, %v", c.seq, next, done, c.next, c.done)
+			}
+		}
+		if id, err := r.Append(t.Context(), "log", []byte("y"), time.Hour); id != "3-0" || err != nil {
+			t.Errorf("an entry without a number: got %s, %v, want 3-0", id, err)
+		}
+		if next, done := add(4, "z"); next != 5 || !done {
+			t.Errorf("after it: got %d, %v", next, done)
+		}
+		entries, err := r.ReadAfter(t.Context(), "log", "", 10, 0)
+		if err != nil || len(entries) != 4 || entries[3].ID != "4-0" || string(entries[3].Data) != "z" {
+			t.Errorf("got %+v, %v, want four entries", entries, err)
+		}
+		if _, _, err := r.AppendNumbered(t.Context(), "log", 5, nil, 0); err == nil {
+			t.Error("an entry without a TTL was added")
+		}
+	})
+}

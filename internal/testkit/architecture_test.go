@@ -18,10 +18,10 @@ var bands = []struct {
 	rooms []string
 }{
 	{"PROGRAM", []string{"cmd/countersign", "app", "config", "client"}},
-	{"HOST", []string{"gateway", "conversation", "session", "agent", "llm", "upstream", "auth", "web"}},
+	{"HOST", []string{"gateway", "conversation", "session", "revocation", "agent", "llm", "upstream", "auth", "web"}},
 	{"DOMAINS", []string{"domain"}},
-	{"KERNEL", []string{"mcpserver", "tool", "confirm", "result", "access", "fault", "seal", "strictjson"}},
-	{"GROUND", []string{"database", "sqlite", "state", "audit", "httpx", "telemetry", "embedded", "company"}},
+	{"KERNEL", []string{"mcpserver", "tool", "confirm", "result", "access", "fault", "seal", "strictjson", "plaintext"}},
+	{"GROUND", []string{"database", "sqlite", "state", "audit", "quota", "metrics", "httpx", "telemetry", "embedded", "company"}},
 }
 
 const (

@@ -26,17 +26,19 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/seal": {},
 	// bodies, tool inputs, arguments of foreign tools and keys of issuers are read by the same rules.
 	"internal/strictjson": {outside: []string{"github.com/go-json-experiment/json"}},
+	"internal/plaintext":  {},
 	"internal/company":    {},
 	// confirm journals each step of a confirmation's life itself, so that own and third-party tools leave the same record.
-	"internal/confirm":        {ours: []string{"access", "audit", "fault"}},
-	"internal/tool":           {ours: []string{"access", "audit", "confirm", "fault", "result", "seal", "strictjson"}, outside: []string{"github.com/invopop/jsonschema", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-	"internal/mcpserver":      {ours: []string{"access", "fault", "httpx", "result", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	// and it makes the digest of what it shows, so that no caller can forget it.
+	"internal/confirm":        {ours: []string{"access", "audit", "fault", "quota", "result"}},
+	"internal/tool":           {ours: []string{"access", "audit", "confirm", "fault", "plaintext", "result", "seal", "strictjson"}, outside: []string{"github.com/invopop/jsonschema", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	"internal/mcpserver":      {ours: []string{"access", "fault", "httpx", "quota", "result", "strictjson", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/domain/hr":      {ours: []string{"access", "company", "database", "fault", "tool"}},
 	"internal/domain/finance": {ours: []string{"access", "company", "database", "fault", "tool"}},
 	"internal/domain/sales":   {ours: []string{"access", "company", "fault", "tool"}},
 	"internal/domain/support": {ours: []string{"access", "company", "fault", "tool"}},
 	// a store implements its domain's interface, and no domain knows a driver.
-	"internal/domain/sales/sqlite":    {ours: []string{"company", "domain/sales", "sqlite"}},
+	"internal/domain/sales/sqlite":    {ours: []string{"access", "company", "domain/sales", "sqlite"}},
 	"internal/domain/sales/mongo":     {ours: []string{"access", "company", "confirm", "domain/sales", "fault"}, outside: []string{"go.mongodb.org/mongo-driver/v2"}},
 	"internal/domain/support/sqlite":  {ours: []string{"company", "domain/support", "sqlite"}},
 	"internal/domain/support/elastic": {ours: []string{"access", "company", "confirm", "domain/support", "fault"}, outside: []string{"github.com/elastic/"}},
@@ -45,38 +47,44 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm/rehearsal":          {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/plan", "result"}},
 	// each of rehearsal's rooms knows only those before it; speak decodes the answers of tools.
 	"internal/llm/rehearsal/language": {},
-	"internal/llm/rehearsal/match":    {ours: []string{"agent", "llm/rehearsal/language", "result"}},
+	"internal/llm/rehearsal/match":    {ours: []string{"agent", "llm/rehearsal/language", "result"}, outside: []string{"github.com/google/jsonschema-go"}},
 	"internal/llm/rehearsal/speak":    {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "result"}},
 	"internal/llm/rehearsal/plan":     {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/speak"}},
-	"internal/upstream":               {ours: []string{"access", "agent", "audit", "confirm", "fault", "result", "strictjson", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
+	"internal/upstream":               {ours: []string{"access", "agent", "audit", "confirm", "fault", "plaintext", "result", "strictjson", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
 	// both kinds of servers keep sessions open between calls and must know whether a call was sent.
 	"internal/upstream/mcpsession": {ours: []string{"result"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync"}},
 	"internal/upstream/foreign":    {ours: []string{"fault", "result", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/upstream/own":        {ours: []string{"access", "fault", "result", "telemetry", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
-	"internal/auth":                {ours: []string{"access", "fault", "seal", "strictjson"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
-	"internal/session":             {ours: []string{"access", "audit", "auth", "fault", "result", "seal"}},
+	"internal/auth":                {ours: []string{"access", "fault", "strictjson"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
+	"internal/session":             {ours: []string{"access", "audit", "auth", "fault", "httpx", "result", "seal"}},
 	// a conversation is logs and keys in state, and reading one can end in state's own error (a gap); its links live as long as confirmations.
-	"internal/conversation": {ours: []string{"access", "agent", "audit", "confirm", "fault", "result", "seal", "state", "telemetry"}},
-	"internal/gateway":      {ours: []string{"access", "agent", "confirm", "conversation", "fault", "httpx", "mcpserver", "result", "session"}},
+	"internal/conversation": {ours: []string{"access", "agent", "audit", "confirm", "fault", "quota", "result", "seal", "state", "telemetry"}},
+	"internal/gateway":      {ours: []string{"access", "agent", "audit", "conversation", "fault", "httpx", "mcpserver", "quota", "result", "session"}},
 	"internal/database":     {ours: []string{"access", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
 	// two domains embed SQLite; opening it, its transactions and its receipts are the same for both.
 	"internal/sqlite": {ours: []string{"access", "confirm", "fault"}, outside: []string{"modernc.org/sqlite"}},
-	"internal/state":  {ours: []string{"access", "confirm", "fault"}, outside: []string{"github.com/redis/go-redis/v9"}},
+	// a record is sealed where it is stored, and its digest compared in the claim.
+	"internal/state": {ours: []string{"access", "confirm", "fault", "result", "seal"}, outside: []string{"github.com/redis/go-redis/v9"}},
 	// an event takes its request and trace ids from the context.
 	"internal/audit":           {ours: []string{"access", "fault", "telemetry"}},
 	"internal/httpx":           {ours: []string{"fault", "strictjson", "telemetry"}},
 	"internal/telemetry":       {ours: []string{"access"}},
 	"internal/embedded":        {ours: []string{"fault"}, outside: []string{"github.com/alicebob/miniredis/v2", "github.com/fergusstrange/embedded-postgres", "github.com/xi2/xz"}},
-	"internal/embedded/issuer": {ours: []string{"strictjson"}, outside: []string{"github.com/go-jose/go-jose"}},
+	"internal/embedded/issuer": {ours: []string{"embedded", "strictjson"}, outside: []string{"github.com/go-jose/go-jose"}},
 	"web":                      {},
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{
 		"access", "audit", "auth", "company", "config", "confirm", "conversation", "database", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite",
-		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "llm", "mcpserver", "result", "seal", "session", "state", "telemetry", "tool", "upstream", "web",
+		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "llm", "mcpserver", "metrics", "quota", "result", "revocation", "seal", "session", "state", "telemetry", "tool", "upstream", "web",
 	}},
-	"internal/config": {outside: []string{"go.yaml.in/yaml/v3"}},
-	"internal/client": {ours: []string{"fault", "result"}},
-	"cmd/countersign": {ours: []string{"app", "client", "fault"}},
+	// the one room that knows Prometheus; others declare the hooks that it fills.
+	"internal/metrics": {ours: []string{"httpx"}, outside: []string{"github.com/prometheus/client_golang"}},
+	// a limit is of a person, and a refusal is a fault.
+	"internal/quota":      {ours: []string{"access", "fault"}},
+	"internal/revocation": {ours: []string{"access", "fault"}},
+	"internal/config":     {outside: []string{"go.yaml.in/yaml/v3"}},
+	"internal/client":     {ours: []string{"fault", "plaintext", "result"}},
+	"cmd/countersign":     {ours: []string{"app", "client", "fault"}},
 }
 
 // everything may be imported by these.
@@ -179,7 +187,8 @@ type sourceRule struct {
 
 var sourceRules = []sourceRule{
 	{regexp.MustCompile(`\bos\.(Getenv|LookupEnv|Exit)\(|\blog\.Fatal|"flag"`), []string{"cmd/", "internal/testkit"}, "", "only cmd reads flags and the environment or ends the process"},
-	{regexp.MustCompile(`\baccess\.NewPrincipal\(`), []string{"internal/auth", "internal/testkit"}, "", "only auth makes principals"},
+	{regexp.MustCompile(`\baccess\.NewPrincipal\(|\.WithConfirm\(`), []string{"internal/auth", "internal/testkit"}, "", "only auth makes principals and gives them rights"},
+	{regexp.MustCompile(`\.WithSurface\(`), []string{"internal/gateway", "internal/mcpserver", "internal/testkit"}, "", "only the gateway and its gates say where a call began"},
 	{regexp.MustCompile(`(?m)^func init\(\)`), nil, "", "an explicit list beats a registry"},
 	{regexp.MustCompile(`\btime\.Sleep\(`), nil, "", "waiting needs a context or a clock"},
 	{regexp.MustCompile(`\bos\.(Open|OpenFile|Create|ReadFile|WriteFile|MkdirAll)\(|\b(net|httpx)\.Listen`), nil, "cmd/", "cmd passes flags and the environment on and opens nothing"},

@@ -2,10 +2,12 @@ package testkit_test
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -66,6 +68,110 @@ func TestLimitsAreThoseOfTheCode(t *testing.T) {
 	}
 	if rows < 30 {
 		t.Errorf("the page has %d limits", rows)
+	}
+}
+
+var (
+	attackRow  = regexp.MustCompile(`^\| (\d+) \| .+ \| (.+) \| (.*)\|$`)
+	attackTest = regexp.MustCompile("`(\\S+) ((?:Test|Fuzz|Benchmark)\\w+)`")
+)
+
+// TestAttacksNameTheirTests compares the table of docs/security.md with the
+// tree: the attacks are numbered without a gap, each names tests that exist, or
+// says to which missing part of the product it would apply.
+func TestAttacksNameTheirTests(t *testing.T) {
+	rows := 0
+	for line := range strings.SplitSeq(read(t, "docs/security.md"), "\n") {
+		row := attackRow.FindStringSubmatch(line)
+		if row == nil {
+			continue
+		}
+		rows++
+		if row[1] != strconv.Itoa(rows) {
+			t.Errorf("attack %s is in the place of %d", row[1], rows)
+		}
+		tests := attackTest.FindAllStringSubmatch(row[3], -1)
+		if len(tests) == 0 && !strings.HasPrefix(row[2], "Does not apply: ") {
+			t.Errorf("attack %s names no test", row[1])
+		}
+		for _, test := range tests {
+			if !declares(t, test[1], test[2]) {
+				t.Errorf("attack %s names %s, which %s does not declare", row[1], test[2], test[1])
+			}
+		}
+	}
+	if rows != 35 {
+		t.Errorf("the table has %d attacks, want 35", rows)
+	}
+}
+
+// TestOperationsNameTheirTests proves that what docs/operations.md says is
+// tested is tested.
+func TestOperationsNameTheirTests(t *testing.T) {
+	tests := attackTest.FindAllStringSubmatch(read(t, "docs/operations.md"), -1)
+	for _, test := range tests {
+		if !declares(t, test[1], test[2]) {
+			t.Errorf("the page names %s, which %s does not declare", test[2], test[1])
+		}
+	}
+	if len(tests) < 8 {
+		t.Errorf("the page names %d tests", len(tests))
+	}
+}
+
+// declares reports whether a room's tests declare the function.
+func declares(t *testing.T, room, function string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(repository, room, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "\nfunc "+function+"(") {
+			return true
+		}
+	}
+	return false
+}
+
+// fuzzTarget is a fuzz target's declaration.
+var fuzzTarget = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
+
+// TestFuzzTargetsOfCIExist: CI finds all targets by their declarations. Those
+// that it runs at length exist, and have a corpus beside them.
+func TestFuzzTargetsOfCIExist(t *testing.T) {
+	targets := map[string]bool{}
+	err := filepath.WalkDir(repository, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, found := range fuzzTarget.FindAllStringSubmatch(string(text), -1) {
+			room := filepath.Dir(path)
+			corpus, _ := os.ReadDir(filepath.Join(room, "testdata", "fuzz", found[1]))
+			targets[strings.TrimPrefix(room, repository+"/internal/")+"/"+found[1]] = len(corpus) > 0
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(read(t, ".ci/run"), `at_length="`)
+	list, _, _ = strings.Cut(list, `"`)
+	if len(strings.Fields(list)) < 7 {
+		t.Errorf("CI runs %d targets at length, want at least 7", len(strings.Fields(list)))
+	}
+	for _, target := range strings.Fields(list) {
+		if corpus, exists := targets[target]; !exists || !corpus {
+			t.Errorf("CI runs %s at length: it exists %v, and has a corpus in testdata/fuzz %v", target, exists, corpus)
+		}
 	}
 }
 

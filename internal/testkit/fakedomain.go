@@ -154,7 +154,9 @@ type burnCard struct {
 }
 
 // Message is the card's sentence.
-func (c burnCard) Message() string { return "Burn the note with the diary " + c.Diary + "?" }
+func (c burnCard) Message() tool.Sentence {
+	return tool.Say("Burn the note with the diary %s?", c.Diary)
+}
 
 type burnFacts struct{ Text string }
 

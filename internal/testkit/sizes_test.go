@@ -18,10 +18,7 @@ const (
 
 // sizeExceptions are the rooms, types and interfaces that are larger, each with
 // the reason. One that is no longer needed fails.
-var sizeExceptions = map[string]string{
-	"internal/confirm.Store":               "the states of one record change atomically in one place: each method is one transition",
-	"internal/llm/rehearsal/match.Reading": "each method answers one question about the words of a sentence",
-}
+var sizeExceptions = map[string]string{}
 
 func TestSizes(t *testing.T) {
 	found := map[string]string{} // what is too large, with its size

@@ -30,13 +30,19 @@ const Issuer = "https://issuer.test"
 // Person makes a verified principal named username, with an address at
 // tamshai.local and the roles.
 func Person(username string, roles ...access.Role) *access.Principal {
+	return Tokened(username, "", time.Now(), time.Hour, roles...)
+}
+
+// Tokened is [Person] with a token of that id, issued at that time and valid for
+// a life.
+func Tokened(username, id string, issued time.Time, life time.Duration, roles ...access.Role) *access.Principal {
 	names := make([]string, len(roles))
 	for i, r := range roles {
 		names[i] = string(r)
 	}
 	return access.NewPrincipal(access.Claims{
-		Issuer: Issuer, Subject: "sub-" + username, Username: username, Name: username,
-		Email: username + "@tamshai.local", EmailVerified: true, Roles: names, Expires: time.Now().Add(time.Hour),
+		Issuer: Issuer, Subject: "sub-" + username, Username: username, Name: username, Email: username + "@tamshai.local", EmailVerified: true,
+		Roles: names, TokenID: id, Issued: issued, Expires: issued.Add(life), MayConfirm: true, Origin: access.Origin{Surface: access.SurfaceChat},
 	})
 }
 
@@ -147,4 +153,11 @@ func Ran(engine string) {
 	}
 	defer func() { _ = f.Close() }()
 	_, _ = f.WriteString(engine + "\n")
+}
+
+// Fuzzing reports whether this test process fuzzes, alone or as a worker.
+func Fuzzing() bool {
+	flag.Parse()
+	target, worker := flag.Lookup("test.fuzz"), flag.Lookup("test.fuzzworker")
+	return target != nil && target.Value.String() != "" || worker != nil && worker.Value.String() == "true"
 }

@@ -89,7 +89,7 @@ func pendingSchema() object {
 				"type": "object", "required": []string{"action", "userId"},
 				"properties": object{
 					"action": object{"type": "string"}, "userId": object{"type": "string"},
-					"mcpServer": object{"type": "string"}, "timestamp": object{"type": "integer"},
+					"mcpServer": object{"type": "string"}, "timestamp": object{"type": "integer"}, "digest": object{"type": "string"},
 				},
 			},
 		},

@@ -2,7 +2,9 @@ package tool
 
 import (
 	"iter"
+	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -45,6 +47,50 @@ func shows(t reflect.Type, name string, above ...reflect.Type) bool {
 		if jsonName(field) == name || shows(field.Type, name, append(above, inside)...) {
 			return true
 		}
+	}
+	return false
+}
+
+// Texts lists the names of the fields of a tool's answers and cards that can hold
+// any text: those whose schema has neither an enum nor a format or a pattern. What
+// other people can write there belongs into Spec.Untrusted.
+func (t Tool) Texts() []string {
+	found := map[string]bool{}
+	var walk func(t reflect.Type, above ...reflect.Type)
+	walk = func(t reflect.Type, above ...reflect.Type) {
+		if t == nil {
+			return
+		}
+		inside := structIn(t)
+		if slices.Contains(above, inside) {
+			return
+		}
+		for field := range fields(inside) {
+			if isText(field.Type) && !bounded.MatchString(field.Tag.Get("jsonschema")) {
+				found[jsonName(field)] = true
+			}
+			walk(field.Type, append(above, inside)...)
+		}
+	}
+	walk(t.output)
+	walk(t.shown)
+	delete(found, "-")
+	return slices.Sorted(maps.Keys(found))
+}
+
+// bounded matches the schema of a text that has no room for sentences.
+var bounded = regexp.MustCompile(`\b(enum|format|pattern)=`)
+
+// isText reports whether values of a type can hold any text.
+func isText(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.String, reflect.Interface:
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return isText(t.Elem())
+	case reflect.Struct: // a guarded value
+		value, found := t.FieldByName("Value")
+		return found && reflect.PointerTo(t).Implements(maskableType) && isText(value.Type)
 	}
 	return false
 }

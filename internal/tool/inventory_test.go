@@ -16,8 +16,8 @@ type bare struct {
 	Salary access.Guarded[int] `json:"salary" mask:"pay"`
 }
 
-func (bare) Key() int        { return 0 }
-func (bare) Message() string { return "" }
+func (bare) Key() int               { return 0 }
+func (bare) Message() tool.Sentence { return tool.Sentence{} }
 
 type leaky struct {
 	Salary   access.Guarded[int] `json:"salary"`

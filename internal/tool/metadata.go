@@ -14,7 +14,9 @@ import (
 //	field:"label=Name,aka=boss|superior,unit=USD,show=year,amount,aka.draft=waiting for approval"
 //
 // aka lists synonyms of the field, aka.VALUE synonyms of one of its values, and
-// from=list_deals:_id names the tool and the field that its values come from.
+// from=list_deals:_id names the tool and the field that its values come from,
+// like=TICK-004 shows an id, all=* is the search for everything, and self says
+// that without the id the answer is about the person who asks.
 
 // metadata collects the metadata of a tool's fields; nil when none is declared.
 func metadata(t Tool) (*result.Fields, error) {
@@ -79,6 +81,12 @@ func parseField(tag string) (f result.Field, err error) {
 			f.Unit = text
 		case key == "from":
 			f.From = text
+		case key == "like":
+			f.Like = text
+		case key == "all":
+			f.All = text
+		case key == "self":
+			f.Self = true
 		case key == "amount":
 			f.Amount = true
 		case key == "aka":

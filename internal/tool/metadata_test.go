@@ -14,7 +14,8 @@ import (
 )
 
 type boatInput struct {
-	Year int `json:"year" field:"show=year,aka=season"`
+	Year int    `json:"year" field:"show=year,aka=season"`
+	Name string `json:"name" field:"all=*,like=B-1,self"`
 }
 
 type boat struct {
@@ -42,7 +43,7 @@ func TestMetadataIsReadFromTheDeclaration(t *testing.T) {
 	}
 	want := &result.Fields{
 		Synonyms: []string{"ship", "yacht"},
-		Input:    map[string]result.Field{"year": {Show: "year", Synonyms: []string{"season"}}},
+		Input:    map[string]result.Field{"year": {Show: "year", Synonyms: []string{"season"}}, "name": {All: "*", Like: "B-1", Self: true}},
 		Output: map[string]result.Field{
 			"price":  {Label: "Cost", Unit: "EUR", Amount: true},
 			"status": {Values: map[string][]string{"sold": {"gone", "taken"}}},

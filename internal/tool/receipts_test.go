@@ -42,7 +42,7 @@ type emptyWorkspace struct {
 
 type emptyCard struct{ Workspace string }
 
-func (c emptyCard) Message() string { return "Empty " + c.Workspace + "?" }
+func (c emptyCard) Message() tool.Sentence { return tool.Say("Empty %s?", c.Workspace) }
 
 type emptied struct {
 	Message string `json:"message"`
@@ -75,7 +75,7 @@ func TestReceiptStoreIsFoundFromTheInput(t *testing.T) {
 	wantFault(t, first.Call(boss, "empty_workspace", json.RawMessage(`{"workspace":"green"}`)), fault.OperationFailed)
 
 	id := first.Call(boss, "empty_workspace", json.RawMessage(`{"workspace":"blue"}`)).Pending().ID
-	receipt := string(first.Encode(first.Answer(boss, id, true)))
+	receipt := string(first.Encode(first.Answer(boss, id, true, "")))
 	if !strings.Contains(receipt, "Done.") {
 		t.Fatalf("got %s", receipt)
 	}
@@ -89,8 +89,8 @@ func TestReceiptStoreIsFoundFromTheInput(t *testing.T) {
 		}
 	}
 	second := runner()
-	if again := string(second.Encode(second.Answer(boss, id, true))); again != receipt || made != 1 {
+	if again := string(second.Encode(second.Answer(boss, id, true, ""))); again != receipt || made != 1 {
 		t.Errorf("without Redis: got %s after %d changes, want the receipt and one", again, made)
 	}
-	wantFault(t, second.Answer(boss, string(confirm.NewID()), true), fault.ConfirmationNotFound)
+	wantFault(t, second.Answer(boss, string(confirm.NewID()), true, ""), fault.ConfirmationNotFound)
 }

@@ -34,8 +34,12 @@ type Options struct {
 	Confirmations *confirm.Service
 	Receipts      ReceiptStores
 	Audit         audit.Sink
-	Log           *slog.Logger     // nil: discarded
-	Now           func() time.Time // nil: time.Now
+	FailClosed    bool // an answer whose event cannot be written is withheld
+	// Observe counts a call: tool is empty when no tool has the name that was
+	// asked for, outcome as [result.Outcome.Code] has it. Nil: nothing.
+	Observe func(tool, outcome string, took time.Duration)
+	Log     *slog.Logger     // nil: discarded
+	Now     func() time.Time // nil: time.Now
 }
 
 // Runner runs a server's tools. It is safe for concurrent use and keeps no
@@ -53,6 +57,7 @@ type mounted struct {
 	validator *validator
 	output    *plan
 	shownPlan *plan
+	quoted    []quotation
 }
 
 // NewRunner checks every declaration and reports all faults at once. A program
@@ -110,9 +115,15 @@ func mount(t Tool, o Options, plans *planner) (*mounted, error) {
 			return nil, err
 		}
 	}
+	if m.quoted, err = quotedFields(t.shown); err != nil {
+		return nil, err
+	}
 	m.info = result.ToolInfo{
 		Name: t.spec.Name, Title: t.spec.Title, Description: t.spec.Description, Kind: t.kind,
 		Roles: roleNames(t.spec.Allow), Annotations: annotations(t.kind), Untrusted: t.spec.Untrusted,
+	}
+	if slices.ContainsFunc(m.quoted, quotation.ofRow) {
+		m.info.Untrusted = append(slices.Clip(m.info.Untrusted), keyQuotes)
 	}
 	if m.info.Fields, err = metadata(t); err != nil {
 		return nil, err
@@ -195,11 +206,22 @@ func (r *Runner) now() time.Time { return r.opts.Now() }
 // write is previewed and waits for its person's approval; anything else runs, is
 // masked, limited in size and audited.
 func (r *Runner) Call(ctx context.Context, name string, raw json.RawMessage) result.Outcome {
+	started := r.now()
+	o := r.call(ctx, name, raw, started)
+	if r.opts.Observe != nil {
+		if r.byName[name] == nil {
+			name = ""
+		}
+		r.opts.Observe(name, o.Code(), r.now().Sub(started))
+	}
+	return o
+}
+
+func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, started time.Time) result.Outcome {
 	who, err := access.From(ctx)
 	if err != nil {
 		return result.Failed(err)
 	}
-	started := r.now()
 	c, err := r.admit(who, name, raw)
 	if err != nil {
 		return r.record(ctx, audit.Event{Kind: audit.Outcome, Tool: clip(name)}, result.Failed(err))
@@ -211,6 +233,7 @@ func (r *Runner) Call(ctx context.Context, name string, raw json.RawMessage) res
 		return r.record(ctx, event, result.Failed(err))
 	}
 	outcome := r.runSafely(ctx, c)
+	nameSubject(outcome.Fault(), c.input)
 	event.DurationMS = r.now().Sub(started).Milliseconds()
 	return r.record(ctx, event, outcome)
 }
@@ -228,6 +251,9 @@ func (r *Runner) admit(who *access.Principal, name string, raw json.RawMessage) 
 	if err != nil {
 		return nil, err
 	}
+	if err := m.checkTexts(values); err != nil {
+		return nil, err
+	}
 	c := &call{tool: m, who: who, runner: r}
 	if err := c.splitWindow(values); err != nil {
 		return nil, err
@@ -241,7 +267,7 @@ func insufficient(m *mounted, who *access.Principal) error {
 	needed := strings.Join(roleNames(m.spec.Allow), " or ")
 	return fault.Insufficient.New("You do not have permission to use %s. It needs the role %s.", m.spec.Name, needed).
 		Suggest("Ask someone who has one of these roles (%s), or your administrator if you need it yourself.", needed).
-		With("requiredRoles", roleNames(m.spec.Allow)).With("userRoles", who.Roles())
+		With("requiredRole", needed).With("requiredRoles", roleNames(m.spec.Allow)).With("userRoles", who.Roles())
 }
 
 // splitWindow moves the page inputs from the values to the window, so that a
@@ -261,7 +287,7 @@ func (c *call) splitWindow(values object) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(encoded, &c.window)
+	return into(encoded, &c.window)
 }
 
 func (m *mounted) timeout() time.Duration {
@@ -339,7 +365,8 @@ func (c *call) encode(data any) (json.RawMessage, error) {
 }
 
 // record audits and logs the outcome of a call. A read whose event cannot be
-// written is still answered; the intent of a change was audited before.
+// written is answered, unless the options say otherwise; the intent of a change
+// was audited before.
 func (r *Runner) record(ctx context.Context, event audit.Event, o result.Outcome) result.Outcome {
 	event.Server, event.Outcome, event.Rows = r.opts.Server, o.Code(), o.Rows()
 	if o.Fault() != nil && o.Fault().Kind() == fault.Forbidden {
@@ -348,9 +375,19 @@ func (r *Runner) record(ctx context.Context, event audit.Event, o result.Outcome
 	ctx = context.WithoutCancel(ctx)
 	if err := r.opts.Audit.Append(ctx, event); err != nil {
 		r.opts.Log.ErrorContext(ctx, "audit event not written", "tool", event.Tool, "error", err)
+		if r.opts.FailClosed && o.Fault() == nil {
+			o = result.Failed(fault.ServiceDown.New("The answer was withheld because it could not be recorded.").Because(err))
+		}
 	}
-	if o.Fault() != nil && (o.Fault().Kind() == fault.Internal || o.Fault().Kind() == fault.Unavailable) {
-		r.opts.Log.ErrorContext(ctx, "tool call failed", "tool", event.Tool, "code", o.Fault().Code.Name, "fault_id", o.Fault().ID, "error", errors.Unwrap(o.Fault()))
-	}
+	r.logFailure(ctx, event.Tool, o.Fault())
 	return o
+}
+
+// logFailure logs a failure of ours with its id and cause. The caller's own
+// mistakes are not logged.
+func (r *Runner) logFailure(ctx context.Context, tool string, f *fault.Error) {
+	if f == nil || f.Kind() != fault.Internal && f.Kind() != fault.Unavailable {
+		return
+	}
+	r.opts.Log.ErrorContext(ctx, "tool call failed", "tool", tool, "code", f.Code.Name, "fault_id", f.ID, "error", errors.Unwrap(f))
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
@@ -87,11 +89,53 @@ func TestBadInputIsNamedFieldByField(t *testing.T) {
 		{"list_notes", `{"limit":0}`, "limit: must be at least 1"},
 		{"list_notes", `{"author":"` + strings.Repeat("ä", 51) + `"}`, "author: must have at most 50 characters"},
 		{"add_note", `{"text":""}`, "text: must have at least 1 characters"},
+		{"add_note", `{"text":"a\u0000b"}`, "text: contains a NUL character, which no text may contain"},
+		{"get_note", `{"id":1e-999999}`, "input: has a number that is out of range"},
+		{"get_note", `{"id":1.5}`, "id: must be integer, not number. Use list_notes to find valid ids."},
+		{"get_note", `{"id":1e30}`, "id: is out of range"},
+		{"get_note", `{"id":0.` + strings.Repeat("1", 900_000) + `}`, "input: has a number of more than 64 characters"},
 	} {
 		f := wantFault(t, h.Call(ann, c.tool, json.RawMessage(c.input)), fault.ValidationError)
 		if f.SuggestedAction != c.want {
 			t.Errorf("%s %s: got %q, want %q", c.tool, c.input, f.SuggestedAction, c.want)
 		}
+	}
+}
+
+func TestIntegersMayBeSpelledAsNumbers(t *testing.T) {
+	h := newHarness(t, nil, someNotes(5)...)
+	ann := testkit.As(t, "ann", access.Employee)
+	first := h.Call(ann, "list_notes", json.RawMessage(`{"limit":2}`))
+	for _, two := range []string{"2.0", "2e0", "20e-1", "0.2e1", "2.000"} {
+		o := h.Call(ann, "list_notes", json.RawMessage(`{"limit":`+two+`,"cursor":"`+first.Page().Next+`"}`))
+		if o.Fault() != nil || o.Page().Returned != 2 {
+			t.Errorf("limit %s: got %v, want two notes", two, o.Fault())
+		}
+		if o := h.Call(ann, "get_note", json.RawMessage(`{"id":`+two+`}`)); o.Fault() != nil {
+			t.Errorf("id %s: %v", two, o.Fault())
+		}
+	}
+	digests := map[string]bool{}
+	for _, e := range h.sink.Events() {
+		if e.Tool == "get_note" {
+			digests[e.Digest] = true
+		}
+	}
+	if len(digests) != 1 {
+		t.Errorf("the spellings of 2 have %d digests, want one", len(digests))
+	}
+}
+
+func TestManyFaultsOfAnInputMakeAShortAnswer(t *testing.T) {
+	h := newHarness(t, nil, someNotes(3)...)
+	var input strings.Builder
+	for i := range 14_500 {
+		fmt.Fprintf(&input, `,"%s%d":1`, strings.Repeat("k", 50), i)
+	}
+	o := h.Call(testkit.As(t, "ann", access.Employee), "get_note", json.RawMessage(`{"id":1`+input.String()+`}`))
+	f := wantFault(t, o, fault.ValidationError)
+	if answer := h.Encode(o); len(answer) > 1000 || !strings.HasSuffix(f.SuggestedAction, " and 14,495 more") {
+		t.Errorf("got %d bytes: %.600s", len(answer), answer)
 	}
 }
 
@@ -194,7 +238,7 @@ func TestApprovalAppliesOnceAndRepeatsTheReceipt(t *testing.T) {
 	h := newHarness(t, nil, someNotes(3)...)
 	boss := testkit.As(t, "boss", access.Manager)
 	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1,"reason":"old"}`)).Pending().ID
-	first, again := h.Encode(h.Answer(boss, id, true)), h.Encode(h.Answer(boss, id, true))
+	first, again := h.Encode(h.Answer(boss, id, true, "")), h.Encode(h.Answer(boss, id, true, ""))
 	if want := `{"status":"success","data":{"burned":true,"message":"The note has been burned."}}`; string(first) != want {
 		t.Fatalf("got %s, want %s", first, want)
 	}
@@ -210,10 +254,10 @@ func TestDenialChangesNothing(t *testing.T) {
 	h := newHarness(t, nil, someNotes(3)...)
 	boss := testkit.As(t, "boss", access.Manager)
 	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1}`)).Pending().ID
-	if got, want := string(h.Encode(h.Answer(boss, id, false))), `{"status":"cancelled","message":"Action cancelled by user"}`; got != want {
+	if got, want := string(h.Encode(h.Answer(boss, id, false, ""))), `{"status":"cancelled","message":"Action cancelled by user"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	wantFault(t, h.Answer(boss, id, true), fault.ConfirmationDenied)
+	wantFault(t, h.Answer(boss, id, true, ""), fault.ConfirmationDenied)
 	if len(h.domain.Notes()) != 3 {
 		t.Error("a denied change was made")
 	}
@@ -224,8 +268,8 @@ func TestChangedPreconditionIsStale(t *testing.T) {
 	boss := testkit.As(t, "boss", access.Manager)
 	id := h.Call(boss, "burn_note", json.RawMessage(`{"id":1}`)).Pending().ID
 	h.domain.Rewrite(1, "something else")
-	wantFault(t, h.Answer(boss, id, true), fault.ConfirmationStale)
-	if o := h.Answer(boss, id, true); o.Fault() == nil || o.Fault().Code.Name != fault.ConfirmationStale.Name {
+	wantFault(t, h.Answer(boss, id, true, ""), fault.ConfirmationStale)
+	if o := h.Answer(boss, id, true, ""); o.Fault() == nil || o.Fault().Code.Name != fault.ConfirmationStale.Name {
 		t.Errorf("repeated: got %s, want the same refusal", o.Code())
 	}
 	if len(h.domain.Notes()) != 3 {
@@ -237,7 +281,7 @@ func TestRoleIsCheckedAgainAtApply(t *testing.T) {
 	h := newHarness(t, nil, someNotes(3)...)
 	id := h.Call(testkit.As(t, "boss", access.Manager), "burn_note", json.RawMessage(`{"id":1}`)).Pending().ID
 	demoted := testkit.As(t, "boss", access.Employee)
-	wantFault(t, h.Answer(demoted, id, true), fault.Insufficient)
+	wantFault(t, h.Answer(demoted, id, true, ""), fault.Insufficient)
 	if len(h.domain.Notes()) != 3 {
 		t.Error("someone without the role made a change")
 	}
@@ -250,7 +294,7 @@ func TestUnwritableAuditRefusesChangesAndNotReads(t *testing.T) {
 	h.sink.Break(errors.New("disk full"))
 	wantFault(t, h.Call(both, "burn_note", json.RawMessage(`{"id":2}`)), fault.ServiceDown)
 	wantFault(t, h.Call(both, "add_note", json.RawMessage(`{"text":"x"}`)), fault.ServiceDown)
-	if o := h.Answer(both, id, true); o.Fault() == nil {
+	if o := h.Answer(both, id, true, ""); o.Fault() == nil {
 		t.Error("an approval went through without a record")
 	}
 	if len(h.domain.Notes()) != 3 {
@@ -260,7 +304,31 @@ func TestUnwritableAuditRefusesChangesAndNotReads(t *testing.T) {
 		t.Errorf("a read was refused: %v", o.Fault())
 	}
 	h.sink.Break(nil)
-	if o := h.Answer(both, id, true); o.Fault() != nil {
+	if o := h.Answer(both, id, true, ""); o.Fault() != nil {
+		t.Errorf("after the audit was repaired: %v", o.Fault())
+	}
+}
+
+func TestUnwritableAuditWithholdsReadsWhereItIsAskedFor(t *testing.T) {
+	h := newHarness(t, nil)
+	domain := testkit.NewFakeDomain(someNotes(3)...)
+	r, err := tool.NewRunner(domain.Tools(), tool.Options{
+		Server: "notebook", Policy: domain.Policy(), Cursors: ring(t), Confirmations: newConfirmations(t, h), Receipts: tool.OneStore(domain), Audit: h.sink, FailClosed: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann := testkit.As(t, "ann", access.Employee)
+	h.sink.Break(errors.New("disk full"))
+	for name, in := range map[string]string{"get_note": `{"id":1}`, "list_notes": `{}`, "page_notes": `{}`} {
+		o := r.Call(ann, name, json.RawMessage(in))
+		wantFault(t, o, fault.ServiceDown)
+		if strings.Contains(string(r.Encode(o)), "secret-") || o.Data() != nil {
+			t.Errorf("%s: the answer is there: %s", name, r.Encode(o))
+		}
+	}
+	h.sink.Break(nil)
+	if o := r.Call(ann, "get_note", json.RawMessage(`{"id":1}`)); o.Fault() != nil {
 		t.Errorf("after the audit was repaired: %v", o.Fault())
 	}
 }
@@ -362,3 +430,45 @@ func TestAnswerThatIsTooLargeIsRefused(t *testing.T) {
 		t.Errorf("got %q with %d bytes", f.Message, len(o.Data()))
 	}
 }
+
+// FuzzCursor gives any text as a cursor: only one that the kernel sealed for this
+// person and these filters is accepted, whatever else the input says.
+func FuzzCursor(f *testing.F) {
+	sealed := ring(f)
+	runner, err := tool.NewRunner(testkit.NewFakeDomain(someNotes(10)...).Tools(), tool.Options{
+		Server: "notebook", Policy: testkit.NewFakeDomain().Policy(), Cursors: sealed, Confirmations: &confirm.Service{},
+		Receipts: tool.OneStore(testkit.NewFakeDomain()), Audit: discarded{},
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	who := access.NewPrincipal(access.Claims{Issuer: testkit.Issuer, Subject: "ann", Username: "ann", Roles: []string{string(access.Employee)}})
+	call := func(ctx context.Context, cursor string) result.Outcome {
+		input, err := json.Marshal(map[string]any{"limit": 2, "cursor": cursor})
+		if err != nil {
+			f.Fatal(err)
+		}
+		return runner.Call(access.With(ctx, who), "list_notes", input)
+	}
+	good := call(context.Background(), "").Page().Next
+	for _, cursor := range []string{good, good + "A", good[1:], strings.ToUpper(good), "", "e30", "\x00", "....", sealed.Seal([]byte(`{"k":1,"e":9999999999}`), []byte("another"))} {
+		f.Add(cursor)
+	}
+	f.Fuzz(func(t *testing.T, cursor string) {
+		o := call(t.Context(), cursor)
+		switch {
+		case o.Fault() == nil && cursor != "":
+			// This run's key sealed none of the corpus. Another spelling of a good cursor's bytes would be found here too.
+			if cursor != good {
+				t.Fatalf("%q was accepted", cursor)
+			}
+		case o.Fault() != nil && o.Fault().Code != fault.InvalidCursor && o.Fault().Code != fault.ValidationError:
+			t.Fatalf("%q: got %v", cursor, o.Fault())
+		}
+	})
+}
+
+// discarded is an audit sink that keeps nothing.
+type discarded struct{}
+
+func (discarded) Append(context.Context, audit.Event) error { return nil }

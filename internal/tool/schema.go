@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	reflector "github.com/invopop/jsonschema"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -129,7 +130,27 @@ type validator struct {
 	schema   *jsonschema.Schema
 	defaults object            // by property name
 	advice   map[string]string // by property name: the `suggest` tag of the input field
+	lines    map[string]bool   // by property name: a text of several lines
 }
+
+// dates is the format `date` for the years in which something can have happened
+// or will: stores and clients disagree on what the years 0 and 1 are.
+var dates = &jsonschema.Format{Name: "date", Validate: func(v any) error {
+	text, ok := v.(string)
+	if !ok {
+		return nil
+	}
+	if day, err := time.Parse(time.DateOnly, text); err != nil || day.Year() < firstYear || day.Year() > lastYear {
+		return errors.New("not a date")
+	}
+	return nil
+}}
+
+// The years of a date.
+const (
+	firstYear = 1900
+	lastYear  = 2199
+)
 
 var uuidShape = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 
@@ -146,6 +167,7 @@ func newValidator(schema object, input reflect.Type) (*validator, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.RegisterFormat(anyUUID)
+	compiler.RegisterFormat(dates)
 	compiler.AssertFormat()
 	encoded, err := json.Marshal(schema)
 	if err != nil {
@@ -162,7 +184,7 @@ func newValidator(schema object, input reflect.Type) (*validator, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &validator{schema: compiled, defaults: object{}, advice: map[string]string{}}
+	v := &validator{schema: compiled, defaults: object{}, advice: map[string]string{}, lines: map[string]bool{}}
 	for name, property := range schema["properties"].(object) {
 		if value, ok := property.(object)["default"]; ok {
 			v.defaults[name] = value
@@ -172,6 +194,7 @@ func newValidator(schema object, input reflect.Type) (*validator, error) {
 		if advice := field.Tag.Get("suggest"); advice != "" {
 			v.advice[jsonName(field)] = advice
 		}
+		v.lines[jsonName(field)] = field.Tag.Get("text") == "lines"
 	}
 	return v, nil
 }
@@ -182,6 +205,9 @@ func (v *validator) check(raw json.RawMessage) (object, error) {
 	values, err := readObject(raw)
 	if err != nil {
 		return nil, fault.ValidationError.New("Invalid input parameters").Suggest("input: %s", err)
+	}
+	if remarks := normalize(values); len(remarks) > 0 {
+		return nil, fault.ValidationError.New("Invalid input parameters").Suggest("%s", fault.List(remarks, "; "))
 	}
 	if err := v.schema.Validate(values); err != nil {
 		var invalid *jsonschema.ValidationError
@@ -211,7 +237,7 @@ func readObject(raw json.RawMessage) (object, error) {
 func (v *validator) remarks(invalid *jsonschema.ValidationError) string {
 	said := map[string]bool{}
 	v.collect(invalid, said)
-	return strings.Join(slices.Sorted(maps.Keys(said)), "; ")
+	return fault.List(slices.Sorted(maps.Keys(said)), "; ")
 }
 
 func (v *validator) collect(e *jsonschema.ValidationError, said map[string]bool) {
@@ -221,7 +247,7 @@ func (v *validator) collect(e *jsonschema.ValidationError, said map[string]bool)
 	if len(e.Causes) > 0 {
 		return
 	}
-	where := strings.Join(e.InstanceLocation, ".")
+	where := clip(strings.Join(e.InstanceLocation, "."))
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {
@@ -251,6 +277,9 @@ func (v *validator) add(said map[string]bool, where, what string) {
 func remark(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Format:
+		if k.Want == dates.Name {
+			return fmt.Sprintf("is not a valid date (YYYY-MM-DD, of the years %d to %d)", firstYear, lastYear)
+		}
 		return "is not a valid " + k.Want
 	case *kind.Type:
 		return fmt.Sprintf("must be %s, not %s", strings.Join(k.Want, " or "), k.Got)
@@ -289,11 +318,7 @@ func join(where, name string) string {
 	return where + "." + name
 }
 
-// clip bounds a text that the caller chose.
-func clip(text string) string {
-	const most = 80
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}
+// maxShown bounds a text that the caller chose, in an error or a record.
+const maxShown = 80
+
+func clip(text string) string { return fault.Clip(text, maxShown) }

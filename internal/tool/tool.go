@@ -66,7 +66,7 @@ type previewed struct {
 
 // decode reads the validated input into the tool's own type.
 func decode[In any](c *call) (in In, err error) {
-	err = json.Unmarshal(c.input, &in)
+	err = into(c.input, &in)
 	return in, err
 }
 
@@ -99,11 +99,11 @@ func immediate[In, Out any](s Spec, kind result.Kind, do func(context.Context, I
 }
 
 // Preview is the data of a pending change that its person is shown: a struct with
-// camelCase JSON names, and mask tags on sensitive fields. Message is called after
-// masking, so that the sentence contains no hidden value. It says in one or two
-// lines what will change, for whom, from what to what, and whether that can be
-// undone.
-type Preview interface{ Message() string }
+// camelCase JSON names, mask tags on sensitive fields, and quote tags on free text
+// (see [Quote]). Message is called after masking, so that the sentence contains no
+// hidden value. It says in one or two lines what will change, for whom, from what
+// to what, and whether that can be undone; it never repeats free text.
+type Preview interface{ Message() Sentence }
 
 // Steps are the two halves of a write. Preview runs every check and returns the
 // preview and the precondition: the values that the person is shown. Apply makes
@@ -117,7 +117,8 @@ type Steps[In any, P Preview, Pre, Out any] struct {
 
 // Write declares a change in two steps. Calling it changes nothing: it opens a
 // confirmation, and only its owner's approval applies it. An input field named
-// `reason` is kept in the audit.
+// `reason` is kept in the audit. Texts of the input must show all that they hold
+// (package plaintext); a field with the tag text:"lines" may have several lines.
 func Write[In any, P Preview, Pre, Out any](s Spec, steps Steps[In, P, Pre, Out]) Tool {
 	t := Tool{spec: s, kind: result.Write, input: reflect.TypeFor[In](), output: reflect.TypeFor[Out](), shown: reflect.TypeFor[P]()}
 	if steps.Preview == nil || steps.Apply == nil {

@@ -1,14 +1,16 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"regexp"
+	"runtime/debug"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
@@ -84,26 +86,7 @@ func (r *Runner) open(ctx context.Context, c *call) result.Outcome {
 	if err != nil {
 		return result.Failed(err)
 	}
-	data := maps.Clone(shown)
-	data["expiresAt"] = record.Expires.UnixMilli()
-	return result.Waiting(result.Pending{ID: string(record.ID), Message: message, Data: data, Expires: record.Expires})
-}
-
-// show masks a preview for the caller and then takes its sentence.
-func (c *call) show(p Preview) (fields object, message string, err error) {
-	v := reflect.New(c.tool.shown)
-	v.Elem().Set(reflect.ValueOf(p))
-	if c.tool.shownPlan != nil {
-		c.tool.shownPlan.apply(c.who, v)
-	}
-	encoded, err := json.Marshal(v.Interface())
-	if err != nil {
-		return nil, "", err
-	}
-	if err := json.Unmarshal(encoded, &fields); err != nil {
-		return nil, "", fmt.Errorf("a preview must be a JSON object: %w", err)
-	}
-	return fields, v.Elem().Interface().(Preview).Message(), nil
+	return result.Waiting(record.Pending())
 }
 
 // reason is the reason that the person gave for a change.
@@ -129,10 +112,28 @@ func digest(canonical []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// Confirmation returns a confirmation of the principal in the context, as its
+// owner may see it.
+func (r *Runner) Confirmation(ctx context.Context, id string) (result.Confirmation, error) {
+	who, err := access.From(ctx)
+	if err != nil {
+		return result.Confirmation{}, err
+	}
+	if r.opts.Confirmations == nil {
+		return result.Confirmation{}, fault.ConfirmationNotFound.New("Confirmation not found or expired.")
+	}
+	record, err := r.opts.Confirmations.Get(ctx, who, r.opts.Server, confirm.ID(id))
+	if err != nil {
+		return result.Confirmation{}, err
+	}
+	return record.View(), nil
+}
+
 // Answer approves or denies a confirmation of the principal in the context; it is
-// a server's /execute. An approval applies the change at most once; every later
-// answer returns the same receipt, byte for byte.
-func (r *Runner) Answer(ctx context.Context, id string, approved bool) result.Outcome {
+// a server's /execute. digest is that of the preview that the person saw, or
+// empty. An approval applies the change at most once; every later answer returns
+// the same receipt, byte for byte.
+func (r *Runner) Answer(ctx context.Context, id string, approved bool, digest string) result.Outcome {
 	who, err := access.From(ctx)
 	if err != nil {
 		return result.Failed(err)
@@ -140,7 +141,8 @@ func (r *Runner) Answer(ctx context.Context, id string, approved bool) result.Ou
 	if r.opts.Confirmations == nil || !uuidShape.MatchString(id) {
 		return result.Failed(fault.ConfirmationNotFound.New("Confirmation not found or expired."))
 	}
-	verdict, err := r.opts.Confirmations.Answer(ctx, who, confirm.ID(id), approved, executor{r})
+	reply := confirm.Reply{ID: confirm.ID(id), Server: r.opts.Server, Approved: approved, Digest: digest}
+	verdict, err := r.opts.Confirmations.Answer(ctx, who, reply, executor{r})
 	if err != nil {
 		return result.Failed(err)
 	}
@@ -161,11 +163,26 @@ type executor struct{ runner *Runner }
 // the change and its receipt in one transaction.
 func (e executor) Apply(ctx context.Context, record confirm.Record) (json.RawMessage, error) {
 	answer, err := e.apply(ctx, record)
-	if err != nil {
-		o := result.Failed(deadlineOr(ctx, err))
-		return e.runner.Encode(o), o.Fault()
+	if err == nil {
+		return answer, nil
 	}
-	return answer, nil
+	o := result.Failed(operationFailed(deadlineOr(ctx, err)))
+	nameSubject(o.Fault(), record.Input)
+	e.runner.logFailure(ctx, record.Action, o.Fault())
+	return e.runner.Encode(o), o.Fault()
+}
+
+// operationFailed is the answer of an apply that failed for an internal reason:
+// OPERATION_FAILED with a reference, under which the log has the cause.
+func operationFailed(err error) error {
+	f := fault.From(err)
+	switch {
+	case f.Kind() != fault.Internal:
+		return f
+	case f.Code == fault.OperationFailed:
+		return f.Referenced(f.ID)
+	}
+	return fault.OperationFailed.New("The change could not be completed. Nothing was changed.").Referenced(f.ID).Because(cmp.Or(errors.Unwrap(f), error(f)))
 }
 
 func (e executor) apply(ctx context.Context, record confirm.Record) (answer json.RawMessage, err error) {
@@ -182,7 +199,7 @@ func (e executor) apply(ctx context.Context, record confirm.Record) (answer json
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic applying %s: %v", record.Action, p)
+			err = fmt.Errorf("panic applying %s: %v\n%s", record.Action, p, debug.Stack())
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, c.tool.timeout())

@@ -10,40 +10,42 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// Execute answers a confirmation at the server that owns it. When the owner is
-// not known (server is empty), each own server is asked: the one whose store
-// keeps the receipt answers. A server that gives no answer is
-// SERVICE_UNAVAILABLE or TIMEOUT: whether the change was made is then unknown,
-// and asking again is safe.
-func (u *Upstream) Execute(ctx context.Context, server, id string, approved bool) result.Outcome {
+// Answer answers a confirmation at the server that owns it. digest is that of the
+// preview that the person saw, or empty. When the owner is not known, each own
+// server is asked: the one whose store keeps the receipt answers. A server that
+// gives no answer is SERVICE_UNAVAILABLE or TIMEOUT: whether the change was made
+// is then unknown, and asking again is safe.
+func (u *Upstream) Answer(ctx context.Context, id string, approved bool, digest string) result.Outcome {
 	who, err := access.From(ctx)
 	if err != nil {
 		return result.Failed(err)
 	}
-	if server == "" {
-		return u.askEach(ctx, id, approved)
+	entry, known, err := u.o.entryOf(ctx, id)
+	if err != nil {
+		return result.Failed(err)
 	}
-	for _, s := range u.registry().servers {
-		switch {
-		case s.Name != server:
-		case s.foreign():
-			return u.answerForeign(ctx, who, s, id, approved)
-		default:
-			return s.answer(ctx, id, approved)
-		}
+	if !known {
+		return u.askEach(ctx, id, approved, digest)
 	}
-	return result.Failed(fault.ServerNotFound.New("No server is called %q.", server))
+	s, err := u.registry().named(entry.Server)
+	switch {
+	case err != nil:
+		return result.Failed(err)
+	case s.foreign():
+		return u.answerForeign(ctx, who, s, confirm.Reply{ID: confirm.ID(id), Server: s.Name, Approved: approved, Digest: digest})
+	}
+	return s.answer(ctx, id, approved, digest)
 }
 
 // askEach asks one own server after the other. Only when all of them answered
 // is a confirmation unknown.
-func (u *Upstream) askEach(ctx context.Context, id string, approved bool) result.Outcome {
+func (u *Upstream) askEach(ctx context.Context, id string, approved bool, digest string) result.Outcome {
 	var silent *result.Outcome
 	for _, s := range u.registry().servers {
 		if s.foreign() {
 			continue
 		}
-		o := s.answer(ctx, id, approved)
+		o := s.answer(ctx, id, approved, digest)
 		switch {
 		case o.Fault() == nil:
 			return o
@@ -56,24 +58,18 @@ func (u *Upstream) askEach(ctx context.Context, id string, approved bool) result
 	if silent != nil {
 		return *silent
 	}
-	return result.Failed(fault.ConfirmationNotFound.New("The confirmation is unknown or has expired."))
+	return result.Failed(errNoConfirmation())
 }
 
-// Answer answers a confirmation for a client that speaks MCP to the gateway.
-func (u *Upstream) Answer(ctx context.Context, id string, approved bool) result.Outcome {
-	server, err := u.ownerOf(ctx, id)
-	if err != nil {
-		return result.Failed(err)
-	}
-	return u.Execute(ctx, server, id, approved)
+func errNoConfirmation() *fault.Error {
+	return fault.ConfirmationNotFound.New("The confirmation is unknown or has expired.")
 }
 
-func (u *Upstream) ownerOf(ctx context.Context, id string) (string, error) {
-	if u.o.Records == nil {
-		return "", nil
+func (o Options) entryOf(ctx context.Context, id string) (entry confirm.Entry, known bool, err error) {
+	if o.Entries == nil {
+		return entry, false, nil
 	}
-	r, _, err := u.o.Records.Get(ctx, confirm.ID(id))
-	return r.Server, err
+	return o.Entries.Find(ctx, confirm.ID(id))
 }
 
 // Catalogue is the servers as one MCP service, for the gateway's own MCP
@@ -97,11 +93,6 @@ func (c Catalogue) Tools(ctx context.Context) ([]result.ToolInfo, error) {
 // Call runs one tool.
 func (c Catalogue) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
 	return c.Upstream.Call(ctx, name, args)
-}
-
-// Answer answers a confirmation.
-func (c Catalogue) Answer(ctx context.Context, id string, approved bool) result.Outcome {
-	return c.Upstream.Answer(ctx, id, approved)
 }
 
 // Encode passes on what the server wrote, or writes the envelope.

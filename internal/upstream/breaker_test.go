@@ -56,10 +56,11 @@ func (a scripted) Call(context.Context, string, json.RawMessage) (result.Outcome
 	return result.Success(nil, nil, ""), a.call()
 }
 
-func (a scripted) Answer(context.Context, string, bool) (result.Outcome, error) {
+func (a scripted) Answer(context.Context, string, bool, string) (result.Outcome, error) {
 	return result.Success(nil, nil, ""), a.answer()
 }
-func (scripted) Close() {}
+func (scripted) Confirmation(context.Context, string) (c result.Confirmation, err error) { return }
+func (scripted) Close()                                                                  {}
 
 // ownServer is an own server with a hand-set clock, and a function that calls
 // one of its tools.
@@ -128,7 +129,7 @@ func TestAnswerOfAPersonIsNotTheProbe(t *testing.T) {
 	<-probing
 	left, leave := context.WithCancel(t.Context())
 	leave()
-	s.answer(left, "id", true)
+	s.answer(left, "id", true, "")
 	if got := call(); !errors.Is(got, errOpen) {
 		t.Errorf("during the probe: got %v, want the call rejected", got)
 	}

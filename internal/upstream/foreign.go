@@ -9,11 +9,14 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"sync"
+	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/strictjson"
 	"countersign.dev/internal/upstream/mcpsession"
@@ -33,6 +36,9 @@ func (u *Upstream) callForeign(ctx context.Context, who *access.Principal, r rou
 	input, err := canonical(args)
 	if err == nil {
 		err = allowed(who, r)
+	}
+	if err == nil && r.tool.Kind == result.Write {
+		err = readable(input)
 	}
 	switch {
 	case err != nil:
@@ -69,6 +75,19 @@ func canonical(args json.RawMessage) (json.RawMessage, error) {
 	return input, nil
 }
 
+// readable rejects arguments whose texts show less than they hold: a card shows
+// all of them.
+func readable(input json.RawMessage) error {
+	var value any
+	if err := json.Unmarshal(input, &value); err != nil {
+		return fault.ValidationError.New("Invalid input parameters").Because(err)
+	}
+	if err := plaintext.CheckValue("input", value, true); err != nil {
+		return fault.ValidationError.New("Invalid input parameters").Suggest("%s", err)
+	}
+	return nil
+}
+
 func allowed(who *access.Principal, r route) error {
 	if mayCall(who, r.tool) {
 		return nil
@@ -94,17 +113,15 @@ func (u *Upstream) open(ctx context.Context, who *access.Principal, r route, inp
 	if err != nil {
 		return result.Failed(err)
 	}
-	data := maps.Clone(shown)
-	data["expiresAt"] = record.Expires.UnixMilli()
-	return result.Waiting(result.Pending{ID: string(record.ID), Message: message, Data: data, Expires: record.Expires})
+	return result.Waiting(record.Pending())
 }
 
 // answerForeign approves or denies a confirmation that is kept here.
-func (u *Upstream) answerForeign(ctx context.Context, who *access.Principal, s *server, id string, approved bool) result.Outcome {
+func (u *Upstream) answerForeign(ctx context.Context, who *access.Principal, s *server, reply confirm.Reply) result.Outcome {
 	if u.o.Confirm == nil {
-		return result.Failed(fault.ConfirmationNotFound.New("The confirmation is unknown or has expired."))
+		return result.Failed(errNoConfirmation())
 	}
-	v, err := u.o.Confirm.Answer(ctx, who, confirm.ID(id), approved, executor{u, s})
+	v, err := u.o.Confirm.Answer(ctx, who, reply, executor{u, s})
 	switch {
 	case err != nil:
 		return result.Failed(err)
@@ -132,9 +149,13 @@ func (e executor) Apply(ctx context.Context, record confirm.Record) (json.RawMes
 	if err != nil {
 		return refusal(err)
 	}
+	if !e.u.sent.add(record.ID, e.u.o.Now()) { // an older record was put back into the store
+		return nil, fault.ServiceDown.New("The call was sent before, and is not sent again.")
+	}
 	o, err := e.s.send(ctx, r, record.Input, false)
 	switch {
 	case errors.Is(err, mcpsession.ErrNotSent):
+		e.u.sent.remove(record.ID)
 		return refusal(e.s.fault(err))
 	case err != nil:
 		return nil, e.s.fault(err) // sent: the outcome is unknown
@@ -143,6 +164,34 @@ func (e executor) Apply(ctx context.Context, record confirm.Record) (json.RawMes
 		return result.EncodeEnvelope(o), f
 	}
 	return result.EncodeEnvelope(o), nil
+}
+
+// sentCalls are the confirmed calls that this process sent, for as long as their
+// records can be put back into the store: foreign servers keep no receipts.
+type sentCalls struct {
+	mu sync.Mutex
+	at map[confirm.ID]time.Time
+}
+
+// add reports whether a call was not sent before, and remembers it.
+func (s *sentCalls) add(id confirm.ID, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.at, func(_ confirm.ID, at time.Time) bool { return now.Sub(at) > confirm.TTL })
+	if _, before := s.at[id]; before {
+		return false
+	}
+	if s.at == nil {
+		s.at = make(map[confirm.ID]time.Time)
+	}
+	s.at[id] = now
+	return true
+}
+
+func (s *sentCalls) remove(id confirm.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.at, id)
 }
 
 // refusal is the error of a call that was not sent.

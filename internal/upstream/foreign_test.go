@@ -24,6 +24,7 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/state"
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/upstream"
 	"countersign.dev/internal/upstream/foreign"
 )
@@ -141,8 +142,8 @@ func host(t *testing.T, o upstream.Options, n *notes) *upstream.Upstream {
 	if o.Audit == nil {
 		o.Audit = &sink{}
 	}
-	store := state.NewConfirmations(r)
-	o.Records, o.Confirm = store, confirm.NewService(store, o.Audit, o.Now)
+	store := state.NewConfirmations(r, testkit.Ring("record"))
+	o.Entries, o.Confirm = state.NewEntries(r), confirm.NewService(store, o.Audit, o.Now)
 	return start(t, o, named("hr", newFakeServer(t, modern, "get_thing")), n.server())
 }
 
@@ -216,6 +217,26 @@ func TestForeignToolNeedsARoleOfTheHost(t *testing.T) {
 	}
 }
 
+// TestForeignArgumentsShowAllThatTheyHold: what a card would hide is rejected
+// before any card, also in names and deep inside.
+func TestForeignArgumentsShowAllThatTheyHold(t *testing.T) {
+	u := host(t, upstream.Options{}, newNotes(t, modern))
+	for args, want := range map[string]string{
+		`{"title":"pay \u202e000,1"}`:    "input.title: has U+202E",
+		`{"deep":[{"note":"a\u200bb"}]}`: "input.deep.0.note: has U+200B",
+		`{"a\u2066b":1}`:                 "input: the name of a field has U+2066",
+		`{"title":"\u3164"}`:             "input.title: has U+3164",
+	} {
+		o := u.Call(writer, "notes.create", json.RawMessage(args))
+		if f := o.Fault(); f == nil || f.Code != fault.ValidationError || !strings.Contains(f.SuggestedAction, want) {
+			t.Errorf("%s: got %v, want %s", args, f, want)
+		}
+	}
+	if u.Call(writer, "notes.create", json.RawMessage(`{"title":"one\ntwo"}`)).Pending() == nil {
+		t.Error("a text of two lines is refused")
+	}
+}
+
 func TestForeignWriteWaitsForItsPersonAndIsSentOnce(t *testing.T) {
 	bothVersions(t, func(t *testing.T, v version) {
 		n := newNotes(t, v)
@@ -228,11 +249,11 @@ func TestForeignWriteWaitsForItsPersonAndIsSentOnce(t *testing.T) {
 		if shown, ok := p.Data["arguments"].(json.RawMessage); !ok || string(shown) != args || p.Data["mcpServer"] != "notes" || p.Data["action"] != "create" {
 			t.Errorf("card: got %v", p.Data)
 		}
-		if o := u.Execute(as("eve", "writer"), "notes", p.ID, true); !fault.Is(o.Fault(), fault.UserMismatch) {
+		if o := u.Answer(as("eve", "writer"), p.ID, true, ""); !fault.Is(o.Fault(), fault.UserMismatch) {
 			t.Errorf("another person: got %s", o.Code())
 		}
 		for range 3 {
-			o := u.Execute(writer, "notes", p.ID, true)
+			o := u.Answer(writer, p.ID, true, "")
 			if got := string(result.EncodeEnvelope(o)); got != `{"status":"success","data":{"text":"created"}}` {
 				t.Errorf("approved: got %s", got)
 			}
@@ -255,11 +276,53 @@ func TestDeniedForeignWriteIsNotSent(t *testing.T) {
 	n := newNotes(t, modern)
 	u := host(t, upstream.Options{}, n)
 	id := u.Call(writer, "notes.create", nil).Pending().ID
-	if o := u.Execute(writer, "notes", id, false); o.Denied() == nil {
+	if o := u.Answer(writer, id, false, ""); o.Denied() == nil {
 		t.Errorf("got %s, want cancelled", o.Code())
 	}
-	if o := u.Answer(writer, id, true); !fault.Is(o.Fault(), fault.ConfirmationDenied) || len(n.received()) != 0 {
+	if o := u.Answer(writer, id, true, ""); !fault.Is(o.Fault(), fault.ConfirmationDenied) || len(n.received()) != 0 {
 		t.Errorf("approved later: got %s and calls %v", o.Code(), n.received())
+	}
+}
+
+// TestForeignWritePutBackIsNotSentAgain: foreign servers keep no receipt that
+// would forbid a second effect.
+func TestForeignWritePutBackIsNotSentAgain(t *testing.T) {
+	n := newNotes(t, modern)
+	m := miniredis.RunT(t)
+	r, err := state.Open(t.Context(), "redis://"+m.Addr(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	store := state.NewConfirmations(r, testkit.Ring("record"))
+	u := start(t, upstream.Options{Entries: state.NewEntries(r), Confirm: confirm.NewService(store, &sink{}, nil)}, n.server())
+	id := u.Call(writer, "notes.create", nil).Pending().ID
+	pending, err := m.Get("pending:" + id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := u.Answer(writer, id, true, ""); o.Fault() != nil {
+		t.Fatalf("approved: got %s", o.Code())
+	}
+	for range 2 {
+		if err := m.Set("pending:"+id, pending); err != nil {
+			t.Fatal(err)
+		}
+		if o := u.Answer(writer, id, true, ""); o.Code() != "OUTCOME_UNKNOWN" {
+			t.Errorf("put back: got %s, want OUTCOME_UNKNOWN", o.Code())
+		}
+	}
+	if got := n.received(); len(got) != 1 {
+		t.Errorf("the server received %v, want one call", got)
+	}
+	if err := m.Set("pending:"+id, `{"id":"`+id+`","mcpServer":"notes","state":"pending"}`); err != nil {
+		t.Fatal(err)
+	}
+	if o := u.Answer(writer, id, true, ""); !fault.Is(o.Fault(), fault.ConfirmationAltered) {
+		t.Errorf("rewritten: got %s, want CONFIRMATION_ALTERED", o.Code())
+	}
+	if _, err := u.Confirmation(writer, id); !fault.Is(err, fault.ConfirmationAltered) {
+		t.Errorf("its card: got %v, want CONFIRMATION_ALTERED", err)
 	}
 }
 
@@ -268,12 +331,12 @@ func TestLostAnswerOfAForeignWriteIsUnknownForGood(t *testing.T) {
 	u := host(t, upstream.Options{}, n)
 	id := u.Call(writer, "notes.create", nil).Pending().ID
 	n.losing(true)
-	if o := u.Execute(writer, "notes", id, true); o.Code() != "OUTCOME_UNKNOWN" {
+	if o := u.Answer(writer, id, true, ""); o.Code() != "OUTCOME_UNKNOWN" {
 		t.Errorf("got %s, want OUTCOME_UNKNOWN", o.Code())
 	}
 	n.losing(false)
 	for _, approved := range []bool{true, false} {
-		if o := u.Execute(writer, "notes", id, approved); o.Code() != "OUTCOME_UNKNOWN" {
+		if o := u.Answer(writer, id, approved, ""); o.Code() != "OUTCOME_UNKNOWN" {
 			t.Errorf("asked again (%t): got %s, want OUTCOME_UNKNOWN", approved, o.Code())
 		}
 	}
@@ -298,15 +361,15 @@ func TestForeignWriteThatWasNotSentMayBeApprovedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	store := state.NewConfirmations(r)
-	u := start(t, upstream.Options{Records: store, Confirm: confirm.NewService(store, &sink{}, nil)}, server)
+	store := state.NewConfirmations(r, testkit.Ring("record"))
+	u := start(t, upstream.Options{Entries: state.NewEntries(r), Confirm: confirm.NewService(store, &sink{}, nil)}, server)
 	id := u.Call(writer, "notes.create", nil).Pending().ID
 	broken <- true
-	if o := u.Execute(writer, "notes", id, true); !fault.Is(o.Fault(), fault.ServiceDown) {
+	if o := u.Answer(writer, id, true, ""); !fault.Is(o.Fault(), fault.ServiceDown) {
 		t.Errorf("unreachable: got %s, want SERVICE_UNAVAILABLE", o.Code())
 	}
 	<-broken
-	if o := u.Execute(writer, "notes", id, true); o.Fault() != nil || len(n.received()) != 1 {
+	if o := u.Answer(writer, id, true, ""); o.Fault() != nil || len(n.received()) != 1 {
 		t.Errorf("reachable again: got %v and calls %v, want one", o.Fault(), n.received())
 	}
 }
@@ -356,7 +419,7 @@ func TestForeignWriteIsStaleWhenItsDefinitionChanged(t *testing.T) {
 	n.AddTool(&mcp.Tool{Name: "create", Description: "Sends everything to everyone.", InputSchema: map[string]any{"type": "object"}}, text("sent"))
 	n.awaitChange(t)
 	u.Tools(writer)
-	if o := u.Execute(writer, "notes", id, true); !fault.Is(o.Fault(), fault.ConfirmationStale) || len(n.received()) != 0 {
+	if o := u.Answer(writer, id, true, ""); !fault.Is(o.Fault(), fault.ConfirmationStale) || len(n.received()) != 0 {
 		t.Errorf("got %s and calls %v, want CONFIRMATION_STALE and none", o.Code(), n.received())
 	}
 }

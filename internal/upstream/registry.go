@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
 
@@ -98,6 +99,16 @@ func (u *Upstream) invalidate(s *server) {
 		l.fetched, l.version = time.Time{}, l.version+1
 		next.lists[s.Name] = l
 	})
+}
+
+// named returns the server of a name, or SERVER_NOT_FOUND.
+func (n *snapshot) named(name string) (*server, error) {
+	for _, s := range n.servers {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	return nil, fault.ServerNotFound.New("No server is called %q.", name)
 }
 
 // route rebuilds the routes from the lists. A name that is not valid, that an

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -60,6 +61,7 @@ func (s *server) fetch(ctx context.Context, version int) error {
 func (s *server) call(ctx context.Context, r route, args json.RawMessage) (result.Outcome, error) {
 	probe, ok := r.breaker.admit(s.up.o.Now())
 	if !ok {
+		s.observe(r, result.Failed(s.fault(errOpen)), 0)
 		return result.Outcome{}, errors.Join(mcpsession.ErrNotSent, errOpen)
 	}
 	return s.send(ctx, r, args, probe)
@@ -79,15 +81,25 @@ func (s *server) send(ctx context.Context, r route, args json.RawMessage, probe 
 	s.record(ctx, r.breaker, start, err, probe)
 	if err != nil {
 		s.auditLost(ctx, r.tool.Name, err)
-	} else if o.Fault() != nil && o.Fault().Code == fault.UnknownTool { // our list is not the server's
+		s.observe(r, result.Failed(s.fault(err)), s.up.o.Now().Sub(start))
+		return o, err
+	}
+	s.observe(r, o, s.up.o.Now().Sub(start))
+	if o.Fault() != nil && o.Fault().Code == fault.UnknownTool { // our list is not the server's
 		s.up.invalidate(s)
 	}
 	return o, err
 }
 
+func (s *server) observe(r route, o result.Outcome, took time.Duration) {
+	if s.up.o.Observe != nil {
+		s.up.o.Observe(s.Name, r.tool.Name, o.Code(), took)
+	}
+}
+
 // answer forwards a person's answer to the server. It does not ask the breaker:
 // the person waits for the outcome.
-func (s *server) answer(ctx context.Context, id string, approved bool) result.Outcome {
+func (s *server) answer(ctx context.Context, id string, approved bool, digest string) result.Outcome {
 	if !s.up.begin() {
 		return result.Failed(s.fault(errClosed))
 	}
@@ -95,7 +107,7 @@ func (s *server) answer(ctx context.Context, id string, approved bool) result.Ou
 	start := s.up.o.Now()
 	bounded, cancel := s.up.bounded(ctx, s.WriteTimeout)
 	defer cancel()
-	o, err := s.answers.Answer(bounded, id, approved)
+	o, err := s.answers.Answer(bounded, id, approved, digest)
 	s.record(ctx, &s.breaker, start, err, false)
 	if err != nil {
 		s.auditLost(ctx, "", err)
@@ -111,13 +123,14 @@ func (s *server) deadline(k result.Kind) time.Duration {
 	return s.WriteTimeout
 }
 
-// record passes the end of a call to breaker and meter. ctx is the caller's
-// own: when it ended first, the server is not at fault, nor is it when the host
-// could not ask it.
+// record passes the end of a call to breaker and meter. Only a fault of the server
+// counts against it. ctx is the caller's own: when it ended first, the server is
+// not at fault, nor is it when the host could not ask it, when it rejected the
+// call, or when it answered more than the host reads.
 func (s *server) record(ctx context.Context, b *breaker, start time.Time, err error, probe bool) {
 	now, sig := s.up.o.Now(), answered
 	switch {
-	case err == nil:
+	case err == nil, errors.As(err, new(mcpsession.Rejected)), errors.Is(err, mcpsession.ErrTooLarge):
 	case ctx.Err() != nil || errors.Is(err, mcpsession.ErrBusy) || errors.Is(err, mcpsession.ErrHost):
 		sig = noSignal
 	default:
@@ -144,9 +157,14 @@ var (
 // fault names the server in the reason why it gave no answer.
 func (s *server) fault(err error) *fault.Error {
 	var f *fault.Error
+	var rejected mcpsession.Rejected
 	switch {
 	case errors.As(err, &f):
 		return f
+	case errors.As(err, &rejected):
+		return s.rejection(rejected).With("server", s.Name).Because(err)
+	case errors.Is(err, mcpsession.ErrTooLarge):
+		return fault.OperationFailed.New("The answer of the %s service is larger than the gateway reads.", s.Name).Suggest("Narrow the request or ask for fewer rows.").With("server", s.Name).Because(err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.Timeout.New("The %s service did not answer in time.", s.Name).With("server", s.Name).Because(err)
 	case errors.Is(err, context.Canceled):
@@ -155,4 +173,15 @@ func (s *server) fault(err error) *fault.Error {
 		return fault.Busy.New("The %s service serves too many people at once.", s.Name).With("server", s.Name).Because(err)
 	}
 	return fault.ServiceDown.New("The %s service cannot be reached at the moment.", s.Name).With("server", s.Name).Because(err)
+}
+
+// rejection is the fault of a call that the server did not take.
+func (s *server) rejection(r mcpsession.Rejected) *fault.Error {
+	switch r.Status {
+	case http.StatusRequestEntityTooLarge:
+		return fault.ValidationError.New("The input is larger than the %s service accepts.", s.Name).Suggest("Send a smaller input.")
+	case http.StatusTooManyRequests:
+		return fault.TooManyRequests.New("The %s service got too many of your requests.", s.Name)
+	}
+	return fault.ServiceDown.New("The %s service did not take the request.", s.Name)
 }

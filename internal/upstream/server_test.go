@@ -135,7 +135,7 @@ func mint(p *access.Principal, audience string, purpose access.Purpose) (string,
 }
 
 func as(username string, roles ...string) context.Context {
-	return access.With(context.Background(), access.NewPrincipal(access.Claims{Issuer: "https://issuer.test", Subject: username, Username: username, Roles: roles}))
+	return access.With(context.Background(), access.NewPrincipal(access.Claims{Issuer: "https://issuer.test", Subject: username, Username: username, Roles: roles, MayConfirm: true}))
 }
 
 func start(t *testing.T, o upstream.Options, servers ...upstream.Server) *upstream.Upstream {

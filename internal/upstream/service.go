@@ -99,4 +99,28 @@ func (u *Upstream) EachServer(report func(name string, healthy bool, calls, fail
 	}
 }
 
+// EachBreaker reports how many breakers of each server are open: of our own
+// servers there is one each, of a foreign one for each tool.
+func (u *Upstream) EachBreaker(report func(server string, open int)) {
+	now := u.registry()
+	open := make(map[*breaker]string, len(now.servers))
+	for _, s := range now.servers {
+		if !s.breaker.closed() {
+			open[&s.breaker] = s.Name
+		}
+	}
+	for _, r := range now.routes {
+		if !r.breaker.closed() {
+			open[r.breaker] = r.server.Name
+		}
+	}
+	counts := make(map[string]int, len(now.servers))
+	for _, server := range open {
+		counts[server]++
+	}
+	for _, s := range now.servers {
+		report(s.Name, counts[s.Name])
+	}
+}
+
 var _ agent.Toolbox = (*Upstream)(nil)

@@ -39,10 +39,11 @@ type Server struct {
 	Foreign func(changed func()) Adapter
 }
 
-// Records finds a confirmation, so that an answer reaches the server that owns
-// it. Package state keeps them.
-type Records interface {
-	Get(ctx context.Context, id confirm.ID) (r confirm.Record, ok bool, err error)
+// Entries finds confirmations, so that an answer reaches the server that owns
+// one. What an entry says is believed no further. Package state has them.
+type Entries interface {
+	Find(ctx context.Context, id confirm.ID) (e confirm.Entry, ok bool, err error)
+	PendingOf(ctx context.Context, owner access.Owner) ([]confirm.Entry, error)
 }
 
 // Options say how servers are reached. Mint is required for own servers, Confirm
@@ -50,9 +51,9 @@ type Records interface {
 type Options struct {
 	// Mint makes a token of the principal for one server and one purpose.
 	Mint func(p *access.Principal, audience string, purpose access.Purpose) (string, error)
-	// Records knows which server owns a confirmation. Without it every own server is asked.
-	Records Records
-	// Confirm keeps the confirmations of foreign tools.
+	// Entries knows which server owns a confirmation. Without it every own server is asked.
+	Entries Entries
+	// Confirm keeps the confirmations of foreign tools, and says who may answer any.
 	Confirm Confirmations
 	// HTTP gives the transport; its other settings are not used. Nil: one of our own.
 	HTTP *http.Client
@@ -60,8 +61,11 @@ type Options struct {
 	Audit audit.Sink
 	// MaxAnswer bounds an answer in bytes; DefaultMaxAnswer when zero.
 	MaxAnswer int64
-	Log       *slog.Logger
-	Now       func() time.Time
+	// Observe counts a call that was sent, or that the breaker kept from being
+	// sent; outcome as [result.Outcome.Code] has it. Nil: nothing.
+	Observe func(server, tool, outcome string, took time.Duration)
+	Log     *slog.Logger
+	Now     func() time.Time
 }
 
 // Upstream knows every server. It is safe for concurrent use; Close ends it.
@@ -69,6 +73,7 @@ type Upstream struct {
 	o        Options
 	current  atomic.Pointer[snapshot]
 	updating sync.Mutex
+	sent     sentCalls
 	life     context.Context
 	stop     context.CancelFunc
 	closing  sync.Mutex // nothing new begins once life has ended
@@ -109,7 +114,9 @@ func (u *Upstream) audit(ctx context.Context, e audit.Event) {
 // it.
 type Confirmations interface {
 	Open(ctx context.Context, p *access.Principal, r confirm.Request) (confirm.Record, error)
-	Answer(ctx context.Context, p *access.Principal, id confirm.ID, approved bool, e confirm.Executor) (confirm.Result, error)
+	Permit(ctx context.Context, p *access.Principal, id confirm.ID) error
+	Get(ctx context.Context, p *access.Principal, server string, id confirm.ID) (confirm.Record, error)
+	Answer(ctx context.Context, p *access.Principal, reply confirm.Reply, e confirm.Executor) (confirm.Result, error)
 }
 
 // Adapter reaches one server in its own manner. An error means that the server
@@ -127,7 +134,8 @@ type Adapter interface {
 // answerer is an adapter whose server opens its own confirmations, applies them
 // and keeps the receipts.
 type answerer interface {
-	Answer(ctx context.Context, id string, approved bool) (result.Outcome, error)
+	Confirmation(ctx context.Context, id string) (result.Confirmation, error)
+	Answer(ctx context.Context, id string, approved bool, digest string) (result.Outcome, error)
 }
 
 // server is one server with everything that is the same for every kind.

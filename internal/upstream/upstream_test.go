@@ -1,10 +1,15 @@
 package upstream_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -255,7 +260,7 @@ func TestTokenThatCannotBeMintedIsNoFaultOfTheServer(t *testing.T) {
 		if o := u.Call(ctx, "get_thing", nil); !fault.Is(o.Fault(), fault.ServiceDown) {
 			t.Fatalf("without a token: got %v", o.Fault())
 		}
-		u.Execute(ctx, "hr", "id-1", true)
+		u.Answer(ctx, "id-1", true, "")
 	}
 	failed = nil
 	if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
@@ -345,6 +350,74 @@ func TestOversizedAnswerFailsAlone(t *testing.T) {
 	}
 }
 
+// TestBadRequestsOfOnePersonLeaveTheBreakerClosed: what one person sends, however
+// often, takes a server from no one else.
+func TestBadRequestsOfOnePersonLeaveTheBreakerClosed(t *testing.T) {
+	calls := 10_000
+	if testing.Short() {
+		calls = 500
+	}
+	f := newFakeServer(t, modern, "get_thing", "get_big")
+	f.tools["get_big"] = func(context.Context, json.RawMessage) string {
+		return `{"status":"success","data":"` + strings.Repeat("x", 1<<16) + `"}`
+	}
+	served := f.handler(modern)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		for _, status := range []int{400, 401, 403, 404, 413, 415, 429} {
+			if strings.Contains(string(body), fmt.Sprintf("answer-%d", status)) {
+				http.Error(w, "no", status)
+				return
+			}
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		served.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	u := start(t, upstream.Options{MaxAnswer: 1 << 14}, upstream.Server{Name: "hr", URL: front.URL, Timeout: time.Minute})
+	mallory, alice := as("mallory", "employee"), as("alice", "employee")
+	bad := map[string]struct{ tool, args, code string }{
+		"400": {"get_thing", `{"a":"answer-400"}`, "SERVICE_UNAVAILABLE"}, "401": {"get_thing", `{"a":"answer-401"}`, "SERVICE_UNAVAILABLE"},
+		"403": {"get_thing", `{"a":"answer-403"}`, "SERVICE_UNAVAILABLE"}, "404": {"get_thing", `{"a":"answer-404"}`, "SERVICE_UNAVAILABLE"},
+		"413": {"get_thing", `{"a":"answer-413"}`, "VALIDATION_ERROR"}, "415": {"get_thing", `{"a":"answer-415"}`, "SERVICE_UNAVAILABLE"},
+		"429": {"get_thing", `{"a":"answer-429"}`, "RATE_LIMITED"}, "a large answer": {"get_big", `{}`, "OPERATION_FAILED"},
+		"an unknown tool": {"get_nothing", `{}`, "UNKNOWN_TOOL"},
+	}
+	for name, c := range bad {
+		if o := u.Call(mallory, c.tool, json.RawMessage(c.args)); o.Code() != c.code {
+			t.Errorf("%s: got %s (%v), want %s", name, o.Code(), o.Fault(), c.code)
+		}
+	}
+	left, leave := context.WithDeadline(mallory, time.Now())
+	defer leave()
+	kinds := slices.Sorted(maps.Keys(bad))
+	many := []string{"413", "429", "a large answer", "an unknown tool"} // the others open a session each
+	var callers sync.WaitGroup
+	for worker := range 10 {
+		callers.Go(func() {
+			for i := range calls / 10 {
+				c, ctx := bad[many[(i+worker)%len(many)]], mallory
+				switch i % 50 {
+				case 0:
+					c = bad[kinds[(i/50+worker)%len(kinds)]]
+				case 1, 2, 3:
+					ctx = left
+				}
+				u.Call(ctx, c.tool, json.RawMessage(c.args))
+			}
+		})
+	}
+	callers.Wait()
+	if o := u.Call(alice, "get_thing", nil); o.Fault() != nil {
+		t.Errorf("another person's call: got %v, want it answered", o.Fault())
+	}
+	u.EachServer(func(name string, healthy bool, _, failures int64, _ time.Duration) {
+		if !healthy || failures != 0 {
+			t.Errorf("%s: healthy %v, %d failures, want none of its own", name, healthy, failures)
+		}
+	})
+}
+
 func TestUnknownToolAndMissingCaller(t *testing.T) {
 	f := newFakeServer(t, modern, "get_thing")
 	u := start(t, upstream.Options{}, named("hr", f))
@@ -365,30 +438,40 @@ func TestAnswerReachesTheOwningServer(t *testing.T) {
 	const receipt = `{"status":"success","data":{"message":"Employee Frank Davis has been deleted."}}`
 	hr.execute = unknown
 	finance.execute = func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(receipt)) }
-	u := start(t, upstream.Options{Records: records{}}, named("hr", hr), named("finance", finance))
+	owner := entries{}
+	u := start(t, upstream.Options{Entries: owner}, named("hr", hr), named("finance", finance))
 	ctx := as("alice", "hr-write")
-	if o := u.Execute(ctx, "", "id-1", true); string(o.Raw()) != receipt {
+	if o := u.Answer(ctx, "id-1", true, ""); string(o.Raw()) != receipt {
 		t.Errorf("asked each: got %+v, want finance's receipt", o)
 	}
-	if o := u.Execute(ctx, "hr", "id-1", true); !fault.Is(o.Fault(), fault.ConfirmationNotFound) {
+	owner["id-1"] = confirm.Entry{Server: "hr"}
+	if o := u.Answer(ctx, "id-1", true, ""); !fault.Is(o.Fault(), fault.ConfirmationNotFound) {
 		t.Errorf("asked hr: got %+v, want CONFIRMATION_NOT_FOUND", o)
 	}
-	if o := u.Answer(ctx, "id-1", true); o.Message() != "Employee Frank Davis has been deleted." || string(o.Raw()) != receipt {
+	owner["id-1"] = confirm.Entry{Server: "finance"}
+	if o := u.Answer(ctx, "id-1", true, ""); o.Message() != "Employee Frank Davis has been deleted." || string(o.Raw()) != receipt {
 		t.Errorf("answer: got %+v", o)
 	}
 	if got := finance.tokensFor("/execute  "); !slices.Contains(got, "alice:hr-write:finance:execute") {
 		t.Errorf("tokens: got %q, want purpose execute", got)
 	}
 	finance.Close()
-	if o := u.Execute(ctx, "", "id-1", true); !fault.Is(o.Fault(), fault.ServiceDown) {
+	delete(owner, "id-1")
+	if o := u.Answer(ctx, "id-1", true, ""); !fault.Is(o.Fault(), fault.ServiceDown) {
 		t.Errorf("owner may be away: got %+v, want SERVICE_UNAVAILABLE", o)
 	}
 }
 
-type records struct{}
+// entries are confirmations by id.
+type entries map[confirm.ID]confirm.Entry
 
-func (records) Get(context.Context, confirm.ID) (confirm.Record, bool, error) {
-	return confirm.Record{}, false, nil
+func (e entries) Find(_ context.Context, id confirm.ID) (confirm.Entry, bool, error) {
+	entry, ok := e[id]
+	return entry, ok, nil
+}
+
+func (e entries) PendingOf(context.Context, access.Owner) ([]confirm.Entry, error) {
+	return slices.Collect(maps.Values(e)), nil
 }
 
 func TestCatalogueIsAServiceForMCP(t *testing.T) {

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strings"
 
-	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/tool"
 )
 
@@ -25,7 +24,7 @@ type approveBudget struct {
 	Department string   `json:"department" jsonschema_description:"Department name or code" suggest:"Give the department's name or code, for example Marketing or MKT."`
 	Amount     *float64 `json:"amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Approved budget amount in USD (default: the amount that was submitted)" field:"unit=USD,amount"`
 	FiscalYear int      `json:"fiscal_year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Fiscal year (default: current year)" field:"show=year"`
-	Notes      string   `json:"notes,omitempty" jsonschema:"maxLength=1000" jsonschema_description:"Kept with the approval"`
+	Notes      string   `json:"notes,omitempty" jsonschema:"maxLength=1000" jsonschema_description:"Kept with the approval" text:"lines"`
 }
 
 // approvalPreview is shown on the approval card, with the change when another
@@ -41,21 +40,25 @@ type approvalPreview struct {
 	ChangePercent   *float64 `json:"changePercent,omitempty"`
 	SpentAmount     float64  `json:"spentAmount"`
 	Warning         string   `json:"warning,omitempty"`
-	Notes           string   `json:"notes,omitempty"`
+	Notes           string   `json:"notes,omitempty" quote:"assistant"`
 
 	submitted, approved int64
 }
 
 // Message is the question that the person answers.
-func (c approvalPreview) Message() string {
-	message := fmt.Sprintf("Approve the %d budget of %s, %s, submitted by %s?", c.FiscalYear, c.Department, money(c.approved), c.SubmittedBy)
+func (c approvalPreview) Message() tool.Sentence {
+	message := tool.Say("Approve the %d budget of %s, %s, submitted by %s?", c.FiscalYear, tool.Listed(c.Department), tool.Plain(money(c.approved)), c.SubmittedBy)
 	if c.Change != nil {
-		message = fmt.Sprintf("Approve the %d budget of %s, submitted by %s, with another amount: %s instead of the submitted %s (%s)?",
-			c.FiscalYear, c.Department, c.SubmittedBy, money(c.approved), money(c.submitted), c.difference())
+		verb := "raises"
+		if c.approved < c.submitted {
+			verb = "lowers"
+		}
+		message = tool.Say("Approve the %d budget of %s, submitted by %s, with another amount? This %s it from the submitted %s to %s (%s).",
+			c.FiscalYear, tool.Listed(c.Department), c.SubmittedBy, tool.Plain(verb), tool.Plain(money(c.submitted)), tool.Plain(money(c.approved)), tool.Plain(c.difference()))
 	}
-	message += "\nAn approval cannot be undone here."
+	message = message.Then("\nAn approval cannot be undone here.")
 	if c.Warning != "" {
-		message += "\nWarning: " + c.Warning
+		message = message.Then("\nWarning: %s", tool.Plain(c.Warning))
 	}
 	return message
 }
@@ -76,6 +79,7 @@ type approvalPrecondition struct {
 	ID, Department string
 	Year           int
 	SubmittedBy    string
+	Approver       string
 	Submitted      []int64 // by quarter, in cents
 	Approved       int64   // in all
 	Spent          int64
@@ -97,10 +101,11 @@ type draft struct {
 	ID, Department, Status string
 	SubmittedBy            *string
 	ApprovedBy             *string
+	Caller                 string // the address of the caller; empty when it is not known who that is
 }
 
 const findDraft = `
-select b.id, d.name as department, b.status, b.submitted_by, b.approved_by
+select b.id, d.name as department, b.status, b.submitted_by, b.approved_by, coalesce(finance.caller_email(), '') as caller
 from finance.budgets b join finance.departments d on d.code = b.department
 where lower($1) in (lower(d.name), lower(d.code)) and b.fiscal_year = $2`
 
@@ -122,7 +127,7 @@ func (s *Server) previewApproval(ctx context.Context, in approveBudget) (card ap
 		if err != nil {
 			return err
 		}
-		facts = approvalPrecondition{ID: b.ID, Department: b.Department, Year: year, SubmittedBy: *b.SubmittedBy}
+		facts = approvalPrecondition{ID: b.ID, Department: b.Department, Year: year, SubmittedBy: *b.SubmittedBy, Approver: b.Caller}
 		if err := s.amounts(ctx, in, &facts); err != nil {
 			return err
 		}
@@ -135,10 +140,6 @@ func (s *Server) previewApproval(ctx context.Context, in approveBudget) (card ap
 // draft finds the budget to approve and applies every rule about who may approve
 // what. Inside a change it locks the budget.
 func (s *Server) draft(ctx context.Context, department string, year int) (draft, error) {
-	who, err := access.From(ctx)
-	if err != nil {
-		return draft{}, err
-	}
 	b, found, err := database.Row[draft](ctx, s.db, findDraft+database.ForUpdate(ctx, s.db, "b"), words(department), year)
 	switch {
 	case err != nil:
@@ -149,9 +150,9 @@ func (s *Server) draft(ctx context.Context, department string, year int) (draft,
 		return draft{}, approvedBefore(b, year)
 	case b.SubmittedBy == nil:
 		return draft{}, errNoBudget.New("The %d budget of %s is a draft that has not been submitted for approval.", year, b.Department)
-	case who.Email() == "":
-		return draft{}, errSeparationOfDuties.New("Your sign-in has no verified e-mail address, so it cannot be checked whether you submitted this budget yourself.")
-	case strings.EqualFold(who.Email(), *b.SubmittedBy):
+	case b.Caller == "":
+		return draft{}, fault.Unproven.New("It cannot be checked that you did not submit this budget yourself: your sign-in has no verified e-mail address of your own.")
+	case b.Caller == *b.SubmittedBy:
 		return draft{}, errSeparationOfDuties.New("You submitted the %d budget of %s yourself, so someone else must approve it.", year, b.Department)
 	}
 	return b, nil
@@ -222,18 +223,14 @@ from unnest($2::bigint[]) with ordinality as s (cents, quarter)
 where q.budget_id = $1 and q.quarter = s.quarter`
 
 func (s *Server) approveBudget(ctx context.Context, in approveBudget, seen approvalPrecondition) (budgetApproved, error) {
-	who, err := access.From(ctx)
-	if err != nil {
-		return budgetApproved{}, err
-	}
-	if err := database.ExecOne(ctx, s.db, approveDraft, seen.ID, who.Email(), in.Notes); err != nil {
+	if err := database.ExecOne(ctx, s.db, approveDraft, seen.ID, seen.Approver, in.Notes); err != nil {
 		return budgetApproved{}, err
 	}
 	if _, err := database.Exec(ctx, s.db, distributeAmount, seen.ID, distribute(seen.Approved, seen.Submitted)); err != nil {
 		return budgetApproved{}, err
 	}
 	return budgetApproved{
-		Approved: true, BudgetID: seen.ID, Department: seen.Department, FiscalYear: seen.Year, ApprovedAmount: dollars(seen.Approved), ApprovedBy: who.Email(),
+		Approved: true, BudgetID: seen.ID, Department: seen.Department, FiscalYear: seen.Year, ApprovedAmount: dollars(seen.Approved), ApprovedBy: seen.Approver,
 		Message: fmt.Sprintf("The %d budget of %s has been approved with %s.", seen.Year, seen.Department, money(seen.Approved)),
 	}, nil
 }

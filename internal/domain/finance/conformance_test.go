@@ -179,7 +179,7 @@ func facts(name string) conformance.Facts {
 	if len(o.budgets) > 0 {
 		questions = append(questions, o.aboutBudgets(budgets)...)
 	}
-	return conformance.Facts{Emails: []string{somebody, "bob@tamshai.local"}, Questions: questions, Prepare: plantCanaries, Leaks: leaks}
+	return conformance.Facts{Emails: []string{somebody, "bob@tamshai.local"}, Questions: questions, Prepare: plantCanaries, Leaks: leaks, Hidden: hidden()}
 }
 
 func (o *oracle) aboutBudgets(budgets conformance.Rows[company.Budget]) []conformance.Question {
@@ -305,7 +305,9 @@ func approvable(a conformance.Asker, b company.Budget, _ args) string {
 		return "BUDGET_ALREADY_APPROVED"
 	case b.SubmittedBy == "":
 		return "BUDGET_NOT_FOUND"
-	case a.Unverified || a.Email == b.SubmittedBy:
+	case a.Unverified:
+		return "IDENTITY_UNPROVEN"
+	case a.Email == b.SubmittedBy:
 		return "SEPARATION_OF_DUTIES"
 	}
 	return "pending_confirmation"
@@ -357,6 +359,17 @@ func (o *oracle) drawBudgets(r *rand.Rand, _ company.Budget) args {
 		in["status"] = conformance.Pick(r, "draft", "approved", "active", "closed")
 	}
 	return in
+}
+
+// hidden adds deleted invoices.
+func hidden() []conformance.Hiding {
+	add := func(_ testing.TB, s *conformance.Store, n int) {
+		s.Admin(`
+			insert into finance.invoices (id, number, vendor_id, description, amount_cents, department, status, invoice_date, due_date, submitted_by, submitted_at, deleted_at, deleted_by)
+			select gen_random_uuid(), 'HIDDEN-' || n || '-' || number, vendor_id, description, amount_cents, department, 'rejected', invoice_date, due_date, submitted_by, submitted_at, now(), 'x@y'
+			from finance.invoices, generate_series(1, $1) n limit $1`, n)
+	}
+	return []conformance.Hiding{{Name: "deleted", Add: add, Blind: func(conformance.Asker) bool { return true }}}
 }
 
 // canary is in what no tool may show: deleted invoices, who deleted them, and

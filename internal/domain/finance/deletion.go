@@ -2,7 +2,7 @@ package finance
 
 import (
 	"context"
-	"fmt"
+	"strings"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
@@ -13,13 +13,13 @@ func (s *Server) deletion() []tool.Tool {
 	return []tool.Tool{tool.Write(tool.Spec{
 		Name: "delete_invoice", Title: "Delete an invoice",
 		Description: "Delete an invoice that is neither approved nor paid. Needs the invoice_id; list_invoices finds it by invoice_number. A person must approve it first.",
-		Allow:       writers, Synonyms: []string{"remove", "cancel", "bill"},
+		Allow:       writers, Synonyms: []string{"remove", "cancel", "bill"}, Untrusted: []string{"vendorName", "invoiceNumber"},
 	}, tool.Steps[deleteInvoice, deletionPreview, deletionPrecondition, invoiceDeleted]{Preview: s.previewDeletion, Apply: s.deleteInvoice})}
 }
 
 type deleteInvoice struct {
 	InvoiceID string `json:"invoice_id" jsonschema:"format=uuid" jsonschema_description:"The invoice to delete" suggest:"Use list_invoices tool to find valid invoice IDs: with invoice_number it finds the id of one invoice."`
-	Reason    string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Optional reason for deletion (audit trail)"`
+	Reason    string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Optional reason for deletion (audit trail)" text:"lines"`
 }
 
 // deletionPreview is shown on the approval card.
@@ -32,15 +32,23 @@ type deletionPreview struct {
 	Department    string  `json:"department"`
 	Status        string  `json:"status"`
 	DueDate       string  `json:"dueDate"`
-	Reason        string  `json:"reason,omitempty"`
+	Reason        string  `json:"reason" quote:"assistant" empty:"No reason provided"`
 
 	cents int64
 }
 
 // Message is the question that the person answers.
-func (c deletionPreview) Message() string {
-	return fmt.Sprintf("Delete invoice %s of %s (%s, %s, %s, due %s)?\n\nIt will no longer be listed or paid, and this cannot be undone.",
-		c.InvoiceNumber, c.VendorName, money(c.cents), c.Department, c.Status, c.DueDate)
+func (c deletionPreview) Message() tool.Sentence {
+	return tool.Say("Delete invoice %s of %s (%s, %s, %s, due %s)?\n\nIt will no longer be listed or paid, and this cannot be undone.",
+		c.InvoiceNumber, c.VendorName, tool.Plain(amount(c.cents, c.Currency)), tool.Listed(c.Department), c.Status, c.DueDate)
+}
+
+// amount writes an amount with its currency; dollars have their sign.
+func amount(cents int64, currency string) string {
+	if currency == "USD" {
+		return money(cents)
+	}
+	return strings.Replace(money(cents), "$", currency+" ", 1)
 }
 
 // deletionPrecondition must still hold when the deletion is approved.

@@ -10,3 +10,6 @@ var Spread = distribute
 
 // Money is how messages write an amount.
 var Money = money
+
+// Amount is how cards write an amount with its currency.
+var Amount = amount

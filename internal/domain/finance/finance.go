@@ -63,12 +63,12 @@ const (
 
 // The domain's fault codes.
 var (
-	errNoBudget           = &fault.Code{Name: "BUDGET_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "The department has no budget for the fiscal year, or none that waits for approval.", Suggest: findBudgets}
-	errApproved           = &fault.Code{Name: "BUDGET_ALREADY_APPROVED", Kind: fault.Conflict, Status: 200, Meaning: "The budget was approved before.", Suggest: "Use get_budget to see who approved it and when."}
-	errSeparationOfDuties = &fault.Code{Name: "SEPARATION_OF_DUTIES", Kind: fault.Forbidden, Status: 200, Meaning: "No one may approve what they submitted themselves.", Suggest: "Ask someone else with the role finance-write or executive to approve it."}
-	errNoInvoice          = &fault.Code{Name: "INVOICE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No invoice has this id.", Suggest: findInvoices}
-	errNotDeletable       = &fault.Code{Name: "INVOICE_NOT_DELETABLE", Kind: fault.Conflict, Status: 200, Meaning: "An approved or paid invoice cannot be deleted.", Suggest: "Only pending and rejected invoices can be deleted. Use list_invoices with status pending or rejected to find them."}
-	errNoReport           = &fault.Code{Name: "EXPENSE_REPORT_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "There is no such expense report.", Suggest: "Ask with the report_number (EXP-2026-001), or with employee_id and month (YYYY-MM)."}
+	errNoBudget           = &fault.Code{Name: "BUDGET_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "The department has no budget for the fiscal year, or none that waits for approval.", Suggest: findBudgets, Subject: []string{"department", "year", "fiscal_year"}}
+	errApproved           = &fault.Code{Name: "BUDGET_ALREADY_APPROVED", Kind: fault.Conflict, Status: 200, Meaning: "The budget was approved before.", Suggest: "Use get_budget to see who approved it and when.", Subject: []string{"department", "fiscal_year"}}
+	errSeparationOfDuties = &fault.Code{Name: "SEPARATION_OF_DUTIES", Kind: fault.Forbidden, Status: 200, Meaning: "No one may approve what they submitted themselves.", Suggest: "Ask someone else with the role finance-write or executive to approve it.", Subject: []string{"department", "fiscal_year"}}
+	errNoInvoice          = &fault.Code{Name: "INVOICE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No invoice has this id.", Suggest: findInvoices, Subject: []string{"invoice_id"}}
+	errNotDeletable       = &fault.Code{Name: "INVOICE_NOT_DELETABLE", Kind: fault.Conflict, Status: 200, Meaning: "An approved or paid invoice cannot be deleted.", Suggest: "Only pending and rejected invoices can be deleted. Use list_invoices with status pending or rejected to find them.", Subject: []string{"invoice_id"}}
+	errNoReport           = &fault.Code{Name: "EXPENSE_REPORT_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "There is no such expense report.", Suggest: "Ask with the report_number (EXP-2026-001), or with employee_id and month (YYYY-MM).", Subject: []string{"report_number", "employee_id", "month"}}
 )
 
 // Codes lists the domain's fault codes, for the docs.

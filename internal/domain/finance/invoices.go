@@ -47,7 +47,7 @@ func (s *Server) invoices() []tool.Tool {
 	return []tool.Tool{tool.List(tool.Spec{
 		Name: "list_invoices", Title: "List invoices",
 		Description: "List vendor invoices, the newest first. Status overdue means unpaid and past due. With invoice_number: that one invoice with its invoice_id.",
-		Allow:       readers, Synonyms: []string{"bill", "payable"}, Noun: "invoices", Narrow: "status, vendor, department, amount or due date", Untrusted: []string{"description"},
+		Allow:       readers, Synonyms: []string{"bill", "payable"}, Noun: "invoices", Narrow: "status, vendor, department, amount or due date", Untrusted: []string{"vendor_name", "invoice_number", "description"},
 	}, s.listInvoices)}
 }
 

@@ -1,15 +1,23 @@
 package finance_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/database"
 	"countersign.dev/internal/domain/finance"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/conformance"
 	"countersign.dev/internal/testkit/dbtest"
 	"countersign.dev/internal/testkit/domaintest"
 )
+
+// ofBob are the quarters of the budgets that Bob approved.
+const ofBob = ` budget_id in (select id from finance.budgets where approved_by = 'bob@tamshai.local')`
 
 // A caller who may only change rows sees what they change and what its card
 // shows.
@@ -34,9 +42,9 @@ func TestPolicies(t *testing.T) {
 		Sees:    map[string]string{"finance-read": reader, "executive": reader, "finance-write": "13 10 13 0 24 96 0 0"},
 		Writers: []string{"finance-write", "executive"},
 		Writes: map[string]int64{
-			`update finance.invoices set deleted_by = deleted_by`:                  13,
-			`update finance.budgets set status = status`:                           24,
-			`update finance.budget_quarters set allocated_cents = allocated_cents`: 96,
+			`update finance.invoices set deleted_by = deleted_by`:                                13,
+			`update finance.budgets set status = status where approved_by = 'bob@tamshai.local'`: 14,
+			`update finance.budget_quarters set allocated_cents = allocated_cents where` + ofBob: 4 * 14,
 		},
 		Denied: []string{
 			`update finance.invoices set amount_cents = 1`,
@@ -54,11 +62,13 @@ func TestPolicies(t *testing.T) {
 			`update finance.departments set name = 'x'`,
 		},
 		Refused: map[string]string{
-			`update finance.budgets set status = 'approved', approved_by = submitted_by, approved_at = now() where department = 'FIN' and fiscal_year = 2026`: "separation_of_duties",
-			`update finance.budgets set status = 'agreed'`:                                                    "budgets_status_check",
-			`update finance.budget_quarters set allocated_cents = -1`:                                         "budget_quarters_allocated_cents_check",
-			`update finance.invoices set deleted_at = now(), deleted_by = 'x' where number = 'INV-2025-003'`:  "invoices_check",
-			`update finance.invoices set deleted_at = now(), deleted_by = null where number = 'INV-2025-009'`: "invoices_check",
+			`update finance.budgets set status = 'approved', approved_by = submitted_by, approved_at = now() where department = 'FIN' and fiscal_year = 2026`:        "row-level security",
+			`update finance.budgets set status = 'approved', approved_by = 'eve@tamshai.local', approved_at = now() where department = 'MKT' and fiscal_year = 2026`: "row-level security",
+			`update finance.budget_quarters set allocated_cents = 1 where not` + ofBob:                                                                               "row-level security",
+			`update finance.budgets set status = 'agreed' where approved_by = 'bob@tamshai.local'`:                                                                   "budgets_status_check",
+			`update finance.budget_quarters set allocated_cents = -1 where` + ofBob:                                                                                  "budget_quarters_allocated_cents_check",
+			`update finance.invoices set deleted_at = now(), deleted_by = 'x' where number = 'INV-2025-003'`:                                                         "invoices_check",
+			`update finance.invoices set deleted_at = now(), deleted_by = null where number = 'INV-2025-009'`:                                                        "invoices_check",
 		},
 		Steps: func(h *domaintest.Harness) {
 			bob := h.As("bob.martinez")
@@ -66,4 +76,31 @@ func TestPolicies(t *testing.T) {
 			h.Apply(bob, "delete_invoice", args{"invoice_id": p.id("INV-2025-009")})
 		},
 	}.Run(t, cluster)
+}
+
+// The store refuses an approval to whom it cannot tell apart from the submitter,
+// when every check above it fails.
+func TestStoreRefusesApprovalsOfUnprovenCallers(t *testing.T) {
+	t.Parallel()
+	db := dbtest.OpenLogin(t, schema.Filled(t, cluster, conformance.Company), finance.Login)
+	for name, claims := range map[string]access.Claims{
+		"an unverified address": {Subject: "s", Email: "bob@tamshai.local", Roles: []string{"finance-write"}},
+		"no address":            {Subject: "s", Roles: []string{"executive"}},
+	} {
+		claims.Issuer = testkit.Issuer
+		ctx := access.With(t.Context(), access.NewPrincipal(claims))
+		for _, statement := range []string{
+			`update finance.budgets set status = 'approved', approved_by = 'bob@tamshai.local', approved_at = now() where status = 'draft' and submitted_by <> 'bob@tamshai.local'`,
+			`update finance.budgets set status = 'approved', approved_by = '', approved_at = now() where status = 'draft'`,
+			`update finance.budget_quarters set allocated_cents = 1`,
+		} {
+			err := db.Change(ctx, func(ctx context.Context) error {
+				_, err := database.Exec(ctx, db, statement)
+				return err
+			})
+			if !fault.Is(err, fault.DatabaseError) {
+				t.Errorf("%s, %s: got %v", name, statement, err)
+			}
+		}
+	}
 }

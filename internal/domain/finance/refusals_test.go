@@ -25,5 +25,8 @@ func TestUnverifiedAddressApprovesNothing(t *testing.T) {
 	ctx := access.With(t.Context(), access.NewPrincipal(access.Claims{
 		Issuer: testkit.Issuer, Subject: "s", Username: "lisa", Email: "lisa.anderson@tamshai.local", Roles: []string{"finance-write"},
 	}))
-	h.Refused(ctx, "SEPARATION_OF_DUTIES", "approve_budget", args{"department": "Marketing"})
+	f := h.Refused(ctx, "IDENTITY_UNPROVEN", "approve_budget", args{"department": "Marketing"})
+	if !strings.Contains(f.SuggestedAction, "trust_email") {
+		t.Errorf("got %q", f.SuggestedAction)
+	}
 }

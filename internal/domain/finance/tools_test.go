@@ -220,3 +220,11 @@ func TestMoneyIsWrittenForPeople(t *testing.T) {
 		}
 	}
 }
+
+func TestCardsWriteTheCurrencyOfTheInvoice(t *testing.T) {
+	for currency, want := range map[string]string{"USD": "$1,200.50", "EUR": "EUR 1,200.50"} {
+		if got := finance.Amount(120_050, currency); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

@@ -72,9 +72,9 @@ func TestTwoApproversApproveOnce(t *testing.T) {
 
 	var codes [2]string
 	var wg sync.WaitGroup
-	wg.Go(func() { codes[0] = slow.Answer(bob, first.ID, true).Code() })
+	wg.Go(func() { codes[0] = slow.Answer(bob, first.ID, true, "").Code() })
 	<-arrived
-	wg.Go(func() { codes[1] = h.Answer(eve, second.ID, true).Code() })
+	wg.Go(func() { codes[1] = h.Answer(eve, second.ID, true, "").Code() })
 	h.awaitBlocked()
 	close(opened)
 	wg.Wait()

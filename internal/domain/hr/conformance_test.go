@@ -198,7 +198,7 @@ func facts(name string) conformance.Facts {
 			Rows: reviews, Tool: "get_performance_reviews", Draw: drawReviews, Fits: o.fitsReview, Order: func(args) func(a, b company.Review) int { return newestFirst },
 		})
 	}
-	return conformance.Facts{Emails: emails, Leaks: o.leaks, Questions: questions}
+	return conformance.Facts{Emails: emails, Leaks: o.leaks, Questions: questions, Hidden: o.hidden()}
 }
 
 func drawReviews(r *rand.Rand, some company.Review) args {
@@ -355,6 +355,32 @@ func (o *oracle) leaks(a conformance.Asker, encoded string) error {
 		}
 	}
 	return nil
+}
+
+// hidden adds people, with reviews and balances, under the head of the company,
+// and people whose employment has ended.
+func (o *oracle) hidden() []conformance.Hiding {
+	head := o.Employees[slices.IndexFunc(o.Employees, func(e company.Employee) bool { return e.ManagerID == "" && !e.Gone() })]
+	add := func(ended string) func(testing.TB, *conformance.Store, int) {
+		return func(_ testing.TB, s *conformance.Store, n int) {
+			s.Admin(`
+				insert into hr.employees (id, employee_number, first_name, last_name, email, phone, department, job_title, grade, manager_id, hire_date, salary_cents, ssn, location, status, terminated_at)
+				select md5('h' || n)::uuid, 'HID' || n, first_name, last_name, 'hidden' || n || '@tamshai.local', phone, department, job_title, grade, $1, hire_date, salary_cents, 'h' || n, location, $3, case $3 when 'ACTIVE' then null else now() end
+				from (select row_number() over () as n, e.* from hr.employees e, generate_series(1, $2) limit $2) e`, head.ID, n, ended)
+			s.Admin(`
+				insert into hr.performance_reviews (id, employee_id, reviewer_id, review_period, review_date, overall_rating, goals_met_percentage, strengths, areas_for_improvement, comments)
+				select gen_random_uuid(), id, $1, '2026', '2026-01-01', 5, 100, 'hidden', 'hidden', 'hidden' from hr.employees where employee_number like 'HID%'`, head.ID)
+			s.Admin(`
+				insert into hr.time_off_balances (employee_id, type_code, fiscal_year, entitlement, used, pending, carryover)
+				select e.id, t.type_code, 2026, 10, 1, 1, 1 from hr.employees e, hr.time_off_types t where employee_number like 'HID%'`)
+			s.Admin(`select hr.renumber()`)
+		}
+	}
+	above := conformance.NotIn("hr-read", "hr-write", "executive")
+	return []conformance.Hiding{
+		{Name: "not below", Add: add("ACTIVE"), Blind: func(a conformance.Asker) bool { return above(a) && a.Email != head.Email }},
+		{Name: "ended", Add: add("TERMINATED"), Blind: func(conformance.Asker) bool { return true }},
+	}
 }
 
 // churn adds three people between two pages and terminates one.

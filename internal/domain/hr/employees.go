@@ -7,6 +7,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/tool"
 )
 
@@ -78,7 +79,7 @@ select e.id as employee_id, e.first_name, e.last_name, e.email, e.job_title, e.m
        (select d.name from hr.departments d where d.code = e.department) as department,
        hr.name_of(e.manager_id) as manager_name, e.hire_date::text, e.salary_cents, e.ssn, e.phone, e.location,
        true as active, e.created_at, e.updated_at,
-       case when e.email = hr.caller_email() then 1 when e.lft between b.low and b.high then 2 else 0 end as relation
+       case when e.email = (select hr.caller_email()) then 1 when e.lft between b.low and b.high then 2 else 0 end as relation
 from hr.employees e left join hr.below() b on true
 where e.id = $1 and e.status = 'ACTIVE'`
 
@@ -96,7 +97,7 @@ func (s *Server) getEmployee(ctx context.Context, in getInput) (Employee, error)
 type listInput struct {
 	Department string `json:"department,omitempty" jsonschema_description:"Filter by department name" field:"aka=dept|division"`
 	Name       string `json:"name,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Part of the first name, the last name or both"`
-	ManagerID  string `json:"manager_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Only the direct reports of this manager (employee_id)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." field:"aka=team|report|subordinate"`
+	ManagerID  string `json:"manager_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Only the direct reports of this manager (employee_id)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." field:"from=list_employees:employee_id,aka=team|direct report|subordinate"`
 	Location   string `json:"location,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only people at this site, for example Seattle or Remote" field:"aka=office|city|site"`
 }
 
@@ -119,7 +120,7 @@ select e.id as employee_id, e.first_name, e.last_name, e.email, e.job_title, e.m
        (select d.name from hr.departments d where d.code = e.department) as department,
        hr.name_of(e.manager_id) as manager_name, e.hire_date::text, e.salary_cents, e.ssn, e.phone, e.location,
        true as active, e.created_at, e.updated_at,
-       case when e.email = hr.caller_email() then 1 when e.lft between b.low and b.high then 2 else 0 end as relation
+       case when e.email = (select hr.caller_email()) then 1 when e.lft between b.low and b.high then 2 else 0 end as relation
 from page join hr.employees e using (id) left join hr.below() b on true
 order by e.last_name, e.first_name, e.id`
 
@@ -177,7 +178,7 @@ func words(text string) string { return strings.Join(strings.Fields(text), " ") 
 
 type deleteInput struct {
 	EmployeeID string `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The employee to delete" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
-	Reason     string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Optional reason for deletion (audit trail)"`
+	Reason     string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Optional reason for deletion (audit trail)" text:"lines"`
 }
 
 // deletePreview is shown on the approval card.
@@ -187,14 +188,14 @@ type deletePreview struct {
 	EmployeeEmail string `json:"employeeEmail"`
 	Department    string `json:"department"`
 	JobTitle      string `json:"jobTitle"`
-	Reason        string `json:"reason,omitempty"`
+	Reason        string `json:"reason" quote:"assistant" empty:"No reason provided"`
 }
 
 // Message is the question that the person answers.
-func (c deletePreview) Message() string {
-	return "Delete employee " + c.EmployeeName + " (" + c.EmployeeEmail + ")?\n\n" +
-		"This action will permanently delete the employee record and cannot be undone.\n\n" +
-		"Department: " + c.Department + "\nEmployee ID: " + c.EmployeeID
+func (c deletePreview) Message() tool.Sentence {
+	return tool.Say("⚠️ Delete employee %s (%s)?\n\n"+
+		"This action will permanently delete the employee record and cannot be undone.\n\n"+
+		"Department: %s\nEmployee ID: %s", tool.Listed(c.EmployeeName), c.EmployeeEmail, tool.Listed(c.Department), c.EmployeeID)
 }
 
 // deletePrecondition must still hold when the deletion is approved.
@@ -215,6 +216,7 @@ type subject struct {
 	Grade                              string
 	MinCents, MaxCents                 int64 // the grade's range
 	Reports                            int   // active direct reports
+	Known                              bool  // it is known which person the caller is
 	Self                               bool  // the caller themselves
 }
 
@@ -222,18 +224,22 @@ const findSubject = `
 select e.id, e.first_name || ' ' || e.last_name as name, e.email, d.name as department, e.job_title as title,
        e.salary_cents, e.grade, g.min_salary_cents as min_cents, g.max_salary_cents as max_cents,
        (select count(*) from hr.employees r where r.manager_id = e.id and r.status = 'ACTIVE') as reports,
-       e.email = coalesce(hr.caller_email(), '') as self
+       hr.caller_email() is not null as known, e.email = coalesce(hr.caller_email(), '') as self
 from hr.employees e
 join hr.departments d on d.code = e.department
 join hr.grade_levels g on g.grade = e.grade
 where e.id = $1 and e.status = 'ACTIVE'`
 
 // subject finds the person that a change is about. Inside a change it locks
-// their row.
+// their row. No one may change themselves, so a caller who might be anyone gets
+// IDENTITY_UNPROVEN.
 func (s *Server) subject(ctx context.Context, id string) (subject, error) {
 	found, ok, err := database.Row[subject](ctx, s.db, findSubject+database.ForUpdate(ctx, s.db, "e"), id)
-	if err == nil && !ok {
+	switch {
+	case err == nil && !ok:
 		err = notFound(id)
+	case err == nil && !found.Known:
+		err = fault.Unproven.New("It cannot be checked that this is not your own record: your sign-in has no verified e-mail address of your own.")
 	}
 	return found, err
 }
@@ -274,6 +280,7 @@ func (s *Server) delete(ctx context.Context, _ deleteInput, seen deletePrecondit
 	if err := database.ExecOne(ctx, s.db, endEmployment, seen.ID, actor(who)); err != nil {
 		return deleted{}, err
 	}
+	s.leavers.endAfter(ctx)
 	return deleted{Deleted: true, EmployeeID: seen.ID, EmployeeName: seen.Name, Message: "Employee " + seen.Name + " has been deleted."}, nil
 }
 

@@ -1,11 +1,15 @@
 package hr_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/database"
 	"countersign.dev/internal/domain/hr"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/conformance"
 	"countersign.dev/internal/testkit/dbtest"
 	"countersign.dev/internal/testkit/domaintest"
@@ -33,7 +37,11 @@ func TestPolicies(t *testing.T) {
 			"the address of one who left": member("victor.reyes@tamshai.local", "employee", "manager", "hr-read"),
 		},
 		Writers: []string{"hr-write", "executive"},
-		Writes:  map[string]int64{`update hr.employees set salary_cents = salary_cents`: 62},
+		Writes:  map[string]int64{`update hr.employees set salary_cents = salary_cents where email <> 'nina.p@tamshai.local'`: 61},
+		Refused: map[string]string{
+			`update hr.employees set salary_cents = 1 where email = 'nina.p@tamshai.local'`:                             "row-level security",
+			`update hr.employees set status = 'TERMINATED', terminated_at = now() where email = 'nina.p@tamshai.local'`: "row-level security",
+		},
 		Denied: []string{
 			`update hr.employees set email = 'x@y'`,
 			`update hr.employees set lft = 1, rgt = 100000`,
@@ -47,4 +55,30 @@ func TestPolicies(t *testing.T) {
 			h.Apply(h.As("alice.chen"), "delete_employee", args{"employee_id": frank.ID})
 		},
 	}.Run(t, cluster)
+}
+
+// The store refuses changes to whom it cannot tell apart from the person that
+// they are about, when every check above it fails.
+func TestStoreRefusesChangesOfUnprovenCallers(t *testing.T) {
+	t.Parallel()
+	db := dbtest.OpenLogin(t, schema.Filled(t, cluster, conformance.Company), hr.Login)
+	for name, claims := range map[string]access.Claims{
+		"an unverified address": {Subject: "s", Email: "alice@tamshai.local", Roles: []string{"hr-write"}},
+		"no address":            {Subject: "s", Roles: []string{"executive"}},
+	} {
+		claims.Issuer = testkit.Issuer
+		ctx := access.With(t.Context(), access.NewPrincipal(claims))
+		for _, statement := range []string{
+			`update hr.employees set salary_cents = 1`,
+			`update hr.employees set status = 'TERMINATED', terminated_at = now() where status = 'ACTIVE'`,
+		} {
+			err := db.Change(ctx, func(ctx context.Context) error {
+				_, err := database.Exec(ctx, db, statement)
+				return err
+			})
+			if !fault.Is(err, fault.DatabaseError) {
+				t.Errorf("%s, %s: got %v", name, statement, err)
+			}
+		}
+	}
 }

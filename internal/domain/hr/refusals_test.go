@@ -3,6 +3,9 @@ package hr_test
 import (
 	"strings"
 	"testing"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/testkit"
 )
 
 // The founding scenario "show me employee ABC123" ends with what helps.
@@ -31,5 +34,21 @@ func TestTerminatedReportsDoNotCount(t *testing.T) {
 	f := h.Refused(h.As("alice.chen"), "EMPLOYEE_HAS_REPORTS", "delete_employee", args{"employee_id": h.id("EMP051")})
 	if f.Details["directReports"] != 9 {
 		t.Errorf("got %v", f.Details)
+	}
+}
+
+// A caller whose address is not verified could be the person whose salary it is.
+func TestUnverifiedWriterChangesNoSalaryAndDeletesNoOne(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	alice := access.With(t.Context(), access.NewPrincipal(access.Claims{
+		Issuer: testkit.Issuer, Subject: "s", Username: "alice", Email: "alice@tamshai.local", Roles: []string{"hr-write"}, MayConfirm: true,
+	}))
+	for _, number := range []string{"EMP010", "EMP052"} { // herself, and someone else
+		f := h.Refused(alice, "IDENTITY_UNPROVEN", "update_salary", args{"employee_id": h.id(number), "new_salary": 990_000})
+		if !strings.Contains(f.SuggestedAction, "trust_email") {
+			t.Errorf("got %q", f.SuggestedAction)
+		}
+		h.Refused(alice, "IDENTITY_UNPROVEN", "delete_employee", args{"employee_id": h.id(number)})
 	}
 }

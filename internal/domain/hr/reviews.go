@@ -39,6 +39,7 @@ func (s *Server) reviews() []tool.Tool {
 		Description: "List performance reviews, the newest first. " +
 			"Without employee_id: of everyone whose reviews the caller may see. With due_before: only the latest review of each person whose next one is due before that day; for \"due now\" give tomorrow's date.",
 		Allow: reviewReaders, Synonyms: []string{"appraisal", "rating", "feedback", "evaluation"}, Noun: "reviews", Narrow: "employee or due date",
+		Untrusted: []string{"strengths", "areas_for_improvement", "comments"},
 	}, s.getReviews)}
 }
 
@@ -62,7 +63,7 @@ with page as (
 select r.id as review_id, r.employee_id, e.first_name || ' ' || e.last_name as employee_name,
        hr.name_of(r.reviewer_id) as reviewer_name, r.review_period, r.review_date::text, r.overall_rating, r.goals_met_percentage,
        r.strengths, r.areas_for_improvement, r.comments, (r.review_date + interval '12 months')::date::text as next_review_due,
-       case when e.email = hr.caller_email() then 1 when e.lft between b.low and b.high then 2 else 0 end as relation
+       case when e.email = (select hr.caller_email()) then 1 when e.lft between b.low and b.high then 2 else 0 end as relation
 from page join hr.performance_reviews r using (id)
 join hr.employees e on e.id = r.employee_id
 left join hr.below() b on true

@@ -26,7 +26,7 @@ type salaryInput struct {
 	EmployeeID    string  `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The employee whose salary changes" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
 	NewSalary     float64 `json:"new_salary" jsonschema:"minimum=0,maximum=10000000" jsonschema_description:"New annual salary in USD" field:"unit=USD,amount,aka=pay|wage|compensation|raise"`
 	EffectiveDate string  `json:"effective_date,omitempty" jsonschema:"format=date" jsonschema_description:"When the salary change takes effect (default: immediate)"`
-	Reason        string  `json:"reason,omitempty" jsonschema:"maxLength=500"`
+	Reason        string  `json:"reason,omitempty" jsonschema:"maxLength=500" text:"lines"`
 }
 
 // salaryPreview is shown on the approval card.
@@ -43,22 +43,27 @@ type salaryPreview struct {
 	GradeRange    string                  `json:"gradeRange"` // what people of the grade usually earn
 	Warning       string                  `json:"warning,omitempty"`
 	EffectiveDate string                  `json:"effectiveDate"`
-	Reason        string                  `json:"reason,omitempty"`
+	Reason        string                  `json:"reason" quote:"assistant" empty:"No reason provided"`
 	Relation      access.Relation         `json:"-"`
 }
 
-// Message is the question that the person answers.
-func (c salaryPreview) Message() string {
-	from := access.Hidden
-	change := ""
+// Message is the question that the person answers. It says whether the salary
+// rises or falls, whatever was asked for.
+func (c salaryPreview) Message() tool.Sentence {
+	verb, from, change := "changes", tool.Plain(access.Hidden), tool.Plain("")
 	if !c.CurrentSalary.Masked {
-		from = money(c.CurrentSalary.Value)
-		change = fmt.Sprintf(" (%+.1f %%)", c.ChangePercent.Value)
+		verb, from = "raises", tool.Plain(money(c.CurrentSalary.Value))
+		if c.NewSalary < c.CurrentSalary.Value {
+			verb = "lowers"
+		}
+		if c.CurrentSalary.Value > 0 {
+			change = tool.Plain(fmt.Sprintf(" (%+.1f %%)", c.ChangePercent.Value))
+		}
 	}
-	message := fmt.Sprintf("Change the annual salary of %s (%s) from %s to %s%s?\nIt applies at once; only another salary change can undo it.",
-		c.EmployeeName, c.EmployeeEmail, from, money(c.NewSalary), change)
+	message := tool.Say("This %s the annual salary of %s (%s) from %s to %s%s.\nIt applies at once; only another salary change can undo it.",
+		tool.Plain(verb), tool.Listed(c.EmployeeName), c.EmployeeEmail, from, tool.Plain(money(c.NewSalary)), change)
 	if c.Warning != "" {
-		message += "\nWarning: " + c.Warning
+		message = message.Then("\nWarning: %s", tool.Plain(c.Warning))
 	}
 	return message
 }
@@ -105,6 +110,8 @@ func (s *Server) checkSalary(in salaryInput, e subject) (cents int64, err error)
 		return 0, fault.InvalidInput.New("You cannot change your own salary.").Suggest("Ask someone else with the role hr-write or executive to change it.")
 	case math.Abs(exact-float64(cents)) > 1e-4:
 		return 0, fault.InvalidInput.New("A salary has two decimals at most.").Suggest("Round new_salary to whole cents.")
+	case cents == e.SalaryCents:
+		return 0, fault.InvalidInput.New("Nothing would change: that is %s's salary already.", e.Name).Suggest("Check new_salary: it is the new amount a year, not the difference.")
 	case in.EffectiveDate > s.today():
 		return 0, fault.InvalidInput.New("Changes cannot be scheduled: effective_date %s is in the future.", in.EffectiveDate).
 			Suggest("Leave effective_date out to change the salary now, or ask again on that day.")

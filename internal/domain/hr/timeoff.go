@@ -3,7 +3,6 @@ package hr
 import (
 	"context"
 
-	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/tool"
 )
@@ -38,7 +37,7 @@ func (s *Server) timeOff() []tool.Tool {
 }
 
 type timeOffInput struct {
-	EmployeeID string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Whose balance (default: the asker's own)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
+	EmployeeID string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Whose balance (default: the asker's own)" field:"self" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
 	FiscalYear int    `json:"fiscal_year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Calendar year (default: the current one)" field:"show=year"`
 }
 
@@ -47,7 +46,7 @@ type person struct{ ID, Name string }
 
 const findPerson = `
 select id, first_name || ' ' || last_name as name from hr.employees
-where status = 'ACTIVE' and (($1 <> '' and id = nullif($1, '')::uuid) or ($1 = '' and email = $2))`
+where status = 'ACTIVE' and (($1 <> '' and id = nullif($1, '')::uuid) or ($1 = '' and email = (select hr.caller_email())))`
 
 const listBalances = `
 select b.type_code, t.type_name, b.entitlement, b.used, b.pending, b.carryover,
@@ -81,13 +80,9 @@ func (s *Server) getTimeOff(ctx context.Context, in timeOffInput) (TimeOff, erro
 	return out, err
 }
 
-// person finds an employee by id, or the caller by their verified address.
+// person finds an employee by id, or the caller.
 func (s *Server) person(ctx context.Context, id string) (person, error) {
-	who, err := access.From(ctx)
-	if err != nil {
-		return person{}, err
-	}
-	found, ok, err := database.Row[person](ctx, s.db, findPerson, id, who.Email())
+	found, ok, err := database.Row[person](ctx, s.db, findPerson, id)
 	switch {
 	case err != nil || ok:
 		return found, err

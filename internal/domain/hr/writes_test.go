@@ -2,12 +2,16 @@ package hr_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/alicebob/miniredis/v2"
+
 	"countersign.dev/internal/company"
+	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/testkit/domaintest"
 )
@@ -66,5 +70,54 @@ func TestSeededTreeIsNumberedAsTheStoreNumbersIt(t *testing.T) {
 	h.Admin(`select hr.renumber()`)
 	if h.digest() != before {
 		t.Error("the store numbers the tree differently")
+	}
+}
+
+// Somebody who can write to Redis lets the card say Frank and the record Marcus.
+func TestRewrittenConfirmationDeletesNobody(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	redis := miniredis.RunT(t)
+	h.Runner = domaintest.NewRunner(t, "hr", h.server, confirm.NewService(domaintest.OpenRedis(t, redis.Addr()), h.Sink, nil), h.Sink)
+	alice, before := h.As("alice.chen"), h.digest()
+	frank := h.Pending(alice, "delete_employee", args{"employee_id": h.id("EMP061")})
+	marcus := h.Pending(alice, "delete_employee", args{"employee_id": h.id("EMP052")})
+	if !strings.Contains(frank.Message, "Frank Davis") {
+		t.Fatalf("card: got %q", frank.Message)
+	}
+	record := func(id string) (fields map[string]any) {
+		text, err := redis.Get("pending:" + id)
+		if err == nil {
+			err = json.Unmarshal([]byte(text), &fields)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fields
+	}
+	swapped, plain := record(frank.ID), record(frank.ID)
+	swapped["sealed"] = record(marcus.ID)["sealed"]
+	delete(plain, "sealed")
+	plain["action"], plain["input"] = "delete_employee", `{"employee_id":"`+h.id("EMP052")+`"}`
+	for _, rewritten := range []map[string]any{swapped, plain} {
+		text, err := json.Marshal(rewritten)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := redis.Set("pending:"+frank.ID, string(text)); err != nil {
+			t.Fatal(err)
+		}
+		if o := h.Answer(alice, frank.ID, true, ""); o.Code() != "CONFIRMATION_ALTERED" {
+			t.Errorf("got %s, want CONFIRMATION_ALTERED", h.Encode(o))
+		}
+		if o := h.Answer(alice, frank.ID, true, marcus.Data["digest"].(string)); o.Code() != "CONFIRMATION_ALTERED" {
+			t.Errorf("got %s, want CONFIRMATION_ALTERED", h.Encode(o))
+		}
+	}
+	if o := h.Answer(alice, marcus.ID, true, frank.Data["digest"].(string)); o.Code() != "CONFIRMATION_STALE" {
+		t.Errorf("with the digest of Frank's card: got %s", h.Encode(o))
+	}
+	if h.digest() != before {
+		t.Error("rows were changed")
 	}
 }

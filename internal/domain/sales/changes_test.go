@@ -55,7 +55,7 @@ func TestStaleOrForeignChangeChangesNothing(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, stored *conformance.Store) {
 		b, r := fixtureOf(company.At(day).Sales()), engineOf(stored).store
 		open, won := b.deals[2], b.deals[0]
-		ryan := sales.ScopeOf(testkit.Person("ryan.garcia", "sales-read"))
+		ryan := sales.ScopeOf(testkit.Person("ryan.garcia", "sales-read"), "ryan.garcia@tamshai.local")
 		close := func(scope sales.Scope, deal string, version int64) func(context.Context) error {
 			return func(ctx context.Context) error {
 				return r.CloseDeal(ctx, scope, closing(deal, "x", version).Closing)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/tool"
 )
 
 // The bounds of closing a deal. A float64 represents every cent up to maxValue
@@ -22,8 +23,8 @@ type closeDeal struct {
 	DealID      string   `json:"deal_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid deal IDs." field:"from=list_deals:_id"`
 	Outcome     string   `json:"outcome" jsonschema:"enum=won,enum=lost"`
 	ActualValue *float64 `json:"actual_value,omitempty" jsonschema:"minimum=0" jsonschema_description:"Final deal value (for won deals)" field:"unit=USD,amount"`
-	LossReason  string   `json:"loss_reason,omitempty" jsonschema_description:"Reason for lost deal"`
-	Notes       string   `json:"notes,omitempty" jsonschema:"maxLength=1000" jsonschema_description:"Added to the deal's notes"`
+	LossReason  string   `json:"loss_reason,omitempty" jsonschema_description:"Reason for lost deal" text:"lines"`
+	Notes       string   `json:"notes,omitempty" jsonschema:"maxLength=1000" jsonschema_description:"Added to the deal's notes" text:"lines"`
 }
 
 // check applies the business rules that need only the input.
@@ -58,22 +59,37 @@ type closingPreview struct {
 	CurrentValue float64 `json:"currentValue"`
 	ActualValue  float64 `json:"actualValue,omitempty"`
 	ValueAssumed bool    `json:"valueAssumed,omitempty"` // no actual value was given
-	LossReason   string  `json:"lossReason,omitempty"`
-	Notes        string  `json:"notes,omitempty"`
+	LossReason   string  `json:"lossReason,omitempty" quote:"assistant"`
+	Notes        string  `json:"notes,omitempty" quote:"assistant"`
 }
 
-// Message is the question that the card asks.
-func (c closingPreview) Message() string {
-	question := fmt.Sprintf("Close deal %s (%s, in %s, valued at %s) as %s", c.DealName, c.CustomerName, c.CurrentStage, money(c.Currency, c.CurrentValue), c.Outcome)
+// Message is the question that the card asks. It says how far the amount is from
+// the deal's value.
+func (c closingPreview) Message() tool.Sentence {
+	question := tool.Say("Close deal %s (%s, in %s, valued at %s) as %s",
+		c.DealName, c.CustomerName, c.CurrentStage, tool.Plain(money(c.Currency, c.CurrentValue)), c.Outcome)
+	amount := tool.Plain(money(c.Currency, c.ActualValue))
 	switch {
 	case c.Outcome == "lost":
-		question += ", because: " + c.LossReason + "?"
+		question = question.Then("?")
 	case c.ValueAssumed:
-		question += " for " + money(c.Currency, c.ActualValue) + "? (No actual value was given, so the deal's value is taken.)"
+		question = question.Then(" for %s? (No actual value was given, so the deal's value is taken.)", amount)
+	case c.ActualValue < c.CurrentValue:
+		question = question.Then(" for %s? That is less than its value (%s).", amount, c.difference())
+	case c.ActualValue > c.CurrentValue:
+		question = question.Then(" for %s? That is more than its value (%s).", amount, c.difference())
 	default:
-		question += " for " + money(c.Currency, c.ActualValue) + "?"
+		question = question.Then(" for %s?", amount)
 	}
-	return question + "\nThis cannot be undone."
+	return question.Then("\nThis cannot be undone.")
+}
+
+// difference is how far the amount is from the deal's value.
+func (c closingPreview) difference() tool.Plain {
+	if c.CurrentValue == 0 {
+		return tool.Plain("valued at nothing")
+	}
+	return tool.Plain(fmt.Sprintf("%+.1f %%", (c.ActualValue-c.CurrentValue)/c.CurrentValue*100))
 }
 
 // dealPrecondition is the deal that the person saw.
@@ -94,7 +110,7 @@ type Closed struct {
 }
 
 func (s *Server) previewClosing(ctx context.Context, in closeDeal) (closingPreview, dealPrecondition, error) {
-	scope, _, err := scopeIn(ctx)
+	scope, err := s.scopeIn(ctx)
 	if err != nil {
 		return closingPreview{}, dealPrecondition{}, err
 	}
@@ -133,7 +149,7 @@ func (in closeDeal) result(d Deal) (stage string, value float64) {
 }
 
 func (s *Server) closeDeal(ctx context.Context, in closeDeal, seen dealPrecondition) (Closed, error) {
-	scope, _, err := scopeIn(ctx)
+	scope, _, err := changeIn(ctx)
 	if err != nil {
 		return Closed{}, err
 	}

@@ -202,7 +202,7 @@ func facts(name string) conformance.Facts {
 	pipeline := conformance.Check{Tool: "get_pipeline", Draw: func(r *rand.Rand) args {
 		return conformance.Pick(r, args{}, args{"quarter": "Q2 2026"}, args{"quarter": "2026-Q3"}, args{"quarter": "Q4 2026"})
 	}, Judge: o.judgePipeline}
-	return conformance.Facts{Emails: emails, Leaks: leaks, Questions: []conformance.Question{list, list, byCustomer("get_customer"), deletion, closing, pipeline}}
+	return conformance.Facts{Emails: emails, Leaks: leaks, Hidden: o.hidden(), Questions: []conformance.Question{list, list, byCustomer("get_customer"), deletion, closing, pipeline}}
 }
 
 func isClosed(stage string) bool { return strings.HasPrefix(stage, "CLOSED_") }
@@ -365,6 +365,25 @@ func leaks(_ conformance.Asker, encoded string) error {
 		return fmt.Errorf("shows what is internal: %s", encoded)
 	}
 	return nil
+}
+
+// hidden adds customers, deals and quotas of someone whom only those who see
+// everything may see.
+func (o *oracle) hidden() []conformance.Hiding {
+	add := func(t testing.TB, s *conformance.Store, n int) {
+		more := &fixture{quotas: []company.Quota{{Quarter: "2026-Q3", Owner: "hidden@tamshai.local", Amount: 1_000_000}}}
+		for i := range n {
+			d, c := o.deals[i%len(o.deals)], o.customers[i%len(o.customers)]
+			d.ID, d.Owner, d.OwnerChain = fmt.Sprintf("65b%021d", i), "hidden@tamshai.local", nil
+			c.ID, c.Owner, c.OwnerChain = fmt.Sprintf("65c%021d", i), "hidden@tamshai.local", nil
+			if i%3 == 0 {
+				d.CustomerID = c.ID
+			}
+			more.deals, more.customers = append(more.deals, d), append(more.customers, c)
+		}
+		fill(t, engineOf(s).direct, more)
+	}
+	return []conformance.Hiding{{Name: "of another", Add: add, Blind: conformance.NotIn("sales-write", "executive")}}
 }
 
 // churn adds two deals between two pages, and removes one.

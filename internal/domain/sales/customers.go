@@ -14,10 +14,12 @@ func (s *Server) customerTools() []tool.Tool {
 		tool.Read(tool.Spec{
 			Name: "get_customer", Title: "Customer details", Allow: readers, Synonyms: []string{"client", "account"},
 			Description: "Show one customer with contact, account owner, tier and annual revenue. Needs a customer_id; list_deals has it.",
+			Untrusted:   []string{"name", "email", "phone", "company", "industry", "street", "city", "state", "zip", "country"},
 		}, s.getCustomer),
 		tool.Write(tool.Spec{
 			Name: "delete_customer", Title: "Delete a customer", Allow: writers, Synonyms: []string{"remove", "client", "account"},
 			Description: "Delete a customer that has no open deals. Needs a customer_id; list_deals has it. A person must approve it first; it cannot be undone.",
+			Untrusted:   []string{"customerName", "contact", "message"}, // a refusal names the open deals
 		}, tool.Steps[deleteCustomer, deletionPreview, customerPrecondition, Deleted]{Preview: s.previewDeletion, Apply: s.deleteCustomer}),
 	}
 }
@@ -27,15 +29,16 @@ type getCustomer struct {
 }
 
 func (s *Server) getCustomer(ctx context.Context, in getCustomer) (Customer, error) {
-	scope, who, err := scopeIn(ctx)
+	scope, err := s.scopeIn(ctx)
 	if err != nil {
 		return Customer{}, err
 	}
-	return s.customer(ctx, scope, who, in.CustomerID)
+	return s.customer(ctx, scope, in.CustomerID)
 }
 
-// customer finds a customer and sets its relation to the principal.
-func (s *Server) customer(ctx context.Context, scope Scope, who *access.Principal, id string) (Customer, error) {
+// customer finds a customer and sets its relation to the principal, who
+// needs one only in a scope of their own.
+func (s *Server) customer(ctx context.Context, scope Scope, id string) (Customer, error) {
 	c, found, err := s.store.Customer(ctx, scope, strings.ToLower(id))
 	if err != nil {
 		return Customer{}, err
@@ -43,7 +46,7 @@ func (s *Server) customer(ctx context.Context, scope Scope, who *access.Principa
 	if !found {
 		return Customer{}, errCustomerNotFound.New("Customer not found. Verify the customer ID is correct.")
 	}
-	if c.AccountOwner == who.Email() {
+	if c.AccountOwner == scope.Email() {
 		c.Relation = access.Own
 	}
 	return c, nil
@@ -51,7 +54,7 @@ func (s *Server) customer(ctx context.Context, scope Scope, who *access.Principa
 
 type deleteCustomer struct {
 	CustomerID string `json:"customer_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid customer IDs." field:"from=list_deals:customer_id"`
-	Reason     string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Why the customer is deleted; kept in the audit."`
+	Reason     string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Why the customer is deleted; kept in the audit." text:"lines"`
 }
 
 // deletionPreview is shown before a customer is deleted.
@@ -61,12 +64,12 @@ type deletionPreview struct {
 	Contact      string `json:"contact"`
 	AccountOwner string `json:"accountOwner"`
 	Tier         string `json:"tier"`
-	Reason       string `json:"reason,omitempty"`
+	Reason       string `json:"reason" quote:"assistant" empty:"No reason provided"`
 }
 
 // Message is the question that the card asks.
-func (c deletionPreview) Message() string {
-	return fmt.Sprintf("Delete customer %s (contact %s, account owner %s)?\nThe customer disappears from every answer. This cannot be undone.", c.CustomerName, c.Contact, c.AccountOwner)
+func (c deletionPreview) Message() tool.Sentence {
+	return tool.Say("Delete customer %s (contact %s, account owner %s)?\nThe customer disappears from every answer. This cannot be undone.", c.CustomerName, c.Contact, c.AccountOwner)
 }
 
 // customerPrecondition is the customer that the person saw.
@@ -84,11 +87,11 @@ type Deleted struct {
 }
 
 func (s *Server) previewDeletion(ctx context.Context, in deleteCustomer) (deletionPreview, customerPrecondition, error) {
-	scope, who, err := scopeIn(ctx)
+	scope, err := s.scopeIn(ctx)
 	if err != nil {
 		return deletionPreview{}, customerPrecondition{}, err
 	}
-	c, err := s.customer(ctx, scope, who, in.CustomerID)
+	c, err := s.customer(ctx, scope, in.CustomerID)
 	if err != nil {
 		return deletionPreview{}, customerPrecondition{}, err
 	}
@@ -113,7 +116,7 @@ func openDeals(c Customer) error {
 }
 
 func (s *Server) deleteCustomer(ctx context.Context, _ deleteCustomer, seen customerPrecondition) (Deleted, error) {
-	scope, who, err := scopeIn(ctx)
+	scope, who, err := changeIn(ctx)
 	if err != nil {
 		return Deleted{}, err
 	}

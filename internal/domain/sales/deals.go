@@ -14,12 +14,13 @@ func (s *Server) dealTools() []tool.Tool {
 			Name: "list_deals", Title: "List deals", Allow: readers, Synonyms: []string{"opportunity", "sale"},
 			Description: "List sales deals with customer, value, stage and expected close date. " +
 				"closing_from and closing_to bound the expected close date. Shows the deals of the caller and their team; sales leadership and executives see all.",
-			Noun: "deals", Narrow: "stage, owner, customer, value or closing date", Untrusted: []string{"notes"},
+			Noun: "deals", Narrow: "stage, owner, customer, value or closing date", Untrusted: []string{"deal_name", "customer_name", "notes"},
 		}, s.listDeals),
 		tool.Write(tool.Spec{
 			Name: "close_deal", Title: "Close a deal", Allow: writers, Synonyms: []string{"opportunity", "sale"},
 			Description: "Close a deal as won or lost. " +
 				"Needs the deal's id, which list_deals shows as _id. A lost deal needs loss_reason; a won one takes actual_value, or else the deal's value. A person must approve it first; it cannot be undone.",
+			Untrusted: []string{"dealName", "customerName"},
 		}, tool.Steps[closeDeal, closingPreview, dealPrecondition, Closed]{Preview: s.previewClosing, Apply: s.closeDeal}),
 	}
 }
@@ -31,11 +32,11 @@ type listDeals struct {
 	CustomerID  string  `json:"customer_id,omitempty" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"Only the deals of this customer" suggest:"Use list_deals tool without it to find valid customer IDs." field:"from=list_deals:customer_id"`
 	ClosingFrom string  `json:"closing_from,omitempty" jsonschema:"format=date" jsonschema_description:"Expected to close on this date or later (YYYY-MM-DD)" field:"aka=close|due"`
 	ClosingTo   string  `json:"closing_to,omitempty" jsonschema:"format=date" jsonschema_description:"Expected to close on this date or earlier (YYYY-MM-DD)" field:"aka=close|due"`
-	Sort        Sort    `json:"sort,omitempty" jsonschema:"enum=newest,enum=value_desc,enum=closing,default=newest" jsonschema_description:"Order: newest first; value_desc for the top, highest, biggest or largest value first; closing for the soonest expected close date first"`
+	Sort        Sort    `json:"sort,omitempty" jsonschema:"enum=newest,enum=value_desc,enum=closing,default=newest" jsonschema_description:"Order: newest first; value_desc for the top, highest, biggest or largest value first; closing for the soonest expected close date first" field:"aka.newest=newest|latest|most recent,aka.value_desc=sorted by value|sorted by value descending,aka.closing=soonest|sorted by closing date"`
 }
 
 func (s *Server) listDeals(ctx context.Context, in listDeals, w tool.Window[DealKey]) ([]Deal, error) {
-	scope, _, err := scopeIn(ctx)
+	scope, err := s.scopeIn(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ type getPipeline struct {
 }
 
 func (s *Server) getPipeline(ctx context.Context, in getPipeline) (Pipeline, error) {
-	scope, _, err := scopeIn(ctx)
+	scope, err := s.scopeIn(ctx)
 	if err != nil {
 		return Pipeline{}, err
 	}

@@ -12,12 +12,19 @@ import (
 
 // Server is the sales domain over one store. It is safe for concurrent use.
 type Server struct {
+	// Taken is called when a caller's verified address is linked to another person,
+	// about once a minute for a caller: it is not known who they are. It is set
+	// before the first call. Nil: nothing is called.
+	Taken func(ctx context.Context)
+
 	store Store
 	now   func() time.Time
+	links links
 }
 
 // New makes the domain over a store, which it owns from then on. A nil now is
-// time.Now; it decides which quarter is the current one and when a deal closed.
+// time.Now; it decides which quarter is the current one, when a deal closed, and how
+// long a link is remembered.
 func New(store Store, now func() time.Time) *Server {
 	if now == nil {
 		now = time.Now
@@ -66,13 +73,13 @@ func (s *Server) Close() error { return s.store.Close() }
 // The domain's own faults.
 var (
 	errCustomerNotFound = &fault.Code{Name: "CUSTOMER_NOT_FOUND", Kind: fault.NotFound, Status: 200,
-		Meaning: "No customer has this id, or the caller may not see it.", Suggest: "Use list_deals tool to find valid customer IDs."}
+		Meaning: "No customer has this id, or the caller may not see it.", Suggest: "Use list_deals tool to find valid customer IDs.", Subject: []string{"customer_id"}}
 	errDealNotFound = &fault.Code{Name: "DEAL_NOT_FOUND", Kind: fault.NotFound, Status: 200,
-		Meaning: "No deal has this id, or the caller may not see it.", Suggest: "Use list_deals tool to find valid deal IDs."}
+		Meaning: "No deal has this id, or the caller may not see it.", Suggest: "Use list_deals tool to find valid deal IDs.", Subject: []string{"deal_id"}}
 	errDealAlreadyClosed = &fault.Code{Name: "DEAL_ALREADY_CLOSED", Kind: fault.Conflict, Status: 200,
-		Meaning: "The deal was won or lost before.", Suggest: "Use list_deals with a stage to find deals that are still open."}
+		Meaning: "The deal was won or lost before.", Suggest: "Use list_deals with a stage to find deals that are still open.", Subject: []string{"deal_id"}}
 	errCustomerHasOpenDeals = &fault.Code{Name: "CUSTOMER_HAS_OPEN_DEALS", Kind: fault.Conflict, Status: 200,
-		Meaning: "The customer has deals that are neither won nor lost.", Suggest: "Close the customer's open deals with close_deal first."}
+		Meaning: "The customer has deals that are neither won nor lost.", Suggest: "Close the customer's open deals with close_deal first.", Subject: []string{"customer_id"}}
 
 	codes = []*fault.Code{errCustomerNotFound, errDealNotFound, errDealAlreadyClosed, errCustomerHasOpenDeals}
 )

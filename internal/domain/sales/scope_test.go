@@ -68,7 +68,7 @@ func TestScopeOfRoles(t *testing.T) {
 		"no role":                  {claims(true), Scope{}},
 		"a role with another case": {claims(true, "Sales-Write"), Scope{}},
 	} {
-		if got := ScopeOf(c.who); got != c.want {
+		if got := ScopeOf(c.who, c.who.Email()); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
 		}
 	}

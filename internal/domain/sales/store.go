@@ -8,7 +8,7 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// Store keeps customers, deals, quotas and receipts. Packages sqlite and mongo
+// Store keeps customers, deals, quotas, receipts and links. Packages sqlite and mongo
 // implement it, and pass one contract suite.
 //
 // A store that cannot be reached is SERVICE_UNAVAILABLE, a deadline that passes
@@ -16,8 +16,15 @@ import (
 type Store interface {
 	Reader
 	Writer
-	tool.ReceiptStore
+	Bookkeeping
 	Lifecycle
+}
+
+// Bookkeeping is what a store keeps besides its rows: who people are, and the
+// receipts of changes.
+type Bookkeeping interface {
+	Linker
+	tool.ReceiptStore
 }
 
 // Lifecycle is what operators do with a store.

@@ -29,7 +29,7 @@ func (s *Server) articleTools() []tool.Tool {
 }
 
 type getArticle struct {
-	ArticleID string `json:"article_id" jsonschema_description:"The article's id, such as KB-001" suggest:"Use search_knowledge_base tool to find valid article IDs." field:"from=search_knowledge_base:article_id"`
+	ArticleID string `json:"article_id" jsonschema_description:"The article's id, such as KB-001" suggest:"Use search_knowledge_base tool to find valid article IDs." field:"from=search_knowledge_base:article_id,like=KB-001"`
 }
 
 // getArticle finds an article by its id, in capitals or not.
@@ -49,7 +49,7 @@ func (s *Server) getArticle(ctx context.Context, in getArticle) (Article, error)
 }
 
 type searchArticles struct {
-	Query    string `json:"query" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"Words to search for; * for every article"`
+	Query    string `json:"query" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"Words to search for; * for every article" field:"all=*"`
 	Category string `json:"category,omitempty" jsonschema_description:"Filter by category"`
 }
 

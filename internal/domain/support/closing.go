@@ -8,6 +8,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/tool"
 )
 
 // minResolution is the least number of characters of a resolution, without the
@@ -15,38 +16,44 @@ import (
 const minResolution = 10
 
 type closeTicket struct {
-	TicketID         string `json:"ticket_id" jsonschema_description:"The ticket's id, such as TICK-004" suggest:"Use search_tickets tool to find valid ticket IDs." field:"from=search_tickets:ticket_id"`
-	Resolution       string `json:"resolution" jsonschema:"minLength=10,maxLength=2000" jsonschema_description:"Resolution summary for the ticket"`
+	TicketID         string `json:"ticket_id" jsonschema_description:"The ticket's id, such as TICK-004" suggest:"Use search_tickets tool to find valid ticket IDs." field:"from=search_tickets:ticket_id,like=TICK-004"`
+	Resolution       string `json:"resolution" jsonschema:"minLength=10,maxLength=2000" jsonschema_description:"Resolution summary for the ticket" text:"lines"`
 	ResolutionType   string `json:"resolution_type,omitempty" jsonschema:"enum=solved,enum=workaround,enum=duplicate,enum=cannot_reproduce,enum=wont_fix,default=solved"`
-	CustomerNotified bool   `json:"customer_notified,omitempty" jsonschema:"default=true" jsonschema_description:"Whether the customer was informed"`
+	CustomerNotified *bool  `json:"customer_notified,omitempty" jsonschema_description:"Whether the customer was informed; leave it out when that is not known"`
 }
+
+// notified reports whether the request says that the customer was informed.
+func (in closeTicket) notified() bool { return in.CustomerNotified != nil && *in.CustomerNotified }
 
 // closingPreview is shown before a ticket is closed.
 type closingPreview struct {
 	TicketID           string `json:"ticketId"`
-	Subject            string `json:"subject"`
+	Subject            string `json:"subject" quote:"ticketId"`
 	CustomerName       string `json:"customerName"`
 	CustomerEmail      string `json:"customerEmail" mask:"caller,mailbox"`
 	Priority           string `json:"priority"`
 	CurrentStatus      string `json:"currentStatus"`
 	NewStatus          string `json:"newStatus"`
-	PreviousResolution string `json:"previousResolution,omitempty"`
-	Resolution         string `json:"resolution"`
+	PreviousResolution string `json:"previousResolution,omitempty" quote:"ticketId"`
+	Resolution         string `json:"resolution" quote:"assistant"`
 	ResolutionType     string `json:"resolutionType"`
-	CustomerNotified   bool   `json:"customerNotified"`
+	CustomerNotified   *bool  `json:"customerNotified,omitempty"` // absent: the request does not say
 
 	Relation access.Relation `json:"-"`
 }
 
 // Message is the question that the card asks. It does not quote the customer: it
 // is also shown where untrusted text is not marked.
-func (c closingPreview) Message() string {
-	notice := "The customer has been notified."
-	if !c.CustomerNotified {
-		notice = "The customer has not been notified."
+func (c closingPreview) Message() tool.Sentence {
+	notice := "The request does not say whether the customer was notified."
+	switch {
+	case c.CustomerNotified != nil && *c.CustomerNotified:
+		notice = "According to the request, the customer was notified."
+	case c.CustomerNotified != nil:
+		notice = "According to the request, the customer was not notified."
 	}
-	return fmt.Sprintf("Close ticket %s (%s priority, %s) as %s, with the resolution: %s\n%s This cannot be undone.",
-		c.TicketID, c.Priority, readable(c.CurrentStatus), readable(c.ResolutionType), c.Resolution, notice)
+	return tool.Say("Close ticket %s (%s priority, %s) as %s, with the resolution below?\n%s This cannot be undone.",
+		c.TicketID, c.Priority, tool.Plain(readable(c.CurrentStatus)), tool.Plain(readable(c.ResolutionType)), tool.Plain(notice))
 }
 
 // readable writes a value of an enumeration for people.
@@ -100,10 +107,10 @@ func (s *Server) closeTicket(ctx context.Context, in closeTicket, seen ticketPre
 	t := seen.Ticket
 	out := Closed{
 		Closed: true, TicketID: t.ID, Subject: t.Subject, Status: TicketClosed, Resolution: in.Resolution, ResolutionType: in.ResolutionType,
-		CustomerNotified: in.CustomerNotified, Message: fmt.Sprintf("Ticket %s has been closed as %s.", t.ID, readable(in.ResolutionType)),
+		CustomerNotified: in.notified(), Message: fmt.Sprintf("Ticket %s has been closed as %s.", t.ID, readable(in.ResolutionType)),
 	}
 	return out, s.store.CloseTicket(ctx, scope, Closing{
-		ID: t.ID, Version: seen.Version, Resolution: in.Resolution, ResolutionType: in.ResolutionType, CustomerNotified: in.CustomerNotified,
+		ID: t.ID, Version: seen.Version, Resolution: in.Resolution, ResolutionType: in.ResolutionType, CustomerNotified: in.notified(),
 		By: who.Email(), At: s.now().UTC(),
 	})
 }

@@ -96,7 +96,7 @@ func facts(name string) conformance.Facts {
 		Rows: tickets, Tool: "search_tickets", Draw: b.draw, Fits: fitsTicket, Order: newestTicket,
 		Walks: []args{{"query": "*", "limit": 20}, {"query": "*", "status": "closed", "limit": 15}}, Churn: churn(b.tickets),
 	}
-	return conformance.Facts{Emails: []string{"amy@tamshai.local", "dan@tamshai.local"}, Leaks: leaks, Questions: []conformance.Question{
+	return conformance.Facts{Emails: []string{"amy@tamshai.local", "dan@tamshai.local"}, Leaks: leaks, Hidden: hidden(b), Questions: []conformance.Question{
 		list, list, conformance.List[company.Article]{
 			Rows: articles, Tool: "search_knowledge_base", Draw: drawArticles, Fits: fitsArticle, Order: newestArticle,
 		}, conformance.ByID[company.Article]{
@@ -113,6 +113,22 @@ func facts(name string) conformance.Facts {
 			},
 		},
 	}}
+}
+
+// hidden adds drafts and archived articles with the words of the published ones.
+func hidden(b *fixture) []conformance.Hiding {
+	add := func(t testing.TB, s *conformance.Store, n int) {
+		more := &fixture{}
+		for i := range n {
+			a := b.articles[i%len(b.articles)]
+			a.ID, a.Status = fmt.Sprintf("KB-H%04d", i), []string{"draft", "archived"}[i%2]
+			more.articles = append(more.articles, a)
+		}
+		e := engineOf(s)
+		fill(t, e.direct, more)
+		e.settled()
+	}
+	return []conformance.Hiding{{Name: "drafts", Add: add, Blind: conformance.NotIn("support-write")}}
 }
 
 func seesTicket(a conformance.Asker, _ company.Ticket) bool {

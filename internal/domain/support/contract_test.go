@@ -59,5 +59,12 @@ func TestBestMatchesComeFirst(t *testing.T) {
 		if err != nil || len(rows) != 2 || rows[0].ID != "T-HEAD" {
 			t.Errorf("a word in the subject counts no more than elsewhere: %+v, %v", rows, err)
 		}
+		for query, want := range map[string]float64{"quokka": 3, "zeppelin*": 1, `"a quokka" seen`: 6, "quokka -log": 3, "t-head": 1} {
+			rows, err := r.Tickets(t.Context(), everything, support.TicketQuery{Find: support.ParseQuery(query), Limit: 5})
+			i := slices.IndexFunc(rows, func(t support.Ticket) bool { return t.ID == "T-HEAD" })
+			if err != nil || i < 0 || rows[i].Score != want {
+				t.Errorf("%s: got %+v, %v; want T-HEAD with the score %v", query, rows, err, want)
+			}
+		}
 	})
 }

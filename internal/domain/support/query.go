@@ -7,6 +7,14 @@ import (
 	"unicode/utf8"
 )
 
+// The score of a row: each term of the query counts TermScore, and HeadScore more
+// if the subject or the title has it. How rare a word is does not count, because
+// that depends on rows that the caller may not see.
+const (
+	TermScore = 1
+	HeadScore = 2
+)
+
 // Query is a parsed search. Only [ParseQuery] makes one, and a store builds its
 // own query from it, so that no character of user input is syntax there. The zero
 // value finds nothing.

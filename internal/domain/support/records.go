@@ -23,7 +23,7 @@ type Ticket struct {
 	UpdatedAt     time.Time  `json:"updated_at" field:"show=detail"`
 	ResolvedAt    *time.Time `json:"resolved_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
 	Resolution    string     `json:"resolution,omitempty" jsonschema_description:"What solved it."`
-	Score         float64    `json:"_score,omitempty" jsonschema_description:"Relevance; comparable within one answer only." field:"show=detail"`
+	Score         float64    `json:"_score,omitempty" jsonschema_description:"Relevance: 1 for each term that was found, and 2 more when the subject or title has it." field:"show=detail"`
 	Highlight     []string   `json:"highlight,omitempty" jsonschema_description:"Excerpts with the words that were found; each match is enclosed in **." field:"show=detail"`
 
 	Relation access.Relation `json:"-"`
@@ -49,7 +49,7 @@ type Article struct {
 	Votes     int       `json:"helpful_votes" jsonschema:"minimum=0" field:"label=Votes"`
 	CreatedAt time.Time `json:"created_at" field:"show=detail"`
 	UpdatedAt time.Time `json:"updated_at" field:"show=detail"`
-	Score     float64   `json:"_score,omitempty" jsonschema_description:"Relevance; comparable within one answer only." field:"show=detail"`
+	Score     float64   `json:"_score,omitempty" jsonschema_description:"Relevance: 1 for each term that was found, and 2 more when the subject or title has it." field:"show=detail"`
 	Highlight []string  `json:"highlight,omitempty" jsonschema_description:"Excerpts with the words that were found; each match is enclosed in **." field:"show=detail"`
 }
 

@@ -10,8 +10,8 @@ import (
 // wrote most of them. closingTexts are those of its closing, where the resolution
 // is the caller's own.
 var (
-	customerTexts = []string{"subject", "description", "customer_name", "tags", "resolution", "highlight"}
-	closingTexts  = []string{"subject", "customerName", "previousResolution"}
+	customerTexts = []string{"subject", "description", "customer_name", "customer_email", "tags", "resolution", "highlight"}
+	closingTexts  = []string{"subject", "customerName", "customerEmail", "previousResolution"}
 )
 
 func (s *Server) ticketTools() []tool.Tool {
@@ -31,7 +31,7 @@ func (s *Server) ticketTools() []tool.Tool {
 }
 
 type searchTickets struct {
-	Query      string `json:"query" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"Words to search for; * for every ticket" field:"aka=about|mention"`
+	Query      string `json:"query" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"Words to search for; * for every ticket" field:"all=*,aka=about|mention"`
 	Status     string `json:"status,omitempty" jsonschema:"enum=open,enum=in_progress,enum=pending,enum=resolved,enum=closed" jsonschema_description:"Filter by ticket status" field:"aka.open=unresolved|unsolved"`
 	Priority   string `json:"priority,omitempty" jsonschema:"enum=low,enum=medium,enum=high,enum=critical" jsonschema_description:"Filter by priority" field:"aka=urgency,aka.critical=urgent"`
 	CustomerID string `json:"customer_id,omitempty" jsonschema_description:"Filter by customer"`

@@ -23,7 +23,7 @@ func foreignTexts() company.Support {
 	return company.Support{
 		Tickets: slices.Values([]company.Ticket{{
 			ID: "TICK-900", Subject: by("subject"), Description: by("description"), CustomerName: by("name"), Tags: []string{mark}, Resolution: by("resolution"),
-			Status: "resolved", Priority: "low", CustomerEmail: "foreignTexts@customer.example", Category: "access", Created: day, Updated: day,
+			Status: "resolved", Priority: "low", CustomerEmail: mark + "@customer.example", Category: "access", Created: day, Updated: day,
 		}}),
 		Articles: slices.Values([]company.Article{{
 			ID: "KB-900", Title: by("title"), Summary: by("summary"), Content: by("content"), Tags: []string{mark},
@@ -71,7 +71,9 @@ func carriers(t *testing.T, answers ...string) []string {
 		switch v := v.(type) {
 		case map[string]any:
 			for name, inner := range v {
-				walk(name, inner)
+				if name != "quotes" { // the kernel declares what it adds
+					walk(name, inner)
+				}
 			}
 		case []any: // a list's texts are its field's
 			for _, inner := range v {

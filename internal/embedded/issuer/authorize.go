@@ -28,6 +28,7 @@ type request struct {
 	state     string
 	nonce     string
 	challenge string
+	scope     string // granted
 }
 
 // carried are the parameters that the sign-in form sends back, to be checked
@@ -79,7 +80,7 @@ func (i *Issuer) signIn(w http.ResponseWriter, r *http.Request) {
 		problem(w, "No person has this user name.")
 		return
 	}
-	code, ok := i.codes.issue(grant{client: req.client.ID, redirect: req.redirect, nonce: req.nonce, challenge: req.challenge, person: person})
+	code, ok := i.codes.issue(grant{client: req.client.ID, redirect: req.redirect, nonce: req.nonce, challenge: req.challenge, scope: req.scope, person: person})
 	if !ok {
 		i.refuse(w, r, req, "temporarily_unavailable", "Too many sign-ins are under way.")
 		return
@@ -100,7 +101,7 @@ func (i *Issuer) accept(w http.ResponseWriter, r *http.Request, q url.Values) (r
 		problem(w, "The client did not register this redirect address.")
 		return request{}, false
 	}
-	req := request{client: client, redirect: redirect, state: q.Get("state"), nonce: q.Get("nonce"), challenge: q.Get("code_challenge")}
+	req := request{client: client, redirect: redirect, state: q.Get("state"), nonce: q.Get("nonce"), challenge: q.Get("code_challenge"), scope: granted(q.Get("scope"))}
 	if code, why := requestError(q); code != "" {
 		i.refuse(w, r, req, code, why)
 		return request{}, false

@@ -17,9 +17,10 @@ const (
 
 // grant is what an authorization code grants.
 type grant struct {
-	client, redirect, nonce, challenge string
-	person                             Person
-	expires                            time.Time
+	client, redirect, nonce, challenge, scope string
+
+	person  Person
+	expires time.Time
 }
 
 // codes are the authorization codes that wait to be exchanged.

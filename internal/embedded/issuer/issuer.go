@@ -20,15 +20,18 @@ type Options struct {
 	Clients []Client
 	KeyFile string           // PEM file of the signing key, made when missing; empty: a fresh key for this process
 	Now     func() time.Time // nil: time.Now
+
+	TerminalClient string // the client that tokens for terminals are issued to; empty: none
 }
 
 // Issuer serves one issuer URL. It is safe for concurrent use.
 type Issuer struct {
-	url    string
-	people []Person
-	signer *signer
-	codes  *codes
-	now    func() time.Time
+	url      string
+	people   []Person
+	terminal string // the client of tokens for terminals
+	signer   *signer
+	codes    *codes
+	now      func() time.Time
 
 	mu      sync.RWMutex
 	clients map[string]Client
@@ -48,7 +51,7 @@ func New(issuerURL string, o Options) (*Issuer, error) {
 		return nil, err
 	}
 	i := &Issuer{
-		url: issuerURL, people: slices.Clone(o.People), signer: signer,
+		url: issuerURL, people: slices.Clone(o.People), terminal: o.TerminalClient, signer: signer,
 		codes: newCodes(now), now: now, clients: make(map[string]Client),
 	}
 	if err := i.checkPeople(); err != nil {

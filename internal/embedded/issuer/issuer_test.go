@@ -293,7 +293,7 @@ func devToken(t *testing.T, s *issuer.Server, body string) *http.Request {
 
 func TestTerminalGetsATokenAndOtherSitesDoNot(t *testing.T) {
 	s := start(t, options())
-	const right = `{"username":"alice.chen","audience":"hr"}`
+	const right = `{"username":"alice.chen","audience":"hr","scope":"mcp confirm"}`
 	if resp, body := do(t, devToken(t, s, right)); resp.StatusCode != http.StatusOK || !strings.Contains(body, "access_token") {
 		t.Errorf("terminal: %d %s", resp.StatusCode, body)
 	}

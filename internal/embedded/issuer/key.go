@@ -8,13 +8,12 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+
+	"countersign.dev/internal/embedded"
 )
 
 // The typ headers prevent that an ID token is accepted as an access token.
@@ -45,14 +44,11 @@ func loadKey(file string) (*ecdsa.PrivateKey, error) {
 	if file == "" {
 		return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return makeKey(file)
-	}
+	text, err := embedded.KeyFile(file, makeKey)
 	if err != nil {
-		return nil, fmt.Errorf("issuer: read the signing key: %w", err)
+		return nil, fmt.Errorf("issuer: the signing key: %w", err)
 	}
-	block, _ := pem.Decode(text)
+	block, _ := pem.Decode([]byte(text))
 	if block == nil {
 		return nil, fmt.Errorf("issuer: %s holds no PEM key", file)
 	}
@@ -67,34 +63,14 @@ func loadKey(file string) (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-func makeKey(file string) (*ecdsa.PrivateKey, error) {
+// makeKey is a fresh key as the file holds it.
+func makeKey() (string, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return nil, err
-	}
-	text := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
-	if err := writeWhole(file, text); err != nil {
-		return nil, fmt.Errorf("issuer: keep the signing key: %w", err)
-	}
-	return key, nil
-}
-
-// writeWhole writes the file atomically: a crash leaves no partial key. CreateTemp's mode is 0600.
-func writeWhole(file string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(file), ".key-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), file)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), err
 }
 
 func (s *signer) sign(typ string, claims map[string]any) (string, error) {

@@ -26,7 +26,7 @@ func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
 		"grant_types_supported":                          []string{"authorization_code"},
 		"subject_types_supported":                        []string{"public"},
 		"id_token_signing_alg_values_supported":          []string{"ES256"},
-		"scopes_supported":                               []string{"openid", "profile", "email"},
+		"scopes_supported":                               scopes,
 		"code_challenge_methods_supported":               []string{"S256"},
 		"token_endpoint_auth_methods_supported":          []string{"none", "client_secret_basic", "client_secret_post"},
 		"authorization_response_iss_parameter_supported": true,

@@ -3,6 +3,8 @@ package issuer
 import (
 	"crypto/rand"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -22,11 +24,24 @@ func (i *Issuer) claims(p Person, audience string) map[string]any {
 	}
 }
 
-func (i *Issuer) accessToken(p Person, audience, clientID string) (string, error) {
+// scopes are what a client can ask for: mcp to call tools, confirm to answer
+// confirmations, and OpenID Connect's own.
+var scopes = []string{"openid", "profile", "email", "mcp", "confirm"}
+
+// granted returns those of the requested scopes that the issuer knows.
+func granted(requested string) string {
+	unknown := func(scope string) bool { return !slices.Contains(scopes, scope) }
+	return strings.Join(slices.DeleteFunc(strings.Fields(requested), unknown), " ")
+}
+
+// accessToken makes a token of a person for one audience. It names the client
+// that it was issued to, and the scopes that were granted.
+func (i *Issuer) accessToken(p Person, audience, clientID, scope string) (string, error) {
 	claims := i.claims(p, audience)
 	if clientID != "" {
-		claims["azp"] = clientID
+		claims["azp"], claims["client_id"] = clientID, clientID
 	}
+	claims["scope"] = scope
 	return i.signer.sign(accessType, claims)
 }
 

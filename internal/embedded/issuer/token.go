@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 
 	"countersign.dev/internal/strictjson"
 )
@@ -37,7 +38,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 }
 
 func (i *Issuer) writeTokens(w http.ResponseWriter, client Client, g grant) {
-	access, err := i.accessToken(g.person, client.Audience, client.ID)
+	access, err := i.accessToken(g.person, client.Audience, client.ID, g.scope)
 	if err != nil {
 		oauthError(w, http.StatusInternalServerError, "server_error", "The token could not be signed.")
 		return
@@ -49,7 +50,7 @@ func (i *Issuer) writeTokens(w http.ResponseWriter, client Client, g grant) {
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
 		"access_token": access, "id_token": id, "token_type": "Bearer",
-		"expires_in": int(TokenLife.Seconds()), "scope": "openid profile email",
+		"expires_in": int(TokenLife.Seconds()), "scope": g.scope,
 	})
 }
 
@@ -86,17 +87,22 @@ func (i *Issuer) devToken(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Username string `json:"username"`
 		Audience string `json:"audience"`
+		Scope    string `json:"scope"`
 	}
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
 		err = strictjson.Unmarshal(body, &in)
 	}
 	if err != nil {
-		oauthError(w, http.StatusBadRequest, "invalid_request", "Send one JSON object with username and audience.")
+		oauthError(w, http.StatusBadRequest, "invalid_request", "Send one JSON object with username, audience and scope.")
 		return
 	}
 	if !audienceName.MatchString(in.Audience) {
 		oauthError(w, http.StatusBadRequest, "invalid_request", "An audience is the name of a server, such as gateway or hr.")
+		return
+	}
+	if scope := granted(in.Scope); scope == "" || scope != in.Scope {
+		oauthError(w, http.StatusBadRequest, "invalid_scope", "A scope is one or more of: "+strings.Join(scopes, ", ")+".")
 		return
 	}
 	person, known := i.person(in.Username)
@@ -104,7 +110,7 @@ func (i *Issuer) devToken(w http.ResponseWriter, r *http.Request) {
 		oauthError(w, http.StatusNotFound, "unknown_person", "No person has this user name.")
 		return
 	}
-	token, err := i.accessToken(person, in.Audience, "")
+	token, err := i.accessToken(person, in.Audience, i.terminal, in.Scope)
 	if err != nil {
 		oauthError(w, http.StatusInternalServerError, "server_error", "The token could not be signed.")
 		return

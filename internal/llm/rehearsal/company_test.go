@@ -122,7 +122,7 @@ func kernel(t testing.TB) tool.Options {
 		t.Fatal(err)
 	}
 	journal := &testkit.MemorySink{}
-	return tool.Options{Cursors: ring, Audit: journal, Confirmations: confirm.NewService(state.NewConfirmations(redis), journal, nil)}
+	return tool.Options{Cursors: ring, Audit: journal, Confirmations: confirm.NewService(state.NewConfirmations(redis, testkit.Ring("record")), journal, nil)}
 }
 
 // as is the company as seen by one of the people who can sign in.

@@ -70,8 +70,7 @@ func (m *Model) tool(t result.ToolInfo, closed bool) *match.Tool {
 // Name is "rehearsal".
 func (m *Model) Name() string { return Name }
 
-// Stream yields the answer word by word, and then the calls, if any. Its only
-// error is the context's.
+// Stream yields the answer by words, then the calls. Its only error is the context's.
 func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
 	return func(yield func(agent.Delta, error) bool) {
 		text, calls := m.think(r)

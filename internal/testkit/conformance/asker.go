@@ -34,8 +34,12 @@ func (a Asker) Has(roles ...string) bool {
 func (a Asker) Is(email string) bool { return !a.Unverified && a.Email == email }
 
 func (a Asker) in(ctx context.Context) context.Context {
+	subject := "sub-" + a.Email
+	if a.Unverified { // one who is linked stays who they are
+		subject = "unproven-" + a.Email
+	}
 	return access.With(ctx, access.NewPrincipal(access.Claims{
-		Issuer: testkit.Issuer, Subject: "sub-" + a.Email, Username: a.Email, Email: a.Email, EmailVerified: !a.Unverified, Roles: a.Roles,
+		Issuer: testkit.Issuer, Subject: subject, Username: a.Email, Email: a.Email, EmailVerified: !a.Unverified, Roles: a.Roles, MayConfirm: true,
 	}))
 }
 

@@ -83,6 +83,8 @@ type Facts struct {
 	Leaks func(a Asker, encoded string) error
 	// Prepare adds rows that no tool may show.
 	Prepare func(s *Store)
+	// Hidden are the ways in which rows are hidden from callers of the sample company.
+	Hidden []Hiding
 }
 
 // Run runs the suite.
@@ -96,7 +98,7 @@ func Run(t *testing.T, d Domain) {
 				name string
 				test func(*testing.T)
 			}{
-				{"Roles", s.roles}, {"Inputs", s.inputs}, {"Rows", s.rows}, {"Pages", s.pages},
+				{"Roles", s.roles}, {"Inputs", s.inputs}, {"Rows", s.rows}, {"Hidden", s.hidden}, {"Pages", s.pages},
 				{"Refusals", s.refusals}, {"WrongTypes", s.wrongTypes}, {"HostileTexts", s.hostileTexts},
 				{"Approvals", s.approvals}, {"Stale", s.stale}, {"Claims", s.claims}, {"Crashes", s.crashes}, {"Receipts", s.receipts},
 				{"Away", s.away}, {"Deadline", s.deadline}, {"Seeding", s.seeding}, {"Scenarios", s.scenarios},

@@ -71,7 +71,7 @@ func (d Domain) approve(encoded string, at func(stage string)) error {
 	if err != nil {
 		return err
 	}
-	answer := runner.Encode(runner.Answer(ctx, o.Confirmation, true))
+	answer := runner.Encode(runner.Answer(ctx, o.Confirmation, true, ""))
 	return errors.New("the process was not killed: " + string(answer))
 }
 
@@ -97,7 +97,7 @@ func (d Domain) connect(ctx context.Context, o order, at func(stage string)) (*t
 	return tool.NewRunner(domain.Tools(), tool.Options{
 		Server: d.Server, Policy: domain.Policy(), Cursors: cursors, Audit: sink,
 		Receipts:      wrapped{domain.Receipts(), func(r tool.ReceiptStore) tool.ReceiptStore { return staged{r, at} }},
-		Confirmations: confirm.NewService(state.NewConfirmations(redis), sink, nil),
+		Confirmations: confirm.NewService(state.NewConfirmations(redis, testkit.Ring("record")), sink, nil),
 	})
 }
 

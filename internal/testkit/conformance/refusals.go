@@ -2,11 +2,13 @@ package conformance
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
 
@@ -41,6 +43,7 @@ func (s *suite) refusals(t *testing.T) {
 		if o.Fault().SuggestedAction == "" || holds(o.Fault().Message, internals) {
 			t.Errorf("%s: %q, %q", r.code, o.Fault().Message, o.Fault().SuggestedAction)
 		}
+		s.namesItsSubject(t, r, o.Fault())
 	}
 	declared := map[string]bool{}
 	for _, code := range s.Codes {
@@ -50,7 +53,24 @@ func (s *suite) refusals(t *testing.T) {
 		if declared[code.Name] || code.Meaning == "" || code.Suggest == "" {
 			t.Errorf("%s is declared twice, or without its meaning or next step", code.Name)
 		}
+		if len(code.Subject) == 0 {
+			t.Errorf("%s does not declare what it is about", code.Name)
+		}
 		declared[code.Name] = true
+	}
+}
+
+// namesItsSubject compares a fault's details with the inputs that its code declares
+// as its subject.
+func (s *suite) namesItsSubject(t *testing.T, r Refusal, f *fault.Error) {
+	t.Helper()
+	for _, code := range s.Codes {
+		for _, field := range code.Subject {
+			given, named := r.in[field], f.Details[result.Camel(field)]
+			if code.Name == f.Code.Name && given != nil && fmt.Sprint(named) != fmt.Sprint(given) {
+				t.Errorf("%s calls %s %v: details are %v, want %s", r.username, r.tool, r.in, f.Details, field)
+			}
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ func (s *suite) roles(t *testing.T) {
 			}
 			o := h.Ask(ctx, c.Tool, c.In)
 			if o.Pending() != nil {
-				o = h.Answer(ctx, o.Pending().ID, true)
+				o = h.Answer(ctx, o.Pending().ID, true, "")
 			}
 			if want := map[bool]string{true: result.StatusSuccess, false: "INSUFFICIENT_PERMISSIONS"}[allowed]; o.Code() != want {
 				t.Errorf("%s calls %s: got %s, want %s", role, c.Tool, h.Encode(o), want)

@@ -78,9 +78,23 @@ func (c *caller) ask(tool string, in Args) (o result.Outcome, encoded string, er
 	o = c.Ask(c.in(c.Context()), tool, in)
 	encoded = string(c.Encode(o))
 	if c.leaks != nil {
-		err = c.leaks(c.Asker, encoded)
+		err = c.leaks(c.Asker, string(c.Encode(WithoutSubject(o))))
 	}
 	return o, encoded, err
+}
+
+// WithoutSubject returns a fault without the details that repeat the caller's own
+// input, and any other outcome as it is.
+func WithoutSubject(o result.Outcome) result.Outcome {
+	if o.Fault() == nil {
+		return o
+	}
+	f := *o.Fault()
+	f.Details = maps.Clone(f.Details)
+	for _, field := range f.Code.Subject {
+		delete(f.Details, result.Camel(field))
+	}
+	return result.Failed(&f)
 }
 
 // draws is how many questions are asked of a dataset.

@@ -33,7 +33,7 @@ func (s *suite) away(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(h.As(w.Username), time.Second)
 	defer cancel()
-	unavailable("an approval", string(h.Encode(h.Answer(ctx, p.ID, true))))
+	unavailable("an approval", string(h.Encode(h.Answer(ctx, p.ID, true, ""))))
 	h.store.Restore()
 	if h.store.Dump() != before {
 		t.Error("something was changed while the store was away")

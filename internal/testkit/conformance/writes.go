@@ -60,7 +60,7 @@ func (s *suite) approvals(t *testing.T) {
 			if o := h.AnswerAs(w.Username, denied.ID, false); !strings.Contains(o, "cancelled") {
 				t.Errorf("a denial is answered with %s", o)
 			}
-			if o := h.Answer(h.As(w.Other), p.ID, true); o.Code() != "USER_MISMATCH" {
+			if o := h.Answer(h.As(w.Other), p.ID, true, ""); o.Code() != "USER_MISMATCH" {
 				t.Errorf("another person's approval: got %s", h.Encode(o))
 			}
 			if h.store.Dump() != before {
@@ -85,10 +85,10 @@ func (s *suite) approvals(t *testing.T) {
 					t.Errorf("repeated (%d): got %s, want %s", i, again, first)
 				}
 			}
-			if o := forgetful.Answer(h.As(w.Other), p.ID, true); o.Fault() == nil {
+			if o := forgetful.Answer(h.As(w.Other), p.ID, true, ""); o.Fault() == nil {
 				t.Errorf("another person gets the receipt: %s", h.Encode(o))
 			}
-			if o := h.Answer(h.As(w.Username), denied.ID, true); o.Fault() == nil || h.store.Dump() != after {
+			if o := h.Answer(h.As(w.Username), denied.ID, true, ""); o.Fault() == nil || h.store.Dump() != after {
 				t.Errorf("what was denied is approved, or something changed again: %s", h.Encode(o))
 			}
 		})
@@ -109,7 +109,7 @@ func (s *suite) stale(t *testing.T) {
 				p := w.pending(h)
 				c.change(t, h.store)
 				before := h.store.Dump()
-				if o := h.Answer(h.As(w.Username), p.ID, true); o.Code() != c.code {
+				if o := h.Answer(h.As(w.Username), p.ID, true, ""); o.Code() != c.code {
 					t.Errorf("got %s, want %s", h.Encode(o), c.code)
 				}
 				if h.store.Dump() != before {
@@ -174,7 +174,7 @@ func (h *harness) together(people, ids []string) []string {
 	var group sync.WaitGroup
 	for i := range ids {
 		ctx := h.As(people[i])
-		group.Go(func() { answers[i] = string(h.Encode(h.Answer(ctx, ids[i], true))) })
+		group.Go(func() { answers[i] = string(h.Encode(h.Answer(ctx, ids[i], true, ""))) })
 	}
 	group.Wait()
 	return answers

@@ -2,6 +2,7 @@ package dbtest
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"countersign.dev/internal/database"
@@ -35,7 +36,11 @@ func OpenLogin(t testing.TB, adminURL, login string) *database.DB {
 			t.Fatal(err)
 		}
 	}
-	db, err := database.Open(t.Context(), url, nil)
+	o := &database.Options{}
+	if strings.HasPrefix(login, "countersign_") { // of a schema that was migrated
+		o.Links = &database.Links{}
+	}
+	db, err := database.Open(t.Context(), url, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func OpenRedis(t testing.TB, address string) confirm.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = redis.Close() })
-	return state.NewConfirmations(redis)
+	return state.NewConfirmations(redis, testkit.Ring("record"))
 }
 
 // As signs a person of the sample company in.
@@ -112,7 +112,7 @@ func SignIn(ctx context.Context, username string) (context.Context, error) {
 // SignedIn signs a caller in with that verified address and those roles.
 func SignedIn(ctx context.Context, email string, roles ...string) context.Context {
 	return access.With(ctx, access.NewPrincipal(access.Claims{
-		Issuer: testkit.Issuer, Subject: "sub-" + email, Username: email, Email: email, EmailVerified: true, Roles: roles,
+		Issuer: testkit.Issuer, Subject: "sub-" + email, Username: email, Email: email, EmailVerified: true, Roles: roles, MayConfirm: true, Origin: access.Origin{Surface: access.SurfaceChat},
 	}))
 }
 
@@ -160,7 +160,7 @@ func (h *Harness) PendingAs(username, name, input string) *result.Pending {
 // what goes over the wire.
 func (h *Harness) AnswerAs(username, id string, approved bool) string {
 	h.Helper()
-	return string(h.Encode(h.Answer(h.As(username), id, approved)))
+	return string(h.Encode(h.Answer(h.As(username), id, approved, "")))
 }
 
 // Asker is a harness, or embeds one.
@@ -210,7 +210,7 @@ func (h *Harness) Pending(ctx context.Context, name string, in Args) *result.Pen
 // Apply asks for a write and approves it.
 func (h *Harness) Apply(ctx context.Context, name string, in Args) map[string]any {
 	h.Helper()
-	return Decode[map[string]any](h, h.Answer(ctx, h.Pending(ctx, name, in).ID, true))
+	return Decode[map[string]any](h, h.Answer(ctx, h.Pending(ctx, name, in).ID, true, ""))
 }
 
 // Sees names the tools that are listed to a person of the sample company, in

@@ -1,8 +1,6 @@
 package foreign
 
 import (
-	"fmt"
-	"io"
 	"net/http"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -47,24 +45,9 @@ func (h HTTP) RoundTrip(req *http.Request) (*http.Response, error) {
 		req.Header[name] = values
 	}
 	resp, err := mcpsession.RoundTrip(h.Next, req)
+	// A stream is bounded by event instead: it may last as long as its session.
 	if err == nil && resp.Header.Get("Content-Type") == "application/json" {
-		resp.Body = &limited{ReadCloser: resp.Body, left: h.MaxAnswer}
+		resp.Body = mcpsession.Limit(req.Context(), resp.Body, h.MaxAnswer)
 	}
 	return resp, err
-}
-
-// limited fails when more bytes arrive than are left. A stream is bounded by
-// event instead: it may last as long as its session.
-type limited struct {
-	io.ReadCloser
-	left int64
-}
-
-// Read implements io.Reader.
-func (l *limited) Read(p []byte) (int, error) {
-	n, err := l.ReadCloser.Read(p)
-	if l.left -= int64(n); l.left < 0 {
-		return n, fmt.Errorf("the answer is larger than allowed")
-	}
-	return n, err
 }

@@ -23,9 +23,9 @@ func (p *Pool) Call(ctx context.Context, key, tool string, args json.RawMessage)
 		case err == nil:
 			return answer, nil
 		case t.sent.Load() && !t.rejected():
-			return nil, err
+			return nil, t.explain(err)
 		case t.sent.Load() || fresh || ctx.Err() != nil:
-			return nil, errors.Join(ErrNotSent, err)
+			return nil, errors.Join(ErrNotSent, t.explain(err))
 		}
 	}
 }
@@ -40,7 +40,8 @@ func (p *Pool) once(ctx context.Context, t *trace, key string, params *mcp.CallT
 	defer p.o.Client.follow(ctx, params)()
 	t.sent.Store(!p.o.Traced)
 	answer, err = s.CallTool(ctx, params)
-	p.release(s, err == nil || ctx.Err() != nil || isServerError(err) && !t.rejected())
+	works := err == nil || ctx.Err() != nil || !t.rejected() && (isServerError(err) || errors.As(err, new(Rejected)))
+	p.release(s, works)
 	return answer, fresh, err
 }
 

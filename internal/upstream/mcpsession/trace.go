@@ -1,8 +1,11 @@
 package mcpsession
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
@@ -18,10 +21,57 @@ var ErrNotSent = errors.New("the call was not sent")
 // says nothing about the server.
 var ErrHost = errors.New("the host could not make the request")
 
+// ErrTooLarge marks the error of a call whose answer is above the host's limit.
+// The server answered.
+var ErrTooLarge = errors.New("the answer is larger than allowed")
+
+// Rejected is the error of a call that the server answered with an HTTP status of
+// 4xx, and so with no result. The server works; it did not take this call.
+type Rejected struct{ Status int }
+
+func (r Rejected) Error() string { return fmt.Sprintf("the server answered %d", r.Status) }
+
 // trace records how far the request of one call came.
 type trace struct {
-	sent   atomic.Bool  // it may have reached the server
-	status atomic.Int32 // HTTP status of its answer
+	sent     atomic.Bool  // it may have reached the server
+	status   atomic.Int32 // HTTP status of its answer
+	tooLarge atomic.Bool  // its answer was above the limit
+}
+
+// explain adds to the error of a call what the server did answer.
+func (t *trace) explain(err error) error {
+	switch status := t.status.Load(); {
+	case t.tooLarge.Load():
+		return errors.Join(ErrTooLarge, err)
+	case status >= 400 && status < 500:
+		return errors.Join(Rejected{int(status)}, err)
+	}
+	return err
+}
+
+// Limit bounds the bytes of an answer's body. Reading more is ErrTooLarge, for
+// the reader and for the call of ctx.
+func Limit(ctx context.Context, body io.ReadCloser, most int64) io.ReadCloser {
+	t, _ := ctx.Value(traceKey{}).(*trace)
+	return &limited{body, most, t}
+}
+
+type limited struct {
+	io.ReadCloser
+	left  int64
+	trace *trace // nil: no call's
+}
+
+// Read implements io.Reader.
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.ReadCloser.Read(p)
+	if l.left -= int64(n); l.left >= 0 {
+		return n, err
+	}
+	if l.trace != nil {
+		l.trace.tooLarge.Store(true)
+	}
+	return n, ErrTooLarge
 }
 
 // rejected reports whether the server turned the request away before it looked
@@ -50,10 +100,31 @@ func RoundTrip(next http.RoundTripper, req *http.Request) (*http.Response, error
 	// Once a connection was found, what the server received is unknown.
 	hook := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { t.sent.Store(true) }}
 	resp, err := next.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), hook)))
-	if err == nil {
-		t.status.Store(int32(resp.StatusCode))
+	if err != nil {
+		return nil, err
 	}
-	return resp, err
+	t.status.Store(int32(resp.StatusCode))
+	if refused(resp) { // inside the SDK it would end the session, and every call in it
+		_ = resp.Body.Close()
+		return nil, Rejected{resp.StatusCode}
+	}
+	return resp, nil
+}
+
+// refused reports whether an answer of 4xx is no JSON-RPC error. Those come with
+// 400 and 404 only.
+func refused(resp *http.Response) bool {
+	switch {
+	case resp.StatusCode < 400 || resp.StatusCode > 499:
+		return false
+	case resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusNotFound:
+		return true
+	}
+	const most = 64 << 10
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most))
+	_ = resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return err != nil || !bytes.Contains(body, []byte(`"jsonrpc"`))
 }
 
 // codeRejected is the code of errors that the SDK's own transport makes, in the

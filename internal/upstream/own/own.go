@@ -2,6 +2,7 @@ package own
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -149,11 +151,12 @@ func decode(answer *mcp.CallToolResult) (result.Outcome, error) {
 
 // Answer answers a confirmation that the server keeps. An error means that the
 // server gave no answer; asking again is safe.
-func (s *Server) Answer(ctx context.Context, id string, approved bool) (result.Outcome, error) {
+func (s *Server) Answer(ctx context.Context, id string, approved bool, digest string) (result.Outcome, error) {
 	body, err := json.Marshal(struct {
 		ID       string `json:"confirmationId"`
 		Approved bool   `json:"approved"`
-	}{id, approved})
+		Digest   string `json:"digest,omitempty"`
+	}{id, approved, digest})
 	if err != nil {
 		return result.Outcome{}, err
 	}
@@ -162,19 +165,61 @@ func (s *Server) Answer(ctx context.Context, id string, approved bool) (result.O
 		return result.Outcome{}, err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	status, answer, err := s.send(req)
+	if err != nil {
+		return result.Outcome{}, err
+	}
+	return outcomeOf(status, answer)
+}
+
+// Confirmation asks the server for a confirmation that it keeps. A refusal of the
+// server is a fault; any other error means that it gave no answer.
+func (s *Server) Confirmation(ctx context.Context, id string) (c result.Confirmation, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.o.URL+"/confirmations/"+url.PathEscape(id), nil)
+	if err != nil {
+		return c, err
+	}
+	status, answer, err := s.send(req)
+	if err != nil {
+		return c, err
+	}
+	if status == http.StatusOK {
+		return c, json.Unmarshal(answer, &c)
+	}
+	o, err := outcomeOf(status, answer)
+	if err == nil && o.Fault() != nil {
+		return c, o.Fault()
+	}
+	return c, cmp.Or(err, fmt.Errorf("/confirmations answered %d", status))
+}
+
+// send sends a request outside of MCP and returns an answer of JSON.
+func (s *Server) send(req *http.Request) (status int, answer []byte, err error) {
 	resp, err := s.http.Do(req)
 	if err != nil {
-		return result.Outcome{}, err
+		return 0, nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	answer, err := io.ReadAll(resp.Body) // bounded by the transport
+	answer, err = io.ReadAll(resp.Body) // bounded by the transport
 	if err != nil {
-		return result.Outcome{}, err
+		return 0, nil, err
 	}
 	if !json.Valid(answer) || resp.StatusCode == http.StatusUnauthorized {
-		return result.Outcome{}, fmt.Errorf("/execute answered %s", resp.Status)
+		return 0, nil, fmt.Errorf("%s answered %s", req.URL.Path, resp.Status)
 	}
-	return result.DecodeEnvelope(bytes.TrimSpace(answer))
+	return resp.StatusCode, bytes.TrimSpace(answer), nil
+}
+
+// outcomeOf reads an envelope. A refusal keeps the status that the server gave it:
+// one code can have two.
+func outcomeOf(status int, answer []byte) (result.Outcome, error) {
+	o, err := result.DecodeEnvelope(answer)
+	if err != nil || o.Fault() == nil || o.Fault().Code.Status == status {
+		return o, err
+	}
+	refusal, code := *o.Fault(), *o.Fault().Code
+	code.Status, refusal.Code = status, &code
+	return result.Failed(&refusal).WithRaw(answer), nil
 }
 
 // Close closes every session. Calls in flight must have ended.

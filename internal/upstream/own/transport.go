@@ -50,8 +50,8 @@ func (a authTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	resp.Body = mcpsession.Limit(ctx, resp.Body, a.limit)
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		resp.Body = http.MaxBytesReader(nil, resp.Body, a.limit)
 		return resp, nil
 	}
 	return a.readWhole(resp)
@@ -60,12 +60,9 @@ func (a authTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 // readWhole replaces the body by its bytes.
 func (a authTransport) readWhole(resp *http.Response) (*http.Response, error) {
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, a.limit+1))
+	body, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return nil, err
-	}
-	if int64(len(body)) > a.limit {
-		return nil, fmt.Errorf("answer of %s is larger than %d bytes", a.audience, a.limit)
+		return nil, fmt.Errorf("answer of %s: %w", a.audience, err)
 	}
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return resp, nil

@@ -31,13 +31,14 @@ type Options struct {
 	Database string // default DefaultDatabase
 }
 
-// Store is a [sales.Store] in the collections customers, deals and
-// forecast_quotas of MongoDB. It is safe for concurrent use.
+// Store is a [sales.Store] in the collections customers, deals,
+// forecast_quotas and links of MongoDB. It is safe for concurrent use.
 type Store struct {
 	client    *mongo.Client
 	customers *mongo.Collection
 	deals     *mongo.Collection
 	quotas    *mongo.Collection
+	links     *mongo.Collection
 }
 
 // selectionTimeout is how long a call looks for a server before the store
@@ -67,7 +68,10 @@ func Open(ctx context.Context, address string, o *Options) (*Store, error) {
 		name = DefaultDatabase
 	}
 	database := client.Database(name)
-	m := &Store{client: client, customers: database.Collection("customers"), deals: database.Collection("deals"), quotas: database.Collection("forecast_quotas")}
+	m := &Store{
+		client: client, customers: database.Collection("customers"), deals: database.Collection("deals"),
+		quotas: database.Collection("forecast_quotas"), links: database.Collection("links"),
+	}
 	if err := m.index(ctx); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
@@ -75,7 +79,7 @@ func Open(ctx context.Context, address string, o *Options) (*Store, error) {
 }
 
 // index makes the indexes: each order of all deals, of one owner's and of one
-// manager's, the parts of a pipeline, and the confirmations.
+// manager's, the parts of a pipeline, the confirmations, and the linked addresses.
 func (m *Store) index(ctx context.Context) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -96,6 +100,10 @@ func (m *Store) index(ctx context.Context) error {
 		return storeFault(ctx, err)
 	}
 	if _, err := m.customers.Indexes().CreateMany(ctx, []mongo.IndexModel{confirmed}); err != nil {
+		return storeFault(ctx, err)
+	}
+	address := mongo.IndexModel{Keys: only("address", 1), Options: options.Index().SetUnique(true)}
+	if _, err := m.links.Indexes().CreateMany(ctx, []mongo.IndexModel{address}); err != nil {
 		return storeFault(ctx, err)
 	}
 	_, err := m.quotas.Indexes().CreateMany(ctx, []mongo.IndexModel{{Keys: bson.D{{Key: "quarter", Value: 1}}}})

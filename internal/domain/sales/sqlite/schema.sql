@@ -72,3 +72,12 @@ create table if not exists quotas (
   amount   real not null,
   primary key (quarter, owner_id)
 ) strict, without rowid;
+
+-- Who each person is at their issuer: the link that their first verified address
+-- makes. There is one subject for an address.
+create table if not exists links (
+  issuer  text not null,
+  subject text not null,
+  address text not null unique check (address <> ''),
+  primary key (issuer, subject)
+) strict, without rowid;

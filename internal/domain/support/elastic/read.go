@@ -2,8 +2,6 @@ package elastic
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"strings"
 
@@ -94,12 +92,8 @@ func (e *Store) page(ctx context.Context, k kind, w wanted, each func(hit) error
 	if w.find.Nothing() {
 		return nil
 	}
-	r := search(e.indices[k], w.body(k))
-	if w.find.Scored() {
-		r.Preference = copyPreference(w.find)
-	}
 	var found hits
-	if err := e.send(ctx, r, &found); err != nil {
+	if err := e.send(ctx, search(e.indices[k], w.body(k)), &found); err != nil {
 		return err
 	}
 	for _, h := range found.Hits.Hits {
@@ -120,13 +114,6 @@ func search(index string, body object) esapi.SearchRequest {
 	return esapi.SearchRequest{Index: []string{index}, Body: jsonBody(body), AllowPartialSearchResults: &whole, TrackTotalHits: false}
 }
 
-// copyPreference sends the pages of one query to the same copy of an index: copies
-// count words a little differently.
-func copyPreference(q support.Query) string {
-	sum := sha256.Sum256([]byte(q.String()))
-	return "query-" + hex.EncodeToString(sum[:8])
-}
-
 func headField(k kind) string { return [...]string{"subject", "title"}[k] }
 
 func (w wanted) body(k kind) object {
@@ -145,32 +132,36 @@ func (w wanted) body(k kind) object {
 	return body
 }
 
-// query writes a query in the engine's own terms. A word in the head counts
-// three times as much: once among the words, and twice there.
+// query writes a query in the engine's own terms, with the scores that
+// [support.Query] defines. The engine's own count words over all documents, hidden
+// ones too.
 func (w wanted) query(k kind) object {
 	must, should, mustNot := []object{}, []object{}, []object{}
 	for _, t := range w.find.With() {
-		must = append(must, in(t, wordsField, 1))
-		if !t.Prefix {
-			should = append(should, in(t, headField(k), 2))
-		}
+		must = append(must, scored(in(t, wordsField), support.TermScore))
+		should = append(should, scored(in(t, headField(k)), support.HeadScore))
 	}
 	for _, t := range w.find.Without() {
-		mustNot = append(mustNot, in(t, wordsField, 1))
+		mustNot = append(mustNot, in(t, wordsField))
 	}
 	return object{"bool": object{"filter": append([]object{}, w.in.all...), "must": must, "should": should, "must_not": mustNot}}
 }
 
+// scored gives every document that meets a condition the same score.
+func scored(condition object, score int) object {
+	return object{"constant_score": object{"filter": condition, "boost": score}}
+}
+
 // in is the condition that a field has a term.
-func in(t support.Term, field string, weight int) object {
+func in(t support.Term, field string) object {
 	text := strings.Join(t.Words, " ")
 	switch {
 	case t.Prefix:
 		return object{"prefix": object{field: object{"value": text}}}
 	case len(t.Words) > 1:
-		return object{"match_phrase": object{field: object{"query": text, "boost": weight}}}
+		return object{"match_phrase": object{field: object{"query": text}}}
 	}
-	return object{"match": object{field: object{"query": text, "operator": "and", "boost": weight}}}
+	return object{"match": object{field: object{"query": text, "operator": "and"}}}
 }
 
 // Ticket returns one ticket.

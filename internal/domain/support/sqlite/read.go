@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -158,16 +159,23 @@ func (of table[T]) newest(where clause, q support.Query, after *support.Key) (st
 	return "select " + of.columns + ", 1.0 from " + of.name + " t where " + where.String() + " order by t.created_at desc, t.id desc", where.args
 }
 
-// best is the statement for a query with words. A word in the head counts three
-// times as much.
+// best is the statement for a query with words, with the scores that
+// [support.Query] defines. FTS5's own ranks count words over all rows, hidden ones
+// too.
 func (of table[T]) best(where clause, q support.Query, after *support.Key) (string, []any) {
+	words := of.name + "_words"
+	found := "select rowid from " + words + " where " + words + " match ?"
+	score, args := fmt.Sprintf("%d.0", len(q.With())*support.TermScore), []any{}
+	for _, t := range q.With() {
+		score += fmt.Sprintf(" + %d.0 * (rowid in (%s))", support.HeadScore, found)
+		args = append(args, "head : "+quoted(t))
+	}
 	if after != nil {
 		where.and("(m.score, t.id) < (?, ?)", after.Score, after.ID)
 	}
-	words := of.name + "_words"
-	ranked := "select rowid as n, -bm25(" + words + ", 3.0, 1.0) as score from " + words + " where " + words + " match ?"
+	ranked := "select rowid as n, " + score + " as score from " + words + " where " + words + " match ?"
 	return "select " + of.columns + ", m.score from (" + ranked + ") m join " + of.name + " t on t.n = m.n where " + where.String() +
-		" order by m.score desc, t.id desc", append([]any{match(q)}, where.args...)
+		" order by m.score desc, t.id desc", append(append(args, match(q)), where.args...)
 }
 
 // match writes a query in the language of FTS5. Between the quotes are letters,

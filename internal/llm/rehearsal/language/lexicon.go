@@ -1,12 +1,12 @@
-// Package language reads English questions: words and their stems, amounts,
-// dates and periods. What it knows of English is in english.txt; it knows no
-// tool and no company.
+// Package language reads English questions: words, amounts, dates, periods. What
+// it knows of English is in english.txt; it knows no tool and no company.
 package language
 
 import (
 	_ "embed"
 	"slices"
 	"strings"
+	"time"
 )
 
 //go:embed english.txt
@@ -32,16 +32,15 @@ func Stems(words ...string) Set {
 // Lexicon is english.txt: words and phrases by section, and groups of words with
 // the same meaning. It is read once and never changed.
 type Lexicon struct {
-	words   map[string]Set
-	stems   map[string]Set
-	phrases map[string][]string
+	phrases map[string]Set     // by section; a word is a phrase too
+	stems   map[string]Set     // by section
 	same    map[string]Set     // stem: the stems of the same meaning
 	plain   map[string][]Token // a phrase: the plainer words for it
 }
 
 // English reads the lexicon.
 func English() *Lexicon {
-	x := &Lexicon{words: map[string]Set{}, stems: map[string]Set{}, phrases: map[string][]string{}, same: map[string]Set{}, plain: map[string][]Token{}}
+	x := &Lexicon{phrases: map[string]Set{}, stems: map[string]Set{}, same: map[string]Set{}, plain: map[string][]Token{}}
 	for line := range strings.Lines(english) {
 		if section, rest, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && section[0] != '#' {
 			x.add(section, rest)
@@ -52,26 +51,25 @@ func English() *Lexicon {
 
 func (x *Lexicon) add(section, rest string) {
 	words := strings.Fields(rest)
-	switch {
-	case section == "same":
+	switch section {
+	case "same":
 		for _, w := range words {
 			addTo(x.same, Stem(w)).AddStems(words...)
 		}
-	case section == "means": // one way only: "paid" may ask for a salary, a salary is not all that is paid
+	case "means": // one way only: "paid" may ask for a salary, a salary is not all that is paid
 		addTo(x.same, Stem(words[0])).AddStems(words[1:]...)
-	case section == "instead":
+	case "instead":
 		plain, phrases, _ := strings.Cut(rest, " = ")
 		for phrase := range strings.SplitSeq(phrases, "|") {
-			for _, w := range strings.Fields(plain) {
-				x.plain[phrase] = append(x.plain[phrase], split(w)...)
-			}
+			x.plain[phrase] = x.Read(plain, time.Time{})
 		}
-	case strings.Contains(rest, "|"):
-		x.phrases[section] = append(x.phrases[section], strings.Split(rest, "|")...)
 	default:
+		if strings.Contains(rest, "|") {
+			words = strings.Split(rest, "|")
+		}
 		addTo(x.stems, section).AddStems(words...)
 		for _, w := range words {
-			addTo(x.words, section)[w] = true
+			addTo(x.phrases, section)[w] = true
 		}
 	}
 }
@@ -83,56 +81,45 @@ func addTo(sets map[string]Set, key string) Set {
 	return sets[key]
 }
 
-// Is reports whether a word is in one of the sections as it is written.
-func (x *Lexicon) Is(word string, sections ...string) bool {
-	return slices.ContainsFunc(sections, func(s string) bool { return x.words[s][word] })
+// Is reports whether a word or a phrase is in one of the sections.
+func (x *Lexicon) Is(phrase string, sections ...string) bool {
+	return slices.ContainsFunc(sections, func(s string) bool { return x.phrases[s][phrase] })
 }
 
 // Stems returns the stems of a section's words.
 func (x *Lexicon) Stems(section string) Set { return x.stems[section] }
 
-// Says reports whether the words are exactly one of a section's phrases.
-func (x *Lexicon) Says(section string, words ...string) bool {
-	return len(words) > 0 && x.Phrase(section, words) == len(words)
-}
+// longestPhrase is the most words that a phrase has.
+const longestPhrase = 6
 
-// Phrase counts the words of the longest phrase of a section at the beginning of
-// the words; 0 when there is none.
+// Phrase counts the words of a section's longest phrase that begin the words.
 func (x *Lexicon) Phrase(section string, words []string) int {
-	longest, text := 0, strings.Join(words, " ")+" "
-	for _, p := range x.phrases[section] {
-		if n := strings.Count(p, " ") + 1; n > longest && strings.HasPrefix(text, p+" ") {
-			longest = n
-		}
+	n := min(longestPhrase, len(words))
+	for n > 0 && !x.phrases[section][strings.Join(words[:n], " ")] {
+		n--
 	}
-	return longest
+	return n
 }
 
 // Measures lists the sections of words that ask for something of all rows.
 var Measures = []string{"count", "sum", "average", "highest", "lowest", "newest", "oldest"}
 
-// Measures reports whether a word alone asks for a count, a sum or an extreme.
-func (x *Lexicon) Measures(word string) bool {
-	return slices.ContainsFunc(Measures, func(section string) bool { return x.Says(section, word) })
-}
+// Same returns the stems that ask for the same thing.
+func (x *Lexicon) Same(stem string) Set { return x.same[stem] }
 
 // Among reports whether the stem, or one of the same meaning, is in the set.
 func (x *Lexicon) Among(stems Set, s string) bool {
-	if stems[s] {
-		return true
-	}
+	found := stems[s]
 	for other := range x.same[s] {
-		if stems[other] {
-			return true
-		}
+		found = found || stems[other]
 	}
-	return false
+	return found
 }
 
 // MayBeValue reports whether a word could be somebody's name or another value:
 // verbs of action, opinions and measures are none.
-func (x *Lexicon) MayBeValue(t Token) bool {
-	return !x.Is(t.Low, "action", "judgement", "condition", "negation", "self") && !x.Measures(t.Low)
+func (x *Lexicon) MayBeValue(word string) bool {
+	return !x.Is(word, "action", "judgement", "condition", "negation", "self") && !x.Is(word, Measures...)
 }
 
 // plainly puts the plain words for phrases of the same meaning.
@@ -143,20 +130,15 @@ func (x *Lexicon) plainly(tokens []Token) (out []Token) {
 		for j := i; j < min(i+4, len(tokens)) && tokens[j].Kind == Word && !tokens[j].Owns; j++ {
 			phrase = strings.TrimSpace(phrase + " " + tokens[j].Low)
 			if words := x.plain[phrase]; words != nil {
-				n, plain = j+1-i, words
+				n, plain = j+1-i, slices.Clone(words)
 			}
 		}
 		if n == 0 {
-			out, i = append(out, tokens[i]), i+1
-			continue
+			n, plain = 1, tokens[i:i+1]
+		} else if len(plain) == 1 {
+			plain[0].Said = Text(tokens[i : i+n])
 		}
-		for _, t := range plain {
-			if t = t.known(); len(plain) == 1 {
-				t.Said = Text(tokens[i : i+n])
-			}
-			out = append(out, t)
-		}
-		i += n
+		out, i = append(out, plain...), i+n
 	}
 	return out
 }
@@ -165,23 +147,20 @@ func (x *Lexicon) plainly(tokens []Token) (out []Token) {
 // meets "manage". A stem need not be a word.
 func Stem(w string) string {
 	w = Singular(w)
-	switch {
-	case len(w) > 5 && strings.HasSuffix(w, "ing"):
-		w = undouble(w[:len(w)-3])
-	case len(w) > 4 && strings.HasSuffix(w, "ed"):
-		w = undouble(w[:len(w)-2])
-	case len(w) > 5 && strings.HasSuffix(w, "ly"):
-		w = w[:len(w)-2]
+	for _, ending := range []string{"ing", "ed"} {
+		if stem, ok := strings.CutSuffix(w, ending); ok && len(stem) > 2 {
+			if n := len(stem); n > 3 && stem[n-1] == stem[n-2] && !strings.ContainsRune("aeiouls", rune(stem[n-1])) {
+				stem = stem[:n-1] // "planned"
+			}
+			w = stem
+			break
+		}
+	}
+	if stem, ok := strings.CutSuffix(w, "ly"); ok && len(stem) > 3 {
+		w = stem
 	}
 	if len(w) > 3 {
 		w = strings.TrimSuffix(w, "e")
-	}
-	return w
-}
-
-func undouble(w string) string {
-	if n := len(w); n > 3 && w[n-1] == w[n-2] && !strings.ContainsRune("aeiouls", rune(w[n-1])) {
-		return w[:n-1]
 	}
 	return w
 }

@@ -25,7 +25,7 @@ const (
 	Mark        // punctuation that parts sentences
 )
 
-// Token is one word of a question.
+// Token is one word of a question, or one value.
 type Token struct {
 	Text    string // as written, without a possessive ending
 	Low     string
@@ -39,99 +39,85 @@ type Token struct {
 	Rest    string // behind a colon: the text that follows it, as written
 }
 
-func (t Token) known() Token {
-	t.Low = strings.ToLower(t.Text)
-	t.Stem = Stem(t.Low)
-	first, _ := utf8.DecodeRuneInString(t.Text)
-	t.Capital = unicode.IsUpper(first)
-	return t
-}
-
 var quotes = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, " – ", " : ", " — ", " : ", " - ", " : ", "–", " ", "—", " ")
 
 // piece is a quotation or a run without spaces.
-var piece = regexp.MustCompile(`"([^"]*)"|[^\s"]+`)
+var piece = regexp.MustCompile(`^(?:"([^"]*)"|[^\s"]+)`)
 
-// Read cuts a question into tokens. Possessives and contractions are taken
-// apart, numbers and dates have their values.
-func (x *Lexicon) Read(text string, today time.Time) []Token {
+// Read cuts a question into tokens: possessives and contractions taken apart,
+// numbers and dates with their values, plain words for their equals.
+func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
 	text = quotes.Replace(text)
 	if strings.Count(text, `"`)%2 == 1 { // an odd one is no quotation
 		text = strings.ReplaceAll(text, `"`, " ")
 	}
-	var out []Token
-	for _, at := range piece.FindAllStringSubmatchIndex(text, maxTokens) {
-		if at[2] >= 0 {
-			out = append(out, Token{Text: strings.TrimSpace(text[at[2]:at[3]]), Kind: Quoted})
-		} else {
-			out = append(out, split(text[at[0]:at[1]])...)
+	for text = strings.TrimSpace(text); text != "" && len(out) < maxTokens; text = strings.TrimSpace(text) {
+		last := len(out) - 1
+		found, n := valueAt(text, low(out, last), today.UTC())
+		tokens := []Token{found}
+		if n == 0 {
+			at := piece.FindStringSubmatchIndex(text)
+			if n = at[1]; at[2] >= 0 {
+				tokens = []Token{{Text: strings.TrimSpace(text[at[2]:at[3]]), Kind: Quoted}}
+			} else {
+				tokens = x.split(text[:n])
+			}
 		}
-		if n := len(out); n > 0 && out[n-1].Kind == Mark && out[n-1].Text == ":" {
-			out[n-1].Rest = strings.TrimSpace(text[at[1]:])
+		text = text[n:]
+		for _, t := range tokens {
+			t.Low = strings.ToLower(t.Text)
+			t.Stem = Stem(t.Low)
+			first, _ := utf8.DecodeRuneInString(t.Text)
+			t.Capital = unicode.IsUpper(first)
+			if t.Kind == Mark && t.Text == ":" {
+				t.Rest = strings.TrimSpace(text)
+			}
+			out = append(out, t)
 		}
 	}
-	for i := range out {
-		out[i] = out[i].known()
+	return x.plainly(out)
+}
+
+func low(tokens []Token, i int) string {
+	if i < 0 {
+		return ""
 	}
-	return joinDates(joinNumbers(x.plainly(out)), today.UTC().Truncate(24*time.Hour))
+	return tokens[i].Low
 }
 
 func alphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-var fiscalYear = regexp.MustCompile(`^(?i:fy)(\d{4})$`)
-
-// split reads a piece without spaces. What is neither letter nor digit at its
-// ends is punctuation.
-func split(chunk string) (out []Token) {
+// split reads a piece without spaces: words or an id, and punctuation.
+func (x *Lexicon) split(chunk string) (out []Token) {
 	body := strings.TrimRightFunc(chunk, func(r rune) bool { return !alphanumeric(r) && r != '%' && r != '\'' })
-	if tail := chunk[len(body):]; strings.ContainsAny(tail, ".,;:?!") {
-		at := strings.IndexAny(tail, ".,;:?!")
-		defer func() { out = append(out, Token{Text: string(tail[at]), Kind: Mark}) }()
-	}
-	body = fiscalYear.ReplaceAllString(strings.TrimLeftFunc(body, func(r rune) bool { return !alphanumeric(r) && !strings.ContainsRune("$€£-+.", r) }), "$1")
-	if d, err := time.Parse(time.DateOnly, body); err == nil {
-		return []Token{{Text: body, Kind: Date, Span: Span{d, d.AddDate(0, 0, 1)}}}
-	}
-	if a, ok := parseAmount(body); ok {
-		return []Token{{Text: body, Kind: Number, Amount: a}}
-	}
+	tail := chunk[len(body):]
 	body = strings.TrimLeftFunc(body, func(r rune) bool { return !alphanumeric(r) })
 	if strings.ContainsAny(body, "@_") || strings.ContainsFunc(body, unicode.IsDigit) {
 		owner := strings.TrimSuffix(strings.TrimSuffix(body, "'"), "'s")
-		return []Token{{Text: owner, Kind: Code, Owns: owner != body}}
+		out = []Token{{Text: owner, Kind: Code, Owns: owner != body}}
+	} else {
+		for _, w := range strings.FieldsFunc(body, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && !unicode.IsMark(r) }) {
+			out = append(out, x.word(w)...)
+		}
 	}
-	for _, w := range strings.FieldsFunc(body, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && !unicode.IsMark(r) }) {
-		out = append(out, uncontracted(strings.TrimLeft(w, "'"))...)
+	if at := strings.IndexAny(tail, ".,;:?!"); at >= 0 {
+		out = append(out, Token{Text: tail[at : at+1], Kind: Mark})
 	}
 	return out
 }
 
-// pronouns after which 's is "is" and no possessive.
-const pronouns = " what who where when how that there it he she here which "
-
-var endings = map[string]string{"re": "are", "ve": "have", "ll": "will", "d": "would", "m": "am"}
-
-// uncontracted takes "what's", "don't", "Ada's" and "Iris'" apart.
-func uncontracted(w string) []Token {
-	base, end, found := strings.Cut(w, "'")
-	lowBase, lowEnd := strings.ToLower(base), strings.ToLower(end)
+// word reads "Ada's" and "O'Neill". A contraction stays whole for its plain words.
+func (x *Lexicon) word(w string) []Token {
+	base, end, found := strings.Cut(strings.TrimLeft(w, "'"), "'")
 	switch {
 	case base == "":
 		return nil
-	case !found:
-		return []Token{{Text: w}}
-	case lowEnd == "t" && len(base) > 1 && strings.HasSuffix(lowBase, "n"):
-		return []Token{{Text: base[:len(base)-1]}, {Text: "not"}}
-	case lowEnd == "s" && lowBase == "let":
-		return []Token{{Text: base}, {Text: "us"}}
-	case lowEnd == "s" && strings.Contains(pronouns, " "+lowBase+" "):
-		return []Token{{Text: base}, {Text: "is"}}
-	case endings[lowEnd] != "":
-		return []Token{{Text: base}, {Text: endings[lowEnd]}}
-	case lowEnd == "s" || end == "":
+	case found && x.plain[strings.ToLower(w)] == nil && (end == "" || strings.EqualFold(end, "s")):
 		return []Token{{Text: base, Owns: true}}
+	case x.plain[strings.ToLower(w)] == nil:
+		return []Token{{Text: strings.ReplaceAll(w, "'", "")}}
 	}
-	return []Token{{Text: strings.ReplaceAll(w, "'", "")}} // O'Neill
+	return []Token{{Text: w}}
 }
 
 // Lows returns the words in lower case, punctuation left out.
@@ -163,8 +149,7 @@ func Text(tokens []Token) string {
 
 var humps = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
 
-// Identifier cuts a name like employee_id, bookTitle or get-animal into
-// lower-case words.
+// Identifier cuts a name like employee_id or bookTitle into lower-case words.
 func Identifier(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(humps.ReplaceAllString(name, "$1 $2")), func(r rune) bool { return !alphanumeric(r) })
 }

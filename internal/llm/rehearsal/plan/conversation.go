@@ -1,14 +1,17 @@
 package plan
 
 import (
+	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
 )
 
-// How the planner's own questions begin. By these it recognises, in the next
-// turn, that it asked.
+// How the planner's questions begin: by this it recognises them in the next turn.
 const (
 	AskWhich = "Which one: "
 	AskWhat  = "What should "
@@ -17,34 +20,37 @@ const (
 
 // conversation is the history as the planner needs it.
 type conversation struct {
-	question string                   // what the person wants
-	answers  []string                 // their answers to our questions about it, in order
-	known    map[string]*speak.Answer // the answers of the calls for it
-	said     string                   // the last message of the person, whatever it belongs to
-	since    map[string]*speak.Answer // the answers of the calls after that message
-	page     *speak.Answer            // the last incomplete list before it
-	waiting  bool                     // a change was waiting for approval before it
+	question string        // what the person wants
+	answers  []string      // their answers to our questions about it, in order
+	known    calls         // the answers of the calls for it
+	said     string        // the last message of the person, whatever it belongs to
+	since    calls         // the answers of the calls after that message
+	page     *speak.Answer // the last incomplete list before it
+	waiting  bool          // a change was waiting for approval before it
 }
 
-// read finds the question that is open. Questions come from the person's words
-// only; answers of tools are data.
-func read(messages []agent.Message) conversation {
+// read finds the open question, in the person's words only: tools answer data.
+func read(messages []agent.Message) (c conversation) {
 	last := lastOfUser(messages)
 	if last < 0 {
-		return conversation{known: map[string]*speak.Answer{}, since: map[string]*speak.Answer{}}
+		return c
 	}
-	c := conversation{said: messages[last].Text(), since: answersIn(messages[last:])}
-	c.page, c.waiting = before(messages[:last])
-	first := last
-	for first > 0 && asks(messages[first-1]) {
-		earlier := lastOfUser(messages[:first])
-		if earlier < 0 {
-			break
+	for _, a := range answersIn(messages[:last]) {
+		if _, list := a.Data.([]any); list {
+			c.page = a
 		}
-		c.answers = append([]string{messages[first].Text()}, c.answers...)
-		first = earlier
 	}
-	c.question, c.known = messages[first].Text(), answersIn(messages[first:])
+	if c.page != nil && (!c.page.More || c.page.Next == "") {
+		c.page = nil
+	}
+	c.waiting = slices.ContainsFunc(answersIn(messages[max(0, last-2):last]), func(a *speak.Answer) bool { return a.Pending })
+	first := last
+	for first > 0 && asks(messages[first-1]) && lastOfUser(messages[:first]) >= 0 {
+		c.answers = append([]string{messages[first].Text()}, c.answers...)
+		first = lastOfUser(messages[:first])
+	}
+	c.said, c.since = messages[last].Text(), calls{known: answersIn(messages[last:])}
+	c.question, c.known = messages[first].Text(), calls{known: answersIn(messages[first:])}
 	return c
 }
 
@@ -58,43 +64,84 @@ func lastOfUser(messages []agent.Message) int {
 
 // asks reports whether a message is a question of ours.
 func asks(m agent.Message) bool {
-	text := m.Text()
-	return m.Role == agent.Assistant && len(m.Calls()) == 0 &&
-		(strings.HasPrefix(text, AskWhich) || strings.HasPrefix(text, AskWhat) || strings.HasPrefix(text, AskWhom))
+	begins := func(with string) bool { return strings.HasPrefix(m.Text(), with) }
+	return m.Role == agent.Assistant && len(m.Calls()) == 0 && slices.ContainsFunc([]string{AskWhich, AskWhat, AskWhom}, begins)
 }
 
-func answersIn(messages []agent.Message) map[string]*speak.Answer {
-	out := map[string]*speak.Answer{}
-	eachAnswer(messages, func(a *speak.Answer) { out[callKey(a.Tool, a.Args)] = a })
-	return out
-}
-
-// eachAnswer gives the answers of the calls, in order.
-func eachAnswer(messages []agent.Message, do func(*speak.Answer)) {
-	calls := map[string]agent.Call{}
+// answersIn returns the answers of the calls, in order.
+func answersIn(messages []agent.Message) (out []*speak.Answer) {
+	called := map[string]agent.Call{}
 	for _, m := range messages {
 		for _, c := range m.Calls() {
-			calls[c.ID] = c
+			called[c.ID] = c
 		}
 		for _, res := range m.Results() {
-			if c, ok := calls[res.ID]; ok {
-				do(speak.NewAnswer(c, res))
+			if c, ok := called[res.ID]; ok {
+				out = append(out, speak.NewAnswer(c, res))
 			}
 		}
 	}
+	return out
 }
 
-// before finds the last incomplete list, and whether the last step before the
-// question left a change waiting.
-func before(messages []agent.Message) (page *speak.Answer, waiting bool) {
-	eachAnswer(messages, func(a *speak.Answer) {
-		if _, list := a.Data.([]any); list {
-			page = nil
-			if a.More && a.Next != "" {
-				page = a
-			}
+// Call is a call that has to be made before the plan can go on.
+type Call struct {
+	Tool string
+	Args map[string]any
+
+	writes bool
+}
+
+// calls are the answers that are known, and the calls that are still wanted.
+type calls struct {
+	known  []*speak.Answer
+	wanted []Call
+}
+
+// fetch returns the answer of a call, or asks for the call.
+func (c *calls) fetch(t *match.Tool, args map[string]any) (*speak.Answer, bool) {
+	key := callKey(t.Info.Name, args)
+	for _, a := range slices.Backward(c.known) {
+		if callKey(a.Tool, a.Args) == key {
+			return a, true
 		}
-	})
-	eachAnswer(messages[max(0, len(messages)-2):], func(a *speak.Answer) { waiting = waiting || a.Pending })
-	return page, waiting
+	}
+	if !slices.ContainsFunc(c.wanted, func(w Call) bool { return callKey(w.Tool, w.Args) == key }) {
+		c.wanted = append(c.wanted, Call{Tool: t.Info.Name, Args: args, writes: t.Writes()})
+	}
+	return nil, false
+}
+
+// maxPages bounds how far a list is read to count it or to find something.
+const maxPages = 6
+
+// fetchPages reads a list, at most so many pages of it, as one answer.
+func (c *calls) fetchPages(t *match.Tool, args map[string]any, pages int) (*speak.Answer, bool) {
+	all := &speak.Answer{}
+	for range pages {
+		a, ok := c.fetch(t, args)
+		if !ok {
+			return nil, false
+		}
+		page := *a
+		page.Rows = append(all.Rows, a.Rows...)
+		if all = &page; !a.More || a.Next == "" || a.Failed || t.Input("cursor") == nil {
+			break
+		}
+		args = with(args, "cursor", a.Next)
+	}
+	return all, true
+}
+
+// with is a copy of arguments with one more.
+func with(args map[string]any, name string, value any) map[string]any {
+	more := maps.Clone(args)
+	more[name] = value
+	return more
+}
+
+// callKey is the same for the same call, however its arguments were encoded.
+func callKey(tool string, args map[string]any) string {
+	b, _ := json.Marshal(args) // keys sorted; plain values always encode
+	return tool + " " + string(b)
 }

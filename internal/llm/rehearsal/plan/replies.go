@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,31 +12,24 @@ import (
 	"countersign.dev/internal/llm/rehearsal/speak"
 )
 
-// decline says in one sentence what cannot be done, and the three most likely
-// things that the person may ask instead.
+// decline says what cannot be done, and the three likeliest things to ask instead.
 func decline(c *match.Catalog, tokens []language.Token) string {
-	part, intent := match.ReadIntent(c.Words, tokens)
-	scores, obstacle := map[*match.Tool]int{}, ""
+	clause, obstacle := match.NewClause(c.Words, tokens, ""), ""
+	weights := map[*match.Tool]int{}
 	for _, t := range c.Open {
-		r := c.Attempt(t, part, intent)
-		if r == nil {
-			continue
+		r := c.Attempt(t, clause)
+		if weights[t] = 2 * r.Score; !t.Writes() {
+			weights[t]++ // of two that are as likely, the one that only reads
 		}
-		if scores[t] = r.Score; obstacle == "" && r.Obstacle() != "" {
+		if obstacle == "" && r.Obstacle() != "" {
 			obstacle = fmt.Sprintf(": I cannot keep the %s to %q", t.Noun, speak.Clean(r.Obstacle()))
 		}
 	}
 	likely := slices.Clone(c.Open)
-	weight := func(t *match.Tool) int { // of two that are as likely, the one that only reads
-		if t.Writes() {
-			return 2 * scores[t]
-		}
-		return 2*scores[t] + 1
-	}
-	slices.SortStableFunc(likely, func(a, b *match.Tool) int { return cmp.Compare(weight(b), weight(a)) })
+	slices.SortStableFunc(likely, func(a, b *match.Tool) int { return cmp.Compare(weights[b], weights[a]) })
 	var offers []string
 	for _, t := range likely[:min(3, len(likely))] {
-		offers = append(offers, "“"+strings.TrimSuffix(speak.Clean(firstSentence(t)), ".")+"”")
+		offers = append(offers, "“"+purpose(t)+"”")
 	}
 	if len(offers) == 0 {
 		return "I can't do that here: there is nothing that you may use."
@@ -51,29 +43,19 @@ func offer(c *match.Catalog) string {
 	if len(c.Open) == 0 {
 		return "There is nothing here that you may use."
 	}
-	var b strings.Builder
-	b.WriteString("I can:\n")
+	text := "I can:\n"
 	for _, t := range c.Open[:min(most, len(c.Open))] {
-		b.WriteString("\n- " + speak.Clean(firstSentence(t)))
+		text += "\n- " + purpose(t) + "."
 	}
-	if more := len(c.Open) - most; more > 0 {
-		fmt.Fprintf(&b, "\n- and %d other things.", more)
-	}
-	return b.String()
+	return text
 }
 
 var bracketed = regexp.MustCompile(`\s*\([^()]*\)`)
 
-// firstSentence is a tool's first sentence without what it says in brackets.
-func firstSentence(t *match.Tool) string {
-	text := t.Info.Description
-	if i := strings.Index(text, ". "); i >= 0 {
-		text = text[:i+1]
-	}
-	if text == "" {
-		text = strings.Join(language.Identifier(t.Info.Name), " ")
-	}
-	return bracketed.ReplaceAllString(text, "")
+// purpose is a tool's first sentence without what it says in brackets.
+func purpose(t *match.Tool) string {
+	text, _, _ := strings.Cut(cmp.Or(t.Info.Description, strings.ReplaceAll(t.Info.Name, "_", " ")), ". ")
+	return speak.Clean(strings.TrimSuffix(bracketed.ReplaceAllString(text, ""), "."))
 }
 
 // refuse says what is closed to this person, and to whom it is open.
@@ -82,7 +64,7 @@ func refuse(c *match.Catalog, t *match.Tool) string {
 	if len(t.Info.Roles) > 0 {
 		text = "I'm sorry, you may not see or do that here. It takes one of these roles: " + speak.Join(t.Info.Roles, "or")
 	}
-	text += fmt.Sprintf(" (%q).", strings.TrimSuffix(speak.Clean(firstSentence(t)), "."))
+	text += fmt.Sprintf(" (%q).", purpose(t))
 	if len(c.Person.Roles) > 0 {
 		text += fmt.Sprintf(" Yours: %s.", speak.Join(c.Person.Roles, "and"))
 	}
@@ -92,7 +74,7 @@ func refuse(c *match.Catalog, t *match.Tool) string {
 // smallTalk answers what is no question to a tool.
 func (p *planner) smallTalk(c conversation) (step, bool) {
 	words := language.Lows(p.Words.Read(c.said, p.Today))
-	says := func(section string) bool { return p.Words.Says(section, words...) }
+	says := func(section string) bool { return p.Words.Is(strings.Join(words, " "), section) }
 	switch {
 	case len(words) == 0:
 		return say("Please ask a question. " + offer(p.Catalog)), true
@@ -106,74 +88,59 @@ func (p *planner) smallTalk(c conversation) (step, bool) {
 		return say("I cannot approve anything: only you can, on the card above, with its own buttons."), true
 	case c.waiting && says("no"):
 		return say("Nothing is changed until you approve it on the card above; you can deny it there."), true
-	case len(c.answers) == 0 && (says("more") || p.asksMore(c, words)):
-		return p.nextPage(c), true
+	case len(c.answers) > 0:
+		return step{}, false
 	}
-	return step{}, false
+	return p.nextPage(c, words, says("more"))
 }
 
-// asksMore reports "get more employees" after an incomplete list of employees.
-func (p *planner) asksMore(c conversation, words []string) bool {
+// nextPage goes on with the last list that was incomplete, with its filters: for
+// "next page", and for "get more employees" after a list of employees.
+func (p *planner) nextPage(c conversation, words []string, asked bool) (step, bool) {
 	i := slices.IndexFunc(p.Open, func(t *match.Tool) bool { return c.page != nil && t.Info.Name == c.page.Tool })
 	if i < 0 {
-		return false
+		return say("There is no further page."), asked
 	}
-	more := false
-	rest := slices.DeleteFunc(words, func(w string) bool {
-		more = more || p.Words.Is(w, "further")
-		return p.Words.Is(w, "idle", "self", "reading", "further") || p.Open[i].Names(language.Stem(w)) || w == "page"
-	})
-	return more && len(rest) == 0
-}
-
-// nextPage goes on with the last list that was incomplete, with its filters.
-func (p *planner) nextPage(c conversation) step {
-	for _, t := range p.Open {
-		if c.page == nil || t.Info.Name != c.page.Tool || t.Writes() {
-			continue
-		}
-		args := maps.Clone(c.page.Args)
-		args["cursor"] = c.page.Next
-		a, ok := p.fetch(t, args)
-		if !ok {
-			return wait
-		}
-		r := p.Attempt(t, nil, match.Intent{Order: -1})
-		return say(speak.List(r, speak.Thing{}, nil, speak.Listing{Rows: a.Rows(), Last: a, More: a.More}))
+	t := p.Open[i]
+	other := func(w string) bool {
+		return !p.Words.Is(w, "idle", "self", "reading", "further") && !t.Names(language.Stem(w)) && w != "page"
 	}
-	return say("There is no further page.")
+	further := func(w string) bool { return p.Words.Is(w, "further") }
+	if !asked && (!slices.ContainsFunc(words, further) || slices.ContainsFunc(words, other)) {
+		return step{}, false
+	}
+	a, ok := p.fetch(t, with(c.page.Args, "cursor", c.page.Next))
+	if !ok {
+		return wait, true
+	}
+	return say(speak.List(p.Attempt(t, match.Clause{Order: -1}), speak.Thing{}, nil, a)), true
 }
 
 // mostWords bounds how many words of a question are tried one by one.
 const mostWords = 6
 
-// instruct answers a question for instructions ("how do I …?"): it orders
-// nothing and asks for no rows. It is looked up where a tool says that it keeps
-// instructions.
+// instruct answers a question for instructions ("how do I …?"), which orders
+// nothing, by a tool that says that it keeps them.
 func (p *planner) instruct(tokens []language.Token) (step, bool) {
 	words := soughtWords(p.Catalog, tokens)
-	if len(words) == 0 {
-		return step{}, false
-	}
 	for _, t := range p.All() {
 		search := t.First(func(f *match.Field) bool { return f.Is(match.Search) })
-		if search == nil || !t.Lists() || t.Mentions(p.Words.Stems("guide")) < 2 {
-			continue
-		}
-		if t.Closed {
+		switch {
+		case len(words) == 0 || search == nil || !t.Lists() || t.Mentions(p.Words.Stems("guide")) < 2:
+		case t.Closed:
 			return say(refuse(p.Catalog, t)), true
+		default:
+			return p.lookUp(t, search.Name, words), true
 		}
-		return p.lookUp(t, search.Name, words), true
 	}
 	return step{}, false
 }
 
 // soughtWords are the words of a how-to question that say what it is about.
 func soughtWords(c *match.Catalog, tokens []language.Token) (words []string) {
-	part, _ := match.ReadIntent(c.Words, tokens)
-	low := language.Lows(part)
-	n := c.Words.Phrase("howto", low)
-	if last := len(low) - 1; last >= 0 && c.Words.Is(low[last], "instructions") {
+	low := language.Lows(match.NewClause(c.Words, tokens, "").Tokens)
+	n, last := c.Words.Phrase("howto", low), len(low)-1
+	if last >= 0 && c.Words.Is(low[last], "instructions") {
 		low = low[:last]
 	} else if n == 0 {
 		return nil
@@ -189,43 +156,27 @@ func soughtWords(c *match.Catalog, tokens []language.Token) (words []string) {
 	return words[:min(len(words), mostWords)]
 }
 
-// lookUp searches for a text with all the words, or else with more than half.
+// lookUp searches for each of the words, and shows the text that most of them
+// lead to, if that is more than half of them.
 func (p *planner) lookUp(t *match.Tool, search string, words []string) step {
-	a, ok := p.fetch(t, map[string]any{search: strings.Join(words, " ")})
-	switch {
-	case !ok:
-		return wait
-	case a.Failed:
-		return say(speak.Failure(a))
-	}
-	rows, least, inside := a.Rows(), 0, (speak.Row).Name
-	if len(rows) == 0 { // then with each word alone: the text that most of them lead to
-		least, inside = len(words)/2+1, allText
-		complete := true
-		for _, w := range words {
-			a, ok := p.fetch(t, map[string]any{search: w})
-			if complete = complete && ok; ok {
-				rows = append(rows, a.Rows()...)
-			}
-		}
-		if !complete {
-			return wait
+	var rows []speak.Row
+	complete := true
+	for _, w := range words {
+		a, ok := p.fetch(t, map[string]any{search: w})
+		switch complete = complete && ok; {
+		case ok && a.Failed:
+			return say(speak.Failure(a))
+		case ok:
+			rows = append(rows, a.Rows...)
 		}
 	}
-	weight := func(r speak.Row) int { return counted(words, language.Prose(inside(r))) }
+	weight := func(r speak.Row) int { return counted(words, wordsIn(r)) }
 	slices.SortStableFunc(rows, func(a, b speak.Row) int { return cmp.Compare(weight(b), weight(a)) })
-	if len(rows) == 0 || weight(rows[0]) < least {
+	switch {
+	case !complete:
+		return wait
+	case len(rows) == 0 || 2*weight(rows[0]) <= len(words):
 		return say(fmt.Sprintf("I found nothing about %q in the %s.", strings.Join(words, " "), t.Noun))
 	}
-	if least > 0 {
-		rows = rows[:1]
-	}
-	return say(speak.Article(rows))
-}
-
-func allText(r speak.Row) (all string) {
-	for _, k := range r.Keys {
-		all += r.Text(k) + " "
-	}
-	return all
+	return say(speak.Article(t, rows[0]))
 }

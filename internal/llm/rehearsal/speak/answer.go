@@ -6,13 +6,17 @@ package speak
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
 )
 
-// Answer is the outcome of a call.
+// Answer is the outcome of a call, or of the calls for the pages of a list.
 type Answer struct {
 	Tool    string
 	Args    map[string]any
@@ -22,72 +26,10 @@ type Answer struct {
 	Message string
 	Advice  string
 	Data    any // Row, []any, string, json.Number, bool or nil
-	More    bool
+	Rows    []Row
+	More    bool // the list goes on
 	Next    string
 	Hint    string
-}
-
-// Row is a JSON object in its own order.
-type Row struct {
-	Keys   []string
-	Values map[string]any
-}
-
-// NewAnswer reads the result of a call. Marks around untrusted text are taken
-// off: here it is only shown.
-func NewAnswer(call agent.Call, res agent.CallResult) *Answer {
-	a := &Answer{Tool: call.Tool, Args: map[string]any{}, Failed: res.Failed}
-	_ = json.Unmarshal(call.Args, &a.Args) // the planner wrote them
-	o, err := result.DecodeEnvelope(res.Answer)
-	if err != nil { // another dialect: all of it is data
-		a.Data, a.Message = decode(res.Answer), string(res.Answer)
-		return a
-	}
-	if a.Pending = o.Pending() != nil; o.Data() != nil {
-		a.Data = decode(o.Data())
-	}
-	if f := o.Fault(); f != nil {
-		a.Failed, a.Code, a.Message, a.Advice = true, f.Code.Name, result.Unmark(f.Message), result.Unmark(f.SuggestedAction)
-	}
-	if p := o.Page(); p != nil {
-		a.More, a.Next, a.Hint = p.More, p.Next, p.Hint
-	}
-	return a
-}
-
-// Rows returns the rows of an answer: its data when that is an array, or the
-// only array of objects in it.
-func (a *Answer) Rows() (found []Row) {
-	switch d := a.Data.(type) {
-	case []any:
-		return rowsOf(d)
-	case Row:
-		for _, k := range d.Keys {
-			if list, ok := d.Values[k].([]any); ok {
-				if found != nil {
-					return nil
-				}
-				found = rowsOf(list)
-			}
-		}
-	}
-	return found
-}
-
-func rowsOf(list []any) (out []Row) {
-	for _, v := range list {
-		if r, ok := v.(Row); ok {
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// Listing is a list as far as it was read.
-type Listing struct {
-	Rows []Row
-	Last *Answer
-	More bool // the list goes on
 }
 
 // Thing is a thing that was looked up.
@@ -98,58 +40,223 @@ type Thing struct {
 	Self bool // it is the person who asks
 }
 
-// decode reads JSON and keeps its numbers and the order of its objects. What is
-// no JSON is a text; text that holds an object is read as one.
-func decode(raw json.RawMessage) any {
-	dec := json.NewDecoder(bytes.NewReader(raw))
+// NewAnswer reads the result of a call. Marks around untrusted text are taken
+// off: here it is only shown. An answer in another dialect is all data.
+func NewAnswer(call agent.Call, res agent.CallResult) *Answer {
+	a := &Answer{Tool: call.Tool, Args: map[string]any{}, Failed: res.Failed}
+	_ = json.Unmarshal(call.Args, &a.Args) // the planner wrote them
+	o, err := result.DecodeEnvelope(res.Answer)
+	data := o.Data()
+	if err != nil {
+		data, a.Message = res.Answer, string(res.Answer)
+	} else if f := o.Fault(); f != nil {
+		a.Failed, a.Code, a.Message, a.Advice = true, f.Code.Name, result.Unmark(f.Message), result.Unmark(f.SuggestedAction)
+	}
+	a.Pending = o.Pending() != nil
+	if p := o.Page(); p != nil {
+		a.More, a.Next, a.Hint = p.More, p.Next, p.Hint
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	v, err := decodeNext(dec)
-	if err != nil {
-		return string(raw)
+	if a.Data, err = decode(dec); err != nil && len(data) > 0 {
+		a.Data = string(data)
 	}
-	if text, ok := v.(string); ok && strings.HasPrefix(strings.TrimSpace(text), "{") {
-		return decode(json.RawMessage(text))
-	}
-	return v
+	a.Rows = rowsIn(a.Data)
+	return a
 }
 
-func decodeNext(dec *json.Decoder) (any, error) {
+// rowsIn are the rows of an answer: its data, or the first array of objects in it.
+func rowsIn(data any) (rows []Row) {
+	switch d := data.(type) {
+	case []any:
+		for _, v := range d {
+			if r, ok := v.(Row); ok {
+				rows = append(rows, r)
+			}
+		}
+	case Row:
+		for _, k := range d.Keys {
+			if rows == nil {
+				rows = d.rows(k)
+			}
+		}
+	}
+	return rows
+}
+
+// decode reads JSON and keeps its numbers and the order of its objects.
+func decode(dec *json.Decoder) (any, error) {
 	tok, err := dec.Token()
-	if err != nil {
-		return nil, err
+	if text, ok := tok.(string); ok {
+		return result.Unmark(text), err
 	}
-	switch v := tok.(type) {
-	case string:
-		return result.Unmark(v), nil
-	case json.Delim:
-		return decodeInside(dec, v)
+	open, isDelim := tok.(json.Delim)
+	if !isDelim || err != nil {
+		return tok, err
 	}
-	return tok, nil
-}
-
-func decodeInside(dec *json.Decoder, open json.Delim) (any, error) {
 	list, r := []any{}, Row{Values: map[string]any{}}
 	for dec.More() {
-		key := ""
 		if open == '{' {
-			tok, err := dec.Token()
-			if err != nil {
-				return nil, err
-			}
-			key, _ = tok.(string)
+			tok, _ = dec.Token() // a failure repeats when the value is read
+			r.Keys = append(r.Keys, fmt.Sprint(tok))
 		}
-		v, err := decodeNext(dec)
-		if err != nil {
-			return nil, err
+		v, problem := decode(dec)
+		if problem != nil {
+			return nil, problem
 		}
-		if _, twice := r.Values[key]; !twice {
-			r.Keys = append(r.Keys, key)
+		if list = append(list, v); open == '{' {
+			r.Values[fmt.Sprint(tok)] = v
 		}
-		r.Values[key] = v
-		list = append(list, v)
 	}
-	if _, err := dec.Token(); err != nil || open == '{' {
+	if _, err = dec.Token(); open == '{' {
 		return r, err
 	}
-	return list, nil
+	return list, err
 }
+
+// Row is a JSON object in its own order.
+type Row struct {
+	Keys   []string
+	Values map[string]any
+}
+
+// Text is a field of a row that holds text; empty when it holds none.
+func (r Row) Text(key string) string {
+	t, _ := r.Values[key].(string)
+	return t
+}
+
+// Number is a field of a row that holds a number.
+func (r Row) Number(key string) (float64, bool) {
+	n, ok := r.Values[key].(json.Number)
+	f, err := n.Float64()
+	return f, ok && err == nil
+}
+
+// Masked reports whether a value is hidden from the person.
+func (r Row) Masked(key string) bool { return strings.HasPrefix(r.Text(key), "***") }
+
+// rows are the rows inside a field.
+func (r Row) rows(key string) []Row {
+	list, _ := r.Values[key].([]any)
+	return rowsIn(list)
+}
+
+// holds reports whether a field holds other rows, and no value to be written.
+func (r Row) holds(key string) bool {
+	_, one := r.Values[key].(Row)
+	return one || len(r.rows(key)) > 0
+}
+
+// ownID is the field that identifies a row: its first, if that is an id.
+func (r Row) ownID() string {
+	if len(r.Keys) > 0 && match.IsID(r.Keys[0]) {
+		return r.Keys[0]
+	}
+	return ""
+}
+
+// nameKey is the field that names a row without a first and a last name. The
+// row's own noun comes first: the number of an order, not the name of its buyer.
+func (r Row) nameKey() string {
+	own := append(language.Identifier(r.ownID()), "")[0]
+	last := func(w []string, names ...string) bool { return len(w) > 0 && slices.Contains(names, w[len(w)-1]) }
+	for _, fits := range []func(k string, w []string) bool{
+		func(_ string, w []string) bool {
+			return len(w) == 2 && w[0] == own && last(w, "name", "title", "number")
+		},
+		func(_ string, w []string) bool { return len(w) == 1 && last(w, "name", "title", "subject", "label") },
+		func(k string, w []string) bool { // beside a bare id: no name of something that has an id of its own
+			return own == "id" && last(w, "name") && r.Values[strings.TrimSuffix(k, "name")+"id"] == nil
+		},
+		func(_ string, w []string) bool { return last(w, "name") },
+		func(_ string, w []string) bool { return last(w, "title", "number", "code") },
+		func(k string, _ []string) bool { return r.short(k) },
+	} {
+		for _, k := range r.Keys {
+			if r.Text(k) != "" && fits(k, language.Identifier(k)) {
+				return k
+			}
+		}
+	}
+	return ""
+}
+
+func isNamePart(key string) bool {
+	return slices.Contains([]string{"first name", "last name"}, strings.Join(language.Identifier(key), " "))
+}
+
+// Name is what people call a row.
+func (r Row) Name() string {
+	var parts []string
+	for _, k := range r.Keys {
+		if isNamePart(k) {
+			parts = append(parts, r.Text(k))
+		}
+	}
+	if len(parts) == 0 {
+		return r.Text(r.nameKey())
+	}
+	return strings.Join(parts, " ")
+}
+
+// CalledAs is what a row calls a thing of the sort: the row itself, or another
+// thing that it carries with its name ("customer_name" beside "customer_id").
+func (r Row) CalledAs(noun string) string {
+	if t := r.Text(noun + "_name"); noun != "" && t != "" {
+		return t
+	}
+	return r.Name()
+}
+
+// title is a row's name, behind its id when that is one that people use.
+func (r Row) title() string {
+	id, name := r.Text(r.ownID()), r.Name()
+	if match.IsUUID(id) || len(id) > 20 || id == name {
+		id = ""
+	}
+	return strings.TrimSpace(Clean(id) + " " + Clean(name))
+}
+
+// Described puts up to two short texts of a row in brackets.
+func (r Row) Described() string {
+	var parts []string
+	for _, k := range r.Keys {
+		if len(parts) < 2 && k != r.nameKey() && !isNamePart(k) && r.short(k) {
+			parts = append(parts, r.Text(k))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + Clean(strings.Join(parts, ", ")) + ")"
+}
+
+// short reports whether a field is a short text: no id, address or date.
+func (r Row) short(key string) bool {
+	t := r.Text(key)
+	return t != "" && len(t) <= 40 && !match.IsID(key) && !r.Masked(key) && !strings.Contains(t, "@") && !strings.ContainsAny(t[:1], "0123456789")
+}
+
+// Join writes names as people list them.
+func Join(names []string, last string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	n := len(names) - 1
+	return strings.Join(names[:n], ", ") + " " + last + " " + names[n]
+}
+
+// Clean makes a text safe within a line of markdown, with 300 characters at
+// most: it is shown as text and never as layout, link or picture.
+func Clean(t string) string { return cleanTo(t, 300) }
+
+func cleanTo(t string, most int) string {
+	t = strings.Join(strings.Fields(t), " ")
+	if r := []rune(t); len(r) > most {
+		t = string(r[:most]) + "…"
+	}
+	return markdown.Replace(t)
+}
+
+var markdown = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "[", `\[`, "<", "&lt;", "![", `!\[`)

@@ -11,43 +11,39 @@ import (
 )
 
 // measured answers with a figure over many rows: a sum, an average, the extremes.
-func measured(r *match.Reading, which string, l Listing) string {
-	m := r.Measure
-	if m.Kind == "compare" {
-		return comparison(r, which, l)
-	}
+func measured(r *match.Reading, which string, l *Answer) string {
 	key, hidden := measuredColumn(r, l.Rows)
-	switch {
+	label := Label(r.Tool, key)
+	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(one Row) bool {
+		_, isNumber := one.Number(key)
+		return !isNumber && !(r.Measure.OverDates() && one.Text(key) != "")
+	})
+	if l.More {
+		which = fmt.Sprintf(" of the first %d", len(l.Rows)) + which
+	}
+	answer := ""
+	switch kind := r.Measure.Kind; {
+	case kind == "compare":
+		return comparison(r, which, l)
 	case key == "" && hidden != "":
 		return fmt.Sprintf("I cannot work that out: %s is hidden from you.", Label(r.Tool, hidden))
 	case key == "":
 		return fmt.Sprintf("I can't tell which number of the %s you mean.", r.Tool.Noun)
+	case len(rows) == 0:
+		return fmt.Sprintf("None of the %s has a %s that you may see.", r.Tool.Noun, label)
+	case kind != "sum" && kind != "average" || r.Measure.By != "":
+		answer = ranked(r, rows, key, which)
+	default:
+		total := sum(rows, key)
+		if kind == "average" {
+			total /= float64(len(rows))
+		}
+		answer = fmt.Sprintf("The %s %s%s is %s, over %s.", strings.Replace(kind, "sum", "total", 1), label, which, figure(r.Tool, key, total), Counted(len(rows), r.Tool.Noun))
 	}
-	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(one Row) bool {
-		_, isNumber := one.Number(key)
-		return !isNumber && !(m.OverDates() && one.Text(key) != "")
-	})
-	skipped := ""
 	if n := len(l.Rows) - len(rows); n > 0 {
-		skipped = fmt.Sprintf(" %d more have no value that you may see.", n)
+		answer += fmt.Sprintf(" %d more have no value that you may see.", n)
 	}
-	if len(rows) == 0 {
-		return fmt.Sprintf("None of the %s has a %s that you may see.", r.Tool.Noun, Label(r.Tool, key))
-	}
-	if l.More {
-		which = fmt.Sprintf(" of the first %d", len(l.Rows)) + which
-	}
-	switch {
-	case m.By != "":
-		return byGroup(r, rows, key, which) + skipped
-	case m.Kind != "sum" && m.Kind != "average":
-		return extremes(r, rows, key, which) + skipped
-	}
-	total := sum(rows, key)
-	if m.Kind == "average" {
-		total /= float64(len(rows))
-	}
-	return fmt.Sprintf("The %s %s%s is %s, over %s.%s", m.Word(), Label(r.Tool, key), which, figure(r.Tool, key, total), Counted(len(rows), r.Tool.Noun), skipped)
+	return answer
 }
 
 // sum adds up in hundredths, so that cents do not drift.
@@ -81,8 +77,8 @@ func measuredColumn(r *match.Reading, rows []Row) (key, hidden string) {
 			}
 		}
 	}
-	if amounts := amounts(rows[0]); key == "" && hidden == "" && (len(amounts) == 1 || r.Tool.Amount() != "") {
-		key = cmp.Or(r.Tool.Amount(), strings.Join(amounts, ""))
+	if key == "" && hidden == "" {
+		key = r.Tool.Amount()
 	}
 	return key, hidden
 }
@@ -97,62 +93,56 @@ func amounts(one Row) (keys []string) {
 	return keys
 }
 
-// extremes names the rows with the highest or lowest value, or the newest ones.
-func extremes(r *match.Reading, rows []Row, key, which string) string {
-	m, label := r.Measure, Label(r.Tool, key)
-	slices.SortStableFunc(rows, func(a, b Row) int {
-		x, _ := a.Number(key)
-		y, _ := b.Number(key)
-		order := cmp.Or(cmp.Compare(y, x), cmp.Compare(b.Text(key), a.Text(key)))
-		if m.Kind == "lowest" || m.Kind == "oldest" {
-			return -order
-		}
-		return order
-	})
-	rows = rows[:min(m.Count, len(rows))]
-	switch one := rows[0]; {
-	case len(rows) == 1 && m.OverDates():
-		return fmt.Sprintf("The %s of the %s%s is %s: %s %s.", m.Word(), r.Tool.Noun, which, one.title(), label, value(r.Tool, key, one.Values[key]))
-	case len(rows) == 1:
-		return fmt.Sprintf("%s has the %s %s%s: %s.", one.title()+described(one), m.Word(), label, which, value(r.Tool, key, one.Values[key]))
-	}
-	return fmt.Sprintf("The %d %s with the %s %s%s:", len(rows), r.Tool.Noun, m.Word(), label, which) + rowNames(r.Tool, rows, func(Row) []string { return []string{key} })
+// group is the rows that share a value, or one row.
+type group struct {
+	name, text string
+	rows       []Row
+	sum        float64
 }
 
-// byGroup adds the rows up by one of their columns and names the largest sums.
-func byGroup(r *match.Reading, rows []Row, key, which string) string {
-	groups := map[string][]Row{}
-	var names []string
+// ranked names the rows with the highest or lowest value, the newest ones, or the
+// values of a column whose rows have the largest sums.
+func ranked(r *match.Reading, rows []Row, key, which string) string {
+	var found []group
+	m, label := r.Measure, Label(r.Tool, key)
 	for _, one := range rows {
-		name := one.Text(r.Measure.By)
-		if groups[name] == nil {
-			names = append(names, name)
+		i := slices.IndexFunc(found, func(g group) bool { return m.By != "" && g.name == one.Text(m.By) })
+		if i < 0 {
+			i, found = len(found), append(found, group{name: cmp.Or(one.Text(m.By), one.title()), text: one.Text(key)})
 		}
-		groups[name] = append(groups[name], one)
+		found[i].rows = append(found[i].rows, one)
+		found[i].sum = sum(found[i].rows, key)
 	}
-	slices.SortStableFunc(names, func(a, b string) int {
-		order := cmp.Compare(sum(groups[b], key), sum(groups[a], key))
-		if r.Measure.Kind == "lowest" {
-			return -order
+	slices.SortStableFunc(found, func(a, b group) int { return cmp.Or(cmp.Compare(b.sum, a.sum), cmp.Compare(b.text, a.text)) })
+	if m.Kind == "lowest" || m.Kind == "oldest" {
+		slices.Reverse(found)
+	}
+	found = found[:min(m.Count, len(found))]
+	answer := fmt.Sprintf("The %d %s with the %s %s%s:", len(found), r.Tool.Noun, m.Kind, label, which)
+	if m.By != "" {
+		answer = fmt.Sprintf("By the total %s%s of the %s that you can see:", label, which, r.Tool.Noun)
+	}
+	for _, g := range found {
+		shown := cmp.Or(g.text, figure(r.Tool, key, g.sum))
+		switch {
+		case m.By != "":
+			answer += fmt.Sprintf("\n- %s: %s over %s", g.name, shown, Counted(len(g.rows), r.Tool.Noun))
+		case len(found) == 1 && m.OverDates():
+			answer = fmt.Sprintf("%s is the %s%s: %s %s.", g.name+g.rows[0].Described(), m.Kind, which, label, shown)
+		case len(found) == 1:
+			answer = fmt.Sprintf("%s has the %s %s%s: %s.", g.name+g.rows[0].Described(), m.Kind, label, which, shown)
+		default:
+			answer += fmt.Sprintf("\n- %s: %s %s", g.name, label, shown)
 		}
-		return order
-	})
-	answer := fmt.Sprintf("By the total %s%s of the %s that you can see:", Label(r.Tool, key), which, r.Tool.Noun)
-	for _, name := range names[:min(r.Measure.Count, len(names))] {
-		answer += fmt.Sprintf("\n- %s: %s over %s", cmp.Or(Clean(name), "without a name"), figure(r.Tool, key, sum(groups[name], key)), Counted(len(groups[name]), r.Tool.Noun))
 	}
 	return answer
 }
 
 // comparison writes the sums of all amounts, and the rows that they come from.
-func comparison(r *match.Reading, which string, l Listing) string {
+func comparison(r *match.Reading, which string, l *Answer) string {
 	var parts []string
 	for _, k := range amounts(l.Rows[0]) {
 		parts = append(parts, strings.TrimSuffix(Label(r.Tool, k), " amount")+" "+figure(r.Tool, k, sum(l.Rows, k)))
 	}
-	over := "In all"
-	if l.More {
-		over = fmt.Sprintf("Of the first %d", len(l.Rows))
-	}
-	return fmt.Sprintf("%s%s, over %s: %s.", over, which, Counted(len(l.Rows), r.Tool.Noun), Join(parts, "and")) + rowNames(r.Tool, l.Rows, asked(r))
+	return fmt.Sprintf("In all%s, over %s: %s.", which, Counted(len(l.Rows), r.Tool.Noun), Join(parts, "and")) + rowNames(r.Tool, l.Rows, asked(r))
 }

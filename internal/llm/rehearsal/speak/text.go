@@ -1,111 +1,234 @@
 package speak
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
+	"countersign.dev/internal/result"
+)
+
+// maxRows is how many rows a text names, maxFacts how many fields of each.
+const (
+	maxRows  = 10
+	maxFacts = 3
 )
 
 // Failure passes on what a tool says of a failure, with its advice.
 func Failure(a *Answer) string {
-	if a.Message == "" {
-		return "That did not work."
-	}
-	return Clean(a.Message + " " + a.Advice)
+	return Clean(cmp.Or(a.Message, "That did not work.") + " " + a.Advice)
 }
 
-// One answers from one thing: the field that was asked for in a sentence, or all
-// of it.
-func One(r *match.Reading, about Thing, a *Answer) string {
-	switch data := a.Data.(type) {
-	case Row:
-		return theRecord(r, about, data)
+// Label is a field's name within a sentence.
+func Label(t *match.Tool, key string) string {
+	label := t.Column(key).Label
+	if label == "" {
+		w := language.Identifier(key)
+		if n := len(w); n == 2 && (w[1] == "name" || w[1] == "date") {
+			w = w[:1]
+		}
+		return strings.Join(w, " ")
+	}
+	first, size := utf8.DecodeRuneInString(label)
+	if second, _ := utf8.DecodeRuneInString(label[size:]); !unicode.IsUpper(second) {
+		label = string(unicode.ToLower(first)) + label[size:]
+	}
+	return label
+}
+
+// value writes one value of a field.
+func value(t *match.Tool, key string, v any) string {
+	switch v := v.(type) {
+	case bool:
+		return map[bool]string{true: "yes", false: "no"}[v]
+	case json.Number:
+		f, err := v.Float64()
+		if err != nil || language.LastWord(key) == "year" || match.IsID(key) || t.Column(key).Show == result.ShowYear {
+			return v.String()
+		}
+		return figure(t, key, f)
+	case string:
+		return Clean(v)
 	case []any:
-		return List(r, about, nil, Listing{Rows: rowsOf(data), Last: a, More: a.More})
-	case nil:
-		return "There is nothing to show."
+		var parts []string
+		for _, one := range v {
+			parts = append(parts, value(t, key, one))
+		}
+		return strings.Join(parts, ", ")
 	}
-	return value(r.Tool, "", a.Data)
+	return "–"
 }
 
-func theRecord(r *match.Reading, about Thing, data Row) string {
-	whose, name := "Your", data.Name()
+// figure writes a number of a field with its unit.
+func figure(t *match.Tool, key string, f float64) string {
+	unit, digits := t.Column(key).Unit, language.Digits(f)
+	switch sign := map[string]string{"USD": "$", "EUR": "€", "GBP": "£"}[unit]; {
+	case sign != "" && f < 0:
+		return "-" + sign + digits[1:]
+	case sign != "":
+		return sign + digits
+	case unit == "percent":
+		return digits + "%"
+	}
+	return strings.TrimSpace(digits + " " + unit)
+}
+
+// rowNames lists up to ten rows with the facts of the keys, and counts the rest.
+func rowNames(t *match.Tool, rows []Row, keys func(Row) []string) (text string) {
+	for _, one := range rows[:min(len(rows), maxRows)] {
+		text += "\n- " + cmp.Or(one.title(), "one without a name") + cmp.Or(facts(t, one, keys(one)), one.Described())
+	}
+	if more := len(rows) - maxRows; more > 0 {
+		text += fmt.Sprintf("\n- and %d more", more)
+	}
+	return text
+}
+
+func facts(t *match.Tool, one Row, keys []string) string {
+	var parts []string
+	for _, k := range keys {
+		if v := one.Values[k]; v != nil && v != "" {
+			parts = append(parts, Label(t, k)+" "+value(t, k, v))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, ", ")
+}
+
+// relevant are the fields of a row that the question asks for, the nearest first.
+func relevant(r *match.Reading, one Row) []string {
+	keys := slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
+		_, isList := one.Values[k].([]any)
+		return isList || one.holds(k) || match.IsID(k) || r.Relevance(k) == 0
+	})
+	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(r.Relevance(b), r.Relevance(a)) })
+	return keys
+}
+
+// asked returns a function that chooses the fields to write of a row in a list:
+// those that were asked for, and else the amount and two texts.
+func asked(r *match.Reading) func(Row) []string {
+	return func(one Row) []string {
+		others := 0
+		unsaid := func(k string) bool { return isNamePart(k) || k == one.nameKey() || r.Args[k] != nil }
+		keys := slices.DeleteFunc(relevant(r, one), unsaid)
+		if len(keys) > 0 {
+			return keys[:min(len(keys), maxFacts)]
+		}
+		return slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
+			if short := one.short(k) && !unsaid(k); short {
+				others++
+				return others > 2
+			}
+			return k != r.Tool.Amount() || one.Masked(k)
+		})
+	}
+}
+
+// record writes all of a row: its fields in one line, its inner rows in others.
+func record(t *match.Tool, name string, one Row) string {
+	text, inner := strings.TrimPrefix(facts(t, one, plain(t, one)), ": "), ""
+	for _, k := range one.Keys {
+		if v, isRow := one.Values[k].(Row); isRow {
+			inner += "\n- " + Label(t, k) + facts(t, v, v.Keys)
+		}
+		inner += rowNames(t, one.rows(k), func(r Row) []string { return plain(t, r) })
+	}
+	if name != "" {
+		text = "**" + Clean(name) + "**: " + text
+	}
+	return text + "." + inner
+}
+
+// plain chooses the fields of a row that are neither its name, nor ids that
+// people do not read, nor other rows, nor clerical.
+func plain(t *match.Tool, one Row) []string {
+	return slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
+		clerical := strings.HasSuffix(k, "_at") || strings.HasSuffix(k, "At") || k == "version" || t.Column(k).Show == result.ShowDetail
+		list, isList := one.Values[k].([]any)
+		return one.holds(k) || isList && len(list) == 0 || isNamePart(k) || clerical ||
+			match.IsUUID(one.Text(k)) || one.Text(k) != "" && one.Text(k) == one.Name()
+	})
+}
+
+// One answers from one thing: the field that was asked for, or all of it.
+func One(r *match.Reading, about Thing, a *Answer) string {
+	data, isRow := a.Data.(Row)
+	switch _, isList := a.Data.([]any); {
+	case isList:
+		return List(r, about, nil, a)
+	case a.Data == nil:
+		return "There is nothing to show."
+	case !isRow:
+		return value(r.Tool, "", a.Data)
+	}
+	name := data.Name()
 	if name == "" || about.Name != "" && r.Tool.Own {
 		name = about.Name
 	}
-	switch {
-	case name != "" && !(about.Self && r.Target != nil && r.Target.Self) && (r.Narrow() || !r.Tool.Own):
+	whose := "The"
+	if about.Self && r.Target != nil && r.Target.Self || r.Tool.Own && !r.Narrow() {
+		whose = "Your"
+	} else if name != "" {
 		whose = Clean(name) + "'s"
-	case r.Target == nil && !r.Tool.Own:
-		whose = "The"
 	}
+	for _, k := range data.Keys { // "how many sick days do I have": one of its inner rows
+		for _, one := range data.rows(k) {
+			if slices.ContainsFunc(language.Prose(one.Name()), func(w string) bool { return r.Asked[language.Stem(w)] && !r.Tool.Names(language.Stem(w)) }) {
+				return fmt.Sprintf("%s %s%s.", whose, Clean(one.Name()), inside(r, one))
+			}
+		}
+	}
+	return field(r, whose, name, data)
+}
+
+// inside writes the field of an inner row that was asked for, or all of them.
+func inside(r *match.Reading, one Row) string {
+	if key := askedField(r, one); key != "" {
+		return ": " + value(r.Tool, key, one.Values[key]) + " " + Label(r.Tool, key)
+	}
+	return facts(r.Tool, one, plain(r.Tool, one))
+}
+
+// field answers with the field that was asked for, or with the whole record.
+func field(r *match.Reading, whose, name string, data Row) string {
 	key := askedField(r, data)
-	if line := askedRow(r, whose, key, data); line != "" {
-		return line
-	}
 	label := Label(r.Tool, key)
-	if key == "" {
+	yes, isBool := data.Values[key].(bool)
+	switch {
+	case key == "":
 		answer := record(r.Tool, name, data)
 		if short, _ := data.Values["truncated"].(bool); short { // what a record says of itself is passed on
 			answer += "\n\nThis is incomplete. " + Clean(data.Text("hint"))
 		}
 		return answer
-	}
-	yes, isBool := data.Values[key].(bool)
-	switch {
 	case data.Masked(key):
 		return fmt.Sprintf("%s %s is hidden: you may not see it.", whose, label)
-	case isBool && r.AsksWhether() && yes:
-		return fmt.Sprintf("Yes, %s is %s.", Clean(name), label)
 	case isBool && r.AsksWhether():
-		return fmt.Sprintf("No, %s is not %s.", Clean(name), label)
+		return fmt.Sprintf(map[bool]string{true: "Yes, %s is %s.", false: "No, %s is not %s."}[yes], Clean(name), label)
 	}
 	return fmt.Sprintf("%s %s is %s.", whose, label, value(r.Tool, key, data.Values[key]))
 }
 
-// askedRow answers from one of a record's inner rows, when the question names
-// that row and not a field: "how many sick days do I have".
-func askedRow(r *match.Reading, whose, key string, data Row) string {
-	unasked := func(w string) bool { return !r.Asked[language.Stem(w)] }
-	if key != "" && !slices.ContainsFunc(language.Identifier(key), unasked) {
-		return ""
-	}
-	for _, k := range data.Keys {
-		for _, one := range data.rows(k) {
-			if field := askedField(r, one); slices.ContainsFunc(language.Prose(one.Name()), func(w string) bool { return !unasked(w) && !r.Tool.Names(language.Stem(w)) }) {
-				if field == "" {
-					return whose + " " + record(r.Tool, one.Name(), one)
-				}
-				return fmt.Sprintf("%s %s: %s %s.", whose, Clean(one.Name()), value(r.Tool, field, one.Values[field]), Label(r.Tool, field))
-			}
-		}
-	}
-	return ""
-}
-
 // askedField is the one field of a record that the question's words name best.
 func askedField(r *match.Reading, data Row) string {
-	best, most := "", 0
-	for _, k := range data.Keys {
-		_, isRow := data.Values[k].(Row)
-		_, isList := data.Values[k].([]any)
-		if s := r.Relevance(k); !isRow && !isList && !match.IsID(k) && s > most {
-			best, most = k, s
-		}
-	}
-	return best
+	return append(relevant(r, data), "")[0]
 }
 
-// List answers from rows: a number, or names with a head line, and always
-// whether they are all.
-func List(r *match.Reading, about Thing, args map[string]any, l Listing) string {
+// List answers from rows: a number, or names, and always whether they are all.
+func List(r *match.Reading, about Thing, args map[string]any, l *Answer) string {
 	which, answer, noun := narrowed(r, about, args), "", r.Tool.Noun
 	switch {
-	case l.Last != nil && l.Last.Failed:
-		return Failure(l.Last)
+	case l.Failed:
+		return Failure(l)
 	case r.Measure.Kind == "count":
 		be, n := "are", Counted(len(l.Rows), noun)
 		if l.More {
@@ -118,8 +241,8 @@ func List(r *match.Reading, about Thing, args map[string]any, l Listing) string 
 		answer = "I found no " + noun + which + "."
 	case r.Measure.Kind != "":
 		answer = measured(r, which, l)
-	case len(l.Rows) == 1 && !r.Plural() && askedField(r, l.Rows[0]) != "" && r.Narrow():
-		answer = theRecord(r, Thing{Name: l.Rows[0].Name()}, l.Rows[0])
+	case len(l.Rows) == 1 && !r.Plural && askedField(r, l.Rows[0]) != "" && r.Narrow():
+		answer = field(r, Clean(l.Rows[0].Name())+"'s", l.Rows[0].Name(), l.Rows[0])
 	default:
 		head := "I found "
 		if l.More {
@@ -127,20 +250,13 @@ func List(r *match.Reading, about Thing, args map[string]any, l Listing) string 
 		}
 		answer = head + Counted(len(l.Rows), noun) + which + ":" + rowNames(r.Tool, l.Rows, asked(r))
 	}
-	if !l.More {
-		return answer
+	if l.More {
+		answer += "\n\nThe list is incomplete: there are more. "
+		if r.Measure.Kind == "" && l.Next != "" {
+			answer += Clean(l.Hint) + ` Say "next page" to see more.`
+		}
 	}
-	told, hint := "The list is incomplete: there are more.", Clean(l.Last.Hint)
-	if r.Measure.Kind == "" && strings.Contains(hint, "incomplete") {
-		told = hint
-	} else if r.Measure.Kind == "" {
-		told = strings.TrimSpace(told + " " + hint)
-	}
-	answer += "\n\n" + told
-	if r.Measure.Kind == "" && l.Last.Next != "" {
-		answer += ` Say "next page" to see more.`
-	}
-	return answer
+	return strings.TrimSpace(answer)
 }
 
 // Counted writes a number of things.
@@ -161,22 +277,21 @@ func narrowed(r *match.Reading, about Thing, args map[string]any) string {
 		parts = append(parts, label+": "+Clean(value))
 	}
 	for _, f := range r.Tool.Inputs {
-		v, given := args[f.Name]
-		switch {
-		case !given || f.Is(match.Paging, match.Order) || v == "*":
-		case r.Target != nil && f == r.Target.Input:
+		switch v, given := args[f.Name]; {
+		case !given || f.Is(match.Paging, match.Order) || v == f.All:
+		case r.Target != nil && r.Target.Tool == r.Tool && f == r.Target.Input:
 			add(f.Noun(), about.Name, about.Self)
 		default:
 			add(strings.Join(f.Words, " "), fmt.Sprint(v), false)
 		}
 	}
 	for _, e := range r.Filters {
-		if !slices.ContainsFunc(parts, func(part string) bool { return strings.HasSuffix(part, ": "+Clean(e.Text)) }) {
-			parts = append(parts, Clean(e.Text))
+		if text := Clean(e.Text); !strings.HasSuffix(strings.Join(parts, " ")+" ", ": "+text+" ") {
+			parts = append(parts, text)
 		}
 	}
-	if w := r.Within; w != nil {
-		add(w.Input.Noun(), w.Entity.Text, w.Self)
+	if t := r.Target; t != nil && t.Tool != r.Tool {
+		add(t.Input.Noun(), t.Entity.Text, t.Self)
 	}
 	if len(parts) == 0 {
 		return ""
@@ -184,21 +299,5 @@ func narrowed(r *match.Reading, about Thing, args map[string]any) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// Article writes the first row as a text, and names the others.
-func Article(rows []Row) string {
-	first, longest := rows[0], ""
-	for _, k := range first.Keys {
-		if t := first.Text(k); len(t) > len(longest) && strings.Contains(t, " ") {
-			longest = t
-		}
-	}
-	answer := "**" + first.title() + "**\n\n" + cleanTo(longest, 2000)
-	var more []string
-	for _, one := range rows[1:min(len(rows), 4)] {
-		more = append(more, Clean(one.Name()))
-	}
-	if len(more) > 0 {
-		answer += "\n\nSee also: " + Join(more, "and") + "."
-	}
-	return answer
-}
+// Article writes a whole text.
+func Article(t *match.Tool, one Row) string { return record(t, one.title(), one) }

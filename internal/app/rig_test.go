@@ -1,0 +1,121 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/config"
+	"countersign.dev/internal/embedded/issuer"
+	"countersign.dev/internal/llm"
+	"countersign.dev/internal/quota"
+	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/dbtest"
+	"countersign.dev/internal/upstream"
+)
+
+// rig is a gateway and the HR server as they run in production: HTTP between
+// them, PostgreSQL, a redis-server, an identity issuer, an audit log on disk.
+type rig struct {
+	gateway string
+	issuer  string
+	pl      *platform
+	log     *logBuffer
+
+	auditPath string
+}
+
+// newRig starts one. The people may sign in beside those of the sample company.
+func newRig(t testing.TB, limits quota.Limits, people ...issuer.Person) *rig {
+	t.Helper()
+	cluster := dbtest.Start()
+	t.Cleanup(cluster.Stop)
+	folder, life, x := t.TempDir(), newLifetime(), &rig{log: &logBuffer{}}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		must(t, life.end(ctx))
+	})
+	listener, hrListener := loopback(t), loopback(t)
+	x.gateway = "http://" + listener.Addr().String()
+	for _, a := range company.Accounts() {
+		people = append(people, issuer.Person(a))
+	}
+	identity, err := issuer.Start("localhost:0", issuer.Options{
+		People: people, KeyFile: filepath.Join(folder, "issuer.pem"), TerminalClient: demoClient,
+		Clients: []issuer.Client{{ID: demoClient, Audience: gatewayAudience, RedirectURIs: []string{x.gateway + "/callback"}, LogoutURIs: []string{x.gateway + "/"}}},
+	})
+	must(t, err)
+	life.onEnd(identity.Close)
+	x.issuer = identity.URL()
+	x.auditPath = filepath.Join(folder, "audit.jsonl")
+	keys, err := demoKeys(folder)
+	must(t, err)
+	x.pl, err = newPlatform(t.Context(), life, slog.New(slog.NewTextHandler(x.log, nil)), keys, platformOptions{
+		name: "hr", audit: config.Audit{Path: x.auditPath}, redis: testkit.StartRedis(t).URL(), limits: limits,
+	})
+	must(t, err)
+	d, _ := domainNamed("hr")
+	db, err := d.store.demo(t.Context(), storeOptions{adminURL: cluster.Database(t, ""), folder: folder})
+	must(t, err)
+	must(t, d.store.seed(t.Context(), db, company.At(today())))
+	hr := "http://" + hrListener.Addr().String()
+	must(t, x.pl.serveDomain(t.Context(), d, db, domainOptions{listener: hrListener, url: hr, issuers: []auth.Config{{URL: x.issuer}}}))
+	models, err := llm.New(map[string]llm.Options{llm.Rehearsal: {Provider: llm.Rehearsal}}, llm.Rehearsal)
+	must(t, err)
+	must(t, x.pl.serveGateway(gatewayOptions{
+		listener: listener, url: x.gateway, clientID: demoClient, servers: []upstream.Server{{Name: "hr", URL: hr}}, models: models,
+		issuers: []auth.Config{{URL: x.issuer, Audiences: []string{gatewayAudience}, ConfirmClients: []string{demoClient}}},
+	}))
+	return x
+}
+
+func loopback(t testing.TB) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	return l
+}
+
+// token signs a person in.
+func (x *rig) token(t testing.TB, username string) string {
+	t.Helper()
+	body := fmt.Sprintf(`{"username":%q,"audience":%q,"scope":"mcp confirm"}`, username, gatewayAudience)
+	resp, err := http.Post(x.issuer+"/dev/token", "application/json", strings.NewReader(body))
+	must(t, err)
+	defer resp.Body.Close()
+	var answer struct {
+		Token string `json:"access_token"`
+	}
+	must(t, json.NewDecoder(resp.Body).Decode(&answer))
+	if answer.Token == "" {
+		t.Fatalf("no token for %s: %s", username, resp.Status)
+	}
+	return answer.Token
+}
+
+// send makes one request and returns the status and the whole answer.
+func (x *rig) send(t testing.TB, method, path, token, body string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, x.gateway+path, bytes.NewReader([]byte(body)))
+	must(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(r)
+	must(t, err)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	must(t, err)
+	return resp.StatusCode, string(text)
+}

@@ -1,0 +1,79 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"countersign.dev/internal/plaintext"
+	"countersign.dev/internal/result"
+)
+
+// technical names the fields of a card that are about the request, not about the
+// change.
+var technical = []string{"action", "mcpServer", "userId", "username", "timestamp", "expiresAt", "confirmationId", "approvalUrl", "conversationId", "digest", "quotes", "warning", result.KeyOrigin}
+
+// askedFor says where a change was asked for, by the surface of its origin.
+var askedFor = map[string]string{
+	"chat":     "Asked for in the chat",
+	"terminal": "Asked for in a chat of a terminal or another program",
+	"api":      "Asked for by a direct call of the API",
+	"mcp":      "Asked for by an MCP client",
+	"server":   "Asked for at the server itself, not through the gateway",
+}
+
+// quote is free text on a card, with its author.
+type quote struct{ Field, Author, Text string }
+
+// printCard prints a change that waits: the question, the facts, and quotations
+// with their authors, each line of which is marked. A fact that is quoted is not
+// repeated. Nothing can move the cursor or hide: odd characters are escaped.
+func printCard(w io.Writer, p *result.Pending) {
+	fmt.Fprintf(w, "\n%s\n", plaintext.Escape(p.Message, true))
+	if words := askedFor[surfaceOf(p.Data)]; words != "" {
+		fmt.Fprintf(w, "  %s\n", words)
+	}
+	quotes := quotesOf(p.Data)
+	for _, name := range slices.Sorted(maps.Keys(p.Data)) {
+		quoted := slices.ContainsFunc(quotes, func(q quote) bool { return q.Field == name })
+		if !quoted && !slices.Contains(technical, name) && p.Data[name] != nil && p.Data[name] != "" {
+			fmt.Fprintf(w, "  %s: %s\n", plaintext.Escape(name, false), factText(p.Data[name]))
+		}
+	}
+	for _, q := range quotes {
+		fmt.Fprintf(w, "  %s, %s:\n", plaintext.Escape(q.Field, false), plaintext.Escape(q.Author, false))
+		for line := range strings.SplitSeq(plaintext.Escape(q.Text, true), "\n") {
+			fmt.Fprintf(w, "    | %s\n", line)
+		}
+	}
+	fmt.Fprintf(w, "Waiting for your approval: %s\n", plaintext.Escape(p.ID, false))
+}
+
+func surfaceOf(data map[string]any) string {
+	origin, _ := data[result.KeyOrigin].(map[string]any)
+	surface, _ := origin["surface"].(string)
+	return surface
+}
+
+func quotesOf(data map[string]any) (quotes []quote) {
+	encoded, err := json.Marshal(data["quotes"])
+	if err != nil || json.Unmarshal(encoded, &quotes) != nil {
+		return nil
+	}
+	return quotes
+}
+
+// factText is a fact on one line.
+func factText(value any) string {
+	if text, ok := value.(string); ok {
+		return plaintext.Escape(text, false)
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return "?"
+	}
+	return plaintext.Escape(string(encoded), false)
+}

@@ -1,0 +1,178 @@
+package config
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// plainTransport finds addresses of other machines that would be reached without
+// TLS, or without checking whose certificate it is. It looks at the final
+// values, after the environment replaced some of them.
+func (c *Config) plainTransport() (problems []string) {
+	for _, a := range c.addresses() {
+		if a.value == "" {
+			continue
+		}
+		if instead := insteadOf(a.value, a.schemes); instead != "" {
+			problems = append(problems, c.line(a.path...)+strings.Join(a.path, ".")+" "+instead+a.hint)
+		}
+	}
+	return problems
+}
+
+// address is a setting that names another process.
+type address struct {
+	path    []string
+	value   string
+	schemes []string
+	hint    string // added to a problem
+}
+
+func (c *Config) addresses() []address {
+	redis := address{path: []string{"redis", "url"}, value: c.Redis.URL, schemes: []string{"rediss", "redis"}}
+	if slices.Contains(c.overrides, "REDIS_HOST") {
+		redis.hint = " (it was replaced by REDIS_HOST and REDIS_PORT, which know no TLS: leave them out)"
+	}
+	web := func(value string, path ...string) address {
+		return address{path: path, value: value, schemes: []string{"https", "http"}}
+	}
+	all := []address{redis, web(c.PublicURL, "public_url"), web(c.Gateway.URL, "gateway", "url"), web(c.Issuer.URL, "issuer", "url")}
+	for i, issuer := range c.Issuer.Additional {
+		all = append(all, web(issuer.URL, "issuer", "additional_issuers", strconv.Itoa(i), "url"))
+	}
+	for name, s := range c.Servers {
+		all = append(all, web(s.URL, "servers", name, "url"), web(s.PublicURL, "servers", name, "public_url"))
+	}
+	for name, d := range c.Databases {
+		all = append(all, address{path: []string{"databases", name, "url"}, value: d.URL, schemes: stores},
+			address{path: []string{"databases", name, "admin_url"}, value: d.AdminURL, schemes: stores})
+	}
+	return all
+}
+
+var stores = []string{"postgres", "postgresql", "mongodb", "mongodb+srv", "https", "http", "sqlite"}
+
+// foreignOrigins finds origins that no browser would write.
+func (c *Config) foreignOrigins() (problems []string) {
+	for i, origin := range c.Origins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Host == "" || origin != u.Scheme+"://"+u.Host || u.Scheme != "https" && !Loopback(u.Host) {
+			problems = append(problems, c.line("allowed_origins", strconv.Itoa(i))+"allowed_origins must be origins such as https://app.example.com, without a path")
+		}
+	}
+	return problems
+}
+
+// insteadOf says what to write instead of an address that is not safe, or
+// nothing. It never quotes the address, which may have a password.
+func insteadOf(value string, schemes []string) string {
+	scheme, rest, _ := strings.Cut(value, ":")
+	rest, found := strings.CutPrefix(rest, "//")
+	switch {
+	case !slices.Contains(schemes, scheme) || !found && scheme != "sqlite":
+		return "must be an address that begins with " + schemes[0] + "://"
+	case scheme == "sqlite":
+		return ""
+	}
+	authority, after, _ := strings.Cut(strings.Replace(rest, "?", "/?", 1), "/")
+	_, query, _ := strings.Cut(after, "?")
+	options, err := url.ParseQuery(query)
+	if err != nil {
+		return "has options that cannot be read"
+	}
+	hosts := strings.Split(authority[strings.LastIndex(authority, "@")+1:], ",")
+	switch scheme {
+	case "redis", "rediss":
+		return insteadOfRedis(scheme, hosts, options)
+	case "postgres", "postgresql":
+		return insteadOfPostgres(hosts, options)
+	case "mongodb", "mongodb+srv":
+		return insteadOfMongo(scheme, hosts, options)
+	}
+	return insteadOfHTTP(value)
+}
+
+// insteadOfHTTP takes several addresses too, separated by commas.
+func insteadOfHTTP(value string) string {
+	for one := range strings.SplitSeq(value, ",") {
+		u, err := url.Parse(strings.TrimSpace(one))
+		if err != nil || u.Host == "" {
+			return "must be an address such as https://host"
+		}
+		if u.Scheme != "https" && !Loopback(u.Host) {
+			return "would send everything in plain text to another machine: write https://"
+		}
+	}
+	return ""
+}
+
+func insteadOfRedis(scheme string, hosts []string, options url.Values) string {
+	switch {
+	case local(hosts):
+		return ""
+	case scheme != "rediss":
+		return "would send everything in plain text to another machine: write rediss://"
+	case options.Has("skip_verify"):
+		return "would not check whose certificate it is: leave skip_verify out"
+	}
+	return ""
+}
+
+// insteadOfPostgres knows that the option host replaces the address's, and that
+// a host that is a path is a socket of this machine.
+func insteadOfPostgres(hosts []string, options url.Values) string {
+	if named := options.Get("host"); named != "" {
+		hosts = strings.Split(named, ",")
+	}
+	if slices.Contains(hosts, "") {
+		return "must name a host: without one the environment of the process would decide"
+	}
+	hosts = slices.DeleteFunc(hosts, func(h string) bool { return strings.HasPrefix(h, "/") })
+	if local(hosts) || slices.Equal(options["sslmode"], []string{"verify-full"}) {
+		return ""
+	}
+	return "would trust another machine without checking its certificate: add sslmode=verify-full"
+}
+
+// insteadOfMongo reads the names of options as the driver does, in any case.
+func insteadOfMongo(scheme string, hosts []string, options url.Values) string {
+	if local(hosts) {
+		return ""
+	}
+	encrypted := scheme == "mongodb+srv" // by default
+	for name, values := range options {
+		switch name = strings.ToLower(name); {
+		case name == "tls" || name == "ssl":
+			encrypted = !slices.ContainsFunc(values, func(v string) bool { return v != "true" })
+			if !encrypted {
+				return "would send everything in plain text to another machine: write tls=true"
+			}
+		case strings.Contains(name, "insecure") || strings.Contains(name, "allowinvalid"):
+			return "would not check whose certificate it is: leave " + name + " out"
+		}
+	}
+	if !encrypted {
+		return "would send everything in plain text to another machine: add tls=true"
+	}
+	return ""
+}
+
+// local reports whether all hosts are this machine.
+func local(hosts []string) bool {
+	return !slices.ContainsFunc(hosts, func(h string) bool { return !Loopback(h) })
+}
+
+// Loopback reports whether a host, with or without a port, is this machine:
+// localhost, 127.0.0.0/8 or ::1.
+func Loopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	ip, _ := netip.ParseAddr(host) // the zero address is no loopback
+	return strings.EqualFold(host, "localhost") || ip.Unmap().IsLoopback()
+}

@@ -1,0 +1,113 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestPlainTransportIsForLoopbackOnly(t *testing.T) {
+	const http, database = "servers.hr.url", "databases.hr.url"
+	for _, test := range []struct {
+		key, value, want string // want empty: accepted
+	}{
+		{"public_url", "http://localhost:3100", ""},
+		{"public_url", "https://countersign.example.com", ""},
+		{"public_url", "http://countersign.example.com", "write https://"},
+		{http, "http://127.0.0.53:1", ""},
+		{http, "http://[::1]:3101", ""},
+		{http, "http://10.0.0.7:3101", "write https://"},
+		{http, "http://hr", "write https://"},
+		{http, "http://localhost.example.com:3101", "write https://"},
+		{http, "http://127.0.0.1@10.0.0.7", "write https://"},
+		{http, "http://0.0.0.0:3101", "write https://"},
+		{http, "hr.example.com", "begins with https://"},
+		{http, "ftp://hr.example.com", "begins with https://"},
+		{"gateway.url", "http://gateway.example.com", "write https://"},
+		{"issuer.url", "http://id.example.com", "write https://"},
+		{"redis.url", "redis://localhost:6379", ""},
+		{"redis.url", "redis://:secret@cache:6379/0", "write rediss://"},
+		{"redis.url", "rediss://:secret@cache:6379/0", ""},
+		{"redis.url", "rediss://cache:6379?skip_verify=true", "leave skip_verify out"},
+		{"redis.url", "https://cache:6379", "begins with rediss://"},
+		{database, "postgres://a:secret@localhost/x", ""},
+		{database, "postgres://a:secret@db/x", "add sslmode=verify-full"},
+		{database, "postgres://a:secret@db/x?sslmode=require", "add sslmode=verify-full"},
+		{database, "postgres://a:secret@db/x?sslmode=verify-full", ""},
+		{database, "postgres://a:secret@db/x?sslmode=disable&sslmode=verify-full", "add sslmode=verify-full"},
+		{database, "postgres://a:secret@localhost,db/x", "add sslmode=verify-full"},
+		{database, "postgres://a:secret@localhost/x?host=db", "add sslmode=verify-full"},
+		{database, "postgres:///x?host=/run/postgresql", ""},
+		{database, "postgres:///x", "must name a host"},
+		{database, "host=db user=a", "begins with postgres://"},
+		{database, "mongodb://127.0.0.1:27017", ""},
+		{database, "mongodb://db:27017,127.0.0.1:27018", "add tls=true"},
+		{database, "mongodb://a:secret@db:27017/?TLS=true", ""},
+		{database, "mongodb://db?tls=true&tlsInsecure=true", "leave tlsinsecure out"},
+		{database, "mongodb+srv://db", ""},
+		{database, "mongodb+srv://db/?ssl=false", "write tls=true"},
+		{database, "https://a:9200,http://b:9200", "write https://"},
+		{database, "https://a:9200,https://b:9200", ""},
+		{database, "sqlite:sales.db", ""},
+	} {
+		c := &Config{}
+		switch test.key {
+		case "public_url":
+			c.PublicURL = test.value
+		case "gateway.url":
+			c.Gateway.URL = test.value
+		case "issuer.url":
+			c.Issuer.URL = test.value
+		case "redis.url":
+			c.Redis.URL = test.value
+		case http:
+			c.Servers = map[string]Server{"hr": {URL: test.value}}
+		case database:
+			c.Databases = map[string]Database{"hr": {URL: test.value}}
+		}
+		got := fmt.Sprint(c.plainTransport())
+		if test.want == "" && got != "[]" || !strings.Contains(got, test.want) || strings.Contains(got, "secret") {
+			t.Errorf("%s %s: got %s, want %q", test.key, test.value, got, test.want)
+		}
+		if test.want != "" && !strings.Contains(got, test.key) {
+			t.Errorf("%s %s: the key is missing in %s", test.key, test.value, got)
+		}
+	}
+}
+
+func TestPlainTransportIsRefusedWithItsLine(t *testing.T) {
+	text := strings.Replace(wholeConfig, "http://127.0.0.1:3101", "http://hr.example.com", 1)
+	text = strings.Replace(text, "  audience: gateway\n", "  audience: gateway\n  additional_issuers:\n    - {url: https://a.example.com, audience: x}\n    - audience: x\n      url: http://b.example.com\n", 1)
+	text = strings.Replace(text, "localhost:6379", "${CACHE}", 1)
+	text += "databases: {hr: {url: postgres://db/x, admin_url: postgres://db/x}}\n"
+	_, err := loadText(t, text, func(name string) string {
+		if name == "CACHE" {
+			return "cache:6379"
+		}
+		return keysFromEnvironment(name)
+	}, ForGateway)
+	if err == nil {
+		t.Fatal("it was accepted")
+	}
+	for _, want := range []string{
+		"line 9: issuer.additional_issuers.1.url would send", "line 13: redis.url would send", "line 15: servers.hr.url would send",
+		"line 17: databases.hr.url would trust", "line 17: databases.hr.admin_url would trust",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is missing in:\n%s", want, err)
+		}
+	}
+}
+
+func TestEnvironmentCannotMakeTransportPlain(t *testing.T) {
+	text := strings.Replace(wholeConfig, "redis://localhost:6379", "rediss://cache:6379", 1)
+	_, err := loadText(t, text, func(name string) string {
+		if name == "REDIS_HOST" {
+			return "cache"
+		}
+		return keysFromEnvironment(name)
+	}, ForGateway)
+	if err == nil || !strings.Contains(err.Error(), "redis.url would send") || !strings.Contains(err.Error(), "REDIS_HOST") {
+		t.Errorf("got %v", err)
+	}
+}

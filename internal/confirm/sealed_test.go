@@ -1,0 +1,116 @@
+package confirm_test
+
+import (
+	"testing"
+	"time"
+
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/fault"
+)
+
+// written is what somebody who can write to Redis finds and changes there.
+func (w *harness) written(id confirm.ID) string {
+	w.t.Helper()
+	text, err := w.redis.Get("pending:" + string(id))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return text
+}
+
+func (w *harness) rewrite(id confirm.ID, text string) {
+	w.t.Helper()
+	if err := w.redis.Set("pending:"+string(id), text); err != nil { // without a TTL
+		w.t.Fatal(err)
+	}
+}
+
+func TestAlteredConfirmationIsRefusedAndAudited(t *testing.T) {
+	w := newHarness(t)
+	id, other := w.open(), w.open()
+	w.rewrite(id, w.written(other))
+	w.wantFault(fault.ConfirmationAltered)(w.approve(id))
+	w.wantFault(fault.ConfirmationAltered)(w.deny(id))
+	if e := w.audit.last(); e.Kind != audit.Denial || e.Step != "refused" || e.Outcome != "CONFIRMATION_ALTERED" || e.Confirmation != string(id) {
+		t.Errorf("event: got %+v, want the refusal", e)
+	}
+	if _, err := w.service().Get(t.Context(), alice, "hr", id); !fault.Is(err, fault.ConfirmationAltered) {
+		t.Errorf("Get: got %v, want CONFIRMATION_ALTERED", err)
+	}
+	w.wantEffects(id, 0)
+	w.wantApplied(w.approve(other)) // it was not touched
+	w.wantEffects(other, 1)
+}
+
+// TestReceiptOutlivesAnAlteredRecord: the store of the change knows better than
+// Redis.
+func TestReceiptOutlivesAnAlteredRecord(t *testing.T) {
+	w := newHarness(t)
+	id := w.open()
+	w.wantApplied(w.approve(id))
+	w.rewrite(id, "{}")
+	w.wantApplied(w.approve(id))
+	w.wantApplied(w.deny(id))
+	w.wantEffects(id, 1)
+}
+
+// TestOldRecordPutBackHasNoSecondEffect plays back every state that a record was
+// in before it was applied.
+func TestOldRecordPutBackHasNoSecondEffect(t *testing.T) {
+	for _, late := range []time.Duration{0, confirm.ClaimAge + time.Second, confirm.TTL} {
+		w := newHarness(t)
+		id := w.open()
+		states := []string{w.written(id)}
+		if _, _, err := w.store.Claim(t.Context(), reply(id, true), alice.Owner(), noon); err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, w.written(id))
+		w.rewrite(id, states[0])
+		w.wantApplied(w.approve(id))
+		w.time = noon.Add(late)
+		for _, old := range states {
+			w.rewrite(id, old)
+			w.wantApplied(w.approve(id))
+			w.rewrite(id, old)
+			w.wantApplied(w.deny(id))
+		}
+		w.wantEffects(id, 1)
+	}
+}
+
+func TestRecordPutBackAfterItsTimeIsNotApplied(t *testing.T) {
+	w := newHarness(t)
+	id := w.open()
+	pending := w.written(id)
+	w.time = noon.Add(confirm.TTL)
+	w.rewrite(id, pending)
+	w.wantFault(fault.ConfirmationNotFound)(w.approve(id))
+	w.wantEffects(id, 0)
+}
+
+func TestWrongServerAndOtherPreviewConsumeNothing(t *testing.T) {
+	w := newHarness(t)
+	id := w.open()
+	r, err := w.service().Get(t.Context(), alice, "hr", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := r.Pending().Digest()
+	if err != nil || shown != r.Data["digest"] {
+		t.Fatalf("digest: got %s, %v, want %s", shown, err, r.Data["digest"])
+	}
+	answer := func(server, digest string, approved bool) (confirm.Result, error) {
+		return w.service().Answer(t.Context(), alice, confirm.Reply{ID: id, Server: server, Approved: approved, Digest: digest}, w.domain)
+	}
+	for _, approved := range []bool{true, false} {
+		w.wantFault(fault.ConfirmationNotFound)(answer("sales", shown, approved))
+		w.wantFault(fault.ConfirmationOther)(answer("hr", "0"+shown[1:]+"x", approved))
+	}
+	if s := w.state(id); s != confirm.Pending {
+		t.Errorf("state: got %s, want it pending", s)
+	}
+	w.wantApplied(answer("hr", shown, true))
+	w.wantEffects(id, 1)
+	w.wantSteps("opened refused refused refused refused approved applied")
+}

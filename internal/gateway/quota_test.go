@@ -1,0 +1,152 @@
+package gateway_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/conversation"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/quota"
+	"countersign.dev/internal/state"
+	"countersign.dev/internal/testkit"
+)
+
+// limited gives a replica other limits.
+func limited(limits quota.Limits) func(*conversation.Options) {
+	return func(o *conversation.Options) {
+		o.Quotas.Close()
+		o.Quotas = quota.New(quota.Options{Store: state.NewBudgets(o.Redis), Limits: limits})
+	}
+}
+
+// rejected checks that a request was rejected with 429, the code, and a time to
+// wait, as JSON and not as a stream.
+func (r *rig) rejected(what, method, path, token, body, code string) {
+	r.t.Helper()
+	resp := r.send(method, path, token, body)
+	wait, kind := resp.Header.Get("Retry-After"), resp.Header.Get("Content-Type")
+	status, text := r.read(resp)
+	var e struct{ Status, Code, Message, SuggestedAction string }
+	if err := json.Unmarshal([]byte(text), &e); err != nil || status != 429 || wait == "" || wait == "0" || kind != "application/json" || e.Code != code || e.Message == "" || e.SuggestedAction == "" {
+		r.t.Errorf("%s: got %d Retry-After %q %s %s, want 429 %s", what, status, wait, kind, text, code)
+	}
+}
+
+func TestRequestsOverTheQuotaAreRejected(t *testing.T) {
+	r := newRig(t, limited(quota.Limits{Requests: 1}))
+	for range 2 {
+		r.get("/api/user", alice, nil)
+	}
+	r.rejected("GET /api/user", "GET", "/api/user", alice, "", "RATE_LIMITED")
+	r.rejected("POST /api/query", "POST", "/api/query", alice, askBody("hello", ""), "RATE_LIMITED")
+	r.rejected("a direct call", "POST", "/api/mcp/hr/get_employee", alice, "{}", "RATE_LIMITED")
+	if status, body := r.read(r.send("POST", "/api/confirm/x", alice, `{"approved":true}`)); status != 429 || !strings.Contains(body, `"error":"Too many requests"`) || !strings.Contains(body, "RATE_LIMITED") {
+		t.Errorf("an approval: got %d %s, want 429 in document 000's shape", status, body)
+	}
+	if status := r.get("/api/user", frank, nil); status != 200 {
+		t.Errorf("another person: got %d", status)
+	}
+}
+
+func TestStreamsOfOnePersonAreLimited(t *testing.T) {
+	mini := miniredis.RunT(t)
+	one, two := rigOn(t, mini, limited(quota.Limits{Streams: 2})), rigOn(t, mini, limited(quota.Limits{Streams: 2}))
+	id := conversationOf(t, one.ask(alice, "hello", ""))
+	path := "/api/conversations/" + id + "/events"
+	first := one.stream(one.send("GET", path, alice, ""))
+	one.stream(one.send("GET", path, alice, ""))
+	two.rejected("a third stream, on another replica", "GET", path, alice, "", "RATE_LIMITED")
+	two.rejected("a question", "POST", "/api/query", alice, askBody("again", id), "RATE_LIMITED")
+	if got := dataOf(two.ask(frank, "hello", "")); !strings.Contains(got, "[DONE]") {
+		t.Errorf("another person: got %s", got)
+	}
+	_ = first.resp.Body.Close()
+	for began := time.Now(); time.Since(began) < 10*time.Second; { // the server notices within moments
+		resp := two.send("GET", path, alice, "")
+		_ = resp.Body.Close()
+		if resp.StatusCode == 200 {
+			return
+		}
+	}
+	t.Error("got no stream after one was closed")
+}
+
+func TestTurnsAreCountedOverReplicas(t *testing.T) {
+	mini := miniredis.RunT(t)
+	one, two := rigOn(t, mini, limited(quota.Limits{Turns: 1})), rigOn(t, mini, limited(quota.Limits{Turns: 1}))
+	one.model.script["long"] = []step{waits}
+	one.stream(one.send("POST", "/api/query", alice, askBody("long", ""))).next()
+	two.rejected("a second turn, on another replica", "POST", "/api/query", alice, askBody("hello", ""), "BUSY")
+	two.ask(frank, "hello", "")
+}
+
+func TestStoredConversationsAreLimited(t *testing.T) {
+	r := newRig(t, limited(quota.Limits{Conversations: 2, Requests: 1000}))
+	first := conversationOf(t, r.ask(alice, "hello", ""))
+	r.ask(alice, "hello", "")
+	r.rejected("a third conversation", "POST", "/api/query", alice, askBody("hello", ""), "RATE_LIMITED")
+	if got := dataOf(r.ask(alice, "again", first)); !strings.Contains(got, "You said: again") {
+		t.Errorf("a question in a kept one: got %s", got)
+	}
+	r.ask(frank, "hello", "")
+	r.released(first)
+	if status, body := r.read(r.send("DELETE", "/api/conversations/"+first, alice, "")); status != 204 {
+		t.Fatalf("deleting one: got %d %s", status, body)
+	}
+	r.ask(alice, "hello", "")
+}
+
+func TestStoredBytesAreLimited(t *testing.T) {
+	r := newRig(t, limited(quota.Limits{Stored: 4000, Requests: 1000}))
+	id := conversationOf(t, r.ask(alice, strings.Repeat("x", 2000), ""))
+	r.released(id)
+	r.rejected("a question in it", "POST", "/api/query", alice, askBody("hello", id), "RATE_LIMITED")
+	r.rejected("a new conversation", "POST", "/api/query", alice, askBody("hello", ""), "RATE_LIMITED")
+	r.ask(frank, "hello", "")
+	if status, body := r.read(r.send("DELETE", "/api/conversations/"+id, alice, "")); status != 204 {
+		t.Fatalf("deleting it: got %d %s", status, body)
+	}
+	r.ask(alice, "hello", "")
+}
+
+func TestWaitingChangesAreLimited(t *testing.T) {
+	r := newRig(t)
+	q := quota.New(quota.Options{Store: state.NewBudgets(r.redis), Limits: quota.Limits{Pending: 2}})
+	defer q.Close()
+	service, ann := r.confirmations.Bounded(q), testkit.Person("ann", access.Employee)
+	open := func(p *access.Principal) (confirm.ID, error) {
+		record, err := service.Open(t.Context(), p, confirm.Request{Action: "delete_employee", Server: "hr"})
+		return record.ID, err
+	}
+	first, err := open(ann)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(ann); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(ann); !fault.Is(err, fault.TooManyRequests) || fault.From(err).RetryAfter == 0 {
+		t.Errorf("a third: got %v, want RATE_LIMITED", err)
+	}
+	if _, err := open(testkit.Person("bob", access.Employee)); err != nil {
+		t.Errorf("another person's: got %v", err)
+	}
+	if _, err := service.Answer(t.Context(), ann, confirm.Reply{ID: first, Server: "hr"}, r.servers); err != nil {
+		t.Fatal(err)
+	}
+	r.audit.Break(errors.New("full"))
+	if _, err := open(ann); !fault.Is(err, fault.ServiceDown) {
+		t.Errorf("without a record: got %v", err)
+	}
+	r.audit.Break(nil)
+	if _, err := open(ann); err != nil {
+		t.Errorf("after one was answered: got %v", err)
+	}
+}

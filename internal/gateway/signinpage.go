@@ -1,0 +1,41 @@
+package gateway
+
+import (
+	"html/template"
+	"net/http"
+	"strings"
+
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/httpx"
+)
+
+// signInErrors writes why a sign-in failed as a page for browsers, and as an
+// envelope for anything else.
+func (g *Gateway) signInErrors() httpx.ErrorWriter {
+	return httpx.ErrorWriter{Log: g.o.Log, Observer: g.o.Observer, Write: func(w http.ResponseWriter, r *http.Request, f *fault.Error) {
+		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+			g.writeError(w, r, f)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
+		h.Set("Cache-Control", "no-store")
+		w.WriteHeader(statusOf(f))
+		_ = signInFailed.Execute(w, f) // the client has disconnected
+	}}
+}
+
+var signInFailed = template.Must(template.New("sign-in failed").Parse(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Sign-in failed</title>
+<link rel="stylesheet" href="/app.css">
+<main class="middle">
+<h1>{{.Message}}</h1>
+<p class="lead">{{.SuggestedAction}}</p>
+<a class="button" href="/">Back to the first page</a>
+</main>
+</html>
+`))

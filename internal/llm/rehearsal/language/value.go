@@ -1,0 +1,182 @@
+package language
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Amount is a number as people write it.
+type Amount struct {
+	Value   float64
+	Money   bool // with a currency
+	Percent bool
+}
+
+// Span is a run of whole days in UTC, the end excluded.
+type Span struct{ From, To time.Time }
+
+// Day writes a day as inputs take it.
+func Day(t time.Time) string { return t.Format(time.DateOnly) }
+
+const month = `(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
+
+// forms are the ways to write a value. read gets what the shape's groups matched,
+// the whole first; its token stays a word when the text is no such value.
+var forms = []struct {
+	shape *regexp.Regexp
+	read  func(m []string, before string, today time.Time) Token
+}{
+	{written(`yesterday|today|tomorrow`), readRelative},
+	{written(`(last|this|next) (week|month|quarter|year)`), readRelative},
+	{written(`(?:(\d{4})-)?q([1-4])(?:(?:-| of | )(\d{4}))?`), readQuarter},
+	{written(`()(first|second|third|fourth) quarter(?:(?: of)? (\d{4}))?`), readQuarter},
+	{written(`(\d{4})-(\d\d)-(\d\d)`), func(m []string, _ string, today time.Time) Token { return readDay(m[1], m[2], m[3], today) }},
+	{written(`(\d{1,2})(?:st|nd|rd|th)? ` + month + `(?:,? (\d{4}))?`), func(m []string, _ string, today time.Time) Token { return readDay(m[3], m[2], m[1], today) }},
+	{written(month + ` (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?`), func(m []string, _ string, today time.Time) Token { return readDay(m[3], m[1], m[2], today) }},
+	{written(month + `(?: (\d{4}))?`), readMonth},
+	{written(`([$€£]?)([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?)([km]?)(%?)(?: (percent|pct|thousand|million|mio|billion))?(?: (dollars?|usd|euros?|eur|gbp))?`), readAmount},
+}
+
+// written is a shape that ends where a word ends. A fiscal year is a year.
+func written(shape string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\(?(?:fy)?(` + shape + `)(?:'s)?[.,;:?!)]*(?:\s|$)`)
+}
+
+// valueAt reads the value at the beginning of a text, and its end; 0 for none.
+func valueAt(text, before string, today time.Time) (Token, int) {
+	for _, form := range forms {
+		if at := form.shape.FindStringSubmatchIndex(text); at != nil {
+			var m []string
+			for i := 2; i < len(at); i += 2 {
+				m = append(m, strings.ToLower(text[max(0, at[i]):max(0, at[i+1])]))
+			}
+			if t := form.read(m, before, today); t.Kind != Word {
+				t.Text = text[at[2]:at[3]]
+				return t, at[3]
+			}
+		}
+	}
+	return Token{}, 0
+}
+
+// dated is a date of so many months and days.
+func dated(y int, m time.Month, d, months, days int) Token {
+	from := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	return Token{Kind: Date, Span: Span{from, from.AddDate(0, months, days)}}
+}
+
+func readRelative(m []string, _ string, today time.Time) Token {
+	y, month, d := today.Date()
+	if len(m) == 1 {
+		return dated(y, month, d+slices.Index([]string{"yesterday", "today", "tomorrow"}, m[0])-1, 0, 1)
+	}
+	step := slices.Index([]string{"last", "this", "next"}, m[1]) - 1
+	switch m[2] {
+	case "week":
+		return dated(y, month, d-(int(today.Weekday())+6)%7+7*step, 0, 7)
+	case "month":
+		return dated(y, month+time.Month(step), 1, 1, 0)
+	case "quarter":
+		return dated(y, (month-1)/3*3+1+time.Month(3*step), 1, 3, 0)
+	}
+	return dated(y+step, time.January, 1, 12, 0)
+}
+
+// readQuarter reads "Q2 2026", "2026-Q1" and, in today's year, "fourth quarter".
+func readQuarter(m []string, _ string, today time.Time) Token {
+	year := cmp.Or(Place(m[1]+m[3]), today.Year())
+	return dated(year, time.Month(3*Place(m[2])-2), 1, 3, 0)
+}
+
+// readDay reads a day; without a year it is in today's.
+func readDay(year, month, day string, today time.Time) Token {
+	m, d := monthOf(month), Place(day)
+	t := dated(cmp.Or(Place(year), today.Year()), time.Month(m), d, 0, 1)
+	if t.Span.From.Day() != d || int(t.Span.From.Month()) != m { // 31 April
+		return Token{}
+	}
+	return t
+}
+
+// readMonth reads a month. Alone it is a date only after a preposition of time:
+// "may" and "march" are other words too.
+func readMonth(m []string, before string, today time.Time) Token {
+	if m[2] == "" && !slices.Contains([]string{"in", "before", "after", "since", "until", "by", "during", "due"}, before) {
+		return Token{}
+	}
+	return dated(cmp.Or(Place(m[2]), today.Year()), time.Month(monthOf(m[1])), 1, 1, 0)
+}
+
+// monthOf reads a month's name or its number.
+func monthOf(text string) int {
+	return cmp.Or(Place(text), (4+strings.Index("jan feb mar apr may jun jul aug sep oct nov dec", text[:min(3, len(text))]))/4)
+}
+
+var ordinals = []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"}
+
+// Place reads a place in a list, or another number without a fraction: "second",
+// "2", "3rd". It is 0 when the word is none.
+func Place(w string) int {
+	if n, err := strconv.Atoi(strings.TrimRight(w, "stndrh")); err == nil {
+		return n
+	}
+	return slices.Index(ordinals, w) + 1
+}
+
+var scales = map[string]float64{"k": 1e3, "m": 1e6, "thousand": 1e3, "million": 1e6, "mio": 1e6, "billion": 1e9}
+
+// readAmount reads "420,000", "$420k", "5 percent", "1.5 million dollars", "-3.5".
+func readAmount(m []string, _ string, _ time.Time) Token {
+	v, err := strconv.ParseFloat(strings.ReplaceAll(m[2], ",", ""), 64)
+	if err != nil || math.IsInf(v, 0) {
+		return Token{}
+	}
+	percent := m[4] != "" || strings.HasPrefix(m[5], "p")
+	return Token{Kind: Number, Amount: Amount{v * cmp.Or(scales[m[3]], 1) * cmp.Or(scales[m[5]], 1), m[1]+m[6] != "", percent}}
+}
+
+var currencies = map[string]string{"dollar": "USD", "usd": "USD", "euro": "EUR", "eur": "EUR", "gbp": "GBP"}
+
+// Currency is the ISO 4217 code of a currency's name; empty for another word.
+func Currency(word string) string { return currencies[Singular(word)] }
+
+// IsYear reports whether a number is written like a year.
+func (t Token) IsYear() bool {
+	return t.Kind == Number && len(t.Text) == 4 && t.Amount.Value >= 1900 && t.Amount.Value < 2200 && !t.Amount.Money
+}
+
+// Digits writes a number with commas and no needless decimals.
+func Digits(v float64) string {
+	decimals := 0
+	if v != math.Trunc(v) {
+		decimals = 2
+	}
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	for at := len(strconv.FormatFloat(math.Trunc(v), 'f', 0, 64)) - 3; at > len(text)-len(strings.TrimLeft(text, "-")); at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
+
+// lasts reports whether the span is so many whole months.
+func (s Span) lasts(months int) bool {
+	return s.From.Day() == 1 && s.From.AddDate(0, months, 0).Equal(s.To) && int(s.From.Month()-1)%months == 0
+}
+
+// IsYear reports whether the span is a calendar year.
+func (s Span) IsYear() bool { return s.lasts(12) }
+
+// Quarter returns the ways to write a quarter, the plainest first; none if it is none.
+func (s Span) Quarter() []string {
+	if !s.lasts(3) {
+		return nil
+	}
+	y, q := s.From.Year(), (int(s.From.Month())-1)/3+1
+	return []string{fmt.Sprintf("Q%d %d", q, y), fmt.Sprintf("%d-Q%d", y, q), fmt.Sprintf("Q%d-%d", q, y), fmt.Sprintf("%dQ%d", y, q), fmt.Sprintf("Q%d", q)}
+}

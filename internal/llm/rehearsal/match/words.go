@@ -1,0 +1,116 @@
+package match
+
+import (
+	"slices"
+
+	"countersign.dev/internal/llm/rehearsal/language"
+)
+
+// reader explains the words of a clause by those of the tool.
+type reader struct{ *Reading }
+
+// take gives n tokens a use as arguments, for so many points.
+func (r reader) take(at, n, score int) {
+	for i := range n {
+		r.uses[at+i] = given
+	}
+	r.Score += score
+	r.anchored = r.anchored || score >= weightName
+}
+
+// free reports whether a token is a word that nothing has explained yet.
+func (r reader) free(i int) bool { return r.low(i) != "" && r.uses[i] == unread }
+
+func (r reader) taken(f *Field) bool { return r.Args[f.Name] != nil }
+
+// vocabulary marks the words that the tool itself uses, and the idle ones.
+func (r reader) vocabulary() {
+	for i, t := range r.Tokens {
+		if !r.free(i) || t.Owns && i > 0 && r.Tokens[i-1].Owns {
+			continue
+		}
+		weight, anchor := r.weigh(t)
+		if len(r.Tool.Columns) == 0 && r.Measure.overNumbers() && r.x.Is(r.low(i-1), language.Measures...) && r.x.MayBeValue(t.Low) {
+			weight = max(weight, weightMore) // an undeclared column
+		}
+		switch {
+		case weight > 0:
+			r.uses[i], r.Asked[t.Stem] = meant, true
+			r.Score, r.anchored = r.Score+weight, r.anchored || anchor
+		case r.x.Is(t.Low, "idle"), t.Low == "more" && r.isAnchor(i+1), r.x.Is(t.Low, "versus") && r.Tool.Amount() != "",
+			i > 0 && r.x.Is(t.Low, "unit"):
+			r.uses[i] = idle
+		}
+	}
+	if people := r.x.Stems("person"); r.has("who", "whom", "whose") && !r.Tool.Writes() && r.Tool.Mentions(people) > 0 {
+		r.Score, r.anchored = r.Score+1, true
+	}
+}
+
+// weigh says how much a word speaks for the tool, and whether it can be what the
+// question is about. One that only names whose it is ("employee" for employee_id)
+// counts little; one that owns another ("manager's") must be the tool's noun.
+func (r reader) weigh(w language.Token) (weight int, anchor bool) {
+	t, s := r.Tool, w.Stem
+	id := t.First(func(f *Field) bool { return f.Is(ID) && language.Stem(f.Noun()) == s })
+	whose := id != nil && (!id.Required || t.Writes())
+	switch people, outsiders := r.x.Stems("person"), r.x.Stems("outsider"); {
+	case t.name[s]:
+		return weightName, true
+	case w.Owns && !whose, r.x.Is(w.Low, "idle") && t.Columns[w.Low] == nil:
+		return 0, false
+	case whose:
+		return weightMore, false
+	case people[s] && !t.synonyms[s] && people[t.head] && outsiders[t.head] == outsiders[s]:
+		return weightSynonym, true
+	case people[s] && !t.synonyms[s] && t.Mentions(people) > 0:
+		return weightMore, !t.Lists() && t.about[s]
+	}
+	weight = t.weights[s]
+	for other := range r.x.Same(s) {
+		weight = max(weight, min(weightSynonym, t.weights[other]))
+	}
+	return weight, weight >= weightAbout
+}
+
+// shape prefers the tool whose kind fits the question: one thing or many, and
+// the sort of thing that a code names by the declared examples.
+func (r reader) shape() {
+	r.Strong = r.Measure.By != ""
+	for i, t := range r.Tokens {
+		if anchor := r.uses[i] != unread && r.isAnchor(i); anchor {
+			r.Strong, r.Plural = true, r.Plural || r.uses[i] == meant && !t.Owns && language.Plural(t.Low)
+		}
+		if t.Kind == language.Code && slices.ContainsFunc(r.c.Open, func(other *Tool) bool {
+			id := other.First(func(f *Field) bool { return f.resembles(t.Text) })
+			return id != nil && r.Tool.name[language.Stem(id.Noun())]
+		}) {
+			r.Score += 3
+		}
+	}
+	many := r.Bulk || r.Plural
+	required := r.Target != nil && r.Target.Input.Required
+	switch {
+	case required && many && !r.Tool.Writes(), r.Target == nil && !r.Tool.Lists() && r.Tool.Missing(r.Args) != nil:
+		r.Score -= 3
+	case required, r.Tool.Lists() && r.Target == nil && (many || len(r.Filters) == 0):
+		r.Score += 2
+	}
+}
+
+// remark keeps the text behind a colon or "because" in the input for it. Without
+// such an input it would be lost, and the tool is not meant.
+func (r reader) remark() {
+	if r.Remark == "" {
+		return
+	}
+	f := r.Tool.First(func(f *Field) bool { return f.Is(Prose) && f.Required && r.Tool.Writes() && !r.taken(f) })
+	if f == nil {
+		f = r.Tool.First(func(f *Field) bool { return f.IsText() && !r.taken(f) && f.has("reason", "comment", "note") })
+	}
+	if f == nil {
+		r.Score, r.anchored = 0, false
+		return
+	}
+	r.Args[f.Name] = r.Remark
+}

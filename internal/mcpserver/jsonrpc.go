@@ -1,0 +1,186 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/httpx"
+)
+
+// message is the frame of a JSON-RPC message. The SDK answers a frame that it
+// does not like with a plain 400 or with the names of its own types; here it
+// gets a JSON-RPC error, after which a client goes on.
+type message struct {
+	id     json.RawMessage // nil: a notification
+	method string          // empty: a response
+	params json.RawMessage
+}
+
+// refusal is the JSON-RPC error of a message that is not passed on.
+type refusal struct {
+	code int64
+	text string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+func refuse(code int64, format string, args ...any) *refusal {
+	return &refusal{code, fault.Clip(fmt.Sprintf(format, args...), fault.MaxMessage)}
+}
+
+// readMessage reads the frame of a body that is strict JSON.
+func readMessage(body []byte) (m message, err error) {
+	if bytes.HasPrefix(body, []byte("[")) {
+		return m, refuse(jsonrpc.CodeInvalidRequest, "Batches are not supported. Send one message per request.")
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil {
+		return m, refuse(jsonrpc.CodeInvalidRequest, "A message is a JSON object.")
+	}
+	id, given := fields["id"]
+	if given && !bytes.ContainsAny(id[:1], `"-0123456789`) {
+		return m, refuse(jsonrpc.CodeInvalidRequest, "The id of a request is a string or a number.")
+	}
+	m.id, m.params = id, fields["params"]
+	if string(fields["jsonrpc"]) != `"2.0"` {
+		return m, refuse(jsonrpc.CodeInvalidRequest, `A message has "jsonrpc": "2.0".`)
+	}
+	method, given := fields["method"]
+	_, result := fields["result"]
+	_, failed := fields["error"]
+	if !given && (result || failed) {
+		return m, nil
+	}
+	if json.Unmarshal(method, &m.method) != nil || m.method == "" {
+		return m, refuse(jsonrpc.CodeInvalidRequest, "The method of a message is a string.")
+	}
+	return m, nil
+}
+
+// params are the types that the SDK reads a method's params into; true means
+// that they may be missing.
+var params = map[string]struct {
+	of       func() any
+	optional bool
+}{
+	"initialize":                       {of: func() any { return new(mcp.InitializeParams) }},
+	"ping":                             {of: func() any { return new(mcp.PingParams) }, optional: true},
+	"server/discover":                  {of: func() any { return new(mcp.DiscoverParams) }, optional: true},
+	"tools/list":                       {of: func() any { return new(mcp.ListToolsParams) }, optional: true},
+	"tools/call":                       {of: func() any { return new(mcp.CallToolParamsRaw) }},
+	"prompts/list":                     {of: func() any { return new(mcp.ListPromptsParams) }, optional: true},
+	"prompts/get":                      {of: func() any { return new(mcp.GetPromptParams) }},
+	"resources/list":                   {of: func() any { return new(mcp.ListResourcesParams) }, optional: true},
+	"resources/templates/list":         {of: func() any { return new(mcp.ListResourceTemplatesParams) }, optional: true},
+	"resources/read":                   {of: func() any { return new(mcp.ReadResourceParams) }},
+	"resources/subscribe":              {of: func() any { return new(mcp.SubscribeParams) }},
+	"resources/unsubscribe":            {of: func() any { return new(mcp.UnsubscribeParams) }},
+	"subscriptions/listen":             {of: func() any { return new(mcp.SubscriptionsListenParams) }},
+	"completion/complete":              {of: func() any { return new(mcp.CompleteParams) }},
+	"logging/setLevel":                 {of: func() any { return new(struct{ Level string }) }},
+	"notifications/initialized":        {of: func() any { return new(mcp.InitializedParams) }, optional: true},
+	"notifications/cancelled":          {of: func() any { return new(mcp.CancelledParams) }, optional: true},
+	"notifications/progress":           {of: func() any { return new(mcp.ProgressNotificationParams) }},
+	"notifications/roots/list_changed": {of: func() any { return new(mcp.InitializedParams) }, optional: true},
+}
+
+func (m message) notification() bool { return m.id == nil }
+
+// known reports whether the method exists, as a request or as a notification.
+func (m message) known() bool {
+	_, known := params[m.method]
+	return known && m.notification() == strings.HasPrefix(m.method, "notifications/")
+}
+
+// checkParams refuses params that the SDK could not read, by their JSON names.
+func (m message) checkParams() error {
+	declared, known := params[m.method]
+	switch {
+	case !known:
+		return nil
+	case len(m.params) == 0 && declared.optional:
+		return nil
+	case len(m.params) == 0 || m.params[0] != '{':
+		return refuse(jsonrpc.CodeInvalidParams, "%s needs params, which are an object.", m.method)
+	}
+	err := json.Unmarshal(m.params, declared.of())
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return refuse(jsonrpc.CodeInvalidParams, "The params of %s have a field %q of the wrong type.", m.method, fault.Clip(wrong.Field, 80))
+	}
+	return refuse(jsonrpc.CodeInvalidParams, "The params of %s do not have their shape.", m.method)
+}
+
+// checkLegacy refuses what a handshake version does not allow. A notification
+// that is not known is none of it: it is ignored.
+func (m message) checkLegacy(session string) error {
+	switch {
+	case m.method == "": // a response
+		return nil
+	case !m.known():
+		return refuse(jsonrpc.CodeMethodNotFound, "There is no method %q.", fault.Clip(m.method, 80))
+	case session == "" && !m.notification() && m.method != "initialize" && m.method != "ping":
+		return refuse(jsonrpc.CodeInvalidRequest, "Send initialize first, and then the Mcp-Session-Id that its answer has.")
+	}
+	return nil
+}
+
+// rejectMessage answers a message with a JSON-RPC error.
+func rejectMessage(w http.ResponseWriter, status int, id json.RawMessage, code int64, text string) error {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	return httpx.JSON(w, status, map[string]any{
+		"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": text},
+	})
+}
+
+// plainID matches the ids that the SDK carries as they are. It cuts off the
+// fraction of other numbers.
+var plainID = regexp.MustCompile(`^("|-?[0-9]{1,15}$)`)
+
+// substituteID puts a string in place of a number that the SDK would change, and
+// returns a writer that puts the number back into the answer.
+func substituteID(w http.ResponseWriter, m message, body []byte) (http.ResponseWriter, []byte, error) {
+	if m.notification() || plainID.Match(m.id) {
+		return w, body, nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return nil, nil, err
+	}
+	const frame = `{"jsonrpc":"2.0","id":`
+	text := []byte(`"countersign/number:` + string(m.id) + `"`)
+	fields["id"] = text
+	body, err := json.Marshal(fields)
+	return &idWriter{ResponseWriter: w, from: append([]byte(frame), text...), to: append([]byte(frame), m.id...)}, body, err
+}
+
+// idWriter replaces the id of a response. The SDK writes each message whole.
+type idWriter struct {
+	http.ResponseWriter
+	from, to []byte
+}
+
+// Write replaces the id of a message.
+func (i *idWriter) Write(b []byte) (int, error) {
+	if _, err := i.ResponseWriter.Write(bytes.Replace(b, i.from, i.to, 1)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (i *idWriter) Unwrap() http.ResponseWriter { return i.ResponseWriter }

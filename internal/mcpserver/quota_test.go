@@ -1,0 +1,168 @@
+package mcpserver_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/embedded"
+	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/quota"
+	"countersign.dev/internal/state"
+)
+
+// limited makes quotas over a Redis of their own.
+func limited(t testing.TB, limits quota.Limits) func(*mcpserver.Options) {
+	t.Helper()
+	engine, err := embedded.StartRedis()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(engine.Close)
+	redis, err := state.Open(t.Context(), engine.URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: limits})
+	t.Cleanup(func() { quotas.Close(); _ = redis.Close() })
+	return func(o *mcpserver.Options) { o.Quotas = quotas }
+}
+
+func TestRequestOverTheQuotaIsRejectedOnEverySurface(t *testing.T) {
+	h := open(t, limited(t, quota.Limits{Requests: 1}))
+	spend := func(token string) reply {
+		for range 10 {
+			if got := h.send(t, "POST", "/tools/echo", token, `{}`); got.status != 200 {
+				return got
+			}
+		}
+		t.Fatal("got ten answers, want two a second")
+		return reply{}
+	}
+	rejected := func(name string, r reply) {
+		t.Helper()
+		if wait, err := strconv.Atoi(r.header.Get("Retry-After")); r.status != 429 || err != nil || wait < 1 {
+			t.Errorf("%s: got %d with Retry-After %q, want 429 and a second or more", name, r.status, r.header.Get("Retry-After"))
+		}
+	}
+	over := spend("alice")
+	rejected("POST /tools/echo", over)
+	if e := over.envelope(t); e.Status != "error" || e.Code != "RATE_LIMITED" || e.SuggestedAction == "" {
+		t.Errorf("got %+v, want an error envelope with what to do", e)
+	}
+	spend("alice")
+	rejected("GET /tools", h.send(t, "GET", "/tools", "alice", ""))
+	rejected("POST /execute", h.send(t, "POST", "/execute", "alice", `{"confirmationId":"c1","approved":true}`))
+	spend("alice")
+	over = h.send(t, "POST", "/mcp", "alice", modernBody("tools/list", ""), modernHeaders("tools/list", "")...)
+	rejected("POST /mcp", over)
+	var message struct {
+		JSONRPC string
+		Error   struct {
+			Code    int
+			Message string
+			Data    struct{ Code string }
+		}
+	}
+	if err := json.Unmarshal([]byte(over.body), &message); err != nil || message.JSONRPC != "2.0" || message.Error.Code == 0 || message.Error.Data.Code != "RATE_LIMITED" {
+		t.Errorf("got %s, want an error of JSON-RPC", over.body)
+	}
+	if got := h.send(t, "POST", "/tools/echo", "bob", `{}`); got.status != 200 {
+		t.Errorf("another person: got %d, want 200", got.status)
+	}
+	for range 20 { // of the gateway, which has counted its callers itself
+		if got := h.send(t, "POST", "/tools/echo", "call", `{}`); got.status != 200 {
+			t.Fatalf("an internal token: got %d %s, want 200", got.status, got.body)
+		}
+	}
+}
+
+// The question: what does counting add to a request? "bare" is the floor of
+// BenchmarkCall, "rest" the same call with and without quotas; "count" is the
+// check alone.
+func BenchmarkQuota(b *testing.B) {
+	with := limited(b, quota.Limits{Requests: 1 << 40})
+	serve := func(b *testing.B, options ...func(*mcpserver.Options)) {
+		handler, request := open(b, options...).server.Handler(), post("/tools/echo", benchArgs)
+		b.ReportAllocs()
+		for b.Loop() {
+			handler.ServeHTTP(httptest.NewRecorder(), request())
+		}
+	}
+	b.Run("bare", func(b *testing.B) {
+		handler, request := bare(), post("/tools/echo", benchArgs)
+		b.ReportAllocs()
+		for b.Loop() {
+			handler.ServeHTTP(httptest.NewRecorder(), request())
+		}
+	})
+	b.Run("rest", func(b *testing.B) { serve(b) })
+	b.Run("rest-with-quotas", func(b *testing.B) { serve(b, with) })
+	b.Run("count", func(b *testing.B) {
+		var o mcpserver.Options
+		with(&o)
+		who, err := verify(b.Context(), "alice")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := o.Quotas.Request(b.Context(), who.Owner()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestSessionsAndStreamsOfOnePersonAreLimited(t *testing.T) {
+	h := open(t, limited(t, quota.Limits{Sessions: 2, Streams: 1}))
+	first := h.handshake(t, "alice")
+	h.handshake(t, "alice")
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	third := h.send(t, "POST", "/mcp", "alice", hello)
+	if third.status != 429 || third.header.Get("Retry-After") == "" || third.header.Get("Mcp-Session-Id") != "" || !strings.Contains(third.body, `"code":"RATE_LIMITED"`) {
+		t.Errorf("a third session: got %d %v %s, want 429 and an error of JSON-RPC", third.status, third.header, third.body)
+	}
+	h.handshake(t, "bob")
+	if got := h.callLegacy(t, "alice", first, "who_am_i", `{}`); got.status != 200 {
+		t.Errorf("a call in an open session: got %d %s", got.status, got.body)
+	}
+	if got := h.send(t, "POST", "/mcp", "alice", modernBody("tools/call", `"name":"who_am_i"`), modernHeaders("tools/call", "who_am_i")...); got.status != 200 {
+		t.Errorf("a call without a session: got %d %s", got.status, got.body)
+	}
+	listen := func() *http.Response {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", h.URL+"/mcp", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer alice")
+		r.Header.Set("Accept", "text/event-stream")
+		r.Header.Set("Mcp-Session-Id", first)
+		r.Header.Set("Mcp-Protocol-Version", legacy)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = resp.Body.Close() })
+		return resp
+	}
+	if got := listen().StatusCode; got != 200 {
+		t.Errorf("a stream: got %d", got)
+	}
+	if got := listen().StatusCode; got != 429 {
+		t.Errorf("a second stream: got %d, want 429", got)
+	}
+	if got := h.send(t, "DELETE", "/mcp", "alice", "", "Mcp-Session-Id", first); got.status != 204 {
+		t.Errorf("ending a session: got %d", got.status)
+	}
+	for began := time.Now(); time.Since(began) < 10*time.Second; { // its place is free within moments
+		if h.send(t, "POST", "/mcp", "alice", hello).status == 200 {
+			return
+		}
+	}
+	t.Error("got no session after one was ended")
+}

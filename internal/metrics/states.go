@@ -1,0 +1,52 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Servers reports the state of the servers behind the gateway, when it is asked.
+// Package upstream has it.
+type Servers interface {
+	EachServer(report func(name string, healthy bool, calls, failures int64, average time.Duration))
+	EachBreaker(report func(server string, open int))
+}
+
+// WatchServers reports the state of servers with each scrape.
+func (m *Metrics) WatchServers(s Servers) {
+	m.registry.MustRegister(&servers{
+		Servers: s,
+		healthy: prometheus.NewDesc(namespace+"_upstream_healthy", "1 when a server behind the gateway answers, else 0.", []string{"server"}, nil),
+		open:    prometheus.NewDesc(namespace+"_upstream_breakers_open", "Breakers of a server that keep calls from being sent: one for each own server, one for each tool of a foreign one.", []string{"server"}, nil),
+	})
+}
+
+type servers struct {
+	Servers
+	healthy, open *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (s *servers) Describe(to chan<- *prometheus.Desc) { to <- s.healthy; to <- s.open }
+
+// Collect implements prometheus.Collector.
+func (s *servers) Collect(to chan<- prometheus.Metric) {
+	s.EachServer(func(name string, healthy bool, _, _ int64, _ time.Duration) {
+		value := 0.0
+		if healthy {
+			value = 1
+		}
+		to <- prometheus.MustNewConstMetric(s.healthy, prometheus.GaugeValue, value, name)
+	})
+	s.EachBreaker(func(server string, open int) {
+		to <- prometheus.MustNewConstMetric(s.open, prometheus.GaugeValue, float64(open), server)
+	})
+}
+
+// WatchPlaces reports with each scrape how many places of a kind this process
+// holds: streams, mcp_sessions, turns.
+func (m *Metrics) WatchPlaces(kind, help string, held func() int) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(
+		prometheus.GaugeOpts{Namespace: namespace, Name: kind, Help: help}, func() float64 { return float64(held()) }))
+}

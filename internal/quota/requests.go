@@ -1,0 +1,136 @@
+package quota
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
+)
+
+// lease is what this replica has of one person's budget.
+type lease struct {
+	mu     sync.Mutex
+	tokens int           // left of the slices that were taken
+	until  time.Time     // the budget is used up until then
+	refill chan struct{} // closed when the refill under way has ended; nil: none
+
+	// While Redis cannot be reached the lease is refilled from here.
+	own   float64
+	ownAt time.Time
+}
+
+// Request counts one request of a person: nil, or RATE_LIMITED with the time to
+// wait. It asks Redis only when its replica's slice is used up, once for all who
+// wait; a slice that is half used is refilled beside the calls.
+func (q *Quotas) Request(ctx context.Context, o access.Owner) error {
+	if q == nil {
+		return nil
+	}
+	l := q.people.of(o)
+	for {
+		allowed, wait, refilled := q.take(l, o)
+		switch {
+		case allowed:
+			return nil
+		case refilled == nil:
+			return q.Refuse(Requests, wait, "You sent more than %d requests a second.", q.o.Limits.Requests)
+		}
+		select {
+		case <-refilled:
+		case <-ctx.Done():
+			return fault.From(ctx.Err())
+		}
+	}
+}
+
+// take takes one token of the lease. When there is none it returns the refill to
+// wait for, or, when the budget is used up, the time until there is more.
+func (q *Quotas) take(l *lease, o access.Owner) (allowed bool, wait time.Duration, refilled <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := q.o.Now()
+	if l.tokens > 0 {
+		l.tokens--
+		if l.tokens < q.slice/2 && !now.Before(l.until) {
+			q.refill(l, o)
+		}
+		return true, 0, nil
+	}
+	if now.Before(l.until) {
+		return false, l.until.Sub(now), nil
+	}
+	if !q.refill(l, o) {
+		return false, time.Second, nil
+	}
+	return false, 0, l.refill
+}
+
+// refill begins a refill of a lease, which is locked, unless one is under way.
+// It is false after Close.
+func (q *Quotas) refill(l *lease, o access.Owner) bool {
+	if l.refill != nil {
+		return true
+	}
+	if !q.begin() {
+		return false
+	}
+	done := make(chan struct{})
+	l.refill = done
+	go func() {
+		defer q.work.Done()
+		defer close(done)
+		taken, wait, err := q.lease(o)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.refill = nil
+		now := q.o.Now()
+		if err != nil {
+			taken, wait = q.ownShare(l, now)
+		} else {
+			l.ownAt = time.Time{}
+		}
+		l.tokens += taken
+		if taken == 0 {
+			l.until = now.Add(wait)
+		}
+	}()
+	return true
+}
+
+// lease takes a slice of a person's budget from Redis.
+func (q *Quotas) lease(o access.Owner) (taken int, wait time.Duration, err error) {
+	if q.outage.on(q.o.Now()) {
+		return 0, 0, errOutage
+	}
+	ctx, cancel := context.WithTimeout(q.life, takeTimeout)
+	defer cancel()
+	rate := q.o.Limits.Requests
+	taken, wait, err = q.o.Store.TakeTokens(ctx, "quota:requests:"+o.String(), q.slice, rate, rate*burstSeconds)
+	if q.life.Err() == nil {
+		q.outage.note(q.o.Now(), err)
+	}
+	return taken, wait, err
+}
+
+var errOutage = fault.ServiceDown.New("The state store cannot be reached.")
+
+// ownShare is one slice of what this replica allows by itself: a quarter of the
+// rate and of the burst.
+func (q *Quotas) ownShare(l *lease, now time.Time) (taken int, wait time.Duration) {
+	rate := max(float64(q.o.Limits.Requests)/outageParts, 1)
+	burst := max(rate*burstSeconds, 1)
+	if l.ownAt.IsZero() {
+		l.own = burst
+	} else {
+		l.own = min(burst, l.own+max(0, now.Sub(l.ownAt).Seconds())*rate)
+	}
+	l.ownAt = now
+	taken = min(q.slice, int(l.own))
+	l.own -= float64(taken)
+	if taken == 0 {
+		wait = time.Duration((1 - l.own) / rate * float64(time.Second))
+	}
+	return taken, wait
+}

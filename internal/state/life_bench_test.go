@@ -1,0 +1,30 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/testkit"
+)
+
+// BenchmarkLife asks what one confirmation costs in the store: opened, claimed
+// and settled, with a preview of about 1 KB and a receipt of 300 bytes.
+func BenchmarkLife(b *testing.B) {
+	c := NewConfirmations(connect(b, startReal(b), nil), testkit.Ring("record"))
+	r := record("a")
+	r.Data["text"] = strings.Repeat("x", 1000)
+	answer := json.RawMessage(`{"status":"success","data":"` + strings.Repeat("y", 270) + `"}`)
+	for i := 0; b.Loop(); i++ {
+		r.ID = confirm.ID(fmt.Sprint(i))
+		must(b, c.Create(b.Context(), r))
+		if _, claim, err := c.Claim(b.Context(), approving(r.ID), alice, noon); claim != confirm.Acquired || err != nil {
+			b.Fatal(claim, err)
+		}
+		if moved, err := c.Settle(b.Context(), r.ID, confirm.Applied, answer, noon); !moved || err != nil {
+			b.Fatal(moved, err)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package conformance
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Hiding adds rows that some callers may not see.
+type Hiding struct {
+	Name string
+	Add  func(t testing.TB, s *Store, n int)
+	// Blind reports whether the caller may see none of them.
+	Blind func(Asker) bool
+}
+
+// hiddenRows is how many rows are added.
+const hiddenRows = 1000
+
+// hidden asks everything before and after rows were added that the caller may not
+// see: no byte of an answer may change, in lists to their last page, sums, counts
+// and scores. It calls every tool that the domain declares, with every role, and
+// asks the questions at random.
+func (s *suite) hidden(t *testing.T) {
+	facts := s.Facts(Company)
+	for _, hiding := range facts.Hidden {
+		t.Run(hiding.Name, func(t *testing.T) {
+			t.Parallel()
+			h := s.open(t, Company)
+			asked := s.askable(t, h, facts, hiding)
+			if len(asked) == 0 {
+				t.Fatal("everyone may see these rows")
+			}
+			before := make([]string, len(asked))
+			for i, a := range asked {
+				before[i] = a.answers(h)
+			}
+			hiding.Add(t, h.store, hiddenRows)
+			for i, a := range asked {
+				if after := a.answers(h); after != before[i] {
+					t.Errorf("%s (%v) calls %s %v: with %d hidden rows\ngot  %s\nwant %s", a.Email, a.Roles, a.tool, a.in, hiddenRows, clipTo(after, before[i]), clipTo(before[i], after))
+				}
+			}
+		})
+	}
+}
+
+// request is a call by someone.
+type request struct {
+	Asker
+	tool string
+	in   Args
+}
+
+// askable lists requests of callers who see none of the hidden rows.
+func (s *suite) askable(t *testing.T, h *harness, facts Facts, hiding Hiding) (asked []request) {
+	add := func(r request) {
+		if hiding.Blind(r.Asker) {
+			asked = append(asked, r)
+		}
+	}
+	for _, declared := range h.store.Tools() {
+		c := s.call(t, declared.Spec().Name)
+		for _, role := range Roles() {
+			add(request{Asker{Email: c.Email, Roles: []string{role}}, c.Tool, c.In})
+		}
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	n := 300
+	if s.engine.Slow || testing.Short() {
+		n = 60
+	}
+	for range n {
+		a := s.anyone(r, facts.Emails)
+		q := facts.Questions[r.IntN(len(facts.Questions))]
+		add(request{a, q.tool(), q.draw(r)})
+	}
+	return asked
+}
+
+// answers calls the tool, and every further page of a list.
+func (a request) answers(h *harness) string {
+	var all strings.Builder
+	in := Args{}
+	for page := 0; page < 100; page++ {
+		for k, v := range a.in {
+			in[k] = v
+		}
+		o := h.Ask(a.Asker.in(h.Context()), a.tool, in)
+		fmt.Fprintln(&all, fleeting.ReplaceAllString(string(h.Encode(o)), `"$1":…`))
+		if o.Page() == nil || !o.Page().More {
+			return all.String()
+		}
+		in["cursor"] = o.Page().Next
+	}
+	h.Fatalf("%s %v has too many pages", a.tool, a.in)
+	return ""
+}
+
+// fleeting are the fields of an answer that differ from call to call: random ids,
+// sealed cursors and times.
+var fleeting = regexp.MustCompile(`"(nextCursor|confirmationId|timestamp|expiresAt|digest|approvalUrl)":("[^"]*"|\d+)`)
+
+// clipTo cuts a text to where it begins to differ from another.
+func clipTo(text, other string) string {
+	at := 0
+	for at < min(len(text), len(other)) && text[at] == other[at] {
+		at++
+	}
+	from, to := max(0, at-80), min(len(text), at+120)
+	return "…" + text[from:to] + "…"
+}
+
+// NotIn is the Blind of rows that callers with one of the roles see.
+func NotIn(roles ...string) func(Asker) bool {
+	return func(a Asker) bool { return !a.Has(roles...) }
+}
