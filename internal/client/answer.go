@@ -19,12 +19,20 @@ type turnEvent struct {
 	ConversationID string          `json:"conversationId"`
 	Model          string          `json:"model"`
 	Text           string          `json:"text"`
+	Source         string          `json:"source"` // of a text: empty, or gateway
 	Content        string          `json:"content"`
 	Error          string          `json:"error"`
 	Tool           string          `json:"tool"`
+	State          string          `json:"state"`
+	CallID         string          `json:"callId"`
+	Args           json.RawMessage `json:"args"`
 	Hint           string          `json:"hint"`
 	Data           json.RawMessage `json:"data"`
-	Warnings       []struct {
+	Usage          struct {
+		Input  int `json:"input_tokens"`
+		Output int `json:"output_tokens"`
+	} `json:"usage"`
+	Warnings []struct {
 		Message string `json:"message"`
 	} `json:"warnings"`
 }
@@ -59,7 +67,7 @@ func (a *answer) out() io.Writer {
 func (a *answer) take(data string) error {
 	var e turnEvent
 	if err := json.Unmarshal([]byte(data), &e); err != nil {
-		return errors.New("the gateway sent an event that cannot be read")
+		return errUnreadable
 	}
 	switch e.Type {
 	case "":

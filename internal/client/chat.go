@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 
 	"countersign.dev/internal/fault"
@@ -95,40 +94,30 @@ func (t *conversation) ask(ctx context.Context, question string) error {
 	if t.id != "" {
 		body["conversationId"] = t.id
 	}
-	resp, err := t.client.do(ctx, http.MethodPost, "/api/query", body)
+	resp, err := t.client.query(ctx, body)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-		return statusError(resp.StatusCode, said)
-	}
 	a := &answer{Options: t.Options, fields: t.fieldsOf}
-	err = t.stream(ctx, a, resp.Body)
+	err = t.print(ctx, a, resp.Body)
 	t.id, t.pending = cmp.Or(a.id, t.id), a.pending
 	return err
 }
 
-func (t *conversation) stream(ctx context.Context, a *answer, body io.Reader) error {
-	lines := bufio.NewScanner(body)
-	lines.Buffer(nil, 1<<20)
+// print prints an answer as it comes. One that failed has its tables too.
+func (t *conversation) print(ctx context.Context, a *answer, body io.Reader) error {
 	var failed error
-	for lines.Scan() {
-		data, ok := strings.CutPrefix(lines.Text(), "data: ")
-		switch {
-		case !ok:
-			continue
-		case data == "[DONE]":
-			return cmp.Or(failed, a.end(ctx))
-		case t.JSON:
+	err := eachEvent(body, func(data string) {
+		if t.JSON {
 			fmt.Fprintln(t.Out, data)
 		}
-		if err := a.take(data); err != nil {
-			failed = err
-		}
+		failed = cmp.Or(failed, a.take(data))
+	})
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("the answer ended early")
+	return cmp.Or(failed, a.end(ctx))
 }
 
 // fieldsOf returns what a tool declares about the fields of its answers; nothing

@@ -175,7 +175,7 @@ func FuzzStream(f *testing.F) {
 			o := Options{Out: &out, Err: io.Discard, JSON: asJSON}
 			c := &conversation{Options: o}
 			a := &answer{Options: o, fields: func(context.Context, string) map[string]result.Field { return nil }}
-			err := c.stream(t.Context(), a, bytes.NewReader(body))
+			err := c.print(t.Context(), a, bytes.NewReader(body))
 			if err == nil && !bytes.Contains(body, []byte("data: [DONE]")) {
 				t.Fatalf("%q is whole", body)
 			}

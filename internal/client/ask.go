@@ -1,0 +1,197 @@
+package client
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"countersign.dev/internal/result"
+)
+
+// Exchange is one question with all that came of it, for programs that read an
+// answer instead of printing it.
+type Exchange struct {
+	Model   string            // that answered
+	Text    string            // what the model wrote
+	Added   []string          // what the gateway wrote because the model left it out, or got it wrong
+	Calls   []Called          // in the order in which they began
+	Pending []*result.Pending // changes that wait for the person
+	Problem string            // why the turn failed; empty when it did not
+	Input   int               // tokens, as the model's provider counts them; 0: not known
+	Output  int
+}
+
+// Called is one call of a tool within a turn.
+type Called struct {
+	ID      string
+	Tool    string
+	Args    json.RawMessage
+	Outcome result.Outcome // the zero value until the call has finished
+	Done    bool
+}
+
+// Asker holds one conversation with a gateway. It is not safe for concurrent use.
+type Asker struct {
+	client  *client
+	model   string
+	id      string // of the conversation; empty before the first answer
+	pending []*result.Pending
+}
+
+// NewAsker signs in as the options say. model names the model that answers;
+// empty: the gateway's default.
+func NewAsker(ctx context.Context, o Options, model string) (*Asker, error) {
+	c, err := o.client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Asker{client: c, model: model}, nil
+}
+
+// Ask asks the next question of the conversation and waits for the end of its
+// turn. A turn that failed is an exchange with a problem; the error is for
+// questions that were not taken and answers that cannot be read.
+func (a *Asker) Ask(ctx context.Context, question string) (*Exchange, error) {
+	body := map[string]string{"query": question}
+	if a.id != "" {
+		body["conversationId"] = a.id
+	}
+	if a.model != "" {
+		body["model"] = a.model
+	}
+	resp, err := a.client.query(ctx, body)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	x := &Exchange{}
+	var unreadable error
+	err = eachEvent(resp.Body, func(data string) {
+		var e turnEvent
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			unreadable = errUnreadable
+			return
+		}
+		a.id = cmp.Or(e.ConversationID, a.id)
+		x.take(e, data)
+	})
+	a.pending = append(a.pending, x.Pending...)
+	return x, cmp.Or(err, unreadable)
+}
+
+// Close denies what still waits, so that no change of this conversation can be
+// made later, and deletes the conversation.
+func (a *Asker) Close(ctx context.Context) error {
+	var failed error
+	for _, p := range a.pending {
+		failed = cmp.Or(failed, a.client.post(ctx, "/api/confirm/"+p.ID, map[string]any{"approved": false}, &json.RawMessage{}))
+	}
+	if a.id != "" {
+		failed = cmp.Or(failed, a.client.send(ctx, http.MethodDelete, "/api/conversations/"+url.PathEscape(a.id), nil, &json.RawMessage{}))
+	}
+	a.id, a.pending = "", nil
+	return failed
+}
+
+// Models lists the names of the gateway's models, the default first.
+func Models(ctx context.Context, o Options) ([]string, error) {
+	c, err := o.client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Models []struct {
+			Name    string `json:"name"`
+			Default bool   `json:"default"`
+		} `json:"models"`
+	}
+	if err := c.get(ctx, "/api/models", &list); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, m := range list.Models {
+		if m.Default {
+			names = append([]string{m.Name}, names...)
+		} else {
+			names = append(names, m.Name)
+		}
+	}
+	return names, nil
+}
+
+// take adds one event.
+func (x *Exchange) take(e turnEvent, data string) {
+	switch e.Type {
+	case "":
+		if o, err := result.DecodeEnvelope(json.RawMessage(data)); err == nil && o.Pending() != nil {
+			x.Pending = append(x.Pending, o.Pending())
+		}
+	case "start":
+		x.Model = e.Model
+	case "text":
+		if e.Source == "" {
+			x.Text += e.Text
+		} else {
+			x.Added = append(x.Added, e.Text)
+		}
+	case "note":
+		x.Added = append(x.Added, e.Text)
+	case "tool":
+		x.takeCall(e)
+	case "error":
+		x.Problem = e.Error
+	case "stop":
+		x.Input, x.Output = e.Usage.Input, e.Usage.Output
+	}
+}
+
+func (x *Exchange) takeCall(e turnEvent) {
+	for i := range x.Calls {
+		if c := &x.Calls[i]; c.ID == e.CallID && c.Tool == e.Tool && !c.Done {
+			if c.Done = e.State == "complete"; c.Done {
+				c.Outcome, _ = result.DecodeEnvelope(e.Data) // an answer in another dialect has no rows of ours
+			}
+			return
+		}
+	}
+	x.Calls = append(x.Calls, Called{ID: e.CallID, Tool: e.Tool, Args: e.Args})
+}
+
+// query asks a question. The caller closes the body, which is a stream of events.
+func (c *client) query(ctx context.Context, body map[string]string) (*http.Response, error) {
+	resp, err := c.do(ctx, http.MethodPost, "/api/query", body)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+		return nil, statusError(resp.StatusCode, said)
+	}
+	return resp, nil
+}
+
+var errUnreadable = errors.New("the gateway sent an event that cannot be read")
+
+// eachEvent calls take with the data of each event until the turn is done.
+func eachEvent(body io.Reader, take func(data string)) error {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		switch {
+		case !ok:
+		case data == "[DONE]":
+			return nil
+		default:
+			take(data)
+		}
+	}
+	return errors.New("the answer ended early")
+}
