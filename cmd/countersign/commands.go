@@ -19,6 +19,7 @@ func commands() []command {
 		{"call", "TOOL JSON [--url URL] [--token TOKEN | --as PERSON] [--json]", "call one tool", `countersign call list_employees '{"department":"Engineering"}' --as alice.chen`, call},
 		{"chat", "[--once QUESTION] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask questions from a terminal", `countersign chat --once "Who is on my team?" --as nina.patel`, chat},
 		{"token", "PERSON [--audience gateway|hr|…] [--scope \"mcp confirm\"] [--url URL]", "print a token of a running demo; --scope mcp: one that cannot approve", "TOKEN=$(countersign token alice.chen --scope mcp)", token},
+		{"eval", "[--questions FILE] [--model NAME,…] [--results FILE] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask a set of questions of a model and say what was right", "countersign eval --model rehearsal", evaluate},
 		{"check", "--config FILE", "validate a configuration and check everything it names, one line each", "countersign check --config countersign.yaml", configured(app.Check)},
 		{"migrate", "--config FILE", "create or update the schemas of the databases", "countersign migrate --config countersign.yaml", configured(app.Migrate)},
 		{"seed", "--config FILE [--scale N]", "fill the databases with the sample company, or a large one", "countersign seed --config countersign.yaml", seed},

@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
+	"os"
+	"strings"
 
 	"countersign.dev/internal/app"
 	"countersign.dev/internal/client"
+	"countersign.dev/internal/eval"
 )
 
 // defaultGateway is the address of a demo on the default port.
@@ -95,6 +99,46 @@ func chat(ctx context.Context, p program, c command) error {
 		return err
 	}
 	return client.Chat(ctx, o, once)
+}
+
+func evaluate(ctx context.Context, p program, c command) error {
+	o, questions, models := eval.Options{Client: p.clientOptions(), Out: p.out, Err: p.err, Bar: isTerminal(p.err)}, "", ""
+	err := c.parseNone(p, func(fs *flag.FlagSet) {
+		defineClient(&o.Client)(fs)
+		fs.StringVar(&questions, "questions", "", "`file` of questions; default: ours, about the sample company")
+		fs.StringVar(&models, "model", "", "`names` of models, separated by commas; default: the gateway's own default")
+		fs.StringVar(&o.Results, "results", "", "`file` to which each answer is appended; a run that was ended goes on from it")
+		fs.Lookup("url").DefValue = "a demo of its own" // that is gone at the end
+		o.Client.URL = ""
+	})
+	if err != nil {
+		return err
+	}
+	if o.Sets, err = eval.Sets(questions); err != nil {
+		return err
+	}
+	o.Client.Token, o.JSON = cmp.Or(o.Client.Token, p.getenv("COUNTERSIGN_TOKEN")), o.Client.JSON
+	if models != "" {
+		o.Models = strings.Split(models, ",")
+	}
+	if o.Client.URL != "" {
+		return eval.Run(ctx, o)
+	}
+	demo := app.DemoOptions{LogLevel: p.getenv("LOG_LEVEL"), PostgresBin: p.getenv("COUNTERSIGN_POSTGRES_BIN"), Out: p.out, Err: p.err}
+	return app.DuringDemo(ctx, demo, func(gateway string) error {
+		o.Client.URL, o.Client.Token = gateway, ""
+		return eval.Run(ctx, o)
+	})
+}
+
+// isTerminal reports whether people watch what is written there.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func token(ctx context.Context, p program, c command) error {

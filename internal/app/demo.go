@@ -38,13 +38,26 @@ type DemoOptions struct {
 // development issuer, Redis in memory and a private PostgreSQL, filled with the
 // sample company.
 func Demo(ctx context.Context, o DemoOptions) error {
+	return runDemo(ctx, o, func(d *demonstration, life *lifetime) error {
+		if err := d.announce(); err != nil {
+			return err
+		}
+		return life.wait(ctx)
+	})
+}
+
+// DuringDemo runs a demo while use runs, which gets the address of its gateway,
+// and ends it afterwards. Nothing is announced.
+func DuringDemo(ctx context.Context, o DemoOptions, use func(gateway string) error) error {
+	return runDemo(ctx, o, func(d *demonstration, _ *lifetime) error { return use(d.ports["gateway"]) })
+}
+
+func runDemo(ctx context.Context, o DemoOptions, use func(*demonstration, *lifetime) error) error {
 	d := demonstration{DemoOptions: o, ports: map[string]string{}}
 	life := newLifetime()
 	err := d.start(ctx, life)
 	if err == nil {
-		if err = d.announce(); err == nil {
-			err = life.wait(ctx)
-		}
+		err = use(&d, life)
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()

@@ -86,17 +86,17 @@ func (a *Asker) Ask(ctx context.Context, question string) (*Exchange, error) {
 }
 
 // Close denies what still waits, so that no change of this conversation can be
-// made later, and deletes the conversation.
+// made later, and deletes the conversation. What a token without the right to
+// answer cannot deny ends by itself.
 func (a *Asker) Close(ctx context.Context) error {
-	var failed error
 	for _, p := range a.pending {
-		failed = cmp.Or(failed, a.client.post(ctx, "/api/confirm/"+p.ID, map[string]any{"approved": false}, &json.RawMessage{}))
+		_ = a.client.post(ctx, "/api/confirm/"+url.PathEscape(p.ID), map[string]any{"approved": false}, &json.RawMessage{})
 	}
-	if a.id != "" {
-		failed = cmp.Or(failed, a.client.send(ctx, http.MethodDelete, "/api/conversations/"+url.PathEscape(a.id), nil, &json.RawMessage{}))
+	id := a.id
+	if a.id, a.pending = "", nil; id == "" {
+		return nil
 	}
-	a.id, a.pending = "", nil
-	return failed
+	return a.client.send(ctx, http.MethodDelete, "/api/conversations/"+url.PathEscape(id), nil, &json.RawMessage{})
 }
 
 // Models lists the names of the gateway's models, the default first.

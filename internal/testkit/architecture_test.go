@@ -17,7 +17,7 @@ var bands = []struct {
 	name  string
 	rooms []string
 }{
-	{"PROGRAM", []string{"cmd/countersign", "app", "config", "client"}},
+	{"PROGRAM", []string{"cmd/countersign", "app", "config", "eval", "client"}},
 	{"HOST", []string{"gateway", "conversation", "session", "revocation", "agent", "llm", "upstream", "auth", "web"}},
 	{"DOMAINS", []string{"domain"}},
 	{"KERNEL", []string{"mcpserver", "tool", "confirm", "result", "access", "fault", "seal", "strictjson", "plaintext"}},

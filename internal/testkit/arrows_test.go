@@ -84,7 +84,9 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/revocation": {ours: []string{"access", "fault"}},
 	"internal/config":     {outside: []string{"go.yaml.in/yaml/v3"}},
 	"internal/client":     {ours: []string{"fault", "plaintext", "result"}},
-	"cmd/countersign":     {ours: []string{"app", "client", "fault"}},
+	// eval asks as a person's terminal does.
+	"internal/eval":   {ours: []string{"client"}, outside: []string{"go.yaml.in/yaml/v3"}},
+	"cmd/countersign": {ours: []string{"app", "client", "eval", "fault"}},
 }
 
 // everything may be imported by these.
