@@ -137,4 +137,8 @@ func TestStopEndsTheTurn(t *testing.T) {
 	g.on("POST /api/query", turn(object{"type": "text", "text": "Something else."}))
 	p.ask("And now?")
 	p.Sees("[data-turn=done] [data-answer]", "Something else.")
+
+	g.on("POST /api/query", turn(object{"type": "text", "text": "I was stopped elsewhere"}, object{"type": "stop", "reason": "cancelled"}))
+	p.ask("And then?")
+	p.Sees("[data-turn=done]:last-child [data-notice=stopped]", "Stopped")
 }

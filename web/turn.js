@@ -62,7 +62,7 @@ class Turn {
       service_unavailable: () => this.#unavailable(event),
       error: () => this.#failed(event.error ?? event.message, event.code),
       shutdown: () => this.#notice("interrupted", event.message ?? "The gateway is restarting."),
-      stop: () => this.#used(event.usage),
+      stop: () => this.#ended(event),
     }[event.type];
     draw?.();
   }
@@ -189,6 +189,12 @@ class Turn {
     show(this.status, false);
   }
 
+  // The person may have stopped the turn on another device.
+  #ended({ reason, usage }) {
+    this.stopping ||= reason === "cancelled";
+    this.#used(usage);
+  }
+
   #used(usage) {
     const total = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
     if (!total) return;
@@ -245,6 +251,7 @@ class Turn {
 
   #toolEnded(call, event) {
     const envelope = event.data;
+    if (envelope?.code === "CANCELLED") return this.#mark(call.node, "unknown", "was stopped");
     const refused = envelope?.status === "error" || Boolean(envelope?.error);
     this.#mark(call.node, refused ? "refused" : "complete", refused ? this.#host.titleOf(event.tool) : this.#words(event));
     if (!envelope) return;

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
 
@@ -39,11 +40,12 @@ func (r *run) addLine(line string) {
 	r.emit(TextDelta{Text: line, Source: "gateway"})
 }
 
-// warn keeps one warning per server.
+// warn keeps one warning per server. A server that was not waited for, because the
+// turn was cancelled, is not down.
 func (r *run) warn(more ...Warning) {
 	for _, w := range more {
 		known := func(have Warning) bool { return have.Server == w.Server }
-		if !slices.ContainsFunc(r.warnings, known) {
+		if w.Code != fault.Cancelled.Name && !slices.ContainsFunc(r.warnings, known) {
 			r.warnings = append(r.warnings, w)
 		}
 	}

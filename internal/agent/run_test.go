@@ -248,7 +248,7 @@ func TestUnavailableServersAreReportedOnce(t *testing.T) {
 		return result.Failed(fault.ServiceDown.New("The zoo does not answer."))
 	}
 	b := boxOf(tools{"a": down, "b": down})
-	b.Down = []Warning{{Server: "aquarium", Code: "SERVICE_UNAVAILABLE", Message: "The aquarium does not answer."}}
+	b.Down = []Warning{{Server: "aquarium", Code: "SERVICE_UNAVAILABLE", Message: "The aquarium does not answer."}, {Server: "farm", Code: "CANCELLED"}}
 	m := scripted(calls("a", "b"), says("No server answers."))
 	events, names := collect(t, t.Context(), turn(m, b))
 	got := find[Unavailable](events)

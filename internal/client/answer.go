@@ -22,6 +22,7 @@ type turnEvent struct {
 	Source         string          `json:"source"` // of a text: empty, or gateway
 	Content        string          `json:"content"`
 	Error          string          `json:"error"`
+	Reason         string          `json:"reason"`
 	Tool           string          `json:"tool"`
 	State          string          `json:"state"`
 	CallID         string          `json:"callId"`
@@ -88,6 +89,10 @@ func (a *answer) take(data string) error {
 	case "service_unavailable":
 		for _, w := range e.Warnings {
 			a.warn(w.Message)
+		}
+	case "stop":
+		if e.Reason == "cancelled" { // by the same person, on another device
+			a.print("Stopped. What you see may be incomplete.")
 		}
 	case "error":
 		return errors.New(e.Error)

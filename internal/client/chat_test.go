@@ -86,6 +86,16 @@ func TestChatPrintsTheRowsOfAList(t *testing.T) {
 	}
 }
 
+func TestChatSaysThatATurnWasStopped(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	o := gateway(t, []string{events[0], `{"type":"text","text":"Two"}`, `{"type":"stop","reason":"cancelled"}`, `[DONE]`}, "")
+	o.Out = &out
+	if err := Chat(t.Context(), o, "List all employees"); err != nil || !strings.Contains(out.String(), "Two\nStopped. What you see may be incomplete.\n") {
+		t.Errorf("%v:\n%s", err, &out)
+	}
+}
+
 func TestChatDoesNotRepeatWarningsOfTheText(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -26,7 +26,7 @@ const (
 	Truncated    Type = "truncated"     // Tool, Text: the hint
 	Unavailable  Type = "unavailable"   // Warnings
 	Failed       Type = "failed"        // Text: the sentence, Code
-	Stopped      Type = "stopped"       // Usage
+	Stopped      Type = "stopped"       // Usage, Code: CANCELLED when the person stopped it
 	Done         Type = "done"          // nothing: the turn is over
 	Answered     Type = "answered"      // Confirmation, Text: the outcome, Status, At
 )

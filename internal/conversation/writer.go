@@ -134,7 +134,7 @@ func (w *writer) encode(ctx, turn context.Context, e agent.Event) {
 	case agent.Failed:
 		switch cause := context.Cause(turn); {
 		case errors.Is(cause, errCancelled): // the person knows
-			w.summary.code = "CANCELLED"
+			w.summary.code = fault.Cancelled.Name
 			return
 		case errors.Is(cause, errShutdown):
 			f.Outcome = result.Failed(fault.ServiceDown.New("The gateway is restarting. Please ask again in a moment."))
@@ -145,6 +145,9 @@ func (w *writer) encode(ctx, turn context.Context, e agent.Event) {
 		}
 	case agent.Done:
 		stopped, _ := w.limits.EventOf(e)
+		if w.summary.code == fault.Cancelled.Name {
+			stopped.Code = w.summary.code
+		}
 		w.summary.end = []Event{stopped, {Type: Done}}
 		return
 	}

@@ -110,8 +110,8 @@ func (e *Error) After(d time.Duration) *Error {
 }
 
 // From turns any error into an *Error. An error that is not one of ours
-// becomes INTERNAL_ERROR with a fresh id; a context that ended becomes
-// TIMEOUT. From(nil) is nil.
+// becomes INTERNAL_ERROR with a fresh id; a context whose deadline passed becomes
+// TIMEOUT, and one that its caller ended CANCELLED. From(nil) is nil.
 func From(err error) *Error {
 	if err == nil {
 		return nil
@@ -124,7 +124,7 @@ func From(err error) *Error {
 		return Timeout.New("The operation took too long and was stopped.").Because(err)
 	}
 	if errors.Is(err, context.Canceled) {
-		return Timeout.New("The operation was cancelled by the caller.").Because(err)
+		return Cancelled.New("The operation was cancelled.").Because(err)
 	}
 	return InternalError.New("An unexpected error occurred.").Referenced("").Because(err)
 }
@@ -192,6 +192,7 @@ var (
 	TooManyRequests  = shared("RATE_LIMITED", RateLimited, http.StatusTooManyRequests, "Too many requests.", "Wait as long as Retry-After says and try again.")
 	Busy             = shared("BUSY", RateLimited, http.StatusTooManyRequests, "The person has too many requests in progress.", "Wait until the running question is answered.")
 	Timeout          = shared("TIMEOUT", Unavailable, http.StatusOK, "The operation took longer than its deadline.", "Narrow the request or try again.")
+	Cancelled        = shared("CANCELLED", Unavailable, http.StatusOK, "The caller ended the operation before it had an answer.", "Call again if the answer is still needed.")
 	ServiceDown      = shared("SERVICE_UNAVAILABLE", Unavailable, http.StatusServiceUnavailable, "A store or server cannot be reached.", "Try again in a moment. If the problem persists, contact support.")
 
 	InsufficientScope      = shared("INSUFFICIENT_SCOPE", Forbidden, http.StatusForbidden, "The token may not approve or deny changes.", "Answer in the browser, or with a token that has the scope confirm and was issued to a client that may approve.")
@@ -212,7 +213,7 @@ func Shared() []*Code {
 	return []*Code{
 		InternalError, DatabaseError, OperationFailed, ValidationError, InvalidInput, InvalidCursor, BadRequest,
 		Unauthorized, AccountEnded, SignInRevoked, Insufficient, Unproven, UserMismatch, ForbiddenRequest, UnknownTool, RouteNotFound, ServerNotFound, MethodNotAllowed,
-		BodyTooLarge, UnsupportedMedia, TooManyRequests, Busy, Timeout, ServiceDown,
+		BodyTooLarge, UnsupportedMedia, TooManyRequests, Busy, Timeout, Cancelled, ServiceDown,
 		InsufficientScope, ConfirmationNotFound, ConfirmationDenied, ConfirmationInProgress, ConfirmationStale, ConfirmationAltered,
 	}
 }

@@ -44,10 +44,10 @@ func TestFaultsSurviveWrapping(t *testing.T) {
 	}
 }
 
-func TestContextsBecomeTimeouts(t *testing.T) {
-	for _, err := range []error{context.DeadlineExceeded, fmt.Errorf("query: %w", context.Canceled)} {
-		if got := fault.From(err); got.Code != fault.Timeout {
-			t.Errorf("%v: got %s", err, got.Code.Name)
+func TestEndedContextsAreTimeoutsOrCancelled(t *testing.T) {
+	for err, want := range map[error]*fault.Code{context.DeadlineExceeded: fault.Timeout, fmt.Errorf("query: %w", context.Canceled): fault.Cancelled} {
+		if got := fault.From(err); got.Code != want {
+			t.Errorf("%v: got %s, want %s", err, got.Code.Name, want.Name)
 		}
 	}
 	if fault.From(nil) != nil {

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"countersign.dev/internal/agent"
@@ -57,8 +58,9 @@ type (
 		Code  string `json:"code"`
 	}
 	stopEvent struct {
-		Type  string       `json:"type"` // stop
-		Usage *agent.Usage `json:"usage,omitempty"`
+		Type   string       `json:"type"`             // stop
+		Reason string       `json:"reason,omitempty"` // cancelled, when the person stopped it
+		Usage  *agent.Usage `json:"usage,omitempty"`
 	}
 	messageEvent struct { // an outcome, whenever it comes
 		Type           string     `json:"type"` // message
@@ -91,7 +93,7 @@ func dataOf(e conversation.Event) []byte {
 	case conversation.Failed:
 		return object(errorEvent{"error", e.Text, e.Code})
 	case conversation.Stopped:
-		return object(stopEvent{"stop", e.Usage})
+		return object(stopEvent{"stop", strings.ToLower(e.Code), e.Usage})
 	case conversation.Done:
 		return []byte(done)
 	case conversation.Answered:

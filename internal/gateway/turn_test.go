@@ -1,7 +1,9 @@
 package gateway_test
 
 import (
+	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/quota"
+	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit"
 )
 
@@ -134,11 +137,32 @@ func TestCancelStopsTheTurn(t *testing.T) {
 		t.Errorf("cancel: got %d %s", status, body)
 	}
 	rest := dataOf(s.rest())
-	if strings.Contains(rest, "error") || !strings.HasSuffix(rest, "[DONE]\n") {
+	if strings.Contains(rest, "error") || !strings.HasSuffix(rest, `{"type":"stop","reason":"cancelled"}`+"\n[DONE]\n") {
 		t.Errorf("got %s, want the end and no error", rest)
 	}
 	if events := r.ask(alice, "and now?", conversation); !strings.Contains(dataOf(events), "You said: and now?") {
 		t.Errorf("the next question: got %s", dataOf(events))
+	}
+}
+
+// TestCancelledCallIsNoFailureOfItsServer: a server that a person did not wait for
+// is not reported as unavailable.
+func TestCancelledCallIsNoFailureOfItsServer(t *testing.T) {
+	r := newRig(t)
+	running := make(chan struct{})
+	r.servers.call["get_employee"] = func(ctx context.Context, _ json.RawMessage) result.Outcome {
+		close(running)
+		<-ctx.Done()
+		return result.Failed(ctx.Err())
+	}
+	r.model.script["slow"] = []step{calls("get_employee")}
+	s := r.stream(r.send("POST", "/api/query", alice, askBody("slow", "")))
+	first, _ := s.next()
+	<-running
+	r.read(r.send("POST", "/api/conversations/"+conversationOf(t, []event{first})+"/cancel", alice, "{}"))
+	rest := dataOf(s.rest())
+	if strings.Contains(rest, "unavailable") || strings.Contains(rest, "TIMEOUT") || strings.Contains(rest, `"type":"error"`) || !strings.Contains(rest, `{"type":"stop","reason":"cancelled"}`) {
+		t.Errorf("got %s, want it stopped and no server blamed", rest)
 	}
 }
 

@@ -154,18 +154,40 @@ var plainID = regexp.MustCompile(`^("|-?[0-9]{1,15}$)`)
 // substituteID puts a string in place of a number that the SDK would change, and
 // returns a writer that puts the number back into the answer.
 func substituteID(w http.ResponseWriter, m message, body []byte) (http.ResponseWriter, []byte, error) {
+	if m.method == "notifications/cancelled" {
+		params, err := withText(m.params, "requestId")
+		if err == nil && params != nil {
+			body, err = json.Marshal(map[string]any{"jsonrpc": "2.0", "method": m.method, "params": params})
+		}
+		return w, body, err
+	}
 	if m.notification() || plainID.Match(m.id) {
 		return w, body, nil
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil {
+	const frame = `{"jsonrpc":"2.0","id":`
+	fields, err := withText(body, "id")
+	if err != nil {
 		return nil, nil, err
 	}
-	const frame = `{"jsonrpc":"2.0","id":`
-	text := []byte(`"countersign/number:` + string(m.id) + `"`)
-	fields["id"] = text
-	body, err := json.Marshal(fields)
-	return &idWriter{ResponseWriter: w, from: append([]byte(frame), text...), to: append([]byte(frame), m.id...)}, body, err
+	body, err = json.Marshal(fields)
+	return &idWriter{ResponseWriter: w, from: append([]byte(frame), fields["id"]...), to: append([]byte(frame), m.id...)}, body, err
+}
+
+// withText returns the fields of an object with a text in place of a number that
+// the SDK would change; nil when there is none.
+func withText(object json.RawMessage, name string) (fields map[string]json.RawMessage, err error) {
+	if len(object) == 0 {
+		return nil, nil
+	}
+	if err := json.Unmarshal(object, &fields); err != nil {
+		return nil, err
+	}
+	number := fields[name]
+	if len(number) == 0 || plainID.Match(number) || !bytes.ContainsAny(number[:1], "-0123456789") {
+		return nil, nil
+	}
+	fields[name] = []byte(`"countersign/number:` + string(number) + `"`)
+	return fields, nil
 }
 
 // idWriter replaces the id of a response. The SDK writes each message whole.

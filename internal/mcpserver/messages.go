@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -57,11 +58,8 @@ func panicked(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()
 // withCaller puts the caller of this request into the context, in place of the
 // caller of a session's first request. Without one it returns ctx unchanged.
 func withCaller(ctx context.Context, extra *mcp.RequestExtra, meta mcp.Meta) (context.Context, *access.Principal, error) {
-	if extra == nil || extra.TokenInfo == nil {
-		return ctx, nil, fault.Unauthorized.New("The request has no caller.")
-	}
-	c, ok := extra.TokenInfo.Extra[callerKey].(caller)
-	if !ok {
+	c := callerOf(extra)
+	if c.who == nil {
 		return ctx, nil, fault.Unauthorized.New("The request has no caller.")
 	}
 	if c.names.Trace == "" {
@@ -143,6 +141,9 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 		return s.deliver(req, result.Failed(err)), nil
 	}
 	o := s.call(ctx, req.Params.Name, req.Params.Arguments)
+	if ctx.Err() != nil { // its client no longer waits
+		callerOf(req.Extra).cancelled.Store(true)
+	}
 	switch {
 	case o.Fault() != nil && o.Fault().Code == fault.UnknownTool:
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: o.Fault().Message}
@@ -206,10 +207,21 @@ func (s *Server) deliverPending(req *mcp.CallToolRequest, o result.Outcome) mcp.
 // modernVersion is the first protocol version without a handshake.
 const modernVersion = "2026-07-28"
 
-// caller is the principal of one request, and the ids of the request.
+// caller is the principal of one request, the ids of the request, and whether its
+// client has cancelled it: then the response stays empty.
 type caller struct {
-	who   *access.Principal
-	names telemetry.Request
+	who       *access.Principal
+	names     telemetry.Request
+	cancelled *atomic.Bool
 }
 
 const callerKey = "countersign/caller"
+
+// callerOf returns the caller of a request; zero when it has none.
+func callerOf(extra *mcp.RequestExtra) caller {
+	if extra == nil || extra.TokenInfo == nil {
+		return caller{}
+	}
+	c, _ := extra.TokenInfo.Extra[callerKey].(caller)
+	return c
+}

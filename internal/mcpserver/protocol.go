@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -62,9 +63,10 @@ func tokenInfo(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo,
 	if err != nil {
 		return nil, auth.ErrInvalidToken
 	}
+	cancelled, _ := ctx.Value(cancelledKey{}).(*atomic.Bool)
 	return &auth.TokenInfo{
 		UserID: who.Owner().String(),
-		Extra:  map[string]any{callerKey: caller{who, telemetry.RequestOf(ctx)}},
+		Extra:  map[string]any{callerKey: caller{who, telemetry.RequestOf(ctx), cancelled}},
 	}, nil
 }
 
@@ -158,13 +160,18 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, modern bool) e
 		r = r.WithContext(live)
 		defer func() { sayEnd(w, Ended(live)) }()
 	}
+	rewriter := &errorRewriter{ResponseWriter: w}
+	r = r.WithContext(context.WithValue(r.Context(), cancelledKey{}, &rewriter.cancelled))
 	handler := s.legacy
 	if modern {
 		handler = s.modern
 	}
-	handler.ServeHTTP(&errorRewriter{ResponseWriter: w}, r)
+	handler.ServeHTTP(rewriter, r)
 	return nil
 }
+
+// cancelledKey is the key of the flag that a request's client has cancelled it.
+type cancelledKey struct{}
 
 // isModern reports whether a message is of a stateless version. Headers decide; a
 // first message without any is modern when it has the metadata that only a
@@ -207,11 +214,13 @@ func sayEnd(w http.ResponseWriter, why *fault.Error) {
 
 // errorRewriter rewrites the errors that the SDK answers outside of JSON-RPC. Its
 // 403 has one reason, a session of another person, and becomes the 404 of any
-// unknown session. A plain 400 becomes a JSON-RPC error.
+// unknown session. A plain 400 becomes a JSON-RPC error. A cancelled message is
+// not answered.
 type errorRewriter struct {
 	http.ResponseWriter
-	replaced bool // the body was written already
-	plain    bool // the body is a text
+	replaced  bool // the body was written already
+	plain     bool // the body is a text
+	cancelled atomic.Bool
 }
 
 // WriteHeader replaces the status or the type of the body.
@@ -232,7 +241,7 @@ func (e *errorRewriter) WriteHeader(status int) {
 
 // Write drops the body of a replaced response and encodes a plain one.
 func (e *errorRewriter) Write(b []byte) (int, error) {
-	if e.replaced {
+	if e.replaced || e.cancelled.Load() {
 		return len(b), nil
 	}
 	if !e.plain {

@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/testkit"
 )
 
 func TestDemotionTakesEffectInAnOpenSession(t *testing.T) {
@@ -88,6 +89,32 @@ func TestModernCallEndsWithItsClient(t *testing.T) {
 	leave()
 	<-running.Done() // or the test's own deadline
 	<-ended
+}
+
+// TestCancelledCallIsNotAnswered: the specification asks a server not to answer
+// what its client has cancelled, and clients report an answer that they no longer
+// wait for.
+func TestCancelledCallIsNotAnswered(t *testing.T) {
+	for _, id := range []string{"2", `"two"`, "2.5"} {
+		var log testkit.Logs
+		h := open(t, func(o *mcpserver.Options) { o.Log = log.Logger() })
+		session := []string{"Mcp-Session-Id", h.handshake(t, "alice"), "Mcp-Protocol-Version", legacy}
+		answered := make(chan reply, 1)
+		go func() {
+			answered <- h.send(t, "POST", "/mcp", "alice", `{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"wait"}}`, session...)
+		}()
+		<-h.service.entered
+		notice := h.send(t, "POST", "/mcp", "alice", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`,"reason":"enough"}}`, session...)
+		if got := <-answered; notice.status != 202 || got.status != 200 || got.body != "" {
+			t.Errorf("id %s: got %d for the notification, then %d %q, want 202 and no answer", id, notice.status, got.status, got.body)
+		}
+		if again := h.callLegacy(t, "alice", session[1], "who_am_i", `{}`); !strings.Contains(again.body, `"username":"alice"`) {
+			t.Errorf("id %s: got %s, want the session alive", id, again.body)
+		}
+		if strings.Contains(log.String(), "level=ERROR") || strings.Contains(log.String(), "level=WARN") {
+			t.Errorf("got logged:\n%s", log.String())
+		}
+	}
 }
 
 func TestOpenStreamEndsWithItsToken(t *testing.T) {

@@ -330,7 +330,7 @@ func (r *Runner) runSafely(ctx context.Context, c *call) (o result.Outcome) {
 	}
 	data, page, err := c.tool.do(ctx, c)
 	if err != nil {
-		return result.Failed(deadlineOr(ctx, err))
+		return result.Failed(endedOr(ctx, err))
 	}
 	encoded, err := c.encode(data)
 	if err != nil {
@@ -339,10 +339,13 @@ func (r *Runner) runSafely(ctx context.Context, c *call) (o result.Outcome) {
 	return result.Success(encoded, page, messageOf(data))
 }
 
-// deadlineOr returns the context's error when the store reports a deadline as
-// something else.
-func deadlineOr(ctx context.Context, err error) error {
-	if ctx.Err() != nil && fault.From(err).Kind() == fault.Internal {
+// endedOr returns the context's error when the store reports the end of the
+// context as something else: a deadline as a failure of its own, a caller that
+// cancelled as a timeout.
+func endedOr(ctx context.Context, err error) error {
+	kind := fault.From(err).Kind()
+	cancelled := errors.Is(ctx.Err(), context.Canceled) && kind == fault.Unavailable
+	if cancelled || ctx.Err() != nil && kind == fault.Internal {
 		return ctx.Err()
 	}
 	return err
@@ -383,10 +386,14 @@ func (r *Runner) record(ctx context.Context, event audit.Event, o result.Outcome
 	return o
 }
 
-// logFailure logs a failure of ours with its id and cause. The caller's own
-// mistakes are not logged.
+// logFailure logs a failure of ours with its id and cause, and a call that its
+// caller cancelled. The caller's own mistakes are not logged.
 func (r *Runner) logFailure(ctx context.Context, tool string, f *fault.Error) {
-	if f == nil || f.Kind() != fault.Internal && f.Kind() != fault.Unavailable {
+	switch {
+	case f == nil || f.Kind() != fault.Internal && f.Kind() != fault.Unavailable:
+		return
+	case f.Code == fault.Cancelled:
+		r.opts.Log.InfoContext(ctx, "tool call cancelled", "tool", tool)
 		return
 	}
 	r.opts.Log.ErrorContext(ctx, "tool call failed", "tool", tool, "code", f.Code.Name, "fault_id", f.ID, "error", errors.Unwrap(f))

@@ -1,10 +1,12 @@
 package tool_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -414,6 +416,42 @@ func TestDeadlineIsATimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFault(t, r.Call(testkit.As(t, "ann", access.Employee), "slow", nil), fault.Timeout)
+}
+
+// TestCancelledCallIsRecordedAsSuch: the store may report the end of the context
+// in its own way. It is no failure of ours, so that no alarm is raised.
+func TestCancelledCallIsRecordedAsSuch(t *testing.T) {
+	for name, failure := range map[string]error{"as it is": nil, "as a deadline": fault.Timeout.New("Too slow."), "unknown": errors.New("connection reset while waiting")} {
+		var (
+			sink     testkit.MemorySink
+			log      testkit.Logs
+			outcomes []string
+		)
+		running := make(chan struct{})
+		slow := tool.Read(tool.Spec{Name: "slow", Title: "Slow", Description: "Waits.", Allow: []access.Role{access.Employee}},
+			func(ctx context.Context, _ struct{}) (testkit.Note, error) {
+				close(running)
+				<-ctx.Done()
+				return testkit.Note{}, cmp.Or(failure, ctx.Err())
+			})
+		r, err := tool.NewRunner([]tool.Tool{slow}, tool.Options{
+			Server: "x", Policy: testkit.NewFakeDomain().Policy(), Audit: &sink, Log: log.Logger(),
+			Observe: func(_, outcome string, _ time.Duration) { outcomes = append(outcomes, outcome) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(testkit.As(t, "ann", access.Employee))
+		go func() { <-running; cancel() }()
+		wantFault(t, r.Call(ctx, "slow", nil), fault.Cancelled)
+		events := sink.Events()
+		if len(events) != 1 || events[0].Outcome != "CANCELLED" || !slices.Equal(outcomes, []string{"CANCELLED"}) {
+			t.Errorf("%s: got %+v in the audit and %v counted, want one CANCELLED each", name, events, outcomes)
+		}
+		if text := log.String(); strings.Contains(text, "level=ERROR") || strings.Count(text, "cancelled") != 1 {
+			t.Errorf("%s: got logged:\n%s", name, text)
+		}
+	}
 }
 
 func TestAnswerThatIsTooLargeIsRefused(t *testing.T) {

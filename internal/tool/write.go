@@ -63,7 +63,7 @@ func (o singleStore) Of(context.Context, confirm.ID) (ReceiptStore, bool, error)
 func (r *Runner) open(ctx context.Context, c *call) result.Outcome {
 	p, err := c.tool.preview(ctx, c)
 	if err != nil {
-		return result.Failed(deadlineOr(ctx, err))
+		return result.Failed(endedOr(ctx, err))
 	}
 	shown, message, err := c.show(p.shown)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *Runner) open(ctx context.Context, c *call) result.Outcome {
 	shown["timestamp"] = r.now().UnixMilli()
 	id := confirm.NewID()
 	if err := r.opts.Receipts.Assign(ctx, id, c.input); err != nil {
-		return result.Failed(deadlineOr(ctx, err))
+		return result.Failed(endedOr(ctx, err))
 	}
 	record, err := r.opts.Confirmations.Open(ctx, c.who, confirm.Request{
 		ID: id, Action: c.tool.spec.Name, Server: r.opts.Server, Input: c.input, Digest: digest(c.input),
@@ -166,7 +166,7 @@ func (e executor) Apply(ctx context.Context, record confirm.Record) (json.RawMes
 	if err == nil {
 		return answer, nil
 	}
-	o := result.Failed(operationFailed(deadlineOr(ctx, err)))
+	o := result.Failed(operationFailed(endedOr(ctx, err)))
 	nameSubject(o.Fault(), record.Input)
 	e.runner.logFailure(ctx, record.Action, o.Fault())
 	return e.runner.Encode(o), o.Fault()

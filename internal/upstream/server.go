@@ -144,8 +144,13 @@ func (s *server) record(ctx context.Context, b *breaker, start time.Time, err er
 // auditLost records a call that got no answer: no server has a record of its
 // outcome.
 func (s *server) auditLost(ctx context.Context, tool string, err error) {
-	s.up.o.Log.WarnContext(ctx, "call got no answer", "server", s.Name, "tool", tool, "error", err)
-	s.up.audit(ctx, audit.Event{Kind: audit.Outcome, Server: s.Name, Tool: tool, Outcome: s.fault(err).Code.Name})
+	f := s.fault(err)
+	if f.Code == fault.Cancelled {
+		s.up.o.Log.InfoContext(ctx, "call cancelled", "server", s.Name, "tool", tool)
+	} else {
+		s.up.o.Log.WarnContext(ctx, "call got no answer", "server", s.Name, "tool", tool, "error", err)
+	}
+	s.up.audit(ctx, audit.Event{Kind: audit.Outcome, Server: s.Name, Tool: tool, Outcome: f.Code.Name})
 }
 
 // Why a call was not sent.
@@ -167,7 +172,7 @@ func (s *server) fault(err error) *fault.Error {
 		return fault.OperationFailed.New("The answer of the %s service is larger than the gateway reads.", s.Name).Suggest("Narrow the request or ask for fewer rows.").With("server", s.Name).Because(err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.Timeout.New("The %s service did not answer in time.", s.Name).With("server", s.Name).Because(err)
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled) && s.up.life.Err() == nil: // else Close has ended the call
 		return fault.From(err)
 	case errors.Is(err, mcpsession.ErrBusy):
 		return fault.Busy.New("The %s service serves too many people at once.", s.Name).With("server", s.Name).Because(err)

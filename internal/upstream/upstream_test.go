@@ -24,6 +24,7 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/upstream"
 )
 
@@ -203,6 +204,35 @@ func TestCallWithoutAnswerIsAudited(t *testing.T) {
 	want := []audit.Event{{Kind: audit.Outcome, Server: "hr", Tool: "get_thing", Outcome: "SERVICE_UNAVAILABLE"}}
 	if diff := cmp.Diff(want, kept.events); diff != "" {
 		t.Errorf("audit (-want +got):\n%s", diff)
+	}
+}
+
+// TestCancelledCallIsAuditedAsSuch: the caller no longer waits, and the server is
+// not at fault.
+func TestCancelledCallIsAuditedAsSuch(t *testing.T) {
+	f := newFakeServer(t, modern, "get_thing")
+	var (
+		kept sink
+		log  testkit.Logs
+	)
+	u := start(t, upstream.Options{Audit: &kept, Log: log.Logger()}, named("hr", f))
+	ctx, cancel := context.WithCancel(as("alice", "employee"))
+	u.Tools(ctx)
+	f.block = func(_ *http.Request, method string) bool {
+		if method == "tools/call" {
+			cancel()
+		}
+		return method == "tools/call"
+	}
+	if o := u.Call(ctx, "get_thing", nil); o.Code() != "CANCELLED" {
+		t.Errorf("got %s, want CANCELLED", o.Code())
+	}
+	want := []audit.Event{{Kind: audit.Outcome, Server: "hr", Tool: "get_thing", Outcome: "CANCELLED"}}
+	if diff := cmp.Diff(want, kept.events); diff != "" {
+		t.Errorf("audit (-want +got):\n%s", diff)
+	}
+	if text := log.String(); strings.Contains(text, "level=ERROR") || strings.Contains(text, "level=WARN") {
+		t.Errorf("got logged:\n%s", text)
 	}
 }
 
