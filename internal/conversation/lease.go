@@ -21,16 +21,17 @@ const (
 	cancelWait = leaseTick + 2*time.Second
 )
 
-// leaseKeys keeps leases.
-type leaseKeys interface {
-	SetNX(ctx context.Context, key string, value []byte, ttl time.Duration) (done bool, err error)
-	Swap(ctx context.Context, key string, before, after []byte, ttl time.Duration) (done bool, err error)
-	Set(ctx context.Context, key string, value []byte, ttl time.Duration) error
-	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
+// leases let one holder at a time write in a conversation, on all replicas.
+type leases struct {
+	keys sealedKeys
+	life time.Duration // of a turn, at most: no lease is believed for longer
 }
 
-// leases let one holder at a time write in a conversation, on all replicas.
-type leases struct{ keys leaseKeys }
+// lease is held by one turn.
+type lease struct {
+	conversation, holder string
+	sealed               []byte // as Redis has it
+}
 
 func leaseKey(id string) string  { return "turn:" + id }
 func cancelKey(id string) string { return "cancel:" + id } // names the holder that is to stop
@@ -41,27 +42,27 @@ var errLeaseLost = errors.New("the lease of the conversation was lost")
 
 // acquire waits for the lease of a conversation, and returns BUSY when it stays
 // held for longer than wait.
-func (l leases) acquire(ctx context.Context, conversation, holder string, wait time.Duration) error {
+func (l leases) acquire(ctx context.Context, conversation, holder string, wait time.Duration) (lease, error) {
 	again := time.NewTicker(acquireTick)
 	defer again.Stop()
 	for range wait / acquireTick {
-		done, err := l.keys.SetNX(ctx, leaseKey(conversation), []byte(holder), leaseTTL)
+		sealed, done, err := l.keys.claim(ctx, leaseKey(conversation), holder, leaseTTL, l.life+leaseTTL)
 		if done || err != nil {
-			return err
+			return lease{conversation, holder, sealed}, err
 		}
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			return ctx.Err()
+			return lease{}, ctx.Err()
 		}
 	}
-	return fault.Busy.New("This conversation still answers your last question.").After(2 * time.Second)
+	return lease{}, fault.Busy.New("This conversation still answers your last question.").After(2 * time.Second)
 }
 
 // keep renews the lease until ctx ends; then the result is closed. It calls
 // stop when another replica was asked to cancel the holder, or when the lease
 // has expired. While Redis cannot be reached it tries again.
-func (l leases) keep(ctx context.Context, conversation, holder string, stop context.CancelCauseFunc) <-chan struct{} {
+func (l leases) keep(ctx context.Context, own lease, stop context.CancelCauseFunc) <-chan struct{} {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -72,7 +73,7 @@ func (l leases) keep(ctx context.Context, conversation, holder string, stop cont
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if err := l.renew(ctx, conversation, holder); err != nil {
+				if err := l.renew(ctx, own); err != nil {
 					stop(err)
 				}
 			}
@@ -82,40 +83,40 @@ func (l leases) keep(ctx context.Context, conversation, holder string, stop cont
 }
 
 // renew returns errCancelled or errLeaseLost when the holder must stop.
-func (l leases) renew(ctx context.Context, conversation, holder string) error {
-	held, err := l.keys.Swap(ctx, leaseKey(conversation), []byte(holder), []byte(holder), leaseTTL)
+func (l leases) renew(ctx context.Context, own lease) error {
+	held, err := l.keys.keys.Swap(ctx, leaseKey(own.conversation), own.sealed, own.sealed, leaseTTL)
 	switch {
 	case err != nil:
 		return nil // the store may come back; a turn notices its absence when it writes
 	case !held:
 		return errLeaseLost
 	}
-	if named, ok, err := l.keys.Get(ctx, cancelKey(conversation)); err == nil && ok && string(named) == holder {
+	if named, ok, err := l.keys.get(ctx, cancelKey(own.conversation)); err == nil && ok && named == own.holder {
 		return errCancelled
 	}
 	return nil
 }
 
 // release ends the lease, unless another holder has it by now.
-func (l leases) release(ctx context.Context, conversation, holder string) error {
-	_, err := l.keys.Swap(ctx, leaseKey(conversation), []byte(holder), nil, 0)
+func (l leases) release(ctx context.Context, own lease) error {
+	_, err := l.keys.remove(ctx, leaseKey(own.conversation), own.sealed)
 	return err
 }
 
 // held reports whether a turn runs, on any replica.
 func (l leases) held(ctx context.Context, conversation string) (bool, error) {
-	_, ok, err := l.keys.Get(ctx, leaseKey(conversation))
+	_, ok, err := l.keys.get(ctx, leaseKey(conversation))
 	return ok, err
 }
 
 // cancel asks the holder to stop, which it does within leaseTick. It reports
 // whether there is one.
 func (l leases) cancel(ctx context.Context, conversation string) (bool, error) {
-	holder, ok, err := l.keys.Get(ctx, leaseKey(conversation))
+	holder, ok, err := l.keys.get(ctx, leaseKey(conversation))
 	if err != nil || !ok {
 		return false, err
 	}
-	return true, l.keys.Set(ctx, cancelKey(conversation), holder, leaseTTL)
+	return true, l.keys.set(ctx, cancelKey(conversation), holder, leaseTTL)
 }
 
 // errCancelled ends a turn that its person cancelled.

@@ -9,25 +9,15 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
-	"countersign.dev/internal/seal"
 )
 
 // linkTTL is as long as a confirmation and its receipt are kept.
 const linkTTL = confirm.TTL + confirm.Memory
 
-// linkKeys keeps the links between confirmations and conversations.
-type linkKeys interface {
-	Set(ctx context.Context, key string, value []byte, ttl time.Duration) error
-	SetNX(ctx context.Context, key string, value []byte, ttl time.Duration) (done bool, err error)
-	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
-	Delete(ctx context.Context, key string) error
-}
-
 // outcomes writes the outcome of an answered confirmation into the conversation
 // in which it was asked for.
 type outcomes struct {
-	keys   linkKeys
-	ring   *seal.Ring
+	keys   sealedKeys
 	store  store
 	events events
 	log    *slog.Logger
@@ -39,8 +29,7 @@ func recordedKey(confirmation string) string { return "recorded:" + confirmation
 
 // waits keeps the conversation in which a change waits.
 func (o outcomes) waits(ctx context.Context, c Conversation, confirmation string) {
-	link := o.ring.Seal([]byte(c.ID), []byte(linkKey(confirmation)))
-	if err := o.keys.Set(ctx, linkKey(confirmation), []byte(link), linkTTL); err != nil {
+	if err := o.keys.set(ctx, linkKey(confirmation), c.ID, linkTTL); err != nil {
 		o.log.WarnContext(ctx, "the outcome will not reach its conversation", "error", err)
 	}
 }
@@ -49,15 +38,8 @@ func (o outcomes) waits(ctx context.Context, c Conversation, confirmation string
 // when it was not in one, or when the link was altered: an outcome must not reach
 // another person's conversation.
 func (o outcomes) conversationOf(ctx context.Context, confirmation string) (string, error) {
-	link, ok, err := o.keys.Get(ctx, linkKey(confirmation))
-	if err != nil || !ok {
-		return "", err
-	}
-	id, err := o.ring.Open(string(link), []byte(linkKey(confirmation)))
-	if err != nil {
-		o.log.WarnContext(ctx, "the link of a change to its conversation was altered", "error", err)
-	}
-	return string(id), nil
+	id, _, err := o.keys.get(ctx, linkKey(confirmation))
+	return id, err
 }
 
 // record writes the outcome into its conversation: once, however often it is
@@ -83,12 +65,12 @@ func (o outcomes) write(ctx context.Context, confirmation, sentence, status stri
 	if err != nil || !ok {
 		return err
 	}
-	first, err := o.keys.SetNX(ctx, recordedKey(confirmation), []byte("1"), linkTTL)
+	recorded, first, err := o.keys.claim(ctx, recordedKey(confirmation), id, linkTTL, linkTTL)
 	if err != nil || !first {
 		return err
 	}
 	if err := o.store.add(ctx, id, Message{Message: agent.TextMessage(agent.System, sentence)}); err != nil {
-		_ = o.keys.Delete(ctx, recordedKey(confirmation)) // the next request for it tries again
+		_, _ = o.keys.remove(ctx, recordedKey(confirmation), recorded) // the next request for it tries again
 		return err
 	}
 	answered := Event{Type: Answered, Conversation: id, Confirmation: confirmation, Text: sentence, Status: status, At: o.now().UTC()}

@@ -2,25 +2,18 @@ package conversation
 
 import (
 	"context"
-	"time"
 
 	"countersign.dev/internal/fault"
 )
 
-// openKeys keeps, while a turn writes, the id before its first event.
-type openKeys interface {
-	Set(ctx context.Context, key string, value []byte, ttl time.Duration) error
-	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
-	Take(ctx context.Context, key string) (value []byte, ok bool, err error)
-}
-
 // recovery closes the events of turns that a crash cut off.
 type recovery struct {
-	keys   openKeys
+	keys   sealedKeys
 	events events
 	leases leases
 }
 
+// openKey names, while a turn writes, the id before its first event.
 func openKey(id string) string { return "open:" + id }
 
 // opened notes that a turn begins to write, before its first event.
@@ -29,12 +22,12 @@ func (r recovery) opened(ctx context.Context, conversation string) error {
 	if err != nil {
 		return err
 	}
-	return r.keys.Set(ctx, openKey(conversation), []byte(before), eventTTL)
+	return r.keys.set(ctx, openKey(conversation), before, eventTTL)
 }
 
 // closed notes that a turn wrote its last event.
 func (r recovery) closed(ctx context.Context, conversation string) error {
-	_, _, err := r.keys.Take(ctx, openKey(conversation))
+	_, _, err := r.keys.take(ctx, openKey(conversation))
 	return err
 }
 
@@ -50,11 +43,11 @@ func (r recovery) recover(ctx context.Context, conversation string) error {
 // close writes the end of an open turn, unless it is written. The caller holds
 // the lease, or knows that no turn does.
 func (r recovery) close(ctx context.Context, conversation string) error {
-	before, open, err := r.keys.Take(ctx, openKey(conversation))
+	before, open, err := r.keys.take(ctx, openKey(conversation))
 	if err != nil || !open {
 		return err
 	}
-	if _, ended, err := r.endOf(ctx, conversation, string(before)); err != nil || ended {
+	if _, ended, err := r.endOf(ctx, conversation, before); err != nil || ended {
 		return err
 	}
 	_, err = r.events.append(ctx, logOf(conversation),
@@ -63,19 +56,24 @@ func (r recovery) close(ctx context.Context, conversation string) error {
 	return err
 }
 
-// endOf looks for the end of the turn whose events begin after an id.
+// endOf looks whether the last turn whose events follow an id has ended, and
+// where. There are later turns than the first when the id is an old one.
 func (r recovery) endOf(ctx context.Context, conversation, before string) (id string, ended bool, err error) {
 	for {
 		found, err := r.events.read(ctx, logOf(conversation), before, 0)
-		if fault.Is(err, eventsGone) { // so long a turn that its beginning was trimmed
-			return "", false, nil
+		if fault.Is(err, eventsGone) { // trimmed: what is kept says it
+			before = beginning
+			continue
 		}
 		if err != nil || len(found) == 0 {
-			return "", false, err
+			return id, ended, err
 		}
 		for _, e := range found {
-			if before = e.ID; e.Type == Done {
-				return e.ID, true, nil
+			switch before = e.ID; e.Type {
+			case Started:
+				ended = false
+			case Done:
+				id, ended = e.ID, true
 			}
 		}
 	}
@@ -87,7 +85,7 @@ func (r recovery) covered(ctx context.Context, conversation string) (id string, 
 	if err := r.recover(ctx, conversation); err != nil {
 		return "", false, err
 	}
-	before, open, err := r.keys.Get(ctx, openKey(conversation))
+	before, open, err := r.keys.get(ctx, openKey(conversation))
 	if err != nil {
 		return "", false, err
 	}
@@ -95,9 +93,9 @@ func (r recovery) covered(ctx context.Context, conversation string) (id string, 
 		id, err = r.events.logs.LastID(ctx, logOf(conversation).key)
 		return id, false, err
 	}
-	id, ended, err := r.endOf(ctx, conversation, string(before))
+	id, ended, err := r.endOf(ctx, conversation, before)
 	if err != nil || ended {
 		return id, false, err
 	}
-	return string(before), true, nil
+	return before, true, nil
 }

@@ -67,14 +67,14 @@ func New(o Options) (*Service, error) {
 	}
 	s := &Service{redis: o.Redis, quotas: o.Quotas, watch: o.Watch, running: make(map[string]*turn)}
 	s.alive, s.end = context.WithCancelCause(context.Background())
-	logs := newSealedLogs(o.Redis)
+	logs, keys := newSealedLogs(o.Redis), sealedKeys{o.Redis, o.Ring, o.Log, o.Now}
 	t := turns{
 		models: o.Models, toolbox: o.Toolbox, system: o.System, audit: o.Audit, limits: o.Limits, log: o.Log, now: o.Now,
 		store:  store{keys: o.Redis, owned: o.Redis, logs: logs, bytes: o.Redis, quotas: o.Quotas, sealer: sealer{o.Ring}, log: o.Log, now: o.Now},
-		events: events{logs, o.Ring}, leases: leases{o.Redis},
+		events: events{logs, o.Ring}, leases: leases{keys, o.Limits.TurnTime},
 	}
-	t.recovery = recovery{o.Redis, t.events, t.leases}
-	t.outcomes = outcomes{o.Redis, o.Ring, t.store, t.events, o.Log, o.Now}
+	t.recovery = recovery{keys, t.events, t.leases}
+	t.outcomes = outcomes{keys, t.store, t.events, o.Log, o.Now}
 	s.turns = t
 	return s, nil
 }
@@ -177,7 +177,7 @@ func (s *Service) Delete(ctx context.Context, c Conversation) error {
 	if _, err := s.Cancel(ctx, c); err != nil {
 		return err
 	}
-	if err := s.turns.leases.acquire(ctx, c.ID, newID(), cancelWait); err != nil { // a turn would write on
+	if _, err := s.turns.leases.acquire(ctx, c.ID, newID(), cancelWait); err != nil { // a turn would write on
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)

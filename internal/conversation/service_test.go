@@ -270,13 +270,14 @@ func TestTurnThatLostItsLeaseWritesNothingMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-model.began
-	if err := mini.Set(leaseKey(c.ID), "another"); err != nil {
+	mini.Del(leaseKey(c.ID))
+	if _, err := s.turns.leases.acquire(t.Context(), c.ID, "another", time.Second); err != nil {
 		t.Fatal(err)
 	}
 	s.mu.Lock()
 	lost := s.running[c.ID]
 	s.mu.Unlock()
-	lost.cancel(s.turns.leases.renew(t.Context(), c.ID, lost.id))
+	lost.cancel(s.turns.leases.renew(t.Context(), lost.lease))
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -286,31 +287,33 @@ func TestTurnThatLostItsLeaseWritesNothingMore(t *testing.T) {
 	if all, err := s.turns.store.messages(t.Context(), c.ID); len(all) != 1 || err != nil {
 		t.Errorf("messages: got %+v, %v, want the question", all, err)
 	}
-	if got, _ := mini.Get(leaseKey(c.ID)); got != "another" {
-		t.Errorf("lease: got %q, want the other holder's", got)
+	if got, _, err := s.turns.leases.keys.get(t.Context(), leaseKey(c.ID)); got != "another" || err != nil {
+		t.Errorf("lease: got %q, %v, want the other holder's", got, err)
 	}
 }
 
 func TestLostLeaseStopsItsHolder(t *testing.T) {
 	s, mini := newService(t, script{}, nil)
 	l, ctx := s.turns.leases, t.Context()
-	if err := l.acquire(ctx, "c", "one", time.Second); err != nil {
+	one, err := l.acquire(ctx, "c", "one", time.Second)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.acquire(ctx, "c", "two", 2*acquireTick); !fault.Is(err, fault.Busy) {
+	if _, err := l.acquire(ctx, "c", "two", 2*acquireTick); !fault.Is(err, fault.Busy) {
 		t.Errorf("a second holder: got %v, want BUSY", err)
 	}
-	if err := l.renew(ctx, "c", "one"); err != nil {
+	if err := l.renew(ctx, one); err != nil {
 		t.Errorf("renewing: %v", err)
 	}
 	mini.FastForward(leaseTTL)
-	if err := l.acquire(ctx, "c", "two", time.Second); err != nil {
+	two, err := l.acquire(ctx, "c", "two", time.Second)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.renew(ctx, "c", "one"); !errors.Is(err, errLeaseLost) {
+	if err := l.renew(ctx, one); !errors.Is(err, errLeaseLost) {
 		t.Errorf("the first holder: got %v, want a lost lease", err)
 	}
-	if err := l.release(ctx, "c", "one"); err != nil {
+	if err := l.release(ctx, one); err != nil {
 		t.Error(err)
 	}
 	if held, err := l.held(ctx, "c"); !held || err != nil {
@@ -319,7 +322,7 @@ func TestLostLeaseStopsItsHolder(t *testing.T) {
 	if there, err := l.cancel(ctx, "c"); !there || err != nil {
 		t.Errorf("cancel: got %v, %v", there, err)
 	}
-	if err := l.renew(ctx, "c", "two"); !errors.Is(err, errCancelled) {
+	if err := l.renew(ctx, two); !errors.Is(err, errCancelled) {
 		t.Errorf("a cancelled holder: got %v", err)
 	}
 }

@@ -33,7 +33,7 @@ type Models interface {
 // turn is one question that is being answered.
 type turn struct {
 	conversation Conversation
-	id           string // holder of the lease
+	lease        lease
 	question     Question
 	model        agent.Choice
 	history      []agent.Message
@@ -69,12 +69,12 @@ func (r turns) open(ctx context.Context, p *access.Principal, q Question) (*turn
 	if err != nil {
 		return nil, err
 	}
-	t := &turn{conversation: c, id: newID(), question: q, began: r.now()}
+	t := &turn{conversation: c, question: q, began: r.now()}
 	if t.model, err = r.modelFor(c, q); err != nil {
 		return nil, err
 	}
 	t.conversation.Model = t.model.Name()
-	if err := r.leases.acquire(ctx, c.ID, t.id, handover); err != nil {
+	if t.lease, err = r.leases.acquire(ctx, c.ID, newID(), handover); err != nil {
 		return nil, err
 	}
 	if err := r.announce(ctx, t); err != nil {
@@ -132,7 +132,7 @@ func (r turns) announce(ctx context.Context, t *turn) (err error) {
 // run answers the question, whether or not anyone reads the events.
 func (r turns) run(ctx context.Context, p *access.Principal, t *turn, ended func()) {
 	bounded, stop := context.WithTimeout(ctx, r.limits.TurnTime)
-	kept := r.leases.keep(bounded, t.conversation.ID, t.id, t.cancel)
+	kept := r.leases.keep(bounded, t.lease, t.cancel)
 	summary := r.answer(bounded, p, t)
 	stop() // ends the keeping of the lease, too
 	<-kept
@@ -212,7 +212,7 @@ func (r turns) record(ctx context.Context, t *turn, s turnSummary) {
 }
 
 func (r turns) release(ctx context.Context, t *turn) {
-	if err := r.leases.release(ctx, t.conversation.ID, t.id); err != nil {
+	if err := r.leases.release(ctx, t.lease); err != nil {
 		r.log.WarnContext(ctx, "a conversation stays leased for a moment", "error", err)
 	}
 }

@@ -106,7 +106,8 @@ func TestTurnCutOffByACrashIsClosed(t *testing.T) {
 	if _, done, err := r.redis.AppendNumbered(t.Context(), "events:"+conversation, seq, append([]byte("sealed."), started...), time.Hour); !done || err != nil {
 		t.Fatal(done, err)
 	}
-	if err := r.redis.Set(t.Context(), "open:"+conversation, []byte(last), time.Hour); err != nil {
+	open := r.ring.SealBytes(fmt.Appendf(nil, `{"value":%q,"expires":"2999-01-01T00:00:00Z"}`, last), []byte("key/1/open:"+conversation))
+	if err := r.redis.Set(t.Context(), "open:"+conversation, open, time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second finds it closed
