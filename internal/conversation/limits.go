@@ -52,11 +52,11 @@ func (s store) hasRoom(ctx context.Context, o access.Owner, begins bool) error {
 				Suggest("Delete one that you no longer need, and ask again.")
 		}
 	}
-	keys := make([]string, len(ids))
-	for i, id := range ids {
-		keys[i] = bytesKey(id)
+	logs := []string{PersonLog(o).key}
+	for _, id := range ids {
+		logs = append(logs, messagesKey(id), logOf(id).key)
 	}
-	stored, err := s.bytes.Sum(ctx, keys...)
+	stored, err := s.sizes.Sizes(ctx, logs...)
 	if err == nil && stored >= limits.Stored {
 		return s.quotas.Refuse(quota.Stored, fullRetry, "Your conversations take %d bytes, and %d is the limit.", stored, limits.Stored).
 			Suggest("Delete conversations that you no longer need, and ask again.")

@@ -70,7 +70,7 @@ func New(o Options) (*Service, error) {
 	logs, keys := newSealedLogs(o.Redis), sealedKeys{o.Redis, o.Ring, o.Log, o.Now}
 	t := turns{
 		models: o.Models, toolbox: o.Toolbox, system: o.System, audit: o.Audit, limits: o.Limits, log: o.Log, now: o.Now,
-		store:  store{keys: o.Redis, owned: o.Redis, logs: logs, bytes: o.Redis, quotas: o.Quotas, sealer: sealer{o.Ring}, log: o.Log, now: o.Now},
+		store:  store{keys: o.Redis, owned: o.Redis, logs: logs, sizes: o.Redis, quotas: o.Quotas, sealer: sealer{o.Ring}, log: o.Log, now: o.Now},
 		events: events{logs, o.Ring}, leases: leases{keys, o.Limits.TurnTime},
 	}
 	t.recovery = recovery{keys, t.events, t.leases}
@@ -189,7 +189,7 @@ func (s *Service) Delete(ctx context.Context, c Conversation) error {
 			return err
 		}
 	}
-	for _, key := range []string{recordKey(c.ID), bytesKey(c.ID), openKey(c.ID), cancelKey(c.ID), leaseKey(c.ID)} {
+	for _, key := range []string{recordKey(c.ID), openKey(c.ID), cancelKey(c.ID), leaseKey(c.ID)} {
 		if err := s.redis.Delete(ctx, key); err != nil {
 			return err
 		}

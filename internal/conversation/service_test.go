@@ -17,6 +17,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/quota"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/testkit"
@@ -324,5 +325,43 @@ func TestLostLeaseStopsItsHolder(t *testing.T) {
 	}
 	if err := l.renew(ctx, two); !errors.Is(err, errCancelled) {
 		t.Errorf("a cancelled holder: got %v", err)
+	}
+}
+
+// TestEventsCountAsStoredBytes: a person is over the limit by the events of their
+// conversations, where the messages alone are not.
+func TestEventsCountAsStoredBytes(t *testing.T) {
+	s, mini := newService(t, script{}, nil)
+	p := testkit.Person("ann", access.Employee)
+	c, _, err := s.Ask(t.Context(), p, Question{Text: "Who lives here?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	take(t, s, c.Log(), 4)
+	settled(t, s, c.ID)
+	stored := int64(0)
+	for _, log := range []string{messagesKey(c.ID), c.Log().key, PersonLog(p.Owner()).key} {
+		for _, e := range entries(t, mini, log) {
+			stored += int64(len(e.Values[1]))
+		}
+	}
+	room := func(limit int64) error {
+		q := quota.New(quota.Options{Limits: quota.Limits{Stored: limit}})
+		defer q.Close()
+		s.turns.store.quotas = q
+		return s.turns.store.hasRoom(t.Context(), p.Owner(), false)
+	}
+	if err := room(stored); !fault.Is(err, fault.TooManyRequests) {
+		t.Errorf("at the limit: got %v, want RATE_LIMITED", err)
+	}
+	if err := room(stored + 1); err != nil {
+		t.Errorf("below the limit: got %v", err)
+	}
+	if err := s.Delete(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	person := int64(len(entries(t, mini, PersonLog(p.Owner()).key)[0].Values[1]))
+	if err := room(person + 1); err != nil {
+		t.Errorf("after the deletion: got %v", err)
 	}
 }

@@ -42,10 +42,9 @@ type byteLog interface {
 	LastID(ctx context.Context, log string) (id string, err error)
 }
 
-// counters keeps numbers of bytes.
-type counters interface {
-	Add(ctx context.Context, key string, n int64, ttl time.Duration) error
-	Sum(ctx context.Context, keys ...string) (int64, error)
+// sizes knows how many bytes logs have.
+type sizes interface {
+	Sizes(ctx context.Context, logs ...string) (int64, error)
 }
 
 // store keeps conversations: a sealed record each, its sealed messages as a log,
@@ -54,7 +53,7 @@ type store struct {
 	keys   keyValues
 	owned  members
 	logs   sealedLogs
-	bytes  counters // of each conversation's messages
+	sizes  sizes
 	quotas *quota.Quotas
 	sealer sealer
 	log    *slog.Logger
@@ -63,7 +62,6 @@ type store struct {
 
 func recordKey(id string) string         { return "conversation:" + id }
 func messagesKey(id string) string       { return "messages:" + id }
-func bytesKey(id string) string          { return "bytes:" + id }
 func ownedKey(owner access.Owner) string { return "conversations:" + owner.String() }
 
 // create makes a conversation, named after its first question. It is stored by
@@ -148,23 +146,12 @@ func (s store) listed(ctx context.Context, id string, record []byte) Listed {
 // add stores messages. Logs only grow, so that a turn and an outcome that come
 // at the same time cannot overwrite each other.
 func (s store) add(ctx context.Context, conversation string, messages ...Message) error {
-	size := 0
-	defer func() {
-		if err := s.bytes.Add(ctx, bytesKey(conversation), int64(size), recordTTL); err != nil {
-			s.log.WarnContext(ctx, "the size of a conversation could not be counted", "error", err)
-		}
-	}()
 	for _, m := range messages {
 		m.At = s.now().UTC()
-		var b []byte
-		seal := func(id string) (sealed []byte, err error) {
-			b, err = s.sealer.sealMessage(conversation, id, m)
-			return b, err
-		}
+		seal := func(id string) ([]byte, error) { return s.sealer.sealMessage(conversation, id, m) }
 		if _, err := s.logs.append(ctx, messagesKey(conversation), recordTTL, seal); err != nil {
 			return err
 		}
-		size += len(b)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ type Limits struct {
 	Turns         int   // questions that are being answered; 4
 	Conversations int   // kept; 200
 	Pending       int   // changes that wait for approval; 50
-	Stored        int64 // bytes of conversations; 64 MiB
+	Stored        int64 // bytes of conversations' messages and events; 64 MiB
 }
 
 // WithDefaults returns the limits with the defaults for those that are zero.

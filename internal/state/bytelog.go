@@ -35,30 +35,52 @@ const (
 // not given twice to one who remembers it.
 const counterTTL = 31 * 24 * time.Hour
 
+// addEntry begins the scripts that add an entry. It adds one under an id, trims the
+// log, and keeps its size.
+const addEntry = `
+local function add(id)
+	local length, size = redis.call('XLEN', KEYS[1]), #ARGV[1]
+	if length == 0 then
+		redis.call('DEL', KEYS[3])
+	end
+	local trimmed = length + 1 - tonumber(ARGV[2])
+	if trimmed > 0 then
+		for _, old in ipairs(redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', trimmed)) do
+			size = size - #old[2][2]
+		end
+	end
+	redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[2], id, ARGV[3], ARGV[1])
+	redis.call('INCRBY', KEYS[3], size)
+	redis.call('PEXPIRE', KEYS[1], ARGV[4])
+	redis.call('PEXPIRE', KEYS[3], ARGV[4])
+	redis.call('PEXPIRE', KEYS[2], ARGV[5])
+	redis.call('PUBLISH', ARGV[6], ARGV[7])
+end
+`
+
 // appendEntry takes the next number of the log and adds the entry under it.
-var appendEntry = redis.NewScript(`
+var appendEntry = redis.NewScript(addEntry + `
 local id = string.format('%.0f', redis.call('INCR', KEYS[2])) .. '-0'
-redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[2], id, ARGV[3], ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
-redis.call('PEXPIRE', KEYS[2], ARGV[5])
-redis.call('PUBLISH', ARGV[6], ARGV[7])
+add(id)
 return id`)
 
 // appendNumbered is appendEntry for an entry that was made for one number, if that
 // is the next one. It returns the next number of the log.
-var appendNumbered = redis.NewScript(`
+var appendNumbered = redis.NewScript(addEntry + `
 local following = tonumber(redis.call('GET', KEYS[2]) or '0') + 1
 if string.format('%.0f', following) ~= ARGV[8] then
 	return {0, following}
 end
 redis.call('INCR', KEYS[2])
-redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[2], ARGV[8] .. '-0', ARGV[3], ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
-redis.call('PEXPIRE', KEYS[2], ARGV[5])
-redis.call('PUBLISH', ARGV[6], ARGV[7])
+add(ARGV[8] .. '-0')
 return {1, following + 1}`)
 
-func (r *Redis) counter(log string) string { return r.key(log + ":counter") }
+// keysOf are the keys of a log: its entries, its numbers and its size.
+func (r *Redis) keysOf(log string) []string {
+	return []string{r.key(log), r.key(log + ":counter"), r.size(log)}
+}
+
+func (r *Redis) size(log string) string { return r.key(log + ":bytes") }
 
 var entryID = regexp.MustCompile(`^\d{1,20}-\d{1,20}$`)
 
@@ -70,7 +92,7 @@ func (r *Redis) Append(ctx context.Context, log string, entry []byte, ttl time.D
 		return "", err
 	}
 	err = r.call(ctx, "append", func(ctx context.Context) error {
-		id, err = appendEntry.Run(ctx, r.client, []string{r.key(log), r.counter(log)},
+		id, err = appendEntry.Run(ctx, r.client, r.keysOf(log),
 			entry, strconv.FormatInt(r.entries, 10), entryField, ttl.Milliseconds(), (ttl + counterTTL).Milliseconds(), r.key(grownChannel), log).Text()
 		return err
 	})
@@ -85,7 +107,7 @@ func (r *Redis) AppendNumbered(ctx context.Context, log string, seq int64, entry
 		return 0, false, err
 	}
 	err = r.call(ctx, "append", func(ctx context.Context) error {
-		reply, err := appendNumbered.Run(ctx, r.client, []string{r.key(log), r.counter(log)},
+		reply, err := appendNumbered.Run(ctx, r.client, r.keysOf(log),
 			entry, strconv.FormatInt(r.entries, 10), entryField, ttl.Milliseconds(), (ttl + counterTTL).Milliseconds(), r.key(grownChannel), log, seq).Int64Slice()
 		if err == nil {
 			done, next = reply[0] == 1, reply[1]
@@ -95,9 +117,31 @@ func (r *Redis) AppendNumbered(ctx context.Context, log string, seq int64, entry
 	return next, done, err
 }
 
+// Sizes is the sum of the bytes of the entries that logs have.
+func (r *Redis) Sizes(ctx context.Context, logs ...string) (sum int64, err error) {
+	if len(logs) == 0 {
+		return 0, nil
+	}
+	keys := make([]string, len(logs))
+	for i, log := range logs {
+		keys[i] = r.size(log)
+	}
+	var values []any
+	err = r.call(ctx, "mget", func(ctx context.Context) error {
+		values, err = r.client.MGet(ctx, keys...).Result()
+		return err
+	})
+	for _, v := range values {
+		text, _ := v.(string)
+		n, _ := strconv.ParseInt(text, 10, 64) // 0 for a missing one
+		sum += n
+	}
+	return sum, err
+}
+
 // Drop deletes a log and its numbers. A missing one is no error.
 func (r *Redis) Drop(ctx context.Context, log string) error {
-	return r.call(ctx, "del", func(ctx context.Context) error { return r.client.Del(ctx, r.key(log), r.counter(log)).Err() })
+	return r.call(ctx, "del", func(ctx context.Context) error { return r.client.Del(ctx, r.keysOf(log)...).Err() })
 }
 
 // LastID returns the id of a log's newest entry, or "" when it has none.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -86,11 +85,6 @@ func (r *Redis) Swap(ctx context.Context, key string, before, after []byte, ttl 
 	return done, err
 }
 
-// Add adds to a number, which is 0 before, and renews its TTL.
-func (r *Redis) Add(ctx context.Context, key string, n int64, ttl time.Duration) error {
-	return r.renew(ctx, "incrby", key, ttl, func(p redis.Pipeliner) { p.IncrBy(ctx, r.key(key), n) })
-}
-
 // renew makes one command and renews the TTL of its key, in one step.
 func (r *Redis) renew(ctx context.Context, name, key string, ttl time.Duration, command func(redis.Pipeliner)) error {
 	ttl, err := ttlOf(ttl)
@@ -105,28 +99,6 @@ func (r *Redis) renew(ctx context.Context, name, key string, ttl time.Duration, 
 		})
 		return err
 	})
-}
-
-// Sum is the sum of numbers; missing ones are 0.
-func (r *Redis) Sum(ctx context.Context, keys ...string) (sum int64, err error) {
-	if len(keys) == 0 {
-		return 0, nil
-	}
-	full := make([]string, len(keys))
-	for i, key := range keys {
-		full[i] = r.key(key)
-	}
-	var values []any
-	err = r.call(ctx, "mget", func(ctx context.Context) error {
-		values, err = r.client.MGet(ctx, full...).Result()
-		return err
-	})
-	for _, v := range values {
-		text, _ := v.(string)
-		n, _ := strconv.ParseInt(text, 10, 64) // 0 for a missing one
-		sum += n
-	}
-	return sum, err
 }
 
 // Delete removes a key or a set. A missing one is no error.

@@ -412,3 +412,49 @@ func TestNumberedAppendTakesItsNumberOnly(t *testing.T) {
 		}
 	})
 }
+
+// TestSizesAreOfTheEntriesThatAreKept: what was trimmed, dropped or lost does not
+// count.
+func TestSizesAreOfTheEntriesThatAreKept(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, e engine) {
+		r := connect(t, e, &Options{Entries: 3})
+		add := func(log string, sizes ...int) {
+			t.Helper()
+			for _, n := range sizes {
+				_, err := r.Append(t.Context(), log, make([]byte, n), time.Hour)
+				must(t, err)
+			}
+		}
+		want := func(what string, want int64, logs ...string) {
+			t.Helper()
+			if got, err := r.Sizes(t.Context(), logs...); got != want || err != nil {
+				t.Errorf("%s: got %d bytes, %v, want %d", what, got, err, want)
+			}
+		}
+		want("no log", 0)
+		want("a missing one", 0, "a")
+		add("a", 1, 20, 300)
+		want("three entries", 321, "a")
+		add("b", 7)
+		want("two logs", 328, "a", "b")
+		add("a", 4000)
+		want("the oldest is trimmed", 4320, "a")
+		if _, done, err := r.AppendNumbered(t.Context(), "a", 5, make([]byte, 50_000), time.Hour); !done || err != nil {
+			t.Fatal(done, err)
+		}
+		want("and the next", 54_300, "a")
+		if _, done, err := r.AppendNumbered(t.Context(), "a", 5, make([]byte, 9), time.Hour); done || err != nil {
+			t.Fatal(done, err)
+		}
+		want("an entry that was not added", 54_300, "a")
+		must(t, r.client.Del(t.Context(), r.key("a")).Err())
+		add("a", 5)
+		want("after a loss", 5, "a")
+		must(t, r.Drop(t.Context(), "a"))
+		want("dropped", 7, "a", "b")
+		r.entries = 1
+		add("b", 8)
+		add("b", 9)
+		want("a lower limit", 9, "b")
+	})
+}
