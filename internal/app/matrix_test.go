@@ -273,12 +273,16 @@ func moneyProbes(c *company.Company) map[string][]probe {
 	numbered := func(row, field, number string) probe {
 		return probe{row, mail("bob"), map[string]any{field: number}, number}
 	}
+	claimed := func(row, name, number string) probe {
+		return probe{row, mail("bob"), map[string]any{"employee": name}, number}
+	}
 	return map[string][]probe{
-		"get_budget":         {yearly("any", "Engineering"), yearly("submitted by the asker", "Finance"), yearly("an unknown department", "Astronomy")},
-		"list_budgets":       {budget("any", "Engineering"), budget("submitted by the asker", "Finance"), budget("an unknown department", "Astronomy")},
-		"list_invoices":      {numbered("any", "invoice_number", "INV-2025-004"), numbered("an unknown number", "invoice_number", "INV-1999-001")},
-		"get_expense_report": {numbered("one's own", "report_number", "EXP-2026-007"), numbered("someone else's", "report_number", "EXP-2026-001"), numbered("an unknown number", "report_number", "EXP-1999-001")},
-		"delete_invoice":     {invoice("pending", ids["INV-2025-004"]), invoice("approved", ids["INV-2025-003"]), invoice("an unknown id", noUUID)},
+		"list_expense_reports": {claimed("one's own", "Bob Martinez", "EXP-2026-007"), claimed("someone else's", "Nina Patel", "EXP-2026-001"), claimed("an unknown name", "Zaphod", "EXP-1999-001")},
+		"get_budget":           {yearly("any", "Engineering"), yearly("submitted by the asker", "Finance"), yearly("an unknown department", "Astronomy")},
+		"list_budgets":         {budget("any", "Engineering"), budget("submitted by the asker", "Finance"), budget("an unknown department", "Astronomy")},
+		"list_invoices":        {numbered("any", "invoice_number", "INV-2025-004"), numbered("an unknown number", "invoice_number", "INV-1999-001")},
+		"get_expense_report":   {numbered("one's own", "report_number", "EXP-2026-007"), numbered("someone else's", "report_number", "EXP-2026-001"), numbered("an unknown number", "report_number", "EXP-1999-001")},
+		"delete_invoice":       {invoice("pending", ids["INV-2025-004"]), invoice("approved", ids["INV-2025-003"]), invoice("an unknown id", noUUID)},
 		"approve_budget": {
 			budget("submitted by someone else", "Marketing"), budget("submitted by the asker", "Finance"),
 			budget("approved before", "Engineering"), budget("an unknown department", "Astronomy"),

@@ -79,16 +79,17 @@ func (b Budget) Spent() (cents int64) {
 // ExpenseReport is what an employee spent for the company in a month. No employee
 // has two for the same month.
 type ExpenseReport struct {
-	ID           string
-	Number       string // EXP-2026-001
-	EmployeeID   string
-	EmployeeName string
-	Month        string // 2026-03
-	Title        string
-	Status       string // draft, submitted, under_review, approved, rejected or reimbursed
-	SubmittedAt  time.Time
-	ApprovedBy   string // e-mail
-	Items        []ExpenseItem
+	ID            string
+	Number        string // EXP-2026-001
+	EmployeeID    string
+	EmployeeName  string
+	EmployeeEmail string
+	Month         string // 2026-03
+	Title         string
+	Status        string // draft, submitted, under_review, approved, rejected or reimbursed
+	SubmittedAt   time.Time
+	ApprovedBy    string // e-mail
+	Items         []ExpenseItem
 }
 
 // Total is the sum of the items, in US cents.
@@ -338,7 +339,7 @@ func (c *Company) expenseReports() []ExpenseReport {
 		e, _ := c.ByNumber(t.employee)
 		first := time.Date(c.Day.Year(), c.Day.Month()-time.Month(t.months), 1, 0, 0, 0, 0, time.UTC)
 		rows[i] = ExpenseReport{
-			ID: fmt.Sprintf("ec000000-0000-0000-0000-%012d", i+1), Number: fmt.Sprintf("EXP-2026-%03d", i+1), EmployeeID: e.ID, EmployeeName: e.Name(),
+			ID: fmt.Sprintf("ec000000-0000-0000-0000-%012d", i+1), Number: fmt.Sprintf("EXP-2026-%03d", i+1), EmployeeID: e.ID, EmployeeName: e.Name(), EmployeeEmail: e.Email,
 			Month: first.Format("2006-01"), Title: t.title, Status: t.status,
 		}
 		if t.status != "draft" {

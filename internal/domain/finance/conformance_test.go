@@ -67,6 +67,7 @@ func domain() conformance.Domain {
 	marcus, _ := p.company.ByNumber("EMP052")
 	invoice := args{"invoice_id": p.id("INV-2025-009")}
 	marketing := args{"department": "Marketing", "fiscal_year": 2026, "amount": 1_000_000}
+	reporters := []string{"finance-read", "executive", "employee"}
 	readers, writers := []string{"finance-read", "executive"}, []string{"finance-write", "executive"}
 	refuse := func(code, tool string, in args) conformance.Refusal {
 		return conformance.Refuse(code, "bob.martinez", tool, in)
@@ -79,17 +80,19 @@ func domain() conformance.Domain {
 			{Tool: "get_budget", Allow: readers, Email: somebody, In: args{"department": "IT"}},
 			{Tool: "list_budgets", Allow: readers, Email: somebody},
 			{Tool: "list_invoices", Allow: readers, Email: somebody, In: args{"vendor": "cloud"}},
-			{Tool: "get_expense_report", Allow: readers, Email: somebody, In: args{"report_number": "EXP-2026-001"}},
+			{Tool: "get_expense_report", Allow: reporters, Email: nina, In: args{"report_number": "EXP-2026-001"}},
+			{Tool: "list_expense_reports", Allow: reporters, Email: nina},
 			{Tool: "approve_budget", Allow: writers, Email: somebody, In: marketing, Text: []string{"notes"}},
 			{Tool: "delete_invoice", Allow: writers, Email: somebody, In: invoice, Text: []string{"reason"}},
 		},
 		Inputs: map[string]string{
-			"get_budget":         "department:string! year:integer ",
-			"list_budgets":       "cursor:string department:string fiscal_year:integer limit:integer quarter:string status:string ",
-			"list_invoices":      "cursor:string department:string due_before:string invoice_number:string limit:integer max_amount:number min_amount:number status:string vendor:string ",
-			"get_expense_report": "employee_id:string month:string report_number:string ",
-			"delete_invoice":     "invoice_id:string! reason:string ",
-			"approve_budget":     "amount:number department:string! fiscal_year:integer notes:string ",
+			"get_budget":           "department:string! year:integer ",
+			"list_budgets":         "cursor:string department:string fiscal_year:integer limit:integer quarter:string status:string ",
+			"list_invoices":        "cursor:string department:string due_before:string invoice_number:string limit:integer max_amount:number min_amount:number status:string vendor:string ",
+			"get_expense_report":   "employee_id:string month:string report_number:string ",
+			"list_expense_reports": "cursor:string employee:string limit:integer month:string status:string ",
+			"delete_invoice":       "invoice_id:string! reason:string ",
+			"approve_budget":       "amount:number department:string! fiscal_year:integer notes:string ",
 		},
 		Refusals: []conformance.Refusal{
 			refuse("BUDGET_NOT_FOUND", "get_budget", args{"department": "Astrology"}),
@@ -115,7 +118,9 @@ func domain() conformance.Domain {
 			refuse("VALIDATION_ERROR", "approve_budget", args{"amount": 1}),
 			refuse("VALIDATION_ERROR", "approve_budget", args{"department": "Marketing", "amount": -1}),
 			refuse("VALIDATION_ERROR", "get_budget", args{"department": "Marketing", "year": 1999}),
+			conformance.Refuse("EXPENSE_REPORT_NOT_FOUND", "marcus.johnson", "get_expense_report", args{"report_number": "EXP-2026-001"}), // Nina's
 			refuse("VALIDATION_ERROR", "get_expense_report", args{"employee_id": marcus.ID, "month": "2026-13"}),
+			refuse("VALIDATION_ERROR", "list_expense_reports", args{"status": "lost"}),
 		},
 		Writes: []conformance.Write{
 			{
@@ -145,7 +150,10 @@ func domain() conformance.Domain {
 	}
 }
 
-const somebody = "somebody@tamshai.local"
+const (
+	somebody = "somebody@tamshai.local"
+	nina     = "nina.p@tamshai.local"
+)
 
 // meanwhile is a change that another process makes.
 func meanwhile(name, code, statement string) conformance.Stale {
@@ -179,12 +187,12 @@ func facts(name string) conformance.Facts {
 	if len(o.budgets) > 0 {
 		questions = append(questions, o.aboutBudgets(budgets)...)
 	}
-	return conformance.Facts{Emails: []string{somebody, "bob@tamshai.local"}, Questions: questions, Prepare: plantCanaries, Leaks: leaks, Hidden: hidden()}
+	return conformance.Facts{Emails: []string{somebody, "bob@tamshai.local", nina}, Questions: questions, Prepare: plantCanaries, Leaks: leaks, Hidden: hidden()}
 }
 
 func (o *oracle) aboutBudgets(budgets conformance.Rows[company.Budget]) []conformance.Question {
 	reports := conformance.Rows[company.ExpenseReport]{
-		Rows: o.reports, ID: func(r company.ExpenseReport) string { return r.Number }, Sees: anyone[company.ExpenseReport],
+		Key: "report_number", Rows: o.reports, ID: func(r company.ExpenseReport) string { return r.Number }, Sees: seesReport,
 		Shows: func(_ conformance.Asker, r company.ExpenseReport, _ args) map[string]any {
 			return map[string]any{"employee_name": r.EmployeeName, "status": r.Status, "total_amount": dollars(r.Total()), "report_number": r.Number}
 		},
@@ -193,8 +201,16 @@ func (o *oracle) aboutBudgets(budgets conformance.Rows[company.Budget]) []confor
 		Rows: budgets, Tool: "list_budgets", Draw: o.drawBudgets, Fits: o.fitsBudget, Order: func(args) func(a, b company.Budget) int { return o.byYear },
 		Walks: []args{{"limit": 4}}, Churn: churnBudgets(o.budgets),
 	}
+	ofExpenses := conformance.List[company.ExpenseReport]{
+		Rows: reports, Tool: "list_expense_reports", Draw: drawReports, Fits: fitsReport, Order: func(args) func(a, b company.ExpenseReport) int {
+			return func(a, b company.ExpenseReport) int {
+				return cmp.Or(cmp.Compare(b.Month, a.Month), cmp.Compare(b.Number, a.Number))
+			}
+		},
+		Walks: []args{{"limit": 2}}, Churn: churnReports(o.reports),
+	}
 	return []conformance.Question{
-		list, conformance.ByID[company.Budget]{
+		list, ofExpenses, ofExpenses, conformance.ByID[company.Budget]{
 			Rows: budgets, Tool: "get_budget", Input: func(b company.Budget) args { return args{"department": b.Department, "year": b.FiscalYear} },
 			Unknown: args{"department": "Astrology", "year": 2026}, NotFound: "BUDGET_NOT_FOUND",
 		}, conformance.ByID[company.Budget]{
@@ -207,6 +223,57 @@ func (o *oracle) aboutBudgets(budgets conformance.Rows[company.Budget]) []confor
 			Rows: reports, Tool: "get_expense_report", Input: func(r company.ExpenseReport) args { return args{"employee_id": r.EmployeeID, "month": r.Month} },
 			Unknown: args{"employee_id": unknown, "month": "2026-10"}, NotFound: "EXPENSE_REPORT_NOT_FOUND",
 		},
+	}
+}
+
+// seesReport reports whose expense reports a caller may read: their own, or all.
+func seesReport(a conformance.Asker, r company.ExpenseReport) bool {
+	return a.Has("finance-read", "executive") || a.Has("employee") && a.Is(r.EmployeeEmail)
+}
+
+func fitsReport(r company.ExpenseReport, in args) bool {
+	for field, want := range in {
+		ok := true
+		switch field {
+		case "employee":
+			ok = strings.Contains(strings.ToLower(r.EmployeeName), strings.ToLower(want.(string)))
+		case "month":
+			ok = r.Month == want
+		case "status":
+			ok = r.Status == want
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func drawReports(r *rand.Rand, some company.ExpenseReport) args {
+	in := args{}
+	if r.IntN(3) == 0 {
+		in["employee"] = partOf(r, some.EmployeeName)
+	}
+	if r.IntN(4) == 0 {
+		in["month"] = some.Month
+	}
+	if r.IntN(4) == 0 {
+		in["status"] = conformance.Pick(r, "draft", "submitted", "under_review", "approved", "rejected", "reimbursed")
+	}
+	return in
+}
+
+// churnReports adds reports of earlier and later months, and removes one.
+func churnReports(reports []company.ExpenseReport) func(t testing.TB, s *conformance.Store, step int) []string {
+	return func(_ testing.TB, s *conformance.Store, step int) []string {
+		for i, month := range []string{"2025-01", "2026-12"} {
+			s.Admin(`
+				insert into finance.expense_reports (id, report_number, employee_id, employee_name, employee_email, month, title, status)
+				values (gen_random_uuid(), $1, gen_random_uuid(), 'New Person', $2, $3, '', 'draft')`, fmt.Sprintf("EXP-NEW-%d-%d", step, i), nina, month)
+		}
+		gone := reports[step].Number
+		s.Admin(`delete from finance.expense_reports where report_number = $1`, gone)
+		return []string{gone}
 	}
 }
 

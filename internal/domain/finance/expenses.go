@@ -11,17 +11,28 @@ import (
 
 // ExpenseReport is what an employee spent for the company in a month.
 type ExpenseReport struct {
-	ReportID     string        `json:"report_id" jsonschema:"format=uuid"`
-	ReportNumber string        `json:"report_number"`
-	EmployeeID   string        `json:"employee_id" jsonschema:"format=uuid"`
-	EmployeeName string        `json:"employee_name" field:"label=Name"`
-	Month        string        `json:"month"`
-	Title        string        `json:"title"`
-	Status       string        `json:"status" jsonschema:"enum=draft,enum=submitted,enum=under_review,enum=approved,enum=rejected,enum=reimbursed"`
-	TotalAmount  float64       `json:"total_amount" jsonschema_description:"The sum of the items in USD" db:"-" field:"label=Total,unit=USD,amount,aka=cost|spent"`
-	SubmittedAt  *time.Time    `json:"submitted_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
-	ApprovedBy   *string       `json:"approved_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`
-	Items        []ExpenseItem `json:"items" db:"-"`
+	ReportID     string     `json:"report_id" jsonschema:"format=uuid"`
+	ReportNumber string     `json:"report_number"`
+	EmployeeID   string     `json:"employee_id" jsonschema:"format=uuid"`
+	EmployeeName string     `json:"employee_name" field:"label=Name"`
+	Month        string     `json:"month"`
+	Title        string     `json:"title"`
+	Status       string     `json:"status" jsonschema:"enum=draft,enum=submitted,enum=under_review,enum=approved,enum=rejected,enum=reimbursed"`
+	TotalAmount  float64    `json:"total_amount" jsonschema:"minimum=0" jsonschema_description:"The sum of the items in USD" db:"-" field:"label=Total,unit=USD,amount,aka=cost|spent"`
+	SubmittedAt  *time.Time `json:"submitted_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
+	ApprovedBy   *string    `json:"approved_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`
+}
+
+// reportKey is a report's sort key in lists.
+type reportKey struct{ Month, Number string }
+
+// Key orders lists by month, the newest first, then by number, the highest first.
+func (r ExpenseReport) Key() reportKey { return reportKey{r.Month, r.ReportNumber} }
+
+// ItemizedReport is an expense report with its receipts.
+type ItemizedReport struct {
+	ExpenseReport
+	Items []ExpenseItem `json:"items"`
 }
 
 // ExpenseItem is one receipt.
@@ -30,7 +41,18 @@ type ExpenseItem struct {
 	Category    string  `json:"category" jsonschema:"enum=travel,enum=meals,enum=supplies,enum=software,enum=other"`
 	Description string  `json:"description"`
 	Vendor      string  `json:"vendor"`
-	Amount      float64 `json:"amount" db:"-" field:"unit=USD,amount"`
+	Amount      float64 `json:"amount" jsonschema:"minimum=0" db:"-" field:"unit=USD,amount"`
+}
+
+// reportRow is a report as the queries return one.
+type reportRow struct {
+	ExpenseReport
+	TotalCents int64
+}
+
+func (r reportRow) report() ExpenseReport {
+	r.TotalAmount = dollars(r.TotalCents)
+	return r.ExpenseReport
 }
 
 // itemRow is an item as the query returns one.
@@ -40,15 +62,22 @@ type itemRow struct {
 }
 
 func (s *Server) expenses() []tool.Tool {
-	return []tool.Tool{tool.Read(tool.Spec{
-		Name: "get_expense_report", Title: "Get an expense report",
-		Description: "Show one expense report with its items. Needs report_number, or employee_id and month.",
-		Allow:       readers, Synonyms: []string{"expense claim", "receipt", "reimbursement", "travel cost"}, Untrusted: []string{"title", "description", "vendor"},
-	}, s.getExpenseReport)}
+	return []tool.Tool{
+		tool.Read(tool.Spec{
+			Name: "get_expense_report", Title: "Get an expense report",
+			Description: "Show one expense report with its items. Needs report_number, or employee_id and month; list_expense_reports finds both.",
+			Allow:       reporters, Synonyms: []string{"expense claim", "receipt", "reimbursement", "travel cost"}, Untrusted: []string{"title", "description", "vendor"},
+		}, s.getExpenseReport),
+		tool.List(tool.Spec{
+			Name: "list_expense_reports", Title: "List expense reports",
+			Description: "List expense reports with their totals, the newest month first. Who may not see all of them sees their own.",
+			Allow:       reporters, Synonyms: []string{"expense claim", "expense", "reimbursement", "travel cost"}, Noun: "expense reports", Narrow: "employee, month or status", Untrusted: []string{"title"},
+		}, s.listExpenseReports),
+	}
 }
 
 type getExpenseReport struct {
-	EmployeeID   string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Whose report; needs month too" suggest:"Use list_employees tool to find valid employee IDs, or ask with report_number."`
+	EmployeeID   string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Whose report; needs month too" suggest:"Use list_expense_reports tool to find the report_number, or ask with it."`
 	Month        string `json:"month,omitempty" jsonschema:"pattern=^[0-9]{4}-(0[1-9]|1[0-2])$" jsonschema_description:"The month of the expenses, YYYY-MM; needs employee_id too" suggest:"Write it as YYYY-MM, for example 2026-03."`
 	ReportNumber string `json:"report_number,omitempty" jsonschema_description:"Number of the report, for example EXP-2026-001"`
 }
@@ -59,12 +88,15 @@ func (in getExpenseReport) check() error {
 		return nil
 	}
 	return fault.InvalidInput.New("One report is named by report_number, or by employee_id and month together.").
-		Suggest("Give report_number, or employee_id and month (YYYY-MM).")
+		Suggest("Give report_number, or employee_id and month (YYYY-MM). Use list_expense_reports tool to find them.")
 }
 
-const findReport = `
-select id as report_id, report_number, employee_id, employee_name, month, title, status, submitted_at, approved_by
-from finance.expense_reports
+const selectReport = `
+select r.id as report_id, r.report_number, r.employee_id, r.employee_name, r.month, r.title, r.status, r.submitted_at, r.approved_by,
+       coalesce((select sum(amount_cents) from finance.expense_items where report_id = r.id), 0)::bigint as total_cents
+from finance.expense_reports r`
+
+const findReport = selectReport + `
 where ($1 = '' or report_number = upper($1))
   and ($2 = '' or employee_id = nullif($2, '')::uuid)
   and ($3 = '' or month = $3)
@@ -74,20 +106,21 @@ const findItems = `
 select item_date::text as date, category, description, vendor, amount_cents
 from finance.expense_items where report_id = $1 order by position`
 
-func (s *Server) getExpenseReport(ctx context.Context, in getExpenseReport) (report ExpenseReport, err error) {
+func (s *Server) getExpenseReport(ctx context.Context, in getExpenseReport) (report ItemizedReport, err error) {
 	if err := in.check(); err != nil {
-		return ExpenseReport{}, err
+		return ItemizedReport{}, err
 	}
 	err = s.db.Read(ctx, func(ctx context.Context) error {
-		found := false
-		report, found, err = database.Row[ExpenseReport](ctx, s.db, findReport, words(in.ReportNumber), in.EmployeeID, in.Month)
+		row, found, err := database.Row[reportRow](ctx, s.db, findReport, words(in.ReportNumber), in.EmployeeID, in.Month)
 		if err != nil {
 			return err
 		}
 		if !found {
 			return noReport(in)
 		}
-		return s.addItems(ctx, &report)
+		report.ExpenseReport = row.report()
+		report.Items, err = s.items(ctx, report.ReportID)
+		return err
 	})
 	return report, err
 }
@@ -99,14 +132,48 @@ func noReport(in getExpenseReport) error {
 	return errNoReport.New("There is no expense report of employee %s for %s.", in.EmployeeID, in.Month)
 }
 
-func (s *Server) addItems(ctx context.Context, report *ExpenseReport) error {
-	rows, err := database.Rows[itemRow](ctx, s.db, findItems, report.ReportID)
-	report.Items = make([]ExpenseItem, 0, len(rows))
-	var total int64
+func (s *Server) items(ctx context.Context, report string) ([]ExpenseItem, error) {
+	rows, err := database.Rows[itemRow](ctx, s.db, findItems, report)
+	items := make([]ExpenseItem, 0, len(rows))
 	for _, row := range rows {
-		row.Amount, total = dollars(row.AmountCents), total+row.AmountCents
-		report.Items = append(report.Items, row.ExpenseItem)
+		row.Amount = dollars(row.AmountCents)
+		items = append(items, row.ExpenseItem)
 	}
-	report.TotalAmount = dollars(total)
-	return err
+	return items, err
+}
+
+type listExpenseReports struct {
+	Employee string `json:"employee,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Part of a name: whose reports"`
+	Month    string `json:"month,omitempty" jsonschema:"pattern=^[0-9]{4}-(0[1-9]|1[0-2])$" jsonschema_description:"Only expenses of this month, YYYY-MM" suggest:"Write it as YYYY-MM, for example 2026-03."`
+	Status   string `json:"status,omitempty" jsonschema:"enum=draft,enum=submitted,enum=under_review,enum=approved,enum=rejected,enum=reimbursed" jsonschema_description:"Only reports in this status; submitted and under_review wait for approval" field:"aka.submitted=waiting|awaiting approval|handed in,aka.under_review=in review|being reviewed"`
+}
+
+// The caller's own reports are found in an index of theirs: the range is a plain
+// value, as the policy has it.
+const pageOfReports = selectReport + `
+where (r.month, r.report_number) < ($1, $2)
+  and ($3 = '' or r.employee_email = $3)
+  and ($4 = '' or strpos(lower(r.employee_name), lower($4)) > 0)
+  and ($5 = '' or r.month = $5)
+  and ($6 = '' or r.status = $6)
+order by r.month desc, r.report_number desc
+limit $7`
+
+func (s *Server) listExpenseReports(ctx context.Context, in listExpenseReports, w tool.Window[reportKey]) (reports []ExpenseReport, err error) {
+	before := reportKey{Month: "9999-12"}
+	if w.After != nil {
+		before = *w.After
+	}
+	err = s.db.Read(ctx, func(ctx context.Context) error {
+		of, _, err := database.Row[*string](ctx, s.db, `select finance.reports_of()`)
+		if err != nil || of == nil { // no one's
+			return err
+		}
+		rows, err := database.Rows[reportRow](ctx, s.db, pageOfReports, before.Month, before.Number, *of, words(in.Employee), in.Month, in.Status, w.Limit)
+		for _, row := range rows {
+			reports = append(reports, row.report())
+		}
+		return err
+	})
+	return reports, err
 }

@@ -49,10 +49,11 @@ func (s *Server) Policy() access.Policy {
 	return access.Policy{Roles: []access.Role{roleRead, roleWrite}}
 }
 
-// Who may use the tools. Readers see every row.
+// Who may use the tools. Readers see every row, employees their own expense reports.
 var (
-	readers = []access.Role{roleRead, access.Executive}
-	writers = []access.Role{roleWrite, access.Executive}
+	readers   = []access.Role{roleRead, access.Executive}
+	reporters = []access.Role{roleRead, access.Executive, access.Employee}
+	writers   = []access.Role{roleWrite, access.Executive}
 )
 
 // Suggestions for what is not found.
@@ -68,7 +69,7 @@ var (
 	errSeparationOfDuties = &fault.Code{Name: "SEPARATION_OF_DUTIES", Kind: fault.Forbidden, Status: 200, Meaning: "No one may approve what they submitted themselves.", Suggest: "Ask someone else with the role finance-write or executive to approve it.", Subject: []string{"department", "fiscal_year"}}
 	errNoInvoice          = &fault.Code{Name: "INVOICE_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "No invoice has this id.", Suggest: findInvoices, Subject: []string{"invoice_id"}}
 	errNotDeletable       = &fault.Code{Name: "INVOICE_NOT_DELETABLE", Kind: fault.Conflict, Status: 200, Meaning: "An approved or paid invoice cannot be deleted.", Suggest: "Only pending and rejected invoices can be deleted. Use list_invoices with status pending or rejected to find them.", Subject: []string{"invoice_id"}}
-	errNoReport           = &fault.Code{Name: "EXPENSE_REPORT_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "There is no such expense report.", Suggest: "Ask with the report_number (EXP-2026-001), or with employee_id and month (YYYY-MM).", Subject: []string{"report_number", "employee_id", "month"}}
+	errNoReport           = &fault.Code{Name: "EXPENSE_REPORT_NOT_FOUND", Kind: fault.NotFound, Status: 200, Meaning: "There is no such expense report, or the caller may not see it.", Suggest: "Use list_expense_reports tool to find the report_number, or the employee_id and month.", Subject: []string{"report_number", "employee_id", "month"}}
 )
 
 // Codes lists the domain's fault codes, for the docs.

@@ -99,6 +99,16 @@ func (p fixture) id(number string) string {
 	return ""
 }
 
+// report finds an expense report by its number.
+func (p fixture) report(number string) (found company.ExpenseReport) {
+	for _, r := range p.reports {
+		if r.Number == number {
+			found = r
+		}
+	}
+	return found
+}
+
 func (h *harness) id(number string) string { return h.fixture.id(number) }
 
 // invoice is an invoice as a client reads one.

@@ -35,11 +35,12 @@ func TestPolicies(t *testing.T) {
 	for _, r := range p.reports {
 		items += len(r.Items)
 	}
+	own := fmt.Sprintf("0 0 0 0 0 0 1 %d", len(p.report("EXP-2026-007").Items))
 	reader := fmt.Sprintf("13 10 13 %d 24 96 8 %d", tails, items)
 	dbtest.Policies{
 		Schema: schema, Name: finance.SchemaName, Email: "bob@tamshai.local", Otherwise: "0 0 0 0 0 0 0 0",
 		Tables:  []string{"invoices", "departments", "vendors", "vendor_tails", "budgets", "budget_quarters", "expense_reports", "expense_items"},
-		Sees:    map[string]string{"finance-read": reader, "executive": reader, "finance-write": "13 10 13 0 24 96 0 0"},
+		Sees:    map[string]string{"finance-read": reader, "executive": reader, "finance-write": "13 10 13 0 24 96 0 0", "employee": own},
 		Writers: []string{"finance-write", "executive"},
 		Writes: map[string]int64{
 			`update finance.invoices set deleted_by = deleted_by`:                                13,

@@ -98,9 +98,9 @@ func fillBudgets(ctx context.Context, s *database.Seeder, _ *company.Company, f 
 }
 
 func fillReports(ctx context.Context, s *database.Seeder, _ *company.Company, f company.Finance) error {
-	err := database.Fill(ctx, s, "finance.expense_reports", []string{"id", "report_number", "employee_id", "employee_name", "month", "title", "status", "submitted_at", "approved_by"},
+	err := database.Fill(ctx, s, "finance.expense_reports", []string{"id", "report_number", "employee_id", "employee_name", "employee_email", "month", "title", "status", "submitted_at", "approved_by"},
 		slices.Values(f.Reports), func(r company.ExpenseReport) []any {
-			return []any{r.ID, r.Number, r.EmployeeID, r.EmployeeName, r.Month, r.Title, r.Status, orNull(r.SubmittedAt), orNull(r.ApprovedBy)}
+			return []any{r.ID, r.Number, r.EmployeeID, r.EmployeeName, r.EmployeeEmail, r.Month, r.Title, r.Status, orNull(r.SubmittedAt), orNull(r.ApprovedBy)}
 		})
 	if err != nil {
 		return err

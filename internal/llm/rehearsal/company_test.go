@@ -195,6 +195,8 @@ type financeInput struct {
 	MinAmount     *float64 `json:"min_amount"`
 	MaxAmount     *float64 `json:"max_amount"`
 	ReportNumber  string   `json:"report_number"`
+	Employee      string
+	Month         string
 	Amount        *float64
 	Limit         int
 	Cursor        string
@@ -227,6 +229,8 @@ func (b fakeFinance) call(h *fakeHR, name string, raw json.RawMessage) result.Ou
 		return result.Failed(fault.InvalidInput.New("Invoice with ID %s not found.", in.InvoiceID))
 	case "approve_budget":
 		return result.Waiting(result.Pending{ID: "p2", Message: fmt.Sprintf("Approve the %d budget of %s?", in.FiscalYear, in.Department)})
+	case "list_expense_reports":
+		return h.list(b.reports(h, in), map[string]any{}, nil, "expense reports")
 	case "get_expense_report":
 		return result.Failed(fault.InvalidInput.New("There is no expense report %s.", in.ReportNumber))
 	}
@@ -276,6 +280,22 @@ func (b fakeFinance) budgets(in financeInput) []map[string]any {
 			row["quarter"] = in.Quarter
 		}
 		out = append(out, row)
+	}
+	return out
+}
+
+// reports are the expense reports that the caller may read.
+func (b fakeFinance) reports(h *fakeHR, in financeInput) []map[string]any {
+	var out []map[string]any
+	for _, one := range b.money.Reports {
+		if one.EmployeeID != h.person.id && !slices.Contains(h.person.Roles, "finance-read") && !slices.Contains(h.person.Roles, "executive") ||
+			!strings.Contains(strings.ToLower(one.EmployeeName), strings.ToLower(in.Employee)) || in.Month != "" && in.Month != one.Month || in.Status != "" && in.Status != one.Status {
+			continue
+		}
+		out = append(out, map[string]any{
+			"report_id": one.ID, "report_number": one.Number, "employee_id": one.EmployeeID, "employee_name": one.EmployeeName, "month": one.Month,
+			"title": one.Title, "status": one.Status, "total_amount": dollars(one.Total()),
+		})
 	}
 	return out
 }

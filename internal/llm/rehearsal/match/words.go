@@ -54,6 +54,7 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	t, s := r.Tool, w.Stem
 	id := t.First(func(f *Field) bool { return f.Is(ID) && language.Stem(f.Noun()) == s })
 	whose := id != nil && (!id.Required || t.Writes())
+	whose = whose || t.First(func(f *Field) bool { return f.IsText() && language.Stem(f.Name) == s && t.Columns[f.Name+"_id"] != nil }) != nil
 	switch people, outsiders := r.x.Stems("person"), r.x.Stems("outsider"); {
 	case t.name[s]:
 		return weightName, true

@@ -14,8 +14,13 @@ import (
 // rows carry it. It asks when several rows match and never guesses.
 func (p *planner) identify(target *match.Target) (speak.Thing, step) {
 	t, id, e := target.Tool, target.Input, target.Entity
-	lister, own := listerOf(p.Open, t, id), language.Prose(p.Person.Name)
-	switch closed := listerOf(p.Closed, t, id); {
+	lister, fit := listerOf(p.Open, t, id)
+	closed, better := listerOf(p.Closed, t, id)
+	if better > fit && fit == carriesID { // rows of something else, that have the id too
+		lister = nil
+	}
+	own := language.Prose(p.Person.Name)
+	switch {
 	case target.Self, lister == nil && len(e.Words) > 0 && counted(e.Words, own) == len(e.Words):
 		return p.myself(lister, id)
 	case e.Code && (lister == nil || id.Takes(e.Text)):
@@ -39,26 +44,33 @@ func (p *planner) identify(target *match.Target) (speak.Thing, step) {
 	return p.pick(lister, id, e, l)
 }
 
-// listerOf finds the list whose rows carry an id, best by its declaration.
-func listerOf(tools []*match.Tool, t *match.Tool, id *match.Field) (best *match.Tool) {
+// How well a list fits an id.
+const (
+	carriesID = 1 + iota // its rows have it, among other things
+	aboutID              // its rows are the things themselves
+	declaredForID
+)
+
+// listerOf finds the list whose rows carry an id, best by its declaration, and how
+// well it fits.
+func listerOf(tools []*match.Tool, t *match.Tool, id *match.Field) (best *match.Tool, most int) {
 	declared, _, _ := strings.Cut(id.From, ":")
-	most := 0
 	for _, other := range tools {
 		weight := 0
 		switch {
 		case !other.Lists():
 		case other.Info.Name == declared:
-			weight = 3
+			weight = declaredForID
 		case other.IsAbout(id.Noun()):
-			weight = 2
+			weight = aboutID
 		case other != t && other.Columns[id.Name] != nil:
-			weight = 1
+			weight = carriesID
 		}
 		if weight > most {
 			best, most = other, weight
 		}
 	}
-	return best
+	return best, most
 }
 
 // finding is the arguments that find what a value names: by its number, when it
