@@ -3,6 +3,7 @@ package browsertest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,15 +19,20 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience bounds everything that a test does in one window.
+// patience bounds each step of a test in a window: a page, a click, a wait. It is
+// long, because a loaded machine is slow, and only what fails waits for it.
 const patience = 60 * time.Second
+
+// attention bounds one question to a page, which is asked again until patience
+// ends: a page that navigates may not answer.
+const attention = 10 * time.Second
 
 // Page is one window. It records every script error, console error and violation
 // of the content policy. Failed requests are not among them: a test may expect
 // them, and a [Recorder] has them.
 type Page struct {
 	t   testing.TB
-	ctx context.Context
+	tab context.Context // has no deadline: each step has one
 
 	mu       sync.Mutex
 	problems []string
@@ -52,17 +58,15 @@ func NewThrough(t testing.TB, r *Recorder) *Page {
 func open(t testing.TB, window chromedp.ContextOption) *Page {
 	t.Helper()
 	tab, endTab := chromedp.NewContext(browserFor(t), window)
-	p := &Page{t: t}
+	p := &Page{t: t, tab: tab}
 	if err := chromedp.Listen(tab, p.listen); err != nil {
 		t.Fatalf("opening a window: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(tab, patience)
-	p.ctx = ctx
+	p.focus()
 	t.Cleanup(func() {
 		if t.Failed() {
 			p.Shot("failed-" + strings.ReplaceAll(t.Name(), "/", "-"))
 		}
-		cancel()
 		endTab()
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -74,6 +78,22 @@ func open(t testing.TB, window chromedp.ContextOption) *Page {
 		}
 	})
 	return p
+}
+
+// focus makes the window behave as the one that has the focus, which only one of
+// several in a browser has: the others fire no focus events.
+func (p *Page) focus() {
+	p.t.Helper()
+	ctx, cancel := p.step()
+	defer cancel()
+	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+		p.t.Fatalf("focusing a window: %v", err)
+	}
+}
+
+// step is the context of one step.
+func (p *Page) step() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(p.tab, patience)
 }
 
 func (p *Page) listen(event any) {
@@ -112,7 +132,9 @@ func (p *Page) Shot(name string) {
 	if dir == "" {
 		return
 	}
-	if png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot()); err == nil {
+	ctx, cancel := p.step()
+	defer cancel()
+	if png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot()); err == nil {
 		_ = os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600)
 	}
 }
@@ -133,7 +155,9 @@ func (p *Page) Reload() {
 func (p *Page) Narrow(width int64) {
 	p.t.Helper()
 	size := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 740, DeviceScaleFactor: 1, Mobile: true}
-	if _, err := chromedp.Call(p.ctx, emulation.SetDeviceMetricsOverride, size); err != nil {
+	ctx, cancel := p.step()
+	defer cancel()
+	if _, err := chromedp.Call(ctx, emulation.SetDeviceMetricsOverride, size); err != nil {
 		p.t.Fatalf("resizing the window: %v", err)
 	}
 }
@@ -144,15 +168,11 @@ func (p *Page) Prefer(scheme string) {
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}}
-	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, media); err != nil {
+	ctx, cancel := p.step()
+	defer cancel()
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media); err != nil {
 		p.t.Fatalf("preferring %s: %v", scheme, err)
 	}
-}
-
-// Click clicks the first visible element that matches.
-func (p *Page) Click(selector string) {
-	p.t.Helper()
-	p.run(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
 // Press sends keys to the focused element.
@@ -163,7 +183,9 @@ func (p *Page) Press(keys string, modifiers ...chromedp.KeyOption) {
 
 func (p *Page) run(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	if err := chromedp.Do(p.ctx, actions...); err != nil {
+	ctx, cancel := p.step()
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
 		p.t.Fatalf("in the browser: %v", err)
 	}
 }
@@ -171,36 +193,48 @@ func (p *Page) run(actions ...chromedp.Action[chromedp.Void]) {
 // Eval runs a script expression (a promise is awaited) and decodes what it gives.
 func Eval[T any](p *Page, script string) T {
 	p.t.Helper()
-	out, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	ctx, cancel := p.step()
+	defer cancel()
+	out, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 	if err != nil {
 		p.t.Fatalf("in the browser: %v", err)
 	}
 	return out
 }
 
-// Until waits until a condition holds, and tests it after each change of the
-// page. The page may navigate meanwhile.
+// holding answers when the condition holds. It is tested after each change of
+// the document, and from time to time: focus, scrolling, the values of fields and
+// media queries change without one.
+const holding = `new Promise((resolve) => {
+	const holds = () => { try { return Boolean(%s) } catch { return false } };
+	const test = () => { if (holds()) { watch.disconnect(); clearInterval(poll); resolve(true); } };
+	const watch = new MutationObserver(test);
+	watch.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
+	const poll = setInterval(test, 100);
+	test();
+})`
+
+// Until waits until a condition holds. The page may navigate meanwhile.
 func (p *Page) Until(condition string) {
 	p.t.Helper()
-	const script = `new Promise((resolve) => {
-		const holds = () => { try { return Boolean(%s) } catch { return false } };
-		if (holds()) return resolve(true);
-		const watch = new MutationObserver(() => { if (holds()) { watch.disconnect(); resolve(true); } });
-		watch.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
-		document.addEventListener("focusin", () => { if (holds()) resolve(true); });
-		setTimeout(() => resolve(holds()), 20000);
-	})`
-	for {
-		holds, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](fmt.Sprintf(script, condition), chromedp.EvalAwaitPromise))
-		switch {
-		case holds:
+	ctx, cancel := p.step()
+	defer cancel()
+	for ctx.Err() == nil {
+		holds, err := wait(ctx, condition)
+		if holds {
 			return
-		case err == nil:
-			p.t.Fatalf("timed out waiting for %s\nthe page says:\n%s", condition, p.Text("body"))
-		case p.ctx.Err() != nil:
-			p.t.Fatalf("waiting for %s: %v", condition, err)
+		}
+		if failed := new(chromedp.ExceptionError); errors.As(err, &failed) {
+			p.t.Fatalf("waiting for %s: %v", condition, err) // it is no script
 		} // else the page navigated, and the condition is tested on the next one
 	}
+	p.t.Fatalf("timed out waiting for %s\nthe page says:\n%s", condition, p.Text("body"))
+}
+
+func wait(ctx context.Context, condition string) (holds bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, attention)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[bool](fmt.Sprintf(holding, condition), chromedp.EvalAwaitPromise))
 }
 
 // Sees waits until a visible element that matches holds the text.
