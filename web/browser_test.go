@@ -28,6 +28,7 @@ func eval[T any](p *page, script string) T { return browsertest.Eval[T](p.Page, 
 func (p *page) ask(question string) {
 	p.Until(`document.activeElement?.id === "question"`)
 	p.Press(question)
+	p.Until(fmt.Sprintf(`document.getElementById("question").value === %s`, quoted(question)))
 	p.Press("\r")
 }
 

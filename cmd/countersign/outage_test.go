@@ -128,7 +128,7 @@ func TestOutageHealsWithoutARestart(t *testing.T) {
 // await repeats a direct call until it is answered with the status.
 func (p *process) await(t *testing.T, status int) {
 	t.Helper()
-	deadline, tick := time.After(30*time.Second), time.NewTicker(50*time.Millisecond)
+	deadline, tick := time.After(testkit.Patience), time.NewTicker(50*time.Millisecond)
 	defer tick.Stop()
 	for {
 		a := p.call(t, "alice.chen", "list_employees", map[string]int{"limit": 1})
@@ -137,7 +137,7 @@ func (p *process) await(t *testing.T, status int) {
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("got %d %s for 30 s, want %d", a.status, a.body, status)
+			t.Fatalf("got %d %s, want %d", a.status, a.body, status)
 		case <-tick.C:
 		}
 	}

@@ -60,7 +60,7 @@ func TestDeletedEmployeesAccountEndsEverywhere(t *testing.T) {
 			t.Errorf("%s: got %d %s", username, status, body)
 		}
 	}
-	for until, token := time.Now().Add(20*time.Second), x.token(t, "victor.reyes"); ; { // by HR's rows alone, soon after the start
+	for until, token := time.Now().Add(testkit.Patience), x.token(t, "victor.reyes"); ; { // by HR's rows alone, soon after the start
 		status, body := x.send(t, "GET", "/api/user", token, "")
 		if status == 401 && strings.Contains(body, "ACCOUNT_ENDED") {
 			break

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/config"
@@ -76,7 +75,7 @@ func platformIn(t *testing.T, folder, redisURL string) *platform {
 	life := newLifetime()
 	pl, err := newPlatform(t.Context(), life, slog.New(slog.DiscardHandler), keys, platformOptions{name: "hr", audit: config.Audit{Path: filepath.Join(folder, "audit.jsonl")}, redis: redisURL, limits: quota.Limits{Requests: demoRequests}})
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 		defer cancel()
 		if err := life.end(ctx); err != nil {
 			t.Error(err)

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/company"
@@ -43,7 +42,7 @@ func newRig(t testing.TB, limits quota.Limits, people ...issuer.Person) *rig {
 	t.Cleanup(cluster.Stop)
 	folder, life, x := t.TempDir(), newLifetime(), &rig{log: &logBuffer{}}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 		defer cancel()
 		must(t, life.end(ctx))
 	})

@@ -20,6 +20,7 @@ import (
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/embedded/issuer"
+	"countersign.dev/internal/testkit"
 )
 
 // TestKeysRotateOverReplicas does what docs/operations.md says about keys.signing
@@ -199,7 +200,7 @@ func (r *replica) restart(keys ...keySet) {
 // await asks until a process is ready.
 func (r *replica) await(address string) {
 	r.t.Helper()
-	deadline, tick := time.After(30*time.Second), time.NewTicker(10*time.Millisecond)
+	deadline, tick := time.After(testkit.Patience), time.NewTicker(10*time.Millisecond)
 	defer tick.Stop()
 	for {
 		if resp, err := http.Get(address); err == nil {

@@ -73,7 +73,7 @@ func (b toolbox) Call(context.Context, string, json.RawMessage) result.Outcome {
 func newService(t *testing.T, models Models, b toolbox) (*Service, *miniredis.Miniredis) {
 	t.Helper()
 	mini := miniredis.RunT(t)
-	redis, err := state.Open(t.Context(), "redis://"+mini.Addr(), nil)
+	redis, err := state.Open(t.Context(), "redis://"+mini.Addr(), &state.Options{Timeout: testkit.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func newService(t *testing.T, models Models, b toolbox) (*Service, *miniredis.Mi
 // take reads n events of a log from its beginning.
 func take(t *testing.T, s *Service, l Log, n int) (all []Event) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 	defer cancel()
 	for e, err := range s.Follow(ctx, l, beginning) {
 		if err != nil {
@@ -173,7 +173,7 @@ func TestPersonsLogHasTitlesAndChangesOfEverySurface(t *testing.T) {
 	s, mini := newService(t, script{}, nil)
 	p := testkit.Person("ann", access.Employee)
 	elsewhere := func() *confirm.Service { // another process, which knows no conversation
-		redis, err := state.Open(t.Context(), "redis://"+mini.Addr(), nil)
+		redis, err := state.Open(t.Context(), "redis://"+mini.Addr(), &state.Options{Timeout: testkit.Patience})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +296,7 @@ func TestTurnThatLostItsLeaseWritesNothingMore(t *testing.T) {
 func TestLostLeaseStopsItsHolder(t *testing.T) {
 	s, mini := newService(t, script{}, nil)
 	l, ctx := s.turns.leases, t.Context()
-	one, err := l.acquire(ctx, "c", "one", time.Second)
+	one, err := l.acquire(ctx, "c", "one", testkit.Patience)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +307,7 @@ func TestLostLeaseStopsItsHolder(t *testing.T) {
 		t.Errorf("renewing: %v", err)
 	}
 	mini.FastForward(leaseTTL)
-	two, err := l.acquire(ctx, "c", "two", time.Second)
+	two, err := l.acquire(ctx, "c", "two", testkit.Patience)
 	if err != nil {
 		t.Fatal(err)
 	}

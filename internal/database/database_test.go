@@ -16,6 +16,7 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/dbtest"
 )
 
@@ -344,7 +345,7 @@ func TestDeadlineIsATimeout(t *testing.T) {
 	if _, err := database.Rows[string](ctx, db, `select pg_sleep(5)::text`); !fault.Is(err, fault.Timeout) {
 		t.Errorf("got %v, want TIMEOUT", err)
 	}
-	patient, cancel := context.WithTimeout(ctx, 30*time.Second)
+	patient, cancel := context.WithTimeout(ctx, testkit.Patience)
 	defer cancel()
 	if n := count(t, patient, db); n != 50 {
 		t.Errorf("after a timeout %d notes, want 50", n)

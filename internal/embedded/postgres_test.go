@@ -10,12 +10,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"countersign.dev/internal/embedded"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/testkit"
 )
 
 // crashDir makes this test program start a server, print its address, and wait
@@ -71,7 +71,7 @@ func missing(t *testing.T, err error) {
 
 func stop(t *testing.T, p *embedded.Postgres) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	if err := p.Stop(ctx); err != nil {
 		t.Error(err)
@@ -80,7 +80,7 @@ func stop(t *testing.T, p *embedded.Postgres) {
 
 func connect(t *testing.T, address string) *pgx.Conn {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {

@@ -53,7 +53,7 @@ func newRig(t testing.TB, change ...func(*conversation.Options)) *rig {
 
 // rigOn starts one more replica on the same Redis.
 func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*conversation.Options)) *rig {
-	redis, err := state.Open(context.Background(), "redis://"+mini.Addr(), nil)
+	redis, err := state.Open(context.Background(), "redis://"+mini.Addr(), &state.Options{Timeout: testkit.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*conversation
 	server := httptest.NewServer(chatHost.Handler())
 	r.url = server.URL
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 		defer cancel()
 		r.model.release()
 		if err := r.conversations.Shutdown(ctx); err != nil {
@@ -159,7 +159,7 @@ func (r *rig) sendCtx(ctx context.Context, method, path, token, body string, hea
 	if body != "" {
 		reader = strings.NewReader(body)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second) // a stream that never ends fails its test
+	ctx, cancel := context.WithTimeout(ctx, testkit.Patience) // a stream that never ends fails its test
 	r.t.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, method, r.url+path, reader)
 	if err != nil {
@@ -262,7 +262,7 @@ func (r *rig) ask(token, question, conversation string) []event {
 // a turn does that after its last event was sent.
 func (r *rig) released(conversation string) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(r.t.Context(), testkit.Patience)
 	defer cancel()
 	for {
 		_, leased, err := r.redis.Get(ctx, "turn:"+conversation)

@@ -16,6 +16,7 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/telemetry"
+	"countersign.dev/internal/testkit"
 )
 
 // plain writes an error as its code and message.
@@ -238,7 +239,7 @@ func TestServeFinishesRequestsInFlight(t *testing.T) {
 	ended := make(chan error, 1)
 	s := httpx.NewServer(h, slog.New(slog.DiscardHandler))
 	s.RegisterOnShutdown(func() { close(release) }) // the request ends only after the shutdown began
-	go func() { ended <- httpx.Serve(ctx, s, l, 10*time.Second) }()
+	go func() { ended <- httpx.Serve(ctx, s, l, testkit.Patience) }()
 	answer := make(chan string, 1)
 	go func() {
 		resp, err := http.Get("http://" + l.Addr().String())

@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/certtest"
 )
 
@@ -41,7 +41,7 @@ func newSecured(t *testing.T) *secured {
 	ended := make(chan error, 1)
 	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) })
 	go func() {
-		ended <- Serve(ctx, NewServer(answer, slog.New(slog.DiscardHandler)), certificate.Listener(l), time.Second)
+		ended <- Serve(ctx, NewServer(answer, slog.New(slog.DiscardHandler)), certificate.Listener(l), testkit.Patience)
 	}()
 	t.Cleanup(func() {
 		stop()

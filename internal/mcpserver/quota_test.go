@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/state"
+	"countersign.dev/internal/testkit"
 )
 
 // limited makes quotas over a Redis of their own.
@@ -23,7 +24,7 @@ func limited(t testing.TB, limits quota.Limits) func(*mcpserver.Options) {
 		t.Fatal(err)
 	}
 	t.Cleanup(engine.Close)
-	redis, err := state.Open(t.Context(), engine.URL(), nil)
+	redis, err := state.Open(t.Context(), engine.URL(), &state.Options{Timeout: testkit.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func TestSessionsAndStreamsOfOnePersonAreLimited(t *testing.T) {
 	if got := h.send(t, "DELETE", "/mcp", "alice", "", "Mcp-Session-Id", first); got.status != 204 {
 		t.Errorf("ending a session: got %d", got.status)
 	}
-	for began := time.Now(); time.Since(began) < 10*time.Second; { // its place is free within moments
+	for began := time.Now(); time.Since(began) < testkit.Patience; { // its place is free within moments
 		if h.send(t, "POST", "/mcp", "alice", hello).status == 200 {
 			return
 		}

@@ -206,7 +206,7 @@ func TestTwoReplicasExceedTheLimitByATenthAtMost(t *testing.T) {
 			var redis *state.Redis
 			for i := range replicas {
 				var err error
-				if redis, err = state.Open(t.Context(), server.URL(), nil); err != nil {
+				if redis, err = state.Open(t.Context(), server.URL(), &state.Options{Timeout: testkit.Patience}); err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { _ = redis.Close() })

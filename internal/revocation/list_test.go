@@ -47,7 +47,7 @@ func ann(token string, issued time.Time) *access.Principal {
 // replica is one process's list over a Redis of its own connection.
 func replica(t *testing.T, url string, c *clock) *revocation.List {
 	t.Helper()
-	redis, err := state.Open(t.Context(), url, nil)
+	redis, err := state.Open(t.Context(), url, &state.Options{Timeout: testkit.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestRevocationReachesEveryReplica(t *testing.T) {
 // flush empties a Redis.
 func flush(t *testing.T, url string) {
 	t.Helper()
-	redis, err := state.Open(t.Context(), url, nil)
+	redis, err := state.Open(t.Context(), url, &state.Options{Timeout: testkit.Patience})
 	must(t, err)
 	defer redis.Close()
 	must(t, redis.Delete(t.Context(), "revoked"))

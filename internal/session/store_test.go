@@ -15,7 +15,7 @@ import (
 // or is that of another cookie, is refused.
 func TestStoredSessionsAreSealedForTheirCookie(t *testing.T) {
 	mini := miniredis.RunT(t)
-	redis, err := state.Open(t.Context(), "redis://"+mini.Addr(), nil)
+	redis, err := state.Open(t.Context(), "redis://"+mini.Addr(), &state.Options{Timeout: testkit.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"countersign.dev/internal/testkit"
 )
 
 func TestBucketIsRefilledByTime(t *testing.T) {
@@ -22,7 +24,7 @@ func TestBucketIsRefilledByTime(t *testing.T) {
 		}
 		began := time.Now() // a fast bucket gains what the time that passes is worth
 		total := 0
-		for total < 3000 && time.Since(began) < 10*time.Second {
+		for total < 3000 && time.Since(began) < testkit.Patience {
 			taken, _, err := r.TakeTokens(ctx, "fast", 100, 1000, 2000)
 			must(t, err)
 			total += taken
@@ -54,7 +56,7 @@ func TestPlacesAreLimitedAndExpire(t *testing.T) {
 			if held, err := r.Hold(ctx, "streams", "3", 2, time.Minute); err == nil && held {
 				break
 			}
-			if time.Since(began) > 10*time.Second {
+			if time.Since(began) > testkit.Patience {
 				t.Fatal("got no place, want that of a holder which did not renew it")
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/testkit"
 )
 
 func must(t testing.TB, err error) {
@@ -211,7 +212,7 @@ func TestSwapNeedsTheValueBefore(t *testing.T) {
 func TestFollowersReadEveryEntry(t *testing.T) {
 	const followers, entries = 40, 50
 	onEachEngine(t, func(t *testing.T, e engine) {
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 		defer cancel()
 		connections := []*Redis{connect(t, e, nil), connect(t, e, nil)}
 		var all sync.WaitGroup
@@ -292,11 +293,11 @@ func TestCallsWorkAgainWhenTheServerIsBack(t *testing.T) {
 			t.Errorf("Open without a server: got %v, want SERVICE_UNAVAILABLE", err)
 		}
 		e.start()
-		recovered, cancel := context.WithTimeout(ctx, 5*time.Second)
+		recovered, cancel := context.WithTimeout(ctx, testkit.Patience)
 		defer cancel()
 		for r.Set(ctx, "k", []byte("v"), time.Minute) != nil {
 			if recovered.Err() != nil {
-				t.Fatal("still failing 5 s after the server came back")
+				t.Fatal("still failing after the server came back")
 			}
 		}
 	})

@@ -67,7 +67,7 @@ func (s *RedisServer) Start() {
 // await dials the socket itself: a client that failed often waits a second
 // before it dials again.
 func (s *RedisServer) await() {
-	for until := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
+	for until := time.Now().Add(Patience); ; runtime.Gosched() {
 		if c, err := net.Dial("unix", s.socket()); err == nil {
 			_ = c.Close()
 			return

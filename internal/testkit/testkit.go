@@ -24,6 +24,10 @@ import (
 	"countersign.dev/internal/audit"
 )
 
+// Patience is how long tests wait for what has to happen. It is long, because a
+// machine may be busy, and only a test that fails waits to its end.
+const Patience = time.Minute
+
 // Issuer is the issuer of testkit's principals.
 const Issuer = "https://issuer.test"
 

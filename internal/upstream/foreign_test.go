@@ -122,7 +122,7 @@ func (n *notes) losing(lose bool) {
 // server is notes as the host connects to it: people with the role "writer" may
 // use every tool.
 func (n *notes) server() upstream.Server {
-	return upstream.Server{Name: "notes", Timeout: 5 * time.Second, Foreign: func(changed func()) upstream.Adapter {
+	return upstream.Server{Name: "notes", Timeout: testkit.Patience, Foreign: func(changed func()) upstream.Adapter {
 		return foreign.New(foreign.Options{
 			Name: "notes", Connection: foreign.HTTP{URL: n.http.URL, Header: http.Header{"X-Key": {"secret"}}},
 			Roles:   func(string) []string { return []string{"writer"} },
@@ -134,7 +134,7 @@ func (n *notes) server() upstream.Server {
 // host starts an upstream with one own server and the notes.
 func host(t *testing.T, o upstream.Options, n *notes) *upstream.Upstream {
 	m := miniredis.RunT(t)
-	r, err := state.Open(t.Context(), "redis://"+m.Addr(), nil)
+	r, err := state.Open(t.Context(), "redis://"+m.Addr(), &state.Options{Timeout: testkit.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestDeniedForeignWriteIsNotSent(t *testing.T) {
 func TestForeignWritePutBackIsNotSentAgain(t *testing.T) {
 	n := newNotes(t, modern)
 	m := miniredis.RunT(t)
-	r, err := state.Open(t.Context(), "redis://"+m.Addr(), nil)
+	r, err := state.Open(t.Context(), "redis://"+m.Addr(), &state.Options{Timeout: testkit.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +356,7 @@ func TestForeignWriteThatWasNotSentMayBeApprovedAgain(t *testing.T) {
 		})
 	}
 	m := miniredis.RunT(t)
-	r, err := state.Open(t.Context(), "redis://"+m.Addr(), nil)
+	r, err := state.Open(t.Context(), "redis://"+m.Addr(), &state.Options{Timeout: testkit.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -393,7 +393,7 @@ func (n *notes) awaitChange(t *testing.T) {
 	t.Helper()
 	select {
 	case <-n.changed:
-	case <-time.After(10 * time.Second):
+	case <-time.After(testkit.Patience):
 		t.Fatal("no list_changed arrived")
 	}
 }
@@ -438,7 +438,7 @@ func TestProgressArrivesBeforeTheAnswer(t *testing.T) {
 			select { // the answer is sent only after the report has arrived
 			case p := <-reported:
 				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: p.Message}}}, nil
-			case <-time.After(4 * time.Second):
+			case <-time.After(testkit.Patience / 2): // before the call ends
 				return nil, errors.New("no report arrived")
 			}
 		})

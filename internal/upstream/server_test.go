@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/upstream"
 )
 
@@ -62,7 +63,7 @@ func (f *fakeServer) restart(t *testing.T, v version) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Server = &httptest.Server{Listener: l, Config: &http.Server{Handler: f.handler(v), ReadHeaderTimeout: time.Second}}
+	f.Server = &httptest.Server{Listener: l, Config: &http.Server{Handler: f.handler(v), ReadHeaderTimeout: testkit.Patience}}
 	f.Start()
 	t.Cleanup(f.Close)
 }
@@ -146,7 +147,7 @@ func start(t *testing.T, o upstream.Options, servers ...upstream.Server) *upstre
 }
 
 func named(name string, f *fakeServer) upstream.Server {
-	return upstream.Server{Name: name, URL: f.URL, Timeout: 2 * time.Second}
+	return upstream.Server{Name: name, URL: f.URL, Timeout: testkit.Patience}
 }
 
 // clock is a hand-set clock.

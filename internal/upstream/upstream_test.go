@@ -152,7 +152,7 @@ func TestToolsOfAServerThatStoppedAreNotOffered(t *testing.T) {
 func TestSlowServerTimesOutAlone(t *testing.T) {
 	quick, slow := newFakeServer(t, modern, "get_thing"), newFakeServer(t, modern, "get_slow")
 	slowly := named("finance", slow)
-	slowly.Timeout = 100 * time.Millisecond
+	slowly.Timeout = 2 * time.Second // for its list too
 	u := start(t, upstream.Options{}, named("hr", quick), slowly)
 	ctx := as("alice", "employee")
 	u.Tools(ctx)
@@ -306,7 +306,7 @@ func TestProgressOfAnOwnServerArrivesBeforeTheAnswer(t *testing.T) {
 			select { // the answer is sent only after the report has arrived
 			case p := <-reported:
 				return `{"status":"success","data":"` + p.Message + `"}`
-			case <-time.After(4 * time.Second):
+			case <-time.After(testkit.Patience / 2): // before the call ends
 				return `{"status":"success","data":"no report arrived"}`
 			}
 		}

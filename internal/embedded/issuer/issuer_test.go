@@ -14,6 +14,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"countersign.dev/internal/embedded/issuer"
+	"countersign.dev/internal/testkit"
 )
 
 const callback = "http://localhost:3100/callback"
@@ -106,7 +107,7 @@ func exchange(code, verifier string) url.Values {
 
 func TestOrdinaryClientSignsIn(t *testing.T) {
 	s := start(t, options())
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 	defer cancel()
 	provider, err := oidc.NewProvider(ctx, s.URL())
 	if err != nil {

@@ -48,6 +48,7 @@ func chromium() string {
 
 func start(program string) (browser context.Context, end func(), err error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.WSURLReadTimeout(2*testkit.Patience), // the first start on a machine reads all of Chromium from its disk
 		chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1")) // no request leaves this machine
 	alloc, endAlloc := chromedp.NewExecAllocator(context.Background(), options...)

@@ -17,13 +17,11 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
+
+	"countersign.dev/internal/testkit"
 )
 
-// patience bounds each step of a test in a window: a page, a click, a wait. It is
-// long, because a loaded machine is slow, and only what fails waits for it.
-const patience = 60 * time.Second
-
-// attention bounds one question to a page, which is asked again until patience
+// attention bounds one question to a page, which is asked again until the step
 // ends: a page that navigates may not answer.
 const attention = 10 * time.Second
 
@@ -62,7 +60,6 @@ func open(t testing.TB, window chromedp.ContextOption) *Page {
 	if err := chromedp.Listen(tab, p.listen); err != nil {
 		t.Fatalf("opening a window: %v", err)
 	}
-	p.focus()
 	t.Cleanup(func() {
 		if t.Failed() {
 			p.Shot("failed-" + strings.ReplaceAll(t.Name(), "/", "-"))
@@ -80,20 +77,9 @@ func open(t testing.TB, window chromedp.ContextOption) *Page {
 	return p
 }
 
-// focus makes the window behave as the one that has the focus, which only one of
-// several in a browser has: the others fire no focus events.
-func (p *Page) focus() {
-	p.t.Helper()
-	ctx, cancel := p.step()
-	defer cancel()
-	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
-		p.t.Fatalf("focusing a window: %v", err)
-	}
-}
-
-// step is the context of one step.
+// step is the context of one step of a test in a window: a page, a click, a wait.
 func (p *Page) step() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(p.tab, patience)
+	return context.WithTimeout(p.tab, testkit.Patience)
 }
 
 func (p *Page) listen(event any) {

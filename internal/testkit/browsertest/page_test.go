@@ -113,9 +113,11 @@ func TestUntilNoticesWhatChangesNoDocument(t *testing.T) {
 
 func TestEachWindowHasTheFocus(t *testing.T) {
 	const body = `<input id=field><script>let events = 0; field.addEventListener("focus", () => events++)</script>`
-	one, two := serve(t, body), serve(t, body)
-	for _, p := range []*Page{one, two, one} {
+	windows := []*Page{serve(t, body), serve(t, body), serve(t, body), serve(t, body)}
+	for _, p := range windows {
 		p.Click("#field")
+	}
+	for _, p := range windows {
 		p.Until(`document.hasFocus() && events === 1`)
 	}
 }

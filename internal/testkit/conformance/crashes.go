@@ -85,7 +85,7 @@ func (d Domain) connect(ctx context.Context, o order, at func(stage string)) (*t
 			}
 		}
 	}
-	redis, err := state.Open(ctx, "redis://"+o.Redis, nil)
+	redis, err := state.Open(ctx, "redis://"+o.Redis, &state.Options{Timeout: testkit.Patience})
 	if err != nil {
 		return nil, err
 	}

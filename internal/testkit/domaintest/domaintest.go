@@ -75,7 +75,7 @@ func NewRedis(t testing.TB) confirm.Store {
 // OpenRedis returns the confirmations of a Redis that runs.
 func OpenRedis(t testing.TB, address string) confirm.Store {
 	t.Helper()
-	redis, err := state.Open(t.Context(), "redis://"+address, nil)
+	redis, err := state.Open(t.Context(), "redis://"+address, &state.Options{Timeout: testkit.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
