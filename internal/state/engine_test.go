@@ -47,8 +47,13 @@ func startReal(t testing.TB) engine {
 	return engine{url: s.URL(), stop: s.Stop, start: s.Start}
 }
 
+// connect has patience where no options say otherwise: a busy machine must not
+// look like an outage.
 func connect(t testing.TB, e engine, o *Options) *Redis {
 	t.Helper()
+	if o == nil {
+		o = &Options{Timeout: testkit.Patience}
+	}
 	r, err := Open(t.Context(), e.url, o)
 	if err != nil {
 		t.Fatal(err)

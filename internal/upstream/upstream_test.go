@@ -383,9 +383,9 @@ func TestOversizedAnswerFailsAlone(t *testing.T) {
 // TestBadRequestsOfOnePersonLeaveTheBreakerClosed: what one person sends, however
 // often, takes a server from no one else.
 func TestBadRequestsOfOnePersonLeaveTheBreakerClosed(t *testing.T) {
-	calls := 10_000
-	if testing.Short() {
-		calls = 500
+	calls := 500
+	if testkit.Soak() {
+		calls = 10_000
 	}
 	f := newFakeServer(t, modern, "get_thing", "get_big")
 	f.tools["get_big"] = func(context.Context, json.RawMessage) string {
