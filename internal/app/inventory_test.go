@@ -134,7 +134,7 @@ func declarationProblems(t *testing.T, info result.ToolInfo) (problems []string)
 // wanted are the hints of a kind, written independently of the kernel.
 func wanted(k result.Kind) result.Annotations {
 	if k == result.Write {
-		return result.Annotations{ReadOnly: false, Destructive: true, Idempotent: false, OpenWorld: false}
+		return result.Annotations{ReadOnly: false, Destructive: false, Idempotent: false, OpenWorld: false} // it only previews
 	}
 	return result.Annotations{ReadOnly: true, Destructive: false, Idempotent: true, OpenWorld: false}
 }

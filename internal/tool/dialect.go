@@ -97,14 +97,13 @@ func pendingSchema() object {
 	}
 }
 
-// annotations are the hints of a kind. A write is destructive; an edit, which its
-// caller can undo, is not.
+// annotations are the hints of a kind. Nothing that a client can call is
+// destructive: a write only asks a person to approve its change, and a host that
+// asked for its own approval before that would ask twice. An edit can be undone by
+// its caller.
 func annotations(kind result.Kind) result.Annotations {
-	switch kind {
-	case result.Read, result.List:
+	if kind == result.Read || kind == result.List {
 		return result.Annotations{ReadOnly: true, Idempotent: true}
-	case result.Write:
-		return result.Annotations{Destructive: true}
 	}
 	return result.Annotations{}
 }
