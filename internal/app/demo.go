@@ -204,6 +204,9 @@ const (
 	gatewayAudience = "gateway"
 )
 
+// demoScopes are what a sign-in asks the demo's issuer for.
+func demoScopes() []string { return []string{"openid", "profile", "email", "mcp"} }
+
 // databases starts the private PostgreSQL, unless a URL was given, and fills it.
 func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[string]config.Database, error) {
 	admin := d.Postgres
@@ -236,7 +239,7 @@ func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[stri
 // serve serves one domain.
 func (d *demonstration) serve(ctx context.Context, pl *platform, domain domain, db config.Database, issuerURL string) error {
 	return pl.serveDomain(ctx, domain, db, domainOptions{
-		listener: d.listeners[domain.name], url: d.ports[domain.name], issuers: []auth.Config{{URL: issuerURL}},
+		listener: d.listeners[domain.name], url: d.ports[domain.name], issuers: []auth.Config{{URL: issuerURL}}, scopes: demoScopes(),
 	})
 }
 
@@ -252,7 +255,7 @@ func (d *demonstration) gateway(pl *platform, issuerURL string) error {
 	}
 	return pl.serveGateway(gatewayOptions{
 		listener: d.listeners["gateway"], url: d.ports["gateway"], issuers: []auth.Config{{URL: issuerURL, Audiences: []string{gatewayAudience}, ConfirmClients: []string{demoClient}}},
-		clientID: demoClient, servers: servers, models: models,
+		clientID: demoClient, scopes: demoScopes(), servers: servers, models: models,
 	})
 }
 

@@ -26,7 +26,7 @@ type gatewayOptions struct {
 	origins  []string      // foreign origins whose pages may call
 	clientID string
 	secret   string   // of the client; empty for a public one
-	scopes   []string // asked for at sign-in; empty: those of a profile
+	scopes   []string // asked for at sign-in
 	resource string   // sent at sign-in; empty: none
 	servers  []upstream.Server
 	models   *llm.Registry
@@ -86,7 +86,7 @@ func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream, conv
 		return nil, err
 	}
 	edge, err := mcpserver.New(gateway.Approvable(upstream.Catalogue{Upstream: servers}, o.url), mcpserver.Options{
-		Name: "countersign", Title: "Countersign", Version: Version(),
+		Name: "countersign", Title: "Countersign", Version: Version(), Website: website, Scopes: clientScopes(o.scopes),
 		Instructions: "Tools over the company's data, as far as you may see it. A change answers pending_confirmation and waits for your approval.",
 		Surface:      access.SurfaceMCP, Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: o.url + "/mcp", AllowedOrigins: o.origins, AuthorizationServers: []string{o.issuers[0].URL}, Quotas: p.quotas, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
 	})
@@ -94,7 +94,7 @@ func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream, conv
 		return nil, err
 	}
 	return gateway.New(gateway.Options{
-		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Origins: o.origins, Verify: verifier.Verify, Sessions: sessions, Revocations: p.revocations, Audit: p.audit,
+		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Scopes: clientScopes(o.scopes), Origins: o.origins, Verify: verifier.Verify, Sessions: sessions, Revocations: p.revocations, Audit: p.audit,
 		Conversations: conversations, Models: o.models, Servers: gateway.WithApproval(servers, o.url), Confirmations: servers,
 		Web: web.Files, MCP: edge.MCP(), JWKS: jwks, Quotas: p.quotas, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
 	})

@@ -101,6 +101,7 @@ type domainOptions struct {
 	url        string   // public address
 	hosts      []string // other names that it is reached under
 	origins    []string // foreign origins whose pages may call
+	scopes     []string // asked for at sign-in
 	issuers    []auth.Config
 	gatewayURL string // where the gateway publishes its keys; empty: it runs in this process
 	direct     bool   // answers to confirmations are taken from people's own tokens too
@@ -152,7 +153,7 @@ func (p *platform) edge(d domain, server domainServer, o domainOptions) (*mcpser
 		return nil, err
 	}
 	return mcpserver.New(service{runner}, mcpserver.Options{
-		Name: "countersign-" + d.name, Title: d.title, Version: Version(), Instructions: d.instructions,
+		Name: "countersign-" + d.name, Title: "Countersign: " + d.title, Version: Version(), Website: website, Instructions: d.instructions, Scopes: clientScopes(o.scopes),
 		Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: o.url + "/mcp", AuthorizationServers: urlsOf(o.issuers), AllowedHosts: o.hosts, AllowedOrigins: o.origins,
 		Ready: server.Ready, Confirmations: runner, Quotas: p.quotas, Refused: p.refused(d.name), Observer: p.metrics.Surface(d.name), Log: log,
 	})

@@ -9,3 +9,6 @@ func Version() string {
 	}
 	return "(devel)"
 }
+
+// website is where the product is described, for clients that show it.
+const website = "https://countersign.dev/"

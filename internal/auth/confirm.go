@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
-// ScopeConfirm is the scope with which a token may answer confirmations.
-const ScopeConfirm = "confirm"
+// The scopes that have a meaning here.
+const (
+	ScopeConfirm = "confirm"        // its token may answer confirmations
+	ScopeOffline = "offline_access" // asks the issuer for a refresh token
+)
 
 // mayConfirm reports whether a token of the issuer may answer confirmations: it
 // has the scope and was issued to a client that may approve. What an issuer

@@ -306,6 +306,9 @@ func (c *Config) defaults() {
 	c.Log.Format = cmp.Or(c.Log.Format, "text")
 	c.Models.defaults()
 	c.Issuer.ClientID = cmp.Or(c.Issuer.ClientID, "countersign")
+	if len(c.Issuer.Scopes) == 0 {
+		c.Issuer.Scopes = []string{"openid", "profile", "email"}
+	}
 	c.Issuer.defaults()
 	for i := range c.Issuer.Additional {
 		c.Issuer.Additional[i].defaults()

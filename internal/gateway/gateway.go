@@ -67,6 +67,7 @@ type Limits struct {
 type Options struct {
 	PublicURL string   // the address that people and clients know, without a path
 	Issuers   []string // identity issuers whose tokens are accepted, for clients that look for one
+	Scopes    []string // that such a client asks them for
 	Origins   []string // foreign origins whose pages may call with a bearer token, as browsers write them
 
 	Verify   func(ctx context.Context, token string) (*access.Principal, error)

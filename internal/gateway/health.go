@@ -9,7 +9,7 @@ import (
 
 // metadataOf serves the RFC 9728 metadata of one of our paths.
 func (g *Gateway) metadataOf(path string) httpx.Handler {
-	return mcpserver.Metadata{Resource: g.o.PublicURL + path, ResourceName: "Countersign", AuthorizationServers: g.o.Issuers}.Serve
+	return mcpserver.Metadata{Resource: g.o.PublicURL + path, ResourceName: "Countersign", AuthorizationServers: g.o.Issuers, Scopes: g.o.Scopes}.Serve
 }
 
 func (g *Gateway) alive(w http.ResponseWriter, _ *http.Request) error {

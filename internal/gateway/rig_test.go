@@ -83,7 +83,7 @@ func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*conversation
 	}
 	chatHost, err := gateway.New(gateway.Options{
 		Quotas:    o.Quotas,
-		PublicURL: publicURL, Issuers: []string{"https://issuer.test"}, Origins: []string{"https://portal.test"}, Verify: r.verify, Sessions: sessions, Revocations: r.revocations, Audit: named{r.audit},
+		PublicURL: publicURL, Issuers: []string{"https://issuer.test"}, Scopes: []string{"openid", "mcp"}, Origins: []string{"https://portal.test"}, Verify: r.verify, Sessions: sessions, Revocations: r.revocations, Audit: named{r.audit},
 		Conversations: r.conversations, Models: models{r.model}, Servers: reachable, Confirmations: r.servers,
 		Web: fstest.MapFS{"index.html": {Data: []byte("<!doctype html>page")}, "app.js": {Data: []byte("//")}},
 	})

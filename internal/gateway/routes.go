@@ -27,7 +27,7 @@ func New(o Options) (*Gateway, error) {
 	g.surface = httpx.ErrorWriter{Write: g.writeError, Log: o.Log, Observer: o.Observer}
 	g.guard = httpx.NewGuard(o.PublicURL)
 	g.guard.Origins = o.Origins
-	gate := mcpserver.GateOptions{Surface: access.SurfaceAPI, Guard: g.guard, Verify: o.Verify, Metadata: o.PublicURL + mcpserver.WellKnown, MaxBody: o.Limits.Body, Quotas: o.Quotas, Refused: o.Refused}
+	gate := mcpserver.GateOptions{Surface: access.SurfaceAPI, Guard: g.guard, Verify: o.Verify, Metadata: o.PublicURL + mcpserver.WellKnown, Scopes: o.Scopes, MaxBody: o.Limits.Body, Quotas: o.Quotas, Refused: o.Refused}
 	if o.Sessions != nil {
 		gate.Browser = o.Sessions.Principal
 	}

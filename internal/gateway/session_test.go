@@ -177,15 +177,16 @@ func TestUnauthenticatedClientsGetTheMetadata(t *testing.T) {
 		"unknown session":      r.send("GET", "/api/user", "", "", "Cookie", "countersign=x", "Sec-Fetch-Site", "same-origin"),
 	} {
 		status, body := r.read(resp)
-		if status != 401 || !strings.Contains(body, `"code":"UNAUTHENTICATED"`) || !strings.Contains(resp.Header.Get("WWW-Authenticate"), `resource_metadata="http://gateway.test/.well-known/oauth-protected-resource"`) {
+		if status != 401 || !strings.Contains(body, `"code":"UNAUTHENTICATED"`) || !strings.Contains(resp.Header.Get("WWW-Authenticate"), `scope="openid mcp", resource_metadata="http://gateway.test/.well-known/oauth-protected-resource"`) {
 			t.Errorf("%s: got %d %s %s", name, status, resp.Header.Get("WWW-Authenticate"), body)
 		}
 	}
 	var meta struct {
 		Resource string
 		Servers  []string `json:"authorization_servers"`
+		Scopes   []string `json:"scopes_supported"`
 	}
-	if status := r.get("/.well-known/oauth-protected-resource/mcp", "", &meta); status != 200 || meta.Resource != "http://gateway.test/mcp" || len(meta.Servers) != 1 {
+	if status := r.get("/.well-known/oauth-protected-resource/mcp", "", &meta); status != 200 || meta.Resource != "http://gateway.test/mcp" || len(meta.Servers) != 1 || len(meta.Scopes) != 2 {
 		t.Errorf("metadata: got %d %+v", status, meta)
 	}
 }

@@ -40,6 +40,7 @@ type GateOptions struct {
 
 	Guard    *httpx.Guard  // checks host and origin; nil: any
 	Metadata string        // URL of the RFC 9728 document that a challenge names; may be empty
+	Scopes   []string      // that a client asks an issuer for, which a challenge names; may be empty
 	MaxBody  int64         // bytes; 0: httpx.MaxBody
 	Quotas   *quota.Quotas // bound what one person may ask for; nil: nothing
 }
@@ -264,9 +265,12 @@ func (g *Gate) Challenge(w http.ResponseWriter) {
 }
 
 func (g *Gate) challenge(w http.ResponseWriter, problem string) {
-	parts := make([]string, 0, 2)
+	parts := make([]string, 0, 3)
 	if problem != "" {
 		parts = append(parts, problem)
+	}
+	if len(g.o.Scopes) > 0 && !strings.Contains(problem, "scope=") {
+		parts = append(parts, fmt.Sprintf("scope=%q", strings.Join(g.o.Scopes, " ")))
 	}
 	if g.o.Metadata != "" {
 		parts = append(parts, fmt.Sprintf("resource_metadata=%q", g.o.Metadata))

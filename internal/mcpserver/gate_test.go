@@ -17,6 +17,7 @@ const resource = "https://hr.example.com/mcp"
 
 func published(o *mcpserver.Options) {
 	o.Resource, o.AuthorizationServers = resource, []string{"https://issuer.example.com"}
+	o.Scopes = []string{"openid", "mcp"}
 }
 
 func TestRequestsAreRejectedBeforeAnythingRuns(t *testing.T) {
@@ -52,7 +53,7 @@ func TestRequestsAreRejectedBeforeAnythingRuns(t *testing.T) {
 			if got.status != c.status || got.envelope(t).Code != c.code {
 				t.Errorf("%s %s: got %d %.300s, want %d %s", path, c.name, got.status, got.body, c.status, c.code)
 			}
-			if challenge := got.header.Get("WWW-Authenticate"); (got.status == 401) != strings.Contains(challenge, `resource_metadata="https://hr.example.com/.well-known/oauth-protected-resource/mcp"`) {
+			if challenge := got.header.Get("WWW-Authenticate"); (got.status == 401) != strings.Contains(challenge, `scope="openid mcp", resource_metadata="https://hr.example.com/.well-known/oauth-protected-resource/mcp"`) {
 				t.Errorf("%s %s: got challenge %q", path, c.name, challenge)
 			}
 		}
@@ -133,7 +134,7 @@ func TestMetadataNamesTheIssuers(t *testing.T) {
 	h := open(t, published)
 	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"} {
 		got := h.send(t, "GET", path, "", "")
-		want := `{"resource":"https://hr.example.com/mcp","resource_name":"The Office","authorization_servers":["https://issuer.example.com"],"bearer_methods_supported":["header"]}`
+		want := `{"resource":"https://hr.example.com/mcp","resource_name":"The Office","authorization_servers":["https://issuer.example.com"],"scopes_supported":["openid","mcp"],"bearer_methods_supported":["header"]}`
 		if got.status != 200 || got.body != want {
 			t.Errorf("got %d %s, want %s", got.status, got.body, want)
 		}

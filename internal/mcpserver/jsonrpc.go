@@ -77,13 +77,6 @@ var params = map[string]struct {
 	"server/discover":                  {of: func() any { return new(mcp.DiscoverParams) }, optional: true},
 	"tools/list":                       {of: func() any { return new(mcp.ListToolsParams) }, optional: true},
 	"tools/call":                       {of: func() any { return new(mcp.CallToolParamsRaw) }},
-	"prompts/list":                     {of: func() any { return new(mcp.ListPromptsParams) }, optional: true},
-	"prompts/get":                      {of: func() any { return new(mcp.GetPromptParams) }},
-	"resources/list":                   {of: func() any { return new(mcp.ListResourcesParams) }, optional: true},
-	"resources/templates/list":         {of: func() any { return new(mcp.ListResourceTemplatesParams) }, optional: true},
-	"resources/read":                   {of: func() any { return new(mcp.ReadResourceParams) }},
-	"resources/subscribe":              {of: func() any { return new(mcp.SubscribeParams) }},
-	"resources/unsubscribe":            {of: func() any { return new(mcp.UnsubscribeParams) }},
 	"subscriptions/listen":             {of: func() any { return new(mcp.SubscriptionsListenParams) }},
 	"completion/complete":              {of: func() any { return new(mcp.CompleteParams) }},
 	"logging/setLevel":                 {of: func() any { return new(struct{ Level string }) }},
@@ -99,6 +92,16 @@ func (m message) notification() bool { return m.id == nil }
 func (m message) known() bool {
 	_, known := params[m.method]
 	return known && m.notification() == strings.HasPrefix(m.method, "notifications/")
+}
+
+// ofAnotherFeature reports whether a method is of a feature that no server of ours
+// has and declares. The SDK answers such methods with empty lists.
+func (m message) ofAnotherFeature() bool {
+	return strings.HasPrefix(m.method, "prompts/") || strings.HasPrefix(m.method, "resources/")
+}
+
+func (m message) unknown() *refusal {
+	return refuse(jsonrpc.CodeMethodNotFound, "There is no method %q.", fault.Clip(m.method, 80))
 }
 
 // checkParams refuses params that the SDK could not read, by their JSON names.
@@ -130,7 +133,7 @@ func (m message) checkLegacy(session string) error {
 	case m.method == "": // a response
 		return nil
 	case !m.known():
-		return refuse(jsonrpc.CodeMethodNotFound, "There is no method %q.", fault.Clip(m.method, 80))
+		return m.unknown()
 	case session == "" && !m.notification() && m.method != "initialize" && m.method != "ping":
 		return refuse(jsonrpc.CodeInvalidRequest, "Send initialize first, and then the Mcp-Session-Id that its answer has.")
 	}

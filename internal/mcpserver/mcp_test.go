@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/result"
 )
 
@@ -129,8 +130,29 @@ func TestModernAnswersOnTheWire(t *testing.T) {
 	}
 	discovered := h.send(t, "POST", "/mcp", "alice", modernBody("server/discover", ""), modernHeaders("server/discover", "")...)
 	capabilities := asMap(t, []byte(discovered.body))["result"].(map[string]any)["capabilities"]
-	if diff := cmp.Diff(map[string]any{"tools": map[string]any{}, "prompts": map[string]any{}, "resources": map[string]any{}}, capabilities); diff != "" {
+	if diff := cmp.Diff(map[string]any{"tools": map[string]any{}}, capabilities); diff != "" {
 		t.Errorf("capabilities (-want +got):\n%s", diff)
+	}
+}
+
+// TestServerNamesItself: the product, its version and its website, in the answer of
+// each version, and nothing that it does not have.
+func TestServerNamesItself(t *testing.T) {
+	h := open(t, func(o *mcpserver.Options) { o.Website = "https://example.com/" })
+	for _, version := range versions {
+		session, _ := h.connect(t, version, "alice")
+		got := session.InitializeResult()
+		want := &mcp.Implementation{Name: "office", Title: "The Office", Version: "1.2.3", WebsiteURL: "https://example.com/"}
+		if diff := cmp.Diff(want, got.ServerInfo); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", version, diff)
+		}
+		if c := got.Capabilities; c.Tools == nil || c.Prompts != nil || c.Resources != nil || c.Completions != nil {
+			t.Errorf("%s: got capabilities %+v, want tools alone", version, c)
+		}
+		var refused *jsonrpc.Error
+		if _, err := session.ListPrompts(t.Context(), nil); !errors.As(err, &refused) || refused.Code != jsonrpc.CodeMethodNotFound {
+			t.Errorf("%s: prompts/list: got %v, want no such method", version, err)
+		}
 	}
 }
 
@@ -234,25 +256,10 @@ func TestForeignAnswerPassesUnchanged(t *testing.T) {
 	}
 }
 
-func TestEmptyListsAreOffered(t *testing.T) {
-	h := open(t)
-	for _, version := range versions {
-		session, _ := h.connect(t, version, "alice")
-		prompts, err := session.ListPrompts(t.Context(), nil)
-		if err != nil || len(prompts.Prompts) != 0 {
-			t.Errorf("%s: got %v %v, want no prompts", version, prompts, err)
-		}
-		resources, err := session.ListResources(t.Context(), nil)
-		if err != nil || len(resources.Resources) != 0 {
-			t.Errorf("%s: got %v %v, want no resources", version, resources, err)
-		}
-	}
-}
-
 func TestMessageWithoutParamsIsSafe(t *testing.T) {
 	h := open(t)
 	id := h.handshake(t, "alice")
-	for method, want := range map[string]string{"tools/list": `"tools":[`, "tools/call": `"code":-32602`, "prompts/list": `"prompts":[]`} {
+	for method, want := range map[string]string{"tools/list": `"tools":[`, "tools/call": `"code":-32602`, "prompts/list": `"code":-32601`} {
 		r := h.send(t, "POST", "/mcp", "alice", `{"jsonrpc":"2.0","id":3,"method":"`+method+`"}`, "Mcp-Session-Id", id, "Mcp-Protocol-Version", legacy)
 		if !strings.Contains(r.body, want) {
 			t.Errorf("%s: got %d %s, want %s", method, r.status, r.body, want)

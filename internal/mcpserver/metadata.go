@@ -18,6 +18,7 @@ type Metadata struct {
 	Resource             string   `json:"resource"`
 	ResourceName         string   `json:"resource_name,omitempty"`
 	AuthorizationServers []string `json:"authorization_servers,omitempty"`
+	Scopes               []string `json:"scopes_supported,omitempty"`
 	BearerMethods        []string `json:"bearer_methods_supported"`
 }
 

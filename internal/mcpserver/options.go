@@ -27,6 +27,7 @@ type Confirmations interface {
 // Options of a server. Name and Verify are required.
 type Options struct {
 	Name, Title, Version string
+	Website              string // of the product
 	Instructions         string // for models that connect
 
 	// Verify proves a bearer token. Its faults are answered as they are:
@@ -44,6 +45,7 @@ type Options struct {
 	// metadata is served.
 	Resource             string
 	AuthorizationServers []string
+	Scopes               []string // that clients ask an issuer for, see [GateOptions]
 
 	AllowedHosts   []string // names that the server is published under; loopback and Resource's are implied
 	AllowedOrigins []string // foreign origins whose pages may call

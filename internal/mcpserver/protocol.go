@@ -29,16 +29,11 @@ const sessionIdle = 15 * time.Minute
 
 // mount makes the SDK's server: two handlers, one middleware.
 func (s *Server) mount() {
-	s.mcp = mcp.NewServer(&mcp.Implementation{Name: s.opts.Name, Title: s.opts.Title, Version: s.opts.Version}, &mcp.ServerOptions{
+	about := &mcp.Implementation{Name: s.opts.Name, Title: s.opts.Title, Version: s.opts.Version, WebsiteURL: s.opts.Website}
+	s.mcp = mcp.NewServer(about, &mcp.ServerOptions{
 		Instructions: s.opts.Instructions,
-		// Explicit, because the default offers protocol logging, which is
-		// deprecated, and because the SDK answers prompts/list and
-		// resources/list (with nothing) whether they were offered or not.
-		Capabilities: &mcp.ServerCapabilities{
-			Tools:     &mcp.ToolCapabilities{},
-			Prompts:   &mcp.PromptCapabilities{},
-			Resources: &mcp.ResourceCapabilities{},
-		},
+		// Explicit, because the default offers protocol logging, which is deprecated.
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { *c = cacheable() },
 	})
 	s.mcp.AddReceivingMiddleware(s.answer)
@@ -107,8 +102,12 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, body []byte) error
 	if !modern && body[0] == '{' {
 		status = http.StatusOK
 	}
-	if err == nil && !modern {
+	switch {
+	case err != nil:
+	case !modern:
 		err = m.checkLegacy(r.Header.Get(sessionHeader))
+	case m.ofAnotherFeature():
+		err, status = m.unknown(), http.StatusNotFound
 	}
 	if err == nil {
 		err = m.checkParams()

@@ -27,7 +27,7 @@ func New(service Toolbox, o Options) (*Server, error) {
 	}
 	s := &Server{service: service, opts: o, probe: httpx.Probe{Check: o.Ready}}
 	s.errors = httpx.ErrorWriter{Write: s.writeFault, Log: o.Log, Observer: o.Observer}
-	gate := GateOptions{Verify: o.Verify, Watch: o.Watch, Surface: o.Surface, MaxBody: o.MaxBody, Quotas: o.Quotas, Refused: o.Refused, Guard: httpx.NewGuard(o.Resource)}
+	gate := GateOptions{Verify: o.Verify, Watch: o.Watch, Surface: o.Surface, MaxBody: o.MaxBody, Quotas: o.Quotas, Refused: o.Refused, Scopes: o.Scopes, Guard: httpx.NewGuard(o.Resource)}
 	gate.Guard.Hosts, gate.Guard.Origins = append(gate.Guard.Hosts, o.AllowedHosts...), o.AllowedOrigins
 	if o.Resource != "" {
 		address, err := metadataURL(o.Resource)
@@ -64,7 +64,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /health", s.health)
 	mux.HandleFunc("GET /ready", s.ready)
 	if s.opts.Resource != "" {
-		about := Metadata{Resource: s.opts.Resource, ResourceName: s.opts.Title, AuthorizationServers: s.opts.AuthorizationServers}
+		about := Metadata{Resource: s.opts.Resource, ResourceName: s.opts.Title, AuthorizationServers: s.opts.AuthorizationServers, Scopes: s.opts.Scopes}
 		mux.HandleFunc("GET "+WellKnown, about.Serve)
 		mux.HandleFunc("GET "+WellKnown+"/mcp", about.Serve)
 	}
