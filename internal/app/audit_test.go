@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +15,9 @@ import (
 	"time"
 
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/testkit"
 )
@@ -65,6 +69,120 @@ func TestRefusedRequestsAreRecorded(t *testing.T) {
 	}
 	if lines > 12 {
 		t.Errorf("%d lines for %d refusals", lines, 6*each)
+	}
+}
+
+// TestForeignPagesAreRecorded sends requests of a page of another origin, and of a
+// page whose name was rebound to our address, to every kind of route; and tries to
+// use a cookie from another page.
+func TestForeignPagesAreRecorded(t *testing.T) {
+	const each = 20
+	x := newRig(t, quota.Limits{})
+	cookie := "countersign=x"
+	for range each {
+		for _, c := range []struct{ method, path, host, origin, cookie string }{
+			{"GET", "/", "evil.test", "", ""},
+			{"GET", "/login", "", "https://evil.test", ""},
+			{"GET", "/callback", "evil.test", "", ""},
+			{"GET", "/api/user", "", "https://evil.test", ""},
+			{"POST", "/mcp", "evil.test", "", ""},
+			{"POST", "/api/mcp/hr/list_employees", "", "null", ""},
+			{"GET", "/api/user", "", "", cookie},
+			{"POST", "/logout", "", "https://evil.test", cookie},
+		} {
+			if status := x.from(t, c.method, c.path, http.Header{"Origin": {c.origin}, "Cookie": {c.cookie}}, c.host); status != http.StatusForbidden {
+				t.Fatalf("%+v: got %d, want 403", c, status)
+			}
+		}
+	}
+	must(t, x.pl.refusals.Flush(t.Context(), true))
+	total, lines := 0, 0
+	for _, e := range eventsOf(t, x.auditPath) {
+		if e.Kind == audit.Denial && e.Outcome == fault.ForbiddenRequest.Name && e.Username == "" {
+			total, lines = total+max(e.Count, 1), lines+1
+		}
+	}
+	if total != 8*each || lines > 8 {
+		t.Errorf("%d lines count %d refusals, want %d in a few lines", lines, total, 8*each)
+	}
+}
+
+// from sends a request with headers, each unless empty, and returns the status.
+func (x *rig) from(t *testing.T, method, path string, headers http.Header, host string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, x.gateway+path, nil)
+	must(t, err)
+	req.Host = host
+	for name, values := range headers {
+		if values[0] != "" {
+			req.Header[name] = values
+		}
+	}
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	must(t, err)
+	must(t, resp.Body.Close())
+	return resp.StatusCode
+}
+
+// TestFailedSignInsAreRecorded: a browser that comes back without its flow, or with
+// an answer that the issuer did not give, leaves a line; a storm of them leaves one
+// with a count.
+func TestFailedSignInsAreRecorded(t *testing.T) {
+	const each = 50
+	x := newRig(t, quota.Limits{})
+	begun, err := http.DefaultTransport.RoundTrip(httptest.NewRequest("GET", x.gateway+"/login", nil))
+	must(t, err)
+	must(t, begun.Body.Close())
+	flow := begun.Cookies()[0]
+	for range each {
+		if status := x.from(t, "GET", "/callback?state=x&code=y", nil, ""); status != http.StatusUnauthorized {
+			t.Fatalf("without a flow: got %d", status)
+		}
+		if status := x.from(t, "GET", "/callback?state=x&code=y", http.Header{"Cookie": {flow.Name + "=" + flow.Value}}, ""); status != http.StatusUnauthorized {
+			t.Fatalf("another flow's answer: got %d", status)
+		}
+	}
+	must(t, x.pl.refusals.Flush(t.Context(), true))
+	total, lines := 0, 0
+	for _, e := range eventsOf(t, x.auditPath) {
+		if e.Kind != audit.LoginSession {
+			continue
+		}
+		if e.Step != audit.SignInFailed || e.Outcome != "UNAUTHENTICATED" || e.Note == "" || e.Username != "" {
+			t.Errorf("got %+v", e)
+		}
+		total, lines = total+max(e.Count, 1), lines+1
+	}
+	if total != 2*each || lines > 8 {
+		t.Errorf("%d lines count %d failed sign-ins, want %d in a few lines", lines, total, 2*each)
+	}
+}
+
+// TestDroppedClaimsAreRecorded: what an additional issuer may not say is in the
+// record with the person about whom it said so.
+func TestDroppedClaimsAreRecorded(t *testing.T) {
+	x := newRig(t, quota.Limits{})
+	limited := auth.Config{URL: x.issuer, Audiences: []string{gatewayAudience}, Authority: &auth.Authority{Roles: []string{"employee"}}}
+	v, err := x.pl.verifier("gateway", []auth.Config{limited}, nil)
+	must(t, err)
+	token := x.token(t, "alice.chen")
+	for range 3 { // a verified token is kept: it is one event
+		p, err := v.Verify(t.Context(), token)
+		must(t, err)
+		if p.HasAny("hr-write") || p.Email() != "" {
+			t.Fatalf("got %v %q, want what the issuer may say", p.Roles(), p.Email())
+		}
+	}
+	must(t, x.pl.refusals.Flush(t.Context(), true))
+	var dropped []audit.Event
+	for _, e := range eventsOf(t, x.auditPath) {
+		if e.Step == audit.ClaimDropped {
+			dropped = append(dropped, e)
+		}
+	}
+	if len(dropped) != 1 || dropped[0].Username != "alice.chen" || dropped[0].Issuer != x.issuer || dropped[0].Count > 1 ||
+		!strings.Contains(dropped[0].Note, "hr-write") || strings.Contains(dropped[0].Note, "employee") || !strings.Contains(dropped[0].Note, "may not verify addresses of ") {
+		t.Errorf("got %+v", dropped)
 	}
 }
 

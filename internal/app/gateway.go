@@ -73,7 +73,7 @@ func (p *platform) conversations(o gatewayOptions, toolbox gateway.Servers) (*co
 }
 
 func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream, conversations *conversation.Service) (*gateway.Gateway, error) {
-	verifier, err := newVerifier(o.issuers, nil, p.revocations.Check, p.log)
+	verifier, err := p.verifier(gatewayName, o.issuers, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (p *platform) sessions(o gatewayOptions, verifier *auth.Verifier) (*session
 		return nil, err
 	}
 	return session.New(session.Options{
-		PublicURL: o.url, Issuer: login, Verify: verifier.VerifyBrowser, Revoke: p.revocations.RevokeToken, Ring: ring, Keys: p.redis, Audit: p.audit, Log: p.log,
+		PublicURL: o.url, Issuer: login, Verify: verifier.VerifyBrowser, Revoke: p.revocations.RevokeToken, Ring: ring, Keys: p.redis, Audit: p.audit, Refusals: p.refusals, Log: p.log,
 	})
 }
 

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
@@ -59,10 +61,30 @@ func openAudit(life *lifetime, keys processKeys, o platformOptions) (*audit.Log,
 // refused records a request that no tool will record.
 func (p *platform) refused(server string) func(context.Context, *fault.Error) {
 	return func(ctx context.Context, f *fault.Error) {
-		e := audit.Event{Kind: audit.Denial, Server: server, Outcome: f.Code.Name, Note: f.Message}
-		if err := p.refusals.Append(ctx, e); err != nil {
-			p.log.ErrorContext(ctx, "audit event not written", "server", server, "error", err)
+		p.denied(ctx, audit.Event{Server: server, Outcome: f.Code.Name, Note: f.Message})
+	}
+}
+
+// dropped records what an additional issuer said about a person and may not say.
+func (p *platform) dropped(server string) func(context.Context, auth.Dropped) {
+	return func(ctx context.Context, d auth.Dropped) {
+		var notes []string
+		if len(d.Roles) > 0 {
+			notes = append(notes, "The issuer may not give these roles: "+strings.Join(d.Roles, ", ")+".")
 		}
+		if d.Domain != "" {
+			notes = append(notes, "The issuer may not verify addresses of "+d.Domain+".")
+		}
+		p.denied(ctx, audit.Event{
+			Server: server, Step: audit.ClaimDropped, Issuer: d.Issuer, Subject: d.Subject, Username: d.Username, Note: strings.Join(notes, " "),
+		})
+	}
+}
+
+func (p *platform) denied(ctx context.Context, e audit.Event) {
+	e.Kind = audit.Denial
+	if err := p.refusals.Append(ctx, e); err != nil {
+		p.log.ErrorContext(ctx, "audit event not written", "server", e.Server, "error", err)
 	}
 }
 

@@ -164,13 +164,13 @@ func (p *platform) domainVerifier(d domain, o domainOptions) (*auth.Verifier, er
 	if o.gatewayURL == "" {
 		internal.Keys = p.keys.signing
 	}
-	return newVerifier(audience(o.issuers, d.name), internal, p.revocations.Check, p.log)
+	return p.verifier(d.name, audience(o.issuers, d.name), internal)
 }
 
-// newVerifier verifies tokens of the issuers and, unless internal is nil, of the
-// gateway, which revoked must let pass. Every command makes its verifiers here.
-func newVerifier(issuers []auth.Config, internal *auth.Internal, revoked func(*access.Principal) error, log *slog.Logger) (*auth.Verifier, error) {
-	return auth.NewVerifier(issuers, &auth.Options{Internal: internal, Revoked: revoked, Log: log})
+// verifier verifies tokens of the issuers and, unless internal is nil, of the
+// gateway, for one server.
+func (p *platform) verifier(server string, issuers []auth.Config, internal *auth.Internal) (*auth.Verifier, error) {
+	return auth.NewVerifier(issuers, &auth.Options{Internal: internal, Revoked: p.revocations.Check, Dropped: p.dropped(server), Log: p.log})
 }
 
 func urlsOf(issuers []auth.Config) []string {

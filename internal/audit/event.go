@@ -56,10 +56,15 @@ const (
 // another person.
 const AddressTaken = "address taken"
 
+// ClaimDropped is the step of a denial: an additional issuer gave a role, or
+// verified an address, for which it may not speak.
+const ClaimDropped = "claim dropped"
+
 // The steps of a login session.
 const (
-	SignedIn  = "signed in"
-	SignedOut = "signed out"
+	SignedIn     = "signed in"
+	SignedOut    = "signed out"
+	SignInFailed = "sign-in failed" // of a browser: Note says why
 )
 
 // Event is one line of the log. Append fills Seq, Time, RequestID, TraceID,
@@ -74,7 +79,7 @@ type Event struct {
 	Username     string      `json:"username,omitempty"`
 	Server       string      `json:"server,omitempty"`
 	Tool         string      `json:"tool,omitempty"`
-	Step         string      `json:"step,omitempty"`         // of a confirmation: opened, approved, denied, applied, failed, reopened, settled, unknown, refused; of a login session: signed in, signed out; of a revocation: token, person
+	Step         string      `json:"step,omitempty"`         // of a confirmation: opened, approved, denied, applied, failed, reopened, settled, unknown, refused; of a login session: signed in, signed out, sign-in failed; of a revocation: token, person
 	Confirmation string      `json:"confirmation,omitempty"` // its id
 	Conversation string      `json:"conversation,omitempty"`
 	Digest       string      `json:"digest,omitempty"` // SHA-256 of the canonical arguments, hex

@@ -49,6 +49,10 @@ type Options struct {
 	// Revoked rejects the principal of a valid token that no longer counts, or
 	// returns nil. It is asked for each request. Nil: every valid token counts.
 	Revoked func(*access.Principal) error
+
+	// Dropped is called with what a limited issuer may not say about a person, once
+	// for each token that is kept. Nil: it is logged only.
+	Dropped func(context.Context, Dropped)
 }
 
 // Verifier verifies bearer tokens of the configured issuers. It is safe for
@@ -59,6 +63,7 @@ type Verifier struct {
 	log     *slog.Logger
 	now     func() time.Time
 	revoked func(*access.Principal) error
+	dropped func(context.Context, Dropped)
 }
 
 // verified is the principal of a valid token, and the version of the keys.
@@ -87,7 +92,7 @@ func NewVerifier(configs []Config, o *Options) (*Verifier, error) {
 	}
 	v := &Verifier{
 		issuers: make(map[string]*issuer), seen: newCache[verified](cmp.Or(o.CacheSize, 10_000)),
-		log: o.Log, now: o.Now, revoked: o.Revoked,
+		log: o.Log, now: o.Now, revoked: o.Revoked, dropped: o.Dropped,
 	}
 	if v.log == nil {
 		v.log = slog.Default()
@@ -172,7 +177,7 @@ func (v *Verifier) verify(ctx context.Context, raw string) (verified, error) {
 		return verified{}, invalid(err)
 	}
 	if from.limit != nil {
-		who = from.limit.apply(who)
+		who = from.limit.apply(ctx, who)
 	}
 	who.Expires = expiry
 	if who.TokenID == "" { // so that it can be revoked all the same
@@ -211,7 +216,7 @@ func (v *Verifier) trust(c Config) error {
 		keys: v.keyset(from.keys), identify: c.identify,
 	}
 	if c.Authority != nil {
-		v.issuers[c.URL].limit = &limited{authority: *c.Authority, issuer: c.URL, log: v.log, reported: map[string]bool{}}
+		v.issuers[c.URL].limit = &limited{authority: *c.Authority, issuer: c.URL, dropped: v.dropped, log: v.log, reported: map[string]bool{}}
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ type Options struct {
 	MCP  http.Handler // serves /mcp; nil: none
 	JWKS http.Handler // serves the keys of internal tokens; nil: none
 
-	// Refused is called for requests without a proved caller; see mcpserver.GateOptions.
+	// Refused is called for requests without a proved caller or of a foreign page; see mcpserver.GateOptions.
 	Refused func(ctx context.Context, f *fault.Error)
 
 	Limits   Limits

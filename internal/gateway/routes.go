@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/session"
@@ -70,9 +71,9 @@ func (g *Gateway) routes() http.Handler {
 	m.HandleFunc("GET /api/mcp/{server}/{tool}", g.direct.Get(g.toolAt))
 	m.HandleFunc("POST /api/mcp/{server}/{tool}", g.direct.Post(g.toolAt))
 
-	m.Handle("GET /login", g.signInErrors().Handle(checked(g.guard.Check, g.browser((*session.Service).Login))))
-	m.Handle("GET /callback", g.signInErrors().Handle(checked(g.guard.CheckHost, g.browser((*session.Service).Callback))))
-	m.HandleFunc("POST /logout", checked(g.guard.CheckHost, g.browser((*session.Service).Logout)))
+	m.Handle("GET /login", g.signInErrors().Handle(g.checked(g.guard.Check, g.browser((*session.Service).Login))))
+	m.Handle("GET /callback", g.signInErrors().Handle(g.checked(g.guard.CheckHost, g.browser((*session.Service).Callback))))
+	m.HandleFunc("POST /logout", g.checked(g.guard.CheckHost, g.browser((*session.Service).Logout)))
 
 	m.HandleFunc("GET /.well-known/oauth-protected-resource", g.metadataOf(""))
 	m.HandleFunc("GET /.well-known/oauth-protected-resource/mcp", g.metadataOf("/mcp"))
@@ -102,18 +103,23 @@ func (g *Gateway) serveWeb(m *httpx.Mux) {
 		if name == "index.html" {
 			pattern = "GET /{$}"
 		}
-		m.HandleFunc(pattern, checked(g.guard.Check, page(g.o.Web, name, policy)))
+		m.HandleFunc(pattern, g.checked(g.guard.Check, page(g.o.Web, name, policy)))
 		return nil
 	})
 }
 
-// checked checks the source of requests that need no caller.
-func checked(check func(*http.Request) error, h httpx.Handler) httpx.Handler {
+// checked checks the source of requests that need no caller. What is refused is
+// reported, here or by the handler.
+func (g *Gateway) checked(check func(*http.Request) error, h httpx.Handler) httpx.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := check(r); err != nil {
-			return err
+		err := check(r)
+		if err == nil {
+			err = h(w, r)
 		}
-		return h(w, r)
+		if f := fault.From(err); err != nil && f.Code == fault.ForbiddenRequest && g.o.Refused != nil {
+			g.o.Refused(r.Context(), f)
+		}
+		return err
 	}
 }
 

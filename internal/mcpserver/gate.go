@@ -30,8 +30,9 @@ type GateOptions struct {
 	// the principal's token; stop ends that. Nil: nothing is revoked.
 	Watch func(p *access.Principal, end func(error)) (stop func())
 
-	// Refused is called for a request whose caller is not proved, or that names
-	// another person than its token does. Nil: nothing is recorded.
+	// Refused is called for a request whose host or origin is foreign, whose caller
+	// is not proved, or that names another person than its token does. Nil: nothing
+	// is recorded.
 	Refused func(ctx context.Context, f *fault.Error)
 
 	// Surface is where the calls that pass begin, unless an internal token says it.
@@ -138,7 +139,8 @@ func (g *Gate) refused(ctx context.Context, err error) error {
 	if err == nil || g.o.Refused == nil {
 		return err
 	}
-	if f := fault.From(err); f.Kind() == fault.Unauthenticated || f.Code == fault.UserMismatch {
+	switch f := fault.From(err); {
+	case f.Kind() == fault.Unauthenticated, f.Code == fault.UserMismatch, f.Code == fault.ForbiddenRequest:
 		g.o.Refused(ctx, f)
 	}
 	return err
@@ -165,7 +167,7 @@ func (g *Gate) read(w http.ResponseWriter, r *http.Request, u use) (*http.Reques
 // nothing, so that any other request can be answered as one without a token.
 func (g *Gate) auditor(r *http.Request) bool {
 	token, _, err := bearer(r)
-	if err != nil || g.checkSource(r) != nil {
+	if err != nil || g.o.Guard != nil && g.o.Guard.Check(r) != nil {
 		return false
 	}
 	who, err := g.o.Verify(r.Context(), token)
@@ -190,12 +192,12 @@ func (g *Gate) Ready(w http.ResponseWriter, r *http.Request, probe *httpx.Probe,
 	return httpx.JSON(w, http.StatusOK, status)
 }
 
-// checkSource checks the host and origin of a request.
+// checkSource checks the host and origin of a request, and reports foreign ones.
 func (g *Gate) checkSource(r *http.Request) error {
 	if g.o.Guard == nil {
 		return nil
 	}
-	return g.o.Guard.Check(r)
+	return g.refused(r.Context(), g.o.Guard.Check(r))
 }
 
 func (g *Gate) principal(w http.ResponseWriter, r *http.Request) (*access.Principal, error) {

@@ -35,7 +35,8 @@ type Options struct {
 	Revoke    func(ctx context.Context, issuer, tokenID string) error // ends a token on every replica; nil: a token outlives its session
 	Ring      *seal.Ring                                              // seals cookies and tokens
 	Keys      Keys
-	Audit     audit.Sink // nil: nothing is recorded
+	Audit     audit.Sink // of those who signed in and out; nil: nothing is recorded
+	Refusals  audit.Sink // of sign-ins that failed, which anyone can begin; nil: nothing is recorded
 	Log       *slog.Logger
 	Now       func() time.Time
 }
@@ -99,6 +100,10 @@ type flow struct {
 
 // Login sends the browser to the issuer.
 func (s *Service) Login(w http.ResponseWriter, r *http.Request) error {
+	return s.recorded(r.Context(), s.login(w, r))
+}
+
+func (s *Service) login(w http.ResponseWriter, r *http.Request) error {
 	address, started, err := s.o.Issuer.Start(r.Context())
 	if err != nil {
 		return err
@@ -115,6 +120,10 @@ func (s *Service) Login(w http.ResponseWriter, r *http.Request) error {
 
 // Callback ends the sign-in that this browser began, and begins its session.
 func (s *Service) Callback(w http.ResponseWriter, r *http.Request) error {
+	return s.recorded(r.Context(), s.callback(w, r))
+}
+
+func (s *Service) callback(w http.ResponseWriter, r *http.Request) error {
 	began, err := s.flowOf(r)
 	if err != nil {
 		return err
@@ -215,4 +224,17 @@ func (s *Service) record(ctx context.Context, step string) {
 	if err := s.o.Audit.Append(ctx, audit.Event{Kind: audit.LoginSession, Step: step, Outcome: result.StatusSuccess}); err != nil {
 		s.o.Log.ErrorContext(ctx, "audit could not be written", "error", err)
 	}
+}
+
+// recorded records that a sign-in failed, and returns the error.
+func (s *Service) recorded(ctx context.Context, err error) error {
+	if err == nil || s.o.Refusals == nil {
+		return err
+	}
+	f := fault.From(err)
+	failed := audit.Event{Kind: audit.LoginSession, Step: audit.SignInFailed, Outcome: f.Code.Name, Note: f.Message}
+	if failure := s.o.Refusals.Append(ctx, failed); failure != nil {
+		s.o.Log.ErrorContext(ctx, "audit could not be written", "error", failure)
+	}
+	return err
 }
