@@ -88,7 +88,7 @@ func (w *harness) mount(t testing.TB, d domain, db config.Database, confirmation
 		t.Fatal(err)
 	}
 	r, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: d.name, Policy: d.policy, Cursors: cursors, Confirmations: confirmations, Receipts: server.Receipts(), Audit: w.events,
+		Server: d.name, Codes: d.codes, Policy: d.policy, Cursors: cursors, Confirmations: confirmations, Receipts: server.Receipts(), Audit: w.events,
 		Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
@@ -104,7 +104,13 @@ func (w *harness) call(t testing.TB, who *access.Principal, server, name string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w.runners[server].Call(access.With(t.Context(), who), name, raw)
+	o := w.runners[server].Call(access.With(t.Context(), who), name, raw)
+	for _, info := range w.runners[server].Visible(catalogue()) {
+		if info.Name == name {
+			domaintest.CheckAnswer(t, info, w.runners[server].Encode(o))
+		}
+	}
+	return o
 }
 
 // account is one of the accounts of the sample company.

@@ -50,7 +50,7 @@ func inventory(t testing.TB) map[string][]result.ToolInfo {
 	all := map[string][]result.ToolInfo{}
 	for server, tools := range declarations(t) {
 		r, err := tool.NewRunner(tools, tool.Options{
-			Server: server, Policy: policyOf(server), Cursors: cursors, Confirmations: &confirm.Service{}, Receipts: tool.OneStore(testkit.NewFakeDomain()), Audit: &testkit.MemorySink{},
+			Server: server, Codes: codesOf(server), Policy: policyOf(server), Cursors: cursors, Confirmations: &confirm.Service{}, Receipts: tool.OneStore(testkit.NewFakeDomain()), Audit: &testkit.MemorySink{},
 		})
 		if err != nil {
 			t.Fatalf("%s: %v", server, err)
@@ -63,6 +63,11 @@ func inventory(t testing.TB) map[string][]result.ToolInfo {
 func policyOf(server string) access.Policy {
 	d, _ := domainNamed(server)
 	return d.policy
+}
+
+func codesOf(server string) []*fault.Code {
+	d, _ := domainNamed(server)
+	return d.codes
 }
 
 // schema is a JSON Schema as plain data.

@@ -147,7 +147,7 @@ func (p *platform) edge(d domain, server domainServer, o domainOptions) (*mcpser
 		confirmations = confirmations.ThroughGateway()
 	}
 	runner, err := tool.NewRunner(server.Tools(), tool.Options{
-		Server: d.name, Policy: d.policy, Cursors: cursors, Confirmations: confirmations, Receipts: server.Receipts(), Audit: p.audit, FailClosed: p.strict, Observe: p.metrics.Calls(d.name), Log: log,
+		Server: d.name, Codes: d.codes, Policy: d.policy, Cursors: cursors, Confirmations: confirmations, Receipts: server.Receipts(), Audit: p.audit, FailClosed: p.strict, Observe: p.metrics.Calls(d.name), Log: log,
 	})
 	if err != nil {
 		return nil, err

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"countersign.dev/internal/result"
 )
 
@@ -29,11 +31,6 @@ var deviations = map[string]string{
 	"get_budget output approved_by format":     "an e-mail address: finance keeps no employees and asks no other domain",
 	"list_invoices output approved_by format":  "an e-mail address: finance keeps no employees and asks no other domain",
 	"list_invoices output submitted_by format": "an e-mail address: finance keeps no employees and asks no other domain",
-	"get_employee output manager_id format":    "says less than the document, returns the same",
-	"get_employee output salary oneOf":         "says less than the document: that no salary is negative is the store's check",
-	"get_employee output salary type":          "the number or the text that hides it, as in the document",
-	"get_employee output ssn oneOf":            "says less than the document: the number or the text that hides it, both texts",
-	"get_employee output ssn type":             "says less than the document: the number or the text that hides it, both texts",
 }
 
 // TestSchemasMatchTheDocument compares key by key. Every key of the document must
@@ -202,4 +199,31 @@ func sortedTexts(value any) []string {
 	list := texts(value)
 	slices.Sort(list)
 	return list
+}
+
+// TestAnswersSayAsMuchAsTheDocument compares the envelope with document 003,
+// section 9.1: closed sets are enums, ids have their format, numbers their bounds.
+func TestAnswersSayAsMuchAsTheDocument(t *testing.T) {
+	for server, infos := range inventory(t) {
+		for _, info := range infos {
+			answers := answerSchemas(t, info)
+			codes := texts(answers["ErrorResponse"]["code"].(schema)["enum"])
+			if !slices.Contains(codes, "INSUFFICIENT_PERMISSIONS") || !slices.Contains(codes, codesOf(server)[0].Name) {
+				t.Errorf("%s answers with the codes %v", info.Name, codes)
+			}
+			if info.Kind != result.Write {
+				continue
+			}
+			data := answers["PendingConfirmationResponse"]["confirmationData"].(schema)["properties"].(schema)
+			got := schema{"id": answers["PendingConfirmationResponse"]["confirmationId"], "action": data["action"], "mcpServer": data["mcpServer"], "timestamp": data["timestamp"], "userId": data["userId"]}
+			want := schema{
+				"id":     schema{"type": "string", "format": "uuid"},
+				"action": schema{"type": "string", "enum": []any{info.Name}}, "mcpServer": schema{"type": "string", "enum": []any{server}},
+				"timestamp": schema{"type": "integer", "minimum": 0.0}, "userId": schema{"type": "string"},
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", info.Name, diff)
+			}
+		}
+	}
 }

@@ -179,3 +179,17 @@ func TestScaledSalariesAndSSNsAreUnique(t *testing.T) {
 		t.Errorf("employee 11 reports to %s", c.Employees[11].ManagerID)
 	}
 }
+
+// Foreign clients read document 003: a person is a UUID there.
+func TestAccountsHaveUUIDsAsSubjects(t *testing.T) {
+	shape, seen := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`), map[string]bool{}
+	for _, a := range Accounts() {
+		if !shape.MatchString(a.Subject) || seen[a.Subject] {
+			t.Errorf("%s has the subject %q", a.Username, a.Subject)
+		}
+		seen[a.Subject] = true
+		if e, found := At(day).ByEmail(a.Email); found && e.ID == a.Subject {
+			t.Errorf("%s has their employee id as subject", a.Username)
+		}
+	}
+}

@@ -255,6 +255,6 @@ func (Plain) Decode(raw json.RawMessage) (result.Outcome, error) {
 }
 
 // Schema describes the plain dialect.
-func (Plain) Schema(_ result.Kind, data, _ map[string]any) map[string]any {
-	return map[string]any{"type": "object", "properties": map[string]any{"items": data}}
+func (Plain) Schema(d tool.Described) map[string]any {
+	return map[string]any{"type": "object", "properties": map[string]any{"items": d.Data}}
 }

@@ -14,9 +14,16 @@ type Dialect interface {
 	Encode(o result.Outcome) json.RawMessage
 	// Decode reads what Encode wrote. The outcome keeps the bytes.
 	Decode(raw json.RawMessage) (result.Outcome, error)
-	// Schema describes the whole answer of a tool, given the schema of its data
-	// and the definitions that it refers to. The root is an object.
-	Schema(kind result.Kind, data, definitions map[string]any) map[string]any
+	// Schema describes the whole answer of a tool. The root is an object.
+	Schema(d Described) map[string]any
+}
+
+// Described is what a dialect's schema of a tool's answer is made of.
+type Described struct {
+	Tool, Server      string
+	Kind              result.Kind
+	Data, Definitions map[string]any // the schema of its data, and what that refers to
+	Codes             []string       // the codes of its errors; nil: any
 }
 
 // Envelope is the dialect of documents 000 and 003: success, error, or
@@ -32,64 +39,70 @@ func (Envelope) Decode(raw json.RawMessage) (result.Outcome, error) {
 }
 
 // Schema describes the envelope with the tool's data inside.
-func (Envelope) Schema(kind result.Kind, data, definitions map[string]any) map[string]any {
-	success := object{"status": object{"const": result.StatusSuccess}, "data": data}
+func (Envelope) Schema(d Described) map[string]any {
+	success := object{"status": object{"const": result.StatusSuccess}, "data": d.Data}
 	required := []string{"status", "data"}
-	if kind == result.List {
+	if d.Kind == result.List {
 		success["metadata"] = pageSchema()
 		required = append(required, "metadata")
 	}
 	branches := []any{
 		object{"type": "object", "title": "SuccessResponse", "properties": success, "required": required},
-		errorSchema(),
+		errorSchema(d.Codes),
 	}
-	if kind == result.Write {
-		branches = append(branches, pendingSchema())
+	if d.Kind == result.Write {
+		branches = append(branches, pendingSchema(d))
 	}
 	schema := object{"type": "object", "oneOf": branches}
-	if len(definitions) > 0 {
-		schema["$defs"] = definitions
+	if len(d.Definitions) > 0 {
+		schema["$defs"] = d.Definitions
 	}
 	return schema
 }
 
 func pageSchema() object {
 	text, yes := object{"type": "string"}, object{"type": "boolean"}
+	count := object{"type": "string", "pattern": `^\d+\+?$`}
 	return object{
 		"type": "object",
 		"properties": object{
 			"hasMore": yes, "truncated": yes, "returnedCount": object{"type": "integer", "minimum": 0},
-			"nextCursor": text, "hint": text, "totalCount": text, "warning": text,
-			"totalEstimate": object{"type": "string", "pattern": `^\d+\+?$`},
+			"nextCursor": text, "hint": text, "warning": text, "totalEstimate": count, "totalCount": count,
 		},
 		"required": []string{"hasMore", "returnedCount", "truncated"},
 	}
 }
 
-func errorSchema() object {
-	text := object{"type": "string"}
+func errorSchema(codes []string) object {
+	text, code := object{"type": "string"}, object{"type": "string"}
+	if codes != nil {
+		code["enum"] = codes
+	}
 	return object{
 		"type": "object", "title": "ErrorResponse",
 		"properties": object{
-			"status": object{"const": result.StatusError}, "code": text, "message": text,
+			"status": object{"const": result.StatusError}, "code": code, "message": text,
 			"suggestedAction": text, "details": object{"type": "object"},
 		},
 		"required": []string{"status", "code", "message"},
 	}
 }
 
-func pendingSchema() object {
+// pendingSchema describes a change that waits. The person is any text: a subject is
+// what its issuer says.
+func pendingSchema(d Described) object {
+	text := object{"type": "string"}
 	return object{
 		"type": "object", "title": "PendingConfirmationResponse",
 		"properties": object{
 			"status":         object{"const": result.StatusPending},
 			"confirmationId": object{"type": "string", "format": "uuid"},
-			"message":        object{"type": "string"},
+			"message":        text,
 			"confirmationData": object{
 				"type": "object", "required": []string{"action", "userId"},
 				"properties": object{
-					"action": object{"type": "string"}, "userId": object{"type": "string"},
-					"mcpServer": object{"type": "string"}, "timestamp": object{"type": "integer"}, "digest": object{"type": "string"},
+					"action": object{"type": "string", "enum": []string{d.Tool}}, "mcpServer": object{"type": "string", "enum": []string{d.Server}},
+					"userId": text, "timestamp": object{"type": "integer", "minimum": 0}, "digest": object{"type": "string", "pattern": "^[0-9a-f]{64}$"},
 				},
 			},
 		},

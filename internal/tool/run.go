@@ -27,10 +27,11 @@ const MaxResult = 1 << 20
 // Options is what a runner needs besides tools. Server and Audit are required;
 // Cursors is, when there are lists; Confirmations and Receipts are, when there are writes.
 type Options struct {
-	access.Policy            // the roles and classes of fields that the server's domain declares
-	Server        string     // the server's name: hr, finance …
-	Dialect       Dialect    // nil: Envelope
-	Cursors       *seal.Ring // seals the cursors of lists
+	access.Policy               // the roles and classes of fields that the server's domain declares
+	Server        string        // the server's name: hr, finance …
+	Codes         []*fault.Code // the domain's own, for the schemas of answers; nil: answers may have any
+	Dialect       Dialect       // nil: Envelope
+	Cursors       *seal.Ring    // seals the cursors of lists
 	Confirmations *confirm.Service
 	Receipts      ReceiptStores
 	Audit         audit.Sink
@@ -131,8 +132,23 @@ func mount(t Tool, o Options, plans *planner) (*mounted, error) {
 	if m.info.InputSchema, err = json.Marshal(input); err != nil {
 		return nil, err
 	}
-	m.info.OutputSchema, err = json.Marshal(o.Dialect.Schema(t.kind, data, definitions))
+	m.info.OutputSchema, err = json.Marshal(o.Dialect.Schema(Described{
+		Tool: t.spec.Name, Server: o.Server, Kind: t.kind, Data: data, Definitions: definitions, Codes: codeNames(o.Codes),
+	}))
 	return m, err
+}
+
+// codeNames are the names of the codes that a tool of a domain may answer with:
+// the shared ones and the domain's own, sorted.
+func codeNames(own []*fault.Code) (names []string) {
+	if own == nil {
+		return nil
+	}
+	for _, c := range slices.Concat(fault.Shared(), own) {
+		names = append(names, c.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // checkPolicy refuses a class that is declared twice, has no name, or is visible

@@ -72,6 +72,9 @@ func dataSchema(t Tool) (data, definitions object, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := refine(t.output, data); err != nil {
+		return nil, nil, err
+	}
 	definitions, _ = data["$defs"].(object)
 	delete(data, "$defs")
 	if t.pager != noPages {

@@ -390,7 +390,7 @@ func churn(o *oracle) func(t testing.TB, s *conformance.Store, step int) []strin
 		for i := range 3 {
 			s.Admin(`
 				insert into hr.employees (id, employee_number, first_name, last_name, email, phone, department, job_title, grade, manager_id, hire_date, salary_cents, ssn, location)
-				select gen_random_uuid(), 'NEW' || $1, $2, $3, 'new' || $1 || '@tamshai.local', phone, department, job_title, grade, manager_id, hire_date, 1, 'x' || $1, location
+				select gen_random_uuid(), 'NEW' || $1, $2, $3, 'new' || $1 || '@tamshai.local', phone, department, job_title, grade, manager_id, hire_date, 1, '900-00-' || lpad($1, 4, '0'), location
 				from hr.employees where employee_number = 'EMP000900'`,
 				strconv.Itoa(step*3+i), string(rune('A'+r.IntN(26)))+"new", string(rune('A'+r.IntN(26)))+"comer")
 		}

@@ -19,11 +19,11 @@ type Employee struct {
 	Email       string                  `json:"email" jsonschema:"format=email"`
 	Department  string                  `json:"department" field:"aka=dept|division"`
 	JobTitle    string                  `json:"job_title" field:"aka=job|position|role|occupation"`
-	ManagerID   *string                 `json:"manager_id" jsonschema:"oneof_type=string;null"`
+	ManagerID   *string                 `json:"manager_id" jsonschema:"oneof_type=string;null,format=uuid"`
 	ManagerName *string                 `json:"manager_name" jsonschema:"oneof_type=string;null" field:"label=Manager,aka=boss|supervisor"`
 	HireDate    string                  `json:"hire_date" jsonschema:"format=date" field:"label=Hired,aka=start|joined|anniversary"`
-	Salary      access.Guarded[float64] `json:"salary" mask:"pay" db:"-" field:"unit=USD,aka=pay|wage|earn|compensation|income"`
-	SSN         string                  `json:"ssn" mask:"pay" field:"label=SSN"`
+	Salary      access.Guarded[float64] `json:"salary" mask:"pay" jsonschema:"minimum=0" db:"-" field:"unit=USD,aka=pay|wage|earn|compensation|income"`
+	SSN         string                  `json:"ssn" mask:"pay" jsonschema:"pattern=^\\d{3}-\\d{2}-\\d{4}$" field:"label=SSN"`
 	Phone       string                  `json:"phone" mask:"phone,last4" field:"aka=telephone|mobile"`
 	Location    string                  `json:"location" field:"aka=office|city|site"`
 	Active      bool                    `json:"active" field:"aka=employed|employment"`

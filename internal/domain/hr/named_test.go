@@ -38,7 +38,7 @@ func TestPartsOfManyNamesAreFoundInOrder(t *testing.T) {
 	h.Admin(`
 		insert into hr.employees (id, employee_number, first_name, last_name, email, phone, department, job_title, grade, manager_id, hire_date, salary_cents, ssn, location, lft, rgt)
 		select gen_random_uuid(), 'NEW' || n, chr(97 + n % 26) || 'ed' || n, to_char(n, 'FM00000') || case when n % 3000 = 2999 then 'øq' else '' end,
-		       'new' || n || '@tamshai.local', phone, department, job_title, grade, manager_id, hire_date, 1, 'x' || n, location, lft, rgt
+		       'new' || n || '@tamshai.local', phone, department, job_title, grade, manager_id, hire_date, 1, '900-' || lpad((n / 10000)::text, 2, '0') || '-' || lpad((n % 10000)::text, 4, '0'), location, lft, rgt
 		from hr.employees, generate_series(1, 9000) n where employee_number = 'EMP000900'`)
 	h.Admin(`update hr.employees set first_name = 'Renamed' where employee_number = 'NEW8000'`)
 	const list = `select array_agg(id order by last_name, first_name, id)::text from (

@@ -95,7 +95,7 @@ func (d Domain) connect(ctx context.Context, o order, at func(stage string)) (*t
 	}
 	sink := &testkit.MemorySink{}
 	return tool.NewRunner(domain.Tools(), tool.Options{
-		Server: d.Server, Policy: domain.Policy(), Cursors: cursors, Audit: sink,
+		Server: d.Server, Codes: d.Codes, Policy: domain.Policy(), Cursors: cursors, Audit: sink,
 		Receipts:      wrapped{domain.Receipts(), func(r tool.ReceiptStore) tool.ReceiptStore { return staged{r, at} }},
 		Confirmations: confirm.NewService(state.NewConfirmations(redis, testkit.Ring("record")), sink, nil),
 	})

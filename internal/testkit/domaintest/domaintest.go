@@ -30,6 +30,7 @@ type Domain interface {
 	Tools() []tool.Tool
 	Receipts() tool.ReceiptStores
 	Policy() access.Policy
+	Codes() []*fault.Code
 }
 
 // Harness is one domain with everything around it that a server has.
@@ -53,7 +54,7 @@ func NewRunner(t testing.TB, server string, d Domain, service *confirm.Service, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tool.NewRunner(d.Tools(), tool.Options{Server: server, Policy: d.Policy(), Cursors: cursors, Confirmations: service, Receipts: d.Receipts(), Audit: sink})
+	r, err := tool.NewRunner(d.Tools(), tool.Options{Server: server, Codes: d.Codes(), Policy: d.Policy(), Cursors: cursors, Confirmations: service, Receipts: d.Receipts(), Audit: sink})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,15 +129,24 @@ func Roles() []access.Role {
 // Args is the input of a call.
 type Args map[string]any
 
-// Ask calls a tool.
+// Ask calls a tool, and checks the answer against the tool's published schema.
 func (h *Harness) Ask(ctx context.Context, name string, in Args) result.Outcome {
 	h.Helper()
 	raw, err := json.Marshal(in)
 	if err != nil {
 		h.Fatal(err)
 	}
-	return h.Call(ctx, name, raw)
+	o := h.Call(ctx, name, raw)
+	for _, info := range h.Visible(catalogue) {
+		if info.Name == name {
+			CheckAnswer(h, info, h.Encode(o))
+		}
+	}
+	return o
 }
+
+// catalogue sees every tool.
+var catalogue = access.NewPrincipal(access.Claims{Issuer: testkit.Issuer, Subject: "gateway", Purpose: access.PurposeCatalogue})
 
 // CallAs calls a tool as a person of the sample company, with input as it came
 // over a wire.
