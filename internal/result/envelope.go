@@ -35,7 +35,9 @@ type Envelope struct {
 }
 
 // Metadata is set on every list, complete or not. Truncated, TotalCount and
-// Warning are document 003's older names of HasMore, TotalEstimate and Hint.
+// Warning are document 003's older names of HasMore, TotalEstimate and Hint. On the
+// last page of several there is no estimate, since no page knows how many rows the
+// others had, and no warning: the hint says that these are the last.
 type Metadata struct {
 	HasMore       bool   `json:"hasMore"`
 	ReturnedCount int    `json:"returnedCount"`
@@ -101,6 +103,8 @@ func metadataOf(p *Page) *Metadata {
 	}
 	m := &Metadata{HasMore: p.More, ReturnedCount: p.Returned, Truncated: p.More, NextCursor: p.Next, Hint: p.Hint, Warning: p.Hint}
 	switch {
+	case p.Later && !p.More:
+		m.Hint = p.ending()
 	case !p.More:
 		m.TotalEstimate = strconv.Itoa(p.Returned)
 	case p.Limit > 0:
@@ -149,7 +153,7 @@ func (m *Metadata) page() *Page {
 	if m == nil {
 		return nil
 	}
-	p := &Page{Returned: m.ReturnedCount, More: m.HasMore, Next: m.NextCursor}
+	p := &Page{Returned: m.ReturnedCount, More: m.HasMore, Next: m.NextCursor, Later: !m.HasMore && m.TotalEstimate == ""}
 	if m.HasMore {
 		p.Hint = cmp.Or(m.Hint, m.Warning)
 		p.Limit, _ = strconv.Atoi(strings.TrimSuffix(m.TotalEstimate, "+")) // another estimate is none

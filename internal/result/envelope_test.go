@@ -26,6 +26,10 @@ func TestEnvelopeShapes(t *testing.T) {
 				`"hint":"Showing 50 of 50+ employees. Results are incomplete. Narrow by department or name.","truncated":true,"totalCount":"50+",` +
 				`"warning":"Showing 50 of 50+ employees. Results are incomplete. Narrow by department or name."}}`,
 		},
+		"last page of several": {
+			result.Success(json.RawMessage(`[1]`), &result.Page{Limit: 50, Returned: 9, Later: true, Noun: "employees"}, ""),
+			`{"status":"success","data":[1],"metadata":{"hasMore":false,"returnedCount":9,"hint":"9 more employees, the last ones.","truncated":false}}`,
+		},
 		"error": {
 			result.Failed(fault.InvalidInput.New("No.").Suggest("Do.").With("k", "v")),
 			`{"status":"error","code":"INVALID_INPUT","message":"No.","suggestedAction":"Do.","details":{"k":"v"}}`,
@@ -67,6 +71,10 @@ func TestDecodedEnvelopeHasItsAlternative(t *testing.T) {
 	o, err = result.DecodeEnvelope(json.RawMessage(`{"status":"error","code":"CONFIRMATION_STALE","message":"m"}`))
 	if err != nil || !errors.Is(o.Fault(), fault.ConfirmationStale.New("")) {
 		t.Errorf("a shared code was not recognised: %+v, %v", o, err)
+	}
+	o, err = result.DecodeEnvelope(json.RawMessage(`{"status":"success","data":[],"metadata":{"hasMore":false,"returnedCount":0,"hint":"There are no more employees.","truncated":false}}`))
+	if err != nil || !o.Page().Later || o.Page().Hint != "" {
+		t.Errorf("a last page is decoded as %+v, %v", o.Page(), err)
 	}
 	if _, err := result.DecodeEnvelope(json.RawMessage(`{"status":"odd"}`)); err == nil {
 		t.Error("an unknown status was accepted")

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -149,6 +150,7 @@ type Page struct {
 	Limit    int    // rows asked for
 	Returned int    // rows given
 	More     bool   // more rows follow
+	Later    bool   // rows came before: another page than the first
 	Next     string // sealed cursor of the next keyset page; empty on the last one
 	Noun     string // what the rows are, for hints: "employees"
 	Narrow   string // which filters make the list shorter: "department or name"
@@ -166,6 +168,18 @@ func (p *Page) hint() string {
 		hint += " Narrow by " + p.Narrow + "."
 	}
 	return hint
+}
+
+// ending is the sentence about the last page of several.
+func (p *Page) ending() string {
+	noun := cmp.Or(p.Noun, "results")
+	switch p.Returned {
+	case 0:
+		return "There are no more " + noun + "."
+	case 1:
+		return "The last one of the " + noun + "."
+	}
+	return fmt.Sprintf("%d more %s, the last ones.", p.Returned, noun)
 }
 
 // Pending is a change that waits for its person.

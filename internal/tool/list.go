@@ -69,7 +69,7 @@ func List[In, K any, T Keyed[K]](s Spec, fetch func(context.Context, In, Window[
 
 // cut makes a page from the rows of a keyset query.
 func cut[K any, T Keyed[K]](c *call, rows []T) (any, *result.Page, error) {
-	page := &result.Page{Limit: c.window.Limit, Noun: c.tool.spec.Noun, Narrow: c.tool.spec.Narrow}
+	page := &result.Page{Limit: c.window.Limit, Later: c.window.Cursor != "", Noun: c.tool.spec.Noun, Narrow: c.tool.spec.Narrow}
 	if len(rows) > page.Limit {
 		rows, page.More = rows[:page.Limit], true
 		next, err := c.sealCursor(rows[len(rows)-1].Key())
@@ -108,7 +108,7 @@ func Offsets[In, T any](s Spec, fetch func(context.Context, In, Span) (rows []T,
 		}
 		rows = append([]T{}, rows[:min(len(rows), w.Limit)]...)
 		return &rows, &result.Page{
-			Limit: w.Limit, Offset: w.Offset, Total: total, Returned: len(rows), More: w.Offset+len(rows) < total,
+			Limit: w.Limit, Offset: w.Offset, Total: total, Returned: len(rows), More: w.Offset+len(rows) < total, Later: w.Offset > 0,
 			Noun: c.tool.spec.Noun, Narrow: c.tool.spec.Narrow,
 		}, nil
 	}

@@ -198,6 +198,11 @@ func TestMetadataReportsTruncation(t *testing.T) {
 		m.Hint != "Showing 2 of 2+ notes. Results are incomplete. Narrow by author." || m.Hint != m.Warning {
 		t.Errorf("part of a list: %+v", m)
 	}
+	var last result.Envelope
+	_ = json.Unmarshal(h.Encode(h.Call(ann, "list_notes", json.RawMessage(`{"limit":2,"cursor":"`+m.NextCursor+`"}`))), &last)
+	if m := last.Metadata; m.HasMore || m.TotalEstimate != "" || m.TotalCount != "" || m.Warning != "" || m.Hint != "The last one of the notes." {
+		t.Errorf("the last page of two: %+v", m)
+	}
 }
 
 func TestCursorIsBoundToToolPersonAndFilter(t *testing.T) {
