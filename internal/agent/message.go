@@ -129,4 +129,5 @@ type Delta struct {
 type Usage struct {
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
+	CachedTokens int `json:"cached_tokens,omitempty"` // of the input, read from the provider's cache
 }

@@ -140,6 +140,7 @@ func (r *run) take(m *Message, d Delta) {
 	if d.Usage != nil {
 		r.usage.InputTokens += d.Usage.InputTokens
 		r.usage.OutputTokens += d.Usage.OutputTokens
+		r.usage.CachedTokens += d.Usage.CachedTokens
 	}
 	if d.Opaque != nil {
 		m.Parts = append(m.Parts, *d.Opaque)

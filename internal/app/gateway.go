@@ -11,6 +11,7 @@ import (
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/gateway"
 	"countersign.dev/internal/llm"
+	"countersign.dev/internal/llm/vendor"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/session"
 	"countersign.dev/internal/state"
@@ -145,7 +146,9 @@ func Gateway(ctx context.Context, o ConfigOptions) error {
 func modelsOf(conf *config.Config) (*llm.Registry, error) {
 	options := make(map[string]llm.Options, len(conf.Models.ByName))
 	for name, m := range conf.Models.ByName {
-		options[name] = llm.Options{Provider: m.Provider, Timeout: m.Timeout, Budget: m.BudgetTokens}
+		options[name] = llm.Options{Provider: m.Provider, Timeout: m.Timeout, Budget: m.BudgetTokens, Vendor: vendor.Options{
+			Model: m.Model, BaseURL: m.BaseURL, APIKey: m.APIKey, KeyName: m.KeyName, MaxTokens: m.MaxTokens, Temperature: m.Temperature,
+		}}
 	}
 	return llm.New(options, conf.Models.Default)
 }

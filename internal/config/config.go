@@ -110,8 +110,15 @@ type Models struct {
 // Model is one language model.
 type Model struct {
 	Provider     string        `yaml:"provider"`
+	Model        string        `yaml:"model"`    // as the provider names it
+	BaseURL      string        `yaml:"base_url"` // default: the provider's own
+	APIKey       string        `yaml:"api_key"`
+	MaxTokens    int           `yaml:"max_tokens"` // of one answer
+	Temperature  *float64      `yaml:"temperature"`
 	Timeout      time.Duration `yaml:"timeout"`
 	BudgetTokens int           `yaml:"budget_tokens"`
+
+	KeyName string `yaml:"-"` // where the key came from, for errors
 }
 
 // Server is one domain server: where it is reached and where it listens.
@@ -293,6 +300,29 @@ func (c *Config) override(getenv func(string) string) {
 		c.Redis.URL = "redis://" + cmp.Or(host, "localhost") + ":" + cmp.Or(port, "6379")
 		c.overrides = append(c.overrides, "REDIS_HOST", "REDIS_PORT")
 	}
+	for name, model := range c.Models.ByName {
+		c.Models.ByName[name] = model.override(name, take)
+	}
+}
+
+// override takes the key and the address from the environment variables that the
+// vendors' own tools read. What the file says about a model comes first.
+func (m Model) override(name string, take func(name string, set func(string))) Model {
+	m.KeyName = "models." + name + ".api_key"
+	vendor := map[string]string{"anthropic": "ANTHROPIC", "openai": "OPENAI"}[m.Provider]
+	if vendor == "" {
+		return m
+	}
+	if m.APIKey == "" {
+		m.KeyName = vendor + "_API_KEY"
+		if m.BaseURL == "" || m.Provider == "anthropic" { // a key of OpenAI's goes to no other address
+			take(m.KeyName, func(v string) { m.APIKey = v })
+		}
+	}
+	if m.BaseURL == "" {
+		take(vendor+"_BASE_URL", func(v string) { m.BaseURL = v })
+	}
+	return m
 }
 
 func hostOf(listen string) string {
@@ -344,8 +374,14 @@ func (m *Models) problems() (problems []string) {
 		if model.Provider == "" {
 			problems = append(problems, fmt.Sprintf("models.%s.provider is required", name))
 		}
-		if model.Timeout < 0 || model.BudgetTokens < 0 {
-			problems = append(problems, fmt.Sprintf("models.%s: timeout and budget_tokens must not be negative", name))
+		if model.Timeout < 0 || model.BudgetTokens < 0 || model.MaxTokens < 0 {
+			problems = append(problems, fmt.Sprintf("models.%s: timeout, max_tokens and budget_tokens must not be negative", name))
+		}
+		if model.Temperature != nil && (*model.Temperature < 0 || *model.Temperature > 2) {
+			problems = append(problems, fmt.Sprintf("models.%s.temperature must be between 0 and 2", name))
+		}
+		if model.Model == "" && model.Provider != "" && model.Provider != "rehearsal" {
+			problems = append(problems, fmt.Sprintf("models.%s.model is required: the model's name at its provider", name))
 		}
 	}
 	return problems

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,7 +63,7 @@ func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 		`line 1: unknown key "lisen"`, `line 10: unknown key "retries"`, "line 10: the value has the wrong type",
 		"line 6: the environment has no KEY", "line 7: the environment has no SECRET", "audit.path is required", "needs an audience",
 		"line 11: model was replaced by models", "limits.requests_per_second must be at least 10", `line 13: unknown key "speed"`, "models.default must name one",
-		"models.fast.provider is required", "models.fast: timeout and budget_tokens must not be negative",
+		"models.fast.provider is required", "models.fast: timeout, max_tokens and budget_tokens must not be negative",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in:\n%s", want, err)
@@ -97,6 +98,41 @@ func TestDocumentedVariablesOverrideAndAreReported(t *testing.T) {
 	}
 	if c.Listen != "127.0.0.1:4100" || c.Redis.URL != "redis://127.0.0.2:6379" || len(c.Overrides()) != 3 {
 		t.Errorf("got %s, %s, %v", c.Listen, c.Redis.URL, c.Overrides())
+	}
+}
+
+// A model's key and address come from the file, else from the variables of its
+// vendor; OpenAI's key goes to no other address.
+func TestModelsTakeKeysOfTheEnvironment(t *testing.T) {
+	environment := map[string]string{"ANTHROPIC_API_KEY": "a-key", "OPENAI_API_KEY": "o-key", "ANTHROPIC_BASE_URL": "https://proxy.example"}
+	text := wholeConfig + `
+models:
+  default: mine
+  mine: {provider: anthropic, model: c-1}
+  filed: {provider: anthropic, model: c-2, api_key: f-key, base_url: "https://own.example", temperature: 0.2, max_tokens: 9}
+  theirs: {provider: openai, model: g-1}
+  local: {provider: openai, model: q-1, base_url: "http://127.0.0.1:11434/v1"}
+`
+	c, err := loadText(t, text, func(name string) string { return cmp.Or(environment[name], keysFromEnvironment(name)) }, ForGateway)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"mine": "a-key ANTHROPIC_API_KEY https://proxy.example", "filed": "f-key models.filed.api_key https://own.example",
+		"theirs": "o-key OPENAI_API_KEY ", "local": " OPENAI_API_KEY http://127.0.0.1:11434/v1",
+	} {
+		if m := c.Models.ByName[name]; m.APIKey+" "+m.KeyName+" "+m.BaseURL != want {
+			t.Errorf("%s: got %s %s %s, want %s", name, m.APIKey, m.KeyName, m.BaseURL, want)
+		}
+	}
+	for _, wrong := range []struct{ text, want string }{
+		{"models: {m: {provider: openai}}", "models.m.model is required"},
+		{"models: {m: {provider: openai, model: x, temperature: 3}}", "between 0 and 2"},
+		{"models: {m: {provider: openai, model: x, base_url: \"http://models.example\"}}", "models.m.base_url"},
+	} {
+		if _, err := loadText(t, wholeConfig+wrong.text+"\n", keysFromEnvironment, ForGateway); err == nil || !strings.Contains(err.Error(), wrong.want) {
+			t.Errorf("%s: got %v, want %q", wrong.text, err, wrong.want)
+		}
 	}
 }
 

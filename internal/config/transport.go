@@ -47,6 +47,9 @@ func (c *Config) addresses() []address {
 	for name, s := range c.Servers {
 		all = append(all, web(s.URL, "servers", name, "url"), web(s.PublicURL, "servers", name, "public_url"))
 	}
+	for name, m := range c.Models.ByName {
+		all = append(all, web(m.BaseURL, "models", name, "base_url"))
+	}
 	for name, d := range c.Databases {
 		all = append(all, address{path: []string{"databases", name, "url"}, value: d.URL, schemes: stores},
 			address{path: []string{"databases", name, "admin_url"}, value: d.AdminURL, schemes: stores})

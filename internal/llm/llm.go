@@ -5,6 +5,8 @@
 package llm
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +15,10 @@ import (
 
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/llm/anthropic"
+	"countersign.dev/internal/llm/openai"
 	"countersign.dev/internal/llm/rehearsal"
+	"countersign.dev/internal/llm/vendor"
 )
 
 // Rehearsal is the provider that needs no key: see package rehearsal.
@@ -22,11 +27,24 @@ const Rehearsal = rehearsal.Name
 // rehearsalBudget is so large because rehearsal reads every page itself.
 const rehearsalBudget = 1 << 20
 
+// The providers that are reached over a network.
+const (
+	Anthropic = anthropic.Provider
+	OpenAI    = openai.Provider // and every server that speaks its chat completions
+)
+
+// Defaults of models that are reached over a network.
+const (
+	defaultMaxTokens = 4096    // of one answer
+	vendorBudget     = 100_000 // tokens of one request to a vendor's own address; the windows are larger
+)
+
 // Options configure one model.
 type Options struct {
 	Provider string
-	Timeout  time.Duration // of one answer; 0: the gateway's default
-	Budget   int           // tokens of one request: instructions, tools and messages; 0: the provider's default
+	Timeout  time.Duration  // of one answer; 0: the gateway's default
+	Budget   int            // tokens of one request: instructions, tools and messages; 0: the provider's default
+	Vendor   vendor.Options // of every provider but rehearsal
 }
 
 // Registry holds the configured models. It does not change once made.
@@ -55,15 +73,28 @@ func New(models map[string]Options, first string) (*Registry, error) {
 // provide makes the model of a provider.
 func provide(o Options) (agent.Choice, error) {
 	c := agent.Choice{Timeout: o.Timeout, Budget: o.Budget}
-	switch o.Provider {
-	case Rehearsal:
-		c.Model = rehearsal.New()
-		if c.Budget == 0 {
-			c.Budget = rehearsalBudget
-		}
+	if o.Provider == Rehearsal {
+		c.Model, c.Budget = rehearsal.New(), cmp.Or(o.Budget, rehearsalBudget)
 		return c, nil
 	}
-	return c, fmt.Errorf("unknown provider %q; there is %s", o.Provider, Rehearsal)
+	v := o.Vendor
+	v.MaxTokens = cmp.Or(v.MaxTokens, defaultMaxTokens)
+	if v.Model == "" {
+		return c, errors.New("no model is named")
+	}
+	switch o.Provider {
+	case Anthropic:
+		c.Model, c.Budget = anthropic.New(v), cmp.Or(o.Budget, vendorBudget)
+	case OpenAI:
+		c.Model = openai.New(v)
+		if v.BaseURL == "" {
+			c.Budget = cmp.Or(o.Budget, vendorBudget)
+		}
+	default:
+		return c, fmt.Errorf("unknown provider %q; there are %s, %s and %s", o.Provider, Anthropic, OpenAI, Rehearsal)
+	}
+	c.Model = retrying{c.Model, sleep}
+	return c, nil
 }
 
 // named is a model under its configured name.

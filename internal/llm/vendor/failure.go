@@ -1,0 +1,117 @@
+package vendor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/fault"
+)
+
+// Failure is a request that was not answered. It unwraps to its fault.
+type Failure struct {
+	Fault *fault.Error
+	Retry bool          // the same request may succeed later
+	After time.Duration // the provider asks to wait so long; 0: it does not say
+}
+
+func (f *Failure) Error() string { return f.Fault.Error() }
+
+func (f *Failure) Unwrap() error { return f.Fault }
+
+// rateLimited is document 001's sentence (Standard System Messages).
+const rateLimited = "I'm currently processing too many requests. Please try again in a moment."
+
+// statusOverloaded is Anthropic's status for a provider without capacity.
+const statusOverloaded = 529
+
+// Rejected is the failure of an answer with an error's status. said is the
+// provider's own explanation, for the log; the key never appears in it.
+func (o Options) Rejected(status int, header http.Header, said string) error {
+	f := &Failure{Fault: o.meaning(status).Because(o.cause(status, said))}
+	switch {
+	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
+		f.Retry, f.After = true, retryAfter(header, time.Now())
+	}
+	return f
+}
+
+// meaning says what a status means for the person, and what to do.
+func (o Options) meaning(status int) *fault.Error {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		if o.APIKey == "" {
+			return fault.ServiceDown.New("The model's provider asks for a key, and none is configured.").Suggest("Set %s.", o.keyName())
+		}
+		return fault.ServiceDown.New("The model's key is not accepted.").Suggest("Check %s.", o.keyName())
+	case http.StatusNotFound:
+		return fault.ServiceDown.New("The provider knows no model %q.", o.Model).Suggest("Check the model's name and base_url in the configuration.")
+	case http.StatusTooManyRequests, statusOverloaded:
+		return fault.TooManyRequests.New(rateLimited)
+	case http.StatusRequestEntityTooLarge:
+		return fault.ServiceDown.New("The question and what it found are too large for this model.").Suggest("Ask for less, or in a new conversation.")
+	}
+	if status < 500 {
+		return fault.ServiceDown.New("The model's provider rejected the request.").Suggest("Ask in a new conversation. If that fails too, the log has the provider's reason.")
+	}
+	return fault.ServiceDown.New("The model's provider has a failure of its own.").Suggest("Ask again in a moment.")
+}
+
+func (o Options) keyName() string {
+	if o.KeyName == "" {
+		return "the model's api_key"
+	}
+	return o.KeyName
+}
+
+// maxSaid bounds a provider's explanation in the log.
+const maxSaid = 500
+
+func (o Options) cause(status int, said string) error {
+	return fmt.Errorf("the provider of model %s answered %d: %s", o.Model, status, o.hidden(said))
+}
+
+// hidden removes the key from a provider's text, and clips it.
+func (o Options) hidden(text string) string {
+	if o.APIKey != "" {
+		text = strings.ReplaceAll(text, o.APIKey, "***")
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	return text[:min(len(text), maxSaid)]
+}
+
+// Broken is the failure of a request or stream that ended without an answer's
+// status: no connection, a page instead of a stream, or a stream cut off. The
+// context's own end is returned unchanged.
+func (o Options) Broken(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var page *notStream
+	if errors.As(err, &page) {
+		return &Failure{Fault: fault.ServiceDown.New("The model's address does not answer as a model.").
+			Suggest("Check the model's base_url in the configuration.").Because(page)}
+	}
+	cause := fmt.Errorf("model %s: %s", o.Model, o.hidden(err.Error()))
+	return &Failure{Retry: true, Fault: fault.ServiceDown.New("The model's provider cannot be reached, or the connection broke.").Suggest("Ask again in a moment.").Because(cause)}
+}
+
+// retryAfter reads the standard header, in seconds or as a date, and its finer
+// form in milliseconds that OpenAI and Anthropic send too.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	after := h.Get("Retry-After")
+	if seconds, err := strconv.ParseFloat(after, 64); err == nil && seconds > 0 {
+		return time.Duration(seconds * float64(time.Second))
+	}
+	if at, err := http.ParseTime(after); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
