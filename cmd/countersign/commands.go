@@ -12,7 +12,7 @@ import (
 
 func commands() []command {
 	return []command{
-		{"demo", "[--port 3100] [--data DIR] [--postgres URL] [--json]", "run everything on this machine with a sample company", "countersign demo", demo},
+		{"demo", "[--port 3100] [--data DIR] [--postgres URL] [--model NAME] [--json]", "run everything on this machine with a sample company", "countersign demo", demo},
 		{"gateway", "--config FILE", "run the chat host and gateway", "countersign gateway --config countersign.yaml", configured(app.Gateway)},
 		{"serve", "NAME… --config FILE", "run domain servers", "countersign serve hr --config countersign.yaml", serve},
 		{"tools", "[--url URL] [--token TOKEN | --as PERSON] [--json] [--errors]", "list the tools that you may call", "countersign tools --as alice.chen", tools},

@@ -299,7 +299,7 @@ func TestPortInUseIsReportedInOneSentence(t *testing.T) {
 	t.Parallel()
 	d := sharedDemo(t)
 	port := d.Gateway[strings.LastIndex(d.Gateway, ":")+1:]
-	p, err := startProcess(nil, "demo", "--port", port)
+	p, err := startProcess(nil, "demo", "--model", "rehearsal", "--port", port)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,6 +48,7 @@ type ready struct {
 	Issuer  string            `json:"issuer"`
 	Servers map[string]string `json:"servers"`
 	Audit   string            `json:"audit"`
+	Model   string            `json:"model"`
 }
 
 // process is a running program.
@@ -96,7 +97,7 @@ const startTimeout = 3 * testkit.Patience
 
 // startDemo runs a demo and waits until it is ready.
 func startDemo(env []string, args ...string) (*process, error) {
-	p, err := startProcess(env, append([]string{"demo", "--json"}, args...)...)
+	p, err := startProcess(env, append([]string{"demo", "--json", "--model", "rehearsal"}, args...)...)
 	if err != nil {
 		return nil, err
 	}

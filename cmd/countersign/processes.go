@@ -10,11 +10,12 @@ import (
 
 // demo starts everything on this machine.
 func demo(ctx context.Context, p program, c command) error {
-	o := app.DemoOptions{LogLevel: p.getenv("LOG_LEVEL"), PostgresBin: p.getenv("COUNTERSIGN_POSTGRES_BIN"), Out: p.out, Err: p.err}
+	o := app.DemoOptions{LogLevel: p.getenv("LOG_LEVEL"), PostgresBin: p.getenv("COUNTERSIGN_POSTGRES_BIN"), Getenv: p.getenv, Out: p.out, Err: p.err}
 	err := c.parseNone(p, func(fs *flag.FlagSet) {
 		fs.IntVar(&o.Port, "port", app.DefaultPort, "`port` of the gateway; the servers follow it, the issuer is at port+80; 0: free ports")
 		fs.StringVar(&o.Data, "data", "", "`folder` to keep and reuse; default: a fresh one, gone at the end")
 		fs.StringVar(&o.Postgres, "postgres", "", "administrator's `URL` of a PostgreSQL to use instead of a private one")
+		fs.StringVar(&o.Model, "model", "", "`name` of the model, or rehearsal; default: by the keys in the environment or a model on this machine, else rehearsal")
 		fs.BoolVar(&o.JSON, "json", false, "print one line of JSON when everything answers")
 	})
 	if err != nil {

@@ -124,7 +124,10 @@ func evaluate(ctx context.Context, p program, c command) error {
 	if o.Client.URL != "" {
 		return eval.Run(ctx, o)
 	}
-	demo := app.DemoOptions{LogLevel: p.getenv("LOG_LEVEL"), PostgresBin: p.getenv("COUNTERSIGN_POSTGRES_BIN"), Out: p.out, Err: p.err}
+	demo := app.DemoOptions{LogLevel: p.getenv("LOG_LEVEL"), PostgresBin: p.getenv("COUNTERSIGN_POSTGRES_BIN"), Getenv: p.getenv, Out: p.out, Err: p.err}
+	if len(o.Models) == 1 {
+		demo.Model = o.Models[0]
+	}
 	return app.DuringDemo(ctx, demo, func(gateway string) error {
 		o.Client.URL, o.Client.Token = gateway, ""
 		return eval.Run(ctx, o)

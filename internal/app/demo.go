@@ -19,6 +19,7 @@ import (
 	"countersign.dev/internal/embedded/issuer"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/llm"
+	"countersign.dev/internal/llm/discovery"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/upstream"
 )
@@ -30,7 +31,9 @@ type DemoOptions struct {
 	Postgres    string // administrator's URL of a PostgreSQL to use instead of a private one
 	PostgresBin string // folder of PostgreSQL's programs; empty: found or fetched
 	LogLevel    string // empty: warn
-	JSON        bool   // announce with one line of JSON
+	Model       string // rehearsal, or a model's name; empty: what the environment and this machine offer
+	Getenv      func(string) string
+	JSON        bool // announce with one line of JSON
 	Out, Err    io.Writer
 }
 
@@ -76,12 +79,16 @@ type demonstration struct {
 	listeners map[string]net.Listener // by server; "gateway" and "issuer" too
 	ports     map[string]string       // addresses by server
 	auditPath string
+	model     discovery.Model
 }
 
 // start builds the demo, engines first.
 func (d *demonstration) start(ctx context.Context, life *lifetime) error {
 	log, err := newLogger(d.Err, cmp.Or(d.LogLevel, "warn"), "text")
 	if err != nil {
+		return err
+	}
+	if d.model, err = discovery.Find(ctx, d.Model, d.Getenv); err != nil {
 		return err
 	}
 	if err := d.folder(ctx, life); err != nil {
@@ -249,7 +256,7 @@ func (d *demonstration) gateway(pl *platform, issuerURL string) error {
 		servers = append(servers, upstream.Server{Name: domain.name, URL: d.ports[domain.name]})
 	}
 	d.ports["issuer"] = issuerURL
-	models, err := llm.New(map[string]llm.Options{llm.Rehearsal: {Provider: llm.Rehearsal}}, llm.Rehearsal)
+	models, err := llm.New(map[string]llm.Options{llm.Rehearsal: {Provider: llm.Rehearsal}, d.model.Name: d.model.Options}, d.model.Name)
 	if err != nil {
 		return err
 	}
@@ -279,7 +286,7 @@ type readyPerson struct {
 
 // announce prints the addresses and how to use them.
 func (d *demonstration) announce() error {
-	r := ready{Event: "ready", Gateway: d.ports["gateway"], Issuer: d.ports["issuer"], Servers: map[string]string{}, Model: llm.Rehearsal, Audit: d.auditPath}
+	r := ready{Event: "ready", Gateway: d.ports["gateway"], Issuer: d.ports["issuer"], Servers: map[string]string{}, Model: d.model.Name, Audit: d.auditPath}
 	for _, domain := range domains() {
 		r.Servers[domain.name] = d.ports[domain.name]
 	}
@@ -289,7 +296,7 @@ func (d *demonstration) announce() error {
 	if d.JSON {
 		return json.NewEncoder(d.Out).Encode(r)
 	}
-	fmt.Fprintf(d.Out, "\nCountersign is at %s\n\nSign in there as one of these people, and ask:\n\n", r.Gateway)
+	fmt.Fprintf(d.Out, "Answers come from %s.\n\nCountersign is at %s\n\nSign in there as one of these people, and ask:\n\n", d.model.Said, r.Gateway)
 	w := tabwriter.NewWriter(d.Out, 0, 4, 2, ' ', 0)
 	for _, person := range r.People {
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", person.Username, person.Title, strings.Join(person.Roles, ", "))
@@ -307,8 +314,7 @@ In a terminal:
   TOKEN=$(countersign token alice.chen%[1]s)
   curl -N -H "Authorization: Bearer $TOKEN" %[2]s/api/query -d '{"query":"List all employees"}' -H 'Content-Type: application/json'
 
-The answers come from %[3]s, a small deterministic planner and not an AI model.
 Nothing here is for production. Ctrl-C ends it.
-`, url, r.Gateway, r.Model)
+`, url, r.Gateway)
 	return nil
 }

@@ -43,8 +43,13 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/support/sqlite":  {ours: []string{"company", "domain/support", "sqlite"}},
 	"internal/domain/support/elastic": {ours: []string{"access", "company", "confirm", "domain/support", "fault"}, outside: []string{"github.com/elastic/"}},
 	"internal/agent":                  {ours: []string{"fault", "result"}},
-	"internal/llm":                    {ours: []string{"agent", "fault", "llm/rehearsal"}},
-	"internal/llm/rehearsal":          {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/plan", "result"}},
+	"internal/llm":                    {ours: []string{"agent", "fault", "llm/anthropic", "llm/openai", "llm/rehearsal", "llm/vendor"}},
+	// one room a vendor's protocol; what they share is in vendor.
+	"internal/llm/vendor":    {ours: []string{"agent", "fault"}},
+	"internal/llm/discovery": {ours: []string{"llm", "llm/vendor"}},
+	"internal/llm/anthropic": {ours: []string{"agent", "llm/vendor"}, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},
+	"internal/llm/openai":    {ours: []string{"agent", "llm/vendor"}, outside: []string{"github.com/openai/openai-go/v3"}},
+	"internal/llm/rehearsal": {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/plan", "result"}},
 	// each of rehearsal's rooms knows only those before it; speak decodes the answers of tools.
 	"internal/llm/rehearsal/language": {},
 	"internal/llm/rehearsal/match":    {ours: []string{"agent", "llm/rehearsal/language", "result"}, outside: []string{"github.com/google/jsonschema-go"}},
@@ -75,7 +80,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{
 		"access", "audit", "auth", "company", "config", "confirm", "conversation", "database", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite",
-		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "llm", "mcpserver", "metrics", "quota", "result", "revocation", "seal", "session", "state", "telemetry", "tool", "upstream", "web",
+		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "llm", "llm/discovery", "llm/vendor", "mcpserver", "metrics", "quota", "result", "revocation", "seal", "session", "state", "telemetry", "tool", "upstream", "web",
 	}},
 	// the one room that knows Prometheus; others declare the hooks that it fills.
 	"internal/metrics": {ours: []string{"httpx"}, outside: []string{"github.com/prometheus/client_golang"}},

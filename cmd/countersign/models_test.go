@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// anthropicServer answers as Anthropic documents streams: the first request of a
+// turn with a call, the one with its result with text. It keeps the requests.
+type anthropicServer struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []string
+}
+
+func newAnthropicServer(t *testing.T) *anthropicServer {
+	s := &anthropicServer{}
+	event := func(w io.Writer, kind, rest string) {
+		fmt.Fprintf(w, "event: %s\ndata: {\"type\":%q%s}\n\n", kind, kind, rest)
+	}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		s.mu.Lock()
+		s.requests = append(s.requests, string(raw))
+		s.mu.Unlock()
+		if r.Header.Get("X-Api-Key") != "sk-demo-1234" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		event(w, "message_start", `,"message":{"id":"m","type":"message","role":"assistant","model":"c","content":[],"usage":{"input_tokens":900,"output_tokens":1}}`)
+		block, delta, stop := `{"type":"tool_use","id":"toolu_1","name":"list_employees","input":{}}`, `{"type":"input_json_delta","partial_json":"{\"department\": \"Engineering\"}"}`, "tool_use"
+		if strings.Contains(string(raw), "tool_result") {
+			block, delta, stop = `{"type":"text","text":""}`, `{"type":"text_delta","text":"Engineering has these people."}`, "end_turn"
+		}
+		event(w, "content_block_start", `,"index":0,"content_block":`+block)
+		event(w, "content_block_delta", `,"index":0,"delta":`+delta)
+		event(w, "content_block_stop", `,"index":0`)
+		event(w, "message_delta", `,"delta":{"stop_reason":"`+stop+`","stop_sequence":null},"usage":{"output_tokens":30}`)
+		event(w, "message_stop", "")
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// With one variable the demo's questions go to a vendor's model, which calls the
+// tools of the person who asks.
+func TestDemoAsksTheModelOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	vendor := newAnthropicServer(t)
+	d := demoWith(t, []string{"ANTHROPIC_API_KEY=sk-demo-1234", "ANTHROPIC_BASE_URL=" + vendor.URL}, "--model", "")
+	if !strings.HasPrefix(d.Model, "claude-") {
+		t.Fatalf("the demo's model is %q", d.Model)
+	}
+	s := d.ask(t, "alice.chen", "Who works in Engineering?")
+	if !strings.Contains(s.text, "Engineering has these people.") || len(s.rows) < 2 || !s.done {
+		t.Errorf("got %s", s.raw)
+	}
+	if !strings.Contains(s.raw, `"usage":{"input_tokens":1800,"output_tokens":60}`) {
+		t.Errorf("the usage is missing:\n%s", s.raw)
+	}
+	if len(vendor.requests) != 2 {
+		t.Fatalf("%d requests", len(vendor.requests))
+	}
+	var second struct {
+		Messages []json.RawMessage `json:"messages"`
+	}
+	if err := json.Unmarshal([]byte(vendor.requests[1]), &second); err != nil || len(second.Messages) != 3 || !strings.Contains(string(second.Messages[2]), "Marcus") {
+		t.Errorf("the second request has %s, %v", second.Messages, err)
+	}
+	if strings.Contains(d.stderr.String()+s.raw, "sk-demo-1234") {
+		t.Error("the key is in the log or in the answer")
+	}
+	s = d.ask(t, "frank.davis", "Who works in Engineering?")
+	if len(s.rows) > 0 || strings.Contains(vendor.requests[len(vendor.requests)-1], "Marcus") {
+		t.Errorf("a person without the role got %s", s.raw)
+	}
+}

@@ -1,0 +1,78 @@
+package discovery
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/llm"
+)
+
+// modelServer lists one model, and describes it as Ollama and llama.cpp do.
+func modelServer(t *testing.T, model, capabilities, template string) string {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"object":"list","data":[{"id":%q,"object":"model"}]}`, model)
+	})
+	mux.HandleFunc("POST /api/show", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"capabilities":[%s]}`, capabilities) })
+	mux.HandleFunc("GET /props", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"chat_template":%q}`, template) })
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// The first model that there is, in the documented order.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	able, unable := modelServer(t, "qwen3:8b", `"completion","tools"`, ""), modelServer(t, "gemma:2b", `"completion"`, "")
+	templated := modelServer(t, "local", "", "{% if tools %}")
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	ollama := func(url string) []localServer {
+		return []localServer{{"Ollama", url, ollamaCallsTools}, {"llama.cpp", closed.URL, llamaCppCallsTools}}
+	}
+	for _, c := range []struct {
+		named, environment string
+		here               []localServer
+		want, why          string // of an error: only why
+	}{
+		{"rehearsal", "ANTHROPIC_API_KEY=k", ollama(able), "rehearsal rehearsal", "as was asked"},
+		{"", "ANTHROPIC_API_KEY=k OPENAI_API_KEY=o", ollama(able), "anthropic " + anthropicModel, "by ANTHROPIC_API_KEY"},
+		{"claude-opus-5", "ANTHROPIC_API_KEY=k", nil, "anthropic claude-opus-5", "by ANTHROPIC_API_KEY"},
+		{"gpt-5", "ANTHROPIC_API_KEY=k OPENAI_API_KEY=o", nil, "openai gpt-5", "by OPENAI_API_KEY"},
+		{"", "OPENAI_API_KEY=o", ollama(able), "openai " + openaiModel, "by OPENAI_API_KEY"},
+		{"", "OPENAI_BASE_URL=" + able + "/v1", nil, "openai qwen3:8b", "at OPENAI_BASE_URL"},
+		{"", "OPENAI_BASE_URL=" + closed.URL, nil, "", "lists no model"},
+		{"", "", ollama(able), "openai qwen3:8b", "of Ollama on this machine"},
+		{"qwen3:8b", "", ollama(able), "openai qwen3:8b", "of Ollama"},
+		{"mistral", "", ollama(able), "", `no way to reach the model "mistral"`},
+		{"", "", ollama(unable), "rehearsal rehearsal", "no key is set"},
+		{"", "", ollama(closed.URL), "rehearsal rehearsal", "no key is set"},
+		{"", "", []localServer{{"llama.cpp", templated, llamaCppCallsTools}}, "openai local", "of llama.cpp"},
+		{"", "", []localServer{{"llama.cpp", unable, llamaCppCallsTools}}, "rehearsal rehearsal", "no key is set"},
+	} {
+		getenv := func(name string) string {
+			for _, pair := range strings.Fields(c.environment) {
+				if key, value, _ := strings.Cut(pair, "="); key == name {
+					return value
+				}
+			}
+			return ""
+		}
+		m, err := find(t.Context(), c.named, getenv, c.here)
+		if c.want == "" {
+			if err == nil || !strings.Contains(err.Error(), c.why) {
+				t.Errorf("%q, %s: got %+v, %v; want %q", c.named, c.environment, m, err, c.why)
+			}
+			continue
+		}
+		if got := m.Options.Provider + " " + m.Name; err != nil || got != c.want || !strings.Contains(m.Said, c.why) {
+			t.Errorf("%q, %s: got %s, %q, %v; want %s, %q", c.named, c.environment, got, m.Said, err, c.want, c.why)
+		}
+		if _, err := llm.New(map[string]llm.Options{m.Name: m.Options}, m.Name); err != nil {
+			t.Errorf("%q, %s: %v", c.named, c.environment, err)
+		}
+	}
+}
