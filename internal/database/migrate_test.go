@@ -2,6 +2,7 @@ package database_test
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -126,7 +127,7 @@ func TestSelfCheckNamesWhatIsWrong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, adminURL := open(t, nil)
 			adminExec(t, adminURL, c.prepare)
-			t.Cleanup(func() { dropRole(t, adminURL, c.login) })
+			t.Cleanup(func() { dropRoles(t, adminURL, c.prepare) })
 			err := database.SelfCheck(t.Context(), login(t, adminURL, c.login, nil), "notes")
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
@@ -135,16 +136,17 @@ func TestSelfCheckNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// dropRole drops a role that a case made: roles outlive the test's database.
-func dropRole(t *testing.T, adminURL, login string) {
-	if login == "postgres" || login == "countersign_notes" {
-		return
+// dropRoles drops the roles that a case made: they outlive the test's database.
+func dropRoles(t *testing.T, adminURL, prepare string) {
+	for _, made := range regexp.MustCompile(`create role (\w+)`).FindAllStringSubmatch(prepare, -1) {
+		err := database.Admin(context.WithoutCancel(t.Context()), adminURL, func(ctx context.Context, tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, "drop owned by "+made[1]+" cascade; drop role "+made[1])
+			return err
+		})
+		if err != nil {
+			t.Errorf("dropping %s: %v", made[1], err)
+		}
 	}
-	ctx := context.WithoutCancel(t.Context())
-	_ = database.Admin(ctx, adminURL, func(ctx context.Context, tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "drop owned by "+pgx.Identifier{login}.Sanitize()+" cascade; drop role "+pgx.Identifier{login}.Sanitize())
-		return err
-	})
 }
 
 func TestPasswordIsQuotedByTheServer(t *testing.T) {
