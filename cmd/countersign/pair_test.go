@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -235,10 +236,14 @@ func redisServer(t *testing.T, folder string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for lines := bufio.NewScanner(out); lines.Scan(); {
+	lines, log := bufio.NewScanner(out), ""
+	for lines.Scan() {
+		log += lines.Text() + "\n"
 		if strings.Contains(lines.Text(), "Ready to accept connections") {
-			break
+			go func() { _, _ = io.Copy(io.Discard, out) }() // until it is killed
+			return "redis://127.0.0.1:" + port
 		}
 	}
-	return "redis://127.0.0.1:" + port
+	t.Fatalf("redis-server did not start:\n%s", log)
+	return ""
 }
