@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,32 +17,11 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// freePort finds a port whose neighbours are free too, for a demo that is
-// restarted under the same addresses. It looks below the range from which the
-// system takes ports by itself, and no two tests of this process get the same.
+// freePort finds a port for a demo that is restarted under the same addresses:
+// its servers take those above it.
 func freePort(t testing.TB) string {
 	t.Helper()
-	for range 200 {
-		port := 20000 + 100*rand.IntN(100)
-		if _, taken := portsTaken.LoadOrStore(port, true); !taken && allFree(port, port+1, port+2, port+3, port+4, port+80) {
-			return strconv.Itoa(port)
-		}
-	}
-	t.Fatal("no free port was found")
-	return ""
-}
-
-var portsTaken sync.Map
-
-func allFree(ports ...int) bool {
-	for _, port := range ports {
-		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err != nil {
-			return false
-		}
-		_ = l.Close()
-	}
-	return true
+	return testkit.FreePort(t, 1, 2, 3, 4, 80)
 }
 
 // dataFolder is an empty folder that the private PostgreSQL's user may enter.

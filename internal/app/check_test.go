@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +16,7 @@ import (
 
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/config"
+	"countersign.dev/internal/testkit"
 )
 
 // respond starts a server that gives every request the same answer.
@@ -33,12 +33,7 @@ func respond(t *testing.T, status int, body string) string {
 // closedAddress is an address where nothing listens.
 func closedAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return "http://" + l.Addr().String()
+	return "http://127.0.0.1:" + testkit.FreePort(t)
 }
 
 // issuerThat serves discovery with the given issuer name ("": its own address).
