@@ -35,7 +35,7 @@ type Cluster struct {
 // cluster whose [Cluster.Database] skips the test by name, or fails it when the
 // environment has CI=true.
 func Start() *Cluster {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // the first start on a machine may fetch it
 	defer cancel()
 	server, err := embedded.StartPostgres(ctx, embedded.PostgresOptions{
 		Bin: os.Getenv("COUNTERSIGN_POSTGRES_BIN"), Volatile: true,
@@ -66,7 +66,7 @@ func (c *Cluster) Stop() {
 	if c.server == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	_ = c.server.Stop(ctx)
 }
@@ -106,7 +106,7 @@ func (c *Cluster) must(tb testing.TB, statement string) {
 	default:
 		tb.Skipf("PostgreSQL: %v", c.missing)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*testkit.Patience)
 	defer cancel()
 	if err := c.admin(ctx, statement); err != nil {
 		tb.Fatalf("%s: %v", statement, err)

@@ -13,7 +13,8 @@ import (
 )
 
 // Keep returns the folder of that name. It makes it with build unless there is one
-// whose mark, a file that build writes, has the wanted content.
+// whose mark, a file that build writes, has the wanted content. Other test
+// binaries that want it wait meanwhile.
 func Keep(name, mark string, says []byte, build func(folder string) error) (folder string, err error) {
 	if _, err := exec.LookPath("java"); err != nil {
 		return "", errors.New("there is no Java runtime (openjdk-17-jre-headless)")
@@ -23,28 +24,34 @@ func Keep(name, mark string, says []byte, build func(folder string) error) (fold
 		return "", err
 	}
 	folder = filepath.Join(root, ".cache", name)
-	if kept, err := os.ReadFile(filepath.Join(folder, mark)); err == nil && bytes.Equal(kept, says) {
-		return folder, nil
-	}
 	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
 		return "", err
 	}
-	draft, err := os.MkdirTemp(filepath.Dir(folder), "jars-")
+	unlock, err := lock(filepath.Join(root, ".cache", "lock"))
 	if err != nil {
 		return "", err
 	}
+	defer unlock()
+	if kept, err := os.ReadFile(filepath.Join(folder, mark)); err == nil && bytes.Equal(kept, says) {
+		return folder, nil
+	}
+	return folder, replace(folder, build)
+}
+
+// replace makes the folder anew, or leaves it as it is.
+func replace(folder string, build func(folder string) error) error {
+	draft, err := os.MkdirTemp(filepath.Dir(folder), "jars-")
+	if err != nil {
+		return err
+	}
 	defer func() { _ = os.RemoveAll(draft) }()
 	if err := build(draft); err != nil {
-		return "", err
+		return err
 	}
-	// Atomically: another test binary may be doing the same.
 	if err := os.RemoveAll(folder); err != nil {
-		return "", err
+		return err
 	}
-	if err := os.Rename(draft, folder); err != nil && !exists(filepath.Join(folder, mark)) {
-		return "", err
-	}
-	return folder, nil
+	return os.Rename(draft, folder)
 }
 
 // Fetch copies what a Maven project depends on into a folder.
@@ -59,6 +66,20 @@ func Fetch(folder string, project []byte) error {
 	if err := os.WriteFile(description, project, 0o644); err != nil {
 		return err
 	}
+	return patiently(func() error { return maven(folder, description) })
+}
+
+// patiently tries three times: a repository on the network may be busy.
+func patiently(fetch func() error) (err error) {
+	for range 3 {
+		if err = fetch(); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func maven(folder, description string) error {
 	command := exec.Command("mvn", "-B", "-q", "-f", description, "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies",
 		"-DincludeScope=runtime", "-DoutputDirectory="+folder)
 	if said, err := command.CombinedOutput(); err != nil {

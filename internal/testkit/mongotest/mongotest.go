@@ -131,8 +131,8 @@ func listening(output io.Reader) (port string, err error) {
 			return port, nil
 		}
 		return "", fmt.Errorf("the launcher said %q", line)
-	case <-time.After(30 * time.Second):
-		return "", errors.New("the launcher did not start within 30 s")
+	case <-time.After(5 * time.Minute):
+		return "", errors.New("the launcher did not start within 5 minutes")
 	}
 }
 

@@ -33,7 +33,7 @@ var project []byte
 
 const (
 	engine      = "OpenSearch 2.19.6"
-	startLimit  = 90 * time.Second // a busy machine needs 30
+	startLimit  = 5 * time.Minute // a busy machine needs one
 	stopLimit   = 5 * time.Second
 	environment = "COUNTERSIGN_TEST_ELASTICSEARCH_URL"
 )
@@ -138,7 +138,7 @@ func (s *Server) clean(prefix string) error {
 }
 
 func ask(method, address string) (answer string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *Server) launch(folder string, java []string) error {
 	if s.address, err = published(output); err != nil {
 		return err
 	}
-	_, err = ask(http.MethodGet, s.address+"/_cluster/health?wait_for_status=green&timeout=15s")
+	_, err = ask(http.MethodGet, s.address+"/_cluster/health?wait_for_status=green&timeout=100s")
 	return err
 }
 
