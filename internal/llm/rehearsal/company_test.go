@@ -329,7 +329,7 @@ func (b fakeFinance) invoices(in financeInput) []map[string]any {
 // was asked of HR alone before.
 func TestOffice(t *testing.T) {
 	b := build(t)
-	for _, file := range []string{"testdata/office.txt", "testdata/words.txt", "testdata/questions.txt", "testdata/hostile.txt"} {
+	for _, file := range []string{"testdata/office.txt", "testdata/words.txt", "testdata/readme.txt", "testdata/answers.txt", "testdata/questions.txt", "testdata/hostile.txt"} {
 		for _, c := range readCorpus(t, file) {
 			who, down, _ := strings.Cut(c.who, " without ")
 			who, gone, _ := strings.Cut(who, " lacking ")

@@ -110,7 +110,7 @@ func (h *fakeHR) Call(_ context.Context, name string, raw json.RawMessage) resul
 	_ = json.Unmarshal(raw, &args)
 	for k, v := range args {
 		if text, ok := v.(string); ok && strings.HasSuffix(k, "_id") && !match.IsUUID(text) {
-			return result.Failed(fault.ValidationError.New("employee_id: is not a uuid").Suggest("Use list_employees tool to find valid employee IDs."))
+			return result.Failed(fault.ValidationError.New("Invalid input parameters").Suggest("employee_id: is not a valid uuid. Use list_employees tool to find valid employee IDs."))
 		}
 	}
 	switch name {

@@ -15,17 +15,12 @@ var english string
 // Set holds words or stems.
 type Set map[string]bool
 
-// AddStems puts the stems of words into the set.
-func (s Set) AddStems(words ...string) {
-	for _, w := range words {
-		s[Stem(w)] = true
-	}
-}
-
 // Stems returns the set of the words' stems.
 func Stems(words ...string) Set {
 	s := Set{}
-	s.AddStems(words...)
+	for _, w := range words {
+		s[Stem(w)] = true
+	}
 	return s
 }
 
@@ -54,10 +49,10 @@ func (x *Lexicon) add(section, rest string) {
 	switch section {
 	case "same":
 		for _, w := range words {
-			addTo(x.same, Stem(w)).AddStems(words...)
+			addTo(x.same, Stem(w), words)
 		}
 	case "means": // one way only: "paid" may ask for a salary, a salary is not all that is paid
-		addTo(x.same, Stem(words[0])).AddStems(words[1:]...)
+		addTo(x.same, Stem(words[0]), words[1:])
 	case "instead":
 		plain, phrases, _ := strings.Cut(rest, " = ")
 		for phrase := range strings.SplitSeq(phrases, "|") {
@@ -67,18 +62,26 @@ func (x *Lexicon) add(section, rest string) {
 		if strings.Contains(rest, "|") {
 			words = strings.Split(rest, "|")
 		}
-		addTo(x.stems, section).AddStems(words...)
+		addTo(x.stems, section, words)
 		for _, w := range words {
-			addTo(x.phrases, section)[w] = true
+			x.phrases[section] = with(x.phrases[section], w)
 		}
 	}
 }
 
-func addTo(sets map[string]Set, key string) Set {
-	if sets[key] == nil {
-		sets[key] = Set{}
+// addTo adds the stems of words to one of the sets.
+func addTo(sets map[string]Set, key string, words []string) {
+	for s := range Stems(words...) {
+		sets[key] = with(sets[key], s)
 	}
-	return sets[key]
+}
+
+func with(s Set, w string) Set {
+	if s == nil {
+		s = Set{}
+	}
+	s[w] = true
+	return s
 }
 
 // Is reports whether a word or a phrase is in one of the sections.
@@ -89,12 +92,9 @@ func (x *Lexicon) Is(phrase string, sections ...string) bool {
 // Stems returns the stems of a section's words.
 func (x *Lexicon) Stems(section string) Set { return x.stems[section] }
 
-// longestPhrase is the most words that a phrase has.
-const longestPhrase = 6
-
 // Phrase counts the words of a section's longest phrase that begin the words.
 func (x *Lexicon) Phrase(section string, words []string) int {
-	n := min(longestPhrase, len(words))
+	n := min(6, len(words))
 	for n > 0 && !x.phrases[section][strings.Join(words[:n], " ")] {
 		n--
 	}
@@ -135,47 +135,23 @@ func (x *Lexicon) plainly(tokens []Token) (out []Token) {
 		}
 		if n == 0 {
 			n, plain = 1, tokens[i:i+1]
-		} else if len(plain) == 1 {
-			plain[0].Said = Text(tokens[i : i+n])
 		}
 		out, i = append(out, plain...), i+n
 	}
 	return out
 }
 
-// Stem cuts a word to what its forms share: "salaries" meets "salary", "managed"
-// meets "manage". A stem need not be a word.
-func Stem(w string) string {
-	w = Singular(w)
-	for _, ending := range []string{"ing", "ed"} {
-		if stem, ok := strings.CutSuffix(w, ending); ok && len(stem) > 2 {
-			if n := len(stem); n > 3 && stem[n-1] == stem[n-2] && !strings.ContainsRune("aeiouls", rune(stem[n-1])) {
-				stem = stem[:n-1] // "planned"
-			}
-			w = stem
-			break
-		}
-	}
-	if stem, ok := strings.CutSuffix(w, "ly"); ok && len(stem) > 3 {
-		w = stem
-	}
-	if len(w) > 3 {
-		w = strings.TrimSuffix(w, "e")
-	}
-	return w
-}
-
-// plurals lists endings and what replaces them, for words longer than least.
-var plurals = []struct {
-	ending, singular string
-	least            int
-}{{"ies", "y", 4}, {"sses", "ss", 4}, {"xes", "x", 4}, {"ches", "ch", 4}, {"shes", "sh", 4}, {"ss", "ss", 0}, {"us", "us", 0}, {"is", "is", 0}, {"s", "", 3}}
+// endings are cut off a word, longest first, when more than so many letters stay.
+var endings = []struct {
+	ending, instead string
+	least           int
+}{{"sses", "ss", 0}, {"ies", "y", 1}, {"xes", "x", 1}, {"ches", "ch", 0}, {"shes", "sh", 0}, {"ss", "ss", 0}, {"us", "us", 0}, {"is", "is", 0}, {"s", "", 2}}
 
 // Singular cuts the ending of a plural.
 func Singular(w string) string {
-	for _, p := range plurals {
-		if stem, ok := strings.CutSuffix(w, p.ending); ok && len(w) > p.least {
-			return stem + p.singular
+	for _, e := range endings {
+		if stem, ok := strings.CutSuffix(w, e.ending); ok && len(stem) > e.least {
+			return stem + e.instead
 		}
 	}
 	return w
@@ -183,3 +159,22 @@ func Singular(w string) string {
 
 // Plural reports whether a word has the ending of a plural.
 func Plural(w string) bool { return Singular(w) != w }
+
+// Stem cuts a word to what its forms share: "salaries" meets "salary", "managed"
+// meets "manage". A stem need not be a word.
+func Stem(w string) string {
+	w = Singular(w)
+	for _, ending := range []string{"ing", "ed", "ly"} {
+		stem, ok := strings.CutSuffix(w, ending)
+		if n := len(stem); ok && n > 2 {
+			if w = stem; n > 3 && w[n-1] == w[n-2] && !strings.ContainsRune("aeiouls", rune(w[n-1])) {
+				w = w[:n-1] // "planned"
+			}
+			break
+		}
+	}
+	if len(w) > 3 {
+		w = strings.TrimSuffix(w, "e")
+	}
+	return w
+}

@@ -1,7 +1,6 @@
 package language
 
 import (
-	"cmp"
 	"regexp"
 	"strings"
 	"time"
@@ -35,8 +34,7 @@ type Token struct {
 	Capital bool
 	Amount  Amount
 	Span    Span
-	Said    string // as written, where Text is a plainer word
-	Rest    string // behind a colon: the text that follows it, as written
+	Rest    string // behind a colon or "because": the text that follows it, as written
 }
 
 var quotes = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, " – ", " : ", " — ", " : ", " - ", " : ", "–", " ", "—", " ")
@@ -69,7 +67,7 @@ func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
 			t.Stem = Stem(t.Low)
 			first, _ := utf8.DecodeRuneInString(t.Text)
 			t.Capital = unicode.IsUpper(first)
-			if t.Kind == Mark && t.Text == ":" {
+			if t.Text == ":" || t.Low == "because" {
 				t.Rest = strings.TrimSpace(text)
 			}
 			out = append(out, t)
@@ -132,19 +130,13 @@ func Lows(tokens []Token) (out []string) {
 
 // Text joins tokens as they were written, near enough.
 func Text(tokens []Token) string {
-	var b strings.Builder
+	var texts []string
 	for _, t := range tokens {
-		if b.Len() > 0 && t.Kind != Mark {
-			b.WriteByte(' ')
-		}
-		if t.Text != "?" && t.Text != "!" || b.Len() == 0 {
-			b.WriteString(cmp.Or(t.Said, t.Text))
-		}
-		if t.Owns {
-			b.WriteString("'s")
+		if t.Kind != Mark {
+			texts = append(texts, t.Text+map[bool]string{true: "'s"}[t.Owns])
 		}
 	}
-	return b.String()
+	return strings.Join(texts, " ")
 }
 
 var humps = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)

@@ -24,7 +24,10 @@ type Span struct{ From, To time.Time }
 // Day writes a day as inputs take it.
 func Day(t time.Time) string { return t.Format(time.DateOnly) }
 
-const month = `(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
+const (
+	month = `(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
+	day   = `(\d{1,2})(?:st|nd|rd|th)?`
+)
 
 // forms are the ways to write a value. read gets what the shape's groups matched,
 // the whole first; its token stays a word when the text is no such value.
@@ -34,11 +37,10 @@ var forms = []struct {
 }{
 	{written(`yesterday|today|tomorrow`), readRelative},
 	{written(`(last|this|next) (week|month|quarter|year)`), readRelative},
-	{written(`(?:(\d{4})-)?q([1-4])(?:(?:-| of | )(\d{4}))?`), readQuarter},
-	{written(`()(first|second|third|fourth) quarter(?:(?: of)? (\d{4}))?`), readQuarter},
+	{written(`(?:(\d{4})-)?(?:q([1-4])|(first|second|third|fourth) quarter)(?:(?:-| of | )(\d{4}))?`), readQuarter},
 	{written(`(\d{4})-(\d\d)-(\d\d)`), func(m []string, _ string, today time.Time) Token { return readDay(m[1], m[2], m[3], today) }},
-	{written(`(\d{1,2})(?:st|nd|rd|th)? ` + month + `(?:,? (\d{4}))?`), func(m []string, _ string, today time.Time) Token { return readDay(m[3], m[2], m[1], today) }},
-	{written(month + ` (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?`), func(m []string, _ string, today time.Time) Token { return readDay(m[3], m[1], m[2], today) }},
+	{written(day + ` ` + month + `(?:,? (\d{4}))?`), func(m []string, _ string, today time.Time) Token { return readDay(m[3], m[2], m[1], today) }},
+	{written(month + ` ` + day + `(?:,? (\d{4}))?`), func(m []string, _ string, today time.Time) Token { return readDay(m[3], m[1], m[2], today) }},
 	{written(month + `(?: (\d{4}))?`), readMonth},
 	{written(`([$€£]?)([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?)([km]?)(%?)(?: (percent|pct|thousand|million|mio|billion))?(?: (dollars?|usd|euros?|eur|gbp))?`), readAmount},
 }
@@ -90,8 +92,7 @@ func readRelative(m []string, _ string, today time.Time) Token {
 
 // readQuarter reads "Q2 2026", "2026-Q1" and, in today's year, "fourth quarter".
 func readQuarter(m []string, _ string, today time.Time) Token {
-	year := cmp.Or(Place(m[1]+m[3]), today.Year())
-	return dated(year, time.Month(3*Place(m[2])-2), 1, 3, 0)
+	return dated(cmp.Or(Place(m[1]+m[4]), today.Year()), time.Month(3*Place(m[2]+m[3])-2), 1, 3, 0)
 }
 
 // readDay reads a day; without a year it is in today's.
@@ -141,11 +142,6 @@ func readAmount(m []string, _ string, _ time.Time) Token {
 	return Token{Kind: Number, Amount: Amount{v * cmp.Or(scales[m[3]], 1) * cmp.Or(scales[m[5]], 1), m[1]+m[6] != "", percent}}
 }
 
-var currencies = map[string]string{"dollar": "USD", "usd": "USD", "euro": "EUR", "eur": "EUR", "gbp": "GBP"}
-
-// Currency is the ISO 4217 code of a currency's name; empty for another word.
-func Currency(word string) string { return currencies[Singular(word)] }
-
 // IsYear reports whether a number is written like a year.
 func (t Token) IsYear() bool {
 	return t.Kind == Number && len(t.Text) == 4 && t.Amount.Value >= 1900 && t.Amount.Value < 2200 && !t.Amount.Money
@@ -172,11 +168,10 @@ func (s Span) lasts(months int) bool {
 // IsYear reports whether the span is a calendar year.
 func (s Span) IsYear() bool { return s.lasts(12) }
 
-// Quarter returns the ways to write a quarter, the plainest first; none if it is none.
-func (s Span) Quarter() []string {
+// Quarter is a calendar quarter, "Q1"; empty for another span.
+func (s Span) Quarter() string {
 	if !s.lasts(3) {
-		return nil
+		return ""
 	}
-	y, q := s.From.Year(), (int(s.From.Month())-1)/3+1
-	return []string{fmt.Sprintf("Q%d %d", q, y), fmt.Sprintf("%d-Q%d", y, q), fmt.Sprintf("Q%d-%d", q, y), fmt.Sprintf("%dQ%d", y, q), fmt.Sprintf("Q%d", q)}
+	return fmt.Sprintf("Q%d", (int(s.From.Month())-1)/3+1)
 }

@@ -1,7 +1,7 @@
 package match
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 
 	"countersign.dev/internal/llm/rehearsal/language"
@@ -20,13 +20,9 @@ type Clause struct {
 	negated, unsure bool
 }
 
-// NewClause reads how a part asks. A remark may have been taken off it before.
+// NewClause reads how a part asks; the remark was taken off it before.
 func NewClause(x *language.Lexicon, part []language.Token, remark string) Clause {
-	c := Clause{Tokens: part, Order: -1, Remark: remark}
-	if i := slices.IndexFunc(part, func(t language.Token) bool { return t.Kind == language.Word && t.Low == "because" }); i > 0 {
-		c.Tokens, c.Remark = part[:i], cmp.Or(remark, language.Text(part[i+1:]))
-	}
-	c.Asks = len(part) > 0 && part[len(part)-1].Text == "?"
+	c := Clause{Tokens: part, Order: -1, Remark: remark, Asks: len(part) > 0 && part[len(part)-1].Text == "?"}
 	for len(c.Tokens) > 0 {
 		n := x.Phrase("polite", c.lows(0)) // "can you …?" asks for no information
 		if c.Asks = c.Asks && n < 2; n == 0 && c.Tokens[0].Kind != language.Mark {
@@ -44,7 +40,7 @@ func NewClause(x *language.Lexicon, part []language.Token, remark string) Clause
 		named := t.Capital && i > 0 // "Will" and "May" are names too
 		c.negated = c.negated || x.Is(t.Low, "negation") && !named
 		c.unsure = c.unsure || x.Is(t.Low, "condition") && !named
-		c.Bulk = c.Bulk || slices.Contains([]string{"all", "every", "everyone", "everybody", "each", "both", "everything"}, t.Low)
+		c.Bulk = c.Bulk || x.Is(t.Low, "bulk")
 	}
 	return c
 }
@@ -69,6 +65,14 @@ func (c Clause) has(words ...string) bool {
 	return slices.ContainsFunc(c.Tokens, func(t language.Token) bool { return slices.Contains(words, t.Low) })
 }
 
+// Subject is what the clause is about in its own words, without those around it
+// that carry nothing.
+func (c Clause) Subject(x *language.Lexicon) string {
+	about := func(t language.Token) bool { return t.Kind != language.Word || !x.Is(t.Low, "idle", "reading") }
+	first := max(0, slices.IndexFunc(c.Tokens, about))
+	return language.Text(c.Tokens[first:])
+}
+
 // OpensAnew reports whether the clause has a verb. One without goes on with an order.
 func (c Clause) OpensAnew(x *language.Lexicon) bool {
 	return c.Asks || x.Is(c.Verb, "reading", "action")
@@ -77,8 +81,11 @@ func (c Clause) OpensAnew(x *language.Lexicon) bool {
 // isOrdered reports whether a clause orders the change that a tool makes: without
 // question, negation or condition, by a verb that the declaration explains.
 func (t *Tool) isOrdered(x *language.Lexicon, c Clause) bool {
-	if c.Order < 0 || c.Asks || c.negated || c.unsure || c.Tokens[c.Order].Owns {
+	if !t.Writes() || c.Order < 0 || c.Asks || c.negated || c.unsure || c.Tokens[c.Order].Owns {
 		return false
 	}
-	return t.orders[c.Verb] || x.Is(c.Verb, "action") && x.Among(t.verbs, language.Stem(c.Verb))
+	said := func(order string) bool {
+		return x.Is(order, "action") && x.Among(language.Stems(order), language.Stem(c.Verb))
+	}
+	return t.orders[c.Verb] || x.Is(c.Verb, "action") && slices.ContainsFunc(slices.Collect(maps.Keys(t.orders)), said)
 }

@@ -57,24 +57,28 @@ type Field struct {
 	Required     bool
 
 	typ, format string
-	pattern     *regexp.Regexp // nil: anything
-	stems       language.Set   // of the name
-	also        language.Set   // of the synonyms
-	side        side           // of a number or a date
-	base        string         // the name without the word for its side
+	stems       language.Set // of the name
+	also        language.Set // of the synonyms
+	side        side         // of a number or a date
+	base        string       // the name without the word for its side
+	phrases     []phrase     // longest first: "past due" says more than "due"
+}
+
+// phrase is what people say for a value of a choice or a switch.
+type phrase struct {
+	words []string
+	value any
 }
 
 // parseSchema reads a schema; one that cannot be read declares nothing.
 func parseSchema(raw json.RawMessage) *jsonschema.Schema {
 	s := &jsonschema.Schema{}
-	if json.Unmarshal(raw, s) != nil {
-		return &jsonschema.Schema{}
-	}
+	_ = json.Unmarshal(raw, s)
 	return s
 }
 
 func newField(name string, s *jsonschema.Schema, meta result.Field) *Field {
-	f := &Field{Field: meta, Name: name, Words: language.Identifier(name), also: language.Set{}}
+	f := &Field{Field: meta, Name: name, Words: language.Identifier(name)}
 	for _, one := range slices.Concat([]*jsonschema.Schema{s}, s.AnyOf, s.OneOf) {
 		for _, t := range append(one.Types, one.Type) {
 			if t != "null" {
@@ -88,25 +92,33 @@ func newField(name string, s *jsonschema.Schema, meta result.Field) *Field {
 			}
 		}
 	}
-	if s.Pattern != "" {
-		f.pattern, _ = regexp.Compile(s.Pattern) // one that Go cannot read says nothing
-	}
 	f.stems = language.Stems(f.Words...)
-	f.Kind = kindOf(f, s)
-	if f.Is(Number, Date) {
+	if f.Kind = f.kind(s); f.Is(Number, Date) {
 		f.base = strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { f.side += sides[w]; return sides[w] != none }), "_")
 	}
-	for _, phrase := range meta.Synonyms {
-		f.also.AddStems(language.Identifier(phrase)...)
-	}
-	for _, w := range language.Prose(s.Description) {
-		f.Unit = cmp.Or(f.Unit, language.Currency(w))
-	}
+	f.also = language.Stems(language.Identifier(strings.Join(meta.Synonyms, " "))...)
+	f.readPhrases()
 	return f
 }
 
-// kindOf sorts an input or a column by what it holds.
-func kindOf(f *Field, s *jsonschema.Schema) Kind {
+func (f *Field) readPhrases() {
+	add := func(text string, value any) { f.phrases = append(f.phrases, phrase{language.Identifier(text), value}) }
+	if f.typ == "boolean" {
+		add(f.Name, true)
+	}
+	for _, value := range f.Enum {
+		if !f.Is(Order) {
+			add(value, value)
+		}
+		for _, text := range f.Values[value] {
+			add(text, value)
+		}
+	}
+	slices.SortStableFunc(f.phrases, func(a, b phrase) int { return cmp.Compare(len(b.words), len(a.words)) })
+}
+
+// kind sorts an input or a column by what it holds.
+func (f *Field) kind(s *jsonschema.Schema) Kind {
 	number := f.typ == "number" || f.typ == "integer"
 	switch {
 	case slices.Contains([]string{"limit", "cursor", "offset", "page", "page_size", "pagesize", "per_page"}, strings.ToLower(f.Name)):
@@ -133,14 +145,6 @@ func kindOf(f *Field, s *jsonschema.Schema) Kind {
 	return Text
 }
 
-// addTo adds the stems of the field's name and synonyms to a set.
-func (f *Field) addTo(stems language.Set) {
-	stems.AddStems(f.Words...)
-	for s := range f.also {
-		stems[s] = true
-	}
-}
-
 // Is reports whether the field is of one of the kinds.
 func (f *Field) Is(kinds ...Kind) bool { return slices.Contains(kinds, f.Kind) }
 
@@ -155,6 +159,9 @@ func (f *Field) has(words ...string) bool {
 func (f *Field) says(x *language.Lexicon, stem string) bool {
 	return f.also[stem] || x.Among(f.stems, stem)
 }
+
+// names reports whether a stem is one of the field's name or synonyms.
+func (f *Field) names(stem string) bool { return f.stems[stem] || f.also[stem] }
 
 // Noun is what an id identifies: "employee" of root_employee_id.
 func (f *Field) Noun() string {
@@ -171,27 +178,10 @@ func (f *Field) Value(text string) string {
 }
 
 // Takes reports whether a text can be the id itself.
-func (f *Field) Takes(text string) bool {
-	if f.pattern != nil {
-		return f.pattern.MatchString(text)
-	}
-	return f.format != "uuid" && f.typ == "string" || IsUUID(text)
-}
+func (f *Field) Takes(text string) bool { return f.format != "uuid" || IsUUID(text) }
 
-// resembles reports whether a code has the letters of the declared example.
-func (f *Field) resembles(code string) bool {
-	example, _, shown := strings.Cut(f.Like, "-")
-	given, _, has := strings.Cut(code, "-")
-	return shown && has && strings.EqualFold(example, given)
-}
-
-// Number is a value as the input takes it: an integer whole, cents exact.
-func (f *Field) Number(v float64) any {
-	if f.typ == "integer" && v == math.Trunc(v) && math.Abs(v) < 1e15 {
-		return int64(v)
-	}
-	return math.Round(v*100) / 100
-}
+// Number is a value as inputs take it: cents exact.
+func (f *Field) Number(v float64) any { return math.Round(v*100) / 100 }
 
 // Day is the day of a span that the input means: the end of a range ends it.
 func (f *Field) Day(s language.Span) string {

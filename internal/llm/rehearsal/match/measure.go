@@ -22,29 +22,19 @@ func (m Measure) overNumbers() bool { return m.Kind != "" && m.Kind != "count" &
 // someRows is how many "the biggest orders" are.
 const someRows = 5
 
-// measures finds "how many", "total", "top 5", unless they are the tool's own words.
-func (r reader) measures() {
-	if !r.Tool.Lists() {
-		return
-	}
-	for i := range r.Tokens {
-		for _, kind := range language.Measures {
-			m := Measure{Kind: kind, Count: 1}
-			n := r.x.Phrase(kind, r.lows(i))
-			if n == 0 || r.uses[i] != unread || n == 1 && r.Tool.name[r.Tokens[i].Stem] || m.OverDates() && r.Tool.DateColumn() == "" {
-				continue
-			}
-			if r.Measure.Kind == "" {
-				r.Measure = m
-				r.take(i, n, 0)
-				r.extent(i, i+n)
-			} else if r.Measure.Kind == "count" && kind == "sum" { // "how many … in total"
-				r.take(i, n, 0)
-			}
+// measure finds "how many", "total", "top 5".
+func (r reader) measure(i int) {
+	for _, kind := range language.Measures {
+		n := r.x.Phrase(kind, r.lows(i))
+		switch {
+		case !r.Tool.Lists() || n == 0 || n == 1 && r.Tool.Names(r.Tokens[i].Stem):
+		case r.Measure.Kind == "":
+			r.Measure = Measure{Kind: kind, Count: 1}
+			r.take(i, n, 0)
+			r.extent(i, i+n)
+		case r.Measure.Kind == "count" && kind == "sum": // "how many … in total"
+			r.take(i, n, 0)
 		}
-	}
-	if r.Measure.Kind == "" {
-		r.compare()
 	}
 }
 
@@ -55,44 +45,36 @@ func (r reader) extent(i, end int) {
 	if r.isAnchor(end) && language.Plural(r.Tokens[end].Low) {
 		m.Count = someRows
 	}
-	if limit, ok := r.Args["limit"].(int64); ok && m.Kind != "count" {
+	if limit, ok := r.Args["limit"].(float64); ok && m.Kind != "count" {
 		m.Count = int(limit)
 		delete(r.Args, "limit") // the rows are chosen among all of them
 	}
 	for _, at := range []int{i - 1, end} {
 		if at >= 0 && at < len(r.Tokens) && r.Tokens[at].Kind == language.Number && r.uses[at] == unread {
-			m.Count = max(1, min(50, int(r.Tokens[at].Amount.Value)))
+			m.Count = int(within(r.Tokens[at].Amount.Value))
 			r.take(at, 1, 0)
 		}
 	}
-	if !m.overNumbers() || m.Kind == "average" || r.Tool.Amount() == "" || r.isAnchor(end) {
-		return
-	}
 	for at, t := range r.Tokens { // customer_name for "customers"
-		names := r.Tool.columns(func(f *Field) bool {
-			return len(f.Words) == 2 && f.Words[1] == "name" && (language.Stem(f.Words[0]) == t.Stem || f.also[t.Stem])
-		})
-		if len(names) > 0 && r.free(at) && language.Plural(t.Low) && !r.isAnchor(at) {
+		names := r.Tool.columns(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.names(t.Stem) })
+		if m.overNumbers() && r.Tool.Amount() != "" && len(names) > 0 && r.free(at) && language.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end) {
 			m.By, m.Count = names[0].Name, max(m.Count, someRows)
 			r.take(at, 1, 4)
 		}
 	}
 }
 
-// compare finds a question that sets the numbers of all rows side by side:
-// "budget against actual spend", "how much did we spend".
-func (r reader) compare() {
+// compare finds a word that sets the numbers of all rows side by side: "budget
+// against actual spend", "how much did we spend".
+func (r reader) compare(i int) {
+	t, versus := r.Tokens[i], r.x.Is(r.low(i), "versus")
 	amounts := r.Tool.columns(func(f *Field) bool { return f.Amount || IsAmount(f.Name) })
-	ours := r.has("we", "our") || r.x.Phrase("howmuch", r.lows(0)) > 0
-	for i, t := range r.Tokens {
-		versus := i > 0 && r.uses[i] == unread && r.x.Is(t.Low, "versus")
-		if versus {
-			r.take(i, 1, 1)
-		}
-		spent := func(f *Field) bool { return f.stems[t.Stem] || f.also[t.Stem] }
-		if len(amounts) > 0 && (versus || ours && (r.Tool.synonyms[t.Stem] || slices.ContainsFunc(amounts, spent))) {
-			r.Measure.Kind = "compare"
-		}
+	spent := r.Tool.place[t.Stem] == inSynonym || slices.ContainsFunc(amounts, func(f *Field) bool { return f.names(t.Stem) })
+	if !r.Tool.Lists() || len(amounts) == 0 || r.Measure.Kind != "" || !versus && !(spent && r.has("we", "our")) {
+		return
+	}
+	if r.Measure.Kind = "compare"; versus {
+		r.take(i, 1, 1)
 	}
 }
 

@@ -22,6 +22,18 @@ type Catalog struct {
 // All returns the open and the closed tools.
 func (c *Catalog) All() []*Tool { return slices.Concat(c.Open, c.Closed) }
 
+// sortOf is the noun of what a code identifies, by the letters of the ids that the
+// open tools declare as examples; empty when it is like none.
+func (c *Catalog) sortOf(code string) string {
+	letters, _, _ := strings.Cut(code, "-")
+	for _, t := range c.Open {
+		if f := t.First(func(f *Field) bool { return strings.HasPrefix(f.Like, strings.ToUpper(letters)+"-") }); f != nil {
+			return language.Stem(f.Noun())
+		}
+	}
+	return ""
+}
+
 // use is what a token of a question is for.
 type use uint8
 
@@ -36,13 +48,12 @@ const (
 type Reading struct {
 	Clause
 	Tool    *Tool
-	Args    map[string]any
+	Args    map[string]any     // a Step is a change of the present value
 	Target  *Target            // the thing that it is about, to be looked up; of another tool: that whose rows it is kept to
 	Filters []Entity           // values that narrow a list
-	Step    *Step              // a change relative to the present value
 	Measure Measure            // what is asked of all rows at once
 	Asked   language.Set       // stems of the words that ask for something in the answer
-	Beyond  map[string]float64 // numbers that a column must lie beyond: the input that narrows the list lets them pass
+	Beyond  map[string]float64 // by column: the bound that a row's number must not equal
 	Strong  bool               // a word names what the tool is about
 	Plural  bool               // that word is in the plural
 	Score   int
@@ -50,7 +61,7 @@ type Reading struct {
 	c        *Catalog
 	x        *language.Lexicon
 	uses     []use
-	anchored bool // a word names what the tool is about
+	anchored bool // a word says what the tool is about, or what it answers
 }
 
 // Target is a thing whose id an input of a tool needs.
@@ -64,9 +75,20 @@ type Target struct {
 
 // Step is a change given as a difference or in per cent.
 type Step struct {
-	Input *Field
-	By    language.Amount
-	Down  bool
+	By   language.Amount
+	Down bool
+}
+
+// From is the value after the change.
+func (s Step) From(now float64) float64 {
+	change := s.By.Value
+	if s.By.Percent {
+		change *= now / 100
+	}
+	if s.Down {
+		change = -change
+	}
+	return now + change
 }
 
 // Read reads a clause as the tool would; nil unless every word is explained.
@@ -75,11 +97,10 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 		return nil
 	}
 	r := c.Attempt(t, clause)
-	if len(r.left()) > 0 || (names{reader{r}}).waits() || !(r.anchored || r.Target != nil && r.Target.Self || r.presents()) {
+	if len(r.left()) > 0 || r.waits() || r.ofMany() || !(r.anchored || r.Target != nil && r.Target.Self || r.presents()) {
 		return nil
 	}
-	if i := r.Order; i >= 0 && !t.Writes() && r.uses[i] == meant && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading") &&
-		r.low(i+1) != "of" && !strings.HasPrefix(strings.ToLower(t.Info.Description), r.Verb+" ") {
+	if !t.Writes() && r.Order >= 0 && r.uses[r.Order] == meant && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading") {
 		return nil // "email Ada" asks for no address
 	}
 	return r
@@ -88,30 +109,36 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 // Attempt reads a clause as far as it goes, whatever its intent. Each step
 // explains more of the words; what a step has taken, those after it leave alone.
 func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
-	r := &Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: language.Set{}, Beyond: map[string]float64{}, c: c, x: c.Words,
-		uses: make([]use, len(clause.Tokens))}
-	if t.Writes() && t.isOrdered(c.Words, clause) {
+	r := reader{&Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: language.Set{}, Beyond: map[string]float64{}, c: c, x: c.Words,
+		uses: make([]use, len(clause.Tokens))}}
+	if t.isOrdered(c.Words, clause) {
 		onlyIDs := t.First(func(f *Field) bool { return f.Required && !f.Is(ID) }) == nil
-		r.uses[r.Order], r.Score, r.anchored = meant, weightName, onlyIDs || t.verb == r.Verb && !c.Words.Is(r.Verb, "vague")
+		r.uses[r.Order], r.Score, r.anchored = meant, inNoun.weight(), onlyIDs || t.verb == r.Verb && !c.Words.Is(r.Verb, "vague")
 	}
-	w := reader{r}
-	v, n := values{w}, names{w}
-	for _, step := range []func(){v.ranges, v.choices, v.due, v.numbers, n.relations, w.measures, w.vocabulary, n.assign, n.selves, w.remark, w.shape, w.topFirst} {
-		step()
+	n := names{r}
+	r.choices()
+	for _, explain := range []func(i int){r.value, r.due, n.relation, r.measure, r.compare, r.word, n.name, n.self} {
+		for i := range r.Tokens {
+			if r.uses[i] == unread {
+				explain(i)
+			}
+		}
 	}
-	return r
+	r.remark()
+	r.judge()
+	r.topFirst()
+	return r.Reading
 }
 
 // commands reports whether a clause begins with the verb of a tool that writes:
 // then no tool that only reads is meant, whatever other words it shares.
 func (c *Catalog) commands(clause Clause) bool {
-	return clause.Order >= 0 && !clause.Tokens[clause.Order].Owns && !c.Words.Is(clause.Verb, "reading") &&
-		slices.ContainsFunc(c.All(), func(t *Tool) bool { return t.Writes() && t.verb == clause.Verb })
+	return slices.ContainsFunc(c.All(), func(t *Tool) bool { return t.Writes() && t.verb == clause.Verb })
 }
 
 // isAnchor reports whether the i-th word names what the tool is about.
 func (r *Reading) isAnchor(i int) bool {
-	return r.low(i) != "" && (r.Tool.name[r.Tokens[i].Stem] || r.Tool.synonyms[r.Tokens[i].Stem])
+	return r.low(i) != "" && r.Tool.place[r.Tokens[i].Stem] >= inSynonym
 }
 
 // left returns the tokens that nothing explains.
@@ -124,10 +151,15 @@ func (r *Reading) left() (out []int) {
 	return out
 }
 
+// waits reports whether a relation still waits for its person.
+func (r *Reading) waits() bool {
+	return r.Target != nil && r.Target.Entity.end == 0 && !r.Target.Self
+}
+
 // Obstacle is the one piece of the question that keeps a list from answering it.
 func (r *Reading) Obstacle() string {
 	left := r.left()
-	if len(left) == 0 || left[len(left)-1]-left[0] >= 4 || !r.Tool.Lists() || !r.Strong || r.Target != nil {
+	if len(left) == 0 || left[len(left)-1]-left[0] >= 4 || !r.Tool.Lists() || !r.Strong || r.Target != nil || left[0] == r.Order {
 		return ""
 	}
 	first := left[0]
@@ -137,17 +169,14 @@ func (r *Reading) Obstacle() string {
 	return language.Text(r.Tokens[first : left[len(left)-1]+1])
 }
 
-// Many reports whether a tool that handles one thing is asked about many.
-func (r *Reading) Many() bool {
-	if r.Tool.Writes() && r.Bulk {
-		return true
-	}
-	if r.Target != nil || r.Tool.First(func(f *Field) bool { return f.Is(ID) && f.Required && r.Args[f.Name] == nil }) == nil {
-		return false
-	}
-	return r.Bulk || r.Measure.Kind != "" || slices.ContainsFunc(r.Tokens, func(t language.Token) bool {
-		return t.Kind == language.Word && language.Plural(t.Low) && !t.Owns && (r.Tool.name[t.Stem] || !r.Tool.Writes() && r.Asked[t.Stem])
-	})
+// Vague reports whether the question does not say of which thing the tool should tell.
+func (r *Reading) Vague() bool {
+	return r.Target == nil && r.Tool.First(func(f *Field) bool { return f.Is(ID) && f.Required && r.Args[f.Name] == nil }) != nil
+}
+
+// ofMany reports whether a change of one thing is ordered for many.
+func (r *Reading) ofMany() bool {
+	return r.Tool.Writes() && (r.Bulk || r.Target == nil && r.Plural)
 }
 
 // Narrow reports whether anything narrows the answer.
@@ -158,11 +187,21 @@ func (r *Reading) AsksWhether() bool { return slices.Contains([]string{"is", "ar
 
 // presents reports "show Cleo" or "where does Cleo work": nothing but a name.
 func (r *Reading) presents() bool {
-	if r.Tool.Writes() || r.Target == nil || !r.Target.Input.Required || r.Target.Self || r.Asks && len(language.Lows(r.Tokens)) > 6 || slices.Contains(r.uses, meant) {
+	if r.Tool.Writes() || r.Target == nil || !r.Target.Input.Required || r.Asks && len(language.Lows(r.Tokens)) > 6 || slices.Contains(r.uses, meant) {
 		return false
 	}
 	r.Asked["wher"] = r.has("where")
 	return r.x.Is(r.Verb, "present")
+}
+
+// Column is the column that the question's words name best; empty when they name none.
+func (r *Reading) Column() (best string) {
+	for _, f := range r.Tool.columns(func(f *Field) bool { return !f.Is(ID) && r.Relevance(f.Name) > 0 }) {
+		if best == "" || r.Relevance(f.Name) > r.Relevance(best) {
+			best = f.Name
+		}
+	}
+	return best
 }
 
 // Relevance counts how far the question's words ask for a column; other words of

@@ -5,6 +5,7 @@
 package match
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -24,86 +25,72 @@ type Tool struct {
 	Columns map[string]*Field // the fields of its answers, at any depth
 	Own     bool              // without a name it answers for the person who asks
 
-	verb     string         // the first word of its name: "list"
-	head     string         // stem of the noun's last word
-	orders   language.Set   // words that order what it does
-	verbs    language.Set   // stems of those that are verbs of action
-	name     language.Set   // stems of the noun
-	synonyms language.Set   // stems of the declared synonyms
-	about    language.Set   // stems of its title and its first sentence
-	weights  map[string]int // how much a stem speaks for the tool
+	verb   string           // the first word of its name: "list"
+	head   string           // stem of the noun's last word
+	orders language.Set     // words that order what it does
+	place  map[string]place // of a stem: where the declaration says it
 }
 
-// How much a word of the tool's speaks for it.
+// place is where a declaration says a word: the higher, the more the word speaks for the tool.
+type place int
+
 const (
-	weightName    = 4
-	weightSynonym = 3
-	weightAbout   = 2 // in its title, its first sentence or its columns
-	weightMore    = 1 // in the rest of its description or its inputs
+	nowhere   place = iota
+	inMore          // in the rest of its description, or its inputs
+	inColumns       // in what it answers
+	inAbout         // in its title or its first sentence
+	inSynonym
+	inNoun
 )
+
+// weight is how much a word that is said there speaks for the tool.
+func (p place) weight() int { return [...]int{0, 1, 2, 2, 3, 4}[p] }
 
 // NewTool reads a declaration.
 func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
-	t := &Tool{Info: info, Closed: closed, Columns: map[string]*Field{}, weights: map[string]int{}}
-	t.orders, t.verbs, t.synonyms, t.about = language.Set{}, language.Set{}, language.Set{}, language.Set{}
 	words := language.Identifier(info.Name[strings.LastIndexByte(info.Name, '.')+1:]) // library.list_books
-	if len(words) > 1 {
-		t.verb, words = words[0], words[1:]
-		t.orders[t.verb] = true
-	}
-	t.name, t.Noun = language.Stems(words...), strings.Join(words, " ")
+	verbs := min(1, max(0, len(words)-1))
+	t := &Tool{Info: info, Closed: closed, Columns: map[string]*Field{}, orders: language.Set{}, place: map[string]place{}}
+	t.verb, t.Noun = strings.Join(words[:verbs], ""), strings.Join(words[verbs:], " ")
 	t.head = language.Stem(language.LastWord(t.Noun))
-	var meta result.Fields
+	t.say(inNoun, t.Noun)
+	meta := result.Fields{}
 	if info.Fields != nil {
 		meta = *info.Fields
 	}
-	for _, phrase := range meta.Synonyms {
-		words := language.Identifier(phrase)
-		t.synonyms.AddStems(words...)
-		t.orders[strings.Join(words[:min(1, len(words))], "")] = true
+	for _, phrase := range append(meta.Synonyms, t.verb) {
+		first, _, _ := strings.Cut(phrase, " ")
+		t.orders[first] = true
 	}
-	in, out := parseSchema(info.InputSchema), parseSchema(info.OutputSchema)
+	t.say(inSynonym, meta.Synonyms...)
+	in := parseSchema(info.InputSchema)
 	for _, name := range slices.Sorted(maps.Keys(in.Properties)) {
 		f := newField(name, in.Properties[name], meta.Input[name])
 		f.Required = slices.Contains(in.Required, name)
 		t.Own = t.Own || f.Self && !f.Required
-		t.Inputs = append(t.Inputs, f)
-	}
-	t.readColumns(out, meta.Output, 0)
-	t.weigh(x)
-	for v := range t.orders {
-		if x.Is(v, "action") {
-			t.verbs.AddStems(v)
+		if t.Inputs = append(t.Inputs, f); !f.Is(Paging) {
+			t.say(inMore, append(f.Synonyms, name)...)
 		}
 	}
+	t.readColumns(parseSchema(info.OutputSchema), meta.Output)
+	for _, f := range t.Inputs {
+		f.Unit = cmp.Or(f.Unit, t.Column(f.base).Unit)
+	}
+	t.readProse(x, info.Title)
+	t.readProse(x, info.Description)
 	return t
 }
 
-// weigh gives each word its weight. What a change answers is not what it is for.
-func (t *Tool) weigh(x *language.Lexicon) {
-	more, columns := t.readProse(x, t.Info.Title), language.Set{}
-	maps.Copy(more, t.readProse(x, t.Info.Description))
-	for _, f := range t.Columns {
-		f.addTo(columns)
-	}
-	for _, f := range t.Inputs {
-		if !f.Is(Paging) {
-			f.addTo(more)
-		}
-	}
-	if t.Writes() {
-		columns = nil
-	}
-	for i, stems := range []language.Set{more, columns, t.about, t.synonyms, t.name} {
-		for s := range stems {
-			t.weights[s] = []int{weightMore, weightAbout, weightAbout, weightSynonym, weightName}[i]
-		}
+// say notes where the declaration says words; the highest place counts.
+func (t *Tool) say(at place, texts ...string) {
+	for s := range language.Stems(language.Identifier(strings.Join(texts, " "))...) {
+		t.place[s] = max(t.place[s], at)
 	}
 }
 
-// readProse keeps the words of a text's first sentence, and returns the others.
-// That sentence's verbs, up to its first article, order what the tool does.
-func (t *Tool) readProse(x *language.Lexicon, text string) (more language.Set) {
+// readProse notes the words of a text. The verbs of its first sentence, up to
+// that one's first article, order what the tool does.
+func (t *Tool) readProse(x *language.Lexicon, text string) {
 	words := slices.DeleteFunc(strings.Fields(text), func(w string) bool { return strings.ContainsAny(w, "_`") }) // names of inputs and tools
 	first, rest, _ := strings.Cut(strings.Join(words, " "), ". ")
 	leading := true
@@ -113,34 +100,31 @@ func (t *Tool) readProse(x *language.Lexicon, text string) (more language.Set) {
 			t.orders[w] = true
 		}
 	}
-	content := func(text string) []string {
-		return slices.DeleteFunc(language.Prose(text), func(w string) bool { return x.Is(w, "idle") })
-	}
-	t.about.AddStems(content(first)...)
-	return language.Stems(content(rest)...)
+	isIdle := func(w string) bool { return x.Is(w, "idle") }
+	t.say(inAbout, slices.DeleteFunc(language.Prose(first), isIdle)...)
+	t.say(inMore, slices.DeleteFunc(language.Prose(rest), isIdle)...)
 }
 
-// envelope names the fields around the data of our own tools' answers.
-var envelope = []string{"status", "data", "metadata", "message", "suggestedAction", "details", "code", "confirmationId", "confirmationData"}
-
-// readColumns collects an answer's fields at any depth; of one name, the outermost.
-func (t *Tool) readColumns(s *jsonschema.Schema, meta map[string]result.Field, depth int) {
-	if s == nil || depth > 8 {
-		return
+// readColumns collects an answer's fields, those of one depth after the other; of
+// one name, the outermost counts. What a change answers is not what it is for.
+func (t *Tool) readColumns(s *jsonschema.Schema, meta map[string]result.Field) {
+	if data := s.Properties["data"]; data != nil { // without the envelope of our own tools' answers
+		s = data
 	}
-	outer := func(name string) bool { return depth == 0 && slices.Contains(envelope, name) }
-	for name, child := range s.Properties {
-		if t.Columns[name] == nil && !outer(name) {
-			t.Columns[name] = newField(name, child, meta[name])
+	for depth, level := 0, []*jsonschema.Schema{s}; depth < 8; depth++ {
+		var next []*jsonschema.Schema
+		for _, s := range slices.DeleteFunc(level, func(s *jsonschema.Schema) bool { return s == nil }) {
+			for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+				if next = append(next, s.Properties[name]); t.Columns[name] != nil {
+					continue
+				}
+				if t.Columns[name] = newField(name, s.Properties[name], meta[name]); !t.Writes() {
+					t.say(inColumns, append(meta[name].Synonyms, name)...)
+				}
+			}
+			next = slices.Concat(next, s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.Defs)), []*jsonschema.Schema{s.Items})
 		}
-	}
-	for _, one := range slices.Concat(s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.Defs)), []*jsonschema.Schema{s.Items}) {
-		t.readColumns(one, meta, depth+1)
-	}
-	for name, child := range s.Properties {
-		if name == "data" || !outer(name) {
-			t.readColumns(child, meta, depth+1)
-		}
+		level = next
 	}
 }
 
@@ -190,7 +174,7 @@ func (t *Tool) First(fits func(*Field) bool) *Field {
 }
 
 // Names reports whether a stem is part of the tool's noun.
-func (t *Tool) Names(stem string) bool { return t.name[stem] }
+func (t *Tool) Names(stem string) bool { return t.place[stem] == inNoun }
 
 // IsAbout reports whether the tool's rows are of a sort, "employee".
 func (t *Tool) IsAbout(noun string) bool { return t.head == language.Stem(noun) }
@@ -198,7 +182,7 @@ func (t *Tool) IsAbout(noun string) bool { return t.head == language.Stem(noun) 
 // Mentions counts the stems in the tool's noun, its synonyms or its first sentence.
 func (t *Tool) Mentions(stems language.Set) (n int) {
 	for s := range stems {
-		if t.name[s] || t.synonyms[s] || t.about[s] {
+		if t.place[s] >= inAbout {
 			n++
 		}
 	}
@@ -222,22 +206,28 @@ func (t *Tool) IDOf(other *Tool) *Field {
 // Amount is the column that is meant when a question names no number: the
 // declared one, or the only one that is named like an amount; empty when unsure.
 func (t *Tool) Amount() string {
-	amounts := t.columns(func(f *Field) bool { return f.Amount })
-	if len(amounts) == 0 {
-		if amounts = t.columns(func(f *Field) bool { return f.Is(Number) && IsAmount(f.Name) }); len(amounts) != 1 {
-			return ""
-		}
+	if declared := nameOf(t.columns(func(f *Field) bool { return f.Amount })); declared != "" {
+		return declared
 	}
-	return amounts[0].Name
+	alike := t.columns(func(f *Field) bool { return f.Is(Number) && IsAmount(f.Name) })
+	if len(alike) != 1 {
+		return ""
+	}
+	return alike[0].Name
 }
 
 // DateColumn is the column by which rows are new or old: the first day that is
 // no date of something to come; empty when there is none.
 func (t *Tool) DateColumn() string {
-	for _, f := range t.columns(func(f *Field) bool { return f.Is(Date) && f.Show != result.ShowDetail }) {
-		if !f.has("due", "next", "expected", "updated") {
-			return f.Name
-		}
+	return nameOf(t.columns(func(f *Field) bool {
+		return f.Is(Date) && f.Show != result.ShowDetail && !f.has("due", "next", "expected", "updated")
+	}))
+}
+
+// nameOf is the name of the first field; empty when there is none.
+func nameOf(fields []*Field) string {
+	if len(fields) == 0 {
+		return ""
 	}
-	return ""
+	return fields[0].Name
 }

@@ -1,96 +1,144 @@
 package match
 
 import (
-	"cmp"
-	"maps"
+	"fmt"
 	"slices"
 	"strings"
 
 	"countersign.dev/internal/llm/rehearsal/language"
 )
 
-// values finds numbers, dates and the values that a schema lists.
-type values struct{ reader }
-
-// bounds is what the words around a value say of it: which ends of a range it
-// sets, both or neither when they say nothing.
+// bounds are a value and the words around it: which end of a range they make it,
+// and whether they leave the value itself out.
 type bounds struct {
-	at, end              int // the first token, and the one after the last
-	lower, upper, beyond bool
+	at, end int // the first token, and the one after the last
+	side    side
+	beyond  bool
 }
 
-func (r values) boundsOf(i int) bounds {
+func (r reader) boundsOf(i int) bounds {
 	for n := min(3, i); n > 0; n-- {
 		phrase := strings.Join(language.Lows(r.Tokens[i-n:i]), " ")
-		if b := (bounds{i - n, i + 1, r.x.Is(phrase, "above"), r.x.Is(phrase, "below"), r.x.Is(phrase, "strictly")}); b.lower || b.upper {
-			return b
+		switch beyond := r.x.Is(phrase, "strictly"); {
+		case r.x.Is(phrase, "above"):
+			return bounds{i - n, i + 1, lower, beyond}
+		case r.x.Is(phrase, "below"):
+			return bounds{i - n, i + 1, upper, beyond}
 		}
 	}
-	more, less := r.x.Phrase("ormore", r.lows(i+1)), r.x.Phrase("orless", r.lows(i+1))
-	switch {
-	case more+less > 0:
-		return bounds{at: i, end: i + 1 + more + less, lower: more > 0, upper: less > 0}
-	case r.low(i-1) == "between" && r.low(i+1) == "and":
-		return bounds{at: i - 1, end: i + 2, lower: true}
-	case r.low(i-1) == "and" && r.low(i-3) == "between":
-		return bounds{at: i, end: i + 1, upper: true}
+	if n := r.x.Phrase("ormore", r.lows(i+1)); n > 0 {
+		return bounds{i, i + 1 + n, lower, false}
+	} else if n := r.x.Phrase("orless", r.lows(i+1)); n > 0 {
+		return bounds{i, i + 1 + n, upper, false}
 	}
 	return bounds{at: i, end: i + 1}
 }
 
-// ranges fills "over 200k", "between 5 and 9", "before March" and "this month"
-// into the inputs that keep a list to a range, and days into other inputs.
-func (r values) ranges() {
-	for i, t := range r.Tokens {
-		b := r.boundsOf(i)
+// value fills "over 200k", "before March", "this month", a year or a change's new
+// amount into the input that it is for.
+func (r reader) value(i int) {
+	t, b := r.Tokens[i], r.boundsOf(i)
+	switch {
+	case t.Kind == language.Date && (r.period(t.Span) || r.days(t.Span, b)):
+		r.take(b.at, b.end-b.at, 4)
+	case t.Kind == language.Number:
+		r.number(i, b)
+	}
+}
+
+// number fills in the i-th token, a number.
+func (r reader) number(i int, b bounds) {
+	t := r.Tokens[i]
+	f := r.numberFor(i, b.side)
+	switch {
+	case f != nil && f.side != none && !r.Tool.Writes():
+		if r.Args[f.Name] = f.Number(t.Amount.Value); b.beyond {
+			r.Beyond[f.base] = t.Amount.Value
+		}
+		r.take(b.at, b.end-b.at, 3)
+	case f != nil:
+		r.Args[f.Name] = r.amount(f, t, r.low(i-1) == "by")
+		r.take(i, 1, 2)
+	case r.Tool.Input("limit") != nil && r.Tool.Lists() && !r.x.Is(r.low(i-1), language.Measures...) && r.isAnchor(i+1):
+		r.Args["limit"] = within(t.Amount.Value)
+		r.take(i, 1, 1)
+	}
+}
+
+// within is a number of rows that may be asked for.
+func within(n float64) float64 { return min(50, max(1, n)) }
+
+// numberFor is the input that the i-th token, a number, belongs to.
+func (r reader) numberFor(i int, end side) *Field {
+	var fits []*Field
+	for _, f := range r.Tool.Inputs {
+		year := f.has("year")
 		switch {
-		case t.Kind == language.Date && r.period(t.Span):
-			r.take(i, 1, 4)
-		case t.Kind == language.Date && r.days(t.Span, b):
-			r.take(b.at, b.end-b.at, 3)
-		case t.Kind == language.Number && !t.Amount.Percent && !r.Tool.Writes():
-			f := r.Tool.First(func(f *Field) bool {
-				return f.Is(Number) && !r.taken(f) && (b.lower && f.side == lower || b.upper && f.side == upper)
-			})
-			if f == nil {
-				continue
-			}
-			if r.Args[f.Name] = f.Number(t.Amount.Value); b.beyond {
-				r.Beyond[f.base] = t.Amount.Value
-			}
-			r.take(b.at, b.end-b.at, 3)
+		case !f.Is(Number) || r.taken(f) || year && !r.Tokens[i].IsYear():
+		case end != none && f.side == end, year, f.stems[language.Stem(r.low(i-1))], f.stems[language.Stem(r.low(i+1))]:
+			return f
+		case f.Required && r.Tool.Writes():
+			fits = append(fits, f)
 		}
 	}
+	if len(fits) != 1 {
+		return nil
+	}
+	return fits[0]
+}
+
+// amount is a number as an input takes it, or as a change takes a difference.
+func (r *Reading) amount(f *Field, t language.Token, difference bool) any {
+	if r.Tool.Writes() && (t.Amount.Percent || difference) {
+		return Step{By: t.Amount, Down: r.x.Is(r.Verb, "falling")}
+	}
+	return f.Number(t.Amount.Value)
+}
+
+// Answer is the value of an input that a person's answer gives; nil when it gives none.
+func (r *Reading) Answer(f *Field, text string) any {
+	if value := f.Value(text); value != "" {
+		return value
+	}
+	for _, t := range r.x.Read(text, r.c.Today) {
+		switch {
+		case t.Kind == language.Date && f.Is(Date):
+			return f.Day(t.Span)
+		case t.Kind == language.Number && f.Is(Number):
+			return r.amount(f, t, false)
+		}
+	}
+	if !f.IsText() || text == "" {
+		return nil
+	}
+	return text
 }
 
 // period fills an input that is named by a period: the year, or a quarter as text
 // ("Q1 2026") or as one of its values ("Q1") beside the year.
-func (r values) period(s language.Span) bool {
+func (r reader) period(s language.Span) bool {
 	year := r.Tool.First(func(f *Field) bool { return f.Is(Number) && f.has("year") && !r.taken(f) })
-	if year != nil && s.IsYear() {
-		r.Args[year.Name] = int64(s.From.Year())
-		return true
-	}
-	names, at := s.Quarter(), -1
-	f := r.Tool.First(func(f *Field) bool { return f.has("quarter") && !r.taken(f) })
-	if f != nil {
-		at = slices.IndexFunc(names, func(n string) bool {
-			return f.Value(n) != "" || len(f.Enum) == 0 && (f.pattern == nil || f.pattern.MatchString(n))
-		})
-	}
-	if at < 0 {
+	quarter := r.Tool.First(func(f *Field) bool { return f.has("quarter") && !r.taken(f) })
+	switch q := s.Quarter(); {
+	case year != nil && s.IsYear():
+	case quarter == nil || q == "":
 		return false
+	case len(quarter.Enum) == 0:
+		r.Args[quarter.Name] = fmt.Sprintf("%s %d", q, s.From.Year())
+		return true
+	default:
+		r.Args[quarter.Name] = q
 	}
-	if r.Args[f.Name] = names[at]; len(f.Enum) > 0 && year != nil {
-		r.Args[year.Name] = int64(s.From.Year())
+	if year != nil {
+		r.Args[year.Name] = s.From.Year()
 	}
 	return true
 }
 
 // days fills the first and the last day of one thing, or the only day that the
 // tool takes. It reports false when there is no such input, or more than one.
-func (r values) days(s language.Span, b bounds) bool {
-	if b.beyond && b.lower {
+func (r reader) days(s language.Span, b bounds) bool {
+	if b.beyond && b.side == lower {
 		s.From = s.To
 	} else if b.beyond {
 		s.To = s.From
@@ -98,11 +146,11 @@ func (r values) days(s language.Span, b bounds) bool {
 	var fits []*Field
 	last := none
 	for _, f := range r.Tool.Inputs {
-		if f.Is(Date) && !r.taken(f) && (b.lower == b.upper || b.lower && f.side == lower || b.upper && f.side == upper) {
+		if f.Is(Date) && !r.taken(f) && (b.side == none || b.side == f.side) {
 			fits, last = append(fits, f), max(last, f.side)
 		}
 	}
-	if len(fits) == 0 || fits[0].base != fits[len(fits)-1].base || !b.lower && fits[0].side == lower && last != upper {
+	if len(fits) == 0 || fits[0].base != fits[len(fits)-1].base || b.side != lower && fits[0].side == lower && last != upper {
 		return false
 	}
 	for _, f := range fits {
@@ -112,47 +160,29 @@ func (r values) days(s language.Span, b bounds) bool {
 }
 
 // due fills in today where a question has the word for a passed day and no date.
-func (r values) due() {
+func (r reader) due(i int) {
 	f := r.Tool.First(func(f *Field) bool { return f.Is(Date) && f.side == upper })
-	dated := func(t language.Token) bool { return t.Kind == language.Date }
-	if f == nil || r.Tool.Writes() || r.has("when") || slices.ContainsFunc(r.Tokens, dated) ||
+	dated := func(t language.Token) bool { return t.Kind == language.Date || t.Low == "when" }
+	if f == nil || r.Tool.Writes() || slices.ContainsFunc(r.Tokens, dated) ||
 		r.Tool.First(func(other *Field) bool { return other.side == lower && other.base == f.base }) != nil {
 		return
 	}
-	for i, t := range r.Tokens {
-		if r.free(i) && sides[t.Low] == none && f.says(r.x, t.Stem) {
-			r.take(i, 1, 4)
-			r.Asked[t.Stem] = true
-			r.Args[f.Name] = language.Day(r.c.Today)
-		}
+	if t := r.Tokens[i]; sides[t.Low] == none && f.says(r.x, t.Stem) {
+		r.take(i, 1, 4)
+		r.Asked[t.Stem] = true
+		r.Args[f.Name] = language.Day(r.c.Today)
 	}
 }
 
 // choices fills in inputs with a fixed set of values, and switches, when the
-// question has the words for a value. The longer phrase says more: "past due".
-func (r values) choices() {
+// question has the words for a value.
+func (r reader) choices() {
 	for _, f := range r.Tool.Inputs {
-		phrases := map[string]any{}
-		if f.typ == "boolean" && !r.Tool.Writes() {
-			phrases[strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { return r.x.Is(w, "idle") }), " ")] = true
-		}
-		for _, value := range f.Enum {
-			if !f.Is(Order) {
-				phrases[strings.Join(language.Identifier(value), " ")] = value
-			}
-			for _, phrase := range f.Values[value] {
-				phrases[phrase] = value
-			}
-		}
-		longest := slices.SortedFunc(maps.Keys(phrases), func(a, b string) int {
-			return cmp.Or(cmp.Compare(strings.Count(b, " "), strings.Count(a, " ")), cmp.Compare(a, b))
-		})
-		for _, phrase := range longest {
-			words := language.Identifier(phrase)
-			for i := 0; i+len(words) <= len(r.Tokens) && len(words) > 0 && !r.taken(f); i++ {
-				if r.reads(i, words) {
-					r.take(i, len(words), 4)
-					r.Args[f.Name] = phrases[phrase]
+		for _, p := range f.phrases {
+			for i := range r.Tokens {
+				if !r.taken(f) && r.reads(i, p.words) {
+					r.take(i, len(p.words), 4)
+					r.Args[f.Name] = p.value
 				}
 			}
 		}
@@ -160,53 +190,11 @@ func (r values) choices() {
 }
 
 // reads reports whether the unread words from the i-th are these, in any form.
-func (r values) reads(i int, words []string) bool {
+func (r reader) reads(i int, words []string) bool {
 	for j, w := range words {
 		if !r.free(i+j) || r.Tokens[i+j].Stem != language.Stem(w) {
 			return false
 		}
 	}
-	return true
+	return len(words) > 0
 }
-
-// numbers fills in numbers: a change's new value, a year, "5 books".
-func (r values) numbers() {
-	for i, t := range r.Tokens {
-		if t.Kind != language.Number || r.uses[i] != unread {
-			continue
-		}
-		switch f := r.numberFor(i); {
-		case f != nil && r.Tool.Writes() && (t.Amount.Percent || r.low(i-1) == "by"):
-			r.take(i, 1, 2)
-			r.Step = &Step{Input: f, By: t.Amount, Down: r.Falls()}
-		case f != nil:
-			r.take(i, 1, 2)
-			r.Args[f.Name] = f.Number(t.Amount.Value)
-		case r.Tool.Input("limit") != nil && r.Tool.Lists() && !r.x.Is(r.low(i-1), language.Measures...) && r.isAnchor(i+1):
-			r.take(i, 1, 1)
-			r.Args["limit"] = int64(min(50, max(1, t.Amount.Value)))
-		}
-	}
-}
-
-// numberFor is the input that the i-th token, a number, belongs to.
-func (r values) numberFor(i int) *Field {
-	var fits []*Field
-	for _, f := range r.Tool.Inputs {
-		year := f.has("year")
-		switch {
-		case !f.Is(Number) || r.taken(f) || year && !r.Tokens[i].IsYear():
-		case year, f.stems[language.Stem(r.low(i-1))], f.stems[language.Stem(r.low(i+1))]:
-			return f
-		case f.Required && r.Tool.Writes():
-			fits = append(fits, f)
-		}
-	}
-	if len(fits) == 1 {
-		return fits[0]
-	}
-	return nil
-}
-
-// Falls reports whether a change is downwards.
-func (r *Reading) Falls() bool { return r.x.Is(r.Verb, "falling") }

@@ -1,8 +1,6 @@
 package match
 
 import (
-	"slices"
-
 	"countersign.dev/internal/llm/rehearsal/language"
 )
 
@@ -15,7 +13,7 @@ func (r reader) take(at, n, score int) {
 		r.uses[at+i] = given
 	}
 	r.Score += score
-	r.anchored = r.anchored || score >= weightName
+	r.anchored = r.anchored || score >= inNoun.weight()
 }
 
 // free reports whether a token is a word that nothing has explained yet.
@@ -23,27 +21,22 @@ func (r reader) free(i int) bool { return r.low(i) != "" && r.uses[i] == unread 
 
 func (r reader) taken(f *Field) bool { return r.Args[f.Name] != nil }
 
-// vocabulary marks the words that the tool itself uses, and the idle ones.
-func (r reader) vocabulary() {
-	for i, t := range r.Tokens {
-		if !r.free(i) || t.Owns && i > 0 && r.Tokens[i-1].Owns {
-			continue
-		}
-		weight, anchor := r.weigh(t)
-		if len(r.Tool.Columns) == 0 && r.Measure.overNumbers() && r.x.Is(r.low(i-1), language.Measures...) && r.x.MayBeValue(t.Low) {
-			weight = max(weight, weightMore) // an undeclared column
-		}
-		switch {
-		case weight > 0:
-			r.uses[i], r.Asked[t.Stem] = meant, true
-			r.Score, r.anchored = r.Score+weight, r.anchored || anchor
-		case r.x.Is(t.Low, "idle"), t.Low == "more" && r.isAnchor(i+1), r.x.Is(t.Low, "versus") && r.Tool.Amount() != "",
-			i > 0 && r.x.Is(t.Low, "unit"):
-			r.uses[i] = idle
-		}
+// word explains a word that the tool itself uses, or an idle one.
+func (r reader) word(i int) {
+	t := r.Tokens[i]
+	if t.Kind != language.Word || t.Owns && i > 0 && r.Tokens[i-1].Owns {
+		return
 	}
-	if people := r.x.Stems("person"); r.has("who", "whom", "whose") && !r.Tool.Writes() && r.Tool.Mentions(people) > 0 {
-		r.Score, r.anchored = r.Score+1, true
+	weight, anchor := r.weigh(t)
+	if len(r.Tool.Columns) == 0 && r.x.Is(r.low(i-1), language.Measures...) {
+		weight = max(weight, inMore.weight()) // an undeclared column
+	}
+	switch {
+	case weight > 0:
+		r.uses[i], r.Asked[t.Stem] = meant, true
+		r.Score, r.anchored = r.Score+weight, r.anchored || anchor
+	case r.x.Is(t.Low, "idle"), t.Low == "more" && r.isAnchor(i+1), r.x.Is(t.Low, "versus") && r.Tool.Amount() != "", i > 0 && r.x.Is(t.Low, "unit"):
+		r.uses[i] = idle
 	}
 }
 
@@ -52,41 +45,38 @@ func (r reader) vocabulary() {
 // counts little; one that owns another ("manager's") must be the tool's noun.
 func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	t, s := r.Tool, w.Stem
+	at := t.place[s]
 	id := t.First(func(f *Field) bool { return f.Is(ID) && language.Stem(f.Noun()) == s })
 	whose := id != nil && (!id.Required || t.Writes())
 	whose = whose || t.First(func(f *Field) bool { return f.IsText() && language.Stem(f.Name) == s && t.Columns[f.Name+"_id"] != nil }) != nil
 	switch people, outsiders := r.x.Stems("person"), r.x.Stems("outsider"); {
-	case t.name[s]:
-		return weightName, true
+	case at == inNoun:
+		return at.weight(), true
 	case w.Owns && !whose, r.x.Is(w.Low, "idle") && t.Columns[w.Low] == nil:
 		return 0, false
 	case whose:
-		return weightMore, false
-	case people[s] && !t.synonyms[s] && people[t.head] && outsiders[t.head] == outsiders[s]:
-		return weightSynonym, true
-	case people[s] && !t.synonyms[s] && t.Mentions(people) > 0:
-		return weightMore, !t.Lists() && t.about[s]
+		return inMore.weight(), false
+	case people[s] && at != inSynonym && people[t.head] && outsiders[t.head] == outsiders[s]:
+		return inSynonym.weight(), true
+	case people[s] && at != inSynonym && t.Mentions(people) > 0:
+		return inMore.weight(), !t.Lists() && at == inAbout
 	}
-	weight = t.weights[s]
 	for other := range r.x.Same(s) {
-		weight = max(weight, min(weightSynonym, t.weights[other]))
+		at = max(at, min(inSynonym, t.place[other]))
 	}
-	return weight, weight >= weightAbout
+	return at.weight(), at >= inColumns
 }
 
-// shape prefers the tool whose kind fits the question: one thing or many, and
-// the sort of thing that a code names by the declared examples.
-func (r reader) shape() {
+// judge prefers the tool whose kind fits the question: people for "who", one
+// thing or many, and the sort of thing that a code names by the declared examples.
+func (r reader) judge() {
+	if r.has("who", "whom", "whose") && !r.Tool.Writes() && r.Tool.Mentions(r.x.Stems("person")) > 0 {
+		r.Score, r.anchored = r.Score+1, true
+	}
 	r.Strong = r.Measure.By != ""
 	for i, t := range r.Tokens {
-		if anchor := r.uses[i] != unread && r.isAnchor(i); anchor {
+		if r.uses[i] != unread && r.isAnchor(i) {
 			r.Strong, r.Plural = true, r.Plural || r.uses[i] == meant && !t.Owns && language.Plural(t.Low)
-		}
-		if t.Kind == language.Code && slices.ContainsFunc(r.c.Open, func(other *Tool) bool {
-			id := other.First(func(f *Field) bool { return f.resembles(t.Text) })
-			return id != nil && r.Tool.name[language.Stem(id.Noun())]
-		}) {
-			r.Score += 3
 		}
 	}
 	many := r.Bulk || r.Plural

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -14,202 +13,152 @@ import (
 )
 
 // carryOut finds what the reading needs, calls its tool and writes the answer.
-func (p *planner) carryOut(r *match.Reading) step {
-	args := maps.Clone(r.Args)
-	var about speak.Thing
+func (p *planner) carryOut(r *match.Reading) string {
+	args, about := maps.Clone(r.Args), speak.Thing{}
 	if t := r.Target; t != nil {
-		thing, s := p.identify(t)
-		if s.state != said {
-			return s
-		}
-		if about = thing; t.Tool == r.Tool {
-			args[t.Input.Name] = thing.ID
+		if about = p.identify(r, t); t.Tool == r.Tool {
+			args[t.Input.Name] = about.ID
 		}
 	}
-	if r.Step != nil {
-		relative(r.Step, about, args)
-	}
-	if s := p.complete(r, &about, args); s.state != said {
-		return s
-	}
-	if r.Tool.Lists() {
-		return p.list(r, about, args)
-	}
-	a, ok := p.fetch(r.Tool, args)
-	switch {
-	case !ok:
-		return wait
-	case a.Failed:
-		return say(speak.Failure(a))
-	}
-	return say(speak.One(r, about, a))
-}
-
-// relative works out a value that is given relative to the present one. Without a
-// present value to be seen, it is left to be asked for.
-func relative(s *match.Step, about speak.Thing, args map[string]any) {
-	now, most := 0.0, 0
-	for _, k := range about.Row.Keys {
-		if v, ok := about.Row.Number(k); ok && counted(s.Input.Words, language.Identifier(k)) > most {
-			now, most = v, counted(s.Input.Words, language.Identifier(k))
+	for {
+		settle(r.Tool, about.Row, args)
+		in := r.Tool.Missing(args)
+		if in == nil && r.Tool.Lists() {
+			return p.list(r, about, args)
 		}
-	}
-	change := s.By.Value
-	if s.By.Percent {
-		change *= now / 100
-	}
-	if s.Down {
-		change = -change
-	}
-	if most > 0 {
-		args[s.Input.Name] = s.Input.Number(math.Round((now+change)*100) / 100)
+		if in == nil {
+			a := p.fetch(r.Tool, args)
+			if in = demanded(r.Tool, a, args); in == nil {
+				return speak.One(r, about, a)
+			}
+		}
+		p.complete(r, in, &about, args)
 	}
 }
 
-// complete fills missing required inputs from the person's answers, or asks.
-func (p *planner) complete(r *match.Reading, about *speak.Thing, args map[string]any) step {
-	for in := r.Tool.Missing(args); in != nil; in = r.Tool.Missing(args) {
-		if in.All != "" && !r.Tool.Writes() {
-			args[in.Name] = in.All
+// settle works out the values that are given relative to the present ones. One
+// without a present value to be seen is left to be asked for.
+func settle(t *match.Tool, row speak.Row, args map[string]any) {
+	for _, in := range t.Inputs {
+		change, relative := args[in.Name].(match.Step)
+		if !relative {
 			continue
 		}
-		answer, given := p.next()
-		if given && in.Is(match.ID) {
-			thing, s := p.identify(&match.Target{Tool: r.Tool, Input: in, Entity: match.NewEntity(answer)})
-			if s.state != said && s.state != missed {
-				return s
+		delete(args, in.Name)
+		for _, k := range row.Keys {
+			if now, ok := row.Number(k); ok && counted(in.Words, language.Identifier(k)) > 0 {
+				args[in.Name] = in.Number(change.From(now))
 			}
-			*about, args[in.Name] = thing, thing.ID
-		} else if given {
-			p.fill(r, in, *about, strings.TrimSpace(answer), args)
-		}
-		if args[in.Name] == nil {
-			p.misfit = p.misfit || given
-			return step{asking, question(r, in)}
 		}
 	}
-	return done
 }
 
-// fill takes the value of an input out of the person's answer, if it is there.
-func (p *planner) fill(r *match.Reading, in *match.Field, about speak.Thing, answer string, args map[string]any) {
-	if value := in.Value(answer); value != "" || in.IsText() && answer != "" {
-		args[in.Name] = cmp.Or(value, answer)
+// demanded is the input that a failed call asks for in its advice; nil for none.
+func demanded(t *match.Tool, a *speak.Answer, args map[string]any) *match.Field {
+	return t.First(func(in *match.Field) bool {
+		return a.Failed && args[in.Name] == nil && in.IsText() && strings.HasSuffix(strings.TrimRight(a.Advice, "."), " with "+in.Name)
+	})
+}
+
+// complete takes an input from the person's next answer, or asks for it.
+func (p *planner) complete(r *match.Reading, in *match.Field, about *speak.Thing, args map[string]any) {
+	if in.All != "" {
+		args[in.Name] = in.All
+		return
 	}
-	for _, t := range p.Words.Read(answer, p.Today) {
-		switch {
-		case t.Kind == language.Date && in.Is(match.Date):
-			args[in.Name] = in.Day(t.Span)
-		case t.Kind == language.Number && in.Is(match.Number) && t.Amount.Percent:
-			relative(&match.Step{Input: in, By: t.Amount, Down: r.Falls()}, about, args)
-		case t.Kind == language.Number && in.Is(match.Number):
-			args[in.Name] = in.Number(t.Amount.Value)
-		}
+	answer, given := p.next()
+	if given && in.Is(match.ID) {
+		*about = p.identify(r, &match.Target{Tool: r.Tool, Input: in, Entity: match.NewEntity(answer)})
+		args[in.Name] = about.ID
+	} else if given {
+		args[in.Name] = r.Answer(in, strings.TrimSpace(answer))
+	}
+	if args[in.Name] == nil {
+		panic(end{asking, question(r.Tool, in, args)})
 	}
 }
 
 // question asks for one input, in words that are recognised afterwards.
-func question(r *match.Reading, in *match.Field) string {
+func question(t *match.Tool, in *match.Field, args map[string]any) string {
 	q := AskWhat + "the " + strings.Join(in.Words, " ") + " be?"
+	outcome := t.First(func(f *match.Field) bool { return f.Is(match.Choice) && args[f.Name] != nil })
 	switch {
 	case in.Is(match.ID):
 		return AskWhom + in.Noun() + " do you mean?"
 	case len(in.Enum) > 0:
 		q += " It may be " + speak.Join(in.Enum, "or") + "."
+	case language.LastWord(in.Name) == "reason" && outcome != nil:
+		return fmt.Sprintf("%sthe %s %v?", AskWhy, t.Noun, args[outcome.Name])
 	}
 	return q
 }
 
 // list reads a list, narrowed as the question says, and writes the answer.
-func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any) step {
-	group, s := p.group(r, about)
-	if s.state != said {
-		return s
-	}
+func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any) string {
+	group := p.group(r, about)
 	var rest []match.Entity // values that no input of the list takes: the rows are searched for them
 	for _, e := range r.Filters {
-		hit, ok := p.probe(r, e, args)
-		switch {
-		case !ok:
-			return wait
-		case hit == "":
+		in := slices.IndexFunc(r.Tool.Inputs, func(in *match.Field) bool {
+			return in.IsText() && args[in.Name] == nil && e.Column == "" && len(p.fetch(r.Tool, with(args, in.Name, e.Text)).Rows) > 0
+		})
+		if in >= 0 {
+			args[r.Tool.Inputs[in].Name] = e.Text
+		} else {
 			rest = append(rest, e)
-		default:
-			args[hit] = e.Text
 		}
 	}
 	pages := 1
 	if r.Measure.Kind != "" && r.Measure.Column == "" || len(rest) > 0 || group != nil {
 		pages = maxPages
 	}
-	l, ok := p.fetchPages(r.Tool, args, pages)
-	switch {
-	case !ok:
-		return wait
-	case l.Failed:
-		return say(speak.Failure(l))
+	l := p.fetchPages(r.Tool, args, pages)
+	for _, in := range r.Tool.Inputs {
+		if sought, ok := args[in.Name].(string); ok && in.Is(match.Search) && len(l.Rows) == 0 && language.Plural(sought) {
+			args[in.Name] = language.Singular(sought) // "logins" are found by "login"
+			l = p.fetchPages(r.Tool, args, pages)
+		}
 	}
 	l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !kept(r, one, group) })
 	for _, e := range rest {
 		if slices.ContainsFunc(l.Rows, func(one speak.Row) bool { return one.Masked(e.Column) }) {
-			return say(fmt.Sprintf("I cannot tell: %s is hidden from you.", speak.Label(r.Tool, e.Column)))
+			panic(end{said, fmt.Sprintf("I cannot tell: %s is hidden from you.", speak.Label(r.Tool, e.Column))})
 		}
 		l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !holds(one, e) })
-		if len(l.Rows) == 0 && l.More {
-			return step{missed, fmt.Sprintf("I found nothing about %q among the first %s; the list is incomplete.", e.Text, r.Tool.Noun)}
-		} else if len(l.Rows) == 0 {
-			return step{missed, fmt.Sprintf("I found no %s %s %q.", r.Tool.Noun, cmp.Or(speak.Label(r.Tool, e.Column), "for"), e.Text)}
+		if len(l.Rows) == 0 {
+			text := fmt.Sprintf("I found no %s %s %q", r.Tool.Noun, cmp.Or(speak.Label(r.Tool, e.Column), "for"), e.Text)
+			if l.More {
+				text += " among the first ones; the list is incomplete"
+			}
+			panic(end{missed, text + "."})
 		}
 	}
-	return say(speak.List(r, about, args, l))
-}
-
-// probe finds the input that a value filters by: the one that gives rows. Where
-// several could be meant they are asked side by side.
-func (p *planner) probe(r *match.Reading, e match.Entity, args map[string]any) (hit string, ok bool) {
-	ok = true
-	for _, in := range r.FilterInputs(e, args) {
-		a, known := p.fetch(r.Tool, with(args, in.Name, e.Text))
-		if ok = ok && known; known && len(a.Rows) > 0 {
-			hit = cmp.Or(hit, in.Name)
-		}
-	}
-	return hit, ok
+	return speak.List(r, about, args, l, 0)
 }
 
 // group finds the ids that the answer is to be kept to; nil when to none.
-func (p *planner) group(r *match.Reading, about speak.Thing) (map[any]bool, step) {
+func (p *planner) group(r *match.Reading, about speak.Thing) map[any]bool {
 	of := r.Target
 	if of == nil || of.Tool == r.Tool {
-		return nil, done
-	}
-	l, ok := p.fetchPages(of.Tool, map[string]any{of.Input.Name: about.ID}, maxPages)
-	switch {
-	case !ok:
-		return nil, wait
-	case l.Failed:
-		return nil, step{failed, speak.Failure(l)}
+		return nil
 	}
 	ids := map[any]bool{}
-	for _, one := range l.Rows {
+	for _, one := range p.fetchPages(of.Tool, map[string]any{of.Input.Name: about.ID}, maxPages).Rows {
 		ids[idIn(one, of.Tool, r.Tool.IDOf(of.Tool))] = true
 	}
-	return ids, done
+	return ids
 }
 
-// kept reports whether a row belongs to the group, lies beyond the bounds, and
-// says yes where a yes-or-no field was asked for.
+// kept reports whether a row belongs to the group, and says yes where a yes-or-no
+// field was asked for.
 func kept(r *match.Reading, one speak.Row, group map[any]bool) bool {
 	if group != nil && !group[one.Values[r.Tool.IDOf(r.Target.Tool).Name]] {
 		return false
 	}
-	for k, v := range one.Values {
+	return !slices.ContainsFunc(one.Keys, func(k string) bool {
 		n, isNumber := one.Number(k)
-		if bound, ok := r.Beyond[k]; ok && isNumber && n == bound || v == false && r.Asked[language.Stem(k)] && !r.AsksWhether() {
-			return false
-		}
-	}
-	return true
+		bound, bounded := r.Beyond[k]
+		return isNumber && bounded && n == bound || one.Values[k] == false && r.Asked[language.Stem(k)] && !r.AsksWhether()
+	})
 }
 
 // holds reports whether a row's texts, or its column, have all words of a value.

@@ -16,6 +16,7 @@ const (
 	AskWhich = "Which one: "
 	AskWhat  = "What should "
 	AskWhom  = "Which "
+	AskWhy   = "Why was "
 )
 
 // conversation is the history as the planner needs it.
@@ -24,33 +25,37 @@ type conversation struct {
 	answers  []string      // their answers to our questions about it, in order
 	known    calls         // the answers of the calls for it
 	said     string        // the last message of the person, whatever it belongs to
-	since    calls         // the answers of the calls after that message
 	page     *speak.Answer // the last incomplete list before it
+	shown    int           // how many rows of that list were shown
 	waiting  bool          // a change was waiting for approval before it
 }
 
-// read finds the open question, in the person's words only: tools answer data.
-func read(messages []agent.Message) (c conversation) {
+// read finds the open question, in the person's words only: tools answer data. An
+// answer that is a question by itself begins anew.
+func read(messages []agent.Message, isQuestion func(string) bool) (c conversation) {
 	last := lastOfUser(messages)
 	if last < 0 {
 		return c
 	}
 	for _, a := range answersIn(messages[:last]) {
-		if _, list := a.Data.([]any); list {
-			c.page = a
+		if _, list := a.Data.([]any); !list {
+			continue
 		}
+		if a.Args["cursor"] == nil {
+			c.shown = 0
+		}
+		c.page, c.shown = a, c.shown+len(a.Rows)
 	}
-	if c.page != nil && (!c.page.More || c.page.Next == "") {
+	if c.page != nil && c.page.Next == "" {
 		c.page = nil
 	}
 	c.waiting = slices.ContainsFunc(answersIn(messages[max(0, last-2):last]), func(a *speak.Answer) bool { return a.Pending })
 	first := last
-	for first > 0 && asks(messages[first-1]) && lastOfUser(messages[:first]) >= 0 {
+	for first > 0 && asks(messages[first-1]) && lastOfUser(messages[:first]) >= 0 && !isQuestion(messages[first].Text()) {
 		c.answers = append([]string{messages[first].Text()}, c.answers...)
 		first = lastOfUser(messages[:first])
 	}
-	c.said, c.since = messages[last].Text(), calls{known: answersIn(messages[last:])}
-	c.question, c.known = messages[first].Text(), calls{known: answersIn(messages[first:])}
+	c.question, c.said, c.known = messages[first].Text(), messages[last].Text(), calls{known: answersIn(messages[first:])}
 	return c
 }
 
@@ -65,7 +70,7 @@ func lastOfUser(messages []agent.Message) int {
 // asks reports whether a message is a question of ours.
 func asks(m agent.Message) bool {
 	begins := func(with string) bool { return strings.HasPrefix(m.Text(), with) }
-	return m.Role == agent.Assistant && len(m.Calls()) == 0 && slices.ContainsFunc([]string{AskWhich, AskWhat, AskWhom}, begins)
+	return m.Role == agent.Assistant && len(m.Calls()) == 0 && slices.ContainsFunc([]string{AskWhich, AskWhat, AskWhom, AskWhy}, begins)
 }
 
 // answersIn returns the answers of the calls, in order.
@@ -98,39 +103,39 @@ type calls struct {
 	wanted []Call
 }
 
-// fetch returns the answer of a call, or asks for the call.
-func (c *calls) fetch(t *match.Tool, args map[string]any) (*speak.Answer, bool) {
+// fetch returns the answer of a call; where it is not known, the plan waits for it.
+func (c *calls) fetch(t *match.Tool, args map[string]any) *speak.Answer {
 	key := callKey(t.Info.Name, args)
 	for _, a := range slices.Backward(c.known) {
 		if callKey(a.Tool, a.Args) == key {
-			return a, true
+			return a
 		}
 	}
 	if !slices.ContainsFunc(c.wanted, func(w Call) bool { return callKey(w.Tool, w.Args) == key }) {
 		c.wanted = append(c.wanted, Call{Tool: t.Info.Name, Args: args, writes: t.Writes()})
 	}
-	return nil, false
+	panic(end{state: waiting})
 }
 
 // maxPages bounds how far a list is read to count it or to find something.
 const maxPages = 6
 
-// fetchPages reads a list, at most so many pages of it, as one answer.
-func (c *calls) fetchPages(t *match.Tool, args map[string]any, pages int) (*speak.Answer, bool) {
+// fetchPages reads a list, at most so many pages of it, as one answer. A failure
+// ends the plan.
+func (c *calls) fetchPages(t *match.Tool, args map[string]any, pages int) *speak.Answer {
 	all := &speak.Answer{}
 	for range pages {
-		a, ok := c.fetch(t, args)
-		if !ok {
-			return nil, false
+		a := *c.fetch(t, args)
+		if a.Failed {
+			panic(end{said, speak.Failure(t, &a)})
 		}
-		page := *a
-		page.Rows = append(all.Rows, a.Rows...)
-		if all = &page; !a.More || a.Next == "" || a.Failed || t.Input("cursor") == nil {
+		a.Rows = append(all.Rows, a.Rows...)
+		if all = &a; a.Next == "" {
 			break
 		}
 		args = with(args, "cursor", a.Next)
 	}
-	return all, true
+	return all
 }
 
 // with is a copy of arguments with one more.

@@ -12,65 +12,34 @@ import (
 
 // identify finds the id of a target: in the question itself, or by a list whose
 // rows carry it. It asks when several rows match and never guesses.
-func (p *planner) identify(target *match.Target) (speak.Thing, step) {
-	t, id, e := target.Tool, target.Input, target.Entity
-	lister, fit := listerOf(p.Open, t, id)
-	closed, better := listerOf(p.Closed, t, id)
-	if better > fit && fit == carriesID { // rows of something else, that have the id too
-		lister = nil
-	}
-	own := language.Prose(p.Person.Name)
-	switch {
+func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
+	id, e := target.Input, target.Entity
+	lister, closed := listerOf(p.Open, id), listerOf(p.Closed, id)
+	switch own := language.Prose(p.Person.Name); {
 	case target.Self, lister == nil && len(e.Words) > 0 && counted(e.Words, own) == len(e.Words):
 		return p.myself(lister, id)
 	case e.Code && (lister == nil || id.Takes(e.Text)):
-		return speak.Thing{ID: e.Text, Name: e.Text}, done
+		return speak.Thing{ID: e.Text, Name: e.Text}
 	case lister == nil && closed != nil:
-		return speak.Thing{}, step{failed, refuse(p.Catalog, closed)}
+		panic(end{said, refuse(p.Catalog, closed, r.Clause)})
 	case lister == nil:
-		return speak.Thing{}, step{missed, fmt.Sprintf("I have no list here in which I could look up %q.", e.Text)}
+		panic(end{missed, fmt.Sprintf("I have no list here in which I could look up %q.", e.Text)})
 	}
-	args := finding(lister, e)
-	l, ok := p.fetchPages(lister, args, maxPages)
-	if ok && len(l.Rows) == 0 && len(args) > 0 && strings.ToLower(e.Text) == e.Text && !e.Code {
-		l, ok = p.fetchPages(lister, map[string]any{}, maxPages) // "the lion" is called otherwise
-	}
-	switch {
-	case !ok:
-		return speak.Thing{}, wait
-	case l.Failed:
-		return speak.Thing{}, step{failed, speak.Failure(l)}
-	}
-	return p.pick(lister, id, e, l)
+	return p.pick(lister, id, e, p.fetchPages(lister, finding(lister, e), maxPages))
 }
 
-// How well a list fits an id.
-const (
-	carriesID = 1 + iota // its rows have it, among other things
-	aboutID              // its rows are the things themselves
-	declaredForID
-)
-
-// listerOf finds the list whose rows carry an id, best by its declaration, and how
-// well it fits.
-func listerOf(tools []*match.Tool, t *match.Tool, id *match.Field) (best *match.Tool, most int) {
+// listerOf finds the list whose rows carry an id, best by its declaration.
+func listerOf(tools []*match.Tool, id *match.Field) *match.Tool {
 	declared, _, _ := strings.Cut(id.From, ":")
-	for _, other := range tools {
-		weight := 0
-		switch {
-		case !other.Lists():
-		case other.Info.Name == declared:
-			weight = declaredForID
-		case other.IsAbout(id.Noun()):
-			weight = aboutID
-		case other != t && other.Columns[id.Name] != nil:
-			weight = carriesID
-		}
-		if weight > most {
-			best, most = other, weight
+	for _, fits := range []func(t *match.Tool) bool{
+		func(t *match.Tool) bool { return t.Lists() && t.Info.Name == declared },
+		func(t *match.Tool) bool { return t.Lists() && t.IsAbout(id.Noun()) },
+	} {
+		if i := slices.IndexFunc(tools, fits); i >= 0 {
+			return tools[i]
 		}
 	}
-	return best, most
+	return nil
 }
 
 // finding is the arguments that find what a value names: by its number, when it
@@ -89,35 +58,33 @@ func finding(lister *match.Tool, e match.Entity) map[string]any {
 }
 
 // pick chooses among the rows that a lookup gave.
-func (p *planner) pick(lister *match.Tool, id *match.Field, e match.Entity, l *speak.Answer) (speak.Thing, step) {
+func (p *planner) pick(lister *match.Tool, id *match.Field, e match.Entity, l *speak.Answer) speak.Thing {
 	noun := id.Noun()
 	if _, key, declared := strings.Cut(id.From, ":"); declared && key != id.Name {
 		noun = "" // it is one of the rows themselves
 	}
-	rows, exact := matching(l.Rows, e.Words, noun)
 	seen := map[any]bool{nil: true}
+	rows, exact := matching(l.Rows, e.Words, noun)
 	rows = slices.DeleteFunc(rows, func(r speak.Row) bool {
 		key := idIn(r, lister, id)
 		twice := seen[key]
 		seen[key] = true
 		return twice
 	})
-	if len(rows) == 0 {
-		text := fmt.Sprintf("I found no %s called %q.", language.Singular(lister.Noun), e.Text)
-		if l.More {
-			text += fmt.Sprintf(" I looked through the first %d only; the list is incomplete.", len(l.Rows))
-		}
-		return speak.Thing{}, step{missed, text + " Please check the spelling, or ask for the list."}
+	switch {
+	case len(rows) == 0 && l.More:
+		panic(end{missed, fmt.Sprintf("I found no %s called %q among the first %d; the list is incomplete.", language.Singular(lister.Noun), e.Text, len(l.Rows))})
+	case len(rows) == 0:
+		panic(end{missed, fmt.Sprintf("I found no %s called %q. Please check the spelling, or ask for the list.", language.Singular(lister.Noun), e.Text)})
+	case len(rows) > 1 || !exact:
+		rows = p.chosen(rows, noun)
 	}
-	if len(rows) > 1 || !exact {
-		answer, given := p.next()
-		chosen := p.chosen(rows, answer, noun)
-		if p.misfit = p.misfit || given && chosen == nil; chosen == nil {
-			return speak.Thing{}, step{asking, whichOne(rows, l.More, noun)}
-		}
-		rows = chosen
-	}
-	return speak.Thing{ID: idIn(rows[0], lister, id), Row: rows[0], Name: rows[0].CalledAs(noun), Self: p.isMine(rows[0])}, done
+	return p.thing(rows[0], lister, id, noun)
+}
+
+// thing is what a row of a list is, or carries.
+func (p *planner) thing(r speak.Row, lister *match.Tool, id *match.Field, noun string) speak.Thing {
+	return speak.Thing{ID: idIn(r, lister, id), Row: r, Name: r.CalledAs(noun), Self: p.isMine(r)}
 }
 
 // isMine reports whether a row is about the person who asks: the e-mail address
@@ -142,29 +109,21 @@ func idIn(r speak.Row, lister *match.Tool, id *match.Field) any {
 
 // myself finds the person who asks: by name in a list, the row with their e-mail
 // address; or in the answer of a tool that answers for its caller.
-func (p *planner) myself(lister *match.Tool, id *match.Field) (speak.Thing, step) {
-	if lister != nil && p.Person.Email != "" {
-		l, ok := p.fetchPages(lister, finding(lister, match.Entity{Text: p.Person.Name}), maxPages)
-		if !ok {
-			return speak.Thing{}, wait
-		}
+func (p *planner) myself(lister *match.Tool, id *match.Field) speak.Thing {
+	if lister != nil {
+		l := p.fetchPages(lister, finding(lister, match.Entity{Text: p.Person.Name}), maxPages)
 		if i := slices.IndexFunc(l.Rows, p.isMine); i >= 0 {
-			return speak.Thing{ID: idIn(l.Rows[i], lister, id), Row: l.Rows[i], Name: l.Rows[i].Name(), Self: true}, done
+			return p.thing(l.Rows[i], lister, id, "")
 		}
 	}
 	for _, other := range p.Open {
-		if !other.Own || other.Writes() || other.Input(id.Name) == nil || other.Missing(nil) != nil {
-			continue
-		}
-		a, ok := p.fetch(other, map[string]any{})
-		if !ok {
-			return speak.Thing{}, wait
-		}
-		if r, ok := a.Data.(speak.Row); ok && r.Values[id.Name] != nil {
-			return speak.Thing{ID: r.Values[id.Name], Row: r, Name: p.Person.Name, Self: true}, done
+		if other.Own && other.Input(id.Name) != nil {
+			if r, ok := p.fetch(other, map[string]any{}).Data.(speak.Row); ok && r.Values[id.Name] != nil {
+				return speak.Thing{ID: r.Values[id.Name], Row: r, Name: p.Person.Name, Self: true}
+			}
 		}
 	}
-	return speak.Thing{}, step{missed, "I could not find your own record here, so I cannot tell."}
+	panic(end{missed, "I could not find your own record here, so I cannot tell."})
 }
 
 // matching keeps the rows that a name means: those called by all its words; else
@@ -215,34 +174,29 @@ func wordsIn(r speak.Row) (words []string) {
 }
 
 // chosen is the one row that the person's answer picks: by its place, or by words
-// that only that row has; nil when it picks none.
-func (p *planner) chosen(rows []speak.Row, answer, noun string) []speak.Row {
-	tokens := p.Words.Read(answer, p.Today)
+// that only that row has. It asks when the answer picks none.
+func (p *planner) chosen(rows []speak.Row, noun string) []speak.Row {
 	var words []string
-	for _, t := range tokens {
-		if at := language.Place(t.Low); at > 0 && at <= len(rows) && len(tokens) <= 4 {
+	answer, _ := p.next()
+	for _, t := range p.Words.Read(answer, p.Today) {
+		if at := language.Place(t.Low); at > 0 && at <= len(rows) {
 			return rows[at-1 : at]
 		}
-		if t.Kind != language.Mark && !p.Words.Is(t.Low, "idle") {
+		if !p.Words.Is(t.Low, "idle") {
 			words = append(words, language.Prose(t.Text)...)
 		}
 	}
 	if out, exact := matching(rows, words, noun); len(out) == 1 && exact {
 		return out
 	}
-	return nil
-}
-
-// whichOne asks, with what sets the rows apart.
-func whichOne(rows []speak.Row, more bool, noun string) string {
 	const most = 8
 	var names []string
 	for _, r := range rows[:min(most, len(rows))] {
 		names = append(names, speak.Clean(r.CalledAs(noun))+r.Described())
 	}
 	text := AskWhich + speak.Join(names, "or") + "?"
-	if more || len(rows) > most {
+	if len(rows) > most {
 		text += " There are more; you can also give more of the name."
 	}
-	return text
+	panic(end{asking, text})
 }

@@ -19,7 +19,6 @@ type planner struct {
 	*match.Catalog
 	*calls
 	answers []string // the person's answers to our questions, still to be used
-	misfit  bool     // an answer did not answer
 }
 
 // next uses up the person's next answer.
@@ -30,91 +29,91 @@ func (p *planner) next() (answer string, given bool) {
 	return answer, given
 }
 
-// state is how far a plan got.
+// state is how a plan ended.
 type state uint8
 
 const (
-	declined state = iota // no tool is meant
-	waiting               // calls are missing
-	said                  // the text is the answer
-	asking                // the person has to say more
-	missed                // what was looked for was not found
-	failed                // a lookup was refused: the text ends the plan
+	said    state = iota // the text is the answer
+	waiting              // calls are missing
+	asking               // the person has to say more
+	missed               // what was looked for was not found
 )
 
-type step struct {
+// end is how a plan ended, and what it said. A plan is straight code that is
+// replayed: where it cannot go on, it panics with its end, and run recovers that.
+type end struct {
 	state state
 	text  string
 }
 
-func say(text string) step { return step{said, text} }
-
-var (
-	done = say("")
-	wait = step{state: waiting}
-)
+// run carries a plan out as far as it goes.
+func run(plan func() string) (e end) {
+	defer func() {
+		if early := recover(); early != nil {
+			e = early.(end)
+		}
+	}()
+	return end{said, plan()}
+}
 
 // Next returns the text and the calls that answer the last message of a person.
 func Next(c match.Catalog, messages []agent.Message) (text string, wanted []Call) {
-	talk := read(messages)
-	p := &planner{Catalog: &c, calls: &talk.since}
-	s, done := p.smallTalk(talk)
-	if !done && len(talk.answers) > 0 {
-		q := &planner{Catalog: &c, calls: &talk.known, answers: talk.answers}
-		again := q.answer(talk.question)
-		if s = again; q.misfit { // then it may be a new question
-			s = p.answer(talk.said)
+	p := &planner{Catalog: &c}
+	talk := read(messages, p.isQuestion)
+	p.calls, p.answers = &talk.known, talk.answers
+	e := run(func() string {
+		if text, ok := p.smallTalk(talk); ok {
+			return text
 		}
-		if s.state == declined || !q.misfit {
-			s, p = again, q
-		}
-	} else if !done {
-		s = p.answer(talk.said)
+		return p.answer(talk.question)
+	})
+	if e.state != waiting {
+		return e.text, nil
 	}
-	if s.state != waiting {
-		return s.text, nil
-	}
-	return s.text, p.wanted
+	return e.text, p.wanted
+}
+
+// isQuestion reports whether an answer of the person is a question by itself.
+func (p *planner) isQuestion(text string) bool {
+	tokens := p.Words.Read(text, p.Today)
+	return match.NewClause(p.Words, tokens, "").OpensAnew(p.Words) && len(p.choose(tokens, "")) > 0
 }
 
 // answer plans a whole question: as one, or else as parts that each stand alone.
-func (p *planner) answer(question string) step {
+func (p *planner) answer(question string) string {
 	tokens := p.Words.Read(question, p.Today)
 	if i := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Rest != "" }); i > 0 {
 		// "close it: the cable was loose": the remark is one text for one input, never read as part of the order
-		if c := p.choose(tokens[:i], tokens[i].Rest); len(c) > 0 && !slices.ContainsFunc(c, func(r *match.Reading) bool { return !r.Tool.Writes() }) {
+		if c := p.choose(tokens[:i], tokens[i].Rest); len(c) > 0 && c[0].Tool.Writes() {
 			return p.performAll([]choice{c})
 		}
 	}
-	if s, ok := p.instruct(tokens); ok {
-		return s
+	if text, ok := p.instruct(tokens); ok {
+		return text
 	}
 	for _, separators := range []string{" ? . ; ! ", " ? . ; ! and then also plus , "} {
 		if plans := p.chooseAll(split(tokens, separators)); len(plans) > 0 {
 			return p.performAll(plans)
 		}
 	}
-	return step{declined, decline(p.Catalog, tokens)}
+	return decline(p.Catalog, tokens)
 }
 
-// split cuts a question at separators; none of more than six parts is planned.
+// split cuts a question at separators; a part stays a question.
 func split(tokens []language.Token, separators string) (parts [][]language.Token) {
 	start := 0
-	for i := 0; i <= len(tokens); i++ {
-		if i < len(tokens) && (tokens[i].Kind == language.Quoted || !strings.Contains(separators, " "+tokens[i].Low+" ")) {
+	for i, t := range append(tokens, language.Token{Text: ".", Low: "."}) {
+		if t.Kind == language.Quoted || !strings.Contains(separators, " "+t.Low+" ") {
 			continue
 		}
 		end := i
-		if i < len(tokens) && tokens[i].Text == "?" {
-			end++ // a part stays a question
+		if t.Text == "?" {
+			end++
 		}
 		if len(language.Lows(tokens[start:end])) > 0 {
 			parts = append(parts, tokens[start:end])
 		}
 		start = i + 1
-	}
-	if len(parts) > 6 {
-		return nil
 	}
 	return parts
 }
@@ -122,12 +121,13 @@ func split(tokens []language.Token, separators string) (parts [][]language.Token
 // choice is what a part may mean, best first; all open to the person, or all closed.
 type choice []*match.Reading
 
-// chooseAll chooses for each part; nothing when a part is not explained, or has
-// no verb and so goes on with the order before it.
+// chooseAll chooses for each part; nothing when a part is not explained, has no
+// verb and so goes on with the order before it, or when there are too many.
 func (p *planner) chooseAll(parts [][]language.Token) (plans []choice) {
+	const most = 6
 	for i, part := range parts {
 		c := p.choose(part, "")
-		if len(c) == 0 || i > 0 && plans[i-1][0].Tool.Writes() && !match.NewClause(p.Words, part, "").OpensAnew(p.Words) {
+		if len(c) == 0 || i == most || i > 0 && plans[i-1][0].Tool.Writes() && !match.NewClause(p.Words, part, "").OpensAnew(p.Words) {
 			return nil
 		}
 		plans = append(plans, c)
@@ -138,85 +138,71 @@ func (p *planner) chooseAll(parts [][]language.Token) (plans []choice) {
 // choose finds the tools that explain every word of a part and use its remark.
 func (p *planner) choose(tokens []language.Token, remark string) choice {
 	clause := match.NewClause(p.Words, tokens, remark)
-	if len(language.Lows(clause.Tokens)) == 0 {
-		return nil
-	}
-	var one, bulk, closed choice
-	many := false // something is asked of many that a tool reads one by one
+	var open, closed choice
+	many := false // something is asked of many that a tool tells of one
 	for _, t := range p.All() {
 		switch r := p.Read(t, clause); {
-		case r == nil || t.Closed && t.Writes() && r.Many():
+		case r == nil:
 		case t.Closed && (many && t.Lists() || r.Strong || r.Target != nil):
 			closed = append(closed, r)
 		case t.Closed:
-		case r.Many() && t.Writes():
-			bulk = append(bulk, r)
-		case r.Many():
+		case !t.Writes() && r.Vague():
 			many = true
 		default:
-			one = append(one, r)
+			open = append(open, r)
 		}
 	}
-	for _, c := range []choice{one, bulk, closed} {
-		if len(c) > 0 {
-			slices.SortStableFunc(c, func(a, b *match.Reading) int { return cmp.Compare(b.Score, a.Score) })
-			return c
-		}
+	if len(open) == 0 {
+		open = closed
 	}
-	return nil
+	slices.SortStableFunc(open, func(a, b *match.Reading) int { return cmp.Compare(b.Score, a.Score) })
+	return open
 }
 
 // performAll carries the parts out side by side. Changes wait until everything
 // else is known, because a change ends the turn.
-func (p *planner) performAll(plans []choice) step {
+func (p *planner) performAll(plans []choice) string {
 	var texts []string
 	pending := false
 	for _, c := range plans {
-		switch s := p.perform(c); s.state {
-		case asking, failed:
-			return s
+		switch e := p.perform(c); e.state {
+		case asking:
+			panic(e)
 		case waiting:
 			pending = true
 		default:
-			texts = append(texts, s.text)
+			texts = append(texts, e.text)
 		}
 	}
 	text := strings.Join(texts, "\n\n")
 	if !pending {
-		return say(text)
+		return text
 	}
 	if reads := slices.DeleteFunc(slices.Clone(p.wanted), func(c Call) bool { return c.writes }); len(reads) > 0 {
 		p.wanted = reads
-		return wait
+		panic(end{state: waiting})
 	}
-	return step{waiting, strings.TrimPrefix(text+"\n\n", "\n\n")}
+	panic(end{waiting, strings.TrimPrefix(text+"\n\n", "\n\n")})
 }
 
 // perform tries the meanings of a part in their order until one finds what it
 // looks for. An order that could mean things of several sorts ("delete Kestrel")
 // is not tried: the person has to say which sort is meant.
-func (p *planner) perform(c choice) (s step) {
-	var sorts []string
-	for _, r := range c {
-		if r.Tool.Writes() && r.Score == c[0].Score && r.Target != nil && !r.Strong {
-			sorts = append(sorts, "the "+r.Target.Input.Noun()+" "+speak.Clean(r.Target.Entity.Text))
-		}
+func (p *planner) perform(c choice) (e end) {
+	if c[0].Tool.Closed {
+		return end{said, refuse(p.Catalog, c[0].Tool, c[0].Clause)}
 	}
-	switch {
-	case c[0].Tool.Closed:
-		return say(refuse(p.Catalog, c[0].Tool))
-	case c[0].Many():
-		return say("I change one at a time here. Please name the one that you mean.")
-	case len(sorts) > 1:
-		return say("That could be " + speak.Join(sorts, "or") + ". Please ask again and say which sort of thing you mean.")
+	if len(c) > 1 && c[0].Tool.Writes() && c[1].Tool.Writes() && c[0].Score == c[1].Score && !c[0].Strong {
+		nouns := []string{"the " + c[0].Tool.Noun, "the " + c[1].Tool.Noun}
+		return end{said, "That could be " + speak.Join(nouns, "or") + ". Please ask again and say which sort of thing you mean."}
 	}
 	for i, r := range c[:min(3, len(c))] {
-		if next := p.carryOut(r); i == 0 || next.state != missed {
-			s = next
+		if next := run(func() string { return p.carryOut(r) }); i == 0 || next.state != missed {
+			e = next
 		}
-		if s.state != missed {
+		if e.state != missed {
 			break
 		}
 	}
-	return s
+	return e
 }

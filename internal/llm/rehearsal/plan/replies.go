@@ -58,125 +58,101 @@ func purpose(t *match.Tool) string {
 	return speak.Clean(strings.TrimSuffix(bracketed.ReplaceAllString(text, ""), "."))
 }
 
-// refuse says what is closed to this person, and to whom it is open.
-func refuse(c *match.Catalog, t *match.Tool) string {
-	text := "I'm sorry, that is not open to you"
+// refuse names what is closed to this person and the roles that it takes, and
+// offers what they may ask about themselves.
+func refuse(c *match.Catalog, t *match.Tool, clause match.Clause) string {
+	text := fmt.Sprintf("I'm sorry, “%s” is not open to you.", speak.Clean(clause.Subject(c.Words)))
 	if len(t.Info.Roles) > 0 {
-		text = "I'm sorry, you may not see or do that here. It takes one of these roles: " + speak.Join(t.Info.Roles, "or")
+		text += " It takes one of these roles: " + speak.Join(t.Info.Roles, "or") + "."
 	}
-	text += fmt.Sprintf(" (%q).", purpose(t))
 	if len(c.Person.Roles) > 0 {
-		text += fmt.Sprintf(" Yours: %s.", speak.Join(c.Person.Roles, "and"))
+		text += " Yours: " + speak.Join(c.Person.Roles, "and") + "."
+	}
+	for _, own := range c.Open {
+		key := c.Attempt(own, clause).Column()
+		if !t.Writes() && !own.Writes() && key != "" && own.First(func(f *match.Field) bool { return f.Is(match.ID) }) != nil {
+			return text + " You can ask for your own " + speak.Label(own, key) + "."
+		}
 	}
 	return text
 }
 
 // smallTalk answers what is no question to a tool.
-func (p *planner) smallTalk(c conversation) (step, bool) {
-	words := language.Lows(p.Words.Read(c.said, p.Today))
-	says := func(section string) bool { return p.Words.Is(strings.Join(words, " "), section) }
+func (p *planner) smallTalk(c conversation) (string, bool) {
+	tokens := p.Words.Read(c.said, p.Today)
+	words := strings.Join(language.Lows(tokens), " ")
+	says := func(section string) bool { return p.Words.Is(words, section) }
 	switch {
-	case len(words) == 0:
-		return say("Please ask a question. " + offer(p.Catalog)), true
-	case says("hello"):
-		return say("Hello. " + offer(p.Catalog)), true
-	case says("help"):
-		return say(offer(p.Catalog)), true
+	case words == "":
+		return "Please ask a question. " + offer(p.Catalog), true
+	case says("hello"), says("help"):
+		return offer(p.Catalog), true
 	case len(c.answers) > 0 && says("no"):
-		return say("All right. Nothing was changed."), true
-	case c.waiting && says("yes"):
-		return say("I cannot approve anything: only you can, on the card above, with its own buttons."), true
-	case c.waiting && says("no"):
-		return say("Nothing is changed until you approve it on the card above; you can deny it there."), true
+		return "All right. Nothing was changed.", true
+	case c.waiting && (says("yes") || says("no")):
+		return "Nothing is changed until you approve it, and only you can: on the card above, with its own buttons.", true
 	case len(c.answers) > 0:
-		return step{}, false
+		return "", false
 	}
-	return p.nextPage(c, words, says("more"))
+	return p.nextPage(c, tokens, says("more"))
 }
 
-// nextPage goes on with the last list that was incomplete, with its filters: for
-// "next page", and for "get more employees" after a list of employees.
-func (p *planner) nextPage(c conversation, words []string, asked bool) (step, bool) {
+// nextPage goes on with the last list that was incomplete, with its filters, when
+// the words say no more than that: "next page", "and the rest?", "get more employees".
+func (p *planner) nextPage(c conversation, tokens []language.Token, asked bool) (string, bool) {
 	i := slices.IndexFunc(p.Open, func(t *match.Tool) bool { return c.page != nil && t.Info.Name == c.page.Tool })
-	if i < 0 {
-		return say("There is no further page."), asked
+	further, other := asked, false
+	for _, t := range tokens {
+		further = further || p.Words.Is(t.Low, "further")
+		other = other || t.Kind == language.Word && !p.Words.Is(t.Low, "idle", "self", "reading", "further", "polite") && (i < 0 || !p.Open[i].Names(t.Stem))
 	}
-	t := p.Open[i]
-	other := func(w string) bool {
-		return !p.Words.Is(w, "idle", "self", "reading", "further") && !t.Names(language.Stem(w)) && w != "page"
+	switch {
+	case !asked && (!further || other):
+		return "", false
+	case i < 0:
+		return "There is no further page.", true
 	}
-	further := func(w string) bool { return p.Words.Is(w, "further") }
-	if !asked && (!slices.ContainsFunc(words, further) || slices.ContainsFunc(words, other)) {
-		return step{}, false
-	}
-	a, ok := p.fetch(t, with(c.page.Args, "cursor", c.page.Next))
-	if !ok {
-		return wait, true
-	}
-	return say(speak.List(p.Attempt(t, match.Clause{Order: -1}), speak.Thing{}, nil, a)), true
+	a := p.fetch(p.Open[i], with(c.page.Args, "cursor", c.page.Next))
+	return speak.List(p.Attempt(p.Open[i], match.Clause{Order: -1}), speak.Thing{}, nil, a, c.shown), true
 }
-
-// mostWords bounds how many words of a question are tried one by one.
-const mostWords = 6
 
 // instruct answers a question for instructions ("how do I …?"), which orders
 // nothing, by a tool that says that it keeps them.
-func (p *planner) instruct(tokens []language.Token) (step, bool) {
-	words := soughtWords(p.Catalog, tokens)
+func (p *planner) instruct(tokens []language.Token) (string, bool) {
+	words := p.soughtWords(tokens)
 	for _, t := range p.All() {
 		search := t.First(func(f *match.Field) bool { return f.Is(match.Search) })
-		switch {
-		case len(words) == 0 || search == nil || !t.Lists() || t.Mentions(p.Words.Stems("guide")) < 2:
-		case t.Closed:
-			return say(refuse(p.Catalog, t)), true
-		default:
-			return p.lookUp(t, search.Name, words), true
+		if len(words) == 0 || search == nil || !t.Lists() || t.Mentions(p.Words.Stems("guide")) < 2 {
+			continue
 		}
+		if t.Closed {
+			return refuse(p.Catalog, t, match.NewClause(p.Words, tokens, "")), true
+		}
+		longest := slices.MaxFunc(words, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+		rows := p.fetchPages(t, map[string]any{search.Name: longest}, 1).Rows
+		weight := func(r speak.Row) int { return counted(words, wordsIn(r)) }
+		slices.SortStableFunc(rows, func(a, b speak.Row) int { return cmp.Compare(weight(b), weight(a)) })
+		if len(rows) == 0 || 2*weight(rows[0]) <= len(words) {
+			return fmt.Sprintf("I found nothing about %q in the %s.", strings.Join(words, " "), t.Noun), true
+		}
+		return speak.Article(t, rows[0]), true
 	}
-	return step{}, false
+	return "", false
 }
 
 // soughtWords are the words of a how-to question that say what it is about.
-func soughtWords(c *match.Catalog, tokens []language.Token) (words []string) {
-	low := language.Lows(match.NewClause(c.Words, tokens, "").Tokens)
-	n, last := c.Words.Phrase("howto", low), len(low)-1
-	if last >= 0 && c.Words.Is(low[last], "instructions") {
+func (p *planner) soughtWords(tokens []language.Token) (words []string) {
+	low := language.Lows(match.NewClause(p.Words, tokens, "").Tokens)
+	n, last := p.Words.Phrase("howto", low), len(low)-1
+	if last >= 0 && p.Words.Is(low[last], "instructions") {
 		low = low[:last]
 	} else if n == 0 {
 		return nil
 	}
 	for _, w := range low[n:] {
-		if !c.Words.Is(w, "idle", "self") && !slices.Contains(words, w) {
+		if !p.Words.Is(w, "idle", "self", "vague") {
 			words = append(words, w)
 		}
 	}
-	if strong := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return c.Words.Is(w, "vague") }); len(strong) > 0 {
-		words = strong
-	}
-	return words[:min(len(words), mostWords)]
-}
-
-// lookUp searches for each of the words, and shows the text that most of them
-// lead to, if that is more than half of them.
-func (p *planner) lookUp(t *match.Tool, search string, words []string) step {
-	var rows []speak.Row
-	complete := true
-	for _, w := range words {
-		a, ok := p.fetch(t, map[string]any{search: w})
-		switch complete = complete && ok; {
-		case ok && a.Failed:
-			return say(speak.Failure(a))
-		case ok:
-			rows = append(rows, a.Rows...)
-		}
-	}
-	weight := func(r speak.Row) int { return counted(words, wordsIn(r)) }
-	slices.SortStableFunc(rows, func(a, b speak.Row) int { return cmp.Compare(weight(b), weight(a)) })
-	switch {
-	case !complete:
-		return wait
-	case len(rows) == 0 || 2*weight(rows[0]) <= len(words):
-		return say(fmt.Sprintf("I found nothing about %q in the %s.", strings.Join(words, " "), t.Noun))
-	}
-	return say(speak.Article(t, rows[0]))
+	return words[:min(len(words), 6)]
 }

@@ -12,20 +12,21 @@ import (
 
 // measured answers with a figure over many rows: a sum, an average, the extremes.
 func measured(r *match.Reading, which string, l *Answer) string {
+	if l.More {
+		which = fmt.Sprintf(" of the first %d", len(l.Rows)) + which
+	}
+	if r.Measure.Kind == "compare" {
+		return comparison(r, which, l)
+	}
 	key, hidden := measuredColumn(r, l.Rows)
 	label := Label(r.Tool, key)
 	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(one Row) bool {
 		_, isNumber := one.Number(key)
 		return !isNumber && !(r.Measure.OverDates() && one.Text(key) != "")
 	})
-	if l.More {
-		which = fmt.Sprintf(" of the first %d", len(l.Rows)) + which
-	}
 	answer := ""
 	switch kind := r.Measure.Kind; {
-	case kind == "compare":
-		return comparison(r, which, l)
-	case key == "" && hidden != "":
+	case hidden != "":
 		return fmt.Sprintf("I cannot work that out: %s is hidden from you.", Label(r.Tool, hidden))
 	case key == "":
 		return fmt.Sprintf("I can't tell which number of the %s you mean.", r.Tool.Noun)
@@ -38,7 +39,7 @@ func measured(r *match.Reading, which string, l *Answer) string {
 		if kind == "average" {
 			total /= float64(len(rows))
 		}
-		answer = fmt.Sprintf("The %s %s%s is %s, over %s.", strings.Replace(kind, "sum", "total", 1), label, which, figure(r.Tool, key, total), Counted(len(rows), r.Tool.Noun))
+		answer = fmt.Sprintf("The %s %s%s is %s, over %s.", strings.Replace(kind, "sum", "total", 1), label, which, figure(r.Tool.Column(key), total), Counted(len(rows), r.Tool.Noun))
 	}
 	if n := len(l.Rows) - len(rows); n > 0 {
 		answer += fmt.Sprintf(" %d more have no value that you may see.", n)
@@ -60,10 +61,10 @@ func sum(rows []Row, key string) float64 {
 // is ordered by, the one that the question names, or the amount. hidden is one
 // that the question names and the person may not see.
 func measuredColumn(r *match.Reading, rows []Row) (key, hidden string) {
-	if r.Measure.OverDates() {
+	switch {
+	case r.Measure.OverDates():
 		return r.Tool.DateColumn(), ""
-	}
-	if r.Measure.Column != "" {
+	case r.Measure.Column != "":
 		return r.Measure.Column, ""
 	}
 	most := 0
@@ -77,20 +78,10 @@ func measuredColumn(r *match.Reading, rows []Row) (key, hidden string) {
 			}
 		}
 	}
-	if key == "" && hidden == "" {
-		key = r.Tool.Amount()
+	if key != "" {
+		return key, ""
 	}
-	return key, hidden
-}
-
-// amounts are the numbers of a row that may be added up.
-func amounts(one Row) (keys []string) {
-	for _, k := range one.Keys {
-		if _, ok := one.Number(k); ok && match.IsAmount(k) {
-			keys = append(keys, k)
-		}
-	}
-	return keys
+	return r.Tool.Amount(), hidden
 }
 
 // group is the rows that share a value, or one row.
@@ -118,21 +109,21 @@ func ranked(r *match.Reading, rows []Row, key, which string) string {
 		slices.Reverse(found)
 	}
 	found = found[:min(m.Count, len(found))]
+	if len(found) == 1 && m.By == "" {
+		name, shown := found[0].name+found[0].rows[0].Described(), cmp.Or(found[0].text, figure(r.Tool.Column(key), found[0].sum))
+		if m.OverDates() {
+			return fmt.Sprintf("%s is the %s%s: %s %s.", name, m.Kind, which, label, shown)
+		}
+		return fmt.Sprintf("%s has the %s %s%s: %s.", name, m.Kind, label, which, shown)
+	}
 	answer := fmt.Sprintf("The %d %s with the %s %s%s:", len(found), r.Tool.Noun, m.Kind, label, which)
 	if m.By != "" {
 		answer = fmt.Sprintf("By the total %s%s of the %s that you can see:", label, which, r.Tool.Noun)
 	}
 	for _, g := range found {
-		shown := cmp.Or(g.text, figure(r.Tool, key, g.sum))
-		switch {
-		case m.By != "":
-			answer += fmt.Sprintf("\n- %s: %s over %s", g.name, shown, Counted(len(g.rows), r.Tool.Noun))
-		case len(found) == 1 && m.OverDates():
-			answer = fmt.Sprintf("%s is the %s%s: %s %s.", g.name+g.rows[0].Described(), m.Kind, which, label, shown)
-		case len(found) == 1:
-			answer = fmt.Sprintf("%s has the %s %s%s: %s.", g.name+g.rows[0].Described(), m.Kind, label, which, shown)
-		default:
-			answer += fmt.Sprintf("\n- %s: %s %s", g.name, label, shown)
+		answer += fmt.Sprintf("\n- %s: %s", g.name, cmp.Or(g.text, figure(r.Tool.Column(key), g.sum)))
+		if m.By != "" {
+			answer += " over " + Counted(len(g.rows), r.Tool.Noun)
 		}
 	}
 	return answer
@@ -141,8 +132,10 @@ func ranked(r *match.Reading, rows []Row, key, which string) string {
 // comparison writes the sums of all amounts, and the rows that they come from.
 func comparison(r *match.Reading, which string, l *Answer) string {
 	var parts []string
-	for _, k := range amounts(l.Rows[0]) {
-		parts = append(parts, strings.TrimSuffix(Label(r.Tool, k), " amount")+" "+figure(r.Tool, k, sum(l.Rows, k)))
+	for _, k := range l.Rows[0].Keys {
+		if _, isNumber := l.Rows[0].Number(k); isNumber && match.IsAmount(k) {
+			parts = append(parts, strings.TrimSuffix(Label(r.Tool, k), " amount")+" "+figure(r.Tool.Column(k), sum(l.Rows, k)))
+		}
 	}
-	return fmt.Sprintf("In all%s, over %s: %s.", which, Counted(len(l.Rows), r.Tool.Noun), Join(parts, "and")) + rowNames(r.Tool, l.Rows, asked(r))
+	return fmt.Sprintf("In all%s, over %s: %s.", which, Counted(len(l.Rows), r.Tool.Noun), Join(parts, "and")) + lines(r, l.Rows)
 }

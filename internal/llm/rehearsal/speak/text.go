@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -20,9 +21,24 @@ const (
 	maxFacts = 3
 )
 
-// Failure passes on what a tool says of a failure, with its advice.
-func Failure(a *Answer) string {
-	return Clean(cmp.Or(a.Message, "That did not work.") + " " + a.Advice)
+// identifier is a name of a tool or of an input.
+var identifier = regexp.MustCompile(`\w+_\w+`)
+
+// Failure passes on what a tool says of a failure, without the words that only a
+// program understands: of an input that is no id it says what was not found.
+func Failure(t *match.Tool, a *Answer) string {
+	for _, in := range t.Inputs {
+		if in.Is(match.ID) && strings.HasPrefix(a.Advice, in.Name+":") {
+			return fmt.Sprintf("I find no %s with that id.", in.Noun())
+		}
+	}
+	text := cmp.Or(a.Message, "That did not work.")
+	for sentence := range strings.SplitAfterSeq(a.Advice, ". ") {
+		if !identifier.MatchString(sentence) {
+			text = strings.TrimRight(text, ". ") + ". " + sentence
+		}
+	}
+	return Clean(identifier.ReplaceAllStringFunc(text, func(name string) string { return strings.ReplaceAll(name, "_", " ") }))
 }
 
 // Label is a field's name within a sentence.
@@ -52,7 +68,7 @@ func value(t *match.Tool, key string, v any) string {
 		if err != nil || language.LastWord(key) == "year" || match.IsID(key) || t.Column(key).Show == result.ShowYear {
 			return v.String()
 		}
-		return figure(t, key, f)
+		return figure(t.Column(key), f)
 	case string:
 		return Clean(v)
 	case []any:
@@ -66,8 +82,8 @@ func value(t *match.Tool, key string, v any) string {
 }
 
 // figure writes a number of a field with its unit.
-func figure(t *match.Tool, key string, f float64) string {
-	unit, digits := t.Column(key).Unit, language.Digits(f)
+func figure(field *match.Field, f float64) string {
+	unit, digits := field.Unit, language.Digits(f)
 	switch sign := map[string]string{"USD": "$", "EUR": "€", "GBP": "£"}[unit]; {
 	case sign != "" && f < 0:
 		return "-" + sign + digits[1:]
@@ -79,17 +95,7 @@ func figure(t *match.Tool, key string, f float64) string {
 	return strings.TrimSpace(digits + " " + unit)
 }
 
-// rowNames lists up to ten rows with the facts of the keys, and counts the rest.
-func rowNames(t *match.Tool, rows []Row, keys func(Row) []string) (text string) {
-	for _, one := range rows[:min(len(rows), maxRows)] {
-		text += "\n- " + cmp.Or(one.title(), "one without a name") + cmp.Or(facts(t, one, keys(one)), one.Described())
-	}
-	if more := len(rows) - maxRows; more > 0 {
-		text += fmt.Sprintf("\n- and %d more", more)
-	}
-	return text
-}
-
+// facts writes fields of a row with their labels.
 func facts(t *match.Tool, one Row, keys []string) string {
 	var parts []string
 	for _, k := range keys {
@@ -97,10 +103,28 @@ func facts(t *match.Tool, one Row, keys []string) string {
 			parts = append(parts, Label(t, k)+" "+value(t, k, v))
 		}
 	}
-	if len(parts) == 0 {
-		return ""
+	return strings.Join(parts, ", ")
+}
+
+// lines names up to ten rows, each with what was asked for or else its amount and
+// what describes it, and counts the rest.
+func lines(r *match.Reading, rows []Row) (text string) {
+	for _, one := range rows[:min(len(rows), maxRows)] {
+		keys := slices.DeleteFunc(relevant(r, one), func(k string) bool { return isNamePart(k) || k == one.nameKey() || r.Args[k] != nil })
+		keys = keys[:min(len(keys), maxFacts)]
+		text += "\n- " + cmp.Or(one.title(), "one without a name")
+		if amount := r.Tool.Amount(); len(keys) == 0 {
+			text += one.Described()
+			keys = slices.DeleteFunc([]string{amount}, one.Masked)
+		}
+		if said := facts(r.Tool, one, keys); said != "" {
+			text += ": " + said
+		}
 	}
-	return ": " + strings.Join(parts, ", ")
+	if more := len(rows) - maxRows; more > 0 {
+		text += fmt.Sprintf("\n- and %d more", more)
+	}
+	return text
 }
 
 // relevant are the fields of a row that the question asks for, the nearest first.
@@ -113,34 +137,17 @@ func relevant(r *match.Reading, one Row) []string {
 	return keys
 }
 
-// asked returns a function that chooses the fields to write of a row in a list:
-// those that were asked for, and else the amount and two texts.
-func asked(r *match.Reading) func(Row) []string {
-	return func(one Row) []string {
-		others := 0
-		unsaid := func(k string) bool { return isNamePart(k) || k == one.nameKey() || r.Args[k] != nil }
-		keys := slices.DeleteFunc(relevant(r, one), unsaid)
-		if len(keys) > 0 {
-			return keys[:min(len(keys), maxFacts)]
-		}
-		return slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
-			if short := one.short(k) && !unsaid(k); short {
-				others++
-				return others > 2
-			}
-			return k != r.Tool.Amount() || one.Masked(k)
-		})
-	}
-}
-
 // record writes all of a row: its fields in one line, its inner rows in others.
 func record(t *match.Tool, name string, one Row) string {
-	text, inner := strings.TrimPrefix(facts(t, one, plain(t, one)), ": "), ""
+	text, inner := facts(t, one, plain(t, one)), ""
 	for _, k := range one.Keys {
 		if v, isRow := one.Values[k].(Row); isRow {
-			inner += "\n- " + Label(t, k) + facts(t, v, v.Keys)
+			inner += "\n- " + Label(t, k) + ": " + facts(t, v, v.Keys)
 		}
-		inner += rowNames(t, one.rows(k), func(r Row) []string { return plain(t, r) })
+		rows := one.rows(k)
+		for _, v := range rows[:min(len(rows), maxRows)] {
+			inner += "\n- " + v.title() + ": " + facts(t, v, plain(t, v))
+		}
 	}
 	if name != "" {
 		text = "**" + Clean(name) + "**: " + text
@@ -163,10 +170,10 @@ func plain(t *match.Tool, one Row) []string {
 func One(r *match.Reading, about Thing, a *Answer) string {
 	data, isRow := a.Data.(Row)
 	switch _, isList := a.Data.([]any); {
+	case a.Failed:
+		return Failure(r.Tool, a)
 	case isList:
-		return List(r, about, nil, a)
-	case a.Data == nil:
-		return "There is nothing to show."
+		return List(r, about, nil, a, 0)
 	case !isRow:
 		return value(r.Tool, "", a.Data)
 	}
@@ -182,20 +189,17 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	}
 	for _, k := range data.Keys { // "how many sick days do I have": one of its inner rows
 		for _, one := range data.rows(k) {
-			if slices.ContainsFunc(language.Prose(one.Name()), func(w string) bool { return r.Asked[language.Stem(w)] && !r.Tool.Names(language.Stem(w)) }) {
-				return fmt.Sprintf("%s %s%s.", whose, Clean(one.Name()), inside(r, one))
+			named := func(w string) bool { return r.Asked[language.Stem(w)] && !r.Tool.Names(language.Stem(w)) }
+			if key := askedField(r, one); slices.ContainsFunc(language.Prose(one.Name()), named) {
+				said := facts(r.Tool, one, plain(r.Tool, one))
+				if key != "" {
+					said = value(r.Tool, key, one.Values[key]) + " " + Label(r.Tool, key)
+				}
+				return fmt.Sprintf("%s %s: %s.", whose, Clean(one.Name()), said)
 			}
 		}
 	}
 	return field(r, whose, name, data)
-}
-
-// inside writes the field of an inner row that was asked for, or all of them.
-func inside(r *match.Reading, one Row) string {
-	if key := askedField(r, one); key != "" {
-		return ": " + value(r.Tool, key, one.Values[key]) + " " + Label(r.Tool, key)
-	}
-	return facts(r.Tool, one, plain(r.Tool, one))
 }
 
 // field answers with the field that was asked for, or with the whole record.
@@ -206,7 +210,7 @@ func field(r *match.Reading, whose, name string, data Row) string {
 	switch {
 	case key == "":
 		answer := record(r.Tool, name, data)
-		if short, _ := data.Values["truncated"].(bool); short { // what a record says of itself is passed on
+		if data.Values["truncated"] == true { // what a record says of itself is passed on
 			answer += "\n\nThis is incomplete. " + Clean(data.Text("hint"))
 		}
 		return answer
@@ -224,39 +228,42 @@ func askedField(r *match.Reading, data Row) string {
 }
 
 // List answers from rows: a number, or names, and always whether they are all.
-func List(r *match.Reading, about Thing, args map[string]any, l *Answer) string {
-	which, answer, noun := narrowed(r, about, args), "", r.Tool.Noun
+// before is how many rows of the list were shown already.
+func List(r *match.Reading, about Thing, args map[string]any, l *Answer, before int) string {
+	which, answer, counted := narrowed(r, about, args), "", Counted(len(l.Rows), r.Tool.Noun)
 	switch {
 	case l.Failed:
-		return Failure(l)
+		return Failure(r.Tool, l)
 	case r.Measure.Kind == "count":
-		be, n := "are", Counted(len(l.Rows), noun)
+		be := "are"
 		if l.More {
-			n = "more than " + n // a part is never taken for the whole
+			counted = "more than " + counted // a part is never taken for the whole
 		} else if len(l.Rows) == 1 {
 			be = "is"
 		}
-		answer = fmt.Sprintf("There %s %s%s that you can see.", be, n, which)
+		answer = fmt.Sprintf("There %s %s%s that you can see.", be, counted, which)
 	case len(l.Rows) == 0:
-		answer = "I found no " + noun + which + "."
+		answer = "I found no " + r.Tool.Noun + which + "."
 	case r.Measure.Kind != "":
 		answer = measured(r, which, l)
 	case len(l.Rows) == 1 && !r.Plural && askedField(r, l.Rows[0]) != "" && r.Narrow():
 		answer = field(r, Clean(l.Rows[0].Name())+"'s", l.Rows[0].Name(), l.Rows[0])
+	case before > 0 && l.More:
+		answer = fmt.Sprintf("Here are %s, number %d to %d:", strings.Replace(counted, " ", " more ", 1), before+1, before+len(l.Rows)) + lines(r, l.Rows)
+	case before > 0:
+		answer = fmt.Sprintf("Here are %s, the last ones of %d:", strings.Replace(counted, " ", " more ", 1), before+len(l.Rows)) + lines(r, l.Rows)
+	case l.More:
+		answer = "Here are the first " + counted + which + ":" + lines(r, l.Rows)
 	default:
-		head := "I found "
-		if l.More {
-			head = "Here are the first "
-		}
-		answer = head + Counted(len(l.Rows), noun) + which + ":" + rowNames(r.Tool, l.Rows, asked(r))
+		answer = "I found " + counted + which + ":" + lines(r, l.Rows)
 	}
 	if l.More {
-		answer += "\n\nThe list is incomplete: there are more. "
+		answer += "\n\nThe list is incomplete: there are more."
 		if r.Measure.Kind == "" && l.Next != "" {
-			answer += Clean(l.Hint) + ` Say "next page" to see more.`
+			answer += ` Say "next page" to see them.`
 		}
 	}
-	return strings.TrimSpace(answer)
+	return answer
 }
 
 // Counted writes a number of things.
@@ -282,7 +289,12 @@ func narrowed(r *match.Reading, about Thing, args map[string]any) string {
 		case r.Target != nil && r.Target.Tool == r.Tool && f == r.Target.Input:
 			add(f.Noun(), about.Name, about.Self)
 		default:
-			add(strings.Join(f.Words, " "), fmt.Sprint(v), false)
+			n, isNumber := v.(float64)
+			if f.Unit == "" || !isNumber {
+				add(strings.Join(f.Words, " "), fmt.Sprint(v), false)
+			} else {
+				add(strings.Join(f.Words, " "), figure(f, n), false)
+			}
 		}
 	}
 	for _, e := range r.Filters {
