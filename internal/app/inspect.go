@@ -222,6 +222,9 @@ func printResult(out io.Writer, r audit.Result) {
 			fmt.Fprintln(out, m.Text)
 		}
 	}
+	if r.Missing {
+		return
+	}
 	signed := "not signed"
 	if r.Signer != "" {
 		signed = "signed by " + r.Signer

@@ -20,8 +20,9 @@ type Evidence struct {
 
 // Result is the report of one log.
 type Result struct {
-	Path   string
-	Signer string // the key that signed the head; empty: it is not signed
+	Path    string
+	Signer  string // the key that signed the head; empty: it is not signed
+	Missing bool   // there is no file of it
 	Report
 }
 
@@ -55,9 +56,10 @@ func VerifyAll(paths []string, ev Evidence) ([]Result, error) {
 // logFiles are the files of one log, the oldest first.
 type logFiles struct {
 	path     string
-	files    []string
-	first    Event // of the oldest file
-	last     Head  // of the newest
+	files    []string // none: the log is missing
+	current  bool     // there is a file at the path
+	first    Event    // of the oldest file
+	last     Head     // of the newest
 	identity Identity
 	keys     []string // that the log names
 	anchors  []SignedHead
@@ -79,10 +81,11 @@ func findLogs(paths []string) ([]*logFiles, error) {
 			if err != nil {
 				return nil, err
 			}
-			if _, err := os.Stat(p); err == nil || len(segments) == 0 {
+			_, err = os.Stat(p)
+			if !errors.Is(err, os.ErrNotExist) { // another error is that of opening it
 				segments = append(segments, p)
 			}
-			logs = append(logs, &logFiles{path: p, files: segments})
+			logs = append(logs, &logFiles{path: p, files: segments, current: err == nil})
 		}
 	}
 	for _, l := range logs {
@@ -111,6 +114,9 @@ func expand(path string) ([]string, error) {
 
 // ends reads the first and the last event.
 func (l *logFiles) ends() error {
+	if len(l.files) == 0 {
+		return nil
+	}
 	first, err := os.Open(l.files[0])
 	if err != nil {
 		return fmt.Errorf("verifying the audit log: %w", err)
@@ -240,9 +246,16 @@ func (l *logFiles) verify(claims map[uint64][]claim, ev Evidence) (Result, error
 		return Result{}, err
 	}
 	defer end()
+	if len(l.files) == 0 {
+		return l.missing(), nil
+	}
 	v := verifier{head: l.head.Head(), claims: claims, watch: ev.Expect}
 	if err := v.read(r); err != nil {
 		return Result{}, err
+	}
+	if lost := l.head.Seq; !l.current && lost > v.report.Events && v.report.Broken == nil {
+		v.head, v.lost = Head{}, lost
+		v.remark(Lost, v.report.Events+1, fmt.Sprintf("The file %s is missing: its head names event %d, and what events %d to %d were cannot be known.", l.path, lost, v.report.Events+1, lost))
 	}
 	v.end()
 	l.expected = v.met
@@ -259,6 +272,15 @@ func (l *logFiles) verify(claims map[uint64][]claim, ev Evidence) (Result, error
 		result.Remarks = append(result.Remarks, Remark{l.head.Seq, "The head is signed by none of the trusted keys: who wrote this log cannot be known.", Contradicted})
 	}
 	return result, nil
+}
+
+// missing is the result of a log of which there is no file.
+func (l *logFiles) missing() Result {
+	text := fmt.Sprintf("The log %s is missing, and so is its head: what events it had cannot be known.", l.path)
+	if !l.headless {
+		text = fmt.Sprintf("The log %s is missing: its head names %d events, and what they were cannot be known.", l.path, l.head.Seq)
+	}
+	return Result{Path: l.path, Missing: true, Report: Report{Log: l.identity, Remarks: []Remark{{0, text, Lost}}}}
 }
 
 // signer is the key that signed the head: one of the trusted keys, or without any

@@ -151,6 +151,7 @@ type verifier struct {
 	report Report
 	head   Head
 	claims map[uint64][]claim // what others say about events of this log, by number
+	lost   uint64             // the file with the events up to this one is missing
 	sawAny bool
 	watch  *Head // an event to look for
 	met    bool  // it was found
@@ -286,7 +287,7 @@ func (v *verifier) end() {
 	if v.head.Seq > v.report.Events {
 		v.report.Broken = &Broken{v.report.Events + 1, TruncatedTail, fmt.Sprintf("the head names event %d and the log ends before this line.", v.head.Seq)}
 	}
-	last, by := v.report.Events, ""
+	last, by := max(v.report.Events, v.lost), ""
 	for seq, claims := range v.claims {
 		if seq > last {
 			last, by = seq, claims[0].by
