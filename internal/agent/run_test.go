@@ -172,13 +172,13 @@ func TestTurnEndsAfterMaxRounds(t *testing.T) {
 
 func TestModelCallsOnlyOfferedTools(t *testing.T) {
 	b := boxOf(tools{"open": answers(`1`)})
-	b.Closed = []ClosedTool{{Name: "closed", Roles: []string{"keeper", "vet"}}}
+	b.Closed = []ClosedTool{{Name: "closed", Roles: []string{"keeper", "vet"}, Info: result.ToolInfo{Title: "Open a cage", Roles: []string{"keeper", "vet"}}}}
 	m := scripted(calls("closed", "invented"), says("Sorry."))
 	events, _ := collect(t, t.Context(), turn(m, b)) // box.Call would panic on either
 	var codes []string
 	for _, f := range find[ToolFinished](events) {
 		codes = append(codes, f.Call.Tool+" "+f.Outcome.Code())
-		if f.Call.Tool == "closed" && !strings.Contains(f.Outcome.Fault().Message, "keeper, vet") {
+		if f.Call.Tool == "closed" && !strings.Contains(f.Outcome.Fault().Message, "open a cage: that needs the role keeper or vet") {
 			t.Errorf("the roles are not named: %s", f.Outcome.Fault().Message)
 		}
 	}

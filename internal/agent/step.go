@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 
 	"countersign.dev/internal/fault"
@@ -89,7 +88,7 @@ func (r *run) check(c Call, index int) error {
 func (r *run) notOffered(name string) error {
 	for _, closed := range r.tools.Closed {
 		if closed.Name == name {
-			return fault.Insufficient.New("%s needs one of these roles: %s.", name, strings.Join(closed.Roles, ", "))
+			return fault.Insufficient.New("%s", closed.Info.Refusal())
 		}
 	}
 	return fault.UnknownTool.New("There is no tool named %q.", name)

@@ -98,3 +98,19 @@ func TestFewNamesAreListedWhole(t *testing.T) {
 		}
 	}
 }
+
+func TestAdviceForPeopleNamesNoToolAndNoInput(t *testing.T) {
+	for suggested, want := range map[string]string{
+		"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected).": "",
+		"employee_id: is not a valid uuid. Use list_employees tool":                                               "",
+		"limit: must be at most 50":              "",
+		"Call again with loss_reason.":           "",
+		"Ask another HR administrator to do it.": "Ask another HR administrator to do it.",
+		"Assign the 9 direct reports to another manager first. Use list_employees with manager_id 7 to see them.": "Assign the 9 direct reports to another manager first.",
+		"": "",
+	} {
+		if got := fault.Advice(suggested); got != want {
+			t.Errorf("%q: got %q, want %q", suggested, got, want)
+		}
+	}
+}

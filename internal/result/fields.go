@@ -20,6 +20,7 @@ type Field struct {
 	All      string              `json:"all,omitempty"`      // the value of a required search that finds everything
 	Self     bool                `json:"self,omitempty"`     // an optional id: without it, the answer is about the person who asks
 	Amount   bool                `json:"amount,omitempty"`   // the number that is meant when a question names none
+	Roles    []string            `json:"roles,omitempty"`    // who sees it in every row that they may see; empty: every caller of the tool
 }
 
 // How a value is shown.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/result"
 )
 
@@ -19,13 +20,13 @@ import (
 // that without the id the answer is about the person who asks.
 
 // metadata collects the metadata of a tool's fields; nil when none is declared.
-func metadata(t Tool) (*result.Fields, error) {
+func metadata(t Tool, policy access.Policy) (*result.Fields, error) {
 	m := &result.Fields{Synonyms: t.spec.Synonyms}
 	var err error
-	if m.Input, err = described(t.input); err != nil {
+	if m.Input, err = described(t.input, policy); err != nil {
 		return nil, err
 	}
-	if m.Output, err = described(t.output); err != nil {
+	if m.Output, err = described(t.output, policy); err != nil {
 		return nil, err
 	}
 	if len(m.Synonyms)+len(m.Input)+len(m.Output) == 0 {
@@ -34,39 +35,59 @@ func metadata(t Tool) (*result.Fields, error) {
 	return m, nil
 }
 
-func described(t reflect.Type) (map[string]result.Field, error) {
+func described(t reflect.Type, policy access.Policy) (map[string]result.Field, error) {
 	found := map[string]result.Field{}
-	if err := describe(t, found, nil); err != nil || len(found) == 0 {
+	if err := (describer{policy, found}).describe(t, nil); err != nil || len(found) == 0 {
 		return nil, err
 	}
 	return found, nil
 }
 
+// describer collects what the tags of fields say.
+type describer struct {
+	policy access.Policy
+	found  map[string]result.Field
+}
+
 // describe reads the tags of a type and of the types inside it. Of two fields
 // with the same name the outer one is used.
-func describe(t reflect.Type, found map[string]result.Field, above []reflect.Type) error {
+func (d describer) describe(t reflect.Type, above []reflect.Type) error {
 	inside := structIn(t)
 	if slices.Contains(above, inside) {
 		return nil
 	}
 	var nested []reflect.Type
 	for field := range fields(inside) {
-		if tag := field.Tag.Get("field"); tag != "" {
-			one, err := parseField(tag)
-			if err != nil {
-				return fmt.Errorf("field %s: %w", jsonName(field), err)
-			}
-			if _, taken := found[jsonName(field)]; !taken {
-				found[jsonName(field)] = one
-			}
+		if err := d.add(field); err != nil {
+			return fmt.Errorf("field %s: %w", jsonName(field), err)
 		}
 		nested = append(nested, field.Type)
 	}
 	for _, child := range nested {
-		if err := describe(child, found, append(above, inside)); err != nil {
+		if err := d.describe(child, append(above, inside)); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func (d describer) add(field reflect.StructField) error {
+	tag, class := field.Tag.Get("field"), field.Tag.Get("mask")
+	if _, taken := d.found[jsonName(field)]; taken || tag == "" && class == "" {
+		return nil
+	}
+	var one result.Field
+	if tag != "" {
+		var err error
+		if one, err = parseField(tag); err != nil {
+			return err
+		}
+	}
+	name, _, _ := strings.Cut(class, ",")
+	if c, declared := d.policy.Class(name); declared {
+		one.Roles = roleNames(c.Roles)
+	}
+	d.found[jsonName(field)] = one
 	return nil
 }
 

@@ -126,7 +126,7 @@ func mount(t Tool, o Options, plans *planner) (*mounted, error) {
 	if slices.ContainsFunc(m.quoted, quotation.ofRow) {
 		m.info.Untrusted = append(slices.Clip(m.info.Untrusted), keyQuotes)
 	}
-	if m.info.Fields, err = metadata(t); err != nil {
+	if m.info.Fields, err = metadata(t, o.Policy); err != nil {
 		return nil, err
 	}
 	if m.info.InputSchema, err = json.Marshal(input); err != nil {
@@ -261,7 +261,7 @@ func (r *Runner) admit(who *access.Principal, name string, raw json.RawMessage) 
 		return nil, fault.UnknownTool.New("There is no tool named %q here.", clip(name))
 	}
 	if !who.HasAny(m.spec.Allow...) {
-		return nil, insufficient(m, who)
+		return nil, r.insufficient(m, who)
 	}
 	values, err := m.validator.check(raw)
 	if err != nil {
@@ -278,13 +278,28 @@ func (r *Runner) admit(who *access.Principal, name string, raw json.RawMessage) 
 	return c, err
 }
 
-// insufficient is the fault of a missing role. It names the roles that may call.
-func insufficient(m *mounted, who *access.Principal) error {
-	needed := strings.Join(roleNames(m.spec.Allow), " or ")
-	return fault.Insufficient.New("You do not have permission to use %s. It needs the role %s.", m.spec.Name, needed).
-		Suggest("Ask someone who has one of these roles (%s), or your administrator if you need it yourself.", needed).
-		With("requiredRole", needed).With("requiredRoles", roleNames(m.spec.Allow)).With("userRoles", who.Roles())
+// insufficient is the fault of a missing role. It says what was refused, who may,
+// and what the caller can see instead.
+func (r *Runner) insufficient(m *mounted, who *access.Principal) error {
+	names := roleNames(m.spec.Allow)
+	f := fault.Insufficient.New("%s", m.info.Refusal())
+	f.Suggest("Ask someone who has one of these roles (%s), or your administrator if you need it yourself.%s", fault.List(names, ", "), r.instead(m, who))
+	return f.With("requiredRole", strings.Join(names, " or ")).With("requiredRoles", names).With("userRoles", who.Roles())
 }
+
+// instead offers what the caller may see of what was refused: another tool for
+// the same rows, of which some are their own.
+func (r *Runner) instead(refused *mounted, who *access.Principal) string {
+	for _, m := range r.tools {
+		if m.spec.Own != "" && m.about() == refused.about() && who.HasAny(m.spec.Allow...) {
+			return " You can see " + m.spec.Own + "."
+		}
+	}
+	return ""
+}
+
+// about is the kind of row that a tool is about.
+func (m *mounted) about() reflect.Type { return structIn(m.Tool.output) }
 
 // splitWindow moves the page inputs from the values to the window, so that a
 // cursor is bound to the filters only.

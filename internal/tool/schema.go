@@ -132,7 +132,8 @@ func recursive(t reflect.Type, above []reflect.Type) bool {
 type validator struct {
 	schema   *jsonschema.Schema
 	defaults object            // by property name
-	advice   map[string]string // by property name: the `suggest` tag of the input field
+	advice   map[string]string // by property name: the `suggest` tag of the input field, for models
+	people   map[string]string // by property name: its `tell` tag, what a person reads instead
 	lines    map[string]bool   // by property name: a text of several lines
 }
 
@@ -187,7 +188,7 @@ func newValidator(schema object, input reflect.Type) (*validator, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &validator{schema: compiled, defaults: object{}, advice: map[string]string{}, lines: map[string]bool{}}
+	v := &validator{schema: compiled, defaults: object{}, advice: map[string]string{}, people: map[string]string{}, lines: map[string]bool{}}
 	for name, property := range schema["properties"].(object) {
 		if value, ok := property.(object)["default"]; ok {
 			v.defaults[name] = value
@@ -196,6 +197,9 @@ func newValidator(schema object, input reflect.Type) (*validator, error) {
 	for field := range fields(input) {
 		if advice := field.Tag.Get("suggest"); advice != "" {
 			v.advice[jsonName(field)] = advice
+		}
+		if told := field.Tag.Get("tell"); told != "" {
+			v.people[jsonName(field)] = told
 		}
 		v.lines[jsonName(field)] = field.Tag.Get("text") == "lines"
 	}
@@ -217,7 +221,7 @@ func (v *validator) check(raw json.RawMessage) (object, error) {
 		if !errors.As(err, &invalid) {
 			return nil, err
 		}
-		return nil, fault.ValidationError.New("Invalid input parameters").Suggest("%s", v.remarks(invalid))
+		return nil, v.refuse(invalid)
 	}
 	for name, value := range v.defaults {
 		if _, given := values[name]; !given {
@@ -236,11 +240,27 @@ func readObject(raw json.RawMessage) (object, error) {
 	return values, strictjson.Unmarshal(raw, &values)
 }
 
-// remarks describes the fault of each field: "limit: must be at most 50; …".
-func (v *validator) remarks(invalid *jsonschema.ValidationError) string {
+// refuse words the faults of an input twice: the suggested action is for models, a
+// remark per field ("limit: must be at most 50; …"); the message is for people, who
+// know no fields, where each of these has a sentence for them.
+func (v *validator) refuse(invalid *jsonschema.ValidationError) error {
 	said := map[string]bool{}
 	v.collect(invalid, said)
-	return fault.List(slices.Sorted(maps.Keys(said)), "; ")
+	remarks := slices.Sorted(maps.Keys(said))
+	message := "Invalid input parameters"
+	var told []string
+	for _, remark := range remarks {
+		field, _, _ := strings.Cut(remark, ":")
+		if sentence := v.people[field]; sentence != "" && !slices.Contains(told, sentence) {
+			told = append(told, sentence)
+		} else if sentence == "" {
+			return fault.ValidationError.New("%s", message).Suggest("%s", fault.List(remarks, "; "))
+		}
+	}
+	if len(told) > 0 {
+		message = strings.Join(told, " ")
+	}
+	return fault.ValidationError.New("%s", message).Suggest("%s", fault.List(remarks, "; "))
 }
 
 func (v *validator) collect(e *jsonschema.ValidationError, said map[string]bool) {

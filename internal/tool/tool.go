@@ -18,6 +18,7 @@ type Spec struct {
 	Allow       []access.Role // who may call it; never empty
 	Noun        string        // lists: what the rows are, "employees"
 	Narrow      string        // lists: which filters make the list shorter, "department or name"
+	Own         string        // what a caller without further rights sees by it, "your own record"; offered when a tool about the same rows is refused
 	Synonyms    []string      // other words for what it does or is about; never shown to a model
 	Untrusted   []string      // result fields with unverified text
 	Timeout     time.Duration // default 5 s, writes 10 s

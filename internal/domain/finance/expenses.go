@@ -77,8 +77,8 @@ func (s *Server) expenses() []tool.Tool {
 }
 
 type getExpenseReport struct {
-	EmployeeID   string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Whose report; needs month too" suggest:"Use list_expense_reports tool to find the report_number, or ask with it."`
-	Month        string `json:"month,omitempty" jsonschema:"pattern=^[0-9]{4}-(0[1-9]|1[0-2])$" jsonschema_description:"The month of the expenses, YYYY-MM; needs employee_id too" suggest:"Write it as YYYY-MM, for example 2026-03."`
+	EmployeeID   string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Whose report; needs month too" suggest:"Use list_expense_reports tool to find the report_number, or ask with it." tell:"I find no employee with that id."`
+	Month        string `json:"month,omitempty" jsonschema:"pattern=^[0-9]{4}-(0[1-9]|1[0-2])$" jsonschema_description:"The month of the expenses, YYYY-MM; needs employee_id too" suggest:"Write it as YYYY-MM, for example 2026-03." tell:"Which month? Say it like March 2026."`
 	ReportNumber string `json:"report_number,omitempty" jsonschema_description:"Number of the report, for example EXP-2026-001"`
 }
 
@@ -87,7 +87,7 @@ func (in getExpenseReport) check() error {
 	if words(in.ReportNumber) != "" || in.EmployeeID != "" && in.Month != "" {
 		return nil
 	}
-	return fault.InvalidInput.New("One report is named by report_number, or by employee_id and month together.").
+	return fault.InvalidInput.New("Which report? Say its number, or whose it is and of which month.").
 		Suggest("Give report_number, or employee_id and month (YYYY-MM). Use list_expense_reports tool to find them.")
 }
 
@@ -144,7 +144,7 @@ func (s *Server) items(ctx context.Context, report string) ([]ExpenseItem, error
 
 type listExpenseReports struct {
 	Employee string `json:"employee,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Part of a name: whose reports"`
-	Month    string `json:"month,omitempty" jsonschema:"pattern=^[0-9]{4}-(0[1-9]|1[0-2])$" jsonschema_description:"Only expenses of this month, YYYY-MM" suggest:"Write it as YYYY-MM, for example 2026-03."`
+	Month    string `json:"month,omitempty" jsonschema:"pattern=^[0-9]{4}-(0[1-9]|1[0-2])$" jsonschema_description:"Only expenses of this month, YYYY-MM" suggest:"Write it as YYYY-MM, for example 2026-03." tell:"Which month? Say it like March 2026."`
 	Status   string `json:"status,omitempty" jsonschema:"enum=draft,enum=submitted,enum=under_review,enum=approved,enum=rejected,enum=reimbursed" jsonschema_description:"Only reports in this status; submitted and under_review wait for approval" field:"aka.submitted=waiting|awaiting approval|handed in,aka.under_review=in review|being reviewed"`
 }
 

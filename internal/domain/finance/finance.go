@@ -93,7 +93,7 @@ func wholeCents(field string, dollars float64) (int64, error) {
 	cents := math.Round(dollars * 100)
 	switch {
 	case dollars > maxDollars:
-		return 0, fault.InvalidInput.New("%s is larger than any budget can be.", field).Suggest("Check %s: it is an amount in US dollars.", field)
+		return 0, fault.InvalidInput.New("That amount is larger than any budget can be.").Suggest("Check %s: it is an amount in US dollars.", field)
 	case math.Abs(dollars*100-cents) > 1e-3:
 		return 0, fault.InvalidInput.New("An amount has two decimals at most.").Suggest("Round %s to whole cents.", field)
 	}

@@ -54,7 +54,7 @@ func (s *Server) employees() []tool.Tool {
 		tool.Read(tool.Spec{
 			Name: "get_employee", Title: "Get an employee",
 			Description: "Show one employee's record. Needs an employee_id; list_employees finds it by name. Values that the caller may not see are hidden.",
-			Allow:       readers, Synonyms: []string{"colleague", "staff member", "person", "profile"},
+			Allow:       readers, Own: "your own employee record, with your own salary", Synonyms: []string{"colleague", "staff member", "person", "profile"},
 		}, s.getEmployee),
 		tool.List(tool.Spec{
 			Name: "list_employees", Title: "List employees",
@@ -71,7 +71,7 @@ func (s *Server) employees() []tool.Tool {
 }
 
 type getInput struct {
-	EmployeeID string `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The unique identifier of the employee" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
+	EmployeeID string `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The unique identifier of the employee" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." tell:"I find no employee with that id."`
 }
 
 const getEmployee = `
@@ -97,7 +97,7 @@ func (s *Server) getEmployee(ctx context.Context, in getInput) (Employee, error)
 type listInput struct {
 	Department string `json:"department,omitempty" jsonschema_description:"Filter by department name" field:"aka=dept|division"`
 	Name       string `json:"name,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Part of the first name, the last name or both"`
-	ManagerID  string `json:"manager_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Only the direct reports of this manager (employee_id)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." field:"from=list_employees:employee_id,aka=team|direct report|subordinate"`
+	ManagerID  string `json:"manager_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Only the direct reports of this manager (employee_id)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." field:"from=list_employees:employee_id,aka=team|direct report|subordinate" tell:"I find no employee with that id."`
 	Location   string `json:"location,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only people at this site, for example Seattle or Remote" field:"aka=office|city|site"`
 }
 
@@ -177,7 +177,7 @@ func (s *Server) named(ctx context.Context, in listInput, after employeeKey, vis
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 type deleteInput struct {
-	EmployeeID string `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The employee to delete" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
+	EmployeeID string `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The employee to delete" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." tell:"I find no employee with that id."`
 	Reason     string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Optional reason for deletion (audit trail)" text:"lines"`
 }
 

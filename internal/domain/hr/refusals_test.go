@@ -52,3 +52,24 @@ func TestUnverifiedWriterChangesNoSalaryAndDeletesNoOne(t *testing.T) {
 		h.Refused(alice, "IDENTITY_UNPROVEN", "delete_employee", args{"employee_id": h.id(number)})
 	}
 }
+
+// A refusal says what was refused, who may, who sees the hidden values, and what
+// the person can see instead; a wrong id has a sentence for people.
+func TestRefusalsAreForPeople(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	f := h.Refused(h.As("frank.davis"), "INSUFFICIENT_PERMISSIONS", "list_employees", nil)
+	want := "You do not have permission to list employees: that needs the role hr-read, manager or executive. " +
+		"Phone is shown to hr-read, hr-write or executive, in rows that they may see. " +
+		"Salary and SSN are shown to hr-write, finance-read or executive, in rows that they may see."
+	if f.Message != want {
+		t.Errorf("got %q\nwant %q", f.Message, want)
+	}
+	if want := "You can see your own employee record, with your own salary."; !strings.HasSuffix(f.SuggestedAction, want) {
+		t.Errorf("got %q, want it to end in %q", f.SuggestedAction, want)
+	}
+	f = h.Refused(h.As("alice.chen"), "VALIDATION_ERROR", "get_employee", args{"employee_id": "ABC123"})
+	if f.Message != "I find no employee with that id." || !strings.Contains(f.SuggestedAction, "Use list_employees tool") {
+		t.Errorf("got %q, %q", f.Message, f.SuggestedAction)
+	}
+}

@@ -23,7 +23,7 @@ func (s *Server) salary() []tool.Tool {
 }
 
 type salaryInput struct {
-	EmployeeID    string  `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The employee whose salary changes" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)."`
+	EmployeeID    string  `json:"employee_id" jsonschema:"format=uuid" jsonschema_description:"The employee whose salary changes" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." tell:"I find no employee with that id."`
 	NewSalary     float64 `json:"new_salary" jsonschema:"minimum=0,maximum=10000000" jsonschema_description:"New annual salary in USD" field:"unit=USD,amount,aka=pay|wage|compensation|raise"`
 	EffectiveDate string  `json:"effective_date,omitempty" jsonschema:"format=date" jsonschema_description:"When the salary change takes effect (default: immediate)"`
 	Reason        string  `json:"reason,omitempty" jsonschema:"maxLength=500" text:"lines"`
@@ -109,11 +109,11 @@ func (s *Server) checkSalary(in salaryInput, e subject) (cents int64, err error)
 	case e.Self:
 		return 0, fault.InvalidInput.New("You cannot change your own salary.").Suggest("Ask someone else with the role hr-write or executive to change it.")
 	case math.Abs(exact-float64(cents)) > 1e-4:
-		return 0, fault.InvalidInput.New("A salary has two decimals at most.").Suggest("Round new_salary to whole cents.")
+		return 0, fault.InvalidInput.New("A salary is given in whole cents.").Suggest("Round new_salary to whole cents.")
 	case cents == e.SalaryCents:
 		return 0, fault.InvalidInput.New("Nothing would change: that is %s's salary already.", e.Name).Suggest("Check new_salary: it is the new amount a year, not the difference.")
 	case in.EffectiveDate > s.today():
-		return 0, fault.InvalidInput.New("Changes cannot be scheduled: effective_date %s is in the future.", in.EffectiveDate).
+		return 0, fault.InvalidInput.New("Changes cannot be scheduled: %s is in the future.", in.EffectiveDate).
 			Suggest("Leave effective_date out to change the salary now, or ask again on that day.")
 	}
 	return cents, nil

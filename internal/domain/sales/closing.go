@@ -20,7 +20,7 @@ const (
 )
 
 type closeDeal struct {
-	DealID      string   `json:"deal_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid deal IDs." field:"from=list_deals:_id"`
+	DealID      string   `json:"deal_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid deal IDs." field:"from=list_deals:_id" tell:"I find no deal with that id."`
 	Outcome     string   `json:"outcome" jsonschema:"enum=won,enum=lost"`
 	ActualValue *float64 `json:"actual_value,omitempty" jsonschema:"minimum=0" jsonschema_description:"Final deal value (for won deals)" field:"unit=USD,amount"`
 	LossReason  string   `json:"loss_reason,omitempty" jsonschema_description:"Reason for lost deal" text:"lines"`
@@ -31,17 +31,17 @@ type closeDeal struct {
 func (in closeDeal) check() error {
 	switch {
 	case in.Outcome == "lost" && strings.TrimSpace(in.LossReason) == "":
-		return fault.InvalidInput.New("A lost deal needs a loss reason.").Suggest("Call again with loss_reason.")
+		return fault.InvalidInput.New("Why was the deal lost?").Suggest("Call again with loss_reason.")
 	case in.Outcome == "lost" && in.ActualValue != nil:
-		return fault.InvalidInput.New("A lost deal has no actual value.").Suggest("Call again without actual_value.")
+		return fault.InvalidInput.New("A deal that was lost has no final value.").Suggest("Call again without actual_value.")
 	case in.Outcome == "won" && in.LossReason != "":
-		return fault.InvalidInput.New("A won deal has no loss reason.").Suggest("Call again without loss_reason, or with outcome lost.")
+		return fault.InvalidInput.New("A deal that was won has no reason for a loss.").Suggest("Call again without loss_reason, or with outcome lost.")
 	case utf8.RuneCountInString(in.LossReason) > maxLossReason:
-		return fault.InvalidInput.New("The loss reason is longer than %d characters.", maxLossReason).Suggest("Shorten loss_reason.")
+		return fault.InvalidInput.New("The reason for the loss is longer than %d characters.", maxLossReason).Suggest("Shorten loss_reason.")
 	case in.ActualValue != nil && *in.ActualValue > maxValue:
-		return fault.InvalidInput.New("The actual value is more than %s.", money("USD", maxValue)).Suggest("Check actual_value.")
+		return fault.InvalidInput.New("The final value is more than %s.", money("USD", maxValue)).Suggest("Check actual_value.")
 	case in.ActualValue != nil && math.Round(*in.ActualValue*100)/100 != *in.ActualValue:
-		return fault.InvalidInput.New("The actual value has more than two decimals.").Suggest("Round actual_value to cents.")
+		return fault.InvalidInput.New("The final value has more than two decimals.").Suggest("Round actual_value to cents.")
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type listDeals struct {
 	Stage       string  `json:"stage,omitempty" jsonschema:"enum=PROSPECTING,enum=DISCOVERY,enum=QUALIFICATION,enum=PROPOSAL,enum=NEGOTIATION,enum=CLOSED_WON,enum=CLOSED_LOST" jsonschema_description:"Filter by sales stage (uppercase)"`
 	Owner       string  `json:"owner,omitempty" jsonschema_description:"Filter by account owner email" field:"aka=seller|salesperson"`
 	MinValue    float64 `json:"min_value,omitempty" jsonschema:"minimum=0" jsonschema_description:"Minimum deal value" field:"unit=USD,amount"`
-	CustomerID  string  `json:"customer_id,omitempty" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"Only the deals of this customer" suggest:"Use list_deals tool without it to find valid customer IDs." field:"from=list_deals:customer_id"`
+	CustomerID  string  `json:"customer_id,omitempty" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"Only the deals of this customer" suggest:"Use list_deals tool without it to find valid customer IDs." field:"from=list_deals:customer_id" tell:"I find no customer with that id."`
 	ClosingFrom string  `json:"closing_from,omitempty" jsonschema:"format=date" jsonschema_description:"Expected to close on this date or later (YYYY-MM-DD)" field:"aka=close|due"`
 	ClosingTo   string  `json:"closing_to,omitempty" jsonschema:"format=date" jsonschema_description:"Expected to close on this date or earlier (YYYY-MM-DD)" field:"aka=close|due"`
 	Sort        Sort    `json:"sort,omitempty" jsonschema:"enum=newest,enum=value_desc,enum=closing,default=newest" jsonschema_description:"Order: newest first; value_desc for the top, highest, biggest or largest value first; closing for the soonest expected close date first" field:"aka.newest=newest|latest|most recent,aka.value_desc=sorted by value|sorted by value descending,aka.closing=soonest|sorted by closing date"`
@@ -41,7 +41,7 @@ func (s *Server) listDeals(ctx context.Context, in listDeals, w tool.Window[Deal
 		return nil, err
 	}
 	if in.ClosingFrom != "" && in.ClosingTo != "" && in.ClosingFrom > in.ClosingTo {
-		return nil, fault.InvalidInput.New("closing_from is after closing_to.").Suggest("Give closing_from as the earlier of the two dates.")
+		return nil, fault.InvalidInput.New("The period ends before it begins.").Suggest("Give closing_from as the earlier of the two dates.")
 	}
 	return s.store.Deals(ctx, scope, DealQuery{
 		Stage: in.Stage, Owner: strings.ToLower(in.Owner), CustomerID: strings.ToLower(in.CustomerID), MinValue: in.MinValue,

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +28,10 @@ var internals = []string{"SQL", "127.0.0.1", "mongo", "pgx", "http:", "_index", 
 
 // refusals makes every call that must fail. Each of the domain's codes is among
 // them, and every refusal says what to do next.
+// toolWords matches names of tools and inputs. Messages are for people, suggested
+// actions for models.
+var toolWords = regexp.MustCompile(`\b[a-z]+(_[a-z]+)+\b`)
+
 func (s *suite) refusals(t *testing.T) {
 	h := s.unchanged
 	raised := map[string]bool{}
@@ -40,7 +45,7 @@ func (s *suite) refusals(t *testing.T) {
 		if o.Fault() == nil {
 			continue // the nearest call that does not fail
 		}
-		if o.Fault().SuggestedAction == "" || holds(o.Fault().Message, internals) {
+		if o.Fault().SuggestedAction == "" || holds(o.Fault().Message, internals) || toolWords.MatchString(o.Fault().Message) {
 			t.Errorf("%s: %q, %q", r.code, o.Fault().Message, o.Fault().SuggestedAction)
 		}
 		s.namesItsSubject(t, r, o.Fault())
