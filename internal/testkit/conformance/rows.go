@@ -114,8 +114,8 @@ func (s *suite) rows(t *testing.T) {
 			switch {
 			case testkit.Soak():
 				n *= 10
-			case testing.Short():
-				n /= 4
+			case testing.Short(): // one caller at a time says nothing about races
+				n /= 20
 			}
 			if s.engine.Slow {
 				n /= 6
