@@ -143,7 +143,6 @@ function hasTouch() {
 }
 
 function ask(text) {
-  show(at("empty"), false);
   showProblem("");
   thread.ask(text).finally(() => conversations.refresh());
 }
@@ -166,6 +165,7 @@ function newConversation() {
 // ---- what the page says of itself
 
 function running(now) {
+  if (now) show(at("empty"), false);
   composer.running(now);
   at("log").setAttribute("aria-busy", String(now));
 }

@@ -80,6 +80,33 @@ func TestReloadFindsTheRunningTurn(t *testing.T) {
 	}
 }
 
+// A quick person asks while the conversation is still being opened.
+func TestQuestionIsAskedBelowWhatWasSaidBefore(t *testing.T) {
+	for _, path := range []string{"/#/c/c1", "/"} {
+		g, p := newGateway(t), newPage(t)
+		opened := make(chan struct{})
+		g.on("GET /api/confirmations", func(w http.ResponseWriter, r *http.Request) {
+			<-opened
+			answer(http.StatusOK, object{"confirmations": []object{}})(w, r)
+		})
+		g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{{"id": "1", "role": "user", "content": "Before"}}}))
+		p.Open(g.URL + path)
+		p.Click("#question")
+		p.ask("Now")
+		p.Sees("#stop", "") // it is on its way, and no second one is sent
+		close(opened)
+		p.Sees("[data-turn=done] [data-answer]", "Hello.")
+		want := "Now"
+		if path != "/" {
+			want = "Before, Now"
+		}
+		if got := eval[string](p, `[...document.querySelectorAll("[data-question]")].map(n => n.lastChild.data).join(", ")`); got != want {
+			t.Errorf("%s: the questions are %q, want %q", path, got, want)
+		}
+		p.Misses("#greeting")
+	}
+}
+
 func TestEventStreamIsReopened(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	opened := make(chan struct{}, 10)

@@ -26,6 +26,7 @@ class Thread {
   #last = ""; // id of the last event seen
   #cards = new Map();
   #unclaimed = []; // outcomes received while a card is still being answered
+  #opening = Promise.resolve(); // ends when what is stored is drawn, or cannot be
 
   constructor(places, host) {
     this.id = "";
@@ -45,7 +46,13 @@ class Thread {
   // ---- opening
 
   /** open shows a stored conversation, or a new one for an empty id. */
-  async open(id) {
+  open(id) {
+    const opening = this.#open(id);
+    this.#opening = opening.catch(() => {}); // the caller says why
+    return opening;
+  }
+
+  async #open(id) {
     this.#leave();
     this.id = id;
     const [conversation, pending] = await Promise.all([id ? get(`/api/conversations/${encodeURIComponent(id)}`) : null, get("/api/confirmations")]);
@@ -128,9 +135,17 @@ class Thread {
 
   // ---- asking
 
-  /** ask sends a question and draws its answer until it is whole. */
+  /**
+   * ask sends a question and draws its answer until it is whole, below what the
+   * conversation has already. A question whose conversation is left before that
+   * is there is not sent.
+   */
   async ask(question) {
     if (this.running) return;
+    const { id } = this;
+    this.#host.onRunning(true);
+    await this.#opening;
+    if (this.running || this.id !== id) return;
     this.#following?.abort();
     const turn = this.#addTurn(question);
     turn.begin();
