@@ -75,7 +75,9 @@ func (o *Oracle) knowMoney(c *company.Company) {
 		o.rows[b.ID] = books
 	}
 	for _, r := range f.Reports {
-		o.rows[r.ID] = books
+		o.rows[r.ID] = func(a Asker) bool {
+			return a.Has("finance-read", access.Executive) || a.Has(access.Employee) && a.Email == r.EmployeeEmail
+		}
 	}
 }
 
