@@ -273,8 +273,8 @@ func TestDisconnectedCallerDoesNotChangeTheOutcome(t *testing.T) {
 		id := w.open()
 		ctx, leave := context.WithCancel(t.Context())
 		_, err := w.service().Answer(ctx, alice, reply(id, true), atApply{w.domain, leave, nil})
-		if !fault.Is(err, fault.Timeout) || w.state(id) != confirm.Pending {
-			t.Errorf("got %v and %s, want TIMEOUT and it pending again", err, w.state(id))
+		if !fault.Is(err, fault.Cancelled) || w.state(id) != confirm.Pending {
+			t.Errorf("got %v and %s, want CANCELLED and it pending again", err, w.state(id))
 		}
 		w.wantApplied(w.approve(id))
 	})
