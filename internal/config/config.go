@@ -309,18 +309,18 @@ func (c *Config) override(getenv func(string) string) {
 // vendors' own tools read. What the file says about a model comes first.
 func (m Model) override(name string, take func(name string, set func(string))) Model {
 	m.KeyName = "models." + name + ".api_key"
-	vendor := map[string]string{"anthropic": "ANTHROPIC", "openai": "OPENAI"}[m.Provider]
-	if vendor == "" {
+	vendor, known := map[string]struct{ key, url string }{
+		"anthropic": {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"}, "gemini": {"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"}, "openai": {"OPENAI_API_KEY", "OPENAI_BASE_URL"},
+	}[m.Provider]
+	if !known {
 		return m
 	}
-	if m.APIKey == "" {
-		m.KeyName = vendor + "_API_KEY"
-		if m.BaseURL == "" || m.Provider == "anthropic" { // a key of OpenAI's goes to no other address
-			take(m.KeyName, func(v string) { m.APIKey = v })
-		}
+	if m.APIKey == "" && (m.BaseURL == "" || m.Provider != "openai") { // a key of OpenAI's goes to no other address
+		m.KeyName = vendor.key
+		take(vendor.key, func(v string) { m.APIKey = v })
 	}
 	if m.BaseURL == "" {
-		take(vendor+"_BASE_URL", func(v string) { m.BaseURL = v })
+		take(vendor.url, func(v string) { m.BaseURL = v })
 	}
 	return m
 }

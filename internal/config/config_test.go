@@ -104,12 +104,13 @@ func TestDocumentedVariablesOverrideAndAreReported(t *testing.T) {
 // A model's key and address come from the file, else from the variables of its
 // vendor; OpenAI's key goes to no other address.
 func TestModelsTakeKeysOfTheEnvironment(t *testing.T) {
-	environment := map[string]string{"ANTHROPIC_API_KEY": "a-key", "OPENAI_API_KEY": "o-key", "ANTHROPIC_BASE_URL": "https://proxy.example"}
+	environment := map[string]string{"ANTHROPIC_API_KEY": "a-key", "OPENAI_API_KEY": "o-key", "GEMINI_API_KEY": "g-key", "ANTHROPIC_BASE_URL": "https://proxy.example"}
 	text := wholeConfig + `
 models:
   default: mine
   mine: {provider: anthropic, model: c-1}
   filed: {provider: anthropic, model: c-2, api_key: f-key, base_url: "https://own.example", temperature: 0.2, max_tokens: 9}
+  google: {provider: gemini, model: g-2}
   theirs: {provider: openai, model: g-1}
   local: {provider: openai, model: q-1, base_url: "http://127.0.0.1:11434/v1"}
 `
@@ -119,7 +120,7 @@ models:
 	}
 	for name, want := range map[string]string{
 		"mine": "a-key ANTHROPIC_API_KEY https://proxy.example", "filed": "f-key models.filed.api_key https://own.example",
-		"theirs": "o-key OPENAI_API_KEY ", "local": " OPENAI_API_KEY http://127.0.0.1:11434/v1",
+		"google": "g-key GEMINI_API_KEY ", "theirs": "o-key OPENAI_API_KEY ", "local": " models.local.api_key http://127.0.0.1:11434/v1",
 	} {
 		if m := c.Models.ByName[name]; m.APIKey+" "+m.KeyName+" "+m.BaseURL != want {
 			t.Errorf("%s: got %s %s %s, want %s", name, m.APIKey, m.KeyName, m.BaseURL, want)

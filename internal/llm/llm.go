@@ -16,6 +16,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/llm/anthropic"
+	"countersign.dev/internal/llm/gemini"
 	"countersign.dev/internal/llm/openai"
 	"countersign.dev/internal/llm/rehearsal"
 	"countersign.dev/internal/llm/vendor"
@@ -30,6 +31,7 @@ const rehearsalBudget = 1 << 20
 // The providers that are reached over a network.
 const (
 	Anthropic = anthropic.Provider
+	Gemini    = gemini.Provider
 	OpenAI    = openai.Provider // and every server that speaks its chat completions
 )
 
@@ -85,13 +87,19 @@ func provide(o Options) (agent.Choice, error) {
 	switch o.Provider {
 	case Anthropic:
 		c.Model, c.Budget = anthropic.New(v), cmp.Or(o.Budget, vendorBudget)
+	case Gemini:
+		model, err := gemini.New(v)
+		if err != nil {
+			return c, err
+		}
+		c.Model, c.Budget = model, cmp.Or(o.Budget, vendorBudget)
 	case OpenAI:
 		c.Model = openai.New(v)
 		if v.BaseURL == "" {
 			c.Budget = cmp.Or(o.Budget, vendorBudget)
 		}
 	default:
-		return c, fmt.Errorf("unknown provider %q; there are %s, %s and %s", o.Provider, Anthropic, OpenAI, Rehearsal)
+		return c, fmt.Errorf("unknown provider %q; there are %s, %s, %s and %s", o.Provider, Anthropic, Gemini, OpenAI, Rehearsal)
 	}
 	c.Model = retrying{c.Model, sleep}
 	return c, nil

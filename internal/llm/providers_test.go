@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,7 +25,7 @@ import (
 
 // The same conversations with every provider, over servers that replay what the
 // vendors document, event by event.
-var providers = []string{Anthropic, OpenAI}
+var providers = []string{Anthropic, Gemini, OpenAI}
 
 const testKey = "sk-test-0123456789"
 
@@ -65,7 +66,7 @@ func replay(t *testing.T, provider string, replies ...reply) *replaying {
 				t.Error(err)
 			}
 			w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-			next.body = string(raw)
+			_, next.body, _ = strings.Cut(string(raw), "\n\n") // before it is where it comes from
 		}
 		w.WriteHeader(next.status)
 		fmt.Fprint(w, next.body)
@@ -92,7 +93,7 @@ func (s *replaying) took(t *testing.T, r *http.Request) reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, body)
-	s.keys = append(s.keys, r.Header.Get("X-Api-Key")+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+	s.keys = append(s.keys, r.Header.Get("X-Api-Key")+r.Header.Get("X-Goog-Api-Key")+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 	if len(s.requests) > len(s.replies) {
 		t.Errorf("request %d was not expected", len(s.requests))
 		return reply{status: http.StatusTeapot}
@@ -165,9 +166,9 @@ func TestAnswersOfEveryProvider(t *testing.T) {
 			usage agent.Usage
 		}{
 			{"text", "Nina leads nine people.", "", agent.StopEnd, agent.Usage{InputTokens: 420, OutputTokens: 35, CachedTokens: 400}},
-			{"call", "I look that up.", `list_employees {"manager_id": "e1", "limit": 50}`, agent.StopCalls, agent.Usage{InputTokens: 420, OutputTokens: 119}},
-			{"two_calls", "", `list_employees {"a": 1}; list_budgets {"a": 2}`, agent.StopCalls, agent.Usage{InputTokens: 420, OutputTokens: 137}},
-			{"five_calls", "", `list_employees {"a": 0}; list_employees {"a": 1}; list_employees {"a": 2}; list_employees {"a": 3}; list_employees {"a": 4}`, agent.StopCalls, agent.Usage{InputTokens: 420, OutputTokens: 200}},
+			{"call", "I look that up.", `list_employees {"limit":50,"manager_id":"e1"}`, agent.StopCalls, agent.Usage{InputTokens: 420, OutputTokens: 119}},
+			{"two_calls", "", `list_employees {"a":1}; list_budgets {"a":2}`, agent.StopCalls, agent.Usage{InputTokens: 420, OutputTokens: 137}},
+			{"five_calls", "", `list_employees {"a":0}; list_employees {"a":1}; list_employees {"a":2}; list_employees {"a":3}; list_employees {"a":4}`, agent.StopCalls, agent.Usage{InputTokens: 420, OutputTokens: 200}},
 			{"refusal", "I would rather not.", "", agent.StopRefusal, agent.Usage{InputTokens: 420, OutputTokens: 9}},
 			{"length", "A long answer that", "", agent.StopLength, agent.Usage{InputTokens: 420, OutputTokens: 64}},
 		} {
@@ -179,12 +180,12 @@ func TestAnswersOfEveryProvider(t *testing.T) {
 			}
 			var calls, ids []string
 			for _, call := range got.calls {
-				calls, ids = append(calls, call.Tool+" "+string(call.Args)), append(ids, call.ID)
+				calls, ids = append(calls, call.Tool+" "+sorted(t, call.Args)), append(ids, call.ID)
 			}
 			if strings.Join(calls, "; ") != c.calls {
 				t.Errorf("%s, %s: got the calls %q", provider, c.file, calls)
 			}
-			if slices.Sort(ids); len(slices.Compact(ids)) != len(got.calls) || slices.Contains(ids, "") {
+			if slices.Sort(ids); provider != Gemini && (len(slices.Compact(ids)) != len(got.calls) || slices.Contains(ids, "")) { // Gemini need not name calls
 				t.Errorf("%s, %s: the calls have the ids %q", provider, c.file, ids)
 			}
 			if s.keys[0] != testKey {
@@ -192,6 +193,17 @@ func TestAnswersOfEveryProvider(t *testing.T) {
 			}
 		}
 	}
+}
+
+// sorted writes arguments with their names in order.
+func sorted(t *testing.T, args json.RawMessage) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(args, &v); err != nil {
+		t.Errorf("the arguments %s: %v", args, err)
+	}
+	raw, _ := json.Marshal(v)
+	return string(raw)
 }
 
 // Some servers count every call as the first, and say stop when they call.
@@ -212,6 +224,7 @@ func TestConversationsGoBackAsTheyCame(t *testing.T) {
 		s := replay(t, provider, reply{file: "call"}, reply{file: "text"})
 		m, _ := s.model(t, provider)
 		first := collect(t.Context(), m, question)
+		first.calls[0].ID = cmp.Or(first.calls[0].ID, "call_1_1") // as a turn names it
 		answer := agent.Message{Role: agent.Assistant}
 		for _, o := range first.opaque {
 			answer.Parts = append(answer.Parts, o)
@@ -246,6 +259,14 @@ func TestConversationsGoBackAsTheyCame(t *testing.T) {
 				`{"content":"Note of the gateway, not of the person: The change was denied.","role":"user"}`,
 				`"max_tokens":4096`,
 			},
+			Gemini: {
+				`"systemInstruction":{"parts":[{"text":"Be brief."}],"role":"user"}`,
+				`{"parts":[{"text":"I look that up."},{"functionCall":{"args":{"limit":50,"manager_id":"e1"},"id":"call_1_1","name":"list_employees"},"thoughtSignature":"CiQB0e2Kb02QlBJ2I5/zDqv1c0AUEV+C"}],"role":"model"},` +
+					`{"parts":[{"functionResponse":{"id":"call_1_1","name":"list_employees","response":{"output":{"status":"success"}}}}],"role":"user"}`,
+				`"name":"files_read","parametersJsonSchema":{"properties":{"a":{"type":"integer"}},"type":"object"}`,
+				`{"parts":[{"text":"Note of the gateway, not of the person: The change was denied."}],"role":"user"}`,
+				`"maxOutputTokens":4096`,
+			},
 		}[provider]
 		for _, w := range want {
 			if !strings.Contains(string(sent), w) {
@@ -274,6 +295,7 @@ func TestFailuresOfEveryProvider(t *testing.T) {
 			pauses  string // "b": by backoff
 		}{
 			{"a key that is not accepted", []reply{{status: 401, body: `{"error":{"type":"authentication_error","message":"invalid key ` + testKey + `"}}`}}, "", "The model's key is not accepted. Check THE_KEY.", fault.ServiceDown, ""},
+			{"a time to wait in the body", []reply{{status: 429, body: `{"error":{"code":429,"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"3s"}]}}`}, {file: "text"}}, "Nina leads nine people.", "", nil, "3s"},
 			{"a model that is not known", []reply{{status: 404, body: `{"error":{"type":"not_found_error"}}`}}, "", `The provider knows no model "m-1"`, fault.ServiceDown, ""},
 			{"a request that is not accepted", []reply{{status: 400, body: `{"error":{}}`}}, "", "rejected the request", fault.ServiceDown, ""},
 			{"429, then an answer", []reply{{status: 429, header: after}, {file: "text"}}, "Nina leads nine people.", "", nil, "2s"},
@@ -371,9 +393,12 @@ func TestBreakReachesTheProvider(t *testing.T) {
 
 func TestModelsNeedAName(t *testing.T) {
 	t.Parallel()
-	for provider, want := range map[string]string{Anthropic: "no model is named", OpenAI: "no model is named", "other": "no model is named"} {
+	for provider, want := range map[string]string{Anthropic: "no model is named", Gemini: "no model is named", OpenAI: "no model is named", "other": "no model is named"} {
 		if _, err := New(map[string]Options{"x": {Provider: provider}}, "x"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", provider, err, want)
 		}
+	}
+	if _, err := New(map[string]Options{"x": {Provider: Gemini, Vendor: vendor.Options{Model: "m"}}}, "x"); err == nil || !strings.Contains(err.Error(), "GEMINI_API_KEY") {
+		t.Errorf("gemini without a key: %v", err)
 	}
 }

@@ -43,11 +43,12 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/support/sqlite":  {ours: []string{"company", "domain/support", "sqlite"}},
 	"internal/domain/support/elastic": {ours: []string{"access", "company", "confirm", "domain/support", "fault"}, outside: []string{"github.com/elastic/"}},
 	"internal/agent":                  {ours: []string{"fault", "result"}},
-	"internal/llm":                    {ours: []string{"agent", "fault", "llm/anthropic", "llm/openai", "llm/rehearsal", "llm/vendor"}},
+	"internal/llm":                    {ours: []string{"agent", "fault", "llm/anthropic", "llm/gemini", "llm/openai", "llm/rehearsal", "llm/vendor"}},
 	// one room a vendor's protocol; what they share is in vendor.
 	"internal/llm/vendor":    {ours: []string{"agent", "fault"}},
 	"internal/llm/discovery": {ours: []string{"llm", "llm/vendor"}},
 	"internal/llm/anthropic": {ours: []string{"agent", "llm/vendor"}, outside: []string{"github.com/anthropics/anthropic-sdk-go"}},
+	"internal/llm/gemini":    {ours: []string{"agent", "llm/vendor"}, outside: []string{"google.golang.org/genai"}},
 	"internal/llm/openai":    {ours: []string{"agent", "llm/vendor"}, outside: []string{"github.com/openai/openai-go/v3"}},
 	"internal/llm/rehearsal": {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/plan", "result"}},
 	// each of rehearsal's rooms knows only those before it; speak decodes the answers of tools.

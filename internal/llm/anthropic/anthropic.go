@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"net/http"
 	"slices"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -33,7 +34,7 @@ type Model struct {
 // both are the caller's policy.
 func New(o vendor.Options) *Model {
 	options := []option.RequestOption{
-		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0), option.WithHTTPClient(vendor.HTTPClient()),
+		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0), option.WithHTTPClient(o.HTTPClient()),
 	}
 	if o.APIKey != "" {
 		options = append(options, option.WithAPIKey(o.APIKey))
@@ -62,7 +63,7 @@ func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Del
 				}
 			}
 			if err != nil {
-				yield(agent.Delta{}, m.o.Broken(ctx, err))
+				yield(agent.Delta{}, m.o.Failed(ctx, err))
 				return
 			}
 		}
@@ -73,20 +74,13 @@ func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Del
 }
 
 // failure gives an error of the client its meaning. An error event in the middle
-// of a stream has the status 200 and names its type.
+// of a stream, whose status is 200, names its type.
 func (m *Model) failure(ctx context.Context, err error) error {
-	var rejected *sdk.Error
-	if !errors.As(err, &rejected) {
-		return m.o.Broken(ctx, err)
+	var inStream *sdk.Error
+	if !errors.As(err, &inStream) {
+		return m.o.Failed(ctx, err)
 	}
-	status := rejected.StatusCode
-	if s, ok := statuses[string(rejected.Type())]; ok && status == 200 {
-		status = s
-	}
-	if status == 200 {
-		status = 500
-	}
-	return m.o.Rejected(status, rejected.Response.Header, rejected.RawJSON())
+	return m.o.Rejected(cmp.Or(statuses[string(inStream.Type())], http.StatusInternalServerError), nil, inStream.RawJSON())
 }
 
 // statuses are those of the documented types of errors

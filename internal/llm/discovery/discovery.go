@@ -30,6 +30,7 @@ type Model struct {
 // dearest.
 const (
 	anthropicModel = "claude-sonnet-5-5"
+	geminiModel    = "gemini-2.5-flash"
 	openaiModel    = "gpt-5.4-mini"
 )
 
@@ -60,12 +61,16 @@ func find(ctx context.Context, named string, getenv func(string) string, here []
 	if named == llm.Rehearsal {
 		return rehearsalModel("as was asked"), nil
 	}
-	key, base := getenv("ANTHROPIC_API_KEY"), getenv("ANTHROPIC_BASE_URL")
-	if key != "" && (named == "" || strings.HasPrefix(named, "claude")) {
-		name := cmp.Or(named, anthropicModel)
-		return vendorModel(llm.Anthropic, "by ANTHROPIC_API_KEY", vendor.Options{Model: name, BaseURL: base, APIKey: key, KeyName: "ANTHROPIC_API_KEY"}), nil
+	for _, v := range []struct{ provider, key, url, model, family string }{
+		{llm.Anthropic, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", anthropicModel, "claude"},
+		{llm.Gemini, "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", geminiModel, "gemini"},
+	} {
+		if key := getenv(v.key); key != "" && (named == "" || strings.HasPrefix(named, v.family)) {
+			o := vendor.Options{Model: cmp.Or(named, v.model), BaseURL: getenv(v.url), APIKey: key, KeyName: v.key}
+			return vendorModel(v.provider, "by "+v.key, o), nil
+		}
 	}
-	key, base = getenv("OPENAI_API_KEY"), getenv("OPENAI_BASE_URL")
+	key, base := getenv("OPENAI_API_KEY"), getenv("OPENAI_BASE_URL")
 	if key != "" || base != "" {
 		return openaiByEnvironment(ctx, named, key, base)
 	}
@@ -73,7 +78,7 @@ func find(ctx context.Context, named string, getenv func(string) string, here []
 		return m, nil
 	}
 	if named != "" {
-		return Model{}, fmt.Errorf("there is no way to reach the model %q: set ANTHROPIC_API_KEY, or OPENAI_API_KEY or OPENAI_BASE_URL, or start Ollama or llama.cpp with it; --model rehearsal needs none of them", named)
+		return Model{}, fmt.Errorf("there is no way to reach the model %q: set ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL, or start Ollama or llama.cpp with it; --model rehearsal needs none of them", named)
 	}
 	return rehearsalModel("because no key is set and no Ollama or llama.cpp answers on this machine"), nil
 }

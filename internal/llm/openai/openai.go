@@ -40,7 +40,7 @@ type Model struct {
 // both are the caller's policy.
 func New(o vendor.Options) *Model {
 	o.BaseURL = cmp.Or(o.BaseURL, DefaultURL)
-	options := []option.RequestOption{option.WithBaseURL(o.BaseURL), option.WithMaxRetries(0), option.WithHTTPClient(vendor.HTTPClient())}
+	options := []option.RequestOption{option.WithBaseURL(o.BaseURL), option.WithMaxRetries(0), option.WithHTTPClient(o.HTTPClient())}
 	if o.APIKey != "" {
 		options = append(options, option.WithAPIKey(o.APIKey))
 	}
@@ -76,15 +76,11 @@ func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Del
 
 // failure gives an error of the client its meaning.
 func (m *Model) failure(ctx context.Context, err error) error {
-	var rejected *sdk.Error
-	if errors.As(err, &rejected) {
-		return m.o.Rejected(rejected.StatusCode, rejected.Response.Header, rejected.RawJSON())
-	}
 	var inStream *ssestream.StreamError
 	if errors.As(err, &inStream) {
 		return m.o.Rejected(statusOf(inStream.Event.Data), nil, string(inStream.Event.Data))
 	}
-	return m.o.Broken(ctx, err)
+	return m.o.Failed(ctx, err)
 }
 
 // statusOf is the status of an error in the middle of a stream, whose answer has

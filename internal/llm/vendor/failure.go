@@ -1,10 +1,12 @@
 package vendor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +37,7 @@ func (o Options) Rejected(status int, header http.Header, said string) error {
 	f := &Failure{Fault: o.meaning(status).Because(o.cause(status, said))}
 	switch {
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
-		f.Retry, f.After = true, retryAfter(header, time.Now())
+		f.Retry, f.After = true, cmp.Or(retryAfter(header, time.Now()), retryDelay(said))
 	}
 	return f
 }
@@ -84,12 +86,16 @@ func (o Options) hidden(text string) string {
 	return text[:min(len(text), maxSaid)]
 }
 
-// Broken is the failure of a request or stream that ended without an answer's
-// status: no connection, a page instead of a stream, or a stream cut off. The
-// context's own end is returned unchanged.
-func (o Options) Broken(ctx context.Context, err error) error {
+// Failed gives an error of a vendor's client its meaning: a [Failure] that the
+// HTTP client found, a page instead of a stream, no connection, or a stream that
+// was cut off. The context's own end is returned unchanged.
+func (o Options) Failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	var known *Failure
+	if errors.As(err, &known) {
+		return known
 	}
 	var page *notStream
 	if errors.As(err, &page) {
@@ -112,6 +118,18 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	}
 	if at, err := http.ParseTime(after); err == nil {
 		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// delayInBody is Google's RetryInfo (google.rpc.RetryInfo) in the details of an
+// error.
+var delayInBody = regexp.MustCompile(`"retryDelay"\s*:\s*"([0-9.]+s)"`)
+
+func retryDelay(said string) time.Duration {
+	if m := delayInBody.FindStringSubmatch(said); m != nil {
+		d, _ := time.ParseDuration(m[1]) // digits and s
+		return d
 	}
 	return 0
 }

@@ -5,6 +5,7 @@ package vendor
 
 import (
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"regexp"
@@ -23,25 +24,32 @@ type Options struct {
 	Temperature *float64 // nil: the provider's default
 }
 
-// HTTPClient is the client of an adapter. It follows no redirect, which could
-// carry the key to another host, and takes only streams of events for an answer:
-// a proxy's or a portal's page with status 200 is an error. Deadlines are the
-// context's.
-func HTTPClient() *http.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
+// HTTPClient is the client of an adapter. An answer that is no stream of events
+// is an error already here: a [Failure] by its status, or what a proxy or a
+// portal says with status 200. It follows no redirect, which could carry the key
+// to another host. Deadlines are the context's.
+func (o Options) HTTPClient() *http.Client {
 	return &http.Client{
-		Transport:     onlyEvents{transport},
+		Transport:     onlyEvents{o, http.DefaultTransport.(*http.Transport).Clone()},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
 // onlyEvents fails answers that are no streams.
-type onlyEvents struct{ next http.RoundTripper }
+type onlyEvents struct {
+	o    Options
+	next http.RoundTripper
+}
 
 func (t onlyEvents) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := t.next.RoundTrip(r)
-	if err != nil || resp.StatusCode >= http.StatusBadRequest {
-		return resp, err
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		said, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody)) // what arrived of it
+		_ = resp.Body.Close()
+		return nil, t.o.Rejected(resp.StatusCode, resp.Header, string(said))
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if resp.StatusCode == http.StatusOK && kind == "text/event-stream" {
@@ -50,6 +58,9 @@ func (t onlyEvents) RoundTrip(r *http.Request) (*http.Response, error) {
 	_ = resp.Body.Close()
 	return nil, &notStream{resp.StatusCode, kind}
 }
+
+// maxBody bounds what is read of a provider's explanation.
+const maxBody = 64 << 10
 
 // notStream is an answer of something that is no model, or a redirect.
 type notStream struct {
