@@ -127,6 +127,34 @@ func TestNinasNineAreDueForReview(t *testing.T) {
 	}
 }
 
+// Everyone who has a manager has a latest review; those of Nina's nine are due, and
+// seven more in three departments, one of them on the day itself.
+func TestReviewsAreDueInSeveralDepartments(t *testing.T) {
+	c := At(day)
+	latest := map[string]time.Time{}
+	for _, r := range c.Reviews {
+		if r.Date.After(latest[r.EmployeeID]) {
+			latest[r.EmployeeID] = r.Date
+		}
+	}
+	due, today := map[string]int{}, 0
+	for _, e := range c.Active() {
+		on, reviewed := latest[e.ID]
+		switch next := on.AddDate(1, 0, 0); {
+		case reviewed == (e.ManagerID == ""):
+			t.Errorf("%s is reviewed: %v", e.Name(), reviewed)
+		case reviewed && next.Equal(c.Day):
+			today++
+			fallthrough
+		case reviewed && next.Before(c.Day):
+			due[e.Department]++
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"ENG": 9, "SALES": 3, "SUPPORT": 2, "FIN": 2}, due); diff != "" || today != 1 {
+		t.Errorf("%d are due today; by department (-want +got):\n%s", today, diff)
+	}
+}
+
 func TestMarcusHasFifteenDays(t *testing.T) {
 	c := At(day)
 	marcus, _ := c.ByEmail("marcus.j@tamshai.local")

@@ -331,6 +331,25 @@ var reportTable = [...]reportRow{
 		{20, "travel", "Hotel, three nights", "Gramercy Court", 1_860_00},
 		{22, "meals", "Dinner with investors", "Orchard Room", 1_010_00},
 	}},
+	{"EMP052", 4, "Conference talk in Portland", "reimbursed", []receipt{
+		{9, "travel", "Train Seattle to Portland and back", "Cascade Rail", 118_00},
+		{9, "travel", "Hotel, two nights", "River Inn", 374_00},
+	}},
+	{"EMP061", 2, "Adapters for the meeting rooms", "approved", []receipt{
+		{16, "supplies", "Twelve display adapters", "Tech Equipment", 214_80},
+	}},
+	{"EMP040", 1, "Support team day", "approved", []receipt{
+		{23, "meals", "Lunch for eight", "Barton Grill", 286_00},
+		{23, "other", "Workshop room", "Congress Hall", 420_00},
+	}},
+	{"EMP030", 1, "Customer visit in New York", "submitted", []receipt{
+		{13, "travel", "Flights Chicago to New York and back", "Lakeshore Airlines", 388_00},
+		{14, "meals", "Dinner with Global Finance Partners", "Gramercy Court", 264_00},
+	}},
+	{"EMP032", 2, "Demo days in Austin", "under_review", []receipt{
+		{5, "travel", "Flights Los Angeles to Austin and back", "Bay Airways", 342_00},
+		{5, "travel", "Hotel, two nights", "Barton House", 418_00},
+	}},
 }
 
 func (c *Company) expenseReports() []ExpenseReport {

@@ -131,6 +131,8 @@ func TestExpenseReportsAsListed(t *testing.T) {
 		"EXP-2026-001 Nina Patel 2450.00 approved", "EXP-2026-002 Marcus Johnson 385.50 submitted", "EXP-2026-003 Carol Johnson 875.00 reimbursed",
 		"EXP-2026-004 Frank Davis 156.75 draft", "EXP-2026-005 Alice Chen 3200.00 under_review", "EXP-2026-006 Nina Patel 599.00 rejected",
 		"EXP-2026-007 Bob Martinez 1200.00 approved", "EXP-2026-008 Eve Thompson 4850.00 submitted",
+		"EXP-2026-009 Marcus Johnson 492.00 reimbursed", "EXP-2026-010 Frank Davis 214.80 approved", "EXP-2026-011 Dan Williams 706.00 approved",
+		"EXP-2026-012 Carol Johnson 652.00 submitted", "EXP-2026-013 Amanda White 760.00 under_review",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("reports (-want +got):\n%s", diff)

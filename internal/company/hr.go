@@ -2,6 +2,7 @@ package company
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -104,6 +105,23 @@ var reviewTable = [...]reviewed{
 	{"EMP031", "EMP030", 3, 5, 104, "Carried the team over its target.", "Forecast discipline.", "Exceptional quarter."},
 	{"EMP032", "EMP031", 9, 4, 95, "Knows every customer's business.", "Keeping records current.", "Next in line for a team."},
 	{"EMP021", "EMP020", 10, 4, 90, "Budgets that departments understand.", "Automating month-end.", "Give her the planning tool project."},
+	// Due in sales, support and finance; one of them on the day itself.
+	{"EMP034", "EMP031", 14, 4, 96, "Won back two customers who had left.", "Handing over notes before a holiday.", "Ask for the larger territory."},
+	{"EMP035", "EMP031", 13, 3, 79, "Prepares every meeting with care.", "Qualifying leads earlier.", "Needs a mentor for negotiations."},
+	{"EMP037", "EMP031", 12, 3, 84, "The most first meetings of the team.", "Writing shorter messages.", "Wants to become an account executive."},
+	{"EMP042", "EMP040", 13, 4, 92, "Solves the tickets that others pass on.", "Writing up what he found.", "Backbone of the late shift."},
+	{"EMP044", "EMP040", 15, 3, 77, "Patient with upset customers.", "Answering within the first hour.", "Overloaded in autumn; share the queue."},
+	{"EMP022", "EMP020", 13, 4, 94, "Closed the year three days early.", "Explaining corrections to departments.", "Ready for the audit lead."},
+	{"EMP024", "EMP020", 14, 4, 88, "Clear charts that the board uses.", "Checking sources before publishing.", "Interested in treasury."},
+}
+
+// plainReviews are what the reviews of everyone else say, in turn.
+var plainReviews = [...]reviewed{
+	{rating: 4, goals: 91, strengths: "Keeps promises, and says early when one will slip.", areas: "Delegating routine work.", note: "Steady and trusted."},
+	{rating: 3, goals: 82, strengths: "Learned the new system faster than planned.", areas: "Asking questions in larger meetings.", note: "Developing well."},
+	{rating: 4, goals: 95, strengths: "Colleagues from other departments ask for advice.", areas: "Protecting time for longer tasks.", note: "Consider for a lead role."},
+	{rating: 5, goals: 100, strengths: "Turned a failing project around within a quarter.", areas: "Documenting decisions.", note: "Outstanding; keep."},
+	{rating: 3, goals: 76, strengths: "Careful work with few corrections.", areas: "Finishing one thing before the next begins.", note: "Agreed on a plan for the spring."},
 }
 
 func reviews(day time.Time) []Review {
@@ -111,8 +129,9 @@ func reviews(day time.Time) []Review {
 	for _, p := range table {
 		ids[p.number] = p.uuid()
 	}
-	out := make([]Review, 0, len(reviewTable))
-	for i, r := range reviewTable {
+	rows := append(reviewTable[:len(reviewTable):len(reviewTable)], reviewsOfOthers()...)
+	out := make([]Review, 0, len(rows))
+	for i, r := range rows {
 		on := monthsBefore(day, r.months)
 		out = append(out, Review{
 			ID:         fmt.Sprintf("f1000000-0000-0000-0000-%012d", i+1),
@@ -122,6 +141,24 @@ func reviews(day time.Time) []Review {
 		})
 	}
 	return out
+}
+
+// reviewsOfOthers gives one review, 2 to 11 months old, to everyone who is not in the
+// table and has a manager.
+func reviewsOfOthers() (rows []reviewed) {
+	named := map[string]bool{}
+	for _, r := range reviewTable {
+		named[r.employee] = true
+	}
+	for _, p := range table {
+		if named[p.number] || p.manager == "" || strings.HasPrefix(p.number, "EMP-T") {
+			continue
+		}
+		r := plainReviews[len(rows)%len(plainReviews)]
+		r.employee, r.reviewer, r.months = p.number, p.manager, 2+len(rows)%10
+		rows = append(rows, r)
+	}
+	return rows
 }
 
 // halfYear names the half year that ended before a review was held.

@@ -36,7 +36,7 @@ func TestPolicies(t *testing.T) {
 		items += len(r.Items)
 	}
 	own := fmt.Sprintf("0 0 0 0 0 0 1 %d", len(p.report("EXP-2026-007").Items))
-	reader := fmt.Sprintf("13 10 13 %d 24 96 8 %d", tails, items)
+	reader := fmt.Sprintf("13 10 13 %d 24 96 %d %d", tails, len(p.reports), items)
 	dbtest.Policies{
 		Schema: schema, Name: finance.SchemaName, Email: "bob@tamshai.local", Otherwise: "0 0 0 0 0 0 0 0",
 		Tables:  []string{"invoices", "departments", "vendors", "vendor_tails", "budgets", "budget_quarters", "expense_reports", "expense_items"},

@@ -271,7 +271,7 @@ func (o *oracle) showsReview(_ conformance.Asker, r company.Review, _ args) map[
 
 func (o *oracle) fitsReview(r company.Review, in args) bool {
 	day, ok := in["due_before"].(string)
-	return !ok || o.latest(r) && r.Date.AddDate(1, 0, 0).Format(time.DateOnly) < day
+	return !ok || o.latest(r) && r.Date.AddDate(1, 0, 0).Format(time.DateOnly) <= day
 }
 
 func (o *oracle) latest(r company.Review) bool {

@@ -37,7 +37,7 @@ func (s *Server) reviews() []tool.Tool {
 	return []tool.Tool{tool.List(tool.Spec{
 		Name: "get_performance_reviews", Title: "Get performance reviews",
 		Description: "List performance reviews, the newest first. " +
-			"Without employee_id: of everyone whose reviews the caller may see. With due_before: only the latest review of each person whose next one is due before that day; for \"due now\" give tomorrow's date.",
+			"Without employee_id: of everyone whose reviews the caller may see. With due_before: only the latest review of each person whose next one is due by that day, the day included; for \"due\" give today's date.",
 		Allow: reviewReaders, Synonyms: []string{"appraisal", "rating", "feedback", "evaluation"}, Noun: "reviews", Narrow: "employee or due date",
 		Untrusted: []string{"strengths", "areas_for_improvement", "comments"},
 	}, s.getReviews)}
@@ -45,7 +45,7 @@ func (s *Server) reviews() []tool.Tool {
 
 type reviewsInput struct {
 	EmployeeID string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"The employee whose reviews to show (default: everyone the asker may see)" suggest:"Use list_employees tool to find valid employee IDs, or verify the ID format is correct (UUID expected)." tell:"I find no employee with that id."`
-	DueBefore  string `json:"due_before,omitempty" jsonschema:"format=date" jsonschema_description:"Only people whose next review, twelve months after their latest, is due before this day" field:"aka=overdue|outstanding"`
+	DueBefore  string `json:"due_before,omitempty" jsonschema:"format=date" jsonschema_description:"Only people whose next review, twelve months after their latest, is due by this day, the day included" field:"aka=overdue|outstanding"`
 }
 
 // The page's ids are found first, in an index; only its rows are fetched. The
@@ -69,6 +69,16 @@ join hr.employees e on e.id = r.employee_id
 left join hr.below() b on true
 order by r.review_date desc, r.id desc`
 
+// dayAfter is the day after a date: what is due on a day is due by it. Without a
+// date it is empty.
+func dayAfter(day string) string {
+	on, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return ""
+	}
+	return on.AddDate(0, 0, 1).Format(time.DateOnly)
+}
+
 // startOf is where the scan by date begins: no review newer than a year before
 // that day falls due before it. The query adds the exact length of the month.
 func startOf(dueBefore string) reviewKey {
@@ -80,6 +90,7 @@ func startOf(dueBefore string) reviewKey {
 }
 
 func (s *Server) getReviews(ctx context.Context, in reviewsInput, w tool.Window[reviewKey]) (reviews []Review, err error) {
+	in.DueBefore = dayAfter(in.DueBefore)
 	before := startOf(in.DueBefore)
 	if w.After != nil && w.After.Date <= before.Date {
 		before = *w.After

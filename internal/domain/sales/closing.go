@@ -172,7 +172,7 @@ func joined(notes, more string) string {
 	return notes + "\n" + more
 }
 
-// money writes an amount for people: USD 1,200,000 or USD 84,999.50.
+// money writes an amount for people: $1,200,000 or EUR 84,999.50.
 func money(currency string, amount float64) string {
 	text := strings.TrimSuffix(strconv.FormatFloat(amount, 'f', 2, 64), ".00")
 	whole, cents, _ := strings.Cut(text, ".")
@@ -181,6 +181,9 @@ func money(currency string, amount float64) string {
 	}
 	if cents != "" {
 		whole += "." + cents
+	}
+	if currency == "USD" {
+		return "$" + whole
 	}
 	return currency + " " + whole
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestMoneyIsReadable(t *testing.T) {
-	for amount, want := range map[float64]string{0: "USD 0", 999: "USD 999", 1000: "USD 1,000", 84999.5: "USD 84,999.50", 1_200_000: "USD 1,200,000", 1e12: "USD 1,000,000,000,000"} {
+	for amount, want := range map[float64]string{0: "$0", 999: "$999", 1000: "$1,000", 84999.5: "$84,999.50", 1_200_000: "$1,200,000", 1e12: "$1,000,000,000,000"} {
 		if got := money("USD", amount); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}

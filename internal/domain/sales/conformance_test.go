@@ -121,7 +121,7 @@ func domain() conformance.Domain {
 		},
 		Writes: []conformance.Write{
 			{
-				Tool: "close_deal", Username: "carol.johnson", Other: "eve.thompson", In: closing, Says: "Deal GFP Expansion has been closed as won for USD 750,000.",
+				Tool: "close_deal", Username: "carol.johnson", Other: "eve.thompson", In: closing, Says: "Deal GFP Expansion has been closed as won for $750,000.",
 				Stale: []conformance.Stale{
 					conformance.Meanwhile("closed by another", "DEAL_ALREADY_CLOSED", applied("close_deal", args{"deal_id": gfpDeal, "outcome": "lost", "loss_reason": "They merged."})),
 					conformance.Meanwhile("worth something else", "CONFIRMATION_STALE", func(_ testing.TB, s *conformance.Store) { engineOf(s).touch(gfpDeal) }),
