@@ -246,7 +246,7 @@ func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[stri
 // serve serves one domain.
 func (d *demonstration) serve(ctx context.Context, pl *platform, domain domain, db config.Database, issuerURL string) error {
 	return pl.serveDomain(ctx, domain, db, domainOptions{
-		listener: d.listeners[domain.name], url: d.ports[domain.name], issuers: []auth.Config{{URL: issuerURL}}, scopes: demoScopes(),
+		listener: d.listeners[domain.name], url: d.ports[domain.name], issuers: []auth.Config{{URL: issuerURL}}, approvals: d.ports["gateway"], scopes: demoScopes(),
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/conversation"
+	"countersign.dev/internal/gateway"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/metrics"
 	"countersign.dev/internal/quota"
@@ -104,6 +105,7 @@ type domainOptions struct {
 	scopes     []string // asked for at sign-in
 	issuers    []auth.Config
 	gatewayURL string // where the gateway publishes its keys; empty: it runs in this process
+	approvals  string // public address of the gateway, whose page answers confirmations
 	direct     bool   // answers to confirmations are taken from people's own tokens too
 }
 
@@ -152,10 +154,10 @@ func (p *platform) edge(d domain, server domainServer, o domainOptions) (*mcpser
 	if err != nil {
 		return nil, err
 	}
-	return mcpserver.New(service{runner}, mcpserver.Options{
+	return mcpserver.New(gateway.Approvable(service{runner}, o.approvals), mcpserver.Options{
 		Name: "countersign-" + d.name, Title: "Countersign: " + d.title, Version: Version(), Website: website, Instructions: d.instructions, Scopes: clientScopes(o.scopes),
 		Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: o.url + "/mcp", AuthorizationServers: urlsOf(o.issuers), AllowedHosts: o.hosts, AllowedOrigins: o.origins,
-		Ready: server.Ready, Confirmations: runner, Quotas: p.quotas, Refused: p.refused(d.name), Observer: p.metrics.Surface(d.name), Log: log,
+		Ready: server.Ready, Confirmations: runner, Show: gateway.Shown(runner.Confirmation, o.approvals), Quotas: p.quotas, Refused: p.refused(d.name), Observer: p.metrics.Surface(d.name), Log: log,
 	})
 }
 

@@ -83,7 +83,7 @@ func newRights(t *testing.T) *rights {
 			notes[i] = testkit.Note{ID: i + 1, Author: "alice.chen", Text: "a note"}
 		}
 		fake := testkit.NewFakeDomain(notes...)
-		edge, err := r.edge(domain{name: name, title: name, policy: fake.Policy()}, noteServer{fake}, domainOptions{url: r.urls[name], issuers: own, direct: name == "direct"})
+		edge, err := r.edge(domain{name: name, title: name, policy: fake.Policy()}, noteServer{fake}, domainOptions{url: r.urls[name], issuers: own, direct: name == "direct", approvals: r.urls["gateway"]})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,6 +223,75 @@ func (r *rights) send(t *testing.T, c *http.Client, method, address, token, body
 	return reply{resp.StatusCode, resp.Header.Get("WWW-Authenticate"), string(text)}
 }
 
+// mcp sends a message of revision 2026-07-28 to a server. name is that of the tool
+// of a call.
+func (r *rights) mcp(t *testing.T, server, token, method, name, args string) string {
+	t.Helper()
+	params := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	if name != "" {
+		params += `,"name":"` + name + `","arguments":` + args
+	}
+	body := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + `}}`
+	c := &http.Client{Transport: headers{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Mcp-Name": name, "Accept": "application/json, text/event-stream"}}
+	return r.send(t, c, "POST", r.urls[server]+"/mcp", token, body).body
+}
+
+// headers adds headers to each request.
+type headers map[string]string
+
+func (h headers) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	for name, value := range h {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	return http.DefaultTransport.RoundTrip(req)
+}
+
+// TestClientOfAServerIsSentToThePage: an MCP client of a server or of the gateway
+// learns where its person approves, and what the outcome is.
+func TestClientOfAServerIsSentToThePage(t *testing.T) {
+	r := newRights(t)
+	browser := r.signIn(t)
+	for note, server := range []string{"gateway", "notes", "direct"} {
+		token, tool := r.token(t, server, map[string]any{"scope": "mcp", "azp": "agent"}), "burn_note"
+		var called struct {
+			Result struct {
+				Structured struct {
+					ConfirmationID, Message string
+					ConfirmationData        struct{ ApprovalURL, Digest string }
+				} `json:"structuredContent"`
+			}
+		}
+		answer := r.mcp(t, server, token, "tools/call", tool, fmt.Sprintf(`{"id":%d}`, note+1))
+		if err := json.Unmarshal([]byte(answer), &called); err != nil {
+			t.Fatal(err)
+		}
+		waiting := called.Result.Structured
+		page := r.urls["gateway"] + "/#/approve/" + waiting.ConfirmationID
+		if waiting.ConfirmationID == "" || waiting.ConfirmationData.ApprovalURL != page || !strings.Contains(waiting.Message, "Open "+page+" to approve or deny this, within 5 minutes.") {
+			t.Fatalf("%s: got %s, want the page", server, answer)
+		}
+		if list := r.mcp(t, server, token, "tools/list", "", ""); !strings.Contains(list, `"name":"get_confirmation"`) {
+			t.Errorf("%s: got %s, want the tool", server, list)
+		}
+		show := func() string {
+			return r.mcp(t, server, token, "tools/call", "get_confirmation", fmt.Sprintf(`{"confirmation_id":%q}`, waiting.ConfirmationID))
+		}
+		if got := show(); !strings.Contains(got, `"state":"pending"`) || !strings.Contains(got, page) {
+			t.Errorf("%s: got %s, want it pending", server, got)
+		}
+		body := fmt.Sprintf(`{"approved":true,"digest":%q}`, waiting.ConfirmationData.Digest)
+		if got := r.send(t, browser, "POST", r.urls["gateway"]+"/api/confirm/"+waiting.ConfirmationID, "", body); got.status != 200 {
+			t.Errorf("%s: the page: got %d %s", server, got.status, got.body)
+		}
+		if got := show(); !strings.Contains(got, `"state":"applied"`) || !strings.Contains(got, `"receipt":{"status":"success"`) {
+			t.Errorf("%s: got %s, want its receipt", server, got)
+		}
+	}
+}
+
 // signIn signs Alice in with a browser.
 func (r *rights) signIn(t *testing.T) *http.Client {
 	t.Helper()
@@ -330,15 +399,14 @@ func TestRightToAnswerOnEverySurface(t *testing.T) {
 }
 
 // checkNoToolAnswers: over MCP no token of any kind is offered a tool that takes
-// a confirmation's id.
+// a confirmation's id, but the one that only shows it.
 func (r *rights) checkNoToolAnswers(t *testing.T, claims map[string]map[string]any) {
 	t.Helper()
 	for name, more := range claims {
 		for _, server := range []string{"gateway", "notes", "direct"} {
-			a := r.send(t, http.DefaultClient, "POST", r.urls[server]+"/mcp", r.token(t, server, more),
-				`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-			if strings.Contains(strings.ToLower(a.body), "confirmation_id") || strings.Contains(a.body, `"confirmationId"`) && strings.Contains(a.body, `"approved"`) {
-				t.Errorf("%s at %s: a tool answers confirmations: %s", name, server, a.body)
+			list := r.mcp(t, server, r.token(t, server, more), "tools/list", "", "")
+			if strings.Count(list, `"confirmation_id":{`) != 1 || strings.Contains(list, `"approved"`) {
+				t.Errorf("%s at %s: a tool answers confirmations: %s", name, server, list)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func (p *platform) serveConfigured(ctx context.Context, d domain, conf *config.C
 	}
 	return p.serveDomain(ctx, d, conf.Databases[d.name], domainOptions{
 		listener: listener, url: cmp.Or(s.PublicURL, s.URL, scheme+listener.Addr().String()),
-		hosts: hostsOf(s.URL), origins: conf.Origins, scopes: conf.Issuer.Scopes, issuers: issuersOf(conf), gatewayURL: conf.Gateway.URL, direct: s.ExecuteDirectly,
+		hosts: hostsOf(s.URL), origins: conf.Origins, scopes: conf.Issuer.Scopes, issuers: issuersOf(conf), gatewayURL: conf.Gateway.URL, approvals: cmp.Or(conf.Gateway.PublicURL, conf.Gateway.URL), direct: s.ExecuteDirectly,
 	})
 }
 

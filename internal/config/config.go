@@ -91,9 +91,10 @@ type TLS struct {
 	Key  string `yaml:"key"`  // PEM
 }
 
-// Gateway is where servers find the gateway's keys.
+// Gateway is where servers find the gateway's keys, and where people approve.
 type Gateway struct {
-	URL string `yaml:"url"`
+	URL       string `yaml:"url"`
+	PublicURL string `yaml:"public_url"`
 }
 
 // Redis is the store of confirmations, logs and limits.

@@ -37,6 +37,18 @@ func dataWithApproval(data map[string]any, address string) map[string]any {
 	return own
 }
 
+// Shown returns confirmations as their owners may see them, with the page of
+// publicURL (without a path) on which those that wait are answered.
+func Shown(show func(ctx context.Context, id string) (result.Confirmation, error), publicURL string) func(ctx context.Context, id string) (result.Confirmation, error) {
+	return func(ctx context.Context, id string) (result.Confirmation, error) {
+		c, err := show(ctx, id)
+		if err == nil {
+			c.Data = dataWithApproval(c.Data, approvalURL(strings.TrimSuffix(publicURL, "/"), id))
+		}
+		return c, err
+	}
+}
+
 // WithApproval gives the servers an approval page: a pending change names the
 // page of publicURL (without a path) on which its owner can answer it.
 func WithApproval(s Servers, publicURL string) Servers {
@@ -53,10 +65,10 @@ func (a approvable) Call(ctx context.Context, name string, args json.RawMessage)
 	return withApproval(a.Servers.Call(ctx, name, args), a.publicURL)
 }
 
-// Approvable gives the tools that are mounted at the gateway's own MCP endpoint
-// the same page.
+// Approvable gives the tools of an MCP endpoint, the gateway's own or that of a
+// server, the same page.
 func Approvable(s mcpserver.Toolbox, publicURL string) mcpserver.Toolbox {
-	return approvableService{s, publicURL}
+	return approvableService{s, strings.TrimSuffix(publicURL, "/")}
 }
 
 type approvableService struct {

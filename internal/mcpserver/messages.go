@@ -88,6 +88,9 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 	if err != nil {
 		return nil, s.protocolError(ctx, err)
 	}
+	if s.showsConfirmations(who) {
+		infos = withConfirmationTool(infos)
+	}
 	list := &mcp.ListToolsResult{Tools: make([]*mcp.Tool, 0, len(infos)), Cacheable: cacheable()}
 	for _, info := range infos {
 		tool := describe(info)
@@ -140,7 +143,7 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	if err := permit(who, calling); err != nil {
 		return s.deliver(req, result.Failed(err)), nil
 	}
-	o := s.call(ctx, req.Params.Name, req.Params.Arguments)
+	o := s.call(ctx, who, req.Params)
 	if ctx.Err() != nil { // its client no longer waits
 		callerOf(req.Extra).cancelled.Store(true)
 	}
@@ -148,23 +151,27 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	case o.Fault() != nil && o.Fault().Code == fault.UnknownTool:
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: o.Fault().Message}
 	case o.Pending() != nil:
-		return s.deliverPending(req, o), nil
+		return s.deliverPending(req, who, o), nil
 	}
 	return s.deliver(req, o), nil
 }
 
 // call runs a tool. A panic is an outcome like any other failure of a tool.
-func (s *Server) call(ctx context.Context, name string, args json.RawMessage) (o result.Outcome) {
+func (s *Server) call(ctx context.Context, who *access.Principal, p *mcp.CallToolParamsRaw) (o result.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			o = result.Failed(panicked(p))
 			s.errors.LogCause(ctx, o.Fault())
 		}
 	}()
+	args := p.Arguments
 	if len(args) == 0 || string(args) == "null" { // MCP lets a call without arguments leave them out
 		args = json.RawMessage("{}")
 	}
-	return s.service.Call(ctx, name, args)
+	if p.Name == getConfirmation && s.showsConfirmations(who) {
+		return showConfirmation(ctx, s.opts.Show, args)
+	}
+	return s.service.Call(ctx, p.Name, args)
 }
 
 // callResult is a tool's result on the wire. The SDK's own type does not export
@@ -195,13 +202,6 @@ func (s *Server) deliver(req *mcp.CallToolRequest, o result.Outcome) mcp.Result 
 		r.ResultType = "complete"
 	}
 	return r
-}
-
-// deliverPending chooses how a pending change reaches this client. Every client
-// gets the envelope. A client that can ask its person (input_required,
-// elicitation) would be asked here.
-func (s *Server) deliverPending(req *mcp.CallToolRequest, o result.Outcome) mcp.Result {
-	return s.deliver(req, o)
 }
 
 // modernVersion is the first protocol version without a handshake.

@@ -50,14 +50,17 @@ type Options struct {
 	AllowedHosts   []string // names that the server is published under; loopback and Resource's are implied
 	AllowedOrigins []string // foreign origins whose pages may call
 
-	MaxBody       int64                                     // bytes; 0: 1 MiB
-	Ready         func(ctx context.Context) error           // proves data by reading some; nil: always ready
-	Confirmations Confirmations                             // serve POST /execute and GET /confirmations/{id}; nil: none
-	Refused       func(ctx context.Context, f *fault.Error) // see [GateOptions]
-	Quotas        *quota.Quotas                             // bound what one person may ask for; nil: nothing
-	Extra         func(*Routes)                             // a server's own routes
-	Observer      httpx.Observer                            // counts requests; nil: none
-	Log           *slog.Logger                              // nil: none
+	MaxBody       int64                           // bytes; 0: 1 MiB
+	Ready         func(ctx context.Context) error // proves data by reading some; nil: always ready
+	Confirmations Confirmations                   // serve POST /execute and GET /confirmations/{id}; nil: none
+	// Show returns a confirmation of the principal in the context, for the tool
+	// get_confirmation. Nil: there is no such tool.
+	Show     func(ctx context.Context, id string) (result.Confirmation, error)
+	Refused  func(ctx context.Context, f *fault.Error) // see [GateOptions]
+	Quotas   *quota.Quotas                             // bound what one person may ask for; nil: nothing
+	Extra    func(*Routes)                             // a server's own routes
+	Observer httpx.Observer                            // counts requests; nil: none
+	Log      *slog.Logger                              // nil: none
 }
 
 // Server is one MCP server with its REST face. It is safe for concurrent use.

@@ -1,0 +1,107 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/result"
+)
+
+// shows has one confirmation of alice.
+func shows(o *mcpserver.Options) {
+	o.Show = func(ctx context.Context, id string) (result.Confirmation, error) {
+		who, err := access.From(ctx)
+		switch {
+		case err != nil:
+			return result.Confirmation{}, err
+		case id != "c1":
+			return result.Confirmation{}, fault.ConfirmationNotFound.New("Confirmation not found or expired.")
+		case who.Username() != "alice":
+			return result.Confirmation{}, fault.UserMismatch.New("You can only see your own confirmations")
+		}
+		return result.Confirmation{ID: id, State: "pending", Message: "Delete the desk?"}, nil
+	}
+}
+
+// TestClientsFollowTheirConfirmations: a client that cannot see our page learns
+// the outcome of a change of its person, and of no other's.
+func TestClientsFollowTheirConfirmations(t *testing.T) {
+	h := open(t, shows)
+	for _, version := range versions {
+		for who, want := range map[string]string{"alice": "success", "bob": "USER_MISMATCH", "no-roles": "USER_MISMATCH"} {
+			session, _ := h.connect(t, version, who)
+			list, err := session.ListTools(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := slices.IndexFunc(list.Tools, func(tool *mcp.Tool) bool { return tool.Name == "get_confirmation" })
+			if at < 0 || !list.Tools[at].Annotations.ReadOnlyHint || *list.Tools[at].Annotations.DestructiveHint {
+				t.Fatalf("%s, %s: got %v, want the read-only tool", version, who, list.Tools)
+			}
+			if !slices.IsSortedFunc(list.Tools, func(a, b *mcp.Tool) int { return strings.Compare(a.Name, b.Name) }) {
+				t.Errorf("%s, %s: the list is not in the order of names", version, who)
+			}
+			called, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_confirmation", Arguments: map[string]any{"confirmation_id": "c1"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e := structured(t, called); e.Status+e.Code != want && e.Code != want || called.IsError == (want == "success") {
+				t.Errorf("%s, %s: got %+v, want %s", version, who, e, want)
+			}
+		}
+	}
+	for args, want := range map[string]string{
+		`{}`: "VALIDATION_ERROR", `{"confirmation_id":7}`: "VALIDATION_ERROR", `{"confirmation_id":"c1","confirmation_id":"c2"}`: "-32700",
+		`{"confirmation_id":"c1","approved":true}`: "VALIDATION_ERROR", `{"confirmation_id":"c2"}`: "CONFIRMATION_NOT_FOUND", `{"confirmation_id":"c1"}`: "Delete the desk?",
+	} {
+		if got := h.callModern(t, "alice", "get_confirmation", args); !strings.Contains(got.body, want) {
+			t.Errorf("%s: got %s, want %s", args, got.body, want)
+		}
+	}
+}
+
+// TestConfirmationToolIsForClientsAlone: the gateway, and so every agent of ours, is
+// not offered it, and a server without confirmations has none.
+func TestConfirmationToolIsForClientsAlone(t *testing.T) {
+	h := open(t, shows)
+	for _, token := range []string{"catalogue", "call"} {
+		if got := h.send(t, "POST", "/mcp", token, modernBody("tools/list", ""), modernHeaders("tools/list", "")...); got.status != 200 || strings.Contains(got.body, "get_confirmation") {
+			t.Errorf("%s: got %d %s", token, got.status, got.body)
+		}
+	}
+	if got := h.callModern(t, "call", "get_confirmation", `{"confirmation_id":"c1"}`); !strings.Contains(got.body, "-32602") {
+		t.Errorf("got %s, want no such tool", got.body)
+	}
+	if got := open(t).callModern(t, "alice", "get_confirmation", `{"confirmation_id":"c1"}`); !strings.Contains(got.body, "-32602") {
+		t.Errorf("without confirmations: got %s, want no such tool", got.body)
+	}
+}
+
+// TestPendingAnswerSaysWhereToApprove: a model that reads the answer can send its
+// person there. The gateway draws a card of its own and gets the bare sentence.
+func TestPendingAnswerSaysWhereToApprove(t *testing.T) {
+	h := open(t)
+	const page = "https://gateway.example/#/approve/c1"
+	pending := fakeTool{[]access.Role{access.Employee}, result.Write, func(context.Context, *access.Principal, json.RawMessage) result.Outcome {
+		return result.Waiting(result.Pending{ID: "c1", Message: "Delete the desk?", Data: map[string]any{"approvalUrl": page}, Expires: time.Now().Add(5 * time.Minute)})
+	}}
+	h.service.tools["pend"] = pending
+	for token, want := range map[string]string{
+		"alice": `"message":"Delete the desk?\n\nNothing has changed yet. Open ` + page + ` to approve or deny this, within 5 minutes."`,
+		"call":  `"message":"Delete the desk?"`,
+	} {
+		got := h.callModern(t, token, "pend", `{}`)
+		if !strings.Contains(got.body, want) || !strings.Contains(got.body, `"approvalUrl":"`+page+`"`) {
+			t.Errorf("%s: got %s, want %s", token, got.body, want)
+		}
+	}
+}
