@@ -41,7 +41,7 @@ func New(o Options) (*Gateway, error) {
 }
 
 // Handler serves the whole API.
-func (g *Gateway) Handler() http.Handler { return g.surface.Middleware(g.routes()) }
+func (g *Gateway) Handler() http.Handler { return g.surface.Middleware(g.guard.CORS(g.routes())) }
 
 // routes is the whole API.
 func (g *Gateway) routes() http.Handler {
@@ -84,7 +84,7 @@ func (g *Gateway) routes() http.Handler {
 		m.Handle("GET /.well-known/jwks.json", g.o.JWKS)
 	}
 	if g.o.MCP != nil {
-		m.Handle("/mcp", g.o.MCP)
+		m.HandleMethods("/mcp", mcpserver.Methods(), g.o.MCP)
 	}
 	if g.o.Web != nil {
 		g.serveWeb(m)

@@ -2,6 +2,7 @@ package httpx
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"countersign.dev/internal/fault"
@@ -9,14 +10,16 @@ import (
 
 // Mux is http.ServeMux with handlers that return errors. A request without a
 // route is a fault: ROUTE_NOT_FOUND, or METHOD_NOT_ALLOWED with an Allow header.
+// OPTIONS is answered with that header, for every path.
 type Mux struct {
-	mux    *http.ServeMux
-	errors ErrorWriter
+	mux     *http.ServeMux
+	errors  ErrorWriter
+	methods map[string][]string // of patterns without a method that take some
 }
 
 // NewMux makes an empty one. The pattern "/" is its own.
 func NewMux(s ErrorWriter) *Mux {
-	m := &Mux{mux: http.NewServeMux(), errors: s}
+	m := &Mux{mux: http.NewServeMux(), errors: s, methods: make(map[string][]string)}
 	m.mux.Handle(notFoundPattern, s.Handle(m.notFound))
 	return m
 }
@@ -29,15 +32,40 @@ func (m *Mux) Handle(pattern string, h http.Handler) { m.mux.Handle(pattern, h) 
 // HandleFunc serves a pattern by a handler that may fail.
 func (m *Mux) HandleFunc(pattern string, h Handler) { m.mux.Handle(pattern, m.errors.Handle(h)) }
 
+// HandleMethods serves a path by a handler that takes these methods and rejects
+// others itself.
+func (m *Mux) HandleMethods(path string, methods []string, h http.Handler) {
+	m.methods[path] = methods
+	m.mux.Handle(path, h)
+}
+
 // ServeHTTP serves the most specific pattern.
-func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.mux.ServeHTTP(w, r) }
+func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodOptions {
+		m.errors.Handle(m.options).ServeHTTP(w, r)
+		return
+	}
+	m.mux.ServeHTTP(w, r)
+}
+
+// options says which methods a path takes. It needs no caller: that is no secret,
+// and browsers send no token with it.
+func (m *Mux) options(w http.ResponseWriter, r *http.Request) error {
+	allowed := m.allowed(r)
+	if len(allowed) == 0 {
+		return fault.RouteNotFound.New("Nothing is served at this path.")
+	}
+	allow(w, r, append(allowed, http.MethodOptions))
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
 
 func (m *Mux) notFound(w http.ResponseWriter, r *http.Request) error {
 	allowed := m.allowed(r)
 	if len(allowed) == 0 {
 		return fault.RouteNotFound.New("Nothing is served at this path.")
 	}
-	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	allow(w, r, allowed)
 	return fault.MethodNotAllowed.New("This path does not take %s.", method(r.Method))
 }
 
@@ -46,8 +74,10 @@ func (m *Mux) notFound(w http.ResponseWriter, r *http.Request) error {
 func (m *Mux) allowed(r *http.Request) []string {
 	var found []string
 	probe := *r
-	for _, probe.Method = range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
-		if _, pattern := m.mux.Handler(&probe); pattern != notFoundPattern && pattern != "" {
+	for _, probe.Method = range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
+		_, pattern := m.mux.Handler(&probe)
+		taken, some := m.methods[pattern]
+		if pattern != notFoundPattern && pattern != "" && (!some || slices.Contains(taken, probe.Method)) {
 			found = append(found, probe.Method)
 		}
 	}

@@ -76,7 +76,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) error {
 	case http.MethodGet, http.MethodDelete:
 		r, err = s.gate.enter(w, r, anyMCP)
 	default:
-		w.Header().Set("Allow", "GET, POST, DELETE")
+		w.Header().Set("Allow", strings.Join(Methods(), ", "))
 		return fault.MethodNotAllowed.New("The MCP endpoint does not take this method.")
 	}
 	switch {

@@ -47,6 +47,9 @@ func (s *Server) writeFault(w http.ResponseWriter, _ *http.Request, f *fault.Err
 	httpx.Raw(w, statusOf(f), s.service.Encode(result.Failed(f)))
 }
 
+// Methods are those of the MCP endpoint.
+func Methods() []string { return []string{http.MethodGet, http.MethodPost, http.MethodDelete} }
+
 // MCP is the /mcp endpoint alone, with its gate, to be mounted elsewhere.
 func (s *Server) MCP() http.Handler { return s.errors.Handle(s.serveMCP) }
 
@@ -54,7 +57,7 @@ func (s *Server) MCP() http.Handler { return s.errors.Handle(s.serveMCP) }
 // the middleware of every request.
 func (s *Server) Handler() http.Handler {
 	mux := httpx.NewMux(s.errors)
-	mux.Handle("/mcp", s.MCP())
+	mux.HandleMethods("/mcp", Methods(), s.MCP())
 	mux.HandleFunc("GET /tools", s.listREST)
 	mux.HandleFunc("POST /tools/{name}", s.face.Post(func(r *http.Request) (string, error) { return r.PathValue("name"), nil }))
 	if s.opts.Confirmations != nil {
@@ -71,7 +74,7 @@ func (s *Server) Handler() http.Handler {
 	if s.opts.Extra != nil {
 		s.opts.Extra(&Routes{mux: mux, server: s})
 	}
-	return s.errors.Middleware(mux)
+	return s.errors.Middleware(s.gate.o.Guard.CORS(mux))
 }
 
 // Close ends the sessions of legacy clients, whose streams would otherwise
