@@ -53,7 +53,7 @@ type answer struct {
 
 type table struct {
 	tool string
-	rows []row
+	rows []result.Row
 }
 
 // out is where people read.

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -23,47 +22,24 @@ const (
 	maxCell    = 36 // characters
 )
 
-// row is one object of a list. Its names keep the server's order.
-type row struct {
-	names  []string
-	values map[string]any
-}
-
-// UnmarshalJSON reads an object; numbers keep their spelling.
-func (r *row) UnmarshalJSON(b []byte) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	if token, err := d.Token(); err != nil || token != json.Delim('{') {
-		return cmp.Or(err, fmt.Errorf("a row is no object"))
-	}
-	r.values = map[string]any{}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return err
-		}
-		var value any
-		if err := d.Decode(&value); err != nil {
-			return err
-		}
-		r.names = append(r.names, name.(string)) // a name of an object is a string
-		r.values[name.(string)] = value
-	}
-	return nil
-}
-
 // rowsOf returns the rows of a list with more than one; the text of an answer
 // is enough for any other outcome.
-func rowsOf(o result.Outcome) []row {
-	var rows []row
-	if json.Unmarshal(o.Data(), &rows) != nil || len(rows) < 2 {
+func rowsOf(o result.Outcome) (rows []result.Row) {
+	data, _ := result.ParseData(o.Data())
+	list, _ := data.([]any)
+	for _, one := range list {
+		if r, ok := one.(result.Row); ok {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) < 2 || len(rows) < len(list) {
 		return nil
 	}
 	return rows
 }
 
 // printTable prints rows as aligned columns, and which fields did not fit.
-func printTable(w io.Writer, rows []row, fields map[string]result.Field) error {
+func printTable(w io.Writer, rows []result.Row, fields map[string]result.Field) error {
 	all := len(rows)
 	rows = rows[:min(all, maxRows)]
 	columns, others := columnsOf(rows, fields)
@@ -72,7 +48,7 @@ func printTable(w io.Writer, rows []row, fields map[string]result.Field) error {
 	for _, r := range rows {
 		cells := make([]string, len(columns))
 		for i, name := range columns {
-			cells[i] = r.cell(name, fields[name])
+			cells[i] = cell(r, name, fields[name])
 		}
 		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}
@@ -91,10 +67,10 @@ func printTable(w io.Writer, rows []row, fields map[string]result.Field) error {
 // columnsOf returns the columns that are shown, in the server's order, and the
 // fields that are left out because there are too many. The amount is never one
 // of those.
-func columnsOf(rows []row, fields map[string]result.Field) (columns, others []string) {
+func columnsOf(rows []result.Row, fields map[string]result.Field) (columns, others []string) {
 	var names []string
 	for _, r := range rows {
-		for _, name := range r.names {
+		for _, name := range r.Keys {
 			if !slices.Contains(names, name) && fields[name].Show != result.ShowDetail && useful(name, rows) {
 				names = append(names, name)
 			}
@@ -124,10 +100,10 @@ var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{1
 
 // useful reports whether a column has anything to read: some value that is
 // neither empty, nor a generated id, nor an object.
-func useful(name string, rows []row) bool {
-	return slices.ContainsFunc(rows, func(r row) bool {
-		switch v := r.values[name].(type) {
-		case nil, map[string]any:
+func useful(name string, rows []result.Row) bool {
+	return slices.ContainsFunc(rows, func(r result.Row) bool {
+		switch v := r.Values[name].(type) {
+		case nil, result.Row:
 			return false
 		case string:
 			return v != "" && !uuid.MatchString(v)
@@ -139,7 +115,7 @@ func useful(name string, rows []row) bool {
 }
 
 func isObject(v any) bool {
-	_, is := v.(map[string]any)
+	_, is := v.(result.Row)
 	return is
 }
 
@@ -164,8 +140,8 @@ func labelOf(name string) string {
 }
 
 // cell is a value as the declaration of its field wants it.
-func (r row) cell(name string, f result.Field) string {
-	switch v := r.values[name].(type) {
+func cell(r result.Row, name string, f result.Field) string {
+	switch v := r.Values[name].(type) {
 	case nil:
 		return "–"
 	case bool:
@@ -174,7 +150,7 @@ func (r row) cell(name string, f result.Field) string {
 		}
 		return "no"
 	case json.Number:
-		currency, _ := r.values["currency"].(string)
+		currency, _ := r.Values["currency"].(string)
 		return number(v.String(), f, currency)
 	case string:
 		return cmp.Or(printable(textOf(v)), "–")

@@ -40,13 +40,10 @@ type Model struct {
 
 // declaration is all that a match.Tool is read from.
 type declaration struct {
-	name, title, description, kind, input, output string
-	fields                                        *result.Fields
-	closed                                        bool
+	text   string
+	fields *result.Fields
+	closed bool
 }
-
-// maxTools bounds the memory of declarations that were seen.
-const maxTools = 2000
 
 // New makes a rehearsal model.
 func New() *Model {
@@ -55,13 +52,14 @@ func New() *Model {
 
 // tool reads a tool's declaration, or remembers it.
 func (m *Model) tool(t result.ToolInfo, closed bool) *match.Tool {
-	d := declaration{t.Name, t.Title, t.Description, string(t.Kind), string(t.InputSchema), string(t.OutputSchema), t.Fields, closed}
+	const most = 2000 // bounds the memory of declarations that were seen
+	d := declaration{strings.Join([]string{t.Name, t.Title, t.Description, string(t.Kind), string(t.InputSchema), string(t.OutputSchema)}, "\x00"), t.Fields, closed}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.tools[d] == nil && len(m.tools) >= most {
+		clear(m.tools)
+	}
 	if m.tools[d] == nil {
-		if len(m.tools) >= maxTools {
-			clear(m.tools)
-		}
 		m.tools[d] = match.NewTool(m.words, t, closed)
 	}
 	return m.tools[d]

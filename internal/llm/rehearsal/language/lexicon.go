@@ -4,6 +4,7 @@ package language
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -27,15 +28,15 @@ func Stems(words ...string) Set {
 // Lexicon is english.txt: words and phrases by section, and groups of words with
 // the same meaning. It is read once and never changed.
 type Lexicon struct {
-	phrases map[string]Set     // by section; a word is a phrase too
-	stems   map[string]Set     // by section
-	same    map[string]Set     // stem: the stems of the same meaning
-	plain   map[string][]Token // a phrase: the plainer words for it
+	phrases map[string]Set      // by section; a word is a phrase too
+	stems   map[string]Set      // by section
+	same    map[string][]string // stem: the stems of the same meaning
+	plain   map[string][]Token  // a phrase: the plainer words for it
 }
 
 // English reads the lexicon.
 func English() *Lexicon {
-	x := &Lexicon{phrases: map[string]Set{}, stems: map[string]Set{}, same: map[string]Set{}, plain: map[string][]Token{}}
+	x := &Lexicon{phrases: map[string]Set{}, stems: map[string]Set{}, same: map[string][]string{}, plain: map[string][]Token{}}
 	for line := range strings.Lines(english) {
 		if section, rest, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && section[0] != '#' {
 			x.add(section, rest)
@@ -49,10 +50,10 @@ func (x *Lexicon) add(section, rest string) {
 	switch section {
 	case "same":
 		for _, w := range words {
-			addTo(x.same, Stem(w), words)
+			x.same[Stem(w)] = slices.AppendSeq(x.same[Stem(w)], maps.Keys(Stems(words...)))
 		}
 	case "means": // one way only: "paid" may ask for a salary, a salary is not all that is paid
-		addTo(x.same, Stem(words[0]), words[1:])
+		x.same[Stem(words[0])] = slices.AppendSeq(x.same[Stem(words[0])], maps.Keys(Stems(words[1:]...)))
 	case "instead":
 		plain, phrases, _ := strings.Cut(rest, " = ")
 		for phrase := range strings.SplitSeq(phrases, "|") {
@@ -62,26 +63,13 @@ func (x *Lexicon) add(section, rest string) {
 		if strings.Contains(rest, "|") {
 			words = strings.Split(rest, "|")
 		}
-		addTo(x.stems, section, words)
+		if x.phrases[section] == nil {
+			x.phrases[section], x.stems[section] = Set{}, Set{}
+		}
 		for _, w := range words {
-			x.phrases[section] = with(x.phrases[section], w)
+			x.phrases[section][w], x.stems[section][Stem(w)] = true, true
 		}
 	}
-}
-
-// addTo adds the stems of words to one of the sets.
-func addTo(sets map[string]Set, key string, words []string) {
-	for s := range Stems(words...) {
-		sets[key] = with(sets[key], s)
-	}
-}
-
-func with(s Set, w string) Set {
-	if s == nil {
-		s = Set{}
-	}
-	s[w] = true
-	return s
 }
 
 // Is reports whether a word or a phrase is in one of the sections.
@@ -105,15 +93,11 @@ func (x *Lexicon) Phrase(section string, words []string) int {
 var Measures = []string{"count", "sum", "average", "highest", "lowest", "newest", "oldest"}
 
 // Same returns the stems that ask for the same thing.
-func (x *Lexicon) Same(stem string) Set { return x.same[stem] }
+func (x *Lexicon) Same(stem string) []string { return x.same[stem] }
 
 // Among reports whether the stem, or one of the same meaning, is in the set.
 func (x *Lexicon) Among(stems Set, s string) bool {
-	found := stems[s]
-	for other := range x.same[s] {
-		found = found || stems[other]
-	}
-	return found
+	return stems[s] || slices.ContainsFunc(x.same[s], func(other string) bool { return stems[other] })
 }
 
 // MayBeValue reports whether a word could be somebody's name or another value:
@@ -125,16 +109,12 @@ func (x *Lexicon) MayBeValue(word string) bool {
 // plainly puts the plain words for phrases of the same meaning.
 func (x *Lexicon) plainly(tokens []Token) (out []Token) {
 	for i := 0; i < len(tokens); {
-		n, phrase := 0, ""
-		var plain []Token
+		n, phrase, plain := 1, "", tokens[i:i+1]
 		for j := i; j < min(i+4, len(tokens)) && tokens[j].Kind == Word && !tokens[j].Owns; j++ {
 			phrase = strings.TrimSpace(phrase + " " + tokens[j].Low)
 			if words := x.plain[phrase]; words != nil {
 				n, plain = j+1-i, slices.Clone(words)
 			}
-		}
-		if n == 0 {
-			n, plain = 1, tokens[i:i+1]
 		}
 		out, i = append(out, plain...), i+n
 	}

@@ -49,9 +49,9 @@ func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
 	if strings.Count(text, `"`)%2 == 1 { // an odd one is no quotation
 		text = strings.ReplaceAll(text, `"`, " ")
 	}
+	before := ""
 	for text = strings.TrimSpace(text); text != "" && len(out) < maxTokens; text = strings.TrimSpace(text) {
-		last := len(out) - 1
-		found, n := valueAt(text, low(out, last), today.UTC())
+		found, n := valueAt(text, before, today.UTC())
 		tokens := []Token{found}
 		if n == 0 {
 			at := piece.FindStringSubmatchIndex(text)
@@ -70,17 +70,10 @@ func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
 			if t.Text == ":" || t.Low == "because" {
 				t.Rest = strings.TrimSpace(text)
 			}
-			out = append(out, t)
+			out, before = append(out, t), t.Low
 		}
 	}
 	return x.plainly(out)
-}
-
-func low(tokens []Token, i int) string {
-	if i < 0 {
-		return ""
-	}
-	return tokens[i].Low
 }
 
 func alphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -110,12 +103,12 @@ func (x *Lexicon) word(w string) []Token {
 	switch {
 	case base == "":
 		return nil
-	case found && x.plain[strings.ToLower(w)] == nil && (end == "" || strings.EqualFold(end, "s")):
+	case x.plain[strings.ToLower(w)] != nil:
+		return []Token{{Text: w}}
+	case found && (end == "" || strings.EqualFold(end, "s")):
 		return []Token{{Text: base, Owns: true}}
-	case x.plain[strings.ToLower(w)] == nil:
-		return []Token{{Text: strings.ReplaceAll(w, "'", "")}}
 	}
-	return []Token{{Text: w}}
+	return []Token{{Text: strings.ReplaceAll(w, "'", "")}}
 }
 
 // Lows returns the words in lower case, punctuation left out.

@@ -84,8 +84,6 @@ func (t *Tool) isOrdered(x *language.Lexicon, c Clause) bool {
 	if !t.Writes() || c.Order < 0 || c.Asks || c.negated || c.unsure || c.Tokens[c.Order].Owns {
 		return false
 	}
-	said := func(order string) bool {
-		return x.Is(order, "action") && x.Among(language.Stems(order), language.Stem(c.Verb))
-	}
-	return t.orders[c.Verb] || x.Is(c.Verb, "action") && slices.ContainsFunc(slices.Collect(maps.Keys(t.orders)), said)
+	actions := slices.DeleteFunc(slices.Collect(maps.Keys(t.orders)), func(order string) bool { return !x.Is(order, "action") })
+	return t.orders[c.Verb] || x.Is(c.Verb, "action") && x.Among(language.Stems(actions...), language.Stem(c.Verb))
 }

@@ -61,6 +61,7 @@ type Field struct {
 	also        language.Set // of the synonyms
 	side        side         // of a number or a date
 	base        string       // the name without the word for its side
+	noun        string       // the name's last word besides "id"
 	phrases     []phrase     // longest first: "past due" says more than "due"
 }
 
@@ -93,6 +94,7 @@ func newField(name string, s *jsonschema.Schema, meta result.Field) *Field {
 		}
 	}
 	f.stems = language.Stems(f.Words...)
+	f.noun = language.LastWord(strings.Join(slices.DeleteFunc(slices.Clone(f.Words), IsID), " "))
 	if f.Kind = f.kind(s); f.Is(Number, Date) {
 		f.base = strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { f.side += sides[w]; return sides[w] != none }), "_")
 	}
@@ -160,14 +162,8 @@ func (f *Field) says(x *language.Lexicon, stem string) bool {
 	return f.also[stem] || x.Among(f.stems, stem)
 }
 
-// names reports whether a stem is one of the field's name or synonyms.
-func (f *Field) names(stem string) bool { return f.stems[stem] || f.also[stem] }
-
 // Noun is what an id identifies: "employee" of root_employee_id.
-func (f *Field) Noun() string {
-	words := slices.DeleteFunc(slices.Clone(f.Words), IsID)
-	return language.LastWord(strings.Join(words, " "))
-}
+func (f *Field) Noun() string { return f.noun }
 
 // Value is the enum value that is spelled like a text, or nothing.
 func (f *Field) Value(text string) string {

@@ -56,7 +56,7 @@ func (r reader) extent(i, end int) {
 		}
 	}
 	for at, t := range r.Tokens { // customer_name for "customers"
-		names := r.Tool.columns(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.names(t.Stem) })
+		names := r.Tool.columns(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.says(r.x, t.Stem) })
 		if m.overNumbers() && r.Tool.Amount() != "" && len(names) > 0 && r.free(at) && language.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end) {
 			m.By, m.Count = names[0].Name, max(m.Count, someRows)
 			r.take(at, 1, 4)
@@ -68,9 +68,12 @@ func (r reader) extent(i, end int) {
 // against actual spend", "how much did we spend".
 func (r reader) compare(i int) {
 	t, versus := r.Tokens[i], r.x.Is(r.low(i), "versus")
+	if r.Measure.Kind != "" || !versus && !r.has("we", "our") || !r.Tool.Lists() {
+		return
+	}
 	amounts := r.Tool.columns(func(f *Field) bool { return f.Amount || IsAmount(f.Name) })
-	spent := r.Tool.place[t.Stem] == inSynonym || slices.ContainsFunc(amounts, func(f *Field) bool { return f.names(t.Stem) })
-	if !r.Tool.Lists() || len(amounts) == 0 || r.Measure.Kind != "" || !versus && !(spent && r.has("we", "our")) {
+	spent := r.Tool.place[t.Stem] == inSynonym || slices.ContainsFunc(amounts, func(f *Field) bool { return f.says(r.x, t.Stem) })
+	if len(amounts) == 0 || !versus && !spent {
 		return
 	}
 	if r.Measure.Kind = "compare"; versus {

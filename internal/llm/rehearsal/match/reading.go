@@ -97,7 +97,8 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 		return nil
 	}
 	r := c.Attempt(t, clause)
-	if len(r.left()) > 0 || r.waits() || r.ofMany() || !(r.anchored || r.Target != nil && r.Target.Self || r.presents()) {
+	ofMany := t.Writes() && (r.Bulk || r.Target == nil && r.Plural) // one thing is changed at a time
+	if len(r.left()) > 0 || r.waits() || ofMany || !(r.anchored || r.Target != nil && r.Target.Self || r.presents()) {
 		return nil
 	}
 	if !t.Writes() && r.Order >= 0 && r.uses[r.Order] == meant && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading") {
@@ -171,12 +172,8 @@ func (r *Reading) Obstacle() string {
 
 // Vague reports whether the question does not say of which thing the tool should tell.
 func (r *Reading) Vague() bool {
-	return r.Target == nil && r.Tool.First(func(f *Field) bool { return f.Is(ID) && f.Required && r.Args[f.Name] == nil }) != nil
-}
-
-// ofMany reports whether a change of one thing is ordered for many.
-func (r *Reading) ofMany() bool {
-	return r.Tool.Writes() && (r.Bulk || r.Target == nil && r.Plural)
+	in := r.Tool.Missing(r.Args)
+	return r.Target == nil && in != nil && in.Is(ID)
 }
 
 // Narrow reports whether anything narrows the answer.

@@ -26,10 +26,10 @@ func (r reader) boundsOf(i int) bounds {
 			return bounds{i - n, i + 1, upper, beyond}
 		}
 	}
-	if n := r.x.Phrase("ormore", r.lows(i+1)); n > 0 {
-		return bounds{i, i + 1 + n, lower, false}
-	} else if n := r.x.Phrase("orless", r.lows(i+1)); n > 0 {
-		return bounds{i, i + 1 + n, upper, false}
+	for end, section := range map[side]string{lower: "ormore", upper: "orless"} {
+		if n := r.x.Phrase(section, r.lows(i+1)); n > 0 {
+			return bounds{i, i + 1 + n, end, false}
+		}
 	}
 	return bounds{at: i, end: i + 1}
 }
@@ -48,8 +48,7 @@ func (r reader) value(i int) {
 
 // number fills in the i-th token, a number.
 func (r reader) number(i int, b bounds) {
-	t := r.Tokens[i]
-	f := r.numberFor(i, b.side)
+	t, f := r.Tokens[i], r.numberFor(i, b.side)
 	switch {
 	case f != nil && f.side != none && !r.Tool.Writes():
 		if r.Args[f.Name] = f.Number(t.Amount.Value); b.beyond {
@@ -161,17 +160,15 @@ func (r reader) days(s language.Span, b bounds) bool {
 
 // due fills in today where a question has the word for a passed day and no date.
 func (r reader) due(i int) {
-	f := r.Tool.First(func(f *Field) bool { return f.Is(Date) && f.side == upper })
+	t := r.Tokens[i]
+	f := r.Tool.First(func(f *Field) bool { return f.Is(Date) && f.side == upper && f.says(r.x, t.Stem) })
+	from := r.Tool.First(func(other *Field) bool { return f != nil && other.side == lower && other.base == f.base })
 	dated := func(t language.Token) bool { return t.Kind == language.Date || t.Low == "when" }
-	if f == nil || r.Tool.Writes() || slices.ContainsFunc(r.Tokens, dated) ||
-		r.Tool.First(func(other *Field) bool { return other.side == lower && other.base == f.base }) != nil {
+	if f == nil || from != nil || r.Tool.Writes() || sides[t.Low] != none || slices.ContainsFunc(r.Tokens, dated) {
 		return
 	}
-	if t := r.Tokens[i]; sides[t.Low] == none && f.says(r.x, t.Stem) {
-		r.take(i, 1, 4)
-		r.Asked[t.Stem] = true
-		r.Args[f.Name] = language.Day(r.c.Today)
-	}
+	r.take(i, 1, 4)
+	r.Asked[t.Stem], r.Args[f.Name] = true, language.Day(r.c.Today)
 }
 
 // choices fills in inputs with a fixed set of values, and switches, when the

@@ -1,8 +1,6 @@
 package match
 
-import (
-	"countersign.dev/internal/llm/rehearsal/language"
-)
+import "countersign.dev/internal/llm/rehearsal/language"
 
 // reader explains the words of a clause by those of the tool.
 type reader struct{ *Reading }
@@ -35,7 +33,7 @@ func (r reader) word(i int) {
 	case weight > 0:
 		r.uses[i], r.Asked[t.Stem] = meant, true
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor
-	case r.x.Is(t.Low, "idle"), t.Low == "more" && r.isAnchor(i+1), r.x.Is(t.Low, "versus") && r.Tool.Amount() != "", i > 0 && r.x.Is(t.Low, "unit"):
+	case r.x.Is(t.Low, "idle"), r.x.Is(t.Low, "versus") && r.Tool.Amount() != "":
 		r.uses[i] = idle
 	}
 }
@@ -46,9 +44,9 @@ func (r reader) word(i int) {
 func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	t, s := r.Tool, w.Stem
 	at := t.place[s]
-	id := t.First(func(f *Field) bool { return f.Is(ID) && language.Stem(f.Noun()) == s })
-	whose := id != nil && (!id.Required || t.Writes())
-	whose = whose || t.First(func(f *Field) bool { return f.IsText() && language.Stem(f.Name) == s && t.Columns[f.Name+"_id"] != nil }) != nil
+	whose := t.First(func(f *Field) bool {
+		return f.Is(ID) && language.Stem(f.Noun()) == s && (!f.Required || t.Writes()) || f.IsText() && language.Stem(f.Name) == s && t.Columns[f.Name+"_id"] != nil
+	}) != nil
 	switch people, outsiders := r.x.Stems("person"), r.x.Stems("outsider"); {
 	case at == inNoun:
 		return at.weight(), true
@@ -61,14 +59,14 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	case people[s] && at != inSynonym && t.Mentions(people) > 0:
 		return inMore.weight(), !t.Lists() && at == inAbout
 	}
-	for other := range r.x.Same(s) {
+	for _, other := range r.x.Same(s) {
 		at = max(at, min(inSynonym, t.place[other]))
 	}
 	return at.weight(), at >= inColumns
 }
 
 // judge prefers the tool whose kind fits the question: people for "who", one
-// thing or many, and the sort of thing that a code names by the declared examples.
+// thing or many.
 func (r reader) judge() {
 	if r.has("who", "whom", "whose") && !r.Tool.Writes() && r.Tool.Mentions(r.x.Stems("person")) > 0 {
 		r.Score, r.anchored = r.Score+1, true
@@ -92,16 +90,14 @@ func (r reader) judge() {
 // remark keeps the text behind a colon or "because" in the input for it. Without
 // such an input it would be lost, and the tool is not meant.
 func (r reader) remark() {
-	if r.Remark == "" {
-		return
+	for _, fits := range []func(f *Field) bool{
+		func(f *Field) bool { return f.Is(Prose) && f.Required },
+		func(f *Field) bool { return f.IsText() && f.has("reason", "comment", "note") },
+	} {
+		if f := r.Tool.First(fits); f != nil && r.Remark != "" && r.Tool.Writes() && !r.taken(f) {
+			r.Args[f.Name] = r.Remark
+			return
+		}
 	}
-	f := r.Tool.First(func(f *Field) bool { return f.Is(Prose) && f.Required && r.Tool.Writes() && !r.taken(f) })
-	if f == nil {
-		f = r.Tool.First(func(f *Field) bool { return f.IsText() && !r.taken(f) && f.has("reason", "comment", "note") })
-	}
-	if f == nil {
-		r.Score, r.anchored = 0, false
-		return
-	}
-	r.Args[f.Name] = r.Remark
+	r.anchored = r.anchored && r.Remark == ""
 }

@@ -118,7 +118,7 @@ func (p *planner) myself(lister *match.Tool, id *match.Field) speak.Thing {
 	}
 	for _, other := range p.Open {
 		if other.Own && other.Input(id.Name) != nil {
-			if r, ok := p.fetch(other, map[string]any{}).Data.(speak.Row); ok && r.Values[id.Name] != nil {
+			if r := p.fetch(other, map[string]any{}).Object(); r.Values[id.Name] != nil {
 				return speak.Thing{ID: r.Values[id.Name], Row: r, Name: p.Person.Name, Self: true}
 			}
 		}

@@ -4,9 +4,7 @@
 package speak
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"countersign.dev/internal/agent"
@@ -22,7 +20,7 @@ type Answer struct {
 	Code    string
 	Message string
 	Advice  string
-	Data    any // Row, []any, string, json.Number, bool or nil
+	Data    any // as result.ParseMarked reads it
 	Rows    []Row
 	More    bool // the list goes on
 	Next    string
@@ -52,13 +50,17 @@ func NewAnswer(call agent.Call, res agent.CallResult) *Answer {
 	if p := o.Page(); p != nil {
 		a.More, a.Next = p.More, p.Next
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	if a.Data, err = decode(dec); err != nil && len(data) > 0 {
+	if a.Data, err = result.ParseMarked(data); err != nil && len(data) > 0 {
 		a.Data = string(data)
 	}
 	a.Rows = rowsIn(a.Data)
 	return a
+}
+
+// Object is the data when it is one object; an empty row of any other data.
+func (a *Answer) Object() Row {
+	r, _ := a.Data.(result.Row)
+	return Row(r)
 }
 
 // rowsIn are the rows of an answer: its data, or the first array of objects in it.
@@ -66,48 +68,18 @@ func rowsIn(data any) (rows []Row) {
 	switch d := data.(type) {
 	case []any:
 		for _, v := range d {
-			if r, ok := v.(Row); ok {
-				rows = append(rows, r)
+			if r, ok := v.(result.Row); ok {
+				rows = append(rows, Row(r))
 			}
 		}
-	case Row:
+	case result.Row:
 		for _, k := range d.Keys {
 			if rows == nil {
-				rows = d.rows(k)
+				rows = Row(d).rows(k)
 			}
 		}
 	}
 	return rows
-}
-
-// decode reads JSON and keeps its numbers and the order of its objects.
-func decode(dec *json.Decoder) (any, error) {
-	tok, err := dec.Token()
-	if text, ok := tok.(string); ok {
-		return result.Unmark(text), err
-	}
-	open, isDelim := tok.(json.Delim)
-	if !isDelim || err != nil {
-		return tok, err
-	}
-	list, r := []any{}, Row{Values: map[string]any{}}
-	for dec.More() {
-		if open == '{' {
-			tok, _ = dec.Token() // a failure repeats when the value is read
-			r.Keys = append(r.Keys, fmt.Sprint(tok))
-		}
-		v, problem := decode(dec)
-		if problem != nil {
-			return nil, problem
-		}
-		if list = append(list, v); open == '{' {
-			r.Values[fmt.Sprint(tok)] = v
-		}
-	}
-	if _, err = dec.Token(); open == '{' {
-		return r, err
-	}
-	return list, err
 }
 
 // Join writes names as people list them.

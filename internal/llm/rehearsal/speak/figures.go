@@ -67,19 +67,14 @@ func measuredColumn(r *match.Reading, rows []Row) (key, hidden string) {
 	case r.Measure.Column != "":
 		return r.Measure.Column, ""
 	}
-	most := 0
 	for _, one := range rows {
-		for _, k := range one.Keys {
-			relevance := r.Relevance(k)
-			if _, ok := one.Number(k); ok && !match.IsID(k) && relevance > most {
-				key, most = k, relevance
-			} else if one.Masked(k) && relevance > 0 {
+		for _, k := range relevant(r, one) {
+			if _, ok := one.Number(k); ok {
+				return k, ""
+			} else if one.Masked(k) {
 				hidden = k
 			}
 		}
-	}
-	if key != "" {
-		return key, ""
 	}
 	return r.Tool.Amount(), hidden
 }

@@ -7,13 +7,11 @@ import (
 
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
+	"countersign.dev/internal/result"
 )
 
-// Row is a JSON object in its own order.
-type Row struct {
-	Keys   []string
-	Values map[string]any
-}
+// Row is an object of an answer.
+type Row result.Row
 
 // Text is a field of a row that holds text; empty when it holds none.
 func (r Row) Text(key string) string {
@@ -39,7 +37,7 @@ func (r Row) rows(key string) []Row {
 
 // holds reports whether a field holds other rows, and no value to be written.
 func (r Row) holds(key string) bool {
-	_, one := r.Values[key].(Row)
+	_, one := r.Values[key].(result.Row)
 	return one || len(r.rows(key)) > 0
 }
 

@@ -141,8 +141,8 @@ func relevant(r *match.Reading, one Row) []string {
 func record(t *match.Tool, name string, one Row) string {
 	text, inner := facts(t, one, plain(t, one)), ""
 	for _, k := range one.Keys {
-		if v, isRow := one.Values[k].(Row); isRow {
-			inner += "\n- " + Label(t, k) + ": " + facts(t, v, v.Keys)
+		if v, isRow := one.Values[k].(result.Row); isRow {
+			inner += "\n- " + Label(t, k) + ": " + facts(t, Row(v), v.Keys)
 		}
 		rows := one.rows(k)
 		for _, v := range rows[:min(len(rows), maxRows)] {
@@ -168,13 +168,13 @@ func plain(t *match.Tool, one Row) []string {
 
 // One answers from one thing: the field that was asked for, or all of it.
 func One(r *match.Reading, about Thing, a *Answer) string {
-	data, isRow := a.Data.(Row)
+	data := a.Object()
 	switch _, isList := a.Data.([]any); {
 	case a.Failed:
 		return Failure(r.Tool, a)
 	case isList:
 		return List(r, about, nil, a, 0)
-	case !isRow:
+	case data.Values == nil:
 		return value(r.Tool, "", a.Data)
 	}
 	name := data.Name()
@@ -276,34 +276,27 @@ func Counted(n int, noun string) string {
 
 // narrowed says in brackets what a list was kept to.
 func narrowed(r *match.Reading, about Thing, args map[string]any) string {
-	var parts []string
-	add := func(label, value string, self bool) {
-		if self {
-			value = "you"
-		}
-		parts = append(parts, label+": "+Clean(value))
-	}
+	parts, whose := []string{}, map[bool]string{true: "you", false: Clean(about.Name)}[about.Self]
 	for _, f := range r.Tool.Inputs {
-		switch v, given := args[f.Name]; {
+		v, given := args[f.Name]
+		n, isNumber := v.(float64)
+		switch {
 		case !given || f.Is(match.Paging, match.Order) || v == f.All:
 		case r.Target != nil && r.Target.Tool == r.Tool && f == r.Target.Input:
-			add(f.Noun(), about.Name, about.Self)
+			parts = append(parts, f.Noun()+": "+whose)
+		case isNumber && f.Unit != "":
+			parts = append(parts, strings.Join(f.Words, " ")+": "+figure(f, n))
 		default:
-			n, isNumber := v.(float64)
-			if f.Unit == "" || !isNumber {
-				add(strings.Join(f.Words, " "), fmt.Sprint(v), false)
-			} else {
-				add(strings.Join(f.Words, " "), figure(f, n), false)
-			}
+			parts = append(parts, strings.Join(f.Words, " ")+": "+Clean(fmt.Sprint(v)))
 		}
 	}
 	for _, e := range r.Filters {
-		if text := Clean(e.Text); !strings.HasSuffix(strings.Join(parts, " ")+" ", ": "+text+" ") {
+		if text := Clean(e.Text); !slices.ContainsFunc(parts, func(part string) bool { return strings.HasSuffix(part, ": "+text) }) {
 			parts = append(parts, text)
 		}
 	}
 	if t := r.Target; t != nil && t.Tool != r.Tool {
-		add(t.Input.Noun(), t.Entity.Text, t.Self)
+		parts = append(parts, t.Input.Noun()+": "+whose)
 	}
 	if len(parts) == 0 {
 		return ""

@@ -1,0 +1,47 @@
+package result_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/result"
+)
+
+// TestDataKeepsItsOrder: objects keep the order of their fields at any depth, and
+// numbers their spelling.
+func TestDataKeepsItsOrder(t *testing.T) {
+	got, err := result.ParseData(json.RawMessage(`[{"b":1.50,"a":{"z":null,"y":[true,"x"]}},{}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []any{
+		result.Row{Keys: []string{"b", "a"}, Values: map[string]any{
+			"b": json.Number("1.50"),
+			"a": result.Row{Keys: []string{"z", "y"}, Values: map[string]any{"z": nil, "y": []any{true, "x"}}},
+		}},
+		result.Row{Values: map[string]any{}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, broken := range []string{"", "{", `[1`, `{"a"`, `{"a":}`, `]`} {
+		if v, err := result.ParseData(json.RawMessage(broken)); err == nil {
+			t.Errorf("%q: got %v, want an error", broken, v)
+		}
+	}
+}
+
+// TestMarksAreTakenOffData: an id that is marked as untrusted can be used again.
+func TestMarksAreTakenOffData(t *testing.T) {
+	answer, _ := result.EncodeForModel(result.Success(json.RawMessage(`{"id":"a-1"}`), nil, ""), []string{result.Everything})
+	o, err := result.DecodeEnvelope(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := result.ParseMarked(o.Data())
+	if diff := cmp.Diff(result.Row{Keys: []string{"id"}, Values: map[string]any{"id": "a-1"}}, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+}
