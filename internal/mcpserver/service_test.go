@@ -193,7 +193,7 @@ func verify(_ context.Context, token string) (*access.Principal, error) {
 	}
 	claims.Issuer, claims.Subject = "https://issuer.example.com", "sub-"+claims.Username
 	if token == "brief" {
-		claims.Expires = time.Now().Add(300 * time.Millisecond)
+		claims.Expires = time.Now().Add(time.Second)
 	}
 	return access.NewPrincipal(claims), nil
 }
