@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"countersign.dev/internal/testkit"
 )
 
 // away cuts the store off: a change that cannot reach it is answered as a store
@@ -39,7 +41,7 @@ func (s *suite) away(t *testing.T) {
 		t.Error("something was changed while the store was away")
 	}
 	answer := w.answer(h, p.ID)
-	for i := 0; i < 100 && holds(answer, []string{"SERVICE_UNAVAILABLE", "TIMEOUT"}); i++ { // a driver may have to notice that its connections are closed
+	for until := time.Now().Add(testkit.Patience); time.Now().Before(until) && holds(answer, []string{"SERVICE_UNAVAILABLE", "TIMEOUT"}); { // a driver may have to notice that its connections are closed
 		answer = w.answer(h, p.ID)
 	}
 	if !strings.Contains(answer, w.Says) {

@@ -4,9 +4,10 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"countersign.dev/internal/testkit"
 )
 
 // Making a database costs a hundred times what restoring the rows of a small one
@@ -69,7 +70,7 @@ func (c *Cluster) take(template string) (name string) {
 
 // giveBack restores a database for the next test.
 func (c *Cluster) giveBack(tb testing.TB, template, name string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*testkit.Patience)
 	defer cancel()
 	if err := run(ctx, c.URL(name), restoreRows); err != nil {
 		tb.Errorf("restoring the database of this test: %v", err)
