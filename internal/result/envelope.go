@@ -111,6 +111,7 @@ func metadataOf(p *Page) *Metadata {
 		m.TotalEstimate = strconv.Itoa(p.Limit) + "+"
 	}
 	m.TotalCount = m.TotalEstimate
+	m.Hint = strings.TrimSpace(p.Remark + " " + m.Hint)
 	return m
 }
 
@@ -154,6 +155,9 @@ func (m *Metadata) page() *Page {
 		return nil
 	}
 	p := &Page{Returned: m.ReturnedCount, More: m.HasMore, Next: m.NextCursor, Later: !m.HasMore && m.TotalEstimate == ""}
+	if !m.HasMore && !p.Later {
+		p.Remark = m.Hint
+	}
 	if m.HasMore {
 		p.Hint = cmp.Or(m.Hint, m.Warning)
 		p.Limit, _ = strconv.Atoi(strings.TrimSuffix(m.TotalEstimate, "+")) // another estimate is none

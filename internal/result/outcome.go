@@ -156,6 +156,7 @@ type Page struct {
 	Narrow   string // which filters make the list shorter: "department or name"
 	Offset   int    // offset pages only
 	Total    int    // offset pages only: rows in all
+	Remark   string // what a reader must know of the rows: "Nothing has all of these words …"; empty mostly
 	Hint     string // the sentence that says the list is incomplete; empty when it is complete
 }
 

@@ -58,18 +58,30 @@ func List[In, K any, T Keyed[K]](s Spec, fetch func(context.Context, In, Window[
 				return nil, nil, err
 			}
 		}
-		rows, err := fetch(ctx, in, window)
+		remark := ""
+		rows, err := fetch(context.WithValue(ctx, remarkKey{}, &remark), in, window)
 		if err != nil {
 			return nil, nil, err
 		}
-		return cut(c, rows)
+		return cut(c, rows, remark)
 	}
 	return t
 }
 
+type remarkKey struct{}
+
+// Remark adds a sentence to the hint of the page that a list's function is about
+// to return: what its reader must know of the rows. It must hold no text of a row
+// and none of an input.
+func Remark(ctx context.Context, sentence string) {
+	if remark, ok := ctx.Value(remarkKey{}).(*string); ok {
+		*remark = sentence
+	}
+}
+
 // cut makes a page from the rows of a keyset query.
-func cut[K any, T Keyed[K]](c *call, rows []T) (any, *result.Page, error) {
-	page := &result.Page{Limit: c.window.Limit, Later: c.window.Cursor != "", Noun: c.tool.spec.Noun, Narrow: c.tool.spec.Narrow}
+func cut[K any, T Keyed[K]](c *call, rows []T, remark string) (any, *result.Page, error) {
+	page := &result.Page{Limit: c.window.Limit, Later: c.window.Cursor != "", Remark: remark, Noun: c.tool.spec.Noun, Narrow: c.tool.spec.Narrow}
 	if len(rows) > page.Limit {
 		rows, page.More = rows[:page.Limit], true
 		next, err := c.sealCursor(rows[len(rows)-1].Key())

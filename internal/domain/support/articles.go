@@ -58,10 +58,12 @@ func (s *Server) searchArticles(ctx context.Context, in searchArticles, w tool.W
 	if err != nil {
 		return nil, err
 	}
-	find := ParseQuery(in.Query)
-	rows, err := s.store.Articles(ctx, scope, ArticleQuery{Find: find, Category: in.Category, After: w.After, Limit: w.Limit})
+	rows, q, err := find(ctx, in.Query, w.After, func(q Query) ([]Article, error) {
+		return s.store.Articles(ctx, scope, ArticleQuery{Find: q, Category: in.Category, After: w.After, Limit: w.Limit})
+	})
 	for i := range rows {
-		rows[i].Highlight = find.highlight(rows[i].Title, rows[i].Summary, rows[i].Content)
+		rows[i].Any = q.IsAny()
+		rows[i].Highlight = q.highlight(rows[i].Title, rows[i].Summary, rows[i].Content)
 	}
 	return rows, err
 }

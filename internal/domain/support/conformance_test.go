@@ -93,12 +93,12 @@ func facts(name string) conformance.Facts {
 		Key: "article_id", Rows: b.articles, ID: func(a company.Article) string { return a.ID }, Sees: seesArticle, Shows: showsArticle,
 	}
 	list := conformance.List[company.Ticket]{
-		Rows: tickets, Tool: "search_tickets", Draw: b.draw, Fits: fitsTicket, Order: newestTicket,
+		Rows: tickets, Tool: "search_tickets", Draw: b.draw, Fits: fitsTicket, Else: fitsTicketWithAny, Order: newestTicket,
 		Walks: []args{{"query": "*", "limit": 20}, {"query": "*", "status": "closed", "limit": 15}}, Churn: churn(b.tickets),
 	}
 	return conformance.Facts{Emails: []string{"amy@tamshai.local", "dan@tamshai.local"}, Leaks: leaks, Hidden: hidden(b), Questions: []conformance.Question{
 		list, list, conformance.List[company.Article]{
-			Rows: articles, Tool: "search_knowledge_base", Draw: drawArticles, Fits: fitsArticle, Order: newestArticle,
+			Rows: articles, Tool: "search_knowledge_base", Draw: drawArticles, Fits: fitsArticle, Else: fitsArticleWithAny, Order: newestArticle,
 		}, conformance.ByID[company.Article]{
 			Rows: articles, Tool: "get_knowledge_article", Input: func(a company.Article) args { return args{"article_id": a.ID} },
 			Unknown: args{"article_id": "KB-999"}, NotFound: "ARTICLE_NOT_FOUND",
@@ -175,17 +175,30 @@ func orNil(text string) any {
 }
 
 func fitsTicket(t company.Ticket, in args) bool {
+	return filtered(t, in) && matches(in["query"].(string), ticketTexts(t)...)
+}
+
+func fitsTicketWithAny(t company.Ticket, in args) bool {
+	return filtered(t, in) && matchesAny(in["query"].(string), ticketTexts(t)...)
+}
+
+func filtered(t company.Ticket, in args) bool {
 	for field, has := range map[string]string{"status": t.Status, "priority": t.Priority, "customer_id": t.CustomerID} {
 		if want, ok := in[field]; ok && want != has {
 			return false
 		}
 	}
-	return matches(in["query"].(string), ticketTexts(t)...)
+	return true
 }
 
 func fitsArticle(a company.Article, in args) bool {
 	category, ok := in["category"]
 	return (!ok || a.Category == category) && matches(in["query"].(string), articleTexts(a)...)
+}
+
+func fitsArticleWithAny(a company.Article, in args) bool {
+	category, ok := in["category"]
+	return (!ok || a.Category == category) && matchesAny(in["query"].(string), articleTexts(a)...)
 }
 
 // Without words the newest come first; with words the order is the store's rank.

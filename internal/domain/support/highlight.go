@@ -55,6 +55,9 @@ func (t Term) at(words []word) bool {
 	if len(words) < len(t.Words) {
 		return false
 	}
+	if stem := t.Stem(); stem != "" && Stem(words[0].text) == stem {
+		return true
+	}
 	for i, w := range t.Words {
 		if words[i].text != w && !(t.Prefix && strings.HasPrefix(words[i].text, w)) {
 			return false

@@ -99,11 +99,29 @@ func matches(query string, texts ...string) bool {
 	return any
 }
 
+// matchesAny is matches where one of several words is enough.
+func matchesAny(query string, texts ...string) bool {
+	var with, without []string
+	for _, t := range support.ParseQuery(query).With() {
+		with = append(with, t.String())
+	}
+	for _, t := range support.ParseQuery(query).Without() {
+		without = append(without, t.String())
+	}
+	found := func(terms []string) bool {
+		return slices.ContainsFunc(terms, func(t string) bool { return has(t, texts) })
+	}
+	return len(with) > 1 && found(with) && !found(without)
+}
+
 func has(term string, texts []string) bool {
 	wanted := plainWords(term)
 	for _, text := range texts {
 		words := plainWords(text)
 		for i := range words {
+			if len(wanted) == 1 && !strings.HasSuffix(term, "*") && !strings.HasPrefix(term, `"`) && support.Stem(words[i]) == support.Stem(wanted[0]) {
+				return true
+			}
 			if strings.HasSuffix(term, "*") && strings.HasPrefix(words[i], wanted[0]) || i+len(wanted) <= len(words) && slices.Equal(words[i:i+len(wanted)], wanted) {
 				return true
 			}

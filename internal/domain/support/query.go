@@ -22,6 +22,7 @@ type Query struct {
 	every bool // everything except the excluded terms
 	with  []Term
 	minus []Term
+	any   bool // one of the terms is enough
 }
 
 // Term is a word, the start of one, or several words that follow each other.
@@ -114,6 +115,15 @@ func (q Query) With() []Term { return q.with }
 
 // Without lists the terms that a row must not have.
 func (q Query) Without() []Term { return q.minus }
+
+// Any returns the query for rows that have any of the terms.
+func (q Query) Any() Query {
+	q.any = true
+	return q
+}
+
+// IsAny reports whether one of the terms is enough. Otherwise a row has them all.
+func (q Query) IsAny() bool { return q.any }
 
 // Nothing reports whether there is nothing to search for.
 func (q Query) Nothing() bool { return !q.every && len(q.with) == 0 }

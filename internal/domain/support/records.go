@@ -28,11 +28,12 @@ type Ticket struct {
 
 	Relation access.Relation `json:"-"`
 	Version  Version         `json:"-"`
+	Any      bool            `json:"-"` // found by any of the words, since no row has all
 }
 
 // Key is the ticket's sort key in both orders.
 func (t Ticket) Key() Key {
-	return Key{Score: t.Score, Created: t.CreatedAt.UnixMilli(), ID: t.ID}
+	return Key{Score: t.Score, Created: t.CreatedAt.UnixMilli(), ID: t.ID, Any: t.Any}
 }
 
 // Article is a page of the knowledge base.
@@ -51,11 +52,13 @@ type Article struct {
 	UpdatedAt time.Time `json:"updated_at" field:"show=detail"`
 	Score     float64   `json:"_score,omitempty" jsonschema_description:"Relevance: 1 for each term that was found, and 2 more when the subject or title has it." field:"show=detail"`
 	Highlight []string  `json:"highlight,omitempty" jsonschema_description:"Excerpts with the words that were found; each match is enclosed in **." field:"show=detail"`
+
+	Any bool `json:"-"` // as of a ticket
 }
 
 // Key is the article's sort key in both orders.
 func (a Article) Key() Key {
-	return Key{Score: a.Score, Created: a.CreatedAt.UnixMilli(), ID: a.ID}
+	return Key{Score: a.Score, Created: a.CreatedAt.UnixMilli(), ID: a.ID, Any: a.Any}
 }
 
 // Key is a row's sort key: the score when the query has words, else the time of
@@ -65,6 +68,7 @@ type Key struct {
 	Score   float64 `json:"s"`
 	Created int64   `json:"c"` // Unix milliseconds
 	ID      string  `json:"i"`
+	Any     bool    `json:"a,omitempty"` // found by any of the words, since no row has all
 }
 
 // Version is what a store compares before it changes a ticket. SQLite counts a

@@ -76,4 +76,4 @@ var (
 )
 
 // grammar describes queries in the descriptions of both tools.
-const grammar = `Query: words that must all occur, "an exact phrase", -word to exclude, begin* for the start of a word, * alone for everything, newest first.`
+const grammar = `Query: words, found by their English stem; rows that have them all, or, where none has, rows that have any. "An exact phrase", -word to exclude, begin* for the start of a word, * alone for everything, newest first.`

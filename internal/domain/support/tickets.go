@@ -42,12 +42,14 @@ func (s *Server) searchTickets(ctx context.Context, in searchTickets, w tool.Win
 	if err != nil {
 		return nil, err
 	}
-	find := ParseQuery(in.Query)
-	rows, err := s.store.Tickets(ctx, scope, TicketQuery{
-		Find: find, Status: in.Status, Priority: in.Priority, CustomerID: in.CustomerID, After: w.After, Limit: w.Limit,
+	rows, q, err := find(ctx, in.Query, w.After, func(q Query) ([]Ticket, error) {
+		return s.store.Tickets(ctx, scope, TicketQuery{
+			Find: q, Status: in.Status, Priority: in.Priority, CustomerID: in.CustomerID, After: w.After, Limit: w.Limit,
+		})
 	})
 	for i := range rows {
-		rows[i].Highlight = find.highlight(rows[i].Subject, rows[i].Description)
+		rows[i].Any = q.IsAny()
+		rows[i].Highlight = q.highlight(rows[i].Subject, rows[i].Description)
 	}
 	return rows, err
 }

@@ -31,7 +31,7 @@ func TestQuestionsOfTheDay(t *testing.T) {
 			`{"query":"Acme"}`:                                       {"TICK-001", "TICK-008"},
 			`{"query":"*","customer_id":"65a1c0000000000000000005"}`: {"TICK-003", "TICK-009"},
 			`{"query":"jose"}`:                                       {"TICK-005"},
-			`{"query":"no such words"}`:                              nil,
+			`{"query":"zebra quagga"}`:                               nil,
 			`{"query":"???"}`:                                        nil,
 		} {
 			got := ticketIDs(t, h.CallAs("dan.williams", "search_tickets", input))
@@ -48,6 +48,37 @@ func TestQuestionsOfTheDay(t *testing.T) {
 			if len(found) == 0 || found[0].ID != "KB-001" || len(found[0].Highlight) == 0 {
 				t.Errorf("%q: %+v", query, found)
 			}
+		}
+	})
+}
+
+// Two words find rows with both; when there are none, rows with either, and the
+// answer says so on each of its pages. A word finds its other forms.
+func TestWordsAreFoundAsPeopleTypeThem(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, h *harness) {
+		login, logins := ticketIDs(t, h.CallAs("dan.williams", "search_tickets", `{"query":"login"}`)), ticketIDs(t, h.CallAs("dan.williams", "search_tickets", `{"query":"logins"}`))
+		if len(login) != 3 || !slices.Equal(login, logins) {
+			t.Errorf("login finds %v, logins %v", login, logins)
+		}
+		both := h.CallAs("dan.williams", "search_tickets", `{"query":"login Acme"}`)
+		if ids := ticketIDs(t, both); !slices.Equal(ids, []string{"TICK-001"}) || both.Page().Remark != "" {
+			t.Errorf("two words that a ticket has: %v, %+v", ids, both.Page())
+		}
+		const said = "Nothing has all of these words; these have some of them."
+		var either []string
+		for cursor, pages := "", 0; pages == 0 || cursor != ""; pages++ {
+			in, _ := json.Marshal(map[string]any{"query": "login zebra", "limit": 2, "cursor": cursor})
+			if cursor == "" {
+				in = []byte(`{"query":"login zebra","limit":2}`)
+			}
+			o := h.CallAs("dan.williams", "search_tickets", string(in))
+			if either = append(either, ticketIDs(t, o)...); !strings.Contains(string(h.Encode(o)), `"hint":"`+said) {
+				t.Errorf("page %d does not say that it fell back: %s", pages, h.Encode(o))
+			}
+			cursor = o.Page().Next
+		}
+		if !slices.Equal(either, login) {
+			t.Errorf("either of two words: %v, want %v", either, login)
 		}
 	})
 }

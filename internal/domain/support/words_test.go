@@ -49,6 +49,7 @@ func TestGrammarFindsTheSameOnEveryStore(t *testing.T) {
 			"pass*": "CF", "pass": "F", "passag*": "F", "pas": "", `"pass*"`: "F", "passing": "F", "pass* -password": "F",
 			"*": "ABCDEFG", "* login": "AC", "": "", "?!": "", "**": "", `""`: "", strings.Repeat("(", 500): "", strings.Repeat("[]", 250): "",
 			"zoe": "D", "ZOË": "D", "jose": "D", "strasse": "D", "STRASSE": "D", "3.5": "D", "5.3": "", "cafe naive": "D", "lodz": "D", "aeroskobing": "D", "izmir": "D", "caf*": "D",
+			"logins": "AC", "sessions expiring": "AB", `"sessions expired"`: "", "-logins": "BDEFG", "pages": "AC", "guests": "B",
 			"resume": "E", "RÉSUMÉ": "E", "東京都": "E", "東京*": "E", "東京": "", "हिन्दी": "E", "ёлка": "E", "елка": "", "σίσυφοσ": "E", "ΣΊΣΥΦΟΣ": "E", "ﬁn": "E", "fin": "",
 			"don't": "C", "don t": "C", "dont": "", "alpha": "A", `"alpha beta"`: "A", `"beta gamma"`: "", `"beta the"`: "", `"s the"`: "",
 			"or": "G", "and or not near": "G", "_id": "G", "ticket_id": "G", "subject:s": "", "status:open": "", "*) OR _index:*": "", "or \"_index:*\"": "",
@@ -88,7 +89,9 @@ func manyWords() string {
 func lacksWord(text string) func(support.Ticket) bool {
 	return func(row support.Ticket) bool {
 		there := support.Words(strings.Join(append([]string{row.ID, row.Subject, row.Description, row.CustomerName}, row.Tags...), " "))
-		return slices.ContainsFunc(support.Words(text), func(w string) bool { return !slices.Contains(there, w) })
+		return slices.ContainsFunc(support.Words(text), func(w string) bool {
+			return !slices.ContainsFunc(there, func(x string) bool { return support.Stem(x) == support.Stem(w) })
+		})
 	}
 }
 

@@ -40,6 +40,8 @@ type List[R any] struct {
 	Draw func(r *rand.Rand, some R) Args
 	// Fits reports whether a row fits the input; the limit and the cursor aside.
 	Fits func(R, Args) bool
+	// Else is what rows must fit instead, when none that the caller sees fits.
+	Else func(R, Args) bool
 	// Order is the order of the answer. Nil means the store's own, a rank.
 	Order func(in Args) func(a, b R) int
 
@@ -234,10 +236,15 @@ func (q List[R]) draw(r *rand.Rand) Args {
 
 // expect is every row that the answer must have.
 func (q List[R]) expect(a Asker, in Args) (rows []R) {
-	for _, row := range q.Rows.Rows {
-		if q.Sees(a, row) && q.Fits(row, in) {
-			rows = append(rows, row)
+	fitting := func(fits func(R, Args) bool) {
+		for _, row := range q.Rows.Rows {
+			if q.Sees(a, row) && fits(row, in) {
+				rows = append(rows, row)
+			}
 		}
+	}
+	if fitting(q.Fits); len(rows) == 0 && q.Else != nil {
+		fitting(q.Else)
 	}
 	if order := q.order(in); order != nil {
 		slices.SortFunc(rows, order)

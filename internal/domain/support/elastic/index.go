@@ -10,13 +10,16 @@ import (
 	"countersign.dev/internal/domain/support"
 )
 
-// Migrate makes the indices that are missing. Those that are there stay as they
-// are.
+// Migrate makes the indices that are missing. Those that are there get
+// the fields of stems, and otherwise stay as they are.
 func (e *Store) Migrate(ctx context.Context) error {
 	for k, fields := range map[kind]object{tickets: ticketFields(), articles: articleFields()} {
 		body := object{"settings": e.settings(k), "mappings": object{"dynamic": "strict", "properties": fields}}
 		err := e.send(ctx, esapi.IndicesCreateRequest{Index: e.indices[k], Body: jsonBody(body)}, new(object))
-		if err != nil && !refused(err, indexExists) {
+		if refused(err, indexExists) { // of a version before the stems
+			err = e.send(ctx, esapi.IndicesPutMappingRequest{Index: []string{e.indices[k]}, Body: jsonBody(object{"properties": stemFields()})}, new(object))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -57,6 +60,17 @@ func keyword() object { return object{"type": "keyword"} }
 // searchedField is a field whose words are searched.
 func searchedField(kind string) object { return object{"type": kind, "copy_to": wordsField} }
 
+// The fields of stems: of all searched texts, and of the head.
+const (
+	stemsField     = "stems"
+	headStemsField = "head_stems"
+)
+
+// stem is a field that holds stems.
+func stem() object { return object{"type": "keyword", "doc_values": false} }
+
+func stemFields() object { return object{stemsField: stem(), headStemsField: stem()} }
+
 // head is a field whose words count more.
 func head() object {
 	return object{"type": "text", "analyzer": "words", "copy_to": wordsField}
@@ -72,7 +86,8 @@ func kept() object { return object{"type": "keyword", "index": false, "doc_value
 
 func ticketFields() object {
 	return object{
-		wordsField:  object{"type": "text", "analyzer": "words"},
+		wordsField: object{"type": "text", "analyzer": "words"},
+		stemsField: stem(), headStemsField: stem(),
 		"ticket_id": searchedField("keyword"), "subject": head(), "description": body(), "status": keyword(), "priority": keyword(),
 		"customer_id": keyword(), "customer_name": searchedField("keyword"), "customer_email": kept(), "assigned_to": keyword(),
 		"category": keyword(), "tags": searchedField("keyword"),
@@ -86,7 +101,8 @@ func ticketFields() object {
 
 func articleFields() object {
 	return object{
-		wordsField:   object{"type": "text", "analyzer": "words"},
+		wordsField: object{"type": "text", "analyzer": "words"},
+		stemsField: stem(), headStemsField: stem(),
 		"article_id": searchedField("keyword"), "title": head(), "summary": body(), "content": body(), "category": keyword(), "tags": searchedField("keyword"),
 		"author": keyword(), "status": keyword(), "view_count": object{"type": "integer"}, "helpful_votes": object{"type": "integer"},
 		"created_at": object{"type": "date"}, "updated_at": object{"type": "date"},

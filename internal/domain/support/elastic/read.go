@@ -122,7 +122,7 @@ func (w wanted) body(k kind) object {
 		sort = []object{{"_score": "desc"}, {idField(k): "desc"}}
 	}
 	body := object{
-		"size": w.limit, "query": w.query(k), "sort": sort, "_source": object{"excludes": []string{"confirmation"}},
+		"size": w.limit, "query": w.query(k), "sort": sort, "_source": object{"excludes": unread},
 	}
 	if w.after != nil && w.find.Scored() {
 		body["search_after"] = []any{w.after.Score, w.after.ID}
@@ -138,11 +138,14 @@ func (w wanted) body(k kind) object {
 func (w wanted) query(k kind) object {
 	must, should, mustNot := []object{}, []object{}, []object{}
 	for _, t := range w.find.With() {
-		must = append(must, scored(in(t, wordsField), support.TermScore))
-		should = append(should, scored(in(t, headField(k)), support.HeadScore))
+		must = append(must, scored(in(t, wordsField, stemsField), support.TermScore))
+		should = append(should, scored(in(t, headField(k), headStemsField), support.HeadScore))
 	}
 	for _, t := range w.find.Without() {
-		mustNot = append(mustNot, in(t, wordsField))
+		mustNot = append(mustNot, in(t, wordsField, stemsField))
+	}
+	if w.find.IsAny() {
+		must = []object{{"bool": object{"should": must, "minimum_should_match": 1}}}
 	}
 	return object{"bool": object{"filter": append([]object{}, w.in.all...), "must": must, "should": should, "must_not": mustNot}}
 }
@@ -152,8 +155,18 @@ func scored(condition object, score int) object {
 	return object{"constant_score": object{"filter": condition, "boost": score}}
 }
 
-// in is the condition that a field has a term.
-func in(t support.Term, field string) object {
+// in is the condition that a field has a term; a single word is found by its stem
+// too, in the field of stems.
+func in(t support.Term, field, stems string) object {
+	if stem := t.Stem(); stem != "" {
+		either := []object{as(t, field), {"term": object{stems: object{"value": stem}}}}
+		return object{"bool": object{"should": either, "minimum_should_match": 1}}
+	}
+	return as(t, field)
+}
+
+// as is the condition that a field has a term as it is written.
+func as(t support.Term, field string) object {
 	text := strings.Join(t.Words, " ")
 	switch {
 	case t.Prefix:
@@ -189,6 +202,9 @@ func (e *Store) Article(ctx context.Context, s support.Scope, id string) (a supp
 	return a, true, nil
 }
 
+// unread are the fields of a document that no answer needs.
+var unread = []string{"confirmation", stemsField, headStemsField}
+
 // document is a document as it is now, refreshed or not.
 type document struct {
 	Found       bool
@@ -205,7 +221,7 @@ func (e *Store) document(ctx context.Context, k kind, id string) (document, erro
 		return document{}, nil
 	}
 	var answer struct{ Docs []document }
-	r := esapi.MgetRequest{Index: e.indices[k], Body: jsonBody(object{"ids": []string{id}}), SourceExcludes: []string{"confirmation"}}
+	r := esapi.MgetRequest{Index: e.indices[k], Body: jsonBody(object{"ids": []string{id}}), SourceExcludes: unread}
 	if err := e.send(ctx, r, &answer); err != nil || len(answer.Docs) == 0 {
 		return document{}, err
 	}

@@ -218,8 +218,8 @@ func (e *Store) create(ctx context.Context, k kind, lines []any) error {
 }
 
 // newTicket is the document of a row: what a search returns.
-func newTicket(row company.Ticket) (id string, t support.Ticket) {
-	t = support.Ticket{
+func newTicket(row company.Ticket) (id string, d stemmed[support.Ticket]) {
+	t := support.Ticket{
 		ID: row.ID, Subject: row.Subject, Description: row.Description, Status: row.Status, Priority: row.Priority,
 		CustomerID: row.CustomerID, CustomerName: row.CustomerName, CustomerEmail: row.CustomerEmail, Category: row.Category,
 		Tags: append([]string{}, row.Tags...), CreatedAt: row.Created, UpdatedAt: row.Updated, Resolution: row.Resolution,
@@ -230,12 +230,33 @@ func newTicket(row company.Ticket) (id string, t support.Ticket) {
 	if !row.Resolved.IsZero() {
 		t.ResolvedAt = &row.Resolved
 	}
-	return row.ID, t
+	return row.ID, stemmed[support.Ticket]{t, support.Stems(t.Subject), support.Stems(append([]string{t.ID, t.Subject, t.Description, t.CustomerName}, t.Tags...)...)}
 }
 
-func newArticle(row company.Article) (id string, a support.Article) {
-	return row.ID, support.Article{
+// stemmed is a document with the stems of its words.
+type stemmed[T any] struct {
+	Row       T
+	HeadStems []string
+	Stems     []string
+}
+
+// MarshalJSON writes the stems beside the row's own fields.
+func (s stemmed[T]) MarshalJSON() ([]byte, error) {
+	row, err := json.Marshal(s.Row)
+	if err != nil {
+		return nil, err
+	}
+	stems, err := json.Marshal(map[string][]string{headStemsField: s.HeadStems, stemsField: s.Stems})
+	if err != nil {
+		return nil, err
+	}
+	return append(append(row[:len(row)-1], ','), stems[1:]...), nil
+}
+
+func newArticle(row company.Article) (id string, d stemmed[support.Article]) {
+	a := support.Article{
 		ID: row.ID, Title: row.Title, Summary: row.Summary, Content: row.Content, Category: row.Category, Tags: append([]string{}, row.Tags...),
 		Author: row.Author, Status: row.Status, Views: row.Views, Votes: row.Votes, CreatedAt: row.Created, UpdatedAt: row.Updated,
 	}
+	return row.ID, stemmed[support.Article]{a, support.Stems(a.Title), support.Stems(append([]string{a.ID, a.Title, a.Summary, a.Content}, a.Tags...)...)}
 }

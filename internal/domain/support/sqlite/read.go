@@ -166,7 +166,14 @@ func (of table[T]) best(where clause, q support.Query, after *support.Key) (stri
 	words := of.name + "_words"
 	found := "select rowid from " + words + " where " + words + " match ?"
 	score, args := fmt.Sprintf("%d.0", len(q.With())*support.TermScore), []any{}
+	if q.IsAny() { // each term counts where it is
+		score = "0.0"
+	}
 	for _, t := range q.With() {
+		if q.IsAny() {
+			score += fmt.Sprintf(" + %d.0 * (rowid in (%s))", support.TermScore, found)
+			args = append(args, quoted(t))
+		}
 		score += fmt.Sprintf(" + %d.0 * (rowid in (%s))", support.HeadScore, found)
 		args = append(args, "head : "+quoted(t))
 	}
@@ -185,7 +192,11 @@ func match(q support.Query) string {
 	for i, t := range q.With() {
 		parts[i] = quoted(t)
 	}
-	expression := "(" + strings.Join(parts, " AND ") + ")"
+	between := " AND "
+	if q.IsAny() {
+		between = " OR "
+	}
+	expression := "(" + strings.Join(parts, between) + ")"
 	if len(q.Without()) > 0 {
 		expression += " NOT (" + anyOf(q.Without()) + ")"
 	}
@@ -200,7 +211,11 @@ func anyOf(terms []support.Term) string {
 	return strings.Join(parts, " OR ")
 }
 
+// quoted writes a term; a single word is found by its stem too.
 func quoted(t support.Term) string {
+	if stem := t.Stem(); stem != "" {
+		return `("` + t.Words[0] + `" OR "` + stemMark + stem + `")`
+	}
 	text := `"` + strings.Join(t.Words, " ") + `"`
 	if t.Prefix {
 		text += " *"

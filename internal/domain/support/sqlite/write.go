@@ -120,12 +120,18 @@ func (f *inserter) list(items []string) string {
 	return string(encoded)
 }
 
-// splitWords writes the words of texts with single spaces. A character that no
+// stemMark begins a stem among the words: no word of a text or a query has it.
+const stemMark = "\ue001"
+
+// splitWords writes the words of texts with single spaces, and then their stems. A character that no
 // query can hold separates two texts, so that no phrase matches across them.
 func splitWords(texts ...string) string {
 	parts := make([]string, len(texts))
 	for i, text := range texts {
 		parts[i] = strings.Join(support.Words(text), " ")
+	}
+	for _, stem := range support.Stems(texts...) {
+		parts = append(parts, stemMark+stem)
 	}
 	return strings.Join(parts, " \ue000 ")
 }
