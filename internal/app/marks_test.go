@@ -11,10 +11,10 @@ import (
 // of the company nor other employees can choose, with the reason. A name with a tool in
 // front counts for that tool only.
 var ownTexts = listed(map[string]string{
-	"made by us, or by the database":                       "_id customer_id customerId dealId vendor_id invoiceId budgetId employeeId manager_id ticket_id ticketId article_id report_number type_code",
+	"made by us, or by the database":                       "_id customer_id customerId dealId vendor_id invoiceId budgetId employeeId ticket_id ticketId article_id report_number type_code",
 	"our own sentence; a name in it is quoted by the card": "message hint warning scope gradeRange",
 	"an address that HR gave an employee":                  "owner account_owner accountOwner author assigned_to submitted_by submittedBy approved_by approvedBy employeeEmail",
-	"HR's records, which the person cannot write":          "first_name last_name employee_name employeeName manager_name reviewer_name job_title jobTitle ssn phone",
+	"HR's records, which the person cannot write":          "first_name last_name employee_name employeeName manager_name reviewer_name job_title jobTitle phone",
 	"from a list that the company keeps":                   "department location category type_name currency tier priority status currentStatus newStatus stage currentStage newStage outcome resolutionType",
 	"written by our code as a date or a period":            "month quarter dueDate effectiveDate review_period",
 	"the caller's own input, in their own card":            "reason lossReason approve_budget.notes close_deal.notes close_ticket.resolution",
