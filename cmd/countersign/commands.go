@@ -17,7 +17,7 @@ func commands() []command {
 		{"serve", "NAME… --config FILE", "run domain servers", "countersign serve hr --config countersign.yaml", serve},
 		{"tools", "[--url URL] [--token TOKEN | --as PERSON] [--json] [--errors]", "list the tools that you may call", "countersign tools --as alice.chen", tools},
 		{"call", "TOOL JSON [--url URL] [--token TOKEN | --as PERSON] [--json]", "call one tool", `countersign call list_employees '{"department":"Engineering"}' --as alice.chen`, call},
-		{"chat", "[--once QUESTION] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask questions from a terminal", `countersign chat --once "Who is on my team?" --as nina.patel`, chat},
+		{"chat", "[--once QUESTION] [--model NAME] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask questions from a terminal", `countersign chat --once "Who is on my team?" --as nina.patel`, chat},
 		{"token", "PERSON [--audience gateway|hr|…] [--scope \"mcp confirm\"] [--url URL]", "print a token of a running demo; --scope mcp: one that cannot approve", "TOKEN=$(countersign token alice.chen --scope mcp)", token},
 		{"eval", "[--questions FILE] [--model NAME,…] [--results FILE] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask a set of questions of a model and say what was right", "countersign eval --model rehearsal", evaluate},
 		{"check", "--config FILE", "validate a configuration and check everything it names, one line each", "countersign check --config countersign.yaml", configured(app.Check)},

@@ -88,6 +88,7 @@ func chat(ctx context.Context, p program, c command) error {
 	operands, err := c.parse(p, func(fs *flag.FlagSet) {
 		defineClient(&o)(fs)
 		fs.StringVar(&once, "once", "", "ask one `question` and end")
+		fs.StringVar(&o.Model, "model", "", "`name` of the model that answers; default: the gateway's")
 	})
 	if err != nil {
 		return err

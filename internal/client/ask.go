@@ -58,14 +58,7 @@ func NewAsker(ctx context.Context, o Options, model string) (*Asker, error) {
 // turn. A turn that failed is an exchange with a problem; the error is for
 // questions that were not taken and answers that cannot be read.
 func (a *Asker) Ask(ctx context.Context, question string) (*Exchange, error) {
-	body := map[string]string{"query": question}
-	if a.id != "" {
-		body["conversationId"] = a.id
-	}
-	if a.model != "" {
-		body["model"] = a.model
-	}
-	resp, err := a.client.query(ctx, body)
+	resp, err := a.client.query(ctx, question, a.id, a.model)
 	if err != nil {
 		return nil, err
 	}
@@ -163,8 +156,16 @@ func (x *Exchange) takeCall(e turnEvent) {
 	x.Calls = append(x.Calls, Called{ID: e.CallID, Tool: e.Tool, Args: e.Args})
 }
 
-// query asks a question. The caller closes the body, which is a stream of events.
-func (c *client) query(ctx context.Context, body map[string]string) (*http.Response, error) {
+// query asks a question, in a conversation and of a model unless they are empty.
+// The caller closes the body, which is a stream of events.
+func (c *client) query(ctx context.Context, question, conversation, model string) (*http.Response, error) {
+	body := map[string]string{"query": question}
+	if conversation != "" {
+		body["conversationId"] = conversation
+	}
+	if model != "" {
+		body["model"] = model
+	}
 	resp, err := c.do(ctx, http.MethodPost, "/api/query", body)
 	if err != nil {
 		return nil, err

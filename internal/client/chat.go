@@ -90,11 +90,7 @@ func (t *conversation) answer(ctx context.Context, approved bool) error {
 
 // ask sends a question and prints the answer as it comes.
 func (t *conversation) ask(ctx context.Context, question string) error {
-	body := map[string]string{"query": question}
-	if t.id != "" {
-		body["conversationId"] = t.id
-	}
-	resp, err := t.client.query(ctx, body)
+	resp, err := t.client.query(ctx, question, t.id, t.Model)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,26 @@ func gateway(t *testing.T, events []string, approval string) Options {
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return Options{URL: s.URL, Token: "t", Err: io.Discard}
+}
+
+// A chat names its model, and goes on in its conversation.
+func TestChatAsksTheNamedModel(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = append(asked, strings.TrimSpace(string(body)))
+		fmt.Fprint(w, "data: {\"type\":\"start\",\"conversationId\":\"c1\",\"model\":\"small\"}\n\ndata: [DONE]\n\n")
+	}))
+	t.Cleanup(s.Close)
+	o := Options{URL: s.URL, Token: "t", Model: "small", In: strings.NewReader("one\ntwo\n"), Out: io.Discard, Err: io.Discard}
+	if err := Chat(t.Context(), o, ""); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`{"model":"small","query":"one"}`, `{"conversationId":"c1","model":"small","query":"two"}`}
+	if !slices.Equal(asked, want) {
+		t.Errorf("asked %q, want %q", asked, want)
+	}
 }
 
 func TestChatPrintsTheRowsOfAList(t *testing.T) {

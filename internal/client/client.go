@@ -24,6 +24,7 @@ type Options struct {
 	URL   string // of the gateway
 	Token string // bearer token; or
 	As    string // a sample person, on a running demo
+	Model string // that answers in a chat; empty: the conversation's, or the gateway's default
 	JSON  bool   // print JSON, one value a line
 	In    io.Reader
 	Out   io.Writer // results only
