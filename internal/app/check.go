@@ -173,7 +173,7 @@ func writable(path string) error {
 // therefore runs, with the host that each must be for.
 func certificates(c *config.Config) (all []dependency) {
 	add := func(name string, t config.TLS, address string) {
-		if t != (config.TLS{}) {
+		if t.Serves() {
 			all = append(all, dependency{"certificate of " + name, func(context.Context) (string, error) { return certificateValid(t, address, time.Now()) }})
 		}
 	}

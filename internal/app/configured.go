@@ -102,10 +102,7 @@ func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
 
 // listen listens on an address, with TLS when a certificate is configured.
 func (p *platform) listen(ctx context.Context, addr string, t config.TLS) (net.Listener, error) {
-	if t == (config.TLS{}) {
-		if !config.Loopback(addr) {
-			p.log.Warn("other machines reach this address without TLS: a proxy in front of it must end TLS, or configure tls", "listen", addr)
-		}
+	if !t.Serves() {
 		return httpx.Listen(ctx, addr)
 	}
 	certificate, err := httpx.LoadCertificate(t.Cert, t.Key, p.log)

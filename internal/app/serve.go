@@ -47,7 +47,7 @@ func (p *platform) serveConfigured(ctx context.Context, d domain, conf *config.C
 		return err
 	}
 	scheme := "http://"
-	if s.TLS != (config.TLS{}) {
+	if s.TLS.Serves() {
 		scheme = "https://"
 	}
 	return p.serveDomain(ctx, d, conf.Databases[d.name], domainOptions{

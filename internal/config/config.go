@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"os"
 	"reflect"
 	"regexp"
@@ -84,12 +85,16 @@ type Keys struct {
 	Sealing map[string][]string `yaml:"sealing"` // by name ("gateway" or a server's): secrets of at least 32 bytes
 }
 
-// TLS are the files of a listener's certificate and its key. Empty: the listener
-// speaks plain HTTP.
+// TLS is how a listener is protected: the files of its certificate and key, or a
+// proxy in front of it. Empty: it speaks plain HTTP and is on loopback.
 type TLS struct {
-	Cert string `yaml:"cert"` // PEM, the chain too
-	Key  string `yaml:"key"`  // PEM
+	Cert  string `yaml:"cert"`  // PEM, the chain too
+	Key   string `yaml:"key"`   // PEM
+	Proxy bool   `yaml:"proxy"` // a proxy ends TLS: plain HTTP beyond loopback is meant
 }
+
+// Serves reports whether the listener itself speaks TLS.
+func (t TLS) Serves() bool { return t.Cert != "" }
 
 // Gateway is where servers find the gateway's keys, and where people approve.
 type Gateway struct {
@@ -295,7 +300,7 @@ func (c *Config) override(getenv func(string) string) {
 			c.overrides = append(c.overrides, name)
 		}
 	}
-	take("PORT", func(v string) { c.Listen = hostOf(c.Listen) + ":" + v })
+	take("PORT", func(v string) { c.Listen = net.JoinHostPort(hostOf(cmp.Or(c.Listen, defaultListen)), v) })
 	take("LOG_LEVEL", func(v string) { c.Log.Level = v })
 	if host, port := getenv("REDIS_HOST"), getenv("REDIS_PORT"); host != "" || port != "" {
 		c.Redis.URL = "redis://" + cmp.Or(host, "localhost") + ":" + cmp.Or(port, "6379")
@@ -327,12 +332,17 @@ func (m Model) override(name string, take func(name string, set func(string))) M
 }
 
 func hostOf(listen string) string {
-	host, _, _ := strings.Cut(listen, ":")
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen
+	}
 	return host
 }
 
+const defaultListen = "127.0.0.1:3100"
+
 func (c *Config) defaults() {
-	c.Listen = cmp.Or(c.Listen, "127.0.0.1:3100")
+	c.Listen = cmp.Or(c.Listen, defaultListen)
 	c.Log.Level = cmp.Or(c.Log.Level, "info")
 	c.Log.Format = cmp.Or(c.Log.Format, "text")
 	c.Models.defaults()
@@ -399,6 +409,7 @@ func (c *Config) problems() (problems []string) {
 	}
 	problems = append(problems, c.sharedSecrets()...)
 	problems = append(problems, c.plainTransport()...)
+	problems = append(problems, c.plainListeners()...)
 	problems = append(problems, c.foreignOrigins()...)
 	problems = append(problems, c.authorities()...)
 	problems = append(problems, c.TLS.problems(c.line("tls")+"tls")...)
@@ -426,10 +437,13 @@ func (c *Config) authorities() (problems []string) {
 }
 
 func (t TLS) problems(key string) []string {
-	if (t.Cert == "") == (t.Key == "") {
-		return nil
+	switch {
+	case (t.Cert == "") != (t.Key == ""):
+		return []string{key + " needs both files, cert and key"}
+	case t.Proxy && t.Serves():
+		return []string{key + ": either the listener has a certificate, or a proxy ends TLS (proxy: true)"}
 	}
-	return []string{key + " needs both files, cert and key"}
+	return nil
 }
 
 // sharedSecrets finds secrets that two names have: each has its own, so that
@@ -465,6 +479,11 @@ func (c *Config) Weakened() (settings []string) {
 	for _, name := range slices.Sorted(maps.Keys(c.Servers)) {
 		if c.Servers[name].ExecuteDirectly {
 			settings = append(settings, "servers."+name+".execute_directly: people's own tokens can approve changes without the gateway")
+		}
+	}
+	for _, l := range c.listeners() {
+		if l.tls.Proxy && !Loopback(l.address) {
+			settings = append(settings, strings.Join(l.path, ".")+" with tls.proxy: other machines reach it without TLS, unless only the proxy can")
 		}
 	}
 	return settings

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"cmp"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
@@ -58,6 +60,37 @@ func (c *Config) addresses() []address {
 }
 
 var stores = []string{"postgres", "postgresql", "mongodb", "mongodb+srv", "https", "http", "sqlite"}
+
+// listener is an address that a process listens on.
+type listener struct {
+	path    []string
+	address string
+	tls     TLS
+}
+
+func (c *Config) listeners() []listener {
+	all := []listener{{[]string{"listen"}, c.Listen, c.TLS}}
+	if c.Metrics.Listen != "" {
+		all = append(all, listener{[]string{"metrics", "listen"}, c.Metrics.Listen, c.TLS})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Servers)) {
+		if s := c.Servers[name]; s.Listen != "" { // the default is loopback
+			all = append(all, listener{[]string{"servers", name, "listen"}, s.Listen, cmp.Or(s.TLS, c.TLS)})
+		}
+	}
+	return all
+}
+
+// plainListeners finds listeners that other machines would reach without TLS.
+func (c *Config) plainListeners() (problems []string) {
+	for _, l := range c.listeners() {
+		if !l.tls.Serves() && !l.tls.Proxy && !Loopback(l.address) {
+			problems = append(problems, c.line(l.path...)+strings.Join(l.path, ".")+
+				" would let other machines connect in plain text: configure tls.cert and tls.key, or say with tls.proxy: true that a proxy in front ends TLS")
+		}
+	}
+	return problems
+}
 
 // foreignOrigins finds origins that no browser would write.
 func (c *Config) foreignOrigins() (problems []string) {

@@ -111,3 +111,56 @@ func TestEnvironmentCannotMakeTransportPlain(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestPlainListenersAreForLoopbackOnly: each listener beyond loopback has a
+// certificate, or a proxy that the file names.
+func TestPlainListenersAreForLoopbackOnly(t *testing.T) {
+	own, proxy := TLS{Cert: "a.pem", Key: "a.key"}, TLS{Proxy: true}
+	for _, test := range []struct {
+		address      string
+		process, tls TLS
+		refused      bool
+	}{
+		{"127.0.0.1:3100", TLS{}, TLS{}, false},
+		{"localhost:3100", TLS{}, TLS{}, false},
+		{"[::1]:3100", TLS{}, TLS{}, false},
+		{":3100", TLS{}, TLS{}, true},
+		{"0.0.0.0:3100", TLS{}, TLS{}, true},
+		{"[::]:3100", TLS{}, TLS{}, true},
+		{"10.0.0.7:3100", TLS{}, TLS{}, true},
+		{"localhost.example.com:3100", TLS{}, TLS{}, true},
+		{"0.0.0.0:3100", own, TLS{}, false},
+		{"0.0.0.0:3100", proxy, TLS{}, false},
+		{"0.0.0.0:3100", TLS{}, own, false},
+		{"0.0.0.0:3100", TLS{}, proxy, false},
+	} {
+		for key, c := range map[string]*Config{
+			"listen":            {Listen: test.address, TLS: test.process},
+			"metrics.listen":    {Listen: defaultListen, Metrics: Metrics{Listen: test.address}, TLS: test.process},
+			"servers.hr.listen": {Listen: defaultListen, TLS: test.process, Servers: map[string]Server{"hr": {Listen: test.address, TLS: test.tls}}},
+		} {
+			if key != "servers.hr.listen" && test.tls != (TLS{}) {
+				continue
+			}
+			problems := c.plainListeners()
+			if refused := len(problems) > 0; refused != test.refused || refused && !strings.Contains(problems[0], key+" would let") {
+				t.Errorf("%s %s with %+v, %+v: got %q", key, test.address, test.process, test.tls, problems)
+			}
+			open := (test.process.Proxy || test.tls.Proxy) && !test.refused
+			if weakened := len(c.Weakened()) > 0; weakened != open {
+				t.Errorf("%s %s with %+v, %+v: listed as weakened: %v, want %v", key, test.address, test.process, test.tls, weakened, open)
+			}
+		}
+	}
+	text := strings.Replace(wholeConfig, "listen: 127.0.0.1:3100", "listen: 0.0.0.0:3100", 1)
+	_, err := loadText(t, text, keysFromEnvironment, ForGateway)
+	if err == nil || !strings.Contains(err.Error(), "line 1: listen would let other machines connect in plain text") {
+		t.Errorf("a file with a plain listener: got %v", err)
+	}
+	if _, err := loadText(t, text+"\ntls: {proxy: true}\n", keysFromEnvironment, ForGateway); err != nil {
+		t.Errorf("behind a proxy: %v", err)
+	}
+	if _, err := loadText(t, text+"\ntls: {proxy: true, cert: a, key: b}\n", keysFromEnvironment, ForGateway); err == nil {
+		t.Error("a proxy and a certificate were accepted")
+	}
+}
