@@ -86,7 +86,8 @@ func TestConfirmAnswersAsDocumented(t *testing.T) {
 		{"another person", id, frank, `{"approved":true}`, 403, `{"error":"Unauthorized","message":"You can only approve your own confirmations","code":"USER_MISMATCH"}`},
 		{"unknown", "00000000-0000-4000-8000-000000000000", alice, `{"approved":true}`, 404, `"error":"Confirmation not found or expired"`},
 		{"nonsense", "x", alice, `{"approved":true}`, 404, `"error":"Confirmation not found or expired"`},
-		{"denied before", denied, alice, `{"approved":true}`, 409, `"code":"CONFIRMATION_DENIED"`},
+		{"denied before", denied, alice, `{"approved":true}`, 409, `{"error":"Confirmation cannot be answered","message":"`},
+		{"denied before, its code", denied, alice, `{"approved":true}`, 409, `"code":"CONFIRMATION_DENIED"`},
 		{"still there", id, alice, `{"approved":true}`, 200, `"status":"success"`},
 	} {
 		status, body := r.read(r.send("POST", "/api/confirm/"+row.id, row.token, row.body))
@@ -174,7 +175,7 @@ func TestAnswerIsBoundToWhatWasDrawn(t *testing.T) {
 		if caller[0] != "" {
 			headers = nil
 		}
-		if status, body := answer(caller[0], strings.Repeat("0", 64), headers...); status != 409 || !strings.Contains(body, `"code":"CONFIRMATION_STALE"`) {
+		if status, body := answer(caller[0], strings.Repeat("0", 64), headers...); status != 409 || !strings.Contains(body, `"error":"Confirmation cannot be answered"`) || !strings.Contains(body, `"code":"CONFIRMATION_STALE"`) {
 			t.Errorf("another digest: got %d %s, want 409", status, body)
 		}
 	}
