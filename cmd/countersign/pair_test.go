@@ -185,6 +185,19 @@ func writeConfig(t *testing.T, path string, values map[string]string, keys strin
 // startConfigured starts a process and waits until it is ready.
 func startConfigured(t *testing.T, readyURL string, args ...string) {
 	t.Helper()
+	startUntil(t, func() bool {
+		resp, err := http.Get(readyURL)
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	}, args...)
+}
+
+// startUntil starts a process and waits until it is up.
+func startUntil(t *testing.T, up func() bool, args ...string) {
+	t.Helper()
 	name := args[0]
 	if name == "serve" {
 		name = args[1]
@@ -202,11 +215,8 @@ func startConfigured(t *testing.T, readyURL string, args ...string) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if resp, err := http.Get(readyURL); err == nil {
-			_ = resp.Body.Close()
-			if resp.StatusCode == http.StatusOK {
-				return
-			}
+		if up() {
+			return
 		}
 		select {
 		case err := <-p.done:
