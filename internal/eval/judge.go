@@ -87,10 +87,11 @@ func flawOfText(q Question, x *client.Exchange) string {
 	return ""
 }
 
-// The words that make an answer a refusal or a decline.
+// The words that make an answer a decline or a refusal. A bare "I can't" declines,
+// and does not say that somebody else may.
 var (
 	cannot = regexp.MustCompile(`(?i)\b(can(no|')t|can not|unable|not able|no tools?\b|do(n't| not) have|does(n't| not)|isn't|is not|not possible|not available|couldn't|could not|not something|outside)`)
-	closed = regexp.MustCompile(`(?i)\b(can(no|')t|can not|unable|not able|do(n't| not) have|no access|not (allowed|permitted|authori[sz]ed|visible|available)|may not|permission|restricted|roles?\b|hidden|only (people|managers|your))`)
+	closed = regexp.MustCompile(`(?i)\b(no access|not (allowed|permitted|authori[sz]ed|visible|open)|may not|permissions?|restricted|roles?|hidden|needs? (one of )?th(is|ese) roles?|only (people|managers|executives|those|your))\b`)
 )
 
 func says(words *regexp.Regexp, text string) bool {
