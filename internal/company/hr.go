@@ -115,13 +115,15 @@ var reviewTable = [...]reviewed{
 	{"EMP024", "EMP020", 14, 4, 88, "Clear charts that the board uses.", "Checking sources before publishing.", "Interested in treasury."},
 }
 
-// plainReviews are what the reviews of everyone else say, in turn.
+// plainReviews are what the reviews of everyone else say, in turn, about the
+// person whose name replaces %s: no two people have the same text, so that a text
+// that is shown tells whose it is.
 var plainReviews = [...]reviewed{
-	{rating: 4, goals: 91, strengths: "Keeps promises, and says early when one will slip.", areas: "Delegating routine work.", note: "Steady and trusted."},
-	{rating: 3, goals: 82, strengths: "Learned the new system faster than planned.", areas: "Asking questions in larger meetings.", note: "Developing well."},
-	{rating: 4, goals: 95, strengths: "Colleagues from other departments ask for advice.", areas: "Protecting time for longer tasks.", note: "Consider for a lead role."},
-	{rating: 5, goals: 100, strengths: "Turned a failing project around within a quarter.", areas: "Documenting decisions.", note: "Outstanding; keep."},
-	{rating: 3, goals: 76, strengths: "Careful work with few corrections.", areas: "Finishing one thing before the next begins.", note: "Agreed on a plan for the spring."},
+	{rating: 4, goals: 91, strengths: "%s keeps promises, and says early when one will slip.", areas: "%s should delegate routine work.", note: "%s is steady and trusted."},
+	{rating: 3, goals: 82, strengths: "%s learned the new system faster than planned.", areas: "%s should ask questions in larger meetings.", note: "%s is developing well."},
+	{rating: 4, goals: 95, strengths: "Colleagues from other departments ask %s for advice.", areas: "%s should protect time for longer tasks.", note: "Consider %s for a lead role."},
+	{rating: 5, goals: 100, strengths: "%s turned a failing project around within a quarter.", areas: "%s should write decisions down.", note: "Outstanding; keep %s."},
+	{rating: 3, goals: 76, strengths: "%s works with care and few corrections.", areas: "%s should finish one thing before the next begins.", note: "Agreed with %s on a plan for the spring."},
 }
 
 func reviews(day time.Time) []Review {
@@ -155,7 +157,9 @@ func reviewsOfOthers() (rows []reviewed) {
 			continue
 		}
 		r := plainReviews[len(rows)%len(plainReviews)]
+		name := p.first + " " + p.last
 		r.employee, r.reviewer, r.months = p.number, p.manager, 2+len(rows)%10
+		r.strengths, r.areas, r.note = fmt.Sprintf(r.strengths, name), fmt.Sprintf(r.areas, name), fmt.Sprintf(r.note, name)
 		rows = append(rows, r)
 	}
 	return rows
