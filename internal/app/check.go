@@ -19,7 +19,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/fault"
@@ -49,7 +48,7 @@ func Check(ctx context.Context, o ConfigOptions) error {
 	if _, err := keysOf(conf); err != nil {
 		return err
 	}
-	if _, err := auth.NewVerifier(audience(issuersOf(conf), "checked"), nil); err != nil {
+	if _, err := newVerifier(audience(issuersOf(conf), "checked"), nil); err != nil {
 		return err
 	}
 	fmt.Fprintln(o.Out, "the configuration is valid")

@@ -172,7 +172,13 @@ func (p *platform) domainVerifier(d domain, o domainOptions) (*auth.Verifier, er
 // verifier verifies tokens of the issuers and, unless internal is nil, of the
 // gateway, for one server.
 func (p *platform) verifier(server string, issuers []auth.Config, internal *auth.Internal) (*auth.Verifier, error) {
-	return auth.NewVerifier(issuers, &auth.Options{Internal: internal, Revoked: p.revocations.Check, Dropped: p.dropped(server), Log: p.log})
+	return newVerifier(issuers, &auth.Options{Internal: internal, Revoked: p.revocations.Check, Dropped: p.dropped(server), Log: p.log})
+}
+
+// newVerifier makes the verifiers of every command, so that check rejects what
+// another command would.
+func newVerifier(issuers []auth.Config, o *auth.Options) (*auth.Verifier, error) {
+	return auth.NewVerifier(issuers, o)
 }
 
 func urlsOf(issuers []auth.Config) []string {
