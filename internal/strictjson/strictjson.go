@@ -1,7 +1,7 @@
 // Package strictjson is the one reader of JSON that comes from outside. It
 // accepts only what every reader understands in the same way: one value of
-// valid UTF-8, nested at most [MaxDepth] deep, in which no object repeats a
-// name, however the name is escaped, and every number fits a float64 and has at
+// valid UTF-8, nested at most [MaxDepth] deep, in which no object has more than
+// [MaxMembers] members or repeats a name, however the name is escaped, and every number fits a float64 and has at
 // most [MaxNumber] characters and [MaxExponent] as its exponent. So no reader
 // behind it computes with a number that is expensive to compute with.
 //
@@ -24,14 +24,16 @@ import (
 
 // The bounds of a document.
 const (
-	MaxDepth    = 64  // levels of nesting
-	MaxNumber   = 64  // characters of a number
-	MaxExponent = 400 // of a number, in either direction; a float64 needs less
+	MaxDepth    = 64   // levels of nesting
+	MaxMembers  = 1000 // of one object
+	MaxNumber   = 64   // characters of a number
+	MaxExponent = 400  // of a number, in either direction; a float64 needs less
 )
 
 var (
 	errSyntax  = errors.New("is not valid JSON")
 	errTrailer = errors.New("has data after its end")
+	errMembers = fmt.Errorf("has an object of more than %d members", MaxMembers)
 	errDepth   = fmt.Errorf("is nested deeper than %d", MaxDepth)
 	errNumber  = errors.New("has a number that is out of range")
 	errDigits  = fmt.Errorf("has a number of more than %d characters", MaxNumber)
@@ -54,6 +56,8 @@ func Check(b []byte) error {
 		switch depth := d.StackDepth(); {
 		case depth > MaxDepth:
 			return errDepth
+		case tooManyMembers(d, depth):
+			return errMembers
 		case depth > 0:
 			continue
 		}
@@ -65,6 +69,13 @@ func Check(b []byte) error {
 		}
 		return errTrailer
 	}
+}
+
+// tooManyMembers reports whether the object that is being read is too large: a
+// reader compares each name with all others.
+func tooManyMembers(d *jsontext.Decoder, depth int) bool {
+	kind, tokens := d.StackIndex(depth)
+	return kind == '{' && tokens > 2*MaxMembers
 }
 
 // checkNumber bounds a number by its text, before anything computes with it.

@@ -3,6 +3,7 @@ package strictjson_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -27,6 +28,9 @@ func TestWhatTwoReadersCouldReadDifferentlyIsRejected(t *testing.T) {
 		`{"approved":true,"approved":false}`: `repeats the name "approved"`,
 		`{"id":"a","\u0069d":"b"}`:           `repeats the name "id"`,
 		`{"context":[{"a":1,"a":2}]}`:        `repeats the name "a"`,
+		object(1001):                         "has an object of more than 1000 members",
+		`[{},` + object(1001) + `]`:          "has an object of more than 1000 members",
+		object(100_000):                      "has an object of more than 1000 members",
 		strings.Repeat(`[`, 65) + strings.Repeat(`]`, 65):    "is nested deeper than 64",
 		`{"context":[1e999]}`:                                "has a number that is out of range",
 		`{"context":[1e401]}`:                                "has a number that is out of range",
@@ -93,7 +97,7 @@ func FuzzCheck(f *testing.F) {
 		depth, repeated := reference(b)
 		if accepted := err == nil; accepted && (depth > strictjson.MaxDepth || repeated) {
 			t.Fatalf("got %q accepted at depth %d, repeated %v", b, depth, repeated)
-		} else if !accepted && depth <= strictjson.MaxDepth && !repeated && bytes.Equal(bytes.ToValidUTF8(b, nil), b) && !bytes.Contains(bytes.ToLower(b), []byte(`\ud`)) && !strings.HasPrefix(err.Error(), "has a number ") {
+		} else if !accepted && depth <= strictjson.MaxDepth && !repeated && bytes.Equal(bytes.ToValidUTF8(b, nil), b) && !bytes.Contains(bytes.ToLower(b), []byte(`\ud`)) && !strings.HasPrefix(err.Error(), "has a number ") && !strings.HasPrefix(err.Error(), "has an object ") {
 			t.Fatalf("got %q rejected: %v", b, err) // an escaped half of a surrogate pair is no valid text
 		}
 	})
@@ -140,5 +144,29 @@ func reference(b []byte) (deepest int, repeated bool) {
 		default:
 			value()
 		}
+	}
+}
+
+// object is one of n members.
+func object(n int) string {
+	members := make([]string, n)
+	for i := range members {
+		members[i] = fmt.Sprintf(`"k%d":{"k":1}`, i)
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+func TestLargestObjectIsAccepted(t *testing.T) {
+	if err := strictjson.Check([]byte("[" + object(1000) + "," + object(1000) + "]")); err != nil {
+		t.Error(err)
+	}
+}
+
+// A refusal costs little, however many members follow.
+func TestRefusalOfManyMembersIsCheap(t *testing.T) {
+	few, many := []byte(object(1001)), []byte(object(20_000))
+	cost := func(b []byte) float64 { return testing.AllocsPerRun(5, func() { _ = strictjson.Check(b) }) }
+	if a, b := cost(few), cost(many); b > a+10 {
+		t.Errorf("got %v allocations for 20,000 members and %v for 1,001, want as many", b, a)
 	}
 }
