@@ -69,7 +69,7 @@ func (p *platform) conversations(o gatewayOptions, toolbox gateway.Servers) (*co
 		return nil, err
 	}
 	return conversation.New(conversation.Options{
-		Models: o.models, System: o.system, Toolbox: toolbox, Redis: p.redis, Ring: ring, Audit: p.audit, Watch: p.revocations.Watch, Quotas: p.quotas, Log: p.log,
+		Models: o.models, System: o.system, Toolbox: toolbox, Redis: p.redis, Ring: ring, Audit: p.audit, Watch: p.revocations.Watch, Quotas: p.quotas, Admission: p.queue, Log: p.log,
 	})
 }
 
@@ -98,7 +98,7 @@ func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream, conv
 	return gateway.New(gateway.Options{
 		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Scopes: clientScopes(o.scopes), Origins: o.origins, Verify: verifier.Verify, Sessions: sessions, Revocations: p.revocations, Audit: p.audit,
 		Conversations: conversations, Models: o.models, Servers: gateway.WithApproval(servers, o.url), Confirmations: servers,
-		Web: web.Files, MCP: edge.MCP(), JWKS: jwks, Quotas: p.quotas, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
+		Web: web.Files, MCP: edge.MCP(), JWKS: jwks, Quotas: p.quotas, Admission: p.queue, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
 	})
 }
 

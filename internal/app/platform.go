@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
@@ -33,6 +34,7 @@ type platform struct {
 	strict  bool // answers that cannot be recorded are withheld
 	redis   *state.Redis
 	quotas  *quota.Quotas
+	queue   *admission.Queue
 	metrics *metrics.Metrics
 
 	revocations *revocation.List
@@ -72,7 +74,7 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys pro
 	watchPlaces(counts, quotas)
 	return &platform{
 		life: life, log: log, keys: keys, audit: events, strict: o.audit.FailClosedReads, refusals: refusals,
-		redis: redis, quotas: quotas, revocations: revocations, metrics: counts,
+		redis: redis, quotas: quotas, queue: admission.New(admission.Options{Refused: func() { counts.Refusal("share") }}), revocations: revocations, metrics: counts,
 	}, nil
 }
 
@@ -157,7 +159,7 @@ func (p *platform) edge(d domain, server domainServer, o domainOptions) (*mcpser
 	return mcpserver.New(gateway.Approvable(service{runner}, o.approvals), mcpserver.Options{
 		Name: "countersign-" + d.name, Title: "Countersign: " + d.title, Version: Version(), Website: website, Instructions: d.instructions, Scopes: clientScopes(o.scopes),
 		Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: o.url + "/mcp", AuthorizationServers: urlsOf(o.issuers), AllowedHosts: o.hosts, AllowedOrigins: o.origins,
-		Ready: server.Ready, Confirmations: runner, Show: gateway.Shown(runner.Confirmation, o.approvals), Quotas: p.quotas, Refused: p.refused(d.name), Observer: p.metrics.Surface(d.name), Log: log,
+		Ready: server.Ready, Confirmations: runner, Show: gateway.Shown(runner.Confirmation, o.approvals), Quotas: p.quotas, Admission: p.queue, Refused: p.refused(d.name), Observer: p.metrics.Surface(d.name), Log: log,
 	})
 }
 

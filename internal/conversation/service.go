@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/fault"
@@ -36,12 +37,15 @@ type Options struct {
 	Quotas *quota.Quotas // bound the turns of one person; nil: nothing
 	Log    *slog.Logger
 	Now    func() time.Time
+
+	Admission *admission.Queue // decides whose turn is worked on first; nil: all at once
 }
 
 // Service is the conversations of all people. Shutdown ends it.
 type Service struct {
 	turns  turns
 	quotas *quota.Quotas
+	queue  *admission.Queue
 	redis  *state.Redis
 	watch  func(*access.Principal, func(error)) func()
 	alive  context.Context // ends with Shutdown
@@ -65,7 +69,7 @@ func New(o Options) (*Service, error) {
 	if o.Watch == nil {
 		o.Watch = func(*access.Principal, func(error)) func() { return func() {} }
 	}
-	s := &Service{redis: o.Redis, quotas: o.Quotas, watch: o.Watch, running: make(map[string]*turn)}
+	s := &Service{redis: o.Redis, quotas: o.Quotas, queue: o.Admission, watch: o.Watch, running: make(map[string]*turn)}
 	s.alive, s.end = context.WithCancelCause(context.Background())
 	logs, keys := newSealedLogs(o.Redis), sealedKeys{o.Redis, o.Ring, o.Log, o.Now}
 	t := turns{
@@ -97,9 +101,13 @@ func (s *Service) Ask(ctx context.Context, p *access.Principal, q Question) (Con
 	s.running[t.conversation.ID] = t
 	s.mu.Unlock()
 	unwatch := s.watch(p, t.cancel)
+	work := s.queue.Work().For(p.Owner())
+	own = admission.With(own, work)
 	go func() {
 		defer free()
 		defer unwatch()
+		defer work.End()
+		_ = work.Begin(own) // when it has ended, so has the turn
 		s.turns.run(own, p, t, func() { s.ended(t) })
 	}()
 	return t.conversation, t.first, nil

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"countersign.dev/internal/admission"
 )
 
 // Options tunes a pool. The zero value is a good default.
@@ -57,10 +59,12 @@ func (db *DB) Close() { db.pool.Close() }
 
 // bounded gives a deadline to a call that has none.
 func (db *DB) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	back := admission.Outside(ctx)
 	if _, ok := ctx.Deadline(); ok {
-		return ctx, func() {}
+		return ctx, back
 	}
-	return context.WithTimeout(ctx, db.timeout)
+	limited, cancel := context.WithTimeout(ctx, db.timeout)
+	return limited, func() { cancel(); back() }
 }
 
 // LoginURL is the administrator's URL with another login and password: how a

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/conversation"
@@ -92,6 +93,8 @@ type Options struct {
 	Quotas   *quota.Quotas  // bound what one person may ask for; nil: nothing
 	Observer httpx.Observer // counts requests; nil: none
 	Log      *slog.Logger
+
+	Admission *admission.Queue // decides whose request is worked on first; nil: all at once
 }
 
 // Gateway is the host's API.

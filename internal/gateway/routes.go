@@ -41,7 +41,9 @@ func New(o Options) (*Gateway, error) {
 }
 
 // Handler serves the whole API.
-func (g *Gateway) Handler() http.Handler { return g.surface.Middleware(g.guard.CORS(g.routes())) }
+func (g *Gateway) Handler() http.Handler {
+	return g.o.Admission.Bracket(g.surface.Middleware(g.guard.CORS(g.routes())))
+}
 
 // routes is the whole API.
 func (g *Gateway) routes() http.Handler {

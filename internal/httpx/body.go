@@ -64,9 +64,12 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var tooLargeErr *http.MaxBytesError
+	var refused *fault.Error // by a body that admits what is done with it
 	switch {
 	case err == nil:
 		return body, badBody(strictjson.Check(body))
+	case errors.As(err, &refused):
+		return nil, refused
 	case errors.As(err, &tooLargeErr):
 		return nil, tooLarge(limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):

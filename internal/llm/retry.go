@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/llm/vendor"
 )
@@ -27,6 +28,7 @@ type retrying struct {
 
 func (m retrying) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
 	return func(yield func(agent.Delta, error) bool) {
+		defer admission.Outside(ctx)() // a provider works, and not this process
 		for try := 0; ; try++ {
 			failed, ended := m.try(ctx, r, yield)
 			if ended {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/quota"
@@ -48,7 +49,8 @@ type GateOptions struct {
 
 // Gate is what every request passes before anything is done for it, on every
 // surface: host and origin, headers, the caller, the purpose of the token, the
-// person's quota, the body.
+// person's quota, the body, and admission in the order of who used least, where
+// the server has a queue.
 type Gate struct{ o GateOptions }
 
 // NewGate makes a gate.
@@ -110,7 +112,11 @@ func (g *Gate) enter(w http.ResponseWriter, r *http.Request, u use) (*http.Reque
 	if err := g.checkSource(r); err != nil {
 		return nil, err
 	}
-	return g.authenticate(w, r, u)
+	r, err := g.authenticate(w, r, u)
+	if err != nil {
+		return nil, err
+	}
+	return r, admission.From(r.Context()).Admit(r.Context())
 }
 
 // authenticate proves the caller, checks the purpose of the token and counts the
@@ -124,12 +130,16 @@ func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request, u use) (*htt
 		return nil, err
 	}
 	if who.Purpose() == access.PurposeNone {
-		if err := g.o.Quotas.Request(r.Context(), who.Owner()); err != nil {
+		if err := g.o.Quotas.Request(r.Context(), who.Owner(), r.ContentLength); err != nil {
 			return nil, err
 		}
+		admission.From(r.Context()).OnEnd(func(answer int64) { g.o.Quotas.Spent(who.Owner(), answer) })
 		if g.o.Surface != "" {
 			who = who.WithSurface(g.o.Surface)
 		}
+	}
+	if who.Purpose() != access.PurposeCatalogue { // the list is for all people
+		admission.From(r.Context()).For(who.Owner())
 	}
 	return r.WithContext(access.With(r.Context(), who)), nil
 }
@@ -159,7 +169,7 @@ func (g *Gate) read(w http.ResponseWriter, r *http.Request, u use) (*http.Reques
 	if err != nil {
 		return nil, nil, err
 	}
-	body, err := httpx.ReadJSON(w, r, g.o.MaxBody)
+	body, err := httpx.ReadJSON(w, r, g.o.MaxBody) // the work is admitted when the body is there
 	return r, body, err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/result"
@@ -66,7 +67,7 @@ func withCaller(ctx context.Context, extra *mcp.RequestExtra, meta mcp.Meta) (co
 		carried, _ := meta["traceparent"].(string)
 		c.names.Trace = httpx.TraceID(carried)
 	}
-	return access.With(telemetry.WithRequest(ctx, c.names), c.who), c.who, nil
+	return admission.With(access.With(telemetry.WithRequest(ctx, c.names), c.who), c.work), c.who, nil
 }
 
 func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.Result, error) {
@@ -213,6 +214,7 @@ type caller struct {
 	who       *access.Principal
 	names     telemetry.Request
 	cancelled *atomic.Bool
+	work      *admission.Work
 }
 
 const callerKey = "countersign/caller"

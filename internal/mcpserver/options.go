@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/quota"
@@ -55,12 +56,13 @@ type Options struct {
 	Confirmations Confirmations                   // serve POST /execute and GET /confirmations/{id}; nil: none
 	// Show returns a confirmation of the principal in the context, for the tool
 	// get_confirmation. Nil: there is no such tool.
-	Show     func(ctx context.Context, id string) (result.Confirmation, error)
-	Refused  func(ctx context.Context, f *fault.Error) // see [GateOptions]
-	Quotas   *quota.Quotas                             // bound what one person may ask for; nil: nothing
-	Extra    func(*Routes)                             // a server's own routes
-	Observer httpx.Observer                            // counts requests; nil: none
-	Log      *slog.Logger                              // nil: none
+	Show      func(ctx context.Context, id string) (result.Confirmation, error)
+	Refused   func(ctx context.Context, f *fault.Error) // see [GateOptions]
+	Quotas    *quota.Quotas                             // bound what one person may ask for; nil: nothing
+	Admission *admission.Queue                          // decides whose request is worked on first, under Handler; nil: all at once
+	Extra     func(*Routes)                             // a server's own routes
+	Observer  httpx.Observer                            // counts requests; nil: none
+	Log       *slog.Logger                              // nil: none
 }
 
 // Server is one MCP server with its REST face. It is safe for concurrent use.

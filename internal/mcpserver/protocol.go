@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/result"
@@ -61,7 +62,7 @@ func tokenInfo(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo,
 	cancelled, _ := ctx.Value(cancelledKey{}).(*atomic.Bool)
 	return &auth.TokenInfo{
 		UserID: who.Owner().String(),
-		Extra:  map[string]any{callerKey: caller{who, telemetry.RequestOf(ctx), cancelled}},
+		Extra:  map[string]any{callerKey: caller{who, telemetry.RequestOf(ctx), cancelled, admission.From(ctx)}},
 	}, nil
 }
 
@@ -153,6 +154,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, modern bool) e
 	}
 	defer release()
 	if streams(r) {
+		admission.From(r.Context()).End() // however long it takes until there is something to send
 		httpx.KeepOpen(w)
 		live, cancel := s.gate.Live(r.Context())
 		defer cancel()

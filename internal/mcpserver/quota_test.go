@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -9,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/embedded"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/quota"
@@ -82,6 +85,77 @@ func TestRequestOverTheQuotaIsRejectedOnEverySurface(t *testing.T) {
 	}
 }
 
+func TestBytesArePaidFor(t *testing.T) {
+	admit := func(o *mcpserver.Options) { o.Admission = admission.New(admission.Options{}) }
+	large := `{"note":"` + strings.Repeat("x", 700<<10) + `"}`
+	for name, send := range map[string]func(h *harness) int{
+		"declared": func(h *harness) int { return h.send(t, "POST", "/tools/none", "alice", large).status }, // the answer is short
+		"not declared": func(h *harness) int {
+			r, err := http.NewRequest("POST", h.URL+"/tools/echo", struct{ io.Reader }{strings.NewReader(large)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Authorization", "Bearer alice")
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+			return resp.StatusCode
+		},
+	} {
+		h := open(t, limited(t, quota.Limits{Requests: 20}), admit) // 40 at once
+		send(h)
+		refused := false
+		for range 10 { // what is not declared is counted when it has been answered
+			refused = refused || h.send(t, "POST", "/tools/echo", "alice", `{}`).status == 429
+		}
+		if !refused {
+			t.Errorf("%s: ten requests after a large body were answered, want a refusal", name)
+		}
+		if got := h.send(t, "POST", "/tools/echo", "bob", `{}`); got.status != 200 {
+			t.Errorf("%s: another person: got %d, want 200", name, got.status)
+		}
+	}
+}
+
+// queued makes a queue whose places are all held by another person.
+func queued(t testing.TB) func(*mcpserver.Options) {
+	t.Helper()
+	q := admission.New(admission.Options{Places: 2, Patience: time.Millisecond})
+	for range 2 {
+		work := q.Work().For(access.Owner{Issuer: testkit.Issuer, Subject: "another"})
+		if err := work.Begin(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(work.End)
+	}
+	return func(o *mcpserver.Options) { o.Admission = q }
+}
+
+func TestRequestThatIsNotAdmittedIsRejectedOnEverySurface(t *testing.T) {
+	h := open(t, queued(t))
+	for _, c := range []struct {
+		method, path, body string
+		headers            []string
+	}{
+		{"POST", "/tools/echo", `{}`, nil},
+		{"GET", "/tools", "", nil},
+		{"POST", "/execute", `{"confirmationId":"c1","approved":true}`, nil},
+		{"POST", "/mcp", modernBody("tools/list", ""), modernHeaders("tools/list", "")},
+		{"POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`, nil},
+	} {
+		got := h.send(t, c.method, c.path, "alice", c.body, c.headers...)
+		if got.status != 429 || got.header.Get("Retry-After") != "1" || !strings.Contains(got.body, "RATE_LIMITED") {
+			t.Errorf("%s %s: got %d %s, want 429 in the shape of the surface", c.method, c.path, got.status, got.body)
+		}
+	}
+	if got := h.send(t, "GET", "/health", "", ""); got.status != 200 {
+		t.Errorf("got %d, want health without a place", got.status)
+	}
+}
+
 // The question: what does counting add to a request? "bare" is the floor of
 // BenchmarkCall, "rest" the same call with and without quotas; "count" is the
 // check alone.
@@ -103,6 +177,9 @@ func BenchmarkQuota(b *testing.B) {
 	})
 	b.Run("rest", func(b *testing.B) { serve(b) })
 	b.Run("rest-with-quotas", func(b *testing.B) { serve(b, with) })
+	b.Run("rest-with-admission", func(b *testing.B) {
+		serve(b, func(o *mcpserver.Options) { o.Admission = admission.New(admission.Options{}) })
+	})
 	b.Run("count", func(b *testing.B) {
 		var o mcpserver.Options
 		with(&o)
@@ -112,7 +189,7 @@ func BenchmarkQuota(b *testing.B) {
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := o.Quotas.Request(b.Context(), who.Owner()); err != nil {
+			if err := o.Quotas.Request(b.Context(), who.Owner(), 0); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -74,7 +74,7 @@ func (s *Server) Handler() http.Handler {
 	if s.opts.Extra != nil {
 		s.opts.Extra(&Routes{mux: mux, server: s})
 	}
-	return s.errors.Middleware(s.gate.o.Guard.CORS(mux))
+	return s.opts.Admission.Bracket(s.errors.Middleware(s.gate.o.Guard.CORS(mux)))
 }
 
 // Close ends the sessions of legacy clients, whose streams would otherwise

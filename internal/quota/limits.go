@@ -26,9 +26,11 @@ func (l Limits) WithDefaults() Limits {
 }
 
 const (
-	burstSeconds = 2  // of requests may come at once
-	sliceParts   = 30 // a replica leases this part of the burst; it holds 1.5 slices at most, so two hold a tenth
-	outageParts  = 4  // while Redis cannot be reached a replica allows this part of each limit
+	burstSeconds = 2       // of requests may come at once
+	bodyPrice    = 2 << 10 // bytes of a body count as one request more
+	answerPrice  = 8 << 10 // bytes of an answer count as one request more
+	sliceParts   = 30      // a replica leases this part of the burst; it holds 1.5 slices at most, so two hold a tenth
+	outageParts  = 4       // while Redis cannot be reached a replica allows this part of each limit
 	maxPeople    = 20_000
 
 	takeTimeout = 250 * time.Millisecond // for a slice from Redis

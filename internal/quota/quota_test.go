@@ -102,7 +102,7 @@ func (m *memory) Unhold(_ context.Context, key, holder string) error {
 func admitted(t *testing.T, q *quota.Quotas, n int) (allowed int) {
 	t.Helper()
 	for range n {
-		err := q.Request(t.Context(), alice)
+		err := q.Request(t.Context(), alice, 0)
 		if err == nil {
 			allowed++
 		} else if !fault.Is(err, fault.TooManyRequests) {
@@ -125,10 +125,10 @@ func TestRequestsOverTheLimitAreRejected(t *testing.T) {
 			t.Errorf("got %d refusals counted, want 40", refused)
 		}
 		var f *fault.Error
-		if err := q.Request(t.Context(), alice); !errors.As(err, &f) || f.Code != fault.TooManyRequests || f.RetryAfter <= 0 || f.RetryAfter > time.Second {
+		if err := q.Request(t.Context(), alice, 0); !errors.As(err, &f) || f.Code != fault.TooManyRequests || f.RetryAfter <= 0 || f.RetryAfter > time.Second {
 			t.Errorf("got %v, want RATE_LIMITED and up to a second to wait", err)
 		}
-		if err := q.Request(t.Context(), access.Owner{Issuer: "https://other.test", Subject: "alice"}); err != nil {
+		if err := q.Request(t.Context(), access.Owner{Issuer: "https://other.test", Subject: "alice"}, 0); err != nil {
 			t.Errorf("another person of the same subject: got %v", err)
 		}
 		allowed := 0 // over 10 s, asked every 5 ms
@@ -214,7 +214,7 @@ func TestTwoReplicasExceedTheLimitByATenthAtMost(t *testing.T) {
 				t.Cleanup(replicas[i].Close)
 			}
 			for range random.IntN(limit) { // slices are held when the measurement begins
-				_ = replicas[random.IntN(2)].Request(t.Context(), person)
+				_ = replicas[random.IntN(2)].Request(t.Context(), person, 0)
 			}
 			if err := redis.Delete(t.Context(), "quota:requests:"+person.String()); err != nil { // as after an idle minute: the budget is whole again
 				t.Fatal(err)
@@ -223,7 +223,7 @@ func TestTwoReplicasExceedTheLimitByATenthAtMost(t *testing.T) {
 			for refused < 50 {
 				q, run := replicas[random.IntN(2)], 1+random.IntN(20)
 				for range run {
-					if q.Request(t.Context(), person) == nil {
+					if q.Request(t.Context(), person, 0) == nil {
 						allowed++
 					} else {
 						refused++
@@ -313,5 +313,62 @@ func TestAClosedQuotaHasNoGoroutines(t *testing.T) {
 			t.Error("got a place of closed quotas")
 		}
 		admitted(t, q, 50)
+	})
+}
+
+func TestBytesCountAsRequests(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		body, answer int64
+		want         int // requests of a burst of 100 that are admitted
+	}{
+		{"small", 1000, 5000, 100},
+		{"a large body", 40 << 10, 0, 5},    // 21 each; the last one into debt
+		{"a large answer", 0, 80 << 10, 10}, // 11 each
+		{"more than a burst", 10 << 20, 0, 1},
+		{"not declared", -1, 0, 100},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := quota.New(quota.Options{Store: newMemory(time.Now)})
+				defer q.Close()
+				count := func() (n int) {
+					for n < 200 && q.Request(t.Context(), alice, c.body) == nil {
+						q.Spent(alice, c.answer)
+						synctest.Wait()
+						n++
+					}
+					return n
+				}
+				if got := count(); got != c.want {
+					t.Errorf("got %d requests, want %d", got, c.want)
+				}
+				<-time.After(10 * time.Second)
+				if got := count(); got > c.want || got < c.want-1 { // it had a debt
+					t.Errorf("after 10 s: got %d requests, want %d or one less", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+// A person who changes to another replica does not leave a debt behind.
+func TestDebtIsOfAllReplicas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemory(time.Now)
+		one, two := quota.New(quota.Options{Store: store}), quota.New(quota.Options{Store: store})
+		defer one.Close()
+		defer two.Close()
+		if err := one.Request(t.Context(), alice, 10<<20); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		admitted := 0
+		for two.Request(t.Context(), alice, 0) == nil {
+			admitted++
+		}
+		if admitted > 10 {
+			t.Errorf("got %d requests at the other replica, want a tenth of a burst at most", admitted)
+		}
 	})
 }

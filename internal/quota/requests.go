@@ -12,7 +12,7 @@ import (
 // lease is what this replica has of one person's budget.
 type lease struct {
 	mu     sync.Mutex
-	tokens int           // left of the slices that were taken
+	tokens int           // left of the slices that were taken; negative: a debt
 	until  time.Time     // the budget is used up until then
 	refill chan struct{} // closed when the refill under way has ended; nil: none
 
@@ -21,16 +21,17 @@ type lease struct {
 	ownAt time.Time
 }
 
-// Request counts one request of a person: nil, or RATE_LIMITED with the time to
-// wait. It asks Redis only when its replica's slice is used up, once for all who
-// wait; a slice that is half used is refilled beside the calls.
-func (q *Quotas) Request(ctx context.Context, o access.Owner) error {
+// Request counts one request of a person with a body of so many bytes: nil, or
+// RATE_LIMITED with the time to wait. It asks Redis only when its replica's slice
+// is used up, once for all who wait; a slice that is half used is refilled beside
+// the calls.
+func (q *Quotas) Request(ctx context.Context, o access.Owner, body int64) error {
 	if q == nil {
 		return nil
 	}
 	l := q.people.of(o)
 	for {
-		allowed, wait, refilled := q.take(l, o)
+		allowed, wait, refilled := q.take(l, o, 1+q.price(body, bodyPrice))
 		switch {
 		case allowed:
 			return nil
@@ -45,17 +46,32 @@ func (q *Quotas) Request(ctx context.Context, o access.Owner) error {
 	}
 }
 
-// take takes one token of the lease. When there is none it returns the refill to
-// wait for, or, when the budget is used up, the time until there is more.
-func (q *Quotas) take(l *lease, o access.Owner) (allowed bool, wait time.Duration, refilled <-chan struct{}) {
+// Spent counts the bytes of an answer, which are known when it has been given:
+// the next request pays for them.
+func (q *Quotas) Spent(o access.Owner, bytes int64) {
+	if q == nil || bytes < answerPrice {
+		return
+	}
+	l := q.people.of(o)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q.spend(l, o, q.price(bytes, answerPrice))
+}
+
+// price is what bytes cost besides the request itself, a burst at most.
+func (q *Quotas) price(bytes, unit int64) int {
+	return int(min(max(0, bytes)/unit, int64(q.o.Limits.Requests*burstSeconds)))
+}
+
+// take takes the price of a request from the lease, when there is anything left.
+// Otherwise it returns the refill to wait for, or, when the budget is used up, the
+// time until there is more.
+func (q *Quotas) take(l *lease, o access.Owner, price int) (allowed bool, wait time.Duration, refilled <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := q.o.Now()
 	if l.tokens > 0 {
-		l.tokens--
-		if l.tokens < q.slice/2 && !now.Before(l.until) {
-			q.refill(l, o)
-		}
+		q.spend(l, o, price)
 		return true, 0, nil
 	}
 	if now.Before(l.until) {
@@ -67,6 +83,15 @@ func (q *Quotas) take(l *lease, o access.Owner) (allowed bool, wait time.Duratio
 	return false, 0, l.refill
 }
 
+// spend takes tokens of a lease, which is locked, and refills it when half of a
+// slice is left. A debt is paid by the refills.
+func (q *Quotas) spend(l *lease, o access.Owner, price int) {
+	l.tokens -= price
+	if l.tokens < q.slice/2 && !q.o.Now().Before(l.until) {
+		q.refill(l, o)
+	}
+}
+
 // refill begins a refill of a lease, which is locked, unless one is under way.
 // It is false after Close.
 func (q *Quotas) refill(l *lease, o access.Owner) bool {
@@ -76,18 +101,18 @@ func (q *Quotas) refill(l *lease, o access.Owner) bool {
 	if !q.begin() {
 		return false
 	}
-	done := make(chan struct{})
+	done, want := make(chan struct{}), q.slice+max(0, -l.tokens)
 	l.refill = done
 	go func() {
 		defer q.work.Done()
 		defer close(done)
-		taken, wait, err := q.lease(o)
+		taken, wait, err := q.lease(o, want)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.refill = nil
 		now := q.o.Now()
 		if err != nil {
-			taken, wait = q.ownShare(l, now)
+			taken, wait = q.ownShare(l, want, now)
 		} else {
 			l.ownAt = time.Time{}
 		}
@@ -99,15 +124,15 @@ func (q *Quotas) refill(l *lease, o access.Owner) bool {
 	return true
 }
 
-// lease takes a slice of a person's budget from Redis.
-func (q *Quotas) lease(o access.Owner) (taken int, wait time.Duration, err error) {
+// lease takes a slice of a person's budget, or more for a debt, from Redis.
+func (q *Quotas) lease(o access.Owner, want int) (taken int, wait time.Duration, err error) {
 	if q.outage.on(q.o.Now()) {
 		return 0, 0, errOutage
 	}
 	ctx, cancel := context.WithTimeout(q.life, takeTimeout)
 	defer cancel()
 	rate := q.o.Limits.Requests
-	taken, wait, err = q.o.Store.TakeTokens(ctx, "quota:requests:"+o.String(), q.slice, rate, rate*burstSeconds)
+	taken, wait, err = q.o.Store.TakeTokens(ctx, "quota:requests:"+o.String(), min(want, rate*burstSeconds), rate, rate*burstSeconds)
 	if q.life.Err() == nil {
 		q.outage.note(q.o.Now(), err)
 	}
@@ -116,9 +141,9 @@ func (q *Quotas) lease(o access.Owner) (taken int, wait time.Duration, err error
 
 var errOutage = fault.ServiceDown.New("The state store cannot be reached.")
 
-// ownShare is one slice of what this replica allows by itself: a quarter of the
-// rate and of the burst.
-func (q *Quotas) ownShare(l *lease, now time.Time) (taken int, wait time.Duration) {
+// ownShare is a part of what this replica allows by itself: a quarter of the rate
+// and of the burst.
+func (q *Quotas) ownShare(l *lease, want int, now time.Time) (taken int, wait time.Duration) {
 	rate := max(float64(q.o.Limits.Requests)/outageParts, 1)
 	burst := max(rate*burstSeconds, 1)
 	if l.ownAt.IsZero() {
@@ -127,7 +152,7 @@ func (q *Quotas) ownShare(l *lease, now time.Time) (taken int, wait time.Duratio
 		l.own = min(burst, l.own+max(0, now.Sub(l.ownAt).Seconds())*rate)
 	}
 	l.ownAt = now
-	taken = min(q.slice, int(l.own))
+	taken = min(want, int(l.own))
 	l.own -= float64(taken)
 	if taken == 0 {
 		wait = time.Duration((1 - l.own) / rate * float64(time.Second))

@@ -32,18 +32,18 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// and it makes the digest of what it shows, so that no caller can forget it.
 	"internal/confirm":        {ours: []string{"access", "audit", "fault", "quota", "result"}},
 	"internal/tool":           {ours: []string{"access", "audit", "confirm", "fault", "plaintext", "result", "seal", "strictjson"}, outside: []string{"github.com/invopop/jsonschema", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-	"internal/mcpserver":      {ours: []string{"access", "fault", "httpx", "quota", "result", "strictjson", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/mcpserver":      {ours: []string{"access", "admission", "fault", "httpx", "quota", "result", "strictjson", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/domain/hr":      {ours: []string{"access", "company", "database", "fault", "tool"}},
 	"internal/domain/finance": {ours: []string{"access", "company", "database", "fault", "tool"}},
 	"internal/domain/sales":   {ours: []string{"access", "company", "fault", "tool"}},
 	"internal/domain/support": {ours: []string{"access", "company", "fault", "tool"}, outside: []string{"github.com/blevesearch/snowballstem"}},
 	// a store implements its domain's interface, and no domain knows a driver.
 	"internal/domain/sales/sqlite":    {ours: []string{"access", "company", "domain/sales", "sqlite"}},
-	"internal/domain/sales/mongo":     {ours: []string{"access", "company", "confirm", "domain/sales", "fault"}, outside: []string{"go.mongodb.org/mongo-driver/v2"}},
+	"internal/domain/sales/mongo":     {ours: []string{"access", "admission", "company", "confirm", "domain/sales", "fault"}, outside: []string{"go.mongodb.org/mongo-driver/v2"}},
 	"internal/domain/support/sqlite":  {ours: []string{"company", "domain/support", "sqlite"}},
-	"internal/domain/support/elastic": {ours: []string{"access", "company", "confirm", "domain/support", "fault"}, outside: []string{"github.com/elastic/"}},
+	"internal/domain/support/elastic": {ours: []string{"access", "admission", "company", "confirm", "domain/support", "fault"}, outside: []string{"github.com/elastic/"}},
 	"internal/agent":                  {ours: []string{"fault", "result"}},
-	"internal/llm":                    {ours: []string{"agent", "fault", "llm/anthropic", "llm/gemini", "llm/openai", "llm/rehearsal", "llm/vendor"}},
+	"internal/llm":                    {ours: []string{"admission", "agent", "fault", "llm/anthropic", "llm/gemini", "llm/openai", "llm/rehearsal", "llm/vendor"}},
 	// one room a vendor's protocol; what they share is in vendor.
 	"internal/llm/vendor":    {ours: []string{"agent", "fault"}},
 	"internal/llm/discovery": {ours: []string{"llm", "llm/vendor"}},
@@ -56,17 +56,17 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm/rehearsal/match":    {ours: []string{"agent", "llm/rehearsal/language", "result"}, outside: []string{"github.com/google/jsonschema-go"}},
 	"internal/llm/rehearsal/speak":    {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "result"}},
 	"internal/llm/rehearsal/plan":     {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/speak"}},
-	"internal/upstream":               {ours: []string{"access", "agent", "audit", "confirm", "fault", "plaintext", "result", "strictjson", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
+	"internal/upstream":               {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "plaintext", "result", "strictjson", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
 	// both kinds of servers keep sessions open between calls and must know whether a call was sent.
 	"internal/upstream/mcpsession": {ours: []string{"result"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync"}},
 	"internal/upstream/foreign":    {ours: []string{"fault", "result", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
-	"internal/upstream/own":        {ours: []string{"access", "fault", "result", "telemetry", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/upstream/own":        {ours: []string{"access", "admission", "fault", "result", "telemetry", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/auth":                {ours: []string{"access", "fault", "strictjson"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
 	"internal/session":             {ours: []string{"access", "audit", "auth", "fault", "httpx", "result", "seal"}},
 	// a conversation is logs and keys in state, and reading one can end in state's own error (a gap); its links live as long as confirmations.
-	"internal/conversation": {ours: []string{"access", "agent", "audit", "confirm", "fault", "quota", "result", "seal", "state", "telemetry"}},
-	"internal/gateway":      {ours: []string{"access", "agent", "audit", "conversation", "fault", "httpx", "mcpserver", "quota", "result", "session"}},
-	"internal/database":     {ours: []string{"access", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
+	"internal/conversation": {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "quota", "result", "seal", "state", "telemetry"}},
+	"internal/gateway":      {ours: []string{"access", "admission", "agent", "audit", "conversation", "fault", "httpx", "mcpserver", "quota", "result", "session"}},
+	"internal/database":     {ours: []string{"access", "admission", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
 	// two domains embed SQLite; opening it, its transactions and its receipts are the same for both.
 	"internal/sqlite": {ours: []string{"access", "confirm", "fault"}, outside: []string{"modernc.org/sqlite"}},
 	// a record is sealed where it is stored, and its digest compared in the claim.
@@ -80,13 +80,14 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"web":                      {},
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{
-		"access", "audit", "auth", "company", "config", "confirm", "conversation", "database", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite",
+		"access", "admission", "audit", "auth", "company", "config", "confirm", "conversation", "database", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite",
 		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "llm", "llm/discovery", "llm/vendor", "mcpserver", "metrics", "quota", "result", "revocation", "seal", "session", "state", "telemetry", "tool", "upstream", "web",
 	}},
 	// the one room that knows Prometheus; others declare the hooks that it fills.
 	"internal/metrics": {ours: []string{"httpx"}, outside: []string{"github.com/prometheus/client_golang"}},
 	// a limit is of a person, and a refusal is a fault.
 	"internal/quota":      {ours: []string{"access", "fault"}},
+	"internal/admission":  {ours: []string{"access", "fault"}},
 	"internal/revocation": {ours: []string{"access", "fault"}},
 	"internal/config":     {outside: []string{"go.yaml.in/yaml/v3"}},
 	"internal/client":     {ours: []string{"fault", "plaintext", "result"}},

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
@@ -32,6 +33,7 @@ func (s *server) refresh(ctx context.Context) error {
 	if background {
 		return nil
 	}
+	defer admission.Outside(ctx)()
 	select {
 	case r := <-fetched:
 		return r.Err

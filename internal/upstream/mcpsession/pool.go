@@ -35,6 +35,9 @@ type Options struct {
 	// Connect opens a session for the caller in the context. The session may
 	// outlive that context.
 	Connect func(ctx context.Context) (*mcp.ClientSession, error)
+	// Waiting is called before a call waits for its session to open, and back after
+	// it. Nil: nothing.
+	Waiting func(ctx context.Context) (back func())
 	Traced  bool             // the transport sends through RoundTrip; otherwise every call counts as sent
 	Max     int              // DefaultMax when zero
 	Idle    time.Duration    // DefaultIdle when zero
@@ -76,6 +79,9 @@ func NewPool(o Options) *Pool {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Waiting == nil {
+		o.Waiting = func(context.Context) func() { return func() {} }
+	}
 	p := &Pool{o: o, open: make(map[string]*session), stop: make(chan struct{})}
 	p.sweeping.Go(p.sweep)
 	return p
@@ -89,16 +95,22 @@ func (p *Pool) acquire(ctx context.Context, key string) (s *session, fresh bool,
 		if s := p.reserve(key); s != nil {
 			return s, fresh, nil
 		}
-		opened := p.flight.DoChan(key, func() (any, error) { return nil, p.add(ctx, key) })
-		select {
-		case r := <-opened:
-			if r.Err != nil {
-				return nil, true, r.Err
-			}
-			fresh = true
-		case <-ctx.Done():
-			return nil, true, ctx.Err()
+		if err := p.opened(ctx, key); err != nil {
+			return nil, true, err
 		}
+		fresh = true
+	}
+}
+
+// opened waits until the session of a key is open.
+func (p *Pool) opened(ctx context.Context, key string) error {
+	defer p.o.Waiting(ctx)()
+	opened := p.flight.DoChan(key, func() (any, error) { return nil, p.add(ctx, key) })
+	select {
+	case r := <-opened:
+		return r.Err
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -118,6 +130,9 @@ func (p *Pool) add(ctx context.Context, key string) error {
 		return ErrClosed
 	}
 	defer p.opening.Done()
+	if p.isOpen(key) { // since the caller looked
+		return nil
+	}
 	client, err := p.o.Connect(ctx)
 	if err != nil {
 		return err
@@ -130,6 +145,12 @@ func (p *Pool) add(ctx context.Context, key string) error {
 	}
 	p.open[key] = &session{ClientSession: client, key: key, used: p.o.Now()}
 	return nil
+}
+
+func (p *Pool) isOpen(key string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.open[key] != nil
 }
 
 // begin counts a session that is being opened, unless the pool is closed.

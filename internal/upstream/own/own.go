@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/upstream/mcpsession"
@@ -58,7 +59,7 @@ func New(o Options) *Server {
 		Transport:     authTransport{next: o.HTTP, audience: o.Name, mint: o.Mint, limit: o.MaxAnswer},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a token goes nowhere else
 	}
-	s.pool = mcpsession.NewPool(mcpsession.Options{Client: s.client, Connect: s.connect, Traced: true, Now: o.Now})
+	s.pool = mcpsession.NewPool(mcpsession.Options{Client: s.client, Connect: s.connect, Waiting: admission.Outside, Traced: true, Now: o.Now})
 	return s
 }
 

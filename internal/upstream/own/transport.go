@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/upstream/mcpsession"
 )
@@ -46,6 +47,7 @@ func (a authTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(ctx)
 	req.Header.Set("Authorization", "Bearer "+token)
 	setRequestNames(req, telemetry.RequestOf(ctx))
+	defer admission.Outside(ctx)()
 	resp, err := mcpsession.RoundTrip(a.next, req)
 	if err != nil {
 		return nil, err

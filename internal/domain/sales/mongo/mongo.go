@@ -17,6 +17,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/domain/sales"
 	"countersign.dev/internal/fault"
@@ -115,10 +116,12 @@ const storeTimeout = 5 * time.Second
 
 // bounded gives a deadline to a call that has none.
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	back := admission.Outside(ctx)
 	if _, ok := ctx.Deadline(); ok {
-		return ctx, func() {}
+		return ctx, back
 	}
-	return context.WithTimeout(ctx, storeTimeout)
+	limited, cancel := context.WithTimeout(ctx, storeTimeout)
+	return limited, func() { cancel(); back() }
 }
 
 // Close ends every connection.

@@ -17,6 +17,7 @@ import (
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
 	"github.com/elastic/go-elasticsearch/v9/esapi"
 
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/domain/support"
 	"countersign.dev/internal/fault"
 )
@@ -83,10 +84,12 @@ const storeTimeout = 5 * time.Second
 
 // bounded gives a deadline to a call that has none.
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	back := admission.Outside(ctx)
 	if _, ok := ctx.Deadline(); ok {
-		return ctx, func() {}
+		return ctx, back
 	}
-	return context.WithTimeout(ctx, storeTimeout)
+	limited, cancel := context.WithTimeout(ctx, storeTimeout)
+	return limited, func() { cancel(); back() }
 }
 
 // Close ends every connection.

@@ -1,0 +1,8 @@
+package admission
+
+// Admitted reports whether the work has a place.
+func (w *Work) Admitted() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ticket != nil
+}

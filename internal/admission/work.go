@@ -1,0 +1,158 @@
+package admission
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"countersign.dev/internal/access"
+)
+
+// Work is what a process does for one request or one turn of a person, in any
+// number of goroutines. It takes one place, and none while one of them waits for
+// something outside: a server of the same process may need that place to answer.
+// A nil *Work is always admitted.
+type Work struct {
+	queue *Queue
+
+	mu       sync.Mutex
+	owner    access.Owner  // zero: not known yet
+	ticket   *ticket       // nil: it has no place
+	entering chan struct{} // closed when the queue has decided; nil: it waits for no place
+	outside  int           // goroutines that wait for something outside
+	ended    bool
+	answered func(bytes int64) // nil: nothing
+}
+
+// Work returns work that has not begun and belongs to no person yet.
+func (q *Queue) Work() *Work {
+	if q == nil {
+		return nil
+	}
+	return &Work{queue: q}
+}
+
+// For says whose work it is. Before that it is not admitted, and waits for nothing.
+func (w *Work) For(o access.Owner) *Work {
+	if w != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.owner = o
+	}
+	return w
+}
+
+// OnEnd calls do with the bytes of the answer when it has been given.
+func (w *Work) OnEnd(do func(answer int64)) {
+	if w != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.answered = do
+	}
+}
+
+// Begin waits until the work is admitted, for as long as ctx lives.
+func (w *Work) Begin(ctx context.Context) error { return w.begin(ctx, 0) }
+
+// Admit is Begin for a request, which is refused when it has waited too long:
+// RATE_LIMITED.
+func (w *Work) Admit(ctx context.Context) error {
+	if w == nil {
+		return nil
+	}
+	return w.begin(ctx, w.queue.o.Patience)
+}
+
+func (w *Work) begin(ctx context.Context, patience time.Duration) error {
+	for w != nil {
+		w.mu.Lock()
+		if w.ticket != nil || w.outside > 0 || w.ended || w.owner == (access.Owner{}) {
+			w.mu.Unlock()
+			return nil
+		}
+		if w.entering == nil {
+			return w.enter(ctx, patience)
+		}
+		entering := w.entering
+		w.mu.Unlock()
+		select {
+		case <-entering:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// enter waits in the queue. The work is locked, and unlocked meanwhile.
+func (w *Work) enter(ctx context.Context, patience time.Duration) error {
+	w.entering = make(chan struct{})
+	owner := w.owner
+	w.mu.Unlock()
+	t, err := w.queue.enter(ctx, owner, patience)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	close(w.entering)
+	w.entering, w.ticket = nil, t
+	if w.outside > 0 || w.ended {
+		w.pause()
+	}
+	return err
+}
+
+// End ends the work for good.
+func (w *Work) End() {
+	if w != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.ended = true
+		w.pause()
+	}
+}
+
+// goes and comes count the goroutines that are outside.
+func (w *Work) goes() {
+	if w != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.outside++
+		w.pause()
+	}
+}
+
+func (w *Work) comes() {
+	if w != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.outside--
+	}
+}
+
+func (w *Work) pause() {
+	if w.ticket != nil {
+		w.queue.leave(w.ticket)
+		w.ticket = nil
+	}
+}
+
+type workKey struct{}
+
+// With returns a context of work.
+func With(ctx context.Context, w *Work) context.Context { return context.WithValue(ctx, workKey{}, w) }
+
+// From returns the work of a context, or nil.
+func From(ctx context.Context) *Work {
+	w, _ := ctx.Value(workKey{}).(*Work)
+	return w
+}
+
+// Outside gives the place of a context's work back while a goroutine waits for a
+// store, a server or a client. back ends that, and waits for a place.
+func Outside(ctx context.Context) (back func()) {
+	w := From(ctx)
+	w.goes()
+	return func() {
+		w.comes()
+		_ = w.Begin(ctx) // when ctx has ended, so has what follows
+	}
+}
