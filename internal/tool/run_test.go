@@ -131,12 +131,12 @@ func TestIntegersMayBeSpelledAsNumbers(t *testing.T) {
 func TestManyFaultsOfAnInputMakeAShortAnswer(t *testing.T) {
 	h := newHarness(t, nil, someNotes(3)...)
 	var input strings.Builder
-	for i := range 14_500 {
+	for i := range 990 {
 		fmt.Fprintf(&input, `,"%s%d":1`, strings.Repeat("k", 50), i)
 	}
 	o := h.Call(testkit.As(t, "ann", access.Employee), "get_note", json.RawMessage(`{"id":1`+input.String()+`}`))
 	f := wantFault(t, o, fault.ValidationError)
-	if answer := h.Encode(o); len(answer) > 1000 || !strings.HasSuffix(f.SuggestedAction, " and 14,495 more") {
+	if answer := h.Encode(o); len(answer) > 1000 || !strings.HasSuffix(f.SuggestedAction, " and 985 more") {
 		t.Errorf("got %d bytes: %.600s", len(answer), answer)
 	}
 }
