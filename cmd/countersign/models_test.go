@@ -59,6 +59,7 @@ func TestDemoAsksTheModelOfTheEnvironment(t *testing.T) {
 		t.Fatalf("the demo's model is %q", d.Model)
 	}
 	s := d.ask(t, "alice.chen", "Who works in Engineering?")
+	answers := s.raw
 	if !strings.Contains(s.text, "Engineering has these people.") || len(s.rows) < 2 || !s.done {
 		t.Errorf("got %s", s.raw)
 	}
@@ -74,11 +75,15 @@ func TestDemoAsksTheModelOfTheEnvironment(t *testing.T) {
 	if err := json.Unmarshal([]byte(vendor.requests[1]), &second); err != nil || len(second.Messages) != 3 || !strings.Contains(string(second.Messages[2]), "Marcus") {
 		t.Errorf("the second request has %s, %v", second.Messages, err)
 	}
-	if strings.Contains(d.stderr.String()+s.raw, "sk-demo-1234") {
-		t.Error("the key is in the log or in the answer")
-	}
 	s = d.ask(t, "frank.davis", "Who works in Engineering?")
 	if len(s.rows) > 0 || strings.Contains(vendor.requests[len(vendor.requests)-1], "Marcus") {
 		t.Errorf("a person without the role got %s", s.raw)
+	}
+	answers += s.raw
+	if err := d.end(); err != nil { // the log is whole then
+		t.Errorf("ending the demo: %v", err)
+	}
+	if strings.Contains(d.stderr.String()+answers, "sk-demo-1234") {
+		t.Error("the key is in the log or in an answer")
 	}
 }

@@ -15,9 +15,9 @@ import (
 // addresses and comments that the caller may not see, in answers, previews,
 // errors, the audit and the log.
 func TestRandomCallsShowOnlyWhatTheCallerMaySee(t *testing.T) {
-	questions := 10_000
+	questions, least := 10_000, 3
 	if testing.Short() {
-		questions = 1_000
+		questions, least = 1_500, 1
 	}
 	w := newHarness(t)
 	o, d, met := oracle.New(w.company), newGenerator(t, w, 7), tally{}
@@ -35,7 +35,7 @@ func TestRandomCallsShowOnlyWhatTheCallerMaySee(t *testing.T) {
 			d.cursors = append(d.cursors, out.Page().Next)
 		}
 	}
-	met.checkCoverage(t, d)
+	met.checkCoverage(t, d, least)
 	events, err := json.Marshal(w.events.Events())
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,9 @@ func (y tally) add(tool string, o result.Outcome, answer string) {
 	}
 }
 
-func (y tally) checkCoverage(t *testing.T, d *generator) {
+// checkCoverage wants every tool to have answered, and every usual outcome to have
+// come, so many times.
+func (y tally) checkCoverage(t *testing.T, d *generator, least int) {
 	t.Helper()
 	t.Logf("met %v", y)
 	wanted := []string{"masked", "success", "pending_confirmation", "INSUFFICIENT_PERMISSIONS", "INVALID_CURSOR", "EMPLOYEE_NOT_FOUND", "CUSTOMER_NOT_FOUND"}
@@ -68,7 +70,7 @@ func (y tally) checkCoverage(t *testing.T, d *generator) {
 		wanted = append(wanted, tool.name)
 	}
 	for _, what := range wanted {
-		if y[what] < 3 {
+		if y[what] < least {
 			t.Errorf("%s was met %d times only", what, y[what])
 		}
 	}
