@@ -44,7 +44,7 @@ func internByKeyboard(d *user) {
 	d.signInByKeyboard("frank.davis")
 	d.Sees("#greeting", "Hello, Frank.")
 	d.ask("Show me all employee salaries")
-	d.Sees("[data-turn=done] [data-answer]", "hr-read")
+	d.Sees("[data-turn=done] [data-answer]", "hr-write")
 	d.ask("What is Marcus's salary?")
 	d.Until(`document.querySelectorAll("[data-turn=done]").length === 2`)
 	noPay(d.t, d.Text("body"), "Frank Davis")
@@ -55,7 +55,7 @@ func internByKeyboard(d *user) {
 	for _, a := range d.answers() {
 		noPay(d.t, a.Body(), "Frank Davis")
 	}
-	d.received("hr-read") // proves that answers were recorded
+	d.received("hr-write") // proves that answers were recorded
 }
 
 func listDenyApprove(d *user) {

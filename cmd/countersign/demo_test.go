@@ -116,7 +116,7 @@ func TestRefusalNamesTheRolesThatMay(t *testing.T) {
 	d := sharedDemo(t)
 	for _, question := range []string{"What is Marcus's salary?", "Show me all employee salaries"} {
 		s := d.ask(t, "frank.davis", question)
-		if !strings.Contains(s.text, "hr-read") || !strings.Contains(s.text, "executive") {
+		if !strings.Contains(s.text, "hr-write") || !strings.Contains(s.text, "executive") || strings.Contains(s.text, "hr-read") {
 			t.Errorf("%q: the answer does not say which roles may:\n%s", question, s.text)
 		}
 		noPay(t, s.raw, "Frank Davis")

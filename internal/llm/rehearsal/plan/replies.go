@@ -58,12 +58,14 @@ func purpose(t *match.Tool) string {
 	return speak.Clean(strings.TrimSuffix(bracketed.ReplaceAllString(text, ""), "."))
 }
 
-// refuse names what is closed to this person and the roles that it takes, and
-// offers what they may ask about themselves.
+// refuse names what is closed, the roles that it takes, and what one may ask about oneself.
 func refuse(c *match.Catalog, t *match.Tool, clause match.Clause) string {
-	text := fmt.Sprintf("I'm sorry, “%s” is not open to you.", speak.Clean(clause.Subject(c.Words)))
-	if len(t.Info.Roles) > 0 {
-		text += " It takes one of these roles: " + speak.Join(t.Info.Roles, "or") + "."
+	text, roles := fmt.Sprintf("I'm sorry, “%s” is not open to you.", speak.Clean(clause.Subject(c.Words))), t.Info.Roles
+	if shown := t.Column(c.Attempt(t, clause).Column()).Roles; len(shown) > 0 {
+		roles = shown // who may list people need not see their pay
+	}
+	if len(roles) > 0 {
+		text += " It takes one of these roles: " + speak.Join(roles, "or") + "."
 	}
 	if len(c.Person.Roles) > 0 {
 		text += " Yours: " + speak.Join(c.Person.Roles, "and") + "."
