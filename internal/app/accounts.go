@@ -7,7 +7,6 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/auth"
-	"countersign.dev/internal/database"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/revocation"
@@ -15,8 +14,8 @@ import (
 
 // links links the callers of a domain's store, and records when somebody's
 // address belongs to another person.
-func (p *platform) links(d domain) *database.Links {
-	return &database.Links{Taken: func(ctx context.Context) {
+func (p *platform) links(d domain) *access.Links {
+	return &access.Links{Taken: func(ctx context.Context) {
 		p.log.WarnContext(ctx, "a caller's address is linked to another person", "server", d.name)
 		err := p.audit.Append(ctx, audit.Event{
 			Kind: audit.Denial, Server: d.name, Step: audit.AddressTaken, Outcome: fault.Unproven.Name,

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
@@ -47,13 +48,13 @@ func TestRenamedAtTheIssuerIsTheSamePerson(t *testing.T) {
 // reported, and sees nothing of the person.
 func TestSecondSubjectOfAnAddressIsNobody(t *testing.T) {
 	t.Parallel()
-	taken := 0
+	now, taken := time.Now(), 0
 	adminURL := schema.Filled(t, cluster, conformance.Company)
 	login, err := database.LoginURL(adminURL, hr.Login, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := database.Open(t.Context(), login, &database.Options{Links: &database.Links{Taken: func(ctx context.Context) {
+	db, err := database.Open(t.Context(), login, &database.Options{Links: &access.Links{Now: func() time.Time { return now }, Taken: func(ctx context.Context) {
 		if who, err := access.From(ctx); err == nil && who.Subject() == "u-2" {
 			taken++
 		}
@@ -62,7 +63,7 @@ func TestSecondSubjectOfAnAddressIsNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	h := &harness{Harness: &dbtest.Harness{Harness: domaintest.Open(t, "hr", hr.New(db))}, company: dataset(conformance.Company)}
+	h := &harness{Harness: &dbtest.Harness{Harness: domaintest.Open(t, "hr", hr.New(db)), AdminURL: adminURL}, company: dataset(conformance.Company)}
 	h.Ask(caller(t.Context(), "u-1", "marcus.j@tamshai.local", "employee"), "get_time_off_balance", nil)
 	second := caller(t.Context(), "u-2", "marcus.j@tamshai.local", "employee", "hr-write")
 	h.Refused(second, "EMPLOYEE_NOT_FOUND", "get_time_off_balance", nil)
@@ -70,6 +71,11 @@ func TestSecondSubjectOfAnAddressIsNobody(t *testing.T) {
 	h.Refused(caller(t.Context(), "u-2", "marcus.j@tamshai.local", "employee"), "EMPLOYEE_NOT_FOUND", "get_employee", args{"employee_id": h.id("EMP052")})
 	if taken != 1 {
 		t.Errorf("it was reported %d times, want once", taken)
+	}
+	h.Admin(`delete from hr.links where subject = 'u-1'`) // an operator's
+	now = now.Add(time.Minute)
+	if own := domaintest.Get[map[string]any](h, second, "get_time_off_balance", nil); own["employee_id"] != h.id("EMP052") || taken != 1 {
+		t.Errorf("a minute after the address was freed: got %v, reported %d times", own["employee_id"], taken)
 	}
 }
 
