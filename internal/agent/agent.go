@@ -36,6 +36,7 @@ type Choice struct {
 	Default  bool
 	Timeout  time.Duration // of one answer; 0: the gateway's default
 	Budget   int           // tokens of one request: instructions, tools and messages; 0: the gateway's default
+	Price    Price
 }
 
 // Toolbox offers and runs tools for the principal in the context.

@@ -80,7 +80,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"web":                      {},
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{
-		"access", "admission", "audit", "auth", "company", "config", "confirm", "conversation", "database", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite",
+		"access", "admission", "agent", "audit", "auth", "company", "config", "confirm", "conversation", "database", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite",
 		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "llm", "llm/discovery", "llm/vendor", "mcpserver", "metrics", "quota", "result", "revocation", "seal", "session", "state", "telemetry", "tool", "upstream", "web",
 	}},
 	// the one room that knows Prometheus; others declare the hooks that it fills.
