@@ -113,11 +113,11 @@ func TestApprovalOfAnUnprovenCallerIsRefused(t *testing.T) {
 
 // ended records the accounts that were ended.
 type ended struct {
-	gone []hr.Account
+	gone []access.Account
 	fail error
 }
 
-func (e *ended) End(_ context.Context, gone []hr.Account) error {
+func (e *ended) End(_ context.Context, gone []access.Account) error {
 	if e.fail == nil {
 		e.gone = slices.Clone(gone)
 	}
@@ -130,11 +130,11 @@ func TestDeletionEndsTheAccount(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	accounts := &ended{}
-	leavers := hr.NewLeavers(h.server, accounts, slog.New(slog.DiscardHandler))
+	endAll := h.server.EndAccounts(accounts.End, slog.New(slog.DiscardHandler))
 	h.Ask(h.As("frank.davis"), "get_time_off_balance", nil)
 	frank, _ := h.company.ByNumber("EMP061")
 	marcus, _ := h.company.ByNumber("EMP052")
-	want := hr.Account{Owner: access.Owner{Issuer: testkit.Issuer, Subject: "sub-" + frank.Email}, Address: frank.Email}
+	want := access.Account{Owner: access.Owner{Issuer: testkit.Issuer, Subject: "sub-" + frank.Email}, Address: frank.Email}
 
 	h.Pending(h.As("alice.chen"), "delete_employee", args{"employee_id": frank.ID})
 	if len(accounts.gone) != 0 {
@@ -144,17 +144,17 @@ func TestDeletionEndsTheAccount(t *testing.T) {
 	if !slices.Contains(accounts.gone, want) {
 		t.Errorf("got %v, want %v among them", accounts.gone, want)
 	}
-	if slices.ContainsFunc(accounts.gone, func(a hr.Account) bool { return a.Address == "alice@tamshai.local" }) {
+	if slices.ContainsFunc(accounts.gone, func(a access.Account) bool { return a.Address == "alice@tamshai.local" }) {
 		t.Error("somebody who works here is among them")
 	}
 
 	accounts.fail = errors.New("Redis is away")
 	h.Apply(h.As("alice.chen"), "delete_employee", args{"employee_id": marcus.ID}) // which it does not undo
 	accounts.fail = nil
-	if err := leavers.EndAll(h.As("eve.thompson")); err != nil {
+	if err := endAll(h.As("eve.thompson")); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(accounts.gone, hr.Account{Address: marcus.Email}) { // who never signed in
+	if !slices.Contains(accounts.gone, access.Account{Address: marcus.Email}) { // who never signed in
 		t.Errorf("got %v, want %s among them", accounts.gone, marcus.Email)
 	}
 }
