@@ -30,8 +30,10 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/company":    {},
 	// confirm journals each step of a confirmation's life itself, so that own and third-party tools leave the same record.
 	// and it makes the digest of what it shows, so that no caller can forget it.
-	"internal/confirm":        {ours: []string{"access", "audit", "fault", "quota", "result"}},
-	"internal/tool":           {ours: []string{"access", "audit", "confirm", "fault", "plaintext", "result", "seal", "strictjson"}, outside: []string{"github.com/invopop/jsonschema", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	"internal/confirm": {ours: []string{"access", "audit", "fault", "quota", "result"}},
+	"internal/tool":    {ours: []string{"access", "audit", "confirm", "fault", "plaintext", "result", "schema", "seal"}, outside: []string{"github.com/invopop/jsonschema"}},
+	// the gateway checks what a model wrote as the server does, and with the same words.
+	"internal/schema":         {ours: []string{"fault", "strictjson"}, outside: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	"internal/mcpserver":      {ours: []string{"access", "admission", "fault", "httpx", "quota", "result", "strictjson", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/domain/hr":      {ours: []string{"access", "company", "database", "fault", "tool"}},
 	"internal/domain/finance": {ours: []string{"access", "company", "database", "fault", "tool"}},
@@ -56,7 +58,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm/rehearsal/match":    {ours: []string{"agent", "llm/rehearsal/language", "result"}, outside: []string{"github.com/google/jsonschema-go"}},
 	"internal/llm/rehearsal/speak":    {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "result"}},
 	"internal/llm/rehearsal/plan":     {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/speak"}},
-	"internal/upstream":               {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "plaintext", "result", "strictjson", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
+	"internal/upstream":               {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "plaintext", "result", "schema", "strictjson", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
 	// both kinds of servers keep sessions open between calls and must know whether a call was sent.
 	"internal/upstream/mcpsession": {ours: []string{"result"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync"}},
 	"internal/upstream/foreign":    {ours: []string{"fault", "result", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
