@@ -5,7 +5,6 @@ import { makeComposer } from "./composer.js";
 import { makeConversations } from "./conversations.js";
 import { show } from "./dom.js";
 import { label } from "./format.js";
-import { makeModels } from "./models.js";
 import { drawSuggestions } from "./suggestions.js";
 import { listOf, makeThread } from "./thread.js";
 import { isRehearsal, modelLabel } from "./turn.js";
@@ -19,7 +18,6 @@ const thread = makeThread(
     titleOf: (tool) => catalogue.get(tool)?.title || label(tool || "this change"),
     fieldsOf: (tool) => catalogue.get(tool)?.fields?.output ?? {},
     serverOf: (tool) => catalogue.get(tool)?.server,
-    chosenModel: () => models.chosen(),
     onStart: started,
     onModel: showModel,
     onRunning: (now) => running(now),
@@ -30,7 +28,6 @@ const composer = makeComposer(
   { form: at("composer"), field: at("question"), send: at("send"), stop: at("stop"), counter: at("counter") },
   { ask: (text) => ask(text), stop: () => thread.stop() },
 );
-const models = makeModels({ place: at("model-choice"), select: at("model-select") });
 const conversations = makeConversations(at("conversations"), at("conversations-note"), { removed });
 
 // ---- signing in
@@ -45,30 +42,46 @@ async function begin() {
   }
 }
 
-// Signing in leads over the issuer's page, where the place in ours is lost.
+// Signing in leads over the issuer's page, where the place in ours and the
+// question are lost.
 const PLACE = "countersign.place";
+const QUESTION = "countersign.question";
 
 function keepPlace() {
   sessionStorage.setItem(PLACE, location.hash);
+  sessionStorage.setItem(QUESTION, composer.text());
 }
 
 function backToPlace() {
-  const place = sessionStorage.getItem(PLACE);
-  sessionStorage.removeItem(PLACE);
+  const place = takeKept(PLACE);
   if (place && !location.hash) history.replaceState(null, "", place);
+  const question = takeKept(QUESTION);
+  if (question) composer.fill(question);
+}
+
+function takeKept(name) {
+  const kept = sessionStorage.getItem(name);
+  sessionStorage.removeItem(name);
+  return kept;
+}
+
+// A question that was refused because the session has ended is asked again by hand.
+function sessionEnded() {
+  show(at("session-ended"));
+  if (asking && !composer.text()) composer.fill(asking);
 }
 
 function signedIn(user) {
-  backToPlace();
   show(at("starting"), false);
   show(at("app"));
+  backToPlace();
   show(at("account"));
   at("user-name").textContent = user.name || user.username;
   at("user-name").title = [user.username, ...(user.roles ?? [])].join(" · ");
   at("greeting").textContent = user.name ? `Hello, ${user.name.split(" ")[0]}.` : "Hello.";
-  session.addEventListener("signed-out", () => show(at("session-ended")));
+  session.addEventListener("signed-out", sessionEnded);
   window.addEventListener("hashchange", route);
-  Promise.allSettled([learnTools(), learnModels()]).then(route); // titles first: cards and tables are named by them
+  learnTools().finally(route); // titles first: cards and tables are named by them
   conversations.refresh();
 }
 
@@ -100,11 +113,6 @@ async function learnTools() {
   }
 }
 
-// Without the list, the gateway's default answers.
-async function learnModels() {
-  models.offer(listOf(await get("/api/models"), "models"));
-}
-
 function warnOfServers(servers) {
   const down = servers.filter((server) => server.healthy === false).map((server) => server.name);
   at("servers-down").textContent = down.length ? `Not answering just now: ${down.join(", ")}.` : "";
@@ -128,7 +136,6 @@ async function route() {
   const [id, request] = [inAddress("c"), inAddress("approve")];
   if (id && id === thread.id) return;
   closeSidebar();
-  models.select("");
   try {
     await thread.open(id);
     showProblem("");
@@ -151,9 +158,15 @@ function hasTouch() {
   return window.matchMedia("(pointer: coarse)").matches;
 }
 
+let asking = ""; // the question whose answer is awaited
+
 function ask(text) {
   showProblem("");
-  thread.ask(text).finally(() => conversations.refresh());
+  asking = text;
+  thread.ask(text).finally(() => {
+    asking = "";
+    conversations.refresh();
+  });
 }
 
 function started(id) {
@@ -186,7 +199,6 @@ function showModel(model) {
   badge.classList.toggle("rehearsal", isRehearsal(model));
   badge.title = isRehearsal(model) ? "A small planner answers by rules. It is no AI model." : "The model that answers";
   show(badge);
-  models.select(model);
 }
 
 function showLine(state) {

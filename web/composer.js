@@ -49,6 +49,7 @@ export function makeComposer({ form, field, send, stop, counter }, host) {
 
   return {
     focus: () => field.focus(),
+    text: () => field.value.trim(),
     fill(text) {
       field.value = text;
       refresh();

@@ -113,12 +113,15 @@ func TestErrorOffersToAskAgain(t *testing.T) {
 	}
 }
 
-func TestEndedSessionSaysSo(t *testing.T) {
+func TestEndedSessionKeepsTheQuestion(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
+	g.on("GET /login", redirect("/"))
 	g.on("POST /api/query", answer(http.StatusUnauthorized, object{"status": "error", "code": "UNAUTHENTICATED", "message": "Your session has ended."}))
 	p.Open(g.URL)
 	p.ask("Am I here?")
 	p.Sees("#session-ended", "Sign in again")
+	p.Click("#session-ended a") // over the issuer's page and back
+	p.Until(`document.getElementById("session-ended").hidden && document.getElementById("question").value === "Am I here?"`)
 }
 
 func TestQuestionIsCountedInCharacters(t *testing.T) {

@@ -32,13 +32,6 @@ type Owner struct {
 // String is a stable key; the separator cannot occur in a URL.
 func (o Owner) String() string { return o.Issuer + "|" + o.Subject }
 
-// Account is somebody's account: who they are at their issuer, where that is
-// known, and their address.
-type Account struct {
-	Owner
-	Address string // in lower case
-}
-
 // Purpose is what an internal token may be used for.
 type Purpose string
 
@@ -142,11 +135,11 @@ func (p *Principal) Roles() []string { return p.claims.Roles }
 func (p *Principal) Groups() []string { return p.claims.Groups }
 
 // TokenID is the jti of the person's own token, also behind an internal token; of
-// a token without one, its digest.
+// a token without one, its digest; in a browser's session, of its first token.
 func (p *Principal) TokenID() string { return p.claims.TokenID }
 
 // Issued is when the person's own token was issued, in whole seconds; zero when
-// it does not say.
+// it does not say. In a browser's session it is when the person signed in.
 func (p *Principal) Issued() time.Time { return p.claims.Issued }
 
 // Purpose is the purpose of the internal token, or PurposeNone.
@@ -172,11 +165,14 @@ func (p *Principal) WithSurface(s Surface) *Principal {
 // confirmations. It is a right of its own: a token for tools does not have it.
 func (p *Principal) MayConfirm() bool { return p.claims.MayConfirm }
 
-// WithConfirm returns the principal with the right to answer confirmations. Only
-// package auth may call it; a test scans the source for other callers.
-func (p *Principal) WithConfirm() *Principal {
+// InSession returns the principal as the person of a browser's session, who may
+// answer confirmations. Its token is that of the sign-in which began the session,
+// so that what revokes the sign-in ends everything of the session. Only package
+// auth may call it; a test scans the source for other callers.
+func (p *Principal) InSession(tokenID string, issued time.Time) *Principal {
 	with := *p
 	with.claims.MayConfirm = true
+	with.claims.TokenID, with.claims.Issued = tokenID, issued
 	return &with
 }
 

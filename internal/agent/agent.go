@@ -36,7 +36,6 @@ type Choice struct {
 	Default  bool
 	Timeout  time.Duration // of one answer; 0: the gateway's default
 	Budget   int           // tokens of one request: instructions, tools and messages; 0: the gateway's default
-	Price    Price
 }
 
 // Toolbox offers and runs tools for the principal in the context.
@@ -58,15 +57,7 @@ type Toolset struct {
 // Tool is a callable tool and the server it lives on.
 type Tool struct {
 	result.ToolInfo
-	Server    string    `json:"server"`
-	Arguments Arguments `json:"-"` // nil: only that they are an object is checked
-}
-
-// Arguments check those of one tool, before it is called.
-type Arguments interface {
-	// Wrong returns the fault of arguments that do not fit, and the fields that
-	// are wrong; nil when they fit.
-	Wrong(args json.RawMessage) (fields []string, f error)
+	Server string `json:"server"`
 }
 
 // ClosedTool is a tool that the person may not call, and who may.

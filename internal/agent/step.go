@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 
 	"countersign.dev/internal/fault"
@@ -37,8 +36,7 @@ func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 		for ; started < len(calls) && started-ended < parallel; started++ {
 			index, c := started, calls[started]
 			r.emit(ToolStarted{Call: c, Server: r.server(c.Tool)})
-			wrong := r.check(c, index)
-			running.Go(func() { outcomes <- callOutcome{index, r.call(withReports(ctx, index, reports), c, wrong)} })
+			running.Go(func() { outcomes <- callOutcome{index, r.call(withReports(ctx, index, reports), c, index)} })
 		}
 		select {
 		case p := <-reports:
@@ -55,16 +53,16 @@ func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 	return waiting
 }
 
-// call runs one call, unless there is a reason why it must not run. A panic of
-// the toolbox fails its call and not the process.
-func (r *run) call(ctx context.Context, c Call, wrong error) (o result.Outcome) {
+// call runs one call, or fails with the reason why it is not run. A panic of the
+// toolbox fails its call and not the process.
+func (r *run) call(ctx context.Context, c Call, index int) (o result.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			o = result.Failed(fmt.Errorf("tool %s panicked: %v", c.Tool, p))
 		}
 	}()
-	if wrong != nil {
-		return result.Failed(wrong)
+	if err := r.check(c, index); err != nil {
+		return result.Failed(err)
 	}
 	if err := ctx.Err(); err != nil {
 		return result.Failed(err)
@@ -78,21 +76,13 @@ func (r *run) check(c Call, index int) error {
 	if index >= maxCalls {
 		return fault.TooManyRequests.New("At most %d calls are run in one step.", maxCalls).Suggest("Ask for the rest in the next step.")
 	}
-	t := r.open(c.Tool)
-	if t == nil {
+	if r.open(c.Tool) == nil {
 		return r.notOffered(c.Tool)
 	}
 	if !json.Valid(c.Args) || !bytes.HasPrefix(bytes.TrimSpace(c.Args), []byte("{")) {
-		return r.repairable(c.Tool, fault.ValidationError.New("The arguments of %s are not a JSON object.", c.Tool))
+		return fault.ValidationError.New("The arguments of %s are not a JSON object.", c.Tool)
 	}
-	if t.Arguments == nil {
-		return nil
-	}
-	fields, err := t.Arguments.Wrong(c.Args)
-	if err == nil {
-		return nil
-	}
-	return r.repairable(c.Tool, fault.From(err).With("expected", expected(t.InputSchema, fields)))
+	return nil
 }
 
 func (r *run) notOffered(name string) error {
@@ -101,11 +91,7 @@ func (r *run) notOffered(name string) error {
 			return fault.Insufficient.New("%s", closed.Info.Refusal())
 		}
 	}
-	f := fault.UnknownTool.New("There is no tool named %q.", name)
-	if near := closest(name, r.tools.Open); len(near) > 0 {
-		f = f.Suggest("Call one of: %s.", strings.Join(near, ", "))
-	}
-	return r.repairable(name, f)
+	return fault.UnknownTool.New("There is no tool named %q.", name)
 }
 
 func (r *run) open(name string) *Tool {

@@ -71,14 +71,15 @@ func TestRightToConfirmNeedsScopeAndClient(t *testing.T) {
 func TestBrowserSignInMayConfirm(t *testing.T) {
 	h := newHarness(t)
 	raw := h.token(set("scope", "openid"))
-	p, err := h.verifier.VerifyBrowser(t.Context(), raw)
+	began := auth.SignInOf(h.accepts(raw))
+	p, err := h.verifier.VerifyBrowser(t.Context(), raw, began)
 	if err != nil || !p.MayConfirm() {
 		t.Fatalf("got %v, %v, want the right to confirm", p, err)
 	}
 	if h.accepts(raw).MayConfirm() {
 		t.Error("the same token as a bearer may confirm")
 	}
-	if _, err := h.verifier.VerifyBrowser(context.Background(), raw+"x"); !fault.Is(err, fault.Unauthorized) {
+	if _, err := h.verifier.VerifyBrowser(context.Background(), raw+"x", began); !fault.Is(err, fault.Unauthorized) {
 		t.Errorf("got %v for an altered token", err)
 	}
 }

@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -35,6 +36,7 @@ type harness struct {
 	fetches  int
 	broken   http.HandlerFunc // answers instead of the key set
 	tokens   map[string]any   // what the token endpoint answers
+	status   int              // with this status; 0: 200
 	exchange url.Values       // what it was asked last
 	clock    time.Time
 }
@@ -71,6 +73,8 @@ func (r *harness) serve(w http.ResponseWriter, req *http.Request) {
 	if req.URL.Path == "/t" {
 		_ = req.ParseForm()
 		r.exchange = req.PostForm
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(cmp.Or(r.status, http.StatusOK))
 		writeJSON(w, r.tokens)
 		return
 	}

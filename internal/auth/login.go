@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -34,6 +35,24 @@ type Flow struct {
 	Nonce    string `json:"nonce"`
 	Verifier string `json:"verifier"` // PKCE
 }
+
+// Tokens are what the issuer gave for a sign-in. The caller stores them secretly.
+type Tokens struct {
+	Access  string    `json:"access"`
+	Refresh string    `json:"refresh,omitempty"` // empty: the issuer gave none
+	Expires time.Time `json:"expires"`           // of the access token
+}
+
+// SignIn is the sign-in with which a browser's session began. The session is
+// revoked with it, whatever token the session has by then.
+type SignIn struct {
+	Owner   access.Owner `json:"owner"`
+	TokenID string       `json:"jti"` // of the first access token
+	Issued  time.Time    `json:"iat"` // of the first access token
+}
+
+// SignInOf returns the sign-in of a principal whose session begins.
+func SignInOf(p *access.Principal) SignIn { return SignIn{p.Owner(), p.TokenID(), p.Issued()} }
 
 // Login signs people in: the OpenID Connect code flow with PKCE, state, nonce
 // and the issuer check of RFC 9207. It keeps nothing between its calls.
@@ -82,27 +101,70 @@ func (l *Login) with(options ...oauth2.AuthCodeOption) []oauth2.AuthCodeOption {
 	return options
 }
 
-// Finish takes the query of the browser's return and returns the access token,
-// its principal and its expiry.
-func (l *Login) Finish(ctx context.Context, query url.Values, flow Flow) (string, *access.Principal, time.Time, error) {
+// Finish takes the query of the browser's return and returns the tokens and their
+// principal.
+func (l *Login) Finish(ctx context.Context, query url.Values, flow Flow) (Tokens, *access.Principal, error) {
 	provider, err := l.provider(ctx)
 	if err != nil {
-		return "", nil, time.Time{}, err
+		return Tokens{}, nil, err
 	}
 	if err := l.checkAnswer(provider, query, flow); err != nil {
-		return "", nil, time.Time{}, err
+		return Tokens{}, nil, err
 	}
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, l.issuer.endpoint.client), 2*fetchTimeout)
 	defer cancel()
 	tokens, err := l.oauth(provider).Exchange(ctx, query.Get("code"), l.with(oauth2.VerifierOption(flow.Verifier))...)
 	if err != nil {
-		return "", nil, time.Time{}, exchangeFailed(err)
+		return Tokens{}, nil, exchangeFailed(err)
 	}
 	p, err := l.identify(ctx, tokens, flow)
 	if err != nil {
-		return "", nil, time.Time{}, err
+		return Tokens{}, nil, err
 	}
-	return tokens.AccessToken, p, p.Expires(), nil
+	return Tokens{Access: tokens.AccessToken, Refresh: tokens.RefreshToken, Expires: p.Expires()}, p, nil
+}
+
+// Refresh gets new tokens for those of a sign-in. It fails with UNAUTHENTICATED
+// when the issuer wants the person to sign in again, and otherwise with
+// SERVICE_UNAVAILABLE: then the old tokens may still be valid. The new ones must
+// be stored before anything is done with them, because most issuers accept a
+// refresh token once. They are not verified: [Verifier.VerifyBrowser] does that,
+// as for every request. An ID token that comes with them is not used.
+func (l *Login) Refresh(ctx context.Context, t Tokens) (Tokens, error) {
+	provider, err := l.provider(ctx)
+	if err != nil {
+		return Tokens{}, err
+	}
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, l.issuer.endpoint.client), 2*fetchTimeout)
+	defer cancel()
+	client := l.oauth(provider)
+	client.RedirectURL = ""
+	// An exchange, because a token source cannot name the resource. The code is
+	// empty, which is the same as none (RFC 6749, 3.2).
+	asked := l.with(oauth2.SetAuthURLParam("grant_type", "refresh_token"), oauth2.SetAuthURLParam("refresh_token", t.Refresh))
+	answer, err := client.Exchange(ctx, "", asked...)
+	if err != nil {
+		return Tokens{}, refreshFailed(err)
+	}
+	next := Tokens{Access: answer.AccessToken, Refresh: cmp.Or(answer.RefreshToken, t.Refresh), Expires: answer.Expiry}
+	if next.Expires.IsZero() { // expires_in is only recommended
+		next.Expires = expiryIn(next.Access)
+	}
+	if next.Expires.IsZero() {
+		return Tokens{}, signIn(errExpiry)
+	}
+	return next, nil
+}
+
+// expiryIn reads the expiry of a token that is not verified yet: it decides only
+// when to ask for the next one. It is zero when it cannot be read.
+func expiryIn(raw string) time.Time {
+	t, err := parse(raw)
+	if err != nil {
+		return time.Time{}
+	}
+	at, _ := t.claims.date("exp")
+	return at
 }
 
 // EndSessionURL returns where to send the browser after signing out here, or
@@ -225,6 +287,19 @@ func exchangeFailed(err error) error {
 		return signIn(errors.New("the issuer refused the code: " + refused.ErrorCode))
 	}
 	return unreachable(err)
+}
+
+// signInAgain are the errors with which an issuer ends a sign-in: RFC 6749's, and
+// those of OpenID Connect that issuers use when a policy wants the person back.
+// Others, such as invalid_client, are about us.
+var signInAgain = []string{"invalid_grant", "login_required", "interaction_required", "consent_required"}
+
+func refreshFailed(err error) error {
+	var refused *oauth2.RetrieveError
+	if errors.As(err, &refused) && slices.Contains(signInAgain, refused.ErrorCode) {
+		return fault.Unauthorized.New("Your session has ended. Please sign in again.").Because(errors.New("the issuer refused to refresh: " + refused.ErrorCode))
+	}
+	return fault.ServiceDown.New("The identity service cannot be reached, so your sign-in cannot be renewed at the moment.").Because(err)
 }
 
 func signIn(cause error) *fault.Error {

@@ -18,9 +18,10 @@ const callback = "http://localhost:3100/callback"
 
 // loginHarness is the development issuer and a gateway's login at it.
 type loginHarness struct {
-	t      *testing.T
-	issuer *issuer.Server
-	login  *auth.Login
+	t        *testing.T
+	issuer   *issuer.Server
+	verifier *auth.Verifier
+	login    *auth.Login
 }
 
 func newLoginHarness(t *testing.T, secret string) *loginHarness {
@@ -41,7 +42,7 @@ func newLoginHarness(t *testing.T, secret string) *loginHarness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &loginHarness{t, s, l}
+	return &loginHarness{t, s, v, l}
 }
 
 // browse picks alice on the sign-in page and returns the query of the browser's
@@ -75,15 +76,15 @@ func TestPersonSignsIn(t *testing.T) {
 	for _, secret := range []string{"", "s3cret / with + signs"} {
 		d := newLoginHarness(t, secret)
 		back, flow := d.browse()
-		token, p, until, err := d.login.Finish(t.Context(), back, flow)
+		tokens, p, err := d.login.Finish(t.Context(), back, flow)
 		if err != nil {
 			t.Fatalf("secret %q: %v (%v)", secret, err, fault.From(err).Unwrap())
 		}
 		if p.Username() != "alice.chen" || !p.HasAny("hr-read") || p.Email() != "alice@example.com" {
 			t.Errorf("got %s %v %s", p.Username(), p.Roles(), p.Email())
 		}
-		if token == "" || time.Until(until) < 59*time.Minute {
-			t.Errorf("token of %d bytes until %v", len(token), until)
+		if tokens.Access == "" || tokens.Refresh == "" || time.Until(tokens.Expires) < 59*time.Minute {
+			t.Errorf("tokens of %d and %d bytes until %v", len(tokens.Access), len(tokens.Refresh), tokens.Expires)
 		}
 	}
 }
@@ -105,16 +106,16 @@ func TestAnswerOfAnotherFlowIsRefused(t *testing.T) {
 	} {
 		back, flow := d.browse()
 		change(back, &flow)
-		_, p, _, err := d.login.Finish(t.Context(), back, flow)
+		_, p, err := d.login.Finish(t.Context(), back, flow)
 		if p != nil || !fault.Is(err, fault.Unauthorized) {
 			t.Errorf("%s: got %v, %v", name, p, err)
 		}
 	}
 	back, flow := d.browse()
-	if _, _, _, err := d.login.Finish(t.Context(), back, flow); err != nil {
+	if _, _, err := d.login.Finish(t.Context(), back, flow); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, err := d.login.Finish(t.Context(), back, flow); !fault.Is(err, fault.Unauthorized) {
+	if _, _, err := d.login.Finish(t.Context(), back, flow); !fault.Is(err, fault.Unauthorized) {
 		t.Errorf("the same answer twice: %v", err)
 	}
 }
@@ -163,7 +164,7 @@ func TestBothTokensMustMatch(t *testing.T) {
 		r.mu.Lock()
 		r.tokens = map[string]any{"access_token": access, "id_token": id, "token_type": "Bearer"}
 		r.mu.Unlock()
-		_, _, _, err := l.Finish(t.Context(), url.Values{"state": {flow.State}, "code": {"c"}}, flow)
+		_, _, err := l.Finish(t.Context(), url.Values{"state": {flow.State}, "code": {"c"}}, flow)
 		return err
 	}
 	if err := finish(r.token(), id()); err != nil {
@@ -220,7 +221,7 @@ func TestSignInNamesScopesAndResource(t *testing.T) {
 		if got := at.Query(); got.Get("scope") != row.want || got.Get("resource") != row.resource {
 			t.Errorf("got %v, want scope %q and resource %q", got, row.want, row.resource)
 		}
-		_, _, _, _ = l.Finish(t.Context(), url.Values{"state": {flow.State}, "code": {"c"}, "iss": {r.server.URL}}, flow) // no tokens: what was asked is of interest
+		_, _, _ = l.Finish(t.Context(), url.Values{"state": {flow.State}, "code": {"c"}, "iss": {r.server.URL}}, flow) // no tokens: what was asked is of interest
 		if got := r.exchange; got.Get("code") != "c" || got.Get("resource") != row.resource {
 			t.Errorf("the code was exchanged with %v, want resource %q", got, row.resource)
 		}

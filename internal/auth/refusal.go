@@ -43,5 +43,7 @@ var (
 	errAudience = errors.New("the token has another audience")
 	errExpired  = errors.New("the token has expired")
 	errNotYet   = errors.New("the token is not valid yet")
+	errExpiry   = errors.New("the token does not say when it expires")
+	errPerson   = errors.New("the token is another person's than that of the sign-in")
 	errNoKeys   = errors.New("the issuer's keys could not be fetched")
 )

@@ -145,14 +145,19 @@ func (v *Verifier) unrevoked(p *access.Principal) (*access.Principal, error) {
 	return p, nil
 }
 
-// VerifyBrowser is Verify for the token that a browser's sign-in returned and
-// that never leaves the gateway: its person may answer confirmations.
-func (v *Verifier) VerifyBrowser(ctx context.Context, raw string) (*access.Principal, error) {
+// VerifyBrowser is Verify for a token of a browser's session, which never leaves
+// the gateway: its person may answer confirmations. The principal has the sign-in
+// that began the session, so that revoking that, or the person since then, ends
+// the session however often its token was refreshed.
+func (v *Verifier) VerifyBrowser(ctx context.Context, raw string, began SignIn) (*access.Principal, error) {
 	p, err := v.Verify(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
-	return p.WithConfirm(), nil
+	if p.Owner() != began.Owner {
+		return nil, invalid(errPerson)
+	}
+	return v.unrevoked(p.InSession(began.TokenID, began.Issued))
 }
 
 func (v *Verifier) verify(ctx context.Context, raw string) (verified, error) {

@@ -167,7 +167,7 @@ func (c chat) followConversation(w http.ResponseWriter, r *http.Request, p *acce
 	if after, err = c.service.Position(r.Context(), owned.Log(), after); err != nil {
 		return err
 	}
-	live, stop := c.gate.Live(r.Context())
+	live, stop := c.gate.Live(r)
 	defer stop()
 	return stream(w, r, live, c.service.Follow(live, owned.Log(), after), func(conversation.Event) bool { return false })
 }

@@ -70,7 +70,7 @@ func (c chat) ask(w http.ResponseWriter, r *http.Request, p *access.Principal, q
 	if err != nil {
 		return err
 	}
-	live, stop := c.gate.Live(r.Context())
+	live, stop := c.gate.Live(r)
 	defer stop()
 	rest := c.service.Follow(live, asked.Log(), first.ID)
 	return stream(w, r, live, after(first, rest), func(e conversation.Event) bool { return e.Type == conversation.Done })

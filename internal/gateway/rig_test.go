@@ -16,6 +16,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/auth"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
@@ -68,7 +69,7 @@ func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*conversation
 	if err != nil {
 		t.Fatal(err)
 	}
-	sessions, err := session.New(session.Options{PublicURL: publicURL, Issuer: r.login, Verify: r.verify, Revoke: r.revocations.RevokeToken, Ring: ring, Keys: redis, Audit: named{r.audit}})
+	sessions, err := session.New(session.Options{PublicURL: publicURL, Issuer: r.login, Verify: r.verifyBrowser, Revoke: r.revocations.RevokeToken, Ring: ring, Keys: redis, Audit: named{r.audit}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,6 +123,10 @@ func (r *rig) verify(ctx context.Context, token string) (*access.Principal, erro
 		err = r.revocations.Check(p)
 	}
 	return p, err
+}
+
+func (r *rig) verifyBrowser(ctx context.Context, token string, _ auth.SignIn) (*access.Principal, error) {
+	return r.verify(ctx, token)
 }
 
 // verify takes tokens of the form name:role,role or name:role,role:id:life.

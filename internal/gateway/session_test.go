@@ -25,12 +25,16 @@ func (*login) Start(context.Context) (string, auth.Flow, error) {
 	return "https://issuer.test/authorize?state=s1", auth.Flow{State: "s1", Nonce: "n1", Verifier: "v1"}, nil
 }
 
-func (l *login) Finish(ctx context.Context, q url.Values, f auth.Flow) (string, *access.Principal, time.Time, error) {
+func (l *login) Finish(ctx context.Context, q url.Values, f auth.Flow) (auth.Tokens, *access.Principal, error) {
 	if q.Get("state") != f.State || f.Verifier != "v1" {
-		return "", nil, time.Time{}, fault.Unauthorized.New("The sign-in could not be completed.")
+		return auth.Tokens{}, nil, fault.Unauthorized.New("The sign-in could not be completed.")
 	}
 	p, err := l.verify(ctx, q.Get("code"))
-	return q.Get("code"), p, time.Now().Add(time.Hour), err
+	return auth.Tokens{Access: q.Get("code"), Expires: time.Now().Add(time.Hour)}, p, err
+}
+
+func (*login) Refresh(context.Context, auth.Tokens) (auth.Tokens, error) {
+	return auth.Tokens{}, fault.Unauthorized.New("There is no refresh token.")
 }
 
 func (*login) EndSessionURL(_ context.Context, returnTo string) (string, error) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/admission"
@@ -81,9 +82,10 @@ func (g *Gate) Enter(w http.ResponseWriter, r *http.Request) (*http.Request, err
 
 // Live returns a context for a stream to the caller of a request that entered. It
 // ends with the request, and when the caller's token expires or is revoked; then
-// its cause is the fault that says why.
-func (g *Gate) Live(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, end := context.WithCancelCause(ctx)
+// its cause is the fault that says why. A caller of our own page is proved again
+// when the token expires, because their session may have been refreshed.
+func (g *Gate) Live(r *http.Request) (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancelCause(r.Context())
 	stop := func() { end(context.Canceled) }
 	who, err := access.From(ctx)
 	if err != nil {
@@ -93,12 +95,51 @@ func (g *Gate) Live(ctx context.Context) (context.Context, context.CancelFunc) {
 	if g.o.Watch != nil {
 		unwatch = g.o.Watch(who, end)
 	}
-	expire := func() {}
-	if at := who.Expires(); !at.IsZero() {
-		ctx, expire = context.WithDeadlineCause(ctx, at, fault.Unauthorized.New("The sign-in has expired.").Suggest("Sign in again, or get a new token."))
+	if !who.Expires().IsZero() {
+		go g.expire(r.WithContext(ctx), who, end)
 	}
-	return ctx, func() { unwatch(); expire(); stop() }
+	return ctx, func() { unwatch(); stop() }
 }
+
+// expire ends a stream when the token of its caller does. It returns when the
+// stream has ended.
+func (g *Gate) expire(r *http.Request, who *access.Principal, end func(error)) {
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-time.After(time.Until(who.Expires())):
+		}
+		next, err := g.proveAgain(r)
+		if err != nil {
+			end(err)
+			return
+		}
+		who = next
+	}
+}
+
+// proveAgain returns the caller of a request whose token has expired, if their
+// session has another one by now.
+func (g *Gate) proveAgain(r *http.Request) (*access.Principal, error) {
+	expired := fault.Unauthorized.New("The sign-in has expired.").Suggest("Sign in again, or get a new token.")
+	if g.o.Browser == nil || r.Header.Get("Authorization") != "" {
+		return nil, expired
+	}
+	next, ok, err := g.o.Browser(unwritten{}, r)
+	switch {
+	case err != nil:
+		return nil, fault.From(err)
+	case !ok || !time.Now().Before(next.Expires()):
+		return nil, expired
+	}
+	return next, nil
+}
+
+// unwritten is the writer of an answer that has begun: it has no more headers.
+type unwritten struct{ http.ResponseWriter }
+
+func (unwritten) Header() http.Header { return http.Header{} }
 
 // Ended returns why the caller's right to a stream has ended, or nil while it has
 // not, or when only the request has.

@@ -156,7 +156,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, modern bool) e
 	if streams(r) {
 		admission.From(r.Context()).End() // however long it takes until there is something to send
 		httpx.KeepOpen(w)
-		live, cancel := s.gate.Live(r.Context())
+		live, cancel := s.gate.Live(r)
 		defer cancel()
 		r = r.WithContext(live)
 		defer func() { sayEnd(w, Ended(live)) }()

@@ -22,7 +22,9 @@ import (
 // Issuer is the identity issuer at which people sign in. Package auth has it.
 type Issuer interface {
 	Start(ctx context.Context) (address string, flow auth.Flow, err error)
-	Finish(ctx context.Context, query url.Values, flow auth.Flow) (token string, p *access.Principal, expires time.Time, err error)
+	Finish(ctx context.Context, query url.Values, flow auth.Flow) (auth.Tokens, *access.Principal, error)
+	// Refresh fails with UNAUTHENTICATED when the person must sign in again.
+	Refresh(ctx context.Context, t auth.Tokens) (auth.Tokens, error)
 	EndSessionURL(ctx context.Context, returnTo string) (string, error)
 }
 
@@ -31,8 +33,8 @@ type Issuer interface {
 type Options struct {
 	PublicURL string // the address of the page, without a path
 	Issuer    Issuer
-	Verify    func(ctx context.Context, token string) (*access.Principal, error)
-	Revoke    func(ctx context.Context, issuer, tokenID string) error // ends a token on every replica; nil: a token outlives its session
+	Verify    func(ctx context.Context, token string, began auth.SignIn) (*access.Principal, error)
+	Revoke    func(ctx context.Context, issuer, tokenID string) error // ends a sign-in on every replica; nil: what a session has open outlives it
 	Ring      *seal.Ring                                              // seals cookies and tokens
 	Keys      Keys
 	Audit     audit.Sink // of those who signed in and out; nil: nothing is recorded
@@ -70,20 +72,28 @@ func (s *Service) Principal(w http.ResponseWriter, r *http.Request) (p *access.P
 	if err := s.cookies.guard.SameOrigin(r); err != nil {
 		return nil, true, err
 	}
-	token, found, err := s.store.read(r.Context(), cookie.Value)
+	kept, found, err := s.current(r.Context(), cookie.Value)
 	switch {
 	case errors.As(err, new(errSeal)):
 		s.o.Log.WarnContext(r.Context(), "a session could not be opened", "error", err)
 	case err != nil:
 		return nil, true, err
 	case found:
-		if p, err = s.o.Verify(r.Context(), token); err != nil && fault.From(err).Kind() == fault.Unauthenticated {
+		if p, err = s.o.Verify(r.Context(), kept.Access, kept.Began); err != nil && fault.From(err).Kind() == fault.Unauthenticated {
+			s.drop(r.Context(), cookie.Value)
 			s.cookies.remove(w, s.cookies.session(), http.SameSiteStrictMode)
 		}
 		return p, true, err
 	}
 	s.cookies.remove(w, s.cookies.session(), http.SameSiteStrictMode)
 	return nil, true, fault.Unauthorized.New("Your session has ended. Please sign in again.")
+}
+
+// drop deletes a session whose token is no longer valid.
+func (s *Service) drop(ctx context.Context, id string) {
+	if _, _, err := s.store.end(ctx, id); err != nil {
+		s.o.Log.WarnContext(ctx, "a session could not be deleted", "error", err)
+	}
 }
 
 // flowTime is how long a person may take at the issuer's page.
@@ -129,17 +139,20 @@ func (s *Service) callback(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.cookies.remove(w, s.cookies.flow(), http.SameSiteLaxMode)
-	token, p, expires, err := s.o.Issuer.Finish(r.Context(), r.URL.Query(), began)
+	tokens, p, err := s.o.Issuer.Finish(r.Context(), r.URL.Query(), began)
 	if err != nil {
 		return err
 	}
 	if err := s.end(r); err != nil { // the browser's earlier session
 		return err
 	}
-	life := expires.Sub(s.o.Now())
-	id, err := s.store.create(r.Context(), token, life)
+	begun, life := s.begin(tokens, p)
+	id, err := s.store.create(r.Context(), begun, life)
 	if err != nil {
 		return err
+	}
+	if !begun.Due.IsZero() {
+		life = longest // what is stored decides
 	}
 	// Strict: nothing but our own page, which needs no session to be shown, may use it.
 	s.cookies.set(w, s.cookies.session(), id, int(life.Seconds()), http.SameSiteStrictMode)
@@ -196,7 +209,7 @@ func (s *Service) end(r *http.Request) error {
 	if err != nil {
 		return nil
 	}
-	token, ok, err := s.store.end(r.Context(), cookie.Value)
+	kept, ok, err := s.store.end(r.Context(), cookie.Value)
 	if errors.As(err, new(errSeal)) {
 		s.o.Log.WarnContext(r.Context(), "a session could not be opened", "error", err)
 		return nil
@@ -204,15 +217,13 @@ func (s *Service) end(r *http.Request) error {
 	if err != nil || !ok {
 		return err
 	}
-	p, err := s.o.Verify(r.Context(), token)
-	if err != nil {
-		return nil // the token ended before its session
+	if p, err := s.o.Verify(r.Context(), kept.Access, kept.Began); err == nil { // else the token ended before its session
+		s.record(access.With(r.Context(), p), audit.SignedOut)
 	}
-	s.record(access.With(r.Context(), p), audit.SignedOut)
 	if s.o.Revoke == nil {
 		return nil
 	}
-	return s.o.Revoke(r.Context(), p.Owner().Issuer, p.TokenID())
+	return s.o.Revoke(r.Context(), kept.Began.Owner.Issuer, kept.Began.TokenID)
 }
 
 // record records that a person signed in or out.

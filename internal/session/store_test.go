@@ -7,6 +7,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"countersign.dev/internal/auth"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/testkit"
 )
@@ -23,7 +24,7 @@ func TestStoredSessionsAreSealedForTheirCookie(t *testing.T) {
 	s := store{redis, testkit.Ring("cookie")}
 	var cookies, stored []string
 	for _, token := range []string{"token of ann", "token of bob"} {
-		id, err := s.create(t.Context(), token, time.Hour)
+		id, err := s.create(t.Context(), record{Tokens: auth.Tokens{Access: token}}, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,14 +42,14 @@ func TestStoredSessionsAreSealedForTheirCookie(t *testing.T) {
 		if err := mini.Set(ann, value); err != nil {
 			t.Fatal(err)
 		}
-		if token, ok, err := s.read(t.Context(), cookies[0]); ok || !errors.As(err, new(errSeal)) {
-			t.Errorf("%s: got %q, %v, %v, want it refused", name, token, ok, err)
+		if kept, ok, err := s.read(t.Context(), cookies[0]); ok || !errors.As(err, new(errSeal)) {
+			t.Errorf("%s: got %q, %v, %v, want it refused", name, kept.Access, ok, err)
 		}
 	}
 	if err := mini.Set(ann, stored[0]); err != nil {
 		t.Fatal(err)
 	}
-	if token, ok, err := s.read(t.Context(), cookies[0]); token != "token of ann" || !ok || err != nil {
-		t.Errorf("as it was: got %q, %v, %v", token, ok, err)
+	if kept, ok, err := s.read(t.Context(), cookies[0]); kept.Access != "token of ann" || !ok || err != nil {
+		t.Errorf("as it was: got %q, %v, %v", kept.Access, ok, err)
 	}
 }

@@ -1,6 +1,7 @@
 package issuer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -11,8 +12,8 @@ import (
 	"time"
 )
 
-// TokenLife is how long ID and access tokens are valid.
-const TokenLife = time.Hour
+// tokenLife is how long ID and access tokens are valid, unless an option says it.
+const tokenLife = time.Hour
 
 // Options lists the people and clients. The zero value has none.
 type Options struct {
@@ -20,6 +21,7 @@ type Options struct {
 	Clients []Client
 	KeyFile string           // PEM file of the signing key, made when missing; empty: a fresh key for this process
 	Now     func() time.Time // nil: time.Now
+	Life    time.Duration    // of ID and access tokens, in whole seconds; 0: an hour
 
 	TerminalClient string // the client that tokens for terminals are issued to; empty: none
 }
@@ -31,6 +33,8 @@ type Issuer struct {
 	terminal string // the client of tokens for terminals
 	signer   *signer
 	codes    *codes
+	families *families // of refresh tokens
+	life     time.Duration
 	now      func() time.Time
 
 	mu      sync.RWMutex
@@ -52,7 +56,7 @@ func New(issuerURL string, o Options) (*Issuer, error) {
 	}
 	i := &Issuer{
 		url: issuerURL, people: slices.Clone(o.People), terminal: o.TerminalClient, signer: signer,
-		codes: newCodes(now), now: now, clients: make(map[string]Client),
+		codes: newCodes(now), families: newFamilies(now), life: cmp.Or(o.Life, tokenLife), now: now, clients: make(map[string]Client),
 	}
 	if err := i.checkPeople(); err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
 		"end_session_endpoint":                           i.url + "/logout",
 		"response_types_supported":                       []string{"code"},
 		"response_modes_supported":                       []string{"query"},
-		"grant_types_supported":                          []string{"authorization_code"},
+		"grant_types_supported":                          []string{"authorization_code", "refresh_token"},
 		"subject_types_supported":                        []string{"public"},
 		"id_token_signing_alg_values_supported":          []string{"ES256"},
 		"scopes_supported":                               scopes,

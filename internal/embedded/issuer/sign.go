@@ -16,7 +16,7 @@ func (i *Issuer) claims(p Person, audience string) map[string]any {
 	now := i.now()
 	return map[string]any{
 		"iss": i.url, "sub": p.Subject, "aud": audience,
-		"iat": now.Unix(), "exp": now.Add(TokenLife).Unix(), "jti": rand.Text(),
+		"iat": now.Unix(), "exp": now.Add(i.life).Unix(), "jti": rand.Text(),
 		"preferred_username": p.Username, "name": p.Name,
 		"email": p.Email, "email_verified": p.Email != "",
 		"realm_access": map[string]any{"roles": append([]string{}, p.Roles...)},

@@ -12,7 +12,7 @@ import (
 	"countersign.dev/internal/strictjson"
 )
 
-// token exchanges an authorization code for an ID token and an access token.
+// token exchanges an authorization code or a refresh token for tokens.
 func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		oauthError(w, http.StatusBadRequest, "invalid_request", "The form cannot be read.")
@@ -25,19 +25,35 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		oauthError(w, http.StatusUnauthorized, "invalid_client", "The client is unknown or its secret is wrong.")
 		return
 	}
-	if form.Get("grant_type") != "authorization_code" {
-		oauthError(w, http.StatusBadRequest, "unsupported_grant_type", "Only authorization_code is supported.")
+	if kind := form.Get("grant_type"); kind != "authorization_code" && kind != "refresh_token" {
+		oauthError(w, http.StatusBadRequest, "unsupported_grant_type", "Only authorization_code and refresh_token are supported.")
 		return
 	}
-	g, ok := i.codes.redeem(form.Get("code"))
-	if !ok || !g.fits(client, form) {
-		oauthError(w, http.StatusBadRequest, "invalid_grant", "The code is unknown, used, expired, or not this client's.")
+	g, refresh, ok := i.granted(client, form)
+	if !ok {
+		oauthError(w, http.StatusBadRequest, "invalid_grant", "The code or refresh token is unknown, used, expired, or not this client's.")
 		return
 	}
-	i.writeTokens(w, client, g)
+	i.writeTokens(w, client, g, refresh)
 }
 
-func (i *Issuer) writeTokens(w http.ResponseWriter, client Client, g grant) {
+// granted returns what a code or a refresh token grants, and the next refresh
+// token. Each sign-in can be refreshed, as with issuers that bind refresh tokens
+// to their own session.
+func (i *Issuer) granted(client Client, form url.Values) (g grant, refresh string, ok bool) {
+	if form.Get("grant_type") == "authorization_code" {
+		g, ok = i.codes.redeem(form.Get("code"))
+		if !ok || !g.fits(client, form) {
+			return grant{}, "", false
+		}
+		return g, i.families.begin(family{client: client.ID, username: g.person.Username, scope: g.scope}), true
+	}
+	of, next, ok := i.families.rotate(client.ID, form.Get("refresh_token"))
+	person, known := i.person(of.username)
+	return grant{person: person, scope: of.scope}, next, ok && known
+}
+
+func (i *Issuer) writeTokens(w http.ResponseWriter, client Client, g grant, refresh string) {
 	access, err := i.accessToken(g.person, client.Audience, client.ID, g.scope)
 	if err != nil {
 		oauthError(w, http.StatusInternalServerError, "server_error", "The token could not be signed.")
@@ -48,10 +64,14 @@ func (i *Issuer) writeTokens(w http.ResponseWriter, client Client, g grant) {
 		oauthError(w, http.StatusInternalServerError, "server_error", "The token could not be signed.")
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{
+	answer := map[string]any{
 		"access_token": access, "id_token": id, "token_type": "Bearer",
-		"expires_in": int(TokenLife.Seconds()), "scope": g.scope,
-	})
+		"expires_in": int(i.life.Seconds()), "scope": g.scope,
+	}
+	if refresh != "" {
+		answer["refresh_token"] = refresh
+	}
+	writeJSON(w, http.StatusOK, answer)
 }
 
 // authenticate finds the client of a token request. A public client has no
@@ -115,5 +135,5 @@ func (i *Issuer) devToken(w http.ResponseWriter, r *http.Request) {
 		oauthError(w, http.StatusInternalServerError, "server_error", "The token could not be signed.")
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": int(TokenLife.Seconds())})
+	writeJSON(w, http.StatusOK, map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": int(i.life.Seconds())})
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/conformance"
@@ -67,7 +66,7 @@ func (s Schema) Engine(cluster func() *Cluster) conformance.Engine {
 			return s.store(t, cluster(), s.Filled(t, cluster(), dataset))
 		},
 		Connect: func(ctx context.Context, address string) (domaintest.Domain, error) {
-			db, err := database.Open(ctx, address, &database.Options{Links: &access.Links{}})
+			db, err := database.Open(ctx, address, &database.Options{Links: &database.Links{}})
 			if err != nil {
 				return nil, err
 			}
@@ -83,7 +82,7 @@ func (s Schema) store(t testing.TB, c *Cluster, adminURL string) *conformance.St
 		t.Fatal(err)
 	}
 	proxy, near := through(t, address)
-	db, err := database.Open(t.Context(), near, &database.Options{Links: &access.Links{}})
+	db, err := database.Open(t.Context(), near, &database.Options{Links: &database.Links{}})
 	if err != nil {
 		t.Fatal(err)
 	}

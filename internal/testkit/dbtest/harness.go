@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/testkit/domaintest"
 )
@@ -39,7 +38,7 @@ func OpenLogin(t testing.TB, adminURL, login string) *database.DB {
 	}
 	o := &database.Options{}
 	if strings.HasPrefix(login, "countersign_") { // of a schema that was migrated
-		o.Links = &access.Links{}
+		o.Links = &database.Links{}
 	}
 	db, err := database.Open(t.Context(), url, o)
 	if err != nil {
