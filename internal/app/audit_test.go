@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -69,6 +70,31 @@ func TestRefusedRequestsAreRecorded(t *testing.T) {
 	}
 	if lines > 12 {
 		t.Errorf("%d lines for %d refusals", lines, 6*each)
+	}
+}
+
+// TestStormOfUnprovenRequestsIsALine: what an address sends beyond its limit is one
+// line with the address and a count.
+func TestStormOfUnprovenRequestsIsALine(t *testing.T) {
+	const requests = 60
+	x := newRig(t, quota.Limits{Unproven: 1})
+	for i := range requests {
+		if status, answer := x.send(t, "GET", "/api/user", fmt.Sprint("junk", i), ""); status != 401 && status != 429 {
+			t.Fatalf("got %d %s", status, answer)
+		}
+	}
+	must(t, x.pl.refusals.Flush(t.Context(), true))
+	counts, lines := map[string]int{}, 0
+	for _, e := range eventsOf(t, x.auditPath) {
+		if e.Kind == audit.Denial {
+			counts[e.Outcome], lines = counts[e.Outcome]+max(e.Count, 1), lines+1
+			if e.Outcome == fault.TooManyRequests.Name && !strings.Contains(e.Note, "127.0.0.1") {
+				t.Errorf("got %+v, want the address", e)
+			}
+		}
+	}
+	if counts["UNAUTHENTICATED"]+counts["RATE_LIMITED"] != requests || counts["RATE_LIMITED"] == 0 || lines > 8 {
+		t.Errorf("%d lines count %v, want %d in a few lines", lines, counts, requests)
 	}
 }
 

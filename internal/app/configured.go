@@ -43,6 +43,9 @@ func (o ConfigOptions) process(ctx context.Context, name string, conf *config.Co
 	for _, setting := range conf.Weakened() {
 		log.Warn("a setting weakens a check", "setting", setting)
 	}
+	if warning := conf.UnknownCallers(); warning != "" {
+		log.Warn(warning)
+	}
 	keys, err := keysOf(conf)
 	if err != nil {
 		return err
@@ -56,7 +59,7 @@ func (o ConfigOptions) process(ctx context.Context, name string, conf *config.Co
 		}
 	}()
 	pl, err := newPlatform(ctx, life, log, keys, platformOptions{
-		name: name, audit: conf.Audit, redis: conf.Redis.URL, limits: quota.Limits(conf.Limits),
+		name: name, audit: conf.Audit, redis: conf.Redis.URL, limits: quota.Limits(conf.Limits), proxies: conf.ProxyAddresses(),
 	})
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/gateway"
+	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/llm"
 	"countersign.dev/internal/llm/vendor"
 	"countersign.dev/internal/mcpserver"
@@ -57,7 +58,7 @@ func (p *platform) serveGateway(o gatewayOptions) error {
 	if err != nil {
 		return err
 	}
-	p.life.serve(o.listener, chatHost.Handler(), p.log, nil)
+	p.life.serve(o.listener, httpx.Behind(p.proxies, chatHost.Handler()), p.log, nil)
 	p.life.onEnd(conversations.Shutdown) // before the server stops: streams end with a last event
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -15,6 +16,7 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/gateway"
+	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/metrics"
 	"countersign.dev/internal/quota"
@@ -39,6 +41,7 @@ type platform struct {
 
 	revocations *revocation.List
 	refusals    *audit.Refusals
+	proxies     []netip.Prefix
 }
 
 // platformOptions are what a process shares.
@@ -47,6 +50,8 @@ type platformOptions struct {
 	audit  config.Audit
 	redis  string // URL
 	limits quota.Limits
+
+	proxies []netip.Prefix // in front, which say where requests come from
 }
 
 // newPlatform opens the audit log and Redis. What it opens ends with life.
@@ -74,7 +79,7 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys pro
 	watchPlaces(counts, quotas)
 	return &platform{
 		life: life, log: log, keys: keys, audit: events, strict: o.audit.FailClosedReads, refusals: refusals,
-		redis: redis, quotas: quotas, queue: admission.New(admission.Options{Refused: func() { counts.Refusal("share") }}), revocations: revocations, metrics: counts,
+		redis: redis, quotas: quotas, queue: admission.New(admission.Options{Refused: func() { counts.Refusal("share") }}), revocations: revocations, metrics: counts, proxies: o.proxies,
 	}, nil
 }
 
@@ -128,7 +133,7 @@ func (p *platform) serveDomain(ctx context.Context, d domain, db config.Database
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
-	p.life.serve(o.listener, edge.Handler(), p.log, edge.Close)
+	p.life.serve(o.listener, httpx.Behind(p.proxies, edge.Handler()), p.log, edge.Close)
 	return nil
 }
 

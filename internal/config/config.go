@@ -31,6 +31,7 @@ type Config struct {
 	Issuer       SigningIn           `yaml:"issuer"`
 	Keys         Keys                `yaml:"keys"`
 	TLS          TLS                 `yaml:"tls"`
+	Proxies      []string            `yaml:"proxies"`
 	Gateway      Gateway             `yaml:"gateway"`
 	Redis        Redis               `yaml:"redis"`
 	Models       Models              `yaml:"models"`
@@ -411,6 +412,7 @@ func (c *Config) problems() (problems []string) {
 	problems = append(problems, c.plainTransport()...)
 	problems = append(problems, c.plainListeners()...)
 	problems = append(problems, c.foreignOrigins()...)
+	problems = append(problems, c.badProxies()...)
 	problems = append(problems, c.authorities()...)
 	problems = append(problems, c.TLS.problems(c.line("tls")+"tls")...)
 	for name, s := range c.Servers {

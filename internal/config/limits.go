@@ -2,7 +2,8 @@ package config
 
 import "fmt"
 
-// Limits are what one person may use at a time, over all replicas. A limit that
+// Limits are what one person may use at a time, over all replicas, and one address
+// in each process. A limit that
 // is not set has the default of docs/limits.md.
 type Limits struct {
 	Requests      int   `yaml:"requests_per_second"`
@@ -12,6 +13,7 @@ type Limits struct {
 	Conversations int   `yaml:"conversations"`
 	Pending       int   `yaml:"pending_confirmations"`
 	Stored        int64 `yaml:"stored_bytes"`
+	Unproven      int   `yaml:"unproven_requests_per_second"`
 }
 
 // Metrics is where a process serves Prometheus' metrics; without an address it
@@ -29,6 +31,7 @@ func (l Limits) problems() (problems []string) {
 	}{
 		{"requests_per_second", int64(l.Requests)}, {"mcp_sessions", int64(l.Sessions)}, {"streams", int64(l.Streams)}, {"turns", int64(l.Turns)},
 		{"conversations", int64(l.Conversations)}, {"pending_confirmations", int64(l.Pending)}, {"stored_bytes", l.Stored},
+		{"unproven_requests_per_second", int64(l.Unproven)},
 	} {
 		if limit.value < 0 {
 			problems = append(problems, fmt.Sprintf("limits.%s must not be negative", limit.key))

@@ -103,6 +103,44 @@ func (c *Config) foreignOrigins() (problems []string) {
 	return problems
 }
 
+// badProxies finds addresses of proxies that are none, or everybody's.
+func (c *Config) badProxies() (problems []string) {
+	for i, address := range c.Proxies {
+		if proxy, err := proxyOf(address); err != nil || proxy.Bits() == 0 {
+			problems = append(problems, c.line("proxies", strconv.Itoa(i))+"proxies must be addresses or networks such as 10.0.0.5 or 10.0.0.0/24, of proxies alone")
+		}
+	}
+	return problems
+}
+
+// ProxyAddresses are the networks of Proxies. An address is a network of its own.
+func (c *Config) ProxyAddresses() []netip.Prefix {
+	var networks []netip.Prefix
+	for _, address := range c.Proxies {
+		if network, err := proxyOf(address); err == nil { // the others are problems of the file
+			networks = append(networks, network)
+		}
+	}
+	return networks
+}
+
+func proxyOf(address string) (netip.Prefix, error) {
+	if ip, err := netip.ParseAddr(address); err == nil {
+		return ip.Prefix(ip.BitLen())
+	}
+	network, err := netip.ParsePrefix(address)
+	return network.Masked(), err
+}
+
+// UnknownCallers returns a warning for operators when a proxy is in front and it is
+// not known which one: all its callers count as one address. Empty: all is well.
+func (c *Config) UnknownCallers() string {
+	if len(c.Proxies) > 0 || !slices.ContainsFunc(c.listeners(), func(l listener) bool { return l.tls.Proxy }) {
+		return ""
+	}
+	return "tls.proxy is set and proxies is not: requests without a proved caller are counted together, as the proxy's"
+}
+
 // insteadOf says what to write instead of an address that is not safe, or
 // nothing. It never quotes the address, which may have a password.
 func insteadOf(value string, schemes []string) string {

@@ -164,3 +164,30 @@ func TestPlainListenersAreForLoopbackOnly(t *testing.T) {
 		t.Error("a proxy and a certificate were accepted")
 	}
 }
+
+func TestProxiesAreAddressesOfProxies(t *testing.T) {
+	for proxies, want := range map[string]string{
+		"[10.0.0.5, 10.1.2.3/24, 'fd00::1']": "[10.0.0.5/32 10.1.2.0/24 fd00::1/128]",
+		"[]":                                 "[]", "[0.0.0.0/0]": "", "['::/0']": "", "[proxy.example.com]": "", "['10.0.0.5:80']": "",
+	} {
+		c, err := loadText(t, wholeConfig+"\nproxies: "+proxies+"\n", keysFromEnvironment, ForGateway)
+		if want == "" {
+			if err == nil || !strings.Contains(err.Error(), "proxies must be addresses or networks") {
+				t.Errorf("%s: got %v", proxies, err)
+			}
+			continue
+		}
+		if err != nil || fmt.Sprint(c.ProxyAddresses()) != want {
+			t.Errorf("%s: got %v, %v", proxies, c, err)
+		}
+	}
+}
+
+func TestProxyOfUnknownAddressIsWarnedAbout(t *testing.T) {
+	for more, want := range map[string]bool{"": false, "tls: {proxy: true}": true, "tls: {proxy: true}\nproxies: [10.0.0.5]": false} {
+		c, err := loadText(t, wholeConfig+"\n"+more+"\n", keysFromEnvironment, ForGateway)
+		if err != nil || (c.UnknownCallers() != "") != want {
+			t.Errorf("%q: got %v, %v", more, c, err)
+		}
+	}
+}

@@ -28,11 +28,14 @@ func (g *Gateway) person(h authenticated) httpx.Handler {
 	}
 }
 
-// browser serves a page of the sign-in.
+// browser serves a page of the sign-in, so many for an address.
 func (g *Gateway) browser(serve func(*session.Service, http.ResponseWriter, *http.Request) error) httpx.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if g.o.Sessions == nil {
 			return fault.RouteNotFound.New("Signing in by a browser is not set up here.")
+		}
+		if err := g.gate.Uncalled(r); err != nil {
+			return err
 		}
 		return serve(g.o.Sessions, w, r)
 	}

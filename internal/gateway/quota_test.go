@@ -55,6 +55,32 @@ func TestRequestsOverTheQuotaAreRejected(t *testing.T) {
 	}
 }
 
+// An address that proves no caller, or begins sign-ins without end, is rejected;
+// people whom the gateway knows are not.
+func TestUnprovenRequestsOfAnAddressAreRejected(t *testing.T) {
+	fixed := time.Now()
+	r := newRig(t, func(o *conversation.Options) {
+		o.Quotas.Close()
+		o.Quotas = quota.New(quota.Options{Store: state.NewBudgets(o.Redis), Limits: quota.Limits{Unproven: 2}, Now: func() time.Time { return fixed }})
+	})
+	r.get("/api/user", alice, nil)
+	for range 4 {
+		r.quotas.Callers().Unproved("127.0.0.1:1", "")
+	}
+	r.rejected("no token", "GET", "/api/user", "", "", "RATE_LIMITED")
+	r.rejected("an invalid one", "POST", "/api/query", "junk", askBody("hello", ""), "RATE_LIMITED")
+	for _, page := range []string{"/login", "/callback"} {
+		if status, body := r.read(r.send("GET", page, "", "")); status != 429 {
+			t.Errorf("%s: got %d %s", page, status, body)
+		}
+	}
+	for path, token := range map[string]string{"/api/user": alice, "/": "", "/healthz": "", "/readyz": ""} {
+		if status, body := r.read(r.send("GET", path, token, "")); status != 200 {
+			t.Errorf("%s: got %d %s", path, status, body)
+		}
+	}
+}
+
 func TestStreamsOfOnePersonAreLimited(t *testing.T) {
 	mini := miniredis.RunT(t)
 	one, two := rigOn(t, mini, limited(quota.Limits{Streams: 2})), rigOn(t, mini, limited(quota.Limits{Streams: 2}))

@@ -45,13 +45,13 @@ type GateOptions struct {
 	Metadata string        // URL of the RFC 9728 document that a challenge names; may be empty
 	Scopes   []string      // that a client asks an issuer for, which a challenge names; may be empty
 	MaxBody  int64         // bytes; 0: httpx.MaxBody
-	Quotas   *quota.Quotas // bound what one person may ask for; nil: nothing
+	Quotas   *quota.Quotas // bound what one person, and one address, may ask for; nil: nothing
 }
 
 // Gate is what every request passes before anything is done for it, on every
-// surface: host and origin, headers, the caller, the purpose of the token, the
-// person's quota, the body, and admission in the order of who used least, where
-// the server has a queue.
+// surface: what its address may still send, host and origin, headers, the caller,
+// the purpose of the token, the person's quota, the body, and admission in the
+// order of who used least, where the server has a queue.
 type Gate struct{ o GateOptions }
 
 // NewGate makes a gate.
@@ -191,7 +191,7 @@ func (g *Gate) refused(ctx context.Context, err error) error {
 		return err
 	}
 	switch f := fault.From(err); {
-	case f.Kind() == fault.Unauthenticated, f.Code == fault.UserMismatch, f.Code == fault.ForbiddenRequest:
+	case f.Kind() == fault.Unauthenticated, f.Code == fault.UserMismatch, f.Code == fault.ForbiddenRequest, f.Code == fault.TooManyRequests:
 		g.o.Refused(ctx, f)
 	}
 	return err
@@ -218,10 +218,11 @@ func (g *Gate) read(w http.ResponseWriter, r *http.Request, u use) (*http.Reques
 // nothing, so that any other request can be answered as one without a token.
 func (g *Gate) auditor(r *http.Request) bool {
 	token, _, err := bearer(r)
-	if err != nil || g.o.Guard != nil && g.o.Guard.Check(r) != nil {
+	if err != nil || g.checkSource(r) != nil {
 		return false
 	}
 	who, err := g.o.Verify(r.Context(), token)
+	g.count(r, err)
 	return err == nil && who.HasAny(access.Auditor) && permit(who, listing) == nil
 }
 
@@ -243,15 +244,57 @@ func (g *Gate) Ready(w http.ResponseWriter, r *http.Request, probe *httpx.Probe,
 	return httpx.JSON(w, http.StatusOK, status)
 }
 
-// checkSource checks the host and origin of a request, and reports foreign ones.
+// checkSource checks what the address of a request may still send, and the host
+// and origin, and reports what it refuses.
 func (g *Gate) checkSource(r *http.Request) error {
+	if err := g.o.Quotas.Callers().Admit(r.RemoteAddr, credential(r)); err != nil {
+		return g.refused(r.Context(), err)
+	}
 	if g.o.Guard == nil {
 		return nil
 	}
-	return g.refused(r.Context(), g.o.Guard.Check(r))
+	err := g.o.Guard.Check(r)
+	if err != nil {
+		g.o.Quotas.Callers().Unproved(r.RemoteAddr, "")
+	}
+	return g.refused(r.Context(), err)
 }
 
+// Uncalled counts a request that needs no caller and is no page, such as one of a
+// sign-in, for its address: nil, or RATE_LIMITED.
+func (g *Gate) Uncalled(r *http.Request) error {
+	if err := g.o.Quotas.Callers().Admit(r.RemoteAddr, credential(r)); err != nil {
+		return g.refused(r.Context(), err)
+	}
+	g.o.Quotas.Callers().Unproved(r.RemoteAddr, "")
+	return nil
+}
+
+// principal proves the caller, and counts a request without one for its address.
 func (g *Gate) principal(w http.ResponseWriter, r *http.Request) (*access.Principal, error) {
+	who, err := g.prove(w, r)
+	g.count(r, err)
+	return who, err
+}
+
+func (g *Gate) count(r *http.Request, failed error) {
+	switch {
+	case failed == nil:
+		g.o.Quotas.Callers().Proved(credential(r))
+	case fault.From(failed).Kind() == fault.Unauthenticated:
+		g.o.Quotas.Callers().Unproved(r.RemoteAddr, credential(r))
+	}
+}
+
+// credential is what a request proves its caller with, unread.
+func credential(r *http.Request) string {
+	if given := r.Header.Values("Authorization"); len(given) > 0 {
+		return strings.Join(given, "\n")
+	}
+	return strings.Join(r.Header.Values("Cookie"), "\n")
+}
+
+func (g *Gate) prove(w http.ResponseWriter, r *http.Request) (*access.Principal, error) {
 	if g.o.Browser != nil && r.Header.Get("Authorization") == "" {
 		if who, ok, err := g.o.Browser(w, r); ok {
 			return who, g.challenged(w, err, "")

@@ -52,7 +52,7 @@ func New() *Metrics {
 	m.upstream = m.counter("upstream_calls_total", "Calls that the gateway made for people and models, with what came back.", "server", "tool", "outcome")
 	m.upstreamSeconds = m.histogram("upstream_call_duration_seconds", "Time of a call as the gateway waited for it.", "server")
 	m.confirmations = m.counter("confirmation_steps_total", "Recorded steps of confirmations: opened, approved, denied, applied, failed, reopened, settled, unknown, refused.", "step")
-	m.refusals = m.counter("quota_refusals_total", "Requests over a limit of one person, by the limit.", "limit")
+	m.refusals = m.counter("quota_refusals_total", "Requests over a limit of one person or address, by the limit.", "limit")
 	return m
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // Limits are what one person, known by issuer and subject, may use at a time
-// over all replicas and surfaces. Zero fields take the default.
+// over all replicas and surfaces; the last is of an address. Zero fields take the default.
 type Limits struct {
 	Requests      int   // a second, on average; twice as many at once; 50
 	Sessions      int   // MCP sessions of the handshake revisions; 20
@@ -15,6 +15,7 @@ type Limits struct {
 	Conversations int   // kept; 200
 	Pending       int   // changes that wait for approval; 50
 	Stored        int64 // bytes of conversations' messages and events; 64 MiB
+	Unproven      int   // requests a second without a proved caller, of one address and in one process; twice as many at once; 100
 }
 
 // WithDefaults returns the limits with the defaults for those that are zero.
@@ -22,6 +23,7 @@ func (l Limits) WithDefaults() Limits {
 	return Limits{
 		Requests: cmp.Or(l.Requests, 50), Sessions: cmp.Or(l.Sessions, 20), Streams: cmp.Or(l.Streams, 20), Turns: cmp.Or(l.Turns, 4),
 		Conversations: cmp.Or(l.Conversations, 200), Pending: cmp.Or(l.Pending, 50), Stored: cmp.Or(l.Stored, 64<<20),
+		Unproven: cmp.Or(l.Unproven, 100),
 	}
 }
 
@@ -32,6 +34,7 @@ const (
 	sliceParts   = 30      // a replica leases this part of the burst; it holds 1.5 slices at most, so two hold a tenth
 	outageParts  = 4       // while Redis cannot be reached a replica allows this part of each limit
 	maxPeople    = 20_000
+	maxAddresses = 20_000
 
 	takeTimeout = 250 * time.Millisecond // for a slice from Redis
 	outagePause = time.Second            // before Redis is asked again after a failure
@@ -52,9 +55,10 @@ const (
 	Conversations Kind = "conversations"
 	Pending       Kind = "pending_confirmations"
 	Stored        Kind = "stored_bytes"
+	Unproven      Kind = "unproven_requests"
 )
 
 // Kinds lists all kinds.
 func Kinds() []Kind {
-	return []Kind{Requests, Sessions, Streams, Turns, Conversations, Pending, Stored}
+	return []Kind{Requests, Sessions, Streams, Turns, Conversations, Pending, Stored, Unproven}
 }

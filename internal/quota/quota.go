@@ -7,6 +7,9 @@
 // tenth of a burst at most. While Redis cannot be reached each replica allows a
 // quarter of every limit by itself.
 //
+// Requests without a proved caller are counted for the address that they come
+// from, in each process for itself.
+//
 // It does not know what a request does, nor how a refusal is written. Start with
 // [Quotas].
 package quota
@@ -46,10 +49,11 @@ type Options struct {
 // Quotas holds the limits of all people in one process. It is safe for
 // concurrent use. Close ends it. A nil *Quotas has no limits.
 type Quotas struct {
-	o      Options
-	slice  int // tokens that are leased at a time
-	outage outage
-	people generations[access.Owner, lease]
+	o       Options
+	slice   int // tokens that are leased at a time
+	outage  outage
+	people  generations[access.Owner, lease]
+	callers *Callers
 
 	life context.Context // of refills and renewals
 	stop context.CancelFunc
@@ -72,6 +76,7 @@ func New(o Options) *Quotas {
 	q.outage.log = o.Log
 	q.slice = max(1, o.Limits.Requests*burstSeconds/sliceParts)
 	q.people.half = maxPeople / 2
+	q.callers = newCallers(q)
 	q.life, q.stop = context.WithCancel(context.Background())
 	return q
 }
@@ -154,6 +159,23 @@ type generations[K comparable, V any] struct {
 
 	mu         sync.Mutex
 	young, old map[K]*V
+}
+
+// has reports whether there is a value of a key.
+func (g *generations[K, V]) has(key K) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, young := g.young[key]
+	_, old := g.old[key]
+	return young || old
+}
+
+// forget drops the value of a key.
+func (g *generations[K, V]) forget(key K) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.young, key)
+	delete(g.old, key)
 }
 
 // of returns the value of a key, a zero one when there is none.

@@ -31,7 +31,7 @@ func (q *Quotas) Request(ctx context.Context, o access.Owner, body int64) error 
 	}
 	l := q.people.of(o)
 	for {
-		allowed, wait, refilled := q.take(l, o, 1+q.price(body, bodyPrice))
+		allowed, wait, refilled := q.take(l, o, 1+q.o.Limits.price(body, bodyPrice))
 		switch {
 		case allowed:
 			return nil
@@ -55,12 +55,12 @@ func (q *Quotas) Spent(o access.Owner, bytes int64) {
 	l := q.people.of(o)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	q.spend(l, o, q.price(bytes, answerPrice))
+	q.spend(l, o, q.o.Limits.price(bytes, answerPrice))
 }
 
 // price is what bytes cost besides the request itself, a burst at most.
-func (q *Quotas) price(bytes, unit int64) int {
-	return int(min(max(0, bytes)/unit, int64(q.o.Limits.Requests*burstSeconds)))
+func (l Limits) price(bytes, unit int64) int {
+	return int(min(max(0, bytes)/unit, int64(l.Requests*burstSeconds)))
 }
 
 // take takes the price of a request from the lease, when there is anything left.
