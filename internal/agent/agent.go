@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/tokens"
 )
 
 // Limits of a turn.
@@ -36,6 +37,7 @@ type Choice struct {
 	Default  bool
 	Timeout  time.Duration // of one answer; 0: the gateway's default
 	Budget   int           // tokens of one request: instructions, tools and messages; 0: the gateway's default
+	Language bool          // a language model: it reads rows as tables, and can summarise and search
 }
 
 // Toolbox offers and runs tools for the principal in the context.
@@ -100,8 +102,11 @@ type Turn struct {
 	Person   Person
 	System   string
 	History  []Message // the conversation before the question
-	Budget   int       // tokens of one request (instructions, tools, messages), estimated; 0: no limit
-	Kept     Kept      // of each result in Done
+	Language bool      // the model is one of language: see Choice
+	Budget   int       // tokens of one request (instructions, tools, messages), as Tokens counts them; 0: no limit
+	Retain   int       // messages of the history that are kept in any case, the newest
+	Tokens   *tokens.Counter
+	Kept     Kept // of each result in Done
 	Question string
 	Now      time.Time
 

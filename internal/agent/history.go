@@ -3,64 +3,128 @@ package agent
 import (
 	"encoding/json"
 	"slices"
+
+	"countersign.dev/internal/result"
 )
 
-// bytesPerToken turns bytes into an estimate of tokens, for any vendor's.
-const bytesPerToken = 4
+// largeResult is the tokens above which an older result is shortened when a
+// conversation no longer fits. A call is never parted from its result, so the
+// result stays: first with some of its rows, then with none.
+const largeResult = 200
 
-// shortened replaces an older result that no longer fits. A call is never
-// parted from its result, so the result stays, without its rows.
-var shortened = json.RawMessage(`{"status":"success","metadata":{"truncated":true,"hint":"This older result was left out to save space. Call the tool again if its rows are needed."}}`)
+// The rows that stay of a shortened result.
+const (
+	firstRows = 3
+	lastRows  = 2
+)
 
 // clipper writes the result of a call of the running turn's last step again, in
 // about that many bytes.
-type clipper func(call, size int) json.RawMessage
+type clipper func(call, bytes int) json.RawMessage
 
-// fit cuts a conversation to a budget of bytes. It keeps the newest turns, whole
-// or in their words alone, and of the running turn the question and every call:
-// results of older steps are shortened, the oldest first, and then the results
-// of the last step are clipped. It does not change what it is given.
-func fit(history, running []Message, budget int, clip clipper) []Message {
-	turns := turnsOf(history)
-	words := 0 // of the last turn, which are always kept
-	if len(turns) > 0 {
-		words = size(wordsOf(turns[len(turns)-1]))
-	}
-	running = clipLast(fitSteps(running, budget-words), budget-words, clip)
-	return slices.Concat(fitTurns(turns, budget-size(running)), running)
+// fitter cuts conversations to a budget of tokens. It changes nothing that it is
+// given.
+type fitter struct {
+	measure
+	retain int // messages of the history that are kept, the newest, in whole turns
+	clip   clipper
 }
 
-// fitTurns keeps the newest turns that fit, and at least the words of the last
-// one: a question often refers to it.
-func fitTurns(turns [][]Message, budget int) []Message {
-	var kept [][]Message
-	for _, t := range slices.Backward(turns) {
-		if size(t) > budget {
-			t = wordsOf(t) // rows can be asked for again; what was said cannot
+// fit returns the conversation within the budget, and how many of its oldest turns
+// are left out. The question, the calls and results of the running turn, and the
+// newest turns stay, with less and less of their results: if even that is too
+// large, it is more than the budget.
+func (f fitter) fit(history, running []Message, budget int) (kept []Message, dropped int) {
+	if bytesOf(history)+bytesOf(running) <= budget { // no text has more tokens than bytes
+		return slices.Concat(history, running), 0
+	}
+	turns := f.formsOf(turnsOf(history))
+	least := 0
+	for _, t := range turns {
+		least += t.least()
+	}
+	running = f.clipLast(f.fitSteps(running, budget-least), budget-least)
+	kept, dropped = fitTurns(turns, least, budget-f.size(running))
+	return append(kept, running...), dropped
+}
+
+// turnForms are the forms of a turn, from whole to the smallest.
+type turnForms struct {
+	forms    []turnForm
+	retained bool // a turn that is not left out
+}
+
+type turnForm struct {
+	messages []Message
+	size     int
+}
+
+// least is what the turn takes at least.
+func (t turnForms) least() int {
+	if !t.retained {
+		return 0
+	}
+	return t.forms[len(t.forms)-1].size
+}
+
+// formsOf prepares turns: whole, with large results shortened, and without their
+// rows. One that need not be retained has its words alone at the end.
+func (f fitter) formsOf(turns [][]Message) []turnForms {
+	all := make([]turnForms, len(turns))
+	for i, messages := 0, 0; i < len(turns); i++ {
+		at := len(turns) - 1 - i
+		t, retained := turns[at], messages < f.retain
+		messages += len(t)
+		forms := [][]Message{t, f.short(t), f.bare(t)}
+		if !retained {
+			forms[2] = wordsOf(t)
 		}
-		if budget -= size(t); budget < 0 && len(kept) > 0 {
+		all[at].retained = retained
+		for _, m := range forms {
+			all[at].forms = append(all[at].forms, turnForm{m, f.size(m)})
+		}
+	}
+	return all
+}
+
+// fitTurns keeps the newest turns that fit, each in its largest form that does.
+// least is what those take that are kept in any case.
+func fitTurns(turns []turnForms, least, budget int) (kept []Message, dropped int) {
+	budget -= least
+	var found [][]Message
+	for i, t := range slices.Backward(turns) {
+		budget += t.least()
+		n := slices.IndexFunc(t.forms, func(form turnForm) bool { return form.size <= budget })
+		if n < 0 && !t.retained {
+			dropped = i + 1
 			break
 		}
-		kept = append(kept, t)
+		if n < 0 {
+			n = len(t.forms) - 1
+		}
+		found = append(found, t.forms[n].messages)
+		budget -= t.forms[n].size
 	}
-	slices.Reverse(kept)
-	return slices.Concat(kept...)
+	slices.Reverse(found)
+	return slices.Concat(found...), dropped
 }
 
-// fitSteps shortens results of older steps of the running turn until it fits.
-func fitSteps(running []Message, budget int) []Message {
-	over := size(running) - budget
+// fitSteps shortens results of older steps of the running turn until it fits, the
+// oldest first: all of them a little before any of them whole.
+func (f fitter) fitSteps(running []Message, budget int) []Message {
+	over := f.size(running) - budget
 	if over <= 0 {
 		return running
 	}
 	cut := slices.Clone(running)
-	for i, m := range running[:max(0, len(running)-1)] {
-		if over <= 0 {
-			break
-		}
-		if m.Role == ToolRole {
-			cut[i] = shorten(m)
-			over -= size(running[i:i+1]) - size(cut[i:i+1])
+	for _, less := range []func([]Message) []Message{f.short, f.bare} {
+		for i := range cut[:max(0, len(cut)-1)] {
+			if over <= 0 {
+				return cut
+			}
+			before := f.size(cut[i : i+1])
+			cut[i] = less(running[i : i+1])[0]
+			over -= before - f.size(cut[i:i+1])
 		}
 	}
 	return cut
@@ -68,47 +132,87 @@ func fitSteps(running []Message, budget int) []Message {
 
 // clipLast clips the results of the last step until the running turn fits. Each
 // gets an equal share of the room, and the smaller ones leave theirs to the rest.
-func clipLast(running []Message, budget int, clip clipper) []Message {
+func (f fitter) clipLast(running []Message, budget int) []Message {
 	last := len(running) - 1
-	if last < 0 || running[last].Role != ToolRole || size(running) <= budget {
+	if last < 0 || running[last].Role != ToolRole || f.size(running) <= budget {
 		return running
 	}
 	parts := slices.Clone(running[last].Parts)
-	room := budget - size(running[:last])
-	for n, i := range smallestFirst(parts) {
+	room := budget - f.size(running[:last]) - f.size([]Message{{Role: ToolRole}})
+	for n, i := range f.smallestFirst(parts) {
 		r := parts[i].(CallResult)
-		if share := max(0, room) / (len(parts) - n); len(r.Answer) > share {
-			r.Answer = clip(i, share)
+		if share := max(0, room) / (len(parts) - n); f.part(r) > share {
+			r = f.clipTo(r, i, share)
 			parts[i] = r
 		}
-		room -= len(r.Answer)
+		room -= f.part(r)
 	}
 	cut := slices.Clone(running)
 	cut[last] = Message{Role: ToolRole, Parts: parts}
 	return cut
 }
 
+// clipTo writes a result in about so many tokens. What a byte is worth depends on
+// the data, so a first guess is corrected.
+func (f fitter) clipTo(r CallResult, call, share int) CallResult {
+	share = max(1, share-perPart)
+	for bytes := share * 8; ; {
+		r = f.read(withAnswer(r, f.clip(call, bytes)))
+		n := f.part(r) - perPart
+		if n <= share || bytes < share || bytes == 0 {
+			return r
+		}
+		bytes = min(bytes*share/n, bytes*9/10)
+	}
+}
+
 // smallestFirst orders the results of a step by their size.
-func smallestFirst(results []Part) []int {
+func (f fitter) smallestFirst(results []Part) []int {
 	order := make([]int, len(results))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(x, y int) int {
-		return len(results[x].(CallResult).Answer) - len(results[y].(CallResult).Answer)
-	})
+	slices.SortStableFunc(order, func(x, y int) int { return f.part(results[x]) - f.part(results[y]) })
 	return order
 }
 
-func shorten(m Message) Message {
-	parts := slices.Clone(m.Parts)
-	for i, p := range parts {
-		if r, ok := p.(CallResult); ok && len(r.Answer) > len(shortened) {
-			r.Answer, r.Untrusted = shortened, false
-			parts[i] = r
+// short shortens the large results of messages to their first and last rows.
+func (f fitter) short(messages []Message) []Message {
+	return f.shortened(messages, func(r CallResult) json.RawMessage { return result.Shorten(r.Answer, firstRows, lastRows) })
+}
+
+// bare leaves no row of the large results.
+func (f fitter) bare(messages []Message) []Message {
+	return f.shortened(messages, func(r CallResult) json.RawMessage { return result.Shorten(r.Answer, 0, 0) })
+}
+
+func (f fitter) shortened(messages []Message, shorten func(CallResult) json.RawMessage) []Message {
+	cut := slices.Clone(messages)
+	for i, m := range cut {
+		if m.Role != ToolRole {
+			continue
+		}
+		cut[i].Parts = slices.Clone(m.Parts)
+		for j, p := range m.Parts {
+			if r, ok := p.(CallResult); ok && f.part(r) > largeResult {
+				cut[i].Parts[j] = f.smaller(r, shorten(r))
+			}
 		}
 	}
-	return Message{Role: m.Role, Parts: parts}
+	return cut
+}
+
+// smaller returns the result with another answer, if that is smaller.
+func (f fitter) smaller(r CallResult, answer json.RawMessage) CallResult {
+	if s := f.read(withAnswer(r, answer)); f.part(s) < f.part(r) {
+		return s
+	}
+	return r
+}
+
+func withAnswer(r CallResult, answer json.RawMessage) CallResult {
+	r.Answer, r.Table = answer, ""
+	return r
 }
 
 // turnsOf splits a conversation where a question begins.
@@ -132,31 +236,4 @@ func wordsOf(turn []Message) []Message {
 		}
 	}
 	return words
-}
-
-// size is the bytes of messages as a model reads them.
-func size(messages []Message) (bytes int) {
-	for _, m := range messages {
-		for _, p := range m.Parts {
-			switch p := p.(type) {
-			case Text:
-				bytes += len(p)
-			case Call:
-				bytes += len(p.Tool) + len(p.Args)
-			case CallResult:
-				bytes += len(p.Answer)
-			case Opaque:
-				bytes += len(p.Data)
-			}
-		}
-	}
-	return bytes
-}
-
-// sizeOfTools is the bytes of tools as a model reads them.
-func sizeOfTools(tools []Tool) (bytes int) {
-	for _, t := range tools {
-		bytes += len(t.Name) + len(t.Description) + len(t.InputSchema)
-	}
-	return bytes
 }

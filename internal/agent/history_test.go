@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/tokens"
 )
 
 func toolMessage(answer string) Message {
@@ -16,76 +18,116 @@ func toolMessage(answer string) Message {
 
 func callMessage() Message { return Message{Role: Assistant, Parts: []Part{Call{Tool: "t"}}} }
 
-// outline shows messages: text as it is, a result as its size or "short".
+// list is the answer of a list with that many rows of 4 tokens and more.
+func list(rows int) string {
+	all := make([]string, rows)
+	for i := range all {
+		all[i] = fmt.Sprintf(`{"n":%d}`, i)
+	}
+	o := result.Success(json.RawMessage("["+strings.Join(all, ",")+"]"), &result.Page{Limit: rows, Returned: rows}, "")
+	return string(result.EncodeEnvelope(o))
+}
+
+// outline shows messages: text as it is, and of a result its rows.
 func outline(messages []Message) string {
-	var b strings.Builder
+	var all []string
 	for _, m := range messages {
 		for _, p := range m.Parts {
 			switch p := p.(type) {
 			case Text:
-				fmt.Fprint(&b, string(p), ", ")
+				all = append(all, string(p))
 			case Call:
-				fmt.Fprint(&b, "call, ")
+				all = append(all, "call")
 			case CallResult:
-				fmt.Fprint(&b, map[bool]string{true: "short", false: fmt.Sprint(len(p.Answer))}[string(p.Answer) == string(shortened)], ", ")
+				all = append(all, fmt.Sprint(strings.Count(string(p.Answer), `"n":`)))
 			}
 		}
 	}
-	return strings.TrimSuffix(b.String(), ", ")
+	return strings.Join(all, ", ")
 }
 
-// clipTo clips a result to exactly that many bytes.
-func clipTo(_, size int) json.RawMessage { return json.RawMessage(strings.Repeat("3", size)) }
+// clipsRows clips a result of that many rows to about that many bytes.
+func clipsRows(rows int) clipper {
+	o, err := result.DecodeEnvelope(json.RawMessage(list(rows)))
+	if err != nil {
+		panic(err)
+	}
+	return func(_, size int) json.RawMessage { return result.ClipForModel(o, nil, math.MaxInt, size) }
+}
+
+func fitterOf(retain, lastRows int) fitter {
+	return fitter{measure{&tokens.Counter{}, false}, retain, clipsRows(lastRows)}
+}
 
 func TestHistoryKeepsTheNewestTurnsWithinItsBudget(t *testing.T) {
 	var history []Message
 	for _, q := range []string{"one", "two", "three"} {
-		history = append(history, TextMessage(User, q), callMessage(), toolMessage(strings.Repeat("1", 900)), TextMessage(Assistant, "answer "+q))
+		history = append(history, TextMessage(User, q), callMessage(), toolMessage(list(200)), TextMessage(Assistant, "answer "+q))
 	}
 	running := []Message{TextMessage(User, "now?")}
 	for _, row := range []struct {
-		tokens int
-		want   string
+		tokens, retain int
+		want           string
+		dropped        int
 	}{
-		{2500, "one, call, 900, answer one, two, call, 900, answer two, three, call, 900, answer three, now?"},
-		{240, "one, answer one, two, answer two, three, call, 900, answer three, now?"},
-		{10, "two, answer two, three, answer three, now?"},
-		{1, "three, answer three, now?"},
+		{9000, 0, "one, call, 200, answer one, two, call, 200, answer two, three, call, 200, answer three, now?", 0},
+		{2300, 0, "one, call, 5, answer one, two, call, 200, answer two, three, call, 200, answer three, now?", 0},
+		{960, 0, "one, answer one, two, answer two, three, call, 200, answer three, now?", 0},
+		{990, 8, "one, answer one, two, call, 0, answer two, three, call, 200, answer three, now?", 0},
+		{138, 0, "two, answer two, three, call, 5, answer three, now?", 1},
+		{10, 0, "now?", 3},
+		{10, 1, "three, call, 0, answer three, now?", 2},
+		{10, 5, "two, call, 0, answer two, three, call, 0, answer three, now?", 1},
 	} {
-		want(t, outline(fit(history, running, row.tokens*bytesPerToken, clipTo)), row.want)
+		got, dropped := fitterOf(row.retain, 0).fit(history, running, row.tokens)
+		want(t, fmt.Sprintf("%d, %d: %s", row.tokens, row.retain, outline(got)), fmt.Sprintf("%d, %d: %s", row.tokens, row.retain, row.want))
+		if dropped != row.dropped {
+			t.Errorf("%d tokens: %d turns are said to be left out, want %d", row.tokens, dropped, row.dropped)
+		}
 	}
 }
 
 func TestRunningTurnIsCutToo(t *testing.T) {
-	running := []Message{TextMessage(User, "q"), callMessage(), toolMessage(strings.Repeat("1", 900)), callMessage(), toolMessage(strings.Repeat("2", 901)), callMessage(), toolMessage(strings.Repeat("3", 902))}
+	running := []Message{TextMessage(User, "q"), callMessage(), toolMessage(list(200)), callMessage(), toolMessage(list(201)), callMessage(), toolMessage(list(202))}
+	f := fitterOf(0, 202)
 	for _, row := range []struct {
 		tokens int
 		want   string
 	}{
-		{1000, "q, call, 900, call, 901, call, 902"},
-		{550, "q, call, short, call, 901, call, 902"},
-		{400, "q, call, short, call, short, call, 902"},
-		{300, "q, call, short, call, short, call, 898"},
+		{9000, "q, call, 200, call, 201, call, 202"},
+		{2300, "q, call, 5, call, 201, call, 202"},
+		{1300, "q, call, 5, call, 5, call, 202"},
+		{1080, "q, call, 0, call, 5, call, 202"},
 	} {
-		want(t, outline(fit(nil, running, row.tokens*bytesPerToken, clipTo)), row.want)
+		got, _ := f.fit(nil, running, row.tokens)
+		want(t, fmt.Sprintf("%d: %s", row.tokens, outline(got)), fmt.Sprintf("%d: %s", row.tokens, row.want))
 	}
-	want(t, outline(running), "q, call, 900, call, 901, call, 902") // what is stored stays whole
+	got, _ := f.fit(nil, running, 600)
+	if rows := got[6].Results()[0]; f.size(got) > 600 || !strings.HasPrefix(outline(got), "q, call, 0, call, 0, call, ") || strings.Count(string(rows.Answer), `"n":`) < 20 {
+		t.Errorf("%d tokens: %s", f.size(got), outline(got))
+	}
+	want(t, outline(running), "q, call, 200, call, 201, call, 202") // what is stored stays whole
 }
 
 func TestResultsOfTheLastStepShareTheRoom(t *testing.T) {
 	step := Message{Role: ToolRole}
-	for _, n := range []int{900, 100, 500} {
-		step.Parts = append(step.Parts, CallResult{Tool: "t", Answer: json.RawMessage(strings.Repeat("1", n))})
+	for _, n := range []int{200, 10, 100} {
+		step.Parts = append(step.Parts, CallResult{Tool: "t", Answer: json.RawMessage(list(n))})
 	}
+	f := fitterOf(0, 200)
 	running := []Message{TextMessage(User, "q"), step}
-	want(t, outline(fit(nil, running, 1101, clipTo)), "q, 500, 100, 500")
-	want(t, outline(fit(nil, running, 701, clipTo)), "q, 300, 100, 300")
-	history := []Message{TextMessage(User, "before"), toolMessage(strings.Repeat("1", 300)), TextMessage(Assistant, "answer")}
-	want(t, outline(fit(history, running, 713, clipTo)), "before, answer, q, 300, 100, 300")
+	got, _ := f.fit(nil, running, 1000)
+	rows := got[1].Results()
+	if f.size(got) > 1000 || f.part(rows[1]) != f.part(step.Parts[1]) || f.part(rows[2]) != f.part(step.Parts[2]) || f.part(rows[0]) < 200 || f.part(rows[0]) >= f.part(step.Parts[0]) {
+		t.Errorf("%d tokens: %s", f.size(got), outline(got))
+	}
 }
 
 // requestSize is everything of a request that a model reads.
-func requestSize(r Request) int { return len(r.System) + sizeOfTools(r.Tools) + size(r.Messages) }
+func requestSize(r Request) int {
+	m := measure{count: &tokens.Counter{}}
+	return m.count.Count(r.System) + m.toolSize(r.Tools) + m.size(r.Messages)
+}
 
 func rows(n int) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(`{"name":"Leo"},`, n), ",") + "]"
@@ -104,7 +146,7 @@ func TestEveryRequestOfATurnIsWithinItsBudget(t *testing.T) {
 		t.Fatalf("asked %d times, want %d", len(m.asked), MaxRounds)
 	}
 	for i, r := range m.asked {
-		if got := requestSize(r) / bytesPerToken; got > budget {
+		if got := requestSize(r); got > budget {
 			t.Errorf("request %d has %d tokens, want at most %d", i+1, got, budget)
 		}
 	}

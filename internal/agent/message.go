@@ -44,8 +44,17 @@ type CallResult struct {
 	ID        string
 	Tool      string
 	Answer    json.RawMessage // the envelope
+	Table     string          // its rows as a language model reads them; empty: it reads the envelope. Never stored
 	Failed    bool
 	Untrusted bool // holds untrusted text, in marked blocks
+}
+
+// Read is what the model reads of the result.
+func (r CallResult) Read() string {
+	if r.Table != "" {
+		return r.Table
+	}
+	return string(r.Answer)
 }
 
 // Opaque is a part of a provider that must go back to it unchanged, and to no

@@ -57,7 +57,7 @@ func (r *run) answer(ctx context.Context) error {
 	r.tools = r.turn.Toolbox.Tools(ctx)
 	r.warn(r.tools.Down...)
 	r.system = prompt(r.turn, r.tools)
-	r.fixed = len(r.system) + sizeOfTools(r.tools.Open)
+	r.prepare()
 	for round := 1; ; round++ {
 		m, stop, err := r.ask(ctx)
 		calls := m.Calls()
@@ -117,15 +117,6 @@ func (r *run) request() Request {
 		System: r.system, Person: r.turn.Person, Now: r.turn.Now,
 		Messages: r.messages(), Tools: r.tools.Open, Closed: r.tools.Closed,
 	}
-}
-
-// messages is the conversation, cut to what the instructions and the tools leave
-// of the budget.
-func (r *run) messages() []Message {
-	if r.turn.Budget <= 0 {
-		return slices.Concat(r.turn.History, r.added)
-	}
-	return fit(r.turn.History, r.added, r.turn.Budget*bytesPerToken-r.fixed, r.clip)
 }
 
 // clip writes a result of the last step again in about that many bytes. The
@@ -200,7 +191,7 @@ func (r *run) keep() []Message {
 		}
 		kept[i].Parts = slices.Clone(m.Parts)
 		for call, p := range m.Parts {
-			kept[i].Parts[call] = steps[0][call].within(r.turn.Kept, p.(CallResult))
+			kept[i].Parts[call] = steps[0][call].within(r.turn.Kept, withAnswer(p.(CallResult), p.(CallResult).Answer))
 		}
 		steps = steps[1:]
 	}

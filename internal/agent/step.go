@@ -144,7 +144,7 @@ func (r *run) finished(c Call, o result.Outcome) (CallResult, toolOutcome) {
 		untrusted = t.Untrusted
 	}
 	answer, marked := result.EncodeForModel(o, untrusted)
-	return CallResult{ID: c.ID, Tool: c.Tool, Answer: answer, Failed: o.Fault() != nil, Untrusted: marked}, toolOutcome{o, c.Tool, untrusted}
+	return r.fitter.read(CallResult{ID: c.ID, Tool: c.Tool, Answer: answer, Failed: o.Fault() != nil, Untrusted: marked}), toolOutcome{o, c.Tool, untrusted}
 }
 
 // complete adds what a model may leave out of a call: the id, and the arguments

@@ -17,12 +17,13 @@ type Limits struct {
 	TurnTime time.Duration // of one turn; 3 minutes
 	Answer   time.Duration // of one answer of a model that has no timeout of its own; 1 minute
 	History  int           // tokens of one request to a model that has no budget of its own; 8,192
+	Retain   int           // messages that are kept of any conversation, the newest; 10
 	Rows     int           // rows of a tool's answer in an event; 50
 	Data     int           // bytes of a tool's answer in an event; 64 KiB
 }
 
 func (l *Limits) fill() {
-	l.History = cmp.Or(l.History, 8192)
+	l.History, l.Retain = cmp.Or(l.History, 8192), cmp.Or(l.Retain, 10)
 	l.TurnTime, l.Answer = cmp.Or(l.TurnTime, 3*time.Minute), cmp.Or(l.Answer, time.Minute)
 	l.Rows, l.Data = cmp.Or(l.Rows, 50), cmp.Or(l.Data, 64<<10)
 }

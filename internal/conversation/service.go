@@ -19,6 +19,7 @@ import (
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/telemetry"
+	"countersign.dev/internal/tokens"
 )
 
 // Options are the parts of a Service. Models, Toolbox, Redis and Ring are
@@ -73,7 +74,7 @@ func New(o Options) (*Service, error) {
 	s.alive, s.end = context.WithCancelCause(context.Background())
 	logs, keys := newSealedLogs(o.Redis), sealedKeys{o.Redis, o.Ring, o.Log, o.Now}
 	t := turns{
-		models: o.Models, toolbox: o.Toolbox, system: o.System, audit: o.Audit, limits: o.Limits, log: o.Log, now: o.Now,
+		models: o.Models, toolbox: o.Toolbox, system: o.System, audit: o.Audit, limits: o.Limits, tokens: &tokens.Counter{}, log: o.Log, now: o.Now,
 		store:  store{keys: o.Redis, owned: o.Redis, logs: logs, sizes: o.Redis, quotas: o.Quotas, sealer: sealer{o.Ring}, log: o.Log, now: o.Now},
 		events: events{logs, o.Ring}, leases: leases{keys, o.Limits.TurnTime},
 	}

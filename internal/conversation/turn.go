@@ -14,6 +14,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/telemetry"
+	"countersign.dev/internal/tokens"
 )
 
 // Question is what a person asks.
@@ -55,6 +56,7 @@ type turns struct {
 	outcomes outcomes
 	audit    audit.Sink
 	limits   Limits
+	tokens   *tokens.Counter
 	log      *slog.Logger
 	now      func() time.Time
 }
@@ -158,7 +160,7 @@ func (r turns) answer(ctx context.Context, p *access.Principal, t *turn) turnSum
 	return w.write(ctx, agent.Run(ctx, agent.Turn{
 		Model: t.model, Toolbox: r.toolbox, System: r.system, Now: t.began,
 		Person:  agent.Person{Name: p.Name(), Username: p.Username(), Email: p.Email(), Roles: p.Roles()},
-		History: t.history, Question: t.question.Text,
+		History: t.history, Question: t.question.Text, Language: t.model.Language, Tokens: r.tokens, Retain: r.limits.Retain,
 		Budget: cmp.Or(t.model.Budget, r.limits.History), Kept: agent.Kept{Rows: r.limits.Rows, Bytes: r.limits.Data}, AnswerTimeout: cmp.Or(t.model.Timeout, r.limits.Answer),
 	}))
 }

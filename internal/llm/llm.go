@@ -101,7 +101,7 @@ func provide(o Options) (agent.Choice, error) {
 	default:
 		return c, fmt.Errorf("unknown provider %q; there are %s, %s, %s and %s", o.Provider, Anthropic, Gemini, OpenAI, Rehearsal)
 	}
-	c.Model = retrying{c.Model, sleep}
+	c.Model, c.Language = retrying{c.Model, sleep}, true
 	return c, nil
 }
 

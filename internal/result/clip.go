@@ -12,6 +12,11 @@ import (
 // bytes, for a stream or a record: fewer rows of a list, or no data. What was
 // left out is said in the metadata.
 func EncodeClipped(o Outcome, rows, size int) json.RawMessage {
+	return encodeClipped(o, rows, size, "")
+}
+
+// encodeClipped is EncodeClipped with advice to who reads only a part.
+func encodeClipped(o Outcome, rows, size int, advice string) json.RawMessage {
 	whole := EncodeEnvelope(o)
 	data := o.Data()
 	isList := len(data) > 0 && data[0] == '['
@@ -19,18 +24,18 @@ func EncodeClipped(o Outcome, rows, size int) json.RawMessage {
 		return whole
 	}
 	if !isList {
-		return withoutData(o)
+		return withoutData(o, advice)
 	}
 	ends, more := rowEnds(data, rows)
 	if len(whole) <= size && !more {
 		return whole
 	}
 	for shown := len(ends); ; shown /= 2 {
-		if clipped := withRows(o, data, ends[:shown]); len(clipped) <= size {
+		if clipped := withRows(o, data, ends[:shown], advice); len(clipped) <= size {
 			return clipped
 		}
 		if shown == 0 {
-			return withoutData(o)
+			return withoutData(o, advice)
 		}
 	}
 }
@@ -49,7 +54,7 @@ func rowEnds(list json.RawMessage, limit int) (ends []int, more bool) {
 	return ends, false
 }
 
-func withRows(o Outcome, list json.RawMessage, ends []int) json.RawMessage {
+func withRows(o Outcome, list json.RawMessage, ends []int, advice string) json.RawMessage {
 	e := envelopeOf(o)
 	e.Data = json.RawMessage("[]")
 	if n := len(ends); n > 0 {
@@ -60,12 +65,12 @@ func withRows(o Outcome, list json.RawMessage, ends []int) json.RawMessage {
 	}
 	e.Metadata.Truncated, e.Metadata.ReturnedCount = true, len(ends)
 	e.Metadata.NextCursor = "" // it continues after rows that are not shown
-	e.Metadata.Hint = fmt.Sprintf("Only the first %d rows are shown here.", len(ends))
+	e.Metadata.Hint = fmt.Sprintf("Only the first %d rows are shown here.", len(ends)) + advice
 	return marshal(e)
 }
 
-func withoutData(o Outcome) json.RawMessage {
+func withoutData(o Outcome, advice string) json.RawMessage {
 	e := envelopeOf(o)
-	e.Data, e.Metadata = nil, &Metadata{Truncated: true, Hint: "The answer is too large to be shown here."}
+	e.Data, e.Metadata = nil, &Metadata{Truncated: true, Hint: "The answer is too large to be shown here." + advice}
 	return marshal(e)
 }

@@ -29,10 +29,11 @@ func EncodeForModel(o Outcome, untrusted []string) (answer json.RawMessage, mark
 
 // ClipForModel is EncodeForModel with at most that many rows and about that many
 // bytes, clipped as [EncodeClipped] does. What was left out is said in the
-// metadata. The message of an error, or of a change that waits, stays.
+// metadata, and how to ask for less. The message of an error, or of a change that
+// waits, stays.
 func ClipForModel(o Outcome, untrusted []string, rows, size int) json.RawMessage {
 	for limit := size; ; limit /= 2 { // the marks need room, too
-		answer := EncodeClipped(o, rows, limit)
+		answer := encodeClipped(o, rows, limit, askForLess)
 		if len(untrusted) > 0 {
 			answer = mark(answer, untrusted)
 		}
@@ -41,6 +42,9 @@ func ClipForModel(o Outcome, untrusted []string, rows, size int) json.RawMessage
 		}
 	}
 }
+
+// askForLess is the advice to a model that reads only a part of an answer.
+const askForLess = " Ask for less: narrower filters, or a smaller limit and then its cursor."
 
 // mark puts the named fields of an answer into blocks. An answer that is not
 // valid JSON becomes one block.

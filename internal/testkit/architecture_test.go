@@ -21,7 +21,7 @@ var bands = []struct {
 	{"HOST", []string{"gateway", "conversation", "session", "revocation", "agent", "llm", "upstream", "auth", "web"}},
 	{"DOMAINS", []string{"domain"}},
 	{"KERNEL", []string{"mcpserver", "tool", "confirm", "result", "access", "fault", "seal", "strictjson", "plaintext"}},
-	{"GROUND", []string{"database", "sqlite", "state", "audit", "quota", "admission", "metrics", "httpx", "telemetry", "embedded", "company"}},
+	{"GROUND", []string{"database", "sqlite", "state", "audit", "quota", "admission", "metrics", "httpx", "telemetry", "embedded", "company", "tokens"}},
 }
 
 const (

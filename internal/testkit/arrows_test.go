@@ -27,7 +27,9 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// bodies, tool inputs, arguments of foreign tools and keys of issuers are read by the same rules.
 	"internal/strictjson": {outside: []string{"github.com/go-json-experiment/json"}},
 	"internal/plaintext":  {},
-	"internal/company":    {},
+	// a vocabulary of a language model, for budgets.
+	"internal/tokens":  {outside: []string{"github.com/tiktoken-go/tokenizer"}},
+	"internal/company": {},
 	// confirm journals each step of a confirmation's life itself, so that own and third-party tools leave the same record.
 	// and it makes the digest of what it shows, so that no caller can forget it.
 	"internal/confirm":        {ours: []string{"access", "audit", "fault", "quota", "result"}},
@@ -42,7 +44,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/sales/mongo":     {ours: []string{"access", "admission", "company", "confirm", "domain/sales", "fault"}, outside: []string{"go.mongodb.org/mongo-driver/v2"}},
 	"internal/domain/support/sqlite":  {ours: []string{"company", "domain/support", "sqlite"}},
 	"internal/domain/support/elastic": {ours: []string{"access", "admission", "company", "confirm", "domain/support", "fault"}, outside: []string{"github.com/elastic/"}},
-	"internal/agent":                  {ours: []string{"fault", "result"}},
+	"internal/agent":                  {ours: []string{"fault", "result", "tokens"}},
 	"internal/llm":                    {ours: []string{"admission", "agent", "fault", "llm/anthropic", "llm/gemini", "llm/openai", "llm/rehearsal", "llm/vendor"}},
 	// one room a vendor's protocol; what they share is in vendor.
 	"internal/llm/vendor":    {ours: []string{"agent", "fault"}},
@@ -64,7 +66,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/auth":                {ours: []string{"access", "fault", "strictjson"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
 	"internal/session":             {ours: []string{"access", "audit", "auth", "fault", "httpx", "result", "seal"}},
 	// a conversation is logs and keys in state, and reading one can end in state's own error (a gap); its links live as long as confirmations.
-	"internal/conversation": {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "quota", "result", "seal", "state", "telemetry"}},
+	"internal/conversation": {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "quota", "result", "seal", "state", "telemetry", "tokens"}},
 	"internal/gateway":      {ours: []string{"access", "admission", "agent", "audit", "conversation", "fault", "httpx", "mcpserver", "quota", "result", "session"}},
 	"internal/database":     {ours: []string{"access", "admission", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
 	// two domains embed SQLite; opening it, its transactions and its receipts are the same for both.

@@ -221,7 +221,7 @@ func blocksOf(m agent.Message, names *vendor.Names, model string) (blocks []sdk.
 		case agent.Call:
 			blocks = append(blocks, sdk.NewToolUseBlock(p.ID, p.Args, names.Sent(p.Tool)))
 		case agent.CallResult:
-			blocks = append(blocks, sdk.NewToolResultBlock(p.ID, string(p.Answer), p.Failed))
+			blocks = append(blocks, sdk.NewToolResultBlock(p.ID, p.Read(), p.Failed))
 		case agent.Opaque:
 			if vendor.Belongs(p, Provider, model) {
 				blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](p.Data))

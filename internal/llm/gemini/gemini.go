@@ -229,5 +229,8 @@ func response(r agent.CallResult) map[string]any {
 	if r.Failed {
 		key = "error"
 	}
+	if r.Table != "" {
+		return map[string]any{key: r.Table}
+	}
 	return map[string]any{key: r.Answer}
 }

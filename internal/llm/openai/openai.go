@@ -227,7 +227,7 @@ func messages(all []agent.Message, names *vendor.Names) (out []sdk.ChatCompletio
 			out = append(out, assistant(m, names)...)
 		case agent.ToolRole:
 			for _, r := range m.Results() {
-				out = append(out, sdk.ToolMessage(string(r.Answer), r.ID))
+				out = append(out, sdk.ToolMessage(r.Read(), r.ID))
 			}
 		}
 	}
