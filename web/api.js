@@ -85,8 +85,8 @@ async function faultOf(response) {
 }
 
 /** ask sends one question and yields {id, data} for each event of its turn. */
-export async function* ask(query, conversationId, signal) {
-  const body = conversationId ? { query, conversationId } : { query };
+export async function* ask({ query, conversationId, model }, signal) {
+  const body = { query, conversationId: conversationId || undefined, model: model || undefined };
   const response = await send("POST", "/api/query", body, { signal, headers: { Accept: "text/event-stream" } });
   yield* payloads(response);
 }

@@ -5,6 +5,7 @@ import { makeComposer } from "./composer.js";
 import { makeConversations } from "./conversations.js";
 import { show } from "./dom.js";
 import { label } from "./format.js";
+import { makeModels } from "./models.js";
 import { drawSuggestions } from "./suggestions.js";
 import { listOf, makeThread } from "./thread.js";
 import { isRehearsal, modelLabel } from "./turn.js";
@@ -18,6 +19,7 @@ const thread = makeThread(
     titleOf: (tool) => catalogue.get(tool)?.title || label(tool || "this change"),
     fieldsOf: (tool) => catalogue.get(tool)?.fields?.output ?? {},
     serverOf: (tool) => catalogue.get(tool)?.server,
+    chosenModel: () => models.chosen(),
     onStart: started,
     onModel: showModel,
     onRunning: (now) => running(now),
@@ -28,6 +30,7 @@ const composer = makeComposer(
   { form: at("composer"), field: at("question"), send: at("send"), stop: at("stop"), counter: at("counter") },
   { ask: (text) => ask(text), stop: () => thread.stop() },
 );
+const models = makeModels({ place: at("model-choice"), select: at("model-select") });
 const conversations = makeConversations(at("conversations"), at("conversations-note"), { removed });
 
 // ---- signing in
@@ -81,7 +84,7 @@ function signedIn(user) {
   at("greeting").textContent = user.name ? `Hello, ${user.name.split(" ")[0]}.` : "Hello.";
   session.addEventListener("signed-out", sessionEnded);
   window.addEventListener("hashchange", route);
-  learnTools().finally(route); // titles first: cards and tables are named by them
+  Promise.allSettled([learnTools(), learnModels()]).then(route); // titles first: cards and tables are named by them
   conversations.refresh();
 }
 
@@ -113,6 +116,11 @@ async function learnTools() {
   }
 }
 
+// Without the list, the gateway's default answers.
+async function learnModels() {
+  models.offer(listOf(await get("/api/models"), "models"));
+}
+
 function warnOfServers(servers) {
   const down = servers.filter((server) => server.healthy === false).map((server) => server.name);
   at("servers-down").textContent = down.length ? `Not answering just now: ${down.join(", ")}.` : "";
@@ -136,6 +144,7 @@ async function route() {
   const [id, request] = [inAddress("c"), inAddress("approve")];
   if (id && id === thread.id) return;
   closeSidebar();
+  models.select("");
   try {
     await thread.open(id);
     showProblem("");
@@ -199,6 +208,7 @@ function showModel(model) {
   badge.classList.toggle("rehearsal", isRehearsal(model));
   badge.title = isRehearsal(model) ? "A small planner answers by rules. It is no AI model." : "The model that answers";
   show(badge);
+  models.select(model);
 }
 
 function showLine(state) {

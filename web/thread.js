@@ -10,7 +10,7 @@ import { makeTurn } from "./turn.js";
 
 /**
  * makeThread draws into log and waiting. host gives it {titleOf(tool), fieldsOf(tool),
- * serverOf(tool), onStart(conversationId), onModel(model), onRunning(bool), onLine(state)}.
+ * serverOf(tool), chosenModel(), onStart(conversationId), onModel(model), onRunning(bool), onLine(state)}.
  */
 export function makeThread(places, host) {
   return new Thread(places, host);
@@ -157,7 +157,7 @@ class Thread {
   async #read(question, turn) {
     const asking = (this.#asking = new AbortController());
     try {
-      for await (const event of ask(question, this.id, asking.signal)) {
+      for await (const event of ask({ query: question, conversationId: this.id, model: this.#host.chosenModel() }, asking.signal)) {
         if (asking.signal.aborted) return;
         if (isBreak(event)) break;
         this.#deliver(event);

@@ -38,6 +38,7 @@ type Choice struct {
 	Timeout  time.Duration // of one answer; 0: the gateway's default
 	Budget   int           // tokens of one request: instructions, tools and messages; 0: the gateway's default
 	Language bool          // a language model: it reads rows as tables, and can summarise and search
+	Price    Price
 }
 
 // Toolbox offers and runs tools for the principal in the context.
@@ -59,7 +60,15 @@ type Toolset struct {
 // Tool is a callable tool and the server it lives on.
 type Tool struct {
 	result.ToolInfo
-	Server string `json:"server"`
+	Server    string    `json:"server"`
+	Arguments Arguments `json:"-"` // nil: only that they are an object is checked
+}
+
+// Arguments check those of one tool, before it is called.
+type Arguments interface {
+	// Wrong returns the fault of arguments that do not fit, and the fields that
+	// are wrong; nil when they fit.
+	Wrong(args json.RawMessage) (fields []string, f error)
 }
 
 // ClosedTool is a tool that the person may not call, and who may.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 
 	"countersign.dev/internal/fault"
@@ -36,7 +37,8 @@ func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 		for ; started < len(calls) && started-ended < parallel; started++ {
 			index, c := started, calls[started]
 			r.emit(ToolStarted{Call: c, Server: r.server(c.Tool)})
-			running.Go(func() { outcomes <- callOutcome{index, r.call(withReports(ctx, index, reports), c, index)} })
+			wrong := r.check(c, index)
+			running.Go(func() { outcomes <- callOutcome{index, r.call(withReports(ctx, index, reports), c, wrong)} })
 		}
 		select {
 		case p := <-reports:
@@ -53,16 +55,16 @@ func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 	return waiting
 }
 
-// call runs one call, or fails with the reason why it is not run. A panic of the
-// toolbox fails its call and not the process.
-func (r *run) call(ctx context.Context, c Call, index int) (o result.Outcome) {
+// call runs one call, unless there is a reason why it must not run. A panic of
+// the toolbox fails its call and not the process.
+func (r *run) call(ctx context.Context, c Call, wrong error) (o result.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			o = result.Failed(fmt.Errorf("tool %s panicked: %v", c.Tool, p))
 		}
 	}()
-	if err := r.check(c, index); err != nil {
-		return result.Failed(err)
+	if wrong != nil {
+		return result.Failed(wrong)
 	}
 	if err := ctx.Err(); err != nil {
 		return result.Failed(err)
@@ -76,13 +78,21 @@ func (r *run) check(c Call, index int) error {
 	if index >= maxCalls {
 		return fault.TooManyRequests.New("At most %d calls are run in one step.", maxCalls).Suggest("Ask for the rest in the next step.")
 	}
-	if r.open(c.Tool) == nil {
+	t := r.open(c.Tool)
+	if t == nil {
 		return r.notOffered(c.Tool)
 	}
 	if !json.Valid(c.Args) || !bytes.HasPrefix(bytes.TrimSpace(c.Args), []byte("{")) {
-		return fault.ValidationError.New("The arguments of %s are not a JSON object.", c.Tool)
+		return r.repairable(c.Tool, fault.ValidationError.New("The arguments of %s are not a JSON object.", c.Tool))
 	}
-	return nil
+	if t.Arguments == nil {
+		return nil
+	}
+	fields, err := t.Arguments.Wrong(c.Args)
+	if err == nil {
+		return nil
+	}
+	return r.repairable(c.Tool, fault.From(err).With("expected", expected(t.InputSchema, fields)))
 }
 
 func (r *run) notOffered(name string) error {
@@ -91,7 +101,11 @@ func (r *run) notOffered(name string) error {
 			return fault.Insufficient.New("%s", closed.Info.Refusal())
 		}
 	}
-	return fault.UnknownTool.New("There is no tool named %q.", name)
+	f := fault.UnknownTool.New("There is no tool named %q.", name)
+	if near := closest(name, r.tools.Open); len(near) > 0 {
+		f = f.Suggest("Call one of: %s.", strings.Join(near, ", "))
+	}
+	return r.repairable(name, f)
 }
 
 func (r *run) open(name string) *Tool {

@@ -14,7 +14,6 @@ import (
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/config"
-	"countersign.dev/internal/database"
 	"countersign.dev/internal/domain/sales"
 	"countersign.dev/internal/embedded/issuer"
 	"countersign.dev/internal/quota"
@@ -71,11 +70,11 @@ func TestDeletedEmployeesAccountEndsEverywhere(t *testing.T) {
 	}
 }
 
-// Sales keeps its links itself, and reports a taken address as the others do.
+// Sales has a store of its own, and reports a taken address as the others do.
 func TestSalesReportsATakenAddress(t *testing.T) {
 	t.Parallel()
 	reported := false
-	links := &database.Links{Taken: func(context.Context) { reported = true }}
+	links := &access.Links{Taken: func(context.Context) { reported = true }}
 	server, closeStore, err := salesStore().open(t.Context(), config.Database{URL: "sqlite:" + filepath.Join(t.TempDir(), "sales.db")}, links)
 	must(t, err)
 	defer func() { must(t, closeStore()) }()

@@ -19,8 +19,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/config"
-	"countersign.dev/internal/database"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/state"
@@ -300,7 +300,7 @@ func rowsRead(ctx context.Context, d domain, db config.Database) (string, error)
 			return "", fmt.Errorf(`%w. "countersign migrate" and "seed" make it`, err)
 		}
 	}
-	server, closeStore, err := d.store.open(ctx, db, &database.Links{})
+	server, closeStore, err := d.store.open(ctx, db, &access.Links{})
 	if err != nil {
 		return "", err
 	}

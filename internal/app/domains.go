@@ -48,6 +48,9 @@ func domains() []domain {
 	}
 }
 
+// HR ends the accounts of those who leave.
+var _ employer = (*hr.Server)(nil)
+
 // Known reports whether there is a domain of the name.
 func Known(name string) bool {
 	_, known := domainNamed(name)

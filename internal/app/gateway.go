@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/agent"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/conversation"
@@ -148,9 +149,13 @@ func Gateway(ctx context.Context, o ConfigOptions) error {
 func modelsOf(conf *config.Config) (*llm.Registry, error) {
 	options := make(map[string]llm.Options, len(conf.Models.ByName))
 	for name, m := range conf.Models.ByName {
-		options[name] = llm.Options{Provider: m.Provider, Timeout: m.Timeout, Budget: m.BudgetTokens, Vendor: vendor.Options{
+		options[name] = llm.Options{Provider: m.Provider, Timeout: m.Timeout, Budget: m.BudgetTokens, Price: priceOf(m.Price), Vendor: vendor.Options{
 			Model: m.Model, BaseURL: m.BaseURL, APIKey: m.APIKey, KeyName: m.KeyName, MaxTokens: m.MaxTokens, Temperature: m.Temperature,
 		}}
 	}
 	return llm.New(options, conf.Models.Default)
+}
+
+func priceOf(p config.Price) agent.Price {
+	return agent.Price{Input: p.Input, Output: p.Output, Cached: p.CachedInput(), Currency: p.Currency}
 }

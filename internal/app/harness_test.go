@@ -13,7 +13,6 @@ import (
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/confirm"
-	"countersign.dev/internal/database"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/testkit"
@@ -78,7 +77,7 @@ func newHarness(t testing.TB) *harness {
 
 func (w *harness) mount(t testing.TB, d domain, db config.Database, confirmations *confirm.Service) *tool.Runner {
 	t.Helper()
-	server, closeStore, err := d.store.open(t.Context(), db, &database.Links{})
+	server, closeStore, err := d.store.open(t.Context(), db, &access.Links{})
 	if err != nil {
 		t.Fatalf("%s: %v", d.name, err)
 	}

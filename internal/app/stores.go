@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/database"
@@ -25,7 +26,7 @@ import (
 type store struct {
 	// open opens the store with the application's rights and returns the server
 	// over it. A store that knows people links callers by links.
-	open func(ctx context.Context, db config.Database, links *database.Links) (server domainServer, closeStore func() error, err error)
+	open func(ctx context.Context, db config.Database, links *access.Links) (server domainServer, closeStore func() error, err error)
 	// migrate creates or updates the schema and returns what it did.
 	migrate func(context.Context, config.Database) (string, error)
 	// seed fills an empty store with the sample company.
@@ -92,7 +93,7 @@ func (r relational) store() store {
 }
 
 // open refuses a login that can bypass row-level security.
-func (r relational) open(ctx context.Context, db config.Database, links *database.Links) (domainServer, func() error, error) {
+func (r relational) open(ctx context.Context, db config.Database, links *access.Links) (domainServer, func() error, error) {
 	pool, err := database.Open(ctx, db.URL, &database.Options{Links: links})
 	if err != nil {
 		return nil, nil, err
@@ -137,35 +138,32 @@ func sqlitePath(address string) (path string, ok bool) { return strings.CutPrefi
 
 // salesStore is MongoDB, or SQLite for an address such as sqlite:sales.db.
 func salesStore() store {
-	open := func(ctx context.Context, db config.Database) (*sales.Server, error) {
+	open := func(ctx context.Context, db config.Database, links *access.Links) (*sales.Server, error) {
 		if path, ok := sqlitePath(db.URL); ok {
 			s, err := salessqlite.Open(ctx, path)
 			if err != nil {
 				return nil, err
 			}
-			return sales.New(s, nil), nil
+			return salesServer(s, links), nil
 		}
 		s, err := mongo.Open(ctx, db.URL, nil)
 		if err != nil {
 			return nil, err
 		}
-		return sales.New(s, nil), nil
+		return salesServer(s, links), nil
 	}
-	made := documents(open, "sales.db")
-	opens := made.open
-	made.open = func(ctx context.Context, db config.Database, links *database.Links) (domainServer, func() error, error) {
-		server, closeStore, err := opens(ctx, db, links)
-		if known, ok := server.(*sales.Server); ok && links != nil {
-			known.Taken = links.Taken // it keeps its links itself
-		}
-		return server, closeStore, err
-	}
-	return made
+	return documents(open, "sales.db")
+}
+
+func salesServer(store sales.Store, links *access.Links) *sales.Server {
+	server := sales.New(store, nil)
+	server.Links = links
+	return server
 }
 
 // supportStore is Elasticsearch or OpenSearch, or SQLite.
 func supportStore() store {
-	open := func(ctx context.Context, db config.Database) (*support.Server, error) {
+	open := func(ctx context.Context, db config.Database, _ *access.Links) (*support.Server, error) {
 		if path, ok := sqlitePath(db.URL); ok {
 			s, err := supportsqlite.Open(ctx, path)
 			if err != nil {
@@ -207,24 +205,24 @@ type documentServer interface {
 }
 
 // documents is the store of such a domain; file is its name in a demo's folder.
-func documents[S documentServer](open func(context.Context, config.Database) (S, error), file string) store {
+func documents[S documentServer](open func(context.Context, config.Database, *access.Links) (S, error), file string) store {
 	return store{
-		open: func(ctx context.Context, db config.Database, _ *database.Links) (domainServer, func() error, error) {
-			s, err := open(ctx, db)
+		open: func(ctx context.Context, db config.Database, links *access.Links) (domainServer, func() error, error) {
+			s, err := open(ctx, db, links)
 			if err != nil {
 				return nil, nil, err
 			}
 			return s, s.Close, nil
 		},
 		migrate: func(ctx context.Context, db config.Database) (string, error) {
-			s, err := open(ctx, db)
+			s, err := open(ctx, db, nil)
 			if err != nil {
 				return "", err
 			}
 			return indexed, s.Close()
 		},
 		seed: func(ctx context.Context, db config.Database, c *company.Company) error {
-			s, err := open(ctx, db)
+			s, err := open(ctx, db, nil)
 			if err != nil {
 				return err
 			}

@@ -124,6 +124,7 @@ type Model struct {
 	Temperature  *float64      `yaml:"temperature"`
 	Timeout      time.Duration `yaml:"timeout"`
 	BudgetTokens int           `yaml:"budget_tokens"`
+	Price        Price         `yaml:"price"`
 
 	KeyName string `yaml:"-"` // where the key came from, for errors
 }
@@ -392,6 +393,7 @@ func (m *Models) problems() (problems []string) {
 		if model.Temperature != nil && (*model.Temperature < 0 || *model.Temperature > 2) {
 			problems = append(problems, fmt.Sprintf("models.%s.temperature must be between 0 and 2", name))
 		}
+		problems = append(problems, model.Price.problems(name)...)
 		if model.Model == "" && model.Provider != "" && model.Provider != "rehearsal" {
 			problems = append(problems, fmt.Sprintf("models.%s.model is required: the model's name at its provider", name))
 		}

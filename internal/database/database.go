@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/admission"
 )
 
@@ -15,7 +16,7 @@ import (
 type Options struct {
 	MaxConns int           // connections at most; 0: 10
 	Timeout  time.Duration // of a call whose context has no deadline; 0: 15 s
-	Links    *Links        // links callers to people; nil: no schema that was migrated is behind the pool
+	Links    *access.Links // of callers to people; nil: no schema that was migrated is behind the pool
 }
 
 // DB is a pool of connections of one domain's login. It is safe for concurrent
@@ -23,7 +24,7 @@ type Options struct {
 type DB struct {
 	pool    *pgxpool.Pool
 	timeout time.Duration
-	links   *Links
+	links   *access.Links
 }
 
 // Open reads the URL and makes a pool; it connects when it is first used. A URL

@@ -13,7 +13,7 @@ func askWith(question, conversation, model string) string {
 
 func TestModelIsChosenPerConversation(t *testing.T) {
 	r := newRig(t)
-	if _, body := r.read(r.send("GET", "/api/models", alice, "")); body != `{"models":[{"name":"script","provider":"test","default":true},{"name":"other","provider":"test","default":false}]}` {
+	if _, body := r.read(r.send("GET", "/api/models", alice, "")); body != `{"models":[{"name":"script","provider":"test","default":true},{"name":"other","provider":"test","default":false,"price":{"input":3,"output":15,"cached":0.3,"currency":"USD"}}]}` {
 		t.Errorf("models: got %s", body)
 	}
 	modelOf := func(body string) (conversation, model string) {

@@ -10,7 +10,6 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
-	"countersign.dev/internal/revocation"
 	"countersign.dev/internal/testkit"
 )
 
@@ -176,7 +175,7 @@ func TestSigningOutIsAPost(t *testing.T) {
 // an envelope.
 func TestEndedAccountReadsSoAtSignIn(t *testing.T) {
 	r := newRig(t)
-	err := r.revocations.End(t.Context(), []revocation.Account{{Owner: access.Owner{Issuer: testkit.Issuer, Subject: "sub-alice.chen"}}})
+	err := r.revocations.End(t.Context(), []access.Account{{Owner: access.Owner{Issuer: testkit.Issuer, Subject: "sub-alice.chen"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (m *model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Del
 type models struct{ *model }
 
 func (m models) List() []agent.Choice {
-	return []agent.Choice{{Model: m.model, Provider: "test", Default: true}, {Model: other(m), Provider: "test"}}
+	return []agent.Choice{{Model: m.model, Provider: "test", Default: true}, {Model: other(m), Provider: "test", Price: agent.Price{Input: 3, Output: 15, Cached: 0.3, Currency: "USD"}}}
 }
 
 func (m models) Choose(name string) (agent.Choice, error) {

@@ -44,8 +44,9 @@ const (
 // Options configure one model.
 type Options struct {
 	Provider string
-	Timeout  time.Duration  // of one answer; 0: the gateway's default
-	Budget   int            // tokens of one request: instructions, tools and messages; 0: the provider's default
+	Timeout  time.Duration // of one answer; 0: the gateway's default
+	Budget   int           // tokens of one request: instructions, tools and messages; 0: the provider's default
+	Price    agent.Price
 	Vendor   vendor.Options // of every provider but rehearsal
 }
 
@@ -74,7 +75,7 @@ func New(models map[string]Options, first string) (*Registry, error) {
 
 // provide makes the model of a provider.
 func provide(o Options) (agent.Choice, error) {
-	c := agent.Choice{Timeout: o.Timeout, Budget: o.Budget}
+	c := agent.Choice{Timeout: o.Timeout, Budget: o.Budget, Price: o.Price}
 	if o.Provider == Rehearsal {
 		c.Model, c.Budget = rehearsal.New(), cmp.Or(o.Budget, rehearsalBudget)
 		return c, nil

@@ -20,6 +20,8 @@ type Field struct {
 	All      string              `json:"all,omitempty"`      // the value of a required search that finds everything
 	Self     bool                `json:"self,omitempty"`     // an optional id: without it, the answer is about the person who asks
 	Amount   bool                `json:"amount,omitempty"`   // the number that is meant when a question names none
+	Suggest  string              `json:"suggest,omitempty"`  // to a model, when the value is wrong: the next step
+	Tell     string              `json:"tell,omitempty"`     // to a person, when the value is wrong
 	Roles    []string            `json:"roles,omitempty"`    // who sees it in every row that they may see; empty: every caller of the tool
 }
 

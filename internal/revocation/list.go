@@ -187,16 +187,10 @@ func (l *List) RevokePerson(ctx context.Context, o access.Owner) error {
 	return l.enlist(ctx, entry{about{Issuer: o.Issuer, Subject: o.Subject}, before})
 }
 
-// Account is a person whose account ends: who they are at an issuer, where that
-// is known, and their address.
-type Account struct {
-	access.Owner
-	Address string // in lower case; tokens that prove it end too
-}
-
-// End ends accounts for good: their tokens and every later sign-in are rejected.
-// Accounts that have ended already cost nothing.
-func (l *List) End(ctx context.Context, accounts []Account) error {
+// End ends accounts for good: their tokens and every later sign-in are rejected,
+// and so is everyone who proves their address. Accounts that have ended already cost
+// nothing.
+func (l *List) End(ctx context.Context, accounts []access.Account) error {
 	var all []entry
 	for _, a := range accounts {
 		if a.Subject != "" {

@@ -106,13 +106,13 @@ func TestRevocationReachesEveryReplica(t *testing.T) {
 		},
 		"an account": {
 			func(ctx context.Context, l *revocation.List) error {
-				return l.End(ctx, []revocation.Account{{Owner: access.Owner{Issuer: "https://i", Subject: "ann"}}})
+				return l.End(ctx, []access.Account{{Owner: access.Owner{Issuer: "https://i", Subject: "ann"}}})
 			},
 			map[string]string{"own": "ACCOUNT_ENDED", "later": "ACCOUNT_ENDED", "elsewhere": "", "unverified": "ACCOUNT_ENDED"},
 		},
 		"an address": {
 			func(ctx context.Context, l *revocation.List) error {
-				return l.End(ctx, []revocation.Account{{Address: "ann@example.org"}})
+				return l.End(ctx, []access.Account{{Address: "ann@example.org"}})
 			},
 			map[string]string{"own": "ACCOUNT_ENDED", "later": "ACCOUNT_ENDED", "elsewhere": "ACCOUNT_ENDED", "unverified": ""},
 		},
@@ -241,7 +241,7 @@ func TestPublishingAgainRenewsEntriesAndCostsNothingBefore(t *testing.T) {
 	store := &memory{}
 	l := revocation.New(store, &revocation.Options{Now: c.now})
 	refresh(t, l)
-	account := []revocation.Account{{Address: "ann@example.org"}}
+	account := []access.Account{{Address: "ann@example.org"}}
 	for range 100 {
 		must(t, l.End(t.Context(), account))
 		c.advance(24 * time.Hour)

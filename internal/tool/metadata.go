@@ -73,7 +73,8 @@ func (d describer) describe(t reflect.Type, above []reflect.Type) error {
 
 func (d describer) add(field reflect.StructField) error {
 	tag, class := field.Tag.Get("field"), field.Tag.Get("mask")
-	if _, taken := d.found[jsonName(field)]; taken || tag == "" && class == "" {
+	suggest, tell := field.Tag.Get("suggest"), field.Tag.Get("tell")
+	if _, taken := d.found[jsonName(field)]; taken || tag+class+suggest+tell == "" {
 		return nil
 	}
 	var one result.Field
@@ -83,6 +84,7 @@ func (d describer) add(field reflect.StructField) error {
 			return err
 		}
 	}
+	one.Suggest, one.Tell = suggest, tell
 	name, _, _ := strings.Cut(class, ",")
 	if c, declared := d.policy.Class(name); declared {
 		one.Roles = roleNames(c.Roles)

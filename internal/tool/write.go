@@ -16,6 +16,7 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{1,63}$`)
@@ -138,7 +139,7 @@ func (r *Runner) Answer(ctx context.Context, id string, approved bool, digest st
 	if err != nil {
 		return result.Failed(err)
 	}
-	if r.opts.Confirmations == nil || !uuidShape.MatchString(id) {
+	if r.opts.Confirmations == nil || !schema.IsUUID(id) {
 		return result.Failed(fault.ConfirmationNotFound.New("Confirmation not found or expired."))
 	}
 	reply := confirm.Reply{ID: confirm.ID(id), Server: r.opts.Server, Approved: approved, Digest: digest}

@@ -71,7 +71,7 @@ func (u *Upstream) update(change func(*snapshot)) {
 
 // keep stores the result of a fetch that began at the given version.
 func (u *Upstream) keep(s *server, version int, tools []result.ToolInfo, err error) {
-	now := u.o.Now()
+	now, schemas := u.o.Now(), schemasOf(s, tools)
 	u.update(func(next *snapshot) {
 		l := next.lists[s.Name]
 		l.failed = err
@@ -80,7 +80,7 @@ func (u *Upstream) keep(s *server, version int, tools []result.ToolInfo, err err
 			next.lists[s.Name] = l
 			return
 		}
-		l.tools, l.retry = tools, time.Time{}
+		l.tools, l.schemas, l.retry = tools, schemas, time.Time{}
 		if s.foreign() {
 			l.tools = supervised(tools)
 		}
@@ -119,7 +119,7 @@ func (n *snapshot) route() {
 	n.routes, n.refused = make(map[string]route), nil
 	for _, s := range n.servers {
 		for _, t := range n.lists[s.Name].tools {
-			r := route{server: s, tool: t, breaker: &s.breaker}
+			r := route{server: s, tool: t, schema: n.lists[s.Name].schemas[t.Name], breaker: &s.breaker}
 			if !wellNamed(t.Name) || !wellNamed(forVendor(r.name())) {
 				n.refused = append(n.refused, r.String())
 				continue

@@ -27,7 +27,7 @@ func (u *Upstream) Tools(ctx context.Context) agent.Toolset {
 		switch {
 		case down[r.server.Name] != nil: // the warning says so
 		case mayCall(who, r.tool):
-			set.Open = append(set.Open, agent.Tool{ToolInfo: r.info(), Server: r.server.Name})
+			set.Open = append(set.Open, r.offered())
 		default:
 			info := r.info()
 			set.Closed = append(set.Closed, agent.ClosedTool{Name: name, Sentence: firstSentence(info.Description), Roles: info.Roles, Info: info})

@@ -15,6 +15,7 @@ import (
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 // Defaults of a server's deadlines and answers.
@@ -166,16 +167,18 @@ type snapshot struct {
 
 // toolList is what one server last said about its tools.
 type toolList struct {
-	tools   []result.ToolInfo // kept while the server is down, so that its calls fail by its name
-	fetched time.Time         // zero: must be fetched before use
-	failed  error             // of the last fetch
-	retry   time.Time         // a failed fetch is not repeated before
-	version int               // counts invalidations: a fetch that began before one is out of date
+	schemas map[string]*schema.Schema // of the tools' inputs, by tool; those that do not compile are missing
+	tools   []result.ToolInfo         // kept while the server is down, so that its calls fail by its name
+	fetched time.Time                 // zero: must be fetched before use
+	failed  error                     // of the last fetch
+	retry   time.Time                 // a failed fetch is not repeated before
+	version int                       // counts invalidations: a fetch that began before one is out of date
 }
 
 // route leads from an offered tool name to its server.
 type route struct {
 	server  *server
 	tool    result.ToolInfo // under the server's own name for it
+	schema  *schema.Schema  // of its input; nil: the server alone checks it
 	breaker *breaker        // of the server, or of this tool when the server is foreign
 }

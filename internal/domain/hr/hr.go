@@ -14,7 +14,7 @@ import (
 type Server struct {
 	db      *database.DB
 	now     func() time.Time
-	leavers *Leavers // nil: no account is ended
+	leavers *leavers // nil: no account is ended
 }
 
 // New makes the server. db is open with the login that [Migrate] made.

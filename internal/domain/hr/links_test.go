@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
@@ -47,13 +48,13 @@ func TestRenamedAtTheIssuerIsTheSamePerson(t *testing.T) {
 // reported, and sees nothing of the person.
 func TestSecondSubjectOfAnAddressIsNobody(t *testing.T) {
 	t.Parallel()
-	taken := 0
+	now, taken := time.Now(), 0
 	adminURL := schema.Filled(t, cluster, conformance.Company)
 	login, err := database.LoginURL(adminURL, hr.Login, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := database.Open(t.Context(), login, &database.Options{Links: &database.Links{Taken: func(ctx context.Context) {
+	db, err := database.Open(t.Context(), login, &database.Options{Links: &access.Links{Now: func() time.Time { return now }, Taken: func(ctx context.Context) {
 		if who, err := access.From(ctx); err == nil && who.Subject() == "u-2" {
 			taken++
 		}
@@ -62,7 +63,7 @@ func TestSecondSubjectOfAnAddressIsNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	h := &harness{Harness: &dbtest.Harness{Harness: domaintest.Open(t, "hr", hr.New(db))}, company: dataset(conformance.Company)}
+	h := &harness{Harness: &dbtest.Harness{Harness: domaintest.Open(t, "hr", hr.New(db)), AdminURL: adminURL}, company: dataset(conformance.Company)}
 	h.Ask(caller(t.Context(), "u-1", "marcus.j@tamshai.local", "employee"), "get_time_off_balance", nil)
 	second := caller(t.Context(), "u-2", "marcus.j@tamshai.local", "employee", "hr-write")
 	h.Refused(second, "EMPLOYEE_NOT_FOUND", "get_time_off_balance", nil)
@@ -70,6 +71,11 @@ func TestSecondSubjectOfAnAddressIsNobody(t *testing.T) {
 	h.Refused(caller(t.Context(), "u-2", "marcus.j@tamshai.local", "employee"), "EMPLOYEE_NOT_FOUND", "get_employee", args{"employee_id": h.id("EMP052")})
 	if taken != 1 {
 		t.Errorf("it was reported %d times, want once", taken)
+	}
+	h.Admin(`delete from hr.links where subject = 'u-1'`) // an operator's
+	now = now.Add(time.Minute)
+	if own := domaintest.Get[map[string]any](h, second, "get_time_off_balance", nil); own["employee_id"] != h.id("EMP052") || taken != 1 {
+		t.Errorf("a minute after the address was freed: got %v, reported %d times", own["employee_id"], taken)
 	}
 }
 
@@ -107,11 +113,11 @@ func TestApprovalOfAnUnprovenCallerIsRefused(t *testing.T) {
 
 // ended records the accounts that were ended.
 type ended struct {
-	gone []hr.Account
+	gone []access.Account
 	fail error
 }
 
-func (e *ended) End(_ context.Context, gone []hr.Account) error {
+func (e *ended) End(_ context.Context, gone []access.Account) error {
 	if e.fail == nil {
 		e.gone = slices.Clone(gone)
 	}
@@ -124,11 +130,11 @@ func TestDeletionEndsTheAccount(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	accounts := &ended{}
-	leavers := hr.NewLeavers(h.server, accounts, slog.New(slog.DiscardHandler))
+	endAll := h.server.EndAccounts(accounts.End, slog.New(slog.DiscardHandler))
 	h.Ask(h.As("frank.davis"), "get_time_off_balance", nil)
 	frank, _ := h.company.ByNumber("EMP061")
 	marcus, _ := h.company.ByNumber("EMP052")
-	want := hr.Account{Owner: access.Owner{Issuer: testkit.Issuer, Subject: "sub-" + frank.Email}, Address: frank.Email}
+	want := access.Account{Owner: access.Owner{Issuer: testkit.Issuer, Subject: "sub-" + frank.Email}, Address: frank.Email}
 
 	h.Pending(h.As("alice.chen"), "delete_employee", args{"employee_id": frank.ID})
 	if len(accounts.gone) != 0 {
@@ -138,17 +144,17 @@ func TestDeletionEndsTheAccount(t *testing.T) {
 	if !slices.Contains(accounts.gone, want) {
 		t.Errorf("got %v, want %v among them", accounts.gone, want)
 	}
-	if slices.ContainsFunc(accounts.gone, func(a hr.Account) bool { return a.Address == "alice@tamshai.local" }) {
+	if slices.ContainsFunc(accounts.gone, func(a access.Account) bool { return a.Address == "alice@tamshai.local" }) {
 		t.Error("somebody who works here is among them")
 	}
 
 	accounts.fail = errors.New("Redis is away")
 	h.Apply(h.As("alice.chen"), "delete_employee", args{"employee_id": marcus.ID}) // which it does not undo
 	accounts.fail = nil
-	if err := leavers.EndAll(h.As("eve.thompson")); err != nil {
+	if err := endAll(h.As("eve.thompson")); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(accounts.gone, hr.Account{Address: marcus.Email}) { // who never signed in
+	if !slices.Contains(accounts.gone, access.Account{Address: marcus.Email}) { // who never signed in
 		t.Errorf("got %v, want %s among them", accounts.gone, marcus.Email)
 	}
 }

@@ -98,7 +98,7 @@ func (s *Server) previewSalary(ctx context.Context, in salaryInput) (salaryPrevi
 		return salaryPreview{}, salaryPrecondition{}, err
 	}
 	facts := salaryPrecondition{e.ID, e.Name, e.Grade, e.SalaryCents, cents, e.MinCents, e.MaxCents}
-	return s.salaryPreview(in, e, cents), facts, nil
+	return in.preview(e, cents, s.today()), facts, nil
 }
 
 // checkSalary applies the rules about values, and returns the amount in cents.
@@ -122,11 +122,11 @@ func (s *Server) checkSalary(in salaryInput, e subject) (cents int64, err error)
 // today is the day in UTC, in a form that sorts by date.
 func (s *Server) today() string { return s.now().UTC().Format(time.DateOnly) }
 
-func (s *Server) salaryPreview(in salaryInput, e subject, cents int64) salaryPreview {
+func (in salaryInput) preview(e subject, cents int64, today string) salaryPreview {
 	card := salaryPreview{
 		EmployeeID: e.ID, EmployeeName: e.Name, EmployeeEmail: e.Email, Department: e.Department, JobTitle: e.Title,
 		CurrentSalary: access.Guard(dollars(e.SalaryCents)), NewSalary: dollars(cents), Change: access.Guard(dollars(cents - e.SalaryCents)),
-		GradeRange: e.gradeRange() + " (" + e.Grade + ")", EffectiveDate: s.today(), Reason: in.Reason,
+		GradeRange: e.gradeRange() + " (" + e.Grade + ")", EffectiveDate: today, Reason: in.Reason,
 	}
 	if e.SalaryCents > 0 {
 		card.ChangePercent = access.Guard(math.Round(float64(cents-e.SalaryCents)/float64(e.SalaryCents)*1000) / 10)

@@ -89,12 +89,12 @@ func TestOwnRowsFollowTheLink(t *testing.T) {
 	t.Parallel()
 	onEveryEngine(t, func(t *testing.T, stored *conformance.Store) {
 		now, taken := day, 0
-		server := sales.New(engineOf(stored).store, func() time.Time { return now })
-		server.Taken = func(ctx context.Context) {
+		server := sales.New(engineOf(stored).store, nil)
+		server.Links = &access.Links{Now: func() time.Time { return now }, Taken: func(ctx context.Context) {
 			if who, err := access.From(ctx); err == nil && who.Subject() == "u-2" {
 				taken++
 			}
-		}
+		}}
 		h := domaintest.Open(t, "sales", server)
 		deals := func(ctx context.Context) int { return len(domaintest.Get[[]sales.Deal](h, ctx, "list_deals", nil)) }
 		own := args{"customer_id": techStartID}

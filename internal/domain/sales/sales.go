@@ -12,19 +12,16 @@ import (
 
 // Server is the sales domain over one store. It is safe for concurrent use.
 type Server struct {
-	// Taken is called when a caller's verified address is linked to another person,
-	// about once a minute for a caller: it is not known who they are. It is set
-	// before the first call. Nil: nothing is called.
-	Taken func(ctx context.Context)
+	// Links remembers who the callers are. It is set before the first call. Nil: the
+	// store is asked for each.
+	Links *access.Links
 
 	store Store
 	now   func() time.Time
-	links links
 }
 
 // New makes the domain over a store, which it owns from then on. A nil now is
-// time.Now; it decides which quarter is the current one, when a deal closed, and how
-// long a link is remembered.
+// time.Now; it decides which quarter is the current one and when a deal closed.
 func New(store Store, now func() time.Time) *Server {
 	if now == nil {
 		now = time.Now

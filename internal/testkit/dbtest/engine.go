@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/conformance"
@@ -66,7 +67,7 @@ func (s Schema) Engine(cluster func() *Cluster) conformance.Engine {
 			return s.store(t, cluster(), s.Filled(t, cluster(), dataset))
 		},
 		Connect: func(ctx context.Context, address string) (domaintest.Domain, error) {
-			db, err := database.Open(ctx, address, &database.Options{Links: &database.Links{}})
+			db, err := database.Open(ctx, address, &database.Options{Links: &access.Links{}})
 			if err != nil {
 				return nil, err
 			}
@@ -82,7 +83,7 @@ func (s Schema) store(t testing.TB, c *Cluster, adminURL string) *conformance.St
 		t.Fatal(err)
 	}
 	proxy, near := through(t, address)
-	db, err := database.Open(t.Context(), near, &database.Options{Links: &database.Links{}})
+	db, err := database.Open(t.Context(), near, &database.Options{Links: &access.Links{}})
 	if err != nil {
 		t.Fatal(err)
 	}

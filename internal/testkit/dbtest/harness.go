@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/testkit/domaintest"
 )
@@ -38,7 +39,7 @@ func OpenLogin(t testing.TB, adminURL, login string) *database.DB {
 	}
 	o := &database.Options{}
 	if strings.HasPrefix(login, "countersign_") { // of a schema that was migrated
-		o.Links = &database.Links{}
+		o.Links = &access.Links{}
 	}
 	db, err := database.Open(t.Context(), url, o)
 	if err != nil {

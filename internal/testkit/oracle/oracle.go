@@ -152,14 +152,13 @@ var (
 	noAmounts  = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{24}\b|\d{4}-\d\d-\d\d[T ][\d:.]+|(localhost|127\.0\.0\.1):\d+`)
 	amount     = regexp.MustCompile(`\b\d{1,3}(,\d{3})+\b|\b\d{5,}\b`)
 	payField   = regexp.MustCompile(`"\w*[sS]alary":\d+`)
-	asked      = regexp.MustCompile(`"args":\{[^{}]*\}`)
 )
 
 // Check returns an error when an answer shows what its reader may not see.
 // server is the one that answered; empty for a conversation, to which several
-// may have contributed.
+// may have contributed. The asker's own input is to be removed before
+// ([WithoutOwnInput]).
 func (o *Oracle) Check(a Asker, server, text string) error {
-	text = asked.ReplaceAllString(text, "") // the asker's own input
 	for _, m := range rowField.FindAllStringSubmatch(text, -1) {
 		if err := o.checkRow(a, server, m[1], m[2]); err != nil {
 			return err

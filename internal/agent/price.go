@@ -1,0 +1,24 @@
+package agent
+
+// Price is what a model costs, per million tokens. The zero value: not known.
+type Price struct {
+	Input    float64 `json:"input"`
+	Output   float64 `json:"output"`
+	Cached   float64 `json:"cached"`   // of the input that came from the provider's cache
+	Currency string  `json:"currency"` // such as USD
+}
+
+// Nanos are billionths of a currency's unit: sums of them are exact.
+type Nanos int64
+
+// perToken is billionths for each token, of a price per million tokens.
+const perToken = 1000
+
+// Of returns what an answer cost.
+func (p Price) Of(u Usage) Nanos {
+	fresh := float64(max(0, u.InputTokens-u.CachedTokens))
+	return Nanos(perToken * (p.Input*fresh + p.Cached*float64(u.CachedTokens) + p.Output*float64(u.OutputTokens)))
+}
+
+// Units returns the amount in units of its currency.
+func (n Nanos) Units() float64 { return float64(n) / 1e9 }

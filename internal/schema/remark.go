@@ -1,0 +1,100 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"countersign.dev/internal/fault"
+)
+
+// dates is the format `date` for the years in which something can have happened
+// or will: stores and clients disagree on what the years 0 and 1 are.
+var dates = &jsonschema.Format{Name: "date", Validate: func(v any) error {
+	text, ok := v.(string)
+	if !ok {
+		return nil
+	}
+	if day, err := time.Parse(time.DateOnly, text); err != nil || day.Year() < firstYear || day.Year() > lastYear {
+		return errors.New("not a date")
+	}
+	return nil
+}}
+
+// The years of a date.
+const (
+	firstYear = 1900
+	lastYear  = 2199
+)
+
+var uuidShape = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+
+// IsUUID reports whether a text has the form of a UUID of any version.
+func IsUUID(text string) bool { return uuidShape.MatchString(text) }
+
+// anyUUID is the format `uuid` in any version: companies have ids that are older
+// than RFC 4122's variants.
+var anyUUID = &jsonschema.Format{Name: "uuid", Validate: func(v any) error {
+	if text, ok := v.(string); ok && !IsUUID(text) {
+		return errors.New("not a uuid")
+	}
+	return nil
+}}
+
+// remark describes a violation without repeating the value, which may be long or
+// secret.
+func remark(k jsonschema.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Format:
+		if k.Want == dates.Name {
+			return fmt.Sprintf("is not a valid date (YYYY-MM-DD, of the years %d to %d)", firstYear, lastYear)
+		}
+		return "is not a valid " + k.Want
+	case *kind.Type:
+		return fmt.Sprintf("must be %s, not %s", strings.Join(k.Want, " or "), k.Got)
+	case *kind.Enum:
+		return fmt.Sprintf("must be one of %s", quoted(k.Want))
+	case *kind.Pattern:
+		return "does not match " + k.Want
+	case *kind.Minimum:
+		f, _ := k.Want.Float64()
+		return fmt.Sprintf("must be at least %v", f)
+	case *kind.Maximum:
+		f, _ := k.Want.Float64()
+		return fmt.Sprintf("must be at most %s", plainNumber(f))
+	case *kind.MinLength:
+		return fmt.Sprintf("must have at least %d characters", k.Want)
+	case *kind.MaxLength:
+		return fmt.Sprintf("must have at most %d characters", k.Want)
+	}
+	return clip(k.LocalizedString(message.NewPrinter(language.English)))
+}
+
+func plainNumber(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.2f", f), ".00") }
+
+func quoted(values []any) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = fmt.Sprint(v)
+	}
+	return strings.Join(words, ", ")
+}
+
+func join(where, name string) string {
+	if where == "" {
+		return name
+	}
+	return where + "." + name
+}
+
+// maxShown bounds a text that the caller chose, in an error.
+const maxShown = 80
+
+func clip(text string) string { return fault.Clip(text, maxShown) }

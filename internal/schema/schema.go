@@ -1,0 +1,175 @@
+// Package schema checks the arguments of a tool against its JSON Schema, and says
+// what is wrong with them in words: to a model, which repairs them, and to a
+// person, who knows no fields. Servers check what they are sent, and the gateway
+// what a model wrote, with the same words. It knows no tool. Start with [Compile].
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/strictjson"
+)
+
+type object = map[string]any
+
+// Words are what a declaration says about a wrong value of one field.
+type Words struct {
+	Suggest string // to a model: the next step
+	Tell    string // to a person, instead of a remark that names the field
+}
+
+// Options are what a schema itself does not say.
+type Options struct {
+	Formats bool             // dates and UUIDs are checked too
+	Words   map[string]Words // by field
+}
+
+// Schema is a compiled schema. It is safe for concurrent use.
+type Schema struct {
+	compiled *jsonschema.Schema
+	words    map[string]Words
+}
+
+// Compile compiles a schema. One that refers to anything outside of itself is
+// refused: nothing is read or fetched.
+func Compile(encoded []byte, o Options) (*Schema, error) {
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.UseLoader(nothing{})
+	if o.Formats {
+		compiler.RegisterFormat(anyUUID)
+		compiler.RegisterFormat(dates)
+		compiler.AssertFormat()
+	}
+	plain, err := jsonschema.UnmarshalJSON(bytes.NewReader(encoded))
+	if err != nil {
+		return nil, err
+	}
+	if err := compiler.AddResource("input.json", plain); err != nil {
+		return nil, err
+	}
+	compiled, err := compiler.Compile("input.json")
+	if err != nil {
+		return nil, err
+	}
+	return &Schema{compiled, o.Words}, nil
+}
+
+// nothing is where references to other documents lead.
+type nothing struct{}
+
+func (nothing) Load(string) (any, error) {
+	return nil, errors.New("a schema must not refer to other documents")
+}
+
+// Check validates arguments. It returns their values in normal form, or
+// VALIDATION_ERROR with one remark per field, and the fields that are wrong.
+func (s *Schema) Check(raw json.RawMessage) (values map[string]any, wrong []string, err error) {
+	if values, err = readObject(raw); err != nil {
+		return nil, nil, fault.ValidationError.New("Invalid input parameters").Suggest("input: %s", err)
+	}
+	if remarks := normalize(values); len(remarks) > 0 {
+		return nil, nil, fault.ValidationError.New("Invalid input parameters").Suggest("%s", fault.List(remarks, "; "))
+	}
+	err = s.compiled.Validate(values)
+	if err == nil {
+		return values, nil, nil
+	}
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return nil, nil, err
+	}
+	said := remarks{s, map[string]string{}}
+	said.collect(invalid)
+	return nil, said.fields(), said.refuse()
+}
+
+// Wrong is Check for callers that need no values.
+func (s *Schema) Wrong(args json.RawMessage) (fields []string, err error) {
+	_, fields, err = s.Check(args)
+	return fields, err
+}
+
+// readObject reads one object of strict JSON. An absent input is an empty one.
+func readObject(raw json.RawMessage) (object, error) {
+	values := object{}
+	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || string(trimmed) == "null" {
+		return values, nil
+	}
+	return values, strictjson.Unmarshal(raw, &values)
+}
+
+// remarks are what is wrong with an input: the field of each remark.
+type remarks struct {
+	schema *Schema
+	said   map[string]string
+}
+
+// refuse words the faults of an input twice: the suggested action is for models, a
+// remark per field ("limit: must be at most 50; …"); the message is for people, who
+// know no fields, where each of these has a sentence for them.
+func (r remarks) refuse() error {
+	message := "Invalid input parameters"
+	all := slices.Sorted(maps.Keys(r.said))
+	var told []string
+	for _, remark := range all {
+		field, _, _ := strings.Cut(remark, ":")
+		if sentence := r.schema.words[field].Tell; sentence != "" && !slices.Contains(told, sentence) {
+			told = append(told, sentence)
+		} else if sentence == "" {
+			return fault.ValidationError.New("%s", message).Suggest("%s", fault.List(all, "; "))
+		}
+	}
+	if len(told) > 0 {
+		message = strings.Join(told, " ")
+	}
+	return fault.ValidationError.New("%s", message).Suggest("%s", fault.List(all, "; "))
+}
+
+// fields are the top-level fields with a remark.
+func (r remarks) fields() []string {
+	all := slices.Sorted(maps.Values(r.said))
+	return slices.DeleteFunc(slices.Compact(all), func(name string) bool { return name == "" })
+}
+
+func (r remarks) collect(e *jsonschema.ValidationError) {
+	for _, cause := range e.Causes {
+		r.collect(cause)
+	}
+	if len(e.Causes) > 0 {
+		return
+	}
+	where := clip(strings.Join(e.InstanceLocation, "."))
+	switch k := e.ErrorKind.(type) {
+	case *kind.Required:
+		for _, name := range k.Missing {
+			r.add(join(where, name), "is required")
+		}
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties {
+			r.add(join(where, clip(name)), "is not a field of this tool")
+		}
+	default:
+		r.add(where, remark(e.ErrorKind))
+	}
+}
+
+func (r remarks) add(where, what string) {
+	if advice := r.schema.words[where].Suggest; advice != "" {
+		what += ". " + advice
+	}
+	field, _, _ := strings.Cut(where, ".")
+	if where == "" {
+		where = "input"
+	}
+	r.said[where+": "+what] = field
+}

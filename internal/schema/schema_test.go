@@ -1,0 +1,62 @@
+package schema
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/fault"
+)
+
+const declared = `{"type":"object","additionalProperties":false,"required":["id"],"properties":{
+	"id":{"type":"string","format":"uuid"},"day":{"type":"string","format":"date"},
+	"limit":{"type":"integer","minimum":1,"maximum":50},"state":{"enum":["OPEN","CLOSED"]}}}`
+
+func TestArgumentsAreCheckedInWords(t *testing.T) {
+	s, err := Compile([]byte(declared), Options{Formats: true, Words: map[string]Words{"id": {Suggest: "Use list_things.", Tell: "I find no such thing."}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = `"id":"6f9619ff-8b86-d011-b42d-00cf4fc964ff"`
+	for _, c := range []struct{ args, fields, suggests, message string }{
+		{`{` + id + `,"limit":10.0,"day":"2026-02-28","state":"OPEN"}`, "", "", ""},
+		{`{` + id + `,"limit":51}`, "limit", "limit: must be at most 50", "Invalid input"},
+		{`{` + id + `,"state":"LOST"}`, "state", "state: must be one of OPEN, CLOSED", "Invalid input"},
+		{`{` + id + `,"colour":1}`, "colour", "colour: is not a field of this tool", "Invalid input"},
+		{`{` + id + `,"day":"2026-02-30"}`, "day", "day: is not a valid date", "Invalid input"},
+		{`{}`, "id", "id: is required. Use list_things.", "I find no such thing."},
+		{`{"id":5,"limit":"all"}`, "id limit", "limit: must be integer, not string", "Invalid input"},
+		{`[1]`, "", "input: must be an object", "Invalid input"},
+	} {
+		fields, err := s.Wrong(json.RawMessage(c.args))
+		if c.suggests == "" {
+			if err != nil {
+				t.Errorf("%s: got %v", c.args, err)
+			}
+			continue
+		}
+		f := fault.From(err)
+		if f == nil || f.Code != fault.ValidationError || !strings.Contains(f.SuggestedAction, c.suggests) || !strings.Contains(f.Message, c.message) || strings.Join(fields, " ") != c.fields {
+			t.Errorf("%s: got %q, %+v", c.args, fields, f)
+		}
+	}
+}
+
+func TestFormatsCanBeLeftToTheServer(t *testing.T) {
+	s, err := Compile([]byte(declared), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fields, err := s.Wrong(json.RawMessage(`{"id":"x"}`)); err != nil || !slices.Equal(fields, nil) {
+		t.Errorf("got %q, %v", fields, err)
+	}
+}
+
+func TestSchemaReadsNoOtherDocument(t *testing.T) {
+	for _, ref := range []string{"file:///etc/hostname", "https://schemas.example/x.json", "other.json"} {
+		if _, err := Compile([]byte(`{"$ref":"`+ref+`"}`), Options{}); err == nil || !strings.Contains(err.Error(), "must not refer to other documents") {
+			t.Errorf("%s: got %v", ref, err)
+		}
+	}
+}

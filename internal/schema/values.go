@@ -1,0 +1,62 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/strictjson"
+)
+
+// maxText bounds one text of an input, in characters, where its schema has no
+// limit of its own.
+const maxText = 4000
+
+// normalize gives every number of an input the one spelling of its value (RFC
+// 8785), so that 10.0 and 1e1 are the integer 10 to the schema, to the tool and
+// to every digest. It reports the texts that no store could keep, by field.
+func normalize(values object) (remarks []string) {
+	for name, value := range values {
+		value, remark := normalValue(value)
+		if remark != "" {
+			remarks = append(remarks, fault.Clip(name, maxShown)+": "+remark)
+		}
+		values[name] = value
+	}
+	slices.Sort(remarks)
+	return remarks
+}
+
+// normalValue returns the normal form of a value, and what is wrong with it.
+func normalValue(value any) (normal any, remark string) {
+	switch value := value.(type) {
+	case json.Number:
+		return strictjson.Normal(value), ""
+	case string:
+		return value, remarkOnText(value)
+	case []any:
+		for i, item := range value {
+			if value[i], remark = normalValue(item); remark != "" {
+				return value, remark
+			}
+		}
+	case object:
+		if remarks := normalize(value); len(remarks) > 0 {
+			return value, remarks[0]
+		}
+	}
+	return value, ""
+}
+
+func remarkOnText(text string) string {
+	switch {
+	case strings.Contains(text, "\x00"):
+		return "contains a NUL character, which no text may contain"
+	case len(text) > maxText && utf8.RuneCountInString(text) > maxText:
+		return fmt.Sprintf("must have at most %d characters", maxText)
+	}
+	return ""
+}
