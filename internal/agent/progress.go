@@ -20,7 +20,7 @@ type run struct {
 	outcomes   [][]toolOutcome // of each step, by call
 	usage      Usage
 	incomplete incompleteLists
-	faulty     map[string]int // tools that were called wrongly: the step in which it first happened
+	repairs    repairs
 	warnings   []Warning
 
 	yield func(Event, error) bool

@@ -18,17 +18,20 @@ const (
 	repairOver = "The call was not made, for the second time. Do not repeat it: tell the person what could not be done, and why."
 )
 
-// repairable tells a model whether it may correct a call. Calls of one step that
-// are all wrong are one mistake.
-func (r *run) repairable(tool string, f *fault.Error) error {
-	if r.faulty == nil {
-		r.faulty = make(map[string]int)
+// repairs are the tools that a turn called wrongly, with the step in which it
+// first did.
+type repairs map[string]int
+
+// say tells a model whether it may correct a call. Calls of one step that are all
+// wrong are one mistake.
+func (r *repairs) say(tool string, step int, f *fault.Error) error {
+	if *r == nil {
+		*r = repairs{}
 	}
-	step := len(r.added)
-	if first, before := r.faulty[tool]; before && first != step {
+	if first, before := (*r)[tool]; before && first != step {
 		return f.With("repair", repairOver)
 	}
-	r.faulty[tool] = step
+	(*r)[tool] = step
 	return f.With("repair", repairOnce)
 }
 

@@ -83,7 +83,7 @@ func (r *run) check(c Call, index int) error {
 		return r.notOffered(c.Tool)
 	}
 	if !json.Valid(c.Args) || !bytes.HasPrefix(bytes.TrimSpace(c.Args), []byte("{")) {
-		return r.repairable(c.Tool, fault.ValidationError.New("The arguments of %s are not a JSON object.", c.Tool))
+		return r.repairs.say(c.Tool, len(r.added), fault.ValidationError.New("The arguments of %s are not a JSON object.", c.Tool))
 	}
 	if t.Arguments == nil {
 		return nil
@@ -92,7 +92,7 @@ func (r *run) check(c Call, index int) error {
 	if err == nil {
 		return nil
 	}
-	return r.repairable(c.Tool, fault.From(err).With("expected", expected(t.InputSchema, fields)))
+	return r.repairs.say(c.Tool, len(r.added), fault.From(err).With("expected", expected(t.InputSchema, fields)))
 }
 
 func (r *run) notOffered(name string) error {
@@ -105,7 +105,7 @@ func (r *run) notOffered(name string) error {
 	if near := closest(name, r.tools.Open); len(near) > 0 {
 		f = f.Suggest("Call one of: %s.", strings.Join(near, ", "))
 	}
-	return r.repairable(name, f)
+	return r.repairs.say(name, len(r.added), f)
 }
 
 func (r *run) open(name string) *Tool {
