@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"strings"
 
@@ -133,7 +134,7 @@ func Gateway(ctx context.Context, o ConfigOptions) error {
 		if err != nil {
 			return err
 		}
-		models, err := modelsOf(conf)
+		models, err := modelsOf(conf, pl.log)
 		if err != nil {
 			return err
 		}
@@ -146,10 +147,10 @@ func Gateway(ctx context.Context, o ConfigOptions) error {
 }
 
 // modelsOf makes the configured models.
-func modelsOf(conf *config.Config) (*llm.Registry, error) {
+func modelsOf(conf *config.Config, log *slog.Logger) (*llm.Registry, error) {
 	options := make(map[string]llm.Options, len(conf.Models.ByName))
 	for name, m := range conf.Models.ByName {
-		options[name] = llm.Options{Provider: m.Provider, Timeout: m.Timeout, Budget: m.BudgetTokens, Price: priceOf(m.Price), Vendor: vendor.Options{
+		options[name] = llm.Options{Provider: m.Provider, Timeout: m.Timeout, Budget: m.BudgetTokens, Price: priceOf(m.Price), Tools: m.Tools, Log: log, Vendor: vendor.Options{
 			Model: m.Model, BaseURL: m.BaseURL, APIKey: m.APIKey, KeyName: m.KeyName, MaxTokens: m.MaxTokens, Temperature: m.Temperature,
 		}}
 	}

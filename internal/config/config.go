@@ -124,6 +124,7 @@ type Model struct {
 	Temperature  *float64      `yaml:"temperature"`
 	Timeout      time.Duration `yaml:"timeout"`
 	BudgetTokens int           `yaml:"budget_tokens"`
+	Tools        string        `yaml:"tools"`
 	Price        Price         `yaml:"price"`
 
 	KeyName string `yaml:"-"` // where the key came from, for errors
@@ -394,6 +395,9 @@ func (m *Models) problems() (problems []string) {
 			problems = append(problems, fmt.Sprintf("models.%s.temperature must be between 0 and 2", name))
 		}
 		problems = append(problems, model.Price.problems(name)...)
+		if !slices.Contains([]string{"", "native", "blob"}, model.Tools) {
+			problems = append(problems, fmt.Sprintf("models.%s.tools must be native or blob", name))
+		}
 		if model.Model == "" && model.Provider != "" && model.Provider != "rehearsal" {
 			problems = append(problems, fmt.Sprintf("models.%s.model is required: the model's name at its provider", name))
 		}

@@ -129,6 +129,7 @@ models:
 	for _, wrong := range []struct{ text, want string }{
 		{"models: {m: {provider: rehearsal, price: {input: 3}}}", "models.m.price.currency"},
 		{"models: {m: {provider: rehearsal, price: {input: -3, currency: USD}}}", "models.m.price must not be negative"},
+		{"models: {m: {provider: rehearsal, tools: none}}", "models.m.tools must be native or blob"},
 		{"models: {m: {provider: openai}}", "models.m.model is required"},
 		{"models: {m: {provider: openai, model: x, temperature: 3}}", "between 0 and 2"},
 		{"models: {m: {provider: openai, model: x, base_url: \"http://models.example\"}}", "models.m.base_url"},

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/llm/anthropic"
+	"countersign.dev/internal/llm/blob"
 	"countersign.dev/internal/llm/gemini"
 	"countersign.dev/internal/llm/openai"
 	"countersign.dev/internal/llm/rehearsal"
@@ -47,6 +49,8 @@ type Options struct {
 	Timeout  time.Duration // of one answer; 0: the gateway's default
 	Budget   int           // tokens of one request: instructions, tools and messages; 0: the provider's default
 	Price    agent.Price
+	Tools    string         // ToolsNative or ToolsBlob; empty: native, and blob once the provider has refused tools
+	Log      *slog.Logger   // nil: nothing is logged
 	Vendor   vendor.Options // of every provider but rehearsal
 }
 
@@ -101,6 +105,15 @@ func provide(o Options) (agent.Choice, error) {
 		}
 	default:
 		return c, fmt.Errorf("unknown provider %q; there are %s, %s, %s and %s", o.Provider, Anthropic, Gemini, OpenAI, Rehearsal)
+	}
+	switch o.Tools {
+	case "":
+		c.Model = newAdaptive(c.Model, o.Log)
+	case ToolsBlob:
+		c.Model = blob.New(c.Model)
+	case ToolsNative:
+	default:
+		return c, fmt.Errorf("unknown way to call tools %q; there are %s and %s", o.Tools, ToolsNative, ToolsBlob)
 	}
 	c.Model, c.Language = retrying{c.Model, sleep}, true
 	return c, nil

@@ -121,12 +121,18 @@ func openaiByEnvironment(ctx context.Context, named, key, base string) (Model, e
 	return vendorModel(llm.OpenAI, why, o), nil
 }
 
-// modelHere finds a model that can call tools on this machine.
+// modelHere finds a model on this machine: one that can call tools, or the named
+// one, which then calls them in its text.
 func modelHere(ctx context.Context, named string, here []localServer) (Model, bool) {
 	for _, server := range here {
 		for _, model := range modelsAt(ctx, server.url+"/v1", "") {
-			if (named == "" || named == model) && server.able(ctx, server.url, model) {
-				return vendorModel(llm.OpenAI, "of "+server.name+" on this machine", vendor.Options{Model: model, BaseURL: server.url + "/v1"}), true
+			m := vendorModel(llm.OpenAI, "of "+server.name+" on this machine", vendor.Options{Model: model, BaseURL: server.url + "/v1"})
+			switch able := server.able(ctx, server.url, model); {
+			case able && (named == "" || named == model):
+				return m, true
+			case named == model:
+				m.Options.Tools, m.Said = llm.ToolsBlob, m.Said+", which calls tools in its text"
+				return m, true
 			}
 		}
 	}

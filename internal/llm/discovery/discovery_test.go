@@ -50,6 +50,7 @@ func TestFind(t *testing.T) {
 		{"", "", ollama(able), "openai qwen3:8b", "of Ollama on this machine"},
 		{"qwen3:8b", "", ollama(able), "openai qwen3:8b", "of Ollama"},
 		{"mistral", "", ollama(able), "", `no way to reach the model "mistral"`},
+		{"gemma:2b", "", ollama(unable), "openai gemma:2b", "calls tools in its text"},
 		{"", "", ollama(unable), "rehearsal rehearsal", "no key is set"},
 		{"", "", ollama(closed.URL), "rehearsal rehearsal", "no key is set"},
 		{"", "", []localServer{{"llama.cpp", templated, llamaCppCallsTools}}, "openai local", "of llama.cpp"},

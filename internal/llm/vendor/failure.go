@@ -17,8 +17,10 @@ import (
 // Failure is a request that was not answered. It unwraps to its fault.
 type Failure struct {
 	Fault *fault.Error
-	Retry bool          // the same request may succeed later
-	After time.Duration // the provider asks to wait so long; 0: it does not say
+	Retry bool // the same request may succeed later
+
+	NoTools bool          // the provider has no tools for this model
+	After   time.Duration // the provider asks to wait so long; 0: it does not say
 }
 
 func (f *Failure) Error() string { return f.Fault.Error() }
@@ -36,11 +38,20 @@ const statusOverloaded = 529
 func (o Options) Rejected(status int, header http.Header, said string) error {
 	f := &Failure{Fault: o.meaning(status).Because(o.cause(status, said))}
 	switch {
+	case noTools.MatchString(said):
+		f.NoTools = true
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
 		f.Retry, f.After = true, cmp.Or(retryAfter(header, time.Now()), retryDelay(said))
 	}
 	return f
 }
+
+// noTools matches what servers answer to a request with tools when the model, or
+// the way in which it was started, has none: Ollama ("gemma:2b does not support
+// tools", github.com/ollama/ollama/issues/6027), vLLM ("\"auto\" tool choice requires
+// --enable-auto-tool-choice", docs.vllm.ai/en/latest/features/tool_calling.html) and
+// llama.cpp ("tools param requires --jinja flag").
+var noTools = regexp.MustCompile(`does not support tools|tool choice requires --enable-auto-tool-choice|tools param requires --jinja`)
 
 // meaning says what a status means for the person, and what to do.
 func (o Options) meaning(status int) *fault.Error {
