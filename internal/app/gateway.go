@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/gateway"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/live"
 	"countersign.dev/internal/llm"
 	"countersign.dev/internal/llm/vendor"
 	"countersign.dev/internal/mcpserver"
@@ -61,6 +62,7 @@ func (p *platform) serveGateway(o gatewayOptions) error {
 		return err
 	}
 	p.life.serve(o.listener, httpx.Behind(p.proxies, chatHost.Handler()), p.log, nil)
+	p.life.onEnd(chatHost.Drain)
 	p.life.onEnd(conversations.Shutdown) // before the server stops: streams end with a last event
 	return nil
 }
@@ -98,7 +100,12 @@ func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream, conv
 	if err != nil {
 		return nil, err
 	}
+	streams, err := p.keys.ring(gatewayName, "stream")
+	if err != nil {
+		return nil, err
+	}
 	return gateway.New(gateway.Options{
+		Connections: live.NewConnections(p.redis, streams), Tickets: &session.Tickets{Ring: streams, Keys: p.redis},
 		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Scopes: clientScopes(o.scopes), Origins: o.origins, Verify: verifier.Verify, Sessions: sessions, Revocations: p.revocations, Audit: p.audit,
 		Conversations: conversations, Models: o.models, Servers: gateway.WithApproval(servers, o.url), Confirmations: servers,
 		Web: web.Files, MCP: edge.MCP(), JWKS: jwks, Quotas: p.quotas, Admission: p.queue, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,

@@ -35,6 +35,13 @@ const (
 const (
 	Titled Type = "titled" // Conversation, Text: its title
 	Change Type = "change" // Confirmation, Server, Tool, Status: the confirmation's state, Expires
+	Turn   Type = "turn"   // Conversation, Status: Running or Ended
+)
+
+// The states of a turn in a person's log.
+const (
+	Running = "running"
+	Ended   = "ended"
 )
 
 // Event is one entry of an event log. Its type says which fields it has.

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	leaseTTL  = 15 * time.Second
-	leaseTick = 2 * time.Second // how often a holder renews its lease and looks for a cancel
+	leaseTTL  = 4 * time.Second // after a crash; with lookTime, 5 s until readers learn of it
+	leaseTick = time.Second     // how often a holder renews its lease and looks for a cancel
 
 	acquireTick = 10 * time.Millisecond
 
@@ -46,9 +46,8 @@ func (l leases) acquire(ctx context.Context, conversation, holder string, wait t
 	again := time.NewTicker(acquireTick)
 	defer again.Stop()
 	for range wait / acquireTick {
-		sealed, done, err := l.keys.claim(ctx, leaseKey(conversation), holder, leaseTTL, l.life+leaseTTL)
-		if done || err != nil {
-			return lease{conversation, holder, sealed}, err
+		if own, done, err := l.try(ctx, conversation, holder); done || err != nil {
+			return own, err
 		}
 		select {
 		case <-again.C:
@@ -57,6 +56,12 @@ func (l leases) acquire(ctx context.Context, conversation, holder string, wait t
 		}
 	}
 	return lease{}, fault.Busy.New("This conversation still answers your last question.").After(2 * time.Second)
+}
+
+// try takes the lease unless it is held.
+func (l leases) try(ctx context.Context, conversation, holder string) (own lease, done bool, err error) {
+	sealed, done, err := l.keys.claim(ctx, leaseKey(conversation), holder, leaseTTL, l.life+leaseTTL)
+	return lease{conversation, holder, sealed}, done, err
 }
 
 // keep renews the lease until ctx ends; then the result is closed. It calls
@@ -121,3 +126,69 @@ func (l leases) cancel(ctx context.Context, conversation string) (bool, error) {
 
 // errCancelled ends a turn that its person cancelled.
 var errCancelled = errors.New("cancelled by the person")
+
+const (
+	maxWaiting = 3 // questions that wait in a conversation for the one that is answered
+	waitTick   = 20 * time.Millisecond
+	waiterTTL  = 15 * time.Second // of a place in the line, when its replica has crashed
+)
+
+// lines are lines of waiting members. Package state has them.
+type lines interface {
+	Enter(ctx context.Context, line, member string, limit int, ttl time.Duration) (place int, ok bool, err error)
+	Place(ctx context.Context, line, member string, ttl time.Duration) (place int, ok bool, err error)
+	Quit(ctx context.Context, line, member string) error
+	Clear(ctx context.Context, line string) (waited int, err error)
+}
+
+// queue lets the questions of a conversation be answered one after the other, in
+// the order in which they came, whatever replica they came to.
+type queue struct {
+	lines  lines
+	leases leases
+}
+
+func lineKey(id string) string { return "waiting:" + id }
+
+// acquire waits for the lease of a conversation. waits is called once when that
+// takes longer than a turn needs to hand it over. BUSY says that the line is full,
+// CANCELLED that it was cleared.
+func (q queue) acquire(ctx context.Context, conversation, holder string, waits func()) (lease, error) {
+	line := lineKey(conversation)
+	place, there, err := q.lines.Enter(ctx, line, holder, maxWaiting, waiterTTL)
+	if err == nil && !there {
+		err = fault.Busy.New("%d of your questions already wait in this conversation.", maxWaiting).After(2 * time.Second)
+	}
+	if err != nil {
+		return lease{}, err
+	}
+	defer func() { _ = q.lines.Quit(context.WithoutCancel(ctx), line, holder) }()
+	tick := time.NewTicker(waitTick)
+	defer tick.Stop()
+	for left := int(handover / waitTick); ; left-- {
+		if place == 0 {
+			if l, done, err := q.leases.try(ctx, conversation, holder); done || err != nil {
+				return l, err
+			}
+		}
+		if left == 0 && waits != nil {
+			waits()
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return lease{}, ctx.Err()
+		}
+		if place, there, err = q.lines.Place(ctx, line, holder, waiterTTL); err != nil {
+			return lease{}, err
+		} else if !there {
+			return lease{}, fault.Cancelled.New("Your waiting question was dropped.").Suggest("Ask it again if you still want an answer.")
+		}
+	}
+}
+
+// clear drops the questions that wait, and reports whether there were any.
+func (q queue) clear(ctx context.Context, conversation string) (bool, error) {
+	waited, err := q.lines.Clear(ctx, lineKey(conversation))
+	return waited > 0, err
+}

@@ -16,7 +16,8 @@ import (
 
 const (
 	eventTTL = 24 * time.Hour   // after a log's last event; a stream can be resumed that long
-	idleTime = 15 * time.Second // without an event, before looking whether a turn still runs
+	idleTime = 15 * time.Second // without an event, before looking whether there is a turn that was cut off
+	lookTime = time.Second      // the same while a turn runs, or may run
 )
 
 // Log names an event log: one of a conversation, or the small one of a person.
@@ -136,13 +137,13 @@ func unreadableEvent(reason string) *fault.Error {
 
 // follow yields the events after an id, and each new one, until ctx ends, the
 // loop is left or reading fails; the error is yielded last. idle is called
-// when no event came for a while.
-func (e events) follow(ctx context.Context, l Log, after string, idle func() error) iter.Seq2[Event, error] {
+// when no event came for a while, and says whether a turn runs.
+func (e events) follow(ctx context.Context, l Log, after string, idle func() (running bool, err error)) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		for {
-			found, err := e.read(ctx, l, after, idleTime)
+		for running := true; ; {
+			found, err := e.read(ctx, l, after, waitFor(running))
 			if err == nil && len(found) == 0 {
-				err = idle()
+				running, err = idle()
 			}
 			if err != nil {
 				yield(Event{}, err)
@@ -152,8 +153,16 @@ func (e events) follow(ctx context.Context, l Log, after string, idle func() err
 				if !yield(event, nil) {
 					return
 				}
-				after = event.ID
+				after, running = event.ID, event.Type != Done && l.conversation != ""
 			}
 		}
 	}
+}
+
+// waitFor is how long to wait for an event before looking.
+func waitFor(running bool) time.Duration {
+	if running {
+		return lookTime
+	}
+	return idleTime
 }

@@ -78,6 +78,13 @@ func (o outcomes) write(ctx context.Context, confirmation, sentence, status stri
 	return err
 }
 
+// Sentence returns the sentence that people read about an answer to a confirmation,
+// in the tool's own words.
+func Sentence(o result.Outcome) string {
+	sentence, _ := sentenceOf(o)
+	return sentence
+}
+
 // sentenceOf returns the sentence that people read about an answer, in the
 // tool's own words. It is not final while it is unknown whether the change was
 // made.

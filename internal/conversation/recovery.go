@@ -32,12 +32,13 @@ func (r recovery) closed(ctx context.Context, conversation string) error {
 }
 
 // recover closes the turn of a conversation in which none runs any more, so
-// that no reader waits for its end. Of several that find it, one does so.
-func (r recovery) recover(ctx context.Context, conversation string) error {
+// that no reader waits for its end. Of several that find it, one does so. It
+// reports whether a turn runs.
+func (r recovery) recover(ctx context.Context, conversation string) (running bool, err error) {
 	if held, err := r.leases.held(ctx, conversation); err != nil || held {
-		return err
+		return held, err
 	}
-	return r.close(ctx, conversation)
+	return false, r.close(ctx, conversation)
 }
 
 // close writes the end of an open turn, unless it is written. The caller holds
@@ -82,7 +83,7 @@ func (r recovery) endOf(ctx context.Context, conversation, before string) (id st
 // covered returns the id up to which a conversation's messages contain its
 // events. A running turn is in its events alone, from its beginning.
 func (r recovery) covered(ctx context.Context, conversation string) (id string, running bool, err error) {
-	if err := r.recover(ctx, conversation); err != nil {
+	if _, err := r.recover(ctx, conversation); err != nil {
 		return "", false, err
 	}
 	before, open, err := r.keys.get(ctx, openKey(conversation))

@@ -76,22 +76,28 @@ func New(o Options) (*Service, error) {
 	t := turns{
 		models: o.Models, toolbox: o.Toolbox, system: o.System, audit: o.Audit, limits: o.Limits, tokens: &tokens.Counter{}, log: o.Log, now: o.Now,
 		store:  store{keys: o.Redis, owned: o.Redis, logs: logs, sizes: o.Redis, quotas: o.Quotas, sealer: sealer{o.Ring}, log: o.Log, now: o.Now},
-		events: events{logs, o.Ring}, leases: leases{keys, o.Limits.TurnTime},
+		events: events{logs, o.Ring}, leases: leases{keys, o.Limits.TurnTime}, drafts: drafts{keys},
 	}
+	t.queue = queue{state.NewLines(o.Redis), t.leases}
 	t.recovery = recovery{keys, t.events, t.leases}
 	t.outcomes = outcomes{keys, t.store, t.events, o.Log, o.Now}
 	s.turns = t
 	return s, nil
 }
 
-// Ask begins a turn and returns its conversation and its first event. The turn
-// goes on when ctx ends: its events are in the conversation's log.
+// Ask begins a turn and returns its conversation and its first event. It waits, no
+// longer than ctx, while other questions of the conversation are answered: three
+// may wait, and one more is BUSY. The turn goes on when ctx ends: its events are in
+// the conversation's log.
 func (s *Service) Ask(ctx context.Context, p *access.Principal, q Question) (Conversation, Event, error) {
+	if err := q.check(); err != nil {
+		return Conversation{}, Event{}, err
+	}
 	free, err := s.reserve(ctx, p.Owner())
 	if err != nil {
 		return Conversation{}, Event{}, err
 	}
-	t, err := s.turns.open(ctx, p, q)
+	t, err := s.open(ctx, p, q)
 	if err != nil {
 		free()
 		return Conversation{}, Event{}, err
@@ -114,6 +120,22 @@ func (s *Service) Ask(ctx context.Context, p *access.Principal, q Question) (Con
 	return t.conversation, t.first, nil
 }
 
+// open opens a turn, unless the service shuts down before it is its question's turn.
+func (s *Service) open(ctx context.Context, p *access.Principal, q Question) (*turn, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(s.alive, stop)()
+	t, err := s.turns.open(ctx, p, q)
+	if err != nil && s.alive.Err() != nil {
+		return nil, restarting()
+	}
+	return t, err
+}
+
+func restarting() error {
+	return fault.ServiceDown.New("The gateway is restarting. Please ask again in a moment.").After(5 * time.Second)
+}
+
 // reserve takes a slot for a turn until free is called: BUSY at the person's
 // limit, SERVICE_UNAVAILABLE during shutdown.
 func (s *Service) reserve(ctx context.Context, o access.Owner) (free func(), err error) {
@@ -123,7 +145,7 @@ func (s *Service) reserve(ctx context.Context, o access.Owner) (free func(), err
 	}
 	if !s.begin() {
 		release()
-		return nil, fault.ServiceDown.New("The gateway is restarting. Please ask again in a moment.").After(5 * time.Second)
+		return nil, restarting()
 	}
 	return func() { release(); s.work.Done() }, nil
 }
@@ -152,6 +174,17 @@ func (s *Service) Open(ctx context.Context, o access.Owner, id string) (Conversa
 	return s.turns.store.open(ctx, o, id)
 }
 
+// Begin reserves the id of a conversation, which is made with its first question.
+func (s *Service) Begin(ctx context.Context, o access.Owner) (Conversation, error) {
+	id, err := s.turns.drafts.reserve(ctx, o)
+	return Conversation{ID: id, Owner: o}, err
+}
+
+// Resume is Open that also knows the conversations which are only reserved.
+func (s *Service) Resume(ctx context.Context, o access.Owner, id string) (Conversation, error) {
+	return s.turns.resume(ctx, o, id)
+}
+
 // List returns the owner's conversations, newest first.
 func (s *Service) List(ctx context.Context, o access.Owner) ([]Listed, error) {
 	return s.turns.store.list(ctx, o)
@@ -168,9 +201,19 @@ func (s *Service) Messages(ctx context.Context, c Conversation) (all []Message, 
 	return all, lastEvent, running, err
 }
 
-// Cancel stops the running turn of a conversation, on whatever replica, and
-// reports whether there was one.
+// Cancel drops the questions of a conversation that wait, stops its running turn,
+// on whatever replica, and reports whether there was any.
 func (s *Service) Cancel(ctx context.Context, c Conversation) (bool, error) {
+	waited, err := s.turns.queue.clear(ctx, c.ID)
+	if err != nil {
+		return false, err
+	}
+	stopped, err := s.stop(ctx, c)
+	return waited || stopped, err
+}
+
+// stop stops the running turn of a conversation.
+func (s *Service) stop(ctx context.Context, c Conversation) (bool, error) {
 	s.mu.Lock()
 	t := s.running[c.ID]
 	s.mu.Unlock()
@@ -198,7 +241,7 @@ func (s *Service) Delete(ctx context.Context, c Conversation) error {
 			return err
 		}
 	}
-	for _, key := range []string{recordKey(c.ID), openKey(c.ID), cancelKey(c.ID), leaseKey(c.ID)} {
+	for _, key := range []string{recordKey(c.ID), openKey(c.ID), cancelKey(c.ID), leaseKey(c.ID), draftKey(c.ID)} {
 		if err := s.redis.Delete(ctx, key); err != nil {
 			return err
 		}
@@ -206,10 +249,17 @@ func (s *Service) Delete(ctx context.Context, c Conversation) error {
 	return nil
 }
 
+// Covered returns the id of the event up to which a conversation's messages contain
+// its events. A running turn is in its events alone, from its beginning.
+func (s *Service) Covered(ctx context.Context, c Conversation) (lastEvent string, err error) {
+	lastEvent, _, err = s.turns.recovery.covered(ctx, c.ID)
+	return lastEvent, err
+}
+
 // Position checks the id of the event after which a reader wants to follow a
 // log; empty is the end of the log. EVENTS_GONE says that there would be a gap.
 func (s *Service) Position(ctx context.Context, l Log, after string) (string, error) {
-	if err := s.recover(ctx, l); err != nil {
+	if _, err := s.recover(ctx, l); err != nil {
 		return "", err
 	}
 	if after == "" {
@@ -230,7 +280,7 @@ func (s *Service) Follow(ctx context.Context, l Log, after string) iter.Seq2[Eve
 		reading, stop := context.WithCancel(ctx)
 		defer stop()
 		defer context.AfterFunc(s.alive, stop)()
-		for e, err := range s.turns.events.follow(reading, l, after, func() error { return s.recover(reading, l) }) {
+		for e, err := range s.turns.events.follow(reading, l, after, func() (bool, error) { return s.recover(reading, l) }) {
 			switch {
 			case err != nil && s.alive.Err() != nil:
 				err = fault.ServiceDown.New("The gateway is restarting. The answer can be picked up in a moment.")
@@ -244,9 +294,10 @@ func (s *Service) Follow(ctx context.Context, l Log, after string) iter.Seq2[Eve
 	}
 }
 
-func (s *Service) recover(ctx context.Context, l Log) error {
+// recover ends a turn that was cut off, and reports whether one runs.
+func (s *Service) recover(ctx context.Context, l Log) (running bool, err error) {
 	if l.conversation == "" {
-		return nil
+		return false, nil
 	}
 	return s.turns.recovery.recover(ctx, l.conversation)
 }

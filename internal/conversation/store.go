@@ -64,10 +64,10 @@ func recordKey(id string) string         { return "conversation:" + id }
 func messagesKey(id string) string       { return "messages:" + id }
 func ownedKey(owner access.Owner) string { return "conversations:" + owner.String() }
 
-// create makes a conversation, named after its first question. It is stored by
-// save.
-func (s store) create(ctx context.Context, o access.Owner, question string) (Conversation, error) {
-	c := Conversation{ID: newID(), Owner: o, Title: titleOf(question), Created: s.now().UTC()}
+// create makes a conversation, named after its first question, under a reserved id
+// or, when that is empty, a new one. It is stored by save.
+func (s store) create(ctx context.Context, o access.Owner, id, question string) (Conversation, error) {
+	c := Conversation{ID: cmp.Or(id, newID()), Owner: o, Title: titleOf(question), Created: s.now().UTC()}
 	return c, s.owned.Join(ctx, ownedKey(o), c.ID, recordTTL)
 }
 
@@ -181,4 +181,27 @@ func (s store) history(ctx context.Context, conversation string) ([]agent.Messag
 		messages[i] = m.Message
 	}
 	return messages, err
+}
+
+const draftTTL = 24 * time.Hour // of a reserved id that no question has used
+
+// drafts are the ids of conversations that were reserved for their owner and have
+// no question yet. They are in no list.
+type drafts struct{ keys sealedKeys }
+
+func draftKey(id string) string { return "draft:" + id }
+
+// reserve returns a fresh id that the owner's first question may use.
+func (d drafts) reserve(ctx context.Context, o access.Owner) (id string, err error) {
+	id = newID()
+	return id, d.keys.set(ctx, draftKey(id), o.String(), draftTTL)
+}
+
+// has reports whether the id is reserved for the owner.
+func (d drafts) has(ctx context.Context, o access.Owner, id string) (bool, error) {
+	if !idPattern.MatchString(id) {
+		return false, nil
+	}
+	owner, ok, err := d.keys.get(ctx, draftKey(id))
+	return ok && owner == o.String(), err
 }

@@ -8,11 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/tokens"
 )
@@ -20,9 +23,27 @@ import (
 // Question is what a person asks.
 type Question struct {
 	Text         string
-	Conversation string // id; empty: a new one
+	Conversation string // id, which may be a reserved one; empty: a new one
 	Model        string // for the conversation from now on; empty: the one that it has
 	Origin       Origin
+
+	// Waits is called once when the question has to wait for others of its
+	// conversation; nil: not wanted.
+	Waits func()
+}
+
+// check rejects a question that no model is asked.
+func (q Question) check() error {
+	if !utf8.ValidString(q.Text) || strings.TrimSpace(q.Text) == "" {
+		return fault.BadRequest.New("Query is required.").Suggest("Ask a question of 1 to %d characters.", agent.MaxQuestion)
+	}
+	if strings.Contains(q.Text, "\x00") {
+		return fault.BadRequest.New("The question contains a NUL character.").Suggest("Leave it out.")
+	}
+	if n := utf8.RuneCountInString(q.Text); n > agent.MaxQuestion {
+		return fault.BadRequest.New("The question has %d characters; at most %d are read.", n, agent.MaxQuestion).Suggest("Ask in fewer words.")
+	}
+	return nil
 }
 
 // Models are the models that conversations can choose from. Package llm has them.
@@ -36,6 +57,7 @@ type turn struct {
 	conversation Conversation
 	lease        lease
 	question     Question
+	begins       bool // its conversation
 	model        agent.Choice
 	history      []agent.Message
 	began        time.Time
@@ -52,6 +74,8 @@ type turns struct {
 	store    store
 	events   events
 	leases   leases
+	queue    queue
+	drafts   drafts
 	recovery recovery
 	outcomes outcomes
 	audit    audit.Sink
@@ -67,18 +91,19 @@ func (r turns) open(ctx context.Context, p *access.Principal, q Question) (*turn
 	if _, err := r.models.Choose(q.Model); err != nil { // before a conversation is made
 		return nil, err
 	}
-	c, err := r.conversationFor(ctx, p, q)
+	c, begins, err := r.conversationFor(ctx, p, q)
 	if err != nil {
 		return nil, err
 	}
-	t := &turn{conversation: c, question: q, began: r.now()}
+	t := &turn{conversation: c, question: q, begins: begins}
 	if t.model, err = r.modelFor(c, q); err != nil {
 		return nil, err
 	}
 	t.conversation.Model = t.model.Name()
-	if t.lease, err = r.leases.acquire(ctx, c.ID, newID(), handover); err != nil {
+	if t.lease, err = r.queue.acquire(ctx, c.ID, newID(), q.Waits); err != nil {
 		return nil, err
 	}
+	t.began = r.now()
 	if err := r.announce(ctx, t); err != nil {
 		r.release(context.WithoutCancel(ctx), t)
 		return nil, err
@@ -86,14 +111,33 @@ func (r turns) open(ctx context.Context, p *access.Principal, q Question) (*turn
 	return t, nil
 }
 
-func (r turns) conversationFor(ctx context.Context, p *access.Principal, q Question) (Conversation, error) {
-	if err := r.store.hasRoom(ctx, p.Owner(), q.Conversation == ""); err != nil {
-		return Conversation{}, err
+// conversationFor returns the conversation of a question, or makes it.
+func (r turns) conversationFor(ctx context.Context, p *access.Principal, q Question) (c Conversation, begins bool, err error) {
+	begins = q.Conversation == ""
+	if !begins {
+		if c, err = r.resume(ctx, p.Owner(), q.Conversation); err != nil {
+			return c, false, err
+		}
+		begins = c.Created.IsZero()
 	}
-	if q.Conversation != "" {
-		return r.store.open(ctx, p.Owner(), q.Conversation)
+	if err := r.store.hasRoom(ctx, p.Owner(), begins); err != nil || !begins {
+		return c, begins, err
 	}
-	return r.store.create(ctx, p.Owner(), q.Text)
+	c, err = r.store.create(ctx, p.Owner(), c.ID, q.Text)
+	return c, begins, err
+}
+
+// resume returns the owner's conversation, or one that is only reserved, which has
+// no date yet. Any other is CONVERSATION_NOT_FOUND.
+func (r turns) resume(ctx context.Context, o access.Owner, id string) (Conversation, error) {
+	c, err := r.store.open(ctx, o, id)
+	if !fault.Is(err, notFound) {
+		return c, err
+	}
+	if reserved, failed := r.drafts.has(ctx, o, id); failed != nil || !reserved {
+		return c, cmp.Or(failed, err)
+	}
+	return Conversation{ID: id, Owner: o}, nil
 }
 
 // modelFor returns the model that the question names, else the conversation's,
@@ -124,10 +168,14 @@ func (r turns) announce(ctx context.Context, t *turn) (err error) {
 		return err
 	}
 	t.first = Event{Type: Started, Conversation: c.ID, Request: telemetry.RequestOf(ctx).ID, Text: t.question.Text, Model: c.Model}
-	if t.first.ID, err = r.events.append(ctx, c.Log(), t.first); err != nil || t.question.Conversation != "" {
+	if t.first.ID, err = r.events.append(ctx, c.Log(), t.first); err != nil {
 		return err
 	}
-	_, err = r.events.append(ctx, PersonLog(c.Owner), Event{Type: Titled, Conversation: c.ID, Text: c.Title})
+	var news []Event
+	if t.begins {
+		news = append(news, Event{Type: Titled, Conversation: c.ID, Text: c.Title})
+	}
+	_, err = r.events.append(ctx, PersonLog(c.Owner), append(news, Event{Type: Turn, Conversation: c.ID, Status: Running})...)
 	return err
 }
 
@@ -182,6 +230,9 @@ func (r turns) close(ctx context.Context, t *turn, s turnSummary, ended func()) 
 	}
 	if err := r.recovery.closed(ctx, id); err == nil {
 		r.release(ctx, t)
+	}
+	if _, err := r.events.append(ctx, PersonLog(t.conversation.Owner), Event{Type: Turn, Conversation: id, Status: Ended}); err != nil {
+		r.log.WarnContext(ctx, "the person's other pages do not learn that a turn has ended", "error", err)
 	}
 }
 

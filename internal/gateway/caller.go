@@ -14,9 +14,11 @@ type authenticated func(w http.ResponseWriter, r *http.Request, p *access.Princi
 
 // person authenticates the caller of a request: by a bearer token, or by the
 // session cookie of our own page.
-func (g *Gateway) person(h authenticated) httpx.Handler {
+func (g *Gateway) person(h authenticated) httpx.Handler { return g.entered(g.gate.Enter, h) }
+
+func (g *Gateway) entered(enter func(http.ResponseWriter, *http.Request) (*http.Request, error), h authenticated) httpx.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		r, err := g.gate.Enter(w, r)
+		r, err := enter(w, r)
 		if err != nil {
 			return err
 		}
@@ -26,6 +28,11 @@ func (g *Gateway) person(h authenticated) httpx.Handler {
 		}
 		return h(w, r, p)
 	}
+}
+
+// streaming is person for streams, whose clients may prove their caller by a ticket.
+func (g *Gateway) streaming(h authenticated) httpx.Handler {
+	return g.entered(g.gate.EnterStream, h)
 }
 
 // browser serves a page of the sign-in, so many for an address.
@@ -39,4 +46,18 @@ func (g *Gateway) browser(serve func(*session.Service, http.ResponseWriter, *htt
 		}
 		return serve(g.o.Sessions, w, r)
 	}
+}
+
+// openSocket serves a WebSocket, whose questions come from where its caller does.
+func (g *Gateway) openSocket(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	return g.live.Chat(w, r, p.WithSurface(surfaceOf(r)))
+}
+
+// proveAgain proves the caller of a WebSocket again when their token has expired.
+func (g *Gateway) proveAgain(r *http.Request) (*access.Principal, error) {
+	p, err := g.gate.ProveAgain(r)
+	if err != nil {
+		return nil, err
+	}
+	return p.WithSurface(surfaceOf(r)), nil
 }

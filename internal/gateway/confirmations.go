@@ -60,16 +60,32 @@ func (c confirmations) answer(w http.ResponseWriter, r *http.Request, _ *access.
 	if err != nil {
 		return err
 	}
-	id := r.PathValue("id")
-	// An answer that was sent is executed, whether or not its client waits.
-	ctx := context.WithoutCancel(r.Context())
-	o := c.service.Answer(ctx, id, *body.Approved, body.Digest)
-	if o.Fault() != nil && o.Fault().Code.Status != http.StatusOK {
-		return o.Fault()
+	o, err := c.decide(r.Context(), r.PathValue("id"), *body.Approved, body.Digest)
+	if err != nil {
+		return err
 	}
-	c.conversations.RecordOutcome(ctx, id, o)
 	httpx.Raw(w, http.StatusOK, result.EncodeEnvelope(o))
 	return nil
+}
+
+// decide answers a confirmation, which is executed whether or not its client waits.
+// An error is a refusal: nothing was answered.
+func (c confirmations) decide(ctx context.Context, id string, approved bool, digest string) (result.Outcome, error) {
+	ctx = context.WithoutCancel(ctx)
+	o := c.service.Answer(ctx, id, approved, digest)
+	if o.Fault() != nil && o.Fault().Code.Status != http.StatusOK {
+		return o, o.Fault()
+	}
+	c.conversations.RecordOutcome(ctx, id, o)
+	return o, nil
+}
+
+// permitted is decide for a principal who may lack the right to answer.
+func (c confirmations) permitted(ctx context.Context, id string, approved bool, digest string) (result.Outcome, error) {
+	if err := c.service.Permit(ctx, id); err != nil {
+		return result.Outcome{}, err
+	}
+	return c.decide(ctx, id, approved, digest)
 }
 
 // answerBody is the body of an answer. Nothing but true approves, and nothing but

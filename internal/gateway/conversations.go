@@ -4,14 +4,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/conversation"
-	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/live"
 	"countersign.dev/internal/quota"
 )
 
@@ -135,15 +134,6 @@ func (c chat) cancelTurn(w http.ResponseWriter, r *http.Request, p *access.Princ
 	return httpx.JSON(w, http.StatusOK, map[string]bool{"cancelled": cancelled})
 }
 
-// isEventID reports whether a text is an event's id: two numbers of 64 bits, as
-// Redis makes them.
-func isEventID(text string) bool {
-	at, sequence, found := strings.Cut(text, "-")
-	_, errAt := strconv.ParseUint(at, 10, 64)
-	_, errSequence := strconv.ParseUint(sequence, 10, 64)
-	return found && errAt == nil && errSequence == nil
-}
-
 // followConversation streams a conversation's events: after Last-Event-ID (or
 // ?after= for clients that cannot set a header), or from now on. It stays open
 // until the client leaves.
@@ -152,12 +142,9 @@ func (c chat) followConversation(w http.ResponseWriter, r *http.Request, p *acce
 	if err != nil {
 		return err
 	}
-	after := r.Header.Get("Last-Event-ID")
-	if after == "" {
-		after = r.URL.Query().Get("after")
-	}
-	if after != "" && !isEventID(after) {
-		return fault.BadRequest.New("Last-Event-ID is not the id of an event.").Suggest("Send the id of the last event that arrived, or none.")
+	after, err := live.LastEventID(r)
+	if err != nil {
+		return err
 	}
 	release, err := c.quotas.Hold(r.Context(), quota.Streams, p.Owner())
 	if err != nil {
@@ -167,7 +154,12 @@ func (c chat) followConversation(w http.ResponseWriter, r *http.Request, p *acce
 	if after, err = c.service.Position(r.Context(), owned.Log(), after); err != nil {
 		return err
 	}
-	live, stop := c.gate.Live(r)
+	right, stop := c.gate.Live(r)
 	defer stop()
-	return stream(w, r, live, c.service.Follow(live, owned.Log(), after), func(conversation.Event) bool { return false })
+	s, err := httpx.NewStream(w, r)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return send(s, right, c.service.Follow(right, owned.Log(), after), func(conversation.Event) bool { return false })
 }

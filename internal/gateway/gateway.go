@@ -14,6 +14,7 @@ import (
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/live"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/result"
@@ -89,6 +90,10 @@ type Options struct {
 	// Refused is called for requests without a proved caller or of a foreign page; see mcpserver.GateOptions.
 	Refused func(ctx context.Context, f *fault.Error)
 
+	Connections *live.Connections // lists open WebSockets; nil: there is no list
+	Tickets     *session.Tickets  // for streams of clients that cannot send headers; nil: none
+	Heartbeat   time.Duration     // between two pings of a WebSocket; 0: 30 s
+
 	Limits   Limits
 	Quotas   *quota.Quotas  // bound what one person may ask for; nil: nothing
 	Observer httpx.Observer // counts requests; nil: none
@@ -105,4 +110,10 @@ type Gateway struct {
 	gate    *mcpserver.Gate
 	probe   httpx.Probe     // whether questions can be answered
 	direct  *mcpserver.Face // calls of tools without a model
+	live    *live.Server    // WebSockets, and the streams of persons
+	answers confirmations
 }
+
+// Drain ends every live connection and waits for them, but no longer than ctx. Shut
+// the conversations down before.
+func (g *Gateway) Drain(ctx context.Context) error { return g.live.Drain(ctx) }

@@ -4,13 +4,9 @@ import (
 	"encoding/json"
 	"iter"
 	"net/http"
-	"strings"
-	"unicode/utf8"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/agent"
 	"countersign.dev/internal/conversation"
-	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/quota"
@@ -52,9 +48,6 @@ func (c chat) askByPost(w http.ResponseWriter, r *http.Request, p *access.Princi
 // ask begins a turn and streams it. The turn does not need the stream: a client
 // that leaves finds the rest in the conversation's events.
 func (c chat) ask(w http.ResponseWriter, r *http.Request, p *access.Principal, q question) error {
-	if err := q.check(); err != nil {
-		return err
-	}
 	if err := c.gate.CheckUserContext(r.Context(), q.UserContext); err != nil {
 		return err
 	}
@@ -64,16 +57,24 @@ func (c chat) ask(w http.ResponseWriter, r *http.Request, p *access.Principal, q
 	}
 	defer release()
 	p = p.WithSurface(surfaceOf(r))
+	var s *httpx.Stream // begun before the turn where the question waits for others, so that its client sees a heartbeat
 	asked, first, err := c.service.Ask(r.Context(), p, conversation.Question{
 		Text: q.Query, Conversation: q.ConversationID, Model: q.Model, Origin: conversation.Origin{Surface: string(p.Origin().Surface)},
+		Waits: func() { s, _ = httpx.NewStream(w, r) },
 	})
+	if err == nil && s == nil {
+		s, err = httpx.NewStream(w, r)
+	}
+	if s != nil {
+		defer s.Close()
+	}
 	if err != nil {
-		return err
+		return ended(s, err)
 	}
 	live, stop := c.gate.Live(r)
 	defer stop()
 	rest := c.service.Follow(live, asked.Log(), first.ID)
-	return stream(w, r, live, after(first, rest), func(e conversation.Event) bool { return e.Type == conversation.Done })
+	return send(s, live, after(first, rest), func(e conversation.Event) bool { return e.Type == conversation.Done })
 }
 
 // surfaceOf returns the surface of a question by how its caller was proved: the
@@ -92,17 +93,4 @@ func after(first conversation.Event, rest iter.Seq2[conversation.Event, error]) 
 			rest(yield)
 		}
 	}
-}
-
-func (q question) check() error {
-	if !utf8.ValidString(q.Query) || strings.TrimSpace(q.Query) == "" {
-		return fault.BadRequest.New("Query is required.").Suggest("Ask a question of 1 to %d characters.", agent.MaxQuestion)
-	}
-	if strings.Contains(q.Query, "\x00") {
-		return fault.BadRequest.New("The question contains a NUL character.").Suggest("Leave it out.")
-	}
-	if n := utf8.RuneCountInString(q.Query); n > agent.MaxQuestion {
-		return fault.BadRequest.New("The question has %d characters; at most %d are read.", n, agent.MaxQuestion).Suggest("Ask in fewer words.")
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/gateway"
+	"countersign.dev/internal/live"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/revocation"
 	"countersign.dev/internal/seal"
@@ -45,21 +47,24 @@ type rig struct {
 	model         *model
 	quotas        *quota.Quotas
 	login         *login
+	gateway       *gateway.Gateway
 }
 
-func newRig(t testing.TB, change ...func(*conversation.Options)) *rig {
+// newRig starts a gateway; change are functions that change its conversation.Options
+// or its gateway.Options.
+func newRig(t testing.TB, change ...any) *rig {
 	mini := miniredis.RunT(t)
 	return rigOn(t, mini, change...)
 }
 
 // rigOn starts one more replica on the same Redis.
-func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*conversation.Options)) *rig {
+func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...any) *rig {
 	redis, err := state.Open(context.Background(), "redis://"+mini.Addr(), &state.Options{Timeout: testkit.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &rig{t: t, redis: redis, mini: mini, audit: &testkit.MemorySink{}, model: newModel(), login: &login{}}
-	r.confirmations = confirm.NewService(state.NewConfirmations(redis, testkit.Ring("record")), r.audit, time.Now)
+	r.confirmations = confirm.NewService(state.NewConfirmations(redis, testkit.Ring("record")), r.audit, time.Now).Notifying(conversation.NewChanges(redis, slog.New(slog.DiscardHandler)))
 	r.servers = newServers(r.confirmations, state.NewEntries(redis))
 	r.revocations, r.login.verify = revocation.New(state.NewList(redis, revocation.Name, revocation.Life), nil), r.verify
 	r.refresh()
@@ -77,21 +82,30 @@ func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*conversation
 	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: quota.Limits{Requests: 100_000}}) // tests are faster than people
 	o := conversation.Options{Quotas: quotas, Models: models{r.model}, Toolbox: reachable, Redis: redis, Ring: ring, Audit: r.audit, Watch: r.revocations.Watch}
 	for _, c := range change {
-		c(&o)
+		if c, ok := c.(func(*conversation.Options)); ok {
+			c(&o)
+		}
 	}
 	if r.conversations, err = conversation.New(o); err != nil {
 		t.Fatal(err)
 	}
-	chatHost, err := gateway.New(gateway.Options{
+	host := gateway.Options{
 		Quotas:    o.Quotas,
 		PublicURL: publicURL, Issuers: []string{"https://issuer.test"}, Scopes: []string{"openid", "mcp"}, Origins: []string{"https://portal.test"}, Verify: r.verify, Sessions: sessions, Revocations: r.revocations, Audit: named{r.audit},
 		Conversations: r.conversations, Models: models{r.model}, Servers: reachable, Confirmations: r.servers,
+		Connections: live.NewConnections(redis, ring), Tickets: &session.Tickets{Ring: ring, Keys: redis},
 		Web: fstest.MapFS{"index.html": {Data: []byte("<!doctype html>page")}, "app.js": {Data: []byte("//")}},
-	})
+	}
+	for _, c := range change {
+		if c, ok := c.(func(*gateway.Options)); ok {
+			c(&host)
+		}
+	}
+	chatHost, err := gateway.New(host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.quotas = o.Quotas
+	r.quotas, r.gateway = o.Quotas, chatHost
 	server := httptest.NewServer(chatHost.Handler())
 	r.url = server.URL
 	t.Cleanup(func() {
@@ -100,6 +114,9 @@ func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...func(*conversation
 		r.model.release()
 		if err := r.conversations.Shutdown(ctx); err != nil {
 			t.Errorf("shutdown: %v", err)
+		}
+		if err := chatHost.Drain(ctx); err != nil {
+			t.Errorf("drain: %v", err)
 		}
 		server.Close()
 		r.quotas.Close()

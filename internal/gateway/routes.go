@@ -12,6 +12,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/live"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/session"
 )
@@ -35,9 +36,18 @@ func New(o Options) (*Gateway, error) {
 	if o.Revocations != nil {
 		gate.Watch = o.Revocations.Watch
 	}
+	if o.Tickets != nil {
+		gate.Ticket = o.Tickets.Redeem
+	}
 	g.gate = mcpserver.NewGate(gate)
 	g.direct = mcpserver.NewFace(g.gate, catalogue{o.Servers})
-	return g, nil
+	g.answers = confirmations{o.Confirmations, o.Conversations, o.PublicURL, o.Limits.Body}
+	var err error
+	g.live, err = live.New(live.Options{
+		Conversations: o.Conversations, Right: g.gate.Live, Again: g.proveAgain, Ended: mcpserver.Ended, Answer: g.answers.permitted, EachServer: o.Servers.EachServer,
+		Connections: o.Connections, Quotas: o.Quotas, Heartbeat: o.Heartbeat, Log: o.Log,
+	})
+	return g, err
 }
 
 // Handler serves the whole API.
@@ -49,16 +59,23 @@ func (g *Gateway) Handler() http.Handler {
 func (g *Gateway) routes() http.Handler {
 	m := httpx.NewMux(g.surface)
 	chat := chat{g.o.Conversations, g.gate, g.o.Quotas, g.o.Limits.Body}
-	confirmations := confirmations{g.o.Confirmations, g.o.Conversations, g.o.PublicURL, g.o.Limits.Body}
+	confirmations := g.answers
 
-	m.HandleFunc("GET /api/query", g.person(chat.askByGet))
+	m.HandleFunc("GET /api/query", g.streaming(chat.askByGet))
 	m.HandleFunc("POST /api/query", g.person(chat.askByPost))
 	m.HandleFunc("GET /api/models", g.person(g.listModels))
 	m.HandleFunc("GET /api/conversations", g.person(chat.listConversations))
 	m.HandleFunc("GET /api/conversations/{id}", g.person(chat.showConversation))
 	m.HandleFunc("DELETE /api/conversations/{id}", g.person(chat.deleteConversation))
-	m.HandleFunc("GET /api/conversations/{id}/events", g.person(chat.followConversation))
+	m.HandleFunc("GET /api/conversations/{id}/events", g.streaming(chat.followConversation))
 	m.HandleFunc("POST /api/conversations/{id}/cancel", g.person(chat.cancelTurn))
+
+	m.HandleFunc("GET /ws", g.streaming(g.openSocket))
+	m.HandleFunc("GET /api/events", g.streaming(g.live.Events))
+	m.HandleFunc("GET /api/connections", g.person(g.live.ListConnections))
+	if g.o.Tickets != nil {
+		m.HandleFunc("POST /api/ticket", g.person(g.o.Tickets.Serve))
+	}
 
 	m.Handle("POST /api/confirm/{id}", g.confirmErrors().Handle(g.person(confirmations.answer)))
 	m.HandleFunc("GET /api/confirmations", g.person(confirmations.list))

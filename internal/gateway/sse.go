@@ -1,11 +1,9 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"iter"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -75,29 +73,29 @@ type (
 func dataOf(e conversation.Event) []byte {
 	switch e.Type {
 	case conversation.Started:
-		return object(startEvent{"start", e.Conversation, e.Model})
+		return httpx.Compact(startEvent{"start", e.Conversation, e.Model})
 	case conversation.Text:
-		return object(textEvent{"text", e.Text, e.Source})
+		return httpx.Compact(textEvent{"text", e.Text, e.Source})
 	case conversation.ToolStarted:
-		return object(toolEvent{"tool", "processing", e.Tool, e.Server, e.Message, e.CallID, e.Args})
+		return httpx.Compact(toolEvent{"tool", "processing", e.Tool, e.Server, e.Message, e.CallID, e.Args})
 	case conversation.ToolProgress:
-		return object(toolEvent{"tool", "processing", e.Tool, e.Server, e.Message, e.CallID, nil})
+		return httpx.Compact(toolEvent{"tool", "processing", e.Tool, e.Server, e.Message, e.CallID, nil})
 	case conversation.ToolFinished:
-		return withData(object(toolEvent{"tool", "complete", e.Tool, e.Server, e.Message, e.CallID, nil}), e.Data)
+		return withData(httpx.Compact(toolEvent{"tool", "complete", e.Tool, e.Server, e.Message, e.CallID, nil}), e.Data)
 	case conversation.Pending:
 		return e.Data
 	case conversation.Truncated:
-		return object(truncationEvent{"truncation", e.Tool, e.Text})
+		return httpx.Compact(truncationEvent{"truncation", e.Tool, e.Text})
 	case conversation.Unavailable:
-		return object(unavailableEvent{"service_unavailable", e.Warnings})
+		return httpx.Compact(unavailableEvent{"service_unavailable", e.Warnings})
 	case conversation.Failed:
-		return object(errorEvent{"error", e.Text, e.Code})
+		return httpx.Compact(errorEvent{"error", e.Text, e.Code})
 	case conversation.Stopped:
-		return object(stopEvent{"stop", strings.ToLower(e.Code), e.Usage})
+		return httpx.Compact(stopEvent{"stop", strings.ToLower(e.Code), e.Usage})
 	case conversation.Done:
 		return []byte(done)
 	case conversation.Answered:
-		return object(messageEvent{"message", agent.System, e.Text, e.Confirmation, e.At})
+		return httpx.Compact(messageEvent{"message", agent.System, e.Text, e.Confirmation, e.At})
 	}
 	return nil
 }
@@ -110,33 +108,16 @@ func withData(object []byte, data json.RawMessage) []byte {
 	return slices.Concat(object[:len(object)-1], []byte(`,"data":`), data, []byte("}"))
 }
 
-// object encodes a data object, as short as it gets: these are no web pages, so
-// < and > may stay. Our own types with valid JSON inside cannot fail.
-func object(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-// stream sends events until last returns true for one, the client leaves, the
+// send sends events until last returns true for one, the client leaves, the
 // caller's right ends (with live), or the events end with an error. An error is
 // sent without an id: a client resumes after the last event that has one.
-func stream(w http.ResponseWriter, r *http.Request, live context.Context, events iter.Seq2[conversation.Event, error], last func(conversation.Event) bool) error {
-	s, err := httpx.NewStream(w, r)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
+func send(s *httpx.Stream, live context.Context, events iter.Seq2[conversation.Event, error], last func(conversation.Event) bool) error {
 	for e, err := range events {
 		if mcpserver.Ended(live) != nil {
 			break // the caller may see no more events
 		}
 		if err != nil {
-			f := fault.From(err)
-			sendLast(s, f)
-			return f
+			return ended(s, err)
 		}
 		data := dataOf(e)
 		if data == nil {
@@ -147,13 +128,17 @@ func stream(w http.ResponseWriter, r *http.Request, live context.Context, events
 		}
 	}
 	if why := mcpserver.Ended(live); why != nil {
-		sendLast(s, why)
+		_ = ended(s, why)
 	}
 	return nil
 }
 
-// sendLast sends the error that ends a stream.
-func sendLast(s *httpx.Stream, f *fault.Error) {
-	_ = s.Send(httpx.Event{Data: object(errorEvent{"error", f.Message, f.Code.Name})})
-	_ = s.Send(httpx.Event{Data: []byte(done)})
+// ended sends the error that ends a stream, if it has begun, and returns it.
+func ended(s *httpx.Stream, err error) error {
+	f := fault.From(err)
+	if s != nil {
+		_ = s.Send(httpx.Event{Data: httpx.Compact(errorEvent{"error", f.Message, f.Code.Name})})
+		_ = s.Send(httpx.Event{Data: []byte(done)})
+	}
+	return f
 }

@@ -198,19 +198,57 @@ func TestDeletionEndsTheRunningTurn(t *testing.T) {
 }
 
 func TestOneQuestionAtATimePerConversation(t *testing.T) {
-	r := newRig(t)
+	r := newRig(t, limited(quota.Limits{Turns: 10}))
 	r.model.script["long"] = []step{waits}
 	s := r.stream(r.send("POST", "/api/query", alice, askBody("long", "")))
 	first, _ := s.next()
 	conversation := conversationOf(t, []event{first})
-	resp := r.send("POST", "/api/query", alice, askBody("and?", conversation))
+	var waiting []*stream
+	for _, question := range []string{"one", "two", "three"} { // a stream is begun when the question has its place in the line
+		waiting = append(waiting, r.stream(r.send("POST", "/api/query", alice, askBody(question, conversation))))
+	}
+	resp := r.send("POST", "/api/query", alice, askBody("four", conversation))
 	if status, body := r.read(resp); status != 429 || !strings.Contains(body, "BUSY") || resp.Header.Get("Retry-After") == "" {
-		t.Errorf("got %d %s, want BUSY", status, body)
+		t.Errorf("the fourth that waits: got %d %s, want BUSY", status, body)
 	}
 	r.model.release()
 	s.rest()
-	if data := dataOf(r.ask(alice, "and?", conversation)); !strings.Contains(data, "You said: and?") {
-		t.Errorf("after its end: got %s", data)
+	for i, s := range waiting {
+		if data := dataOf(s.rest()); !strings.Contains(data, "You said: "+[]string{"one", "two", "three"}[i]) {
+			t.Errorf("question %d: got %s", i+1, data)
+		}
+	}
+	var whole struct {
+		Messages []struct{ Role, Content string }
+	}
+	r.get("/api/conversations/"+conversation, alice, &whole)
+	var asked []string
+	for _, m := range whole.Messages {
+		if m.Role == "user" {
+			asked = append(asked, m.Content)
+		}
+	}
+	if want := []string{"long", "one", "two", "three"}; !slices.Equal(asked, want) {
+		t.Errorf("got %q, want the order in which they were asked, %q", asked, want)
+	}
+}
+
+func TestCancellingDropsWhatWaits(t *testing.T) {
+	r := newRig(t)
+	other := rigOn(t, r.mini)
+	r.model.script["long"] = []step{waits}
+	s := r.stream(r.send("POST", "/api/query", alice, askBody("long", "")))
+	first, _ := s.next()
+	conversation := conversationOf(t, []event{first})
+	waiting := other.stream(other.send("POST", "/api/query", alice, askBody("and?", conversation)))
+	if status, body := r.read(r.send("POST", "/api/conversations/"+conversation+"/cancel", alice, "")); status != 200 || !strings.Contains(body, "true") {
+		t.Fatalf("got %d %s", status, body)
+	}
+	if data := dataOf(s.rest()); !strings.Contains(data, `"reason":"cancelled"`) {
+		t.Errorf("the running one: got %s", data)
+	}
+	if data := dataOf(waiting.rest()); !strings.Contains(data, "CANCELLED") || !strings.HasSuffix(data, "[DONE]\n") || strings.Contains(data, "You said") {
+		t.Errorf("the waiting one: got %s, want CANCELLED", data)
 	}
 }
 

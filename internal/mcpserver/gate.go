@@ -28,6 +28,10 @@ type GateOptions struct {
 	// an Authorization header. Nil: bearer tokens only.
 	Browser func(w http.ResponseWriter, r *http.Request) (p *access.Principal, ok bool, err error)
 
+	// Ticket exchanges the ticket of a stream's address for the token that it was
+	// issued for, once. Nil: there are no tickets.
+	Ticket func(ctx context.Context, ticket string) (token string, err error)
+
 	// Watch calls end, from another goroutine, when Verify would begin to reject
 	// the principal's token; stop ends that. Nil: nothing is revoked.
 	Watch func(p *access.Principal, end func(error)) (stop func())
@@ -80,6 +84,25 @@ func (g *Gate) Enter(w http.ResponseWriter, r *http.Request) (*http.Request, err
 	return g.enter(w, r, calling)
 }
 
+// EnterStream is Enter for a stream, whose client may be unable to send headers: a
+// ticket in its address counts as the token that it was issued for.
+func (g *Gate) EnterStream(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
+	ticket := r.URL.Query().Get("ticket")
+	if ticket == "" || g.o.Ticket == nil || r.Header.Get("Authorization") != "" {
+		return g.Enter(w, r)
+	}
+	if err := g.checkSource(r); err != nil {
+		return nil, err
+	}
+	token, err := g.o.Ticket(r.Context(), ticket)
+	if err != nil {
+		return nil, g.refused(r.Context(), g.challenged(w, err, ""))
+	}
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+token)
+	return g.Enter(w, r)
+}
+
 // Live returns a context for a stream to the caller of a request that entered. It
 // ends with the request, and when the caller's token expires or is revoked; then
 // its cause is the fault that says why. A caller of our own page is proved again
@@ -110,7 +133,7 @@ func (g *Gate) expire(r *http.Request, who *access.Principal, end func(error)) {
 			return
 		case <-time.After(time.Until(who.Expires())):
 		}
-		next, err := g.proveAgain(r)
+		next, err := g.ProveAgain(r)
 		if err != nil {
 			end(err)
 			return
@@ -119,9 +142,9 @@ func (g *Gate) expire(r *http.Request, who *access.Principal, end func(error)) {
 	}
 }
 
-// proveAgain returns the caller of a request whose token has expired, if their
+// ProveAgain returns the caller of a request whose token has expired, if their
 // session has another one by now.
-func (g *Gate) proveAgain(r *http.Request) (*access.Principal, error) {
+func (g *Gate) ProveAgain(r *http.Request) (*access.Principal, error) {
 	expired := fault.Unauthorized.New("The sign-in has expired.").Suggest("Sign in again, or get a new token.")
 	if g.o.Browser == nil || r.Header.Get("Authorization") != "" {
 		return nil, expired

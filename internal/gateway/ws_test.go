@@ -1,0 +1,635 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"countersign.dev/internal/gateway"
+	"countersign.dev/internal/quota"
+	"countersign.dev/internal/testkit"
+)
+
+// frame is a message of the server on a WebSocket.
+type frame struct {
+	Type    string
+	Seq     int64
+	Payload struct {
+		State, Message, SessionID, ClientID, Text, Model, Content, Source, Tool, Code, Status, ConfirmationID, Reason string
+
+		Gap    bool
+		Resume *struct {
+			SessionID string
+			After     int64
+		}
+		Data             json.RawMessage
+		ConfirmationData struct{ Digest string }
+		Usage            *struct{ Input_tokens int }
+	}
+}
+
+// socket is a client of /ws.
+type socket struct {
+	t    testing.TB
+	ws   *websocket.Conn
+	ctx  context.Context
+	id   string // of its conversation
+	last int64  // seq of the last frame that has one
+}
+
+// dial connects, and returns the response when that is refused.
+func (r *rig) dial(token, query string, headers ...string) (*socket, *http.Response) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
+	r.t.Cleanup(cancel)
+	h := http.Header{}
+	if token != "" {
+		h.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		h.Set(headers[i], headers[i+1])
+	}
+	ws, resp, err := websocket.Dial(ctx, r.url+"/ws"+query, &websocket.DialOptions{HTTPHeader: h}) //nolint:bodyclose // Dial replaces the body
+	if err != nil {
+		if resp == nil {
+			r.t.Fatal(err)
+		}
+		return nil, resp
+	}
+	r.t.Cleanup(func() { _ = ws.CloseNow() })
+	ws.SetReadLimit(1 << 20)
+	return &socket{t: r.t, ws: ws, ctx: ctx}, resp
+}
+
+// connect connects and reads the greeting, whose state must be the given one.
+func (r *rig) connect(token, query, state string) *socket {
+	r.t.Helper()
+	s, resp := r.dial(token, query)
+	if s == nil {
+		_, body := r.read(resp)
+		r.t.Fatalf("got %d %s, want a WebSocket", resp.StatusCode, body)
+		return nil
+	}
+	f := s.next()
+	if f.Type != "connection" || f.Payload.State != state || f.Payload.SessionID == "" || f.Seq != 0 {
+		r.t.Fatalf("got %+v, want to be %s", f, state)
+	}
+	s.id = f.Payload.SessionID
+	return s
+}
+
+func (s *socket) read() (f frame, err error) {
+	_, body, err := s.ws.Read(s.ctx)
+	if err != nil {
+		return f, err
+	}
+	if err := json.Unmarshal(body, &f); err != nil {
+		s.t.Fatalf("%v in %s", err, body)
+	}
+	if f.Seq != 0 {
+		if f.Seq <= s.last {
+			s.t.Errorf("seq %d follows %d", f.Seq, s.last)
+		}
+		s.last = f.Seq
+	}
+	return f, nil
+}
+
+func (s *socket) next() frame {
+	s.t.Helper()
+	f, err := s.read()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return f
+}
+
+// until reads up to the first frame of a type, which it includes.
+func (s *socket) until(kind string) (all []frame) {
+	s.t.Helper()
+	for {
+		f := s.next()
+		if all = append(all, f); f.Type == kind {
+			return all
+		}
+	}
+}
+
+func (s *socket) send(message string) {
+	s.t.Helper()
+	if err := s.ws.Write(s.ctx, websocket.MessageText, []byte(message)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *socket) ask(text string) {
+	s.t.Helper()
+	s.send(fmt.Sprintf(`{"type":"message","payload":{"text":%q}}`, text))
+}
+
+func contentIn(frames []frame) string {
+	var b strings.Builder
+	for _, f := range frames {
+		if f.Type == "text" && f.Payload.Source == "" {
+			b.WriteString(f.Payload.Content)
+		}
+	}
+	return b.String()
+}
+
+func kindsIn(frames []frame) string {
+	var kinds []string
+	for _, f := range frames {
+		kinds = append(kinds, strings.TrimSuffix(f.Type+":"+f.Payload.State, ":"))
+	}
+	return strings.Join(kinds, " ")
+}
+
+func TestChatOverAWebSocket(t *testing.T) {
+	r := newRig(t)
+	r.model.script["Who works here?"] = []step{calls("list_employees"), says("Nina and Frank.")}
+	s := r.connect(alice, "", "connected")
+	var list struct{ Conversations []struct{ ID string } }
+	if r.get("/api/conversations", alice, &list); len(list.Conversations) != 0 {
+		t.Errorf("a conversation without a question is listed: %v", list)
+	}
+	s.ask("Who works here?")
+	frames := s.until("end")
+	if got, want := kindsIn(frames), "start status:processing status:complete status:complete text text end"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if f := frames[0]; f.Payload.Text != "Who works here?" || f.Payload.Model != "script" {
+		t.Errorf("got %+v, want the question and its model", f)
+	}
+	if f := frames[2]; f.Payload.Tool != "list_employees" || !strings.Contains(string(f.Payload.Data), "Nina Patel") {
+		t.Errorf("got %+v, want the rows", f)
+	}
+	if end := frames[len(frames)-1]; end.Payload.Usage == nil || end.Payload.Usage.Input_tokens != 7 {
+		t.Errorf("got %+v, want the tokens", end)
+	}
+	if r.get("/api/conversations", alice, &list); len(list.Conversations) != 1 || list.Conversations[0].ID != s.id {
+		t.Errorf("got %v, want the conversation %s", list, s.id)
+	}
+	s.send(`{"type":"ping"}`)
+	if f := s.next(); f.Type != "pong" || f.Seq != 0 {
+		t.Errorf("got %+v, want a pong", f)
+	}
+}
+
+func TestDevicesOfAConversationAreInStep(t *testing.T) {
+	one := newRig(t)
+	two := rigOn(t, one.mini)
+	first := one.connect(alice, "", "connected")
+	second := two.connect(alice, "?sessionId="+first.id, "reconnected") // before the first question
+	first.ask("hello")
+	for name, s := range map[string]*socket{"asking": first, "watching": second} {
+		if frames := s.until("end"); contentIn(frames) != "You said: hello" || frames[0].Payload.Text != "hello" {
+			t.Errorf("%s: got %+v", name, frames)
+		}
+	}
+	second.ask("again")
+	if got := contentIn(first.until("end")); got != "You said: again" {
+		t.Errorf("got %q on the first device", got)
+	}
+	events := one.stream(one.send("GET", "/api/conversations/"+first.id+"/events?after=0-0", alice, ""))
+	sse := append(events.rest(), events.rest()...)
+	third := one.connect(alice, "?sessionId="+first.id+"&after=0", "reconnected")
+	frames := append(third.until("end"), third.until("end")...)
+	ids := map[string]bool{}
+	for _, e := range sse {
+		ids[e.id] = true
+	}
+	for _, f := range frames {
+		if !ids[strconv.FormatInt(f.Seq, 10)+"-0"] {
+			t.Errorf("%s has seq %d, which is no id of the event stream", f.Type, f.Seq)
+		}
+	}
+	if contentIn(frames) != textIn(sse) {
+		t.Errorf("the WebSocket has %q, the event stream %q", contentIn(frames), textIn(sse))
+	}
+}
+
+func TestMessagesWaitAndCancelDropsThem(t *testing.T) {
+	r := newRig(t, limited(quota.Limits{Turns: 10}))
+	r.model.script["long"] = []step{waits}
+	s := r.connect(alice, "", "connected")
+	s.ask("long")
+	s.until("text")
+	for _, q := range []string{"one", "two", "three", "four"} {
+		s.ask(q)
+	}
+	if f := s.until("error"); f[0].Payload.Code != "BUSY" || f[0].Seq != 0 {
+		t.Errorf("got %+v, want BUSY for one of four", f)
+	}
+	s.send(`{"type":"cancel"}`)
+	dropped, reason := 0, ""
+	for dropped < 3 || reason == "" {
+		switch f := s.next(); {
+		case f.Type == "error" && f.Payload.Code == "CANCELLED":
+			dropped++
+		case f.Type == "end":
+			reason = f.Payload.Reason
+		case f.Type == "start":
+			t.Fatalf("a dropped question is answered: %+v", f)
+		}
+	}
+	if reason != "cancelled" {
+		t.Errorf("the running one ended with %q", reason)
+	}
+	s.ask("hello")
+	if got := contentIn(s.until("end")); got != "You said: hello" {
+		t.Errorf("afterwards: got %q", got)
+	}
+}
+
+func TestApprovingOverAWebSocket(t *testing.T) {
+	r := newRig(t)
+	r.model.script["Delete Frank"] = []step{calls("delete_employee")}
+	s := r.connect(alice, "", "connected")
+	s.ask("Delete Frank")
+	waiting := s.until("end")
+	var card frame
+	for _, f := range waiting {
+		if f.Type == "confirmation" {
+			card = f
+		}
+	}
+	id := card.Payload.ConfirmationID
+	var shown struct{ ConfirmationData struct{ Digest string } }
+	r.get("/api/confirmations/"+id, alice, &shown)
+	for message, code := range map[string]string{
+		`{"type":"confirm","payload":{"confirmationId":%q,"approved":true}}`:                                            "BAD_REQUEST",
+		`{"type":"confirm","payload":{"confirmationId":%q,"digest":"d"}}`:                                               "BAD_REQUEST",
+		`{"type":"confirm","payload":{"confirmationId":%q,"approved":true,"digest":"` + strings.Repeat("0", 64) + `"}}`: "CONFIRMATION_STALE",
+	} {
+		s.send(fmt.Sprintf(message, id))
+		if f := s.next(); f.Type != "error" || f.Payload.Code != code {
+			t.Errorf("%s: got %+v, want %s", message, f, code)
+		}
+	}
+	elsewhere := r.connect(alice, "", "connected") // another conversation of the same person
+	elsewhere.send(fmt.Sprintf(`{"type":"confirm","payload":{"confirmationId":%q,"approved":true,"digest":%q}}`, id, shown.ConfirmationData.Digest))
+	if f := elsewhere.next(); f.Type != "outcome" || f.Seq != 0 || f.Payload.ConfirmationID != id || !strings.Contains(f.Payload.Message, "has been deleted.") {
+		t.Errorf("where it was approved: got %+v", f)
+	}
+	if f := s.next(); f.Type != "outcome" || f.Seq == 0 || f.Payload.Message != "Frank Davis has been deleted." {
+		t.Errorf("where it was asked for: got %+v", f)
+	}
+	mallory := r.connect(frank, "", "connected")
+	mallory.send(fmt.Sprintf(`{"type":"confirm","payload":{"confirmationId":%q,"approved":true,"digest":%q}}`, id, shown.ConfirmationData.Digest))
+	if f := mallory.next(); f.Type != "error" || f.Payload.Code != "USER_MISMATCH" && f.Payload.Code != "CONFIRMATION_NOT_FOUND" {
+		t.Errorf("another person: got %+v", f)
+	}
+}
+
+func TestBadMessagesAreRejected(t *testing.T) {
+	r := newRig(t)
+	s := r.connect(alice, "", "connected")
+	for _, message := range []string{
+		``, `{`, `[]`, `"message"`, `null`, `{}`, `{"type":"shout"}`, `{"type":"message"}`, `{"type":"message","payload":{}}`, `{"type":"message","payload":{"text":" "}}`,
+		`{"type":"message","payload":{"text":"a","text":"b"}}`, `{"type":"message","payload":{"text":"hello","extra":1}}`, `{"type":"message","payload":"hello"}`,
+		`{"type":"message","payload":{"text":"` + strings.Repeat("x", 3000) + `"}}`, `{"type":"message","payload":{"text":"a\u0000b"}}`,
+		`{"type":"message","payload":{"text":"hello","model":"none"}}`, `{"Type":"ping"}`,
+	} {
+		s.send(message)
+		if f := s.next(); f.Type != "error" || f.Payload.Code != "BAD_REQUEST" || f.Payload.Message == "" || f.Seq != 0 {
+			t.Errorf("%.60s: got %+v, want BAD_REQUEST", message, f)
+		}
+	}
+	s.ask("hello")
+	if got := contentIn(s.until("end")); got != "You said: hello" {
+		t.Errorf("afterwards: got %q", got)
+	}
+	for name, row := range map[string]struct {
+		kind websocket.MessageType
+		body string
+		want websocket.StatusCode
+	}{
+		"binary": {websocket.MessageBinary, `{"type":"ping"}`, websocket.StatusUnsupportedData},
+		"large":  {websocket.MessageText, `{"type":"ping","payload":"` + strings.Repeat("x", 17<<10) + `"}`, websocket.StatusMessageTooBig},
+	} {
+		s := r.connect(alice, "", "connected")
+		_ = s.ws.Write(s.ctx, row.kind, []byte(row.body))
+		if _, err := s.read(); websocket.CloseStatus(err) != row.want {
+			t.Errorf("%s: got %v, want to be disconnected with %v", name, err, row.want)
+		}
+	}
+}
+
+func TestFloodsAreDisconnected(t *testing.T) {
+	r := newRig(t, limited(quota.Limits{Requests: 2}))
+	s := r.connect(alice, "", "connected")
+	go func() {
+		for s.ws.Write(s.ctx, websocket.MessageText, []byte(`{"type":"ping"}`)) == nil {
+		}
+	}()
+	limited := 0
+	for {
+		f, err := s.read()
+		if err != nil {
+			if limited == 0 || websocket.CloseStatus(err) != websocket.StatusPolicyViolation && !errors.Is(err, io.EOF) {
+				t.Errorf("got %v after %d refusals, want refusals and then the end", err, limited)
+			}
+			return
+		}
+		if f.Type == "error" && f.Payload.Code == "RATE_LIMITED" {
+			limited++
+		}
+	}
+}
+
+func TestSessionsOfOthersAreRefusedBeforeTheUpgrade(t *testing.T) {
+	r := newRig(t)
+	own := r.connect(alice, "", "connected") // without a question yet
+	asked := conversationOf(t, r.ask(alice, "hello", ""))
+	var bodies []string
+	for name, id := range map[string]string{"reserved": own.id, "stored": asked, "unknown": strings.Repeat("0", 32), "malformed": "../x"} {
+		s, resp := r.dial(frank, "?sessionId="+id)
+		if s != nil {
+			t.Fatalf("%s: connected", name)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		if resp.StatusCode != 403 {
+			t.Errorf("%s: got %d %s, want 403", name, resp.StatusCode, body)
+		}
+		bodies = append(bodies, string(body))
+	}
+	for _, body := range bodies {
+		if body != bodies[0] || body == "" {
+			t.Errorf("the refusals differ: %q", bodies)
+		}
+	}
+	for query, want := range map[string]int{"?sessionId=" + own.id + "&after=x": 400, "?sessionId=" + own.id + "&after=-1": 400, "?sessionId=" + own.id + "&after=1-0": 400, "?access_token=" + alice: 401} {
+		if s, resp := r.dial(alice, query); s != nil && want == 400 || resp.StatusCode != want && want == 400 {
+			t.Errorf("%s: got %d, want %d", query, resp.StatusCode, want)
+		}
+	}
+	if s, resp := r.dial("", ""); s != nil || resp.StatusCode != 401 {
+		t.Error("connected without a token")
+	}
+	if s, resp := r.dial(alice, "", "Origin", "https://evil.test"); s != nil || resp.StatusCode != 403 {
+		t.Error("a page of a foreign origin connected")
+	}
+	if status, body := r.read(r.send("GET", "/ws", alice, "")); status != 400 || !strings.Contains(body, "WebSocket") {
+		t.Errorf("without an upgrade: got %d %s", status, body)
+	}
+}
+
+func TestForgottenEventsAreAGap(t *testing.T) {
+	r := newRig(t)
+	s := r.connect(alice, "", "connected")
+	s.ask("hello")
+	s.until("end")
+	r.released(s.id)
+	back, resp := r.dial(alice, "?sessionId="+s.id+"&after=999")
+	if back == nil {
+		t.Fatalf("got %d", resp.StatusCode)
+	}
+	if f := back.next(); !f.Payload.Gap || f.Payload.State != "reconnected" {
+		t.Errorf("got %+v, want to learn of the gap", f)
+	}
+	back.ask("again")
+	if got := contentIn(back.until("end")); got != "You said: again" {
+		t.Errorf("afterwards: got %q, want only what is new", got)
+	}
+}
+
+func TestRestartTellsHowToResume(t *testing.T) {
+	one := newRig(t)
+	two := rigOn(t, one.mini)
+	s := one.connect(alice, "", "connected")
+	s.ask("hello")
+	s.until("end")
+	done := make(chan error, 1)
+	go func() { done <- errors.Join(one.conversations.Shutdown(s.ctx), one.gateway.Drain(s.ctx)) }()
+	f := s.until("connection")
+	last := f[len(f)-1].Payload
+	if last.State != "reconnecting" || last.Resume == nil || last.Resume.SessionID != s.id || last.Resume.After < s.last {
+		t.Errorf("got %+v, want how to resume after %d", last, s.last)
+	}
+	if _, err := s.read(); websocket.CloseStatus(err) != websocket.StatusServiceRestart {
+		t.Errorf("got %v, want a restart", err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if s, resp := one.dial(alice, ""); s != nil || resp.StatusCode != 503 {
+		t.Error("connected to a gateway that restarts")
+	}
+	again := two.connect(alice, fmt.Sprintf("?sessionId=%s&after=%d", last.Resume.SessionID, last.Resume.After), "reconnected")
+	again.ask("more")
+	if got := contentIn(again.until("end")); got != "You said: more" {
+		t.Errorf("on the other replica: got %q", got)
+	}
+}
+
+func TestConnectionEndsWithItsToken(t *testing.T) {
+	one := newRig(t)
+	two := rigOn(t, one.mini)
+	s := two.connect("alice.chen:hr-read:t-alice:1h", "", "connected")
+	if status, body := one.read(one.send("POST", "/api/revoke", auditToken, `{"jti":"t-alice"}`)); status != 200 {
+		t.Fatalf("got %d %s", status, body)
+	}
+	two.refresh()
+	if f := s.next(); f.Type != "error" || f.Payload.Code != "SIGN_IN_REVOKED" {
+		t.Errorf("got %+v, want to learn why", f)
+	}
+	if _, err := s.read(); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+		t.Errorf("got %v, want the end", err)
+	}
+	short := two.connect("alice.chen:hr-read:t-short:1s", "", "connected")
+	if f := short.next(); f.Type != "error" || f.Payload.Code != "UNAUTHENTICATED" {
+		t.Errorf("an expired token: got %+v", f)
+	}
+}
+
+func TestSilentClientsAreDisconnected(t *testing.T) {
+	r := newRig(t, func(o *gateway.Options) { o.Heartbeat = 20 * time.Millisecond })
+	s := r.connect(alice, "", "connected")
+	heard := make(chan error, 1)
+	go func() { // a client that reads answers pings
+		_, err := s.read()
+		heard <- err
+	}()
+	silent := r.connect(alice, "?sessionId="+s.id, "reconnected") // no one reads it
+	for {
+		var list struct{ Connections []struct{ ClientID string } }
+		if r.get("/api/connections", alice, &list); len(list.Connections) == 1 {
+			break
+		}
+		if s.ctx.Err() != nil {
+			t.Fatal("a client that answers no ping stays connected")
+		}
+	}
+	if _, err := silent.read(); err == nil {
+		t.Error("the silent client is still connected")
+	}
+	select {
+	case err := <-heard:
+		t.Errorf("the other one was disconnected: %v", err)
+	default:
+	}
+}
+
+func TestReconnectingSocketsReplayEveryEvent(t *testing.T) {
+	one := newRig(t)
+	replicas := []*rig{one, rigOn(t, one.mini)}
+	pieces := make([]string, 60)
+	for i := range pieces {
+		pieces[i] = fmt.Sprintf("%03d", i) + strings.Repeat(" word", 60)
+	}
+	one.model.script["count"] = []step{calls("list_employees"), says(pieces...)}
+	replicas[1].model.script = one.model.script
+	for round := range 20 {
+		random := rand.New(rand.NewPCG(2, uint64(round)))
+		s := replicas[round%2].connect(alice, "", "connected")
+		s.ask("count")
+		frames := []frame{s.next()}
+		for frames[len(frames)-1].Type != "end" {
+			if random.IntN(3) == 0 {
+				_ = s.ws.CloseNow()
+				last := s.last
+				s = replicas[random.IntN(2)].connect(alice, fmt.Sprintf("?sessionId=%s&after=%d", s.id, last), "reconnected")
+				s.last = last
+			}
+			frames = append(frames, s.next())
+		}
+		_ = s.ws.CloseNow()
+		if got := contentIn(frames); got != strings.Join(pieces, "") {
+			t.Fatalf("round %d: got %d bytes of text, want every piece once and in order", round, len(got))
+		}
+	}
+}
+
+func TestConnectionsAreListed(t *testing.T) {
+	one := newRig(t)
+	two := rigOn(t, one.mini)
+	first := one.connect(alice, "", "connected")
+	second, _ := two.dial(alice, "?sessionId="+first.id, "User-Agent", "pocket\u202e 1.0")
+	second.next()
+	one.connect(frank, "", "connected")
+	type listed struct {
+		Connections []struct {
+			SessionID, ClientID, UserAgent string
+			ConnectedAt, LastActiveAt      int64
+		}
+	}
+	list := func() (l listed) { one.get("/api/connections", alice, &l); return l }
+	got := list().Connections
+	if len(got) != 2 || got[0].SessionID != first.id || got[1].SessionID != first.id || got[0].ClientID == got[1].ClientID || got[0].ConnectedAt == 0 || got[0].LastActiveAt < got[0].ConnectedAt {
+		t.Fatalf("got %+v, want both of Alice's", got)
+	}
+	if agents := got[0].UserAgent + got[1].UserAgent; !strings.Contains(agents, "pocket") || strings.Contains(agents, "\u202e") {
+		t.Errorf("got user agents %q", agents)
+	}
+	_ = second.ws.Close(websocket.StatusNormalClosure, "")
+	for len(list().Connections) != 1 { // the replica learns of it in its own time
+		if first.ctx.Err() != nil {
+			t.Fatal("a closed connection stays listed")
+		}
+	}
+	one.mini.FastForward(testkit.Patience * 10) // its replica died
+	if left := list().Connections; len(left) != 0 {
+		t.Errorf("got %+v, want none that was not renewed", left)
+	}
+}
+
+func TestTicketsOpenOneStream(t *testing.T) {
+	r := newRig(t)
+	ticket := func() string {
+		var issued struct {
+			Ticket    string
+			ExpiresIn int
+		}
+		_, body := r.read(r.send("POST", "/api/ticket", alice, ""))
+		if err := json.Unmarshal([]byte(body), &issued); err != nil || issued.Ticket == "" || issued.ExpiresIn != 30 {
+			t.Fatalf("got %s (%v)", body, err)
+		}
+		return issued.Ticket
+	}
+	one := ticket()
+	s := r.connect("", "?ticket="+one, "connected")
+	s.ask("hello")
+	if got := contentIn(s.until("end")); got != "You said: hello" {
+		t.Errorf("got %q", got)
+	}
+	if s, resp := r.dial("", "?ticket="+one); s != nil || resp.StatusCode != 401 {
+		t.Error("a used ticket connects")
+	}
+	path := "/api/conversations/" + s.id + "/events?after=0-0&ticket="
+	if data := dataOf(r.stream(r.send("GET", path+ticket(), "", "")).rest()); !strings.Contains(data, "You said: hello") {
+		t.Errorf("an event stream: got %s", data)
+	}
+	for _, other := range []string{"GET /api/user?ticket=", "GET /api/confirmations?ticket=", "POST /api/query?ticket="} {
+		method, path, _ := strings.Cut(other, " ")
+		body := ""
+		if method == "POST" {
+			body = askBody("hello", "")
+		}
+		if status, _ := r.read(r.send(method, path+ticket(), "", body)); status != 401 {
+			t.Errorf("%s: got %d, want 401: a ticket is for streams", other, status)
+		}
+	}
+	c := r.signIn(alice)
+	if status, body := r.read(r.send("POST", "/api/ticket", "", "", "Cookie", c.Name+"="+c.Value, "Sec-Fetch-Site", "same-origin")); status != 400 || !strings.Contains(body, "bearer") {
+		t.Errorf("our own page: got %d %s", status, body)
+	}
+}
+
+func TestPersonsEvents(t *testing.T) {
+	one := newRig(t)
+	two := rigOn(t, one.mini)
+	one.model.script["Delete Frank"] = []step{calls("delete_employee")}
+	s := two.stream(two.send("GET", "/api/events", alice, ""))
+	seen := map[string]bool{}
+	read := func(want ...string) {
+		t.Helper()
+		for _, w := range want {
+			for !seen[w] {
+				e, ok := s.next()
+				if !ok {
+					t.Fatalf("the stream ended before %s", w)
+				}
+				var n struct {
+					Type, State, Title, Server string
+					Healthy                    *bool
+				}
+				if err := json.Unmarshal([]byte(e.data), &n); err != nil {
+					t.Fatal(err)
+				}
+				seen[strings.TrimSuffix(n.Type+":"+n.State, ":")] = true
+			}
+		}
+	}
+	read("server")
+	events := one.ask(alice, "Delete Frank", "")
+	read("conversation", "turn:running", "change:pending", "turn:ended")
+	one.send("POST", "/api/confirm/"+confirmationsIn(events)[0], alice, `{"approved":false}`)
+	read("change:denied")
+	if status, _ := one.read(one.send("GET", "/api/events", alice, "", "Last-Event-ID", "nonsense")); status != 400 {
+		t.Errorf("got %d for an id that is none", status)
+	}
+	again := one.stream(one.send("GET", "/api/events?after=0-0", alice, ""))
+	for {
+		e, ok := again.next()
+		if !ok || strings.Contains(e.data, `"state":"denied"`) {
+			break
+		}
+		if strings.Contains(e.data, "Frank") && !strings.Contains(e.data, `"title"`) {
+			t.Errorf("the stream has a preview: %s", e.data)
+		}
+	}
+	if e, _ := two.stream(two.send("GET", "/api/events?after=0-0", frank, "")).next(); !strings.Contains(e.data, `"server"`) {
+		t.Errorf("another person reads %s", e.data)
+	}
+}

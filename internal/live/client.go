@@ -1,0 +1,173 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/conversation"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/strictjson"
+)
+
+// maxRefused is how many messages in a row a client may send beyond its quota
+// before it is disconnected.
+const maxRefused = 20
+
+// message is what a client sends.
+type message struct {
+	Type    string          `json:"type"`
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+// The payloads of clients.
+type (
+	questionPayload struct {
+		Text  string `json:"text"`
+		Model string `json:"model,omitempty"` // for the conversation from now on
+	}
+	answerPayload struct {
+		ConfirmationID string `json:"confirmationId"`
+		Approved       *bool  `json:"approved"` // nothing but true approves, and nothing but false denies
+		Digest         string `json:"digest"`   // of the preview that the person saw
+	}
+)
+
+// read reads messages until the connection ends. A message that is too large ends
+// it, and so does one that is no text or a flood of them.
+func (c *connection) read(ctx, right context.Context) {
+	defer func() { _ = c.ws.CloseNow() }()
+	for {
+		kind, body, err := c.ws.Read(ctx)
+		if err != nil || c.server.o.Ended(right) != nil {
+			return
+		}
+		if kind != websocket.MessageText {
+			_ = c.ws.Close(websocket.StatusUnsupportedData, "messages are JSON text")
+			return
+		}
+		c.touch()
+		if err := c.server.o.Quotas.Request(ctx, c.owner, int64(len(body))); err != nil {
+			if c.refused++; c.refused > maxRefused {
+				_ = c.ws.Close(websocket.StatusPolicyViolation, fault.From(err).Code.Name)
+				return
+			}
+			c.fail(err)
+			continue
+		}
+		c.refused = 0
+		if err = c.prove(); err == nil {
+			err = c.handle(access.With(ctx, c.principal), body)
+		}
+		if err != nil {
+			c.fail(err)
+		}
+	}
+}
+
+// prove proves the caller again when their token has expired: the session of a
+// browser may have another one by now.
+func (c *connection) prove() error {
+	end := c.principal.Expires()
+	if c.server.o.Again == nil || end.IsZero() || time.Now().Before(end) {
+		return nil
+	}
+	p, err := c.server.o.Again(c.request)
+	if err == nil {
+		c.principal = p
+	}
+	return err
+}
+
+// handle does what one message asks for. What takes long goes on beside the
+// reading, and after it.
+func (c *connection) handle(ctx context.Context, body []byte) error {
+	m, err := parse[message](body, "The message")
+	if err != nil {
+		return err
+	}
+	switch m.Type {
+	case "message":
+		q, err := parse[questionPayload](m.Payload, "payload")
+		if err != nil {
+			return err
+		}
+		return c.beside(ctx, func(ctx context.Context) error { return c.ask(ctx, q) })
+	case "confirm":
+		a, err := parse[answerPayload](m.Payload, "payload")
+		if err != nil {
+			return err
+		}
+		return c.beside(ctx, func(ctx context.Context) error { return c.answer(ctx, a) })
+	case "cancel":
+		_, err := c.server.o.Conversations.Cancel(ctx, c.conversation)
+		return err
+	case "ping":
+		return c.send(frame{Type: "pong"})
+	}
+	return fault.BadRequest.New("There is no message of type %q.", fault.Clip(m.Type, 50)).Suggest("Send message, confirm, cancel or ping.")
+}
+
+// parse reads strict JSON. what begins the sentence of its error.
+func parse[T any](body []byte, what string) (v T, err error) {
+	if len(body) == 0 {
+		return v, fault.BadRequest.New("%s is missing.", what)
+	}
+	if err := strictjson.Unmarshal(body, &v); err != nil {
+		return v, fault.BadRequest.New("%s %s.", what, err)
+	}
+	return v, nil
+}
+
+// beside runs a task that does not end with the connection. Its error is sent to
+// the client, if it is still there.
+func (c *connection) beside(ctx context.Context, do func(context.Context) error) error {
+	if err := c.server.begin(); err != nil {
+		return err
+	}
+	ctx, stop := c.server.detached(ctx)
+	go func() {
+		defer c.server.work.Done()
+		defer stop()
+		if err := do(ctx); err != nil {
+			c.fail(err)
+		}
+	}()
+	return nil
+}
+
+// ask begins a turn, whose events come with the conversation's. It waits while
+// another question is answered.
+func (c *connection) ask(ctx context.Context, q questionPayload) error {
+	p, err := access.From(ctx)
+	if err != nil {
+		return err
+	}
+	_, _, err = c.server.o.Conversations.Ask(ctx, p, conversation.Question{
+		Text: q.Text, Conversation: c.conversation.ID, Model: q.Model, Origin: conversation.Origin{Surface: string(p.Origin().Surface)},
+	})
+	return err
+}
+
+// answer answers a confirmation. The outcome of one that was asked for here comes
+// with the conversation's events; that of any other is sent by itself.
+func (c *connection) answer(ctx context.Context, a answerPayload) error {
+	switch {
+	case a.Approved == nil:
+		return fault.BadRequest.New("approved must be true or false.")
+	case a.Digest == "":
+		return fault.BadRequest.New("digest must be that of the request as it was shown.").Suggest("Send confirmationData.digest of the change that your person saw.")
+	}
+	o, err := c.server.o.Answer(ctx, a.ConfirmationID, *a.Approved, a.Digest)
+	if err != nil {
+		return err
+	}
+	here, err := c.server.o.Conversations.ConversationOf(ctx, a.ConfirmationID)
+	if err != nil || here == c.conversation.ID {
+		return err
+	}
+	return c.send(frame{Type: "outcome", Payload: outcomePayload{a.ConfirmationID, o.Code(), conversation.Sentence(o)}})
+}

@@ -1,0 +1,145 @@
+package live
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"countersign.dev/internal/fault"
+)
+
+const (
+	writeTimeout = 10 * time.Second // of one message; a slower client is disconnected
+	reconnectIn  = time.Second      // after a drain
+)
+
+// serve owns the connection until it ends: one part reads messages, one sends
+// events, one pings. Whichever ends first closes the connection, which ends the
+// others.
+func (c *connection) serve(at place) {
+	ctx := c.request.Context()
+	right, stop := c.server.o.Right(c.request) // reading goes on without it, so that the client learns why it is disconnected
+	defer stop()
+	right, end := context.WithCancel(right)
+	defer end()
+	defer c.list(context.WithoutCancel(ctx), false)
+	c.list(ctx, true)
+	c.sent.Store(seqOf(at.after))
+	if c.send(frame{Type: "connection", Payload: c.greeting(at)}) != nil {
+		_ = c.ws.CloseNow()
+		return
+	}
+	var parts sync.WaitGroup
+	parts.Go(func() { c.follow(right, at.after) })
+	parts.Go(func() { c.beat(right) })
+	c.read(ctx, right)
+	end()
+	parts.Wait()
+}
+
+func (c *connection) greeting(at place) connectionPayload {
+	message := welcome
+	switch {
+	case at.gap:
+		message = "You are connected again. Some events are no longer kept: read the conversation's messages."
+	case at.state == "reconnected":
+		message = "You are connected again."
+	}
+	return connectionPayload{State: at.state, Message: message, SessionID: c.conversation.ID, ClientID: c.id, Gap: at.gap}
+}
+
+// send sends one frame. Frames of several goroutines are put in order.
+func (c *connection) send(f frame) error {
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	return c.ws.Write(ctx, websocket.MessageText, f.encode())
+}
+
+// fail sends an error that ends nothing.
+func (c *connection) fail(err error) { _ = c.send(errorFrame(fault.From(err))) }
+
+// follow sends the events after an id until the client leaves, the caller's right
+// ends or the service restarts, of which the client learns before it is
+// disconnected.
+func (c *connection) follow(ctx context.Context, after string) {
+	for e, err := range c.server.o.Conversations.Follow(ctx, c.conversation.Log(), after) {
+		if c.server.o.Ended(ctx) != nil {
+			break // the caller may see no more events
+		}
+		if err != nil {
+			c.interrupted(err)
+			return
+		}
+		if f, ok := frameOf(e); ok && c.send(f) != nil {
+			_ = c.ws.CloseNow()
+			return
+		}
+		c.sent.Store(seqOf(e.ID))
+	}
+	if why := c.server.o.Ended(ctx); why != nil {
+		c.fail(why)
+		_ = c.ws.Close(websocket.StatusPolicyViolation, why.Code.Name)
+	}
+}
+
+// interrupted tells the client how to go on when no more events can be read here.
+func (c *connection) interrupted(err error) {
+	f := fault.From(err)
+	if f.Kind() == fault.Unavailable {
+		_ = c.send(frame{Type: "connection", Payload: connectionPayload{
+			State: "reconnecting", Message: maintenance, SessionID: c.conversation.ID,
+			Resume: &resume{c.conversation.ID, c.sent.Load(), reconnectIn.Milliseconds()},
+		}})
+		_ = c.ws.Close(websocket.StatusServiceRestart, f.Code.Name)
+		return
+	}
+	c.fail(f)
+	_ = c.ws.Close(websocket.StatusInternalError, f.Code.Name)
+}
+
+// beat pings the client, and closes a connection whose client does not answer.
+func (c *connection) beat(ctx context.Context) {
+	every := c.server.o.Heartbeat
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for unanswered := 0; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if c.ping(ctx, every) == nil {
+			unanswered = 0
+			c.touch()
+			c.list(ctx, true)
+		} else if unanswered++; unanswered == missed {
+			_ = c.ws.CloseNow()
+			return
+		}
+	}
+}
+
+func (c *connection) ping(ctx context.Context, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return c.ws.Ping(ctx)
+}
+
+func (c *connection) touch() { c.active.Store(time.Now().UnixMilli()) }
+
+// list renews the connection's entry in the list of its person's connections, or
+// removes it.
+func (c *connection) list(ctx context.Context, open bool) {
+	owner := c.owner
+	var err error
+	if open {
+		err = c.server.o.Connections.renew(ctx, owner, Connection{c.conversation.ID, c.id, c.connected.UnixMilli(), c.active.Load(), c.userAgent}, missedBeats*c.server.o.Heartbeat)
+	} else {
+		err = c.server.o.Connections.remove(ctx, owner, c.id)
+	}
+	if err != nil && ctx.Err() == nil {
+		c.server.o.Log.WarnContext(ctx, "the list of connections could not be written", "error", err)
+	}
+}
