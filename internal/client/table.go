@@ -151,7 +151,7 @@ func cell(r result.Row, name string, f result.Field) string {
 		return "no"
 	case json.Number:
 		currency, _ := r.Values["currency"].(string)
-		return number(v.String(), f, currency)
+		return f.Figure(v.String(), currency)
 	case string:
 		return cmp.Or(printable(textOf(v)), "–")
 	case []any:
@@ -184,44 +184,4 @@ func printable(s string) string {
 		return string(runes[:maxCell-1]) + "…"
 	}
 	return s
-}
-
-// ---- numbers
-
-var (
-	decimal = regexp.MustCompile(`^(-?)(\d+)(\.\d+)?$`)
-	isoCode = regexp.MustCompile(`^[A-Z]{3}$`)
-)
-
-// number writes a number with separators, its sign and its unit. currency is the
-// row's own, empty when it has none.
-func number(spelled string, f result.Field, currency string) string {
-	parts := decimal.FindStringSubmatch(spelled)
-	if parts == nil || f.Show == result.ShowYear {
-		return spelled
-	}
-	sign, digits := parts[1], grouped(parts[2])+parts[3]
-	if f.Show == result.ShowChange && sign == "" && strings.Trim(digits, "0.,") != "" {
-		sign = "+"
-	}
-	unit := f.Unit
-	if isoCode.MatchString(unit) && isoCode.MatchString(currency) {
-		unit = currency
-	}
-	switch unit {
-	case "":
-		return sign + digits
-	case "USD":
-		return sign + "$" + digits
-	case "percent":
-		return sign + digits + "%"
-	}
-	return sign + digits + " " + unit
-}
-
-func grouped(digits string) string {
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }

@@ -1,0 +1,46 @@
+package result
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	decimal = regexp.MustCompile(`^(-?)(\d+)(\.\d+)?$`)
+	isoCode = regexp.MustCompile(`^[A-Z]{3}$`)
+	signs   = map[string]string{"USD": "$", "EUR": "€", "GBP": "£"}
+)
+
+// Figure writes a number of the field for people, with separators, its sign and
+// its unit. spelled is its JSON; currency is that of its row, empty when the row
+// has none. What is no plain decimal number is returned as it is spelled.
+func (f Field) Figure(spelled, currency string) string {
+	parts := decimal.FindStringSubmatch(spelled)
+	if parts == nil || f.Show == ShowYear {
+		return spelled
+	}
+	sign, digits, unit := parts[1], grouped(parts[2])+parts[3], f.Unit
+	if f.Show == ShowChange && sign == "" && strings.Trim(digits, "0.,") != "" {
+		sign = "+"
+	}
+	if isoCode.MatchString(unit) && isoCode.MatchString(currency) {
+		unit = currency
+	}
+	if isoCode.MatchString(unit) && len(parts[3]) == 2 {
+		digits += "0" // $1,234.50
+	}
+	switch {
+	case signs[unit] != "":
+		return sign + signs[unit] + digits
+	case unit == "percent":
+		return sign + digits + "%"
+	}
+	return strings.TrimSpace(sign + digits + " " + unit)
+}
+
+func grouped(digits string) string {
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
