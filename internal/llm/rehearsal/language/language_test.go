@@ -1,6 +1,7 @@
 package language
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func spell(tok Token) string {
 	case tok.Kind == Quoted:
 		return tok.Text
 	case tok.Kind == Number:
-		text := strings.ReplaceAll(Digits(tok.Amount.Value), ",", "")
+		text := strconv.FormatFloat(tok.Amount.Value, 'f', -1, 64)
 		if tok.Amount.Money {
 			text += "$"
 		}

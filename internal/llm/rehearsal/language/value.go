@@ -147,19 +147,6 @@ func (t Token) IsYear() bool {
 	return t.Kind == Number && len(t.Text) == 4 && t.Amount.Value >= 1900 && t.Amount.Value < 2200 && !t.Amount.Money
 }
 
-// Digits writes a number with commas and no needless decimals.
-func Digits(v float64) string {
-	decimals := 0
-	if v != math.Trunc(v) {
-		decimals = 2
-	}
-	text := strconv.FormatFloat(v, 'f', decimals, 64)
-	for at := len(strconv.FormatFloat(math.Trunc(v), 'f', 0, 64)) - 3; at > len(text)-len(strings.TrimLeft(text, "-")); at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
-}
-
 // lasts reports whether the span is so many whole months.
 func (s Span) lasts(months int) bool {
 	return s.From.Day() == 1 && s.From.AddDate(0, months, 0).Equal(s.To) && int(s.From.Month()-1)%months == 0

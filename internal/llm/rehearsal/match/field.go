@@ -55,14 +55,16 @@ type Field struct {
 	Words        []string // of the name
 	Enum         []string
 	Required     bool
+	Noun         string // what an id identifies: "employee" of root_employee_id
 
-	typ, format string
-	stems       language.Set // of the name
-	also        language.Set // of the synonyms
-	side        side         // of a number or a date
-	base        string       // the name without the word for its side
-	noun        string       // the name's last word besides "id"
-	phrases     []phrase     // longest first: "past due" says more than "due"
+	Format string // of its values: "uuid"
+
+	typ     string
+	stems   language.Set // of the name
+	also    language.Set // of the synonyms
+	side    side         // of a number or a date
+	base    string       // the name without the word for its side
+	phrases []phrase     // longest first: "past due" says more than "due"
 }
 
 // phrase is what people say for a value of a choice or a switch.
@@ -86,7 +88,7 @@ func newField(name string, s *jsonschema.Schema, meta result.Field) *Field {
 				f.typ = cmp.Or(f.typ, t)
 			}
 		}
-		f.format = cmp.Or(f.format, one.Format)
+		f.Format = cmp.Or(f.Format, one.Format)
 		for _, e := range one.Enum {
 			if text, ok := e.(string); ok {
 				f.Enum = append(f.Enum, text)
@@ -94,7 +96,7 @@ func newField(name string, s *jsonschema.Schema, meta result.Field) *Field {
 		}
 	}
 	f.stems = language.Stems(f.Words...)
-	f.noun = language.LastWord(strings.Join(slices.DeleteFunc(slices.Clone(f.Words), IsID), " "))
+	f.Noun = language.LastWord(strings.Join(slices.DeleteFunc(slices.Clone(f.Words), IsID), " "))
 	if f.Kind = f.kind(s); f.Is(Number, Date) {
 		f.base = strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { f.side += sides[w]; return sides[w] != none }), "_")
 	}
@@ -129,13 +131,13 @@ func (f *Field) kind(s *jsonschema.Schema) Kind {
 		return Order
 	case len(f.Enum) > 0:
 		return Choice
-	case (f.typ == "string" || number) && (f.format == "uuid" || IsID(f.Name)):
+	case (f.typ == "string" || number) && (f.Format == "uuid" || IsID(f.Name)):
 		return ID
-	case f.format == "date" || f.format == "date-time":
+	case f.Format == "date" || f.Format == "date-time":
 		return Date
 	case number:
 		return Number
-	case f.typ != "string" || f.format != "":
+	case f.typ != "string" || f.Format != "":
 		return Other
 	case f.has("query", "search", "keyword", "text"):
 		return Search
@@ -147,8 +149,8 @@ func (f *Field) kind(s *jsonschema.Schema) Kind {
 	return Text
 }
 
-// Is reports whether the field is of one of the kinds.
-func (f *Field) Is(kinds ...Kind) bool { return slices.Contains(kinds, f.Kind) }
+// Is reports whether there is a field, and of one of the kinds.
+func (f *Field) Is(kinds ...Kind) bool { return f != nil && slices.Contains(kinds, f.Kind) }
 
 // IsText reports whether the input takes any words.
 func (f *Field) IsText() bool { return f.Is(Text, Title, Search, Prose) }
@@ -162,9 +164,6 @@ func (f *Field) says(x *language.Lexicon, stem string) bool {
 	return f.also[stem] || x.Among(f.stems, stem)
 }
 
-// Noun is what an id identifies: "employee" of root_employee_id.
-func (f *Field) Noun() string { return f.noun }
-
 // Value is the enum value that is spelled like a text, or nothing.
 func (f *Field) Value(text string) string {
 	if i := slices.IndexFunc(f.Enum, func(e string) bool { return strings.EqualFold(e, text) }); i >= 0 {
@@ -172,9 +171,6 @@ func (f *Field) Value(text string) string {
 	}
 	return ""
 }
-
-// Takes reports whether a text can be the id itself.
-func (f *Field) Takes(text string) bool { return f.format != "uuid" || IsUUID(text) }
 
 // Number is a value as inputs take it: cents exact.
 func (f *Field) Number(v float64) any { return math.Round(v*100) / 100 }

@@ -22,26 +22,13 @@ type Catalog struct {
 // All returns the open and the closed tools.
 func (c *Catalog) All() []*Tool { return slices.Concat(c.Open, c.Closed) }
 
-// sortOf is the noun of what a code identifies, by the letters of the ids that the
-// open tools declare as examples; empty when it is like none.
-func (c *Catalog) sortOf(code string) string {
-	letters, _, _ := strings.Cut(code, "-")
-	for _, t := range c.Open {
-		if f := t.First(func(f *Field) bool { return strings.HasPrefix(f.Like, strings.ToUpper(letters)+"-") }); f != nil {
-			return language.Stem(f.Noun())
-		}
-	}
-	return ""
-}
-
 // use is what a token of a question is for.
 type use uint8
 
 const (
 	unread use = iota
-	idle       // carries nothing
+	read       // an argument, or part of one, or nothing that matters
 	meant      // a word of the tool's own vocabulary
-	given      // an argument, or part of one
 )
 
 // Reading is how one tool would understand one clause of a question.
@@ -68,7 +55,6 @@ type Reading struct {
 type Target struct {
 	Tool   *Tool
 	Input  *Field
-	Self   bool // the person who asks
 	Entity Entity
 	at     int // where a word asked for a relation
 }
@@ -79,18 +65,6 @@ type Step struct {
 	Down bool
 }
 
-// From is the value after the change.
-func (s Step) From(now float64) float64 {
-	change := s.By.Value
-	if s.By.Percent {
-		change *= now / 100
-	}
-	if s.Down {
-		change = -change
-	}
-	return now + change
-}
-
 // Read reads a clause as the tool would; nil unless every word is explained.
 func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	if t.Writes() && !t.isOrdered(c.Words, clause) || !t.Writes() && (clause.negated || c.commands(clause)) {
@@ -98,7 +72,7 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	}
 	r := c.Attempt(t, clause)
 	ofMany := t.Writes() && (r.Bulk || r.Target == nil && r.Plural) // one thing is changed at a time
-	if len(r.left()) > 0 || r.waits() || ofMany || !(r.anchored || r.Target != nil && r.Target.Self || r.presents()) {
+	if len(r.left()) > 0 || r.waits() || ofMany || !(r.anchored || r.Target != nil && r.Target.Entity.Self || r.presents()) {
 		return nil
 	}
 	if !t.Writes() && r.Order >= 0 && r.uses[r.Order] == meant && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading") {
@@ -118,7 +92,7 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 	}
 	n := names{r}
 	r.choices()
-	for _, explain := range []func(i int){r.value, r.due, n.relation, r.measure, r.compare, r.word, n.name, n.self} {
+	for _, explain := range []func(i int){r.value, r.due, n.relation, r.measure, r.spends, r.word, n.name} {
 		for i := range r.Tokens {
 			if r.uses[i] == unread {
 				explain(i)
@@ -154,7 +128,7 @@ func (r *Reading) left() (out []int) {
 
 // waits reports whether a relation still waits for its person.
 func (r *Reading) waits() bool {
-	return r.Target != nil && r.Target.Entity.end == 0 && !r.Target.Self
+	return r.Target != nil && r.Target.Entity.end == 0
 }
 
 // Obstacle is the one piece of the question that keeps a list from answering it.
@@ -170,15 +144,6 @@ func (r *Reading) Obstacle() string {
 	return language.Text(r.Tokens[first : left[len(left)-1]+1])
 }
 
-// Vague reports whether the question does not say of which thing the tool should tell.
-func (r *Reading) Vague() bool {
-	in := r.Tool.Missing(r.Args)
-	return r.Target == nil && in != nil && in.Is(ID)
-}
-
-// Narrow reports whether anything narrows the answer.
-func (r *Reading) Narrow() bool { return r.Target != nil || len(r.Args)+len(r.Filters) > 0 }
-
 // AsksWhether reports whether a clause asks to be answered by yes or no.
 func (r *Reading) AsksWhether() bool { return slices.Contains([]string{"is", "are", "does"}, r.low(0)) }
 
@@ -187,18 +152,8 @@ func (r *Reading) presents() bool {
 	if r.Tool.Writes() || r.Target == nil || !r.Target.Input.Required || r.Asks && len(language.Lows(r.Tokens)) > 6 || slices.Contains(r.uses, meant) {
 		return false
 	}
-	r.Asked["wher"] = r.has("where")
+	r.Asked[language.Stem("where")] = r.has("where")
 	return r.x.Is(r.Verb, "present")
-}
-
-// Column is the column that the question's words name best; empty when they name none.
-func (r *Reading) Column() (best string) {
-	for _, f := range r.Tool.columns(func(f *Field) bool { return !f.Is(ID) && r.Relevance(f.Name) > 0 }) {
-		if best == "" || r.Relevance(f.Name) > r.Relevance(best) {
-			best = f.Name
-		}
-	}
-	return best
 }
 
 // Relevance counts how far the question's words ask for a column; other words of
@@ -206,12 +161,8 @@ func (r *Reading) Column() (best string) {
 func (r *Reading) Relevance(key string) int {
 	hits, words, col := 0, language.Identifier(key), r.Tool.Column(key)
 	for _, w := range words {
-		switch s := language.Stem(w); {
-		case s == r.Tool.head && !r.Tool.Own:
-		case r.Asked[s]:
+		if s := language.Stem(w); r.x.Among(r.Asked, s) && (s != r.Tool.head || r.Tool.Own) {
 			hits += 4
-		case r.x.Among(r.Asked, s):
-			hits += 3
 		}
 	}
 	for s := range col.also {
@@ -223,4 +174,85 @@ func (r *Reading) Relevance(key string) int {
 		return 0
 	}
 	return hits*4 - len(words)
+}
+
+// Clause is one part of a question, and how it asks: does it order something,
+// and does it take that back in the same sentence?
+type Clause struct {
+	Tokens []language.Token // without politeness and without the reason
+	Order  int              // index of the first word; -1 when there is none
+	Verb   string           // that word
+	Asks   bool             // it is a question, whatever it asks
+	Bulk   bool             // it is about all of them
+	Remark string           // the text behind a colon or behind "because"
+
+	negated, unsure bool
+}
+
+// NewClause reads how a part asks; the remark was taken off it before.
+func NewClause(x *language.Lexicon, part []language.Token, remark string) Clause {
+	c := Clause{Tokens: part, Order: -1, Remark: remark, Asks: len(part) > 0 && part[len(part)-1].Text == "?"}
+	for len(c.Tokens) > 0 {
+		n := x.Phrase("polite", c.lows(0)) // "can you …?" asks for no information
+		if c.Asks = c.Asks && n < 2; n == 0 && c.Tokens[0].Kind != language.Mark {
+			break
+		}
+		c.Tokens = c.Tokens[max(n, 1):]
+	}
+	for i, t := range c.Tokens {
+		if t.Kind != language.Word {
+			continue
+		}
+		if c.Order < 0 {
+			c.Order, c.Verb = i, t.Low
+		}
+		named := t.Capital && i > 0 // "Will" and "May" are names too
+		c.negated = c.negated || x.Is(t.Low, "negation") && !named
+		c.unsure = c.unsure || x.Is(t.Low, "condition") && !named
+		c.Bulk = c.Bulk || x.Is(t.Low, "bulk")
+	}
+	return c
+}
+
+// low is the i-th token when it is a word.
+func (c Clause) low(i int) string {
+	if i < 0 || i >= len(c.Tokens) || c.Tokens[i].Kind != language.Word {
+		return ""
+	}
+	return c.Tokens[i].Low
+}
+
+// lows returns up to six words from the i-th token to the next punctuation.
+func (c Clause) lows(i int) (out []string) {
+	for ; i < len(c.Tokens) && c.Tokens[i].Kind != language.Mark && len(out) < 6; i++ {
+		out = append(out, c.Tokens[i].Low)
+	}
+	return out
+}
+
+func (c Clause) has(words ...string) bool {
+	return slices.ContainsFunc(c.Tokens, func(t language.Token) bool { return slices.Contains(words, t.Low) })
+}
+
+// Subject is what the clause is about in its own words, without those around it
+// that carry nothing.
+func (c Clause) Subject(x *language.Lexicon) string {
+	about := func(t language.Token) bool { return t.Kind != language.Word || !x.Is(t.Low, "idle", "reading") }
+	first := max(0, slices.IndexFunc(c.Tokens, about))
+	return language.Text(c.Tokens[first:])
+}
+
+// OpensAnew reports whether the clause has a verb. One without goes on with an order.
+func (c Clause) OpensAnew(x *language.Lexicon) bool {
+	return c.Asks || x.Is(c.Verb, "reading", "action")
+}
+
+// isOrdered reports whether a clause orders the change that a tool makes: without
+// question, negation or condition, by a verb that the declaration explains.
+func (t *Tool) isOrdered(x *language.Lexicon, c Clause) bool {
+	if !t.Writes() || c.Order < 0 || c.Asks || c.negated || c.unsure || c.Tokens[c.Order].Owns {
+		return false
+	}
+	verb := language.Stem(c.Verb)
+	return t.orders[verb] || x.Is(c.Verb, "action") && x.Among(t.orders, verb)
 }

@@ -27,7 +27,7 @@ type Tool struct {
 
 	verb   string           // the first word of its name: "list"
 	head   string           // stem of the noun's last word
-	orders language.Set     // words that order what it does
+	orders language.Set     // stems of the words that order what it does
 	place  map[string]place // of a stem: where the declaration says it
 }
 
@@ -60,7 +60,7 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 	}
 	for _, phrase := range append(meta.Synonyms, t.verb) {
 		first, _, _ := strings.Cut(phrase, " ")
-		t.orders[first] = true
+		t.orders[language.Stem(first)] = true
 	}
 	t.say(inSynonym, meta.Synonyms...)
 	in := parseSchema(info.InputSchema)
@@ -72,7 +72,8 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 			t.say(inMore, append(f.Synonyms, name)...)
 		}
 	}
-	t.readColumns(parseSchema(info.OutputSchema), meta.Output)
+	out := parseSchema(info.OutputSchema)
+	t.readColumns(cmp.Or(out.Properties["data"], out), meta.Output, 8) // without the envelope of our own tools
 	for _, f := range t.Inputs {
 		f.Unit = cmp.Or(f.Unit, t.Column(f.base).Unit)
 	}
@@ -88,16 +89,14 @@ func (t *Tool) say(at place, texts ...string) {
 	}
 }
 
-// readProse notes the words of a text. The verbs of its first sentence, up to
-// that one's first article, order what the tool does.
+// readProse notes the words of a text. The first one orders what the tool does,
+// and so do the verbs of its first sentence.
 func (t *Tool) readProse(x *language.Lexicon, text string) {
 	words := slices.DeleteFunc(strings.Fields(text), func(w string) bool { return strings.ContainsAny(w, "_`") }) // names of inputs and tools
 	first, rest, _ := strings.Cut(strings.Join(words, " "), ". ")
-	leading := true
 	for i, w := range language.Prose(first) {
-		leading = leading && !slices.Contains([]string{"a", "an", "the", "one"}, w)
-		if i == 0 || x.Is(w, "action") || leading && !x.Is(w, "idle") {
-			t.orders[w] = true
+		if i == 0 || x.Is(w, "action") {
+			t.orders[language.Stem(w)] = true
 		}
 	}
 	isIdle := func(w string) bool { return x.Is(w, "idle") }
@@ -105,26 +104,22 @@ func (t *Tool) readProse(x *language.Lexicon, text string) {
 	t.say(inMore, slices.DeleteFunc(language.Prose(rest), isIdle)...)
 }
 
-// readColumns collects an answer's fields, those of one depth after the other; of
-// one name, the outermost counts. What a change answers is not what it is for.
-func (t *Tool) readColumns(s *jsonschema.Schema, meta map[string]result.Field) {
-	if data := s.Properties["data"]; data != nil { // without the envelope of our own tools' answers
-		s = data
+// readColumns collects an answer's fields, outer ones first; of one name, the
+// first counts. What a change answers is not what it is for.
+func (t *Tool) readColumns(s *jsonschema.Schema, meta map[string]result.Field, depth int) {
+	if s == nil || depth == 0 {
+		return
 	}
-	for depth, level := 0, []*jsonschema.Schema{s}; depth < 8; depth++ {
-		var next []*jsonschema.Schema
-		for _, s := range slices.DeleteFunc(level, func(s *jsonschema.Schema) bool { return s == nil }) {
-			for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-				if next = append(next, s.Properties[name]); t.Columns[name] != nil {
-					continue
-				}
-				if t.Columns[name] = newField(name, s.Properties[name], meta[name]); !t.Writes() {
-					t.say(inColumns, append(meta[name].Synonyms, name)...)
-				}
+	inner := append(slices.Concat(s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.Defs))), s.Items)
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if inner = append(inner, s.Properties[name]); t.Columns[name] == nil {
+			if t.Columns[name] = newField(name, s.Properties[name], meta[name]); !t.Writes() {
+				t.say(inColumns, append(meta[name].Synonyms, name)...)
 			}
-			next = slices.Concat(next, s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.Defs)), []*jsonschema.Schema{s.Items})
 		}
-		level = next
+	}
+	for _, one := range inner {
+		t.readColumns(one, meta, depth-1)
 	}
 }
 
@@ -180,13 +175,8 @@ func (t *Tool) Names(stem string) bool { return t.place[stem] == inNoun }
 func (t *Tool) IsAbout(noun string) bool { return t.head == language.Stem(noun) }
 
 // Mentions counts the stems in the tool's noun, its synonyms or its first sentence.
-func (t *Tool) Mentions(stems language.Set) (n int) {
-	for s := range stems {
-		if t.place[s] >= inAbout {
-			n++
-		}
-	}
-	return n
+func (t *Tool) Mentions(stems language.Set) int {
+	return len(slices.DeleteFunc(slices.Collect(maps.Keys(stems)), func(s string) bool { return t.place[s] < inAbout }))
 }
 
 // Relation is an optional id of a list by which its rows belong to somebody and
@@ -195,25 +185,30 @@ func (t *Tool) Relation() *Field {
 	if !t.Lists() {
 		return nil
 	}
-	return t.First(func(f *Field) bool { return f.Is(ID) && !f.Required && !t.IsAbout(f.Noun()) && len(f.Synonyms) > 0 })
+	return t.First(func(f *Field) bool { return f.Is(ID) && !f.Required && !t.IsAbout(f.Noun) && len(f.Synonyms) > 0 })
 }
 
 // IDOf is the input for the id of what another list is of: by it their rows meet.
 func (t *Tool) IDOf(other *Tool) *Field {
-	return t.First(func(f *Field) bool { return f.Is(ID) && other.IsAbout(f.Noun()) })
+	return t.First(func(f *Field) bool { return f.Is(ID) && other.IsAbout(f.Noun) })
+}
+
+// amounts are the columns that hold quantities which may be added up.
+func (t *Tool) amounts() []*Field {
+	return t.columns(func(f *Field) bool { return f.Amount || f.Is(Number) && IsAmount(f.Name) })
 }
 
 // Amount is the column that is meant when a question names no number: the
 // declared one, or the only one that is named like an amount; empty when unsure.
 func (t *Tool) Amount() string {
-	if declared := nameOf(t.columns(func(f *Field) bool { return f.Amount })); declared != "" {
-		return declared
+	all := t.amounts()
+	if i := slices.IndexFunc(all, func(f *Field) bool { return f.Amount }); i >= 0 {
+		return all[i].Name
 	}
-	alike := t.columns(func(f *Field) bool { return f.Is(Number) && IsAmount(f.Name) })
-	if len(alike) != 1 {
+	if len(all) != 1 {
 		return ""
 	}
-	return alike[0].Name
+	return all[0].Name
 }
 
 // DateColumn is the column by which rows are new or old: the first day that is

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/llm/rehearsal/language"
+	"countersign.dev/internal/result"
 )
 
 // bounds are a value and the words around it: which end of a range they make it,
@@ -58,14 +59,11 @@ func (r reader) number(i int, b bounds) {
 	case f != nil:
 		r.Args[f.Name] = r.amount(f, t, r.low(i-1) == "by")
 		r.take(i, 1, 2)
-	case r.Tool.Input("limit") != nil && r.Tool.Lists() && !r.x.Is(r.low(i-1), language.Measures...) && r.isAnchor(i+1):
-		r.Args["limit"] = within(t.Amount.Value)
+	case r.Tool.Lists() && (r.isAnchor(i+1) || r.x.Is(r.low(i-1), language.Measures...) || r.x.Is(r.low(i+1), language.Measures...)):
+		r.Args["limit"] = min(50, max(1, t.Amount.Value))
 		r.take(i, 1, 1)
 	}
 }
-
-// within is a number of rows that may be asked for.
-func within(n float64) float64 { return min(50, max(1, n)) }
 
 // numberFor is the input that the i-th token, a number, belongs to.
 func (r reader) numberFor(i int, end side) *Field {
@@ -94,23 +92,16 @@ func (r *Reading) amount(f *Field, t language.Token, difference bool) any {
 	return f.Number(t.Amount.Value)
 }
 
-// Answer is the value of an input that a person's answer gives; nil when it gives none.
+// Answer is the value of an input that a person's answer gives; nil when it gives
+// none. It is read like an order of which only that input is still missing.
 func (r *Reading) Answer(f *Field, text string) any {
-	if value := f.Value(text); value != "" {
-		return value
+	if f.IsText() && text != "" {
+		return text
 	}
-	for _, t := range r.x.Read(text, r.c.Today) {
-		switch {
-		case t.Kind == language.Date && f.Is(Date):
-			return f.Day(t.Span)
-		case t.Kind == language.Number && f.Is(Number):
-			return r.amount(f, t, false)
-		}
-	}
-	if !f.IsText() || text == "" {
-		return nil
-	}
-	return text
+	only := &Tool{Info: result.ToolInfo{Kind: result.Write}, Inputs: []*Field{f}}
+	answer := NewClause(r.x, r.x.Read(text, r.c.Today), "")
+	answer.Verb, answer.Order = r.Verb, -1
+	return r.c.Attempt(only, answer).Args[f.Name]
 }
 
 // period fills an input that is named by a period: the year, or a quarter as text
@@ -119,14 +110,12 @@ func (r reader) period(s language.Span) bool {
 	year := r.Tool.First(func(f *Field) bool { return f.Is(Number) && f.has("year") && !r.taken(f) })
 	quarter := r.Tool.First(func(f *Field) bool { return f.has("quarter") && !r.taken(f) })
 	switch q := s.Quarter(); {
-	case year != nil && s.IsYear():
-	case quarter == nil || q == "":
-		return false
-	case len(quarter.Enum) == 0:
-		r.Args[quarter.Name] = fmt.Sprintf("%s %d", q, s.From.Year())
-		return true
-	default:
+	case quarter != nil && q != "" && len(quarter.Enum) == 0:
+		r.Args[quarter.Name], year = fmt.Sprintf("%s %d", q, s.From.Year()), nil
+	case quarter != nil && q != "":
 		r.Args[quarter.Name] = q
+	case year == nil || !s.IsYear():
+		return false
 	}
 	if year != nil {
 		r.Args[year.Name] = s.From.Year()
@@ -194,4 +183,83 @@ func (r reader) reads(i int, words []string) bool {
 		}
 	}
 	return len(words) > 0
+}
+
+// Measure is what is asked of many rows at once.
+type Measure struct {
+	Kind   string // count, sum, average, highest, lowest, newest, oldest, compare, or empty
+	Count  int    // how many rows, for the extremes
+	Column string // the column by which the list itself puts the asked rows first; else empty
+	By     string // the column whose equal values are added up: "our biggest customers"
+	Of     string // the question's word for that column
+}
+
+// OverDates reports whether the measure needs a column of dates.
+func (m Measure) OverDates() bool { return m.Kind == "newest" || m.Kind == "oldest" }
+
+// Adds reports whether the measure adds up numbers.
+func (m Measure) Adds() bool { return m.Kind == "sum" || m.Kind == "average" || m.Kind == "compare" }
+
+func (m Measure) overNumbers() bool { return m.Kind != "" && m.Kind != "count" && !m.OverDates() }
+
+// someRows is how many "the biggest orders" are.
+const someRows = 5
+
+// measure finds "how many", "total", "top 5", "budget against spend".
+func (r reader) measure(i int) {
+	for _, kind := range language.Measures {
+		n := r.x.Phrase(kind, r.lows(i))
+		switch {
+		case !r.Tool.Lists() || n == 0 || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && len(r.Tool.amounts()) == 0:
+		case r.Measure.Kind == "":
+			r.Measure = Measure{Kind: kind, Count: 1}
+			r.take(i, n, 0)
+			r.extent(i + n)
+		case r.Measure.Kind == "count" && kind == "sum": // "how many … in total"
+			r.take(i, n, 0)
+		}
+	}
+}
+
+// extent reads how many rows "top" asks for ("5 orders with the highest value"),
+// and of what: end is the end of its phrase.
+func (r reader) extent(end int) {
+	m := &r.Measure
+	if r.isAnchor(end) && language.Plural(r.Tokens[end].Low) {
+		m.Count = someRows
+	}
+	if limit, ok := r.Args["limit"].(float64); ok && m.Kind != "count" {
+		m.Count = int(limit)
+		delete(r.Args, "limit") // the rows are chosen among all of them
+	}
+	for at, t := range r.Tokens { // customer_name for "customers"
+		names := r.Tool.columns(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.says(r.x, t.Stem) })
+		if m.overNumbers() && r.Tool.Amount() != "" && len(names) > 0 && r.free(at) && language.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end) {
+			m.By, m.Of, m.Count = names[0].Name, t.Low, max(m.Count, someRows)
+			r.take(at, 1, 4)
+		}
+	}
+}
+
+// spends finds a word for an amount in a question about ourselves, which sets all
+// amounts side by side: "how much did we spend".
+func (r reader) spends(i int) {
+	says := func(f *Field) bool { return f.says(r.x, r.Tokens[i].Stem) }
+	amounts := r.Tool.amounts()
+	if r.Tool.Lists() && r.Measure.Kind == "" && r.has("we", "our") && len(amounts) > 0 && (r.Tool.place[r.Tokens[i].Stem] == inSynonym || slices.ContainsFunc(amounts, says)) {
+		r.Measure.Kind = "compare"
+	}
+}
+
+// topFirst orders a list so that the rows with the highest amount come first,
+// when the list can and no other number is asked for: then one page has them.
+func (r reader) topFirst() {
+	f, amount := r.Tool.First(func(f *Field) bool { return f.Is(Order) }), r.Tool.Amount()
+	other := func(f *Field) bool { return f.Is(Number) && f.Name != amount && r.Relevance(f.Name) > 0 }
+	if f == nil || r.Measure.Kind != "highest" || r.Measure.By != "" || r.taken(f) || len(r.Tool.columns(other)) > 0 {
+		return
+	}
+	if value := f.Value(amount + "_desc"); value != "" {
+		r.Args[f.Name], r.Measure.Column = value, amount
+	}
 }

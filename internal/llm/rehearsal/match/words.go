@@ -1,6 +1,186 @@
 package match
 
-import "countersign.dev/internal/llm/rehearsal/language"
+import (
+	"slices"
+	"strings"
+
+	"countersign.dev/internal/llm/rehearsal/language"
+)
+
+// Entity is a run of words that no tool's vocabulary explains, in a place where a
+// value is expected: somebody's name, a place, the number of an order.
+type Entity struct {
+	Text   string   // as written
+	Words  []string // in lower case
+	Code   bool     // looks like an id
+	Self   bool     // the person who asks
+	Column string   // the column of the rows that it is a value of: "assigned to …"
+
+	owns    bool // possessive
+	place   bool // follows a preposition of place
+	at, end int  // its first token, and the one after its last
+}
+
+// NewEntity reads a whole answer as one value.
+func NewEntity(answer string) Entity {
+	text := strings.TrimSuffix(strings.Trim(answer, " .,;:?!\"'`()[]\t\n"), "'s")
+	return Entity{Text: text, Words: language.Prose(text), Code: IsUUID(text)}
+}
+
+// names finds the values that no schema lists: names of people, places, ids.
+type names struct{ reader }
+
+// name gives the value that begins at a token to an input, or narrows a list by
+// it. A tool that answers for its caller needs no "my".
+func (r names) name(i int) {
+	if !r.begins(i) {
+		return
+	}
+	e := r.entity(i)
+	texts := r.Tool.First((*Field).IsText) != nil
+	id := r.Tool.First(func(f *Field) bool { // without text inputs, also an optional one
+		return f.Is(ID) && !r.taken(f) && !e.place && (f.Required || !texts && !r.Tool.Writes())
+	})
+	text := r.Tool.First(func(f *Field) bool { // the rows themselves say whose they are: a search for the name would find other things
+		return f.IsText() && f.Required && !r.taken(f) && (f.All == "" || !e.owns)
+	})
+	switch {
+	case r.ofOther(e):
+		return
+	case r.waits() && (e.Self || e.owns || e.at > r.Target.at): // "Ben's team", "who reports to Ben"
+		r.Target.Entity = e
+	case e.Column != "" && r.mayFilter():
+		r.Filters, r.uses[e.at-2] = append(r.Filters, e), meant
+	case e.Self && r.Tool.Own && r.Target == nil:
+	case r.Target == nil && id != nil && !(e.Self && r.Tool.Writes()):
+		r.Target = &Target{Tool: r.Tool, Input: id, Entity: e}
+	case e.Self:
+		return
+	case text != nil:
+		r.Args[text.Name] = e.Text
+	case r.mayFilter():
+		r.Filters = append(r.Filters, e)
+	default:
+		return
+	}
+	r.take(e.at, e.end-e.at, 1)
+}
+
+// begins reports whether a value may begin at a token. In lower case, the words
+// around it have to make it one: a preposition, a noun that the tool knows, or the
+// verb of an order. The first word takes the list's noun: "gardening employees".
+func (r names) begins(i int) bool {
+	t, before := r.Tokens[i], r.beforeValue(i)
+	switch {
+	case t.Kind == language.Code || t.Kind == language.Quoted || t.Owns:
+		return true
+	case t.Kind != language.Word || r.x.Is(t.Low, "self"):
+		return t.Kind == language.Word
+	case i == r.Order:
+		return r.x.MayBeValue(t.Low) && r.isAnchor(i+1) && r.Tool.Lists()
+	case t.Capital || !r.x.MayBeValue(t.Low):
+		return t.Capital
+	case r.x.Is(r.low(before), "place", "title", "owner") || r.isAnchor(before) || r.isAnchor(i+1) || r.Tool.Writes() && before == r.Order:
+		return true
+	}
+	return i+1 < len(r.Tokens) && (r.uses[i+1] == meant && before == i-1 && before != r.Order-1 || r.free(i+1) && r.Tokens[i+1].Owns)
+}
+
+// beforeValue is the first token before the i-th that is no article.
+func (r names) beforeValue(i int) int {
+	for i--; slices.Contains([]string{"the", "our", "a", "an"}, r.low(i)); i-- {
+	}
+	return i
+}
+
+// entity is the value that begins at a token.
+func (r names) entity(i int) Entity {
+	e := Entity{at: i, end: i, Column: r.columnBefore(i), Self: r.x.Is(r.low(i), "self")}
+	if email := strings.ToLower(r.c.Person.Email); e.Self {
+		e.Text, e.Words, e.end = email, []string{email}, i+1
+		return e
+	}
+	for e.end < len(r.Tokens) && (e.end == i || r.continues(e.end)) && !e.owns {
+		t := r.Tokens[e.end]
+		if noun := t.Owns && e.end > i && r.Tool.First(func(f *Field) bool { return r.x.Among(f.stems, t.Stem) }) != nil; !noun {
+			e.Text = strings.TrimSpace(e.Text + " " + t.Text) // without the noun of "the Sales department's"
+		}
+		e.owns, e.Code = t.Owns, e.Code || t.Kind == language.Code
+		e.end++
+	}
+	if e.Words = language.Prose(e.Text); e.Code {
+		e.Words = []string{strings.ToLower(e.Text)}
+	}
+	before := r.beforeValue(i)
+	for r.isAnchor(before) {
+		before = r.beforeValue(before)
+	}
+	e.place = r.x.Is(r.low(before), "place")
+	e.owns = e.owns || r.low(i-1) == "does" && r.low(e.end) == "have"
+	return e
+}
+
+func (r names) continues(i int) bool {
+	t := r.Tokens[i]
+	return r.uses[i] == unread && (t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low)) || t.Kind == language.Code)
+}
+
+// columnBefore finds the column that a value belongs to by the words before it,
+// when no input narrows the list by it: assigned_to for "assigned to Ben".
+func (r names) columnBefore(at int) string {
+	if prep := r.low(at - 1); at < 2 || prep != "to" && prep != "by" {
+		return ""
+	}
+	return nameOf(r.Tool.columns(func(f *Field) bool {
+		n := len(f.Words)
+		return r.Tool.Input(f.Name) == nil && (n == 1 || n > 1 && sides[f.Words[n-1]] == upper) && r.x.Among(language.Stems(f.Words[0]), r.Tokens[at-2].Stem)
+	}))
+}
+
+// mayFilter allows places, and one value that could be a name.
+func (r names) mayFilter() bool {
+	return r.Tool.Lists() && r.Target == nil && !slices.ContainsFunc(r.Filters, func(other Entity) bool { return !other.place })
+}
+
+// ofOther reports whether a value is of another sort than the tool is about: a
+// code like the ids of that sort, or, in an order, words that name it: an order to
+// change a ticket means no invoice.
+func (r names) ofOther(e Entity) bool {
+	letters, _, _ := strings.Cut(strings.ToUpper(e.Text), "-")
+	for _, other := range r.c.All() {
+		like := other.First(func(f *Field) bool { return e.Code && strings.HasPrefix(f.Like, letters+"-") })
+		names := func(t language.Token) bool { return t.Kind == language.Word && !t.Capital && other.Names(t.Stem) }
+		if like != nil {
+			return !r.Tool.Names(language.Stem(like.Noun))
+		}
+		if r.Tool.Writes() && slices.ContainsFunc(r.Tokens[e.at:e.end], names) {
+			return true
+		}
+	}
+	return false
+}
+
+// relation finds a word that asks for a relation of people ("my team", "who
+// reports to Ben"): of the rows of this list, or of another one by whose rows
+// this one is narrowed. Its person is found later.
+func (r names) relation(i int) {
+	s := r.Tokens[i].Stem
+	for _, from := range append([]*Tool{r.Tool}, r.c.Open...) {
+		f := from.Relation()
+		if f == nil || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.IDOf(from) == nil {
+			continue
+		}
+		if r.Target == nil {
+			r.Target = &Target{Tool: from, Input: f, at: i}
+		}
+		score := inNoun.weight() + 1
+		if from != r.Tool {
+			score = 1 // it does not tell what is asked for
+		}
+		r.take(i, 1, score)
+		return
+	}
+}
 
 // reader explains the words of a clause by those of the tool.
 type reader struct{ *Reading }
@@ -8,7 +188,7 @@ type reader struct{ *Reading }
 // take gives n tokens a use as arguments, for so many points.
 func (r reader) take(at, n, score int) {
 	for i := range n {
-		r.uses[at+i] = given
+		r.uses[at+i] = read
 	}
 	r.Score += score
 	r.anchored = r.anchored || score >= inNoun.weight()
@@ -33,8 +213,8 @@ func (r reader) word(i int) {
 	case weight > 0:
 		r.uses[i], r.Asked[t.Stem] = meant, true
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor
-	case r.x.Is(t.Low, "idle"), r.x.Is(t.Low, "versus") && r.Tool.Amount() != "":
-		r.uses[i] = idle
+	case r.x.Is(t.Low, "idle"), r.x.Is(t.Low, "compare") && r.Tool.Amount() != "":
+		r.uses[i] = read
 	}
 }
 
@@ -45,7 +225,7 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	t, s := r.Tool, w.Stem
 	at := t.place[s]
 	whose := t.First(func(f *Field) bool {
-		return f.Is(ID) && language.Stem(f.Noun()) == s && (!f.Required || t.Writes()) || f.IsText() && language.Stem(f.Name) == s && t.Columns[f.Name+"_id"] != nil
+		return f.Is(ID) && language.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && language.Stem(f.Name) == s && t.Columns[f.Name+"_id"] != nil
 	}) != nil
 	switch people, outsiders := r.x.Stems("person"), r.x.Stems("outsider"); {
 	case at == inNoun:
@@ -68,8 +248,10 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 // judge prefers the tool whose kind fits the question: people for "who", one
 // thing or many.
 func (r reader) judge() {
-	if r.has("who", "whom", "whose") && !r.Tool.Writes() && r.Tool.Mentions(r.x.Stems("person")) > 0 {
-		r.Score, r.anchored = r.Score+1, true
+	if people := r.x.Stems("person"); r.has("who", "whom", "whose") && !r.Tool.Writes() && r.Tool.Mentions(people) > 0 {
+		if r.Score, r.anchored = r.Score+1, true; people[r.Tool.head] {
+			r.Score++
+		}
 	}
 	r.Strong = r.Measure.By != ""
 	for i, t := range r.Tokens {
@@ -90,14 +272,12 @@ func (r reader) judge() {
 // remark keeps the text behind a colon or "because" in the input for it. Without
 // such an input it would be lost, and the tool is not meant.
 func (r reader) remark() {
-	for _, fits := range []func(f *Field) bool{
-		func(f *Field) bool { return f.Is(Prose) && f.Required },
-		func(f *Field) bool { return f.IsText() && f.has("reason", "comment", "note") },
-	} {
-		if f := r.Tool.First(fits); f != nil && r.Remark != "" && r.Tool.Writes() && !r.taken(f) {
-			r.Args[f.Name] = r.Remark
-			return
-		}
+	f := r.Tool.First(func(f *Field) bool {
+		return f.IsText() && !r.taken(f) && (f.Is(Prose) && f.Required || f.has("reason", "comment", "note"))
+	})
+	if f != nil && r.Remark != "" && r.Tool.Writes() {
+		r.Args[f.Name] = r.Remark
+	} else {
+		r.anchored = r.anchored && r.Remark == ""
 	}
-	r.anchored = r.anchored && r.Remark == ""
 }

@@ -10,6 +10,7 @@ import (
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
+	"countersign.dev/internal/result"
 )
 
 // carryOut finds what the reading needs, calls its tool and writes the answer.
@@ -40,14 +41,21 @@ func (p *planner) carryOut(r *match.Reading) string {
 // without a present value to be seen is left to be asked for.
 func settle(t *match.Tool, row speak.Row, args map[string]any) {
 	for _, in := range t.Inputs {
-		change, relative := args[in.Name].(match.Step)
+		step, relative := args[in.Name].(match.Step)
 		if !relative {
 			continue
 		}
 		delete(args, in.Name)
 		for _, k := range row.Keys {
 			if now, ok := row.Number(k); ok && counted(in.Words, language.Identifier(k)) > 0 {
-				args[in.Name] = in.Number(change.From(now))
+				change := step.By.Value
+				if step.By.Percent {
+					change *= now / 100
+				}
+				if step.Down {
+					change = -change
+				}
+				args[in.Name] = in.Number(now + change)
 			}
 		}
 	}
@@ -56,7 +64,7 @@ func settle(t *match.Tool, row speak.Row, args map[string]any) {
 // demanded is the input that a failed call asks for in its advice; nil for none.
 func demanded(t *match.Tool, a *speak.Answer, args map[string]any) *match.Field {
 	return t.First(func(in *match.Field) bool {
-		return a.Failed && args[in.Name] == nil && in.IsText() && strings.HasSuffix(strings.TrimRight(a.Advice, "."), " with "+in.Name)
+		return a.Fault != nil && args[in.Name] == nil && in.IsText() && strings.HasSuffix(strings.TrimRight(a.Fault.SuggestedAction, "."), " with "+in.Name)
 	})
 }
 
@@ -74,52 +82,42 @@ func (p *planner) complete(r *match.Reading, in *match.Field, about *speak.Thing
 		args[in.Name] = r.Answer(in, strings.TrimSpace(answer))
 	}
 	if args[in.Name] == nil {
-		panic(end{asking, question(r.Tool, in, args)})
+		panic(end{asking, question(in)})
 	}
 }
 
 // question asks for one input, in words that are recognised afterwards.
-func question(t *match.Tool, in *match.Field, args map[string]any) string {
-	q := AskWhat + "the " + strings.Join(in.Words, " ") + " be?"
-	outcome := t.First(func(f *match.Field) bool { return f.Is(match.Choice) && args[f.Name] != nil })
-	switch {
+func question(in *match.Field) string {
+	switch q := "What should the " + strings.Join(in.Words, " ") + " be"; {
 	case in.Is(match.ID):
-		return AskWhom + in.Noun() + " do you mean?"
+		return "Which " + in.Noun + " do you mean?"
 	case len(in.Enum) > 0:
-		q += " It may be " + speak.Join(in.Enum, "or") + "."
-	case language.LastWord(in.Name) == "reason" && outcome != nil:
-		return fmt.Sprintf("%sthe %s %v?", AskWhy, t.Noun, args[outcome.Name])
+		return q + ": " + speak.Join(in.Enum, "or") + "?"
+	default:
+		return q + "?"
 	}
-	return q
 }
 
-// list reads a list, narrowed as the question says, and writes the answer.
+// list reads a list, narrowed as the question says, and writes the answer. The
+// values that no input of the list takes are looked for in its rows.
 func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any) string {
 	group := p.group(r, about)
-	var rest []match.Entity // values that no input of the list takes: the rows are searched for them
-	for _, e := range r.Filters {
-		in := slices.IndexFunc(r.Tool.Inputs, func(in *match.Field) bool {
+	r.Filters = slices.DeleteFunc(r.Filters, func(e match.Entity) bool {
+		in := r.Tool.First(func(in *match.Field) bool {
 			return in.IsText() && args[in.Name] == nil && e.Column == "" && len(p.fetch(r.Tool, with(args, in.Name, e.Text)).Rows) > 0
 		})
-		if in >= 0 {
-			args[r.Tool.Inputs[in].Name] = e.Text
-		} else {
-			rest = append(rest, e)
+		if in != nil {
+			args[in.Name] = e.Text
 		}
-	}
+		return in != nil
+	})
 	pages := 1
-	if r.Measure.Kind != "" && r.Measure.Column == "" || len(rest) > 0 || group != nil {
+	if r.Measure.Kind != "" && r.Measure.Column == "" || len(r.Filters) > 0 || group != nil {
 		pages = maxPages
 	}
 	l := p.fetchPages(r.Tool, args, pages)
-	for _, in := range r.Tool.Inputs {
-		if sought, ok := args[in.Name].(string); ok && in.Is(match.Search) && len(l.Rows) == 0 && language.Plural(sought) {
-			args[in.Name] = language.Singular(sought) // "logins" are found by "login"
-			l = p.fetchPages(r.Tool, args, pages)
-		}
-	}
 	l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !kept(r, one, group) })
-	for _, e := range rest {
+	for _, e := range r.Filters {
 		if slices.ContainsFunc(l.Rows, func(one speak.Row) bool { return one.Masked(e.Column) }) {
 			panic(end{said, fmt.Sprintf("I cannot tell: %s is hidden from you.", speak.Label(r.Tool, e.Column))})
 		}
@@ -129,10 +127,10 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 			if l.More {
 				text += " among the first ones; the list is incomplete"
 			}
-			panic(end{missed, text + "."})
+			panic(end{said, text + "."})
 		}
 	}
-	return speak.List(r, about, args, l, 0)
+	return speak.List(r, about, l, 0)
 }
 
 // group finds the ids that the answer is to be kept to; nil when to none.
@@ -167,4 +165,186 @@ func holds(one speak.Row, e match.Entity) bool {
 		one = speak.Row{Keys: []string{e.Column}, Values: one.Values}
 	}
 	return counted(e.Words, wordsIn(one)) == len(e.Words)
+}
+
+// identify finds the id of a target: in the question itself, or by a list whose
+// rows carry it. It asks when several rows match and never guesses.
+func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
+	id, e := target.Input, target.Entity
+	lister, closed := listerOf(p.Open, id), listerOf(p.Closed, id)
+	switch own := language.Prose(p.Person.Name); {
+	case e.Self, lister == nil && len(e.Words) > 0 && counted(e.Words, own) == len(e.Words):
+		return p.myself(lister, id)
+	case e.Code && (lister == nil || id.Format != "uuid" || match.IsUUID(e.Text)):
+		return speak.Thing{ID: e.Text, Name: e.Text}
+	case lister == nil && closed != nil:
+		panic(end{said, refuse(p.Catalog, closed, r.Clause)})
+	case lister == nil:
+		panic(end{said, fmt.Sprintf("I have no list here in which I could look up %q.", e.Text)})
+	}
+	all, more := p.things(lister, id, e)
+	found, exact := matching(all, e.Words)
+	switch {
+	case len(found) == 0 && more:
+		panic(end{said, fmt.Sprintf("I found no %s called %q among the first %d; the list is incomplete.", language.Singular(lister.Noun), e.Text, len(all))})
+	case len(found) == 0:
+		panic(end{said, fmt.Sprintf("I found no %s called %q. Please check the spelling, or ask for the list.", language.Singular(lister.Noun), e.Text)})
+	case len(found) > 1 || !exact:
+		return p.chosen(found)
+	}
+	return found[0]
+}
+
+// listerOf finds the list whose rows carry an id, best by its declaration.
+func listerOf(tools []*match.Tool, id *match.Field) *match.Tool {
+	declared, _, _ := strings.Cut(id.From, ":")
+	for _, fits := range []func(t *match.Tool) bool{
+		func(t *match.Tool) bool { return t.Lists() && t.Info.Name == declared },
+		func(t *match.Tool) bool { return t.Lists() && t.IsAbout(id.Noun) },
+	} {
+		if i := slices.IndexFunc(tools, fits); i >= 0 {
+			return tools[i]
+		}
+	}
+	return nil
+}
+
+// finding is the arguments that find what a value names: by its number, when it
+// is one and the list has such an input, or else by its name.
+func finding(lister *match.Tool, e match.Entity) map[string]any {
+	f := lister.First(func(f *match.Field) bool {
+		return e.Code && f.IsText() && slices.Contains([]string{"number", "code", "reference"}, language.LastWord(f.Name))
+	})
+	if f == nil {
+		f = lister.First(func(f *match.Field) bool { return f.Is(match.Title, match.Search) })
+	}
+	if f == nil || strings.Contains(e.Text, "@") { // an address is no name, but the rows have it
+		return map[string]any{}
+	}
+	return map[string]any{f.Name: e.Text}
+}
+
+// things are what the rows are, or carry, in which a list finds what a value
+// names, each once. The person's own row has their e-mail address: it is the one
+// thing by which both sides know them.
+func (p *planner) things(lister *match.Tool, id *match.Field, e match.Entity) (out []speak.Thing, more bool) {
+	noun, seen := id.Noun, map[any]bool{nil: true}
+	if _, key, declared := strings.Cut(id.From, ":"); declared && key != id.Name {
+		noun = "" // it is one of the rows themselves
+	}
+	l := p.fetchPages(lister, finding(lister, e), maxPages)
+	for _, r := range l.Rows {
+		mine := slices.ContainsFunc(r.Keys, func(k string) bool { return p.Person.Email != "" && strings.EqualFold(r.Text(k), p.Person.Email) })
+		if key := idIn(r, lister, id); !seen[key] {
+			seen[key], out = true, append(out, speak.Thing{ID: key, Row: r, Name: r.CalledAs(noun), Self: mine})
+		}
+	}
+	return out, l.More
+}
+
+// idIn is the id in a row: that of the declared field, that of something that the
+// row carries, or, when the list is of such things, that of the row itself.
+func idIn(r speak.Row, lister *match.Tool, id *match.Field) any {
+	from, key, _ := strings.Cut(id.From, ":")
+	own := slices.IndexFunc(r.Keys, match.IsID)
+	switch {
+	case from == lister.Info.Name && r.Values[key] != nil:
+		return r.Values[key]
+	case own >= 0 && (lister.IsAbout(id.Noun) || r.Values[id.Name] == nil):
+		return r.Values[r.Keys[own]]
+	}
+	return r.Values[id.Name]
+}
+
+// myself finds the person who asks: by name in a list, the row with their e-mail
+// address; or in the answer of a tool that answers for its caller.
+func (p *planner) myself(lister *match.Tool, id *match.Field) speak.Thing {
+	if lister != nil {
+		all, _ := p.things(lister, id, match.Entity{Text: p.Person.Name})
+		if i := slices.IndexFunc(all, func(t speak.Thing) bool { return t.Self }); i >= 0 {
+			return all[i]
+		}
+	}
+	for _, other := range p.Open {
+		if other.Own && other.Input(id.Name) != nil {
+			if r, _ := p.fetch(other, map[string]any{}).Data.(result.Row); r.Values[id.Name] != nil {
+				return speak.Thing{ID: r.Values[id.Name], Row: speak.Row(r), Name: p.Person.Name, Self: true}
+			}
+		}
+	}
+	panic(end{said, "I could not find your own record here, so I cannot tell."})
+}
+
+// matching keeps the things that a name means: those called by all its words; else
+// by some, whose rows hold the others; else those that hold them all. exact is
+// false when no row has the very words and the list offered others.
+func matching(things []speak.Thing, words []string) (found []speak.Thing, exact bool) {
+	best := 0
+	for _, t := range things {
+		low, rank := strings.ToLower(t.Name), 0
+		called, held := counted(words, language.Prose(low)), counted(words, wordsIn(t.Row))
+		switch n := len(words); {
+		case n > 0 && called == n:
+			rank = 4
+		case n > 0 && held == n:
+			rank = 2 + min(called, 1)
+		case len(things) <= 8 && slices.ContainsFunc(words, func(w string) bool { return len(w) > 2 && strings.Contains(low, w) }):
+			rank = 1 // part of a word, as the server matched it
+		}
+		if rank > best {
+			found, best = nil, rank
+		}
+		if rank > 0 && rank == best {
+			found = append(found, t)
+		}
+	}
+	return found, best > 1
+}
+
+// counted counts the words that are among others, in any form of them.
+func counted(words, have []string) (n int) {
+	stems := language.Stems(have...)
+	for _, w := range words {
+		if stems[language.Stem(w)] {
+			n++
+		}
+	}
+	return n
+}
+
+// wordsIn are the words of a row's short texts, its whole values among them.
+func wordsIn(r speak.Row) (words []string) {
+	for _, k := range r.Keys {
+		if text := strings.ToLower(r.Text(k)); len(text) < 200 {
+			words = append(append(words, language.Prose(text)...), text)
+		}
+	}
+	return words
+}
+
+// chosen is the one thing that the person's answer picks: by its place, or by words
+// that only it has. It asks when the answer picks none.
+func (p *planner) chosen(things []speak.Thing) speak.Thing {
+	var words, names []string
+	answer, _ := p.next()
+	for _, t := range p.Words.Read(answer, p.Today) {
+		if at := language.Place(t.Low); at > 0 && at <= len(things) {
+			return things[at-1]
+		}
+		if !p.Words.Is(t.Low, "idle") {
+			words = append(words, language.Prose(t.Text)...)
+		}
+	}
+	if out, exact := matching(things, words); len(out) == 1 && exact {
+		return out[0]
+	}
+	const most = 8
+	for _, t := range things[:min(most, len(things))] {
+		names = append(names, speak.Clean(t.Name)+t.Row.Described())
+	}
+	text := "Which one: "
+	if len(things) > most {
+		text = "Which one (there are more, so you can also give more of the name): "
+	}
+	panic(end{asking, text + speak.Join(names, "or") + "?"})
 }

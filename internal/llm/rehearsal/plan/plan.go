@@ -5,6 +5,9 @@ package plan
 
 import (
 	"cmp"
+	"encoding/json"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,16 +20,22 @@ import (
 // planner works out one question against what is known so far.
 type planner struct {
 	*match.Catalog
-	*calls
-	answers []string // the person's answers to our questions, still to be used
+	question string          // what the person wants
+	answers  []string        // their answers to our questions about it, still to be used
+	known    []*speak.Answer // the answers of the calls for it
+	wanted   []Call          // the calls that are still missing
+	said     string          // the last message of the person, whatever it belongs to
+	page     *speak.Answer   // the last list before it
+	shown    int             // how many rows of that list were shown
+	waiting  bool            // a change was waiting for approval before it
 }
 
-// next uses up the person's next answer.
-func (p *planner) next() (answer string, given bool) {
-	if len(p.answers) > 0 {
-		answer, p.answers, given = p.answers[0], p.answers[1:], true
-	}
-	return answer, given
+// Call is a call that has to be made before the plan can go on.
+type Call struct {
+	Tool string
+	Args map[string]any
+
+	writes bool
 }
 
 // state is how a plan ended.
@@ -36,7 +45,6 @@ const (
 	said    state = iota // the text is the answer
 	waiting              // calls are missing
 	asking               // the person has to say more
-	missed               // what was looked for was not found
 )
 
 // end is how a plan ended, and what it said. A plan is straight code that is
@@ -57,26 +65,136 @@ func run(plan func() string) (e end) {
 }
 
 // Next returns the text and the calls that answer the last message of a person.
+// Changes wait until everything else is known, because a change ends the turn.
 func Next(c match.Catalog, messages []agent.Message) (text string, wanted []Call) {
 	p := &planner{Catalog: &c}
-	talk := read(messages, p.isQuestion)
-	p.calls, p.answers = &talk.known, talk.answers
+	p.read(messages)
 	e := run(func() string {
-		if text, ok := p.smallTalk(talk); ok {
+		if text, ok := p.smallTalk(); ok {
 			return text
 		}
-		return p.answer(talk.question)
+		return p.answer(p.question)
 	})
 	if e.state != waiting {
 		return e.text, nil
 	}
+	if reads := slices.DeleteFunc(slices.Clone(p.wanted), func(c Call) bool { return c.writes }); len(reads) > 0 {
+		return "", reads
+	}
 	return e.text, p.wanted
+}
+
+// Asking is how the planner's own questions look: by this it recognises them in
+// the next turn.
+var Asking = regexp.MustCompile(`^(Which|What) [^\n]*\?$`)
+
+// read finds the open question, in the person's words only: tools answer data. An
+// answer that is a question by itself begins anew.
+func (p *planner) read(messages []agent.Message) {
+	last := lastOfUser(messages)
+	if last < 0 {
+		return
+	}
+	for _, a := range answersIn(messages[:last]) {
+		if _, list := a.Data.([]any); !list {
+			continue
+		}
+		if a.Args["cursor"] == nil {
+			p.shown = 0
+		}
+		p.page, p.shown = a, p.shown+len(a.Rows)
+	}
+	p.waiting = slices.ContainsFunc(answersIn(messages[max(0, last-2):last]), func(a *speak.Answer) bool { return a.Pending })
+	first := last
+	for first > 1 && messages[first-1].Role == agent.Assistant && Asking.MatchString(messages[first-1].Text()) && !p.isQuestion(messages[first].Text()) {
+		p.answers = append([]string{messages[first].Text()}, p.answers...)
+		first = lastOfUser(messages[:first])
+	}
+	p.question, p.said, p.known = messages[first].Text(), messages[last].Text(), answersIn(messages[first:])
+}
+
+func lastOfUser(messages []agent.Message) int {
+	i := len(messages) - 1
+	for i >= 0 && messages[i].Role != agent.User {
+		i--
+	}
+	return i
+}
+
+// answersIn returns the answers of the calls, in order.
+func answersIn(messages []agent.Message) (out []*speak.Answer) {
+	called := map[string]agent.Call{}
+	for _, m := range messages {
+		for _, c := range m.Calls() {
+			called[c.ID] = c
+		}
+		for _, res := range m.Results() {
+			if c, ok := called[res.ID]; ok {
+				out = append(out, speak.NewAnswer(c, res))
+			}
+		}
+	}
+	return out
+}
+
+// next uses up the person's next answer.
+func (p *planner) next() (answer string, given bool) {
+	if len(p.answers) > 0 {
+		answer, p.answers, given = p.answers[0], p.answers[1:], true
+	}
+	return answer, given
+}
+
+// fetch returns the answer of a call; where it is not known, the plan waits for it.
+func (p *planner) fetch(t *match.Tool, args map[string]any) *speak.Answer {
+	key := callKey(t.Info.Name, args)
+	for _, a := range slices.Backward(p.known) {
+		if callKey(a.Tool, a.Args) == key {
+			return a
+		}
+	}
+	if !slices.ContainsFunc(p.wanted, func(w Call) bool { return callKey(w.Tool, w.Args) == key }) {
+		p.wanted = append(p.wanted, Call{Tool: t.Info.Name, Args: args, writes: t.Writes()})
+	}
+	panic(end{state: waiting})
+}
+
+// callKey is the same for the same call, however its arguments were encoded.
+func callKey(tool string, args map[string]any) string {
+	b, _ := json.Marshal(args) // keys sorted; plain values always encode
+	return tool + " " + string(b)
+}
+
+// maxPages bounds how far a list is read to count it or to find something.
+const maxPages = 6
+
+// fetchPages reads a list, at most so many pages of it, as one answer. A failure
+// ends the plan.
+func (p *planner) fetchPages(t *match.Tool, args map[string]any, pages int) *speak.Answer {
+	all := *p.fetch(t, args)
+	for a := all; ; pages-- {
+		if a.Fault != nil {
+			panic(end{said, speak.Failure(t, &a)})
+		}
+		if all.More, all.Next = a.More, a.Next; a.Next == "" || pages == 1 {
+			return &all
+		}
+		a = *p.fetch(t, with(args, "cursor", a.Next))
+		all.Rows = slices.Concat(all.Rows, a.Rows)
+	}
+}
+
+// with is a copy of arguments with one more.
+func with(args map[string]any, name string, value any) map[string]any {
+	more := maps.Clone(args)
+	more[name] = value
+	return more
 }
 
 // isQuestion reports whether an answer of the person is a question by itself.
 func (p *planner) isQuestion(text string) bool {
-	tokens := p.Words.Read(text, p.Today)
-	return match.NewClause(p.Words, tokens, "").OpensAnew(p.Words) && len(p.choose(tokens, "")) > 0
+	c := p.choose(p.Words.Read(text, p.Today), "")
+	return len(c) > 0 && c[0].OpensAnew(p.Words)
 }
 
 // answer plans a whole question: as one, or else as parts that each stand alone.
@@ -127,7 +245,7 @@ func (p *planner) chooseAll(parts [][]language.Token) (plans []choice) {
 	const most = 6
 	for i, part := range parts {
 		c := p.choose(part, "")
-		if len(c) == 0 || i == most || i > 0 && plans[i-1][0].Tool.Writes() && !match.NewClause(p.Words, part, "").OpensAnew(p.Words) {
+		if len(c) == 0 || i == most || i > 0 && plans[i-1][0].Tool.Writes() && !c[0].OpensAnew(p.Words) {
 			return nil
 		}
 		plans = append(plans, c)
@@ -146,7 +264,7 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 		case t.Closed && (many && t.Lists() || r.Strong || r.Target != nil):
 			closed = append(closed, r)
 		case t.Closed:
-		case !t.Writes() && r.Vague():
+		case !t.Writes() && r.Target == nil && t.Missing(r.Args).Is(match.ID):
 			many = true
 		default:
 			open = append(open, r)
@@ -159,13 +277,12 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	return open
 }
 
-// performAll carries the parts out side by side. Changes wait until everything
-// else is known, because a change ends the turn.
+// performAll carries the parts out side by side.
 func (p *planner) performAll(plans []choice) string {
 	var texts []string
 	pending := false
 	for _, c := range plans {
-		switch e := p.perform(c); e.state {
+		switch e := run(func() string { return p.perform(c) }); e.state {
 		case asking:
 			panic(e)
 		case waiting:
@@ -174,35 +291,21 @@ func (p *planner) performAll(plans []choice) string {
 			texts = append(texts, e.text)
 		}
 	}
-	text := strings.Join(texts, "\n\n")
-	if !pending {
-		return text
+	if pending {
+		panic(end{waiting, strings.Join(append(texts, ""), "\n\n")})
 	}
-	if reads := slices.DeleteFunc(slices.Clone(p.wanted), func(c Call) bool { return c.writes }); len(reads) > 0 {
-		p.wanted = reads
-		panic(end{state: waiting})
-	}
-	panic(end{waiting, strings.TrimPrefix(text+"\n\n", "\n\n")})
+	return strings.Join(texts, "\n\n")
 }
 
-// perform tries the meanings of a part in their order until one finds what it
-// looks for. An order that could mean things of several sorts ("delete Kestrel")
-// is not tried: the person has to say which sort is meant.
-func (p *planner) perform(c choice) (e end) {
+// perform carries out the likeliest meaning of a part. An order that could mean
+// things of several sorts ("delete Kestrel") is not carried out: the person has to
+// say which sort is meant.
+func (p *planner) perform(c choice) string {
 	if c[0].Tool.Closed {
-		return end{said, refuse(p.Catalog, c[0].Tool, c[0].Clause)}
+		return refuse(p.Catalog, c[0].Tool, c[0].Clause)
 	}
 	if len(c) > 1 && c[0].Tool.Writes() && c[1].Tool.Writes() && c[0].Score == c[1].Score && !c[0].Strong {
-		nouns := []string{"the " + c[0].Tool.Noun, "the " + c[1].Tool.Noun}
-		return end{said, "That could be " + speak.Join(nouns, "or") + ". Please ask again and say which sort of thing you mean."}
+		return "That could be the " + c[0].Tool.Noun + " or the " + c[1].Tool.Noun + ". Please ask again and say which sort of thing you mean."
 	}
-	for i, r := range c[:min(3, len(c))] {
-		if next := run(func() string { return p.carryOut(r) }); i == 0 || next.state != missed {
-			e = next
-		}
-		if e.state != missed {
-			break
-		}
-	}
-	return e
+	return p.carryOut(c[0])
 }

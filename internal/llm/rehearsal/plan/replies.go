@@ -12,24 +12,23 @@ import (
 	"countersign.dev/internal/llm/rehearsal/speak"
 )
 
-// decline says what cannot be done, and the three likeliest things to ask instead.
+// decline says what cannot be done, and the three likeliest questions to ask instead.
 func decline(c *match.Catalog, tokens []language.Token) string {
 	clause, obstacle := match.NewClause(c.Words, tokens, ""), ""
-	weights := map[*match.Tool]int{}
+	var likely []*match.Reading
 	for _, t := range c.Open {
 		r := c.Attempt(t, clause)
-		if weights[t] = 2 * r.Score; !t.Writes() {
-			weights[t]++ // of two that are as likely, the one that only reads
+		if !t.Writes() {
+			likely = append(likely, r)
 		}
 		if obstacle == "" && r.Obstacle() != "" {
 			obstacle = fmt.Sprintf(": I cannot keep the %s to %q", t.Noun, speak.Clean(r.Obstacle()))
 		}
 	}
-	likely := slices.Clone(c.Open)
-	slices.SortStableFunc(likely, func(a, b *match.Tool) int { return cmp.Compare(weights[b], weights[a]) })
+	slices.SortStableFunc(likely, func(a, b *match.Reading) int { return cmp.Compare(b.Score, a.Score) })
 	var offers []string
-	for _, t := range likely[:min(3, len(likely))] {
-		offers = append(offers, "“"+purpose(t)+"”")
+	for _, r := range likely[:min(3, len(likely))] {
+		offers = append(offers, "“"+purpose(r.Tool)+"”")
 	}
 	if len(offers) == 0 {
 		return "I can't do that here: there is nothing that you may use."
@@ -61,7 +60,7 @@ func purpose(t *match.Tool) string {
 // refuse names what is closed, the roles that it takes, and what one may ask about oneself.
 func refuse(c *match.Catalog, t *match.Tool, clause match.Clause) string {
 	text, roles := fmt.Sprintf("I'm sorry, “%s” is not open to you.", speak.Clean(clause.Subject(c.Words))), t.Info.Roles
-	if shown := t.Column(c.Attempt(t, clause).Column()).Roles; len(shown) > 0 {
+	if shown := t.Column(speak.Column(c.Attempt(t, clause))).Roles; len(shown) > 0 {
 		roles = shown // who may list people need not see their pay
 	}
 	if len(roles) > 0 {
@@ -71,7 +70,7 @@ func refuse(c *match.Catalog, t *match.Tool, clause match.Clause) string {
 		text += " Yours: " + speak.Join(c.Person.Roles, "and") + "."
 	}
 	for _, own := range c.Open {
-		key := c.Attempt(own, clause).Column()
+		key := speak.Column(c.Attempt(own, clause))
 		if !t.Writes() && !own.Writes() && key != "" && own.First(func(f *match.Field) bool { return f.Is(match.ID) }) != nil {
 			return text + " You can ask for your own " + speak.Label(own, key) + "."
 		}
@@ -80,8 +79,8 @@ func refuse(c *match.Catalog, t *match.Tool, clause match.Clause) string {
 }
 
 // smallTalk answers what is no question to a tool.
-func (p *planner) smallTalk(c conversation) (string, bool) {
-	tokens := p.Words.Read(c.said, p.Today)
+func (p *planner) smallTalk() (string, bool) {
+	tokens := p.Words.Read(p.said, p.Today)
 	words := strings.Join(language.Lows(tokens), " ")
 	says := func(section string) bool { return p.Words.Is(words, section) }
 	switch {
@@ -89,20 +88,20 @@ func (p *planner) smallTalk(c conversation) (string, bool) {
 		return "Please ask a question. " + offer(p.Catalog), true
 	case says("hello"), says("help"):
 		return offer(p.Catalog), true
-	case len(c.answers) > 0 && says("no"):
+	case len(p.answers) > 0 && says("no"):
 		return "All right. Nothing was changed.", true
-	case c.waiting && (says("yes") || says("no")):
+	case p.waiting && (says("yes") || says("no")):
 		return "Nothing is changed until you approve it, and only you can: on the card above, with its own buttons.", true
-	case len(c.answers) > 0:
+	case len(p.answers) > 0:
 		return "", false
 	}
-	return p.nextPage(c, tokens, says("more"))
+	return p.nextPage(tokens, says("more"))
 }
 
 // nextPage goes on with the last list that was incomplete, with its filters, when
 // the words say no more than that: "next page", "and the rest?", "get more employees".
-func (p *planner) nextPage(c conversation, tokens []language.Token, asked bool) (string, bool) {
-	i := slices.IndexFunc(p.Open, func(t *match.Tool) bool { return c.page != nil && t.Info.Name == c.page.Tool })
+func (p *planner) nextPage(tokens []language.Token, asked bool) (string, bool) {
+	i := slices.IndexFunc(p.Open, func(t *match.Tool) bool { return p.page != nil && p.page.Next != "" && t.Info.Name == p.page.Tool })
 	further, other := asked, false
 	for _, t := range tokens {
 		further = further || p.Words.Is(t.Low, "further")
@@ -114,8 +113,8 @@ func (p *planner) nextPage(c conversation, tokens []language.Token, asked bool) 
 	case i < 0:
 		return "There is no further page.", true
 	}
-	a := p.fetch(p.Open[i], with(c.page.Args, "cursor", c.page.Next))
-	return speak.List(p.Attempt(p.Open[i], match.Clause{Order: -1}), speak.Thing{}, nil, a, c.shown), true
+	a := p.fetchPages(p.Open[i], with(p.page.Args, "cursor", p.page.Next), 1)
+	return speak.List(p.Attempt(p.Open[i], match.Clause{Order: -1}), speak.Thing{}, a, p.shown), true
 }
 
 // instruct answers a question for instructions ("how do I …?"), which orders
@@ -124,17 +123,14 @@ func (p *planner) instruct(tokens []language.Token) (string, bool) {
 	words := p.soughtWords(tokens)
 	for _, t := range p.All() {
 		search := t.First(func(f *match.Field) bool { return f.Is(match.Search) })
-		if len(words) == 0 || search == nil || !t.Lists() || t.Mentions(p.Words.Stems("guide")) < 2 {
+		switch {
+		case len(words) == 0 || search == nil || !t.Lists() || t.Mentions(p.Words.Stems("guide")) < 2:
 			continue
-		}
-		if t.Closed {
+		case t.Closed:
 			return refuse(p.Catalog, t, match.NewClause(p.Words, tokens, "")), true
 		}
-		longest := slices.MaxFunc(words, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
-		rows := p.fetchPages(t, map[string]any{search.Name: longest}, 1).Rows
-		weight := func(r speak.Row) int { return counted(words, wordsIn(r)) }
-		slices.SortStableFunc(rows, func(a, b speak.Row) int { return cmp.Compare(weight(b), weight(a)) })
-		if len(rows) == 0 || 2*weight(rows[0]) <= len(words) {
+		rows := p.fetchPages(t, map[string]any{search.Name: strings.Join(words, " ")}, 1).Rows
+		if len(rows) == 0 || 2*counted(words, wordsIn(rows[0])) <= len(words) {
 			return fmt.Sprintf("I found nothing about %q in the %s.", strings.Join(words, " "), t.Noun), true
 		}
 		return speak.Article(t, rows[0]), true

@@ -2,44 +2,36 @@ package speak
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"strings"
+	"strconv"
 
 	"countersign.dev/internal/llm/rehearsal/match"
 )
 
-// measured answers with a figure over many rows: a sum, an average, the extremes.
-func measured(r *match.Reading, which string, l *Answer) string {
+// measured answers with figures over many rows: sums, an average, the extremes.
+func measured(r *match.Reading, which string, l *Answer) (answer string) {
 	if l.More {
 		which = fmt.Sprintf(" of the first %d", len(l.Rows)) + which
 	}
-	if r.Measure.Kind == "compare" {
-		return comparison(r, which, l)
+	key := measuredColumn(r, l.Rows)
+	if key == "" {
+		return fmt.Sprintf("I can't tell which number of the %s you mean.", r.Tool.Noun)
 	}
-	key, hidden := measuredColumn(r, l.Rows)
-	label := Label(r.Tool, key)
 	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(one Row) bool {
 		_, isNumber := one.Number(key)
 		return !isNumber && !(r.Measure.OverDates() && one.Text(key) != "")
 	})
-	answer := ""
-	switch kind := r.Measure.Kind; {
-	case hidden != "":
-		return fmt.Sprintf("I cannot work that out: %s is hidden from you.", Label(r.Tool, hidden))
-	case key == "":
-		return fmt.Sprintf("I can't tell which number of the %s you mean.", r.Tool.Noun)
+	switch {
 	case len(rows) == 0:
-		return fmt.Sprintf("None of the %s has a %s that you may see.", r.Tool.Noun, label)
-	case kind != "sum" && kind != "average" || r.Measure.By != "":
-		answer = ranked(r, rows, key, which)
+		return fmt.Sprintf("I cannot work that out: none of the %s has a %s, or it is hidden from you.", r.Tool.Noun, Label(r.Tool, key))
+	case r.Measure.By == "" && r.Measure.Adds():
+		answer = added(r, rows, key, which)
 	default:
-		total := sum(rows, key)
-		if kind == "average" {
-			total /= float64(len(rows))
-		}
-		answer = fmt.Sprintf("The %s %s%s is %s, over %s.", strings.Replace(kind, "sum", "total", 1), label, which, figure(r.Tool.Column(key), total), Counted(len(rows), r.Tool.Noun))
+		answer = ranked(r, rows, key, which)
 	}
 	if n := len(l.Rows) - len(rows); n > 0 {
 		answer += fmt.Sprintf(" %d more have no value that you may see.", n)
@@ -47,90 +39,81 @@ func measured(r *match.Reading, which string, l *Answer) string {
 	return answer
 }
 
-// sum adds up in hundredths, so that cents do not drift.
-func sum(rows []Row, key string) float64 {
-	var hundredths int64
-	for _, one := range rows {
-		v, _ := one.Number(key)
-		hundredths += int64(math.Round(v * 100))
+// measuredColumn is the column that a measure is taken of: the one that the list is
+// ordered by, the one that the question names, or the amount.
+func measuredColumn(r *match.Reading, rows []Row) string {
+	if r.Measure.OverDates() {
+		return r.Tool.DateColumn()
 	}
-	return float64(hundredths) / 100
-}
-
-// measuredColumn is the column that a measure is taken of: the one that the list
-// is ordered by, the one that the question names, or the amount. hidden is one
-// that the question names and the person may not see.
-func measuredColumn(r *match.Reading, rows []Row) (key, hidden string) {
-	switch {
-	case r.Measure.OverDates():
-		return r.Tool.DateColumn(), ""
-	case r.Measure.Column != "":
-		return r.Measure.Column, ""
-	}
+	key := r.Measure.Column
 	for _, one := range rows {
 		for _, k := range relevant(r, one) {
-			if _, ok := one.Number(k); ok {
-				return k, ""
-			} else if one.Masked(k) {
-				hidden = k
+			if _, isNumber := one.Number(k); key == "" && (isNumber || one.Masked(k)) {
+				key = k
 			}
 		}
 	}
-	return r.Tool.Amount(), hidden
+	return cmp.Or(key, r.Tool.Amount())
 }
 
-// group is the rows that share a value, or one row.
-type group struct {
-	name, text string
-	rows       []Row
-	sum        float64
+// added writes the sum of a column, or its average; to compare, the sums of all
+// amounts, and the rows that they come from.
+func added(r *match.Reading, rows []Row, key, which string) string {
+	word, by, keys, list := "total ", 1, []string{key}, ""
+	switch r.Measure.Kind {
+	case "average":
+		word, by = "average ", len(rows)
+	case "compare":
+		word, keys, list = "", rows[0].amounts(), lines(r, rows)
+	}
+	all := Row{Values: map[string]any{}}
+	for _, k := range keys {
+		all.Values[k] = sum(rows, k, by)
+	}
+	return fmt.Sprintf("In all%s, over %s: %s%s.", which, Counted(len(rows), r.Tool.Noun), word, facts(r.Tool, all, keys)) + list
+}
+
+// sum adds up in hundredths, so that cents do not drift, and divides by a number.
+func sum(rows []Row, key string, by int) json.Number {
+	hundredths := 0.0
+	for _, one := range rows {
+		v, _ := one.Number(key)
+		hundredths += math.Round(v * 100)
+	}
+	return json.Number(strconv.FormatFloat(math.Round(hundredths/float64(by))/100, 'f', -1, 64))
 }
 
 // ranked names the rows with the highest or lowest value, the newest ones, or the
 // values of a column whose rows have the largest sums.
 func ranked(r *match.Reading, rows []Row, key, which string) string {
-	var found []group
-	m, label := r.Measure, Label(r.Tool, key)
-	for _, one := range rows {
-		i := slices.IndexFunc(found, func(g group) bool { return m.By != "" && g.name == one.Text(m.By) })
-		if i < 0 {
-			i, found = len(found), append(found, group{name: cmp.Or(one.Text(m.By), one.title()), text: one.Text(key)})
-		}
-		found[i].rows = append(found[i].rows, one)
-		found[i].sum = sum(found[i].rows, key)
-	}
-	slices.SortStableFunc(found, func(a, b group) int { return cmp.Or(cmp.Compare(b.sum, a.sum), cmp.Compare(b.text, a.text)) })
-	if m.Kind == "lowest" || m.Kind == "oldest" {
-		slices.Reverse(found)
-	}
-	found = found[:min(m.Count, len(found))]
-	if len(found) == 1 && m.By == "" {
-		name, shown := found[0].name+found[0].rows[0].Described(), cmp.Or(found[0].text, figure(r.Tool.Column(key), found[0].sum))
-		if m.OverDates() {
-			return fmt.Sprintf("%s is the %s%s: %s %s.", name, m.Kind, which, label, shown)
-		}
-		return fmt.Sprintf("%s has the %s %s%s: %s.", name, m.Kind, label, which, shown)
-	}
-	answer := fmt.Sprintf("The %d %s with the %s %s%s:", len(found), r.Tool.Noun, m.Kind, label, which)
+	m := r.Measure
 	if m.By != "" {
-		answer = fmt.Sprintf("By the total %s%s of the %s that you can see:", label, which, r.Tool.Noun)
+		rows = totals(r.Tool, rows, m.By, key)
 	}
-	for _, g := range found {
-		answer += fmt.Sprintf("\n- %s: %s", g.name, cmp.Or(g.text, figure(r.Tool.Column(key), g.sum)))
-		if m.By != "" {
-			answer += " over " + Counted(len(g.rows), r.Tool.Noun)
-		}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		x, _ := a.Number(key)
+		y, _ := b.Number(key)
+		return cmp.Or(cmp.Compare(y, x), cmp.Compare(b.Text(key), a.Text(key)))
+	})
+	if m.Kind == "lowest" || m.Kind == "oldest" {
+		slices.Reverse(rows)
 	}
-	return answer
+	rows = rows[:min(m.Count, len(rows))]
+	if len(rows) == 1 && m.By == "" {
+		return fmt.Sprintf("%s%s is the %s%s: %s.", rows[0].title(), rows[0].Described(), m.Kind, which, facts(r.Tool, rows[0], []string{key}))
+	}
+	return fmt.Sprintf("The %d %s with the %s %s%s:", len(rows), cmp.Or(m.Of, r.Tool.Noun), m.Kind, Label(r.Tool, key), which) + lines(r, rows, key, r.Tool.Noun)
 }
 
-// comparison writes the sums of all amounts, and the rows that they come from.
-func comparison(r *match.Reading, which string, l *Answer) string {
-	var parts []string
-	for _, k := range l.Rows[0].Keys {
-		if _, isNumber := l.Rows[0].Number(k); isNumber && match.IsAmount(k) {
-			parts = append(parts, strings.TrimSuffix(Label(r.Tool, k), " amount")+" "+figure(r.Tool.Column(k), sum(l.Rows, k)))
-		}
+// totals adds up a column over the rows that share a value: one row for each value.
+func totals(t *match.Tool, rows []Row, by, key string) (out []Row) {
+	shared := map[string][]Row{}
+	for _, one := range rows {
+		shared[one.Text(by)] = append(shared[one.Text(by)], one)
 	}
-	return fmt.Sprintf("In all%s, over %s: %s.", which, Counted(len(l.Rows), r.Tool.Noun), Join(parts, "and")) + lines(r, l.Rows)
+	for _, name := range slices.Sorted(maps.Keys(shared)) {
+		of := json.Number(strconv.Itoa(len(shared[name])))
+		out = append(out, Row{Keys: []string{by, key, t.Noun}, Values: map[string]any{by: name, key: sum(shared[name], key, 1), t.Noun: of}})
+	}
+	return out
 }

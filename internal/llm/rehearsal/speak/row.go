@@ -1,10 +1,17 @@
+// Package speak writes answers: names, values, rows and figures in sentences. It
+// draws no tables, because the page and the terminal draw the rows themselves;
+// alone, its text names up to ten rows and the figures that were asked for.
 package speak
 
 import (
+	"cmp"
 	"encoding/json"
+	"path"
 	"slices"
 	"strings"
 
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
@@ -29,16 +36,19 @@ func (r Row) Number(key string) (float64, bool) {
 // Masked reports whether a value is hidden from the person.
 func (r Row) Masked(key string) bool { return strings.HasPrefix(r.Text(key), "***") }
 
-// rows are the rows inside a field.
-func (r Row) rows(key string) []Row {
-	list, _ := r.Values[key].([]any)
-	return rowsIn(list)
+// holds reports whether a field holds other rows, or nothing to be written.
+func (r Row) holds(key string) bool {
+	list, isList := r.Values[key].([]any)
+	_, isRow := r.Values[key].(result.Row)
+	return isRow || isList && (len(list) == 0 || len(rowsIn(list)) > 0)
 }
 
-// holds reports whether a field holds other rows, and no value to be written.
-func (r Row) holds(key string) bool {
-	_, one := r.Values[key].(result.Row)
-	return one || len(r.rows(key)) > 0
+// amounts are the fields of a row that hold amounts.
+func (r Row) amounts() []string {
+	return slices.DeleteFunc(slices.Clone(r.Keys), func(k string) bool {
+		_, isNumber := r.Number(k)
+		return !isNumber || !match.IsAmount(k)
+	})
 }
 
 // ownID is the field that identifies a row: its first, if that is an id.
@@ -51,30 +61,18 @@ func (r Row) ownID() string {
 
 // nameKey is the field that names a row without a first and a last name. The
 // row's own noun comes first: the number of an order, not the name of its buyer.
-func (r Row) nameKey() (best string) {
-	own, most := append(language.Identifier(r.ownID()), "")[0], 0
-	for _, k := range r.Keys {
-		words, rank := language.Identifier(k), 0
-		switch last := language.LastWord(k); {
-		case r.Text(k) == "":
-		case len(words) == 2 && words[0] == own && slices.Contains([]string{"name", "title", "number"}, last):
-			rank = 6
-		case len(words) == 1 && slices.Contains([]string{"name", "title", "subject", "label"}, last):
-			rank = 5
-		case own == "id" && last == "name" && r.Values[strings.TrimSuffix(k, "name")+"id"] == nil: // of nothing that has an id of its own
-			rank = 4
-		case last == "name":
-			rank = 3
-		case slices.Contains([]string{"title", "number", "code"}, last):
-			rank = 2
-		case r.short(k):
-			rank = 1
-		}
-		if rank > most {
-			best, most = k, rank
+func (r Row) nameKey() string {
+	own := append(language.Identifier(r.ownID()), "")[0]
+	for _, pattern := range strings.Fields(own + "_name " + own + "_title " + own + "_number name title subject label *name *title *number *code *") {
+		for _, k := range r.Keys {
+			fits, _ := path.Match(pattern, strings.Join(language.Identifier(k), "_"))
+			others := own == "id" && r.Values[strings.TrimSuffix(k, "name")+"id"] != nil // of something that has an id of its own
+			if fits && !others && r.Text(k) != "" && (pattern != "*" || r.short(k)) {
+				return k
+			}
 		}
 	}
-	return best
+	return ""
 }
 
 func isNamePart(key string) bool {
@@ -83,16 +81,13 @@ func isNamePart(key string) bool {
 
 // Name is what people call a row.
 func (r Row) Name() string {
-	var parts []string
+	name := ""
 	for _, k := range r.Keys {
 		if isNamePart(k) {
-			parts = append(parts, r.Text(k))
+			name += " " + r.Text(k)
 		}
 	}
-	if len(parts) == 0 {
-		return r.Text(r.nameKey())
-	}
-	return strings.Join(parts, " ")
+	return strings.TrimSpace(cmp.Or(name, r.Text(r.nameKey())))
 }
 
 // CalledAs is what a row calls a thing of the sort: the row itself, or another
@@ -132,3 +127,86 @@ func (r Row) short(key string) bool {
 	t := r.Text(key)
 	return t != "" && len(t) <= 40 && !match.IsID(key) && !r.Masked(key) && !strings.Contains(t, "@") && !strings.ContainsAny(t[:1], "0123456789")
 }
+
+// Answer is the outcome of a call, or of the calls for the pages of a list.
+type Answer struct {
+	result.Page // of a list
+	Tool        string
+	Args        map[string]any
+	Fault       *fault.Error // of a failed call
+	Pending     bool
+	Data        any // as result.ParseMarked reads it
+	Rows        []Row
+}
+
+// Thing is a thing that was looked up.
+type Thing struct {
+	ID   any
+	Row  Row
+	Name string
+	Self bool // it is the person who asks
+}
+
+// NewAnswer reads the result of a call. Marks around untrusted text are taken
+// off: here it is only shown. An answer in another dialect is all data.
+func NewAnswer(call agent.Call, res agent.CallResult) *Answer {
+	a := &Answer{Tool: call.Tool, Args: map[string]any{}}
+	_ = json.Unmarshal(call.Args, &a.Args) // the planner wrote them
+	o, err := result.DecodeEnvelope(res.Answer)
+	data := o.Data()
+	if a.Fault = o.Fault(); err != nil {
+		data = res.Answer
+	}
+	if res.Failed && a.Fault == nil {
+		a.Fault = &fault.Error{Message: string(res.Answer)}
+	}
+	a.Pending = o.Pending() != nil
+	if p := o.Page(); p != nil {
+		a.Page = *p
+	}
+	if a.Data, err = result.ParseMarked(data); err != nil && len(data) > 0 {
+		a.Data = string(data)
+	}
+	a.Rows = rowsIn(a.Data)
+	return a
+}
+
+// rowsIn are the rows of an answer: its data, or the first array of objects in it.
+func rowsIn(data any) (rows []Row) {
+	if one, isRow := data.(result.Row); isRow {
+		for _, k := range one.Keys {
+			if list, isList := one.Values[k].([]any); isList && rows == nil {
+				rows = rowsIn(list)
+			}
+		}
+	}
+	list, _ := data.([]any)
+	for _, v := range list {
+		if one, isRow := v.(result.Row); isRow {
+			rows = append(rows, Row(one))
+		}
+	}
+	return rows
+}
+
+// Join writes names as people list them.
+func Join(names []string, last string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	n := len(names) - 1
+	return strings.Join(names[:n], ", ") + " " + last + " " + names[n]
+}
+
+// Clean makes a text safe within a line of markdown, with 300 characters at
+// most: it is shown as text and never as layout, link or picture.
+func Clean(t string) string {
+	const most = 300
+	t = strings.Join(strings.Fields(t), " ")
+	if r := []rune(t); len(r) > most {
+		t = string(r[:most]) + "…"
+	}
+	return markdown.Replace(t)
+}
+
+var markdown = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "[", `\[`, "<", "&lt;", "![", `!\[`)
