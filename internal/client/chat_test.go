@@ -180,7 +180,7 @@ func TestTableKeepsWithinItsLimits(t *testing.T) {
 	if len(lines) != 1+maxRows+3 || len(strings.Split(lines[0], "  ")) != maxColumns {
 		t.Errorf("got %d lines, the first %q", len(lines), lines[0])
 	}
-	for _, want := range []string{"1,000 EUR", "2026", "Only the first 50 of 53 rows are shown.", "More fields with --json: Column 6, Column 7, Column 8, Column 9."} {
+	for _, want := range []string{"€1,000", "2026", "Only the first 50 of 53 rows are shown.", "More fields with --json: Column 6, Column 7, Column 8, Column 9."} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the table does not contain %q:\n%s", want, &out)
 		}
