@@ -41,11 +41,11 @@ func TestStopReasonDecidesHowATurnEnds(t *testing.T) {
 		names   string
 		gateway string
 	}{
-		"complete":           {[]Delta{{Text: "Leo."}, {Stop: StopEnd}}, "Started TextDelta Done", ""},
-		"too long":           {[]Delta{{Text: "Leo, "}, {Stop: StopLength}}, "Started TextDelta TextDelta Done", "\n\n" + tooLong},
+		"complete":           {[]Delta{{Text: "Lions."}, {Stop: StopEnd}}, "Started TextDelta Done", ""},
+		"too long":           {[]Delta{{Text: "Lions, "}, {Stop: StopLength}}, "Started TextDelta TextDelta Done", "\n\n" + tooLong},
 		"too long in a call": {[]Delta{call, {Stop: StopLength}}, "Started TextDelta Done", tooLong},
 		"refused":            {[]Delta{{Stop: StopRefusal}}, "Started TextDelta Done", declined},
-		"broken off":         {[]Delta{{Text: "Leo, "}}, "Started TextDelta Failed Done", ""},
+		"broken off":         {[]Delta{{Text: "Lions, "}}, "Started TextDelta Failed Done", ""},
 	} {
 		b := box{Toolset: Toolset{Open: []Tool{{}}}} // no function: a call would panic
 		events, names := collect(t, t.Context(), turn(scripted(streams(row.pieces...)), b))

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
@@ -10,18 +11,18 @@ import (
 
 // run is a turn under way.
 type run struct {
-	turn       Turn
-	tools      Toolset
-	system     string
-	fitter     fitter
-	fixed      int             // tokens of the instructions and the tools in each request
-	history    []Message       // the conversation before the question, as the model reads it
-	added      []Message       // what the turn adds to the conversation, as the model reads it
-	outcomes   [][]toolOutcome // of each step, by call
-	usage      Usage
-	incomplete incompleteLists
-	repairs    repairs
-	warnings   []Warning
+	turn     Turn
+	tools    Toolset
+	system   string
+	fitter   fitter
+	fixed    int             // tokens of the instructions and the tools in each request
+	history  []Message       // the conversation before the question, as the model reads it
+	added    []Message       // what the turn adds to the conversation, as the model reads it
+	outcomes [][]toolOutcome // of each step, by call
+	usage    Usage
+	written  [2]strings.Builder // the model's own words: before the first result, and since then
+	repairs  repairs
+	warnings []Warning
 
 	yield func(Event, error) bool
 	stop  context.CancelFunc

@@ -122,8 +122,8 @@ func (r *run) request() Request {
 // clip writes a result of the last step again in about that many bytes. The
 // answer must then say that it is incomplete.
 func (r *run) clip(call, size int) json.RawMessage {
-	o := r.outcomes[len(r.outcomes)-1][call]
-	r.incomplete.clipped(o.tool)
+	o := &r.outcomes[len(r.outcomes)-1][call]
+	o.clipped = true
 	return result.ClipForModel(o.Outcome, o.untrusted, math.MaxInt, size)
 }
 
@@ -141,6 +141,7 @@ func (r *run) take(m *Message, d Delta) {
 	}
 	if d.Text != "" {
 		m.addText(d.Text)
+		r.written[min(1, len(r.outcomes))].WriteString(d.Text)
 		r.emit(TextDelta{Text: d.Text})
 	}
 }
@@ -166,11 +167,13 @@ func (r *run) conclude(m Message, stop StopReason, err error) {
 	}
 }
 
-// close ends the turn: the hint that the model left out, the servers that did
-// not answer, the failure, and Done.
+// close ends the turn: the corrections of the answer, the servers that did not
+// answer, the failure, and Done.
 func (r *run) close(err error) {
-	if err == nil && r.incomplete.unreported(r.added) {
-		r.addLine(r.incomplete.hint())
+	if err == nil {
+		for _, line := range corrections(r) {
+			r.addLine(line)
+		}
 	}
 	if len(r.warnings) > 0 {
 		r.emit(Unavailable{Warnings: r.warnings})

@@ -108,10 +108,13 @@ func (r *run) notOffered(name string) error {
 	return r.repairs.say(name, len(r.added), f)
 }
 
-func (r *run) open(name string) *Tool {
-	for i := range r.tools.Open {
-		if r.tools.Open[i].Name == name {
-			return &r.tools.Open[i]
+func (r *run) open(name string) *Tool { return r.tools.open(name) }
+
+// open returns the callable tool of that name, or nil.
+func (s Toolset) open(name string) *Tool {
+	for i := range s.Open {
+		if s.Open[i].Name == name {
+			return &s.Open[i]
 		}
 	}
 	return nil
@@ -127,8 +130,9 @@ func (r *run) server(name string) string {
 // toolOutcome is the outcome of a call with what is needed to write it again.
 type toolOutcome struct {
 	result.Outcome
-	tool      string
+	call      Call
 	untrusted []string // fields
+	clipped   bool     // the model reads a part of it
 }
 
 // within returns the result as it is kept.
@@ -144,7 +148,6 @@ func (o toolOutcome) within(k Kept, whole CallResult) CallResult {
 func (r *run) finished(c Call, o result.Outcome) (CallResult, toolOutcome) {
 	server := r.server(c.Tool)
 	r.emit(ToolFinished{Call: c, Server: server, Outcome: o})
-	r.incomplete.record(c, o)
 	switch {
 	case o.Pending() != nil:
 		r.emit(Pending{Server: server, Outcome: o})
@@ -158,7 +161,7 @@ func (r *run) finished(c Call, o result.Outcome) (CallResult, toolOutcome) {
 		untrusted = t.Untrusted
 	}
 	answer, marked := result.EncodeForModel(o, untrusted)
-	return r.fitter.read(CallResult{ID: c.ID, Tool: c.Tool, Answer: answer, Failed: o.Fault() != nil, Untrusted: marked}), toolOutcome{o, c.Tool, untrusted}
+	return r.fitter.read(CallResult{ID: c.ID, Tool: c.Tool, Answer: answer, Failed: o.Fault() != nil, Untrusted: marked}), toolOutcome{Outcome: o, call: c, untrusted: untrusted}
 }
 
 // complete adds what a model may leave out of a call: the id, and the arguments

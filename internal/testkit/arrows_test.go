@@ -46,8 +46,10 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/sales/mongo":     {ours: []string{"access", "admission", "company", "confirm", "domain/sales", "fault"}, outside: []string{"go.mongodb.org/mongo-driver/v2"}},
 	"internal/domain/support/sqlite":  {ours: []string{"company", "domain/support", "sqlite"}},
 	"internal/domain/support/elastic": {ours: []string{"access", "admission", "company", "confirm", "domain/support", "fault"}, outside: []string{"github.com/elastic/"}},
-	"internal/agent":                  {ours: []string{"fault", "result", "tokens"}},
-	"internal/llm":                    {ours: []string{"admission", "agent", "fault", "llm/anthropic", "llm/blob", "llm/gemini", "llm/openai", "llm/rehearsal", "llm/vendor"}},
+	// the guard reads envelopes, because results of earlier turns are kept as such.
+	"internal/guard": {ours: []string{"fault", "result"}},
+	"internal/agent": {ours: []string{"fault", "guard", "result", "tokens"}},
+	"internal/llm":   {ours: []string{"admission", "agent", "fault", "llm/anthropic", "llm/blob", "llm/gemini", "llm/openai", "llm/rehearsal", "llm/vendor"}},
 	// one room a vendor's protocol; what they share is in vendor.
 	"internal/llm/vendor":    {ours: []string{"agent", "fault"}},
 	"internal/llm/discovery": {ours: []string{"llm", "llm/vendor"}},

@@ -1,4 +1,4 @@
-package agent
+package guard
 
 import (
 	"encoding/json"
@@ -6,67 +6,53 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"countersign.dev/internal/result"
 )
+
+// incomplete returns the hints about lists of the turn whose next page was not
+// read, unless the answer says that they are incomplete.
+func incomplete(a Answer, calls []Call) string {
+	var lists incompleteLists
+	for _, c := range calls {
+		lists.record(c)
+	}
+	if len(lists) == 0 || saysIncomplete(a.After, lists) {
+		return ""
+	}
+	return lists.hint()
+}
 
 // incompleteLists are the lists of a turn whose next page was not read. The
 // answer must say that they are incomplete.
-type incompleteLists struct{ pages []incompletePage }
+type incompleteLists []incompletePage
 
 type incompletePage struct {
 	tool, hint, next string
 	returned         int
 }
 
-// record keeps an incomplete page, and drops the one that the call continued.
-func (p *incompleteLists) record(c Call, o result.Outcome) {
-	p.pages = slices.DeleteFunc(p.pages, func(q incompletePage) bool { return q.tool == c.Tool && q.returned == unknown })
-	if o.Page() == nil {
-		return
-	}
-	if from := cursorOf(c.Args); from != "" {
-		p.pages = slices.DeleteFunc(p.pages, func(q incompletePage) bool { return q.tool == c.Tool && q.next == from })
-	}
-	if o.Page().More {
-		p.pages = append(p.pages, incompletePage{tool: c.Tool, hint: o.Page().Hint, next: o.Page().Next, returned: o.Page().Returned})
-	}
-}
-
 // unknown is the number of rows of a clipped answer; no text can name it.
 const unknown = -1
 
-// clipped notes that the model reads only a part of a tool's answer, until it
-// calls the tool again.
-func (p *incompleteLists) clipped(tool string) {
-	hint := "Only a part of the answer of " + tool + " could be read: it was too large. Ask for less of it."
-	if !slices.ContainsFunc(p.pages, func(q incompletePage) bool { return q.hint == hint }) {
-		p.pages = append(p.pages, incompletePage{tool: tool, hint: hint, returned: unknown})
+// record keeps an incomplete page, and drops the one that the call continued.
+func (l *incompleteLists) record(c Call) {
+	*l = slices.DeleteFunc(*l, func(q incompletePage) bool { return q.tool == c.Tool && q.returned == unknown })
+	page := c.Outcome.Page()
+	if from := cursorOf(c.Args); page != nil && from != "" {
+		*l = slices.DeleteFunc(*l, func(q incompletePage) bool { return q.tool == c.Tool && q.next == from })
 	}
-}
-
-// unreported reports whether a list stayed incomplete and no text of the model
-// since the first result says so.
-func (p *incompleteLists) unreported(added []Message) bool {
-	if len(p.pages) == 0 {
-		return false
+	if page != nil && page.More {
+		*l = append(*l, incompletePage{tool: c.Tool, hint: page.Hint, next: page.Next, returned: page.Returned})
 	}
-	var text strings.Builder
-	read := false
-	for _, m := range added {
-		read = read || m.Role == ToolRole
-		if read && m.Role == Assistant {
-			text.WriteString(m.Text())
-			text.WriteByte('\n')
-		}
+	if c.Clipped {
+		hint := "Only a part of the answer of " + c.Tool + " could be read: it was too large. Ask for less of it."
+		*l = append(*l, incompletePage{tool: c.Tool, hint: hint, returned: unknown})
 	}
-	return !saysIncomplete(text.String(), p.pages)
 }
 
 // hint joins the hints of the tools about their incomplete answers.
-func (p *incompleteLists) hint() string {
+func (l incompleteLists) hint() string {
 	var hints []string
-	for _, q := range p.pages {
+	for _, q := range l {
 		if !slices.Contains(hints, q.hint) {
 			hints = append(hints, q.hint)
 		}

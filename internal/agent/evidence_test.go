@@ -1,0 +1,70 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+)
+
+// TestLyingModelIsCorrected: each sort of lie has its line, in the gateway's name,
+// in the stream and in the history; the model's own words stay as they are.
+func TestLyingModelIsCorrected(t *testing.T) {
+	refused := func(context.Context, json.RawMessage) result.Outcome {
+		return result.Failed(fault.Insufficient.New("You may not feed animals."))
+	}
+	b := boxOf(tools{
+		"list_animals": answers(`[{"name":"Leo","weight":190},{"name":"Nala","weight":126}]`),
+		"feed_animal":  refused, "free_lion": pending("c1"),
+	})
+	for i := range b.Open {
+		if b.Open[i].Name != "list_animals" {
+			b.Open[i].Kind = result.Write
+		}
+	}
+	for name, row := range map[string]struct {
+		m    *script
+		want string
+	}{
+		"true":            {scripted(calls("list_animals"), says("Leo weighs 190 kg and Nala 126 kg, 316 kg together.")), ""},
+		"invented":        {scripted(calls("list_animals"), says("Leo weighs 212 kg and Simba 145 kg.")), "Not from the data: 212, 145, Simba are the model's own."},
+		"refused":         {scripted(calls("feed_animal"), says("The lion is happy.")), "“feed_animal” failed: You may not feed animals."},
+		"claimed":         {scripted(says("I've updated the record of the lion.")), "Nothing was changed: no tool has reported the change that this answer speaks of."},
+		"waiting":         {scripted(both("The lion has been set free. ", "free_lion")), "Nothing has been changed yet: “free_lion” waits for your approval."},
+		"waiting, silent": {scripted(calls("free_lion")), ""},
+	} {
+		events, _ := collect(t, t.Context(), turn(row.m, b))
+		want(t, name+": "+strings.TrimSpace(textOf(events, "gateway")), name+": "+row.want)
+		kept := events[len(events)-1].(Done).Messages
+		if last := kept[len(kept)-1].Text(); !strings.HasSuffix(last, row.want) {
+			t.Errorf("%s: the history has %q", name, last)
+		}
+	}
+}
+
+// TestEvidenceLastsForTheConversation: figures of an earlier turn's results and of
+// the person's own words are no inventions, and neither is an outcome that the
+// gateway wrote. What was corrected once stays an invention.
+func TestEvidenceLastsForTheConversation(t *testing.T) {
+	kept := CallResult{Tool: "list_animals", Answer: json.RawMessage(`{"status":"success","data":[{"name":"Leo","weight":190}]}`)}
+	asked := turn(scripted(says("Leo weighs 190 kg, more than your 150. Zazu has been deleted.")), boxOf(nil))
+	asked.History = []Message{
+		TextMessage(User, "Which animals weigh more than 150 kg? Delete Zazu."),
+		{Role: ToolRole, Parts: []Part{kept}}, TextMessage(System, "Zazu has been deleted."),
+	}
+	events, _ := collect(t, t.Context(), asked)
+	want(t, textOf(events, "gateway"), "")
+
+	asked.Model = scripted(says("Timon weighs 12,345 kg."))
+	asked.History = []Message{TextMessage(Assistant, "Timon weighs 12,345 kg.\n\nNot from the data: 12,345, Timon are the model's own.")}
+	events, _ = collect(t, t.Context(), asked)
+	want(t, strings.TrimSpace(textOf(events, "gateway")), "Not from the data: 12,345 is the model's own.")
+}
+
+// both writes a text and then calls a tool.
+func both(text, tool string) func(context.Context, func(Delta, error) bool) {
+	return streams(Delta{Text: text}, Delta{Call: &Call{ID: "1", Tool: tool, Args: json.RawMessage(`{}`)}}, Delta{Stop: StopCalls})
+}

@@ -1,0 +1,229 @@
+package guard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"countersign.dev/internal/result"
+)
+
+// The lines about changes.
+const (
+	waits   = "Nothing has been changed yet: “%s” waits for your approval."
+	noProof = "Nothing was changed: no tool has reported the change that this answer speaks of."
+)
+
+// changes returns the line about a change that waits while the answer does not say
+// so, or about one that the answer claims and that no tool has reported.
+func changes(a Answer, e Evidence, results func() *data) string {
+	sentences := sentencesOf(a.Whole())
+	claimed := claimsChange(sentences, e, results)
+	for _, c := range e.Calls {
+		if c.Outcome.Pending() == nil || len(sentences) == 0 {
+			continue
+		}
+		if claimed || !slices.ContainsFunc(sentences, saysWaiting) {
+			return strings.Replace(waits, "%s", c.name(), 1)
+		}
+	}
+	if claimed {
+		return noProof
+	}
+	return ""
+}
+
+var waiting = regexp.MustCompile(`(?i)\b(?:approv(?:e|al|es)|confirm(?:ation|s)?|countersign(?:ed|ature)?|review|waiting|waits?|pending|nothing (?:has been|was|is) changed|authoriz(?:e|ation)|go-ahead)\b`)
+
+func saysWaiting(sentence string) bool { return waiting.MatchString(sentence) }
+
+// forms are the words for a change that has been made, by what is changed.
+var forms = map[string]string{
+	"delete": "deleted removed terminated erased fired dismissed", "approve": "approved authorized okayed", "reject": "rejected declined denied",
+	"close": "closed resolved solved settled finalized", "update": "updated changed adjusted modified edited corrected", "raise": "raised increased bumped",
+	"lower": "lowered reduced decreased cut", "create": "created added opened filed logged registered", "send": "sent submitted emailed notified informed messaged forwarded posted",
+	"assign": "assigned reassigned transferred escalated", "undo": "cancelled canceled reverted undone restored withdrawn reopened", "book": "scheduled booked reserved",
+	"pay": "paid processed refunded reimbursed", "set": "set marked moved renamed", "keep": "saved recorded stored archived published", "grant": "granted revoked reset unlocked promoted hired",
+	"do": "completed executed applied finished implemented performed",
+}
+
+// classOf maps a word for a change to its class.
+var classOf = func() map[string]string {
+	classes := map[string]string{}
+	for class, words := range forms {
+		for word := range strings.FieldsSeq(words) {
+			classes[word] = class
+		}
+	}
+	return classes
+}()
+
+var (
+	participle = func() string {
+		var all []string
+		for word := range classOf {
+			all = append(all, word)
+		}
+		slices.Sort(all)
+		return `(` + strings.Join(all, "|") + `)`
+	}()
+	adverbs = `(?:(?:now|just|also|already|both|all|successfully|officially|permanently|recently) )*`
+
+	firstPerson = regexp.MustCompile(`\b(?:i|we)(?:'ve| have| had)? ` + adverbs + `(?:gone ahead and |went ahead and |been able to |managed to )?` + adverbs + participle + `\b(.*)`)
+	perfect     = regexp.MustCompile(`\b(?:has|have|'ve|was|were|got|(?:is|are) now) ` + adverbs + `(?:been |being )?` + adverbs + participle + `\b`)
+	state       = regexp.MustCompile(`\b(?:is|are|'s) ` + adverbs + participle + `\b`)
+	bare        = regexp.MustCompile(`\b` + participle + ` successfully\b|\bsuccessfully ` + participle + `\b|\bcompleted the ()\b`)
+	fragment    = regexp.MustCompile(`^[^\pL]*(?:(?:ok|okay|yes|great|sure),? )?(?:[\pL'-]+ ){0,3}` + participle + `[.!:]?(?:$| [^\pL]*$)`)
+	label       = regexp.MustCompile(`^[^\pL]*(?:[\pL'-]+ ){0,3}` + participle + `: `)
+	phrases     = regexp.MustCompile(`\b(?:went through|(?:is|are) (?:now )?gone|took effect|(?:is|are) now in effect|taken care of|takes care of|no longer (?:appears?|exists?|listed)|effective (?:today|immediately)|got the green light|(?:is|are) (?:now )?live)\b`)
+	finished    = regexp.MustCompile(`^[^\pL]*(?:(?:ok|okay|yes|great|alright),? )?(?:all )?(?:it's |that's )?(?:done|all set|complete|completed|finished|success)\b`)
+)
+
+// unmade matches what makes a sentence no claim: it is negated, a condition, a
+// plan or a question.
+var unmade = regexp.MustCompile(`\b(?:not|\pL+n't|no|nothing|never|none|neither|cannot|yet to|until|unless|if|once|when|after|before|whether|will|would|can|could|may|might|should|must|to be|needs?|want|shall|i'll|i'd|you'd|it'll|still|asks?|asked|says?|which)\b`)
+
+// presentation matches what a model may do to its own answer.
+var presentation = regexp.MustCompile(`\b(?:tables?|lists?|columns?|rows?|totals?|order|summary|view|format|figures|results?|answers?|below|above|points?|bold|notes? for|breakdown|chart|question)\b`)
+
+var request = regexp.MustCompile(`\b(?:request|approval|confirmation|card|review)\b`)
+
+// claimsChange reports whether a sentence says that something was changed that
+// neither a receipt nor a row of the data says.
+func claimsChange(sentences []string, e Evidence, results func() *data) bool {
+	wanted := wantsChange(e)
+	return slices.ContainsFunc(sentences, func(sentence string) bool {
+		s := withoutQuotes(sentence)
+		small := strings.ToLower(s)
+		if strings.HasSuffix(small, "?") {
+			return false
+		}
+		return claimedByAssistant(small, e) || claimedOfRow(s, small, wanted, e, results) || wanted && finished.MatchString(small) && !made(e, "")
+	})
+}
+
+// claimedByAssistant reports whether the assistant says that it changed something.
+func claimedByAssistant(s string, e Evidence) bool {
+	m := firstPerson.FindStringSubmatchIndex(s)
+	if m == nil || unmade.MatchString(clauseBefore(s, m[0])) {
+		return false
+	}
+	word, rest := s[m[2]:m[3]], s[m[4]:m[5]]
+	if presentation.MatchString(rest) || request.MatchString(rest) && hasPending(e) {
+		return false
+	}
+	return !made(e, classOf[word])
+}
+
+// claimedOfRow reports whether the sentence says that a thing was changed. A row
+// that says the same of it is as good as a receipt.
+func claimedOfRow(s, small string, wanted bool, e Evidence, results func() *data) bool {
+	for _, pattern := range []*regexp.Regexp{perfect, state, bare, fragment, label, phrases} {
+		for _, m := range pattern.FindAllStringSubmatchIndex(small, -1) {
+			if unmade.MatchString(clauseBefore(small, m[0])) || unmade.MatchString(small[m[0]:m[1]]) && pattern != phrases {
+				continue
+			}
+			word := captured(small, m)
+			simple := pattern != perfect && pattern != bare
+			if simple && !wanted || presentation.MatchString(small[:m[1]]) && !wanted {
+				continue
+			}
+			if !made(e, classOf[word]) && !rowSays(results(), classOf[word], s) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func captured(s string, m []int) string {
+	for i := 2; i+1 < len(m); i += 2 {
+		if m[i] >= 0 {
+			return s[m[i]:m[i+1]]
+		}
+	}
+	return ""
+}
+
+// clauseBefore is the part of the clause before a position.
+func clauseBefore(s string, at int) string {
+	before := s[:at]
+	for _, end := range []string{"; ", " but ", " – ", " — ", ": "} {
+		if i := strings.LastIndex(before, end); i >= 0 {
+			before = before[i+len(end):]
+		}
+	}
+	return before
+}
+
+// wantsChange reports whether the person asked for a change, or a tool was called
+// that makes one.
+func wantsChange(e Evidence) bool {
+	for _, c := range e.Calls {
+		if c.changes() {
+			return true
+		}
+	}
+	return slices.ContainsFunc(wordsOf(e.Question), func(w string) bool { return slices.Contains(orders, w) })
+}
+
+// orders are the verbs with which people ask for a change.
+var orders = strings.Fields("delete remove terminate fire erase approve authorize reject decline deny close resolve settle update change adjust modify edit correct raise increase bump lower reduce cut create add open file log register send submit email notify tell assign reassign transfer escalate cancel revert undo restore withdraw reopen schedule book reserve pay refund reimburse set mark move rename save archive publish grant revoke reset unlock promote hire do give go yes confirm get")
+
+func hasPending(e Evidence) bool {
+	return slices.ContainsFunc(e.Calls, func(c Call) bool { return c.Outcome.Pending() != nil })
+}
+
+// made reports whether a receipt tells of a change of that class: an outcome that
+// the gateway reported, or the answer of a tool that changes at once. Any change,
+// when the class is empty.
+func made(e Evidence, class string) bool {
+	tells := func(text string) bool {
+		return slices.ContainsFunc(wordsOf(text), func(w string) bool { return classOf[w] != "" && (class == "" || classOf[w] == class) })
+	}
+	for _, text := range e.Reported {
+		if tells(text) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(slices.Concat(e.Earlier, e.Calls), func(c Call) bool {
+		return c.changes() && len(c.Outcome.Data()) > 0 && (class == "" || c.Kind == result.Edit || tells(string(c.Outcome.Data())))
+	})
+}
+
+// rowSays reports whether a row of the results that the sentence names has a word
+// of that class, or a field of that name with a value: approved_at. A sentence that
+// names no row, and nothing else, is about rows in general.
+func rowSays(d *data, class, sentence string) bool {
+	if class == "" {
+		return false
+	}
+	said := map[string]bool{}
+	for token := range tokensOf(sentence) {
+		said[strings.ToLower(strings.TrimSuffix(token, "'s"))] = true
+	}
+	anyNamed, anySays := false, false
+	for _, row := range d.rows {
+		named := false
+		for name := range names(row) {
+			named = named || said[name]
+		}
+		if named && says(row, class) {
+			return true
+		}
+		anyNamed = anyNamed || named
+		anySays = anySays || says(row, class)
+	}
+	fields := strings.Fields(sentence)
+	return !anyNamed && anySays && !slices.ContainsFunc(fields[min(1, len(fields)):], isProper)
+}
+
+func isProper(word string) bool {
+	return word != "" && unicode.IsUpper([]rune(word)[0]) && monthOf(word) == 0
+}
+
+var quotedText = regexp.MustCompile(`“[^”]*”|"[^"]*"`)
+
+// withoutQuotes removes quoted text: it is another's, as a resolution is.
+func withoutQuotes(s string) string { return quotedText.ReplaceAllString(s, "…") }

@@ -1,0 +1,229 @@
+package guard
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// derived is what can be computed of the tables: sums, means, counts, differences
+// and ratios of what an answer names. It is a bounded search, not a calculus.
+type derived struct {
+	values   []float64 // amounts
+	percents []float64
+	days     []float64 // durations, in days
+}
+
+func derive(d *data, words map[string]bool, today time.Time) *derived {
+	v := &derived{}
+	for _, place := range sortedKeys(d.tables) {
+		t := tableOf(d.tables[place].rows)
+		named := t.named(words)
+		if len(t.rows) <= maxCompare {
+			named = firstRows(len(t.rows))
+		}
+		sets := t.sets(words)
+		v.sets(t, sets)
+		v.rows(t, named, sets[0].rows)
+		v.spans(t, named, today)
+	}
+	for _, list := range [][]float64{v.values, v.percents, v.days} {
+		slices.Sort(list)
+	}
+	return v
+}
+
+func firstRows(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
+func (v *derived) amount(values ...float64) {
+	for _, f := range values {
+		if !math.IsNaN(f) && !math.IsInf(f, 0) {
+			v.values = append(v.values, abs(f))
+		}
+	}
+}
+
+// ratio adds a of b in per cent, by how much a is more, and how many times.
+func (v *derived) ratio(a, b float64) {
+	if b == 0 || math.IsNaN(a) || math.IsNaN(b) {
+		return
+	}
+	v.percents = append(v.percents, abs(100*a/b), abs(100*(a-b)/b), abs(100*(b-a)/b))
+	v.amount(a / b)
+}
+
+// sets adds what can be said of sets of rows.
+func (v *derived) sets(t *table, sets []set) {
+	total := sets[0]
+	for _, s := range sets {
+		if n := float64(len(s.rows)); n <= float64(len(total.rows)) {
+			v.ratio(n, float64(len(total.rows)))
+		}
+	}
+	if n := len(total.rows); n <= 30 { // some of them, in per cent
+		for k := range n {
+			v.percents = append(v.percents, 100*float64(k)/float64(n))
+		}
+	}
+	for _, key := range sortedKeys(t.nums) {
+		sums := make([]float64, len(sets))
+		for i, s := range sets {
+			sums[i] = v.column(t.nums[key], s.rows)
+		}
+		for i := range sets {
+			v.ratio(sums[i], sums[0])
+			v.amount(sums[0] - sums[i])
+			for j := range i {
+				if sets[i].grouping == sets[j].grouping && sets[i].grouping != "" {
+					v.ratio(sums[i], sums[j])
+					v.ratio(sums[j], sums[i])
+					v.amount(sums[i]-sums[j], sums[i]+sums[j])
+				}
+			}
+		}
+	}
+	for _, a := range sortedKeys(t.nums) {
+		for _, b := range sortedKeys(t.nums) {
+			if a != b {
+				for _, s := range sets {
+					v.columns(t.nums[a], t.nums[b], s.rows)
+				}
+			}
+		}
+	}
+}
+
+// column adds the sum of a column and what else is said of it, and returns the sum.
+func (v *derived) column(column []float64, rows []int) (sum float64) {
+	values := make([]float64, 0, len(rows))
+	for _, i := range rows {
+		if !math.IsNaN(column[i]) {
+			values = append(values, column[i])
+			sum += column[i]
+		}
+	}
+	n := len(values)
+	if n == 0 {
+		return 0
+	}
+	mean := sum / float64(n)
+	v.amount(sum, mean, sum/12, sum/4)
+	if slices.Max(values) <= 100 {
+		v.percents = append(v.percents, mean)
+	}
+	if n <= maxSorted {
+		v.sorted(values, sum)
+	}
+	return sum
+}
+
+// sorted adds the median, the range, and the sums of the highest and the lowest.
+func (v *derived) sorted(values []float64, sum float64) {
+	slices.Sort(values)
+	n := len(values)
+	median := (values[n/2] + values[(n-1)/2]) / 2
+	v.amount(median, values[n-1]-values[0])
+	if values[n-1] <= 100 {
+		v.percents = append(v.percents, median)
+	}
+	low, high := 0.0, 0.0
+	for k := range min(n, topRows) {
+		low, high = low+values[k], high+values[n-1-k]
+		v.amount(low, high)
+		if k > 0 {
+			v.ratio(high, sum)
+		}
+	}
+}
+
+// columns adds what two columns of the same rows give together: one in per cent of
+// the other, their difference, and one weighted by the other.
+func (v *derived) columns(a, b []float64, rows []int) {
+	var sumA, sumB, weighted float64
+	share := true
+	for _, i := range rows {
+		if math.IsNaN(a[i]) || math.IsNaN(b[i]) {
+			continue
+		}
+		sumA, sumB = sumA+a[i], sumB+b[i]
+		weighted += a[i] * b[i] / 100
+		share = share && b[i] >= 0 && b[i] <= 100
+	}
+	v.ratio(sumA, sumB)
+	v.amount(sumA - sumB)
+	if share {
+		v.amount(weighted)
+	}
+}
+
+// rows adds what can be said of rows that the answer names: shares, the columns of
+// one row, and one row compared with another.
+func (v *derived) rows(t *table, named, all []int) {
+	keys := sortedKeys(t.nums)
+	for _, key := range keys {
+		column, total := t.nums[key], 0.0
+		for _, i := range all {
+			if !math.IsNaN(column[i]) {
+				total += column[i]
+			}
+		}
+		for _, i := range named {
+			v.ratio(column[i], total)
+			v.ratio(column[i], total/float64(len(all)))
+			v.amount(column[i]/12, column[i]/4, column[i]*12, total-column[i])
+			if len(named) > maxCompare {
+				continue
+			}
+			for _, j := range named {
+				if i != j {
+					v.ratio(column[i], column[j])
+					v.amount(column[i]-column[j], column[i]+column[j])
+				}
+			}
+		}
+	}
+	for _, i := range named {
+		for _, a := range keys {
+			for _, b := range keys {
+				if a != b {
+					v.columns(t.nums[a], t.nums[b], []int{i})
+					v.amount(t.nums[a][i] + t.nums[b][i])
+				}
+			}
+		}
+	}
+}
+
+// spans adds the time from the dates of named rows to today, and between them.
+func (v *derived) spans(t *table, named []int, today time.Time) {
+	now := dateOf(today)
+	for _, i := range named {
+		dates := []date{now}
+		for _, key := range sortedKeys(t.dates) {
+			if d := t.dates[key][i]; d.year > 0 {
+				dates = append(dates, d)
+			}
+		}
+		for k, a := range dates {
+			for _, b := range dates[:k] {
+				v.days = append(v.days, math.Abs(a.time().Sub(b.time()).Hours()/24))
+			}
+		}
+	}
+	slices.Sort(v.days)
+	v.days = slices.Compact(v.days)
+}
+
+// near reports whether a sorted list has a value in the range of a claim.
+func near(sorted []float64, c claim) bool {
+	below, above := c.slack()
+	value := abs(c.value)
+	i, _ := slices.BinarySearch(sorted, value-below)
+	return i < len(sorted) && sorted[i] <= value+above
+}

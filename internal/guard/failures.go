@@ -1,0 +1,100 @@
+package guard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"countersign.dev/internal/fault"
+)
+
+// failures returns a line for each call of the turn that failed or was refused
+// and that the answer does not speak of.
+func failures(a Answer, e Evidence) (lines []string) {
+	if strings.TrimSpace(a.Whole()) == "" {
+		return nil // nothing was said that could mislead
+	}
+	failed := failedCalls(e.Calls)
+	sentences := sentencesOf(a.After)
+	for _, c := range failed {
+		line := "“" + c.name() + "” failed."
+		if f := c.Outcome.Fault(); !c.foreign() {
+			line = "“" + c.name() + "” failed: " + f.Message
+		}
+		if !repeats(a.After, c) && !saysFailed(sentences, c, len(failed)) && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// failedCalls are the calls that failed and were not made again. A mistake of the
+// model itself is no failure, when another tool answered afterwards.
+func failedCalls(calls []Call) (failed []Call) {
+	for i, c := range calls {
+		f := c.Outcome.Fault()
+		settled := func(later Call) bool {
+			own := f.Code == fault.UnknownTool || f.Code == fault.ValidationError && !c.changes()
+			return later.Tool == c.Tool || own && later.Outcome.Fault() == nil
+		}
+		if f != nil && !slices.ContainsFunc(calls[i+1:], settled) {
+			failed = append(failed, c)
+		}
+	}
+	return failed
+}
+
+// The ways to say in English that something could not be had or done.
+var (
+	inability  = regexp.MustCompile(`(?i)\b(?:can(?:no|')t|can’t|cannot|could(?:n't|n’t| not)|unable|not able|was(?:n't|n’t| not) able|isn(?:'t|’t)|didn(?:'t|’t)|don(?:'t|’t) have|do not have|fail(?:ed|s|ure)?|errors?|problems?|trouble|unfortunately|sorry|instead)\b`)
+	restricted = regexp.MustCompile(`(?i)\b(?:permi(?:ssion|tted)s?|access|allowed|authori[sz]ed|restricted|refused|denied|(?:needs?|requires?) the roles?|role)\b`)
+	silent     = regexp.MustCompile(`(?i)\b(?:unavailable|not available|not reachable|reach(?:ed|able)?|timed out|time-?out|down|offline|respond(?:ed|ing)?|not answer(?:ed|ing)?|too (?:slow|busy|large))\b`)
+	missing    = regexp.MustCompile(`(?i)\b(?:no|not|none|nobody|nothing|never|unknown|doesn(?:'t|’t)|invalid)\b`)
+)
+
+// saysFailed reports whether a sentence speaks of the failure. When there are
+// several failures it must name what failed; a question is an answer to a fault of
+// the arguments.
+func saysFailed(sentences []string, c Call, failed int) bool {
+	f := c.Outcome.Fault()
+	for _, s := range sentences {
+		says := inability.MatchString(s)
+		switch f.Kind() {
+		case fault.Forbidden, fault.Unauthenticated:
+			says = says || restricted.MatchString(s)
+		case fault.Unavailable, fault.Internal, fault.RateLimited:
+			says = says || silent.MatchString(s)
+		default:
+			says = says || missing.MatchString(s) || strings.HasSuffix(s, "?")
+		}
+		if says && (failed == 1 || shareWord(s, c.Tool+" "+c.Title+" "+f.Message)) {
+			return true
+		}
+	}
+	return false
+}
+
+// repeats reports whether the answer has most of the words of the fault's message.
+func repeats(text string, c Call) bool {
+	said := map[string]bool{}
+	for _, w := range wordsOf(text) {
+		said[stem(w)] = true
+	}
+	words := wordsOf(c.Outcome.Fault().Message)
+	found := 0
+	for _, w := range words {
+		if said[stem(w)] {
+			found++
+		}
+	}
+	return len(words) > 3 && found*5 >= len(words)*4
+}
+
+// shareWord reports whether two texts have a word in common that is no common one.
+func shareWord(a, b string) bool {
+	stems := map[string]bool{}
+	for _, w := range wordsOf(b) {
+		stems[stem(w)] = len(w) > 3
+	}
+	return slices.ContainsFunc(wordsOf(a), func(w string) bool { return stems[stem(w)] })
+}

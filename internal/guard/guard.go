@@ -1,0 +1,85 @@
+// Package guard compares a model's answer with what its turn rests on: the
+// results of tools, the words of the person, and the changes that were made. It
+// returns the lines with which the gateway corrects the answer, and never changes
+// the answer itself.
+//
+// It is pure: no I/O, no clock, and time and memory bounded by what it is given.
+// It matches words and figures, and understands neither: what it can miss is in
+// docs/security.md. Start with [Check].
+package guard
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"countersign.dev/internal/result"
+)
+
+// Answer is what a model wrote in one turn.
+type Answer struct {
+	Before string // the first result of the turn
+	After  string // and since then
+}
+
+// Whole is all of the text.
+func (a Answer) Whole() string { return a.Before + "\n" + a.After }
+
+// Call is a call of a tool with its outcome.
+type Call struct {
+	Tool    string
+	Title   string // for people
+	Kind    result.Kind
+	Args    json.RawMessage
+	Outcome result.Outcome
+	Clipped bool // the model read a part of the answer
+
+	Untrusted []string // fields of the answer that others wrote
+}
+
+// changes reports whether the tool changes anything.
+func (c Call) changes() bool { return c.Kind == result.Write || c.Kind == result.Edit }
+
+// foreign reports whether another company wrote all texts of the tool. None of them
+// may be said in the gateway's name.
+func (c Call) foreign() bool { return slices.Contains(c.Untrusted, result.Everything) }
+
+// name is what people call the tool.
+func (c Call) name() string {
+	if c.Title == "" || c.foreign() {
+		return c.Tool
+	}
+	return c.Title
+}
+
+// Evidence is what an answer may rest on.
+type Evidence struct {
+	Calls    []Call    // of this turn, in order
+	Earlier  []Call    // of the turns before, as far as the conversation keeps them
+	Question string    // of this turn
+	Asked    []string  // the person's messages of the turns before
+	Reported []string  // outcomes that the gateway wrote into the conversation
+	Known    []string  // other texts that the model was given: who asks, the company's instructions
+	Words    []string  // texts of which no figure counts: the tools' declarations
+	Today    time.Time // as the model was given it
+}
+
+// Check returns the corrections of an answer, a sentence or two each: failures and
+// waiting changes that it leaves out, changes that it claims, figures and names
+// that are in no result, and lists that it presents as complete.
+func Check(a Answer, e Evidence) (corrections []string) {
+	add := func(lines ...string) {
+		for _, line := range lines {
+			if line != "" {
+				corrections = append(corrections, line)
+			}
+		}
+	}
+	results := sync.OnceValue(func() *data { return readData(e) })
+	add(failures(a, e)...)
+	add(changes(a, e, results))
+	add(invented(a, e, results))
+	add(incomplete(a, e.Calls))
+	return corrections
+}

@@ -1,0 +1,240 @@
+package guard
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/result"
+)
+
+// Bounds of what is derived from one table.
+const (
+	maxGroups  = 64 // sets of rows
+	maxNamed   = 40 // rows that the answer names, one by one
+	maxCompare = 12 // rows that are compared with each other
+	fewValues  = 8  // of a column, of which every complement counts
+	topRows    = 10
+	maxSorted  = 2000   // rows of which a median and the highest are computed
+	maxVisits  = 100000 // rows of all sets together
+)
+
+// table is a list by columns.
+type table struct {
+	rows   []result.Row
+	nums   map[string][]float64 // NaN: no number
+	labels map[string][]string
+	dates  map[string][]date
+}
+
+func tableOf(rows []result.Row) *table {
+	t := &table{rows: rows, nums: map[string][]float64{}, labels: map[string][]string{}, dates: map[string][]date{}}
+	for i, row := range rows {
+		for _, key := range row.Keys {
+			t.put(i, key, row.Values[key])
+		}
+	}
+	return t
+}
+
+func (t *table) put(i int, key string, value any) {
+	switch v := value.(type) {
+	case json.Number:
+		f, err := v.Float64()
+		if err != nil {
+			return
+		}
+		if f == math.Trunc(f) && f >= 1900 && f <= 2100 { // a year
+			t.label(i, key, v.String())
+			return
+		}
+		column := t.nums[key]
+		if column == nil {
+			column = slices.Repeat([]float64{math.NaN()}, len(t.rows))
+			t.nums[key] = column
+		}
+		column[i] = f
+	case bool:
+		t.label(i, key, fmt.Sprint(key, v))
+	case string:
+		if m := isoDate.FindStringSubmatch(v); m != nil {
+			column := t.dates[key]
+			if column == nil {
+				column = make([]date, len(t.rows))
+				t.dates[key] = column
+			}
+			column[i] = date{atoi(m[1]), atoi(m[2]), atoi(m[3])}
+		} else if len(v) <= 60 {
+			t.label(i, key, v)
+		}
+	}
+}
+
+func (t *table) label(i int, key, text string) {
+	column := t.labels[key]
+	if column == nil {
+		column = make([]string, len(t.rows))
+		t.labels[key] = column
+	}
+	column[i] = text
+}
+
+// set is some rows of a table; sets of one grouping can be compared.
+type set struct {
+	grouping string
+	rows     []int
+}
+
+// sets are the rows that an answer can speak of as one: all, those with a label
+// that it names, all but those, and those with two such labels.
+func (t *table) sets(words map[string]bool) []set {
+	all := make([]int, len(t.rows))
+	for i := range all {
+		all[i] = i
+	}
+	var named, rest []set
+	for _, key := range sortedKeys(t.labels) {
+		groups := groupsOf(t.labels[key])
+		for _, label := range sortedKeys(groups) {
+			said := mentions(words, label)
+			if g := (set{key, groups[label]}); said {
+				named = append(named, g)
+			}
+			if said || len(groups) <= fewValues {
+				rest = append(rest, set{"", without(all, groups[label])})
+			}
+		}
+	}
+	for _, key := range sortedKeys(t.dates) {
+		named = append(named, t.months(key, words)...)
+	}
+	if rows := t.named(words); len(rows) > 1 && len(rows) < len(all) {
+		named = append(named, set{"", rows})
+		rest = append(rest, set{"", without(all, rows)})
+	}
+	named = named[:min(len(named), maxGroups)]
+	sets := slices.Concat([]set{{"", all}}, named, rest)
+	for i, a := range named {
+		for _, b := range named[i+1:] {
+			if both := within(a.rows, b.rows); len(both) > 0 && a.grouping != b.grouping {
+				sets = append(sets, set{a.grouping + b.grouping, both})
+			}
+		}
+	}
+	return affordable(sets)
+}
+
+// affordable drops empty sets, and those beyond the bound of rows. The first one is
+// all rows.
+func affordable(sets []set) (kept []set) {
+	visits := 0
+	for i, s := range sets {
+		if visits += len(s.rows); len(s.rows) > 0 && (i == 0 || visits <= maxVisits) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// months are the rows of a year or a month that the answer names.
+func (t *table) months(key string, words map[string]bool) (sets []set) {
+	years, months := map[string][]int{}, map[string][]int{}
+	for i, d := range t.dates[key] {
+		if year := strconv.Itoa(d.year); words[year] {
+			years[year] = append(years[year], i)
+		}
+		if d.month == 0 {
+			continue
+		}
+		name := strings.ToLower(time.Month(d.month).String())
+		if words[stem(name)] || words[stem(name[:3])] {
+			months[name] = append(months[name], i)
+		}
+	}
+	for _, groups := range []map[string][]int{years, months} {
+		for _, label := range sortedKeys(groups) {
+			sets = append(sets, set{key, groups[label]})
+		}
+	}
+	return sets
+}
+
+// named are the rows that the answer names, a few at most.
+func (t *table) named(words map[string]bool) (rows []int) {
+	for i, row := range t.rows {
+		for name := range names(row) {
+			if len(name) > 2 && words["="+name] {
+				rows = append(rows, i)
+				break
+			}
+		}
+		if len(rows) == maxNamed {
+			break
+		}
+	}
+	return rows
+}
+
+func groupsOf(column []string) map[string][]int {
+	groups := map[string][]int{}
+	for i, label := range column {
+		if label != "" {
+			groups[label] = append(groups[label], i)
+		}
+		if len(groups) > 1000 { // an id
+			return nil
+		}
+	}
+	return groups
+}
+
+// mentions reports whether the answer or the question has a word of a label.
+func mentions(words map[string]bool, label string) bool {
+	if words[strings.ToLower(label)] || words[initials(label)] {
+		return true
+	}
+	return slices.ContainsFunc(wordsOf(label), func(w string) bool { return len(w) > 2 && words[stem(w)] })
+}
+
+func initials(label string) string {
+	fields := strings.Fields(label)
+	if len(fields) < 2 {
+		return "\x00"
+	}
+	var b strings.Builder
+	for _, f := range fields {
+		b.WriteString(strings.ToLower(f[:1]))
+	}
+	return b.String()
+}
+
+func without(all, some []int) (rest []int) {
+	for _, i := range all {
+		if _, found := slices.BinarySearch(some, i); !found {
+			rest = append(rest, i)
+		}
+	}
+	return rest
+}
+
+func within(a, b []int) (both []int) {
+	for _, i := range a {
+		if _, found := slices.BinarySearch(b, i); found {
+			both = append(both, i)
+		}
+	}
+	return both
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,40 @@
+package guard
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// sentenceEnd matches where a sentence ends. A full stop inside of a number, an
+// address or an abbreviation is followed by no space.
+var sentenceEnd = regexp.MustCompile(`[.!?…]["”’)*_]*(?:\s+|$)|\n+`)
+
+// sentencesOf splits a text, without marks of markdown.
+func sentencesOf(text string) (sentences []string) {
+	start := 0
+	for _, end := range append(sentenceEnd.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+		if s := strings.TrimSpace(markdown.Replace(text[start:end[1]])); s != "" {
+			sentences = append(sentences, s)
+		}
+		start = end[1]
+	}
+	return sentences
+}
+
+var markdown = strings.NewReplacer("**", "", "__", "", "`", "", "’", "'")
+
+// wordsOf returns the words of a text in small letters. Ids, addresses and numbers
+// are split.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+}
+
+// stem cuts a word to what its forms have in common, roughly: five letters.
+func stem(word string) string {
+	word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "'")
+	if n := len(word); n > 3 && word[n-1] == 's' && word[n-2] != 's' {
+		word = word[:n-1]
+	}
+	return word[:min(5, len(word))]
+}
