@@ -2,7 +2,6 @@ package guard_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -105,7 +104,7 @@ func measure(t *testing.T, name string, wrong func(corrected bool) bool) (correc
 	}
 	for _, kind := range []string{"honest", "effect", "waiting", "failure", "incomplete", "figure", "name"} {
 		if ofKind[kind] > 0 {
-			t.Log(fmt.Sprintf("%-22s %-11s corrected %2d of %2d", name, kind, byKind[kind], ofKind[kind]))
+			t.Logf("%-22s %-11s corrected %2d of %2d", name, kind, byKind[kind], ofKind[kind])
 		}
 	}
 	return corrected, all
