@@ -183,9 +183,9 @@ func writeConfig(t *testing.T, path string, values map[string]string, keys strin
 }
 
 // startConfigured starts a process and waits until it is ready.
-func startConfigured(t *testing.T, readyURL string, args ...string) {
+func startConfigured(t *testing.T, readyURL string, args ...string) *process {
 	t.Helper()
-	startUntil(t, func() bool {
+	return startUntil(t, func() bool {
 		resp, err := http.Get(readyURL)
 		if err != nil {
 			return false
@@ -196,7 +196,7 @@ func startConfigured(t *testing.T, readyURL string, args ...string) {
 }
 
 // startUntil starts a process and waits until it is up.
-func startUntil(t *testing.T, up func() bool, args ...string) {
+func startUntil(t *testing.T, up func() bool, args ...string) *process {
 	t.Helper()
 	name := args[0]
 	if name == "serve" {
@@ -216,7 +216,7 @@ func startUntil(t *testing.T, up func() bool, args ...string) {
 	defer tick.Stop()
 	for {
 		if up() {
-			return
+			return p
 		}
 		select {
 		case err := <-p.done:
