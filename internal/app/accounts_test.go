@@ -17,6 +17,7 @@ import (
 	"countersign.dev/internal/domain/sales"
 	"countersign.dev/internal/embedded/issuer"
 	"countersign.dev/internal/quota"
+	"countersign.dev/internal/revocation"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/domaintest"
 )
@@ -106,4 +107,21 @@ func TestTakenAddressIsRecorded(t *testing.T) {
 			t.Errorf("got %s, want %s", lines, want)
 		}
 	}
+}
+
+// What Redis lost of the list of revoked sign-ins is in the record.
+func TestRestoredRevocationsAreRecorded(t *testing.T) {
+	t.Parallel()
+	x := newRig(t, quota.Limits{})
+	must(t, x.pl.revocations.RevokeToken(t.Context(), "", "t1"))
+	must(t, x.pl.revocations.Refresh(t.Context()))
+	must(t, x.pl.redis.Delete(t.Context(), revocation.Name))
+	must(t, x.pl.redis.Delete(t.Context(), revocation.Name+":version"))
+	must(t, x.pl.revocations.Refresh(t.Context()))
+	for _, e := range eventsOf(t, x.auditPath) {
+		if e.Kind == audit.Revocation && e.Step == audit.RevocationsRestored && e.Note != "" {
+			return
+		}
+	}
+	t.Error("there is no such event")
 }

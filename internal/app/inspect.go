@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -78,6 +79,16 @@ func (p *platform) dropped(server string) func(context.Context, auth.Dropped) {
 		p.denied(ctx, audit.Event{
 			Server: server, Step: audit.ClaimDropped, Issuer: d.Issuer, Subject: d.Subject, Username: d.Username, Note: strings.Join(notes, " "),
 		})
+	}
+}
+
+// restored records that the list of revoked sign-ins was not whole in Redis.
+func restored(refusals *audit.Refusals, log *slog.Logger) func(context.Context) {
+	return func(ctx context.Context) {
+		e := audit.Event{Kind: audit.Revocation, Step: audit.RevocationsRestored, Note: "Revoked sign-ins were missing in Redis, or ended earlier there, and were put back."}
+		if err := refusals.Append(ctx, e); err != nil {
+			log.ErrorContext(ctx, "audit event not written", "error", err)
+		}
 	}
 }
 

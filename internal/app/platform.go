@@ -65,12 +65,12 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys pro
 		return nil, err
 	}
 	life.onClose(redis.Close)
-	revocations := revocation.New(state.NewList(redis, revocation.Name, revocation.Life), &revocation.Options{Log: log})
+	refusals := audit.NewRefusals(events, nil)
+	revocations := revocation.New(state.NewList(redis, revocation.Name, revocation.Life), &revocation.Options{Log: log, Restored: restored(refusals, log)})
 	if err := revocations.Refresh(ctx); err != nil {
 		return nil, err
 	}
 	life.run(revocations.Run)
-	refusals := audit.NewRefusals(events, nil)
 	life.run(audit.NewAnchors(events, auditHeads{redis}, log).Run)
 	life.run(refusals.Run)
 	counts := metrics.New()

@@ -50,6 +50,8 @@ const (
 const (
 	RevokedToken  = "token"
 	RevokedPerson = "person"
+
+	RevocationsRestored = "restored" // Redis did not have what this process knows
 )
 
 // AddressTaken is the step of a denial: a caller's verified address is linked to
@@ -79,7 +81,7 @@ type Event struct {
 	Username     string      `json:"username,omitempty"`
 	Server       string      `json:"server,omitempty"`
 	Tool         string      `json:"tool,omitempty"`
-	Step         string      `json:"step,omitempty"`         // of a confirmation: opened, approved, denied, applied, failed, reopened, settled, unknown, refused; of a login session: signed in, signed out, sign-in failed; of a revocation: token, person
+	Step         string      `json:"step,omitempty"`         // of a confirmation: opened, approved, denied, applied, failed, reopened, settled, unknown, refused; of a login session: signed in, signed out, sign-in failed; of a revocation: token, person, restored
 	Confirmation string      `json:"confirmation,omitempty"` // its id
 	Conversation string      `json:"conversation,omitempty"`
 	Digest       string      `json:"digest,omitempty"` // SHA-256 of the canonical arguments, hex

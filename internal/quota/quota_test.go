@@ -372,3 +372,42 @@ func TestDebtIsOfAllReplicas(t *testing.T) {
 		}
 	})
 }
+
+// altered is a store in which somebody wrote what no replica would.
+type altered struct {
+	*memory
+	taken int
+	wait  time.Duration
+}
+
+func (a altered) TakeTokens(context.Context, string, int, int, int) (int, time.Duration, error) {
+	a.asked.Add(1)
+	return a.taken, a.wait, nil
+}
+
+// A budget that was altered gives a slice at a time, and keeps a person out for no
+// longer than a burst takes.
+func TestAlteredBudgetGivesASliceAtMostAndWaitsForABurstAtMost(t *testing.T) {
+	for _, c := range []altered{{taken: 1 << 40}, {taken: -1 << 40, wait: -1 << 62}, {wait: 1 << 62}} {
+		synctest.Test(t, func(t *testing.T) {
+			c.memory = newMemory(time.Now)
+			q := quota.New(quota.Options{Store: c, Limits: quota.Limits{Requests: 30}})
+			defer q.Close()
+			allowed := admitted(t, q, 100)
+			if c.taken > 0 {
+				if asked := c.asked.Load(); asked < 50 { // a slice is 2
+					t.Errorf("100 requests took %d slices", asked)
+				}
+				return
+			}
+			if allowed != 0 {
+				t.Errorf("%d requests were allowed", allowed)
+			}
+			time.Sleep(2 * time.Second)
+			before := c.asked.Load()
+			if admitted(t, q, 1); c.asked.Load() == before {
+				t.Error("the store is not asked again after a burst's time")
+			}
+		})
+	}
+}

@@ -136,7 +136,8 @@ func (q *Quotas) lease(o access.Owner, want int) (taken int, wait time.Duration,
 	if q.life.Err() == nil {
 		q.outage.note(q.o.Now(), err)
 	}
-	return taken, wait, err
+	// The bounds hold whatever somebody wrote to Redis.
+	return min(max(0, taken), want), min(max(time.Second/time.Duration(rate), wait), burstSeconds*time.Second), err
 }
 
 var errOutage = fault.ServiceDown.New("The state store cannot be reached.")

@@ -42,8 +42,10 @@ type copied struct {
 	marks   map[about]time.Time  // Before, by what the entry is about; zero: for good
 }
 
-// newCopy merges what Redis has with what is still held here, so that a list
-// that Redis lost is not forgotten. lost are the entries that Redis lacks.
+// newCopy merges what Redis has with what is still held here, so that an entry
+// that Redis lost, or has with an earlier end, is not forgotten. lost are those
+// entries, but for the ones that end soon: processes with other clocks have
+// removed them.
 func newCopy(before *copied, listed map[string]time.Time, version string, now time.Time) (c *copied, lost map[string]time.Time) {
 	c = &copied{version: version, held: make(map[string]time.Time, len(listed)), marks: make(map[about]time.Time, len(listed))}
 	lost = make(map[string]time.Time)
@@ -51,8 +53,11 @@ func newCopy(before *copied, listed map[string]time.Time, version string, now ti
 		c.add(text, until, now)
 	}
 	for text, until := range before.held {
-		if _, there := c.held[text]; !there && now.Before(until) {
-			c.add(text, until, now)
+		if !c.held[text].Before(until) {
+			continue
+		}
+		c.add(text, until, now)
+		if now.Add(time.Minute).Before(until) {
 			lost[text] = until
 		}
 	}

@@ -17,6 +17,7 @@ const (
 	Life  = 30 * 24 * time.Hour // of an entry; a token that lives longer than that must not be issued
 	Every = time.Second         // how often a process reads the list
 	Grace = 30 * time.Second    // how old a copy may be before requests are rejected
+	Whole = 30 * time.Second    // how often the list is read whole, whatever version it says it has
 
 	readTimeout = time.Second // of one read
 
@@ -41,6 +42,10 @@ type Store interface {
 type Options struct {
 	Log *slog.Logger     // nil: none
 	Now func() time.Time // nil: time.Now
+
+	// Restored is called when entries that this process holds were missing in Redis,
+	// or ended earlier there, and are put back. Nil: it is logged only.
+	Restored func(ctx context.Context)
 }
 
 // List is a process's view of the list. It is safe for concurrent use.
@@ -49,10 +54,13 @@ type List struct {
 	log   *slog.Logger
 	now   func() time.Time
 
+	restored func(context.Context)
+
 	copy  atomic.Pointer[copied]
 	fresh atomic.Int64 // when the copy was last read, in Unix nanoseconds; 0: never
 
 	changing sync.Mutex // one change of the copy at a time
+	whole    time.Time  // when the list was last read whole
 
 	mu       sync.Mutex
 	watching map[*watch]struct{}
@@ -69,7 +77,7 @@ func New(store Store, o *Options) *List {
 	if o == nil {
 		o = &Options{}
 	}
-	l := &List{store: store, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), now: o.Now, watching: make(map[*watch]struct{})}
+	l := &List{store: store, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), now: o.Now, restored: o.Restored, watching: make(map[*watch]struct{})}
 	if l.now == nil {
 		l.now = time.Now
 	}
@@ -110,17 +118,37 @@ func (l *List) read(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	began, before := l.now(), l.copy.Load()
-	listed, version, err := l.store.Listed(ctx, before.version)
+	known := before.version
+	if began.Sub(l.whole) >= Whole { // the version may have been put back
+		known = anyVersion
+	}
+	listed, version, err := l.store.Listed(ctx, known)
 	if err != nil {
 		return err
 	}
 	if listed != nil {
+		l.whole = began
 		next, lost := newCopy(before, listed, version, began)
 		l.copy.Store(next)
-		err = l.store.Enlist(ctx, lost, began) // gives back to Redis what it lost
+		err = l.restore(ctx, lost, began)
 	}
 	l.fresh.Store(began.UnixNano())
 	return err
+}
+
+// anyVersion is the version of no list.
+const anyVersion = "any"
+
+// restore gives back to Redis what it lost.
+func (l *List) restore(ctx context.Context, lost map[string]time.Time, now time.Time) error {
+	if len(lost) == 0 {
+		return nil
+	}
+	l.log.WarnContext(ctx, "revoked sign-ins were missing in Redis, or ended earlier there: they are put back", "entries", len(lost))
+	if l.restored != nil {
+		l.restored(ctx)
+	}
+	return l.store.Enlist(ctx, lost, now)
 }
 
 // Check rejects a principal whose token no longer counts: ACCOUNT_ENDED or
@@ -208,7 +236,7 @@ func (l *List) End(ctx context.Context, accounts []access.Account) error {
 func (l *List) enlist(ctx context.Context, all ...entry) error {
 	now := l.now()
 	held := l.copy.Load().held
-	entries, until := make(map[string]time.Time), now.Add(Life)
+	entries, until := make(map[string]time.Time), now.Add(Life).Truncate(time.Millisecond) // as Redis keeps it
 	for _, e := range all {
 		text, err := e.encode()
 		if err != nil {

@@ -1,0 +1,74 @@
+package revocation_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/revocation"
+	"countersign.dev/internal/state"
+	"countersign.dev/internal/testkit"
+)
+
+// Somebody who can write to Redis takes entries off the list, makes them end soon,
+// or keeps its version so that no process reads it again: a process that knows the
+// revocation goes on to reject, puts it back for the others, and reports it.
+func TestListThatIsAlteredInRedisIsRestored(t *testing.T) {
+	t.Parallel()
+	server := testkit.StartRedis(t)
+	raw, err := state.Open(t.Context(), server.URL(), &state.Options{Timeout: testkit.Patience})
+	must(t, err)
+	t.Cleanup(func() { _ = raw.Close() })
+	list := state.NewList(raw, revocation.Name, revocation.Life)
+	c, restored := &clock{at: day}, 0
+	a := revocation.New(list, &revocation.Options{Now: c.now, Restored: func(context.Context) { restored++ }})
+	refresh(t, a)
+	must(t, a.RevokeToken(t.Context(), "", "t1"))
+	refresh(t, a)
+	if restored != 0 {
+		t.Fatal("an untouched list was restored")
+	}
+	setVersion := func(version []byte) { must(t, raw.Set(t.Context(), revocation.Name+":version", version, time.Hour)) }
+	entries, version, err := list.Listed(t.Context(), "")
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("got %v, %v", entries, err)
+	}
+	for i, attack := range []struct {
+		name string
+		do   func()
+	}{
+		{"taken off", func() { must(t, raw.Delete(t.Context(), revocation.Name)); setVersion([]byte("other")) }},
+		{"ends soon", func() {
+			for entry := range entries {
+				must(t, list.Enlist(t.Context(), map[string]time.Time{entry: c.now().Add(time.Second)}, c.now()))
+			}
+			refresh(t, a) // before it ends
+		}},
+		{"taken off, the version kept", func() {
+			refresh(t, a)
+			_, version, err = list.Listed(t.Context(), "")
+			must(t, err)
+			must(t, raw.Delete(t.Context(), revocation.Name))
+			setVersion([]byte(version))
+		}},
+		{"all of it gone", func() {
+			must(t, raw.Delete(t.Context(), revocation.Name))
+			must(t, raw.Delete(t.Context(), revocation.Name+":version"))
+		}},
+	} {
+		attack.do()
+		c.advance(revocation.Whole)
+		refresh(t, a)
+		c.advance(2 * time.Second)
+		refresh(t, a)
+		if got := code(a, ann("t1", day)); got != "SIGN_IN_REVOKED" {
+			t.Errorf("%s: here got %q", attack.name, got)
+		}
+		if got := code(replica(t, server.URL(), c), ann("t1", day)); got != "SIGN_IN_REVOKED" {
+			t.Errorf("%s: at a replica that started later got %q", attack.name, got)
+		}
+		if restored != i+1 {
+			t.Errorf("%s: %d reports, want %d", attack.name, restored, i+1)
+		}
+	}
+}
