@@ -113,11 +113,15 @@ type Turn struct {
 	History  []Message // the conversation before the question
 	Language bool      // the model is one of language: see Choice
 	Budget   int       // tokens of one request (instructions, tools, messages), as Tokens counts them; 0: no limit
-	Retain   int       // messages of the history that are kept in any case, the newest
+	Memory   Memory    // of the conversation
 	Tokens   *tokens.Counter
+	Retain   int  // messages of the history that are kept in any case, the newest
 	Kept     Kept // of each result in Done
 	Question string
 	Now      time.Time
+
+	MaxMessages    int // of the history; older ones are summarised or left out. 0: no limit
+	SummariseAbove int // tokens of the history above which older turns are summarised; 0: when they no longer fit
 
 	AnswerTimeout time.Duration // of one answer of the model, from first to last word; 0: none of its own
 }
@@ -180,6 +184,7 @@ type Failed struct{ Outcome result.Outcome }
 type Done struct {
 	Usage    Usage
 	Messages []Message
+	Memory   Memory // of the conversation, from now on
 }
 
 func (Started) event()      {}

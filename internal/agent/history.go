@@ -71,20 +71,31 @@ func (t turnForms) least() int {
 // rows. One that need not be retained has its words alone at the end.
 func (f fitter) formsOf(turns [][]Message) []turnForms {
 	all := make([]turnForms, len(turns))
-	for i, messages := 0, 0; i < len(turns); i++ {
-		at := len(turns) - 1 - i
-		t, retained := turns[at], messages < f.retain
-		messages += len(t)
+	oldest := len(turns) - retainedOf(turns, f.retain)
+	for i, t := range turns {
+		retained := i >= oldest
 		forms := [][]Message{t, f.short(t), f.bare(t)}
 		if !retained {
 			forms[2] = wordsOf(t)
 		}
-		all[at].retained = retained
+		all[i].retained = retained
 		for _, m := range forms {
-			all[at].forms = append(all[at].forms, turnForm{m, f.size(m)})
+			all[i].forms = append(all[i].forms, turnForm{m, f.size(m)})
 		}
 	}
 	return all
+}
+
+// retainedOf counts the newest turns that hold at least so many messages.
+func retainedOf(turns [][]Message, messages int) (retained int) {
+	for _, t := range slices.Backward(turns) {
+		if messages <= 0 {
+			break
+		}
+		messages -= len(t)
+		retained++
+	}
+	return retained
 }
 
 // fitTurns keeps the newest turns that fit, each in its largest form that does.

@@ -1,9 +1,6 @@
 package agent
 
 import (
-	"cmp"
-	"slices"
-
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/tokens"
 )
@@ -21,33 +18,6 @@ type measure struct {
 	count  *tokens.Counter
 	tables bool // rows are read as tables
 }
-
-// prepare measures what is in every request, and reads the history.
-func (r *run) prepare() {
-	r.fitter.measure = measure{cmp.Or(r.turn.Tokens, &tokens.Counter{}), r.turn.Language}
-	r.fitter.retain, r.fitter.clip = r.turn.Retain, r.clip
-	r.fixed = r.fitter.count.Count(r.system) + r.fitter.toolSize(r.tools.Open)
-	r.history = r.fitter.readAll(r.turn.History)
-}
-
-// messages is the conversation, cut to what the instructions and the tools leave
-// of the budget.
-func (r *run) messages() []Message {
-	if r.turn.Budget <= 0 {
-		return slices.Concat(r.history, r.added)
-	}
-	kept, dropped := r.fitter.fit(r.history, r.added, r.turn.Budget-r.fixed-noteSize)
-	if dropped > 0 {
-		kept = slices.Insert(kept, 0, TextMessage(System, leftOut))
-	}
-	return kept
-}
-
-// leftOut is what a model reads in the place of turns that it does not get.
-const leftOut = "The beginning of this conversation is left out here to save space. If it is asked about, say that you no longer have it."
-
-// noteSize is at least the tokens of leftOut as a message.
-const noteSize = 40
 
 // read adds what the model reads of a result, if that is not the envelope.
 func (s measure) read(r CallResult) CallResult {

@@ -140,3 +140,13 @@ type Usage struct {
 	OutputTokens int `json:"output_tokens"`
 	CachedTokens int `json:"cached_tokens,omitempty"` // of the input, read from the provider's cache
 }
+
+// add adds the tokens of one answer; nil adds nothing.
+func (u *Usage) add(more *Usage) {
+	if more == nil {
+		return
+	}
+	u.InputTokens += more.InputTokens
+	u.OutputTokens += more.OutputTokens
+	u.CachedTokens += more.CachedTokens
+}

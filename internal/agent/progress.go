@@ -14,9 +14,7 @@ type run struct {
 	turn     Turn
 	tools    Toolset
 	system   string
-	fitter   fitter
-	fixed    int             // tokens of the instructions and the tools in each request
-	history  []Message       // the conversation before the question, as the model reads it
+	window   *window
 	added    []Message       // what the turn adds to the conversation, as the model reads it
 	outcomes [][]toolOutcome // of each step, by call
 	usage    Usage

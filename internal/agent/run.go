@@ -35,6 +35,7 @@ func Run(ctx context.Context, t Turn) iter.Seq2[Event, error] {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		r := &run{turn: t, yield: yield, stop: stop}
+		r.window = newWindow(t, &r.usage, r.clip)
 		r.run(ctx)
 	}
 }
@@ -57,7 +58,7 @@ func (r *run) answer(ctx context.Context) error {
 	r.tools = r.turn.Toolbox.Tools(ctx)
 	r.warn(r.tools.Down...)
 	r.system = prompt(r.turn, r.tools)
-	r.prepare()
+	r.window.open(ctx, r.system, r.tools.Open)
 	for round := 1; ; round++ {
 		m, stop, err := r.ask(ctx)
 		calls := m.Calls()
@@ -115,7 +116,7 @@ func (r *run) timeoutOr(ctx context.Context, err error) error {
 func (r *run) request() Request {
 	return Request{
 		System: r.system, Person: r.turn.Person, Now: r.turn.Now,
-		Messages: r.messages(), Tools: r.tools.Open, Closed: r.tools.Closed,
+		Messages: r.window.messages(r.added), Tools: r.tools.Open, Closed: r.tools.Closed,
 	}
 }
 
@@ -128,11 +129,7 @@ func (r *run) clip(call, size int) json.RawMessage {
 }
 
 func (r *run) take(m *Message, d Delta) {
-	if d.Usage != nil {
-		r.usage.InputTokens += d.Usage.InputTokens
-		r.usage.OutputTokens += d.Usage.OutputTokens
-		r.usage.CachedTokens += d.Usage.CachedTokens
-	}
+	r.usage.add(d.Usage)
 	if d.Opaque != nil {
 		m.Parts = append(m.Parts, *d.Opaque)
 	}
@@ -181,7 +178,7 @@ func (r *run) close(err error) {
 	if err != nil {
 		r.fail(err)
 	}
-	r.emit(Done{Usage: r.usage, Messages: r.keep()})
+	r.emit(Done{Usage: r.usage, Messages: r.keep(), Memory: r.window.memory})
 }
 
 // keep returns what the turn adds to the conversation, its results clipped to

@@ -161,7 +161,7 @@ func (r *run) finished(c Call, o result.Outcome) (CallResult, toolOutcome) {
 		untrusted = t.Untrusted
 	}
 	answer, marked := result.EncodeForModel(o, untrusted)
-	return r.fitter.read(CallResult{ID: c.ID, Tool: c.Tool, Answer: answer, Failed: o.Fault() != nil, Untrusted: marked}), toolOutcome{Outcome: o, call: c, untrusted: untrusted}
+	return r.window.read(CallResult{ID: c.ID, Tool: c.Tool, Answer: answer, Failed: o.Fault() != nil, Untrusted: marked}), toolOutcome{Outcome: o, call: c, untrusted: untrusted}
 }
 
 // complete adds what a model may leave out of a call: the id, and the arguments

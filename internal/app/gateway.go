@@ -36,6 +36,7 @@ type gatewayOptions struct {
 	servers  []upstream.Server
 	models   *llm.Registry
 	system   string // the operator's system prompt, added to ours
+	history  config.History
 }
 
 // serveGateway builds the chat host and serves it.
@@ -75,6 +76,7 @@ func (p *platform) conversations(o gatewayOptions, toolbox gateway.Servers) (*co
 	}
 	return conversation.New(conversation.Options{
 		Models: o.models, System: o.system, Toolbox: toolbox, Redis: p.redis, Ring: ring, Audit: p.audit, Watch: p.revocations.Watch, Quotas: p.quotas, Admission: p.queue, Log: p.log,
+		Limits: conversation.Limits{History: o.history.TokenBudget, Messages: o.history.MaxMessages, Retain: o.history.RetainNewest, SummariseAbove: o.history.SummariseAbove},
 	})
 }
 
@@ -148,7 +150,7 @@ func Gateway(ctx context.Context, o ConfigOptions) error {
 		return pl.serveGateway(gatewayOptions{
 			listener: listener, url: strings.TrimSuffix(conf.PublicURL, "/"), issuers: issuersOf(conf), origins: conf.Origins,
 			clientID: conf.Issuer.ClientID, secret: conf.Issuer.ClientSecret, scopes: conf.Issuer.Scopes, resource: conf.Issuer.Resource,
-			servers: upstreamsOf(conf), models: models, system: conf.SystemPrompt,
+			servers: upstreamsOf(conf), models: models, system: conf.SystemPrompt, history: conf.History,
 		})
 	})
 }

@@ -36,6 +36,7 @@ type Config struct {
 	Redis        Redis               `yaml:"redis"`
 	Models       Models              `yaml:"models"`
 	SystemPrompt string              `yaml:"system_prompt"`
+	History      History             `yaml:"history"`
 	Servers      map[string]Server   `yaml:"servers"`
 	Databases    map[string]Database `yaml:"databases"`
 	Limits       Limits              `yaml:"limits"`
@@ -309,6 +310,7 @@ func (c *Config) override(getenv func(string) string) {
 		c.Redis.URL = "redis://" + cmp.Or(host, "localhost") + ":" + cmp.Or(port, "6379")
 		c.overrides = append(c.overrides, "REDIS_HOST", "REDIS_PORT")
 	}
+	c.History.override(take)
 	for name, model := range c.Models.ByName {
 		c.Models.ByName[name] = model.override(name, take)
 	}
@@ -426,6 +428,7 @@ func (c *Config) problems() (problems []string) {
 	}
 	problems = append(problems, c.Models.problems()...)
 	problems = append(problems, c.Limits.problems()...)
+	problems = append(problems, c.History.problems()...)
 	if !slices.Contains([]string{"text", "json"}, c.Log.Format) {
 		problems = append(problems, "log.format must be text or json")
 	}

@@ -54,7 +54,7 @@ func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 	text = strings.Replace(text, "timeout: 5s", "timeout: soon, retries: 3", 1)
 	text = strings.Replace(text, "audit: {path: /tmp/audit.jsonl}\n", "", 1)
 	text = strings.Replace(text, "  audience: gateway\n", "", 1)
-	text += "model: {timeout: 1s}\nlimits: {requests_per_second: 9}\nmodels: {default: other, fast: {timeout: -1s, speed: 3}}\n"
+	text += "model: {timeout: 1s}\nlimits: {requests_per_second: 9}\nmodels: {default: other, fast: {timeout: -1s, speed: 3}}\nhistory: {retain_newest: 20, max_messages: 10, token_budget: -1}\n"
 	_, err := loadText(t, text, noEnvironment, ForGateway)
 	if err == nil {
 		t.Fatal("a wrong configuration was accepted")
@@ -62,7 +62,7 @@ func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 	for _, want := range []string{
 		`line 1: unknown key "lisen"`, `line 10: unknown key "retries"`, "line 10: the value has the wrong type",
 		"line 6: the environment has no KEY", "line 7: the environment has no SECRET", "audit.path is required", "needs an audience",
-		"line 11: model was replaced by models", "limits.requests_per_second must be at least 10", `line 13: unknown key "speed"`, "models.default must name one",
+		"line 11: model was replaced by models", "limits.requests_per_second must be at least 10", "history.retain_newest must not be larger", "history.token_budget must be a number", `line 13: unknown key "speed"`, "models.default must name one",
 		"models.fast.provider is required", "models.fast: timeout, max_tokens and budget_tokens must not be negative",
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -90,13 +90,15 @@ func TestDocumentedVariablesOverrideAndAreReported(t *testing.T) {
 			return "4100"
 		case "REDIS_HOST":
 			return "127.0.0.2"
+		case "MAX_TOKEN_COUNT":
+			return "9000"
 		}
 		return keysFromEnvironment(name)
 	}, ForGateway)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Listen != "127.0.0.1:4100" || c.Redis.URL != "redis://127.0.0.2:6379" || len(c.Overrides()) != 3 {
+	if c.Listen != "127.0.0.1:4100" || c.Redis.URL != "redis://127.0.0.2:6379" || len(c.Overrides()) != 4 || c.History.TokenBudget != 9000 {
 		t.Errorf("got %s, %s, %v", c.Listen, c.Redis.URL, c.Overrides())
 	}
 }

@@ -19,6 +19,7 @@ type Conversation struct {
 	Owner   access.Owner
 	Title   string
 	Model   string // of the last answer, and of the next unless another is chosen
+	Memory  agent.Memory
 	Created time.Time
 	Updated time.Time
 }

@@ -17,13 +17,16 @@ type Limits struct {
 	TurnTime time.Duration // of one turn; 3 minutes
 	Answer   time.Duration // of one answer of a model that has no timeout of its own; 1 minute
 	History  int           // tokens of one request to a model that has no budget of its own; 8,192
-	Retain   int           // messages that are kept of any conversation, the newest; 10
+	Retain   int           // messages that a model gets of any conversation, the newest; 10
+	Messages int           // messages that it gets at most; 100
 	Rows     int           // rows of a tool's answer in an event; 50
 	Data     int           // bytes of a tool's answer in an event; 64 KiB
+
+	SummariseAbove int // tokens of a conversation above which its older turns are summarised; 0: when they no longer fit
 }
 
 func (l *Limits) fill() {
-	l.History, l.Retain = cmp.Or(l.History, 8192), cmp.Or(l.Retain, 10)
+	l.History, l.Retain, l.Messages = cmp.Or(l.History, 8192), cmp.Or(l.Retain, 10), cmp.Or(l.Messages, 100)
 	l.TurnTime, l.Answer = cmp.Or(l.TurnTime, 3*time.Minute), cmp.Or(l.Answer, time.Minute)
 	l.Rows, l.Data = cmp.Or(l.Rows, 50), cmp.Or(l.Data, 64<<10)
 }

@@ -23,6 +23,7 @@ type (
 		Owner   access.Owner `json:"owner"`
 		Title   string       `json:"title"`
 		Model   string       `json:"model,omitempty"`
+		Memory  agent.Memory `json:"memory,omitzero"`
 		Created time.Time    `json:"created"`
 		Updated time.Time    `json:"updated"`
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -208,7 +209,8 @@ func (r turns) answer(ctx context.Context, p *access.Principal, t *turn) turnSum
 	return w.write(ctx, agent.Run(ctx, agent.Turn{
 		Model: t.model, Toolbox: r.toolbox, System: r.system, Now: t.began,
 		Person:  agent.Person{Name: p.Name(), Username: p.Username(), Email: p.Email(), Roles: p.Roles()},
-		History: t.history, Question: t.question.Text, Language: t.model.Language, Tokens: r.tokens, Retain: r.limits.Retain,
+		History: t.history, Question: t.question.Text, Language: t.model.Language, Memory: t.conversation.Memory,
+		Tokens: r.tokens, Retain: r.limits.Retain, MaxMessages: r.limits.Messages, SummariseAbove: r.limits.SummariseAbove,
 		Budget: cmp.Or(t.model.Budget, r.limits.History), Kept: agent.Kept{Rows: r.limits.Rows, Bytes: r.limits.Data}, AnswerTimeout: cmp.Or(t.model.Timeout, r.limits.Answer),
 	}))
 }
@@ -220,6 +222,12 @@ func (r turns) close(ctx context.Context, t *turn, s turnSummary, ended func()) 
 	if len(s.messages) > 1 { // the first is the question
 		if err := r.store.add(ctx, id, r.stored(t, s)...); err != nil {
 			r.log.ErrorContext(ctx, "the messages of a turn could not be stored", "error", err)
+		}
+	}
+	if c := t.conversation; !reflect.DeepEqual(s.memory, c.Memory) {
+		c.Memory = s.memory
+		if err := r.store.save(ctx, c); err != nil { // it is made again
+			r.log.WarnContext(ctx, "what a conversation keeps for its model could not be stored", "error", err)
 		}
 	}
 	r.record(ctx, t, s)

@@ -43,6 +43,7 @@ type turnSummary struct {
 	servers  map[string]string // by tool that was called
 	messages []agent.Message
 	usage    *agent.Usage
+	memory   agent.Memory
 	end      []Event // closes the stream, written after everything else is stored
 }
 
@@ -122,7 +123,7 @@ func (w *writer) note(ctx context.Context, e agent.Event) {
 	case agent.Failed:
 		w.summary.code = e.Outcome.Code()
 	case agent.Done:
-		w.summary.messages, w.summary.usage = e.Messages, usageOf(e.Usage)
+		w.summary.messages, w.summary.usage, w.summary.memory = e.Messages, usageOf(e.Usage), e.Memory
 	}
 }
 

@@ -78,6 +78,10 @@ func (m *marker) block(text string) string {
 	return "<<untrusted " + m.key + ">>" + text + "<<end " + m.key + ">>"
 }
 
+// Mark puts a whole text into a marked block, for text that follows from untrusted
+// text.
+func Mark(text string) string { return newMarker(nil).block(text) }
+
 // Unmark removes the marks from a text, for callers that show it to a person
 // and give it to no model.
 func Unmark(text string) string {

@@ -1,0 +1,94 @@
+package conversation
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/testkit"
+)
+
+// chronicler is a model of language that counts the summaries that it is asked for,
+// and answers with what it knows of one.
+type chronicler struct {
+	mu        sync.Mutex
+	summaries int
+}
+
+func (*chronicler) Name() string { return "chronicler" }
+
+func (m *chronicler) Choose(string) (agent.Choice, error) {
+	return agent.Choice{Model: m, Language: true, Budget: 100_000}, nil
+}
+
+func (m *chronicler) Stream(_ context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
+	return func(yield func(agent.Delta, error) bool) {
+		text := "I know of no summary."
+		switch first := r.Messages[0].Text(); {
+		case strings.HasPrefix(r.System, "You summarise"):
+			m.mu.Lock()
+			m.summaries++
+			text = fmt.Sprintf("A secret summary, number %d.", m.summaries)
+			m.mu.Unlock()
+		case strings.Contains(first, "secret summary"):
+			text = first
+		}
+		yield(agent.Delta{Text: text, Stop: agent.StopEnd}, nil)
+	}
+}
+
+// answered asks in a conversation and returns the answer when its turn is over.
+func answered(t *testing.T, s *Service, p *access.Principal, c Conversation) (Conversation, string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
+	defer cancel()
+	c, first, err := s.Ask(ctx, p, Question{Text: "And now?", Conversation: c.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	for e, err := range s.Follow(ctx, c.Log(), first.ID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text += e.Text; e.Type == Done {
+			break
+		}
+	}
+	return c, text
+}
+
+func TestSummaryIsKeptWithItsConversationSealed(t *testing.T) {
+	m := &chronicler{}
+	s, mini := newService(t, m, nil)
+	s.turns.limits.Messages, s.turns.limits.Retain = 8, 2
+	p := testkit.Person("ann", access.Employee)
+	var c Conversation
+	for range 5 { // two messages each, and the fifth question finds eight
+		c, _ = answered(t, s, p, c)
+	}
+	if m.summaries != 0 {
+		t.Fatalf("%d summaries before the limit", m.summaries)
+	}
+	c, text := answered(t, s, p, c)
+	if m.summaries != 1 || !strings.Contains(text, "number 1.") {
+		t.Fatalf("%d summaries, the answer is %q", m.summaries, text)
+	}
+	c, text = answered(t, s, p, c)
+	if m.summaries != 1 || !strings.Contains(text, "number 1.") {
+		t.Errorf("%d summaries, the answer is %q", m.summaries, text)
+	}
+	kept, err := s.Open(t.Context(), p.Owner(), c.ID)
+	if err != nil || kept.Memory.Covered == 0 || !strings.Contains(kept.Memory.Summary, "secret") {
+		t.Errorf("kept %+v, %v", kept.Memory, err)
+	}
+	if raw, err := mini.Get(recordKey(c.ID)); err != nil || bytes.Contains([]byte(raw), []byte("secret")) {
+		t.Errorf("the record is %q, %v", raw, err)
+	}
+}
