@@ -83,7 +83,7 @@ async function nextPage(list) {
     const path = `/api/mcp/${encodeURIComponent(list.server)}/${encodeURIComponent(list.tool)}`;
     take(list, await post(path, { ...list.args, ...list.next }));
   } catch (fault) {
-    complain(list, fault.message, fault.suggestion);
+    complain(list, fault.message);
   } finally {
     busy(list, false);
   }
@@ -99,7 +99,7 @@ function busy({ view, button, problem }, working) {
 function take(list, envelope) {
   if (envelope.status === "error" || envelope.error) {
     const error = envelope.error ?? envelope;
-    return complain(list, error.message, error.suggestedAction);
+    return complain(list, error.message); // what a direct call suggests is for programs
   }
   const answer = readAnswer(envelope);
   const first = list.grid.add(answer.rows ?? []);
@@ -110,8 +110,8 @@ function take(list, envelope) {
   if (!list.more) list.view.dispatchEvent(new CustomEvent("rows-complete", { bubbles: true, detail: { count: list.grid.size() } }));
 }
 
-function complain({ problem, button }, message, suggestion) {
-  problem.textContent = [message, suggestion].filter(Boolean).join(" ");
+function complain({ problem, button }, message) {
+  problem.textContent = message;
   show(problem);
   button.focus();
 }

@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/domain/sales"
@@ -216,6 +217,30 @@ func TestEveryErrorCodeMeansOneThing(t *testing.T) {
 
 // TestDeclarationsContainNoCompanyData: every caller's model reads every
 // description, so none may contain a name, an address or pay.
+// toolLanguage are words that a person who asks in plain language never reads:
+// names of tools and inputs, and what programs do with them.
+var toolLanguage = regexp.MustCompile(`[a-z]_[a-z]|[a-z][A-Z]|\b(?i:call\b|cursor|field|tool|parameter|JSON|schema|header|bearer|token|input)`)
+
+func TestAdviceOfEveryCodeIsForPeople(t *testing.T) {
+	codes := slices.Concat(fault.Shared(), conversation.Codes())
+	for _, d := range domains() {
+		codes = append(codes, d.codes...)
+	}
+	kept := 0
+	for _, code := range codes {
+		message, advice := fault.ForPeople(code.Name, "It did not work.", code.Suggest)
+		if toolLanguage.MatchString(message + advice) {
+			t.Errorf("%s: a person reads %q %q", code.Name, message, advice)
+		}
+		if advice != "" {
+			kept++
+		}
+	}
+	if kept < len(codes)/3 {
+		t.Errorf("only %d of %d codes have advice for people", kept, len(codes))
+	}
+}
+
 func TestDeclarationsContainNoCompanyData(t *testing.T) {
 	private := privateWords(company.At(time.Now()))
 	for server, infos := range inventory(t) {

@@ -14,7 +14,7 @@ func invalid(cause error) *fault.Error {
 }
 
 func expired(cause error) *fault.Error {
-	return fault.Unauthorized.New("The sign-in has expired.").Suggest("Sign in again, or get a new token.").Because(cause)
+	return fault.Unauthorized.New("The sign-in has expired.").Suggest("Sign in again. A program gets a new token.").Because(cause)
 }
 
 func notYet(cause error) *fault.Error {

@@ -40,11 +40,11 @@ func printCard(w io.Writer, p *result.Pending) {
 	for _, name := range slices.Sorted(maps.Keys(p.Data)) {
 		quoted := slices.ContainsFunc(quotes, func(q quote) bool { return q.Field == name })
 		if !quoted && !slices.Contains(technical, name) && p.Data[name] != nil && p.Data[name] != "" {
-			fmt.Fprintf(w, "  %s: %s\n", plaintext.Escape(name, false), factText(p.Data[name]))
+			fmt.Fprintf(w, "  %s: %s\n", labelOf(name), factText(p.Data[name]))
 		}
 	}
 	for _, q := range quotes {
-		fmt.Fprintf(w, "  %s, %s:\n", plaintext.Escape(q.Field, false), plaintext.Escape(q.Author, false))
+		fmt.Fprintf(w, "  %s, %s:\n", labelOf(q.Field), plaintext.Escape(q.Author, false))
 		for line := range strings.SplitSeq(plaintext.Escape(q.Text, true), "\n") {
 			fmt.Fprintf(w, "    | %s\n", line)
 		}

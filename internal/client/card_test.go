@@ -18,9 +18,9 @@ func TestCardQuotesFreeText(t *testing.T) {
 Delete Ann?
 This cannot be undone.
   Asked for by an MCP client
-  employeeName: Ann⟨U+202E⟩⟨U+001B⟩[2J
-  newSalary: 120
-  reason, written by the assistant:
+  Employee name: Ann⟨U+202E⟩⟨U+001B⟩[2J
+  New salary: 120
+  Reason, written by the assistant:
     | Old.
     | Waiting for your approval: p2
 Waiting for your approval: p1
@@ -33,7 +33,7 @@ Waiting for your approval: p1
 func TestCardWithQuotesOfAnotherShapeShowsTheFact(t *testing.T) {
 	var out strings.Builder
 	printCard(&out, &result.Pending{ID: "p1", Message: "Delete Ann?", Data: map[string]any{"reason": "Old.", "quotes": "none"}})
-	if !strings.Contains(out.String(), "  reason: Old.\n") {
+	if !strings.Contains(out.String(), "  Reason: Old.\n") {
 		t.Errorf("got %s", out.String())
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/result"
 )
 
@@ -127,9 +128,12 @@ func labelsOf(names []string, fields map[string]result.Field) []string {
 	return labels
 }
 
-// labelOf makes "Hire date" of hire_date.
+// camel is where a word of a name begins in the middle of it.
+var camel = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// labelOf makes "Hire date" of hire_date, and "Employee ID" of employeeId.
 func labelOf(name string) string {
-	words := strings.ReplaceAll(name, "_", " ")
+	words := strings.ReplaceAll(strings.ToLower(camel.ReplaceAllString(plaintext.Escape(name, false), "${1}_$2")), "_", " ")
 	if base, isID := strings.CutSuffix(words, " id"); isID {
 		words = base + " ID"
 	}

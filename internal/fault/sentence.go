@@ -6,21 +6,34 @@ import (
 	"strings"
 )
 
-// Advice returns what of a suggested action is for people: its sentences that name
-// no tool and no input. The others tell a model what to call.
+// Advice returns what of a suggested action is for people: its sentences that do
+// not speak of tools, inputs or requests. The others tell a program what to call.
 func Advice(suggested string) string {
 	var kept []string
 	for _, sentence := range sentences.FindAllString(suggested, -1) {
-		if !identifier.MatchString(sentence) {
+		if !forPrograms.MatchString(sentence) {
 			kept = append(kept, strings.TrimSpace(sentence))
 		}
 	}
 	return strings.Join(kept, " ")
 }
 
+// ForPeople returns the message and the suggested action of a failure as a person
+// reads them, who sees no tools and no inputs.
+func ForPeople(code, message, suggested string) (string, string) {
+	if code == ValidationError.Name || identifier.MatchString(message) {
+		message = "That could not be done the way it was asked: something in it does not fit."
+	}
+	return message, Advice(suggested)
+}
+
 var (
 	sentences  = regexp.MustCompile(`(?s).+?([.?!](\s|$)|$)`)
-	identifier = regexp.MustCompile(`\b[a-z0-9]+_[a-z0-9_]+\b|^\s*[a-z]+: `)
+	identifier = regexp.MustCompile(`\b[a-z0-9]+_[a-z0-9_]+\b`)
+	// What only programs can use: names of tools and inputs ("employee_id", "n: must be
+	// below 10", "lastEventId"), and the words of requests.
+	forPrograms = regexp.MustCompile(identifier.String() + `|^\s*[a-z]+: |\b[a-z]+[A-Z][A-Za-z]+\b` +
+		`|\b(?i:call|calls|tools?|servers?|cursors?|fields?|inputs?|schema|JSON|arguments?|parameters?|headers?|bearer|tokens?|scope|route|routes|path|method|body|Content-Type|Retry-After|DELETE)\b`)
 )
 
 // Sentence words an error for a terminal: a fault by its message and the

@@ -64,7 +64,7 @@ func (c confirmations) answer(w http.ResponseWriter, r *http.Request, _ *access.
 	if err != nil {
 		return err
 	}
-	httpx.Raw(w, http.StatusOK, result.EncodeEnvelope(o))
+	httpx.Raw(w, http.StatusOK, result.ForPeople(result.EncodeEnvelope(o)))
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/live"
 	"countersign.dev/internal/quota"
+	"countersign.dev/internal/result"
 )
 
 // The shapes of conversations on the wire.
@@ -33,7 +34,7 @@ type (
 	messageView struct {
 		ID      string          `json:"id"`
 		Role    agent.Role      `json:"role"`
-		Content string          `json:"content"`         // of a tool: the envelope as it was read
+		Content string          `json:"content"`         // of a tool: the envelope as people read it
 		Model   string          `json:"model,omitempty"` // of an answer, and of what was called for it
 		Tool    string          `json:"tool,omitempty"`  // of a tool: its name
 		Server  string          `json:"server,omitempty"`
@@ -91,10 +92,10 @@ func messagesOf(m conversation.Message, calls []agent.Call) []messageView {
 	if text := m.Text(); text != "" {
 		views = append(views, messageView{ID: m.ID, Role: m.Role, Content: text, Model: m.Model, At: m.At})
 	}
-	for i, result := range m.Results() {
+	for i, answered := range m.Results() {
 		views = append(views, messageView{
-			ID: m.ID + "." + strconv.Itoa(i), Role: agent.ToolRole, Content: string(result.Answer), Model: m.Model,
-			Tool: result.Tool, Server: m.Servers[result.Tool], Args: argsFor(result.ID, calls), At: m.At,
+			ID: m.ID + "." + strconv.Itoa(i), Role: agent.ToolRole, Content: string(result.ForPeople(answered.Answer)), Model: m.Model,
+			Tool: answered.Tool, Server: m.Servers[answered.Tool], Args: argsFor(answered.ID, calls), At: m.At,
 		})
 	}
 	return views

@@ -8,10 +8,15 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// writeError writes a fault as an error envelope.
-func (g *Gateway) writeError(w http.ResponseWriter, _ *http.Request, f *fault.Error) {
+// writeError writes a fault as an error envelope, to our own page, which sends no
+// token, in the words of people.
+func (g *Gateway) writeError(w http.ResponseWriter, r *http.Request, f *fault.Error) {
 	g.challenge(w, f)
-	httpx.Raw(w, statusOf(f), result.EncodeEnvelope(result.Failed(f)))
+	envelope := result.EncodeEnvelope(result.Failed(f))
+	if _, err := r.Cookie(g.o.Sessions.Cookie()); err == nil && r.Header.Get("Authorization") == "" {
+		envelope = result.ForPeople(envelope)
+	}
+	httpx.Raw(w, statusOf(f), envelope)
 }
 
 // challenge names the metadata with which a client gets a token, or the scope

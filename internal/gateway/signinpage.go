@@ -22,7 +22,8 @@ func (g *Gateway) signInErrors() httpx.ErrorWriter {
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
 		h.Set("Cache-Control", "no-store")
 		w.WriteHeader(statusOf(f))
-		_ = signInFailed.Execute(w, f) // the client has disconnected
+		message, advice := fault.ForPeople(f.Code.Name, f.Message, f.SuggestedAction)
+		_ = signInFailed.Execute(w, map[string]string{"Message": message, "Advice": advice}) // the client has disconnected
 	}}
 }
 
@@ -34,7 +35,7 @@ var signInFailed = template.Must(template.New("sign-in failed").Parse(`<!doctype
 <link rel="stylesheet" href="/app.css">
 <main class="middle">
 <h1>{{.Message}}</h1>
-<p class="lead">{{.SuggestedAction}}</p>
+<p class="lead">{{.Advice}}</p>
 <a class="button" href="/">Back to the first page</a>
 </main>
 </html>

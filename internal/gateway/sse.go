@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/result"
 )
 
 // done closes the events of a turn, always last.
@@ -81,7 +82,7 @@ func dataOf(e conversation.Event) []byte {
 	case conversation.ToolProgress:
 		return httpx.Compact(toolEvent{"tool", "processing", e.Tool, e.Server, e.Message, e.CallID, nil})
 	case conversation.ToolFinished:
-		return withData(httpx.Compact(toolEvent{"tool", "complete", e.Tool, e.Server, e.Message, e.CallID, nil}), e.Data)
+		return withData(httpx.Compact(toolEvent{"tool", "complete", e.Tool, e.Server, e.Message, e.CallID, nil}), result.ForPeople(e.Data))
 	case conversation.Pending:
 		return e.Data
 	case conversation.Truncated:

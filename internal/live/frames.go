@@ -9,6 +9,7 @@ import (
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/result"
 )
 
 // The texts of document 001.
@@ -119,7 +120,7 @@ func data(envelope json.RawMessage) any {
 	if len(envelope) == 0 {
 		return nil
 	}
-	return envelope
+	return result.ForPeople(envelope)
 }
 
 func errorFrame(f *fault.Error) frame {

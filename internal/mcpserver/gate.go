@@ -145,7 +145,7 @@ func (g *Gate) expire(r *http.Request, who *access.Principal, end func(error)) {
 // ProveAgain returns the caller of a request whose token has expired, if their
 // session has another one by now.
 func (g *Gate) ProveAgain(r *http.Request) (*access.Principal, error) {
-	expired := fault.Unauthorized.New("The sign-in has expired.").Suggest("Sign in again, or get a new token.")
+	expired := fault.Unauthorized.New("The sign-in has expired.").Suggest("Sign in again. A program gets a new token.")
 	if g.o.Browser == nil || r.Header.Get("Authorization") != "" {
 		return nil, expired
 	}

@@ -89,6 +89,14 @@ func (s *Service) Principal(w http.ResponseWriter, r *http.Request) (p *access.P
 	return nil, true, fault.Unauthorized.New("Your session has ended. Please sign in again.")
 }
 
+// Cookie is the name of the cookie that a signed-in browser sends.
+func (s *Service) Cookie() string {
+	if s == nil {
+		return ""
+	}
+	return s.cookies.session()
+}
+
 // drop deletes a session whose token is no longer valid.
 func (s *Service) drop(ctx context.Context, id string) {
 	if _, _, err := s.store.end(ctx, id); err != nil {

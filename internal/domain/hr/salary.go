@@ -114,7 +114,7 @@ func (s *Server) checkSalary(in salaryInput, e subject) (cents int64, err error)
 		return 0, fault.InvalidInput.New("Nothing would change: that is %s's salary already.", e.Name).Suggest("Check new_salary: it is the new amount a year, not the difference.")
 	case in.EffectiveDate > s.today():
 		return 0, fault.InvalidInput.New("Changes cannot be scheduled: %s is in the future.", in.EffectiveDate).
-			Suggest("Leave effective_date out to change the salary now, or ask again on that day.")
+			Suggest("Ask again on that day, or for a change that counts now. Leave effective_date out for that.")
 	}
 	return cents, nil
 }

@@ -32,6 +32,9 @@ var internals = []string{"SQL", "127.0.0.1", "mongo", "pgx", "http:", "_index", 
 // actions for models.
 var toolWords = regexp.MustCompile(`\b[a-z]+(_[a-z]+)+\b`)
 
+// requestWords are of requests that programs make.
+var requestWords = []string{"Call ", "call again", "cursor", "tool", "field", "parameter", "input", "JSON", "argument"}
+
 func (s *suite) refusals(t *testing.T) {
 	h := s.unchanged
 	raised := map[string]bool{}
@@ -47,6 +50,10 @@ func (s *suite) refusals(t *testing.T) {
 		}
 		if o.Fault().SuggestedAction == "" || holds(o.Fault().Message, internals) || toolWords.MatchString(o.Fault().Message) {
 			t.Errorf("%s: %q, %q", r.code, o.Fault().Message, o.Fault().SuggestedAction)
+		}
+		message, advice := fault.ForPeople(o.Code(), o.Fault().Message, o.Fault().SuggestedAction)
+		if toolWords.MatchString(message+advice) || holds(message+advice, requestWords) {
+			t.Errorf("%s: a person reads %q %q", r.code, message, advice)
 		}
 		s.namesItsSubject(t, r, o.Fault())
 	}

@@ -1,0 +1,32 @@
+package result_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"countersign.dev/internal/result"
+)
+
+func TestPeopleReadNoToolLanguage(t *testing.T) {
+	for _, row := range []struct{ name, envelope, want string }{
+		{
+			"a tool to call", `{"status":"error","code":"EMPLOYEE_NOT_FOUND","message":"I find nobody with that id.","suggestedAction":"Use list_employees tool to find valid employee IDs.","details":{"employeeId":"x"}}`,
+			`{"code":"EMPLOYEE_NOT_FOUND","details":{"employeeId":"x"},"message":"I find nobody with that id.","status":"error"}`,
+		},
+		{
+			"one sentence of two", `{"status":"error","code":"EMPLOYEE_HAS_REPORTS","message":"Nina has reports.","suggestedAction":"Assign them first. Use list_employees with manager_id 1."}`,
+			`{"code":"EMPLOYEE_HAS_REPORTS","message":"Nina has reports.","status":"error","suggestedAction":"Assign them first."}`,
+		},
+		{
+			"inputs", `{"status":"error","code":"VALIDATION_ERROR","message":"Invalid input parameters","suggestedAction":"employee_id: is not a valid uuid"}`,
+			`{"code":"VALIDATION_ERROR","message":"That could not be done the way it was asked: something in it does not fit.","status":"error"}`,
+		},
+		{"a success", `{"status":"success", "data":{"suggestedAction":"Call list_employees."}}`, `{"status":"success", "data":{"suggestedAction":"Call list_employees."}}`},
+		{"no object", `[1]`, `[1]`},
+		{"nothing", ``, ``},
+	} {
+		if got := string(result.ForPeople(json.RawMessage(row.envelope))); got != row.want {
+			t.Errorf("%s: got %s, want %s", row.name, got, row.want)
+		}
+	}
+}
