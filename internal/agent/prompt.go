@@ -22,30 +22,50 @@ const instructions = `You are Countersign, an assistant that answers questions a
 const tableRule = `
 - Rows come as a table: a line of counts, the hint if there is one, the names of the columns, then one line a row, its cells divided by "|". An empty cell has no value; a cell in quotes or braces is JSON.`
 
+// Bounds of what a prompt says of tools that the person may not use.
+const (
+	maxClosed   = 40  // tools
+	maxSentence = 160 // characters of one
+)
+
 // prompt writes the system prompt. Names are quoted: people choose their display
-// names, which must not read as instructions.
+// names, which must not read as instructions. What changes more often comes later,
+// so that providers can keep what is before it: the company's rules, the person and
+// their tools, the date, and the servers that do not answer.
 func prompt(t Turn, tools Toolset) string {
 	var b strings.Builder
 	b.WriteString(instructions)
 	if t.Language {
 		b.WriteString(tableRule)
 	}
-	fmt.Fprintf(&b, "\n\nToday is %s (UTC). You are talking to %q, user name %q, e-mail %q, roles: %s.",
-		t.Now.UTC().Format("Monday, 2 January 2006"), t.Person.Name, t.Person.Username, t.Person.Email, strings.Join(t.Person.Roles, ", "))
-	if len(tools.Closed) > 0 {
-		b.WriteString("\n\nThese tools exist, but this person may not use them (with the roles that may):")
-		for _, c := range tools.Closed {
-			fmt.Fprintf(&b, "\n- %s (%s): %s", c.Name, strings.Join(c.Roles, ", "), c.Sentence)
-		}
+	if t.System != "" {
+		b.WriteString("\n\n" + t.System)
 	}
+	fmt.Fprintf(&b, "\n\nYou are talking to %q, user name %q, e-mail %q, roles: %s.", t.Person.Name, t.Person.Username, t.Person.Email, strings.Join(t.Person.Roles, ", "))
+	writeClosed(&b, tools.Closed)
+	fmt.Fprintf(&b, "\n\nToday is %s (UTC).", t.Now.UTC().Format("Monday, 2 January 2006"))
 	if len(tools.Down) > 0 {
 		b.WriteString("\n\nThese servers do not answer at the moment; say so when their data is asked for:")
 		for _, w := range tools.Down {
 			fmt.Fprintf(&b, "\n- %s: %s", w.Server, w.Message)
 		}
 	}
-	if t.System != "" {
-		b.WriteString("\n\n" + t.System)
-	}
 	return b.String()
+}
+
+func writeClosed(b *strings.Builder, closed []ClosedTool) {
+	if len(closed) == 0 {
+		return
+	}
+	b.WriteString("\n\nThese tools exist, but this person may not use them (with the roles that may):")
+	for _, c := range closed[:min(len(closed), maxClosed)] {
+		sentence := []rune(c.Sentence)
+		if len(sentence) > maxSentence {
+			sentence = append(sentence[:maxSentence:maxSentence], '…')
+		}
+		fmt.Fprintf(b, "\n- %s (%s): %s", c.Name, strings.Join(c.Roles, ", "), string(sentence))
+	}
+	if more := len(closed) - maxClosed; more > 0 {
+		fmt.Fprintf(b, "\n- and %d more", more)
+	}
 }

@@ -45,6 +45,7 @@ type replaying struct {
 
 	mu       sync.Mutex
 	requests []map[string]any
+	raw      [][]byte // of the requests
 	keys     []string
 	left     chan struct{} // a stalled request was given up by its client
 }
@@ -92,7 +93,7 @@ func (s *replaying) took(t *testing.T, r *http.Request) reply {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = append(s.requests, body)
+	s.requests, s.raw = append(s.requests, body), append(s.raw, raw)
 	s.keys = append(s.keys, r.Header.Get("X-Api-Key")+r.Header.Get("X-Goog-Api-Key")+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 	if len(s.requests) > len(s.replies) {
 		t.Errorf("request %d was not expected", len(s.requests))
@@ -246,7 +247,7 @@ func TestConversationsGoBackAsTheyCame(t *testing.T) {
 				`"system":[{"cache_control":{"type":"ephemeral"},"text":"Be brief.","type":"text"}]`,
 				`{"content":[{"signature":"EsQDCkYICBgCKkBr9+example/sig==","thinking":"The person asks for a team.","type":"thinking"},{"text":"I look that up.","type":"text"},` +
 					`{"id":"toolu_01A","input":{"limit":50,"manager_id":"e1"},"name":"list_employees","type":"tool_use"}],"role":"assistant"},` +
-					`{"content":[{"content":[{"text":"{\"status\":\"success\"}","type":"text"}],"is_error":false,"tool_use_id":"toolu_01A","type":"tool_result"}],"role":"user"}`,
+					`{"content":[{"cache_control":{"type":"ephemeral"},"content":[{"text":"{\"status\":\"success\"}","type":"text"}],"is_error":false,"tool_use_id":"toolu_01A","type":"tool_result"}],"role":"user"}`,
 				`"input_schema":{"properties":{"a":{"type":"integer"}},"type":"object"},"name":"files_read"`,
 				`"text":"Note of the gateway, not of the person: The change was denied."`,
 				`{"cache_control":{"type":"ephemeral"},"text":"And now?","type":"text"}`,

@@ -173,8 +173,11 @@ func (m *Model) params(r agent.Request, names *vendor.Names) sdk.MessageNewParam
 			InputSchema: param.Override[sdk.ToolInputSchemaParam](json.RawMessage(t.InputSchema)),
 		}})
 	}
-	if last := len(p.Messages) - 1; last >= 0 {
-		mark(p.Messages[last].Content)
+	last := len(p.Messages) - 1
+	for _, i := range []int{last, last - 2} { // and where the request before this one ended: a step can be longer than the API looks back
+		if i >= 0 {
+			mark(p.Messages[i].Content)
+		}
 	}
 	return p
 }
