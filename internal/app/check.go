@@ -228,7 +228,7 @@ func issuerAnswers(ctx context.Context, client *http.Client, issuer string) (str
 		Keys   string `json:"jwks_uri"`
 	}
 	if err := fetch(ctx, client, strings.TrimSuffix(issuer, "/")+"/.well-known/openid-configuration", &about); err != nil {
-		return "", fmt.Errorf("%w. Start the issuer, or change issuer.url", err)
+		return "", fmt.Errorf("%w. %s", err, cmp.Or(httpx.CertificateAdvice(err), "Start the issuer, or change issuer.url"))
 	}
 	if about.Issuer != issuer {
 		return "", fmt.Errorf("its issuer is %q: issuer.url must be exactly the same", about.Issuer)
@@ -250,7 +250,7 @@ func processReady(client *http.Client, url, path, start string) func(context.Con
 	return func(ctx context.Context) (string, error) {
 		var said struct{ Status string }
 		if err := fetch(ctx, client, strings.TrimSuffix(url, "/")+path, &said); err != nil {
-			return "", fmt.Errorf(`%w. Is "%s" running?`, err, start)
+			return "", fmt.Errorf("%w. %s", err, cmp.Or(httpx.CertificateAdvice(err), `Is "`+start+`" running?`))
 		}
 		if said.Status != "ready" {
 			return "", fmt.Errorf("something else answers at %s: change its address", url)

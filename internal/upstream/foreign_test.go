@@ -167,6 +167,28 @@ func TestForeignToolsAreSupervised(t *testing.T) {
 	})
 }
 
+// What a foreign server says about its tools is not passed on as our word: a write
+// asks its person here, and everything leads out of this system.
+func TestHintsOfForeignServersAreOurs(t *testing.T) {
+	yes, no := true, false
+	n := newNotes(t, modern)
+	n.add("purge", &mcp.ToolAnnotations{DestructiveHint: &yes, IdempotentHint: true, OpenWorldHint: &no}, text("done"))
+	n.add("peek", &mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &yes, OpenWorldHint: &no}, text("done"))
+	want := map[string]result.Annotations{
+		"notes.purge": {OpenWorld: true}, "notes.create": {OpenWorld: true},
+		"notes.peek": {ReadOnly: true, Idempotent: true, OpenWorld: true}, "notes.search": {ReadOnly: true, Idempotent: true, OpenWorld: true},
+	}
+	for _, tool := range host(t, upstream.Options{}, n).Tools(writer).Open {
+		if hints, asked := want[tool.Name]; asked && tool.Annotations != hints {
+			t.Errorf("%s: got %+v, want %+v", tool.Name, tool.Annotations, hints)
+		}
+		delete(want, tool.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not offered: %v", want)
+	}
+}
+
 func TestForeignNamesThatNoVendorTakesAreLeftOut(t *testing.T) {
 	n := newNotes(t, modern)
 	for _, name := range []string{strings.Repeat("x", 58), strings.Repeat("y", 59), "dotted.name"} { // with "notes.": 64 and 65

@@ -159,7 +159,8 @@ func wellNamed(name string) bool {
 
 // supervised is the host's view of a foreign server's tools, whatever the server
 // says: one that is not marked read-only is a write, and no text of its results
-// is trusted.
+// is trusted. Its other hints are not passed on: a write only asks its person here,
+// as one of our own does, and everything leads out of this system.
 func supervised(tools []result.ToolInfo) []result.ToolInfo {
 	list := slices.Clone(tools)
 	for i := range list {
@@ -168,6 +169,7 @@ func supervised(tools []result.ToolInfo) []result.ToolInfo {
 		if t.Annotations.ReadOnly {
 			t.Kind = result.Read
 		}
+		t.Annotations = result.Annotations{ReadOnly: t.Annotations.ReadOnly, Idempotent: t.Annotations.ReadOnly, OpenWorld: true}
 	}
 	return list
 }

@@ -3,14 +3,20 @@
 package certtest
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"io"
+	"log"
 	"math/big"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -56,5 +62,26 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Serve serves a handler with a certificate for localhost that nothing trusts but
+// roots. dial leads any address to it, so that a test can reach it by a name that
+// the certificate does not have.
+func Serve(t testing.TB, h http.Handler) (url string, roots *x509.CertPool, dial func(context.Context, string, string) (net.Conn, error)) {
+	t.Helper()
+	cert, key := Pair(t, "server")
+	pair, err := tls.X509KeyPair(cert, key)
+	must(t, err)
+	server := httptest.NewUnstartedServer(h)
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are to fail
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	roots = x509.NewCertPool()
+	roots.AppendCertsFromPEM(cert)
+	address := server.Listener.Addr().String()
+	return server.URL, roots, func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
 	}
 }
