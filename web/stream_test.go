@@ -41,7 +41,7 @@ func TestTurnOutlivesItsGateway(t *testing.T) {
 	g.on("POST /api/query", func(w http.ResponseWriter, _ *http.Request) {
 		s := begun(w)
 		s.send(object{"type": "text", "text": "The first half"})
-		s.write("data: {\"type\":\"error\",\"error\":\"The gateway is restarting.\",\"code\":\"SERVICE_UNAVAILABLE\"}\n\ndata: [DONE]\n\n")
+		s.write("data: {\"type\":\"error\",\"error\":\"The system is currently undergoing maintenance. Some features may be unavailable.\",\"code\":\"SERVICE_UNAVAILABLE\"}\n\ndata: [DONE]\n\n")
 	})
 	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("Last-Event-ID"); got != "2" {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -131,6 +132,8 @@ type Delta struct {
 	Call   *Call
 	Opaque *Opaque
 	Usage  *Usage
+	Note   string // of the gateway, for the person: shown before the answer, and no part of it
+	Model  string // that answers instead of the one that was asked
 	Stop   StopReason
 }
 
@@ -139,14 +142,21 @@ type Usage struct {
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
 	CachedTokens int `json:"cached_tokens,omitempty"` // of the input, read from the provider's cache
+
+	Cost     Nanos  `json:"cost,omitempty"`     // billionths of the currency's unit
+	Currency string `json:"currency,omitempty"` // empty: the price is not known
+	Model    string `json:"model,omitempty"`    // that answered instead of the one that was asked
 }
 
-// add adds the tokens of one answer; nil adds nothing.
-func (u *Usage) add(more *Usage) {
+// Add adds what another answer used; nil is nothing.
+func (u *Usage) Add(more *Usage) {
 	if more == nil {
 		return
 	}
 	u.InputTokens += more.InputTokens
 	u.OutputTokens += more.OutputTokens
 	u.CachedTokens += more.CachedTokens
+	u.Cost += more.Cost
+	u.Currency = cmp.Or(more.Currency, u.Currency)
+	u.Model = cmp.Or(more.Model, u.Model)
 }

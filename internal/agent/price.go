@@ -22,3 +22,31 @@ func (p Price) Of(u Usage) Nanos {
 
 // Units returns the amount in units of its currency.
 func (n Nanos) Units() float64 { return float64(n) / 1e9 }
+
+// UsageView is what clients read of a turn's usage.
+type UsageView struct {
+	Input  int     `json:"input_tokens"`
+	Output int     `json:"output_tokens"`
+	Total  int     `json:"total_tokens"`
+	Cached int     `json:"cached_tokens,omitempty"`
+	Price  *Amount `json:"price,omitempty"` // none: not known
+	Model  string  `json:"model,omitempty"` // that answered instead of the one that was asked
+}
+
+// Amount is an amount of money.
+type Amount struct {
+	Amount   float64 `json:"amount"`
+	Currency string  `json:"currency"`
+}
+
+// View returns what clients read, and nil for nil.
+func (u *Usage) View() *UsageView {
+	if u == nil {
+		return nil
+	}
+	v := &UsageView{Input: u.InputTokens, Output: u.OutputTokens, Total: u.InputTokens + u.OutputTokens, Cached: u.CachedTokens, Model: u.Model}
+	if u.Currency != "" {
+		v.Price = &Amount{u.Cost.Units(), u.Currency}
+	}
+	return v
+}

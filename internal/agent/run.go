@@ -129,7 +129,11 @@ func (r *run) clip(call, size int) json.RawMessage {
 }
 
 func (r *run) take(m *Message, d Delta) {
-	r.usage.add(d.Usage)
+	r.usage.Add(d.Usage)
+	if d.Note != "" {
+		r.emit(TextDelta{Text: d.Note + "\n\n", Source: "gateway"})
+	}
+	r.usage.Model = cmp.Or(d.Model, r.usage.Model)
 	if d.Opaque != nil {
 		m.Parts = append(m.Parts, *d.Opaque)
 	}

@@ -119,7 +119,7 @@ func (w *window) write(ctx context.Context, transcript string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if w.usage.add(d.Usage); text.Len() < maxSummary {
+		if w.usage.Add(d.Usage); text.Len() < maxSummary {
 			text.WriteString(d.Text)
 		}
 		if d.Stop != "" {

@@ -256,8 +256,7 @@ func (d *demonstration) gateway(pl *platform, issuerURL string) error {
 		servers = append(servers, upstream.Server{Name: domain.name, URL: d.ports[domain.name]})
 	}
 	d.ports["issuer"] = issuerURL
-	d.model.Options.Log = pl.log
-	models, err := llm.New(map[string]llm.Options{llm.Rehearsal: {Provider: llm.Rehearsal}, d.model.Name: d.model.Options}, d.model.Name)
+	models, err := llm.New(map[string]llm.Options{llm.Rehearsal: {Provider: llm.Rehearsal}, d.model.Name: d.model.Options}, llm.Policy{Default: d.model.Name, Log: pl.log})
 	if err != nil {
 		return err
 	}

@@ -159,11 +159,11 @@ func Gateway(ctx context.Context, o ConfigOptions) error {
 func modelsOf(conf *config.Config, log *slog.Logger) (*llm.Registry, error) {
 	options := make(map[string]llm.Options, len(conf.Models.ByName))
 	for name, m := range conf.Models.ByName {
-		options[name] = llm.Options{Provider: m.Provider, Timeout: m.Timeout, Budget: m.BudgetTokens, Price: priceOf(m.Price), Tools: m.Tools, Log: log, Vendor: vendor.Options{
+		options[name] = llm.Options{Provider: m.Provider, Timeout: m.Timeout, Budget: m.BudgetTokens, Price: priceOf(m.Price), Tools: m.Tools, Vendor: vendor.Options{
 			Model: m.Model, BaseURL: m.BaseURL, APIKey: m.APIKey, KeyName: m.KeyName, MaxTokens: m.MaxTokens, Temperature: m.Temperature,
 		}}
 	}
-	return llm.New(options, conf.Models.Default)
+	return llm.New(options, llm.Policy{Default: conf.Models.Default, Fallback: conf.Fallback, Retries: conf.Retries, Delay: conf.RetryDelay, Log: log})
 }
 
 func priceOf(p config.Price) agent.Price {

@@ -71,7 +71,7 @@ func newRig(t testing.TB, limits quota.Limits, people ...issuer.Person) *rig {
 	must(t, d.store.seed(t.Context(), db, company.At(today())))
 	hr := "http://" + hrListener.Addr().String()
 	must(t, x.pl.serveDomain(t.Context(), d, db, domainOptions{listener: hrListener, url: hr, issuers: []auth.Config{{URL: x.issuer}}}))
-	models, err := llm.New(map[string]llm.Options{llm.Rehearsal: {Provider: llm.Rehearsal}}, llm.Rehearsal)
+	models, err := llm.New(map[string]llm.Options{llm.Rehearsal: {Provider: llm.Rehearsal}}, llm.Policy{Default: llm.Rehearsal})
 	must(t, err)
 	must(t, x.pl.serveGateway(gatewayOptions{
 		listener: listener, url: x.gateway, clientID: demoClient, servers: []upstream.Server{{Name: "hr", URL: hr}}, models: models,

@@ -90,7 +90,7 @@ func newRights(t *testing.T) *rights {
 		r.life.serve(listeners[name], edge.Handler(), r.log, edge.Close)
 		servers = append(servers, upstream.Server{Name: name, URL: r.urls[name]})
 	}
-	models, err := llm.New(map[string]llm.Options{llm.Rehearsal: {Provider: llm.Rehearsal}}, llm.Rehearsal)
+	models, err := llm.New(map[string]llm.Options{llm.Rehearsal: {Provider: llm.Rehearsal}}, llm.Policy{Default: llm.Rehearsal})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,7 @@ type conversation struct {
 }
 
 func (t *conversation) converse(ctx context.Context) error {
+	fmt.Fprintln(t.Err, fault.Welcome)
 	fmt.Fprintln(t.Err, `Ask a question. "approve" or "deny" answers a pending change; Ctrl-D ends.`)
 	lines := bufio.NewScanner(t.In)
 	for {

@@ -37,6 +37,9 @@ type Config struct {
 	Models       Models              `yaml:"models"`
 	SystemPrompt string              `yaml:"system_prompt"`
 	History      History             `yaml:"history"`
+	Retries      *int                `yaml:"retries"`
+	RetryDelay   time.Duration       `yaml:"retry_delay"`
+	Fallback     string              `yaml:"fallback"`
 	Servers      map[string]Server   `yaml:"servers"`
 	Databases    map[string]Database `yaml:"databases"`
 	Limits       Limits              `yaml:"limits"`
@@ -427,6 +430,7 @@ func (c *Config) problems() (problems []string) {
 		problems = append(problems, s.TLS.problems(c.line("servers", name, "tls")+"servers."+name+".tls")...)
 	}
 	problems = append(problems, c.Models.problems()...)
+	problems = append(problems, c.retryProblems()...)
 	problems = append(problems, c.Limits.problems()...)
 	problems = append(problems, c.History.problems()...)
 	if !slices.Contains([]string{"text", "json"}, c.Log.Format) {

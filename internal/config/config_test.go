@@ -129,6 +129,10 @@ models:
 		}
 	}
 	for _, wrong := range []struct{ text, want string }{
+		{"retries: 11", "retries must be between 0 and 10"},
+		{"retry_delay: 31s", "retry_delay must be between 0 and 30s"},
+		{"fallback: nobody", "fallback must name one of the models"},
+		{"models: {default: a, a: {provider: rehearsal, price: {currency: USD}}, b: {provider: rehearsal, price: {currency: EUR}}}", "in one currency"},
 		{"models: {m: {provider: rehearsal, price: {input: 3}}}", "models.m.price.currency"},
 		{"models: {m: {provider: rehearsal, price: {input: -3, currency: USD}}}", "models.m.price must not be negative"},
 		{"models: {m: {provider: rehearsal, tools: none}}", "models.m.tools must be native or blob"},

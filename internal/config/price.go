@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"regexp"
+	"time"
 )
 
 // Price is what a model costs, per million tokens. Without a currency it is not
@@ -33,4 +34,34 @@ func (p Price) CachedInput() float64 {
 		return p.Input
 	}
 	return *p.Cached
+}
+
+// maxRetries and maxRetryDelay keep a person's wait within a turn.
+const (
+	maxRetries    = 10
+	maxRetryDelay = 30 * time.Second
+)
+
+// retryProblems checks how models are asked again, and the one that answers for
+// others.
+func (c *Config) retryProblems() (problems []string) {
+	if c.Retries != nil && (*c.Retries < 0 || *c.Retries > maxRetries) {
+		problems = append(problems, fmt.Sprintf("%sretries must be between 0 and %d", c.line("retries"), maxRetries))
+	}
+	if c.RetryDelay < 0 || c.RetryDelay > maxRetryDelay {
+		problems = append(problems, fmt.Sprintf("%sretry_delay must be between 0 and %s", c.line("retry_delay"), maxRetryDelay))
+	}
+	if _, ok := c.Models.ByName[c.Fallback]; !ok && c.Fallback != "" {
+		problems = append(problems, c.line("fallback")+"fallback must name one of the models")
+	}
+	currencies := map[string]bool{}
+	for _, m := range c.Models.ByName {
+		if m.Price.Currency != "" {
+			currencies[m.Price.Currency] = true
+		}
+	}
+	if len(currencies) > 1 {
+		problems = append(problems, c.line("models")+"the prices of all models must be in one currency: they are added up")
+	}
+	return problems
 }

@@ -55,7 +55,7 @@ func (l leases) acquire(ctx context.Context, conversation, holder string, wait t
 			return lease{}, ctx.Err()
 		}
 	}
-	return lease{}, fault.Busy.New("This conversation still answers your last question.").After(2 * time.Second)
+	return lease{}, fault.Busy.New(fault.TooBusy).Suggest("This conversation still answers your last question.").After(2 * time.Second)
 }
 
 // try takes the lease unless it is held.
@@ -157,7 +157,7 @@ func (q queue) acquire(ctx context.Context, conversation, holder string, waits f
 	line := lineKey(conversation)
 	place, there, err := q.lines.Enter(ctx, line, holder, maxWaiting, waiterTTL)
 	if err == nil && !there {
-		err = fault.Busy.New("%d of your questions already wait in this conversation.", maxWaiting).After(2 * time.Second)
+		err = fault.Busy.New(fault.TooBusy).Suggest("%d of your questions already wait in this conversation.", maxWaiting).After(2 * time.Second)
 	}
 	if err != nil {
 		return lease{}, err

@@ -133,7 +133,7 @@ func (s *Service) open(ctx context.Context, p *access.Principal, q Question) (*t
 }
 
 func restarting() error {
-	return fault.ServiceDown.New("The gateway is restarting. Please ask again in a moment.").After(5 * time.Second)
+	return fault.ServiceDown.New(fault.Maintenance).Suggest("The gateway is restarting. Ask again in a moment.").After(5 * time.Second)
 }
 
 // reserve takes a slot for a turn until free is called: BUSY at the person's
@@ -283,7 +283,7 @@ func (s *Service) Follow(ctx context.Context, l Log, after string) iter.Seq2[Eve
 		for e, err := range s.turns.events.follow(reading, l, after, func() (bool, error) { return s.recover(reading, l) }) {
 			switch {
 			case err != nil && s.alive.Err() != nil:
-				err = fault.ServiceDown.New("The gateway is restarting. The answer can be picked up in a moment.")
+				err = fault.ServiceDown.New(fault.Maintenance).Suggest("The gateway is restarting. The answer can be picked up in a moment.")
 			case err != nil && ctx.Err() != nil:
 				return // the reader has left
 			}
@@ -318,7 +318,7 @@ func (s *Service) RecordOutcome(ctx context.Context, confirmation string, o resu
 // service does not shut down.
 func (s *Service) Ready(ctx context.Context) error {
 	if s.alive.Err() != nil {
-		return fault.ServiceDown.New("The gateway is restarting.")
+		return fault.ServiceDown.New(fault.Maintenance)
 	}
 	return s.redis.Ping(ctx)
 }

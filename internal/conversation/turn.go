@@ -248,7 +248,7 @@ func (r turns) close(ctx context.Context, t *turn, s turnSummary, ended func()) 
 func (r turns) stored(t *turn, s turnSummary) []Message {
 	var all []Message
 	for _, m := range s.messages[1:] {
-		message := Message{Message: m, Model: t.conversation.Model}
+		message := Message{Message: m, Model: s.answeredBy(t.conversation.Model)}
 		if m.Role == agent.ToolRole {
 			message.Servers = s.servers
 		}

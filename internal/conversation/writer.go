@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -45,6 +46,14 @@ type turnSummary struct {
 	usage    *agent.Usage
 	memory   agent.Memory
 	end      []Event // closes the stream, written after everything else is stored
+}
+
+// answeredBy is the model that answered: the one that was asked, or its fallback.
+func (s turnSummary) answeredBy(asked string) string {
+	if s.usage == nil {
+		return asked
+	}
+	return cmp.Or(s.usage.Model, asked)
 }
 
 // write runs the turn to its end.
@@ -138,7 +147,7 @@ func (w *writer) encode(ctx, turn context.Context, e agent.Event) {
 			w.summary.code = fault.Cancelled.Name
 			return
 		case errors.Is(cause, errShutdown):
-			f.Outcome = result.Failed(fault.ServiceDown.New("The gateway is restarting. Please ask again in a moment."))
+			f.Outcome = result.Failed(fault.ServiceDown.New(fault.Maintenance))
 			e = f
 		case errors.As(cause, &ended) && ended.Kind() == fault.Unauthenticated: // the person was revoked
 			w.summary.code, f.Outcome = ended.Code.Name, result.Failed(ended)

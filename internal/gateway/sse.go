@@ -57,9 +57,9 @@ type (
 		Code  string `json:"code"`
 	}
 	stopEvent struct {
-		Type   string       `json:"type"`             // stop
-		Reason string       `json:"reason,omitempty"` // cancelled, when the person stopped it
-		Usage  *agent.Usage `json:"usage,omitempty"`
+		Type   string           `json:"type"`             // stop
+		Reason string           `json:"reason,omitempty"` // cancelled, when the person stopped it
+		Usage  *agent.UsageView `json:"usage,omitempty"`
 	}
 	messageEvent struct { // an outcome, whenever it comes
 		Type           string     `json:"type"` // message
@@ -92,7 +92,7 @@ func dataOf(e conversation.Event) []byte {
 	case conversation.Failed:
 		return httpx.Compact(errorEvent{"error", e.Text, e.Code})
 	case conversation.Stopped:
-		return httpx.Compact(stopEvent{"stop", strings.ToLower(e.Code), e.Usage})
+		return httpx.Compact(stopEvent{"stop", strings.ToLower(e.Code), e.Usage.View()})
 	case conversation.Done:
 		return []byte(done)
 	case conversation.Answered:

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"countersign.dev/internal/fault"
 )
 
 func TestReconnectingClientsReplayEveryEvent(t *testing.T) {
@@ -78,7 +80,7 @@ func TestShutdownEndsStreamsWithAnErrorAndTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, s := range map[string]*stream{"turn": s, "idle": idle} {
-		if data := dataOf(s.rest()); !strings.Contains(data, "restarting") || !strings.HasSuffix(data, "[DONE]\n") {
+		if data := dataOf(s.rest()); !strings.Contains(data, fault.Maintenance) || !strings.HasSuffix(data, "[DONE]\n") {
 			t.Errorf("%s: got %s, want an error and [DONE]", name, data)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/conversation"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit"
@@ -208,7 +209,7 @@ func TestOneQuestionAtATimePerConversation(t *testing.T) {
 		waiting = append(waiting, r.stream(r.send("POST", "/api/query", alice, askBody(question, conversation))))
 	}
 	resp := r.send("POST", "/api/query", alice, askBody("four", conversation))
-	if status, body := r.read(resp); status != 429 || !strings.Contains(body, "BUSY") || resp.Header.Get("Retry-After") == "" {
+	if status, body := r.read(resp); status != 429 || !strings.Contains(body, "BUSY") || !strings.Contains(body, fault.TooBusy) || resp.Header.Get("Retry-After") == "" {
 		t.Errorf("the fourth that waits: got %d %s, want BUSY", status, body)
 	}
 	r.model.release()

@@ -40,7 +40,7 @@ func (c *connection) serve(at place) {
 }
 
 func (c *connection) greeting(at place) connectionPayload {
-	message := welcome
+	message := fault.Welcome
 	switch {
 	case at.gap:
 		message = "You are connected again. Some events are no longer kept: read the conversation's messages."
@@ -89,7 +89,7 @@ func (c *connection) interrupted(err error) {
 	f := fault.From(err)
 	if f.Kind() == fault.Unavailable {
 		_ = c.send(frame{Type: "connection", Payload: connectionPayload{
-			State: "reconnecting", Message: maintenance, SessionID: c.conversation.ID,
+			State: "reconnecting", Message: fault.Maintenance, SessionID: c.conversation.ID,
 			Resume: &resume{c.conversation.ID, c.sent.Load(), reconnectIn.Milliseconds()},
 		}})
 		_ = c.ws.Close(websocket.StatusServiceRestart, f.Code.Name)

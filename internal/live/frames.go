@@ -12,12 +12,6 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// The texts of document 001.
-const (
-	welcome     = "Hello! I'm an AI assistant that can help answer questions and use tools to get information."
-	maintenance = "The system is currently undergoing maintenance. Some features may be unavailable."
-)
-
 // frame is a message of the server. Seq is the number of the event that it shows,
 // with which a client resumes: the SSE id of the same event is SEQ-0. It grows with
 // each event; one without a frame of its own is skipped. A frame that shows no
@@ -80,8 +74,8 @@ type (
 		Suggest string `json:"suggestedAction,omitempty"`
 	}
 	endPayload struct {
-		Reason string       `json:"reason,omitempty"` // cancelled, when the person stopped it
-		Usage  *agent.Usage `json:"usage,omitempty"`
+		Reason string           `json:"reason,omitempty"` // cancelled, when the person stopped it
+		Usage  *agent.UsageView `json:"usage,omitempty"`
 	}
 )
 
@@ -108,7 +102,7 @@ func frameOf(e conversation.Event) (f frame, ok bool) {
 	case conversation.Failed:
 		f.Type, f.Payload = "error", errorPayload{Code: e.Code, Message: e.Text}
 	case conversation.Stopped:
-		f.Type, f.Payload = "end", endPayload{strings.ToLower(e.Code), e.Usage}
+		f.Type, f.Payload = "end", endPayload{strings.ToLower(e.Code), e.Usage.View()}
 	default:
 		return frame{}, false
 	}

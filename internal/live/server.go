@@ -74,7 +74,7 @@ func (s *Server) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.alive.Err() != nil {
-		return fault.ServiceDown.New("The gateway is restarting. Please connect again in a moment.").After(time.Second)
+		return fault.ServiceDown.New(fault.Maintenance).Suggest("Connect again in a moment.").After(time.Second)
 	}
 	s.work.Add(1)
 	return nil

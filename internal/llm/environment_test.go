@@ -31,7 +31,7 @@ func TestEnvironmentOfTheProcessIsNotRead(t *testing.T) {
 	}
 	for _, provider := range []string{Anthropic, OpenAI} { // Gemini without a key is refused
 		s := replay(t, provider, reply{file: "text"})
-		c, err := provide(Options{Provider: provider, Vendor: vendor.Options{Model: "m-1", BaseURL: s.URL}})
+		c, err := provide(Options{Provider: provider, Vendor: vendor.Options{Model: "m-1", BaseURL: s.URL}}, Policy{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestEnvironmentOfTheProcessIsNotRead(t *testing.T) {
 			t.Errorf("%s without a key: sent %q, got %v", provider, s.keys, got.err)
 		}
 	}
-	if _, err := provide(Options{Provider: Gemini, Vendor: vendor.Options{Model: "m-1"}}); err == nil {
+	if _, err := provide(Options{Provider: Gemini, Vendor: vendor.Options{Model: "m-1"}}, Policy{}); err == nil {
 		t.Error("gemini took a key of the environment")
 	}
 }

@@ -6,9 +6,10 @@ package llm
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -50,7 +51,6 @@ type Options struct {
 	Budget   int           // tokens of one request: instructions, tools and messages; 0: the provider's default
 	Price    agent.Price
 	Tools    string         // ToolsNative or ToolsBlob; empty: native, and blob once the provider has refused tools
-	Log      *slog.Logger   // nil: nothing is logged
 	Vendor   vendor.Options // of every provider but rehearsal
 }
 
@@ -59,26 +59,26 @@ type Registry struct {
 	choices []agent.Choice // sorted by name
 }
 
-// New makes every model, or says which cannot be made. first names the default.
-func New(models map[string]Options, first string) (*Registry, error) {
+// New makes every model, or says which cannot be made.
+func New(models map[string]Options, p Policy) (*Registry, error) {
 	r := &Registry{}
 	for _, name := range slices.Sorted(maps.Keys(models)) {
 		o := models[name]
-		c, err := provide(o)
+		c, err := provide(o, p)
 		if err != nil {
 			return nil, fmt.Errorf("model %s: %w", name, err)
 		}
-		c.Model, c.Provider, c.Default = named{c.Model, name}, o.Provider, name == first
+		c.Model, c.Provider, c.Default = named{c.Model, name, o.Price}, o.Provider, name == p.Default
 		r.choices = append(r.choices, c)
 	}
-	if _, ok := models[first]; !ok {
-		return nil, fmt.Errorf("the default model %q is not configured", first)
+	if _, ok := models[p.Default]; !ok {
+		return nil, fmt.Errorf("the default model %q is not configured", p.Default)
 	}
-	return r, nil
+	return r, r.fallBack(p)
 }
 
 // provide makes the model of a provider.
-func provide(o Options) (agent.Choice, error) {
+func provide(o Options, p Policy) (agent.Choice, error) {
 	c := agent.Choice{Timeout: o.Timeout, Budget: o.Budget, Price: o.Price}
 	if o.Provider == Rehearsal {
 		c.Model, c.Budget = rehearsal.New(), cmp.Or(o.Budget, rehearsalBudget)
@@ -108,24 +108,40 @@ func provide(o Options) (agent.Choice, error) {
 	}
 	switch o.Tools {
 	case "":
-		c.Model = newAdaptive(c.Model, o.Log)
+		c.Model = newAdaptive(c.Model, p.Log)
 	case ToolsBlob:
 		c.Model = blob.New(c.Model)
 	case ToolsNative:
 	default:
 		return c, fmt.Errorf("unknown way to call tools %q; there are %s and %s", o.Tools, ToolsNative, ToolsBlob)
 	}
-	c.Model, c.Language = retrying{c.Model, sleep}, true
+	c.Model, c.Language = newRetrying(c.Model, p), true
 	return c, nil
 }
 
-// named is a model under its configured name.
+// named is a model under its configured name, which knows what its answers cost.
 type named struct {
 	agent.Model
-	name string
+	name  string
+	price agent.Price
 }
 
 func (n named) Name() string { return n.name }
+
+func (n named) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
+	return func(yield func(agent.Delta, error) bool) {
+		for d, err := range n.Model.Stream(ctx, r) {
+			if d.Usage != nil {
+				u := *d.Usage
+				u.Cost, u.Currency = n.price.Of(u), n.price.Currency
+				d.Usage = &u
+			}
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
 
 // Choose returns the model of that name, or the default when it is empty. An
 // unknown name is the caller's fault.

@@ -11,7 +11,7 @@ import (
 func TestModelsAreChosenByName(t *testing.T) {
 	r, err := New(map[string]Options{
 		"quick": {Provider: Rehearsal, Timeout: time.Second, Budget: 100}, "careful": {Provider: Rehearsal},
-	}, "quick")
+	}, Policy{Default: "quick"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestWrongConfigurationIsRejected(t *testing.T) {
 	for name, models := range map[string]map[string]Options{
 		"provider": {"m": {Provider: "oracle"}}, "no provider": {"m": {}}, "default": {"other": {Provider: Rehearsal}},
 	} {
-		if r, err := New(models, "m"); err == nil {
+		if r, err := New(models, Policy{Default: "m"}); err == nil {
 			t.Errorf("unknown %s: got %+v", name, r)
 		}
 	}

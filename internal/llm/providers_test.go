@@ -106,7 +106,7 @@ func (s *replaying) took(t *testing.T, r *http.Request) reply {
 // waited for.
 func (s *replaying) model(t *testing.T, provider string) (agent.Model, *[]time.Duration) {
 	t.Helper()
-	c, err := provide(Options{Provider: provider, Vendor: vendor.Options{Model: "m-1", BaseURL: s.URL, APIKey: testKey, KeyName: "THE_KEY"}})
+	c, err := provide(Options{Provider: provider, Vendor: vendor.Options{Model: "m-1", BaseURL: s.URL, APIKey: testKey, KeyName: "THE_KEY"}}, Policy{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +349,7 @@ func checkPauses(t *testing.T, name string, got []time.Duration, want []string) 
 		return
 	}
 	for i, w := range want {
-		if longest := firstPause << i; w == "b" && (got[i] < longest/2 || got[i] > longest) || w != "b" && got[i].String() != w {
+		if longest := defaultDelay << i; w == "b" && (got[i] < longest/2 || got[i] > longest) || w != "b" && got[i].String() != w {
 			t.Errorf("%s: pause %d is %s, want %s", name, i, got[i], w)
 		}
 	}
@@ -395,11 +395,11 @@ func TestBreakReachesTheProvider(t *testing.T) {
 func TestModelsNeedAName(t *testing.T) {
 	t.Parallel()
 	for provider, want := range map[string]string{Anthropic: "no model is named", Gemini: "no model is named", OpenAI: "no model is named", "other": "no model is named"} {
-		if _, err := New(map[string]Options{"x": {Provider: provider}}, "x"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New(map[string]Options{"x": {Provider: provider}}, Policy{Default: "x"}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", provider, err, want)
 		}
 	}
-	if _, err := New(map[string]Options{"x": {Provider: Gemini, Vendor: vendor.Options{Model: "m"}}}, "x"); err == nil || !strings.Contains(err.Error(), "GEMINI_API_KEY") {
+	if _, err := New(map[string]Options{"x": {Provider: Gemini, Vendor: vendor.Options{Model: "m"}}}, Policy{Default: "x"}); err == nil || !strings.Contains(err.Error(), "GEMINI_API_KEY") {
 		t.Errorf("gemini without a key: %v", err)
 	}
 }

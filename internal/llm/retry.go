@@ -1,29 +1,55 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
+	"log/slog"
 	"math/rand/v2"
 	"time"
 
 	"countersign.dev/internal/admission"
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/llm/vendor"
 )
 
-// The one retry policy of all providers: the first try and three more.
+// The one retry policy of all providers, unless it is configured: the first try
+// and three more.
 const (
-	retries    = 3
-	firstPause = time.Second
-	maxPause   = 30 * time.Second // a provider that asks for more is not waited for
+	defaultRetries = 3
+	defaultDelay   = time.Second
+	maxPause       = 30 * time.Second // a provider that asks for more is not waited for
 )
+
+// Policy is what holds for all models.
+type Policy struct {
+	Default  string        // the name of the model of conversations that choose none
+	Fallback string        // that answers when another cannot; empty: none
+	Retries  *int          // tries after the first; nil: 3
+	Delay    time.Duration // before the second try; 0: 1 s
+	Log      *slog.Logger  // nil: nothing is logged
+}
+
+func (p Policy) retries() int {
+	if p.Retries == nil {
+		return defaultRetries
+	}
+	return *p.Retries
+}
 
 // retrying repeats a request that failed before anything of the answer was
 // there, so that no text and no call comes twice.
 type retrying struct {
 	agent.Model
-	pause func(ctx context.Context, d time.Duration) error
+	retries int
+	delay   time.Duration
+	pause   func(ctx context.Context, d time.Duration) error
+}
+
+func newRetrying(m agent.Model, p Policy) retrying {
+	return retrying{m, p.retries(), cmp.Or(p.Delay, defaultDelay), sleep}
 }
 
 func (m retrying) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
@@ -34,9 +60,9 @@ func (m retrying) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.D
 			if ended {
 				return
 			}
-			wait, again := pauseBefore(failed, try)
+			wait, again := m.pauseBefore(failed, try)
 			if !again || m.pause(ctx, wait) != nil {
-				yield(agent.Delta{}, failed)
+				yield(agent.Delta{}, m.last(ctx, failed, try))
 				return
 			}
 		}
@@ -62,16 +88,26 @@ func (m retrying) try(ctx context.Context, r agent.Request, yield func(agent.Del
 // pauseBefore says how long to wait before the next try, if there is one. The
 // pause doubles, and half of it is random, so that many callers do not return
 // at the same moment.
-func pauseBefore(err error, try int) (time.Duration, bool) {
+func (m retrying) pauseBefore(err error, try int) (time.Duration, bool) {
 	var f *vendor.Failure
-	if !errors.As(err, &f) || !f.Retry || try >= retries || f.After > maxPause {
+	if !errors.As(err, &f) || !f.Retry || try >= m.retries || f.After > maxPause {
 		return 0, false
 	}
 	if f.After > 0 {
 		return f.After, true
 	}
-	pause := firstPause << try
+	pause := min(m.delay<<try, maxPause)
 	return pause/2 + rand.N(pause/2+1), true
+}
+
+// last is the error of a request that is not repeated any more: the provider's, or
+// that all tries failed.
+func (m retrying) last(ctx context.Context, err error, try int) error {
+	var f *vendor.Failure
+	if ctx.Err() != nil || try == 0 || try < m.retries || !errors.As(err, &f) || f.Fault.Code == fault.TooManyRequests {
+		return err
+	}
+	return &vendor.Failure{Fault: fault.ServiceDown.New("%s", fault.TriesFailed).Suggest("%s", f.Fault.Message).Because(err)}
 }
 
 // sleep waits, or returns the context's error.

@@ -13,7 +13,7 @@ import (
 
 func (s *replaying) modelWith(t *testing.T, provider, tools string, log *slog.Logger) agent.Model {
 	t.Helper()
-	c, err := provide(Options{Provider: provider, Tools: tools, Log: log, Vendor: vendor.Options{Model: "m-1", BaseURL: s.URL, APIKey: testKey, KeyName: "THE_KEY"}})
+	c, err := provide(Options{Provider: provider, Tools: tools, Vendor: vendor.Options{Model: "m-1", BaseURL: s.URL, APIKey: testKey, KeyName: "THE_KEY"}}, Policy{Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestNativeToolsAreKept(t *testing.T) {
 	if got := collect(t.Context(), s.modelWith(t, OpenAI, ToolsNative, nil), question); got.err == nil {
 		t.Errorf("got %+v", got)
 	}
-	if _, err := provide(Options{Provider: OpenAI, Tools: "none", Vendor: vendor.Options{Model: "m"}}); err == nil {
+	if _, err := provide(Options{Provider: OpenAI, Tools: "none", Vendor: vendor.Options{Model: "m"}}, Policy{}); err == nil {
 		t.Error("an unknown way to call tools was accepted")
 	}
 }

@@ -74,7 +74,7 @@ func TestFind(t *testing.T) {
 		if got := m.Options.Provider + " " + m.Name; err != nil || got != c.want || !strings.Contains(m.Said, c.why) {
 			t.Errorf("%q, %s: got %s, %q, %v; want %s, %q", c.named, c.environment, got, m.Said, err, c.want, c.why)
 		}
-		if _, err := llm.New(map[string]llm.Options{m.Name: m.Options}, m.Name); err != nil {
+		if _, err := llm.New(map[string]llm.Options{m.Name: m.Options}, llm.Policy{Default: m.Name}); err != nil {
 			t.Errorf("%q, %s: %v", c.named, c.environment, err)
 		}
 	}

@@ -27,9 +27,6 @@ func (f *Failure) Error() string { return f.Fault.Error() }
 
 func (f *Failure) Unwrap() error { return f.Fault }
 
-// rateLimited is document 001's sentence (Standard System Messages).
-const rateLimited = "I'm currently processing too many requests. Please try again in a moment."
-
 // statusOverloaded is Anthropic's status for a provider without capacity.
 const statusOverloaded = 529
 
@@ -64,7 +61,7 @@ func (o Options) meaning(status int) *fault.Error {
 	case http.StatusNotFound:
 		return fault.ServiceDown.New("The provider knows no model %q.", o.Model).Suggest("Check the model's name and base_url in the configuration.")
 	case http.StatusTooManyRequests, statusOverloaded:
-		return fault.TooManyRequests.New(rateLimited)
+		return fault.TooManyRequests.New(fault.TooBusy)
 	case http.StatusRequestEntityTooLarge:
 		return fault.ServiceDown.New("The question and what it found are too large for this model.").Suggest("Ask for less, or in a new conversation.")
 	}

@@ -1,0 +1,30 @@
+package fault_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/fault"
+)
+
+// The founding document's texts, letter by letter, and the page greets with its.
+func TestStandardTexts(t *testing.T) {
+	for got, want := range map[string]string{
+		fault.Welcome:     "Hello! I'm an AI assistant that can help answer questions and use tools to get information.",
+		fault.TooBusy:     "I'm currently processing too many requests. Please try again in a moment.",
+		fault.Maintenance: "The system is currently undergoing maintenance. Some features may be unavailable.",
+		fault.ToolError("list_employees", "It is down"): "I encountered an error when using the list_employees tool: It is down. Let me try a different approach.",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	page, err := os.ReadFile("../../web/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), fault.Welcome) {
+		t.Error("the page greets in other words")
+	}
+}

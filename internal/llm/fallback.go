@@ -1,0 +1,100 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/llm/vendor"
+)
+
+// outageTime is how long a model that could not answer is not asked again.
+const outageTime = 30 * time.Second
+
+// falling is a model for which a second one answers when it cannot: when its tries
+// are over, or when there is nothing to try again (its key, its name, a request
+// that it does not take). Never after a piece of an answer was there.
+type falling struct {
+	agent.Model
+	second agent.Model
+	until  *atomic.Int64 // UnixNano: the second one is asked at once
+	log    *slog.Logger
+	now    func() time.Time
+}
+
+// fallBack lets the policy's model answer for every other one.
+func (r *Registry) fallBack(p Policy) error {
+	if p.Fallback == "" {
+		return nil
+	}
+	second, err := r.Choose(p.Fallback)
+	if err != nil {
+		return fmt.Errorf("the fallback model %q is not configured", p.Fallback)
+	}
+	for i := range r.choices {
+		c := &r.choices[i]
+		if c.Name() == p.Fallback || c.Provider == Rehearsal {
+			continue
+		}
+		c.Model = falling{c.Model, second.Model, new(atomic.Int64), p.Log, time.Now}
+		c.Budget = smaller(c.Budget, second.Budget)
+	}
+	return nil
+}
+
+// smaller is the budget that suits both models; 0 is the gateway's default, which
+// is smaller than any other.
+func smaller(a, b int) int {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	return min(a, b)
+}
+
+func (m falling) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
+	return func(yield func(agent.Delta, error) bool) {
+		if m.now().UnixNano() < m.until.Load() {
+			m.fall(ctx, r, yield)
+			return
+		}
+		began := false
+		for d, err := range m.Model.Stream(ctx, r) {
+			if !began && cannotAnswer(ctx, err) {
+				m.note(ctx, err)
+				m.fall(ctx, r, yield)
+				return
+			}
+			began = began || d.Usage == nil
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
+
+// fall says which model answers, and lets it. Parts of the first one's provider
+// are no use to the second, whose adapter leaves them out.
+func (m falling) fall(ctx context.Context, r agent.Request, yield func(agent.Delta, error) bool) {
+	note := fmt.Sprintf("%s cannot answer at the moment. %s answers instead.", m.Name(), m.second.Name())
+	if yield(agent.Delta{Note: note, Model: m.second.Name()}, nil) {
+		m.second.Stream(ctx, r)(yield)
+	}
+}
+
+func (m falling) note(ctx context.Context, err error) {
+	m.until.Store(m.now().Add(outageTime).UnixNano())
+	if m.log != nil {
+		m.log.WarnContext(ctx, "a model cannot answer, and the fallback does", "model", m.Name(), "fallback", m.second.Name(), "error", err)
+	}
+}
+
+// cannotAnswer reports whether the provider failed, and not the turn ended.
+func cannotAnswer(ctx context.Context, err error) bool {
+	var f *vendor.Failure
+	return ctx.Err() == nil && errors.As(err, &f)
+}
