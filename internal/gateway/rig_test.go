@@ -59,11 +59,19 @@ func newRig(t testing.TB, change ...any) *rig {
 
 // rigOn starts one more replica on the same Redis.
 func rigOn(t testing.TB, mini *miniredis.Miniredis, change ...any) *rig {
-	redis, err := state.Open(context.Background(), "redis://"+mini.Addr(), &state.Options{Timeout: testkit.Patience})
+	t.Helper()
+	r := rigAt(t, "redis://"+mini.Addr(), change...)
+	r.mini = mini
+	return r
+}
+
+// rigAt starts a replica on the Redis of an address.
+func rigAt(t testing.TB, address string, change ...any) *rig {
+	redis, err := state.Open(context.Background(), address, &state.Options{Timeout: testkit.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, redis: redis, mini: mini, audit: &testkit.MemorySink{}, model: newModel(), login: &login{}}
+	r := &rig{t: t, redis: redis, audit: &testkit.MemorySink{}, model: newModel(), login: &login{}}
 	r.confirmations = confirm.NewService(state.NewConfirmations(redis, testkit.Ring("record")), r.audit, time.Now).Notifying(conversation.NewChanges(redis, slog.New(slog.DiscardHandler)))
 	r.servers = newServers(r.confirmations, state.NewEntries(redis))
 	r.revocations, r.login.verify = revocation.New(state.NewList(redis, revocation.Name, revocation.Life), nil), r.verify
