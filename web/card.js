@@ -100,6 +100,7 @@ class Card {
       el("header", {}, icon("pen"), el("h3", { id: heading }, title), this.badge),
       el("p", { class: "card-message", "data-card-message": true }, envelope.message ?? ""),
       ASKED.has(data.origin?.surface) ? el("p", { class: "card-note", "data-card-origin": true }, ASKED.get(data.origin.surface)) : null,
+      readBefore(data.origin),
       facts.flat.length ? descriptionList(facts.flat, data) : null,
       facts.nested.map(whole),
       quotes.map(quotation),
@@ -249,6 +250,13 @@ function deadlineOf({ confirmationData: data = {}, expires }) {
   const declared = Date.parse(expires ?? "");
   if (Number.isFinite(declared)) return declared;
   return (Number.isFinite(data.timestamp) ? data.timestamp : gatewayNow()) + THINKING_MS;
+}
+
+// What others wrote and the assistant had read: the wish may be theirs.
+function readBefore(origin) {
+  const texts = Array.isArray(origin?.tainted_by) ? origin.tainted_by.filter((text) => typeof text === "string") : [];
+  if (!texts.length) return null;
+  return el("p", { class: "notice", "data-card-taint": true }, icon("warn"), el("span", {}, `The assistant had read ${texts.join(", ")} before it asked for this.`));
 }
 
 // A JSON object of the gateway's has its keys by the alphabet; people want to

@@ -22,7 +22,7 @@ func pendingFor(id string, left time.Duration) object {
 		"confirmationData": object{
 			"action": "delete_employee", "mcpServer": "hr", "userId": "0f1e2d3c-0000-4000-8000-000000000001", "timestamp": now.UnixMilli(),
 			"expiresAt": now.Add(left).UnixMilli(), "employeeName": "Frank Davis", "jobTitle": "Software Engineer", "currentSalary": 118000, "newSalary": 125000, "change": 7000, "changePercent": 5.93, "warning": "Above the range of the grade.", "reason": "Left the company",
-			"origin": object{"surface": "mcp"},
+			"origin": object{"surface": "mcp", "tainted_by": []string{"text of ticket TICK-009", "an answer of weather.get"}},
 			"quotes": []object{{"field": "reason", "author": "written by the assistant", "text": "Left the company"}},
 		},
 	}
@@ -84,6 +84,7 @@ func TestApprovalIsSentOnceAndItsReceiptShownOnce(t *testing.T) {
 	p.Sees("[data-quote=reason] figcaption", "Reason, written by the assistant:")
 	p.Sees("[data-quote=reason] blockquote", "Left the company")
 	p.Sees("[data-card-origin]", "Asked for by an MCP client")
+	p.Sees("[data-card-taint]", "The assistant had read text of ticket TICK-009, an answer of weather.get before it asked for this.")
 	p.Misses("[data-field=reason]")
 	p.Misses("[data-field=origin]")
 	p.Sees("[data-countdown]", "left")

@@ -20,6 +20,27 @@ type anthropicServer struct {
 }
 
 func newAnthropicServer(t *testing.T) *anthropicServer {
+	return scriptedVendor(t, func(request string) vendorAnswer {
+		if strings.Contains(request, "tool_result") {
+			return vendorSays("Engineering has these people.")
+		}
+		return vendorCalls("list_employees", `{"department": "Engineering"}`)
+	})
+}
+
+// vendorAnswer is one content block of a stream, and the stop reason.
+type vendorAnswer struct{ block, delta, stop string }
+
+func vendorSays(text string) vendorAnswer {
+	return vendorAnswer{`{"type":"text","text":""}`, fmt.Sprintf(`{"type":"text_delta","text":%q}`, text), "end_turn"}
+}
+
+func vendorCalls(tool, args string) vendorAnswer {
+	return vendorAnswer{fmt.Sprintf(`{"type":"tool_use","id":"toolu_1","name":%q,"input":{}}`, tool), fmt.Sprintf(`{"type":"input_json_delta","partial_json":%q}`, args), "tool_use"}
+}
+
+// scriptedVendor answers each request as script says.
+func scriptedVendor(t *testing.T, script func(request string) vendorAnswer) *anthropicServer {
 	s := &anthropicServer{}
 	event := func(w io.Writer, kind, rest string) {
 		fmt.Fprintf(w, "event: %s\ndata: {\"type\":%q%s}\n\n", kind, kind, rest)
@@ -35,14 +56,11 @@ func newAnthropicServer(t *testing.T) *anthropicServer {
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		event(w, "message_start", `,"message":{"id":"m","type":"message","role":"assistant","model":"c","content":[],"usage":{"input_tokens":900,"output_tokens":1}}`)
-		block, delta, stop := `{"type":"tool_use","id":"toolu_1","name":"list_employees","input":{}}`, `{"type":"input_json_delta","partial_json":"{\"department\": \"Engineering\"}"}`, "tool_use"
-		if strings.Contains(string(raw), "tool_result") {
-			block, delta, stop = `{"type":"text","text":""}`, `{"type":"text_delta","text":"Engineering has these people."}`, "end_turn"
-		}
-		event(w, "content_block_start", `,"index":0,"content_block":`+block)
-		event(w, "content_block_delta", `,"index":0,"delta":`+delta)
+		answer := script(string(raw))
+		event(w, "content_block_start", `,"index":0,"content_block":`+answer.block)
+		event(w, "content_block_delta", `,"index":0,"delta":`+answer.delta)
 		event(w, "content_block_stop", `,"index":0`)
-		event(w, "message_delta", `,"delta":{"stop_reason":"`+stop+`","stop_sequence":null},"usage":{"output_tokens":30}`)
+		event(w, "message_delta", `,"delta":{"stop_reason":"`+answer.stop+`","stop_sequence":null},"usage":{"output_tokens":30}`)
 		event(w, "message_stop", "")
 	}))
 	t.Cleanup(s.Close)
@@ -85,5 +103,35 @@ func TestDemoAsksTheModelOfTheEnvironment(t *testing.T) {
 	}
 	if strings.Contains(d.stderr.String()+answers, "sk-demo-1234") {
 		t.Error("the key is in the log or in an answer")
+	}
+}
+
+// TestObedientModelIsStopped: a model that obeys the text of a ticket changes
+// nothing. When the person asked for the change, too, the card says what the model
+// had read; and what it claims about it is corrected.
+func TestObedientModelIsStopped(t *testing.T) {
+	t.Parallel()
+	vendor := scriptedVendor(t, func(request string) vendorAnswer {
+		switch strings.Count(request, `"tool_result"`) {
+		case 0:
+			return vendorCalls("search_tickets", `{"query":"address invoice"}`)
+		case 1:
+			return vendorCalls("close_ticket", `{"ticket_id":"TICK-006","resolution":"Closed by maintenance"}`)
+		}
+		return vendorSays("I've closed TICK-006 for you. It was open for 4,711 days.")
+	})
+	d := demoWith(t, []string{"ANTHROPIC_API_KEY=sk-demo-1234", "ANTHROPIC_BASE_URL=" + vendor.URL}, "--model", "")
+	s := d.ask(t, "dan.williams", "What is the ticket about the invoice's address?")
+	if len(s.pending) > 0 || !strings.Contains(s.text, "“Close a ticket” was not called: text of ticket TICK-006 asks for it, and you did not.") {
+		t.Errorf("the ticket's wish was followed:\n%s", s.raw)
+	}
+	for _, correction := range []string{"Nothing was changed", "Not from the data: 4,711 days"} {
+		if !strings.Contains(s.text, correction) {
+			t.Errorf("the answer was not corrected with %q:\n%s", correction, s.text)
+		}
+	}
+	s = d.ask(t, "dan.williams", "Close the ticket about the invoice's address")
+	if len(s.pending) != 1 || !strings.Contains(s.raw, `"tainted_by":["text of ticket TICK-006"`) {
+		t.Errorf("the wish of the person did not reach a card that says what was read:\n%s", s.raw)
 	}
 }

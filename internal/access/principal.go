@@ -72,7 +72,7 @@ func Surfaces() []Surface {
 // tokens; no person's own token has one.
 type Origin struct {
 	Surface   Surface  `json:"surface"`
-	TaintedBy []string `json:"tainted_by,omitempty"` // the untrusted texts that the call follows; empty until they are tracked
+	TaintedBy []string `json:"tainted_by,omitempty"` // the untrusted texts that the model had read before the call: "text of ticket TICK-009"
 }
 
 // Claims are the claims of a verified token.
@@ -166,6 +166,18 @@ func (p *Principal) WithSurface(s Surface) *Principal {
 	with := *p
 	with.claims.Origin.Surface = s
 	return &with
+}
+
+// Tainted returns the context of a call that follows untrusted texts. Only the agent
+// may call it; a test scans the source for other callers.
+func Tainted(ctx context.Context, by []string) context.Context {
+	p, err := From(ctx)
+	if err != nil {
+		return ctx
+	}
+	with := *p
+	with.claims.Origin.TaintedBy = by
+	return With(ctx, &with)
 }
 
 // MayConfirm reports whether the principal may approve and deny their own

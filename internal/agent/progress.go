@@ -20,6 +20,7 @@ type run struct {
 	usage    Usage
 	written  [2]strings.Builder // the model's own words: before the first result, and since then
 	repairs  repairs
+	taint    taint // what others wrote and the model has read
 	warnings []Warning
 
 	yield func(Event, error) bool

@@ -57,7 +57,7 @@ func (r *run) answer(ctx context.Context) error {
 	}
 	r.tools = r.turn.Toolbox.Tools(ctx)
 	r.warn(r.tools.Down...)
-	r.system = prompt(r.turn, r.tools)
+	r.system, r.taint = prompt(r.turn, r.tools), taintOf(r.turn.History, r.tools)
 	r.window.open(ctx, r.system, r.tools.Open)
 	for round := 1; ; round++ {
 		m, stop, err := r.ask(ctx)

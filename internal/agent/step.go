@@ -37,8 +37,8 @@ func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 		for ; started < len(calls) && started-ended < parallel; started++ {
 			index, c := started, calls[started]
 			r.emit(ToolStarted{Call: c, Server: r.server(c.Tool)})
-			wrong := r.check(c, index)
-			running.Go(func() { outcomes <- callOutcome{index, r.call(withReports(ctx, index, reports), c, wrong)} })
+			wrong, follows := r.check(c, index), r.taint.mark(ctx, r.open(c.Tool))
+			running.Go(func() { outcomes <- callOutcome{index, r.call(withReports(follows, index, reports), c, wrong)} })
 		}
 		select {
 		case p := <-reports:
@@ -50,6 +50,10 @@ func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
 			waiting = waiting || e.outcome.Pending() != nil
 			ended++
 		}
+	}
+	for _, p := range results {
+		answer := p.(CallResult)
+		r.taint.read(answer, r.open(answer.Tool))
 	}
 	r.added, r.outcomes = append(r.added, Message{Role: ToolRole, Parts: results}), append(r.outcomes, whole)
 	return waiting
@@ -84,6 +88,9 @@ func (r *run) check(c Call, index int) error {
 	}
 	if !json.Valid(c.Args) || !bytes.HasPrefix(bytes.TrimSpace(c.Args), []byte("{")) {
 		return r.repairs.say(c.Tool, len(r.added), fault.ValidationError.New("The arguments of %s are not a JSON object.", c.Tool))
+	}
+	if err := r.taint.refuse(t, asked(r.turn.History, r.turn.Question)); err != nil {
+		return err
 	}
 	if t.Arguments == nil {
 		return nil

@@ -86,8 +86,9 @@ type Event struct {
 	Conversation string      `json:"conversation,omitempty"`
 	Digest       string      `json:"digest,omitempty"` // SHA-256 of the canonical arguments, hex
 	Rows         int         `json:"rows"`
-	Outcome      string      `json:"outcome,omitempty"` // success, pending_confirmation, or a fault's code
-	Note         string      `json:"note,omitempty"`    // the reason that a person gave for a change
+	Outcome      string      `json:"outcome,omitempty"`   // success, pending_confirmation, or a fault's code
+	Note         string      `json:"note,omitempty"`      // the reason that a person gave for a change
+	TaintedBy    string      `json:"taintedBy,omitempty"` // untrusted texts that the model had read before it asked
 	DurationMS   int64       `json:"durationMs,omitempty"`
 	Count        int         `json:"count,omitempty"`  // events of which this line is the record; 0 counts as 1
 	Log          *Identity   `json:"log,omitempty"`    // of kind Opened

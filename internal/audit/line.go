@@ -78,6 +78,9 @@ func attribute(ctx context.Context, e *Event) {
 		owner := p.Owner()
 		e.Issuer, e.Subject, e.Username = owner.Issuer, owner.Subject, p.Username()
 	}
+	if p, err := access.From(ctx); err == nil && e.TaintedBy == "" {
+		e.TaintedBy = strings.Join(p.Origin().TaintedBy, ", ")
+	}
 	if r := telemetry.RequestOf(ctx); r.ID != "" {
 		e.RequestID, e.TraceID = r.ID, r.Trace
 	}
@@ -88,7 +91,7 @@ func attribute(ctx context.Context, e *Event) {
 func clipTexts(e *Event) {
 	for text, most := range map[*string]int{
 		&e.Issuer: 300, &e.Subject: 300, &e.Username: 200, &e.Server: 100, &e.Tool: 200, &e.Step: 50, &e.Confirmation: 100,
-		&e.Conversation: 100, &e.Digest: 64, &e.Outcome: 100, &e.Note: maxNote, &e.RequestID: 64, &e.TraceID: 32,
+		&e.Conversation: 100, &e.Digest: 64, &e.Outcome: 100, &e.Note: maxNote, &e.TaintedBy: 600, &e.RequestID: 64, &e.TraceID: 32,
 	} {
 		*text = telemetry.Clip(*text, most)
 	}

@@ -36,6 +36,9 @@ func printCard(w io.Writer, p *result.Pending) {
 	if words := askedFor[surfaceOf(p.Data)]; words != "" {
 		fmt.Fprintf(w, "  %s\n", words)
 	}
+	if texts := readBefore(p.Data); len(texts) > 0 {
+		fmt.Fprintf(w, "  The assistant had read %s before it asked for this.\n", plaintext.Escape(strings.Join(texts, ", "), false))
+	}
 	quotes := quotesOf(p.Data)
 	for _, name := range slices.Sorted(maps.Keys(p.Data)) {
 		quoted := slices.ContainsFunc(quotes, func(q quote) bool { return q.Field == name })
@@ -56,6 +59,19 @@ func surfaceOf(data map[string]any) string {
 	origin, _ := data[result.KeyOrigin].(map[string]any)
 	surface, _ := origin["surface"].(string)
 	return surface
+}
+
+// readBefore names what others wrote and the assistant had read: the wish may be
+// theirs.
+func readBefore(data map[string]any) (texts []string) {
+	origin, _ := data[result.KeyOrigin].(map[string]any)
+	list, _ := origin["tainted_by"].([]any)
+	for _, item := range list {
+		if text, ok := item.(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 func quotesOf(data map[string]any) (quotes []quote) {

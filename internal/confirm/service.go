@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"strings"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -159,13 +160,22 @@ func (s *Service) Open(ctx context.Context, p *access.Principal, r Request) (Rec
 func dataOf(r Request, from access.Origin) (result.PreviewData, error) {
 	data := result.PreviewData{}
 	maps.Copy(data, r.Data)
-	data[result.KeyOrigin] = map[string]any{"surface": string(from.Surface)}
+	data[result.KeyOrigin] = originOf(from)
 	digest, err := result.Pending{Message: r.Summary, Data: data}.Digest()
 	if err != nil {
 		return nil, fmt.Errorf("the preview of %s: %w", r.Action, err)
 	}
 	data[result.KeyDigest] = digest
 	return data, nil
+}
+
+// originOf is where a change was asked for, as a card shows it.
+func originOf(from access.Origin) map[string]any {
+	origin := map[string]any{"surface": string(from.Surface)}
+	if len(from.TaintedBy) > 0 {
+		origin["tainted_by"] = from.TaintedBy
+	}
+	return origin
 }
 
 // Get returns a server's confirmation of p, in whatever state. One that does not
@@ -193,7 +203,7 @@ func (s *Service) Get(ctx context.Context, p *access.Principal, server string, i
 // taken.
 func (s *Service) record(ctx context.Context, p *access.Principal, r Record, step, outcome string) error {
 	e := event(p, audit.Confirmation, r.ID, step, outcome)
-	e.Server, e.Tool, e.Digest, e.Note = r.Server, r.Action, r.Digest, r.Note
+	e.Server, e.Tool, e.Digest, e.Note, e.TaintedBy = r.Server, r.Action, r.Digest, r.Note, strings.Join(r.Origin.TaintedBy, ", ")
 	if err := s.audit.Append(ctx, e); err != nil {
 		return fault.ServiceDown.New("The step was not taken because it could not be recorded.").Because(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,6 +47,32 @@ func TestOpenKeepsExactlyWhatWillBeDone(t *testing.T) {
 	}
 	if diff := cmp.Diff(wantEvent, w.audit.last()); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
+	}
+}
+
+// TestCardSaysWhatWasReadBefore: the untrusted texts that a wish follows are in the
+// record, on the card and so in its digest, and in the audit of every step.
+func TestCardSaysWhatWasReadBefore(t *testing.T) {
+	w := newHarness(t)
+	plain, err := w.service().Open(t.Context(), alice.WithSurface(access.SurfaceChat), raise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := []string{"text of ticket TICK-009"}
+	tainted, err := access.From(access.Tainted(access.With(t.Context(), alice.WithSurface(access.SurfaceChat)), read))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.service().Open(t.Context(), tainted, raise)
+	if err != nil || w.audit.last().TaintedBy != read[0] || !slices.Equal(r.Origin.TaintedBy, read) {
+		t.Fatalf("got %+v, %v; audited %+v", r.Origin, err, w.audit.last())
+	}
+	origin, _ := json.Marshal(r.Pending().Data["origin"])
+	if string(origin) != `{"surface":"chat","tainted_by":["text of ticket TICK-009"]}` || r.Data["digest"] == plain.Data["digest"] {
+		t.Errorf("the card has the origin %s and the digest %v", origin, r.Data["digest"])
+	}
+	if _, err := w.service().Answer(t.Context(), alice, confirm.Reply{ID: r.ID, Server: "hr"}, w.domain); err != nil || w.audit.last().TaintedBy != read[0] {
+		t.Errorf("the denial, %v, was audited as %+v", err, w.audit.last())
 	}
 }
 

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,8 +10,22 @@ import (
 )
 
 // failures returns a line for each call of the turn that failed or was refused
-// and that the answer does not speak of.
+// and that the answer does not speak of, and for each that only untrusted text
+// asked for.
 func failures(a Answer, e Evidence) (lines []string) {
+	for _, c := range e.Calls {
+		if f := c.Outcome.Fault(); f != nil && f.Code == fault.NotAskedFor {
+			lines = append(lines, fmt.Sprintf(notCalled, c.name(), f.Details["source"]))
+		}
+	}
+	return append(lines, unsaid(a, e)...)
+}
+
+// notCalled tells the person about a call that only untrusted text asked for.
+const notCalled = "“%s” was not called: %s asks for it, and you did not. If you want it, ask for it in your own words."
+
+// unsaid returns the lines about failures that the answer does not speak of.
+func unsaid(a Answer, e Evidence) (lines []string) {
 	if strings.TrimSpace(a.Whole()) == "" {
 		return nil // nothing was said that could mislead
 	}
@@ -37,7 +52,7 @@ func failedCalls(calls []Call) (failed []Call) {
 			own := f.Code == fault.UnknownTool || f.Code == fault.ValidationError && !c.changes()
 			return later.Tool == c.Tool || own && later.Outcome.Fault() == nil
 		}
-		if f != nil && !slices.ContainsFunc(calls[i+1:], settled) {
+		if f != nil && f.Code != fault.NotAskedFor && !slices.ContainsFunc(calls[i+1:], settled) {
 			failed = append(failed, c)
 		}
 	}

@@ -48,7 +48,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/support/elastic": {ours: []string{"access", "admission", "company", "confirm", "domain/support", "fault"}, outside: []string{"github.com/elastic/"}},
 	// the guard reads envelopes, because results of earlier turns are kept as such.
 	"internal/guard": {ours: []string{"fault", "result"}},
-	"internal/agent": {ours: []string{"fault", "guard", "result", "tokens"}},
+	"internal/agent": {ours: []string{"access", "fault", "guard", "result", "tokens"}},
 	"internal/llm":   {ours: []string{"admission", "agent", "fault", "llm/anthropic", "llm/blob", "llm/gemini", "llm/openai", "llm/rehearsal", "llm/vendor"}},
 	// one room a vendor's protocol; what they share is in vendor.
 	"internal/llm/vendor":    {ours: []string{"agent", "fault"}},
@@ -207,6 +207,7 @@ type sourceRule struct {
 var sourceRules = []sourceRule{
 	{regexp.MustCompile(`\bos\.(Getenv|LookupEnv|Exit)\(|\blog\.Fatal|"flag"`), []string{"cmd/", "internal/testkit"}, "", "only cmd reads flags and the environment or ends the process"},
 	{regexp.MustCompile(`\baccess\.NewPrincipal\(|\.InSession\(`), []string{"internal/auth", "internal/testkit"}, "", "only auth makes principals and gives them rights"},
+	{regexp.MustCompile(`access\.Tainted\(`), []string{"internal/agent", "internal/testkit"}, "", "only the agent knows what a model has read"},
 	{regexp.MustCompile(`\.WithSurface\(`), []string{"internal/gateway", "internal/mcpserver", "internal/testkit"}, "", "only the gateway and its gates say where a call began"},
 	{regexp.MustCompile(`"countersign\.dev/internal/domain/`), []string{"internal/app/domains.go", "internal/app/stores.go", "internal/domain/", "internal/testkit"}, "", "the list of domains and of their stores knows domains, and nothing else does"},
 	{regexp.MustCompile(`(?m)^func init\(\)`), nil, "", "an explicit list beats a registry"},

@@ -1,0 +1,185 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/guard"
+	"countersign.dev/internal/result"
+)
+
+// Bounds of what is said of untrusted texts.
+const (
+	maxSources = 4       // that are named
+	maxTainted = 4 << 20 // bytes of text in which tools are looked for
+)
+
+// taint is the untrusted text that the model of a turn has read, in its results and
+// in those of the conversation.
+type taint struct {
+	texts []untrustedText
+	size  int
+}
+
+// untrustedText is the untrusted text of one row.
+type untrustedText struct {
+	source string // "text of ticket TICK-009"
+	kind   string // "ticket"
+	text   []byte
+}
+
+// read adds the untrusted text of a result.
+func (t *taint) read(r CallResult, info *Tool) {
+	if !r.Untrusted {
+		return
+	}
+	whole := untrustedText{source: "an answer of " + cleanName(r.Tool), kind: "answer of " + cleanName(r.Tool)}
+	tree, err := result.ParseData(r.Answer)
+	if err != nil {
+		t.add(whole, string(r.Answer))
+		return
+	}
+	own := info != nil && !slices.Contains(info.Untrusted, result.Everything)
+	t.walk(tree, whole, own)
+}
+
+// walk adds the marked texts of a value. Rows of our own servers are named by kind
+// and id; what another server calls its rows is untrusted, too.
+func (t *taint) walk(value any, source untrustedText, own bool) {
+	switch v := value.(type) {
+	case result.Row:
+		if id, kind := rowName(v); own && id != "" {
+			source = untrustedText{source: "text of " + kind + " " + id, kind: kind}
+		}
+		for _, key := range v.Keys {
+			t.walk(v.Values[key], source, own)
+		}
+	case []any:
+		for _, item := range v {
+			t.walk(item, source, own)
+		}
+	case string:
+		if text := result.Unmark(v); text != v {
+			t.add(source, text)
+		}
+	}
+}
+
+func (t *taint) add(source untrustedText, text string) {
+	last := len(t.texts) - 1
+	if last < 0 || t.texts[last].source != source.source {
+		t.texts = append(t.texts, untrustedText{source: source.source, kind: source.kind})
+		last++
+	}
+	if t.size += len(text); t.size <= maxTainted {
+		t.texts[last].text = append(append(t.texts[last].text, text...), '\n')
+	}
+}
+
+var (
+	plainID   = regexp.MustCompile(`^[\w-]{1,40}$`)
+	publicID  = regexp.MustCompile(`^[A-Z]{1,6}(?:-\d{1,8}){1,3}$`)
+	plainName = regexp.MustCompile(`[^\w.-]+`)
+)
+
+// rowName names a row by its number as people know it, else by its id.
+func rowName(row result.Row) (id, kind string) {
+	for _, key := range row.Keys {
+		text, isText := row.Values[key].(string)
+		name, isID := strings.CutSuffix(key, "_id")
+		switch number, isNumber := strings.CutSuffix(key, "_number"); {
+		case !isText:
+		case isNumber && publicID.MatchString(result.Unmark(text)):
+			return result.Unmark(text), number
+		case isID && id == "" && plainID.MatchString(text):
+			id, kind = text, strings.Trim(name+" row", " ")
+			if name != "" {
+				kind = name
+			}
+		}
+	}
+	return id, kind
+}
+
+func cleanName(name string) string {
+	return plainName.ReplaceAllString(name[:min(len(name), 60)], "")
+}
+
+// sources names what the model has read, newest first, and before that what names
+// the tool.
+func (t *taint) sources(info *Tool) (sources []string) {
+	naming := t.naming(info)
+	for _, named := range []bool{true, false} {
+		for i, u := range slices.Backward(t.texts) {
+			if slices.Contains(naming, i) == named && !slices.Contains(sources, u.source) {
+				sources = append(sources, u.source)
+			}
+		}
+	}
+	if more := len(sources) - maxSources; more > 0 {
+		sources = append(sources[:maxSources], fmt.Sprintf("%d more texts", more))
+	}
+	return sources
+}
+
+// naming are the texts that name a tool which changes something.
+func (t *taint) naming(info *Tool) (naming []int) {
+	if info == nil || info.Kind != result.Write && info.Kind != result.Edit {
+		return nil
+	}
+	for i := range t.texts {
+		if guard.NamedIn(info.ToolInfo, string(t.texts[i].text)) {
+			naming = append(naming, i)
+		}
+	}
+	return naming
+}
+
+// mark returns the context of a call with what the model had read before it.
+func (t *taint) mark(ctx context.Context, info *Tool) context.Context {
+	if len(t.texts) == 0 {
+		return ctx
+	}
+	return access.Tainted(ctx, t.sources(info))
+}
+
+// refuse returns the fault of a call of a tool that changes something, when
+// untrusted text names the tool and the person did not ask for it. When there is
+// more text than is searched, any may name it.
+func (t *taint) refuse(info *Tool, asked []string) error {
+	naming := t.naming(info)
+	if len(naming) == 0 && (t.size <= maxTainted || info.Kind == result.Read || info.Kind == result.List) || guard.AskedFor(info.ToolInfo, asked) {
+		return nil
+	}
+	source := "untrusted text"
+	if len(naming) > 0 {
+		source = t.texts[naming[len(naming)-1]].source
+	}
+	return fault.NotAskedFor.New("%s was not called: %s asks for it, and the person did not.", info.Name, source).With("source", source)
+}
+
+// taintOf returns the untrusted text that the conversation has before the question.
+func taintOf(history []Message, tools Toolset) (t taint) {
+	for _, m := range history {
+		for _, r := range m.Results() {
+			t.read(r, tools.open(r.Tool))
+		}
+	}
+	return t
+}
+
+// asked are the person's own words in the conversation.
+func asked(history []Message, question string) []string {
+	texts := []string{question}
+	for _, m := range history {
+		if m.Role == User {
+			texts = append(texts, m.Text())
+		}
+	}
+	return texts
+}
