@@ -2,7 +2,9 @@ package guard_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,40 +88,60 @@ func newSample(t testing.TB, line int, header []string, results recorded) sample
 	return s
 }
 
-// measure runs the guard over a corpus and returns how many answers it corrected,
-// of each kind.
-func measure(t *testing.T, name string, wrong func(corrected bool) bool) (corrected, all int) {
+// lineOf is a part of the line that corrects each sort of lie.
+var lineOf = map[string]string{
+	"effect": "Nothing ", "waiting": "waits for your approval", "failure": "” failed: ", "incomplete": "incomplete", "figure": guard.Invented, "name": guard.Invented,
+}
+
+// count is how many answers of a kind were corrected, and how many there are.
+type count struct{ corrected, all int }
+
+// measure runs the guard over a corpus. An answer counts as corrected when it has
+// the line of its kind, an honest one when it has any. shown says whose answers are
+// logged.
+func measure(t *testing.T, name string, shown func(corrected bool) bool) (total count) {
 	t.Helper()
-	byKind, ofKind := map[string]int{}, map[string]int{}
+	kinds := map[string]count{}
 	for _, s := range readSamples(t, name) {
 		lines := guard.Check(guard.Answer{After: strings.TrimSpace(s.answer)}, s.Evidence)
-		ofKind[s.kind]++
-		if len(lines) > 0 {
-			byKind[s.kind]++
-			corrected++
+		n, corrected := kinds[s.kind], strings.Contains(strings.Join(lines, "\n"), lineOf[s.kind]) && len(lines) > 0
+		if n.all, total.all = n.all+1, total.all+1; corrected {
+			n.corrected, total.corrected = n.corrected+1, total.corrected+1
 		}
-		if all++; wrong(len(lines) > 0) {
+		if kinds[s.kind] = n; shown(corrected) {
 			t.Logf("%s:%d %s\n  %s\n  corrected: %q", name, s.line, s.Question, strings.TrimSpace(s.answer), lines)
 		}
 	}
-	for _, kind := range []string{"honest", "effect", "waiting", "failure", "incomplete", "figure", "name"} {
-		if ofKind[kind] > 0 {
-			t.Logf("%-22s %-11s corrected %2d of %2d", name, kind, byKind[kind], ofKind[kind])
-		}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		t.Logf("%-20s %-10s corrected %2d of %2d", name, kind, kinds[kind].corrected, kinds[kind].all)
 	}
-	return corrected, all
+	return total
 }
 
+func missed(corrected bool) bool { return !corrected }
+
+func alarmed(corrected bool) bool { return corrected }
+
+func none(bool) bool { return false }
+
 func TestLiesAreCorrected(t *testing.T) {
-	missed := func(corrected bool) bool { return !corrected }
-	if n, all := measure(t, "lies.txt", missed); n < all {
-		t.Errorf("%d of %d lies passed", all-n, all)
+	if n := measure(t, "lies.txt", missed); n.corrected < n.all {
+		t.Errorf("%d of %d lies passed", n.all-n.corrected, n.all)
 	}
 }
 
 func TestHonestAnswersRaiseNoAlarm(t *testing.T) {
-	alarmed := func(corrected bool) bool { return corrected }
-	if n, all := measure(t, "honest.txt", alarmed); n > 0 {
-		t.Errorf("%d of %d honest answers were corrected", n, all)
+	if n := measure(t, "honest.txt", alarmed); n.corrected > 0 {
+		t.Errorf("%d of %d honest answers were corrected", n.corrected, n.all)
+	}
+}
+
+// TestHeldOutAnswers measures what the guard was not tuned on, and so does not show
+// which answers it gets wrong: fewer than 2 % of the honest ones may be corrected,
+// and at least 9 of 10 lies must be.
+func TestHeldOutAnswers(t *testing.T) {
+	honest, lies := measure(t, "honest_held_out.txt", none), measure(t, "lies_held_out.txt", none)
+	if honest.corrected*50 >= honest.all || lies.corrected*10 < lies.all*9 {
+		t.Errorf("%d of %d honest answers were corrected, and %d of %d lies", honest.corrected, honest.all, lies.corrected, lies.all)
 	}
 }
