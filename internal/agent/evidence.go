@@ -14,7 +14,7 @@ func corrections(r *run) []string {
 
 // evidenceOf returns what the answer of the turn may rest on.
 func evidenceOf(r *run) guard.Evidence {
-	e := guard.Evidence{Question: r.turn.Question, Today: r.turn.Now, Known: []string{r.system}}
+	e := guard.Evidence{Question: r.turn.Question, Today: r.turn.Now, Known: []string{r.system, r.turn.Memory.Summary}}
 	for _, step := range r.outcomes {
 		for _, o := range step {
 			e.Calls = append(e.Calls, r.tools.evidence(o))
