@@ -76,7 +76,7 @@ func (g *gateway) defaults() map[string]http.HandlerFunc {
 func tools() []object {
 	schema := func(required ...string) object { return object{"type": "object", "required": required} }
 	return []object{
-		{"name": "list_employees", "title": "List employees", "description": "Lists the people you may see. More.", "kind": "list", "server": "hr", "inputSchema": schema()},
+		{"name": "list_employees", "title": "List employees", "description": "Lists the people you may see. More.", "kind": "list", "server": "hr", "inputSchema": schema(), "fields": object{"ask": "Who works here?"}},
 		{"name": "get_time_off_balance", "title": "Time off balance", "description": "Says how many days are left.", "kind": "read", "server": "hr", "inputSchema": schema()},
 		{"name": "delete_employee", "title": "Delete employee", "description": "Ends an employee's employment.", "kind": "write", "server": "hr", "inputSchema": schema("employee_id")},
 	}

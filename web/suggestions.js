@@ -5,8 +5,8 @@ import { el } from "./dom.js";
 const FIRST_FEW = 6;
 
 /**
- * drawSuggestions fills the empty state. Tools that need no argument can be
- * asked at once; the others are begun, for the reader to complete.
+ * drawSuggestions fills the empty state: first the questions that tools declare,
+ * which need nothing more, then everything that can be asked.
  */
 export function drawSuggestions({ few, all }, tools, host) {
   const open = tools.filter((tool) => tool.title);
@@ -14,22 +14,20 @@ export function drawSuggestions({ few, all }, tools, host) {
   all.replaceChildren(...groups(open).map(([server, group]) => groupView(server, group, host)));
 }
 
-/** question is what a tool is asked for in words: its title. */
+/** question is what a tool is asked for in words, to be asked or to be completed. */
 function question(tool) {
-  return needed(tool).length ? `${tool.title} ` : tool.title;
+  if (asks(tool)) return asks(tool);
+  return tool.inputSchema?.required?.length ? `${tool.title} ` : tool.title;
 }
 
-function needed(tool) {
-  return tool.inputSchema?.required ?? [];
-}
+const asks = (tool) => (isWrite(tool) ? "" : (tool.fields?.ask ?? ""));
 
-// Reads before writes, ready ones before those that need a word more, and every
-// server gets its turn.
+// Lists before single records, and every server gets its turn.
 function pick(tools) {
-  const order = (tool) => (isWrite(tool) ? 4 : 0) + (needed(tool).length ? 2 : 0) + (tool.kind === "list" ? 0 : 1);
-  const queues = groups([...tools].sort((a, b) => order(a) - order(b))).map(([, group]) => group);
+  const asked = tools.filter(asks).sort((a, b) => (a.kind === "list" ? 0 : 1) - (b.kind === "list" ? 0 : 1));
+  const queues = groups(asked).map(([, group]) => group);
   const picked = [];
-  for (let round = 0; picked.length < Math.min(FIRST_FEW, tools.length); round++) {
+  for (let round = 0; picked.length < Math.min(FIRST_FEW, asked.length); round++) {
     picked.push(...queues.map((queue) => queue[round]).filter(Boolean));
   }
   return picked.slice(0, FIRST_FEW);
@@ -48,14 +46,8 @@ function firstSentence(text) {
 }
 
 function suggestion(tool, host) {
-  const use = () => (needed(tool).length ? host.fill(question(tool)) : host.ask(question(tool)));
-  return el(
-    "button",
-    { type: "button", class: "suggestion", "data-suggestion": tool.name, onclick: use },
-    el("span", { class: "suggestion-title" }, needed(tool).length ? `${tool.title}…` : tool.title),
-    el("span", { class: "suggestion-hint" }, firstSentence(tool.description)),
-    isWrite(tool) ? el("span", { class: "tag" }, "asks for your approval") : null,
-  );
+  const attributes = { type: "button", class: "suggestion", "data-suggestion": tool.name, onclick: () => host.ask(asks(tool)) };
+  return el("button", attributes, el("span", { class: "suggestion-title" }, asks(tool)));
 }
 
 function groupView(server, group, host) {

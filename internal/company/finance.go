@@ -350,6 +350,34 @@ var reportTable = [...]reportRow{
 		{5, "travel", "Flights Los Angeles to Austin and back", "Bay Airways", 342_00},
 		{5, "travel", "Hotel, two nights", "Barton House", 418_00},
 	}},
+	{"EMP031", 1, "Plant visit at Ironbridge", "submitted", []receipt{
+		{11, "travel", "Flights Los Angeles to Austin and back", "Bay Airways", 356_00},
+		{12, "meals", "Lunch with the plant manager", "Barton Grill", 92_00},
+	}},
+	{"EMP031", 5, "Sales training in Chicago", "reimbursed", []receipt{
+		{3, "travel", "Flights Los Angeles to Chicago and back", "Lakeshore Airlines", 398_00},
+		{3, "travel", "Hotel, two nights", "Union Court", 436_00},
+	}},
+	{"EMP010", 5, "Interviews in Seattle", "reimbursed", []receipt{
+		{17, "meals", "Lunches with four candidates", "Copper Kettle", 168_00},
+		{17, "supplies", "Printed folders", "Print Corner", 42_00},
+	}},
+	{"EMP001", 5, "Visit of the Austin office", "reimbursed", []receipt{
+		{10, "travel", "Flights San Francisco to Austin and back", "Bay Airways", 512_00},
+		{10, "travel", "Hotel, one night", "Barton House", 209_00},
+	}},
+	{"EMP040", 5, "Training of new colleagues", "reimbursed", []receipt{
+		{14, "other", "Workshop room", "Congress Hall", 390_00},
+		{14, "meals", "Lunch for six", "Barton Grill", 174_00},
+	}},
+	{"EMP020", 5, "Tax seminar in Boston", "reimbursed", []receipt{
+		{19, "travel", "Train New York to Boston and back", "Lakeshore Rail", 188_00},
+		{19, "other", "Seminar ticket", "Harbor Academy", 450_00},
+	}},
+	{"EMP032", 5, "Customer dinner in San Francisco", "reimbursed", []receipt{
+		{25, "meals", "Dinner with TechStart", "Orchard Room", 231_00},
+		{25, "travel", "Train and taxi", "City Cab", 88_00},
+	}},
 }
 
 func (c *Company) expenseReports() []ExpenseReport {

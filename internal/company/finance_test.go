@@ -133,6 +133,9 @@ func TestExpenseReportsAsListed(t *testing.T) {
 		"EXP-2026-007 Bob Martinez 1200.00 approved", "EXP-2026-008 Eve Thompson 4850.00 submitted",
 		"EXP-2026-009 Marcus Johnson 492.00 reimbursed", "EXP-2026-010 Frank Davis 214.80 approved", "EXP-2026-011 Dan Williams 706.00 approved",
 		"EXP-2026-012 Carol Johnson 652.00 submitted", "EXP-2026-013 Amanda White 760.00 under_review",
+		"EXP-2026-014 Ryan Garcia 448.00 submitted", "EXP-2026-015 Ryan Garcia 834.00 reimbursed", "EXP-2026-016 Alice Chen 210.00 reimbursed",
+		"EXP-2026-017 Eve Thompson 721.00 reimbursed", "EXP-2026-018 Dan Williams 564.00 reimbursed", "EXP-2026-019 Bob Martinez 638.00 reimbursed",
+		"EXP-2026-020 Amanda White 319.00 reimbursed",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("reports (-want +got):\n%s", diff)

@@ -4,6 +4,7 @@ package result
 // the page and the documentation. It travels only to our own gateway.
 type Fields struct {
 	Synonyms []string         `json:"synonyms,omitempty"` // other words for what the tool is about, or for what it does
+	Ask      string           `json:"ask,omitempty"`      // a question that it answers and that needs nothing more, for people who do not know what to ask
 	Input    map[string]Field `json:"input,omitempty"`    // by property name
 	Output   map[string]Field `json:"output,omitempty"`   // by name, at any depth of the answer
 }

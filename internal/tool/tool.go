@@ -19,6 +19,7 @@ type Spec struct {
 	Noun        string        // lists: what the rows are, "employees"
 	Narrow      string        // lists: which filters make the list shorter, "department or name"
 	Own         string        // what a caller without further rights sees by it, "your own record"; offered when a tool about the same rows is refused
+	Ask         string        // reads: a question that it answers for everyone who may call it, with no argument to add; for people who do not know what to ask
 	Synonyms    []string      // other words for what it does or is about; never shown to a model
 	Untrusted   []string      // result fields with unverified text
 	Timeout     time.Duration // default 5 s, writes 10 s

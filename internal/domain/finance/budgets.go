@@ -86,7 +86,7 @@ func (s *Server) budgets() []tool.Tool {
 			Allow:       readers, Synonyms: []string{"spending", "spend", "cost"},
 		}, s.getBudget),
 		tool.List(tool.Spec{
-			Name: "list_budgets", Title: "List budgets",
+			Name: "list_budgets", Title: "List budgets", Ask: "Show the budgets of this fiscal year",
 			Description: "List budgets with their actual spending, one row for each department and fiscal year. " +
 				"With quarter, all amounts are that quarter's. For the whole company leave out department and add up the rows.",
 			Allow: readers, Synonyms: []string{"spending", "spend", "cost"}, Noun: "budgets", Narrow: "department, fiscal year or status",

@@ -69,7 +69,7 @@ func (s *Server) expenses() []tool.Tool {
 			Allow:       reporters, Synonyms: []string{"expense claim", "receipt", "reimbursement", "travel cost"}, Untrusted: []string{"title", "description", "vendor"},
 		}, s.getExpenseReport),
 		tool.List(tool.Spec{
-			Name: "list_expense_reports", Title: "List expense reports",
+			Name: "list_expense_reports", Title: "List expense reports", Ask: "Show expense reports",
 			Description: "List expense reports with their totals, the newest month first. Who may not see all of them sees their own.",
 			Allow:       reporters, Synonyms: []string{"expense claim", "expense", "reimbursement", "travel cost"}, Noun: "expense reports", Narrow: "employee, month or status", Untrusted: []string{"title"},
 		}, s.listExpenseReports),

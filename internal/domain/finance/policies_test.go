@@ -35,7 +35,7 @@ func TestPolicies(t *testing.T) {
 	for _, r := range p.reports {
 		items += len(r.Items)
 	}
-	own := fmt.Sprintf("0 0 0 0 0 0 1 %d", len(p.report("EXP-2026-007").Items))
+	own := fmt.Sprintf("0 0 0 0 0 0 2 %d", len(p.report("EXP-2026-007").Items)+len(p.report("EXP-2026-019").Items))
 	reader := fmt.Sprintf("13 10 13 %d 24 96 %d %d", tails, len(p.reports), items)
 	dbtest.Policies{
 		Schema: schema, Name: finance.SchemaName, Email: "bob@tamshai.local", Otherwise: "0 0 0 0 0 0 0 0",

@@ -52,12 +52,12 @@ func (r employeeRow) employee() Employee {
 func (s *Server) employees() []tool.Tool {
 	return []tool.Tool{
 		tool.Read(tool.Spec{
-			Name: "get_employee", Title: "Get an employee",
+			Name: "get_employee", Title: "Get an employee", Ask: "Show my employee record",
 			Description: "Show one employee's record. Needs an employee_id; list_employees finds it by name. Values that the caller may not see are hidden.",
 			Allow:       readers, Own: "your own employee record, with your own salary", Synonyms: []string{"colleague", "staff member", "person", "profile"},
 		}, s.getEmployee),
 		tool.List(tool.Spec{
-			Name: "list_employees", Title: "List employees",
+			Name: "list_employees", Title: "List employees", Ask: "List all employees",
 			Description: "List active employees by name, department, location or manager. " +
 				"With manager_id: the direct reports of that person. Without filters: everyone the caller may see.",
 			Allow: overview, Synonyms: []string{"people", "staff", "colleague", "headcount", "team member", "workforce"}, Noun: "employees", Narrow: "department or name",

@@ -32,7 +32,7 @@ type OrgChart struct {
 
 func (s *Server) orgChart() []tool.Tool {
 	return []tool.Tool{tool.Read(tool.Spec{
-		Name: "get_org_chart", Title: "Get the org chart",
+		Name: "get_org_chart", Title: "Get the org chart", Ask: "Show the org chart",
 		Description: "Show the org chart as a tree of people with their direct reports. " +
 			"It starts at root_employee_id; by default at the caller, for HR and executives at the top of the company. At most 500 people; truncated says when some are left out.",
 		Allow: overview, Synonyms: []string{"organization", "organisation", "hierarchy", "reporting structure", "reporting line"},

@@ -35,7 +35,7 @@ func (r Review) Key() reviewKey { return reviewKey{r.ReviewDate, r.ReviewID} }
 
 func (s *Server) reviews() []tool.Tool {
 	return []tool.Tool{tool.List(tool.Spec{
-		Name: "get_performance_reviews", Title: "Get performance reviews",
+		Name: "get_performance_reviews", Title: "Get performance reviews", Ask: "Which performance reviews are due?",
 		Description: "List performance reviews, the newest first. " +
 			"Without employee_id: of everyone whose reviews the caller may see. With due_before: only the latest review of each person whose next one is due by that day, the day included; for \"due\" give today's date.",
 		Allow: reviewReaders, Synonyms: []string{"appraisal", "rating", "feedback", "evaluation"}, Noun: "reviews", Narrow: "employee or due date",

@@ -11,7 +11,7 @@ import (
 func (s *Server) dealTools() []tool.Tool {
 	return []tool.Tool{
 		tool.List(tool.Spec{
-			Name: "list_deals", Title: "List deals", Allow: readers, Synonyms: []string{"opportunity", "sale"},
+			Name: "list_deals", Title: "List deals", Ask: "Which deals close this month?", Allow: readers, Synonyms: []string{"opportunity", "sale"},
 			Description: "List sales deals with customer, value, stage and expected close date. " +
 				"closing_from and closing_to bound the expected close date. Shows the deals of the caller and their team; sales leadership and executives see all.",
 			Noun: "deals", Narrow: "stage, owner, customer, value or closing date", Untrusted: []string{"deal_name", "customer_name", "notes"},

@@ -17,7 +17,7 @@ var (
 func (s *Server) ticketTools() []tool.Tool {
 	return []tool.Tool{
 		tool.List(tool.Spec{
-			Name: "search_tickets", Title: "Search tickets", Allow: readers, Synonyms: []string{"issue", "problem", "complaint", "case"},
+			Name: "search_tickets", Title: "Search tickets", Ask: "Which tickets are open?", Allow: readers, Synonyms: []string{"issue", "problem", "complaint", "case"},
 			Description: "Search support tickets by words, status, priority or customer. " + grammar,
 			Noun:        "tickets", Narrow: "more words, status, priority or customer", Untrusted: customerTexts,
 		}, s.searchTickets),
