@@ -55,7 +55,7 @@ type listInvoices struct {
 	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=overdue" jsonschema_description:"Filter by invoice status; overdue means pending or approved and past its due date" field:"aka.pending=unpaid|outstanding|open,aka.overdue=past due|past their due date|past its due date|late on payment"`
 	Vendor        string   `json:"vendor,omitempty" jsonschema_description:"Filter by vendor name (partial match)" field:"aka=supplier"`
 	Department    string   `json:"department,omitempty" jsonschema_description:"Filter by department, by name or code"`
-	InvoiceNumber string   `json:"invoice_number,omitempty" jsonschema_description:"Only the invoice with this number, for example INV-2025-009"`
+	InvoiceNumber string   `json:"invoice_number,omitempty" jsonschema_description:"Only the invoice with this number, for example INV-2025-009" field:"like=INV-2025-004"`
 	DueBefore     string   `json:"due_before,omitempty" jsonschema:"format=date" jsonschema_description:"Only invoices that are due before this day (YYYY-MM-DD)"`
 	MinAmount     *float64 `json:"min_amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Only invoices of at least this amount in USD" field:"unit=USD,amount,aka=cost|price|value"`
 	MaxAmount     *float64 `json:"max_amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Only invoices of at most this amount in USD" field:"unit=USD,amount,aka=cost|price|value"`
