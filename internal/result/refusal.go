@@ -11,7 +11,7 @@ import (
 // Refusal says in people's words that one of a tool's roles is needed, and which
 // roles see the fields that are hidden from others.
 func (i ToolInfo) Refusal() string {
-	sentence := fmt.Sprintf("You do not have permission to %s: that needs the role %s.", inSentence(i.Title), either(i.Roles))
+	sentence := fmt.Sprintf("You do not have permission to %s: that needs the role %s.", inSentence(i.Title), Join(i.Roles, "or"))
 	for _, seen := range i.hidden() {
 		sentence += " " + seen
 	}
@@ -27,7 +27,7 @@ func (i ToolInfo) hidden() (sentences []string) {
 	labels := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(i.Fields.Output)) {
 		if f := i.Fields.Output[name]; len(f.Roles) > 0 {
-			labels[either(f.Roles)] = append(labels[either(f.Roles)], f.head(name))
+			labels[Join(f.Roles, "or")] = append(labels[Join(f.Roles, "or")], f.Head(name))
 		}
 	}
 	for _, roles := range slices.Sorted(maps.Keys(labels)) {
@@ -41,8 +41,8 @@ func (i ToolInfo) hidden() (sentences []string) {
 	return sentences
 }
 
-// head is a field's name for people.
-func (f Field) head(name string) string {
+// Head is a field's name for people, in the middle of a sentence.
+func (f Field) Head(name string) string {
 	if f.Label != "" {
 		return inSentence(f.Label)
 	}
@@ -58,10 +58,11 @@ func inSentence(title string) string {
 	return strings.ToLower(title[:min(1, len(title))]) + title[min(1, len(title)):]
 }
 
-// either lists roles as alternatives: "hr-read, manager or executive".
-func either(roles []string) string {
-	if len(roles) < 2 {
-		return strings.Join(roles, "")
+// Join lists words as people do: "hr-read, manager or executive".
+func Join(words []string, last string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
 	}
-	return strings.Join(roles[:len(roles)-1], ", ") + " or " + roles[len(roles)-1]
+	n := len(words) - 1
+	return strings.Join(words[:n], ", ") + " " + last + " " + words[n]
 }

@@ -35,31 +35,24 @@ type Model struct {
 	words *language.Lexicon
 
 	mu    sync.Mutex
-	tools map[declaration]*match.Tool // read once per declaration; never changed after
-}
-
-// declaration is all that a match.Tool is read from.
-type declaration struct {
-	text   string
-	fields *result.Fields
-	closed bool
+	tools map[any]*match.Tool // read once per declaration; never changed after
 }
 
 // New makes a rehearsal model.
 func New() *Model {
-	return &Model{words: language.English(), tools: map[declaration]*match.Tool{}}
+	return &Model{words: language.English(), tools: map[any]*match.Tool{}}
 }
 
 // tool reads a tool's declaration, or remembers it.
 func (m *Model) tool(t result.ToolInfo, closed bool) *match.Tool {
 	const most = 2000 // bounds the memory of declarations that were seen
-	d := declaration{strings.Join([]string{t.Name, t.Title, t.Description, string(t.Kind), string(t.InputSchema), string(t.OutputSchema)}, "\x00"), t.Fields, closed}
+	d := [...]any{t.Name, t.Title, t.Description, t.Kind, string(t.InputSchema), string(t.OutputSchema), t.Fields, closed}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.tools[d] == nil && len(m.tools) >= most {
-		clear(m.tools)
-	}
 	if m.tools[d] == nil {
+		if len(m.tools) >= most {
+			clear(m.tools)
+		}
 		m.tools[d] = match.NewTool(m.words, t, closed)
 	}
 	return m.tools[d]
@@ -98,12 +91,7 @@ func (m *Model) think(r agent.Request) (string, []agent.Call) {
 		c.Open = append(c.Open, m.tool(t.ToolInfo, false))
 	}
 	for _, t := range r.Closed {
-		info := t.Info
-		info.Name, info.Roles = t.Name, t.Roles
-		if info.Description == "" {
-			info.Description = t.Sentence
-		}
-		c.Closed = append(c.Closed, m.tool(info, true))
+		c.Closed = append(c.Closed, m.tool(t.Info, true))
 	}
 	text, wanted := plan.Next(c, r.Messages)
 	calls := make([]agent.Call, len(wanted))

@@ -65,7 +65,7 @@ func newZoo() *fakeToolbox {
 				declared("release_animal", "Release an animal into the wild.", result.Write,
 					`{"type":"object","required":["animal_id"],"properties":{"animal_id":{"type":"string","format":"uuid"}}}`),
 			},
-			Closed: []agent.ClosedTool{{Name: "list_donors", Sentence: "List the donors and their gifts.", Roles: []string{"treasurer"}}},
+			Closed: []agent.ClosedTool{{Info: result.ToolInfo{Name: "list_donors", Description: "List the donors and their gifts.", Roles: []string{"treasurer"}}}},
 		},
 		rows: map[string]string{
 			"list_animals": `[

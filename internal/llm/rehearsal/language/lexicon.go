@@ -3,6 +3,7 @@
 package language
 
 import (
+	"cmp"
 	_ "embed"
 	"maps"
 	"regexp"
@@ -109,7 +110,7 @@ func (x *Lexicon) Among(stems Set, s string) bool {
 // MayBeValue reports whether a word could be somebody's name or another value:
 // verbs of action, opinions and measures are none.
 func (x *Lexicon) MayBeValue(word string) bool {
-	return !x.Is(word, "action", "judgement", "condition", "negation", "self") && !x.Is(word, Measures...)
+	return !x.Is(word, "action", "judgement", "condition", "negation", "self", "pronoun") && !x.Is(word, Measures...)
 }
 
 // plainly puts the plain words for phrases of the same meaning.
@@ -127,18 +128,12 @@ func (x *Lexicon) plainly(tokens []Token) (out []Token) {
 	return out
 }
 
-// endings are cut off a word, longest first, when more than so many letters stay.
-var endings = []struct {
-	ending, instead string
-	least           int
-}{{"sses", "ss", 0}, {"ies", "y", 1}, {"xes", "x", 1}, {"ches", "ch", 0}, {"shes", "sh", 0}, {"ss", "ss", 0}, {"us", "us", 0}, {"is", "is", 0}, {"s", "", 2}}
+var plural = regexp.MustCompile(`(.{2,})ies$|(.*(?:ss|x|ch|sh))es$|(.{2,}[^siu])s$`)
 
 // Singular cuts the ending of a plural.
 func Singular(w string) string {
-	for _, e := range endings {
-		if stem, ok := strings.CutSuffix(w, e.ending); ok && len(stem) > e.least {
-			return stem + e.instead
-		}
+	if m := plural.FindStringSubmatch(w); m != nil {
+		return cmp.Or(m[2], m[3], m[1]+"y")
 	}
 	return w
 }

@@ -19,7 +19,10 @@ type Amount struct {
 }
 
 // Span is a run of whole days in UTC, the end excluded.
-type Span struct{ From, To time.Time }
+type Span struct {
+	From, To time.Time
+	Months   int // of a calendar month, quarter or year; 0 of other spans
+}
 
 // Day writes a day as inputs take it.
 func Day(t time.Time) string { return t.Format(time.DateOnly) }
@@ -70,7 +73,7 @@ func valueAt(text, before string, today time.Time) (Token, int) {
 // dated is a date of so many months and days.
 func dated(y int, m time.Month, d, months, days int) Token {
 	from := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
-	return Token{Kind: Date, Span: Span{from, from.AddDate(0, months, days)}}
+	return Token{Kind: Date, Span: Span{from, from.AddDate(0, months, days), months}}
 }
 
 func readRelative(m []string, _ string, today time.Time) Token {
@@ -147,17 +150,9 @@ func (t Token) IsYear() bool {
 	return t.Kind == Number && len(t.Text) == 4 && t.Amount.Value >= 1900 && t.Amount.Value < 2200 && !t.Amount.Money
 }
 
-// lasts reports whether the span is so many whole months.
-func (s Span) lasts(months int) bool {
-	return s.From.Day() == 1 && s.From.AddDate(0, months, 0).Equal(s.To) && int(s.From.Month()-1)%months == 0
-}
-
-// IsYear reports whether the span is a calendar year.
-func (s Span) IsYear() bool { return s.lasts(12) }
-
 // Quarter is a calendar quarter, "Q1"; empty for another span.
 func (s Span) Quarter() string {
-	if !s.lasts(3) {
+	if s.Months != 3 {
 		return ""
 	}
 	return fmt.Sprintf("Q%d", (int(s.From.Month())-1)/3+1)

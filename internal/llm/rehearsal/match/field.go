@@ -96,7 +96,7 @@ func newField(name string, s *jsonschema.Schema, meta result.Field) *Field {
 		}
 	}
 	f.stems = language.Stems(f.Words...)
-	f.Noun = language.LastWord(strings.Join(slices.DeleteFunc(slices.Clone(f.Words), IsID), " "))
+	f.Noun = language.LastWord(strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { return IsID(w) || w == "number" }), " "))
 	if f.Kind = f.kind(s); f.Is(Number, Date) {
 		f.base = strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { f.side += sides[w]; return sides[w] != none }), "_")
 	}
@@ -164,13 +164,8 @@ func (f *Field) says(x *language.Lexicon, stem string) bool {
 	return f.also[stem] || x.Among(f.stems, stem)
 }
 
-// Value is the enum value that is spelled like a text, or nothing.
-func (f *Field) Value(text string) string {
-	if i := slices.IndexFunc(f.Enum, func(e string) bool { return strings.EqualFold(e, text) }); i >= 0 {
-		return f.Enum[i]
-	}
-	return ""
-}
+// amount reports whether a column holds quantities that may be added up.
+func (f *Field) amount() bool { return f.Amount || f.Is(Number) && IsAmount(f.Name) }
 
 // Number is a value as inputs take it: cents exact.
 func (f *Field) Number(v float64) any { return math.Round(v*100) / 100 }

@@ -234,14 +234,6 @@ func (c Clause) has(words ...string) bool {
 	return slices.ContainsFunc(c.Tokens, func(t language.Token) bool { return slices.Contains(words, t.Low) })
 }
 
-// Subject is what the clause is about in its own words, without those around it
-// that carry nothing.
-func (c Clause) Subject(x *language.Lexicon) string {
-	about := func(t language.Token) bool { return t.Kind != language.Word || !x.Is(t.Low, "idle", "reading") }
-	first := max(0, slices.IndexFunc(c.Tokens, about))
-	return language.Text(c.Tokens[first:])
-}
-
 // OpensAnew reports whether the clause has a verb. One without goes on with an order.
 func (c Clause) OpensAnew(x *language.Lexicon) bool {
 	return c.Asks || x.Is(c.Verb, "reading", "action")

@@ -131,14 +131,14 @@ func (t *Tool) Column(name string) *Field {
 	return &Field{Name: name, Words: language.Identifier(name)}
 }
 
-// columns returns the tool's columns that fit, sorted by name.
-func (t *Tool) columns(fits func(*Field) bool) (out []*Field) {
+// column is the first column that fits, by name; an empty one when none does.
+func (t *Tool) column(fits func(*Field) bool) *Field {
 	for _, name := range slices.Sorted(maps.Keys(t.Columns)) {
 		if fits(t.Columns[name]) {
-			out = append(out, t.Columns[name])
+			return t.Columns[name]
 		}
 	}
-	return out
+	return &Field{}
 }
 
 // Writes reports whether the tool changes something.
@@ -193,36 +193,20 @@ func (t *Tool) IDOf(other *Tool) *Field {
 	return t.First(func(f *Field) bool { return f.Is(ID) && other.IsAbout(f.Noun) })
 }
 
-// amounts are the columns that hold quantities which may be added up.
-func (t *Tool) amounts() []*Field {
-	return t.columns(func(f *Field) bool { return f.Amount || f.Is(Number) && IsAmount(f.Name) })
-}
-
 // Amount is the column that is meant when a question names no number: the
 // declared one, or the only one that is named like an amount; empty when unsure.
 func (t *Tool) Amount() string {
-	all := t.amounts()
-	if i := slices.IndexFunc(all, func(f *Field) bool { return f.Amount }); i >= 0 {
-		return all[i].Name
+	first := t.column((*Field).amount).Name
+	if t.column(func(f *Field) bool { return f.amount() && f.Name != first }).Name != "" {
+		return t.column(func(f *Field) bool { return f.Field.Amount }).Name
 	}
-	if len(all) != 1 {
-		return ""
-	}
-	return all[0].Name
+	return first
 }
 
 // DateColumn is the column by which rows are new or old: the first day that is
 // no date of something to come; empty when there is none.
 func (t *Tool) DateColumn() string {
-	return nameOf(t.columns(func(f *Field) bool {
+	return t.column(func(f *Field) bool {
 		return f.Is(Date) && f.Show != result.ShowDetail && !f.has("due", "next", "expected", "updated")
-	}))
-}
-
-// nameOf is the name of the first field; empty when there is none.
-func nameOf(fields []*Field) string {
-	if len(fields) == 0 {
-		return ""
-	}
-	return fields[0].Name
+	}).Name
 }

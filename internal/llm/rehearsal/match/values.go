@@ -41,7 +41,8 @@ func (r reader) value(i int) {
 	t, b := r.Tokens[i], r.boundsOf(i)
 	switch {
 	case t.Kind == language.Date && (r.period(t.Span) || r.days(t.Span, b)):
-		r.take(b.at, b.end-b.at, 4)
+		r.take(b.at, b.end-b.at, 3) // which says nothing of what is asked for
+		r.Score++
 	case t.Kind == language.Number:
 		r.number(i, b)
 	}
@@ -109,12 +110,15 @@ func (r *Reading) Answer(f *Field, text string) any {
 func (r reader) period(s language.Span) bool {
 	year := r.Tool.First(func(f *Field) bool { return f.Is(Number) && f.has("year") && !r.taken(f) })
 	quarter := r.Tool.First(func(f *Field) bool { return f.has("quarter") && !r.taken(f) })
+	month := r.Tool.First(func(f *Field) bool { return f.has("month") && f.IsText() && !r.taken(f) })
 	switch q := s.Quarter(); {
+	case month != nil && s.Months == 1:
+		r.Args[month.Name], year = s.From.Format("2006-01"), nil
 	case quarter != nil && q != "" && len(quarter.Enum) == 0:
 		r.Args[quarter.Name], year = fmt.Sprintf("%s %d", q, s.From.Year()), nil
 	case quarter != nil && q != "":
 		r.Args[quarter.Name] = q
-	case year == nil || !s.IsYear():
+	case year == nil || s.Months != 12:
 		return false
 	}
 	if year != nil {
@@ -210,7 +214,7 @@ func (r reader) measure(i int) {
 	for _, kind := range language.Measures {
 		n := r.x.Phrase(kind, r.lows(i))
 		switch {
-		case !r.Tool.Lists() || n == 0 || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && len(r.Tool.amounts()) == 0:
+		case !r.Tool.Lists() || n == 0 || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
 		case r.Measure.Kind == "":
 			r.Measure = Measure{Kind: kind, Count: 1}
 			r.take(i, n, 0)
@@ -233,9 +237,9 @@ func (r reader) extent(end int) {
 		delete(r.Args, "limit") // the rows are chosen among all of them
 	}
 	for at, t := range r.Tokens { // customer_name for "customers"
-		names := r.Tool.columns(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.says(r.x, t.Stem) })
-		if m.overNumbers() && r.Tool.Amount() != "" && len(names) > 0 && r.free(at) && language.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end) {
-			m.By, m.Of, m.Count = names[0].Name, t.Low, max(m.Count, someRows)
+		name := r.Tool.column(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.says(r.x, t.Stem) }).Name
+		if m.overNumbers() && r.Tool.Amount() != "" && name != "" && r.free(at) && language.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end) {
+			m.By, m.Of, m.Count = name, t.Low, max(m.Count, someRows)
 			r.take(at, 1, 4)
 		}
 	}
@@ -244,9 +248,9 @@ func (r reader) extent(end int) {
 // spends finds a word for an amount in a question about ourselves, which sets all
 // amounts side by side: "how much did we spend".
 func (r reader) spends(i int) {
-	says := func(f *Field) bool { return f.says(r.x, r.Tokens[i].Stem) }
-	amounts := r.Tool.amounts()
-	if r.Tool.Lists() && r.Measure.Kind == "" && r.has("we", "our") && len(amounts) > 0 && (r.Tool.place[r.Tokens[i].Stem] == inSynonym || slices.ContainsFunc(amounts, says)) {
+	s := r.Tokens[i].Stem
+	says := r.Tool.column(func(f *Field) bool { return f.amount() && (r.Tool.place[s] == inSynonym || f.says(r.x, s)) })
+	if r.Tool.Lists() && r.Measure.Kind == "" && r.has("we", "our") && says.Name != "" {
 		r.Measure.Kind = "compare"
 	}
 }
@@ -254,12 +258,10 @@ func (r reader) spends(i int) {
 // topFirst orders a list so that the rows with the highest amount come first,
 // when the list can and no other number is asked for: then one page has them.
 func (r reader) topFirst() {
-	f, amount := r.Tool.First(func(f *Field) bool { return f.Is(Order) }), r.Tool.Amount()
-	other := func(f *Field) bool { return f.Is(Number) && f.Name != amount && r.Relevance(f.Name) > 0 }
-	if f == nil || r.Measure.Kind != "highest" || r.Measure.By != "" || r.taken(f) || len(r.Tool.columns(other)) > 0 {
-		return
-	}
-	if value := f.Value(amount + "_desc"); value != "" {
-		r.Args[f.Name], r.Measure.Column = value, amount
+	amount := r.Tool.Amount()
+	f := r.Tool.First(func(f *Field) bool { return f.Is(Order) && slices.Contains(f.Enum, amount+"_desc") })
+	other := r.Tool.column(func(f *Field) bool { return f.Is(Number) && f.Name != amount && r.Relevance(f.Name) > 0 })
+	if f != nil && r.Measure.Kind == "highest" && r.Measure.By == "" && !r.taken(f) && other.Name == "" {
+		r.Args[f.Name], r.Measure.Column = amount+"_desc", amount
 	}
 }

@@ -49,16 +49,17 @@ func (r names) name(i int) {
 		return
 	case r.waits() && (e.Self || e.owns || e.at > r.Target.at): // "Ben's team", "who reports to Ben"
 		r.Target.Entity = e
-	case e.Column != "" && r.mayFilter():
+	case e.Column != "" && r.mayFilter(e):
 		r.Filters, r.uses[e.at-2] = append(r.Filters, e), meant
 	case e.Self && r.Tool.Own && r.Target == nil:
-	case r.Target == nil && id != nil && !(e.Self && r.Tool.Writes()):
+	case r.Target == nil && id != nil && (!e.Self || !r.Tool.Writes() && r.isOurs(language.Stem(id.Noun))):
 		r.Target = &Target{Tool: r.Tool, Input: id, Entity: e}
-	case e.Self:
+	case e.Self && (r.Tool.Writes() || r.Tool.Relation() != nil || r.Tool.First(func(f *Field) bool { return f.Is(ID) && f.Required }) != nil):
 		return
+	case e.Self && !r.Tool.Lists(): // its figures are those of the asker's rows
 	case text != nil:
 		r.Args[text.Name] = e.Text
-	case r.mayFilter():
+	case r.mayFilter(e):
 		r.Filters = append(r.Filters, e)
 	default:
 		return
@@ -131,15 +132,20 @@ func (r names) columnBefore(at int) string {
 	if prep := r.low(at - 1); at < 2 || prep != "to" && prep != "by" {
 		return ""
 	}
-	return nameOf(r.Tool.columns(func(f *Field) bool {
+	return r.Tool.column(func(f *Field) bool {
 		n := len(f.Words)
 		return r.Tool.Input(f.Name) == nil && (n == 1 || n > 1 && sides[f.Words[n-1]] == upper) && r.x.Among(language.Stems(f.Words[0]), r.Tokens[at-2].Stem)
-	}))
+	}).Name
 }
 
-// mayFilter allows places, and one value that could be a name.
-func (r names) mayFilter() bool {
-	return r.Tool.Lists() && r.Target == nil && !slices.ContainsFunc(r.Filters, func(other Entity) bool { return !other.place })
+// isOurs reports whether a stem means a person of the company's own.
+func (r names) isOurs(stem string) bool {
+	return r.x.Stems("person")[stem] && !r.x.Stems("outsider")[stem]
+}
+
+// mayFilter allows places, and one value that could be a name when no other thing is meant.
+func (r names) mayFilter(e Entity) bool {
+	return r.Tool.Lists() && (r.Target == nil || e.place) && !slices.ContainsFunc(r.Filters, func(other Entity) bool { return !other.place })
 }
 
 // ofOther reports whether a value is of another sort than the tool is about: a
@@ -213,6 +219,7 @@ func (r reader) word(i int) {
 	case weight > 0:
 		r.uses[i], r.Asked[t.Stem] = meant, true
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor
+	case t.Low == "it" && (t.Text == "IT" || r.isAnchor(i+1)): // a department
 	case r.x.Is(t.Low, "idle"), r.x.Is(t.Low, "compare") && r.Tool.Amount() != "":
 		r.uses[i] = read
 	}

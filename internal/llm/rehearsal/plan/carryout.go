@@ -32,6 +32,9 @@ func (p *planner) carryOut(r *match.Reading) string {
 			if in = demanded(r.Tool, a, args); in == nil {
 				return speak.One(r, about, a)
 			}
+			if len(p.answers) == 0 {
+				panic(end{false, speak.Failure(a)})
+			}
 		}
 		p.complete(r, in, &about, args)
 	}
@@ -82,7 +85,7 @@ func (p *planner) complete(r *match.Reading, in *match.Field, about *speak.Thing
 		args[in.Name] = r.Answer(in, strings.TrimSpace(answer))
 	}
 	if args[in.Name] == nil {
-		panic(end{asking, question(in)})
+		panic(end{false, question(in)})
 	}
 }
 
@@ -92,7 +95,7 @@ func question(in *match.Field) string {
 	case in.Is(match.ID):
 		return "Which " + in.Noun + " do you mean?"
 	case len(in.Enum) > 0:
-		return q + ": " + speak.Join(in.Enum, "or") + "?"
+		return q + ": " + result.Join(in.Enum, "or") + "?"
 	default:
 		return q + "?"
 	}
@@ -101,70 +104,61 @@ func question(in *match.Field) string {
 // list reads a list, narrowed as the question says, and writes the answer. The
 // values that no input of the list takes are looked for in its rows.
 func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any) string {
-	group := p.group(r, about)
+	keep := p.keeper(r, about)
 	r.Filters = slices.DeleteFunc(r.Filters, func(e match.Entity) bool {
 		in := r.Tool.First(func(in *match.Field) bool {
-			return in.IsText() && args[in.Name] == nil && e.Column == "" && len(p.fetch(r.Tool, with(args, in.Name, e.Text)).Rows) > 0
+			return in.IsText() && args[in.Name] == nil && e.Column == "" && !e.Self && len(p.fetch(r.Tool, with(args, in.Name, e.Text)).Rows) > 0
 		})
 		if in != nil {
 			args[in.Name] = e.Text
 		}
 		return in != nil
 	})
-	pages := 1
-	if r.Measure.Kind != "" && r.Measure.Column == "" || len(r.Filters) > 0 || group != nil {
-		pages = maxPages
+	pages := maxPages
+	if (r.Measure.Kind == "" || r.Measure.Column != "") && len(r.Filters) == 0 && (r.Target == nil || r.Target.Tool == r.Tool) {
+		pages = 1
 	}
 	l := p.fetchPages(r.Tool, args, pages)
-	l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !kept(r, one, group) })
+	l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !keep(one) })
 	for _, e := range r.Filters {
 		if slices.ContainsFunc(l.Rows, func(one speak.Row) bool { return one.Masked(e.Column) }) {
-			panic(end{said, fmt.Sprintf("I cannot tell: %s is hidden from you.", speak.Label(r.Tool, e.Column))})
+			panic(end{false, fmt.Sprintf("I cannot tell: %s is hidden from you.", speak.Label(r.Tool, e.Column))})
 		}
-		l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !holds(one, e) })
+		l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool {
+			if e.Column != "" {
+				one = speak.Row{Keys: []string{e.Column}, Values: one.Values}
+			}
+			return counted(e.Words, wordsIn(one)) < len(e.Words) && !(e.Self && counted([]string{strings.ToLower(p.Person.Name)}, wordsIn(one)) > 0)
+		})
 		if len(l.Rows) == 0 {
 			text := fmt.Sprintf("I found no %s %s %q", r.Tool.Noun, cmp.Or(speak.Label(r.Tool, e.Column), "for"), e.Text)
 			if l.More {
 				text += " among the first ones; the list is incomplete"
 			}
-			panic(end{said, text + "."})
+			panic(end{false, text + "."})
 		}
 	}
 	return speak.List(r, about, l, 0)
 }
 
-// group finds the ids that the answer is to be kept to; nil when to none.
-func (p *planner) group(r *match.Reading, about speak.Thing) map[any]bool {
-	of := r.Target
-	if of == nil || of.Tool == r.Tool {
-		return nil
+// keeper reports which rows are asked for: those of the people that another list
+// gives, which say yes where a yes-or-no field was asked for, within strict bounds.
+func (p *planner) keeper(r *match.Reading, about speak.Thing) func(speak.Row) bool {
+	var ids map[any]bool
+	var id *match.Field
+	if of := r.Target; of != nil && of.Tool != r.Tool {
+		ids, id = map[any]bool{}, r.Tool.IDOf(of.Tool)
+		for _, one := range p.fetchPages(of.Tool, map[string]any{of.Input.Name: about.ID}, maxPages).Rows {
+			ids[idIn(one, of.Tool, id)] = true
+		}
 	}
-	ids := map[any]bool{}
-	for _, one := range p.fetchPages(of.Tool, map[string]any{of.Input.Name: about.ID}, maxPages).Rows {
-		ids[idIn(one, of.Tool, r.Tool.IDOf(of.Tool))] = true
+	return func(one speak.Row) bool {
+		return (id == nil || ids[one.Values[id.Name]]) && !slices.ContainsFunc(one.Keys, func(k string) bool {
+			n, isNumber := one.Number(k)
+			bound, bounded := r.Beyond[k]
+			return isNumber && bounded && n == bound || one.Values[k] == false && r.Asked[language.Stem(k)] && !r.AsksWhether()
+		})
 	}
-	return ids
-}
-
-// kept reports whether a row belongs to the group, and says yes where a yes-or-no
-// field was asked for.
-func kept(r *match.Reading, one speak.Row, group map[any]bool) bool {
-	if group != nil && !group[one.Values[r.Tool.IDOf(r.Target.Tool).Name]] {
-		return false
-	}
-	return !slices.ContainsFunc(one.Keys, func(k string) bool {
-		n, isNumber := one.Number(k)
-		bound, bounded := r.Beyond[k]
-		return isNumber && bounded && n == bound || one.Values[k] == false && r.Asked[language.Stem(k)] && !r.AsksWhether()
-	})
-}
-
-// holds reports whether a row's texts, or its column, have all words of a value.
-func holds(one speak.Row, e match.Entity) bool {
-	if e.Column != "" {
-		one = speak.Row{Keys: []string{e.Column}, Values: one.Values}
-	}
-	return counted(e.Words, wordsIn(one)) == len(e.Words)
 }
 
 // identify finds the id of a target: in the question itself, or by a list whose
@@ -175,20 +169,20 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	switch own := language.Prose(p.Person.Name); {
 	case e.Self, lister == nil && len(e.Words) > 0 && counted(e.Words, own) == len(e.Words):
 		return p.myself(lister, id)
-	case e.Code && (lister == nil || id.Format != "uuid" || match.IsUUID(e.Text)):
+	case e.Code && (id.Format != "uuid" || match.IsUUID(e.Text)):
 		return speak.Thing{ID: e.Text, Name: e.Text}
 	case lister == nil && closed != nil:
-		panic(end{said, refuse(p.Catalog, closed, r.Clause)})
+		panic(end{false, refuse(p.Catalog, closed, r.Clause)})
 	case lister == nil:
-		panic(end{said, fmt.Sprintf("I have no list here in which I could look up %q.", e.Text)})
+		panic(end{false, fmt.Sprintf("I have no list here in which I could look up %q.", e.Text)})
 	}
 	all, more := p.things(lister, id, e)
 	found, exact := matching(all, e.Words)
 	switch {
 	case len(found) == 0 && more:
-		panic(end{said, fmt.Sprintf("I found no %s called %q among the first %d; the list is incomplete.", language.Singular(lister.Noun), e.Text, len(all))})
+		panic(end{false, fmt.Sprintf("I found no %s called %q among the first %d; the list is incomplete.", language.Singular(lister.Noun), e.Text, len(all))})
 	case len(found) == 0:
-		panic(end{said, fmt.Sprintf("I found no %s called %q. Please check the spelling, or ask for the list.", language.Singular(lister.Noun), e.Text)})
+		panic(end{false, fmt.Sprintf("I found no %s called %q. Please check the spelling, or ask for the list.", language.Singular(lister.Noun), e.Text)})
 	case len(found) > 1 || !exact:
 		return p.chosen(found)
 	}
@@ -272,7 +266,7 @@ func (p *planner) myself(lister *match.Tool, id *match.Field) speak.Thing {
 			}
 		}
 	}
-	panic(end{said, "I could not find your own record here, so I cannot tell."})
+	panic(end{false, "I could not find your own record here, so I cannot tell."})
 }
 
 // matching keeps the things that a name means: those called by all its words; else
@@ -346,5 +340,5 @@ func (p *planner) chosen(things []speak.Thing) speak.Thing {
 	if len(things) > most {
 		text = "Which one (there are more, so you can also give more of the name): "
 	}
-	panic(end{asking, text + speak.Join(names, "or") + "?"})
+	panic(end{false, text + result.Join(names, "or") + "?"})
 }

@@ -15,6 +15,7 @@ import (
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
+	"countersign.dev/internal/result"
 )
 
 // planner works out one question against what is known so far.
@@ -24,6 +25,7 @@ type planner struct {
 	answers  []string        // their answers to our questions about it, still to be used
 	known    []*speak.Answer // the answers of the calls for it
 	wanted   []Call          // the calls that are still missing
+	subject  string          // the person or thing of the last record that was shown
 	said     string          // the last message of the person, whatever it belongs to
 	page     *speak.Answer   // the last list before it
 	shown    int             // how many rows of that list were shown
@@ -38,19 +40,10 @@ type Call struct {
 	writes bool
 }
 
-// state is how a plan ended.
-type state uint8
-
-const (
-	said    state = iota // the text is the answer
-	waiting              // calls are missing
-	asking               // the person has to say more
-)
-
 // end is how a plan ended, and what it said. A plan is straight code that is
 // replayed: where it cannot go on, it panics with its end, and run recovers that.
 type end struct {
-	state state
+	waits bool // for calls
 	text  string
 }
 
@@ -61,7 +54,7 @@ func run(plan func() string) (e end) {
 			e = early.(end)
 		}
 	}()
-	return end{said, plan()}
+	return end{false, plan()}
 }
 
 // Next returns the text and the calls that answer the last message of a person.
@@ -75,7 +68,7 @@ func Next(c match.Catalog, messages []agent.Message) (text string, wanted []Call
 		}
 		return p.answer(p.question)
 	})
-	if e.state != waiting {
+	if !e.waits {
 		return e.text, nil
 	}
 	if reads := slices.DeleteFunc(slices.Clone(p.wanted), func(c Call) bool { return c.writes }); len(reads) > 0 {
@@ -86,7 +79,7 @@ func Next(c match.Catalog, messages []agent.Message) (text string, wanted []Call
 
 // Asking is how the planner's own questions look: by this it recognises them in
 // the next turn.
-var Asking = regexp.MustCompile(`^(Which|What) [^\n]*\?$`)
+var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
 
 // read finds the open question, in the person's words only: tools answer data. An
 // answer that is a question by itself begins anew.
@@ -96,6 +89,11 @@ func (p *planner) read(messages []agent.Message) {
 		return
 	}
 	for _, a := range answersIn(messages[:last]) {
+		if one, isRow := a.Data.(result.Row); isRow {
+			p.subject = cmp.Or(speak.Row(one).Name(), p.subject)
+		} else if len(a.Rows) == 1 {
+			p.subject = a.Rows[0].Name()
+		}
 		if _, list := a.Data.([]any); !list {
 			continue
 		}
@@ -156,7 +154,7 @@ func (p *planner) fetch(t *match.Tool, args map[string]any) *speak.Answer {
 	if !slices.ContainsFunc(p.wanted, func(w Call) bool { return callKey(w.Tool, w.Args) == key }) {
 		p.wanted = append(p.wanted, Call{Tool: t.Info.Name, Args: args, writes: t.Writes()})
 	}
-	panic(end{state: waiting})
+	panic(end{waits: true})
 }
 
 // callKey is the same for the same call, however its arguments were encoded.
@@ -174,7 +172,7 @@ func (p *planner) fetchPages(t *match.Tool, args map[string]any, pages int) *spe
 	all := *p.fetch(t, args)
 	for a := all; ; pages-- {
 		if a.Fault != nil {
-			panic(end{said, speak.Failure(t, &a)})
+			panic(end{false, speak.Failure(&a)})
 		}
 		if all.More, all.Next = a.More, a.Next; a.Next == "" || pages == 1 {
 			return &all
@@ -200,6 +198,11 @@ func (p *planner) isQuestion(text string) bool {
 // answer plans a whole question: as one, or else as parts that each stand alone.
 func (p *planner) answer(question string) string {
 	tokens := p.Words.Read(question, p.Today)
+	for i, t := range tokens {
+		if p.subject != "" && p.Words.Is(t.Low, "pronoun") {
+			tokens[i] = language.Token{Text: p.subject, Kind: language.Quoted, Owns: p.Words.Is(t.Low, "possessive")}
+		}
+	}
 	if i := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Rest != "" }); i > 0 {
 		// "close it: the cable was loose": the remark is one text for one input, never read as part of the order
 		if c := p.choose(tokens[:i], tokens[i].Rest); len(c) > 0 && c[0].Tool.Writes() {
@@ -210,42 +213,35 @@ func (p *planner) answer(question string) string {
 		return text
 	}
 	for _, separators := range []string{" ? . ; ! ", " ? . ; ! and then also plus , "} {
-		if plans := p.chooseAll(split(tokens, separators)); len(plans) > 0 {
+		if plans := p.parts(tokens, separators); len(plans) > 0 {
 			return p.performAll(plans)
 		}
 	}
 	return decline(p.Catalog, tokens)
 }
 
-// split cuts a question at separators; a part stays a question.
-func split(tokens []language.Token, separators string) (parts [][]language.Token) {
+// choice is what a part may mean, best first; all open to the person, or all closed.
+type choice []*match.Reading
+
+// parts chooses for each part of a question, cut at separators; a part stays a
+// question. It gives nothing when a part is not explained, has no verb and so goes
+// on with the order before it, or when there are too many.
+func (p *planner) parts(tokens []language.Token, separators string) (plans []choice) {
+	const most = 6
 	start := 0
 	for i, t := range append(tokens, language.Token{Text: ".", Low: "."}) {
 		if t.Kind == language.Quoted || !strings.Contains(separators, " "+t.Low+" ") {
 			continue
 		}
-		end := i
+		part := tokens[start:i]
 		if t.Text == "?" {
-			end++
+			part = tokens[start : i+1]
 		}
-		if len(language.Lows(tokens[start:end])) > 0 {
-			parts = append(parts, tokens[start:end])
+		if start = i + 1; len(language.Lows(part)) == 0 {
+			continue
 		}
-		start = i + 1
-	}
-	return parts
-}
-
-// choice is what a part may mean, best first; all open to the person, or all closed.
-type choice []*match.Reading
-
-// chooseAll chooses for each part; nothing when a part is not explained, has no
-// verb and so goes on with the order before it, or when there are too many.
-func (p *planner) chooseAll(parts [][]language.Token) (plans []choice) {
-	const most = 6
-	for i, part := range parts {
-		c := p.choose(part, "")
-		if len(c) == 0 || i == most || i > 0 && plans[i-1][0].Tool.Writes() && !c[0].OpensAnew(p.Words) {
+		c, n := p.choose(part, ""), len(plans)
+		if len(c) == 0 || n == most || n > 0 && plans[n-1][0].Tool.Writes() && !c[0].OpensAnew(p.Words) {
 			return nil
 		}
 		plans = append(plans, c)
@@ -280,19 +276,15 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 // performAll carries the parts out side by side.
 func (p *planner) performAll(plans []choice) string {
 	var texts []string
-	pending := false
+	waits := false
 	for _, c := range plans {
-		switch e := run(func() string { return p.perform(c) }); e.state {
-		case asking:
-			panic(e)
-		case waiting:
-			pending = true
-		default:
+		e := run(func() string { return p.perform(c) })
+		if waits = waits || e.waits; !e.waits {
 			texts = append(texts, e.text)
 		}
 	}
-	if pending {
-		panic(end{waiting, strings.Join(append(texts, ""), "\n\n")})
+	if waits {
+		panic(end{true, strings.Join(append(texts, ""), "\n\n")})
 	}
 	return strings.Join(texts, "\n\n")
 }

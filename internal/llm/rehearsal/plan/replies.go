@@ -10,6 +10,7 @@ import (
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
+	"countersign.dev/internal/result"
 )
 
 // decline says what cannot be done, and the three likeliest questions to ask instead.
@@ -33,7 +34,7 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 	if len(offers) == 0 {
 		return "I can't do that here: there is nothing that you may use."
 	}
-	return "I can't do that here" + obstacle + "; you may ask me instead to " + speak.Join(offers, "or") + "."
+	return "I can't do that here" + obstacle + "; you may ask me instead to " + result.Join(offers, "or") + "."
 }
 
 // offer lists what the open tools say of themselves.
@@ -59,19 +60,20 @@ func purpose(t *match.Tool) string {
 
 // refuse names what is closed, the roles that it takes, and what one may ask about oneself.
 func refuse(c *match.Catalog, t *match.Tool, clause match.Clause) string {
-	text, roles := fmt.Sprintf("I'm sorry, “%s” is not open to you.", speak.Clean(clause.Subject(c.Words))), t.Info.Roles
-	if shown := t.Column(speak.Column(c.Attempt(t, clause))).Roles; len(shown) > 0 {
+	text, roles := fmt.Sprintf("I'm sorry, “%s” is not open to you.", speak.Clean(language.Text(clause.Tokens))), t.Info.Roles
+	shown := t.Column(speak.Column(c.Attempt(t, clause))).Roles
+	if len(shown) > 0 {
 		roles = shown // who may list people need not see their pay
 	}
 	if len(roles) > 0 {
-		text += " It takes one of these roles: " + speak.Join(roles, "or") + "."
+		text += " It takes one of these roles: " + result.Join(roles, "or") + "."
 	}
 	if len(c.Person.Roles) > 0 {
-		text += " Yours: " + speak.Join(c.Person.Roles, "and") + "."
+		text += " Yours: " + result.Join(c.Person.Roles, "and") + "."
 	}
 	for _, own := range c.Open {
 		key := speak.Column(c.Attempt(own, clause))
-		if !t.Writes() && !own.Writes() && key != "" && own.First(func(f *match.Field) bool { return f.Is(match.ID) }) != nil {
+		if len(shown) > 0 && !own.Writes() && key != "" && own.First(func(f *match.Field) bool { return f.Is(match.ID) }) != nil {
 			return text + " You can ask for your own " + speak.Label(own, key) + "."
 		}
 	}
@@ -120,37 +122,29 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) (string, bool) {
 // instruct answers a question for instructions ("how do I …?"), which orders
 // nothing, by a tool that says that it keeps them.
 func (p *planner) instruct(tokens []language.Token) (string, bool) {
-	words := p.soughtWords(tokens)
+	clause := match.NewClause(p.Words, tokens, "")
+	sought := language.Lows(clause.Tokens)
+	n, last := p.Words.Phrase("howto", sought), len(sought)-1
+	if last >= 0 && p.Words.Is(sought[last], "instructions") {
+		n, sought = 0, sought[:last]
+	} else if n == 0 {
+		return "", false
+	}
+	words := slices.DeleteFunc(sought[n:], func(w string) bool { return p.Words.Is(w, "idle", "self", "vague") })
+	query := strings.Join(words[:min(len(words), 6)], " ")
 	for _, t := range p.All() {
 		search := t.First(func(f *match.Field) bool { return f.Is(match.Search) })
 		switch {
-		case len(words) == 0 || search == nil || !t.Lists() || t.Mentions(p.Words.Stems("guide")) < 2:
+		case query == "" || search == nil || !t.Lists() || t.Mentions(p.Words.Stems("guide")) < 2:
 			continue
 		case t.Closed:
-			return refuse(p.Catalog, t, match.NewClause(p.Words, tokens, "")), true
+			return refuse(p.Catalog, t, clause), true
 		}
-		rows := p.fetchPages(t, map[string]any{search.Name: strings.Join(words, " ")}, 1).Rows
+		rows := p.fetchPages(t, map[string]any{search.Name: query}, 1).Rows
 		if len(rows) == 0 || 2*counted(words, wordsIn(rows[0])) <= len(words) {
-			return fmt.Sprintf("I found nothing about %q in the %s.", strings.Join(words, " "), t.Noun), true
+			return fmt.Sprintf("I found nothing about %q in the %s.", query, t.Noun), true
 		}
 		return speak.Article(t, rows[0]), true
 	}
 	return "", false
-}
-
-// soughtWords are the words of a how-to question that say what it is about.
-func (p *planner) soughtWords(tokens []language.Token) (words []string) {
-	low := language.Lows(match.NewClause(p.Words, tokens, "").Tokens)
-	n, last := p.Words.Phrase("howto", low), len(low)-1
-	if last >= 0 && p.Words.Is(low[last], "instructions") {
-		low = low[:last]
-	} else if n == 0 {
-		return nil
-	}
-	for _, w := range low[n:] {
-		if !p.Words.Is(w, "idle", "self", "vague") {
-			words = append(words, w)
-		}
-	}
-	return words[:min(len(words), 6)]
 }

@@ -64,7 +64,8 @@ func added(r *match.Reading, rows []Row, key, which string) string {
 	case "average":
 		word, by = "average ", len(rows)
 	case "compare":
-		word, keys, list = "", rows[0].amounts(), lines(r, rows)
+		word, list = "", lines(r, rows)
+		keys = slices.DeleteFunc(slices.Clone(rows[0].Keys), func(k string) bool { return rows[0].Values[k] == nil || rows[0].Text(k) != "" || !match.IsAmount(k) })
 	}
 	all := Row{Values: map[string]any{}}
 	for _, k := range keys {

@@ -6,6 +6,7 @@ package speak
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -41,14 +42,6 @@ func (r Row) holds(key string) bool {
 	list, isList := r.Values[key].([]any)
 	_, isRow := r.Values[key].(result.Row)
 	return isRow || isList && (len(list) == 0 || len(rowsIn(list)) > 0)
-}
-
-// amounts are the fields of a row that hold amounts.
-func (r Row) amounts() []string {
-	return slices.DeleteFunc(slices.Clone(r.Keys), func(k string) bool {
-		_, isNumber := r.Number(k)
-		return !isNumber || !match.IsAmount(k)
-	})
 }
 
 // ownID is the field that identifies a row: its first, if that is an id.
@@ -99,11 +92,15 @@ func (r Row) CalledAs(noun string) string {
 	return r.Name()
 }
 
-// title is a row's name, behind its id when that is one that people use.
+// title is a row's name, behind its id when that is one that people use, and
+// before its year.
 func (r Row) title() string {
 	id, name := r.Text(r.ownID()), r.Name()
 	if match.IsUUID(id) || len(id) > 20 || id == name {
 		id = ""
+	}
+	if i := slices.IndexFunc(r.Keys, func(k string) bool { return language.LastWord(k) == "year" }); i >= 0 {
+		name += fmt.Sprintf(" %v", r.Values[r.Keys[i]])
 	}
 	return strings.TrimSpace(Clean(id) + " " + Clean(name))
 }
@@ -125,7 +122,7 @@ func (r Row) Described() string {
 // short reports whether a field is a short text: no id, address or date.
 func (r Row) short(key string) bool {
 	t := r.Text(key)
-	return t != "" && len(t) <= 40 && !match.IsID(key) && !r.Masked(key) && !strings.Contains(t, "@") && !strings.ContainsAny(t[:1], "0123456789")
+	return t != "" && len(t) <= 40 && key != "currency" && !match.IsID(key) && !r.Masked(key) && !strings.Contains(t, "@") && !strings.ContainsAny(t[:1], "0123456789")
 }
 
 // Answer is the outcome of a call, or of the calls for the pages of a list.
@@ -187,15 +184,6 @@ func rowsIn(data any) (rows []Row) {
 		}
 	}
 	return rows
-}
-
-// Join writes names as people list them.
-func Join(names []string, last string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	n := len(names) - 1
-	return strings.Join(names[:n], ", ") + " " + last + " " + names[n]
 }
 
 // Clean makes a text safe within a line of markdown, with 300 characters at

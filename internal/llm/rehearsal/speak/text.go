@@ -22,31 +22,14 @@ const (
 )
 
 // Failure passes on what a tool says of a failure, without the words that only a
-// program understands: of an input that is no id it says what was not found.
-func Failure(t *match.Tool, a *Answer) string {
-	for _, in := range t.Inputs {
-		if in.Is(match.ID) && strings.HasPrefix(a.Fault.SuggestedAction, in.Name+":") {
-			return fmt.Sprintf("I find no %s with that id.", in.Noun)
-		}
-	}
+// program understands.
+func Failure(a *Answer) string {
 	message, advice := result.Unmark(a.Fault.Message), result.Unmark(a.Fault.SuggestedAction)
 	return Clean(cmp.Or(message, "That did not work.") + " " + fault.Advice(advice))
 }
 
 // Label is a field's name within a sentence.
-func Label(t *match.Tool, key string) string {
-	if label := t.Column(key).Label; label != "" {
-		if len(label) > 1 && label[1] >= 'a' && label[1] <= 'z' { // no abbreviation
-			label = strings.ToLower(label[:1]) + label[1:]
-		}
-		return label
-	}
-	w := language.Identifier(key)
-	if n := len(w); n == 2 && (w[1] == "name" || w[1] == "date") {
-		w = w[:1]
-	}
-	return strings.Join(w, " ")
-}
+func Label(t *match.Tool, key string) string { return t.Column(key).Head(key) }
 
 // value writes one value of a field; a year is written as it is.
 func value(t *match.Tool, key string, v any) string {
@@ -63,7 +46,7 @@ func value(t *match.Tool, key string, v any) string {
 	case []any:
 		return Clean(strings.Trim(fmt.Sprint(v), "[]"))
 	}
-	return "–"
+	return "not recorded"
 }
 
 // facts writes fields of a row with their labels.
@@ -83,7 +66,9 @@ func lines(r *match.Reading, rows []Row, given ...string) (text string) {
 	for _, one := range rows[:min(len(rows), maxRows)] {
 		keys := given
 		if keys == nil {
-			keys = slices.DeleteFunc(relevant(r, one), func(k string) bool { return isNamePart(k) || k == one.nameKey() || r.Args[k] != nil })
+			keys = slices.DeleteFunc(relevant(r, one), func(k string) bool {
+				return isNamePart(k) || k == one.nameKey() || r.Args[k] != nil || facts(r.Tool, one, []string{k}) == ""
+			})
 			keys = keys[:min(len(keys), maxFacts)]
 		}
 		text += "\n- " + cmp.Or(one.title(), "one without a name")
@@ -145,7 +130,7 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	_, isList := a.Data.([]any)
 	switch {
 	case a.Fault != nil:
-		return Failure(r.Tool, a)
+		return Failure(a)
 	case isList:
 		return List(r, about, a, 0)
 	case !isObject:
@@ -166,7 +151,7 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	for _, one := range rowsIn(object) { // "how many sick days do I have": one of its inner rows
 		if slices.ContainsFunc(language.Prose(one.Name()), asked) {
 			said := facts(r.Tool, one, plain(r.Tool, one))
-			if key := askedField(r, one); key != "" {
+			if key := cmp.Or(askedField(r, one), r.Tool.Amount()); one.Values[key] != nil {
 				said = value(r.Tool, key, one.Values[key]) + " " + Label(r.Tool, key)
 			}
 			return whose + " " + Clean(one.Name()) + ": " + said + "."
@@ -188,7 +173,11 @@ func field(r *match.Reading, whose, name string, data Row) string {
 	case isBool && r.AsksWhether():
 		return fmt.Sprintf(map[bool]string{true: "Yes, %s is %s.", false: "No, %s is not %s."}[yes], Clean(name), label)
 	}
-	return fmt.Sprintf("%s %s is %s.", whose, label, value(r.Tool, key, data.Values[key]))
+	said := value(r.Tool, key, data.Values[key])
+	if strings.HasSuffix(label, "ed") && name != "" { // "hired"
+		return fmt.Sprintf("%s was %s %s.", Clean(name), label, said)
+	}
+	return fmt.Sprintf("%s %s is %s.", whose, label, said)
 }
 
 // askedField is the one field of a record that the question's words name best.
@@ -260,7 +249,7 @@ func narrowed(r *match.Reading, about Thing, args map[string]any) string {
 		parts = append(parts, r.Target.Input.Noun+": "+map[bool]string{true: "you", false: Clean(about.Name)}[about.Self])
 	}
 	for _, e := range r.Filters {
-		parts = append(parts, Clean(e.Text))
+		parts = append(parts, map[bool]string{true: "yours", false: Clean(e.Text)}[e.Self])
 	}
 	if len(parts) == 0 {
 		return ""
