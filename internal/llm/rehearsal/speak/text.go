@@ -175,7 +175,7 @@ func field(r *match.Reading, whose, name string, data Row) string {
 	}
 	said := value(r.Tool, key, data.Values[key])
 	if strings.HasSuffix(label, "ed") && name != "" { // "hired"
-		return fmt.Sprintf("%s was %s %s.", Clean(name), label, said)
+		return fmt.Sprintf("%s: %s %s.", Clean(name), label, said)
 	}
 	return fmt.Sprintf("%s %s is %s.", whose, label, said)
 }
