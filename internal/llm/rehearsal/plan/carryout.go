@@ -190,17 +190,14 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 }
 
 // listerOf finds the list whose rows carry an id, best by its declaration.
-func listerOf(tools []*match.Tool, id *match.Field) *match.Tool {
+func listerOf(tools []*match.Tool, id *match.Field) (best *match.Tool) {
 	declared, _, _ := strings.Cut(id.From, ":")
-	for _, fits := range []func(t *match.Tool) bool{
-		func(t *match.Tool) bool { return t.Lists() && t.Info.Name == declared },
-		func(t *match.Tool) bool { return t.Lists() && t.IsAbout(id.Noun) },
-	} {
-		if i := slices.IndexFunc(tools, fits); i >= 0 {
-			return tools[i]
+	for _, t := range tools {
+		if t.Lists() && (t.Info.Name == declared || best == nil && t.IsAbout(id.Noun)) {
+			best = t
 		}
 	}
-	return nil
+	return best
 }
 
 // finding is the arguments that find what a value names: by its number, when it

@@ -25,6 +25,7 @@ type planner struct {
 	answers  []string        // their answers to our questions about it, still to be used
 	known    []*speak.Answer // the answers of the calls for it
 	wanted   []Call          // the calls that are still missing
+	before   string          // the question before it
 	subject  string          // the person or thing of the last record that was shown
 	said     string          // the last message of the person, whatever it belongs to
 	page     *speak.Answer   // the last list before it
@@ -107,6 +108,9 @@ func (p *planner) read(messages []agent.Message) {
 	for first > 1 && messages[first-1].Role == agent.Assistant && Asking.MatchString(messages[first-1].Text()) && !p.isQuestion(messages[first].Text()) {
 		p.answers = append([]string{messages[first].Text()}, p.answers...)
 		first = lastOfUser(messages[:first])
+	}
+	if i := lastOfUser(messages[:first]); i >= 0 {
+		p.before = messages[i].Text()
 	}
 	p.question, p.said, p.known = messages[first].Text(), messages[last].Text(), answersIn(messages[first:])
 }
@@ -216,6 +220,11 @@ func (p *planner) answer(question string) string {
 		if plans := p.parts(tokens, separators); len(plans) > 0 {
 			return p.performAll(plans)
 		}
+	}
+	if n := p.Words.Phrase("follow", language.Lows(tokens)); n > 0 && p.before != "" { // "and in Seattle?"
+		before := strings.TrimRight(p.before, " ?!.")
+		p.before = ""
+		return p.answer(before + " in " + language.Text(tokens[n:]))
 	}
 	return decline(p.Catalog, tokens)
 }
