@@ -29,7 +29,8 @@ type claimKind uint8
 const (
 	figure claimKind = iota
 	dated
-	exact // an id, an address, a phone number: found as it is, or not at all
+	exact   // an id, an address, a phone number: found as it is, or not at all
+	spelled // a number in words: no claim, but others can be computed with it
 )
 
 // date is a calendar day. Parts that are not given are 0.
@@ -59,13 +60,16 @@ var scales = map[string]float64{"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, 
 
 var hedges = strings.Fields("about around roughly approximately approx nearly almost over under than least most just up some close ~ ≈ circa below above exceeds little bit")
 
+// numbers are two, three and so on in words.
+var numbers = strings.Fields("two three four five six seven eight nine ten eleven twelve")
+
 var durations = strings.Fields("day days week weeks month months year years")
 
 // claimsOf reads the figures, dates and ids of a text, in order. Numbers of a list
 // and ordinals are none.
 func claimsOf(text string) (claims []claim) {
 	for n, line := range strings.Split(text, "\n") {
-		if !strings.ContainsFunc(line, unicode.IsDigit) && !strings.Contains(line, "@") {
+		if !strings.ContainsFunc(line, unicode.IsDigit) && !strings.Contains(line, "@") { // nothing to prove
 			continue
 		}
 		line = numbering.ReplaceAllString(line, "")
@@ -123,6 +127,8 @@ func (s *scanner) next() []claim {
 		return []claim{{kind: exact, text: token, line: s.line}}
 	case numbered:
 		return nil
+	case slices.Contains(numbers, strings.ToLower(token)):
+		return []claim{{kind: spelled, value: float64(slices.Index(numbers, strings.ToLower(token)) + 2), line: s.line}}
 	}
 	if c, ok := s.figure(token); ok {
 		return []claim{c}

@@ -12,10 +12,11 @@ type derived struct {
 	values   []float64 // amounts
 	percents []float64
 	days     []float64 // durations, in days
+	supposed []float64 // per cents that sums and named values may be multiplied with
 }
 
-func derive(d *data, words map[string]bool, today time.Time) *derived {
-	v := &derived{}
+func derive(d *data, words map[string]bool, supposed []float64, today time.Time) *derived {
+	v := &derived{supposed: supposed}
 	for _, place := range sortedKeys(d.tables) {
 		t := tableOf(d.tables[place].rows)
 		named := t.named(words)
@@ -46,6 +47,13 @@ func (v *derived) amount(values ...float64) {
 		if !math.IsNaN(f) && !math.IsInf(f, 0) {
 			v.values = append(v.values, abs(f))
 		}
+	}
+}
+
+// suppose adds a value that is changed by the per cents that are spoken of.
+func (v *derived) suppose(value float64) {
+	for _, p := range v.supposed {
+		v.amount(value*p/100, value*(1+p/100), value*(1-p/100))
 	}
 }
 
@@ -113,6 +121,7 @@ func (v *derived) column(column []float64, rows []int) (sum float64) {
 		return 0
 	}
 	mean := sum / float64(n)
+	v.suppose(sum)
 	v.amount(sum, mean, sum/12, sum/4)
 	if slices.Max(values) <= 100 {
 		v.percents = append(v.percents, mean)
@@ -176,6 +185,7 @@ func (v *derived) rows(t *table, named, all []int) {
 		for _, i := range named {
 			v.ratio(column[i], total)
 			v.ratio(column[i], total/float64(len(all)))
+			v.suppose(column[i])
 			v.amount(column[i]/12, column[i]/4, column[i]*12, total-column[i])
 			if len(named) > maxCompare {
 				continue

@@ -45,6 +45,8 @@ type figures struct {
 	words   map[string]bool
 	derived *derived // nil until a claim needs it
 	rows    int
+
+	supposed []float64 // per cents of the question and the answer: "what if everyone gets 3 % more"
 }
 
 func newFigures(d *data, e Evidence, text string) *figures {
@@ -57,6 +59,11 @@ func newFigures(d *data, e Evidence, text string) *figures {
 		for token := range tokensOf(said) {
 			small := strings.ToLower(strings.TrimSuffix(token, "'s"))
 			f.words[small], f.words["="+small] = true, true
+		}
+	}
+	for _, c := range claimsOf(e.Question + "\n" + text) {
+		if c.unit == '%' && len(f.supposed) < maxSupposed {
+			f.supposed = append(f.supposed, c.value)
 		}
 	}
 	for _, t := range d.tables {
@@ -86,6 +93,8 @@ func (f *figures) unproven(claims []claim) (odd []string) {
 
 func (f *figures) proves(c claim) bool {
 	switch c.kind {
+	case spelled:
+		return true
 	case exact:
 		return f.d.tokens[strings.ToLower(c.text)]
 	case dated:
@@ -108,7 +117,7 @@ func (f *figures) provesFigure(c claim) bool {
 		return true
 	}
 	if f.derived == nil {
-		f.derived = derive(f.d, f.words, f.e.Today)
+		f.derived = derive(f.d, f.words, f.supposed, f.e.Today)
 	}
 	switch c.unit {
 	case '%':
@@ -170,6 +179,8 @@ func (f *figures) provesDate(day date) bool {
 const (
 	window = 12  // apart, of two
 	maxRun = 100 // in a sum
+
+	maxSupposed = 4 // per cents
 )
 
 // fromStated reports whether a figure is computed of proven figures beside it: a
@@ -178,7 +189,7 @@ func fromStated(claims []claim, proven []bool, i int) bool {
 	c := claims[i]
 	var beside []float64
 	for j := max(0, i-window); j < min(len(claims), i+window/2+1); j++ {
-		if j != i && proven[j] && claims[j].kind == figure {
+		if j != i && proven[j] && (claims[j].kind == figure || claims[j].kind == spelled) {
 			beside = append(beside, claims[j].value)
 		}
 	}

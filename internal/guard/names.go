@@ -121,7 +121,7 @@ func namesIn(piece string) (names []properName) {
 // small ones.
 func isName(word string) bool {
 	runes := []rune(word)
-	if len(runes) < 3 || !unicode.IsUpper(runes[0]) {
+	if len(runes) < 3 || !unicode.IsUpper(runes[0]) || !unicode.IsLetter(runes[1]) {
 		return false
 	}
 	small := 0
