@@ -14,6 +14,7 @@ type run struct {
 	turn     Turn
 	tools    Toolset
 	system   string
+	offer    *offer
 	window   *window
 	added    []Message       // what the turn adds to the conversation, as the model reads it
 	outcomes [][]toolOutcome // of each step, by call

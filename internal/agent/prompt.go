@@ -38,6 +38,9 @@ func prompt(t Turn, tools Toolset) string {
 	if t.Language {
 		b.WriteString(tableRule)
 	}
+	if searches(t, tools) {
+		b.WriteString(searchRule(len(tools.Open)))
+	}
 	if t.System != "" {
 		b.WriteString("\n\n" + t.System)
 	}

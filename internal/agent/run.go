@@ -58,7 +58,8 @@ func (r *run) answer(ctx context.Context) error {
 	r.tools = r.turn.Toolbox.Tools(ctx)
 	r.warn(r.tools.Down...)
 	r.system, r.taint = prompt(r.turn, r.tools), taintOf(r.turn.History, r.tools)
-	r.window.open(ctx, r.system, r.tools.Open)
+	r.offer = newOffer(r.turn, r.tools)
+	r.window.open(ctx, r.system, r.offer.shown)
 	for round := 1; ; round++ {
 		m, stop, err := r.ask(ctx)
 		calls := m.Calls()
@@ -116,7 +117,7 @@ func (r *run) timeoutOr(ctx context.Context, err error) error {
 func (r *run) request() Request {
 	return Request{
 		System: r.system, Person: r.turn.Person, Now: r.turn.Now,
-		Messages: r.window.messages(r.added), Tools: r.tools.Open, Closed: r.tools.Closed,
+		Messages: r.window.messages(r.added), Tools: r.offer.shown, Closed: r.tools.Closed,
 	}
 }
 

@@ -73,6 +73,9 @@ func (r *run) call(ctx context.Context, c Call, wrong error) (o result.Outcome) 
 	if err := ctx.Err(); err != nil {
 		return result.Failed(err)
 	}
+	if r.offer.index != nil && c.Tool == FindTools {
+		return r.offer.find(c.Args)
+	}
 	return r.turn.Toolbox.Call(ctx, c.Tool, c.Args)
 }
 
@@ -85,6 +88,9 @@ func (r *run) check(c Call, index int) error {
 	t := r.open(c.Tool)
 	if t == nil {
 		return r.notOffered(c.Tool)
+	}
+	if !r.offer.offers(c.Tool) {
+		return notYet(c.Tool)
 	}
 	if !json.Valid(c.Args) || !bytes.HasPrefix(bytes.TrimSpace(c.Args), []byte("{")) {
 		return r.repairs.say(c.Tool, len(r.added), fault.ValidationError.New("The arguments of %s are not a JSON object.", c.Tool))
@@ -109,13 +115,13 @@ func (r *run) notOffered(name string) error {
 		}
 	}
 	f := fault.UnknownTool.New("There is no tool named %q.", name)
-	if near := closest(name, r.tools.Open); len(near) > 0 {
+	if near := closest(name, r.offer.shown); len(near) > 0 {
 		f = f.Suggest("Call one of: %s.", strings.Join(near, ", "))
 	}
 	return r.repairs.say(name, len(r.added), f)
 }
 
-func (r *run) open(name string) *Tool { return r.tools.open(name) }
+func (r *run) open(name string) *Tool { return r.offer.tool(name) }
 
 // open returns the callable tool of that name, or nil.
 func (s Toolset) open(name string) *Tool {
@@ -155,6 +161,7 @@ func (o toolOutcome) within(k Kept, whole CallResult) CallResult {
 func (r *run) finished(c Call, o result.Outcome) (CallResult, toolOutcome) {
 	server := r.server(c.Tool)
 	r.emit(ToolFinished{Call: c, Server: server, Outcome: o})
+	r.window.found(r.offer.take(c, o), r.offer.found)
 	switch {
 	case o.Pending() != nil:
 		r.emit(Pending{Server: server, Outcome: o})

@@ -22,6 +22,8 @@ type Memory struct {
 	Summary   string `json:"summary,omitempty"`   // of the oldest messages
 	Covered   int    `json:"covered,omitempty"`   // how many messages the summary replaces
 	Untrusted bool   `json:"untrusted,omitempty"` // one of them held untrusted text: the summary is a marked block
+
+	Found []string `json:"found,omitempty"` // tools that were found and are offered, in their order
 }
 
 const summaryInstructions = `You summarise the beginning of a conversation, so that it can go on without it. It is between a person and an assistant that answers questions about a company's data by calling tools.
@@ -35,7 +37,7 @@ Answer with the summary alone, in at most %d words.`
 // do not fit are left out, which the model reads.
 func (w *window) summarise(ctx context.Context) {
 	if w.memory.Covered > len(w.turn.History) { // of another conversation
-		w.memory = Memory{}
+		w.memory = Memory{Found: w.memory.Found}
 	}
 	rest := w.turn.History[w.memory.Covered:]
 	if turns := w.overdue(rest); w.turn.Language && turns > 0 {

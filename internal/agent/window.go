@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"countersign.dev/internal/result"
 	"countersign.dev/internal/tokens"
 )
 
@@ -30,6 +31,13 @@ func (w *window) open(ctx context.Context, system string, tools []Tool) {
 	w.fixed = w.count.Count(system) + w.toolSize(tools)
 	w.summarise(ctx)
 	w.history = w.readAll(w.newest(w.turn.History[w.memory.Covered:]))
+}
+
+// found counts tools that are offered from now on, and keeps the names of all that
+// were found.
+func (w *window) found(tools []Tool, names []string) {
+	w.fixed += w.toolSize(tools)
+	w.memory.Found = names
 }
 
 // room is what the instructions, the tools, the summary and the question leave of
@@ -76,3 +84,95 @@ const leftOut = "The beginning of this conversation is left out here to save spa
 // noteSize is at least the tokens of what is said around a summary, or instead of
 // one.
 const noteSize = 48
+
+// What a request needs besides texts, in tokens: vendors frame each message, call,
+// result and tool in ways of their own.
+const (
+	perMessage = 4
+	perPart    = 8
+	perTool    = 8
+)
+
+// measure counts the tokens of messages as the model reads them.
+type measure struct {
+	count  *tokens.Counter
+	tables bool // rows are read as tables
+}
+
+// read adds what the model reads of a result, if that is not the envelope.
+func (s measure) read(r CallResult) CallResult {
+	if s.tables && r.Table == "" {
+		r.Table = result.Table(r.Answer)
+	}
+	return r
+}
+
+// readAll is read for the results of a conversation.
+func (s measure) readAll(messages []Message) []Message {
+	if !s.tables {
+		return messages
+	}
+	all := make([]Message, len(messages))
+	for i, m := range messages {
+		all[i] = Message{Role: m.Role, Parts: make([]Part, len(m.Parts))}
+		for j, p := range m.Parts {
+			if r, ok := p.(CallResult); ok {
+				p = s.read(r)
+			}
+			all[i].Parts[j] = p
+		}
+	}
+	return all
+}
+
+func (s measure) size(messages []Message) (tokens int) {
+	for _, m := range messages {
+		tokens += perMessage
+		for _, p := range m.Parts {
+			tokens += s.part(p)
+		}
+	}
+	return tokens
+}
+
+func (s measure) part(p Part) int {
+	switch p := p.(type) {
+	case Text:
+		return s.count.Count(string(p))
+	case Call:
+		return perPart + s.count.Count(p.Tool) + s.count.Count(string(p.Args))
+	case CallResult:
+		return perPart + s.count.Count(p.Read())
+	case Opaque:
+		return s.count.Count(string(p.Data))
+	}
+	return 0
+}
+
+// toolSize is the tokens of tools.
+func (s measure) toolSize(tools []Tool) (tokens int) {
+	for _, t := range tools {
+		tokens += perTool + s.count.Count(t.Name) + s.count.Count(t.Description) + s.count.Count(string(t.InputSchema))
+	}
+	return tokens
+}
+
+// bytesOf is at least the tokens of messages.
+func bytesOf(messages []Message) (bytes int) {
+	for _, m := range messages {
+		bytes += perMessage
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case Text:
+				bytes += len(p)
+			case Call:
+				bytes += perPart + len(p.Tool) + len(p.Args)
+			case CallResult:
+				bytes += perPart + len(p.Read())
+			case Opaque:
+				bytes += len(p.Data)
+			}
+		}
+	}
+	return bytes
+}

@@ -26,12 +26,12 @@ func ring(t testing.TB, secret string) *seal.Ring {
 func TestRecordsAreReadAsTheyWereStored(t *testing.T) {
 	s := sealer{ring(t, "k")}
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	c := Conversation{ID: newID(), Owner: access.Owner{Issuer: "i", Subject: "s"}, Title: "<b>", Model: "m", Created: at, Updated: at}
+	c := Conversation{ID: newID(), Owner: access.Owner{Issuer: "i", Subject: "s"}, Title: "<b>", Model: "m", Memory: agent.Memory{Summary: "s", Covered: 4, Untrusted: true, Found: []string{"t"}}, Created: at, Updated: at}
 	stored, err := s.sealConversation(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.openConversation(c.ID, stored); err != nil || got != c {
+	if got, err := s.openConversation(c.ID, stored); err != nil || !cmp.Equal(got, c) {
 		t.Errorf("got %+v, %v, want %+v", got, err, c)
 	}
 	m := Message{

@@ -27,6 +27,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// bodies, tool inputs, arguments of foreign tools and keys of issuers are read by the same rules.
 	"internal/strictjson": {outside: []string{"github.com/go-json-experiment/json"}},
 	"internal/plaintext":  {},
+	"internal/toolsearch": {ours: []string{"result"}, outside: []string{"github.com/blevesearch/snowballstem"}},
 	// a vocabulary of a language model, for budgets.
 	"internal/tokens":  {outside: []string{"github.com/tiktoken-go/tokenizer"}},
 	"internal/company": {},
@@ -48,7 +49,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/support/elastic": {ours: []string{"access", "admission", "company", "confirm", "domain/support", "fault"}, outside: []string{"github.com/elastic/"}},
 	// the guard reads envelopes, because results of earlier turns are kept as such.
 	"internal/guard": {ours: []string{"fault", "result"}},
-	"internal/agent": {ours: []string{"access", "fault", "guard", "result", "tokens"}},
+	"internal/agent": {ours: []string{"access", "fault", "guard", "result", "tokens", "toolsearch"}},
 	"internal/llm":   {ours: []string{"admission", "agent", "fault", "llm/anthropic", "llm/blob", "llm/gemini", "llm/openai", "llm/rehearsal", "llm/vendor"}},
 	// one room a vendor's protocol; what they share is in vendor.
 	"internal/llm/vendor":    {ours: []string{"agent", "fault"}},

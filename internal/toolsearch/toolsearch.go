@@ -1,0 +1,142 @@
+// Package toolsearch finds tools by what they are for: BM25 over the stems of their
+// names, descriptions, fields and synonyms.
+//
+// It knows no model and no server. Start with [New].
+package toolsearch
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
+
+	"countersign.dev/internal/result"
+)
+
+// How much a word counts by its place.
+const (
+	inName        = 3
+	inTitle       = 2
+	inDescription = 1
+	inFields      = 1
+)
+
+// The usual parameters of BM25: how soon more of the same word counts less, and how
+// much a long declaration counts less than a short one.
+const (
+	saturation = 1.2
+	lengthPart = 0.75
+)
+
+// Index is an index of tools. It does not change once made.
+type Index struct {
+	names   []string
+	lengths []float64
+	mean    float64
+	words   map[string]map[int]float64 // weight of a stem by tool
+}
+
+// New indexes tools.
+func New(tools []result.ToolInfo) *Index {
+	x := &Index{words: make(map[string]map[int]float64)}
+	for i, t := range tools {
+		x.names = append(x.names, t.Name)
+		x.lengths = append(x.lengths, 0)
+		x.add(i, t.Name, inName)
+		x.add(i, t.Title, inTitle)
+		x.add(i, t.Description, inDescription)
+		x.add(i, strings.Join(fieldsOf(t.InputSchema), " "), inFields)
+		if t.Fields != nil {
+			x.add(i, strings.Join(t.Fields.Synonyms, " "), inFields)
+			for name, f := range t.Fields.Output {
+				x.add(i, name+" "+strings.Join(f.Synonyms, " "), inFields)
+			}
+		}
+		x.mean += x.lengths[i] / float64(len(tools))
+	}
+	return x
+}
+
+func (x *Index) add(tool int, text string, weight float64) {
+	for _, stem := range stems(text) {
+		if x.words[stem] == nil {
+			x.words[stem] = make(map[int]float64)
+		}
+		x.words[stem][tool] += weight
+		x.lengths[tool] += weight
+	}
+}
+
+// Search returns the names of at most so many tools, the best first. A tool that
+// has no word of the query is not found.
+func (x *Index) Search(query string, most int) []string {
+	scores := make(map[int]float64)
+	asked := stems(query)
+	slices.Sort(asked)
+	for _, stem := range slices.Compact(asked) {
+		found := x.words[stem]
+		n := float64(len(found))
+		rarity := math.Log(1 + (float64(len(x.names))-n+0.5)/(n+0.5))
+		for tool, weight := range found {
+			scores[tool] += rarity * weight * (saturation + 1) / (weight + saturation*(1-lengthPart+lengthPart*x.lengths[tool]/x.mean))
+		}
+	}
+	order := make([]int, 0, len(scores))
+	for tool := range scores {
+		order = append(order, tool)
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(scores[b], scores[a]), strings.Compare(x.names[a], x.names[b]))
+	})
+	names := make([]string, 0, most)
+	for _, tool := range order[:min(len(order), most)] {
+		names = append(names, x.names[tool])
+	}
+	return names
+}
+
+// fieldsOf lists the names and descriptions of a schema's properties.
+func fieldsOf(schema json.RawMessage) (texts []string) {
+	var s struct {
+		Properties map[string]struct{ Description string }
+	}
+	_ = json.Unmarshal(schema, &s) // another server's schema may be anything
+	for name, p := range s.Properties {
+		texts = append(texts, name, p.Description)
+	}
+	return texts
+}
+
+// common are words that say nothing of what a tool is for.
+var common = strings.Fields("a an and any are as at be by can do does for from give has have how i if in is it its list me my of on one only or our show that the their them there these they this to us was we what when where which who whose will with you your")
+
+// stems splits a text into the stems of its words: my_tool and myTool are two.
+func stems(text string) (all []string) {
+	var word []rune
+	end := func() {
+		if w := strings.ToLower(string(word)); w != "" && !slices.Contains(common, w) {
+			env := snowballstem.NewEnv(w)
+			english.Stem(env)
+			all = append(all, env.Current())
+		}
+		word = word[:0]
+	}
+	lower := false
+	for _, c := range text {
+		letter := unicode.IsLetter(c) || unicode.IsDigit(c)
+		if !letter || lower && unicode.IsUpper(c) {
+			end()
+		}
+		if letter {
+			word = append(word, c)
+		}
+		lower = unicode.IsLower(c)
+	}
+	end()
+	return all
+}
