@@ -61,6 +61,19 @@ func (s *suite) deadline(t *testing.T) {
 	}
 }
 
+// cancelled calls every tool for a caller who has left: that is no fault of the
+// store, which had all the time it needs.
+func (s *suite) cancelled(t *testing.T) {
+	h := s.unchanged
+	for _, c := range s.Calls {
+		ctx, cancel := context.WithCancel(Asker{Email: c.Email, Roles: c.Allow}.in(t.Context()))
+		cancel()
+		if o := h.Ask(ctx, c.Tool, c.In); o.Code() != "CANCELLED" {
+			t.Errorf("%s: got %s, want CANCELLED", c.Tool, h.Encode(o))
+		}
+	}
+}
+
 // seeding: a store without data is not ready; one with data stays as it is when
 // it is seeded again, changes included.
 func (s *suite) seeding(t *testing.T) {

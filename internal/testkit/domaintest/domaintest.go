@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
@@ -38,13 +39,15 @@ type Harness struct {
 	testing.TB
 	*tool.Runner
 	Sink *testkit.MemorySink
+
+	asked *sync.Map // confirmation ID → the tool that asked for the change
 }
 
 // Open opens a harness over a domain whose store is filled.
 func Open(t testing.TB, server string, d Domain) *Harness {
 	t.Helper()
 	sink := &testkit.MemorySink{}
-	return &Harness{TB: t, Sink: sink, Runner: NewRunner(t, server, d, confirm.NewService(NewRedis(t), sink, nil), sink)}
+	return &Harness{TB: t, Sink: sink, asked: &sync.Map{}, Runner: NewRunner(t, server, d, confirm.NewService(NewRedis(t), sink, nil), sink)}
 }
 
 // NewRunner mounts a domain's tools.
@@ -82,6 +85,38 @@ func OpenRedis(t testing.TB, address string) confirm.Store {
 	}
 	t.Cleanup(func() { _ = redis.Close() })
 	return state.NewConfirmations(redis, testkit.Ring("record"))
+}
+
+// Answer answers a confirmation, and checks what /execute answers against the
+// published schema of the tool that asked for the change. A denial is no answer of
+// a tool.
+func (h *Harness) Answer(ctx context.Context, id string, approved bool, digest string) result.Outcome {
+	h.Helper()
+	o := h.Runner.Answer(ctx, id, approved, digest)
+	if tool, waits := h.asked.Load(id); waits && (approved || o.Fault() != nil) {
+		h.check(tool.(string), o)
+	}
+	return o
+}
+
+// Call calls a tool, and remembers which tool a change that waits belongs to.
+func (h *Harness) Call(ctx context.Context, name string, raw json.RawMessage) result.Outcome {
+	h.Helper()
+	o := h.Runner.Call(ctx, name, raw)
+	if p := o.Pending(); p != nil {
+		h.asked.Store(p.ID, name)
+	}
+	return o
+}
+
+// check compares an outcome with the published schema of its tool.
+func (h *Harness) check(name string, o result.Outcome) {
+	h.Helper()
+	for _, info := range h.Visible(catalogue) {
+		if info.Name == name {
+			CheckAnswer(h, info, h.Encode(o))
+		}
+	}
 }
 
 // As signs a person of the sample company in.
@@ -137,11 +172,7 @@ func (h *Harness) Ask(ctx context.Context, name string, in Args) result.Outcome 
 		h.Fatal(err)
 	}
 	o := h.Call(ctx, name, raw)
-	for _, info := range h.Visible(catalogue) {
-		if info.Name == name {
-			CheckAnswer(h, info, h.Encode(o))
-		}
-	}
+	h.check(name, o)
 	return o
 }
 
