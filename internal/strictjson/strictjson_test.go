@@ -47,6 +47,10 @@ func TestWhatTwoReadersCouldReadDifferentlyIsRejected(t *testing.T) {
 		if err := strictjson.Unmarshal([]byte(in), &v); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %q", in, err, want)
 		}
+		shape := strings.HasPrefix(want, "has a field") || want == "must be an object" // of what is decoded into
+		if err := strictjson.Check([]byte(in)); !shape && (err == nil || err.Error() != want) {
+			t.Errorf("checked alone, %s: got %v, want %q", in, err, want)
+		}
 	}
 	if err := strictjson.Check([]byte(strings.Repeat(`[`, 64) + strings.Repeat(`]`, 64))); err != nil {
 		t.Errorf("64 levels: %v", err)
