@@ -346,15 +346,16 @@ func TestAuditHoldsDigestsAndNoValues(t *testing.T) {
 	h.Call(both, "get_note", json.RawMessage(`{"id":1}`))
 	h.Call(both, "burn_note", json.RawMessage(`{"id":1,"reason":"too old"}`))
 	h.Call(testkit.As(t, "ann", access.Employee), "burn_note", json.RawMessage(`{"id":1}`))
+	h.Call(both, "add_note", json.RawMessage(`{"text":"private-wording"}`))
 	var kinds []string
 	for _, e := range h.sink.Events() {
 		encoded, _ := json.Marshal(e)
-		if strings.Contains(string(encoded), "secret-") {
+		if strings.Contains(string(encoded), "secret-") || strings.Contains(string(encoded), "private-") {
 			t.Errorf("the audit holds a value: %s", encoded)
 		}
 		kinds = append(kinds, string(e.Kind)+":"+e.Outcome+e.Step)
 	}
-	want := "outcome:success intent: confirmation:pending_confirmationopened outcome:pending_confirmation denial:INSUFFICIENT_PERMISSIONS"
+	want := "outcome:success intent: confirmation:pending_confirmationopened outcome:pending_confirmation denial:INSUFFICIENT_PERMISSIONS intent: outcome:success"
 	if got := strings.Join(kinds, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
