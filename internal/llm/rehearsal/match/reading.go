@@ -41,6 +41,7 @@ type Reading struct {
 	Measure Measure            // what is asked of all rows at once
 	Asked   language.Set       // stems of the words that ask for something in the answer
 	Beyond  map[string]float64 // by column: the bound that a row's number must not equal
+	Since   map[string]string  // by column: the day before which a row is not asked for
 	Strong  bool               // a word names what the tool is about
 	Plural  bool               // that word is in the plural
 	Score   int
@@ -84,7 +85,7 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 // Attempt reads a clause as far as it goes, whatever its intent. Each step
 // explains more of the words; what a step has taken, those after it leave alone.
 func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
-	r := reader{&Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: language.Set{}, Beyond: map[string]float64{}, c: c, x: c.Words,
+	r := reader{&Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: language.Set{}, Beyond: map[string]float64{}, Since: map[string]string{}, c: c, x: c.Words,
 		uses: make([]use, len(clause.Tokens))}}
 	if t.isOrdered(c.Words, clause) {
 		onlyIDs := t.First(func(f *Field) bool { return f.Required && !f.Is(ID) }) == nil

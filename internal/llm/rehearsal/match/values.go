@@ -148,6 +148,9 @@ func (r reader) days(s language.Span, b bounds) bool {
 	for _, f := range fits {
 		r.Args[f.Name] = f.Day(s)
 	}
+	if b.side == none && len(fits) == 1 && last == upper { // "due this week" with due_before alone
+		r.Since[fits[0].base+"_date"] = language.Day(s.From)
+	}
 	return true
 }
 
@@ -239,7 +242,9 @@ func (r reader) extent(end int) {
 	for at, t := range r.Tokens { // customer_name for "customers"
 		name := r.Tool.column(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.says(r.x, t.Stem) }).Name
 		if m.overNumbers() && r.Tool.Amount() != "" && name != "" && r.free(at) && language.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end) {
-			m.By, m.Of, m.Count = name, t.Low, max(m.Count, someRows)
+			if m.By, m.Of = name, t.Low; m.Count == 1 {
+				m.Count = someRows
+			}
 			r.take(at, 1, 4)
 		}
 	}

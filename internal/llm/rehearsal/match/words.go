@@ -57,7 +57,7 @@ func (r names) name(i int) {
 	case e.Self && (r.Tool.Writes() || r.Tool.Relation() != nil || r.Tool.First(func(f *Field) bool { return f.Is(ID) && f.Required }) != nil):
 		return
 	case e.Self && !r.Tool.Lists(): // its figures are those of the asker's rows
-	case text != nil:
+	case text != nil && !e.Self:
 		r.Args[text.Name] = e.Text
 	case r.mayFilter(e):
 		r.Filters = append(r.Filters, e)
@@ -256,7 +256,7 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 // thing or many.
 func (r reader) judge() {
 	if people := r.x.Stems("person"); r.has("who", "whom", "whose") && !r.Tool.Writes() && r.Tool.Mentions(people) > 0 {
-		if r.Score, r.anchored = r.Score+1, true; people[r.Tool.head] {
+		if r.Score, r.anchored = r.Score+1, true; people[r.Tool.head] && !r.x.Stems("outsider")[r.Tool.head] {
 			r.Score++
 		}
 	}

@@ -115,7 +115,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		return in != nil
 	})
 	pages := maxPages
-	if (r.Measure.Kind == "" || r.Measure.Column != "") && len(r.Filters) == 0 && (r.Target == nil || r.Target.Tool == r.Tool) {
+	if (r.Measure.Kind == "" || r.Measure.Column != "") && len(r.Filters)+len(r.Since) == 0 && (r.Target == nil || r.Target.Tool == r.Tool) {
 		pages = 1
 	}
 	l := p.fetchPages(r.Tool, args, pages)
@@ -128,7 +128,10 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 			if e.Column != "" {
 				one = speak.Row{Keys: []string{e.Column}, Values: one.Values}
 			}
-			return counted(e.Words, wordsIn(one)) < len(e.Words) && !(e.Self && counted([]string{strings.ToLower(p.Person.Name)}, wordsIn(one)) > 0)
+			if e.Self && e.Column == "" {
+				return !p.isMine(one)
+			}
+			return counted(e.Words, wordsIn(one)) < len(e.Words)
 		})
 		if len(l.Rows) == 0 {
 			text := fmt.Sprintf("I found no %s %s %q", r.Tool.Noun, cmp.Or(speak.Label(r.Tool, e.Column), "for"), e.Text)
@@ -139,6 +142,15 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		}
 	}
 	return speak.List(r, about, l, 0)
+}
+
+// isMine reports whether a row is the asker's: it carries their address or name,
+// and not only as the one who approved it.
+func (p *planner) isMine(one speak.Row) bool {
+	return slices.ContainsFunc(one.Keys, func(k string) bool {
+		text := one.Text(k)
+		return text != "" && language.LastWord(k) != "by" && (strings.EqualFold(text, p.Person.Email) || strings.EqualFold(text, p.Person.Name))
+	})
 }
 
 // keeper reports which rows are asked for: those of the people that another list
@@ -156,7 +168,7 @@ func (p *planner) keeper(r *match.Reading, about speak.Thing) func(speak.Row) bo
 		return (id == nil || ids[one.Values[id.Name]]) && !slices.ContainsFunc(one.Keys, func(k string) bool {
 			n, isNumber := one.Number(k)
 			bound, bounded := r.Beyond[k]
-			return isNumber && bounded && n == bound || one.Values[k] == false && r.Asked[language.Stem(k)] && !r.AsksWhether()
+			return isNumber && bounded && n == bound || one.Text(k) < r.Since[k] || one.Values[k] == false && r.Asked[language.Stem(k)] && !r.AsksWhether()
 		})
 	}
 }

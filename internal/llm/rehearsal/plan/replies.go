@@ -88,6 +88,8 @@ func (p *planner) smallTalk() (string, bool) {
 	switch {
 	case words == "":
 		return "Please ask a question. " + offer(p.Catalog), true
+	case says("thanks"):
+		return "You are welcome.", true
 	case says("hello"), says("help"):
 		return offer(p.Catalog), true
 	case len(p.answers) > 0 && says("no"):

@@ -19,7 +19,7 @@ func measured(r *match.Reading, which string, l *Answer) (answer string) {
 	}
 	key := measuredColumn(r, l.Rows)
 	if key == "" {
-		return fmt.Sprintf("I can't tell which number of the %s you mean.", r.Tool.Noun)
+		return fmt.Sprintf("I can't tell which number or date of the %s you mean.", r.Tool.Noun)
 	}
 	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(one Row) bool {
 		_, isNumber := one.Number(key)
