@@ -173,8 +173,12 @@ func (r reader) choices() {
 	for _, f := range r.Tool.Inputs {
 		for _, p := range f.phrases {
 			for i := range r.Tokens {
-				if !r.taken(f) && r.reads(i, p.words) {
-					r.take(i, len(p.words), 4)
+				if r.taken(f) || !r.reads(i, p.words) {
+					continue
+				}
+				if r.take(i, len(p.words), 4); r.low(0) == "is" && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)) {
+					r.Asked[language.Stem(f.Name)] = true // "is the order paid?" asks for its state, of whatever state it is
+				} else {
 					r.Args[f.Name] = p.value
 				}
 			}
