@@ -84,6 +84,9 @@ func (v *derived) sets(t *table, sets []set) {
 		for i, s := range sets {
 			sums[i] = v.column(t.nums[key], s.rows)
 		}
+		for _, s := range sets[:min(len(sets), maxDated)] {
+			v.upTo(t, t.nums[key], s.rows)
+		}
 		for i := range sets {
 			v.ratio(sums[i], sums[0])
 			v.amount(sums[0] - sums[i])
@@ -105,6 +108,31 @@ func (v *derived) sets(t *table, sets []set) {
 			}
 		}
 	}
+}
+
+// upTo adds the sums up to and from each date of the rows: what is due until the end
+// of a year.
+func (v *derived) upTo(t *table, column []float64, rows []int) {
+	if len(rows) > maxNamed {
+		return
+	}
+	for _, key := range sortedKeys(t.dates) {
+		dates := t.dates[key]
+		ordered := slices.SortedFunc(slices.Values(rows), func(i, j int) int { return dates[i].time().Compare(dates[j].time()) })
+		for _, direction := range [][]int{ordered, backward(ordered)} {
+			sum := 0.0
+			for _, i := range direction {
+				sum += column[i]
+				v.amount(sum)
+			}
+		}
+	}
+}
+
+func backward(rows []int) []int {
+	rows = slices.Clone(rows)
+	slices.Reverse(rows)
+	return rows
 }
 
 // column adds the sum of a column and what else is said of it, and returns the sum.

@@ -46,7 +46,7 @@ type figures struct {
 	derived *derived // nil until a claim needs it
 	rows    int
 
-	supposed []float64 // per cents of the question and the answer: "what if everyone gets 3 % more"
+	supposed []float64 // per cents of the question: "what if everyone gets 3 % more"
 }
 
 func newFigures(d *data, e Evidence, text string) *figures {
@@ -61,7 +61,7 @@ func newFigures(d *data, e Evidence, text string) *figures {
 			f.words[small], f.words["="+small] = true, true
 		}
 	}
-	for _, c := range claimsOf(e.Question + "\n" + text) {
+	for _, c := range claimsOf(e.Question) {
 		if c.unit == '%' && len(f.supposed) < maxSupposed {
 			f.supposed = append(f.supposed, c.value)
 		}
@@ -167,6 +167,11 @@ func (f *figures) provesDate(day date) bool {
 	}
 	if day.year == 0 {
 		day.year = f.e.Today.Year()
+	}
+	for known := range f.d.dates { // its anniversary
+		if years := day.year - f.e.Today.Year(); known.month == day.month && known.day == day.day && years >= 0 && years <= 1 {
+			return true
+		}
 	}
 	gap := day.time().Sub(dateOf(f.e.Today).time())
 	if gap >= -7*24*time.Hour && gap <= 31*24*time.Hour {

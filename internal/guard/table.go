@@ -19,6 +19,7 @@ const (
 	maxCompare = 12 // rows that are compared with each other
 	fewValues  = 8  // of a column, of which every complement counts
 	topRows    = 10
+	maxDated   = 12     // sets that are summed up to a date
 	maxSorted  = 2000   // rows of which a median and the highest are computed
 	maxVisits  = 100000 // rows of all sets together
 )
@@ -153,6 +154,11 @@ func (t *table) months(key string, words map[string]bool) (sets []set) {
 		name := strings.ToLower(time.Month(d.month).String())
 		if words[stem(name)] || words[stem(name[:3])] {
 			months[name] = append(months[name], i)
+		}
+	}
+	for i, d := range t.dates[key] {
+		if quarter := "q" + strconv.Itoa((d.month+2)/3); d.month > 0 && words[quarter] {
+			months[quarter] = append(months[quarter], i)
 		}
 	}
 	for _, groups := range []map[string][]int{years, months} {
