@@ -40,28 +40,40 @@ func (s *Server) Chat(w http.ResponseWriter, r *http.Request, p *access.Principa
 	if err := s.begin(); err != nil {
 		return err
 	}
-	defer s.work.Done()
 	release, err := s.o.Quotas.Hold(r.Context(), quota.Streams, p.Owner())
 	if err != nil {
+		s.work.Done()
 		return err
 	}
-	defer release()
+	ended := func() { release(); s.work.Done() }
 	at, err := s.place(r, p)
 	if err != nil {
+		ended()
 		return err
 	}
-	admission.From(r.Context()).End()                                                     // what follows is waiting
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the gate knows more origins than this could
+	admission.From(r.Context()).End() // what follows is waiting
+	// The gate knows more origins than the library could check.
+	ws, err := websocket.Accept(slim{w}, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
 		s.o.Log.InfoContext(r.Context(), "a WebSocket request was not valid", "error", err)
+		ended()
 		return nil // Accept has answered
 	}
+	// The connection outlives the request, whose goroutine and buffers it does not need.
+	go func() {
+		defer ended()
+		s.open(ws, r.WithContext(context.WithoutCancel(r.Context())), p, at)
+	}()
+	return nil
+}
+
+// open serves a connection until it ends.
+func (s *Server) open(ws *websocket.Conn, r *http.Request, p *access.Principal, at place) {
 	ws.SetReadLimit(maxFrame)
 	now := time.Now()
 	c := &connection{server: s, ws: ws, request: r, conversation: at.conversation, owner: p.Owner(), principal: p, id: rand.Text(), userAgent: userAgentOf(r.UserAgent()), connected: now}
 	c.active.Store(now.UnixMilli())
 	c.serve(at)
-	return nil
 }
 
 // unknownSession is also what strangers get, before the upgrade.

@@ -33,9 +33,10 @@ func (c *connection) serve(at place) {
 	}
 	var parts sync.WaitGroup
 	parts.Go(func() { c.follow(right, at.after) })
-	parts.Go(func() { c.beat(right) })
+	stopBeat := c.beat(right)
 	c.read(ctx, right)
 	end()
+	stopBeat()
 	parts.Wait()
 }
 
@@ -99,25 +100,42 @@ func (c *connection) interrupted(err error) {
 	_ = c.ws.Close(websocket.StatusInternalError, f.Code.Name)
 }
 
-// beat pings the client, and closes a connection whose client does not answer.
-func (c *connection) beat(ctx context.Context) {
-	every := c.server.o.Heartbeat
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for unanswered := 0; ; {
-		select {
-		case <-ctx.Done():
+// beat pings the client from time to time, and closes a connection whose client
+// does not answer, until stop is called, which waits for a ping under way. An idle
+// connection has no goroutine for it.
+func (c *connection) beat(ctx context.Context) (stop func()) {
+	every, unanswered := c.server.o.Heartbeat, 0
+	var (
+		mu      sync.Mutex // of a ping, and of the timer
+		stopped bool
+		timer   *time.Timer
+	)
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(every, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case stopped:
 			return
-		case <-tick.C:
-		}
-		if c.ping(ctx, every) == nil {
+		case c.ping(ctx, every) == nil:
 			unanswered = 0
 			c.touch()
 			c.list(ctx, true)
-		} else if unanswered++; unanswered == missed {
+		default:
+			unanswered++
+		}
+		if unanswered == missed {
 			_ = c.ws.CloseNow()
 			return
 		}
+		timer.Reset(every)
+	})
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		stopped = true
+		timer.Stop()
 	}
 }
 

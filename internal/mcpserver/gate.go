@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -118,27 +119,41 @@ func (g *Gate) Live(r *http.Request) (context.Context, context.CancelFunc) {
 	if g.o.Watch != nil {
 		unwatch = g.o.Watch(who, end)
 	}
-	if !who.Expires().IsZero() {
-		go g.expire(r.WithContext(ctx), who, end)
+	unexpire := func() {}
+	if at := who.Expires(); !at.IsZero() {
+		unexpire = g.expire(r.WithContext(ctx), at, end)
 	}
-	return ctx, func() { unwatch(); stop() }
+	return ctx, func() { unwatch(); unexpire(); stop() }
 }
 
-// expire ends a stream when the token of its caller does. It returns when the
-// stream has ended.
-func (g *Gate) expire(r *http.Request, who *access.Principal, end func(error)) {
-	for {
-		select {
-		case <-r.Context().Done():
-			return
-		case <-time.After(time.Until(who.Expires())):
-		}
+// expire calls end when the token of a stream's caller, which ends at that time, is
+// over and has no successor, until stop is called. An idle stream has no goroutine
+// for it.
+func (g *Gate) expire(r *http.Request, at time.Time, end func(error)) (stop func()) {
+	var (
+		mu      sync.Mutex
+		stopped bool
+		timer   *time.Timer
+	)
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(time.Until(at), func() {
 		next, err := g.ProveAgain(r)
 		if err != nil {
 			end(err)
 			return
 		}
-		who = next
+		mu.Lock()
+		defer mu.Unlock()
+		if !stopped {
+			timer.Reset(time.Until(next.Expires()))
+		}
+	})
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		stopped = true
+		timer.Stop()
 	}
 }
 
