@@ -145,6 +145,11 @@ func TestRevocationReachesEveryReplica(t *testing.T) {
 			if code(a, other) != "" || code(b, other) != "" {
 				t.Error("somebody else is rejected")
 			}
+			must(t, a.RevokeToken(t.Context(), "", "b")) // the list is read again, and not once
+			c.advance(revocation.Every)
+			if refresh(t, b); code(b, other) != "SIGN_IN_REVOKED" {
+				t.Error("a second revocation does not reach the other replica")
+			}
 		})
 	}
 }
