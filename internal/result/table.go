@@ -136,8 +136,9 @@ func cell(v jsontext.Value) string {
 		}
 	case '{', '[':
 		_ = v.Compact() // it was read before
+		return inJSON(string(v))
 	}
-	return inJSON(string(v))
+	return string(v)
 }
 
 // textCell writes a text as it is, or as JSON where it needs that.
@@ -154,6 +155,6 @@ func textCell(text string) string {
 func breaks(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
 // inJSON escapes what ends cells and lines: in JSON, it can only be in a text.
-func inJSON(encoded string) string {
-	return strings.NewReplacer(separator, `\u007c`, "\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`).Replace(encoded)
-}
+func inJSON(encoded string) string { return escapes.Replace(encoded) }
+
+var escapes = strings.NewReplacer(separator, `\u007c`, "\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
