@@ -43,3 +43,13 @@ func TestOneModelIsNoChoice(t *testing.T) {
 		t.Errorf("got %q, want a question without a model", got)
 	}
 }
+
+func TestUsageIsBelowTheAnswer(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/query", turn(object{"type": "text", "text": "Here."},
+		object{"type": "stop", "usage": object{"input_tokens": 1234, "output_tokens": 56, "total_tokens": 1290, "price": object{"amount": 0.012345, "currency": "USD"}, "model": "quick"}}))
+	p.Open(g.URL)
+	p.ask("Who?")
+	p.Sees("[data-turn=done] [data-usage]", "1,234 tokens in, 56 out · 0.0123 USD")
+	p.Sees("[data-turn=done] [data-model=quick]", "quick")
+}

@@ -199,7 +199,9 @@ class Turn {
     const total = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
     if (!total) return;
     const words = `${usage.input_tokens.toLocaleString("en-US")} tokens in, ${usage.output_tokens.toLocaleString("en-US")} out`;
-    this.label.title = words;
+    const price = usage.price ? ` · ${usage.price.amount.toLocaleString("en-US", { maximumSignificantDigits: 3 })} ${usage.price.currency}` : "";
+    this.answer.append(el("p", { class: "hint", "data-usage": true }, words + price));
+    if (usage.model) this.#started({ model: usage.model }); // it answered instead of the one that was asked
   }
 
   #notice(kind, words) {

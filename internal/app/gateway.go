@@ -20,6 +20,7 @@ import (
 	"countersign.dev/internal/session"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/upstream"
+	"countersign.dev/internal/usage"
 	"countersign.dev/web"
 )
 
@@ -35,6 +36,7 @@ type gatewayOptions struct {
 	resource string   // sent at sign-in; empty: none
 	servers  []upstream.Server
 	models   *llm.Registry
+	budget   usage.Budget
 	system   string // the operator's system prompt, added to ours
 	history  config.History
 }
@@ -54,11 +56,12 @@ func (p *platform) serveGateway(o gatewayOptions) error {
 	})
 	p.life.onClose(func() error { servers.Close(); return nil })
 	p.metrics.WatchServers(servers)
-	conversations, err := p.conversations(o, gateway.WithApproval(servers, o.url))
+	used := p.usage(o.budget)
+	conversations, err := p.conversations(o, used, gateway.WithApproval(servers, o.url))
 	if err != nil {
 		return err
 	}
-	chatHost, err := p.newGateway(o, servers, conversations)
+	chatHost, err := p.newGateway(o, used, servers, conversations)
 	if err != nil {
 		return err
 	}
@@ -69,18 +72,18 @@ func (p *platform) serveGateway(o gatewayOptions) error {
 }
 
 // conversations keeps conversations and runs their turns.
-func (p *platform) conversations(o gatewayOptions, toolbox gateway.Servers) (*conversation.Service, error) {
+func (p *platform) conversations(o gatewayOptions, used *usage.Service, toolbox gateway.Servers) (*conversation.Service, error) {
 	ring, err := p.keys.ring(gatewayName, "conversation")
 	if err != nil {
 		return nil, err
 	}
 	return conversation.New(conversation.Options{
-		Models: o.models, System: o.system, Toolbox: toolbox, Redis: p.redis, Ring: ring, Audit: p.audit, Watch: p.revocations.Watch, Quotas: p.quotas, Admission: p.queue, Log: p.log,
+		Models: o.models, Meter: used.Meter, System: o.system, Toolbox: toolbox, Redis: p.redis, Ring: ring, Audit: p.audit, Watch: p.revocations.Watch, Quotas: p.quotas, Admission: p.queue, Log: p.log,
 		Limits: conversation.Limits{History: o.history.TokenBudget, Messages: o.history.MaxMessages, Retain: o.history.RetainNewest, SummariseAbove: o.history.SummariseAbove},
 	})
 }
 
-func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream, conversations *conversation.Service) (*gateway.Gateway, error) {
+func (p *platform) newGateway(o gatewayOptions, used *usage.Service, servers *upstream.Upstream, conversations *conversation.Service) (*gateway.Gateway, error) {
 	verifier, err := p.verifier(gatewayName, o.issuers, nil)
 	if err != nil {
 		return nil, err
@@ -109,9 +112,16 @@ func (p *platform) newGateway(o gatewayOptions, servers *upstream.Upstream, conv
 	return gateway.New(gateway.Options{
 		Connections: live.NewConnections(p.redis, streams), Tickets: &session.Tickets{Ring: streams, Keys: p.redis},
 		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Scopes: clientScopes(o.scopes), Origins: o.origins, Verify: verifier.Verify, Sessions: sessions, Revocations: p.revocations, Audit: p.audit,
-		Conversations: conversations, Models: o.models, Servers: gateway.WithApproval(servers, o.url), Confirmations: servers,
+		Conversations: conversations, Models: o.models, Usage: used, Servers: gateway.WithApproval(servers, o.url), Confirmations: servers,
 		Web: web.Files, MCP: edge.MCP(), JWKS: jwks, Quotas: p.quotas, Admission: p.queue, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
 	})
+}
+
+// usage counts what each person uses.
+func (p *platform) usage(b usage.Budget) *usage.Service {
+	return usage.New(usage.Options{Store: state.NewCounters(p.redis), Budget: b, Log: p.log, Observe: func(model string, u agent.Usage) {
+		p.metrics.Answer(model, u.InputTokens, u.OutputTokens, u.CachedTokens, u.Cost.Units(), u.Currency)
+	}})
 }
 
 // sessions makes the service that signs people in at the issuer.
@@ -150,7 +160,7 @@ func Gateway(ctx context.Context, o ConfigOptions) error {
 		return pl.serveGateway(gatewayOptions{
 			listener: listener, url: strings.TrimSuffix(conf.PublicURL, "/"), issuers: issuersOf(conf), origins: conf.Origins,
 			clientID: conf.Issuer.ClientID, secret: conf.Issuer.ClientSecret, scopes: conf.Issuer.Scopes, resource: conf.Issuer.Resource,
-			servers: upstreamsOf(conf), models: models, system: conf.SystemPrompt, history: conf.History,
+			servers: upstreamsOf(conf), models: models, system: conf.SystemPrompt, budget: usage.Budget{Tokens: conf.Budgets.Tokens, Price: agent.Nanos(conf.Budgets.Price * 1e9), Currency: conf.Currency()}, history: conf.History,
 		})
 	})
 }

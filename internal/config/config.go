@@ -40,6 +40,7 @@ type Config struct {
 	Retries      *int                `yaml:"retries"`
 	RetryDelay   time.Duration       `yaml:"retry_delay"`
 	Fallback     string              `yaml:"fallback"`
+	Budgets      Budgets             `yaml:"budgets"`
 	Servers      map[string]Server   `yaml:"servers"`
 	Databases    map[string]Database `yaml:"databases"`
 	Limits       Limits              `yaml:"limits"`

@@ -36,6 +36,22 @@ func (p Price) CachedInput() float64 {
 	return *p.Cached
 }
 
+// Budgets are what one person may use in a day (UTC). Zero: no limit.
+type Budgets struct {
+	Tokens int     `yaml:"tokens"`
+	Price  float64 `yaml:"price"` // in the currency of the models' prices
+}
+
+// Currency is that of the models' prices; empty when none has one.
+func (c *Config) Currency() string {
+	for _, m := range c.Models.ByName {
+		if m.Price.Currency != "" {
+			return m.Price.Currency
+		}
+	}
+	return ""
+}
+
 // maxRetries and maxRetryDelay keep a person's wait within a turn.
 const (
 	maxRetries    = 10
@@ -53,6 +69,12 @@ func (c *Config) retryProblems() (problems []string) {
 	}
 	if _, ok := c.Models.ByName[c.Fallback]; !ok && c.Fallback != "" {
 		problems = append(problems, c.line("fallback")+"fallback must name one of the models")
+	}
+	if c.Budgets.Tokens < 0 || c.Budgets.Price < 0 {
+		problems = append(problems, c.line("budgets")+"budgets must not be negative")
+	}
+	if c.Budgets.Price > 0 && c.Currency() == "" {
+		problems = append(problems, c.line("budgets")+"budgets.price needs a price of some model")
 	}
 	currencies := map[string]bool{}
 	for _, m := range c.Models.ByName {

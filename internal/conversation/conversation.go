@@ -20,6 +20,7 @@ type Conversation struct {
 	Title   string
 	Model   string // of the last answer, and of the next unless another is chosen
 	Memory  agent.Memory
+	Usage   agent.Usage // of all its turns
 	Created time.Time
 	Updated time.Time
 }

@@ -24,6 +24,7 @@ type (
 		Title   string       `json:"title"`
 		Model   string       `json:"model,omitempty"`
 		Memory  agent.Memory `json:"memory,omitzero"`
+		Usage   agent.Usage  `json:"usage,omitzero"`
 		Created time.Time    `json:"created"`
 		Updated time.Time    `json:"updated"`
 	}

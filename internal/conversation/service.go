@@ -28,9 +28,11 @@ type Options struct {
 	Models  Models
 	System  string // a company's own instructions to the model
 	Toolbox agent.Toolbox
-	Redis   *state.Redis
-	Ring    *seal.Ring // seals the records
-	Audit   audit.Sink // nil: nothing is recorded
+	// Meter wraps the model of a turn, to count what its person uses; nil: nothing is counted.
+	Meter func(agent.Model, access.Owner) agent.Model
+	Redis *state.Redis
+	Ring  *seal.Ring // seals the records
+	Audit audit.Sink // nil: nothing is recorded
 	// Watch calls end when the principal's token no longer counts: their turns end.
 	// Nil: tokens are not revoked.
 	Watch  func(p *access.Principal, end func(error)) (stop func())
@@ -67,6 +69,9 @@ func New(o Options) (*Service, error) {
 		o.Now = time.Now
 	}
 	o.Limits.fill()
+	if o.Meter == nil {
+		o.Meter = func(m agent.Model, _ access.Owner) agent.Model { return m }
+	}
 	if o.Watch == nil {
 		o.Watch = func(*access.Principal, func(error)) func() { return func() {} }
 	}
@@ -74,7 +79,7 @@ func New(o Options) (*Service, error) {
 	s.alive, s.end = context.WithCancelCause(context.Background())
 	logs, keys := newSealedLogs(o.Redis), sealedKeys{o.Redis, o.Ring, o.Log, o.Now}
 	t := turns{
-		models: o.Models, toolbox: o.Toolbox, system: o.System, audit: o.Audit, limits: o.Limits, tokens: &tokens.Counter{}, log: o.Log, now: o.Now,
+		models: o.Models, meter: o.Meter, toolbox: o.Toolbox, system: o.System, audit: o.Audit, limits: o.Limits, tokens: &tokens.Counter{}, log: o.Log, now: o.Now,
 		store:  store{keys: o.Redis, owned: o.Redis, logs: logs, sizes: o.Redis, quotas: o.Quotas, sealer: sealer{o.Ring}, log: o.Log, now: o.Now},
 		events: events{logs, o.Ring}, leases: leases{keys, o.Limits.TurnTime}, drafts: drafts{keys},
 	}

@@ -70,6 +70,7 @@ type turn struct {
 // store the answer, write the end, release the lease.
 type turns struct {
 	models   Models
+	meter    func(agent.Model, access.Owner) agent.Model
 	toolbox  agent.Toolbox
 	system   string
 	store    store
@@ -207,7 +208,7 @@ func (r turns) answer(ctx context.Context, p *access.Principal, t *turn) turnSum
 	}
 	w := &writer{conversation: c, limits: r.limits, events: r.events, outcomes: r.outcomes, log: r.log, stop: t.cancel}
 	return w.write(ctx, agent.Run(ctx, agent.Turn{
-		Model: t.model, Toolbox: r.toolbox, System: r.system, Now: t.began,
+		Model: r.meter(t.model, p.Owner()), Toolbox: r.toolbox, System: r.system, Now: t.began,
 		Person:  agent.Person{Name: p.Name(), Username: p.Username(), Email: p.Email(), Roles: p.Roles()},
 		History: t.history, Question: t.question.Text, Language: t.model.Language, Memory: t.conversation.Memory,
 		Tokens: r.tokens, Retain: r.limits.Retain, MaxMessages: r.limits.Messages, SummariseAbove: r.limits.SummariseAbove,
@@ -231,6 +232,7 @@ func (r turns) close(ctx context.Context, t *turn, s turnSummary, ended func()) 
 		}
 	}
 	r.record(ctx, t, s)
+	r.total(ctx, t, s)
 	ended()
 	if _, err := r.events.append(ctx, t.conversation.Log(), s.end...); err != nil { // recovery writes it later
 		r.log.ErrorContext(ctx, "the end of a turn could not be written", "error", err)
@@ -265,11 +267,39 @@ func (r turns) record(ctx context.Context, t *turn, s turnSummary) {
 	digest := sha256.Sum256([]byte(t.question.Text))
 	err := r.audit.Append(ctx, audit.Event{
 		Kind: audit.Turn, Conversation: t.conversation.ID, Digest: hex.EncodeToString(digest[:]), Outcome: s.code,
-		Note: fmt.Sprintf("tools used: %d", s.tools), DurationMS: r.now().Sub(t.began).Milliseconds(),
+		Note: s.note(), DurationMS: r.now().Sub(t.began).Milliseconds(),
 	})
 	if err != nil {
 		r.log.ErrorContext(ctx, "audit could not be written", "error", err)
 	}
+}
+
+// total adds what a turn used to its conversation, while its lease is held.
+func (r turns) total(ctx context.Context, t *turn, s turnSummary) {
+	if s.usage == nil {
+		return
+	}
+	t.conversation.Usage.Add(s.usage)
+	t.conversation.Usage.Model = ""
+	if err := r.store.save(ctx, t.conversation); err != nil {
+		r.log.WarnContext(ctx, "the usage of a conversation could not be stored", "error", err)
+	}
+}
+
+// note is what the audit log says about a turn's work.
+func (s turnSummary) note() string {
+	note := fmt.Sprintf("tools used: %d", s.tools)
+	if s.usage == nil {
+		return note
+	}
+	note += fmt.Sprintf(", tokens in: %d, tokens out: %d", s.usage.InputTokens, s.usage.OutputTokens)
+	if s.usage.Currency != "" {
+		note += fmt.Sprintf(", price: %.6f %s", s.usage.Cost.Units(), s.usage.Currency)
+	}
+	if s.usage.Model != "" {
+		note += ", answered by " + s.usage.Model
+	}
+	return note
 }
 
 func (r turns) release(ctx context.Context, t *turn) {

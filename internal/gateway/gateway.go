@@ -19,6 +19,7 @@ import (
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/session"
+	"countersign.dev/internal/usage"
 )
 
 // Servers is what the gateway needs of the servers behind it. Package upstream
@@ -80,7 +81,8 @@ type Options struct {
 
 	Conversations *conversation.Service
 	Models        Models
-	Servers       Servers // with the approval page: see WithApproval
+	Usage         *usage.Service // nil: nothing is counted
+	Servers       Servers        // with the approval page: see WithApproval
 	Confirmations Confirmations
 
 	Web  fs.FS        // the chat page; nil: none

@@ -64,6 +64,9 @@ func (g *Gateway) routes() http.Handler {
 	m.HandleFunc("GET /api/query", g.streaming(chat.askByGet))
 	m.HandleFunc("POST /api/query", g.person(chat.askByPost))
 	m.HandleFunc("GET /api/models", g.person(g.listModels))
+	if g.o.Usage != nil {
+		m.HandleFunc("GET /api/usage", g.person(spending{g.o.Usage, g.o.Conversations}.show))
+	}
 	m.HandleFunc("GET /api/conversations", g.person(chat.listConversations))
 	m.HandleFunc("GET /api/conversations/{id}", g.person(chat.showConversation))
 	m.HandleFunc("DELETE /api/conversations/{id}", g.person(chat.deleteConversation))

@@ -278,7 +278,7 @@ func TestTurnIsAuditedWithoutTheQuestion(t *testing.T) {
 	e := events[0]
 	e.DurationMS = 0
 	want := audit.Event{
-		Kind: audit.Turn, Conversation: conversation, Outcome: "success", Note: "tools used: 1",
+		Kind: audit.Turn, Conversation: conversation, Outcome: "success", Note: "tools used: 1, tokens in: 7, tokens out: 3",
 		Digest: fmt.Sprintf("%x", sha256.Sum256([]byte("Who works here?"))),
 	}
 	if diff := cmp.Diff(want, e); diff != "" {

@@ -32,6 +32,8 @@ type Metrics struct {
 	upstreamSeconds *prometheus.HistogramVec
 	confirmations   *prometheus.CounterVec
 	refusals        *prometheus.CounterVec
+	tokens          *prometheus.CounterVec
+	cost            *prometheus.CounterVec
 }
 
 const namespace = "countersign"
@@ -53,7 +55,20 @@ func New() *Metrics {
 	m.upstreamSeconds = m.histogram("upstream_call_duration_seconds", "Time of a call as the gateway waited for it.", "server")
 	m.confirmations = m.counter("confirmation_steps_total", "Recorded steps of confirmations: opened, approved, denied, applied, failed, reopened, settled, unknown, refused.", "step")
 	m.refusals = m.counter("quota_refusals_total", "Requests over a limit of one person or address, by the limit.", "limit")
+	m.tokens = m.counter("model_tokens_total", "Tokens that models read (input), read from a provider's cache (cached, among them) and wrote (output).", "model", "kind")
+	m.cost = m.counter("model_cost_total", "What answers cost, in units of the currency; of models with a price.", "model", "currency")
 	return m
+}
+
+// Answer counts what one answer of a model used. The names of models are the
+// operator's.
+func (m *Metrics) Answer(model string, input, output, cached int, cost float64, currency string) {
+	for kind, n := range map[string]int{"input": input, "output": output, "cached": cached} {
+		m.tokens.WithLabelValues(model, kind).Add(float64(n))
+	}
+	if currency != "" {
+		m.cost.WithLabelValues(model, currency).Add(cost)
+	}
 }
 
 func (m *Metrics) counter(name, help string, labels ...string) *prometheus.CounterVec {

@@ -37,6 +37,7 @@ func used() *metrics.Metrics {
 	m.Upstream("hr", "get_employee", "TIMEOUT", time.Second)
 	m.Confirmation("applied")
 	m.Refusal("streams")
+	m.Answer("careful", 7, 3, 2, 0.5, "USD")
 	m.WatchServers(servers{})
 	for _, kind := range []string{"streams", "mcp_sessions", "turns"} {
 		m.WatchPlaces(kind, "Places.", func() int { return 1 })

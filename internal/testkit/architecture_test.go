@@ -18,7 +18,7 @@ var bands = []struct {
 	rooms []string
 }{
 	{"PROGRAM", []string{"cmd/countersign", "app", "config", "eval", "client"}},
-	{"HOST", []string{"gateway", "live", "conversation", "session", "revocation", "agent", "toolsearch", "guard", "llm", "upstream", "auth", "web"}},
+	{"HOST", []string{"gateway", "live", "conversation", "session", "revocation", "usage", "agent", "toolsearch", "guard", "llm", "upstream", "auth", "web"}},
 	{"DOMAINS", []string{"domain"}},
 	{"KERNEL", []string{"mcpserver", "tool", "confirm", "result", "access", "fault", "schema", "seal", "strictjson", "plaintext"}},
 	{"GROUND", []string{"database", "sqlite", "state", "audit", "quota", "admission", "metrics", "httpx", "telemetry", "embedded", "company", "tokens"}},

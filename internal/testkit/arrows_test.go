@@ -76,7 +76,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/conversation": {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "quota", "result", "seal", "state", "telemetry", "tokens"}},
 	// live is beside the gateway's routes because a connection, unlike a request, has parts of its own that end together.
 	"internal/live":     {ours: []string{"access", "admission", "agent", "conversation", "fault", "httpx", "plaintext", "quota", "result", "seal", "strictjson"}, outside: []string{"github.com/coder/websocket"}},
-	"internal/gateway":  {ours: []string{"access", "admission", "agent", "audit", "conversation", "fault", "httpx", "live", "mcpserver", "quota", "result", "session"}},
+	"internal/gateway":  {ours: []string{"access", "admission", "agent", "audit", "conversation", "fault", "httpx", "live", "mcpserver", "quota", "result", "session", "usage"}},
 	"internal/database": {ours: []string{"access", "admission", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
 	// two domains embed SQLite; opening it, its transactions and its receipts are the same for both.
 	"internal/sqlite": {ours: []string{"access", "confirm", "fault"}, outside: []string{"modernc.org/sqlite"}},
@@ -92,11 +92,13 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{
 		"access", "admission", "agent", "audit", "auth", "company", "config", "confirm", "conversation", "database", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite",
-		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "live", "llm", "llm/discovery", "llm/vendor", "mcpserver", "metrics", "quota", "result", "revocation", "seal", "session", "state", "telemetry", "tool", "upstream", "web",
+		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "live", "llm", "llm/discovery", "llm/vendor", "mcpserver", "metrics", "quota", "result", "revocation", "seal", "session", "state", "telemetry", "tool", "upstream", "usage", "web",
 	}},
 	// the one room that knows Prometheus; others declare the hooks that it fills.
 	"internal/metrics": {ours: []string{"httpx"}, outside: []string{"github.com/prometheus/client_golang"}},
 	// a limit is of a person, and a refusal is a fault.
+	// it wraps a turn's model, whose usage is the agent's.
+	"internal/usage":      {ours: []string{"access", "agent", "fault"}},
 	"internal/quota":      {ours: []string{"access", "fault"}},
 	"internal/admission":  {ours: []string{"access", "fault"}},
 	"internal/revocation": {ours: []string{"access", "fault"}},
