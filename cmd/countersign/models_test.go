@@ -81,7 +81,7 @@ func TestDemoAsksTheModelOfTheEnvironment(t *testing.T) {
 	if !strings.Contains(s.text, "Engineering has these people.") || len(s.rows) < 2 || !s.done {
 		t.Errorf("got %s", s.raw)
 	}
-	if !strings.Contains(s.raw, `"usage":{"input_tokens":1800,"output_tokens":60}`) {
+	if !strings.Contains(s.raw, `"usage":{"input_tokens":1800,"output_tokens":60,"total_tokens":1860`) {
 		t.Errorf("the usage is missing:\n%s", s.raw)
 	}
 	if len(vendor.requests) != 2 {
