@@ -160,3 +160,16 @@ func TestUntrustedTextIsShownAndNeverPlanned(t *testing.T) {
 		t.Errorf("calls %v, text %s", s.calls, s.text)
 	}
 }
+
+// Who approved a claim does not own it.
+func TestMineAreTheRowsThatCarryTheAsker(t *testing.T) {
+	box := &fakeToolbox{
+		Toolset: agent.Toolset{Open: []agent.Tool{declared("list_claims", "List claims.", result.List, `{"type":"object","properties":{"status":{"type":"string"}}}`)}},
+		rows: map[string]string{"list_claims": `[{"claim_id":"c1","title":"Taxi","claimant":"Ann Ray","approved_by":"tom@example.com"},
+			{"claim_id":"c2","title":"Hotel","claimant":"Tom Lee","approved_by":"ann@example.com"}]`},
+	}
+	s := ask(t, box, agent.Person{Name: "Ann Ray", Email: "ann@example.com"}, nil, "show my claims")
+	if !strings.Contains(s.text, "1 claim (yours)") || !strings.Contains(s.text, "Taxi") || strings.Contains(s.text, "Hotel") {
+		t.Errorf("%s", s.text)
+	}
+}
