@@ -25,6 +25,9 @@ func TestEnvironmentOfTheProcessIsNotRead(t *testing.T) {
 		if got := collect(t.Context(), m, question); got.err != nil || got.text == "" {
 			t.Errorf("%s: got %+v", provider, got)
 		}
+		if provider == Gemini && s.paths[0] != "/v1beta/models/m-1:streamGenerateContent" { // Google's other service has other paths
+			t.Errorf("gemini: asked %s", s.paths[0])
+		}
 		if len(s.keys) != 1 || s.keys[0] != testKey {
 			t.Errorf("%s: the keys sent are %q", provider, s.keys)
 		}

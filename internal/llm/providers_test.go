@@ -47,6 +47,7 @@ type replaying struct {
 	requests []map[string]any
 	raw      [][]byte // of the requests
 	keys     []string
+	paths    []string
 	left     chan struct{} // a stalled request was given up by its client
 }
 
@@ -94,6 +95,7 @@ func (s *replaying) took(t *testing.T, r *http.Request) reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests, s.raw = append(s.requests, body), append(s.raw, raw)
+	s.paths = append(s.paths, r.URL.Path)
 	s.keys = append(s.keys, r.Header.Get("X-Api-Key")+r.Header.Get("X-Goog-Api-Key")+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 	if len(s.requests) > len(s.replies) {
 		t.Errorf("request %d was not expected", len(s.requests))
