@@ -19,6 +19,7 @@ import (
 	"countersign.dev/internal/embedded/issuer"
 	"countersign.dev/internal/llm"
 	"countersign.dev/internal/quota"
+	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/dbtest"
 	"countersign.dev/internal/upstream"
@@ -33,6 +34,7 @@ type rig struct {
 	log     *logBuffer
 
 	auditPath string
+	adminURL  string // of the database
 }
 
 // newRig starts one. The people may sign in beside those of the sample company.
@@ -61,12 +63,13 @@ func newRig(t testing.TB, limits quota.Limits, people ...issuer.Person) *rig {
 	x.auditPath = filepath.Join(folder, "audit.jsonl")
 	keys, err := demoKeys(folder)
 	must(t, err)
-	x.pl, err = newPlatform(t.Context(), life, slog.New(slog.NewTextHandler(x.log, nil)), keys, platformOptions{
+	x.pl, err = newPlatform(t.Context(), life, slog.New(telemetry.Handler{Handler: slog.NewTextHandler(x.log, nil)}), keys, platformOptions{
 		name: "hr", audit: config.Audit{Path: x.auditPath}, redis: testkit.StartRedis(t).URL(), limits: limits,
 	})
 	must(t, err)
+	x.adminURL = cluster.Database(t, "")
 	d, _ := domainNamed("hr")
-	db, err := d.store.demo(t.Context(), storeOptions{adminURL: cluster.Database(t, ""), folder: folder})
+	db, err := d.store.demo(t.Context(), storeOptions{adminURL: x.adminURL, folder: folder})
 	must(t, err)
 	must(t, d.store.seed(t.Context(), db, company.At(today())))
 	hr := "http://" + hrListener.Addr().String()

@@ -288,7 +288,10 @@ func send(ctx context.Context, conn *pgxpool.Conn, batch *pgx.Batch, sql string,
 	batch.Queue(sql, args...)
 	results := conn.SendBatch(ctx, batch)
 	err := receive(results, before, collect)
-	return translate(errors.Join(err, results.Close()))
+	if closing := results.Close(); err == nil { // else it is the same error again
+		err = closing
+	}
+	return translate(err)
 }
 
 func receive(results pgx.BatchResults, before int, collect func(pgx.Rows) error) error {

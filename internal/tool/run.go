@@ -427,5 +427,9 @@ func (r *Runner) logFailure(ctx context.Context, tool string, f *fault.Error) {
 		r.opts.Log.InfoContext(ctx, "tool call cancelled", "tool", tool)
 		return
 	}
-	r.opts.Log.ErrorContext(ctx, "tool call failed", "tool", tool, "code", f.Code.Name, "fault_id", f.ID, "error", errors.Unwrap(f))
+	about := []any{"tool", tool, "code", f.Code.Name, "error", errors.Unwrap(f)}
+	if f.ID != "" { // the log's own request_id is there in any case
+		about = append(about, "fault_id", f.ID)
+	}
+	r.opts.Log.ErrorContext(ctx, "tool call failed", about...)
 }
