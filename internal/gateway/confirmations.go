@@ -39,7 +39,7 @@ func confirmErrorOf(f *fault.Error) confirmError {
 	case fault.UserMismatch:
 		return confirmError{"Unauthorized", "You can only approve your own confirmations", f.Code.Name}
 	case fault.ConfirmationNotFound:
-		return confirmError{"Confirmation not found or expired", "The confirmation is unknown or its 5 minutes are over. Please ask for the change again.", f.Code.Name}
+		return confirmError{"Confirmation not found or expired", "⏱️ Confirmation expired (5-minute TTL). Please retry the operation.", f.Code.Name}
 	}
 	return confirmError{titles[f.Kind()], f.Message, f.Code.Name}
 }
