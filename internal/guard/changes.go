@@ -44,7 +44,7 @@ var forms = map[string]string{
 	"close": "closed resolved solved settled finalized", "update": "updated changed adjusted modified edited corrected", "raise": "raised increased bumped",
 	"lower": "lowered reduced decreased cut", "create": "created added opened filed logged registered", "send": "sent submitted emailed notified informed messaged forwarded posted",
 	"assign": "assigned reassigned transferred escalated", "undo": "cancelled canceled reverted undone restored withdrawn reopened", "book": "scheduled booked reserved",
-	"pay": "paid processed refunded reimbursed", "set": "set marked moved renamed", "keep": "saved recorded stored archived published", "grant": "granted revoked reset unlocked promoted hired",
+	"pay": "paid processed refunded reimbursed", "set": "set marked moved renamed", "keep": "saved recorded stored archived published", "grant": "granted revoked reset unlocked promoted",
 	"do": "completed executed applied finished implemented performed",
 }
 
