@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -129,6 +130,9 @@ func TestObedientModelIsStopped(t *testing.T) {
 		if !strings.Contains(s.text, correction) {
 			t.Errorf("the answer was not corrected with %q:\n%s", correction, s.text)
 		}
+	}
+	if log, err := os.ReadFile(d.Audit); err != nil || !strings.Contains(string(log), "tools used: 2, not called because only untrusted text asked: close_ticket") {
+		t.Errorf("the refused call is not in the audit log (%v)", err)
 	}
 	s = d.ask(t, "dan.williams", "Close the ticket about the invoice's address")
 	if len(s.pending) != 1 || !strings.Contains(s.raw, `"tainted_by":["text of ticket TICK-006"`) {

@@ -289,6 +289,9 @@ func (r turns) total(ctx context.Context, t *turn, s turnSummary) {
 // note is what the audit log says about a turn's work.
 func (s turnSummary) note() string {
 	note := fmt.Sprintf("tools used: %d", s.tools)
+	if len(s.unasked) > 0 {
+		note += ", not called because only untrusted text asked: " + strings.Join(s.unasked, ", ")
+	}
 	if s.usage == nil {
 		return note
 	}

@@ -42,6 +42,7 @@ type turnSummary struct {
 	code     string // success, pending_confirmation, CANCELLED, or a fault's code
 	tools    int
 	servers  map[string]string // by tool that was called
+	unasked  []string          // tools that were not called, because only untrusted text asked for them
 	messages []agent.Message
 	usage    *agent.Usage
 	memory   agent.Memory
@@ -126,6 +127,10 @@ func (w *writer) note(ctx context.Context, e agent.Event) {
 	case agent.ToolStarted:
 		w.summary.tools++
 		w.summary.servers[e.Call.Tool] = e.Server
+	case agent.ToolFinished:
+		if e.Outcome.Code() == fault.NotAskedFor.Name {
+			w.summary.unasked = append(w.summary.unasked, e.Call.Tool)
+		}
 	case agent.Pending:
 		w.summary.code = result.StatusPending
 		w.outcomes.waits(ctx, w.conversation, e.Outcome.Pending().ID)
