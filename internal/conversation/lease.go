@@ -168,7 +168,7 @@ func (q queue) acquire(ctx context.Context, conversation, holder string, waits f
 	for left := int(handover / waitTick); ; left-- {
 		if place == 0 {
 			if l, done, err := q.leases.try(ctx, conversation, holder); done || err != nil {
-				return l, err
+				return q.taken(ctx, l, err)
 			}
 		}
 		if left == 0 && waits != nil {
@@ -182,9 +182,30 @@ func (q queue) acquire(ctx context.Context, conversation, holder string, waits f
 		if place, there, err = q.lines.Place(ctx, line, holder, waiterTTL); err != nil {
 			return lease{}, err
 		} else if !there {
-			return lease{}, fault.Cancelled.New("Your waiting question was dropped.").Suggest("Ask it again if you still want an answer.")
+			return lease{}, errDropped()
 		}
 	}
+}
+
+// taken returns the lease that a question has taken, unless the line was cleared
+// meanwhile: then the question is not answered.
+func (q queue) taken(ctx context.Context, l lease, err error) (lease, error) {
+	if err != nil {
+		return l, err
+	}
+	_, there, err := q.lines.Place(ctx, lineKey(l.conversation), l.holder, waiterTTL)
+	if err == nil && !there {
+		err = errDropped()
+	}
+	if err != nil {
+		_ = q.leases.release(context.WithoutCancel(ctx), l) // else it expires
+		return lease{}, err
+	}
+	return l, nil
+}
+
+func errDropped() error {
+	return fault.Cancelled.New("Your waiting question was dropped.").Suggest("Ask it again if you still want an answer.")
 }
 
 // clear drops the questions that wait, and reports whether there were any.
