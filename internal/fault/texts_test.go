@@ -14,7 +14,6 @@ func TestStandardTexts(t *testing.T) {
 		fault.Welcome:     "Hello! I'm an AI assistant that can help answer questions and use tools to get information.",
 		fault.TooBusy:     "I'm currently processing too many requests. Please try again in a moment.",
 		fault.Maintenance: "The system is currently undergoing maintenance. Some features may be unavailable.",
-		fault.ToolError("list_employees", "It is down"): "I encountered an error when using the list_employees tool: It is down. Let me try a different approach.",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
