@@ -86,22 +86,30 @@ func TestStreamsOfOnePersonAreLimited(t *testing.T) {
 	one, two := rigOn(t, mini, limited(quota.Limits{Streams: 2})), rigOn(t, mini, limited(quota.Limits{Streams: 2}))
 	id := conversationOf(t, one.ask(alice, "hello", ""))
 	path := "/api/conversations/" + id + "/events"
-	first := one.stream(one.send("GET", path, alice, ""))
-	one.stream(one.send("GET", path, alice, ""))
+	first := one.streamOnceFree(path) // the question's stream is free a moment after its last event
+	one.streamOnceFree(path)
 	two.rejected("a third stream, on another replica", "GET", path, alice, "", "RATE_LIMITED")
 	two.rejected("a question", "POST", "/api/query", alice, askBody("again", id), "RATE_LIMITED")
 	if got := dataOf(two.ask(frank, "hello", "")); !strings.Contains(got, "[DONE]") {
 		t.Errorf("another person: got %s", got)
 	}
 	_ = first.resp.Body.Close()
-	for began := time.Now(); time.Since(began) < testkit.Patience; { // the server notices within moments
-		resp := two.send("GET", path, alice, "")
-		_ = resp.Body.Close()
+	two.streamOnceFree(path)
+}
+
+// streamOnceFree opens a stream of Alice's as soon as she has a place for it, which
+// the server frees within moments.
+func (r *rig) streamOnceFree(path string) *stream {
+	r.t.Helper()
+	for began := time.Now(); time.Since(began) < testkit.Patience; {
+		resp := r.send("GET", path, alice, "")
 		if resp.StatusCode == 200 {
-			return
+			return r.stream(resp)
 		}
+		_ = resp.Body.Close()
 	}
-	t.Error("got no stream after one was closed")
+	r.t.Fatal("no place for a stream was freed")
+	return nil
 }
 
 func TestTurnsAreCountedOverReplicas(t *testing.T) {
