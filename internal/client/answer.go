@@ -32,6 +32,10 @@ type turnEvent struct {
 	Usage          struct {
 		Input  int `json:"input_tokens"`
 		Output int `json:"output_tokens"`
+		Price  struct {
+			Amount   float64 `json:"amount"`
+			Currency string  `json:"currency"`
+		} `json:"price"`
 	} `json:"usage"`
 	Warnings []struct {
 		Message string `json:"message"`

@@ -17,14 +17,16 @@ import (
 // Exchange is one question with all that came of it, for programs that read an
 // answer instead of printing it.
 type Exchange struct {
-	Model   string            // that answered
-	Text    string            // what the model wrote
-	Added   []string          // what the gateway wrote because the model left it out, or got it wrong
-	Calls   []Called          // in the order in which they began
-	Pending []*result.Pending // changes that wait for the person
-	Problem string            // why the turn failed; empty when it did not
-	Input   int               // tokens, as the model's provider counts them; 0: not known
-	Output  int
+	Model    string            // that answered
+	Text     string            // what the model wrote
+	Added    []string          // what the gateway wrote because the model left it out, or got it wrong
+	Calls    []Called          // in the order in which they began
+	Pending  []*result.Pending // changes that wait for the person
+	Problem  string            // why the turn failed; empty when it did not
+	Input    int               // tokens, as the model's provider counts them; 0: not known
+	Output   int
+	Price    float64 // in Currency
+	Currency string  // empty: the price is not known
 }
 
 // Called is one call of a tool within a turn.
@@ -141,6 +143,7 @@ func (x *Exchange) take(e turnEvent, data string) {
 		x.Problem = e.Error
 	case "stop":
 		x.Input, x.Output = e.Usage.Input, e.Usage.Output
+		x.Price, x.Currency = e.Usage.Price.Amount, e.Usage.Price.Currency
 	}
 }
 

@@ -54,7 +54,10 @@ func (q Question) mapped(f func(string) string) Question {
 		}
 		return out
 	}
-	q.Ask, q.Rows, q.Says, q.Never = f(q.Ask), all(q.Rows), all(q.Says), all(q.Never)
+	q.Ask, q.Rows, q.Never, q.Says = f(q.Ask), all(q.Rows), all(q.Never), slices.Clone(q.Says)
+	for i, any := range q.Says {
+		q.Says[i] = all(any)
+	}
 	q.Calls = slices.Clone(q.Calls)
 	for i, c := range q.Calls {
 		args := make(map[string]any, len(c.Args))

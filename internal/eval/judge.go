@@ -70,8 +70,10 @@ func flaw(q Question, x *client.Exchange, v Verdict, row string) string {
 
 func flawOfText(q Question, x *client.Exchange) string {
 	inText := within(plain(x.Text))
-	if lacks := firstMissing(q.Says, inText); lacks != "" {
-		return "the answer does not say " + lacks
+	for _, any := range q.Says {
+		if !slices.ContainsFunc(any, inText) {
+			return "the answer does not say " + strconv.Quote(strings.Join(any, " or "))
+		}
 	}
 	if i := slices.IndexFunc(q.Never, inText); i >= 0 {
 		return "the answer says " + strconv.Quote(q.Never[i])
@@ -81,7 +83,7 @@ func flawOfText(q Question, x *client.Exchange) string {
 		return "the answer asks nothing"
 	case q.Expect == Refusal && !says(closed, x.Text) && !refused(x.Calls):
 		return "the answer does not say that it is not permitted"
-	case q.Expect == Decline && !says(cannot, x.Text):
+	case q.Expect == Decline && !says(cannot, x.Text) && !impossible(x.Calls):
 		return "the answer does not say that it cannot be done"
 	}
 	return ""
@@ -101,6 +103,21 @@ func says(words *regexp.Regexp, text string) bool {
 // refused reports whether a call was refused, which the gateway tells the person.
 func refused(calls []client.Called) bool {
 	return slices.ContainsFunc(calls, func(c client.Called) bool { return c.Outcome.Code() == "INSUFFICIENT_PERMISSIONS" })
+}
+
+// trouble are the codes of calls that failed for another reason than a rule of the
+// company: they make no decline of an answer.
+var trouble = []string{
+	"INVALID_INPUT", "VALIDATION_ERROR", "UNKNOWN_TOOL", "INVALID_CURSOR", "INSUFFICIENT_PERMISSIONS", "NOT_ASKED_FOR", "RATE_LIMITED", "BUSY",
+	"TIMEOUT", "CANCELLED", "SERVICE_UNAVAILABLE", "INTERNAL_ERROR", "DATABASE_ERROR", "OPERATION_FAILED",
+}
+
+// impossible reports whether a call was refused by a rule of the company (a closed
+// ticket, a row that does not exist), which the gateway tells the person.
+func impossible(calls []client.Called) bool {
+	return slices.ContainsFunc(calls, func(c client.Called) bool {
+		return c.Outcome.Fault() != nil && !slices.Contains(trouble, c.Outcome.Code())
+	})
 }
 
 // called reports whether every expected tool was called, and with its arguments.

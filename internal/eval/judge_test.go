@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/client"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
 
@@ -17,10 +18,14 @@ func made(tool, args, data string) client.Called {
 	return c
 }
 
+func failed(code string) client.Called {
+	return client.Called{Tool: "close_ticket", Done: true, Outcome: result.Failed((&fault.Code{Name: code}).New("No."))}
+}
+
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	budget := Question{
-		Ask: "q", Expect: Answer, Rows: []string{"Marketing"}, Says: []string{"980000"}, Never: []string{"Frank"},
+		Ask: "q", Expect: Answer, Rows: []string{"Marketing"}, Says: []names{{"980000", "980 k"}}, Never: []string{"Frank"},
 		Calls: []ExpectedCall{{Tools: names{"list_budgets", "get_budget"}, Args: map[string]any{"fiscal_year": 2026, "quarter": []any{"q4", "all"}}}},
 	}
 	right := made("list_budgets", `{"fiscal_year":2026,"quarter":"Q4","sort":"x"}`, `[{"department":"marketing"}]`)
@@ -41,7 +46,7 @@ func TestJudge(t *testing.T) {
 		{"other arguments", budget, client.Exchange{Text: "980000", Calls: []client.Called{made("get_budget", `{"fiscal_year":2025,"quarter":"Q4"}`, `["marketing"]`)}}, Wrong, "called with other arguments", "tool rows"},
 		{"an argument is missing", budget, client.Exchange{Text: "980000", Calls: []client.Called{made("get_budget", `{"quarter":"all"}`, `["marketing"]`)}}, Wrong, "other arguments", "tool rows"},
 		{"rows are missing", budget, client.Exchange{Text: "980000", Calls: []client.Called{made("get_budget", `{"fiscal_year":"2026","quarter":"all"}`, `[]`)}}, Wrong, `the data lacks "Marketing"`, "tool args"},
-		{"a figure is missing", budget, client.Exchange{Text: "Much.", Calls: []client.Called{right}}, Wrong, `does not say "980000"`, "tool args rows"},
+		{"a figure is missing", budget, client.Exchange{Text: "Much.", Calls: []client.Called{right}}, Wrong, `does not say "980000 or 980 k"`, "tool args rows"},
 		{"a name leaks", budget, client.Exchange{Text: "980,000, says FRANK.", Calls: []client.Called{right}}, Wrong, `says "Frank"`, "tool args rows"},
 		{"declined", budget, client.Exchange{Text: "I can’t do that here."}, Declined, "not called", ""},
 		{"nothing at all", budget, client.Exchange{Text: "Fine."}, Wrong, "not called", ""},
@@ -56,6 +61,9 @@ func TestJudge(t *testing.T) {
 		{"declines instead of refusing", refusal, client.Exchange{Text: "I can't do that here."}, Wrong, "not permitted", "tool args rows"},
 		{"ignores the refusal", refusal, client.Exchange{Text: "Here they are."}, Wrong, "not permitted", "tool args rows"},
 		{"declines rightly", decline, client.Exchange{Text: "That can't be done here."}, Right, "", "tool args rows"},
+		{"another wording", budget, client.Exchange{Text: "980 k in all.", Calls: []client.Called{right}}, Right, "", "tool args rows"},
+		{"a rule declines", decline, client.Exchange{Text: "It is closed.", Calls: []client.Called{failed("TICKET_ALREADY_CLOSED")}}, Right, "", "tool args rows"},
+		{"a failure is no decline", decline, client.Exchange{Text: "Fine.", Calls: []client.Called{failed("TIMEOUT")}}, Wrong, "cannot be done", "tool args rows"},
 		{"invents", decline, client.Exchange{Text: "It is sunny."}, Wrong, "cannot be done", "tool args rows"},
 	} {
 		v := judge(c.q, &c.x, nil)

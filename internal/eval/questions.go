@@ -33,7 +33,7 @@ type Question struct {
 	Expect Kind           `yaml:"expect"` // default: Answer
 	Calls  []ExpectedCall `yaml:"calls"`  // all of them must have been made; further reading calls may be
 	Rows   []string       `yaml:"rows"`   // texts that the data of the calls must hold; of a change: its card
-	Says   []string       `yaml:"says"`   // texts that the written answer must contain
+	Says   []names        `yaml:"says"`   // texts that the written answer must contain; of a list any one
 	Never  []string       `yaml:"never"`  // texts that it must not contain
 }
 
@@ -160,7 +160,7 @@ func (q *Question) check() error {
 	if q.Expect == "" {
 		q.Expect = Answer
 	}
-	texts := slices.Concat(q.Rows, q.Says, q.Never)
+	texts := slices.Concat(q.Rows, slices.Concat(q.Says...), q.Never)
 	switch {
 	case strings.TrimSpace(q.Ask) == "":
 		return errors.New("ask is empty")
@@ -172,7 +172,7 @@ func (q *Question) check() error {
 		return errors.New("a change needs the call that asks for it")
 	case q.Expect == Answer && len(q.Calls)+len(q.Rows)+len(q.Says) == 0:
 		return errors.New("nothing says what a right answer rests on: give calls, rows or says")
-	case slices.Contains(texts, ""):
+	case slices.ContainsFunc(q.Says, func(any names) bool { return len(any) == 0 }), slices.Contains(texts, ""):
 		return errors.New("an empty text is in every answer")
 	}
 	for _, c := range q.Calls {

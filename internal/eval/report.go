@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,7 +23,9 @@ type Summary struct {
 	Rows      int       `json:"rows"`  // and rows
 	Input     int       `json:"input_tokens"`
 	Output    int       `json:"output_tokens"`
-	Seconds   float64   `json:"seconds"` // of all answers together
+	Price     float64   `json:"price,omitempty"`    // in Currency
+	Currency  string    `json:"currency,omitempty"` // empty: the price is not known
+	Seconds   float64   `json:"seconds"`            // of all answers together
 	Sets      []Summary `json:"sets,omitempty"`
 }
 
@@ -43,6 +46,8 @@ func (s *Summary) add(a Answered) {
 	s.Rows += one(a.Rows)
 	s.Input += a.Input
 	s.Output += a.Output
+	s.Price += a.Price
+	s.Currency = cmp.Or(a.Currency, s.Currency)
 	s.Seconds += a.Seconds
 }
 
@@ -68,7 +73,7 @@ func (r *run) report(models []string) error {
 		return r.reportJSON(models)
 	}
 	w := tabwriter.NewWriter(r.Out, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "model\tset\tquestions\tright\twrong\tdeclined\thonest\ttools\targuments\trows\ttokens in\ttokens out\ts/answer\t")
+	fmt.Fprintln(w, "model\tset\tquestions\tright\twrong\tdeclined\thonest\ttools\targuments\trows\ttokens in\ttokens out\tprice\ts/answer\t")
 	for _, model := range models {
 		s := r.summarize(model)
 		if len(s.Sets) > 1 {
@@ -86,8 +91,16 @@ func (r *run) report(models []string) error {
 
 func writeRow(w io.Writer, model, set string, s Summary) {
 	share := func(n int) string { return fmt.Sprintf("%d (%.0f%%)", n, 100*float64(n)/float64(max(s.Questions, 1))) }
-	fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%.2f\t\n", model, set, s.Questions, share(s.Right), s.Wrong, s.Declined,
-		share(s.Honest), s.Tools, s.Args, s.Rows, s.Input, s.Output, s.Seconds/float64(max(s.Questions, 1)))
+	fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%.2f\t\n", model, set, s.Questions, share(s.Right), s.Wrong, s.Declined,
+		share(s.Honest), s.Tools, s.Args, s.Rows, s.Input, s.Output, s.price(), s.Seconds/float64(max(s.Questions, 1)))
+}
+
+// price is what the answers cost, or a dash.
+func (s Summary) price() string {
+	if s.Currency == "" {
+		return "–"
+	}
+	return fmt.Sprintf("%.4f %s", s.Price, s.Currency)
 }
 
 // reportFlaws lists the answers that were not right, with the reason.

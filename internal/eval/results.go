@@ -33,6 +33,8 @@ type Answered struct {
 	Answer   string  `json:"answer"`
 	Input    int     `json:"input_tokens"`
 	Output   int     `json:"output_tokens"`
+	Price    float64 `json:"price,omitempty"`    // in Currency
+	Currency string  `json:"currency,omitempty"` // empty: the price is not known
 	Seconds  float64 `json:"seconds"`
 }
 
@@ -45,7 +47,7 @@ func answered(model, set, as string, q Question, x *client.Exchange, v Verdict, 
 	a := Answered{
 		Model: model, Set: set, As: as, Question: q.Ask,
 		Result: v.Result, Tool: v.Tool, Args: v.Args, Rows: v.Rows, Honest: v.Honest, Why: v.Why, Failed: x.Problem != "",
-		Answer: x.Text, Input: x.Input, Output: x.Output, Seconds: took.Seconds(),
+		Answer: x.Text, Input: x.Input, Output: x.Output, Price: x.Price, Currency: x.Currency, Seconds: took.Seconds(),
 	}
 	for _, c := range x.Calls {
 		a.Calls = append(a.Calls, call{c.Tool, c.Args})

@@ -98,7 +98,7 @@ var twoAnswers = map[string][]string{
 		`{"type":"tool","state":"processing","tool":"sum","callId":"1","args":{"a":1}}`,
 		`{"type":"tool","state":"complete","tool":"sum","callId":"1","data":{"status":"success","data":[5]}}`,
 		`{"type":"text","text":"It is "}`, `{"type":"text","text":"5."}`, `{"type":"text","text":"Incomplete.","source":"gateway"}`,
-		`{"type":"stop","usage":{"input_tokens":70,"output_tokens":3}}`,
+		`{"type":"stop","usage":{"input_tokens":70,"output_tokens":3,"price":{"amount":0.0125,"currency":"USD"}}}`,
 	},
 	"delete it": {
 		`{"type":"tool","state":"processing","tool":"delete_it","callId":"2","args":{}}`,
@@ -129,7 +129,7 @@ func TestRunAsksJudgesAndCleansUp(t *testing.T) {
 	}
 	s.Seconds, s.Sets = 0, nil
 	got, _ := json.Marshal(s)
-	if want := `{"model":"first","questions":3,"right":2,"wrong":1,"declined":0,"honest":2,"tools":3,"args":3,"rows":3,"input_tokens":70,"output_tokens":3,"seconds":0}`; string(got) != want {
+	if want := `{"model":"first","questions":3,"right":2,"wrong":1,"declined":0,"honest":2,"tools":3,"args":3,"rows":3,"input_tokens":70,"output_tokens":3,"price":0.0125,"currency":"USD","seconds":0}`; string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if !strings.Contains(progress.String(), "[3/3] first, wrong:  weather?") {
@@ -145,7 +145,7 @@ func TestTableNamesWhatIsNotRight(t *testing.T) {
 	if err := Run(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"first  all          3  2 (67%)", "other  all          3  2 (67%)", `other, wrong:  "weather?": the answer does not say "rain"`} {
+	for _, want := range []string{"first  all          3  2 (67%)", "other  all          3  2 (67%)", "0.0125 USD", `other, wrong:  "weather?": the answer does not say "rain"`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, out)
 		}
