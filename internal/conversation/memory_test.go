@@ -39,7 +39,7 @@ func (m *chronicler) Stream(_ context.Context, r agent.Request) iter.Seq2[agent.
 		case strings.Contains(first, "secret summary"):
 			text = first
 		}
-		yield(agent.Delta{Text: text, Stop: agent.StopEnd}, nil)
+		yield(agent.Delta{Text: text, Usage: &agent.Usage{InputTokens: 5, OutputTokens: 2}, Stop: agent.StopEnd}, nil)
 	}
 }
 
@@ -87,6 +87,9 @@ func TestSummaryIsKeptWithItsConversationSealed(t *testing.T) {
 	kept, err := s.Open(t.Context(), p.Owner(), c.ID)
 	if err != nil || kept.Memory.Covered == 0 || !strings.Contains(kept.Memory.Summary, "secret") {
 		t.Errorf("kept %+v, %v", kept.Memory, err)
+	}
+	if kept.Usage.InputTokens < 7*5 { // of seven answers, and of the summary
+		t.Errorf("the conversation has used %+v", kept.Usage)
 	}
 	if raw, err := mini.Get(recordKey(c.ID)); err != nil || bytes.Contains([]byte(raw), []byte("secret")) {
 		t.Errorf("the record is %q, %v", raw, err)

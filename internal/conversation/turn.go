@@ -225,14 +225,8 @@ func (r turns) close(ctx context.Context, t *turn, s turnSummary, ended func()) 
 			r.log.ErrorContext(ctx, "the messages of a turn could not be stored", "error", err)
 		}
 	}
-	if c := t.conversation; !reflect.DeepEqual(s.memory, c.Memory) {
-		c.Memory = s.memory
-		if err := r.store.save(ctx, c); err != nil { // it is made again
-			r.log.WarnContext(ctx, "what a conversation keeps for its model could not be stored", "error", err)
-		}
-	}
 	r.record(ctx, t, s)
-	r.total(ctx, t, s)
+	r.remember(ctx, t.conversation, s)
 	ended()
 	if _, err := r.events.append(ctx, t.conversation.Log(), s.end...); err != nil { // recovery writes it later
 		r.log.ErrorContext(ctx, "the end of a turn could not be written", "error", err)
@@ -274,15 +268,20 @@ func (r turns) record(ctx context.Context, t *turn, s turnSummary) {
 	}
 }
 
-// total adds what a turn used to its conversation, while its lease is held.
-func (r turns) total(ctx context.Context, t *turn, s turnSummary) {
-	if s.usage == nil {
+// remember stores what a turn changed of its conversation's record, while its lease
+// is held: what the conversation keeps for its model, and what it has used.
+func (r turns) remember(ctx context.Context, c Conversation, s turnSummary) {
+	before := c
+	c.Memory = s.memory
+	if s.usage != nil {
+		c.Usage.Add(s.usage)
+		c.Usage.Model = ""
+	}
+	if reflect.DeepEqual(c, before) {
 		return
 	}
-	t.conversation.Usage.Add(s.usage)
-	t.conversation.Usage.Model = ""
-	if err := r.store.save(ctx, t.conversation); err != nil {
-		r.log.WarnContext(ctx, "the usage of a conversation could not be stored", "error", err)
+	if err := r.store.save(ctx, c); err != nil { // the memory is made again
+		r.log.WarnContext(ctx, "what a turn changed of its conversation could not be stored", "error", err)
 	}
 }
 
