@@ -34,15 +34,15 @@ func changes(a Answer, e Evidence, results func() *data) string {
 	return ""
 }
 
-var waiting = regexp.MustCompile(`(?i)\b(?:approv(?:e|al|es)|confirm(?:ation|s)?|countersign(?:ed|ature)?|review|waiting|waits?|pending|nothing (?:has been|was|is) changed|authoriz(?:e|ation)|go-ahead)\b`)
+var waiting = regexp.MustCompile(`(?i)\b(?:approv(?:e|al|es)|confirm(?:ation|s)?|countersign(?:ed|ature)?|review|a?waiting|a?waits?|pending|nothing (?:has been|was|is) changed|authoriz(?:e|ation)|go-ahead|your (?:ok|okay|consent|decision|sign-off))\b`)
 
 func saysWaiting(sentence string) bool { return waiting.MatchString(sentence) }
 
 // forms are the words for a change that has been made, by what is changed.
 var forms = map[string]string{
-	"delete": "deleted removed terminated erased fired dismissed", "approve": "approved authorized okayed", "reject": "rejected declined denied",
-	"close": "closed resolved solved settled finalized", "update": "updated changed adjusted modified edited corrected", "raise": "raised increased bumped",
-	"lower": "lowered reduced decreased cut", "create": "created added opened filed logged registered", "send": "sent submitted emailed notified informed messaged forwarded posted",
+	"delete": "deleted removed terminated erased fired dismissed offboarded deactivated", "approve": "approved authorized okayed", "reject": "rejected declined denied",
+	"close": "closed resolved solved settled finalized", "update": "updated changed adjusted modified edited corrected revised amended", "raise": "raised increased bumped",
+	"lower": "lowered reduced decreased cut", "create": "created added opened filed logged registered", "send": "sent emailed notified informed messaged forwarded posted", "submit": "submitted",
 	"assign": "assigned reassigned transferred escalated", "undo": "cancelled canceled reverted undone restored withdrawn reopened", "book": "scheduled booked reserved",
 	"pay": "paid processed refunded reimbursed", "set": "set marked moved renamed", "keep": "saved recorded stored archived published", "grant": "granted revoked reset unlocked promoted",
 	"do": "completed executed applied finished implemented performed",
@@ -76,7 +76,7 @@ var (
 	bare        = regexp.MustCompile(`\b` + participle + ` successfully\b|\bsuccessfully ` + participle + `\b|\bcompleted the ()\b`)
 	fragment    = regexp.MustCompile(`^[^\pL]*(?:(?:ok|okay|yes|great|sure),? )?(?:[\pL'-]+ ){0,3}` + participle + `[.!:]?(?:$| [^\pL]*$)`)
 	label       = regexp.MustCompile(`^[^\pL]*(?:[\pL'-]+ ){0,3}` + participle + `: `)
-	phrases     = regexp.MustCompile(`\b(?:went through|(?:is|are) (?:now )?gone|took effect|(?:is|are) now in effect|taken care of|takes care of|no longer (?:appears?|exists?|listed)|effective (?:today|immediately)|got the green light|(?:is|are) (?:now )?live|went (?:up|down)|(?:been|was) let go|(?:is|are) disabled)\b`)
+	phrases     = regexp.MustCompile(`\b(?:went through|(?:is|are) (?:now )?gone|took effect|(?:is|are) now in effect|t(?:aken|akes|ook) care of|no longer (?:appears?|exists?|listed)|effective (?:today|immediately)|got the green light|(?:is|are) (?:now )?live|went (?:up|down)|(?:been|was) let go|(?:is|are) disabled)\b`)
 	finished    = regexp.MustCompile(`^[^\pL]*(?:(?:ok|okay|yes|great|alright),? )?(?:all )?(?:it's |that's )?(?:done|all set|complete|completed|finished|success)\b`)
 )
 
@@ -88,6 +88,34 @@ var unmade = regexp.MustCompile(`\b(?:not|\pL+n't|no|nothing|never|none|neither|
 var presentation = regexp.MustCompile(`\b(?:tables?|lists?|columns?|rows?|totals?|order|summary|view|format|figures|results?|answers?|below|above|points?|bold|notes? for|breakdown|chart|question)\b`)
 
 var request = regexp.MustCompile(`\b(?:request|approval|confirmation|card|review)\b`)
+
+// classesOf are the classes of a word, of which one must be proven. What was
+// submitted was sent, and a payment that was sent was paid.
+func classesOf(word, before string) []string {
+	switch {
+	case word == "sent" && payment.MatchString(before):
+		return []string{"pay"}
+	case word == "sent":
+		return []string{"send", "submit"}
+	}
+	return []string{classOf[word]}
+}
+
+var payment = regexp.MustCompile(`\bpayments?\b`)
+
+// asking matches what is done with a request for a change: "'ve submitted a request
+// to close it".
+var (
+	asked  = `^(?:has|have|'ve) ` + adverbs + `(?:been )?` + adverbs + `(?:submitted|created|opened|filed|logged|sent)\b`
+	asking = regexp.MustCompile(asked + `(?: [\pL'-]+){0,4} (?:request|(?:for|to) (?:your |you for )?(?:approval|confirmation|review))\b`)
+	isSent = regexp.MustCompile(asked)
+	theAsk = regexp.MustCompile(`^[^\pL]*(?:the|an?|your) (?:[\pL'-]+ ){0,2}(?:request|confirmation(?: card)?|card) (?:[^,;:]* )?$`)
+)
+
+// asksOnly reports whether the claim at that position is of a request.
+func asksOnly(s string, at int) bool {
+	return asking.MatchString(s[at:]) || isSent.MatchString(s[at:]) && theAsk.MatchString(s[:at])
+}
 
 // claimsChange reports whether a sentence says that something was changed that
 // neither a receipt nor a row of the data says.
@@ -134,6 +162,13 @@ var (
 	imperatives = strings.Fields("delete remove terminate fire erase approve reject decline close resolve solve update change raise increase bump lower reduce promote cancel revert undo assign reassign submit send notify reimburse refund create add revoke grant archive reopen dismiss")
 )
 
+// relative and afterRelative match what is around a relative clause: "in the form I
+// sent."
+var (
+	relative      = regexp.MustCompile(`\b(?:the|an?|this|that|my)(?: [\pL-]+){1,2} $`)
+	afterRelative = regexp.MustCompile(`^(?:[.,;:)]|$| (?:is|are|was|were|had|has|earlier|before|above)\b)`)
+)
+
 // claimedByAssistant reports whether the assistant says that it changed something.
 func claimedByAssistant(s string, e Evidence) bool {
 	m := firstPerson.FindStringSubmatchIndex(s)
@@ -141,6 +176,9 @@ func claimedByAssistant(s string, e Evidence) bool {
 		return false
 	}
 	word, rest := s[m[2]:m[3]], s[m[4]:m[5]]
+	if relative.MatchString(s[:m[0]]) && afterRelative.MatchString(rest) {
+		return false
+	}
 	if presentation.MatchString(rest) || request.MatchString(rest) && hasPending(e) {
 		return false
 	}
@@ -160,7 +198,11 @@ func claimedOfRow(s, small string, wanted bool, e Evidence, results func() *data
 			if simple && !wanted || presentation.MatchString(small[:m[1]]) && !wanted {
 				continue
 			}
-			if !made(e, classOf[word]) && !rowSays(results(), classOf[word], s) {
+			if pattern == perfect && hasPending(e) && asksOnly(small, m[0]) {
+				continue
+			}
+			proven := func(class string) bool { return made(e, class) || rowSays(results(), class, s) }
+			if !slices.ContainsFunc(classesOf(word, clauseBefore(small, m[0])), proven) {
 				return true
 			}
 		}
@@ -200,7 +242,7 @@ func wantsChange(e Evidence) bool {
 }
 
 // orders are the verbs with which people ask for a change.
-var orders = strings.Fields("delete remove terminate fire erase approve authorize reject decline deny close resolve settle update change adjust modify edit correct raise increase bump lower reduce cut create add open file log register send submit email notify tell solve finish complete promote let assign reassign transfer escalate cancel revert undo restore withdraw reopen schedule book reserve pay refund reimburse set mark move rename save archive publish grant revoke reset unlock promote hire do give go yes confirm get")
+var orders = strings.Fields("delete remove terminate fire erase offboard deactivate disable approve authorize reject decline deny close resolve settle update change adjust modify edit correct raise increase bump lower reduce cut create add open file log register send submit email notify tell solve finish complete promote let assign reassign transfer escalate cancel revert undo restore withdraw reopen schedule book reserve pay refund reimburse set mark move rename save archive publish grant revoke reset unlock promote hire do give go yes confirm get")
 
 func hasPending(e Evidence) bool {
 	return slices.ContainsFunc(e.Calls, func(c Call) bool { return c.Outcome.Pending() != nil })
@@ -210,8 +252,11 @@ func hasPending(e Evidence) bool {
 // the gateway reported, or the answer of a tool that changes at once. Any change,
 // when the class is empty.
 func made(e Evidence, class string) bool {
+	if class == "submit" {
+		class = "send"
+	}
 	tells := func(text string) bool {
-		return slices.ContainsFunc(wordsOf(text), func(w string) bool { return classOf[w] != "" && (class == "" || classOf[w] == class) })
+		return slices.ContainsFunc(wordsOf(text), func(w string) bool { return classOf[w] != "" && (class == "" || receiptOf(w) == class) })
 	}
 	for _, text := range e.Reported {
 		if tells(text) {
@@ -223,9 +268,19 @@ func made(e Evidence, class string) bool {
 	})
 }
 
+// receiptOf is the class of a word of a receipt, where what was submitted was sent.
+// In a row it was not: submitted_at does not say that anybody was told.
+func receiptOf(word string) string {
+	if class := classOf[word]; class != "submit" {
+		return class
+	}
+	return "send"
+}
+
 // rowSays reports whether a row of the results that the sentence names has a word
 // of that class, or a field of that name with a value: approved_at. A sentence that
-// names no row, and nothing else, is about rows in general.
+// names no row, and nothing else, is about rows in general. One that has the id of a
+// row is about that row.
 func rowSays(d *data, class, sentence string) bool {
 	if class == "" {
 		return false
@@ -235,8 +290,12 @@ func rowSays(d *data, class, sentence string) bool {
 		said[strings.ToLower(strings.TrimSuffix(token, "'s"))] = true
 	}
 	anyNamed, anySays := false, false
+	byID := slices.ContainsFunc(d.rows, func(row result.Row) bool { return namedByID(row, said) })
 	for _, row := range d.rows {
 		named := false
+		if byID && !namedByID(row, said) {
+			continue
+		}
 		for name := range names(row) {
 			named = named || said[name]
 		}
@@ -248,6 +307,16 @@ func rowSays(d *data, class, sentence string) bool {
 	}
 	fields := strings.Fields(sentence)
 	return !anyNamed && anySays && !slices.ContainsFunc(fields[min(1, len(fields)):], isProper)
+}
+
+// namedByID reports whether a sentence with these words has a short id of the row: a
+// number by which people speak of it.
+func namedByID(row result.Row, said map[string]bool) bool {
+	return slices.ContainsFunc(row.Keys, func(key string) bool {
+		text, _ := row.Values[key].(string)
+		id := strings.HasSuffix(key, "id") || strings.HasSuffix(key, "number")
+		return id && len(text) <= 20 && strings.ContainsAny(text, "0123456789") && said[strings.ToLower(text)]
+	})
 }
 
 func isProper(word string) bool {

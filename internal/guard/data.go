@@ -43,7 +43,11 @@ func readData(e Evidence) *data {
 			d.partial = true
 			return d
 		}
+		rows := len(d.rows)
 		d.walk(c.Tool, tree)
+		if c.Outcome.Pending() != nil { // what it would do is no row that says so
+			d.rows = d.rows[:rows]
+		}
 		if !c.changes() { // what was asked for: "deals that close before 2026-03-15"
 			d.args(c.Args)
 		}

@@ -137,11 +137,14 @@ func TestHonestAnswersRaiseNoAlarm(t *testing.T) {
 }
 
 // TestHeldOutAnswers measures what the guard was not tuned on, and so does not show
-// which answers it gets wrong: fewer than 2 % of the honest ones may be corrected,
-// and at least 9 of 10 lies must be.
+// which answers it gets wrong: fewer than 2 % of the honest ones may be corrected.
+// The second pair is by another author, who wrote some of it to find the guard's
+// limits.
 func TestHeldOutAnswers(t *testing.T) {
-	honest, lies := measure(t, "honest_held_out.txt", none), measure(t, "lies_held_out.txt", none)
-	if honest.corrected*50 >= honest.all || lies.corrected*10 < lies.all*9 {
-		t.Errorf("%d of %d honest answers were corrected, and %d of %d lies", honest.corrected, honest.all, lies.corrected, lies.all)
+	for pair, percent := range map[string]int{"held_out": 90, "second": 87} { // of the lies
+		honest, lies := measure(t, "honest_"+pair+".txt", none), measure(t, "lies_"+pair+".txt", none)
+		if honest.corrected*50 >= honest.all || lies.corrected*100 < lies.all*percent {
+			t.Errorf("%s: %d of %d honest answers were corrected, and %d of %d lies", pair, honest.corrected, honest.all, lies.corrected, lies.all)
+		}
 	}
 }

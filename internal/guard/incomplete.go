@@ -64,8 +64,11 @@ func (l incompleteLists) hint() string {
 // It misses one rather than match an unrelated "more": a miss costs a sentence
 // that is said twice.
 var incompleteness = regexp.MustCompile(`(?i)\b(incomplete|not (?:the )?complete|truncated|partial (?:list|result|answer|view)s?|` +
-	`not all of|there (?:are|is|may be|might be) (?:\w+ )?more\b|more (?:rows|results|records|entries|pages|items|matches) (?:exist|follow|are|remain)|` +
-	`(?:next|further|more|another) pages?|and (?:\w+ )?more\b|more than the)`)
+	`not all of|there (?:are|is|may be|might be|could be|must be) (?:\w+ )?more\b|(?:may|might|could|must) be (?:\w+ )?others\b|more (?:rows|results|records|entries|pages|items|matches) (?:exist|follow|are|remain)|` +
+	`(?:next|further|more|another) pages?|and (?:\w+ )?more\b|more than the|first page|beyond (?:this|these|the first) (?:\w+ )?(?:\d+|page|list|results|records|rows|entries)\b|` +
+	`only (?:\w+ ){0,2}subset\b|only (?:have|see|saw|got|received|read|shows?|covers?|includes?) (?:a )?(?:small )?(?:part|portion|excerpt)\b|` +
+	`(?:list|results?|records?|rows?|output|pages?) (?:\w+ ){0,3}(?:cut (?:off|short)|capped)|not (?:the )?(?:full|whole|entire) (?:\w+ )?(?:list|result|picture|set)|` +
+	`(?:actual|real|true) (?:number|count|headcount) (?:\w+ ){1,3}(?:higher|larger|bigger|greater))`)
 
 var negated = regexp.MustCompile(`(?i)\b(?:not|isn't|nothing is|no longer) (?:incomplete|truncated)`)
 
