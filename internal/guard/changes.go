@@ -269,7 +269,7 @@ func made(e Evidence, class string) bool {
 }
 
 // receiptOf is the class of a word of a receipt, where what was submitted was sent.
-// In a row it was not: submitted_at does not say that anybody was told.
+// In a row it was not: submitted_at does not say that a person was notified.
 func receiptOf(word string) string {
 	if class := classOf[word]; class != "submit" {
 		return class
