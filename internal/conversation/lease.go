@@ -150,10 +150,10 @@ type queue struct {
 
 func lineKey(id string) string { return "waiting:" + id }
 
-// acquire waits for the lease of a conversation. waits is called once when that
-// takes longer than a turn needs to hand it over. BUSY says that the line is full,
-// CANCELLED that it was cleared.
-func (q queue) acquire(ctx context.Context, conversation, holder string, waits func()) (lease, error) {
+// acquire waits for the lease of a conversation. entered is called when the question
+// has its place in the line, and waits once when that takes longer than a turn needs
+// to hand it over. BUSY says that the line is full, CANCELLED that it was cleared.
+func (q queue) acquire(ctx context.Context, conversation, holder string, entered, waits func()) (lease, error) {
 	line := lineKey(conversation)
 	place, there, err := q.lines.Enter(ctx, line, holder, maxWaiting, waiterTTL)
 	if err == nil && !there {
@@ -161,6 +161,9 @@ func (q queue) acquire(ctx context.Context, conversation, holder string, waits f
 	}
 	if err != nil {
 		return lease{}, err
+	}
+	if entered != nil {
+		entered()
 	}
 	defer func() { _ = q.lines.Quit(context.WithoutCancel(ctx), line, holder) }()
 	tick := time.NewTicker(waitTick)

@@ -3,11 +3,13 @@ package conversation
 import (
 	"bytes"
 	"context"
+	"countersign.dev/internal/admission"
 	"fmt"
 	"iter"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
@@ -93,5 +95,73 @@ func TestSummaryIsKeptWithItsConversationSealed(t *testing.T) {
 	}
 	if raw, err := mini.Get(recordKey(c.ID)); err != nil || bytes.Contains([]byte(raw), []byte("secret")) {
 		t.Errorf("the record is %q, %v", raw, err)
+	}
+}
+
+// gated answers when released.
+type gated struct {
+	script
+	release chan struct{}
+}
+
+func (g gated) Choose(string) (agent.Choice, error) { return agent.Choice{Model: g}, nil }
+
+func (g gated) Stream(context.Context, agent.Request) iter.Seq2[agent.Delta, error] {
+	return func(yield func(agent.Delta, error) bool) {
+		<-g.release
+		yield(agent.Delta{Text: "Leo.", Usage: &agent.Usage{OutputTokens: 1}, Stop: agent.StopEnd}, nil)
+	}
+}
+
+// A question that waited goes on from what the turn before it stored.
+func TestWaitingQuestionTakesNothingBack(t *testing.T) {
+	g := gated{release: make(chan struct{}, 2)}
+	s, _ := newService(t, g, nil)
+	p := testkit.Person("ann", access.Employee)
+	c, _, err := s.Ask(t.Context(), p, Question{Text: "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits, begun := make(chan struct{}), make(chan error, 1)
+	go func() {
+		_, _, err := s.Ask(t.Context(), p, Question{Text: "two", Conversation: c.ID, Waits: func() { close(waits) }})
+		begun <- err
+	}()
+	<-waits
+	g.release <- struct{}{}
+	if err := <-begun; err != nil {
+		t.Fatal(err)
+	}
+	g.release <- struct{}{}
+	for done, read := 0, 1; done < 2; read++ {
+		if take(t, s, c.Log(), read)[read-1].Type == Done {
+			done++
+		}
+	}
+	if kept, err := s.Open(t.Context(), p.Owner(), c.ID); err != nil || kept.Usage.OutputTokens != 2 {
+		t.Errorf("the conversation has used %+v (%v), want the tokens of both answers", kept.Usage, err)
+	}
+}
+
+// A turn that waits for a place on a busy machine is no crash.
+func TestLeaseIsKeptWhileATurnWaitsForAPlace(t *testing.T) {
+	s, mini := newService(t, script{}, nil)
+	s.queue = admission.New(admission.Options{Places: 1})
+	busy := s.queue.Work().For(access.Owner{Issuer: "i", Subject: "busy"})
+	if err := busy.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer busy.End()
+	c, _, err := s.Ask(t.Context(), testkit.Person("ann", access.Employee), Question{Text: "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // together longer than the lease
+		mini.FastForward(leaseTTL - time.Second)
+		for began := time.Now(); mini.TTL(leaseKey(c.ID)) <= time.Second; {
+			if held, err := s.turns.leases.held(t.Context(), c.ID); !held || err != nil || time.Since(began) > testkit.Patience {
+				t.Fatalf("the lease was not renewed: %v, %v", held, err)
+			}
+		}
 	}
 }

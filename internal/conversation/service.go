@@ -119,7 +119,6 @@ func (s *Service) Ask(ctx context.Context, p *access.Principal, q Question) (Con
 		defer free()
 		defer unwatch()
 		defer work.End()
-		_ = work.Begin(own) // when it has ended, so has the turn
 		s.turns.run(own, p, t, func() { s.ended(t) })
 	}()
 	return t.conversation, t.first, nil

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/fault"
@@ -27,6 +28,10 @@ type Question struct {
 	Conversation string // id, which may be a reserved one; empty: a new one
 	Model        string // for the conversation from now on; empty: the one that it has
 	Origin       Origin
+
+	// Entered is called once the question has its place before those that come after
+	// it; nil: not wanted.
+	Entered func()
 
 	// Waits is called once when the question has to wait for others of its
 	// conversation; nil: not wanted.
@@ -102,15 +107,36 @@ func (r turns) open(ctx context.Context, p *access.Principal, q Question) (*turn
 		return nil, err
 	}
 	t.conversation.Model = t.model.Name()
-	if t.lease, err = r.queue.acquire(ctx, c.ID, newID(), q.Waits); err != nil {
+	if t.lease, err = r.queue.acquire(ctx, c.ID, newID(), q.Entered, q.Waits); err != nil {
 		return nil, err
 	}
 	t.began = r.now()
-	if err := r.announce(ctx, t); err != nil {
+	if err = r.readAgain(ctx, p, t); err == nil {
+		err = r.announce(ctx, t)
+	}
+	if err != nil {
 		r.release(context.WithoutCancel(ctx), t)
 		return nil, err
 	}
 	return t, nil
+}
+
+// readAgain reads the conversation as the turns that the question waited for left
+// it. One that was deleted meanwhile stays deleted.
+func (r turns) readAgain(ctx context.Context, p *access.Principal, t *turn) error {
+	if t.question.Conversation == "" {
+		return nil
+	}
+	c, err := r.resume(ctx, p.Owner(), t.conversation.ID)
+	if err != nil || c.Created.IsZero() { // deleted, or still only reserved
+		return err
+	}
+	if t.model, err = r.modelFor(c, t.question); err != nil {
+		return err
+	}
+	c.Model = t.model.Name()
+	t.conversation, t.begins = c, false
+	return nil
 }
 
 // conversationFor returns the conversation of a question, or makes it.
@@ -185,6 +211,7 @@ func (r turns) announce(ctx context.Context, t *turn) (err error) {
 func (r turns) run(ctx context.Context, p *access.Principal, t *turn, ended func()) {
 	bounded, stop := context.WithTimeout(ctx, r.limits.TurnTime)
 	kept := r.leases.keep(bounded, t.lease, t.cancel)
+	_ = admission.From(ctx).Begin(bounded) // when it has ended, so has the turn
 	summary := r.answer(bounded, p, t)
 	stop() // ends the keeping of the lease, too
 	<-kept

@@ -152,7 +152,7 @@ func (w *writer) encode(ctx, turn context.Context, e agent.Event) {
 			w.summary.code = fault.Cancelled.Name
 			return
 		case errors.Is(cause, errShutdown):
-			f.Outcome = result.Failed(fault.ServiceDown.New(fault.Maintenance))
+			w.summary.code, f.Outcome = fault.ServiceDown.Name, result.Failed(fault.ServiceDown.New(fault.Maintenance))
 			e = f
 		case errors.As(cause, &ended) && ended.Kind() == fault.Unauthenticated: // the person was revoked
 			w.summary.code, f.Outcome = ended.Code.Name, result.Failed(ended)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ type frame struct {
 	Type    string
 	Seq     int64
 	Payload struct {
-		State, Message, SessionID, ClientID, Text, Model, Content, Source, Tool, Code, Status, ConfirmationID, Reason string
+		State, Message, SessionID, ClientID, Text, Model, Content, Source, Tool, Code, Status, ConfirmationID, Reason, ReplyTo string
 
 		Gap    bool
 		Resume *struct {
@@ -631,5 +632,63 @@ func TestPersonsEvents(t *testing.T) {
 	}
 	if e, _ := two.stream(two.send("GET", "/api/events?after=0-0", frank, "")).next(); !strings.Contains(e.data, `"server"`) {
 		t.Errorf("another person reads %s", e.data)
+	}
+}
+
+func TestQuestionsOfOneSocketKeepTheirOrder(t *testing.T) {
+	r := newRig(t, limited(quota.Limits{Turns: 10, Requests: 10_000}))
+	for range 20 {
+		s := r.connect(alice, "", "connected")
+		var asked []string
+		for i := range 4 {
+			asked = append(asked, strconv.Itoa(i))
+			s.ask(asked[i])
+		}
+		var started []string
+		for range asked {
+			for _, f := range s.until("end") {
+				if f.Type == "start" {
+					started = append(started, f.Payload.Text)
+				}
+			}
+		}
+		if !slices.Equal(started, asked) {
+			t.Fatalf("got answers to %q, want the order in which they were asked", started)
+		}
+		_ = s.ws.CloseNow()
+	}
+}
+
+func TestCancelStopsTheQuestionBeforeIt(t *testing.T) {
+	r := newRig(t, limited(quota.Limits{Turns: 50, Requests: 10_000}))
+	r.model.script["long"] = []step{waits}
+	for range 6 {
+		s := r.connect(alice, "", "connected")
+		s.send(`{"type":"message","id":"q1","payload":{"text":"long"}}`)
+		s.send(`{"type":"cancel"}`)
+		for f := s.next(); f.Payload.Reason != "cancelled"; f = s.next() { // a cancel that is lost ends the test's patience
+			if f.Type == "error" {
+				if f.Payload.Code != "CANCELLED" || f.Payload.ReplyTo != "q1" {
+					t.Errorf("got %+v, want to learn that q1 was dropped", f)
+				}
+				break
+			}
+		}
+		_ = s.ws.CloseNow()
+	}
+}
+
+func TestDeletedConversationEndsItsSockets(t *testing.T) {
+	r := newRig(t)
+	s := r.connect(alice, "", "connected")
+	s.ask("hello")
+	s.until("end")
+	r.released(s.id)
+	if status, body := r.read(r.send("DELETE", "/api/conversations/"+s.id, alice, "")); status != 204 {
+		t.Fatalf("got %d %s", status, body)
+	}
+	s.ask("again")
+	if f := s.until("error"); f[len(f)-1].Payload.Code != "CONVERSATION_NOT_FOUND" {
+		t.Errorf("got %+v", f)
 	}
 }

@@ -131,7 +131,10 @@ type connection struct {
 	connected    time.Time
 	active       atomic.Int64 // milliseconds
 	sent         atomic.Int64 // number of the last event
-	refused      int          // messages in a row
+
+	// Of the reader alone.
+	refused  int // messages in a row
+	messages int // that were read
 }
 
 // missed is how many pings may stay unanswered.

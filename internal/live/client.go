@@ -3,6 +3,8 @@ package live
 import (
 	"context"
 	"encoding/json"
+	"strconv"
+	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -11,15 +13,19 @@ import (
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/strictjson"
+	"countersign.dev/internal/telemetry"
 )
 
 // maxRefused is how many messages in a row a client may send beyond its quota
 // before it is disconnected.
 const maxRefused = 20
 
+const maxID = 64 // bytes of a message's id
+
 // message is what a client sends.
 type message struct {
 	Type    string          `json:"type"`
+	ID      string          `json:"id,omitempty"` // of the client's choice: what answers the message has it as replyTo
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
@@ -55,17 +61,29 @@ func (c *connection) read(ctx, right context.Context) {
 				_ = c.ws.Close(websocket.StatusPolicyViolation, fault.From(err).Code.Name)
 				return
 			}
-			c.fail(err)
+			c.fail(err, "")
 			continue
 		}
 		c.refused = 0
-		if err = c.prove(); err == nil {
-			err = c.handle(access.With(ctx, c.principal), body)
+		m, err := parse[message](body, "The message")
+		if err == nil {
+			err = c.prove()
+		}
+		if err == nil {
+			err = c.handle(access.With(c.named(ctx), c.principal), m)
 		}
 		if err != nil {
-			c.fail(err)
+			c.fail(err, fault.Clip(m.ID, maxID))
 		}
 	}
+}
+
+// named gives each message a request id of its own, after that of the connection.
+func (c *connection) named(ctx context.Context) context.Context {
+	c.messages++
+	request := telemetry.RequestOf(ctx)
+	request.ID += "." + strconv.Itoa(c.messages)
+	return telemetry.WithRequest(ctx, request)
 }
 
 // prove proves the caller again when their token has expired: the session of a
@@ -84,10 +102,9 @@ func (c *connection) prove() error {
 
 // handle does what one message asks for. What takes long goes on beside the
 // reading, and after it.
-func (c *connection) handle(ctx context.Context, body []byte) error {
-	m, err := parse[message](body, "The message")
-	if err != nil {
-		return err
+func (c *connection) handle(ctx context.Context, m message) error {
+	if len(m.ID) > maxID {
+		return fault.BadRequest.New("id has %d bytes; at most %d are kept.", len(m.ID), maxID)
 	}
 	switch m.Type {
 	case "message":
@@ -95,13 +112,13 @@ func (c *connection) handle(ctx context.Context, body []byte) error {
 		if err != nil {
 			return err
 		}
-		return c.beside(ctx, func(ctx context.Context) error { return c.ask(ctx, q) })
+		return c.question(ctx, m, q)
 	case "confirm":
 		a, err := parse[answerPayload](m.Payload, "payload")
 		if err != nil {
 			return err
 		}
-		return c.beside(ctx, func(ctx context.Context) error { return c.answer(ctx, a) })
+		return c.beside(ctx, m, func(ctx context.Context) error { return c.answer(ctx, m, a) })
 	case "cancel":
 		_, err := c.server.o.Conversations.Cancel(ctx, c.conversation)
 		return err
@@ -124,7 +141,7 @@ func parse[T any](body []byte, what string) (v T, err error) {
 
 // beside runs a task that does not end with the connection. Its error is sent to
 // the client, if it is still there.
-func (c *connection) beside(ctx context.Context, do func(context.Context) error) error {
+func (c *connection) beside(ctx context.Context, m message, do func(context.Context) error) error {
 	if err := c.server.begin(); err != nil {
 		return err
 	}
@@ -133,28 +150,43 @@ func (c *connection) beside(ctx context.Context, do func(context.Context) error)
 		defer c.server.work.Done()
 		defer stop()
 		if err := do(ctx); err != nil {
-			c.fail(err)
+			c.fail(err, m.ID)
 		}
 	}()
 	return nil
 }
 
+// question begins a turn, and returns when it has its place before what the client
+// sends next. The turn goes on beside the reading.
+func (c *connection) question(ctx context.Context, m message, q questionPayload) error {
+	placed := make(chan struct{})
+	entered := sync.OnceFunc(func() { close(placed) })
+	err := c.beside(ctx, m, func(ctx context.Context) error {
+		defer entered()
+		return c.ask(ctx, q, entered)
+	})
+	if err == nil {
+		<-placed
+	}
+	return err
+}
+
 // ask begins a turn, whose events come with the conversation's. It waits while
-// another question is answered.
-func (c *connection) ask(ctx context.Context, q questionPayload) error {
+// another question is answered, and calls entered when it has its place.
+func (c *connection) ask(ctx context.Context, q questionPayload, entered func()) error {
 	p, err := access.From(ctx)
 	if err != nil {
 		return err
 	}
 	_, _, err = c.server.o.Conversations.Ask(ctx, p, conversation.Question{
-		Text: q.Text, Conversation: c.conversation.ID, Model: q.Model, Origin: conversation.Origin{Surface: string(p.Origin().Surface)},
+		Text: q.Text, Conversation: c.conversation.ID, Model: q.Model, Origin: conversation.Origin{Surface: string(p.Origin().Surface)}, Entered: entered,
 	})
 	return err
 }
 
-// answer answers a confirmation. The outcome of one that was asked for here comes
-// with the conversation's events; that of any other is sent by itself.
-func (c *connection) answer(ctx context.Context, a answerPayload) error {
+// answer answers a confirmation, and sends its outcome, however often it is asked.
+// The conversation in which it was asked for has the outcome among its events, too.
+func (c *connection) answer(ctx context.Context, m message, a answerPayload) error {
 	switch {
 	case a.Approved == nil:
 		return fault.BadRequest.New("approved must be true or false.")
@@ -165,9 +197,6 @@ func (c *connection) answer(ctx context.Context, a answerPayload) error {
 	if err != nil {
 		return err
 	}
-	here, err := c.server.o.Conversations.ConversationOf(ctx, a.ConfirmationID)
-	if err != nil || here == c.conversation.ID {
-		return err
-	}
-	return c.send(frame{Type: "outcome", Payload: outcomePayload{a.ConfirmationID, o.Code(), conversation.Sentence(o)}})
+	_ = c.send(frame{Type: "outcome", Payload: outcomePayload{a.ConfirmationID, o.Code(), conversation.Sentence(o), m.ID}}) // a client that has left asks again
+	return nil
 }

@@ -59,7 +59,9 @@ func (c *connection) send(f frame) error {
 }
 
 // fail sends an error that ends nothing.
-func (c *connection) fail(err error) { _ = c.send(errorFrame(fault.From(err))) }
+func (c *connection) fail(err error, replyTo string) {
+	_ = c.send(errorFrame(fault.From(err), replyTo))
+}
 
 // follow sends the events after an id until the client leaves, the caller's right
 // ends or the service restarts, of which the client learns before it is
@@ -80,7 +82,7 @@ func (c *connection) follow(ctx context.Context, after string) {
 		c.sent.Store(seqOf(e.ID))
 	}
 	if why := c.server.o.Ended(ctx); why != nil {
-		c.fail(why)
+		c.fail(why, "")
 		_ = c.ws.Close(websocket.StatusPolicyViolation, why.Code.Name)
 	}
 }
@@ -96,7 +98,12 @@ func (c *connection) interrupted(err error) {
 		_ = c.ws.Close(websocket.StatusServiceRestart, f.Code.Name)
 		return
 	}
-	c.fail(f)
+	if _, gone := c.server.o.Conversations.Resume(context.WithoutCancel(c.request.Context()), c.owner, c.conversation.ID); gone != nil {
+		c.fail(gone, "")
+		_ = c.ws.Close(websocket.StatusNormalClosure, "the conversation was deleted")
+		return
+	}
+	c.fail(f, "")
 	_ = c.ws.Close(websocket.StatusInternalError, f.Code.Name)
 }
 

@@ -67,11 +67,14 @@ type (
 		ConfirmationID string `json:"confirmationId"`
 		Status         string `json:"status"` // success, cancelled, or the code of a failure
 		Message        string `json:"message"`
+		ReplyTo        string `json:"replyTo,omitempty"` // id of the message that is answered
 	}
 	errorPayload struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
 		Suggest string `json:"suggestedAction,omitempty"`
+		RetryMS int64  `json:"retryAfterMs,omitempty"`
+		ReplyTo string `json:"replyTo,omitempty"` // id of the message that is answered
 	}
 	endPayload struct {
 		Reason string           `json:"reason,omitempty"` // cancelled, when the person stopped it
@@ -98,7 +101,7 @@ func frameOf(e conversation.Event) (f frame, ok bool) {
 	case conversation.Pending:
 		f.Type, f.Payload = "confirmation", e.Data
 	case conversation.Answered:
-		f.Type, f.Payload = "outcome", outcomePayload{e.Confirmation, e.Status, e.Text}
+		f.Type, f.Payload = "outcome", outcomePayload{e.Confirmation, e.Status, e.Text, ""}
 	case conversation.Failed:
 		f.Type, f.Payload = "error", errorPayload{Code: e.Code, Message: e.Text}
 	case conversation.Stopped:
@@ -117,8 +120,14 @@ func data(envelope json.RawMessage) any {
 	return result.ForPeople(envelope)
 }
 
-func errorFrame(f *fault.Error) frame {
-	return frame{Type: "error", Payload: errorPayload{f.Code.Name, f.Message, f.SuggestedAction}}
+// errorFrame shows a fault. What its code suggests by default may speak of headers,
+// which a message does not have.
+func errorFrame(f *fault.Error, replyTo string) frame {
+	suggest := f.SuggestedAction
+	if f.Code == fault.TooManyRequests && suggest == f.Code.Suggest {
+		suggest = "Wait a moment and try again."
+	}
+	return frame{Type: "error", Payload: errorPayload{f.Code.Name, f.Message, suggest, f.RetryAfter.Milliseconds(), replyTo}}
 }
 
 func (f frame) encode() []byte { return httpx.Compact(f) }

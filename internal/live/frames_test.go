@@ -53,7 +53,7 @@ func TestShapesOfMessages(t *testing.T) {
 	}
 	greeting := frame{Type: "connection", Payload: (&connection{id: "k"}).greeting(place{state: "connected"})}
 	shapes.WriteString("connected\n  ws     " + string(greeting.encode()) + "\n")
-	shapes.WriteString("error\n  ws     " + string(errorFrame(fault.BadRequest.New("No.").Suggest("Yes.")).encode()) + "\n")
+	shapes.WriteString("error\n  ws     " + string(errorFrame(fault.BadRequest.New("No.").Suggest("Yes."), "m1").encode()) + "\n")
 	testkit.Golden(t, "shapes.txt", []byte(shapes.String()))
 }
 

@@ -157,7 +157,7 @@ func LastEventID(r *http.Request) (string, error) {
 		after = r.URL.Query().Get("after")
 	}
 	if after != "" && !isEventID(after) {
-		return "", fault.BadRequest.New("Last-Event-ID is not the id of an event.").Suggest("Send the id of the last event that arrived, or none.")
+		return "", fault.BadRequest.New("That is not the id of an event.").Suggest("Send the id of the last event that arrived, or none.")
 	}
 	return after, nil
 }

@@ -55,7 +55,7 @@ func (q *Quotas) full(k Kind, limit int) error {
 	switch k {
 	case Turns:
 		q.refused(k)
-		return fault.Busy.New(fault.TooBusy).Suggest("%d of your questions are being answered: wait for one of them.", limit).After(5*time.Second).With("limit", string(k))
+		return fault.Busy.New(fault.TooBusy).Suggest("%d of your questions are being answered or wait: wait for one of them.", limit).After(5*time.Second).With("limit", string(k))
 	case Sessions:
 		return q.Refuse(k, holdTTL, "You have %d MCP sessions, which is the limit.", limit).Suggest("End a session with DELETE, or wait until an idle one has ended.")
 	default:

@@ -75,7 +75,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// a conversation is logs and keys in state, and reading one can end in state's own error (a gap); its links live as long as confirmations.
 	"internal/conversation": {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "quota", "result", "seal", "state", "telemetry", "tokens"}},
 	// live is beside the gateway's routes because a connection, unlike a request, has parts of its own that end together.
-	"internal/live":     {ours: []string{"access", "admission", "agent", "conversation", "fault", "httpx", "plaintext", "quota", "result", "seal", "strictjson"}, outside: []string{"github.com/coder/websocket"}},
+	"internal/live":     {ours: []string{"access", "admission", "agent", "conversation", "fault", "httpx", "plaintext", "quota", "result", "seal", "strictjson", "telemetry"}, outside: []string{"github.com/coder/websocket"}},
 	"internal/gateway":  {ours: []string{"access", "admission", "agent", "audit", "conversation", "fault", "httpx", "live", "mcpserver", "quota", "result", "session", "usage"}},
 	"internal/database": {ours: []string{"access", "admission", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
 	// two domains embed SQLite; opening it, its transactions and its receipts are the same for both.
