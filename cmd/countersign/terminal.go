@@ -84,16 +84,16 @@ func call(ctx context.Context, p program, c command) error {
 }
 
 func chat(ctx context.Context, p program, c command) error {
-	o, once := p.clientOptions(), ""
+	o, once, asked := p.clientOptions(), "", false
 	operands, err := c.parse(p, func(fs *flag.FlagSet) {
 		defineClient(&o)(fs)
-		fs.StringVar(&once, "once", "", "ask one `question` and end")
+		fs.Func("once", "ask one `question` and end", func(text string) error { once, asked = text, true; return nil })
 		fs.StringVar(&o.Model, "model", "", "`name` of the model that answers; default: the gateway's")
 	})
 	if err != nil {
 		return err
 	}
-	if len(operands) > 0 {
+	if len(operands) > 0 || asked && strings.TrimSpace(once) == "" {
 		return usageError{"ask with --once \"QUESTION\", or start a conversation without operands"}
 	}
 	if err := p.identified(&o); err != nil {

@@ -81,6 +81,8 @@ func (r *run) ask(ctx context.Context) (m Message, stop StopReason, err error) {
 	ctx, done := r.withTimeout(ctx)
 	defer done()
 	m.Role = Assistant
+	r.take(&m, Delta{Note: r.window.note})
+	r.window.note = ""
 	for delta, err := range r.turn.Model.Stream(ctx, r.request()) {
 		if err != nil {
 			return m, stop, r.timeoutOr(ctx, err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
@@ -36,8 +35,7 @@ var findTools = Tool{ToolInfo: result.ToolInfo{
 type offer struct {
 	all   Toolset
 	shown []Tool
-	found []string     // by searches of the conversation, in their order
-	count atomic.Int32 // of found, for searches that run beside the calls of their step
+	found []string // by searches of the conversation, in their order
 	index *toolsearch.Index
 }
 
@@ -49,7 +47,6 @@ func searches(t Turn, s Toolset) bool {
 // newOffer decides which tools the first request of a turn offers.
 func newOffer(t Turn, s Toolset) *offer {
 	o := &offer{all: s, shown: s.Open, found: slices.Clone(t.Memory.Found)}
-	o.count.Store(int32(len(o.found)))
 	if !searches(t, s) {
 		return o
 	}
@@ -96,14 +93,19 @@ func (o *offer) show(name string) bool {
 	return true
 }
 
+// full is the fault of a search when the conversation has found enough.
+func (o *offer) full(name string) error {
+	if o.index == nil || name != FindTools || len(o.found) < maxFound {
+		return nil
+	}
+	return fault.TooManyRequests.New("This conversation has found %d tools, which is the limit.", maxFound).Suggest("Use one of them, or ask the person to start a new conversation.")
+}
+
 // find answers a search. It changes nothing: see take.
 func (o *offer) find(args json.RawMessage) result.Outcome {
 	var asked struct{ Query string }
 	if err := json.Unmarshal(args, &asked); err != nil || strings.TrimSpace(asked.Query) == "" {
 		return result.Failed(fault.ValidationError.New("A search needs a query: what the tool is for."))
-	}
-	if o.count.Load() >= maxFound {
-		return result.Failed(fault.TooManyRequests.New("This conversation has found %d tools, which is the limit.", maxFound).Suggest("Use one of them, or ask the person to start a new conversation."))
 	}
 	rows := []foundTool{}
 	for _, name := range o.index.Search(asked.Query, maxHits) {
@@ -135,7 +137,6 @@ func (o *offer) take(c Call, found result.Outcome) []Tool {
 	for _, row := range rows {
 		if o.show(row.Name) {
 			o.found = append(o.found, row.Name)
-			o.count.Add(1)
 		}
 	}
 	return o.shown[before:]

@@ -95,6 +95,9 @@ func (r *run) check(c Call, index int) error {
 	if !json.Valid(c.Args) || !bytes.HasPrefix(bytes.TrimSpace(c.Args), []byte("{")) {
 		return r.repairs.say(c.Tool, len(r.added), fault.ValidationError.New("The arguments of %s are not a JSON object.", c.Tool))
 	}
+	if err := r.offer.full(c.Tool); err != nil { // here, because searches run beside each other
+		return err
+	}
 	if err := r.taint.refuse(t, asked(r.turn.History, r.turn.Question)); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -121,6 +122,7 @@ func (w *window) write(ctx context.Context, transcript string) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		w.note = cmp.Or(d.Note, w.note)
 		if w.usage.Add(d.Usage); text.Len() < maxSummary {
 			text.WriteString(d.Text)
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -151,5 +153,35 @@ func TestSummaryIsBounded(t *testing.T) {
 	events, _ := collect(t, t.Context(), longTurn(m, 12))
 	if got := memoryOf(events).Summary; len(got) > maxSummary || len(got) < maxSummary/2 {
 		t.Errorf("the summary has %d bytes", len(got))
+	}
+}
+
+// warned is a model whose first answer, the summary, brings a line of the gateway's.
+type warned struct{ asked int }
+
+func (*warned) Name() string { return "warned" }
+
+func (m *warned) Stream(context.Context, Request) iter.Seq2[Delta, error] {
+	return func(yield func(Delta, error) bool) {
+		if m.asked++; m.asked == 1 && !yield(Delta{Note: "80% of the budget"}, nil) {
+			return
+		}
+		yield(Delta{Text: "x", Stop: StopEnd}, nil)
+	}
+}
+
+func TestNoteBesideASummaryReachesThePerson(t *testing.T) {
+	m := &warned{}
+	u := turn(m, box{})
+	u.Language, u.Budget, u.MaxMessages, u.Retain = true, 100_000, 4, 2
+	for range 6 {
+		u.History = append(u.History, TextMessage(User, "q"), TextMessage(Assistant, "a"))
+	}
+	events, _ := collect(t, t.Context(), u)
+	if m.asked != 2 || !slices.ContainsFunc(events, func(e Event) bool {
+		d, ok := e.(TextDelta)
+		return ok && strings.Contains(d.Text, "80%")
+	}) {
+		t.Errorf("asked %d times, got %v", m.asked, events)
 	}
 }

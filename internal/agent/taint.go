@@ -57,6 +57,9 @@ func (t *taint) walk(value any, source untrustedText, own bool) {
 			source = untrustedText{source: "text of " + kind + " " + id, kind: kind}
 		}
 		for _, key := range v.Keys {
+			if !own { // another server's names are its text, too
+				t.add(source, key)
+			}
 			t.walk(v.Values[key], source, own)
 		}
 	case []any:

@@ -17,6 +17,7 @@ type window struct {
 	fixed   int       // tokens of the instructions and the tools in each request
 	memory  Memory    // of the conversation
 	history []Message // the conversation before the question that memory does not replace, as the model reads it
+	note    string    // of the gateway, which came with the summary
 	shed    int       // turns before that history that are left out
 }
 

@@ -117,7 +117,7 @@ func (r *run) take(answers []Answered, known bool) {
 func (r *run) converse(ctx context.Context, model, set string, c Conversation) (answers []Answered, err error) {
 	asker, err := client.NewAsker(ctx, r.askedBy(c.As), model)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("who asks %q: as is %q, and without it --token is needed: %w", c.Turns[0].Ask, c.As, err)
 	}
 	defer func() { err = cmp.Or(err, asker.Close(context.WithoutCancel(ctx))) }()
 	var earlier []client.Called

@@ -87,7 +87,10 @@ func (m falling) fall(ctx context.Context, r agent.Request, yield func(agent.Del
 }
 
 func (m falling) note(ctx context.Context, err error) {
-	m.until.Store(m.now().Add(outageTime).UnixNano())
+	var f *vendor.Failure
+	if errors.As(err, &f) && !f.Alone {
+		m.until.Store(m.now().Add(outageTime).UnixNano())
+	}
 	if m.log != nil {
 		m.log.WarnContext(ctx, "a model cannot answer, and the fallback does", "model", m.Name(), "fallback", m.second.Name(), "error", err)
 	}

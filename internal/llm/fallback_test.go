@@ -137,3 +137,26 @@ func TestRetriesAreConfigured(t *testing.T) {
 		}
 	}
 }
+
+// One person's request that is too large says nothing of others'.
+func TestRejectedRequestIsNoOutage(t *testing.T) {
+	first, second := replay(t, Anthropic, reply{status: 413}, reply{file: "text"}), replay(t, OpenAI, reply{file: "text"}, reply{file: "text"})
+	c, err := two(t, first, second, Policy{}).Choose("careful")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var by []string
+	for range 2 {
+		model := ""
+		for d, err := range c.Model.Stream(t.Context(), question) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			model += d.Model
+		}
+		by = append(by, model)
+	}
+	if by[0] == "" || by[1] != "" {
+		t.Errorf("answered by %q, want the second model once and then the first again", by)
+	}
+}

@@ -97,6 +97,7 @@ func (g *Gate) EnterStream(w http.ResponseWriter, r *http.Request) (*http.Reques
 	}
 	token, err := g.o.Ticket(r.Context(), ticket)
 	if err != nil {
+		g.count(r, err)
 		return nil, g.refused(r.Context(), g.challenged(w, err, ""))
 	}
 	r = r.Clone(r.Context())

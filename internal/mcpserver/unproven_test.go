@@ -2,6 +2,8 @@ package mcpserver_test
 
 import (
 	"context"
+	"github.com/alicebob/miniredis/v2"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -77,5 +79,31 @@ func TestUnprovenCallersAreRejectedOnEverySurface(t *testing.T) {
 	fixed = fixed.Add(time.Second)
 	if got := h.send(t, "POST", "/tools/echo", "bob", `{}`); got.status != 200 {
 		t.Errorf("a second later: got %d %s", got.status, got.body)
+	}
+}
+
+func TestJunkTicketsAreCountedByAddress(t *testing.T) {
+	redis, err := state.Open(t.Context(), "redis://"+miniredis.RunT(t).Addr(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = redis.Close() })
+	fixed := time.Now()
+	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: quota.Limits{Unproven: 2}, Now: func() time.Time { return fixed }})
+	t.Cleanup(quotas.Close)
+	redeemed := 0
+	gate := mcpserver.NewGate(mcpserver.GateOptions{
+		Quotas: quotas,
+		Verify: func(context.Context, string) (*access.Principal, error) { return nil, fault.Unauthorized.New("no") },
+		Ticket: func(context.Context, string) (string, error) {
+			redeemed++
+			return "", fault.Unauthorized.New("never issued")
+		},
+	})
+	for range 100 {
+		_, err = gate.EnterStream(httptest.NewRecorder(), httptest.NewRequest("GET", "/ws?ticket=junk", nil))
+	}
+	if redeemed > 20 || !fault.Is(err, fault.TooManyRequests) {
+		t.Errorf("%d of 100 junk tickets were looked up; the last one got %v", redeemed, err)
 	}
 }

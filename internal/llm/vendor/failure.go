@@ -19,6 +19,7 @@ type Failure struct {
 	Fault *fault.Error
 	Retry bool // the same request may succeed later
 
+	Alone   bool          // it is about this request, and says nothing of others
 	NoTools bool          // the provider has no tools for this model
 	After   time.Duration // the provider asks to wait so long; 0: it does not say
 }
@@ -37,6 +38,8 @@ func (o Options) Rejected(status int, header http.Header, said string) error {
 	switch {
 	case noTools.MatchString(said):
 		f.NoTools = true
+	case status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity:
+		f.Alone = true
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
 		f.Retry, f.After = true, cmp.Or(retryAfter(header, time.Now()), retryDelay(said))
 	}
