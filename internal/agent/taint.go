@@ -116,16 +116,23 @@ func cleanName(name string) string {
 // sources names what the model has read, newest first, and before that what names
 // the tool.
 func (t *taint) sources(info *Tool) (sources []string) {
-	naming := t.naming(info)
-	for _, named := range []bool{true, false} {
-		for i, u := range slices.Backward(t.texts) {
-			if slices.Contains(naming, i) == named && !slices.Contains(sources, u.source) {
-				sources = append(sources, u.source)
-			}
+	known := make(map[string]bool, len(t.texts))
+	add := func(u untrustedText) {
+		if known[u.source] {
+			return
+		}
+		if known[u.source] = true; len(sources) < maxSources {
+			sources = append(sources, u.source)
 		}
 	}
-	if more := len(sources) - maxSources; more > 0 {
-		sources = append(sources[:maxSources], fmt.Sprintf("%d more texts", more))
+	for _, i := range slices.Backward(t.naming(info)) {
+		add(t.texts[i])
+	}
+	for _, u := range slices.Backward(t.texts) {
+		add(u)
+	}
+	if more := len(known) - len(sources); more > 0 {
+		sources = append(sources, fmt.Sprintf("%d more texts", more))
 	}
 	return sources
 }

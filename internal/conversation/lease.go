@@ -155,6 +155,7 @@ func lineKey(id string) string { return "waiting:" + id }
 // to hand it over. BUSY says that the line is full, CANCELLED that it was cleared.
 func (q queue) acquire(ctx context.Context, conversation, holder string, entered, waits func()) (lease, error) {
 	line := lineKey(conversation)
+	defer func() { _ = q.lines.Quit(context.WithoutCancel(ctx), line, holder) }() // also after an entry whose answer was lost
 	place, there, err := q.lines.Enter(ctx, line, holder, maxWaiting, waiterTTL)
 	if err == nil && !there {
 		err = fault.Busy.New(fault.TooBusy).Suggest("%d of your questions already wait in this conversation.", maxWaiting).After(2 * time.Second)
@@ -165,7 +166,6 @@ func (q queue) acquire(ctx context.Context, conversation, holder string, entered
 	if entered != nil {
 		entered()
 	}
-	defer func() { _ = q.lines.Quit(context.WithoutCancel(ctx), line, holder) }()
 	tick := time.NewTicker(waitTick)
 	defer tick.Stop()
 	for left := int(handover / waitTick); ; left-- {
