@@ -142,7 +142,7 @@ type lines interface {
 }
 
 // queue lets the questions of a conversation be answered one after the other, in
-// the order in which they came, whatever replica they came to.
+// the order in which they came, on all replicas.
 type queue struct {
 	lines  lines
 	leases leases

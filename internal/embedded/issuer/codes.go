@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"maps"
 	"net/url"
 	"sync"
 	"time"
@@ -40,11 +41,7 @@ func (c *codes) issue(g grant) (string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	for code, waiting := range c.open {
-		if now.After(waiting.expires) {
-			delete(c.open, code)
-		}
-	}
+	maps.DeleteFunc(c.open, func(_ string, waiting grant) bool { return now.After(waiting.expires) })
 	if len(c.open) >= maxCodes {
 		return "", false
 	}

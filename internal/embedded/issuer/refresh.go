@@ -3,6 +3,7 @@ package issuer
 import (
 	"crypto/rand"
 	"crypto/subtle"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -40,11 +41,7 @@ func newFamilies(now func() time.Time) *families {
 func (f *families) begin(of family) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for id, one := range f.open {
-		if f.now().After(one.expires) {
-			delete(f.open, id)
-		}
-	}
+	maps.DeleteFunc(f.open, func(_ string, one family) bool { return f.now().After(one.expires) })
 	if len(f.open) >= maxFamilies {
 		return ""
 	}

@@ -1,0 +1,284 @@
+package gateway_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"countersign.dev/internal/gateway"
+	"countersign.dev/internal/testkit"
+)
+
+// How connections begin again, end, and are listed, and what else is live.
+
+func TestForgottenEventsAreAGap(t *testing.T) {
+	r := newRig(t)
+	s := r.connect(alice, "", "connected")
+	s.ask("hello")
+	s.until("end")
+	r.released(s.id)
+	back, resp := r.dial(alice, "?sessionId="+s.id+"&after=999")
+	if back == nil {
+		t.Fatalf("got %d", resp.StatusCode)
+	}
+	if f := back.next(); !f.Payload.Gap || f.Payload.State != "reconnected" {
+		t.Errorf("got %+v, want to learn of the gap", f)
+	}
+	back.ask("again")
+	if got := contentIn(back.until("end")); got != "You said: again" {
+		t.Errorf("afterwards: got %q, want only what is new", got)
+	}
+}
+
+func TestRestartTellsHowToResume(t *testing.T) {
+	one := newRig(t)
+	two := rigOn(t, one.mini)
+	s := one.connect(alice, "", "connected")
+	s.ask("hello")
+	s.until("end")
+	done := make(chan error, 1)
+	go func() { done <- errors.Join(one.conversations.Shutdown(s.ctx), one.gateway.Drain(s.ctx)) }()
+	f := s.until("connection")
+	last := f[len(f)-1].Payload
+	if last.State != "reconnecting" || last.Resume == nil || last.Resume.SessionID != s.id || last.Resume.After < s.last {
+		t.Errorf("got %+v, want how to resume after %d", last, s.last)
+	}
+	if _, err := s.read(); websocket.CloseStatus(err) != websocket.StatusServiceRestart {
+		t.Errorf("got %v, want a restart", err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if s, resp := one.dial(alice, ""); s != nil || resp.StatusCode != 503 {
+		t.Error("connected to a gateway that restarts")
+	}
+	again := two.connect(alice, fmt.Sprintf("?sessionId=%s&after=%d", last.Resume.SessionID, last.Resume.After), "reconnected")
+	again.ask("more")
+	if got := contentIn(again.until("end")); got != "You said: more" {
+		t.Errorf("on the other replica: got %q", got)
+	}
+}
+
+func TestConnectionEndsWithItsToken(t *testing.T) {
+	one := newRig(t)
+	two := rigOn(t, one.mini)
+	s := two.connect("alice.chen:hr-read:t-alice:1h", "", "connected")
+	if status, body := one.read(one.send("POST", "/api/revoke", auditToken, `{"jti":"t-alice"}`)); status != 200 {
+		t.Fatalf("got %d %s", status, body)
+	}
+	two.refresh()
+	if f := s.next(); f.Type != "error" || f.Payload.Code != "SIGN_IN_REVOKED" {
+		t.Errorf("got %+v, want to learn why", f)
+	}
+	if _, err := s.read(); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+		t.Errorf("got %v, want the end", err)
+	}
+	short := two.connect("alice.chen:hr-read:t-short:1s", "", "connected")
+	if f := short.next(); f.Type != "error" || f.Payload.Code != "UNAUTHENTICATED" {
+		t.Errorf("an expired token: got %+v", f)
+	}
+}
+
+func TestSilentClientsAreDisconnected(t *testing.T) {
+	r := newRig(t, func(o *gateway.Options) { o.Heartbeat = 20 * time.Millisecond })
+	s := r.connect(alice, "", "connected")
+	heard := make(chan error, 1)
+	go func() { // a client that reads answers pings
+		_, err := s.read()
+		heard <- err
+	}()
+	silent := r.connect(alice, "?sessionId="+s.id, "reconnected") // no one reads it
+	for {
+		var list struct{ Connections []struct{ ClientID string } }
+		if r.get("/api/connections", alice, &list); len(list.Connections) == 1 {
+			break
+		}
+		if s.ctx.Err() != nil {
+			t.Fatal("a client that answers no ping stays connected")
+		}
+	}
+	if _, err := silent.read(); err == nil {
+		t.Error("the silent client is still connected")
+	}
+	select {
+	case err := <-heard:
+		t.Errorf("the other one was disconnected: %v", err)
+	default:
+	}
+}
+
+func TestReconnectingSocketsReplayEveryEvent(t *testing.T) {
+	one := newRig(t)
+	replicas := []*rig{one, rigOn(t, one.mini)}
+	pieces := make([]string, 60)
+	for i := range pieces {
+		pieces[i] = fmt.Sprintf("%03d", i) + strings.Repeat(" word", 60)
+	}
+	one.model.script["count"] = []step{calls("list_employees"), says(pieces...)}
+	replicas[1].model.script = one.model.script
+	for round := range 20 {
+		random := rand.New(rand.NewPCG(2, uint64(round)))
+		s := replicas[round%2].connect(alice, "", "connected")
+		s.ask("count")
+		frames := []frame{s.next()}
+		for frames[len(frames)-1].Type != "end" {
+			if random.IntN(3) == 0 {
+				_ = s.ws.CloseNow()
+				last := s.last
+				s = replicas[random.IntN(2)].connect(alice, fmt.Sprintf("?sessionId=%s&after=%d", s.id, last), "reconnected")
+				s.last = last
+			}
+			frames = append(frames, s.next())
+		}
+		_ = s.ws.CloseNow()
+		if got := contentIn(frames); got != strings.Join(pieces, "") {
+			t.Fatalf("round %d: got %d bytes of text, want every piece once and in order", round, len(got))
+		}
+	}
+}
+
+func TestConnectionsAreListed(t *testing.T) {
+	one := newRig(t)
+	two := rigOn(t, one.mini)
+	first := one.connect(alice, "", "connected")
+	second, _ := two.dial(alice, "?sessionId="+first.id, "User-Agent", "pocket\u202e 1.0")
+	second.next()
+	one.connect(frank, "", "connected")
+	type listed struct {
+		Connections []struct {
+			SessionID, ClientID, UserAgent string
+			ConnectedAt, LastActiveAt      int64
+		}
+	}
+	list := func() (l listed) { one.get("/api/connections", alice, &l); return l }
+	got := list().Connections
+	if len(got) != 2 || got[0].SessionID != first.id || got[1].SessionID != first.id || got[0].ClientID == got[1].ClientID || got[0].ConnectedAt == 0 || got[0].LastActiveAt < got[0].ConnectedAt {
+		t.Fatalf("got %+v, want both of Alice's", got)
+	}
+	if agents := got[0].UserAgent + got[1].UserAgent; !strings.Contains(agents, "pocket") || strings.Contains(agents, "\u202e") {
+		t.Errorf("got user agents %q", agents)
+	}
+	_ = second.ws.Close(websocket.StatusNormalClosure, "")
+	for len(list().Connections) != 1 { // the replica learns of it in its own time
+		if first.ctx.Err() != nil {
+			t.Fatal("a closed connection stays listed")
+		}
+	}
+	one.mini.FastForward(testkit.Patience * 10) // its replica died
+	if left := list().Connections; len(left) != 0 {
+		t.Errorf("got %+v, want none that was not renewed", left)
+	}
+}
+
+func TestTicketsOpenOneStream(t *testing.T) {
+	r := newRig(t)
+	ticket := func() string {
+		var issued struct {
+			Ticket    string
+			ExpiresIn int
+		}
+		_, body := r.read(r.send("POST", "/api/ticket", alice, ""))
+		if err := json.Unmarshal([]byte(body), &issued); err != nil || issued.Ticket == "" || issued.ExpiresIn != 30 {
+			t.Fatalf("got %s (%v)", body, err)
+		}
+		return issued.Ticket
+	}
+	one := ticket()
+	s := r.connect("", "?ticket="+one, "connected")
+	s.ask("hello")
+	if got := contentIn(s.until("end")); got != "You said: hello" {
+		t.Errorf("got %q", got)
+	}
+	if s, resp := r.dial("", "?ticket="+one); s != nil || resp.StatusCode != 401 {
+		t.Error("a used ticket connects")
+	}
+	path := "/api/conversations/" + s.id + "/events?after=0-0&ticket="
+	if data := dataOf(r.stream(r.send("GET", path+ticket(), "", "")).rest()); !strings.Contains(data, "You said: hello") {
+		t.Errorf("an event stream: got %s", data)
+	}
+	for _, other := range []string{"GET /api/user?ticket=", "GET /api/confirmations?ticket=", "POST /api/query?ticket="} {
+		method, path, _ := strings.Cut(other, " ")
+		body := ""
+		if method == "POST" {
+			body = askBody("hello", "")
+		}
+		if status, _ := r.read(r.send(method, path+ticket(), "", body)); status != 401 {
+			t.Errorf("%s: got %d, want 401: a ticket is for streams", other, status)
+		}
+	}
+	c := r.signIn(alice)
+	if status, body := r.read(r.send("POST", "/api/ticket", "", "", "Cookie", c.Name+"="+c.Value, "Sec-Fetch-Site", "same-origin")); status != 400 || !strings.Contains(body, "bearer") {
+		t.Errorf("our own page: got %d %s", status, body)
+	}
+}
+
+func TestPersonsEvents(t *testing.T) {
+	one := newRig(t)
+	two := rigOn(t, one.mini)
+	one.model.script["Delete Frank"] = []step{calls("delete_employee")}
+	s := two.stream(two.send("GET", "/api/events", alice, ""))
+	seen := map[string]bool{}
+	read := func(want ...string) {
+		t.Helper()
+		for _, w := range want {
+			for !seen[w] {
+				e, ok := s.next()
+				if !ok {
+					t.Fatalf("the stream ended before %s", w)
+				}
+				var n struct {
+					Type, State, Title, Server string
+					Healthy                    *bool
+				}
+				if err := json.Unmarshal([]byte(e.data), &n); err != nil {
+					t.Fatal(err)
+				}
+				seen[strings.TrimSuffix(n.Type+":"+n.State, ":")] = true
+			}
+		}
+	}
+	read("server")
+	events := one.ask(alice, "Delete Frank", "")
+	read("conversation", "turn:running", "change:pending", "turn:ended")
+	one.send("POST", "/api/confirm/"+confirmationsIn(events)[0], alice, `{"approved":false}`)
+	read("change:denied")
+	if status, _ := one.read(one.send("GET", "/api/events", alice, "", "Last-Event-ID", "nonsense")); status != 400 {
+		t.Errorf("got %d for an id that is none", status)
+	}
+	again := one.stream(one.send("GET", "/api/events?after=0-0", alice, ""))
+	for {
+		e, ok := again.next()
+		if !ok || strings.Contains(e.data, `"state":"denied"`) {
+			break
+		}
+		if strings.Contains(e.data, "Frank") && !strings.Contains(e.data, `"title"`) {
+			t.Errorf("the stream has a preview: %s", e.data)
+		}
+	}
+	if e, _ := two.stream(two.send("GET", "/api/events?after=0-0", frank, "")).next(); !strings.Contains(e.data, `"server"`) {
+		t.Errorf("another person reads %s", e.data)
+	}
+}
+
+func TestDeletedConversationEndsItsSockets(t *testing.T) {
+	r := newRig(t)
+	s := r.connect(alice, "", "connected")
+	s.ask("hello")
+	s.until("end")
+	r.released(s.id)
+	if status, body := r.read(r.send("DELETE", "/api/conversations/"+s.id, alice, "")); status != 204 {
+		t.Fatalf("got %d %s", status, body)
+	}
+	if f := s.until("error"); f[len(f)-1].Payload.Code != "CONVERSATION_NOT_FOUND" {
+		t.Errorf("got %+v", f)
+	}
+	if _, err := s.read(); websocket.CloseStatus(err) != websocket.StatusNormalClosure {
+		t.Errorf("got %v, want a normal end", err)
+	}
+}
