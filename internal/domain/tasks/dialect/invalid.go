@@ -1,0 +1,62 @@
+package dialect
+
+import (
+	"fmt"
+	"strings"
+
+	"countersign.dev/internal/domain/tasks/record"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/tool"
+)
+
+// Invalid returns the document's error for an input that the schema refuses, or nil
+// when none of its six is about it. Of several faults it returns the first in this
+// order: pagination, mode, workspace, filters. findable checks a workspace that is given as a text.
+func Invalid(values map[string]any, wrong []tool.Violation, findable func(path string) error) error {
+	of := func(fields ...string) *tool.Violation {
+		for i := range wrong {
+			for _, field := range fields {
+				if wrong[i].Field == field && wrong[i].Keyword != "additionalProperties" {
+					return &wrong[i]
+				}
+			}
+		}
+		return nil
+	}
+	if v := of("limit", "offset"); v != nil {
+		return pagination(v)
+	}
+	if v := of("mode"); v != nil {
+		return record.ErrMode.New("The mode must be summary or details.").With("provided_mode", v.Value)
+	}
+	if v := of("workspace_path"); v != nil {
+		return record.Workspace(fmt.Sprint(v.Value), "it must be a text")
+	}
+	path, _ := values["workspace_path"].(string)
+	if err := findable(path); err != nil {
+		return err
+	}
+	if v := of("status", "priority", "entity_type"); v != nil && v.Keyword != "required" {
+		return filter(v)
+	}
+	return nil
+}
+
+func pagination(v *tool.Violation) error {
+	sentence := "The limit must be a whole number from 1 to 1,000."
+	if v.Field == "offset" {
+		sentence = "The offset must be a whole number, 0 or more."
+	}
+	return record.ErrPagination.New("%s", sentence).With(v.Field, v.Value)
+}
+
+// filter tells the valid values of a field.
+func filter(v *tool.Violation) error {
+	valid := map[string][]string{"status": record.Statuses(), "priority": record.Priorities(), "entity_type": record.EntityTypes()}[v.Field]
+	shown, isText := v.Value.(string)
+	if !isText {
+		shown = fmt.Sprint(v.Value)
+	}
+	return record.ErrFilter.New("%q is no valid %s. Valid are: %s.", fault.Clip(shown, 80), v.Field, strings.Join(valid, ", ")).
+		With("filter_name", v.Field).With("invalid_value", v.Value).With("valid_values", valid)
+}

@@ -1,0 +1,43 @@
+package record
+
+import "countersign.dev/internal/fault"
+
+// The six codes of the founding document. Details say what each is about.
+var (
+	ErrResponseSize = code("RESPONSE_SIZE_EXCEEDED", fault.Invalid, "The answer would have more than 15,000 tokens.",
+		"Ask for fewer items at a time, or for their summaries.")
+	ErrMode       = code("INVALID_MODE", fault.Invalid, "The mode is neither summary nor details.", "Ask for summary or details.")
+	ErrPagination = code("PAGINATION_INVALID", fault.Invalid, "A limit is not between 1 and 1,000, or an offset is negative.",
+		"Ask for 1 to 1,000 items, and skip none or more.")
+	ErrNotFound  = code("NOT_FOUND", fault.NotFound, "No task, entity or link has this id in this workspace.", "List or search what there is, to find the id.")
+	ErrFilter    = code("INVALID_FILTER", fault.Invalid, "A status, priority or type of entity is none of the valid ones.", "Use one of the valid values.")
+	ErrWorkspace = code("WORKSPACE_INVALID", fault.Invalid, "The workspace is no folder or project that the caller may open.", "List the projects to see which there are.")
+)
+
+// The codes of faults that the document gives none.
+var (
+	ErrTransition = code("INVALID_TRANSITION", fault.Conflict, "A task cannot go from its status to that one.", "Choose a status that may follow.")
+	ErrCycle      = code("CYCLE", fault.Conflict, "A task would be above itself, or wait for itself.", "Leave one of the tasks of the circle out.")
+	ErrDependency = code("DEPENDENCY_OPEN", fault.Conflict, "A task that it depends on is not done.", "Finish these tasks first, or remove them from what it depends on.")
+	ErrDuplicate  = code("DUPLICATE", fault.Conflict, "There is one already.", "Use the one that there is.")
+)
+
+// Codes lists all of them.
+func Codes() []*fault.Code {
+	return []*fault.Code{ErrResponseSize, ErrMode, ErrPagination, ErrNotFound, ErrFilter, ErrWorkspace, ErrTransition, ErrCycle, ErrDependency, ErrDuplicate}
+}
+
+func code(name string, kind fault.Kind, meaning, suggest string) *fault.Code {
+	return &fault.Code{Name: name, Kind: kind, Status: 200, Meaning: meaning, Suggest: suggest}
+}
+
+// NotFound is NOT_FOUND about a task, an entity or a link.
+func NotFound(resource string, id int64) *fault.Error {
+	return ErrNotFound.New("There is no %s %d in this workspace.", resource, id).With("resource_type", resource).With("resource_id", id)
+}
+
+// Workspace is WORKSPACE_INVALID: reason is a sentence without its full stop.
+// The path is the caller's and clipped, in the details to 300 bytes.
+func Workspace(path, reason string) *fault.Error {
+	return ErrWorkspace.New("The workspace %q cannot be used: %s.", fault.Clip(path, 100), reason).With("workspace_path", fault.Clip(path, 300)).With("reason", reason)
+}

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"countersign.dev/internal/domain/tasks/record"
+)
+
+// Link links an entity to a task. A link that is there already is DUPLICATE; one that
+// was removed can be made again.
+func (w linkRows) Link(ctx context.Context, task, entity int64, by string) (l record.Link, err error) {
+	err = w.Change(ctx, func(ctx context.Context) error {
+		if err := w.bothThere(ctx, task, entity); err != nil {
+			return err
+		}
+		var other int64
+		err := w.In(ctx).QueryRowContext(ctx, "select id from task_entity_links where task_id = ? and entity_id = ? and deleted_at is null", task, entity).Scan(&other)
+		if err == nil {
+			return record.ErrDuplicate.New("Entity %d is linked to task %d already.", entity, task).With("resource_type", "link").With("resource_id", other)
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return w.Fault(ctx, err)
+		}
+		now := w.now().UnixMicro()
+		l = record.Link{TaskID: task, EntityID: entity, CreatedBy: by, CreatedAt: timeOf(now)}
+		err = w.In(ctx).QueryRowContext(ctx, "insert into task_entity_links (task_id, entity_id, created_by, created_at) values (?, ?, ?, ?) returning id", task, entity, by, now).Scan(&l.ID)
+		return w.Fault(ctx, err)
+	})
+	return l, err
+}
+
+func (w linkRows) bothThere(ctx context.Context, task, entity int64) error {
+	if _, err := w.tasks.Task(ctx, task); err != nil {
+		return err
+	}
+	_, err := w.entities.Entity(ctx, entity)
+	return err
+}
+
+// Unlink removes the link between a task and an entity.
+func (w linkRows) Unlink(ctx context.Context, task, entity int64) (id int64, err error) {
+	err = w.Change(ctx, func(ctx context.Context) error {
+		if err := w.bothThere(ctx, task, entity); err != nil {
+			return err
+		}
+		err := w.In(ctx).QueryRowContext(ctx, "update task_entity_links set deleted_at = ? where task_id = ? and entity_id = ? and deleted_at is null returning id",
+			w.now().UnixMicro(), task, entity).Scan(&id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return record.ErrNotFound.New("Entity %d is not linked to task %d.", entity, task).With("resource_type", "link").With("resource_id", entity)
+		}
+		return w.Fault(ctx, err)
+	})
+	return id, err
+}
+
+const linkColumns = ", l.created_at, l.created_by"
+
+// TaskEntities returns a page of the entities of a task, the newest link first, and
+// their number in all.
+func (w linkRows) TaskEntities(ctx context.Context, task int64, p Page) (found []record.Entity, total int, err error) {
+	const from = " from task_entity_links l join entities e on e.id = l.entity_id where l.task_id = ? and l.deleted_at is null and e.deleted_at is null"
+	err = w.Snapshot(ctx, func(ctx context.Context) error {
+		if _, err := w.tasks.Task(ctx, task); err != nil {
+			return err
+		}
+		if err := w.In(ctx).QueryRowContext(ctx, "select count(*)"+from, task).Scan(&total); err != nil {
+			return w.Fault(ctx, err)
+		}
+		rows, err := w.In(ctx).QueryContext(ctx, "select "+entityColumns(p.Details)+linkColumns+from+" order by l.created_at desc, l.id desc limit ? offset ?", task, p.Limit, p.Offset)
+		return w.Each(ctx, rows, err, func() error {
+			var at int64
+			var by string
+			e, err := scanEntity(rows.Scan, p.Details, &at, &by)
+			linked := timeOf(at)
+			e.LinkCreatedAt, e.LinkCreatedBy = &linked, by
+			found = append(found, e)
+			return err
+		})
+	})
+	return found, total, err
+}
+
+// EntityTasks returns a page of the tasks of an entity, the newest link first, and
+// their number in all. An empty status or priority does not filter.
+func (w linkRows) EntityTasks(ctx context.Context, entity int64, status, priority string, p Page) (found []record.Task, total int, err error) {
+	const from = " from task_entity_links l join tasks t on t.id = l.task_id where l.entity_id = ?1 and l.deleted_at is null and t.deleted_at is null and ?2 in ('', t.status) and ?3 in ('', t.priority)"
+	err = w.Snapshot(ctx, func(ctx context.Context) error {
+		if _, err := w.entities.Entity(ctx, entity); err != nil {
+			return err
+		}
+		if err := w.In(ctx).QueryRowContext(ctx, "select count(*)"+from, entity, status, priority).Scan(&total); err != nil {
+			return w.Fault(ctx, err)
+		}
+		rows, err := w.In(ctx).QueryContext(ctx, "select "+columns(p.Details)+linkColumns+from+" order by l.created_at desc, l.id desc limit ?4 offset ?5", entity, status, priority, p.Limit, p.Offset)
+		return w.Each(ctx, rows, err, func() error {
+			var at int64
+			var by string
+			t, err := scanTask(rows.Scan, p.Details, &at, &by)
+			linked := timeOf(at)
+			t.LinkCreatedAt, t.LinkCreatedBy = &linked, by
+			found = append(found, t)
+			return err
+		})
+	})
+	return found, total, err
+}

@@ -1,0 +1,240 @@
+// Package store keeps one workspace in one SQLite file: its tasks, entities, links
+// and the receipts of confirmed changes. It knows no person, no path but its own,
+// and no wire format. Start with [Open].
+package store
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"countersign.dev/internal/domain/tasks/record"
+	"countersign.dev/internal/fault"
+	engine "countersign.dev/internal/sqlite"
+)
+
+//go:embed schema_1.sql
+var schema1 string
+
+// steps bring the schema from each version to the next. A step that was released
+// never changes.
+func steps() []string { return []string{schema1} }
+
+// Workspace is the store of one workspace. It is safe for concurrent use, by
+// several processes too.
+type Workspace struct {
+	*file
+	taskRows
+	entityRows
+	linkRows
+	figures
+}
+
+// file is the file of a workspace.
+type file struct {
+	*engine.DB
+	path string // of the workspace
+	now  func() time.Time
+}
+
+// The parts of a workspace, each with its tables.
+type (
+	taskRows   struct{ *file }
+	entityRows struct{ *file }
+	linkRows   struct {
+		*file
+		tasks    taskRows
+		entities entityRows
+	}
+	figures struct{ *file }
+)
+
+// Open opens the file of the workspace at a path, or makes it. A file of an older
+// version is upgraded, with a backup beside it; one of a newer version, and one of
+// another workspace, is refused.
+func Open(ctx context.Context, name, path string, now func() time.Time) (*Workspace, error) {
+	return open(ctx, name, path, now, steps())
+}
+
+func open(ctx context.Context, name, path string, now func() time.Time, steps []string) (*Workspace, error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return nil, err
+	}
+	db, err := engine.Open(ctx, "tasks", name, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := db.TakeTurns(name + ".lock"); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	f := &file{DB: db, path: path, now: now}
+	if err := f.upgrade(ctx, name, steps); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	tasks, entities := taskRows{f}, entityRows{f}
+	return &Workspace{f, tasks, entities, linkRows{f, tasks, entities}, figures{f}}, nil
+}
+
+// firstAttempt is how long the first attempt of an upgrade may take, and openLimit
+// how long all of them. Between two attempts the version is read again: one of many
+// processes that open the file together does the work, and then writes.
+const (
+	firstAttempt = 500 * time.Millisecond
+	openLimit    = 60 * time.Second
+)
+
+// attempt runs the steps that are missing, unless the time ends before.
+func (w *file) attempt(ctx context.Context, limit time.Duration, steps []string) error {
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := w.Change(bounded, func(ctx context.Context) error { return w.apply(ctx, steps) })
+	if bounded.Err() != nil && ctx.Err() == nil {
+		return nil // the next one has more time
+	}
+	return err
+}
+
+// upgrade brings the schema to the newest version.
+func (w *file) upgrade(ctx context.Context, name string, steps []string) error {
+	ctx, cancel := context.WithTimeout(ctx, openLimit)
+	defer cancel()
+	version, err := w.version(ctx)
+	if err != nil {
+		return err
+	}
+	if version > 0 && version < len(steps) {
+		if err := w.backup(ctx, name, version); err != nil {
+			return fmt.Errorf("backing up %s before its upgrade: %w", name, err)
+		}
+	}
+	for limit := firstAttempt; version != len(steps); limit *= 2 {
+		if err := w.attempt(ctx, limit, steps); err != nil {
+			return fmt.Errorf("upgrading %s: %w", name, err)
+		}
+		if version, err = w.version(ctx); err != nil {
+			return err
+		}
+	}
+	var owner string
+	if err := w.In(ctx).QueryRowContext(ctx, "select workspace_path from about").Scan(&owner); err != nil {
+		return w.Fault(ctx, err)
+	}
+	if owner != w.path {
+		return fmt.Errorf("%s is the store of another workspace, %s", name, owner)
+	}
+	return nil
+}
+
+func (w *file) version(ctx context.Context) (version int, err error) {
+	err = w.In(ctx).QueryRowContext(ctx, "pragma user_version").Scan(&version)
+	return version, w.Fault(ctx, err)
+}
+
+// apply runs the steps that are missing. Another process may have run them since.
+func (w *file) apply(ctx context.Context, steps []string) error {
+	version, err := w.version(ctx)
+	if err != nil {
+		return err
+	}
+	if version > len(steps) {
+		return fmt.Errorf("it has version %d of the schema, and this program knows %d: use a newer program", version, len(steps))
+	}
+	for ; version < len(steps); version++ {
+		if _, err := w.Exec(ctx, steps[version]); err != nil {
+			return err
+		}
+	}
+	if _, err := w.Exec(ctx, fmt.Sprintf("pragma user_version = %d", len(steps))); err != nil {
+		return err
+	}
+	_, err = w.Exec(ctx, "insert into about values (1, ?, ?) on conflict do nothing", w.path, w.now().UnixMicro())
+	return err
+}
+
+// backup copies the file beside itself, as it is before the upgrade. A backup of
+// that version that is there already is kept.
+func (w *file) backup(ctx context.Context, name string, version int) error {
+	target := fmt.Sprintf("%s.v%d.bak", name, version)
+	if _, err := os.Stat(target); err == nil {
+		return nil
+	}
+	part := fmt.Sprintf("%s.%d.part", target, os.Getpid())
+	if err := w.Backup(ctx, part); err != nil {
+		return err
+	}
+	if err := os.Chmod(part, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(part, target)
+}
+
+// Ready reads from every table that lists read.
+func (w *file) Ready(ctx context.Context) error {
+	var some int
+	err := w.In(ctx).QueryRowContext(ctx, "select (select count(*) from about) + exists (select 1 from tasks) + exists (select 1 from entities)").Scan(&some)
+	return w.Fault(ctx, err)
+}
+
+// Check reads the whole file and returns what is wrong with it.
+func (w *file) Check(ctx context.Context) error {
+	var said string
+	if err := w.In(ctx).QueryRowContext(ctx, "pragma integrity_check").Scan(&said); err != nil {
+		return w.Fault(ctx, err)
+	}
+	if said != "ok" {
+		return fault.ServiceDown.New("The store of the workspace is damaged.").Because(errors.New(said))
+	}
+	return nil
+}
+
+// CheckFile reads all of a workspace's file and returns what is wrong with it.
+func CheckFile(ctx context.Context, name string) error {
+	db, err := engine.Open(ctx, "tasks", name, "")
+	if err != nil {
+		return err
+	}
+	f := &file{DB: db}
+	return errors.Join(f.Check(ctx), db.Close())
+}
+
+// timeOf reads a time of the store.
+func timeOf(micro int64) time.Time { return time.UnixMicro(micro).UTC() }
+
+func timeOrNil(micro sql.NullInt64) *time.Time {
+	if !micro.Valid {
+		return nil
+	}
+	at := timeOf(micro.Int64)
+	return &at
+}
+
+func textOrNil(text sql.NullString) *string {
+	if !text.Valid {
+		return nil
+	}
+	return &text.String
+}
+
+// Page is the part of a list that is asked for.
+type Page struct {
+	Limit, Offset int
+	Details       bool // with the details
+}
+
+// setTags writes the words of the tags of a task or an entity.
+func (w *file) setTags(ctx context.Context, of string, id int64, tags *string) error {
+	if _, err := w.Exec(ctx, "delete from "+of+"_tags where "+of+"_id = ?", id); err != nil || tags == nil {
+		return err
+	}
+	for _, tag := range record.Words(*tags) {
+		if _, err := w.Exec(ctx, "insert into "+of+"_tags (tag, "+of+"_id) values (?, ?) on conflict do nothing", tag, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,300 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/domain/tasks/record"
+	"countersign.dev/internal/fault"
+)
+
+func opened(t testing.TB) *Workspace {
+	t.Helper()
+	return at(t, filepath.Join(t.TempDir(), "w.db"), time.Now)
+}
+
+func at(t testing.TB, file string, now func() time.Time) *Workspace {
+	t.Helper()
+	w, err := Open(context.Background(), file, "/somewhere", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close() })
+	return w
+}
+
+func made(t testing.TB, w *Workspace, n NewTask) record.Task {
+	t.Helper()
+	if n.Status == "" {
+		n.Status = record.Todo
+	}
+	if n.Priority == "" {
+		n.Priority = "medium"
+	}
+	n.CreatedBy = "tester"
+	task, err := w.CreateTask(context.Background(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task
+}
+
+func text(s string) *string { return &s }
+
+func depends(ids ...int64) TaskUpdate { return TaskUpdate{DependsOn: Field[[]int64]{true, &ids}} }
+
+func wantFault(t *testing.T, err error, code *fault.Code, message string) {
+	t.Helper()
+	if f := fault.From(err); f == nil || f.Code != code || !strings.Contains(f.Message, message) {
+		t.Errorf("got %v, want %s: %s", err, code.Name, message)
+	}
+}
+
+func TestCyclesAreRefusedAndNamed(t *testing.T) {
+	w := opened(t)
+	var ids []int64
+	for i := range 4 {
+		n := NewTask{Title: fmt.Sprint("task ", i)}
+		if i > 0 {
+			n.DependsOn, n.ParentTaskID = []int64{ids[i-1]}, &ids[i-1]
+		}
+		ids = append(ids, made(t, w, n).ID)
+	}
+	_, err := w.UpdateTask(t.Context(), 1, depends(4))
+	wantFault(t, err, record.ErrCycle, "1 → 4 → 3 → 2 → 1")
+	_, err = w.UpdateTask(t.Context(), 2, depends(2))
+	wantFault(t, err, record.ErrCycle, "2 → 2")
+	_, err = w.UpdateTask(t.Context(), 1, TaskUpdate{ParentTaskID: Field[int64]{true, &ids[3]}})
+	wantFault(t, err, record.ErrCycle, "1 → 4 → 3 → 2 → 1")
+	if _, err := w.UpdateTask(t.Context(), 4, depends(1, 2)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPagesOfOneMomentRepeatNothing: 250 tasks with one time of creation.
+func TestPagesOfOneMomentRepeatNothing(t *testing.T) {
+	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	w := at(t, filepath.Join(t.TempDir(), "w.db"), func() time.Time { return noon })
+	for i := range 250 {
+		made(t, w, NewTask{Title: fmt.Sprint("task ", i)})
+	}
+	var seen []int64
+	for offset := 0; ; offset += 30 {
+		found, total, err := w.Tasks(t.Context(), TaskFilter{}, Page{Limit: 30, Offset: offset})
+		if err != nil || total != 250 {
+			t.Fatal(total, err)
+		}
+		if len(found) == 0 {
+			break
+		}
+		for _, task := range found {
+			seen = append(seen, task.ID)
+		}
+	}
+	want := make([]int64, 250)
+	for i := range want {
+		want[i] = int64(250 - i)
+	}
+	if !slices.Equal(seen, want) {
+		t.Errorf("got %v", seen)
+	}
+}
+
+// TestKeptFiguresAgreeWithTheRows makes random changes, and then compares what
+// triggers keep with what a query over all rows says.
+func TestKeptFiguresAgreeWithTheRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	w := opened(t)
+	for range 40 {
+		made(t, w, NewTask{Title: "a task about config", Priority: record.Priorities()[r.IntN(3)]})
+	}
+	for range 400 {
+		id := int64(1 + r.IntN(40))
+		switch r.IntN(6) {
+		case 0:
+			_, _ = w.DeleteTask(t.Context(), id, r.IntN(2) == 0)
+		case 1:
+			_, _ = w.UndeleteTask(t.Context(), id, r.IntN(2) == 0)
+		case 2:
+			_, _ = w.UpdateTask(t.Context(), id, depends(int64(1+r.IntN(40)), int64(1+r.IntN(40))))
+		case 3:
+			parent := int64(1 + r.IntN(40))
+			_, _ = w.UpdateTask(t.Context(), id, TaskUpdate{ParentTaskID: Field[int64]{true, &parent}})
+		case 4:
+			_, _ = w.UpdateTask(t.Context(), id, TaskUpdate{Status: &record.Statuses()[r.IntN(4)], BlockerReason: Field[string]{true, text("so")}})
+		case 5:
+			_, _ = w.UpdateTask(t.Context(), id, TaskUpdate{Priority: &record.Priorities()[r.IntN(3)]})
+		}
+	}
+	if err := w.Change(t.Context(), func(ctx context.Context) error {
+		p, err := w.Purgeable(ctx, time.Now().UnixMicro())
+		if err != nil || len(p.IDs) < 2 {
+			t.Fatalf("nothing to purge: %v, %v", p, err)
+		}
+		return w.Purge(ctx, p.IDs[:len(p.IDs)/2])
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for name, wrong := range map[string]string{
+		"open_blockers": `select count(*) from tasks t where open_blockers <> (select count(*) from dependencies d join tasks o on o.id = d.depends_on_id where d.task_id = t.id and o.is_open = 1)`,
+		"unblocks":      `select count(*) from tasks t where unblocks <> (select count(*) from dependencies d join tasks o on o.id = d.task_id where d.depends_on_id = t.id and o.is_open = 1)`,
+		"counts": `select abs((select coalesce(sum(n), 0) from counts) - (select count(*) from tasks where deleted_at is null)) +
+  (select count(*) from counts c where n <> (select count(*) from tasks t where t.deleted_at is null and t.status = c.status and t.priority = c.priority and t.is_ready = c.ready and (t.is_open and (t.open_blockers > 0 or t.status = 'blocked')) = c.waiting))`,
+		"words": `select abs((select count(*) from tasks_words where tasks_words match 'config') - (select count(*) from tasks where deleted_at is null))`,
+	} {
+		var n int
+		if err := w.In(t.Context()).QueryRowContext(t.Context(), wrong).Scan(&n); err != nil || n != 0 {
+			t.Errorf("%s: %d rows disagree, %v", name, n, err)
+		}
+	}
+}
+
+func TestSearchFindsPartsOfWords(t *testing.T) {
+	w := opened(t)
+	made(t, w, NewTask{Title: "Read the file", FileReferences: []string{"internal/config/config.go"}})
+	made(t, w, NewTask{Title: "An \"odd\" title AND NOT (x", Description: text("a fig tree")})
+	for term, want := range map[string]string{
+		"fig.go": `"internal/config/con**fig.go**"`, "FIG tree": "a **fig** **tree**", "go": `"internal/config/config.**go**"`, `"odd"`: `An **"odd"** title AND NOT (x`,
+		"AND NOT": `An "odd" title **AND** **NOT** (x`, "none": "", "% _": "",
+	} {
+		found, total, err := w.SearchTasks(t.Context(), term, Page{Limit: 10})
+		if err != nil || total != len(found) || want == "" && total != 0 || want != "" && (total != 1 || found[0].Snippet != want) {
+			t.Errorf("%s: got %+v, %d, %v, want %s", term, found, total, err, want)
+		}
+	}
+}
+
+func TestStatusesFollowTheRules(t *testing.T) {
+	w := opened(t)
+	first, second := made(t, w, NewTask{Title: "first"}), made(t, w, NewTask{Title: "second", DependsOn: []int64{1}})
+	to := func(id int64, status string, u TaskUpdate) error {
+		u.Status = &status
+		_, err := w.UpdateTask(t.Context(), id, u)
+		return err
+	}
+	wantFault(t, to(first.ID, record.Done, TaskUpdate{}), record.ErrTransition, "todo and cannot become done")
+	wantFault(t, to(first.ID, record.Blocked, TaskUpdate{}), fault.ValidationError, "blocker_reason")
+	if err := to(second.ID, record.InProgress, TaskUpdate{}); err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, to(second.ID, record.Done, TaskUpdate{}), record.ErrDependency, "before 1")
+	for _, status := range []string{record.Blocked, record.InProgress, record.Done} {
+		if err := to(first.ID, status, TaskUpdate{BlockerReason: Field[string]{status == record.Blocked, text("so")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := w.Task(t.Context(), first.ID)
+	if err != nil || done.CompletedAt == nil || done.BlockerReason != nil {
+		t.Errorf("got %+v, %v", done.TaskDetails, err)
+	}
+	wantFault(t, to(first.ID, record.Todo, TaskUpdate{}), record.ErrTransition, "done and cannot become todo")
+	if err := to(second.ID, record.Done, TaskUpdate{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCascadeReachesEveryLevelAndIsTakenBack(t *testing.T) {
+	w := opened(t)
+	var parent *int64
+	for i := range 30 {
+		task := made(t, w, NewTask{Title: fmt.Sprint("level ", i), ParentTaskID: parent})
+		parent = &task.ID
+	}
+	early, err := w.DeleteTask(t.Context(), 30, false)
+	deleted, err2 := w.DeleteTask(t.Context(), 2, true)
+	restored, err3 := w.UndeleteTask(t.Context(), 2, true)
+	if early != 1 || deleted != 28 || restored != 28 || err != nil || err2 != nil || err3 != nil {
+		t.Errorf("got %d, %d, %d; %v %v %v", early, deleted, restored, err, err2, err3)
+	}
+	if _, err := w.Task(t.Context(), 30); !fault.Is(err, record.ErrNotFound) {
+		t.Errorf("what was deleted before came back: %v", err)
+	}
+}
+
+func TestOldFileIsUpgradedWithABackup(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "w.db")
+	made(t, at(t, file, time.Now), NewTask{Title: "kept"})
+	next := append(steps(), "alter table tasks add column estimate integer")
+	w, err := open(t.Context(), file, "/somewhere", time.Now, next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Close() }()
+	if task, err := w.Task(t.Context(), 1); err != nil || task.Title != "kept" {
+		t.Errorf("got %+v, %v", task, err)
+	}
+	backup, err := open(t.Context(), file+".v1.bak", "/somewhere", time.Now, steps())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = backup.Close() }()
+	if task, err := backup.Task(t.Context(), 1); err != nil || task.Title != "kept" {
+		t.Errorf("the backup: got %+v, %v", task, err)
+	}
+	if _, err := Open(t.Context(), file, "/somewhere", time.Now); err == nil || !strings.Contains(err.Error(), "use a newer program") {
+		t.Errorf("a newer file: got %v", err)
+	}
+	if _, err := open(t.Context(), file, "/elsewhere", time.Now, next); err == nil || !strings.Contains(err.Error(), "another workspace") {
+		t.Errorf("another workspace: got %v", err)
+	}
+	if info, err := os.Stat(file + ".v1.bak"); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the backup's mode: %v, %v", info, err)
+	}
+}
+
+func TestWhatWasUnlinkedCanBeLinkedAgain(t *testing.T) {
+	w := opened(t)
+	made(t, w, NewTask{Title: "a task"})
+	if _, err := w.CreateEntity(t.Context(), NewEntity{Type: "file", Name: "a", Identifier: text("a.go"), CreatedBy: "tester"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.CreateEntity(t.Context(), NewEntity{Type: "file", Name: "b", Identifier: text("a.go"), CreatedBy: "tester"})
+	wantFault(t, err, record.ErrDuplicate, "Entity 1")
+	for range 2 {
+		if _, err := w.Link(t.Context(), 1, 1, "tester"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.Link(t.Context(), 1, 1, "tester")
+		wantFault(t, err, record.ErrDuplicate, "linked")
+		if _, err := w.Unlink(t.Context(), 1, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = w.Unlink(t.Context(), 1, 1)
+	wantFault(t, err, record.ErrNotFound, "not linked")
+}
+
+func TestTreeIsOrderedAndBounded(t *testing.T) {
+	w := opened(t)
+	root := made(t, w, NewTask{Title: "root"}).ID
+	for i := range 3 {
+		child := made(t, w, NewTask{Title: fmt.Sprint("child ", i), ParentTaskID: &root}).ID
+		for j := range 2 {
+			made(t, w, NewTask{Title: fmt.Sprintf("grandchild %d.%d", i, j), ParentTaskID: &child})
+		}
+	}
+	titles := func(p TreePage) string {
+		nodes, total, size, err := w.Tree(t.Context(), root, p)
+		if err != nil || total != 3 || size != 9 {
+			t.Errorf("got %d, %d, %v", total, size, err)
+		}
+		var all []string
+		for _, n := range nodes {
+			all = append(all, fmt.Sprint(n.Depth, n.Title[len(n.Title)-3:]))
+		}
+		return strings.Join(all, " ")
+	}
+	if got := titles(TreePage{Page{Limit: 2, Offset: 1}, 10}); got != "1d 1 21.0 21.1 1d 2 22.0 22.1" {
+		t.Error(got)
+	}
+	if got := titles(TreePage{Page{Limit: 100}, 1}); got != "1d 0 1d 1 1d 2" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,12 @@
+package tasks
+
+import (
+	"slices"
+
+	"countersign.dev/internal/tool"
+)
+
+// Tools lists all tools of the domain.
+func (s *Server) Tools() []tool.Tool {
+	return slices.Concat(taskTools(s), listTools(s), treeTools(s), s.deletionTools(), entityTools(s), linkTools(s), s.projectTools(), s.auditTools())
+}
