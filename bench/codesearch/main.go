@@ -1,0 +1,274 @@
+// Command codesearch measures the quality of code search: NDCG@10, MRR, recall@5
+// and the tokens that are read before the first right place, on the gold set, for
+// matching as ripgrep does it, for plain BM25, and for ours without each signal.
+//
+//	go run ./bench/codesearch go=$(go env GOROOT)/src own=. java=DIR js=DIR
+//
+// The folders java and js are what fetch.sh unpacks. Questions about corpora that
+// are not named are left out. The last argument may be -misses, which lists the
+// tuning half's queries whose first place is not right, or -short, which compares
+// plain BM25 and ours only.
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"countersign.dev/internal/domain/codesearch/index"
+	"countersign.dev/internal/domain/codesearch/query"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		panic(err)
+	}
+}
+
+// result is one answer of a method, with what a reader reads of it.
+type result struct {
+	file        string
+	first, last int
+	tokens      int
+}
+
+// method answers a query with at most ten results.
+type method struct {
+	name   string
+	search func(ix *index.Index, text string) []result
+}
+
+func run(args []string) error {
+	roots, misses := map[string]string{}, false
+	for _, arg := range args {
+		name, root, given := strings.Cut(arg, "=")
+		misses = misses || arg == "-misses"
+		if given {
+			roots[name] = root
+		}
+	}
+	questions, err := gold(roots)
+	if err != nil {
+		return err
+	}
+	indexes, err := build(roots)
+	if err != nil {
+		return err
+	}
+	if misses {
+		return printMisses(questions, indexes)
+	}
+	compared := methods()
+	if slices.Contains(args, "-short") {
+		compared = compared[1:3]
+	}
+	return table(compared, questions, indexes)
+}
+
+// build indexes the corpora, one after the other on one core, and prints the rates.
+func build(roots map[string]string) (map[string]*index.Index, error) {
+	folder, err := os.MkdirTemp("", "codesearch-bench-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	all := map[string]*index.Index{}
+	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "corpus\tfiles\tlines\tlines/s on one core\tindex bytes per line\topened in")
+	for _, name := range slices.Sorted(mapKeys(roots)) {
+		file := filepath.Join(folder, name)
+		report, err := index.Update(context.Background(), file, index.Source{Name: name, Root: roots[name]}, index.Options{Workers: 1})
+		if err != nil {
+			return nil, err
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			return nil, err
+		}
+		began := time.Now()
+		ix, err := index.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.0f\t%.1f\t%v\n", name, report.Files, report.Lines, float64(report.Lines)/report.Took.Seconds(), float64(info.Size())/float64(report.Lines), time.Since(began).Round(time.Millisecond))
+		all[name] = ix
+	}
+	return all, w.Flush()
+}
+
+func mapKeys(m map[string]string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// ownFolder has the gold set, whose queries would find themselves.
+const ownFolder = "bench/"
+
+// methods are what is compared.
+func methods() []method {
+	all := []method{{"ripgrep-style", matching}, {"plain BM25", ours(query.All)}, {"ours", ours(0)}}
+	for _, s := range []struct {
+		name string
+		off  query.Signal
+	}{
+		{"definitions", query.Definitions}, {"paths", query.Paths}, {"coherence", query.Coherence}, {"penalties", query.Penalties}, {"decay", query.Decay},
+		{"kinds of queries", query.Kinds}, {"fields", query.Fields}, {"coverage", query.Coverage}, {"expansion", query.Expansion},
+	} {
+		all = append(all, method{"ours without " + s.name, ours(s.off)})
+	}
+	return all
+}
+
+func ours(off query.Signal) func(*index.Index, string) []result {
+	return func(ix *index.Index, text string) (all []result) {
+		for _, h := range query.Search([]query.Shard{{Index: ix}}, query.Request{Text: text, Limit: 10 + 3, Without: off}) {
+			c := ix.Chunks[h.Chunk]
+			if len(all) == 10 || strings.HasPrefix(ix.Files[c.File].Path, ownFolder) {
+				continue
+			}
+			all = append(all, result{ix.Files[c.File].Path, int(c.Line), int(c.Last), int(c.End-c.Start) / 4})
+		}
+		return all
+	}
+}
+
+// matching ranks files by how many of the query's words they have, then by how
+// many lines match, and shows all of a file: what an assistant does with ripgrep.
+func matching(ix *index.Index, text string) (all []result) {
+	type match struct{ file, words, lines int }
+	var matches []match
+	terms := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r == ' ' || r == '.' })
+	for i := range ix.Files {
+		if strings.HasPrefix(ix.Files[i].Path, ownFolder) {
+			continue
+		}
+		source, err := ix.Text(&ix.Files[i])
+		if err != nil {
+			continue
+		}
+		lower, m := strings.ToLower(string(source)), match{file: i}
+		for _, term := range terms {
+			if n := strings.Count(lower, term); n > 0 {
+				m.words++
+				m.lines += n
+			}
+		}
+		if m.words > 0 {
+			matches = append(matches, m)
+		}
+	}
+	slices.SortStableFunc(matches, func(a, b match) int {
+		if a.words != b.words {
+			return b.words - a.words
+		}
+		return b.lines - a.lines
+	})
+	for _, m := range matches[:min(10, len(matches))] {
+		f := &ix.Files[m.file]
+		all = append(all, result{f.Path, 1, f.Lines, f.Size / 4})
+	}
+	return all
+}
+
+// score is the mean of a method over some questions.
+type score struct {
+	ndcg, mrr, recall, tokens float64
+	n                         int
+}
+
+func (s *score) add(q question, results []result) {
+	s.n++
+	gain, ideal, found, tokens, first := 0.0, 0.0, 0, 0, 0
+	for i, p := range q.places {
+		if i < 10 {
+			ideal += 1 / math.Log2(float64(i)+2)
+		}
+		rank := slices.IndexFunc(results, func(r result) bool { return p.answered(r.file, r.first, r.last) })
+		if rank < 0 {
+			continue
+		}
+		gain += 1 / math.Log2(float64(rank)+2)
+		if rank < 5 {
+			found++
+		}
+		if first == 0 || rank+1 < first {
+			first = rank + 1
+		}
+	}
+	for i, r := range results {
+		if first == 0 || i < first {
+			tokens += r.tokens
+		}
+	}
+	s.ndcg += min(1, gain/ideal)
+	if first > 0 {
+		s.mrr += 1 / float64(first)
+	}
+	s.recall += float64(found) / float64(len(q.places))
+	s.tokens += float64(tokens)
+}
+
+func (s score) row() string {
+	n := float64(max(s.n, 1))
+	return fmt.Sprintf("%.3f\t%.3f\t%.3f\t%.0f", s.ndcg/n, s.mrr/n, s.recall/n, s.tokens/n)
+}
+
+func table(compared []method, questions []question, indexes map[string]*index.Index) error {
+	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "\nmethod\thalf\tNDCG@10\tMRR\trecall@5\ttokens to the first hit\tsymbol\tquestion\tarchitecture\tp50\tp95")
+	for _, m := range compared {
+		for _, held := range []bool{false, true} {
+			total, kinds, took := score{}, map[string]*score{"symbol": {}, "question": {}, "architecture": {}}, []time.Duration{}
+			for _, q := range questions {
+				if q.held != held {
+					continue
+				}
+				began := time.Now()
+				results := m.search(indexes[q.corpus], q.query)
+				took = append(took, time.Since(began))
+				total.add(q, results)
+				kinds[q.kind].add(q, results)
+			}
+			slices.Sort(took)
+			name := map[bool]string{false: "tuning", true: "held-out"}[held]
+			fmt.Fprintf(w, "%s\t%s\t%s", m.name, name, total.row())
+			for _, kind := range []string{"symbol", "question", "architecture"} {
+				fmt.Fprintf(w, "\t%.3f", kinds[kind].ndcg/float64(max(1, kinds[kind].n)))
+			}
+			fmt.Fprintf(w, "\t%v\t%v\n", took[len(took)/2].Round(time.Microsecond), took[len(took)*95/100].Round(time.Microsecond))
+		}
+	}
+	return w.Flush()
+}
+
+// printMisses lists queries of the tuning half whose first place is not right.
+func printMisses(questions []question, indexes map[string]*index.Index) error {
+	for _, q := range questions {
+		results := ours(0)(indexes[q.corpus], q.query)
+		one := score{}
+		one.add(q, results)
+		if q.held || one.ndcg > 0.99 {
+			continue
+		}
+		fmt.Printf("%.2f %s %s: %q\n", one.ndcg, q.corpus, q.kind, q.query)
+		for _, p := range q.places {
+			fmt.Printf("    want %s:%d\n", p.path, p.first)
+		}
+		for _, r := range results[:min(5, len(results))] {
+			fmt.Printf("    got  %s:%d-%d\n", r.file, r.first, r.last)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+// Package build is `countersign index`: it updates the indexes of some repositories,
+// once or as long as it watches them, and shows how far it is. It knows no
+// configuration file and no server. Start with Run.
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"countersign.dev/internal/domain/codesearch/index"
+	"countersign.dev/internal/fault"
+)
+
+// Repository is a folder to index and its name.
+type Repository struct{ Name, Path string }
+
+// Options of a run. Folder is required.
+type Options struct {
+	Known   []Repository // the configured ones
+	Folders []string     // to index; none: all known ones
+	Folder  string       // of the indexes
+	Watch   bool         // go on, and update what changes, until the context ends
+	Out     io.Writer    // one line for each repository
+	Err     io.Writer    // progress, when it is a terminal
+}
+
+// watchPause is how long a watch waits between two looks at the folders.
+const watchPause = 2 * time.Second
+
+// Run updates the indexes. One that fails does not keep the others from being
+// updated.
+func Run(ctx context.Context, o Options) error {
+	all, err := o.chosen()
+	if err != nil {
+		return err
+	}
+	for first := true; ; first = false {
+		if err := o.update(ctx, all, first); !o.Watch {
+			return err
+		}
+		pause := time.NewTimer(watchPause)
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return nil
+		case <-pause.C:
+		}
+	}
+}
+
+// chosen lists the repositories to index. A folder that is not known is named by
+// its own name.
+func (o *Options) chosen() ([]Repository, error) {
+	switch {
+	case o.Folder == "":
+		return nil, errors.New("codesearch.index is not configured: name a folder for the indexes with --index")
+	case len(o.Folders) == 0 && len(o.Known) == 0:
+		return nil, errors.New("name at least one folder, or configure codesearch.repositories")
+	case len(o.Folders) == 0:
+		return o.Known, nil
+	}
+	var all []Repository
+	for _, given := range o.Folders {
+		path, err := filepath.Abs(given)
+		if err != nil {
+			return nil, err
+		}
+		one := Repository{filepath.Base(path), path}
+		if i := slices.IndexFunc(o.Known, func(r Repository) bool { return filepath.Clean(r.Path) == path }); i >= 0 {
+			one = o.Known[i]
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// update updates each index. Later rounds of a watch print only failures.
+func (o *Options) update(ctx context.Context, all []Repository, first bool) (failed error) {
+	for _, r := range all {
+		bar := newBar(o.Err, r.Name, first)
+		report, err := index.Update(ctx, index.FileOf(o.Folder, r.Name), index.Source{Name: r.Name, Root: r.Path}, index.Options{Progress: bar.show})
+		bar.end()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			failed = errors.New("not every repository was indexed")
+			fmt.Fprintf(o.Out, "%s\tfailed: %s\n", r.Name, fault.Sentence(err))
+		case first:
+			fmt.Fprintf(o.Out, "%s\t%d files, %d lines; %d read, %d as before, %d skipped; %.1f s\n", r.Name, report.Files, report.Lines, report.Read, report.Reused, report.Skipped, report.Took.Seconds())
+		}
+	}
+	return failed
+}

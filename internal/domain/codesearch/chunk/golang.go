@@ -1,0 +1,115 @@
+package chunk
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+)
+
+// goCuts cuts Go source at its declarations. ok is false for a file that does
+// not parse.
+func goCuts(src []byte) (cuts []cut, ok bool) {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, "", src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, false
+	}
+	g := goFile{file: set.File(file.Pos()), cuts: []cut{{}}}
+	if file.Doc != nil {
+		g.cuts[0].doc = g.line(file.Package) - 1
+	}
+	for _, declared := range file.Decls {
+		switch d := declared.(type) {
+		case *ast.FuncDecl:
+			g.add(d.Pos(), d.Doc, Definition{Name: d.Name.Name, Of: receiverOf(d)})
+		case *ast.GenDecl:
+			g.general(d)
+		}
+	}
+	return g.cuts, true
+}
+
+type goFile struct {
+	file *token.File
+	cuts []cut
+}
+
+func (g *goFile) line(p token.Pos) int { return g.file.Line(p) }
+
+// add cuts before a declaration and its comment.
+func (g *goFile) add(at token.Pos, doc *ast.CommentGroup, definitions ...Definition) {
+	c := cut{line: g.line(at) - 1, definitions: definitions}
+	if doc != nil {
+		first := g.line(doc.Pos()) - 1
+		c.doc, c.line = c.line-first, first
+	}
+	for i := range c.definitions {
+		if c.definitions[i].Line == 0 {
+			c.definitions[i].Line = g.line(at)
+		}
+	}
+	g.cuts = append(g.cuts, c)
+}
+
+// general cuts before a group of types, constants or variables, and before each
+// type of a group.
+func (g *goFile) general(d *ast.GenDecl) {
+	if d.Tok == token.IMPORT {
+		return
+	}
+	var definitions []Definition
+	for _, spec := range d.Specs {
+		switch s := spec.(type) {
+		case *ast.TypeSpec:
+			definition := Definition{Name: s.Name.Name, Line: g.line(s.Pos()), Type: true}
+			if d.Lparen.IsValid() && g.line(s.End())-g.line(s.Pos()) > minLines {
+				g.add(s.Pos(), s.Doc, definition)
+				continue
+			}
+			definitions = append(definitions, definition)
+		case *ast.ValueSpec:
+			for _, name := range s.Names {
+				if name.Name != "_" {
+					definitions = append(definitions, Definition{Name: name.Name, Line: g.line(name.Pos())})
+				}
+			}
+		}
+	}
+	if len(definitions) > 0 || len(d.Specs) == 0 {
+		g.insert(d, definitions)
+	}
+}
+
+// insert adds a group before the cuts of its own types.
+func (g *goFile) insert(d *ast.GenDecl, definitions []Definition) {
+	at := len(g.cuts)
+	for at > 0 && g.cuts[at-1].line >= g.line(d.Pos())-1 {
+		at--
+	}
+	own := append([]cut(nil), g.cuts[at:]...)
+	g.cuts = g.cuts[:at]
+	g.add(d.Pos(), d.Doc, definitions...)
+	g.cuts = append(g.cuts, own...)
+}
+
+// receiverOf is the name of a method's type.
+func receiverOf(f *ast.FuncDecl) string {
+	if f.Recv == nil || len(f.Recv.List) == 0 {
+		return ""
+	}
+	at := f.Recv.List[0].Type
+	for {
+		switch t := at.(type) {
+		case *ast.StarExpr:
+			at = t.X
+		case *ast.IndexExpr:
+			at = t.X
+		case *ast.IndexListExpr:
+			at = t.X
+		case *ast.Ident:
+			return t.Name
+		default:
+			return ""
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package chunk
+
+import "strings"
+
+// syntax is what the scanner knows of a language.
+type syntax struct {
+	comments  []string        // that begin a comment to the end of the line
+	open      string          // of a comment over lines, and close
+	close     string          //
+	quotes    string          // characters around strings of one line
+	long      []string        // delimiters of strings over lines
+	keywords  map[string]bool // before the name of a definition; true: of a type
+	modifiers map[string]bool // may stand before a keyword, or before a type
+	calls     bool            // functions have no keyword: a type, a name, a parenthesis
+	methods   bool            // methods have no keyword: a name, a parenthesis, a brace
+	assigns   bool            // name = function, and name: function
+	indented  bool            // blocks are indented; otherwise braces
+}
+
+// set makes a set of space-separated words.
+func set(list string) map[string]bool {
+	all := map[string]bool{}
+	for _, word := range strings.Fields(list) {
+		all[word] = true
+	}
+	return all
+}
+
+// keywords makes the words before names: of types, and of everything else.
+func keywords(types, others string) map[string]bool {
+	all := map[string]bool{}
+	for _, word := range strings.Fields(types) {
+		all[word] = true
+	}
+	for _, word := range strings.Fields(others) {
+		all[word] = false
+	}
+	return all
+}
+
+// goSyntax is for Go files that do not parse.
+var goSyntax = syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, long: []string{"`"}, keywords: keywords("type", "func var const")}
+
+const cModifiers = "static inline extern const volatile constexpr virtual explicit friend typedef unsigned signed public private protected internal abstract final override sealed async partial readonly synchronized native default export declare open data case implicit lazy suspend inner infix operator tailrec external"
+
+// syntaxes are the languages that the scanner knows, by their names in go-enry.
+var syntaxes = func() map[string]*syntax {
+	python := &syntax{comments: []string{"#"}, quotes: `"'`, long: []string{`"""`, "'''"}, keywords: keywords("class", "def"), modifiers: set("async"), indented: true}
+	script := &syntax{
+		comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, long: []string{"`"}, methods: true, assigns: true,
+		keywords:  keywords("class interface enum namespace module type", "function const let var"),
+		modifiers: set("export default async declare abstract public private protected static readonly override get set function*"),
+	}
+	java := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, long: []string{`"""`}, keywords: keywords("class interface enum record @interface", ""), modifiers: set(cModifiers), calls: true}
+	sharp := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("class interface enum struct record namespace", "delegate"), modifiers: set(cModifiers), calls: true}
+	c := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("struct union enum", "#define"), modifiers: set(cModifiers), calls: true}
+	cpp := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("class struct union enum namespace concept using", "#define"), modifiers: set(cModifiers), calls: true}
+	ruby := &syntax{comments: []string{"#"}, quotes: `"'`, keywords: keywords("class module", "def"), modifiers: set("private protected public private_class_method"), indented: true}
+	rust := &syntax{
+		comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, keywords: keywords("struct enum trait union mod type impl", "fn const static macro_rules!"),
+		modifiers: set("pub pub(crate) pub(super) async unsafe extern default"),
+	}
+	php := &syntax{comments: []string{"//", "#"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("class interface trait enum namespace", "function const"), modifiers: set("abstract final public private protected static readonly")}
+	kotlin := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, long: []string{`"""`}, keywords: keywords("class interface object typealias", "fun val var"), modifiers: set(cModifiers + " enum annotation companion actual expect lateinit inline value")}
+	swift := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, long: []string{`"""`}, keywords: keywords("class struct enum protocol extension actor typealias", "func var let"), modifiers: set("public private fileprivate internal open final static override mutating indirect convenience required lazy weak @objc @discardableResult @inlinable")}
+	scala := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, long: []string{`"""`}, keywords: keywords("class trait object enum type", "def val var given"), modifiers: set(cModifiers)}
+	lua := &syntax{comments: []string{"--"}, quotes: `"'`, keywords: keywords("", "function"), modifiers: set("local"), assigns: true, indented: true}
+	zig := &syntax{comments: []string{"//"}, quotes: `"`, keywords: keywords("", "fn const var test"), modifiers: set("pub export extern inline")}
+	elixir := &syntax{comments: []string{"#"}, quotes: `"`, long: []string{`"""`}, keywords: keywords("defmodule defprotocol defimpl", "def defp defmacro defmacrop defguard"), indented: true}
+	haskell := &syntax{comments: []string{"--"}, open: "{-", close: "-}", quotes: `"`, keywords: keywords("data newtype type class instance module", ""), indented: true}
+	shell := &syntax{comments: []string{"#"}, quotes: `"'`, keywords: keywords("", "function"), methods: true}
+	return map[string]*syntax{
+		"Python": python, "JavaScript": script, "TypeScript": script, "TSX": script, "JSX": script, "Vue": script, "Svelte": script, "Java": java, "C#": sharp, "C": c, "C++": cpp, "Objective-C": c,
+		"Ruby": ruby, "Rust": rust, "PHP": php, "Hack": php, "Kotlin": kotlin, "Swift": swift, "Scala": scala, "Lua": lua, "Zig": zig, "Elixir": elixir, "Haskell": haskell, "Shell": shell, "Dart": java, "Groovy": java,
+	}
+}()

@@ -1,0 +1,89 @@
+package codesearch
+
+import (
+	"bytes"
+	"context"
+	"path"
+	"strings"
+
+	"countersign.dev/internal/tool"
+)
+
+// MaxLines is how many lines get_file_lines returns at most.
+const MaxLines = 400
+
+// FileLines is a part of a file.
+type FileLines struct {
+	Repository string   `json:"repository"`
+	FilePath   string   `json:"file_path"`
+	StartLine  int      `json:"start_line"`
+	EndLine    int      `json:"end_line"`
+	TotalLines int      `json:"total_lines"`
+	Text       string   `json:"text"`
+	Metadata   Metadata `json:"metadata"`
+}
+
+func (s *Server) fileTools() []tool.Tool {
+	return []tool.Tool{tool.Read(tool.Spec{
+		Name: "get_file_lines", Title: "Read lines of a file", Allow: everyone, Synonyms: []string{"read", "open", "source", "file"},
+		Description: "Show lines of one file of a repository, as it was indexed: 400 at most. Needs the repository and file_path of a result of search_code.",
+		Untrusted:   []string{"repository", "file_path", "text", "language", "commit", "github_url"},
+	}, s.getFileLines)}
+}
+
+type getFileLines struct {
+	Repository string `json:"repository" jsonschema:"minLength=1" jsonschema_description:"The repository's name" field:"from=search_code:repository"`
+	FilePath   string `json:"file_path" jsonschema:"minLength=1" jsonschema_description:"The file's path in it" field:"from=search_code:file_path"`
+	StartLine  int    `json:"start_line,omitempty" jsonschema:"minimum=1,maximum=10000000,default=1" jsonschema_description:"First line, from 1"`
+	EndLine    int    `json:"end_line,omitempty" jsonschema:"minimum=1,maximum=10000000" jsonschema_description:"Last line, inclusive; by default as many as are allowed"`
+}
+
+// getFileLines reads from the index, so that only what was indexed can be read,
+// whatever the path says.
+func (s *Server) getFileLines(ctx context.Context, in getFileLines) (FileLines, error) {
+	scope, err := scopeIn(ctx)
+	if err != nil {
+		return FileLines{}, err
+	}
+	open, _, err := s.acquire(scope, in.Repository)
+	if err != nil {
+		return FileLines{}, err
+	}
+	h := open[0]
+	defer h.release()
+	name := path.Clean(strings.TrimPrefix(in.FilePath, "/"))
+	for i := range h.Files {
+		f := &h.Files[i]
+		if f.Path != name {
+			continue
+		}
+		text, err := h.Text(f)
+		if err != nil {
+			return FileLines{}, err
+		}
+		lines := FileLines{Repository: h.owner.Name, FilePath: f.Path, TotalLines: f.Lines}
+		lines.Metadata = Metadata{Language: f.Language, LastUpdated: f.Modified, Commit: h.Meta.Commit, IndexedAt: h.Meta.Indexed}
+		lines.cut(text, max(1, in.StartLine), in.EndLine)
+		if h.Meta.Remote != "" && h.Meta.Commit != "" {
+			lines.Metadata.GitHubURL = link(h.Meta, f.Path, lines.StartLine, lines.EndLine)
+		}
+		return lines, nil
+	}
+	return FileLines{}, errFileNotFound.New("There is no indexed file %q in %s.", in.FilePath, h.owner.Name)
+}
+
+// cut keeps some lines. A range after the end of the file is empty: its last line
+// is before its first.
+func (l *FileLines) cut(text []byte, from, to int) {
+	if to == 0 || to > from+MaxLines-1 {
+		to = from + MaxLines - 1
+	}
+	l.StartLine, l.EndLine = from, from-1
+	n := 0
+	for line := range bytes.Lines(text) {
+		if n++; n >= from && n <= to {
+			l.Text += strings.ToValidUTF8(string(line), "\uFFFD")
+			l.EndLine = n
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package index
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/go-enry/go-enry/v2"
+)
+
+// extensions are the languages of common extensions; go-enry knows several for
+// some of them and would have to read the text.
+var extensions = map[string]string{
+	".go": "Go", ".py": "Python", ".pyi": "Python", ".js": "JavaScript", ".mjs": "JavaScript", ".cjs": "JavaScript", ".jsx": "JavaScript", ".ts": "TypeScript", ".mts": "TypeScript", ".cts": "TypeScript",
+	".tsx": "TSX", ".java": "Java", ".c": "C", ".h": "C++", ".cc": "C++", ".cpp": "C++", ".cxx": "C++", ".hpp": "C++", ".hh": "C++", ".hxx": "C++", ".inl": "C++", ".cs": "C#", ".rb": "Ruby", ".rake": "Ruby", ".rs": "Rust", ".php": "PHP",
+	".kt": "Kotlin", ".kts": "Kotlin", ".swift": "Swift", ".scala": "Scala", ".lua": "Lua", ".zig": "Zig", ".ex": "Elixir", ".exs": "Elixir", ".hs": "Haskell", ".sh": "Shell", ".bash": "Shell", ".md": "Markdown", ".m": "Objective-C",
+	".sql": "SQL", ".json": "JSON", ".yaml": "YAML", ".yml": "YAML", ".xml": "XML", ".html": "HTML", ".css": "CSS", ".vue": "Vue", ".svelte": "Svelte", ".dart": "Dart", ".txt": "Text", ".s": "Assembly", ".proto": "Protocol Buffer",
+}
+
+// languageOf names the language of a file, or nothing.
+func languageOf(name string, src []byte) string {
+	if language, ok := extensions[strings.ToLower(path.Ext(name))]; ok {
+		return language
+	}
+	if language, _ := enry.GetLanguageByFilename(path.Base(name)); language != "" {
+		return language
+	}
+	if language, _ := enry.GetLanguageByExtension(name); language != "" {
+		return language
+	}
+	if bytes.HasPrefix(src, []byte("#!")) {
+		language, _ := enry.GetLanguageByShebang(src)
+		return language
+	}
+	return ""
+}
+
+// contentFlags are the flags that a file's text decides.
+func contentFlags(name, language string, src []byte) (f Flag) {
+	switch enry.GetLanguageType(language) {
+	case enry.Prose:
+		f |= Prose
+	case enry.Data:
+		f |= Data
+	}
+	head := src[:min(len(src), 2048)]
+	if bytes.Contains(head, []byte("Code generated")) && bytes.Contains(head, []byte("DO NOT EDIT")) || bytes.Contains(head, []byte("@generated")) || enry.IsGenerated(name, head) {
+		f |= Generated
+	}
+	if reexports(name, src) {
+		f |= Reexport
+	}
+	return f
+}
+
+// reexports reports whether a file only names what other files define, such as
+// __init__.py or index.ts often do.
+func reexports(name string, src []byte) bool {
+	switch base := path.Base(name); base {
+	case "__init__.py", "index.js", "index.ts", "index.tsx", "index.jsx", "index.mjs", "mod.rs", "lib.rs", "package-info.java":
+	default:
+		return false
+	}
+	code, passing := 0, 0
+	for line := range bytes.Lines(src) {
+		line = bytes.TrimSpace(line)
+		if len(line) < 3 || bytes.HasPrefix(line, []byte("#")) || bytes.HasPrefix(line, []byte("//")) || bytes.HasPrefix(line, []byte("*")) || bytes.HasPrefix(line, []byte("/*")) {
+			continue
+		}
+		code++
+		for _, prefix := range []string{"import ", "from ", "export {", "export *", "export type {", "pub use ", "pub mod ", "use ", "mod ", "__all__", "exports.", "module.exports", "package ", "'", "\"", "}", ")", "require(", "const {"} {
+			if bytes.HasPrefix(line, []byte(prefix)) {
+				passing++
+				break
+			}
+		}
+	}
+	return code == 0 || passing*10 >= code*7
+}
+
+// pathFlags are the flags that a file's place decides.
+func pathFlags(name string) (f Flag) {
+	lower := strings.ToLower(name)
+	folders, base := path.Split(lower)
+	for folder := range strings.SplitSeq(strings.Trim(folders, "/"), "/") {
+		f |= folderFlags[folder]
+		if strings.HasSuffix(folder, "tests") || strings.HasSuffix(folder, "test") && len(folder) > 6 && !strings.HasSuffix(folder, "latest") {
+			f |= Test
+		}
+	}
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	original := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	switch {
+	case strings.HasPrefix(stem, "test_"), strings.HasSuffix(stem, "_test"), strings.HasSuffix(stem, ".test"), strings.HasSuffix(stem, ".spec"), strings.HasSuffix(stem, "_spec"), strings.HasSuffix(stem, "_unittest"),
+		stem == "conftest", strings.HasSuffix(original, "Test"), strings.HasSuffix(original, "Tests"), strings.HasSuffix(original, "Spec") && path.Ext(base) != ".rb", strings.HasSuffix(original, "TestCase"):
+		f |= Test
+	}
+	if strings.HasPrefix(stem, "example") || strings.HasSuffix(stem, "_example") {
+		f |= Example
+	}
+	if strings.HasSuffix(base, ".d.ts") {
+		f |= Legacy
+	}
+	if enry.IsVendor(name) && f&(Test|Example) == 0 {
+		f |= Vendored
+	}
+	return f
+}
+
+// folderFlags are the flags of everything below a folder of that name.
+var folderFlags = map[string]Flag{
+	"test": Test, "tests": Test, "testing": 0, "__tests__": Test, "spec": Test, "specs": Test, "testdata": Test, "fixtures": Test, "__mocks__": Test, "e2e": Test, "testutil": Test,
+	"example": Example, "examples": Example, "_examples": Example, "sample": Example, "samples": Example, "demo": Example, "demos": Example, "benchmark": Example, "benchmarks": Example, "bench": Example, "playground": Example, "tutorial": Example, "docs_src": Example,
+	"vendor": Vendored, "third_party": Vendored, "thirdparty": Vendored, "node_modules": Vendored, "deps": 0,
+	"compat": Legacy, "_compat": Legacy, "legacy": Legacy, "deprecated": Legacy, "docs": 0,
+}

@@ -1,0 +1,89 @@
+package index
+
+import (
+	"time"
+
+	"countersign.dev/internal/domain/codesearch/chunk"
+)
+
+// Meta describes an index as a whole.
+type Meta struct {
+	Name      string    `json:"name"`             // of the repository
+	Root      string    `json:"root"`             // the folder that was indexed
+	Commit    string    `json:"commit,omitempty"` // checked out when it was; 40 hex digits, or empty outside of git
+	Remote    string    `json:"remote,omitempty"` // https address of the repository's page, for links
+	Indexed   time.Time `json:"indexed"`
+	Files     int       `json:"files"`
+	Lines     int       `json:"lines"`
+	Skipped   int       `json:"skipped"` // files that are binary, too large or unreadable
+	Words     int       `json:"words"`   // in all chunks, for the average length
+	Chunks    int       `json:"chunks"`
+	Languages []string  `json:"languages"` // most lines first
+}
+
+// Flag says what kind of file a file is. Ranking puts such files later.
+type Flag uint8
+
+// The flags. Path and content decide them.
+const (
+	Test Flag = 1 << iota
+	Example
+	Generated
+	Vendored
+	Reexport // only imports and exports what other files define
+	Prose    // documentation
+	Data     // JSON, YAML and the like
+	Legacy   // compatibility with the past, and type declarations beside code
+)
+
+// File is one file of the repository.
+type File struct {
+	Path     string // slashes, relative to the root
+	Language string // as go-enry names it; empty: unknown
+	Flags    Flag
+	Lines    int
+	Size     int // bytes
+	Modified time.Time
+
+	first, chunks int // its chunks
+	hash          [hashSize]byte
+	offset        int // of its compressed text
+	packed        int // bytes of it
+}
+
+// Chunks returns the numbers of the file's chunks: from first, n of them.
+func (f *File) Chunks() (first, n int) { return f.first, f.chunks }
+
+// Chunk is one piece of a file.
+type Chunk struct {
+	File       int32
+	Line, Last int32 // from 1, both inclusive
+	Start, End int32 // bytes of the file's text
+	Words      int32 // its length
+
+	definitions int32 // offset of its definitions; -1: none
+}
+
+// Definition is a name that a chunk declares.
+type Definition = chunk.Definition
+
+// Payload is what a posting says of a term in a chunk.
+type Payload uint8
+
+// The parts of a payload: the number of occurrences, at most 15, and where the
+// term is besides.
+const (
+	countMask Payload = 0x0f
+	InName    Payload = 0x10 // in the name of a definition
+	InDoc     Payload = 0x20 // in the comment of the definition
+	InOwner   Payload = 0x40 // in the name of the type around it
+)
+
+// Count is how often the term is in the chunk, at most 15.
+func (p Payload) Count() int { return int(p & countMask) }
+
+const (
+	hashSize    = 16
+	maxCount    = 15
+	maxFileSize = 1 << 20 // bytes; larger files are data
+)

@@ -1,0 +1,199 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Source is a folder to index.
+type Source struct {
+	Name string // of the repository, as people see it
+	Root string // its folder
+}
+
+// Options of an update. The zero value is good.
+type Options struct {
+	Workers  int            // how many files are read at once; 0: one for each processor
+	Progress func(Progress) // is called after every file, from one goroutine at a time
+	Now      func() time.Time
+}
+
+// Progress is how far an update is.
+type Progress struct {
+	Files, Total int
+	Bytes        int64 // of the files so far
+	TotalBytes   int64
+}
+
+// Report says what an update did.
+type Report struct {
+	Meta
+	Read   int // files that were analysed
+	Reused int // files that were taken from the index before
+	Took   time.Duration
+}
+
+// Update brings the index file of a source up to date. Files whose text is the
+// same are taken from the index before, wherever they are now. The new index
+// replaces the old one in one step: readers, and a process that is killed
+// at any point, has one of them whole. A file that cannot be read is skipped and
+// counted.
+func Update(ctx context.Context, file string, src Source, o Options) (Report, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	began := time.Now()
+	root, err := os.OpenRoot(src.Root)
+	if err != nil {
+		return Report{}, fmt.Errorf("%s cannot be indexed: %w", src.Root, plainPath(err))
+	}
+	defer root.Close()
+	checkedOut := commitOf(src.Root)
+	w, err := walk(ctx, root)
+	if err != nil {
+		return Report{}, err
+	}
+	old, err := Open(file)
+	if err == nil {
+		defer old.Close()
+	} // an index that cannot be opened is built anew
+	u := &update{root: root, old: reusableOf(old), options: o, entries: make([]entry, len(w.files)), files: w.files, skipped: w.skipped}
+	if err := u.run(ctx); err != nil {
+		return Report{}, err
+	}
+	meta := Meta{Name: src.Name, Root: src.Root, Commit: checkedOut.id, Remote: checkedOut.remote, Indexed: o.Now().UTC().Truncate(time.Second), Skipped: u.skipped}
+	meta, err = write(file, meta, u.entries)
+	return Report{Meta: meta, Read: u.read, Reused: u.reused, Took: time.Since(began)}, err
+}
+
+// plainPath leaves the operation out of an error.
+func plainPath(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// update is one run. The mutex guards what the workers count.
+type update struct {
+	root    *os.Root
+	old     *reusable
+	options Options
+	files   []found
+	entries []entry // by file; without a path: skipped
+
+	mu                    sync.Mutex
+	progress              Progress
+	read, reused, skipped int
+}
+
+func (u *update) run(ctx context.Context) error {
+	u.progress.Total = len(u.files)
+	for _, f := range u.files {
+		u.progress.TotalBytes += f.size
+	}
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range u.options.Workers {
+		workers.Go(func() {
+			a := newAnalyser()
+			for i := range next {
+				u.one(a, i)
+			}
+		})
+	}
+	for i := range u.files {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	return ctx.Err()
+}
+
+// one analyses or reuses one file.
+func (u *update) one(a *analyser, i int) {
+	f := u.files[i]
+	e, reused, ok := u.entry(a, f)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case !ok:
+		u.skipped++
+	case reused:
+		u.reused++
+	default:
+		u.read++
+	}
+	if ok {
+		u.entries[i] = e
+	}
+	u.progress.Files++
+	u.progress.Bytes += f.size
+	if u.options.Progress != nil {
+		u.options.Progress(u.progress)
+	}
+}
+
+// entry returns the entry of a file. A file that makes the analysis panic is
+// skipped like one that cannot be read.
+func (u *update) entry(a *analyser, f found) (e entry, reused, ok bool) {
+	defer func() {
+		if recover() != nil {
+			clear(a.payloads)
+			a.touched = a.touched[:0]
+			ok = false
+		}
+	}()
+	if e, ok := u.old.unchanged(f); ok {
+		return e, true, true
+	}
+	src, ok := read(u.root, f)
+	if !ok {
+		return e, false, false
+	}
+	language := languageOf(f.path, src)
+	if e, ok := u.old.same(f, language, src); ok {
+		return e, true, true
+	}
+	e = a.file(File{Path: f.path, Language: language, Flags: contentFlags(f.path, language, src), Modified: f.modified}, src)
+	e.Flags |= pathFlags(f.path)
+	return e, false, true
+}
+
+// temporary makes the file in which a new index is written before it replaces the old one.
+func temporary(file string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return nil, err
+	}
+	return os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*.new")
+}
+
+// FileOf is the file of a repository's index in a folder. Names that differ
+// have files that differ.
+func FileOf(folder, name string) string {
+	safe := make([]byte, 0, len(name))
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.' && i > 0:
+			safe = append(safe, c)
+		default: // capitals too: some file systems do not tell them apart
+			const digits = "0123456789abcdef"
+			safe = append(safe, '_', digits[c>>4], digits[c&15])
+		}
+	}
+	return filepath.Join(folder, string(safe)+".csx")
+}

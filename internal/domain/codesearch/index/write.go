@@ -1,0 +1,304 @@
+package index
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"hash/crc32"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"countersign.dev/internal/domain/codesearch/words"
+)
+
+// The format on disk: a header, then sections, all integers little endian.
+//
+//	magic [4]byte "CSIX", version u32, checksum u32 (CRC-32C of all that follows),
+//	sections × (offset u64, length u64), then the sections in the order below
+const (
+	magic   = "CSIX"
+	Version = 1
+
+	sectionMeta     = iota - 2 // JSON of Meta
+	sectionFiles               // per file: path, language, flags, lines, size, time, hash, chunks, text
+	sectionChunks              // per chunk: file, lines, bytes, words, definitions
+	sectionDefined             // definitions
+	sectionTerms               // per term: offset of its text u32, of its postings u32×2, files or chunks that have it u32
+	sectionTexts               // the terms' texts, in order
+	sectionPostings            // per term: delta of the chunk (uvarint), payload
+	sectionSources             // compressed texts of the files
+	sections
+
+	headerSize = 12 + 16*sections
+	termSize   = 16
+)
+
+// Prefixes of terms that are no words: names that are defined, and parts of paths.
+const (
+	definedPrefix = "="
+	pathPrefix    = "/"
+)
+
+func isWord(term string) bool { return term[0] != definedPrefix[0] && term[0] != pathPrefix[0] }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// merger collects the entries of all files.
+type merger struct {
+	meta    Meta
+	files   []byte
+	chunks  []byte
+	defined []byte
+	offset  int // of the next text
+
+	numbers map[string]int
+	lists   []list
+	chunk   int
+	lines   map[string]int // by language
+	global  map[termTable][]int
+	texts   [][]byte
+}
+
+// list is the postings of a term while they are collected.
+type list struct {
+	bytes []byte
+	last  int
+	n     uint32
+}
+
+// write writes the index of the entries and puts it into place.
+func write(file string, meta Meta, entries []entry) (Meta, error) {
+	m := &merger{meta: meta, numbers: map[string]int{}, lines: map[string]int{}, global: map[termTable][]int{}}
+	for i := range entries {
+		if entries[i].Path != "" {
+			m.add(&entries[i])
+		}
+	}
+	m.meta.Chunks = m.chunk
+	for language := range m.lines {
+		if language != "" {
+			m.meta.Languages = append(m.meta.Languages, language)
+		}
+	}
+	slices.SortFunc(m.meta.Languages, func(a, b string) int {
+		if m.lines[a] != m.lines[b] {
+			return m.lines[b] - m.lines[a]
+		}
+		return strings.Compare(a, b)
+	})
+	return m.meta, m.replace(file)
+}
+
+// add adds a file.
+func (m *merger) add(e *entry) {
+	number := m.meta.Files
+	m.meta.Files++
+	m.meta.Lines += e.Lines
+	m.lines[e.Language] += e.Lines
+	b := m.files
+	b = appendText(b, e.Path)
+	b = appendText(b, e.Language)
+	b = append(b, byte(e.Flags))
+	for _, n := range []int{e.Lines, e.Size, int(e.Modified.UnixNano()), m.chunk, len(e.pieces), m.offset, len(e.text)} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	m.files = append(b, e.hash[:]...)
+	m.texts = append(m.texts, e.text)
+	m.offset += len(e.text)
+	m.path(number, e.Path)
+	from := 0
+	for i := range e.pieces {
+		m.piece(number, e, &e.pieces[i], from)
+		from = e.pieces[i].posts
+	}
+}
+
+// piece adds a chunk.
+func (m *merger) piece(file int, e *entry, p *piece, from int) {
+	b := m.chunks
+	for _, n := range []int32{int32(file), p.Line, p.Last - p.Line, p.Start, p.End - p.Start, p.Words} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	m.chunks = binary.AppendUvarint(b, uint64(len(p.definitions)))
+	for _, d := range p.definitions {
+		m.define(d)
+	}
+	for _, post := range e.posts[from:p.posts] {
+		m.post(m.numberIn(e.terms, post.term), m.chunk, post.payload)
+	}
+	m.meta.Words += int(p.Words)
+	m.chunk++
+}
+
+// define adds a definition of the current chunk.
+func (m *merger) define(d Definition) {
+	b := appendText(m.defined, d.Name)
+	b = appendText(b, d.Of)
+	b = binary.AppendUvarint(b, uint64(d.Line))
+	kind := Payload(1)
+	if d.Type {
+		kind = 2
+	}
+	m.defined = append(b, byte(kind))
+	m.post(m.number(definedPrefix+words.Whole(d.Name)), m.chunk, kind)
+}
+
+// path adds the parts of a path: those of its folders, and those of its base.
+func (m *merger) path(file int, name string) {
+	folders, base := path.Split(name)
+	for i := 0; ; {
+		start, end := words.Next([]byte(folders), i)
+		if start == len(folders) {
+			break
+		}
+		i = end
+		for _, term := range words.Terms(folders[start:end]) {
+			m.post(m.number(pathPrefix+term), file, 1)
+		}
+	}
+	base = strings.TrimSuffix(base, path.Ext(base))
+	for i := 0; ; {
+		start, end := words.Next([]byte(base), i)
+		if start == len(base) {
+			return
+		}
+		i = end
+		for _, term := range words.Terms(base[start:end]) {
+			m.post(m.number(pathPrefix+term), file, 2)
+		}
+	}
+}
+
+// number returns the number of a term, until terms are sorted.
+func (m *merger) number(term string) int {
+	n, ok := m.numbers[term]
+	if !ok {
+		n = len(m.lists)
+		m.numbers[term] = n
+		m.lists = append(m.lists, list{last: -1})
+	}
+	return n
+}
+
+// numberIn is number for a term of a table, which is looked up once.
+func (m *merger) numberIn(t termTable, term uint32) int {
+	known := m.global[t]
+	if int(term) >= len(known) {
+		known = append(known, make([]int, int(term)+1-len(known)+1024)...)
+		m.global[t] = known
+	}
+	if known[term] == 0 {
+		known[term] = m.number(t.text(term)) + 1
+	}
+	return known[term] - 1
+}
+
+// post adds a posting. Of two for the same place the payloads are joined.
+func (m *merger) post(term, place int, payload Payload) {
+	l := &m.lists[term]
+	if l.last == place {
+		l.bytes[len(l.bytes)-1] |= byte(payload)
+		return
+	}
+	l.bytes = append(binary.AppendUvarint(l.bytes, uint64(place-l.last)), byte(payload))
+	l.last = place
+	l.n++
+}
+
+func appendText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+// replace writes the file beside the old one, and renames it.
+func (m *merger) replace(file string) error {
+	f, err := temporary(file)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails after the renaming
+	if err := m.writeTo(f); err != nil {
+		_ = f.Close()
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		_ = f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), file); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(file))
+}
+
+// syncFolder makes a renaming durable.
+func syncFolder(name string) error {
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+func (m *merger) writeTo(f *os.File) error {
+	terms, texts, postings := m.sorted()
+	meta, err := json.Marshal(m.meta)
+	if err != nil {
+		return err
+	}
+	parts := [sections][][]byte{{meta}, {m.files}, {m.chunks}, {m.defined}, {terms}, {texts}, postings, m.texts}
+	header := make([]byte, headerSize)
+	copy(header, magic)
+	binary.LittleEndian.PutUint32(header[4:], Version)
+	offset := uint64(headerSize)
+	for i, part := range parts {
+		length := uint64(0)
+		for _, b := range part {
+			length += uint64(len(b))
+		}
+		binary.LittleEndian.PutUint64(header[12+16*i:], offset)
+		binary.LittleEndian.PutUint64(header[20+16*i:], length)
+		offset += length
+	}
+	sum := crc32.Update(0, castagnoli, header[12:])
+	for _, part := range parts {
+		for _, b := range part {
+			sum = crc32.Update(sum, castagnoli, b)
+		}
+	}
+	binary.LittleEndian.PutUint32(header[8:], sum)
+	w := bufio.NewWriterSize(f, 1<<20)
+	_, _ = w.Write(header) // a bufio.Writer keeps its first error for Flush
+	for _, part := range parts {
+		for _, b := range part {
+			_, _ = w.Write(b)
+		}
+	}
+	return w.Flush()
+}
+
+// sorted encodes the terms in lexical order.
+func (m *merger) sorted() (table, texts []byte, postings [][]byte) {
+	names := make([]string, 0, len(m.numbers))
+	for name := range m.numbers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	offset := uint64(0)
+	for _, name := range names {
+		l := &m.lists[m.numbers[name]]
+		table = binary.LittleEndian.AppendUint32(table, uint32(len(texts)))
+		table = binary.LittleEndian.AppendUint64(table, offset)
+		table = binary.LittleEndian.AppendUint32(table, l.n)
+		texts = append(texts, name...)
+		postings = append(postings, l.bytes)
+		offset += uint64(len(l.bytes))
+	}
+	return table, texts, postings
+}

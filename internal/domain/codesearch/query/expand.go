@@ -1,0 +1,66 @@
+package query
+
+import (
+	"strings"
+)
+
+// abbreviations are what programmers shorten, by the stem of the long form. Each
+// counts for the other.
+var abbreviations = func() map[string][]string {
+	all := map[string][]string{}
+	for pair := range strings.FieldsSeq("authent:auth author:auth author:authz authent:authn databas:db config:cfg configur:config configur:cfg configur:conf context:ctx request:req respons:resp respons:res messag:msg error:err errors:err paramet:param argument:arg argument:args initi:init initialis:init temporari:tmp temporari:temp directori:dir number:num charact:char string:str integ:int pointer:ptr buffer:buf connect:conn document:doc document:docs environ:env environ:environment repositori:repo specif:spec synchron:sync asynchron:async statist:stat calcul:calc previous:prev current:cur maximum:max minimum:min averag:avg destin:dst sourc:src length:len index:idx iter:iterator expir:ttl certif:cert password:passwd credenti:cred crypto:cryptographi encrypt:cipher administr:admin applic:app command:cmd execut:exec languag:lang librari:lib manag:mgr packag:pkg process:proc reference:ref regular:regexp express:expr regex:regexp regexp:regex statement:stmt templat:tmpl transact:tx variabl:var attribut:attr allocat:alloc alloc:malloc delet:remov remov:delet delet:del creat:new dispos:close unmarshal:decod marshal:encod serial:marshal serial:encod serial:dump deserial:unmarshal deserial:decod pars:parser hash:digest log:logger termin:exit shutdown:stop cach:memoiz concurr:parallel mutex:lock lock:mutex url:uri uri:url convert:to multipl:multi") {
+		long, short, _ := strings.Cut(pair, ":")
+		all[long] = append(all[long], short)
+		all[short] = append(all[short], long)
+	}
+	return all
+}()
+
+const (
+	abbreviationWeight = 0.5
+	prefixWeight       = 0.3
+	minPrefix          = 4 // characters of a word that others may begin with
+	maxExpansions      = 12
+)
+
+// expand adds to each word its abbreviations, and the words of the indexes that
+// begin with it, or that it begins with.
+func (s *search) expand() {
+	for i := range s.groups {
+		g := &s.groups[i]
+		base := g.terms[0].text
+		if s.symbol && i == 0 && len(s.groups) > 1 {
+			continue // the name as a whole
+		}
+		for _, other := range abbreviations[base] {
+			g.add(other, abbreviationWeight)
+		}
+		if len(base) < minPrefix {
+			continue
+		}
+		for _, shard := range s.shards {
+			for _, term := range shard.Beginning(base, maxExpansions) {
+				if text := shard.TermText(term); len(text)-len(base) <= 6 && shard.Frequency(term) > 1 {
+					g.add(text, prefixWeight)
+				}
+			}
+			for n := len(base) - 1; n >= minPrefix; n-- {
+				if term, ok := shard.Word(base[:n]); ok && len(base)-n <= 6 && shard.Frequency(term) > 1 {
+					g.add(base[:n], prefixWeight)
+				}
+			}
+		}
+	}
+}
+
+// add adds a term that is not there yet.
+func (g *group) add(text string, weight float64) {
+	for _, t := range g.terms {
+		if t.text == text {
+			return
+		}
+	}
+	if len(g.terms) <= maxExpansions {
+		g.terms = append(g.terms, weighted{text, weight})
+	}
+}

@@ -1,0 +1,189 @@
+package query
+
+import (
+	"slices"
+	"strings"
+
+	"countersign.dev/internal/domain/codesearch/words"
+)
+
+// maxGroups is how many words of a query count. More are left out.
+const maxGroups = 32
+
+// parsed is a query.
+type parsed struct {
+	groups []group
+	names  []name // definitions that it may mean, most exact first
+	symbol bool   // it names something rather than asking about it
+	tests  bool   // it asks for tests, examples or documents itself
+}
+
+// group is one word of the query with the terms that count for it.
+type group struct {
+	word   string
+	weight float64
+	terms  []weighted
+}
+
+type weighted struct {
+	text   string
+	weight float64
+}
+
+// name is a definition that the query may mean.
+type name struct {
+	whole  string
+	owner  string // what it belongs to, as written; may be empty
+	weight float64
+}
+
+// silent words say nothing about what is sought; quiet ones little.
+var (
+	silent = set("a an the of to in on for with by from and or is are was were be been do does did done how what where when why which who whom we our us i my me it its this that these those there their they them can could should would will shall may might must as at into if then than so you your has have had show tell explain about please any some all each every")
+	quiet  = set("find get give look located location code codebase repo repository function method file files class implement implemented implementation implements work works working handle handled handles handling use used uses using happen happens logic responsible defined definition define place part way ways make makes made set one new does go")
+)
+
+func set(list string) map[string]bool {
+	all := map[string]bool{}
+	for word := range strings.FieldsSeq(list) {
+		all[word] = true
+	}
+	return all
+}
+
+const quietWeight = 0.3
+
+// parse reads a query. Words that say nothing are left out, unless there are no
+// others.
+func parse(text string, off Signal) parsed {
+	var p parsed
+	fields := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;()[]{}<>\"'`?!=*&|+", r) })
+	p.symbol = off&Kinds == 0 && isSymbol(fields)
+	for _, everything := range []bool{false, true} {
+		for _, field := range fields {
+			p.field(field, everything)
+		}
+		if len(p.groups) > 0 {
+			break
+		}
+	}
+	p.groups = p.groups[:min(len(p.groups), maxGroups)]
+	p.compounds(fields)
+	p.tests = slices.ContainsFunc(fields, func(f string) bool {
+		f = strings.ToLower(f)
+		return strings.HasPrefix(f, "test") || strings.HasPrefix(f, "example") || strings.HasPrefix(f, "benchmark")
+	})
+	return p
+}
+
+// isSymbol reports whether a query is a name, or a few.
+func isSymbol(fields []string) bool {
+	code := 0
+	for _, field := range fields {
+		if codeLike(field) {
+			code++
+		}
+	}
+	return len(fields) == 1 || len(fields) <= 3 && code == len(fields) && code > 0
+}
+
+// codeLike reports whether a word is written as names are: with a change of case,
+// an underscore or a part after a point.
+func codeLike(field string) bool {
+	field = strings.Trim(field, ".:#/-")
+	if strings.ContainsAny(field, "_") || strings.Contains(field, "::") || strings.Contains(field, "->") || strings.Contains(field, "#") {
+		return true
+	}
+	if i := strings.IndexByte(field, '.'); i > 0 && i < len(field)-1 {
+		return true
+	}
+	return len(words.Split(field)) > 1 && !strings.ContainsAny(field, "-/")
+}
+
+// field adds one field of the query: its words, and the name that it may be.
+func (p *parsed) field(field string, everything bool) {
+	first := len(p.groups)
+	var parts []string
+	for i := 0; ; {
+		start, end := words.Next([]byte(field), i)
+		if start == len(field) {
+			break
+		}
+		i = end
+		parts = append(parts, field[start:end])
+	}
+	for _, part := range parts {
+		p.word(part, everything)
+	}
+	if len(parts) == 0 || len(p.groups) == first {
+		return
+	}
+	last := parts[len(parts)-1]
+	owner := ""
+	if len(parts) > 1 {
+		owner = parts[len(parts)-2]
+	}
+	if codeLike(field) || p.symbol {
+		p.names = append(p.names, name{words.Whole(last), owner, 1})
+	}
+}
+
+// word adds a word. A name of several parts counts as a whole and by its parts.
+func (p *parsed) word(word string, everything bool) {
+	lower := strings.ToLower(word)
+	if !everything && silent[lower] {
+		return
+	}
+	terms := words.Terms(word)
+	if len(terms) == 0 || slices.ContainsFunc(p.groups, func(g group) bool { return g.word == lower }) {
+		return
+	}
+	weight := 1.0
+	if quiet[lower] && !p.symbol {
+		weight = quietWeight
+	}
+	if len(terms) == 1 {
+		p.groups = append(p.groups, group{lower, weight, []weighted{{terms[0], 1}}})
+		return
+	}
+	p.groups = append(p.groups, group{lower, weight, []weighted{{terms[0], 1}}})
+	for _, part := range terms[1:] {
+		if !slices.ContainsFunc(p.groups, func(g group) bool { return g.terms[0].text == part }) {
+			p.groups = append(p.groups, group{part, weight * 0.6, []weighted{{part, 1}}})
+		}
+	}
+}
+
+// compounds adds the names that neighbouring words make: "wait group" may mean
+// WaitGroup or wait_group, and "verify token" VerifyToken.
+func (p *parsed) compounds(fields []string) {
+	if p.symbol {
+		return
+	}
+	var plain []string
+	for _, field := range fields {
+		field = strings.Trim(field, ".:#/-")
+		if field == "" || strings.ContainsAny(field, ".:/#") {
+			plain = append(plain, "")
+			continue
+		}
+		lower := strings.ToLower(strings.ReplaceAll(field, "-", ""))
+		if silent[lower] {
+			lower = ""
+		}
+		plain = append(plain, lower)
+	}
+	for n := 3; n >= 1; n-- {
+		for i := 0; i+n <= len(plain); i++ {
+			if slices.Contains(plain[i:i+n], "") || n == 1 && (len(plain[i]) < 4 || quiet[plain[i]]) {
+				continue
+			}
+			joined := words.Whole(strings.Join(plain[i:i+n], ""))
+			weight := []float64{0, 0.06, 0.5, 0.7}[n]
+			p.names = append(p.names, name{joined, "", weight})
+			if last := plain[i+n-1]; strings.HasSuffix(last, "s") && len(last) > 3 {
+				p.names = append(p.names, name{strings.TrimSuffix(joined, "s"), "", weight})
+			}
+		}
+	}
+}

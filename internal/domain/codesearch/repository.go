@@ -1,0 +1,82 @@
+package codesearch
+
+import (
+	"sync"
+
+	"countersign.dev/internal/domain/codesearch/index"
+)
+
+// repository is one repository with its open index.
+type repository struct {
+	Repository
+	file string
+
+	mu      sync.Mutex
+	current *handle
+}
+
+// handle is an open index. It is closed when it was replaced and no search uses
+// it any more.
+type handle struct {
+	*index.Index
+	owner *repository
+	users int  // guarded by the owner's mutex
+	old   bool // replaced
+}
+
+// acquire returns the current index, which the caller releases.
+func (r *repository) acquire() (*handle, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current == nil || !r.current.Current() {
+		ix, err := index.Open(r.file)
+		switch {
+		case err == nil:
+			r.replace(&handle{Index: ix, owner: r})
+		case r.current == nil:
+			return nil, err
+		} // otherwise the index before is still good
+	}
+	r.current.users++
+	return r.current, nil
+}
+
+// replace makes an index the current one. The mutex is held.
+func (r *repository) replace(next *handle) {
+	before := r.current
+	r.current = next
+	if before != nil {
+		before.old = true
+		before.closeUnused()
+	}
+}
+
+func (h *handle) release() {
+	h.owner.mu.Lock()
+	defer h.owner.mu.Unlock()
+	h.users--
+	h.closeUnused()
+}
+
+// closeUnused closes an index that was replaced when it has no users. The mutex
+// is held.
+func (h *handle) closeUnused() {
+	if h.old && h.users == 0 {
+		_ = h.Close()
+	}
+}
+
+func (r *repository) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current == nil {
+		return nil
+	}
+	h := r.current
+	r.current = nil
+	h.old = true
+	if h.users > 0 {
+		return nil // the last search closes it
+	}
+	return h.Close()
+}

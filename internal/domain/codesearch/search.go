@@ -1,0 +1,169 @@
+package codesearch
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"countersign.dev/internal/domain/codesearch/index"
+	"countersign.dev/internal/domain/codesearch/query"
+)
+
+// Result is one place in the code, as document 004 has it.
+type Result struct {
+	Repository string   `json:"repository"`
+	FilePath   string   `json:"file_path"`
+	StartLine  int      `json:"start_line" jsonschema_description:"First line, from 1"`
+	EndLine    int      `json:"end_line" jsonschema_description:"Last line, inclusive"`
+	Snippet    string   `json:"match_snippet"`
+	Score      float64  `json:"relevance_score" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Only for the order within one answer"`
+	Symbol     string   `json:"symbol,omitempty" jsonschema_description:"What the place declares"`
+	Metadata   Metadata `json:"metadata"`
+}
+
+// Metadata is where a result is from.
+type Metadata struct {
+	Language    string    `json:"language"`
+	LastUpdated time.Time `json:"last_updated" jsonschema_description:"When the file was changed"`
+	Commit      string    `json:"commit" jsonschema_description:"That was checked out when it was indexed; empty outside of git"`
+	IndexedAt   time.Time `json:"indexed_at" jsonschema_description:"How old the index is"`
+	GitHubURL   string    `json:"github_url,omitempty"`
+}
+
+// Query is a search.
+type Query struct {
+	Text       string
+	Limit      int
+	Repository string // empty: all of the scope
+	Path       string
+	Language   string
+	Explain    bool
+	Snippet    int // characters of each snippet at most; 0: DefaultSnippet
+}
+
+// DefaultSnippet is how many characters a snippet has at most.
+const DefaultSnippet = 1600
+
+// found is a result with the parts of its score.
+type found struct {
+	Result
+	why []query.Reason
+}
+
+// Find searches the repositories of a scope. No match is an empty answer; a scope
+// whose repositories have no index yet is SEARCH_ERROR, and a repository out of
+// scope REPOSITORY_NOT_FOUND.
+func (s *Server) Find(ctx context.Context, scope Scope, q Query) ([]Result, error) {
+	all, _, err := s.find(ctx, scope, q)
+	results := make([]Result, len(all))
+	for i, f := range all {
+		results[i] = f.Result
+	}
+	return results, err
+}
+
+// find also returns the names of the repositories that have no index.
+func (s *Server) find(ctx context.Context, scope Scope, q Query) (results []found, missing []string, err error) {
+	open, missing, err := s.acquire(scope, q.Repository)
+	if err != nil {
+		return nil, missing, err
+	}
+	defer func() {
+		for _, h := range open {
+			h.release()
+		}
+	}()
+	shards := make([]query.Shard, len(open))
+	for i, h := range open {
+		shards[i] = query.Shard{Repository: h.owner.Name, Index: h.Index}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, missing, err
+	}
+	hits := query.Search(shards, query.Request{Text: q.Text, Limit: q.Limit, Language: q.Language, Path: q.Path, Explain: q.Explain})
+	for _, h := range hits {
+		r, err := s.result(open[h.Shard], h, q)
+		if err != nil {
+			return nil, missing, err
+		}
+		results = append(results, found{r, h.Why})
+	}
+	return results, missing, nil
+}
+
+// acquire opens the indexes of a scope, or of one repository of it.
+func (s *Server) acquire(scope Scope, name string) (open []*handle, missing []string, err error) {
+	known := false
+	for _, r := range s.repositories {
+		if !scope.Holds(r.Repository) || name != "" && r.Name != name {
+			continue
+		}
+		known = true
+		h, err := r.acquire()
+		if err != nil {
+			missing = append(missing, r.Name)
+			continue
+		}
+		open = append(open, h)
+	}
+	switch {
+	case name != "" && !known:
+		return nil, nil, errRepositoryNotFound.New("There is no repository %q.", name)
+	case len(open) == 0 && len(missing) > 0:
+		return nil, missing, errNotIndexed.New("The index of %s is not there yet.", strings.Join(missing, ", "))
+	case len(s.repositories) == 0:
+		return nil, nil, errNotIndexed.New("No repository is configured for code search.")
+	}
+	return open, missing, nil
+}
+
+func (s *Server) result(h *handle, hit query.Hit, q Query) (Result, error) {
+	c := h.Chunks[hit.Chunk]
+	f := &h.Files[c.File]
+	text, err := h.Text(f)
+	if err != nil {
+		return Result{}, fmt.Errorf("the text of an indexed file cannot be read: %w", err)
+	}
+	r := Result{
+		Repository: h.owner.Name, FilePath: f.Path, StartLine: int(c.Line), EndLine: int(c.Last), Score: hit.Score,
+		Metadata: Metadata{Language: f.Language, LastUpdated: f.Modified.Truncate(time.Second), Commit: h.Meta.Commit, IndexedAt: h.Meta.Indexed},
+	}
+	if defined := h.Definitions(hit.Chunk); len(defined) > 0 {
+		r.Symbol = defined[0].Name
+		if defined[0].Of != "" {
+			r.Symbol = defined[0].Of + "." + r.Symbol
+		}
+	}
+	r.Snippet = snippet(text[c.Start:c.End], q.Snippet)
+	if h.Meta.Remote != "" && h.Meta.Commit != "" {
+		r.Metadata.GitHubURL = link(h.Meta, f.Path, r.StartLine, r.EndLine)
+	}
+	return r, nil
+}
+
+// link is the address of lines on GitHub.
+func link(m index.Meta, path string, from, to int) string {
+	return m.Remote + "/blob/" + m.Commit + "/" + (&url.URL{Path: path}).EscapedPath() + fmt.Sprintf("#L%d-L%d", from, to)
+}
+
+// snippet is the beginning of a piece of text: whole lines, at most so many
+// characters, valid UTF-8.
+func snippet(text []byte, most int) string {
+	if most == 0 {
+		most = DefaultSnippet
+	}
+	out := strings.ToValidUTF8(strings.TrimRight(string(text), "\r\n"), "\uFFFD")
+	if len(out) <= most {
+		return out
+	}
+	for most > 0 && !utf8.RuneStart(out[most]) {
+		most--
+	}
+	if i := strings.LastIndexByte(out[:most], '\n'); i > 0 {
+		most = i
+	}
+	return out[:most]
+}

@@ -1,0 +1,116 @@
+package codesearch
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/domain/codesearch/query"
+	"countersign.dev/internal/tool"
+)
+
+// everyone may call the tools; which repositories they show is decided by the
+// roles of each.
+var everyone = []access.Role{access.Employee}
+
+// The pages of search_code.
+const (
+	maxPage     = 20
+	defaultPage = 5
+	maxRank     = 200 // results of one search, over all pages
+)
+
+// The budget of an answer, in tokens of about four characters.
+const (
+	defaultBudget = 4000
+	minSnippet    = 120 // characters
+	perToken      = 4
+)
+
+// Match is a row of search_code.
+type Match struct {
+	Result
+	URI string         `json:"uri" jsonschema_description:"Where get_file_lines and resource readers find it"`
+	Why []query.Reason `json:"explanation,omitempty" jsonschema_description:"The parts of the score, in order, when explain was set"`
+
+	rank  int
+	stamp int64
+}
+
+// Place is the position of a row in the order of one search.
+type Place struct {
+	Rank  int   `json:"r"` // from 1
+	Stamp int64 `json:"s"` // of the indexes that were searched
+}
+
+// Key implements [tool.Keyed].
+func (m Match) Key() Place { return Place{m.rank, m.stamp} }
+
+func (s *Server) searchTools() []tool.Tool {
+	return []tool.Tool{tool.List(tool.Spec{
+		Name: "search_code", Title: "Search code", Allow: everyone, Page: maxPage, DefaultPage: defaultPage,
+		Synonyms: []string{"code", "function", "source", "implementation", "implement", "where", "repository", "file"},
+		Description: "Find places in the source code of the company's repositories, by a name (ListenAndServe, Session.request) or a question (where are cursors sealed?). " +
+			"Returns files with lines, best first. Read more of a file with get_file_lines.",
+		Noun: "places", Narrow: "more words, repository, path or language", Untrusted: []string{"repository", "file_path", "match_snippet", "symbol", "language", "commit", "github_url", "uri", "detail"},
+	}, s.searchCode)}
+}
+
+type searchCode struct {
+	Query      string `json:"query" jsonschema:"minLength=1" jsonschema_description:"A name or a question" field:"aka=about|how|where"`
+	Repository string `json:"repository,omitempty" jsonschema_description:"Only this repository" field:"from=list_repositories:name"`
+	Path       string `json:"path,omitempty" jsonschema_description:"Only this folder or file, or a pattern such as internal/*/auth*"`
+	Language   string `json:"language,omitempty" jsonschema_description:"Only this language, such as Go"`
+	MaxTokens  int    `json:"max_tokens,omitempty" jsonschema:"minimum=200,maximum=20000,default=4000" jsonschema_description:"About how long the answer may be; longer snippets are cut"`
+	Explain    bool   `json:"explain,omitempty" jsonschema_description:"Show what each score is made of"`
+}
+
+func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Place]) ([]Match, error) {
+	scope, err := scopeIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	first := 0
+	if w.After != nil {
+		first = w.After.Rank
+	}
+	budget := in.MaxTokens
+	if budget == 0 {
+		budget = defaultBudget
+	}
+	q := Query{
+		Text: in.Query, Limit: min(first+w.Limit, maxRank), Repository: in.Repository, Path: in.Path, Language: in.Language, Explain: in.Explain,
+		Snippet: max(minSnippet, budget*perToken/max(1, w.Limit-1)-perToken*60),
+	}
+	results, missing, err := s.find(ctx, scope, q)
+	if err != nil {
+		return nil, err
+	}
+	rows, stamp := []Match{}, int64(0)
+	for _, r := range results {
+		stamp = max(stamp, r.Metadata.IndexedAt.Unix())
+	}
+	for i := first; i < len(results); i++ {
+		r := results[i]
+		rows = append(rows, Match{Result: r.Result, Why: r.why, rank: i + 1, stamp: stamp,
+			URI: fmt.Sprintf("code://%s/%s#L%d-L%d", r.Repository, r.FilePath, r.StartLine, r.EndLine)})
+	}
+	remark(ctx, missing, w.After != nil && len(rows) > 0 && w.After.Stamp != stamp)
+	return rows, nil
+}
+
+// remark says what a reader must know of the rows: repositories that could not be
+// searched, and an index that changed between two pages.
+func remark(ctx context.Context, missing []string, changed bool) {
+	var sentences []string
+	if len(missing) > 0 {
+		sentences = append(sentences, fmt.Sprintf("%d more repositories are not indexed yet and were not searched.", len(missing)))
+	}
+	if changed {
+		sentences = append(sentences, "The index has changed since the page before: places may be missing or repeated.")
+	}
+	if len(sentences) > 0 {
+		tool.Remark(ctx, strings.Join(sentences, " "))
+	}
+}

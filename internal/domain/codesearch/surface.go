@@ -1,0 +1,61 @@
+package codesearch
+
+import (
+	"context"
+	"net/http"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/domain/codesearch/endpoint"
+	"countersign.dev/internal/fault"
+)
+
+// Surface serves document 004's paths in front of the server's other ones. The
+// options' Search and Services are the server's own.
+func (s *Server) Surface(o endpoint.Options) http.Handler {
+	o.Search, o.Services = s.answer, s.services
+	verify := o.Verify
+	o.Verify = func(ctx context.Context, token string) (*access.Principal, error) {
+		who, err := verify(ctx, token)
+		if err == nil && who.Purpose() != access.PurposeNone && who.Purpose() != access.PurposeCall {
+			return nil, fault.Unauthorized.New("This token is not for calls.")
+		}
+		return who, err
+	}
+	return endpoint.New(o)
+}
+
+// answer searches what the caller may see.
+func (s *Server) answer(ctx context.Context, who endpoint.Caller, text string, limit int) (any, int, error) {
+	results, err := s.Find(ctx, scopeOf(who), Query{Text: text, Limit: limit})
+	return results, len(results), err
+}
+
+func scopeOf(who endpoint.Caller) Scope {
+	switch {
+	case who.Principal != nil:
+		return ScopeOf(who.Principal)
+	case who.Page:
+		return PublicScope()
+	}
+	return AnonymousScope()
+}
+
+// services are the states of the indexes, without names: the check needs no
+// token.
+func (s *Server) services() (states map[string]string, healthy bool) {
+	indexed := 0
+	for _, r := range s.repositories {
+		if h, err := r.acquire(); err == nil {
+			h.release()
+			indexed++
+		}
+	}
+	state := "ready"
+	switch {
+	case indexed == 0:
+		state = "not_indexed"
+	case indexed < len(s.repositories):
+		state = "partial"
+	}
+	return map[string]string{"index": state}, state == "ready"
+}
