@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -60,10 +59,12 @@ func (b *breaker) admit(now time.Time) (probe, ok bool) {
 }
 
 // record takes the signal of a call, also of one that was sent without asking.
-// Only the probe's own end lets the next probe through.
-func (b *breaker) record(now time.Time, s signal, probe bool) {
+// Only the probe's own end lets the next probe through. changed reports whether
+// the breaker opened or closed.
+func (b *breaker) record(now time.Time, s signal, probe bool) (changed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	was := b.until.IsZero()
 	b.probing = b.probing && !probe
 	switch {
 	case s == answered && (b.policy.forgets || !b.until.IsZero()):
@@ -75,6 +76,7 @@ func (b *breaker) record(now time.Time, s signal, probe bool) {
 			b.until = now.Add(b.policy.pause)
 		}
 	}
+	return was != b.until.IsZero()
 }
 
 func (b *breaker) closed() bool {
@@ -83,21 +85,15 @@ func (b *breaker) closed() bool {
 	return b.until.IsZero()
 }
 
-// meter counts calls that were sent.
-type meter struct{ calls, failures, nanos atomic.Int64 }
-
-func (m *meter) count(took time.Duration, s signal) {
-	m.calls.Add(1)
-	m.nanos.Add(int64(took))
-	if s == faulted {
-		m.failures.Add(1)
+// state names what the breaker does with the next call.
+func (b *breaker) state(now time.Time) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.until.IsZero():
+		return "closed"
+	case now.Before(b.until):
+		return "open"
 	}
-}
-
-func (m *meter) read() (calls, failures int64, average time.Duration) {
-	calls, failures = m.calls.Load(), m.failures.Load()
-	if calls > 0 {
-		average = time.Duration(m.nanos.Load() / calls)
-	}
-	return calls, failures, average
+	return "half-open"
 }

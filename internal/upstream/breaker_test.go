@@ -68,7 +68,7 @@ func ownServer(t *testing.T, a *scripted) (s *server, now *time.Time, call func(
 	now = new(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	u := New(nil, Options{Now: func() time.Time { return *now }})
 	t.Cleanup(u.Close)
-	s = &server{Server: Server{Name: "hr", Timeout: time.Minute, WriteTimeout: time.Minute}, up: u, adapter: a, answers: a, breaker: breaker{policy: ownPolicy}}
+	s = &server{Server: Server{Name: "hr", Timeout: time.Minute, WriteTimeout: time.Minute}, up: u, adapter: a, answers: a, breaker: breaker{policy: ownPolicy}, meter: &meter{}}
 	return s, now, func() error {
 		_, err := s.call(t.Context(), route{server: s, tool: result.ToolInfo{Name: "get_thing", Kind: result.Read}, breaker: &s.breaker}, nil)
 		return err

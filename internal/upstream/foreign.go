@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,31 +36,51 @@ var outcomeUnknown = &fault.Code{
 func (u *Upstream) callForeign(ctx context.Context, who *access.Principal, r route, args json.RawMessage) result.Outcome {
 	input, err := canonical(args)
 	if err == nil {
-		err = allowed(who, r)
-	}
-	if err == nil && r.tool.Kind == result.Write {
-		err = readable(input)
+		err = r.checked(who, input)
 	}
 	switch {
 	case err != nil:
-		return u.recorded(ctx, r, input, result.Failed(err))
-	case r.tool.Kind == result.Write:
+		return r.recorded(ctx, input, result.Failed(err))
+	case r.tool.Kind == result.Write && !r.unapproved(who):
 		return u.open(ctx, who, r, input)
+	case r.tool.Kind == result.Write:
+		return r.change(ctx, input)
 	}
 	o, err := r.server.call(ctx, r, input)
 	if err != nil {
 		return result.Failed(r.server.fault(err))
 	}
-	return u.recorded(ctx, r, input, o)
+	return r.recorded(ctx, input, o)
+}
+
+// checked applies the rules that need no server: role, schema, what a card would
+// hide, and how often the person may call the tool.
+func (r route) checked(who *access.Principal, input json.RawMessage) error {
+	if err := allowed(who, r); err != nil {
+		return err
+	}
+	if err := r.fitting(input); err != nil {
+		return err
+	}
+	if r.tool.Kind == result.Write {
+		if err := readable(input); err != nil {
+			return err
+		}
+	}
+	limit := r.server.up.o.Limit
+	if limit == nil {
+		return nil
+	}
+	return limit(who.Owner(), r.String())
 }
 
 // recorded records an outcome that the server knows and does not record.
-func (u *Upstream) recorded(ctx context.Context, r route, input json.RawMessage, o result.Outcome) result.Outcome {
+func (r route) recorded(ctx context.Context, input json.RawMessage, o result.Outcome) result.Outcome {
 	kind := audit.Outcome
 	if f := o.Fault(); f != nil && f.Kind() == fault.Forbidden {
 		kind = audit.Denial
 	}
-	u.audit(ctx, audit.Event{Kind: kind, Server: r.server.Name, Tool: r.tool.Name, Digest: digest(input), Rows: o.Rows(), Outcome: o.Code()})
+	r.server.up.audit(ctx, audit.Event{Kind: kind, Server: r.server.Name, Tool: r.tool.Name, Digest: digest(input), Rows: o.Rows(), Outcome: o.Code()})
 	return o
 }
 
@@ -73,6 +94,16 @@ func canonical(args json.RawMessage) (json.RawMessage, error) {
 		return nil, fault.ValidationError.New("Invalid input parameters").Suggest("Send one JSON object with the tool's arguments.").Because(err)
 	}
 	return input, nil
+}
+
+// fitting rejects arguments that the tool's schema forbids, before anything is
+// sent or shown.
+func (r route) fitting(input json.RawMessage) error {
+	if r.schema == nil {
+		return nil
+	}
+	_, err := r.schema.Wrong(input)
+	return err
 }
 
 // readable rejects arguments whose texts show less than they hold: a card shows
@@ -92,7 +123,12 @@ func allowed(who *access.Principal, r route) error {
 	if mayCall(who, r.tool) {
 		return nil
 	}
-	return fault.Insufficient.New("None of your roles may use %s.", r).With("tool", r.String())
+	f := fault.Insufficient.New("None of your roles may use %s.", r).With("tool", r.String())
+	if len(r.tool.Roles) == 0 {
+		return f.Suggest("No role may: an administrator names the roles in the file of connected servers.")
+	}
+	return f.Suggest("Ask someone who has one of these roles (%s), or your administrator if you need it yourself.", strings.Join(r.tool.Roles, ", ")).
+		With("requiredRoles", r.tool.Roles)
 }
 
 // open keeps a write until its person answers. The card shows the arguments
@@ -128,13 +164,18 @@ func (u *Upstream) answerForeign(ctx context.Context, who *access.Principal, s *
 	case v.State == confirm.Denied:
 		return result.Cancelled("Action cancelled by user")
 	case v.State == confirm.OutcomeUnknown:
-		return result.Failed(outcomeUnknown.New("The call was sent to the %s service, and its answer was lost. Whether it was carried out is unknown.", s.Name).With("server", s.Name))
+		return result.Failed(s.unknown())
 	}
 	o, err := result.DecodeEnvelope(v.Answer)
 	if err != nil {
 		return result.Failed(err)
 	}
 	return o
+}
+
+// unknown is the fault of a call that may have been carried out.
+func (s *server) unknown() *fault.Error {
+	return outcomeUnknown.New("The call was sent to the %s service, and its answer was lost. Whether it was carried out is unknown.", s.Name).With("server", s.Name)
 }
 
 // executor carries out confirmed calls of one foreign server.
@@ -152,6 +193,7 @@ func (e executor) Apply(ctx context.Context, record confirm.Record) (json.RawMes
 	if !e.u.sent.add(record.ID, e.u.o.Now()) { // an older record was put back into the store
 		return nil, fault.ServiceDown.New("The call was sent before, and is not sent again.")
 	}
+	r.repeats = false // a lost answer is final, whatever the server says of the tool
 	o, err := e.s.send(ctx, r, record.Input, false)
 	switch {
 	case errors.Is(err, mcpsession.ErrNotSent):
@@ -206,7 +248,8 @@ func (e executor) admit(ctx context.Context, record confirm.Record) (route, erro
 	if err != nil {
 		return route{}, err
 	}
-	r, err := e.u.find(ctx, e.s.Name+"."+record.Action)
+	name, _ := e.s.Rules.Offered(record.Action)
+	r, err := e.u.find(ctx, e.s.Name+"."+name)
 	if err != nil {
 		return route{}, err
 	}

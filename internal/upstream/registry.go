@@ -8,17 +8,26 @@ import (
 	"time"
 
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/mcpfile"
 	"countersign.dev/internal/result"
 )
 
 // String names a tool with its server, for the log.
 func (r route) String() string { return r.server.Name + "." + r.tool.Name }
 
+// ownName is the offered name without the server's.
+func (r route) ownName() string {
+	if r.server.foreign() {
+		return r.offeredAs
+	}
+	return r.tool.Name
+}
+
 // name is the tool's name as the host offers it: bare for our own servers,
 // server.tool for foreign ones.
 func (r route) name() string {
 	if r.server.foreign() {
-		return r.String()
+		return r.server.Name + "." + r.offeredAs
 	}
 	return r.tool.Name
 }
@@ -71,8 +80,15 @@ func (u *Upstream) update(change func(*snapshot)) {
 
 // keep stores the result of a fetch that began at the given version.
 func (u *Upstream) keep(s *server, version int, tools []result.ToolInfo, err error) {
+	var held map[string]string
+	if s.foreign() && err == nil && u.o.Pins != nil {
+		tools, held = u.o.Pins.Check(s.Name, tools)
+	}
 	now, schemas := u.o.Now(), schemasOf(s, tools)
 	u.update(func(next *snapshot) {
+		if now, err := next.named(s.Name); err != nil || now.adapter != s.adapter { // replaced meanwhile
+			return
+		}
 		l := next.lists[s.Name]
 		l.failed = err
 		if err != nil {
@@ -80,9 +96,12 @@ func (u *Upstream) keep(s *server, version int, tools []result.ToolInfo, err err
 			next.lists[s.Name] = l
 			return
 		}
-		l.tools, l.schemas, l.retry = tools, schemas, time.Time{}
+		if len(held) > 0 && !maps.Equal(held, l.held) {
+			u.o.Log.Warn("tools are held back until their definitions are accepted", "server", s.Name, "tools", held)
+		}
+		l.tools, l.schemas, l.held, l.retry = tools, schemas, held, time.Time{}
 		if s.foreign() {
-			l.tools = supervised(tools)
+			l.tools, l.repeats = supervised(tools), repeatable(tools)
 		}
 		if l.version == version {
 			l.fetched = now
@@ -99,6 +118,22 @@ func (u *Upstream) invalidate(s *server) {
 		l.fetched, l.version = time.Time{}, l.version+1
 		next.lists[s.Name] = l
 	})
+}
+
+// routeOf makes the route of one tool. A foreign one has the operator's rules,
+// and may not be offered at all.
+func (n *snapshot) routeOf(s *server, t result.ToolInfo) (route, bool) {
+	r := route{server: s, tool: t, schema: n.lists[s.Name].schemas[t.Name], breaker: &s.breaker}
+	if !s.foreign() {
+		return r, true
+	}
+	name, offered := s.Rules.Offered(t.Name)
+	r.offeredAs, r.rules = name, s.Rules.Of(t.Name)
+	r.tool.Roles, r.repeats = r.rules.Roles, n.lists[s.Name].repeats[t.Name]
+	if r.rules.Approve == mcpfile.ApproveAlways { // whatever its server says
+		r.tool.Kind, r.tool.Annotations.ReadOnly, r.tool.Annotations.Idempotent = result.Write, false, false
+	}
+	return r, offered
 }
 
 // named returns the server of a name, or SERVER_NOT_FOUND.
@@ -119,31 +154,27 @@ func (n *snapshot) route() {
 	n.routes, n.refused = make(map[string]route), nil
 	for _, s := range n.servers {
 		for _, t := range n.lists[s.Name].tools {
-			r := route{server: s, tool: t, schema: n.lists[s.Name].schemas[t.Name], breaker: &s.breaker}
-			if !wellNamed(t.Name) || !wellNamed(forVendor(r.name())) {
+			r, offered := n.routeOf(s, t)
+			if !offered {
+				continue
+			}
+			if !wellNamed(r.ownName()) || !wellNamed(forVendor(r.name())) {
 				n.refused = append(n.refused, r.String())
 				continue
 			}
-			if first, taken := seen[skeleton(r.name())]; taken {
+			if first, taken := seen[mcpfile.Skeleton(r.name())]; taken {
 				n.refused = append(n.refused, r.String()+" for "+first.String())
 				continue
 			}
 			if s.foreign() {
 				r.breaker = cmp.Or(old[r.name()].breaker, &breaker{policy: foreignPolicy})
 			}
-			seen[skeleton(r.name())], n.routes[r.name()] = r, r
+			r.meter = cmp.Or(old[r.name()].meter, &meter{})
+			seen[mcpfile.Skeleton(r.name())], n.routes[r.name()] = r, r
 		}
 	}
 	n.names = slices.Sorted(maps.Keys(n.routes))
 }
-
-// skeleton maps names that a person could mistake for each other to one text.
-// Only ASCII names get this far.
-func skeleton(name string) string {
-	return lookalikes.Replace(strings.ToLower(name))
-}
-
-var lookalikes = strings.NewReplacer("_", "", "-", "", ".", "", "0", "o", "1", "l", "i", "l", "5", "s", "rn", "m", "vv", "w")
 
 // forVendor is an offered name as model vendors take it: they refuse a dot. Two
 // offered names never become one, because that would be a look-alike.
@@ -155,6 +186,18 @@ func wellNamed(name string) bool {
 		return false
 	}
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+}
+
+// repeatable are the tools that their server marks as read-only or idempotent: a
+// second call has no further effect.
+func repeatable(tools []result.ToolInfo) map[string]bool {
+	all := make(map[string]bool)
+	for _, t := range tools {
+		if t.Annotations.ReadOnly || t.Annotations.Idempotent {
+			all[t.Name] = true
+		}
+	}
+	return all
 }
 
 // supervised is the host's view of a foreign server's tools, whatever the server

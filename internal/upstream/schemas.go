@@ -1,8 +1,6 @@
 package upstream
 
 import (
-	"bytes"
-
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
@@ -30,12 +28,13 @@ func SchemaOf(t result.ToolInfo) (*schema.Schema, error) {
 }
 
 // foreignSchema compiles a schema of a foreign server, which alone knows what its
-// formats mean. One with references, which can be made to take long, is nil.
+// formats mean and how long its texts may be. One that can be made to take long
+// is an error, and its arguments are left to the server.
 func foreignSchema(t result.ToolInfo) (*schema.Schema, error) {
-	if bytes.Contains(bytes.ToLower(t.InputSchema), []byte(`ref"`)) {
-		return nil, nil
+	if err := checkReferences(t.InputSchema); err != nil {
+		return nil, err
 	}
-	return schema.Compile(t.InputSchema, schema.Options{})
+	return schema.Compile(t.InputSchema, schema.Options{LongTexts: true})
 }
 
 // schemasOf compiles the schemas of a list of tools, once for each fetch. What
@@ -47,7 +46,7 @@ func schemasOf(s *server, tools []result.ToolInfo) map[string]*schema.Schema {
 		if s.foreign() {
 			compile = foreignSchema
 		}
-		if one, err := compile(t); err == nil && one != nil {
+		if one, err := compile(t); err == nil {
 			compiled[t.Name] = one
 		}
 	}

@@ -2,6 +2,8 @@ package upstream
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"countersign.dev/internal/result"
@@ -13,7 +15,10 @@ type silent struct{ answerer }
 func TestToolsAreOfferedWithACheckOfTheirArguments(t *testing.T) {
 	tools := []result.ToolInfo{
 		{Name: "plain", InputSchema: json.RawMessage(`{"type":"object","properties":{"id":{"format":"uuid"}}}`)},
-		{Name: "refers", InputSchema: json.RawMessage(`{"$defs":{"a":{}},"properties":{"id":{"$ref":"#/$defs/a"}}}`)},
+		{Name: "refers", InputSchema: json.RawMessage(`{"$defs":{"a":{"type":"string"}},"properties":{"id":{"$ref":"#/$defs/a"}}}`)},
+		{Name: "recurs", InputSchema: json.RawMessage(`{"$defs":{"a":{"properties":{"x":{"$ref":"#/$defs/a"}}}},"properties":{"id":{"$ref":"#/$defs/a"}}}`)},
+		{Name: "explodes", InputSchema: exploding(40)},
+		{Name: "named", InputSchema: json.RawMessage(`{"properties":{"$ref":{"type":"string"},"id":{"type":"integer"}}}`)},
 		{Name: "broken", InputSchema: json.RawMessage(`{"type":7}`)},
 	}
 	for _, c := range []struct {
@@ -25,7 +30,12 @@ func TestToolsAreOfferedWithACheckOfTheirArguments(t *testing.T) {
 		{own: false, name: "plain", args: `{"id":"x"}`, checked: true},
 		{own: false, name: "plain", args: `[]`, checked: true, wrong: true},
 		{own: true, name: "refers", args: `{}`, checked: true},
-		{own: false, name: "refers", args: `{}`},
+		{own: false, name: "refers", args: `{"id":1}`, checked: true, wrong: true},
+		{own: false, name: "recurs", args: `{}`},
+		{own: false, name: "explodes", args: `{}`},
+		{own: false, name: "named", args: `{"$ref":"x","id":"y"}`, checked: true, wrong: true},
+		{own: false, name: "plain", args: `{"id":"` + strings.Repeat("x", 5000) + `"}`, checked: true},
+		{own: true, name: "plain", args: `{"other":"` + strings.Repeat("x", 5000) + `"}`, checked: true, wrong: true},
 		{own: true, name: "broken", args: `{}`},
 	} {
 		s := &server{Server: Server{Name: "x"}}
@@ -44,4 +54,16 @@ func TestToolsAreOfferedWithACheckOfTheirArguments(t *testing.T) {
 			t.Errorf("%+v: got %v", c, err)
 		}
 	}
+}
+
+// exploding is a small schema without a circle that takes 2^n steps: each of its
+// n definitions has the next one twice.
+func exploding(n int) json.RawMessage {
+	var b strings.Builder
+	b.WriteString(`{"allOf":[{"$ref":"#/$defs/d0"}],"$defs":{`)
+	for i := range n {
+		fmt.Fprintf(&b, `"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]},`, i, i+1, i+1)
+	}
+	fmt.Fprintf(&b, `"d%d":{}}}`, n)
+	return json.RawMessage(b.String())
 }

@@ -8,10 +8,13 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"countersign.dev/internal/admission"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/upstream/mcpsession"
 )
 
@@ -27,19 +30,26 @@ func (s *server) refresh(ctx context.Context) error {
 	if !fetch || failed != nil {
 		return failed
 	}
-	// A fetch that began before an invalidation is not joined.
-	key := strconv.Itoa(list.version)
-	fetched := s.fetches.DoChan(key, func() (any, error) { return nil, s.fetch(ctx, list.version) })
+	fetched := s.fetching(ctx, list.version)
 	if background {
 		return nil
 	}
 	defer admission.Outside(ctx)()
+	if s.foreign() {
+		return s.awaitShortly(ctx, list)
+	}
 	select {
 	case r := <-fetched:
 		return r.Err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// fetching joins the fetch of a version of the list, or begins it. A fetch that
+// began before an invalidation is not joined.
+func (s *server) fetching(ctx context.Context, version int) <-chan singleflight.Result {
+	return s.fetches.DoChan(strconv.Itoa(version), func() (any, error) { return nil, s.fetch(ctx, version) })
 }
 
 // fetch asks the server for all its tools. It outlives the caller that began
@@ -49,9 +59,16 @@ func (s *server) fetch(ctx context.Context, version int) error {
 		return errClosed
 	}
 	defer s.up.work.Done()
-	ctx, cancel := s.up.bounded(context.WithoutCancel(ctx), s.Timeout)
+	timeout := s.Timeout
+	if s.foreign() {
+		timeout = discoveryTimeout
+	}
+	ctx, cancel := s.up.bounded(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	tools, err := s.adapter.Tools(ctx)
+	if s.foreign() && err == nil {
+		s.found.setSlow(false)
+	}
 	s.up.keep(s, version, tools, err)
 	if err != nil {
 		s.up.o.Log.WarnContext(ctx, "tool list could not be fetched", "server", s.Name, "error", err)
@@ -76,20 +93,47 @@ func (s *server) send(ctx context.Context, r route, args json.RawMessage, probe 
 		return result.Outcome{}, errors.Join(mcpsession.ErrNotSent, errClosed)
 	}
 	defer s.up.work.Done()
-	start := s.up.o.Now()
-	bounded, cancel := s.up.bounded(ctx, s.deadline(r.tool.Kind))
+	bounded, cancel := s.up.bounded(ctx, s.deadline(r))
 	defer cancel()
-	o, err := s.adapter.Call(bounded, r.tool.Name, args)
-	s.record(ctx, r.breaker, start, err, probe)
+	o, err := s.attempt(ctx, bounded, r, args, probe)
+	again := err != nil && !probe && s.retries(bounded, r, err)
+	if err != nil {
+		s.logLost(ctx, r.tool.Name, err, 1, again)
+	}
+	if again && s.pause(bounded) {
+		if o, err = s.attempt(ctx, bounded, r, args, false); err != nil {
+			s.logLost(ctx, r.tool.Name, err, 2, false)
+		}
+	}
 	if err != nil {
 		s.auditLost(ctx, r.tool.Name, err)
-		s.observe(r, result.Failed(s.fault(err)), s.up.o.Now().Sub(start))
 		return o, err
 	}
-	s.observe(r, o, s.up.o.Now().Sub(start))
 	if o.Fault() != nil && o.Fault().Code == fault.UnknownTool { // our list is not the server's
 		s.up.invalidate(s)
 	}
+	return o, err
+}
+
+// attempt sends a call once, and counts it. A process does other work while a
+// foreign server works; own servers' adapters see to that themselves.
+func (s *server) attempt(caller, bounded context.Context, r route, args json.RawMessage, probe bool) (result.Outcome, error) {
+	start := s.up.o.Now()
+	back := func() {}
+	if s.foreign() {
+		back = admission.Outside(caller)
+	}
+	o, err := s.adapter.Call(bounded, r.tool.Name, args)
+	back()
+	s.record(caller, r, start, err, probe)
+	seen := o
+	if err != nil {
+		seen = result.Failed(s.fault(err))
+	}
+	took := s.up.o.Now().Sub(start)
+	s.observe(r, seen, took)
+	s.up.o.Log.DebugContext(telemetry.WithStep(caller, telemetry.Step{Component: "upstream", Action: "call"}), "call ended", "server", s.Name, "tool", r.tool.Name,
+		"arguments_sha256", telemetry.Digest(string(args)), "outcome", seen.Code(), "rows", seen.Rows(), "duration_ms", took.Milliseconds())
 	return o, err
 }
 
@@ -110,16 +154,22 @@ func (s *server) answer(ctx context.Context, id string, approved bool, digest st
 	bounded, cancel := s.up.bounded(ctx, s.WriteTimeout)
 	defer cancel()
 	o, err := s.answers.Answer(bounded, id, approved, digest)
-	s.record(ctx, &s.breaker, start, err, false)
+	s.record(ctx, route{server: s, breaker: &s.breaker}, start, err, false)
 	if err != nil {
+		s.logLost(ctx, "", err, 1, false)
 		s.auditLost(ctx, "", err)
 		return result.Failed(s.fault(err))
 	}
 	return o
 }
 
-func (s *server) deadline(k result.Kind) time.Duration {
-	if k == result.Read || k == result.List {
+// deadline is that of one call with its retry: the tool's own, else that of its
+// kind.
+func (s *server) deadline(r route) time.Duration {
+	if own := r.rules.Timeout; own > 0 {
+		return own
+	}
+	if r.tool.Kind == result.Read || r.tool.Kind == result.List {
 		return s.Timeout
 	}
 	return s.WriteTimeout
@@ -129,7 +179,7 @@ func (s *server) deadline(k result.Kind) time.Duration {
 // counts against it. ctx is the caller's own: when it ended first, the server is
 // not at fault, nor is it when the host could not ask it, when it rejected the
 // call, or when it answered more than the host reads.
-func (s *server) record(ctx context.Context, b *breaker, start time.Time, err error, probe bool) {
+func (s *server) record(ctx context.Context, r route, start time.Time, err error, probe bool) {
 	now, sig := s.up.o.Now(), answered
 	switch {
 	case err == nil, errors.As(err, new(mcpsession.Rejected)), errors.Is(err, mcpsession.ErrTooLarge):
@@ -139,20 +189,19 @@ func (s *server) record(ctx context.Context, b *breaker, start time.Time, err er
 		sig = faulted
 		s.up.invalidate(s)
 	}
-	b.record(now, sig, probe)
-	s.meter.count(now.Sub(start), sig)
+	if state := r.breaker.state(now); r.breaker.record(now, sig, probe) {
+		s.up.o.Log.WarnContext(ctx, "a breaker changed", "server", s.Name, "tool", r.tool.Name, "from", state, "to", r.breaker.state(now))
+	}
+	s.meter.count(now, now.Sub(start), sig)
+	if r.meter != nil {
+		r.meter.count(now, now.Sub(start), sig)
+	}
 }
 
 // auditLost records a call that got no answer: no server has a record of its
 // outcome.
 func (s *server) auditLost(ctx context.Context, tool string, err error) {
-	f := s.fault(err)
-	if f.Code == fault.Cancelled {
-		s.up.o.Log.InfoContext(ctx, "call cancelled", "server", s.Name, "tool", tool)
-	} else {
-		s.up.o.Log.WarnContext(ctx, "call got no answer", "server", s.Name, "tool", tool, "error", err)
-	}
-	s.up.audit(ctx, audit.Event{Kind: audit.Outcome, Server: s.Name, Tool: tool, Outcome: f.Code.Name})
+	s.up.audit(ctx, audit.Event{Kind: audit.Outcome, Server: s.Name, Tool: tool, Outcome: s.fault(err).Code.Name})
 }
 
 // Why a call was not sent.

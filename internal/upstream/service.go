@@ -14,8 +14,8 @@ import (
 	"countersign.dev/internal/upstream/own"
 )
 
-// New makes the coordinator of the servers. No server is asked before the first
-// call.
+// New makes the coordinator of the servers. Our own are not asked before the first
+// call; foreign ones are asked for their tools in the background.
 func New(servers []Server, o Options) *Upstream {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.MaxAnswer = cmp.Or(o.MaxAnswer, DefaultMaxAnswer)
@@ -27,17 +27,25 @@ func New(servers []Server, o Options) *Upstream {
 	u.current.Store(&snapshot{lists: make(map[string]toolList)})
 	transport, all := u.transport(), make([]*server, len(servers))
 	for i, s := range servers {
-		s.Timeout, s.WriteTimeout = cmp.Or(s.Timeout, DefaultTimeout), cmp.Or(s.WriteTimeout, DefaultWriteTimeout)
-		all[i] = u.connect(s, transport)
+		all[i] = u.connect(withDefaults(s), transport)
 	}
 	u.update(func(next *snapshot) { next.servers = all })
+	for _, s := range all {
+		follow(s)
+	}
 	return u
 }
 
+func withDefaults(s Server) Server {
+	s.Timeout, s.WriteTimeout = cmp.Or(s.Timeout, DefaultTimeout), cmp.Or(s.WriteTimeout, DefaultWriteTimeout)
+	return s
+}
+
 func (u *Upstream) connect(s Server, transport http.RoundTripper) *server {
-	v := &server{Server: s, up: u, breaker: breaker{policy: ownPolicy}}
+	v := &server{Server: s, up: u, breaker: breaker{policy: ownPolicy}, meter: &meter{}}
 	if s.Foreign != nil {
-		v.adapter = s.Foreign(func() { u.invalidate(v) })
+		v.found, v.end = newDiscovery(), func() {}
+		v.adapter = &counted{Adapter: s.Foreign(v.announced)}
 		return v
 	}
 	ours := own.New(own.Options{

@@ -1,3 +1,18 @@
+// Package upstream is the host's side of MCP. It keeps one registry of the
+// tools of all servers, and brings each call to the server that owns the tool,
+// as the person who calls.
+//
+// It owns tool lists, deadlines, breakers and the answering of confirmations.
+// It knows no rule of who may do what: a server names the roles that open a
+// tool, and our own servers enforce them by themselves. It applies no change of
+// theirs and sends no call twice.
+//
+// Start with [Upstream.Tools] and [Upstream.Call]. The registry is an immutable
+// snapshot that updates replace. A server is reached through an [Adapter]:
+// package own has the one for our own servers, package foreign the one for
+// others. //
+// What an own server enforces by itself, the host enforces for a foreign one:
+// roles, the confirmation of every tool that is not read-only, the record.
 package upstream
 
 import (
@@ -14,6 +29,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/mcpfile"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 )
@@ -38,6 +54,12 @@ type Server struct {
 	// are not read-only wait for their person in Options.Confirm. The adapter
 	// calls changed when the server's tools have changed.
 	Foreign func(changed func()) Adapter
+	// Key says how a foreign server is reached: Replace keeps the connection of one
+	// whose key stays the same. Empty: it is always connected anew.
+	Key string
+	// Rules say which tools of a foreign server are offered, and to whom.
+	Rules     mcpfile.Rules
+	Transport string // how a foreign server is reached: "http" or "stdio"; "http" when empty
 }
 
 // Entries finds confirmations, so that an answer reaches the server that owns
@@ -60,8 +82,13 @@ type Options struct {
 	HTTP *http.Client
 	// Audit takes what no server records: calls that got no answer, and calls of foreign tools.
 	Audit audit.Sink
+	// Limit counts a call of a foreign tool, or returns RATE_LIMITED. Nil: no limit.
+	Limit func(owner access.Owner, tool string) error
 	// MaxAnswer bounds an answer in bytes; DefaultMaxAnswer when zero.
 	MaxAnswer int64
+	// Pins hold back foreign tools whose definitions no operator has accepted. Nil:
+	// none is held back.
+	Pins Pins
 	// Observe counts a call that was sent, or that the breaker kept from being
 	// sent; outcome as [result.Outcome.Code] has it. Nil: nothing.
 	Observe func(server, tool, outcome string, took time.Duration)
@@ -69,16 +96,25 @@ type Options struct {
 	Now     func() time.Time
 }
 
+// Pins know the accepted definitions of foreign tools. Package mcplock has them.
+type Pins interface {
+	// Check splits a server's tools into the accepted ones and those that are held
+	// back, with the reasons.
+	Check(server string, tools []result.ToolInfo) (accepted []result.ToolInfo, held map[string]string)
+}
+
 // Upstream knows every server. It is safe for concurrent use; Close ends it.
 type Upstream struct {
 	o        Options
 	current  atomic.Pointer[snapshot]
 	updating sync.Mutex
-	sent     sentCalls
-	life     context.Context
-	stop     context.CancelFunc
-	closing  sync.Mutex // nothing new begins once life has ended
-	work     sync.WaitGroup
+
+	replacing sync.Mutex
+	sent      sentCalls
+	life      context.Context
+	stop      context.CancelFunc
+	closing   sync.Mutex // nothing new begins once life has ended
+	work      sync.WaitGroup
 }
 
 // begin reports whether work may still start. After true the caller must call
@@ -146,8 +182,10 @@ type server struct {
 	adapter Adapter
 	answers answerer // nil: foreign; its confirmations are kept here
 	fetches singleflight.Group
-	breaker breaker // of our own servers; a foreign server has one for each tool
-	meter   meter
+	found   *discovery // of a foreign server
+	end     func()     // ends the discovery of a foreign server
+	breaker breaker    // of our own servers; a foreign server has one for each tool
+	meter   *meter     // of all its calls
 }
 
 // foreign reports whether the server is not one of ours: it knows no
@@ -167,7 +205,9 @@ type snapshot struct {
 
 // toolList is what one server last said about its tools.
 type toolList struct {
+	repeats map[string]bool           // tools that may be called twice with the effect of one call
 	schemas map[string]*schema.Schema // of the tools' inputs, by tool; those that do not compile are missing
+	held    map[string]string         // why tools are not offered: their definitions are not accepted
 	tools   []result.ToolInfo         // kept while the server is down, so that its calls fail by its name
 	fetched time.Time                 // zero: must be fetched before use
 	failed  error                     // of the last fetch
@@ -181,4 +221,10 @@ type route struct {
 	tool    result.ToolInfo // under the server's own name for it
 	schema  *schema.Schema  // of its input; nil: the server alone checks it
 	breaker *breaker        // of the server, or of this tool when the server is foreign
+	meter   *meter          // of its calls
+	repeats bool            // a foreign tool whose call may be sent a second time
+
+	// Of a foreign tool only.
+	offeredAs string            // what follows the server's name
+	rules     mcpfile.ToolRules // the operator's
 }

@@ -25,9 +25,8 @@ const maxTools = 1000
 type Options struct {
 	Name       string
 	Connection Connection
-	Timeout    time.Duration              // for opening a session; 5 s when zero
-	Roles      func(tool string) []string // who may call a tool; none, or nil: no one
-	Changed    func()                     // the server's tools have changed; may be nil
+	Timeout    time.Duration // for opening a session; 30 s when zero, because a program may be installed first
+	Changed    func()        // the server's tools have changed, or its process has ended; may be nil
 	Log        *slog.Logger
 }
 
@@ -44,6 +43,7 @@ type Server struct {
 	o      Options
 	client *mcpsession.Client
 	pool   *mcpsession.Pool
+	starts restarts // of a process
 	life   context.Context
 	stop   context.CancelFunc
 }
@@ -51,14 +51,14 @@ type Server struct {
 // New makes the adapter. The server is not asked before the first call.
 func New(o Options) *Server {
 	if o.Timeout == 0 {
-		o.Timeout = 5 * time.Second
+		o.Timeout = 30 * time.Second
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{o: o, client: mcpsession.NewClient(o.Changed)}
+	s := &Server{o: o, client: mcpsession.NewClient(o.Changed), starts: restarts{now: time.Now}}
 	s.life, s.stop = context.WithCancel(context.Background())
-	s.pool = mcpsession.NewPool(mcpsession.Options{Client: s.client, Connect: s.connect, Traced: o.Connection.Traced(), Max: 1})
+	s.pool = mcpsession.NewPool(mcpsession.Options{Client: s.client, Connect: s.connect, Traced: o.Connection.Traced(), Ended: s.ended, Max: 1})
 	return s
 }
 
@@ -68,9 +68,25 @@ const shared = "shared"
 // connect opens a session that carries nothing of the caller who needs it
 // first.
 func (s *Server) connect(context.Context) (*mcp.ClientSession, error) {
+	if err := s.starts.begin(); err != nil {
+		return nil, err
+	}
 	bounded, cancel := context.WithTimeout(s.life, s.o.Timeout)
 	defer cancel()
-	return s.client.Connect(bounded, s.o.Connection.Transport(), nil)
+	session, err := s.client.Connect(bounded, s.o.Connection.Transport(), nil)
+	if err != nil && !s.o.Connection.Traced() {
+		s.starts.ended()
+	}
+	return session, err
+}
+
+// ended follows the end of a process that was not asked to end.
+func (s *Server) ended() {
+	s.starts.ended()
+	s.o.Log.Warn("the process of a connected server ended", "server", s.o.Name)
+	if s.o.Changed != nil {
+		s.o.Changed()
+	}
 }
 
 // Tools lists the server's tools.
@@ -85,9 +101,6 @@ func (s *Server) Tools(ctx context.Context) ([]result.ToolInfo, error) {
 		if err != nil {
 			s.o.Log.WarnContext(ctx, "tool left out", "server", s.o.Name, "tool", t.Name, "error", err)
 			continue
-		}
-		if s.o.Roles != nil {
-			info.Roles = s.o.Roles(t.Name)
 		}
 		tools = append(tools, info)
 	}
@@ -108,6 +121,11 @@ func infoOf(t *mcp.Tool) (info result.ToolInfo, err error) {
 	}
 	if info.InputSchema, err = json.Marshal(t.InputSchema); err != nil {
 		return info, fmt.Errorf("reading its input schema: %w", err)
+	}
+	if t.OutputSchema != nil {
+		if info.OutputSchema, err = json.Marshal(t.OutputSchema); err != nil {
+			return info, fmt.Errorf("reading its output schema: %w", err)
+		}
 	}
 	return info, nil
 }

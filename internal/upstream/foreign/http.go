@@ -1,10 +1,17 @@
 package foreign
 
 import (
+	"cmp"
+	"context"
+	"mime"
+	"net"
 	"net/http"
+	"net/url"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"countersign.dev/internal/netguard"
 	"countersign.dev/internal/upstream/mcpsession"
 )
 
@@ -12,28 +19,62 @@ import (
 type HTTP struct {
 	URL       string
 	Header    http.Header       // the host's credential, sent with every request
+	OAuth     *OAuth            // gets the host's credential; nil: none
 	MaxAnswer int64             // bytes of one answer or event; 8 MiB when zero
-	Next      http.RoundTripper // nil: http.DefaultTransport
+	Next      http.RoundTripper // nil: NewTransport(true)
 }
 
 const defaultMaxAnswer = 8 << 20
 
+// dialTimeout is that of opening one connection, TLS included.
+const dialTimeout = 5 * time.Second
+
+// NewTransport makes the transport to one server. Unless private is set, it reaches
+// public addresses only: it checks the address that it dials, so that a name cannot
+// lead elsewhere later. A proxy of the environment is reached wherever it is.
+func NewTransport(private bool) *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.TLSHandshakeTimeout = dialTimeout
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		d := &net.Dialer{Timeout: dialTimeout}
+		if host, _, err := net.SplitHostPort(address); !private && (err != nil || !isProxy(host)) {
+			d.Control = netguard.PublicOnly
+		}
+		return d.DialContext(ctx, network, address)
+	}
+	return t
+}
+
+// isProxy reports whether the environment names the host as the proxy of requests.
+func isProxy(host string) bool {
+	for _, scheme := range []string{"https", "http"} {
+		request := &http.Request{URL: &url.URL{Scheme: scheme, Host: "countersign.invalid"}}
+		if proxy, err := http.ProxyFromEnvironment(request); err == nil && proxy != nil && proxy.Hostname() == host {
+			return true
+		}
+	}
+	return false
+}
+
 // Transport implements [Connection]. The server may send notifications at any
 // time; a redirect is not followed, because it would carry the credential away.
 func (h HTTP) Transport() mcp.Transport {
-	if h.MaxAnswer == 0 {
-		h.MaxAnswer = defaultMaxAnswer
-	}
+	h.MaxAnswer = cmp.Or(h.MaxAnswer, defaultMaxAnswer)
 	if h.Next == nil {
-		h.Next = http.DefaultTransport
+		h.Next = NewTransport(true)
+	}
+	if h.OAuth != nil {
+		h.Next = newBearer(*h.OAuth, h.URL, h.Next)
 	}
 	return &mcp.StreamableClientTransport{
 		Endpoint:     h.URL,
-		HTTPClient:   &http.Client{Transport: h, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		HTTPClient:   &http.Client{Transport: h, CheckRedirect: noRedirect},
 		MaxRetries:   -1,
 		MaxEventSize: int(h.MaxAnswer),
 	}
 }
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Traced implements [Connection].
 func (h HTTP) Traced() bool { return true }
@@ -45,9 +86,16 @@ func (h HTTP) RoundTrip(req *http.Request) (*http.Response, error) {
 		req.Header[name] = values
 	}
 	resp, err := mcpsession.RoundTrip(h.Next, req)
-	// A stream is bounded by event instead: it may last as long as its session.
-	if err == nil && resp.Header.Get("Content-Type") == "application/json" {
+	// A stream is bounded by event instead: it may last as long as its session. All
+	// else is read whole.
+	if err == nil && !isStream(resp.Header.Get("Content-Type")) {
 		resp.Body = mcpsession.Limit(req.Context(), resp.Body, h.MaxAnswer)
 	}
 	return resp, err
+}
+
+// isStream reports whether a body of this type is read event by event.
+func isStream(contentType string) bool {
+	media, _, err := mime.ParseMediaType(contentType)
+	return err == nil && media == "text/event-stream"
 }

@@ -1,8 +1,6 @@
 package foreign
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -34,7 +32,8 @@ func (s *Server) failed(message string) *fault.Error {
 }
 
 // wrap makes an outcome of a result of any shape: structured content as it is,
-// else the texts and a description of every other part.
+// else the texts and a description of every other part. An answer that is larger
+// than a model or a page can take is clipped, and says so.
 func (s *Server) wrap(answer *mcp.CallToolResult) result.Outcome {
 	text, parts := contentOf(answer.Content)
 	switch {
@@ -42,12 +41,20 @@ func (s *Server) wrap(answer *mcp.CallToolResult) result.Outcome {
 		return result.Failed(s.failed("The tool asks for more input, which this host does not give."))
 	case answer.IsError:
 		return result.Failed(s.failed(text))
+	case answer.StructuredContent == nil:
+		return textOutcome(text, parts)
 	}
-	data, err := dataOf(answer, text, parts)
+	data, err := structuredOf(answer, text)
 	if err != nil {
 		return result.Failed(fmt.Errorf("answer of server %s: %w", s.o.Name, err))
 	}
-	return result.Success(data, nil, "")
+	if rows := rowsIn(data); rows != nil {
+		return rowsOutcome(rows)
+	}
+	if fits(data) {
+		return result.Success(data, nil, "")
+	}
+	return textOutcome(string(data), nil)
 }
 
 // part describes content that is not text. Its bytes are not passed on.
@@ -79,23 +86,4 @@ func contentOf(content []mcp.Content) (text string, parts []part) {
 		}
 	}
 	return strings.Join(texts, "\n"), parts
-}
-
-func dataOf(answer *mcp.CallToolResult, text string, parts []part) (json.RawMessage, error) {
-	if answer.StructuredContent == nil {
-		return json.Marshal(struct {
-			Text  string `json:"text"`
-			Parts []part `json:"parts,omitempty"`
-		}{text, parts})
-	}
-	// The text copy has the server's own spelling of numbers, which the SDK
-	// decoded to floats.
-	if len(answer.Content) == 1 && json.Valid([]byte(text)) {
-		return json.RawMessage(text), nil
-	}
-	data, err := json.Marshal(answer.StructuredContent)
-	if err != nil {
-		return nil, errors.New("its structured content is not JSON")
-	}
-	return data, nil
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/result"
@@ -32,7 +33,20 @@ func NewClient(toolsChanged func()) *Client {
 		options.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { toolsChanged() }
 	}
 	c.Client = mcp.NewClient(&mcp.Implementation{Name: "countersign", Version: "1"}, options)
+	c.AddReceivingMiddleware(refuseRequests)
 	return c
+}
+
+// refuseRequests refuses what a server asks of the host: it has no folders, no
+// model and no person to give. The SDK would answer some of it.
+func refuseRequests(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		switch method {
+		case "roots/list", "sampling/createMessage", "elicitation/create":
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this host does not do " + method}
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // follow asks the server for the call's progress when the caller wants it. The

@@ -38,10 +38,13 @@ type Options struct {
 	// Waiting is called before a call waits for its session to open, and back after
 	// it. Nil: nothing.
 	Waiting func(ctx context.Context) (back func())
-	Traced  bool             // the transport sends through RoundTrip; otherwise every call counts as sent
-	Max     int              // DefaultMax when zero
-	Idle    time.Duration    // DefaultIdle when zero
-	Now     func() time.Time // time.Now when nil
+	// Ended is called after a session has ended that the pool did not close. Only
+	// sessions without traces are watched. Nil: nothing.
+	Ended  func()
+	Traced bool             // the transport sends through RoundTrip; otherwise every call counts as sent
+	Max    int              // DefaultMax when zero
+	Idle   time.Duration    // DefaultIdle when zero
+	Now    func() time.Time // time.Now when nil
 }
 
 // session is one open MCP session of a pool.
@@ -144,6 +147,9 @@ func (p *Pool) add(ctx context.Context, key string) error {
 		return ErrBusy
 	}
 	p.open[key] = &session{ClientSession: client, key: key, used: p.o.Now()}
+	if !p.o.Traced {
+		p.watch(p.open[key])
+	}
 	return nil
 }
 
@@ -202,6 +208,23 @@ func (p *Pool) remove(s *session) {
 	if s.users == 0 {
 		p.shut(s)
 	}
+}
+
+// watch removes a session whose server has ended, so that no call is sent to it
+// in vain: without a trace it would count as sent. The lock is held.
+func (p *Pool) watch(s *session) {
+	p.closing.Go(func() {
+		_ = s.Wait()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if s.gone { // closed by the pool
+			return
+		}
+		p.remove(s)
+		if p.o.Ended != nil {
+			p.closing.Go(p.o.Ended)
+		}
+	})
 }
 
 // shut closes a session in the background: an unreachable server takes time.

@@ -1,0 +1,81 @@
+package connected_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/testkit"
+)
+
+// The file is read again while the host runs: servers come, go and change their
+// rules, and one that stays keeps its process and its calls.
+func TestReloadKeepsWhatStays(t *testing.T) {
+	r := serversOf(t, map[string]string{"stays": fakeServer("good"), "goes": fakeServer("good")})
+	reader := testkit.As(t, "rita", "reader")
+	r.await(t, reader, "both", func(set agent.Toolset) bool { return len(set.Open) == 2 })
+	writeFile(t, r.folder, map[string]string{"stays": fakeServer("good", `"rename": {"work": "labour"}`), "comes": fakeServer("good")})
+	if err := r.set.Reload(r); err != nil {
+		t.Fatal(err)
+	}
+	set := r.await(t, reader, "the new one, and the new name", func(set agent.Toolset) bool { return has("comes.work")(set) && has("stays.labour")(set) })
+	if len(set.Open) != 2 {
+		t.Errorf("got %v", names(set))
+	}
+	if o := r.Call(reader, "stays.labour", nil); o.Fault() != nil {
+		t.Errorf("the renamed tool: %v", o.Fault())
+	}
+	if o := r.Call(reader, "goes.work", nil); o.Fault() == nil || o.Fault().Code.Name != "UNKNOWN_TOOL" {
+		t.Errorf("the removed server: got %v", o.Fault())
+	}
+	if n := strings.Count(r.log.String(), "ended"); n != 0 {
+		t.Errorf("%d processes ended that were to stay", n)
+	}
+}
+
+func TestAFileThatIsNotValidChangesNothing(t *testing.T) {
+	r := serversOf(t, map[string]string{"stays": fakeServer("good")})
+	reader := testkit.As(t, "rita", "reader")
+	r.await(t, reader, "its tool", has("stays.work"))
+	writeFile(t, r.folder, map[string]string{"hr": fakeServer("good")})
+	if err := r.set.Reload(r); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("got %v", err)
+	}
+	if o := r.Call(reader, "stays.work", nil); o.Fault() != nil {
+		t.Error(o.Fault())
+	}
+}
+
+// An operator accepts what changed, with another process than the one that holds
+// it back.
+func TestAcceptReleasesAHeldTool(t *testing.T) {
+	r := serversOf(t, map[string]string{"good": fakeServer("good")})
+	reader := testkit.As(t, "rita", "reader")
+	r.await(t, reader, "its tool", has("good.work"))
+	lock := r.set.Lock().Path()
+	text, err := os.ReadFile(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(lock, bytes.Replace(text, []byte("Works."), []byte("Worked once."), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.Recheck()
+	r.await(t, reader, "no tool", func(set agent.Toolset) bool { return len(set.Open) == 0 && len(set.Down) == 0 })
+	var out bytes.Buffer
+	if err := r.set.Accept(t.Context(), "good.work", &out); err != nil {
+		t.Fatal(err)
+	}
+	if said := out.String(); !strings.Contains(said, `-   "description": "Worked once."`) || !strings.Contains(said, "good.work was accepted") {
+		t.Errorf("it printed\n%s", said)
+	}
+	r.Recheck()
+	r.await(t, reader, "its tool again", has("good.work"))
+	for name, want := range map[string]string{"good.nothing": "has no tool", "other.work": "the file has no server"} {
+		if err := r.set.Accept(t.Context(), name, &out); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}

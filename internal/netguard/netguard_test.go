@@ -1,0 +1,21 @@
+package netguard
+
+import (
+	"errors"
+	"net/netip"
+	"testing"
+)
+
+func TestPublicAddresses(t *testing.T) {
+	for address, want := range map[string]bool{
+		"8.8.8.8": true, "2606:4700::1111": true, "172.15.255.255": true, "172.32.0.1": true, "100.128.0.1": true,
+		"172.31.0.1": false, "100.127.255.255": false, "224.0.0.1": false, "255.255.255.255": false, "198.19.0.1": false, "::": false,
+	} {
+		if got := public(netip.MustParseAddr(address)); got != want {
+			t.Errorf("%s: got public %v, want %v", address, got, want)
+		}
+	}
+	if err := PublicOnly("tcp", "10.0.0.1:80", nil); !errors.Is(err, ErrNotPublic) {
+		t.Errorf("dialling: got %v", err)
+	}
+}

@@ -1,0 +1,132 @@
+package foreign
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/strictjson"
+	"countersign.dev/internal/tokens"
+)
+
+// Bounds of the data of one answer. What is beyond is left out, with a notice.
+const (
+	maxData   = 256 << 10 // bytes
+	maxTokens = 25_000    // as package tokens counts
+	maxParts  = 100       // parts that are not text, each described
+)
+
+// fits reports whether data is within both bounds. A token has a byte at least,
+// so short data is not counted.
+func fits(data []byte) bool {
+	return len(data) <= maxData && (len(data) <= maxTokens || new(tokens.Counter).Count(string(data)) <= maxTokens)
+}
+
+// structuredOf returns the structured content as JSON. The text copy has the
+// server's own spelling of numbers, which the SDK decoded to floats, so it is
+// taken where it says the same.
+func structuredOf(answer *mcp.CallToolResult, text string) (json.RawMessage, error) {
+	if len(answer.Content) == 1 && copies(text, answer.StructuredContent) {
+		return json.RawMessage(text), nil
+	}
+	data, err := json.Marshal(answer.StructuredContent)
+	if err != nil {
+		return nil, errors.New("its structured content is not JSON")
+	}
+	return data, nil
+}
+
+// copies reports whether a text is strict JSON of the same value.
+func copies(text string, structured any) bool {
+	var value any
+	return strictjson.Check([]byte(text)) == nil && json.Unmarshal([]byte(text), &value) == nil && reflect.DeepEqual(value, structured)
+}
+
+// rowsIn returns the rows of a list of objects, or of an object whose one member
+// is such a list; nil of anything else. The other shapes that servers use have no
+// name for their rows that could be trusted, and stay as they are.
+func rowsIn(data json.RawMessage) []json.RawMessage {
+	var rows []json.RawMessage
+	if json.Unmarshal(data, &rows) != nil {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(data, &object) != nil || len(object) != 1 {
+			return nil
+		}
+		for _, only := range object {
+			if json.Unmarshal(only, &rows) != nil {
+				return nil
+			}
+		}
+	}
+	for _, row := range rows {
+		if !bytes.HasPrefix(bytes.TrimSpace(row), []byte("{")) {
+			return nil
+		}
+	}
+	return rows
+}
+
+// rowsOutcome is a list of as many rows as fit. Half of them are tried where all
+// do not fit, until one row alone is too large and becomes text.
+func rowsOutcome(rows []json.RawMessage) result.Outcome {
+	for shown := len(rows); shown > 0; shown /= 2 {
+		list, err := json.Marshal(rows[:shown])
+		if err != nil || !fits(list) {
+			continue
+		}
+		page := &result.Page{Limit: shown, Returned: shown, More: shown < len(rows), Noun: "rows"}
+		if page.More {
+			page.Hint = fmt.Sprintf("Only the first %d of %d rows of the answer are given. Ask for less.", shown, len(rows))
+		}
+		return result.Success(list, page, "")
+	}
+	if len(rows) == 0 {
+		return result.Success(json.RawMessage("[]"), &result.Page{Noun: "rows"}, "")
+	}
+	return textOutcome(string(rows[0]), nil)
+}
+
+// content is an answer that is not structured.
+type content struct {
+	Text  string `json:"text"`
+	Parts []part `json:"parts,omitempty"`
+}
+
+// textOutcome is a text, clipped where it is too long, and the descriptions of
+// the other parts.
+func textOutcome(text string, parts []part) result.Outcome {
+	c := content{Text: clip(strings.ToValidUTF8(text, "\uFFFD")), Parts: parts[:min(len(parts), maxParts)]}
+	var notices []string
+	if len(c.Text) < len(text) {
+		notices = append(notices, fmt.Sprintf("Only the first %d of %d bytes of the answer's text are given. Ask for less.", len(c.Text), len(text)))
+	}
+	if left := len(parts) - len(c.Parts); left > 0 {
+		notices = append(notices, fmt.Sprintf("%d more parts of the answer are left out.", left))
+	}
+	data, err := json.Marshal(c)
+	switch {
+	case err != nil:
+		return result.Failed(err)
+	case notices == nil:
+		return result.Success(data, nil, "")
+	}
+	return result.Success(data, &result.Page{Returned: 1, More: true, Hint: strings.Join(notices, " ")}, "")
+}
+
+// clip shortens a text until it fits, at a character's border.
+func clip(text string) string {
+	for keep := min(len(text), maxData); !fits([]byte(text)); keep /= 2 {
+		for keep > 0 && keep < len(text) && !utf8.RuneStart(text[keep]) {
+			keep--
+		}
+		text = text[:min(keep, len(text))]
+	}
+	return text
+}

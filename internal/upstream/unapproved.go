@@ -1,0 +1,48 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/mcpfile"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/upstream/mcpsession"
+)
+
+// unapproved reports whether a write is sent without asking its person. That needs
+// the operator's setting, and a caller of whom it is known what the model has read:
+// a turn of ours without untrusted text, or a direct call without a model. What the
+// model of an MCP client has read is not known.
+func (r route) unapproved(who *access.Principal) bool {
+	origin := who.Origin()
+	switch origin.Surface {
+	case access.SurfaceChat, access.SurfaceTerminal, access.SurfaceAPI:
+		return len(origin.TaintedBy) == 0 && r.rules.Approve == mcpfile.ApproveNever
+	}
+	return false
+}
+
+// change sends a write that waits for no person. Its intent is recorded before, or
+// it is not sent. When its answer is lost, whether it was carried out is unknown.
+func (r route) change(ctx context.Context, input json.RawMessage) result.Outcome {
+	intent := audit.Event{Kind: audit.Intent, Server: r.server.Name, Tool: r.tool.Name, Digest: digest(input)}
+	sink := r.server.up.o.Audit
+	if sink == nil {
+		return result.Failed(fault.ServiceDown.New("Changes on the %s service cannot be recorded here.", r.server.Name))
+	}
+	if err := sink.Append(ctx, intent); err != nil {
+		return result.Failed(fault.ServiceDown.New("The change was not made because it could not be recorded.").Because(err))
+	}
+	o, err := r.server.call(ctx, r, input)
+	switch {
+	case err == nil:
+		return r.recorded(ctx, input, o)
+	case errors.Is(err, mcpsession.ErrNotSent):
+		return result.Failed(r.server.fault(err))
+	}
+	return result.Failed(r.server.unknown().Because(err))
+}
