@@ -4,55 +4,48 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
+	"countersign.dev/internal/client/draw"
+	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/result"
 )
 
-// turnEvent is one data object of the stream (contract: `GET /api/query`). A
-// pending confirmation has no type: it is an envelope.
-type turnEvent struct {
-	Type           string          `json:"type"`
-	ConversationID string          `json:"conversationId"`
-	Model          string          `json:"model"`
-	Text           string          `json:"text"`
-	Source         string          `json:"source"` // of a text: empty, or gateway
-	Content        string          `json:"content"`
-	Error          string          `json:"error"`
-	Reason         string          `json:"reason"`
-	Tool           string          `json:"tool"`
-	State          string          `json:"state"`
-	CallID         string          `json:"callId"`
-	Args           json.RawMessage `json:"args"`
-	Hint           string          `json:"hint"`
-	Data           json.RawMessage `json:"data"`
-	Usage          struct {
-		Input  int `json:"input_tokens"`
-		Output int `json:"output_tokens"`
-		Price  struct {
-			Amount   float64 `json:"amount"`
-			Currency string  `json:"currency"`
-		} `json:"price"`
-	} `json:"usage"`
-	Warnings []struct {
-		Message string `json:"message"`
-	} `json:"warnings"`
-}
+// The payloads of the gateway's messages, as docs/live.md has them.
+type (
+	connectionPayload struct {
+		State, Message, SessionID string
+		Gap                       bool
+	}
+	startPayload  struct{ Text, Model string }
+	textPayload   struct{ Content string }
+	statusPayload struct {
+		State, Tool, Server, CallID, Message string
+		Args, Data                           json.RawMessage
+	}
+	outcomePayload struct{ ConfirmationID, Status, Message, ReplyTo string }
+	errorPayload   struct{ Code, Message, SuggestedAction, ReplyTo string }
+	endPayload     struct{ Reason string }
+	notePayload    struct{ Text string }
+)
 
-// answer is the answer to one question. Text is printed as it comes; tables and
-// warnings follow at the end. With JSON, programs read the events themselves,
-// and nothing else is printed.
-type answer struct {
-	Options
-	fields   func(ctx context.Context, tool string) map[string]result.Field
-	id       string // of the conversation
-	pending  []*result.Pending
+// turn is one answer as it arrives. Text is printed at once; tables and warnings
+// follow at its end.
+type turn struct {
+	own      bool // it answers the question of this terminal
 	text     strings.Builder
+	args     map[string]json.RawMessage // by call
 	tables   []table
 	warnings []string
+	problem  error
+}
+
+// answers is the answer that arrives, to a question on any device.
+type answers struct {
+	*view
+	turn  *turn
+	label string // of the model, as it was printed last
 }
 
 type table struct {
@@ -60,113 +53,216 @@ type table struct {
 	rows []result.Row
 }
 
-// out is where people read.
-func (a *answer) out() io.Writer {
-	if a.JSON {
-		return io.Discard
-	}
-	return a.Out
-}
-
-// take prints one event, or keeps it for the end.
-func (a *answer) take(data string) error {
-	var e turnEvent
-	if err := json.Unmarshal([]byte(data), &e); err != nil {
-		return errUnreadable
-	}
-	switch e.Type {
-	case "":
-		return a.takePending(json.RawMessage(data))
+// take draws one message of the gateway. Types of a later version are passed over.
+func (c *chat) take(ctx context.Context, m *message) error {
+	switch m.Type {
+	case "connection":
+		return with(m, func(p connectionPayload) error { return c.connection(ctx, p) })
 	case "start":
-		a.start(e)
+		return with(m, c.start)
 	case "text":
-		a.text.WriteString(e.Text)
-		fmt.Fprint(a.out(), e.Text)
+		return with(m, c.text)
 	case "note":
-		a.print(e.Text)
-	case "message":
-		a.print(e.Content)
-	case "tool":
-		a.takeRows(e)
-	case "truncation":
-		a.warn(e.Hint)
-	case "service_unavailable":
-		for _, w := range e.Warnings {
-			a.warn(w.Message)
-		}
-	case "stop":
-		if e.Reason == "cancelled" { // by the same person, on another device
-			a.print("Stopped. What you see may be incomplete.")
-		}
+		return with(m, func(p notePayload) error { c.screen.line("\n" + safe(p.Text)); return nil })
+	case "status":
+		return with(m, c.status)
+	case "confirmation":
+		return c.waits(m.Payload)
+	case "outcome":
+		return with(m, c.outcome)
 	case "error":
-		return errors.New(e.Error)
+		return with(m, func(p errorPayload) error { return c.fault(m.Seq, p) })
+	case "end":
+		return with(m, func(p endPayload) error { return c.end(ctx, p) })
 	}
 	return nil
 }
 
-func (a *answer) start(e turnEvent) {
-	a.id = e.ConversationID
-	label := e.Model
+// with reads the payload of a message for its reader.
+func with[T any](m *message, read func(T) error) error {
+	p, err := decode[T](m.Payload)
+	if err != nil {
+		return err
+	}
+	return read(p)
+}
+
+func (c *chat) connection(ctx context.Context, p connectionPayload) error {
+	if p.State == "reconnecting" {
+		c.screen.remark(safe(p.Message))
+		return nil
+	}
+	if c.id != "" { // it was lost
+		c.screen.remark("Connected again.")
+	}
+	c.id = p.SessionID
+	c.attached(ctx)
+	if p.Gap {
+		return c.showMissed(ctx)
+	}
+	return nil
+}
+
+// start begins an answer. A question that was not asked here is shown.
+func (c *chat) start(p startPayload) error {
+	c.turn = &turn{args: map[string]json.RawMessage{}}
+	if q := c.asked; q != nil && !q.begun && q.text == p.Text {
+		q.begun, c.turn.own, c.late = true, true, nil
+	} else {
+		c.screen.line(c.screen.styled(bold, "Question: "+safe(p.Text)))
+	}
+	label := p.Model
 	if label == "rehearsal" {
 		label += ", not an AI model"
 	}
-	fmt.Fprintf(a.Err, "[%s]\n", label)
-}
-
-// print prints a line of its own within the answer.
-func (a *answer) print(line string) { fmt.Fprintf(a.out(), "\n%s\n", line) }
-
-func (a *answer) takePending(envelope json.RawMessage) error {
-	o, err := result.DecodeEnvelope(envelope)
-	if err != nil || o.Pending() == nil {
-		return nil // an event of a later version
+	if label != c.label {
+		c.label = label
+		c.screen.remark("[" + safe(label) + "]")
 	}
-	p := o.Pending()
-	a.pending = append(a.pending, p)
-	printCard(a.out(), p)
 	return nil
 }
 
-// takeRows keeps the rows of a finished call.
-func (a *answer) takeRows(e turnEvent) {
-	if len(e.Data) == 0 {
+// now is the answer that arrives. A connection may begin in the middle of one.
+func (a *answers) now() *turn {
+	if a.turn == nil {
+		a.turn = &turn{args: map[string]json.RawMessage{}}
+	}
+	return a.turn
+}
+
+func (a *answers) text(p textPayload) error {
+	a.now().text.WriteString(p.Content)
+	a.screen.words(p.Content)
+	return nil
+}
+
+// status shows what goes on, and keeps the rows of a finished call.
+func (a *answers) status(p statusPayload) error {
+	t := a.now()
+	message := "· " + plaintext.Escape(p.Message, false)
+	switch {
+	case p.State == "processing":
+		if len(p.Args) > 0 {
+			t.args[p.CallID] = p.Args
+		}
+		a.screen.state(message)
+	case p.CallID == "":
+		t.takeNotice(p.Data)
+	default:
+		a.screen.remark(message)
+		a.takeRows(t, p)
+	}
+	return nil
+}
+
+// takeNotice keeps what makes an answer incomplete.
+func (t *turn) takeNotice(data json.RawMessage) {
+	var notice struct {
+		Hint     string
+		Warnings []struct{ Message string }
+	}
+	if json.Unmarshal(data, &notice) != nil {
 		return
 	}
-	o, err := result.DecodeEnvelope(e.Data)
+	t.warn(notice.Hint)
+	for _, w := range notice.Warnings {
+		t.warn(w.Message)
+	}
+}
+
+// takeRows keeps the rows of a finished call, and how its next page is asked for.
+func (a *answers) takeRows(t *turn, p statusPayload) {
+	o, err := result.DecodeEnvelope(p.Data)
 	if err != nil {
 		return // an answer in another dialect: the text describes it
 	}
-	if rows := rowsOf(o); rows != nil {
-		a.tables = append(a.tables, table{e.Tool, rows})
+	if rows := draw.Rows(o); rows != nil {
+		t.tables = append(t.tables, table{p.Tool, rows})
 	}
 	if page := o.Page(); page != nil && page.More {
-		a.warn(page.Hint)
+		t.warn(page.Hint)
+	}
+	if next := nextOf(p.Server, p.Tool, t.args[p.CallID], p.Data); next != nil {
+		a.list = next
 	}
 }
 
 // warn keeps a warning once.
-func (a *answer) warn(text string) {
-	if text != "" && !slices.Contains(a.warnings, text) {
-		a.warnings = append(a.warnings, text)
+func (t *turn) warn(text string) {
+	if text != "" && !slices.Contains(t.warnings, text) {
+		t.warnings = append(t.warnings, text)
 	}
 }
 
-// end prints the tables, and the warnings that the text does not contain.
-func (a *answer) end(ctx context.Context) error {
-	if a.JSON {
+// fault prints an error: of a message that was sent, or of the answer.
+func (c *chat) fault(seq int64, p errorPayload) error {
+	err := errors.New(strings.TrimSpace(p.Message + " " + p.SuggestedAction))
+	switch {
+	case seq > 0:
+		c.now().problem = errors.New(p.Message)
 		return nil
+	case c.asked != nil && p.ReplyTo == c.asked.id:
+		return c.failed(err)
+	case c.decision != nil && p.ReplyTo == c.decision.id:
+		c.decision = nil
 	}
-	fmt.Fprintln(a.Out)
-	for _, t := range a.tables {
-		fmt.Fprintln(a.Out)
-		if err := printTable(a.Out, t.rows, a.fields(ctx, t.tool)); err != nil {
+	c.screen.remark(safe(err.Error()))
+	return nil
+}
+
+// end prints the tables of an answer, and the warnings that its text does not
+// contain.
+func (c *chat) end(ctx context.Context, p endPayload) error {
+	t := c.now()
+	c.turn = nil
+	c.screen.endLine()
+	for _, one := range t.tables {
+		if err := c.draw(ctx, one.tool, one.rows); err != nil {
 			return err
 		}
 	}
-	for _, w := range a.warnings {
-		if !strings.Contains(a.text.String(), w) {
-			fmt.Fprintf(a.Out, "\nWarning: %s\n", w)
+	for _, w := range t.warnings {
+		if !strings.Contains(t.text.String(), w) {
+			c.screen.line("\nWarning: " + safe(w))
 		}
 	}
-	return nil
+	if p.Reason == "cancelled" {
+		c.screen.line("Stopped. What you see may be incomplete.")
+	}
+	c.hints(t)
+	return c.finished(t, p)
+}
+
+// hints says what can be entered now.
+func (c *chat) hints(t *turn) {
+	if c.once {
+		return
+	}
+	if c.list != nil && len(t.tables) > 0 {
+		c.screen.remark("/next shows more rows.")
+	}
+	if len(c.pending) > 0 {
+		c.screen.remark("/approve or /deny answers the change.")
+	}
+}
+
+// finished ends the own question when this was its answer.
+func (c *chat) finished(t *turn, p endPayload) error {
+	if !t.own {
+		if t.problem != nil {
+			c.screen.remark(safe(t.problem.Error()))
+		}
+		return nil
+	}
+	if t.problem != nil {
+		return c.failed(t.problem)
+	}
+	c.asked = nil
+	switch {
+	case !c.once:
+		return nil
+	case p.Reason == "cancelled":
+		return errStopped
+	}
+	return errEnd
 }

@@ -14,6 +14,30 @@ import (
 	"countersign.dev/internal/result"
 )
 
+// turnEvent is one data object of the stream (contract: `GET /api/query`). A
+// pending confirmation has no type: it is an envelope.
+type turnEvent struct {
+	Type           string          `json:"type"`
+	ConversationID string          `json:"conversationId"`
+	Model          string          `json:"model"`
+	Text           string          `json:"text"`
+	Source         string          `json:"source"` // of a text: empty, or gateway
+	Error          string          `json:"error"`
+	Tool           string          `json:"tool"`
+	State          string          `json:"state"`
+	CallID         string          `json:"callId"`
+	Args           json.RawMessage `json:"args"`
+	Data           json.RawMessage `json:"data"`
+	Usage          struct {
+		Input  int `json:"input_tokens"`
+		Output int `json:"output_tokens"`
+		Price  struct {
+			Amount   float64 `json:"amount"`
+			Currency string  `json:"currency"`
+		} `json:"price"`
+	} `json:"usage"`
+}
+
 // Exchange is one question with all that came of it, for programs that read an
 // answer instead of printing it.
 type Exchange struct {
@@ -100,6 +124,10 @@ func Models(ctx context.Context, o Options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return models(ctx, c)
+}
+
+func models(ctx context.Context, c *client) ([]string, error) {
 	var list struct {
 		Models []struct {
 			Name    string `json:"name"`

@@ -1,133 +1,311 @@
 package client
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
-	"strings"
+	"strconv"
+	"time"
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
 
-// Chat asks one question, or holds a conversation when there is none. Pending
-// changes are shown, and in a conversation they can be answered.
+// startTime is how long a question that was sent before a connection was lost may
+// take to begin after it is there again: it may not have arrived.
+const startTime = 5 * time.Second
+
+// Chat asks one question, or holds a conversation when there is none, over the
+// gateway's WebSocket. Pending changes are shown, and in a conversation they can be
+// answered. It ends with ctx, with the input, or with an interrupt while no answer
+// is being given.
 func Chat(ctx context.Context, o Options, question string) error {
 	cl, err := o.client(ctx)
 	if err != nil {
 		return err
 	}
-	t := &conversation{Options: o, client: cl}
-	if question != "" {
-		return t.ask(ctx, question)
-	}
-	return t.converse(ctx)
-}
-
-// conversation is one conversation in a terminal.
-type conversation struct {
-	Options
-	client  *client
-	id      string            // empty before the first answer
-	pending []*result.Pending // confirmations of the last answer
-}
-
-func (t *conversation) converse(ctx context.Context) error {
-	fmt.Fprintln(t.Err, fault.Welcome)
-	fmt.Fprintln(t.Err, `Ask a question. "approve" or "deny" answers a pending change; Ctrl-D ends.`)
-	lines := bufio.NewScanner(t.In)
-	for {
-		fmt.Fprint(t.Err, "> ")
-		if !lines.Scan() {
-			fmt.Fprintln(t.Err)
-			return lines.Err()
-		}
-		line := strings.TrimSpace(lines.Text())
-		if line == "" {
-			continue
-		}
-		if err := t.say(ctx, line); err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			fmt.Fprintln(t.Err, fault.Sentence(err))
-		}
-	}
-}
-
-func (t *conversation) say(ctx context.Context, line string) error {
-	if (line == "approve" || line == "deny") && len(t.pending) > 0 {
-		return t.answer(ctx, line == "approve")
-	}
-	return t.ask(ctx, line)
-}
-
-// answer approves or denies the oldest pending change of the last answer. The
-// digest binds the answer to what was printed.
-func (t *conversation) answer(ctx context.Context, approved bool) error {
-	digest, err := t.pending[0].Digest()
-	if err != nil {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	c := newChat(o, cl, newInput(o.In, o.Out, o.Err))
+	c.once = question != ""
+	defer c.input.close()
+	c.screen.width() // the editor learns it
+	if err := c.begin(ctx, o.Resume); err != nil {
 		return err
 	}
-	var answer json.RawMessage
-	body := map[string]any{"approved": approved, "digest": digest}
-	if err := t.client.post(ctx, "/api/confirm/"+t.pending[0].ID, body, &answer); err != nil {
-		return err
+	defer func() { c.unlink() }()
+	if c.once {
+		c.ask(ctx, question)
+	} else {
+		c.screen.remark(fault.Welcome + "\nAsk a question. /help lists what else you can enter; Ctrl-D ends.")
 	}
-	t.pending = t.pending[1:]
-	o, err := result.DecodeEnvelope(answer)
-	if err != nil {
-		return err
-	}
-	if o.Fault() != nil {
-		return o.Fault()
-	}
-	fmt.Fprintln(t.Out, cmp.Or(o.Message(), "The change was made."))
-	return nil
-}
-
-// ask sends a question and prints the answer as it comes.
-func (t *conversation) ask(ctx context.Context, question string) error {
-	resp, err := t.client.query(ctx, question, t.id, t.Model)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	a := &answer{Options: t.Options, fields: t.fieldsOf}
-	err = t.print(ctx, a, resp.Body)
-	t.id, t.pending = cmp.Or(a.id, t.id), a.pending
+	err = c.run(ctx)
+	c.screen.endLine()
 	return err
 }
 
-// print prints an answer as it comes. One that failed has its tables too.
-func (t *conversation) print(ctx context.Context, a *answer, body io.Reader) error {
-	var failed error
-	err := eachEvent(body, func(data string) {
-		if t.JSON {
-			fmt.Fprintln(t.Out, data)
-		}
-		failed = cmp.Or(failed, a.take(data))
-	})
-	if err != nil {
-		return err
-	}
-	return cmp.Or(failed, a.end(ctx))
+func newChat(o Options, cl *client, i *input) *chat {
+	v := &view{gateway: cl, screen: newScreen(o, i), json: o.JSON, out: o.Out, fields: map[string]map[string]result.Field{}}
+	return &chat{Options: o, view: v, deck: deck{view: v, input: i}, answers: answers{view: v}, input: i, settled: map[string]bool{}}
 }
 
-// fieldsOf returns what a tool declares about the fields of its answers; nothing
-// when the tools cannot be listed, because rows are readable without it.
-func (t *conversation) fieldsOf(ctx context.Context, tool string) map[string]result.Field {
-	list, err := t.client.tools(ctx)
-	if err != nil {
-		return nil
-	}
-	for _, info := range list.Tools {
-		if info.Name == tool && info.Fields != nil {
-			return info.Fields.Output
+// chat is one terminal in a conversation. All of it belongs to the goroutine that
+// runs it; a link and an input report on channels.
+type chat struct {
+	Options
+	*view
+	deck    // the changes that wait
+	answers // what arrives
+	input   *input
+	once    bool // it ends with the answer to its question
+
+	id        string // of the conversation; empty until the gateway has named it
+	link      *link
+	arrivals  chan arrival
+	unlink    func()
+	connected bool
+
+	asked  *question        // own one, until its answer has ended
+	late   <-chan time.Time // when a question that may be lost is given up
+	orders int              // messages that were sent
+
+	decision *decision       // that was sent, until its outcome has come
+	settled  map[string]bool // confirmations whose outcome was printed
+}
+
+// question is an own question whose answer has not ended.
+type question struct {
+	id, text string
+	sent     bool // maybe: the connection may have been lost with it
+	begun    bool
+	stopping bool // the person wants no answer any more
+}
+
+// decision is an answer to a change that waits.
+type decision struct {
+	id       string // of the message
+	card     *result.Pending
+	approved bool
+	digest   string // of what was drawn
+}
+
+// errEnd ends a chat as its person wants.
+var errEnd = errors.New("the chat ends")
+
+func (c *chat) run(ctx context.Context) error {
+	for {
+		if !c.once && c.id != "" && c.asked == nil && c.decision == nil { // the person's next line is wanted
+			if err := c.input.ask(); err != nil {
+				return err
+			}
+		}
+		err := c.step(ctx)
+		switch {
+		case ctx.Err() != nil || errors.Is(err, errEnd):
+			return nil
+		case err != nil:
+			return err
 		}
 	}
+}
+
+// step waits for whatever comes next.
+func (c *chat) step(ctx context.Context) error {
+	select {
+	case a := <-c.arrivals:
+		return c.arrived(ctx, a)
+	case l := <-c.input.lines:
+		c.input.taken(l)
+		return c.entered(ctx, l)
+	case <-c.Interrupts:
+		return c.interrupted(ctx)
+	case <-c.Resized:
+		c.screen.width()
+	case <-c.late:
+		if c.late = nil; c.turn != nil { // the question waits behind the one that is answered
+			c.late = time.After(startTime)
+			return nil
+		}
+		return c.failed(errors.New("the connection was lost before the question arrived; ask it again"))
+	case <-ctx.Done():
+	}
 	return nil
+}
+
+// entered takes a line of the person.
+func (c *chat) entered(ctx context.Context, l line) error {
+	switch {
+	case errors.Is(l.err, io.EOF):
+		return errEnd
+	case l.err != nil:
+		return l.err
+	case l.text == "":
+		return nil
+	}
+	err := c.command(ctx, l.text)
+	if err == nil || errors.Is(err, errEnd) {
+		return err
+	}
+	c.screen.remark(safe(fault.Sentence(err)))
+	return nil
+}
+
+// begin links the chat to a conversation, or to a new one.
+func (c *chat) begin(ctx context.Context, id string) error {
+	l := &link{client: c.gateway, session: id}
+	var stored *wholeConversation
+	if id != "" {
+		var err error
+		if stored, err = c.gateway.conversation(ctx, id); err != nil {
+			return err
+		}
+		l.after = seqOf(stored.LastEventID)
+	}
+	if c.unlink != nil {
+		c.unlink()
+	}
+	c.id, c.connected, c.turn, c.deck.pending, c.list = "", false, nil, nil, nil
+	arrivals, linked := make(chan arrival, 64), make(chan struct{})
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer close(linked)
+		l.run(ctx, func(a arrival) {
+			select {
+			case arrivals <- a:
+			case <-ctx.Done():
+			}
+		})
+	}()
+	c.link, c.arrivals = l, arrivals
+	c.unlink = func() { l.close(); cancel(); <-linked }
+	if stored != nil {
+		c.showStored(ctx, stored)
+	}
+	return nil
+}
+
+// arrived takes what the link reports.
+func (c *chat) arrived(ctx context.Context, a arrival) error {
+	switch {
+	case a.lost:
+		c.connected = false
+		c.screen.remark("The connection was lost. Connecting again…")
+		return nil
+	case a.err != nil:
+		return c.unlinked(ctx, a.err)
+	}
+	if c.JSON && a.message.Type != "pong" {
+		if _, err := c.Out.Write(append(a.message.raw, '\n')); err != nil {
+			return err
+		}
+	}
+	return c.take(ctx, a.message)
+}
+
+// unlinked ends the chat, or begins another conversation when this one is gone.
+func (c *chat) unlinked(ctx context.Context, err error) error {
+	var refused *rejection
+	if c.once || c.id == "" || !errors.As(err, &refused) {
+		return err
+	}
+	c.screen.remark(safe(err.Error()) + "\nA new conversation begins.")
+	c.asked, c.decision, c.late = nil, nil, nil
+	return c.begin(ctx, "")
+}
+
+// attached is called when there is a connection again. What was sent before may not
+// have arrived: an answer to a change is sent again, which has no second effect; a
+// question is given up when its answer does not begin.
+func (c *chat) attached(ctx context.Context) {
+	c.connected = true
+	if c.decision != nil {
+		c.sendDecision(ctx)
+	}
+	switch q := c.asked; {
+	case q == nil:
+	case !q.sent:
+		q.send(ctx, c.link, c.Model)
+	case !q.begun:
+		c.late = time.After(startTime)
+	}
+	if q := c.asked; q != nil && q.stopping {
+		_ = c.link.send(ctx, order{Type: "cancel"}) // the next connection sends it again
+	}
+}
+
+// ask sends a question, now or when there is a connection.
+func (c *chat) ask(ctx context.Context, text string) {
+	c.asked = &question{id: c.nextID(), text: text}
+	if c.connected {
+		c.asked.send(ctx, c.link, c.Model)
+	}
+}
+
+// send sends a question by a link. model is empty for that of the conversation.
+func (q *question) send(ctx context.Context, l *link, model string) {
+	payload := map[string]string{"text": q.text}
+	if model != "" {
+		payload["model"] = model
+	}
+	err := l.send(ctx, order{Type: "message", ID: q.id, Payload: payload})
+	q.sent = !errors.Is(err, errNotConnected)
+}
+
+func (c *chat) nextID() string {
+	c.orders++
+	return "m" + strconv.Itoa(c.orders)
+}
+
+// interrupted stops the answer; a second time, or when there is none, the chat.
+func (c *chat) interrupted(ctx context.Context) error {
+	q := c.asked
+	if q == nil || q.stopping {
+		return giveUp(c.once)
+	}
+	if !q.sent {
+		c.asked = nil
+		c.screen.remark("The question was not asked.")
+		return giveUp(c.once)
+	}
+	q.stopping = true
+	c.screen.state("Stopping… Ctrl-C again ends the chat.")
+	if err := c.link.send(ctx, order{Type: "cancel"}); err != nil {
+		c.screen.remark(err.Error())
+	}
+	return nil
+}
+
+func giveUp(once bool) error {
+	if once {
+		return errStopped
+	}
+	return errEnd
+}
+
+var errStopped = errors.New("the answer was stopped")
+
+// failed ends the own question without an answer.
+func (c *chat) failed(err error) error {
+	stopped := c.asked != nil && c.asked.stopping
+	c.asked, c.turn = nil, nil
+	if c.once {
+		return err
+	}
+	c.screen.endLine()
+	if stopped {
+		c.screen.remark(cmp.Or(safe(err.Error()), "Stopped."))
+		return nil
+	}
+	c.screen.remark(safe(err.Error()))
+	return nil
+}
+
+// decode reads a payload.
+func decode[T any](payload json.RawMessage) (v T, err error) {
+	if json.Unmarshal(payload, &v) != nil {
+		return v, errUnreadable
+	}
+	return v, nil
 }

@@ -13,7 +13,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"countersign.dev/internal/result"
@@ -29,14 +31,26 @@ type Options struct {
 	In    io.Reader
 	Out   io.Writer // results only
 	Err   io.Writer // prompts, and problems of a conversation
+
+	// Of a chat alone.
+	Resume     string           // id of the conversation to go on with; empty: a new one
+	Color      bool             // may be used where Out is a terminal
+	Interrupts <-chan os.Signal // Ctrl-C: stops an answer, else ends the chat; nil: ctx alone ends it
+	Resized    <-chan os.Signal // the terminal has another size
 }
 
 // client calls a running gateway as one person.
 type client struct {
-	base  string
+	base string
+	as   string // a sample person, whose tokens the demo renews; empty: the token is all there is
+	http *http.Client
+
+	mu    sync.Mutex
 	token string
-	http  *http.Client
 }
+
+// userAgent is recorded by the gateway as the surface.
+const userAgent = "countersign"
 
 // client uses the given token, or gets one from the demo's issuer.
 func (o Options) client(ctx context.Context) (*client, error) {
@@ -44,9 +58,32 @@ func (o Options) client(ctx context.Context) (*client, error) {
 	if c.token != "" {
 		return c, nil
 	}
+	c.as = o.As
 	t, err := demoToken(ctx, c, o.As, "gateway", DefaultScope)
 	c.token = t
 	return c, err
+}
+
+func (c *client) bearer() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.token
+}
+
+// renew gets another token from a demo, whose tokens end after an hour. It reports
+// whether there is one.
+func (c *client) renew(ctx context.Context) bool {
+	if c.as == "" {
+		return false
+	}
+	t, err := demoToken(ctx, &client{base: c.base, http: c.http}, c.as, "gateway", DefaultScope)
+	if err != nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.token = t
+	return true
 }
 
 // requestTimeout bounds every request but streams.
@@ -98,12 +135,12 @@ func (c *client) do(ctx context.Context, method, path string, in any) (*http.Res
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("User-Agent", "countersign") // the gateway records it as the surface
+	req.Header.Set("User-Agent", userAgent)
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
+	if token := c.bearer(); token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -177,14 +214,15 @@ func Call(ctx context.Context, o Options, tool string, input json.RawMessage) er
 }
 
 // printAnswer prints an envelope. An error envelope fails the command.
-func printAnswer(w io.Writer, answer json.RawMessage, compact bool) error {
-	var out bytes.Buffer
-	if compact {
-		_ = json.Compact(&out, answer) // valid: it was decoded before
+func printAnswer(w io.Writer, answer json.RawMessage, short bool) error {
+	if short {
+		answer = compact(answer)
 	} else {
-		_ = json.Indent(&out, answer, "", "  ")
+		var out bytes.Buffer
+		_ = json.Indent(&out, answer, "", "  ") // as below
+		answer = out.Bytes()
 	}
-	fmt.Fprintln(w, out.String())
+	fmt.Fprintln(w, string(answer))
 	o, err := result.DecodeEnvelope(answer)
 	if err == nil && o.Fault() != nil {
 		return o.Fault()
@@ -192,8 +230,16 @@ func printAnswer(w io.Writer, answer json.RawMessage, compact bool) error {
 	return nil
 }
 
+// compact is JSON on one line.
+func compact(answer json.RawMessage) []byte {
+	var out bytes.Buffer
+	_ = json.Compact(&out, answer) // valid: the gateway made it
+	return out.Bytes()
+}
+
 // serverOf finds the server of a tool. A tool that the person may not call is
-// not listed; then any server will do, because its statusError explains why.
+// not listed: server.tool names its server, and for any other name each server
+// will do, because its answer explains why.
 func (c *client) serverOf(ctx context.Context, tool string) (string, error) {
 	list, err := c.tools(ctx)
 	if err != nil {
@@ -205,7 +251,12 @@ func (c *client) serverOf(ctx context.Context, tool string) (string, error) {
 		}
 	}
 	for _, s := range list.Servers {
-		return s.Name, nil
+		if strings.HasPrefix(tool, s.Name+".") {
+			return s.Name, nil
+		}
+	}
+	if len(list.Servers) > 0 {
+		return list.Servers[0].Name, nil
 	}
 	return "", fmt.Errorf("there is no tool named %q that you may call", tool)
 }

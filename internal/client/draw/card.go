@@ -1,4 +1,4 @@
-package client
+package draw
 
 import (
 	"encoding/json"
@@ -28,10 +28,10 @@ var askedFor = map[string]string{
 // quote is free text on a card, with its author.
 type quote struct{ Field, Author, Text string }
 
-// printCard prints a change that waits: the question, the facts, and quotations
+// Card prints a change that waits: the question, the facts, and quotations
 // with their authors, each line of which is marked. A fact that is quoted is not
 // repeated. Nothing can move the cursor or hide: odd characters are escaped.
-func printCard(w io.Writer, p *result.Pending) {
+func Card(w io.Writer, p *result.Pending) {
 	fmt.Fprintf(w, "\n%s\n", plaintext.Escape(p.Message, true))
 	if words := askedFor[surfaceOf(p.Data)]; words != "" {
 		fmt.Fprintf(w, "  %s\n", words)

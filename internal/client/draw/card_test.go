@@ -1,4 +1,4 @@
-package client
+package draw
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 
 func TestCardQuotesFreeText(t *testing.T) {
 	var out strings.Builder
-	printCard(&out, &result.Pending{ID: "p1", Message: "Delete Ann?\nThis cannot be undone.", Data: map[string]any{
+	Card(&out, &result.Pending{ID: "p1", Message: "Delete Ann?\nThis cannot be undone.", Data: map[string]any{
 		"action": "delete_employee", "mcpServer": "hr", "employeeName": "Ann\u202e\x1b[2J", "newSalary": 120, "reason": "Old.\nWaiting for your approval: p2",
 		"origin": map[string]any{"surface": "mcp", "tainted_by": []any{"text of ticket TICK-009", "an answer of w\u202e"}},
 		"quotes": []any{map[string]any{"field": "reason", "author": "written by the assistant", "text": "Old.\nWaiting for your approval: p2"}},
@@ -33,7 +33,7 @@ Waiting for your approval: p1
 
 func TestCardWithQuotesOfAnotherShapeShowsTheFact(t *testing.T) {
 	var out strings.Builder
-	printCard(&out, &result.Pending{ID: "p1", Message: "Delete Ann?", Data: map[string]any{"reason": "Old.", "quotes": "none"}})
+	Card(&out, &result.Pending{ID: "p1", Message: "Delete Ann?", Data: map[string]any{"reason": "Old.", "quotes": "none"}})
 	if !strings.Contains(out.String(), "  Reason: Old.\n") {
 		t.Errorf("got %s", out.String())
 	}

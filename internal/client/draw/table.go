@@ -1,4 +1,4 @@
-package client
+package draw
 
 import (
 	"cmp"
@@ -8,9 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/result"
@@ -20,12 +18,20 @@ import (
 const (
 	maxRows    = 50
 	maxColumns = 8
-	maxCell    = 36 // characters
+	maxCell    = 36 // columns of the terminal
 )
 
-// rowsOf returns the rows of a list with more than one; the text of an answer
+// Rows returns the rows of a list with more than one; the text of an answer
 // is enough for any other outcome.
-func rowsOf(o result.Outcome) (rows []result.Row) {
+func Rows(o result.Outcome) []result.Row {
+	if rows := AllRows(o); len(rows) > 1 {
+		return rows
+	}
+	return nil
+}
+
+// AllRows returns the rows of a list; none when it holds anything else.
+func AllRows(o result.Outcome) (rows []result.Row) {
 	data, _ := result.ParseData(o.Data())
 	list, _ := data.([]any)
 	for _, one := range list {
@@ -33,27 +39,22 @@ func rowsOf(o result.Outcome) (rows []result.Row) {
 			rows = append(rows, r)
 		}
 	}
-	if len(rows) < 2 || len(rows) < len(list) {
+	if len(rows) < len(list) {
 		return nil
 	}
 	return rows
 }
 
-// printTable prints rows as aligned columns, and which fields did not fit.
-func printTable(w io.Writer, rows []result.Row, fields map[string]result.Field) error {
+// Table prints rows as aligned columns, and which fields did not fit. width is
+// that of the terminal; 0: lines are as long as they are.
+func Table(w io.Writer, rows []result.Row, fields map[string]result.Field, width int) error {
 	all := len(rows)
 	rows = rows[:min(all, maxRows)]
 	columns, others := columnsOf(rows, fields)
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, strings.Join(labelsOf(columns, fields), "\t"))
-	for _, r := range rows {
-		cells := make([]string, len(columns))
-		for i, name := range columns {
-			cells[i] = cell(r, name, fields[name])
-		}
-		fmt.Fprintln(t, strings.Join(cells, "\t"))
-	}
-	if err := t.Flush(); err != nil {
+	g := gridOf(rows, columns, fields)
+	left := g.fit(columns, fields, width)
+	others = append(others, left...)
+	if _, err := io.WriteString(w, g.String()); err != nil {
 		return err
 	}
 	if all > len(rows) {
@@ -123,7 +124,7 @@ func isObject(v any) bool {
 func labelsOf(names []string, fields map[string]result.Field) []string {
 	labels := make([]string, len(names))
 	for i, name := range names {
-		labels[i] = printable(cmp.Or(fields[name].Label, labelOf(name)))
+		labels[i] = Short(cmp.Or(fields[name].Label, labelOf(name)))
 	}
 	return labels
 }
@@ -157,9 +158,9 @@ func cell(r result.Row, name string, f result.Field) string {
 		currency, _ := r.Values["currency"].(string)
 		return f.Figure(v.String(), currency)
 	case string:
-		return cmp.Or(printable(textOf(v)), "–")
+		return cmp.Or(Short(textOf(v)), "–")
 	case []any:
-		return cmp.Or(printable(strings.Trim(fmt.Sprint(v), "[]")), "–")
+		return cmp.Or(Short(strings.Trim(fmt.Sprint(v), "[]")), "–")
 	}
 	return "…"
 }
@@ -172,20 +173,8 @@ func textOf(s string) string {
 	return s
 }
 
-// printable makes one short line without control characters, which could
-// command the terminal.
-func printable(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, s)
-	if runes := []rune(s); len(runes) > maxCell {
-		return string(runes[:maxCell-1]) + "…"
-	}
-	return s
+// Short makes one short line in which every odd character, such as one that
+// could command the terminal, is visible.
+func Short(s string) string {
+	return Clip(plaintext.Escape(strings.Join(strings.Fields(s), " "), false), maxCell)
 }

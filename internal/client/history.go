@@ -1,0 +1,155 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"time"
+
+	"countersign.dev/internal/client/draw"
+	"countersign.dev/internal/result"
+)
+
+// summary is a conversation in a list.
+type summary struct {
+	ID      string    `json:"id"`
+	Title   string    `json:"title"`
+	Updated time.Time `json:"updated"`
+}
+
+// wholeConversation is a conversation with its messages, which contain everything
+// up to an event.
+type wholeConversation struct {
+	summary
+	LastEventID string `json:"lastEventId"`
+	Messages    []struct {
+		Role    string          `json:"role"`
+		Content string          `json:"content"` // of a tool: an envelope
+		Tool    string          `json:"tool"`
+		Server  string          `json:"server"`
+		Args    json.RawMessage `json:"args"`
+	} `json:"messages"`
+}
+
+func (c *client) conversation(ctx context.Context, id string) (*wholeConversation, error) {
+	whole := &wholeConversation{}
+	return whole, c.get(ctx, "/api/conversations/"+url.PathEscape(id), whole)
+}
+
+// showStored prints the messages of a conversation.
+func (v *view) showStored(ctx context.Context, whole *wholeConversation) {
+	v.screen.remark(draw.Short(whole.Title))
+	for _, m := range whole.Messages {
+		switch m.Role {
+		case "user":
+			v.screen.line("\n" + v.screen.styled(bold, prompt+safe(m.Content)))
+		case "tool":
+			v.showResult(ctx, m.Server, m.Tool, m.Args, json.RawMessage(m.Content))
+		default:
+			v.screen.line(safe(m.Content))
+		}
+	}
+}
+
+// showMissed prints the conversation again, of which some events are lost.
+func (c *chat) showMissed(ctx context.Context) error {
+	whole, err := c.gateway.conversation(ctx, c.id)
+	if err != nil {
+		return err
+	}
+	c.screen.remark("Some events are no longer kept. This is the whole conversation:")
+	c.showStored(ctx, whole)
+	return nil
+}
+
+// showResult draws the rows of a stored answer of a tool.
+func (v *view) showResult(ctx context.Context, server, tool string, args, envelope json.RawMessage) {
+	o, err := result.DecodeEnvelope(envelope)
+	if err != nil {
+		return
+	}
+	if rows := draw.Rows(o); rows != nil {
+		_ = v.draw(ctx, tool, rows) // into memory, and on the screen
+	}
+	v.list = nextOf(server, tool, args, envelope)
+}
+
+// list is a list that has another page: the same call goes on there.
+type list struct {
+	server, tool string
+	args         map[string]json.RawMessage
+}
+
+// nextOf returns how the next page of an answer is asked for; nil when there is
+// none, or its call is not known.
+func nextOf(server, tool string, args, envelope json.RawMessage) *list {
+	var page struct {
+		Metadata struct {
+			HasMore    bool
+			NextCursor string
+			NextOffset *int
+		}
+	}
+	next := &list{server, tool, map[string]json.RawMessage{}}
+	if json.Unmarshal(envelope, &page) != nil || !page.Metadata.HasMore || server == "" {
+		return nil
+	}
+	if len(args) > 0 && json.Unmarshal(args, &next.args) != nil {
+		return nil
+	}
+	switch {
+	case page.Metadata.NextCursor != "":
+		next.args["cursor"], _ = json.Marshal(page.Metadata.NextCursor) // a string
+	case page.Metadata.NextOffset != nil:
+		next.args["offset"], _ = json.Marshal(*page.Metadata.NextOffset)
+	default:
+		return nil
+	}
+	return next
+}
+
+// nextPage calls the tool of the last list again, where that has ended.
+func (v *view) nextPage(ctx context.Context) error {
+	l := v.list
+	if l == nil {
+		return errors.New("there is no list with another page")
+	}
+	var answer json.RawMessage
+	if err := v.gateway.post(ctx, "/api/mcp/"+url.PathEscape(l.server)+"/"+url.PathEscape(l.tool), l.args, &answer); err != nil {
+		return err
+	}
+	o, err := result.DecodeEnvelope(answer)
+	if err != nil {
+		return errUnreadable
+	}
+	if o.Fault() != nil {
+		return o.Fault()
+	}
+	if v.json {
+		_, err := v.out.Write(append(compact(answer), '\n'))
+		return err
+	}
+	return v.showPage(ctx, l, o, answer)
+}
+
+// showPage draws a page, of one row too.
+func (v *view) showPage(ctx context.Context, l *list, o result.Outcome, answer json.RawMessage) error {
+	args, err := json.Marshal(l.args)
+	if err != nil {
+		return err
+	}
+	v.list = nextOf(l.server, l.tool, args, answer)
+	if rows := draw.AllRows(o); len(rows) > 0 {
+		if err := v.draw(ctx, l.tool, rows); err != nil {
+			return err
+		}
+	}
+	if page := o.Page(); page != nil && page.Hint != "" {
+		v.screen.line(safe(page.Hint))
+	}
+	if v.list != nil {
+		v.screen.remark("/next shows more rows.")
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"countersign.dev/internal/client/draw"
+	"countersign.dev/internal/result"
+)
+
+// view shows what the gateway stores: lists, pages and conversations.
+type view struct {
+	gateway *client
+	screen  *screen
+	out     io.Writer
+	json    bool                               // pages are printed on out as they are
+	list    *list                              // the last one that has a next page
+	found   []summary                          // what /history has listed
+	fields  map[string]map[string]result.Field // of the tools whose rows were drawn
+}
+
+// draw prints rows as a table that fits.
+func (v *view) draw(ctx context.Context, tool string, rows []result.Row) error {
+	if v.json {
+		return nil
+	}
+	var b strings.Builder
+	if err := draw.Table(&b, rows, v.fieldsOf(ctx, tool), v.screen.width()); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(v.screen, "\n%s", b.String())
+	return err
+}
+
+// fieldsOf returns what a tool declares about the fields of its answers; nothing
+// when the tools cannot be listed, because rows are readable without it.
+func (v *view) fieldsOf(ctx context.Context, tool string) map[string]result.Field {
+	if known, ok := v.fields[tool]; ok {
+		return known
+	}
+	list, err := v.gateway.tools(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, info := range list.Tools {
+		if info.Fields != nil {
+			v.fields[info.Name] = info.Fields.Output
+		}
+	}
+	if _, ok := v.fields[tool]; !ok {
+		v.fields[tool] = nil
+	}
+	return v.fields[tool]
+}
