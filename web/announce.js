@@ -1,3 +1,4 @@
+// @ts-check
 // What a screen reader hears. The answer itself is redrawn while it streams, so
 // it is spoken from a place of its own, a sentence at a time.
 

@@ -1,5 +1,6 @@
+// @ts-check
 // Every request that the page makes. A refusal is a Fault, whatever shape the
-// gateway gave it.
+// gateway gave it. It runs in the page and in the worker that the tabs share.
 
 import { parseEvents } from "./sse.js";
 
@@ -11,25 +12,51 @@ const LONGEST_WAIT_MS = 30_000;
 
 /** Fault is a refused or failed request, in words for people. */
 export class Fault extends Error {
+  /** @param {string} message @param {{ status?: number, code?: string, suggestion?: string, retryAfter?: number }} more */
   constructor(message, { status = 0, code = "", suggestion = "", retryAfter = 0 } = {}) {
     super(message);
-    Object.assign(this, { status, code, suggestion, retryAfter });
+    this.status = status;
+    this.code = code;
+    this.suggestion = suggestion;
+    this.retryAfter = retryAfter;
   }
 }
 
-/** session tells, by the event "signed-out", that the gateway knows us no more. */
+/**
+ * session tells, by the events "signed-out" and "other-person", that the gateway knows
+ * us no more, or that this browser is signed in as someone else by now.
+ */
 export const session = new EventTarget();
 
+let person = ""; // the id of whom the page shows; the gateway refuses requests in another's session
 let skew = 0; // the gateway's clock minus ours, in milliseconds
+
+/** actAs names the person whose page this is in every request from now on. @param {string} id */
+export function actAs(id) {
+  person = id;
+}
 
 /** gatewayNow is the gateway's time: a card must not expire by the reader's wrong clock. */
 export function gatewayNow() {
   return Date.now() + skew;
 }
 
+/** @typedef {{ signal?: AbortSignal, headers?: Record<string, string>, keepalive?: boolean }} RequestOptions */
+
+/** @param {string} path @param {RequestOptions} [options] @returns {Promise<any>} */
 export const get = (path, options) => request("GET", path, undefined, options);
+/** @param {string} path @param {unknown} body @param {RequestOptions} [options] @returns {Promise<any>} */
 export const post = (path, body, options) => request("POST", path, body, options);
+/** @param {string} path @param {unknown} body @returns {Promise<any>} */
+export const patch = (path, body) => request("PATCH", path, body);
+/** @param {string} path @param {RequestOptions} [options] @returns {Promise<any>} */
 export const remove = (path, options) => request("DELETE", path, undefined, options);
+
+/** listOf reads {name: [...]} or a bare list. @param {any} body @param {string} name @returns {any[]} */
+export function listOf(body, name) {
+  if (Array.isArray(body)) return body;
+  return Array.isArray(body?.[name]) ? body[name] : [];
+}
 
 async function request(method, path, body, options) {
   const response = await send(method, path, body, options);
@@ -42,8 +69,11 @@ async function request(method, path, body, options) {
   }
 }
 
-async function send(method, path, body, { signal, headers = {} } = {}) {
-  const init = { method, signal, headers: { ...headers }, credentials: "same-origin", cache: "no-store" };
+/** @param {string} method @param {string} path @param {unknown} body @param {RequestOptions} [options] */
+async function send(method, path, body, { signal, headers = {}, keepalive = false } = {}) {
+  /** @type {RequestInit & { headers: Record<string, string> }} */
+  const init = { method, signal, keepalive, headers: { ...headers }, credentials: "same-origin", cache: "no-store" };
+  if (person) init.headers["Countersign-Person"] = person;
   if (body !== undefined) {
     init.body = JSON.stringify(body);
     init.headers["Content-Type"] = "application/json";
@@ -81,10 +111,17 @@ async function faultOf(response) {
     retryAfter: Number(response.headers.get("Retry-After")) || 0,
   });
   if (response.status === 401) session.dispatchEvent(new Event("signed-out"));
+  if (fault.code === "PERSON_CHANGED") session.dispatchEvent(new Event("other-person"));
   return fault;
 }
 
-/** ask sends one question and yields {id, data} for each event of its turn. */
+// ---- streams
+
+/**
+ * ask sends one question and yields {id, data} for each event of its turn.
+ * @param {{ query: string, conversationId?: string, model?: string }} question
+ * @param {AbortSignal} signal
+ */
 export async function* ask({ query, conversationId, model }, signal) {
   const body = { query, conversationId: conversationId || undefined, model: model || undefined };
   const response = await send("POST", "/api/query", body, { signal, headers: { Accept: "text/event-stream" } });
@@ -107,20 +144,26 @@ function payload(text) {
   }
 }
 
+/** isBreak: a gateway ends a stream early with events that are in no log and have no id. @param {{ id: string, data: any }} event */
+export function isBreak({ id, data }) {
+  return !id && (data === DONE || data.type === "error");
+}
+
 /**
- * follow keeps a conversation's event stream open until the signal ends it,
- * resuming after the last event seen. onState hears "open", "waiting" and, when
- * there is no way back, "gone".
+ * follow keeps an event stream open until the signal ends it, or until onEvent
+ * returns true, resuming after the last event seen. onState hears "open", "waiting"
+ * and, when there is no way back, "gone" with the reason.
+ * @param {string} path
+ * @param {{ after?: string, signal: AbortSignal, onEvent: (event: { id: string, data: any }) => unknown, onState: (state: string, cause?: Fault) => void }} options
  */
-export async function follow(conversationId, { after = "", onEvent, onState, signal }) {
-  const path = `/api/conversations/${encodeURIComponent(conversationId)}/events`;
+export async function follow(path, { after = "", onEvent, onState, signal }) {
   const line = { last: after, wait: FIRST_WAIT_MS };
   while (!signal.aborted) {
     try {
-      await listen(path, line, { onEvent, onState, signal });
+      if (await listen(path, line, { onEvent, onState, signal })) return;
     } catch (cause) {
       if (signal.aborted) return;
-      if ([401, 403, 404].includes(cause.status)) return onState("gone", cause);
+      if ([401, 403, 404, 409].includes(cause.status)) return onState("gone", cause);
     }
     if (signal.aborted) return;
     onState("waiting");
@@ -130,16 +173,19 @@ export async function follow(conversationId, { after = "", onEvent, onState, sig
 }
 
 async function listen(path, line, { onEvent, onState, signal }) {
+  /** @type {Record<string, string>} */
   const headers = { Accept: "text/event-stream" };
   if (line.last) headers["Last-Event-ID"] = line.last;
   const response = await send("GET", path, undefined, { signal, headers });
   onState("open");
   for await (const event of payloads(response)) {
-    if (signal.aborted) return;
+    if (signal.aborted) return true;
     line.wait = FIRST_WAIT_MS;
+    if (isBreak(event)) return false; // the stream is opened again where it stopped
     if (event.id) line.last = event.id;
-    onEvent(event);
+    if (onEvent(event)) return true;
   }
+  return false;
 }
 
 // A returning network ends the pause early.
@@ -149,10 +195,10 @@ function pause(ms, signal) {
     const wake = () => {
       clearTimeout(timer);
       woken.abort();
-      resolve();
+      resolve(undefined);
     };
     const timer = setTimeout(wake, ms);
-    window.addEventListener("online", wake, { signal: woken.signal });
+    globalThis.addEventListener("online", wake, { signal: woken.signal });
     signal.addEventListener("abort", wake, { signal: woken.signal });
   });
 }

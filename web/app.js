@@ -1,44 +1,29 @@
-// Wires the page: who is signed in, which conversation is open, what the keys do.
+// @ts-check
+// Wires the page: who is signed in, which view is open, what the keys do.
 
-import { get, session } from "./api.js";
-import { makeComposer } from "./composer.js";
-import { makeConversations } from "./conversations.js";
-import { show } from "./dom.js";
-import { label } from "./format.js";
-import { makeModels } from "./models.js";
-import { drawSuggestions } from "./suggestions.js";
-import { listOf, makeThread } from "./thread.js";
+import { actAs, get, session } from "./api.js";
+import { at, bind, el, show } from "./dom.js";
+import { effect, scope } from "./reactive.js";
+import * as store from "./store.js";
 import { isRehearsal, modelLabel } from "./turn.js";
+import { composerView } from "./views/composer.js";
+import { modelsView } from "./views/models.js";
+import { countView } from "./views/notify.js";
+import { sidebarView } from "./views/sidebar.js";
+import { suggestionsView } from "./views/suggestions.js";
+import { threadView } from "./views/thread.js";
+import { language, learnWords, speak, t } from "./words.js";
 
-const at = (id) => document.getElementById(id);
-const catalogue = new Map(); // tool name → the tool
-
-const thread = makeThread(
-  { view: at("view"), log: at("log"), waiting: at("waiting-cards"), waitingArea: at("waiting") },
-  {
-    titleOf: (tool) => catalogue.get(tool)?.title || label(tool || "this change"),
-    fieldsOf: (tool) => catalogue.get(tool)?.fields?.output ?? {},
-    serverOf: (tool) => catalogue.get(tool)?.server,
-    chosenModel: () => models.chosen(),
-    onStart: started,
-    onModel: showModel,
-    onRunning: (now) => running(now),
-    onLine: showLine,
-  },
-);
-const composer = makeComposer(
-  { form: at("composer"), field: at("question"), send: at("send"), stop: at("stop"), counter: at("counter") },
-  { ask: (text) => ask(text), stop: () => thread.stop() },
-);
-const models = makeModels({ place: at("model-choice"), select: at("model-select") });
-const conversations = makeConversations(at("conversations"), at("conversations-note"), { removed });
+/** @type {any} */ let composer;
+/** @type {any} */ let thread;
+/** @type {any} */ let models;
 
 // ---- signing in
 
 async function begin() {
+  await learnWords();
   try {
-    const user = await get("/api/user");
-    signedIn(user);
+    signedIn(await get("/api/user"));
   } catch (fault) {
     if (fault.status === 401) return signedOut();
     unreachable(fault);
@@ -52,14 +37,12 @@ const QUESTION = "countersign.question";
 
 function keepPlace() {
   sessionStorage.setItem(PLACE, location.hash);
-  sessionStorage.setItem(QUESTION, composer.text());
+  sessionStorage.setItem(QUESTION, composer?.text() ?? "");
 }
 
 function backToPlace() {
   const place = takeKept(PLACE);
   if (place && !location.hash) history.replaceState(null, "", place);
-  const question = takeKept(QUESTION);
-  if (question) composer.fill(question);
 }
 
 function takeKept(name) {
@@ -68,27 +51,64 @@ function takeKept(name) {
   return kept;
 }
 
-// A question that was refused because the session has ended is asked again by hand.
-function sessionEnded() {
-  show(at("session-ended"));
-  if (asking && !composer.text()) composer.fill(asking);
-}
-
-function signedIn(user) {
+async function signedIn(user) {
+  actAs(user.userId);
+  store.me.value = user;
+  document.body.dataset.state = "in";
   show(at("starting"), false);
   show(at("app"));
-  backToPlace();
   show(at("account"));
+  backToPlace();
+  drawPerson(user);
+  drawViews();
+  watchPerson(user);
+  const question = takeKept(QUESTION);
+  addEventListener("hashchange", () => route());
+  // Titles and what waits first: cards and tables are named by them.
+  const routed = Promise.allSettled([store.learnTools(), store.learnModels(), store.learnChanges()]).then(route);
+  store.opening.value = routed;
+  await routed;
+  if (question) composer.fill(question);
+  store.learnConversations();
+  const counted = countView();
+  counted.begin();
+  store.listen();
+}
+
+function drawPerson(user) {
   at("user-name").textContent = user.name || user.username;
-  at("user-name").title = [user.username, ...(user.roles ?? [])].join(" · ");
-  at("greeting").textContent = user.name ? `Hello, ${user.name.split(" ")[0]}.` : "Hello.";
-  session.addEventListener("signed-out", sessionEnded);
-  window.addEventListener("hashchange", route);
-  Promise.allSettled([learnTools(), learnModels()]).then(route); // titles first: cards and tables are named by them
-  conversations.refresh();
+  at("user-role").textContent = roleOf(user);
+  at("account-who").title = [user.username, ...(user.roles ?? [])].join(" · ");
+  at("greeting").textContent = user.name ? t("Hello, {name}.", { name: user.name.split(" ")[0] }) : t("Hello.");
+}
+
+// The role with the widest rights is the one to know of.
+const WIDEST = ["executive", "auditor", "hr-write", "finance-write", "sales-write", "support-write", "hr-read", "finance-read", "sales-read", "support-read", "manager", "employee"];
+
+function roleOf({ roles = [] }) {
+  const [widest = roles[0]] = WIDEST.filter((role) => roles.includes(role));
+  return roles.length > 1 ? t("{role} and {n} more", { role: widest, n: roles.length - 1 }) : (widest ?? t("no role"));
+}
+
+function drawViews() {
+  composer = composerView({ ask });
+  const host = { ask, edit: composer.fill };
+  thread = threadView(host);
+  models = modelsView();
+  sidebarView();
+  suggestionsView({ ask, fill: composer.fill });
+  effect(drawModel);
+  effect(drawBanners);
+  effect(drawToast);
+  effect(() => {
+    at("problem").textContent = store.problem.value;
+    show(at("problem"), Boolean(store.problem.value));
+  });
+  effect(keepAddress);
 }
 
 function signedOut() {
+  document.body.dataset.state = "out";
   show(at("starting"), false);
   show(at("signed-out"));
   at("sign-in").focus();
@@ -100,125 +120,168 @@ function unreachable(fault) {
   show(at("starting-retry"));
 }
 
-async function learnTools() {
-  try {
-    const body = await get("/api/tools");
-    const tools = listOf(body, "tools");
-    for (const tool of tools) catalogue.set(tool.name, tool);
-    if (body.model) showModel(body.model); // before any answer is shown
-    drawSuggestions({ few: at("suggestions"), all: at("all-tools") }, tools, { ask: (text) => ask(text), fill: composer.fill });
-    warnOfServers(listOf(body, "servers"));
-    show(at("no-tools"), tools.length === 0);
-    show(at("everything"), tools.length > 0);
-  } catch (fault) {
-    at("no-tools").textContent = `What you can ask could not be listed. ${fault.message}`;
-    show(at("no-tools"));
-  }
+// ---- I am who it says
+
+// Another sign-in in another tab of this browser makes this page another person's:
+// it is frozen at once, and the gateway refuses what it would still send.
+function watchPerson(user) {
+  session.addEventListener("signed-out", () => (store.frozen.value ||= "ended"));
+  session.addEventListener("other-person", () => (store.frozen.value = "other"));
+  const tabs = new BroadcastChannel("countersign");
+  tabs.onmessage = ({ data }) => data.person !== user.userId && (store.frozen.value = "other");
+  tabs.postMessage({ person: user.userId });
+  addEventListener("pageshow", (event) => event.persisted && askWho(user));
+  document.addEventListener("visibilitychange", () => document.hidden || askWho(user));
+  effect(() => store.frozen.value === "other" && freeze(user));
 }
 
-// Without the list, the gateway's default answers.
-async function learnModels() {
-  models.offer(listOf(await get("/api/models"), "models"));
+async function askWho(user) {
+  if (store.frozen.peek()) return;
+  const now = await get("/api/user").catch(() => null); // a fault says so by itself
+  if (now && now.userId !== user.userId) store.frozen.value = "other";
 }
 
-function warnOfServers(servers) {
-  const down = servers.filter((server) => server.healthy === false).map((server) => server.name);
-  at("servers-down").textContent = down.length ? `Not answering just now: ${down.join(", ")}.` : "";
-  show(at("servers-down"), down.length > 0);
+function freeze(user) {
+  at("frozen-words").textContent = t("This page shows the data of {name}. This browser is signed in as someone else by now, so nothing can be asked or approved here any more.", { name: user.name || user.username });
+  if (!at("frozen").open) at("frozen").showModal();
 }
 
-// ---- conversations
+// ---- views
+
+const PAGES = {
+  approvals: () => import("./views/approvals.js"),
+  approve: () => import("./views/approvals.js"),
+  usage: () => import("./views/usage.js"),
+};
 
 // "#/c/ID" is a conversation, "#/approve/ID" a request that waits.
-function inAddress(kind) {
-  const [, found, id] = location.hash.split("/");
-  if (found !== kind || !id) return "";
+function place() {
+  const [, view = "", raw = ""] = location.hash.split("/");
   try {
-    return decodeURIComponent(id);
+    return { view, id: decodeURIComponent(raw) };
   } catch {
-    return ""; // the address has a stray per cent sign
+    return { view: "?", id: "" }; // the address has a stray per cent sign
   }
 }
+
+let drawn = { dispose: () => {} };
 
 async function route() {
-  const [id, request] = [inAddress("c"), inAddress("approve")];
-  if (id && id === thread.id) return;
+  const { view, id } = place();
   closeSidebar();
-  models.select("");
-  try {
-    await thread.open(id);
-    showProblem("");
-    if (request) await thread.showRequest(request);
-  } catch (fault) {
-    showProblem(fault.status === 404 ? "This does not exist any more, or is not yours." : `It could not be opened. ${fault.message}`);
-  }
-  conversations.select(id);
-  show(at("empty"), thread.empty && !request);
-  if (!hasTouch() && !request) composer.focus();
+  drawn.dispose();
+  drawn = { dispose: () => {} };
+  at("page").replaceChildren();
+  const talk = view === "" || view === "c";
+  show(at("talk"), talk);
+  show(at("composer"), talk);
+  show(at("page"), !talk);
+  if (talk) return openTalk(id);
+  await openPage(view, id);
 }
 
-function showProblem(words) {
-  at("problem").textContent = words;
-  show(at("problem"), Boolean(words));
+async function openTalk(id) {
+  models.select("");
+  await store.openConversation(id);
+  thread.follow();
+  if (!hasTouch()) composer.focus();
+}
+
+async function openPage(view, id) {
+  const load = PAGES[view];
+  if (!load) return notFound();
+  const { pageView } = await load().catch(() => ({ pageView: outdated })); // of a version that is no longer served
+  if (place().view !== view || place().id !== id) return;
+  const made = scope(() => pageView(id));
+  drawn = made;
+  at("page").replaceChildren(made.value);
+  at("view").scrollTop = 0;
+  at("page-title")?.focus({ preventScroll: true });
+}
+
+function outdated() {
+  const again = el("button", { type: "button", class: "primary", onclick: () => location.reload() }, t("Load it again"));
+  return el("section", { class: "page-view", "data-outdated": true }, el("h1", { id: "page-title", tabindex: "-1" }, t("This view could not be loaded.")), el("p", {}, t("The page was updated meanwhile, or the connection is lost.")), el("p", {}, again));
+}
+
+function notFound() {
+  at("page").replaceChildren(el("section", { class: "page-view", "data-not-found": true }, el("h1", { id: "page-title", tabindex: "-1" }, t("There is no such page.")), el("p", {}, el("a", { href: "#/" }, t("Ask a question instead")))));
+  at("page-title").focus();
 }
 
 // On a phone the keyboard would cover what was opened.
-function hasTouch() {
-  return window.matchMedia("(pointer: coarse)").matches;
-}
+const hasTouch = () => window.matchMedia("(pointer: coarse)").matches;
 
-let asking = ""; // the question whose answer is awaited
-
-function ask(text) {
-  showProblem("");
-  asking = text;
-  thread.ask(text).finally(() => {
-    asking = "";
-    conversations.refresh();
-  });
-}
-
-function started(id) {
+// A new conversation gets its address with its id.
+function keepAddress() {
+  const conversation = store.open.value;
+  const id = conversation.id.value;
+  if (!id || conversation.addressed || place().view !== "") return;
+  conversation.addressed = true;
   history.replaceState(null, "", `#/c/${encodeURIComponent(id)}`);
-  conversations.refresh().then(() => conversations.select(id));
 }
 
-function removed(id) {
-  if (id === thread.id) newConversation();
+// ---- asking
+
+async function ask(text) {
+  store.problem.value = "";
+  if (store.open.peek().running.peek()) return;
+  const here = location.hash;
+  waitToAsk(true);
+  await store.opening.peek(); // below what the conversation has already
+  if (location.hash !== here) return waitToAsk(false), composer.fill(text, false);
+  store.open.peek().ask(text, models.chosen()).finally(() => store.learnConversations());
+  thread.follow();
+}
+
+function waitToAsk(now) {
+  show(at("send"), !now);
+  show(at("stop"), now);
 }
 
 function newConversation() {
   closeSidebar();
-  if (inAddress("c") || inAddress("approve")) location.hash = "#/";
-  else route();
+  if (place().view) location.hash = "#/";
+  else {
+    store.openConversation("");
+    models.select("");
+    composer.focus();
+  }
 }
 
 // ---- what the page says of itself
 
-function running(now) {
-  if (now) show(at("empty"), false);
-  composer.running(now);
-  at("log").setAttribute("aria-busy", String(now));
-}
-
-function showModel(model) {
+function drawModel() {
+  const name = store.open.value.model.value || store.defaultModel.value;
   const badge = at("model");
-  badge.textContent = modelLabel(model);
-  badge.dataset.model = model;
-  badge.classList.toggle("rehearsal", isRehearsal(model));
-  badge.title = isRehearsal(model) ? "A small planner answers by rules. It is no AI model." : "The model that answers";
-  show(badge);
-  models.select(model);
+  badge.textContent = modelLabel(name);
+  badge.dataset.model = name;
+  badge.classList.toggle("rehearsal", isRehearsal(name));
+  badge.title = isRehearsal(name) ? t("A small planner answers by rules. It is no AI model.") : t("The model that answers");
+  show(badge, Boolean(name));
 }
 
-function showLine(state) {
-  const words = navigator.onLine ? "Connection lost. Reconnecting…" : "You are offline. The page will pick up where it stopped.";
-  const lost = state === "waiting" || !navigator.onLine;
-  at("line").textContent = lost ? words : "";
-  show(at("line"), lost);
+function drawBanners() {
+  const lost = store.lineLost.value || store.offline.value;
+  at("line").textContent = !lost ? "" : store.offline.value ? t("You are offline. What you ask is kept until you are back.") : t("Connection lost. Reconnecting…");
+  show(at("line"), Boolean(lost));
+  const down = [...store.servers.value].filter(([, healthy]) => !healthy).map(([name]) => name);
+  at("servers-down").textContent = down.length ? t("Not answering just now: {names}.", { names: down.join(", ") }) : "";
+  show(at("servers-down"), down.length > 0);
+  show(at("session-ended"), store.frozen.value === "ended");
 }
 
-// ---- keys, sidebar, sign-out
+let toastTimer;
+function drawToast() {
+  const now = store.toast.value;
+  const action = now?.action ? el("button", { type: "button", class: "small", "data-undo": true, onclick: now.run }, now.action) : null;
+  at("toast").replaceChildren(...(now ? [el("span", {}, now.words), action].filter(Boolean) : []));
+  show(at("toast"), Boolean(now));
+  clearTimeout(toastTimer);
+  if (now) toastTimer = setTimeout(() => store.toast.peek() === now && (store.toast.value = null), 7000);
+}
+
+// ---- keys, sidebar
 
 function closeSidebar() {
   at("sidebar").classList.remove("open");
@@ -231,23 +294,59 @@ function toggleSidebar() {
   if (open) at("new").focus();
 }
 
+// ⌘K, or Ctrl+K, leads everywhere.
+async function palette(event) {
+  if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey || document.body.dataset.state !== "in") return;
+  event.preventDefault();
+  if (document.querySelector("dialog[open]")) return;
+  const { openPalette } = await import("./views/palette.js");
+  openPalette({ ask: (text) => ((location.hash = "#/"), composer.fill(text)) });
+}
+
 // Escape stops what runs, closes what is open, and goes back to the question.
-function escape(event) {
-  if (event.key !== "Escape" || event.isComposing) return;
+function keys(event) {
+  if (event.key !== "Escape" || event.isComposing || document.querySelector("dialog[open]") || document.body.dataset.state !== "in") return;
   if (at("sidebar").classList.contains("open")) {
     closeSidebar();
     return at("menu").focus();
   }
-  if (thread.running) thread.stop();
-  composer.focus();
+  if (store.open.peek().running.peek()) store.open.peek().stop();
+  if (!at("composer").hidden) composer.focus();
 }
 
+// ---- how it looks
+
+const THEME = "countersign.theme";
+
+function drawTheme() {
+  const theme = localStorage.getItem(THEME) ?? "";
+  document.documentElement.dataset.theme = theme;
+  at("theme").value = theme;
+}
+
+bind(at("theme"), "onchange", () => {
+  if (at("theme").value) localStorage.setItem(THEME, at("theme").value);
+  else localStorage.removeItem(THEME);
+  drawTheme();
+});
+at("language").value = language;
+bind(at("language"), "onchange", () => speak(at("language").value));
+drawTheme();
+
 for (const way of document.querySelectorAll('a[href="/login"]')) way.addEventListener("click", keepPlace);
-at("menu").addEventListener("click", toggleSidebar);
-at("new").addEventListener("click", newConversation);
-at("starting-retry").addEventListener("click", () => location.reload());
-document.addEventListener("keydown", escape);
-window.addEventListener("offline", () => showLine("waiting"));
-window.addEventListener("online", () => showLine("open"));
+at("sign-out").form.addEventListener("submit", () => store.leave());
+bind(at("menu"), "onclick", toggleSidebar);
+bind(at("new"), "onclick", newConversation);
+bind(at("starting-retry"), "onclick", () => location.reload());
+bind(at("frozen-reload"), "onclick", () => location.reload());
+at("frozen").addEventListener("close", () => store.frozen.peek() === "other" && at("frozen").showModal()); // Escape closes any dialog
+document.addEventListener("keydown", keys);
+document.addEventListener("keydown", palette);
+addEventListener("offline", () => (store.offline.value = true));
+addEventListener("online", () => {
+  store.offline.value = false;
+  if (document.body.dataset.state === "in") store.catchUp();
+});
+addEventListener("beforeprint", () => document.querySelectorAll("details.tool-result").forEach((one) => one.setAttribute("open", "")));
 
 begin();

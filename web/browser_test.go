@@ -17,6 +17,9 @@ type page struct{ *browsertest.Page }
 
 func newPage(t *testing.T) *page {
 	t.Helper()
+	if testing.Short() { // what runs is JavaScript, of which the race detector sees nothing
+		t.Skip("a page in a browser takes seconds")
+	}
 	p := &page{browsertest.New(t)}
 	testkit.Ran("Chromium")
 	return p

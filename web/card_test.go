@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,21 +60,12 @@ func withCard(t *testing.T, g *gateway, card object) *page {
 
 func TestApprovalIsSentOnceAndItsReceiptShownOnce(t *testing.T) {
 	g := newGateway(t)
-	answered := make(chan struct{})
+	events := make(chan object)
+	g.on("GET /api/events", g.happens(events))
 	g.on("POST /api/confirm/{id}", g.hears(func(w http.ResponseWriter, r *http.Request) {
-		answered <- struct{}{} // the event stream delivers the outcome before this answer
+		events <- object{"type": "change", "confirmationId": "x1", "server": "hr", "tool": "delete_employee", "state": "applied"} // before this answer
 		answer(http.StatusOK, approvedEnvelope())(w, r)
 	}))
-	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
-		s := newStream(w)
-		s.last = 10
-		select {
-		case <-answered:
-			s.send(object{"type": "message", "role": "system", "content": deleted})
-		case <-r.Context().Done():
-		}
-		g.idle(r)
-	})
 	card := pending("x1")
 	p := withCard(t, g, card)
 	p.Sees("[data-field=employeeName]", "Frank Davis")
@@ -91,6 +83,8 @@ func TestApprovalIsSentOnceAndItsReceiptShownOnce(t *testing.T) {
 	p.Shot("card")
 	eval[bool](p, `(() => { const b = document.querySelector("[data-approve]"); b.click(); b.click(); return true })()`)
 	p.Sees("[data-card=x1][data-card-state=approved] [data-card-note]", deleted)
+	p.Sees("[data-card=x1] [data-card-receipt]", "Alice Chen (alice.chen)")
+	p.Sees("[data-card=x1] [data-card-receipt]", "Audit id x1")
 	p.Shot("card-approved")
 	p.Misses("[data-approve]")
 	if got, want := g.said(), answerTo(t, card, true); len(got) != 1 || got[0] != want {
@@ -130,8 +124,8 @@ func TestTextNeverHidesAField(t *testing.T) {
 	for name, text := range texts {
 		field := strings.ReplaceAll(name, " ", "_")
 		for place, got := range map[string]string{
-			"fact":  eval[string](p, `document.querySelector("[data-card=x1] > .facts [data-field=fact_`+field+`] dd").textContent`),
-			"quote": eval[string](p, `document.querySelector("[data-card=x1] > [data-quote=quote_`+field+`] blockquote").textContent`),
+			"fact":  eval[string](p, `document.querySelector("[data-card=x1] .card-body > .facts [data-field=fact_`+field+`] dd").textContent`),
+			"quote": eval[string](p, `document.querySelector("[data-card=x1] .card-body > [data-quote=quote_`+field+`] blockquote").textContent`),
 		} {
 			if got != text {
 				t.Errorf("%s, %s: got %q, want %q", name, place, got, text)
@@ -140,9 +134,9 @@ func TestTextNeverHidesAField(t *testing.T) {
 		p.Sees("[data-quote=quote_"+field+"] figcaption", "text of TICK-009")
 	}
 	for _, seen := range []string{`"_hidden": "seen"`, texts["like an id"], `"note": "seen too"`} {
-		p.Sees("[data-card=x1] > [data-field=arguments] pre", seen)
+		p.Sees("[data-card=x1] .card-body > [data-field=arguments] pre", seen)
 	}
-	if hidden := eval[int](p, `[...document.querySelectorAll("[data-card=x1] > .facts dd, [data-card=x1] blockquote")].filter((n) => !n.offsetHeight || n.scrollHeight > n.clientHeight + 2).length`); hidden != 0 {
+	if hidden := eval[int](p, `[...document.querySelectorAll("[data-card=x1] .card-body > .facts dd, [data-card=x1] blockquote")].filter((n) => !n.offsetHeight || n.scrollHeight > n.clientHeight + 2).length`); hidden != 0 {
 		t.Errorf("%d texts are not shown as a whole", hidden)
 	}
 	if got := p.Count("[data-card=x1] [data-approve]"); got != 1 {
@@ -228,6 +222,8 @@ func TestRefusedAnswersAreExplained(t *testing.T) {
 		{"store down", answer(503, fault("SERVICE_UNAVAILABLE", "Redis")), "waiting", "try again in a moment", false},
 		{"session over", answer(401, fault("UNAUTHENTICATED", "No session")), "waiting", "Sign in again", false},
 		{"line cut", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "waiting", "never made twice", false},
+		{"lost answer", answer(200, object{"status": "error", "code": "OUTCOME_UNKNOWN", "message": "Its answer was lost.", "suggestedAction": "Check first."}), "unknown", "Its answer was lost. Check first.", true},
+		{"failed elsewhere", answer(200, object{"status": "error", "code": "TOOL_FAILED", "message": "No such note.", "suggestedAction": "Check first."}), "unknown", "No such note. Check first.", true},
 		{"stale facts", answer(200, object{"status": "error", "code": "CONFIRMATION_STALE", "message": "The salary has changed since.", "suggestedAction": "Ask again."}), "failed", "The salary has changed since. Nothing was changed. Ask again.", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -253,7 +249,8 @@ func TestRequestThatCannotBeShownIsNamed(t *testing.T) {
 		{"confirmationId": "x7", "mcpServer": "hr", "expires": time.Now().Add(time.Minute).Format(time.RFC3339), "message": "The hr service cannot be reached at the moment."},
 	}}))
 	p := newPage(t)
-	p.Open(g.URL)
+	p.Open(g.URL + "/#/approvals")
+	p.Sees("#inbox-count", "1")
 	p.Sees("[data-unshown=x7]", "A request of hr waits for you until")
 	p.Sees("[data-unshown=x7]", "cannot be reached")
 }
@@ -297,12 +294,20 @@ func TestReloadKeepsThePendingCard(t *testing.T) {
 	p.Open("about:blank")
 	p.Open(g.URL + "/#/c/c1")
 	p.Sees("[data-turn] [data-card=x1][data-card-state=waiting]", "Delete Frank Davis")
-	p.Sees("#waiting [data-card=x2]", "Delete Frank Davis") // asked elsewhere
-	p.Sees("#waiting [data-asked-in=c2][href='#/c/c2']", "the conversation it was asked in")
-	p.Until(`/^[0-2]:\d\d left$/.test(document.querySelector("[data-card=x2] [data-countdown]").textContent)`)
+	p.Misses("[data-card=x2]") // asked elsewhere
+	p.Sees("#strip", "1 request waits for your approval")
+	p.Sees("#inbox-count", "2")
+	p.Until(`document.title === "(2) Countersign"`)
 	if got := p.Count("[data-card=x1]"); got != 1 {
 		t.Errorf("the card is shown %d times, want once", got)
 	}
+	p.Click("#strip a")
+	p.Sees("[data-inbox] [data-card=x2]", "Delete Frank Davis")
+	p.Sees("[data-inbox] [data-asked-in=c2][href='#/c/c2']", "the conversation it was asked in")
+	p.Until(`/^[0-2]:\d\d left$/.test(document.querySelector("[data-card=x2] [data-countdown]").textContent)`)
+	p.Misses("#strip")
+	p.Shot("inbox")
+	eval[bool](p, `(location.hash = "#/c/c1") !== ""`)
 	p.Click("[data-card=x1] [data-approve]")
 	p.Sees("[data-card=x1][data-card-state=approved]", deleted)
 }
@@ -310,30 +315,164 @@ func TestReloadKeepsThePendingCard(t *testing.T) {
 func TestAddressOfARequestLeadsToItsCard(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{waiting("x1"), waiting("x2")}}))
-	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, object{"id": "x9", "state": "applied", "receipt": approvedEnvelope()}))
+	g.on("GET /api/confirmations/{id}", func(w http.ResponseWriter, r *http.Request) {
+		if r.PathValue("id") == "x2" {
+			answer(http.StatusOK, waiting("x2"))(w, r)
+			return
+		}
+		answer(http.StatusOK, object{"id": "x9", "state": "applied", "receipt": approvedEnvelope()})(w, r)
+	})
 	p.Open(g.URL + "/#/approve/x2")
 	p.Until(`document.activeElement.dataset.card === "x2"`)
 	eval[bool](p, `(location.hash = "#/approve/x9") !== ""`)
-	p.Sees("[data-outcome]", deleted)
+	p.Sees("[data-card=x9][data-card-state=approved] [data-card-note]", deleted)
 	g.on("GET /api/confirmations/{id}", notFound)
 	eval[bool](p, `(location.hash = "#/approve/x8") !== ""`)
-	p.Sees("#problem", "does not exist any more")
+	p.Sees("[data-card=x8][data-card-state=gone]", "no longer waiting")
+	eval[bool](p, `(location.hash = "#/nowhere") !== ""`)
+	p.Sees("[data-not-found]", "There is no such page.")
 }
 
 func TestAnswerGivenElsewhereClosesTheCard(t *testing.T) {
 	g := newGateway(t)
-	tell := make(chan struct{})
-	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
-		s := newStream(w)
-		select {
-		case <-tell:
-			s.send(object{"type": "message", "role": "system", "content": deleted, "confirmationId": "x1"})
-		case <-r.Context().Done():
-		}
-		g.idle(r)
-	})
+	events := make(chan object)
+	g.on("GET /api/events", g.happens(events))
+	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, object{"confirmationId": "x1", "state": "applied", "receipt": approvedEnvelope(), "answered": "2026-11-20T09:30:00Z"}))
 	p := withCard(t, g, pending("x1"))
-	tell <- struct{}{}
-	p.Sees("[data-card-state=answered]", deleted)
+	events <- object{"type": "change", "confirmationId": "x1", "server": "hr", "tool": "delete_employee", "state": "applied"}
+	p.Sees("[data-card-state=approved] [data-card-note]", deleted)
+	p.Sees("[data-card=x1] [data-card-receipt] time", "Nov 20, 2026")
 	p.Misses("[data-approve]")
+}
+
+// A request that an MCP client makes shows at once, counted, and is answered there.
+func TestRequestFromElsewhereReachesTheInbox(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	events := make(chan object)
+	g.on("GET /api/events", g.happens(events))
+	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, waiting("x5")))
+	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
+	p.Open(g.URL)
+	p.Sees("#greeting", "Hello")
+	events <- object{"type": "change", "confirmationId": "x5", "server": "hr", "tool": "delete_employee", "state": "pending", "expires": time.Now().Add(time.Minute).Format(time.RFC3339)}
+	p.Sees("#inbox-count", "1")
+	p.Until(`document.title === "(1) Countersign"`)
+	p.Click("#inbox")
+	p.Click("[data-inbox] [data-card=x5] [data-approve]")
+	p.Sees("[data-receipts] [data-card=x5][data-card-state=approved] [data-card-note]", deleted)
+	p.Until(`document.title === "Countersign"`)
+	p.Misses("#inbox-count")
+}
+
+// The button names the act; deletions look like what they are.
+func TestButtonNamesTheAct(t *testing.T) {
+	g := newGateway(t)
+	p := withCard(t, g, pending("x1"))
+	p.Sees("[data-approve].deletes", "Raise Frank Davis to $125,000")
+	got := module[[]string](p, "views/card.js", `
+		const act = (tool, confirmationData) => m.actOf(tool, { confirmationData });
+		return [act("delete_employee", { employeeName: "Frank Davis" }), act("update_salary", { employeeName: "Marcus", newSalary: 1, oldSalary: 2 }),
+			act("delete_employee", { employeeName: "x".repeat(90) }), act("close_ticket", { ticketNumber: "TICK-1" })]`, nil)
+	want := []string{"Delete employee Frank Davis", "Lower Marcus to $1", "Delete employee", "Close ticket TICK-1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// No card can be approved of which a part was never in view.
+func TestCardIsSeenWholeBeforeItIsApproved(t *testing.T) {
+	g := newGateway(t)
+	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
+	card := pending("x1")
+	card["message"] = "Delete Frank Davis?" + strings.Repeat("\nand one more line", 60)
+	p := withCard(t, g, card)
+	p.Sees("[data-unseen]", "when you have seen all of this request")
+	eval[bool](p, `(document.querySelector("[data-approve]").click(), true)`)
+	if got := g.said(); len(got) != 0 {
+		t.Errorf("sent %q before the card was seen", got)
+	}
+	for i := range 12 {
+		eval[bool](p, fmt.Sprintf(`new Promise((done) => { const v = document.getElementById("view"); v.scrollTop = document.querySelector("[data-card]").offsetTop - 60 + %d * 300; requestAnimationFrame(() => requestAnimationFrame(() => done(true))) })`, i))
+	}
+	p.Misses("[data-unseen]")
+	p.Click("[data-approve]")
+	p.Sees("[data-card-state=approved]", deleted)
+}
+
+// At 200 % zoom, and on a phone, a card that fits is whole in view with its button.
+func TestCardIsWholeInViewWithItsButton(t *testing.T) {
+	g := newGateway(t)
+	card := pending("x1")
+	card["message"] = "Delete Frank Davis?"
+	card["confirmationData"] = object{"action": "delete_employee", "employeeName": "Frank Davis", "expiresAt": time.Now().Add(5 * time.Minute).UnixMilli()}
+	g.on("POST /api/query", turn(object{"type": "text", "text": strings.Repeat("Words before it.\n\n", 30)}, card))
+	const whole = `(() => { const c = document.querySelector("[data-card]").getBoundingClientRect(), v = document.getElementById("view").getBoundingClientRect(); return c.top >= v.top - 1 && c.bottom <= v.bottom + 1 })()`
+	for _, size := range [][2]int64{{1100, 800}, {550, 400}, {360, 740}} {
+		p := newPage(t)
+		p.Open(g.URL)
+		p.Window(size[0], size[1])
+		p.Sees("[data-suggestion]", "Who works here?")
+		p.Click("#question")
+		p.ask("Delete him")
+		p.Sees("[data-card=x1]", "Delete Frank Davis")
+		p.Shot(fmt.Sprintf("card-%d", size[0]))
+		if got := eval[float64](p, `document.getElementById("top").offsetHeight`); got > 90 {
+			t.Errorf("%d pixels wide, the header has %v pixels, want at most 90", size[0], got)
+		}
+		p.Until(whole + ` || document.querySelector("[data-card]").offsetHeight > document.getElementById("view").clientHeight && document.querySelector("[data-approve]").ariaDisabled === "true"`)
+		if size[1] > 600 {
+			p.Until(whole)
+			p.Until(`document.querySelector("[data-approve]").ariaDisabled !== "true"`)
+		}
+	}
+}
+
+// A foreign tool whose answer was lost is neither done nor not done.
+func TestUnknownOutcomeIsSaidHonestly(t *testing.T) {
+	g := newGateway(t)
+	g.on("POST /api/confirm/{id}", answer(http.StatusConflict, object{"error": "Conflict", "message": "In progress", "code": "CONFIRMATION_IN_PROGRESS"}))
+	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, object{"confirmationId": "x1", "state": "unknown"}))
+	p := withCard(t, g, pending("x1"))
+	p.Click("[data-approve]")
+	p.Click("[data-check-again]")
+	p.Sees("[data-card-state=unknown] [data-card-note]", "may have happened, or not")
+	p.Misses("[data-approve]")
+}
+
+// Characters that cannot be seen are drawn as their codes.
+func TestUnseenCharactersShow(t *testing.T) {
+	g := newGateway(t)
+	card := pending("x1")
+	card["confirmationData"].(object)["employeeName"] = "Frank\u202e sivaD\u200b"
+	p := withCard(t, g, card)
+	p.Sees("[data-field=employeeName] bdi .unseen", "U+202E")
+	p.Sees("[data-field=employeeName] bdi", "U+200B")
+}
+
+// A receipt is there after a reload, with who, when and the id of the audit.
+func TestReceiptsOutliveAReload(t *testing.T) {
+	for state, says := range map[string]string{"applied": deleted, "denied": "Nothing was changed", "expired": "Time is up"} {
+		t.Run(state, func(t *testing.T) {
+			g, p := newGateway(t), newPage(t)
+			old := pendingFor("x1", -time.Minute)
+			g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{
+				{"id": "1", "role": "user", "content": "Delete him"}, {"id": "2", "role": "tool", "tool": "delete_employee", "content": quoted(old)}, {"id": "3", "role": "system", "content": deleted},
+			}}))
+			record := object{"confirmationId": "x1", "state": state, "answered": "2026-11-20T09:30:00Z"}
+			if state == "applied" {
+				record["receipt"] = approvedEnvelope()
+			}
+			if state != "expired" {
+				g.on("GET /api/confirmations/{id}", answer(http.StatusOK, record))
+			}
+			p.Open(g.URL + "/#/c/c1")
+			p.Sees("[data-card=x1] [data-card-note]", says)
+			p.Sees("[data-card=x1] [data-card-receipt]", "Audit id x1")
+			p.Sees("[data-card=x1] [data-card-message]", "Delete Frank Davis")
+			p.Misses("[data-approve]")
+			if state == "applied" && p.Count("[data-outcome]:not([hidden])") != 0 {
+				t.Error("the outcome is shown twice")
+			}
+		})
+	}
 }

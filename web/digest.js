@@ -1,3 +1,4 @@
+// @ts-check
 // The digest of what a card shows. The gateway compares it before an answer
 // counts, so that an answer to anything else than what was drawn here is rejected.
 

@@ -1,8 +1,10 @@
+// @ts-check
 // How a value of a row or a card is shown. A tool's declaration may say what a
 // field is (`about`: label, unit, show, amount); without that its name and its
 // value decide, so that any server's rows are readable.
 
 import { el, icon } from "./dom.js";
+import { locale, t } from "./words.js";
 
 const HIDDEN = /^\*{3} \(Hidden\)$|^\[MASKED[A-Z_ ]*\]$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -47,14 +49,14 @@ export function isNumeric(value) {
 export function valueNode(key, value, row = {}, about = undefined) {
   if (isEmpty(value)) return el("span", { class: "none" }, "–");
   if (isHidden(value)) return hiddenNode();
-  if (typeof value === "boolean") return value ? "Yes" : "No";
+  if (typeof value === "boolean") return value ? t("Yes") : t("No");
   if (typeof value === "number") return declaredNumber(value, row, about) ?? numberText(snake(key), value, row);
   if (typeof value === "string") return textNode(key, value);
   return el("code", {}, JSON.stringify(value));
 }
 
 function hiddenNode() {
-  return el("span", { class: "hidden-value", "data-hidden": true, title: "You may not see this value" }, icon("lock"), "Hidden");
+  return el("span", { class: "hidden-value", "data-hidden": true, title: t("You may not see this value") }, icon("lock"), t("Hidden"));
 }
 
 // A number as its declaration wants it; undefined when it says nothing.
@@ -64,16 +66,16 @@ function declaredNumber(value, row, about) {
   const unit = about?.unit;
   if (!unit) return undefined;
   if (/^[A-Z]{3}$/.test(unit)) return moneyText(value, row.currency ?? unit, signDisplay);
-  const digits = value.toLocaleString("en-US", { maximumFractionDigits: 2, signDisplay });
+  const digits = value.toLocaleString(locale, { maximumFractionDigits: 2, signDisplay });
   return unit === "percent" ? `${digits}%` : `${digits} ${unit}`;
 }
 
 function numberText(key, value, row) {
   if (YEAR.test(key)) return String(value);
   const signDisplay = CHANGE.test(key) ? "exceptZero" : "auto";
-  if (PERCENT.test(key)) return `${value.toLocaleString("en-US", { maximumFractionDigits: 1, signDisplay })}%`;
+  if (PERCENT.test(key)) return `${value.toLocaleString(locale, { maximumFractionDigits: 1, signDisplay })}%`;
   if (isMoney(key) || (CHANGE.test(key) && Object.keys(row).map(snake).some(isMoney))) return moneyText(value, row.currency, signDisplay);
-  return value.toLocaleString("en-US", { maximumFractionDigits: 4, signDisplay });
+  return value.toLocaleString(locale, { maximumFractionDigits: 4, signDisplay });
 }
 
 // A change is in the unit of the fields beside it.
@@ -85,7 +87,7 @@ function isMoney(key) {
 export function moneyText(value, currency, signDisplay = "auto") {
   const code = /^[A-Z]{3}$/.test(currency ?? "") ? currency : "USD";
   const digits = Number.isInteger(value) ? 0 : 2;
-  return value.toLocaleString("en-US", { style: "currency", currency: code, signDisplay, minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return value.toLocaleString(locale, { style: "currency", currency: code, signDisplay, minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 function textNode(key, value) {
@@ -98,5 +100,5 @@ function textNode(key, value) {
 function timeNode(value, style) {
   const moment = new Date(value);
   if (Number.isNaN(moment.getTime())) return value;
-  return el("time", { datetime: value, title: value }, moment.toLocaleString("en-US", style));
+  return el("time", { datetime: value, title: value }, moment.toLocaleString(locale, style));
 }

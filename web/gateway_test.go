@@ -5,15 +5,18 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"sync"
 	"testing"
+	"time"
 
+	"countersign.dev/internal/testkit"
 	"countersign.dev/web"
 )
 
 // policy is the gateway's: nothing inline, and no string may become markup
 // anywhere (trusted types). In addition it reports what breaks it.
-const policy = "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'; form-action 'self'; report-uri /csp-report"
+const policy = "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types countersign; form-action 'self'; report-uri /csp-report"
 
 // object is one JSON object.
 type object = map[string]any
@@ -22,7 +25,7 @@ type object = map[string]any
 // answer before it opens the page.
 type gateway struct {
 	*httptest.Server
-	t *testing.T
+	t testing.TB
 
 	mu     sync.Mutex
 	routes map[string]http.HandlerFunc
@@ -30,7 +33,7 @@ type gateway struct {
 	end    chan struct{}
 }
 
-func newGateway(t *testing.T) *gateway {
+func newGateway(t testing.TB) *gateway {
 	t.Helper()
 	g := &gateway{t: t, routes: map[string]http.HandlerFunc{}, end: make(chan struct{})}
 	mux := http.NewServeMux()
@@ -41,7 +44,7 @@ func newGateway(t *testing.T) *gateway {
 	g.Server = httptest.NewServer(mux)
 	t.Cleanup(func() {
 		close(g.end)
-		g.Close()
+		_ = g.Config.Close() // not of the test server, which waits for handlers, also those that a failed test keeps waiting
 	})
 	return g
 }
@@ -62,6 +65,9 @@ func (g *gateway) defaults() map[string]http.HandlerFunc {
 		"GET /api/models":                     answer(http.StatusOK, object{"models": []object{{"name": "rehearsal", "provider": "rehearsal", "default": true}}}),
 		"GET /api/confirmations":              answer(http.StatusOK, object{"confirmations": []object{}}),
 		"GET /api/confirmations/{id}":         notFound,
+		"GET /api/events":                     g.quiet,
+		"GET /api/usage":                      answer(http.StatusOK, object{"days": []object{}, "conversations": []object{}}),
+		"PATCH /api/conversations/{id}":       func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
 		"GET /api/conversations":              answer(http.StatusOK, object{"conversations": []object{}}),
 		"GET /api/conversations/{id}":         notFound,
 		"DELETE /api/conversations/{id}":      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
@@ -113,6 +119,36 @@ func (g *gateway) said() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return append([]string(nil), g.heard...)
+}
+
+// waits until what was sent fits.
+func (g *gateway) waits(fits func(said []string) bool) {
+	g.t.Helper()
+	for deadline := time.Now().Add(testkit.Patience); time.Now().Before(deadline); runtime.Gosched() {
+		if fits(g.said()) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	g.t.Fatalf("sent %q", g.said())
+}
+
+// happens is a person's event stream of these events.
+func (g *gateway) happens(events <-chan object) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s := newStream(w)
+		for {
+			select {
+			case e := <-events:
+				s.last++
+				s.write(fmt.Sprintf("id: %d-0\ndata: %s\n\n", s.last, quoted(e)))
+			case <-r.Context().Done():
+				return
+			case <-g.end:
+				return
+			}
+		}
+	}
 }
 
 // quiet is an event stream on which nothing happens.

@@ -1,3 +1,4 @@
+// @ts-check
 // A small markdown renderer for untrusted text. It makes DOM nodes
 // and text, never markup from strings: paragraphs, headings as bold lines, bold,
 // italics, code, lists, tables, and links to http, https and mailto. Everything
@@ -95,8 +96,8 @@ function cell(text) {
 }
 
 function cells(line) {
-  const inner = line.trim().replace(/^\|/, "").replace(/\|$/, "");
-  return inner.split("|", WIDEST_TABLE).map((text) => text.trim());
+  const inner = line.trim().replace(/^\|/, "").replace(/(?<!\\)\|$/, "");
+  return inner.split(/(?<!\\)\|/, WIDEST_TABLE).map((text) => text.trim()); // an escaped bar is a part of its cell
 }
 
 // ---- lists
@@ -119,7 +120,9 @@ function continues(lines, at) {
   return /^ {2,}\S/.test(lines[at]) && !FENCE.test(lines[at]);
 }
 
-function add(open, [, spaces, mark, text]) {
+/** @param {any[]} open @param {any} item */
+function add(open, item) {
+  const [, spaces, mark, text] = item;
   const indent = spaces.length;
   while (open.length > 1 && indent < open.at(-1).indent) open.pop();
   const inner = open.at(-1);

@@ -80,23 +80,52 @@ func TestColumnsFollowTheDeclaration(t *testing.T) {
 	}
 }
 
-// An answer that is a table itself makes the tool's own table of the same rows
-// redundant, unless the reader can go on there.
+// The typed rows are the answer: a table in the model's words is folded away.
 func TestRowsAreNotShownTwice(t *testing.T) {
 	const table = "Three:\n\n| Name | Hired |\n|---|---|\n| J. Doe | 2021-03-04 |\n\nThat is all."
-	for cursor, open := range map[string]bool{"": false, "next": true} {
-		g, p := newGateway(t), newPage(t)
-		g.on("POST /api/query", turn(listed(employees(3, cursor), object{}), object{"type": "text", "text": table[:40]}, object{"type": "text", "text": table[40:]}))
-		p.Open(g.URL)
-		p.ask("List employees")
-		p.Sees("[data-turn=done] .prose table", "J. Doe")
-		if got := eval[bool](p, `document.querySelector(".tool-result").open`); got != open {
-			t.Errorf("with cursor %q the rows are open: %v", cursor, got)
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/query", turn(listed(employees(3, ""), object{}), object{"type": "text", "text": table[:40]}, object{"type": "text", "text": table[40:]}))
+	p.Open(g.URL)
+	p.ask("List employees")
+	p.Sees("[data-turn=done] [data-result] tbody", "Person 1")
+	p.Until(`document.querySelector(".retold:not([open]) table")?.textContent.includes("J. Doe")`)
+	p.Until(`document.getElementById("announcer").textContent.includes("That is all.")`)
+	if got := p.Text("#announcer"); !strings.Contains(got, "Three:") || strings.Contains(got, "Doe") {
+		t.Errorf("spoken: %q, want the words and no table", got)
+	}
+}
+
+// Rows are sorted, filtered, opened and saved as a file that says how complete it is.
+func TestGridSortsFiltersAndSays(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	page := employees(9, "cursor")
+	for i, row := range page["data"].([]object) {
+		row["salary"] = 100 * ((i * 7) % 9)
+	}
+	page["data"].([]object)[4]["first_name"] = "=SUM(A1)"
+	page["metadata"].(object)["totalCount"] = "59"
+	g.on("POST /api/query", turn(listed(page, object{}), object{"type": "text", "text": "Nine."}))
+	p.Open(g.URL)
+	p.ask("List employees")
+	p.Sees("[data-turn=done] [data-row-count]", "9 rows shown, more follow")
+	p.Click("[data-sort=salary]")
+	p.Sees("th[aria-sort=ascending]", "Salary")
+	p.Until(`document.querySelector("tbody tr [data-field=salary]").textContent === "$0"`)
+	p.Click("[data-sort=salary]")
+	p.Until(`document.querySelector("tbody tr [data-field=salary]").textContent === "$800"`)
+	eval[bool](p, `(() => { const f = document.querySelector("[data-filter]"); f.value = "Person 7"; f.dispatchEvent(new Event("input", {bubbles: true})); return true })()`)
+	p.Sees("[data-filtered]", "1 of 9 loaded rows match")
+	p.Click("[data-row-open]")
+	p.Sees("[data-row-details] [data-field=employee_id]", "e1000000")
+	eval[bool](p, `(() => { const f = document.querySelector("[data-filter]"); f.value = ""; f.dispatchEvent(new Event("input", {bubbles: true})); return true })()`)
+	got := module[string](p, "views/grid.js", `const s = await import("/store.js"); return m.csvOf(s.open.value.turns.value[0].calls[0].table)`, nil)
+	for _, want := range []string{"Name,", `# 9 of 59, incomplete`, "'=SUM(A1)", ",800,"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the file lacks %q:\n%s", want, got)
 		}
-		p.Until(`document.getElementById("announcer").textContent.includes("That is all.")`)
-		if got := p.Text("#announcer"); !strings.Contains(got, "Three:") || strings.Contains(got, "Doe") {
-			t.Errorf("spoken: %q, want the words and no table", got)
-		}
+	}
+	if first := eval[string](p, `getComputedStyle(document.querySelector("tbody th")).position`); first != "sticky" {
+		t.Errorf("the first column is %s", first)
 	}
 }
 
@@ -122,6 +151,7 @@ func TestNextPageIsTheSameCallWithTheCursor(t *testing.T) {
 	p.Misses("[data-next-page]")
 	p.Sees("[data-notice=completed]", "All 59 rows are loaded")
 	p.Until(`document.activeElement.matches("tbody tr:nth-child(51)")`)
+	p.Until(`(() => { const r = document.activeElement.getBoundingClientRect(), v = document.getElementById("view").getBoundingClientRect(); return r.top >= v.top && r.bottom <= v.bottom })()`)
 	calls := g.said()
 	if len(calls) != 1 || !strings.HasPrefix(calls[0], "POST /api/mcp/hr/list_employees ") {
 		t.Fatalf("got %q, want one call", calls)
@@ -167,5 +197,53 @@ func TestOtherShapesAreDrawn(t *testing.T) {
 	p.Sees("[data-result=list_tasks]", "Three")
 	if got := g.said(); len(got) != 1 || !strings.Contains(got[0], `{"offset":2}`) {
 		t.Errorf("got %q, want the next offset", got)
+	}
+}
+
+// A figure of the words that is in one row leads to that row; one of several does not.
+func TestFiguresLeadToTheirRows(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	page := employees(3, "")
+	page["data"].([]object)[1]["salary"] = 123456
+	g.on("POST /api/query", turn(listed(page, object{}), object{"type": "text", "text": "One earns $123,456, two earn $420,000."}))
+	p.Open(g.URL)
+	p.ask("Who earns what?")
+	p.Sees("[data-turn=done] [data-figure]", "$123,456")
+	if got := p.Count("[data-figure]"); got != 1 {
+		t.Errorf("%d figures lead to a row, want 1", got)
+	}
+	p.Click("[data-figure]")
+	p.Sees("[data-row-details] [data-field=salary]", "$123,456")
+	p.Until(`document.activeElement.matches("tbody tr") && document.activeElement.textContent.includes("Person 2")`)
+}
+
+// Rows with one category are a chart, too, with the table one switch away.
+func TestChartsAreDrawnFromRows(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	page := employees(6, "next")
+	for i, row := range page["data"].([]object) {
+		row["department"] = []string{"Sales", "Support"}[i%3%2]
+	}
+	g.on("POST /api/query", turn(listed(page, object{}), object{"type": "text", "text": "Six."}))
+	p.Open(g.URL)
+	p.ask("List employees")
+	p.Click("[data-chart-switch]")
+	p.Sees("[data-chart=bars] svg", "Sales")
+	p.Sees("[data-chart-incomplete]", "incomplete")
+	if got := eval[string](p, `document.querySelector("[data-chart] svg").ariaLabel ?? document.querySelector("[data-chart] svg").getAttribute("aria-label")`); !strings.Contains(got, "Sales 4") || !strings.Contains(got, "Support 2") {
+		t.Errorf("a screen reader hears %q", got)
+	}
+	p.Misses("tbody tr")
+	p.Click("[data-chart-switch]")
+	p.Sees("tbody tr", "Person 1")
+	kinds := module[[]string](p, "views/chart.js", `
+		const { columnsOf } = await import("/columns.js");
+		const kind = (rows) => m.shapeOf(rows, columnsOf(rows, {}))?.kind ?? "none";
+		return [kind([{ name: "A", allocated: 5, spent: 3 }, { name: "B", allocated: 6, spent: 7 }]),
+			kind([{ name: "A", stage: "PROPOSAL", value: 5 }, { name: "B", stage: "LEAD", value: 6 }, { name: "C", stage: "LEAD", value: 6 }]),
+			kind([{ date: "2026-01-01", amount: 5 }, { date: "2026-02-01", amount: 6 }, { date: "2026-03-01", amount: 6 }]),
+			kind([{ name: "A" }, { name: "B" }])]`, nil)
+	if got := strings.Join(kinds, " "); got != "bars funnel line none" {
+		t.Errorf("got %s", got)
 	}
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // Reads a server-sent event stream from a fetch body. The browser's own
 // EventSource can neither POST a question nor say why it failed.
 

@@ -109,21 +109,78 @@ func TestQuestionIsAskedBelowWhatWasSaidBefore(t *testing.T) {
 
 func TestEventStreamIsReopened(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
-	opened := make(chan struct{}, 10)
-	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, _ *http.Request) {
+	opened := make(chan struct{}, 100)
+	g.on("GET /api/events", func(w http.ResponseWriter, _ *http.Request) {
 		opened <- struct{}{}
 		http.Error(w, "not now", http.StatusBadGateway)
 	})
 	p.Open(g.URL)
-	p.ask("Hello")
 	<-opened
 	p.Sees("#line", "Reconnecting")
+	events := make(chan object, 1)
+	events <- object{"type": "server", "server": "finance", "healthy": false}
+	g.on("GET /api/events", g.happens(events))
+	p.Misses("#line")
+	p.Sees("#servers-down", "finance")
+}
+
+// What is asked on another device shows without a reload, and a server that is back.
+func TestWhatHappensElsewhereShows(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	events := make(chan object)
+	g.on("GET /api/events", g.happens(events))
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{{"id": "1", "role": "user", "content": "Before"}, {"id": "2", "role": "assistant", "content": "Yes."}}}))
+	p.Open(g.URL + "/#/c/c1")
+	p.Sees("[data-answer]", "Yes.")
+	events <- object{"type": "server", "server": "hr", "healthy": false}
+	p.Sees("#servers-down", "hr")
+	events <- object{"type": "server", "server": "hr", "healthy": true}
+	p.Misses("#servers-down")
+
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "running": true, "lastEventId": "4-0", "messages": []object{
+		{"id": "1", "role": "user", "content": "Before"}, {"id": "2", "role": "assistant", "content": "Yes."}, {"id": "3", "role": "user", "content": "On the phone"}}}))
 	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
-		newStream(w).send(object{"type": "message", "role": "system", "content": "Something happened."})
+		if got := r.Header.Get("Last-Event-ID"); got != "4-0" {
+			t.Errorf("followed after %q, want 4-0", got)
+		}
+		s := begun(w)
+		s.send(object{"type": "text", "text": "Answered there."})
+		s.done()
 		g.idle(r)
 	})
-	p.Misses("#line")
-	p.Sees("[data-outcome]", "Something happened.")
+	g.on("GET /api/conversations", answer(http.StatusOK, object{"conversations": []object{{"id": "c9", "title": "Asked elsewhere"}}}))
+	events <- object{"type": "conversation", "conversationId": "c9", "title": "Asked elsewhere"}
+	events <- object{"type": "turn", "conversationId": "c1", "state": "running"}
+	p.Sees("[data-question]", "On the phone")
+	p.Sees("[data-turn=done] [data-answer]", "Answered there.")
+	p.Sees("[data-conversation=c9]", "Asked elsewhere")
+	if got := p.Count("[data-turn]"); got != 2 {
+		t.Errorf("got %d turns, want 2", got)
+	}
+}
+
+// Two tabs of a person share one stream.
+func TestTabsShareOneStream(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	opened := make(chan struct{}, 10)
+	events := make(chan object)
+	g.on("GET /api/events", func(w http.ResponseWriter, r *http.Request) {
+		opened <- struct{}{}
+		g.happens(events)(w, r)
+	})
+	p.Open(g.URL)
+	<-opened
+	events <- object{"type": "server", "server": "hr", "healthy": false}
+	p.Sees("#servers-down", "hr")
+	// A second tab is a second port of the worker; what was before it came reaches it, too.
+	module[bool](p, "events.js", `globalThis.heard = []; m.personEvents("u1", { onEvent: (e) => heard.push(e.data.server + e.data.healthy), onState: () => {} }); return true`, nil)
+	p.Until(`heard.includes("hrfalse")`)
+	events <- object{"type": "server", "server": "hr", "healthy": true}
+	p.Misses("#servers-down")
+	p.Until(`heard.includes("hrtrue")`)
+	if len(opened) != 0 {
+		t.Error("the second tab opened a stream of its own")
+	}
 }
 
 func TestStopEndsTheTurn(t *testing.T) {

@@ -3,8 +3,8 @@
 // elsewhere, so the page works under `default-src 'self'` with no exception.
 //
 // It knows the gateway's HTTP contract and nothing of Go: no package here but
-// the one variable that serves it. Start reading at app.js, which wires the
-// rest; turn.js draws one question and its answer, card.js the approval.
+// the one variable that serves it. Start reading at store.js, which
+// has what the page knows; reactive.js keeps the views (views/) in step with it.
 package web
 
 import (
@@ -12,7 +12,7 @@ import (
 	"io/fs"
 )
 
-//go:embed index.html app.css icon.svg *.js
+//go:embed index.html app.css icon.svg *.js views/*.js
 var embedded embed.FS
 
 // Files holds the page. index.html refers to its neighbours by relative

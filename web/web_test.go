@@ -219,9 +219,14 @@ func TestConversationsAreListedOpenedAndDeleted(t *testing.T) {
 	p.Sees("[data-open][aria-current=page]", "Who is on my team?")
 
 	p.Click("[data-conversation=c1] [data-delete]")
-	p.Click("[data-conversation=c1] [data-delete-yes]")
 	p.Misses("[data-conversation=c1]")
 	p.Sees("#greeting", "Hello, Alice.")
+	p.Click("[data-undo]")
+	p.Sees("[data-conversation=c1]", "Who is on my team?")
+	p.Click("[data-conversation=c1] [data-delete]")
+	p.Misses("[data-conversation=c1]")
+	p.Open("about:blank") // what can still be undone is done when the page is left
+	g.waits(func(said []string) bool { return len(said) == 2 })
 	want := []string{`POST /api/mcp/hr/list_employees {"department":"Sales","cursor":"cursor"}`, "DELETE /api/conversations/c1 "}
 	if got := g.said(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -1,17 +1,30 @@
+// @ts-check
 // "What can I ask?", answered from the tools that this person may call.
 
-import { el } from "./dom.js";
+import { at, el, show } from "../dom.js";
+import { effect } from "../reactive.js";
+import { tools, toolsProblem } from "../store.js";
+import { t } from "../words.js";
 
 const FIRST_FEW = 6;
 
 /**
- * drawSuggestions fills the empty state: first the questions that tools declare,
- * which need nothing more, then everything that can be asked.
+ * suggestionsView fills the empty state: first the questions that tools declare,
+ * which need nothing more, then everything that can be asked. host is {ask, fill}.
+ * @param {{ ask: (text: string) => void, fill: (text: string) => void }} host
  */
-export function drawSuggestions({ few, all }, tools, host) {
-  const open = tools.filter((tool) => tool.title);
-  few.replaceChildren(...pick(open).map((tool) => el("li", {}, suggestion(tool, host))));
-  all.replaceChildren(...groups(open).map(([server, group]) => groupView(server, group, host)));
+export function suggestionsView(host) {
+  effect(() => {
+    const open = [...tools.value.values()].filter((tool) => tool.title);
+    at("suggestions").replaceChildren(...pick(open).map((tool) => el("li", {}, suggestion(tool, host))));
+    at("all-tools").replaceChildren(...groups(open).map(([server, group]) => groupView(server, group, host)));
+    show(at("everything"), open.length > 0);
+  });
+  effect(() => {
+    const none = tools.value.size === 0 ? t("Your roles give you no tools here. The person who manages your account can change that.") : "";
+    at("no-tools").textContent = toolsProblem.value || none;
+    show(at("no-tools"), Boolean(toolsProblem.value));
+  });
 }
 
 /** question is what a tool is asked for in words, to be asked or to be completed. */
@@ -34,7 +47,9 @@ function pick(tools) {
 }
 
 function groups(tools) {
-  return [...Map.groupBy(tools, (tool) => tool.server ?? "")];
+  const byServer = new Map();
+  for (const tool of tools) byServer.set(tool.server ?? "", [...(byServer.get(tool.server ?? "") ?? []), tool]);
+  return [...byServer];
 }
 
 const isWrite = (tool) => tool.kind === "write";
@@ -53,7 +68,7 @@ function suggestion(tool, host) {
 function groupView(server, group, host) {
   const lines = group.map((tool) => {
     const name = el("button", { type: "button", class: "link", onclick: () => host.fill(question(tool)) }, tool.title);
-    const tag = isWrite(tool) ? el("span", { class: "tag" }, "asks for your approval") : null;
+    const tag = isWrite(tool) ? el("span", { class: "tag" }, t("asks for your approval")) : null;
     return el("li", {}, name, el("span", { class: "hint" }, ` ${firstSentence(tool.description)} `), tag);
   });
   return el("section", {}, el("h3", {}, server), el("ul", {}, lines));

@@ -1,0 +1,81 @@
+package web_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// checker is axe-core, where .ci/page has fetched it.
+func checker(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
+	if err != nil && os.Getenv("CI") == "true" {
+		t.Fatal("axe-core is missing: run .ci/page")
+	}
+	if err != nil {
+		t.Skip("axe-core is missing: run .ci/page")
+	}
+	return string(text)
+}
+
+// serious lists what axe-core finds that keeps people out.
+const serious = `axe.run(document, { resultTypes: ["violations"] }).then((found) => found.violations
+	.filter((one) => ["serious", "critical"].includes(one.impact))
+	.map((one) => one.id + ": " + one.nodes.map((node) => node.html.slice(0, 160) + " " + node.failureSummary.split("\n").slice(1, 3).join(" ")).slice(0, 3).join(" | ")))`
+
+// TestEveryStateIsAccessible: no state of the page has a serious finding, in light,
+// in dark, and at the width of a phone.
+func TestEveryStateIsAccessible(t *testing.T) {
+	axe := checker(t)
+	for _, look := range []string{"light", "dark", "phone"} {
+		t.Run(look, func(t *testing.T) {
+			g, p := newGateway(t), newPage(t)
+			if look == "dark" {
+				p.Prefer("dark")
+			} else {
+				p.Prefer("light")
+			}
+			check := func(state string) {
+				t.Helper()
+				eval[bool](p, `(globalThis.axe || (() => { `+axe+` })(), true)`)
+				for _, finding := range eval[[]string](p, serious) {
+					t.Errorf("%s: %s", state, finding)
+				}
+				p.Shot("axe-" + look + "-" + strings.ReplaceAll(state, " ", "-"))
+			}
+			g.on("GET /api/conversations", answer(200, object{"conversations": []object{{"id": "c8", "title": "Earlier", "updated": time.Now().Format(time.RFC3339)}}}))
+			g.on("GET /api/confirmations", answer(200, object{"confirmations": []object{waiting("x9")}}))
+			g.on("POST /api/query", turn(
+				object{"type": "tool", "state": "complete", "tool": "list_employees", "server": "hr", "message": "Listed employees", "data": employees(12, "next"), "args": object{}},
+				object{"type": "truncation", "tool": "list_employees", "hint": "Showing 12 of 12+ employees."},
+				object{"type": "text", "text": "See [the **handbook**](https://example.com) and `code`.\n\n| a | b |\n|---|---|\n| 1 | 2 |"},
+				object{"type": "note", "kind": "figure", "text": "The answer names 13 people, the rows are 12."},
+				object{"type": "error", "error": "Something failed.", "code": "TIMEOUT"},
+				pending("x1"),
+			))
+			p.Open(g.URL)
+			p.Sees("#suggestions", "Who works here?")
+			if look == "phone" {
+				p.Narrow(360)
+				p.Click("#question")
+			}
+			check("empty")
+			p.ask("Show me everything")
+			p.Sees("[data-turn=done] [data-card=x1]", "Frank")
+			p.Sees("[data-note=figure]", "the rows are 12")
+			check("answered")
+			eval[bool](p, `document.querySelectorAll("#log details").forEach((n) => (n.open = true)) ?? true`)
+			p.Click("[data-row-open]")
+			check("all opened")
+			for _, place := range []string{"approvals", "approve/x9", "usage", "nowhere"} {
+				eval[bool](p, fmt.Sprintf(`(location.hash = "#/%s") !== ""`, place))
+				p.Sees(".page-view", "")
+				check(strings.ReplaceAll(place, "/", " "))
+			}
+		})
+	}
+}

@@ -1,0 +1,68 @@
+package web_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/testkit/browsertest"
+	"countersign.dev/web"
+)
+
+// BenchmarkLongAnswer: how long is the longest task of the page while an answer of
+// 10,000 tokens (about 40 KB) streams in pieces of 40 characters? The floor is the
+// same stream, read and thrown away.
+func BenchmarkLongAnswer(b *testing.B) {
+	text := strings.Repeat("The quick brown fox jumps over the lazy dog, and **counts** `foxes`.\n\n- one fox\n- two foxes\n\n", 420)
+	g := newGateway(b)
+	g.on("POST /api/query", func(w http.ResponseWriter, _ *http.Request) {
+		s := begun(w)
+		for at := 0; at < len(text); at += 40 {
+			s.send(object{"type": "text", "text": text[at:min(at+40, len(text))]})
+		}
+		s.done()
+	})
+	const watch = `(() => { globalThis.tasks = []; new PerformanceObserver((list) => list.getEntries().forEach((e) => tasks.push(e.duration))).observe({ entryTypes: ["longtask"] }); return true })()`
+	for b.Loop() {
+		p := browsertest.New(b)
+		p.Open(g.URL)
+		p.Until(`document.activeElement?.id === "question"`)
+		browsertest.Eval[bool](p, watch)
+		p.Press("Much\r")
+		p.Until(`document.querySelector("[data-turn=done]")`)
+		longest := browsertest.Eval[float64](p, `Math.max(0, ...tasks)`)
+		floor := browsertest.Eval[float64](p, `(async () => { tasks.length = 0; const r = (await fetch("/api/query", {method: "POST", body: "{}"})).body.getReader(); while (!(await r.read()).done); return Math.max(0, ...tasks) })()`)
+		b.ReportMetric(longest, "ms-longest-task")
+		b.ReportMetric(floor, "ms-floor")
+	}
+}
+
+// BenchmarkPageWeight: how many bytes does the first visit load, compressed as the
+// gateway does, and how many are loaded when a view is opened?
+func BenchmarkPageWeight(b *testing.B) {
+	for b.Loop() {
+		var plain, zipped int
+		_ = fs.WalkDir(web.Files, ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, _ := fs.ReadFile(web.Files, name)
+			var out bytes.Buffer
+			w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
+			_, _ = w.Write(text)
+			_ = w.Close()
+			plain, zipped = plain+len(text), zipped+out.Len()
+			if os.Getenv("WEB_WEIGHTS") != "" {
+				fmt.Println(name, len(text), out.Len())
+			}
+			return nil
+		})
+		b.ReportMetric(float64(plain), "bytes")
+		b.ReportMetric(float64(zipped), "bytes-gzip")
+	}
+}

@@ -1,0 +1,167 @@
+package web_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+func bob() object {
+	return object{"userId": "u2", "username": "bob.martinez", "name": "Bob Martinez", "roles": []string{"finance-write"}}
+}
+
+// A page whose browser is signed in as someone else by now does nothing any more.
+func TestPageOfAnotherPersonIsFrozen(t *testing.T) {
+	t.Run("the other tab says so", func(t *testing.T) {
+		g, p := newGateway(t), newPage(t)
+		p.Open(g.URL)
+		p.Sees("#user-name", "Alice Chen")
+		p.Until(`(() => { new BroadcastChannel("countersign").postMessage({ person: "u2" }); return true })()`)
+		p.Sees("#frozen", "shows the data of Alice Chen")
+		p.Until(`document.querySelector("#frozen").matches(":modal")`)
+		p.Press(kb.Escape)
+		p.Sees("#frozen", "Alice Chen")
+		g.on("GET /api/user", answer(http.StatusOK, bob()))
+		p.Click("#frozen-reload")
+		p.Sees("#user-name", "Bob Martinez")
+	})
+	t.Run("the gateway says so", func(t *testing.T) {
+		g := newGateway(t)
+		g.on("POST /api/confirm/{id}", func(w http.ResponseWriter, r *http.Request) {
+			if got := r.Header.Get("Countersign-Person"); got != "u1" {
+				t.Errorf("the approval was sent as %q, want u1", got)
+			}
+			answer(http.StatusConflict, object{"error": "Conflict", "code": "PERSON_CHANGED", "message": "This browser is signed in as someone else now."})(w, r)
+		})
+		p := withCard(t, g, pending("x1"))
+		p.Click("[data-approve]")
+		p.Sees("#frozen", "signed in as someone else")
+	})
+}
+
+func TestNameAndRoleAreVisibleOnAPhone(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	p.Open(g.URL)
+	p.Narrow(360)
+	p.Sees("#user-name", "Alice Chen")
+	p.Sees("#user-role", "hr-write")
+	p.Until(`document.getElementById("user-name").getBoundingClientRect().width > 40`)
+}
+
+// A question that did not arrive goes back to its field, also after a reload.
+func TestQuestionThatWasNotSentIsKept(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/query", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	p.Open(g.URL)
+	p.ask("Is anyone there?")
+	p.Until(`document.getElementById("question").value === "Is anyone there?"`)
+	p.Sees("#toast", "was not sent")
+	if got := p.Count("[data-turn]"); got != 0 {
+		t.Errorf("got %d turns of a question that was not sent", got)
+	}
+	p.Reload()
+	p.Until(`document.getElementById("question").value === "Is anyone there?"`)
+}
+
+// After Stop nothing more is drawn, and a turn without an id is cancelled when it has one.
+func TestStopIsFinal(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	asked, stopped, cancelled := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	g.on("POST /api/conversations/{id}/cancel", g.hears(func(w http.ResponseWriter, r *http.Request) {
+		close(cancelled)
+		answer(http.StatusOK, object{"cancelled": true})(w, r)
+	}))
+	g.on("POST /api/query", func(w http.ResponseWriter, _ *http.Request) {
+		close(asked)
+		s := newStream(w)
+		<-stopped
+		s.send(object{"type": "start", "conversationId": "c1", "model": "rehearsal"})
+		s.send(object{"type": "text", "text": "I go on all the same"})
+		<-cancelled
+		s.done()
+	})
+	p.Open(g.URL)
+	p.ask("Talk")
+	<-asked
+	p.Press(kb.Escape)
+	p.Sees("[data-thinking]", "Stopping")
+	close(stopped)
+	p.Sees("[data-turn=done] [data-notice=stopped]", "Stopped")
+	if strings.Contains(p.Text("#log"), "I go on") {
+		t.Error("what came after Stop was drawn")
+	}
+}
+
+func TestPageNeverScrollsAway(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/query", turn(object{"type": "text", "text": strings.Repeat("A line.\n\n", 200)}))
+	p.Open(g.URL)
+	p.ask("Much")
+	p.Sees("[data-turn=done] [data-answer]", "A line.")
+	eval[bool](p, `(() => { scrollTo(0, 500); document.body.scrollTop = 500; document.querySelector(".prose p").scrollIntoView(); return true })()`)
+	if got := eval[float64](p, `document.getElementById("top").getBoundingClientRect().top`); got != 0 {
+		t.Errorf("the header is at %v, want 0", got)
+	}
+}
+
+// Data shows as itself, whatever it looks like.
+func TestDataShowsAsItself(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	page := employees(2, "")
+	page["data"].([]object)[0]["department"] = "A|B &lt;b&gt; <i>x</i>"
+	g.on("POST /api/query", turn(listed(page, nil), object{"type": "text", "text": "| A | B |\n|---|---|\n| one \\| two | &lt; |"}))
+	p.Open(g.URL)
+	p.ask("List")
+	p.Sees("[data-turn=done] [data-field=department]", "A|B &lt;b&gt; <i>x</i>")
+	if got := eval[[]string](p, `[...document.querySelectorAll(".prose td")].map((n) => n.textContent)`); len(got) != 2 || got[0] != "one | two" || got[1] != "&lt;" {
+		t.Errorf("the cells are %q", got)
+	}
+}
+
+// Words and numbers in German, without a sentence of English left on the first page.
+func TestGermanIsSpoken(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/query", turn(pending("x1")))
+	p.Open(g.URL)
+	p.Sees("#greeting", "Hello, Alice.")
+	p.Until(`(() => { const s = document.getElementById("language"); s.value = "de"; s.dispatchEvent(new Event("change")); return true })()`)
+	p.Sees("#greeting", "Guten Tag, Alice.")
+	p.Sees("#sign-out", "Abmelden")
+	p.Until(`document.documentElement.lang === "de"`)
+	p.ask("Delete him")
+	p.Sees("[data-card=x1] [data-approve]", "Frank Davis auf 125.000")
+	missing := module[[]string](p, "de.js", `
+		const { words } = m, files = ["app", "change", "columns", "conversation", "format", "store", "table", "turn", ...["answer", "approvals", "card", "chart", "composer", "facts", "figures", "grid", "how", "models", "notify", "palette", "prose", "share", "sidebar", "suggestions", "usage"].map((f) => "views/" + f)];
+		const missing = [];
+		for (const file of files) {
+			const text = await (await fetch("/" + file + ".js")).text();
+			for (const [, one] of text.matchAll(/\bt\(\s*"((?:[^"\\]|\\.)*)"/g)) if (!(one in words) && !/^\{n\} ms$|^CSV$/.test(one)) missing.push(file + ": " + one);
+		}
+		return missing`, nil)
+	for _, one := range missing {
+		t.Errorf("no German for %s", one)
+	}
+}
+
+// Ctrl+K leads to a conversation; the arrow up brings the last question back.
+func TestKeysLeadEverywhere(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/conversations", answer(http.StatusOK, object{"conversations": []object{{"id": "c7", "title": "Budget of <b>Sales</b>"}}}))
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c7", "messages": []object{{"id": "1", "role": "user", "content": "How much?"}, {"id": "2", "role": "assistant", "content": "Much."}}}))
+	p.Open(g.URL)
+	p.Sees("[data-conversation=c7]", "Budget")
+	p.Until(`document.activeElement.id === "question"`)
+	p.Press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	p.Sees("#palette [role=option]", "Who works here?")
+	p.Press("budget")
+	p.Sees("#palette [aria-selected=true]", "Budget of <b>Sales</b>")
+	p.Until(`document.querySelectorAll("#palette [role=option]").length === 1`)
+	p.Press("\r")
+	p.Sees("[data-answer]", "Much.")
+	p.Until(`!document.getElementById("palette") && document.activeElement.id === "question"`)
+	p.Press(kb.ArrowUp)
+	p.Until(`document.getElementById("question").value === "How much?"`)
+}

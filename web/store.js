@@ -1,0 +1,226 @@
+// @ts-check
+// What the page knows: who is signed in, their conversations, the tools they may
+// call, the servers, the changes that wait or were answered. Every view is drawn
+// from here, and only what happens in here changes a view.
+
+import { Fault, get, listOf, patch, remove } from "./api.js";
+import { Change } from "./change.js";
+import { Conversation } from "./conversation.js";
+import { personEvents } from "./events.js";
+import { label } from "./format.js";
+import { computed, signal } from "./reactive.js";
+import { t } from "./words.js";
+
+/** @typedef {{ userId: string, username: string, name?: string, email?: string, roles?: string[] }} Person */
+
+/** me is who is signed in; null before that is known. */
+export const me = signal(/** @type {Person | null} */ (null));
+/** frozen says why nothing can be done here any more: "other" person, or session "ended". */
+export const frozen = signal(/** @type {"" | "other" | "ended"} */ (""));
+/** lineLost: the person's stream is interrupted. */
+export const lineLost = signal(false);
+export const offline = signal(!navigator.onLine);
+export const tools = signal(/** @type {Map<string, any>} */ (new Map()));
+export const toolsProblem = signal("");
+export const models = signal(/** @type {any[]} */ ([]));
+export const defaultModel = signal("");
+export const servers = signal(/** @type {Map<string, boolean>} */ (new Map()));
+/** conversations are those of the list, newest first; null before they are known. */
+export const conversations = signal(/** @type {any[] | null} */ (null));
+export const conversationsProblem = signal("");
+/** running are the ids of the conversations in which a question is being answered. */
+export const running = signal(/** @type {Set<string>} */ (new Set()));
+/** removed are the ids of conversations whose deletion can still be undone. */
+export const removed = signal(/** @type {Set<string>} */ (new Set()));
+/** open is the conversation that is shown. */
+export const open = signal(new Conversation(""));
+export const opening = signal(Promise.resolve());
+export const problem = signal("");
+/** toast is a short message with something to do. */
+export const toast = signal(/** @type {null | { words: string, action?: string, run?: () => void }} */ (null));
+
+// ---- changes
+
+/** changes are all that the page knows of, by id, in the order in which they came. */
+export const changes = signal(/** @type {Map<string, Change>} */ (new Map()));
+/** unshown are requests that their server cannot show. */
+export const unshown = signal(/** @type {any[]} */ ([]));
+export const waiting = computed(() => [...changes.value.values()].filter((change) => change.waits.value));
+
+/** changeOf returns the change of an id, and makes it when it is new. @param {string} id */
+export function changeOf(id) {
+  const known = changes.peek().get(id);
+  if (known) return known;
+  const made = new Change(id);
+  changes.value = new Map(changes.peek()).set(id, made);
+  return made;
+}
+
+/** see takes a pending change as its server shows it. @param {any} envelope */
+export function see(envelope) {
+  const change = changeOf(envelope.confirmationId);
+  change.show(envelope);
+  return change;
+}
+
+/** learnChanges reads all that waits for this person. */
+export async function learnChanges() {
+  const body = await get("/api/confirmations");
+  for (const item of listOf(body, "confirmations")) see(item);
+  unshown.value = body?.unavailable ?? [];
+}
+
+// ---- what tools say of themselves
+
+export const titleOf = (name) => tools.value.get(name)?.title || label(name || t("this change"));
+export const fieldsOf = (name) => tools.value.get(name)?.fields?.output ?? {};
+export const serverOf = (name) => tools.value.get(name)?.server;
+
+export async function learnTools() {
+  try {
+    const body = await get("/api/tools");
+    tools.value = new Map(listOf(body, "tools").map((tool) => [tool.name, tool]));
+    servers.update((known) => new Map([...listOf(body, "servers").map((server) => /** @type {[string, boolean]} */ ([server.name, server.healthy !== false])), ...known]));
+    if (body.model) defaultModel.value = body.model;
+    toolsProblem.value = "";
+  } catch (fault) {
+    toolsProblem.value = t("What you can ask could not be listed. {why}", { why: fault.message });
+  }
+}
+
+// Without the list, the gateway's default answers.
+export async function learnModels() {
+  models.value = listOf(await get("/api/models"), "models");
+}
+
+// ---- conversations
+
+/** @type {Map<string, Conversation>} */
+const loaded = new Map(); // conversations that were open here: one that still answers goes on
+const MOST_LOADED = 12;
+
+export async function learnConversations() {
+  try {
+    conversations.value = listOf(await get("/api/conversations"), "conversations");
+    conversationsProblem.value = "";
+  } catch (fault) {
+    conversationsProblem.value = t("Your conversations could not be listed. {why}", { why: fault.message });
+  }
+}
+
+/** openConversation shows a conversation; an empty id is a new one. @param {string} id */
+export function openConversation(id) {
+  if (id && id === open.peek().id.peek()) return opening.peek();
+  const known = id ? loaded.get(id) : undefined;
+  const conversation = known ?? new Conversation(id);
+  if (id) loaded.set(id, conversation);
+  for (const [old, one] of loaded) if (loaded.size > MOST_LOADED && !one.running.peek() && one !== conversation) loaded.delete(old);
+  problem.value = "";
+  open.value = conversation;
+  const ready = (id ? conversation.refresh() : Promise.resolve()).catch((fault) => {
+    loaded.delete(id);
+    if (open.peek() === conversation) problem.value = fault.status === 404 ? t("This does not exist any more, or is not yours.") : t("It could not be opened. {why}", { why: fault.message });
+  });
+  opening.value = ready;
+  return ready;
+}
+
+/** named keeps a conversation that got its id with the first answer. @param {Conversation} conversation */
+export function named(conversation) {
+  loaded.set(conversation.id.peek(), conversation);
+  learnConversations();
+}
+
+export async function renameConversation(id, title) {
+  await patch(`/api/conversations/${encodeURIComponent(id)}`, { title });
+  conversations.update((all) => all?.map((one) => (one.id === id ? { ...one, title } : one)) ?? null);
+}
+
+const UNDO_MS = 6000;
+/** @type {Map<string, () => void>} */
+const deletions = new Map(); // those that can still be undone, with what makes them at once
+
+/** deleteConversation hides a conversation, and deletes it when there was time to undo that. @param {string} id @param {string} title */
+export function deleteConversation(id, title) {
+  removed.update((all) => new Set(all).add(id));
+  const commit = (options = {}) => {
+    clearTimeout(timer);
+    deletions.delete(id);
+    if (toast.peek() === undo) toast.value = null;
+    loaded.delete(id);
+    return remove(`/api/conversations/${encodeURIComponent(id)}`, options).catch((fault) => {
+      if (fault.status === 404) return;
+      removed.update((all) => new Set([...all].filter((one) => one !== id)));
+      conversationsProblem.value = t("It could not be deleted. {why}", { why: fault.message });
+    });
+  };
+  const undo = { words: t("Deleted: {title}", { title }), action: t("Undo"), run: () => keep(id, timer) };
+  const timer = setTimeout(commit, UNDO_MS);
+  deletions.set(id, () => commit({ keepalive: true }));
+  toast.value = undo;
+}
+
+function keep(id, timer) {
+  clearTimeout(timer);
+  deletions.delete(id);
+  removed.update((all) => new Set([...all].filter((one) => one !== id)));
+  toast.value = null;
+}
+
+addEventListener("pagehide", () => deletions.forEach((commit) => commit()));
+
+// ---- what happens elsewhere
+
+let endStream = () => {};
+
+/** leave ends the stream before the person signs out. */
+export const leave = () => endStream();
+
+/** listen follows what happens to the person's conversations and changes. */
+export function listen() {
+  endStream = personEvents(/** @type {Person} */ (me.peek()).userId, {
+    onEvent: ({ data }) => heard(data),
+    onState: (state, status) => {
+      lineLost.value = state === "waiting";
+      if (state === "gone" && status === 401) frozen.value = "ended";
+      if (state === "gone" && status === 409) frozen.value = "other";
+    },
+  });
+}
+
+function heard(event) {
+  if (event.type === "server") servers.update((known) => new Map(known).set(event.server, event.healthy));
+  if (event.type === "change") changeOf(event.confirmationId).hear(event);
+  if (event.type === "conversation" && !conversations.peek()?.some((one) => one.id === event.conversationId)) soon("list", learnConversations);
+  if (event.type === "turn") turnHeard(event);
+}
+
+function turnHeard({ conversationId: id, state }) {
+  running.update((ids) => new Set([...ids].filter((one) => one !== id).concat(state === "running" ? [id] : [])));
+  const conversation = loaded.get(id);
+  if (conversation && !conversation.running.peek()) soon(id, () => conversation.refresh().catch(() => {}));
+}
+
+// Many events at once ask for the same thing once.
+/** @type {Map<string, () => unknown>} */
+const planned = new Map();
+function soon(name, run) {
+  if (planned.size === 0) setTimeout(() => [...planned].forEach(([key, one]) => (planned.delete(key), one())), 60);
+  planned.set(name, run);
+}
+
+/** changed is called by a change that was answered: its conversation has a new message. @param {string} id of a conversation */
+export function outcomeIn(id) {
+  const conversation = loaded.get(id);
+  if (conversation && !conversation.running.peek()) soon(id, () => conversation.refresh().catch(() => {}));
+}
+
+/** catchUp reads again what may have been missed while the line was lost. */
+export function catchUp() {
+  learnChanges().catch(() => {});
+  learnConversations();
+  const now = open.peek();
+  if (now.id.peek() && !now.running.peek()) now.refresh().catch(() => {});
+}
+
+export { Fault };

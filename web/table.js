@@ -1,0 +1,155 @@
+// @ts-check
+// The rows of one answer: what was loaded, whether that is all, how the reader has
+// sorted and filtered them, and the next page.
+
+import { post } from "./api.js";
+import { columnsOf, treeKey } from "./columns.js";
+import { isObject, isNumeric } from "./format.js";
+import { computed, signal } from "./reactive.js";
+import { fieldsOf } from "./store.js";
+import { locale, rowsOf, t, number } from "./words.js";
+
+/** readAnswer reads both dialects of a page: data with metadata, and items with limit and offset. @param {any} envelope */
+export function readAnswer(envelope) {
+  if (Array.isArray(envelope.items)) {
+    const after = (envelope.offset ?? 0) + envelope.items.length;
+    const more = after < envelope.total_count;
+    return { rows: envelope.items.filter(isObject), more, next: more ? { offset: after } : null, total: envelope.total_count };
+  }
+  const metadata = envelope.metadata ?? {};
+  if (!Array.isArray(envelope.data)) return { data: envelope.data, hint: metadata.hint };
+  const next = metadata.hasMore && metadata.nextCursor ? { cursor: metadata.nextCursor } : null;
+  const total = metadata.totalCount ?? metadata.totalEstimate;
+  return { rows: envelope.data.filter(isObject), more: Boolean(metadata.hasMore || metadata.truncated), next, total };
+}
+
+/** incompleteHint is what to say of a list that goes on after these rows; null of any other answer. @param {any} envelope */
+export function incompleteHint(envelope) {
+  const { rows, next } = readAnswer(envelope);
+  const metadata = envelope.metadata ?? {};
+  if (!rows || !(next || metadata.hasMore)) return null;
+  return metadata.hint || metadata.warning || t("Showing {rows}. Results are incomplete.", { rows: rowsOf(rows.length) });
+}
+
+/** Table is a list of rows that is drawn as a grid. */
+export class Table {
+  #next;
+  #completed;
+
+  /** of makes the table of a finished call; null when its answer is no list, or a tree. @param {any} call @param {() => void} completed */
+  static of(call, completed) {
+    const answer = readAnswer(call.envelope.peek());
+    if (!answer.rows?.length || treeKey(answer.rows)) return null;
+    return new Table({ ...call, fields: fieldsOf(call.tool), answer }, completed);
+  }
+
+  constructor({ tool, server, args = null, fields = {}, answer }, completed = () => {}) {
+    this.tool = tool;
+    this.server = server;
+    this.args = args;
+    this.fields = fields;
+    this.rows = signal(answer.rows);
+    this.total = answer.total;
+    this.#next = signal(args && server ? answer.next : null);
+    this.#completed = completed;
+    this.more = signal(answer.more);
+    this.busy = signal(false);
+    this.problem = signal("");
+    this.sort = signal({ key: "", up: true });
+    this.filter = signal("");
+    this.wide = signal(false);
+    this.chart = signal(false);
+    this.opened = signal(/** @type {any} */ (null)); // the row whose details are shown
+    this.arrived = signal(/** @type {any} */ (null)); // the first row of the page that came last
+    this.columns = computed(() => columnsOf(this.rows.value, this.fields));
+    this.shown = computed(() => this.#ordered(this.rows.value.filter((row) => this.#matches(row))));
+  }
+
+  get hasNext() {
+    return Boolean(this.#next.value);
+  }
+
+  /** count says how many rows there are, and whether that is all. */
+  get count() {
+    const rows = rowsOf(this.rows.value.length);
+    if (!this.more.value) return t("{rows}, complete", { rows });
+    return this.hasNext ? t("{rows} shown, more follow", { rows }) : t("{rows} shown of more; ask again to see the rest", { rows });
+  }
+
+  /** extent is the same for a file: "50 of 59, incomplete". */
+  get extent() {
+    const count = number(this.rows.peek().length);
+    if (!this.more.peek()) return t("{n} rows, complete", { n: count });
+    return /\d/.test(String(this.total ?? "")) ? t("{n} of {total}, incomplete", { n: count, total: this.total }) : t("{n} rows, incomplete", { n: count });
+  }
+
+  // ---- order and filter
+
+  /** sortBy sorts by a column, then the other way round, then not at all. @param {string} key */
+  sortBy(key) {
+    const { key: now, up } = this.sort.peek();
+    if (now !== key) this.sort.value = { key, up: true };
+    else this.sort.value = up ? { key, up: false } : { key: "", up: true };
+  }
+
+  #ordered(rows) {
+    const { key, up } = this.sort.value;
+    const column = this.columns.value.find((one) => one.key === key);
+    if (!column) return rows;
+    const compare = (a, b) => compareValues(column.value(a), column.value(b));
+    return [...rows].sort((a, b) => (up ? compare(a, b) : compare(b, a)));
+  }
+
+  #matches(row) {
+    const words = this.filter.value.trim().toLocaleLowerCase(locale);
+    return !words || this.columns.value.some((column) => column.text(row).toLocaleLowerCase(locale).includes(words));
+  }
+
+  /** point shows one row with all its fields. @param {any} row */
+  point(row) {
+    this.chart.value = false;
+    this.filter.value = "";
+    this.opened.value = row;
+    this.arrived.value = null;
+    setTimeout(() => (this.arrived.value = row)); // also when it was pointed at before
+  }
+
+  // ---- the next page
+
+  /** loadNext appends the next page, which is the same call with the cursor. */
+  async loadNext() {
+    if (this.busy.peek() || !this.#next.peek()) return;
+    this.busy.value = true;
+    this.problem.value = "";
+    try {
+      const path = `/api/mcp/${encodeURIComponent(this.server)}/${encodeURIComponent(this.tool)}`;
+      this.#take(await post(path, { ...this.args, ...this.#next.peek() }));
+    } catch (fault) {
+      this.problem.value = fault.message;
+    } finally {
+      this.busy.value = false;
+    }
+  }
+
+  #take(envelope) {
+    if (envelope.status === "error" || envelope.error) {
+      this.problem.value = (envelope.error ?? envelope).message; // what a direct call suggests is for programs
+      return;
+    }
+    const answer = readAnswer(envelope);
+    this.rows.update((rows) => [...rows, ...(answer.rows ?? [])]);
+    this.#next.value = answer.next ?? null;
+    this.more.value = Boolean(answer.more);
+    this.arrived.value = answer.rows?.[0] ?? null; // the reader goes on where the new rows begin
+    if (!this.more.peek()) this.#completed();
+  }
+}
+
+// Nothing comes last in either language; numbers by size, texts as people sort them.
+function compareValues(a, b) {
+  if (a === b) return 0;
+  if (a === null || a === undefined || a === "") return 1;
+  if (b === null || b === undefined || b === "") return -1;
+  if (isNumeric(a) && isNumeric(b)) return a - b;
+  return String(a).localeCompare(String(b), locale, { numeric: true });
+}

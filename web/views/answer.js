@@ -1,0 +1,115 @@
+// @ts-check
+// One question and its answer.
+
+import { el, icon } from "../dom.js";
+import { effect, list } from "../reactive.js";
+import { changeOf, changes, fieldsOf, titleOf } from "../store.js";
+import { isRehearsal, modelLabel } from "../turn.js";
+import { moment, number, t } from "../words.js";
+import { cardView } from "./card.js";
+import { resultView } from "./facts.js";
+import { howView } from "./how.js";
+import { proseView } from "./prose.js";
+import { copy } from "./share.js";
+
+/** turnView draws a turn. host is {ask(question), edit(question)}. @param {import("../turn.js").Turn} turn @param {{ ask: (text: string) => void, edit: (text: string) => void }} host */
+export function turnView(turn, host) {
+  const body = el("div", { class: "answer-body", "data-answer": true });
+  list(body, () => turn.parts.value, (part) => part.key, (part) => partView(part(), turn, host));
+  const thinking = el("p", { class: "thinking", "data-thinking": true, hidden: () => !turn.thinking.value }, el("span", { class: "dots", "aria-hidden": "true" }), el("span", {}, () => turn.thinking.value));
+  const shown = () => turn.state.value === "running" || turn.parts.value.length > 0;
+  const answer = el("div", { class: "answer", hidden: () => !shown() }, headOf(turn), body, thinking, footOf(turn, body));
+  return el("article", { class: "turn", "data-turn": () => turn.state.value, "aria-label": turn.question ? t("Question and answer") : t("Answer") }, turn.question ? questionOf(turn, host) : null, answer);
+}
+
+function questionOf(turn, host) {
+  const words = el("div", { class: "question", "data-question": true }, el("span", { class: "visually-hidden" }, t("You asked:") + " "), turn.question);
+  const edit = el("button", { type: "button", class: "link", "data-edit": true, onclick: () => host.edit(turn.question) }, t("Edit and ask again"));
+  const copied = el("button", { type: "button", class: "link", onclick: () => copy(turn.question, t("The question was copied.")) }, t("Copy"));
+  return el("div", { class: "asked" }, words, el("div", { class: "turn-tools hint" }, turn.at ? el("time", { datetime: new Date(turn.at).toISOString() }, moment(turn.at)) : null, edit, copied));
+}
+
+function headOf(turn) {
+  const label = el("span", { class: () => (isRehearsal(turn.model.value) ? "model rehearsal" : "model"), "data-model": () => turn.model.value, hidden: () => !turn.model.value }, () => modelLabel(turn.model.value));
+  return el("div", { class: "answer-head" }, el("span", { class: "who" }, "Countersign"), label);
+}
+
+function footOf(turn, body) {
+  const done = () => turn.state.value === "done";
+  const copied = el("button", { type: "button", class: "link", "data-copy-answer": true, onclick: () => copy(textOf(turn, body), t("The answer was copied.")) }, t("Copy"));
+  return el("div", { class: "answer-foot", hidden: () => !done() },
+    () => (turn.calls.length && done() ? howView(turn) : null),
+    el("div", { class: "turn-tools hint" }, () => (done() && turn.ended ? el("time", { datetime: new Date(turn.ended).toISOString() }, moment(turn.ended)) : null), copied, usageOf(turn)));
+}
+
+function textOf(turn, body) {
+  const texts = turn.parts.peek().filter((part) => part.kind === "text").map((part) => part.text.peek());
+  return texts.join("\n\n") || body.innerText;
+}
+
+function usageOf(turn) {
+  return el("span", { "data-usage": true, hidden: () => !total(turn.usage.value) }, () => {
+    const usage = turn.usage.value;
+    if (!total(usage)) return null;
+    const words = t("{in} tokens in, {out} out", { in: number(usage.input_tokens), out: number(usage.output_tokens) });
+    return words + (usage.price ? ` · ${number(usage.price.amount, { maximumSignificantDigits: 3 })} ${usage.price.currency}` : "");
+  });
+}
+
+const total = (usage) => (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
+
+// ---- parts
+
+function partView(part, turn, host) {
+  const draw = { text: () => proseView(part, () => turn.calls.map((call) => call.table).filter(Boolean)), call: () => callView(part), change: () => cardView(changeOf(part.id)), notice: () => noticeView(part), note: () => noteView(part), error: () => errorView(part, turn, host), outcome: () => outcomeView(part, turn) };
+  return draw[part.kind]();
+}
+
+function noticeView(part) {
+  return el("p", { class: "notice", "data-notice": () => part.type.value, "data-tool": part.tool || null }, icon("warn"), el("span", {}, () => part.words.value));
+}
+
+// What the gateway corrects must not look like the model's words.
+function noteView(part) {
+  return el("div", { class: "notice added", role: "note", "data-note": part.type, "data-text": "gateway" }, icon("warn"),
+    el("div", {}, el("p", { class: "added-by" }, t("Countersign adds:")), el("p", {}, part.text)));
+}
+
+function errorView(part, turn, host) {
+  const retry = turn.question ? el("button", { type: "button", class: "small", "data-retry": true, onclick: () => host.ask(turn.question) }, t("Try again")) : null;
+  return el("div", { class: "notice error", role: "alert", "data-error": part.code }, icon("warn"), el("span", {}, part.words), retry);
+}
+
+// An outcome is shown once: by its card where there is one.
+function outcomeView(part, turn) {
+  const own = () => turn.parts.value.filter((one) => one.kind === "change").map((one) => changes.value.get(one.id));
+  const told = () => own().some((change) => change && (change.note.value, change.sentence === part.text || (change.state.value === "denied" && /cancelled/i.test(part.text))));
+  return el("p", { class: "outcome", "data-outcome": true, hidden: told }, part.text);
+}
+
+// ---- calls
+
+function callView(part) {
+  const mark = el("span", { class: "tool-mark", "aria-hidden": "true" });
+  const head = el("span", { class: "tool-head" }, mark, el("span", { class: "tool-words" }, () => part.words.value), part.server ? el("span", { class: "server" }, part.server) : null);
+  const node = el("div", { class: "tool", "data-tool": part.tool, "data-tool-server": part.server ?? null, "data-tool-state": () => part.state.value });
+  node.append(el("div", {}, () => contentOf(part, head)));
+  return node;
+}
+
+function contentOf(part, head) {
+  const envelope = part.envelope.value;
+  if (!envelope) return head;
+  if (part.state.value === "refused") return [head, refusal(envelope)];
+  const view = resultView(part, titleOf(part.tool), fieldsOf(part.tool));
+  if (!view) return head;
+  const open = (part.table?.rows.peek().length ?? 0) > 1;
+  const node = el("details", { class: "tool-result", open }, el("summary", {}, head, icon("chevron")), view);
+  effect(() => part.table?.arrived.value && (node.open = true)); // a row of it is pointed at
+  return node;
+}
+
+function refusal(envelope) {
+  const error = envelope.error ?? envelope;
+  return el("p", { class: "hint", "data-refusal": error.code ?? "" }, [error.message, error.suggestedAction].filter(Boolean).join(" "));
+}

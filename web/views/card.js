@@ -1,0 +1,238 @@
+// @ts-check
+// The card of a change: exactly what will happen, the two answers, and afterwards the
+// receipt. Its truth is in the store; this draws it. Approving is possible only when
+// all of the card was in view.
+
+import { digestOf } from "../digest.js";
+import { data, el, icon } from "../dom.js";
+import { isEmpty, isObject, label, moneyText } from "../format.js";
+import { effect, onDispose, signal } from "../reactive.js";
+import { me, titleOf } from "../store.js";
+import { moment, t } from "../words.js";
+import { descriptionList } from "./facts.js";
+
+const THINKING_MS = 300_000;
+const LONGEST_ACT = 80; // characters of a button; longer acts are not cut, the tool's title is named instead
+
+// What names the request rather than the change, and the ids of our own rows; they
+// are shown under "Details". The name of a field decides, never its text: its
+// author could hide it otherwise.
+const TECHNICAL = new Set(["action", "mcpServer", "userId", "username", "timestamp", "expiresAt", "confirmationId", "approvalUrl", "conversationId", "digest", "message", "summary", "warning", "quotes", "origin",
+  "employeeId", "invoiceId", "budgetId", "dealId", "customerId"]);
+
+// Where a change was asked for, by the surface of its origin.
+const ASKED = () => new Map([
+  ["chat", t("Asked for in the chat")],
+  ["terminal", t("Asked for in a chat of a terminal or another program")],
+  ["api", t("Asked for by a direct call of the API")],
+  ["mcp", t("Asked for by an MCP client")],
+  ["server", t("Asked for at the server itself, not through the gateway")],
+]);
+
+const BADGES = () => ({ approved: t("Approved"), denied: t("Denied"), expired: t("Expired"), failed: t("Not done"), unknown: t("Outcome unknown"), waiting: t("Waiting for you"), sending: t("Waiting for you"), busy: t("Being carried out"), loading: t("Being looked up") });
+
+/** cardView draws a change. @param {import("../change.js").Change} change */
+export function cardView(change) {
+  const node = el("section", {
+    class: "card", role: "group", tabindex: "-1", "aria-labelledby": `card-${change.id}`, "data-card": change.id, "data-card-state": () => change.state.value,
+    "aria-busy": () => String(change.state.value === "sending"), "data-urgent": () => change.waits.value && change.left.value < 60_000,
+  });
+  const seen = seenWhole(node);
+  const foot = controls(change, seen, node);
+  node.append(
+    el("header", {}, icon("pen"), el("h3", { id: `card-${change.id}` }, () => titleOf(change.tool.value)), el("span", { class: "card-badge" }, () => BADGES()[change.state.value] ?? t("Closed"))),
+    el("div", { class: "card-body" }, () => (change.envelope.value ? bodyOf(change.envelope.value) : el("p", { class: "hint" }, t("What was asked for is no longer kept.")))),
+    foot,
+    el("p", { class: "card-note", role: "status", "data-card-note": true, hidden: () => !change.note.value }, () => change.note.value),
+    el("p", { class: "card-receipt hint", "data-card-receipt": true, hidden: () => !receiptOf(change) }, () => receiptOf(change)),
+  );
+  keepFocus(change, node, foot);
+  return node;
+}
+
+// Who, when, and by which id an auditor finds it.
+function receiptOf(change) {
+  if (!["approved", "denied", "failed", "unknown", "expired"].includes(change.state.value)) return null;
+  const person = me.value;
+  const answered = change.state.value !== "expired";
+  const when = answered ? change.answered.value : change.deadline.value;
+  const line = [answered && person ? data(person.name ? `${person.name} (${person.username})` : person.username) : null, when ? el("time", { datetime: new Date(when).toISOString() }, moment(when)) : null].filter(Boolean);
+  return [...line.flatMap((one) => [one, " · "]), t("Audit id"), " ", el("code", {}, change.id)];
+}
+
+// A button that is gone or disabled drops the focus to the page; the card gets it.
+function keepFocus(change, node, foot) {
+  let held = false;
+  node.addEventListener("focusin", () => (held = true));
+  node.addEventListener("focusout", (event) => (held = event.relatedTarget === null && foot.contains(event.target)));
+  effect(() => {
+    if (!change.ended.value && change.state.value !== "waiting") return;
+    requestAnimationFrame(() => held && document.activeElement === document.body && node.isConnected && node.focus({ preventScroll: true }));
+  });
+}
+
+// ---- what is drawn
+
+function bodyOf(envelope) {
+  const card = envelope.confirmationData ?? {};
+  const quotes = quotesOf(card);
+  const facts = factsOf(card, quotes);
+  return [
+    el("p", { class: "card-message", "data-card-message": true }, data(envelope.message ?? "")),
+    ASKED().has(card.origin?.surface) ? el("p", { class: "hint", "data-card-origin": true }, ASKED().get(card.origin.surface)) : null,
+    readBefore(card.origin),
+    facts.flat.length ? descriptionList(facts.flat, card) : null,
+    facts.nested.map(whole),
+    quotes.map(quotation),
+    card.warning ? el("p", { class: "notice", "data-card-warning": true }, icon("warn"), el("span", {}, data(card.warning))) : null,
+    technical(envelope),
+  ];
+}
+
+// What others wrote and the assistant had read: the wish may be theirs.
+function readBefore(origin) {
+  const texts = Array.isArray(origin?.tainted_by) ? origin.tainted_by.filter((text) => typeof text === "string") : [];
+  if (!texts.length) return null;
+  return el("p", { class: "notice", "data-card-taint": true }, icon("warn"), el("span", {}, data(t("The assistant had read {texts} before it asked for this.", { texts: texts.join(", ") }))));
+}
+
+// A JSON object of the gateway's has its keys by the alphabet; people want to
+// know whom first, then from what to what, and why last.
+const ORDER = [/name$|^title|number$/i, /^(current|old|from|previous)/i, /^(new|to$|next|requested)/i, /change|percent/i];
+const LAST = /reason|note|comment/i;
+
+function factsOf(card, quotes) {
+  const place = (key) => {
+    const found = ORDER.findIndex((pattern) => pattern.test(key));
+    return LAST.test(key) ? ORDER.length + 1 : found < 0 ? ORDER.length : found;
+  };
+  const quoted = new Set(quotes.map(({ field }) => field));
+  const facts = Object.entries(card).filter(([key, value]) => isFact(key, value) && !quoted.has(key));
+  facts.sort(([a], [b]) => place(a) - place(b));
+  const nested = ([, value]) => isObject(value) || (Array.isArray(value) && value.some((item) => typeof item === "object"));
+  return { flat: facts.filter((fact) => !nested(fact)), nested: facts.filter(nested) };
+}
+
+function isFact(key, value) {
+  return !TECHNICAL.has(key) && !isEmpty(value);
+}
+
+// A fact with parts, such as the arguments of another server's tool: all of it.
+function whole([key, value]) {
+  return el("figure", { class: "card-quote", "data-field": key }, el("figcaption", {}, `${label(key)}:`), el("pre", {}, data(JSON.stringify(value, null, 2))));
+}
+
+// The free texts of a card, each with its author: [{field, author, text}].
+function quotesOf(card) {
+  const quotes = Array.isArray(card.quotes) ? card.quotes : [];
+  return quotes.filter((quote) => quote && [quote.field, quote.author, quote.text].every((part) => typeof part === "string"));
+}
+
+// A quotation is never a part of our own words: who wrote it is said first, and
+// the text has a place of its own, in its own direction.
+function quotation({ field, author, text }) {
+  return el("figure", { class: "card-quote", "data-quote": field }, el("figcaption", {}, `${label(field)}, ${author}:`), el("blockquote", { dir: "auto" }, data(text)));
+}
+
+// Everything that the request holds, unchanged, for readers who want to check.
+function technical(envelope) {
+  const card = envelope.confirmationData ?? {};
+  const rest = Object.entries(card).filter(([key, value]) => !isFact(key, value) && !isEmpty(value) && key !== "warning" && key !== "quotes");
+  const entries = [["confirmationId", envelope.confirmationId], ...rest.filter(([key]) => key !== "confirmationId")];
+  const pairs = entries.map(([key, value]) => el("div", {}, el("dt", {}, key), el("dd", {}, el("code", {}, data(typeof value === "string" ? value : JSON.stringify(value))))));
+  return el("details", { class: "technical" }, el("summary", {}, t("Details")), el("dl", { class: "facts" }, pairs));
+}
+
+// ---- the two answers
+
+/** actOf names what approving does: "Raise Marcus Johnson to $160,000", "Delete employee Frank Davis". @param {string} tool @param {any} envelope */
+export function actOf(tool, envelope) {
+  const card = envelope?.confirmationData ?? {};
+  const named = Object.entries(card).find(([key, value]) => !TECHNICAL.has(key) && ORDER[0].test(key) && typeof value === "string" && value)?.[1];
+  const title = titleOf(tool);
+  const act = [changeOfNumber(card, named), named ? `${title.replace(/\b(an?|the) /i, "")} ${named}` : null].find((one) => one && one.length <= LONGEST_ACT);
+  return act ?? title;
+}
+
+// From one number to another: a raise, or the opposite.
+function changeOfNumber(card, named) {
+  const [key, next] = Object.entries(card).find(([name, value]) => /^new[A-Z_]/.test(name) && typeof value === "number") ?? ["", 0];
+  if (!key || !named) return null;
+  const stem = key.slice(3);
+  const before = ["current", "old", "previous", "from"].map((word) => card[word + stem]).find((value) => typeof value === "number");
+  const amount = /salary|amount|price|value|budget/i.test(stem) ? moneyText(next, card.currency) : String(next);
+  if (before === undefined || before === next) return t("Set {name} to {amount}", { name: named, amount });
+  return next > before ? t("Raise {name} to {amount}", { name: named, amount }) : t("Lower {name} to {amount}", { name: named, amount });
+}
+
+const DELETES = /(^|[._])(delete|remove|purge|cleanup|drop|destroy|erase)(_|$)/;
+
+function controls(change, seen, card) {
+  const approve = el("button", {
+    type: "button", "data-approve": true, disabled: () => change.state.value !== "waiting", hidden: () => change.state.value === "busy", "aria-disabled": () => (seen.value ? null : "true"),
+    class: () => (DELETES.test(change.tool.value) ? "primary deletes" : "primary"),
+    onclick: () => (seen.peek() ? change.answer(true, digest.peek()) : toUnseen(card)),
+  }, icon("check"), el("span", {}, () => data(actOf(change.tool.value, change.envelope.value))));
+  const digest = signal(Promise.resolve(""));
+  effect(() => {
+    if (change.envelope.value) digest.value = digestOf(change.envelope.value);
+  });
+  const deny = el("button", { type: "button", "data-deny": true, disabled: () => change.state.value !== "waiting", hidden: () => change.state.value === "busy", onclick: () => change.answer(false, digest.peek()) }, icon("cross"), t("Deny"));
+  const again = el("button", { type: "button", "data-check-again": true, hidden: () => change.state.value !== "busy", onclick: () => change.learn().catch((fault) => (change.note.value = fault.message)) }, t("Check again"));
+  const clock = el("span", { class: "card-clock", role: "timer", "data-countdown": true }, () => t("{time} left", { time: clockOf(change.left.value) }));
+  const unseen = el("p", { class: "hint", "data-unseen": true, hidden: () => seen.value || change.state.value !== "waiting" }, t("Approving is possible when you have seen all of this request."));
+  return el("div", { hidden: () => !change.waits.value },
+    el("progress", { class: "card-bar", max: String(THINKING_MS), value: () => String(change.left.value), "aria-hidden": "true" }),
+    unseen, el("div", { class: "card-controls" }, approve, deny, again, clock));
+}
+
+function clockOf(ms) {
+  const seconds = Math.ceil(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+// ---- seen as a whole
+
+// seenWhole is true when every part of a card was in view at some time. What is
+// covered by a scrolling box around it does not count.
+function seenWhole(node) {
+  const seen = signal(false);
+  let parts = []; // intervals of the card's height that were in view
+  let height = 0;
+  const look = () => {
+    if (seen.peek() || !node.isConnected) return;
+    const box = node.getBoundingClientRect();
+    if (box.height === 0) return;
+    if (Math.abs(box.height - height) > 1) [parts, height] = [[], box.height]; // it was drawn anew
+    const frame = (node.closest("#view") ?? document.documentElement).getBoundingClientRect();
+    const [top, bottom] = [Math.max(frame.top, 0, box.top) - box.top, Math.min(frame.bottom, innerHeight, box.bottom) - box.top];
+    if (bottom > top) parts.push([top, bottom]);
+    seen.value = covers(parts, box.height);
+  };
+  const watch = new IntersectionObserver(look, { threshold: [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1] });
+  const size = new ResizeObserver(look);
+  const ending = new AbortController();
+  watch.observe(node);
+  size.observe(node);
+  document.addEventListener("scroll", look, { capture: true, passive: true, signal: ending.signal });
+  addEventListener("resize", look, { signal: ending.signal });
+  effect(() => seen.value && (watch.disconnect(), size.disconnect(), ending.abort()));
+  onDispose(() => (watch.disconnect(), size.disconnect(), ending.abort()));
+  return seen;
+}
+
+function covers(parts, height) {
+  let to = 0;
+  for (const [top, bottom] of [...parts].sort(([a], [b]) => a - b)) if (top <= to + 2) to = Math.max(to, bottom);
+  return to >= height - 2;
+}
+
+function toUnseen(card) {
+  card.scrollIntoView({ block: "start" });
+}
+
+/** reveal brings a card into view, whole where it fits, from its beginning where not. @param {any} card */
+export function reveal(card) {
+  const frame = card.closest("#view")?.clientHeight ?? innerHeight;
+  card.scrollIntoView({ block: card.offsetHeight > frame ? "start" : "nearest" });
+}

@@ -1,0 +1,80 @@
+// @ts-check
+// What is no list: one thing as terms and values, a tree as nested lists.
+
+import { cellView, columnsOf, INNER, nameOf, treeKey } from "../columns.js";
+import { data, el } from "../dom.js";
+import { isEmpty, isHidden, isIdentifier, isObject, label, snake, valueNode } from "../format.js";
+import { readAnswer } from "../table.js";
+import { t } from "../words.js";
+import { gridView } from "./grid.js";
+
+const DEEPEST = 6;
+
+/** resultView draws the answer of a finished call; null when there is nothing to draw. @param {any} call @param {string} title @param {Record<string, any>} fields */
+export function resultView(call, title, fields) {
+  if (call.table) return gridView(call.table, title);
+  const answer = readAnswer(call.envelope.peek());
+  if (answer.rows && !answer.rows.length) return el("p", { class: "hint", "data-empty": true }, t("{title}: no rows that you may see.", { title }));
+  if (answer.rows) return el("div", { class: "result", "data-result": call.tool }, treeView(answer.rows, treeKey(answer.rows), 0));
+  if (!isObject(answer.data)) return answer.hint ? el("p", { class: "hint" }, answer.hint) : null;
+  return el("div", { class: "result", "data-result": call.tool }, valueView(call.tool, answer.data, fields, 0));
+}
+
+function valueView(key, value, fields, depth) {
+  if (depth >= DEEPEST) return el("code", {}, JSON.stringify(value).slice(0, 400));
+  if (isObject(value)) return objectView(value, fields, depth);
+  if (Array.isArray(value)) return arrayView(key, value, fields, depth);
+  return valueNode(key, value, {}, fields[key]);
+}
+
+function objectView(object, fields, depth) {
+  const branch = treeKey([object]);
+  if (branch) return treeView([object], branch, 0);
+  return descriptionList(Object.entries(object).filter(([key, value]) => isTold(key, value)), object, fields, depth);
+}
+
+function isTold(key, value) {
+  return isHidden(value) || !(isEmpty(value) || INNER.test(snake(key)) || isIdentifier(key, value));
+}
+
+/** descriptionList draws entries as terms and their values. @param {[string, any][]} entries @param {any} row @param {Record<string, any>} fields @param {number} depth */
+export function descriptionList(entries, row = {}, fields = {}, depth = 0) {
+  const flat = ([, value]) => !isObject(value) && !(Array.isArray(value) && value.some(isObject));
+  const pairs = [...entries.filter(flat), ...entries.filter((entry) => !flat(entry))].map(([key, value]) => {
+    const nested = !flat([key, value]);
+    const shown = nested ? valueView(key, value, fields, depth + 1) : isolated(cellView(key, value, row, fields));
+    return el("div", { class: nested ? "wide" : null, "data-field": key }, el("dt", {}, label(key, fields[key])), el("dd", {}, shown));
+  });
+  return el("dl", { class: "facts" }, pairs);
+}
+
+const isolated = (shown) => (typeof shown === "string" ? data(shown) : shown);
+
+function arrayView(key, values, fields, depth) {
+  const objects = values.filter(isObject);
+  if (!objects.length) return cellView(key, values, {}, fields);
+  if (treeKey(objects)) return treeView(objects, treeKey(objects), depth);
+  return smallTable(objects, label(key, fields[key]), fields);
+}
+
+function smallTable(rows, title, fields) {
+  const columns = columnsOf(rows, fields).filter((column) => !column.extra);
+  const head = el("tr", {}, columns.map((column) => el("th", { scope: "col", class: column.numeric ? "number" : null }, column.label)));
+  const body = rows.map((row) => el("tr", {}, columns.map((column) => el("td", { class: column.numeric ? "number" : null, "data-field": column.key }, column.show(row)))));
+  const table = el("table", { class: "grid" }, el("caption", { class: "visually-hidden" }, title), el("thead", {}, head), el("tbody", {}, body));
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("{title}, table", { title }) }, table);
+}
+
+// ---- trees
+
+function treeView(rows, key, depth) {
+  return el("ul", { class: "tree" }, rows.map((row) => el("li", {}, branchView(row, key, depth))));
+}
+
+function branchView(row, key, depth) {
+  const role = [row.job_title, row.department].filter(Boolean).join(" · ");
+  const line = [el("strong", {}, data(nameOf(row) || "–")), role ? el("span", { class: "hint" }, ` ${role}`) : null];
+  const children = (row[key] ?? []).filter(isObject);
+  if (!children.length || depth > 40) return el("span", {}, line);
+  return el("details", { open: depth < 2 }, el("summary", {}, line, el("span", { class: "hint" }, ` (${children.length})`)), treeView(children, key, depth + 1));
+}

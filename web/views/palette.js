@@ -1,0 +1,62 @@
+// @ts-check
+// One field that leads everywhere: to a conversation, a page, a question.
+
+import { data, el } from "../dom.js";
+import { computed, effect, list, scope, signal } from "../reactive.js";
+import { conversations, tools } from "../store.js";
+import { t } from "../words.js";
+
+const MOST = 12;
+
+/** openPalette shows the field. host is {ask(question)}. @param {{ ask: (text: string) => void }} host */
+export function openPalette(host) {
+  const before = /** @type {any} */ (document.activeElement);
+  const { value: dialog, dispose } = scope(() => draw(host));
+  document.body.append(dialog);
+  dialog.addEventListener("close", () => {
+    dispose();
+    dialog.remove();
+    if (document.activeElement === document.body) before?.focus();
+  });
+  dialog.showModal();
+  dialog.querySelector("input").focus();
+}
+
+/** @param {{ ask: (text: string) => void }} host */
+function places(host) {
+  const go = (hash) => () => (location.hash = hash);
+  return [
+    { words: t("New conversation"), run: go("#/") }, { words: t("Waiting for your approval"), run: go("#/approvals") }, { words: t("Your use"), run: go("#/usage") },
+    ...(conversations.value ?? []).map((one) => ({ words: one.title || t("Untitled conversation"), run: go(`#/c/${encodeURIComponent(one.id)}`) })),
+    ...[...tools.value.values()].filter((tool) => tool.kind !== "write" && tool.fields?.ask).map((tool) => ({ words: tool.fields.ask, run: () => host.ask(tool.fields.ask) })),
+  ];
+}
+
+function draw(host) {
+  const words = signal("");
+  const at = signal(0);
+  const found = computed(() => places(host).filter((one) => one.words.toLocaleLowerCase().includes(words.value.trim().toLocaleLowerCase())).slice(0, MOST));
+  const options = el("ul", { id: "palette-options", role: "listbox", "aria-label": t("Places and questions") });
+  const dialog = el("dialog", { id: "palette", "aria-label": t("Go to") });
+  const choose = (one) => {
+    dialog.close();
+    one?.run();
+  };
+  list(options, () => found.value.map((one, i) => ({ one, i })), ({ one, i }) => `${i} ${one.words}`, (item) => {
+    const { one, i } = item();
+    return el("li", { id: `palette-${i}`, role: "option", "aria-selected": () => String(at.value === i), onclick: () => choose(one) }, data(one.words));
+  });
+  const field = el("input", {
+    type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-options", "aria-activedescendant": () => `palette-${at.value}`, "aria-label": t("Go to"), placeholder: t("Go to a conversation, a page or a question"),
+    oninput: (event) => ((words.value = event.target.value), (at.value = 0)),
+    onkeydown: (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step) at.value = Math.max(0, Math.min(found.peek().length - 1, at.peek() + step));
+      if (event.key === "Enter") choose(found.peek()[at.peek()]);
+      if (step || event.key === "Enter") event.preventDefault();
+    },
+  });
+  effect(() => options.querySelector(`#palette-${at.value}`)?.scrollIntoView({ block: "nearest" }));
+  dialog.append(field, options, el("p", { class: "hint", hidden: () => found.value.length > 0 }, t("Nothing has that in its name.")));
+  return dialog;
+}

@@ -1,0 +1,62 @@
+// @ts-check
+// A text of the answer while it is being written. Blocks that are finished are drawn
+// once; only the last one, which still grows, is drawn again.
+
+import { el } from "../dom.js";
+import { renderMarkdown } from "../markdown.js";
+import { effect, signal } from "../reactive.js";
+import { t } from "../words.js";
+import { pointOut } from "./figures.js";
+
+const SHARE = 4; // a text that takes long to draw waits so many times as long before it is drawn again
+
+/** proseView draws a text part. tables are the typed rows that are shown beside it. @param {any} part @param {() => import("../table.js").Table[]} tables */
+export function proseView(part, tables) {
+  const hasRows = () => tables().length > 0;
+  const gateway = part.source === "gateway";
+  const node = el("div", { class: gateway ? "prose notice added" : "prose", "data-text": part.source || "model" });
+  if (gateway) node.append(el("p", { class: "added-by" }, t("Countersign adds:")));
+  const again = signal(0);
+  let settled = 0; // characters that are drawn for good
+  let tail = [];
+  let [cost, last] = [0, 0];
+  effect(() => {
+    again.value;
+    const text = part.text.value;
+    const wait = part.open.value ? last + cost * SHARE - performance.now() : 0;
+    if (wait > 1) return void setTimeout(() => again.update((n) => n + 1), wait);
+    const began = performance.now();
+    for (const old of tail) old.remove();
+    const cut = part.open.value ? lastBreak(text, settled) : text.length;
+    node.append(...drawn(text.slice(settled, cut), hasRows));
+    settled = cut;
+    tail = drawn(text.slice(settled), hasRows);
+    node.append(...tail);
+    if (!part.open.value) pointOut(node, tables());
+    last = performance.now();
+    cost = last - began;
+  });
+  return node;
+}
+
+// After a blank line outside of a code fence nothing changes what is above it.
+function lastBreak(text, from) {
+  let [fence, cut, at] = ["", from, from];
+  for (let end = text.indexOf("\n", at); end >= 0; end = text.indexOf("\n", at)) {
+    const line = text.slice(at, end);
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+    if (fence) fence = line.trimStart().startsWith(fence) ? "" : fence;
+    else if (mark) fence = mark;
+    at = end + 1;
+    if (!fence && line.trim() === "") cut = at;
+  }
+  return cut;
+}
+
+// The typed rows are the answer; the model's own table of them is folded away.
+function drawn(text, hasRows) {
+  if (!text.trim()) return [];
+  const nodes = [...renderMarkdown(text).childNodes];
+  if (!hasRows()) return nodes;
+  return nodes.map((one) => (one instanceof Element && one.matches(".scroll") ? el("details", { class: "retold" }, el("summary", {}, t("The same as a table in the model's words")), one) : one));
+}

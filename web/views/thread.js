@@ -1,0 +1,59 @@
+// @ts-check
+// The open conversation: its turns, and the view that follows what is being written
+// while the reader is at its end.
+
+import { at, el, show } from "../dom.js";
+import { effect, list, scope } from "../reactive.js";
+import { changes, open } from "../store.js";
+import { turnView } from "./answer.js";
+import { reveal } from "./card.js";
+
+const NEAR_PX = 160; // from the end: the reader follows
+
+/** threadView keeps the log in step with the open conversation. @param {{ ask: (text: string) => void, edit: (text: string) => void }} host */
+export function threadView(host) {
+  const [view, log] = [at("view"), at("log")];
+  let following = true;
+  // A browser scrolls by itself when sizes change: that is no wish of the reader's.
+  let size = "";
+  const sizeNow = () => `${view.scrollHeight} ${view.clientHeight}`;
+  view.addEventListener("scroll", () => {
+    if (sizeNow() === size) following = view.scrollHeight - view.scrollTop - view.clientHeight < NEAR_PX;
+  }, { passive: true });
+  let dispose = () => {};
+  effect(() => {
+    const conversation = open.value;
+    dispose();
+    log.replaceChildren();
+    following = true;
+    const node = el("div", { class: "turns" });
+    dispose = scope(() => list(node, () => conversation.turns.value, (turn) => turn, (turn) => turnView(turn(), host))).dispose;
+    log.append(node);
+  });
+  effect(() => {
+    log.setAttribute("aria-busy", String(open.value.running.value));
+    show(at("empty"), open.value.turns.value.length === 0 && open.value.stored.value);
+  });
+  const resized = new ResizeObserver(() => {
+    if (following) toEnd(view, log);
+    size = sizeNow();
+  });
+  for (const one of [at("column"), view]) resized.observe(one);
+  return { follow: () => ((following = true), toEnd(view, log)) };
+}
+
+// The end of the answer is in view; a request that waits at the end is so as a whole.
+function toEnd(view, log) {
+  view.scrollTop = view.scrollHeight;
+  const card = [...log.querySelectorAll('[data-card-state="waiting"]')].at(-1);
+  if (card && card.getBoundingClientRect().top < view.getBoundingClientRect().top) reveal(card);
+}
+
+/** cardIn finds the card of a change in the log. @param {string} id */
+export const cardIn = (id) => [...at("log").querySelectorAll("[data-card]")].find((card) => card.dataset.card === id);
+
+/** elsewhere are the changes that wait and are not of the open conversation. */
+export function elsewhere() {
+  const own = new Set(open.value.changeIds);
+  return [...changes.value.values()].filter((change) => change.waits.value && !own.has(change.id));
+}
