@@ -131,7 +131,7 @@ type Turn struct {
 type Kept struct{ Rows, Bytes int } // zero: all
 
 // Event is one step of a turn. The set is closed: Started,
-// TextDelta, ToolStarted, ToolProgress, ToolFinished, Pending, Truncated,
+// TextDelta, Note, ToolStarted, ToolProgress, ToolFinished, Pending, Truncated,
 // Unavailable, Failed, Done.
 type Event interface{ event() }
 
@@ -141,6 +141,21 @@ type Started struct{ Model string }
 // TextDelta is a piece of the answer. Source is empty for the model's words and
 // "gateway" for a line that was added because the model left it out.
 type TextDelta struct{ Text, Source string }
+
+// Note is a correction of the answer in the gateway's name. Spans are the places of
+// the model's words that it is about; none: the answer as a whole.
+type Note struct {
+	Kind  string // failed, waiting, unproven or invented
+	Text  string
+	Spans []Span
+}
+
+// Span is a place in the model's own text of a turn: from the character Start to
+// the one before End, counted from 0 in code points.
+type Span struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
 
 // ToolStarted says that a call began.
 type ToolStarted struct {
@@ -189,6 +204,7 @@ type Done struct {
 
 func (Started) event()      {}
 func (TextDelta) event()    {}
+func (Note) event()         {}
 func (ToolStarted) event()  {}
 func (ToolProgress) event() {}
 func (ToolFinished) event() {}

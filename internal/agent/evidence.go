@@ -2,14 +2,36 @@ package agent
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"countersign.dev/internal/guard"
 	"countersign.dev/internal/result"
 )
 
-// corrections are the lines with which the gateway corrects the answer.
-func corrections(r *run) []string {
-	return guard.Check(guard.Answer{Before: r.written[0].String(), After: r.written[1].String()}, evidenceOf(r))
+// correct adds what the gateway corrects in the answer. That a list is incomplete is
+// a line of the answer, which the model left out; the rest are notes about it.
+func (r *run) correct() {
+	answer := guard.Answer{Before: r.written[0].String(), After: r.written[1].String()}
+	for _, c := range guard.Check(answer, evidenceOf(r)) {
+		line := r.keepLine(c.Text)
+		if c.Kind == guard.Incomplete {
+			r.emit(TextDelta{Text: line, Source: "gateway"})
+			continue
+		}
+		r.emit(Note{string(c.Kind), c.Text, spansOf(answer.Before+answer.After, c.About)})
+	}
+}
+
+// spansOf returns where the words are in a text, at their first place. Words that
+// the model wrote in another form, such as in bold, have none.
+func spansOf(text string, words []string) (spans []Span) {
+	for _, w := range words {
+		if at := strings.Index(text, w); at >= 0 {
+			start := utf8.RuneCountInString(text[:at])
+			spans = append(spans, Span{start, start + utf8.RuneCountInString(w)})
+		}
+	}
+	return spans
 }
 
 // evidenceOf returns what the answer of the turn may rest on.

@@ -45,6 +45,28 @@ func TestLyingModelIsCorrected(t *testing.T) {
 	}
 }
 
+// TestNoteNamesThePlacesInTheAnswer: a correction is an event of its own, which says
+// where in the model's own text the words are that it is about.
+func TestNoteNamesThePlacesInTheAnswer(t *testing.T) {
+	b := boxOf(tools{"list_animals": answers(`[{"name":"Leo","weight":190}]`)})
+	events, _ := collect(t, t.Context(), turn(scripted(calls("list_animals"), says("Léo weighs ", "212 kg and Simba 145 kg.")), b))
+	notes := find[Note](events)
+	if len(notes) != 1 || notes[0].Kind != "invented" || !strings.HasPrefix(notes[0].Text, "Not from the data: ") {
+		t.Fatalf("notes: got %+v", notes)
+	}
+	answer := []rune(textOf(events, ""))
+	var words []string
+	for _, s := range notes[0].Spans {
+		words = append(words, string(answer[s.Start:s.End]))
+	}
+	want(t, strings.Join(words, " "), "212 145 Simba")
+	events, _ = collect(t, t.Context(), turn(scripted(says("Hm. I've updated the record of the lion.")), b))
+	notes = find[Note](events)
+	if len(notes) != 1 || notes[0].Kind != "unproven" || len(notes[0].Spans) != 1 || notes[0].Spans[0] != (Span{4, 40}) {
+		t.Errorf("a claim: got %+v", notes)
+	}
+}
+
 // TestEvidenceLastsForTheConversation: figures of an earlier turn's results and of
 // the person's own words are no inventions, and neither is an outcome that the
 // gateway wrote. What was corrected once stays an invention.

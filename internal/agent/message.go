@@ -146,6 +146,8 @@ type Usage struct {
 	Cost     Nanos  `json:"cost,omitempty"`     // billionths of the currency's unit
 	Currency string `json:"currency,omitempty"` // empty: the price is not known
 	Model    string `json:"model,omitempty"`    // that answered instead of the one that was asked
+
+	Estimated bool `json:"estimated,omitempty"` // of an answer that was cut off: its provider had not said what it used
 }
 
 // Add adds what another answer used; nil is nothing.
@@ -159,4 +161,5 @@ func (u *Usage) Add(more *Usage) {
 	u.Cost += more.Cost
 	u.Currency = cmp.Or(more.Currency, u.Currency)
 	u.Model = cmp.Or(more.Model, u.Model)
+	u.Estimated = u.Estimated || more.Estimated
 }

@@ -31,6 +31,8 @@ type UsageView struct {
 	Cached int     `json:"cached_tokens,omitempty"`
 	Price  *Amount `json:"price,omitempty"` // none: not known
 	Model  string  `json:"model,omitempty"` // that answered instead of the one that was asked
+
+	Estimated bool `json:"estimated,omitempty"` // in part: an answer was cut off
 }
 
 // Amount is an amount of money.
@@ -44,7 +46,7 @@ func (u *Usage) View() *UsageView {
 	if u == nil {
 		return nil
 	}
-	v := &UsageView{Input: u.InputTokens, Output: u.OutputTokens, Total: u.InputTokens + u.OutputTokens, Cached: u.CachedTokens, Model: u.Model}
+	v := &UsageView{Input: u.InputTokens, Output: u.OutputTokens, Total: u.InputTokens + u.OutputTokens, Cached: u.CachedTokens, Model: u.Model, Estimated: u.Estimated}
 	if u.Currency != "" {
 		v.Price = &Amount{u.Cost.Units(), u.Currency}
 	}

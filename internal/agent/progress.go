@@ -32,6 +32,11 @@ type run struct {
 // addLine adds a line in the gateway's name, and keeps it with the answer: the
 // conversation reads as it was streamed.
 func (r *run) addLine(line string) {
+	r.emit(TextDelta{Text: r.keepLine(line), Source: "gateway"})
+}
+
+// keepLine keeps a line with the answer, and returns it as it is written there.
+func (r *run) keepLine(line string) string {
 	last := len(r.added) - 1
 	if r.added[last].Role != Assistant {
 		r.added = append(r.added, Message{Role: Assistant})
@@ -41,7 +46,7 @@ func (r *run) addLine(line string) {
 		line = "\n\n" + line
 	}
 	r.added[last].addText(line)
-	r.emit(TextDelta{Text: line, Source: "gateway"})
+	return line
 }
 
 // warn keeps one warning per server. A server that was not waited for, because the

@@ -175,9 +175,7 @@ func (r *run) conclude(m Message, stop StopReason, err error) {
 // answer, the failure, and Done.
 func (r *run) close(err error) {
 	if err == nil {
-		for _, line := range corrections(r) {
-			r.addLine(line)
-		}
+		r.correct()
 	}
 	if len(r.warnings) > 0 {
 		r.emit(Unavailable{Warnings: r.warnings})

@@ -45,11 +45,19 @@ func find[E Event](events []Event) (found []E) {
 	return found
 }
 
+// textOf joins what the model wrote, or with "gateway" the gateway's lines and notes.
 func textOf(events []Event, source string) string {
 	var b strings.Builder
-	for _, e := range find[TextDelta](events) {
-		if e.Source == source {
-			b.WriteString(e.Text)
+	for _, e := range events {
+		switch e := e.(type) {
+		case TextDelta:
+			if e.Source == source {
+				b.WriteString(e.Text)
+			}
+		case Note:
+			if source != "" {
+				b.WriteString("\n\n" + e.Text)
+			}
 		}
 	}
 	return b.String()

@@ -49,7 +49,7 @@ func BenchmarkCheck(b *testing.B) {
 // are found.
 func TestLargeTurn(t *testing.T) {
 	lines := guard.Check(largeTurn())
-	if len(lines) != 1 || !strings.HasPrefix(lines[0], guard.Invented+"$1003003, ") || !strings.Contains(lines[0], " more ") {
+	if len(lines) != 1 || !strings.HasPrefix(lines[0].Text, guard.Invented+"$1003003, ") || !strings.Contains(lines[0].Text, " more ") {
 		t.Errorf("corrections: %q", lines)
 	}
 }

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,24 +18,29 @@ const (
 
 // changes returns the line about a change that waits while the answer does not say
 // so, or about one that the answer claims and that no tool has reported.
-func changes(a Answer, e Evidence, results func() *data) string {
+func changes(a Answer, e Evidence, results func() *data) (c Correction) {
 	sentences := sentencesOf(a.Whole())
-	claimed := claimsChange(sentences, e, results) || leavesOrderOpen(sentences, e)
-	for _, c := range e.Calls {
-		if c.Outcome.Pending() == nil || len(sentences) == 0 {
+	claim := claimOfChange(sentences, e, results)
+	if claim != "" {
+		c.About = []string{claim}
+	}
+	claimed := claim != "" || leavesOrderOpen(sentences, e)
+	for _, call := range e.Calls {
+		if call.Outcome.Pending() == nil || len(sentences) == 0 {
 			continue
 		}
 		if claimed || !slices.ContainsFunc(sentences, saysWaiting) {
-			return strings.Replace(waits, "%s", c.name(), 1)
+			c.Kind, c.Text = Waiting, strings.Replace(waits, "%s", call.name(), 1)
+			return c
 		}
 	}
 	if claimed {
-		return noProof
+		c.Kind, c.Text = Unproven, noProof
 	}
-	return ""
+	return c
 }
 
-var waiting = regexp.MustCompile(`(?i)\b(?:approv(?:e|al|es)|confirm(?:ation|s)?|countersign(?:ed|ature)?|review|a?waiting|a?waits?|pending|nothing (?:has been|was|is) changed|authoriz(?:e|ation)|go-ahead|your (?:ok|okay|consent|decision|sign-off))\b`)
+var waiting = regexp.MustCompile(`(?i)\b(?:approv(?:e|al|es)|confirm(?:ation|s)?|card|countersign(?:ed|ature)?|review|a?waiting|a?waits?|pending|nothing (?:has been|was|is) changed|authoriz(?:e|ation)|go-ahead|your (?:ok|okay|consent|decision|sign-off))\b`)
 
 func saysWaiting(sentence string) bool { return waiting.MatchString(sentence) }
 
@@ -117,11 +123,11 @@ func asksOnly(s string, at int) bool {
 	return asking.MatchString(s[at:]) || isSent.MatchString(s[at:]) && theAsk.MatchString(s[:at])
 }
 
-// claimsChange reports whether a sentence says that something was changed that
-// neither a receipt nor a row of the data says.
-func claimsChange(sentences []string, e Evidence, results func() *data) bool {
+// claimOfChange returns the first sentence that says that something was changed that
+// neither a receipt nor a row of the data says; empty when there is none.
+func claimOfChange(sentences []string, e Evidence, results func() *data) string {
 	wanted := wantsChange(e)
-	return slices.ContainsFunc(sentences, func(sentence string) bool {
+	at := slices.IndexFunc(sentences, func(sentence string) bool {
 		s := withoutQuotes(sentence)
 		small := strings.ToLower(s)
 		if strings.HasSuffix(small, "?") {
@@ -129,6 +135,10 @@ func claimsChange(sentences []string, e Evidence, results func() *data) bool {
 		}
 		return claimedByAssistant(small, e) || claimedOfRow(s, small, wanted, e, results) || wanted && finished.MatchString(small) && !made(e, "")
 	})
+	if at < 0 {
+		return ""
+	}
+	return sentences[at]
 }
 
 // leavesOrderOpen reports whether the person ordered a change, none was made, and no
@@ -137,11 +147,18 @@ func leavesOrderOpen(sentences []string, e Evidence) bool {
 	if len(sentences) == 0 || !isOrder(e.Question) || made(e, "") || hasPending(e) {
 		return false
 	}
+	looked := len(e.Calls)+len(e.Earlier) > 0
 	return !slices.ContainsFunc(sentences, func(s string) bool {
 		small := strings.ToLower(s)
-		return strings.HasSuffix(small, "?") || unmade.MatchString(small) || inability.MatchString(small) || restricted.MatchString(small) || planned.MatchString(small)
+		return strings.HasSuffix(small, "?") || unmade.MatchString(small) || inability.MatchString(small) || restricted.MatchString(small) || planned.MatchString(small) ||
+			looked && wasSo.MatchString(small)
 	})
 }
+
+// wasSo matches what says that things were before as the person wants them, and
+// stay so. It says that nothing was changed only where a result was read: without
+// one the assistant cannot know.
+var wasSo = regexp.MustCompile(`\b(?:already|unchanged|untouched|(?:stays?|remains?|stayed|remained) (?:the same|as|in|at|on|with)|left (?:it|them|that|this|everything)|as (?:it|they|things) (?:is|are|was|were)|same as before)\b`)
 
 // isOrder reports whether a question begins with a verb that orders a change.
 func isOrder(question string) bool {
@@ -169,6 +186,9 @@ var (
 	afterRelative = regexp.MustCompile(`^(?:[.,;:)]|$| (?:is|are|was|were|had|has|earlier|before|above)\b)`)
 )
 
+// nothingDone matches an object that makes no claim of its verb: "I deleted nothing."
+var nothingDone = regexp.MustCompile(`^ (?:nothing|none|neither|no)\b`)
+
 // claimedByAssistant reports whether the assistant says that it changed something.
 func claimedByAssistant(s string, e Evidence) bool {
 	m := firstPerson.FindStringSubmatchIndex(s)
@@ -176,6 +196,9 @@ func claimedByAssistant(s string, e Evidence) bool {
 		return false
 	}
 	word, rest := s[m[2]:m[3]], s[m[4]:m[5]]
+	if nothingDone.MatchString(rest) {
+		return false
+	}
 	if relative.MatchString(s[:m[0]]) && afterRelative.MatchString(rest) {
 		return false
 	}
@@ -193,7 +216,7 @@ func claimedOfRow(s, small string, wanted bool, e Evidence, results func() *data
 			if unmade.MatchString(clauseBefore(small, m[0])) || unmade.MatchString(small[m[0]:m[1]]) && pattern != phrases {
 				continue
 			}
-			word := captured(small, m)
+			word := marking(captured(small, m), small[m[1]:])
 			simple := pattern != perfect && pattern != bare
 			if simple && !wanted || presentation.MatchString(small[:m[1]]) && !wanted {
 				continue
@@ -201,7 +224,7 @@ func claimedOfRow(s, small string, wanted bool, e Evidence, results func() *data
 			if pattern == perfect && hasPending(e) && asksOnly(small, m[0]) {
 				continue
 			}
-			proven := func(class string) bool { return made(e, class) || rowSays(results(), class, s) }
+			proven := func(class string) bool { return made(e, class) || rowSays(results(), class, s, e.Question) }
 			if !slices.ContainsFunc(classesOf(word, clauseBefore(small, m[0])), proven) {
 				return true
 			}
@@ -209,6 +232,21 @@ func claimedOfRow(s, small string, wanted bool, e Evidence, results func() *data
 	}
 	return false
 }
+
+// as matches the state that something is marked with: "marked as paid".
+var as = regexp.MustCompile(`^ (?:as|to) ` + adverbs + participle + `\b`)
+
+// marking returns the word that says what is claimed. What is marked, set, recorded
+// or filed as paid is claimed to be paid.
+func marking(word, rest string) string {
+	m := as.FindStringSubmatch(rest)
+	if m == nil || !slices.Contains(markings, word) {
+		return word
+	}
+	return m[1]
+}
+
+var markings = strings.Fields("marked set recorded filed logged registered")
 
 func captured(s string, m []int) string {
 	for i := 2; i+1 < len(m); i += 2 {
@@ -277,36 +315,70 @@ func receiptOf(word string) string {
 	return "send"
 }
 
-// rowSays reports whether a row of the results that the sentence names has a word
-// of that class, or a field of that name with a value: approved_at. A sentence that
-// names no row, and nothing else, is about rows in general. One that has the id of a
-// row is about that row.
-func rowSays(d *data, class, sentence string) bool {
+// rowSays reports whether the row of the results that the sentence names has a word
+// of that class, or a field of that name with a value: approved_at. It is the row
+// with most of the sentence's names, so that another row of the same customer or
+// department proves nothing. A sentence that names no row is about the one that the
+// question names; when that names none either, and nothing else, it is about rows in
+// general. One that has the id of a row is about that row.
+func rowSays(d *data, class, sentence, question string) bool {
 	if class == "" {
 		return false
 	}
+	rows := d.named(sentence)
+	if len(rows) == 0 && !namesSomething(sentence) {
+		if rows = d.named(question); len(rows) == 0 {
+			rows = d.rows
+		}
+	}
+	return slices.ContainsFunc(rows, func(row result.Row) bool { return says(row, class) })
+}
+
+// named returns the rows that a text names best.
+func (d *data) named(text string) (best []result.Row) {
 	said := map[string]bool{}
-	for token := range tokensOf(sentence) {
+	for token := range tokensOf(text) {
 		said[strings.ToLower(strings.TrimSuffix(token, "'s"))] = true
 	}
-	anyNamed, anySays := false, false
 	byID := slices.ContainsFunc(d.rows, func(row result.Row) bool { return namedByID(row, said) })
+	most := 1
 	for _, row := range d.rows {
-		named := false
 		if byID && !namedByID(row, said) {
 			continue
 		}
-		for name := range names(row) {
-			named = named || said[name]
+		switch n := likeness(row, said); {
+		case byID:
+			best = append(best, row)
+		case n > most:
+			best, most = []result.Row{row}, n
+		case n == most:
+			best = append(best, row)
 		}
-		if named && says(row, class) {
-			return true
-		}
-		anyNamed = anyNamed || named
-		anySays = anySays || says(row, class)
 	}
+	return best
+}
+
+// likeness counts the names of a row that were said, and its years.
+func likeness(row result.Row, said map[string]bool) (n int) {
+	counted := map[string]bool{}
+	for name := range names(row) {
+		if said[name] && !counted[name] {
+			counted[name] = true
+			n++
+		}
+	}
+	for _, key := range row.Keys {
+		if number, ok := row.Values[key].(json.Number); ok && n > 0 && strings.HasSuffix(key, "year") && said[number.String()] {
+			n++
+		}
+	}
+	return n
+}
+
+// namesSomething reports whether a sentence has a name, wherever that is from.
+func namesSomething(sentence string) bool {
 	fields := strings.Fields(sentence)
-	return !anyNamed && anySays && !slices.ContainsFunc(fields[min(1, len(fields)):], isProper)
+	return slices.ContainsFunc(fields[min(1, len(fields)):], isProper)
 }
 
 // namedByID reports whether a sentence with these words has a short id of the row: a
@@ -320,7 +392,8 @@ func namedByID(row result.Row, said map[string]bool) bool {
 }
 
 func isProper(word string) bool {
-	return word != "" && unicode.IsUpper([]rune(word)[0]) && monthOf(word) == 0
+	word, _, _ = strings.Cut(strings.ReplaceAll(word, "’", "'"), "'")
+	return word != "" && word != "I" && unicode.IsUpper([]rune(word)[0]) && monthOf(word) == 0
 }
 
 var quotedText = regexp.MustCompile(`“[^”]*”|"[^"]*"`)

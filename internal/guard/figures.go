@@ -15,17 +15,17 @@ const Invented = "Not from the data: "
 const maxShown = 8
 
 // invented returns the line about figures and names that are in no result.
-func invented(a Answer, e Evidence, results func() *data) string {
+func invented(a Answer, e Evidence, results func() *data) (c Correction) {
 	text := a.Whole()
 	claims := claimsOf(text)
 	d := results()
 	if d.partial {
-		return ""
+		return c
 	}
 	odd := newFigures(d, e, text).unproven(claims)
 	odd = append(odd, unknownNames(text, d)...)
 	if len(odd) == 0 {
-		return ""
+		return c
 	}
 	more := ""
 	if n := len(odd) - maxShown; n > 0 {
@@ -35,7 +35,7 @@ func invented(a Answer, e Evidence, results func() *data) string {
 	if len(odd) == 1 {
 		verb = "is"
 	}
-	return fmt.Sprintf(Invented+"%s%s %s the model's own.", strings.Join(odd, ", "), more, verb)
+	return Correction{OfTheModel, fmt.Sprintf(Invented+"%s%s %s the model's own.", strings.Join(odd, ", "), more, verb), odd}
 }
 
 // figures proves claims.

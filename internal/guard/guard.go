@@ -65,21 +65,33 @@ type Evidence struct {
 	Today    time.Time // as the model was given it
 }
 
-// Check returns the corrections of an answer, a sentence or two each: failures and
-// waiting changes that it leaves out, changes that it claims, figures and names
-// that are in no result, and lists that it presents as complete.
-func Check(a Answer, e Evidence) (corrections []string) {
-	add := func(lines ...string) {
-		for _, line := range lines {
-			if line != "" {
-				corrections = append(corrections, line)
-			}
-		}
-	}
+// Kind says what a correction is about.
+type Kind string
+
+// The kinds of corrections.
+const (
+	Failed     Kind = "failed"     // a call failed, or was refused, and the answer does not say so
+	Waiting    Kind = "waiting"    // a change waits for its person, and the answer does not say so
+	Unproven   Kind = "unproven"   // the answer speaks of a change that nothing has reported
+	OfTheModel Kind = "invented"   // figures and names that are in no result
+	Incomplete Kind = "incomplete" // a list has more rows, and the answer does not say so
+)
+
+// Correction is what the gateway says about an answer, in a sentence or two.
+type Correction struct {
+	Kind  Kind
+	Text  string
+	About []string // the words of the answer that it is about, as written there; none: all of it
+}
+
+// Check returns the corrections of an answer: failures and waiting changes that it
+// leaves out, changes that it claims, figures and names that are in no result, and
+// lists that it presents as complete.
+func Check(a Answer, e Evidence) (corrections []Correction) {
 	results := sync.OnceValue(func() *data { return readData(e) })
-	add(failures(a, e)...)
-	add(changes(a, e, results))
-	add(invented(a, e, results))
-	add(incomplete(a, e.Calls))
-	return corrections
+	for _, line := range failures(a, e) {
+		corrections = append(corrections, Correction{Kind: Failed, Text: line})
+	}
+	corrections = append(corrections, changes(a, e, results), invented(a, e, results), Correction{Kind: Incomplete, Text: incomplete(a, e.Calls)})
+	return slices.DeleteFunc(corrections, func(c Correction) bool { return c.Text == "" })
 }

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/llm/vendor"
+	"countersign.dev/internal/telemetry"
 )
 
 // outageTime is how long a model that could not answer is not asked again.
@@ -62,19 +64,39 @@ func (m falling) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.De
 			m.fall(ctx, r, yield)
 			return
 		}
+		bounded, begun, stop := untilBegun(ctx)
+		defer stop()
 		began := false
-		for d, err := range m.Model.Stream(ctx, r) {
-			if !began && cannotAnswer(ctx, err) {
+		for d, err := range m.Model.Stream(bounded, r) {
+			if !began && cannotAnswer(ctx, bounded, err) {
+				stop()
 				m.note(ctx, err)
 				m.fall(ctx, r, yield)
 				return
 			}
-			began = began || d.Usage == nil
+			if began = began || err == nil && d.Usage == nil; began {
+				begun()
+			}
 			if !yield(d, err) {
 				return
 			}
 		}
 	}
+}
+
+// errSilent ends the try of a model that has not begun to answer when half of the
+// time of the answer is over, so that the second one has the other half.
+var errSilent = &vendor.Failure{Fault: fault.Timeout.New("The model did not begin to answer in time.")}
+
+// untilBegun bounds a try by half of the time that is left, until begun is called.
+func untilBegun(ctx context.Context) (bounded context.Context, begun, stop func()) {
+	bounded, cancel := context.WithCancelCause(ctx)
+	begun = func() {}
+	if end, ok := ctx.Deadline(); ok {
+		timer := time.AfterFunc(time.Until(end)/2, func() { cancel(errSilent) })
+		begun = func() { timer.Stop() }
+	}
+	return bounded, begun, func() { begun(); cancel(nil) }
 }
 
 // fall says which model answers, and lets it. Parts of the first one's provider
@@ -88,16 +110,19 @@ func (m falling) fall(ctx context.Context, r agent.Request, yield func(agent.Del
 
 func (m falling) note(ctx context.Context, err error) {
 	var f *vendor.Failure
-	if errors.As(err, &f) && !f.Alone {
+	if !errors.As(err, &f) || !f.Alone {
 		m.until.Store(m.now().Add(outageTime).UnixNano())
 	}
 	if m.log != nil {
+		ctx = telemetry.WithStep(ctx, telemetry.Step{Component: "llm", Action: "answer", Recovery: telemetry.Fallback})
 		m.log.WarnContext(ctx, "a model cannot answer, and the fallback does", "model", m.Name(), "fallback", m.second.Name(), "error", err)
 	}
 }
 
-// cannotAnswer reports whether the provider failed, and not the turn ended.
-func cannotAnswer(ctx context.Context, err error) bool {
+// cannotAnswer reports whether the provider failed or kept silent, and not the turn
+// ended.
+func cannotAnswer(ctx, bounded context.Context, err error) bool {
 	var f *vendor.Failure
-	return ctx.Err() == nil && errors.As(err, &f)
+	silent := errors.Is(context.Cause(bounded), errSilent)
+	return err != nil && ctx.Err() == nil && (silent || errors.As(err, &f))
 }

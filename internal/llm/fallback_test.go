@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"iter"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"countersign.dev/internal/agent"
@@ -72,6 +75,48 @@ func TestSecondModelAnswersWhenTheFirstCannot(t *testing.T) {
 		if len(first.requests) != len(replies) || strings.Count(log.String(), "cannot answer") != 1 {
 			t.Errorf("%s: %d requests, logged %s", name, len(first.requests), log.String())
 		}
+	}
+}
+
+// silent is a model that takes a request and answers after a time, or never.
+type silent struct{ after time.Duration }
+
+func (silent) Name() string { return "silent" }
+
+func (m silent) Stream(ctx context.Context, _ agent.Request) iter.Seq2[agent.Delta, error] {
+	return func(yield func(agent.Delta, error) bool) {
+		for range 2 {
+			select {
+			case <-ctx.Done():
+				yield(agent.Delta{}, ctx.Err())
+				return
+			case <-time.After(m.after):
+			}
+			if !yield(agent.Delta{Text: "Slow. "}, nil) {
+				return
+			}
+		}
+		yield(agent.Delta{Stop: agent.StopEnd}, nil)
+	}
+}
+
+// TestSilentModelLeavesTimeForTheSecond: a provider that hangs takes half of the time
+// of the answer; one that has begun may take all of it.
+func TestSilentModelLeavesTimeForTheSecond(t *testing.T) {
+	for after, want := range map[time.Duration]string{time.Hour: "Slow. Slow. ", 25 * time.Second: "Slow. Slow. "} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			began := time.Now()
+			m := falling{silent{after}, silent{10 * time.Second}, new(atomic.Int64), nil, time.Now}
+			got := collect(ctx, m, question)
+			if took := time.Since(began); got.err != nil || got.text != want || took != 50*time.Second {
+				t.Errorf("after %v: got %+v in %v", after, got, took)
+			}
+			if asked := m.until.Load() > 0; asked != (after == time.Hour) {
+				t.Errorf("after %v: outage %v", after, asked)
+			}
+		})
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"countersign.dev/internal/llm/openai"
 	"countersign.dev/internal/llm/rehearsal"
 	"countersign.dev/internal/llm/vendor"
+	"countersign.dev/internal/tokens"
 )
 
 // Rehearsal is the provider that needs no key: see package rehearsal.
@@ -57,6 +58,7 @@ type Options struct {
 // Registry holds the configured models. It does not change once made.
 type Registry struct {
 	choices []agent.Choice // sorted by name
+	tokens  tokens.Counter // of answers that were cut off
 }
 
 // New makes every model, or says which cannot be made.
@@ -68,7 +70,11 @@ func New(models map[string]Options, p Policy) (*Registry, error) {
 		if err != nil {
 			return nil, fmt.Errorf("model %s: %w", name, err)
 		}
-		c.Model, c.Provider, c.Default = named{c.Model, name, o.Price}, o.Provider, name == p.Default
+		n := named{Model: c.Model, name: name, price: o.Price}
+		if c.Language {
+			n.tokens = &r.tokens
+		}
+		c.Model, c.Provider, c.Default = n, o.Provider, name == p.Default
 		r.choices = append(r.choices, c)
 	}
 	if _, ok := models[p.Default]; !ok {
@@ -119,28 +125,41 @@ func provide(o Options, p Policy) (agent.Choice, error) {
 	return c, nil
 }
 
-// named is a model under its configured name, which knows what its answers cost.
+// named is a model under its configured name, which knows what its answers cost, also
+// of one that was cut off.
 type named struct {
 	agent.Model
-	name  string
-	price agent.Price
+	name   string
+	price  agent.Price
+	tokens *tokens.Counter // nil: what was cut off used nothing
 }
 
 func (n named) Name() string { return n.name }
 
 func (n named) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
 	return func(yield func(agent.Delta, error) bool) {
+		m := meter{request: r}
 		for d, err := range n.Model.Stream(ctx, r) {
+			m.take(d)
+			if err != nil && n.tokens != nil {
+				if u := m.missing(ctx, n.tokens); u != nil && !yield(agent.Delta{Usage: n.priced(*u)}, nil) {
+					return
+				}
+			}
 			if d.Usage != nil {
-				u := *d.Usage
-				u.Cost, u.Currency = n.price.Of(u), n.price.Currency
-				d.Usage = &u
+				d.Usage = n.priced(*d.Usage)
 			}
 			if !yield(d, err) {
 				return
 			}
 		}
 	}
+}
+
+// priced is a usage with what it costs.
+func (n named) priced(u agent.Usage) *agent.Usage {
+	u.Cost, u.Currency = n.price.Of(u), n.price.Currency
+	return &u
 }
 
 // Choose returns the model of that name, or the default when it is empty. An

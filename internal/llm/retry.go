@@ -13,6 +13,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/llm/vendor"
+	"countersign.dev/internal/telemetry"
 )
 
 // The one retry policy of all providers, unless it is configured: the first try
@@ -46,10 +47,11 @@ type retrying struct {
 	retries int
 	delay   time.Duration
 	pause   func(ctx context.Context, d time.Duration) error
+	log     *slog.Logger // nil: nothing is logged
 }
 
 func newRetrying(m agent.Model, p Policy) retrying {
-	return retrying{m, p.retries(), cmp.Or(p.Delay, defaultDelay), sleep}
+	return retrying{m, p.retries(), cmp.Or(p.Delay, defaultDelay), sleep, p.Log}
 }
 
 func (m retrying) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
@@ -61,6 +63,7 @@ func (m retrying) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.D
 				return
 			}
 			wait, again := m.pauseBefore(failed, try)
+			m.note(ctx, failed, try, again)
 			if !again || m.pause(ctx, wait) != nil {
 				yield(agent.Delta{}, m.last(ctx, failed, try))
 				return
@@ -83,6 +86,19 @@ func (m retrying) try(ctx context.Context, r agent.Request, yield func(agent.Del
 		}
 	}
 	return nil, true
+}
+
+// note writes the line of a failed try.
+func (m retrying) note(ctx context.Context, err error, try int, again bool) {
+	if m.log == nil || ctx.Err() != nil {
+		return
+	}
+	recovery := telemetry.Abort
+	if again {
+		recovery = telemetry.Retry
+	}
+	ctx = telemetry.WithStep(ctx, telemetry.Step{Component: "llm", Action: "answer", Attempt: try + 1, Recovery: recovery})
+	m.log.WarnContext(ctx, "a model gave no answer", "model", m.Name(), "error", err)
 }
 
 // pauseBefore says how long to wait before the next try, if there is one. The

@@ -39,7 +39,7 @@ func TestProviderIsWaitedForWithoutAPlace(t *testing.T) {
 			t.Errorf("got %v, want the place of the turn that waits", err)
 		}
 		third.End()
-	}}, 0, 0, nil}
+	}}, 0, 0, nil, nil}
 	for range m.Stream(admission.With(t.Context(), turn), agent.Request{}) {
 		t.Error("got a piece of an empty answer")
 	}

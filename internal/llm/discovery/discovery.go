@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"countersign.dev/internal/config"
 	"countersign.dev/internal/llm"
 	"countersign.dev/internal/llm/vendor"
 )
@@ -61,16 +62,17 @@ func find(ctx context.Context, named string, getenv func(string) string, here []
 	if named == llm.Rehearsal {
 		return rehearsalModel("as was asked"), nil
 	}
-	for _, v := range []struct{ provider, key, url, model, family string }{
-		{llm.Anthropic, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", anthropicModel, "claude"},
-		{llm.Gemini, "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", geminiModel, "gemini"},
+	for _, v := range []struct{ provider, model, family string }{
+		{llm.Anthropic, anthropicModel, "claude"}, {llm.Gemini, geminiModel, "gemini"},
 	} {
-		if key := getenv(v.key); key != "" && (named == "" || strings.HasPrefix(named, v.family)) {
-			o := vendor.Options{Model: cmp.Or(named, v.model), BaseURL: getenv(v.url), APIKey: key, KeyName: v.key}
-			return vendorModel(v.provider, "by "+v.key, o), nil
+		names := config.Vendors[v.provider]
+		if key := getenv(names.Key); key != "" && (named == "" || strings.HasPrefix(named, v.family)) {
+			o := vendor.Options{Model: cmp.Or(named, v.model), BaseURL: getenv(names.URL), APIKey: key, KeyName: names.Key}
+			return vendorModel(v.provider, "by "+names.Key, o), nil
 		}
 	}
-	key, base := getenv("OPENAI_API_KEY"), getenv("OPENAI_BASE_URL")
+	names := config.Vendors[llm.OpenAI]
+	key, base := getenv(names.Key), getenv(names.URL)
 	if key != "" || base != "" {
 		return openaiByEnvironment(ctx, named, key, base)
 	}
@@ -102,10 +104,10 @@ func vendorModel(provider, why string, o vendor.Options) Model {
 // openaiByEnvironment asks another address than OpenAI's own for its first model
 // when none is named.
 func openaiByEnvironment(ctx context.Context, named, key, base string) (Model, error) {
-	o := vendor.Options{Model: named, BaseURL: base, APIKey: key, KeyName: "OPENAI_API_KEY"}
-	why := "by OPENAI_API_KEY"
+	o := vendor.Options{Model: named, BaseURL: base, APIKey: key, KeyName: config.Vendors[llm.OpenAI].Key}
+	why := "by " + o.KeyName
 	if base != "" {
-		why = "at OPENAI_BASE_URL"
+		why = "at " + config.Vendors[llm.OpenAI].URL
 	}
 	switch {
 	case named != "":

@@ -192,6 +192,7 @@ type financeInput struct {
 	InvoiceNumber string   `json:"invoice_number"`
 	InvoiceID     string   `json:"invoice_id"`
 	DueBefore     string   `json:"due_before"`
+	DueFrom       string   `json:"due_from"`
 	MinAmount     *float64 `json:"min_amount"`
 	MaxAmount     *float64 `json:"max_amount"`
 	ReportNumber  string   `json:"report_number"`
@@ -310,8 +311,8 @@ func (b fakeFinance) invoices(in financeInput) []map[string]any {
 		overdue := one.Unpaid() && one.Due.Before(today.Truncate(24*time.Hour))
 		due, amount := one.Due.Format(time.DateOnly), dollars(one.Cents)
 		switch {
-		case in.Status == "overdue" && !overdue, in.Status != "" && in.Status != "overdue" && in.Status != one.Status, !b.is(one.Department, in.Department),
-			in.InvoiceNumber != "" && !strings.EqualFold(in.InvoiceNumber, one.Number), in.DueBefore != "" && due >= in.DueBefore,
+		case in.Status == "overdue" && !overdue, in.Status == "unpaid" && !one.Unpaid(), in.Status != "" && in.Status != "overdue" && in.Status != "unpaid" && in.Status != one.Status, !b.is(one.Department, in.Department),
+			in.InvoiceNumber != "" && !strings.EqualFold(in.InvoiceNumber, one.Number), in.DueBefore != "" && due >= in.DueBefore, due < in.DueFrom,
 			in.MinAmount != nil && amount < *in.MinAmount, in.MaxAmount != nil && amount > *in.MaxAmount,
 			!strings.Contains(strings.ToLower(vendors[one.VendorID]), strings.ToLower(in.Vendor)):
 			continue

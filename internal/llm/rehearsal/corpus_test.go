@@ -65,10 +65,13 @@ type turnResult struct {
 	messages []agent.Message
 }
 
+// model is asked everything: what it reads of declarations it reads once.
+var model = New()
+
 func ask(t testing.TB, box agent.Toolbox, who agent.Person, history []agent.Message, question string) turnResult {
 	t.Helper()
 	var s turnResult
-	for e, err := range agent.Run(t.Context(), agent.Turn{Model: New(), Toolbox: box, Person: who, History: history, Question: question, Now: today}) {
+	for e, err := range agent.Run(t.Context(), agent.Turn{Model: model, Toolbox: box, Person: who, History: history, Question: question, Now: today}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/english"
@@ -32,8 +31,7 @@ func Stems(words ...string) Set {
 	return s
 }
 
-// Lexicon is english.txt: words and phrases by section, and groups of words with
-// the same meaning. It is read once and never changed.
+// Lexicon is english.txt. It is read once and never changed.
 type Lexicon struct {
 	phrases map[string]Set      // by section; a word is a phrase too
 	stems   map[string]Set      // by section
@@ -107,8 +105,7 @@ func (x *Lexicon) Among(stems Set, s string) bool {
 	return stems[s] || slices.ContainsFunc(x.same[s], func(other string) bool { return stems[other] })
 }
 
-// MayBeValue reports whether a word could be somebody's name or another value:
-// verbs of action, opinions and measures are none.
+// MayBeValue reports whether a word could be somebody's name or another value.
 func (x *Lexicon) MayBeValue(word string) bool {
 	return !x.Is(word, "action", "judgement", "condition", "negation", "self", "pronoun") && !x.Is(word, Measures...)
 }
@@ -141,8 +138,7 @@ func Singular(w string) string {
 // Plural reports whether a word has the ending of a plural.
 func Plural(w string) bool { return Singular(w) != w }
 
-// Stem cuts a word to what its forms share: "salaries" meets "salary", "managed"
-// meets "manage". A stem need not be a word.
+// Stem cuts a word to what its forms share, which need not be a word.
 func Stem(w string) string {
 	env := snowballstem.NewEnv(w)
 	english.Stem(env)
@@ -180,34 +176,25 @@ type Token struct {
 
 var quotes = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, " – ", " : ", " — ", " : ", " - ", " : ", "–", " ", "—", " ")
 
-// piece is a quotation or a run without spaces.
-var piece = regexp.MustCompile(`^(?:"([^"]*)"|[^\s"]+)`)
+// piece is a quotation; a run with a digit, as ids and addresses have; a word; a
+// mark; or a sign that says nothing.
+var piece = regexp.MustCompile(`^(?s:"([^"]*)"|((?:[\pL\d][^\s"]*)?[\d@_](?:[^\s"]*[\pL\d%])?(?:'s?)?)|([\pL\pM']+)|([.,;:?!])|.)`)
 
-// Read cuts a question into tokens: possessives and contractions taken apart,
-// numbers and dates with their values, plain words for their equals.
+// Read cuts a question into tokens, with plain words for their equals.
 func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
-	text = quotes.Replace(text)
-	if strings.Count(text, `"`)%2 == 1 { // an odd one is no quotation
-		text = strings.ReplaceAll(text, `"`, " ")
-	}
 	before := ""
-	for text = strings.TrimSpace(text); text != "" && len(out) < maxTokens; text = strings.TrimSpace(text) {
+	for text = strings.TrimSpace(quotes.Replace(text)); text != "" && len(out) < maxTokens; text = strings.TrimSpace(text) {
 		found, n := valueAt(text, before, today.UTC())
 		tokens := []Token{found}
 		if n == 0 {
-			at := piece.FindStringSubmatchIndex(text)
-			if n = at[1]; at[2] >= 0 {
-				tokens = []Token{{Text: strings.TrimSpace(text[at[2]:at[3]]), Kind: Quoted}}
-			} else {
-				tokens = x.split(text[:n])
-			}
+			m := piece.FindStringSubmatch(text)
+			n, tokens = len(m[0]), x.tokens(m[1], m[2], m[3], m[4])
 		}
 		text = text[n:]
 		for _, t := range tokens {
 			t.Low = strings.ToLower(t.Text)
 			t.Stem = Stem(t.Low)
-			first, _ := utf8.DecodeRuneInString(t.Text)
-			t.Capital = unicode.IsUpper(first)
+			t.Capital = strings.IndexFunc(t.Text, unicode.IsUpper) == 0
 			if t.Text == ":" || t.Low == "because" {
 				t.Rest = strings.TrimSpace(text)
 			}
@@ -217,25 +204,19 @@ func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
 	return x.plainly(out)
 }
 
-func alphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// split reads a piece without spaces: words or an id, and punctuation.
-func (x *Lexicon) split(chunk string) (out []Token) {
-	body := strings.TrimRightFunc(chunk, func(r rune) bool { return !alphanumeric(r) && r != '%' && r != '\'' })
-	tail := chunk[len(body):]
-	body = strings.TrimLeftFunc(body, func(r rune) bool { return !alphanumeric(r) })
-	if strings.ContainsAny(body, "@_") || strings.ContainsFunc(body, unicode.IsDigit) {
-		owner := strings.TrimSuffix(strings.TrimSuffix(body, "'"), "'s")
-		out = []Token{{Text: owner, Kind: Code, Owns: owner != body}}
-	} else {
-		for _, w := range strings.FieldsFunc(body, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && !unicode.IsMark(r) }) {
-			out = append(out, x.word(w)...)
-		}
+// tokens are those of a piece, of which one is not empty.
+func (x *Lexicon) tokens(quoted, code, word, mark string) []Token {
+	switch owner := strings.TrimSuffix(strings.TrimSuffix(code, "'"), "'s"); {
+	case code != "":
+		return []Token{{Text: owner, Kind: Code, Owns: owner != code}}
+	case word != "":
+		return x.word(word)
+	case mark != "":
+		return []Token{{Text: mark, Kind: Mark}}
+	case strings.TrimSpace(quoted) != "":
+		return []Token{{Text: strings.TrimSpace(quoted), Kind: Quoted}}
 	}
-	if at := strings.IndexAny(tail, ".,;:?!"); at >= 0 {
-		out = append(out, Token{Text: tail[at : at+1], Kind: Mark})
-	}
-	return out
+	return nil
 }
 
 // word reads "Ada's" and "O'Neill". A contraction stays whole for its plain words.
@@ -277,7 +258,7 @@ var humps = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
 
 // Identifier cuts a name like employee_id or bookTitle into lower-case words.
 func Identifier(name string) []string {
-	return strings.FieldsFunc(strings.ToLower(humps.ReplaceAllString(name, "$1 $2")), func(r rune) bool { return !alphanumeric(r) })
+	return strings.FieldsFunc(strings.ToLower(humps.ReplaceAllString(name, "$1 $2")), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // LastWord is the last word of an identifier; empty when it has none.

@@ -14,7 +14,6 @@ import (
 // Amount is a number as people write it.
 type Amount struct {
 	Value   float64
-	Money   bool // with a currency
 	Percent bool
 }
 
@@ -108,10 +107,9 @@ func readDay(year, month, day string, today time.Time) Token {
 	return t
 }
 
-// readMonth reads a month. Alone it is a date only after a preposition of time:
-// "may" and "march" are other words too.
+// readMonth reads a month, alone only after a preposition: "may" is a verb too.
 func readMonth(m []string, before string, today time.Time) Token {
-	if m[2] == "" && !slices.Contains([]string{"in", "before", "after", "since", "until", "by", "during", "due"}, before) {
+	if m[2] == "" && !slices.Contains([]string{"in", "before", "after", "since", "until", "by", "during", "due", "between", "and"}, before) {
 		return Token{}
 	}
 	return dated(cmp.Or(Place(m[2]), today.Year()), time.Month(monthOf(m[1])), 1, 1, 0)
@@ -124,8 +122,7 @@ func monthOf(text string) int {
 
 var ordinals = []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"}
 
-// Place reads a place in a list, or another number without a fraction: "second",
-// "2", "3rd". It is 0 when the word is none.
+// Place reads a whole number or a place: "second", "2", "3rd". It is 0 for others.
 func Place(w string) int {
 	if n, err := strconv.Atoi(strings.TrimRight(w, "stndrh")); err == nil {
 		return n
@@ -142,12 +139,7 @@ func readAmount(m []string, _ string, _ time.Time) Token {
 		return Token{}
 	}
 	percent := m[4] != "" || strings.HasPrefix(m[5], "p")
-	return Token{Kind: Number, Amount: Amount{v * cmp.Or(scales[m[3]], 1) * cmp.Or(scales[m[5]], 1), m[1]+m[6] != "", percent}}
-}
-
-// IsYear reports whether a number is written like a year.
-func (t Token) IsYear() bool {
-	return t.Kind == Number && len(t.Text) == 4 && t.Amount.Value >= 1900 && t.Amount.Value < 2200 && !t.Amount.Money
+	return Token{Kind: Number, Amount: Amount{v * cmp.Or(scales[m[3]], 1) * cmp.Or(scales[m[5]], 1), percent}}
 }
 
 // Quarter is a calendar quarter, "Q1"; empty for another span.

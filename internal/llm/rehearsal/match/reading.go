@@ -41,7 +41,6 @@ type Reading struct {
 	Measure Measure            // what is asked of all rows at once
 	Asked   language.Set       // stems of the words that ask for something in the answer
 	Beyond  map[string]float64 // by column: the bound that a row's number must not equal
-	Since   map[string]string  // by column: the day before which a row is not asked for
 	Strong  bool               // a word names what the tool is about
 	Plural  bool               // that word is in the plural
 	Score   int
@@ -82,10 +81,9 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	return r
 }
 
-// Attempt reads a clause as far as it goes, whatever its intent. Each step
-// explains more of the words; what a step has taken, those after it leave alone.
+// Attempt reads a clause as far as it goes: each step explains more of its words.
 func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
-	r := reader{&Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: language.Set{}, Beyond: map[string]float64{}, Since: map[string]string{}, c: c, x: c.Words,
+	r := reader{&Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: language.Set{}, Beyond: map[string]float64{}, c: c, x: c.Words,
 		uses: make([]use, len(clause.Tokens))}}
 	if t.isOrdered(c.Words, clause) {
 		onlyIDs := t.First(func(f *Field) bool { return f.Required && !f.Is(ID) }) == nil
@@ -93,7 +91,7 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 	}
 	n := names{r}
 	r.choices()
-	for _, explain := range []func(i int){r.value, r.due, n.relation, r.measure, r.spends, r.word, n.name} {
+	for _, explain := range []func(i int){r.value, r.due, n.relation, r.measure, r.word, n.name} {
 		for i := range r.Tokens {
 			if r.uses[i] == unread {
 				explain(i)
@@ -106,8 +104,7 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 	return r.Reading
 }
 
-// commands reports whether a clause begins with the verb of a tool that writes:
-// then no tool that only reads is meant, whatever other words it shares.
+// commands reports whether a clause begins with a writing tool's verb: it asks nothing.
 func (c *Catalog) commands(clause Clause) bool {
 	return slices.ContainsFunc(c.All(), func(t *Tool) bool { return t.Writes() && t.verb == clause.Verb })
 }
@@ -132,17 +129,13 @@ func (r *Reading) waits() bool {
 	return r.Target != nil && r.Target.Entity.end == 0
 }
 
-// Obstacle is the one piece of the question that keeps a list from answering it.
-func (r *Reading) Obstacle() string {
-	left := r.left()
-	if len(left) == 0 || left[len(left)-1]-left[0] >= 4 || !r.Tool.Lists() || !r.Strong || r.Target != nil || left[0] == r.Order {
-		return ""
+// Unread are the words that nothing explains.
+func (r *Reading) Unread() string {
+	var unread []language.Token
+	for _, i := range r.left() {
+		unread = append(unread, r.Tokens[i])
 	}
-	first := left[0]
-	for first > 0 && r.uses[first-1] != meant {
-		first--
-	}
-	return language.Text(r.Tokens[first : left[len(left)-1]+1])
+	return language.Text(unread)
 }
 
 // AsksWhether reports whether a clause asks to be answered by yes or no.
@@ -177,8 +170,7 @@ func (r *Reading) Relevance(key string) int {
 	return hits*4 - len(words)
 }
 
-// Clause is one part of a question, and how it asks: does it order something,
-// and does it take that back in the same sentence?
+// Clause is one part of a question, and how it asks.
 type Clause struct {
 	Tokens []language.Token // without politeness and without the reason
 	Order  int              // index of the first word; -1 when there is none
@@ -240,8 +232,7 @@ func (c Clause) OpensAnew(x *language.Lexicon) bool {
 	return c.Asks || x.Is(c.Verb, "reading", "action")
 }
 
-// isOrdered reports whether a clause orders the change that a tool makes: without
-// question, negation or condition, by a verb that the declaration explains.
+// isOrdered reports whether a clause orders, without any doubt, what a tool changes.
 func (t *Tool) isOrdered(x *language.Lexicon, c Clause) bool {
 	if !t.Writes() || c.Order < 0 || c.Asks || c.negated || c.unsure || c.Tokens[c.Order].Owns {
 		return false

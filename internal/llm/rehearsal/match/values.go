@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -9,12 +10,11 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// bounds are a value and the words around it: which end of a range they make it,
-// and whether they leave the value itself out.
+// bounds are a value and the words around it, which may make it the end of a range.
 type bounds struct {
 	at, end int // the first token, and the one after the last
 	side    side
-	beyond  bool
+	beyond  bool // without the value itself
 }
 
 func (r reader) boundsOf(i int) bounds {
@@ -35,8 +35,7 @@ func (r reader) boundsOf(i int) bounds {
 	return bounds{at: i, end: i + 1}
 }
 
-// value fills "over 200k", "before March", "this month", a year or a change's new
-// amount into the input that it is for.
+// value fills "over 200k", "this month", or a new amount into its input.
 func (r reader) value(i int) {
 	t, b := r.Tokens[i], r.boundsOf(i)
 	switch {
@@ -66,13 +65,15 @@ func (r reader) number(i int, b bounds) {
 	}
 }
 
+var yearShape = regexp.MustCompile(`^(19|20|21)\d\d$`)
+
 // numberFor is the input that the i-th token, a number, belongs to.
 func (r reader) numberFor(i int, end side) *Field {
 	var fits []*Field
 	for _, f := range r.Tool.Inputs {
-		year := f.has("year")
+		year, likely := f.has("year"), yearShape.MatchString(r.Tokens[i].Text)
 		switch {
-		case !f.Is(Number) || r.taken(f) || year && !r.Tokens[i].IsYear():
+		case !f.Is(Number) || r.taken(f) || year && !likely:
 		case end != none && f.side == end, year, f.stems[language.Stem(r.low(i-1))], f.stems[language.Stem(r.low(i+1))]:
 			return f
 		case f.Required && r.Tool.Writes():
@@ -105,8 +106,7 @@ func (r *Reading) Answer(f *Field, text string) any {
 	return r.c.Attempt(only, answer).Args[f.Name]
 }
 
-// period fills an input that is named by a period: the year, or a quarter as text
-// ("Q1 2026") or as one of its values ("Q1") beside the year.
+// period fills inputs named by a period: a year, "Q1 2026", or "Q1" beside a year.
 func (r reader) period(s language.Span) bool {
 	year := r.Tool.First(func(f *Field) bool { return f.Is(Number) && f.has("year") && !r.taken(f) })
 	quarter := r.Tool.First(func(f *Field) bool { return f.has("quarter") && !r.taken(f) })
@@ -148,9 +148,6 @@ func (r reader) days(s language.Span, b bounds) bool {
 	for _, f := range fits {
 		r.Args[f.Name] = f.Day(s)
 	}
-	if b.side == none && len(fits) == 1 && last == upper { // "due this week" with due_before alone
-		r.Since[fits[0].base+"_date"] = language.Day(s.From)
-	}
 	return true
 }
 
@@ -167,8 +164,7 @@ func (r reader) due(i int) {
 	r.Asked[t.Stem], r.Args[f.Name] = true, language.Day(r.c.Today)
 }
 
-// choices fills in inputs with a fixed set of values, and switches, when the
-// question has the words for a value.
+// choices fills in switches and inputs with a fixed set of values.
 func (r reader) choices() {
 	for _, f := range r.Tool.Inputs {
 		for _, p := range f.phrases {
@@ -232,8 +228,7 @@ func (r reader) measure(i int) {
 	}
 }
 
-// extent reads how many rows "top" asks for ("5 orders with the highest value"),
-// and of what: end is the end of its phrase.
+// extent reads how many rows "top" asks for, and of what; its phrase ends at end.
 func (r reader) extent(end int) {
 	m := &r.Measure
 	if r.isAnchor(end) && language.Plural(r.Tokens[end].Low) {
@@ -254,18 +249,7 @@ func (r reader) extent(end int) {
 	}
 }
 
-// spends finds a word for an amount in a question about ourselves, which sets all
-// amounts side by side: "how much did we spend".
-func (r reader) spends(i int) {
-	s := r.Tokens[i].Stem
-	says := r.Tool.column(func(f *Field) bool { return f.amount() && (r.Tool.place[s] == inSynonym || f.says(r.x, s)) })
-	if r.Tool.Lists() && r.Measure.Kind == "" && r.has("we", "our") && says.Name != "" {
-		r.Measure.Kind = "compare"
-	}
-}
-
-// topFirst orders a list so that the rows with the highest amount come first,
-// when the list can and no other number is asked for: then one page has them.
+// topFirst has a list put the highest amounts first, if it can: one page has them.
 func (r reader) topFirst() {
 	amount := r.Tool.Amount()
 	f := r.Tool.First(func(f *Field) bool { return f.Is(Order) && slices.Contains(f.Enum, amount+"_desc") })

@@ -21,17 +21,10 @@ type Entity struct {
 	at, end int  // its first token, and the one after its last
 }
 
-// NewEntity reads a whole answer as one value.
-func NewEntity(answer string) Entity {
-	text := strings.TrimSuffix(strings.Trim(answer, " .,;:?!\"'`()[]\t\n"), "'s")
-	return Entity{Text: text, Words: language.Prose(text), Code: IsUUID(text)}
-}
-
 // names finds the values that no schema lists: names of people, places, ids.
 type names struct{ reader }
 
-// name gives the value that begins at a token to an input, or narrows a list by
-// it. A tool that answers for its caller needs no "my".
+// name gives the value that begins at a token to an input, or narrows a list by it.
 func (r names) name(i int) {
 	if !r.begins(i) {
 		return
@@ -126,8 +119,7 @@ func (r names) continues(i int) bool {
 	return r.uses[i] == unread && (t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low)) || t.Kind == language.Code)
 }
 
-// columnBefore finds the column that a value belongs to by the words before it,
-// when no input narrows the list by it: assigned_to for "assigned to Ben".
+// columnBefore finds assigned_to for "assigned to Ben", when no input is for it.
 func (r names) columnBefore(at int) string {
 	if prep := r.low(at - 1); at < 2 || prep != "to" && prep != "by" {
 		return ""
@@ -252,8 +244,7 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	return at.weight(), at >= inColumns
 }
 
-// judge prefers the tool whose kind fits the question: people for "who", one
-// thing or many.
+// judge prefers the tool whose kind fits: people for "who", one thing or many.
 func (r reader) judge() {
 	if people := r.x.Stems("person"); r.has("who", "whom", "whose") && !r.Tool.Writes() && r.Tool.Mentions(people) > 0 {
 		if r.Score, r.anchored = r.Score+1, true; people[r.Tool.head] && !r.x.Stems("outsider")[r.Tool.head] {

@@ -40,8 +40,7 @@ func (p *planner) carryOut(r *match.Reading) string {
 	}
 }
 
-// settle works out the values that are given relative to the present ones. One
-// without a present value to be seen is left to be asked for.
+// settle works out the values that are given relative to the present ones.
 func settle(t *match.Tool, row speak.Row, args map[string]any) {
 	for _, in := range t.Inputs {
 		step, relative := args[in.Name].(match.Step)
@@ -79,7 +78,8 @@ func (p *planner) complete(r *match.Reading, in *match.Field, about *speak.Thing
 	}
 	answer, given := p.next()
 	if given && in.Is(match.ID) {
-		*about = p.identify(r, &match.Target{Tool: r.Tool, Input: in, Entity: match.NewEntity(answer)})
+		answer = strings.Trim(answer, " .,;:?!\"'`()[]\t\n")
+		*about = p.identify(r, &match.Target{Tool: r.Tool, Input: in, Entity: match.Entity{Text: answer, Words: language.Prose(answer), Code: match.IsUUID(answer)}})
 		args[in.Name] = about.ID
 	} else if given {
 		args[in.Name] = r.Answer(in, strings.TrimSpace(answer))
@@ -106,16 +106,21 @@ func question(in *match.Field) string {
 func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any) string {
 	keep := p.keeper(r, about)
 	r.Filters = slices.DeleteFunc(r.Filters, func(e match.Entity) bool {
+		named := e.Text
+		if e.Self {
+			named = p.Person.Name
+		}
 		in := r.Tool.First(func(in *match.Field) bool {
-			return in.IsText() && args[in.Name] == nil && e.Column == "" && !e.Self && len(p.fetch(r.Tool, with(args, in.Name, e.Text)).Rows) > 0
+			whose := !e.Self || p.Words.Is(in.Name, "person") && !p.Words.Is(in.Name, "outsider")
+			return in.IsText() && args[in.Name] == nil && e.Column == "" && whose && len(p.fetch(r.Tool, with(args, in.Name, named)).Rows) > 0
 		})
 		if in != nil {
-			args[in.Name] = e.Text
+			args[in.Name] = named
 		}
-		return in != nil
+		return in != nil && !e.Self // the name may be that of others too
 	})
 	pages := maxPages
-	if (r.Measure.Kind == "" || r.Measure.Column != "") && len(r.Filters)+len(r.Since) == 0 && (r.Target == nil || r.Target.Tool == r.Tool) {
+	if (r.Measure.Kind == "" || r.Measure.Column != "") && len(r.Filters) == 0 && (r.Target == nil || r.Target.Tool == r.Tool) {
 		pages = 1
 	}
 	l := p.fetchPages(r.Tool, args, pages)
@@ -144,8 +149,7 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 	return speak.List(r, about, l, 0)
 }
 
-// isMine reports whether a row is the asker's: it carries their address or name,
-// and not only as the one who approved it.
+// isMine reports whether a row carries the asker's address or name as its owner's.
 func (p *planner) isMine(one speak.Row) bool {
 	return slices.ContainsFunc(one.Keys, func(k string) bool {
 		text := one.Text(k)
@@ -168,7 +172,7 @@ func (p *planner) keeper(r *match.Reading, about speak.Thing) func(speak.Row) bo
 		return (id == nil || ids[one.Values[id.Name]]) && !slices.ContainsFunc(one.Keys, func(k string) bool {
 			n, isNumber := one.Number(k)
 			bound, bounded := r.Beyond[k]
-			return isNumber && bounded && n == bound || one.Text(k) < r.Since[k] || one.Values[k] == false && r.Asked[language.Stem(k)] && !r.AsksWhether()
+			return isNumber && bounded && n == bound || one.Values[k] == false && r.Asked[language.Stem(k)] && !r.AsksWhether()
 		})
 	}
 }
@@ -212,8 +216,7 @@ func listerOf(tools []*match.Tool, id *match.Field) (best *match.Tool) {
 	return best
 }
 
-// finding is the arguments that find what a value names: by its number, when it
-// is one and the list has such an input, or else by its name.
+// finding is the arguments that find what a value names, by its number or name.
 func finding(lister *match.Tool, e match.Entity) map[string]any {
 	f := lister.First(func(f *match.Field) bool {
 		return e.Code && f.IsText() && slices.Contains([]string{"number", "code", "reference"}, language.LastWord(f.Name))
@@ -239,7 +242,7 @@ func (p *planner) things(lister *match.Tool, id *match.Field, e match.Entity) (o
 	for _, r := range l.Rows {
 		mine := slices.ContainsFunc(r.Keys, func(k string) bool { return p.Person.Email != "" && strings.EqualFold(r.Text(k), p.Person.Email) })
 		if key := idIn(r, lister, id); !seen[key] {
-			seen[key], out = true, append(out, speak.Thing{ID: key, Row: r, Name: r.CalledAs(noun), Self: mine})
+			seen[key], out = true, append(out, speak.Thing{ID: key, Row: r, Name: cmp.Or(r.Text(noun+"_name"), r.Name()), Self: mine})
 		}
 	}
 	return out, l.More
@@ -325,8 +328,7 @@ func wordsIn(r speak.Row) (words []string) {
 	return words
 }
 
-// chosen is the one thing that the person's answer picks: by its place, or by words
-// that only it has. It asks when the answer picks none.
+// chosen is the one thing that the person's answer picks. It asks when it picks none.
 func (p *planner) chosen(things []speak.Thing) speak.Thing {
 	var words, names []string
 	answer, _ := p.next()

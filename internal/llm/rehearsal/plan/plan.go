@@ -78,8 +78,7 @@ func Next(c match.Catalog, messages []agent.Message) (text string, wanted []Call
 	return e.text, p.wanted
 }
 
-// Asking is how the planner's own questions look: by this it recognises them in
-// the next turn.
+// Asking recognises the planner's own questions in the next turn.
 var Asking = regexp.MustCompile(`(^|\n)(Which|What|Why) [^\n]*\?$`)
 
 // read finds the open question, in the person's words only: tools answer data. An
@@ -170,8 +169,7 @@ func callKey(tool string, args map[string]any) string {
 // maxPages bounds how far a list is read to count it or to find something.
 const maxPages = 6
 
-// fetchPages reads a list, at most so many pages of it, as one answer. A failure
-// ends the plan.
+// fetchPages reads some pages of a list as one answer. A failure ends the plan.
 func (p *planner) fetchPages(t *match.Tool, args map[string]any, pages int) *speak.Answer {
 	all := *p.fetch(t, args)
 	for a := all; ; pages-- {

@@ -15,15 +15,10 @@ import (
 
 // decline says what cannot be done, and the three likeliest questions to ask instead.
 func decline(c *match.Catalog, tokens []language.Token) string {
-	clause, obstacle := match.NewClause(c.Words, tokens, ""), ""
 	var likely []*match.Reading
 	for _, t := range c.Open {
-		r := c.Attempt(t, clause)
 		if !t.Writes() {
-			likely = append(likely, r)
-		}
-		if obstacle == "" && r.Obstacle() != "" {
-			obstacle = fmt.Sprintf(": I cannot keep the %s to %q", t.Noun, speak.Clean(r.Obstacle()))
+			likely = append(likely, c.Attempt(t, match.NewClause(c.Words, tokens, "")))
 		}
 	}
 	slices.SortStableFunc(likely, func(a, b *match.Reading) int { return cmp.Compare(b.Score, a.Score) })
@@ -34,7 +29,11 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 	if len(offers) == 0 {
 		return "I can't do that here: there is nothing that you may use."
 	}
-	return "I can't do that here" + obstacle + "; you may ask me instead to " + result.Join(offers, "or") + "."
+	why := ""
+	if unread := likely[0].Unread(); unread != "" {
+		why = fmt.Sprintf(" because I do not understand %q", speak.Clean(unread))
+	}
+	return "I can't do that here" + why + "; you may ask me instead to " + result.Join(offers, "or") + "."
 }
 
 // offer lists what the open tools say of themselves.
@@ -121,8 +120,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) (string, bool) {
 	return speak.List(p.Attempt(p.Open[i], match.Clause{Order: -1}), speak.Thing{}, a, p.shown), true
 }
 
-// instruct answers a question for instructions ("how do I …?"), which orders
-// nothing, by a tool that says that it keeps them.
+// instruct answers "how do I …?", which orders nothing, by a tool that keeps guides.
 func (p *planner) instruct(tokens []language.Token) (string, bool) {
 	clause := match.NewClause(p.Words, tokens, "")
 	sought := language.Lows(clause.Tokens)
@@ -140,13 +138,13 @@ func (p *planner) instruct(tokens []language.Token) (string, bool) {
 		case query == "" || search == nil || !t.Lists() || t.Mentions(p.Words.Stems("guide")) < 2:
 			continue
 		case t.Closed:
-			return refuse(p.Catalog, t, clause), true
+			return "Instructions are in the " + t.Noun + ". " + refuse(p.Catalog, t, clause), true
 		}
 		rows := p.fetchPages(t, map[string]any{search.Name: query}, 1).Rows
 		if len(rows) == 0 || 2*counted(words, wordsIn(rows[0])) <= len(words) {
 			return fmt.Sprintf("I found nothing about %q in the %s.", query, t.Noun), true
 		}
-		return speak.Article(t, rows[0]), true
+		return speak.Record(t, rows[0].Title(), rows[0]), true
 	}
 	return "", false
 }

@@ -83,18 +83,8 @@ func (r Row) Name() string {
 	return strings.TrimSpace(cmp.Or(name, r.Text(r.nameKey())))
 }
 
-// CalledAs is what a row calls a thing of the sort: the row itself, or another
-// thing that it carries with its name ("customer_name" beside "customer_id").
-func (r Row) CalledAs(noun string) string {
-	if t := r.Text(noun + "_name"); noun != "" && t != "" {
-		return t
-	}
-	return r.Name()
-}
-
-// title is a row's name, behind its id when that is one that people use, and
-// before its year.
-func (r Row) title() string {
+// Title is a row's name, with its year, behind an id that people use.
+func (r Row) Title() string {
 	id, name := r.Text(r.ownID()), r.Name()
 	if match.IsUUID(id) || len(id) > 20 || id == name {
 		id = ""
@@ -107,9 +97,9 @@ func (r Row) title() string {
 
 // Described puts up to two short texts of a row in brackets.
 func (r Row) Described() string {
-	var parts []string
+	parts, name := []string(nil), r.nameKey()
 	for _, k := range r.Keys {
-		if len(parts) < 2 && k != r.nameKey() && !isNamePart(k) && r.short(k) {
+		if len(parts) < 2 && k != name && !isNamePart(k) && r.short(k) {
 			parts = append(parts, r.Text(k))
 		}
 	}
@@ -186,8 +176,7 @@ func rowsIn(data any) (rows []Row) {
 	return rows
 }
 
-// Clean makes a text safe within a line of markdown, with 300 characters at
-// most: it is shown as text and never as layout, link or picture.
+// Clean makes 300 characters of a text safe in markdown: no layout, link or picture.
 func Clean(t string) string {
 	const most = 300
 	t = strings.Join(strings.Fields(t), " ")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,8 +22,7 @@ const (
 	maxFacts = 3
 )
 
-// Failure passes on what a tool says of a failure, without the words that only a
-// program understands.
+// Failure passes on what a tool says of a failure, for people.
 func Failure(a *Answer) string {
 	message, advice := result.Unmark(a.Fault.Message), result.Unmark(a.Fault.SuggestedAction)
 	return Clean(cmp.Or(message, "That did not work.") + " " + fault.Advice(advice))
@@ -71,7 +71,7 @@ func lines(r *match.Reading, rows []Row, given ...string) (text string) {
 			})
 			keys = keys[:min(len(keys), maxFacts)]
 		}
-		text += "\n- " + cmp.Or(one.title(), "one without a name")
+		text += "\n- " + cmp.Or(one.Title(), "one without a name")
 		if len(keys) == 0 {
 			text += one.Described()
 			keys = slices.DeleteFunc([]string{r.Tool.Amount()}, one.Masked)
@@ -93,9 +93,9 @@ func relevant(r *match.Reading, one Row) []string {
 	return keys
 }
 
-// record writes all of a row: its fields in one line, its inner rows in others,
+// Record writes all of a row: its fields in one line, its inner rows in others,
 // and what it says of itself when it is incomplete.
-func record(t *match.Tool, name string, one Row) string {
+func Record(t *match.Tool, name string, one Row) string {
 	text := facts(t, one, plain(t, one)) + "."
 	if name != "" {
 		text = "**" + Clean(name) + "**: " + text
@@ -106,7 +106,7 @@ func record(t *match.Tool, name string, one Row) string {
 			inner = []Row{Row(v)}
 		}
 		for _, v := range inner[:min(len(inner), maxRows)] {
-			text += "\n- " + cmp.Or(v.title(), Label(t, k)) + ": " + facts(t, v, plain(t, v))
+			text += "\n- " + cmp.Or(v.Title(), Label(t, k)) + ": " + facts(t, v, plain(t, v))
 		}
 	}
 	if one.Values["truncated"] == true {
@@ -115,8 +115,7 @@ func record(t *match.Tool, name string, one Row) string {
 	return text
 }
 
-// plain chooses the fields of a row that are neither its name, nor ids that
-// people do not read, nor other rows, nor clerical.
+// plain chooses the fields of a row that people read, without its name.
 func plain(t *match.Tool, one Row) []string {
 	return slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
 		clerical := strings.HasSuffix(k, "_at") || strings.HasSuffix(k, "At") || k == "version" || t.Column(k).Show == result.ShowDetail
@@ -144,7 +143,7 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	whose := "The"
 	if about.Self && r.Target != nil && r.Target.Entity.Self || r.Tool.Own && r.Target == nil {
 		whose = "Your"
-	} else if name != "" {
+	} else if name != "" && name[:1] != strings.ToLower(name[:1]) { // not "all deals"
 		whose = Clean(name) + "'s"
 	}
 	asked := func(w string) bool { return r.Asked[language.Stem(w)] && !r.Tool.Names(language.Stem(w)) }
@@ -167,7 +166,7 @@ func field(r *match.Reading, whose, name string, data Row) string {
 	yes, isBool := data.Values[key].(bool)
 	switch {
 	case key == "":
-		return record(r.Tool, name, data)
+		return Record(r.Tool, name, data)
 	case data.Masked(key):
 		return fmt.Sprintf("%s %s is hidden: you may not see it.", whose, label)
 	case isBool && r.AsksWhether():
@@ -257,5 +256,104 @@ func narrowed(r *match.Reading, about Thing, args map[string]any) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// Article writes a whole text.
-func Article(t *match.Tool, one Row) string { return record(t, one.title(), one) }
+// measured answers with figures over many rows: sums, an average, the extremes.
+func measured(r *match.Reading, which string, l *Answer) (answer string) {
+	if l.More {
+		which = fmt.Sprintf(" of the first %d", len(l.Rows)) + which
+	}
+	key := measuredColumn(r, l.Rows)
+	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(one Row) bool {
+		_, isNumber := one.Number(key)
+		return !isNumber && !(r.Measure.OverDates() && one.Text(key) != "")
+	})
+	switch {
+	case len(rows) == 0:
+		return fmt.Sprintf("I cannot work that out: none of the %s has %s, or it is hidden from you.", r.Tool.Noun, cmp.Or(Label(r.Tool, key), "such a number or date"))
+	case r.Measure.By == "" && r.Measure.Adds():
+		answer = added(r, rows, key, which)
+	default:
+		answer = ranked(r, rows, key, which)
+	}
+	if n := len(l.Rows) - len(rows); n > 0 {
+		answer += fmt.Sprintf(" %d more have no value that you may see.", n)
+	}
+	return answer
+}
+
+// measuredColumn is the column that the list is ordered by, that is named, or the amount.
+func measuredColumn(r *match.Reading, rows []Row) string {
+	if r.Measure.OverDates() {
+		return r.Tool.DateColumn()
+	}
+	key := r.Measure.Column
+	for _, one := range rows {
+		for _, k := range relevant(r, one) {
+			if _, isNumber := one.Number(k); key == "" && (isNumber || one.Masked(k)) {
+				key = k
+			}
+		}
+	}
+	return cmp.Or(key, r.Tool.Amount())
+}
+
+// added writes a sum or an average; to compare, the sums of all amounts, and the rows.
+func added(r *match.Reading, rows []Row, key, which string) string {
+	word, by, keys, list := "total ", 1, []string{key}, ""
+	switch r.Measure.Kind {
+	case "average":
+		word, by = "average ", len(rows)
+	case "compare":
+		word, list = "", lines(r, rows)
+		keys = slices.DeleteFunc(slices.Clone(rows[0].Keys), func(k string) bool { return rows[0].Values[k] == nil || rows[0].Text(k) != "" || !match.IsAmount(k) })
+	}
+	all := Row{Values: map[string]any{}}
+	for _, k := range keys {
+		all.Values[k] = sum(rows, k, by)
+	}
+	return fmt.Sprintf("In all%s, over %s: %s%s.", which, Counted(len(rows), r.Tool.Noun), word, facts(r.Tool, all, keys)) + list
+}
+
+// sum adds up in hundredths, so that cents do not drift, and divides by a number.
+func sum(rows []Row, key string, by int) json.Number {
+	hundredths := 0.0
+	for _, one := range rows {
+		v, _ := one.Number(key)
+		hundredths += math.Round(v * 100)
+	}
+	return json.Number(strconv.FormatFloat(math.Round(hundredths/float64(by))/100, 'f', -1, 64))
+}
+
+// ranked names the rows with the highest or lowest value, the newest ones, or the
+// values of a column whose rows have the largest sums.
+func ranked(r *match.Reading, rows []Row, key, which string) string {
+	m := r.Measure
+	if m.By != "" {
+		rows = totals(r.Tool, rows, m.By, key)
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		x, _ := a.Number(key)
+		y, _ := b.Number(key)
+		return cmp.Or(cmp.Compare(y, x), cmp.Compare(b.Text(key), a.Text(key)))
+	})
+	if m.Kind == "lowest" || m.Kind == "oldest" {
+		slices.Reverse(rows)
+	}
+	rows = rows[:min(m.Count, len(rows))]
+	if len(rows) == 1 && m.By == "" {
+		return fmt.Sprintf("%s%s is the %s%s: %s.", rows[0].Title(), rows[0].Described(), m.Kind, which, facts(r.Tool, rows[0], []string{key}))
+	}
+	return fmt.Sprintf("The %d %s with the %s %s%s:", len(rows), cmp.Or(m.Of, r.Tool.Noun), m.Kind, Label(r.Tool, key), which) + lines(r, rows, key, r.Tool.Noun)
+}
+
+// totals adds up a column over the rows that share a value: one row for each value.
+func totals(t *match.Tool, rows []Row, by, key string) (out []Row) {
+	shared := map[string][]Row{}
+	for _, one := range rows {
+		shared[one.Text(by)] = append(shared[one.Text(by)], one)
+	}
+	for _, name := range slices.Sorted(maps.Keys(shared)) {
+		of := json.Number(strconv.Itoa(len(shared[name])))
+		out = append(out, Row{Keys: []string{by, key, t.Noun}, Values: map[string]any{by: name, key: sum(shared[name], key, 1), t.Noun: of}})
+	}
+	return out
+}
