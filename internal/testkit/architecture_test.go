@@ -17,11 +17,11 @@ var bands = []struct {
 	name  string
 	rooms []string
 }{
-	{"PROGRAM", []string{"cmd/countersign", "app", "config", "eval", "client"}},
-	{"HOST", []string{"gateway", "live", "conversation", "session", "revocation", "usage", "agent", "toolsearch", "guard", "llm", "upstream", "auth", "web"}},
+	{"PROGRAM", []string{"cmd/countersign", "bench/codesearch", "app", "config", "eval", "client"}},
+	{"HOST", []string{"gateway", "live", "conversation", "session", "revocation", "usage", "agent", "toolsearch", "guard", "llm", "connected", "mcpfile", "mcplock", "upstream", "auth", "web"}},
 	{"DOMAINS", []string{"domain"}},
 	{"KERNEL", []string{"mcpserver", "tool", "confirm", "result", "access", "fault", "schema", "seal", "strictjson", "plaintext"}},
-	{"GROUND", []string{"database", "sqlite", "state", "audit", "quota", "admission", "metrics", "httpx", "telemetry", "embedded", "company", "tokens"}},
+	{"GROUND", []string{"database", "sqlite", "state", "audit", "quota", "admission", "metrics", "httpx", "static", "telemetry", "embedded", "supervise", "netguard", "company", "tokens"}},
 }
 
 const (

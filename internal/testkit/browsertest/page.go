@@ -140,7 +140,17 @@ func (p *Page) Reload() {
 // Narrow emulates a phone whose screen is so many pixels wide.
 func (p *Page) Narrow(width int64) {
 	p.t.Helper()
-	size := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 740, DeviceScaleFactor: 1, Mobile: true}
+	p.resize(emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 740, DeviceScaleFactor: 1, Mobile: true})
+}
+
+// Window gives the window a size in CSS pixels: half of a screen's is a zoom of 200 %.
+func (p *Page) Window(width, height int64) {
+	p.t.Helper()
+	p.resize(emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1})
+}
+
+func (p *Page) resize(size emulation.SetDeviceMetricsOverrideParams) {
+	p.t.Helper()
 	ctx, cancel := p.step()
 	defer cancel()
 	if _, err := chromedp.Call(ctx, emulation.SetDeviceMetricsOverride, size); err != nil {

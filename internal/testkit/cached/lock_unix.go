@@ -1,6 +1,6 @@
 //go:build unix
 
-package javadeps
+package cached
 
 import (
 	"os"

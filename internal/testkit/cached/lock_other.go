@@ -1,6 +1,6 @@
 //go:build !unix
 
-package javadeps
+package cached
 
 // lock does nothing here: two test binaries that fetch at once may disturb each
 // other.
