@@ -90,7 +90,8 @@ func listDenyApprove(d *user) {
 	d.Shot("system-approved")
 	d.seesOnce(deletedFrank)
 	d.Reload()
-	d.Sees("[data-outcome]", deletedFrank)
+	d.Sees("[data-card-state=approved] [data-card-note]", deletedFrank)
+	d.Sees("[data-card-state=approved] [data-card-receipt]", "Alice Chen (alice.chen)")
 	d.seesOnce(deletedFrank)
 	d.Shot("system-reloaded")
 	d.seesEmployees(58)
@@ -106,7 +107,7 @@ func (d *user) askToDelete() {
 	d.Sees("[data-turn=done] [data-card-state=waiting]", "Waiting for you")
 	frank := employee(d.t, "Frank Davis")
 	card := d.Text("[data-card-state=waiting]")
-	for _, want := range []string{"Delete employee Frank Davis (" + frank.Email + ")?", "cannot be undone", frank.Title, "Approve", "Deny", "left"} {
+	for _, want := range []string{"Delete employee Frank Davis (" + frank.Email + ")?", "cannot be undone", frank.Title, "Delete employee Frank Davis\n", "Deny", "left"} {
 		if !strings.Contains(card, want) {
 			d.t.Errorf("the card does not say %q:\n%s", want, card)
 		}

@@ -12,17 +12,18 @@ import (
 
 func commands() []command {
 	return []command{
-		{"demo", "[--port 3100] [--data DIR] [--postgres URL] [--model NAME] [--json]", "run everything on this machine with a sample company", "countersign demo", demo},
+		{"demo", "[--port 3100] [--data DIR] [--postgres URL] [--model NAME] [--mcp FILE] [--json]", "run everything on this machine with a sample company", "countersign demo", demo},
 		{"gateway", "--config FILE", "run the chat host and gateway", "countersign gateway --config countersign.yaml", configured(app.Gateway)},
 		{"serve", "NAME… --config FILE", "run domain servers", "countersign serve hr --config countersign.yaml", serve},
-		{"tools", "[--url URL] [--token TOKEN | --as PERSON] [--json] [--errors]", "list the tools that you may call", "countersign tools --as alice.chen", tools},
+		{"tools", "[--url URL] [--token TOKEN | --as PERSON] [--json] [--errors] [--accept SERVER.TOOL --config FILE]", "list the tools that you may call; --accept: accept a connected server's changed tool", "countersign tools --as alice.chen", tools},
 		{"call", "TOOL JSON [--url URL] [--token TOKEN | --as PERSON] [--json]", "call one tool", `countersign call list_employees '{"department":"Engineering"}' --as alice.chen`, call},
-		{"chat", "[--once QUESTION] [--model NAME] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask questions from a terminal", `countersign chat --once "Who is on my team?" --as nina.patel`, chat},
+		{"chat", "[--once QUESTION] [--resume ID] [--model NAME] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask questions from a terminal", `countersign chat --once "Who is on my team?" --as nina.patel`, chat},
 		{"token", "PERSON [--audience gateway|hr|…] [--scope \"mcp confirm\"] [--url URL]", "print a token of a running demo; --scope mcp: one that cannot approve", "TOKEN=$(countersign token alice.chen --scope mcp)", token},
 		{"eval", "[--questions FILE] [--model NAME,…] [--results FILE] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask a set of questions of a model and say what was right", "countersign eval --model rehearsal", evaluate},
 		{"check", "--config FILE", "validate a configuration and check everything it names, one line each", "countersign check --config countersign.yaml", configured(app.Check)},
 		{"migrate", "--config FILE", "create or update the schemas of the databases", "countersign migrate --config countersign.yaml", configured(app.Migrate)},
 		{"seed", "--config FILE [--scale N]", "fill the databases with the sample company, or a large one", "countersign seed --config countersign.yaml", seed},
+		{"index", "[DIR…] [--config FILE] [--index FOLDER] [--watch]", "build or refresh the code index of repositories", "countersign index --config countersign.yaml", indexCode},
 		{"audit", "verify [FILE|FOLDER …] [--key KEY] [--redis URL] [--expect-head HASH/COUNT] [--config FILE]", "verify audit logs, or say what is broken, missing or not known", "countersign audit verify audit.jsonl", verifyAudit},
 		{"version", "", "print the version", "countersign version", version},
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/client"
+	"countersign.dev/internal/supervise"
 	"countersign.dev/internal/testkit"
 )
 
@@ -27,6 +28,9 @@ import (
 const asProgram = "COUNTERSIGN_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
+	if supervise.Asked(os.Args) {
+		os.Exit(supervise.Main(os.Args))
+	}
 	if os.Getenv(asProgram) != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		code := run(ctx, program{args: os.Args[1:], getenv: os.Getenv, in: os.Stdin, out: os.Stdout, err: os.Stderr})
@@ -332,7 +336,7 @@ func (s *turn) add(t testing.TB, data string) {
 		s.pending = append(s.pending, card)
 	case e.Type == "start":
 		s.conversation = e.ConversationID
-	case e.Type == "text":
+	case e.Type == "text", e.Type == "note":
 		s.text += e.Text
 	case e.Type == "truncation":
 		s.hints = append(s.hints, e.Hint)

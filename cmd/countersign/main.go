@@ -9,9 +9,14 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"countersign.dev/internal/supervise"
 )
 
 func main() {
+	if supervise.Asked(os.Args) { // a copy of this program that watches over a connected server's process
+		os.Exit(supervise.Main(os.Args))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, program{args: os.Args[1:], getenv: os.Getenv, in: os.Stdin, out: os.Stdout, err: os.Stderr}))

@@ -10,12 +10,13 @@ import (
 
 // demo starts everything on this machine.
 func demo(ctx context.Context, p program, c command) error {
-	o := app.DemoOptions{LogLevel: p.getenv("LOG_LEVEL"), PostgresBin: p.getenv("COUNTERSIGN_POSTGRES_BIN"), Getenv: p.getenv, Out: p.out, Err: p.err}
+	o := app.DemoOptions{LogLevel: p.getenv("LOG_LEVEL"), PostgresBin: p.getenv("COUNTERSIGN_POSTGRES_BIN"), Getenv: p.getenv, Folder: p.getenv("PWD"), Out: p.out, Err: p.err}
 	err := c.parseNone(p, func(fs *flag.FlagSet) {
 		fs.IntVar(&o.Port, "port", app.DefaultPort, "`port` of the gateway; the servers follow it, the issuer is at port+80; 0: free ports")
 		fs.StringVar(&o.Data, "data", "", "`folder` to keep and reuse; default: a fresh one, gone at the end")
 		fs.StringVar(&o.Postgres, "postgres", "", "administrator's `URL` of a PostgreSQL to use instead of a private one")
 		fs.StringVar(&o.Model, "model", "", "`name` of the model, or rehearsal; default: by the keys in the environment or a model on this machine, else rehearsal")
+		fs.StringVar(&o.MCP, "mcp", "", "`file` of other MCP servers to connect (mcp.json)")
 		fs.BoolVar(&o.JSON, "json", false, "print one line of JSON when everything answers")
 	})
 	if err != nil {
@@ -90,4 +91,18 @@ func seed(ctx context.Context, p program, c command) error {
 		return err
 	}
 	return app.Seed(ctx, o)
+}
+
+// indexCode builds or refreshes indexes of repositories.
+func indexCode(ctx context.Context, p program, c command) (err error) {
+	o := app.IndexOptions{ConfigOptions: p.configOptions()}
+	o.Folders, err = c.parse(p, func(fs *flag.FlagSet) {
+		defineConfig(&o.ConfigOptions)(fs)
+		fs.StringVar(&o.Index, "index", "", "`folder` of the indexes; default: codesearch.index of the configuration")
+		fs.BoolVar(&o.Watch, "watch", false, "go on, and update the indexes when files change")
+	})
+	if err != nil {
+		return err
+	}
+	return app.Index(ctx, o)
 }

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"countersign.dev/internal/app"
 	"countersign.dev/internal/client"
@@ -44,16 +46,23 @@ func (p program) identified(o *client.Options) error {
 }
 
 func tools(ctx context.Context, p program, c command) error {
-	o, codes := p.clientOptions(), false
+	o, codes, a := p.clientOptions(), false, app.AcceptOptions{ConfigOptions: p.configOptions()}
 	err := c.parseNone(p, func(fs *flag.FlagSet) {
 		defineClient(&o)(fs)
 		fs.BoolVar(&codes, "errors", false, "print the error codes instead")
+		fs.StringVar(&a.Tool, "accept", "", "accept the definition of this `server.tool` of a connected server (server.*: of all its tools)")
+		fs.StringVar(&a.File, "config", "", "with --accept: configuration `file` of the gateway")
+		fs.StringVar(&a.MCP, "mcp", "", "with --accept: `file` of connected servers, of a demo")
+		fs.StringVar(&a.Data, "data", "", "with --accept: data `folder` of that demo")
 	})
 	if err != nil {
 		return err
 	}
 	if codes {
 		return app.PrintCodes(p.out, o.JSON)
+	}
+	if a.Tool != "" {
+		return app.Accept(ctx, a)
 	}
 	if err := p.identified(&o); err != nil {
 		return err
@@ -85,10 +94,12 @@ func call(ctx context.Context, p program, c command) error {
 
 func chat(ctx context.Context, p program, c command) error {
 	o, once, asked := p.clientOptions(), "", false
+	c.summary += "; in a conversation you can also enter\n\n" + client.Commands() // of this copy, for --help
 	operands, err := c.parse(p, func(fs *flag.FlagSet) {
 		defineClient(&o)(fs)
 		fs.Func("once", "ask one `question` and end", func(text string) error { once, asked = text, true; return nil })
 		fs.StringVar(&o.Model, "model", "", "`name` of the model that answers; default: the gateway's")
+		fs.StringVar(&o.Resume, "resume", "", "`id` of the conversation to go on with; default: a new one")
 	})
 	if err != nil {
 		return err
@@ -99,7 +110,20 @@ func chat(ctx context.Context, p program, c command) error {
 	if err := p.identified(&o); err != nil {
 		return err
 	}
+	o.Color = p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
+	ctx, stop := interactive(ctx, &o)
+	defer stop()
 	return client.Chat(ctx, o, once)
+}
+
+// interactive leaves it to the chat what Ctrl-C means; SIGTERM ends it.
+func interactive(ctx context.Context, o *client.Options) (context.Context, context.CancelFunc) {
+	interrupts, resized := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	signal.Notify(resized, syscall.SIGWINCH)
+	o.Interrupts, o.Resized = interrupts, resized
+	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
+	return ctx, func() { stop(); signal.Stop(interrupts); signal.Stop(resized) }
 }
 
 func evaluate(ctx context.Context, p program, c command) error {

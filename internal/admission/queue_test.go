@@ -239,18 +239,20 @@ func TestWorkThatWaitsOutsideHasNoPlace(t *testing.T) {
 }
 
 // Many people begin, wait outside, give up and end in any order: at most as many
-// work at once as there are places, and every place is free in the end.
+// work at once as there are places, and every place is free in the end. Times are
+// whole steps, so that a request is also admitted at the moment at which it gives up.
 func TestPlacesAreBoundedAndNoneLeaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const places = 3
+		const step = 100 * time.Microsecond
 		q := admission.New(admission.Options{Places: places})
 		var working, most atomic.Int64
 		var group sync.WaitGroup
-		for i := range 200 {
+		for i := range 400 {
 			random := rand.New(rand.NewPCG(uint64(i), 1))
-			pause := func() { <-time.After(time.Duration(random.IntN(2000)) * time.Microsecond) }
+			pause := func() { <-time.After(time.Duration(random.IntN(10)) * step) }
 			group.Go(func() {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+random.IntN(200))*time.Millisecond)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+random.IntN(300))*step)
 				defer cancel()
 				w := q.Work().For(owner(string(rune('a' + i%7))))
 				defer w.End()
@@ -273,6 +275,26 @@ func TestPlacesAreBoundedAndNoneLeaks(t *testing.T) {
 			t.Errorf("got %d at once, want %d", got, places)
 		}
 		for range places {
+			defer worked(t, q, "new").End()
+		}
+	})
+}
+
+// TestWorkThatEndsWhileItWaitsHasNoPlace: the queue admits work at the moment at
+// which its request ends.
+func TestWorkThatEndsWhileItWaitsHasNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := admission.New(admission.Options{Places: 2})
+		first, second := worked(t, q, "alice"), worked(t, q, "bob")
+		w := q.Work().For(owner("carol"))
+		begun := make(chan error)
+		go func() { begun <- w.Begin(t.Context()) }()
+		synctest.Wait() // it waits in the line
+		w.End()
+		first.End()
+		<-begun
+		second.End()
+		for range 2 {
 			defer worked(t, q, "new").End()
 		}
 	})

@@ -76,7 +76,7 @@ func TestOddTextOpensNoCard(t *testing.T) {
 // of something, is a quotation of the assistant and never in the sentence.
 func TestFreeTextIsNoPartOfTheQuestion(t *testing.T) {
 	w := newHarness(t)
-	names := []string{"ticket_id", "department"}
+	names := []string{"ticket_id", "department", "workspace_path"}
 	eachWrite(t, w, func(server string, info result.ToolInfo, call example, texts []string) {
 		for _, name := range texts {
 			if slices.Contains(names, name) {

@@ -51,11 +51,19 @@ func Check(ctx context.Context, o ConfigOptions) error {
 	if _, err := newVerifier(audience(issuersOf(conf), "checked"), nil); err != nil {
 		return err
 	}
+	servers, err := connectedFilesOf(conf, o.Getenv).open(slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
 	fmt.Fprintln(o.Out, "the configuration is valid")
-	for _, setting := range conf.Weakened() {
+	weakened, all := conf.Weakened(), dependencies(conf)
+	if servers != nil {
+		weakened, all = append(weakened, servers.Weakened()...), append(all, connectedServers(servers)...)
+	}
+	for _, setting := range weakened {
 		fmt.Fprintln(o.Out, "it weakens a check: "+setting)
 	}
-	if !printChecks(ctx, o.Out, dependencies(conf)) {
+	if !printChecks(ctx, o.Out, all) {
 		return errors.New("not everything can be used")
 	}
 	return nil
@@ -307,6 +315,11 @@ func rowsRead(ctx context.Context, d domain, db config.Database) (string, error)
 	defer func() { _ = closeStore() }()
 	if err := server.Ready(ctx); err != nil {
 		return "", err
+	}
+	if whole, ok := server.(interface {
+		Check(context.Context) (string, error)
+	}); ok {
+		return whole.Check(ctx)
 	}
 	warning, err := oversize(ctx, server)
 	if err != nil {

@@ -92,11 +92,11 @@ func (p *platform) serveMetrics(ctx context.Context, conf *config.Config) error 
 
 // newLogger logs to w, which must not be the standard output of a command.
 func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, fmt.Errorf("log level %q is none of debug, info, warn, error", level)
+	l, err := telemetry.ParseLevel(level)
+	if err != nil {
+		return nil, err
 	}
-	options := &slog.HandlerOptions{Level: l}
+	options := &slog.HandlerOptions{Level: l, ReplaceAttr: telemetry.NameLevels}
 	if format == "json" {
 		return slog.New(telemetry.Handler{Handler: slog.NewJSONHandler(w, options)}), nil
 	}

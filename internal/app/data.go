@@ -85,3 +85,25 @@ func Seed(ctx context.Context, o SeedOptions) error {
 		return said + ", unless it held one before", d.store.seed(ctx, db, sample)
 	})
 }
+
+// IndexOptions say which folders are indexed, and where their indexes are.
+type IndexOptions struct {
+	ConfigOptions          // File may be empty: then Folders and Index are required
+	Folders       []string // none: the repositories of the configuration
+	Index         string   // folder of the indexes; default: that of the configuration
+	Watch         bool     // go on, and update what changes, until the context ends
+}
+
+// Index brings indexes of repositories up to date and prints one line for each.
+// One that fails does not keep the others from being updated.
+func Index(ctx context.Context, o IndexOptions) error {
+	var conf config.CodeSearch
+	if o.File != "" {
+		loaded, err := o.load(func(*config.Config) []string { return nil })
+		if err != nil {
+			return err
+		}
+		conf = loaded.CodeSearch
+	}
+	return buildIndexes(ctx, conf, o)
+}

@@ -32,6 +32,8 @@ type DemoOptions struct {
 	PostgresBin string // folder of PostgreSQL's programs; empty: found or fetched
 	LogLevel    string // empty: warn
 	Model       string // rehearsal, or a model's name; empty: what the environment and this machine offer
+	MCP         string // file of connected servers; empty: none
+	Folder      string // where it was started; a repository there is indexed for code search
 	Getenv      func(string) string
 	JSON        bool // announce with one line of JSON
 	Out, Err    io.Writer
@@ -202,6 +204,7 @@ func (d *demonstration) issuer(life *lifetime) (*issuer.Server, error) {
 		return nil, err
 	}
 	life.onEnd(server.Close)
+	d.ports["issuer"] = server.URL()
 	return server, nil
 }
 
@@ -231,7 +234,7 @@ func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[stri
 	sample := company.At(today())
 	all := map[string]config.Database{}
 	for _, domain := range domains() {
-		db, err := domain.store.demo(ctx, storeOptions{adminURL: admin, folder: d.Data})
+		db, err := domain.store.demo(ctx, storeOptions{adminURL: admin, folder: d.Data, issuer: d.ports["issuer"], code: repositoryAt(d.Folder)})
 		if err != nil {
 			return nil, err
 		}
@@ -255,14 +258,13 @@ func (d *demonstration) gateway(pl *platform, issuerURL string) error {
 	for _, domain := range domains() {
 		servers = append(servers, upstream.Server{Name: domain.name, URL: d.ports[domain.name]})
 	}
-	d.ports["issuer"] = issuerURL
 	models, err := llm.New(map[string]llm.Options{llm.Rehearsal: {Provider: llm.Rehearsal}, d.model.Name: d.model.Options}, llm.Policy{Default: d.model.Name, Log: pl.log})
 	if err != nil {
 		return err
 	}
 	return pl.serveGateway(gatewayOptions{
 		listener: d.listeners["gateway"], url: d.ports["gateway"], issuers: []auth.Config{{URL: issuerURL, Audiences: []string{gatewayAudience}, ConfirmClients: []string{demoClient}}},
-		clientID: demoClient, scopes: demoScopes(), servers: servers, models: models,
+		clientID: demoClient, scopes: demoScopes(), servers: servers, files: demoFiles(d.MCP, d.Data, d.Getenv), models: models,
 	})
 }
 
@@ -307,6 +309,9 @@ func (d *demonstration) announce() error {
 	url := ""
 	if r.Gateway != fmt.Sprintf("http://localhost:%d", DefaultPort) {
 		url = " --url " + r.Gateway
+	}
+	if code := repositoryAt(d.Folder); code != "" {
+		fmt.Fprintf(d.Out, "\nThe code in %s is being indexed: ask \"Where is the function main?\", or for another name.\n", code)
 	}
 	fmt.Fprintf(d.Out, `
 In a terminal:

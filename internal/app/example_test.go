@@ -29,18 +29,20 @@ func exampleEnvironment(t *testing.T) func(string) string {
 	key, err := auth.NewKey()
 	must(t, err)
 	values := map[string]string{
-		"COUNTERSIGN_SIGNING_KEY":      key,
-		"COUNTERSIGN_GATEWAY_SECRET":   rand.Text() + rand.Text(),
-		"COUNTERSIGN_HR_SECRET":        rand.Text() + rand.Text(),
-		"COUNTERSIGN_FINANCE_SECRET":   rand.Text() + rand.Text(),
-		"COUNTERSIGN_SALES_SECRET":     rand.Text() + rand.Text(),
-		"COUNTERSIGN_SUPPORT_SECRET":   rand.Text() + rand.Text(),
-		"COUNTERSIGN_CLIENT_SECRET":    "client",
-		"COUNTERSIGN_REDIS_URL":        "redis://localhost:6379",
-		"COUNTERSIGN_HR_PASSWORD":      "hr",
-		"COUNTERSIGN_FINANCE_PASSWORD": "finance",
-		"COUNTERSIGN_ADMIN_PASSWORD":   "admin",
-		"COUNTERSIGN_AUDIT":            "audit.jsonl",
+		"COUNTERSIGN_SIGNING_KEY":       key,
+		"COUNTERSIGN_GATEWAY_SECRET":    rand.Text() + rand.Text(),
+		"COUNTERSIGN_HR_SECRET":         rand.Text() + rand.Text(),
+		"COUNTERSIGN_FINANCE_SECRET":    rand.Text() + rand.Text(),
+		"COUNTERSIGN_SALES_SECRET":      rand.Text() + rand.Text(),
+		"COUNTERSIGN_SUPPORT_SECRET":    rand.Text() + rand.Text(),
+		"COUNTERSIGN_TASKS_SECRET":      rand.Text() + rand.Text(),
+		"COUNTERSIGN_CLIENT_SECRET":     "client",
+		"COUNTERSIGN_REDIS_URL":         "redis://localhost:6379",
+		"COUNTERSIGN_HR_PASSWORD":       "hr",
+		"COUNTERSIGN_FINANCE_PASSWORD":  "finance",
+		"COUNTERSIGN_ADMIN_PASSWORD":    "admin",
+		"COUNTERSIGN_AUDIT":             "audit.jsonl",
+		"COUNTERSIGN_CODESEARCH_SECRET": rand.Text() + rand.Text(),
 	}
 	return func(name string) string { return values[name] }
 }

@@ -17,6 +17,7 @@ import (
 	"countersign.dev/internal/llm"
 	"countersign.dev/internal/llm/vendor"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/quota"
 	"countersign.dev/internal/session"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/upstream"
@@ -35,6 +36,7 @@ type gatewayOptions struct {
 	scopes   []string // asked for at sign-in
 	resource string   // sent at sign-in; empty: none
 	servers  []upstream.Server
+	files    connectedFiles
 	models   *llm.Registry
 	budget   usage.Budget
 	system   string // the operator's system prompt, added to ours
@@ -51,10 +53,12 @@ func (p *platform) serveGateway(o gatewayOptions) error {
 	if err != nil {
 		return err
 	}
-	servers := upstream.New(o.servers, upstream.Options{
-		Mint: minter.Token, Entries: state.NewEntries(p.redis), Confirm: confirmations, Audit: p.audit, Observe: p.metrics.Upstream, Log: p.log,
+	servers, err := p.connect(o.servers, o.files, upstream.Options{
+		Mint: minter.Token, Entries: state.NewEntries(p.redis), Confirm: confirmations, Audit: p.audit, Observe: p.metrics.Upstream, Limit: quota.NewToolCalls(p.quotas).Count, Log: p.log,
 	})
-	p.life.onClose(func() error { servers.Close(); return nil })
+	if err != nil {
+		return err
+	}
 	p.metrics.WatchServers(servers)
 	used := p.usage(o.budget)
 	conversations, err := p.conversations(o, used, gateway.WithApproval(servers, o.url))
@@ -160,7 +164,7 @@ func Gateway(ctx context.Context, o ConfigOptions) error {
 		return pl.serveGateway(gatewayOptions{
 			listener: listener, url: strings.TrimSuffix(conf.PublicURL, "/"), issuers: issuersOf(conf), origins: conf.Origins,
 			clientID: conf.Issuer.ClientID, secret: conf.Issuer.ClientSecret, scopes: conf.Issuer.Scopes, resource: conf.Issuer.Resource,
-			servers: upstreamsOf(conf), models: models, system: conf.SystemPrompt, budget: usage.Budget{Tokens: conf.Budgets.Tokens, Price: agent.Nanos(conf.Budgets.Price * 1e9), Currency: conf.Currency()}, history: conf.History,
+			servers: upstreamsOf(conf), files: connectedFilesOf(conf, o.Getenv), models: models, system: conf.SystemPrompt, budget: usage.Budget{Tokens: conf.Budgets.Tokens, Price: agent.Nanos(conf.Budgets.Price * 1e9), Currency: conf.Currency()}, history: conf.History,
 		})
 	})
 }

@@ -33,6 +33,9 @@ type toolSchema struct {
 func newGenerator(t *testing.T, w *harness, seed uint64) *generator {
 	d := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), pools: poolsOf(w.company)}
 	for _, server := range slices.Sorted(maps.Keys(w.runners)) {
+		if server == "tasks" { // its rows are the askers' own; TestOnlyItsPeopleOpenAWorkspace is about others'
+			continue
+		}
 		for _, info := range w.runners[server].Visible(catalogue()) {
 			d.tools = append(d.tools, schemaOf(t, server, info))
 		}
@@ -119,7 +122,8 @@ func poolsOf(c *company.Company) map[string][]any {
 	p := map[string][]any{
 		"customer_id": {nowhere}, "deal_id": {nowhere}, "ticket_id": {"TICK-999"}, "article_id": {"KB-999"}, "employee_id": {noUUID}, "invoice_id": {noUUID},
 		"fiscal_year": {2024, 2025, 2026, 2026, 2026}, "year": {2024, 2025, 2026, 2026, 2026}, "quarter": {"2026-Q4", "Q3 2026"},
-		"query": {"*", "*", "*", "login", "password", `"sign in" -plant`, "acces*", "()&%"},
+		"query":      {"*", "*", "*", "login", "password", `"sign in" -plant`, "acces*", "()&%", "verify token"},
+		"repository": {"sample", "sample", "none"}, "file_path": {"tokens/verify.py", "../verify.py"}, "path": {"tokens", "*"}, "language": {"Python", "Go"},
 	}
 	add := func(name string, values ...any) { p[name] = append(p[name], values...) }
 	for _, e := range c.Employees {

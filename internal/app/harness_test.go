@@ -2,8 +2,11 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -60,10 +63,11 @@ func newHarness(t testing.TB) *harness {
 	cluster := dbtest.Start()
 	t.Cleanup(cluster.Stop)
 	w := &harness{company: company.At(fixedDay), runners: map[string]*tool.Runner{}, events: &testkit.MemorySink{}, log: &logBuffer{}}
-	under := storeOptions{adminURL: cluster.Database(t, ""), folder: t.TempDir()}
+	under := storeOptions{adminURL: cluster.Database(t, ""), folder: t.TempDir(), code: sampleCode(t)}
 	confirmations := confirm.NewService(domaintest.NewRedis(t), w.events, nil)
 	for _, d := range domains() {
 		db, err := d.store.demo(t.Context(), under)
+		shareWithAddresses(db.Tasks)
 		if err == nil {
 			err = d.store.seed(t.Context(), db, w.company)
 		}
@@ -75,6 +79,21 @@ func newHarness(t testing.TB) *harness {
 	return w
 }
 
+// shareWithAddresses lets people open their workspaces whose user name is their
+// address, as the harness signs them in.
+func shareWithAddresses(t *config.Tasks) {
+	if t == nil {
+		return
+	}
+	for i := range t.Workspaces {
+		for _, a := range company.Accounts() {
+			if slices.Contains(t.Workspaces[i].People, a.Username) {
+				t.Workspaces[i].People = append(t.Workspaces[i].People, a.Email)
+			}
+		}
+	}
+}
+
 func (w *harness) mount(t testing.TB, d domain, db config.Database, confirmations *confirm.Service) *tool.Runner {
 	t.Helper()
 	server, closeStore, err := d.store.open(t.Context(), db, &access.Links{})
@@ -82,6 +101,11 @@ func (w *harness) mount(t testing.TB, d domain, db config.Database, confirmation
 		t.Fatalf("%s: %v", d.name, err)
 	}
 	t.Cleanup(func() { _ = closeStore() })
+	if indexed, ok := server.(interface{ Refresh(context.Context) error }); ok {
+		if err := indexed.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	cursors, err := seal.NewRing("cursor", seal.RandomSecret())
 	if err != nil {
 		t.Fatal(err)
@@ -94,6 +118,24 @@ func (w *harness) mount(t testing.TB, d domain, db config.Database, confirmation
 		t.Fatalf("%s: %v", d.name, err)
 	}
 	return r
+}
+
+// sampleCode is a small repository.
+func sampleCode(t testing.TB) string {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "sample")
+	err := os.CopyFS(root, os.DirFS(filepath.Join("testdata", "code")))
+	if err == nil {
+		err = os.Mkdir(filepath.Join(root, ".git"), 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	when := fixedDay.Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(root, "tokens", "verify.py"), when, when); err != nil {
+		t.Fatal(err)
+	}
+	return root
 }
 
 // call calls a tool as a person.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -250,3 +251,14 @@ func printResult(out io.Writer, r audit.Result) {
 		fmt.Fprintf(out, "%s: the %d events that it has are as they were written; head %s, %s\n", r.Path, events, r.Head, signed)
 	}
 }
+
+// Version is the version that this program was built as.
+func Version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// website is where the product is described, for clients that show it.
+const website = "https://countersign.dev/"

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -25,6 +26,10 @@ func TestFailureIsLoggedOnceWithItsIDs(t *testing.T) {
 	_, body := x.send(t, "POST", "/api/mcp/hr/get_time_off_balance", token, `{}`)
 	if !strings.Contains(body, "DATABASE_ERROR") {
 		t.Fatalf("got %s, want DATABASE_ERROR", body)
+	}
+	reference := regexp.MustCompile(`"reference":"([0-9a-f]{16})"`).FindStringSubmatch(body)
+	if reference == nil || !strings.Contains(x.log.String(), "fault_id="+reference[1]) || !strings.Contains(body, "Reference: "+reference[1]) {
+		t.Errorf("the caller has no reference that the log has: %s\n%s", body, x.log.String())
 	}
 	const cause = "does not exist"
 	for line := range strings.SplitSeq(x.log.String(), "\n") {

@@ -209,7 +209,7 @@ const noUUID = "00000000-0000-4000-8000-000000000000"
 // probesOf are the calls of the matrix, by tool.
 func probesOf(c *company.Company) map[string][]probe {
 	all := map[string][]probe{}
-	for _, probes := range []map[string][]probe{peopleProbes(c), moneyProbes(c), salesProbes(c), supportProbes()} {
+	for _, probes := range []map[string][]probe{peopleProbes(c), moneyProbes(c), salesProbes(c), supportProbes(), taskProbes(), codeProbes()} {
 		maps.Copy(all, probes)
 	}
 	return all
@@ -347,5 +347,52 @@ func supportProbes() map[string][]probe {
 		"search_knowledge_base": {{"published", mail("dan"), all, "KB-001"}, {"a draft", mail("dan"), all, "KB-011"}, {"archived", mail("dan"), all, "KB-012"}},
 		"get_knowledge_article": {article("published", "KB-001"), article("a draft", "KB-011"), article("archived", "KB-012"), article("an unknown id", "KB-999")},
 		"close_ticket":          {onClose("open", "TICK-004"), onClose("closed before", "TICK-008"), onClose("an unknown id", "TICK-999")},
+	}
+}
+
+// taskProbes asks about a workspace that Nina shares and Bob does not.
+func taskProbes() map[string][]probe {
+	probes := map[string][]probe{"list_projects": {{"one's own", "nina.p@" + company.Domain, map[string]any{}, "Platform"}, {"someone else's", mail("bob"), map[string]any{}, "Platform"}}}
+	ask := func(name, find string, in map[string]any) {
+		in["workspace_path"] = "Platform"
+		probes[name] = []probe{{"in a workspace of theirs", "nina.p@" + company.Domain, in, find}, {"in someone else's", mail("bob"), in, find}}
+	}
+	task, entity := map[string]any{"task_id": 12}, map[string]any{"entity_id": 1}
+	for _, name := range []string{"get_task", "get_task_tree"} {
+		ask(name, "", maps.Clone(task))
+	}
+	ask("get_entity", "", maps.Clone(entity))
+	ask("delete_entity", "", map[string]any{"entity_id": 3})
+	ask("undelete_entity", "", map[string]any{"entity_id": 3})
+	for _, name := range []string{"get_project_info", "get_usage_stats", "audit_workspace_integrity", "cleanup_deleted_tasks"} {
+		ask(name, "", map[string]any{})
+	}
+	ask("create_task", "", map[string]any{"title": "A new task"})
+	ask("update_task", "", map[string]any{"task_id": 12, "tags": "page"})
+	ask("delete_task", "", map[string]any{"task_id": 37})
+	ask("undelete_task", "", map[string]any{"task_id": 37})
+	ask("list_tasks", "Release 2.0", map[string]any{})
+	ask("search_tasks", "Release 2.0", map[string]any{"search_term": "release"})
+	ask("create_entity", "", map[string]any{"entity_type": "other", "name": "A thing"})
+	ask("update_entity", "", map[string]any{"entity_id": 1, "name": "Another name"})
+	ask("list_entities", "The configuration", map[string]any{})
+	ask("search_entities", "The configuration", map[string]any{"search_term": "config"})
+	ask("link_entity_to_task", "", map[string]any{"task_id": 8, "entity_id": 2})
+	ask("unlink_entity_from_task", "", map[string]any{"task_id": 4, "entity_id": 1})
+	ask("get_task_entities", "Rows of the page", maps.Clone(task))
+	ask("get_entity_tasks", "Read the limits from the file", maps.Clone(entity))
+	ask("set_project_name", "", map[string]any{"friendly_name": "Platform"})
+	return probes
+}
+
+func codeProbes() map[string][]probe {
+	search := func(row string, in map[string]any, found string) probe { return probe{row, mail("bob"), in, found} }
+	return map[string][]probe{
+		"search_code": {search("a repository for everyone", map[string]any{"query": "verify token"}, "tokens/verify.py"), search("an unknown repository", map[string]any{"query": "verify", "repository": "none"}, "")},
+		"get_file_lines": {
+			search("a repository for everyone", map[string]any{"repository": "sample", "file_path": "tokens/verify.py"}, ""),
+			search("an unknown file", map[string]any{"repository": "sample", "file_path": "../verify.py"}, ""),
+		},
+		"list_repositories": {search("a repository for everyone", map[string]any{}, "sample"), search("an unknown name", map[string]any{"name": "none"}, "none")},
 	}
 }

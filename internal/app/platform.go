@@ -133,7 +133,11 @@ func (p *platform) serveDomain(ctx context.Context, d domain, db config.Database
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
-	p.life.serve(o.listener, httpx.Behind(p.proxies, edge.Handler()), p.log, edge.Close)
+	handler, err := p.surface(d, server, edge, o)
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.name, err)
+	}
+	p.life.serve(o.listener, httpx.Behind(p.proxies, handler), p.log, edge.Close)
 	return nil
 }
 
@@ -155,16 +159,16 @@ func (p *platform) edge(d domain, server domainServer, o domainOptions) (*mcpser
 	if !o.direct {
 		confirmations = confirmations.ThroughGateway()
 	}
-	runner, err := tool.NewRunner(server.Tools(), tool.Options{
+	tools, err := mounted(d, server, tool.Options{
 		Server: d.name, Codes: d.codes, Policy: d.policy, Cursors: cursors, Confirmations: confirmations, Receipts: server.Receipts(), Audit: p.audit, FailClosed: p.strict, Observe: p.metrics.Calls(d.name), Log: log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return mcpserver.New(gateway.Approvable(service{runner}, o.approvals), mcpserver.Options{
+	return mcpserver.New(gateway.Approvable(tools, o.approvals), mcpserver.Options{
 		Name: "countersign-" + d.name, Title: "Countersign: " + d.title, Version: Version(), Website: website, Instructions: d.instructions, Scopes: clientScopes(o.scopes),
 		Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: o.url + "/mcp", AuthorizationServers: urlsOf(o.issuers), AllowedHosts: o.hosts, AllowedOrigins: o.origins,
-		Ready: server.Ready, Confirmations: runner, Show: gateway.Shown(runner.Confirmation, o.approvals), Quotas: p.quotas, Admission: p.queue, Refused: p.refused(d.name), Observer: p.metrics.Surface(d.name), Log: log,
+		Ready: server.Ready, Confirmations: tools, Show: gateway.Shown(tools.Confirmation, o.approvals), Quotas: p.quotas, Admission: p.queue, Refused: p.refused(d.name), Observer: p.metrics.Surface(d.name), Log: log,
 	})
 }
 

@@ -1,9 +1,13 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
+	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -11,6 +15,10 @@ import (
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/database"
+	"countersign.dev/internal/domain/codesearch"
+	"countersign.dev/internal/domain/codesearch/build"
+	"countersign.dev/internal/domain/codesearch/endpoint"
+	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/domain/sales"
@@ -19,6 +27,10 @@ import (
 	"countersign.dev/internal/domain/support"
 	"countersign.dev/internal/domain/support/elastic"
 	supportsqlite "countersign.dev/internal/domain/support/sqlite"
+	"countersign.dev/internal/domain/tasks"
+	"countersign.dev/internal/domain/tasks/workspace"
+	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/tool"
 )
 
@@ -62,7 +74,9 @@ func oversize(ctx context.Context, server domainServer) (string, error) {
 // storeOptions are the engines of a demo, in which its stores are made.
 type storeOptions struct {
 	adminURL string // administrator of the PostgreSQL
-	folder   string // for SQLite files
+	folder   string // for SQLite files and indexes
+	issuer   string // that signs people in
+	code     string // a repository for code search; empty: none
 }
 
 // relational is a domain on PostgreSQL with row-level security.
@@ -233,4 +247,134 @@ func documents[S documentServer](open func(context.Context, config.Database, *ac
 			return config.Database{URL: "sqlite:" + filepath.Join(o.folder, file)}, nil
 		},
 	}
+}
+
+// tasksStore is a folder of SQLite files, one for each workspace.
+func tasksStore() store {
+	open := func(ctx context.Context, db config.Database, _ *access.Links) (*tasks.Server, error) {
+		folder, ok := sqlitePath(db.URL)
+		if !ok {
+			return nil, errors.New("databases.tasks.url must be sqlite: and a folder")
+		}
+		return tasks.Open(ctx, tasks.Options{Folder: folder, Places: placesOf(db.Tasks)})
+	}
+	made := documents(open, "tasks")
+	made.demo = func(_ context.Context, o storeOptions) (config.Database, error) {
+		t, err := demoWorkspaces(o)
+		return config.Database{URL: "sqlite:" + filepath.Join(o.folder, "tasks"), Tasks: t}, err
+	}
+	return made
+}
+
+// placesOf are the configured workspaces.
+func placesOf(t *config.Tasks) workspace.Places {
+	if t == nil {
+		return workspace.Places{}
+	}
+	p := workspace.Places{Roots: t.Roots, Personal: t.Personal, Issuer: t.Issuer, Local: t.Local}
+	for _, w := range t.Workspaces {
+		p.Shared = append(p.Shared, workspace.Shared{Path: w.Path, Name: w.Name, People: w.People})
+	}
+	return p
+}
+
+// demoWorkspaces makes the folders of the sample company's workspaces.
+func demoWorkspaces(o storeOptions) (*config.Tasks, error) {
+	root := filepath.Join(o.folder, "workspaces")
+	t := &config.Tasks{Roots: []string{root}, Personal: filepath.Join(root, "personal"), Issuer: o.issuer}
+	for _, b := range company.At(today()).Boards() {
+		if b.Owner != "" {
+			continue
+		}
+		path := filepath.Join(root, strings.ToLower(strings.ReplaceAll(b.Name, " ", "-")))
+		t.Workspaces = append(t.Workspaces, config.Workspace{Path: path, Name: b.Name, People: b.People})
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	return t, os.MkdirAll(t.Personal, 0o700)
+}
+
+// repositoryAt returns the folder when it is a git repository, and nothing
+// otherwise.
+func repositoryAt(folder string) string {
+	if folder == "" || !index.IsRepository(folder) {
+		return ""
+	}
+	return folder
+}
+
+// codeStore is indexes of repositories, which Run of the server keeps current in
+// a demo and `countersign index` elsewhere.
+func codeStore() store {
+	return store{
+		open: func(_ context.Context, db config.Database, _ *access.Links) (domainServer, func() error, error) {
+			s := codesearch.New(codeOptions(db))
+			return s, s.Close, nil
+		},
+		migrate: func(context.Context, config.Database) (string, error) {
+			return "its indexes are made by `countersign index`", nil
+		},
+		seed: func(context.Context, config.Database, *company.Company) error { return nil },
+		demo: func(_ context.Context, o storeOptions) (config.Database, error) {
+			code := config.CodeSearch{Index: filepath.Join(o.folder, "code")}
+			if o.code != "" {
+				code.Repositories = []config.CodeRepository{{Path: o.code, Name: filepath.Base(o.code), Anonymous: true}}
+			}
+			return config.Database{URL: config.IndexScheme + code.Index, Code: &code, Maintain: true}, nil
+		},
+	}
+}
+
+func codeOptions(db config.Database) codesearch.Options {
+	o := codesearch.Options{Folder: strings.TrimPrefix(db.URL, config.IndexScheme), Maintain: db.Maintain}
+	if db.Code == nil {
+		return o
+	}
+	for _, r := range db.Code.Repositories {
+		one := codesearch.Repository{Name: r.Name, Path: r.Path, Anonymous: r.Anonymous, Public: r.Public}
+		for _, role := range r.Roles {
+			one.Roles = append(one.Roles, access.Role(role))
+		}
+		o.Repositories = append(o.Repositories, one)
+	}
+	return o
+}
+
+// surface is the handler of a domain server: the MCP and REST edge, behind what
+// the domain serves besides.
+func (p *platform) surface(d domain, server domainServer, edge *mcpserver.Server, o domainOptions) (http.Handler, error) {
+	s, ok := server.(*codesearch.Server)
+	if !ok {
+		return edge.Handler(), nil
+	}
+	verifier, err := p.domainVerifier(d, o)
+	if err != nil {
+		return nil, err
+	}
+	log := p.log.With("server", d.name)
+	p.life.run(func(ctx context.Context) { s.Run(ctx, log) })
+	guard := httpx.NewGuard(o.url)
+	guard.Hosts = append(guard.Hosts, o.hosts...)
+	return s.Surface(endpoint.Options{
+		Verify: verifier.Verify, Limit: p.countSearch, Guard: guard, Loopback: config.Loopback(o.listener.Addr().String()), Next: edge.Handler(), Log: log,
+		Challenge: `Bearer resource_metadata="` + o.url + mcpserver.WellKnown + `/mcp"`,
+	}), nil
+}
+
+// countSearch counts a search for the person, or for the address that it came from.
+func (p *platform) countSearch(r *http.Request, who *access.Principal) error {
+	if who != nil {
+		return p.quotas.Request(r.Context(), who.Owner(), r.ContentLength)
+	}
+	return p.quotas.Callers().Admit(r.RemoteAddr, "")
+}
+
+// buildIndexes updates the indexes of the chosen folders, or of all configured ones.
+func buildIndexes(ctx context.Context, conf config.CodeSearch, o IndexOptions) error {
+	b := build.Options{Folder: cmp.Or(o.Index, conf.Index), Folders: o.Folders, Watch: o.Watch, Out: o.Out, Err: o.Err}
+	for _, r := range conf.Repositories {
+		b.Known = append(b.Known, build.Repository{Name: r.Name, Path: r.Path})
+	}
+	return build.Run(ctx, b)
 }

@@ -64,7 +64,39 @@ var rowRules = map[string]string{
 	"search_tickets":          "All.",
 	"close_ticket":            "All that are not closed.",
 	"get_knowledge_article":   "Published ones; drafts and archived ones with support-write too.",
+	"search_code":             "Repositories one of whose roles the caller has; without roles: every employee's.",
+	"get_file_lines":          "As search_code.",
+	"list_repositories":       "As search_code.",
 	"search_knowledge_base":   "Published ones; drafts and archived ones with support-write too.",
+}
+
+// taskTools are the tools of the task server, with the inputs of their examples.
+var taskTools = map[string]map[string]any{
+	"create_task":               {"title": "Fold the columns of the board", "parent_task_id": 12},
+	"get_task":                  {"task_id": 12},
+	"update_task":               {"task_id": 11, "blocker_reason": "The machine is back on Tuesday."},
+	"list_tasks":                {"ready": true, "limit": 2},
+	"search_tasks":              {"search_term": "config.go", "limit": 1},
+	"get_task_tree":             {"task_id": 27},
+	"delete_task":               {"task_id": 37},
+	"undelete_task":             {"task_id": 37},
+	"cleanup_deleted_tasks":     {},
+	"create_entity":             {"entity_type": "file", "name": "Verification", "identifier": "internal/audit/verify.go"},
+	"get_entity":                {"entity_id": 1},
+	"update_entity":             {"entity_id": 1, "tags": "config"},
+	"delete_entity":             {"entity_id": 3},
+	"undelete_entity":           {"entity_id": 3},
+	"list_entities":             {"entity_type": "file"},
+	"search_entities":           {"search_term": "config"},
+	"link_entity_to_task":       {"task_id": 8, "entity_id": 1},
+	"unlink_entity_from_task":   {"task_id": 4, "entity_id": 1},
+	"get_task_entities":         {"task_id": 4},
+	"get_entity_tasks":          {"entity_id": 1},
+	"list_projects":             {},
+	"get_project_info":          {},
+	"set_project_name":          {"friendly_name": "The platform"},
+	"get_usage_stats":           {"tool_name": "get_task"},
+	"audit_workspace_integrity": {},
 }
 
 // rowTypes are the rows that have hidden fields.
@@ -82,7 +114,7 @@ type example struct {
 
 func examples(w *harness) map[string]example {
 	id := func(number string) string { e, _ := w.company.ByNumber(number); return e.ID }
-	return map[string]example{
+	all := map[string]example{
 		"get_employee":            {"nina.patel", map[string]any{"employee_id": id("EMP052")}},
 		"list_employees":          {"alice.chen", map[string]any{"department": "Human Resources", "limit": 1}},
 		"get_org_chart":           {"alice.chen", map[string]any{"root_employee_id": id("EMP060"), "max_depth": 1}},
@@ -105,8 +137,19 @@ func examples(w *harness) map[string]example {
 		"search_tickets":          {"dan.williams", map[string]any{"query": "login", "status": "open", "limit": 1}},
 		"close_ticket":            {"dan.williams", map[string]any{"ticket_id": "TICK-004", "resolution": "A cached session was cleared."}},
 		"get_knowledge_article":   {"dan.williams", map[string]any{"article_id": "KB-001"}},
+		"search_code":             {"nina.patel", map[string]any{"query": "where do we verify tokens", "limit": 1}},
+		"get_file_lines":          {"nina.patel", map[string]any{"repository": "sample", "file_path": "tokens/verify.py", "start_line": 8, "end_line": 9}},
+		"list_repositories":       {"nina.patel", map[string]any{}},
 		"search_knowledge_base":   {"dan.williams", map[string]any{"query": "password reset", "limit": 1}},
 	}
+	for name, in := range taskTools {
+		in = maps.Clone(in)
+		if name != "list_projects" {
+			in["workspace_path"] = "Platform"
+		}
+		all[name] = example{"nina.patel", in}
+	}
+	return all
 }
 
 // TestToolsPageIsFresh generates docs/tools.md and compares it.
@@ -118,6 +161,9 @@ func TestToolsPageIsFresh(t *testing.T) {
 		fmt.Fprintf(page, "\n## %s (%s)\n\n%s\n", d.title, d.name, d.instructions)
 		for _, info := range w.runners[d.name].Visible(catalogue()) {
 			call, ok := shown[info.Name]
+			if d.name == "tasks" {
+				rowRules[info.Name] = "Workspaces that one may open."
+			}
 			if !ok || rowRules[info.Name] == "" {
 				t.Errorf("%s needs a row rule and an example for the docs", info.Name)
 				continue
@@ -282,7 +328,10 @@ func seers(class access.Class) string {
 }
 
 // changing matches values that differ in every run.
-var changing = regexp.MustCompile(`"(confirmationId|userId|timestamp|digest|expiresAt|nextCursor|effectiveDate|_score)": ("[^"]*"|[\d.]+)`)
+var changing = regexp.MustCompile(`"(confirmationId|userId|timestamp|digest|expiresAt|nextCursor|effectiveDate|_score|indexed_at)": ("[^"]*"|[\d.]+)`)
+
+// runTimes matches what a task server says of the run: when, and where its folders are.
+var runTimes = regexp.MustCompile(`"(created_at|updated_at|deleted_at|last_accessed|link_created_at|cutoff_date|workspace_path|date|from|to)": "[^"]*"`)
 
 func writeExample(t *testing.T, page *strings.Builder, w *harness, server, name string, call example) {
 	t.Helper()
@@ -299,6 +348,9 @@ func writeExample(t *testing.T, page *strings.Builder, w *harness, server, name 
 		t.Fatal(err)
 	}
 	shown := changing.ReplaceAllString(answer.String(), `"$1": "…"`)
+	if server == "tasks" {
+		shown = runTimes.ReplaceAllString(shown, `"$1": "…"`)
+	}
 	fmt.Fprintf(page, "\n%s asks `%s` and gets\n\n```json\n%s\n```\n", call.who, in, unescape.Replace(shown))
 }
 

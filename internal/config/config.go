@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"reflect"
 	"regexp"
@@ -42,11 +41,18 @@ type Config struct {
 	Fallback     string              `yaml:"fallback"`
 	Budgets      Budgets             `yaml:"budgets"`
 	Servers      map[string]Server   `yaml:"servers"`
+	MCPFile      string              `yaml:"mcp_file"` // path of the file of connected servers
 	Databases    map[string]Database `yaml:"databases"`
+	Tasks        Tasks               `yaml:"tasks"`
+	CodeSearch   CodeSearch          `yaml:"codesearch"`
 	Limits       Limits              `yaml:"limits"`
 	Metrics      Metrics             `yaml:"metrics"`
 	Audit        Audit               `yaml:"audit"`
 	Log          Log                 `yaml:"log"`
+
+	// ToolTimeout is that of a call of a connected server without timeoutMs; zero: the
+	// default.
+	ToolTimeout time.Duration `yaml:"-"`
 
 	root      yaml.Node // of the file, for line numbers
 	overrides []string
@@ -151,6 +157,10 @@ type Server struct {
 type Database struct {
 	URL      string `yaml:"url"`       // the application's login: neither owner nor superuser
 	AdminURL string `yaml:"admin_url"` // the owner's login; only `migrate` and `seed` use it
+
+	Tasks    *Tasks      `yaml:"-"` // the task server only: what the key tasks says
+	Code     *CodeSearch `yaml:"-"` // code search only: what the key codesearch says
+	Maintain bool        `yaml:"-"` // code search only: the server keeps the indexes current, as in a demo
 }
 
 // Audit is the audit log.
@@ -299,55 +309,6 @@ func keysOf(t reflect.Type) (keys map[string]reflect.Type, others reflect.Type) 
 	return keys, others
 }
 
-// override applies the documented environment variables, and keeps the names of
-// those that were set, for the log.
-func (c *Config) override(getenv func(string) string) {
-	take := func(name string, set func(string)) {
-		if value := getenv(name); value != "" {
-			set(value)
-			c.overrides = append(c.overrides, name)
-		}
-	}
-	take("PORT", func(v string) { c.Listen = net.JoinHostPort(hostOf(cmp.Or(c.Listen, defaultListen)), v) })
-	take("LOG_LEVEL", func(v string) { c.Log.Level = v })
-	if host, port := getenv("REDIS_HOST"), getenv("REDIS_PORT"); host != "" || port != "" {
-		c.Redis.URL = "redis://" + cmp.Or(host, "localhost") + ":" + cmp.Or(port, "6379")
-		c.overrides = append(c.overrides, "REDIS_HOST", "REDIS_PORT")
-	}
-	c.History.override(take)
-	for name, model := range c.Models.ByName {
-		c.Models.ByName[name] = model.override(name, take)
-	}
-}
-
-// override takes the key and the address from the environment variables that the
-// vendors' own tools read. What the file says about a model comes first.
-func (m Model) override(name string, take func(name string, set func(string))) Model {
-	m.KeyName = "models." + name + ".api_key"
-	vendor, known := map[string]struct{ key, url string }{
-		"anthropic": {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"}, "gemini": {"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"}, "openai": {"OPENAI_API_KEY", "OPENAI_BASE_URL"},
-	}[m.Provider]
-	if !known {
-		return m
-	}
-	if m.APIKey == "" && (m.BaseURL == "" || m.Provider != "openai") { // a key of OpenAI's goes to no other address
-		m.KeyName = vendor.key
-		take(vendor.key, func(v string) { m.APIKey = v })
-	}
-	if m.BaseURL == "" {
-		take(vendor.url, func(v string) { m.BaseURL = v })
-	}
-	return m
-}
-
-func hostOf(listen string) string {
-	host, _, err := net.SplitHostPort(listen)
-	if err != nil {
-		return listen
-	}
-	return host
-}
-
 const defaultListen = "127.0.0.1:3100"
 
 func (c *Config) defaults() {
@@ -359,6 +320,8 @@ func (c *Config) defaults() {
 	if len(c.Issuer.Scopes) == 0 {
 		c.Issuer.Scopes = []string{"openid", "profile", "email"}
 	}
+	c.Tasks.defaults(c)
+	c.CodeSearch.defaults(c)
 	c.Issuer.defaults()
 	for i := range c.Issuer.Additional {
 		c.Issuer.Additional[i].defaults()
@@ -386,26 +349,27 @@ func (m *Models) defaults() {
 	}
 }
 
-func (m *Models) problems() (problems []string) {
-	if _, ok := m.ByName[m.Default]; !ok {
-		problems = append(problems, "models.default must name one of the models")
+func (c *Config) modelProblems() (problems []string) {
+	if _, ok := c.Models.ByName[c.Models.Default]; !ok {
+		problems = append(problems, c.line("models", "default")+"models.default must name one of the models")
 	}
-	for name, model := range m.ByName {
+	for name, model := range c.Models.ByName {
+		at := func(key string) string { return c.line("models", name, key) + "models." + name + "." + key }
 		if model.Provider == "" {
-			problems = append(problems, fmt.Sprintf("models.%s.provider is required", name))
+			problems = append(problems, at("provider")+" is required")
 		}
 		if model.Timeout < 0 || model.BudgetTokens < 0 || model.MaxTokens < 0 {
-			problems = append(problems, fmt.Sprintf("models.%s: timeout, max_tokens and budget_tokens must not be negative", name))
+			problems = append(problems, c.line("models", name)+"models."+name+": timeout, max_tokens and budget_tokens must not be negative")
 		}
 		if model.Temperature != nil && (*model.Temperature < 0 || *model.Temperature > 2) {
-			problems = append(problems, fmt.Sprintf("models.%s.temperature must be between 0 and 2", name))
+			problems = append(problems, at("temperature")+" must be between 0 and 2")
 		}
-		problems = append(problems, model.Price.problems(name)...)
+		problems = append(problems, model.Price.problems(at("price"), c.line("models", name, "price", "currency")+"models."+name+".price.currency")...)
 		if !slices.Contains([]string{"", "native", "blob"}, model.Tools) {
-			problems = append(problems, fmt.Sprintf("models.%s.tools must be native or blob", name))
+			problems = append(problems, at("tools")+" must be native or blob")
 		}
 		if model.Model == "" && model.Provider != "" && model.Provider != "rehearsal" {
-			problems = append(problems, fmt.Sprintf("models.%s.model is required: the model's name at its provider", name))
+			problems = append(problems, at("model")+" is required: the model's name at its provider")
 		}
 	}
 	return problems
@@ -430,10 +394,15 @@ func (c *Config) problems() (problems []string) {
 	for name, s := range c.Servers {
 		problems = append(problems, s.TLS.problems(c.line("servers", name, "tls")+"servers."+name+".tls")...)
 	}
-	problems = append(problems, c.Models.problems()...)
+	problems = append(problems, c.modelProblems()...)
 	problems = append(problems, c.retryProblems()...)
+	if c.ToolTimeout < 0 {
+		problems = append(problems, "DEFAULT_TOOL_TIMEOUT_MS must be a whole number of milliseconds, from 1 to 600000")
+	}
 	problems = append(problems, c.Limits.problems()...)
 	problems = append(problems, c.History.problems()...)
+	problems = append(problems, c.Tasks.problems(c.line("tasks"))...)
+	problems = append(problems, c.CodeSearch.problems()...)
 	if !slices.Contains([]string{"text", "json"}, c.Log.Format) {
 		problems = append(problems, "log.format must be text or json")
 	}
@@ -497,6 +466,7 @@ func (c *Config) Weakened() (settings []string) {
 			settings = append(settings, "servers."+name+".execute_directly: people's own tokens can approve changes without the gateway")
 		}
 	}
+	settings = append(settings, c.CodeSearch.weakened()...)
 	for _, l := range c.listeners() {
 		if l.tls.Proxy && !Loopback(l.address) {
 			settings = append(settings, strings.Join(l.path, ".")+" with tls.proxy: other machines reach it without TLS, unless only the proxy can")

@@ -98,7 +98,7 @@ func TestDocumentedVariablesOverrideAndAreReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Listen != "127.0.0.1:4100" || c.Redis.URL != "redis://127.0.0.2:6379" || len(c.Overrides()) != 4 || c.History.TokenBudget != 9000 {
+	if c.Listen != "127.0.0.1:4100" || c.Redis.URL != "redis://127.0.0.2:6379" || !slices.Equal(c.Overrides(), []string{"PORT", "REDIS_HOST", "MAX_TOKEN_COUNT"}) || c.History.TokenBudget != 9000 {
 		t.Errorf("got %s, %s, %v", c.Listen, c.Redis.URL, c.Overrides())
 	}
 }
@@ -128,14 +128,15 @@ models:
 			t.Errorf("%s: got %s %s %s, want %s", name, m.APIKey, m.KeyName, m.BaseURL, want)
 		}
 	}
+	last := fmt.Sprintf("line %d: ", strings.Count(wholeConfig, "\n")+1)
 	for _, wrong := range []struct{ text, want string }{
 		{"retries: 11", "retries must be between 0 and 10"},
 		{"retry_delay: 31s", "retry_delay must be between 0 and 30s"},
 		{"fallback: nobody", "fallback must name one of the models"},
 		{"models: {default: a, a: {provider: rehearsal, price: {currency: USD}}, b: {provider: rehearsal, price: {currency: EUR}}}", "in one currency"},
-		{"models: {m: {provider: rehearsal, price: {input: 3}}}", "models.m.price.currency"},
+		{"models: {m: {provider: rehearsal, price: {input: 3}}}", last + "models.m.price.currency must be a code"},
 		{"models: {m: {provider: rehearsal, price: {input: -3, currency: USD}}}", "models.m.price must not be negative"},
-		{"models: {m: {provider: rehearsal, tools: none}}", "models.m.tools must be native or blob"},
+		{"models: {m: {provider: rehearsal, tools: none}}", last + "models.m.tools must be native or blob"},
 		{"models: {m: {provider: openai}}", "models.m.model is required"},
 		{"models: {m: {provider: openai, model: x, temperature: 3}}", "between 0 and 2"},
 		{"models: {m: {provider: openai, model: x, base_url: \"http://models.example\"}}", "models.m.base_url"},
@@ -241,6 +242,23 @@ func TestEachProcessHasItsOwnKeys(t *testing.T) {
 		}
 		if err != nil && strings.Contains(err.Error(), "long enough") {
 			t.Errorf("%s: the error has a secret: %v", name, err)
+		}
+	}
+}
+
+func TestTheFileOfConnectedServersByDocumentNames(t *testing.T) {
+	with := func(path, timeout string) func(string) string {
+		return func(name string) string {
+			return cmp.Or(keysFromEnvironment(name), map[string]string{"MCP_JSON_PATH": path, "DEFAULT_TOOL_TIMEOUT_MS": timeout}[name])
+		}
+	}
+	c, err := loadText(t, wholeConfig, with("/srv/mcp.json", "7000"), ForGateway)
+	if err != nil || c.MCPFile != "/srv/mcp.json" || c.ToolTimeout.Seconds() != 7 {
+		t.Errorf("got %v and %+v", err, c)
+	}
+	for _, bad := range []string{"0", "-1", "1.5", "7s", "600001"} {
+		if _, err := loadText(t, wholeConfig, with("", bad), ForGateway); err == nil || !strings.Contains(err.Error(), "DEFAULT_TOOL_TIMEOUT_MS must be") {
+			t.Errorf("%s: got %v", bad, err)
 		}
 	}
 }

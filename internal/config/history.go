@@ -1,9 +1,6 @@
 package config
 
-import (
-	"fmt"
-	"strconv"
-)
+import "fmt"
 
 // History is what a model gets of a conversation. A key that is not set has the
 // default of docs/configuration.md.
@@ -12,18 +9,6 @@ type History struct {
 	TokenBudget    int `yaml:"token_budget"`    // of one request to a model without a budget of its own
 	RetainNewest   int `yaml:"retain_newest"`   // messages
 	SummariseAbove int `yaml:"summarise_above"` // tokens
-}
-
-// override takes document 001's name of the budget. A value that is no
-// number is a problem, as a negative one is.
-func (h *History) override(take func(name string, set func(string))) {
-	take("MAX_TOKEN_COUNT", func(v string) {
-		n, err := strconv.Atoi(v)
-		if err != nil {
-			n = -1
-		}
-		h.TokenBudget = n
-	})
 }
 
 func (h History) problems() (problems []string) {

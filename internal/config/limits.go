@@ -13,6 +13,7 @@ type Limits struct {
 	Conversations int   `yaml:"conversations"`
 	Pending       int   `yaml:"pending_confirmations"`
 	Stored        int64 `yaml:"stored_bytes"`
+	Calls         int   `yaml:"calls_per_minute"`
 	Unproven      int   `yaml:"unproven_requests_per_second"`
 }
 
@@ -31,7 +32,7 @@ func (l Limits) problems() (problems []string) {
 	}{
 		{"requests_per_second", int64(l.Requests)}, {"mcp_sessions", int64(l.Sessions)}, {"streams", int64(l.Streams)}, {"turns", int64(l.Turns)},
 		{"conversations", int64(l.Conversations)}, {"pending_confirmations", int64(l.Pending)}, {"stored_bytes", l.Stored},
-		{"unproven_requests_per_second", int64(l.Unproven)},
+		{"calls_per_minute", int64(l.Calls)}, {"unproven_requests_per_second", int64(l.Unproven)},
 	} {
 		if limit.value < 0 {
 			problems = append(problems, fmt.Sprintf("limits.%s must not be negative", limit.key))

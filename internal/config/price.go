@@ -17,13 +17,14 @@ type Price struct {
 
 var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 
-func (p Price) problems(model string) (problems []string) {
+// problems are those of a price; the names are those of its keys, with their lines.
+func (p Price) problems(name, currency string) (problems []string) {
 	cached := p.CachedInput()
 	if p.Input < 0 || p.Output < 0 || cached < 0 {
-		problems = append(problems, fmt.Sprintf("models.%s.price must not be negative", model))
+		problems = append(problems, name+" must not be negative")
 	}
 	if p != (Price{}) && !currencyCode.MatchString(p.Currency) {
-		problems = append(problems, fmt.Sprintf("models.%s.price.currency must be a code of three letters such as USD", model))
+		problems = append(problems, currency+" must be a code of three letters such as USD")
 	}
 	return problems
 }

@@ -59,7 +59,7 @@ func (c *Config) addresses() []address {
 	return all
 }
 
-var stores = []string{"postgres", "postgresql", "mongodb", "mongodb+srv", "https", "http", "sqlite"}
+var stores = []string{"postgres", "postgresql", "mongodb", "mongodb+srv", "https", "http", "sqlite", "index"}
 
 // listener is an address that a process listens on.
 type listener struct {
@@ -147,9 +147,9 @@ func insteadOf(value string, schemes []string) string {
 	scheme, rest, _ := strings.Cut(value, ":")
 	rest, found := strings.CutPrefix(rest, "//")
 	switch {
-	case !slices.Contains(schemes, scheme) || !found && scheme != "sqlite":
+	case !slices.Contains(schemes, scheme) || !found && !onDisk(scheme):
 		return "must be an address that begins with " + schemes[0] + "://"
-	case scheme == "sqlite":
+	case onDisk(scheme):
 		return ""
 	}
 	authority, after, _ := strings.Cut(strings.Replace(rest, "?", "/?", 1), "/")
@@ -250,3 +250,6 @@ func Loopback(host string) bool {
 	ip, _ := netip.ParseAddr(host) // the zero address is no loopback
 	return strings.EqualFold(host, "localhost") || ip.Unmap().IsLoopback()
 }
+
+// onDisk reports whether the addresses of a scheme are files of this machine.
+func onDisk(scheme string) bool { return scheme == "sqlite" || scheme == "index" }

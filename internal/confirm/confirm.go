@@ -64,7 +64,7 @@ type Record struct {
 	Note         string             `json:"note,omitempty"`         // the reason that the person gave, for the audit
 	Created      time.Time          `json:"created"`
 	Expires      time.Time          `json:"expires"`
-	Claimed      time.Time          `json:"claimed,omitzero"`
+	Claimed      time.Time          `json:"claimed,omitzero"` // when it was approved or denied
 	Answer       json.RawMessage    `json:"answer,omitempty"` // the receipt of an applied one, the error of a failed one
 }
 
@@ -92,9 +92,13 @@ func (r Record) Pending() result.Pending {
 // View returns the record as its owner may see it.
 func (r Record) View() result.Confirmation {
 	p := r.Pending()
+	answered := r.Claimed
+	if r.State == Pending {
+		answered = time.Time{} // it was reopened
+	}
 	return result.Confirmation{
 		ID: p.ID, State: string(r.State), Action: r.Action, Server: r.Server, Message: p.Message, Data: p.Data,
-		Created: r.Created, Expires: r.Expires, Receipt: r.Answer,
+		Created: r.Created, Expires: r.Expires, Answered: answered, Receipt: r.Answer,
 	}
 }
 

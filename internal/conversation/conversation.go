@@ -45,8 +45,7 @@ type Message struct {
 
 // Origin says where a question came from.
 type Origin struct {
-	Surface   string `json:"surface,omitempty"`    // through which it was asked
-	TaintedBy string `json:"tainted_by,omitempty"` // the untrusted text that it follows
+	Surface string `json:"surface,omitempty"` // through which it was asked
 }
 
 const maxTitle = 80 // characters

@@ -19,6 +19,7 @@ type Type string
 const (
 	Started      Type = "started"       // Request, Text (the question), Model
 	Text         Type = "text"          // Text, Source
+	Note         Type = "note"          // Kind, Text, Spans: what the gateway corrects in the answer
 	ToolStarted  Type = "tool_started"  // CallID, Tool, Server, Args, Message
 	ToolProgress Type = "tool_progress" // CallID, Tool, Server, Message
 	ToolFinished Type = "tool_finished" // CallID, Tool, Server, Message, Data
@@ -51,7 +52,8 @@ type Event struct {
 	Conversation string
 	Request      string // the id that logs have
 	Text         string
-	Source       string // empty: the model
+	Source, Kind string // an empty source: the model
+	Spans        []agent.Span
 	Model        string
 	CallID       string
 	Tool         string
@@ -84,6 +86,8 @@ type (
 		Request      string          `json:"request,omitempty"`
 		Text         string          `json:"text,omitempty"`
 		Source       string          `json:"source,omitempty"`
+		Kind         string          `json:"kind,omitempty"`
+		Spans        []agent.Span    `json:"spans,omitempty"`
 		Model        string          `json:"model,omitempty"`
 		CallID       string          `json:"callId,omitempty"`
 		Tool         string          `json:"tool,omitempty"`
@@ -141,6 +145,8 @@ func (l Limits) EventOf(e agent.Event) (event Event, ok bool) {
 	switch e := e.(type) {
 	case agent.TextDelta:
 		return Event{Type: Text, Text: e.Text, Source: e.Source}, true
+	case agent.Note:
+		return Event{Type: Note, Kind: e.Kind, Text: e.Text, Spans: e.Spans}, true
 	case agent.ToolStarted:
 		return Event{
 			Type: ToolStarted, CallID: e.Call.ID, Tool: e.Call.Tool, Server: e.Server, Args: argsOf(e.Call),

@@ -64,29 +64,6 @@ func (l leases) try(ctx context.Context, conversation, holder string) (own lease
 	return lease{conversation, holder, sealed}, done, err
 }
 
-// keep renews the lease until ctx ends; then the result is closed. It calls
-// stop when another replica was asked to cancel the holder, or when the lease
-// has expired. While Redis cannot be reached it tries again.
-func (l leases) keep(ctx context.Context, own lease, stop context.CancelCauseFunc) <-chan struct{} {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(leaseTick)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				if err := l.renew(ctx, own); err != nil {
-					stop(err)
-				}
-			}
-		}
-	}()
-	return ended
-}
-
 // renew returns errCancelled or errLeaseLost when the holder must stop.
 func (l leases) renew(ctx context.Context, own lease) error {
 	held, err := l.keys.keys.Swap(ctx, leaseKey(own.conversation), own.sealed, own.sealed, leaseTTL)
@@ -128,7 +105,7 @@ func (l leases) cancel(ctx context.Context, conversation string) (bool, error) {
 var errCancelled = errors.New("cancelled by the person")
 
 const (
-	maxWaiting = 3 // questions that wait in a conversation for the one that is answered
+	maxWaiting = 3 // questions that wait in a conversation behind the one that is answered
 	waitTick   = 20 * time.Millisecond
 	waiterTTL  = 15 * time.Second // of a place in the line, when its replica has crashed
 )
@@ -150,13 +127,18 @@ type queue struct {
 
 func lineKey(id string) string { return "waiting:" + id }
 
-// acquire waits for the lease of a conversation. entered is called when the question
+// acquire waits for the lease of a conversation, whose holder keeps its place in the
+// line: three others may wait behind it, however early they come. entered is called when the question
 // has its place in the line, and waits once when that takes longer than a turn needs
 // to hand it over. BUSY says that the line is full, CANCELLED that it was cleared.
-func (q queue) acquire(ctx context.Context, conversation, holder string, entered, waits func()) (lease, error) {
+func (q queue) acquire(ctx context.Context, conversation, holder string, entered, waits func()) (own lease, err error) {
 	line := lineKey(conversation)
-	defer func() { _ = q.lines.Quit(context.WithoutCancel(ctx), line, holder) }() // also after an entry whose answer was lost
-	place, there, err := q.lines.Enter(ctx, line, holder, maxWaiting, waiterTTL)
+	defer func() {
+		if err != nil {
+			q.leave(ctx, lease{conversation: conversation, holder: holder}) // also after an entry whose answer was lost
+		}
+	}()
+	place, there, err := q.lines.Enter(ctx, line, holder, 1+maxWaiting, waiterTTL)
 	if err == nil && !there {
 		err = fault.Busy.New(fault.TooBusy).Suggest("%d of your questions already wait in this conversation.", maxWaiting).After(2 * time.Second)
 	}
@@ -196,7 +178,7 @@ func (q queue) taken(ctx context.Context, l lease, err error) (lease, error) {
 	if err != nil {
 		return l, err
 	}
-	_, there, err := q.lines.Place(ctx, lineKey(l.conversation), l.holder, waiterTTL)
+	there, err := q.stay(ctx, l)
 	if err == nil && !there {
 		err = errDropped()
 	}
@@ -205,6 +187,43 @@ func (q queue) taken(ctx context.Context, l lease, err error) (lease, error) {
 		return lease{}, err
 	}
 	return l, nil
+}
+
+// stay renews the place of a question that is being answered. Like its lease, it is
+// free soon after a crash. It reports whether the line was not cleared.
+func (q queue) stay(ctx context.Context, own lease) (bool, error) {
+	_, there, err := q.lines.Place(ctx, lineKey(own.conversation), own.holder, leaseTTL)
+	return there, err
+}
+
+// leave gives up the place in the line. It comes before the end of the answer is
+// written: a client that has seen it may ask again.
+func (q queue) leave(ctx context.Context, own lease) {
+	_ = q.lines.Quit(context.WithoutCancel(ctx), lineKey(own.conversation), own.holder) // else it expires
+}
+
+// keep renews the lease and the place in the line until ctx ends; then the result
+// is closed. It calls stop when another replica was asked to cancel the holder, or
+// when the lease has expired. While Redis cannot be reached it tries again.
+func (q queue) keep(ctx context.Context, own lease, stop context.CancelCauseFunc) <-chan struct{} {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(leaseTick)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if err := q.leases.renew(ctx, own); err != nil {
+					stop(err)
+				}
+				_, _ = q.stay(ctx, own) // a cleared line has no places
+			}
+		}
+	}()
+	return ended
 }
 
 func errDropped() error {

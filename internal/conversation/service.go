@@ -107,7 +107,9 @@ func (s *Service) Ask(ctx context.Context, p *access.Principal, q Question) (Con
 		free()
 		return Conversation{}, Event{}, err
 	}
-	own := access.With(telemetry.WithRequest(s.alive, telemetry.RequestOf(ctx)), p)
+	request := telemetry.RequestOf(ctx)
+	request.Conversation = t.conversation.ID
+	own := telemetry.WithStep(access.With(telemetry.WithRequest(s.alive, request), p), telemetry.Step{Component: "conversation", Action: "turn"})
 	own, t.cancel = context.WithCancelCause(own)
 	s.mu.Lock()
 	s.running[t.conversation.ID] = t
@@ -226,6 +228,20 @@ func (s *Service) stop(ctx context.Context, c Conversation) (bool, error) {
 		return true, nil
 	}
 	return s.turns.leases.cancel(ctx, c.ID)
+}
+
+// Rename gives a conversation another title, of at most 120 characters. While a
+// question is being answered it is BUSY: the turn would write the old one again.
+func (s *Service) Rename(ctx context.Context, c Conversation, title string) error {
+	running, err := s.recover(ctx, c.Log())
+	if err != nil {
+		return err
+	}
+	if running {
+		return fault.Busy.New("A question of this conversation is being answered.").Suggest("Rename it when the answer is complete.")
+	}
+	c.Title = titleOf(title)
+	return s.turns.store.save(ctx, c)
 }
 
 // Delete stops the running turn and deletes everything of a conversation.

@@ -115,6 +115,7 @@ func (r turns) open(ctx context.Context, p *access.Principal, q Question) (*turn
 		err = r.announce(ctx, t)
 	}
 	if err != nil {
+		r.queue.leave(ctx, t.lease)
 		r.release(context.WithoutCancel(ctx), t)
 		return nil, err
 	}
@@ -210,7 +211,7 @@ func (r turns) announce(ctx context.Context, t *turn) (err error) {
 // run answers the question, whether or not anyone reads the events.
 func (r turns) run(ctx context.Context, p *access.Principal, t *turn, ended func()) {
 	bounded, stop := context.WithTimeout(ctx, r.limits.TurnTime)
-	kept := r.leases.keep(bounded, t.lease, t.cancel)
+	kept := r.queue.keep(bounded, t.lease, t.cancel)
 	_ = admission.From(ctx).Begin(bounded) // when it has ended, so has the turn
 	summary := r.answer(bounded, p, t)
 	stop() // ends the keeping of the lease, too
@@ -218,6 +219,7 @@ func (r turns) run(ctx context.Context, p *access.Principal, t *turn, ended func
 	defer t.cancel(nil)
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer done()
+	r.queue.leave(last, t.lease)
 	if errors.Is(context.Cause(ctx), errLeaseLost) { // recovery, or the next turn, has closed the events
 		r.record(last, t, summary)
 		ended()
@@ -229,6 +231,7 @@ func (r turns) run(ctx context.Context, p *access.Principal, t *turn, ended func
 // answer runs the agent and writes its events.
 func (r turns) answer(ctx context.Context, p *access.Principal, t *turn) turnSummary {
 	c := t.conversation
+	r.log.DebugContext(ctx, "turn started", "model", t.model.Name(), "question_sha256", telemetry.Digest(t.question.Text), "question_tokens", r.tokens.Count(t.question.Text), "history_messages", len(t.history))
 	question := Message{Origin: t.question.Origin, Message: agent.TextMessage(agent.User, t.question.Text)}
 	if err := r.store.add(ctx, c.ID, question); err != nil {
 		r.log.WarnContext(ctx, "the question could not be stored", "error", err)
@@ -282,6 +285,12 @@ func (r turns) stored(t *turn, s turnSummary) []Message {
 }
 
 func (r turns) record(ctx context.Context, t *turn, s turnSummary) {
+	used := agent.Usage{}
+	if s.usage != nil {
+		used = *s.usage
+	}
+	r.log.InfoContext(ctx, "turn ended", "outcome", s.code, "model", s.answeredBy(t.model.Name()), "tools", s.tools,
+		"input_tokens", used.InputTokens, "output_tokens", used.OutputTokens, "duration_ms", r.now().Sub(t.began).Milliseconds())
 	if r.audit == nil {
 		return
 	}

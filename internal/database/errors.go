@@ -32,7 +32,7 @@ func translate(err error) error {
 	case errors.As(err, &server) && server.Code == "22021": // character_not_in_repertoire
 		return fault.ValidationError.New("Invalid input parameters").Suggest("input: holds a character that no text can have (NUL). Leave it out.").Because(err)
 	}
-	return fault.DatabaseError.New("The database could not carry out the request.").Because(err)
+	return fault.StoreFailed("database", err)
 }
 
 func down(err error) error {

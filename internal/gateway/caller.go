@@ -26,8 +26,23 @@ func (g *Gateway) entered(enter func(http.ResponseWriter, *http.Request) (*http.
 		if err != nil {
 			return err
 		}
+		if err := samePerson(r, p); err != nil {
+			return err
+		}
 		return h(w, r, p)
 	}
+}
+
+// headerPerson names the person whose page a request comes from, by their id.
+const headerPerson = "Countersign-Person"
+
+// samePerson refuses a request of a page that shows another person's data: the
+// browser was signed in as someone else in another tab.
+func samePerson(r *http.Request, p *access.Principal) error {
+	if shown := r.Header.Get(headerPerson); shown != "" && shown != p.Subject() {
+		return fault.PersonChanged.New("This page is another person's: this browser is signed in as someone else now.")
+	}
+	return nil
 }
 
 // streaming is person for streams, whose clients may prove their caller by a ticket.

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/conversation"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/live"
 	"countersign.dev/internal/quota"
@@ -30,6 +32,8 @@ type (
 		Running     bool          `json:"running"`     // a question is being answered
 		LastEventID string        `json:"lastEventId"` // the messages contain everything up to here: follow the events after it
 		Messages    []messageView `json:"messages"`
+
+		Usage *agent.UsageView `json:"usage,omitempty"` // of all its turns
 	}
 	messageView struct {
 		ID      string          `json:"id"`
@@ -40,6 +44,8 @@ type (
 		Server  string          `json:"server,omitempty"`
 		Args    json.RawMessage `json:"args,omitempty"` // what a next page is asked for with
 		At      time.Time       `json:"at"`
+
+		Usage *agent.UsageView `json:"usage,omitempty"` // of the turn, on its last message
 	}
 )
 
@@ -77,6 +83,9 @@ func (c chat) showConversation(w http.ResponseWriter, r *http.Request, p *access
 		return err
 	}
 	view := wholeConversation{conversationView: viewOf(owned), Running: running, LastEventID: last, Messages: []messageView{}}
+	if owned.Usage != (agent.Usage{}) {
+		view.Usage = owned.Usage.View()
+	}
 	var calls []agent.Call // of the step before
 	for _, m := range messages {
 		view.Messages = append(view.Messages, messagesOf(m, calls)...)
@@ -98,6 +107,9 @@ func messagesOf(m conversation.Message, calls []agent.Call) []messageView {
 			Tool: answered.Tool, Server: m.Servers[answered.Tool], Args: argsFor(answered.ID, calls), At: m.At,
 		})
 	}
+	if last := len(views) - 1; last >= 0 {
+		views[last].Usage = m.Usage.View()
+	}
 	return views
 }
 
@@ -107,6 +119,30 @@ func argsFor(call string, calls []agent.Call) json.RawMessage {
 			return c.Args
 		}
 	}
+	return nil
+}
+
+// renaming is the body of a rename.
+type renaming struct {
+	Title string `json:"title"`
+}
+
+func (c chat) renameConversation(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+	owned, err := c.owned(r, p)
+	if err != nil {
+		return err
+	}
+	body, err := httpx.Decode[renaming](w, r, c.body)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(body.Title) == "" {
+		return fault.BadRequest.New("title must not be empty")
+	}
+	if err := c.service.Rename(r.Context(), owned, body.Title); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 

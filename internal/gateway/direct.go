@@ -33,6 +33,32 @@ func (g *Gateway) servers() []serverView {
 	return list
 }
 
+// toolView is a tool with how reliable it is.
+type toolView struct {
+	agent.Tool
+
+	Transport string  `json:"transport"`
+	Calls     int64   `json:"calls"`
+	Failures  int64   `json:"failures"`
+	AverageMS float64 `json:"averageMs"`
+	LastUsed  int64   `json:"lastUsed,omitempty"` // Unix milliseconds
+	Breaker   string  `json:"breaker"`
+}
+
+func toolViews(s Servers, tools []agent.Tool) []toolView {
+	known := make(map[string]result.Reliability, len(tools))
+	s.EachTool(func(r result.Reliability) { known[r.Tool] = r })
+	list := make([]toolView, len(tools))
+	for i, t := range tools {
+		r := known[t.Name]
+		list[i] = toolView{t, r.Transport, r.Calls, r.Failures, float64(r.Average.Microseconds()) / 1000, 0, r.Breaker}
+		if !r.LastUsed.IsZero() {
+			list[i].LastUsed = r.LastUsed.UnixMilli()
+		}
+	}
+	return list
+}
+
 func (g *Gateway) showUser(w http.ResponseWriter, _ *http.Request, p *access.Principal) error {
 	roles := p.Roles()
 	if roles == nil {
@@ -46,10 +72,7 @@ func (g *Gateway) showUser(w http.ResponseWriter, _ *http.Request, p *access.Pri
 // listTools lists the tools that the person may call and the default model. It
 // asks the servers first, so that their state is current.
 func (g *Gateway) listTools(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
-	tools := g.o.Servers.Tools(r.Context()).Open
-	if tools == nil {
-		tools = []agent.Tool{}
-	}
+	tools := toolViews(g.o.Servers, g.o.Servers.Tools(r.Context()).Open)
 	model, err := g.o.Models.Choose("")
 	if err != nil {
 		return err

@@ -82,6 +82,12 @@ func TestWhoAndWhat(t *testing.T) {
 	if len(tools.Tools) != 4 || tools.Model != "script" || tools.Tools[0].Server != "hr" || len(tools.Servers) != 1 || tools.Servers[0].AverageMs != 1.5 {
 		t.Errorf("tools: got %+v", tools)
 	}
+	_, listed := r.read(r.send("GET", "/api/tools", alice, ""))
+	for _, want := range []string{`"transport":"http","calls":3,"failures":1,"averageMs":1.5,"lastUsed":1767323045678,"breaker":"open"`, `"calls":0,"failures":0,"averageMs":0,"breaker":""`} {
+		if !strings.Contains(listed, want) {
+			t.Errorf("reliability: got %s, want %s", listed, want)
+		}
+	}
 	if r.get("/api/tools", frank, &tools); len(tools.Tools) != 0 {
 		t.Errorf("another person's tools: got %+v", tools.Tools)
 	}
@@ -96,7 +102,7 @@ func TestWhoAndWhat(t *testing.T) {
 		}
 	}
 	page := r.send("GET", "/", "", "")
-	if got := page.Header.Get("Content-Security-Policy"); got != "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'; form-action 'self' https://issuer.test" || !strings.Contains(page.Header.Get("Content-Type"), "text/html") {
+	if got := page.Header.Get("Content-Security-Policy"); got != "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types countersign; form-action 'self' https://issuer.test" || !strings.Contains(page.Header.Get("Content-Type"), "text/html") {
 		t.Errorf("page: got policy %q", got)
 	}
 }

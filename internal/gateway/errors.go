@@ -9,8 +9,12 @@ import (
 )
 
 // writeError writes a fault as an error envelope, to our own page, which sends no
-// token, in the words of people.
+// token, in the words of people. A path that does not exist is a page for browsers.
 func (g *Gateway) writeError(w http.ResponseWriter, r *http.Request, f *fault.Error) {
+	if f.Code == fault.RouteNotFound && wantsPage(r) {
+		writePage(w, f, "Page not found")
+		return
+	}
 	g.challenge(w, f)
 	envelope := result.EncodeEnvelope(result.Failed(f))
 	if _, err := r.Cookie(g.o.Sessions.Cookie()); err == nil && r.Header.Get("Authorization") == "" {

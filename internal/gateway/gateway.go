@@ -19,6 +19,7 @@ import (
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/session"
+	"countersign.dev/internal/static"
 	"countersign.dev/internal/usage"
 )
 
@@ -28,6 +29,8 @@ type Servers interface {
 	agent.Toolbox
 	// EachServer reports the state of each server.
 	EachServer(report func(name string, healthy bool, calls, failures int64, average time.Duration))
+	// EachTool reports how reliable each tool is.
+	EachTool(report func(result.Reliability))
 }
 
 // Models are the models that conversations can choose from. Package llm has them.
@@ -114,6 +117,7 @@ type Gateway struct {
 	direct  *mcpserver.Face // calls of tools without a model
 	live    *live.Server    // WebSockets, and the streams of persons
 	answers confirmations
+	web     *static.Files // the chat page; nil: none
 }
 
 // Drain ends every live connection and waits for them, but no longer than ctx. Shut

@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"errors"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -15,6 +14,7 @@ import (
 	"countersign.dev/internal/live"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/session"
+	"countersign.dev/internal/static"
 )
 
 // New makes a gateway of its parts, or says that some are missing.
@@ -43,6 +43,11 @@ func New(o Options) (*Gateway, error) {
 	g.direct = mcpserver.NewFace(g.gate, catalogue{o.Servers})
 	g.answers = confirmations{o.Confirmations, o.Conversations, o.PublicURL, o.Limits.Body}
 	var err error
+	if o.Web != nil {
+		if g.web, err = static.New(o.Web); err != nil {
+			return nil, err
+		}
+	}
 	g.live, err = live.New(live.Options{
 		Conversations: o.Conversations, Right: g.gate.Live, Again: g.proveAgain, Ended: mcpserver.Ended, Answer: g.answers.permitted, EachServer: o.Servers.EachServer,
 		Connections: o.Connections, Quotas: o.Quotas, Heartbeat: o.Heartbeat, Log: o.Log,
@@ -69,6 +74,7 @@ func (g *Gateway) routes() http.Handler {
 	}
 	m.HandleFunc("GET /api/conversations", g.person(chat.listConversations))
 	m.HandleFunc("GET /api/conversations/{id}", g.person(chat.showConversation))
+	m.HandleFunc("PATCH /api/conversations/{id}", g.person(chat.renameConversation))
 	m.HandleFunc("DELETE /api/conversations/{id}", g.person(chat.deleteConversation))
 	m.HandleFunc("GET /api/conversations/{id}/events", g.streaming(chat.followConversation))
 	m.HandleFunc("POST /api/conversations/{id}/cancel", g.person(chat.cancelTurn))
@@ -114,20 +120,18 @@ func (g *Gateway) routes() http.Handler {
 	return m
 }
 
-// serveWeb gives each file of the page its own route: every other path is 404.
+// serveWeb gives each file of the page its own route, and one that may be kept: every
+// other path is 404.
 func (g *Gateway) serveWeb(m *httpx.Mux) {
 	policy := g.pagePolicy()
-	_ = fs.WalkDir(g.o.Web, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
+	for _, name := range g.web.Names() {
 		pattern := "GET /" + name
-		if name == "index.html" {
+		if name == static.Index {
 			pattern = "GET /{$}"
 		}
-		m.HandleFunc(pattern, g.checked(g.guard.Check, page(g.o.Web, name, policy)))
-		return nil
-	})
+		m.HandleFunc(pattern, g.checked(g.guard.Check, page(g.web, name, policy, false)))
+		m.HandleFunc("GET "+g.web.Prefix()+name, g.checked(g.guard.Check, page(g.web, name, policy, true)))
+	}
 }
 
 // checked checks the source of requests that need no caller. What is refused is
@@ -145,20 +149,21 @@ func (g *Gateway) checked(check func(*http.Request) error, h httpx.Handler) http
 	}
 }
 
-func page(files fs.FS, name, policy string) httpx.Handler {
+func page(files *static.Files, name, policy string, keep bool) httpx.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Content-Security-Policy", policy)
-		w.Header().Set("Cache-Control", "no-cache")
-		http.ServeFileFS(w, r, files, name)
+		if !files.Serve(w, r, name, keep) {
+			return fault.RouteNotFound.New("There is no such page.")
+		}
 		return nil
 	}
 }
 
 // pagePolicy lets the page load and call our own origin only, forbids that text
-// becomes markup or script (trusted types), and lets the sign-out form redirect
-// to an issuer.
+// becomes markup or script (trusted types; the one policy that may be made names the
+// address of the tabs' worker), and lets the sign-out form redirect to an issuer.
 func (g *Gateway) pagePolicy() string {
-	policy := "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'; form-action 'self'"
+	policy := "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types countersign; form-action 'self'"
 	for _, issuer := range g.o.Issuers {
 		if u, err := url.Parse(issuer); err == nil && u.Host != "" {
 			policy += " " + u.Scheme + "://" + u.Host

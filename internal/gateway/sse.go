@@ -32,6 +32,12 @@ type (
 		Text   string `json:"text"`
 		Source string `json:"source,omitempty"`
 	}
+	noteEvent struct {
+		Type  string       `json:"type"` // note
+		Kind  string       `json:"kind"`
+		Spans []agent.Span `json:"spans,omitempty"`
+		Text  string       `json:"text"`
+	}
 	toolEvent struct {
 		Type    string          `json:"type"`  // tool
 		State   string          `json:"state"` // processing, complete
@@ -77,6 +83,8 @@ func dataOf(e conversation.Event) []byte {
 		return httpx.Compact(startEvent{"start", e.Conversation, e.Model})
 	case conversation.Text:
 		return httpx.Compact(textEvent{"text", e.Text, e.Source})
+	case conversation.Note:
+		return httpx.Compact(noteEvent{"note", e.Kind, e.Spans, e.Text})
 	case conversation.ToolStarted:
 		return httpx.Compact(toolEvent{"tool", "processing", e.Tool, e.Server, e.Message, e.CallID, e.Args})
 	case conversation.ToolProgress:

@@ -60,6 +60,17 @@ func ordered(lines []string) []string {
 	return lines
 }
 
+// TestCorrectionIsANote: the gateway's correction is an event beside the answer.
+func TestCorrectionIsANote(t *testing.T) {
+	r := newRig(t)
+	r.model.script["Who works here?"] = []step{calls("list_employees"), says("12,345 people.")}
+	got := dataOf(r.ask(alice, "Who works here?", ""))
+	const note = `{"type":"note","kind":"invented","spans":[{"start":0,"end":6}],"text":"Not from the data: 12,345 is the model's own."}`
+	if !strings.Contains(got, note) {
+		t.Errorf("the stream lacks %s:\n%s", note, got)
+	}
+}
+
 func TestSlowModelTimesOut(t *testing.T) {
 	r := newRig(t, func(o *conversation.Options) { o.Limits.Answer = time.Second })
 	r.model.script["Who works here?"] = []step{waits}

@@ -55,6 +55,11 @@ func TestUsageOfAPersonIsCountedAndBounded(t *testing.T) {
 			t.Errorf("%s is missing in\n%s", part, body)
 		}
 	}
+	_, body = r.read(r.send("GET", "/api/conversations/"+conversation, alice, ""))
+	const ofTurn = `"usage":{"input_tokens":100,"output_tokens":10,"total_tokens":110,"cached_tokens":40,"price":{"amount":0.0015,"currency":"USD"}}}`
+	if strings.Count(body, ofTurn) != 2 || !strings.Contains(body, `"usage":{`+want[:len(want)-1]) {
+		t.Errorf("opened again: got %s", body)
+	}
 	if _, body := r.read(r.send("GET", "/api/usage", "bob.martinez:finance-read", "")); !strings.HasPrefix(body, `{"days":[],"conversations":[],`) {
 		t.Errorf("another person: got %s", body)
 	}

@@ -224,10 +224,10 @@ func TestMessagesWaitAndCancelDropsThem(t *testing.T) {
 	s.ask("long")
 	s.until("text")
 	for _, q := range []string{"one", "two", "three", "four"} {
-		s.ask(q)
+		s.send(fmt.Sprintf(`{"type":"message","id":%q,"payload":{"text":%q}}`, q, q))
 	}
-	if f := s.until("error"); f[0].Payload.Code != "BUSY" || f[0].Seq != 0 {
-		t.Errorf("got %+v, want BUSY for one of four", f)
+	if f := s.until("error"); f[0].Payload.Code != "BUSY" || f[0].Payload.ReplyTo != "four" || f[0].Seq != 0 {
+		t.Errorf("got %+v, want BUSY for the fourth that waits", f)
 	}
 	s.send(`{"type":"cancel"}`)
 	dropped, reason := 0, ""
@@ -387,22 +387,30 @@ func TestSessionsOfOthersAreRefusedBeforeTheUpgrade(t *testing.T) {
 	}
 }
 
+// One question is answered and three may wait, never fewer: a client that keeps the
+// line full, asking again as soon as it sees an end, is never BUSY, and is answered
+// in its order.
 func TestQuestionsOfOneSocketKeepTheirOrder(t *testing.T) {
-	r := newRig(t, limited(quota.Limits{Turns: 10, Requests: 10_000}))
+	const inLine, all = 4, 8
+	r := newRig(t, limited(quota.Limits{Turns: 10, Requests: 100_000}))
 	for range 20 {
 		s := r.connect(alice, "", "connected")
-		var asked []string
-		for i := range 3 { // one more could meet a line that its first has not left yet
-			asked = append(asked, strconv.Itoa(i))
-			s.ask(asked[i])
+		var asked, started []string
+		ask := func() { asked = append(asked, strconv.Itoa(len(asked))); s.ask(asked[len(asked)-1]) }
+		for range inLine {
+			ask()
 		}
-		var started []string
 		requests := map[string]bool{}
-		for range asked {
-			for _, f := range s.until("end") {
-				if f.Type == "start" {
-					started = append(started, f.Payload.Text)
-					requests[f.Payload.RequestID] = true
+		for ended := 0; ended < all; {
+			switch f := s.next(); f.Type {
+			case "error":
+				t.Fatalf("got %+v after %d answers", f, ended)
+			case "start":
+				started = append(started, f.Payload.Text)
+				requests[f.Payload.RequestID] = true
+			case "end":
+				if ended++; len(asked) < all {
+					ask()
 				}
 			}
 		}

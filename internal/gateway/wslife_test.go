@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -280,5 +281,75 @@ func TestDeletedConversationEndsItsSockets(t *testing.T) {
 	}
 	if _, err := s.read(); websocket.CloseStatus(err) != websocket.StatusNormalClosure {
 		t.Errorf("got %v, want a normal end", err)
+	}
+}
+
+// Half a message is no message: neither the first half of a frame nor a fragment
+// whose rest does not come has any effect, and what is left of its connection is
+// cleaned up.
+func TestHalfAMessageHasNoEffect(t *testing.T) {
+	r := newRig(t)
+	body := []byte(`{"type":"message","payload":{"text":"hello"}}`)
+	frame := func(first byte, length int) []byte { // with a mask of zeros
+		return append([]byte{first, 0x80 | byte(length), 0, 0, 0, 0}, body...)
+	}
+	for name, sent := range map[string][]byte{
+		"half a frame": frame(0x81, len(body))[:6+len(body)/2],
+		"a fragment":   frame(0x01, len(body)), // without the bit that ends a message
+	} {
+		c, err := openSocket(strings.TrimPrefix(r.url, "http://"), "/ws", alice)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if _, err := c.Write(sent); err != nil {
+			t.Fatal(name, err)
+		}
+		_ = c.Close()
+	}
+	s := r.connect(alice, "", "connected") // it is listed until it leaves
+	var list struct{ Connections []struct{ SessionID string } }
+	for until := time.Now().Add(testkit.Patience); len(list.Connections) != 1 || list.Connections[0].SessionID != s.id; runtime.Gosched() {
+		if time.Now().After(until) {
+			t.Fatalf("got %+v, want one connection", list)
+		}
+		r.get("/api/connections", alice, &list)
+	}
+	if len(r.model.asked) != 0 {
+		t.Errorf("the model was asked %d times", len(r.model.asked))
+	}
+	// The limit is of a message, in however many fragments it comes.
+	w, err := s.ws.Writer(s.ctx, websocket.MessageText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		_, _ = w.Write([]byte(strings.Repeat("x", 8<<10)))
+	}
+	_ = w.Close()
+	if _, err := s.read(); websocket.CloseStatus(err) != websocket.StatusMessageTooBig {
+		t.Errorf("three fragments of 8 KiB: got %v, want to be disconnected", err)
+	}
+}
+
+func TestAnswerGoesOnWithoutItsClient(t *testing.T) {
+	r := newRig(t)
+	r.model.script["long"] = []step{waits}
+	s := r.connect(alice, "", "connected")
+	s.ask("long")
+	s.until("text")
+	_ = s.ws.CloseNow()
+	for list := []any{s}; len(list) > 0; { // until the gateway knows that it has no listener
+		var open struct{ Connections []any }
+		r.get("/api/connections", alice, &open)
+		list = open.Connections
+	}
+	r.model.release()
+	r.released(s.id)
+	var whole struct {
+		Messages []struct{ Role, Content string }
+	}
+	r.get("/api/conversations/"+s.id, alice, &whole)
+	if n := len(whole.Messages); n != 2 || whole.Messages[1].Content != "One moment. Done." {
+		t.Errorf("got %+v, want the whole answer", whole.Messages)
 	}
 }

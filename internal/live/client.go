@@ -82,6 +82,7 @@ func (c *connection) read(ctx, right context.Context) {
 func (c *connection) named(ctx context.Context) context.Context {
 	c.messages++
 	request := telemetry.RequestOf(ctx)
+	request.Parent = request.ID
 	request.ID += "." + strconv.Itoa(c.messages)
 	return telemetry.WithRequest(ctx, request)
 }
@@ -103,6 +104,7 @@ func (c *connection) prove() error {
 // handle does what one message asks for. What takes long goes on beside the
 // reading, and after it.
 func (c *connection) handle(ctx context.Context, m message) error {
+	c.server.o.Log.DebugContext(ctx, "message received", "type", fault.Clip(m.Type, 50), "bytes", len(m.Payload))
 	if len(m.ID) > maxID {
 		return fault.BadRequest.New("id has %d bytes; at most %d are kept.", len(m.ID), maxID)
 	}

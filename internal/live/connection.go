@@ -8,6 +8,7 @@ import (
 	"github.com/coder/websocket"
 
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/telemetry"
 )
 
 const (
@@ -24,6 +25,11 @@ func (c *connection) serve(at place) {
 	defer stop()
 	right, end := context.WithCancel(right)
 	defer end()
+	log := c.server.o.Log.With("component", "live", "connection", c.id)
+	log.InfoContext(ctx, "WebSocket opened", "state", at.state)
+	defer func() {
+		log.InfoContext(ctx, "WebSocket closed", "open_ms", time.Since(c.connected).Milliseconds(), "messages", c.messages)
+	}()
 	defer c.list(context.WithoutCancel(ctx), false)
 	c.list(ctx, true)
 	c.sent.Store(seqOf(at.after))
@@ -55,7 +61,9 @@ func (c *connection) greeting(at place) connectionPayload {
 func (c *connection) send(f frame) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
-	return c.ws.Write(ctx, websocket.MessageText, f.encode())
+	encoded := f.encode()
+	c.server.o.Log.Log(ctx, telemetry.LevelTrace, "message sent", "component", "live", "connection", c.id, "type", f.Type, "bytes", len(encoded))
+	return c.ws.Write(ctx, websocket.MessageText, encoded)
 }
 
 // fail sends an error that ends nothing.
@@ -126,11 +134,13 @@ func (c *connection) beat(ctx context.Context) (stop func()) {
 		case stopped:
 			return
 		case c.ping(ctx, every) == nil:
+			c.server.o.Log.Log(ctx, telemetry.LevelTrace, "heartbeat answered", "component", "live", "connection", c.id)
 			unanswered = 0
 			c.touch()
 			c.list(ctx, true)
 		default:
 			unanswered++
+			c.server.o.Log.DebugContext(ctx, "heartbeat not answered", "component", "live", "connection", c.id, "attempt", unanswered)
 		}
 		if unanswered == missed {
 			_ = c.ws.CloseNow()

@@ -144,7 +144,9 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	if err := permit(who, calling); err != nil {
 		return s.deliver(req, result.Failed(err)), nil
 	}
-	o := s.call(ctx, who, req.Params)
+	reported, end := withProgress(ctx, req)
+	o := s.call(reported, who, req.Params)
+	end()
 	if ctx.Err() != nil { // its client no longer waits
 		callerOf(req.Extra).cancelled.Store(true)
 	}

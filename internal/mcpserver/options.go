@@ -67,15 +67,16 @@ type Options struct {
 
 // Server is one MCP server with its REST face. It is safe for concurrent use.
 type Server struct {
-	service Toolbox
-	opts    Options
-	gate    *Gate
-	face    *Face
-	errors  httpx.ErrorWriter
-	probe   httpx.Probe // of Options.Ready
-	mcp     *mcp.Server
-	modern  http.Handler // revision 2026-07-28: stateless
-	legacy  http.Handler // handshake revisions: sessions
+	service   Toolbox
+	opts      Options
+	gate      *Gate
+	face      *Face
+	errors    httpx.ErrorWriter
+	probe     httpx.Probe // of Options.Ready
+	mcp       *mcp.Server
+	modern    http.Handler // revision 2026-07-28: stateless
+	reporting http.Handler // the same, for calls whose progress is reported
+	legacy    http.Handler // handshake revisions: sessions
 }
 
 // Routes takes a server's own routes, each with or without a token.

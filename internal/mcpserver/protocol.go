@@ -28,7 +28,7 @@ import (
 // about 8 KB.
 const sessionIdle = 15 * time.Minute
 
-// mount makes the SDK's server: two handlers, one middleware.
+// mount makes the SDK's server: three handlers, one middleware.
 func (s *Server) mount() {
 	about := &mcp.Implementation{Name: s.opts.Name, Title: s.opts.Title, Version: s.opts.Version, WebsiteURL: s.opts.Website}
 	s.mcp = mcp.NewServer(about, &mcp.ServerOptions{
@@ -39,6 +39,7 @@ func (s *Server) mount() {
 	})
 	s.mcp.AddReceivingMiddleware(s.answer)
 	s.modern = s.sdk(&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, PropagateRequestCancellation: true})
+	s.reporting = s.sdk(&mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
 	s.legacy = s.sdk(&mcp.StreamableHTTPOptions{SessionTimeout: sessionIdle})
 }
 
@@ -88,7 +89,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case r.Method != http.MethodPost:
-		return s.dispatch(w, r, isModern(r, nil))
+		return s.dispatch(w, r, isModern(r, nil), false)
 	}
 	return s.post(w, r, bytes.TrimLeft(body, " \t\r\n"))
 }
@@ -125,7 +126,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, body []byte) error
 		return err
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	return s.dispatch(w, r, modern)
+	return s.dispatch(w, r, modern, m.wantsProgress())
 }
 
 // rejectOverQuota answers a message over its person's quota. The body is not
@@ -143,7 +144,9 @@ func (s *Server) rejectOverQuota(w http.ResponseWriter, err error) error {
 // for this.
 const codeOverQuota = -32029
 
-func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, modern bool) error {
+// dispatch passes a request to the handler of its version. An answer that is
+// reported on before it comes is a stream.
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, modern, reported bool) error {
 	release, err := s.place(w, r, modern)
 	switch {
 	case err == nil:
@@ -164,7 +167,10 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, modern bool) e
 	rewriter := &errorRewriter{ResponseWriter: w}
 	r = r.WithContext(context.WithValue(r.Context(), cancelledKey{}, &rewriter.cancelled))
 	handler := s.legacy
-	if modern {
+	switch {
+	case modern && reported:
+		handler = s.reporting
+	case modern:
 		handler = s.modern
 	}
 	handler.ServeHTTP(rewriter, r)

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"countersign.dev/internal/metrics"
+	"countersign.dev/internal/result"
 )
 
 // servers is one healthy server and one that is not.
@@ -21,6 +22,14 @@ type servers struct{}
 func (servers) EachServer(report func(string, bool, int64, int64, time.Duration)) {
 	report("hr", true, 5, 0, time.Second)
 	report("crm", false, 5, 5, time.Second)
+}
+
+func (servers) EachTool(report func(result.Reliability)) {
+	report(result.Reliability{Server: "crm", Tool: "crm.search", LastUsed: time.UnixMilli(1767323045678), Breaker: "open"})
+	report(result.Reliability{Server: "hr", Tool: "get_employee", LastUsed: time.UnixMilli(1767323045678), Breaker: "closed"})
+	report(result.Reliability{Server: "hr", Tool: "never_called", Breaker: "closed"})
+	report(result.Reliability{Server: "crm", Tool: "Frank Davis", LastUsed: time.UnixMilli(1767323045678), Breaker: "closed"})
+	report(result.Reliability{Server: "crm", Tool: "Eve Moore", LastUsed: time.UnixMilli(1767323045678), Breaker: "closed"})
 }
 
 func (servers) EachBreaker(report func(string, int)) {

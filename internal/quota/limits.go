@@ -15,6 +15,7 @@ type Limits struct {
 	Conversations int   // kept; 200
 	Pending       int   // changes that wait for approval; 50
 	Stored        int64 // bytes of conversations' messages and events; 64 MiB
+	Calls         int   // calls a minute of one tool of a connected server, in one process; 60
 	Unproven      int   // requests a second without a proved caller, of one address and in one process; twice as many at once; 100
 }
 
@@ -23,7 +24,7 @@ func (l Limits) WithDefaults() Limits {
 	return Limits{
 		Requests: cmp.Or(l.Requests, 50), Sessions: cmp.Or(l.Sessions, 20), Streams: cmp.Or(l.Streams, 20), Turns: cmp.Or(l.Turns, 4),
 		Conversations: cmp.Or(l.Conversations, 200), Pending: cmp.Or(l.Pending, 50), Stored: cmp.Or(l.Stored, 64<<20),
-		Unproven: cmp.Or(l.Unproven, 100),
+		Calls: cmp.Or(l.Calls, 60), Unproven: cmp.Or(l.Unproven, 100),
 	}
 }
 
@@ -35,6 +36,7 @@ const (
 	outageParts  = 4       // while Redis cannot be reached a replica allows this part of each limit
 	maxPeople    = 20_000
 	maxAddresses = 20_000
+	maxCallers   = 20_000 // people, each with one tool, whose calls are counted
 
 	takeTimeout = 250 * time.Millisecond // for a slice from Redis
 	outagePause = time.Second            // before Redis is asked again after a failure
@@ -55,10 +57,11 @@ const (
 	Conversations Kind = "conversations"
 	Pending       Kind = "pending_confirmations"
 	Stored        Kind = "stored_bytes"
+	Calls         Kind = "calls"
 	Unproven      Kind = "unproven_requests"
 )
 
 // Kinds lists all kinds.
 func Kinds() []Kind {
-	return []Kind{Requests, Sessions, Streams, Turns, Conversations, Pending, Stored, Unproven}
+	return []Kind{Requests, Sessions, Streams, Turns, Conversations, Pending, Stored, Calls, Unproven}
 }

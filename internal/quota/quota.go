@@ -7,7 +7,8 @@
 // tenth of a burst at most. While Redis cannot be reached each replica allows a
 // quarter of every limit by itself.
 //
-// Requests without a proved caller are counted for the address that they come
+// Calls of a connected server's tool are counted in each process for itself, by
+// person and tool. Requests without a proved caller are counted for the address that they come
 // from, in each process for itself.
 //
 // It does not know what a request does, nor how a refusal is written. Start with

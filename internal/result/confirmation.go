@@ -12,15 +12,16 @@ import (
 // Confirmation is one confirmation as its owner sees it, in whatever state. The
 // server that owns it makes it; the gateway passes it on.
 type Confirmation struct {
-	ID      string          `json:"confirmationId"`
-	State   string          `json:"state"`
-	Action  string          `json:"action"`
-	Server  string          `json:"mcpServer"`
-	Message string          `json:"message"`
-	Data    PreviewData     `json:"confirmationData"`
-	Created time.Time       `json:"created"`
-	Expires time.Time       `json:"expires"`
-	Receipt json.RawMessage `json:"receipt,omitempty"` // the answer, once it was given
+	ID       string          `json:"confirmationId"`
+	State    string          `json:"state"`
+	Action   string          `json:"action"`
+	Server   string          `json:"mcpServer"`
+	Message  string          `json:"message"`
+	Data     PreviewData     `json:"confirmationData"`
+	Created  time.Time       `json:"created"`
+	Expires  time.Time       `json:"expires"`
+	Answered time.Time       `json:"answered,omitzero"` // when its person approved or denied it
+	Receipt  json.RawMessage `json:"receipt,omitempty"` // the answer, once it was given
 }
 
 // Unshown is a pending confirmation that its server did not show: it is down, or

@@ -47,6 +47,7 @@ type Metadata struct {
 	Truncated     bool   `json:"truncated"`
 	TotalCount    string `json:"totalCount,omitempty"`
 	Warning       string `json:"warning,omitempty"`
+	NextOffset    int    `json:"nextOffset,omitempty"` // offset pages: where the next one begins
 }
 
 // EncodeEnvelope writes an outcome as documents 000 and 003 have it.
@@ -110,6 +111,12 @@ func metadataOf(p *Page) *Metadata {
 	case p.Limit > 0:
 		m.TotalEstimate = strconv.Itoa(p.Limit) + "+"
 	}
+	if p.Counted {
+		m.TotalEstimate = strconv.Itoa(p.Total)
+	}
+	if p.Counted && p.More {
+		m.NextOffset = p.Offset + p.Returned
+	}
 	m.TotalCount = m.TotalEstimate
 	m.Hint = strings.TrimSpace(p.Remark + " " + m.Hint)
 	return m
@@ -155,6 +162,10 @@ func (m *Metadata) page() *Page {
 		return nil
 	}
 	p := &Page{Returned: m.ReturnedCount, More: m.HasMore, Next: m.NextCursor, Later: !m.HasMore && m.TotalEstimate == ""}
+	if m.NextOffset > 0 {
+		p.Offset, p.Counted = m.NextOffset-m.ReturnedCount, true
+		p.Total, _ = strconv.Atoi(m.TotalCount) // another text is no number of rows
+	}
 	if !m.HasMore && !p.Later {
 		p.Remark = m.Hint
 	}

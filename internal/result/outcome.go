@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"countersign.dev/internal/fault"
@@ -156,6 +157,7 @@ type Page struct {
 	Narrow   string // which filters make the list shorter: "department or name"
 	Offset   int    // offset pages only
 	Total    int    // offset pages only: rows in all
+	Counted  bool   // Total is known: the page is an offset page
 	Remark   string // what a reader must know of the rows: "Nothing has all of these words …"; empty mostly
 	Hint     string // the sentence that says the list is incomplete; empty when it is complete
 }
@@ -164,7 +166,11 @@ func (p *Page) hint() string {
 	if p.Noun == "" {
 		return fmt.Sprintf("Showing %d results. Results are incomplete.", p.Returned)
 	}
-	hint := fmt.Sprintf("Showing %d of %d+ %s. Results are incomplete.", p.Returned, p.Limit, p.Noun)
+	all := fmt.Sprintf("%d+", p.Limit)
+	if p.Counted {
+		all = strconv.Itoa(p.Total)
+	}
+	hint := fmt.Sprintf("Showing %d of %s %s. Results are incomplete.", p.Returned, all, p.Noun)
 	if p.Narrow != "" {
 		hint += " Narrow by " + p.Narrow + "."
 	}

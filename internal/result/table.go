@@ -58,6 +58,9 @@ func (m *Metadata) line(rows int) string {
 	if m.TotalEstimate != "" && m.TotalEstimate != fmt.Sprint(rows) {
 		line += ", totalEstimate: " + textCell(m.TotalEstimate)
 	}
+	if m.NextOffset > 0 {
+		line += fmt.Sprintf(", nextOffset: %d", m.NextOffset)
+	}
 	if m.NextCursor != "" {
 		line += ", nextCursor: " + textCell(m.NextCursor)
 	}

@@ -3,6 +3,7 @@ package result
 import (
 	"encoding/json"
 	"strings"
+	"time"
 )
 
 // Kind is the kind of a tool.
@@ -55,4 +56,16 @@ func Camel(snake string) string {
 		up = false
 	}
 	return b.String()
+}
+
+// Reliability says how well a tool's server answers its calls, as one process has
+// seen it since it started.
+type Reliability struct {
+	Server, Tool string        // as offered
+	Transport    string        // "http" or "stdio"
+	Calls        int64         // that were sent, each attempt counted
+	Failures     int64         // of them, without an answer
+	Average      time.Duration // of an attempt
+	LastUsed     time.Time     // zero: never
+	Breaker      string        // "closed", "open", or "half-open": the next call is the probe
 }

@@ -29,14 +29,18 @@ type Words struct {
 
 // Options are what a schema itself does not say.
 type Options struct {
-	Formats bool             // dates and UUIDs are checked too
-	Words   map[string]Words // by field
+	Formats   bool             // dates and UUIDs are checked too
+	LongTexts bool             // a text has the schema's own limit, or none
+	Limits    map[string]int   // by field: the longest text, in characters, where a schema of alternatives does not say it
+	Words     map[string]Words // by field
 }
 
 // Schema is a compiled schema. It is safe for concurrent use.
 type Schema struct {
-	compiled *jsonschema.Schema
-	words    map[string]Words
+	compiled  *jsonschema.Schema
+	words     map[string]Words
+	longTexts bool
+	limits    map[string]int // the longest text of a field, in characters, where the schema says it
 }
 
 // Compile compiles a schema. One that refers to anything outside of itself is
@@ -61,7 +65,7 @@ func Compile(encoded []byte, o Options) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{compiled, o.Words}, nil
+	return &Schema{compiled, o.Words, o.LongTexts, textLimits(compiled, o.Limits)}, nil
 }
 
 // nothing is where references to other documents lead.
@@ -77,7 +81,7 @@ func (s *Schema) Check(raw json.RawMessage) (values map[string]any, wrong []stri
 	if values, err = readObject(raw); err != nil {
 		return nil, nil, fault.ValidationError.New("Invalid input parameters").Suggest("input: %s", err)
 	}
-	if remarks := normalize(values); len(remarks) > 0 {
+	if remarks := s.normalize(values); len(remarks) > 0 {
 		return nil, nil, fault.ValidationError.New("Invalid input parameters").Suggest("%s", fault.List(remarks, "; "))
 	}
 	err = s.compiled.Validate(values)

@@ -12,15 +12,19 @@ import (
 )
 
 // maxText bounds one text of an input, in characters, where its schema has no
-// limit of its own.
+// larger limit.
 const maxText = 4000
 
 // normalize gives every number of an input the one spelling of its value (RFC
 // 8785), so that 10.0 and 1e1 are the integer 10 to the schema, to the tool and
 // to every digest. It reports the texts that no store could keep, by field.
-func normalize(values object) (remarks []string) {
+func (s *Schema) normalize(values object) (remarks []string) {
 	for name, value := range values {
-		value, remark := normalValue(value)
+		longest, limited := s.limits[name]
+		if !limited {
+			longest = maxText
+		}
+		value, remark := s.normalValue(value, longest)
 		if remark != "" {
 			remarks = append(remarks, fault.Clip(name, maxShown)+": "+remark)
 		}
@@ -31,32 +35,32 @@ func normalize(values object) (remarks []string) {
 }
 
 // normalValue returns the normal form of a value, and what is wrong with it.
-func normalValue(value any) (normal any, remark string) {
+func (s *Schema) normalValue(value any, longest int) (normal any, remark string) {
 	switch value := value.(type) {
 	case json.Number:
 		return strictjson.Normal(value), ""
 	case string:
-		return value, remarkOnText(value)
+		return value, s.remarkOnText(value, longest)
 	case []any:
 		for i, item := range value {
-			if value[i], remark = normalValue(item); remark != "" {
+			if value[i], remark = s.normalValue(item, longest); remark != "" {
 				return value, remark
 			}
 		}
 	case object:
-		if remarks := normalize(value); len(remarks) > 0 {
+		if remarks := s.normalize(value); len(remarks) > 0 {
 			return value, remarks[0]
 		}
 	}
 	return value, ""
 }
 
-func remarkOnText(text string) string {
+func (s *Schema) remarkOnText(text string, longest int) string {
 	switch {
 	case strings.Contains(text, "\x00"):
 		return "contains a NUL character, which no text may contain"
-	case len(text) > maxText && utf8.RuneCountInString(text) > maxText:
-		return fmt.Sprintf("must have at most %d characters", maxText)
+	case !s.longTexts && len(text) > longest && utf8.RuneCountInString(text) > longest:
+		return fmt.Sprintf("must have at most %d characters", longest)
 	}
 	return ""
 }

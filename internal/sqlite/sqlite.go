@@ -30,6 +30,7 @@ type DB struct {
 	name  string // of the store in messages: "sales"
 	write *sql.DB
 	read  *sql.DB // in memory: the same single connection
+	turn  *turn   // nil: SQLite's own lock only
 }
 
 const (
@@ -65,7 +66,7 @@ func Open(ctx context.Context, name, path, schema string) (*DB, error) {
 	db.read = db.write
 	ctx, cancel := Bounded(ctx)
 	defer cancel()
-	if _, err := db.write.ExecContext(ctx, schema+";\n"+receipts); err != nil {
+	if err := db.prepare(ctx, schema); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the %s store: %w", name, err), db.Close())
 	}
 	if path == "" {
@@ -77,6 +78,17 @@ func Open(ctx context.Context, name, path, schema string) (*DB, error) {
 	db.read.SetMaxOpenConns(maxReads)
 	db.read.SetMaxIdleConns(maxReads)
 	return db, nil
+}
+
+// prepare makes the schema. Others may open the file at the same time: the first
+// connections change its journal, for which SQLite does not wait.
+func (db *DB) prepare(ctx context.Context, schema string) error {
+	for {
+		_, err := db.write.ExecContext(ctx, schema+";\n"+receipts)
+		if err == nil || !busy(err) || ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 // keepPrivate makes the file and its journals readable by their owner only.
@@ -117,9 +129,9 @@ func open(path string, readOnly bool) (*sql.DB, error) {
 // Close closes every connection.
 func (db *DB) Close() error {
 	if db.read == db.write {
-		return db.write.Close()
+		return errors.Join(db.write.Close(), db.turn.close())
 	}
-	return errors.Join(db.read.Close(), db.write.Close())
+	return errors.Join(db.read.Close(), db.write.Close(), db.turn.close())
 }
 
 // Bounded gives a deadline to a call that has none.
@@ -152,7 +164,12 @@ func (db *DB) In(ctx context.Context) Querier {
 func (db *DB) Change(ctx context.Context, fn func(context.Context) error) error {
 	ctx, cancel := Bounded(ctx)
 	defer cancel()
-	tx, err := db.write.BeginTx(ctx, nil)
+	release, err := db.turn.take(ctx)
+	if err != nil {
+		return db.Fault(ctx, err)
+	}
+	defer release()
+	tx, err := db.begin(ctx)
 	if err != nil {
 		return db.Fault(ctx, err)
 	}
@@ -161,6 +178,53 @@ func (db *DB) Change(ctx context.Context, fn func(context.Context) error) error 
 		return err
 	}
 	return db.Fault(ctx, tx.Commit())
+}
+
+// Changing reports whether the context is that of a transaction of Change, in which no
+// other one can begin.
+func (db *DB) Changing(ctx context.Context) bool {
+	_, ok := ctx.Value(transaction{db}).(*sql.Tx)
+	return ok
+}
+
+// begin waits for the write lock until the context ends. SQLite itself asks again for
+// busyTimeout only, and in no order, so that one of many processes can be passed over
+// for longer.
+func (db *DB) begin(ctx context.Context) (*sql.Tx, error) {
+	for {
+		tx, err := db.write.BeginTx(ctx, nil)
+		if err == nil || !busy(err) || ctx.Err() != nil {
+			return tx, err
+		}
+	}
+}
+
+// busy reports whether another process had the lock.
+func busy(err error) bool {
+	var failed *driver.Error
+	return errors.As(err, &failed) && failed.Code()&0xff == codes.SQLITE_BUSY
+}
+
+// Snapshot runs fn over one state of the database: what it reads agrees, whatever
+// others write meanwhile. In the transaction of Change it reads there.
+func (db *DB) Snapshot(ctx context.Context, fn func(context.Context) error) error {
+	if _, ok := ctx.Value(transaction{db}).(*sql.Tx); ok {
+		return fn(ctx)
+	}
+	ctx, cancel := Bounded(ctx)
+	defer cancel()
+	tx, err := db.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return db.Fault(ctx, err)
+	}
+	defer func() { _ = tx.Rollback() }() // it has changed nothing
+	return fn(context.WithValue(ctx, transaction{db}, tx))
+}
+
+// Backup writes a copy of the database, as it is now, into a file that does not exist.
+func (db *DB) Backup(ctx context.Context, file string) error {
+	_, err := db.write.ExecContext(ctx, "vacuum into ?", file)
+	return db.Fault(ctx, err)
 }
 
 // Begin starts a transaction for filling a store; its caller ends it.
@@ -278,5 +342,5 @@ func (db *DB) Fault(ctx context.Context, err error) error {
 	case codes.SQLITE_CANTOPEN, codes.SQLITE_IOERR, codes.SQLITE_NOTADB, codes.SQLITE_CORRUPT, codes.SQLITE_FULL:
 		return fault.ServiceDown.New("The %s store cannot be reached.", db.name).Because(err)
 	}
-	return fault.DatabaseError.New("The %s store could not carry out the request.", db.name).Because(err)
+	return fault.StoreFailed(db.name+" store", err)
 }

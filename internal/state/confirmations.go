@@ -165,10 +165,7 @@ func (c *Confirmations) Claim(ctx context.Context, reply confirm.Reply, owner ac
 		claim = claimOf(r, reply, owner, now)
 		switch claim {
 		case confirm.Acquired:
-			r.State = to
-			if to == confirm.Applying {
-				r.Claimed = now
-			}
+			r.State, r.Claimed = to, now
 		case confirm.Abandoned:
 			r.Claimed = now
 		default:

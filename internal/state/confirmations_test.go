@@ -137,7 +137,7 @@ func TestDeniedIsFinal(t *testing.T) {
 		r := create(t, c, "a")
 		wantClaim(t, confirm.Foreign)(c.Claim(ctx, denying("a"), frank, noon))
 		wantClaim(t, confirm.Acquired)(c.Claim(ctx, denying("a"), alice, noon))
-		r.State = confirm.Denied
+		r.State, r.Claimed = confirm.Denied, noon
 		wantRecord(t, c, r)
 		wantTTL(t, c, "a", confirm.Memory)
 		wantClaim(t, confirm.Ended)(c.Claim(ctx, approving("a"), alice, noon))

@@ -26,8 +26,11 @@ if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then
 	redis.call('ZADD', KEYS[1], now, ARGV[1])
 end
 redis.call('ZADD', KEYS[2], now + tonumber(ARGV[3]) * 1000, ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-redis.call('PEXPIRE', KEYS[2], ARGV[3])
+for _, key in ipairs(KEYS) do
+	if redis.call('PTTL', key) < tonumber(ARGV[3]) then
+		redis.call('PEXPIRE', key, ARGV[3])
+	end
+end
 return redis.call('ZRANK', KEYS[1], ARGV[1])`)
 
 // Lines are lines in which members of all replicas wait: first come, first

@@ -19,6 +19,7 @@ const (
 	maxValue   = 1 << 10 // one attribute
 	maxCause   = 2 << 10 // an error, which may hold a stack
 	maxKept    = 256     // one attribute of the logger itself, or of the request
+	maxID      = 128     // the id of a request, a trace or a conversation
 	attrsExtra = 8       // quotes and separators of one attribute
 )
 

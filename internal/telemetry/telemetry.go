@@ -15,8 +15,11 @@ import (
 
 // Request identifies one request across processes.
 type Request struct {
-	ID    string // X-Request-ID, accepted or made
-	Trace string // the W3C trace id of traceparent, or empty
+	ID     string // X-Request-ID, accepted or made
+	Trace  string // the W3C trace id of traceparent, or empty
+	Parent string // the request in which this one came: that of its WebSocket; or empty
+
+	Conversation string // whose turn it is; empty outside of a turn
 }
 
 type requestKey struct{}
@@ -32,19 +35,24 @@ func RequestOf(ctx context.Context) Request {
 	return r
 }
 
-// Handler adds request_id, trace_id and principal to every record of the inner
-// handler, and bounds its line to [MaxLine] bytes.
+// Handler adds request_id, trace_id, parent_request_id, conversation, the step and
+// principal to every record of the inner handler, and bounds its line to [MaxLine]
+// bytes.
 type Handler struct{ slog.Handler }
 
 // Handle adds the ids and the principal from the context.
 func (h Handler) Handle(ctx context.Context, rec slog.Record) error {
 	rec = bounded(rec)
-	if r := RequestOf(ctx); r.ID != "" {
-		rec.AddAttrs(slog.String("request_id", Clip(r.ID, maxKept)))
-		if r.Trace != "" {
-			rec.AddAttrs(slog.String("trace_id", Clip(r.Trace, maxKept)))
+	r := RequestOf(ctx)
+	for _, id := range []slog.Attr{
+		slog.String("request_id", r.ID), slog.String("trace_id", r.Trace),
+		slog.String("parent_request_id", r.Parent), slog.String("conversation", r.Conversation),
+	} {
+		if text := id.Value.String(); text != "" {
+			rec.AddAttrs(slog.String(id.Key, Clip(text, maxID)))
 		}
 	}
+	rec.AddAttrs(stepOf(ctx).attrs()...)
 	if p, err := access.From(ctx); err == nil {
 		rec.AddAttrs(slog.String("principal", Clip(p.Username(), maxKept)))
 	}

@@ -26,8 +26,8 @@ type Described struct {
 	Codes             []string       // the codes of its errors; nil: any
 }
 
-// Envelope is the dialect of documents 000 and 003: success, error, or
-// pending_confirmation.
+// Envelope is the dialect of documents 000 and 003: success, error,
+// pending_confirmation, or cancelled.
 type Envelope struct{}
 
 // Encode writes the envelope.
@@ -51,7 +51,7 @@ func (Envelope) Schema(d Described) map[string]any {
 		errorSchema(d.Codes),
 	}
 	if d.Kind == result.Write {
-		branches = append(branches, pendingSchema(d))
+		branches = append(branches, pendingSchema(d), deniedSchema())
 	}
 	schema := object{"type": "object", "oneOf": branches}
 	if len(d.Definitions) > 0 {
@@ -67,7 +67,7 @@ func pageSchema() object {
 		"type": "object",
 		"properties": object{
 			"hasMore": yes, "truncated": yes, "returnedCount": object{"type": "integer", "minimum": 0},
-			"nextCursor": text, "hint": text, "warning": text, "totalEstimate": count, "totalCount": count,
+			"nextCursor": text, "nextOffset": object{"type": "integer", "minimum": 1}, "hint": text, "warning": text, "totalEstimate": count, "totalCount": count,
 		},
 		"required": []string{"hasMore", "returnedCount", "truncated"},
 	}
@@ -107,6 +107,16 @@ func pendingSchema(d Described) object {
 			},
 		},
 		"required": []string{"status", "confirmationId", "message", "confirmationData"},
+	}
+}
+
+// deniedSchema describes what a server's /execute answers to a denial. A call has
+// no such answer.
+func deniedSchema() object {
+	return object{
+		"type": "object", "title": "CancelledResponse",
+		"properties": object{"status": object{"const": result.StatusCancelled}, "message": object{"type": "string"}},
+		"required":   []string{"status", "message"},
 	}
 }
 

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"reflect"
@@ -26,6 +27,14 @@ const (
 	DefaultOffset = 100
 	CursorLife    = 24 * time.Hour
 )
+
+// usual is the size of a page for which no limit was given.
+func (t Tool) usual() int {
+	if t.pager == offset {
+		return DefaultOffset
+	}
+	return cmp.Or(t.spec.DefaultPage, t.spec.Page, MaxPage)
+}
 
 // Window is the part of a list that a keyset query has to fetch.
 type Window[K any] struct {
@@ -98,7 +107,10 @@ func cut[K any, T Keyed[K]](c *call, rows []T, remark string) (any, *result.Page
 }
 
 // Span is the part of a list that an offset query has to fetch.
-type Span struct{ Limit, Offset int }
+type Span struct {
+	Limit, Offset int
+	Fit           bool // no limit was given: fetch may return fewer rows than there are, when more would be too many
+}
 
 // Offsets declares a list with limit and offset pages, as the task server's
 // founding document has them. fetch returns the page and the number of rows in
@@ -114,13 +126,16 @@ func Offsets[In, T any](s Spec, fetch func(context.Context, In, Span) (rows []T,
 			return nil, nil, err
 		}
 		w := c.window
-		rows, total, err := fetch(ctx, in, Span{Limit: w.Limit, Offset: w.Offset})
+		rows, total, err := fetch(ctx, in, Span{Limit: w.Limit, Offset: w.Offset, Fit: w.unlimited})
 		if err != nil {
 			return nil, nil, err
 		}
 		rows = append([]T{}, rows[:min(len(rows), w.Limit)]...)
+		if w.unlimited && len(rows) > 0 && w.Offset+len(rows) < total {
+			w.Limit = len(rows) // what a client adds to the offset
+		}
 		return &rows, &result.Page{
-			Limit: w.Limit, Offset: w.Offset, Total: total, Returned: len(rows), More: w.Offset+len(rows) < total, Later: w.Offset > 0,
+			Limit: w.Limit, Offset: w.Offset, Total: total, Counted: true, Returned: len(rows), More: w.Offset+len(rows) < total, Later: w.Offset > 0,
 			Noun: c.tool.spec.Noun, Narrow: c.tool.spec.Narrow,
 		}, nil
 	}
@@ -132,6 +147,8 @@ type windowInput struct {
 	Limit  int    `json:"limit"`
 	Cursor string `json:"cursor"`
 	Offset int    `json:"offset"`
+
+	unlimited bool // no limit was given
 }
 
 // sealedKey is the content of a cursor.

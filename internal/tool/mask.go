@@ -154,6 +154,8 @@ func (p *plan) applyStruct(who *access.Principal, v reflect.Value) {
 		field.SetString(f.style.Mask(field.String()))
 	}
 	for _, f := range p.inner {
-		f.plan.apply(who, v.FieldByIndex(f.index))
+		if inner, err := v.FieldByIndexErr(f.index); err == nil { // not in an embedded struct that is left out
+			f.plan.apply(who, inner)
+		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 	"countersign.dev/internal/seal"
 )
 
@@ -32,6 +33,10 @@ type Options struct {
 	Codes         []*fault.Code // the domain's own, for the schemas of answers; nil: answers may have any
 	Dialect       Dialect       // nil: Envelope
 	Cursors       *seal.Ring    // seals the cursors of lists
+	// Invalid returns a server's own error for an input that its schema refuses, or nil
+	// for VALIDATION_ERROR. values are those of the input, as they were given. Nil: always
+	// VALIDATION_ERROR.
+	Invalid       func(ctx context.Context, values map[string]any, wrong []Violation) error
 	Confirmations *confirm.Service
 	Receipts      ReceiptStores
 	Audit         audit.Sink
@@ -42,6 +47,9 @@ type Options struct {
 	Log     *slog.Logger     // nil: discarded
 	Now     func() time.Time // nil: time.Now
 }
+
+// Violation is one thing that is wrong with an input.
+type Violation = schema.Violation
 
 // Runner runs a server's tools. It is safe for concurrent use and keeps no
 // state of its own.
@@ -103,6 +111,9 @@ func mount(t Tool, o Options, plans *planner) (*mounted, error) {
 	}
 	if m.validator, err = newValidator(input, t.input); err != nil {
 		return nil, err
+	}
+	for name := range pageInputs(t) {
+		delete(m.validator.defaults, name) // the window knows them, and whether one was given
 	}
 	data, definitions, err := dataSchema(t)
 	if err != nil {
@@ -238,7 +249,7 @@ func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, sta
 	if err != nil {
 		return result.Failed(err)
 	}
-	c, err := r.admit(who, name, raw)
+	c, err := r.admit(ctx, who, name, raw)
 	if err != nil {
 		return r.record(ctx, audit.Event{Kind: audit.Outcome, Tool: clip(name)}, result.Failed(err))
 	}
@@ -255,7 +266,7 @@ func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, sta
 }
 
 // admit checks the tool, the role and the input of a call.
-func (r *Runner) admit(who *access.Principal, name string, raw json.RawMessage) (*call, error) {
+func (r *Runner) admit(ctx context.Context, who *access.Principal, name string, raw json.RawMessage) (*call, error) {
 	m := r.byName[name]
 	if m == nil {
 		return nil, fault.UnknownTool.New("There is no tool named %q here.", clip(name))
@@ -265,7 +276,7 @@ func (r *Runner) admit(who *access.Principal, name string, raw json.RawMessage) 
 	}
 	values, err := m.validator.check(raw)
 	if err != nil {
-		return nil, err
+		return nil, r.invalid(ctx, m, raw, err)
 	}
 	if err := m.checkTexts(values); err != nil {
 		return nil, err
@@ -276,6 +287,15 @@ func (r *Runner) admit(who *access.Principal, name string, raw json.RawMessage) 
 	}
 	c.input, err = json.Marshal(values) // sorted keys: the canonical form
 	return c, err
+}
+
+// invalid is the error of an input that the schema refuses: the server's own, or err.
+func (r *Runner) invalid(ctx context.Context, m *mounted, raw json.RawMessage, err error) error {
+	if r.opts.Invalid == nil {
+		return err
+	}
+	values, wrong := m.validator.schema.Violations(raw)
+	return cmp.Or(r.opts.Invalid(ctx, values, wrong), err)
 }
 
 // insufficient is the fault of a missing role. It says what was refused, who may,
@@ -308,7 +328,7 @@ func (c *call) splitWindow(values object) error {
 		return nil
 	}
 	page := object{}
-	for name := range pageInputs(c.tool.pager) {
+	for name := range pageInputs(c.tool.Tool) {
 		if value, given := values[name]; given {
 			page[name] = value
 			delete(values, name)
@@ -318,7 +338,11 @@ func (c *call) splitWindow(values object) error {
 	if err != nil {
 		return err
 	}
-	return into(encoded, &c.window)
+	if err := into(encoded, &c.window); err != nil || c.window.Limit > 0 {
+		return err
+	}
+	c.window.Limit, c.window.unlimited = c.tool.usual(), true
+	return nil
 }
 
 func (m *mounted) timeout() time.Duration {

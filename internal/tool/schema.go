@@ -1,10 +1,13 @@
 package tool
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 
 	reflector "github.com/invopop/jsonschema"
 
@@ -28,7 +31,7 @@ func inputSchema(t Tool) (object, error) {
 		properties = object{}
 		schema["properties"] = properties
 	}
-	for name, property := range pageInputs(t.pager) {
+	for name, property := range pageInputs(t) {
 		if _, taken := properties[name]; taken {
 			return nil, fmt.Errorf("input field %q belongs to the kernel", name)
 		}
@@ -39,11 +42,12 @@ func inputSchema(t Tool) (object, error) {
 }
 
 // pageInputs are the input fields that every list of a kind has.
-func pageInputs(p pager) object {
-	switch p {
+func pageInputs(t Tool) object {
+	switch t.pager {
 	case keyset:
+		most := cmp.Or(t.spec.Page, MaxPage)
 		return object{
-			"limit":  object{"type": "integer", "minimum": 1, "maximum": MaxPage, "default": MaxPage, "description": "Maximum records to return (50 at most)."},
+			"limit":  object{"type": "integer", "minimum": 1, "maximum": most, "default": t.usual(), "description": fmt.Sprintf("Maximum records to return (%d at most).", most)},
 			"cursor": object{"type": "string", "description": "Base64-encoded cursor for pagination: nextCursor of the page before, with the same filters."},
 		}
 	case offset:
@@ -85,7 +89,55 @@ func reflectSchema(t reflect.Type, refer bool) (object, error) {
 	}
 	delete(schema, "$schema")
 	delete(schema, "$id")
+	optional(t, schema)
+	definitions, _ := schema["$defs"].(object)
+	for _, inner := range structsIn(t, nil) {
+		if definition, ok := definitions[inner.Name()].(object); ok {
+			optional(inner, definition)
+		}
+	}
 	return schema, nil
+}
+
+// structsIn lists the struct types of a type, itself first.
+func structsIn(t reflect.Type, known []reflect.Type) []reflect.Type {
+	t = structIn(t)
+	if t == nil || slices.Contains(known, t) {
+		return known
+	}
+	known = append(known, t)
+	for field := range fields(t) {
+		known = structsIn(field.Type, known)
+	}
+	return known
+}
+
+// optional takes the fields of embedded pointers out of the required ones: they are
+// there together, or not at all.
+func optional(t reflect.Type, schema object) {
+	if items, ok := schema["items"].(object); ok {
+		optional(t, items)
+	}
+	properties, _ := schema["properties"].(object)
+	for field := range fields(structIn(t)) {
+		name := jsonName(field)
+		if required, ok := schema["required"].([]any); ok && throughPointer(structIn(t), field.Index) {
+			schema["required"] = slices.DeleteFunc(required, func(r any) bool { return r == name })
+		}
+		if property, ok := properties[name].(object); ok {
+			optional(field.Type, property)
+		}
+	}
+}
+
+// throughPointer reports whether a promoted field is of an embedded pointer.
+func throughPointer(t reflect.Type, index []int) bool {
+	for _, i := range index[:len(index)-1] {
+		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
+			return true
+		}
+	}
+	return false
 }
 
 // guardedSchema describes a guarded value: itself, or the text that replaces it.
@@ -141,9 +193,24 @@ func newValidator(input object, t reflect.Type) (*validator, error) {
 		words[jsonName(field)] = schema.Words{Suggest: field.Tag.Get("suggest"), Tell: field.Tag.Get("tell")}
 		v.lines[jsonName(field)] = field.Tag.Get("text") == "lines"
 	}
-	v.schema, err = schema.Compile(encoded, schema.Options{Formats: true, Words: words})
+	v.schema, err = schema.Compile(encoded, schema.Options{Formats: true, Words: words, Limits: nullableLimits(t)})
 	return v, err
 }
+
+// nullableLimits are the lengths of texts that may be null too, which the reflector
+// leaves out of the schema.
+func nullableLimits(t reflect.Type) map[string]int {
+	limits := map[string]int{}
+	for field := range fields(t) {
+		tag := field.Tag.Get("jsonschema")
+		if found := longestOf.FindStringSubmatch(tag); found != nil && nullable.MatchString(tag) {
+			limits[jsonName(field)], _ = strconv.Atoi(found[1])
+		}
+	}
+	return limits
+}
+
+var longestOf = regexp.MustCompile(`\bmaxLength=(\d+)`)
 
 // check validates an input and fills in the defaults. It returns the values by
 // name, or VALIDATION_ERROR with one remark per field.

@@ -23,6 +23,8 @@ type Spec struct {
 	Synonyms    []string      // other words for what it does or is about; never shown to a model
 	Untrusted   []string      // result fields with unverified text
 	Timeout     time.Duration // default 5 s, writes 10 s
+	Page        int           // keyset lists: rows of a page at most; default 50
+	DefaultPage int           // keyset lists: rows of a page when the caller does not say; default Page
 }
 
 // The default deadlines of a call.

@@ -191,7 +191,7 @@ func (e executor) apply(ctx context.Context, record confirm.Record) (answer json
 	if err != nil {
 		return nil, err
 	}
-	c, err := e.runner.admit(who, record.Action, record.Input)
+	c, err := e.runner.admit(ctx, who, record.Action, record.Input)
 	if err != nil {
 		return nil, err
 	}

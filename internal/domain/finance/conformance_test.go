@@ -88,7 +88,7 @@ func domain() conformance.Domain {
 		Inputs: map[string]string{
 			"get_budget":           "department:string! year:integer ",
 			"list_budgets":         "cursor:string department:string fiscal_year:integer limit:integer quarter:string status:string ",
-			"list_invoices":        "cursor:string department:string due_before:string invoice_number:string limit:integer max_amount:number min_amount:number status:string vendor:string ",
+			"list_invoices":        "cursor:string department:string due_before:string due_from:string invoice_number:string limit:integer max_amount:number min_amount:number status:string vendor:string ",
 			"get_expense_report":   "employee_id:string month:string report_number:string ",
 			"list_expense_reports": "cursor:string employee:string limit:integer month:string status:string ",
 			"delete_invoice":       "invoice_id:string! reason:string ",
@@ -296,7 +296,7 @@ func (o *oracle) fits(i company.Invoice, in args) bool {
 		ok := true
 		switch field {
 		case "status":
-			ok = i.Status == want || want == "overdue" && overdue(i)
+			ok = i.Status == want || want == "overdue" && overdue(i) || want == "unpaid" && i.Unpaid()
 		case "vendor":
 			ok = strings.Contains(strings.ToLower(o.vendors[i.VendorID]), strings.ToLower(want.(string)))
 		case "department":
@@ -305,6 +305,8 @@ func (o *oracle) fits(i company.Invoice, in args) bool {
 			ok = strings.EqualFold(i.Number, want.(string))
 		case "due_before":
 			ok = i.Due.Format(time.DateOnly) < want.(string)
+		case "due_from":
+			ok = i.Due.Format(time.DateOnly) >= want.(string)
 		case "min_amount":
 			ok = i.Cents >= int64(want.(int))*100
 		case "max_amount":
@@ -319,20 +321,20 @@ func (o *oracle) fits(i company.Invoice, in args) bool {
 
 func (o *oracle) draw(r *rand.Rand, some company.Invoice) args {
 	in := args{}
-	for _, field := range []string{"status", "department", "vendor", "invoice_number", "due_before", "min_amount", "max_amount"} {
+	for _, field := range []string{"status", "department", "vendor", "invoice_number", "due_before", "due_from", "min_amount", "max_amount"} {
 		if r.IntN(5) > 0 || field == "invoice_number" && r.IntN(4) > 0 || field == "max_amount" && in["min_amount"] != nil {
 			continue
 		}
 		switch field {
 		case "status":
-			in[field] = conformance.Pick(r, "pending", "approved", "paid", "rejected", "overdue")
+			in[field] = conformance.Pick(r, "pending", "approved", "paid", "rejected", "unpaid", "overdue")
 		case "department":
 			in[field] = o.drawDepartment(r)
 		case "vendor":
 			in[field] = partOf(r, o.vendors[some.VendorID])
 		case "invoice_number":
 			in[field] = conformance.Pick(r, some.Number, strings.ToLower(some.Number))
-		case "due_before":
+		case "due_before", "due_from":
 			in[field] = some.Due.AddDate(0, 0, r.IntN(3)-1).Format(time.DateOnly)
 		default:
 			in[field] = int(some.Cents/100) + r.IntN(2)

@@ -22,7 +22,7 @@ type Invoice struct {
 	Description   string     `json:"description"`
 	Department    string     `json:"department"`
 	Status        string     `json:"status" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=overdue" jsonschema_description:"As it is stored; the field overdue says whether it is past due"`
-	Overdue       bool       `json:"overdue" jsonschema_description:"Pending or approved, and due before today (UTC)" field:"aka=unpaid|late"`
+	Overdue       bool       `json:"overdue" jsonschema_description:"Pending or approved, and due before today (UTC)" field:"aka=late"`
 	InvoiceDate   string     `json:"invoice_date" jsonschema:"format=date"`
 	DueDate       string     `json:"due_date" jsonschema:"format=date" field:"aka=overdue"`
 	SubmittedBy   string     `json:"submitted_by" jsonschema:"format=email"`
@@ -52,10 +52,11 @@ func (s *Server) invoices() []tool.Tool {
 }
 
 type listInvoices struct {
-	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=overdue" jsonschema_description:"Filter by invoice status; overdue means pending or approved and past its due date" field:"aka.pending=unpaid|outstanding|open,aka.overdue=past due|past their due date|past its due date|late on payment"`
+	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=unpaid,enum=overdue" jsonschema_description:"Filter by invoice status; unpaid means pending or approved, overdue unpaid and past its due date" field:"aka.unpaid=outstanding|open|to be paid,aka.overdue=past due|past their due date|past its due date|late on payment"`
 	Vendor        string   `json:"vendor,omitempty" jsonschema_description:"Filter by vendor name (partial match)" field:"aka=supplier"`
 	Department    string   `json:"department,omitempty" jsonschema_description:"Filter by department, by name or code"`
 	InvoiceNumber string   `json:"invoice_number,omitempty" jsonschema_description:"Only the invoice with this number, for example INV-2025-009" field:"like=INV-2025-004"`
+	DueFrom       string   `json:"due_from,omitempty" jsonschema:"format=date" jsonschema_description:"Only invoices that are due on this day (YYYY-MM-DD) or later"`
 	DueBefore     string   `json:"due_before,omitempty" jsonschema:"format=date" jsonschema_description:"Only invoices that are due before this day (YYYY-MM-DD)"`
 	MinAmount     *float64 `json:"min_amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Only invoices of at least this amount in USD" field:"unit=USD,amount,aka=cost|price|value"`
 	MaxAmount     *float64 `json:"max_amount,omitempty" jsonschema:"minimum=0" jsonschema_description:"Only invoices of at most this amount in USD" field:"unit=USD,amount,aka=cost|price|value"`
@@ -67,8 +68,8 @@ const pageOfInvoices = `
 with page as (
   select i.id from finance.invoices i
   where i.deleted_at is null and (i.invoice_date, i.id) < ($1, $2)
-    and ($4 = '' or $4 = 'overdue' or i.status = $4)
-    and ($4 <> 'overdue' or (i.status in ('pending', 'approved') and i.due_date < $3::date))
+    and ($4 = '' or i.status = $4 or $4 in ('unpaid', 'overdue') and i.status in ('pending', 'approved'))
+    and ($4 <> 'overdue' or i.due_date < $3::date)
     and ($5 = '' or i.department = (select code from finance.departments where lower($5) in (lower(name), lower(code))))
     and ($6 = '' or i.number = upper($6))
     and ($7 = '' or i.due_date < nullif($7, '')::date)
@@ -78,8 +79,9 @@ with page as (
     and ($11 = '' or (i.vendor_id in (
       select vendor_id from finance.vendor_tails where tail >= lower($11) collate "C" and tail < (lower($11) || chr(1114111)) collate "C")) is true)
     and ($12 = '' or (select strpos(v.name_key, lower($12)) > 0 from finance.vendors v where v.id = i.vendor_id))
+    and ($13 = '' or i.due_date >= nullif($13, '')::date)
   order by i.invoice_date desc, i.id desc
-  limit $13
+  limit $14
 )
 select i.id as invoice_id, i.number as invoice_number, v.name as vendor_name, i.vendor_id, i.amount_cents, i.currency, i.description,
        d.name as department, i.status, i.status in ('pending', 'approved') and i.due_date < $3::date as overdue,
@@ -104,7 +106,7 @@ func (s *Server) listInvoices(ctx context.Context, in listInvoices, w tool.Windo
 			return err
 		}
 		rows, err := database.Rows[invoiceRow](ctx, s.db, pageOfInvoices, before.Date, before.ID, s.today(), in.Status, words(in.Department),
-			words(in.InvoiceNumber), in.DueBefore, atLeast(in.MinAmount), atMost(in.MaxAmount), of.few, of.some, of.many, w.Limit)
+			words(in.InvoiceNumber), in.DueBefore, atLeast(in.MinAmount), atMost(in.MaxAmount), of.few, of.some, of.many, in.DueFrom, w.Limit)
 		invoices = make([]Invoice, 0, len(rows))
 		for _, row := range rows {
 			row.Amount = dollars(row.AmountCents)

@@ -158,6 +158,8 @@ func TestInvoiceFilters(t *testing.T) {
 		{args{"min_amount": 5_000.01, "max_amount": 8_499.99}, nil},
 		{args{"due_before": "2026-11-27", "status": "pending"}, []string{"INV-001", "INV-2025-008"}},
 		{args{"due_before": "2026-11-26", "status": "pending"}, []string{"INV-2025-008"}},
+		{args{"due_from": "2026-11-26", "due_before": "2026-11-27"}, []string{"INV-001"}},
+		{args{"status": "unpaid", "min_amount": 35_000}, []string{"INV-2025-003"}},
 		{args{"invoice_number": "INV-2025"}, nil}, // a number, not a part of one
 	} {
 		got := numbers(get[[]invoice](h, h.As("bob.martinez"), "list_invoices", c.in))

@@ -216,7 +216,7 @@ func storeFault(ctx context.Context, err error) error {
 	case ctx.Err() != nil, mongo.IsTimeout(err):
 		return fault.Timeout.New("The sales store did not answer in time.").Because(err)
 	}
-	return fault.DatabaseError.New("The sales store could not carry out the request.").Because(err)
+	return fault.StoreFailed("sales store", err)
 }
 
 var _ sales.Store = (*Store)(nil)

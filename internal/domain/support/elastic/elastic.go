@@ -176,7 +176,7 @@ func (r *engineError) fault() error {
 	if r.Type == noIndex {
 		return fault.ServiceDown.New("The support store has no data yet.").Because(r)
 	}
-	return fault.DatabaseError.New("The support store could not carry out the request.").Because(r)
+	return fault.StoreFailed("support store", r)
 }
 
 // refused reports whether an error is an engineError of that type.

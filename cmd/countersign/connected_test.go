@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/mcptest"
+)
+
+// olderRevision passes requests on to a server, and knows nothing of the revision
+// without sessions.
+func olderRevision(t *testing.T, server string) string {
+	t.Helper()
+	target, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = target.Host }, FlushInterval: -1}
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if bytes.Contains(body, []byte(`"server/discover"`)) {
+			http.Error(w, "unknown method", http.StatusNotFound)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		pass.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		proxy.CloseClientConnections()
+		proxy.Close()
+	})
+	return proxy.URL
+}
+
+// A demo is connected to a public server over stdio, and over HTTP to a server of
+// ours as to another's, in both revisions of the protocol.
+func TestDemoConnectsTheServersOfAFile(t *testing.T) {
+	command, script := mcptest.Servers(t).Node("everything")
+	people := sharedDemo(t)
+	token := people.token(t, "alice.chen", "hr")
+	overHTTP := func(address string) string {
+		return fmt.Sprintf(`{"url": %q, "allow_private": true, "headers": {"Authorization": "Bearer %s"}, "roles": ["manager"]}`, address+"/mcp", token)
+	}
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	text := fmt.Sprintf(`{"mcpServers": {"everything": {"command": %q, "args": [%q], "roles": ["employee"]}, "people": %s, "archive": %s}}`,
+		command, script, overHTTP(people.Servers["hr"]), overHTTP(olderRevision(t, people.Servers["hr"])))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := demoFor(t, "--mcp", file)
+	p.awaitTools(t, "nina.patel", "everything.echo", "people.list_employees", "archive.list_employees")
+	nina := p.token(t, "nina.patel", "gateway")
+	if a := send(t, "POST", p.Gateway+"/api/mcp/everything/echo", nina, map[string]string{"message": "hello"}); a.status != 200 || !strings.Contains(a.body, "Echo: hello") {
+		t.Errorf("everything.echo: got %d %s", a.status, a.body)
+	}
+	for _, server := range []string{"people", "archive"} {
+		a := send(t, "POST", p.Gateway+"/api/mcp/"+server+"/list_employees", nina, map[string]any{"limit": 1})
+		if a.status != 200 || !strings.Contains(a.body, "employee_id") {
+			t.Errorf("%s.list_employees: got %d %.300s", server, a.status, a.body)
+		}
+		a = send(t, "POST", p.Gateway+"/api/mcp/"+server+"/list_employees", p.token(t, "marcus.johnson", "gateway"), map[string]any{})
+		if !strings.Contains(a.body, "INSUFFICIENT_PERMISSIONS") {
+			t.Errorf("%s for a person without the role: got %d %.300s", server, a.status, a.body)
+		}
+	}
+}
+
+// awaitTools lists a person's tools until the named ones are there.
+func (p *process) awaitTools(t *testing.T, person string, names ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
+	defer cancel()
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	token := p.token(t, person, "gateway")
+	for {
+		var got struct{ Tools []struct{ Name string } }
+		a := send(t, "GET", p.Gateway+"/api/tools", token, nil)
+		if err := json.Unmarshal([]byte(a.body), &got); err != nil {
+			t.Fatal(err)
+		}
+		missing := map[string]bool{}
+		for _, name := range names {
+			missing[name] = true
+		}
+		for _, tool := range got.Tools {
+			delete(missing, tool.Name)
+		}
+		if len(missing) == 0 {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			t.Fatalf("%v are missing\n%s", missing, p.stderr)
+		}
+	}
+}
+
+func TestAFileOfServersWithFaultsStartsNothing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	if err := os.WriteFile(file, []byte("{\n\"servers\": {\"hr\": {\"command\": \"x\"},\n\"a\": {}}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := startDemo(nil, "--port", "0", "--mcp", file)
+	if err == nil || !strings.Contains(err.Error(), "line 2: the name \"hr\"") || !strings.Contains(err.Error(), "line 3: server a needs") {
+		t.Errorf("got %v", err)
+	}
+}

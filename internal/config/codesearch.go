@@ -1,0 +1,77 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// IndexScheme begins the address of a folder of indexes, as that of a database.
+const IndexScheme = "index:"
+
+// CodeSearch is what code search serves, and where its indexes are.
+type CodeSearch struct {
+	Repositories []CodeRepository `yaml:"repositories"`
+	Index        string           `yaml:"index"` // folder of the indexes; `countersign index` writes it
+}
+
+// CodeRepository is one folder that is searched, and who may see it.
+type CodeRepository struct {
+	Path      string   `yaml:"path"`
+	Name      string   `yaml:"name"`      // default: that of the folder
+	Roles     []string `yaml:"roles"`     // any of them may see it; default: employee
+	Anonymous bool     `yaml:"anonymous"` // programs on this machine need no token for it
+	Public    bool     `yaml:"public"`    // pages of any origin may read it, without a token, on this machine
+}
+
+// defaults fill in names, and enter the indexes among the databases.
+func (s *CodeSearch) defaults(c *Config) {
+	for i := range s.Repositories {
+		r := &s.Repositories[i]
+		if r.Name == "" && r.Path != "" {
+			r.Name = filepath.Base(filepath.Clean(r.Path))
+		}
+	}
+	if s.Index == "" {
+		return
+	}
+	if c.Databases == nil {
+		c.Databases = map[string]Database{}
+	}
+	c.Databases["codesearch"] = Database{URL: IndexScheme + s.Index, Code: s}
+}
+
+func (s *CodeSearch) problems() (problems []string) {
+	if len(s.Repositories) > 0 && s.Index == "" {
+		problems = append(problems, "codesearch.index is required: the folder of the indexes")
+	}
+	seen := map[string]bool{}
+	for i, r := range s.Repositories {
+		at := fmt.Sprintf("codesearch.repositories[%d]", i)
+		switch {
+		case r.Path == "":
+			problems = append(problems, at+".path is required")
+		case !filepath.IsAbs(r.Path):
+			problems = append(problems, at+".path must be absolute")
+		case seen[r.Name]:
+			problems = append(problems, fmt.Sprintf("%s: there are two repositories %q: give one another name", at, r.Name))
+		case strings.TrimSpace(r.Name) != r.Name || len(r.Name) > 100:
+			problems = append(problems, at+".name must have no spaces around it, and 100 characters at most")
+		}
+		seen[r.Name] = true
+	}
+	return problems
+}
+
+// weakened lists the repositories that need no token.
+func (s *CodeSearch) weakened() (settings []string) {
+	for _, r := range s.Repositories {
+		if r.Anonymous {
+			settings = append(settings, fmt.Sprintf("codesearch repository %q is anonymous: programs on this machine read it without a token", r.Name))
+		}
+		if r.Public {
+			settings = append(settings, fmt.Sprintf("codesearch repository %q is public: pages of any origin read it without a token", r.Name))
+		}
+	}
+	return settings
+}

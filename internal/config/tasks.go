@@ -1,0 +1,73 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Tasks are the workspaces of the task server.
+type Tasks struct {
+	Roots      []string    `yaml:"roots"`      // folders that every workspace must be in
+	Workspaces []Workspace `yaml:"workspaces"` // of several people
+	Personal   string      `yaml:"personal"`   // the folder of the personal workspaces; empty: there are none
+
+	Issuer string `yaml:"-"` // whose user names count: the one that signs people in
+	Local  string `yaml:"-"` // the one root of a server without sign-in
+}
+
+// Workspace is one shared workspace.
+type Workspace struct {
+	Path   string   `yaml:"path"`
+	Name   string   `yaml:"name"`   // default: the folder's
+	People []string `yaml:"people"` // user names and roles
+}
+
+// defaults hands the section to the store of the task server.
+func (t *Tasks) defaults(c *Config) {
+	t.Issuer = c.Issuer.URL
+	if db, configured := c.Databases["tasks"]; configured {
+		db.Tasks = t
+		c.Databases["tasks"] = db
+	}
+}
+
+// problems finds paths that are not absolute, and workspaces without people.
+func (t *Tasks) problems(line string) (problems []string) {
+	absolute := func(key, path string) {
+		if !filepath.IsAbs(path) {
+			problems = append(problems, fmt.Sprintf("%s%s must be an absolute path", line, key))
+		}
+	}
+	for i, root := range t.Roots {
+		absolute(fmt.Sprintf("tasks.roots[%d]", i), root)
+	}
+	for i, w := range t.Workspaces {
+		key := fmt.Sprintf("tasks.workspaces[%d]", i)
+		absolute(key+".path", w.Path)
+		if len(w.People) == 0 {
+			problems = append(problems, fmt.Sprintf("%s%s.people names none: list user names or roles", line, key))
+		}
+		if !t.rooted(w.Path) {
+			problems = append(problems, fmt.Sprintf("%s%s.path is in none of tasks.roots", line, key))
+		}
+	}
+	if t.Personal != "" {
+		absolute("tasks.personal", t.Personal)
+		if !t.rooted(t.Personal) {
+			problems = append(problems, line+"tasks.personal is in none of tasks.roots")
+		}
+	}
+	return problems
+}
+
+// rooted reports whether a path is in one of the roots, as far as that can be decided
+// without following links: the server follows them.
+func (t *Tasks) rooted(path string) bool {
+	for _, root := range t.Roots {
+		if inside, err := filepath.Rel(root, path); err == nil && inside != ".." && !strings.HasPrefix(inside, "../") {
+			return true
+		}
+	}
+	return len(t.Roots) == 0
+}

@@ -1,0 +1,61 @@
+package sqlite
+
+import (
+	"context"
+	"os"
+)
+
+// turn lets processes that write to one file wait for each other. SQLite itself asks
+// again after growing pauses, so that one of many that write without a pause can wait
+// for seconds; this lock is given on as soon as it is free. It ends with its process.
+type turn struct {
+	file *os.File
+	own  chan struct{} // one transaction of this process at a time
+}
+
+// TakeTurns makes changes wait at a lock file beside the database, which other
+// processes use as well.
+func (db *DB) TakeTurns(name string) error {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err == nil {
+		db.turn = &turn{f, make(chan struct{}, 1)}
+	}
+	return err
+}
+
+// take waits until the context ends. A lock that comes later is given back at once.
+func (t *turn) take(ctx context.Context) (release func(), err error) {
+	if t == nil {
+		return func() {}, nil
+	}
+	select {
+	case t.own <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	release = func() { _ = unlockFile(t.file); <-t.own }
+	locked := make(chan error, 1)
+	go func() { locked <- lockFile(t.file) }()
+	select {
+	case err := <-locked:
+		if err != nil {
+			<-t.own
+		}
+		return release, err
+	case <-ctx.Done():
+		go func() {
+			if <-locked == nil {
+				_ = unlockFile(t.file)
+			}
+			<-t.own
+		}()
+		return nil, ctx.Err()
+	}
+}
+
+func (t *turn) close() error {
+	if t == nil {
+		return nil
+	}
+	return t.file.Close()
+}
