@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -17,8 +16,8 @@ import (
 
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/config"
+	"countersign.dev/internal/dependency"
 	"countersign.dev/internal/testkit"
-	"countersign.dev/internal/testkit/certtest"
 )
 
 // respond starts a server that gives every request the same answer.
@@ -90,7 +89,7 @@ func TestCheckReportsEachDependency(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var out strings.Builder
-			well := printChecks(t.Context(), &out, dependencies(besides(good, row.conf)))
+			well := dependency.Print(t.Context(), &out, dependencies(besides(good, row.conf)))
 			printed := strings.Join(strings.Fields(out.String()), " ")
 			if !strings.Contains(printed, row.line) {
 				t.Errorf("%q is missing in:\n%s", row.line, out.String())
@@ -139,7 +138,7 @@ func TestCheckHasATimeout(t *testing.T) {
 	defer done()
 	conf := config.Config{Issuer: signingIn(silent.URL), Gateway: config.Gateway{URL: silent.URL}, Servers: map[string]config.Server{"hr": {URL: silent.URL}}}
 	var out strings.Builder
-	if printChecks(ctx, &out, dependencies(&conf)) {
+	if dependency.Print(ctx, &out, dependencies(&conf)) {
 		t.Error("a dependency that does not answer was reported as usable")
 	}
 	if n := strings.Count(out.String(), "deadline exceeded"); n < 3 {
@@ -171,30 +170,4 @@ func TestVerifiersAreMadeInOnePlace(t *testing.T) {
 
 func signingIn(url string) config.SigningIn {
 	return config.SigningIn{Issuer: config.Issuer{URL: url}}
-}
-
-// What is wrong with the certificate of another process, and what to do about it,
-// is in the line about it.
-func TestCheckSaysWhatToDoAboutACertificate(t *testing.T) {
-	t.Parallel()
-	url, roots, dial := certtest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"status":"ready"}`)) }))
-	trusting := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DialContext: dial}}
-	later := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Time: func() time.Time { return time.Now().Add(48 * time.Hour) }}}}
-	for _, c := range []struct {
-		name, url, want string
-		client          *http.Client
-	}{
-		{"unknown authority", url, "SSL_CERT_FILE", http.DefaultClient},
-		{"another name", "https://hr.test", "not for hr.test", trusting},
-		{"ended", url, "renew it", later},
-		{"not running", closedAddress(t), `Is "countersign serve hr" running?`, http.DefaultClient},
-	} {
-		_, err := processReady(c.client, c.url, "/ready", "countersign serve hr")(t.Context())
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
-		}
-	}
-	if _, err := processReady(trusting, url, "/ready", "")(t.Context()); err != nil {
-		t.Errorf("a certificate that is trusted: got %v", err)
-	}
 }

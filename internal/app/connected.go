@@ -10,6 +10,7 @@ import (
 
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/connected"
+	"countersign.dev/internal/dependency"
 	"countersign.dev/internal/mcpfile"
 	"countersign.dev/internal/upstream"
 )
@@ -119,9 +120,9 @@ func accept(ctx context.Context, o ConfigOptions, files connectedFiles, tool str
 }
 
 // connectedServers are the checks of all connected servers: each lists its tools.
-func connectedServers(set *connected.Set) (all []dependency) {
+func connectedServers(set *connected.Set) (all []dependency.Check) {
 	for _, name := range set.Names() {
-		all = append(all, dependency{"connected server " + name, func(ctx context.Context) (string, error) { return set.Check(ctx, name) }})
+		all = append(all, dependency.Check{Name: "connected server " + name, Run: func(ctx context.Context) (string, error) { return set.Check(ctx, name) }})
 	}
 	return all
 }

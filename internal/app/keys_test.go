@@ -11,6 +11,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"countersign.dev/internal/config"
+	"countersign.dev/internal/dependency"
 	"countersign.dev/internal/testkit/certtest"
 )
 
@@ -118,7 +119,7 @@ func TestConfiguredCertificatesAreServed(t *testing.T) {
 		must(t, conn.Close())
 	}
 	var said strings.Builder
-	if printChecks(t.Context(), &said, certificates(conf)) {
+	if dependency.Print(t.Context(), &said, certificates(conf)) {
 		t.Errorf("a certificate for another host is fine:\n%s", said.String())
 	}
 	for _, want := range []string{"certificate of sales is valid until ", "days left: 0", "is not for the host support.example.com"} {
@@ -126,9 +127,8 @@ func TestConfiguredCertificatesAreServed(t *testing.T) {
 			t.Errorf("%q is missing in:\n%s", want, said.String())
 		}
 	}
-	both := config.TLS{Cert: cert, Key: key}
 	for days, want := range map[int]string{-1: "begins on", 2: "ended on"} {
-		if _, err := certificateValid(both, "https://localhost", time.Now().AddDate(0, 0, days)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := dependency.Certificate(cert, key, "https://localhost", time.Now().AddDate(0, 0, days)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("in %d days: got %v, want %q", days, err, want)
 		}
 	}

@@ -120,9 +120,11 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"web":             {},
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{
-		"access", "admission", "agent", "audit", "auth", "company", "config", "confirm", "connected", "conversation", "database", "domain/codesearch", "domain/codesearch/build", "domain/codesearch/endpoint", "domain/codesearch/index", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite", "domain/tasks", "domain/tasks/dialect", "domain/tasks/workspace",
+		"access", "admission", "agent", "audit", "auth", "company", "config", "confirm", "connected", "conversation", "database", "dependency", "domain/codesearch", "domain/codesearch/build", "domain/codesearch/endpoint", "domain/codesearch/index", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite", "domain/tasks", "domain/tasks/dialect", "domain/tasks/workspace",
 		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "live", "llm", "llm/discovery", "llm/vendor", "mcpfile", "mcpserver", "metrics", "quota", "result", "revocation", "seal", "session", "state", "telemetry", "tool", "upstream", "usage", "web",
 	}},
+	// the command check asks what others would refuse at their start, with the client and the Redis that they use.
+	"internal/dependency": {ours: []string{"fault", "httpx", "state"}},
 	// the one room that knows Prometheus; others declare the hooks that it fills.
 	"internal/metrics": {ours: []string{"httpx", "result"}, outside: []string{"github.com/prometheus/client_golang"}},
 	// a limit is of a person, and a refusal is a fault.
