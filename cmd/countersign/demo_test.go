@@ -324,6 +324,7 @@ func TestTerminalCommands(t *testing.T) {
 		"error codes":    {[]string{"tools", "--errors"}, 0, "EMPLOYEE_HAS_REPORTS"},
 		"call":           {[]string{"call", "get_time_off_balance", "{}", "--as", "marcus.johnson", "--url", d.Gateway}, 0, `"pto_balance": 15`},
 		"a refused call": {[]string{"call", "update_salary", "{}", "--as", "frank.davis", "--url", d.Gateway}, 1, "INSUFFICIENT_PERMISSIONS"},
+		"no such tool":   {[]string{"call", "nosuch", "--as", "frank.davis", "--url", d.Gateway}, 1, `There is no tool called \"nosuch\".`},
 		"chat":           {[]string{"chat", "--once", "What's my PTO balance?", "--as", "marcus.johnson", "--url", d.Gateway}, 0, "15"},
 		"chat with rows": {[]string{"chat", "--once", "List all employees", "--as", "alice.chen", "--url", d.Gateway}, 0, "\nFirst name  Last name "},
 		"no such flag":   {[]string{"demo", "--nope"}, 2, ""},

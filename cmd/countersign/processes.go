@@ -4,13 +4,19 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 
 	"countersign.dev/internal/app"
 )
 
+func (p program) demoOptions() app.DemoOptions {
+	return app.DemoOptions{LogLevel: p.getenv("LOG_LEVEL"), PostgresBin: p.getenv("COUNTERSIGN_POSTGRES_BIN"), Getenv: p.getenv, Out: p.out, Err: p.err}
+}
+
 // demo starts everything on this machine.
 func demo(ctx context.Context, p program, c command) error {
-	o := app.DemoOptions{LogLevel: p.getenv("LOG_LEVEL"), PostgresBin: p.getenv("COUNTERSIGN_POSTGRES_BIN"), Getenv: p.getenv, Folder: p.getenv("PWD"), Out: p.out, Err: p.err}
+	o := p.demoOptions()
+	o.Folder = p.getenv("PWD")
 	err := c.parseNone(p, func(fs *flag.FlagSet) {
 		fs.IntVar(&o.Port, "port", app.DefaultPort, "`port` of the gateway; the servers follow it, the issuer is at port+80; 0: free ports")
 		fs.StringVar(&o.Data, "data", "", "`folder` to keep and reuse; default: a fresh one, gone at the end")
@@ -32,10 +38,7 @@ func configured(start func(context.Context, app.ConfigOptions) error) func(conte
 		if err := c.parseNone(p, defineConfig(&o)); err != nil {
 			return err
 		}
-		if err := needFile(o); err != nil {
-			return err
-		}
-		return start(ctx, o)
+		return withFile(o, func() error { return start(ctx, o) })
 	}
 }
 
@@ -47,11 +50,12 @@ func defineConfig(o *app.ConfigOptions) func(*flag.FlagSet) {
 	return func(fs *flag.FlagSet) { fs.StringVar(&o.File, "config", "", "configuration `file`") }
 }
 
-func needFile(o app.ConfigOptions) error {
+// withFile starts what needs a configuration file.
+func withFile(o app.ConfigOptions, start func() error) error {
 	if o.File == "" {
 		return usageError{"--config FILE is required"}
 	}
-	return nil
+	return start()
 }
 
 func serve(ctx context.Context, p program, c command) error {
@@ -63,16 +67,11 @@ func serve(ctx context.Context, p program, c command) error {
 	if len(names) == 0 {
 		return usageError{"name at least one server, such as hr"}
 	}
-	for _, name := range names {
-		if !app.Known(name) {
-			return usageError{fmt.Sprintf("there is no server %q", name)}
-		}
+	if i := slices.IndexFunc(names, app.Unknown); i >= 0 {
+		return usageError{fmt.Sprintf("there is no server %q", names[i])}
 	}
 	o.Servers = names
-	if err := needFile(o.ConfigOptions); err != nil {
-		return err
-	}
-	return app.Serve(ctx, o)
+	return withFile(o.ConfigOptions, func() error { return app.Serve(ctx, o) })
 }
 
 func seed(ctx context.Context, p program, c command) error {
@@ -87,10 +86,7 @@ func seed(ctx context.Context, p program, c command) error {
 	if o.Scale < 0 || o.Scale > app.MaxScale {
 		return usageError{fmt.Sprintf("--scale is between 0 and %d", app.MaxScale)}
 	}
-	if err := needFile(o.ConfigOptions); err != nil {
-		return err
-	}
-	return app.Seed(ctx, o)
+	return withFile(o.ConfigOptions, func() error { return app.Seed(ctx, o) })
 }
 
 // indexCode builds or refreshes indexes of repositories.

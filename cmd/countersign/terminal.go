@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -79,10 +78,7 @@ func call(ctx context.Context, p program, c command) error {
 	if len(operands) < 1 || len(operands) > 2 {
 		return usageError{"name one tool, and its input as one JSON object"}
 	}
-	input := json.RawMessage("{}")
-	if len(operands) == 2 {
-		input = json.RawMessage(operands[1])
-	}
+	input := json.RawMessage(append(operands, "{}")[1])
 	if !json.Valid(input) {
 		return usageError{"the input is not valid JSON"}
 	}
@@ -127,7 +123,7 @@ func interactive(ctx context.Context, o *client.Options) (context.Context, conte
 }
 
 func evaluate(ctx context.Context, p program, c command) error {
-	o, questions, models := eval.Options{Client: p.clientOptions(), Out: p.out, Err: p.err, Bar: isTerminal(p.err)}, "", ""
+	o, questions, models := eval.Options{Client: p.clientOptions(), Out: p.out, Err: p.err, Bar: client.IsTerminal(p.err)}, "", ""
 	err := c.parseNone(p, func(fs *flag.FlagSet) {
 		defineClient(&o.Client)(fs)
 		fs.StringVar(&questions, "questions", "", "`file` of questions; default: ours, about the sample company")
@@ -149,7 +145,7 @@ func evaluate(ctx context.Context, p program, c command) error {
 	if o.Client.URL != "" {
 		return eval.Run(ctx, o)
 	}
-	demo := app.DemoOptions{LogLevel: p.getenv("LOG_LEVEL"), PostgresBin: p.getenv("COUNTERSIGN_POSTGRES_BIN"), Getenv: p.getenv, Out: p.out, Err: p.err}
+	demo := p.demoOptions()
 	if len(o.Models) == 1 {
 		demo.Model = o.Models[0]
 	}
@@ -157,16 +153,6 @@ func evaluate(ctx context.Context, p program, c command) error {
 		o.Client.URL, o.Client.Token = gateway, ""
 		return eval.Run(ctx, o)
 	})
-}
-
-// isTerminal reports whether people watch what is written there.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func token(ctx context.Context, p program, c command) error {
@@ -191,15 +177,12 @@ func token(ctx context.Context, p program, c command) error {
 }
 
 func verifyAudit(ctx context.Context, p program, c command) error {
-	o := app.AuditOptions{ConfigOptions: app.ConfigOptions{Getenv: p.getenv, Out: p.out, Err: p.err}}
+	o := app.AuditOptions{ConfigOptions: p.configOptions()}
 	operands, err := c.parse(p, func(fs *flag.FlagSet) {
 		fs.StringVar(&o.File, "config", "", "configuration `file` whose audit.path and redis.url are used")
 		fs.StringVar(&o.Redis, "redis", "", "`URL` of the Redis that has the processes' newest heads")
 		fs.StringVar(&o.Expect, "expect-head", "", "`HASH/COUNT` of an earlier verification that must still hold")
-		fs.Func("key", "public `key` that signed the logs, as check prints it; may be repeated", func(key string) error {
-			o.Keys = append(o.Keys, key)
-			return nil
-		})
+		fs.Func("key", "public `key` that signed the logs, as check prints it; may be repeated", func(key string) error { o.Keys = append(o.Keys, key); return nil })
 	})
 	if err != nil {
 		return err

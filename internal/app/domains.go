@@ -68,10 +68,10 @@ func domains() []domain {
 // HR ends the accounts of those who leave.
 var _ employer = (*hr.Server)(nil)
 
-// Known reports whether there is a domain of the name.
-func Known(name string) bool {
+// Unknown reports whether there is no domain of the name.
+func Unknown(name string) bool {
 	_, known := domainNamed(name)
-	return known
+	return !known
 }
 
 func domainNamed(name string) (domain, bool) {

@@ -52,6 +52,9 @@ func newInput(in io.Reader, out, problems io.Writer) *input {
 	return i
 }
 
+// IsTerminal reports whether a person watches what is written there.
+func IsTerminal(w io.Writer) bool { return terminalOf(w) != nil }
+
 // terminalOf returns the terminal behind a reader or writer, or nil.
 func terminalOf(stream any) *os.File {
 	if file, ok := stream.(*os.File); ok && term.IsTerminal(int(file.Fd())) {

@@ -103,7 +103,20 @@ func (g *Gateway) toolAt(r *http.Request) (string, error) {
 	if slices.ContainsFunc(set.Down, func(w agent.Warning) bool { return w.Server == server }) {
 		return "", fault.ServiceDown.New("The %s service cannot be reached at the moment.", server)
 	}
-	return "", fault.UnknownTool.New("The server %s has no tool called %q.", server, name)
+	return "", noTool(set, server, name)
+}
+
+// noTool says that a server has no such tool, and what is known of the others:
+// while one of them is down, the tool may be its own.
+func noTool(set agent.Toolset, server, name string) error {
+	at := slices.IndexFunc(set.Open, func(t agent.Tool) bool { return t.Name == name })
+	switch {
+	case at >= 0:
+		return fault.UnknownTool.New("The tool %s is not one of the server %s.", name, server).Suggest("Call it on the server %s.", set.Open[at].Server)
+	case len(set.Down) > 0:
+		return fault.UnknownTool.New("The server %s has no tool called %q.", server, name)
+	}
+	return fault.UnknownTool.New("There is no tool called %q.", name)
 }
 
 var toolName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)

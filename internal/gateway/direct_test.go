@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"countersign.dev/internal/agent"
 	"countersign.dev/internal/result"
 )
 
@@ -27,7 +28,7 @@ func TestDirectCalls(t *testing.T) {
 		{"a write", "POST", "/api/mcp/hr/delete_employee", `{}`, 200, `"approvalUrl":"http://gateway.test/#/approve/`},
 		{"bad parameter", "GET", "/api/mcp/hr/get_employee?__proto__=1", "", 400, "BAD_REQUEST"},
 		{"unknown server", "POST", "/api/mcp/payroll/get_pay", `{}`, 404, "SERVER_NOT_FOUND"},
-		{"unknown tool", "POST", "/api/mcp/hr/get_pay", `{}`, 200, "UNKNOWN_TOOL"},
+		{"unknown tool", "POST", "/api/mcp/hr/get_pay", `{}`, 200, `There is no tool called \"get_pay\"`},
 		{"no object", "POST", "/api/mcp/hr/get_employee", `[1]`, 400, "BAD_REQUEST"},
 	} {
 		status, body := r.read(r.send(row.method, row.path, alice, row.body))
@@ -52,7 +53,7 @@ func TestDirectCallOfAConnectedServersTool(t *testing.T) {
 		{"POST", "/api/mcp/notes/search", frank, "INSUFFICIENT_PERMISSIONS"},
 		{"POST", "/api/mcp/hr/notes.search", alice, "BAD_REQUEST"},
 		{"POST", "/api/mcp/hr/search", alice, "UNKNOWN_TOOL"},
-		{"POST", "/api/mcp/notes/list_employees", alice, "UNKNOWN_TOOL"},
+		{"POST", "/api/mcp/notes/list_employees", alice, `not one of the server notes.","suggestedAction":"Call it on the server hr."`},
 	} {
 		body := ""
 		if row.method == "POST" {
@@ -61,6 +62,14 @@ func TestDirectCallOfAConnectedServersTool(t *testing.T) {
 		if _, got := r.read(r.send(row.method, row.path, row.person, body)); !strings.Contains(got, row.says) {
 			t.Errorf("%s %s: got %s, want %s", row.method, row.path, got, row.says)
 		}
+	}
+}
+
+func TestNoToolIsDeniedForAServerThatIsDown(t *testing.T) {
+	r := newRig(t)
+	r.servers.down = []agent.Warning{{Server: "sales"}}
+	if _, body := r.read(r.send("POST", "/api/mcp/hr/get_pay", alice, "{}")); !strings.Contains(body, `The server hr has no tool called \"get_pay\"`) {
+		t.Errorf("got %s", body)
 	}
 }
 
