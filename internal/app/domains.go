@@ -2,10 +2,15 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"net"
+	"net/http"
 	"time"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/config"
 	"countersign.dev/internal/domain/codesearch"
+	"countersign.dev/internal/domain/codesearch/endpoint"
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/domain/sales"
@@ -13,6 +18,7 @@ import (
 	"countersign.dev/internal/domain/tasks"
 	"countersign.dev/internal/domain/tasks/dialect"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/tool"
 )
@@ -110,4 +116,54 @@ func mounted(d domain, server domainServer, o tool.Options) (toolbox, error) {
 		return nil, err
 	}
 	return dialect.NewToolbox(runner, own, "workspace_path"), nil
+}
+
+// surface is the handler of a domain server: the MCP and REST edge, beside what
+// the domain serves by itself.
+func (p *platform) surface(d domain, server domainServer, edge *mcpserver.Server, o domainOptions) (http.Handler, error) {
+	s, ok := server.(*codesearch.Server)
+	if !ok {
+		return edge.Handler(), nil
+	}
+	log := p.log.With("server", d.name)
+	p.life.run(func(ctx context.Context) { s.Run(ctx, log) })
+	verifier, err := p.domainVerifier(d, o)
+	if err != nil {
+		return nil, err
+	}
+	metadata, err := mcpserver.MetadataURL(o.url + "/mcp")
+	if err != nil {
+		return nil, fmt.Errorf("the address of the metadata: %w", err)
+	}
+	guard := httpx.NewGuard(o.url)
+	guard.Hosts, guard.AnyOrigin = append(guard.Hosts, o.hosts...), true
+	local := config.Loopback(o.listener.Addr().String())
+	gate := mcpserver.GateOptions{Verify: verifier.Verify, Guard: guard, Metadata: metadata, Scopes: clientScopes(o.scopes), Quotas: p.quotas, Refused: p.refused(d.name)}
+	if local {
+		gate.Anonymous = programs
+	}
+	own := p.queue.Bracket(s.Surface(endpoint.Options{
+		Enter: mcpserver.NewGate(gate).EnterReading, CheckHost: guard.CheckHost, Loopback: local, Observer: p.metrics.Surface(d.name), Log: log,
+	}))
+	other := edge.Handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if endpoint.Serves(r.URL.Path) {
+			own.ServeHTTP(w, r)
+			return
+		}
+		other.ServeHTTP(w, r)
+	}), nil
+}
+
+// programs is whose share programs of this machine use that search without a
+// token: all of them together are one, and all pages another.
+func programs(r *http.Request) (o access.Owner, ok bool) {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil || !net.ParseIP(host).IsLoopback() {
+		return access.Owner{}, false
+	}
+	if r.Header.Get("Origin") != "" {
+		return access.Owner{Subject: "pages"}, true
+	}
+	return access.Owner{Subject: "programs"}, true
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -17,7 +16,6 @@ import (
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/domain/codesearch"
 	"countersign.dev/internal/domain/codesearch/build"
-	"countersign.dev/internal/domain/codesearch/endpoint"
 	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/domain/hr"
@@ -29,8 +27,6 @@ import (
 	supportsqlite "countersign.dev/internal/domain/support/sqlite"
 	"countersign.dev/internal/domain/tasks"
 	"countersign.dev/internal/domain/tasks/workspace"
-	"countersign.dev/internal/httpx"
-	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/tool"
 )
 
@@ -339,35 +335,6 @@ func codeOptions(db config.Database) codesearch.Options {
 		o.Repositories = append(o.Repositories, one)
 	}
 	return o
-}
-
-// surface is the handler of a domain server: the MCP and REST edge, behind what
-// the domain serves besides.
-func (p *platform) surface(d domain, server domainServer, edge *mcpserver.Server, o domainOptions) (http.Handler, error) {
-	s, ok := server.(*codesearch.Server)
-	if !ok {
-		return edge.Handler(), nil
-	}
-	verifier, err := p.domainVerifier(d, o)
-	if err != nil {
-		return nil, err
-	}
-	log := p.log.With("server", d.name)
-	p.life.run(func(ctx context.Context) { s.Run(ctx, log) })
-	guard := httpx.NewGuard(o.url)
-	guard.Hosts = append(guard.Hosts, o.hosts...)
-	return s.Surface(endpoint.Options{
-		Verify: verifier.Verify, Limit: p.countSearch, Guard: guard, Loopback: config.Loopback(o.listener.Addr().String()), Next: edge.Handler(), Log: log,
-		Challenge: `Bearer resource_metadata="` + o.url + mcpserver.WellKnown + `/mcp"`,
-	}), nil
-}
-
-// countSearch counts a search for the person, or for the address that it came from.
-func (p *platform) countSearch(r *http.Request, who *access.Principal) error {
-	if who != nil {
-		return p.quotas.Request(r.Context(), who.Owner(), r.ContentLength)
-	}
-	return p.quotas.Callers().Admit(r.RemoteAddr, "")
 }
 
 // buildIndexes updates the indexes of the chosen folders, or of all configured ones.

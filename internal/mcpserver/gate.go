@@ -29,6 +29,10 @@ type GateOptions struct {
 	// an Authorization header. Nil: bearer tokens only.
 	Browser func(w http.ResponseWriter, r *http.Request) (p *access.Principal, ok bool, err error)
 
+	// Anonymous says whose share a request without a credential uses, where such
+	// requests are served; there is no principal in their context. Nil: nowhere.
+	Anonymous func(r *http.Request) (o access.Owner, ok bool)
+
 	// Ticket exchanges the ticket of a stream's address for the token that it was
 	// issued for, once. Nil: there are no tickets.
 	Ticket func(ctx context.Context, ticket string) (token string, err error)
@@ -83,6 +87,15 @@ const (
 // challenge.
 func (g *Gate) Enter(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
 	return g.enter(w, r, calling)
+}
+
+// EnterReading is Enter for a request whose body is read next: it is admitted when
+// the body is there.
+func (g *Gate) EnterReading(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
+	if err := g.checkSource(r); err != nil {
+		return nil, err
+	}
+	return g.authenticate(w, r, calling)
 }
 
 // EnterStream is Enter for a stream, whose client may be unable to send headers: a
@@ -202,6 +215,11 @@ func (g *Gate) enter(w http.ResponseWriter, r *http.Request, u use) (*http.Reque
 // authenticate proves the caller, checks the purpose of the token and counts the
 // request. What the gateway asks for with an internal token was counted there.
 func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request, u use) (*http.Request, error) {
+	if g.o.Anonymous != nil && r.Header.Get("Authorization") == "" {
+		if o, ok := g.o.Anonymous(r); ok {
+			return r, g.share(r, o)
+		}
+	}
 	who, err := g.principal(w, r)
 	if err != nil {
 		return nil, g.refused(r.Context(), err)
@@ -210,18 +228,26 @@ func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request, u use) (*htt
 		return nil, err
 	}
 	if who.Purpose() == access.PurposeNone {
-		if err := g.o.Quotas.Request(r.Context(), who.Owner(), r.ContentLength); err != nil {
+		if err := g.share(r, who.Owner()); err != nil {
 			return nil, err
 		}
-		admission.From(r.Context()).OnEnd(func(answer int64) { g.o.Quotas.Spent(who.Owner(), answer) })
 		if g.o.Surface != "" {
 			who = who.WithSurface(g.o.Surface)
 		}
 	}
-	if who.Purpose() != access.PurposeCatalogue { // the list is for all people
+	if who.Purpose() == access.PurposeCall || who.Purpose() == access.PurposeExecute { // a catalogue is for all people
 		admission.From(r.Context()).For(who.Owner())
 	}
 	return r.WithContext(access.With(r.Context(), who)), nil
+}
+
+// share counts a request for an owner, whose place in the queue it takes.
+func (g *Gate) share(r *http.Request, o access.Owner) error {
+	if err := g.o.Quotas.Request(r.Context(), o, r.ContentLength); err != nil {
+		return err
+	}
+	admission.From(r.Context()).For(o).OnEnd(func(answer int64) { g.o.Quotas.Spent(o, answer) })
+	return nil
 }
 
 // refused reports a refusal that no tool will record, and returns it.

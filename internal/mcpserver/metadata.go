@@ -30,9 +30,9 @@ func (m Metadata) Serve(w http.ResponseWriter, _ *http.Request) error {
 	return httpx.JSON(w, http.StatusOK, m)
 }
 
-// metadataURL is the address of a resource's document: its path follows the
+// MetadataURL is the address of a resource's document: its path follows the
 // well-known one.
-func metadataURL(resource string) (string, error) {
+func MetadataURL(resource string) (string, error) {
 	u, err := url.Parse(resource)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Fragment != "" {
 		return "", fmt.Errorf("the public address %q of the MCP endpoint is not an http(s) URL", resource)

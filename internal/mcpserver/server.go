@@ -30,7 +30,7 @@ func New(service Toolbox, o Options) (*Server, error) {
 	gate := GateOptions{Verify: o.Verify, Watch: o.Watch, Surface: o.Surface, MaxBody: o.MaxBody, Quotas: o.Quotas, Refused: o.Refused, Scopes: o.Scopes, Guard: httpx.NewGuard(o.Resource)}
 	gate.Guard.Hosts, gate.Guard.Origins = append(gate.Guard.Hosts, o.AllowedHosts...), o.AllowedOrigins
 	if o.Resource != "" {
-		address, err := metadataURL(o.Resource)
+		address, err := MetadataURL(o.Resource)
 		if err != nil {
 			return nil, err
 		}

@@ -52,7 +52,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// code search has no changes, and says so with the types of confirmations; its endpoint speaks document 004's own wire format.
 	"internal/domain/codesearch":          {ours: []string{"access", "confirm", "domain/codesearch/endpoint", "domain/codesearch/index", "domain/codesearch/query", "fault", "tool"}},
 	"internal/domain/codesearch/build":    {ours: []string{"domain/codesearch/index", "fault"}},
-	"internal/domain/codesearch/endpoint": {ours: []string{"access", "fault", "httpx", "strictjson"}},
+	"internal/domain/codesearch/endpoint": {ours: []string{"access", "fault", "httpx", "strictjson", "telemetry"}},
 	// compressed texts, kinds of files and git's rules of what is ignored are formats of others.
 	"internal/domain/codesearch/index": {ours: []string{"domain/codesearch/chunk", "domain/codesearch/words"}, outside: []string{"github.com/go-enry/go-enry/v2", "github.com/go-git/go-git/v5/plumbing/format/gitignore", "github.com/klauspost/compress"}},
 	"internal/domain/codesearch/query": {ours: []string{"domain/codesearch/index", "domain/codesearch/words"}},

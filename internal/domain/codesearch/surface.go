@@ -4,23 +4,13 @@ import (
 	"context"
 	"net/http"
 
-	"countersign.dev/internal/access"
 	"countersign.dev/internal/domain/codesearch/endpoint"
-	"countersign.dev/internal/fault"
 )
 
-// Surface serves document 004's paths in front of the server's other ones. The
-// options' Search and Services are the server's own.
+// Surface serves document 004's paths. The options' Search and Services are the
+// server's own.
 func (s *Server) Surface(o endpoint.Options) http.Handler {
 	o.Search, o.Services = s.answer, s.services
-	verify := o.Verify
-	o.Verify = func(ctx context.Context, token string) (*access.Principal, error) {
-		who, err := verify(ctx, token)
-		if err == nil && who.Purpose() != access.PurposeNone && who.Purpose() != access.PurposeCall {
-			return nil, fault.Unauthorized.New("This token is not for calls.")
-		}
-		return who, err
-	}
 	return endpoint.New(o)
 }
 

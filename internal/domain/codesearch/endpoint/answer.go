@@ -34,6 +34,10 @@ func failureOf(err error) *failure {
 	switch f := fault.From(err); f.Kind() {
 	case fault.Unavailable:
 		return &failure{http.StatusServiceUnavailable, "SEARCH_ERROR", "Code search is temporarily unavailable", retryAfter, err}
+	case fault.Unauthenticated:
+		return &failure{http.StatusUnauthorized, "UNAUTHENTICATED", f.Message, 0, err}
+	case fault.Forbidden:
+		return &failure{http.StatusForbidden, "FORBIDDEN", f.Message, 0, err}
 	case fault.RateLimited:
 		return &failure{http.StatusTooManyRequests, "RATE_LIMITED", "Too many requests", max(1, int(f.RetryAfter.Seconds()+0.999)), err}
 	}
@@ -93,6 +97,9 @@ func (e *exchange) end(err error) {
 			e.w.Header().Set("Retry-After", strconv.Itoa(f.retry))
 		}
 		_ = e.write(f.status, map[string]any{"error": body})
+		if e.Observer != nil {
+			e.Observer.Error(f.code)
+		}
 	}
 	e.log(err)
 }
@@ -104,10 +111,13 @@ const (
 )
 
 func (e *exchange) log(err error) {
+	took := e.Now().Sub(e.began)
+	if e.Observer != nil {
+		e.Observer.Request(e.pattern(), e.status, took)
+	}
 	if e.operation == "health" || e.status == http.StatusNoContent {
 		return
 	}
-	took := e.Now().Sub(e.began)
 	about := []any{"operation", e.operation, "request_id", e.id, "duration_ms", took.Milliseconds(), "query", clip(e.query, 100), "result_count", e.found, "status", e.status}
 	level := slog.LevelInfo
 	switch {
@@ -120,6 +130,17 @@ func (e *exchange) log(err error) {
 		level, about = slog.LevelError, append(about, "error", err)
 	}
 	e.Log.Log(e.r.Context(), level, "request", about...)
+}
+
+// pattern is the route of the request, or empty.
+func (e *exchange) pattern() string {
+	switch e.operation {
+	case "search":
+		return "POST " + searchPath
+	case "health":
+		return "GET " + e.r.URL.Path
+	}
+	return ""
 }
 
 // clip cuts a text at a number of characters.

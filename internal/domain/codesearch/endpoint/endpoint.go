@@ -5,15 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/telemetry"
 )
 
 // Caller is who asks: a principal, or without one a program on this machine or a
@@ -23,24 +22,23 @@ type Caller struct {
 	Page      bool              // the request names an origin
 }
 
-// Options of the surface. Search, Verify, Guard and Next are required.
+// Options of the surface. Search and Enter are required.
 type Options struct {
 	// Search returns at most limit results. n is their number. Its fault of kind
 	// Unavailable is SEARCH_ERROR, every other error INTERNAL_ERROR.
 	Search func(ctx context.Context, who Caller, query string, limit int) (results any, n int, err error)
-	// Verify proves a bearer token.
-	Verify func(ctx context.Context, token string) (*access.Principal, error)
-	// Limit counts a request for its caller: RATE_LIMITED, or nil. Nil: no limit.
-	Limit func(r *http.Request, who *access.Principal) error
+	// Enter lets a request in, before its body is read. The principal is in the
+	// context of what it returns; a program of this machine may have none. Its faults
+	// of the kinds Unauthenticated, Forbidden and RateLimited are 401, 403 and 429.
+	Enter func(w http.ResponseWriter, r *http.Request) (*http.Request, error)
 	// Services are the states of what a search needs, by name, and whether all
 	// are good.
 	Services func() (states map[string]string, healthy bool)
 
-	Guard     *httpx.Guard // whose hosts are accepted
-	Loopback  bool         // only this machine reaches the server: no token is needed
-	Challenge string       // of a 401
-	Next      http.Handler // everything else that the server serves
-	Log       *slog.Logger // nil: nothing is logged
+	CheckHost func(r *http.Request) error // of the paths that everybody may ask for; nil: any
+	Loopback  bool                        // only this machine reaches the server: no token is needed
+	Observer  httpx.Observer              // counts requests; nil: none
+	Log       *slog.Logger                // nil: nothing is logged
 	Now       func() time.Time
 }
 
@@ -58,8 +56,10 @@ const version = "2"
 // surface serves the paths.
 type surface struct{ Options }
 
-// New returns a handler that serves document 004's paths, and all others with
-// Next.
+// Serves reports whether a path is one of document 004's.
+func Serves(path string) bool { return path == healthPath || strings.HasPrefix(path, prefix) }
+
+// New returns a handler of the paths that the surface serves.
 func New(o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -72,11 +72,9 @@ func New(o Options) http.Handler {
 
 // ServeHTTP implements http.Handler.
 func (s *surface) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != healthPath && !strings.HasPrefix(r.URL.Path, prefix) {
-		s.Next.ServeHTTP(w, r)
-		return
-	}
-	e := &exchange{surface: s, w: w, r: r, began: s.Now(), id: requestID(r), operation: "route"}
+	id := requestID(r)
+	r = r.WithContext(telemetry.WithRequest(r.Context(), telemetry.Request{ID: id, Trace: httpx.TraceID(r.Header.Get("Traceparent"))}))
+	e := &exchange{surface: s, w: w, r: r, began: s.Now(), id: id, operation: "route"}
 	e.headers()
 	defer e.recovered()
 	e.end(e.route())
@@ -100,17 +98,11 @@ type exchange struct {
 // route answers the request, or returns why it fails.
 func (e *exchange) route() error {
 	path, method := e.r.URL.Path, e.r.Method
-	if err := e.Guard.CheckHost(e.r); err != nil {
-		return &failure{http.StatusForbidden, "FORBIDDEN", "This host name is not served here", 0, nil}
-	}
 	switch {
 	case path != searchPath && path != healthPath && path != mcpHealth:
 		return &failure{http.StatusNotFound, "ROUTE_NOT_FOUND", "Nothing is served at this path", 0, nil}
 	case method == http.MethodOptions:
-		e.status = http.StatusNoContent
-		e.w.Header().Set("Content-Type", "application/json")
-		e.w.WriteHeader(e.status)
-		return nil
+		return e.preflight()
 	case path != searchPath && method == http.MethodGet:
 		return e.health()
 	case path != searchPath:
@@ -120,6 +112,24 @@ func (e *exchange) route() error {
 	}
 	e.operation = "search"
 	return e.search()
+}
+
+// preflight tells a browser what a page may send. It needs no token.
+func (e *exchange) preflight() error {
+	if err := e.checkHost(); err != nil {
+		return err
+	}
+	e.status = http.StatusNoContent
+	e.w.Header().Set("Content-Type", "application/json")
+	e.w.WriteHeader(e.status)
+	return nil
+}
+
+func (e *exchange) checkHost() error {
+	if e.CheckHost == nil {
+		return nil
+	}
+	return e.CheckHost(e.r)
 }
 
 func (e *exchange) wrongMethod(allowed string) error {
@@ -132,17 +142,18 @@ func (e *exchange) search() error {
 	if e.r.Header.Get("X-MCP-Version") != version {
 		e.Log.DebugContext(e.r.Context(), "MCP version mismatch or missing", "operation", e.operation, "request_id", e.id, "expected", version, "received", clip(e.r.Header.Get("X-MCP-Version"), 20))
 	}
-	who, err := e.caller()
+	entered, err := e.Enter(e.w, e.r)
 	if err != nil {
 		return err
 	}
+	e.r = entered
 	asked, err := e.validate()
 	if err != nil {
 		return err
 	}
 	e.query = asked.query
 	before := e.Now()
-	results, n, err := e.Search(e.r.Context(), who, asked.query, asked.limit)
+	results, n, err := e.Search(e.r.Context(), e.caller(), asked.query, asked.limit)
 	e.searched, e.found = e.Now().Sub(before), n
 	if err != nil {
 		return err
@@ -153,56 +164,21 @@ func (e *exchange) search() error {
 	}{results, e.Now().Sub(e.began).Milliseconds()})
 }
 
-// caller proves who asks. Without a token only requests from this machine are
-// answered, where only this machine can reach the server.
-func (e *exchange) caller() (Caller, error) {
+// caller is who asks, after the request was let in.
+func (e *exchange) caller() Caller {
 	who := Caller{Page: len(e.r.Header.Values("Origin")) > 0}
-	given := e.r.Header.Values("Authorization")
-	if len(given) == 0 {
-		if !e.Loopback || !loopback(e.r.RemoteAddr) {
-			return who, e.unauthenticated("A bearer token is required", nil)
-		}
-		return who, e.limited(nil)
+	if p, err := access.From(e.r.Context()); err == nil {
+		who.Principal = p
 	}
-	scheme, token, _ := strings.Cut(given[0], " ")
-	if len(given) > 1 || !strings.EqualFold(scheme, "Bearer") || strings.TrimSpace(token) == "" {
-		return who, e.unauthenticated("The Authorization header must be one bearer token", nil)
-	}
-	principal, err := e.Verify(e.r.Context(), strings.TrimSpace(token))
-	if err != nil {
-		if fault.From(err).Kind() == fault.Unavailable {
-			return who, err
-		}
-		return who, e.unauthenticated("The bearer token is not valid", err)
-	}
-	who.Principal = principal
-	return who, e.limited(principal)
-}
-
-func (e *exchange) limited(who *access.Principal) error {
-	if e.Limit == nil {
-		return nil
-	}
-	return e.Limit(e.r, who)
-}
-
-func (e *exchange) unauthenticated(message string, cause error) error {
-	challenge := e.Challenge
-	if challenge == "" {
-		challenge = "Bearer"
-	}
-	e.w.Header().Set("WWW-Authenticate", challenge)
-	return &failure{http.StatusUnauthorized, "UNAUTHENTICATED", message, 0, cause}
-}
-
-func loopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	return err == nil && net.ParseIP(host).IsLoopback()
+	return who
 }
 
 // health answers 200 whatever the state is: the process is alive.
 func (e *exchange) health() error {
 	e.operation = "health"
+	if err := e.checkHost(); err != nil {
+		return err
+	}
 	states, healthy := map[string]string{}, true
 	if e.Services != nil {
 		states, healthy = e.Services()

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -42,19 +43,24 @@ func newBench() *bench {
 			b.asked.calls++
 			return []string{"a place"}, 1, nil
 		},
-		Verify: func(_ context.Context, token string) (*access.Principal, error) {
-			switch token {
-			case "good":
-				return access.NewPrincipal(access.Claims{Issuer: "https://issuer", Subject: "nina", Roles: []string{"employee"}}), nil
-			case "outage":
+		Enter: func(_ http.ResponseWriter, r *http.Request) (*http.Request, error) {
+			switch r.Header.Get("Authorization") {
+			case "":
+				return r, nil
+			case "Bearer good":
+				return r.WithContext(access.With(r.Context(), access.NewPrincipal(access.Claims{Issuer: "https://issuer", Subject: "nina", Roles: []string{"employee"}}))), nil
+			case "Bearer outage":
 				return nil, fault.ServiceDown.New("The keys cannot be reached.")
+			case "Bearer purpose":
+				return nil, fault.ForbiddenRequest.New("This token was not issued to call tools.")
+			case "Bearer much":
+				return nil, fault.TooManyRequests.New("too many").After(time.Second)
 			}
 			return nil, fault.Unauthorized.New("The token is not valid.")
 		},
-		Services: func() (map[string]string, bool) { return map[string]string{"index": "ready"}, true },
-		Guard:    httpx.NewGuard("https://code.example.com"), Loopback: true,
-		Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }),
-		Log:  slog.New(slog.NewJSONHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: func() time.Time { return b.clock },
+		Services:  func() (map[string]string, bool) { return map[string]string{"index": "ready"}, true },
+		CheckHost: httpx.NewGuard("https://code.example.com").CheckHost, Loopback: true,
+		Log: slog.New(slog.NewJSONHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: func() time.Time { return b.clock },
 	}
 	return b
 }
@@ -266,50 +272,74 @@ func TestPreflightNeedsNoToken(t *testing.T) {
 	}
 }
 
+// TestWhoAsks: without a principal the endpoint tells programs from pages.
 func TestWhoAsks(t *testing.T) {
 	for _, c := range []struct {
-		name, token, origin, remote string
-		open                        bool // not on loopback
-		status                      int
-		person, page                bool
+		name, token, origin string
+		status              int
+		code                string
+		person, page        bool
 	}{
 		{name: "a program on this machine", status: 200},
 		{name: "a page", origin: "https://elsewhere.example", status: 200, page: true},
 		{name: "a page of a file", origin: "null", status: 200, page: true},
 		{name: "a person", token: "Bearer good", status: 200, person: true},
-		{name: "another case of the scheme", token: "bearer good", status: 200, person: true},
 		{name: "a person's page", token: "Bearer good", origin: "https://elsewhere.example", status: 200, person: true, page: true},
-		{name: "a wrong token", token: "Bearer bad", status: 401},
-		{name: "another scheme", token: "Basic good", status: 401},
-		{name: "no token in the header", token: "Bearer", status: 401},
-		{name: "keys out of reach", token: "Bearer outage", status: 503},
-		{name: "no token, reached by others", open: true, status: 401},
-		{name: "a token, reached by others", open: true, token: "Bearer good", status: 200, person: true},
-		{name: "no token, from another machine through a proxy", remote: "192.0.2.7:1", status: 401},
+		{name: "a wrong token", token: "Bearer bad", status: 401, code: "UNAUTHENTICATED"},
+		{name: "a token of another purpose", token: "Bearer purpose", status: 403, code: "FORBIDDEN"},
+		{name: "too many requests", token: "Bearer much", status: 429, code: "RATE_LIMITED"},
+		{name: "keys out of reach", token: "Bearer outage", status: 503, code: "SEARCH_ERROR"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench()
-			b.options.Loopback = !c.open
 			w := b.send(http.MethodPost, "/mcp/search", `{"query":"test"}`, func(r *http.Request) {
 				for name, value := range map[string]string{"Authorization": c.token, "Origin": c.origin} {
 					if value != "" {
 						r.Header.Set(name, value)
 					}
 				}
-				if c.remote != "" {
-					r.RemoteAddr = c.remote
-				}
 			})
 			if w.Code != c.status || c.status == 200 && ((b.asked.who.Principal != nil) != c.person || b.asked.who.Page != c.page) {
 				t.Errorf("got %d, caller %+v", w.Code, b.asked.who)
 			}
-			if c.status == 401 {
-				wantError(t, w, 401, "UNAUTHENTICATED", "")
-				if w.Header().Get("WWW-Authenticate") == "" {
-					t.Error("there is no challenge")
-				}
+			if c.code != "" {
+				wantError(t, w, c.status, c.code, "")
 			}
 		})
+	}
+}
+
+// TestRefusalWhileTheBodyIsReadIsTold: a request that the queue does not admit is
+// no malformed one.
+func TestRefusalWhileTheBodyIsReadIsTold(t *testing.T) {
+	b := newBench()
+	w := b.send(http.MethodPost, "/mcp/search", "", func(r *http.Request) {
+		refused := iotest.ErrReader(fault.TooManyRequests.New("others first").After(time.Second))
+		r.Body, r.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader(`{"query":"test"}`), refused)), -1
+	})
+	wantError(t, w, 429, "RATE_LIMITED", "Too many requests")
+	if b.asked.calls != 0 {
+		t.Error("it was searched")
+	}
+}
+
+// counted are the requests that an observer saw.
+type counted struct{ requests, errors []string }
+
+func (c *counted) Request(route string, status int, _ time.Duration) {
+	c.requests = append(c.requests, fmt.Sprint(route, " ", status))
+}
+func (c *counted) Error(code string) { c.errors = append(c.errors, code) }
+
+func TestRequestsAreCounted(t *testing.T) {
+	b, c := newBench(), &counted{}
+	b.options.Observer = c
+	b.search(`{"query":"test"}`)
+	b.search(`{"query":"t"}`)
+	b.send(http.MethodGet, "/mcp/health", "", nil)
+	b.send(http.MethodGet, "/mcp/somewhere", "", nil)
+	if got := fmt.Sprint(c.requests, c.errors); got != "[POST /mcp/search 200 POST /mcp/search 400 GET /mcp/health 200  404] [INVALID_QUERY ROUTE_NOT_FOUND]" {
+		t.Error(got)
 	}
 }
 
@@ -362,17 +392,9 @@ func TestEveryFailureHasTheShape(t *testing.T) {
 
 var errPanic = errors.New("a panic: /srv/secret")
 
-func TestLimitIsCounted(t *testing.T) {
-	b := newBench()
-	b.options.Limit = func(*http.Request, *access.Principal) error {
-		return fault.TooManyRequests.New("too many").After(time.Second)
-	}
-	wantError(t, b.search(`{"query":"test"}`), 429, "RATE_LIMITED", "Too many requests")
-}
-
 func TestForeignHostIsRefused(t *testing.T) {
 	for host, status := range map[string]int{"localhost:3106": 200, "127.0.0.1": 200, "code.example.com": 200, "rebound.example": 403} {
-		w := newBench().send(http.MethodPost, "/mcp/search", `{"query":"test"}`, func(r *http.Request) { r.Host = host })
+		w := newBench().send(http.MethodGet, "/mcp/health", "", func(r *http.Request) { r.Host = host })
 		if w.Code != status {
 			t.Errorf("%s: %d", host, w.Code)
 		}
@@ -393,9 +415,9 @@ func TestHealthIsAlways200(t *testing.T) {
 }
 
 func TestOtherPathsAreServedByTheServer(t *testing.T) {
-	for _, path := range []string{"/mcp", "/ready", "/tools/search_code"} {
-		if w := newBench().send(http.MethodGet, path, "", nil); w.Code != http.StatusTeapot {
-			t.Errorf("%s: %d", path, w.Code)
+	for path, ours := range map[string]bool{"/mcp": false, "/ready": false, "/tools/search_code": false, "/health": true, "/mcp/search": true, "/mcp/health": true, "/mcp/else": true} {
+		if endpoint.Serves(path) != ours {
+			t.Errorf("%s: %v", path, !ours)
 		}
 	}
 }
@@ -412,7 +434,10 @@ func TestOneLineIsLogged(t *testing.T) {
 		{100 * time.Millisecond, 1950 * time.Millisecond, "WARN", "2 s"},
 	} {
 		b := newBench()
-		b.options.Limit = func(*http.Request, *access.Principal) error { b.clock = b.clock.Add(c.before); return nil }
+		b.options.Enter = func(_ http.ResponseWriter, r *http.Request) (*http.Request, error) {
+			b.clock = b.clock.Add(c.before)
+			return r, nil
+		}
 		b.options.Search = func(context.Context, endpoint.Caller, string, int) (any, int, error) {
 			b.clock = b.clock.Add(c.search)
 			return []string{}, 7, nil

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/strictjson"
 )
 
@@ -68,6 +69,8 @@ func (e *exchange) body() ([]byte, error) {
 	switch {
 	case errors.As(err, &over):
 		return nil, tooLarge
+	case errors.As(err, new(*fault.Error)): // it was not admitted
+		return nil, err
 	case err != nil:
 		return nil, invalid(codeJSON, "Request body must be valid JSON")
 	}

@@ -1,0 +1,150 @@
+package app
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/admission"
+	"countersign.dev/internal/auth"
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/config"
+	"countersign.dev/internal/domain/codesearch"
+	"countersign.dev/internal/embedded"
+	"countersign.dev/internal/embedded/issuer"
+	"countersign.dev/internal/quota"
+	"countersign.dev/internal/testkit"
+)
+
+// codeRig is a code search server as it runs in a process of its own.
+type codeRig struct {
+	url, issuer, audit string
+	pl                 *platform
+}
+
+func newCodeRig(t *testing.T, limits quota.Limits) *codeRig {
+	t.Helper()
+	folder, life := t.TempDir(), newLifetime()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
+		defer cancel()
+		must(t, life.end(ctx))
+	})
+	redis, err := embedded.StartRedis()
+	must(t, err)
+	t.Cleanup(redis.Close)
+	var people []issuer.Person
+	for _, a := range company.Accounts() {
+		people = append(people, issuer.Person(a))
+	}
+	identity, err := issuer.Start("localhost:0", issuer.Options{
+		People: people, KeyFile: filepath.Join(folder, "issuer.pem"), TerminalClient: demoClient,
+		Clients: []issuer.Client{{ID: demoClient, Audience: gatewayAudience}},
+	})
+	must(t, err)
+	life.onEnd(identity.Close)
+	keys, err := demoKeys(folder)
+	must(t, err)
+	x := &codeRig{issuer: identity.URL(), audit: filepath.Join(folder, "audit.jsonl")}
+	x.pl, err = newPlatform(t.Context(), life, slog.New(slog.DiscardHandler), keys, platformOptions{name: "codesearch", audit: config.Audit{Path: x.audit}, redis: redis.URL(), limits: limits})
+	must(t, err)
+	x.pl.queue = admission.New(admission.Options{Places: 1, Patience: time.Millisecond})
+	d, _ := domainNamed("codesearch")
+	db, err := d.store.demo(t.Context(), storeOptions{folder: folder, code: sampleCode(t)})
+	must(t, err)
+	db.Maintain = false
+	must(t, codesearch.New(codeOptions(db)).Refresh(t.Context()))
+	listener := loopback(t)
+	x.url = "http://" + listener.Addr().String()
+	must(t, x.pl.serveDomain(t.Context(), d, db, domainOptions{listener: listener, url: x.url, issuers: []auth.Config{{URL: x.issuer}}}))
+	return x
+}
+
+// search asks document 004's endpoint.
+func (x *codeRig) search(t *testing.T, headers ...string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, x.url+"/mcp/search", strings.NewReader(`{"query":"verify token"}`))
+	must(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+		if headers[i] == "Host" {
+			r.Host = headers[i+1]
+		}
+	}
+	resp, err := http.DefaultClient.Do(r)
+	must(t, err)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	must(t, err)
+	return resp, string(text)
+}
+
+// The endpoint is bounded, counted and recorded as every other surface is, with a
+// token and without.
+func TestCodeSearchPassesTheGate(t *testing.T) {
+	x := newCodeRig(t, quota.Limits{Requests: 4, Unproven: 2})
+	statuses := func(n int, headers ...string) map[int]int {
+		seen := map[int]int{}
+		for range n {
+			resp, text := x.search(t, headers...)
+			seen[resp.StatusCode]++
+			if resp.StatusCode == http.StatusTooManyRequests && (resp.Header.Get("Retry-After") == "" || !strings.Contains(text, `"RATE_LIMITED"`)) {
+				t.Errorf("a refusal without advice: %v %s", resp.Header, text)
+			}
+		}
+		return seen
+	}
+	if got := statuses(40); got[200] == 0 || got[429] == 0 || got[200]+got[429] != 40 {
+		t.Errorf("programs without a token: %v", got)
+	}
+	if got := statuses(1, "Origin", "https://elsewhere.example"); got[200] != 1 {
+		t.Errorf("pages have a share of their own: %v", got)
+	}
+	if resp, _ := x.search(t, "Authorization", "Bearer forged"); resp.StatusCode != 401 || !strings.Contains(resp.Header.Get("WWW-Authenticate"), "resource_metadata=") {
+		t.Errorf("a forged token: %d %v", resp.StatusCode, resp.Header)
+	}
+	if got := statuses(40, "Authorization", "Bearer forged"); got[401] == 0 || got[429] == 0 {
+		t.Errorf("forged tokens: %v", got)
+	}
+	if resp, _ := x.search(t, "Host", "rebound.example"); resp.StatusCode != 403 && resp.StatusCode != 429 {
+		t.Errorf("a foreign host: %d", resp.StatusCode)
+	}
+	metrics := httptest.NewRecorder()
+	x.pl.metrics.Handler().ServeHTTP(metrics, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	for _, want := range []string{`server="codesearch",status="200"`, `server="codesearch",status="429"`, `route="POST /mcp/search"`, `code="UNAUTHENTICATED",server="codesearch"`} {
+		if !strings.Contains(metrics.Body.String(), want) {
+			t.Errorf("the metrics have no %s", want)
+		}
+	}
+	must(t, x.pl.refusals.Flush(t.Context(), true))
+	recorded, err := os.ReadFile(x.audit)
+	must(t, err)
+	for _, want := range []string{`"UNAUTHENTICATED"`, `"RATE_LIMITED"`} {
+		if !strings.Contains(string(recorded), want) {
+			t.Errorf("the audit log has no %s:\n%s", want, recorded)
+		}
+	}
+}
+
+// A search without a token waits for its turn like all other work of the process.
+func TestCodeSearchWaitsForItsTurn(t *testing.T) {
+	x := newCodeRig(t, quota.Limits{})
+	busy := x.pl.queue.Work().For(access.Owner{Issuer: x.issuer, Subject: "somebody"})
+	must(t, busy.Begin(t.Context()))
+	if resp, text := x.search(t); resp.StatusCode != http.StatusTooManyRequests || !strings.Contains(text, `"RATE_LIMITED"`) {
+		t.Errorf("while the process is busy: %d %s", resp.StatusCode, text)
+	}
+	busy.End()
+	if resp, text := x.search(t); resp.StatusCode != http.StatusOK {
+		t.Errorf("afterwards: %d %s", resp.StatusCode, text)
+	}
+}
