@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/conversation/sealed"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/state"
@@ -47,7 +48,7 @@ func readable(id string) string {
 
 // events writes and reads event logs.
 type events struct {
-	logs sealedLogs
+	logs sealed.Logs
 	ring *seal.Ring
 }
 
@@ -61,7 +62,7 @@ func (e events) append(ctx context.Context, l Log, all ...Event) (id string, err
 		sealed := func(id string) ([]byte, error) {
 			return append([]byte(sealedMark), e.ring.SealBytes(plain, l.binding(id))...), nil
 		}
-		if id, err = e.logs.append(ctx, l.key, eventTTL, sealed); err != nil {
+		if id, err = e.logs.Append(ctx, l.key, eventTTL, sealed); err != nil {
 			return "", err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/conversation/sealed"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
@@ -17,7 +18,7 @@ const linkTTL = confirm.TTL + confirm.Memory
 // outcomes writes the outcome of an answered confirmation into the conversation
 // in which it was asked for.
 type outcomes struct {
-	keys   sealedKeys
+	keys   sealed.Keys
 	store  store
 	events events
 	log    *slog.Logger
@@ -29,7 +30,7 @@ func recordedKey(confirmation string) string { return "recorded:" + confirmation
 
 // waits keeps the conversation in which a change waits.
 func (o outcomes) waits(ctx context.Context, c Conversation, confirmation string) {
-	if err := o.keys.set(ctx, linkKey(confirmation), c.ID, linkTTL); err != nil {
+	if err := o.keys.Set(ctx, linkKey(confirmation), c.ID, linkTTL); err != nil {
 		o.log.WarnContext(ctx, "the outcome will not reach its conversation", "error", err)
 	}
 }
@@ -38,7 +39,7 @@ func (o outcomes) waits(ctx context.Context, c Conversation, confirmation string
 // when it was not in one, or when the link was altered: an outcome must not reach
 // another person's conversation.
 func (o outcomes) conversationOf(ctx context.Context, confirmation string) (string, error) {
-	id, _, err := o.keys.get(ctx, linkKey(confirmation))
+	id, _, err := o.keys.Get(ctx, linkKey(confirmation))
 	return id, err
 }
 
@@ -65,12 +66,12 @@ func (o outcomes) write(ctx context.Context, confirmation, sentence, status stri
 	if err != nil || !ok {
 		return err
 	}
-	recorded, first, err := o.keys.claim(ctx, recordedKey(confirmation), id, linkTTL, linkTTL)
+	recorded, first, err := o.keys.Claim(ctx, recordedKey(confirmation), id, linkTTL, linkTTL)
 	if err != nil || !first {
 		return err
 	}
 	if err := o.store.add(ctx, id, Message{Message: agent.TextMessage(agent.System, sentence)}); err != nil {
-		_, _ = o.keys.remove(ctx, recordedKey(confirmation), recorded) // the next request for it tries again
+		_, _ = o.keys.Remove(ctx, recordedKey(confirmation), recorded) // the next request for it tries again
 		return err
 	}
 	answered := Event{Type: Answered, Conversation: id, Confirmation: confirmation, Text: sentence, Status: status, At: o.now().UTC()}

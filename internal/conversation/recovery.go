@@ -3,14 +3,16 @@ package conversation
 import (
 	"context"
 
+	"countersign.dev/internal/conversation/lease"
+	"countersign.dev/internal/conversation/sealed"
 	"countersign.dev/internal/fault"
 )
 
 // recovery closes the events of turns that a crash cut off.
 type recovery struct {
-	keys   sealedKeys
+	keys   sealed.Keys
 	events events
-	leases leases
+	leases lease.Leases
 }
 
 // openKey names, while a turn writes, the id before its first event.
@@ -22,12 +24,12 @@ func (r recovery) opened(ctx context.Context, conversation string) error {
 	if err != nil {
 		return err
 	}
-	return r.keys.set(ctx, openKey(conversation), before, eventTTL)
+	return r.keys.Set(ctx, openKey(conversation), before, eventTTL)
 }
 
 // closed notes that a turn wrote its last event.
 func (r recovery) closed(ctx context.Context, conversation string) error {
-	_, _, err := r.keys.take(ctx, openKey(conversation))
+	_, _, err := r.keys.Take(ctx, openKey(conversation))
 	return err
 }
 
@@ -35,7 +37,7 @@ func (r recovery) closed(ctx context.Context, conversation string) error {
 // that no reader waits for its end. Of several that find it, one does so. It
 // reports whether a turn runs.
 func (r recovery) recover(ctx context.Context, conversation string) (running bool, err error) {
-	if held, err := r.leases.held(ctx, conversation); err != nil || held {
+	if held, err := r.leases.Held(ctx, conversation); err != nil || held {
 		return held, err
 	}
 	return false, r.close(ctx, conversation)
@@ -44,7 +46,7 @@ func (r recovery) recover(ctx context.Context, conversation string) (running boo
 // close writes the end of an open turn, unless it is written. The caller holds
 // the lease, or knows that no turn does.
 func (r recovery) close(ctx context.Context, conversation string) error {
-	before, open, err := r.keys.take(ctx, openKey(conversation))
+	before, open, err := r.keys.Take(ctx, openKey(conversation))
 	if err != nil || !open {
 		return err
 	}
@@ -86,7 +88,7 @@ func (r recovery) covered(ctx context.Context, conversation string) (id string, 
 	if _, err := r.recover(ctx, conversation); err != nil {
 		return "", false, err
 	}
-	before, open, err := r.keys.get(ctx, openKey(conversation))
+	before, open, err := r.keys.Get(ctx, openKey(conversation))
 	if err != nil {
 		return "", false, err
 	}

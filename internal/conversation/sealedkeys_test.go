@@ -2,7 +2,6 @@ package conversation
 
 import (
 	"context"
-	"log/slog"
 	"strconv"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/conversation/lease"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit"
 )
@@ -36,16 +36,17 @@ func stored(t *testing.T, mini *miniredis.Miniredis, key string) string {
 // sealed or with other keys count as absent.
 func TestKeysAreSealedForTheirPlace(t *testing.T) {
 	s, mini := newService(t, script{}, nil)
-	ctx, keys := t.Context(), s.turns.leases.keys
-	for _, key := range []func(string) string{leaseKey, cancelKey, openKey, linkKey, recordedKey} {
+	ctx, keys := t.Context(), s.turns.recovery.keys
+	for _, key := range []func(string) string{lease.Key, lease.CancelKey, openKey, linkKey, recordedKey} {
 		for _, id := range []string{"c1", "c2"} {
-			if err := keys.set(ctx, key(id), "1-0", time.Hour); err != nil {
+			if err := keys.Set(ctx, key(id), "1-0", time.Hour); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	foreign := sealedKeys{keys.keys, testkit.Ring("other"), slog.New(slog.DiscardHandler), time.Now}
-	for _, key := range []func(string) string{leaseKey, cancelKey, openKey, linkKey, recordedKey} {
+	foreign := keys
+	foreign.Ring = testkit.Ring("other")
+	for _, key := range []func(string) string{lease.Key, lease.CancelKey, openKey, linkKey, recordedKey} {
 		original := stored(t, mini, key("c1"))
 		forgeries := map[string]string{
 			"of another conversation": stored(t, mini, key("c2")), "not sealed": "1-0", "empty": "", "cut": original[:len(original)-1],
@@ -54,95 +55,31 @@ func TestKeysAreSealedForTheirPlace(t *testing.T) {
 		for i := range original {
 			forgeries["byte "+strconv.Itoa(i)] = original[:i] + string([]byte{original[i] ^ 1}) + original[i+1:]
 		}
-		for _, other := range []func(string) string{leaseKey, cancelKey, openKey, linkKey, recordedKey} {
+		for _, other := range []func(string) string{lease.Key, lease.CancelKey, openKey, linkKey, recordedKey} {
 			if other("c1") != key("c1") {
 				forgeries["of "+other("c1")] = stored(t, mini, other("c1"))
 			}
 		}
-		sealed, err := foreign.seal(key("c1"), "1-0", time.Hour)
-		if err != nil {
+		if err := foreign.Set(ctx, key("c1"), "1-0", time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		forgeries["sealed with another key"] = string(sealed)
+		forgeries["sealed with another key"] = stored(t, mini, key("c1"))
 		for name, forged := range forgeries {
 			put(t, mini, key("c1"), forged)
-			if value, ok, err := keys.get(ctx, key("c1")); ok || value != "" || err != nil {
+			if value, ok, err := keys.Get(ctx, key("c1")); ok || value != "" || err != nil {
 				t.Errorf("%s, %s: get: got %q, %v, %v, want none", key("c1"), name, value, ok, err)
 			}
-			if value, ok, err := keys.take(ctx, key("c1")); ok || value != "" || err != nil {
+			if value, ok, err := keys.Take(ctx, key("c1")); ok || value != "" || err != nil {
 				t.Errorf("%s, %s: take: got %q, %v, %v, want none", key("c1"), name, value, ok, err)
 			}
-			if _, done, err := keys.claim(ctx, key("c1"), "2-0", time.Hour, time.Hour); !done || err != nil {
+			if _, done, err := keys.Claim(ctx, key("c1"), "2-0", time.Hour, time.Hour); !done || err != nil {
 				t.Errorf("%s, %s: claim: got %v, %v, want it replaced", key("c1"), name, done, err)
 			}
 		}
 		put(t, mini, key("c1"), original)
-		if value, ok, err := keys.get(ctx, key("c1")); value != "1-0" || !ok || err != nil {
+		if value, ok, err := keys.Get(ctx, key("c1")); value != "1-0" || !ok || err != nil {
 			t.Errorf("%s, put back as it was: got %q, %v, %v", key("c1"), value, ok, err)
 		}
-	}
-}
-
-// TestOldLeaseHoldsNoLongerThanATurn: somebody who puts an ended lease back makes the
-// conversation busy until the time under its seal, whatever the key's TTL is.
-func TestOldLeaseHoldsNoLongerThanATurn(t *testing.T) {
-	s, mini := newService(t, script{}, nil)
-	l, now := s.turns.leases, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	l.keys.now = func() time.Time { return now }
-	own, err := l.acquire(t.Context(), "c", "one", time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := stored(t, mini, leaseKey("c"))
-	if err := l.release(t.Context(), own); err != nil {
-		t.Fatal(err)
-	}
-	put(t, mini, leaseKey("c"), old)
-	if held, err := l.held(t.Context(), "c"); !held || err != nil {
-		t.Errorf("put back: got %v, %v, want it held", held, err)
-	}
-	now = now.Add(l.life + leaseTTL + skew)
-	if held, err := l.held(t.Context(), "c"); held || err != nil {
-		t.Errorf("after its time: got %v, %v, want it free", held, err)
-	}
-	next, err := l.acquire(t.Context(), "c", "two", time.Second)
-	if err != nil {
-		t.Fatalf("acquiring after its time: %v", err)
-	}
-	// In the place of a lease that is held it ends the turn that holds it, and gives none to another.
-	put(t, mini, leaseKey("c"), old)
-	if err := l.renew(t.Context(), next); err != errLeaseLost {
-		t.Errorf("the holder: got %v, want a lost lease", err)
-	}
-}
-
-// TestOldCancelStopsNoOtherTurn: a cancel names the turn that it is for.
-func TestOldCancelStopsNoOtherTurn(t *testing.T) {
-	s, mini := newService(t, script{}, nil)
-	l, ctx := s.turns.leases, t.Context()
-	hold := func(holder string) lease {
-		own, err := l.acquire(ctx, "c", holder, time.Second)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return own
-	}
-	one := hold("one")
-	if there, err := l.cancel(ctx, "c"); !there || err != nil {
-		t.Fatal(there, err)
-	}
-	old := stored(t, mini, cancelKey("c"))
-	if err := l.release(ctx, one); err != nil {
-		t.Fatal(err)
-	}
-	two := hold("two")
-	put(t, mini, cancelKey("c"), old)
-	if err := l.renew(ctx, two); err != nil {
-		t.Errorf("the next turn: got %v, want it to go on", err)
-	}
-	put(t, mini, cancelKey("c"), stored(t, mini, leaseKey("c"))) // it names the right holder, as a lease
-	if err := l.renew(ctx, two); err != nil {
-		t.Errorf("a lease in the place of a cancel: got %v, want the turn to go on", err)
 	}
 }
 
@@ -157,16 +94,17 @@ func TestOldOpenTurnIsNotClosedAgain(t *testing.T) {
 	}
 	take(t, s, c.Log(), 4)
 	settled(t, s, c.ID)
-	old, err := s.turns.recovery.keys.seal(openKey(c.ID), beginning, eventTTL)
-	if err != nil {
+	if err := s.turns.recovery.keys.Set(t.Context(), openKey(c.ID), beginning, eventTTL); err != nil {
 		t.Fatal(err)
 	}
+	old := stored(t, mini, openKey(c.ID))
+	mini.Del(openKey(c.ID))
 	if _, _, err := s.Ask(t.Context(), p, Question{Text: "And now?", Conversation: c.ID}); err != nil {
 		t.Fatal(err)
 	}
 	take(t, s, c.Log(), 8)
 	settled(t, s, c.ID)
-	for _, forged := range []string{string(old), "0-0", ""} {
+	for _, forged := range []string{old, "0-0", ""} {
 		put(t, mini, openKey(c.ID), forged)
 		if _, last, running, err := s.Messages(t.Context(), c); last != "8-0" || running || err != nil {
 			t.Errorf("put back: got %s, %v, %v, want the last event, and none running", last, running, err)
@@ -175,13 +113,13 @@ func TestOldOpenTurnIsNotClosedAgain(t *testing.T) {
 	if got := entries(t, mini, c.Log().key); len(got) != 8 {
 		t.Errorf("got %d events, want the 8 of two turns", len(got))
 	}
-	if _, err := s.turns.leases.acquire(t.Context(), c.ID, "third", time.Second); err != nil {
+	if _, err := s.turns.leases.Acquire(t.Context(), c.ID, "third", time.Second); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.turns.events.append(t.Context(), c.Log(), Event{Type: Started}); err != nil {
 		t.Fatal(err)
 	}
-	put(t, mini, openKey(c.ID), string(old))
+	put(t, mini, openKey(c.ID), old)
 	if _, last, running, err := s.Messages(t.Context(), c); last != "" && last != beginning || !running || err != nil {
 		t.Errorf("in the place of a running turn's: got %q, %v, %v, want it running", last, running, err)
 	}
@@ -192,11 +130,11 @@ func settled(t *testing.T, s *Service, conversation string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	own, err := s.turns.leases.acquire(ctx, conversation, "test", 30*time.Second)
+	own, err := s.turns.leases.Acquire(ctx, conversation, "test", 30*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.turns.leases.release(ctx, own); err != nil {
+	if err := s.turns.leases.Release(ctx, own); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"countersign.dev/internal/admission"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/conversation/lease"
+	"countersign.dev/internal/conversation/sealed"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/result"
@@ -77,13 +79,13 @@ func New(o Options) (*Service, error) {
 	}
 	s := &Service{redis: o.Redis, quotas: o.Quotas, queue: o.Admission, watch: o.Watch, running: make(map[string]*turn)}
 	s.alive, s.end = context.WithCancelCause(context.Background())
-	logs, keys := newSealedLogs(o.Redis), sealedKeys{o.Redis, o.Ring, o.Log, o.Now}
+	logs, keys := sealed.NewLogs(o.Redis), sealed.Keys{Store: o.Redis, Ring: o.Ring, Log: o.Log, Now: o.Now}
 	t := turns{
 		models: o.Models, meter: o.Meter, toolbox: o.Toolbox, system: o.System, audit: o.Audit, limits: o.Limits, tokens: &tokens.Counter{}, log: o.Log, now: o.Now,
 		store:  store{keys: o.Redis, owned: o.Redis, logs: logs, sizes: o.Redis, quotas: o.Quotas, sealer: sealer{o.Ring}, log: o.Log, now: o.Now},
-		events: events{logs, o.Ring}, leases: leases{keys, o.Limits.TurnTime}, drafts: drafts{keys},
+		events: events{logs, o.Ring}, leases: lease.New(keys, o.Limits.TurnTime), drafts: drafts{keys},
 	}
-	t.queue = queue{state.NewLines(o.Redis), t.leases}
+	t.queue = lease.NewQueue(state.NewLines(o.Redis), t.leases)
 	t.recovery = recovery{keys, t.events, t.leases}
 	t.outcomes = outcomes{keys, t.store, t.events, o.Log, o.Now}
 	s.turns = t
@@ -210,7 +212,7 @@ func (s *Service) Messages(ctx context.Context, c Conversation) (all []Message, 
 // Cancel drops the questions of a conversation that wait, stops its running turn,
 // on whatever replica, and reports whether there was any.
 func (s *Service) Cancel(ctx context.Context, c Conversation) (bool, error) {
-	waited, err := s.turns.queue.clear(ctx, c.ID)
+	waited, err := s.turns.queue.Clear(ctx, c.ID)
 	if err != nil {
 		return false, err
 	}
@@ -224,10 +226,10 @@ func (s *Service) stop(ctx context.Context, c Conversation) (bool, error) {
 	t := s.running[c.ID]
 	s.mu.Unlock()
 	if t != nil {
-		t.cancel(errCancelled)
+		t.cancel(lease.ErrCancelled)
 		return true, nil
 	}
-	return s.turns.leases.cancel(ctx, c.ID)
+	return s.turns.leases.Cancel(ctx, c.ID)
 }
 
 // Rename gives a conversation another title, of at most 120 characters. While a
@@ -249,7 +251,7 @@ func (s *Service) Delete(ctx context.Context, c Conversation) error {
 	if _, err := s.Cancel(ctx, c); err != nil {
 		return err
 	}
-	if _, err := s.turns.leases.acquire(ctx, c.ID, newID(), cancelWait); err != nil { // a turn would write on
+	if _, err := s.turns.leases.Acquire(ctx, c.ID, newID(), lease.CancelWait); err != nil { // a turn would write on
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -261,7 +263,7 @@ func (s *Service) Delete(ctx context.Context, c Conversation) error {
 			return err
 		}
 	}
-	for _, key := range []string{recordKey(c.ID), openKey(c.ID), cancelKey(c.ID), leaseKey(c.ID), draftKey(c.ID)} {
+	for _, key := range []string{recordKey(c.ID), openKey(c.ID), lease.CancelKey(c.ID), lease.Key(c.ID), draftKey(c.ID)} {
 		if err := s.redis.Delete(ctx, key); err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/conversation/lease"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/result"
@@ -283,14 +284,14 @@ func TestTurnThatLostItsLeaseWritesNothingMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-model.began
-	mini.Del(leaseKey(c.ID))
-	if _, err := s.turns.leases.acquire(t.Context(), c.ID, "another", time.Second); err != nil {
+	mini.Del(lease.Key(c.ID))
+	if _, err := s.turns.leases.Acquire(t.Context(), c.ID, "another", time.Second); err != nil {
 		t.Fatal(err)
 	}
 	s.mu.Lock()
 	lost := s.running[c.ID]
 	s.mu.Unlock()
-	lost.cancel(s.turns.leases.renew(t.Context(), lost.lease))
+	lost.cancel(s.turns.leases.Renew(t.Context(), lost.lease))
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -300,43 +301,8 @@ func TestTurnThatLostItsLeaseWritesNothingMore(t *testing.T) {
 	if all, err := s.turns.store.messages(t.Context(), c.ID); len(all) != 1 || err != nil {
 		t.Errorf("messages: got %+v, %v, want the question", all, err)
 	}
-	if got, _, err := s.turns.leases.keys.get(t.Context(), leaseKey(c.ID)); got != "another" || err != nil {
+	if got, _, err := s.turns.recovery.keys.Get(t.Context(), lease.Key(c.ID)); got != "another" || err != nil {
 		t.Errorf("lease: got %q, %v, want the other holder's", got, err)
-	}
-}
-
-func TestLostLeaseStopsItsHolder(t *testing.T) {
-	s, mini := newService(t, script{}, nil)
-	l, ctx := s.turns.leases, t.Context()
-	one, err := l.acquire(ctx, "c", "one", testkit.Patience)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.acquire(ctx, "c", "two", 2*acquireTick); !fault.Is(err, fault.Busy) {
-		t.Errorf("a second holder: got %v, want BUSY", err)
-	}
-	if err := l.renew(ctx, one); err != nil {
-		t.Errorf("renewing: %v", err)
-	}
-	mini.FastForward(leaseTTL)
-	two, err := l.acquire(ctx, "c", "two", testkit.Patience)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.renew(ctx, one); !errors.Is(err, errLeaseLost) {
-		t.Errorf("the first holder: got %v, want a lost lease", err)
-	}
-	if err := l.release(ctx, one); err != nil {
-		t.Error(err)
-	}
-	if held, err := l.held(ctx, "c"); !held || err != nil {
-		t.Errorf("after the first holder's release: got %v, %v, want it still held", held, err)
-	}
-	if there, err := l.cancel(ctx, "c"); !there || err != nil {
-		t.Errorf("cancel: got %v, %v", there, err)
-	}
-	if err := l.renew(ctx, two); !errors.Is(err, errCancelled) {
-		t.Errorf("a cancelled holder: got %v", err)
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/conversation/sealed"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/quota"
-	"countersign.dev/internal/state"
 )
 
 const (
@@ -34,14 +34,6 @@ type members interface {
 	Members(ctx context.Context, set string) ([]string, error)
 }
 
-// byteLog keeps messages and events under numbers that grow by one. Its TTL is
-// renewed with each entry.
-type byteLog interface {
-	AppendNumbered(ctx context.Context, log string, seq int64, entry []byte, ttl time.Duration) (next int64, done bool, err error)
-	ReadAfter(ctx context.Context, log, after string, max int, block time.Duration) ([]state.Entry, error)
-	LastID(ctx context.Context, log string) (id string, err error)
-}
-
 // sizes knows how many bytes logs have.
 type sizes interface {
 	Sizes(ctx context.Context, logs ...string) (int64, error)
@@ -52,7 +44,7 @@ type sizes interface {
 type store struct {
 	keys   keyValues
 	owned  members
-	logs   sealedLogs
+	logs   sealed.Logs
 	sizes  sizes
 	quotas *quota.Quotas
 	sealer sealer
@@ -149,7 +141,7 @@ func (s store) add(ctx context.Context, conversation string, messages ...Message
 	for _, m := range messages {
 		m.At = s.now().UTC()
 		seal := func(id string) ([]byte, error) { return s.sealer.sealMessage(conversation, id, m) }
-		if _, err := s.logs.append(ctx, messagesKey(conversation), recordTTL, seal); err != nil {
+		if _, err := s.logs.Append(ctx, messagesKey(conversation), recordTTL, seal); err != nil {
 			return err
 		}
 	}
@@ -187,14 +179,14 @@ const draftTTL = 24 * time.Hour // of a reserved id that no question has used
 
 // drafts are the ids of conversations that were reserved for their owner and have
 // no question yet. They are in no list.
-type drafts struct{ keys sealedKeys }
+type drafts struct{ keys sealed.Keys }
 
 func draftKey(id string) string { return "draft:" + id }
 
 // reserve returns a fresh id that the owner's first question may use.
 func (d drafts) reserve(ctx context.Context, o access.Owner) (id string, err error) {
 	id = newID()
-	return id, d.keys.set(ctx, draftKey(id), o.String(), draftTTL)
+	return id, d.keys.Set(ctx, draftKey(id), o.String(), draftTTL)
 }
 
 // has reports whether the id is reserved for the owner.
@@ -202,6 +194,6 @@ func (d drafts) has(ctx context.Context, o access.Owner, id string) (bool, error
 	if !idPattern.MatchString(id) {
 		return false, nil
 	}
-	owner, ok, err := d.keys.get(ctx, draftKey(id))
+	owner, ok, err := d.keys.Get(ctx, draftKey(id))
 	return ok && owner == o.String(), err
 }

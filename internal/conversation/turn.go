@@ -17,6 +17,7 @@ import (
 	"countersign.dev/internal/admission"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/conversation/lease"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/tokens"
@@ -61,7 +62,7 @@ type Models interface {
 // turn is one question that is being answered.
 type turn struct {
 	conversation Conversation
-	lease        lease
+	lease        lease.Lease
 	question     Question
 	begins       bool // its conversation
 	model        agent.Choice
@@ -80,8 +81,8 @@ type turns struct {
 	system   string
 	store    store
 	events   events
-	leases   leases
-	queue    queue
+	leases   lease.Leases
+	queue    lease.Queue
 	drafts   drafts
 	recovery recovery
 	outcomes outcomes
@@ -107,7 +108,7 @@ func (r turns) open(ctx context.Context, p *access.Principal, q Question) (*turn
 		return nil, err
 	}
 	t.conversation.Model = t.model.Name()
-	if t.lease, err = r.queue.acquire(ctx, c.ID, newID(), q.Entered, q.Waits); err != nil {
+	if t.lease, err = r.queue.Acquire(ctx, c.ID, newID(), q.Entered, q.Waits); err != nil {
 		return nil, err
 	}
 	t.began = r.now()
@@ -115,7 +116,7 @@ func (r turns) open(ctx context.Context, p *access.Principal, q Question) (*turn
 		err = r.announce(ctx, t)
 	}
 	if err != nil {
-		r.queue.leave(ctx, t.lease)
+		r.queue.Leave(ctx, t.lease)
 		r.release(context.WithoutCancel(ctx), t)
 		return nil, err
 	}
@@ -211,7 +212,7 @@ func (r turns) announce(ctx context.Context, t *turn) (err error) {
 // run answers the question, whether or not anyone reads the events.
 func (r turns) run(ctx context.Context, p *access.Principal, t *turn, ended func()) {
 	bounded, stop := context.WithTimeout(ctx, r.limits.TurnTime)
-	kept := r.queue.keep(bounded, t.lease, t.cancel)
+	kept := r.queue.Keep(bounded, t.lease, t.cancel)
 	_ = admission.From(ctx).Begin(bounded) // when it has ended, so has the turn
 	summary := r.answer(bounded, p, t)
 	stop() // ends the keeping of the lease, too
@@ -219,8 +220,8 @@ func (r turns) run(ctx context.Context, p *access.Principal, t *turn, ended func
 	defer t.cancel(nil)
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer done()
-	r.queue.leave(last, t.lease)
-	if errors.Is(context.Cause(ctx), errLeaseLost) { // recovery, or the next turn, has closed the events
+	r.queue.Leave(last, t.lease)
+	if errors.Is(context.Cause(ctx), lease.ErrLost) { // recovery, or the next turn, has closed the events
 		r.record(last, t, summary)
 		ended()
 		return
@@ -341,7 +342,7 @@ func (s turnSummary) note() string {
 }
 
 func (r turns) release(ctx context.Context, t *turn) {
-	if err := r.leases.release(ctx, t.lease); err != nil {
+	if err := r.leases.Release(ctx, t.lease); err != nil {
 		r.log.WarnContext(ctx, "a conversation stays leased for a moment", "error", err)
 	}
 }

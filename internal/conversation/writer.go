@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/conversation/lease"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
@@ -94,7 +95,7 @@ func (w *writer) run(ctx context.Context, turn iter.Seq2[agent.Event, error], st
 
 // take handles one event and reports whether text now waits for more.
 func (w *writer) take(ctx, turn context.Context, e agent.Event) (waits bool) {
-	w.lost = w.lost || errors.Is(context.Cause(turn), errLeaseLost)
+	w.lost = w.lost || errors.Is(context.Cause(turn), lease.ErrLost)
 	if text, ok := e.(agent.TextDelta); ok && (w.text.Text == "" || text.Source == w.text.Source) {
 		waits = w.text.Text == ""
 		w.text = agent.TextDelta{Text: w.text.Text + text.Text, Source: text.Source}
@@ -148,7 +149,7 @@ func (w *writer) encode(ctx, turn context.Context, e agent.Event) {
 	switch f := e.(type) {
 	case agent.Failed:
 		switch cause := context.Cause(turn); {
-		case errors.Is(cause, errCancelled): // the person knows
+		case errors.Is(cause, lease.ErrCancelled): // the person knows
 			w.summary.code = fault.Cancelled.Name
 			return
 		case errors.Is(cause, errShutdown):

@@ -100,7 +100,9 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/auth":             {ours: []string{"access", "fault", "netguard", "strictjson"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
 	"internal/session":          {ours: []string{"access", "audit", "auth", "fault", "httpx", "result", "seal"}},
 	// a conversation is logs and keys in state, and reading one can end in state's own error (a gap); its links live as long as confirmations.
-	"internal/conversation": {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "quota", "result", "seal", "state", "telemetry", "tokens"}},
+	"internal/conversation":        {ours: []string{"access", "admission", "agent", "audit", "confirm", "conversation/lease", "conversation/sealed", "fault", "quota", "result", "seal", "state", "telemetry", "tokens"}},
+	"internal/conversation/lease":  {ours: []string{"conversation/sealed", "fault"}},
+	"internal/conversation/sealed": {ours: []string{"seal", "state"}},
 	// live is beside the gateway's routes because a connection, unlike a request, has parts of its own that end together.
 	"internal/live":     {ours: []string{"access", "admission", "agent", "conversation", "fault", "httpx", "plaintext", "quota", "result", "seal", "strictjson", "telemetry"}, outside: []string{"github.com/coder/websocket"}},
 	"internal/gateway":  {ours: []string{"access", "admission", "agent", "audit", "conversation", "fault", "httpx", "live", "mcpserver", "quota", "result", "session", "static", "usage"}},

@@ -1,0 +1,76 @@
+package sealed
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"countersign.dev/internal/state"
+)
+
+// ByteLog keeps entries under numbers that grow by one. Its TTL is renewed with
+// each entry.
+type ByteLog interface {
+	AppendNumbered(ctx context.Context, log string, seq int64, entry []byte, ttl time.Duration) (next int64, done bool, err error)
+	ReadAfter(ctx context.Context, log, after string, max int, block time.Duration) ([]state.Entry, error)
+	LastID(ctx context.Context, log string) (id string, err error)
+}
+
+// Logs appends entries that are sealed for their place: the log and the id
+// under which they stand there. An entry of another log, or at another place of
+// its own, does not open.
+type Logs struct {
+	ByteLog
+	next *numbers
+}
+
+// NewLogs seals what it appends to those logs.
+func NewLogs(logs ByteLog) Logs {
+	return Logs{logs, &numbers{next: make(map[string]int64)}}
+}
+
+// Append seals an entry for the next id of the log and adds it. When another
+// writer took that id, the entry is sealed again for the one that follows.
+func (s Logs) Append(ctx context.Context, log string, ttl time.Duration, seal func(id string) ([]byte, error)) (id string, err error) {
+	for seq := s.next.of(log); ; {
+		id = strconv.FormatInt(seq, 10) + "-0"
+		entry, err := seal(id)
+		if err != nil {
+			return "", err
+		}
+		next, done, err := s.AppendNumbered(ctx, log, seq, entry, ttl)
+		if err != nil {
+			return "", err
+		}
+		if s.next.set(log, next); done {
+			return id, nil
+		}
+		seq = next
+	}
+}
+
+// maxNumbers bounds the logs whose next number is remembered.
+const maxNumbers = 10_000
+
+// numbers remembers the next number of logs, so that an append is one exchange. It
+// may be out of date.
+type numbers struct {
+	mu   sync.Mutex
+	next map[string]int64
+}
+
+func (n *numbers) of(log string) int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return max(n.next[log], 1)
+}
+
+func (n *numbers) set(log string, next int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.next) >= maxNumbers {
+		clear(n.next)
+	}
+	n.next[log] = next
+}
