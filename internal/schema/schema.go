@@ -30,6 +30,7 @@ type Words struct {
 // Options are what a schema itself does not say.
 type Options struct {
 	Formats   bool             // dates and UUIDs are checked too
+	Bounded   bool             // a schema that can be made to take long is refused
 	LongTexts bool             // a text has the schema's own limit, or none
 	Limits    map[string]int   // by field: the longest text, in characters, where a schema of alternatives does not say it
 	Words     map[string]Words // by field
@@ -57,6 +58,11 @@ func Compile(encoded []byte, o Options) (*Schema, error) {
 	plain, err := jsonschema.UnmarshalJSON(bytes.NewReader(encoded))
 	if err != nil {
 		return nil, err
+	}
+	if o.Bounded {
+		if err := bounded(plain); err != nil {
+			return nil, err
+		}
 	}
 	if err := compiler.AddResource("input.json", plain); err != nil {
 		return nil, err

@@ -60,3 +60,21 @@ func TestSchemaReadsNoOtherDocument(t *testing.T) {
 		}
 	}
 }
+
+// TestSchemaFromElsewhereIsBounded: one that can be made to take long does not
+// compile where that is asked for.
+func TestSchemaFromElsewhereIsBounded(t *testing.T) {
+	for name, c := range map[string]struct {
+		schema string
+		fine   bool
+	}{
+		"plain":            {`{"$defs":{"a":{"type":"string"}},"properties":{"id":{"$ref":"#/$defs/a"},"more":{"$ref":"#/$defs/a"}}}`, true},
+		"refers to itself": {`{"$defs":{"a":{"properties":{"x":{"$ref":"#/$defs/a"}}}},"properties":{"id":{"$ref":"#/$defs/a"}}}`, false},
+		"an anchor":        {`{"$defs":{"a":{"$anchor":"a","type":"string"}},"properties":{"id":{"$ref":"#a"}}}`, false},
+		"too large":        {`{"enum":[` + strings.Repeat(`"x",`, maxWork) + `"y"]}`, false},
+	} {
+		if _, err := Compile([]byte(c.schema), Options{Bounded: true}); (err == nil) != c.fine {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}

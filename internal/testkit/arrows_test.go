@@ -81,7 +81,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm/rehearsal/match":    {ours: []string{"agent", "llm/rehearsal/language", "result"}, outside: []string{"github.com/google/jsonschema-go"}},
 	"internal/llm/rehearsal/speak":    {ours: []string{"agent", "fault", "llm/rehearsal/language", "llm/rehearsal/match", "result"}},
 	"internal/llm/rehearsal/plan":     {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/speak", "result"}},
-	"internal/upstream":               {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "strictjson", "telemetry", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
+	"internal/upstream":               {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "strictjson", "telemetry", "upstream/breaker", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
 	// the file of connected servers is plain data: rules that upstream enforces, and addresses that connected makes adapters of.
 	"internal/mcpfile": {outside: []string{"github.com/go-json-experiment/json"}},
 	// a program must end with everything that it started, also when this process is killed; that knows no MCP.
@@ -94,6 +94,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/netguard": {},
 	// both kinds of servers keep sessions open between calls and must know whether a call was sent.
 	"internal/upstream/mcpsession": {ours: []string{"result"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync"}},
+	"internal/upstream/breaker":    {},
 	// the data of another's server is read by the strict rules, and bounded in tokens.
 	"internal/upstream/foreign": {ours: []string{"fault", "netguard", "result", "strictjson", "supervise", "tokens", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"}},
 	"internal/upstream/own":     {ours: []string{"access", "admission", "fault", "result", "telemetry", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},

@@ -8,45 +8,9 @@ import (
 	"time"
 
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/upstream/breaker"
 	"countersign.dev/internal/upstream/mcpsession"
 )
-
-func admitted(b *breaker, now time.Time) bool {
-	_, ok := b.admit(now)
-	return ok
-}
-
-func TestBreakerLetsOneProbeThrough(t *testing.T) {
-	b := breaker{policy: ownPolicy}
-	now := time.Now()
-	for range breakerFailures {
-		if !admitted(&b, now) {
-			t.Fatal("open before its time")
-		}
-		b.record(now, faulted, false)
-	}
-	if admitted(&b, now) || b.closed() {
-		t.Error("still closed after failures in a row")
-	}
-	now = now.Add(ownPolicy.pause)
-	if !admitted(&b, now) || admitted(&b, now) {
-		t.Error("want exactly one probe")
-	}
-	b.record(now, noSignal, true) // the probe's caller left: the next one decides
-	if !admitted(&b, now) {
-		t.Error("no second probe")
-	}
-	b.record(now, faulted, true)
-	if admitted(&b, now) {
-		t.Error("a failed probe must open it again")
-	}
-	now = now.Add(ownPolicy.pause)
-	b.admit(now)
-	b.record(now, answered, true)
-	if !b.closed() || !admitted(&b, now) || !admitted(&b, now) {
-		t.Error("a good probe must close it")
-	}
-}
 
 // scripted is an own server's adapter whose calls end as the tests say.
 type scripted struct{ call, answer func() error }
@@ -68,9 +32,9 @@ func ownServer(t *testing.T, a *scripted) (s *server, now *time.Time, call func(
 	now = new(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	u := New(nil, Options{Now: func() time.Time { return *now }})
 	t.Cleanup(u.Close)
-	s = &server{Server: Server{Name: "hr", Timeout: time.Minute, WriteTimeout: time.Minute}, up: u, adapter: a, answers: a, breaker: breaker{policy: ownPolicy}, meter: &meter{}}
+	s = &server{Server: Server{Name: "hr", Timeout: time.Minute, WriteTimeout: time.Minute}, up: u, adapter: a, answers: a, breaker: breaker.New(breaker.Own), meter: &meter{}}
 	return s, now, func() error {
-		_, err := s.call(t.Context(), route{server: s, tool: result.ToolInfo{Name: "get_thing", Kind: result.Read}, breaker: &s.breaker}, nil)
+		_, err := s.call(t.Context(), route{server: s, tool: result.ToolInfo{Name: "get_thing", Kind: result.Read}, breaker: s.breaker}, nil)
 		return err
 	}
 }
@@ -80,27 +44,27 @@ func TestErrorOfTheHostIsNoSignalOfTheServer(t *testing.T) {
 		t.Run(cause.Error(), func(t *testing.T) {
 			err := errors.New("connection refused")
 			s, now, call := ownServer(t, &scripted{call: func() error { return err }})
-			for range breakerFailures - 1 {
+			for range breaker.Failures - 1 {
 				_ = call()
 			}
 			err = errors.Join(mcpsession.ErrNotSent, cause)
-			for range breakerFailures {
+			for range breaker.Failures {
 				_ = call()
 			}
-			if !s.breaker.closed() {
+			if !s.breaker.Closed() {
 				t.Fatal("it counted as a fault of the server")
 			}
 			err = errors.New("connection refused")
-			if _ = call(); s.breaker.closed() {
+			if _ = call(); s.breaker.Closed() {
 				t.Fatal("it cleared the faults of the server")
 			}
-			*now = now.Add(ownPolicy.pause)
+			*now = now.Add(breaker.Own.Pause)
 			err = errors.Join(mcpsession.ErrNotSent, cause)
-			if _ = call(); s.breaker.closed() {
+			if _ = call(); s.breaker.Closed() {
 				t.Error("it closed the breaker")
 			}
 			err = nil
-			if got := call(); got != nil || !s.breaker.closed() {
+			if got := call(); got != nil || !s.breaker.Closed() {
 				t.Errorf("the next probe: got %v, want it sent", got)
 			}
 		})
@@ -112,10 +76,10 @@ func TestAnswerOfAPersonIsNotTheProbe(t *testing.T) {
 	probing, end := make(chan struct{}), make(chan struct{})
 	a := &scripted{call: func() error { return err }, answer: func() error { return context.Canceled }}
 	s, now, call := ownServer(t, a)
-	for range breakerFailures {
+	for range breaker.Failures {
 		_ = call()
 	}
-	*now = now.Add(ownPolicy.pause)
+	*now = now.Add(breaker.Own.Pause)
 	sent := 0
 	a.call = func() error {
 		if sent++; sent == 1 {
@@ -134,7 +98,7 @@ func TestAnswerOfAPersonIsNotTheProbe(t *testing.T) {
 		t.Errorf("during the probe: got %v, want the call rejected", got)
 	}
 	close(end)
-	if got := <-ended; got != nil || !s.breaker.closed() {
+	if got := <-ended; got != nil || !s.breaker.Closed() {
 		t.Errorf("after the probe: got %v, want the breaker closed", got)
 	}
 }

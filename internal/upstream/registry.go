@@ -10,6 +10,7 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/mcpfile"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/upstream/breaker"
 )
 
 // String names a tool with its server, for the log.
@@ -123,7 +124,7 @@ func (u *Upstream) invalidate(s *server) {
 // routeOf makes the route of one tool. A foreign one has the operator's rules,
 // and may not be offered at all.
 func (n *snapshot) routeOf(s *server, t result.ToolInfo) (route, bool) {
-	r := route{server: s, tool: t, schema: n.lists[s.Name].schemas[t.Name], breaker: &s.breaker}
+	r := route{server: s, tool: t, schema: n.lists[s.Name].schemas[t.Name], breaker: s.breaker}
 	if !s.foreign() {
 		return r, true
 	}
@@ -167,7 +168,7 @@ func (n *snapshot) route() {
 				continue
 			}
 			if s.foreign() {
-				r.breaker = cmp.Or(old[r.name()].breaker, &breaker{policy: foreignPolicy})
+				r.breaker = cmp.Or(old[r.name()].breaker, breaker.New(breaker.Foreign))
 			}
 			r.meter = cmp.Or(old[r.name()].meter, &meter{})
 			seen[mcpfile.Skeleton(r.name())], n.routes[r.name()] = r, r

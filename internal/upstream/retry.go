@@ -18,7 +18,7 @@ const retryPause = 500 * time.Millisecond
 // way that may pass.
 func (s *server) retries(ctx context.Context, r route, err error) bool {
 	switch {
-	case !r.repeats || ctx.Err() != nil || !r.breaker.closed():
+	case !r.repeats || ctx.Err() != nil || !r.breaker.Closed():
 		return false
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, mcpsession.ErrTooLarge):
 		return false

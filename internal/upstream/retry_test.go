@@ -17,6 +17,7 @@ import (
 	"countersign.dev/internal/mcpfile"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/telemetry"
+	"countersign.dev/internal/upstream/breaker"
 	"countersign.dev/internal/upstream/mcpsession"
 )
 
@@ -151,13 +152,13 @@ func TestOpenBreakerEndsRepetitions(t *testing.T) {
 		for range 4 {
 			u.Call(ctx, "notes.read", nil)
 		}
-		if len(n.sent) != breakerFailures {
-			t.Errorf("got %d attempts, want %d until the breaker opened", len(n.sent), breakerFailures)
+		if len(n.sent) != breaker.Failures {
+			t.Errorf("got %d attempts, want %d until the breaker opened", len(n.sent), breaker.Failures)
 		}
 		time.Sleep(time.Minute)
 		u.Call(ctx, "notes.read", nil)
-		if len(n.sent) != breakerFailures+1 {
-			t.Errorf("got %d attempts, want the probe alone", len(n.sent)-breakerFailures)
+		if len(n.sent) != breaker.Failures+1 {
+			t.Errorf("got %d attempts, want the probe alone", len(n.sent)-breaker.Failures)
 		}
 	})
 }

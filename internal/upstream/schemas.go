@@ -31,10 +31,7 @@ func SchemaOf(t result.ToolInfo) (*schema.Schema, error) {
 // formats mean and how long its texts may be. One that can be made to take long
 // is an error, and its arguments are left to the server.
 func foreignSchema(t result.ToolInfo) (*schema.Schema, error) {
-	if err := checkReferences(t.InputSchema); err != nil {
-		return nil, err
-	}
-	return schema.Compile(t.InputSchema, schema.Options{LongTexts: true})
+	return schema.Compile(t.InputSchema, schema.Options{Bounded: true, LongTexts: true})
 }
 
 // schemasOf compiles the schemas of a list of tools, once for each fetch. What

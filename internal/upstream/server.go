@@ -15,11 +15,12 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/telemetry"
+	"countersign.dev/internal/upstream/breaker"
 	"countersign.dev/internal/upstream/mcpsession"
 )
 
 func (s *server) healthy() bool {
-	return s.breaker.closed() && s.up.registry().lists[s.Name].failed == nil
+	return s.breaker.Closed() && s.up.registry().lists[s.Name].failed == nil
 }
 
 // refresh makes the server's tool list usable, or says why it is not. A list
@@ -78,7 +79,7 @@ func (s *server) fetch(ctx context.Context, version int) error {
 
 // call sends one call if the breaker admits it.
 func (s *server) call(ctx context.Context, r route, args json.RawMessage) (result.Outcome, error) {
-	probe, ok := r.breaker.admit(s.up.o.Now())
+	probe, ok := r.breaker.Admit(s.up.o.Now())
 	if !ok {
 		s.observe(r, result.Failed(s.fault(errOpen)), 0)
 		return result.Outcome{}, errors.Join(mcpsession.ErrNotSent, errOpen)
@@ -154,7 +155,7 @@ func (s *server) answer(ctx context.Context, id string, approved bool, digest st
 	bounded, cancel := s.up.bounded(ctx, s.WriteTimeout)
 	defer cancel()
 	o, err := s.answers.Answer(bounded, id, approved, digest)
-	s.record(ctx, route{server: s, breaker: &s.breaker}, start, err, false)
+	s.record(ctx, route{server: s, breaker: s.breaker}, start, err, false)
 	if err != nil {
 		s.logLost(ctx, "", err, 1, false)
 		s.auditLost(ctx, "", err)
@@ -180,17 +181,17 @@ func (s *server) deadline(r route) time.Duration {
 // not at fault, nor is it when the host could not ask it, when it rejected the
 // call, or when it answered more than the host reads.
 func (s *server) record(ctx context.Context, r route, start time.Time, err error, probe bool) {
-	now, sig := s.up.o.Now(), answered
+	now, sig := s.up.o.Now(), breaker.Answered
 	switch {
 	case err == nil, errors.As(err, new(mcpsession.Rejected)), errors.Is(err, mcpsession.ErrTooLarge):
 	case ctx.Err() != nil || errors.Is(err, mcpsession.ErrBusy) || errors.Is(err, mcpsession.ErrHost):
-		sig = noSignal
+		sig = breaker.None
 	default:
-		sig = faulted
+		sig = breaker.Faulted
 		s.up.invalidate(s)
 	}
-	if state := r.breaker.state(now); r.breaker.record(now, sig, probe) {
-		s.up.o.Log.WarnContext(ctx, "a breaker changed", "server", s.Name, "tool", r.tool.Name, "from", state, "to", r.breaker.state(now))
+	if state := r.breaker.State(now); r.breaker.Record(now, sig, probe) {
+		s.up.o.Log.WarnContext(ctx, "a breaker changed", "server", s.Name, "tool", r.tool.Name, "from", state, "to", r.breaker.State(now))
 	}
 	s.meter.count(now, now.Sub(start), sig)
 	if r.meter != nil {

@@ -11,6 +11,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/upstream/breaker"
 	"countersign.dev/internal/upstream/own"
 )
 
@@ -42,7 +43,7 @@ func withDefaults(s Server) Server {
 }
 
 func (u *Upstream) connect(s Server, transport http.RoundTripper) *server {
-	v := &server{Server: s, up: u, breaker: breaker{policy: ownPolicy}, meter: &meter{}}
+	v := &server{Server: s, up: u, breaker: breaker.New(breaker.Own), meter: &meter{}}
 	if s.Foreign != nil {
 		v.found, v.end = newDiscovery(), func() {}
 		v.adapter = &counted{Adapter: s.Foreign(v.announced)}
@@ -111,14 +112,14 @@ func (u *Upstream) EachServer(report func(name string, healthy bool, calls, fail
 // servers there is one each, of a foreign one for each tool.
 func (u *Upstream) EachBreaker(report func(server string, open int)) {
 	now := u.registry()
-	open := make(map[*breaker]string, len(now.servers))
+	open := make(map[*breaker.Breaker]string, len(now.servers))
 	for _, s := range now.servers {
-		if !s.breaker.closed() {
-			open[&s.breaker] = s.Name
+		if !s.breaker.Closed() {
+			open[s.breaker] = s.Name
 		}
 	}
 	for _, r := range now.routes {
-		if !r.breaker.closed() {
+		if !r.breaker.Closed() {
 			open[r.breaker] = r.server.Name
 		}
 	}

@@ -32,6 +32,7 @@ import (
 	"countersign.dev/internal/mcpfile"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
+	"countersign.dev/internal/upstream/breaker"
 )
 
 // Defaults of a server's deadlines and answers.
@@ -182,10 +183,10 @@ type server struct {
 	adapter Adapter
 	answers answerer // nil: foreign; its confirmations are kept here
 	fetches singleflight.Group
-	found   *discovery // of a foreign server
-	end     func()     // ends the discovery of a foreign server
-	breaker breaker    // of our own servers; a foreign server has one for each tool
-	meter   *meter     // of all its calls
+	found   *discovery       // of a foreign server
+	end     func()           // ends the discovery of a foreign server
+	breaker *breaker.Breaker // of our own servers; a foreign server has one for each tool
+	meter   *meter           // of all its calls
 }
 
 // foreign reports whether the server is not one of ours: it knows no
@@ -218,11 +219,11 @@ type toolList struct {
 // route leads from an offered tool name to its server.
 type route struct {
 	server  *server
-	tool    result.ToolInfo // under the server's own name for it
-	schema  *schema.Schema  // of its input; nil: the server alone checks it
-	breaker *breaker        // of the server, or of this tool when the server is foreign
-	meter   *meter          // of its calls
-	repeats bool            // a foreign tool whose call may be sent a second time
+	tool    result.ToolInfo  // under the server's own name for it
+	schema  *schema.Schema   // of its input; nil: the server alone checks it
+	breaker *breaker.Breaker // of the server, or of this tool when the server is foreign
+	meter   *meter           // of its calls
+	repeats bool             // a foreign tool whose call may be sent a second time
 
 	// Of a foreign tool only.
 	offeredAs string            // what follows the server's name

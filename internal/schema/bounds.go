@@ -1,46 +1,41 @@
-package upstream
+package schema
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 )
 
-// maxSchemaWork bounds the parts of a foreign schema with every reference
+// maxWork bounds the parts of a schema from elsewhere with every reference
 // replaced by what it refers to: so many are evaluated for one value at most.
-const maxSchemaWork = 10_000
+const maxWork = 10_000
 
-var errUnboundedSchema = errors.New("the schema refers to itself, or is larger than is evaluated")
+var errUnbounded = errors.New("the schema refers to itself, or is larger than is evaluated")
 
-// checkReferences returns an error for a schema that can be made to take long:
-// one that refers to itself, that branches into too many copies of its parts, or
-// whose references are not plain pointers into it.
-func checkReferences(encoded json.RawMessage) error {
-	var root any
-	if err := json.Unmarshal(encoded, &root); err != nil {
-		return err
-	}
-	w := schemaWork{root: root, known: make(map[string]int)}
+// bounded returns an error for a schema that can be made to take long: one that
+// refers to itself, that branches into too many copies of its parts, or whose
+// references are not plain pointers into it.
+func bounded(root any) error {
+	w := work{root: root, known: make(map[string]int)}
 	_, err := w.of(root)
 	return err
 }
 
-// schemaWork counts the parts of one schema.
-type schemaWork struct {
+// work counts the parts of one schema.
+type work struct {
 	root  any
 	known map[string]int // by reference; 0 while it is being counted
 }
 
 // of counts the parts of a value.
-func (w schemaWork) of(value any) (parts int, err error) {
+func (w work) of(value any) (parts int, err error) {
 	parts = 1
 	add := func(child any) {
 		n := 0
 		if err == nil {
 			n, err = w.of(child)
 		}
-		if parts += n; parts > maxSchemaWork {
-			err = errUnboundedSchema
+		if parts += n; parts > maxWork {
+			err = errUnbounded
 		}
 	}
 	switch v := value.(type) {
@@ -63,7 +58,7 @@ func (w schemaWork) of(value any) (parts int, err error) {
 }
 
 // keyword counts what a keyword with a text refers to.
-func (w schemaWork) keyword(name, text string) (parts int, err error) {
+func (w work) keyword(name, text string) (parts int, err error) {
 	switch name {
 	case "$ref":
 		return w.reference(text)
@@ -71,15 +66,15 @@ func (w schemaWork) keyword(name, text string) (parts int, err error) {
 		if name == "id" && !strings.Contains(text, "/") { // a word, not draft 4's address
 			return 1, nil
 		}
-		return 0, errUnboundedSchema
+		return 0, errUnbounded
 	}
 	return 1, nil
 }
 
-func (w schemaWork) reference(pointer string) (parts int, err error) {
+func (w work) reference(pointer string) (parts int, err error) {
 	if parts, seen := w.known[pointer]; seen {
 		if parts == 0 {
-			return 0, errUnboundedSchema
+			return 0, errUnbounded
 		}
 		return parts, nil
 	}
@@ -95,16 +90,16 @@ func (w schemaWork) reference(pointer string) (parts int, err error) {
 }
 
 // resolve follows a JSON pointer of names: "#/$defs/point".
-func (w schemaWork) resolve(pointer string) (target any, err error) {
+func (w work) resolve(pointer string) (target any, err error) {
 	path, ok := strings.CutPrefix(pointer, "#/")
 	if !ok || strings.ContainsAny(path, "%~") {
-		return nil, errUnboundedSchema
+		return nil, errUnbounded
 	}
 	target = w.root
 	for name := range strings.SplitSeq(path, "/") {
 		object, ok := target.(map[string]any)
 		if !ok || object[name] == nil {
-			return nil, errUnboundedSchema
+			return nil, errUnbounded
 		}
 		target = object[name]
 	}
