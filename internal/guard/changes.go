@@ -40,7 +40,7 @@ func changes(a Answer, e Evidence, results func() *data) (c Correction) {
 	return c
 }
 
-var waiting = regexp.MustCompile(`(?i)\b(?:approv(?:e|al|es)|confirm(?:ation|s)?|card|countersign(?:ed|ature)?|review|a?waiting|a?waits?|pending|nothing (?:has been|was|is) changed|authoriz(?:e|ation)|go-ahead|your (?:ok|okay|consent|decision|sign-off))\b`)
+var waiting = regexp.MustCompile(`(?i)\b(?:approv(?:e|al|es)|confirm(?:ation|s)?|card|countersign(?:ed|ature)?|review|a?waiting|a?waits?|pending|nothing (?:has been|was|is) changed|authoriz(?:e|ation)|go-ahead|your (?:ok|okay|consent|decision|sign-off))\b|(?:^|[^\pL])(?:bestätig|genehmig|freigabe|freigeb|zustimm|warte)\pL*`)
 
 func saysWaiting(sentence string) bool { return waiting.MatchString(sentence) }
 
@@ -77,12 +77,14 @@ var (
 	adverbs = `(?:(?:now|just|also|already|both|all|successfully|officially|permanently|recently) )*`
 
 	firstPerson = regexp.MustCompile(`\b(?:i|we)(?:'ve| have| had)? ` + adverbs + `(?:gone ahead and |went ahead and |been able to |managed to )?` + adverbs + participle + `\b(.*)`)
+	phrasal     = regexp.MustCompile(`\b(?:i|we)(?:'ve| have| had)? ` + adverbs + `(?:gone ahead and |went ahead and )?(?:(let [\pL' ]{1,40} know|reached out|wrote to|dropped [\pL' ]{1,40} a (?:line|note))|(put in|handed in)|(took care|signed off|(?:switched|turned) (?:on|off)|put [\pL' ]{1,40} on hold))\b`)
 	perfect     = regexp.MustCompile(`\b(?:has|have|'ve|got|(?:is|are) now) ` + adverbs + `(?:been |being )?` + adverbs + participle + `\b`)
 	state       = regexp.MustCompile(`\b(?:is|are|'s|was|were) ` + adverbs + participle + `\b`)
+	recent      = regexp.MustCompile(`\b` + participle + ` (?:last (?:week|month|year|quarter|night)|yesterday|today|this (?:morning|week|month|afternoon)|earlier today)\b`)
 	bare        = regexp.MustCompile(`\b` + participle + ` successfully\b|\bsuccessfully ` + participle + `\b|\bcompleted the ()\b`)
 	fragment    = regexp.MustCompile(`^[^\pL]*(?:(?:ok|okay|yes|great|sure),? )?(?:[\pL'-]+ ){0,3}` + participle + `[.!:]?(?:$| [^\pL]*$)`)
 	label       = regexp.MustCompile(`^[^\pL]*(?:[\pL'-]+ ){0,3}` + participle + `: `)
-	phrases     = regexp.MustCompile(`\b(?:went through|(?:is|are) (?:now )?gone|took effect|(?:is|are) now in effect|t(?:aken|akes|ook) care of|no longer (?:appears?|exists?|listed)|effective (?:today|immediately)|got the green light|(?:is|are) (?:now )?live|went (?:up|down)|(?:been|was) let go|(?:is|are) disabled)\b`)
+	phrases     = regexp.MustCompile(`\b(?:went through|(?:is|are) (?:now )?gone|took effect|(?:is|are) now in effect|t(?:aken|akes|ook) care of|no longer (?:appears?|exists?|listed)|effective (?:today|immediately)|got the green light|(?:is|are) (?:now )?live|went (?:up|down)|(?:been|was) let go|(?:is|are) disabled|from now on)\b`)
 	finished    = regexp.MustCompile(`^[^\pL]*(?:(?:ok|okay|yes|great|alright),? )?(?:all )?(?:it's |that's )?(?:done|all set|complete|completed|finished|success)\b`)
 )
 
@@ -133,7 +135,7 @@ func claimOfChange(sentences []string, e Evidence, results func() *data) string 
 		if strings.HasSuffix(small, "?") {
 			return false
 		}
-		return claimedByAssistant(small, e) || claimedOfRow(s, small, wanted, e, results) || wanted && finished.MatchString(small) && !made(e, "")
+		return claimedByAssistant(small, e) || claimedInGerman(small, wanted, e, results) || claimedOfRow(s, small, wanted, e, results) || wanted && finished.MatchString(small) && !made(e, "")
 	})
 	if at < 0 {
 		return ""
@@ -191,6 +193,9 @@ var nothingDone = regexp.MustCompile(`^ (?:nothing|none|neither|no)\b`)
 
 // claimedByAssistant reports whether the assistant says that it changed something.
 func claimedByAssistant(s string, e Evidence) bool {
+	if m := phrasal.FindStringSubmatchIndex(s); m != nil && !unmade.MatchString(clauseBefore(s, m[0])) && !made(e, phrasalClass(m)) {
+		return true
+	}
 	m := firstPerson.FindStringSubmatchIndex(s)
 	if m == nil || unmade.MatchString(clauseBefore(s, m[0])) {
 		return false
@@ -208,16 +213,30 @@ func claimedByAssistant(s string, e Evidence) bool {
 	return !made(e, classOf[word])
 }
 
+// phrasalClass is the class of what a match of phrasal says was done; empty: any.
+func phrasalClass(m []int) string {
+	switch {
+	case m[2] >= 0:
+		return "send"
+	case m[4] >= 0:
+		return "submit"
+	}
+	return ""
+}
+
 // claimedOfRow reports whether the sentence says that a thing was changed. A row
 // that says the same of it is as good as a receipt.
 func claimedOfRow(s, small string, wanted bool, e Evidence, results func() *data) bool {
-	for _, pattern := range []*regexp.Regexp{perfect, state, bare, fragment, label, phrases} {
+	for _, pattern := range []*regexp.Regexp{perfect, state, recent, bare, fragment, label, phrases} {
 		for _, m := range pattern.FindAllStringSubmatchIndex(small, -1) {
 			if unmade.MatchString(clauseBefore(small, m[0])) || unmade.MatchString(small[m[0]:m[1]]) && pattern != phrases {
 				continue
 			}
 			word := marking(captured(small, m), small[m[1]:])
-			simple := pattern != perfect && pattern != bare
+			if pattern == recent && classOf[word] == "update" { // every row was, and says when
+				continue
+			}
+			simple := pattern != perfect && pattern != bare && pattern != recent
 			if simple && !wanted || presentation.MatchString(small[:m[1]]) && !wanted {
 				continue
 			}
@@ -276,7 +295,11 @@ func wantsChange(e Evidence) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(wordsOf(e.Question), func(w string) bool { return slices.Contains(orders, w) })
+	asked := e.Question
+	if n := len(e.Asked); n > 0 && len(e.Calls) == 0 { // "did that work?": of what was asked for before
+		asked += " " + e.Asked[n-1]
+	}
+	return slices.ContainsFunc(wordsOf(asked), func(w string) bool { return slices.Contains(orders, w) })
 }
 
 // orders are the verbs with which people ask for a change.
@@ -297,7 +320,8 @@ func made(e Evidence, class string) bool {
 		return slices.ContainsFunc(wordsOf(text), func(w string) bool { return classOf[w] != "" && (class == "" || receiptOf(w) == class) })
 	}
 	for _, text := range e.Reported {
-		if tells(text) {
+		receipt := func(s string) bool { return s != denial && !unmade.MatchString(strings.ToLower(s)) && tells(s) }
+		if slices.ContainsFunc(sentencesOf(text), receipt) {
 			return true
 		}
 	}
@@ -305,6 +329,9 @@ func made(e Evidence, class string) bool {
 		return c.changes() && len(c.Outcome.Data()) > 0 && (class == "" || c.Kind == result.Edit || tells(string(c.Outcome.Data())))
 	})
 }
+
+// denial is what a conversation keeps of a change that its person denied.
+const denial = "Action cancelled by user"
 
 // receiptOf is the class of a word of a receipt, where what was submitted was sent.
 // In a row it was not: submitted_at does not say that a person was notified.

@@ -198,6 +198,11 @@ func monthOf(token string) int {
 
 // figure reads a number with its unit.
 func (s *scanner) figure(token string) (c claim, ok bool) {
+	if germanFigure.MatchString(token) && isGerman(strings.Join(s.tokens, " ")) {
+		c, ok = s.figure(inEnglish(token))
+		c.text = token
+		return c, ok
+	}
 	m := plainForm.FindStringSubmatch(token)
 	if m == nil || len(m[4]) > 30 {
 		return c, false

@@ -64,26 +64,37 @@ func (l incompleteLists) hint() string {
 // It misses one rather than match an unrelated "more": a miss costs a sentence
 // that is said twice.
 var incompleteness = regexp.MustCompile(`(?i)\b(incomplete|not (?:the )?complete|truncated|partial (?:list|result|answer|view)s?|` +
-	`not all of|there (?:are|is|may be|might be|could be|must be) (?:\w+ )?more\b|(?:may|might|could|must) be (?:\w+ )?others\b|more (?:rows|results|records|entries|pages|items|matches) (?:exist|follow|are|remain)|` +
+	`not all of|there (?:are|is|may be|might be|could be|must be) (?:\w+ ){0,2}more\b|(?:may|might|could|must) be (?:\w+ )?others\b|more (?:rows|results|records|entries|pages|items|matches) (?:exist|follow|are|remain)|` +
 	`(?:next|further|more|another) pages?|and (?:\w+ )?more\b|more than the|first page|beyond (?:this|these|the first) (?:\w+ )?(?:\d+|page|list|results|records|rows|entries)\b|` +
 	`only (?:\w+ ){0,2}subset\b|only (?:have|see|saw|got|received|read|shows?|covers?|includes?) (?:a )?(?:small )?(?:part|portion|excerpt)\b|` +
 	`(?:list|results?|records?|rows?|output|pages?) (?:\w+ ){0,3}(?:cut (?:off|short)|capped)|not (?:the )?(?:full|whole|entire) (?:\w+ )?(?:list|result|picture|set)|` +
+	`isn't (?:the )?(?:complete|everyone|everything|all)|more (?:\pL+ ){1,4}than (?:i|you) (?:was|were|am|can|could|got|see|saw)\b|the rest (?:of|is|are)\b|` +
+	`unvollständig|nicht (?:vollständig|alle)\b|nächsten? seite|(?:weitere|ersten|nur) (?:\d+|\pL+)|` +
 	`(?:actual|real|true) (?:number|count|headcount) (?:\w+ ){1,3}(?:higher|larger|bigger|greater))`)
 
 var negated = regexp.MustCompile(`(?i)\b(?:not|isn't|nothing is|no longer) (?:incomplete|truncated)`)
 
 func saysIncomplete(text string, pages []incompletePage) bool {
-	text = negated.ReplaceAllString(text, "")
+	text = negated.ReplaceAllString(strings.ReplaceAll(text, "’", "'"), "")
 	if incompleteness.MatchString(text) {
 		return true
 	}
 	for _, q := range pages {
-		n := strconv.Itoa(q.returned)
-		if !regexp.MustCompile(`(?i)\b(?:(?:first|only|at least|more than|over) ` + n + `\b|` + n + `\+|` + n + ` of )`).MatchString(text) {
+		if !ofMore(q.returned).MatchString(text) {
 			return false
 		}
 	}
 	return true
+}
+
+// ofMore matches what says that there are more rows than those n: "the first 5", "five
+// out of 12".
+func ofMore(n int) *regexp.Regexp {
+	count := strconv.Itoa(n)
+	if i := n - 2; i >= 0 && i < len(numbers) {
+		count = `(?:` + count + `|` + numbers[i] + `)`
+	}
+	return regexp.MustCompile(`(?i)\b(?:(?:first|only|at least|more than|over) ` + count + `\b|` + count + `\+|` + count + ` (?:out )?of (?:the |a |about |roughly |some )*\d|` + count + ` (?:of|von) )`)
 }
 
 func cursorOf(args json.RawMessage) string {

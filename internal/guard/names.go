@@ -36,7 +36,7 @@ var item = regexp.MustCompile(`\||^\s*(?:[-*+•]|\d+[.)])\s`)
 // A name is a word with a capital letter inside of a sentence, or a cell or item
 // that begins with one and is no common word.
 func unknownNames(text string, d *data) (odd []string) {
-	plain := lowerWords(text)
+	plain, german := lowerWords(text), isGerman(text)
 	lines := strings.Split(markdown.Replace(text), "\n")
 	for n, line := range lines {
 		head := n+1 < len(lines) && strings.Contains(line, "|") && ruler.MatchString(lines[n+1])
@@ -47,7 +47,10 @@ func unknownNames(text string, d *data) (odd []string) {
 		for _, piece := range pieceEnd.Split(line, -1) {
 			for _, name := range namesIn(piece) {
 				name.alone = name.alone && listed
-				if name.unknown(d, plain) && !slices.Contains(odd, name.text()) {
+				if german { // every noun has a capital letter: two of them are a name
+					name = name.withoutArticle()
+				}
+				if name.unknown(d, plain) && (!german || len(name.words) > 1) && !slices.Contains(odd, name.text()) {
 					odd = append(odd, name.text())
 				}
 			}
@@ -61,6 +64,14 @@ type properName struct {
 	words []string
 	first bool // it begins its piece
 	alone bool // it is all of its piece
+}
+
+// withoutArticle drops a first word that is no part of a German name.
+func (n properName) withoutArticle() properName {
+	if len(n.words) > 0 && n.first && len(n.words[0]) <= 5 {
+		n.words, n.first = n.words[1:], false
+	}
+	return n
 }
 
 func (n properName) text() string { return strings.Join(n.words, " ") }
