@@ -6,10 +6,14 @@
 import { announce } from "./announce.js";
 import { ask, DONE, Fault, follow, get, isBreak, post } from "./api.js";
 import { signal } from "./reactive.js";
+import { total } from "./spending.js";
 import { changeOf, named, see, serverOf } from "./store.js";
 import { incompleteHint } from "./table.js";
 import { Turn } from "./turn.js";
 import { t } from "./words.js";
+
+// Notes of these kinds were texts of the gateway in the stream.
+const AS_TEXT = ["incomplete", "added"];
 
 export class Conversation {
   #asking = /** @type {AbortController | null} */ (null); // ends the request that the running turn reads
@@ -27,6 +31,11 @@ export class Conversation {
     this.unsent = signal(""); // a question that did not arrive: it goes back to its field
     this.stored = signal(!id); // its messages are known
     this.addressed = Boolean(id); // the page's address names it
+  }
+
+  /** used is what its answers used, one by one. */
+  get used() {
+    return this.turns.value.map((turn) => turn.usage.value).filter((usage) => total(usage) > 0);
   }
 
   get path() {
@@ -86,7 +95,9 @@ export class Conversation {
   // A stored message becomes the event that it once was.
   #replay(turn, message) {
     if (message.role === "system") return turn.add({ kind: "outcome", text: String(message.content), at: message.at });
-    if (message.role === "assistant") turn.take({ type: "text", text: String(message.content ?? ""), source: message.source });
+    if (message.role === "assistant") turn.take({ type: "text", text: String(message.content ?? "") });
+    for (const note of message.notes ?? []) turn.take(AS_TEXT.includes(note.kind) ? { type: "text", text: note.text, source: "gateway" } : { ...note, type: "note" });
+    if (message.usage) turn.usage.value = message.usage;
     if (message.model) turn.model.value = message.model;
     if (message.at) turn.ended = message.at;
     if (message.role !== "tool") return;

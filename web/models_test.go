@@ -44,6 +44,28 @@ func TestOneModelIsNoChoice(t *testing.T) {
 	}
 }
 
+// TestReopenedConversationShowsNotesAndUsage: what the gateway added stays the
+// gateway's, and each turn and the conversation say what they used.
+func TestReopenedConversationShowsNotesAndUsage(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/conversations", answer(http.StatusOK, object{"conversations": []object{{"id": "c1", "title": "Before"}}}))
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{
+		{"id": "1", "role": "user", "content": "Who?"},
+		{"id": "2", "role": "assistant", "content": "Leo.", "usage": object{"input_tokens": 1000, "output_tokens": 10, "price": object{"amount": 0.01, "currency": "USD"}}, "notes": []object{
+			{"kind": "invented", "text": "Not from the data: Leo is the model's own."}, {"kind": "incomplete", "text": "There are 9 more."}}},
+		{"id": "3", "role": "user", "content": "And?"},
+		{"id": "4", "role": "assistant", "content": "No.", "usage": object{"input_tokens": 500, "output_tokens": 5, "cached_tokens": 400, "estimated": true, "price": object{"amount": 0.02, "currency": "USD"}}},
+	}}))
+	p.Open(g.URL)
+	p.Click("[data-conversation=c1] [data-open]")
+	p.Sees("[data-note=invented]", "Leo is the model's own.")
+	p.Sees("[data-text=gateway]:not([data-note])", "There are 9 more.")
+	p.Sees("[data-text=model]", "Leo.")
+	p.Sees("[data-turn]:first-child [data-usage]", "1,000 tokens in, 10 out · 0.01 USD")
+	p.Sees("[data-turn]:last-child [data-usage]", "500 tokens in, 5 out (400 of them cached) · 0.02 USD · partly estimated")
+	p.Sees("[data-conversation-usage]", "This conversation: 1,500 tokens in, 15 out (400 of them cached) · 0.03 USD · partly estimated")
+}
+
 func TestUsageIsBelowTheAnswer(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", turn(object{"type": "text", "text": "Here."},

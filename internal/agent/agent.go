@@ -145,7 +145,7 @@ type TextDelta struct{ Text, Source string }
 // Note is a correction of the answer in the gateway's name. Spans are the places of
 // the model's words that it is about; none: the answer as a whole.
 type Note struct {
-	Kind  string // failed, waiting, unproven or invented
+	Kind  string // failed, waiting, unproven or invented; kept ones are incomplete or added, too, which were texts in the stream
 	Text  string
 	Spans []Span
 }

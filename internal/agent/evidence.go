@@ -13,12 +13,13 @@ import (
 func (r *run) correct() {
 	answer := guard.Answer{Before: r.written[0].String(), After: r.written[1].String()}
 	for _, c := range guard.Check(answer, evidenceOf(r)) {
-		line := r.keepLine(c.Text)
 		if c.Kind == guard.Incomplete {
-			r.emit(TextDelta{Text: line, Source: "gateway"})
+			r.addLine(string(c.Kind), c.Text)
 			continue
 		}
-		r.emit(Note{string(c.Kind), c.Text, spansOf(answer.Before+answer.After, c.About)})
+		note := Note{string(c.Kind), c.Text, spansOf(answer.Before+answer.After, c.About)}
+		r.keepNote(note)
+		r.emit(note)
 	}
 }
 
@@ -68,7 +69,15 @@ func (s Toolset) addEarlier(e *guard.Evidence, m Message) {
 	case System:
 		e.Reported = append(e.Reported, text)
 	case Assistant:
-		if !strings.Contains(text, guard.Invented) {
+		corrected := strings.Contains(text, guard.Invented) // as conversations were stored before notes were
+		for _, n := range m.Notes {
+			if n.Kind == string(guard.OfTheModel) {
+				corrected = true
+			} else {
+				e.Known = append(e.Known, n.Text)
+			}
+		}
+		if !corrected {
 			e.Known = append(e.Known, text)
 		}
 	}

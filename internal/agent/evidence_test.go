@@ -39,10 +39,31 @@ func TestLyingModelIsCorrected(t *testing.T) {
 		events, _ := collect(t, t.Context(), turn(row.m, b))
 		want(t, name+": "+strings.TrimSpace(textOf(events, "gateway")), name+": "+row.want)
 		kept := events[len(events)-1].(Done).Messages
-		if last := kept[len(kept)-1].Text(); !strings.HasSuffix(last, row.want) {
-			t.Errorf("%s: the history has %q", name, last)
+		last := kept[len(kept)-1]
+		if row.want != "" && (len(last.Notes) != 1 || last.Notes[0].Text != row.want || strings.Contains(last.Text(), row.want)) {
+			t.Errorf("%s: the history has %q, notes %+v", name, last.Text(), last.Notes)
+		}
+		if row.want == "" && len(last.Notes) > 0 {
+			t.Errorf("%s: notes %+v", name, last.Notes)
 		}
 	}
+}
+
+// TestNotesAreNoWordsOfTheModel: in the next turn the model reads what was added to its
+// answer as the gateway's words, and an answer of notes alone is none of its own.
+func TestNotesAreNoWordsOfTheModel(t *testing.T) {
+	answer := TextMessage(Assistant, "I've freed the lion.")
+	answer.Notes = []Note{{Kind: "unproven", Text: "Nothing was changed."}}
+	m := scripted(says("It is in its cage."))
+	next := turn(m, boxOf(nil))
+	next.Language = true
+	next.History = []Message{TextMessage(User, "free the lion"), answer, TextMessage(User, "thanks"), {Role: Assistant, Notes: []Note{{Kind: "added", Text: "I have no answer."}}}}
+	collect(t, t.Context(), next)
+	var read []string
+	for _, said := range m.asked[0].Messages {
+		read = append(read, string(said.Role)+": "+said.Text())
+	}
+	want(t, strings.Join(read, "|"), "user: free the lion|assistant: I've freed the lion.|system: "+notePrefix+"Nothing was changed.|user: thanks|system: "+notePrefix+"I have no answer.|user: "+next.Question)
 }
 
 // TestNoteNamesThePlacesInTheAnswer: a correction is an event of its own, which says

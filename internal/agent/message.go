@@ -23,6 +23,7 @@ const (
 type Message struct {
 	Role  Role
 	Parts []Part
+	Notes []Note // what the gateway added to an answer, for people; never a model's own words
 }
 
 // Part is a piece of a message. The set is closed: Text, Call and Opaque stand

@@ -29,25 +29,51 @@ type run struct {
 	left  bool // the caller left the loop
 }
 
-// addLine adds a line in the gateway's name, and keeps it with the answer: the
-// conversation reads as it was streamed.
-func (r *run) addLine(line string) {
-	r.emit(TextDelta{Text: r.keepLine(line), Source: "gateway"})
-}
-
-// keepLine keeps a line with the answer, and returns it as it is written there.
-func (r *run) keepLine(line string) string {
-	last := len(r.added) - 1
-	if r.added[last].Role != Assistant {
-		r.added = append(r.added, Message{Role: Assistant})
-		last++
-	}
-	if r.added[last].Text() != "" {
+// addLine adds a line in the gateway's name, and keeps it beside the answer.
+func (r *run) addLine(kind, line string) {
+	last := r.keepNote(Note{Kind: kind, Text: line})
+	if last.Text() != "" || len(last.Notes) > 1 {
 		line = "\n\n" + line
 	}
-	r.added[last].addText(line)
-	return line
+	r.emit(TextDelta{Text: line, Source: "gateway"})
 }
+
+// keepNote keeps a note beside the last message of the answer, and returns that: the
+// conversation is read later as it was streamed.
+func (r *run) keepNote(n Note) *Message {
+	if r.added[len(r.added)-1].Role != Assistant {
+		r.added = append(r.added, Message{Role: Assistant})
+	}
+	last := &r.added[len(r.added)-1]
+	last.Notes = append(last.Notes, n)
+	return last
+}
+
+// added is the kind of a note that corrects nothing: why an answer ends where it does.
+const added = "added"
+
+// withNotes puts what the gateway added to an answer after it, as the gateway's words: a
+// model learns that it was corrected, and takes none of it for its own. An answer
+// without a part of its own is left out.
+func withNotes(history []Message) []Message {
+	all := make([]Message, 0, len(history))
+	for _, m := range history {
+		if len(m.Parts) > 0 {
+			all = append(all, Message{Role: m.Role, Parts: m.Parts})
+		}
+		if len(m.Notes) > 0 {
+			var lines []string
+			for _, n := range m.Notes {
+				lines = append(lines, n.Text)
+			}
+			all = append(all, TextMessage(System, notePrefix+strings.Join(lines, "\n")))
+		}
+	}
+	return all
+}
+
+// notePrefix begins what a model reads of notes.
+const notePrefix = "Added to the answer above, for the person, by the gateway:\n"
 
 // warn keeps one warning per server. A server that was not waited for, because the
 // turn was cancelled, is not down.

@@ -134,6 +134,7 @@ func (r *run) clip(call, size int) json.RawMessage {
 func (r *run) take(m *Message, d Delta) {
 	r.usage.Add(d.Usage)
 	if d.Note != "" {
+		m.Notes = append(m.Notes, Note{Kind: added, Text: d.Note})
 		r.emit(TextDelta{Text: d.Note + "\n\n", Source: "gateway"})
 	}
 	r.usage.Model = cmp.Or(d.Model, r.usage.Model)
@@ -161,13 +162,13 @@ func (r *run) conclude(m Message, stop StopReason, err error) {
 	switch {
 	case err != nil:
 	case stop == StopLength:
-		r.addLine(tooLong)
+		r.addLine(added, tooLong)
 	case stop == StopRefusal:
-		r.addLine(declined)
+		r.addLine(added, declined)
 	case dropped:
-		r.addLine(fmt.Sprintf(outOfRounds, MaxRounds))
+		r.addLine(added, fmt.Sprintf(outOfRounds, MaxRounds))
 	case m.Text() == "":
-		r.addLine(noAnswer)
+		r.addLine(added, noAnswer)
 	}
 }
 

@@ -236,8 +236,8 @@ func TestIncompleteListIsReported(t *testing.T) {
 			t.Errorf("truncated: %+v", tr)
 		}
 		messages := events[len(events)-1].(Done).Messages
-		if last := messages[len(messages)-1].Text(); strings.Contains(last, hint) != wantHint {
-			t.Errorf("history keeps %q", last)
+		if last := messages[len(messages)-1]; strings.Contains(last.Text(), hint) || (len(last.Notes) == 1 && last.Notes[0].Text == hint) != wantHint {
+			t.Errorf("history keeps %q, notes %+v", last.Text(), last.Notes)
 		}
 	}
 }

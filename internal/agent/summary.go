@@ -140,7 +140,7 @@ func (w *window) write(ctx context.Context, transcript string) (string, error) {
 // earlier summary first. What does not fit is left out at the beginning.
 func (w *window) transcript(messages []Message) (text string, untrusted bool) {
 	var lines []string
-	for _, m := range w.short(w.readAll(messages)) {
+	for _, m := range w.short(w.readAll(withNotes(messages))) {
 		for _, p := range m.Parts {
 			if res, ok := p.(CallResult); ok {
 				untrusted = untrusted || res.Untrusted

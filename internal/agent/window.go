@@ -31,7 +31,11 @@ func newWindow(t Turn, u *Usage, clip clipper) *window {
 func (w *window) open(ctx context.Context, system string, tools []Tool) {
 	w.fixed = w.count.Count(system) + w.toolSize(tools)
 	w.summarise(ctx)
-	w.history = w.readAll(w.newest(w.turn.History[w.memory.Covered:]))
+	w.history = w.newest(w.turn.History[w.memory.Covered:])
+	if w.turn.Language { // what is no language model reads its own words alone
+		w.history = withNotes(w.history)
+	}
+	w.history = w.readAll(w.history)
 }
 
 // found counts tools that are offered from now on, and keeps the names of all that

@@ -108,7 +108,7 @@ func (f *fake) start() Options {
 		fmt.Fprint(w, `{"conversations":[{"id":"c9","title":"Old\u001b[2J","updated":"2026-01-02T03:04:05Z"}]}`)
 	})
 	mux.HandleFunc("GET /api/conversations/c9", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"id":"c9","title":"Old","lastEventId":"7-0","messages":[{"role":"user","content":"Who?"},{"role":"assistant","content":"Dora."}]}`)
+		fmt.Fprint(w, `{"id":"c9","title":"Old","lastEventId":"7-0","messages":[{"role":"user","content":"Who?"},{"role":"assistant","content":"Dora.","notes":[{"kind":"invented","text":"Dora is the model's own."}]}]}`)
 	})
 	mux.HandleFunc("GET /api/models", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"models":[{"name":"large"},{"name":"small","default":true}]}`)
@@ -239,7 +239,7 @@ func TestChatShowsMoreOnCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	rest := out.String()
-	for _, want := range []string{"here is no list", "Two people", "First name\nCarl\n", "here is no list", "Old⟨U+001B⟩[2J", "no command /nope", "> Who?\n", "Dora.\n"} {
+	for _, want := range []string{"here is no list", "Two people", "First name\nCarl\n", "here is no list", "Old⟨U+001B⟩[2J", "no command /nope", "> Who?\n", "Dora.\n", "Dora is the model's own.\n"} {
 		_, after, found := strings.Cut(rest, want)
 		if !found {
 			t.Fatalf("%q does not follow:\n%s", want, out.String())

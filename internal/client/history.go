@@ -29,6 +29,7 @@ type wholeConversation struct {
 		Tool    string          `json:"tool"`
 		Server  string          `json:"server"`
 		Args    json.RawMessage `json:"args"`
+		Notes   []notePayload   `json:"notes"`
 	} `json:"messages"`
 }
 
@@ -48,6 +49,9 @@ func (v *view) showStored(ctx context.Context, whole *wholeConversation) {
 			v.showResult(ctx, m.Server, m.Tool, m.Args, json.RawMessage(m.Content))
 		default:
 			v.screen.line(safe(m.Content))
+		}
+		for _, n := range m.Notes {
+			v.screen.line("\n" + safe(n.Text))
 		}
 	}
 }

@@ -36,6 +36,12 @@ type (
 		Usage   *agent.Usage      `json:"usage,omitempty"`
 		Role    agent.Role        `json:"role"`
 		Parts   []storedPart      `json:"parts"`
+		Notes   []storedNote      `json:"notes,omitempty"`
+	}
+	storedNote struct {
+		Kind  string       `json:"kind"`
+		Text  string       `json:"text"`
+		Spans []agent.Span `json:"spans,omitempty"`
 	}
 	storedPart struct { // exactly one of its fields is set
 		Text   string        `json:"text,omitempty"`
@@ -124,6 +130,9 @@ func (s sealer) sealMessage(conversation, id string, m Message) ([]byte, error) 
 	for _, p := range m.Parts {
 		r.Parts = append(r.Parts, storedOf(p))
 	}
+	for _, n := range m.Notes {
+		r.Notes = append(r.Notes, storedNote(n))
+	}
 	return s.seal(kindMessage, conversation, id, r)
 }
 
@@ -149,6 +158,9 @@ func (s sealer) openMessage(conversation, id string, stored []byte) (Message, er
 	m := Message{ID: id, At: r.At, Origin: r.Origin, Model: r.Model, Servers: r.Servers, Usage: r.Usage, Message: agent.Message{Role: r.Role}}
 	for _, p := range r.Parts {
 		m.Parts = append(m.Parts, p.part())
+	}
+	for _, n := range r.Notes {
+		m.Notes = append(m.Notes, agent.Note(n))
 	}
 	return m, nil
 }

@@ -45,7 +45,13 @@ type (
 		Args    json.RawMessage `json:"args,omitempty"` // what a next page is asked for with
 		At      time.Time       `json:"at"`
 
+		Notes []noteView       `json:"notes,omitempty"` // what the gateway added to an answer
 		Usage *agent.UsageView `json:"usage,omitempty"` // of the turn, on its last message
+	}
+	noteView struct { // as in the event
+		Kind  string       `json:"kind"`
+		Spans []agent.Span `json:"spans,omitempty"`
+		Text  string       `json:"text"`
 	}
 )
 
@@ -98,8 +104,12 @@ func (c chat) showConversation(w http.ResponseWriter, r *http.Request, p *access
 // and the message before has the calls that they answer.
 func messagesOf(m conversation.Message, calls []agent.Call) []messageView {
 	var views []messageView
-	if text := m.Text(); text != "" {
-		views = append(views, messageView{ID: m.ID, Role: m.Role, Content: text, Model: m.Model, At: m.At})
+	if text := m.Text(); text != "" || len(m.Notes) > 0 {
+		view := messageView{ID: m.ID, Role: m.Role, Content: text, Model: m.Model, At: m.At}
+		for _, n := range m.Notes {
+			view.Notes = append(view.Notes, noteView{n.Kind, n.Spans, n.Text})
+		}
+		views = append(views, view)
 	}
 	for i, answered := range m.Results() {
 		views = append(views, messageView{

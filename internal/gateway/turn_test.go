@@ -69,6 +69,11 @@ func TestCorrectionIsANote(t *testing.T) {
 	if !strings.Contains(got, note) {
 		t.Errorf("the stream lacks %s:\n%s", note, got)
 	}
+	id := strings.Split(strings.SplitAfter(got, `"conversationId":"`)[1], `"`)[0]
+	_, stored := r.read(r.send("GET", "/api/conversations/"+id, alice, ""))
+	if notes := `"notes":[` + strings.Replace(note, `"type":"note",`, "", 1); !strings.Contains(stored, notes) || !strings.Contains(stored, `"content":"12,345 people."`) {
+		t.Errorf("the conversation lacks %s beside the model's own words:\n%s", notes, stored)
+	}
 }
 
 func TestSlowModelTimesOut(t *testing.T) {

@@ -5,7 +5,8 @@ import { el, icon } from "../dom.js";
 import { effect, list } from "../reactive.js";
 import { changeOf, changes, fieldsOf, titleOf } from "../store.js";
 import { isRehearsal, modelLabel } from "../turn.js";
-import { moment, number, t } from "../words.js";
+import { total, usageWords } from "../spending.js";
+import { moment, t } from "../words.js";
 import { cardView } from "./card.js";
 import { resultView } from "./facts.js";
 import { howView } from "./how.js";
@@ -48,15 +49,8 @@ function textOf(turn, body) {
 }
 
 function usageOf(turn) {
-  return el("span", { "data-usage": true, hidden: () => !total(turn.usage.value) }, () => {
-    const usage = turn.usage.value;
-    if (!total(usage)) return null;
-    const words = t("{in} tokens in, {out} out", { in: number(usage.input_tokens), out: number(usage.output_tokens) });
-    return words + (usage.price ? ` · ${number(usage.price.amount, { maximumSignificantDigits: 3 })} ${usage.price.currency}` : "");
-  });
+  return el("span", { "data-usage": true, hidden: () => !total(turn.usage.value) }, () => usageWords(turn.usage.value));
 }
-
-const total = (usage) => (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
 
 // ---- parts
 

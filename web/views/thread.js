@@ -4,7 +4,9 @@
 
 import { at, el, show } from "../dom.js";
 import { effect, list, scope } from "../reactive.js";
+import { sum, usageWords } from "../spending.js";
 import { changes, open } from "../store.js";
+import { t } from "../words.js";
 import { turnView } from "./answer.js";
 import { reveal } from "./card.js";
 
@@ -27,8 +29,9 @@ export function threadView(host) {
     log.replaceChildren();
     following = true;
     const node = el("div", { class: "turns" });
+    const used = el("p", { class: "hint", "data-conversation-usage": true, hidden: () => conversation.used.length < 2 }, () => t("This conversation: {used}", { used: usageWords(sum(conversation.used)) }));
     dispose = scope(() => list(node, () => conversation.turns.value, (turn) => turn, (turn) => turnView(turn(), host))).dispose;
-    log.append(node);
+    log.append(node, used);
   });
   effect(() => {
     log.setAttribute("aria-busy", String(open.value.running.value));

@@ -4,6 +4,7 @@
 import { get } from "../api.js";
 import { data, el } from "../dom.js";
 import { signal } from "../reactive.js";
+import { priceWords } from "../spending.js";
 import { number, t } from "../words.js";
 
 /** pageView draws the reader's own use. */
@@ -25,6 +26,6 @@ function budgetOf(budget) {
 function tableOf(title, first, lines, name) {
   if (!lines?.length) return el("p", { class: "hint", "data-usage-empty": title }, t("{title}: nothing was counted yet.", { title }));
   const head = [first, t("Tokens in"), t("Tokens out"), t("Price")].map((words, i) => el("th", { scope: "col", class: i ? "number" : null }, words));
-  const rows = lines.map((line) => el("tr", {}, el("th", { scope: "row" }, name(line)), el("td", { class: "number" }, number(line.input_tokens ?? 0)), el("td", { class: "number" }, number(line.output_tokens ?? 0)), el("td", { class: "number" }, line.price ? `${number(line.price.amount, { maximumSignificantDigits: 3 })} ${line.price.currency}` : "–")));
+  const rows = lines.map((line) => el("tr", {}, el("th", { scope: "row" }, name(line)), el("td", { class: "number" }, number(line.input_tokens ?? 0)), el("td", { class: "number" }, number(line.output_tokens ?? 0)), el("td", { class: "number" }, priceWords(line.price) || "–", line.estimated ? el("abbr", { "data-estimated": true, title: t("partly estimated") }, " ≈") : null)));
   return el("div", {}, el("h2", {}, title), el("div", { class: "result scroll", tabindex: "0", role: "region", "aria-label": title }, el("table", { class: "grid" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows))));
 }
