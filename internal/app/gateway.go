@@ -8,6 +8,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/approval"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/conversation"
@@ -61,7 +62,7 @@ func (p *platform) serveGateway(o gatewayOptions) error {
 	}
 	p.metrics.WatchServers(servers)
 	used := p.usage(o.budget)
-	conversations, err := p.conversations(o, used, gateway.WithApproval(servers, o.url))
+	conversations, err := p.conversations(o, used, gateway.WithApproval(servers, approval.At(o.url)))
 	if err != nil {
 		return err
 	}
@@ -100,10 +101,10 @@ func (p *platform) newGateway(o gatewayOptions, used *usage.Service, servers *up
 	if err != nil {
 		return nil, err
 	}
-	edge, err := mcpserver.New(gateway.Approvable(upstream.Catalogue{Upstream: servers}, o.url), mcpserver.Options{
+	edge, err := mcpserver.New(approval.At(o.url).Toolbox(upstream.Catalogue{Upstream: servers}), mcpserver.Options{
 		Name: "countersign", Title: "Countersign", Version: Version(), Website: website, Scopes: clientScopes(o.scopes),
 		Instructions: "Tools over the company's data, as far as you may see it. A change answers pending_confirmation and waits for your approval.",
-		Show:         gateway.Shown(servers.Confirmation, o.url),
+		Show:         approval.At(o.url).Shown(servers.Confirmation),
 		Surface:      access.SurfaceMCP, Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: o.url + "/mcp", AllowedOrigins: o.origins, AuthorizationServers: []string{o.issuers[0].URL}, Quotas: p.quotas, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
 	})
 	if err != nil {
@@ -116,7 +117,7 @@ func (p *platform) newGateway(o gatewayOptions, used *usage.Service, servers *up
 	return gateway.New(gateway.Options{
 		Connections: live.NewConnections(p.redis, streams), Tickets: &session.Tickets{Ring: streams, Keys: p.redis},
 		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Scopes: clientScopes(o.scopes), Origins: o.origins, Verify: verifier.Verify, Sessions: sessions, Revocations: p.revocations, Audit: p.audit,
-		Conversations: conversations, Models: o.models, Usage: used, Servers: gateway.WithApproval(servers, o.url), Confirmations: servers,
+		Conversations: conversations, Models: o.models, Usage: used, Servers: gateway.WithApproval(servers, approval.At(o.url)), Confirmations: servers,
 		Web: web.Files, MCP: edge.MCP(), JWKS: jwks, Quotas: p.quotas, Admission: p.queue, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
 	})
 }

@@ -10,12 +10,12 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/admission"
+	"countersign.dev/internal/approval"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/conversation"
-	"countersign.dev/internal/gateway"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/metrics"
@@ -165,10 +165,11 @@ func (p *platform) edge(d domain, server domainServer, o domainOptions) (*mcpser
 	if err != nil {
 		return nil, err
 	}
-	return mcpserver.New(gateway.Approvable(tools, o.approvals), mcpserver.Options{
+	page := approval.At(o.approvals)
+	return mcpserver.New(page.Toolbox(tools), mcpserver.Options{
 		Name: "countersign-" + d.name, Title: "Countersign: " + d.title, Version: Version(), Website: website, Instructions: d.instructions, Scopes: clientScopes(o.scopes),
 		Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: o.url + "/mcp", AuthorizationServers: urlsOf(o.issuers), AllowedHosts: o.hosts, AllowedOrigins: o.origins,
-		Ready: server.Ready, Confirmations: tools, Show: gateway.Shown(tools.Confirmation, o.approvals), Quotas: p.quotas, Admission: p.queue, Refused: p.refused(d.name), Observer: p.metrics.Surface(d.name), Log: log,
+		Ready: server.Ready, Confirmations: tools, Show: page.Shown(tools.Confirmation), Quotas: p.quotas, Admission: p.queue, Refused: p.refused(d.name), Observer: p.metrics.Surface(d.name), Log: log,
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/approval"
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
@@ -15,7 +16,7 @@ import (
 type confirmations struct {
 	service       Confirmations
 	conversations *conversation.Service
-	publicURL     string
+	page          approval.Page
 	body          int64 // bytes of a request's body
 }
 
@@ -119,8 +120,7 @@ type confirmationView struct {
 
 func (c confirmations) viewOf(ctx context.Context, shown result.Confirmation) (confirmationView, error) {
 	conversation, err := c.conversations.ConversationOf(ctx, shown.ID)
-	shown.Data = dataWithApproval(shown.Data, approvalURL(c.publicURL, shown.ID))
-	return confirmationView{shown, conversation}, err
+	return confirmationView{c.page.Confirmation(shown), conversation}, err
 }
 
 // confirmationList is what waits for a person, and what of it cannot be shown.

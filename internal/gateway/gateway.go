@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/admission"
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/approval"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
@@ -31,6 +33,19 @@ type Servers interface {
 	EachServer(report func(name string, healthy bool, calls, failures int64, average time.Duration))
 	// EachTool reports how reliable each tool is.
 	EachTool(report func(result.Reliability))
+}
+
+// WithApproval gives the servers an approval page: a pending change names it.
+func WithApproval(s Servers, page approval.Page) Servers { return approvable{s, page} }
+
+type approvable struct {
+	Servers
+	page approval.Page
+}
+
+// Call runs one tool.
+func (a approvable) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
+	return a.page.Outcome(a.Servers.Call(ctx, name, args))
 }
 
 // Models are the models that conversations can choose from. Package llm has them.

@@ -17,6 +17,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/approval"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/conversation"
@@ -86,7 +87,7 @@ func rigAt(t testing.TB, address string, change ...any) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reachable := gateway.WithApproval(r.servers, publicURL)
+	reachable := gateway.WithApproval(r.servers, approval.At(publicURL))
 	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: quota.Limits{Requests: 100_000}}) // tests are faster than people
 	o := conversation.Options{Quotas: quotas, Models: models{r.model}, Toolbox: reachable, Redis: redis, Ring: ring, Audit: r.audit, Watch: r.revocations.Watch}
 	for _, c := range change {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/approval"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/live"
@@ -41,7 +42,7 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.gate = mcpserver.NewGate(gate)
 	g.direct = mcpserver.NewFace(g.gate, catalogue{o.Servers})
-	g.answers = confirmations{o.Confirmations, o.Conversations, o.PublicURL, o.Limits.Body}
+	g.answers = confirmations{o.Confirmations, o.Conversations, approval.At(o.PublicURL), o.Limits.Body}
 	var err error
 	if o.Web != nil {
 		if g.web, err = static.New(o.Web); err != nil {

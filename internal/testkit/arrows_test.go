@@ -104,9 +104,11 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/conversation":        {ours: []string{"access", "admission", "agent", "audit", "confirm", "conversation/lease", "conversation/sealed", "fault", "quota", "result", "seal", "state", "telemetry", "tokens"}},
 	"internal/conversation/lease":  {ours: []string{"conversation/sealed", "fault"}},
 	"internal/conversation/sealed": {ours: []string{"seal", "state"}},
+	// the servers and the gateway name the same page, on which a change is answered.
+	"internal/approval": {ours: []string{"mcpserver", "result"}},
 	// live is beside the gateway's routes because a connection, unlike a request, has parts of its own that end together.
 	"internal/live":     {ours: []string{"access", "admission", "agent", "conversation", "fault", "httpx", "plaintext", "quota", "result", "seal", "strictjson", "telemetry"}, outside: []string{"github.com/coder/websocket"}},
-	"internal/gateway":  {ours: []string{"access", "admission", "agent", "audit", "conversation", "fault", "httpx", "live", "mcpserver", "quota", "result", "session", "static", "usage"}},
+	"internal/gateway":  {ours: []string{"access", "admission", "agent", "approval", "audit", "conversation", "fault", "httpx", "live", "mcpserver", "quota", "result", "session", "static", "usage"}},
 	"internal/database": {ours: []string{"access", "admission", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
 	// two domains embed SQLite; opening it, its transactions and its receipts are the same for both.
 	"internal/sqlite": {ours: []string{"access", "confirm", "fault"}, outside: []string{"modernc.org/sqlite"}},
@@ -123,7 +125,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"web":             {},
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{
-		"access", "admission", "agent", "audit", "auth", "company", "config", "confirm", "connected", "conversation", "database", "dependency", "domain/codesearch", "domain/codesearch/build", "domain/codesearch/endpoint", "domain/codesearch/index", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite", "domain/tasks", "domain/tasks/dialect", "domain/tasks/workspace",
+		"access", "admission", "agent", "approval", "audit", "auth", "company", "config", "confirm", "connected", "conversation", "database", "dependency", "domain/codesearch", "domain/codesearch/build", "domain/codesearch/endpoint", "domain/codesearch/index", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite", "domain/tasks", "domain/tasks/dialect", "domain/tasks/workspace",
 		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "live", "llm", "llm/discovery", "llm/vendor", "mcpfile", "mcpserver", "metrics", "quota", "result", "revocation", "seal", "session", "state", "telemetry", "tool", "upstream", "usage", "web",
 	}},
 	// the command check asks what others would refuse at their start, with the client and the Redis that they use.

@@ -1,4 +1,4 @@
-package gateway_test
+package approval_test
 
 import (
 	"context"
@@ -9,9 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"countersign.dev/internal/conversation"
-	"countersign.dev/internal/fault"
-	"countersign.dev/internal/gateway"
+	"countersign.dev/internal/approval"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/result"
 )
@@ -24,24 +22,24 @@ type replies struct {
 
 func (r replies) Call(context.Context, string, json.RawMessage) result.Outcome { return r.outcome }
 
-func throughGateway(t *testing.T, wire string) string {
+func throughPage(t *testing.T, wire string) string {
 	t.Helper()
 	o, err := result.DecodeEnvelope(json.RawMessage(wire))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := gateway.Approvable(replies{outcome: o}, "https://gateway.test")
+	s := approval.At("https://gateway.test").Toolbox(replies{outcome: o})
 	return string(result.EncodeEnvelope(s.Call(t.Context(), "any", nil)))
 }
 
 func TestWaitingChangeLeadsToItsPage(t *testing.T) {
 	const wire = `{"status":"pending_confirmation","message":"<b>?","confirmationId":"x1","confirmationData":{"amount":12345678901234567890,"rate":1.10}}`
 	const want = `{"status":"pending_confirmation","message":"\u003cb\u003e?","confirmationId":"x1","confirmationData":{"amount":12345678901234567890,"approvalUrl":"https://gateway.test/#/approve/x1","rate":1.10}}`
-	if got := throughGateway(t, wire); got != want {
+	if got := throughPage(t, wire); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	const bare = `{"status":"pending_confirmation","message":"?","confirmationId":"x1"}`
-	if got := throughGateway(t, bare); !strings.Contains(got, `"confirmationData":{"approvalUrl":"https://gateway.test/#/approve/x1"}`) {
+	if got := throughPage(t, bare); !strings.Contains(got, `"confirmationData":{"approvalUrl":"https://gateway.test/#/approve/x1"}`) {
 		t.Errorf("without data: got %s", got)
 	}
 }
@@ -51,7 +49,7 @@ func TestOtherAnswersStayByteForByte(t *testing.T) {
 		`{ "status":"success", "data":{"message":"Frank Davis has been deleted.","confirmationId":"x1"} }`,
 		`{"message":"No.","status":"error","code":"CONFIRMATION_STALE"}`,
 	} {
-		if got := throughGateway(t, wire); got != wire {
+		if got := throughPage(t, wire); got != wire {
 			t.Errorf("got %s, want %s", got, wire)
 		}
 	}
@@ -59,28 +57,13 @@ func TestOtherAnswersStayByteForByte(t *testing.T) {
 
 func TestServersOwnDataIsNotTouched(t *testing.T) {
 	data := map[string]any{"employeeName": "Frank Davis"}
-	s := gateway.Approvable(replies{outcome: result.Waiting(result.Pending{ID: "x1", Data: data})}, "https://gateway.test")
+	s := approval.At("https://gateway.test").Toolbox(replies{outcome: result.Waiting(result.Pending{ID: "x1", Data: data})})
 	o := s.Call(t.Context(), "any", nil)
 	if o.Pending().Data["approvalUrl"] != "https://gateway.test/#/approve/x1" {
 		t.Errorf("got %v", o.Pending().Data)
 	}
 	if diff := cmp.Diff(map[string]any{"employeeName": "Frank Davis"}, data); diff != "" {
 		t.Errorf("the server's data (-want +got):\n%s", diff)
-	}
-}
-
-func TestOwnCodesAreListed(t *testing.T) {
-	names := make(map[string]bool)
-	for _, c := range conversation.Codes() {
-		names[c.Name] = c.Meaning != "" && c.Suggest != "" && c.Status == 404
-	}
-	if diff := cmp.Diff(map[string]bool{"CONVERSATION_NOT_FOUND": true, "EVENTS_GONE": true}, names); diff != "" {
-		t.Errorf("codes (-want +got):\n%s", diff)
-	}
-	for _, c := range fault.Shared() {
-		if names[c.Name] {
-			t.Errorf("%s is declared twice", c.Name)
-		}
 	}
 }
 
@@ -95,7 +78,7 @@ func FuzzWaitingEnvelope(f *testing.F) {
 		if err != nil || o.Pending() == nil {
 			return
 		}
-		s := gateway.Approvable(replies{outcome: o}, "https://gateway.test")
+		s := approval.At("https://gateway.test").Toolbox(replies{outcome: o})
 		after, err := result.DecodeEnvelope(result.EncodeEnvelope(s.Call(context.Background(), "any", nil)))
 		if err != nil || after.Pending() == nil {
 			t.Fatalf("%q is no waiting change any more: %v", wire, err)
