@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 	"slices"
 
 	"countersign.dev/internal/app"
@@ -16,8 +17,12 @@ func (p program) demoOptions() app.DemoOptions {
 // demo starts everything on this machine.
 func demo(ctx context.Context, p program, c command) error {
 	o := p.demoOptions()
-	o.Folder = p.getenv("PWD")
-	err := c.parseNone(p, func(fs *flag.FlagSet) {
+	folder, err := os.Getwd() // not PWD, which whoever starts a process may set to anything
+	if err != nil {
+		return fmt.Errorf("the working folder: %w", err)
+	}
+	o.Folder = folder
+	err = c.parseNone(p, func(fs *flag.FlagSet) {
 		fs.IntVar(&o.Port, "port", app.DefaultPort, "`port` of the gateway; the servers follow it, the issuer is at port+80; 0: free ports")
 		fs.StringVar(&o.Data, "data", "", "`folder` to keep and reuse; default: a fresh one, gone at the end")
 		fs.StringVar(&o.Postgres, "postgres", "", "administrator's `URL` of a PostgreSQL to use instead of a private one")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/mcpfile"
+	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/upstream"
 )
@@ -72,15 +73,18 @@ func (s *Set) accept(server string, t result.ToolInfo, out io.Writer) error {
 		return err
 	}
 	if diff == "" {
-		fmt.Fprintf(out, "%s.%s is accepted as it is\n", server, t.Name)
+		fmt.Fprintf(out, "%s.%s is accepted as it is\n", server, shown(t.Name))
 		return nil
 	}
 	if err := s.lock.Accept(server, t); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s%s.%s was accepted: %s\n", diff, server, t.Name, s.lock.Path())
+	fmt.Fprintf(out, "%s%s.%s was accepted: %s\n", plaintext.Escape(diff, true), server, shown(t.Name), s.lock.Path())
 	return nil
 }
+
+// shown is a name of a server's choice as a terminal may print it.
+func shown(name string) string { return plaintext.Escape(name, false) }
 
 // Check connects to one server and says what it has, and what is held back. It
 // writes nothing.
@@ -108,6 +112,9 @@ func (s *Set) Check(ctx context.Context, server string) (string, error) {
 		return "", err
 	}
 	if len(held) > 0 {
+		for i := range held {
+			held[i] = shown(held[i])
+		}
 		said += `; held back until "countersign tools --accept" accepts them: ` + strings.Join(held, ", ")
 	}
 	return said, nil

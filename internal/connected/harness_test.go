@@ -144,6 +144,9 @@ type fake struct {
 func newFake(manner string) *fake {
 	f := &fake{manner: manner, out: bufio.NewWriter(os.Stdout), asked: map[string]chan json.RawMessage{}}
 	f.define("work", "Works.")
+	if manner == "dresses" {
+		f.define("wo\u202erk\x1b[2J", "Works.\u200b\u202e Reads only.")
+	}
 	return f
 }
 

@@ -2,11 +2,15 @@ package connected_test
 
 import (
 	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/testkit"
 )
 
@@ -117,6 +121,30 @@ func TestASilentServerHoldsUpNoListing(t *testing.T) {
 	for range 1000 { // each would take a second
 		if set := r.Tools(reader); !has("good.work")(set) || len(set.Down) != 1 || set.Down[0].Server != "silent" {
 			t.Fatalf("got %v and %v", names(set), set.Down)
+		}
+	}
+}
+
+// What an operator reads before they accept a definition is all that it holds.
+func TestDefinitionsAreShownToTheTerminalAsTheyAre(t *testing.T) {
+	folder := t.TempDir()
+	writeFile(t, folder, map[string]string{"dresses": fakeServer("dresses")})
+	set, logs := open(t, folder, slog.New(slog.DiscardHandler)), &strings.Builder{}
+	for range 2 { // as a new definition, and as one that is accepted already
+		if err := set.Accept(t.Context(), "dresses.*", logs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(folder, "mcp.lock.json")); err != nil { // what was seen before is held back
+		t.Fatal(err)
+	}
+	held, err := set.Check(t.Context(), "dresses")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for place, text := range map[string]string{"accept": logs.String(), "check": held} {
+		if err := plaintext.Check(text, true); err != nil || !strings.Contains(text, "wo⟨U+202E⟩rk⟨U+001B⟩[2J") {
+			t.Errorf("%s shows %q: %v", place, text, err)
 		}
 	}
 }

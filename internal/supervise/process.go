@@ -75,27 +75,42 @@ func (p *Process) start(cmd *exec.Cmd, said func(string)) (err error) {
 	if p.Stdin, err = cmd.StdinPipe(); err != nil {
 		return err
 	}
-	stderr, err := cmd.StderrPipe()
+	// Not cmd's own pipes, which Wait closes with the last words in them.
+	output, theirOutput, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	// Not cmd's own pipe, which Wait closes with the last answer in it.
-	output, theirs, err := os.Pipe()
+	defer theirOutput.Close()
+	words, theirWords, err := os.Pipe()
 	if err != nil {
-		return err
+		return errors.Join(err, output.Close())
 	}
-	defer theirs.Close()
-	p.Stdout, cmd.Stdout = output, theirs
+	defer theirWords.Close()
+	p.Stdout, cmd.Stdout, cmd.Stderr = output, theirOutput, theirWords
 	if err := cmd.Start(); err != nil {
-		return errors.Join(fmt.Errorf("starting %s: %w", cmd.Args[2], err), output.Close())
+		return errors.Join(fmt.Errorf("starting %s: %w", cmd.Args[2], err), output.Close(), words.Close())
 	}
-	go func() {
-		defer close(p.done)
-		lines(stderr, said) // ends when the last process of the program has ended
-		p.err = cmd.Wait()
-		_ = p.control.Close()
-	}()
+	go p.wait(cmd, words, said)
 	return nil
+}
+
+// wait waits for the supervisor, and for the last words of its processes. It ends
+// after all of them, unless it was killed itself: then one that left the program's
+// group may hold its standard error for ever, and is not waited for.
+func (p *Process) wait(cmd *exec.Cmd, words *os.File, said func(string)) {
+	defer close(p.done)
+	read := make(chan struct{})
+	go func() { defer close(read); lines(words, said) }()
+	p.err = cmd.Wait()
+	timer := time.NewTimer(p.grace)
+	defer timer.Stop()
+	select {
+	case <-read:
+	case <-timer.C:
+	}
+	_ = words.Close()
+	<-read
+	_ = p.control.Close()
 }
 
 // lines passes lines on until the end of r.

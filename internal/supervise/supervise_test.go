@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -189,4 +190,24 @@ func TestAnEmptyEnvironmentIsEmpty(t *testing.T) {
 		t.Errorf("got %v, and its environment is\n%s", err, out)
 	}
 	p.End()
+}
+
+// Somebody who kills the supervisor leaves processes behind, and keeps nobody
+// waiting for them.
+func TestEndWaitsForNoOrphanOfAKilledSupervisor(t *testing.T) {
+	p, err := supervise.Start(supervise.Command{Path: "/bin/sh", Args: []string{"-c", `
+setsid sleep 1000 &
+echo $!; echo $PPID; wait`}, Env: os.Environ(), Grace: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pids := numbers(t, p.Stdout, 2)
+	defer func() { _ = unix.Kill(pids[0], unix.SIGKILL) }()
+	if err := unix.Kill(pids[1], unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	p.End()
+	if err := unix.Kill(pids[0], 0); err != nil {
+		t.Errorf("the orphan has ended, so nothing was proved: %v", err)
+	}
 }

@@ -87,7 +87,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// a program must end with everything that it started, also when this process is killed; that knows no MCP.
 	"internal/supervise": {outside: []string{"golang.org/x/sys"}},
 	// it makes servers of the file, so that app opens them as it opens stores.
-	"internal/connected": {ours: []string{"mcpfile", "mcplock", "result", "supervise", "upstream", "upstream/foreign"}},
+	"internal/connected": {ours: []string{"mcpfile", "mcplock", "plaintext", "result", "supervise", "upstream", "upstream/foreign"}},
 	// the lock is a file of definitions; upstream asks it through an interface of its own.
 	"internal/mcplock": {ours: []string{"result"}},
 	// issuers and connected servers must not lead into private networks; one rule for both.
