@@ -25,20 +25,20 @@ var commitID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 // It reads git's files itself, because a server may have no git.
 func commitOf(root string) (c commit) {
 	git := filepath.Join(root, ".git")
-	if text, err := os.ReadFile(git); err == nil { // a worktree: gitdir: PATH
+	if text, err := readRegular(os.OpenFile, git); err == nil { // a worktree: gitdir: PATH
 		git = strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir:"))
 		if !filepath.IsAbs(git) {
 			git = filepath.Join(root, git)
 		}
 	}
 	common := git
-	if text, err := os.ReadFile(filepath.Join(git, "commondir")); err == nil {
+	if text, err := readRegular(os.OpenFile, filepath.Join(git, "commondir")); err == nil {
 		common = strings.TrimSpace(string(text))
 		if !filepath.IsAbs(common) {
 			common = filepath.Join(git, common)
 		}
 	}
-	head, err := os.ReadFile(filepath.Join(git, "HEAD"))
+	head, err := readRegular(os.OpenFile, filepath.Join(git, "HEAD"))
 	if err != nil {
 		return c
 	}
@@ -59,11 +59,11 @@ func refOf(git, common, ref string) string {
 		return ""
 	}
 	for _, folder := range []string{git, common} {
-		if text, err := os.ReadFile(filepath.Join(folder, ref)); err == nil {
+		if text, err := readRegular(os.OpenFile, filepath.Join(folder, ref)); err == nil {
 			return strings.TrimSpace(string(text))
 		}
 	}
-	packed, err := os.ReadFile(filepath.Join(common, "packed-refs"))
+	packed, err := readRegular(os.OpenFile, filepath.Join(common, "packed-refs"))
 	if err != nil {
 		return ""
 	}
@@ -80,7 +80,7 @@ var github = regexp.MustCompile(`^(?:https://(?:[^@/]*@)?|git@|ssh://git@)github
 // remoteOf returns the page of the remote "origin" when it is on GitHub. An
 // address's user and password are left out.
 func remoteOf(config string) string {
-	text, err := os.ReadFile(config)
+	text, err := readRegular(os.OpenFile, config)
 	if err != nil {
 		return ""
 	}

@@ -3,11 +3,14 @@ package index
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/go-enry/go-enry/v2"
@@ -90,7 +93,7 @@ func (w *walker) ignored(name string, folder bool) bool {
 // exclude adds the patterns of a file, if it is there, to those of the folders
 // above.
 func (w *walker) exclude(file string, domain []string) {
-	text, err := w.root.ReadFile(filepath.FromSlash(file))
+	text, err := readRegular(w.root.OpenFile, filepath.FromSlash(file))
 	if err != nil {
 		return
 	}
@@ -106,9 +109,26 @@ func (w *walker) exclude(file string, domain []string) {
 
 // read reads a file. ok is false for one that is not text, or cannot be read.
 func read(root *os.Root, f found) (src []byte, ok bool) {
-	src, err := root.ReadFile(filepath.FromSlash(f.path))
+	src, err := readRegular(root.OpenFile, filepath.FromSlash(f.path))
 	if err != nil || len(src) > maxFileSize || enry.IsBinary(src) {
 		return nil, false
 	}
 	return src, true
 }
+
+// readRegular reads a regular file, which os.OpenFile or the method of a root opens.
+// It waits for nothing: a repository may have a named pipe where a file is expected.
+func readRegular(open func(name string, flag int, mode os.FileMode) (*os.File, error), name string) ([]byte, error) {
+	f, err := open(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	return io.ReadAll(io.LimitReader(f, maxRead))
+}
+
+// maxRead bounds what is read of any file, also of one that grows.
+const maxRead = 64 << 20
