@@ -63,7 +63,7 @@ type content struct {
 const version = 1
 
 // Lock is one lock file. It is safe for concurrent use. Other processes may
-// replace the file: it is read before every use.
+// replace the file: it is read before every use, and they take turns to change it.
 type Lock struct {
 	path string
 	seen string // path of the list of servers that were seen
@@ -78,6 +78,22 @@ func Open(path, seen string) (*Lock, error) {
 	l := &Lock{path: path, seen: seen}
 	_, _, err := l.read()
 	return l, err
+}
+
+// alone keeps other goroutines and processes from changing the file until release
+// is called. It locks the folder, because the file is replaced, and because a file
+// beside it would stand in the way of version control. Where folders cannot be
+// locked, processes take no turns.
+func (l *Lock) alone() (release func()) {
+	l.mu.Lock()
+	folder, err := os.Open(filepath.Dir(l.path))
+	if err == nil {
+		_ = lockFile(folder)
+	}
+	return func() {
+		_ = folder.Close() // which unlocks it
+		l.mu.Unlock()
+	}
 }
 
 // Path is that of the lock file.
@@ -117,8 +133,7 @@ func decode(path string, into any) error {
 // Check returns the tools whose definitions are accepted, and the others by name,
 // each with the reason. The first list of a server is accepted.
 func (l *Lock) Check(server string, tools []result.ToolInfo) (accepted []result.ToolInfo, held map[string]string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	defer l.alone()()
 	c, seen, err := l.read()
 	if err == nil && c.Servers[server] == nil && !slices.Contains(seen, server) {
 		err = l.first(c, append(seen, server), server, tools)
@@ -183,8 +198,7 @@ func (l *Lock) first(c content, seen []string, server string, tools []result.Too
 
 // Accept pins the definition of a tool as it is now.
 func (l *Lock) Accept(server string, tools ...result.ToolInfo) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	defer l.alone()()
 	c, seen, err := l.read()
 	if err != nil {
 		return err

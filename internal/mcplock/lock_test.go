@@ -2,9 +2,11 @@ package mcplock_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"countersign.dev/internal/mcplock"
@@ -114,5 +116,35 @@ func TestALockThatCannotBeReadOrWrittenHoldsEverything(t *testing.T) {
 	}
 	if accepted, held := nowhere.Check("notes", tools); len(accepted) != 0 || !strings.Contains(held["echo"], "cannot be pinned") {
 		t.Errorf("got %v and %v", accepted, held)
+	}
+}
+
+// Two processes, such as an operator's and a gateway that starts, lose nothing of
+// each other's.
+func TestWritersTakeTurns(t *testing.T) {
+	folder := t.TempDir()
+	var group sync.WaitGroup
+	for i := range 8 {
+		l := lockIn(t, folder)
+		group.Go(func() {
+			for j := range 5 {
+				if err := l.Accept("notes", toolOf(fmt.Sprint("tool-", i, "-", j), "Works.", `{}`)); err != nil {
+					t.Error(err)
+				}
+			}
+			l.Check(fmt.Sprint("server-", i), []result.ToolInfo{toolOf("echo", "Says it again.", `{}`)})
+		})
+	}
+	group.Wait()
+	l := lockIn(t, folder)
+	for i := range 8 {
+		for j := range 5 {
+			if _, held := l.Check("notes", []result.ToolInfo{toolOf(fmt.Sprint("tool-", i, "-", j), "Works.", `{}`)}); len(held) != 0 {
+				t.Errorf("lost: %v", held)
+			}
+		}
+		if _, held := l.Check(fmt.Sprint("server-", i), []result.ToolInfo{toolOf("echo", "Says it again.", `{}`)}); len(held) != 0 {
+			t.Errorf("lost: %v", held)
+		}
 	}
 }
