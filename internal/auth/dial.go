@@ -17,7 +17,9 @@ import (
 func newClient(home string) *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = fetchTimeout
-	transport.DialContext = dial(home)
+	own := ownHosts(home)
+	transport.DialContext = dial(own)
+	transport.Proxy = netguard.Proxy(http.ProxyFromEnvironment, func(host string) bool { return own == nil || own[host] })
 	return &http.Client{
 		Timeout:       2 * fetchTimeout,
 		Transport:     bounded{transport},
@@ -25,8 +27,7 @@ func newClient(home string) *http.Client {
 	}
 }
 
-func dial(home string) func(ctx context.Context, network, address string) (net.Conn, error) {
-	own := ownHosts(home)
+func dial(own map[string]bool) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		d := &net.Dialer{Timeout: fetchTimeout}
 		if host, _, err := net.SplitHostPort(address); err == nil && own != nil && !own[host] {

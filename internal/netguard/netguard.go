@@ -6,7 +6,10 @@ package netguard
 import (
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"net/netip"
+	"net/url"
 	"syscall"
 )
 
@@ -21,6 +24,31 @@ func PublicOnly(_, address string, _ syscall.RawConn) error {
 		return fmt.Errorf("%s: %w", address, ErrNotPublic)
 	}
 	return nil
+}
+
+// Proxy is the Proxy of an http.Transport that may use one, chosen by choose. A proxy
+// dials by itself, where PublicOnly sees nothing: so a request through one is refused
+// when its host is an address that is not public, or a name that resolves here to
+// one, unless the host is allowed. A name that only the proxy can resolve is the
+// proxy's to check.
+func Proxy(choose func(*http.Request) (*url.URL, error), allowed func(host string) bool) func(*http.Request) (*url.URL, error) {
+	return func(r *http.Request) (*url.URL, error) {
+		proxy, err := choose(r)
+		host := r.URL.Hostname()
+		if err != nil || proxy == nil || allowed(host) {
+			return proxy, err
+		}
+		addresses, err := net.DefaultResolver.LookupNetIP(r.Context(), "ip", host)
+		if err != nil {
+			return proxy, nil
+		}
+		for _, ip := range addresses {
+			if !public(ip.Unmap()) {
+				return nil, fmt.Errorf("%s: %w", host, ErrNotPublic)
+			}
+		}
+		return proxy, nil
+	}
 }
 
 // inner are the networks that are not public and that netip has no method for:

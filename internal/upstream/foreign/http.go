@@ -31,10 +31,12 @@ const dialTimeout = 5 * time.Second
 
 // NewTransport makes the transport to one server. Unless private is set, it reaches
 // public addresses only: it checks the address that it dials, so that a name cannot
-// lead elsewhere later. A proxy of the environment is reached wherever it is.
+// lead elsewhere later. A proxy of the environment is reached wherever it is, and
+// asked for such addresses only.
 func NewTransport(private bool) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSHandshakeTimeout = dialTimeout
+	t.Proxy = netguard.Proxy(http.ProxyFromEnvironment, func(string) bool { return private })
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		d := &net.Dialer{Timeout: dialTimeout}
 		if host, _, err := net.SplitHostPort(address); !private && (err != nil || !isProxy(host)) {

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -51,6 +53,60 @@ func TestPrivateAddressesAreNotDialled(t *testing.T) {
 	}
 	if touched != 0 {
 		t.Errorf("the server was reached %d times", touched)
+	}
+}
+
+// A proxy would dial for us. The environment's is read once in a process, so the test
+// runs itself again.
+func TestPrivateAddressesAreNotAskedForOfAProxy(t *testing.T) {
+	if os.Getenv("HTTP_PROXY") == "" {
+		var asked atomic.Int64
+		proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+		defer proxy.Close()
+		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+		again.Env = append(os.Environ(), "HTTP_PROXY="+proxy.URL, "NO_PROXY=")
+		if out, err := again.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		if asked.Load() != 1 {
+			t.Errorf("the proxy was asked %d times, want once, with allow_private", asked.Load())
+		}
+		return
+	}
+	for _, host := range []string{"10.0.0.1", "169.254.169.254", "[fd00::1]", "[::ffff:10.0.0.1]"} {
+		if _, err := adapter(t, foreign.HTTP{URL: "http://" + host + "/mcp", Next: foreign.NewTransport(false)}).Tools(t.Context()); !errors.Is(err, netguard.ErrNotPublic) {
+			t.Errorf("%s: got %v", host, err)
+		}
+	}
+	resp, err := (&http.Client{Transport: foreign.NewTransport(true)}).Get("http://10.0.0.1/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+}
+
+// A call waits for a token no longer than it lives itself.
+func TestAHungIssuerHoldsNoCall(t *testing.T) {
+	asked, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	hung := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		once.Do(func() { close(asked) })
+		<-release
+	}))
+	defer hung.Close()
+	defer close(release)
+	h := foreign.HTTP{URL: hung.URL + "/mcp", OAuth: &foreign.OAuth{Issuer: hung.URL, ClientID: "host", ClientSecret: "s3cret"}}
+	client := h.Transport().(*mcp.StreamableClientTransport).HTTPClient
+	for range 2 { // the second finds the first one's token under way
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { <-asked; cancel() }()
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp, err := client.Do(r); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v and %v", resp, err)
+		}
 	}
 }
 

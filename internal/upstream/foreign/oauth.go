@@ -36,8 +36,16 @@ type bearer struct {
 	resource string // the server's address, for which the token is (RFC 8707)
 	next     http.RoundTripper
 
-	mu    sync.Mutex
+	mu       sync.Mutex
+	token    *oauth2.Token
+	fetching *fetching // nil: no token is being got
+}
+
+// fetching is the getting of one token, for which any number of calls wait.
+type fetching struct {
+	done  chan struct{} // closed when the rest is set
 	token *oauth2.Token
+	err   error
 }
 
 func newBearer(o OAuth, resource string, next http.RoundTripper) *bearer {
@@ -46,7 +54,7 @@ func newBearer(o OAuth, resource string, next http.RoundTripper) *bearer {
 
 // RoundTrip implements http.RoundTripper.
 func (b *bearer) RoundTrip(req *http.Request) (*http.Response, error) {
-	token, err := b.current(nil)
+	token, err := b.current(req.Context(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +64,7 @@ func (b *bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
 	_ = resp.Body.Close()
-	if token, err = b.current(token); err != nil {
+	if token, err = b.current(req.Context(), token); err != nil {
 		return nil, err
 	}
 	again := req.Clone(req.Context())
@@ -74,23 +82,43 @@ func (b *bearer) send(req *http.Request, t *oauth2.Token) (*http.Response, error
 	return b.next.RoundTrip(req)
 }
 
-// current returns a token that is valid and is not the rejected one.
-func (b *bearer) current(rejected *oauth2.Token) (*oauth2.Token, error) {
+// current returns a token that is valid and is not the rejected one. All calls wait
+// for the same one, each for as long as its own context lives.
+func (b *bearer) current(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	if b.token.Valid() && b.token != rejected {
+		defer b.mu.Unlock()
 		return b.token, nil
 	}
-	// Not the caller's context: others wait for the same token, and a call whose token
-	// could not be got was not sent.
+	if b.fetching == nil {
+		b.fetching = &fetching{done: make(chan struct{})}
+		go b.renew(b.fetching)
+	}
+	f := b.fetching
+	b.mu.Unlock()
+	select {
+	case <-f.done:
+		return f.token, f.err
+	case <-ctx.Done(): // the call was not sent
+		return nil, ctx.Err()
+	}
+}
+
+// renew gets a token. Not with a caller's context: others wait for it, too.
+func (b *bearer) renew(f *fetching) {
 	ctx, cancel := context.WithTimeout(context.Background(), oauthTimeout)
 	defer cancel()
-	token, err := b.fetch(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("no token from %s: %w", b.o.Issuer, err)
+	f.token, f.err = b.fetch(ctx)
+	if f.err != nil {
+		f.err = fmt.Errorf("no token from %s: %w", b.o.Issuer, f.err)
 	}
-	b.token = token
-	return token, nil
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fetching = nil
+	if f.err == nil {
+		b.token = f.token
+	}
+	close(f.done)
 }
 
 func (b *bearer) fetch(ctx context.Context) (*oauth2.Token, error) {
