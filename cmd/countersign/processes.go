@@ -17,7 +17,7 @@ func (p program) demoOptions() app.DemoOptions {
 // demo starts everything on this machine.
 func demo(ctx context.Context, p program, c command) error {
 	o := p.demoOptions()
-	folder, err := os.Getwd() // not PWD, which whoever starts a process may set to anything
+	folder, err := os.Getwd() // not PWD, which can be anything
 	if err != nil {
 		return fmt.Errorf("the working folder: %w", err)
 	}
