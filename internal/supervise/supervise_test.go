@@ -192,8 +192,7 @@ func TestAnEmptyEnvironmentIsEmpty(t *testing.T) {
 	p.End()
 }
 
-// Somebody who kills the supervisor leaves processes behind, and keeps nobody
-// waiting for them.
+// Processes that a killed supervisor leaves behind are not waited for.
 func TestEndWaitsForNoOrphanOfAKilledSupervisor(t *testing.T) {
 	p, err := supervise.Start(supervise.Command{Path: "/bin/sh", Args: []string{"-c", `
 setsid sleep 1000 &
