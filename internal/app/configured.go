@@ -27,7 +27,9 @@ type ConfigOptions struct {
 }
 
 func (o ConfigOptions) load(need func(*config.Config) []string) (*config.Config, error) {
-	return config.Load(o.File, o.Getenv, need)
+	return config.Load(o.File, o.Getenv, func(c *config.Config) []string {
+		return append(need(c), c.Tasks.RolesAmongPeople(isRole)...)
+	})
 }
 
 // process runs a configured process, of that name, until the context ends or a server of it

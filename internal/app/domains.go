@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -78,6 +79,15 @@ var _ employer = (*hr.Server)(nil)
 func Unknown(name string) bool {
 	_, known := domainNamed(name)
 	return !known
+}
+
+// isRole reports whether a name is a role of ours. An issuer may have others.
+func isRole(name string) bool {
+	known := []access.Role{access.Employee, access.Manager, access.Executive, access.Auditor}
+	for _, d := range domains() {
+		known = append(known, d.policy.Roles...)
+	}
+	return slices.Contains(known, access.Role(name))
 }
 
 func domainNamed(name string) (domain, bool) {

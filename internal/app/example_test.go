@@ -77,6 +77,25 @@ func TestExampleConfigurationServesEveryCommand(t *testing.T) {
 	}
 }
 
+// A configuration of when one list held user names and roles says what to change.
+func TestRoleAmongPeopleIsRefused(t *testing.T) {
+	text := read(t, "deploy/countersign.example.yaml")
+	for people, want := range map[string]string{
+		"[nina.patel, marcus.johnson]":                    "",
+		"[nina.patel, executive]":                         "tasks.workspaces[0].people has the role executive: list it under tasks.workspaces[0].roles",
+		"[support-read]":                                  "tasks.workspaces[0].people has the role support-read",
+		"[executives, employee.of.the.month, hr-readers]": "",
+	} {
+		file := filepath.Join(t.TempDir(), "countersign.yaml")
+		changed := strings.Replace(text, "people: [nina.patel, marcus.johnson]", "people: "+people, 1)
+		must(t, os.WriteFile(file, []byte(changed), 0o600))
+		_, err := ConfigOptions{File: file, Getenv: exampleEnvironment(t)}.load(config.ForChecking)
+		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", people, err, want)
+		}
+	}
+}
+
 func TestExampleConfigurationAndItsPageNameEveryKey(t *testing.T) {
 	var root yaml.Node
 	if err := yaml.Unmarshal([]byte(read(t, "deploy/countersign.example.yaml")), &root); err != nil {

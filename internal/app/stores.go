@@ -269,7 +269,7 @@ func placesOf(t *config.Tasks) workspace.Places {
 	}
 	p := workspace.Places{Roots: t.Roots, Personal: t.Personal, Issuer: t.Issuer, Local: t.Local}
 	for _, w := range t.Workspaces {
-		p.Shared = append(p.Shared, workspace.Shared{Path: w.Path, Name: w.Name, People: w.People})
+		p.Shared = append(p.Shared, workspace.Shared{Path: w.Path, Name: w.Name, People: w.People, Roles: w.Roles})
 	}
 	return p
 }

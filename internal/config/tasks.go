@@ -20,7 +20,8 @@ type Tasks struct {
 type Workspace struct {
 	Path   string   `yaml:"path"`
 	Name   string   `yaml:"name"`   // default: the folder's
-	People []string `yaml:"people"` // user names and roles
+	People []string `yaml:"people"` // user names
+	Roles  []string `yaml:"roles"`  // anybody with one of them may open it, too
 }
 
 // defaults hands the section to the store of the task server.
@@ -45,8 +46,8 @@ func (t *Tasks) problems(line string) (problems []string) {
 	for i, w := range t.Workspaces {
 		key := fmt.Sprintf("tasks.workspaces[%d]", i)
 		absolute(key+".path", w.Path)
-		if len(w.People) == 0 {
-			problems = append(problems, fmt.Sprintf("%s%s.people names none: list user names or roles", line, key))
+		if len(w.People)+len(w.Roles) == 0 {
+			problems = append(problems, fmt.Sprintf("%s%s is open to no one: list user names under people, or roles under roles", line, key))
 		}
 		if !t.rooted(w.Path) {
 			problems = append(problems, fmt.Sprintf("%s%s.path is in none of tasks.roots", line, key))
@@ -56,6 +57,19 @@ func (t *Tasks) problems(line string) (problems []string) {
 		absolute("tasks.personal", t.Personal)
 		if !t.rooted(t.Personal) {
 			problems = append(problems, line+"tasks.personal is in none of tasks.roots")
+		}
+	}
+	return problems
+}
+
+// RolesAmongPeople finds workspaces whose people have the name of a role, which one list
+// of both once meant: now it would be somebody's user name.
+func (t *Tasks) RolesAmongPeople(isRole func(string) bool) (problems []string) {
+	for i, w := range t.Workspaces {
+		for _, name := range w.People {
+			if isRole(name) {
+				problems = append(problems, fmt.Sprintf("tasks.workspaces[%d].people has the role %s: list it under tasks.workspaces[%d].roles; people are user names", i, name, i))
+			}
 		}
 	}
 	return problems

@@ -45,7 +45,7 @@ func newHarness(t testing.TB) *harness {
 	}
 	h.server, err = tasks.Open(t.Context(), tasks.Options{Folder: filepath.Join(root, "databases"), Places: workspace.Places{
 		Roots: []string{root}, Personal: filepath.Join(root, "personal"), Issuer: testkit.Issuer,
-		Shared: []workspace.Shared{{Path: h.platform, Name: "Platform", People: []string{"nina", "marcus"}}, {Path: h.rotation, Name: "Support rotation", People: []string{"support-read"}}},
+		Shared: []workspace.Shared{{Path: h.platform, Name: "Platform", People: []string{"nina", "marcus"}}, {Path: h.rotation, Name: "Support rotation", Roles: []string{"support-read"}}},
 	}})
 	if err != nil {
 		t.Fatal(err)

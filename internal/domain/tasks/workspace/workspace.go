@@ -20,7 +20,8 @@ import (
 type Shared struct {
 	Path   string   // absolute
 	Name   string   // as people call it; empty: the folder's
-	People []string // user names and roles that may open it
+	People []string // user names of those who may open it
+	Roles  []string // anybody with one of them may, too
 }
 
 // Places are the workspaces that a server serves.
@@ -62,7 +63,7 @@ func (p Places) Of(who *access.Principal) (all []Place) {
 		case err != nil || !p.inRoots(real):
 		case p.names(s, who):
 			named = append(named, place)
-		case p.hasRole(s, who):
+		case hasRole(s, who):
 			others = append(others, place)
 		}
 	}
@@ -79,9 +80,9 @@ func nameOf(s Shared) string {
 	return filepath.Base(s.Path)
 }
 
-// hasRole reports whether one of a workspace's people is a role of the person.
-func (p Places) hasRole(s Shared, who *access.Principal) bool {
-	return slices.ContainsFunc(s.People, func(name string) bool { return who.HasAny(access.Role(name)) })
+// hasRole reports whether a workspace is open to a role of the person.
+func hasRole(s Shared, who *access.Principal) bool {
+	return slices.ContainsFunc(s.Roles, func(name string) bool { return who.HasAny(access.Role(name)) })
 }
 
 // names reports whether a workspace's people have the person's user name, where it is

@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"countersign.dev/internal/access"
@@ -27,5 +28,35 @@ func TestAUserNameIsNoOtherPersonsFolder(t *testing.T) {
 	}
 	if got := find("https://ours.example", "sub-nina", "nina"); filepath.Base(got) != "nina" || got == theirs {
 		t.Errorf("nina's own: got %s", got)
+	}
+}
+
+// TestAUserNameIsNoRole: who signs in under the name of a role opens nothing with it,
+// and neither does a role of somebody's name.
+func TestAUserNameIsNoRole(t *testing.T) {
+	p := workspace.Places{Issuer: "https://ours.example", Shared: []workspace.Shared{
+		{Path: t.TempDir(), Name: "board", Roles: []string{"executive"}}, {Path: t.TempDir(), Name: "platform", People: []string{"nina"}},
+	}}
+	for name, c := range map[string]struct {
+		username string
+		roles    []string
+		opens    []string
+	}{
+		"an executive":               {"eve", []string{"employee", "executive"}, []string{"board"}},
+		"the user name of a role":    {"executive", []string{"employee"}, nil},
+		"nina":                       {"nina", []string{"employee"}, []string{"platform"}},
+		"a role of her name":         {"eve", []string{"employee", "nina"}, nil},
+		"a part of the role's name":  {"eve", []string{"exec"}, nil},
+		"another case of the role":   {"eve", []string{"Executive"}, nil},
+		"another case of the person": {"Nina", nil, nil},
+	} {
+		who := access.NewPrincipal(access.Claims{Issuer: p.Issuer, Subject: "sub", Username: c.username, Roles: c.roles})
+		var opened []string
+		for _, place := range p.Of(who) {
+			opened = append(opened, place.Name)
+		}
+		if !slices.Equal(opened, c.opens) {
+			t.Errorf("%s opens %v, want %v", name, opened, c.opens)
+		}
 	}
 }
