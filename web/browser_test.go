@@ -17,9 +17,7 @@ type page struct{ *browsertest.Page }
 
 func newPage(t *testing.T) *page {
 	t.Helper()
-	if testing.Short() { // what runs is JavaScript, of which the race detector sees nothing
-		t.Skip("a page in a browser takes seconds")
-	}
+	testkit.Alone(t) // what runs is JavaScript
 	p := &page{browsertest.New(t)}
 	testkit.Ran("Chromium")
 	return p

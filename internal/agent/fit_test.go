@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit"
 )
 
 // randomTalk makes conversations whose every text and call has a name of its own.
@@ -119,6 +120,7 @@ func isSubsequence(part, all []string) bool {
 }
 
 func TestAnyConversationFitsAnyBudget(t *testing.T) {
+	testkit.Alone(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	shortened := 0

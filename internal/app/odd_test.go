@@ -13,6 +13,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/oracle"
 )
 
@@ -41,9 +42,7 @@ func oddValues() []string {
 // in an otherwise valid call, over REST and over MCP. None may be answered as if
 // the server had failed.
 func TestNoInputIsAnErrorOfTheServer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("20,000 calls")
-	}
+	testkit.Alone(t)
 	w := newHarness(t)
 	probes := probesOf(w.company)
 	calls, tools := 0, map[string]bool{}

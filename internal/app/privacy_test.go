@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/conformance"
 	"countersign.dev/internal/testkit/oracle"
 )
@@ -15,10 +16,8 @@ import (
 // addresses and comments that the caller may not see, in answers, previews,
 // errors, the audit and the log.
 func TestRandomCallsShowOnlyWhatTheCallerMaySee(t *testing.T) {
-	questions, least := 10_000, 3
-	if testing.Short() {
-		questions, least = 1_500, 1
-	}
+	testkit.Alone(t)
+	const questions, least = 10_000, 3
 	w := newHarness(t)
 	o, d, met := oracle.New(w.company), newGenerator(t, w, 7), tally{}
 	for i := range questions {

@@ -8,9 +8,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/testkit"
 )
 
 func TestOpenDealsCloseWithinTheMonthAtDifferentValues(t *testing.T) {
+	testkit.Alone(t)
 	for d := time.Date(2025, 12, 1, 23, 0, 0, 0, time.UTC); d.Year() < 2028; d = d.AddDate(0, 0, 1) {
 		open, values := 0, map[int64]bool{}
 		for deal := range At(d).Sales().Deals {

@@ -103,6 +103,7 @@ func (w *harness) answerAndCrash(id confirm.ID, approved bool, place int) (v con
 // TestCrashAtEveryPlace kills the service at every place of a first answer, then
 // at every place of the second, and answers a third time without a crash.
 func TestCrashAtEveryPlace(t *testing.T) {
+	testkit.Alone(t)
 	for name, c := range map[string]struct {
 		first, second, third bool           // approved?
 		between              func(*harness) // after the first crash
@@ -240,8 +241,11 @@ func (f flaky) Apply(ctx context.Context, r confirm.Record) (json.RawMessage, er
 func TestHundredApprovalsOfEachConfirmation(t *testing.T) {
 	const approvals, atOnce = 100, 2
 	confirmations := 30
-	if testkit.Soak() {
+	switch {
+	case testkit.Soak():
 		confirmations = 1000
+	case testing.Short():
+		confirmations = 5
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // with a tiny heap and many stacks, collecting would take half of the test
 	w := newHarness(t)

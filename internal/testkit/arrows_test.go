@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"os"
+
+	"countersign.dev/internal/testkit"
 )
 
 const module = "countersign.dev/"
@@ -164,6 +166,7 @@ type goPackage struct {
 
 func packages(t *testing.T) []goPackage {
 	t.Helper()
+	testkit.Alone(t)
 	out, err := exec.Command("go", "list", "-json=ImportPath,Doc,Imports,GoFiles,Dir", module+"...").Output()
 	if err != nil {
 		t.Fatal(err)

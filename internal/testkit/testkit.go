@@ -97,6 +97,15 @@ var (
 // many times more than a run of the whole suite has time for.
 func Soak() bool { return *soak }
 
+// Alone skips a test in a short run. CI repeats the short tests under the race
+// detector, which sees nothing in a test whose work no other goroutine shares.
+func Alone(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("no goroutine shares what it does")
+	}
+}
+
 // Updating reports whether golden files are to be rewritten.
 func Updating() bool { return *update }
 

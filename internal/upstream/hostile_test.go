@@ -34,9 +34,13 @@ func wantsOthersToWork(t *testing.T, u *upstream.Upstream) {
 // TestAnswerOfFiftyMegabytesFailsAlone: it is not read to its end, is no fault that
 // opens a breaker, and is not asked for again.
 func TestAnswerOfFiftyMegabytesFailsAlone(t *testing.T) {
+	size := 50 << 20
+	if testing.Short() {
+		size /= 5
+	}
 	bothVersions(t, func(t *testing.T, v version) {
 		n := newNotes(t, v)
-		n.add("dump", readOnly, text(strings.Repeat("x", 50<<20)))
+		n.add("dump", readOnly, text(strings.Repeat("x", size)))
 		u := host(t, upstream.Options{}, n)
 		o := u.Call(writer, "notes.dump", nil)
 		if o.Fault() == nil || len(o.Data()) > 0 {

@@ -329,6 +329,7 @@ func (b fakeFinance) invoices(in financeInput) []map[string]any {
 // TestOffice asks the whole company: what each domain's people ask, and what
 // was asked of HR alone before.
 func TestOffice(t *testing.T) {
+	testkit.Alone(t)
 	b := build(t)
 	for _, file := range []string{"testdata/office.txt", "testdata/words.txt", "testdata/readme.txt", "testdata/answers.txt", "testdata/questions.txt", "testdata/hostile.txt"} {
 		for _, c := range readCorpus(t, file) {

@@ -8,6 +8,7 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/llm/rehearsal/plan"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit"
 )
 
 // A corpus file holds conversations. A line "name: question" starts one, "then:
@@ -92,6 +93,7 @@ func ask(t testing.TB, box agent.Toolbox, who agent.Person, history []agent.Mess
 }
 
 func TestCorpus(t *testing.T) {
+	testkit.Alone(t)
 	full := hrTools(t)
 	for declarations, tools := range map[string][]result.ToolInfo{"full declarations": full, "terse declarations": tersely(t, full)} {
 		for _, file := range []string{"testdata/questions.txt", "testdata/hostile.txt"} {
