@@ -55,21 +55,44 @@ func newOffer(t Turn, s Toolset) *offer {
 		infos[i] = tool.ToolInfo
 	}
 	o.index = toolsearch.New(infos)
-	o.shown = append([]Tool{findTools}, core(s.Open)...)
+	o.shown = append([]Tool{findTools}, Core(s.Open)...)
 	for _, name := range o.found {
 		o.show(name)
 	}
 	return o
 }
 
-// core are the tools that are always offered: our own servers', then others', in
-// the order of their names.
-func core(open []Tool) []Tool {
+// Core returns the tools that are always offered: the servers take turns, our own
+// first, each with what lists, then what reads, then what changes. A server with many
+// tools crowds out no other, and most questions begin with a list.
+func Core(open []Tool) []Tool {
 	sorted := slices.Clone(open)
-	slices.SortStableFunc(sorted, func(a, b Tool) int {
-		return cmp.Compare(strings.Count(a.Name, "."), strings.Count(b.Name, "."))
+	slices.SortFunc(sorted, func(a, b Tool) int {
+		return cmp.Or(cmp.Compare(weight(a), weight(b)), cmp.Compare(a.Name, b.Name))
+	})
+	turns := map[string]int{} // how many tools of a server come before
+	turn := make(map[string]int, len(sorted))
+	for _, t := range sorted {
+		turn[t.Name] = turns[t.Server]
+		turns[t.Server]++
+	}
+	slices.SortFunc(sorted, func(a, b Tool) int {
+		return cmp.Or(
+			cmp.Compare(strings.Count(a.Name, "."), strings.Count(b.Name, ".")),
+			cmp.Compare(turn[a.Name], turn[b.Name]), cmp.Compare(a.Server, b.Server), cmp.Compare(a.Name, b.Name))
 	})
 	return sorted[:min(len(sorted), coreTools)]
+}
+
+// weight orders the tools of a server by what they do.
+func weight(t Tool) int {
+	switch t.Kind {
+	case result.List:
+		return 0
+	case result.Read:
+		return 1
+	}
+	return 2
 }
 
 // tool returns the callable tool of that name, offered or not; nil if there is none.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"countersign.dev/internal/agent"
 	"countersign.dev/internal/eval"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/toolsearch"
@@ -45,20 +46,24 @@ func TestSearchFindsTheToolsOfTheQuestions(t *testing.T) {
 	if len(tools) < ours+60 {
 		t.Fatalf("%d tools, %d of them ours: there are too few decoys", len(tools), ours)
 	}
-	index := toolsearch.New(tools)
+	index, core := toolsearch.New(tools), coreOf(t)
 	sets, err := eval.Sets("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, set := range sets {
-		asked, found := 0, map[int]int{}
+		asked, offered, found := 0, 0, map[int]int{}
 		for _, c := range set.Conversations {
 			q := c.Turns[0] // a later one may name nothing
 			for _, call := range q.Calls {
 				asked++
 				names := index.Search(q.Ask, 10)
+				answers := func(n string) bool { return slices.Contains(call.Tools, n) }
+				if slices.ContainsFunc(slices.Concat(core, names[:min(6, len(names))]), answers) {
+					offered++
+				}
 				for _, k := range []int{1, 3, 6, 10} {
-					if slices.ContainsFunc(names[:min(k, len(names))], func(n string) bool { return slices.Contains(call.Tools, n) }) {
+					if slices.ContainsFunc(names[:min(k, len(names))], answers) {
 						found[k]++
 					}
 				}
@@ -66,6 +71,10 @@ func TestSearchFindsTheToolsOfTheQuestions(t *testing.T) {
 		}
 		rate := func(k int) int { return 100 * found[k] / asked }
 		t.Logf("%s: of %d calls, %d %% first, %d %% among 3, %d %% among 6, %d %% among 10 of %d tools", set.Name, asked, rate(1), rate(3), rate(6), rate(10), len(tools))
+		t.Logf("%s: %d %% are offered from the beginning or among 6", set.Name, 100*offered/asked)
+		if 100*offered < coreFloor*asked {
+			t.Errorf("%s: %d %% of the tools are offered from the beginning or among the first 6, want at least %d %%", set.Name, 100*offered/asked, coreFloor)
+		}
 		if rate(6) < searchFloor {
 			t.Errorf("%s: %d %% of the tools are among the first 6, want at least %d %%", set.Name, rate(6), searchFloor)
 		}
@@ -75,3 +84,23 @@ func TestSearchFindsTheToolsOfTheQuestions(t *testing.T) {
 // searchFloor is the per cent of calls whose tool is among the six that a search
 // finds.
 const searchFloor = 80
+
+// coreFloor is the per cent of calls whose tool is offered from the beginning, or
+// among those six.
+const coreFloor = 95
+
+// coreOf are the names of the tools that are always offered of all our servers'.
+func coreOf(t testing.TB) (names []string) {
+	t.Helper()
+	var open []agent.Tool
+	for server, infos := range inventory(t) {
+		for _, info := range infos {
+			open = append(open, agent.Tool{ToolInfo: info, Server: server})
+		}
+	}
+	for _, tool := range agent.Core(open) {
+		names = append(names, tool.Name)
+	}
+	t.Logf("of our %d tools these %d are always offered: %v", len(open), len(names), names)
+	return names
+}
