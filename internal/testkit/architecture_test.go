@@ -20,7 +20,7 @@ var bands = []struct {
 	{"PROGRAM", []string{"cmd/countersign", "bench/codesearch", "app", "dependency", "config", "eval", "client"}},
 	{"HOST", []string{"gateway", "live", "conversation", "session", "revocation", "usage", "agent", "toolsearch", "guard", "llm", "connected", "mcpfile", "mcplock", "upstream", "auth", "web"}},
 	{"DOMAINS", []string{"domain"}},
-	{"KERNEL", []string{"approval", "mcpserver", "tool", "confirm", "result", "access", "fault", "schema", "seal", "strictjson", "plaintext"}},
+	{"KERNEL", []string{"approval", "mcpserver", "mcpwire", "tool", "confirm", "result", "access", "fault", "schema", "seal", "strictjson", "plaintext"}},
 	{"GROUND", []string{"database", "sqlite", "state", "audit", "quota", "admission", "metrics", "httpx", "static", "telemetry", "embedded", "supervise", "netguard", "company", "tokens"}},
 }
 

@@ -39,7 +39,9 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/tool":    {ours: []string{"access", "audit", "confirm", "fault", "plaintext", "result", "schema", "seal"}, outside: []string{"github.com/invopop/jsonschema"}},
 	// the gateway checks what a model wrote as the server does, and with the same words.
 	"internal/schema":         {ours: []string{"fault", "strictjson"}, outside: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-	"internal/mcpserver":      {ours: []string{"access", "admission", "fault", "httpx", "quota", "result", "strictjson", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	// the hot path's bytes: it reads what the SDK would, into the SDK's types where they have structure.
+	"internal/mcpwire":        {outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/mcpserver":      {ours: []string{"access", "admission", "fault", "httpx", "mcpwire", "quota", "result", "strictjson", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/domain/hr":      {ours: []string{"access", "company", "database", "fault", "tool"}},
 	"internal/domain/finance": {ours: []string{"access", "company", "database", "fault", "tool"}},
 	"internal/domain/sales":   {ours: []string{"access", "company", "fault", "tool"}},
@@ -99,7 +101,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/upstream/breaker":    {},
 	// the data of another's server is read by the strict rules, and bounded in tokens.
 	"internal/upstream/foreign": {ours: []string{"fault", "netguard", "result", "strictjson", "supervise", "tokens", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"}},
-	"internal/upstream/own":     {ours: []string{"access", "admission", "fault", "result", "telemetry", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/upstream/own":     {ours: []string{"access", "admission", "fault", "mcpwire", "result", "telemetry", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/auth":             {ours: []string{"access", "fault", "netguard", "strictjson"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
 	"internal/session":          {ours: []string{"access", "audit", "auth", "fault", "httpx", "result", "seal"}},
 	// a conversation is logs and keys in state, and reading one can end in state's own error (a gap); its links live as long as confirmations.
