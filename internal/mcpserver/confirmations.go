@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
@@ -65,18 +63,20 @@ func showConfirmation(ctx context.Context, show func(context.Context, string) (r
 	return result.Success(data, nil, "")
 }
 
-// deliverPending chooses how a pending change reaches this client. Every client
-// gets the envelope; one of a person, which our page is not, reads in it where and
-// until when to approve. A client that can ask its person (input_required,
-// elicitation) would be asked here.
-func (s *Server) deliverPending(req *mcp.CallToolRequest, who *access.Principal, o result.Outcome) mcp.Result {
-	address, _ := o.Pending().Data["approvalUrl"].(string)
-	if who.Purpose() == access.PurposeNone && address != "" {
-		p := *o.Pending()
-		p.Message += "\n\n" + howToApprove(address, time.Until(p.Expires))
-		o = result.Waiting(p)
+// explainPending says in a pending change where and until when to approve it, for
+// the client of a person, which our page is not. A client that can ask its person
+// (input_required, elicitation) would be asked here.
+func explainPending(who *access.Principal, o result.Outcome) result.Outcome {
+	if o.Pending() == nil || who.Purpose() != access.PurposeNone {
+		return o
 	}
-	return s.deliver(req, o)
+	p := *o.Pending()
+	address, _ := p.Data["approvalUrl"].(string)
+	if address == "" {
+		return o
+	}
+	p.Message += "\n\n" + howToApprove(address, time.Until(p.Expires))
+	return result.Waiting(p)
 }
 
 func howToApprove(address string, left time.Duration) string {

@@ -49,6 +49,8 @@ func (s *Server) answer(next mcp.MethodHandler) mcp.MethodHandler {
 			return s.listTools(ctx, req)
 		case *mcp.CallToolRequest:
 			return s.callTool(ctx, req)
+		case *mcp.ServerRequest[*mcp.InitializeParams]:
+			s.lane.know(req)
 		}
 		return next(ctx, method, req)
 	}
@@ -141,40 +143,37 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	if err != nil {
 		return nil, s.protocolError(ctx, err)
 	}
-	if err := permit(who, calling); err != nil {
-		return s.deliver(req, result.Failed(err)), nil
-	}
 	reported, end := withProgress(ctx, req)
-	o := s.call(reported, who, req.Params)
+	o := s.run(reported, who, req.Params.Name, req.Params.Arguments)
 	end()
 	if ctx.Err() != nil { // its client no longer waits
 		callerOf(req.Extra).cancelled.Store(true)
 	}
-	switch {
-	case o.Fault() != nil && o.Fault().Code == fault.UnknownTool:
+	if o.Fault() != nil && o.Fault().Code == fault.UnknownTool {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: o.Fault().Message}
-	case o.Pending() != nil:
-		return s.deliverPending(req, who, o), nil
 	}
 	return s.deliver(req, o), nil
 }
 
-// call runs a tool. A panic is an outcome like any other failure of a tool.
-func (s *Server) call(ctx context.Context, who *access.Principal, p *mcp.CallToolParamsRaw) (o result.Outcome) {
+// run runs a tool for a client of MCP, on the SDK's lane and on ours. A panic is an
+// outcome like any other failure of a tool.
+func (s *Server) run(ctx context.Context, who *access.Principal, name string, args json.RawMessage) (o result.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			o = result.Failed(panicked(p))
 			s.errors.LogCause(ctx, o.Fault())
 		}
 	}()
-	args := p.Arguments
+	if err := permit(who, calling); err != nil {
+		return result.Failed(err)
+	}
 	if len(args) == 0 || string(args) == "null" { // MCP lets a call without arguments leave them out
 		args = json.RawMessage("{}")
 	}
-	if p.Name == getConfirmation && s.showsConfirmations(who) {
+	if name == getConfirmation && s.showsConfirmations(who) {
 		return showConfirmation(ctx, s.opts.Show, args)
 	}
-	return s.service.Call(ctx, p.Name, args)
+	return explainPending(who, s.service.Call(ctx, name, args))
 }
 
 // callResult is a tool's result on the wire. The SDK's own type does not export

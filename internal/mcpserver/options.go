@@ -60,6 +60,7 @@ type Options struct {
 	Refused   func(ctx context.Context, f *fault.Error) // see [GateOptions]
 	Quotas    *quota.Quotas                             // bound what one person may ask for; nil: nothing
 	Admission *admission.Queue                          // decides whose request is worked on first, under Handler; nil: all at once
+	Lane      Lane                                      // which calls are answered without the SDK
 	Extra     func(*Routes)                             // a server's own routes
 	Observer  httpx.Observer                            // counts requests; nil: none
 	Log       *slog.Logger                              // nil: none
@@ -74,6 +75,7 @@ type Server struct {
 	errors    httpx.ErrorWriter
 	probe     httpx.Probe // of Options.Ready
 	mcp       *mcp.Server
+	lane      lane
 	modern    http.Handler // revision 2026-07-28: stateless
 	reporting http.Handler // the same, for calls whose progress is reported
 	legacy    http.Handler // handshake revisions: sessions

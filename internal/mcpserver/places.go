@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"net/http"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/quota"
 )
@@ -15,31 +17,48 @@ func (s *Server) place(w http.ResponseWriter, r *http.Request, modern bool) (rel
 	if err != nil {
 		return nil, err
 	}
-	begins := !modern && r.Method == http.MethodPost && r.Header.Get(sessionHeader) == ""
+	counted := who.Purpose() == access.PurposeNone
 	switch {
-	case who.Purpose() != access.PurposeNone:
-	case streams(r):
+	case counted && streams(r):
 		return s.opts.Quotas.Hold(r.Context(), quota.Streams, who.Owner())
-	case begins:
-		free, err := s.opts.Quotas.Hold(r.Context(), quota.Sessions, who.Owner())
-		return func() { s.keepSession(w.Header().Get(sessionHeader), free) }, err
+	case modern || r.Method != http.MethodPost || r.Header.Get(sessionHeader) != "":
+		return func() {}, nil
 	}
-	return func() {}, nil
+	free := func() {}
+	if counted {
+		free, err = s.opts.Quotas.Hold(r.Context(), quota.Sessions, who.Owner())
+	}
+	return func() { s.keepSession(w.Header().Get(sessionHeader), free) }, err
 }
 
 const sessionHeader = "Mcp-Session-Id"
 
-// keepSession frees the place of a session when that has ended; at once when none
-// began. Its goroutine ends with the session: by its client, after sessionIdle,
-// or with Close.
+// keepSession frees the place of a session when that has ended, and forgets the
+// session; at once when none began. Its goroutine ends with the session: by its
+// client, after sessionIdle, or with Close.
 func (s *Server) keepSession(id string, free func()) {
-	if id != "" {
-		for session := range s.mcp.Sessions() {
-			if session.ID() == id {
-				go func() { _ = session.Wait(); free() }()
-				return
-			}
+	session := s.session(id)
+	if session == nil {
+		s.lane.sessions.remove(id)
+		free()
+		return
+	}
+	go func() {
+		_ = session.Wait()
+		s.lane.sessions.remove(id)
+		free()
+	}()
+}
+
+// session returns an open session, or nil.
+func (s *Server) session(id string) *mcp.ServerSession {
+	if id == "" {
+		return nil
+	}
+	for session := range s.mcp.Sessions() {
+		if session.ID() == id {
+			return session
 		}
 	}
-	free()
+	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"countersign.dev/internal/admission"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/mcpwire"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/telemetry"
 )
@@ -29,7 +30,7 @@ import (
 const sessionIdle = 15 * time.Minute
 
 // mount makes the SDK's server: three handlers, one middleware.
-func (s *Server) mount() {
+func (s *Server) mount() error {
 	about := &mcp.Implementation{Name: s.opts.Name, Title: s.opts.Title, Version: s.opts.Version, WebsiteURL: s.opts.Website}
 	s.mcp = mcp.NewServer(about, &mcp.ServerOptions{
 		Instructions: s.opts.Instructions,
@@ -37,10 +38,15 @@ func (s *Server) mount() {
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { *c = cacheable() },
 	})
+	var err error
+	if s.lane.about, err = json.Marshal(about); err != nil {
+		return err
+	}
 	s.mcp.AddReceivingMiddleware(s.answer)
 	s.modern = s.sdk(&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, PropagateRequestCancellation: true})
 	s.reporting = s.sdk(&mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
 	s.legacy = s.sdk(&mcp.StreamableHTTPOptions{SessionTimeout: sessionIdle})
+	return nil
 }
 
 // sdk is one of the SDK's handlers. The gate has checked host, origin and
@@ -91,6 +97,12 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) error {
 	case r.Method != http.MethodPost:
 		return s.dispatch(w, r, isModern(r, nil), false)
 	}
+	switch {
+	case s.lane.serve(w, r, body):
+		return nil
+	case s.opts.Lane == LaneForced && bytes.Contains(body, []byte(mcpwire.MethodCall)):
+		return errors.New("the lane did not understand this call")
+	}
 	return s.post(w, r, bytes.TrimLeft(body, " \t\r\n"))
 }
 
@@ -121,6 +133,10 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, body []byte) error
 		return nil
 	case errors.As(err, &refused):
 		return rejectMessage(w, status, m.id, refused.code, refused.text)
+	}
+	if !modern && s.lane.cancel(r, m) {
+		w.WriteHeader(http.StatusAccepted)
+		return nil
 	}
 	if w, body, err = substituteID(w, m, body); err != nil {
 		return err
@@ -164,6 +180,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, modern, report
 		r = r.WithContext(live)
 		defer func() { sayEnd(w, Ended(live)) }()
 	}
+	s.lane.sessions.reach(r.Header.Get(sessionHeader))
 	rewriter := &errorRewriter{ResponseWriter: w}
 	r = r.WithContext(context.WithValue(r.Context(), cancelledKey{}, &rewriter.cancelled))
 	handler := s.legacy

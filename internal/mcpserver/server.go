@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
@@ -26,6 +27,7 @@ func New(service Toolbox, o Options) (*Server, error) {
 		o.Ready = func(context.Context) error { return nil }
 	}
 	s := &Server{service: service, opts: o, probe: httpx.Probe{Check: o.Ready}}
+	s.lane = lane{mode: o.Lane, run: s.run, encode: service.Encode, sessions: sessions{now: time.Now, open: make(map[string]*openSession)}}
 	s.errors = httpx.ErrorWriter{Write: s.writeFault, Log: o.Log, Observer: o.Observer}
 	gate := GateOptions{Verify: o.Verify, Watch: o.Watch, Surface: o.Surface, MaxBody: o.MaxBody, Quotas: o.Quotas, Refused: o.Refused, Scopes: o.Scopes, Guard: httpx.NewGuard(o.Resource)}
 	gate.Guard.Hosts, gate.Guard.Origins = append(gate.Guard.Hosts, o.AllowedHosts...), o.AllowedOrigins
@@ -38,8 +40,7 @@ func New(service Toolbox, o Options) (*Server, error) {
 	}
 	s.gate = NewGate(gate)
 	s.face = NewFace(s.gate, service)
-	s.mount()
-	return s, nil
+	return s, s.mount()
 }
 
 // writeFault answers a request that failed before a tool was called.

@@ -205,9 +205,12 @@ type harness struct {
 	server  *mcpserver.Server
 }
 
+// testLane is the lane of servers whose test names none.
+var testLane mcpserver.Lane
+
 func open(t testing.TB, change ...func(*mcpserver.Options)) *harness {
 	t.Helper()
-	o := mcpserver.Options{Name: "office", Title: "The Office", Version: "1.2.3", Instructions: "Be kind.", Verify: verify}
+	o := mcpserver.Options{Name: "office", Title: "The Office", Version: "1.2.3", Instructions: "Be kind.", Verify: verify, Lane: testLane}
 	h := &harness{service: newFakeService()}
 	o.Confirmations = h.service
 	for _, c := range change {

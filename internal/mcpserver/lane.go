@@ -1,0 +1,225 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/mcpwire"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/telemetry"
+)
+
+// Lane says which calls are answered without the SDK, which costs 20 times as much
+// as the rest of a call.
+type Lane int
+
+// The values of a lane. What it does not understand goes to the SDK, whose answers
+// differ in nothing but the frame of a legacy one.
+const (
+	LaneOn     Lane = iota // those that the lane understands whole
+	LaneOff                // none
+	LaneForced             // all; one that it does not understand fails, for tests
+)
+
+// maxKept bounds the buffers that are kept for the next answer, in bytes.
+const maxKept = 64 << 10
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// lane answers calls without the SDK.
+type lane struct {
+	mode     Lane
+	about    []byte // the server in the answers of the modern version, as JSON
+	sessions sessions
+	run      func(ctx context.Context, who *access.Principal, tool string, args json.RawMessage) result.Outcome
+	encode   func(result.Outcome) json.RawMessage
+}
+
+// serve answers a tools/call that passed the gate, if it understands it whole.
+// Otherwise it returns false and has done nothing.
+func (l *lane) serve(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	if l.mode == LaneOff || !acceptsBoth(r.Header["Accept"]) {
+		return false
+	}
+	c, understood := mcpwire.ReadCall(body)
+	if !understood {
+		return false
+	}
+	who, err := access.From(r.Context())
+	if err != nil {
+		return false
+	}
+	ctx, end, understood := l.begin(r, c, who)
+	if !understood {
+		return false
+	}
+	if names := telemetry.RequestOf(ctx); names.Trace == "" && c.Trace != "" {
+		names.Trace = httpx.TraceID(c.Trace)
+		ctx = telemetry.WithRequest(ctx, names)
+	}
+	o := l.run(ctx, who, c.Tool, c.Args)
+	cancelled := ctx.Err() != nil
+	end()
+	if cancelled { // its client no longer waits
+		w.WriteHeader(http.StatusOK)
+		return true
+	}
+	l.write(w, c, o)
+	return true
+}
+
+// write answers a call as the SDK would: with HTTP 400 for an unknown tool in
+// the modern version, and 200 otherwise.
+func (l *lane) write(w http.ResponseWriter, c mcpwire.Call, o result.Outcome) {
+	buffer, status := buffers.Get().(*[]byte), http.StatusOK
+	if f := o.Fault(); f != nil && f.Code == fault.UnknownTool {
+		*buffer = mcpwire.AppendError((*buffer)[:0], c, jsonrpc.CodeInvalidParams, f.Message)
+		if c.Modern {
+			status = http.StatusBadRequest
+		}
+	} else {
+		*buffer = mcpwire.AppendResult((*buffer)[:0], c, mcpwire.Result{Structured: l.encode(o), IsError: f != nil}, l.about)
+	}
+	w.Header().Set("Cache-Control", "no-cache, no-transform")
+	httpx.Raw(w, status, *buffer)
+	if cap(*buffer) <= maxKept {
+		buffers.Put(buffer)
+	}
+}
+
+// begin returns the context of a call, which ends when its client cancels it:
+// a modern one by leaving, a legacy one by a notification in its session.
+func (l *lane) begin(r *http.Request, c mcpwire.Call, who *access.Principal) (ctx context.Context, end func(), ok bool) {
+	session := r.Header[sessionHeader]
+	switch {
+	case !c.Modern && len(session) == 1 && r.Header[mcpwire.HeaderMethod] == nil:
+		return l.sessions.begin(r, session[0], string(c.ID), who)
+	case c.Modern && session == nil && is(r.Header, mcpwire.HeaderVersion, mcpwire.ModernVersion) &&
+		is(r.Header, mcpwire.HeaderMethod, mcpwire.MethodCall) && is(r.Header, mcpwire.HeaderName, c.Tool):
+		return r.Context(), func() {}, true
+	}
+	return nil, nil, false
+}
+
+// is reports whether a header was sent once, with this value.
+func is(h http.Header, name, value string) bool {
+	given := h[name]
+	return len(given) == 1 && given[0] == value
+}
+
+// acceptsBoth reports whether a client takes JSON and streams, as the protocol has
+// it. Rarer ways to say so are left to the SDK.
+func acceptsBoth(accept []string) bool {
+	return len(accept) == 1 && (accept[0] == "*/*" || strings.Contains(accept[0], "application/json") && strings.Contains(accept[0], "text/event-stream"))
+}
+
+// sessions are the open MCP sessions of handshake versions. The SDK has them too,
+// and ends them.
+type sessions struct {
+	now  func() time.Time
+	mu   sync.Mutex
+	open map[string]*openSession
+}
+
+// openSession is what the lane knows of a session.
+type openSession struct {
+	owner   access.Owner
+	version string
+	reached time.Time                     // when a request of it last went to the SDK
+	calls   map[string]context.CancelFunc // of the lane, by their id
+}
+
+// sdkPeriod is how often a busy session's call goes to the SDK, which counts a
+// session as idle when it sees no request of it.
+const sdkPeriod = sessionIdle / 3
+
+// legacyVersions are the handshake versions that a client and the SDK agree on by
+// naming them.
+var legacyVersions = map[string]bool{"2024-11-05": true, "2025-03-26": true, "2025-06-18": true, "2025-11-25": true}
+
+// know notes a session that begins, before its client can call in it.
+func (l *lane) know(req *mcp.ServerRequest[*mcp.InitializeParams]) {
+	if who := callerOf(req.Extra).who; who != nil && req.Session.ID() != "" && req.Params != nil {
+		l.sessions.add(req.Session.ID(), who.Owner(), req.Params.ProtocolVersion)
+	}
+}
+
+func (s *sessions) add(id string, owner access.Owner, version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[id] = &openSession{owner: owner, version: version, reached: s.now(), calls: map[string]context.CancelFunc{}}
+}
+
+func (s *sessions) remove(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, id)
+}
+
+// reach notes that a request of a session goes to the SDK.
+func (s *sessions) reach(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if open := s.open[id]; open != nil {
+		open.reached = s.now()
+	}
+}
+
+// begin begins a call in a session of its own principal. The client's leaving does
+// not end it.
+func (s *sessions) begin(r *http.Request, session, call string, who *access.Principal) (_ context.Context, end func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	open := s.open[session]
+	switch {
+	case open == nil, open.owner != who.Owner(), !legacyVersions[open.version], open.calls[call] != nil:
+		return nil, nil, false
+	case r.Header[mcpwire.HeaderVersion] != nil && !is(r.Header, mcpwire.HeaderVersion, open.version):
+		return nil, nil, false
+	case s.now().Sub(open.reached) > sdkPeriod:
+		return nil, nil, false
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	open.calls[call] = cancel
+	return ctx, func() {
+		cancel()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(open.calls, call)
+	}, true
+}
+
+// cancel ends a call of the lane when a message is the notification of that.
+func (l *lane) cancel(r *http.Request, m message) bool {
+	if m.method != "notifications/cancelled" {
+		return false
+	}
+	var params struct {
+		ID json.RawMessage `json:"requestId"`
+	}
+	who, err := access.From(r.Context())
+	return err == nil && json.Unmarshal(m.params, &params) == nil &&
+		l.sessions.cancel(r.Header.Get(sessionHeader), string(params.ID), who)
+}
+
+// cancel ends a call of the lane, if there is one of this id in the session.
+func (s *sessions) cancel(session, call string, who *access.Principal) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	open := s.open[session]
+	if open == nil || open.owner != who.Owner() || open.calls[call] == nil {
+		return false
+	}
+	open.calls[call]()
+	return true
+}
