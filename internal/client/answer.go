@@ -216,6 +216,9 @@ func (c *chat) end(ctx context.Context, p endPayload) error {
 	t := c.now()
 	c.turn = nil
 	c.screen.endLine()
+	if len(t.tables) > 0 && !c.json { // of which the answer may have kept a part
+		c.screen.line("\nThe rows that were read for this answer:")
+	}
 	for _, one := range t.tables {
 		if err := c.draw(ctx, one.tool, one.rows); err != nil {
 			return err

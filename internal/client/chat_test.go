@@ -147,7 +147,7 @@ func TestChatPrintsTheRowsOfAList(t *testing.T) {
 		"Two people.⟨U+001B⟩[2J",
 		"\nA correction.\n",
 		"\nDelete Ann?\nWaiting for your approval: p1\n",
-		"First name                            Pay           Change  Manager\n",
+		"\nThe rows that were read for this answer:\n\nFirst name                            Pay           Change  Manager\n",
 		"Ann                                   $155,000      -1.5%   –\n",
 		"Bo⟨U+001B⟩[31mb" + strings.Repeat("x", 20) + "…  *** (Hidden)  +2%     Ann\n",
 		"\nWarning: The sales service cannot be reached.\n",
