@@ -12,8 +12,8 @@ import (
 
 // Limits of an answer.
 const (
-	applyLimit  = ClaimAge - 5*time.Second // an apply ends before its claim counts as abandoned
-	settleLimit = 5 * time.Second          // for the steps after an apply, also when the caller disconnected
+	claimMargin = 5 * time.Second // between the end of an apply and that of its claim
+	settleLimit = 5 * time.Second // for the steps after an apply, also when the caller disconnected
 )
 
 // Result is the result of an answer: Applied with the receipt, Failed with the
@@ -126,7 +126,7 @@ func (a answering) apply(ctx context.Context, r Record) (Result, error) {
 		_, _ = a.end(ctx, r, Pending, nil)
 		return Result{}, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, applyLimit)
+	bounded, cancel := context.WithTimeout(ctx, r.applyLimit())
 	defer cancel()
 	answer, err := a.executor.Apply(bounded, r)
 	switch f := fault.From(err); {

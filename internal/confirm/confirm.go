@@ -42,7 +42,7 @@ const (
 const (
 	TTL      = 300 * time.Second // a pending record expires after this
 	Memory   = 24 * time.Hour    // how long an answered record is kept
-	ClaimAge = 30 * time.Second  // an applying record older than this was abandoned by a crash
+	ClaimAge = 30 * time.Second  // an applying record older than this was abandoned by a crash, unless it has more patience
 )
 
 // Record is a confirmation as data, stored as JSON under its server's seal. Any
@@ -61,7 +61,8 @@ type Record struct {
 	Summary      string             `json:"summary"`
 	Data         result.PreviewData `json:"confirmationData"`       // with its digest, see result.Pending.Digest
 	Unrepeatable bool               `json:"unrepeatable,omitempty"` // see Request
-	Note         string             `json:"note,omitempty"`         // the reason that the person gave, for the audit
+	Patience     time.Duration      `json:"patience,omitempty"`
+	Note         string             `json:"note,omitempty"` // the reason that the person gave, for the audit
 	Created      time.Time          `json:"created"`
 	Expires      time.Time          `json:"expires"`
 	Claimed      time.Time          `json:"claimed,omitzero"` // when it was approved or denied
@@ -87,6 +88,49 @@ func (r Record) Pending() result.Pending {
 	data := maps.Clone(map[string]any(r.Data))
 	data["expiresAt"] = r.Expires.UnixMilli()
 	return result.Pending{ID: string(r.ID), Message: r.Summary, Data: data, Expires: r.Expires}
+}
+
+// applyLimit is how long the change may take. It ends before its claim counts as
+// abandoned.
+func (r Record) applyLimit() time.Duration { return max(ClaimAge-claimMargin, r.Patience) }
+
+// Claim decides what an answer of owner means, and moves the record to applying (or
+// denied) when it is theirs to carry out. It is the one rule of every [Store].
+func (r *Record) Claim(reply Reply, owner access.Owner, now time.Time) Claim {
+	switch {
+	case r.State == Pending && !now.Before(r.Expires):
+		return Unknown
+	case r.Owner != owner:
+		return Foreign
+	case reply.Digest != "" && reply.Digest != r.Data[result.KeyDigest]:
+		return Other
+	case r.State == Pending:
+		r.State, r.Claimed = Denied, now
+		if reply.Approved {
+			r.State = Applying
+		}
+		return Acquired
+	case r.State == Applying && now.Sub(r.Claimed) > r.applyLimit()+claimMargin:
+		r.Claimed = now
+		return Abandoned
+	case r.State == Applying:
+		return Busy
+	}
+	return Ended
+}
+
+// Settle moves an applying record to a terminal state, or back to pending, and
+// returns how long it is kept from then on. A pending one was reopened while its
+// apply succeeded after all.
+func (r *Record) Settle(to State, answer json.RawMessage, now time.Time) (moved bool, keep time.Duration) {
+	if r.State != Applying && (r.State != Pending || to != Applied) {
+		return false, 0
+	}
+	r.State, r.Answer = to, answer
+	if to == Pending {
+		return true, r.Expires.Sub(now)
+	}
+	return true, Memory
 }
 
 // View returns the record as its owner may see it.

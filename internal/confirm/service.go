@@ -105,6 +105,8 @@ type Request struct {
 	// Only the store of confirmations knows that it was sent, so a store that is
 	// restored from an older copy does not.
 	Unrepeatable bool
+	// Patience is how long its server may take for it; applyLimit at least.
+	Patience time.Duration
 }
 
 // The steps of a confirmation, as the audit names them.
@@ -138,7 +140,7 @@ func (s *Service) Open(ctx context.Context, p *access.Principal, r Request) (Rec
 	record := Record{
 		ID: r.ID, State: Pending, Action: r.Action, Server: r.Server,
 		Input: r.Input, Digest: r.Digest, Precondition: r.Precondition, Owner: p.Owner(), Username: p.Username(),
-		Origin: p.Origin(), Summary: r.Summary, Data: data, Unrepeatable: r.Unrepeatable, Note: r.Note, Created: now, Expires: now.Add(TTL),
+		Origin: p.Origin(), Summary: r.Summary, Data: data, Unrepeatable: r.Unrepeatable, Patience: r.Patience, Note: r.Note, Created: now, Expires: now.Add(TTL),
 	}
 	if err := s.quotas.Wait(ctx, p.Owner(), string(record.ID), TTL); err != nil {
 		return Record{}, err

@@ -100,3 +100,44 @@ func TestRefusedUnrepeatableChangeFails(t *testing.T) {
 		t.Errorf("got %s, %v, want failed", v.State, err)
 	}
 }
+
+// patientServer notes how long it was given.
+type patientServer struct {
+	foreignServer
+	given time.Duration
+}
+
+func (p *patientServer) Apply(ctx context.Context, r confirm.Record) (json.RawMessage, error) {
+	deadline, _ := ctx.Deadline()
+	p.given = time.Until(deadline)
+	return p.foreignServer.Apply(ctx, r)
+}
+
+// TestAPatientChangeHasItsTime: a change whose server may take a minute is given it,
+// and its claim is not abandoned before.
+func TestAPatientChangeHasItsTime(t *testing.T) {
+	w := newHarness(t)
+	request := raise
+	request.Unrepeatable, request.Patience = true, time.Minute
+	r, err := w.service().Open(t.Context(), alice, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := w.time
+	if _, claim, err := w.store.Claim(t.Context(), reply(r.ID, true), alice.Owner(), w.now()); claim != confirm.Acquired || err != nil {
+		t.Fatal(claim, err)
+	}
+	w.time = began.Add(time.Minute)
+	w.wantFault(fault.ConfirmationInProgress)(w.answer(r.ID, true, &foreignServer{}))
+	w.time = began.Add(time.Minute + 6*time.Second)
+	w.wantUnknown(w.answer(r.ID, true, &foreignServer{}))
+
+	w.time = began
+	if r, err = w.service().Open(t.Context(), alice, request); err != nil {
+		t.Fatal(err)
+	}
+	server := &patientServer{foreignServer: foreignServer{answers: []error{nil}}}
+	if _, err := w.answer(r.ID, true, server); err != nil || server.given < 50*time.Second {
+		t.Errorf("got %s for the change, %v, want a minute", server.given, err)
+	}
+}

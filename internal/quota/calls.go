@@ -1,7 +1,7 @@
 package quota
 
 import (
-	"sync"
+	"context"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -13,19 +13,11 @@ type personTool struct {
 	tool  string
 }
 
-// callBudget is what a person called of a tool, of which the limit is forgotten
-// each minute.
-type callBudget struct {
-	mu   sync.Mutex
-	used float64
-	at   time.Time
-}
-
-// ToolCalls counts calls of connected servers' tools, in this process. A nil
+// ToolCalls counts calls of connected servers' tools, over all replicas. A nil
 // *ToolCalls has no limit.
 type ToolCalls struct {
 	q     *Quotas
-	known generations[personTool, callBudget]
+	known generations[personTool, lease]
 }
 
 // NewToolCalls makes the counters of a process.
@@ -35,29 +27,28 @@ func NewToolCalls(q *Quotas) *ToolCalls {
 	return c
 }
 
+// callTokens is what a call costs: a limit of one call a minute is one token a
+// second.
+const callTokens = int(time.Minute / time.Second)
+
+// bucket is that of a person's calls of one tool. A replica leases one call, and
+// the next one while that runs: two replicas exceed no limit, and may leave one
+// call each unused.
+func (c *ToolCalls) bucket(u personTool) bucket {
+	limit := c.q.o.Limits.Calls
+	return bucket{"quota:calls:" + u.owner.String() + ":" + u.tool, limit, limit * callTokens, callTokens, callTokens}
+}
+
 // Count counts one person's call of a tool. Over the limit it is RATE_LIMITED, and
 // not counted.
-func (c *ToolCalls) Count(o access.Owner, tool string) error {
+func (c *ToolCalls) Count(ctx context.Context, o access.Owner, tool string) error {
 	if c == nil || c.q == nil {
 		return nil
 	}
-	limit := c.q.o.Limits.Calls
-	wait := c.known.of(personTool{o, tool}).take(float64(limit), c.q.o.Now())
-	if wait <= 0 {
-		return nil
+	use := personTool{o, tool}
+	allowed, wait, err := c.q.pay(ctx, c.known.of(use), c.bucket(use), callTokens)
+	if err != nil || allowed {
+		return err
 	}
-	return c.q.Refuse(Calls, max(wait, time.Second), "You called %s more than %d times a minute.", tool, limit)
-}
-
-// take counts a call, or returns how long it is until there is room for it.
-func (b *callBudget) take(limit float64, now time.Time) (wait time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.used = max(0, b.used-max(0, now.Sub(b.at).Minutes())*limit)
-	b.at = now
-	if over := b.used + 1 - limit; over > 0 {
-		return time.Duration(over / limit * float64(time.Minute))
-	}
-	b.used++
-	return 0
+	return c.q.Refuse(Calls, max(wait, time.Second), "You called %s more than %d times a minute.", tool, c.q.o.Limits.Calls)
 }

@@ -15,7 +15,7 @@ type Limits struct {
 	Conversations int   // kept; 200
 	Pending       int   // changes that wait for approval; 50
 	Stored        int64 // bytes of conversations' messages and events; 64 MiB
-	Calls         int   // calls a minute of one tool of a connected server, in one process; 60
+	Calls         int   // calls a minute of one tool of a connected server; 60
 	Unproven      int   // requests a second without a proved caller, of one address and in one process; twice as many at once; 100
 }
 

@@ -7,7 +7,7 @@
 // tenth of a burst at most. While Redis cannot be reached each replica allows a
 // quarter of every limit by itself.
 //
-// Calls of a connected server's tool are counted in each process for itself, by
+// Calls a minute of a connected server's tool are leased in the same way, by
 // person and tool. Requests without a proved caller are counted for the address that they come
 // from, in each process for itself.
 //

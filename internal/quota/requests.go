@@ -9,7 +9,22 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// lease is what this replica has of one person's budget.
+// bucket is a budget that all replicas share, in tokens.
+type bucket struct {
+	key   string // in the store
+	rate  int    // tokens that it gains a second
+	burst int    // that it holds
+	slice int    // that a replica leases at a time
+	unit  int    // that a replica must have before it allows anything
+}
+
+// requests is the bucket of a person's requests.
+func (q *Quotas) requests(o access.Owner) bucket {
+	rate := q.o.Limits.Requests
+	return bucket{"quota:requests:" + o.String(), rate, rate * burstSeconds, q.slice, 1}
+}
+
+// lease is what this replica has of one bucket.
 type lease struct {
 	mu     sync.Mutex
 	tokens int           // left of the slices that were taken; negative: a debt
@@ -29,19 +44,25 @@ func (q *Quotas) Request(ctx context.Context, o access.Owner, body int64) error 
 	if q == nil {
 		return nil
 	}
-	l := q.people.of(o)
+	allowed, wait, err := q.pay(ctx, q.people.of(o), q.requests(o), 1+q.o.Limits.price(body, bodyPrice))
+	if err != nil || allowed {
+		return err
+	}
+	return q.Refuse(Requests, wait, "You sent more than %d requests a second.", q.o.Limits.Requests)
+}
+
+// pay takes a price from the lease of a bucket, and waits for a refill where it
+// must. When the bucket is empty, wait is the time until there is more.
+func (q *Quotas) pay(ctx context.Context, l *lease, b bucket, price int) (allowed bool, wait time.Duration, err error) {
 	for {
-		allowed, wait, refilled := q.take(l, o, 1+q.o.Limits.price(body, bodyPrice))
-		switch {
-		case allowed:
-			return nil
-		case refilled == nil:
-			return q.Refuse(Requests, wait, "You sent more than %d requests a second.", q.o.Limits.Requests)
+		allowed, wait, refilled := q.take(l, b, price)
+		if allowed || refilled == nil {
+			return allowed, wait, nil
 		}
 		select {
 		case <-refilled:
 		case <-ctx.Done():
-			return fault.From(ctx.Err())
+			return false, 0, fault.From(ctx.Err())
 		}
 	}
 }
@@ -55,7 +76,7 @@ func (q *Quotas) Spent(o access.Owner, bytes int64) {
 	l := q.people.of(o)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	q.spend(l, o, q.o.Limits.price(bytes, answerPrice))
+	q.spend(l, q.requests(o), q.o.Limits.price(bytes, answerPrice))
 }
 
 // price is what bytes cost besides the request itself, a burst at most.
@@ -63,21 +84,20 @@ func (l Limits) price(bytes, unit int64) int {
 	return int(min(max(0, bytes)/unit, int64(l.Requests*burstSeconds)))
 }
 
-// take takes the price of a request from the lease, when there is anything left.
-// Otherwise it returns the refill to wait for, or, when the budget is used up, the
+// take takes a price from the lease, when a unit of the bucket is left. Otherwise it returns the refill to wait for, or, when the budget is used up, the
 // time until there is more.
-func (q *Quotas) take(l *lease, o access.Owner, price int) (allowed bool, wait time.Duration, refilled <-chan struct{}) {
+func (q *Quotas) take(l *lease, b bucket, price int) (allowed bool, wait time.Duration, refilled <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := q.o.Now()
-	if l.tokens > 0 {
-		q.spend(l, o, price)
+	if l.tokens >= b.unit {
+		q.spend(l, b, price)
 		return true, 0, nil
 	}
 	if now.Before(l.until) {
 		return false, l.until.Sub(now), nil
 	}
-	if !q.refill(l, o) {
+	if !q.refill(l, b) {
 		return false, time.Second, nil
 	}
 	return false, 0, l.refill
@@ -85,34 +105,34 @@ func (q *Quotas) take(l *lease, o access.Owner, price int) (allowed bool, wait t
 
 // spend takes tokens of a lease, which is locked, and refills it when half of a
 // slice is left. A debt is paid by the refills.
-func (q *Quotas) spend(l *lease, o access.Owner, price int) {
+func (q *Quotas) spend(l *lease, b bucket, price int) {
 	l.tokens -= price
-	if l.tokens < q.slice/2 && !q.o.Now().Before(l.until) {
-		q.refill(l, o)
+	if l.tokens < b.slice/2 && !q.o.Now().Before(l.until) {
+		q.refill(l, b)
 	}
 }
 
 // refill begins a refill of a lease, which is locked, unless one is under way.
 // It is false after Close.
-func (q *Quotas) refill(l *lease, o access.Owner) bool {
+func (q *Quotas) refill(l *lease, b bucket) bool {
 	if l.refill != nil {
 		return true
 	}
 	if !q.begin() {
 		return false
 	}
-	done, want := make(chan struct{}), q.slice+max(0, -l.tokens)
+	done, want := make(chan struct{}), b.slice+max(0, -l.tokens)
 	l.refill = done
 	go func() {
 		defer q.work.Done()
 		defer close(done)
-		taken, wait, err := q.lease(o, want)
+		taken, wait, err := q.lease(b, want)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.refill = nil
 		now := q.o.Now()
 		if err != nil {
-			taken, wait = q.ownShare(l, want, now)
+			taken, wait = ownShare(l, b, want, now)
 		} else {
 			l.ownAt = time.Time{}
 		}
@@ -124,29 +144,28 @@ func (q *Quotas) refill(l *lease, o access.Owner) bool {
 	return true
 }
 
-// lease takes a slice of a person's budget, or more for a debt, from Redis.
-func (q *Quotas) lease(o access.Owner, want int) (taken int, wait time.Duration, err error) {
+// lease takes a slice of a bucket, or more for a debt, from Redis.
+func (q *Quotas) lease(b bucket, want int) (taken int, wait time.Duration, err error) {
 	if q.outage.on(q.o.Now()) {
 		return 0, 0, errOutage
 	}
 	ctx, cancel := context.WithTimeout(q.life, takeTimeout)
 	defer cancel()
-	rate := q.o.Limits.Requests
-	taken, wait, err = q.o.Store.TakeTokens(ctx, "quota:requests:"+o.String(), min(want, rate*burstSeconds), rate, rate*burstSeconds)
+	taken, wait, err = q.o.Store.TakeTokens(ctx, b.key, min(want, b.burst), b.rate, b.burst)
 	if q.life.Err() == nil {
 		q.outage.note(q.o.Now(), err)
 	}
 	// The bounds hold whatever somebody wrote to Redis.
-	return min(max(0, taken), want), min(max(time.Second/time.Duration(rate), wait), burstSeconds*time.Second), err
+	return min(max(0, taken), want), min(max(time.Second/time.Duration(b.rate), wait), time.Duration(b.burst/b.rate)*time.Second), err
 }
 
 var errOutage = fault.ServiceDown.New("The state store cannot be reached.")
 
 // ownShare is a part of what this replica allows by itself: a quarter of the rate
 // and of the burst.
-func (q *Quotas) ownShare(l *lease, want int, now time.Time) (taken int, wait time.Duration) {
-	rate := max(float64(q.o.Limits.Requests)/outageParts, 1)
-	burst := max(rate*burstSeconds, 1)
+func ownShare(l *lease, b bucket, want int, now time.Time) (taken int, wait time.Duration) {
+	rate := max(float64(b.rate)/outageParts, 1)
+	burst := max(rate*float64(b.burst/b.rate), float64(b.unit))
 	if l.ownAt.IsZero() {
 		l.own = burst
 	} else {
@@ -156,7 +175,7 @@ func (q *Quotas) ownShare(l *lease, want int, now time.Time) (taken int, wait ti
 	taken = min(want, int(l.own))
 	l.own -= float64(taken)
 	if taken == 0 {
-		wait = time.Duration((1 - l.own) / rate * float64(time.Second))
+		wait = time.Duration((float64(min(want, b.unit)) - l.own) / rate * float64(time.Second))
 	}
 	return taken, wait
 }

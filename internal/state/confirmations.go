@@ -11,7 +11,6 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
-	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
 )
 
@@ -157,21 +156,10 @@ func (c *Confirmations) Get(ctx context.Context, server string, id confirm.ID) (
 
 // Claim implements [confirm.Store].
 func (c *Confirmations) Claim(ctx context.Context, reply confirm.Reply, owner access.Owner, now time.Time) (confirm.Record, confirm.Claim, error) {
-	claim, to := confirm.Unknown, confirm.Denied
-	if reply.Approved {
-		to = confirm.Applying
-	}
+	claim := confirm.Unknown
 	record, err := c.change(ctx, reply.ID, reply.Server, func(r *confirm.Record) (bool, time.Duration) {
-		claim = claimOf(r, reply, owner, now)
-		switch claim {
-		case confirm.Acquired:
-			r.State, r.Claimed = to, now
-		case confirm.Abandoned:
-			r.Claimed = now
-		default:
-			return false, 0
-		}
-		return true, confirm.Memory
+		claim = r.Claim(reply, owner, now)
+		return claim == confirm.Acquired || claim == confirm.Abandoned, confirm.Memory
 	})
 	if errors.Is(err, errNone) || (err == nil && claim == confirm.Unknown) {
 		return confirm.Record{}, confirm.Unknown, nil
@@ -179,34 +167,12 @@ func (c *Confirmations) Claim(ctx context.Context, reply confirm.Reply, owner ac
 	return record, claim, err
 }
 
-func claimOf(r *confirm.Record, reply confirm.Reply, owner access.Owner, now time.Time) confirm.Claim {
-	switch {
-	case r.State == confirm.Pending && !now.Before(r.Expires):
-		return confirm.Unknown
-	case r.Owner != owner:
-		return confirm.Foreign
-	case reply.Digest != "" && reply.Digest != r.Data[result.KeyDigest]:
-		return confirm.Other
-	case r.State == confirm.Pending:
-		return confirm.Acquired
-	case r.State == confirm.Applying && now.Sub(r.Claimed) > confirm.ClaimAge:
-		return confirm.Abandoned
-	case r.State == confirm.Applying:
-		return confirm.Busy
-	}
-	return confirm.Ended
-}
-
 // Settle implements [confirm.Store].
 func (c *Confirmations) Settle(ctx context.Context, id confirm.ID, to confirm.State, answer json.RawMessage, now time.Time) (moved bool, err error) {
 	_, err = c.change(ctx, id, "", func(r *confirm.Record) (bool, time.Duration) {
-		reopened := r.State == confirm.Pending && to == confirm.Applied
-		moved = r.State == confirm.Applying || reopened
-		r.State, r.Answer = to, answer
-		if to == confirm.Pending {
-			return moved, r.Expires.Sub(now)
-		}
-		return moved, confirm.Memory
+		var keep time.Duration
+		moved, keep = r.Settle(to, answer, now)
+		return moved, keep
 	})
 	if errors.Is(err, errNone) {
 		return false, nil

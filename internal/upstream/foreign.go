@@ -36,7 +36,7 @@ var outcomeUnknown = &fault.Code{
 func (u *Upstream) callForeign(ctx context.Context, who *access.Principal, r route, args json.RawMessage) result.Outcome {
 	input, err := canonical(args)
 	if err == nil {
-		err = r.checked(who, input)
+		err = r.checked(ctx, who, input)
 	}
 	switch {
 	case err != nil:
@@ -55,7 +55,7 @@ func (u *Upstream) callForeign(ctx context.Context, who *access.Principal, r rou
 
 // checked applies the rules that need no server: role, schema, what a card would
 // hide, and how often the person may call the tool.
-func (r route) checked(who *access.Principal, input json.RawMessage) error {
+func (r route) checked(ctx context.Context, who *access.Principal, input json.RawMessage) error {
 	if err := allowed(who, r); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (r route) checked(who *access.Principal, input json.RawMessage) error {
 	if limit == nil {
 		return nil
 	}
-	return limit(who.Owner(), r.String())
+	return limit(ctx, who.Owner(), r.String())
 }
 
 // recorded records an outcome that the server knows and does not record.
@@ -144,7 +144,7 @@ func (u *Upstream) open(ctx context.Context, who *access.Principal, r route, inp
 	}
 	record, err := u.o.Confirm.Open(ctx, who, confirm.Request{
 		Action: r.tool.Name, Server: r.server.Name, Input: input, Digest: digest(input),
-		Precondition: definition(r), Summary: message, Data: shown, Unrepeatable: true,
+		Precondition: definition(r), Summary: message, Data: shown, Unrepeatable: true, Patience: r.server.deadline(r),
 	})
 	if err != nil {
 		return result.Failed(err)

@@ -252,7 +252,7 @@ func TestFiguresOfAToolAreItsOwn(t *testing.T) {
 func TestLimitOfCallsIsAskedBeforeACallIsSent(t *testing.T) {
 	n := &notebook{}
 	var asked []string
-	u := direct(t, n, Options{Limit: func(o access.Owner, tool string) error {
+	u := direct(t, n, Options{Limit: func(_ context.Context, o access.Owner, tool string) error {
 		asked = append(asked, o.Subject+" "+tool)
 		return fault.TooManyRequests.New("Too many.").After(time.Second)
 	}})

@@ -84,7 +84,7 @@ type Options struct {
 	// Audit takes what no server records: calls that got no answer, and calls of foreign tools.
 	Audit audit.Sink
 	// Limit counts a call of a foreign tool, or returns RATE_LIMITED. Nil: no limit.
-	Limit func(owner access.Owner, tool string) error
+	Limit func(ctx context.Context, owner access.Owner, tool string) error
 	// MaxAnswer bounds an answer in bytes; DefaultMaxAnswer when zero.
 	MaxAnswer int64
 	// Pins hold back foreign tools whose definitions no operator has accepted. Nil:
