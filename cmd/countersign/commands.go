@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"countersign.dev/cmd/commandline"
 	"countersign.dev/internal/app"
 	"countersign.dev/internal/fault"
 )
@@ -14,7 +15,8 @@ func commands() []command {
 	return []command{
 		{"demo", "[--port 3100] [--data DIR] [--postgres URL] [--model NAME] [--mcp FILE] [--json]", "run everything on this machine with a sample company", "countersign demo", demo},
 		{"gateway", "--config FILE", "run the chat host and gateway", "countersign gateway --config countersign.yaml", configured(app.Gateway)},
-		{"serve", "NAME… --config FILE", "run domain servers", "countersign serve hr --config countersign.yaml", serve},
+		{"serve", "NAME… --config FILE [--stdio] | tasks|codesearch --stdio --local DIR", "run domain servers, or one for a client at standard input and output", "countersign serve hr --config countersign.yaml", serve},
+		{"approve", "ID --local DIR", "approve or deny what waits at a server with --local", "countersign approve 6f1c0a52-9c3f-4f0e-8f57-0d6f2d1f7c11 --local .", approve},
 		{"tools", "[--url URL] [--token TOKEN | --as PERSON] [--json] [--errors] [--accept SERVER.TOOL --config FILE]", "list the tools that you may call; --accept: accept a connected server's changed tool", "countersign tools --as alice.chen", tools},
 		{"call", "TOOL JSON [--url URL] [--token TOKEN | --as PERSON] [--json]", "call one tool", `countersign call list_employees '{"department":"Engineering"}' --as alice.chen`, call},
 		{"chat", "[--once QUESTION] [--resume ID] [--model NAME] [--url URL] [--token TOKEN | --as PERSON] [--json]", "ask questions from a terminal", `countersign chat --once "Who is on my team?" --as nina.patel`, chat},
@@ -54,7 +56,7 @@ func run(ctx context.Context, p program) int {
 func report(p program, c command, err error) int {
 	var usage usageError
 	switch {
-	case err == nil || errors.Is(err, errHelp):
+	case err == nil || errors.Is(err, commandline.ErrHelp):
 		return exitDone
 	case errors.As(err, &usage):
 		fmt.Fprintf(p.err, "countersign %s: %s\nusage: countersign %s %s\n", c.name, usage.problem, c.name, c.usage)

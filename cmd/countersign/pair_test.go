@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -45,6 +46,7 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 	startConfigured(t, pair.Gateway+"/readyz", "gateway", "--config", gatewayFile)
 	checks(t, gatewayFile, "gateway", exitDone, // with the log that the gateway holds
 		"audit log can be written", "redis answers", "issuer "+d.Issuer+" answers", "gateway ready", "server hr ready")
+	checkOverStdio(t, pair, path)
 
 	s := pair.ask(t, "nina.patel", "Who is on my team?")
 	if len(s.names()) != 9 {
@@ -256,4 +258,29 @@ func redisServer(t *testing.T, folder string) string {
 	}
 	t.Fatalf("redis-server did not start:\n%s", log)
 	return ""
+}
+
+// checkOverStdio serves HR to a client at standard input and output, as the person of
+// a token: her rows, and changes that wait for the gateway's page.
+func checkOverStdio(t *testing.T, pair *process, path string) {
+	t.Helper()
+	audit := "AUDIT=" + auditOf(path, "stdio")
+	c := overStdio(t, []string{audit, "COUNTERSIGN_TOKEN=" + sharedDemo(t).token(t, "alice.chen", "gateway")}, "serve", "hr", "--stdio", "--config", path)
+	if got := callStdio(t, c, "list_employees", map[string]any{"limit": 1}); !strings.Contains(got, `"status":"success"`) {
+		t.Errorf("over stdio: got %s", got)
+	}
+	marcus := employee(t, "Marcus Johnson").ID
+	got := callStdio(t, c, "update_salary", map[string]any{"employee_id": marcus, "new_salary": 150000})
+	var p struct{ ConfirmationID, Message string }
+	if err := json.Unmarshal([]byte(got), &p); err != nil || !strings.Contains(p.Message, pair.Gateway+"/#/approve/"+p.ConfirmationID) {
+		t.Fatalf("a change over stdio: %v %s", err, got)
+	}
+	if a := pair.confirm(t, "alice.chen", p.ConfirmationID, true); a.status != 200 || !strings.Contains(a.body, "150,000") {
+		t.Errorf("an approval of what was asked for over stdio: %d %s", a.status, a.body)
+	}
+	if out, code := runWith(t, func(name string) string {
+		return map[string]string{"AUDIT": auditOf(path, "stdio-2"), "COUNTERSIGN_TOKEN": "wrong"}[name]
+	}, "serve", "hr", "--stdio", "--config", path); code != exitFailed || strings.Contains(out, "panic") {
+		t.Errorf("a token that is none: exit %d: %s", code, out)
+	}
 }

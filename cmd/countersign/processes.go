@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"slices"
 
 	"countersign.dev/internal/app"
+	"countersign.dev/internal/client"
+	"countersign.dev/internal/local"
 )
 
 func (p program) demoOptions() app.DemoOptions {
@@ -64,8 +67,12 @@ func withFile(o app.ConfigOptions, start func() error) error {
 }
 
 func serve(ctx context.Context, p program, c command) error {
-	o := app.ServeOptions{ConfigOptions: p.configOptions()}
-	names, err := c.parse(p, defineConfig(&o.ConfigOptions))
+	o, stdio, folder := app.ServeOptions{ConfigOptions: p.configOptions()}, false, ""
+	names, err := c.parse(p, func(fs *flag.FlagSet) {
+		defineConfig(&o.ConfigOptions)(fs)
+		fs.BoolVar(&stdio, "stdio", false, "serve one server to the client at standard input and output, as the person of COUNTERSIGN_TOKEN")
+		fs.StringVar(&folder, "local", "", "with --stdio: serve this `folder` alone, without configuration, as the user who runs it")
+	})
 	if err != nil {
 		return err
 	}
@@ -75,8 +82,38 @@ func serve(ctx context.Context, p program, c command) error {
 	if i := slices.IndexFunc(names, app.Unknown); i >= 0 {
 		return usageError{fmt.Sprintf("there is no server %q", names[i])}
 	}
+	switch {
+	case stdio && len(names) > 1:
+		return usageError{"--stdio takes one server"}
+	case stdio && folder != "":
+		return local.Serve(ctx, local.Options{Server: names[0], Folder: folder, Version: app.Version(), In: p.in, Out: p.out, Err: p.err})
+	case folder != "":
+		return usageError{"--local needs --stdio"}
+	case stdio && p.getenv("COUNTERSIGN_TOKEN") == "":
+		return usageError{"--stdio needs the person's token in COUNTERSIGN_TOKEN, or --local DIR"}
+	}
 	o.Servers = names
+	if stdio {
+		o.Stdio = &app.Stdio{Token: p.getenv("COUNTERSIGN_TOKEN"), In: p.in, Out: p.out}
+	}
 	return withFile(o.ConfigOptions, func() error { return app.Serve(ctx, o) })
+}
+
+// approve answers what waits at a local server. It refuses without a terminal, which
+// an agent does not have.
+func approve(ctx context.Context, p program, c command) error {
+	o := local.ApproveOptions{In: p.in, Out: p.out}
+	operands, err := c.parse(p, func(fs *flag.FlagSet) { fs.StringVar(&o.Folder, "local", "", "`folder` that is served") })
+	switch {
+	case err != nil:
+		return err
+	case len(operands) != 1 || o.Folder == "":
+		return usageError{"name one change that waits, and its folder with --local"}
+	case !client.IsTerminal(p.in) || !client.IsTerminal(p.out):
+		return errors.New("approving needs a terminal: a person must see what waits")
+	}
+	o.ID = operands[0]
+	return local.Approve(ctx, o)
 }
 
 func seed(ctx context.Context, p program, c command) error {

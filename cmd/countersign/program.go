@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+
+	"countersign.dev/cmd/commandline"
 )
 
 // The exit codes.
@@ -38,26 +40,15 @@ type usageError struct{ problem string }
 
 func (e usageError) Error() string { return e.problem }
 
-// errHelp reports that help was requested and printed.
-var errHelp = errors.New("help was given")
-
 // parse parses flags, before or after operands, and returns the operands.
 // define declares the flags.
-func (c command) parse(p program, define func(*flag.FlagSet)) (operands []string, err error) {
-	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	define(fs)
-	rest := p.args
-	for {
-		if err := fs.Parse(rest); err != nil {
-			return nil, c.parseFailed(p, fs, err)
-		}
-		if fs.NArg() == 0 {
-			return operands, nil
-		}
-		operands = append(operands, fs.Arg(0))
-		rest = fs.Args()[1:]
+func (c command) parse(p program, define func(*flag.FlagSet)) ([]string, error) {
+	help := fmt.Sprintf("%s\n\nusage: countersign %s %s\n\nexample:\n  %s", c.summary, c.name, c.usage, c.example)
+	operands, err := commandline.Parse(p.args, define, p.out, help)
+	if err != nil && !errors.Is(err, commandline.ErrHelp) {
+		err = usageError{err.Error()}
 	}
+	return operands, err
 }
 
 // parseNone reads the flags of a command that takes no operands.
@@ -67,19 +58,4 @@ func (c command) parseNone(p program, define func(*flag.FlagSet)) error {
 		return usageError{"takes no operands"}
 	}
 	return err
-}
-
-func (c command) parseFailed(p program, fs *flag.FlagSet, err error) error {
-	if !errors.Is(err, flag.ErrHelp) {
-		return usageError{err.Error()}
-	}
-	fmt.Fprintf(p.out, "%s\n\nusage: countersign %s %s\n\nexample:\n  %s\n", c.summary, c.name, c.usage, c.example)
-	fs.SetOutput(p.out)
-	hasFlags := false
-	fs.VisitAll(func(*flag.Flag) { hasFlags = true })
-	if hasFlags {
-		fmt.Fprintln(p.out, "\nflags:")
-		fs.PrintDefaults()
-	}
-	return errHelp
 }

@@ -6,10 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"countersign.dev/internal/app"
 	"countersign.dev/internal/client"
@@ -107,19 +104,9 @@ func chat(ctx context.Context, p program, c command) error {
 		return err
 	}
 	o.Color = p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
-	ctx, stop := interactive(ctx, &o)
+	ctx, stop := client.Interactive(ctx, &o)
 	defer stop()
 	return client.Chat(ctx, o, once)
-}
-
-// interactive leaves it to the chat what Ctrl-C means; SIGTERM ends it.
-func interactive(ctx context.Context, o *client.Options) (context.Context, context.CancelFunc) {
-	interrupts, resized := make(chan os.Signal, 1), make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt)
-	signal.Notify(resized, syscall.SIGWINCH)
-	o.Interrupts, o.Resized = interrupts, resized
-	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
-	return ctx, func() { stop(); signal.Stop(interrupts); signal.Stop(resized) }
 }
 
 func evaluate(ctx context.Context, p program, c command) error {

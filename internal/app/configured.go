@@ -42,9 +42,7 @@ func (o ConfigOptions) process(ctx context.Context, name string, conf *config.Co
 	for _, name := range conf.Overrides() {
 		log.Info("taken from the environment", "variable", name)
 	}
-	for _, setting := range conf.Weakened() {
-		log.Warn("a setting weakens a check", "setting", setting)
-	}
+	logWeakened(log, conf.Weakened())
 	if warning := conf.UnknownCallers(); warning != "" {
 		log.Warn(warning)
 	}
@@ -74,6 +72,12 @@ func (o ConfigOptions) process(ctx context.Context, name string, conf *config.Co
 	}
 	log.Info("ready")
 	return life.wait(ctx)
+}
+
+func logWeakened(log *slog.Logger, settings []string) {
+	for _, setting := range settings {
+		log.Warn("a setting weakens a check", "setting", setting)
+	}
 }
 
 // serveMetrics serves Prometheus' metrics on an address of their own, when one is

@@ -248,6 +248,9 @@ func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[stri
 
 // serve serves one domain.
 func (d *demonstration) serve(ctx context.Context, pl *platform, domain domain, db config.Database, issuerURL string) error {
+	if db.Code != nil {
+		logWeakened(pl.log, (&config.Config{CodeSearch: *db.Code}).Weakened())
+	}
 	return pl.serveDomain(ctx, domain, db, domainOptions{
 		listener: d.listeners[domain.name], url: d.ports[domain.name], issuers: []auth.Config{{URL: issuerURL}}, approvals: d.ports["gateway"], scopes: demoScopes(),
 	})

@@ -93,7 +93,19 @@ func (l *lifetime) serve(listener net.Listener, h http.Handler, log *slog.Logger
 	})
 }
 
-// wait returns when the context ends (nil) or a server stops by itself.
+// task runs what the process is for: with it the process ends.
+func (l *lifetime) task(do func(context.Context) error) {
+	l.run(func(ctx context.Context) {
+		err := do(ctx)
+		select {
+		case l.fail <- err:
+		default:
+		}
+	})
+}
+
+// wait returns when the context ends (nil), a server stops by itself, or the task
+// has ended.
 func (l *lifetime) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():

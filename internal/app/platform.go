@@ -106,7 +106,7 @@ func watchPlaces(m *metrics.Metrics, q *quota.Quotas) {
 // name as audience, for clients that connect directly.
 type domainOptions struct {
 	listener   net.Listener
-	url        string   // public address
+	url        string   // public address; empty: it has none, over standard streams
 	hosts      []string // other names that it is reached under
 	origins    []string // foreign origins whose pages may call
 	scopes     []string // asked for at sign-in
@@ -116,11 +116,19 @@ type domainOptions struct {
 	direct     bool   // answers to confirmations are taken from people's own tokens too
 }
 
-// serveDomain opens a domain's store and serves its tools.
-func (p *platform) serveDomain(ctx context.Context, d domain, db config.Database, o domainOptions) error {
+// resource is the public address of the MCP endpoint.
+func (o domainOptions) resource() string {
+	if o.url == "" {
+		return ""
+	}
+	return o.url + "/mcp"
+}
+
+// openDomain opens a domain's store and makes the edge of its tools.
+func (p *platform) openDomain(ctx context.Context, d domain, db config.Database, o domainOptions) (domainServer, *mcpserver.Server, error) {
 	server, closeStore, err := d.store.open(ctx, db, p.links(d))
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.name, err)
+		return nil, nil, fmt.Errorf("%s: %w", d.name, err)
 	}
 	p.life.onClose(closeStore)
 	p.endAccounts(d, server)
@@ -131,7 +139,16 @@ func (p *platform) serveDomain(ctx context.Context, d domain, db config.Database
 	}
 	edge, err := p.edge(d, server, o)
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.name, err)
+		return nil, nil, fmt.Errorf("%s: %w", d.name, err)
+	}
+	return server, edge, nil
+}
+
+// serveDomain opens a domain's store and serves its tools.
+func (p *platform) serveDomain(ctx context.Context, d domain, db config.Database, o domainOptions) error {
+	server, edge, err := p.openDomain(ctx, d, db, o)
+	if err != nil {
+		return err
 	}
 	handler, err := p.surface(d, server, edge, o)
 	if err != nil {
@@ -168,7 +185,7 @@ func (p *platform) edge(d domain, server domainServer, o domainOptions) (*mcpser
 	page := approval.At(o.approvals)
 	return mcpserver.New(page.Toolbox(tools), mcpserver.Options{
 		Name: "countersign-" + d.name, Title: "Countersign: " + d.title, Version: Version(), Website: website, Instructions: d.instructions, Scopes: clientScopes(o.scopes),
-		Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: o.url + "/mcp", AuthorizationServers: urlsOf(o.issuers), AllowedHosts: o.hosts, AllowedOrigins: o.origins,
+		Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: o.resource(), AuthorizationServers: urlsOf(o.issuers), AllowedHosts: o.hosts, AllowedOrigins: o.origins,
 		Ready: server.Ready, Confirmations: tools, Show: page.Shown(tools.Confirmation), Quotas: p.quotas, Admission: p.queue, Refused: p.refused(d.name), Observer: p.metrics.Surface(d.name), Log: log,
 	})
 }

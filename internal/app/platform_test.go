@@ -4,14 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/alicebob/miniredis/v2"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/embedded"
+	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/testkit"
 )
@@ -85,4 +90,23 @@ func platformIn(t *testing.T, folder, redisURL string) *platform {
 		t.Fatal(err)
 	}
 	return pl
+}
+
+// TestADemoLogsThatItsCodeNeedsNoToken: the repository in which a demo was started is
+// searched without a token, and the log says so.
+func TestADemoLogsThatItsCodeNeedsNoToken(t *testing.T) {
+	t.Parallel()
+	pl, code := platformOn(t, "redis://"+miniredis.RunT(t).Addr()), sampleCode(t)
+	var log testkit.Logs
+	pl.log = log.Logger()
+	d, _ := domainNamed("codesearch")
+	db, err := d.store.demo(t.Context(), storeOptions{folder: t.TempDir(), code: code})
+	must(t, err)
+	listener, err := httpx.Listen(t.Context(), "127.0.0.1:0")
+	must(t, err)
+	demo := demonstration{listeners: map[string]net.Listener{d.name: listener}, ports: map[string]string{d.name: "http://localhost:1"}}
+	must(t, demo.serve(t.Context(), pl, d, db, "https://id.example.com"))
+	if !strings.Contains(log.String(), "a setting weakens a check") || !strings.Contains(log.String(), "anonymous") {
+		t.Errorf("the log does not say it:\n%s", log.String())
+	}
 }

@@ -4,15 +4,25 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"net/url"
 
 	"countersign.dev/internal/config"
+	"countersign.dev/internal/mcpserver"
 )
 
 // ServeOptions name the domain servers that a process of their own serves.
 type ServeOptions struct {
 	ConfigOptions
 	Servers []string
+	Stdio   *Stdio // one server to one client; nil: over HTTP
+}
+
+// Stdio is a client at the program's standard streams.
+type Stdio struct {
+	Token string // of its person
+	In    io.Reader
+	Out   io.Writer
 }
 
 // Serve runs domain servers as a process of their own.
@@ -30,6 +40,9 @@ func Serve(ctx context.Context, o ServeOptions) error {
 		return err
 	}
 	return o.process(ctx, chosen[0].name, conf, func(pl *platform) error {
+		if o.Stdio != nil {
+			return pl.serveStdio(ctx, chosen[0], conf, *o.Stdio)
+		}
 		for _, d := range chosen {
 			if err := pl.serveConfigured(ctx, d, conf); err != nil {
 				return err
@@ -50,10 +63,29 @@ func (p *platform) serveConfigured(ctx context.Context, d domain, conf *config.C
 	if s.TLS.Serves() {
 		scheme = "https://"
 	}
-	return p.serveDomain(ctx, d, conf.Databases[d.name], domainOptions{
-		listener: listener, url: cmp.Or(s.PublicURL, s.URL, scheme+listener.Addr().String()),
+	o := configuredDomain(conf, s)
+	o.listener, o.url = listener, cmp.Or(s.PublicURL, s.URL, scheme+listener.Addr().String())
+	return p.serveDomain(ctx, d, conf.Databases[d.name], o)
+}
+
+func configuredDomain(conf *config.Config, s config.Server) domainOptions {
+	return domainOptions{
 		hosts: hostsOf(s.URL), origins: conf.Origins, scopes: conf.Issuer.Scopes, issuers: issuersOf(conf), gatewayURL: conf.Gateway.URL, approvals: cmp.Or(conf.Gateway.PublicURL, conf.Gateway.URL), direct: s.ExecuteDirectly,
+	}
+}
+
+// serveStdio serves one domain to the client at standard input and output. Changes
+// wait for the gateway's page, as they do over HTTP.
+func (p *platform) serveStdio(ctx context.Context, d domain, conf *config.Config, client Stdio) error {
+	o := configuredDomain(conf, conf.Servers[d.name])
+	_, edge, err := p.openDomain(ctx, d, conf.Databases[d.name], o)
+	if err != nil {
+		return err
+	}
+	p.life.task(func(ctx context.Context) error {
+		return mcpserver.Stdio{Server: edge, Token: client.Token}.Serve(ctx, client.In, client.Out)
 	})
+	return nil
 }
 
 // hostsOf is the host of an address, under which the gateway calls a server that

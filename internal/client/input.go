@@ -2,10 +2,13 @@ package client
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"golang.org/x/term"
 )
@@ -52,8 +55,18 @@ func newInput(in io.Reader, out, problems io.Writer) *input {
 	return i
 }
 
-// IsTerminal reports whether a person watches what is written there.
-func IsTerminal(w io.Writer) bool { return terminalOf(w) != nil }
+// IsTerminal reports whether a person is at a reader or writer.
+func IsTerminal(stream any) bool { return terminalOf(stream) != nil }
+
+// Interactive leaves it to a chat what Ctrl-C means; SIGTERM ends it.
+func Interactive(ctx context.Context, o *Options) (context.Context, context.CancelFunc) {
+	interrupts, resized := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	signal.Notify(resized, syscall.SIGWINCH)
+	o.Interrupts, o.Resized = interrupts, resized
+	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
+	return ctx, func() { stop(); signal.Stop(interrupts); signal.Stop(resized) }
+}
 
 // terminalOf returns the terminal behind a reader or writer, or nil.
 func terminalOf(stream any) *os.File {

@@ -81,10 +81,7 @@ func (c *connection) read(ctx, right context.Context) {
 // named gives each message a request id of its own, after that of the connection.
 func (c *connection) named(ctx context.Context) context.Context {
 	c.messages++
-	request := telemetry.RequestOf(ctx)
-	request.Parent = request.ID
-	request.ID += "." + strconv.Itoa(c.messages)
-	return telemetry.WithRequest(ctx, request)
+	return telemetry.WithRequest(ctx, telemetry.RequestOf(ctx).Part(strconv.Itoa(c.messages)))
 }
 
 // prove proves the caller again when their token has expired: the session of a

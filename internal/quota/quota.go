@@ -51,7 +51,6 @@ type Options struct {
 // concurrent use. Close ends it. A nil *Quotas has no limits.
 type Quotas struct {
 	o       Options
-	slice   int // tokens that are leased at a time
 	outage  outage
 	people  generations[access.Owner, lease]
 	callers *Callers
@@ -75,7 +74,6 @@ func New(o Options) *Quotas {
 	}
 	q := &Quotas{o: o, places: make(map[place]struct{})}
 	q.outage.log = o.Log
-	q.slice = max(1, o.Limits.Requests*burstSeconds/sliceParts)
 	q.people.half = maxPeople / 2
 	q.callers = newCallers(q)
 	q.life, q.stop = context.WithCancel(context.Background())

@@ -19,9 +19,9 @@ type bucket struct {
 }
 
 // requests is the bucket of a person's requests.
-func (q *Quotas) requests(o access.Owner) bucket {
-	rate := q.o.Limits.Requests
-	return bucket{"quota:requests:" + o.String(), rate, rate * burstSeconds, q.slice, 1}
+func (l Limits) requests(o access.Owner) bucket {
+	burst := l.Requests * burstSeconds
+	return bucket{"quota:requests:" + o.String(), l.Requests, burst, max(1, burst/sliceParts), 1}
 }
 
 // lease is what this replica has of one bucket.
@@ -44,7 +44,7 @@ func (q *Quotas) Request(ctx context.Context, o access.Owner, body int64) error 
 	if q == nil {
 		return nil
 	}
-	allowed, wait, err := q.pay(ctx, q.people.of(o), q.requests(o), 1+q.o.Limits.price(body, bodyPrice))
+	allowed, wait, err := q.pay(ctx, q.people.of(o), q.o.Limits.requests(o), 1+q.o.Limits.price(body, bodyPrice))
 	if err != nil || allowed {
 		return err
 	}
@@ -76,7 +76,7 @@ func (q *Quotas) Spent(o access.Owner, bytes int64) {
 	l := q.people.of(o)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	q.spend(l, q.requests(o), q.o.Limits.price(bytes, answerPrice))
+	q.spend(l, q.o.Limits.requests(o), q.o.Limits.price(bytes, answerPrice))
 }
 
 // price is what bytes cost besides the request itself, a burst at most.

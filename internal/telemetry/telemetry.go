@@ -17,9 +17,23 @@ import (
 type Request struct {
 	ID     string // X-Request-ID, accepted or made
 	Trace  string // the W3C trace id of traceparent, or empty
-	Parent string // the request in which this one came: that of its WebSocket; or empty
+	Parent string // the request in which this one came: that of its WebSocket, or of its turn; or empty
 
 	Conversation string // whose turn it is; empty outside of a turn
+}
+
+// acceptedID is how long an id may be that a server takes from a caller.
+const acceptedID = 64
+
+// Part names a part of the request, whose id follows that of the whole: a reader
+// finds the parts by it, in other processes too, which get the id alone.
+func (r Request) Part(name string) Request {
+	r.Parent = r.ID
+	if len(r.ID)+1+len(name) <= acceptedID {
+		name = r.ID + "." + name
+	}
+	r.ID = name
+	return r
 }
 
 type requestKey struct{}

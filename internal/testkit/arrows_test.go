@@ -116,8 +116,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/database": {ours: []string{"access", "admission", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
 	// two domains embed SQLite; opening it, its transactions and its receipts are the same for both.
 	"internal/sqlite": {ours: []string{"access", "confirm", "fault"}, outside: []string{"modernc.org/sqlite"}},
-	// a record is sealed where it is stored, and its digest compared in the claim.
-	"internal/state": {ours: []string{"access", "confirm", "fault", "result", "seal"}, outside: []string{"github.com/redis/go-redis/v9"}},
+	// a record is sealed where it is stored.
+	"internal/state": {ours: []string{"access", "confirm", "fault", "seal"}, outside: []string{"github.com/redis/go-redis/v9"}},
 	// an event takes its request and trace ids from the context.
 	"internal/audit":           {ours: []string{"access", "fault", "telemetry"}},
 	"internal/httpx":           {ours: []string{"fault", "strictjson", "telemetry"}},
@@ -134,6 +134,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	}},
 	// the command check asks what others would refuse at their start, with the client and the Redis that they use.
 	"internal/dependency": {ours: []string{"fault", "httpx", "state"}},
+	// a server without Redis and issuer, for one person; its card is the terminal's.
+	"internal/local": {ours: []string{"access", "audit", "auth", "client/draw", "confirm", "domain/codesearch", "domain/tasks", "domain/tasks/dialect", "domain/tasks/workspace", "fault", "mcpserver", "plaintext", "result", "seal", "sqlite", "tool"}},
 	// the one room that knows Prometheus; others declare the hooks that it fills.
 	"internal/metrics": {ours: []string{"httpx", "result"}, outside: []string{"github.com/prometheus/client_golang"}},
 	// a limit is of a person, and a refusal is a fault.
@@ -152,7 +154,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// and it is its own supervisor of connected servers' processes.
 	// what search finds is measured on the indexes themselves, without a server.
 	"bench/codesearch": {ours: []string{"domain/codesearch/index", "domain/codesearch/query"}},
-	"cmd/countersign":  {ours: []string{"app", "client", "eval", "fault", "supervise"}},
+	"cmd/commandline":  {},
+	"cmd/countersign":  {ours: []string{"cmd/commandline", "app", "client", "eval", "fault", "local", "supervise"}},
 }
 
 // everything may be imported by these.
@@ -259,7 +262,7 @@ var sourceRules = []sourceRule{
 	{regexp.MustCompile(`\baccess\.NewPrincipal\(|\.InSession\(`), []string{"internal/auth", "internal/testkit"}, "", "only auth makes principals and gives them rights"},
 	{regexp.MustCompile(`access\.Tainted\(`), []string{"internal/agent", "internal/testkit"}, "", "only the agent knows what a model has read"},
 	{regexp.MustCompile(`\.WithSurface\(`), []string{"internal/gateway", "internal/mcpserver", "internal/testkit"}, "", "only the gateway and its gates say where a call began"},
-	{regexp.MustCompile(`"countersign\.dev/internal/domain/`), []string{"bench/", "internal/app/domains.go", "internal/app/stores.go", "internal/domain/", "internal/testkit"}, "", "the list of domains and of their stores knows domains, and nothing else does"},
+	{regexp.MustCompile(`"countersign\.dev/internal/domain/`), []string{"bench/", "internal/app/domains.go", "internal/app/stores.go", "internal/domain/", "internal/local/local.go", "internal/testkit"}, "", "the list of domains and of their stores knows domains, as what serves two of them alone does, and nothing else"},
 	{regexp.MustCompile(`(?m)^func init\(\)`), nil, "", "an explicit list beats a registry"},
 	{regexp.MustCompile(`\btime\.Sleep\(`), nil, "", "waiting needs a context or a clock"},
 	{regexp.MustCompile(`\bos\.(Open|OpenFile|Create|ReadFile|WriteFile|MkdirAll)\(|\b(net|httpx)\.Listen`), nil, "cmd/", "cmd passes flags and the environment on and opens nothing"},

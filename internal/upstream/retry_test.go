@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -279,4 +280,21 @@ func TestEachFailedAttemptIsALineOfTheLog(t *testing.T) {
 			t.Errorf("got %d lines, want %d", len(lines), len(want))
 		}
 	})
+}
+
+// TestEachCallOfATurnHasARequestIDOfItsOwn, after that of its turn; a request that is
+// one call keeps its own.
+func TestEachCallOfATurnHasARequestIDOfItsOwn(t *testing.T) {
+	var out strings.Builder
+	u := direct(t, &notebook{}, Options{Log: slog.New(telemetry.Handler{Handler: slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})})})
+	for _, conversation := range []string{"c1", "c1", ""} {
+		u.Call(telemetry.WithRequest(caller(access.SurfaceAPI), telemetry.Request{ID: "r1", Conversation: conversation}), "notes.read", nil)
+	}
+	lines := regexp.MustCompile(`request_id=(r1[^ ]*)( parent_request_id=r1 conversation=c1)?`).FindAllStringSubmatch(out.String(), -1)
+	if len(lines) != 3 {
+		t.Fatalf("got %d lines with ids, want 3:\n%s", len(lines), &out)
+	}
+	if len(lines[0][1]) != len("r1.abcdef") || lines[0][2] == "" || lines[0][1] == lines[1][1] || lines[2][1] != "r1" {
+		t.Errorf("got %q", lines)
+	}
 }

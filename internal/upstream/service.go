@@ -3,14 +3,17 @@ package upstream
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/upstream/breaker"
 	"countersign.dev/internal/upstream/own"
 )
@@ -85,6 +88,7 @@ func (u *Upstream) Call(ctx context.Context, name string, args json.RawMessage) 
 	if err != nil {
 		return result.Failed(err)
 	}
+	ctx = named(ctx)
 	r, err := u.find(ctx, name)
 	switch {
 	case err != nil:
@@ -97,6 +101,16 @@ func (u *Upstream) Call(ctx context.Context, name string, args json.RawMessage) 
 		return result.Failed(r.server.fault(err))
 	}
 	return o
+}
+
+// named gives each call of a turn a request id of its own, after that of the turn.
+// Any other request is one call.
+func named(ctx context.Context) context.Context {
+	request := telemetry.RequestOf(ctx)
+	if request.Conversation == "" {
+		return ctx
+	}
+	return telemetry.WithRequest(ctx, request.Part(strings.ToLower(rand.Text()[:6])))
 }
 
 // EachServer reports how each server is doing, in configured order: calls that

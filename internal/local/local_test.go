@@ -1,0 +1,145 @@
+package local_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/internal/local"
+)
+
+// client serves a folder and connects a client to it.
+func client(t *testing.T, server, folder string) *mcp.ClientSession {
+	t.Helper()
+	toServer, fromClient := io.Pipe()
+	toClient, fromServer := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- local.Serve(context.Background(), local.Options{Server: server, Folder: folder, In: toServer, Out: fromServer})
+		_ = fromServer.Close()
+	}()
+	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := c.Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = session.Close()
+		if err := <-ended; err != nil {
+			t.Errorf("serving ended with %v", err)
+		}
+	})
+	return session
+}
+
+func call(t *testing.T, c *mcp.ClientSession, tool string, args map[string]any) map[string]any {
+	t.Helper()
+	r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, _ := json.Marshal(r.StructuredContent)
+	var answer map[string]any
+	if err := json.Unmarshal(encoded, &answer); err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+// TestTasksOfAFolder: tasks are kept in the folder, for it and for folders in it, and
+// for nothing outside; another session finds them.
+func TestTasksOfAFolder(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "part"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	first := client(t, local.Tasks, folder)
+	call(t, first, "create_task", map[string]any{"title": "Whole"})
+	call(t, first, "create_task", map[string]any{"title": "Part", "workspace_path": filepath.Join(folder, "part")})
+	second := client(t, local.Tasks, folder)
+	if got := call(t, second, "list_tasks", nil); got["total_count"] != 1.0 {
+		t.Errorf("the folder: got %v, want one task", got)
+	}
+	if got := call(t, second, "list_tasks", map[string]any{"workspace_path": filepath.Join(folder, "part")}); got["total_count"] != 1.0 {
+		t.Errorf("a folder in it: got %v, want one task", got)
+	}
+	if got := call(t, second, "list_tasks", map[string]any{"workspace_path": os.TempDir()}); got["error"] == nil {
+		t.Errorf("a folder outside: got %v", got)
+	}
+}
+
+// TestWhatWaitsIsAnsweredAtATerminal: a clean-up changes nothing until its person has
+// answered with yes, and is answered once.
+func TestWhatWaitsIsAnsweredAtATerminal(t *testing.T) {
+	folder := t.TempDir()
+	c := client(t, local.Tasks, folder)
+	open := func() string {
+		t.Helper()
+		p := call(t, c, "cleanup_deleted_tasks", nil)
+		message, _ := p["message"].(string)
+		m := regexp.MustCompile(`countersign approve ([0-9a-f-]{36}) --local "(.+)"`).FindStringSubmatch(message)
+		if p["status"] != "pending_confirmation" || m == nil || m[1] != p["confirmationId"] {
+			t.Fatalf("got %v, want what waits and how to answer it", p)
+		}
+		return m[1]
+	}
+	answer := func(id, line string) (string, error) {
+		var out bytes.Buffer
+		err := local.Approve(t.Context(), local.ApproveOptions{ID: id, Folder: folder, In: strings.NewReader(line), Out: &out})
+		return out.String(), err
+	}
+	id := open()
+	if shown, err := answer(id, "perhaps\n"); err == nil || !strings.Contains(shown, "cannot be undone") {
+		t.Errorf("neither yes nor no: got %v\n%s", err, shown)
+	}
+	if said, err := answer(id, "yes\n"); err != nil || !strings.Contains(said, "gone for good") {
+		t.Errorf("yes: got %v\n%s", err, said)
+	}
+	if _, err := answer(id, "yes\n"); err == nil || !strings.Contains(err.Error(), "Nothing waits") {
+		t.Errorf("a second yes: got %v", err)
+	}
+	denied := open()
+	if said, err := answer(denied, "no\n"); err != nil || !strings.Contains(said, "Nothing was changed") {
+		t.Errorf("no: got %v\n%s", err, said)
+	}
+	if _, err := answer("6f1c0a52-9c3f-4f0e-8f57-0d6f2d1f7c11", "yes\n"); err == nil {
+		t.Error("an unknown id was answered")
+	}
+}
+
+// TestCodeOfAFolder is found once it is indexed.
+func TestCodeOfAFolder(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "project")
+	if err := os.MkdirAll(filepath.Join(folder, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "main.go"), []byte("package main\n\nfunc frobnicate() {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := client(t, local.CodeSearch, folder)
+	for t.Context().Err() == nil {
+		got := call(t, c, "search_code", map[string]any{"query": "frobnicate"})
+		if got["status"] == "success" {
+			if text, _ := json.Marshal(got["data"]); !strings.Contains(string(text), `"file_path":"main.go"`) || strings.Contains(string(text), ".countersign") {
+				t.Errorf("got %s", text)
+			}
+			return
+		}
+	}
+}
+
+func TestOnlyTasksAndCodeRunAlone(t *testing.T) {
+	for server, folder := range map[string]string{"hr": t.TempDir(), local.Tasks: filepath.Join(t.TempDir(), "none")} {
+		if err := local.Serve(t.Context(), local.Options{Server: server, Folder: folder}); err == nil {
+			t.Errorf("%s in %s was served", server, folder)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/confirm"
+)
+
+// WaitingSchema is the table of [Confirmations].
+const WaitingSchema = `create table if not exists waiting (
+	id text primary key, record text not null, input text not null, answer text not null, keep_until integer not null
+) strict, without rowid`
+
+// Confirmations keeps confirmations in a file, for a server without Redis. It seals
+// nothing: a program that can write the file can write the data beside it.
+type Confirmations struct {
+	db  *DB
+	now func() time.Time
+}
+
+// NewConfirmations keeps confirmations in a database that has [WaitingSchema]. A nil
+// now is time.Now.
+func NewConfirmations(db *DB, now func() time.Time) *Confirmations {
+	if now == nil {
+		now = time.Now
+	}
+	return &Confirmations{db, now}
+}
+
+// Create implements [confirm.Store]. What is no longer kept is deleted here.
+func (c *Confirmations) Create(ctx context.Context, r confirm.Record) error {
+	return c.db.Change(ctx, func(ctx context.Context) error {
+		if _, err := c.db.Exec(ctx, `delete from waiting where keep_until <= ?`, c.now().UnixMilli()); err != nil {
+			return err
+		}
+		return c.write(ctx, `insert into waiting (record, input, answer, keep_until, id) values (?, ?, ?, ?, ?)`, r, r.Expires)
+	})
+}
+
+func (c *Confirmations) write(ctx context.Context, statement string, r confirm.Record, until time.Time) error {
+	input, answer := string(r.Input), string(r.Answer) // beside the record, byte for byte
+	r.Input, r.Answer = nil, nil
+	encoded, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = c.db.Exec(ctx, statement, string(encoded), input, answer, until.UnixMilli(), string(r.ID))
+	return err
+}
+
+// Get implements [confirm.Store].
+func (c *Confirmations) Get(ctx context.Context, server string, id confirm.ID) (r confirm.Record, ok bool, err error) {
+	ctx, cancel := Bounded(ctx)
+	defer cancel()
+	var encoded, input, answer string
+	err = c.db.In(ctx).QueryRowContext(ctx, `select record, input, answer from waiting where id = ? and keep_until > ?`, string(id), c.now().UnixMilli()).Scan(&encoded, &input, &answer)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return r, false, nil
+	case err != nil:
+		return r, false, c.db.Fault(ctx, err)
+	}
+	if err := json.Unmarshal([]byte(encoded), &r); err != nil {
+		return r, false, confirm.Altered(err)
+	}
+	r.Input = json.RawMessage(input)
+	if answer != "" {
+		r.Answer = json.RawMessage(answer)
+	}
+	return r, server == "" || r.Server == server, nil
+}
+
+// Claim implements [confirm.Store].
+func (c *Confirmations) Claim(ctx context.Context, reply confirm.Reply, owner access.Owner, now time.Time) (r confirm.Record, claim confirm.Claim, err error) {
+	err = c.change(ctx, reply.Server, reply.ID, func(found *confirm.Record) (bool, time.Time) {
+		claim = found.Claim(reply, owner, now)
+		r = *found
+		return claim == confirm.Acquired || claim == confirm.Abandoned, now.Add(confirm.Memory)
+	})
+	if claim == confirm.Unknown {
+		r = confirm.Record{}
+	}
+	return r, claim, err
+}
+
+// Settle implements [confirm.Store].
+func (c *Confirmations) Settle(ctx context.Context, id confirm.ID, to confirm.State, answer json.RawMessage, now time.Time) (moved bool, err error) {
+	err = c.change(ctx, "", id, func(found *confirm.Record) (bool, time.Time) {
+		var keep time.Duration
+		moved, keep = found.Settle(to, answer, now)
+		return moved, now.Add(keep)
+	})
+	return moved && err == nil, err
+}
+
+// change lets step change a record in one transaction; a missing one it leaves out.
+func (c *Confirmations) change(ctx context.Context, server string, id confirm.ID, step func(*confirm.Record) (keep bool, until time.Time)) error {
+	return c.db.Change(ctx, func(ctx context.Context) error {
+		r, ok, err := c.Get(ctx, server, id)
+		if err != nil || !ok {
+			return err
+		}
+		keep, until := step(&r)
+		if !keep {
+			return nil
+		}
+		return c.write(ctx, `update waiting set record = ?, input = ?, answer = ?, keep_until = ? where id = ?`, r, until)
+	})
+}
+
+var _ confirm.Store = (*Confirmations)(nil)
