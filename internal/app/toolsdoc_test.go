@@ -255,7 +255,7 @@ func aboutField(f result.Field) string {
 
 // constraints describes the values that a field accepts.
 func constraints(field schema) string {
-	said := []string{fmt.Sprint(field["type"])}
+	said := []string{typeOf(field)}
 	add := func(key, format string) {
 		if value, ok := field[key]; ok {
 			said = append(said, fmt.Sprintf(format, plain(value)))
@@ -273,6 +273,19 @@ func constraints(field schema) string {
 	add("pattern", "`%s`")
 	add("default", "default %s")
 	return cellText(strings.Join(said, ", "))
+}
+
+// typeOf names the type of a field, or those that it may have.
+func typeOf(field schema) string {
+	alternatives, ok := field["oneOf"].([]any)
+	if !ok {
+		return fmt.Sprint(field["type"])
+	}
+	var names []string
+	for _, one := range alternatives {
+		names = append(names, typeOf(one.(schema)))
+	}
+	return strings.Join(names, " or ")
 }
 
 // plain writes a value of a schema without brackets and exponents.

@@ -32,7 +32,6 @@ type Options struct {
 	Formats   bool             // dates and UUIDs are checked too
 	Bounded   bool             // a schema that can be made to take long is refused
 	LongTexts bool             // a text has the schema's own limit, or none
-	Limits    map[string]int   // by field: the longest text, in characters, where a schema of alternatives does not say it
 	Words     map[string]Words // by field
 }
 
@@ -71,7 +70,7 @@ func Compile(encoded []byte, o Options) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{compiled, o.Words, o.LongTexts, textLimits(compiled, o.Limits)}, nil
+	return &Schema{compiled, o.Words, o.LongTexts, textLimits(compiled)}, nil
 }
 
 // nothing is where references to other documents lead.

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"encoding/json"
-	"maps"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -56,13 +55,10 @@ func violations(e *jsonschema.ValidationError, values object, all []Violation) [
 	return append(all, one)
 }
 
-// textLimits are the lengths that texts of fields may have: those of the schema that
-// are larger than what any text may have, and the given ones.
-func textLimits(s *jsonschema.Schema, given map[string]int) map[string]int {
-	limits := maps.Clone(given)
-	if limits == nil {
-		limits = map[string]int{}
-	}
+// textLimits are the lengths that texts of fields may have where they are larger
+// than what any text may have.
+func textLimits(s *jsonschema.Schema) map[string]int {
+	limits := map[string]int{}
 	for name, property := range s.Properties {
 		if property.MaxLength != nil && *property.MaxLength > maxText {
 			limits[name] = *property.MaxLength

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"encoding/json"
 	"reflect"
 	"regexp"
 	"strings"
@@ -8,9 +9,9 @@ import (
 	"countersign.dev/internal/access"
 )
 
-// refine adds to the schema of an answer what the reflector leaves out: the shape
-// of a hidden field's value beside the text that replaces it, and the format of a
-// text that may be null.
+// refine adds to a schema what the reflector leaves out: the shape of a hidden
+// field's value beside the text that replaces it, and the format and the length of
+// a text that may be null.
 func refine(t reflect.Type, schema object) error {
 	if items, ok := schema["items"].(object); ok {
 		return refine(t, items)
@@ -32,15 +33,27 @@ func refine(t reflect.Type, schema object) error {
 }
 
 var (
-	nullable = regexp.MustCompile(`\boneof_type=`)
-	formatOf = regexp.MustCompile(`\bformat=([a-z-]+)`)
+	nullable  = regexp.MustCompile(`\boneof_type=`)
+	formatOf  = regexp.MustCompile(`\bformat=([a-z-]+)`)
+	longestOf = regexp.MustCompile(`\bmaxLength=(\d+)`)
 )
 
-func refineField(field reflect.StructField, property object) error {
+// refineNullable adds what the reflector leaves out of a text that may be null.
+func refineNullable(field reflect.StructField, property object) {
 	tag := field.Tag.Get("jsonschema")
-	if found := formatOf.FindStringSubmatch(tag); found != nil && nullable.MatchString(tag) {
+	if !nullable.MatchString(tag) {
+		return
+	}
+	if found := formatOf.FindStringSubmatch(tag); found != nil {
 		property["format"] = found[1]
 	}
+	if found := longestOf.FindStringSubmatch(tag); found != nil {
+		property["maxLength"] = json.Number(found[1])
+	}
+}
+
+func refineField(field reflect.StructField, property object) error {
+	refineNullable(field, property)
 	value := field.Type
 	if guarded, ok := reflect.New(value).Interface().(access.Maskable); ok {
 		value = reflect.TypeOf(guarded.GuardedValue())

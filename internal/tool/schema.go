@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
-	"strconv"
 
 	reflector "github.com/invopop/jsonschema"
 
@@ -30,6 +28,11 @@ func inputSchema(t Tool) (object, error) {
 	if properties == nil {
 		properties = object{}
 		schema["properties"] = properties
+	}
+	for field := range fields(t.input) {
+		if property, ok := properties[jsonName(field)].(object); ok {
+			refineNullable(field, property)
+		}
 	}
 	for name, property := range pageInputs(t) {
 		if _, taken := properties[name]; taken {
@@ -193,24 +196,9 @@ func newValidator(input object, t reflect.Type) (*validator, error) {
 		words[jsonName(field)] = schema.Words{Suggest: field.Tag.Get("suggest"), Tell: field.Tag.Get("tell")}
 		v.lines[jsonName(field)] = field.Tag.Get("text") == "lines"
 	}
-	v.schema, err = schema.Compile(encoded, schema.Options{Formats: true, Words: words, Limits: nullableLimits(t)})
+	v.schema, err = schema.Compile(encoded, schema.Options{Formats: true, Words: words})
 	return v, err
 }
-
-// nullableLimits are the lengths of texts that may be null too, which the reflector
-// leaves out of the schema.
-func nullableLimits(t reflect.Type) map[string]int {
-	limits := map[string]int{}
-	for field := range fields(t) {
-		tag := field.Tag.Get("jsonschema")
-		if found := longestOf.FindStringSubmatch(tag); found != nil && nullable.MatchString(tag) {
-			limits[jsonName(field)], _ = strconv.Atoi(found[1])
-		}
-	}
-	return limits
-}
-
-var longestOf = regexp.MustCompile(`\bmaxLength=(\d+)`)
 
 // check validates an input and fills in the defaults. It returns the values by
 // name, or VALIDATION_ERROR with one remark per field.
