@@ -29,8 +29,8 @@ const (
 )
 
 // Check returns nil for a text that shows all that it holds, else an error that
-// names the first odd character and its position. lines allows line feeds and
-// tabs. An empty text is allowed; one without any visible character is not.
+// names the first odd character and its position. lines allows line feeds,
+// also those of Windows, and tabs. An empty text is allowed; one without any visible character is not.
 func Check(text string, lines bool) error {
 	if !utf8.ValidString(text) {
 		return fmt.Errorf("is not valid UTF-8")
@@ -97,7 +97,7 @@ func Escape(text string, lines bool) string {
 func odd(text []rune, i int, lines bool) string {
 	r := text[i]
 	switch {
-	case lines && (r == '\n' || r == '\t'):
+	case lines && (r == '\n' || r == '\t' || r == '\r' && i+1 < len(text) && text[i+1] == '\n'):
 		return ""
 	case r >= ' ' && r < 0x7f:
 		return ""

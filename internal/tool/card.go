@@ -153,9 +153,10 @@ func visible(value any, lines bool) any {
 	return value
 }
 
-// checkTexts rejects an input of a write whose texts show less than they hold.
+// checkTexts rejects an input that changes something and whose texts show less than
+// they hold: people read them before they approve, and later in what is stored.
 func (m *mounted) checkTexts(values object) error {
-	if m.kind != result.Write {
+	if m.kind != result.Write && m.kind != result.Edit {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {

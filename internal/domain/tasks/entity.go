@@ -62,8 +62,8 @@ type createEntityInput struct {
 	Type        string   `json:"entity_type" jsonschema:"enum=file,enum=other"`
 	Name        string   `json:"name" jsonschema:"minLength=1,maxLength=500"`
 	Identifier  *string  `json:"identifier,omitempty" jsonschema:"oneof_type=string;null,maxLength=1000" jsonschema_description:"Path, address or number of it"`
-	Description *string  `json:"description,omitempty" jsonschema:"oneof_type=string;null,maxLength=10000"`
-	Metadata    Metadata `json:"metadata,omitempty" jsonschema:"oneof_type=object;string;null" jsonschema_description:"Any JSON object to keep with it"`
+	Description *string  `json:"description,omitempty" jsonschema:"oneof_type=string;null,maxLength=10000" text:"lines"`
+	Metadata    Metadata `json:"metadata,omitempty" jsonschema:"oneof_type=object;string;null" jsonschema_description:"Any JSON object to keep with it" text:"lines"`
 	Tags        *string  `json:"tags,omitempty" jsonschema:"oneof_type=string;null,maxLength=500" jsonschema_description:"Words, separated by spaces"`
 	CreatedBy   *string  `json:"created_by,omitempty" jsonschema:"oneof_type=string;null,maxLength=100" jsonschema_description:"What you call yourself; the person is known"`
 }
@@ -118,8 +118,8 @@ type updateEntityInput struct {
 	entityInput
 	Name        *string  `json:"name,omitempty" jsonschema:"minLength=1,maxLength=500"`
 	Identifier  *string  `json:"identifier,omitempty" jsonschema:"oneof_type=string;null,maxLength=1000"`
-	Description *string  `json:"description,omitempty" jsonschema:"oneof_type=string;null,maxLength=10000"`
-	Metadata    Metadata `json:"metadata,omitempty" jsonschema:"oneof_type=object;string;null"`
+	Description *string  `json:"description,omitempty" jsonschema:"oneof_type=string;null,maxLength=10000" text:"lines"`
+	Metadata    Metadata `json:"metadata,omitempty" jsonschema:"oneof_type=object;string;null" text:"lines"`
 	Tags        *string  `json:"tags,omitempty" jsonschema:"oneof_type=string;null,maxLength=500"`
 
 	given given

@@ -42,14 +42,14 @@ type taskInput struct {
 type createTaskInput struct {
 	Where
 	Title          string   `json:"title" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"What is to be done, in a few words"`
-	Description    *string  `json:"description,omitempty" jsonschema:"oneof_type=string;null,maxLength=10000"`
+	Description    *string  `json:"description,omitempty" jsonschema:"oneof_type=string;null,maxLength=10000" text:"lines"`
 	Status         string   `json:"status,omitempty" jsonschema:"enum=todo,enum=in_progress,enum=blocked,enum=done,enum=cancelled,enum=to_be_deleted,default=todo"`
 	Priority       string   `json:"priority,omitempty" jsonschema:"enum=low,enum=medium,enum=high,default=medium"`
 	ParentTaskID   *int64   `json:"parent_task_id,omitempty" jsonschema:"oneof_type=integer;null" jsonschema_description:"The task that it is a part of" field:"aka=parent,from=list_tasks:id"`
 	DependsOn      []int64  `json:"depends_on,omitempty" jsonschema:"oneof_type=array;null,maxItems=100" jsonschema_description:"Tasks that must be done before it"`
 	Tags           *string  `json:"tags,omitempty" jsonschema:"oneof_type=string;null,maxLength=500" jsonschema_description:"Words, separated by spaces"`
 	FileReferences []string `json:"file_references,omitempty" jsonschema:"oneof_type=array;null,maxItems=100" jsonschema_description:"Paths of files that it is about"`
-	BlockerReason  *string  `json:"blocker_reason,omitempty" jsonschema:"oneof_type=string;null,maxLength=1000" jsonschema_description:"With the status blocked: what it waits for"`
+	BlockerReason  *string  `json:"blocker_reason,omitempty" jsonschema:"oneof_type=string;null,maxLength=1000" jsonschema_description:"With the status blocked: what it waits for" text:"lines"`
 	CreatedBy      *string  `json:"created_by,omitempty" jsonschema:"oneof_type=string;null,maxLength=100" jsonschema_description:"What you call yourself; the person is known"`
 }
 
@@ -121,13 +121,13 @@ func field[T any](g given, name string, value *T) store.Field[T] {
 type updateTaskInput struct {
 	taskInput
 	Title          *string   `json:"title,omitempty" jsonschema:"minLength=1,maxLength=500"`
-	Description    *string   `json:"description,omitempty" jsonschema:"oneof_type=string;null,maxLength=10000"`
+	Description    *string   `json:"description,omitempty" jsonschema:"oneof_type=string;null,maxLength=10000" text:"lines"`
 	Status         *string   `json:"status,omitempty" jsonschema:"enum=todo,enum=in_progress,enum=blocked,enum=done,enum=cancelled,enum=to_be_deleted"`
 	Priority       *string   `json:"priority,omitempty" jsonschema:"enum=low,enum=medium,enum=high"`
 	ParentTaskID   *int64    `json:"parent_task_id,omitempty" jsonschema:"oneof_type=integer;null" field:"aka=parent"`
 	DependsOn      *[]int64  `json:"depends_on,omitempty" jsonschema:"oneof_type=array;null,maxItems=100"`
 	Tags           *string   `json:"tags,omitempty" jsonschema:"oneof_type=string;null,maxLength=500"`
-	BlockerReason  *string   `json:"blocker_reason,omitempty" jsonschema:"oneof_type=string;null,maxLength=1000"`
+	BlockerReason  *string   `json:"blocker_reason,omitempty" jsonschema:"oneof_type=string;null,maxLength=1000" text:"lines"`
 	FileReferences *[]string `json:"file_references,omitempty" jsonschema:"oneof_type=array;null,maxItems=100"`
 
 	given given

@@ -237,6 +237,44 @@ func TestTextsAreBounded(t *testing.T) {
 	}
 }
 
+// TestTextsShowAllThatTheyHold: what people and models read later is what was written.
+func TestTextsShowAllThatTheyHold(t *testing.T) {
+	h := newHarness(t)
+	h.ask("create_task", map[string]any{"title": "one"})
+	h.ask("create_entity", map[string]any{"entity_type": "file", "name": "one"})
+	for _, odd := range []string{"a\u202eb", "a\u200bb", "\u200b", "a\x07b", "a\x1b[2J", "\ufeff", "a\rb", "   "} {
+		for tool, fields := range map[string][]string{
+			"create_task": {"title", "description", "tags", "blocker_reason", "created_by"}, "update_task": {"title", "description", "tags", "blocker_reason"},
+			"create_entity": {"name", "identifier", "description", "tags", "created_by"}, "update_entity": {"name", "identifier", "description", "tags"}, "set_project_name": {"friendly_name"},
+		} {
+			for _, field := range fields {
+				in := map[string]any{field: odd}
+				switch tool {
+				case "create_task":
+					in = map[string]any{"title": "two", field: odd}
+				case "update_task":
+					in["task_id"] = 1
+				case "create_entity":
+					in = map[string]any{"entity_type": "file", "name": "two", field: odd}
+				case "update_entity":
+					in["entity_id"] = 1
+				}
+				e := h.ask(tool, in)
+				if details(t, e, "VALIDATION_ERROR"); !strings.Contains(e["error"].(map[string]any)["message"].(string), field) {
+					t.Errorf("%s of %s: got %v", field, tool, e)
+				}
+			}
+		}
+		if e := h.ask("create_entity", map[string]any{"entity_type": "file", "name": "two", "metadata": map[string]any{"a": []any{odd}}}); e["error"] == nil {
+			t.Errorf("metadata with %q: got %v", odd, e)
+		}
+	}
+	lines := "first\r\n\tsecond\nthird: naïve 日本 👍🏽 می‌خواهم"
+	if got := h.ask("create_task", map[string]any{"title": "three", "description": lines}); got["description"] != lines {
+		t.Errorf("got %v", got)
+	}
+}
+
 // TestSuggestionOfALargeAnswerWorks: 2,000 tasks of 10 KB, or a tenth of them.
 func TestSuggestionOfALargeAnswerWorks(t *testing.T) {
 	h := newHarness(t)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"countersign.dev/internal/domain/tasks/record"
 	"countersign.dev/internal/fault"
@@ -64,7 +65,7 @@ func failureOf(f *fault.Error) failure {
 	case record.ErrResponseSize: // the one suggestion that the document has
 		e.Suggestion = f.SuggestedAction
 	case fault.ValidationError:
-		e.Error.Message += ": " + f.SuggestedAction
+		e.Error.Message = strings.TrimSuffix(e.Error.Message, ".") + ": " + f.SuggestedAction
 	}
 	return e
 }

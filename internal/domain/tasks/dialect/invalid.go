@@ -30,7 +30,11 @@ func Invalid(values map[string]any, wrong []tool.Violation, findable func(path s
 		return record.ErrMode.New("The mode must be summary or details.").With("provided_mode", v.Value)
 	}
 	if v := of("workspace_path"); v != nil {
-		return record.Workspace(fmt.Sprint(v.Value), "it must be a text")
+		reason := "it must be a text"
+		if v.Keyword == "maxLength" {
+			reason = "it is too long for a path"
+		}
+		return record.Workspace(fmt.Sprint(v.Value), reason)
 	}
 	path, _ := values["workspace_path"].(string)
 	if err := findable(path); err != nil {
