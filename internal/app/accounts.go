@@ -9,6 +9,7 @@ import (
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/storage"
 )
 
 // links links the callers of a domain's store, and records when somebody's
@@ -39,7 +40,7 @@ type employer interface {
 
 // endAccounts makes a domain that knows whose employment has ended end their
 // accounts: after each deletion, now, and from time to time.
-func (p *platform) endAccounts(d domain, server domainServer) {
+func (p *platform) endAccounts(d domain, server storage.Server) {
 	e, ok := server.(employer)
 	if !ok {
 		return

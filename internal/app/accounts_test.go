@@ -18,6 +18,7 @@ import (
 	"countersign.dev/internal/embedded/issuer"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/revocation"
+	"countersign.dev/internal/storage"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/domaintest"
 )
@@ -76,7 +77,7 @@ func TestSalesReportsATakenAddress(t *testing.T) {
 	t.Parallel()
 	reported := false
 	links := &access.Links{Taken: func(context.Context) { reported = true }}
-	server, closeStore, err := salesStore().open(t.Context(), config.Database{URL: "sqlite:" + filepath.Join(t.TempDir(), "sales.db")}, links)
+	server, closeStore, err := storage.Sales().Open(t.Context(), config.Database{URL: "sqlite:" + filepath.Join(t.TempDir(), "sales.db")}, links)
 	must(t, err)
 	defer func() { must(t, closeStore()) }()
 	h := domaintest.Open(t, "sales", server.(*sales.Server))

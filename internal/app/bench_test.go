@@ -26,6 +26,7 @@ import (
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/embedded"
+	"countersign.dev/internal/storage"
 	"countersign.dev/internal/testkit"
 )
 
@@ -139,9 +140,9 @@ func (x *bench) serveHR(b *testing.B, folder, adminURL, redisURL string, sample 
 	pl, err := newPlatform(b.Context(), life, log, keys, platformOptions{name: "hr", audit: config.Audit{Path: filepath.Join(folder, "audit.jsonl")}, redis: redisURL})
 	must(b, err)
 	d, _ := domainNamed("hr")
-	db, err := d.store.demo(b.Context(), storeOptions{adminURL: adminURL, folder: folder})
+	db, err := d.store.Demo(b.Context(), storage.Engines{AdminURL: adminURL, Folder: folder})
 	must(b, err)
-	must(b, d.store.seed(b.Context(), db, sample))
+	must(b, d.store.Seed(b.Context(), db, sample))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(b, err)
 	x.hr = "http://" + listener.Addr().String()

@@ -21,6 +21,7 @@ import (
 	"countersign.dev/internal/embedded"
 	"countersign.dev/internal/embedded/issuer"
 	"countersign.dev/internal/quota"
+	"countersign.dev/internal/storage"
 	"countersign.dev/internal/testkit"
 )
 
@@ -58,10 +59,13 @@ func newCodeRig(t *testing.T, limits quota.Limits) *codeRig {
 	must(t, err)
 	x.pl.queue = admission.New(admission.Options{Places: 1, Patience: time.Millisecond})
 	d, _ := domainNamed("codesearch")
-	db, err := d.store.demo(t.Context(), storeOptions{folder: folder, code: sampleCode(t)})
+	db, err := d.store.Demo(t.Context(), storage.Engines{Folder: folder, Code: sampleCode(t)})
 	must(t, err)
 	db.Maintain = false
-	must(t, codesearch.New(codeOptions(db)).Refresh(t.Context()))
+	server, closeStore, err := d.store.Open(t.Context(), db, nil)
+	must(t, err)
+	must(t, server.(*codesearch.Server).Refresh(t.Context()))
+	must(t, closeStore())
 	listener := loopback(t)
 	x.url = "http://" + listener.Addr().String()
 	must(t, x.pl.serveDomain(t.Context(), d, db, domainOptions{listener: listener, url: x.url, issuers: []auth.Config{{URL: x.issuer}}}))

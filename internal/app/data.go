@@ -9,6 +9,7 @@ import (
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/storage"
 )
 
 // needAdmin requires the owner's login of every configured database.
@@ -21,7 +22,7 @@ func needAdmin(c *config.Config) (problems []string) {
 		if !known {
 			problems = append(problems, fmt.Sprintf("databases.%s: there is no such server", name))
 		}
-		if d.store.owner && db.AdminURL == "" {
+		if d.store.Owner && db.AdminURL == "" {
 			problems = append(problems, fmt.Sprintf("databases.%s.admin_url is required for this command", name))
 		}
 	}
@@ -58,7 +59,7 @@ func Migrate(ctx context.Context, o ConfigOptions) error {
 		return err
 	}
 	return eachDatabase(o.Out, conf, func(d domain, db config.Database) (string, error) {
-		return d.store.migrate(ctx, db)
+		return d.store.Migrate(ctx, db)
 	})
 }
 
@@ -82,7 +83,7 @@ func Seed(ctx context.Context, o SeedOptions) error {
 		sample, said = company.Grown(o.Scale, today()), fmt.Sprintf("holds a company of scale %v", o.Scale)
 	}
 	return eachDatabase(o.Out, conf, func(d domain, db config.Database) (string, error) {
-		return said + ", unless it held one before", d.store.seed(ctx, db, sample)
+		return said + ", unless it held one before", d.store.Seed(ctx, db, sample)
 	})
 }
 
@@ -105,5 +106,5 @@ func Index(ctx context.Context, o IndexOptions) error {
 		}
 		conf = loaded.CodeSearch
 	}
-	return buildIndexes(ctx, conf, o)
+	return storage.Index(ctx, conf, storage.Indexing{Folders: o.Folders, Index: o.Index, Watch: o.Watch, Out: o.Out, Err: o.Err})
 }

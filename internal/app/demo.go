@@ -21,6 +21,7 @@ import (
 	"countersign.dev/internal/llm"
 	"countersign.dev/internal/llm/discovery"
 	"countersign.dev/internal/quota"
+	"countersign.dev/internal/storage"
 	"countersign.dev/internal/upstream"
 )
 
@@ -234,11 +235,11 @@ func (d *demonstration) databases(ctx context.Context, life *lifetime) (map[stri
 	sample := company.At(today())
 	all := map[string]config.Database{}
 	for _, domain := range domains() {
-		db, err := domain.store.demo(ctx, storeOptions{adminURL: admin, folder: d.Data, issuer: d.ports["issuer"], code: repositoryAt(d.Folder)})
+		db, err := domain.store.Demo(ctx, storage.Engines{AdminURL: admin, Folder: d.Data, Issuer: d.ports["issuer"], Code: storage.RepositoryAt(d.Folder)})
 		if err != nil {
 			return nil, err
 		}
-		if err := domain.store.seed(ctx, db, sample); err != nil {
+		if err := domain.store.Seed(ctx, db, sample); err != nil {
 			return nil, fmt.Errorf("%s: %w", domain.name, err)
 		}
 		all[domain.name] = db
@@ -313,7 +314,7 @@ func (d *demonstration) announce() error {
 	if r.Gateway != fmt.Sprintf("http://localhost:%d", DefaultPort) {
 		url = " --url " + r.Gateway
 	}
-	if code := repositoryAt(d.Folder); code != "" {
+	if code := storage.RepositoryAt(d.Folder); code != "" {
 		fmt.Fprintf(d.Out, "\nThe code in %s is being indexed: ask \"Where is the function main?\", or for another name.\n", code)
 	}
 	fmt.Fprintf(d.Out, `

@@ -18,6 +18,7 @@ import (
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
+	"countersign.dev/internal/storage"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/dbtest"
 	"countersign.dev/internal/testkit/domaintest"
@@ -63,13 +64,13 @@ func newHarness(t testing.TB) *harness {
 	cluster := dbtest.Start()
 	t.Cleanup(cluster.Stop)
 	w := &harness{company: company.At(fixedDay), runners: map[string]*tool.Runner{}, events: &testkit.MemorySink{}, log: &logBuffer{}}
-	under := storeOptions{adminURL: cluster.Database(t, ""), folder: t.TempDir(), code: sampleCode(t)}
+	under := storage.Engines{AdminURL: cluster.Database(t, ""), Folder: t.TempDir(), Code: sampleCode(t)}
 	confirmations := confirm.NewService(domaintest.NewRedis(t), w.events, nil)
 	for _, d := range domains() {
-		db, err := d.store.demo(t.Context(), under)
+		db, err := d.store.Demo(t.Context(), under)
 		shareWithAddresses(db.Tasks)
 		if err == nil {
-			err = d.store.seed(t.Context(), db, w.company)
+			err = d.store.Seed(t.Context(), db, w.company)
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", d.name, err)
@@ -96,7 +97,7 @@ func shareWithAddresses(t *config.Tasks) {
 
 func (w *harness) mount(t testing.TB, d domain, db config.Database, confirmations *confirm.Service) *tool.Runner {
 	t.Helper()
-	server, closeStore, err := d.store.open(t.Context(), db, &access.Links{})
+	server, closeStore, err := d.store.Open(t.Context(), db, &access.Links{})
 	if err != nil {
 		t.Fatalf("%s: %v", d.name, err)
 	}

@@ -23,6 +23,7 @@ import (
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/revocation"
 	"countersign.dev/internal/state"
+	"countersign.dev/internal/storage"
 	"countersign.dev/internal/tool"
 )
 
@@ -125,14 +126,14 @@ func (o domainOptions) resource() string {
 }
 
 // openDomain opens a domain's store and makes the edge of its tools.
-func (p *platform) openDomain(ctx context.Context, d domain, db config.Database, o domainOptions) (domainServer, *mcpserver.Server, error) {
-	server, closeStore, err := d.store.open(ctx, db, p.links(d))
+func (p *platform) openDomain(ctx context.Context, d domain, db config.Database, o domainOptions) (storage.Server, *mcpserver.Server, error) {
+	server, closeStore, err := d.store.Open(ctx, db, p.links(d))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", d.name, err)
 	}
 	p.life.onClose(closeStore)
 	p.endAccounts(d, server)
-	if warning, err := oversize(ctx, server); err != nil {
+	if warning, err := storage.Oversize(ctx, server); err != nil {
 		p.log.Warn("the size of the store is not known", "server", d.name, "error", err)
 	} else if warning != "" {
 		p.log.Warn("the store is larger than it is meant to be", "server", d.name, "detail", warning)
@@ -159,7 +160,7 @@ func (p *platform) serveDomain(ctx context.Context, d domain, db config.Database
 }
 
 // edge makes the MCP and REST server of a domain's tools.
-func (p *platform) edge(d domain, server domainServer, o domainOptions) (*mcpserver.Server, error) {
+func (p *platform) edge(d domain, server storage.Server, o domainOptions) (*mcpserver.Server, error) {
 	verifier, err := p.domainVerifier(d, o)
 	if err != nil {
 		return nil, err

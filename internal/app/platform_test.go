@@ -18,6 +18,7 @@ import (
 	"countersign.dev/internal/embedded"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/quota"
+	"countersign.dev/internal/storage"
 	"countersign.dev/internal/testkit"
 )
 
@@ -100,7 +101,7 @@ func TestADemoLogsThatItsCodeNeedsNoToken(t *testing.T) {
 	var log testkit.Logs
 	pl.log = log.Logger()
 	d, _ := domainNamed("codesearch")
-	db, err := d.store.demo(t.Context(), storeOptions{folder: t.TempDir(), code: code})
+	db, err := d.store.Demo(t.Context(), storage.Engines{Folder: t.TempDir(), Code: code})
 	must(t, err)
 	listener, err := httpx.Listen(t.Context(), "127.0.0.1:0")
 	must(t, err)

@@ -19,6 +19,7 @@ import (
 	"countersign.dev/internal/embedded/issuer"
 	"countersign.dev/internal/llm"
 	"countersign.dev/internal/quota"
+	"countersign.dev/internal/storage"
 	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/dbtest"
@@ -69,9 +70,9 @@ func newRig(t testing.TB, limits quota.Limits, people ...issuer.Person) *rig {
 	must(t, err)
 	x.adminURL = cluster.Database(t, "")
 	d, _ := domainNamed("hr")
-	db, err := d.store.demo(t.Context(), storeOptions{adminURL: x.adminURL, folder: folder})
+	db, err := d.store.Demo(t.Context(), storage.Engines{AdminURL: x.adminURL, Folder: folder})
 	must(t, err)
-	must(t, d.store.seed(t.Context(), db, company.At(today())))
+	must(t, d.store.Seed(t.Context(), db, company.At(today())))
 	hr := "http://" + hrListener.Addr().String()
 	must(t, x.pl.serveDomain(t.Context(), d, db, domainOptions{listener: hrListener, url: hr, issuers: []auth.Config{{URL: x.issuer}}}))
 	models, err := llm.New(map[string]llm.Options{llm.Rehearsal: {Provider: llm.Rehearsal}}, llm.Policy{Default: llm.Rehearsal})

@@ -127,10 +127,14 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// static serves the page's files, so that a reload costs one round trip: it knows nothing of ours.
 	"internal/static": {},
 	"web":             {},
+	// it opens every domain's data, whatever engine has it.
+	"internal/storage": {ours: []string{
+		"access", "company", "config", "database", "domain/codesearch", "domain/codesearch/build", "domain/codesearch/index", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite", "domain/tasks", "domain/tasks/workspace", "tool",
+	}},
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{
-		"access", "admission", "agent", "approval", "audit", "auth", "company", "config", "confirm", "connected", "conversation", "database", "dependency", "domain/codesearch", "domain/codesearch/build", "domain/codesearch/endpoint", "domain/codesearch/index", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite", "domain/tasks", "domain/tasks/dialect", "domain/tasks/workspace",
-		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "live", "llm", "llm/discovery", "llm/vendor", "mcpfile", "mcpserver", "metrics", "quota", "result", "revocation", "seal", "session", "state", "telemetry", "tool", "upstream", "usage", "web",
+		"access", "admission", "agent", "approval", "audit", "auth", "company", "config", "confirm", "connected", "conversation", "dependency", "domain/codesearch", "domain/codesearch/endpoint", "domain/finance", "domain/hr", "domain/sales", "domain/support", "domain/tasks", "domain/tasks/dialect",
+		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "live", "llm", "llm/discovery", "llm/vendor", "mcpfile", "mcpserver", "metrics", "quota", "result", "revocation", "seal", "session", "state", "storage", "telemetry", "tool", "upstream", "usage", "web",
 	}},
 	// the command check asks what others would refuse at their start, with the client and the Redis that they use.
 	"internal/dependency": {ours: []string{"fault", "httpx", "state"}},
@@ -262,7 +266,7 @@ var sourceRules = []sourceRule{
 	{regexp.MustCompile(`\baccess\.NewPrincipal\(|\.InSession\(`), []string{"internal/auth", "internal/testkit"}, "", "only auth makes principals and gives them rights"},
 	{regexp.MustCompile(`access\.Tainted\(`), []string{"internal/agent", "internal/testkit"}, "", "only the agent knows what a model has read"},
 	{regexp.MustCompile(`\.WithSurface\(`), []string{"internal/gateway", "internal/mcpserver", "internal/testkit"}, "", "only the gateway and its gates say where a call began"},
-	{regexp.MustCompile(`"countersign\.dev/internal/domain/`), []string{"bench/", "internal/app/domains.go", "internal/app/stores.go", "internal/domain/", "internal/local/local.go", "internal/testkit"}, "", "the list of domains and of their stores knows domains, as what serves two of them alone does, and nothing else"},
+	{regexp.MustCompile(`"countersign\.dev/internal/domain/`), []string{"bench/", "internal/app/domains.go", "internal/domain/", "internal/local/local.go", "internal/storage/", "internal/testkit"}, "", "the list of domains and what opens their stores know domains, as what serves two of them alone does, and nothing else"},
 	{regexp.MustCompile(`(?m)^func init\(\)`), nil, "", "an explicit list beats a registry"},
 	{regexp.MustCompile(`\btime\.Sleep\(`), nil, "", "waiting needs a context or a clock"},
 	{regexp.MustCompile(`\bos\.(Open|OpenFile|Create|ReadFile|WriteFile|MkdirAll)\(|\b(net|httpx)\.Listen`), nil, "cmd/", "cmd passes flags and the environment on and opens nothing"},

@@ -1,0 +1,79 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/company"
+	"countersign.dev/internal/config"
+	"countersign.dev/internal/domain/codesearch"
+	"countersign.dev/internal/domain/codesearch/build"
+	"countersign.dev/internal/domain/codesearch/index"
+)
+
+// RepositoryAt returns the folder when it is a git repository, and nothing
+// otherwise.
+func RepositoryAt(folder string) string {
+	if folder == "" || !index.IsRepository(folder) {
+		return ""
+	}
+	return folder
+}
+
+// CodeSearch is indexes of repositories, which Run of the server keeps current in
+// a demo and `countersign index` elsewhere.
+func CodeSearch() Store {
+	return Store{
+		Open: func(_ context.Context, db config.Database, _ *access.Links) (Server, func() error, error) {
+			s := codesearch.New(codeOptions(db))
+			return s, s.Close, nil
+		},
+		Migrate: func(context.Context, config.Database) (string, error) {
+			return "its indexes are made by `countersign index`", nil
+		},
+		Seed: func(context.Context, config.Database, *company.Company) error { return nil },
+		Demo: func(_ context.Context, o Engines) (config.Database, error) {
+			code := config.CodeSearch{Index: filepath.Join(o.Folder, "code")}
+			if o.Code != "" {
+				code.Repositories = []config.CodeRepository{{Path: o.Code, Name: filepath.Base(o.Code), Anonymous: true}}
+			}
+			return config.Database{URL: config.IndexScheme + code.Index, Code: &code, Maintain: true}, nil
+		},
+	}
+}
+
+func codeOptions(db config.Database) codesearch.Options {
+	o := codesearch.Options{Folder: strings.TrimPrefix(db.URL, config.IndexScheme), Maintain: db.Maintain}
+	if db.Code == nil {
+		return o
+	}
+	for _, r := range db.Code.Repositories {
+		one := codesearch.Repository{Name: r.Name, Path: r.Path, Anonymous: r.Anonymous, Public: r.Public}
+		for _, role := range r.Roles {
+			one.Roles = append(one.Roles, access.Role(role))
+		}
+		o.Repositories = append(o.Repositories, one)
+	}
+	return o
+}
+
+// Indexing says which folders are indexed, and where their indexes are.
+type Indexing struct {
+	Folders  []string // none: the configured repositories
+	Index    string   // folder of the indexes; empty: the configured one
+	Watch    bool     // go on, and update what changes, until the context ends
+	Out, Err io.Writer
+}
+
+// Index updates the indexes of the chosen folders, or of all configured ones.
+func Index(ctx context.Context, conf config.CodeSearch, o Indexing) error {
+	b := build.Options{Folder: cmp.Or(o.Index, conf.Index), Folders: o.Folders, Watch: o.Watch, Out: o.Out, Err: o.Err}
+	for _, r := range conf.Repositories {
+		b.Known = append(b.Known, build.Repository{Name: r.Name, Path: r.Path})
+	}
+	return build.Run(ctx, b)
+}
