@@ -33,10 +33,12 @@ const everyRule, ofColour = `undefined`, `{ type: "rule", values: ["color-contra
 // TestEveryStateIsAccessible: no state of the page has a serious finding, in light,
 // in dark, and at the width of a phone, which has the same colours.
 func TestEveryStateIsAccessible(t *testing.T) {
+	t.Parallel()
 	axe := checker(t)
 	type look struct{ scheme, rules string }
 	for width, looks := range map[string][]look{"wide": {{"dark", ofColour}, {"light", everyRule}}, "phone": {{"light", everyRule}}} {
 		t.Run(width, func(t *testing.T) {
+			t.Parallel()
 			g, p := newGateway(t), newPage(t)
 			check := func(state string) {
 				t.Helper()

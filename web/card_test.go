@@ -59,6 +59,7 @@ func withCard(t *testing.T, g *gateway, card object) *page {
 }
 
 func TestApprovalIsSentOnceAndItsReceiptShownOnce(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t)
 	events := make(chan object)
 	g.on("GET /api/events", g.happens(events))
@@ -98,6 +99,7 @@ func TestApprovalIsSentOnceAndItsReceiptShownOnce(t *testing.T) {
 // TestTextNeverHidesAField: whatever a fact or a quotation holds, it is drawn as
 // a whole, outside of "Details" and of the card's sentence, and as no markup.
 func TestTextNeverHidesAField(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t)
 	texts := map[string]string{
 		"like an id":      "0f1e2d3c-0000-4000-8000-000000000001",
@@ -146,6 +148,7 @@ func TestTextNeverHidesAField(t *testing.T) {
 }
 
 func TestDenialChangesNothing(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, object{"status": "cancelled", "message": "Action cancelled by user"})))
 	card := pending("x1")
@@ -170,6 +173,7 @@ func answerTo(t *testing.T, card object, approved bool) string {
 
 // The page and the servers write the same canonical JSON, whatever a card holds.
 func TestDigestOfAnyCardIsItsServers(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
 	card := pending("x1")
@@ -190,6 +194,7 @@ func TestDigestOfAnyCardIsItsServers(t *testing.T) {
 
 // A page over plain http of another machine has no crypto.subtle.
 func TestPageThatCannotProveItsCardSaysSo(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
 	p := newPage(t)
@@ -206,6 +211,7 @@ func TestPageThatCannotProveItsCardSaysSo(t *testing.T) {
 }
 
 func TestRefusedAnswersAreExplained(t *testing.T) {
+	t.Parallel()
 	fault := func(code, message string) object { return object{"error": message, "message": message, "code": code} }
 	for _, c := range []struct {
 		name    string
@@ -227,6 +233,7 @@ func TestRefusedAnswersAreExplained(t *testing.T) {
 		{"stale facts", answer(200, object{"status": "error", "code": "CONFIRMATION_STALE", "message": "The salary has changed since.", "suggestedAction": "Ask again."}), "failed", "The salary has changed since. Nothing was changed. Ask again.", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			g := newGateway(t)
 			g.on("POST /api/confirm/{id}", c.answer)
 			p := withCard(t, g, pending("x1"))
@@ -244,6 +251,7 @@ func TestRefusedAnswersAreExplained(t *testing.T) {
 }
 
 func TestRequestThatCannotBeShownIsNamed(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t)
 	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{}, "unavailable": []object{
 		{"confirmationId": "x7", "mcpServer": "hr", "expires": time.Now().Add(time.Minute).Format(time.RFC3339), "message": "The hr service cannot be reached at the moment."},
@@ -256,6 +264,7 @@ func TestRequestThatCannotBeShownIsNamed(t *testing.T) {
 }
 
 func TestApprovalUnderWayElsewhereIsFollowed(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", answer(http.StatusConflict, object{"error": "Conflict", "message": "In progress", "code": "CONFIRMATION_IN_PROGRESS"}))
 	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, object{"id": "x1", "state": "applying"}))
@@ -270,6 +279,7 @@ func TestApprovalUnderWayElsewhereIsFollowed(t *testing.T) {
 }
 
 func TestUnansweredCardExpires(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", g.hears(notFound))
 	p := withCard(t, g, pendingFor("x1", 1500*time.Millisecond))
@@ -281,6 +291,7 @@ func TestUnansweredCardExpires(t *testing.T) {
 }
 
 func TestReloadKeepsThePendingCard(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", answer(http.StatusOK, approvedEnvelope()))
 	p := withCard(t, g, pending("x1"))
@@ -313,6 +324,7 @@ func TestReloadKeepsThePendingCard(t *testing.T) {
 }
 
 func TestAddressOfARequestLeadsToItsCard(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{waiting("x1"), waiting("x2")}}))
 	g.on("GET /api/confirmations/{id}", func(w http.ResponseWriter, r *http.Request) {
@@ -334,6 +346,7 @@ func TestAddressOfARequestLeadsToItsCard(t *testing.T) {
 }
 
 func TestAnswerGivenElsewhereClosesTheCard(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t)
 	events := make(chan object)
 	g.on("GET /api/events", g.happens(events))
@@ -347,6 +360,7 @@ func TestAnswerGivenElsewhereClosesTheCard(t *testing.T) {
 
 // A request that an MCP client makes shows at once, counted, and is answered there.
 func TestRequestFromElsewhereReachesTheInbox(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	events := make(chan object)
 	g.on("GET /api/events", g.happens(events))
@@ -366,6 +380,7 @@ func TestRequestFromElsewhereReachesTheInbox(t *testing.T) {
 
 // The button names the act; deletions look like what they are.
 func TestButtonNamesTheAct(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t)
 	p := withCard(t, g, pending("x1"))
 	p.Sees("[data-approve].deletes", "Raise Frank Davis to $125,000")
@@ -381,6 +396,7 @@ func TestButtonNamesTheAct(t *testing.T) {
 
 // No card can be approved of which a part was never in view.
 func TestCardIsSeenWholeBeforeItIsApproved(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
 	card := pending("x1")
@@ -401,6 +417,7 @@ func TestCardIsSeenWholeBeforeItIsApproved(t *testing.T) {
 
 // At 200 % zoom, and on a phone, a card that fits is whole in view with its button.
 func TestCardIsWholeInViewWithItsButton(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t)
 	card := pending("x1")
 	card["message"] = "Delete Frank Davis?"
@@ -429,6 +446,7 @@ func TestCardIsWholeInViewWithItsButton(t *testing.T) {
 
 // A foreign tool whose answer was lost is neither done nor not done.
 func TestUnknownOutcomeIsSaidHonestly(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", answer(http.StatusConflict, object{"error": "Conflict", "message": "In progress", "code": "CONFIRMATION_IN_PROGRESS"}))
 	g.on("GET /api/confirmations/{id}", answer(http.StatusOK, object{"confirmationId": "x1", "state": "unknown"}))
@@ -441,6 +459,7 @@ func TestUnknownOutcomeIsSaidHonestly(t *testing.T) {
 
 // Characters that cannot be seen are drawn as their codes.
 func TestUnseenCharactersShow(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t)
 	card := pending("x1")
 	card["confirmationData"].(object)["employeeName"] = "Frank\u202e sivaD\u200b"
@@ -451,8 +470,10 @@ func TestUnseenCharactersShow(t *testing.T) {
 
 // A receipt is there after a reload, with who, when and the id of the audit.
 func TestReceiptsOutliveAReload(t *testing.T) {
+	t.Parallel()
 	for state, says := range map[string]string{"applied": deleted, "denied": "Nothing was changed", "expired": "Time is up"} {
 		t.Run(state, func(t *testing.T) {
+			t.Parallel()
 			g, p := newGateway(t), newPage(t)
 			old := pendingFor("x1", -time.Minute)
 			g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{

@@ -7,6 +7,7 @@ import (
 )
 
 func TestModelIsChosenForAConversation(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("GET /api/models", answer(http.StatusOK, object{"models": []object{
 		{"name": "careful", "provider": "anthropic", "default": false, "price": object{"input": 3, "output": 15, "cached": 0.3, "currency": "USD"}},
@@ -33,6 +34,7 @@ func TestModelIsChosenForAConversation(t *testing.T) {
 }
 
 func TestOneModelIsNoChoice(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", g.hears(turn(object{"type": "text", "text": "Here."})))
 	p.Open(g.URL)
@@ -47,6 +49,7 @@ func TestOneModelIsNoChoice(t *testing.T) {
 // TestReopenedConversationShowsNotesAndUsage: what the gateway added stays the
 // gateway's, and each turn and the conversation say what they used.
 func TestReopenedConversationShowsNotesAndUsage(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("GET /api/conversations", answer(http.StatusOK, object{"conversations": []object{{"id": "c1", "title": "Before"}}}))
 	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{
@@ -67,6 +70,7 @@ func TestReopenedConversationShowsNotesAndUsage(t *testing.T) {
 }
 
 func TestUsageIsBelowTheAnswer(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", turn(object{"type": "text", "text": "Here."},
 		object{"type": "stop", "usage": object{"input_tokens": 1234, "output_tokens": 56, "total_tokens": 1290, "price": object{"amount": 0.012345, "currency": "USD"}, "model": "quick"}}))

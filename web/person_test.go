@@ -15,7 +15,9 @@ func bob() object {
 
 // A page whose browser is signed in as someone else by now does nothing any more.
 func TestPageOfAnotherPersonIsFrozen(t *testing.T) {
+	t.Parallel()
 	t.Run("the other tab says so", func(t *testing.T) {
+		t.Parallel()
 		g, p := newGateway(t), newPage(t)
 		p.Open(g.URL)
 		p.Sees("#user-name", "Alice Chen")
@@ -29,6 +31,7 @@ func TestPageOfAnotherPersonIsFrozen(t *testing.T) {
 		p.Sees("#user-name", "Bob Martinez")
 	})
 	t.Run("the gateway says so", func(t *testing.T) {
+		t.Parallel()
 		g := newGateway(t)
 		g.on("POST /api/confirm/{id}", func(w http.ResponseWriter, r *http.Request) {
 			if got := r.Header.Get("Countersign-Person"); got != "u1" {
@@ -43,6 +46,7 @@ func TestPageOfAnotherPersonIsFrozen(t *testing.T) {
 }
 
 func TestNameAndRoleAreVisibleOnAPhone(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	p.Open(g.URL)
 	p.Narrow(360)
@@ -53,6 +57,7 @@ func TestNameAndRoleAreVisibleOnAPhone(t *testing.T) {
 
 // A question that did not arrive goes back to its field, also after a reload.
 func TestQuestionThatWasNotSentIsKept(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	p.Open(g.URL)
@@ -68,6 +73,7 @@ func TestQuestionThatWasNotSentIsKept(t *testing.T) {
 
 // After Stop nothing more is drawn, and a turn without an id is cancelled when it has one.
 func TestStopIsFinal(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	asked, stopped, cancelled := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	g.on("POST /api/conversations/{id}/cancel", g.hears(func(w http.ResponseWriter, r *http.Request) {
@@ -96,6 +102,7 @@ func TestStopIsFinal(t *testing.T) {
 }
 
 func TestPageNeverScrollsAway(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", turn(object{"type": "text", "text": strings.Repeat("A line.\n\n", 200)}))
 	p.Open(g.URL)
@@ -109,6 +116,7 @@ func TestPageNeverScrollsAway(t *testing.T) {
 
 // Data shows as itself, whatever it looks like.
 func TestDataShowsAsItself(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	page := employees(2, "")
 	page["data"].([]object)[0]["department"] = "A|B &lt;b&gt; <i>x</i>"
@@ -123,6 +131,7 @@ func TestDataShowsAsItself(t *testing.T) {
 
 // Words and numbers in German, without a sentence of English left on the first page.
 func TestGermanIsSpoken(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", turn(pending("x1")))
 	p.Open(g.URL)
@@ -148,6 +157,7 @@ func TestGermanIsSpoken(t *testing.T) {
 
 // Ctrl+K leads to a conversation; the arrow up brings the last question back.
 func TestKeysLeadEverywhere(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("GET /api/conversations", answer(http.StatusOK, object{"conversations": []object{{"id": "c7", "title": "Budget of <b>Sales</b>"}}}))
 	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c7", "messages": []object{{"id": "1", "role": "user", "content": "How much?"}, {"id": "2", "role": "assistant", "content": "Much."}}}))

@@ -12,6 +12,7 @@ import (
 
 // The core is tested by itself, on a page that nothing else draws.
 func TestReactiveCore(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	p.Open(g.URL)
 	for name, c := range map[string]struct {

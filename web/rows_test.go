@@ -35,6 +35,7 @@ func listed(data object, args object) object {
 }
 
 func TestRowsAreATableThatReadsWell(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	page := employees(3, "")
 	page["data"].([]object)[1]["salary"] = "*** (Hidden)"
@@ -59,6 +60,7 @@ func TestRowsAreATableThatReadsWell(t *testing.T) {
 
 // A declaration may say how its fields are named and shown.
 func TestColumnsFollowTheDeclaration(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	boat := object{"name": "list_boats", "title": "List boats", "kind": "list", "server": "harbour", "fields": object{"output": object{
 		"draught": object{"label": "Depth", "unit": "metres"}, "price": object{"unit": "EUR", "amount": true}, "load": object{"unit": "percent"},
@@ -82,6 +84,7 @@ func TestColumnsFollowTheDeclaration(t *testing.T) {
 
 // The typed rows are the answer: a table in the model's words is folded away.
 func TestRowsAreNotShownTwice(t *testing.T) {
+	t.Parallel()
 	const table = "Three:\n\n| Name | Hired |\n|---|---|\n| J. Doe | 2021-03-04 |\n\nThat is all."
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", turn(listed(employees(3, ""), object{}), object{"type": "text", "text": table[:40]}, object{"type": "text", "text": table[40:]}))
@@ -97,6 +100,7 @@ func TestRowsAreNotShownTwice(t *testing.T) {
 
 // Rows are sorted, filtered, opened and saved as a file that says how complete it is.
 func TestGridSortsFiltersAndSays(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	page := employees(9, "cursor")
 	for i, row := range page["data"].([]object) {
@@ -130,6 +134,7 @@ func TestGridSortsFiltersAndSays(t *testing.T) {
 }
 
 func TestNextPageIsTheSameCallWithTheCursor(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", turn(
 		listed(employees(50, "cursor-1"), object{"department": "Engineering", "limit": 50}),
@@ -166,6 +171,7 @@ func TestNextPageIsTheSameCallWithTheCursor(t *testing.T) {
 }
 
 func TestOtherShapesAreDrawn(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	leaf := func(name string) object {
 		return object{"first_name": name, "last_name": "Lee", "job_title": "Engineer", "direct_reports": []object{}}
@@ -202,6 +208,7 @@ func TestOtherShapesAreDrawn(t *testing.T) {
 
 // A figure of the words that is in one row leads to that row; one of several does not.
 func TestFiguresLeadToTheirRows(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	page := employees(3, "")
 	page["data"].([]object)[1]["salary"] = 123456
@@ -219,6 +226,7 @@ func TestFiguresLeadToTheirRows(t *testing.T) {
 
 // Rows with one category are a chart, too, with the table one switch away.
 func TestChartsAreDrawnFromRows(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	page := employees(6, "next")
 	for i, row := range page["data"].([]object) {

@@ -9,6 +9,7 @@ import (
 )
 
 func TestLostStreamIsResumedWithoutRepetition(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	cut := make(chan struct{})
 	g.on("POST /api/query", func(w http.ResponseWriter, _ *http.Request) {
@@ -37,6 +38,7 @@ func TestLostStreamIsResumedWithoutRepetition(t *testing.T) {
 
 // A gateway that restarts ends its streams with events that are in no log.
 func TestTurnOutlivesItsGateway(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", func(w http.ResponseWriter, _ *http.Request) {
 		s := begun(w)
@@ -60,6 +62,7 @@ func TestTurnOutlivesItsGateway(t *testing.T) {
 }
 
 func TestReloadFindsTheRunningTurn(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{
 		"id": "c1", "running": true, "lastEventId": "0-0", "messages": []object{{"id": "1", "role": "user", "content": "Tell me"}},
@@ -82,6 +85,7 @@ func TestReloadFindsTheRunningTurn(t *testing.T) {
 
 // A quick person asks while the conversation is still being opened.
 func TestQuestionIsAskedBelowWhatWasSaidBefore(t *testing.T) {
+	t.Parallel()
 	for _, path := range []string{"/#/c/c1", "/"} {
 		g, p := newGateway(t), newPage(t)
 		opened := make(chan struct{})
@@ -108,6 +112,7 @@ func TestQuestionIsAskedBelowWhatWasSaidBefore(t *testing.T) {
 }
 
 func TestEventStreamIsReopened(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	opened := make(chan struct{}, 100)
 	g.on("GET /api/events", func(w http.ResponseWriter, _ *http.Request) {
@@ -126,6 +131,7 @@ func TestEventStreamIsReopened(t *testing.T) {
 
 // What is asked on another device shows without a reload, and a server that is back.
 func TestWhatHappensElsewhereShows(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	events := make(chan object)
 	g.on("GET /api/events", g.happens(events))
@@ -161,6 +167,7 @@ func TestWhatHappensElsewhereShows(t *testing.T) {
 
 // Two tabs of a person share one stream.
 func TestTabsShareOneStream(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	opened := make(chan struct{}, 10)
 	events := make(chan object)
@@ -184,6 +191,7 @@ func TestTabsShareOneStream(t *testing.T) {
 }
 
 func TestStopEndsTheTurn(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	cancelled := make(chan struct{})
 	g.on("POST /api/conversations/{id}/cancel", g.hears(func(w http.ResponseWriter, r *http.Request) {

@@ -12,6 +12,7 @@ import (
 const draw = `const d = document.createElement("div"); d.append(m.renderMarkdown(arg)); return d.innerHTML`
 
 func TestMarkdownDrawsWhatItKnows(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	p.Open(g.URL)
 	const rel = ` rel="noopener noreferrer" target="_blank"`
@@ -40,6 +41,7 @@ func TestMarkdownDrawsWhatItKnows(t *testing.T) {
 }
 
 func TestHostileMarkdownStaysText(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	hostile := []string{
 		`<script>window.pwned=1</script>`, `<img src=x onerror="window.pwned=1">`, `<svg/onload=window.pwned=1>`,
@@ -68,6 +70,7 @@ func TestHostileMarkdownStaysText(t *testing.T) {
 // Whatever is strung together from these pieces, only known elements come out,
 // no text is made up, and it takes no longer than its length.
 func TestAnyMarkdownIsDrawnSafely(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	p.Open(g.URL)
 	const property = `
@@ -93,6 +96,7 @@ func TestAnyMarkdownIsDrawnSafely(t *testing.T) {
 }
 
 func TestHugeMarkdownIsDrawnQuickly(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	p.Open(g.URL)
 	const size = 99_000
@@ -119,6 +123,7 @@ func TestHugeMarkdownIsDrawnQuickly(t *testing.T) {
 
 // A stream says the same however the network cuts it.
 func TestEventsDoNotDependOnTheirChunks(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	p.Open(g.URL)
 	type event struct {
@@ -142,6 +147,7 @@ func TestEventsDoNotDependOnTheirChunks(t *testing.T) {
 }
 
 func TestSilentStreamIsGivenUp(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	p.Open(g.URL)
 	const read = `

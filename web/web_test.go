@@ -11,6 +11,7 @@ import (
 )
 
 func TestSignedOutReaderIsShownTheWayIn(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("GET /api/user", answer(http.StatusUnauthorized, object{"status": "error", "code": "UNAUTHENTICATED", "message": "No caller is signed in."}))
 	p.Open(g.URL)
@@ -22,6 +23,7 @@ func TestSignedOutReaderIsShownTheWayIn(t *testing.T) {
 }
 
 func TestEmptyPageOffersWhatTheToolsCanDo(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", g.hears(turn(object{"type": "text", "text": "Here they are."})))
 	p.Open(g.URL)
@@ -40,6 +42,7 @@ func TestEmptyPageOffersWhatTheToolsCanDo(t *testing.T) {
 }
 
 func TestAnswerStreamsIn(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	next := make(chan struct{})
 	g.on("POST /api/query", func(w http.ResponseWriter, r *http.Request) {
@@ -77,6 +80,7 @@ func TestAnswerStreamsIn(t *testing.T) {
 }
 
 func TestNoticesTellWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", turn(
 		object{"type": "service_unavailable", "warnings": []object{{"server": "finance", "code": "TIMEOUT", "message": "Finance did not answer."}}},
@@ -93,6 +97,7 @@ func TestNoticesTellWhatIsMissing(t *testing.T) {
 }
 
 func TestErrorOffersToAskAgain(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", turn(object{"type": "error", "error": "The model did not answer.", "code": "TIMEOUT"}))
 	p.Open(g.URL)
@@ -112,6 +117,7 @@ func TestErrorOffersToAskAgain(t *testing.T) {
 }
 
 func TestEndedSessionKeepsTheQuestion(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("GET /login", redirect("/"))
 	g.on("POST /api/query", answer(http.StatusUnauthorized, object{"status": "error", "code": "UNAUTHENTICATED", "message": "Your session has ended."}))
@@ -123,6 +129,7 @@ func TestEndedSessionKeepsTheQuestion(t *testing.T) {
 }
 
 func TestQuestionIsCountedInCharacters(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	p.Open(g.URL)
 	p.Sees("#question", "")
@@ -143,6 +150,7 @@ func TestQuestionIsCountedInCharacters(t *testing.T) {
 }
 
 func TestKeyboardAloneIsEnough(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", g.hears(turn(pending("k1"))))
 	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, object{"status": "cancelled", "message": "Action cancelled by user"})))
@@ -176,6 +184,7 @@ func TestKeyboardAloneIsEnough(t *testing.T) {
 }
 
 func TestSignOut(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /logout", g.hears(func(w http.ResponseWriter, r *http.Request) {
 		g.on("GET /api/user", answer(http.StatusUnauthorized, object{"error": "Unauthorized"}))
@@ -188,6 +197,7 @@ func TestSignOut(t *testing.T) {
 }
 
 func TestConversationsAreListedOpenedAndDeleted(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	list := object{"conversations": []object{{"id": "c1", "title": "Who is on my team?"}, {"id": "c2", "title": "<b>Budget</b>"}}}
 	g.on("GET /api/conversations", answer(http.StatusOK, list))
@@ -234,6 +244,7 @@ func TestConversationsAreListedOpenedAndDeleted(t *testing.T) {
 }
 
 func TestNarrowWindowDoesNotScrollSideways(t *testing.T) {
+	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /api/query", turn(
 		object{"type": "tool", "state": "complete", "tool": "list_employees", "server": "hr", "message": "Listed employees", "data": employees(12, "next")},
@@ -265,6 +276,7 @@ func TestNarrowWindowDoesNotScrollSideways(t *testing.T) {
 // Text must stand out from its ground by the 4.5 to 1 that people with weak
 // sight need, in both colour schemes; and nothing spins where motion is unwanted.
 func TestBothColourSchemesAreReadable(t *testing.T) {
+	t.Parallel()
 	const weak = `(() => {
 		const parse = (c) => { const [r, g, b, a = 1] = c.match(/[\d.]+/g).map(Number); return {r, g, b, a}; };
 		const light = ({r, g, b}) => [r, g, b].map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
@@ -282,6 +294,7 @@ func TestBothColourSchemesAreReadable(t *testing.T) {
 	})()`
 	for _, scheme := range []string{"light", "dark"} {
 		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
 			g, p := newGateway(t), newPage(t)
 			p.Prefer(scheme)
 			g.on("POST /api/query", turn(
