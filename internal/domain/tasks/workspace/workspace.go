@@ -157,7 +157,7 @@ func (p Places) Find(who *access.Principal, text string, names map[string]string
 			return place, nil
 		}
 	}
-	if !p.inRoots(filepath.Clean(text)) || err == nil && !p.inRoots(real) {
+	if !p.inRoots(filepath.Clean(text)) { // as it is written: where a link leads tells that it is there
 		return Place{}, record.Workspace(text, "it is outside the folders that this server may serve")
 	}
 	return Place{}, record.Workspace(text, "you have no workspace there")
