@@ -42,7 +42,9 @@ type probe struct{ tool, in string }
 // hiddenProbes are what Nina asks, in this order.
 func hiddenProbes(root string) (calls []probe) {
 	hidden := filepath.Join(root, "hidden")
-	in := func(tool, format string, args ...any) { calls = append(calls, probe{tool, fmt.Sprintf(format, args...)}) }
+	in := func(tool, format string, args ...any) {
+		calls = append(calls, probe{tool, fmt.Sprintf(format, args...)})
+	}
 	in("list_projects", `{}`)
 	for _, where := range []string{"Platform", "", hidden, "Payroll", hidden + "/sub", filepath.Join(root, "none"), filepath.Join(hidden, "link"), filepath.Join(root, "none", "link")} {
 		for _, tool := range []string{"list_tasks", "get_project_info", "get_usage_stats", "audit_workspace_integrity", "list_entities"} {

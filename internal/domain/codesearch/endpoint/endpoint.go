@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -32,7 +33,7 @@ type Options struct {
 	// of the kinds Unauthenticated, Forbidden and RateLimited are 401, 403 and 429.
 	Enter func(w http.ResponseWriter, r *http.Request) (*http.Request, error)
 	// Services are the states of what a search needs, by name, and whether all
-	// are good.
+	// are good. Anybody may ask for them: they are looked up once in 5 s.
 	Services func() (states map[string]string, healthy bool)
 
 	CheckHost func(r *http.Request) error // of the paths that everybody may ask for; nil: any
@@ -54,7 +55,27 @@ const (
 const version = "2"
 
 // surface serves the paths.
-type surface struct{ Options }
+type surface struct {
+	Options
+
+	mu      sync.Mutex
+	looked  time.Time // when the states were looked up; zero: never
+	states  map[string]string
+	healthy bool
+}
+
+// statesLife is how long the states of the services are reused.
+const statesLife = 5 * time.Second
+
+func (s *surface) servicesNow() (states map[string]string, healthy bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := s.Now(); s.Services != nil && (s.looked.IsZero() || now.Sub(s.looked) >= statesLife) {
+		s.states, s.healthy = s.Services()
+		s.looked = now
+	}
+	return s.states, s.healthy
+}
 
 // Serves reports whether a path is one of document 004's.
 func Serves(path string) bool { return path == healthPath || strings.HasPrefix(path, prefix) }
@@ -67,7 +88,7 @@ func New(o Options) http.Handler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &surface{o}
+	return &surface{Options: o, states: map[string]string{}, healthy: true}
 }
 
 // ServeHTTP implements http.Handler.
@@ -179,10 +200,7 @@ func (e *exchange) health() error {
 	if err := e.checkHost(); err != nil {
 		return err
 	}
-	states, healthy := map[string]string{}, true
-	if e.Services != nil {
-		states, healthy = e.Services()
-	}
+	states, healthy := e.servicesNow()
 	status := "healthy"
 	if !healthy {
 		status = "degraded"

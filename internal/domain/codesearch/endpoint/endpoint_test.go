@@ -414,6 +414,28 @@ func TestHealthIsAlways200(t *testing.T) {
 	}
 }
 
+// TestHealthIsLookedUpOnce: anybody may ask, so that many requests cost one look.
+func TestHealthIsLookedUpOnce(t *testing.T) {
+	b, looked := newBench(), 0
+	b.options.Services = func() (map[string]string, bool) {
+		looked++
+		return map[string]string{"index": fmt.Sprint(looked)}, true
+	}
+	surface := endpoint.New(b.options)
+	ask := func() string {
+		w := httptest.NewRecorder()
+		surface.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost:3106/health", nil))
+		return w.Body.String()
+	}
+	for range 100 {
+		ask()
+	}
+	b.clock = b.clock.Add(5 * time.Second)
+	if got := ask(); looked != 2 || got != `{"services":{"index":"2"},"status":"healthy"}` {
+		t.Errorf("looked up %d times: %s", looked, got)
+	}
+}
+
 func TestOtherPathsAreServedByTheServer(t *testing.T) {
 	for path, ours := range map[string]bool{"/mcp": false, "/ready": false, "/tools/search_code": false, "/health": true, "/mcp/search": true, "/mcp/health": true, "/mcp/else": true} {
 		if endpoint.Serves(path) != ours {
