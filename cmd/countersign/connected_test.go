@@ -12,9 +12,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/mcptest"
@@ -66,6 +69,7 @@ func TestDemoConnectsTheServersOfAFile(t *testing.T) {
 	if a := send(t, "POST", p.Gateway+"/api/mcp/everything/echo", nina, map[string]string{"message": "hello"}); a.status != 200 || !strings.Contains(a.body, "Echo: hello") {
 		t.Errorf("everything.echo: got %d %s", a.status, a.body)
 	}
+	p.checkEndpoints(t)
 	for _, server := range []string{"people", "archive"} {
 		a := send(t, "POST", p.Gateway+"/api/mcp/"+server+"/list_employees", nina, map[string]any{"limit": 1})
 		if a.status != 200 || !strings.Contains(a.body, "employee_id") {
@@ -118,5 +122,42 @@ func TestAFileOfServersWithFaultsStartsNothing(t *testing.T) {
 	_, err := startDemo(nil, "--port", "0", "--mcp", file)
 	if err == nil || !strings.Contains(err.Error(), "line 2: the name \"hr\"") || !strings.Contains(err.Error(), "line 3: server a needs") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// checkEndpoints connects clients of both revisions to single servers: each has that
+// server's tools under its own names, and no other's.
+func (p *process) checkEndpoints(t *testing.T) {
+	t.Helper()
+	for server, tool := range map[string]string{"everything": "echo", "people": "get_employee", "hr": "get_time_off_balance"} {
+		for _, version := range versions {
+			c := p.connect(t, endpoint{server, "gateway", p.Gateway + "/mcp/" + server, ""}, version, "nina.patel")
+			listed, err := c.ListTools(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, one := range listed.Tools {
+				names = append(names, one.Name)
+			}
+			if !slices.Contains(names, tool) || slices.Contains(names, "list_budgets") || strings.Contains(strings.Join(names, " "), server+".") {
+				t.Errorf("%s, %s: got %v, want its own tools under their own names", server, version, names)
+			}
+			if _, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "search_tickets"}); err == nil {
+				t.Errorf("%s, %s: a tool of another server was called", server, version)
+			}
+			if server == "everything" {
+				if r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{"message": "hello"}}); err != nil || !strings.Contains(string(structured(t, r).Data), "Echo: hello") {
+					t.Errorf("%s: got %v, %v", version, r, err)
+				}
+			}
+		}
+	}
+	about := send(t, "GET", p.Gateway+"/.well-known/oauth-protected-resource/mcp/hr", "", nil)
+	if a := send(t, "POST", p.Gateway+"/mcp/hr", "", `{}`); a.status != 401 || !strings.Contains(about.body, p.Gateway+"/mcp/hr") {
+		t.Errorf("without a token: got %d; the metadata: %s", a.status, about.body)
+	}
+	if a := send(t, "POST", p.Gateway+"/mcp/none", p.token(t, "nina.patel", "gateway"), `{}`); a.status != 404 || !strings.Contains(a.body, "SERVER_NOT_FOUND") {
+		t.Errorf("an unknown server: got %d %s", a.status, a.body)
 	}
 }

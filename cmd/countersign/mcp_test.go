@@ -43,12 +43,20 @@ func (p *process) endpoints() []endpoint {
 	}
 }
 
+// address is that of MCP: the base's own, unless it is one of a server.
+func (e endpoint) address() string {
+	if strings.Contains(e.url, "/mcp/") {
+		return e.url
+	}
+	return e.url + "/mcp"
+}
+
 // connect connects an MCP client of a protocol version as a person.
 func (p *process) connect(t testing.TB, e endpoint, version, person string) *mcp.ClientSession {
 	t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
 	session, err := client.Connect(context.WithoutCancel(t.Context()), &mcp.StreamableClientTransport{
-		Endpoint: e.url + "/mcp", HTTPClient: &http.Client{Transport: bearerTransport(p.token(t, person, e.audience))},
+		Endpoint: e.address(), HTTPClient: &http.Client{Transport: bearerTransport(p.token(t, person, e.audience))},
 	}, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatalf("%s as %s, %s: %v", e.name, person, version, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"net/http"
 	"strings"
 
 	"countersign.dev/internal/access"
@@ -101,14 +102,17 @@ func (p *platform) newGateway(o gatewayOptions, used *usage.Service, servers *up
 	if err != nil {
 		return nil, err
 	}
-	edge, err := mcpserver.New(approval.At(o.url).Toolbox(upstream.Catalogue{Upstream: servers}), mcpserver.Options{
-		Name: "countersign", Title: "Countersign", Version: Version(), Website: website, Scopes: clientScopes(o.scopes),
-		Instructions: "Tools over the company's data, as far as you may see it. A change answers pending_confirmation and waits for your approval.",
-		Show:         approval.At(o.url).Shown(servers.Confirmation),
-		Surface:      access.SurfaceMCP, Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: o.url + "/mcp", AllowedOrigins: o.origins, AuthorizationServers: []string{o.issuers[0].URL}, Quotas: p.quotas, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
-	})
-	if err != nil {
-		return nil, err
+	edge := func(server string) (http.Handler, error) {
+		made, err := mcpserver.New(approval.At(o.url).Toolbox(upstream.Catalogue{Upstream: servers, Server: server}), mcpserver.Options{
+			Name: "countersign", Title: "Countersign", Version: Version(), Website: website, Scopes: clientScopes(o.scopes),
+			Instructions: "Tools over the company's data, as far as you may see it. A change answers pending_confirmation and waits for your approval.",
+			Show:         approval.At(o.url).Shown(servers.Confirmation),
+			Surface:      access.SurfaceMCP, Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: strings.TrimSuffix(o.url+"/mcp/"+server, "/"), AllowedOrigins: o.origins, AuthorizationServers: []string{o.issuers[0].URL}, Quotas: p.quotas, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return made.MCP(), nil
 	}
 	streams, err := p.keys.ring(gatewayName, "stream")
 	if err != nil {
@@ -118,7 +122,7 @@ func (p *platform) newGateway(o gatewayOptions, used *usage.Service, servers *up
 		Connections: live.NewConnections(p.redis, streams), Tickets: &session.Tickets{Ring: streams, Keys: p.redis},
 		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Scopes: clientScopes(o.scopes), Origins: o.origins, Verify: verifier.Verify, Sessions: sessions, Revocations: p.revocations, Audit: p.audit,
 		Conversations: conversations, Models: o.models, Usage: used, Servers: gateway.WithApproval(servers, approval.At(o.url)), Confirmations: servers,
-		Web: web.Files, MCP: edge.MCP(), JWKS: jwks, Quotas: p.quotas, Admission: p.queue, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
+		Web: web.Files, MCP: edge, JWKS: jwks, Quotas: p.quotas, Admission: p.queue, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
 	})
 }
 

@@ -103,8 +103,10 @@ type Options struct {
 	Servers       Servers        // with the approval page: see WithApproval
 	Confirmations Confirmations
 
-	Web  fs.FS        // the chat page; nil: none
-	MCP  http.Handler // serves /mcp; nil: none
+	Web fs.FS // the chat page; nil: none
+	// MCP makes what serves the tools of a server at /mcp/{server}, or those of all
+	// servers at /mcp for an empty name; nil: there is no such address.
+	MCP  func(server string) (http.Handler, error)
 	JWKS http.Handler // serves the keys of internal tokens; nil: none
 
 	// Refused is called for requests without a proved caller or of a foreign page; see mcpserver.GateOptions.

@@ -108,12 +108,16 @@ func (g *Gateway) routes() http.Handler {
 	m.HandleFunc("GET /.well-known/oauth-protected-resource/mcp", g.metadataOf("/mcp"))
 	m.HandleFunc("GET /healthz", g.alive)
 	m.HandleFunc("GET /readyz", g.ready)
+	m.HandleFunc("GET /openapi.json", describe)
 
 	if g.o.JWKS != nil {
 		m.Handle("GET /.well-known/jwks.json", g.o.JWKS)
 	}
 	if g.o.MCP != nil {
-		m.HandleMethods("/mcp", mcpserver.Methods(), g.o.MCP)
+		mcp := &endpoints{make: g.o.MCP, names: g.serverNames, about: g.metadataOf}
+		m.HandleMethods("/mcp", mcpserver.Methods(), g.surface.Handle(mcp.serve))
+		m.HandleMethods("/mcp/{server}", mcpserver.Methods(), g.surface.Handle(mcp.serve))
+		m.HandleFunc("GET /.well-known/oauth-protected-resource/mcp/{server}", mcp.metadata)
 	}
 	if g.o.Web != nil {
 		g.serveWeb(m)

@@ -1,8 +1,10 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"strings"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
@@ -73,8 +75,13 @@ func (o Options) entryOf(ctx context.Context, id string) (entry confirm.Entry, k
 }
 
 // Catalogue is the servers as one MCP service, for the gateway's own MCP
-// endpoint.
-type Catalogue struct{ Upstream *Upstream }
+// endpoints.
+type Catalogue struct {
+	Upstream *Upstream
+	// Server is the one whose tools are offered, a foreign one's without its name
+	// before them. Empty: all servers'.
+	Server string
+}
 
 // Tools lists what the principal in the context may call. Servers that cannot
 // be asked are left out.
@@ -83,16 +90,33 @@ func (c Catalogue) Tools(ctx context.Context) ([]result.ToolInfo, error) {
 		return nil, err
 	}
 	set := c.Upstream.Tools(ctx)
-	list := make([]result.ToolInfo, len(set.Open))
-	for i, t := range set.Open {
-		list[i] = t.ToolInfo
+	list := make([]result.ToolInfo, 0, len(set.Open))
+	for _, t := range set.Open {
+		if c.Server == "" || t.Server == c.Server {
+			t.Name = strings.TrimPrefix(t.Name, c.Server+".")
+			list = append(list, t.ToolInfo)
+		}
 	}
 	return list, nil
 }
 
-// Call runs one tool.
+// Call runs one tool. One of another server is UNKNOWN_TOOL.
 func (c Catalogue) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
-	return c.Upstream.Call(ctx, name, args)
+	if c.Server == "" {
+		return c.Upstream.Call(ctx, name, args)
+	}
+	s, err := c.Upstream.registry().named(c.Server)
+	if err != nil {
+		return result.Failed(err)
+	}
+	offered := name
+	if s.foreign() {
+		offered = c.Server + "." + name
+	}
+	if r, err := c.Upstream.find(ctx, offered); err != nil || r.server.Name != c.Server {
+		return result.Failed(cmp.Or(err, error(fault.UnknownTool.New("No tool is called %q.", name))))
+	}
+	return c.Upstream.Call(ctx, offered, args)
 }
 
 // Encode passes on what the server wrote, or writes the envelope.
