@@ -374,7 +374,7 @@ func runCommand(t *testing.T, args ...string) (string, int) {
 	return runWith(t, os.Getenv, args...)
 }
 
-func runWith(t *testing.T, getenv func(string) string, args ...string) (string, int) {
+func runWith(t testing.TB, getenv func(string) string, args ...string) (string, int) {
 	t.Helper()
 	var out, errs strings.Builder
 	code := run(t.Context(), program{args: args, getenv: getenv, in: strings.NewReader(""), out: &out, err: &errs})

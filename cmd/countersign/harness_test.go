@@ -31,6 +31,10 @@ func TestMain(m *testing.M) {
 	if supervise.Asked(os.Args) {
 		os.Exit(supervise.Main(os.Args))
 	}
+	if target := os.Getenv(asHop); target != "" {
+		fmt.Fprintln(os.Stderr, hop(os.Args[1], target))
+		os.Exit(1)
+	}
 	if os.Getenv(asProgram) != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		code := run(ctx, program{args: os.Args[1:], getenv: os.Getenv, in: os.Stdin, out: os.Stdout, err: os.Stderr})
@@ -159,7 +163,7 @@ func (p *process) end() error {
 }
 
 // kill sends SIGKILL and waits until the process has ended.
-func (p *process) kill(t *testing.T) {
+func (p *process) kill(t testing.TB) {
 	t.Helper()
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

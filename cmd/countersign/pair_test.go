@@ -92,7 +92,7 @@ func auditOf(config, process string) string {
 }
 
 // runConfigured runs a command in this process with the given audit log.
-func runConfigured(t *testing.T, audit string, args ...string) (string, int) {
+func runConfigured(t testing.TB, audit string, args ...string) (string, int) {
 	t.Helper()
 	return runWith(t, func(name string) string {
 		if name == "AUDIT" {
@@ -156,7 +156,7 @@ audit: {path: "${AUDIT}"}
 
 // writeConfigs writes the files of the gateway and of the HR server. They
 // differ in their keys.
-func writeConfigs(t *testing.T, folder string, values map[string]string) (gateway, hr string) {
+func writeConfigs(t testing.TB, folder string, values map[string]string) (gateway, hr string) {
 	t.Helper()
 	key, err := auth.NewKey()
 	if err != nil {
@@ -168,7 +168,7 @@ func writeConfigs(t *testing.T, folder string, values map[string]string) (gatewa
 	return gateway, hr
 }
 
-func writeConfig(t *testing.T, path string, values map[string]string, keys string) {
+func writeConfig(t testing.TB, path string, values map[string]string, keys string) {
 	t.Helper()
 	text := os.Expand(pairConfig, func(name string) string {
 		switch name {
@@ -185,7 +185,7 @@ func writeConfig(t *testing.T, path string, values map[string]string, keys strin
 }
 
 // startConfigured starts a process and waits until it is ready.
-func startConfigured(t *testing.T, readyURL string, args ...string) *process {
+func startConfigured(t testing.TB, readyURL string, args ...string) *process {
 	t.Helper()
 	return startUntil(t, func() bool {
 		resp, err := http.Get(readyURL)
@@ -198,7 +198,7 @@ func startConfigured(t *testing.T, readyURL string, args ...string) *process {
 }
 
 // startUntil starts a process and waits until it is up.
-func startUntil(t *testing.T, up func() bool, args ...string) *process {
+func startUntil(t testing.TB, up func() bool, args ...string) *process {
 	t.Helper()
 	name := args[0]
 	if name == "serve" {
@@ -232,7 +232,7 @@ func startUntil(t *testing.T, up func() bool, args ...string) *process {
 }
 
 // redisServer starts a redis-server for one test.
-func redisServer(t *testing.T, folder string) string {
+func redisServer(t testing.TB, folder string) string {
 	t.Helper()
 	bin, err := exec.LookPath("redis-server")
 	if err != nil {
