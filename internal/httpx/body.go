@@ -81,9 +81,7 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 // CheckHeaders rejects by header, before the body is read: another content type,
 // a compressed body, a length above the limit.
 func CheckHeaders(r *http.Request, limit int64) error {
-	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	charset, given := params["charset"]
-	if err != nil || kind != "application/json" || (given && !strings.EqualFold(charset, "utf-8")) {
+	if given := r.Header.Get("Content-Type"); given != "application/json" && !isJSON(given) { // mostly it is written so
 		return fault.UnsupportedMedia.New("The body must be JSON.")
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
@@ -93,6 +91,12 @@ func CheckHeaders(r *http.Request, limit int64) error {
 		return tooLarge(limit)
 	}
 	return nil
+}
+
+func isJSON(mediaType string) bool {
+	kind, params, err := mime.ParseMediaType(mediaType)
+	charset, given := params["charset"]
+	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
 // discardLimit is how many bytes of a body that was answered already are read and

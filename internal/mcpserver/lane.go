@@ -90,7 +90,6 @@ func (l *lane) write(w http.ResponseWriter, c mcpwire.Call, o result.Outcome) {
 	} else {
 		*buffer = mcpwire.AppendResult((*buffer)[:0], c, mcpwire.Result{Structured: l.encode(o), IsError: f != nil}, l.about)
 	}
-	w.Header().Set("Cache-Control", "no-cache, no-transform")
 	httpx.Raw(w, status, *buffer)
 	if cap(*buffer) <= maxKept {
 		buffers.Put(buffer)

@@ -17,6 +17,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -40,9 +41,24 @@ var (
 	errShape   = errors.New("must be an object")
 )
 
+// decoders are reused: what a decoder keeps to find repeated names is most of what
+// a check allocates.
+var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(new(bytes.Buffer)) }}
+
+// nothing is what a decoder reads between two checks, so that it keeps no document.
+var nothing = new(bytes.Buffer)
+
 // Check reports why b is not strict JSON, or nil.
 func Check(b []byte) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(b)) // a buffer is read without a copy
+	d := decoders.Get().(*jsontext.Decoder)
+	d.Reset(bytes.NewBuffer(b)) // a buffer is read without a copy
+	err := check(d)
+	d.Reset(nothing)
+	decoders.Put(d)
+	return err
+}
+
+func check(d *jsontext.Decoder) error {
 	for {
 		token, err := d.ReadToken()
 		if err != nil {
