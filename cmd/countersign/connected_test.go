@@ -51,6 +51,7 @@ func olderRevision(t *testing.T, server string) string {
 // A demo is connected to a public server over stdio, and over HTTP to a server of
 // ours as to another's, in both revisions of the protocol.
 func TestDemoConnectsTheServersOfAFile(t *testing.T) {
+	t.Parallel()
 	command, script := mcptest.Servers(t).Node("everything")
 	people := sharedDemo(t)
 	token := people.token(t, "alice.chen", "hr")
@@ -115,6 +116,7 @@ func (p *process) awaitTools(t *testing.T, person string, names ...string) {
 }
 
 func TestAFileOfServersWithFaultsStartsNothing(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "mcp.json")
 	if err := os.WriteFile(file, []byte("{\n\"servers\": {\"hr\": {\"command\": \"x\"},\n\"a\": {}}}"), 0o600); err != nil {
 		t.Fatal(err)

@@ -58,13 +58,20 @@ func (l *logBuffer) String() string {
 	return l.text.String()
 }
 
+// postgres is the server of all tests, which the first that needs one starts.
+var (
+	postgres        *dbtest.Cluster
+	startedPostgres = sync.OnceValue(func() *dbtest.Cluster {
+		postgres = dbtest.Start()
+		return postgres
+	})
+)
+
 // newHarness opens and seeds every store as a demo does.
 func newHarness(t testing.TB) *harness {
 	t.Helper()
-	cluster := dbtest.Start()
-	t.Cleanup(cluster.Stop)
 	w := &harness{company: company.At(fixedDay), runners: map[string]*tool.Runner{}, events: &testkit.MemorySink{}, log: &logBuffer{}}
-	under := storage.Engines{AdminURL: cluster.Database(t, ""), Folder: t.TempDir(), Code: sampleCode(t)}
+	under := storage.Engines{AdminURL: startedPostgres().Database(t, ""), Folder: t.TempDir(), Code: sampleCode(t)}
 	confirmations := confirm.NewService(domaintest.NewRedis(t), w.events, nil)
 	for _, d := range domains() {
 		db, err := d.store.Demo(t.Context(), under)

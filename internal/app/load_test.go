@@ -28,7 +28,11 @@ func TestMain(m *testing.M) {
 	case bareChild:
 		serveBare()
 	default:
-		os.Exit(m.Run())
+		code := m.Run()
+		if postgres != nil {
+			postgres.Stop()
+		}
+		os.Exit(code)
 	}
 }
 

@@ -43,6 +43,7 @@ func oddValues() []string {
 // the server had failed.
 func TestNoInputIsAnErrorOfTheServer(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel()
 	w := newHarness(t)
 	probes := probesOf(w.company)
 	calls, tools := 0, map[string]bool{}

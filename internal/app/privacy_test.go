@@ -17,6 +17,7 @@ import (
 // errors, the audit and the log.
 func TestRandomCallsShowOnlyWhatTheCallerMaySee(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel()
 	const questions, least = 10_000, 3
 	w := newHarness(t)
 	o, d, met := oracle.New(w.company), newGenerator(t, w, 7), tally{}

@@ -22,7 +22,6 @@ import (
 	"countersign.dev/internal/storage"
 	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/testkit"
-	"countersign.dev/internal/testkit/dbtest"
 	"countersign.dev/internal/upstream"
 )
 
@@ -41,8 +40,6 @@ type rig struct {
 // newRig starts one. The people may sign in beside those of the sample company.
 func newRig(t testing.TB, limits quota.Limits, people ...issuer.Person) *rig {
 	t.Helper()
-	cluster := dbtest.Start()
-	t.Cleanup(cluster.Stop)
 	folder, life, x := t.TempDir(), newLifetime(), &rig{log: &logBuffer{}}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
@@ -68,7 +65,7 @@ func newRig(t testing.TB, limits quota.Limits, people ...issuer.Person) *rig {
 		name: "hr", audit: config.Audit{Path: x.auditPath}, redis: testkit.StartRedis(t).URL(), limits: limits,
 	})
 	must(t, err)
-	x.adminURL = cluster.Database(t, "")
+	x.adminURL = startedPostgres().Database(t, "")
 	d, _ := domainNamed("hr")
 	db, err := d.store.Demo(t.Context(), storage.Engines{AdminURL: x.adminURL, Folder: folder})
 	must(t, err)

@@ -28,6 +28,14 @@ import (
 // machine may be busy, and only a test that fails waits to its end.
 const Patience = time.Minute
 
+// Patiently is the test's context with a deadline, for what would else give up
+// sooner than a busy machine answers.
+func Patiently(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // Issuer is the issuer of testkit's principals.
 const Issuer = "https://issuer.test"
 

@@ -108,13 +108,14 @@ var everything = sales.ScopeOf(testkit.Person("carol", "sales-write"), "")
 // dump writes every row of the store down, versions included.
 func dump(t testing.TB, s sales.Store) string {
 	t.Helper()
-	deals, err := s.Deals(t.Context(), everything, sales.DealQuery{Limit: 1000, Sort: sales.Newest})
+	ctx := testkit.Patiently(t)
+	deals, err := s.Deals(ctx, everything, sales.DealQuery{Limit: 1000, Sort: sales.Newest})
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := fmt.Sprintf("%+v", deals)
 	for _, c := range fixtureOf(company.At(day).Sales()).customers {
-		customer, found, err := s.Customer(t.Context(), everything, c.ID)
+		customer, found, err := s.Customer(ctx, everything, c.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +126,7 @@ func dump(t testing.TB, s sales.Store) string {
 
 func fill(t testing.TB, s sales.Store, b *fixture) {
 	t.Helper()
-	if err := s.Fill(t.Context(), b.rows()); err != nil {
+	if err := s.Fill(testkit.Patiently(t), b.rows()); err != nil {
 		t.Fatal(err)
 	}
 }

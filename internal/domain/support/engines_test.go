@@ -99,8 +99,9 @@ func stored(t testing.TB, e *engine, empty func() *conformance.Store) *conforman
 // dump writes every row of the sample company down, versions included.
 func dump(t testing.TB, s support.Store) (out string) {
 	t.Helper()
+	ctx := testkit.Patiently(t)
 	for _, row := range sample().tickets {
-		ticket, found, err := s.Ticket(t.Context(), everything, row.ID)
+		ticket, found, err := s.Ticket(ctx, everything, row.ID)
 		encoded, err2 := json.Marshal(ticket)
 		if err != nil || err2 != nil {
 			t.Fatal(err, err2)

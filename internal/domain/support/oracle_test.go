@@ -60,7 +60,7 @@ type filler interface{ rows() company.Support }
 
 func fill(t testing.TB, s support.Store, b filler) {
 	t.Helper()
-	if err := s.Fill(t.Context(), b.rows()); err != nil {
+	if err := s.Fill(testkit.Patiently(t), b.rows()); err != nil {
 		t.Fatal(err)
 	}
 }
