@@ -195,6 +195,9 @@ func BenchmarkDisconnects(b *testing.B) {
 	for b.Loop() {
 		began, lost := time.Now(), 0
 		for round := uint64(0); lost < disconnects; round++ {
+			for _, r := range replicas {
+				r.refresh() // as a process does every second
+			}
 			lost += disconnected(b, replicas, rand.New(rand.NewPCG(3, round)), strings.Join(pieces, ""))
 		}
 		b.ReportMetric(float64(lost), "disconnects")
