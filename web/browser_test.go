@@ -17,7 +17,6 @@ type page struct{ *browsertest.Page }
 
 func newPage(t *testing.T) *page {
 	t.Helper()
-	testkit.Alone(t) // what runs is JavaScript
 	p := &page{browsertest.New(t)}
 	testkit.Ran("Chromium")
 	return p

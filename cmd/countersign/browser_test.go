@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/browsertest"
 )
 
@@ -31,6 +32,7 @@ func userOf(t *testing.T, d *process) *user {
 // TestBrowserEndToEnd goes through everything that a person does at the chat
 // page, in a real browser, against a demo.
 func TestBrowserEndToEnd(t *testing.T) {
+	testkit.Alone(t)
 	t.Parallel()
 	d := demoFor(t)
 	t.Run("an intern sees no pay of others, by keyboard only", func(t *testing.T) { internByKeyboard(userOf(t, d)) })

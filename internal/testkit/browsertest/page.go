@@ -55,6 +55,7 @@ func NewThrough(t testing.TB, r *Recorder) *Page {
 
 func open(t testing.TB, window chromedp.ContextOption) *Page {
 	t.Helper()
+	testkit.Alone(t) // what runs is JavaScript
 	tab, endTab := chromedp.NewContext(browserFor(t), window)
 	p := &Page{t: t, tab: tab}
 	if err := chromedp.Listen(tab, p.listen); err != nil {
