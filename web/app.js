@@ -79,6 +79,7 @@ function drawPerson(user) {
   at("user-name").textContent = user.name || user.username;
   at("user-role").textContent = roleOf(user);
   at("account-who").title = [user.username, ...(user.roles ?? [])].join(" · ");
+  for (const one of document.querySelectorAll("[data-for=auditor]")) show(one, store.isAuditor());
   at("greeting").textContent = user.name ? t("Hello, {name}.", { name: user.name.split(" ")[0] }) : t("Hello.");
 }
 
@@ -152,7 +153,12 @@ const PAGES = {
   approvals: () => import("./views/approvals.js"),
   approve: () => import("./views/approvals.js"),
   usage: () => import("./views/usage.js"),
+  audit: () => import("./views/record.js"),
+  admin: () => import("./views/admin.js"),
 };
+
+// The gateway decides who reads what: for others there is no such page.
+const mayOpen = (view) => !["audit", "admin"].includes(view) || store.isAuditor();
 
 // "#/c/ID" is a conversation, "#/approve/ID" a request that waits.
 function place() {
@@ -189,7 +195,7 @@ async function openTalk(id) {
 
 async function openPage(view, id) {
   const load = PAGES[view];
-  if (!load) return notFound();
+  if (!load || !mayOpen(view)) return notFound();
   const { pageView } = await load().catch(() => ({ pageView: outdated })); // of a version that is no longer served
   if (place().view !== view || place().id !== id) return;
   const made = scope(() => pageView(id));

@@ -50,6 +50,9 @@ func TestEveryStateIsAccessible(t *testing.T) {
 					p.Shot(strings.ReplaceAll(strings.Join([]string{"axe", width, look.scheme, state}, "-"), " ", "-"))
 				}
 			}
+			g.on("GET /api/user", answer(200, auditor()))
+			g.on("GET /api/audit", answer(200, object{"events": []object{{"seq": 3, "time": "2026-11-21T09:00:00Z", "kind": "denial", "username": "frank.davis", "outcome": "INSUFFICIENT_PERMISSIONS", "confirmation": "c-1"}}}))
+			g.on("GET /api/admin", answer(200, object{"servers": []object{{"name": "hr", "healthy": true, "calls": 1, "failures": 0, "averageMs": 1}}, "tools": []object{{"name": "list_budgets", "server": "finance", "kind": "list", "roles": []string{"finance-read"}}}, "held": []object{{"server": "notes", "tool": "wipe", "why": "new"}}, "people": []object{{"username": "alice", "issuer": "i", "sub": "s", "seen": "2026-11-22T09:00:00Z"}}, "expired": []object{}}))
 			g.on("GET /api/conversations", answer(200, object{"conversations": []object{{"id": "c8", "title": "Earlier", "updated": time.Now().Format(time.RFC3339)}}}))
 			g.on("GET /api/confirmations", answer(200, object{"confirmations": []object{waiting("x9")}}))
 			g.on("POST /api/query", turn(
@@ -76,7 +79,7 @@ func TestEveryStateIsAccessible(t *testing.T) {
 			eval[bool](p, `document.querySelectorAll("#log details").forEach((n) => (n.open = true)) ?? true`)
 			p.Click("[data-row-open]")
 			check("all opened")
-			for _, place := range []string{"approvals", "approve/x9", "usage", "nowhere"} {
+			for _, place := range []string{"approvals", "approve/x9", "usage", "audit", "audit/c-1", "admin", "nowhere"} {
 				eval[bool](p, fmt.Sprintf(`(location.hash = "#/%s") !== ""`, place))
 				p.Sees(".page-view", "")
 				check(strings.ReplaceAll(place, "/", " "))

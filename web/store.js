@@ -15,6 +15,8 @@ import { t } from "./words.js";
 
 /** me is who is signed in; null before that is known. */
 export const me = signal(/** @type {Person | null} */ (null));
+/** isAuditor: the record and the overview are open to this person. */
+export const isAuditor = () => Boolean(me.peek()?.roles?.includes("auditor"));
 /** frozen says why nothing can be done here any more: "other" person, or session "ended". */
 export const frozen = signal(/** @type {"" | "other" | "ended"} */ (""));
 /** lineLost: the person's stream is interrupted. */

@@ -74,6 +74,7 @@ type Arguments interface {
 // ClosedTool is a tool that the person may not call, and who may.
 type ClosedTool struct {
 	Name     string
+	Server   string
 	Sentence string // the first sentence of its description
 	Roles    []string
 	Info     result.ToolInfo // the whole declaration; no part of a prompt

@@ -19,6 +19,7 @@ import (
 	"countersign.dev/internal/llm"
 	"countersign.dev/internal/llm/vendor"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/oversight"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/session"
 	"countersign.dev/internal/state"
@@ -121,6 +122,7 @@ func (p *platform) newGateway(o gatewayOptions, used *usage.Service, servers *up
 	return gateway.New(gateway.Options{
 		Connections: live.NewConnections(p.redis, streams), Tickets: &session.Tickets{Ring: streams, Keys: p.redis},
 		PublicURL: o.url, Issuers: []string{o.issuers[0].URL}, Scopes: clientScopes(o.scopes), Origins: o.origins, Verify: verifier.Verify, Sessions: sessions, Revocations: p.revocations, Audit: p.audit,
+		Oversight:     oversight.New(oversight.Options{Log: p.auditPath, Audit: p.audit, Servers: servers, Held: upstream.Foreign{Upstream: servers}.EachHeld, Usage: used}),
 		Conversations: conversations, Models: o.models, Usage: used, Servers: gateway.WithApproval(servers, approval.At(o.url)), Confirmations: servers,
 		Web: web.Files, MCP: edge, JWKS: jwks, Quotas: p.quotas, Admission: p.queue, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
 	})

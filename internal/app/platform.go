@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"path/filepath"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -30,15 +31,16 @@ import (
 // platform is what the parts of one process share: audit log, Redis, and the
 // keys, of which each part uses its own.
 type platform struct {
-	life    *lifetime
-	log     *slog.Logger
-	keys    processKeys
-	audit   *audit.Log
-	strict  bool // answers that cannot be recorded are withheld
-	redis   *state.Redis
-	quotas  *quota.Quotas
-	queue   *admission.Queue
-	metrics *metrics.Metrics
+	life      *lifetime
+	log       *slog.Logger
+	keys      processKeys
+	audit     *audit.Log
+	auditPath string
+	strict    bool // answers that cannot be recorded are withheld
+	redis     *state.Redis
+	quotas    *quota.Quotas
+	queue     *admission.Queue
+	metrics   *metrics.Metrics
 
 	revocations *revocation.List
 	refusals    *audit.Refusals
@@ -79,7 +81,7 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys pro
 	life.onClose(func() error { quotas.Close(); return nil })
 	watchPlaces(counts, quotas)
 	return &platform{
-		life: life, log: log, keys: keys, audit: events, strict: o.audit.FailClosedReads, refusals: refusals,
+		life: life, log: log, keys: keys, audit: events, auditPath: filepath.Clean(o.audit.Path), strict: o.audit.FailClosedReads, refusals: refusals,
 		redis: redis, quotas: quotas, queue: admission.New(admission.Options{Refused: func() { counts.Refusal("share") }}), revocations: revocations, metrics: counts, proxies: o.proxies,
 	}, nil
 }

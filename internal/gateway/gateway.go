@@ -18,6 +18,7 @@ import (
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/live"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/oversight"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/session"
@@ -96,6 +97,8 @@ type Options struct {
 
 	Revocations Revocations // nil: nothing is revoked, and no stream ends before its token
 	Audit       audit.Sink  // of revocations; nil: nothing is recorded
+
+	Oversight *oversight.Service // what auditors read; nil: nothing
 
 	Conversations *conversation.Service
 	Models        Models

@@ -95,6 +95,12 @@ func (g *Gateway) routes() http.Handler {
 		m.HandleFunc("POST /api/revoke", g.person(revocations{g.o.Revocations, g.o.Audit, g.o.Limits.Body}.revoke))
 	}
 
+	if watch := g.o.Oversight; watch != nil {
+		m.HandleFunc("GET /api/audit", g.person(watch.Record()))
+		m.HandleFunc("GET /api/audit/verify", g.person(watch.Verification()))
+		m.HandleFunc("GET /api/admin", g.person(watch.Overview()))
+	}
+
 	m.HandleFunc("GET /api/user", g.person(g.showUser))
 	m.HandleFunc("GET /api/tools", g.person(g.listTools))
 	m.HandleFunc("GET /api/mcp/{server}/{tool}", g.direct.Get(g.toolAt))

@@ -179,7 +179,7 @@ func (s *servers) Tools(ctx context.Context) agent.Toolset {
 		if p.HasAny("hr-read") {
 			set.Open = append(set.Open, agent.Tool{ToolInfo: t, Server: "hr"})
 		} else {
-			set.Closed = append(set.Closed, agent.ClosedTool{Name: t.Name, Roles: []string{"hr-read"}})
+			set.Closed = append(set.Closed, agent.ClosedTool{Name: t.Name, Server: "hr", Roles: []string{"hr-read"}, Info: t})
 		}
 	}
 	switch search := "notes.search"; {

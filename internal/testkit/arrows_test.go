@@ -112,7 +112,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/approval": {ours: []string{"mcpserver", "result"}},
 	// live is beside the gateway's routes because a connection, unlike a request, has parts of its own that end together.
 	"internal/live":     {ours: []string{"access", "admission", "agent", "conversation", "fault", "httpx", "plaintext", "quota", "result", "seal", "strictjson", "telemetry"}, outside: []string{"github.com/coder/websocket"}},
-	"internal/gateway":  {ours: []string{"access", "admission", "agent", "approval", "audit", "conversation", "fault", "httpx", "live", "mcpserver", "quota", "result", "session", "static", "usage"}},
+	"internal/gateway":  {ours: []string{"access", "admission", "agent", "approval", "audit", "conversation", "fault", "httpx", "live", "mcpserver", "oversight", "quota", "result", "session", "static", "usage"}},
 	"internal/database": {ours: []string{"access", "admission", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
 	// two domains embed SQLite; opening it, its transactions and its receipts are the same for both.
 	"internal/sqlite": {ours: []string{"access", "confirm", "fault"}, outside: []string{"modernc.org/sqlite"}},
@@ -134,7 +134,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{
 		"access", "admission", "agent", "approval", "audit", "auth", "company", "config", "confirm", "connected", "conversation", "dependency", "domain/codesearch", "domain/codesearch/endpoint", "domain/finance", "domain/hr", "domain/sales", "domain/support", "domain/tasks", "domain/tasks/dialect",
-		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "live", "llm", "llm/discovery", "llm/vendor", "mcpfile", "mcpserver", "metrics", "quota", "result", "revocation", "seal", "session", "state", "storage", "telemetry", "tool", "upstream", "usage", "web",
+		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "live", "llm", "llm/discovery", "llm/vendor", "mcpfile", "mcpserver", "metrics", "oversight", "quota", "result", "revocation", "seal", "session", "state", "storage", "telemetry", "tool", "upstream", "usage", "web",
 	}},
 	// the command check asks what others would refuse at their start, with the client and the Redis that they use.
 	"internal/dependency": {ours: []string{"fault", "httpx", "state"}},
@@ -144,6 +144,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/metrics": {ours: []string{"httpx", "result"}, outside: []string{"github.com/prometheus/client_golang"}},
 	// a limit is of a person, and a refusal is a fault.
 	// it wraps a turn's model, whose usage is the agent's.
+	// auditors read the log, the tools and the use of all people, and nothing there changes anything.
+	"internal/oversight":  {ours: []string{"access", "agent", "audit", "confirm", "fault", "httpx", "mcplock", "result", "usage"}},
 	"internal/usage":      {ours: []string{"access", "agent", "fault"}},
 	"internal/quota":      {ours: []string{"access", "fault"}},
 	"internal/admission":  {ours: []string{"access", "fault"}},

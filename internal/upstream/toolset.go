@@ -30,7 +30,7 @@ func (u *Upstream) Tools(ctx context.Context) agent.Toolset {
 			set.Open = append(set.Open, r.offered())
 		default:
 			info := r.info()
-			set.Closed = append(set.Closed, agent.ClosedTool{Name: name, Sentence: firstSentence(info.Description), Roles: info.Roles, Info: info})
+			set.Closed = append(set.Closed, agent.ClosedTool{Name: name, Server: r.server.Name, Sentence: firstSentence(info.Description), Roles: info.Roles, Info: info})
 		}
 	}
 	return set

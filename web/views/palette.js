@@ -3,7 +3,7 @@
 
 import { data, el } from "../dom.js";
 import { computed, effect, list, scope, signal } from "../reactive.js";
-import { conversations, tools } from "../store.js";
+import { conversations, isAuditor, tools } from "../store.js";
 import { t } from "../words.js";
 
 const MOST = 12;
@@ -27,6 +27,7 @@ function places(host) {
   const go = (hash) => () => (location.hash = hash);
   return [
     { words: t("New conversation"), run: go("#/") }, { words: t("Waiting for your approval"), run: go("#/approvals") }, { words: t("Your use"), run: go("#/usage") },
+    ...(isAuditor() ? [{ words: t("Audit"), run: go("#/audit") }, { words: t("Administration"), run: go("#/admin") }] : []),
     ...(conversations.value ?? []).map((one) => ({ words: one.title || t("Untitled conversation"), run: go(`#/c/${encodeURIComponent(one.id)}`) })),
     ...[...tools.value.values()].filter((tool) => tool.kind !== "write" && tool.fields?.ask).map((tool) => ({ words: tool.fields.ask, run: () => host.ask(tool.fields.ask) })),
   ];

@@ -1,0 +1,86 @@
+// Package oversight serves what auditors read of a gateway: the record of who asked
+// for, read and changed what, whether its chain is whole, every tool with its roles
+// and pin, what people used, and the requests that were not answered in time.
+//
+// It reads the audit log of its own process and changes nothing. Every reading is
+// recorded before it is made, and so is every refusal: see [Service].
+package oversight
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+	"countersign.dev/internal/usage"
+)
+
+// Servers are the servers behind the gateway. Package upstream has it.
+type Servers interface {
+	// Tools lists the tools, open and closed to the principal.
+	Tools(ctx context.Context) agent.Toolset
+	// EachServer reports the state of each server.
+	EachServer(report func(name string, healthy bool, calls, failures int64, average time.Duration))
+}
+
+// Usage is what people used. Package usage has it.
+type Usage interface {
+	// Days returns the days of a person, the newest first.
+	Days(ctx context.Context, o access.Owner) ([]usage.Day, error)
+}
+
+// Options are the parts of a Service. Log, Audit and Servers are required.
+type Options struct {
+	Log     string     // path of the audit log of this process
+	Audit   audit.Sink // readings are recorded in it
+	Servers Servers
+	Held    func(report func(server string, held map[string]string)) // reports tools whose definitions are not accepted; nil: none
+	Usage   Usage                                                    // nil: nothing is counted
+	Now     func() time.Time                                         // nil: time.Now
+}
+
+// Service has the handlers of the routes, each for the role auditor alone.
+type Service struct {
+	o         Options
+	verifying sync.Mutex
+}
+
+// New makes a service.
+func New(o Options) *Service {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Service{o: o}
+}
+
+// Handler is a handler of an authenticated person.
+type Handler = func(w http.ResponseWriter, r *http.Request, p *access.Principal) error
+
+// forAuditors records who reads what, and refuses everybody but auditors. What cannot
+// be recorded is not read.
+func (s *Service) forAuditors(what string, h Handler) Handler {
+	return func(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
+		if !p.HasAny(access.Auditor) {
+			_ = s.o.Audit.Append(r.Context(), audit.Event{Kind: audit.Denial, Tool: what, Outcome: fault.Insufficient.Name}) // refused either way
+			return fault.Insufficient.New("Only an auditor may read this.").Suggest("Ask someone who has the role auditor.")
+		}
+		if err := s.o.Audit.Append(r.Context(), audit.Event{Kind: audit.Outcome, Tool: what, Outcome: result.StatusSuccess}); err != nil {
+			return err
+		}
+		return h(w, r, p)
+	}
+}
+
+// Record is GET /api/audit: the newest events that fit the filters of the query.
+func (s *Service) Record() Handler { return s.forAuditors("read the audit log", s.record) }
+
+// Verification is GET /api/audit/verify: whether the chain of the log is whole.
+func (s *Service) Verification() Handler { return s.forAuditors("verify the audit log", s.verify) }
+
+// Overview is GET /api/admin: servers, tools, use, and requests that expired.
+func (s *Service) Overview() Handler { return s.forAuditors("read the overview", s.overview) }

@@ -1,0 +1,126 @@
+package oversight
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/audit"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/httpx"
+)
+
+// Bounds of one search.
+const (
+	pageSize  = 50
+	mostRead  = 200_000 // events; a search that has read so many says where to go on
+	maxFilter = 200     // bytes of a filter
+)
+
+// recordView is a page of the record, the newest event first.
+type recordView struct {
+	Events []audit.Event `json:"events"`
+	Next   uint64        `json:"next,omitempty"` // before which to go on: there may be more
+}
+
+// filter says which events are wanted. Empty fields let everything pass.
+type filter struct {
+	person, tool, outcome, confirmation string
+	row                                 string
+	digests                             []string // of the arguments of calls with that row alone
+	before                              uint64
+}
+
+// record reads the log from its end.
+func (s *Service) record(w http.ResponseWriter, r *http.Request, _ principal) error {
+	f, err := filterOf(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	if f.row != "" {
+		f.digests = digestsOf(f.row, s.o.Servers.Tools(r.Context()))
+	}
+	view, read := recordView{Events: []audit.Event{}}, 0
+	for e, err := range audit.Newest(s.o.Log) {
+		if err != nil {
+			return err
+		}
+		if f.before > 0 && e.Seq >= f.before {
+			continue
+		}
+		if len(view.Events) == pageSize || read == mostRead || read%1000 == 0 && r.Context().Err() != nil {
+			view.Next = e.Seq + 1
+			break
+		}
+		if read++; f.fits(e) {
+			view.Events = append(view.Events, e)
+		}
+	}
+	return httpx.JSON(w, http.StatusOK, view)
+}
+
+func filterOf(q url.Values) (f filter, err error) {
+	for name, field := range map[string]*string{"person": &f.person, "tool": &f.tool, "outcome": &f.outcome, "confirmation": &f.confirmation, "row": &f.row} {
+		if *field = strings.ToLower(strings.TrimSpace(q.Get(name))); len(*field) > maxFilter {
+			return f, fault.BadRequest.New("%s is longer than %d bytes.", name, maxFilter)
+		}
+	}
+	f.row = strings.TrimSpace(q.Get("row")) // as it is written in arguments
+	if before := q.Get("before"); before != "" {
+		if f.before, err = strconv.ParseUint(before, 10, 64); err != nil {
+			return f, fault.BadRequest.New("before must be the number of an event.")
+		}
+	}
+	return f, nil
+}
+
+func (f filter) fits(e audit.Event) bool {
+	has := func(text, part string) bool { return part == "" || strings.Contains(strings.ToLower(text), part) }
+	return has(e.Username+" "+e.Subject, f.person) && has(e.Server+"."+e.Tool, f.tool) &&
+		(f.outcome == "" || f.outcome == strings.ToLower(e.Outcome) || f.outcome == string(e.Kind) || f.outcome == strings.ToLower(e.Step)) &&
+		(f.confirmation == "" || f.confirmation == strings.ToLower(e.Confirmation)) && f.hasRow(e)
+}
+
+// hasRow reports whether an event is about a row, as far as the log can tell: it keeps
+// fingerprints of arguments and not the arguments.
+func (f filter) hasRow(e audit.Event) bool {
+	if f.row == "" || slices.Contains(f.digests, e.Digest) && e.Digest != "" {
+		return true
+	}
+	for _, text := range []string{e.Note, e.TaintedBy, e.Confirmation, e.Conversation, e.RequestID} {
+		if strings.Contains(strings.ToLower(text), strings.ToLower(f.row)) {
+			return true
+		}
+	}
+	return false
+}
+
+// digestsOf are the fingerprints of arguments that hold nothing but a row's id, under
+// each name that an input of a tool has.
+func digestsOf(row string, set agent.Toolset) (digests []string) {
+	seen := map[string]bool{}
+	for _, t := range toolsOf(set) {
+		var schema struct {
+			Properties map[string]json.RawMessage
+		}
+		if json.Unmarshal(t.info.InputSchema, &schema) != nil {
+			continue
+		}
+		for name := range schema.Properties {
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			arguments, _ := json.Marshal(map[string]string{name: row}) // texts encode
+			sum := sha256.Sum256(arguments)
+			digests = append(digests, hex.EncodeToString(sum[:]))
+		}
+	}
+	return digests
+}

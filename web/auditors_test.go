@@ -1,0 +1,104 @@
+package web_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// auditor is who may read the record.
+func auditor() object {
+	return object{"userId": "u9", "username": "ann.audit", "name": "Ann Audit", "roles": []string{"auditor"}}
+}
+
+// TestRecordIsSearchedOnThePage: an auditor finds events, follows one request through
+// its steps, and verifies the chain in its place. For others there is no such page.
+func TestRecordIsSearchedOnThePage(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	asked := make(chan string, 20)
+	g.on("GET /api/audit", func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.RawQuery
+		event := func(seq int, step, outcome string) object {
+			return object{"seq": seq, "time": "2026-11-22T09:00:00Z", "kind": "confirmation", "username": "alice.chen", "server": "hr", "tool": "delete_employee", "step": step, "outcome": outcome, "confirmation": "c-1234567890", "note": "<b>left</b>"}
+		}
+		page := object{"events": []object{event(9, "applied", "success"), event(8, "approved", "success"), event(7, "opened", "pending_confirmation")}, "next": 7}
+		if strings.Contains(r.URL.RawQuery, "before=7") {
+			page = object{"events": []object{{"seq": 3, "time": "2026-11-21T09:00:00Z", "kind": "denial", "username": "frank.davis", "outcome": "INSUFFICIENT_PERMISSIONS"}}}
+		}
+		answer(http.StatusOK, page)(w, r)
+	})
+	g.on("GET /api/audit/verify", answer(http.StatusOK, object{"whole": false, "status": "lines were altered", "events": 41, "head": "41/x", "last": "2026-11-22T09:00:00Z", "broken": "line 42: altered: its text does not match its hash."}))
+	p.Open(g.URL + "/#/audit")
+	p.Sees("[data-not-found]", "no such page")
+	p.Misses("#pages a[href='#/audit']:not([hidden] *)")
+
+	g.on("GET /api/user", answer(http.StatusOK, auditor()))
+	p.Open("about:blank")
+	p.Open(g.URL + "/#/audit")
+	p.Sees("#pages a[href='#/audit']", "Audit")
+	p.Sees("[data-event='9']", "Delete employee · applied")
+	p.Sees("[data-event='9']", "<b>left</b>")
+	p.Click("[data-more-events]")
+	p.Sees("[data-event='3']", "frank.davis")
+	p.Until(`document.querySelectorAll("[data-event]").length === 4 && document.querySelector("[data-more-events]").hidden`)
+	p.Until(`(() => { const f = document.querySelector("[data-filter=person]"); f.value = "alice"; f.form.requestSubmit(); return true; })()`)
+	p.Until(`document.querySelectorAll("[data-event]").length === 3`)
+	p.Click("[data-verify]")
+	p.Sees("[data-chain=false]", "The chain is not whole: lines were altered. line 42: altered")
+	p.Click("[data-event='9'] a")
+	p.Sees("[data-course] li:first-child", "Opened")
+	p.Sees("[data-course] li:last-child", "Applied")
+	close(asked)
+	want := []string{"", "before=7", "person=alice", "confirmation=c-1234567890"}
+	if got := slices.Collect(received(asked)); !slices.Equal(got, want) {
+		t.Errorf("asked for %q, want %q", got, want)
+	}
+	p.Shot("audit")
+}
+
+func received(all <-chan string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for one := range all {
+			if !yield(one) {
+				return
+			}
+		}
+	}
+}
+
+// TestOverviewShowsWhoMayWhat: roles that are chosen leave the tools which they open,
+// and a person's sign-ins end after a second click.
+func TestOverviewShowsWhoMayWhat(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/user", answer(http.StatusOK, auditor()))
+	g.on("GET /api/admin", answer(http.StatusOK, object{
+		"servers": []object{{"name": "hr", "healthy": true, "calls": 7, "failures": 1, "averageMs": 2.5}},
+		"tools":   []object{{"name": "delete_employee", "title": "Delete employee", "server": "hr", "kind": "write", "roles": []string{"hr-write"}}, {"name": "list_budgets", "server": "finance", "kind": "list", "roles": []string{"finance-read", "executive"}}, {"name": "notes.add", "server": "notes", "kind": "write", "roles": []string{}, "pin": "a1b2c3"}},
+		"held":    []object{{"server": "notes", "tool": "wipe", "why": "its definition is new"}},
+		"people":  []object{{"username": "alice.chen", "issuer": "https://issuer.test", "sub": "u1", "seen": "2026-11-22T09:00:00Z", "usage": object{"input_tokens": 1200, "output_tokens": 30}}, {"username": "ann.audit", "issuer": "https://issuer.test", "sub": "u9", "seen": "2026-11-22T09:00:00Z"}},
+		"expired": []object{{"confirmation": "c-1", "username": "bob", "server": "hr", "tool": "delete_employee", "taintedBy": "text of ticket TICK-009", "opened": "2026-11-22T09:00:00Z"}},
+	}))
+	g.on("POST /api/revoke", g.hears(answer(http.StatusOK, object{"status": "success"})))
+	p.Open(g.URL + "/#/admin")
+	p.Sees("[data-server=hr]", "hr")
+	p.Sees("[data-held=wipe]", "notes.wipe: its definition is new")
+	p.Sees("[data-open-tools]", "3 of 3 tools")
+	p.Click("[data-role=executive]")
+	p.Sees("[data-open-tools]", "1 of 3 tools")
+	p.Sees("[data-tool-name=list_budgets]", "list_budgets")
+	p.Misses("[data-tool-name=delete_employee]")
+	p.Click("[data-revoke=u1]")
+	p.Sees("[data-revoke=u1]", "End all sign-ins of alice.chen")
+	if got := g.said(); len(got) != 0 {
+		t.Fatalf("one click sent %q", got)
+	}
+	p.Click("[data-revoke=u1]")
+	p.Sees("[data-revoked=u1]", "have been ended")
+	p.Misses("[data-revoke=u9]") // one's own
+	p.Sees("[data-expired=c-1]", "Its course")
+	if got, want := g.said(), []string{`POST /api/revoke {"issuer":"https://issuer.test","sub":"u1"}`}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	p.Shot("admin")
+}

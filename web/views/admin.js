@@ -1,0 +1,78 @@
+// @ts-check
+// What those who run it read: servers, tools with their roles and pins, who may do
+// what, what was used, requests that expired; and the way to end a person's sign-ins.
+
+import { get, post } from "../api.js";
+import { data, el } from "../dom.js";
+import { signal } from "../reactive.js";
+import { usageWords } from "../spending.js";
+import { me } from "../store.js";
+import { moment, number, t } from "../words.js";
+
+/** pageView draws the overview. */
+export function pageView() {
+  const report = signal(/** @type {any} */ (null));
+  const problem = signal("");
+  get("/api/admin").then((body) => (report.value = body), (fault) => (problem.value = fault.message));
+  return el("section", { class: "page-view wide", "aria-labelledby": "page-title" }, el("h1", { id: "page-title", tabindex: "-1" }, t("Administration")),
+    el("p", { class: "notice error", role: "alert", hidden: () => !problem.value }, () => problem.value),
+    () => (report.value ? [serversOf(report.value), rightsOf(report.value.tools), peopleOf(report.value.people), expiredOf(report.value.expired)] : null));
+}
+
+// ---- servers and tools
+
+function serversOf({ servers, held }) {
+  const rows = servers.map((one) => [el("span", { "data-server": one.name }, data(one.name)), one.healthy ? t("answers") : t("does not answer"), number(one.calls), number(one.failures), t("{n} ms", { n: number(Math.round(one.averageMs)) })]);
+  const waiting = held.map((one) => el("li", { "data-held": one.tool }, data(`${one.server}.${one.tool}: ${one.why}`)));
+  return el("div", {}, el("h2", {}, t("Servers")), grid(t("Servers"), [t("Server"), t("State"), t("Calls"), t("Failures"), t("Average")], rows),
+    waiting.length ? [el("h3", {}, t("Held back until their definitions are accepted")), el("ul", {}, waiting)] : null);
+}
+
+// Any of a tool's roles opens it: with roles chosen, what they open is shown.
+function rightsOf(tools) {
+  const roles = [...new Set(tools.flatMap((tool) => tool.roles))].sort();
+  const chosen = signal(/** @type {Set<string>} */ (new Set()));
+  const choose = (role, on) => chosen.update((now) => new Set([...now].filter((one) => one !== role).concat(on ? [role] : [])));
+  const boxes = roles.map((role) => el("label", { class: "role" }, el("input", { type: "checkbox", "data-role": role, onchange: (event) => choose(role, event.target.checked) }), " ", data(role)));
+  const open = (tool) => chosen.value.size === 0 || tool.roles.some((role) => chosen.value.has(role));
+  const rows = () => tools.filter(open).map((tool) => [el("span", { "data-tool-name": tool.name }, data(tool.title || tool.name)), data(tool.server), data(tool.kind), data(tool.roles.join(", ") || t("no role")), tool.pin ? el("code", {}, tool.pin) : ""]);
+  return el("div", {}, el("h2", {}, t("What can this person do?")), el("p", { class: "hint" }, t("Choose the roles that a person has: below are the tools which these open, with no role chosen all of them. Which rows and fields a tool shows is decided for each call.")),
+    el("fieldset", { class: "roles" }, el("legend", { class: "visually-hidden" }, t("Roles")), boxes),
+    el("p", { class: "hint", role: "status", "data-open-tools": true }, () => t("{n} of {all} tools", { n: rows().length, all: tools.length })),
+    () => grid(t("Tools"), [t("Tool"), t("Server"), t("Kind"), t("Roles"), t("Pin")], rows()));
+}
+
+// ---- people
+
+function peopleOf(people) {
+  const rows = people.map((one) => [data(one.username || one.sub), moment(one.seen), one.usage ? usageWords({ ...one.usage, model: "" }) : "–", revokeOf(one)]);
+  return el("div", {}, el("h2", {}, t("People, and what they used in 31 days")), grid(t("People"), [t("Person"), t("Last seen"), t("Used"), ""], rows));
+}
+
+// Ending somebody's work is asked twice, and never one's own by mistake.
+function revokeOf(one) {
+  if (!one.issuer || one.sub === me.peek()?.userId) return "";
+  const state = signal("");
+  const asked = signal(false);
+  const end = async () => {
+    if (!asked.peek()) return (asked.value = true);
+    try {
+      await post("/api/revoke", { issuer: one.issuer, sub: one.sub });
+      state.value = t("All sign-ins, tokens and running questions of {name} have been ended.", { name: one.username });
+    } catch (fault) {
+      state.value = fault.message;
+    }
+  };
+  return el("span", {}, el("button", { type: "button", class: () => (asked.value ? "small primary deletes" : "small"), "data-revoke": one.sub, hidden: () => Boolean(state.value), onclick: end }, () => (asked.value ? t("End all sign-ins of {name}", { name: one.username }) : t("End sign-ins"))), el("span", { role: "status", "data-revoked": one.sub }, () => state.value));
+}
+
+function expiredOf(expired) {
+  const rows = expired.map((one) => [moment(one.opened), data(one.username), data([one.server, one.tool].filter(Boolean).join(" · ")), one.taintedBy ? data(one.taintedBy) : "", el("a", { href: `#/audit/${encodeURIComponent(one.confirmation)}`, "data-expired": one.confirmation }, t("Its course"))]);
+  return el("div", {}, el("h2", {}, t("Requests that expired in the last week")), rows.length ? grid(t("Requests that expired"), [t("Time"), t("Person"), t("What"), t("Followed"), ""], rows) : el("p", { class: "hint" }, t("None.")));
+}
+
+function grid(title, heads, rows) {
+  const head = heads.map((words) => el("th", { scope: "col" }, words || el("span", { class: "visually-hidden" }, t("Action"))));
+  const body = rows.map((cells) => el("tr", {}, cells.map((cell, i) => (i ? el("td", {}, cell) : el("th", { scope: "row" }, cell)))));
+  return el("div", { class: "result scroll", tabindex: "0", role: "region", "aria-label": title }, el("table", { class: "grid" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, body)));
+}

@@ -1,0 +1,101 @@
+// @ts-check
+// What auditors read: the record of who asked for, read and changed what, the course
+// of one request, and whether the chain is whole.
+
+import { get } from "../api.js";
+import { data, el } from "../dom.js";
+import { label } from "../format.js";
+import { list, signal } from "../reactive.js";
+import { titleOf } from "../store.js";
+import { moment, number, t } from "../words.js";
+
+const FILTERS = { person: () => t("Person"), tool: () => t("Tool or server"), row: () => t("Row id"), outcome: () => t("Outcome"), confirmation: () => t("Request") };
+
+/** pageView draws the record; an id is the request whose course is shown. @param {string} id */
+export function pageView(id) {
+  const found = signal(/** @type {any[]} */ ([]));
+  const next = signal(0);
+  const problem = signal("");
+  const busy = signal(false);
+  const fields = Object.fromEntries(Object.keys(FILTERS).map((name) => [name, el("input", { type: "search", name, "data-filter": name, autocomplete: "off", maxlength: "200", value: name === "confirmation" ? id : null })]));
+  const search = async (before = 0) => {
+    const query = new URLSearchParams();
+    for (const [name, field] of Object.entries(fields)) if (field.value.trim()) query.set(name, field.value.trim());
+    if (before) query.set("before", String(before));
+    busy.value = true;
+    problem.value = "";
+    try {
+      const page = await get(`/api/audit?${query}`);
+      found.value = [...(before ? found.peek() : []), ...page.events];
+      next.value = page.next ?? 0;
+    } catch (fault) {
+      problem.value = fault.message;
+    }
+    busy.value = false;
+  };
+  search();
+  return el("section", { class: "page-view wide", "aria-labelledby": "page-title" }, el("h1", { id: "page-title", tabindex: "-1" }, t("Audit")),
+    chain(), searchForm(fields, () => search()),
+    el("p", { class: "notice error", role: "alert", hidden: () => !problem.value }, () => problem.value),
+    id ? courseOf(found) : null, eventsOf(found),
+    el("p", { class: "hint", role: "status" }, () => (busy.value ? t("Reading…") : found.value.length ? t("{n} events, the newest first.", { n: number(found.value.length) }) : t("No event fits."))),
+    el("button", { type: "button", class: "small", "data-more-events": true, hidden: () => !next.value, onclick: () => search(next.peek()) }, t("Older events")));
+}
+
+function searchForm(fields, search) {
+  const labelled = Object.entries(fields).map(([name, field]) => el("label", {}, el("span", {}, FILTERS[name]()), field));
+  return el("form", { class: "filters", role: "search", "data-audit-search": true, onsubmit: (event) => (event.preventDefault(), search()) }, labelled,
+    el("button", { type: "submit", class: "small primary" }, t("Search")),
+    el("p", { class: "hint" }, t("The record keeps fingerprints of arguments and no values: a row id is found in calls that were made with it alone, and in notes.")));
+}
+
+// ---- the chain
+
+function chain() {
+  const found = signal(/** @type {any} */ (null));
+  const words = signal("");
+  const verify = async () => {
+    words.value = t("Reading…");
+    found.value = null;
+    try {
+      found.value = await get("/api/audit/verify");
+      words.value = "";
+    } catch (fault) {
+      words.value = fault.message;
+    }
+  };
+  return el("div", { class: "chain" }, el("button", { type: "button", class: "small", "data-verify": true, onclick: verify }, t("Verify the chain")),
+    el("p", { role: "status", class: () => (found.value && !found.value.whole ? "notice error" : "hint"), "data-chain": () => (found.value ? String(found.value.whole) : null) }, () => (found.value ? verdict(found.value) : words.value)));
+}
+
+function verdict({ whole, status, events, last, broken, remarks = [] }) {
+  const read = t("{n} events were read, the last of {time}.", { n: number(events), time: moment(last) });
+  return [whole ? t("The chain is whole.") : t("The chain is not whole: {status}.", { status }), broken, read, ...remarks].filter(Boolean).join(" ");
+}
+
+// ---- events
+
+function eventsOf(found) {
+  const body = el("tbody");
+  list(body, () => found.value, (event) => event.seq, (event) => rowOf(event()));
+  const head = [t("Time"), t("Person"), t("What"), t("Outcome"), t("Rows"), t("Request")].map((words) => el("th", { scope: "col" }, words));
+  return el("div", { class: "result scroll", tabindex: "0", role: "region", "aria-label": t("Events"), hidden: () => found.value.length === 0 }, el("table", { class: "grid", "data-events": true }, el("thead", {}, el("tr", {}, head)), body));
+}
+
+function rowOf(event) {
+  const request = event.confirmation ? el("a", { href: `#/audit/${encodeURIComponent(event.confirmation)}` }, data(event.confirmation.slice(0, 8))) : "";
+  return el("tr", { "data-event": event.seq }, el("th", { scope: "row" }, el("time", { datetime: event.time }, moment(event.time))), el("td", {}, data(event.username ?? "")),
+    el("td", {}, whatOf(event), event.note || event.taintedBy ? el("div", { class: "hint" }, data([event.note, event.taintedBy && t("after {source}", { source: event.taintedBy })].filter(Boolean).join(" · "))) : null),
+    el("td", {}, label(event.outcome ?? "")), el("td", { class: "number" }, event.rows ? number(event.rows) : ""), el("td", {}, request));
+}
+
+function whatOf(event) {
+  const what = [event.server, event.tool && titleOf(event.tool), event.step].filter(Boolean).map(String);
+  return data([label(event.kind), ...what].join(" · "));
+}
+
+// The course of one request, from its opening to its end.
+function courseOf(found) {
+  return el("section", { "aria-labelledby": "course-title" }, el("h2", { id: "course-title" }, t("The course of this request")),
+    () => el("ol", { class: "course", "data-course": true }, [...found.value].reverse().map((event) => el("li", {}, el("time", { datetime: event.time }, moment(event.time)), " ", el("strong", {}, label(event.step || event.kind)), " ", data(event.username ?? ""), event.outcome ? ` · ${label(event.outcome)}` : ""))));
+}
