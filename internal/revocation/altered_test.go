@@ -2,9 +2,12 @@ package revocation_test
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/revocation"
 	"countersign.dev/internal/state"
 	"countersign.dev/internal/testkit"
@@ -70,5 +73,53 @@ func TestListThatIsAlteredInRedisIsRestored(t *testing.T) {
 		if restored != i+1 {
 			t.Errorf("%s: %d reports, want %d", attack.name, restored, i+1)
 		}
+	}
+}
+
+// Whatever somebody adds to the list in Redis, it admits no one whom the list rejected
+// before: an entry takes away and gives nothing, which is why the list needs no seal.
+func TestAddedEntriesAdmitNoOne(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	c := &clock{at: day}
+	values := []string{"", "ann", "https://i"} // few, so that entries are about the same
+	pick := func() string { return values[r.IntN(len(values))] }
+	random := func() string {
+		switch r.IntN(6) {
+		case 0:
+			return []string{"", "{", `{"jti":1}`, "null", `{"before":"never"}`, `[]`, `{"jti":"t1","before":"0001-01-01T00:00:00Z"}`}[r.IntN(7)]
+		case 1:
+			return fmt.Sprintf(`{"iss":%q,"sub":%q,"before":%q}`, pick(), pick(), day.Add(time.Duration(r.IntN(7200)-3600)*time.Second).Format(time.RFC3339))
+		case 2:
+			return fmt.Sprintf(`{"email":%q}`, pick())
+		case 3:
+			return fmt.Sprintf(`{"jti":%q,"iss":%q}`, pick(), pick())
+		}
+		return fmt.Sprintf(`{"iss":"https://i","sub":"ann","before":%q}`, day.Add(time.Duration(r.IntN(7200)-3600)*time.Second).Format(time.RFC3339))
+	}
+	rejected := 0
+	for range 300 {
+		store := &memory{}
+		l := revocation.New(store, &revocation.Options{Now: c.now})
+		var people []*access.Principal
+		for range 10 {
+			people = append(people, access.NewPrincipal(access.Claims{Issuer: pick(), Subject: pick(), TokenID: pick(), Email: pick(), EmailVerified: true, Issued: day.Add(time.Duration(r.IntN(7200)-3600) * time.Second)}))
+		}
+		before := make([]error, len(people))
+		for range 8 {
+			must(t, store.Enlist(t.Context(), map[string]time.Time{random(): day.Add(time.Duration(r.IntN(100)) * time.Hour)}, day))
+			refresh(t, l)
+			for i, p := range people {
+				now := l.Check(p)
+				if before[i] != nil && now == nil {
+					t.Fatalf("%+v was rejected (%v) and is admitted", p, before[i])
+				}
+				if before[i] = now; now != nil {
+					rejected++
+				}
+			}
+		}
+	}
+	if rejected < 100 {
+		t.Errorf("only %d were rejected: nothing was proved", rejected)
 	}
 }

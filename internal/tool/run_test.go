@@ -128,16 +128,22 @@ func TestIntegersMayBeSpelledAsNumbers(t *testing.T) {
 	}
 }
 
+// Five faults are named and the others counted, however short or long the names are.
 func TestManyFaultsOfAnInputMakeAShortAnswer(t *testing.T) {
 	h := newHarness(t, nil, someNotes(3)...)
-	var input strings.Builder
-	for i := range 990 {
-		fmt.Fprintf(&input, `,"%s%d":1`, strings.Repeat("k", 50), i)
-	}
-	o := h.Call(testkit.As(t, "ann", access.Employee), "get_note", json.RawMessage(`{"id":1`+input.String()+`}`))
-	f := wantFault(t, o, fault.ValidationError)
-	if answer := h.Encode(o); len(answer) > 1000 || !strings.HasSuffix(f.SuggestedAction, " and 985 more") {
-		t.Errorf("got %d bytes: %.600s", len(answer), answer)
+	for length, named := range map[int]int{1: 5, 50: 5, 800: 4} {
+		var input strings.Builder
+		for i := range 990 {
+			fmt.Fprintf(&input, `,"%d%s":1`, i, strings.Repeat("k", length))
+		}
+		o := h.Call(testkit.As(t, "ann", access.Employee), "get_note", json.RawMessage(`{"id":1`+input.String()+`}`))
+		f := wantFault(t, o, fault.ValidationError)
+		if answer := h.Encode(o); len(answer) > 1000 {
+			t.Errorf("names of %d characters: %d bytes: %.600s", length, len(answer), answer)
+		}
+		if got := strings.Count(f.SuggestedAction, ";") + 1; got != named || !strings.HasSuffix(f.SuggestedAction, fmt.Sprint(" and ", 990-named, " more")) {
+			t.Errorf("names of %d characters: %d are named, want %d: %s", length, got, named, f.SuggestedAction)
+		}
 	}
 }
 
