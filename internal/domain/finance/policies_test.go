@@ -105,3 +105,48 @@ func TestStoreRefusesApprovalsOfUnprovenCallers(t *testing.T) {
 		}
 	}
 }
+
+// An address counts for the first subject that proved it, in the policies too.
+func TestSecondSubjectOfAnAddressIsNobody(t *testing.T) {
+	t.Parallel()
+	db := dbtest.OpenLogin(t, schema.Filled(t, cluster, conformance.Company), finance.Login)
+	as := func(subject string, roles ...string) context.Context {
+		return access.With(t.Context(), access.NewPrincipal(access.Claims{Issuer: testkit.Issuer, Subject: subject, Email: "bob@tamshai.local", EmailVerified: true, Roles: roles}))
+	}
+	reports := func(ctx context.Context) int {
+		n, _, err := database.Row[int](ctx, db, "select count(*)::int from finance.expense_reports")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := reports(as("first", "employee")); n != 2 {
+		t.Fatalf("Bob sees %d reports, want his 2", n)
+	}
+	if n := reports(as("second", "employee")); n != 0 {
+		t.Errorf("a second subject sees %d reports of the first", n)
+	}
+	err := db.Change(as("second", "finance-write"), func(ctx context.Context) error {
+		_, err := database.Exec(ctx, db, `update finance.budgets set status = 'approved', approved_by = 'bob@tamshai.local', approved_at = now() where status = 'draft' and submitted_by <> 'bob@tamshai.local'`)
+		return err
+	})
+	if !fault.Is(err, fault.DatabaseError) || !strings.Contains(cause(err), "row-level security") {
+		t.Errorf("a second subject approves in the name of the first: %v", err)
+	}
+}
+
+// A budget without a submitter is anybody's to approve who may approve.
+func TestBudgetWithoutASubmitterIsApproved(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.Admin(`update finance.budgets set submitted_by = null where department = 'MKT' and fiscal_year = 2026`)
+	h.Apply(h.As("bob.martinez"), "approve_budget", args{"department": "Marketing", "fiscal_year": 2026, "amount": 1})
+}
+
+// cause is the server's own error.
+func cause(err error) string {
+	if inner := fault.From(err).Unwrap(); inner != nil {
+		return inner.Error()
+	}
+	return ""
+}
