@@ -139,7 +139,7 @@ func TestSecondSubjectOfAnAddressIsNobody(t *testing.T) {
 func TestBudgetWithoutASubmitterIsApproved(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	h.Admin(`update finance.budgets set submitted_by = null where department = 'MKT' and fiscal_year = 2026`)
+	h.Admin(`update finance.budgets set submitted_by = null, submitted_at = null where department = 'MKT' and fiscal_year = 2026`)
 	h.Apply(h.As("bob.martinez"), "approve_budget", args{"department": "Marketing", "fiscal_year": 2026, "amount": 1})
 }
 
