@@ -47,6 +47,7 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 	checks(t, gatewayFile, "gateway", exitDone, // with the log that the gateway holds
 		"audit log can be written", "redis answers", "issuer "+d.Issuer+" answers", "gateway ready", "server hr ready")
 	checkOverStdio(t, pair, path)
+	checkConnected(t, gatewayFile)
 
 	s := pair.ask(t, "nina.patel", "Who is on my team?")
 	if len(s.names()) != 9 {
@@ -282,5 +283,36 @@ func checkOverStdio(t *testing.T, pair *process, path string) {
 		return map[string]string{"AUDIT": auditOf(path, "stdio-2"), "COUNTERSIGN_TOKEN": "wrong"}[name]
 	}, "serve", "hr", "--stdio", "--config", path); code != exitFailed || strings.Contains(out, "panic") {
 		t.Errorf("a token that is none: exit %d: %s", code, out)
+	}
+}
+
+// checkConnected checks and accepts the tools of a connected server at the command line.
+func checkConnected(t *testing.T, gatewayFile string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	text := fmt.Sprintf(`{"mcpServers": {"ledger": {"url": %q, "allow_private": true, "roles": ["employee"], "tools": {"pay": {"approve": "never"}}}, "gone": {"url": "http://127.0.0.1:1", "allow_private": true}}}`, newLedger(t).url)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runs := func(args ...string) (string, int) {
+		out, code := runWith(t, func(name string) string {
+			return map[string]string{"AUDIT": auditOf(gatewayFile, "gateway"), "MCP_JSON_PATH": file}[name]
+		}, append(args, "--config", gatewayFile)...)
+		return strings.Join(strings.Fields(out), " "), code
+	}
+	out, code := runs("check")
+	for _, want := range []string{"it weakens a check: mcp_file", "allow_private", "approve: never", "connected server ledger", "connected server gone failed"} {
+		if !strings.Contains(out, want) || code != exitFailed {
+			t.Errorf("check, exit %d: %q is missing in\n%s", code, want, out)
+		}
+	}
+	if out, code := runs("tools", "--accept", "ledger.pay"); code != exitDone || !strings.Contains(out, "ledger.pay was accepted") {
+		t.Errorf("accepting: exit %d\n%s", code, out)
+	}
+	if lock, err := os.ReadFile(filepath.Join(filepath.Dir(file), "mcp.lock.json")); err != nil || !strings.Contains(string(lock), "Pays.") {
+		t.Errorf("the lock: %v %s", err, lock)
+	}
+	if out, code := runs("tools", "--accept", "ledger.refund"); code != exitFailed {
+		t.Errorf("a tool that there is not: exit %d\n%s", code, out)
 	}
 }

@@ -2,12 +2,19 @@ package connected_test
 
 import (
 	"bytes"
+	"context"
+	"log/slog"
 	"os"
+	"os/signal"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/upstream"
 )
 
 // The file is read again while the host runs: servers come, go and change their
@@ -78,4 +85,57 @@ func TestAcceptReleasesAHeldTool(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
+}
+
+// host counts how often its servers were replaced.
+type host struct{ replaced, rechecked chan struct{} }
+
+func (h host) Replace([]upstream.Server) { h.replaced <- struct{}{} }
+
+func (h host) Recheck() { h.rechecked <- struct{}{} }
+
+// TestTheFilesAreFollowed: a file or a lock that changes is read again, and both on SIGHUP.
+func TestTheFilesAreFollowed(t *testing.T) {
+	folder := t.TempDir()
+	writeFile(t, folder, map[string]string{"good": fakeServer("good")})
+	set := open(t, folder, slog.New(slog.DiscardHandler))
+	hangups := make(chan os.Signal, 1) // so that the signal ends no process that does not follow yet
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	h := host{make(chan struct{}), make(chan struct{})}
+	ctx, leave := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); set.Follow(ctx, h) }()
+	defer func() { leave(); <-ended }()
+
+	within := func(what string, happened <-chan struct{}) {
+		t.Helper()
+		again := time.NewTicker(50 * time.Millisecond)
+		defer again.Stop()
+		for deadline := time.After(testkit.Patience); ; {
+			select {
+			case <-happened:
+				return
+			case <-again.C:
+				if what == "SIGHUP" {
+					if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+						t.Fatal(err)
+					}
+				}
+			case <-deadline:
+				t.Fatalf("%s was not followed", what)
+			}
+		}
+	}
+	within("SIGHUP", h.replaced)
+	within("SIGHUP", h.rechecked)
+	for len(hangups) > 0 {
+		<-hangups
+	}
+	writeFile(t, folder, map[string]string{"good": fakeServer("good"), "more": fakeServer("good")})
+	within("the file", h.replaced)
+	if err := os.WriteFile(filepath.Join(folder, "mcp.lock.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	within("the lock", h.rechecked)
 }

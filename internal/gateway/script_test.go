@@ -206,7 +206,10 @@ func (s *servers) Call(ctx context.Context, name string, args json.RawMessage) r
 }
 
 func (s *servers) EachServer(report func(string, bool, int64, int64, time.Duration)) {
-	report("hr", len(s.down) == 0, 3, 1, 1500*time.Microsecond)
+	s.mu.Lock()
+	healthy := len(s.down) == 0
+	s.mu.Unlock()
+	report("hr", healthy, 3, 1, 1500*time.Microsecond)
 	if s.foreign {
 		report("notes", true, 0, 0, 0)
 	}

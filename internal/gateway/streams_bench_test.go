@@ -190,14 +190,12 @@ func BenchmarkDisconnects(b *testing.B) {
 		pieces[i] = fmt.Sprintf("%03d", i) + strings.Repeat(" word", 60)
 	}
 	for _, r := range replicas {
+		r.keepFresh(b)
 		r.model.script["count"] = []step{says(pieces...)}
 	}
 	for b.Loop() {
 		began, lost := time.Now(), 0
 		for round := uint64(0); lost < disconnects; round++ {
-			for _, r := range replicas {
-				r.refresh() // as a process does every second
-			}
 			lost += disconnected(b, replicas, rand.New(rand.NewPCG(3, round)), strings.Join(pieces, ""))
 		}
 		b.ReportMetric(float64(lost), "disconnects")

@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -84,6 +85,7 @@ func openSocket(address, path, token string) (net.Conn, error) {
 // 10,000 connections whose clients are another process.
 func BenchmarkIdleSockets(b *testing.B) {
 	r := rigAt(b, testkit.StartRedis(b).URL(), limited(quota.Limits{Streams: idleSockets + 1, Requests: 1_000_000}))
+	r.keepFresh(b)
 	floor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := websocket.Accept(w, r, nil)
 		if err == nil {
@@ -107,6 +109,14 @@ func BenchmarkIdleSockets(b *testing.B) {
 			}
 		})
 	}
+}
+
+// keepFresh reads the list of revocations every second, as a process does.
+func (r *rig) keepFresh(b *testing.B) {
+	ctx, stop := context.WithCancel(context.Background())
+	var reading sync.WaitGroup
+	reading.Go(func() { r.revocations.Run(ctx) })
+	b.Cleanup(func() { stop(); reading.Wait() })
 }
 
 func usedMemory() uint64 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"countersign.dev/internal/agent"
 	"countersign.dev/internal/gateway"
 	"countersign.dev/internal/testkit"
 )
@@ -249,6 +250,7 @@ func TestPersonsEvents(t *testing.T) {
 	read("conversation", "turn:running", "change:pending", "turn:ended")
 	one.send("POST", "/api/confirm/"+confirmationsIn(events)[0], alice, `{"approved":false}`)
 	read("change:denied")
+	checkServerGoes(t, s, two)
 	if status, _ := one.read(one.send("GET", "/api/events", alice, "", "Last-Event-ID", "nonsense")); status != 400 {
 		t.Errorf("got %d for an id that is none", status)
 	}
@@ -264,6 +266,29 @@ func TestPersonsEvents(t *testing.T) {
 	}
 	if e, _ := two.stream(two.send("GET", "/api/events?after=0-0", frank, "")).next(); !strings.Contains(e.data, `"server"`) {
 		t.Errorf("another person reads %s", e.data)
+	}
+}
+
+// checkServerGoes: a server that does not answer any more is told, and one that does
+// again.
+func checkServerGoes(t *testing.T, s *stream, r *rig) {
+	t.Helper()
+	for _, state := range []struct {
+		down    []agent.Warning
+		healthy bool
+	}{{[]agent.Warning{{Server: "hr"}}, false}, {nil, true}} {
+		r.servers.mu.Lock()
+		r.servers.down = state.down
+		r.servers.mu.Unlock()
+		for {
+			e, ok := s.next()
+			if !ok {
+				t.Fatal("the stream ended")
+			}
+			if strings.Contains(e.data, `"type":"server"`) && strings.Contains(e.data, fmt.Sprintf(`"healthy":%v`, state.healthy)) {
+				break
+			}
+		}
 	}
 }
 
