@@ -269,7 +269,7 @@ func TestPersonsEvents(t *testing.T) {
 	}
 }
 
-// checkServerGoes: a server that does not answer any more is told, and one that does
+// checkServerGoes reads that a server does not answer any more, and that it does
 // again.
 func checkServerGoes(t *testing.T, s *stream, r *rig) {
 	t.Helper()
