@@ -128,11 +128,11 @@ func (m message) checkParams() error {
 
 // checkLegacy refuses what a handshake version does not allow. A notification
 // that is not known is none of it: it is ignored.
-func (m message) checkLegacy(session string) error {
+func (m message) checkLegacy(session string, features bool) error {
 	switch {
 	case m.method == "": // a response
 		return nil
-	case !m.known():
+	case !m.known() && !(features && m.ofAnotherFeature()):
 		return m.unknown()
 	case session == "" && !m.notification() && m.method != "initialize" && m.method != "ping":
 		return refuse(jsonrpc.CodeInvalidRequest, "Send initialize first, and then the Mcp-Session-Id that its answer has.")

@@ -76,6 +76,7 @@ type Server struct {
 	probe     httpx.Probe // of Options.Ready
 	mcp       *mcp.Server
 	lane      lane
+	features  bool         // prompts and resources too: the fixture of the conformance suite has them
 	modern    http.Handler // revision 2026-07-28: stateless
 	reporting http.Handler // the same, for calls whose progress is reported
 	legacy    http.Handler // handshake revisions: sessions

@@ -119,8 +119,8 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, body []byte) error
 	switch {
 	case err != nil:
 	case !modern:
-		err = m.checkLegacy(r.Header.Get(sessionHeader))
-	case m.ofAnotherFeature():
+		err = m.checkLegacy(r.Header.Get(sessionHeader), s.features)
+	case m.ofAnotherFeature() && !s.features:
 		err, status = m.unknown(), http.StatusNotFound
 	}
 	if err == nil {
