@@ -66,6 +66,7 @@ func TestDataFolderIsRefused(t *testing.T) {
 }
 
 func TestDataFolderInUseIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := passable(t)
 	if _, err := open(t, dir); err != nil {
 		t.Fatal(err)
@@ -129,8 +130,10 @@ func TestFolderThatTheServersUserCannotEnterIsRefused(t *testing.T) {
 // TestOthersReadNothing runs a server on a kept and on a temporary folder and
 // reads, as two other users, everything that is in them.
 func TestOthersReadNothing(t *testing.T) {
+	t.Parallel()
 	for name, dir := range map[string]string{"kept": filepath.Join(passable(t), "data"), "temporary": ""} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			f, err := open(t, dir)
 			if err != nil {
 				t.Fatal(err)

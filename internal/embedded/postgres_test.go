@@ -109,6 +109,7 @@ func run(t *testing.T, conn *pgx.Conn, statements ...string) {
 }
 
 func TestServerIsPrivateAndLeavesNothing(t *testing.T) {
+	t.Parallel()
 	p := start(t, embedded.PostgresOptions{})
 	admin := connect(t, p.AdminURL("postgres"))
 	run(t, admin, "create role clerk login password 'p/w @:?'", "create database shop owner clerk")
@@ -149,6 +150,7 @@ func TestServerIsPrivateAndLeavesNothing(t *testing.T) {
 }
 
 func TestKeptFolderKeepsEverything(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(passable(t), "with space")
 	p := start(t, embedded.PostgresOptions{Dir: dir})
 	run(t, connect(t, p.AdminURL("postgres")), "create table kept as select 'yes' as answer")
@@ -163,6 +165,7 @@ func TestKeptFolderKeepsEverything(t *testing.T) {
 }
 
 func TestServerDiesWithItsKilledParentAndStartsAgain(t *testing.T) {
+	t.Parallel()
 	start(t, embedded.PostgresOptions{Volatile: true}) // skips where there is none
 	dir := passable(t)
 	parent := exec.Command(os.Args[0])
@@ -190,6 +193,7 @@ func TestServerDiesWithItsKilledParentAndStartsAgain(t *testing.T) {
 }
 
 func TestServerThatIsKilledIsNoticedAndRecovers(t *testing.T) {
+	t.Parallel()
 	dir := passable(t)
 	p := start(t, embedded.PostgresOptions{Dir: dir})
 	run(t, connect(t, p.AdminURL("postgres")), "create table kept as select 'yes' as answer")
@@ -215,6 +219,7 @@ func TestServerThatIsKilledIsNoticedAndRecovers(t *testing.T) {
 // TestUnrelatedProcessIsLeftAlone writes a stale pid file with the number of an
 // unrelated process: this one.
 func TestUnrelatedProcessIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	dir := passable(t)
 	stop(t, start(t, embedded.PostgresOptions{Dir: dir, Volatile: true}))
 	stale := fmt.Sprintf("%d\n%s/data\n1\n5432\n\n127.0.0.1\n  1  1\nready\n", os.Getpid(), dir)
@@ -225,6 +230,7 @@ func TestUnrelatedProcessIsLeftAlone(t *testing.T) {
 }
 
 func TestClusterInUseIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := passable(t)
 	start(t, embedded.PostgresOptions{Dir: dir, Volatile: true})
 	_, err := embedded.StartPostgres(t.Context(), embedded.PostgresOptions{Dir: dir})
@@ -234,6 +240,7 @@ func TestClusterInUseIsRefused(t *testing.T) {
 }
 
 func TestClusterOfAnotherVersionIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := passable(t)
 	stop(t, start(t, embedded.PostgresOptions{Dir: dir, Volatile: true}))
 	if err := os.WriteFile(filepath.Join(dir, "data", "PG_VERSION"), []byte("99\n"), 0o600); err != nil {
@@ -246,6 +253,7 @@ func TestClusterOfAnotherVersionIsRefused(t *testing.T) {
 }
 
 func TestPartialClusterIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	dir := passable(t)
 	if err := os.MkdirAll(filepath.Join(dir, "data.new", "base"), 0o700); err != nil {
 		t.Fatal(err)
@@ -255,6 +263,7 @@ func TestPartialClusterIsMadeAgain(t *testing.T) {
 }
 
 func TestDatabasesAreCopiedFromATemplate(t *testing.T) {
+	t.Parallel()
 	p := start(t, embedded.PostgresOptions{Volatile: true})
 	admin := connect(t, p.AdminURL("postgres"))
 	run(t, admin, "create database template")
