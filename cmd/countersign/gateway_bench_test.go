@@ -82,6 +82,9 @@ func BenchmarkGateway(b *testing.B) {
 		}
 		printLaps(clients, laps)
 	}
+	before := held(b, laps[3].through)
+	laps[3].manySessions(b, 1000)
+	fmt.Printf("\nthe gateway before, and after calls in 1,000 sessions: %s, %s\n", before, held(b, laps[3].through))
 	for b.Loop() { // the figures are those of the table
 	}
 }
@@ -123,9 +126,7 @@ func gatewayLaps(b *testing.B) []*lap {
 	headers := func() []string {
 		return []string{"Authorization", "Bearer " + token, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "get_employee"}
 	}
-	begun := send(b, "POST", gatewayURL+"/mcp", token,
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`, "Accept", "application/json, text/event-stream")
-	session := append(headers()[:2], "Mcp-Protocol-Version", "2025-11-25", "Mcp-Session-Id", begun.header.Get("Mcp-Session-Id"))
+	session := append(headers()[:2], "Mcp-Protocol-Version", "2025-11-25", "Mcp-Session-Id", begin(b, gatewayURL, "Bearer "+token))
 	return []*lap{
 		{name: "direct", url: server, body: modern, headers: headers()},
 		{name: "bare hop", url: "http://localhost:" + hopPort, body: modern, headers: headers(), through: floor},
@@ -194,6 +195,51 @@ func (l *lap) call(ctx context.Context) error {
 		err = fmt.Errorf("got %d %.300s", resp.StatusCode, text)
 	}
 	return err
+}
+
+// manySessions begins sessions, and makes a call in each by 32 clients at once.
+func (l *lap) manySessions(b *testing.B, sessions int) {
+	var group sync.WaitGroup
+	turns := make(chan struct{}, sessions)
+	for range sessions {
+		turns <- struct{}{}
+	}
+	close(turns)
+	for range 32 {
+		group.Go(func() {
+			for range turns {
+				own := *l
+				own.headers = append(slices.Clone(l.headers[:len(l.headers)-1]), begin(b, l.url, l.headers[1]))
+				if err := own.call(b.Context()); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// begin begins a session of a handshake version.
+func begin(b *testing.B, url, authorization string) (session string) {
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`
+	got := send(b, "POST", url+"/mcp", "", hello, "Authorization", authorization, "Accept", "application/json, text/event-stream")
+	return got.header.Get("Mcp-Session-Id")
+}
+
+// held says what memory and descriptors a process has.
+func held(b *testing.B, p *process) string {
+	folder := fmt.Sprintf("/proc/%d/", p.cmd.Process.Pid)
+	status, err := os.ReadFile(folder + "status")
+	if err != nil {
+		b.Fatal(err)
+	}
+	open, err := os.ReadDir(folder + "fd")
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, rss, _ := strings.Cut(string(status), "VmRSS:")
+	rss, _, _ = strings.Cut(rss, "\n")
+	return fmt.Sprintf("%s resident and %d descriptors", strings.TrimSpace(rss), len(open))
 }
 
 // used is the CPU time of what is between the client and the server.
