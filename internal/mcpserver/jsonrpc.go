@@ -37,6 +37,9 @@ func refuse(code int64, format string, args ...any) *refusal {
 	return &refusal{code, fault.Clip(fmt.Sprintf(format, args...), fault.MaxMessage)}
 }
 
+// maxID bounds the id of a message, in bytes of JSON.
+const maxID = 256
+
 // readMessage reads the frame of a body that is strict JSON.
 func readMessage(body []byte) (m message, err error) {
 	if bytes.HasPrefix(body, []byte("[")) {
@@ -49,6 +52,9 @@ func readMessage(body []byte) (m message, err error) {
 	id, given := fields["id"]
 	if given && !bytes.ContainsAny(id[:1], `"-0123456789`) {
 		return m, refuse(jsonrpc.CodeInvalidRequest, "The id of a request is a string or a number.")
+	}
+	if len(id) > maxID { // each answer repeats it
+		return m, refuse(jsonrpc.CodeInvalidRequest, "The id of a request is too long.")
 	}
 	m.id, m.params = id, fields["params"]
 	if string(fields["jsonrpc"]) != `"2.0"` {

@@ -25,6 +25,7 @@ func TestBadMessagesOfTheHandshakeVersionsKeepTheConnection(t *testing.T) {
 			`"code":-32602,"id":3`},
 		"null id":                         {`{"jsonrpc":"2.0","id":null,"method":"tools/list"}`, session, 200, `"code":-32600,"id":null`},
 		"an id of a wrong type":           {`{"jsonrpc":"2.0","id":{},"method":"tools/list"}`, session, 200, `"code":-32600,"id":null`},
+		"an id that is too long":          {`{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 300) + `","method":"tools/list"}`, session, 200, `"code":-32600,"id":null`},
 		"another version":                 {`{"jsonrpc":"1.0","id":3,"method":"tools/list"}`, session, 200, `"code":-32600,"id":3`},
 		"no method":                       {`{"jsonrpc":"2.0","id":3}`, session, 200, `"code":-32600,"id":3`},
 		"tools/list first":                {`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`, nil, 200, `"code":-32600,"id":3`},
