@@ -73,6 +73,7 @@ func TestDemoConnectsTheServersOfAFile(t *testing.T) {
 		t.Errorf("everything.echo: got %d %s", a.status, a.body)
 	}
 	p.checkEndpoints(t)
+	p.checkPrompts(t)
 	for _, server := range []string{"people", "archive"} {
 		a := send(t, "POST", p.Gateway+"/api/mcp/"+server+"/list_employees", nina, map[string]any{"limit": 1})
 		if a.status != 200 || !strings.Contains(a.body, "employee_id") {
@@ -163,5 +164,42 @@ func (p *process) checkEndpoints(t *testing.T) {
 	}
 	if a := send(t, "POST", p.Gateway+"/mcp/none", p.token(t, "nina.patel", "gateway"), `{}`); a.status != 404 || !strings.Contains(a.body, "SERVER_NOT_FOUND") {
 		t.Errorf("an unknown server: got %d %s", a.status, a.body)
+	}
+}
+
+// checkPrompts reads what a server offers as text: its prompts and its instructions,
+// for those who have its role.
+func (p *process) checkPrompts(t *testing.T) {
+	t.Helper()
+	nina, auditor := p.token(t, "nina.patel", "gateway"), p.token(t, "auditor.demo", "gateway")
+	list := send(t, "GET", p.Gateway+"/api/prompts", nina, nil)
+	var all struct {
+		Prompts []struct {
+			Name, Server string
+			Arguments    []struct{ Name string }
+		}
+	}
+	if err := json.Unmarshal([]byte(list.body), &all); err != nil || len(all.Prompts) < 2 {
+		t.Fatalf("got %d %s\n%s", list.status, list.body, p.stderr)
+	}
+	texts := map[string]string{}
+	for _, one := range all.Prompts {
+		if one.Server == "everything" && len(one.Arguments) == 0 {
+			texts[one.Name] = send(t, "GET", p.Gateway+"/api/prompts/everything/"+one.Name, nina, nil).body
+		}
+	}
+	for name, text := range texts {
+		if !strings.Contains(text, `"untrusted":true`) || strings.Contains(text, `"text":""`) {
+			t.Errorf("%s: got %s", name, text)
+		}
+	}
+	if texts["instructions"] == "" || len(texts) < 2 {
+		t.Errorf("got %v, want its instructions and a prompt", texts)
+	}
+	if a := send(t, "GET", p.Gateway+"/api/prompts", auditor, nil); strings.Contains(a.body, "everything") {
+		t.Errorf("without its role: got %s", a.body)
+	}
+	if a := send(t, "GET", p.Gateway+"/api/prompts/everything/instructions", auditor, nil); a.status != 404 {
+		t.Errorf("without its role: got %d %s", a.status, a.body)
 	}
 }

@@ -1,14 +1,17 @@
 package gateway
 
 import (
+	"context"
 	_ "embed"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/result"
 )
 
 // endpoints are the MCP endpoints that were asked for: one for all servers, and one
@@ -80,4 +83,37 @@ var openAPI []byte
 func describe(w http.ResponseWriter, _ *http.Request) error {
 	httpx.Raw(w, http.StatusOK, openAPI)
 	return nil
+}
+
+// Prompts are the texts that connected servers offer to the principal in the context.
+// Package upstream has them.
+type Prompts interface {
+	Prompts(ctx context.Context) ([]result.Prompt, error)
+	Prompt(ctx context.Context, server, name string, args map[string]string) (string, error)
+}
+
+// prompts serves them to people, and to no model: a person who asks what one says
+// does it in a question of their own.
+type prompts struct{ Prompts }
+
+func (p prompts) list(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
+	all, err := p.Prompts.Prompts(r.Context())
+	if err != nil {
+		return err
+	}
+	return httpx.JSON(w, http.StatusOK, map[string]any{"prompts": all})
+}
+
+// show returns one; its arguments are the query.
+func (p prompts) show(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
+	args := map[string]string{}
+	for name, values := range r.URL.Query() {
+		args[name] = values[0]
+	}
+	server, name := r.PathValue("server"), r.PathValue("prompt")
+	text, err := p.Prompt(r.Context(), server, name, args)
+	if err != nil {
+		return err
+	}
+	return httpx.JSON(w, http.StatusOK, map[string]any{"server": server, "name": name, "text": text, "untrusted": true})
 }

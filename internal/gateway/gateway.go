@@ -103,6 +103,7 @@ type Options struct {
 	Conversations *conversation.Service
 	Models        Models
 	Usage         *usage.Service // nil: nothing is counted
+	Prompts       Prompts        // of connected servers; nil: none
 	Servers       Servers        // with the approval page: see WithApproval
 	Confirmations Confirmations
 

@@ -73,6 +73,10 @@ func (g *Gateway) routes() http.Handler {
 	if g.o.Usage != nil {
 		m.HandleFunc("GET /api/usage", g.person(spending{g.o.Usage, g.o.Conversations}.show))
 	}
+	if g.o.Prompts != nil {
+		m.HandleFunc("GET /api/prompts", g.person(prompts{g.o.Prompts}.list))
+		m.HandleFunc("GET /api/prompts/{server}/{prompt}", g.person(prompts{g.o.Prompts}.show))
+	}
 	m.HandleFunc("GET /api/conversations", g.person(chat.listConversations))
 	m.HandleFunc("GET /api/conversations/{id}", g.person(chat.showConversation))
 	m.HandleFunc("PATCH /api/conversations/{id}", g.person(chat.renameConversation))

@@ -69,3 +69,20 @@ type Reliability struct {
 	LastUsed     time.Time     // zero: never
 	Breaker      string        // "closed", "open", or "half-open": the next call is the probe
 }
+
+// Prompt is a text that a server offers to people: they read it, and decide whether to
+// ask it. No model gets it in any other way.
+type Prompt struct {
+	Name        string           `json:"name"`
+	Title       string           `json:"title,omitempty"`
+	Description string           `json:"description,omitempty"`
+	Server      string           `json:"server"`
+	Arguments   []PromptArgument `json:"arguments,omitempty"`
+}
+
+// PromptArgument is a blank of the text.
+type PromptArgument struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Required    bool   `json:"required,omitempty"`
+}

@@ -1,0 +1,93 @@
+package upstream
+
+import (
+	"context"
+	"slices"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+)
+
+// prompter is an adapter whose server offers texts to people.
+type prompter interface {
+	Prompts(ctx context.Context) ([]result.Prompt, error)
+	Prompt(ctx context.Context, name string, args map[string]string) (string, error)
+}
+
+// Texts are what connected servers offer to people to read.
+type Texts struct{ Upstream *Upstream }
+
+// Prompts lists the texts that connected servers offer to the principal in the context:
+// those of the servers whose roles they have. A server that cannot be asked is left out.
+func (t Texts) Prompts(ctx context.Context) ([]result.Prompt, error) {
+	who, err := access.From(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := []result.Prompt{}
+	for _, s := range t.Upstream.registry().servers {
+		if !offersPrompts(s, who) {
+			continue
+		}
+		err := asking(ctx, s, func(ctx context.Context, p prompter) error {
+			prompts, err := p.Prompts(ctx)
+			all = append(all, prompts...)
+			return err
+		})
+		if err != nil {
+			t.Upstream.o.Log.WarnContext(ctx, "prompts could not be listed", "server", s.Name, "error", err)
+		}
+	}
+	return all, nil
+}
+
+// Prompt returns one text, for the person to read.
+func (t Texts) Prompt(ctx context.Context, server, name string, args map[string]string) (text string, err error) {
+	who, err := access.From(ctx)
+	if err != nil {
+		return "", err
+	}
+	s, err := t.Upstream.registry().named(server)
+	if err != nil || !offersPrompts(s, who) {
+		return "", fault.ServerNotFound.New("No connected server %q offers you texts.", fault.Clip(server, 64))
+	}
+	if limit := t.Upstream.o.Limit; limit != nil {
+		if err := limit(ctx, who.Owner(), s.Name+" prompts"); err != nil {
+			return "", err
+		}
+	}
+	err = asking(ctx, s, func(ctx context.Context, p prompter) error {
+		text, err = p.Prompt(ctx, name, args)
+		return err
+	})
+	if err != nil {
+		return "", s.fault(err)
+	}
+	return text, nil
+}
+
+func offersPrompts(s *server, who *access.Principal) bool {
+	return s.foreign() && slices.ContainsFunc(s.Rules.Roles, func(role string) bool { return who.HasAny(access.Role(role)) })
+}
+
+// asking asks the server within the deadline of a call that reads. One that offers
+// nothing is not asked.
+func asking(ctx context.Context, s *server, ask func(context.Context, prompter) error) error {
+	c, counts := s.adapter.(*counted)
+	if !counts || !c.begin() {
+		return errRemoved
+	}
+	defer c.calls.Done()
+	p, offers := c.Adapter.(prompter)
+	if !offers {
+		return fault.BadRequest.New("The %s service offers no texts.", s.Name)
+	}
+	if !s.up.begin() {
+		return errClosed
+	}
+	defer s.up.work.Done()
+	bounded, cancel := s.up.bounded(ctx, s.Timeout)
+	defer cancel()
+	return ask(bounded, p)
+}
