@@ -10,11 +10,8 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 
-	"github.com/blevesearch/snowballstem"
-	"github.com/blevesearch/snowballstem/english"
-
+	"countersign.dev/internal/english"
 	"countersign.dev/internal/result"
 )
 
@@ -117,26 +114,10 @@ var common = strings.Fields("a an and any are as at be by can do does for from g
 
 // stems splits a text into the stems of its words: my_tool and myTool are two.
 func stems(text string) (all []string) {
-	var word []rune
-	end := func() {
-		if w := strings.ToLower(string(word)); w != "" && !slices.Contains(common, w) {
-			env := snowballstem.NewEnv(w)
-			english.Stem(env)
-			all = append(all, env.Current())
+	for _, w := range english.Words(text) {
+		if !slices.Contains(common, w) {
+			all = append(all, english.Stem(w))
 		}
-		word = word[:0]
 	}
-	lower := false
-	for _, c := range text {
-		letter := unicode.IsLetter(c) || unicode.IsDigit(c)
-		if !letter || lower && unicode.IsUpper(c) {
-			end()
-		}
-		if letter {
-			word = append(word, c)
-		}
-		lower = unicode.IsLower(c)
-	}
-	end()
 	return all
 }

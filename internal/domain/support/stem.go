@@ -3,8 +3,7 @@ package support
 import (
 	"slices"
 
-	"github.com/blevesearch/snowballstem"
-	"github.com/blevesearch/snowballstem/english"
+	"countersign.dev/internal/english"
 )
 
 // Words are found by their English stem too, so that "logins" finds login. Stems
@@ -13,9 +12,7 @@ import (
 
 // Stem returns the English stem of a word (Snowball's English stemmer).
 func Stem(word string) string {
-	env := snowballstem.NewEnv(word)
-	english.Stem(env)
-	return env.Current()
+	return english.Stem(word)
 }
 
 // Stems lists the stems of the words of texts, each once, sorted.

@@ -5,8 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/blevesearch/snowballstem"
-	"github.com/blevesearch/snowballstem/english"
+	"countersign.dev/internal/english"
 )
 
 // MaxWord is how many bytes a word may have. Longer ones are data, not words.
@@ -89,9 +88,7 @@ func Stem(part string) string {
 	if len(part) < 4 || !ascii(part) {
 		return part
 	}
-	env := snowballstem.NewEnv(part)
-	english.Stem(env)
-	return env.Current()
+	return english.Stem(part)
 }
 
 func ascii(text string) bool {

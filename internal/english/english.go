@@ -1,0 +1,48 @@
+// Package english cuts names and texts into English words, and words into stems, so
+// that every search and every planner agrees on what is the same word. It knows no
+// tool and no domain.
+package english
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
+)
+
+// Stem cuts a word in lower case to what its forms share, which need not be a word
+// (Snowball's English stemmer).
+func Stem(word string) string {
+	env := snowballstem.NewEnv(word)
+	english.Stem(env)
+	return env.Current()
+}
+
+var plural = regexp.MustCompile(`(.{2,})ies$|(.*(?:ss|x|ch|sh))es$|(.{2,}[^siu])s$`)
+
+// Singular cuts the ending of a plural.
+func Singular(word string) string {
+	if m := plural.FindStringSubmatch(word); m != nil {
+		return cmp.Or(m[2], m[3], m[1]+"y")
+	}
+	return word
+}
+
+// Plural reports whether a word has the ending of a plural.
+func Plural(word string) bool { return Singular(word) != word }
+
+var humps = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
+
+// Words cuts a name like employee_id or bookTitle, or a text, into words in lower case.
+func Words(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(humps.ReplaceAllString(text, "$1 $2")), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// LastWord is the last word of a name; empty when it has none.
+func LastWord(name string) string {
+	words := append([]string{""}, Words(name)...)
+	return words[len(words)-1]
+}
