@@ -5,6 +5,7 @@ package result
 type Fields struct {
 	Synonyms []string         `json:"synonyms,omitempty"` // other words for what the tool is about, or for what it does
 	Ask      string           `json:"ask,omitempty"`      // a question that it answers and that needs nothing more, for people who do not know what to ask
+	Noun     string           `json:"noun,omitempty"`     // lists: what the rows are, "employees"
 	Input    map[string]Field `json:"input,omitempty"`    // by property name
 	Output   map[string]Field `json:"output,omitempty"`   // by name, at any depth of the answer
 }

@@ -21,7 +21,7 @@ import (
 
 // metadata collects the metadata of a tool's fields; nil when none is declared.
 func metadata(t Tool, policy access.Policy) (*result.Fields, error) {
-	m := &result.Fields{Synonyms: t.spec.Synonyms, Ask: t.spec.Ask}
+	m := &result.Fields{Synonyms: t.spec.Synonyms, Ask: t.spec.Ask, Noun: t.spec.Noun}
 	var err error
 	if m.Input, err = described(t.input, policy); err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func metadata(t Tool, policy access.Policy) (*result.Fields, error) {
 	if m.Output, err = described(t.output, policy); err != nil {
 		return nil, err
 	}
-	if len(m.Ask)+len(m.Synonyms)+len(m.Input)+len(m.Output) == 0 {
+	if len(m.Ask)+len(m.Noun)+len(m.Synonyms)+len(m.Input)+len(m.Output) == 0 {
 		return nil, nil
 	}
 	return m, nil

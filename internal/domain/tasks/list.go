@@ -25,11 +25,11 @@ func listTools(s *Server) []tool.Tool {
 type listTasksInput struct {
 	Where
 	Shown
-	Status       string `json:"status,omitempty" jsonschema:"enum=todo,enum=in_progress,enum=blocked,enum=done,enum=cancelled,enum=to_be_deleted" jsonschema_description:"Filter by status" field:"aka.in_progress=started|in progress,aka.todo=to do|not started"`
+	Status       string `json:"status,omitempty" jsonschema:"enum=todo,enum=in_progress,enum=blocked,enum=done,enum=cancelled,enum=to_be_deleted" jsonschema_description:"Filter by status" field:"aka.todo=to do|not started|open|unfinished,aka.in_progress=started|in progress|open|unfinished,aka.blocked=open|unfinished,aka.done=finished|completed"`
 	Priority     string `json:"priority,omitempty" jsonschema:"enum=low,enum=medium,enum=high" jsonschema_description:"Filter by priority" field:"aka=urgency,aka.high=urgent|important"`
 	ParentTaskID *int64 `json:"parent_task_id,omitempty" jsonschema:"oneof_type=integer;null" jsonschema_description:"Only the children of this task"`
 	Tags         string `json:"tags,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Words; tasks that have any of them as a tag"`
-	Ready        bool   `json:"ready,omitempty" jsonschema_description:"Only what can be worked on next" field:"aka=next|work on"`
+	Ready        bool   `json:"ready,omitempty" jsonschema_description:"Only what can be worked on next" field:"aka=next|do next|work on next"`
 	Blocked      bool   `json:"blocked,omitempty" jsonschema_description:"Only what waits for something" field:"aka=waiting|stuck"`
 }
 

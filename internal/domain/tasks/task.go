@@ -27,7 +27,7 @@ func taskTools(s *Server) []tool.Tool {
 			Description: "Show one task with all its details: description, files, what it depends on, why it is blocked. Needs its task_id.",
 		}, func(ctx context.Context, sc scope, in taskInput) (record.Task, error) { return sc.Task(ctx, in.TaskID) }),
 		edit(s, tool.Spec{
-			Name: "update_task", Title: "Update a task", Allow: everyone, Untrusted: taskTexts, Synonyms: []string{"change", "start", "finish", "complete", "block", "cancel", "todo"},
+			Name: "update_task", Title: "Update a task", Allow: everyone, Untrusted: taskTexts, Synonyms: []string{"change", "mark", "start", "finish", "complete", "block", "cancel", "todo"},
 			Description: "Change fields of a task and return it. What is left out stays, and null clears a field. A status follows only certain others: " +
 				"todo to in_progress, blocked, cancelled or to_be_deleted; in_progress to blocked, done, cancelled or to_be_deleted; blocked to in_progress, cancelled or to_be_deleted. A blocked task needs a blocker_reason, and done needs all that it depends on to be done.",
 		}, updateTask),
@@ -122,7 +122,7 @@ type updateTaskInput struct {
 	taskInput
 	Title          *string   `json:"title,omitempty" jsonschema:"minLength=1,maxLength=500"`
 	Description    *string   `json:"description,omitempty" jsonschema:"oneof_type=string;null,maxLength=10000" text:"lines"`
-	Status         *string   `json:"status,omitempty" jsonschema:"enum=todo,enum=in_progress,enum=blocked,enum=done,enum=cancelled,enum=to_be_deleted"`
+	Status         *string   `json:"status,omitempty" jsonschema:"enum=todo,enum=in_progress,enum=blocked,enum=done,enum=cancelled,enum=to_be_deleted" field:"aka.in_progress=start|started,aka.done=finish|finished|complete|completed,aka.cancelled=cancel"`
 	Priority       *string   `json:"priority,omitempty" jsonschema:"enum=low,enum=medium,enum=high"`
 	ParentTaskID   *int64    `json:"parent_task_id,omitempty" jsonschema:"oneof_type=integer;null" field:"aka=parent"`
 	DependsOn      *[]int64  `json:"depends_on,omitempty" jsonschema:"oneof_type=array;null,maxItems=100"`

@@ -15,12 +15,14 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/domain/codesearch"
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/domain/sales"
 	salessqlite "countersign.dev/internal/domain/sales/sqlite"
 	"countersign.dev/internal/domain/support"
 	supportsqlite "countersign.dev/internal/domain/support/sqlite"
+	"countersign.dev/internal/domain/tasks"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
@@ -29,9 +31,9 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// fakeCompany is the whole company: every tool of the four domains as they declare
+// fakeCompany is the whole company: every tool of the six domains as they declare
 // them now. Sales and support answer from their embedded stores, HR and finance
-// from the fixture.
+// from the fixture, tasks and code search from testdata/board.json.
 type fakeCompany struct {
 	*fakeHR
 	who         *access.Principal
@@ -40,6 +42,7 @@ type fakeCompany struct {
 	down        string            // a server that does not answer
 	gone        string            // a server that does not even list its tools
 	fakeFinance fakeFinance
+	board       *fakeToolbox
 }
 
 // domain is what the test needs of a domain's server.
@@ -81,7 +84,8 @@ func build(t testing.TB) *servers {
 		name   string
 		server domain
 		runs   bool
-	}{{"hr", hr.New(nil), false}, {"finance", finance.New(nil), false}, {"sales", seller, true}, {"support", helpdesk, true}} {
+	}{{"hr", hr.New(nil), false}, {"finance", finance.New(nil), false}, {"sales", seller, true}, {"support", helpdesk, true},
+		{"tasks", tasks.New(tasks.Options{}), false}, {"codesearch", codesearch.New(codesearch.Options{}), false}} {
 		b.mount(t, o, d.name, d.server, d.runs)
 	}
 	slices.SortFunc(b.tools, func(x, y result.ToolInfo) int { return strings.Compare(x.Name, y.Name) })
@@ -136,7 +140,7 @@ func (b *servers) as(t testing.TB, username string) *fakeCompany {
 		who := person{agent.Person{Name: a.Name, Username: a.Username, Email: a.Email, Roles: a.Roles}, e.ID}
 		h := newFakeHR(t, who, b.tools)
 		p := access.NewPrincipal(access.Claims{Issuer: testkit.Issuer, Subject: a.Subject, Username: a.Username, Name: a.Name, Email: a.Email, EmailVerified: true, Roles: a.Roles})
-		return &fakeCompany{fakeHR: h, who: p, runners: b.runners, servers: b.servers, fakeFinance: newFakeFinance()}
+		return &fakeCompany{fakeHR: h, who: p, runners: b.runners, servers: b.servers, fakeFinance: newFakeFinance(), board: board(t)}
 	}
 	t.Fatalf("no account is called %s", username)
 	return nil
@@ -164,10 +168,23 @@ func (o *fakeCompany) Call(ctx context.Context, name string, raw json.RawMessage
 			return r.Call(access.With(ctx, o.who), name, raw)
 		}
 	}
+	if rows, fixed := o.board.rows[name]; fixed {
+		return o.board.answer(rows, raw)
+	}
 	if server == "finance" {
 		return o.fakeFinance.call(o.fakeHR, name, raw)
 	}
 	return o.fakeHR.Call(ctx, name, raw)
+}
+
+// board answers for tasks and code search.
+func board(t testing.TB) *fakeToolbox {
+	t.Helper()
+	box := &fakeToolbox{rows: map[string]string{}}
+	for name, rows := range load[map[string]json.RawMessage](t, "testdata/board.json") {
+		box.rows[name] = string(rows)
+	}
+	return box
 }
 
 // fakeFinance are the fixture's budgets and invoices.
@@ -331,7 +348,7 @@ func (b fakeFinance) invoices(in financeInput) []map[string]any {
 func TestOffice(t *testing.T) {
 	testkit.Alone(t)
 	b := build(t)
-	for _, file := range []string{"testdata/office.txt", "testdata/words.txt", "testdata/readme.txt", "testdata/answers.txt", "testdata/questions.txt", "testdata/hostile.txt"} {
+	for _, file := range []string{"testdata/office.txt", "testdata/words.txt", "testdata/board.txt", "testdata/readme.txt", "testdata/answers.txt", "testdata/questions.txt", "testdata/hostile.txt"} {
 		for _, c := range readCorpus(t, file) {
 			who, down, _ := strings.Cut(c.who, " without ")
 			who, gone, _ := strings.Cut(who, " lacking ")

@@ -19,7 +19,7 @@ import (
 //	says: text       the answer holds it, whatever the case
 //	never: text      the answer does not hold it
 //	asks             the answer is a question of ours
-//	declines         nothing is called, and the answer says what can be done
+//	declines         nothing is changed, and the answer says what can be done
 //	refuses: role    nothing closed is called, and the roles are named
 //	card: text       a change waits, and its card holds the text
 type conversation struct {
@@ -146,7 +146,7 @@ func (s turnResult) check(check string) string {
 	case "asks":
 		ok = plan.Asking.MatchString(s.text)
 	case "declines":
-		ok = len(s.calls) == 0 && strings.HasPrefix(s.text, "I can't do that here")
+		ok = len(s.pendings) == 0 && strings.HasPrefix(s.text, "I can't do that here")
 	case "refuses":
 		ok = has && strings.Contains(s.text, "one of these roles")
 	case "card":

@@ -17,7 +17,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"strings"
 	"sync"
 
 	"countersign.dev/internal/agent"
@@ -61,18 +60,16 @@ func (m *Model) tool(t result.ToolInfo, closed bool) *match.Tool {
 // Name is "rehearsal".
 func (m *Model) Name() string { return Name }
 
-// Stream yields the answer by words, then the calls. Its only error is the context's.
+// Stream yields the answer, then the calls. Its only error is the context's.
 func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
 	return func(yield func(agent.Delta, error) bool) {
 		text, calls := m.think(r)
-		for piece := range strings.SplitAfterSeq(text, " ") {
-			if err := ctx.Err(); err != nil {
-				yield(agent.Delta{}, err)
-				return
-			}
-			if piece != "" && !yield(agent.Delta{Text: piece}, nil) {
-				return
-			}
+		if err := ctx.Err(); err != nil {
+			yield(agent.Delta{}, err)
+			return
+		}
+		if text != "" && !yield(agent.Delta{Text: text}, nil) {
+			return
 		}
 		stop := agent.StopEnd
 		for i := range calls {

@@ -25,9 +25,14 @@ func (s *fakeToolbox) Call(_ context.Context, name string, args json.RawMessage)
 			return result.Waiting(result.Pending{ID: "p", Message: name + " " + string(args)})
 		}
 	}
+	return s.answer(s.rows[name], args)
+}
+
+// answer are the rows that fit the arguments; of an argument that rows do not have, all.
+func (s *fakeToolbox) answer(rows string, args json.RawMessage) result.Outcome {
 	var list []map[string]any
-	if json.Unmarshal([]byte(s.rows[name]), &list) != nil {
-		return result.Success(json.RawMessage(s.rows[name]), nil, "")
+	if json.Unmarshal([]byte(rows), &list) != nil {
+		return result.Success(json.RawMessage(rows), nil, "")
 	}
 	var asked map[string]any
 	_ = json.Unmarshal(args, &asked)
@@ -35,9 +40,9 @@ func (s *fakeToolbox) Call(_ context.Context, name string, args json.RawMessage)
 	for _, row := range list {
 		keep := true
 		for k, v := range asked {
-			have, _ := row[k].(string)
+			have, known := row[k].(string)
 			want, isText := v.(string)
-			keep = keep && (!isText || strings.Contains(strings.ToLower(have), strings.ToLower(want)))
+			keep = keep && (!isText || !known && (k == "search_term" || k == "query") || strings.Contains(strings.ToLower(have), strings.ToLower(want)))
 		}
 		if keep {
 			kept = append(kept, row)

@@ -3,7 +3,6 @@
 package language
 
 import (
-	"cmp"
 	_ "embed"
 	"maps"
 	"regexp"
@@ -12,8 +11,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/blevesearch/snowballstem"
-	"github.com/blevesearch/snowballstem/english"
+	"countersign.dev/internal/english"
 )
 
 //go:embed english.txt
@@ -26,7 +24,7 @@ type Set map[string]bool
 func Stems(words ...string) Set {
 	s := Set{}
 	for _, w := range words {
-		s[Stem(w)] = true
+		s[english.Stem(w)] = true
 	}
 	return s
 }
@@ -56,7 +54,7 @@ func (x *Lexicon) add(section, rest string) {
 	case "same", "means": // one way only: "paid" may ask for a salary, a salary is not all that is paid
 		for i, w := range words {
 			if i == 0 || section == "same" {
-				x.same[Stem(w)] = slices.AppendSeq(x.same[Stem(w)], maps.Keys(Stems(words...)))
+				x.same[english.Stem(w)] = slices.AppendSeq(x.same[english.Stem(w)], maps.Keys(Stems(words...)))
 			}
 		}
 	case "instead":
@@ -72,7 +70,7 @@ func (x *Lexicon) add(section, rest string) {
 			x.phrases[section], x.stems[section] = Set{}, Set{}
 		}
 		for _, w := range words {
-			x.phrases[section][w], x.stems[section][Stem(w)] = true, true
+			x.phrases[section][w], x.stems[section][english.Stem(w)] = true, true
 		}
 	}
 }
@@ -107,7 +105,7 @@ func (x *Lexicon) Among(stems Set, s string) bool {
 
 // MayBeValue reports whether a word could be somebody's name or another value.
 func (x *Lexicon) MayBeValue(word string) bool {
-	return !x.Is(word, "action", "judgement", "condition", "negation", "self", "pronoun") && !x.Is(word, Measures...)
+	return !x.stems["action"][english.Stem(word)] && !x.Is(word, "judgement", "condition", "negation", "self", "pronoun", "further") && !x.Is(word, Measures...)
 }
 
 // plainly puts the plain words for phrases of the same meaning.
@@ -123,26 +121,6 @@ func (x *Lexicon) plainly(tokens []Token) (out []Token) {
 		out, i = append(out, plain...), i+n
 	}
 	return out
-}
-
-var plural = regexp.MustCompile(`(.{2,})ies$|(.*(?:ss|x|ch|sh))es$|(.{2,}[^siu])s$`)
-
-// Singular cuts the ending of a plural.
-func Singular(w string) string {
-	if m := plural.FindStringSubmatch(w); m != nil {
-		return cmp.Or(m[2], m[3], m[1]+"y")
-	}
-	return w
-}
-
-// Plural reports whether a word has the ending of a plural.
-func Plural(w string) bool { return Singular(w) != w }
-
-// Stem cuts a word to what its forms share, which need not be a word.
-func Stem(w string) string {
-	env := snowballstem.NewEnv(w)
-	english.Stem(env)
-	return env.Current()
 }
 
 // maxTokens bounds what is read of a question; a typed one is never longer.
@@ -171,14 +149,14 @@ type Token struct {
 	Capital bool
 	Amount  Amount
 	Span    Span
-	Rest    string // behind a colon or "because": the text that follows it, as written
+	Rest    string // behind a colon, a comma or "because": the text that follows it, as written
 }
 
 var quotes = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, " – ", " : ", " — ", " : ", " - ", " : ", "–", " ", "—", " ")
 
-// piece is a quotation; a run with a digit, as ids and addresses have; a word; a
-// mark; or a sign that says nothing.
-var piece = regexp.MustCompile(`^(?s:"([^"]*)"|((?:[\pL\d][^\s"]*)?[\d@_](?:[^\s"]*[\pL\d%])?(?:'s?)?)|([\pL\pM']+)|([.,;:?!])|.)`)
+// piece is a quotation; a run with a digit or a dot inside, as ids and addresses
+// have; a word; a mark; or a sign that says nothing.
+var piece = regexp.MustCompile(`^(?s:"([^"]*)"|((?:[\pL\d][^\s"]*)?(?:[\d@_]|\pL\.\p{Ll})(?:[^\s"]*[\pL\d%])?(?:'s?)?)|([\pL\pM']+)|([.,;:?!])|.)`)
 
 // Read cuts a question into tokens, with plain words for their equals.
 func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
@@ -193,9 +171,9 @@ func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
 		text = text[n:]
 		for _, t := range tokens {
 			t.Low = strings.ToLower(t.Text)
-			t.Stem = Stem(t.Low)
+			t.Stem = english.Stem(t.Low)
 			t.Capital = strings.IndexFunc(t.Text, unicode.IsUpper) == 0
-			if t.Text == ":" || t.Low == "because" {
+			if t.Text == ":" || t.Text == "," || t.Low == "because" {
 				t.Rest = strings.TrimSpace(text)
 			}
 			out, before = append(out, t), t.Low
@@ -252,19 +230,6 @@ func Text(tokens []Token) string {
 		}
 	}
 	return strings.Join(texts, " ")
-}
-
-var humps = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
-
-// Identifier cuts a name like employee_id or bookTitle into lower-case words.
-func Identifier(name string) []string {
-	return strings.FieldsFunc(strings.ToLower(humps.ReplaceAllString(name, "$1 $2")), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-}
-
-// LastWord is the last word of an identifier; empty when it has none.
-func LastWord(name string) string {
-	w := append([]string{""}, Identifier(name)...)
-	return w[len(w)-1]
 }
 
 // Prose cuts running text into lower-case words.

@@ -11,10 +11,12 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/result"
 )
@@ -24,6 +26,7 @@ type Tool struct {
 	Info    result.ToolInfo
 	Closed  bool              // exists, but not for this person
 	Noun    string            // its name without the verb: "performance reviews"
+	Rows    string            // what its rows are called: "reviews"
 	Inputs  []*Field          // sorted by name
 	Columns map[string]*Field // the fields of its answers, at any depth
 	Own     bool              // without a name it answers for the person who asks
@@ -51,19 +54,20 @@ func (p place) weight() int { return [...]int{0, 1, 2, 2, 3, 4}[p] }
 
 // NewTool reads a declaration.
 func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
-	words := language.Identifier(info.Name[strings.LastIndexByte(info.Name, '.')+1:]) // library.list_books
+	words := english.Words(info.Name[strings.LastIndexByte(info.Name, '.')+1:]) // library.list_books
 	verbs := min(1, max(0, len(words)-1))
 	t := &Tool{Info: info, Closed: closed, Columns: map[string]*Field{}, orders: language.Set{}, place: map[string]place{}}
 	t.verb, t.Noun = strings.Join(words[:verbs], ""), strings.Join(words[verbs:], " ")
-	t.head = language.Stem(language.LastWord(t.Noun))
-	t.say(inNoun, t.Noun)
+	t.head = english.Stem(english.LastWord(t.Noun))
+	t.say(inNoun, slices.DeleteFunc(strings.Fields(t.Noun), func(w string) bool { return x.Is(w, "idle") })...)
 	meta := result.Fields{}
 	if info.Fields != nil {
 		meta = *info.Fields
 	}
+	t.Rows = cmp.Or(meta.Noun, t.Noun)
 	for _, phrase := range append(meta.Synonyms, t.verb) {
 		first, _, _ := strings.Cut(phrase, " ")
-		t.orders[language.Stem(first)] = true
+		t.orders[english.Stem(first)] = true
 	}
 	t.say(inSynonym, meta.Synonyms...)
 	in := parseSchema(info.InputSchema)
@@ -76,7 +80,9 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 		}
 	}
 	out := parseSchema(info.OutputSchema)
-	t.readColumns(cmp.Or(out.Properties["data"], out), meta.Output, 8) // without the envelope of our own tools
+	for _, s := range append([]*jsonschema.Schema{dataIn(out)}, slices.Collect(maps.Values(out.Defs))...) {
+		t.readColumns(s, meta.Output, 8)
+	}
 	for _, f := range t.Inputs {
 		f.Unit = cmp.Or(f.Unit, t.Column(f.base).Unit)
 	}
@@ -87,18 +93,34 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 
 // say notes where the declaration says words; the highest place counts.
 func (t *Tool) say(at place, texts ...string) {
-	for s := range language.Stems(language.Identifier(strings.Join(texts, " "))...) {
+	for s := range language.Stems(english.Words(strings.Join(texts, " "))...) {
 		t.place[s] = max(t.place[s], at)
 	}
 }
 
+// dataIn is the schema of an answer's data, without the envelope of our own tools:
+// a question for code does not ask for the code of an error.
+func dataIn(out *jsonschema.Schema) *jsonschema.Schema {
+	for _, one := range slices.Concat([]*jsonschema.Schema{out}, out.AnyOf, out.OneOf) {
+		if data := one.Properties["data"]; data != nil {
+			return data
+		}
+	}
+	return out
+}
+
+var bracketed = regexp.MustCompile(`\s*\([^()]*\)`)
+
+// Plainly is a text without what it says in brackets: examples, mostly.
+func Plainly(text string) string { return bracketed.ReplaceAllString(text, "") }
+
 // readProse notes the words of a text; the verbs that begin it order the tool.
 func (t *Tool) readProse(x *language.Lexicon, text string) {
-	words := slices.DeleteFunc(strings.Fields(text), func(w string) bool { return strings.ContainsAny(w, "_`") }) // names of inputs and tools
+	words := slices.DeleteFunc(strings.Fields(Plainly(text)), func(w string) bool { return strings.ContainsAny(w, "_`") }) // names of inputs and tools
 	first, rest, _ := strings.Cut(strings.Join(words, " "), ". ")
 	for i, w := range language.Prose(first) {
 		if i == 0 || x.Is(w, "action") {
-			t.orders[language.Stem(w)] = true
+			t.orders[english.Stem(w)] = true
 		}
 	}
 	isIdle := func(w string) bool { return x.Is(w, "idle") }
@@ -115,7 +137,11 @@ func (t *Tool) readColumns(s *jsonschema.Schema, meta map[string]result.Field, d
 	inner := append(slices.Concat(s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.Defs))), s.Items)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		if inner = append(inner, s.Properties[name]); t.Columns[name] == nil {
-			if t.Columns[name] = newField(name, s.Properties[name], meta[name]); !t.Writes() {
+			switch t.Columns[name] = newField(name, s.Properties[name], meta[name]); {
+			case t.Writes():
+			case meta[name].Show == result.ShowDetail || strings.HasSuffix(name, "_at"): // its own name is no reason to ask for it
+				t.say(inColumns, meta[name].Synonyms...)
+			default:
 				t.say(inColumns, append(meta[name].Synonyms, name)...)
 			}
 		}
@@ -130,7 +156,7 @@ func (t *Tool) Column(name string) *Field {
 	if f := t.Columns[name]; f != nil {
 		return f
 	}
-	return &Field{Name: name, Words: language.Identifier(name)}
+	return &Field{Name: name, Words: english.Words(name)}
 }
 
 // column is the first column that fits, by name; an empty one when none does.
@@ -174,7 +200,7 @@ func (t *Tool) First(fits func(*Field) bool) *Field {
 func (t *Tool) Names(stem string) bool { return t.place[stem] == inNoun }
 
 // IsAbout reports whether the tool's rows are of a sort, "employee".
-func (t *Tool) IsAbout(noun string) bool { return t.head == language.Stem(noun) }
+func (t *Tool) IsAbout(noun string) bool { return t.head == english.Stem(noun) }
 
 // Mentions counts the stems in the tool's noun, its synonyms or its first sentence.
 func (t *Tool) Mentions(stems language.Set) int {
@@ -205,9 +231,10 @@ func (t *Tool) Amount() string {
 
 // DateColumn is the column by which rows are new or old; empty for none.
 func (t *Tool) DateColumn() string {
-	return t.column(func(f *Field) bool {
+	shown := t.column(func(f *Field) bool {
 		return f.Is(Date) && f.Show != result.ShowDetail && !f.has("due", "next", "expected", "updated")
-	}).Name
+	})
+	return cmp.Or(shown.Name, t.column(func(f *Field) bool { return f.Is(Date) && f.has("created") }).Name)
 }
 
 // Kind is what a field holds.
@@ -263,10 +290,11 @@ type Field struct {
 	phrases []phrase     // longest first: "past due" says more than "due"
 }
 
-// phrase is what people say for a value of a choice or a switch.
+// phrase is what people say for a value of a choice or a switch, or for several:
+// what is "open" may be new or under way.
 type phrase struct {
-	words []string
-	value any
+	words  []string
+	values []any
 }
 
 // parseSchema reads a schema; one that cannot be read declares nothing.
@@ -277,7 +305,7 @@ func parseSchema(raw json.RawMessage) *jsonschema.Schema {
 }
 
 func newField(name string, s *jsonschema.Schema, meta result.Field) *Field {
-	f := &Field{Field: meta, Name: name, Words: language.Identifier(name)}
+	f := &Field{Field: meta, Name: name, Words: english.Words(name)}
 	for _, one := range slices.Concat([]*jsonschema.Schema{s}, s.AnyOf, s.OneOf) {
 		for _, t := range append(one.Types, one.Type) {
 			if t != "null" {
@@ -292,19 +320,28 @@ func newField(name string, s *jsonschema.Schema, meta result.Field) *Field {
 		}
 	}
 	f.stems = language.Stems(f.Words...)
-	f.Noun = language.LastWord(strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { return IsID(w) || w == "number" }), " "))
+	f.Noun = english.LastWord(strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { return IsID(w) || w == "number" }), " "))
 	if f.Kind = f.kind(s); f.Is(Number, Date) {
 		f.base = strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { f.side += sides[w]; return sides[w] != none }), "_")
 	}
-	f.also = language.Stems(language.Identifier(strings.Join(meta.Synonyms, " "))...)
+	f.also = language.Stems(english.Words(strings.Join(meta.Synonyms, " "))...)
 	f.readPhrases()
 	return f
 }
 
 func (f *Field) readPhrases() {
-	add := func(text string, value any) { f.phrases = append(f.phrases, phrase{language.Identifier(text), value}) }
+	add := func(text string, value any) {
+		words := english.Words(text)
+		i := slices.IndexFunc(f.phrases, func(p phrase) bool { return slices.Equal(p.words, words) })
+		if i < 0 {
+			i, f.phrases = len(f.phrases), append(f.phrases, phrase{words: words})
+		}
+		f.phrases[i].values = append(f.phrases[i].values, value)
+	}
 	if f.typ == "boolean" {
-		add(f.Name, true)
+		for _, text := range append(f.Synonyms, f.Name) {
+			add(text, true)
+		}
 	}
 	for _, value := range f.Enum {
 		if !f.Is(Order) {
@@ -352,7 +389,7 @@ func (f *Field) Is(kinds ...Kind) bool { return f != nil && slices.Contains(kind
 func (f *Field) IsText() bool { return f.Is(Text, Title, Search, Prose) }
 
 func (f *Field) has(words ...string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return f.stems[language.Stem(w)] })
+	return slices.ContainsFunc(words, func(w string) bool { return f.stems[english.Stem(w)] })
 }
 
 // says reports whether a word is one of the field's own, or means the same.
@@ -365,6 +402,18 @@ func (f *Field) amount() bool { return f.Amount || f.Is(Number) && IsAmount(f.Na
 
 // Number is a value as inputs take it: cents exact.
 func (f *Field) Number(v float64) any { return math.Round(v*100) / 100 }
+
+// Value is an id as the input takes it; nil when the text is none.
+func (f *Field) Value(text string) any {
+	n, err := strconv.Atoi(text)
+	switch {
+	case f.typ == "integer" && err == nil:
+		return n
+	case f.typ == "integer" || f.Format == "uuid" && !IsUUID(text):
+		return nil
+	}
+	return text
+}
 
 // Day is the day of a span that the input means: the end of a range ends it.
 func (f *Field) Day(s language.Span) string {
@@ -384,10 +433,10 @@ func IsUUID(text string) bool { return uuidShape.MatchString(text) }
 
 // IsID reports whether a name is that of an id.
 func IsID(name string) bool {
-	return slices.Contains([]string{"id", "ids", "uuid", "guid"}, language.LastWord(name))
+	return slices.Contains([]string{"id", "ids", "uuid", "guid"}, english.LastWord(name))
 }
 
 // IsAmount reports whether a name is that of a quantity that may be added up.
 func IsAmount(name string) bool {
-	return slices.Contains([]string{"amount", "value", "cost", "price", "total", "sum", "spent", "allocated", "remaining", "spend"}, language.LastWord(name))
+	return slices.Contains([]string{"amount", "value", "cost", "price", "total", "sum", "spent", "allocated", "remaining", "spend"}, english.LastWord(name))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/result"
 )
@@ -26,9 +27,10 @@ func (c *Catalog) All() []*Tool { return slices.Concat(c.Open, c.Closed) }
 type use uint8
 
 const (
-	unread use = iota
-	read       // an argument, or part of one, or nothing that matters
-	meant      // a word of the tool's own vocabulary
+	unread  use = iota
+	read        // an argument, or part of one, or nothing that matters
+	meant       // a word of the tool's own vocabulary
+	guessed     // a value, if something is found by it
 )
 
 // Reading is how one tool would understand one clause of a question.
@@ -38,6 +40,7 @@ type Reading struct {
 	Args    map[string]any     // a Step is a change of the present value
 	Target  *Target            // the thing that it is about, to be looked up; of another tool: that whose rows it is kept to
 	Filters []Entity           // values that narrow a list
+	Among   map[string][]any   // by column: the values of which a row has one
 	Measure Measure            // what is asked of all rows at once
 	Asked   language.Set       // stems of the words that ask for something in the answer
 	Beyond  map[string]float64 // by column: the bound that a row's number must not equal
@@ -48,6 +51,7 @@ type Reading struct {
 	c        *Catalog
 	x        *language.Lexicon
 	uses     []use
+	vague    bool // it has nothing but a name
 	anchored bool // a word says what the tool is about, or what it answers
 }
 
@@ -71,8 +75,10 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 		return nil
 	}
 	r := c.Attempt(t, clause)
-	ofMany := t.Writes() && (r.Bulk || r.Target == nil && r.Plural) // one thing is changed at a time
-	if len(r.left()) > 0 || r.waits() || ofMany || !(r.anchored || r.Target != nil && r.Target.Entity.Self || r.presents()) {
+	presents := !t.Writes() && r.Target != nil && r.Target.Input.Required && c.Words.Is(r.Verb, "present")
+	r.vague = !r.anchored && (r.Target == nil || !r.Target.Entity.Self) // and so it only presents
+	ofMany := t.Writes() && (r.Bulk || r.Target == nil && r.Plural)     // one thing is changed at a time
+	if len(r.left()) > 0 || r.waits() || ofMany || r.vague && !presents {
 		return nil
 	}
 	if !t.Writes() && r.Order >= 0 && r.uses[r.Order] == meant && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading") {
@@ -83,7 +89,7 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 
 // Attempt reads a clause as far as it goes: each step explains more of its words.
 func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
-	r := reader{&Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: language.Set{}, Beyond: map[string]float64{}, c: c, x: c.Words,
+	r := reader{&Reading{Clause: clause, Tool: t, Args: map[string]any{}, Among: map[string][]any{}, Asked: language.Set{}, Beyond: map[string]float64{}, c: c, x: c.Words,
 		uses: make([]use, len(clause.Tokens))}}
 	if t.isOrdered(c.Words, clause) {
 		onlyIDs := t.First(func(f *Field) bool { return f.Required && !f.Is(ID) }) == nil
@@ -100,6 +106,7 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 	}
 	r.remark()
 	r.judge()
+	r.Asked[english.Stem("where")] = r.has("where")
 	r.topFirst()
 	return r.Reading
 }
@@ -113,6 +120,9 @@ func (c *Catalog) commands(clause Clause) bool {
 func (r *Reading) isAnchor(i int) bool {
 	return r.low(i) != "" && r.Tool.place[r.Tokens[i].Stem] >= inSynonym
 }
+
+// Ordered reports whether the clause orders what the tool changes.
+func (r *Reading) Ordered() bool { return r.Tool.isOrdered(r.x, r.Clause) }
 
 // left returns the tokens that nothing explains.
 func (r *Reading) left() (out []int) {
@@ -129,33 +139,43 @@ func (r *Reading) waits() bool {
 	return r.Target != nil && r.Target.Entity.end == 0
 }
 
-// Unread are the words that nothing explains.
-func (r *Reading) Unread() string {
-	var unread []language.Token
-	for _, i := range r.left() {
-		unread = append(unread, r.Tokens[i])
+// Guesses reports whether the reading rests on a value that may be none.
+func (r *Reading) Guesses() bool { return r.vague || slices.Contains(r.uses, guessed) }
+
+// Values are the values that the question gives in words.
+func (r *Reading) Values() (out []Entity) {
+	out = slices.Clone(r.Filters)
+	if r.Target != nil {
+		out = append(out, r.Target.Entity)
 	}
-	return language.Text(unread)
+	for _, f := range r.Tool.Inputs {
+		if text, isText := r.Args[f.Name].(string); isText && f.IsText() {
+			out = append(out, Entity{Text: text})
+		}
+	}
+	return slices.DeleteFunc(out, func(e Entity) bool { return e.Self || e.Text == "" })
+}
+
+// Unread are the words that nothing explains for sure.
+func (r *Reading) Unread() string {
+	var words []language.Token
+	for i, u := range r.uses {
+		if u == guessed || u == unread {
+			words = append(words, r.Tokens[i])
+		}
+	}
+	return language.Text(words)
 }
 
 // AsksWhether reports whether a clause asks to be answered by yes or no.
 func (r *Reading) AsksWhether() bool { return slices.Contains([]string{"is", "are", "does"}, r.low(0)) }
 
-// presents reports "show Cleo" or "where does Cleo work": nothing but a name.
-func (r *Reading) presents() bool {
-	if r.Tool.Writes() || r.Target == nil || !r.Target.Input.Required || r.Asks && len(language.Lows(r.Tokens)) > 6 || slices.Contains(r.uses, meant) {
-		return false
-	}
-	r.Asked[language.Stem("where")] = r.has("where")
-	return r.x.Is(r.Verb, "present")
-}
-
 // Relevance counts how far the question's words ask for a column; other words of
 // its name count against it, and the tool's own noun seldom tells columns apart.
 func (r *Reading) Relevance(key string) int {
-	hits, words, col := 0, language.Identifier(key), r.Tool.Column(key)
+	hits, words, col := 0, english.Words(key), r.Tool.Column(key)
 	for _, w := range words {
-		if s := language.Stem(w); r.x.Among(r.Asked, s) && (s != r.Tool.head || r.Tool.Own) {
+		if s := english.Stem(w); r.x.Among(r.Asked, s) && (s != r.Tool.head || r.Tool.Own) {
 			hits += 4
 		}
 	}
@@ -237,6 +257,6 @@ func (t *Tool) isOrdered(x *language.Lexicon, c Clause) bool {
 	if !t.Writes() || c.Order < 0 || c.Asks || c.negated || c.unsure || c.Tokens[c.Order].Owns {
 		return false
 	}
-	verb := language.Stem(c.Verb)
+	verb := english.Stem(c.Verb)
 	return t.orders[verb] || x.Is(c.Verb, "action") && x.Among(t.orders, verb)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/result"
 )
@@ -74,7 +75,7 @@ func (r reader) numberFor(i int, end side) *Field {
 		year, likely := f.has("year"), yearShape.MatchString(r.Tokens[i].Text)
 		switch {
 		case !f.Is(Number) || r.taken(f) || year && !likely:
-		case end != none && f.side == end, year, f.stems[language.Stem(r.low(i-1))], f.stems[language.Stem(r.low(i+1))]:
+		case end != none && f.side == end, year, f.stems[english.Stem(r.low(i-1))], f.stems[english.Stem(r.low(i+1))]:
 			return f
 		case f.Required && r.Tool.Writes():
 			fits = append(fits, f)
@@ -169,13 +170,15 @@ func (r reader) choices() {
 	for _, f := range r.Tool.Inputs {
 		for _, p := range f.phrases {
 			for i := range r.Tokens {
-				if r.taken(f) || !r.reads(i, p.words) {
+				if r.taken(f) || r.Among[f.Name] != nil || !r.reads(i, p.words) {
 					continue
 				}
 				if r.take(i, len(p.words), 4); r.low(0) == "is" && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)) {
-					r.Asked[language.Stem(f.Name)] = true // "is the order paid?" asks for its state, of whatever state it is
-				} else {
-					r.Args[f.Name] = p.value
+					r.Asked[english.Stem(f.Name)] = true // "is the order paid?" asks for its state, of whatever state it is
+				} else if len(p.values) == 1 {
+					r.Args[f.Name] = p.values[0]
+				} else if r.Tool.Lists() {
+					r.Among[f.Name] = p.values
 				}
 			}
 		}
@@ -185,7 +188,8 @@ func (r reader) choices() {
 // reads reports whether the unread words from the i-th are these, in any form.
 func (r reader) reads(i int, words []string) bool {
 	for j, w := range words {
-		if !r.free(i+j) || r.Tokens[i+j].Stem != language.Stem(w) {
+		isOrder := i+j == r.Order && r.Tool.Writes() // "finish task 3" says which status
+		if !isOrder && !r.free(i+j) || r.Tokens[i+j].Stem != english.Stem(w) {
 			return false
 		}
 	}
@@ -231,16 +235,21 @@ func (r reader) measure(i int) {
 // extent reads how many rows "top" asks for, and of what; its phrase ends at end.
 func (r reader) extent(end int) {
 	m := &r.Measure
-	if r.isAnchor(end) && language.Plural(r.Tokens[end].Low) {
+	if r.isAnchor(end) && english.Plural(r.Tokens[end].Low) {
 		m.Count = someRows
 	}
 	if limit, ok := r.Args["limit"].(float64); ok && m.Kind != "count" {
 		m.Count = int(limit)
 		delete(r.Args, "limit") // the rows are chosen among all of them
 	}
-	for at, t := range r.Tokens { // customer_name for "customers"
+	for at, t := range r.Tokens {
+		if of := r.Tool.column(func(f *Field) bool { return f.Is(Text) && f.says(r.x, t.Stem) }).Name; m.Kind == "count" && of != "" && r.free(at) && slices.Contains([]string{"each", "per", "every", "by"}, r.low(at-1)) {
+			m.By, m.Of = of, t.Low
+			r.take(at-1, 2, 1)
+		}
+		// customer_name for "customers"
 		name := r.Tool.column(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.says(r.x, t.Stem) }).Name
-		if m.overNumbers() && r.Tool.Amount() != "" && name != "" && r.free(at) && language.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end) {
+		if m.overNumbers() && r.Tool.Amount() != "" && name != "" && r.free(at) && english.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end) {
 			if m.By, m.Of = name, t.Low; m.Count == 1 {
 				m.Count = someRows
 			}

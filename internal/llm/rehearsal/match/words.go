@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 )
 
@@ -16,9 +17,11 @@ type Entity struct {
 	Self   bool     // the person who asks
 	Column string   // the column of the rows that it is a value of: "assigned to …"
 
-	owns    bool // possessive
-	place   bool // follows a preposition of place
-	at, end int  // its first token, and the one after its last
+	owns    bool   // possessive
+	place   bool   // follows a preposition of place
+	guess   bool   // nothing but its place says that it is a value
+	noun    string // of a number: the stem of the noun before it
+	at, end int    // its first token, and the one after its last
 }
 
 // names finds the values that no schema lists: names of people, places, ids.
@@ -31,9 +34,12 @@ func (r names) name(i int) {
 	}
 	e := r.entity(i)
 	texts := r.Tool.First((*Field).IsText) != nil
-	id := r.Tool.First(func(f *Field) bool { // without text inputs, also an optional one
-		return f.Is(ID) && !r.taken(f) && !e.place && (f.Required || !texts && !r.Tool.Writes())
-	})
+	id := r.Tool.First(func(f *Field) bool { return f.Is(ID) && !r.taken(f) && !e.place && f.Required })
+	if id == nil { // without text inputs, or in an order behind its noun ("task 12"), also an optional one
+		id = r.Tool.First(func(f *Field) bool {
+			return f.Is(ID) && !r.taken(f) && !e.place && (!texts && !r.Tool.Writes() || r.Tool.Writes() && e.noun == english.Stem(f.Noun))
+		})
+	}
 	text := r.Tool.First(func(f *Field) bool { // the rows themselves say whose they are: a search for the name would find other things
 		return f.IsText() && f.Required && !r.taken(f) && (f.All == "" || !e.owns)
 	})
@@ -45,7 +51,7 @@ func (r names) name(i int) {
 	case e.Column != "" && r.mayFilter(e):
 		r.Filters, r.uses[e.at-2] = append(r.Filters, e), meant
 	case e.Self && r.Tool.Own && r.Target == nil:
-	case r.Target == nil && id != nil && (!e.Self || !r.Tool.Writes() && r.isOurs(language.Stem(id.Noun))):
+	case r.Target == nil && id != nil && (!e.Self || !r.Tool.Writes() && r.isOurs(english.Stem(id.Noun))):
 		r.Target = &Target{Tool: r.Tool, Input: id, Entity: e}
 	case e.Self && (r.Tool.Writes() || r.Tool.Relation() != nil || r.Tool.First(func(f *Field) bool { return f.Is(ID) && f.Required }) != nil):
 		return
@@ -57,27 +63,23 @@ func (r names) name(i int) {
 	default:
 		return
 	}
-	r.take(e.at, e.end-e.at, 1)
+	if r.take(e.at, e.end-e.at, 1); e.guess {
+		r.Score -= 2
+		for at := e.at; at < e.end; at++ {
+			r.uses[at] = guessed
+		}
+	}
 }
 
-// begins reports whether a value may begin at a token. In lower case, the words
-// around it have to make it one: a preposition, a noun that the tool knows, or the
-// verb of an order. The first word takes the list's noun: "gardening employees".
+// begins reports whether a value may begin at a token: at any word that nothing
+// explains. One in lower case that follows no preposition is a guess, which holds
+// when something is found by it.
 func (r names) begins(i int) bool {
-	t, before := r.Tokens[i], r.beforeValue(i)
-	switch {
-	case t.Kind == language.Code || t.Kind == language.Quoted || t.Owns:
-		return true
-	case t.Kind != language.Word || r.x.Is(t.Low, "self"):
-		return t.Kind == language.Word
-	case i == r.Order:
-		return r.x.MayBeValue(t.Low) && r.isAnchor(i+1) && r.Tool.Lists()
-	case t.Capital || !r.x.MayBeValue(t.Low):
-		return t.Capital
-	case r.x.Is(r.low(before), "place", "title", "owner") || r.isAnchor(before) || r.isAnchor(i+1) || r.Tool.Writes() && before == r.Order:
-		return true
+	t := r.Tokens[i]
+	if t.Kind != language.Word || t.Owns || r.x.Is(t.Low, "self") || t.Capital && i != r.Order {
+		return t.Kind != language.Number && t.Kind != language.Date && t.Kind != language.Mark
 	}
-	return i+1 < len(r.Tokens) && (r.uses[i+1] == meant && before == i-1 && before != r.Order-1 || r.free(i+1) && r.Tokens[i+1].Owns)
+	return r.x.MayBeValue(t.Low) && (i != r.Order || r.beforeValue(i+2) != i) // not "burn the books"
 }
 
 // beforeValue is the first token before the i-th that is no article.
@@ -105,11 +107,16 @@ func (r names) entity(i int) Entity {
 	if e.Words = language.Prose(e.Text); e.Code {
 		e.Words = []string{strings.ToLower(e.Text)}
 	}
+	if strings.Trim(e.Text, "0123456789") == "" && i > 0 {
+		e.noun = r.Tokens[i-1].Stem
+	}
 	before := r.beforeValue(i)
 	for r.isAnchor(before) {
 		before = r.beforeValue(before)
 	}
 	e.place = r.x.Is(r.low(before), "place")
+	sure := r.x.Is(r.low(r.beforeValue(i)), "place", "title", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order
+	e.guess = !sure && !e.owns && r.Tokens[i].Kind == language.Word && (!r.Tokens[i].Capital || i == r.Order)
 	e.owns = e.owns || r.low(i-1) == "does" && r.low(e.end) == "have"
 	return e
 }
@@ -144,18 +151,39 @@ func (r names) mayFilter(e Entity) bool {
 // code like the ids of that sort, or, in an order, words that name it: an order to
 // change a ticket means no invoice.
 func (r names) ofOther(e Entity) bool {
+	if e.noun != "" {
+		return r.Tool.First(func(f *Field) bool { return f.Is(ID) && english.Stem(f.Noun) == e.noun }) == nil
+	}
 	letters, _, _ := strings.Cut(strings.ToUpper(e.Text), "-")
 	for _, other := range r.c.All() {
 		like := other.First(func(f *Field) bool { return e.Code && strings.HasPrefix(f.Like, letters+"-") })
 		names := func(t language.Token) bool { return t.Kind == language.Word && !t.Capital && other.Names(t.Stem) }
 		if like != nil {
-			return !r.Tool.Names(language.Stem(like.Noun))
+			return !r.Tool.Names(english.Stem(like.Noun))
 		}
 		if r.Tool.Writes() && slices.ContainsFunc(r.Tokens[e.at:e.end], names) {
 			return true
 		}
 	}
 	return false
+}
+
+// Numbered is a number with the noun before it as the id of such a thing is written:
+// "ticket 4" is TICK-004, and "task 4" is 4.
+func (c *Catalog) Numbered(noun, number language.Token) language.Token {
+	for _, t := range c.All() {
+		id := t.First(func(f *Field) bool {
+			return f.Is(ID) && english.Stem(f.Noun) == noun.Stem && (f.Like != "" || f.typ == "integer")
+		})
+		if id == nil || strings.Trim(number.Text, "0123456789") != "" {
+			continue
+		}
+		letters := strings.TrimRight(id.Like, "0123456789")
+		number.Text = letters + strings.Repeat("0", max(0, len(id.Like)-len(letters)-len(number.Text))) + number.Text
+		number.Kind, number.Low, number.Stem = language.Code, strings.ToLower(number.Text), strings.ToLower(number.Text)
+		break
+	}
+	return number
 }
 
 // relation finds a word that asks for a relation of people ("my team", "who
@@ -212,7 +240,7 @@ func (r reader) word(i int) {
 		r.uses[i], r.Asked[t.Stem] = meant, true
 		r.Score, r.anchored = r.Score+weight, r.anchored || anchor
 	case t.Low == "it" && (t.Text == "IT" || r.isAnchor(i+1)): // a department
-	case r.x.Is(t.Low, "idle"), r.x.Is(t.Low, "compare") && r.Tool.Amount() != "":
+	case r.x.Is(t.Low, "idle", "further"), r.x.Is(t.Low, "compare") && r.Tool.Amount() != "":
 		r.uses[i] = read
 	}
 }
@@ -223,10 +251,11 @@ func (r reader) word(i int) {
 func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	t, s := r.Tool, w.Stem
 	at := t.place[s]
+	people, outsiders := r.x.Stems("person"), r.x.Stems("outsider")
 	whose := t.First(func(f *Field) bool {
-		return f.Is(ID) && language.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && language.Stem(f.Name) == s && t.Columns[f.Name+"_id"] != nil
+		return f.Is(ID) && english.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && english.Stem(f.Name) == s && t.Columns[f.Name+"_id"] != nil
 	}) != nil
-	switch people, outsiders := r.x.Stems("person"), r.x.Stems("outsider"); {
+	switch {
 	case at == inNoun:
 		return at.weight(), true
 	case w.Owns && !whose, r.x.Is(w.Low, "idle") && t.Columns[w.Low] == nil:
@@ -235,7 +264,9 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 		return inMore.weight(), false
 	case people[s] && at != inSynonym && people[t.head] && outsiders[t.head] == outsiders[s]:
 		return inSynonym.weight(), true
-	case people[s] && at != inSynonym && t.Mentions(people) > 0:
+	case people[s] && !outsiders[s] && at != inSynonym && (t.Mentions(people) > 0 || t.First(func(f *Field) bool {
+		return f.Is(ID) && people[english.Stem(f.Noun)] && !outsiders[english.Stem(f.Noun)]
+	}) != nil):
 		return inMore.weight(), !t.Lists() && at == inAbout
 	}
 	for _, other := range r.x.Same(s) {
@@ -253,8 +284,8 @@ func (r reader) judge() {
 	}
 	r.Strong = r.Measure.By != ""
 	for i, t := range r.Tokens {
-		if r.uses[i] != unread && r.isAnchor(i) {
-			r.Strong, r.Plural = true, r.Plural || r.uses[i] == meant && !t.Owns && language.Plural(t.Low)
+		if r.uses[i] != unread && r.isAnchor(i) && (i != r.Order || !r.Tool.Writes()) {
+			r.Strong, r.Plural = true, r.Plural || r.uses[i] == meant && !t.Owns && english.Plural(t.Low)
 		}
 	}
 	many := r.Bulk || r.Plural
@@ -270,9 +301,10 @@ func (r reader) judge() {
 // remark keeps the text behind a colon or "because" in the input for it. Without
 // such an input it would be lost, and the tool is not meant.
 func (r reader) remark() {
-	f := r.Tool.First(func(f *Field) bool {
-		return f.IsText() && !r.taken(f) && (f.Is(Prose) && f.Required || f.has("reason", "comment", "note"))
-	})
+	f := r.Tool.First(func(f *Field) bool { return f.Is(Prose, Title) && f.Required && !r.taken(f) })
+	if f == nil {
+		f = r.Tool.First(func(f *Field) bool { return f.IsText() && !r.taken(f) && f.has("reason", "comment", "note") })
+	}
 	if f != nil && r.Remark != "" && r.Tool.Writes() {
 		r.Args[f.Name] = r.Remark
 	} else {

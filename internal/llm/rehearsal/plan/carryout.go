@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
@@ -33,7 +34,7 @@ func (p *planner) carryOut(r *match.Reading) string {
 				return speak.One(r, about, a)
 			}
 			if len(p.answers) == 0 {
-				panic(end{false, speak.Failure(a)})
+				panic(end{text: speak.Failure(a)})
 			}
 		}
 		p.complete(r, in, &about, args)
@@ -49,7 +50,7 @@ func settle(t *match.Tool, row speak.Row, args map[string]any) {
 		}
 		delete(args, in.Name)
 		for _, k := range row.Keys {
-			if now, ok := row.Number(k); ok && counted(in.Words, language.Identifier(k)) > 0 {
+			if now, ok := row.Number(k); ok && counted(in.Words, english.Words(k)) > 0 {
 				change := step.By.Value
 				if step.By.Percent {
 					change *= now / 100
@@ -85,7 +86,7 @@ func (p *planner) complete(r *match.Reading, in *match.Field, about *speak.Thing
 		args[in.Name] = r.Answer(in, strings.TrimSpace(answer))
 	}
 	if args[in.Name] == nil {
-		panic(end{false, question(in)})
+		panic(end{text: question(in)})
 	}
 }
 
@@ -104,7 +105,7 @@ func question(in *match.Field) string {
 // list reads a list, narrowed as the question says, and writes the answer. The
 // values that no input of the list takes are looked for in its rows.
 func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any) string {
-	keep := p.keeper(r, about)
+	keep, mine := p.keeper(r, about), owners{p.Catalog}
 	r.Filters = slices.DeleteFunc(r.Filters, func(e match.Entity) bool {
 		named := e.Text
 		if e.Self {
@@ -120,40 +121,57 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		return in != nil && !e.Self // the name may be that of others too
 	})
 	pages := maxPages
-	if (r.Measure.Kind == "" || r.Measure.Column != "") && len(r.Filters) == 0 && (r.Target == nil || r.Target.Tool == r.Tool) {
+	if (r.Measure.Kind == "" || r.Measure.Column != "") && len(r.Filters)+len(r.Among) == 0 && (r.Target == nil || r.Target.Tool == r.Tool) {
 		pages = 1
 	}
 	l := p.fetchPages(r.Tool, args, pages)
 	l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !keep(one) })
-	for _, e := range r.Filters {
+	for i := 0; i < len(r.Filters); i++ {
+		e := r.Filters[i]
+		if e.Self && e.Column == "" && !slices.ContainsFunc(l.Rows, mine.isMine) && !slices.ContainsFunc(l.Rows, mine.namesPeople) {
+			r.Filters = slices.Delete(r.Filters, i, i+1) // they say of none whose they are
+			break
+		}
 		if slices.ContainsFunc(l.Rows, func(one speak.Row) bool { return one.Masked(e.Column) }) {
-			panic(end{false, fmt.Sprintf("I cannot tell: %s is hidden from you.", speak.Label(r.Tool, e.Column))})
+			panic(end{text: fmt.Sprintf("I cannot tell: %s is hidden from you.", speak.Label(r.Tool, e.Column))})
 		}
 		l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool {
 			if e.Column != "" {
 				one = speak.Row{Keys: []string{e.Column}, Values: one.Values}
 			}
 			if e.Self && e.Column == "" {
-				return !p.isMine(one)
+				return !mine.isMine(one)
 			}
 			return counted(e.Words, wordsIn(one)) < len(e.Words)
 		})
 		if len(l.Rows) == 0 {
-			text := fmt.Sprintf("I found no %s %s %q", r.Tool.Noun, cmp.Or(speak.Label(r.Tool, e.Column), "for"), e.Text)
+			text := fmt.Sprintf("I found no %s %s %q", r.Tool.Rows, cmp.Or(speak.Label(r.Tool, e.Column), "for"), e.Text)
 			if l.More {
 				text += " among the first ones; the list is incomplete"
 			}
-			panic(end{false, text + "."})
+			panic(end{none: true, text: text + "."})
 		}
 	}
 	return speak.List(r, about, l, 0)
 }
 
+// owners tells whose rows are.
+type owners struct{ *match.Catalog }
+
+// namesPeople reports whether a row says whose it is.
+func (p owners) namesPeople(one speak.Row) bool {
+	ours := func(w string) bool { return p.Words.Is(w, "person") && !p.Words.Is(w, "outsider") }
+	return slices.ContainsFunc(one.Keys, func(k string) bool {
+		whose := slices.ContainsFunc(english.Words(k), ours) || strings.Contains(one.Text(k), "@")
+		return whose && english.LastWord(k) != "by" && one.Text(k) != ""
+	})
+}
+
 // isMine reports whether a row carries the asker's address or name as its owner's.
-func (p *planner) isMine(one speak.Row) bool {
+func (p owners) isMine(one speak.Row) bool {
 	return slices.ContainsFunc(one.Keys, func(k string) bool {
 		text := one.Text(k)
-		return text != "" && language.LastWord(k) != "by" && (strings.EqualFold(text, p.Person.Email) || strings.EqualFold(text, p.Person.Name))
+		return text != "" && english.LastWord(k) != "by" && (strings.EqualFold(text, p.Person.Email) || strings.EqualFold(text, p.Person.Name))
 	})
 }
 
@@ -172,7 +190,7 @@ func (p *planner) keeper(r *match.Reading, about speak.Thing) func(speak.Row) bo
 		return (id == nil || ids[one.Values[id.Name]]) && !slices.ContainsFunc(one.Keys, func(k string) bool {
 			n, isNumber := one.Number(k)
 			bound, bounded := r.Beyond[k]
-			return isNumber && bounded && n == bound || one.Values[k] == false && r.Asked[language.Stem(k)] && !r.AsksWhether()
+			return isNumber && bounded && n == bound || r.Among[k] != nil && !slices.Contains(r.Among[k], one.Values[k]) || one.Values[k] == false && r.Asked[english.Stem(k)] && !r.AsksWhether()
 		})
 	}
 }
@@ -185,21 +203,24 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	switch own := language.Prose(p.Person.Name); {
 	case e.Self, lister == nil && len(e.Words) > 0 && counted(e.Words, own) == len(e.Words):
 		return p.myself(lister, id)
-	case e.Code && (id.Format != "uuid" || match.IsUUID(e.Text)):
-		return speak.Thing{ID: e.Text, Name: e.Text}
+	case e.Code && id.Value(e.Text) != nil:
+		return speak.Thing{ID: id.Value(e.Text), Name: e.Text}
 	case lister == nil && closed != nil:
-		panic(end{false, refuse(p.Catalog, closed, r.Clause)})
+		panic(end{none: r.Guesses(), text: refuse(p.Catalog, closed, r.Clause)})
 	case lister == nil:
-		panic(end{false, fmt.Sprintf("I have no list here in which I could look up %q.", e.Text)})
+		panic(end{none: true, text: fmt.Sprintf("I have no list here in which I could look up %q.", e.Text)})
 	}
 	all, more := p.things(lister, id, e)
-	found, exact := matching(all, e.Words)
+	found := matching(all, e.Words)
+	partly := slices.DeleteFunc(slices.Clone(all), func(t speak.Thing) bool { return !strings.Contains(strings.ToLower(t.Name), strings.ToLower(e.Text)) })
 	switch {
+	case len(found) == 0 && len(partly) > 0:
+		return p.chosen(partly)
 	case len(found) == 0 && more:
-		panic(end{false, fmt.Sprintf("I found no %s called %q among the first %d; the list is incomplete.", language.Singular(lister.Noun), e.Text, len(all))})
+		panic(end{none: true, text: fmt.Sprintf("I found no %s called %q among the first %d; the list is incomplete.", english.Singular(lister.Rows), e.Text, len(all))})
 	case len(found) == 0:
-		panic(end{false, fmt.Sprintf("I found no %s called %q. Please check the spelling, or ask for the list.", language.Singular(lister.Noun), e.Text)})
-	case len(found) > 1 || !exact:
+		panic(end{none: true, text: fmt.Sprintf("I found no %s called %q. Please check the spelling, or ask for the list.", english.Singular(lister.Rows), e.Text)})
+	case len(found) > 1:
 		return p.chosen(found)
 	}
 	return found[0]
@@ -219,7 +240,7 @@ func listerOf(tools []*match.Tool, id *match.Field) (best *match.Tool) {
 // finding is the arguments that find what a value names, by its number or name.
 func finding(lister *match.Tool, e match.Entity) map[string]any {
 	f := lister.First(func(f *match.Field) bool {
-		return e.Code && f.IsText() && slices.Contains([]string{"number", "code", "reference"}, language.LastWord(f.Name))
+		return e.Code && f.IsText() && slices.Contains([]string{"number", "code", "reference"}, english.LastWord(f.Name))
 	})
 	if f == nil {
 		f = lister.First(func(f *match.Field) bool { return f.Is(match.Title, match.Search) })
@@ -278,40 +299,33 @@ func (p *planner) myself(lister *match.Tool, id *match.Field) speak.Thing {
 			}
 		}
 	}
-	panic(end{false, "I could not find your own record here, so I cannot tell."})
+	panic(end{text: "I could not find your own record here, so I cannot tell."})
 }
 
-// matching keeps the things that a name means: those called by all its words; else
-// by some, whose rows hold the others; else those that hold them all. exact is
-// false when no row has the very words and the list offered others.
-func matching(things []speak.Thing, words []string) (found []speak.Thing, exact bool) {
-	best := 0
-	for _, t := range things {
-		low, rank := strings.ToLower(t.Name), 0
-		called, held := counted(words, language.Prose(low)), counted(words, wordsIn(t.Row))
-		switch n := len(words); {
-		case n > 0 && called == n:
-			rank = 4
-		case n > 0 && held == n:
-			rank = 2 + min(called, 1)
-		case len(things) <= 8 && slices.ContainsFunc(words, func(w string) bool { return len(w) > 2 && strings.Contains(low, w) }):
-			rank = 1 // part of a word, as the server matched it
+// matching keeps the things that are called by all the words; else those whose
+// rows hold them all.
+func matching(things []speak.Thing, words []string) (found []speak.Thing) {
+	for _, of := range []func(speak.Thing) []string{
+		func(t speak.Thing) []string { return language.Prose(strings.ToLower(t.Name)) },
+		func(t speak.Thing) []string { return wordsIn(t.Row) },
+	} {
+		for _, t := range things {
+			if len(words) > 0 && counted(words, of(t)) == len(words) {
+				found = append(found, t)
+			}
 		}
-		if rank > best {
-			found, best = nil, rank
-		}
-		if rank > 0 && rank == best {
-			found = append(found, t)
+		if len(found) > 0 {
+			break
 		}
 	}
-	return found, best > 1
+	return found
 }
 
 // counted counts the words that are among others, in any form of them.
 func counted(words, have []string) (n int) {
 	stems := language.Stems(have...)
 	for _, w := range words {
-		if stems[language.Stem(w)] {
+		if stems[english.Stem(w)] {
 			n++
 		}
 	}
@@ -340,16 +354,12 @@ func (p *planner) chosen(things []speak.Thing) speak.Thing {
 			words = append(words, language.Prose(t.Text)...)
 		}
 	}
-	if out, exact := matching(things, words); len(out) == 1 && exact {
+	if out := matching(things, words); len(out) == 1 {
 		return out[0]
 	}
 	const most = 8
 	for _, t := range things[:min(most, len(things))] {
 		names = append(names, speak.Clean(t.Name)+t.Row.Described())
 	}
-	text := "Which one: "
-	if len(things) > most {
-		text = "Which one (there are more, so you can also give more of the name): "
-	}
-	panic(end{false, text + result.Join(names, "or") + "?"})
+	panic(end{text: "Which one: " + result.Join(names, "or") + "?"})
 }

@@ -31,6 +31,7 @@ type planner struct {
 	page     *speak.Answer   // the last list before it
 	shown    int             // how many rows of that list were shown
 	waiting  bool            // a change was waiting for approval before it
+	guesses  bool            // words that nothing explains may be values
 }
 
 // Call is a call that has to be made before the plan can go on.
@@ -45,6 +46,8 @@ type Call struct {
 // replayed: where it cannot go on, it panics with its end, and run recovers that.
 type end struct {
 	waits bool // for calls
+	none  bool // nothing was found by a value of the question
+	vague bool // and the value was a guess
 	text  string
 }
 
@@ -55,7 +58,15 @@ func run(plan func() string) (e end) {
 			e = early.(end)
 		}
 	}()
-	return end{false, plan()}
+	return end{text: plan()}
+}
+
+// orWait is the end's text; an end that waits ends the plan around it too.
+func (e end) orWait() string {
+	if e.waits {
+		panic(e)
+	}
+	return e.text
 }
 
 // Next returns the text and the calls that answer the last message of a person.
@@ -97,7 +108,7 @@ func (p *planner) read(messages []agent.Message) {
 		if _, list := a.Data.([]any); !list {
 			continue
 		}
-		if a.Args["cursor"] == nil {
+		if a.Args["cursor"] == nil && a.Args["offset"] == nil {
 			p.shown = 0
 		}
 		p.page, p.shown = a, p.shown+len(a.Rows)
@@ -174,14 +185,25 @@ func (p *planner) fetchPages(t *match.Tool, args map[string]any, pages int) *spe
 	all := *p.fetch(t, args)
 	for a := all; ; pages-- {
 		if a.Fault != nil {
-			panic(end{false, speak.Failure(&a)})
+			panic(end{text: speak.Failure(&a)})
 		}
-		if all.More, all.Next = a.More, a.Next; a.Next == "" || pages == 1 {
+		if all.Page = a.Page; !goesOn(&a) || pages == 1 {
 			return &all
 		}
-		a = *p.fetch(t, with(args, "cursor", a.Next))
+		a = *p.fetch(t, following(&a, args))
 		all.Rows = slices.Concat(all.Rows, a.Rows)
 	}
+}
+
+// goesOn reports whether a list can be asked for its next page.
+func goesOn(a *speak.Answer) bool { return a.Next != "" || a.Counted && a.More }
+
+// following are the arguments for the page behind a page.
+func following(a *speak.Answer, args map[string]any) map[string]any {
+	if a.Next == "" {
+		return with(args, "offset", a.Offset+a.Returned)
+	}
+	return with(args, "cursor", a.Next)
 }
 
 // with is a copy of arguments with one more.
@@ -199,32 +221,78 @@ func (p *planner) isQuestion(text string) bool {
 
 // answer plans a whole question: as one, or else as parts that each stand alone.
 func (p *planner) answer(question string) string {
+	tokens := p.tokens(question)
+	if c := p.remarked(tokens, false); len(c) > 0 {
+		return p.perform(c)
+	}
+	if text, ok := p.instruct(tokens); ok {
+		return text
+	}
+	const sentences, parts = " ? . ; ! ", " ? . ; ! and then also plus , "
+	for _, separators := range []string{sentences, parts, parts} {
+		if plans := p.parts(tokens, separators); len(plans) > 0 {
+			return p.performAll(plans)
+		}
+		p.guesses = separators == parts
+	}
+	if c := p.remarked(tokens, true); len(c) > 0 {
+		return p.perform(c)
+	}
+	if n := p.Words.Phrase("follow", language.Lows(tokens)); n > 0 && p.before != "" {
+		return p.goOn(tokens, language.Text(tokens[n:]))
+	}
+	panic(end{none: true, text: decline(p.Catalog, tokens)})
+}
+
+// remarked reads "close it: the cable was loose": the remark is one text for one
+// input, never part of the order. Behind a comma it is one when nothing else is.
+func (p *planner) remarked(tokens []language.Token, comma bool) choice {
+	i := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Rest != "" && (t.Low == ",") == comma })
+	if i <= 0 {
+		return nil
+	}
+	c := p.choose(tokens[:i], tokens[i].Rest)
+	if len(c) == 0 || !c[0].Tool.Writes() || comma && c[0].Tool.First(func(f *match.Field) bool { return f.Required && f.Is(match.Prose) }) == nil {
+		return nil
+	}
+	return c
+}
+
+// tokens reads a question, with the thing that was named before for a pronoun, and
+// the number of a thing as its id is written.
+func (p *planner) tokens(question string) []language.Token {
 	tokens := p.Words.Read(question, p.Today)
 	for i, t := range tokens {
 		if p.subject != "" && p.Words.Is(t.Low, "pronoun") {
 			tokens[i] = language.Token{Text: p.subject, Kind: language.Quoted, Owns: p.Words.Is(t.Low, "possessive")}
 		}
-	}
-	if i := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Rest != "" }); i > 0 {
-		// "close it: the cable was loose": the remark is one text for one input, never read as part of the order
-		if c := p.choose(tokens[:i], tokens[i].Rest); len(c) > 0 && c[0].Tool.Writes() {
-			return p.performAll([]choice{c})
+		if i > 0 && t.Kind == language.Number {
+			tokens[i] = p.Numbered(tokens[i-1], t)
 		}
 	}
-	if text, ok := p.instruct(tokens); ok {
-		return text
-	}
-	for _, separators := range []string{" ? . ; ! ", " ? . ; ! and then also plus , "} {
-		if plans := p.parts(tokens, separators); len(plans) > 0 {
-			return p.performAll(plans)
+	return tokens
+}
+
+// goOn answers "and in Seattle?": the question before it, narrowed by one value
+// more, or with that value in the place of one of its own.
+func (p *planner) goOn(tokens []language.Token, more string) string {
+	before := strings.TrimRight(p.before, " ?!.")
+	p.before = ""
+	attempts := []string{before + " in " + more}
+	for _, c := range p.choose(p.tokens(before), "") {
+		if c.Tool.Writes() {
+			break
+		}
+		for _, e := range c.Values() {
+			attempts = append(attempts, strings.Replace(before, e.Text, more, 1))
 		}
 	}
-	if n := p.Words.Phrase("follow", language.Lows(tokens)); n > 0 && p.before != "" { // "and in Seattle?"
-		before := strings.TrimRight(p.before, " ?!.")
-		p.before = ""
-		return p.answer(before + " in " + language.Text(tokens[n:]))
+	for _, question := range attempts {
+		if e := run(func() string { return p.answer(question) }); !e.none {
+			return e.orWait()
+		}
 	}
-	return decline(p.Catalog, tokens)
+	panic(end{none: true, text: decline(p.Catalog, tokens)})
 }
 
 // choice is what a part may mean, best first; all open to the person, or all closed.
@@ -263,8 +331,8 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	many := false // something is asked of many that a tool tells of one
 	for _, t := range p.All() {
 		switch r := p.Read(t, clause); {
-		case r == nil:
-		case t.Closed && (many && t.Lists() || r.Strong || r.Target != nil):
+		case r == nil || r.Guesses() && !p.guesses:
+		case t.Closed && (many && t.Lists() || r.Strong || r.Target != nil && !r.Guesses()):
 			closed = append(closed, r)
 		case t.Closed:
 		case !t.Writes() && r.Target == nil && t.Missing(r.Args).Is(match.ID):
@@ -273,38 +341,81 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 			open = append(open, r)
 		}
 	}
-	if len(open) == 0 {
-		open = closed
+	byScore := func(a, b *match.Reading) int { return cmp.Compare(b.Score, a.Score) }
+	slices.SortStableFunc(open, byScore)
+	slices.SortStableFunc(closed, byScore)
+	const clearly = 4
+	if len(open) == 0 || len(closed) > 0 && closed[0].Strong && closed[0].Score >= open[0].Score+clearly {
+		return closed
 	}
-	slices.SortStableFunc(open, func(a, b *match.Reading) int { return cmp.Compare(b.Score, a.Score) })
 	return open
 }
 
 // performAll carries the parts out side by side.
 func (p *planner) performAll(plans []choice) string {
+	if len(plans) == 1 {
+		return p.perform(plans[0])
+	}
 	var texts []string
 	waits := false
 	for _, c := range plans {
 		e := run(func() string { return p.perform(c) })
+		if e.vague {
+			panic(e)
+		}
 		if waits = waits || e.waits; !e.waits {
 			texts = append(texts, e.text)
 		}
 	}
 	if waits {
-		panic(end{true, strings.Join(append(texts, ""), "\n\n")})
+		panic(end{waits: true, text: strings.Join(append(texts, ""), "\n\n")})
 	}
 	return strings.Join(texts, "\n\n")
 }
 
-// perform carries out the likeliest meaning of a part. An order that could mean
-// things of several sorts ("delete Kestrel") is not carried out: the person has to
-// say which sort is meant.
+// perform carries out the likeliest meaning of a part; a question by whose values
+// nothing is found may have another meaning.
 func (p *planner) perform(c choice) string {
-	if c[0].Tool.Closed {
+	switch {
+	case c[0].Tool.Closed:
 		return refuse(p.Catalog, c[0].Tool, c[0].Clause)
+	case c[0].Tool.Writes():
+		return p.order(c)
 	}
-	if len(c) > 1 && c[0].Tool.Writes() && c[1].Tool.Writes() && c[0].Score == c[1].Score && !c[0].Strong {
-		return "That could be the " + c[0].Tool.Noun + " or the " + c[1].Tool.Noun + ". Please ask again and say which sort of thing you mean."
+	const most = 3
+	var first end
+	for _, r := range c[:min(most, len(c))] {
+		e := run(func() string { return p.carryOut(r) })
+		if !e.none {
+			return e.orWait()
+		}
+		first.text = cmp.Or(first.text, e.text)
 	}
-	return p.carryOut(c[0])
+	if first.none, first.vague = true, c[0].Guesses(); first.vague {
+		first.text = decline(p.Catalog, c[0].Tokens)
+	}
+	panic(first)
+}
+
+// order carries an order out. One that could mean things of several sorts ("delete
+// Kestrel") is looked up in each: the person has to say which, unless only one has it.
+func (p *planner) order(c choice) string {
+	var found choice
+	waits := false
+	for _, r := range c {
+		if r.Score < c[0].Score || r.Strong || r.Target == nil {
+			break
+		}
+		e := run(func() string { return p.identify(r, r.Target).Name })
+		if waits = waits || e.waits; !e.waits && !e.none {
+			found = append(found, r)
+		}
+	}
+	switch {
+	case waits:
+		panic(end{waits: true})
+	case len(found) > 1:
+		return "That could be the " + found[0].Tool.Noun + " or the " + found[1].Tool.Noun + ". Please ask again and say which sort of thing you mean."
+	}
+	return p.carryOut(append(found, c[0])[0])
 }

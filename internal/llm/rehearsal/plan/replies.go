@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,12 +15,15 @@ import (
 // decline says what cannot be done, and the three likeliest questions to ask instead.
 func decline(c *match.Catalog, tokens []language.Token) string {
 	var likely []*match.Reading
-	for _, t := range c.Open {
-		if !t.Writes() {
-			likely = append(likely, c.Attempt(t, match.NewClause(c.Words, tokens, "")))
-		}
+	clause := match.NewClause(c.Words, tokens, "")
+	for _, t := range c.All() {
+		likely = append(likely, c.Attempt(t, clause))
 	}
 	slices.SortStableFunc(likely, func(a, b *match.Reading) int { return cmp.Compare(b.Score, a.Score) })
+	if len(likely) > 0 && likely[0].Tool.Closed && (likely[0].Ordered() || likely[0].Strong && !likely[0].Tool.Writes()) {
+		return refuse(c, likely[0].Tool, clause)
+	}
+	likely = slices.DeleteFunc(likely, func(r *match.Reading) bool { return r.Tool.Closed || r.Tool.Writes() })
 	var offers []string
 	for _, r := range likely[:min(3, len(likely))] {
 		offers = append(offers, "“"+purpose(r.Tool)+"”")
@@ -49,12 +51,10 @@ func offer(c *match.Catalog) string {
 	return text
 }
 
-var bracketed = regexp.MustCompile(`\s*\([^()]*\)`)
-
 // purpose is a tool's first sentence without what it says in brackets.
 func purpose(t *match.Tool) string {
 	text, _, _ := strings.Cut(cmp.Or(t.Info.Description, strings.ReplaceAll(t.Info.Name, "_", " ")), ". ")
-	return speak.Clean(strings.TrimSuffix(bracketed.ReplaceAllString(text, ""), "."))
+	return speak.Clean(strings.TrimSuffix(match.Plainly(text), "."))
 }
 
 // refuse names what is closed, the roles that it takes, and what one may ask about oneself.
@@ -104,11 +104,11 @@ func (p *planner) smallTalk() (string, bool) {
 // nextPage goes on with the last list that was incomplete, with its filters, when
 // the words say no more than that: "next page", "and the rest?", "get more employees".
 func (p *planner) nextPage(tokens []language.Token, asked bool) (string, bool) {
-	i := slices.IndexFunc(p.Open, func(t *match.Tool) bool { return p.page != nil && p.page.Next != "" && t.Info.Name == p.page.Tool })
+	i := slices.IndexFunc(p.Open, func(t *match.Tool) bool { return p.page != nil && goesOn(p.page) && t.Info.Name == p.page.Tool })
 	further, other := asked, false
 	for _, t := range tokens {
 		further = further || p.Words.Is(t.Low, "further")
-		other = other || t.Kind == language.Word && !p.Words.Is(t.Low, "idle", "self", "reading", "further", "polite") && (i < 0 || !p.Open[i].Names(t.Stem))
+		other = other || p.Words.Is(t.Low, "condition") || t.Kind == language.Word && !p.Words.Is(t.Low, "idle", "self", "reading", "further", "polite") && (i < 0 || !p.Open[i].Names(t.Stem))
 	}
 	switch {
 	case !asked && (!further || other):
@@ -116,7 +116,7 @@ func (p *planner) nextPage(tokens []language.Token, asked bool) (string, bool) {
 	case i < 0:
 		return "There is no further page.", true
 	}
-	a := p.fetchPages(p.Open[i], with(p.page.Args, "cursor", p.page.Next), 1)
+	a := p.fetchPages(p.Open[i], following(p.page, p.page.Args), 1)
 	return speak.List(p.Attempt(p.Open[i], match.Clause{Order: -1}), speak.Thing{}, a, p.shown), true
 }
 
@@ -142,9 +142,21 @@ func (p *planner) instruct(tokens []language.Token) (string, bool) {
 		}
 		rows := p.fetchPages(t, map[string]any{search.Name: query}, 1).Rows
 		if len(rows) == 0 || 2*counted(words, wordsIn(rows[0])) <= len(words) {
-			return fmt.Sprintf("I found nothing about %q in the %s.", query, t.Noun), true
+			return nearest(query, t, rows), true
 		}
 		return speak.Record(t, rows[0].Title(), rows[0]), true
 	}
 	return "", false
+}
+
+// nearest names what was found instead of instructions.
+func nearest(query string, t *match.Tool, rows []speak.Row) string {
+	var titles []string
+	for _, one := range rows[:min(3, len(rows))] {
+		titles = append(titles, "“"+one.Title()+"”")
+	}
+	if len(titles) == 0 {
+		return fmt.Sprintf("I found nothing about %q in the %s.", query, t.Noun)
+	}
+	return fmt.Sprintf("I found nothing about just %q in the %s; the nearest is %s.", query, t.Noun, result.Join(titles, "or"))
 }

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/english"
 	"countersign.dev/internal/fault"
-	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
 )
@@ -55,10 +55,10 @@ func (r Row) ownID() string {
 // nameKey is the field that names a row without a first and a last name. The
 // row's own noun comes first: the number of an order, not the name of its buyer.
 func (r Row) nameKey() string {
-	own := append(language.Identifier(r.ownID()), "")[0]
+	own := append(english.Words(r.ownID()), "")[0]
 	for _, pattern := range strings.Fields(own + "_name " + own + "_title " + own + "_number name title subject label *name *title *number *code *") {
 		for _, k := range r.Keys {
-			fits, _ := path.Match(pattern, strings.Join(language.Identifier(k), "_"))
+			fits, _ := path.Match(pattern, strings.Join(english.Words(k), "_"))
 			others := own == "id" && r.Values[strings.TrimSuffix(k, "name")+"id"] != nil // of something that has an id of its own
 			if fits && !others && r.Text(k) != "" && (pattern != "*" || r.short(k)) {
 				return k
@@ -69,7 +69,7 @@ func (r Row) nameKey() string {
 }
 
 func isNamePart(key string) bool {
-	return slices.Contains([]string{"first name", "last name"}, strings.Join(language.Identifier(key), " "))
+	return slices.Contains([]string{"first name", "last name"}, strings.Join(english.Words(key), " "))
 }
 
 // Name is what people call a row.
@@ -89,7 +89,7 @@ func (r Row) Title() string {
 	if match.IsUUID(id) || len(id) > 20 || id == name {
 		id = ""
 	}
-	if i := slices.IndexFunc(r.Keys, func(k string) bool { return language.LastWord(k) == "year" }); i >= 0 {
+	if i := slices.IndexFunc(r.Keys, func(k string) bool { return english.LastWord(k) == "year" }); i >= 0 {
 		name += fmt.Sprintf(" %v", r.Values[r.Keys[i]])
 	}
 	return strings.TrimSpace(Clean(id) + " " + Clean(name))

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"countersign.dev/internal/english"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
@@ -37,7 +38,7 @@ func value(t *match.Tool, key string, v any) string {
 	case bool:
 		return map[bool]string{true: "yes", false: "no"}[v]
 	case json.Number:
-		if match.IsID(key) || language.LastWord(key) == "year" {
+		if match.IsID(key) || english.LastWord(key) == "year" {
 			return v.String()
 		}
 		return t.Column(key).Figure(v.String(), "")
@@ -146,7 +147,7 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	} else if name != "" && name[:1] != strings.ToLower(name[:1]) { // not "all deals"
 		whose = Clean(name) + "'s"
 	}
-	asked := func(w string) bool { return r.Asked[language.Stem(w)] && !r.Tool.Names(language.Stem(w)) }
+	asked := func(w string) bool { return r.Asked[english.Stem(w)] && !r.Tool.Names(english.Stem(w)) }
 	for _, one := range rowsIn(object) { // "how many sick days do I have": one of its inner rows
 		if slices.ContainsFunc(language.Prose(one.Name()), asked) {
 			said := facts(r.Tool, one, plain(r.Tool, one))
@@ -190,15 +191,17 @@ func Column(r *match.Reading) string {
 // List answers from rows: a number, or names, and always whether they are all.
 // before is how many rows of the list were shown already.
 func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) {
-	which, counted := narrowed(r, about, l.Args), Counted(len(l.Rows), r.Tool.Noun)
+	which, counted := narrowed(r, about, l.Args), Counted(len(l.Rows), r.Tool.Rows)
 	more := "Here are " + strings.Replace(counted, " ", " more ", 1)
 	switch first := append(l.Rows, Row{})[0]; {
+	case r.Measure.Kind == "count" && r.Measure.By != "" && !l.More:
+		answer = "There are " + counted + which + ", by " + r.Measure.Of + ":" + lines(r, totals(r.Tool, l.Rows, r.Measure.By, ""), r.Tool.Rows)
 	case r.Measure.Kind == "count" && l.More: // a part is never taken for the whole
 		answer = "There are more than " + counted + which + " that you can see."
 	case r.Measure.Kind == "count":
 		answer = "There " + map[bool]string{true: "is ", false: "are "}[len(l.Rows) == 1] + counted + which + " that you can see."
 	case len(l.Rows) == 0:
-		answer = "I found no " + r.Tool.Noun + which + "."
+		answer = "I found no " + r.Tool.Rows + which + "."
 	case r.Measure.Kind != "":
 		answer = measured(r, which, l)
 	case len(l.Rows) == 1 && !r.Plural && askedField(r, first) != "" && which != "":
@@ -225,7 +228,7 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 // Counted writes a number of things.
 func Counted(n int, noun string) string {
 	if n == 1 {
-		noun = language.Singular(noun)
+		noun = english.Singular(noun)
 	}
 	return fmt.Sprintf("%d %s", n, noun)
 }
@@ -243,6 +246,13 @@ func narrowed(r *match.Reading, about Thing, args map[string]any) string {
 			text = f.Figure(strconv.FormatFloat(number, 'f', -1, 64), "")
 		}
 		parts = append(parts, strings.Join(f.Words, " ")+": "+text)
+	}
+	for _, k := range slices.Sorted(maps.Keys(r.Among)) {
+		var values []string
+		for _, v := range r.Among[k] {
+			values = append(values, Clean(fmt.Sprint(v)))
+		}
+		parts = append(parts, Label(r.Tool, k)+": "+result.Join(values, "or"))
 	}
 	if r.Target != nil {
 		parts = append(parts, r.Target.Input.Noun+": "+map[bool]string{true: "you", false: Clean(about.Name)}[about.Self])
@@ -268,7 +278,7 @@ func measured(r *match.Reading, which string, l *Answer) (answer string) {
 	})
 	switch {
 	case len(rows) == 0:
-		return fmt.Sprintf("I cannot work that out: none of the %s has %s, or it is hidden from you.", r.Tool.Noun, cmp.Or(Label(r.Tool, key), "such a number or date"))
+		return fmt.Sprintf("I cannot work that out: none of the %s has %s, or it is hidden from you.", r.Tool.Rows, cmp.Or(Label(r.Tool, key), "such a number or date"))
 	case r.Measure.By == "" && r.Measure.Adds():
 		answer = added(r, rows, key, which)
 	default:
@@ -310,7 +320,7 @@ func added(r *match.Reading, rows []Row, key, which string) string {
 	for _, k := range keys {
 		all.Values[k] = sum(rows, k, by)
 	}
-	return fmt.Sprintf("In all%s, over %s: %s%s.", which, Counted(len(rows), r.Tool.Noun), word, facts(r.Tool, all, keys)) + list
+	return fmt.Sprintf("In all%s, over %s: %s%s.", which, Counted(len(rows), r.Tool.Rows), word, facts(r.Tool, all, keys)) + list
 }
 
 // sum adds up in hundredths, so that cents do not drift, and divides by a number.
@@ -342,7 +352,7 @@ func ranked(r *match.Reading, rows []Row, key, which string) string {
 	if len(rows) == 1 && m.By == "" {
 		return fmt.Sprintf("%s%s is the %s%s: %s.", rows[0].Title(), rows[0].Described(), m.Kind, which, facts(r.Tool, rows[0], []string{key}))
 	}
-	return fmt.Sprintf("The %d %s with the %s %s%s:", len(rows), cmp.Or(m.Of, r.Tool.Noun), m.Kind, Label(r.Tool, key), which) + lines(r, rows, key, r.Tool.Noun)
+	return fmt.Sprintf("The %d %s with the %s %s%s:", len(rows), cmp.Or(m.Of, r.Tool.Rows), m.Kind, Label(r.Tool, key), which) + lines(r, rows, key, r.Tool.Rows)
 }
 
 // totals adds up a column over the rows that share a value: one row for each value.
@@ -353,7 +363,7 @@ func totals(t *match.Tool, rows []Row, by, key string) (out []Row) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(shared)) {
 		of := json.Number(strconv.Itoa(len(shared[name])))
-		out = append(out, Row{Keys: []string{by, key, t.Noun}, Values: map[string]any{by: name, key: sum(shared[name], key, 1), t.Noun: of}})
+		out = append(out, Row{Keys: []string{by, key, t.Rows}, Values: map[string]any{by: name, key: sum(shared[name], key, 1), t.Rows: of}})
 	}
 	return out
 }
