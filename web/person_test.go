@@ -143,7 +143,7 @@ func TestGermanIsSpoken(t *testing.T) {
 	p.ask("Delete him")
 	p.Sees("[data-card=x1] [data-approve]", "Frank Davis auf 125.000")
 	missing := module[[]string](p, "de.js", `
-		const { words } = m, files = ["app", "change", "columns", "conversation", "format", "store", "table", "turn", ...["answer", "approvals", "card", "chart", "composer", "facts", "figures", "grid", "how", "models", "notify", "palette", "prose", "share", "sidebar", "suggestions", "usage"].map((f) => "views/" + f)];
+		const { words } = m, files = ["app", "change", "columns", "conversation", "format", "spending", "store", "table", "turn", ...["admin", "answer", "approvals", "card", "chart", "composer", "facts", "figures", "followups", "grid", "how", "models", "notify", "palette", "prose", "record", "share", "sidebar", "suggestions", "thread", "usage"].map((f) => "views/" + f)];
 		const missing = [];
 		for (const file of files) {
 			const text = await (await fetch("/" + file + ".js")).text();

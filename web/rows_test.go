@@ -207,6 +207,29 @@ func TestOtherShapesAreDrawn(t *testing.T) {
 }
 
 // A figure of the words that is in one row leads to that row; one of several does not.
+// TestNextQuestionsFollowAnAnswer: below the last answer are questions that its
+// servers' tools declare and that were not asked yet, and how it came about names whose
+// rows it rests on.
+func TestNextQuestionsFollowAnAnswer(t *testing.T) {
+	g, p := newGateway(t), newPage(t)
+	asks := func(name, server, words string) object {
+		return object{"name": name, "title": name, "kind": "list", "server": server, "inputSchema": object{"type": "object"}, "fields": object{"ask": words}}
+	}
+	g.on("GET /api/tools", answer(http.StatusOK, object{"tools": []object{
+		asks("list_invoices", "finance", "What is overdue?"), asks("list_employees", "hr", "Who works here?"), asks("get_org_chart", "hr", "Who reports to me?"),
+	}, "servers": []object{}}))
+	g.on("POST /api/query", g.hears(turn(listed(employees(2, ""), object{}), object{"type": "text", "text": "Two people."})))
+	p.Open(g.URL)
+	p.ask("Who?")
+	p.Sees("[data-follow-up]", "Who reports to me?") // of the server that answered, first
+	p.Until(`[...document.querySelectorAll("[data-follow-up]")].map((n) => n.textContent).join("|") === "Who reports to me?|What is overdue?"`)
+	p.Click("[data-turn] [data-how] summary")
+	p.Sees("[data-turn] [data-how]", "2 rows of the rows that Alice Chen (hr-read, hr-write) may see, all of them.")
+	p.Click("[data-follow-up]")
+	p.Sees("[data-turn]:nth-child(2) [data-question]", "Who reports to me?")
+	p.Until(`[...document.querySelectorAll("[data-follow-up]")].map((n) => n.textContent).join("|") === "What is overdue?"`)
+}
+
 func TestFiguresLeadToTheirRows(t *testing.T) {
 	t.Parallel()
 	g, p := newGateway(t), newPage(t)

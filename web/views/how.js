@@ -4,7 +4,7 @@
 
 import { data, el } from "../dom.js";
 import { isHidden, isObject, label } from "../format.js";
-import { serverOf, titleOf } from "../store.js";
+import { me, serverOf, titleOf } from "../store.js";
 import { number, rowsOf, t } from "../words.js";
 
 /** howView draws the calls of a turn. @param {import("../turn.js").Turn} turn */
@@ -27,9 +27,15 @@ function cameBack(call, envelope) {
   if (!envelope) return [t("No answer was kept."), took].filter(Boolean).join(" ");
   if (call.state.peek() === "refused") return [t("It was refused."), took].filter(Boolean).join(" ");
   const rows = call.table ? rowsOf(call.table.rows.peek().length) : t("One answer");
-  const scope = call.table?.more.peek() ? t("more follow") : t("all that you may see");
+  const scope = call.table?.more.peek() ? t("of the rows that {name} may see; more follow", { name: whose() }) : t("of the rows that {name} may see, all of them", { name: whose() });
   const hidden = hiddenIn(envelope.data ?? envelope.items);
-  return [`${rows}, ${scope}.`, hidden ? t("{n} values are hidden from you.", { n: number(hidden) }) : t("No value was hidden."), took].filter(Boolean).join(" ");
+  return [`${rows} ${scope}.`, hidden ? t("{n} values are hidden from you.", { n: number(hidden) }) : t("No value was hidden."), took].filter(Boolean).join(" ");
+}
+
+// Every call is made with the rights of the person who asks.
+function whose() {
+  const { name, username, roles = [] } = me.peek() ?? {};
+  return `${name || username || ""} (${roles.join(", ") || t("no role")})`;
 }
 
 function hiddenIn(value) {

@@ -8,6 +8,7 @@ import { effect, signal } from "../reactive.js";
 import { t } from "../words.js";
 import { pointOut } from "./figures.js";
 
+const SLICE = 1500; // characters that are drawn without a pause
 const SHARE = 4; // a text that takes long to draw waits so many times as long before it is drawn again
 
 /** proseView draws a text part. tables are the typed rows that are shown beside it. @param {any} part @param {() => import("../table.js").Table[]} tables */
@@ -27,16 +28,25 @@ export function proseView(part, tables) {
     if (wait > 1) return void setTimeout(() => again.update((n) => n + 1), wait);
     const began = performance.now();
     for (const old of tail) old.remove();
-    const cut = part.open.value ? lastBreak(text, settled) : text.length;
+    const end = part.open.value ? lastBreak(text, settled) : text.length;
+    const cut = sliceEnd(text, settled, end);
     node.append(...drawn(text.slice(settled, cut), hasRows));
     settled = cut;
-    tail = drawn(text.slice(settled), hasRows);
+    tail = cut < end ? [] : drawn(text.slice(settled), hasRows);
+    if (cut < end) return void setTimeout(() => again.update((n) => n + 1)); // the page answers in between
     node.append(...tail);
     if (!part.open.value) pointOut(node, tables());
     last = performance.now();
     cost = last - began;
   });
   return node;
+}
+
+// What is drawn at once ends between two blocks. A block that is longer is drawn whole.
+function sliceEnd(text, from, end) {
+  if (end - from <= SLICE) return end;
+  const cut = lastBreak(text.slice(0, from + SLICE), from);
+  return cut > from ? cut : end;
 }
 
 // After a blank line outside of a code fence nothing changes what is above it.

@@ -9,6 +9,7 @@ import { changes, open } from "../store.js";
 import { t } from "../words.js";
 import { turnView } from "./answer.js";
 import { reveal } from "./card.js";
+import { followUps } from "./followups.js";
 
 const NEAR_PX = 160; // from the end: the reader follows
 
@@ -28,10 +29,14 @@ export function threadView(host) {
     dispose();
     log.replaceChildren();
     following = true;
-    const node = el("div", { class: "turns" });
-    const used = el("p", { class: "hint", "data-conversation-usage": true, hidden: () => conversation.used.length < 2 }, () => t("This conversation: {used}", { used: usageWords(sum(conversation.used)) }));
-    dispose = scope(() => list(node, () => conversation.turns.value, (turn) => turn, (turn) => turnView(turn(), host))).dispose;
-    log.append(node, used);
+    const drawn = scope(() => {
+      const node = el("div", { class: "turns" });
+      list(node, () => conversation.turns.value, (turn) => turn, (turn) => turnView(turn(), host));
+      const used = el("p", { class: "hint", "data-conversation-usage": true, hidden: () => conversation.used.length < 2 }, () => t("This conversation: {used}", { used: usageWords(sum(conversation.used)) }));
+      return [node, used, followUps(host)];
+    });
+    dispose = drawn.dispose;
+    log.append(...drawn.value);
   });
   effect(() => {
     log.setAttribute("aria-busy", String(open.value.running.value));
