@@ -20,7 +20,7 @@ func (s *Server) projectTools() []tool.Tool {
 		tool.Offsets(tool.Spec{
 			Name: "list_projects", Title: "List projects", Allow: everyone, Noun: "projects", Untrusted: []string{"friendly_name"}, Ask: "Which projects are there?",
 			Synonyms:    []string{"workspace", "boards"},
-			Description: "List the workspaces that you may open, your default one first, with the names by which they can be called. The answer is a page of items.",
+			Description: "List the workspaces of tasks that you may open, your default one first, with the names by which they can be called. The answer is a page of items.",
 		}, s.listProjects),
 		read(s, tool.Spec{
 			Name: "get_project_info", Title: "Get project figures", Allow: everyone, Untrusted: []string{"friendly_name"}, Synonyms: []string{"workspace", "statistics", "progress", "status"},
