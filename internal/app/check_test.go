@@ -146,28 +146,6 @@ func TestCheckHasATimeout(t *testing.T) {
 	}
 }
 
-// TestVerifiersAreMadeInOnePlace keeps check from accepting a configuration that
-// another command rejects.
-func TestVerifiersAreMadeInOnePlace(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	made := 0
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasSuffix(file, "_test.go") {
-			made += strings.Count(string(text), "auth.NewVerifier(")
-		}
-	}
-	if made != 1 {
-		t.Errorf("auth.NewVerifier is called at %d places", made)
-	}
-}
-
 func signingIn(url string) config.SigningIn {
 	return config.SigningIn{Issuer: config.Issuer{URL: url}}
 }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
 
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
@@ -152,26 +151,6 @@ func issuersOf(conf *config.Config) []auth.Config {
 		}
 	}
 	return all
-}
-
-// clientScopes are the scopes of our own sign-in that MCP clients ask an issuer
-// for, too. Answering confirmations is no right of theirs, and whether they need
-// tokens that outlive a session is theirs to say.
-func clientScopes(signIn []string) []string {
-	return slices.DeleteFunc(slices.Clone(signIn), func(scope string) bool {
-		return scope == auth.ScopeConfirm || scope == auth.ScopeOffline
-	})
-}
-
-// audience sets the audience of the issuers that have none.
-func audience(issuers []auth.Config, name string) []auth.Config {
-	issuers = slices.Clone(issuers)
-	for i := range issuers {
-		if len(issuers[i].Audiences) == 0 {
-			issuers[i].Audiences = []string{name}
-		}
-	}
-	return issuers
 }
 
 // upstreamsOf lists the servers that the gateway connects to, in the order of

@@ -2,16 +2,12 @@ package app
 
 import (
 	"context"
-	"fmt"
-	"net"
-	"net/http"
+	"log/slog"
 	"slices"
 	"time"
 
 	"countersign.dev/internal/access"
-	"countersign.dev/internal/config"
 	"countersign.dev/internal/domain/codesearch"
-	"countersign.dev/internal/domain/codesearch/endpoint"
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/domain/sales"
@@ -19,8 +15,6 @@ import (
 	"countersign.dev/internal/domain/tasks"
 	"countersign.dev/internal/domain/tasks/dialect"
 	"countersign.dev/internal/fault"
-	"countersign.dev/internal/httpx"
-	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/storage"
 	"countersign.dev/internal/tool"
 )
@@ -73,6 +67,13 @@ func domains() []domain {
 	}
 }
 
+// employer is a domain that knows whose employment has ended.
+type employer interface {
+	// EndAccounts makes the server end the account of each person that it deletes,
+	// and returns a function that ends those of all who have left.
+	EndAccounts(end func(context.Context, []access.Account) error, log *slog.Logger) (all func(context.Context) error)
+}
+
 // HR ends the accounts of those who leave.
 var _ employer = (*hr.Server)(nil)
 
@@ -102,79 +103,3 @@ func domainNamed(name string) (domain, bool) {
 
 // today is the day of seeding, to which the sample company's dates are relative.
 func today() time.Time { return time.Now().UTC().Truncate(24 * time.Hour) }
-
-// toolbox is the tools of a domain, and the changes that wait there.
-type toolbox interface {
-	mcpserver.Toolbox
-	mcpserver.Confirmations
-}
-
-// mounted runs the tools of a domain. One with a dialect of its own answers the
-// gateway in envelopes all the same.
-func mounted(d domain, server storage.Server, o tool.Options) (toolbox, error) {
-	if s, ok := server.(interface {
-		Invalid(context.Context, map[string]any, []tool.Violation) error
-	}); ok {
-		o.Invalid = s.Invalid
-	}
-	runner, err := tool.NewRunner(server.Tools(), o)
-	if err != nil || d.dialect == nil {
-		return service{runner}, err
-	}
-	o.Dialect = d.dialect
-	own, err := tool.NewRunner(server.Tools(), o)
-	if err != nil {
-		return nil, err
-	}
-	return dialect.NewToolbox(runner, own, "workspace_path"), nil
-}
-
-// surface is the handler of a domain server: the MCP and REST edge, beside what
-// the domain serves by itself.
-func (p *platform) surface(d domain, server storage.Server, edge *mcpserver.Server, o domainOptions) (http.Handler, error) {
-	s, ok := server.(*codesearch.Server)
-	if !ok {
-		return edge.Handler(), nil
-	}
-	log := p.log.With("server", d.name)
-	p.life.run(func(ctx context.Context) { s.Run(ctx, log) })
-	verifier, err := p.domainVerifier(d, o)
-	if err != nil {
-		return nil, err
-	}
-	metadata, err := mcpserver.MetadataURL(o.url + "/mcp")
-	if err != nil {
-		return nil, fmt.Errorf("the address of the metadata: %w", err)
-	}
-	guard := httpx.NewGuard(o.url)
-	guard.Hosts, guard.AnyOrigin = append(guard.Hosts, o.hosts...), true
-	local := config.Loopback(o.listener.Addr().String())
-	gate := mcpserver.GateOptions{Verify: verifier.Verify, Guard: guard, Metadata: metadata, Scopes: clientScopes(o.scopes), Quotas: p.quotas, Refused: p.refused(d.name)}
-	if local {
-		gate.Anonymous = programs
-	}
-	own := p.queue.Bracket(s.Surface(endpoint.Options{
-		Enter: mcpserver.NewGate(gate).EnterReading, CheckHost: guard.CheckHost, Loopback: local, Observer: p.metrics.Surface(d.name), Log: log,
-	}))
-	other := edge.Handler()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if endpoint.Serves(r.URL.Path) {
-			own.ServeHTTP(w, r)
-			return
-		}
-		other.ServeHTTP(w, r)
-	}), nil
-}
-
-// programs is whose share programs of this machine use that search without a
-// token: all of them together are one, and all pages another.
-func programs(r *http.Request) (o access.Owner, ok bool) {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil || !net.ParseIP(host).IsLoopback() {
-		return access.Owner{}, false
-	}
-	if r.Header.Get("Origin") != "" {
-		return access.Owner{Subject: "pages"}, true
-	}
-	return access.Owner{Subject: "programs"}, true
-}

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
+	"net/netip"
 	"os"
 	"reflect"
 	"regexp"
@@ -550,4 +552,15 @@ func ForTokens(c *Config) (problems []string) {
 		}
 	}
 	return problems
+}
+
+// Loopback reports whether a host, with or without a port, is this machine:
+// localhost, 127.0.0.0/8 or ::1.
+func Loopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	ip, _ := netip.ParseAddr(host) // the zero address is no loopback
+	return strings.EqualFold(host, "localhost") || ip.Unmap().IsLoopback()
 }

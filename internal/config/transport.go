@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"maps"
-	"net"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -238,17 +237,6 @@ func insteadOfMongo(scheme string, hosts []string, options url.Values) string {
 // local reports whether all hosts are this machine.
 func local(hosts []string) bool {
 	return !slices.ContainsFunc(hosts, func(h string) bool { return !Loopback(h) })
-}
-
-// Loopback reports whether a host, with or without a port, is this machine:
-// localhost, 127.0.0.0/8 or ::1.
-func Loopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.Trim(host, "[]")
-	ip, _ := netip.ParseAddr(host) // the zero address is no loopback
-	return strings.EqualFold(host, "localhost") || ip.Unmap().IsLoopback()
 }
 
 // onDisk reports whether the addresses of a scheme are files of this machine.

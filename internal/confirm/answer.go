@@ -12,7 +12,6 @@ import (
 
 // Limits of an answer.
 const (
-	claimMargin = 5 * time.Second // between the end of an apply and that of its claim
 	settleLimit = 5 * time.Second // for the steps after an apply, also when the caller disconnected
 )
 
@@ -258,10 +257,4 @@ func (a answering) end(ctx context.Context, r Record, to State, answer json.RawM
 		a.notify(ctx, r, to)
 	}
 	return moved, err
-}
-
-// lasting returns a context that is not cancelled with the caller's, and ends
-// after settleLimit.
-func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 }

@@ -43,6 +43,8 @@ const (
 	TTL      = 300 * time.Second // a pending record expires after this
 	Memory   = 24 * time.Hour    // how long an answered record is kept
 	ClaimAge = 30 * time.Second  // an applying record older than this was abandoned by a crash, unless it has more patience
+
+	claimMargin = 5 * time.Second // between the end of an apply and that of its claim
 )
 
 // Record is a confirmation as data, stored as JSON under its server's seal. Any

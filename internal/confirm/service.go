@@ -251,3 +251,9 @@ func NewID() ID {
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return ID(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]))
 }
+
+// lasting returns a context that is not cancelled with the caller's, and ends
+// after settleLimit.
+func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+}

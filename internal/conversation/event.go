@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
 
@@ -137,6 +138,11 @@ func (e *Event) UnmarshalBinary(b []byte) error {
 		e.Data = data
 	}
 	return nil
+}
+
+func unreadableEvent(reason string) *fault.Error {
+	return fault.InternalError.New("An event cannot be read: %s.", reason).
+		Suggest("Read the conversation again and follow it from its lastEventId.")
 }
 
 // EventOf makes the event of a turn's step. ok is false for steps that have

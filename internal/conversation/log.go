@@ -10,7 +10,6 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/conversation/sealed"
-	"countersign.dev/internal/fault"
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/state"
 )
@@ -129,11 +128,6 @@ func hint(l Log, plain []byte) (Event, error) {
 		return Event{}, unreadableEvent("it is not sealed")
 	}
 	return Event{Type: Change, Confirmation: e.Confirmation, Server: e.Server, Tool: e.Tool, Status: e.Status, Expires: e.Expires}, nil
-}
-
-func unreadableEvent(reason string) *fault.Error {
-	return fault.InternalError.New("An event cannot be read: %s.", reason).
-		Suggest("Read the conversation again and follow it from its lastEventId.")
 }
 
 // follow yields the events after an id, and each new one, until ctx ends, the

@@ -12,6 +12,19 @@ import (
 	"countersign.dev/internal/result"
 )
 
+// Confirmations are those of the principal in the context, as the servers that
+// own them show and answer them. Package upstream has it.
+type Confirmations interface {
+	// Permit reports whether the principal may answer confirmations.
+	Permit(ctx context.Context, id string) error
+	Confirmation(ctx context.Context, id string) (result.Confirmation, error)
+	// PendingOf lists what waits, oldest first, and what waits and cannot be shown.
+	PendingOf(ctx context.Context) (shown []result.Confirmation, unshown []result.Unshown, err error)
+	// Answer approves or denies one. digest is that of the preview that the
+	// person saw, or empty.
+	Answer(ctx context.Context, id string, approved bool, digest string) result.Outcome
+}
+
 // confirmations serves the changes that wait for the caller.
 type confirmations struct {
 	service       Confirmations

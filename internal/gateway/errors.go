@@ -12,7 +12,7 @@ import (
 // token, in the words of people. A path that does not exist is a page for browsers.
 func (g *Gateway) writeError(w http.ResponseWriter, r *http.Request, f *fault.Error) {
 	if f.Code == fault.RouteNotFound && wantsPage(r) {
-		writePage(w, f, "Page not found")
+		writePage(w, f, statusOf(f), "Page not found")
 		return
 	}
 	g.challenge(w, f)
@@ -21,6 +21,18 @@ func (g *Gateway) writeError(w http.ResponseWriter, r *http.Request, f *fault.Er
 		envelope = result.ForPeople(envelope)
 	}
 	httpx.Raw(w, statusOf(f), envelope)
+}
+
+// signInErrors writes why a sign-in failed as a page for browsers, and as an
+// envelope for anything else.
+func (g *Gateway) signInErrors() httpx.ErrorWriter {
+	return httpx.ErrorWriter{Log: g.o.Log, Observer: g.o.Observer, Write: func(w http.ResponseWriter, r *http.Request, f *fault.Error) {
+		if !wantsPage(r) {
+			g.writeError(w, r, f)
+			return
+		}
+		writePage(w, f, statusOf(f), "Sign-in failed")
+	}}
 }
 
 // challenge names the metadata with which a client gets a token, or the scope

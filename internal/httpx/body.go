@@ -99,11 +99,6 @@ func isJSON(mediaType string) bool {
 	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// discardLimit is how many bytes of a body that was answered already are read and
-// dropped, so that an honest client finishes sending and sees the answer instead
-// of a broken connection.
-const discardLimit = 16 << 20
-
 func tooLarge(limit int64) error {
 	return fault.BodyTooLarge.New("The body is larger than %d bytes.", limit)
 }

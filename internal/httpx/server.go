@@ -22,6 +22,11 @@ const (
 	maxHeaders    = 64 << 10         // bytes of headers
 )
 
+// discardLimit is how many bytes of a body that was answered already are read and
+// dropped, so that an honest client finishes sending and sees the answer instead
+// of a broken connection.
+const discardLimit = 16 << 20
+
 // NewServer makes a server that slow clients cannot exhaust.
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"countersign.dev/internal/access"
 )
 
 // fields walks the fields of a struct that appear in its JSON, embedded ones
@@ -93,4 +95,18 @@ func isText(t reflect.Type) bool {
 		return found && reflect.PointerTo(t).Implements(maskableType) && isText(value.Type)
 	}
 	return false
+}
+
+var maskableType = reflect.TypeFor[access.Maskable]()
+
+// structIn finds the struct type behind pointers, slices and arrays. Guarded
+// values and types that encode themselves have no inner struct.
+func structIn(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t.PkgPath() == "time" || reflect.PointerTo(t).Implements(maskableType) {
+		return nil
+	}
+	return t
 }

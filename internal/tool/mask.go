@@ -14,7 +14,6 @@ import (
 
 var (
 	relationType = reflect.TypeFor[access.Relation]()
-	maskableType = reflect.TypeFor[access.Maskable]()
 )
 
 // plan locates the sensitive fields of a struct type.
@@ -107,18 +106,6 @@ func (r *planner) mask(p *plan, field reflect.StructField, tag string) error {
 	}
 	p.masked = append(p.masked, maskedField{field.Index, class, access.Style(style)})
 	return nil
-}
-
-// structIn finds the struct type behind pointers, slices and arrays. Guarded
-// values and types that encode themselves have no inner struct.
-func structIn(t reflect.Type) reflect.Type {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct || t.PkgPath() == "time" || reflect.PointerTo(t).Implements(maskableType) {
-		return nil
-	}
-	return t
 }
 
 // apply masks a value in place for its reader. v must be addressable.

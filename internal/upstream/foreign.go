@@ -10,7 +10,6 @@ import (
 	"maps"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -206,13 +205,6 @@ func (e executor) Apply(ctx context.Context, record confirm.Record) (json.RawMes
 		return result.EncodeEnvelope(o), f
 	}
 	return result.EncodeEnvelope(o), nil
-}
-
-// sentCalls are the confirmed calls that this process sent, for as long as their
-// records can be put back into the store: foreign servers keep no receipts.
-type sentCalls struct {
-	mu sync.Mutex
-	at map[confirm.ID]time.Time
 }
 
 // add reports whether a call was not sent before, and remembers it.

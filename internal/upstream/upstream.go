@@ -229,3 +229,10 @@ type route struct {
 	offeredAs string            // what follows the server's name
 	rules     mcpfile.ToolRules // the operator's
 }
+
+// sentCalls are the confirmed calls that this process sent, for as long as their
+// records can be put back into the store: foreign servers keep no receipts.
+type sentCalls struct {
+	mu sync.Mutex
+	at map[confirm.ID]time.Time
+}

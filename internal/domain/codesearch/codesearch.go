@@ -14,15 +14,6 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// Repository is a folder that is searched, and who may see it.
-type Repository struct {
-	Name      string        // unique; people and filters name it so
-	Path      string        // its folder
-	Roles     []access.Role // any of these may see it; none: every employee
-	Anonymous bool          // it needs no token on loopback, without an Origin
-	Public    bool          // pages of foreign origins may read it without a token
-}
-
 // Options of a server.
 type Options struct {
 	Repositories []Repository

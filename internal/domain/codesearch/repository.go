@@ -3,8 +3,18 @@ package codesearch
 import (
 	"sync"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/domain/codesearch/index"
 )
+
+// Repository is a folder that is searched, and who may see it.
+type Repository struct {
+	Name      string        // unique; people and filters name it so
+	Path      string        // its folder
+	Roles     []access.Role // any of these may see it; none: every employee
+	Anonymous bool          // it needs no token on loopback, without an Origin
+	Public    bool          // pages of foreign origins may read it without a token
+}
 
 // repository is one repository with its open index.
 type repository struct {

@@ -130,3 +130,12 @@ func clip(text string) string {
 	}
 	return text
 }
+
+// part describes content that is not text. Its bytes are not passed on.
+type part struct {
+	Type     string `json:"type"`
+	MIMEType string `json:"mimeType,omitempty"`
+	Bytes    int    `json:"bytes,omitempty"`
+	URI      string `json:"uri,omitempty"`
+	Name     string `json:"name,omitempty"`
+}

@@ -76,8 +76,6 @@ func (h HTTP) Transport() mcp.Transport {
 	}
 }
 
-func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
 // Traced implements [Connection].
 func (h HTTP) Traced() bool { return true }
 

@@ -144,3 +144,5 @@ func (b *bearer) fetch(ctx context.Context) (*oauth2.Token, error) {
 	}
 	return token, err
 }
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -57,15 +57,6 @@ func (s *Server) wrap(answer *mcp.CallToolResult) result.Outcome {
 	return textOutcome(string(data), nil)
 }
 
-// part describes content that is not text. Its bytes are not passed on.
-type part struct {
-	Type     string `json:"type"`
-	MIMEType string `json:"mimeType,omitempty"`
-	Bytes    int    `json:"bytes,omitempty"`
-	URI      string `json:"uri,omitempty"`
-	Name     string `json:"name,omitempty"`
-}
-
 func contentOf(content []mcp.Content) (text string, parts []part) {
 	var texts []string
 	for _, c := range content {

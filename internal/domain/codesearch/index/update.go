@@ -174,14 +174,6 @@ func (u *update) entry(a *analyser, f found) (e entry, reused, ok bool) {
 	return e, false, true
 }
 
-// temporary makes the file in which a new index is written before it replaces the old one.
-func temporary(file string) (*os.File, error) {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return nil, err
-	}
-	return os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*.new")
-}
-
 // FileOf is the file of a repository's index in a folder. Names that differ
 // have files that differ.
 func FileOf(folder, name string) string {

@@ -302,3 +302,11 @@ func (m *merger) sorted() (table, texts []byte, postings [][]byte) {
 	}
 	return table, texts, postings
 }
+
+// temporary makes the file in which a new index is written before it replaces the old one.
+func temporary(file string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return nil, err
+	}
+	return os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*.new")
+}

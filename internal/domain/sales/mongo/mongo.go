@@ -220,3 +220,6 @@ func storeFault(ctx context.Context, err error) error {
 }
 
 var _ sales.Store = (*Store)(nil)
+
+// only is a document with one field: as a condition, that it equals the value.
+func only(field string, value any) bson.D { return bson.D{{Key: field, Value: value}} }

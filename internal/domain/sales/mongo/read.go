@@ -97,9 +97,6 @@ func visible(s sales.Scope) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{}}}}}
 }
 
-// only is a document with one field: as a condition, that it equals the value.
-func only(field string, value any) bson.D { return bson.D{{Key: field, Value: value}} }
-
 // compares is the condition that a field compares to a value.
 func compares(field, operator string, value any) bson.D {
 	return only(field, bson.D{{Key: operator, Value: value}})
