@@ -100,7 +100,7 @@ func TestWhoAndWhat(t *testing.T) {
 	if r.get("/api/tools", frank, &tools); len(tools.Tools) != 0 {
 		t.Errorf("another person's tools: got %+v", tools.Tools)
 	}
-	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/": 200, "/app.js": 200, "/index.html": 404, "/openapi.json": 404} {
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/": 200, "/app.js": 200, "/index.html": 404, "/openapi.json": 200} {
 		if status, _ := r.read(r.send("GET", path, "", "")); status != want {
 			t.Errorf("%s: got %d, want %d", path, status, want)
 		}
