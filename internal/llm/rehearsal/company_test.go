@@ -348,7 +348,7 @@ func (b fakeFinance) invoices(in financeInput) []map[string]any {
 func TestOffice(t *testing.T) {
 	testkit.Alone(t)
 	b := build(t)
-	for _, file := range []string{"testdata/office.txt", "testdata/words.txt", "testdata/board.txt", "testdata/readme.txt", "testdata/answers.txt", "testdata/questions.txt", "testdata/hostile.txt"} {
+	for _, file := range []string{"testdata/office.txt", "testdata/words.txt", "testdata/board.txt", "testdata/first.txt", "testdata/readme.txt", "testdata/answers.txt", "testdata/questions.txt", "testdata/hostile.txt"} {
 		for _, c := range readCorpus(t, file) {
 			who, down, _ := strings.Cut(c.who, " without ")
 			who, gone, _ := strings.Cut(who, " lacking ")
