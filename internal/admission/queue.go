@@ -145,7 +145,7 @@ func (q *Queue) abandon(t *ticket) {
 	for i, other := range t.owner.line {
 		if other == t {
 			t.owner.line = append(t.owner.line[:i], t.owner.line[i+1:]...)
-			q.tidy(t.owner)
+			q.updateWaiting(t.owner)
 			q.mu.Unlock()
 			return
 		}
@@ -169,7 +169,7 @@ func (q *Queue) next() {
 		}
 		t := first.line[0]
 		first.line = first.line[1:]
-		q.tidy(first)
+		q.updateWaiting(first)
 		q.admit(t)
 	}
 }
@@ -196,8 +196,8 @@ func (q *Queue) admit(t *ticket) {
 	}
 }
 
-// tidy keeps the list of people whose requests wait.
-func (q *Queue) tidy(p *person) {
+// updateWaiting keeps the list of people whose requests wait.
+func (q *Queue) updateWaiting(p *person) {
 	if len(p.line) == 0 {
 		p.line = nil
 		delete(q.waiting, p)

@@ -14,8 +14,8 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// talk is a conversation of turns about lions, each of four messages.
-func talk(turns int) (all []Message) {
+// turnsAboutLions is a conversation of turns about lions, each of four messages.
+func turnsAboutLions(turns int) (all []Message) {
 	for i := range turns {
 		all = append(all, TextMessage(User, fmt.Sprintf("question %d", i)), callMessage(), toolMessage(list(5)), TextMessage(Assistant, fmt.Sprintf("answer %d", i)))
 	}
@@ -25,7 +25,7 @@ func talk(turns int) (all []Message) {
 // longTurn is a turn of a language model after a conversation that is too long.
 func longTurn(m Model, turns int) Turn {
 	long := turn(m, boxOf(tools{}))
-	long.Language, long.Retain, long.History, long.Budget = true, 4, talk(turns), 1300
+	long.Language, long.Retain, long.History, long.Budget = true, 4, turnsAboutLions(turns), 1300
 	return long
 }
 

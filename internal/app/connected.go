@@ -48,9 +48,9 @@ func (c connectedFiles) open(log *slog.Logger) (*connected.Set, error) {
 }
 
 // reservedNames are the names that no connected server may have: those of our own
-// servers, also of those that this version does not have yet.
+// servers.
 func reservedNames() []string {
-	names := []string{gatewayName, "countersign", "issuer", "tasks", "codesearch"}
+	names := []string{gatewayName, "countersign", "issuer"}
 	for _, d := range domains() {
 		names = append(names, d.name)
 	}

@@ -42,10 +42,12 @@ var retired = map[string][]string{
 	"internal/state":              {"bells", "bellName", "listener", "attend", "ring", "lifeOf", "errNoLife"},
 	"internal/gateway":            {"scribe", "archive", "turnOutcome", "hold", "held", "tell", "told", "heard", "remember", "mend", "closeOpen", "farewell", "forget", "noteSession", "admit", "leave", "Desk", "breakOff", "personal", "refuse", "refusal", "confirmSurface"},
 
-	"internal/upstream":            {"courier", "peer", "newPeer", "remote", "shelf", "trip", "judge", "verdict", "tidy", "there", "failing", "unjudged", "directory", "merge", "era"},
+	"internal/upstream":            {"courier", "peer", "newPeer", "remote", "shelf", "trip", "judge", "verdict", "tidy", "there", "failing", "unjudged", "directory", "merge", "era", "notebook", "journal"},
 	"internal/upstream/mcpsession": {"take", "give", "hold", "spoken", "trip"},
 	"internal/upstream/own":        {"courier", "trip", "spoken", "whole", "name", "note", "traced"},
 	"internal/mcpserver":           {"modernEra", "era", "eras", "discreet", "speak", "speaking", "carry", "calledBy", "drawFault", "surface", "invite", "house", "office", "deed", "readyPatience"},
+	"internal/admission":           {"tidy"},
+	"internal/llm/blob":            {"spoken"},
 	"internal/httpx":               {"Surface", "surface", "Front", "Note", "careful", "caught", "walker", "misfit", "ErrGone", "Gone", "headerPatience", "bodyPatience", "answerPatience", "idlePatience", "writePatience", "missed", "miss", "drained"},
 
 	"internal/domain/support/elastic": {"complaint", "refusal", "unanswered"},

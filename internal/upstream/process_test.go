@@ -44,10 +44,10 @@ func serveNotebook(folder string, at func(stage string)) {
 		panic(err)
 	}
 	_ = ready.Close()
-	_ = http.Serve(listener, notebookHandler(folder, at))
+	_ = http.Serve(listener, scriptedHandler(folder, at))
 }
 
-func notebookHandler(folder string, at func(stage string)) http.Handler {
+func scriptedHandler(folder string, at func(stage string)) http.Handler {
 	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "create", InputSchema: map[string]any{"type": "object"}, Annotations: &mcp.ToolAnnotations{IdempotentHint: true}},
 		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -94,7 +94,7 @@ func TestServerKilledAfterItReceivedACallLeavesItUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: notebookHandler(folder, func(string) {}), ReadHeaderTimeout: testkit.Patience}
+	server := &http.Server{Handler: scriptedHandler(folder, func(string) {}), ReadHeaderTimeout: testkit.Patience}
 	go func() { _ = server.Serve(replacement) }()
 	defer server.Close()
 	for _, approved := range []bool{true, false, true} {

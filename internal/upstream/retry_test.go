@@ -22,16 +22,16 @@ import (
 	"countersign.dev/internal/upstream/mcpsession"
 )
 
-// notebook is the adapter of a foreign server: one call ends after another as the
+// scriptedServer is the adapter of a foreign server: one call ends after another as the
 // test says. A nil error is a success, and a negative time lasts as long as the
 // call may.
-type notebook struct {
+type scriptedServer struct {
 	ends []error
 	took time.Duration
 	sent []string
 }
 
-func (*notebook) Tools(context.Context) ([]result.ToolInfo, error) {
+func (*scriptedServer) Tools(context.Context) ([]result.ToolInfo, error) {
 	input := json.RawMessage(`{"type":"object"}`)
 	return []result.ToolInfo{
 		{Name: "read", InputSchema: input, Annotations: result.Annotations{ReadOnly: true}},
@@ -40,7 +40,7 @@ func (*notebook) Tools(context.Context) ([]result.ToolInfo, error) {
 	}, nil
 }
 
-func (n *notebook) Call(ctx context.Context, tool string, _ json.RawMessage) (result.Outcome, error) {
+func (n *scriptedServer) Call(ctx context.Context, tool string, _ json.RawMessage) (result.Outcome, error) {
 	n.sent = append(n.sent, tool)
 	select {
 	case <-ctx.Done():
@@ -55,15 +55,15 @@ func (n *notebook) Call(ctx context.Context, tool string, _ json.RawMessage) (re
 	return result.Success(json.RawMessage(`{}`), nil, ""), err
 }
 
-func (*notebook) Close() {}
+func (*scriptedServer) Close() {}
 
-// journal keeps audited events.
-type journal struct {
+// memorySink keeps audited events.
+type memorySink struct {
 	events []audit.Event
 	full   bool
 }
 
-func (j *journal) Append(_ context.Context, e audit.Event) error {
+func (j *memorySink) Append(_ context.Context, e audit.Event) error {
 	if j.full {
 		return errors.New("no space")
 	}
@@ -71,10 +71,10 @@ func (j *journal) Append(_ context.Context, e audit.Event) error {
 	return nil
 }
 
-// direct is a host of a notebook whose operator lets every change through.
-func direct(t *testing.T, n *notebook, o Options) *Upstream {
+// direct is a host of a scriptedServer whose operator lets every change through.
+func direct(t *testing.T, n *scriptedServer, o Options) *Upstream {
 	if o.Audit == nil {
-		o.Audit = &journal{}
+		o.Audit = &memorySink{}
 	}
 	u := New([]Server{{
 		Name: "notes", Timeout: 5 * time.Second, WriteTimeout: 5 * time.Second,
@@ -128,7 +128,7 @@ func TestFailedCallIsRepeatedOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := &notebook{ends: c.ends, took: c.took}
+				n := &scriptedServer{ends: c.ends, took: c.took}
 				u := direct(t, n, Options{})
 				u.Tools(caller(access.SurfaceAPI))
 				began := time.Now()
@@ -144,7 +144,7 @@ func TestFailedCallIsRepeatedOnce(t *testing.T) {
 // TestOpenBreakerEndsRepetitions: the attempt that opens it is the last one.
 func TestOpenBreakerEndsRepetitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := &notebook{}
+		n := &scriptedServer{}
 		for range 20 {
 			n.ends = append(n.ends, errReset)
 		}
@@ -178,7 +178,7 @@ func TestChangeWithoutApprovalNeedsATurnThatIsKnown(t *testing.T) {
 		"an MCP client": {caller(access.SurfaceMCP), 0},
 		"unknown":       {caller(""), 0},
 	} {
-		n, j := &notebook{}, &journal{}
+		n, j := &scriptedServer{}, &memorySink{}
 		u := direct(t, n, Options{Audit: j})
 		o := u.Call(c.ctx, "notes.add", nil)
 		if len(n.sent) != c.sent || c.sent == 0 && !fault.Is(o.Fault(), fault.ServiceDown) { // there is no service of confirmations
@@ -191,8 +191,8 @@ func TestChangeWithoutApprovalNeedsATurnThatIsKnown(t *testing.T) {
 }
 
 func TestChangeThatCannotBeRecordedIsNotSent(t *testing.T) {
-	n := &notebook{}
-	o := direct(t, n, Options{Audit: &journal{full: true}}).Call(caller(access.SurfaceAPI), "notes.add", nil)
+	n := &scriptedServer{}
+	o := direct(t, n, Options{Audit: &memorySink{full: true}}).Call(caller(access.SurfaceAPI), "notes.add", nil)
 	if !fault.Is(o.Fault(), fault.ServiceDown) || len(n.sent) != 0 {
 		t.Errorf("got %s and calls %v, want SERVICE_UNAVAILABLE and none", o.Code(), n.sent)
 	}
@@ -202,9 +202,9 @@ func TestToolHasADeadlineOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := New([]Server{{
 			Name: "notes", Timeout: time.Minute, WriteTimeout: time.Minute,
-			Foreign: func(func()) Adapter { return &notebook{took: time.Hour} },
+			Foreign: func(func()) Adapter { return &scriptedServer{took: time.Hour} },
 			Rules:   freely(map[string]time.Duration{"read": 2 * time.Second, "add": 3 * time.Second}),
-		}}, Options{Audit: &journal{}})
+		}}, Options{Audit: &memorySink{}})
 		defer u.Close()
 		for tool, want := range map[string]time.Duration{"read": 2 * time.Second, "add": 3 * time.Second, "set": time.Minute} {
 			began := time.Now()
@@ -225,7 +225,7 @@ func TestToolHasADeadlineOfItsOwn(t *testing.T) {
 // TestFiguresOfAToolAreItsOwn: calls, failures, times and breaker.
 func TestFiguresOfAToolAreItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := &notebook{took: 20 * time.Millisecond, ends: []error{nil, errReset, errReset, errReset, errReset, errReset, errReset}}
+		n := &scriptedServer{took: 20 * time.Millisecond, ends: []error{nil, errReset, errReset, errReset, errReset, errReset, errReset}}
 		u := direct(t, n, Options{})
 		ctx := caller(access.SurfaceAPI)
 		for range 5 {
@@ -251,7 +251,7 @@ func TestFiguresOfAToolAreItsOwn(t *testing.T) {
 }
 
 func TestLimitOfCallsIsAskedBeforeACallIsSent(t *testing.T) {
-	n := &notebook{}
+	n := &scriptedServer{}
 	var asked []string
 	u := direct(t, n, Options{Limit: func(_ context.Context, o access.Owner, tool string) error {
 		asked = append(asked, o.Subject+" "+tool)
@@ -267,7 +267,7 @@ func TestLimitOfCallsIsAskedBeforeACallIsSent(t *testing.T) {
 func TestEachFailedAttemptIsALineOfTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		u := direct(t, &notebook{ends: []error{errReset, errReset}}, Options{Log: slog.New(telemetry.Handler{Handler: slog.NewTextHandler(&out, nil)})})
+		u := direct(t, &scriptedServer{ends: []error{errReset, errReset}}, Options{Log: slog.New(telemetry.Handler{Handler: slog.NewTextHandler(&out, nil)})})
 		u.Call(caller(access.SurfaceAPI), "notes.read", json.RawMessage(`{"text":"secret"}`))
 		want := []string{"attempt=1 recovery=retry", "attempt=2 recovery=abort"}
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -286,7 +286,7 @@ func TestEachFailedAttemptIsALineOfTheLog(t *testing.T) {
 // one call keeps its own.
 func TestEachCallOfATurnHasARequestIDOfItsOwn(t *testing.T) {
 	var out strings.Builder
-	u := direct(t, &notebook{}, Options{Log: slog.New(telemetry.Handler{Handler: slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})})})
+	u := direct(t, &scriptedServer{}, Options{Log: slog.New(telemetry.Handler{Handler: slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})})})
 	for _, conversation := range []string{"c1", "c1", ""} {
 		u.Call(telemetry.WithRequest(caller(access.SurfaceAPI), telemetry.Request{ID: "r1", Conversation: conversation}), "notes.read", nil)
 	}

@@ -78,13 +78,13 @@ func plain(r agent.Request) agent.Request {
 		r.System = b.String()
 	}
 	r.Tools = nil
-	r.Messages = spoken(r.Messages)
+	r.Messages = asText(r.Messages)
 	return r
 }
 
-// spoken are the messages as text. Those that the model reads one after the other
+// asText are the messages as text. Those that the model reads one after the other
 // are one: some models' templates want question and answer in turn.
-func spoken(messages []agent.Message) (out []agent.Message) {
+func asText(messages []agent.Message) (out []agent.Message) {
 	for _, m := range messages {
 		role, text := agent.User, textOf(m)
 		if m.Role == agent.Assistant {
