@@ -1,5 +1,7 @@
 package mcpserver
 
+//lint:file-ignore SA1019 the suite's scenarios of handshake versions use what is deprecated since
+
 import (
 	"context"
 	"encoding/json"
@@ -108,7 +110,7 @@ func contentTools() map[string]mcp.ToolHandler {
 func logging(lines ...string) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for _, line := range lines {
-			if err := req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: line}); err != nil { //nolint:staticcheck // deprecated, and still tested
+			if err := req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: line}); err != nil {
 				return nil, err
 			}
 		}
@@ -236,7 +238,7 @@ func addSpecialTools(s *mcp.Server) {
 		return says("changed"), nil
 	})
 	addTool(s, "test_sampling", `{"type":"object","properties":{"prompt":{"type":"string"}}}`, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		answer, err := req.Session.CreateMessage(ctx, sampled()) //nolint:staticcheck // deprecated, and still tested
+		answer, err := req.Session.CreateMessage(ctx, sampled())
 		if err != nil {
 			return nil, err
 		}

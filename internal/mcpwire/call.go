@@ -94,7 +94,7 @@ func (c *Call) readMeta(meta []byte) bool {
 				return false
 			}
 			c.Trace = string(trace)
-		case "progressToken", mcp.MetaKeyLogLevel:
+		case "progressToken", "io.modelcontextprotocol/logLevel":
 			return false
 		}
 	}

@@ -269,7 +269,7 @@ func TestTextsShowAllThatTheyHold(t *testing.T) {
 			t.Errorf("metadata with %q: got %v", odd, e)
 		}
 	}
-	lines := "first\r\n\tsecond\nthird: naïve 日本 👍🏽 می‌خواهم"
+	lines := "first\r\n\tsecond\nthird: naïve 日本 👍🏽 می\u200cخواهم"
 	if got := h.ask("create_task", map[string]any{"title": "three", "description": lines}); got["description"] != lines {
 		t.Errorf("got %v", got)
 	}
