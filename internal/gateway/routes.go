@@ -64,33 +64,8 @@ func (g *Gateway) Handler() http.Handler {
 // routes is the whole API.
 func (g *Gateway) routes() http.Handler {
 	m := httpx.NewMux(g.surface)
-	chat := chat{g.o.Conversations, g.gate, g.o.Quotas, g.o.Limits.Body}
+	routeChat(m, g)
 	confirmations := g.answers
-
-	m.HandleFunc("GET /api/query", g.streaming(chat.askByGet))
-	m.HandleFunc("POST /api/query", g.person(chat.askByPost))
-	m.HandleFunc("GET /api/models", g.person(g.listModels))
-	if g.o.Usage != nil {
-		m.HandleFunc("GET /api/usage", g.person(spending{g.o.Usage, g.o.Conversations}.show))
-	}
-	if g.o.Prompts != nil {
-		m.HandleFunc("GET /api/prompts", g.person(prompts{g.o.Prompts}.list))
-		m.HandleFunc("GET /api/prompts/{server}/{prompt}", g.person(prompts{g.o.Prompts}.show))
-	}
-	m.HandleFunc("GET /api/conversations", g.person(chat.listConversations))
-	m.HandleFunc("GET /api/conversations/{id}", g.person(chat.showConversation))
-	m.HandleFunc("PATCH /api/conversations/{id}", g.person(chat.renameConversation))
-	m.HandleFunc("DELETE /api/conversations/{id}", g.person(chat.deleteConversation))
-	m.HandleFunc("GET /api/conversations/{id}/events", g.streaming(chat.followConversation))
-	m.HandleFunc("POST /api/conversations/{id}/cancel", g.person(chat.cancelTurn))
-
-	m.HandleFunc("GET /ws", g.streaming(g.openSocket))
-	m.HandleFunc("GET /api/events", g.streaming(g.live.Events))
-	m.HandleFunc("GET /api/connections", g.person(g.live.ListConnections))
-	if g.o.Tickets != nil {
-		m.HandleFunc("POST /api/ticket", g.person(g.o.Tickets.Serve))
-	}
-
 	m.Handle("POST /api/confirm/{id}", g.confirmErrors().Handle(g.person(confirmations.answer)))
 	m.HandleFunc("GET /api/confirmations", g.person(confirmations.list))
 	m.HandleFunc("GET /api/confirmations/{id}", g.person(confirmations.show))
@@ -133,6 +108,35 @@ func (g *Gateway) routes() http.Handler {
 		g.serveWeb(m)
 	}
 	return m
+}
+
+// routeChat adds what conversations are made and followed with.
+func routeChat(m *httpx.Mux, g *Gateway) {
+	chat := chat{g.o.Conversations, g.gate, g.o.Quotas, g.o.Limits.Body}
+
+	m.HandleFunc("GET /api/query", g.streaming(chat.askByGet))
+	m.HandleFunc("POST /api/query", g.person(chat.askByPost))
+	m.HandleFunc("GET /api/models", g.person(g.listModels))
+	if g.o.Usage != nil {
+		m.HandleFunc("GET /api/usage", g.person(spending{g.o.Usage, g.o.Conversations}.show))
+	}
+	if g.o.Prompts != nil {
+		m.HandleFunc("GET /api/prompts", g.person(prompts{g.o.Prompts}.list))
+		m.HandleFunc("GET /api/prompts/{server}/{prompt}", g.person(prompts{g.o.Prompts}.show))
+	}
+	m.HandleFunc("GET /api/conversations", g.person(chat.listConversations))
+	m.HandleFunc("GET /api/conversations/{id}", g.person(chat.showConversation))
+	m.HandleFunc("PATCH /api/conversations/{id}", g.person(chat.renameConversation))
+	m.HandleFunc("DELETE /api/conversations/{id}", g.person(chat.deleteConversation))
+	m.HandleFunc("GET /api/conversations/{id}/events", g.streaming(chat.followConversation))
+	m.HandleFunc("POST /api/conversations/{id}/cancel", g.person(chat.cancelTurn))
+
+	m.HandleFunc("GET /ws", g.streaming(g.openSocket))
+	m.HandleFunc("GET /api/events", g.streaming(g.live.Events))
+	m.HandleFunc("GET /api/connections", g.person(g.live.ListConnections))
+	if g.o.Tickets != nil {
+		m.HandleFunc("POST /api/ticket", g.person(g.o.Tickets.Serve))
+	}
 }
 
 // serveWeb gives each file of the page its own route, and one that may be kept: every

@@ -14,6 +14,7 @@ const (
 	maxRoomFiles    = 15
 	maxMethods      = 25 // of a type, besides the handlers of tools
 	maxInterface    = 4  // methods of an interface
+	maxFunction     = 60 // lines of a function
 )
 
 // treeLimits bound the lines of rooms together with those below them, which may
@@ -65,6 +66,11 @@ func measureRoom(t *testing.T, room string, files map[string]*ast.File, found ma
 		count++
 		lines += strings.Count(read(t, room+"/"+name), "\n")
 		for _, declared := range file.Decls {
+			if f, ok := declared.(*ast.FuncDecl); ok && f.Body != nil {
+				if n := 1 + strings.Count(read(t, room+"/"+name)[f.Pos()-file.FileStart:f.End()-file.FileStart], "\n"); n > maxFunction {
+					found[room+"."+f.Name.Name] = fmt.Sprintf("a function of %d lines", n)
+				}
+			}
 			if f, ok := declared.(*ast.FuncDecl); ok && f.Recv != nil && !handlesTool(f) {
 				methods[receiver(f)]++
 			}
