@@ -10,9 +10,11 @@ import (
 	"io/fs"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 //go:embed before.sql
@@ -53,14 +55,30 @@ func Migrate(ctx context.Context, adminURL string, s Schema, password string) (a
 	if err != nil {
 		return nil, err
 	}
-	err = Admin(ctx, adminURL, func(ctx context.Context, tx pgx.Tx) error {
-		applied, err = s.migrate(ctx, tx, files, password)
-		return err
-	})
+	for try := 1; ; try++ {
+		err = Admin(ctx, adminURL, func(ctx context.Context, tx pgx.Tx) error {
+			applied, err = s.migrate(ctx, tx, files, password)
+			return err
+		})
+		if try == maxTries || !changedMeanwhile(err) {
+			break
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("migrating schema %s: %w", s.Name, err)
 	}
 	return applied, nil
+}
+
+// maxTries bounds how often a migration is begun.
+const maxTries = 20
+
+// changedMeanwhile reports whether a migration failed because one of another
+// database changed the login at the same time. Logins belong to the whole server,
+// and the lock of migrations to one database; PostgreSQL does not wait here.
+func changedMeanwhile(err error) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) && refused.Code == "XX000" && strings.Contains(refused.Message, "tuple concurrently updated")
 }
 
 // Admin runs fn in one transaction of the administrator's login. It is for

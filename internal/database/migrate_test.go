@@ -75,6 +75,23 @@ func TestTwoMigrationsAtOnceWaitForEachOther(t *testing.T) {
 	}
 }
 
+// TestDatabasesOfOneServerAreMigratedAtOnce: they share the login, which each
+// migration changes.
+func TestDatabasesOfOneServerAreMigratedAtOnce(t *testing.T) {
+	var wg sync.WaitGroup
+	for range 4 {
+		adminURL := cluster.Database(t, "")
+		wg.Go(func() {
+			for range 5 {
+				if _, err := database.Migrate(t.Context(), adminURL, schema(notes), "a password"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
 func adminStrings(t *testing.T, adminURL, sql string) (out []string) {
 	t.Helper()
 	err := database.Admin(t.Context(), adminURL, func(ctx context.Context, tx pgx.Tx) error {
