@@ -25,10 +25,6 @@ var ErrGap = errors.New("the log does not have the entry to read after")
 const (
 	entryField   = "d"
 	grownChannel = "grown" // on which logs that grew are named
-
-	// lookAgain bounds the wait for a notification, because one can be missed
-	// while the subscription reconnects.
-	lookAgain = 2 * time.Second
 )
 
 // counterTTL is how long a log's numbers outlive its entries, so that an id is
@@ -172,7 +168,7 @@ func (r *Redis) ReadAfter(ctx context.Context, log, after string, max int, block
 	defer leave()
 	for {
 		entries, err := r.read(ctx, log, after, max)
-		wait := min(time.Until(until), lookAgain)
+		wait := time.Until(until)
 		if err != nil || len(entries) > 0 || wait <= 0 {
 			return entries, err
 		}

@@ -50,7 +50,20 @@ func (n *notifier) leave(log string, own chan struct{}) {
 func (n *notifier) notify(log string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for grown := range n.waiting[log] {
+	wake(n.waiting[log])
+}
+
+// notifyAll wakes every reader.
+func (n *notifier) notifyAll() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, readers := range n.waiting {
+		wake(readers)
+	}
+}
+
+func wake(readers map[chan struct{}]struct{}) {
+	for grown := range readers {
 		select {
 		case grown <- struct{}{}:
 		default:
@@ -69,8 +82,13 @@ func (n *notifier) subscribe() {
 	n.sub, n.done = n.client.Subscribe(context.Background(), n.channel), make(chan struct{})
 	go func() {
 		defer close(n.done)
-		for m := range n.sub.Channel() {
-			n.notify(m.Payload)
+		for received := range n.sub.ChannelWithSubscriptions() {
+			switch m := received.(type) {
+			case *redis.Message:
+				n.notify(m.Payload)
+			case *redis.Subscription: // begun, or again after a lost connection: what was named before was missed
+				n.notifyAll()
+			}
 		}
 	}()
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/testkit"
@@ -260,6 +261,57 @@ func TestReadWaitsForItsBlockTime(t *testing.T) {
 		}
 		must(t, r.Close())
 	})
+}
+
+// xranges counts how often a log is read.
+type xranges struct{ atomic.Int32 }
+
+func (x *xranges) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (x *xranges) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (x *xranges) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if cmd.Name() == "xrange" {
+			x.Add(1)
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// TestWaitingReaderDoesNotAsk: thousands of idle readers are no load.
+func TestWaitingReaderDoesNotAsk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, read := inProcess(t), new(xranges)
+		r.client.AddHook(read)
+		_, err := r.ReadAfter(t.Context(), "log", "", 10, time.Hour)
+		must(t, err)
+		if n := read.Load(); n > 3 {
+			t.Errorf("reads in an hour: got %d, want one at its beginning, one when it is subscribed and one at its end", n)
+		}
+		must(t, r.Close())
+	})
+}
+
+// TestReadersLookAgainAfterALostSubscription: what was named meanwhile was missed.
+func TestReadersLookAgainAfterALostSubscription(t *testing.T) {
+	r := connect(t, startReal(t), nil)
+	grown, leave := r.grown.watch("log")
+	defer leave()
+	woken := func(when string) {
+		t.Helper()
+		select {
+		case <-grown:
+		case <-time.After(testkit.Patience):
+			t.Fatalf("the reader is not woken %s", when)
+		}
+	}
+	r.grown.subscribe()
+	woken("when the subscription begins")
+	must(t, r.client.ClientKillByFilter(t.Context(), "TYPE", "pubsub").Err())
+	woken("when it begins again")
 }
 
 func TestTTLEnds(t *testing.T) {
