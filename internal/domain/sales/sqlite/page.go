@@ -27,10 +27,10 @@ func (s *Store) Deals(ctx context.Context, scope sales.Scope, q sales.DealQuery)
 	defer cancel()
 	by, where := orders[q.Sort], wanted(scope, q)
 	if q.After != nil {
-		where.and("(d."+by.column+", d.id) "+by.after+" (?, ?)", by.key(*q.After), q.After.ID)
+		where.And("(d."+by.column+", d.id) "+by.after+" (?, ?)", by.key(*q.After), q.After.ID)
 	}
 	statement := selectDeals + where.String() + " order by d." + by.column + " " + by.direction + ", d.id " + by.direction + " limit ?"
-	found, err := s.In(ctx).QueryContext(ctx, statement, append(where.args, q.Limit)...)
+	found, err := s.In(ctx).QueryContext(ctx, statement, append(where.Args, q.Limit)...)
 	err = s.Each(ctx, found, err, func() error {
 		d, err := scanDeal(found)
 		deals = append(deals, d)
@@ -40,25 +40,25 @@ func (s *Store) Deals(ctx context.Context, scope sales.Scope, q sales.DealQuery)
 }
 
 // wanted is the condition of a scope and a query's filters.
-func wanted(scope sales.Scope, q sales.DealQuery) clause {
+func wanted(scope sales.Scope, q sales.DealQuery) engine.Clause {
 	c := owners(scope)
 	if q.Owner != "" {
-		c.and("k.owner = ?", q.Owner)
+		c.And("k.owner = ?", q.Owner)
 	}
 	if q.Stage != "" {
-		c.and("d.stage = ?", q.Stage)
+		c.And("d.stage = ?", q.Stage)
 	}
 	if q.CustomerID != "" {
-		c.and("d.customer_id = ?", q.CustomerID)
+		c.And("d.customer_id = ?", q.CustomerID)
 	}
 	if q.MinValue > 0 {
-		c.and("d.value >= ?", q.MinValue)
+		c.And("d.value >= ?", q.MinValue)
 	}
 	if q.ClosingFrom != "" {
-		c.and("d.expected_close_date >= ?", q.ClosingFrom)
+		c.And("d.expected_close_date >= ?", q.ClosingFrom)
 	}
 	if q.ClosingTo != "" {
-		c.and("d.expected_close_date <= ?", q.ClosingTo)
+		c.And("d.expected_close_date <= ?", q.ClosingTo)
 	}
 	return c
 }

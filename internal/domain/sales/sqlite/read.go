@@ -4,42 +4,21 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
 	"time"
 
 	"countersign.dev/internal/domain/sales"
 	engine "countersign.dev/internal/sqlite"
 )
 
-// clause collects the parts of a condition. Its texts are constants of this
-// package; every value is a parameter.
-type clause struct {
-	texts []string
-	args  []any
-}
-
-func (c *clause) and(text string, args ...any) {
-	c.texts = append(c.texts, text)
-	c.args = append(c.args, args...)
-}
-
-// String is the condition; without parts it is true.
-func (c clause) String() string {
-	if len(c.texts) == 0 {
-		return "true"
-	}
-	return strings.Join(c.texts, " and ")
-}
-
 // owners is the condition that a scope puts on an owner k. Every statement that
 // reads or changes a customer, a deal or a quota goes through it.
-func owners(s sales.Scope) (c clause) {
+func owners(s sales.Scope) (c engine.Clause) {
 	switch email := s.Email(); {
 	case s.All():
 	case email != "":
-		c.and("k.id in (select owner_id from reach where email = ?)", email)
+		c.And("k.id in (select owner_id from reach where email = ?)", email)
 	default:
-		c.and("false")
+		c.And("false")
 	}
 	return c
 }
@@ -57,7 +36,7 @@ func (s *Store) Customer(ctx context.Context, scope sales.Scope, id string) (c s
 	in := owners(scope)
 	var created, updated int64
 	a := &c.Address
-	err = s.In(ctx).QueryRowContext(ctx, selectCustomer+in.String(), append([]any{id}, in.args...)...).Scan(
+	err = s.In(ctx).QueryRowContext(ctx, selectCustomer+in.String(), append([]any{id}, in.Args...)...).Scan(
 		&c.ID, &c.Name, &c.Email, &c.Company, &c.Industry, &c.Phone, &a.Street, &a.City, &a.State, &a.Zip, &a.Country,
 		&c.AccountOwner, &c.Tier, &c.AnnualRevenue, &created, &updated, &c.Version)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -77,7 +56,7 @@ where d.customer_id = ? and d.stage not in ('CLOSED_WON', 'CLOSED_LOST') and `
 
 func (s *Store) openDeals(ctx context.Context, scope sales.Scope, customer string) (count int, names []string, err error) {
 	in := owners(scope)
-	rows, err := s.In(ctx).QueryContext(ctx, selectOpenDeals+in.String()+" order by d.id limit ?", append(append([]any{customer}, in.args...), sales.NamesShown)...)
+	rows, err := s.In(ctx).QueryContext(ctx, selectOpenDeals+in.String()+" order by d.id limit ?", append(append([]any{customer}, in.Args...), sales.NamesShown)...)
 	err = s.Each(ctx, rows, err, func() error {
 		var name string
 		if err := rows.Scan(&name, &count); err != nil {
@@ -109,8 +88,8 @@ func (s *Store) Deal(ctx context.Context, scope sales.Scope, id string) (d sales
 	ctx, cancel := engine.Bounded(ctx)
 	defer cancel()
 	where := owners(scope)
-	where.and("d.id = ?", id)
-	d, err = scanDeal(s.In(ctx).QueryRowContext(ctx, selectDeals+where.String(), where.args...))
+	where.And("d.id = ?", id)
+	d, err = scanDeal(s.In(ctx).QueryRowContext(ctx, selectDeals+where.String(), where.Args...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return sales.Deal{}, false, nil
 	}
@@ -133,7 +112,7 @@ func (s *Store) Sums(ctx context.Context, scope sales.Scope, q sales.Quarter) (s
 	in := owners(scope)
 	sums := sales.Sums{Stages: map[string]sales.StageSum{}}
 	rows, err := s.In(ctx).QueryContext(ctx, selectSums+in.String()+" group by d.stage",
-		append([]any{q.From().Format(time.DateOnly), q.Until().Format(time.DateOnly)}, in.args...)...)
+		append([]any{q.From().Format(time.DateOnly), q.Until().Format(time.DateOnly)}, in.Args...)...)
 	err = s.Each(ctx, rows, err, func() error {
 		var stage string
 		var sum sales.StageSum
@@ -144,6 +123,6 @@ func (s *Store) Sums(ctx context.Context, scope sales.Scope, q sales.Quarter) (s
 	if err != nil {
 		return sales.Sums{}, err
 	}
-	err = s.In(ctx).QueryRowContext(ctx, selectTarget+in.String(), append([]any{q.String()}, in.args...)...).Scan(&sums.Target)
+	err = s.In(ctx).QueryRowContext(ctx, selectTarget+in.String(), append([]any{q.String()}, in.Args...)...).Scan(&sums.Target)
 	return sums, s.Fault(ctx, err)
 }

@@ -19,7 +19,7 @@ func (s *Store) CloseDeal(ctx context.Context, scope sales.Scope, c sales.Closin
 	in := owners(scope)
 	return s.ExecOne(ctx, updateDeal+in.String()+")", append([]any{
 		c.Stage, c.Value, c.Probability, c.LossReason, c.Notes, c.At.Format(time.DateOnly), c.At.UnixMilli(), c.ID, c.Version,
-	}, in.args...)...)
+	}, in.Args...)...)
 }
 
 const deleteStatement = `
@@ -31,7 +31,7 @@ func (s *Store) DeleteCustomer(ctx context.Context, scope sales.Scope, t sales.T
 	in := owners(scope)
 	return s.ExecOne(ctx, deleteStatement+in.String()+")", append([]any{
 		t.At.UnixMilli(), t.By, t.At.UnixMilli(), t.ID, t.Version,
-	}, in.args...)...)
+	}, in.Args...)...)
 }
 
 // Fill adds what is missing, all of it or nothing.

@@ -13,37 +13,16 @@ import (
 	engine "countersign.dev/internal/sqlite"
 )
 
-// clause collects the parts of a condition. Its texts are constants of this
-// package; every value is a parameter.
-type clause struct {
-	texts []string
-	args  []any
-}
-
-func (c *clause) and(text string, args ...any) {
-	c.texts = append(c.texts, text)
-	c.args = append(c.args, args...)
-}
-
-// equals narrows by a column, unless nothing is asked for.
-func (c *clause) equals(column, value string) {
-	if value != "" {
-		c.and("t."+column+" = ?", value)
-	}
-}
-
-func (c clause) String() string { return strings.Join(c.texts, " and ") }
-
 // within is the condition that a scope puts on a row t. Every statement that
 // reads or changes tickets or articles goes through it.
-func within(visible support.Rows) (c clause) {
+func within(visible support.Rows) (c engine.Clause) {
 	switch visible {
 	case support.AllRows:
-		c.and("true")
+		c.And("true")
 	case support.PublishedRows:
-		c.and("t.status = '" + support.ArticlePublished + "'")
+		c.And("t.status = '" + support.ArticlePublished + "'")
 	default:
-		c.and("false")
+		c.And("false")
 	}
 	return c
 }
@@ -101,11 +80,11 @@ func (s *Store) Article(ctx context.Context, scope support.Scope, id string) (su
 }
 
 // one reads a row by its id; it has no score.
-func one[T any](ctx context.Context, s *Store, of table[T], where clause, id string) (row T, found bool, err error) {
+func one[T any](ctx context.Context, s *Store, of table[T], where engine.Clause, id string) (row T, found bool, err error) {
 	ctx, cancel := engine.Bounded(ctx)
 	defer cancel()
-	where.and("t.id = ?", id)
-	read := s.In(ctx).QueryRowContext(ctx, "select "+of.columns+", 0.0 from "+of.name+" t where "+where.String(), where.args...)
+	where.And("t.id = ?", id)
+	read := s.In(ctx).QueryRowContext(ctx, "select "+of.columns+", 0.0 from "+of.name+" t where "+where.String(), where.Args...)
 	if err = of.scan(&row, read.Scan); errors.Is(err, sql.ErrNoRows) {
 		return row, false, nil
 	}
@@ -115,20 +94,27 @@ func one[T any](ctx context.Context, s *Store, of table[T], where clause, id str
 // Tickets returns a page.
 func (s *Store) Tickets(ctx context.Context, scope support.Scope, q support.TicketQuery) ([]support.Ticket, error) {
 	where := within(scope.Tickets())
-	where.equals("status", q.Status)
-	where.equals("priority", q.Priority)
-	where.equals("customer_id", q.CustomerID)
+	narrow(&where, "status", q.Status)
+	narrow(&where, "priority", q.Priority)
+	narrow(&where, "customer_id", q.CustomerID)
 	return find(ctx, s, ticketTable, where, q.Find, q.After, q.Limit)
 }
 
 // Articles returns a page.
 func (s *Store) Articles(ctx context.Context, scope support.Scope, q support.ArticleQuery) ([]support.Article, error) {
 	where := within(scope.Articles())
-	where.equals("category", q.Category)
+	narrow(&where, "category", q.Category)
 	return find(ctx, s, articleTable, where, q.Find, q.After, q.Limit)
 }
 
-func find[T any](ctx context.Context, s *Store, of table[T], where clause, q support.Query, after *support.Key, limit int) (found []T, err error) {
+// narrow adds that a column has a value, unless nothing is asked for.
+func narrow(where *engine.Clause, column, value string) {
+	if value != "" {
+		where.And("t."+column+" = ?", value)
+	}
+}
+
+func find[T any](ctx context.Context, s *Store, of table[T], where engine.Clause, q support.Query, after *support.Key, limit int) (found []T, err error) {
 	if q.Nothing() {
 		return nil, nil
 	}
@@ -149,20 +135,20 @@ func find[T any](ctx context.Context, s *Store, of table[T], where clause, q sup
 }
 
 // newest is the statement for a query without words.
-func (of table[T]) newest(where clause, q support.Query, after *support.Key) (string, []any) {
+func (of table[T]) newest(where engine.Clause, q support.Query, after *support.Key) (string, []any) {
 	if without := q.Without(); len(without) > 0 {
-		where.and("t.n not in (select rowid from "+of.name+"_words where "+of.name+"_words match ?)", anyOf(without))
+		where.And("t.n not in (select rowid from "+of.name+"_words where "+of.name+"_words match ?)", anyOf(without))
 	}
 	if after != nil {
-		where.and("(t.created_at, t.id) < (?, ?)", after.Created, after.ID)
+		where.And("(t.created_at, t.id) < (?, ?)", after.Created, after.ID)
 	}
-	return "select " + of.columns + ", 1.0 from " + of.name + " t where " + where.String() + " order by t.created_at desc, t.id desc", where.args
+	return "select " + of.columns + ", 1.0 from " + of.name + " t where " + where.String() + " order by t.created_at desc, t.id desc", where.Args
 }
 
 // best is the statement for a query with words, with the scores that
 // [support.Query] defines. FTS5's own ranks count words over all rows, hidden ones
 // too.
-func (of table[T]) best(where clause, q support.Query, after *support.Key) (string, []any) {
+func (of table[T]) best(where engine.Clause, q support.Query, after *support.Key) (string, []any) {
 	words := of.name + "_words"
 	found := "select rowid from " + words + " where " + words + " match ?"
 	score, args := fmt.Sprintf("%d.0", len(q.With())*support.TermScore), []any{}
@@ -178,11 +164,11 @@ func (of table[T]) best(where clause, q support.Query, after *support.Key) (stri
 		args = append(args, "head : "+quoted(t))
 	}
 	if after != nil {
-		where.and("(m.score, t.id) < (?, ?)", after.Score, after.ID)
+		where.And("(m.score, t.id) < (?, ?)", after.Score, after.ID)
 	}
 	ranked := "select rowid as n, " + score + " as score from " + words + " where " + words + " match ?"
 	return "select " + of.columns + ", m.score from (" + ranked + ") m join " + of.name + " t on t.n = m.n where " + where.String() +
-		" order by m.score desc, t.id desc", append(append(args, match(q)), where.args...)
+		" order by m.score desc, t.id desc", append(append(args, match(q)), where.Args...)
 }
 
 // match writes a query in the language of FTS5. Between the quotes are letters,

@@ -20,7 +20,7 @@ func (s *Store) CloseTicket(ctx context.Context, scope support.Scope, c support.
 	in := within(scope.Tickets())
 	return s.ExecOne(ctx, closeStatement+in.String(), append([]any{
 		c.Resolution, c.ResolutionType, c.CustomerNotified, c.By, c.At.UnixMilli(), c.At.UnixMilli(), c.ID, c.Version.Number,
-	}, in.args...)...)
+	}, in.Args...)...)
 }
 
 // Fill adds what is missing, all of it or nothing.

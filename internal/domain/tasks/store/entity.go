@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/domain/tasks/record"
+	engine "countersign.dev/internal/sqlite"
 )
 
 const (
@@ -190,16 +191,16 @@ func (w entityRows) UndeleteEntity(ctx context.Context, id int64) (links int64, 
 // Entities returns a page and the number of entities in all. tags are any of these
 // words; an empty type or list does not filter.
 func (w entityRows) Entities(ctx context.Context, kind string, tags []string, p Page) (found []record.Entity, total int, err error) {
-	var where clause
-	where.and("e.deleted_at is null")
+	var where engine.Clause
+	where.And("e.deleted_at is null")
 	if kind != "" {
-		where.and("e.entity_type = ?", kind)
+		where.And("e.entity_type = ?", kind)
 	}
 	count, counted := "select coalesce(sum(n), 0) from entity_counts where ?1 in ('', entity_type)", []any{kind}
 	if len(tags) > 0 {
 		words, args := anyOf(tags)
-		where.and("e.id in (select entity_id from entity_tags where tag in "+words+")", args...)
-		count, counted = "select count(*) from entities e where "+where.String(), where.args
+		where.And("e.id in (select entity_id from entity_tags where tag in "+words+")", args...)
+		count, counted = "select count(*) from entities e where "+where.String(), where.Args
 	}
 	err = w.Snapshot(ctx, func(ctx context.Context) error {
 		if err := w.In(ctx).QueryRowContext(ctx, count, counted...).Scan(&total); err != nil {
@@ -207,7 +208,7 @@ func (w entityRows) Entities(ctx context.Context, kind string, tags []string, p 
 		}
 		inside := "select e.id from entities e where " + where.String() + " order by e.created_at desc, e.id desc limit ? offset ?"
 		statement := "select " + entityColumns(p.Details) + " from (" + inside + ") page join entities e on e.id = page.id order by e.created_at desc, e.id desc"
-		found, err = w.readEntities(ctx, p.Details, statement, append(where.args, p.Limit, p.Offset)...)
+		found, err = w.readEntities(ctx, p.Details, statement, append(where.Args, p.Limit, p.Offset)...)
 		return err
 	})
 	return found, total, err

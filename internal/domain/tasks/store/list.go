@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/domain/tasks/record"
+	engine "countersign.dev/internal/sqlite"
 )
 
 // TaskFilter narrows a list of tasks. Its zero value holds all that are not deleted.
@@ -19,46 +20,28 @@ type TaskFilter struct {
 	Blocked          bool     // waits for an open task, or has the status blocked
 }
 
-// clause collects the parts of a condition. Its texts are constants of this room.
-type clause struct {
-	texts []string
-	args  []any
-}
-
-func (c *clause) and(text string, args ...any) {
-	c.texts = append(c.texts, text)
-	c.args = append(c.args, args...)
-}
-
-func (c clause) String() string {
-	if len(c.texts) == 0 {
-		return "true"
-	}
-	return strings.Join(c.texts, " and ")
-}
-
 // where is the condition of a filter on a row t.
-func (f TaskFilter) where() (c clause) {
+func (f TaskFilter) where() (c engine.Clause) {
 	switch {
 	case f.Ready:
-		c.and("t.is_ready = 1")
+		c.And("t.is_ready = 1")
 	case f.Blocked:
-		c.and("t.is_open = 1 and (t.open_blockers > 0 or t.status = 'blocked')")
+		c.And("t.is_open = 1 and (t.open_blockers > 0 or t.status = 'blocked')")
 	default:
-		c.and("t.deleted_at is null")
+		c.And("t.deleted_at is null")
 	}
 	if f.Status != "" {
-		c.and("t.status = ?", f.Status)
+		c.And("t.status = ?", f.Status)
 	}
 	if f.Priority != "" {
-		c.and("t.priority = ?", f.Priority)
+		c.And("t.priority = ?", f.Priority)
 	}
 	if f.ParentTaskID != nil {
-		c.and("t.parent_task_id = ?", *f.ParentTaskID)
+		c.And("t.parent_task_id = ?", *f.ParentTaskID)
 	}
 	if len(f.Tags) > 0 {
 		words, args := anyOf(f.Tags)
-		c.and("t.id in (select task_id from task_tags where tag in "+words+")", args...)
+		c.And("t.id in (select task_id from task_tags where tag in "+words+")", args...)
 	}
 	return c
 }
@@ -97,23 +80,23 @@ func (w taskRows) Tasks(ctx context.Context, f TaskFilter, p Page) (found []reco
 func (w taskRows) countTasks(ctx context.Context, f TaskFilter) (total int, err error) {
 	if f.ParentTaskID != nil || len(f.Tags) > 0 {
 		where := f.where()
-		err = w.In(ctx).QueryRowContext(ctx, "select count(*) from tasks t where "+where.String(), where.args...).Scan(&total)
+		err = w.In(ctx).QueryRowContext(ctx, "select count(*) from tasks t where "+where.String(), where.Args...).Scan(&total)
 		return total, w.Fault(ctx, err)
 	}
-	var c clause
+	var c engine.Clause
 	if f.Status != "" {
-		c.and("status = ?", f.Status)
+		c.And("status = ?", f.Status)
 	}
 	if f.Priority != "" {
-		c.and("priority = ?", f.Priority)
+		c.And("priority = ?", f.Priority)
 	}
 	if f.Ready {
-		c.and("ready = 1")
+		c.And("ready = 1")
 	}
 	if f.Blocked {
-		c.and("waiting = 1")
+		c.And("waiting = 1")
 	}
-	err = w.In(ctx).QueryRowContext(ctx, "select coalesce(sum(n), 0) from counts where "+c.String(), c.args...).Scan(&total)
+	err = w.In(ctx).QueryRowContext(ctx, "select coalesce(sum(n), 0) from counts where "+c.String(), c.Args...).Scan(&total)
 	return total, w.Fault(ctx, err)
 }
 
@@ -133,7 +116,7 @@ func (w taskRows) readTasks(ctx context.Context, f TaskFilter, p Page, total int
 	}
 	inside := "select t.id from tasks t where " + where.String() + " order by " + order + " limit ? offset ?"
 	statement := "select " + columns(p.Details) + ", t.unblocks from (" + inside + ") page join tasks t on t.id = page.id order by " + forward
-	rows, err := w.In(ctx).QueryContext(ctx, statement, append(where.args, limit, skip)...)
+	rows, err := w.In(ctx).QueryContext(ctx, statement, append(where.Args, limit, skip)...)
 	err = w.Each(ctx, rows, err, func() error {
 		var unblocks int
 		t, err := scanTask(rows.Scan, p.Details, &unblocks)

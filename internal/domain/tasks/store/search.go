@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"countersign.dev/internal/domain/tasks/record"
+	engine "countersign.dev/internal/sqlite"
 )
 
 // minWord is how many characters the index of trigrams needs of a word. A search
@@ -29,8 +30,8 @@ func match(words []string) string {
 func find(table, term string, columns ...string) (statement string, args []any) {
 	words := strings.Fields(term)
 	var long []string
-	where := clause{}
-	where.and("x.deleted_at is null")
+	var where engine.Clause
+	where.And("x.deleted_at is null")
 	for _, word := range words {
 		if utf8.RuneCountInString(word) >= minWord {
 			long = append(long, word)
@@ -42,16 +43,16 @@ func find(table, term string, columns ...string) (statement string, args []any) 
 			parts[i] = "x." + column + ` like ? escape '\'`
 			like = append(like, "%"+escapeLike.Replace(word)+"%")
 		}
-		where.and("("+strings.Join(parts, " or ")+")", like...)
+		where.And("("+strings.Join(parts, " or ")+")", like...)
 	}
 	switch {
 	case len(long) == 0:
-		return "select x.id, 0.0 as rank from " + table + " x where " + where.String(), where.args
-	case len(where.texts) == 1:
+		return "select x.id, 0.0 as rank from " + table + " x where " + where.String(), where.Args
+	case len(where.Args) == 0: // no short word
 		return "select rowid as id, rank from " + table + "_words where " + table + "_words match ?", []any{match(long)}
 	}
 	return "select x.id, w.rank as rank from " + table + "_words w join " + table + " x on x.id = w.rowid where " + table + "_words match ? and " + where.String(),
-		append([]any{match(long)}, where.args...)
+		append([]any{match(long)}, where.Args...)
 }
 
 var escapeLike = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
