@@ -57,10 +57,7 @@ func (w entityRows) Entity(ctx context.Context, id int64) (record.Entity, error)
 func (w entityRows) entity(ctx context.Context, id int64, only string) (record.Entity, error) {
 	row := w.In(ctx).QueryRowContext(ctx, "select "+entityDetails+" from entities e where e.id = ? "+only, id)
 	e, err := scanEntity(row.Scan, true)
-	if errors.Is(err, sql.ErrNoRows) {
-		return e, record.NotFound("entity", id)
-	}
-	return e, w.Fault(ctx, err)
+	return e, w.byNumber(ctx, "entity", id, err)
 }
 
 // NewEntity is an entity to be made. Type, Name and CreatedBy are required.

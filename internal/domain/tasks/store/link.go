@@ -55,7 +55,15 @@ func (w linkRows) Unlink(ctx context.Context, task, entity int64) (id int64, err
 	return id, err
 }
 
-const linkColumns = ", l.created_at, l.created_by"
+// linked reads a page of what is linked, the newest link first, and counts all of it.
+// from is the rest of a statement with the links l, and args are its parameters.
+func (w linkRows) linked(ctx context.Context, columns, from string, args []any, p Page, read func(scan func(...any) error) error) (total int, err error) {
+	if err := w.In(ctx).QueryRowContext(ctx, "select count(*)"+from, args...).Scan(&total); err != nil {
+		return 0, w.Fault(ctx, err)
+	}
+	rows, err := w.In(ctx).QueryContext(ctx, "select "+columns+", l.created_at, l.created_by"+from+" order by l.created_at desc, l.id desc limit ? offset ?", append(args, p.Limit, p.Offset)...)
+	return total, w.Each(ctx, rows, err, func() error { return read(rows.Scan) })
+}
 
 // TaskEntities returns a page of the entities of a task, the newest link first, and
 // their number in all.
@@ -65,19 +73,16 @@ func (w linkRows) TaskEntities(ctx context.Context, task int64, p Page) (found [
 		if _, err := w.tasks.Task(ctx, task); err != nil {
 			return err
 		}
-		if err := w.In(ctx).QueryRowContext(ctx, "select count(*)"+from, task).Scan(&total); err != nil {
-			return w.Fault(ctx, err)
-		}
-		rows, err := w.In(ctx).QueryContext(ctx, "select "+entityColumns(p.Details)+linkColumns+from+" order by l.created_at desc, l.id desc limit ? offset ?", task, p.Limit, p.Offset)
-		return w.Each(ctx, rows, err, func() error {
+		total, err = w.linked(ctx, entityColumns(p.Details), from, []any{task}, p, func(scan func(...any) error) error {
 			var at int64
 			var by string
-			e, err := scanEntity(rows.Scan, p.Details, &at, &by)
+			e, err := scanEntity(scan, p.Details, &at, &by)
 			linked := timeOf(at)
 			e.LinkCreatedAt, e.LinkCreatedBy = &linked, by
 			found = append(found, e)
 			return err
 		})
+		return err
 	})
 	return found, total, err
 }
@@ -90,19 +95,16 @@ func (w linkRows) EntityTasks(ctx context.Context, entity int64, status, priorit
 		if _, err := w.entities.Entity(ctx, entity); err != nil {
 			return err
 		}
-		if err := w.In(ctx).QueryRowContext(ctx, "select count(*)"+from, entity, status, priority).Scan(&total); err != nil {
-			return w.Fault(ctx, err)
-		}
-		rows, err := w.In(ctx).QueryContext(ctx, "select "+columns(p.Details)+linkColumns+from+" order by l.created_at desc, l.id desc limit ?4 offset ?5", entity, status, priority, p.Limit, p.Offset)
-		return w.Each(ctx, rows, err, func() error {
+		total, err = w.linked(ctx, columns(p.Details), from, []any{entity, status, priority}, p, func(scan func(...any) error) error {
 			var at int64
 			var by string
-			t, err := scanTask(rows.Scan, p.Details, &at, &by)
+			t, err := scanTask(scan, p.Details, &at, &by)
 			linked := timeOf(at)
 			t.LinkCreatedAt, t.LinkCreatedBy = &linked, by
 			found = append(found, t)
 			return err
 		})
+		return err
 	})
 	return found, total, err
 }

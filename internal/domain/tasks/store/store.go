@@ -226,6 +226,14 @@ type Page struct {
 	Details       bool // with the details
 }
 
+// byNumber is the error of reading the row with a number: without one, NOT_FOUND.
+func (w *file) byNumber(ctx context.Context, kind string, id int64, err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return record.NotFound(kind, id)
+	}
+	return w.Fault(ctx, err)
+}
+
 // setTags writes the words of the tags of a task or an entity.
 func (w *file) setTags(ctx context.Context, of string, id int64, tags *string) error {
 	if _, err := w.Exec(ctx, "delete from "+of+"_tags where "+of+"_id = ?", id); err != nil || tags == nil {

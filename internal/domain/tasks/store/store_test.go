@@ -271,6 +271,44 @@ func TestWhatWasUnlinkedCanBeLinkedAgain(t *testing.T) {
 	wantFault(t, err, record.ErrNotFound, "not linked")
 }
 
+// TestLinkedRowsComeInPages: the entities of a task and the tasks of an entity, the
+// newest link first, each with its link.
+func TestLinkedRowsComeInPages(t *testing.T) {
+	w := opened(t)
+	for i := range 3 {
+		made(t, w, NewTask{Title: fmt.Sprint("task ", i+1), Priority: "high"})
+		if _, err := w.CreateEntity(t.Context(), NewEntity{Type: "file", Name: fmt.Sprint("file ", i+1), CreatedBy: "tester"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, ends := range [][2]int64{{1, 1}, {1, 2}, {1, 3}, {2, 1}, {3, 1}} {
+		if _, err := w.Link(t.Context(), ends[0], ends[1], fmt.Sprint("by ", ends)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	entities, n, err := w.TaskEntities(t.Context(), 1, Page{Limit: 2, Offset: 1})
+	if err != nil || n != 3 {
+		t.Errorf("the entities of a task: got %d, %v, want 3", n, err)
+	}
+	for _, e := range entities {
+		got = append(got, e.Name+" "+e.LinkCreatedBy)
+	}
+	tasks, n, err := w.EntityTasks(t.Context(), 1, record.Todo, "high", Page{Limit: 2, Offset: 1, Details: true})
+	if err != nil || n != 3 {
+		t.Errorf("the tasks of an entity: got %d, %v, want 3", n, err)
+	}
+	for _, task := range tasks {
+		got = append(got, task.Title+" "+task.LinkCreatedBy)
+	}
+	if want := []string{"file 2 by [1 2]", "file 1 by [1 1]", "task 2 by [2 1]", "task 1 by [1 1]"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if _, n, err := w.EntityTasks(t.Context(), 1, record.Done, "", Page{Limit: 2}); err != nil || n != 0 {
+		t.Errorf("with a status that none has: got %d, %v, want none", n, err)
+	}
+}
+
 func TestTreeIsOrderedAndBounded(t *testing.T) {
 	w := opened(t)
 	root := made(t, w, NewTask{Title: "root"}).ID

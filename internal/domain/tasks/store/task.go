@@ -63,10 +63,7 @@ func (w taskRows) Task(ctx context.Context, id int64) (record.Task, error) {
 func (w taskRows) task(ctx context.Context, id int64, only string) (record.Task, error) {
 	row := w.In(ctx).QueryRowContext(ctx, "select "+detailColumns+" from tasks t where t.id = ? "+only, id)
 	t, err := scanTask(row.Scan, true)
-	if errors.Is(err, sql.ErrNoRows) {
-		return t, record.NotFound("task", id)
-	}
-	return t, w.Fault(ctx, err)
+	return t, w.byNumber(ctx, "task", id, err)
 }
 
 // NewTask is a task to be made. Title, Status, Priority and CreatedBy are required.
