@@ -156,3 +156,14 @@ func Outside(ctx context.Context) (back func()) {
 		_ = w.Begin(ctx) // when ctx has ended, so has what follows
 	}
 }
+
+// Bounded is [Outside] for a call to a store, with a deadline when ctx has none. The
+// call ends with the function that is returned.
+func Bounded(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	back := Outside(ctx)
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, back
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	return limited, func() { cancel(); back() }
+}

@@ -60,12 +60,7 @@ func (db *DB) Close() { db.pool.Close() }
 
 // bounded gives a deadline to a call that has none.
 func (db *DB) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	back := admission.Outside(ctx)
-	if _, ok := ctx.Deadline(); ok {
-		return ctx, back
-	}
-	limited, cancel := context.WithTimeout(ctx, db.timeout)
-	return limited, func() { cancel(); back() }
+	return admission.Bounded(ctx, db.timeout)
 }
 
 // LoginURL is the administrator's URL with another login and password: how a

@@ -116,12 +116,7 @@ const storeTimeout = 5 * time.Second
 
 // bounded gives a deadline to a call that has none.
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	back := admission.Outside(ctx)
-	if _, ok := ctx.Deadline(); ok {
-		return ctx, back
-	}
-	limited, cancel := context.WithTimeout(ctx, storeTimeout)
-	return limited, func() { cancel(); back() }
+	return admission.Bounded(ctx, storeTimeout)
 }
 
 // Close ends every connection.
