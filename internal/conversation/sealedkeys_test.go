@@ -6,30 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
-
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/conversation/lease"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit"
 )
-
-// put writes a key as somebody who can write to Redis can: it stays for good.
-func put(t *testing.T, mini *miniredis.Miniredis, key, value string) {
-	t.Helper()
-	if err := mini.Set(key, value); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func stored(t *testing.T, mini *miniredis.Miniredis, key string) string {
-	t.Helper()
-	value, err := mini.Get(key)
-	if err != nil {
-		t.Fatal(key, err)
-	}
-	return value
-}
 
 // TestKeysAreSealedForTheirPlace: of each kind of key, a value of which any byte was
 // changed, that of another conversation or of another kind, and one that is not
@@ -47,9 +28,9 @@ func TestKeysAreSealedForTheirPlace(t *testing.T) {
 	foreign := keys
 	foreign.Ring = testkit.Ring("other")
 	for _, key := range []func(string) string{lease.Key, lease.CancelKey, openKey, linkKey, recordedKey} {
-		original := stored(t, mini, key("c1"))
+		original := testkit.StoredKey(t, mini, key("c1"))
 		forgeries := map[string]string{
-			"of another conversation": stored(t, mini, key("c2")), "not sealed": "1-0", "empty": "", "cut": original[:len(original)-1],
+			"of another conversation": testkit.StoredKey(t, mini, key("c2")), "not sealed": "1-0", "empty": "", "cut": original[:len(original)-1],
 			"in the clear": `{"value":"1-0","expires":"2999-01-01T00:00:00Z"}`,
 		}
 		for i := range original {
@@ -57,15 +38,15 @@ func TestKeysAreSealedForTheirPlace(t *testing.T) {
 		}
 		for _, other := range []func(string) string{lease.Key, lease.CancelKey, openKey, linkKey, recordedKey} {
 			if other("c1") != key("c1") {
-				forgeries["of "+other("c1")] = stored(t, mini, other("c1"))
+				forgeries["of "+other("c1")] = testkit.StoredKey(t, mini, other("c1"))
 			}
 		}
 		if err := foreign.Set(ctx, key("c1"), "1-0", time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		forgeries["sealed with another key"] = stored(t, mini, key("c1"))
+		forgeries["sealed with another key"] = testkit.StoredKey(t, mini, key("c1"))
 		for name, forged := range forgeries {
-			put(t, mini, key("c1"), forged)
+			testkit.PutKey(t, mini, key("c1"), forged)
 			if value, ok, err := keys.Get(ctx, key("c1")); ok || value != "" || err != nil {
 				t.Errorf("%s, %s: get: got %q, %v, %v, want none", key("c1"), name, value, ok, err)
 			}
@@ -76,7 +57,7 @@ func TestKeysAreSealedForTheirPlace(t *testing.T) {
 				t.Errorf("%s, %s: claim: got %v, %v, want it replaced", key("c1"), name, done, err)
 			}
 		}
-		put(t, mini, key("c1"), original)
+		testkit.PutKey(t, mini, key("c1"), original)
 		if value, ok, err := keys.Get(ctx, key("c1")); value != "1-0" || !ok || err != nil {
 			t.Errorf("%s, put back as it was: got %q, %v, %v", key("c1"), value, ok, err)
 		}
@@ -97,7 +78,7 @@ func TestOldOpenTurnIsNotClosedAgain(t *testing.T) {
 	if err := s.turns.recovery.keys.Set(t.Context(), openKey(c.ID), beginning, eventTTL); err != nil {
 		t.Fatal(err)
 	}
-	old := stored(t, mini, openKey(c.ID))
+	old := testkit.StoredKey(t, mini, openKey(c.ID))
 	mini.Del(openKey(c.ID))
 	if _, _, err := s.Ask(t.Context(), p, Question{Text: "And now?", Conversation: c.ID}); err != nil {
 		t.Fatal(err)
@@ -105,7 +86,7 @@ func TestOldOpenTurnIsNotClosedAgain(t *testing.T) {
 	take(t, s, c.Log(), 8)
 	settled(t, s, c.ID)
 	for _, forged := range []string{old, "0-0", ""} {
-		put(t, mini, openKey(c.ID), forged)
+		testkit.PutKey(t, mini, openKey(c.ID), forged)
 		if _, last, running, err := s.Messages(t.Context(), c); last != "8-0" || running || err != nil {
 			t.Errorf("put back: got %s, %v, %v, want the last event, and none running", last, running, err)
 		}
@@ -119,7 +100,7 @@ func TestOldOpenTurnIsNotClosedAgain(t *testing.T) {
 	if _, err := s.turns.events.append(t.Context(), c.Log(), Event{Type: Started}); err != nil {
 		t.Fatal(err)
 	}
-	put(t, mini, openKey(c.ID), old)
+	testkit.PutKey(t, mini, openKey(c.ID), old)
 	if _, last, running, err := s.Messages(t.Context(), c); last != "" && last != beginning || !running || err != nil {
 		t.Errorf("in the place of a running turn's: got %q, %v, %v, want it running", last, running, err)
 	}
@@ -148,7 +129,7 @@ func TestForgedMarkHidesNoOutcome(t *testing.T) {
 	}
 	take(t, s, c.Log(), 4)
 	s.turns.outcomes.waits(t.Context(), c, "x")
-	put(t, mini, recordedKey("x"), "1")
+	testkit.PutKey(t, mini, recordedKey("x"), "1")
 	for range 2 { // written once
 		s.RecordOutcome(t.Context(), "x", result.Cancelled("Action cancelled by user"))
 	}

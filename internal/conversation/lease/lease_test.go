@@ -26,23 +26,6 @@ func newLeases(t *testing.T) (Leases, *miniredis.Miniredis) {
 	return New(sealed.Keys{Store: redis, Ring: testkit.Ring("k"), Log: slog.New(slog.DiscardHandler), Now: time.Now}, time.Hour), mini
 }
 
-// put writes a key as somebody who can write to Redis can: it stays for good.
-func put(t *testing.T, mini *miniredis.Miniredis, key, value string) {
-	t.Helper()
-	if err := mini.Set(key, value); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func stored(t *testing.T, mini *miniredis.Miniredis, key string) string {
-	t.Helper()
-	value, err := mini.Get(key)
-	if err != nil {
-		t.Fatal(key, err)
-	}
-	return value
-}
-
 // TestOldLeaseHoldsNoLongerThanATurn: somebody who puts an ended lease back makes the
 // conversation busy until the time under its seal, whatever the key's TTL is.
 func TestOldLeaseHoldsNoLongerThanATurn(t *testing.T) {
@@ -53,11 +36,11 @@ func TestOldLeaseHoldsNoLongerThanATurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old := stored(t, mini, Key("c"))
+	old := testkit.StoredKey(t, mini, Key("c"))
 	if err := l.Release(t.Context(), own); err != nil {
 		t.Fatal(err)
 	}
-	put(t, mini, Key("c"), old)
+	testkit.PutKey(t, mini, Key("c"), old)
 	if held, err := l.Held(t.Context(), "c"); !held || err != nil {
 		t.Errorf("put back: got %v, %v, want it held", held, err)
 	}
@@ -70,7 +53,7 @@ func TestOldLeaseHoldsNoLongerThanATurn(t *testing.T) {
 		t.Fatalf("acquiring after its time: %v", err)
 	}
 	// In the place of a lease that is held it ends the turn that holds it, and gives none to another.
-	put(t, mini, Key("c"), old)
+	testkit.PutKey(t, mini, Key("c"), old)
 	if err := l.Renew(t.Context(), next); err != ErrLost {
 		t.Errorf("the holder: got %v, want a lost lease", err)
 	}
@@ -91,16 +74,16 @@ func TestOldCancelStopsNoOtherTurn(t *testing.T) {
 	if there, err := l.Cancel(ctx, "c"); !there || err != nil {
 		t.Fatal(there, err)
 	}
-	old := stored(t, mini, CancelKey("c"))
+	old := testkit.StoredKey(t, mini, CancelKey("c"))
 	if err := l.Release(ctx, one); err != nil {
 		t.Fatal(err)
 	}
 	two := hold("two")
-	put(t, mini, CancelKey("c"), old)
+	testkit.PutKey(t, mini, CancelKey("c"), old)
 	if err := l.Renew(ctx, two); err != nil {
 		t.Errorf("the next turn: got %v, want it to go on", err)
 	}
-	put(t, mini, CancelKey("c"), stored(t, mini, Key("c"))) // it names the right holder, as a lease
+	testkit.PutKey(t, mini, CancelKey("c"), testkit.StoredKey(t, mini, Key("c"))) // it names the right holder, as a lease
 	if err := l.Renew(ctx, two); err != nil {
 		t.Errorf("a lease in the place of a cancel: got %v, want the turn to go on", err)
 	}
