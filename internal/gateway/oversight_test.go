@@ -33,4 +33,7 @@ func TestAuditorsAloneReadTheRecord(t *testing.T) {
 			t.Errorf("%s as an auditor: got %d %s, want %s", route, status, body, want)
 		}
 	}
+	if status, body := r.read(r.send("GET", "/api/audit?limit=-1", auditToken, "")); status != 400 || !strings.Contains(body, "Use person, tool, row") {
+		t.Errorf("a parameter that the search has not: got %d %s, want 400 and what it has", status, body)
+	}
 }

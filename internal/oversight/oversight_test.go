@@ -19,6 +19,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/audit"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/oversight"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit"
@@ -183,8 +184,34 @@ func TestRecordIsSearched(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", query, names, want)
 		}
 	}
-	if _, err := get[page](t, d.Record(), "person="+strings.Repeat("x", 201), access.Auditor); err == nil {
-		t.Error("a filter without end is taken")
+}
+
+// TestSearchOfTheRecordRefusesWhatItWouldIgnore, with 400 and what to do instead.
+func TestSearchOfTheRecordRefusesWhatItWouldIgnore(t *testing.T) {
+	d := newDesk(t)
+	for query, want := range map[string]string{
+		"limit=-1":                           "Use person, tool, row",
+		"cursor=%00":                         "Use person, tool, row",
+		"Person=alice":                       "Use person, tool, row",
+		"person=" + strings.Repeat("x", 201): "Use a part",
+		"person=alice&person=bob":            "Give it once",
+		"tool=a%00b":                         "visible characters",
+		"row=%ff":                            "visible characters",
+		"person=%zz":                         "Encode",
+		"person=a;tool=b":                    "Encode",
+		"before=-1":                          "Use next",
+		"before=0":                           "Use next",
+		"before=x":                           "Use next",
+	} {
+		_, err := get[page](t, d.Record(), query, access.Auditor)
+		if f := fault.From(err); err == nil || f.Code != fault.BadRequest || !strings.Contains(f.SuggestedAction, want) {
+			t.Errorf("%s: got %v, want BAD_REQUEST and %q", query, err, want)
+		}
+	}
+	for _, query := range []string{"", "person=&before=", "row=%20e-7%20"} {
+		if _, err := get[page](t, d.Record(), query, access.Auditor); err != nil {
+			t.Errorf("%q: %v", query, err)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/plaintext"
 )
 
 // Bounds of one search.
@@ -39,7 +40,7 @@ type filter struct {
 
 // record reads the log from its end.
 func (s *Service) record(w http.ResponseWriter, r *http.Request, _ principal) error {
-	f, err := filterOf(r.URL.Query())
+	f, err := filterOf(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
@@ -65,19 +66,49 @@ func (s *Service) record(w http.ResponseWriter, r *http.Request, _ principal) er
 	return httpx.JSON(w, http.StatusOK, view)
 }
 
-func filterOf(q url.Values) (f filter, err error) {
-	for name, field := range map[string]*string{"person": &f.person, "tool": &f.tool, "outcome": &f.outcome, "confirmation": &f.confirmation, "row": &f.row} {
-		if *field = strings.ToLower(strings.TrimSpace(q.Get(name))); len(*field) > maxFilter {
-			return f, fault.BadRequest.New("%s is longer than %d bytes.", name, maxFilter)
+// filterOf reads a query. A parameter that is not one of the search is refused: without
+// it the answer would be wider than its reader thinks.
+func filterOf(query string) (f filter, err error) {
+	q, err := url.ParseQuery(query)
+	if err != nil {
+		return f, fault.BadRequest.New("The query cannot be read.").Suggest("Encode each value for a URL.").Because(err)
+	}
+	var before string
+	fields := map[string]*string{"person": &f.person, "tool": &f.tool, "row": &f.row, "outcome": &f.outcome, "confirmation": &f.confirmation, "before": &before}
+	for name, values := range q {
+		field := fields[name]
+		if field == nil {
+			return f, fault.BadRequest.New("The audit log cannot be searched by %q.", fault.Clip(name, 64)).Suggest("Use person, tool, row, outcome, confirmation and before.")
+		}
+		if *field, err = parameter(name, values); err != nil {
+			return f, err
 		}
 	}
-	f.row = strings.TrimSpace(q.Get("row")) // as it is written in arguments
-	if before := q.Get("before"); before != "" {
-		if f.before, err = strconv.ParseUint(before, 10, 64); err != nil {
-			return f, fault.BadRequest.New("before must be the number of an event.")
-		}
+	for _, field := range []*string{&f.person, &f.tool, &f.outcome, &f.confirmation} { // a row is as it is written in arguments
+		*field = strings.ToLower(*field)
+	}
+	if before == "" {
+		return f, nil
+	}
+	if f.before, err = strconv.ParseUint(before, 10, 64); err != nil || f.before == 0 {
+		return f, fault.BadRequest.New("before must be the number of an event.").Suggest("Use next of the page before, or leave it out.")
 	}
 	return f, nil
+}
+
+// parameter is the one value of a parameter.
+func parameter(name string, values []string) (string, error) {
+	text := strings.TrimSpace(values[0])
+	if len(values) > 1 {
+		return "", fault.BadRequest.New("%s is given %d times.", name, len(values)).Suggest("Give it once.")
+	}
+	if len(text) > maxFilter {
+		return "", fault.BadRequest.New("%s is longer than %d bytes.", name, maxFilter).Suggest("Use a part of it.")
+	}
+	if err := plaintext.Check(text, false); err != nil {
+		return "", fault.BadRequest.New("%s %v.", name, err).Suggest("Use visible characters only.")
+	}
+	return text, nil
 }
 
 func (f filter) fits(e audit.Event) bool {

@@ -147,7 +147,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// a limit is of a person, and a refusal is a fault.
 	// it wraps a turn's model, whose usage is the agent's.
 	// auditors read the log, the tools and the use of all people, and nothing there changes anything.
-	"internal/oversight":  {ours: []string{"access", "agent", "audit", "confirm", "fault", "httpx", "mcplock", "result", "usage"}},
+	"internal/oversight":  {ours: []string{"access", "agent", "audit", "confirm", "fault", "httpx", "mcplock", "plaintext", "result", "usage"}},
 	"internal/usage":      {ours: []string{"access", "agent", "fault"}},
 	"internal/quota":      {ours: []string{"access", "fault"}},
 	"internal/admission":  {ours: []string{"access", "fault"}},
