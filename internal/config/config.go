@@ -529,7 +529,7 @@ func ForServers(names []string) func(*Config) []string {
 			problems = append(problems, "line 1: gateway.url is required: servers verify the gateway's tokens with its keys")
 		}
 		if len(c.Keys.Signing) > 0 {
-			problems = append(problems, c.line("keys", "signing")+"keys.signing belongs in the gateway's file only: whoever has it can call every server as anyone. Servers verify with the public keys at gateway.url")
+			problems = append(problems, c.line("keys", "signing")+"keys.signing belongs in the gateway's file only: a process that has it can call every server as any person. Servers verify with the public keys at gateway.url")
 		}
 		return problems
 	}
