@@ -119,6 +119,15 @@ func TestOperationsNameTheirTests(t *testing.T) {
 	}
 }
 
+// TestEvalShowsWhatWasMeasured compares the table of docs/eval.md with the golden
+// file of the test that measures it.
+func TestEvalShowsWhatWasMeasured(t *testing.T) {
+	table, _, _ := strings.Cut(read(t, "cmd/countersign/testdata/rehearsal.txt"), "\n\n")
+	if !strings.Contains(read(t, "docs/eval.md"), "\n\n"+table+"\n\n") {
+		t.Errorf("the page does not show the table that was measured (TestRehearsalAnswersAsItsGolden -update writes it):\n%s", table)
+	}
+}
+
 // declares reports whether a room's tests declare the function.
 func declares(t *testing.T, room, function string) bool {
 	t.Helper()
