@@ -236,9 +236,15 @@ func TestCancelledCallIsAuditedAsSuch(t *testing.T) {
 	}
 }
 
-type sink struct{ events []audit.Event }
+// sink keeps events, of which tests read when their calls have ended.
+type sink struct {
+	mu     sync.Mutex
+	events []audit.Event
+}
 
 func (s *sink) Append(_ context.Context, e audit.Event) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.events = append(s.events, e)
 	return nil
 }
