@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// Pieces of text are joined until they are this old or this long: a model
-	// that streams word by word would otherwise cost more in frames than in words.
+	// Pieces of text that follow another sooner than this are joined until then, or
+	// until they are this long: a model that streams word by word would otherwise cost
+	// more in frames than in words. One that comes later is written at once.
 	textDelay = 40 * time.Millisecond
 	textSize  = 256 // bytes
 )
@@ -34,6 +35,7 @@ type writer struct {
 	stop         context.CancelCauseFunc // ends the turn
 
 	text    agent.TextDelta // not yet written
+	joining bool            // text was written less than textDelay ago
 	summary turnSummary
 	lost    bool // the log cannot be written, or belongs to another turn; this one is ending
 }
@@ -70,7 +72,10 @@ func (w *writer) write(ctx context.Context, turn iter.Seq2[agent.Event, error]) 
 	for {
 		select {
 		case <-timer.C:
-			w.flush(own)
+			w.joining = false
+			if w.flush(own) {
+				timer.Reset(textDelay)
+			}
 		case e, more := <-steps:
 			if !more {
 				return w.summary
@@ -93,33 +98,34 @@ func (w *writer) run(ctx context.Context, turn iter.Seq2[agent.Event, error], st
 	}
 }
 
-// take handles one event and reports whether text now waits for more.
-func (w *writer) take(ctx, turn context.Context, e agent.Event) (waits bool) {
+// take handles one event and reports whether it has written text.
+func (w *writer) take(ctx, turn context.Context, e agent.Event) (written bool) {
 	w.lost = w.lost || errors.Is(context.Cause(turn), lease.ErrLost)
-	if text, ok := e.(agent.TextDelta); ok && (w.text.Text == "" || text.Source == w.text.Source) {
-		waits = w.text.Text == ""
-		w.text = agent.TextDelta{Text: w.text.Text + text.Text, Source: text.Source}
-		if len(w.text.Text) >= textSize {
-			w.flush(ctx)
-		}
-		return waits
+	text, ok := e.(agent.TextDelta)
+	if !ok {
+		written = w.flush(ctx)
+		w.note(ctx, e)
+		w.encode(ctx, turn, e)
+		return written
 	}
-	w.flush(ctx)
-	if text, ok := e.(agent.TextDelta); ok { // of another source
-		w.text = text
-		return true
+	if text.Source != w.text.Source {
+		written = w.flush(ctx)
 	}
-	w.note(ctx, e)
-	w.encode(ctx, turn, e)
-	return false
+	w.text = agent.TextDelta{Text: w.text.Text + text.Text, Source: text.Source}
+	if !w.joining || len(w.text.Text) >= textSize {
+		return w.flush(ctx) || written
+	}
+	return written
 }
 
-func (w *writer) flush(ctx context.Context) {
+// flush writes the text that waits and reports whether there was any.
+func (w *writer) flush(ctx context.Context) bool {
 	if w.text.Text == "" {
-		return
+		return false
 	}
 	w.put(ctx, Event{Type: Text, Text: w.text.Text, Source: w.text.Source})
-	w.text = agent.TextDelta{}
+	w.text, w.joining = agent.TextDelta{}, true
+	return true
 }
 
 // note keeps what the turn is stored and recorded by.

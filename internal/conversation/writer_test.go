@@ -1,0 +1,62 @@
+package conversation
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/agent"
+	"countersign.dev/internal/conversation/sealed"
+	"countersign.dev/internal/state"
+	"countersign.dev/internal/testkit"
+)
+
+// times remembers when entries were added.
+type times struct {
+	began time.Time
+	at    []time.Duration
+}
+
+func (l *times) AppendNumbered(_ context.Context, _ string, seq int64, _ []byte, _ time.Duration) (int64, bool, error) {
+	l.at = append(l.at, time.Since(l.began))
+	return seq + 1, true, nil
+}
+
+func (*times) ReadAfter(context.Context, string, string, int, time.Duration) ([]state.Entry, error) {
+	return nil, nil
+}
+
+func (*times) LastID(context.Context, string) (string, error) { return "", nil }
+
+// words are a turn whose text comes at those times.
+func words(at ...time.Duration) iter.Seq2[agent.Event, error] {
+	return func(yield func(agent.Event, error) bool) {
+		began := time.Now()
+		for _, t := range at {
+			time.Sleep(time.Until(began.Add(t)))
+			if !yield(agent.TextDelta{Text: "word "}, nil) {
+				return
+			}
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// TestTextAfterAPauseIsWrittenAtOnce: only what follows other text closely is joined.
+func TestTextAfterAPauseIsWrittenAtOnce(t *testing.T) {
+	const ms = time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		log := &times{began: time.Now()}
+		w := writer{events: events{sealed.NewLogs(log), testkit.Ring("events")}, log: slog.New(slog.DiscardHandler), stop: func(err error) { t.Error(err) }}
+		w.write(t.Context(), words(0, 10*ms, 20*ms, 50*ms, 200*ms, 300*ms, 339*ms))
+		want := []time.Duration{0, 40 * ms, 80 * ms, 200 * ms, 300 * ms, 340 * ms}
+		if diff := cmp.Diff(want, log.at); diff != "" {
+			t.Errorf("text is written at other times:\n%s", diff)
+		}
+	})
+}
