@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"countersign.dev/internal/domain/tasks/record"
 )
@@ -56,13 +57,23 @@ func (w linkRows) Unlink(ctx context.Context, task, entity int64) (id int64, err
 }
 
 // linked reads a page of what is linked, the newest link first, and counts all of it.
-// from is the rest of a statement with the links l, and args are its parameters.
-func (w linkRows) linked(ctx context.Context, columns, from string, args []any, p Page, read func(scan func(...any) error) error) (total int, err error) {
+// from is the rest of a statement with the links l, and args are its parameters; mark
+// adds the link to a row.
+func linked[T any](ctx context.Context, w linkRows, columns, from string, args []any, p Page,
+	scan func(scan func(...any) error, details bool, more ...any) (T, error), mark func(row *T, at time.Time, by string)) (found []T, total int, err error) {
 	if err := w.In(ctx).QueryRowContext(ctx, "select count(*)"+from, args...).Scan(&total); err != nil {
-		return 0, w.Fault(ctx, err)
+		return nil, 0, w.Fault(ctx, err)
 	}
 	rows, err := w.In(ctx).QueryContext(ctx, "select "+columns+", l.created_at, l.created_by"+from+" order by l.created_at desc, l.id desc limit ? offset ?", append(args, p.Limit, p.Offset)...)
-	return total, w.Each(ctx, rows, err, func() error { return read(rows.Scan) })
+	err = w.Each(ctx, rows, err, func() error {
+		var at int64
+		var by string
+		row, err := scan(rows.Scan, p.Details, &at, &by)
+		mark(&row, timeOf(at), by)
+		found = append(found, row)
+		return err
+	})
+	return found, total, err
 }
 
 // TaskEntities returns a page of the entities of a task, the newest link first, and
@@ -73,14 +84,8 @@ func (w linkRows) TaskEntities(ctx context.Context, task int64, p Page) (found [
 		if _, err := w.tasks.Task(ctx, task); err != nil {
 			return err
 		}
-		total, err = w.linked(ctx, entityColumns(p.Details), from, []any{task}, p, func(scan func(...any) error) error {
-			var at int64
-			var by string
-			e, err := scanEntity(scan, p.Details, &at, &by)
-			linked := timeOf(at)
-			e.LinkCreatedAt, e.LinkCreatedBy = &linked, by
-			found = append(found, e)
-			return err
+		found, total, err = linked(ctx, w, entityColumns(p.Details), from, []any{task}, p, scanEntity, func(e *record.Entity, at time.Time, by string) {
+			e.LinkCreatedAt, e.LinkCreatedBy = &at, by
 		})
 		return err
 	})
@@ -95,14 +100,8 @@ func (w linkRows) EntityTasks(ctx context.Context, entity int64, status, priorit
 		if _, err := w.entities.Entity(ctx, entity); err != nil {
 			return err
 		}
-		total, err = w.linked(ctx, columns(p.Details), from, []any{entity, status, priority}, p, func(scan func(...any) error) error {
-			var at int64
-			var by string
-			t, err := scanTask(scan, p.Details, &at, &by)
-			linked := timeOf(at)
-			t.LinkCreatedAt, t.LinkCreatedBy = &linked, by
-			found = append(found, t)
-			return err
+		found, total, err = linked(ctx, w, columns(p.Details), from, []any{entity, status, priority}, p, scanTask, func(t *record.Task, at time.Time, by string) {
+			t.LinkCreatedAt, t.LinkCreatedBy = &at, by
 		})
 		return err
 	})
