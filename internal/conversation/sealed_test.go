@@ -47,11 +47,7 @@ func TestEventsAreSealedForTheirPlace(t *testing.T) {
 	values := make(map[string][]string)
 	var logs []Log
 	for range 2 {
-		c, _, err := s.Ask(t.Context(), p, Question{Text: "Who lives here?"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		take(t, s, c.Log(), 4)
+		c := asked(t, s, p)
 		logs = append(logs, c.Log())
 		for _, e := range entries(t, mini, c.Log().key) {
 			if strings.Contains(e.Values[1], "lives here") {
@@ -96,11 +92,7 @@ func TestMessagesAreSealedForTheirPlace(t *testing.T) {
 	var foreign []string
 	var conversations []Conversation
 	for range 2 {
-		c, _, err := s.Ask(t.Context(), p, Question{Text: "Who lives here?"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		take(t, s, c.Log(), 4)
+		c := asked(t, s, p)
 		own, conversations = foreign, append(conversations, c)
 		foreign = nil
 		for _, e := range entries(t, mini, messagesKey(c.ID)) {
@@ -158,11 +150,7 @@ func TestOutcomeFollowsNoForgedLink(t *testing.T) {
 	ann := testkit.Person("ann", access.Employee)
 	var ids []string
 	for range 2 {
-		c, _, err := s.Ask(t.Context(), ann, Question{Text: "Who lives here?"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		take(t, s, c.Log(), 4)
+		c := asked(t, s, ann)
 		ids = append(ids, c.ID)
 	}
 	s.turns.outcomes.waits(t.Context(), Conversation{ID: ids[0]}, "c1")

@@ -69,11 +69,7 @@ func TestKeysAreSealedForTheirPlace(t *testing.T) {
 func TestOldOpenTurnIsNotClosedAgain(t *testing.T) {
 	s, mini := newService(t, script{}, nil)
 	p := testkit.Person("ann", access.Employee)
-	c, _, err := s.Ask(t.Context(), p, Question{Text: "Who lives here?"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	take(t, s, c.Log(), 4)
+	c := asked(t, s, p)
 	settled(t, s, c.ID)
 	if err := s.turns.recovery.keys.Set(t.Context(), openKey(c.ID), beginning, eventTTL); err != nil {
 		t.Fatal(err)
@@ -123,11 +119,7 @@ func settled(t *testing.T, s *Service, conversation string) {
 // TestForgedMarkHidesNoOutcome: only the gateway says that an outcome was written.
 func TestForgedMarkHidesNoOutcome(t *testing.T) {
 	s, mini := newService(t, script{}, nil)
-	c, _, err := s.Ask(t.Context(), testkit.Person("ann", access.Employee), Question{Text: "Who lives here?"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	take(t, s, c.Log(), 4)
+	c := asked(t, s, testkit.Person("ann", access.Employee))
 	s.turns.outcomes.waits(t.Context(), c, "x")
 	testkit.PutKey(t, mini, recordedKey("x"), "1")
 	for range 2 { // written once

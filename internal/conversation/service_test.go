@@ -107,6 +107,17 @@ func take(t *testing.T, s *Service, l Log, n int) (all []Event) {
 	return nil
 }
 
+// asked is a conversation with one question and its answer: four events.
+func asked(t *testing.T, s *Service, p *access.Principal) Conversation {
+	t.Helper()
+	c, _, err := s.Ask(t.Context(), p, Question{Text: "Who lives here?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	take(t, s, c.Log(), 4)
+	return c
+}
+
 func TestEventsOfAConversationAreNumberedFromOne(t *testing.T) {
 	s, _ := newService(t, script{}, nil)
 	p := testkit.Person("ann", access.Employee)
@@ -232,11 +243,7 @@ func TestRecordThatCannotBeReadIsRejectedAndListedWithTheReason(t *testing.T) {
 	p := testkit.Person("ann", access.Employee)
 	var conversations []Conversation
 	for range 2 {
-		c, _, err := s.Ask(t.Context(), p, Question{Text: "Who lives here?"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		take(t, s, c.Log(), 4)
+		c := asked(t, s, p)
 		conversations = append(conversations, c)
 	}
 	old := conversations[0].ID
@@ -311,11 +318,7 @@ func TestTurnThatLostItsLeaseWritesNothingMore(t *testing.T) {
 func TestEventsCountAsStoredBytes(t *testing.T) {
 	s, mini := newService(t, script{}, nil)
 	p := testkit.Person("ann", access.Employee)
-	c, _, err := s.Ask(t.Context(), p, Question{Text: "Who lives here?"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	take(t, s, c.Log(), 4)
+	c := asked(t, s, p)
 	take(t, s, PersonLog(p.Owner()), 3) // its title, and the turn's begin and end
 	settled(t, s, c.ID)
 	stored := int64(0)
