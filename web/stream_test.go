@@ -8,16 +8,9 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-func TestLostStreamIsResumedWithoutRepetition(t *testing.T) {
-	t.Parallel()
-	g, p := newGateway(t), newPage(t)
-	cut := make(chan struct{})
-	g.on("POST /api/query", func(w http.ResponseWriter, _ *http.Request) {
-		s := begun(w)
-		s.send(object{"type": "text", "text": "The first half"})
-		<-cut
-		panic(http.ErrAbortHandler) // the connection breaks
-	})
+// sendsTheRest answers who has had two events of a turn with its second half.
+func (g *gateway) sendsTheRest(t *testing.T) {
+	t.Helper()
 	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("Last-Event-ID"); got != "2" {
 			t.Errorf("resumed after %q, want 2", got)
@@ -28,6 +21,19 @@ func TestLostStreamIsResumedWithoutRepetition(t *testing.T) {
 		s.done()
 		g.idle(r)
 	})
+}
+
+func TestLostStreamIsResumedWithoutRepetition(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	cut := make(chan struct{})
+	g.on("POST /api/query", func(w http.ResponseWriter, _ *http.Request) {
+		s := begun(w)
+		s.send(object{"type": "text", "text": "The first half"})
+		<-cut
+		panic(http.ErrAbortHandler) // the connection breaks
+	})
+	g.sendsTheRest(t)
 	p.Open(g.URL)
 	p.ask("Tell me")
 	p.Sees("[data-answer]", "The first half")
@@ -45,16 +51,7 @@ func TestTurnOutlivesItsGateway(t *testing.T) {
 		s.send(object{"type": "text", "text": "The first half"})
 		s.write("data: {\"type\":\"error\",\"error\":\"The system is currently undergoing maintenance. Some features may be unavailable.\",\"code\":\"SERVICE_UNAVAILABLE\"}\n\ndata: [DONE]\n\n")
 	})
-	g.on("GET /api/conversations/{id}/events", func(w http.ResponseWriter, r *http.Request) {
-		if got := r.Header.Get("Last-Event-ID"); got != "2" {
-			t.Errorf("resumed after %q, want 2", got)
-		}
-		s := newStream(w)
-		s.last = 2
-		s.send(object{"type": "text", "text": " and the second."})
-		s.done()
-		g.idle(r)
-	})
+	g.sendsTheRest(t)
 	p.Open(g.URL)
 	p.ask("Tell me")
 	p.Sees("[data-turn=done] [data-answer]", "The first half and the second.")
