@@ -238,6 +238,28 @@ func TestWorkThatWaitsOutsideHasNoPlace(t *testing.T) {
 	})
 }
 
+// TestBoundedCallHasADeadlineAndNoPlace: a caller's own deadline stays.
+func TestBoundedCallHasADeadlineAndNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := admission.New(admission.Options{Places: 2})
+		ctx := admission.With(t.Context(), worked(t, q, "alice"))
+		own, end := context.WithTimeout(ctx, time.Hour)
+		defer end()
+		for limit, ctx := range map[time.Duration]context.Context{time.Second: ctx, time.Hour: own} {
+			call, done := admission.Bounded(ctx, time.Second)
+			if got, ok := call.Deadline(); !ok || time.Until(got).Round(time.Second) != limit {
+				t.Errorf("got %v, %v, want %v", time.Until(got), ok, limit)
+			}
+			if !free(q) {
+				t.Error("a call to a store holds the place")
+			}
+			if done(); free(q) {
+				t.Error("the call has ended: want the place taken again")
+			}
+		}
+	})
+}
+
 // Many people begin, wait outside, give up and end in any order: at most as many
 // work at once as there are places, and every place is free in the end. Times are
 // whole steps, so that a request is also admitted at the moment at which it gives up.
