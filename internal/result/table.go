@@ -134,9 +134,10 @@ func cell(v jsontext.Value) string {
 		return ""
 	case '"':
 		text, err := jsontext.AppendUnquote(nil, v)
-		if err == nil {
-			return textCell(string(text))
+		if err != nil { // it is not valid UTF-8
+			return inJSON(strings.ToValidUTF8(string(v), "\uFFFD"))
 		}
+		return textCell(string(text))
 	case '{', '[':
 		_ = v.Compact() // it was read before
 		return inJSON(string(v))

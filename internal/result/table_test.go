@@ -65,6 +65,7 @@ func TestUntrustedTextStaysMarkedInItsCell(t *testing.T) {
 func FuzzTable(f *testing.F) {
 	f.Add(`{"a":"x|y","b":{"c":"|\n"}}`, "hint|\nhint")
 	f.Add(`{"a\n|":"\u2028","":""}`, "\u0085")
+	f.Add("{\"\":\"\x96|y\",\"b\":{\"c\":\"|\\n\"}}", "hint")
 	f.Fuzz(func(t *testing.T, row, hint string) {
 		answer, err := json.Marshal(Envelope{Status: StatusSuccess, Data: json.RawMessage("[" + row + "," + row + "]"), Metadata: &Metadata{Hint: hint}})
 		if err != nil {
