@@ -21,7 +21,7 @@ import (
 
 // askingAtOnce is how many people ask at the same time. Each has one conversation
 // after the other, well below what one person may ask in a second.
-const askingAtOnce = 4
+const askingAtOnce = 2
 
 // TestRehearsalAnswersAsItsGolden asks all of eval's questions through a gateway.
 // The golden is the table of docs/eval.md, which -update writes there too and a

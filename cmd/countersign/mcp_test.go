@@ -15,6 +15,7 @@ import (
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit/domaintest"
 )
 
 // The two protocol versions that clients use.
@@ -126,6 +127,56 @@ func TestClientsOfBothVersionsListWhatThePersonMayCall(t *testing.T) {
 	})
 }
 
+// published describes the tools that a client was offered.
+func published(t testing.TB, session *mcp.ClientSession) (infos []result.ToolInfo) {
+	t.Helper()
+	list, err := session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		input, _ := json.Marshal(tool.InputSchema) // of plain data
+		output, _ := json.Marshal(tool.OutputSchema)
+		infos = append(infos, result.ToolInfo{Name: tool.Name, InputSchema: input, OutputSchema: output})
+	}
+	return infos
+}
+
+// checkSchema compares an answer, as it came over the wire, with the schema that its
+// tool was offered with.
+func checkSchema(t testing.TB, session *mcp.ClientSession, name string, r *mcp.CallToolResult) {
+	t.Helper()
+	encoded, err := json.Marshal(r.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range published(t, session) {
+		if info.Name == name {
+			domaintest.CheckAnswer(t, info, encoded)
+		}
+	}
+}
+
+func TestPublishedSchemasAreValid(t *testing.T) {
+	t.Parallel()
+	p := sharedDemo(t)
+	at := []endpoint{{"the gateway", "gateway", p.Gateway, ""}}
+	for name, url := range p.Servers {
+		at = append(at, endpoint{name, name, url, ""})
+	}
+	for _, e := range at {
+		for _, person := range []string{"eve.thompson", "frank.davis"} {
+			infos := published(t, p.connect(t, e, versions[0], person))
+			for _, info := range infos {
+				domaintest.CheckSchemas(t, info)
+			}
+			if len(infos) == 0 {
+				t.Errorf("%s offers %s nothing", e.name, person)
+			}
+		}
+	}
+}
+
 // structured returns the envelope of a call's structured content, which must
 // equal the text content.
 func structured(t testing.TB, r *mcp.CallToolResult) (e result.Envelope) {
@@ -168,11 +219,14 @@ func TestClientsOfBothVersionsGetAnswers(t *testing.T) {
 	} {
 		t.Run(c.person+" "+c.tool, func(t *testing.T) {
 			everyClient(t, func(t *testing.T, p *process, at endpoint, version string) {
-				r, err := p.connect(t, at, version, c.person).CallTool(t.Context(), &mcp.CallToolParams{Name: c.tool, Arguments: c.in})
+				session := p.connect(t, at, version, c.person)
+				r, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: c.tool, Arguments: c.in})
 				if err != nil {
 					t.Fatal(err)
 				}
 				e := structured(t, r)
+				checkSchema(t, session, c.tool, r)
+				checkFollowed(t, session, e.ConfirmationID)
 				encoded, _ := json.Marshal(r.StructuredContent)
 				if e.Status != c.status || e.Code != c.code || !strings.Contains(string(encoded), c.want) {
 					t.Errorf("got %s, want %s %s with %s", encoded, c.status, c.code, c.want)
@@ -186,6 +240,19 @@ func TestClientsOfBothVersionsGetAnswers(t *testing.T) {
 			})
 		})
 	}
+}
+
+// checkFollowed looks a change that waits up, as an MCP client does.
+func checkFollowed(t testing.TB, session *mcp.ClientSession, id string) {
+	t.Helper()
+	if id == "" {
+		return
+	}
+	r, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_confirmation", Arguments: map[string]any{"confirmation_id": id}})
+	if err != nil || r.IsError {
+		t.Fatalf("get_confirmation: %v, %v", r, err)
+	}
+	checkSchema(t, session, "get_confirmation", r)
 }
 
 func TestUnknownToolIsAnInvalidParameter(t *testing.T) {

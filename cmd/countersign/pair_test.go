@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"countersign.dev/cmd/commandline"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/database"
 	"countersign.dev/internal/domain/hr"
@@ -42,12 +43,13 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 	}
 	pair := &process{ready: ready{Gateway: "http://localhost:" + gatewayPort, Servers: map[string]string{"hr": "http://localhost:" + hrPort}}}
 	startConfigured(t, pair.Servers["hr"]+"/ready", "serve", "hr", "--config", path)
-	checks(t, path, "check", exitFailed, "data of hr rows were read", "server hr ready", `Is "countersign gateway" running?`)
+	checks(t, path, "check", commandline.ExitFailed, "data of hr rows were read", "server hr ready", `Is "countersign gateway" running?`)
 	startConfigured(t, pair.Gateway+"/readyz", "gateway", "--config", gatewayFile)
-	checks(t, gatewayFile, "gateway", exitDone, // with the log that the gateway holds
+	checks(t, gatewayFile, "gateway", commandline.ExitDone, // with the log that the gateway holds
 		"audit log can be written", "redis answers", "issuer "+d.Issuer+" answers", "gateway ready", "server hr ready")
 	checkOverStdio(t, pair, path)
 	checkConnected(t, gatewayFile)
+	checkSettingsOfClients(t, pair)
 
 	s := pair.ask(t, "nina.patel", "Who is on my team?")
 	if len(s.names()) != 9 {
@@ -68,6 +70,49 @@ func TestTwoProcessesAndAConfiguration(t *testing.T) {
 	for _, name := range []string{"gateway", "hr"} {
 		if out, code := runCommand(t, "audit", "verify", auditOf(path, name)); code != 0 {
 			t.Errorf("the audit of %s: %s", name, out)
+		}
+	}
+}
+
+// checkSettingsOfClients: what a configuration says for clients reaches them, at the
+// gateway and at a server.
+func checkSettingsOfClients(t *testing.T, pair *process) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, pair.Gateway+"/login", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	login, err := http.DefaultTransport.RoundTrip(req) // follows no redirect
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = login.Body.Close()
+	to, err := login.Location()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asked := to.Query(); asked.Get("scope") != "openid records.read offline_access confirm" || asked.Get("resource") != "https://records.example" {
+		t.Errorf("the sign-in asks the issuer for %v", asked)
+	}
+	for name, base := range map[string]string{"gateway": pair.Gateway, "hr": pair.Servers["hr"]} {
+		refused := send(t, http.MethodPost, base+"/mcp", "", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Accept", "application/json, text/event-stream")
+		if got := refused.header.Get("WWW-Authenticate"); !strings.Contains(got, `scope="openid records.read"`) {
+			t.Errorf("%s: the challenge is %s", name, got)
+		}
+		meta := send(t, http.MethodGet, base+"/.well-known/oauth-protected-resource/mcp", "", nil)
+		if !strings.Contains(meta.body, `"scopes_supported":["openid","records.read"]`) {
+			t.Errorf("%s: the metadata are %s", name, meta.body)
+		}
+		preflight := send(t, http.MethodOptions, base+"/mcp", "", nil, "Origin", "https://portal.example", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,mcp-protocol-version")
+		if h := preflight.header; h.Get("Access-Control-Allow-Origin") != "https://portal.example" || h.Get("Access-Control-Allow-Headers") != "authorization, mcp-protocol-version" ||
+			h.Get("Access-Control-Allow-Methods") != "GET, POST, DELETE, OPTIONS" {
+			t.Errorf("%s: the preflight of a configured origin got %d %v", name, preflight.status, h)
+		}
+		for audience, want := range map[string]int{"gateway": http.StatusOK, "hr": http.StatusUnauthorized} { // the configured one, not the server's name
+			path := map[string]string{"gateway": "/api/tools", "hr": "/tools"}[name]
+			if got := send(t, http.MethodGet, base+path, pair.token(t, "alice.chen", audience), nil); got.status != want {
+				t.Errorf("%s with a token for %s: got %d, want %d", name, audience, got.status, want)
+			}
 		}
 	}
 }
@@ -143,7 +188,8 @@ func loginURL(t testing.TB, pg *embedded.Postgres, login string) string {
 
 const pairConfig = `listen: 127.0.0.1:$GATEWAY_PORT
 public_url: http://localhost:$GATEWAY_PORT
-issuer: {url: "$ISSUER", audience: gateway}
+issuer: {url: "$ISSUER", audience: gateway, scopes: [openid, records.read, offline_access, confirm], resource: "https://records.example"}
+allowed_origins: ["https://portal.example"]
 keys: $KEYS
 gateway: {url: "http://localhost:$GATEWAY_PORT"}
 redis: {url: "$REDIS"}
@@ -281,7 +327,7 @@ func checkOverStdio(t *testing.T, pair *process, path string) {
 	}
 	if out, code := runWith(t, func(name string) string {
 		return map[string]string{"AUDIT": auditOf(path, "stdio-2"), "COUNTERSIGN_TOKEN": "wrong"}[name]
-	}, "serve", "hr", "--stdio", "--config", path); code != exitFailed || strings.Contains(out, "panic") {
+	}, "serve", "hr", "--stdio", "--config", path); code != commandline.ExitFailed || strings.Contains(out, "panic") {
 		t.Errorf("a token that is none: exit %d: %s", code, out)
 	}
 }
@@ -302,17 +348,17 @@ func checkConnected(t *testing.T, gatewayFile string) {
 	}
 	out, code := runs("check")
 	for _, want := range []string{"it weakens a check: mcp_file", "allow_private", "approve: never", "connected server ledger", "connected server gone failed"} {
-		if !strings.Contains(out, want) || code != exitFailed {
+		if !strings.Contains(out, want) || code != commandline.ExitFailed {
 			t.Errorf("check, exit %d: %q is missing in\n%s", code, want, out)
 		}
 	}
-	if out, code := runs("tools", "--accept", "ledger.pay"); code != exitDone || !strings.Contains(out, "ledger.pay was accepted") {
+	if out, code := runs("tools", "--accept", "ledger.pay"); code != commandline.ExitDone || !strings.Contains(out, "ledger.pay was accepted") {
 		t.Errorf("accepting: exit %d\n%s", code, out)
 	}
 	if lock, err := os.ReadFile(filepath.Join(filepath.Dir(file), "mcp.lock.json")); err != nil || !strings.Contains(string(lock), "Pays.") {
 		t.Errorf("the lock: %v %s", err, lock)
 	}
-	if out, code := runs("tools", "--accept", "ledger.refund"); code != exitFailed {
+	if out, code := runs("tools", "--accept", "ledger.refund"); code != commandline.ExitFailed {
 		t.Errorf("a tool that there is not: exit %d\n%s", code, out)
 	}
 }

@@ -61,7 +61,7 @@ func defineConfig(o *app.ConfigOptions) func(*flag.FlagSet) {
 // withFile starts what needs a configuration file.
 func withFile(o app.ConfigOptions, start func() error) error {
 	if o.File == "" {
-		return usageError{"--config FILE is required"}
+		return misused("--config FILE is required")
 	}
 	return start()
 }
@@ -77,20 +77,20 @@ func serve(ctx context.Context, p program, c command) error {
 		return err
 	}
 	if len(names) == 0 {
-		return usageError{"name at least one server, such as hr"}
+		return misused("name at least one server, such as hr")
 	}
 	if i := slices.IndexFunc(names, app.Unknown); i >= 0 {
-		return usageError{fmt.Sprintf("there is no server %q", names[i])}
+		return misused(fmt.Sprintf("there is no server %q", names[i]))
 	}
 	switch {
 	case stdio && len(names) > 1:
-		return usageError{"--stdio takes one server"}
+		return misused("--stdio takes one server")
 	case stdio && folder != "":
 		return local.Serve(ctx, local.Options{Server: names[0], Folder: folder, Version: app.Version(), In: p.in, Out: p.out, Err: p.err})
 	case folder != "":
-		return usageError{"--local needs --stdio"}
+		return misused("--local needs --stdio")
 	case stdio && p.getenv("COUNTERSIGN_TOKEN") == "":
-		return usageError{"--stdio needs the person's token in COUNTERSIGN_TOKEN, or --local DIR"}
+		return misused("--stdio needs the person's token in COUNTERSIGN_TOKEN, or --local DIR")
 	}
 	o.Servers = names
 	if stdio {
@@ -99,16 +99,18 @@ func serve(ctx context.Context, p program, c command) error {
 	return withFile(o.ConfigOptions, func() error { return app.Serve(ctx, o) })
 }
 
-// approve answers what waits at a local server. It refuses without a terminal, which
-// an agent does not have.
+// approve answers what waits at a local server, or lists all of it when nothing is
+// named. It answers nothing without a terminal, which an agent does not have.
 func approve(ctx context.Context, p program, c command) error {
 	o := local.ApproveOptions{In: p.in, Out: p.out}
 	operands, err := c.parse(p, func(fs *flag.FlagSet) { fs.StringVar(&o.Folder, "local", "", "`folder` that is served") })
 	switch {
 	case err != nil:
 		return err
-	case len(operands) != 1 || o.Folder == "":
-		return usageError{"name one change that waits, and its folder with --local"}
+	case len(operands) > 1 || o.Folder == "":
+		return misused("name one change that waits, and its folder with --local")
+	case len(operands) == 0:
+		return local.List(ctx, o.Folder, p.out)
 	case !client.IsTerminal(p.in) || !client.IsTerminal(p.out):
 		return errors.New("approving needs a terminal: a person must see what waits")
 	}
@@ -126,7 +128,7 @@ func seed(ctx context.Context, p program, c command) error {
 		return err
 	}
 	if o.Scale < 0 || o.Scale > app.MaxScale {
-		return usageError{fmt.Sprintf("--scale is between 0 and %d", app.MaxScale)}
+		return misused(fmt.Sprintf("--scale is between 0 and %d", app.MaxScale))
 	}
 	return withFile(o.ConfigOptions, func() error { return app.Seed(ctx, o) })
 }

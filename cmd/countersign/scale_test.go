@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"countersign.dev/cmd/commandline"
 	"countersign.dev/internal/domain/finance"
 	"countersign.dev/internal/domain/hr"
 )
@@ -31,8 +32,8 @@ func TestSeedGrowsEveryStore(t *testing.T) {
 			t.Errorf("%v: exit %d:\n%s", args, code, out)
 		}
 	}
-	checks(t, path, "check", exitFailed, "data of hr rows were read", "data of finance rows were read", "data of sales rows were read", "data of support rows were read")
-	if _, code := runConfigured(t, auditOf(path, "check"), "seed", "--scale", "-1", "--config", path); code != exitUsage {
+	checks(t, path, "check", commandline.ExitFailed, "data of hr rows were read", "data of finance rows were read", "data of sales rows were read", "data of support rows were read")
+	if _, code := runConfigured(t, auditOf(path, "check"), "seed", "--scale", "-1", "--config", path); code != commandline.ExitUsage {
 		t.Errorf("a negative scale: exit %d", code)
 	}
 }

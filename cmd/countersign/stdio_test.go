@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/cmd/commandline"
 )
 
 // overStdio starts the program for a client at its standard streams.
@@ -55,11 +57,14 @@ func TestTasksOverStdio(t *testing.T) {
 	if got := callStdio(t, c, "create_task", map[string]any{"title": "Write the test"}); !strings.Contains(got, `"status":"todo"`) {
 		t.Errorf("got %s", got)
 	}
-	if out, code := runCommand(t, "approve", "6f1c0a52-9c3f-4f0e-8f57-0d6f2d1f7c11", "--local", folder); code != exitFailed || out != "" {
+	if out, code := runCommand(t, "approve", "6f1c0a52-9c3f-4f0e-8f57-0d6f2d1f7c11", "--local", folder); code != commandline.ExitFailed || out != "" {
 		t.Errorf("approving without a terminal: exit %d: %s", code, out)
 	}
+	if out, code := runCommand(t, "approve", "--local", folder); code != commandline.ExitDone || out != "Nothing waits for an answer.\n" {
+		t.Errorf("listing what waits: exit %d: %s", code, out)
+	}
 	for _, args := range [][]string{{"serve", "tasks", "hr", "--stdio", "--local", folder}, {"serve", "tasks", "--local", folder}, {"serve", "tasks", "--stdio"}} {
-		if out, code := runCommand(t, args...); code != exitUsage {
+		if out, code := runCommand(t, args...); code != commandline.ExitUsage {
 			t.Errorf("%v: exit %d: %s", args, code, out)
 		}
 	}

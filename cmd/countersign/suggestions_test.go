@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -21,6 +22,9 @@ func TestSuggestedQuestionsAnswer(t *testing.T) {
 		}
 		tools := suggested(t, d, person.Username)
 		t.Logf("%s: %d questions", person.Username, len(tools))
+		if none := len(tools) == 0; none != slices.Equal(person.Roles, []string{"auditor"}) {
+			t.Errorf("%s is offered %v", person.Username, tools)
+		}
 		for question, tool := range tools {
 			s := d.ask(t, person.Username, question)
 			if len(s.pending) > 0 || len(s.errors) > 0 || !slices.Contains(s.tools, tool) || len(s.rows) == 0 && len(s.data) == 0 {
@@ -29,6 +33,9 @@ func TestSuggestedQuestionsAnswer(t *testing.T) {
 		}
 	}
 }
+
+// toolName matches names of tools and of inputs.
+var toolName = regexp.MustCompile(`[a-z]_[a-z]`)
 
 // suggested are the questions of the tools that a person may call, with their tools.
 func suggested(t *testing.T, d *process, person string) map[string]string {
@@ -50,6 +57,9 @@ func suggested(t *testing.T, d *process, person string) map[string]string {
 		}
 		if tool.Kind == "write" {
 			t.Errorf("%s is suggested, and it changes something", tool.Name)
+		}
+		if toolName.MatchString(tool.Fields.Ask) {
+			t.Errorf("%q is in the language of tools", tool.Fields.Ask)
 		}
 		questions[tool.Fields.Ask] = tool.Name
 	}

@@ -36,7 +36,7 @@ func (p program) identified(o *client.Options) error {
 		o.Token = cmp.Or(o.Token, p.getenv("COUNTERSIGN_TOKEN"))
 	}
 	if o.Token == "" && o.As == "" {
-		return usageError{"no person is named: use --token TOKEN, COUNTERSIGN_TOKEN, or --as PERSON on a demo"}
+		return misused("no person is named: use --token TOKEN, COUNTERSIGN_TOKEN, or --as PERSON on a demo")
 	}
 	return nil
 }
@@ -73,11 +73,11 @@ func call(ctx context.Context, p program, c command) error {
 		return err
 	}
 	if len(operands) < 1 || len(operands) > 2 {
-		return usageError{"name one tool, and its input as one JSON object"}
+		return misused("name one tool, and its input as one JSON object")
 	}
 	input := json.RawMessage(append(operands, "{}")[1])
 	if !json.Valid(input) {
-		return usageError{"the input is not valid JSON"}
+		return misused("the input is not valid JSON")
 	}
 	if err := p.identified(&o); err != nil {
 		return err
@@ -87,7 +87,7 @@ func call(ctx context.Context, p program, c command) error {
 
 func chat(ctx context.Context, p program, c command) error {
 	o, once, asked := p.clientOptions(), "", false
-	c.summary += "; in a conversation you can also enter\n\n" + client.Commands() // of this copy, for --help
+	c.Summary += "; in a conversation you can also enter\n\n" + client.Commands() // of this copy, for --help
 	operands, err := c.parse(p, func(fs *flag.FlagSet) {
 		defineClient(&o)(fs)
 		fs.Func("once", "ask one `question` and end", func(text string) error { once, asked = text, true; return nil })
@@ -98,7 +98,7 @@ func chat(ctx context.Context, p program, c command) error {
 		return err
 	}
 	if len(operands) > 0 || asked && strings.TrimSpace(once) == "" {
-		return usageError{"ask with --once \"QUESTION\", or start a conversation without operands"}
+		return misused("ask with --once \"QUESTION\", or start a conversation without operands")
 	}
 	if err := p.identified(&o); err != nil {
 		return err
@@ -153,7 +153,7 @@ func token(ctx context.Context, p program, c command) error {
 		return err
 	}
 	if len(operands) != 1 {
-		return usageError{"name one person, such as alice.chen"}
+		return misused("name one person, such as alice.chen")
 	}
 	t, err := client.Token(ctx, address, operands[0], audience, scope)
 	if err != nil {
@@ -175,7 +175,7 @@ func verifyAudit(ctx context.Context, p program, c command) error {
 		return err
 	}
 	if len(operands) == 0 || operands[0] != "verify" || len(operands) == 1 && o.File == "" {
-		return usageError{"expected: audit verify FILE, or --config"}
+		return misused("expected: audit verify FILE, or --config")
 	}
 	o.Paths = operands[1:]
 	return app.VerifyAudit(ctx, o)

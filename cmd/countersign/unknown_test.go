@@ -14,6 +14,8 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/cmd/commandline"
 )
 
 // ledger is another's server, whose answer to a call is always lost.
@@ -106,7 +108,7 @@ func (p *process) approveInChat(t *testing.T, token, id string) string {
 		args: []string{"chat", "--url", p.Gateway, "--token", token}, getenv: func(string) string { return "" },
 		in: strings.NewReader("/pending\n/approve\n"), out: &out, err: &logs,
 	})
-	if code != exitDone || !strings.Contains(out.String(), id) {
+	if code != commandline.ExitDone || !strings.Contains(out.String(), id) {
 		t.Errorf("the chat: exit %d\n%s%s", code, &out, &logs)
 	}
 	return out.String() + logs.String()

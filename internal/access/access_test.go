@@ -76,7 +76,7 @@ func TestMasksHideEnough(t *testing.T) {
 }
 
 func TestMaskedValueIsDeleted(t *testing.T) {
-	g := access.Guard(145000.5)
+	g := access.NewSensitive(145000.5)
 	if b, _ := json.Marshal(g); string(b) != "145000.5" {
 		t.Errorf("got %s", b)
 	}
@@ -85,7 +85,7 @@ func TestMaskedValueIsDeleted(t *testing.T) {
 	if string(b) != `"*** (Hidden)"` || g.Value != 0 {
 		t.Errorf("got %s, value %v", b, g.Value)
 	}
-	var back access.Guarded[float64]
+	var back access.Sensitive[float64]
 	if err := json.Unmarshal(b, &back); err != nil || !back.Masked {
 		t.Errorf("got %+v, %v", back, err)
 	}

@@ -1,6 +1,6 @@
 package admission
 
-// Admitted reports whether the work has a place.
+// Admitted reports whether the work has a slot.
 func (w *Work) Admitted() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -2,13 +2,13 @@
 // people who send much from slowing down people who send little, whatever it is
 // that they send: it counts the time that requests took, not their number.
 //
-// A process has one place a core, and a request holds one while it is worked on.
-// Each person has a usage: the time that they held places, which halves every
-// second. The person who used least goes first, and the last free place is only
+// A process has one slot a core, and a request holds one while it is worked on.
+// Each person has a usage: the time that they held slots, which halves every
+// second. The person who used least goes first, and the last free slot is only
 // for people whose usage is at most the average of all who are active. So people
 // who want more than the others share what a core less than all can do.
 //
-// A place is held for computing alone: not while a body arrives, while an answer
+// A slot is held for computing alone: not while a body arrives, while an answer
 // is sent, or while a store or another server works. See [Queue.Bracket] and
 // [Outside].
 //
@@ -38,7 +38,7 @@ const (
 
 // Options of a Queue; the zero value is good.
 type Options struct {
-	Places   int              // for people above the average; 0: one a core, 2 at least
+	Slots    int              // for people above the average; 0: one a core, 2 at least
 	Patience time.Duration    // that a request waits before it is refused; 0: 2 s
 	Refused  func()           // is called for each refusal; nil: nothing
 	Now      func() time.Time // nil: time.Now
@@ -50,7 +50,7 @@ type Queue struct {
 	o Options
 
 	mu      sync.Mutex
-	free    int // places
+	free    int // slots
 	people  map[access.Owner]*person
 	waiting map[*person]struct{} // who have requests that wait
 	total   usage                // of all people
@@ -73,12 +73,12 @@ type ticket struct {
 
 // New makes a queue.
 func New(o Options) *Queue {
-	o.Places = cmp.Or(o.Places, max(2, runtime.GOMAXPROCS(0)))
+	o.Slots = cmp.Or(o.Slots, max(2, runtime.GOMAXPROCS(0)))
 	o.Patience = cmp.Or(o.Patience, 2*time.Second)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Queue{o: o, free: o.Places, people: make(map[access.Owner]*person), waiting: make(map[*person]struct{}), swept: o.Now()}
+	return &Queue{o: o, free: o.Slots, people: make(map[access.Owner]*person), waiting: make(map[*person]struct{}), swept: o.Now()}
 }
 
 // enter waits until a request of the owner may be worked on, ctx ends, or, unless
@@ -174,7 +174,7 @@ func (q *Queue) next() {
 	}
 }
 
-// admissible reports whether a request of a person may begin now: the last place
+// admissible reports whether a request of a person may begin now: the last slot
 // is for people who used at most the average.
 func (q *Queue) admissible(p *person) bool {
 	return q.free > 1 || q.free == 1 && q.light(p)

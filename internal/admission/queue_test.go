@@ -29,7 +29,7 @@ func worked(t *testing.T, q *admission.Queue, name string) *admission.Work {
 	t.Helper()
 	w := q.Work().For(owner(name))
 	if !admitted(w) {
-		t.Fatalf("%s: not admitted, want a place at once", name)
+		t.Fatalf("%s: not admitted, want a slot at once", name)
 	}
 	return w
 }
@@ -41,7 +41,7 @@ func admitted(w *admission.Work) bool {
 	return w.Begin(ctx) == nil
 }
 
-// use makes a person hold a place for so long.
+// use makes a person hold a slot for so long.
 func use(t *testing.T, q *admission.Queue, name string, d time.Duration) {
 	t.Helper()
 	w := worked(t, q, name)
@@ -51,7 +51,7 @@ func use(t *testing.T, q *admission.Queue, name string, d time.Duration) {
 
 func TestWhoUsedLeastGoesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := admission.New(admission.Options{Places: 2})
+		q := admission.New(admission.Options{Slots: 2})
 		use(t, q, "heavy", 800*time.Millisecond)
 		use(t, q, "middle", 400*time.Millisecond)
 		use(t, q, "light", 100*time.Millisecond)
@@ -80,7 +80,7 @@ func TestWhoUsedLeastGoesFirst(t *testing.T) {
 
 func TestOnesOwnRequestsStayInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := admission.New(admission.Options{Places: 2})
+		q := admission.New(admission.Options{Slots: 2})
 		one, two := worked(t, q, "someone"), worked(t, q, "another")
 		var order []int
 		for i := range 3 {
@@ -103,12 +103,12 @@ func TestOnesOwnRequestsStayInOrder(t *testing.T) {
 
 func TestLastPlaceIsForPeopleBelowTheAverage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := admission.New(admission.Options{Places: 2})
+		q := admission.New(admission.Options{Slots: 2})
 		use(t, q, "light", 10*time.Millisecond)
 		use(t, q, "heavy", 500*time.Millisecond)
 		first := worked(t, q, "heavy")
 		if admitted(q.Work().For(owner("heavy"))) {
-			t.Error("got the last place, want it left to others")
+			t.Error("got the last slot, want it left to others")
 		}
 		if w := q.Work().For(owner("light")); !admitted(w) {
 			t.Error("a light person was not admitted beside a heavy one")
@@ -121,32 +121,32 @@ func TestLastPlaceIsForPeopleBelowTheAverage(t *testing.T) {
 
 func TestSomeoneAloneHasEveryPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := admission.New(admission.Options{Places: 3})
+		q := admission.New(admission.Options{Slots: 3})
 		use(t, q, "alice", time.Second)
 		for range 3 {
 			defer worked(t, q, "alice").End()
 		}
 		if admitted(q.Work().For(owner("alice"))) {
-			t.Error("got a fourth place of three")
+			t.Error("got a fourth slot of three")
 		}
 	})
 }
 
 func TestUsageIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := admission.New(admission.Options{Places: 2})
+		q := admission.New(admission.Options{Slots: 2})
 		use(t, q, "heavy", time.Second)
 		<-time.After(20 * time.Second) // 20 halvings
 		use(t, q, "light", 2*time.Millisecond)
 		defer worked(t, q, "light").End()
-		defer worked(t, q, "heavy").End() // the last place
+		defer worked(t, q, "heavy").End() // the last slot
 	})
 }
 
 func TestRequestThatWaitsTooLongIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := 0
-		q := admission.New(admission.Options{Places: 2, Refused: func() { refused++ }})
+		q := admission.New(admission.Options{Slots: 2, Refused: func() { refused++ }})
 		one, two := worked(t, q, "someone"), worked(t, q, "another")
 		began := time.Now()
 		var f *fault.Error
@@ -171,7 +171,7 @@ func TestRequestThatWaitsTooLongIsRefused(t *testing.T) {
 // A request can be admitted at the very moment when it gives up.
 func TestAdmissionThatCameTooLateLeavesNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := admission.New(admission.Options{Places: 2})
+		q := admission.New(admission.Options{Slots: 2})
 		for i := range 100 {
 			one, two := worked(t, q, fmt.Sprint("someone", i)), worked(t, q, fmt.Sprint("another", i))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
@@ -183,14 +183,14 @@ func TestAdmissionThatCameTooLateLeavesNoPlace(t *testing.T) {
 			cancel()
 		}
 		if !free(q) {
-			t.Error("got a place taken, want none")
+			t.Error("got a slot taken, want none")
 		}
 	})
 }
 
 func TestOnePersonsLineIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := admission.New(admission.Options{Places: 2})
+		q := admission.New(admission.Options{Slots: 2})
 		one, two := worked(t, q, "someone"), worked(t, q, "another")
 		ctx, cancel := context.WithCancel(t.Context())
 		for range 100 {
@@ -208,11 +208,11 @@ func TestOnePersonsLineIsBounded(t *testing.T) {
 	})
 }
 
-// A server of the same process may need the place to answer: work that waits has
+// A server of the same process may need the slot to answer: work that waits has
 // none, whatever its other goroutines do.
 func TestWorkThatWaitsOutsideHasNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := admission.New(admission.Options{Places: 2})
+		q := admission.New(admission.Options{Slots: 2})
 		w := worked(t, q, "alice")
 		ctx := admission.With(t.Context(), w)
 		both := func() bool {
@@ -224,16 +224,16 @@ func TestWorkThatWaitsOutsideHasNoPlace(t *testing.T) {
 		back, other := admission.Outside(ctx), admission.Outside(ctx)
 		back()
 		if !both() {
-			t.Error("one of two goroutines is outside: want its place free")
+			t.Error("one of two goroutines is outside: want its slot free")
 		}
 		other()
 		if both() {
-			t.Error("both are back: want the place taken again")
+			t.Error("both are back: want the slot taken again")
 		}
 		w.End()
 		admission.Outside(ctx)()
 		if !both() {
-			t.Error("got a place for work that has ended")
+			t.Error("got a slot for work that has ended")
 		}
 	})
 }
@@ -241,7 +241,7 @@ func TestWorkThatWaitsOutsideHasNoPlace(t *testing.T) {
 // TestBoundedCallHasADeadlineAndNoPlace: a caller's own deadline stays.
 func TestBoundedCallHasADeadlineAndNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := admission.New(admission.Options{Places: 2})
+		q := admission.New(admission.Options{Slots: 2})
 		ctx := admission.With(t.Context(), worked(t, q, "alice"))
 		own, end := context.WithTimeout(ctx, time.Hour)
 		defer end()
@@ -251,23 +251,23 @@ func TestBoundedCallHasADeadlineAndNoPlace(t *testing.T) {
 				t.Errorf("got %v, %v, want %v", time.Until(got), ok, limit)
 			}
 			if !free(q) {
-				t.Error("a call to a store holds the place")
+				t.Error("a call to a store holds the slot")
 			}
 			if done(); free(q) {
-				t.Error("the call has ended: want the place taken again")
+				t.Error("the call has ended: want the slot taken again")
 			}
 		}
 	})
 }
 
 // Many people begin, wait outside, give up and end in any order: at most as many
-// work at once as there are places, and every place is free in the end. Times are
+// work at once as there are slots, and every slot is free in the end. Times are
 // whole steps, so that a request is also admitted at the moment at which it gives up.
 func TestPlacesAreBoundedAndNoneLeaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const places = 3
+		const slots = 3
 		const step = 100 * time.Microsecond
-		q := admission.New(admission.Options{Places: places})
+		q := admission.New(admission.Options{Slots: slots})
 		var working, most atomic.Int64
 		var group sync.WaitGroup
 		for i := range 400 {
@@ -293,10 +293,10 @@ func TestPlacesAreBoundedAndNoneLeaks(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if got := most.Load(); got != places {
-			t.Errorf("got %d at once, want %d", got, places)
+		if got := most.Load(); got != slots {
+			t.Errorf("got %d at once, want %d", got, slots)
 		}
-		for range places {
+		for range slots {
 			defer worked(t, q, "new").End()
 		}
 	})
@@ -306,7 +306,7 @@ func TestPlacesAreBoundedAndNoneLeaks(t *testing.T) {
 // which its request ends.
 func TestWorkThatEndsWhileItWaitsHasNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := admission.New(admission.Options{Places: 2})
+		q := admission.New(admission.Options{Slots: 2})
 		first, second := worked(t, q, "alice"), worked(t, q, "bob")
 		w := q.Work().For(owner("carol"))
 		begun := make(chan error)
@@ -335,7 +335,7 @@ func TestWithoutAQueueEverythingIsAdmitted(t *testing.T) {
 // serve runs one request of alice through a bracket, and returns its queue.
 func serve(t *testing.T, body io.Reader, h http.HandlerFunc) (*admission.Queue, *httptest.ResponseRecorder) {
 	t.Helper()
-	q, answer := admission.New(admission.Options{Places: 2}), httptest.NewRecorder()
+	q, answer := admission.New(admission.Options{Slots: 2}), httptest.NewRecorder()
 	handler := q.Bracket(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		work := admission.From(r.Context()).For(owner("alice"))
 		if err := work.Admit(r.Context()); err != nil {
@@ -350,7 +350,7 @@ func serve(t *testing.T, body io.Reader, h http.HandlerFunc) (*admission.Queue, 
 	return q, answer
 }
 
-// free reports whether all places are.
+// free reports whether all slots are.
 func free(q *admission.Queue) bool {
 	one, two := q.Work().For(owner("bob")), q.Work().For(owner("carol"))
 	defer one.End()
@@ -378,22 +378,22 @@ func TestSlowBodyAndSlowReaderHoldNoPlace(t *testing.T) {
 		w := <-work
 		synctest.Wait()
 		if w.Admitted() {
-			t.Error("got a place while the body arrives")
+			t.Error("got a slot while the body arrives")
 		}
 		_ = sender.Close()
 		synctest.Wait()
 		if !w.Admitted() {
-			t.Error("got no place when the body had arrived")
+			t.Error("got no slot when the body had arrived")
 		}
 		close(arrived)
 		synctest.Wait()
 		if w.Admitted() {
-			t.Error("got a place while the answer is sent")
+			t.Error("got a slot while the answer is sent")
 		}
 		close(answered)
 		<-ended
 		if !free(q) {
-			t.Error("got a place taken after the request")
+			t.Error("got a slot taken after the request")
 		}
 	})
 }
@@ -401,7 +401,7 @@ func TestSlowBodyAndSlowReaderHoldNoPlace(t *testing.T) {
 func TestPanicLeavesNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if q, _ := serve(t, http.NoBody, func(http.ResponseWriter, *http.Request) { panic("broken") }); !free(q) {
-			t.Error("got a place taken after a panic")
+			t.Error("got a slot taken after a panic")
 		}
 	})
 }

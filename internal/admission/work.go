@@ -9,16 +9,16 @@ import (
 )
 
 // Work is what a process does for one request or one turn of a person, in any
-// number of goroutines. It takes one place, and none while one of them waits for
-// something outside: a server of the same process may need that place to answer.
+// number of goroutines. It takes one slot, and none while one of them waits for
+// something outside: a server of the same process may need that slot to answer.
 // A nil *Work is always admitted.
 type Work struct {
 	queue *Queue
 
 	mu       sync.Mutex
 	owner    access.Owner  // zero: not known yet
-	ticket   *ticket       // nil: it has no place
-	entering chan struct{} // closed when the queue has decided; nil: it waits for no place
+	ticket   *ticket       // nil: it has no slot
+	entering chan struct{} // closed when the queue has decided; nil: it waits for no slot
 	outside  int           // goroutines that wait for something outside
 	ended    bool
 	answered func(bytes int64) // nil: nothing
@@ -146,8 +146,8 @@ func From(ctx context.Context) *Work {
 	return w
 }
 
-// Outside gives the place of a context's work back while a goroutine waits for a
-// store, a server or a client. back ends that, and waits for a place.
+// Outside gives the slot of a context's work back while a goroutine waits for a
+// store, a server or a client. back ends that, and waits for a slot.
 func Outside(ctx context.Context) (back func()) {
 	w := From(ctx)
 	w.goes()

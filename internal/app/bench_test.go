@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"context"
-	"countersign.dev/internal/config"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,6 +24,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/company"
+	"countersign.dev/internal/config"
 	"countersign.dev/internal/embedded"
 	"countersign.dev/internal/storage"
 	"countersign.dev/internal/testkit"

@@ -57,7 +57,7 @@ func newCodeRig(t *testing.T, limits quota.Limits) *codeRig {
 	x := &codeRig{issuer: identity.URL(), audit: filepath.Join(folder, "audit.jsonl")}
 	x.pl, err = newPlatform(t.Context(), life, slog.New(slog.DiscardHandler), keys, platformOptions{name: "codesearch", audit: config.Audit{Path: x.audit}, redis: redis.URL(), limits: limits})
 	must(t, err)
-	x.pl.queue = admission.New(admission.Options{Places: 1, Patience: time.Millisecond})
+	x.pl.queue = admission.New(admission.Options{Slots: 1, Patience: time.Millisecond})
 	d, _ := domainNamed("codesearch")
 	db, err := d.store.Demo(t.Context(), storage.Engines{Folder: folder, Code: sampleCode(t)})
 	must(t, err)

@@ -17,8 +17,10 @@ import (
 	"countersign.dev/internal/domain/codesearch/endpoint"
 	"countersign.dev/internal/domain/tasks/dialect"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/gate"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/rest"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/storage"
 	"countersign.dev/internal/tool"
@@ -132,8 +134,8 @@ func clientScopes(signIn []string) []string {
 
 // toolbox is the tools of a domain, and the changes that wait there.
 type toolbox interface {
-	mcpserver.Toolbox
-	mcpserver.Confirmations
+	rest.Toolbox
+	rest.Confirmations
 }
 
 // mounted runs the tools of a domain. One with a dialect of its own answers the
@@ -169,19 +171,19 @@ func (p *platform) surface(d domain, server storage.Server, edge *mcpserver.Serv
 	if err != nil {
 		return nil, err
 	}
-	metadata, err := mcpserver.MetadataURL(o.url + "/mcp")
+	metadata, err := gate.MetadataURL(o.url + "/mcp")
 	if err != nil {
 		return nil, fmt.Errorf("the address of the metadata: %w", err)
 	}
-	guard := httpx.NewGuard(o.url)
-	guard.Hosts, guard.AnyOrigin = append(guard.Hosts, o.hosts...), true
+	origins := httpx.NewOriginPolicy(o.url)
+	origins.Hosts, origins.AnyOrigin = append(origins.Hosts, o.hosts...), true
 	local := config.Loopback(o.listener.Addr().String())
-	gate := mcpserver.GateOptions{Verify: verifier.Verify, Guard: guard, Metadata: metadata, Scopes: clientScopes(o.scopes), Quotas: p.quotas, Refused: p.refused(d.name)}
+	options := gate.Options{Verify: verifier.Verify, Origins: origins, Metadata: metadata, Scopes: clientScopes(o.scopes), Quotas: p.quotas, Refused: p.refused(d.name)}
 	if local {
-		gate.Anonymous = programs
+		options.Anonymous = programs
 	}
 	own := p.queue.Bracket(s.Surface(endpoint.Options{
-		Enter: mcpserver.NewGate(gate).EnterReading, CheckHost: guard.CheckHost, Loopback: local, Observer: p.metrics.Surface(d.name), Log: log,
+		Enter: gate.New(options).EnterReading, CheckHost: origins.CheckHost, Loopback: local, Observer: p.metrics.Surface(d.name), Log: log,
 	}))
 	other := edge.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -90,6 +90,15 @@ func (p *platform) conversations(o gatewayOptions, used *usage.Service, toolbox 
 	})
 }
 
+// mcpEndpoint is an MCP endpoint of the gateway.
+type mcpEndpoint struct {
+	http.Handler
+	server *mcpserver.Server
+}
+
+// Close ends its sessions.
+func (e mcpEndpoint) Close() { e.server.Close() }
+
 func (p *platform) newGateway(o gatewayOptions, used *usage.Service, servers *upstream.Upstream, conversations *conversation.Service) (*gateway.Gateway, error) {
 	verifier, err := p.verifier(gatewayName, o.issuers, nil)
 	if err != nil {
@@ -103,17 +112,22 @@ func (p *platform) newGateway(o gatewayOptions, used *usage.Service, servers *up
 	if err != nil {
 		return nil, err
 	}
-	edge := func(server string) (http.Handler, error) {
+	edge := func(server string) (gateway.Endpoint, error) {
+		var prompts mcpserver.Prompts
+		if server == "" && o.files.file != "" {
+			prompts = upstream.Texts{Upstream: servers}
+		}
 		made, err := mcpserver.New(approval.At(o.url).Toolbox(upstream.Catalogue{Upstream: servers, Server: server}), mcpserver.Options{
 			Name: "countersign", Title: "Countersign", Version: Version(), Website: website, Scopes: clientScopes(o.scopes),
 			Instructions: "Tools over the company's data, as far as you may see it. A change answers pending_confirmation and waits for your approval.",
 			Show:         approval.At(o.url).Shown(servers.Confirmation),
+			Prompts:      prompts,
 			Surface:      access.SurfaceMCP, Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: strings.TrimSuffix(o.url+"/mcp/"+server, "/"), AllowedOrigins: o.origins, AuthorizationServers: []string{o.issuers[0].URL}, Quotas: p.quotas, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
 		})
 		if err != nil {
 			return nil, err
 		}
-		return made.MCP(), nil
+		return mcpEndpoint{made.MCP(), made}, nil
 	}
 	streams, err := p.keys.ring(gatewayName, "stream")
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -245,6 +246,69 @@ func TestAdviceOfEveryCodeIsForPeople(t *testing.T) {
 	}
 	if kept < len(codes)/3 {
 		t.Errorf("only %d of %d codes have advice for people", kept, len(codes))
+	}
+}
+
+// withoutSubject are the codes that are about a request or its caller, and so have
+// nothing to name in their details.
+var withoutSubject = []string{
+	"INVALID_CURSOR", "BAD_REQUEST", "UNAUTHENTICATED", "ACCOUNT_ENDED", "SIGN_IN_REVOKED", "IDENTITY_UNPROVEN", "PERSON_CHANGED", "FORBIDDEN",
+	"ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "CANCELLED", "CONVERSATION_NOT_FOUND", "EVENTS_GONE",
+}
+
+// TestEveryCodeSaysWhatItIsAbout: a code that has a subject declares the details
+// that name it. That its errors have them, the tests of the domains show.
+func TestEveryCodeSaysWhatItIsAbout(t *testing.T) {
+	codes := slices.Concat(fault.Shared(), conversation.Codes())
+	for _, d := range domains() {
+		codes = append(codes, d.codes...)
+	}
+	for _, c := range codes {
+		if told, none := len(c.Subject)+len(c.Details) > 0, slices.Contains(withoutSubject, c.Name); told == none && c.Kind != fault.Unavailable {
+			t.Errorf("%s: details declared %v, without a subject %v", c.Name, told, none)
+		}
+	}
+}
+
+// TestErrorsNameTheirSubject makes the errors that no domain has of its own. Every
+// one tells a program what it is about.
+func TestErrorsNameTheirSubject(t *testing.T) {
+	w := newHarness(t)
+	for _, c := range []struct {
+		who, server, tool string
+		in                map[string]any
+		code, details     string
+	}{
+		{"frank.davis", "hr", "list_employees", nil, "INSUFFICIENT_PERMISSIONS",
+			`{"requiredRole":"hr-read or manager or executive","requiredRoles":["hr-read","manager","executive"],"userRoles":["employee"]}`},
+		{"alice.chen", "hr", "no_such_tool", nil, "UNKNOWN_TOOL", `{"tool":"no_such_tool"}`},
+		{"alice.chen", "hr", "list_employees", map[string]any{"limit": 51, "team": "x"}, "VALIDATION_ERROR", `{"fields":["limit","team"]}`},
+		{"alice.chen", "hr", "get_org_chart", map[string]any{"root_employee_id": noUUID}, "EMPLOYEE_NOT_FOUND", `{"employeeId":"` + noUUID + `"}`},
+		{"bob.martinez", "finance", "get_budget", map[string]any{"department": "Zoo"}, "BUDGET_NOT_FOUND", `{"department":"Zoo","fiscalYear":` + strconv.Itoa(time.Now().UTC().Year()) + `}`},
+		{"carol.johnson", "sales", "list_deals", map[string]any{"closing_from": "2026-02-01", "closing_to": "2026-01-01"}, "INVALID_INPUT", `{"fields":["closing_from","closing_to"]}`},
+		{"marcus.johnson", "codesearch", "get_file_lines", map[string]any{"repository": "sample", "file_path": "none.go"}, "FILE_NOT_FOUND", `{"filePath":"none.go","repository":"sample"}`},
+	} {
+		o := w.call(t, account(t, c.who).Principal(), c.server, c.tool, c.in)
+		if o.Code() != c.code {
+			t.Errorf("%s: got %s, want %s", c.tool, o.Code(), c.code)
+			continue
+		}
+		if details, err := json.Marshal(o.Fault().Details); err != nil || string(details) != c.details {
+			t.Errorf("%s %v: the details of %s are %s, want %s", c.tool, c.in, c.code, details, c.details)
+		}
+	}
+}
+
+// TestAdviceIsOpenToItsReader: Marcus is not sent to a list that is not for him.
+func TestAdviceIsOpenToItsReader(t *testing.T) {
+	w := newHarness(t)
+	for who, want := range map[string]string{"marcus.johnson": "is for the roles hr-read, manager, executive", "alice.chen": "Use list_employees tool"} {
+		for _, id := range []string{noUUID, "ABC123"} {
+			o := w.call(t, account(t, who).Principal(), "hr", "get_employee", map[string]any{"employee_id": id})
+			if !strings.Contains(o.Fault().SuggestedAction, want) {
+				t.Errorf("%s, %s: got %q", who, id, o.Fault().SuggestedAction)
+			}
+		}
 	}
 }
 

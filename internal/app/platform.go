@@ -71,7 +71,7 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys pro
 	counts := metrics.New()
 	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: o.limits, Log: log, Refused: func(k quota.Kind) { counts.Refusal(string(k)) }})
 	life.onClose(func() error { quotas.Close(); return nil })
-	watchPlaces(counts, quotas)
+	watchSlots(counts, quotas)
 	return &platform{
 		life: life, log: log, keys: keys, audit: events, auditPath: filepath.Clean(o.audit.Path), strict: o.audit.FailClosedReads, refusals: refusals,
 		redis: redis, quotas: quotas, queue: admission.New(admission.Options{Refused: func() { counts.Refusal("share") }}), revocations: revocations, metrics: counts, proxies: o.proxies,
@@ -89,11 +89,11 @@ func (p *platform) confirmations(server string) (*confirm.Service, error) {
 	return service.Notifying(conversation.NewChanges(p.redis, p.log)).Observing(p.metrics.Confirmation).Bounded(p.quotas), nil
 }
 
-// watchPlaces reports the places that people hold in this process.
-func watchPlaces(m *metrics.Metrics, q *quota.Quotas) {
-	m.WatchPlaces(string(quota.Streams), "Open event streams.", func() int { return q.Held(quota.Streams) })
-	m.WatchPlaces(string(quota.Sessions), "MCP sessions of the handshake revisions.", func() int { return q.Held(quota.Sessions) })
-	m.WatchPlaces(string(quota.Turns), "Questions that are being answered.", func() int { return q.Held(quota.Turns) })
+// watchSlots reports the slots that people hold in this process.
+func watchSlots(m *metrics.Metrics, q *quota.Quotas) {
+	m.WatchSlots(string(quota.Streams), "Open event streams.", func() int { return q.Held(quota.Streams) })
+	m.WatchSlots(string(quota.Sessions), "MCP sessions of the handshake revisions.", func() int { return q.Held(quota.Sessions) })
+	m.WatchSlots(string(quota.Turns), "Questions that are being answered.", func() int { return q.Held(quota.Turns) })
 }
 
 // verifier verifies tokens of the issuers and, unless internal is nil, of the

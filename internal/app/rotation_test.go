@@ -35,6 +35,9 @@ func TestKeysRotateOverReplicas(t *testing.T) {
 	for _, r := range c.replicas {
 		r.start(before)
 	}
+	for _, r := range c.replicas {
+		r.serves()
+	}
 	old := c.begin(c.replicas[0], 2, 3, 4, 5)
 
 	for _, keys := range [][]keySet{{before, after}, {after, before}} {
@@ -195,6 +198,27 @@ func (r *replica) restart(keys ...keySet) {
 	r.t.Helper()
 	r.stop()
 	r.start(keys...)
+	r.serves()
+}
+
+// serves waits until a call reaches the store. A gateway may have looked for its server
+// before that listened, and a server for keys before the other gateway did; each tries
+// again after a while.
+func (r *replica) serves() {
+	r.t.Helper()
+	deadline, tick := time.After(testkit.Patience), time.NewTicker(50*time.Millisecond)
+	defer tick.Stop()
+	for {
+		status, body := r.page("")
+		if status == http.StatusOK && strings.Contains(body, `"status":"success"`) {
+			return
+		}
+		select {
+		case <-deadline:
+			r.t.Fatalf("no call is served: %d %s", status, body)
+		case <-tick.C:
+		}
+	}
 }
 
 // await asks until a process is ready.

@@ -371,9 +371,14 @@ func writeExample(t *testing.T, page *strings.Builder, w *harness, server, name 
 var unescape = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
 func writeCodes(page *strings.Builder, title string, codes []*fault.Code) {
-	fmt.Fprintf(page, "\n%s\n\n| code | kind | HTTP | meaning | suggested action |\n|---|---|---|---|---|\n", title)
+	fmt.Fprintf(page, "\n%s\n\n| code | kind | HTTP | meaning | details | suggested action |\n|---|---|---|---|---|---|\n", title)
 	for _, c := range codes {
-		fmt.Fprintf(page, "| %s | %s | %d | %s | %s |\n", c.Name, c.Kind, c.Status, cellText(c.Meaning), cellText(c.Suggest))
+		var details []string
+		for _, field := range c.Subject {
+			details = append(details, result.Camel(field))
+		}
+		details = append(details, c.Details...)
+		fmt.Fprintf(page, "| %s | %s | %d | %s | %s | %s |\n", c.Name, c.Kind, c.Status, cellText(c.Meaning), strings.Join(details, ", "), cellText(c.Suggest))
 	}
 }
 

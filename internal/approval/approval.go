@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"strings"
 
-	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/rest"
 	"countersign.dev/internal/result"
 )
 
@@ -61,10 +61,10 @@ func (p Page) Shown(show func(ctx context.Context, id string) (result.Confirmati
 
 // Toolbox gives the tools of an MCP endpoint, the gateway's own or that of a
 // server, the page.
-func (p Page) Toolbox(t mcpserver.Toolbox) mcpserver.Toolbox { return toolbox{t, p} }
+func (p Page) Toolbox(t rest.Toolbox) rest.Toolbox { return toolbox{t, p} }
 
 type toolbox struct {
-	mcpserver.Toolbox
+	rest.Toolbox
 	page Page
 }
 

@@ -10,13 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"countersign.dev/internal/approval"
-	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/rest"
 	"countersign.dev/internal/result"
 )
 
 // replies is a service that always answers the same.
 type replies struct {
-	mcpserver.Toolbox
+	rest.Toolbox
 	outcome result.Outcome
 }
 

@@ -327,3 +327,14 @@ func expect(results []Result, logs []*logFiles, want Head) {
 		results[0].Remarks = append(results[0].Remarks, Remark{want.Seq, fmt.Sprintf("The expected head %s is in none of these logs: they were cut or rewritten.", want), Contradicted})
 	}
 }
+
+// Verify checks the log at path, with the files that were rotated from it,
+// against its chain and its head, also while a Log is writing it. An error means
+// that it could not be read.
+func Verify(path string) (Report, error) {
+	results, err := VerifyAll([]string{path}, Evidence{})
+	if err != nil {
+		return Report{}, err
+	}
+	return results[0].Report, nil
+}

@@ -1,11 +1,14 @@
 package audit
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 
 	"countersign.dev/internal/access"
@@ -95,4 +98,29 @@ func clipTexts(e *Event) {
 	} {
 		*text = telemetry.Clip(*text, most)
 	}
+}
+
+// line is one line without its newline; torn when it has none.
+type line struct {
+	text []byte // valid until the next one is read
+	torn bool
+}
+
+type lineReader struct{ r *bufio.Reader }
+
+func lines(r io.Reader) *lineReader { return &lineReader{bufio.NewReaderSize(r, maxLine+1)} }
+
+// next returns io.EOF after the last line. A line that is longer than any event
+// is returned in pieces, none of which is JSON.
+func (l *lineReader) next() (line, error) {
+	text, err := l.r.ReadSlice('\n')
+	switch {
+	case err == nil:
+		return line{text: text[:len(text)-1]}, nil
+	case errors.Is(err, bufio.ErrBufferFull):
+		return line{text: text}, nil
+	case errors.Is(err, io.EOF) && len(text) > 0:
+		return line{text: text, torn: true}, nil
+	}
+	return line{}, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -106,7 +107,7 @@ func (l *Log) write(e *Event) (seq uint64, err error) {
 	if l.closed {
 		return 0, os.ErrClosed
 	}
-	if err := l.place(e); err != nil {
+	if err := l.add(e); err != nil {
 		l.count()
 		return 0, errors.Join(err, l.repair())
 	}
@@ -116,8 +117,8 @@ func (l *Log) write(e *Event) (seq uint64, err error) {
 	return e.Seq, nil
 }
 
-// place writes the event after what must come before it.
-func (l *Log) place(e *Event) error {
+// add writes the event after what must come before it.
+func (l *Log) add(e *Event) error {
 	if err := l.repair(); err != nil {
 		return err
 	}
@@ -151,7 +152,7 @@ func (l *Log) settle() error {
 	return nil
 }
 
-// chain gives an event its place and writes it.
+// chain gives an event its number and writes it.
 func (l *Log) chain(e *Event) error {
 	e.Seq, e.Prev, e.Time = l.last.Seq+1, l.last.Hash, l.o.Now().UTC()
 	line, err := seal(e)
@@ -288,3 +289,6 @@ func (l *Log) Close() error {
 }
 
 var _ Sink = (*Log)(nil)
+
+// onDisk are the files that a log writes, as they were opened.
+type onDisk struct{ file, head fs.FileInfo }

@@ -177,18 +177,18 @@ func TestFullDiskLeavesNoPartialLine(t *testing.T) {
 	appendAll(t, l, Event{Kind: Turn})
 	disk := &disk{file: l.file}
 	l.file = disk
-	for room := range 3 {
-		disk.room.Store(int64(room * 40))
+	for space := range 3 {
+		disk.space.Store(int64(space * 40))
 		for range 2 {
 			err := l.Append(t.Context(), Event{Kind: Intent})
 			if !fault.Is(err, fault.ServiceDown) || !errors.Is(err, syscall.ENOSPC) {
 				t.Fatalf("Append on a full disk: got %v, want SERVICE_UNAVAILABLE because of ENOSPC", err)
 			}
 		}
-		if report := wantWhole(t, path, uint64(2*room+1)); report.Status() != Unwritten {
+		if report := wantWhole(t, path, uint64(2*space+1)); report.Status() != Unwritten {
 			t.Errorf("on a full disk: got status %d, want %d", report.Status(), Unwritten)
 		}
-		disk.room.Store(1 << 20)
+		disk.space.Store(1 << 20)
 		appendAll(t, l, Event{Kind: Intent})
 		events := readAll(t, path)
 		if e := events[len(events)-2]; e.Kind != Recovery || e.Step != stepUnwritten || e.Count != 2 {
@@ -204,12 +204,12 @@ func TestTornBytesThatCannotBeTruncatedBlockTheNextWrite(t *testing.T) {
 	l, path := openNew(t)
 	disk := &disk{file: l.file, stuck: true}
 	l.file = disk
-	disk.room.Store(10)
+	disk.space.Store(10)
 	for range 2 {
 		if err := l.Append(t.Context(), Event{Kind: Turn}); err == nil {
 			t.Fatal("Append succeeded with torn bytes in front of it")
 		}
-		disk.room.Store(1 << 20)
+		disk.space.Store(1 << 20)
 	}
 	disk.stuck = false
 	appendAll(t, l, Event{Kind: Turn})
@@ -219,7 +219,7 @@ func TestTornBytesThatCannotBeTruncatedBlockTheNextWrite(t *testing.T) {
 func TestFailedSyncRefusesAndRecovers(t *testing.T) {
 	l, path := openNew(t)
 	disk := &disk{file: l.file}
-	disk.room.Store(1 << 20)
+	disk.space.Store(1 << 20)
 	disk.sick.Store(true)
 	l.file = disk
 	for range 2 {
@@ -236,7 +236,7 @@ func TestFailedSyncRefusesAndRecovers(t *testing.T) {
 func TestOnlyIntentsAndConfirmationsWaitForTheDisk(t *testing.T) {
 	l, _ := openNew(t)
 	disk := &disk{file: l.file}
-	disk.room.Store(1 << 20)
+	disk.space.Store(1 << 20)
 	l.file = disk
 	appendAll(t, l, Event{Kind: Outcome}, Event{Kind: Denial}, Event{Kind: Turn})
 	if n := disk.syncs.Load(); n != 0 {
@@ -253,8 +253,8 @@ func TestOnlyIntentsAndConfirmationsWaitForTheDisk(t *testing.T) {
 func TestConcurrentIntentsShareSyncs(t *testing.T) {
 	const writers = 100
 	l, path := openNew(t)
-	disk := &disk{file: l.file, gate: make(chan struct{})}
-	disk.room.Store(1 << 20)
+	disk := &disk{file: l.file, barrier: make(chan struct{})}
+	disk.space.Store(1 << 20)
 	l.file = disk
 	var all sync.WaitGroup
 	for range writers {
@@ -267,7 +267,7 @@ func TestConcurrentIntentsShareSyncs(t *testing.T) {
 	for l.end().seq < writers {
 		runtime.Gosched()
 	}
-	close(disk.gate)
+	close(disk.barrier)
 	all.Wait()
 	if n := disk.syncs.Load(); n > 2 {
 		t.Errorf("syncs for %d concurrent intents: got %d, want at most 2", writers, n)
@@ -311,16 +311,16 @@ func TestReasonOfAChangeIsWhole(t *testing.T) {
 // disk is a real file that can be full, fail to sync, or sync late.
 type disk struct {
 	file
-	room  atomic.Int64
-	sick  atomic.Bool
-	stuck bool
-	gate  chan struct{}
-	syncs atomic.Int64
+	space   atomic.Int64
+	sick    atomic.Bool
+	stuck   bool
+	barrier chan struct{}
+	syncs   atomic.Int64
 }
 
 func (d *disk) Write(b []byte) (int, error) {
-	if room := d.room.Load(); int64(len(b)) > room {
-		n, _ := d.file.Write(b[:room])
+	if space := d.space.Load(); int64(len(b)) > space {
+		n, _ := d.file.Write(b[:space])
 		return n, syscall.ENOSPC
 	}
 	return d.file.Write(b)
@@ -335,8 +335,8 @@ func (d *disk) Truncate(size int64) error {
 
 func (d *disk) Sync() error {
 	d.syncs.Add(1)
-	if d.gate != nil {
-		<-d.gate
+	if d.barrier != nil {
+		<-d.barrier
 	}
 	if d.sick.Load() {
 		return syscall.EIO

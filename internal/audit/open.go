@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -217,13 +216,4 @@ func damage(t tail, named SignedHead, headErr error) []Event {
 		note(stepUnwritten, "%d events could not be written before the process ended.", named.Unwritten)
 	}
 	return found
-}
-
-// syncFolder makes the names of new files durable.
-func syncFolder(path string) error {
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

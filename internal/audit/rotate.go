@@ -13,9 +13,6 @@ import (
 	"slices"
 )
 
-// onDisk are the files that a log writes, as they were opened.
-type onDisk struct{ file, head fs.FileInfo }
-
 // need is why the files must change before the next write.
 type need uint8
 
@@ -172,3 +169,12 @@ func segmentsOf(path string) (segments []string, err error) {
 var globMeta = regexp.MustCompile(`[*?[\\]`)
 
 func escapeGlob(path string) string { return globMeta.ReplaceAllString(path, `\$0`) }
+
+// syncFolder makes the names of new files durable.
+func syncFolder(path string) error {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}

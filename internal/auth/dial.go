@@ -1,8 +1,6 @@
 package auth
 
 import (
-	"context"
-	"net"
 	"net/http"
 	"net/url"
 
@@ -15,11 +13,15 @@ import (
 // before gains nothing. An issuer on loopback is a development issuer, and may
 // name anything.
 func newClient(home string) *http.Client {
+	return newProxiedClient(home, http.ProxyFromEnvironment)
+}
+
+// newProxiedClient is newClient with the proxies that choose names.
+func newProxiedClient(home string, choose func(*http.Request) (*url.URL, error)) *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = fetchTimeout
-	own := ownHosts(home)
-	transport.DialContext = dial(own)
-	transport.Proxy = netguard.Proxy(http.ProxyFromEnvironment, func(host string) bool { return own == nil || own[host] })
+	own := ownHost(home)
+	netguard.Guard(transport, fetchTimeout, choose, func(host string) bool { return own == "" || host == own })
 	return &http.Client{
 		Timeout:       2 * fetchTimeout,
 		Transport:     bounded{transport},
@@ -27,26 +29,11 @@ func newClient(home string) *http.Client {
 	}
 }
 
-func dial(own map[string]bool) func(ctx context.Context, network, address string) (net.Conn, error) {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		d := &net.Dialer{Timeout: fetchTimeout}
-		if host, _, err := net.SplitHostPort(address); err == nil && own != nil && !own[host] {
-			d.Control = netguard.PublicOnly
-		}
-		return d.DialContext(ctx, network, address)
-	}
-}
-
-// ownHosts are the host of an address and of the proxy that leads there; nil on
-// loopback.
-func ownHosts(address string) map[string]bool {
+// ownHost is the host of an address; empty on loopback.
+func ownHost(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || loopback(u) {
-		return nil
+		return ""
 	}
-	own := map[string]bool{u.Hostname(): true}
-	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err == nil && proxy != nil {
-		own[proxy.Hostname()] = true
-	}
-	return own
+	return u.Hostname()
 }

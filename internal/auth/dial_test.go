@@ -49,8 +49,49 @@ func TestIssuersReachNoInnerAddress(t *testing.T) {
 }
 
 func TestOnlyTheConfiguredHostMayBeInside(t *testing.T) {
-	own := ownHosts("https://10.0.0.7:8443/realms/x")
-	if !own["10.0.0.7"] || len(own) != 1 || ownHosts("http://localhost:3180") != nil {
-		t.Errorf("got %v", own)
+	if own := ownHost("https://10.0.0.7:8443/realms/x"); own != "10.0.0.7" || ownHost("http://localhost:3180") != "" {
+		t.Errorf("got %q", own)
+	}
+}
+
+// TestIssuersReachNoInnerAddressThroughAProxy: a proxy is asked for the configured host
+// and for public ones, and is no way to what else listens on its machine.
+func TestIssuersReachNoInnerAddressThroughAProxy(t *testing.T) {
+	var asked, touched atomic.Int64
+	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer proxy.Close()
+	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { touched.Add(1) }))
+	defer inside.Close()
+	at, err := url.Parse(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	choose := func(r *http.Request) (*url.URL, error) { // as the environment's: never for this machine
+		if r.URL.Hostname() == at.Hostname() {
+			return nil, nil
+		}
+		return at, nil
+	}
+	client := newProxiedClient("https://10.0.0.7/realms/company", choose)
+	for _, address := range []string{"http://10.0.0.1/jwks", "http://169.254.169.254/latest", "http://[fd00::1]/jwks", "http://localhost/jwks", inside.URL + "/jwks", proxy.URL + "/jwks"} {
+		if resp, err := client.Get(address); !errors.Is(err, netguard.ErrNotPublic) {
+			t.Errorf("%s: got %v, want %v", address, err, netguard.ErrNotPublic)
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+		}
+	}
+	if asked.Load() != 0 || touched.Load() != 0 {
+		t.Errorf("the proxy was asked %d times, the server beside it reached %d times", asked.Load(), touched.Load())
+	}
+	for _, address := range []string{"http://10.0.0.7/keys", "http://8.8.8.8/keys"} {
+		resp, err := client.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+	}
+	if asked.Load() != 2 {
+		t.Errorf("the proxy was asked %d times, want twice", asked.Load())
 	}
 }

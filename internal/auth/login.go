@@ -43,17 +43,6 @@ type Tokens struct {
 	Expires time.Time `json:"expires"`           // of the access token
 }
 
-// SignIn is the sign-in with which a browser's session began. The session is
-// revoked with it, whatever token the session has by then.
-type SignIn struct {
-	Owner   access.Owner `json:"owner"`
-	TokenID string       `json:"jti"` // of the first access token
-	Issued  time.Time    `json:"iat"` // of the first access token
-}
-
-// SignInOf returns the sign-in of a principal whose session begins.
-func SignInOf(p *access.Principal) SignIn { return SignIn{p.Owner(), p.TokenID(), p.Issued()} }
-
 // Login signs people in: the OpenID Connect code flow with PKCE, state, nonce
 // and the issuer check of RFC 9207. It keeps nothing between its calls.
 type Login struct {

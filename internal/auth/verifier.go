@@ -55,6 +55,17 @@ type Options struct {
 	Dropped func(context.Context, Dropped)
 }
 
+// SignIn is the sign-in with which a browser's session began. The session is
+// revoked with it, whatever token the session has by then.
+type SignIn struct {
+	Owner   access.Owner `json:"owner"`
+	TokenID string       `json:"jti"` // of the first access token
+	Issued  time.Time    `json:"iat"` // of the first access token
+}
+
+// SignInOf returns the sign-in of a principal whose session begins.
+func SignInOf(p *access.Principal) SignIn { return SignIn{p.Owner(), p.TokenID(), p.Issued()} }
+
 // Verifier verifies bearer tokens of the configured issuers. It is safe for
 // concurrent use.
 type Verifier struct {

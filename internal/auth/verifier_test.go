@@ -317,13 +317,16 @@ func TestConfigurationMistakesAreReportedTogether(t *testing.T) {
 
 func FuzzToken(f *testing.F) {
 	r := newHarness(f)
-	f.Add(r.token())
+	good := r.token()
+	f.Add(good)
+	f.Add(good[:9] + "\n" + good[9:])
+	f.Add(good + "=")
 	f.Add(byHand(f, `{"alg":"none","kid":"k1"}`, r.claims(), nil))
 	f.Add("a.b.c")
 	f.Add("")
 	f.Fuzz(func(t *testing.T, raw string) {
 		p, err := r.verifier.Verify(t.Context(), raw)
-		if err == nil && p.Subject() != "u-1" {
+		if err == nil && raw != good { // a token has one spelling
 			t.Errorf("%q was accepted as %q", raw, p.Subject())
 		}
 		if err != nil && !fault.Is(err, fault.Unauthorized) {

@@ -12,6 +12,11 @@ import (
 	"countersign.dev/internal/result"
 )
 
+// errEnd ends a chat as its person wants.
+var errEnd = errors.New("the chat ends")
+
+var errStopped = errors.New("the answer was stopped")
+
 // The payloads of the gateway's messages, as docs/live.md has them.
 type (
 	connectionPayload struct {
@@ -27,7 +32,6 @@ type (
 	outcomePayload struct{ ConfirmationID, Status, Message, ReplyTo string }
 	errorPayload   struct{ Code, Message, SuggestedAction, ReplyTo string }
 	endPayload     struct{ Reason string }
-	notePayload    struct{ Text string }
 )
 
 // turn is one answer as it arrives. Text is printed at once; tables and warnings
@@ -182,7 +186,7 @@ func (a *answers) takeRows(t *turn, p statusPayload) {
 	if page := o.Page(); page != nil && page.More {
 		t.warn(page.Hint)
 	}
-	if next := nextOf(p.Server, p.Tool, t.args[p.CallID], p.Data); next != nil {
+	if next := nextOf(p.Server, p.Tool, t.args[p.CallID], o.Page()); next != nil {
 		a.list = next
 	}
 }
@@ -268,4 +272,12 @@ func (c *chat) finished(t *turn, p endPayload) error {
 		return errStopped
 	}
 	return errEnd
+}
+
+// decode reads a payload.
+func decode[T any](payload json.RawMessage) (v T, err error) {
+	if json.Unmarshal(payload, &v) != nil {
+		return v, errUnreadable
+	}
+	return v, nil
 }

@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"strconv"
@@ -82,17 +81,6 @@ type question struct {
 	begun    bool
 	stopping bool // the person wants no answer any more
 }
-
-// decision is an answer to a change that waits.
-type decision struct {
-	id       string // of the message
-	card     *result.Pending
-	approved bool
-	digest   string // of what was drawn
-}
-
-// errEnd ends a chat as its person wants.
-var errEnd = errors.New("the chat ends")
 
 func (c *chat) run(ctx context.Context) error {
 	for {
@@ -284,8 +272,6 @@ func giveUp(once bool) error {
 	return errEnd
 }
 
-var errStopped = errors.New("the answer was stopped")
-
 // failed ends the own question without an answer.
 func (c *chat) failed(err error) error {
 	stopped := c.asked != nil && c.asked.stopping
@@ -300,12 +286,4 @@ func (c *chat) failed(err error) error {
 	}
 	c.screen.remark(safe(err.Error()))
 	return nil
-}
-
-// decode reads a payload.
-func decode[T any](payload json.RawMessage) (v T, err error) {
-	if json.Unmarshal(payload, &v) != nil {
-		return v, errUnreadable
-	}
-	return v, nil
 }

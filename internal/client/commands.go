@@ -1,14 +1,18 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"countersign.dev/internal/client/draw"
+	"countersign.dev/internal/plaintext"
+	"countersign.dev/internal/result"
 )
 
 // command is what can be entered instead of a question.
@@ -28,6 +32,8 @@ func commands() []command {
 		{"open", "N|ID", "go on with a conversation of that list", (*chat).open},
 		{"new", "", "begin a new conversation", func(c *chat, ctx context.Context, _ string) error { return c.begin(ctx, "") }},
 		{"model", "[NAME]", "list the models, or choose who answers from now on", (*chat).chooseModel},
+		{"prompts", "", "list the texts that connected servers offer you", func(c *chat, ctx context.Context, _ string) error { return c.showPrompts(ctx) }},
+		{"prompt", "NAME [KEY=VALUE…]", "show one of them; nothing is asked with it", func(c *chat, ctx context.Context, named string) error { return c.showPrompt(ctx, named) }},
 		{"quit", "", "end the chat; so do Ctrl-D, and Ctrl-C while no answer is given", func(*chat, context.Context, string) error { return errEnd }},
 	}
 }
@@ -115,5 +121,51 @@ func (c *chat) chooseModel(ctx context.Context, name string) error {
 	if name != "" {
 		return fmt.Errorf("there is no model %q; there are %s", name, strings.Join(names, ", "))
 	}
+	return nil
+}
+
+func (v *view) showPrompts(ctx context.Context) error {
+	var list struct{ Prompts []result.Prompt }
+	if err := v.gateway.get(ctx, "/api/prompts", &list); err != nil {
+		return err
+	}
+	if len(list.Prompts) == 0 {
+		v.screen.remark("No connected server offers you a text.")
+	}
+	for _, p := range list.Prompts {
+		line := p.Server + "." + p.Name
+		for _, a := range p.Arguments {
+			line += " " + a.Name + "="
+		}
+		v.screen.line("  " + draw.Short(line) + "  " + draw.Short(cmp.Or(p.Title, p.Description)))
+	}
+	return nil
+}
+
+// showPrompt prints a text as its server wrote it. It is the person who may put it into
+// a question; no model gets it from here.
+func (v *view) showPrompt(ctx context.Context, named string) error {
+	words := strings.Fields(named)
+	if len(words) == 0 {
+		return errors.New("say which text, as in /prompt notes.greet whom=Bob after /prompts")
+	}
+	server, name, found := strings.Cut(words[0], ".")
+	if !found {
+		return fmt.Errorf("a text is called SERVER.NAME; /prompts lists them")
+	}
+	args := url.Values{}
+	for _, word := range words[1:] {
+		key, value, found := strings.Cut(word, "=")
+		if !found {
+			return fmt.Errorf("%s is not KEY=VALUE", draw.Short(word))
+		}
+		args.Set(key, value)
+	}
+	var got struct{ Text string }
+	if err := v.gateway.get(ctx, "/api/prompts/"+url.PathEscape(server)+"/"+url.PathEscape(name)+"?"+args.Encode(), &got); err != nil {
+		return err
+	}
+	v.screen.remark("The server " + draw.Short(server) + " wrote:")
+	v.screen.line(plaintext.Escape(got.Text, true))
 	return nil
 }

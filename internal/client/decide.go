@@ -21,6 +21,14 @@ type deck struct {
 	pending []*result.Pending
 }
 
+// decision is an answer to a change that waits.
+type decision struct {
+	id       string // of the message
+	card     *result.Pending
+	approved bool
+	digest   string // of what was drawn
+}
+
 // waits draws a change that waits for its person.
 func (d *deck) waits(envelope json.RawMessage) error {
 	o, err := result.DecodeEnvelope(envelope)

@@ -33,6 +33,8 @@ type wholeConversation struct {
 	} `json:"messages"`
 }
 
+type notePayload struct{ Text string }
+
 func (c *client) conversation(ctx context.Context, id string) (*wholeConversation, error) {
 	whole := &wholeConversation{}
 	return whole, c.get(ctx, "/api/conversations/"+url.PathEscape(id), whole)
@@ -76,7 +78,7 @@ func (v *view) showResult(ctx context.Context, server, tool string, args, envelo
 	if rows := draw.Rows(o); rows != nil {
 		_ = v.draw(ctx, tool, rows) // into memory, and on the screen
 	}
-	v.list = nextOf(server, tool, args, envelope)
+	v.list = nextOf(server, tool, args, o.Page())
 }
 
 // list is a list that has another page: the same call goes on there.
@@ -85,28 +87,21 @@ type list struct {
 	args         map[string]json.RawMessage
 }
 
-// nextOf returns how the next page of an answer is asked for; nil when there is
-// none, or its call is not known.
-func nextOf(server, tool string, args, envelope json.RawMessage) *list {
-	var page struct {
-		Metadata struct {
-			HasMore    bool
-			NextCursor string
-			NextOffset *int
-		}
-	}
-	next := &list{server, tool, map[string]json.RawMessage{}}
-	if json.Unmarshal(envelope, &page) != nil || !page.Metadata.HasMore || server == "" {
+// nextOf returns how the page after one is asked for; nil when there is none, or its
+// call is not known.
+func nextOf(server, tool string, args json.RawMessage, page *result.Page) *list {
+	if page == nil || !page.More || server == "" {
 		return nil
 	}
+	next := &list{server, tool, map[string]json.RawMessage{}}
 	if len(args) > 0 && json.Unmarshal(args, &next.args) != nil {
 		return nil
 	}
 	switch {
-	case page.Metadata.NextCursor != "":
-		next.args["cursor"], _ = json.Marshal(page.Metadata.NextCursor) // a string
-	case page.Metadata.NextOffset != nil:
-		next.args["offset"], _ = json.Marshal(*page.Metadata.NextOffset)
+	case page.Next != "":
+		next.args["cursor"], _ = json.Marshal(page.Next) // a string
+	case page.Counted:
+		next.args["offset"], _ = json.Marshal(page.Offset + page.Returned)
 	default:
 		return nil
 	}
@@ -134,16 +129,16 @@ func (v *view) nextPage(ctx context.Context) error {
 		_, err := v.out.Write(append(compact(answer), '\n'))
 		return err
 	}
-	return v.showPage(ctx, l, o, answer)
+	return v.showPage(ctx, l, o)
 }
 
 // showPage draws a page, of one row too.
-func (v *view) showPage(ctx context.Context, l *list, o result.Outcome, answer json.RawMessage) error {
+func (v *view) showPage(ctx context.Context, l *list, o result.Outcome) error {
 	args, err := json.Marshal(l.args)
 	if err != nil {
 		return err
 	}
-	v.list = nextOf(l.server, l.tool, args, answer)
+	v.list = nextOf(l.server, l.tool, args, o.Page())
 	if rows := draw.AllRows(o); len(rows) > 0 {
 		if err := v.draw(ctx, l.tool, rows); err != nil {
 			return err

@@ -39,6 +39,7 @@ func (c *Company) Boards() []Board {
 	boards := []Board{
 		c.shared("Platform", "EMP051", platformTasks()),
 		c.shared("Support rotation", "EMP040", rotationTasks()),
+		c.shared("Leadership", "EMP001", leadershipTasks()),
 	}
 	boards[0].Things = []Thing{
 		{"file", "The configuration", "internal/config/config.go", []int{3, 4, 5}},
@@ -127,7 +128,7 @@ func platformTasks() []Task {
 		{Title: "Rotate signing keys without a restart", Priority: "high", Tags: "auth keys", Files: []string{"internal/app/keys.go", "internal/auth/minter.go"}, By: hannah},
 		{Title: "Read keys again when their files change", Parent: 27, Priority: "high", Tags: "auth keys", By: hannah},
 		{Title: "Keep the old key until its last token has ended", Parent: 27, Tags: "auth keys", After: []int{28}, By: hannah},
-		{Title: "Stream large answers", Tags: "gateway", Files: []string{"internal/gateway/sse.go"}, By: luis},
+		{Title: "Stream large answers", Tags: "gateway", Files: []string{"internal/gateway/chat/sse.go"}, By: luis},
 		{Title: "Bound what one stream may hold in memory", Parent: 30, Status: "done", Tags: "gateway limits", By: luis},
 		{Title: "Close slow readers with a reason", Parent: 30, Tags: "gateway", After: []int{31}, By: luis},
 		{Title: "Describe every limit in one table", Status: "done", Tags: "docs limits", Files: []string{"docs/limits.md"}, By: ingrid},
@@ -155,6 +156,19 @@ func rotationTasks() []Task {
 		{Title: "Train the new colleague", Tags: "people"},
 		{Title: "Collect five good tickets for the training", Parent: 10, Tags: "people tickets"},
 		{Title: "Report last week's answer times", Tags: "report"},
+	}
+}
+
+func leadershipTasks() []Task {
+	const michael, sarah, carol, patricia = "michael.roberts", "sarah.kim", "carol.johnson", "patricia.morgan"
+	return []Task{
+		{Title: "Prepare the board meeting", Status: "in_progress", Priority: "high", Tags: "board"},
+		{Title: "Summarise the quarter in one page", Parent: 1, Priority: "high", Tags: "board finance", By: michael},
+		{Title: "Compare the forecast of sales with the plan", Parent: 1, Status: "in_progress", Tags: "board sales", By: carol},
+		{Title: "Send the papers to the members", Parent: 1, Tags: "board", After: []int{2, 3}},
+		{Title: "Agree on the hiring plan", Status: "blocked", Priority: "high", Tags: "people", Reason: "Waits for the approved budgets."},
+		{Title: "Choose the themes of next year", Tags: "planning", By: sarah},
+		{Title: "Prepare the customer day", Priority: "low", Tags: "customers", By: patricia},
 	}
 }
 

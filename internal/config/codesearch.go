@@ -9,19 +9,11 @@ import (
 // IndexScheme begins the address of a folder of indexes, as that of a database.
 const IndexScheme = "index:"
 
-// CodeSearch is what code search serves, and where its indexes are.
-type CodeSearch struct {
-	Repositories []CodeRepository `yaml:"repositories"`
-	Index        string           `yaml:"index"` // folder of the indexes; `countersign index` writes it
-}
-
-// CodeRepository is one folder that is searched, and who may see it.
-type CodeRepository struct {
-	Path      string   `yaml:"path"`
-	Name      string   `yaml:"name"`      // default: that of the folder
-	Roles     []string `yaml:"roles"`     // any of them may see it; default: employee
-	Anonymous bool     `yaml:"anonymous"` // programs on this machine need no token for it
-	Public    bool     `yaml:"public"`    // pages of any origin may read it, without a token, on this machine
+func (e Embeddings) problems() (problems []string) {
+	if e != (Embeddings{}) && (e.BaseURL == "" || e.Model == "") {
+		problems = append(problems, "codesearch.embeddings needs base_url and model")
+	}
+	return problems
 }
 
 // defaults fill in names, and enter the indexes among the databases.
@@ -45,6 +37,7 @@ func (s *CodeSearch) problems() (problems []string) {
 	if len(s.Repositories) > 0 && s.Index == "" {
 		problems = append(problems, "codesearch.index is required: the folder of the indexes")
 	}
+	problems = append(problems, s.Embeddings.problems()...)
 	seen := map[string]bool{}
 	for i, r := range s.Repositories {
 		at := fmt.Sprintf("codesearch.repositories[%d]", i)

@@ -6,16 +6,9 @@ package config
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
-	"net"
-	"net/netip"
-	"os"
-	"reflect"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -60,56 +53,6 @@ type Config struct {
 	overrides []string
 }
 
-// Issuer is a trusted identity issuer, and the client that signs people in
-// there.
-type Issuer struct {
-	URL           string   `yaml:"url"`
-	Audience      string   `yaml:"audience"` // for `serve`, default: each server's own name
-	ClientID      string   `yaml:"client_id"`
-	ClientSecret  string   `yaml:"client_secret"`
-	UsernameClaim string   `yaml:"username_claim"`
-	RolesClaims   []string `yaml:"roles_claims"`
-	TrustEmail    bool     `yaml:"trust_email"`
-
-	ConfirmClients      []string `yaml:"confirm_clients"`
-	ConfirmWithoutScope bool     `yaml:"confirm_without_scope"`
-}
-
-// SigningIn is the issuer that signs people in. It may say everything about
-// them.
-type SigningIn struct {
-	Issuer     `yaml:",inline"`
-	Scopes     []string     `yaml:"scopes"`   // asked for at sign-in; default: openid, profile, email
-	Resource   string       `yaml:"resource"` // sent at sign-in (RFC 8707); default: nothing
-	Additional []Additional `yaml:"additional_issuers"`
-}
-
-// Additional is one more issuer to believe: in what it may say, which is nothing
-// by default.
-type Additional struct {
-	Issuer       `yaml:",inline"`
-	EmailDomains []string `yaml:"email_domains"` // it verifies addresses at these only
-	RolesAllowed []string `yaml:"roles_allowed"` // and gives these roles only
-}
-
-// Keys are the secrets of one process. Of each list the first signs or seals,
-// and all verify or open.
-type Keys struct {
-	Signing []string            `yaml:"signing"` // PEM of EC P-256 private keys; the gateway's only
-	Sealing map[string][]string `yaml:"sealing"` // by name ("gateway" or a server's): secrets of at least 32 bytes
-}
-
-// TLS is how a listener is protected: the files of its certificate and key, or a
-// proxy in front of it. Empty: it speaks plain HTTP and is on loopback.
-type TLS struct {
-	Cert  string `yaml:"cert"`  // PEM, the chain too
-	Key   string `yaml:"key"`   // PEM
-	Proxy bool   `yaml:"proxy"` // a proxy ends TLS: plain HTTP beyond loopback is meant
-}
-
-// Serves reports whether the listener itself speaks TLS.
-func (t TLS) Serves() bool { return t.Cert != "" }
-
 // Gateway is where servers find the gateway's keys, and where people approve.
 type Gateway struct {
 	URL       string `yaml:"url"`
@@ -119,28 +62,6 @@ type Gateway struct {
 // Redis is the store of confirmations, logs and limits.
 type Redis struct {
 	URL string `yaml:"url"`
-}
-
-// Models are the language models by name, and the name of the default.
-type Models struct {
-	Default string           `yaml:"default"`
-	ByName  map[string]Model `yaml:",inline"`
-}
-
-// Model is one language model.
-type Model struct {
-	Provider     string        `yaml:"provider"`
-	Model        string        `yaml:"model"`    // as the provider names it
-	BaseURL      string        `yaml:"base_url"` // default: the provider's own
-	APIKey       string        `yaml:"api_key"`
-	MaxTokens    int           `yaml:"max_tokens"` // of one answer
-	Temperature  *float64      `yaml:"temperature"`
-	Timeout      time.Duration `yaml:"timeout"`
-	BudgetTokens int           `yaml:"budget_tokens"`
-	Tools        string        `yaml:"tools"`
-	Price        Price         `yaml:"price"`
-
-	KeyName string `yaml:"-"` // where the key came from, for errors
 }
 
 // Server is one domain server: where it is reached and where it listens.
@@ -179,138 +100,6 @@ type Log struct {
 	Format string `yaml:"format"`
 }
 
-// Load reads a configuration file and checks it for what the command
-// needs. getenv returns the values of ${NAME} and of the documented variables.
-func Load(path string, getenv func(string) string, need func(*Config) []string) (*Config, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("the configuration cannot be read: %w", err)
-	}
-	c, problems := decodeConfig(text, getenv)
-	c.override(getenv)
-	c.defaults()
-	problems = append(problems, c.problems()...)
-	problems = append(problems, need(c)...)
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("%s is not valid:\n  %s", path, strings.Join(problems, "\n  "))
-	}
-	return c, nil
-}
-
-// decodeConfig decodes strictly and collects every problem.
-func decodeConfig(text []byte, getenv func(string) string) (*Config, []string) {
-	c := &Config{}
-	if err := yaml.Unmarshal(text, &c.root); err != nil {
-		return c, []string{strings.TrimPrefix(err.Error(), "yaml: ")}
-	}
-	if c.root.Kind == 0 {
-		return c, nil
-	}
-	problems := expand(&c.root, getenv)
-	problems = append(problems, unknownKeys(&c.root, reflect.TypeFor[Config]())...)
-	var wrong *yaml.TypeError
-	if err := c.root.Decode(c); errors.As(err, &wrong) {
-		for _, e := range wrong.Errors {
-			problems = append(problems, plainTypeError(e))
-		}
-	} else if err != nil {
-		problems = append(problems, err.Error())
-	}
-	return c, problems
-}
-
-var goType = regexp.MustCompile(` into [\w.\[\]]+$`)
-
-// plainTypeError rewrites a decoder's error without Go's types and without the
-// value, which may be a secret.
-func plainTypeError(text string) string {
-	line, _, _ := strings.Cut(text, ": ")
-	if goType.MatchString(text) {
-		return line + ": the value has the wrong type"
-	}
-	return text
-}
-
-var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
-
-// expand replaces ${NAME} inside values, after parsing, so that no value of the
-// environment can become YAML.
-func expand(n *yaml.Node, getenv func(string) string) (problems []string) {
-	if n.Kind == yaml.ScalarNode {
-		n.Value = variable.ReplaceAllStringFunc(n.Value, func(ref string) string {
-			value := getenv(ref[2 : len(ref)-1])
-			if value == "" {
-				problems = append(problems, fmt.Sprintf("line %d: the environment has no %s", n.Line, ref[2:len(ref)-1]))
-			}
-			return value
-		})
-	}
-	for _, child := range n.Content {
-		problems = append(problems, expand(child, getenv)...)
-	}
-	return problems
-}
-
-// unknownKeys compares the keys of a node with the type that they go into.
-func unknownKeys(n *yaml.Node, t reflect.Type) (problems []string) {
-	switch {
-	case n.Kind == yaml.DocumentNode:
-		return unknownKeys(n.Content[0], t)
-	case n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
-		for _, item := range n.Content {
-			problems = append(problems, unknownKeys(item, t.Elem())...)
-		}
-	case n.Kind == yaml.MappingNode && t.Kind() == reflect.Map:
-		for i := 1; i < len(n.Content); i += 2 {
-			problems = append(problems, unknownKeys(n.Content[i], t.Elem())...)
-		}
-	case n.Kind == yaml.MappingNode && t.Kind() == reflect.Struct:
-		known, others := keysOf(t)
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key := n.Content[i]
-			field, ok := known[key.Value]
-			switch {
-			case ok:
-				problems = append(problems, unknownKeys(n.Content[i+1], field)...)
-			case others != nil:
-				problems = append(problems, unknownKeys(n.Content[i+1], others)...)
-			case t == reflect.TypeFor[Config]() && successors[key.Value] != "":
-				problems = append(problems, fmt.Sprintf("line %d: %s", key.Line, successors[key.Value]))
-			default:
-				problems = append(problems, fmt.Sprintf("line %d: unknown key %q", key.Line, key.Value))
-			}
-		}
-	}
-	return problems
-}
-
-// successors maps removed keys to what replaced them.
-var successors = map[string]string{
-	"internal_keys": "internal_keys was replaced by keys.signing, private keys of the gateway only, and by keys.sealing, secrets of the gateway and of each server (keys: {signing: [PEM], sealing: {gateway: [SECRET], hr: [SECRET]}})",
-	"model":         "model was replaced by models, which names each model (models: {rehearsal: {provider: rehearsal, timeout: 60s}}), and by system_prompt",
-}
-
-// keysOf returns the keys of a type, and the type of every other key where any
-// name is a key.
-func keysOf(t reflect.Type) (keys map[string]reflect.Type, others reflect.Type) {
-	keys = make(map[string]reflect.Type, t.NumField())
-	for i := range t.NumField() {
-		switch key := t.Field(i).Tag.Get("yaml"); key {
-		case "":
-		case ",inline":
-			if t.Field(i).Type.Kind() == reflect.Map {
-				others = t.Field(i).Type.Elem()
-				continue
-			}
-			inner, _ := keysOf(t.Field(i).Type)
-			maps.Copy(keys, inner)
-		default:
-			keys[key] = t.Field(i).Type
-		}
-	}
-	return keys, others
-}
-
 const defaultListen = "127.0.0.1:3100"
 
 func (c *Config) defaults() {
@@ -328,53 +117,6 @@ func (c *Config) defaults() {
 	for i := range c.Issuer.Additional {
 		c.Issuer.Additional[i].defaults()
 	}
-}
-
-// defaults let the tokens of our own client approve. An empty list in the file
-// stays empty: then people answer with a browser only.
-func (i *Issuer) defaults() {
-	if i.ConfirmClients == nil && i.ClientID != "" {
-		i.ConfirmClients = []string{i.ClientID}
-	}
-}
-
-// defaults configure rehearsal when there is no model, and make an only model
-// the default.
-func (m *Models) defaults() {
-	if len(m.ByName) == 0 {
-		m.ByName = map[string]Model{"rehearsal": {Provider: "rehearsal"}}
-	}
-	if len(m.ByName) == 1 {
-		for name := range m.ByName {
-			m.Default = cmp.Or(m.Default, name)
-		}
-	}
-}
-
-func (c *Config) modelProblems() (problems []string) {
-	if _, ok := c.Models.ByName[c.Models.Default]; !ok {
-		problems = append(problems, c.line("models", "default")+"models.default must name one of the models")
-	}
-	for name, model := range c.Models.ByName {
-		at := func(key string) string { return c.line("models", name, key) + "models." + name + "." + key }
-		if model.Provider == "" {
-			problems = append(problems, at("provider")+" is required")
-		}
-		if model.Timeout < 0 || model.BudgetTokens < 0 || model.MaxTokens < 0 {
-			problems = append(problems, c.line("models", name)+"models."+name+": timeout, max_tokens and budget_tokens must not be negative")
-		}
-		if model.Temperature != nil && (*model.Temperature < 0 || *model.Temperature > 2) {
-			problems = append(problems, at("temperature")+" must be between 0 and 2")
-		}
-		problems = append(problems, model.Price.problems(at("price"), c.line("models", name, "price", "currency")+"models."+name+".price.currency")...)
-		if !slices.Contains([]string{"", "native", "blob"}, model.Tools) {
-			problems = append(problems, at("tools")+" must be native or blob")
-		}
-		if model.Model == "" && model.Provider != "" && model.Provider != "rehearsal" {
-			problems = append(problems, at("model")+" is required: the model's name at its provider")
-		}
-	}
-	return problems
 }
 
 // problems checks the requirements of every command.
@@ -412,42 +154,6 @@ func (c *Config) problems() (problems []string) {
 	return problems
 }
 
-// authorities finds patterns, which would not be read as such.
-func (c *Config) authorities() (problems []string) {
-	for i, issuer := range c.Issuer.Additional {
-		at := c.line("issuer", "additional_issuers", strconv.Itoa(i))
-		if slices.ContainsFunc(issuer.EmailDomains, func(d string) bool { return d == "" || strings.ContainsAny(d, "@*/: ") }) {
-			problems = append(problems, at+"email_domains must be domains such as example.com; a subdomain needs an entry of its own")
-		}
-	}
-	return problems
-}
-
-func (t TLS) problems(key string) []string {
-	switch {
-	case (t.Cert == "") != (t.Key == ""):
-		return []string{key + " needs both files, cert and key"}
-	case t.Proxy && t.Serves():
-		return []string{key + ": either the listener has a certificate, or a proxy ends TLS (proxy: true)"}
-	}
-	return nil
-}
-
-// sharedSecrets finds secrets that two names have: each has its own, so that
-// one that was taken opens nothing of another.
-func (c *Config) sharedSecrets() (problems []string) {
-	owners := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(c.Keys.Sealing)) {
-		for _, secret := range c.Keys.Sealing[name] {
-			if owner, taken := owners[secret]; taken && owner != name {
-				problems = append(problems, fmt.Sprintf("%skeys.sealing.%s has a secret of keys.sealing.%s: each needs its own", c.line("keys", "sealing", name), name, owner))
-			}
-			owners[secret] = name
-		}
-	}
-	return problems
-}
-
 // Weakened lists the settings of the file that weaken a check, each with what it
 // allows. They are logged at start and printed by `check`.
 func (c *Config) Weakened() (settings []string) {
@@ -480,15 +186,6 @@ func (c *Config) Weakened() (settings []string) {
 // Overrides are the environment variables that replaced a value of the file.
 func (c *Config) Overrides() []string { return c.overrides }
 
-// Issuers are all identity issuers, the one that signs people in first.
-func (c *Config) Issuers() []Issuer {
-	all := []Issuer{c.Issuer.Issuer}
-	for _, more := range c.Issuer.Additional {
-		all = append(all, more.Issuer)
-	}
-	return all
-}
-
 // ForGateway checks the gateway's requirements beyond those of every command.
 func ForGateway(c *Config) (problems []string) {
 	if c.PublicURL == "" {
@@ -506,14 +203,6 @@ func ForGateway(c *Config) (problems []string) {
 		problems = append(problems, c.line("keys")+"keys.signing is required for the gateway: it signs the tokens with which it calls the servers")
 	}
 	return slices.Concat(problems, c.needSealing("gateway"), ForTokens(c))
-}
-
-// needSealing requires the secrets of one name.
-func (c *Config) needSealing(name string) []string {
-	if len(c.Keys.Sealing[name]) > 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%skeys.sealing.%s is required: what it seals (cursors, cookies, records) is sealed with keys derived from it", c.line("keys", "sealing"), name)}
 }
 
 // ForServers checks the requirements of serving the named servers.
@@ -552,15 +241,4 @@ func ForTokens(c *Config) (problems []string) {
 		}
 	}
 	return problems
-}
-
-// Loopback reports whether a host, with or without a port, is this machine:
-// localhost, 127.0.0.0/8 or ::1.
-func Loopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.Trim(host, "[]")
-	ip, _ := netip.ParseAddr(host) // the zero address is no loopback
-	return strings.EqualFold(host, "localhost") || ip.Unmap().IsLoopback()
 }

@@ -6,24 +6,6 @@ import (
 	"strings"
 )
 
-// Tasks are the workspaces of the task server.
-type Tasks struct {
-	Roots      []string    `yaml:"roots"`      // folders that every workspace must be in
-	Workspaces []Workspace `yaml:"workspaces"` // of several people
-	Personal   string      `yaml:"personal"`   // the folder of the personal workspaces; empty: there are none
-
-	Issuer string `yaml:"-"` // whose user names count: the one that signs people in
-	Local  string `yaml:"-"` // the one root of a server without sign-in
-}
-
-// Workspace is one shared workspace.
-type Workspace struct {
-	Path   string   `yaml:"path"`
-	Name   string   `yaml:"name"`   // default: the folder's
-	People []string `yaml:"people"` // user names
-	Roles  []string `yaml:"roles"`  // anybody with one of them may open it, too
-}
-
 // defaults hands the section to the store of the task server.
 func (t *Tasks) defaults(c *Config) {
 	t.Issuer = c.Issuer.URL

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"maps"
+	"net"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -41,7 +42,9 @@ func (c *Config) addresses() []address {
 	web := func(value string, path ...string) address {
 		return address{path: path, value: value, schemes: []string{"https", "http"}}
 	}
-	all := []address{redis, web(c.PublicURL, "public_url"), web(c.Gateway.URL, "gateway", "url"), web(c.Issuer.URL, "issuer", "url")}
+	all := []address{redis, web(c.PublicURL, "public_url"), web(c.Issuer.URL, "issuer", "url"),
+		web(c.Gateway.URL, "gateway", "url"), web(c.Gateway.PublicURL, "gateway", "public_url"),
+		web(c.CodeSearch.Embeddings.BaseURL, "codesearch", "embeddings", "base_url")}
 	for i, issuer := range c.Issuer.Additional {
 		all = append(all, web(issuer.URL, "issuer", "additional_issuers", strconv.Itoa(i), "url"))
 	}
@@ -151,6 +154,9 @@ func insteadOf(value string, schemes []string) string {
 	case onDisk(scheme):
 		return ""
 	}
+	if strings.Contains(rest, "#") { // where the host ends differs between readers of addresses
+		return "has a #, which must be written %23"
+	}
 	authority, after, _ := strings.Cut(strings.Replace(rest, "?", "/?", 1), "/")
 	_, query, _ := strings.Cut(after, "?")
 	options, err := url.ParseQuery(query)
@@ -241,3 +247,35 @@ func local(hosts []string) bool {
 
 // onDisk reports whether the addresses of a scheme are files of this machine.
 func onDisk(scheme string) bool { return scheme == "sqlite" || scheme == "index" }
+
+// TLS is how a listener is protected: the files of its certificate and key, or a
+// proxy in front of it. Empty: it speaks plain HTTP and is on loopback.
+type TLS struct {
+	Cert  string `yaml:"cert"`  // PEM, the chain too
+	Key   string `yaml:"key"`   // PEM
+	Proxy bool   `yaml:"proxy"` // a proxy ends TLS: plain HTTP beyond loopback is meant
+}
+
+// Serves reports whether the listener itself speaks TLS.
+func (t TLS) Serves() bool { return t.Cert != "" }
+
+func (t TLS) problems(key string) []string {
+	switch {
+	case (t.Cert == "") != (t.Key == ""):
+		return []string{key + " needs both files, cert and key"}
+	case t.Proxy && t.Serves():
+		return []string{key + ": either the listener has a certificate, or a proxy ends TLS (proxy: true)"}
+	}
+	return nil
+}
+
+// Loopback reports whether a host, with or without a port, is this machine:
+// localhost, 127.0.0.0/8 or ::1.
+func Loopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	ip, _ := netip.ParseAddr(host) // the zero address is no loopback
+	return strings.EqualFold(host, "localhost") || ip.Unmap().IsLoopback()
+}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestPlainTransportIsForLoopbackOnly(t *testing.T) {
-	const http, database = "servers.hr.url", "databases.hr.url"
+	const http, database, embeddings = "servers.hr.url", "databases.hr.url", "codesearch.embeddings.base_url"
 	for _, test := range []struct {
 		key, value, want string // want empty: accepted
 	}{
@@ -24,8 +24,16 @@ func TestPlainTransportIsForLoopbackOnly(t *testing.T) {
 		{http, "hr.example.com", "begins with https://"},
 		{http, "ftp://hr.example.com", "begins with https://"},
 		{"gateway.url", "http://gateway.example.com", "write https://"},
+		{"gateway.public_url", "http://gateway.example.com", "write https://"},
+		{"gateway.public_url", "http://localhost:3100", ""},
 		{"issuer.url", "http://id.example.com", "write https://"},
+		{embeddings, "http://127.0.0.1:11434/v1", ""},
+		{embeddings, "https://embeddings.example.com/v1", ""},
+		{embeddings, "http://embeddings.example.com/v1", "write https://"},
+		{embeddings, "file:///v1", "begins with https://"},
+		{embeddings, "embeddings", "begins with https://"},
 		{"redis.url", "redis://localhost:6379", ""},
+		{"redis.url", "redis://cache:6379#@localhost/0", "written %23"}, // a reader that cuts at # connects to cache
 		{"redis.url", "redis://:secret@cache:6379/0", "write rediss://"},
 		{"redis.url", "rediss://:secret@cache:6379/0", ""},
 		{"redis.url", "rediss://cache:6379?skip_verify=true", "leave skip_verify out"},
@@ -40,6 +48,7 @@ func TestPlainTransportIsForLoopbackOnly(t *testing.T) {
 		{database, "postgres:///x?host=/run/postgresql", ""},
 		{database, "postgres:///x", "must name a host"},
 		{database, "host=db user=a", "begins with postgres://"},
+		{database, "postgres://db#@localhost/x", "written %23"},
 		{database, "mongodb://127.0.0.1:27017", ""},
 		{database, "mongodb://db:27017,127.0.0.1:27018", "add tls=true"},
 		{database, "mongodb://a:secret@db:27017/?TLS=true", ""},
@@ -56,10 +65,14 @@ func TestPlainTransportIsForLoopbackOnly(t *testing.T) {
 			c.PublicURL = test.value
 		case "gateway.url":
 			c.Gateway.URL = test.value
+		case "gateway.public_url":
+			c.Gateway.PublicURL = test.value
 		case "issuer.url":
 			c.Issuer.URL = test.value
 		case "redis.url":
 			c.Redis.URL = test.value
+		case embeddings:
+			c.CodeSearch.Embeddings.BaseURL = test.value
 		case http:
 			c.Servers = map[string]Server{"hr": {URL: test.value}}
 		case database:

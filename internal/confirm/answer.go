@@ -4,15 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
-)
-
-// Limits of an answer.
-const (
-	settleLimit = 5 * time.Second // for the steps after an apply, also when the caller disconnected
 )
 
 // Result is the result of an answer: Applied with the receipt, Failed with the

@@ -36,6 +36,11 @@ type Notifier interface {
 	Changed(ctx context.Context, r Record)
 }
 
+// Limits of an answer.
+const (
+	settleLimit = 5 * time.Second // for the steps after an apply, also when the caller disconnected
+)
+
 // NewService returns a service over a store. A nil now is time.Now.
 func NewService(store Store, sink audit.Sink, now func() time.Time) *Service {
 	if now == nil {

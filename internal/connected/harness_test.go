@@ -80,7 +80,7 @@ func connect(t testing.TB, folder string) *rig {
 	t.Helper()
 	log := &testkit.Logs{}
 	set := open(t, folder, slog.New(slog.NewTextHandler(log, nil)))
-	u := upstream.New(set.Servers(), upstream.Options{Pins: set.Lock(), Log: slog.New(slog.NewTextHandler(log, nil))})
+	u := upstream.New(set.Servers(), upstream.Options{Pins: set.Lock(), Audit: &testkit.MemorySink{}, Log: slog.New(slog.NewTextHandler(log, nil))})
 	t.Cleanup(u.Close)
 	return &rig{Foreign: upstream.Foreign{Upstream: u}, set: set, folder: folder, log: log}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/testkit"
@@ -36,9 +37,9 @@ func TestPublicServers(t *testing.T) {
 	}
 	r := serversOf(t, map[string]string{
 		"everything": node("everything"), "files": node("filesystem", files), "memory": node("memory"),
-		"clock": fmt.Sprintf(`{"command": %q, "args": %s, "roles": ["reader"]}`, python, list),
+		"clock": fmt.Sprintf(`{"command": %q, "args": %s, "roles": ["reader"], "tools": {"get_current_time": {"approve": "never"}}}`, python, list),
 	})
-	reader := testkit.As(t, "rita", "reader")
+	reader := access.With(t.Context(), access.NewPrincipal(access.Claims{Issuer: testkit.Issuer, Subject: "rita", Roles: []string{"reader"}, Origin: access.Origin{Surface: access.SurfaceAPI}}))
 	set := r.await(t, reader, "the tools of all four", func(set agent.Toolset) bool {
 		return has("everything.echo")(set) && has("files.read_text_file")(set) && has("memory.read_graph")(set) && has("clock.get_current_time")(set)
 	})
@@ -48,9 +49,8 @@ func TestPublicServers(t *testing.T) {
 		{"memory.read_graph", `{}`, "entities"},
 		{"clock.get_current_time", `{"timezone":"Europe/Berlin"}`, "Europe/Berlin"},
 	} {
-		if !reads(set, c.tool) { // it says of itself whether it only reads
-			t.Logf("%s is not marked read-only", c.tool)
-			continue
+		if !reads(set, c.tool) && c.tool != "clock.get_current_time" { // they say so of themselves, but for the one that the file lets through
+			t.Errorf("%s is not marked read-only", c.tool)
 		}
 		if o := r.Call(reader, c.tool, json.RawMessage(c.args)); o.Fault() != nil || !strings.Contains(string(o.Data()), c.want) {
 			t.Errorf("%s: got %s %v", c.tool, o.Data(), o.Fault())

@@ -35,10 +35,10 @@ func (l *Limits) fill() {
 // are deleted by their person, or end after recordTTL.
 const fullRetry = time.Minute
 
-// hasRoom returns RATE_LIMITED when the owner has too many conversations to begin
+// hasSpace returns RATE_LIMITED when the owner has too many conversations to begin
 // one, or has stored too much to go on in any. Nothing is deleted to make room:
 // that is the person's decision. A turn that has begun is stored whole.
-func (s store) hasRoom(ctx context.Context, o access.Owner, begins bool) error {
+func (s store) hasSpace(ctx context.Context, o access.Owner, begins bool) error {
 	if s.quotas == nil {
 		return nil
 	}

@@ -3,7 +3,6 @@ package conversation
 import (
 	"bytes"
 	"context"
-	"countersign.dev/internal/admission"
 	"fmt"
 	"iter"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/conversation/lease"
 	"countersign.dev/internal/testkit"
@@ -147,7 +147,7 @@ func TestWaitingQuestionTakesNothingBack(t *testing.T) {
 // A turn that waits for a place on a busy machine is no crash.
 func TestLeaseIsKeptWhileATurnWaitsForAPlace(t *testing.T) {
 	s, mini := newService(t, script{}, nil)
-	s.queue = admission.New(admission.Options{Places: 1})
+	s.queue = admission.New(admission.Options{Slots: 1})
 	busy := s.queue.Work().For(access.Owner{Issuer: "i", Subject: "busy"})
 	if err := busy.Begin(t.Context()); err != nil {
 		t.Fatal(err)

@@ -258,12 +258,17 @@ func (s *Service) Delete(ctx context.Context, c Conversation) error {
 	if err := s.redis.Leave(ctx, ownedKey(c.Owner), c.ID); err != nil {
 		return err
 	}
+	for _, key := range []string{recordKey(c.ID), draftKey(c.ID)} { // first: who is woken by the end of the log must not find them
+		if err := s.redis.Delete(ctx, key); err != nil {
+			return err
+		}
+	}
 	for _, log := range []string{messagesKey(c.ID), c.Log().key} {
 		if err := s.redis.Drop(ctx, log); err != nil {
 			return err
 		}
 	}
-	for _, key := range []string{recordKey(c.ID), openKey(c.ID), lease.CancelKey(c.ID), lease.Key(c.ID), draftKey(c.ID)} {
+	for _, key := range []string{openKey(c.ID), lease.CancelKey(c.ID), lease.Key(c.ID)} {
 		if err := s.redis.Delete(ctx, key); err != nil {
 			return err
 		}
@@ -305,7 +310,7 @@ func (s *Service) Follow(ctx context.Context, l Log, after string) iter.Seq2[Eve
 		for e, err := range s.turns.events.follow(reading, l, after, func() (bool, error) { return s.recover(reading, l) }) {
 			switch {
 			case err != nil && s.alive.Err() != nil:
-				err = fault.ServiceDown.New(fault.Maintenance).Suggest("The gateway is restarting. The answer can be picked up in a moment.")
+				err = errRestart()
 			case err != nil && ctx.Err() != nil:
 				return // the reader has left
 			}
@@ -314,6 +319,10 @@ func (s *Service) Follow(ctx context.Context, l Log, after string) iter.Seq2[Eve
 			}
 		}
 	}
+}
+
+func errRestart() error {
+	return fault.ServiceDown.New(fault.Maintenance).Suggest("The gateway is restarting. The answer can be picked up in a moment.")
 }
 
 // recover ends a turn that was cut off, and reports whether one runs.

@@ -327,16 +327,16 @@ func TestEventsCountAsStoredBytes(t *testing.T) {
 			stored += int64(len(e.Values[1]))
 		}
 	}
-	room := func(limit int64) error {
+	space := func(limit int64) error {
 		q := quota.New(quota.Options{Limits: quota.Limits{Stored: limit}})
 		defer q.Close()
 		s.turns.store.quotas = q
-		return s.turns.store.hasRoom(t.Context(), p.Owner(), false)
+		return s.turns.store.hasSpace(t.Context(), p.Owner(), false)
 	}
-	if err := room(stored); !fault.Is(err, fault.TooManyRequests) {
+	if err := space(stored); !fault.Is(err, fault.TooManyRequests) {
 		t.Errorf("at the limit: got %v, want RATE_LIMITED", err)
 	}
-	if err := room(stored + 1); err != nil {
+	if err := space(stored + 1); err != nil {
 		t.Errorf("below the limit: got %v", err)
 	}
 	if err := s.Delete(t.Context(), c); err != nil {
@@ -346,7 +346,7 @@ func TestEventsCountAsStoredBytes(t *testing.T) {
 	for _, e := range entries(t, mini, PersonLog(p.Owner()).key) {
 		person += int64(len(e.Values[1]))
 	}
-	if err := room(person + 1); err != nil {
+	if err := space(person + 1); err != nil {
 		t.Errorf("after the deletion: got %v", err)
 	}
 }

@@ -150,7 +150,7 @@ func (r turns) conversationFor(ctx context.Context, p *access.Principal, q Quest
 		}
 		begins = c.Created.IsZero()
 	}
-	if err := r.store.hasRoom(ctx, p.Owner(), begins); err != nil || !begins {
+	if err := r.store.hasSpace(ctx, p.Owner(), begins); err != nil || !begins {
 		return c, begins, err
 	}
 	c, err = r.store.create(ctx, p.Owner(), c.ID, q.Text)
@@ -331,7 +331,14 @@ func (s turnSummary) note() string {
 	if s.usage == nil {
 		return note
 	}
-	note += fmt.Sprintf(", tokens in: %d, tokens out: %d", s.usage.InputTokens, s.usage.OutputTokens)
+	note += fmt.Sprintf(", tokens in: %d", s.usage.InputTokens)
+	if s.usage.CachedTokens > 0 {
+		note += fmt.Sprintf(" (%d of them cached)", s.usage.CachedTokens)
+	}
+	note += fmt.Sprintf(", tokens out: %d", s.usage.OutputTokens)
+	if s.usage.Estimated {
+		note += " (estimated)"
+	}
 	if s.usage.Currency != "" {
 		note += fmt.Sprintf(", price: %.6f %s", s.usage.Cost.Units(), s.usage.Currency)
 	}

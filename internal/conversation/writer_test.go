@@ -31,6 +31,8 @@ func (*times) ReadAfter(context.Context, string, string, int, time.Duration) ([]
 	return nil, nil
 }
 
+func (*times) Watch(string, func()) func() { return func() {} }
+
 func (*times) LastID(context.Context, string) (string, error) { return "", nil }
 
 // words are a turn whose text comes at those times.

@@ -42,7 +42,7 @@ insert into notes select n, case when n % 2 = 0 then 'ann@x' else 'ben@x' end, '
 `
 
 func schema(sql string) database.Schema {
-	return database.Schema{Name: "notes", Login: "countersign_notes", Migrations: fstest.MapFS{"0001_notes.sql": {Data: []byte(sql)}}}
+	return database.Schema{Name: "notes", Login: "countersign_notes", Migrations: fstest.MapFS{"migrations/0001_notes.sql": {Data: []byte(sql)}}}
 }
 
 func open(t *testing.T, o *database.Options) (db *database.DB, adminURL string) {

@@ -33,8 +33,10 @@ var afterSQL string
 type Schema struct {
 	Name       string // of the schema: hr
 	Login      string // of the domain's application: countersign_hr
-	Migrations fs.FS  // files NNNN_name.sql in its root, applied in order
+	Migrations fs.FS  // its folder migrations has files NNNN_name.sql, applied in order
 }
+
+const migrationsFolder = "migrations"
 
 // migration is one file.
 type migration struct {
@@ -171,7 +173,7 @@ var migrationName = regexp.MustCompile(`^(\d{4})_[a-z0-9_]+\.sql$`)
 // files reads the migrations in order, those of every schema first, which have
 // the numbers 0 and below. The others' start at one and have no gap: a gap is a file that was not committed.
 func (s Schema) files() ([]migration, error) {
-	entries, err := fs.ReadDir(s.Migrations, ".")
+	entries, err := fs.ReadDir(s.Migrations, migrationsFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +188,7 @@ func (s Schema) files() ([]migration, error) {
 		if next := len(files) - shared + 1; version != next {
 			return nil, fmt.Errorf("migration %04d is missing", next)
 		}
-		sql, err := fs.ReadFile(s.Migrations, entry.Name())
+		sql, err := fs.ReadFile(s.Migrations, migrationsFolder+"/"+entry.Name())
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package database_test
 
 import (
 	"context"
+	"io/fs"
 	"regexp"
 	"strings"
 	"sync"
@@ -16,7 +17,7 @@ import (
 
 func TestMigrateAppliesWhatIsMissing(t *testing.T) {
 	adminURL := cluster.Database(t, "")
-	files := fstest.MapFS{"0001_notes.sql": {Data: []byte(notes)}}
+	files := fstest.MapFS{"migrations/0001_notes.sql": {Data: []byte(notes)}}
 	s := database.Schema{Name: "notes", Login: "countersign_notes", Migrations: files}
 	migrate := func(want ...string) {
 		t.Helper()
@@ -30,7 +31,7 @@ func TestMigrateAppliesWhatIsMissing(t *testing.T) {
 	}
 	migrate("0000_confirmations.sql", "0000_links.sql", "0001_notes.sql")
 	migrate()
-	files["0002_more.sql"] = &fstest.MapFile{Data: []byte(`alter table notes add column more text`)}
+	files["migrations/0002_more.sql"] = &fstest.MapFile{Data: []byte(`alter table notes add column more text`)}
 	migrate("0002_more.sql")
 }
 
@@ -43,11 +44,11 @@ func TestMigrateRefuses(t *testing.T) {
 		files fstest.MapFS
 		want  string
 	}{
-		"a changed file":  {fstest.MapFS{"0001_notes.sql": {Data: []byte("select 1")}}, "was changed after it was applied"},
-		"a gap":           {fstest.MapFS{"0002_notes.sql": {Data: []byte("select 1")}}, "migration 0001 is missing"},
-		"another name":    {fstest.MapFS{"readme.md": {}}, "not named like a migration"},
-		"nothing":         {fstest.MapFS{}, "no migrations"},
-		"a faulty second": {fstest.MapFS{"0001_notes.sql": {Data: []byte(notes)}, "0002_x.sql": {Data: []byte("create table x (id int); create tabel y;")}}, "0002_x.sql"},
+		"a changed file":  {fstest.MapFS{"migrations/0001_notes.sql": {Data: []byte("select 1")}}, "was changed after it was applied"},
+		"a gap":           {fstest.MapFS{"migrations/0002_notes.sql": {Data: []byte("select 1")}}, "migration 0001 is missing"},
+		"another name":    {fstest.MapFS{"migrations/readme.md": {}}, "not named like a migration"},
+		"nothing":         {fstest.MapFS{"migrations": {Mode: fs.ModeDir}}, "no migrations"},
+		"a faulty second": {fstest.MapFS{"migrations/0001_notes.sql": {Data: []byte(notes)}, "migrations/0002_x.sql": {Data: []byte("create table x (id int); create tabel y;")}}, "0002_x.sql"},
 	} {
 		s := database.Schema{Name: "notes", Login: "countersign_notes", Migrations: c.files}
 		if _, err := database.Migrate(t.Context(), adminURL, s, ""); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -34,11 +34,24 @@ func Singular(word string) string {
 // Plural reports whether a word has the ending of a plural.
 func Plural(word string) bool { return Singular(word) != word }
 
-var humps = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
-
 // Words cuts a name like employee_id or bookTitle, or a text, into words in lower case.
+// It is asked for every field of every row, so it cuts without a regular expression.
 func Words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(humps.ReplaceAllString(text, "$1 $2")), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	var spaced strings.Builder
+	lower := false // the letter before
+	for _, r := range text {
+		if lower && unicode.IsUpper(r) {
+			spaced.WriteByte(' ')
+		}
+		lower = unicode.IsLower(r)
+		spaced.WriteRune(r)
+	}
+	return Prose(spaced.String())
+}
+
+// Prose cuts running text into words in lower case. A capital within a word parts nothing.
+func Prose(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // LastWord is the last word of a name; empty when it has none.

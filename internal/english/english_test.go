@@ -18,7 +18,7 @@ func TestFormsOfAWordMeet(t *testing.T) {
 }
 
 func TestNamesAreCutIntoWords(t *testing.T) {
-	for name, want := range map[string]string{"employee_id": "employee id", "bookTitle": "book title", "list_$": "list", "_": "", "Find a file's lines": "find a file s lines", "sha256Sum": "sha256sum"} {
+	for name, want := range map[string]string{"employee_id": "employee id", "bookTitle": "book title", "list_$": "list", "_": "", "Find a file's lines": "find a file s lines", "sha256Sum": "sha256sum", "naïveÉtude": "naïve étude", "HTTPServer": "httpserver", "a\xffB": "a b"} {
 		if got := Words(name); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%q: %q", name, got)
 		}

@@ -1,6 +1,7 @@
 package fault_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ func TestStandardTexts(t *testing.T) {
 		fault.Welcome:     "Hello! I'm an AI assistant that can help answer questions and use tools to get information.",
 		fault.TooBusy:     "I'm currently processing too many requests. Please try again in a moment.",
 		fault.Maintenance: "The system is currently undergoing maintenance. Some features may be unavailable.",
+		fmt.Sprintf(fault.ToolError, "get_pipeline") + ": Too slow": "I encountered an error when using the get_pipeline tool: Too slow",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

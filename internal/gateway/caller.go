@@ -5,6 +5,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/gateway/chat"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/session"
 )
@@ -65,7 +66,7 @@ func (g *Gateway) browser(serve func(*session.Service, http.ResponseWriter, *htt
 
 // openSocket serves a WebSocket, whose questions come from where its caller does.
 func (g *Gateway) openSocket(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	return g.live.Chat(w, r, p.WithSurface(surfaceOf(r)))
+	return g.live.Chat(w, r, p.WithSurface(chat.SurfaceOf(r)))
 }
 
 // proveAgain proves the caller of a WebSocket again when their token has expired.
@@ -74,5 +75,16 @@ func (g *Gateway) proveAgain(r *http.Request) (*access.Principal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.WithSurface(surfaceOf(r)), nil
+	return p.WithSurface(chat.SurfaceOf(r)), nil
+}
+
+// showUser tells a person who they are here.
+func (g *Gateway) showUser(w http.ResponseWriter, _ *http.Request, p *access.Principal) error {
+	roles := p.Roles()
+	if roles == nil {
+		roles = []string{}
+	}
+	return httpx.JSON(w, http.StatusOK, map[string]any{
+		"userId": p.Subject(), "username": p.Username(), "email": p.Email(), "name": p.Name(), "roles": roles,
+	})
 }

@@ -4,6 +4,6 @@
 // confirmations. It knows no tool, no role table and no model vendor: servers
 // decide who may do what, and apply every change themselves.
 //
-// Start with routes.go, which is the whole API; sse.go has the shapes of the
-// event streams.
+// Start with routes.go, which is the whole API; package chat has the conversations and
+// the shapes of the event streams.
 package gateway

@@ -14,22 +14,33 @@ import (
 	"countersign.dev/internal/result"
 )
 
+// Endpoint is an MCP endpoint. Close ends its sessions, whose streams would otherwise
+// outlast a shutdown.
+type Endpoint interface {
+	http.Handler
+	Close()
+}
+
 // endpoints are the MCP endpoints that were asked for: one for all servers, and one
 // for each.
 type endpoints struct {
-	make  func(server string) (http.Handler, error)
+	make  func(server string) (Endpoint, error)
 	names func() []string                 // of the servers
 	about func(path string) httpx.Handler // serves the RFC 9728 metadata of a path
 
-	mu   sync.Mutex
-	made map[string]http.Handler
+	mu     sync.Mutex
+	made   map[string]Endpoint
+	closed bool
 }
 
 // of returns a server's endpoint. It is kept when its server goes: it has no tools
 // then, and its sessions may end.
-func (e *endpoints) of(server string) (http.Handler, error) {
+func (e *endpoints) of(server string) (Endpoint, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.closed {
+		return nil, fault.ServiceDown.New(fault.Maintenance)
+	}
 	h, known := e.made[server]
 	if known {
 		return h, nil
@@ -39,10 +50,20 @@ func (e *endpoints) of(server string) (http.Handler, error) {
 		return nil, err
 	}
 	if e.made == nil {
-		e.made = map[string]http.Handler{}
+		e.made = map[string]Endpoint{}
 	}
 	e.made[server] = h
 	return h, nil
+}
+
+// close ends the sessions of all, and lets no other begin.
+func (e *endpoints) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	for _, one := range e.made {
+		one.Close()
+	}
 }
 
 // serve passes a message to the endpoint that its path names.
@@ -61,7 +82,7 @@ func (e *endpoints) serve(w http.ResponseWriter, r *http.Request) error {
 func (e *endpoints) known(server string) error {
 	names := e.names()
 	if server != "" && !slices.Contains(names, server) {
-		return fault.ServerNotFound.New("No server is called %q.", fault.Clip(server, 64)).Suggest("Use one of: %s.", strings.Join(names, ", "))
+		return fault.ServerNotFound.New("No server is called %q.", fault.Clip(server, 64)).With("server", server).Suggest("Use one of: %s.", strings.Join(names, ", "))
 	}
 	return nil
 }

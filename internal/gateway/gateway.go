@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"encoding/json"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -10,51 +9,19 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/admission"
-	"countersign.dev/internal/agent"
-	"countersign.dev/internal/approval"
 	"countersign.dev/internal/audit"
 	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/gate"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/live"
-	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/oversight"
 	"countersign.dev/internal/quota"
-	"countersign.dev/internal/result"
+	"countersign.dev/internal/rest"
 	"countersign.dev/internal/session"
 	"countersign.dev/internal/static"
 	"countersign.dev/internal/usage"
 )
-
-// Servers is what the gateway needs of the servers behind it. Package upstream
-// has it.
-type Servers interface {
-	agent.Toolbox
-	// EachServer reports the state of each server.
-	EachServer(report func(name string, healthy bool, calls, failures int64, average time.Duration))
-	// EachTool reports how reliable each tool is.
-	EachTool(report func(result.Reliability))
-}
-
-// WithApproval gives the servers an approval page: a pending change names it.
-func WithApproval(s Servers, page approval.Page) Servers { return approvable{s, page} }
-
-type approvable struct {
-	Servers
-	page approval.Page
-}
-
-// Call runs one tool.
-func (a approvable) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
-	return a.page.Outcome(a.Servers.Call(ctx, name, args))
-}
-
-// Models are the models that conversations can choose from. Package llm has them.
-type Models interface {
-	// Choose returns the model of that name, or the default when it is empty.
-	Choose(name string) (agent.Choice, error)
-	List() []agent.Choice
-}
 
 // Revocations end tokens everywhere. Package revocation has it.
 type Revocations interface {
@@ -97,10 +64,10 @@ type Options struct {
 	Web fs.FS // the chat page; nil: none
 	// MCP makes what serves the tools of a server at /mcp/{server}, or those of all
 	// servers at /mcp for an empty name; nil: there is no such address.
-	MCP  func(server string) (http.Handler, error)
+	MCP  func(server string) (Endpoint, error)
 	JWKS http.Handler // serves the keys of internal tokens; nil: none
 
-	// Refused is called for requests without a proved caller or of a foreign page; see mcpserver.GateOptions.
+	// Refused is called for requests without a proved caller or of a foreign page; see gate.Options.
 	Refused func(ctx context.Context, f *fault.Error)
 
 	Connections *live.Connections // lists open WebSockets; nil: there is no list
@@ -119,15 +86,20 @@ type Options struct {
 type Gateway struct {
 	o       Options
 	surface httpx.ErrorWriter
-	guard   *httpx.Guard
-	gate    *mcpserver.Gate
-	probe   httpx.Probe     // whether questions can be answered
-	direct  *mcpserver.Face // calls of tools without a model
-	live    *live.Server    // WebSockets, and the streams of persons
+	origins *httpx.OriginPolicy
+	gate    *gate.Gate
+	probe   httpx.Probe // whether questions can be answered
+	tools   catalogue
+	direct  *rest.Face   // calls of tools without a model
+	live    *live.Server // WebSockets, and the streams of persons
+	mcp     endpoints
 	answers confirmations
 	web     *static.Files // the chat page; nil: none
 }
 
-// Drain ends every live connection and waits for them, but no longer than ctx. Shut
-// the conversations down before.
-func (g *Gateway) Drain(ctx context.Context) error { return g.live.Drain(ctx) }
+// Drain ends every live connection and every MCP session and waits for the
+// connections, but no longer than ctx. Shut the conversations down before.
+func (g *Gateway) Drain(ctx context.Context) error {
+	g.mcp.close()
+	return g.live.Drain(ctx)
+}

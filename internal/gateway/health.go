@@ -3,13 +3,13 @@ package gateway
 import (
 	"net/http"
 
+	"countersign.dev/internal/gate"
 	"countersign.dev/internal/httpx"
-	"countersign.dev/internal/mcpserver"
 )
 
 // metadataOf serves the RFC 9728 metadata of one of our paths.
 func (g *Gateway) metadataOf(path string) httpx.Handler {
-	return mcpserver.Metadata{Resource: g.o.PublicURL + path, ResourceName: "Countersign", AuthorizationServers: g.o.Issuers, Scopes: g.o.Scopes}.Serve
+	return gate.Metadata{Resource: g.o.PublicURL + path, ResourceName: "Countersign", AuthorizationServers: g.o.Issuers, Scopes: g.o.Scopes}.Serve
 }
 
 func (g *Gateway) alive(w http.ResponseWriter, _ *http.Request) error {
@@ -21,6 +21,6 @@ func (g *Gateway) alive(w http.ResponseWriter, _ *http.Request) error {
 // down makes only its own tools unavailable.
 func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) error {
 	return g.gate.Ready(w, r, &g.probe, "The gateway cannot answer questions at the moment.", func() map[string]any {
-		return map[string]any{"servers": g.servers()}
+		return map[string]any{"servers": g.tools.states()}
 	})
 }

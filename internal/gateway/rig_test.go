@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -42,7 +43,7 @@ type rig struct {
 	mini          *miniredis.Miniredis
 	ring          *seal.Ring
 	confirmations *confirm.Service
-	revocations   *revocation.List // read by refresh, not every second
+	revocations   *revocation.List // read every second, and by refresh
 	audit         *testkit.MemorySink
 	servers       *servers
 	model         *model
@@ -131,10 +132,20 @@ func rigAt(t testing.TB, address string, change ...any) *rig {
 		r.quotas.Close()
 		_ = redis.Close()
 	})
+	r.keepFresh()
 	return r
 }
 
-// refresh reads the list of revocations.
+// keepFresh reads the list of revocations every second, as a process does: a copy
+// that grows old rejects every request.
+func (r *rig) keepFresh() {
+	ctx, stop := context.WithCancel(context.Background())
+	var reading sync.WaitGroup
+	reading.Go(func() { r.revocations.Run(ctx) })
+	r.t.Cleanup(func() { stop(); reading.Wait() })
+}
+
+// refresh reads the list of revocations now.
 func (r *rig) refresh() {
 	r.t.Helper()
 	if err := r.revocations.Refresh(context.Background()); err != nil {

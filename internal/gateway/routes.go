@@ -11,9 +11,12 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/approval"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/gate"
+	"countersign.dev/internal/gateway/chat"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/live"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/rest"
 	"countersign.dev/internal/session"
 	"countersign.dev/internal/static"
 )
@@ -28,20 +31,21 @@ func New(o Options) (*Gateway, error) {
 	o.Limits.Body = cmp.Or(o.Limits.Body, 256<<10)
 	g := &Gateway{o: o, probe: httpx.Probe{Check: o.Conversations.Ready}}
 	g.surface = httpx.ErrorWriter{Write: g.writeError, Log: o.Log, Observer: o.Observer}
-	g.guard = httpx.NewGuard(o.PublicURL)
-	g.guard.Origins = o.Origins
-	gate := mcpserver.GateOptions{Surface: access.SurfaceAPI, Guard: g.guard, Verify: o.Verify, Metadata: o.PublicURL + mcpserver.WellKnown, Scopes: o.Scopes, MaxBody: o.Limits.Body, Quotas: o.Quotas, Refused: o.Refused}
+	g.origins = httpx.NewOriginPolicy(o.PublicURL)
+	g.origins.Origins = o.Origins
+	options := gate.Options{Surface: access.SurfaceAPI, Origins: g.origins, Verify: o.Verify, Metadata: o.PublicURL + gate.WellKnown, Scopes: o.Scopes, MaxBody: o.Limits.Body, Quotas: o.Quotas, Refused: o.Refused}
 	if o.Sessions != nil {
-		gate.Browser = o.Sessions.Principal
+		options.Browser = o.Sessions.Principal
 	}
 	if o.Revocations != nil {
-		gate.Watch = o.Revocations.Watch
+		options.Watch = o.Revocations.Watch
 	}
 	if o.Tickets != nil {
-		gate.Ticket = o.Tickets.Redeem
+		options.Ticket = o.Tickets.Redeem
 	}
-	g.gate = mcpserver.NewGate(gate)
-	g.direct = mcpserver.NewFace(g.gate, catalogue{o.Servers})
+	g.gate = gate.New(options)
+	g.tools = catalogue{o.Servers, o.Models}
+	g.direct = rest.NewFace(g.gate, g.tools)
 	g.answers = confirmations{o.Confirmations, o.Conversations, approval.At(o.PublicURL), o.Limits.Body}
 	var err error
 	if o.Web != nil {
@@ -50,7 +54,7 @@ func New(o Options) (*Gateway, error) {
 		}
 	}
 	g.live, err = live.New(live.Options{
-		Conversations: o.Conversations, Right: g.gate.Live, Again: g.proveAgain, Ended: mcpserver.Ended, Answer: g.answers.permitted, EachServer: o.Servers.EachServer,
+		Conversations: o.Conversations, Right: g.gate.Live, Again: g.proveAgain, Ended: gate.Ended, Answer: g.answers.permitted, EachServer: o.Servers.EachServer,
 		Connections: o.Connections, Quotas: o.Quotas, Heartbeat: o.Heartbeat, Log: o.Log,
 	})
 	return g, err
@@ -58,7 +62,7 @@ func New(o Options) (*Gateway, error) {
 
 // Handler serves the whole API.
 func (g *Gateway) Handler() http.Handler {
-	return g.o.Admission.Bracket(g.surface.Middleware(g.guard.CORS(g.routes())))
+	return g.o.Admission.Bracket(g.surface.Middleware(g.origins.CORS(g.routes())))
 }
 
 // routes is the whole API.
@@ -81,13 +85,13 @@ func (g *Gateway) routes() http.Handler {
 	}
 
 	m.HandleFunc("GET /api/user", g.person(g.showUser))
-	m.HandleFunc("GET /api/tools", g.person(g.listTools))
-	m.HandleFunc("GET /api/mcp/{server}/{tool}", g.direct.Get(g.toolAt))
-	m.HandleFunc("POST /api/mcp/{server}/{tool}", g.direct.Post(g.toolAt))
+	m.HandleFunc("GET /api/tools", g.person(g.tools.list))
+	m.HandleFunc("GET /api/mcp/{server}/{tool}", g.direct.Get(g.tools.at))
+	m.HandleFunc("POST /api/mcp/{server}/{tool}", g.direct.Post(g.tools.at))
 
-	m.Handle("GET /login", g.signInErrors().Handle(g.checked(g.guard.Check, g.browser((*session.Service).Login))))
-	m.Handle("GET /callback", g.signInErrors().Handle(g.checked(g.guard.CheckHost, g.browser((*session.Service).Callback))))
-	m.HandleFunc("POST /logout", g.checked(g.guard.CheckHost, g.browser((*session.Service).Logout)))
+	m.Handle("GET /login", g.signInErrors().Handle(g.checked(g.origins.Check, g.browser((*session.Service).Login))))
+	m.Handle("GET /callback", g.signInErrors().Handle(g.checked(g.origins.CheckHost, g.browser((*session.Service).Callback))))
+	m.HandleFunc("POST /logout", g.checked(g.origins.CheckHost, g.browser((*session.Service).Logout)))
 
 	m.HandleFunc("GET /.well-known/oauth-protected-resource", g.metadataOf(""))
 	m.HandleFunc("GET /.well-known/oauth-protected-resource/mcp", g.metadataOf("/mcp"))
@@ -99,7 +103,8 @@ func (g *Gateway) routes() http.Handler {
 		m.Handle("GET /.well-known/jwks.json", g.o.JWKS)
 	}
 	if g.o.MCP != nil {
-		mcp := &endpoints{make: g.o.MCP, names: g.serverNames, about: g.metadataOf}
+		mcp := &g.mcp
+		mcp.make, mcp.names, mcp.about = g.o.MCP, g.tools.servers, g.metadataOf
 		m.HandleMethods("/mcp", mcpserver.Methods(), g.surface.Handle(mcp.serve))
 		m.HandleMethods("/mcp/{server}", mcpserver.Methods(), g.surface.Handle(mcp.serve))
 		m.HandleFunc("GET /.well-known/oauth-protected-resource/mcp/{server}", mcp.metadata)
@@ -112,10 +117,10 @@ func (g *Gateway) routes() http.Handler {
 
 // routeChat adds what conversations are made and followed with.
 func routeChat(m *httpx.Mux, g *Gateway) {
-	chat := chat{g.o.Conversations, g.gate, g.o.Quotas, g.o.Limits.Body}
+	api := chat.API{Conversations: g.o.Conversations, Gate: g.gate, Quotas: g.o.Quotas, MaxBody: g.o.Limits.Body}
 
-	m.HandleFunc("GET /api/query", g.streaming(chat.askByGet))
-	m.HandleFunc("POST /api/query", g.person(chat.askByPost))
+	m.HandleFunc("GET /api/query", g.streaming(api.AskByGet))
+	m.HandleFunc("POST /api/query", g.person(api.AskByPost))
 	m.HandleFunc("GET /api/models", g.person(g.listModels))
 	if g.o.Usage != nil {
 		m.HandleFunc("GET /api/usage", g.person(spending{g.o.Usage, g.o.Conversations}.show))
@@ -124,12 +129,12 @@ func routeChat(m *httpx.Mux, g *Gateway) {
 		m.HandleFunc("GET /api/prompts", g.person(prompts{g.o.Prompts}.list))
 		m.HandleFunc("GET /api/prompts/{server}/{prompt}", g.person(prompts{g.o.Prompts}.show))
 	}
-	m.HandleFunc("GET /api/conversations", g.person(chat.listConversations))
-	m.HandleFunc("GET /api/conversations/{id}", g.person(chat.showConversation))
-	m.HandleFunc("PATCH /api/conversations/{id}", g.person(chat.renameConversation))
-	m.HandleFunc("DELETE /api/conversations/{id}", g.person(chat.deleteConversation))
-	m.HandleFunc("GET /api/conversations/{id}/events", g.streaming(chat.followConversation))
-	m.HandleFunc("POST /api/conversations/{id}/cancel", g.person(chat.cancelTurn))
+	m.HandleFunc("GET /api/conversations", g.person(api.List))
+	m.HandleFunc("GET /api/conversations/{id}", g.person(api.Show))
+	m.HandleFunc("PATCH /api/conversations/{id}", g.person(api.Rename))
+	m.HandleFunc("DELETE /api/conversations/{id}", g.person(api.Delete))
+	m.HandleFunc("GET /api/conversations/{id}/events", g.streaming(api.Follow))
+	m.HandleFunc("POST /api/conversations/{id}/cancel", g.person(api.Cancel))
 
 	m.HandleFunc("GET /ws", g.streaming(g.openSocket))
 	m.HandleFunc("GET /api/events", g.streaming(g.live.Events))
@@ -148,8 +153,8 @@ func (g *Gateway) serveWeb(m *httpx.Mux) {
 		if name == static.Index {
 			pattern = "GET /{$}"
 		}
-		m.HandleFunc(pattern, g.checked(g.guard.Check, page(g.web, name, policy, false)))
-		m.HandleFunc("GET "+g.web.Prefix()+name, g.checked(g.guard.Check, page(g.web, name, policy, true)))
+		m.HandleFunc(pattern, g.checked(g.origins.Check, page(g.web, name, policy, false)))
+		m.HandleFunc("GET "+g.web.Prefix()+name, g.checked(g.origins.Check, page(g.web, name, policy, true)))
 	}
 }
 

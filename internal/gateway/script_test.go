@@ -19,20 +19,20 @@ import (
 
 // model plays what its script has for a question: one step per model call.
 type model struct {
-	mu     sync.Mutex
-	asked  []agent.Request
-	script map[string][]step
-	gate   chan struct{} // "wait" steps wait for it
-	once   sync.Once
+	mu      sync.Mutex
+	asked   []agent.Request
+	script  map[string][]step
+	barrier chan struct{} // "wait" steps wait for it
+	once    sync.Once
 }
 
 type step func(ctx context.Context, m *model, yield func(agent.Delta, error) bool)
 
 func newModel() *model {
-	return &model{script: make(map[string][]step), gate: make(chan struct{})}
+	return &model{script: make(map[string][]step), barrier: make(chan struct{})}
 }
 
-func (m *model) release() { m.once.Do(func() { close(m.gate) }) }
+func (m *model) release() { m.once.Do(func() { close(m.barrier) }) }
 
 func (m *model) Name() string { return "script" }
 
@@ -117,7 +117,7 @@ func waits(ctx context.Context, m *model, yield func(agent.Delta, error) bool) {
 		return
 	}
 	select {
-	case <-m.gate:
+	case <-m.barrier:
 		yield(agent.Delta{Text: "Done.", Stop: agent.StopEnd}, nil)
 	case <-ctx.Done():
 		yield(agent.Delta{}, ctx.Err())

@@ -71,7 +71,6 @@ func delays(body io.Reader) (all []time.Duration) {
 // in this process, so their work is in both.
 func BenchmarkStreamsAtOnce(b *testing.B) {
 	r := rigAt(b, testkit.StartRedis(b).URL(), limited(quota.Limits{Streams: streamsAtOnce, Turns: streamsAtOnce, Requests: 1_000_000, Conversations: 1_000_000}))
-	r.keepFresh(b)
 	r.model.script["stamp"] = []step{func(ctx context.Context, _ *model, yield func(agent.Delta, error) bool) {
 		stamps(ctx, func(text string) bool { return yield(agent.Delta{Text: text}, nil) })
 		yield(agent.Delta{Stop: agent.StopEnd}, nil)
@@ -191,7 +190,6 @@ func BenchmarkDisconnects(b *testing.B) {
 		pieces[i] = fmt.Sprintf("%03d", i) + strings.Repeat(" word", 60)
 	}
 	for _, r := range replicas {
-		r.keepFresh(b)
 		r.model.script["count"] = []step{says(pieces...)}
 	}
 	for b.Loop() {

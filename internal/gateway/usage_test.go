@@ -67,7 +67,7 @@ func TestUsageOfAPersonIsCountedAndBounded(t *testing.T) {
 	for _, e := range r.audit.Events() {
 		notes += e.Note + "; "
 	}
-	if !strings.Contains(notes, "tools used: 0, tokens in: 100, tokens out: 10, price: 0.001500 USD; ") {
+	if !strings.Contains(notes, "tools used: 0, tokens in: 100 (40 of them cached), tokens out: 10, price: 0.001500 USD; ") {
 		t.Errorf("audited: %s", notes)
 	}
 }

@@ -25,14 +25,14 @@ const preflightAge = "600"
 // too. Credentials are never allowed: such a page sends a bearer token, and the
 // cookie is our own page's. Other origins get no header, so that their browser
 // keeps the answer from them.
-func (g Guard) CORS(next http.Handler) http.Handler {
-	if len(g.Origins) == 0 {
+func (p OriginPolicy) CORS(next http.Handler) http.Handler {
+	if len(p.Origins) == 0 {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, origins := w.Header(), r.Header.Values("Origin")
 		h.Add("Vary", "Origin")
-		if len(origins) == 1 && slices.Contains(g.Origins, origins[0]) {
+		if len(origins) == 1 && slices.Contains(p.Origins, origins[0]) {
 			h.Set(allowOrigin, origins[0])
 			h.Set("Access-Control-Expose-Headers", readHeaders)
 			if preflight(r) {

@@ -18,7 +18,7 @@ func corsHandler() http.Handler {
 	m.HandleMethods("/mcp", []string{"GET", "POST", "DELETE"}, http.NotFoundHandler())
 	m.HandleFunc("POST /tools/{name}", func(http.ResponseWriter, *http.Request) error { return fault.Unauthorized.New("No token.") })
 	m.HandleFunc("GET /tools", func(http.ResponseWriter, *http.Request) error { return nil })
-	return httpx.Guard{Origins: []string{"https://portal.example"}}.CORS(m)
+	return httpx.OriginPolicy{Origins: []string{"https://portal.example"}}.CORS(m)
 }
 
 func TestOptionsTellsWhatIsAllowed(t *testing.T) {
@@ -68,6 +68,10 @@ func TestPagesOfAllowedOriginsMayCall(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+		const read = "Allow, Mcp-Protocol-Version, Mcp-Session-Id, Retry-After, WWW-Authenticate, X-Request-ID"
+		if exposed := w.Header().Get("Access-Control-Expose-Headers"); (exposed == read) != (c.want["Origin"] != "") {
+			t.Errorf("%s: the page may read %q", c.name, exposed)
 		}
 		if w.Header().Get("Vary") != "Origin" {
 			t.Errorf("%s: got Vary %q: a cache could give one origin's answer to another", c.name, w.Header().Get("Vary"))

@@ -141,7 +141,7 @@ func TestRetryAfterIsRoundedUp(t *testing.T) {
 }
 
 func TestGuardChecksHostAndOrigin(t *testing.T) {
-	g := httpx.Guard{Hosts: []string{"mcp.example.com", "other.example.com:8443"}, Origins: []string{"https://app.example.com"}}
+	g := httpx.OriginPolicy{Hosts: []string{"mcp.example.com", "other.example.com:8443"}, Origins: []string{"https://app.example.com"}}
 	for _, c := range []struct {
 		host    string
 		origins []string
@@ -185,7 +185,7 @@ func TestGuardChecksHostAndOrigin(t *testing.T) {
 }
 
 func TestOnlyOurOwnPageIsSameOrigin(t *testing.T) {
-	g := httpx.NewGuard("https://mcp.example.com/")
+	g := httpx.NewOriginPolicy("https://mcp.example.com/")
 	for _, c := range []struct {
 		site    string
 		origins []string

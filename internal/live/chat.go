@@ -21,8 +21,8 @@ import (
 // maxFrame bounds the bytes of a client's message.
 const maxFrame = 16 << 10
 
-// place is where a connection begins to read.
-type place struct {
+// position is where a connection begins to read.
+type position struct {
 	conversation conversation.Conversation
 	state        string // connected, reconnected
 	after        string // id of an event
@@ -46,7 +46,7 @@ func (s *Server) Chat(w http.ResponseWriter, r *http.Request, p *access.Principa
 		return err
 	}
 	ended := func() { release(); s.work.Done() }
-	at, err := s.place(r, p)
+	at, err := s.position(r, p)
 	if err != nil {
 		ended()
 		return err
@@ -60,18 +60,15 @@ func (s *Server) Chat(w http.ResponseWriter, r *http.Request, p *access.Principa
 		return nil // Accept has answered
 	}
 	// The connection outlives the request, whose goroutine and buffers it does not need.
-	go func() {
-		defer ended()
-		s.open(ws, r.WithContext(context.WithoutCancel(r.Context())), p, at)
-	}()
+	go s.open(ws, r.WithContext(context.WithoutCancel(r.Context())), p, at, ended)
 	return nil
 }
 
-// open serves a connection until it ends.
-func (s *Server) open(ws *websocket.Conn, r *http.Request, p *access.Principal, at place) {
+// open begins to serve a connection. It calls ended when the connection has ended.
+func (s *Server) open(ws *websocket.Conn, r *http.Request, p *access.Principal, at position, ended func()) {
 	ws.SetReadLimit(maxFrame)
 	now := time.Now()
-	c := &connection{server: s, ws: ws, request: r, conversation: at.conversation, owner: p.Owner(), principal: p, id: rand.Text(), userAgent: userAgentOf(r.UserAgent()), connected: now}
+	c := &connection{server: s, ws: ws, request: r, conversation: at.conversation, owner: p.Owner(), principal: p, id: rand.Text(), userAgent: userAgentOf(r.UserAgent()), connected: now, ended: ended}
 	c.active.Store(now.UnixMilli())
 	c.serve(at)
 }
@@ -81,8 +78,8 @@ func unknownSession() error {
 	return fault.ForbiddenRequest.New("This session is not yours, or does not exist.").Suggest("Connect without sessionId to begin a new one.")
 }
 
-// place finds the conversation of a request, and the event after which to read.
-func (s *Server) place(r *http.Request, p *access.Principal) (at place, err error) {
+// position finds the conversation of a request, and the event after which to read.
+func (s *Server) position(r *http.Request, p *access.Principal) (at position, err error) {
 	id, after := r.URL.Query().Get("sessionId"), r.URL.Query().Get("after")
 	if id == "" {
 		at.conversation, err = s.o.Conversations.Begin(r.Context(), p.Owner())
@@ -105,7 +102,7 @@ func (s *Server) place(r *http.Request, p *access.Principal) (at place, err erro
 
 // resumeAt sets the event after which a client wants to go on. When what followed it
 // is no longer kept, the conversation's messages are what the client has missed.
-func (s *Server) resumeAt(ctx context.Context, at *place, after string) error {
+func (s *Server) resumeAt(ctx context.Context, at *position, after string) error {
 	seq, err := strconv.ParseInt(after, 10, 64)
 	if err != nil || seq < 0 {
 		return fault.BadRequest.New("after is not the number of an event.").Suggest("Send the seq of the last message that arrived, or leave it out.")
@@ -129,8 +126,15 @@ type connection struct {
 	id           string
 	userAgent    string
 	connected    time.Time
+	ended        func()
 	active       atomic.Int64 // milliseconds
 	sent         atomic.Int64 // number of the last event
+
+	// What runs beside the reader until it ends.
+	right     context.Context // of the caller, to this connection
+	stopRight context.CancelFunc
+	events    *conversation.Delivery
+	stopBeat  func()
 
 	// Of the reader alone.
 	refused  int // messages in a row

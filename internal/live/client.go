@@ -42,40 +42,52 @@ type (
 	}
 )
 
-// read reads messages until the connection ends. A message that is too large ends
-// it, and so does one that is no text or a flood of them.
-func (c *connection) read(ctx, right context.Context) {
-	defer func() { _ = c.ws.CloseNow() }()
-	for {
-		kind, body, err := c.ws.Read(ctx)
-		if err != nil || c.server.o.Ended(right) != nil {
+// await waits for one message, whose handling is another goroutine's: a goroutine that
+// only waits keeps a small stack, and most connections wait most of the time.
+func (c *connection) await() {
+	kind, body, err := c.ws.Read(c.request.Context())
+	go func() {
+		if err == nil && c.received(kind, body) {
+			go c.await()
 			return
 		}
-		if kind != websocket.MessageText {
-			_ = c.ws.Close(websocket.StatusUnsupportedData, "messages are JSON text")
-			return
-		}
-		c.touch()
-		if err := c.server.o.Quotas.Request(ctx, c.owner, int64(len(body))); err != nil {
-			if c.refused++; c.refused > maxRefused {
-				_ = c.ws.Close(websocket.StatusPolicyViolation, fault.From(err).Code.Name)
-				return
-			}
-			c.fail(err, "")
-			continue
-		}
-		c.refused = 0
-		m, err := parse[message](body, "The message")
-		if err == nil {
-			err = c.prove()
-		}
-		if err == nil {
-			err = c.handle(access.With(c.named(ctx), c.principal), m)
-		}
-		if err != nil {
-			c.fail(err, fault.Clip(m.ID, maxID))
-		}
+		c.close()
+	}()
+}
+
+// received handles a message, and reports whether the next one may come. A message
+// that is too large ends the connection, and so does one that is no text or a flood of
+// them.
+func (c *connection) received(kind websocket.MessageType, body []byte) bool {
+	if c.server.o.Ended(c.right) != nil {
+		return false
 	}
+	if kind != websocket.MessageText {
+		_ = c.ws.Close(websocket.StatusUnsupportedData, "messages are JSON text")
+		return false
+	}
+	c.touch()
+	ctx := c.request.Context()
+	if err := c.server.o.Quotas.Request(ctx, c.owner, int64(len(body))); err != nil {
+		if c.refused++; c.refused > maxRefused {
+			_ = c.ws.Close(websocket.StatusPolicyViolation, fault.From(err).Code.Name)
+			return false
+		}
+		c.fail(err, "")
+		return true
+	}
+	c.refused = 0
+	m, err := parse[message](body, "The message")
+	if err == nil {
+		err = c.prove()
+	}
+	if err == nil {
+		err = c.handle(access.With(c.named(ctx), c.principal), m)
+	}
+	if err != nil {
+		c.fail(err, fault.Clip(m.ID, maxID))
+	}
+	return true
 }
 
 // named gives each message a request id of its own, after that of the connection.
@@ -158,14 +170,14 @@ func (c *connection) beside(ctx context.Context, m message, do func(context.Cont
 // question begins a turn, and returns when it has its place before what the client
 // sends next. The turn goes on beside the reading.
 func (c *connection) question(ctx context.Context, m message, q questionPayload) error {
-	placed := make(chan struct{})
-	entered := sync.OnceFunc(func() { close(placed) })
+	entry := make(chan struct{})
+	entered := sync.OnceFunc(func() { close(entry) })
 	err := c.beside(ctx, m, func(ctx context.Context) error {
 		defer entered()
 		return c.ask(ctx, q, entered)
 	})
 	if err == nil {
-		<-placed
+		<-entry
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"countersign.dev/internal/conversation"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/telemetry"
 )
@@ -16,37 +17,43 @@ const (
 	reconnectIn  = time.Second      // after a drain
 )
 
-// serve owns the connection until it ends: one part reads messages, one sends
-// events, one pings. Whichever ends first closes the connection, which ends the
-// others.
-func (c *connection) serve(at place) {
+// serve greets the client and begins to read its messages, to send events and to
+// ping. Nothing of it keeps a goroutine but the reading: whatever ends first closes the
+// connection, which ends the reading, and that the others.
+func (c *connection) serve(at position) {
 	ctx := c.request.Context()
-	right, stop := c.server.o.Right(c.request) // reading goes on without it, so that the client learns why it is disconnected
-	defer stop()
-	right, end := context.WithCancel(right)
-	defer end()
-	log := c.server.o.Log.With("component", "live", "connection", c.id)
-	log.InfoContext(ctx, "WebSocket opened", "state", at.state)
-	defer func() {
-		log.InfoContext(ctx, "WebSocket closed", "open_ms", time.Since(c.connected).Milliseconds(), "messages", c.messages)
-	}()
-	defer c.list(context.WithoutCancel(ctx), false)
+	c.right, c.stopRight = c.server.o.Right(c.request) // reading goes on without it, so that the client learns why it is disconnected
+	c.log(ctx, "WebSocket opened", "state", at.state)
 	c.list(ctx, true)
 	c.sent.Store(seqOf(at.after))
 	if c.send(frame{Type: "connection", Payload: c.greeting(at)}) != nil {
-		_ = c.ws.CloseNow()
+		c.close()
 		return
 	}
-	var parts sync.WaitGroup
-	parts.Go(func() { c.follow(right, at.after) })
-	stopBeat := c.beat(right)
-	c.read(ctx, right)
-	end()
-	stopBeat()
-	parts.Wait()
+	c.events = c.server.o.Conversations.Deliver(c.right, c.conversation.Log(), at.after, c.deliver)
+	c.stopBeat = c.beat(c.right)
+	go c.await()
 }
 
-func (c *connection) greeting(at place) connectionPayload {
+// close ends everything of the connection.
+func (c *connection) close() {
+	defer c.ended()
+	_ = c.ws.CloseNow()
+	c.stopRight()
+	if c.events != nil {
+		c.events.Stop()
+		c.stopBeat()
+	}
+	ctx := c.request.Context()
+	c.list(ctx, false)
+	c.log(ctx, "WebSocket closed", "open_ms", time.Since(c.connected).Milliseconds(), "messages", c.messages)
+}
+
+func (c *connection) log(ctx context.Context, what string, more ...any) {
+	c.server.o.Log.InfoContext(ctx, what, append(more, "component", "live", "connection", c.id)...)
+}
+
+func (c *connection) greeting(at position) connectionPayload {
 	message := fault.Welcome
 	switch {
 	case at.gap:
@@ -71,28 +78,27 @@ func (c *connection) fail(err error, replyTo string) {
 	_ = c.send(errorFrame(fault.From(err), replyTo))
 }
 
-// follow sends the events after an id until the client leaves, the caller's right
-// ends or the service restarts, of which the client learns before it is
-// disconnected.
-func (c *connection) follow(ctx context.Context, after string) {
-	for e, err := range c.server.o.Conversations.Follow(ctx, c.conversation.Log(), after) {
-		if c.server.o.Ended(ctx) != nil {
-			break // the caller may see no more events
-		}
-		if err != nil {
-			c.interrupted(err)
-			return
-		}
-		if f, ok := frameOf(e); ok && c.send(f) != nil {
-			_ = c.ws.CloseNow()
-			return
-		}
-		c.sent.Store(seqOf(e.ID))
-	}
-	if why := c.server.o.Ended(ctx); why != nil {
+// deliver sends an event, and reports whether more may follow: until the client
+// leaves, the caller's right ends or the service restarts, of which the client learns
+// before it is disconnected.
+func (c *connection) deliver(e conversation.Event, err error) bool {
+	if why := c.server.o.Ended(c.right); why != nil { // the caller may see no more events
 		c.fail(why, "")
 		_ = c.ws.Close(websocket.StatusPolicyViolation, why.Code.Name)
+		return false
 	}
+	if err != nil {
+		if c.right.Err() == nil {
+			c.interrupted(err)
+		}
+		return false
+	}
+	if f, ok := frameOf(e); ok && c.send(f) != nil {
+		_ = c.ws.CloseNow()
+		return false
+	}
+	c.sent.Store(seqOf(e.ID))
+	return true
 }
 
 // interrupted tells the client how to go on when no more events can be read here.

@@ -52,7 +52,7 @@ func TestShapesOfMessages(t *testing.T) {
 		}
 		shapes.WriteString(string(e.Type) + "\n  ws     " + socket + "\n  events " + stream + "\n")
 	}
-	greeting := frame{Type: "connection", Payload: (&connection{id: "k"}).greeting(place{state: "connected"})}
+	greeting := frame{Type: "connection", Payload: (&connection{id: "k"}).greeting(position{state: "connected"})}
 	shapes.WriteString("connected\n  ws     " + string(greeting.encode()) + "\n")
 	shapes.WriteString("error\n  ws     " + string(errorFrame(fault.BadRequest.New("No.").Suggest("Yes."), "m1").encode()) + "\n")
 	testkit.Golden(t, "shapes.txt", []byte(shapes.String()))

@@ -8,7 +8,7 @@ import (
 
 // slimBuffer is the size of the buffers of a connection, which is idle most of its
 // life: net/http's have 4 KiB each. What is larger goes past them.
-const slimBuffer = 512
+const slimBuffer = 128
 
 // slim is a response whose hijacked connection has small buffers.
 type slim struct{ http.ResponseWriter }

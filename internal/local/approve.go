@@ -3,39 +3,21 @@ package local
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"strings"
+	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/client/draw"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/fault"
-	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/sqlite"
 )
-
-// waiting tells a client where its person answers what waits.
-type waiting struct {
-	mcpserver.Toolbox
-	mcpserver.Confirmations
-	folder string
-}
-
-// Call runs one tool.
-func (w *waiting) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
-	o := w.Toolbox.Call(ctx, name, args)
-	if o.Pending() == nil {
-		return o
-	}
-	p := *o.Pending()
-	p.Message += fmt.Sprintf("\n\nNothing has changed yet. Its person approves or denies it in a terminal: countersign approve %s --local %q", p.ID, w.folder)
-	return result.Waiting(p)
-}
 
 // ApproveOptions name what waits.
 type ApproveOptions struct {
@@ -85,6 +67,26 @@ func Approve(ctx context.Context, o ApproveOptions) error {
 	}
 	_, err = fmt.Fprintln(o.Out, sentence(outcome, approved))
 	return err
+}
+
+// List prints what waits in a folder, one a line: its id, until when, and what it is.
+func List(ctx context.Context, folder string, out io.Writer) error {
+	h, err := open(ctx, folder)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	all, err := sqlite.NewConfirmations(h.db, nil).Waiting(ctx)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(out, "Nothing waits for an answer.")
+	}
+	for _, one := range all {
+		fmt.Fprintf(out, "%s  until %s  %s\n", one.ID, one.Expires.Local().Format(time.TimeOnly), plaintext.Escape(one.Summary, false))
+	}
+	return nil
 }
 
 func ask(in io.Reader, out io.Writer) (approved bool, err error) {

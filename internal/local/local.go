@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"countersign.dev/internal/domain/tasks/workspace"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/rest"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/seal"
 	"countersign.dev/internal/sqlite"
@@ -53,7 +55,7 @@ func Serve(ctx context.Context, o Options) error {
 		log = slog.New(slog.NewTextHandler(o.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
 	about := mcpserver.Options{Version: o.Version, Log: log, Surface: access.SurfaceMCP, Verify: func(context.Context, string) (*access.Principal, error) { return auth.LocalUser(false) }}
-	var tools mcpserver.Toolbox
+	var tools rest.Toolbox
 	switch o.Server {
 	case Tasks:
 		about.Name, about.Title = "countersign-tasks", "Countersign: Tasks"
@@ -152,7 +154,7 @@ func (h *home) tasks(ctx context.Context, log *slog.Logger) (*waiting, error) {
 }
 
 // code opens the folder's index, which is kept current while it is served.
-func (h *home) code(ctx context.Context, log *slog.Logger) (mcpserver.Toolbox, error) {
+func (h *home) code(ctx context.Context, log *slog.Logger) (rest.Toolbox, error) {
 	server := codesearch.New(codesearch.Options{
 		Folder: filepath.Join(h.data, "code"), Maintain: true, Repositories: []codesearch.Repository{{Name: filepath.Base(h.folder), Path: h.folder}},
 	})
@@ -185,4 +187,22 @@ func (v visible) Tools(ctx context.Context) ([]result.ToolInfo, error) {
 // notWaiting is the answer to an id that nothing waits under.
 func notWaiting(id string) error {
 	return fault.ConfirmationNotFound.New("Nothing waits under %s: it was answered, has expired, or is of another folder.", fault.Clip(id, 64))
+}
+
+// waiting tells a client where its person answers what waits.
+type waiting struct {
+	rest.Toolbox
+	rest.Confirmations
+	folder string
+}
+
+// Call runs one tool.
+func (w *waiting) Call(ctx context.Context, name string, args json.RawMessage) result.Outcome {
+	o := w.Toolbox.Call(ctx, name, args)
+	if o.Pending() == nil {
+		return o
+	}
+	p := *o.Pending()
+	p.Message += fmt.Sprintf("\n\nNothing has changed yet. Its person approves or denies it in a terminal: countersign approve %s --local %q", p.ID, w.folder)
+	return result.Waiting(p)
 }

@@ -96,7 +96,21 @@ func TestWhatWaitsIsAnsweredAtATerminal(t *testing.T) {
 		err := local.Approve(t.Context(), local.ApproveOptions{ID: id, Folder: folder, In: strings.NewReader(line), Out: &out})
 		return out.String(), err
 	}
+	waits := func() string {
+		t.Helper()
+		var out bytes.Buffer
+		if err := local.List(t.Context(), folder, &out); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	if got := waits(); got != "Nothing waits for an answer.\n" {
+		t.Errorf("before: got %s", got)
+	}
 	id := open()
+	if got := waits(); !strings.HasPrefix(got, id+"  until ") || strings.Count(got, "\n") != 1 {
+		t.Errorf("what waits: got %s", got)
+	}
 	if shown, err := answer(id, "perhaps\n"); err == nil || !strings.Contains(shown, "cannot be undone") {
 		t.Errorf("neither yes nor no: got %v\n%s", err, shown)
 	}
@@ -105,6 +119,9 @@ func TestWhatWaitsIsAnsweredAtATerminal(t *testing.T) {
 	}
 	if _, err := answer(id, "yes\n"); err == nil || !strings.Contains(err.Error(), "Nothing waits") {
 		t.Errorf("a second yes: got %v", err)
+	}
+	if got := waits(); strings.Contains(got, id) {
+		t.Errorf("after the answer: got %s", got)
 	}
 	denied := open()
 	if said, err := answer(denied, "no\n"); err != nil || !strings.Contains(said, "Nothing was changed") {

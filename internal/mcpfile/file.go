@@ -1,11 +1,9 @@
 package mcpfile
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -57,26 +55,6 @@ type Options struct {
 	Getenv   func(string) string // values of ${NAME}
 	Reserved []string            // names of our own servers, which no other may have or look like
 	Timeout  time.Duration       // of a call, for servers without timeoutMs; zero: upstream's default
-}
-
-// Read reads the text of the file. The error lists every problem with its line.
-func Read(text []byte, o Options) (*File, error) {
-	root, err := parse(text)
-	if err != nil {
-		return nil, err
-	}
-	r := reader{o: o, file: &File{}}
-	r.root(root)
-	if len(r.problems) > 0 {
-		slices.SortStableFunc(r.problems, func(a, b problem) int { return a.line - b.line })
-		lines := make([]string, len(r.problems))
-		for i, p := range r.problems {
-			lines[i] = fmt.Sprintf("line %d: %s", p.line, p.text)
-		}
-		return nil, fmt.Errorf("%s", strings.Join(lines, "\n  "))
-	}
-	slices.SortFunc(r.file.Servers, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
-	return r.file, nil
 }
 
 // Weakened lists the settings that weaken a check, each with what it allows.

@@ -99,6 +99,46 @@ func TestEveryFaultIsNamedWithItsLineAtOnce(t *testing.T) {
 	}
 }
 
+// Each key of an entry is checked, and so is what it says together with others.
+func TestEachFaultOfAnEntryIsNamed(t *testing.T) {
+	const oauth = `"client_id": "a", "client_secret": "b"`
+	for entry, want := range map[string]string{
+		`5`:                                                                            "server a must be an object",
+		`{"id": "b", "command": "x"}`:                                                  `the id of server a is "b"`,
+		`{"type": "stdio"}`:                                                            "server a needs a command",
+		`{"type": "http"}`:                                                             "server a needs a url",
+		`{"type": "http", "command": "x"}`:                                             "which does not fit its other keys",
+		`{"type": "ftp", "command": "x"}`:                                              "type must be stdio, http, local or remote",
+		`{"transport": "a", "command": "x"}`:                                           "transport must be stdio or http",
+		`{"command": "x", "command": "y"}`:                                             `"command" is repeated`,
+		`{"command": 5}`:                                                               "command must be a text",
+		`{"command": "x", "cwd": "here"}`:                                              "cwd of server a must be an absolute path",
+		`{"command": "x", "env": []}`:                                                  "env must be an object of texts",
+		`{"command": "x", "env": {"A B": ""}}`:                                         `env: "A B" is no name`,
+		`{"command": "x", "env": {"A": "b", "A": "c"}}`:                                `"A" is repeated`,
+		`{"command": "x", "roles": ["b", "b"]}`:                                        "roles must not have an empty or a repeated name",
+		`{"command": "x", "rename": {"a": "b c"}}`:                                     `rename: "b c" must be`,
+		`{"command": "x", "tools": []}`:                                                "tools must be an object",
+		`{"command": "x", "tools": {"a": {}, "a": {}}}`:                                `"a" is repeated`,
+		`{"command": "x", "deny": ["a"], "tools": {"a": {}}}`:                          "has rules for a, which it does not offer",
+		`{"type": "remote", "transport": "stdio", "command": "x"}`:                     "is remote and of transport stdio",
+		`{"url": "ftp://a.example"}`:                                                   "must be an address that begins with https://",
+		`{"url": "https://u:p@a.example"}`:                                             "must have no name, password or fragment",
+		`{"url": "https://a.example", "allow_private": "yes"}`:                         "allow_private must be true or false",
+		`{"url": "https://a.example", "headers": {"A B": "c"}}`:                        `headers: "A B" is no name`,
+		`{"url": "https://a.example", "headers": {"A": "b\r\nc"}}`:                     `headers: "A" is no name of a header, or its value cannot be one`,
+		`{"url": "https://a.example", "headers": {"X-A": "b", "x-a": "c"}}`:            "headers: x-a is repeated",
+		`{"url": "https://a.example", "oauth": {"issuer": "i", ` + oauth + `}}`:        "oauth.issuer must be an address",
+		`{"url": "https://a.example", "oauth": {"issuer": "http://i", ` + oauth + `}}`: "oauth.issuer must begin with https://",
+		`{"url": "https://a.example", "headers": {"authorization": "b"}, "oauth": {"issuer": "https://i", ` + oauth + `}}`: "has oauth and a header Authorization",
+	} {
+		_, err := mcpfile.Read([]byte("{\"servers\": {\n\"a\": "+entry+"}}"), options())
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "line 2: ") {
+			t.Errorf("%s: got %v, want %s", entry, err, want)
+		}
+	}
+}
+
 func TestWhatIsNotJSONIsNamedWithItsLine(t *testing.T) {
 	for file, want := range map[string]string{
 		"{\n\"servers\": {\n": "line 3: it is not JSON: it ends too early", "{\n// a comment\n}": "line 2: it is not JSON", "[]": "line 1: the file must be an object",

@@ -14,39 +14,12 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// Definition is what a server says about one tool, as far as it is pinned.
-type Definition struct {
-	Title        string             `json:"title,omitempty"`
-	Description  string             `json:"description"`
-	InputSchema  json.RawMessage    `json:"inputSchema,omitempty"`
-	OutputSchema json.RawMessage    `json:"outputSchema,omitempty"`
-	Annotations  result.Annotations `json:"annotations"`
-}
-
 // Of is the definition of a tool as its server lists it.
 func Of(t result.ToolInfo) Definition {
 	return Definition{
 		Title: t.Title, Description: t.Description, Annotations: t.Annotations,
 		InputSchema: sorted(t.InputSchema), OutputSchema: sorted(t.OutputSchema),
 	}
-}
-
-// sorted writes JSON with sorted names, so that an order means nothing.
-func sorted(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var value any
-	if d.Decode(&value) != nil {
-		return raw
-	}
-	out, err := json.Marshal(value)
-	if err != nil {
-		return raw
-	}
-	return out
 }
 
 func (d Definition) equal(other Definition) bool {

@@ -50,11 +50,11 @@ func showConfirmation(ctx context.Context, show func(context.Context, string) (r
 		ID string `json:"confirmation_id"`
 	}
 	if err := strictjson.Unmarshal(args, &in); err != nil || in.ID == "" {
-		return result.Failed(fault.ValidationError.New("Invalid input parameters").Suggest("confirmation_id: is required, the only field, and a text."))
+		return result.Failed(fault.ValidationError.New("Invalid input parameters").Suggest("confirmation_id: is required, the only field, and a text.").Fields("confirmation_id"))
 	}
 	shown, err := show(ctx, in.ID)
 	if err != nil {
-		return result.Failed(err)
+		return result.Failed(fault.From(err).With("confirmationId", in.ID))
 	}
 	data, err := json.Marshal(shown)
 	if err != nil {
@@ -80,5 +80,9 @@ func explainPending(who *access.Principal, o result.Outcome) result.Outcome {
 }
 
 func howToApprove(address string, left time.Duration) string {
-	return fmt.Sprintf("Nothing has changed yet. Open %s to approve or deny this, within %.0f minutes.", address, math.Max(1, math.Round(left.Minutes())))
+	within := "1 minute"
+	if minutes := math.Round(left.Minutes()); minutes > 1 {
+		within = fmt.Sprintf("%.0f minutes", minutes)
+	}
+	return fmt.Sprintf("Nothing has changed yet. Open %s to approve or deny this, within %s.", address, within)
 }

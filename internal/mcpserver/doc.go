@@ -1,9 +1,9 @@
 // Package mcpserver is the edge between tools and their clients: one URL that
-// serves MCP in every protocol version, a REST face for scripts, and one gate in
-// front of both. It owns the wire formats and the proof of the caller.
+// serves MCP in every protocol version, with package rest beside it for scripts, and
+// one gate in front of both. It owns MCP's wire formats.
 //
-// It does not know what a tool does, who may call it or what they may see: it
-// asks a [Toolbox] for each request, with the principal of that request. Start
+// It does not know who calls, what a tool does, who may call it or what they may see:
+// it asks a [rest.Toolbox] for each request, with the principal of that request. Start
 // with [Server.Handler].
 //
 // # Protocol versions
@@ -17,13 +17,13 @@
 //
 // # The gate
 //
-// Every request passes one [Gate]: host and origin, headers, caller, body,
+// Every request passes one [gate.Gate]: host and origin, headers, caller, body,
 // purpose of the token. The Toolbox checks tool, roles and input in
 // Toolbox.Call. The gateway puts the same gate in front of its own API.
 //
 // # The lane
 //
 // A tools/call that package mcpwire understands whole is answered by [Lane], behind
-// the same Gate and by the same Toolbox.Call, at a twentieth of the SDK's cost. It
+// the same gate and by the same Toolbox.Call, at a twentieth of the SDK's cost. It
 // leaves anything else to the SDK.
 package mcpserver

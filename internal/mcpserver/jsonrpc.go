@@ -83,6 +83,8 @@ var params = map[string]struct {
 	"server/discover":                  {of: func() any { return new(mcp.DiscoverParams) }, optional: true},
 	"tools/list":                       {of: func() any { return new(mcp.ListToolsParams) }, optional: true},
 	"tools/call":                       {of: func() any { return new(mcp.CallToolParamsRaw) }},
+	"prompts/list":                     {of: func() any { return new(mcp.ListPromptsParams) }, optional: true},
+	"prompts/get":                      {of: func() any { return new(mcp.GetPromptParams) }},
 	"subscriptions/listen":             {of: func() any { return new(mcp.SubscriptionsListenParams) }},
 	"completion/complete":              {of: func() any { return new(mcp.CompleteParams) }},
 	"logging/setLevel":                 {of: func() any { return new(struct{ Level string }) }},
@@ -134,11 +136,11 @@ func (m message) checkParams() error {
 
 // checkLegacy refuses what a handshake version does not allow. A notification
 // that is not known is none of it: it is ignored.
-func (m message) checkLegacy(session string, features bool) error {
+func (m message) checkLegacy(session string, offered bool) error {
 	switch {
 	case m.method == "": // a response
 		return nil
-	case !m.known() && !(features && m.ofAnotherFeature()):
+	case !offered, !m.known() && !m.ofAnotherFeature():
 		return m.unknown()
 	case session == "" && !m.notification() && m.method != "initialize" && m.method != "ping":
 		return refuse(jsonrpc.CodeInvalidRequest, "Send initialize first, and then the Mcp-Session-Id that its answer has.")
@@ -148,12 +150,15 @@ func (m message) checkLegacy(session string, features bool) error {
 
 // rejectMessage answers a message with a JSON-RPC error.
 func rejectMessage(w http.ResponseWriter, status int, id json.RawMessage, code int64, text string) error {
+	return httpx.JSON(w, status, errorMessage(id, code, text))
+}
+
+// errorMessage is the JSON-RPC error of a message; its id is null when it has none.
+func errorMessage(id json.RawMessage, code int64, text string) map[string]any {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	return httpx.JSON(w, status, map[string]any{
-		"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": text},
-	})
+	return map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": text}}
 }
 
 // plainID matches the ids that the SDK carries as they are. It cuts off the

@@ -45,6 +45,12 @@ type lane struct {
 	encode   func(result.Outcome) json.RawMessage
 }
 
+// sessionIdle is how long an MCP session may be idle. It costs a goroutine and
+// about 8 KB.
+const sessionIdle = 15 * time.Minute
+
+const sessionHeader = "Mcp-Session-Id"
+
 // serve answers a tools/call that passed the gate, if it understands it whole.
 // Otherwise it returns false and has done nothing.
 func (l *lane) serve(w http.ResponseWriter, r *http.Request, body []byte) bool {
@@ -70,7 +76,8 @@ func (l *lane) serve(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	o := l.run(ctx, who, c.Tool, c.Args)
 	cancelled := ctx.Err() != nil
 	end()
-	if cancelled { // its client no longer waits
+	if cancelled { // its client no longer waits: a stream without an answer, which no client takes for a fault
+		w.Header().Set("Content-Type", "text/event-stream")
 		w.WriteHeader(http.StatusOK)
 		return true
 	}

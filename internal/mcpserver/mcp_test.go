@@ -1,6 +1,7 @@
 package mcpserver_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/result"
 )
@@ -152,6 +155,50 @@ func TestServerNamesItself(t *testing.T) {
 		var refused *jsonrpc.Error
 		if _, err := session.ListPrompts(t.Context(), nil); !errors.As(err, &refused) || refused.Code != jsonrpc.CodeMethodNotFound {
 			t.Errorf("%s: prompts/list: got %v, want no such method", version, err)
+		}
+	}
+}
+
+// texts are what another server offers: one text, to Alice alone.
+type texts struct{}
+
+func (texts) Prompts(ctx context.Context) ([]result.Prompt, error) {
+	if who, err := access.From(ctx); err != nil || who.Username() != "alice" {
+		return nil, err
+	}
+	return []result.Prompt{{Name: "greet.all", Title: "Greet", Server: "notes", Arguments: []result.PromptArgument{{Name: "whom", Required: true}}}}, nil
+}
+
+func (texts) Prompt(ctx context.Context, server, name string, args map[string]string) (string, error) {
+	if who, err := access.From(ctx); err != nil || who.Username() != "alice" || server != "notes" {
+		return "", fault.ServerNotFound.New("No connected server %q offers you texts.", server)
+	}
+	return name + " " + args["whom"], nil
+}
+
+// TestPromptsOfOtherServersAreOffered as server.prompt, to their people alone.
+func TestPromptsOfOtherServersAreOffered(t *testing.T) {
+	h := open(t, func(o *mcpserver.Options) { o.Prompts = texts{} })
+	for _, version := range versions {
+		session, _ := h.connect(t, version, "alice")
+		if session.InitializeResult().Capabilities.Prompts == nil {
+			t.Errorf("%s: no prompts are declared", version)
+		}
+		list, err := session.ListPrompts(t.Context(), nil)
+		if err != nil || len(list.Prompts) != 1 || list.Prompts[0].Name != "notes.greet.all" || !list.Prompts[0].Arguments[0].Required {
+			t.Fatalf("%s: got %+v, %v", version, list, err)
+		}
+		got, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "notes.greet.all", Arguments: map[string]string{"whom": "Bob"}})
+		if err != nil || got.Messages[0].Content.(*mcp.TextContent).Text != "greet.all Bob" || got.Meta["countersign/untrusted"] != true {
+			t.Errorf("%s: got %+v, %v", version, got, err)
+		}
+		var refused *jsonrpc.Error
+		if _, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "other.greet"}); !errors.As(err, &refused) || refused.Code != jsonrpc.CodeInvalidParams {
+			t.Errorf("%s: of an unknown server: got %v", version, err)
+		}
+		other, _ := h.connect(t, version, "bob")
+		if list, err := other.ListPrompts(t.Context(), nil); err != nil || len(list.Prompts) != 0 {
+			t.Errorf("%s: to another person: got %+v, %v", version, list, err)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/admission"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/gate"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/telemetry"
@@ -49,6 +50,14 @@ func (s *Server) answer(next mcp.MethodHandler) mcp.MethodHandler {
 			return s.listTools(ctx, req)
 		case *mcp.CallToolRequest:
 			return s.callTool(ctx, req)
+		case *mcp.ListPromptsRequest:
+			if s.opts.Prompts != nil {
+				return s.listPrompts(ctx, req)
+			}
+		case *mcp.GetPromptRequest:
+			if s.opts.Prompts != nil {
+				return s.getPrompt(ctx, req)
+			}
 		case *mcp.ServerRequest[*mcp.InitializeParams]:
 			s.lane.know(req)
 		}
@@ -79,7 +88,7 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 	}
 	ctx, who, err := withCaller(ctx, req.Extra, params.Meta)
 	if err == nil {
-		err = permit(who, listing)
+		err = gate.Permit(who, gate.Listing)
 	}
 	if err != nil {
 		return nil, s.protocolError(ctx, err)
@@ -164,7 +173,7 @@ func (s *Server) run(ctx context.Context, who *access.Principal, name string, ar
 			s.errors.LogCause(ctx, o.Fault())
 		}
 	}()
-	if err := permit(who, calling); err != nil {
+	if err := gate.Permit(who, gate.Calling); err != nil {
 		return result.Failed(err)
 	}
 	if len(args) == 0 || string(args) == "null" { // MCP lets a call without arguments leave them out

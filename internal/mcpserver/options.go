@@ -10,20 +10,12 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/admission"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/gate"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/quota"
+	"countersign.dev/internal/rest"
 	"countersign.dev/internal/result"
 )
-
-// Confirmations are the changes that wait at a server for the principal in the
-// context.
-type Confirmations interface {
-	// Confirmation returns one of the principal's, in whatever state.
-	Confirmation(ctx context.Context, id string) (result.Confirmation, error)
-	// Answer approves or denies one. digest is that of the preview that the
-	// person saw, or empty.
-	Answer(ctx context.Context, id string, approved bool, digest string) result.Outcome
-}
 
 // Options of a server. Name and Verify are required.
 type Options struct {
@@ -35,10 +27,10 @@ type Options struct {
 	// UNAUTHENTICATED is 401, SERVICE_UNAVAILABLE (no keys to verify with) 503.
 	Verify func(ctx context.Context, token string) (*access.Principal, error)
 
-	// Watch ends streams whose caller was revoked: see GateOptions.
+	// Watch ends streams whose caller was revoked: see [gate.Options].
 	Watch func(p *access.Principal, end func(error)) (stop func())
 
-	// Surface is where the calls that arrive here begin: see GateOptions.
+	// Surface is where the calls that arrive here begin: see [gate.Options].
 	Surface access.Surface
 
 	// Resource is the public URL of the MCP endpoint, and AuthorizationServers
@@ -46,18 +38,19 @@ type Options struct {
 	// metadata is served.
 	Resource             string
 	AuthorizationServers []string
-	Scopes               []string // that clients ask an issuer for, see [GateOptions]
+	Scopes               []string // that clients ask an issuer for, see [gate.Options]
 
 	AllowedHosts   []string // names that the server is published under; loopback and Resource's are implied
 	AllowedOrigins []string // foreign origins whose pages may call
 
 	MaxBody       int64                           // bytes; 0: 1 MiB
 	Ready         func(ctx context.Context) error // proves data by reading some; nil: always ready
-	Confirmations Confirmations                   // serve POST /execute and GET /confirmations/{id}; nil: none
+	Confirmations rest.Confirmations              // serve POST /execute and GET /confirmations/{id}; nil: none
 	// Show returns a confirmation of the principal in the context, for the tool
 	// get_confirmation. Nil: there is no such tool.
 	Show      func(ctx context.Context, id string) (result.Confirmation, error)
-	Refused   func(ctx context.Context, f *fault.Error) // see [GateOptions]
+	Prompts   Prompts                                   // texts of other servers; nil: none
+	Refused   func(ctx context.Context, f *fault.Error) // see [gate.Options]
 	Quotas    *quota.Quotas                             // bound what one person may ask for; nil: nothing
 	Admission *admission.Queue                          // decides whose request is worked on first, under Handler; nil: all at once
 	Lane      Lane                                      // which calls are answered without the SDK
@@ -68,10 +61,10 @@ type Options struct {
 
 // Server is one MCP server with its REST face. It is safe for concurrent use.
 type Server struct {
-	service   Toolbox
+	service   rest.Toolbox
 	opts      Options
-	gate      *Gate
-	face      *Face
+	gate      *gate.Gate
+	face      *rest.Face
 	errors    httpx.ErrorWriter
 	probe     httpx.Probe // of Options.Ready
 	mcp       *mcp.Server
@@ -103,7 +96,7 @@ func (r *Routes) Authenticated(pattern string, h httpx.Handler) {
 // Public serves a pattern to any caller whose host and origin are accepted.
 func (r *Routes) Public(pattern string, h httpx.Handler) {
 	r.mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) error {
-		if err := r.server.gate.checkSource(req); err != nil {
+		if err := r.server.gate.CheckSource(req); err != nil {
 			return err
 		}
 		return h(w, req)

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -19,23 +18,24 @@ import (
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/admission"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/gate"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcpwire"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/telemetry"
 )
 
-// sessionIdle is how long an MCP session may be idle. It costs a goroutine and
-// about 8 KB.
-const sessionIdle = 15 * time.Minute
-
 // mount makes the SDK's server: three handlers, one middleware.
 func (s *Server) mount() error {
+	capabilities := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}
+	if s.opts.Prompts != nil {
+		capabilities.Prompts = &mcp.PromptCapabilities{}
+	}
 	about := &mcp.Implementation{Name: s.opts.Name, Title: s.opts.Title, Version: s.opts.Version, WebsiteURL: s.opts.Website}
 	s.mcp = mcp.NewServer(about, &mcp.ServerOptions{
 		Instructions: s.opts.Instructions,
 		// Explicit, because the default offers protocol logging, which is deprecated.
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		Capabilities: capabilities,
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { *c = cacheable() },
 	})
 	var err error
@@ -80,9 +80,9 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) error {
 	var err error
 	switch r.Method {
 	case http.MethodPost:
-		r, body, err = s.gate.read(w, r, anyMCP)
+		r, body, err = s.gate.ReadFor(w, r, gate.AnyMCP)
 	case http.MethodGet, http.MethodDelete:
-		r, err = s.gate.enter(w, r, anyMCP)
+		r, err = s.gate.EnterFor(w, r, gate.AnyMCP)
 	default:
 		w.Header().Set("Allow", strings.Join(Methods(), ", "))
 		return fault.MethodNotAllowed.New("The MCP endpoint does not take this method.")
@@ -119,8 +119,8 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, body []byte) error
 	switch {
 	case err != nil:
 	case !modern:
-		err = m.checkLegacy(r.Header.Get(sessionHeader), s.features)
-	case m.ofAnotherFeature() && !s.features:
+		err = m.checkLegacy(r.Header.Get(sessionHeader), s.offers(m))
+	case !s.offers(m):
 		err, status = m.unknown(), http.StatusNotFound
 	}
 	if err == nil {
@@ -163,7 +163,7 @@ const codeOverQuota = -32029
 // dispatch passes a request to the handler of its version. An answer that is
 // reported on before it comes is a stream.
 func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, modern, reported bool) error {
-	release, err := s.place(w, r, modern)
+	release, err := s.takeSlot(w, r, modern)
 	switch {
 	case err == nil:
 	case fault.From(err).Kind() == fault.RateLimited:
@@ -178,7 +178,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, modern, report
 		live, cancel := s.gate.Live(r)
 		defer cancel()
 		r = r.WithContext(live)
-		defer func() { sayEnd(w, Ended(live)) }()
+		defer func() { sayEnd(w, gate.Ended(live)) }()
 	}
 	s.lane.sessions.reach(r.Header.Get(sessionHeader))
 	rewriter := &errorRewriter{ResponseWriter: w}

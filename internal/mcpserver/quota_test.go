@@ -123,7 +123,7 @@ func TestBytesArePaidFor(t *testing.T) {
 // queued makes a queue whose places are all held by another person.
 func queued(t testing.TB) func(*mcpserver.Options) {
 	t.Helper()
-	q := admission.New(admission.Options{Places: 2, Patience: time.Millisecond})
+	q := admission.New(admission.Options{Slots: 2, Patience: time.Millisecond})
 	for range 2 {
 		work := q.Work().For(access.Owner{Issuer: testkit.Issuer, Subject: "another"})
 		if err := work.Begin(t.Context()); err != nil {

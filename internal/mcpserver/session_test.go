@@ -105,8 +105,12 @@ func TestCancelledCallIsNotAnswered(t *testing.T) {
 		}()
 		<-h.service.entered
 		notice := h.send(t, "POST", "/mcp", "alice", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`,"reason":"enough"}}`, session...)
-		if got := <-answered; notice.status != 202 || got.status != 200 || got.body != "" {
+		got := <-answered
+		if notice.status != 202 || got.status != 200 || got.body != "" {
 			t.Errorf("id %s: got %d for the notification, then %d %q, want 202 and no answer", id, notice.status, got.status, got.body)
+		}
+		if kind := got.header.Get("Content-Type"); kind != "text/event-stream" {
+			t.Errorf("id %s: got the type %q, want an empty stream: clients take anything else for a broken answer", id, kind)
 		}
 		if again := h.callLegacy(t, "alice", session[1], "who_am_i", `{}`); !strings.Contains(again.body, `"username":"alice"`) {
 			t.Errorf("id %s: got %s, want the session alive", id, again.body)

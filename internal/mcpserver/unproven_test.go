@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"context"
+	"countersign.dev/internal/gate"
 	"github.com/alicebob/miniredis/v2"
 	"net/http/httptest"
 	"strings"
@@ -92,7 +93,7 @@ func TestJunkTicketsAreCountedByAddress(t *testing.T) {
 	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: quota.Limits{Unproven: 2}, Now: func() time.Time { return fixed }})
 	t.Cleanup(quotas.Close)
 	redeemed := 0
-	gate := mcpserver.NewGate(mcpserver.GateOptions{
+	g := gate.New(gate.Options{
 		Quotas: quotas,
 		Verify: func(context.Context, string) (*access.Principal, error) { return nil, fault.Unauthorized.New("no") },
 		Ticket: func(context.Context, string) (string, error) {
@@ -101,7 +102,7 @@ func TestJunkTicketsAreCountedByAddress(t *testing.T) {
 		},
 	})
 	for range 100 {
-		_, err = gate.EnterStream(httptest.NewRecorder(), httptest.NewRequest("GET", "/ws?ticket=junk", nil))
+		_, err = g.EnterStream(httptest.NewRecorder(), httptest.NewRequest("GET", "/ws?ticket=junk", nil))
 	}
 	if redeemed > 20 || !fault.Is(err, fault.TooManyRequests) {
 		t.Errorf("%d of 100 junk tickets were looked up; the last one got %v", redeemed, err)

@@ -49,7 +49,7 @@ func used() *metrics.Metrics {
 	m.Answer("careful", 7, 3, 2, 0.5, "USD")
 	m.WatchServers(servers{})
 	for _, kind := range []string{"streams", "mcp_sessions", "turns"} {
-		m.WatchPlaces(kind, "Places.", func() int { return 1 })
+		m.WatchSlots(kind, "Places.", func() int { return 1 })
 	}
 	return m
 }

@@ -73,9 +73,9 @@ func (s *servers) Collect(to chan<- prometheus.Metric) {
 	})
 }
 
-// WatchPlaces reports with each scrape how many places of a kind this process
+// WatchSlots reports with each scrape how many slots of a kind this process
 // holds: streams, mcp_sessions, turns.
-func (m *Metrics) WatchPlaces(kind, help string, held func() int) {
+func (m *Metrics) WatchSlots(kind, help string, held func() int) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(
 		prometheus.GaugeOpts{Namespace: namespace, Name: kind, Help: help}, func() float64 { return float64(held()) }))
 }

@@ -1,9 +1,11 @@
 // Package netguard keeps connections out of private networks. It checks the address
 // that is dialled, after names were resolved, so that a name which resolves to
-// another address than before gains nothing. Start with [PublicOnly].
+// another address than before gains nothing. Start with [Guard].
 package netguard
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +13,7 @@ import (
 	"net/netip"
 	"net/url"
 	"syscall"
+	"time"
 )
 
 // ErrNotPublic is the error of dialling an address inside of a private network, or
@@ -26,29 +29,65 @@ func PublicOnly(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// Proxy is the Proxy of an http.Transport that may use one, chosen by choose. A proxy
-// dials by itself, where PublicOnly sees nothing: so a request through one is refused
-// when its host is an address that is not public, or a name that resolves here to
-// one, unless the host is allowed. A name that only the proxy can resolve is the
-// proxy's to check.
-func Proxy(choose func(*http.Request) (*url.URL, error), allowed func(host string) bool) func(*http.Request) (*url.URL, error) {
-	return func(r *http.Request) (*url.URL, error) {
+// Guard keeps a transport, that may use the proxies that choose names, to public
+// addresses and to the allowed hosts. A proxy is reached wherever it is, and dials by
+// itself, where PublicOnly sees nothing: so a request through one is refused when its
+// host is an address that is not public, or a name that resolves here to one. A name
+// that only the proxy can resolve is the proxy's to check. Requests to a proxy's own
+// address are refused: it is dialled for what goes through it.
+func Guard(t *http.Transport, timeout time.Duration, choose func(*http.Request) (*url.URL, error), allowed func(host string) bool) {
+	proxies := proxiesOf(choose)
+	t.Proxy = func(r *http.Request) (*url.URL, error) {
 		proxy, err := choose(r)
-		host := r.URL.Hostname()
-		if err != nil || proxy == nil || allowed(host) {
+		if err != nil || allowed(r.URL.Hostname()) {
 			return proxy, err
 		}
-		addresses, err := net.DefaultResolver.LookupNetIP(r.Context(), "ip", host)
-		if err != nil {
-			return proxy, nil
+		if proxy != nil {
+			return proxy, checkHost(r.Context(), r.URL.Hostname())
 		}
-		for _, ip := range addresses {
-			if !public(ip.Unmap()) {
-				return nil, fmt.Errorf("%s: %w", host, ErrNotPublic)
-			}
+		if proxies[hostPort(r.URL)] {
+			return nil, fmt.Errorf("%s: %w", r.URL.Host, ErrNotPublic)
 		}
-		return proxy, nil
+		return nil, nil
 	}
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		d := &net.Dialer{Timeout: timeout}
+		if host, _, err := net.SplitHostPort(address); err != nil || !proxies[address] && !allowed(host) {
+			d.Control = PublicOnly
+		}
+		return d.DialContext(ctx, network, address)
+	}
+}
+
+// checkHost refuses a host that is not public, as far as it resolves here.
+func checkHost(ctx context.Context, host string) error {
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil
+	}
+	for _, ip := range addresses {
+		if !public(ip.Unmap()) {
+			return fmt.Errorf("%s: %w", host, ErrNotPublic)
+		}
+	}
+	return nil
+}
+
+// proxiesOf are the addresses of the proxies, as a transport dials them.
+func proxiesOf(choose func(*http.Request) (*url.URL, error)) map[string]bool {
+	found := map[string]bool{}
+	for _, scheme := range []string{"https", "http"} {
+		if proxy, err := choose(&http.Request{URL: &url.URL{Scheme: scheme, Host: "countersign.invalid"}}); err == nil && proxy != nil {
+			found[hostPort(proxy)] = true
+		}
+	}
+	return found
+}
+
+// hostPort is the address that a transport dials for a URL.
+func hostPort(u *url.URL) string {
+	ports := map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), ports[u.Scheme]))
 }
 
 // inner are the networks that are not public and that netip has no method for:

@@ -7,8 +7,10 @@
 package oversight
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,6 +52,12 @@ type Service struct {
 	verifying sync.Mutex
 }
 
+// declared is a tool with its server.
+type declared struct {
+	server string
+	info   result.ToolInfo
+}
+
 // New makes a service.
 func New(o Options) *Service {
 	if o.Now == nil {
@@ -61,26 +69,55 @@ func New(o Options) *Service {
 // Handler is a handler of an authenticated person.
 type Handler = func(w http.ResponseWriter, r *http.Request, p *access.Principal) error
 
-// forAuditors records who reads what, and refuses everybody but auditors. What cannot
-// be recorded is not read.
-func (s *Service) forAuditors(what string, h Handler) Handler {
+// forAuditors records who reads what, and refuses everybody but auditors. plan reads the
+// request: what it refuses is recorded as that, and not as a reading. What cannot be
+// recorded is not read.
+func (s *Service) forAuditors(what string, plan func(*http.Request) (Handler, error)) Handler {
 	return func(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 		if !p.HasAny(access.Auditor) {
 			_ = s.o.Audit.Append(r.Context(), audit.Event{Kind: audit.Denial, Tool: what, Outcome: fault.Insufficient.Name}) // refused either way
 			return fault.Insufficient.New("Only an auditor may read this.").Suggest("Ask someone who has the role auditor.")
 		}
-		if err := s.o.Audit.Append(r.Context(), audit.Event{Kind: audit.Outcome, Tool: what, Outcome: result.StatusSuccess}); err != nil {
-			return err
+		read, refused := plan(r)
+		outcome := result.StatusSuccess
+		if refused != nil {
+			outcome = fault.From(refused).Code.Name
 		}
-		return h(w, r, p)
+		if err := s.o.Audit.Append(r.Context(), audit.Event{Kind: audit.Outcome, Tool: what, Outcome: outcome}); err != nil || refused != nil {
+			return cmp.Or(refused, err)
+		}
+		return read(w, r, p)
 	}
+}
+
+// plain is the plan of a route without parameters.
+func plain(h Handler) func(*http.Request) (Handler, error) {
+	return func(*http.Request) (Handler, error) { return h, nil }
 }
 
 // Record is GET /api/audit: the newest events that fit the filters of the query.
 func (s *Service) Record() Handler { return s.forAuditors("read the audit log", s.record) }
 
 // Verification is GET /api/audit/verify: whether the chain of the log is whole.
-func (s *Service) Verification() Handler { return s.forAuditors("verify the audit log", s.verify) }
+func (s *Service) Verification() Handler {
+	return s.forAuditors("verify the audit log", plain(s.verify))
+}
 
 // Overview is GET /api/admin: servers, tools, use, and requests that expired.
-func (s *Service) Overview() Handler { return s.forAuditors("read the overview", s.overview) }
+func (s *Service) Overview() Handler { return s.forAuditors("read the overview", plain(s.overview)) }
+
+type principal = *access.Principal
+
+// toolsOf are all tools of the servers that answer, open to the caller or not.
+func toolsOf(set agent.Toolset) (all []declared) {
+	for _, t := range set.Open {
+		all = append(all, declared{t.Server, t.ToolInfo})
+	}
+	for _, t := range set.Closed {
+		all = append(all, declared{t.Server, t.Info})
+	}
+	slices.SortFunc(all, func(a, b declared) int {
+		return cmp.Or(cmp.Compare(a.server, b.server), cmp.Compare(a.info.Name, b.info.Name))
+	})
+	return all
+}

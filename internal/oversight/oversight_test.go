@@ -208,6 +208,12 @@ func TestSearchOfTheRecordRefusesWhatItWouldIgnore(t *testing.T) {
 			t.Errorf("%s: got %v, want BAD_REQUEST and %q", query, err, want)
 		}
 	}
+	if got, err := get[page](t, d.Record(), "outcome=bad_request", access.Auditor); err != nil || len(got.Events) != 12 {
+		t.Errorf("recorded as refused: %d, %v, want 12", len(got.Events), err)
+	}
+	if got, err := get[page](t, d.Record(), "outcome=success", access.Auditor); err != nil || len(got.Events) != 2 {
+		t.Errorf("recorded as readings: %d, %v, want 2: of these two searches", len(got.Events), err)
+	}
 	for _, query := range []string{"", "person=&before=", "row=%20e-7%20"} {
 		if _, err := get[page](t, d.Record(), query, access.Auditor); err != nil {
 			t.Errorf("%q: %v", query, err)

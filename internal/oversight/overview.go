@@ -20,8 +20,6 @@ import (
 	"countersign.dev/internal/result"
 )
 
-type principal = *access.Principal
-
 // Bounds of the overview.
 const (
 	lookBack   = 31 * 24 * time.Hour // for people
@@ -99,26 +97,6 @@ func (s *Service) overview(w http.ResponseWriter, r *http.Request, _ principal) 
 		return err
 	}
 	return httpx.JSON(w, http.StatusOK, v)
-}
-
-// declared is a tool with its server.
-type declared struct {
-	server string
-	info   result.ToolInfo
-}
-
-// toolsOf are all tools of the servers that answer, open to the caller or not.
-func toolsOf(set agent.Toolset) (all []declared) {
-	for _, t := range set.Open {
-		all = append(all, declared{t.Server, t.ToolInfo})
-	}
-	for _, t := range set.Closed {
-		all = append(all, declared{t.Server, t.Info})
-	}
-	slices.SortFunc(all, func(a, b declared) int {
-		return cmp.Or(cmp.Compare(a.server, b.server), cmp.Compare(a.info.Name, b.info.Name))
-	})
-	return all
 }
 
 func (d declared) view() toolView {

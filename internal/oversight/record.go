@@ -38,12 +38,14 @@ type filter struct {
 	before                              uint64
 }
 
-// record reads the log from its end.
-func (s *Service) record(w http.ResponseWriter, r *http.Request, _ principal) error {
+// record plans a search.
+func (s *Service) record(r *http.Request) (Handler, error) {
 	f, err := filterOf(r.URL.RawQuery)
-	if err != nil {
-		return err
-	}
+	return func(w http.ResponseWriter, r *http.Request, _ principal) error { return s.search(w, r, f) }, err
+}
+
+// search reads the log from its end.
+func (s *Service) search(w http.ResponseWriter, r *http.Request, f filter) error {
 	if f.row != "" {
 		f.digests = digestsOf(f.row, s.o.Servers.Tools(r.Context()))
 	}

@@ -40,7 +40,7 @@ const (
 
 	takeTimeout = 250 * time.Millisecond // for a slice from Redis
 	outagePause = time.Second            // before Redis is asked again after a failure
-	holdTTL     = 30 * time.Second       // of a place, when its replica has crashed
+	holdTTL     = 30 * time.Second       // of a slot, when its replica has crashed
 	holdRenewal = 10 * time.Second
 )
 

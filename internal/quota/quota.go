@@ -1,5 +1,5 @@
 // Package quota bounds what one person can use, over all replicas: requests a
-// second by slices that each replica leases from Redis, and places (streams, MCP
+// second by slices that each replica leases from Redis, and slots (streams, MCP
 // sessions, turns) that are held there while they are used.
 //
 // A request asks Redis for nothing while its replica has some of a slice left.
@@ -18,7 +18,9 @@ package quota
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"log/slog"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -32,9 +34,9 @@ type Store interface {
 	// that gains perSecond. When there is none, wait says when want are there.
 	TakeTokens(ctx context.Context, key string, want, perSecond, burst int) (taken int, wait time.Duration, err error)
 	// Hold makes holder one of at most limit holders of a key, or renews its
-	// place for ttl.
+	// slot for ttl.
 	Hold(ctx context.Context, key, holder string, limit int, ttl time.Duration) (held bool, err error)
-	// Unhold gives a place back.
+	// Unhold gives a slot back.
 	Unhold(ctx context.Context, key, holder string) error
 }
 
@@ -60,9 +62,16 @@ type Quotas struct {
 	work sync.WaitGroup
 
 	mu      sync.Mutex
-	places  map[place]struct{} // that this process holds
-	renewal bool               // the goroutine that renews them runs
+	slots   map[slot]struct{} // that this process holds
+	renewal bool              // the goroutine that renews them runs
 	closed  bool
+}
+
+// budget is what an address may still send.
+type budget struct {
+	mu   sync.Mutex
+	used float64 // requests, of which the limit is forgotten each second
+	at   time.Time
 }
 
 // New makes quotas.
@@ -72,7 +81,7 @@ func New(o Options) *Quotas {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	q := &Quotas{o: o, places: make(map[place]struct{})}
+	q := &Quotas{o: o, slots: make(map[slot]struct{})}
 	q.outage.log = o.Log
 	q.people.half = maxPeople / 2
 	q.callers = newCallers(q)
@@ -88,7 +97,7 @@ func (q *Quotas) Limits() Limits {
 	return q.o.Limits
 }
 
-// Close ends refills and renewals and waits for them. Places are given back by
+// Close ends refills and renewals and waits for them. Slots are given back by
 // their holders, or expire.
 func (q *Quotas) Close() {
 	q.mu.Lock()
@@ -193,4 +202,20 @@ func (g *generations[K, V]) of(key K) *V {
 	}
 	g.young[key] = v
 	return v
+}
+
+// Callers is what is known of those who are not proved to be anyone yet: how many
+// requests came from an address without a proved caller, and which credentials
+// were proved lately. It is of this process alone, so that such a request asks
+// Redis for nothing. A nil *Callers has no limit.
+type Callers struct {
+	q         *Quotas
+	addresses generations[netip.Prefix, budget]
+	proved    generations[[sha256.Size]byte, struct{}]
+}
+
+func newCallers(q *Quotas) *Callers {
+	c := &Callers{q: q}
+	c.addresses.half, c.proved.half = maxAddresses/2, maxPeople/2
+	return c
 }

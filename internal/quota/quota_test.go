@@ -271,7 +271,7 @@ func TestPlacesAreCountedOverReplicas(t *testing.T) {
 		if _, err := two.Hold(t.Context(), quota.Streams, alice); err != nil {
 			t.Errorf("after one was closed: got %v", err)
 		}
-		two.Close() // as in a crash: its two places are not given back, and no longer renewed
+		two.Close() // as in a crash: its two slots are not given back, and no longer renewed
 		<-time.After(time.Minute)
 		for range 2 {
 			if _, err := one.Hold(t.Context(), quota.Streams, alice); err != nil {

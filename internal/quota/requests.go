@@ -147,7 +147,7 @@ func (q *Quotas) refill(l *lease, b bucket) bool {
 // lease takes a slice of a bucket, or more for a debt, from Redis.
 func (q *Quotas) lease(b bucket, want int) (taken int, wait time.Duration, err error) {
 	if q.outage.on(q.o.Now()) {
-		return 0, 0, errOutage
+		return 0, 0, errOutage()
 	}
 	ctx, cancel := context.WithTimeout(q.life, takeTimeout)
 	defer cancel()
@@ -159,7 +159,7 @@ func (q *Quotas) lease(b bucket, want int) (taken int, wait time.Duration, err e
 	return min(max(0, taken), want), min(max(time.Second/time.Duration(b.rate), wait), time.Duration(b.burst/b.rate)*time.Second), err
 }
 
-var errOutage = fault.ServiceDown.New("The state store cannot be reached.")
+func errOutage() error { return fault.ServiceDown.New("The state store cannot be reached.") }
 
 // ownShare is a part of what this replica allows by itself: a quarter of the rate
 // and of the burst.

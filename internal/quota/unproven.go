@@ -3,25 +3,8 @@ package quota
 import (
 	"crypto/sha256"
 	"net/netip"
-	"sync"
 	"time"
 )
-
-// Callers is what is known of those who are not proved to be anyone yet: how many
-// requests came from an address without a proved caller, and which credentials
-// were proved lately. It is of this process alone, so that such a request asks
-// Redis for nothing. A nil *Callers has no limit.
-type Callers struct {
-	q         *Quotas
-	addresses generations[netip.Prefix, budget]
-	proved    generations[[sha256.Size]byte, struct{}]
-}
-
-func newCallers(q *Quotas) *Callers {
-	c := &Callers{q: q}
-	c.addresses.half, c.proved.half = maxAddresses/2, maxPeople/2
-	return c
-}
 
 // Callers returns the limit of requests without a proved caller.
 func (q *Quotas) Callers() *Callers {
@@ -29,13 +12,6 @@ func (q *Quotas) Callers() *Callers {
 		return nil
 	}
 	return q.callers
-}
-
-// budget is what an address may still send.
-type budget struct {
-	mu   sync.Mutex
-	used float64 // requests, of which the limit is forgotten each second
-	at   time.Time
 }
 
 // Admit rejects a request, before its caller is looked for, when too many from its

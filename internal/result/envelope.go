@@ -12,14 +12,6 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// The values of an envelope's status.
-const (
-	StatusSuccess   = "success"
-	StatusError     = "error"
-	StatusPending   = "pending_confirmation"
-	StatusCancelled = "cancelled" // only as the answer to a denial
-)
-
 // Envelope is the answer of a tool on the wire (documents 000 and 003).
 // [EncodeEnvelope] makes it from an outcome, [DecodeEnvelope] reads it.
 type Envelope struct {
@@ -185,17 +177,6 @@ func (c *PreviewData) UnmarshalJSON(raw []byte) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	return d.Decode((*map[string]any)(c))
-}
-
-// messageIn returns the sentence of an applied write for people.
-func messageIn(data json.RawMessage) string {
-	var d struct {
-		Message string `json:"message"`
-	}
-	if len(data) == 0 || data[0] != '{' || json.Unmarshal(data, &d) != nil {
-		return ""
-	}
-	return d.Message
 }
 
 // codeNamed returns the shared code of the name, or makes one for a code that

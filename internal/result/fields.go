@@ -32,4 +32,9 @@ const (
 	ShowYear   = "year"   // a number without separators
 	ShowChange = "change" // a number with its sign
 	ShowDetail = "detail" // only among all the fields of one row
+	ShowState  = "state"  // a state of work: rows are a board, too, with a column for each
+	ShowCode   = "code"   // source text, whose first line is the row's start_line and whose name is its file_path
 )
+
+// Shows lists the Show constants.
+func Shows() []string { return []string{ShowYear, ShowChange, ShowDetail, ShowState, ShowCode} }

@@ -199,3 +199,22 @@ type Pending struct {
 
 // Denied is a confirmation that its owner answered with no. Nothing was changed.
 type Denied struct{ Message string }
+
+// The values of an envelope's status.
+const (
+	StatusSuccess   = "success"
+	StatusError     = "error"
+	StatusPending   = "pending_confirmation"
+	StatusCancelled = "cancelled" // only as the answer to a denial
+)
+
+// messageIn returns the sentence of an applied write for people.
+func messageIn(data json.RawMessage) string {
+	var d struct {
+		Message string `json:"message"`
+	}
+	if len(data) == 0 || data[0] != '{' || json.Unmarshal(data, &d) != nil {
+		return ""
+	}
+	return d.Message
+}

@@ -3,7 +3,10 @@ package result
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Row is a JSON object in its own order. Its values are those of [ParseData].
@@ -23,36 +26,91 @@ func ParseData(raw json.RawMessage) (any, error) {
 func ParseMarked(raw json.RawMessage) (any, error) { return parseWith(raw, Unmark) }
 
 func parseWith(raw json.RawMessage, read func(text string) string) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	return parse(d, read)
+	in := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	p := parser{in: in, source: string(raw), read: read}
+	return p.value()
 }
 
-func parse(d *json.Decoder, read func(text string) string) (any, error) {
-	token, err := d.Token()
-	if text, ok := token.(string); ok {
-		return read(text), err
+// parser reads data. Its texts are parts of the source wherever they can be: a list has
+// thousands of them.
+type parser struct {
+	in     *jsontext.Decoder
+	source string
+	read   func(text string) string
+	width  int // fields of the last row: the next one has as many
+}
+
+func (p *parser) value() (any, error) {
+	switch p.in.PeekKind() {
+	case '{':
+		return p.row()
+	case '[':
+		return p.list()
+	case '"':
+		text, err := p.text()
+		return p.read(text), err
+	case '0':
+		number, err := p.next()
+		return json.Number(number), err
 	}
-	open, isDelim := token.(json.Delim)
-	if !isDelim || err != nil {
-		return token, err
+	token, err := p.in.ReadToken()
+	if err != nil || token.Kind() == 'n' {
+		return nil, err
 	}
-	list, row := []any{}, Row{Values: map[string]any{}}
-	for d.More() {
-		if open == '{' {
-			token, _ = d.Token() // a failure repeats when the value is read
-			row.Keys = append(row.Keys, fmt.Sprint(token))
-		}
-		value, err := parse(d, read)
+	return token.Bool(), nil
+}
+
+func (p *parser) row() (any, error) {
+	_, _ = p.in.ReadToken() // the brace that was peeked at
+	row := Row{Values: make(map[string]any, p.width)}
+	for p.in.PeekKind() != '}' {
+		key, err := p.text()
 		if err != nil {
 			return nil, err
 		}
-		if list = append(list, value); open == '{' {
-			row.Values[fmt.Sprint(token)] = value
+		if row.Values[key], err = p.value(); err != nil {
+			return nil, err
 		}
+		if row.Keys == nil {
+			row.Keys = make([]string, 0, p.width)
+		}
+		row.Keys = append(row.Keys, key)
 	}
-	if _, err = d.Token(); open == '{' {
-		return row, err
+	p.width = len(row.Keys)
+	_, err := p.in.ReadToken()
+	return row, err
+}
+
+func (p *parser) list() (any, error) {
+	_, _ = p.in.ReadToken() // the bracket that was peeked at
+	list := []any{}
+	for p.in.PeekKind() != ']' {
+		item, err := p.value()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
 	}
+	_, err := p.in.ReadToken()
 	return list, err
+}
+
+// text reads a string. One that cannot be a part of the source is decoded.
+func (p *parser) text() (string, error) {
+	quoted, err := p.next()
+	if err != nil {
+		return "", err
+	}
+	if !strings.Contains(quoted, `\`) && utf8.ValidString(quoted) {
+		return quoted[1 : len(quoted)-1], nil
+	}
+	decoded, _ := jsontext.AppendUnquote(nil, quoted) // what is no UTF-8 is replaced, as elsewhere
+	return string(decoded), nil
+}
+
+// next is the next value as it is written.
+func (p *parser) next() (string, error) {
+	value, err := p.in.ReadValue()
+	end := int(p.in.InputOffset())
+	return p.source[end-len(value) : end], err
 }

@@ -33,6 +33,24 @@ func TestDataKeepsItsOrder(t *testing.T) {
 	}
 }
 
+// TestDataIsDecoded: what is written with escapes, or is no UTF-8, reads as it does
+// elsewhere, and a row may have more fields than the one before, or fewer.
+func TestDataIsDecoded(t *testing.T) {
+	raw := json.RawMessage("[{\"a\\u0062\":\"x\\n\\\"y\\\"\"},{\"c\":\"\xff\",\"c\":\"\\\\\",\"d\":1e2},{\"e\":false}]")
+	got, err := result.ParseData(raw)
+	want := []any{
+		result.Row{Keys: []string{"ab"}, Values: map[string]any{"ab": "x\n\"y\""}},
+		result.Row{Keys: []string{"c", "c", "d"}, Values: map[string]any{"c": `\`, "d": json.Number("1e2")}},
+		result.Row{Keys: []string{"e"}, Values: map[string]any{"e": false}},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	if got, err := result.ParseData(json.RawMessage("\"\xff\"")); got != "\ufffd" || err != nil {
+		t.Error(got, err)
+	}
+}
+
 // TestMarksAreTakenOffData: an id that is marked as untrusted can be used again.
 func TestMarksAreTakenOffData(t *testing.T) {
 	answer, _ := result.EncodeForModel(result.Success(json.RawMessage(`{"id":"a-1"}`), nil, ""), []string{result.Everything})

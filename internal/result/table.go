@@ -148,7 +148,7 @@ func cell(v jsontext.Value) string {
 // textCell writes a text as it is, or as JSON where it needs that.
 func textCell(text string) string {
 	if text != "" && text == strings.TrimSpace(text) && !strings.ContainsAny(text[:1], "\"{[") &&
-		!strings.Contains(text, separator) && !strings.ContainsFunc(text, breaks) {
+		!strings.ContainsFunc(text, ends) {
 		return text
 	}
 	quoted, _ := jsontext.AppendQuote(nil, text) // only invalid UTF-8 fails, and it is replaced
@@ -158,7 +158,22 @@ func textCell(text string) string {
 // breaks reports whether a character could end a line, or hide what follows.
 func breaks(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// inJSON escapes what ends cells and lines: in JSON, it can only be in a text.
-func inJSON(encoded string) string { return escapes.Replace(encoded) }
+// ends reports whether a character could end a cell or a line.
+func ends(r rune) bool { return string(r) == separator || breaks(r) }
 
-var escapes = strings.NewReplacer(separator, `\u007c`, "\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
+// inJSON escapes what ends cells and lines, or hides what follows: in JSON, it can
+// only be in a text.
+func inJSON(encoded string) string {
+	if !strings.ContainsFunc(encoded, ends) {
+		return encoded
+	}
+	var out strings.Builder
+	for _, r := range encoded {
+		if ends(r) {
+			fmt.Fprintf(&out, `\u%04x`, r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}

@@ -70,11 +70,18 @@ func remark(k jsonschema.ErrorKind) string {
 		f, _ := k.Want.Float64()
 		return fmt.Sprintf("must be at most %s", plainNumber(f))
 	case *kind.MinLength:
-		return fmt.Sprintf("must have at least %d characters", k.Want)
+		return fmt.Sprintf("must have at least %s", characters(k.Want))
 	case *kind.MaxLength:
-		return fmt.Sprintf("must have at most %d characters", k.Want)
+		return fmt.Sprintf("must have at most %s", characters(k.Want))
 	}
 	return clip(k.LocalizedString(message.NewPrinter(language.English)))
+}
+
+func characters(n int) string {
+	if n == 1 {
+		return "1 character"
+	}
+	return fmt.Sprintf("%d characters", n)
 }
 
 func plainNumber(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.2f", f), ".00") }

@@ -16,10 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"countersign.dev/internal/fault"
-	"countersign.dev/internal/strictjson"
 )
-
-type object = map[string]any
 
 // Words are what a declaration says about a wrong value of one field.
 type Words struct {
@@ -87,7 +84,7 @@ func (s *Schema) Check(raw json.RawMessage) (values map[string]any, wrong []stri
 		return nil, nil, fault.ValidationError.New("Invalid input parameters").Suggest("input: %s", err)
 	}
 	if remarks := s.normalize(values); len(remarks) > 0 {
-		return nil, nil, fault.ValidationError.New("Invalid input parameters").Suggest("%s", fault.List(remarks, "; "))
+		return nil, nil, fault.ValidationError.New("Invalid input parameters").Suggest("%s", fault.List(remarks, "; ")).Fields(fieldsOf(remarks)...)
 	}
 	err = s.compiled.Validate(values)
 	if err == nil {
@@ -102,19 +99,19 @@ func (s *Schema) Check(raw json.RawMessage) (values map[string]any, wrong []stri
 	return nil, said.fields(), said.refuse()
 }
 
+// fieldsOf are the fields that remarks begin with.
+func fieldsOf(remarks []string) []string {
+	names := make([]string, len(remarks))
+	for i, remark := range remarks {
+		names[i], _, _ = strings.Cut(remark, ":")
+	}
+	return names
+}
+
 // Wrong is Check for callers that need no values.
 func (s *Schema) Wrong(args json.RawMessage) (fields []string, err error) {
 	_, fields, err = s.Check(args)
 	return fields, err
-}
-
-// readObject reads one object of strict JSON. An absent input is an empty one.
-func readObject(raw json.RawMessage) (object, error) {
-	values := object{}
-	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || string(trimmed) == "null" {
-		return values, nil
-	}
-	return values, strictjson.Unmarshal(raw, &values)
 }
 
 // remarks are what is wrong with an input: the field of each remark.
@@ -135,13 +132,13 @@ func (r remarks) refuse() error {
 		if sentence := r.schema.words[field].Tell; sentence != "" && !slices.Contains(told, sentence) {
 			told = append(told, sentence)
 		} else if sentence == "" {
-			return fault.ValidationError.New("%s", message).Suggest("%s", fault.List(all, "; "))
+			return fault.ValidationError.New("%s", message).Suggest("%s", fault.List(all, "; ")).Fields(r.fields()...)
 		}
 	}
 	if len(told) > 0 {
 		message = strings.Join(told, " ")
 	}
-	return fault.ValidationError.New("%s", message).Suggest("%s", fault.List(all, "; "))
+	return fault.ValidationError.New("%s", message).Suggest("%s", fault.List(all, "; ")).Fields(r.fields()...)
 }
 
 // fields are the top-level fields with a remark.
@@ -181,4 +178,16 @@ func (r remarks) add(where, what string) {
 		where = "input"
 	}
 	r.said[where+": "+what] = field
+}
+
+// textLimits are the lengths that texts of fields may have where they are larger
+// than what any text may have.
+func textLimits(s *jsonschema.Schema) map[string]int {
+	limits := map[string]int{}
+	for name, property := range s.Properties {
+		if property.MaxLength != nil && *property.MaxLength > maxText {
+			limits[name] = *property.MaxLength
+		}
+	}
+	return limits
 }

@@ -1,8 +1,8 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -60,7 +60,18 @@ func (s *Schema) remarkOnText(text string, longest int) string {
 	case strings.Contains(text, "\x00"):
 		return "contains a NUL character, which no text may contain"
 	case !s.longTexts && len(text) > longest && utf8.RuneCountInString(text) > longest:
-		return fmt.Sprintf("must have at most %d characters", longest)
+		return "must have at most " + characters(longest)
 	}
 	return ""
+}
+
+type object = map[string]any
+
+// readObject reads one object of strict JSON. An absent input is an empty one.
+func readObject(raw json.RawMessage) (object, error) {
+	values := object{}
+	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || string(trimmed) == "null" {
+		return values, nil
+	}
+	return values, strictjson.Unmarshal(raw, &values)
 }

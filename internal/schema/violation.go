@@ -54,15 +54,3 @@ func violations(e *jsonschema.ValidationError, values object, all []Violation) [
 	}
 	return append(all, one)
 }
-
-// textLimits are the lengths that texts of fields may have where they are larger
-// than what any text may have.
-func textLimits(s *jsonschema.Schema) map[string]int {
-	limits := map[string]int{}
-	for name, property := range s.Properties {
-		if property.MaxLength != nil && *property.MaxLength > maxText {
-			limits[name] = *property.MaxLength
-		}
-	}
-	return limits
-}

@@ -68,7 +68,7 @@ func (r *Ring) SealBytes(plain, bound []byte) []byte { return r.keys[0].Seal(nil
 // Open decrypts a text that was sealed for the same context, or returns ErrNotOurs.
 func (r *Ring) Open(text string, bound []byte) ([]byte, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
+	if err != nil || base64.RawURLEncoding.EncodeToString(raw) != text { // decoding skips line ends and spare bits
 		return nil, ErrNotOurs
 	}
 	return r.OpenBytes(raw, bound)

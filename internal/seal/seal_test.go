@@ -55,6 +55,29 @@ func TestShortSecretsAreRefused(t *testing.T) {
 	}
 }
 
+// A sealed text has one spelling: without another end of its last letter, and without
+// the line ends that decoders of base64 skip.
+func TestSealedTextHasOneSpelling(t *testing.T) {
+	r := ring(t, "cursor", seal.RandomSecret())
+	for _, plain := range []string{"x", "xx", "xxx"} { // as many bits to spare at the end as there can be
+		text := r.Seal([]byte(plain), nil)
+		if _, err := r.Open(text, nil); err != nil {
+			t.Fatal(err)
+		}
+		spellings := []string{text + "\n", "\r" + text, text[:5] + "\n" + text[5:], text + "="}
+		for _, last := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" {
+			if other := text[:len(text)-1] + string(last); other != text {
+				spellings = append(spellings, other)
+			}
+		}
+		for _, other := range spellings {
+			if _, err := r.Open(other, nil); err == nil {
+				t.Errorf("opened %q, want %q alone", other, text)
+			}
+		}
+	}
+}
+
 func FuzzOpen(f *testing.F) {
 	r := ring(f, "cursor", seal.RandomSecret())
 	f.Add(r.Seal([]byte("x"), nil))

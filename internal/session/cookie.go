@@ -10,7 +10,7 @@ import (
 // cookies names and sets the cookies of a gateway.
 type cookies struct {
 	publicURL string
-	guard     *httpx.Guard
+	origins   *httpx.OriginPolicy
 }
 
 func (c cookies) secure() bool { return strings.HasPrefix(c.publicURL, "https://") }

@@ -59,7 +59,7 @@ func New(o Options) (*Service, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Service{o: o, cookies: cookies{o.PublicURL, httpx.NewGuard(o.PublicURL)}, store: store{o.Keys, o.Ring}}, nil
+	return &Service{o: o, cookies: cookies{o.PublicURL, httpx.NewOriginPolicy(o.PublicURL)}, store: store{o.Keys, o.Ring}}, nil
 }
 
 // Principal returns the person of a request of our own page. ok is false when
@@ -69,7 +69,7 @@ func (s *Service) Principal(w http.ResponseWriter, r *http.Request) (p *access.P
 	if err != nil {
 		return nil, false, nil
 	}
-	if err := s.cookies.guard.SameOrigin(r); err != nil {
+	if err := s.cookies.origins.SameOrigin(r); err != nil {
 		return nil, true, err
 	}
 	kept, found, err := s.current(r.Context(), cookie.Value)
@@ -189,7 +189,7 @@ func (s *Service) flowOf(r *http.Request) (auth.Flow, error) {
 // Logout ends the session here and, where the issuer has a page for it, there.
 func (s *Service) Logout(w http.ResponseWriter, r *http.Request) error {
 	if _, err := r.Cookie(s.cookies.session()); err == nil {
-		if err := s.cookies.guard.SameOrigin(r); err != nil {
+		if err := s.cookies.origins.SameOrigin(r); err != nil {
 			return err
 		}
 	}

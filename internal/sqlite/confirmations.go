@@ -75,6 +75,31 @@ func (c *Confirmations) Get(ctx context.Context, server string, id confirm.ID) (
 	return r, server == "" || r.Server == server, nil
 }
 
+// Waiting returns what waits for an answer, by when it expires.
+func (c *Confirmations) Waiting(ctx context.Context) (all []confirm.Record, err error) {
+	ctx, cancel := Bounded(ctx)
+	defer cancel()
+	rows, err := c.db.In(ctx).QueryContext(ctx, `select record from waiting where keep_until > ? order by keep_until, id`, c.now().UnixMilli())
+	if err != nil {
+		return nil, c.db.Fault(ctx, err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var encoded string
+		var r confirm.Record
+		if err := rows.Scan(&encoded); err != nil {
+			return nil, c.db.Fault(ctx, err)
+		}
+		if err := json.Unmarshal([]byte(encoded), &r); err != nil {
+			return nil, confirm.Altered(err)
+		}
+		if r.State == confirm.Pending {
+			all = append(all, r)
+		}
+	}
+	return all, c.db.Fault(ctx, rows.Err())
+}
+
 // Claim implements [confirm.Store].
 func (c *Confirmations) Claim(ctx context.Context, reply confirm.Reply, owner access.Owner, now time.Time) (r confirm.Record, claim confirm.Claim, err error) {
 	err = c.change(ctx, reply.Server, reply.ID, func(found *confirm.Record) (bool, time.Time) {

@@ -135,9 +135,16 @@ func (r *Redis) Sizes(ctx context.Context, logs ...string) (sum int64, err error
 	return sum, err
 }
 
-// Drop deletes a log and its numbers. A missing one is no error.
+// Drop deletes a log and its numbers, and wakes its readers. A missing one is no error.
 func (r *Redis) Drop(ctx context.Context, log string) error {
-	return r.call(ctx, "del", func(ctx context.Context) error { return r.client.Del(ctx, r.keysOf(log)...).Err() })
+	return r.call(ctx, "del", func(ctx context.Context) error {
+		_, err := r.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+			p.Del(ctx, r.keysOf(log)...)
+			p.Publish(ctx, r.key(grownChannel), log)
+			return nil
+		})
+		return err
+	})
 }
 
 // LastID returns the id of a log's newest entry, or "" when it has none.
@@ -164,7 +171,7 @@ func (r *Redis) ReadAfter(ctx context.Context, log, after string, max int, block
 	if block > 0 {
 		r.grown.subscribe()
 	}
-	grown, leave := r.grown.watch(log) // before the first read, so that no entry is missed between
+	grown, leave := r.grown.watchChannel(log) // before the first read, so that no entry is missed between
 	defer leave()
 	for {
 		entries, err := r.read(ctx, log, after, max)
@@ -179,6 +186,13 @@ func (r *Redis) ReadAfter(ctx context.Context, log, after string, max int, block
 		case <-time.After(wait):
 		}
 	}
+}
+
+// Watch calls wake whenever the log may have grown, until leave is called: a reader
+// that watches needs no goroutine to wait. wake must not block.
+func (r *Redis) Watch(log string, wake func()) (leave func()) {
+	r.grown.subscribe()
+	return r.grown.watch(log, wake)
 }
 
 // read asks for the entry named after, too: its absence is the gap.

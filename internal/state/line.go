@@ -47,20 +47,20 @@ func (l Lines) keys(line string) []string {
 // Enter gives a member the last place of a line, 0 being the first, or renews its
 // place. ok is false when the line has limit members already. A member that is not
 // renewed within ttl has left.
-func (l Lines) Enter(ctx context.Context, line, member string, limit int, ttl time.Duration) (place int, ok bool, err error) {
+func (l Lines) Enter(ctx context.Context, line, member string, limit int, ttl time.Duration) (position int, ok bool, err error) {
 	if ttl, err = ttlOf(ttl); err != nil {
 		return 0, false, err
 	}
 	err = l.redis.call(ctx, "enter a line", func(ctx context.Context) error {
-		place, err = standInLine.Run(ctx, l.redis.client, l.keys(line), member, strconv.Itoa(limit), ttl.Milliseconds()).Int()
+		position, err = standInLine.Run(ctx, l.redis.client, l.keys(line), member, strconv.Itoa(limit), ttl.Milliseconds()).Int()
 		return err
 	})
-	return max(place, 0), place >= 0, err
+	return max(position, 0), position >= 0, err
 }
 
 // Place renews the place of a member and returns it. ok is false when the member
 // is no longer in the line.
-func (l Lines) Place(ctx context.Context, line, member string, ttl time.Duration) (place int, ok bool, err error) {
+func (l Lines) Position(ctx context.Context, line, member string, ttl time.Duration) (position int, ok bool, err error) {
 	return l.Enter(ctx, line, member, 0, ttl)
 }
 

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/redis/go-redis/v9"
@@ -15,42 +16,54 @@ type notifier struct {
 	channel string // on which logs that grew are named
 
 	mu      sync.Mutex
-	waiting map[string]map[chan struct{}]struct{} // by log
+	waiting map[string][]*waiter // by log; there are thousands of logs with one reader
 	closed  bool
 	sub     *redis.PubSub // nil until a reader waits
 	done    chan struct{} // closed when the subscription's goroutine has ended
 }
 
-// watch returns a channel that receives when the log has grown, until leave is
+// waiter is a reader of a log.
+type waiter struct{ wake func() }
+
+// watch calls wake, which must not block, whenever the log has grown, until leave is
 // called.
-func (n *notifier) watch(log string) (grown <-chan struct{}, leave func()) {
-	own := make(chan struct{}, 1)
+func (n *notifier) watch(log string, wake func()) (leave func()) {
+	own := &waiter{wake}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.waiting == nil {
-		n.waiting = make(map[string]map[chan struct{}]struct{})
+		n.waiting = make(map[string][]*waiter)
 	}
-	if n.waiting[log] == nil {
-		n.waiting[log] = make(map[chan struct{}]struct{})
-	}
-	n.waiting[log][own] = struct{}{}
-	return own, func() { n.leave(log, own) }
+	n.waiting[log] = append(n.waiting[log], own)
+	return func() { n.leave(log, own) }
 }
 
-func (n *notifier) leave(log string, own chan struct{}) {
+func (n *notifier) leave(log string, own *waiter) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	delete(n.waiting[log], own)
-	if len(n.waiting[log]) == 0 {
+	others := slices.DeleteFunc(n.waiting[log], func(w *waiter) bool { return w == own })
+	if n.waiting[log] = others; len(others) == 0 {
 		delete(n.waiting, log)
 	}
 }
 
-// notify never blocks: one pending notification is enough for a reader.
+// watchChannel is watch for a reader that waits for a channel.
+func (n *notifier) watchChannel(log string) (grown <-chan struct{}, leave func()) {
+	own := make(chan struct{}, 1)
+	return own, n.watch(log, func() {
+		select {
+		case own <- struct{}{}:
+		default: // one pending notification is enough for a reader
+		}
+	})
+}
+
 func (n *notifier) notify(log string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	wake(n.waiting[log])
+	for _, w := range n.waiting[log] {
+		w.wake()
+	}
 }
 
 // notifyAll wakes every reader.
@@ -58,15 +71,8 @@ func (n *notifier) notifyAll() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, readers := range n.waiting {
-		wake(readers)
-	}
-}
-
-func wake(readers map[chan struct{}]struct{}) {
-	for grown := range readers {
-		select {
-		case grown <- struct{}{}:
-		default:
+		for _, w := range readers {
+			w.wake()
 		}
 	}
 }

@@ -57,7 +57,7 @@ func Open(ctx context.Context, url string, o *Options) (*Redis, error) {
 	}
 	r := &Redis{prefix: o.Prefix, timeout: cmp.Or(o.Timeout, 2*time.Second), entries: int64(cmp.Or(o.Entries, 10_000))}
 	redis.SetLogger(silent{})
-	r.client = redis.NewClient(r.settle(parsed, o))
+	r.client = redis.NewClient(settled(parsed, o, r.timeout))
 	r.grown = &notifier{client: r.client, channel: r.key(grownChannel)}
 	r.close = sync.OnceValue(func() error { return errors.Join(r.grown.close(), r.client.Close()) })
 	if err := r.Ping(ctx); err != nil {
@@ -66,10 +66,11 @@ func Open(ctx context.Context, url string, o *Options) (*Redis, error) {
 	return r, nil
 }
 
-// settle fixes the options that an address and the defaults must not decide.
-func (r *Redis) settle(p *redis.Options, o *Options) *redis.Options {
+// settled are the options, with those fixed that an address and the defaults must not
+// decide.
+func settled(p *redis.Options, o *Options, timeout time.Duration) *redis.Options {
 	p.Dialer = o.Dial
-	p.DialTimeout, p.ReadTimeout, p.WriteTimeout, p.PoolTimeout = r.timeout, r.timeout, r.timeout, r.timeout
+	p.DialTimeout, p.ReadTimeout, p.WriteTimeout, p.PoolTimeout = timeout, timeout, timeout, timeout
 	p.ContextTimeoutEnabled = true
 	p.MaxRetries = -1 // a claim whose reply was lost must not be repeated: it would lose against itself
 	p.DialerRetries = 1

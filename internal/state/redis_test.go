@@ -298,7 +298,7 @@ func TestWaitingReaderDoesNotAsk(t *testing.T) {
 // TestReadersLookAgainAfterALostSubscription: what was named meanwhile was missed.
 func TestReadersLookAgainAfterALostSubscription(t *testing.T) {
 	r := connect(t, startReal(t), nil)
-	grown, leave := r.grown.watch("log")
+	grown, leave := r.grown.watchChannel("log")
 	defer leave()
 	woken := func(when string) {
 		t.Helper()

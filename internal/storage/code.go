@@ -12,6 +12,7 @@ import (
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/domain/codesearch"
 	"countersign.dev/internal/domain/codesearch/build"
+	"countersign.dev/internal/domain/codesearch/embed"
 	"countersign.dev/internal/domain/codesearch/index"
 )
 
@@ -51,6 +52,7 @@ func codeOptions(db config.Database) codesearch.Options {
 	if db.Code == nil {
 		return o
 	}
+	o.Embeddings = embed.Service(db.Code.Embeddings)
 	for _, r := range db.Code.Repositories {
 		one := codesearch.Repository{Name: r.Name, Path: r.Path, Anonymous: r.Anonymous, Public: r.Public}
 		for _, role := range r.Roles {
@@ -71,7 +73,7 @@ type Indexing struct {
 
 // Index updates the indexes of the chosen folders, or of all configured ones.
 func Index(ctx context.Context, conf config.CodeSearch, o Indexing) error {
-	b := build.Options{Folder: cmp.Or(o.Index, conf.Index), Folders: o.Folders, Watch: o.Watch, Out: o.Out, Err: o.Err}
+	b := build.Options{Folder: cmp.Or(o.Index, conf.Index), Folders: o.Folders, Watch: o.Watch, Out: o.Out, Err: o.Err, Embeddings: embed.Service(conf.Embeddings)}
 	for _, r := range conf.Repositories {
 		b.Known = append(b.Known, build.Repository{Name: r.Name, Path: r.Path})
 	}

@@ -87,7 +87,8 @@ func TestNormalNumbersAreSpelledInOneWay(t *testing.T) {
 }
 
 func FuzzCheck(f *testing.F) {
-	for _, s := range []string{`{}`, `{"a":1,"a":2}`, `{"a":{"a":[{"b":"\u0061"}]}}`, `[[],{"\"":","}]`, `{"a":1,"\u0061":2}`, `"x"`, `{"a\\":1,"a\\":2}`, "{\"\\ud800\":1,\"\\udfff\":1}"} {
+	for _, s := range []string{`{}`, `{"a":1,"a":2}`, `{"a":{"a":[{"b":"\u0061"}]}}`, `[[],{"\"":","}]`, `{"a":1,"\u0061":2}`, `"x"`, `{"a\\":1,"a\\":2}`, "{\"\\ud800\":1,\"\\udfff\":1}",
+		strings.Repeat("[", strictjson.MaxDepth) + strings.Repeat("]", strictjson.MaxDepth), strings.Repeat("[", strictjson.MaxDepth+1) + strings.Repeat("]", strictjson.MaxDepth+1)} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -42,8 +42,11 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// the gateway checks what a model wrote as the server does, and with the same words.
 	"internal/schema": {ours: []string{"fault", "strictjson"}, outside: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	// the hot path's bytes: it reads what the SDK would, into the SDK's types where they have structure.
-	"internal/mcpwire":        {outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
-	"internal/mcpserver":      {ours: []string{"access", "admission", "fault", "httpx", "mcpwire", "quota", "result", "strictjson", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/mcpwire": {outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	// every request passes the gate, and it knows neither tools nor MCP; the REST face is the same for servers and the gateway.
+	"internal/gate":           {ours: []string{"access", "admission", "fault", "httpx", "quota"}},
+	"internal/rest":           {ours: []string{"fault", "gate", "httpx", "result", "strictjson"}},
+	"internal/mcpserver":      {ours: []string{"access", "admission", "fault", "gate", "httpx", "mcpwire", "quota", "rest", "result", "strictjson", "telemetry"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/domain/hr":      {ours: []string{"access", "company", "database", "fault", "tool"}},
 	"internal/domain/finance": {ours: []string{"access", "company", "database", "fault", "tool"}},
 	"internal/domain/sales":   {ours: []string{"access", "company", "fault", "tool"}},
@@ -56,8 +59,9 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// it answers the gateway in envelopes and other clients as document 002 says, and so wraps two runners.
 	"internal/domain/tasks/dialect": {ours: []string{"access", "domain/tasks/record", "fault", "result", "tool"}},
 	// code search has no changes, and says so with the types of confirmations; its endpoint speaks document 004's own wire format.
-	"internal/domain/codesearch":          {ours: []string{"access", "confirm", "domain/codesearch/endpoint", "domain/codesearch/index", "domain/codesearch/query", "fault", "tool"}},
-	"internal/domain/codesearch/build":    {ours: []string{"domain/codesearch/index", "fault"}},
+	"internal/domain/codesearch":          {ours: []string{"access", "confirm", "domain/codesearch/embed", "domain/codesearch/endpoint", "domain/codesearch/index", "domain/codesearch/query", "fault", "tool"}},
+	"internal/domain/codesearch/build":    {ours: []string{"domain/codesearch/embed", "domain/codesearch/index", "fault"}},
+	"internal/domain/codesearch/embed":    {ours: []string{"domain/codesearch/index", "domain/codesearch/query"}},
 	"internal/domain/codesearch/endpoint": {ours: []string{"access", "fault", "httpx", "strictjson", "telemetry"}},
 	// compressed texts, kinds of files and git's rules of what is ignored are formats of others.
 	"internal/domain/codesearch/index": {ours: []string{"domain/codesearch/chunk", "domain/codesearch/words"}, outside: []string{"github.com/go-enry/go-enry/v2", "github.com/go-git/go-git/v5/plumbing/format/gitignore", "github.com/klauspost/compress"}},
@@ -70,7 +74,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/support/sqlite":  {ours: []string{"company", "domain/support", "sqlite"}},
 	"internal/domain/support/elastic": {ours: []string{"access", "admission", "company", "confirm", "domain/support", "fault"}, outside: []string{"github.com/elastic/"}},
 	// the guard reads envelopes, because results of earlier turns are kept as such.
-	"internal/guard": {ours: []string{"fault", "result"}},
+	"internal/guard": {ours: []string{"fault", "guard/claim", "result"}},
 	"internal/agent": {ours: []string{"access", "fault", "guard", "result", "tokens", "toolsearch"}},
 	"internal/llm":   {ours: []string{"admission", "agent", "fault", "llm/anthropic", "llm/blob", "llm/gemini", "llm/openai", "llm/rehearsal", "llm/vendor", "telemetry", "tokens"}},
 	// one room a vendor's protocol; what they share is in vendor.
@@ -84,8 +88,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm/rehearsal": {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/plan", "result"}},
 	// each of rehearsal's rooms knows only those before it; speak decodes the answers of tools.
 	"internal/llm/rehearsal/language": {ours: []string{"english"}},
-	"internal/llm/rehearsal/match":    {ours: []string{"agent", "english", "llm/rehearsal/language", "result"}, outside: []string{"github.com/google/jsonschema-go"}},
-	"internal/llm/rehearsal/speak":    {ours: []string{"agent", "english", "fault", "llm/rehearsal/language", "llm/rehearsal/match", "result"}},
+	"internal/llm/rehearsal/match":    {ours: []string{"agent", "english", "llm/rehearsal/language", "result", "schema"}, outside: []string{"github.com/google/jsonschema-go"}},
+	"internal/llm/rehearsal/speak":    {ours: []string{"agent", "english", "fault", "llm/rehearsal/language", "llm/rehearsal/match", "result", "schema"}},
 	"internal/llm/rehearsal/plan":     {ours: []string{"agent", "english", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/speak", "result"}},
 	"internal/upstream":               {ours: []string{"access", "admission", "agent", "audit", "confirm", "fault", "mcpfile", "plaintext", "result", "schema", "strictjson", "telemetry", "upstream/breaker", "upstream/mcpsession", "upstream/own"}, outside: []string{"golang.org/x/sync"}},
 	// the file of connected servers is plain data: rules that upstream enforces, and addresses that connected makes adapters of.
@@ -102,6 +106,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/upstream/mcpsession": {ours: []string{"result"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync"}},
 	"internal/upstream/breaker":    {},
 	// the data of another's server is read by the strict rules, and bounded in tokens.
+	"internal/guard/claim":      {},
 	"internal/upstream/foreign": {ours: []string{"fault", "netguard", "result", "strictjson", "supervise", "tokens", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"}},
 	"internal/upstream/own":     {ours: []string{"access", "admission", "fault", "mcpwire", "result", "telemetry", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/auth":             {ours: []string{"access", "fault", "netguard", "strictjson"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
@@ -111,11 +116,13 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/conversation/lease":  {ours: []string{"conversation/sealed", "fault"}},
 	"internal/conversation/sealed": {ours: []string{"seal", "state"}},
 	// the servers and the gateway name the same page, on which a change is answered.
-	"internal/approval": {ours: []string{"mcpserver", "result"}},
+	"internal/approval": {ours: []string{"rest", "result"}},
 	// live is beside the gateway's routes because a connection, unlike a request, has parts of its own that end together.
-	"internal/live":     {ours: []string{"access", "admission", "agent", "conversation", "fault", "httpx", "plaintext", "quota", "result", "seal", "strictjson", "telemetry"}, outside: []string{"github.com/coder/websocket"}},
-	"internal/gateway":  {ours: []string{"access", "admission", "agent", "approval", "audit", "conversation", "fault", "httpx", "live", "mcpserver", "oversight", "quota", "result", "session", "static", "usage"}},
-	"internal/database": {ours: []string{"access", "admission", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
+	"internal/live": {ours: []string{"access", "admission", "agent", "conversation", "fault", "httpx", "plaintext", "quota", "result", "seal", "strictjson", "telemetry"}, outside: []string{"github.com/coder/websocket"}},
+	// what people ask, and its encoder as server-sent events, beside live's for WebSockets.
+	"internal/gateway/chat": {ours: []string{"access", "agent", "conversation", "fault", "gate", "httpx", "live", "quota", "result"}},
+	"internal/gateway":      {ours: []string{"access", "admission", "agent", "approval", "audit", "conversation", "fault", "gate", "gateway/chat", "httpx", "live", "mcpserver", "oversight", "quota", "rest", "result", "session", "static", "usage"}},
+	"internal/database":     {ours: []string{"access", "admission", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
 	// two domains embed SQLite; opening it, its transactions and its receipts are the same for both.
 	"internal/sqlite": {ours: []string{"access", "confirm", "fault"}, outside: []string{"modernc.org/sqlite"}},
 	// a record is sealed where it is stored.
@@ -131,17 +138,17 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"web":             {},
 	// it opens every domain's data, whatever engine has it.
 	"internal/storage": {ours: []string{
-		"access", "company", "config", "database", "domain/codesearch", "domain/codesearch/build", "domain/codesearch/index", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite", "domain/tasks", "domain/tasks/workspace", "tool",
+		"access", "company", "config", "database", "domain/codesearch", "domain/codesearch/build", "domain/codesearch/embed", "domain/codesearch/index", "domain/finance", "domain/hr", "domain/sales", "domain/sales/mongo", "domain/sales/sqlite", "domain/support", "domain/support/elastic", "domain/support/sqlite", "domain/tasks", "domain/tasks/workspace", "tool",
 	}},
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{
 		"access", "admission", "agent", "approval", "audit", "auth", "company", "config", "confirm", "connected", "conversation", "dependency", "domain/codesearch", "domain/codesearch/endpoint", "domain/finance", "domain/hr", "domain/sales", "domain/support", "domain/tasks", "domain/tasks/dialect",
-		"embedded", "embedded/issuer", "fault", "gateway", "httpx", "live", "llm", "llm/discovery", "llm/vendor", "mcpfile", "mcpserver", "metrics", "oversight", "quota", "result", "revocation", "seal", "session", "state", "storage", "telemetry", "tool", "upstream", "usage", "web",
+		"embedded", "embedded/issuer", "fault", "gate", "gateway", "httpx", "live", "llm", "llm/discovery", "llm/vendor", "mcpfile", "mcpserver", "metrics", "oversight", "quota", "rest", "result", "revocation", "seal", "session", "state", "storage", "telemetry", "tool", "upstream", "usage", "web",
 	}},
 	// the command check asks what others would refuse at their start, with the client and the Redis that they use.
 	"internal/dependency": {ours: []string{"fault", "httpx", "state"}},
 	// a server without Redis and issuer, for one person; its card is the terminal's.
-	"internal/local": {ours: []string{"access", "audit", "auth", "client/draw", "confirm", "domain/codesearch", "domain/tasks", "domain/tasks/dialect", "domain/tasks/workspace", "fault", "mcpserver", "plaintext", "result", "seal", "sqlite", "tool"}},
+	"internal/local": {ours: []string{"access", "audit", "auth", "client/draw", "confirm", "domain/codesearch", "domain/tasks", "domain/tasks/dialect", "domain/tasks/workspace", "fault", "mcpserver", "plaintext", "rest", "result", "seal", "sqlite", "tool"}},
 	// the one room that knows Prometheus; others declare the hooks that it fills.
 	"internal/metrics": {ours: []string{"httpx", "result"}, outside: []string{"github.com/prometheus/client_golang"}},
 	// a limit is of a person, and a refusal is a fault.
@@ -162,8 +169,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// and it is its own supervisor of connected servers' processes.
 	// what search finds is measured on the indexes themselves, without a server.
 	"bench/codesearch": {ours: []string{"domain/codesearch/index", "domain/codesearch/query"}},
-	"cmd/commandline":  {},
-	"cmd/countersign":  {ours: []string{"cmd/commandline", "app", "client", "eval", "fault", "local", "supervise"}},
+	"cmd/commandline":  {ours: []string{"fault"}},
+	"cmd/countersign":  {ours: []string{"cmd/commandline", "app", "client", "eval", "local", "supervise"}},
 }
 
 // everything may be imported by these.
@@ -269,7 +276,7 @@ var sourceRules = []sourceRule{
 	{regexp.MustCompile(`\bos\.(Getenv|LookupEnv|Exit)\(|\blog\.Fatal|"flag"`), []string{"cmd/", "internal/testkit"}, "", "only cmd reads flags and the environment or ends the process"},
 	{regexp.MustCompile(`\baccess\.NewPrincipal\(|\.InSession\(`), []string{"internal/auth", "internal/testkit"}, "", "only auth makes principals and gives them rights"},
 	{regexp.MustCompile(`access\.Tainted\(`), []string{"internal/agent", "internal/testkit"}, "", "only the agent knows what a model has read"},
-	{regexp.MustCompile(`\.WithSurface\(`), []string{"internal/gateway", "internal/mcpserver", "internal/testkit"}, "", "only the gateway and its gates say where a call began"},
+	{regexp.MustCompile(`\.WithSurface\(`), []string{"internal/gate/", "internal/gateway/", "internal/mcpserver/", "internal/testkit"}, "", "only the gates say where a call began"},
 	{regexp.MustCompile(`"countersign\.dev/internal/domain/`), []string{"bench/", "internal/app/domains.go", "internal/app/domainserver.go", "internal/domain/", "internal/local/local.go", "internal/storage/", "internal/testkit"}, "", "the list of domains, what serves one and what opens their stores know domains, as what serves two of them alone does, and nothing else"},
 	{regexp.MustCompile(`auth\.NewVerifier\(`), []string{"internal/app/platform.go", "internal/testkit"}, "", "check rejects what another command would, because verifiers are made in one place"},
 	{regexp.MustCompile(`result\.DecodeEnvelope\(`), []string{"internal/agent/evidence.go", "internal/client/", "internal/domain/tasks/dialect/", "internal/llm/rehearsal/speak/", "internal/testkit", "internal/tool/dialect.go", "internal/upstream/"}, "", "an answer is decoded where it arrives, and by who reads a stored one"},

@@ -2,11 +2,13 @@ package testkit_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -116,6 +118,33 @@ func TestOperationsNameTheirTests(t *testing.T) {
 	}
 	if len(tests) < 8 {
 		t.Errorf("the page names %d tests", len(tests))
+	}
+}
+
+var subtaskRow = regexp.MustCompile(`^\| (\d)\.(\d+) \| .+ \| (.+) \|$`)
+
+// TestSubtasksNameTheirTests compares the table of docs/codesearch.md with the tree:
+// document 004's subtasks are all there, in order, and the test of each exists.
+func TestSubtasksNameTheirTests(t *testing.T) {
+	var listed, want []string
+	for line := range strings.SplitSeq(read(t, "docs/codesearch.md"), "\n") {
+		row := subtaskRow.FindStringSubmatch(line)
+		if row == nil {
+			continue
+		}
+		listed = append(listed, row[1]+"."+row[2])
+		test := attackTest.FindStringSubmatch(row[3])
+		if test == nil || !declares(t, test[1], test[2]) {
+			t.Errorf("subtask %s.%s names no test that exists: %s", row[1], row[2], row[3])
+		}
+	}
+	for task, n := range []int{5, 8, 6, 6, 7, 13, 6, 6} {
+		for i := range n {
+			want = append(want, fmt.Sprintf("%d.%d", task+1, i+1))
+		}
+	}
+	if !slices.Equal(listed, want) {
+		t.Errorf("the table has the subtasks %v, not %v", listed, want)
 	}
 }
 

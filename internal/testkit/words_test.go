@@ -21,7 +21,7 @@ var retired = map[string][]string{
 	"internal/client":             {"talk", "refusal"},
 	"internal/auth":               {"verdict", "remote", "hop", "rig", "desk", "judge"},
 	"internal/embedded":           {"home", "moved", "openHome", "victimDir"},
-	"internal/embedded/issuer":    {"complaint"},
+	"internal/embedded/issuer":    {"guard", "complaint"},
 	"internal/testkit/oracle":     {"Judge", "Record", "judges"},
 	"internal/testkit":            {"Journal", "Notebook", "NewNotebook", "RunAsVictim", "Wire", "NewWire"},
 	"internal/testkit/domaintest": {"House", "Journal"},
@@ -31,16 +31,16 @@ var retired = map[string][]string{
 	"internal/company":            {"Papers", "claim"},
 	"internal/domain/hr":          {"askers", "judgeChart", "crowd", "deleteCard", "deleteFacts", "salaryCard", "salaryFacts", "judges", "span", "house", "furnish", "fingerprint"},
 	"internal/domain/finance":     {"papers", "crowd", "approvalCard", "approvalFacts", "deletionCard", "deletionFacts", "errSameHands", "mostDollars", "house", "furnish", "fingerprint"},
-	"internal/tool":               {"Ledger", "Card", "Desk", "effect", "factsDigest", "said", "late", "guarded", "intend", "takeWindow"},
+	"internal/tool":               {"verdict", "Ledger", "Card", "Desk", "effect", "factsDigest", "said", "late", "guarded", "guardedSchema", "intend", "takeWindow"},
 	"internal/audit":              {"mend", "hold", "Session"},
 	"internal/result":             {"Wire", "Card"},
-	"internal/access":             {"HRRead", "HRWrite", "FinanceRead", "FinanceWrite", "SalesRead", "SalesWrite", "SupportRead", "SupportWrite", "Pay", "Phone", "Review", "Contact", "Caller"},
+	"internal/access":             {"Guard", "Guarded", "HRRead", "HRWrite", "FinanceRead", "FinanceWrite", "SalesRead", "SalesWrite", "SupportRead", "SupportWrite", "Pay", "Phone", "Review", "Contact", "Caller"},
 	"internal/domain/sales":       {"book", "office", "SQLite", "OpenSQLite", "Mongo", "OpenMongo", "closingCard", "dealFacts", "deletionCard", "customerFacts", "rig", "office"},
 	"internal/domain/support":     {"book", "office", "desk", "SQLite", "OpenSQLite", "Elastic", "OpenElastic", "shelf", "closingCard", "ticketFacts", "spoken", "rig", "office", "desk"},
 	"internal/llm/rehearsal":      {"form", "mood", "guide", "span", "property", "english", "talk", "verdict", "hear", "spoken", "shelf", "house", "office", "building", "books", "paper"},
 	"internal/agent":              {"guard", "guarding", "Unguard", "hintOf", "Guarded", "Patience", "partial", "openPage", "untold", "tellsIncomplete", "ending", "mayCall", "refusal", "whole", "standing", "patient", "said", "gone", "tell", "told"},
 	"internal/state":              {"bells", "bellName", "listener", "attend", "ring", "lifeOf", "errNoLife"},
-	"internal/gateway":            {"scribe", "archive", "turnOutcome", "hold", "held", "tell", "told", "heard", "remember", "mend", "closeOpen", "farewell", "forget", "noteSession", "admit", "leave", "Desk", "breakOff", "personal", "refuse", "refusal", "confirmSurface"},
+	"internal/gateway":            {"guard", "scribe", "archive", "turnOutcome", "hold", "held", "tell", "told", "heard", "remember", "mend", "closeOpen", "farewell", "forget", "noteSession", "admit", "leave", "Desk", "breakOff", "personal", "refuse", "refusal", "confirmSurface"},
 
 	"internal/upstream":            {"courier", "peer", "newPeer", "remote", "shelf", "trip", "judge", "verdict", "tidy", "there", "failing", "unjudged", "directory", "merge", "era", "notebook", "journal"},
 	"internal/upstream/mcpsession": {"take", "give", "hold", "spoken", "trip"},
@@ -48,7 +48,7 @@ var retired = map[string][]string{
 	"internal/mcpserver":           {"modernEra", "era", "eras", "discreet", "speak", "speaking", "carry", "calledBy", "drawFault", "surface", "invite", "house", "office", "deed", "readyPatience"},
 	"internal/admission":           {"tidy"},
 	"internal/llm/blob":            {"spoken"},
-	"internal/httpx":               {"Surface", "surface", "Front", "Note", "careful", "caught", "walker", "misfit", "ErrGone", "Gone", "headerPatience", "bodyPatience", "answerPatience", "idlePatience", "writePatience", "missed", "miss", "drained"},
+	"internal/httpx":               {"Guard", "NewGuard", "Surface", "surface", "Front", "Note", "careful", "caught", "walker", "misfit", "ErrGone", "Gone", "headerPatience", "bodyPatience", "answerPatience", "idlePatience", "writePatience", "missed", "miss", "drained"},
 
 	"internal/domain/support/elastic": {"complaint", "refusal", "unanswered"},
 	"internal/domain/sales/sqlite":    {"SQLite", "filling"},
@@ -57,6 +57,39 @@ var retired = map[string][]string{
 // archaic matches phrases that comments must not use.
 // Comments are plain technical English: "returns", "is rejected", "no caller".
 var archaic = regexp.MustCompile(`(?i)\b(whoever|whomever|nobody|stands|(?:is|are|was|were|be|been) told|bec(?:o|a)mes? of|condemns?|none the less|what (?:\w+ ){1,4}c[ao]mes? to)\b`)
+
+// oneSense lists words of declared names that had two meanings, each with the rooms
+// in which it has the one that is left; elsewhere it is not declared at all. What is
+// one of a limited number is a slot, what is left of a budget a space, where something
+// is in an order a position.
+var oneSense = map[string][]string{
+	"place": {"internal/domain/tasks", "internal/domain/tasks/workspace", "internal/storage", "internal/guard"}, // a workspace's folder; where guard found a claim
+	"room":  nil,                                                                                                // a package, in documents and rule tests
+}
+
+// parts are the words of a declared name.
+var parts = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
+
+func TestWordsHaveOneSense(t *testing.T) {
+	for room, files := range sources(t) {
+		if strings.HasPrefix(room, "internal/testkit") {
+			continue
+		}
+		for file, parsed := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			for _, name := range declared(parsed) {
+				for _, part := range parts.FindAllString(name, -1) {
+					word := strings.TrimSuffix(strings.ToLower(part), "s")
+					if rooms, ambiguous := oneSense[word]; ambiguous && !slices.Contains(rooms, room) {
+						t.Errorf("%s/%s declares %s: %s has another meaning", room, file, name, word)
+					}
+				}
+			}
+		}
+	}
+}
 
 // sources parses every Go file of the module, tests included, by room.
 func sources(t *testing.T) map[string]map[string]*ast.File {

@@ -21,15 +21,15 @@ import (
 
 // clerk is a row with one field of each masked form.
 type clerk struct {
-	EmployeeID string                  `json:"employee_id" jsonschema:"format=uuid"`
-	FirstName  string                  `json:"first_name"`
-	LastName   string                  `json:"last_name"`
-	Email      string                  `json:"email" mask:"contact,mailbox"`
-	Phone      string                  `json:"phone" mask:"phone,last4"`
-	Salary     access.Guarded[float64] `json:"salary" mask:"pay"`
-	Department string                  `json:"department"`
-	HireDate   string                  `json:"hire_date" jsonschema:"format=date"`
-	Relation   access.Relation         `json:"-"`
+	EmployeeID string                    `json:"employee_id" jsonschema:"format=uuid"`
+	FirstName  string                    `json:"first_name"`
+	LastName   string                    `json:"last_name"`
+	Email      string                    `json:"email" mask:"contact,mailbox"`
+	Phone      string                    `json:"phone" mask:"phone,last4"`
+	Salary     access.Sensitive[float64] `json:"salary" mask:"pay"`
+	Department string                    `json:"department"`
+	HireDate   string                    `json:"hire_date" jsonschema:"format=date"`
+	Relation   access.Relation           `json:"-"`
 }
 
 // Key orders lists.
@@ -38,7 +38,7 @@ func (c clerk) Key() string { return c.EmployeeID }
 func newClerk(i int) clerk {
 	return clerk{
 		EmployeeID: fmt.Sprintf("00000000-0000-0000-0000-%012d", i), FirstName: "Ada", LastName: "Lovelace", Email: "ada@example.com",
-		Phone: "555-0101", Salary: access.Guard(145_000.0), Department: "Engineering", HireDate: "2020-02-29",
+		Phone: "555-0101", Salary: access.NewSensitive(145_000.0), Department: "Engineering", HireDate: "2020-02-29",
 	}
 }
 

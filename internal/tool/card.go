@@ -12,6 +12,7 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 // A card has a sentence, facts, and quotations. Free text is never a part of the
@@ -77,7 +78,7 @@ func quotedFields(shown reflect.Type) (all []quotation, err error) {
 
 // show masks a preview for the caller, and makes its facts and quotations fit to
 // be shown: nothing that they hold is invisible.
-func (c *call) show(p Preview) (facts object, message string, err error) {
+func (c *admitted) show(p Preview) (facts object, message string, err error) {
 	v := reflect.New(c.tool.shown)
 	v.Elem().Set(reflect.ValueOf(p))
 	if c.tool.shownPlan != nil {
@@ -153,16 +154,20 @@ func visible(value any, lines bool) any {
 	return value
 }
 
+// Odd is the keyword of a violation that is a text which shows less than it holds.
+const Odd = "odd"
+
 // checkTexts rejects an input that changes something and whose texts show less than
 // they hold: people read them before they approve, and later in what is stored.
-func (m *mounted) checkTexts(values object) error {
+func (m *mounted) checkTexts(values object) (odd []schema.Violation, err error) {
 	if m.kind != result.Write && m.kind != result.Edit {
-		return nil
+		return nil, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if err := plaintext.CheckValue(name, values[name], m.validator.lines[name]); err != nil {
-			return fault.ValidationError.New("Invalid input parameters").Suggest("%s", err)
+			odd = []schema.Violation{{Field: name, Keyword: Odd, Value: values[name]}}
+			return odd, fault.ValidationError.New("Invalid input parameters").Suggest("%s", err).Fields(name)
 		}
 	}
-	return nil
+	return nil, nil
 }

@@ -90,7 +90,7 @@ func isText(t reflect.Type) bool {
 		return true
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 		return isText(t.Elem())
-	case reflect.Struct: // a guarded value
+	case reflect.Struct: // a sensitive value
 		value, found := t.FieldByName("Value")
 		return found && reflect.PointerTo(t).Implements(maskableType) && isText(value.Type)
 	}
@@ -99,7 +99,7 @@ func isText(t reflect.Type) bool {
 
 var maskableType = reflect.TypeFor[access.Maskable]()
 
-// structIn finds the struct type behind pointers, slices and arrays. Guarded
+// structIn finds the struct type behind pointers, slices and arrays. Sensitive
 // values and types that encode themselves have no inner struct.
 func structIn(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {

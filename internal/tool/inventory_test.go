@@ -13,15 +13,15 @@ import (
 )
 
 type bare struct {
-	Salary access.Guarded[int] `json:"salary" mask:"pay"`
+	Salary access.Sensitive[int] `json:"salary" mask:"pay"`
 }
 
 func (bare) Key() int               { return 0 }
 func (bare) Message() tool.Sentence { return tool.Sentence{} }
 
 type leaky struct {
-	Salary   access.Guarded[int] `json:"salary"`
-	Relation access.Relation     `json:"-"`
+	Salary   access.Sensitive[int] `json:"salary"`
+	Relation access.Relation       `json:"-"`
 }
 
 type oddClass struct {
@@ -65,7 +65,7 @@ func TestIncompleteDeclarationsDoNotStart(t *testing.T) {
 		"an envelope as output":    {read[result.Envelope](whole()), "must not build an envelope"},
 		"a write without apply":    {tool.Write(whole(), steps), "needs a preview and an apply"},
 		"sensitive, no relation":   {read[bare](whole()), "no field of type access.Relation"},
-		"guarded, no class":        {read[leaky](whole()), "needs a mask tag"},
+		"sensitive, no class":      {read[leaky](whole()), "needs a mask tag"},
 		"an undeclared class":      {read[oddClass](whole()), `declares no class of fields "wages"`},
 		"an undeclared role":       {read[testkit.Note](spec(func(s *tool.Spec) { s.Allow = []access.Role{"payroll"} })), "allows payroll, a role that the domain does not declare"},
 		"the kernel's own fields":  {tool.List(whole(), list), "belongs to the kernel"},

@@ -11,15 +11,6 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// pager is how a list is divided into pages.
-type pager uint8
-
-const (
-	noPages pager = iota
-	keyset        // limit 1–50 and a sealed cursor
-	offset        // limit 1–1,000 and an offset
-)
-
 // The sizes of pages.
 const (
 	MaxPage       = 50
@@ -90,7 +81,7 @@ func Remark(ctx context.Context, sentence string) {
 
 // cut makes a page from the rows of a keyset query.
 func cut[K any, T Keyed[K]](c *call, rows []T, remark string) (any, *result.Page, error) {
-	page := &result.Page{Limit: c.window.Limit, Later: c.window.Cursor != "", Remark: remark, Noun: c.tool.spec.Noun, Narrow: c.tool.spec.Narrow}
+	page := &result.Page{Limit: c.window.Limit, Later: c.window.Cursor != "", Remark: remark, Noun: c.spec.Noun, Narrow: c.spec.Narrow}
 	if len(rows) > page.Limit {
 		rows, page.More = rows[:page.Limit], true
 		next, err := c.sealCursor(rows[len(rows)-1].Key())
@@ -136,19 +127,10 @@ func Offsets[In, T any](s Spec, fetch func(context.Context, In, Span) (rows []T,
 		}
 		return &rows, &result.Page{
 			Limit: w.Limit, Offset: w.Offset, Total: total, Counted: true, Returned: len(rows), More: w.Offset+len(rows) < total, Later: w.Offset > 0,
-			Noun: c.tool.spec.Noun, Narrow: c.tool.spec.Narrow,
+			Noun: c.spec.Noun, Narrow: c.spec.Narrow,
 		}, nil
 	}
 	return t
-}
-
-// windowInput holds the page inputs of a list.
-type windowInput struct {
-	Limit  int    `json:"limit"`
-	Cursor string `json:"cursor"`
-	Offset int    `json:"offset"`
-
-	unlimited bool // no limit was given
 }
 
 // sealedKey is the content of a cursor.
@@ -159,7 +141,7 @@ type sealedKey struct {
 
 // bound is the context of a cursor: the tool, the person and the filters.
 func (c *call) bound() []byte {
-	return []byte(c.tool.spec.Name + "\x00" + c.who.Owner().String() + "\x00" + digest(c.input))
+	return []byte(c.spec.Name + "\x00" + c.who.Owner().String() + "\x00" + digest(c.input))
 }
 
 func (c *call) sealCursor(key any) (string, error) {
@@ -167,16 +149,16 @@ func (c *call) sealCursor(key any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	plain, err := json.Marshal(sealedKey{Key: k, Expires: c.runner.now().Add(CursorLife).Unix()})
+	plain, err := json.Marshal(sealedKey{Key: k, Expires: c.now().Add(CursorLife).Unix()})
 	if err != nil {
 		return "", err
 	}
-	return c.runner.opts.Cursors.Seal(plain, c.bound()), nil
+	return c.cursors.Seal(plain, c.bound()), nil
 }
 
 func (c *call) openCursor(text string, key any) error {
 	refused := fault.InvalidCursor.New("This cursor cannot be used here: it was altered, has expired, or belongs to another person, tool or filter.")
-	plain, err := c.runner.opts.Cursors.Open(text, c.bound())
+	plain, err := c.cursors.Open(text, c.bound())
 	if err != nil {
 		return refused.Because(err)
 	}
@@ -184,7 +166,7 @@ func (c *call) openCursor(text string, key any) error {
 	if err := json.Unmarshal(plain, &sealed); err != nil {
 		return refused.Because(err)
 	}
-	if c.runner.now().Unix() >= sealed.Expires {
+	if c.now().Unix() >= sealed.Expires {
 		return refused
 	}
 	if err := json.Unmarshal(sealed.Key, key); err != nil {

@@ -85,7 +85,7 @@ func (r *planner) add(p *plan, field reflect.StructField) error {
 		return r.mask(p, field, tag)
 	}
 	if reflect.PointerTo(field.Type).Implements(maskableType) {
-		return fmt.Errorf("a guarded value needs a mask tag")
+		return fmt.Errorf("a sensitive value needs a mask tag")
 	}
 	inner, err := r.build(field.Type)
 	if err != nil || inner == nil {
@@ -102,7 +102,7 @@ func (r *planner) mask(p *plan, field reflect.StructField, tag string) error {
 		return fmt.Errorf("the domain declares no class of fields %q", name)
 	}
 	if field.Type.Kind() != reflect.String && !reflect.PointerTo(field.Type).Implements(maskableType) {
-		return fmt.Errorf("only strings and access.Guarded values can be masked")
+		return fmt.Errorf("only strings and access.Sensitive values can be masked")
 	}
 	p.masked = append(p.masked, maskedField{field.Index, class, access.Style(style)})
 	return nil
@@ -134,8 +134,8 @@ func (p *plan) applyStruct(who *access.Principal, v reflect.Value) {
 			continue
 		}
 		field := v.FieldByIndex(f.index)
-		if guarded, ok := field.Addr().Interface().(access.Maskable); ok {
-			guarded.Mask()
+		if sensitive, ok := field.Addr().Interface().(access.Maskable); ok {
+			sensitive.Mask()
 			continue
 		}
 		field.SetString(f.style.Mask(field.String()))

@@ -114,7 +114,7 @@ func parseField(tag string) (f result.Field, err error) {
 			f.Amount = true
 		case key == "aka":
 			f.Synonyms = strings.Split(text, "|")
-		case key == "show" && slices.Contains([]string{result.ShowYear, result.ShowChange, result.ShowDetail}, text):
+		case key == "show" && slices.Contains(result.Shows(), text):
 			f.Show = text
 		case isValue:
 			if f.Values == nil {

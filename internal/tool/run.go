@@ -33,8 +33,8 @@ type Options struct {
 	Codes         []*fault.Code // the domain's own, for the schemas of answers; nil: answers may have any
 	Dialect       Dialect       // nil: Envelope
 	Cursors       *seal.Ring    // seals the cursors of lists
-	// Invalid returns a server's own error for an input that its schema refuses, or nil
-	// for VALIDATION_ERROR. values are those of the input, as they were given. Nil: always
+	// Invalid returns a server's own error for an input that is refused by its schema or
+	// as [Odd], or nil for VALIDATION_ERROR. values are those of the input, as they were given. Nil: always
 	// VALIDATION_ERROR.
 	Invalid       func(ctx context.Context, values map[string]any, wrong []Violation) error
 	Confirmations *confirm.Service
@@ -67,6 +67,12 @@ type mounted struct {
 	output    *plan
 	shownPlan *plan
 	quoted    []quotation
+}
+
+// admitted is a call that passed the checks, with the tool that it is of.
+type admitted struct {
+	call
+	tool *mounted
 }
 
 // NewRunner checks every declaration and reports all faults at once. A program
@@ -251,7 +257,9 @@ func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, sta
 	}
 	c, err := r.admit(ctx, who, name, raw)
 	if err != nil {
-		return r.record(ctx, audit.Event{Kind: audit.Outcome, Tool: clip(name)}, result.Failed(err))
+		failed := result.Failed(err)
+		r.complete(ctx, failed.Fault(), name, nil)
+		return r.record(ctx, audit.Event{Kind: audit.Outcome, Tool: clip(name)}, failed)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.tool.timeout())
 	defer cancel()
@@ -260,28 +268,28 @@ func (r *Runner) call(ctx context.Context, name string, raw json.RawMessage, sta
 		return r.record(ctx, event, result.Failed(err))
 	}
 	outcome := r.runSafely(ctx, c)
-	nameSubject(outcome.Fault(), c.input)
+	r.complete(ctx, outcome.Fault(), name, c.input)
 	event.DurationMS = r.now().Sub(started).Milliseconds()
 	return r.record(ctx, event, outcome)
 }
 
 // admit checks the tool, the role and the input of a call.
-func (r *Runner) admit(ctx context.Context, who *access.Principal, name string, raw json.RawMessage) (*call, error) {
+func (r *Runner) admit(ctx context.Context, who *access.Principal, name string, raw json.RawMessage) (*admitted, error) {
 	m := r.byName[name]
 	if m == nil {
-		return nil, fault.UnknownTool.New("There is no tool named %q here.", clip(name))
+		return nil, fault.UnknownTool.New("There is no tool named %q here.", clip(name)).With("tool", clip(name))
 	}
 	if !who.HasAny(m.spec.Allow...) {
 		return nil, r.insufficient(m, who)
 	}
 	values, err := m.validator.check(raw)
 	if err != nil {
-		return nil, r.invalid(ctx, m, raw, err)
+		return nil, r.invalid(ctx, err, func() (object, []Violation) { return m.validator.schema.Violations(raw) })
 	}
-	if err := m.checkTexts(values); err != nil {
-		return nil, err
+	if odd, err := m.checkTexts(values); err != nil {
+		return nil, r.invalid(ctx, err, func() (object, []Violation) { return values, odd })
 	}
-	c := &call{tool: m, who: who, runner: r}
+	c := &admitted{call{spec: m.spec, who: who, cursors: r.opts.Cursors, now: r.now}, m}
 	if err := c.splitWindow(values); err != nil {
 		return nil, err
 	}
@@ -289,12 +297,12 @@ func (r *Runner) admit(ctx context.Context, who *access.Principal, name string, 
 	return c, err
 }
 
-// invalid is the error of an input that the schema refuses: the server's own, or err.
-func (r *Runner) invalid(ctx context.Context, m *mounted, raw json.RawMessage, err error) error {
+// invalid is the error of an input that is refused: the server's own, or err.
+func (r *Runner) invalid(ctx context.Context, err error, why func() (object, []Violation)) error {
 	if r.opts.Invalid == nil {
 		return err
 	}
-	values, wrong := m.validator.schema.Violations(raw)
+	values, wrong := why()
 	return cmp.Or(r.opts.Invalid(ctx, values, wrong), err)
 }
 
@@ -323,7 +331,7 @@ func (m *mounted) about() reflect.Type { return structIn(m.Tool.output) }
 
 // splitWindow moves the page inputs from the values to the window, so that a
 // cursor is bound to the filters only.
-func (c *call) splitWindow(values object) error {
+func (c *admitted) splitWindow(values object) error {
 	if c.tool.pager == noPages {
 		return nil
 	}
@@ -357,7 +365,7 @@ func (m *mounted) timeout() time.Duration {
 
 // recordIntent audits a change before it is previewed or made. If that fails, the
 // change is refused.
-func (r *Runner) recordIntent(ctx context.Context, c *call, event audit.Event) error {
+func (r *Runner) recordIntent(ctx context.Context, c *admitted, event audit.Event) error {
 	if c.tool.kind != result.Write && c.tool.kind != result.Edit {
 		return nil
 	}
@@ -374,16 +382,16 @@ func unrecorded(err error) error {
 
 // runSafely runs the tool and turns a panic into a fault: a bad call must not end
 // the process.
-func (r *Runner) runSafely(ctx context.Context, c *call) (o result.Outcome) {
+func (r *Runner) runSafely(ctx context.Context, c *admitted) (o result.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			o = result.Failed(fmt.Errorf("panic in %s: %v\n%s", c.tool.spec.Name, p, debug.Stack()))
+			o = result.Failed(fmt.Errorf("panic in %s: %v\n%s", c.spec.Name, p, debug.Stack()))
 		}
 	}()
 	if c.tool.kind == result.Write {
 		return r.open(ctx, c)
 	}
-	data, page, err := c.tool.do(ctx, c)
+	data, page, err := c.tool.do(ctx, &c.call)
 	if err != nil {
 		return result.Failed(endedOr(ctx, err))
 	}
@@ -408,7 +416,7 @@ func endedOr(ctx context.Context, err error) error {
 
 // encode masks data for the caller, encodes it and checks its size. data is a
 // pointer.
-func (c *call) encode(data any) (json.RawMessage, error) {
+func (c *admitted) encode(data any) (json.RawMessage, error) {
 	if c.tool.output != nil {
 		c.tool.output.apply(c.who, reflect.ValueOf(data))
 	}
@@ -451,7 +459,7 @@ func (r *Runner) logFailure(ctx context.Context, tool string, f *fault.Error) {
 		r.opts.Log.InfoContext(ctx, "tool call cancelled", "tool", tool)
 		return
 	}
-	about := []any{"tool", tool, "code", f.Code.Name, "error", errors.Unwrap(f)}
+	about := []any{"tool", tool, "code", f.Code.Name, "error", cmp.Or(errors.Unwrap(f), error(f))}
 	if f.ID != "" { // the log's own request_id is there in any case
 		about = append(about, "fault_id", f.ID)
 	}

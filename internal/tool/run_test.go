@@ -90,7 +90,7 @@ func TestBadInputIsNamedFieldByField(t *testing.T) {
 		{"list_notes", `{"limit":51}`, "limit: must be at most 50"},
 		{"list_notes", `{"limit":0}`, "limit: must be at least 1"},
 		{"list_notes", `{"author":"` + strings.Repeat("ä", 51) + `"}`, "author: must have at most 50 characters"},
-		{"add_note", `{"text":""}`, "text: must have at least 1 characters"},
+		{"add_note", `{"text":""}`, "text: must have at least 1 character"},
 		{"add_note", `{"text":"a\u0000b"}`, "text: contains a NUL character, which no text may contain"},
 		{"get_note", `{"id":1e-999999}`, "input: has a number that is out of range"},
 		{"get_note", `{"id":1.5}`, "id: must be integer, not number. Use list_notes to find valid ids."},
@@ -466,6 +466,29 @@ func TestCancelledCallIsRecordedAsSuch(t *testing.T) {
 	}
 }
 
+// TestFailureIsLoggedWithItsCause: one without a cause is logged with its sentence.
+func TestFailureIsLoggedWithItsCause(t *testing.T) {
+	for want, failure := range map[string]error{
+		`error="disk is full"`:                                fault.ServiceDown.New("The store is away.").Because(errors.New("disk is full")),
+		`error="SERVICE_UNAVAILABLE: Nothing is configured."`: fault.ServiceDown.New("Nothing is configured."),
+	} {
+		var log testkit.Logs
+		away := tool.Read(tool.Spec{Name: "away", Title: "Away", Description: "Fails.", Allow: []access.Role{access.Employee}},
+			func(context.Context, struct{}) (testkit.Note, error) { return testkit.Note{}, failure })
+		r, err := tool.NewRunner([]tool.Tool{away}, tool.Options{Server: "x", Policy: testkit.NewFakeDomain().Policy(), Audit: &testkit.MemorySink{}, Log: log.Logger()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := wantFault(t, r.Call(testkit.As(t, "ann", access.Employee), "away", nil), fault.ServiceDown)
+		if f.Details["operation"] != "away" {
+			t.Errorf("got the details %v, want the operation, as document 000 has it", f.Details)
+		}
+		if text := log.String(); strings.Count(text, "error=") != 1 || !strings.Contains(text, want) {
+			t.Errorf("got logged:\n%s\nwant %s", text, want)
+		}
+	}
+}
+
 func TestAnswerThatIsTooLargeIsRefused(t *testing.T) {
 	long := tool.Read(tool.Spec{Name: "long", Title: "Long", Description: "Tells all.", Allow: []access.Role{access.Employee}},
 		func(context.Context, struct{}) (testkit.Note, error) {
@@ -501,7 +524,7 @@ func FuzzCursor(f *testing.F) {
 		return runner.Call(access.With(ctx, who), "list_notes", input)
 	}
 	good := call(context.Background(), "").Page().Next
-	for _, cursor := range []string{good, good + "A", good[1:], strings.ToUpper(good), "", "e30", "\x00", "....", sealed.Seal([]byte(`{"k":1,"e":9999999999}`), []byte("another"))} {
+	for _, cursor := range []string{good, good + "A", good + "\n", good[:9] + "\r\n" + good[9:], good[1:], strings.ToUpper(good), "", "e30", "\x00", "....", sealed.Seal([]byte(`{"k":1,"e":9999999999}`), []byte("another"))} {
 		f.Add(cursor)
 	}
 	f.Fuzz(func(t *testing.T, cursor string) {

@@ -7,15 +7,9 @@ import (
 	"reflect"
 	"slices"
 
-	reflector "github.com/invopop/jsonschema"
-
-	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/schema"
 )
-
-// object is a JSON Schema, or any JSON object, as plain data.
-type object = map[string]any
 
 // inputSchema derives the schema of a tool's input from its type, and adds the
 // page inputs of lists.
@@ -78,80 +72,6 @@ func dataSchema(t Tool) (data, definitions object, err error) {
 		data = object{"type": "array", "items": data}
 	}
 	return data, definitions, nil
-}
-
-func reflectSchema(t reflect.Type, refer bool) (object, error) {
-	r := &reflector.Reflector{Anonymous: true, DoNotReference: !refer, ExpandedStruct: !refer, Mapper: guardedSchema}
-	encoded, err := json.Marshal(r.ReflectFromType(t))
-	if err != nil {
-		return nil, err
-	}
-	var schema object
-	if err := json.Unmarshal(encoded, &schema); err != nil {
-		return nil, err
-	}
-	delete(schema, "$schema")
-	delete(schema, "$id")
-	optional(t, schema)
-	definitions, _ := schema["$defs"].(object)
-	for _, inner := range structsIn(t, nil) {
-		if definition, ok := definitions[inner.Name()].(object); ok {
-			optional(inner, definition)
-		}
-	}
-	return schema, nil
-}
-
-// structsIn lists the struct types of a type, itself first.
-func structsIn(t reflect.Type, known []reflect.Type) []reflect.Type {
-	t = structIn(t)
-	if t == nil || slices.Contains(known, t) {
-		return known
-	}
-	known = append(known, t)
-	for field := range fields(t) {
-		known = structsIn(field.Type, known)
-	}
-	return known
-}
-
-// optional takes the fields of embedded pointers out of the required ones: they are
-// there together, or not at all.
-func optional(t reflect.Type, schema object) {
-	if items, ok := schema["items"].(object); ok {
-		optional(t, items)
-	}
-	properties, _ := schema["properties"].(object)
-	for field := range fields(structIn(t)) {
-		name := jsonName(field)
-		if required, ok := schema["required"].([]any); ok && throughPointer(structIn(t), field.Index) {
-			schema["required"] = slices.DeleteFunc(required, func(r any) bool { return r == name })
-		}
-		if property, ok := properties[name].(object); ok {
-			optional(field.Type, property)
-		}
-	}
-}
-
-// throughPointer reports whether a promoted field is of an embedded pointer.
-func throughPointer(t reflect.Type, index []int) bool {
-	for _, i := range index[:len(index)-1] {
-		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
-			return true
-		}
-	}
-	return false
-}
-
-// guardedSchema describes a guarded value: itself, or the text that replaces it.
-func guardedSchema(t reflect.Type) *reflector.Schema {
-	guarded, ok := reflect.New(t).Interface().(access.Maskable)
-	if !ok {
-		return nil
-	}
-	value := (&reflector.Reflector{Anonymous: true, DoNotReference: true}).Reflect(guarded.GuardedValue())
-	value.Version = ""
-	return &reflector.Schema{OneOf: []*reflector.Schema{value, {Type: "string", Const: access.Hidden}}}
 }
 
 // recursive reports whether a type contains itself, and so needs references.

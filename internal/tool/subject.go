@@ -1,18 +1,38 @@
 package tool
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
+
+// complete adds to a fault what only the kernel knows: the inputs that it is about,
+// the operation that failed, and whether its reader can follow the advice.
+func (r *Runner) complete(ctx context.Context, f *fault.Error, tool string, input json.RawMessage) {
+	if f == nil {
+		return
+	}
+	nameSubject(f, input)
+	if f.Kind() == fault.Internal || f.Kind() == fault.Unavailable {
+		f.With("operation", clip(tool))
+	}
+	if who, err := access.From(ctx); err == nil {
+		r.adviseFor(who, f)
+	}
+}
 
 // nameSubject adds to a fault's details the inputs that its code declares as its
 // subject, in camelCase as document 000 has them: employee_id of an
 // EMPLOYEE_NOT_FOUND becomes {"employeeId": …}. Inputs that were not given are
 // left out, and details that the domain set stay.
 func nameSubject(f *fault.Error, input json.RawMessage) {
-	if f == nil || len(f.Code.Subject) == 0 {
+	if len(f.Code.Subject) == 0 {
 		return
 	}
 	var given map[string]any
@@ -26,3 +46,22 @@ func nameSubject(f *fault.Error, input json.RawMessage) {
 		}
 	}
 }
+
+// adviseFor replaces advice that sends a caller to a tool that they may not call: a
+// model would follow it and be refused.
+func (r *Runner) adviseFor(who *access.Principal, f *fault.Error) {
+	advice := adviceParts.FindAllString(f.SuggestedAction, -1)
+	for i, part := range advice {
+		for _, word := range toolNames.FindAllString(part, -1) {
+			if m := r.byName[word]; m != nil && !who.HasAny(m.spec.Allow...) {
+				advice[i] = fmt.Sprintf("Check what was given, or ask someone who can look it up: %s is for the roles %s. ", word, fault.List(roleNames(m.spec.Allow), ", "))
+			}
+		}
+	}
+	f.Suggest("%s", strings.TrimSpace(strings.Join(advice, "")))
+}
+
+var (
+	adviceParts = regexp.MustCompile(`(?s).+?([.;]\s+|$)`)
+	toolNames   = regexp.MustCompile(`[a-z]+(_[a-z]+)+`)
+)

@@ -1,14 +1,26 @@
+// Package tool declares and runs tools. A declaration is made with [Read],
+// [List], [Write], [Edit] or [Offsets]: a name, a description, the roles that may
+// call it, typed input and output, and a function. The [Runner] does everything
+// else, in one order (run.go).
+//
+// A tool's function has no access to MCP, HTTP, tokens, roles, Redis or a log; this
+// package knows no store, no transport and no tool by name. Start with Spec in
+// tool.go, then Runner.Call in run.go and Runner.Answer in write.go.
 package tool
 
 import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"regexp"
 	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/seal"
 )
+
+var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{1,63}$`)
 
 // Spec is the declared part of a tool.
 type Spec struct {
@@ -47,19 +59,38 @@ type Tool struct {
 	apply   func(ctx context.Context, c *call, p previewed) (any, error)
 }
 
+// pager is how a list is divided into pages.
+type pager uint8
+
+const (
+	noPages pager = iota
+	keyset        // limit 1–50 and a sealed cursor
+	offset        // limit 1–1,000 and an offset
+)
+
+// windowInput holds the page inputs of a list.
+type windowInput struct {
+	Limit  int    `json:"limit"`
+	Cursor string `json:"cursor"`
+	Offset int    `json:"offset"`
+
+	unlimited bool // no limit was given
+}
+
 // Spec returns the declaration.
 func (t Tool) Spec() Spec { return t.spec }
 
 // Kind returns the tool's kind.
 func (t Tool) Kind() result.Kind { return t.kind }
 
-// call is one validated call.
+// call is one validated call, as the functions of a declaration see it.
 type call struct {
-	tool   *mounted
-	who    *access.Principal
-	input  json.RawMessage // validated, canonical, defaults filled in
-	window windowInput     // lists only
-	runner *Runner
+	spec    Spec
+	who     *access.Principal
+	input   json.RawMessage // validated, canonical, defaults filled in
+	window  windowInput     // lists only
+	cursors *seal.Ring      // keyset lists only
+	now     func() time.Time
 }
 
 // previewed is the result of the preview of a write.

@@ -1,8 +1,11 @@
 package tool
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 
 	"countersign.dev/internal/fault"
@@ -14,7 +17,27 @@ func into(values json.RawMessage, v any) error {
 	err := json.Unmarshal(values, v)
 	var unfit *json.UnmarshalTypeError
 	if errors.As(err, &unfit) && strings.HasPrefix(unfit.Value, "number") {
-		return fault.ValidationError.New("Invalid input parameters").Suggest("%s: is out of range", unfit.Field)
+		return fault.ValidationError.New("Invalid input parameters").Suggest("%s: is out of range", unfit.Field).Fields(unfit.Field)
 	}
 	return err
+}
+
+// digest is the SHA-256 of canonical bytes, in hex.
+func digest(canonical []byte) string {
+	sum := sha256.Sum256(canonical)
+	return hex.EncodeToString(sum[:])
+}
+
+// messageOf returns the field `message` of an output: the sentence for people.
+func messageOf(out any) string {
+	v := reflect.ValueOf(out)
+	for v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	for field := range fields(v.Type()) {
+		if jsonName(field) == "message" && field.Type.Kind() == reflect.String {
+			return v.FieldByIndex(field.Index).String()
+		}
+	}
+	return ""
 }

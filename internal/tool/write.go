@@ -3,13 +3,9 @@ package tool
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
-	"regexp"
 	"runtime/debug"
 
 	"countersign.dev/internal/access"
@@ -19,50 +15,9 @@ import (
 	"countersign.dev/internal/schema"
 )
 
-var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{1,63}$`)
-
-// ReceiptStore keeps receipts in the same store as a domain's data, so that a
-// change and its receipt are one atomic step.
-type ReceiptStore interface {
-	// Change runs fn in one writable transaction of the principal in ctx. What
-	// fn reads for update stays locked until the end. An error undoes all of it.
-	// A document store collects what fn changes and keeps, and writes it as one
-	// conditional update when fn returns.
-	Change(ctx context.Context, fn func(ctx context.Context) error) error
-	// Keep adds a receipt to the transaction of Change. A second receipt of the
-	// same id makes Change fail, and so undoes its change.
-	Keep(ctx context.Context, r confirm.Receipt) error
-	// Find returns the answer of the receipt that owner has under id.
-	Find(ctx context.Context, owner access.Owner, id confirm.ID) (answer json.RawMessage, found bool, err error)
-}
-
-// ReceiptStores knows which store keeps which receipt. A server with one store
-// uses [OneStore]; one with a store per workspace finds it from the input.
-type ReceiptStores interface {
-	// Assign picks the store for a change from its validated input and remembers
-	// it under the confirmation's id, in durable storage: [ReceiptStores.Of] must
-	// find it again when nothing but the id is left. It is called before the
-	// confirmation can be answered; an error refuses the change.
-	Assign(ctx context.Context, id confirm.ID, input json.RawMessage) error
-	// Of returns the store that was assigned to a confirmation. found is false
-	// for an id that was never assigned.
-	Of(ctx context.Context, id confirm.ID) (store ReceiptStore, found bool, err error)
-}
-
-// OneStore is the ReceiptStores of a server that has one store.
-func OneStore(s ReceiptStore) ReceiptStores { return singleStore{s} }
-
-type singleStore struct{ store ReceiptStore }
-
-func (o singleStore) Assign(context.Context, confirm.ID, json.RawMessage) error { return nil }
-
-func (o singleStore) Of(context.Context, confirm.ID) (ReceiptStore, bool, error) {
-	return o.store, true, nil
-}
-
 // open previews a write and opens a confirmation.
-func (r *Runner) open(ctx context.Context, c *call) result.Outcome {
-	p, err := c.tool.preview(ctx, c)
+func (r *Runner) open(ctx context.Context, c *admitted) result.Outcome {
+	p, err := c.tool.preview(ctx, &c.call)
 	if err != nil {
 		return result.Failed(endedOr(ctx, err))
 	}
@@ -74,14 +29,14 @@ func (r *Runner) open(ctx context.Context, c *call) result.Outcome {
 	if err != nil {
 		return result.Failed(err)
 	}
-	shown["action"], shown["mcpServer"], shown["userId"] = c.tool.spec.Name, r.opts.Server, c.who.Subject()
+	shown["action"], shown["mcpServer"], shown["userId"] = c.spec.Name, r.opts.Server, c.who.Subject()
 	shown["timestamp"] = r.now().UnixMilli()
 	id := confirm.NewID()
 	if err := r.opts.Receipts.Assign(ctx, id, c.input); err != nil {
 		return result.Failed(endedOr(ctx, err))
 	}
 	record, err := r.opts.Confirmations.Open(ctx, c.who, confirm.Request{
-		ID: id, Action: c.tool.spec.Name, Server: r.opts.Server, Input: c.input, Digest: digest(c.input),
+		ID: id, Action: c.spec.Name, Server: r.opts.Server, Input: c.input, Digest: digest(c.input),
 		Precondition: precondition, Summary: message, Data: shown, Note: c.reason(),
 	})
 	if err != nil {
@@ -107,12 +62,6 @@ func preconditionDigest(precondition any) (string, error) {
 	return digest(encoded), nil
 }
 
-// digest is the SHA-256 of canonical bytes, in hex.
-func digest(canonical []byte) string {
-	sum := sha256.Sum256(canonical)
-	return hex.EncodeToString(sum[:])
-}
-
 // Confirmation returns a confirmation of the principal in the context, as its
 // owner may see it.
 func (r *Runner) Confirmation(ctx context.Context, id string) (result.Confirmation, error) {
@@ -125,7 +74,7 @@ func (r *Runner) Confirmation(ctx context.Context, id string) (result.Confirmati
 	}
 	record, err := r.opts.Confirmations.Get(ctx, who, r.opts.Server, confirm.ID(id))
 	if err != nil {
-		return result.Confirmation{}, err
+		return result.Confirmation{}, fault.From(err).With("confirmationId", id)
 	}
 	return record.View(), nil
 }
@@ -140,17 +89,17 @@ func (r *Runner) Answer(ctx context.Context, id string, approved bool, digest st
 		return result.Failed(err)
 	}
 	if r.opts.Confirmations == nil || !schema.IsUUID(id) {
-		return result.Failed(fault.ConfirmationNotFound.New("Confirmation not found or expired."))
+		return result.Failed(fault.ConfirmationNotFound.New("Confirmation not found or expired.").With("confirmationId", id))
 	}
 	reply := confirm.Reply{ID: confirm.ID(id), Server: r.opts.Server, Approved: approved, Digest: digest}
-	verdict, err := r.opts.Confirmations.Answer(ctx, who, reply, executor{r})
+	answered, err := r.opts.Confirmations.Answer(ctx, who, reply, executor{r})
 	if err != nil {
-		return result.Failed(err)
+		return result.Failed(fault.From(err).With("confirmationId", id))
 	}
-	if verdict.State == confirm.Denied {
+	if answered.State == confirm.Denied {
 		return result.Cancelled("Action cancelled by user")
 	}
-	o, err := r.opts.Dialect.Decode(verdict.Answer)
+	o, err := r.opts.Dialect.Decode(answered.Answer)
 	if err != nil {
 		return result.Failed(fmt.Errorf("the stored answer of confirmation %s: %w", id, err))
 	}
@@ -168,7 +117,7 @@ func (e executor) Apply(ctx context.Context, record confirm.Record) (json.RawMes
 		return answer, nil
 	}
 	o := result.Failed(operationFailed(endedOr(ctx, err)))
-	nameSubject(o.Fault(), record.Input)
+	e.runner.complete(ctx, o.Fault(), record.Action, record.Input)
 	e.runner.logFailure(ctx, record.Action, o.Fault())
 	return e.runner.Encode(o), o.Fault()
 }
@@ -223,8 +172,8 @@ func (e executor) apply(ctx context.Context, record confirm.Record) (answer json
 
 // change previews again and applies, inside the transaction, and returns the
 // receipt.
-func (e executor) change(ctx context.Context, c *call, record confirm.Record) (json.RawMessage, error) {
-	p, err := c.tool.preview(ctx, c)
+func (e executor) change(ctx context.Context, c *admitted, record confirm.Record) (json.RawMessage, error) {
+	p, err := c.tool.preview(ctx, &c.call)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +184,7 @@ func (e executor) change(ctx context.Context, c *call, record confirm.Record) (j
 	if precondition != record.Precondition {
 		return nil, confirm.Stale()
 	}
-	out, err := c.tool.apply(ctx, c, p)
+	out, err := c.tool.apply(ctx, &c.call, p)
 	if err != nil {
 		return nil, err
 	}
@@ -243,21 +192,7 @@ func (e executor) change(ctx context.Context, c *call, record confirm.Record) (j
 	if err != nil {
 		return nil, err
 	}
-	return c.runner.Encode(result.Success(data, nil, messageOf(out))), nil
-}
-
-// messageOf returns the field `message` of an output: the sentence for people.
-func messageOf(out any) string {
-	v := reflect.ValueOf(out)
-	for v.Kind() == reflect.Pointer && !v.IsNil() {
-		v = v.Elem()
-	}
-	for field := range fields(v.Type()) {
-		if jsonName(field) == "message" && field.Type.Kind() == reflect.String {
-			return v.FieldByIndex(field.Index).String()
-		}
-	}
-	return ""
+	return e.runner.Encode(result.Success(data, nil, messageOf(out))), nil
 }
 
 // Find returns the receipt that is stored beside the change.

@@ -114,7 +114,7 @@ func (c Catalogue) Call(ctx context.Context, name string, args json.RawMessage) 
 		offered = c.Server + "." + name
 	}
 	if r, err := c.Upstream.find(ctx, offered); err != nil || r.server.Name != c.Server {
-		return result.Failed(cmp.Or(err, error(fault.UnknownTool.New("No tool is called %q.", name))))
+		return result.Failed(cmp.Or(err, error(fault.UnknownTool.New("No tool is called %q.", name).With("tool", name))))
 	}
 	return c.Upstream.Call(ctx, offered, args)
 }

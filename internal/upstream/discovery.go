@@ -28,17 +28,6 @@ const (
 // errDiscovering is why the tools of a server are not known yet.
 var errDiscovering = errors.New("it has not said yet which tools it has")
 
-// discovery keeps the tool list of one foreign server up to date.
-type discovery struct {
-	wake  chan struct{}      // the list must be fetched
-	later chan time.Duration // it must be fetched after that
-
-	mu    sync.Mutex
-	since time.Time // of the period in which changes are counted
-	count int
-	slow  bool // a caller waited in vain since the last answer
-}
-
 func newDiscovery() *discovery {
 	return &discovery{wake: make(chan struct{}, 1), later: make(chan time.Duration, 1)}
 }

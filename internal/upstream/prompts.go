@@ -50,7 +50,7 @@ func (t Texts) Prompt(ctx context.Context, server, name string, args map[string]
 	}
 	s, err := t.Upstream.registry().named(server)
 	if err != nil || !offersPrompts(s, who) {
-		return "", fault.ServerNotFound.New("No connected server %q offers you texts.", fault.Clip(server, 64))
+		return "", fault.ServerNotFound.New("No connected server %q offers you texts.", fault.Clip(server, 64)).With("server", server)
 	}
 	if limit := t.Upstream.o.Limit; limit != nil {
 		if err := limit(ctx, who.Owner(), s.Name+" prompts"); err != nil {

@@ -144,7 +144,7 @@ func (n *snapshot) named(name string) (*server, error) {
 			return s, nil
 		}
 	}
-	return nil, fault.ServerNotFound.New("No server is called %q.", name)
+	return nil, fault.ServerNotFound.New("No server is called %q.", name).With("server", name)
 }
 
 // route rebuilds the routes from the lists. A name that is not valid, that an

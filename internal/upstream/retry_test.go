@@ -95,7 +95,13 @@ func freely(timeouts map[string]time.Duration) mcpfile.Rules {
 }
 
 func caller(surface access.Surface, read ...string) context.Context {
-	p := access.NewPrincipal(access.Claims{Issuer: "i", Subject: "alice", Username: "alice", Roles: []string{"employee"}, Origin: access.Origin{Surface: surface, TaintedBy: read}})
+	return claiming(surface, true, read...)
+}
+
+func claiming(surface access.Surface, mayConfirm bool, read ...string) context.Context {
+	p := access.NewPrincipal(access.Claims{
+		Issuer: "i", Subject: "alice", Username: "alice", Roles: []string{"employee"}, MayConfirm: mayConfirm, Origin: access.Origin{Surface: surface, TaintedBy: read},
+	})
 	return access.With(context.Background(), p)
 }
 
@@ -165,7 +171,7 @@ func TestOpenBreakerEndsRepetitions(t *testing.T) {
 }
 
 // TestChangeWithoutApprovalNeedsATurnThatIsKnown: the setting does not hold where
-// untrusted text was read, or may have been.
+// untrusted text was read, or may have been, nor for who could not approve the change.
 func TestChangeWithoutApprovalNeedsATurnThatIsKnown(t *testing.T) {
 	for name, c := range map[string]struct {
 		ctx  context.Context
@@ -177,6 +183,9 @@ func TestChangeWithoutApprovalNeedsATurnThatIsKnown(t *testing.T) {
 		"tainted":       {caller(access.SurfaceChat, "text of ticket TICK-009"), 0},
 		"an MCP client": {caller(access.SurfaceMCP), 0},
 		"unknown":       {caller(""), 0},
+
+		"a token for tools, direct": {claiming(access.SurfaceAPI, false), 0},
+		"a token for tools, asking": {claiming(access.SurfaceChat, false), 0},
 	} {
 		n, j := &scriptedServer{}, &memorySink{}
 		u := direct(t, n, Options{Audit: j})

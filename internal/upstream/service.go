@@ -18,6 +18,8 @@ import (
 	"countersign.dev/internal/upstream/own"
 )
 
+var _ agent.Toolbox = (*Upstream)(nil)
+
 // New makes the coordinator of the servers. Our own are not asked before the first
 // call; foreign ones are asked for their tools in the background.
 func New(servers []Server, o Options) *Upstream {
@@ -38,11 +40,6 @@ func New(servers []Server, o Options) *Upstream {
 		follow(s)
 	}
 	return u
-}
-
-func withDefaults(s Server) Server {
-	s.Timeout, s.WriteTimeout = cmp.Or(s.Timeout, DefaultTimeout), cmp.Or(s.WriteTimeout, DefaultWriteTimeout)
-	return s
 }
 
 func (u *Upstream) connect(s Server, transport http.RoundTripper) *server {
@@ -145,5 +142,3 @@ func (u *Upstream) EachBreaker(report func(server string, open int)) {
 		report(s.Name, counts[s.Name])
 	}
 }
-
-var _ agent.Toolbox = (*Upstream)(nil)

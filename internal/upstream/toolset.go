@@ -92,5 +92,5 @@ func (u *Upstream) find(ctx context.Context, name string) (route, error) {
 			return route{}, s.fault(err).With("tool", name)
 		}
 	}
-	return route{}, fault.UnknownTool.New("No tool is called %q.", name)
+	return route{}, fault.UnknownTool.New("No tool is called %q.", name).With("tool", name)
 }

@@ -14,14 +14,15 @@ import (
 )
 
 // unapproved reports whether a write is sent without asking its person. That needs
-// the operator's setting, and a caller of whom it is known what the model has read:
-// a turn of ours without untrusted text, or a direct call without a model. What the
-// model of an MCP client has read is not known.
+// the operator's setting, a caller who could approve it, and that it is known what
+// the model has read: a turn of ours without untrusted text, or a direct call without
+// a model. What the model of an MCP client has read is not known, and its token, which
+// may not approve, gets no further on another surface.
 func (r route) unapproved(who *access.Principal) bool {
 	origin := who.Origin()
 	switch origin.Surface {
 	case access.SurfaceChat, access.SurfaceTerminal, access.SurfaceAPI:
-		return len(origin.TaintedBy) == 0 && r.rules.Approve == mcpfile.ApproveNever
+		return who.MayConfirm() && len(origin.TaintedBy) == 0 && r.rules.Approve == mcpfile.ApproveNever
 	}
 	return false
 }

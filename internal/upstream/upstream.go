@@ -10,12 +10,14 @@
 // Start with [Upstream.Tools] and [Upstream.Call]. The registry is an immutable
 // snapshot that updates replace. A server is reached through an [Adapter]:
 // package own has the one for our own servers, package foreign the one for
-// others. //
+// others.
+//
 // What an own server enforces by itself, the host enforces for a foreign one:
 // roles, the confirmation of every tool that is not read-only, the record.
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -176,6 +178,17 @@ type answerer interface {
 	Answer(ctx context.Context, id string, approved bool, digest string) (result.Outcome, error)
 }
 
+// discovery keeps the tool list of one foreign server up to date.
+type discovery struct {
+	wake  chan struct{}      // the list must be fetched
+	later chan time.Duration // it must be fetched after that
+
+	mu    sync.Mutex
+	since time.Time // of the period in which changes are counted
+	count int
+	slow  bool // a caller waited in vain since the last answer
+}
+
 // server is one server with everything that is the same for every kind.
 type server struct {
 	Server
@@ -235,4 +248,9 @@ type route struct {
 type sentCalls struct {
 	mu sync.Mutex
 	at map[confirm.ID]time.Time
+}
+
+func withDefaults(s Server) Server {
+	s.Timeout, s.WriteTimeout = cmp.Or(s.Timeout, DefaultTimeout), cmp.Or(s.WriteTimeout, DefaultWriteTimeout)
+	return s
 }

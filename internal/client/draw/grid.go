@@ -101,16 +101,3 @@ func (g grid) String() string {
 	}
 	return b.String()
 }
-
-// Clip shortens a text to so many columns of a terminal, in which a Chinese
-// character takes two.
-func Clip(text string, width int) string {
-	if uniseg.StringWidth(text) <= width {
-		return text
-	}
-	var b strings.Builder
-	for g, free := uniseg.NewGraphemes(text), width-1; g.Next() && g.Width() <= free; free -= g.Width() {
-		b.WriteString(g.Str())
-	}
-	return b.String() + "…"
-}

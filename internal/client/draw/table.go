@@ -1,16 +1,12 @@
 package draw
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
-	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/result"
 )
 
@@ -18,7 +14,6 @@ import (
 const (
 	maxRows    = 50
 	maxColumns = 8
-	maxCell    = 36 // columns of the terminal
 )
 
 // Rows returns the rows of a list with more than one; the text of an answer
@@ -119,62 +114,4 @@ func useful(name string, rows []result.Row) bool {
 func isObject(v any) bool {
 	_, is := v.(result.Row)
 	return is
-}
-
-func labelsOf(names []string, fields map[string]result.Field) []string {
-	labels := make([]string, len(names))
-	for i, name := range names {
-		labels[i] = Short(cmp.Or(fields[name].Label, labelOf(name)))
-	}
-	return labels
-}
-
-// camel is where a word of a name begins in the middle of it.
-var camel = regexp.MustCompile(`([a-z])([A-Z])`)
-
-// labelOf makes "Hire date" of hire_date, and "Employee ID" of employeeId.
-func labelOf(name string) string {
-	words := strings.ReplaceAll(strings.ToLower(camel.ReplaceAllString(plaintext.Escape(name, false), "${1}_$2")), "_", " ")
-	if base, isID := strings.CutSuffix(words, " id"); isID {
-		words = base + " ID"
-	}
-	if words == "" {
-		return words
-	}
-	return strings.ToUpper(words[:1]) + words[1:]
-}
-
-// cell is a value as the declaration of its field wants it.
-func cell(r result.Row, name string, f result.Field) string {
-	switch v := r.Values[name].(type) {
-	case nil:
-		return "–"
-	case bool:
-		if v {
-			return "yes"
-		}
-		return "no"
-	case json.Number:
-		currency, _ := r.Values["currency"].(string)
-		return f.Figure(v.String(), currency)
-	case string:
-		return cmp.Or(Short(textOf(v)), "–")
-	case []any:
-		return cmp.Or(Short(strings.Trim(fmt.Sprint(v), "[]")), "–")
-	}
-	return "…"
-}
-
-// textOf shortens moments to minutes.
-func textOf(s string) string {
-	if at, err := time.Parse(time.RFC3339, s); err == nil {
-		return at.Format("2006-01-02 15:04")
-	}
-	return s
-}
-
-// Short makes one short line in which every odd character, such as one that
-// could command the terminal, is visible.
-func Short(s string) string {
-	return Clip(plaintext.Escape(strings.Join(strings.Fields(s), " "), false), maxCell)
 }

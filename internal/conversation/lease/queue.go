@@ -16,8 +16,8 @@ const (
 
 // Lines are lines of waiting members. Package state has them.
 type Lines interface {
-	Enter(ctx context.Context, line, member string, limit int, ttl time.Duration) (place int, ok bool, err error)
-	Place(ctx context.Context, line, member string, ttl time.Duration) (place int, ok bool, err error)
+	Enter(ctx context.Context, line, member string, limit int, ttl time.Duration) (position int, ok bool, err error)
+	Position(ctx context.Context, line, member string, ttl time.Duration) (position int, ok bool, err error)
 	Quit(ctx context.Context, line, member string) error
 	Clear(ctx context.Context, line string) (waited int, err error)
 }
@@ -45,7 +45,7 @@ func (q Queue) Acquire(ctx context.Context, conversation, holder string, entered
 			q.Leave(ctx, Lease{conversation: conversation, holder: holder}) // also after an entry whose answer was lost
 		}
 	}()
-	place, there, err := q.lines.Enter(ctx, line, holder, 1+maxWaiting, waiterTTL)
+	position, there, err := q.lines.Enter(ctx, line, holder, 1+maxWaiting, waiterTTL)
 	if err == nil && !there {
 		err = fault.Busy.New(fault.TooBusy).Suggest("%d of your questions already wait in this conversation.", maxWaiting).After(2 * time.Second)
 	}
@@ -58,7 +58,7 @@ func (q Queue) Acquire(ctx context.Context, conversation, holder string, entered
 	tick := time.NewTicker(waitTick)
 	defer tick.Stop()
 	for left := int(handover / waitTick); ; left-- {
-		if place == 0 {
+		if position == 0 {
 			if l, done, err := q.leases.try(ctx, conversation, holder); done || err != nil {
 				return q.taken(ctx, l, err)
 			}
@@ -71,7 +71,7 @@ func (q Queue) Acquire(ctx context.Context, conversation, holder string, entered
 		case <-ctx.Done():
 			return Lease{}, ctx.Err()
 		}
-		if place, there, err = q.lines.Place(ctx, line, holder, waiterTTL); err != nil {
+		if position, there, err = q.lines.Position(ctx, line, holder, waiterTTL); err != nil {
 			return Lease{}, err
 		} else if !there {
 			return Lease{}, errDropped()
@@ -99,7 +99,7 @@ func (q Queue) taken(ctx context.Context, l Lease, err error) (Lease, error) {
 // stay renews the place of a question that is being answered. Like its lease, it is
 // free soon after a crash. It reports whether the line was not cleared.
 func (q Queue) stay(ctx context.Context, own Lease) (bool, error) {
-	_, there, err := q.lines.Place(ctx, lineKey(own.conversation), own.holder, ttl)
+	_, there, err := q.lines.Position(ctx, lineKey(own.conversation), own.holder, ttl)
 	return there, err
 }
 

@@ -1,5 +1,5 @@
 // Finds the first visible element that matches, and gives the point at which it
-// receives a click once it rests, with a guard that keeps the events from all
+// receives a click once it rests, with a filter that keeps the events from all
 // others; or says why it cannot be clicked yet.
 async (selector) => {
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -28,7 +28,7 @@ async (selector) => {
 
   globalThis.clicked?.(); // an attempt whose answer was lost
   let landed = false;
-  const guard = (event) => {
+  const filter = (event) => {
     if (receives(event.target)) {
       landed ||= event.type === "click";
       return;
@@ -37,9 +37,9 @@ async (selector) => {
     event.stopImmediatePropagation();
   };
   const events = ["pointerdown", "mousedown", "pointerup", "mouseup", "click"];
-  for (const type of events) addEventListener(type, guard, true);
+  for (const type of events) addEventListener(type, filter, true);
   globalThis.clicked = () => {
-    for (const type of events) removeEventListener(type, guard, true);
+    for (const type of events) removeEventListener(type, filter, true);
     delete globalThis.clicked;
     return landed;
   };

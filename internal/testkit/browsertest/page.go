@@ -172,6 +172,16 @@ func (p *Page) Prefer(scheme string) {
 	}
 }
 
+// Print shows the page as it is printed, on paper of the window's width.
+func (p *Page) Print() {
+	p.t.Helper()
+	ctx, cancel := p.step()
+	defer cancel()
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
+		p.t.Fatalf("printing: %v", err)
+	}
+}
+
 // Press sends keys to the focused element.
 func (p *Page) Press(keys string, modifiers ...chromedp.KeyOption) {
 	p.t.Helper()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 )
@@ -56,6 +57,7 @@ func (s *suite) refusals(t *testing.T) {
 			t.Errorf("%s: a person reads %q %q", r.code, message, advice)
 		}
 		s.namesItsSubject(t, r, o.Fault())
+		s.canBeFollowed(t, r, o.Fault())
 	}
 	declared := map[string]bool{}
 	for _, code := range s.Codes {
@@ -72,10 +74,42 @@ func (s *suite) refusals(t *testing.T) {
 	}
 }
 
+// canBeFollowed: what a refusal advises is open to the one who reads it, and it is
+// short enough to be read.
+func (s *suite) canBeFollowed(t *testing.T, r Refusal, f *fault.Error) {
+	t.Helper()
+	who, err := access.From(s.unchanged.As(r.username))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range toolWords.FindAllString(f.SuggestedAction, -1) {
+		called := func(info result.ToolInfo) bool { return info.Name == word }
+		named := slices.ContainsFunc(s.unchanged.all(), called)
+		if named && !slices.ContainsFunc(s.unchanged.Visible(who), called) && !strings.Contains(f.SuggestedAction, word+" is for the roles") {
+			t.Errorf("%s: %s may not call %s: %q", r.code, r.username, word, f.SuggestedAction)
+		}
+	}
+	if len(f.Message) > fault.MaxMessage || len(f.SuggestedAction) > fault.MaxMessage {
+		t.Errorf("%s is too long: %q, %q", r.code, f.Message, f.SuggestedAction)
+	}
+}
+
 // namesItsSubject compares a fault's details with the inputs that its code declares
-// as its subject.
+// as its subject, and with what else it declares.
 func (s *suite) namesItsSubject(t *testing.T, r Refusal, f *fault.Error) {
 	t.Helper()
+	declared := slices.Clone(f.Code.Details)
+	for _, field := range f.Code.Subject {
+		declared = append(declared, result.Camel(field))
+	}
+	for key := range f.Details {
+		if !slices.Contains(declared, key) {
+			t.Errorf("%s has a detail %q that its code does not declare", r.code, key)
+		}
+	}
+	if len(declared) > 0 && len(f.Details) == 0 {
+		t.Errorf("%s calls %s %v: %s has no details, want some of %v", r.username, r.tool, r.in, r.code, declared)
+	}
 	for _, code := range s.Codes {
 		for _, field := range code.Subject {
 			given, named := r.in[field], f.Details[result.Camel(field)]

@@ -82,15 +82,21 @@ func (s *suite) inputs(t *testing.T) {
 // info returns the declaration of a tool, as a caller with every role gets it.
 func (h *harness) info(tool string) result.ToolInfo {
 	h.Helper()
-	p, err := access.From(Asker{Email: "x@y", Roles: Roles()}.in(h.Context()))
-	if err != nil {
-		h.Fatal(err)
-	}
-	for _, info := range h.Visible(p) {
+	for _, info := range h.all() {
 		if info.Name == tool {
 			return info
 		}
 	}
 	h.Fatalf("there is no tool %s", tool)
 	return result.ToolInfo{}
+}
+
+// all are the tools of the domain.
+func (h *harness) all() []result.ToolInfo {
+	h.Helper()
+	p, err := access.From(Asker{Email: "x@y", Roles: Roles()}.in(h.Context()))
+	if err != nil {
+		h.Fatal(err)
+	}
+	return h.Visible(p)
 }

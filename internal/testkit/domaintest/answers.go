@@ -37,6 +37,19 @@ func CheckAnswer(t testing.TB, info result.ToolInfo, answer json.RawMessage) {
 	}
 }
 
+// CheckSchemas fails a test when a published schema is none in one of the drafts:
+// a client that reads it so drops the server's whole list of tools.
+func CheckSchemas(t testing.TB, info result.ToolInfo) {
+	t.Helper()
+	for _, draft := range drafts {
+		for _, schema := range []json.RawMessage{info.InputSchema, info.OutputSchema} {
+			if _, err := compiled(draft, schema); err != nil {
+				t.Errorf("%s publishes a schema that is none: %v: %.500s", info.Name, err, schema)
+			}
+		}
+	}
+}
+
 func compiled(draft *jsonschema.Draft, text json.RawMessage) (*jsonschema.Schema, error) {
 	key := fmt.Sprint(draft, string(text))
 	if known, ok := published.Load(key); ok {

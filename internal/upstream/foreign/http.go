@@ -2,11 +2,8 @@ package foreign
 
 import (
 	"cmp"
-	"context"
 	"mime"
-	"net"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -36,26 +33,8 @@ const dialTimeout = 5 * time.Second
 func NewTransport(private bool) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSHandshakeTimeout = dialTimeout
-	t.Proxy = netguard.Proxy(http.ProxyFromEnvironment, func(string) bool { return private })
-	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		d := &net.Dialer{Timeout: dialTimeout}
-		if host, _, err := net.SplitHostPort(address); !private && (err != nil || !isProxy(host)) {
-			d.Control = netguard.PublicOnly
-		}
-		return d.DialContext(ctx, network, address)
-	}
+	netguard.Guard(t, dialTimeout, http.ProxyFromEnvironment, func(string) bool { return private })
 	return t
-}
-
-// isProxy reports whether the environment names the host as the proxy of requests.
-func isProxy(host string) bool {
-	for _, scheme := range []string{"https", "http"} {
-		request := &http.Request{URL: &url.URL{Scheme: scheme, Host: "countersign.invalid"}}
-		if proxy, err := http.ProxyFromEnvironment(request); err == nil && proxy != nil && proxy.Hostname() == host {
-			return true
-		}
-	}
-	return false
 }
 
 // Transport implements [Connection]. The server may send notifications at any

@@ -141,7 +141,7 @@ func (s *Server) callInSession(ctx context.Context, p *access.Principal, tool st
 // protocolError reads a JSON-RPC error: the server did not run the tool.
 func (s *Server) protocolError(e *jsonrpc.Error) result.Outcome {
 	if e.Code == jsonrpc.CodeInvalidParams { // our servers answer so to unknown tools only
-		return result.Failed(fault.UnknownTool.New("The %s service no longer has this tool.", s.o.Name).Because(e))
+		return result.Failed(fault.UnknownTool.New("The %s service no longer has this tool.", s.o.Name).With("server", s.o.Name).Because(e))
 	}
 	return result.Failed(fmt.Errorf("server %s: %w", s.o.Name, e))
 }

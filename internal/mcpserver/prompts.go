@@ -1,0 +1,80 @@
+package mcpserver
+
+import (
+	"context"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/gate"
+	"countersign.dev/internal/result"
+)
+
+// Prompts are texts of other servers that a server offers to the principal in the
+// context.
+type Prompts interface {
+	Prompts(ctx context.Context) ([]result.Prompt, error)
+	Prompt(ctx context.Context, server, name string, args map[string]string) (string, error)
+}
+
+// offers reports whether a message is of a feature that this server has.
+func (s *Server) offers(m message) bool {
+	return !m.ofAnotherFeature() || s.features || s.opts.Prompts != nil && strings.HasPrefix(m.method, "prompts/")
+}
+
+// listPrompts lists the texts as server.prompt.
+func (s *Server) listPrompts(ctx context.Context, req *mcp.ListPromptsRequest) (mcp.Result, error) {
+	var params mcp.ListPromptsParams // nil when the message has none
+	if req.Params != nil {
+		params = *req.Params
+	}
+	ctx, who, err := withCaller(ctx, req.Extra, params.Meta)
+	if err == nil {
+		err = gate.Permit(who, gate.Listing)
+	}
+	if err != nil {
+		return nil, s.protocolError(ctx, err)
+	}
+	if params.Cursor != "" {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown cursor: the list has one page"}
+	}
+	all, err := s.opts.Prompts.Prompts(ctx)
+	if err != nil {
+		return nil, s.protocolError(ctx, err)
+	}
+	list := &mcp.ListPromptsResult{Prompts: []*mcp.Prompt{}, Cacheable: cacheable()}
+	for _, p := range all {
+		one := &mcp.Prompt{Name: p.Server + "." + p.Name, Title: p.Title, Description: p.Description, Meta: mcp.Meta{metaUntrusted: true}}
+		for _, a := range p.Arguments {
+			one.Arguments = append(one.Arguments, &mcp.PromptArgument{Name: a.Name, Description: a.Description, Required: a.Required})
+		}
+		list.Prompts = append(list.Prompts, one)
+	}
+	return list, nil
+}
+
+// getPrompt returns one as a text that its client's person sees. It is what another
+// server wrote, and is marked so.
+func (s *Server) getPrompt(ctx context.Context, req *mcp.GetPromptRequest) (mcp.Result, error) {
+	ctx, who, err := withCaller(ctx, req.Extra, req.Params.Meta)
+	if err == nil {
+		err = gate.Permit(who, gate.Calling)
+	}
+	if err != nil {
+		return nil, s.protocolError(ctx, err)
+	}
+	server, name, _ := strings.Cut(req.Params.Name, ".")
+	said, err := s.opts.Prompts.Prompt(ctx, server, name, req.Params.Arguments)
+	if f := fault.From(err); err != nil && f.Kind() != fault.Internal && f.Kind() != fault.Unavailable {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: f.Message}
+	}
+	if err != nil {
+		return nil, s.protocolError(ctx, err)
+	}
+	return &mcp.GetPromptResult{
+		Meta:     mcp.Meta{metaUntrusted: true},
+		Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: said}}},
+	}, nil
+}

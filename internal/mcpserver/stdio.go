@@ -1,0 +1,164 @@
+package mcpserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
+)
+
+// Stdio is a server for one client at a pair of streams. Its person is that of Token,
+// which is proved again with each message: a session does not outlive its token.
+type Stdio struct {
+	Server *Server
+	Token  string
+}
+
+// Serve answers messages, one a line, until in ends.
+func (c Stdio) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	if _, err := c.person(ctx); err != nil {
+		return err
+	}
+	c.Server.mcp.AddReceivingMiddleware(c.asPerson)
+	answers := &lineWriter{out: out}
+	messages := &messageReader{in: bufio.NewReader(in), longest: int(c.Server.opts.MaxBody), answers: answers}
+	return c.Server.mcp.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(messages), Writer: answers, MaxLineLength: -1})
+}
+
+// asPerson puts the caller where the gate puts that of a request over HTTP.
+func (c Stdio) asPerson(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		var extra **mcp.RequestExtra
+		switch req := req.(type) {
+		case *mcp.ListToolsRequest:
+			extra = &req.Extra
+		case *mcp.CallToolRequest:
+			extra = &req.Extra
+		default:
+			return next(ctx, method, req)
+		}
+		who, err := c.person(ctx)
+		if err != nil {
+			return nil, c.Server.protocolError(ctx, err)
+		}
+		*extra = &mcp.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{callerKey: caller{who: who, cancelled: new(atomic.Bool)}}}}
+		return next(ctx, method, req)
+	}
+}
+
+// person proves the token, and counts a message for its person.
+func (c Stdio) person(ctx context.Context) (*access.Principal, error) {
+	who, err := c.Server.opts.Verify(ctx, c.Token)
+	switch {
+	case err != nil:
+		return nil, err
+	case who == nil || who.Purpose() != access.PurposeNone:
+		return nil, fault.Unauthorized.New("The token is not that of a person.")
+	}
+	if c.Server.opts.Surface != "" {
+		who = who.WithSurface(c.Server.opts.Surface)
+	}
+	return who, c.Server.opts.Quotas.Request(ctx, who.Owner(), 0)
+}
+
+// lineWriter writes whole messages of several goroutines to an output that belongs to
+// its caller.
+type lineWriter struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+// Write writes one message.
+func (w *lineWriter) Write(message []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.Write(message)
+}
+
+// Close leaves the output open.
+func (*lineWriter) Close() error { return nil }
+
+// messageReader passes the lines on that are messages, and answers others with a
+// JSON-RPC error: the SDK would read nothing after them.
+type messageReader struct {
+	in      *bufio.Reader
+	longest int // bytes of a line
+	answers io.Writer
+	rest    []byte // of the line that is passed on
+}
+
+// Read reads of the next message.
+func (r *messageReader) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		line, err := r.line()
+		if err == nil && len(bytes.TrimSpace(line)) > 0 {
+			r.rest, err = r.checked(line)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// line reads a line with its end. What is longer than a message may be is read and left
+// out.
+func (r *messageReader) line() (line []byte, err error) {
+	for long := false; ; {
+		part, err := r.in.ReadSlice('\n')
+		if long = long || len(line)+len(part) > r.longest; long {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil && (len(line) == 0 || err != io.EOF):
+			return nil, err
+		case long:
+			return nil, r.reject(nil, refuse(jsonrpc.CodeParseError, "A message has at most %d bytes.", r.longest))
+		}
+		return append(bytes.TrimRight(line, "\r\n"), '\n'), nil
+	}
+}
+
+// checked returns the line if it is a message, or answers it.
+func (r *messageReader) checked(line []byte) ([]byte, error) {
+	if !json.Valid(line) {
+		return nil, r.reject(nil, refuse(jsonrpc.CodeParseError, "That is no JSON. A message is one line of it."))
+	}
+	m, err := readMessage(bytes.TrimSpace(line))
+	if err == nil {
+		err = m.checkParams()
+	}
+	var refused *refusal
+	if !errors.As(err, &refused) {
+		return line, err
+	}
+	if m.method != "" && m.notification() {
+		return nil, nil
+	}
+	return nil, r.reject(m.id, refused)
+}
+
+func (r *messageReader) reject(id json.RawMessage, why *refusal) error {
+	line, err := json.Marshal(errorMessage(id, why.code, why.text))
+	if err == nil {
+		_, err = r.answers.Write(append(line, '\n'))
+	}
+	return err
+}

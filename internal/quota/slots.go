@@ -1,0 +1,186 @@
+package quota
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/fault"
+)
+
+// slot is one of a limited number that a person holds for as long as it is
+// used: a stream, an MCP session, a turn.
+type slot struct {
+	kind   Kind
+	owner  access.Owner
+	holder string
+}
+
+func (p slot) key() string { return "quota:" + string(p.kind) + ":" + p.owner.String() }
+
+// Hold takes a slot until release is called, or says that all are taken:
+// RATE_LIMITED, or BUSY for a turn. The slot of a replica that has crashed is
+// free after 30 seconds.
+func (q *Quotas) Hold(ctx context.Context, k Kind, o access.Owner) (release func(), err error) {
+	if q == nil {
+		return func() {}, nil
+	}
+	limit, p := q.limitOf(k), slot{k, o, rand.Text()}
+	held, err := q.hold(ctx, p, limit)
+	switch {
+	case ctx.Err() != nil:
+		return nil, fault.From(ctx.Err())
+	case err != nil: // Redis is down
+		held = q.count(p) < max(1, limit/outageParts)
+	}
+	if !held || !q.keep(p) {
+		return nil, q.full(k, limit)
+	}
+	return func() { q.release(p) }, nil
+}
+
+func (q *Quotas) limitOf(k Kind) int {
+	switch k {
+	case Sessions:
+		return q.o.Limits.Sessions
+	case Turns:
+		return q.o.Limits.Turns
+	default:
+		return q.o.Limits.Streams
+	}
+}
+
+func (q *Quotas) full(k Kind, limit int) error {
+	switch k {
+	case Turns:
+		q.refused(k)
+		return fault.Busy.New(fault.TooBusy).Suggest("%d of your questions are being answered or wait: wait for one of them.", limit).After(5*time.Second).With("limit", string(k))
+	case Sessions:
+		return q.Refuse(k, holdTTL, "You have %d MCP sessions, which is the limit.", limit).Suggest("End a session with DELETE, or wait until an idle one has ended.")
+	default:
+		return q.Refuse(k, 5*time.Second, "You have %d open streams, which is the limit.", limit).Suggest("Close a stream and try again.")
+	}
+}
+
+// Wait counts a change that waits for its person's answer until Answered, or for
+// ttl: nil, RATE_LIMITED, or SERVICE_UNAVAILABLE when Redis cannot be reached.
+func (q *Quotas) Wait(ctx context.Context, o access.Owner, id string, ttl time.Duration) error {
+	if q == nil {
+		return nil
+	}
+	limit := q.o.Limits.Pending
+	held, err := q.o.Store.Hold(ctx, slot{kind: Pending, owner: o}.key(), id, limit, ttl)
+	switch {
+	case err != nil:
+		return err
+	case !held:
+		return q.Refuse(Pending, time.Minute, "%d changes wait for your approval, which is the limit.", limit).
+			Suggest("Approve or deny some of them, or wait until they expire.")
+	}
+	return nil
+}
+
+// Answered frees the slot of a change that no longer waits. A slot that cannot
+// be freed expires.
+func (q *Quotas) Answered(ctx context.Context, o access.Owner, id string) {
+	if q != nil {
+		_ = q.o.Store.Unhold(ctx, slot{kind: Pending, owner: o}.key(), id)
+	}
+}
+
+// hold asks Redis for a slot, or for more time for one.
+func (q *Quotas) hold(ctx context.Context, p slot, limit int) (bool, error) {
+	if q.outage.on(q.o.Now()) {
+		return false, errOutage()
+	}
+	held, err := q.o.Store.Hold(ctx, p.key(), p.holder, limit, holdTTL)
+	if ctx.Err() == nil {
+		q.outage.note(q.o.Now(), err)
+	}
+	return held, err
+}
+
+// count returns how many slots of that kind this process holds for the person.
+func (q *Quotas) count(p slot) (n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for held := range q.slots {
+		if held.kind == p.kind && held.owner == p.owner {
+			n++
+		}
+	}
+	return n
+}
+
+// keep begins to renew a slot. It is false after Close.
+func (q *Quotas) keep(p slot) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false
+	}
+	q.slots[p] = struct{}{}
+	if !q.renewal {
+		q.renewal = true
+		q.work.Add(1)
+		go q.renew()
+	}
+	return true
+}
+
+// Held returns how many slots of a kind this process holds, for everybody.
+func (q *Quotas) Held(k Kind) (n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for held := range q.slots {
+		if held.kind == k {
+			n++
+		}
+	}
+	return n
+}
+
+// release gives a slot back, also when the caller's request was cancelled.
+func (q *Quotas) release(p slot) {
+	q.mu.Lock()
+	_, held := q.slots[p]
+	delete(q.slots, p)
+	q.mu.Unlock()
+	if !held || q.outage.on(q.o.Now()) { // it expires
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.life), takeTimeout)
+	defer cancel()
+	q.outage.note(q.o.Now(), q.o.Store.Unhold(ctx, p.key(), p.holder))
+}
+
+// renew renews every slot until Close. A slot that was lost in an outage is
+// taken again when one is free.
+func (q *Quotas) renew() {
+	defer q.work.Done()
+	tick := time.NewTicker(holdRenewal)
+	defer tick.Stop()
+	for {
+		select {
+		case <-q.life.Done():
+			return
+		case <-tick.C:
+		}
+		for _, p := range q.held() {
+			if _, err := q.hold(q.life, p, q.limitOf(p.kind)); err != nil {
+				break // the next tick tries again
+			}
+		}
+	}
+}
+
+func (q *Quotas) held() []slot {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all := make([]slot, 0, len(q.slots))
+	for p := range q.slots {
+		all = append(all, p)
+	}
+	return all
+}

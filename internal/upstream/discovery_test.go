@@ -1,0 +1,68 @@
+package upstream
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"countersign.dev/internal/access"
+	"countersign.dev/internal/result"
+)
+
+// listedServer counts how often it is asked for its tools. A silent one never says.
+type listedServer struct {
+	scriptedServer
+	silent bool
+	asked  int
+}
+
+func (n *listedServer) Tools(ctx context.Context) ([]result.ToolInfo, error) {
+	n.asked++
+	if n.silent {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return n.scriptedServer.Tools(ctx)
+}
+
+// TestSilentServerIsWaitedForOnce: however often a caller lists the tools.
+func TestSilentServerIsWaitedForOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := New([]Server{{Name: "notes", Foreign: func(func()) Adapter { return &listedServer{silent: true} }}}, Options{})
+		defer u.Close()
+		began := time.Now()
+		for range 10 {
+			if set := u.Tools(caller(access.SurfaceAPI)); len(set.Down) != 1 {
+				t.Fatalf("got %+v, want the server among those that are down", set)
+			}
+		}
+		if took := time.Since(began); took != discoveryWait {
+			t.Errorf("ten lists took %s, want %s", took, discoveryWait)
+		}
+	})
+}
+
+// TestFloodOfChangesIsFollowedInPart: a burst at once, and the rest with one more
+// list when the period has ended.
+func TestFloodOfChangesIsFollowedInPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &listedServer{}
+		var announce func()
+		u := New([]Server{{Name: "notes", Foreign: func(changed func()) Adapter { announce = changed; return n }}}, Options{})
+		defer u.Close()
+		synctest.Wait()
+		for range 1000 {
+			announce()
+			synctest.Wait()
+		}
+		if want := 1 + changesBurst; n.asked != want {
+			t.Errorf("it was asked %d times for its tools, want %d", n.asked, want)
+		}
+		time.Sleep(changesPeriod)
+		synctest.Wait()
+		if want := 1 + changesBurst + 1; n.asked != want {
+			t.Errorf("after the period: it was asked %d times, want %d", n.asked, want)
+		}
+	})
+}

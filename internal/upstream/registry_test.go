@@ -1,0 +1,57 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"countersign.dev/internal/result"
+)
+
+// fixedTools is an adapter of a server whose tools are given to keep.
+type fixedTools struct{}
+
+func (fixedTools) Tools(context.Context) ([]result.ToolInfo, error) { return nil, nil }
+func (fixedTools) Call(context.Context, string, json.RawMessage) (result.Outcome, error) {
+	return result.Outcome{}, nil
+}
+func (fixedTools) Close() {}
+
+func toolsNamed(names ...string) (tools []result.ToolInfo) {
+	for _, name := range names {
+		tools = append(tools, result.ToolInfo{Name: name, Roles: []string{"employee"}})
+	}
+	return tools
+}
+
+// TestSnapshotStaysAsItWasLoaded: a reader that has loaded the registry sees the
+// servers, lists and routes of that moment, whatever is published afterwards.
+func TestSnapshotStaysAsItWasLoaded(t *testing.T) {
+	notes := Server{Name: "notes", Key: "1", Foreign: func(func()) Adapter { return fixedTools{} }}
+	u := New([]Server{notes}, Options{})
+	defer u.Close()
+	s := u.registry().servers[0]
+	u.keep(s, u.registry().lists["notes"].version, toolsNamed("read", "write"), nil)
+
+	loaded := u.registry()
+	servers, lists, routes, names := slices.Clone(loaded.servers), maps.Clone(loaded.lists), maps.Clone(loaded.routes), slices.Clone(loaded.names)
+	if len(routes) != 2 || lists["notes"].fetched.IsZero() {
+		t.Fatalf("got the routes %v and a list of %v", names, lists["notes"].fetched)
+	}
+	u.invalidate(s)
+	u.keep(s, u.registry().lists["notes"].version, toolsNamed("read", "search", "write"), nil)
+	if now := u.registry(); len(now.routes) != 3 || now.lists["notes"].version == lists["notes"].version {
+		t.Fatalf("got the routes %v after an update", now.names)
+	}
+	Foreign{u}.Replace([]Server{{Name: "other", Key: "2", Foreign: notes.Foreign}})
+
+	list, then := loaded.lists["notes"], lists["notes"]
+	if !slices.Equal(loaded.servers, servers) || len(loaded.lists) != len(lists) || !slices.Equal(loaded.names, names) || len(loaded.routes) != len(routes) {
+		t.Errorf("the snapshot changed: servers %d, lists %d, names %v, routes %d", len(loaded.servers), len(loaded.lists), loaded.names, len(loaded.routes))
+	}
+	if list.version != then.version || list.fetched != then.fetched || len(list.tools) != len(then.tools) {
+		t.Errorf("the list changed: version %d, fetched %v, %d tools", list.version, list.fetched, len(list.tools))
+	}
+}
