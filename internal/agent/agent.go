@@ -143,21 +143,6 @@ type Started struct{ Model string }
 // "gateway" for a line that was added because the model left it out.
 type TextDelta struct{ Text, Source string }
 
-// Note is a correction of the answer in the gateway's name. Spans are the places of
-// the model's words that it is about; none: the answer as a whole.
-type Note struct {
-	Kind  string // failed, waiting, unproven or invented; kept ones are incomplete or added, too, which were texts in the stream
-	Text  string
-	Spans []Span
-}
-
-// Span is a place in the model's own text of a turn: from the character Start to
-// the one before End, counted from 0 in code points.
-type Span struct {
-	Start int `json:"start"`
-	End   int `json:"end"`
-}
-
 // ToolStarted says that a call began.
 type ToolStarted struct {
 	Call   Call
@@ -201,6 +186,15 @@ type Done struct {
 	Usage    Usage
 	Messages []Message
 	Memory   Memory // of the conversation, from now on
+}
+
+// Memory is what a conversation keeps for its models besides its messages.
+type Memory struct {
+	Summary   string `json:"summary,omitempty"`   // of the oldest messages
+	Covered   int    `json:"covered,omitempty"`   // how many messages the summary replaces
+	Untrusted bool   `json:"untrusted,omitempty"` // one of them held untrusted text: the summary is a marked block
+
+	Found []string `json:"found,omitempty"` // tools that were found and are offered, in their order
 }
 
 func (Started) event()      {}

@@ -8,9 +8,6 @@ type Price struct {
 	Currency string  `json:"currency"` // such as USD
 }
 
-// Nanos are billionths of a currency's unit: sums of them are exact.
-type Nanos int64
-
 // perToken is billionths for each token, of a price per million tokens.
 const perToken = 1000
 

@@ -52,29 +52,6 @@ func (r *run) keepNote(n Note) *Message {
 // added is the kind of a note that corrects nothing: why an answer ends where it does.
 const added = "added"
 
-// withNotes puts what the gateway added to an answer after it, as the gateway's words: a
-// model learns that it was corrected, and takes none of it for its own. An answer
-// without a part of its own is left out.
-func withNotes(history []Message) []Message {
-	all := make([]Message, 0, len(history))
-	for _, m := range history {
-		if len(m.Parts) > 0 {
-			all = append(all, Message{Role: m.Role, Parts: m.Parts})
-		}
-		if len(m.Notes) > 0 {
-			var lines []string
-			for _, n := range m.Notes {
-				lines = append(lines, n.Text)
-			}
-			all = append(all, TextMessage(System, notePrefix+strings.Join(lines, "\n")))
-		}
-	}
-	return all
-}
-
-// notePrefix begins what a model reads of notes.
-const notePrefix = "Added to the answer above, for the person, by the gateway:\n"
-
 // warn keeps one warning per server. A server that was not waited for, because the
 // turn was cancelled, is not down.
 func (r *run) warn(more ...Warning) {

@@ -117,7 +117,7 @@ func (r *run) notOffered(name string) error {
 			return fault.Insufficient.New("%s", closed.Info.Refusal())
 		}
 	}
-	f := fault.UnknownTool.New("There is no tool named %q.", name)
+	f := fault.UnknownTool.New("There is no tool named %q.", name).With("tool", name)
 	if near := closest(name, r.offer.shown); len(near) > 0 {
 		f = f.Suggest("Call one of: %s.", strings.Join(near, ", "))
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/tokens"
@@ -20,6 +21,9 @@ type window struct {
 	note    string    // of the gateway, which came with the summary
 	shed    int       // turns before that history that are left out
 }
+
+// notePrefix begins what a model reads of notes.
+const notePrefix = "Added to the answer above, for the person, by the gateway:\n"
 
 // newWindow makes the window of a turn. Until it is opened it has no history.
 func newWindow(t Turn, u *Usage, clip clipper) *window {
@@ -45,9 +49,9 @@ func (w *window) found(tools []Tool, names []string) {
 	w.memory.Found = names
 }
 
-// room is what the instructions, the tools, the summary and the question leave of
+// space is what the instructions, the tools, the summary and the question leave of
 // the budget.
-func (w *window) room() int {
+func (w *window) space() int {
 	return max(0, w.left()-perMessage-w.count.Count(w.turn.Question))
 }
 
@@ -93,16 +97,8 @@ const noteSize = 48
 // What a request needs besides texts, in tokens: vendors frame each message, call,
 // result and tool in ways of their own.
 const (
-	perMessage = 4
-	perPart    = 8
-	perTool    = 8
+	perTool = 8
 )
-
-// measure counts the tokens of messages as the model reads them.
-type measure struct {
-	count  *tokens.Counter
-	tables bool // rows are read as tables
-}
 
 // read adds what the model reads of a result, if that is not the envelope.
 func (s measure) read(r CallResult) CallResult {
@@ -162,22 +158,22 @@ func (s measure) toolSize(tools []Tool) (tokens int) {
 	return tokens
 }
 
-// bytesOf is at least the tokens of messages.
-func bytesOf(messages []Message) (bytes int) {
-	for _, m := range messages {
-		bytes += perMessage
-		for _, p := range m.Parts {
-			switch p := p.(type) {
-			case Text:
-				bytes += len(p)
-			case Call:
-				bytes += perPart + len(p.Tool) + len(p.Args)
-			case CallResult:
-				bytes += perPart + len(p.Read())
-			case Opaque:
-				bytes += len(p.Data)
+// withNotes puts what the gateway added to an answer after it, as the gateway's words: a
+// model learns that it was corrected, and takes none of it for its own. An answer
+// without a part of its own is left out.
+func withNotes(history []Message) []Message {
+	all := make([]Message, 0, len(history))
+	for _, m := range history {
+		if len(m.Parts) > 0 {
+			all = append(all, Message{Role: m.Role, Parts: m.Parts})
+		}
+		if len(m.Notes) > 0 {
+			var lines []string
+			for _, n := range m.Notes {
+				lines = append(lines, n.Text)
 			}
+			all = append(all, TextMessage(System, notePrefix+strings.Join(lines, "\n")))
 		}
 	}
-	return bytes
+	return all
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"countersign.dev/internal/testkit"
 	"time"
 
 	"countersign.dev/internal/guard"
@@ -36,12 +38,47 @@ func largeTurn() (guard.Answer, guard.Evidence) {
 	return guard.Answer{After: answer.String()}, guard.Evidence{Calls: []guard.Call{call}, Question: "list all pending invoices of Sales", Today: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)}
 }
 
-// How long does the largest turn take that a conversation can have?
+// pageTurn is a page of 50 rows with an answer about it.
+func pageTurn(answer string) (guard.Answer, guard.Evidence) {
+	rows := make([]map[string]any, 50)
+	for i := range rows {
+		rows[i] = map[string]any{
+			"employee_id": fmt.Sprintf("00000000-0000-0000-0000-%012d", i), "first_name": "Ada", "last_name": "Lovelace", "email": "ada@example.com",
+			"salary": 145_000 + i*1000, "notes": "Wrote the first program, and said so.", "hire_date": time.Date(2020, 2, i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly),
+		}
+	}
+	data, _ := json.Marshal(rows)
+	call := guard.Call{Tool: "list_employees", Kind: result.List, Outcome: result.Success(data, &result.Page{Returned: len(rows)}, "")}
+	return guard.Answer{After: answer}, guard.Evidence{Calls: []guard.Call{call}, Question: "which employees are there", Today: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)}
+}
+
+// What does an answer over a page cost that states nothing, what one that states a
+// figure, and what one with a name, a date and a sum? And how long does the largest turn
+// take that a conversation can have?
 func BenchmarkCheck(b *testing.B) {
-	answer, evidence := largeTurn()
-	b.ReportAllocs()
-	for b.Loop() {
-		guard.Check(answer, evidence)
+	answers := map[string]string{"nothing": "Here they are.", "figure": "These are the first 50 rows.", "facts": "Of those, Ada Lovelace has been here since February 20, 2020, and has $164,000. Together they have $8,475,000."}
+	for _, name := range []string{"nothing", "figure", "facts", "largest"} {
+		b.Run(name, func(b *testing.B) {
+			answer, evidence := pageTurn(answers[name])
+			if name == "largest" {
+				answer, evidence = largeTurn()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				guard.Check(answer, evidence)
+			}
+		})
+	}
+}
+
+// TestPageCostsLittle: an answer that states nothing does not have its results read, and
+// one that does costs few allocations a row. A page of 50 rows once took 19,000.
+func TestPageCostsLittle(t *testing.T) {
+	testkit.Alone(t) // the race detector allocates, too
+	for answer, most := range map[string]float64{"Here they are.": 200, "These are the first 50 rows.": 1500} {
+		if n := testing.AllocsPerRun(5, func() { guard.Check(pageTurn(answer)) }) - testing.AllocsPerRun(5, func() { pageTurn(answer) }); n > most {
+			t.Errorf("%s: %.0f allocations, %.0f at most", answer, n, most)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"countersign.dev/internal/guard/claim"
 	"countersign.dev/internal/result"
 )
 
@@ -83,6 +84,7 @@ var (
 	recent      = regexp.MustCompile(`\b` + participle + ` (?:last (?:week|month|year|quarter|night)|yesterday|today|this (?:morning|week|month|afternoon)|earlier today)\b`)
 	bare        = regexp.MustCompile(`\b` + participle + ` successfully\b|\bsuccessfully ` + participle + `\b|\bcompleted the ()\b`)
 	fragment    = regexp.MustCompile(`^[^\pL]*(?:(?:ok|okay|yes|great|sure),? )?(?:[\pL'-]+ ){0,3}` + participle + `[.!:]?(?:$| [^\pL]*$)`)
+	started     = regexp.MustCompile(`^[^\pL]*(?:(?:ok|okay|yes|great|sure),? )?` + participle + ` (?:it|them|that|the|your|his|her|their|all|both|an?|#?\d|[$€£]\d|…|[\pL]+-\d|\pL+'s)(?:[^\pL]|$)`)
 	label       = regexp.MustCompile(`^[^\pL]*(?:[\pL'-]+ ){0,3}` + participle + `: `)
 	phrases     = regexp.MustCompile(`\b(?:went through|(?:is|are) (?:now )?gone|took effect|(?:is|are) now in effect|t(?:aken|akes|ook) care of|no longer (?:appears?|exists?|listed)|effective (?:today|immediately)|got the green light|(?:is|are) (?:now )?live|went (?:up|down)|(?:been|was) let go|(?:is|are) disabled|from now on)\b`)
 	finished    = regexp.MustCompile(`^[^\pL]*(?:(?:ok|okay|yes|great|alright),? )?(?:all )?(?:it's |that's )?(?:done|all set|complete|completed|finished|success)\b`)
@@ -227,7 +229,7 @@ func phrasalClass(m []int) string {
 // claimedOfRow reports whether the sentence says that a thing was changed. A row
 // that says the same of it is as good as a receipt.
 func claimedOfRow(s, small string, wanted bool, e Evidence, results func() *data) bool {
-	for _, pattern := range []*regexp.Regexp{perfect, state, recent, bare, fragment, label, phrases} {
+	for _, pattern := range []*regexp.Regexp{perfect, state, recent, bare, fragment, started, label, phrases} {
 		for _, m := range pattern.FindAllStringSubmatchIndex(small, -1) {
 			if unmade.MatchString(clauseBefore(small, m[0])) || unmade.MatchString(small[m[0]:m[1]]) && pattern != phrases {
 				continue
@@ -303,7 +305,8 @@ func wantsChange(e Evidence) bool {
 }
 
 // orders are the verbs with which people ask for a change.
-var orders = strings.Fields("delete remove terminate fire erase offboard deactivate disable approve authorize reject decline deny close resolve settle update change adjust modify edit correct raise increase bump lower reduce cut create add open file log register send submit email notify tell solve finish complete promote let assign reassign transfer escalate cancel revert undo restore withdraw reopen schedule book reserve pay refund reimburse set mark move rename save archive publish grant revoke reset unlock promote hire do give go yes confirm get")
+var orders = strings.Fields("delete remove terminate fire erase offboard deactivate disable approve authorize reject decline deny close resolve settle update change adjust modify edit correct raise increase bump lower reduce cut create add open file log register send submit email notify tell solve finish complete promote let assign reassign transfer escalate cancel revert undo restore withdraw reopen schedule book reserve pay refund reimburse set mark move rename save archive publish grant revoke reset unlock promote hire do give go yes confirm get " +
+	"löschen lösche lösch entfernen entferne kündigen genehmigen genehmige freigeben ablehnen schließen schließe ändern ändere setzen setze erhöhen erhöhe senken senke senden sende schicken schicke erstellen erstelle anlegen lege zuweisen weise buchen buche stornieren bezahlen markieren markiere verschieben erledigen")
 
 func hasPending(e Evidence) bool {
 	return slices.ContainsFunc(e.Calls, func(c Call) bool { return c.Outcome.Pending() != nil })
@@ -317,7 +320,10 @@ func made(e Evidence, class string) bool {
 		class = "send"
 	}
 	tells := func(text string) bool {
-		return slices.ContainsFunc(wordsOf(text), func(w string) bool { return classOf[w] != "" && (class == "" || receiptOf(w) == class) })
+		return slices.ContainsFunc(wordsOf(text), func(w string) bool { return classOf[w] != "" && proves(receiptOf(w), class) })
+	}
+	if (class == "undo" || class == "reject") && slices.Contains(e.Reported, denial) {
+		return true
 	}
 	for _, text := range e.Reported {
 		receipt := func(s string) bool { return s != denial && !unmade.MatchString(strings.ToLower(s)) && tells(s) }
@@ -329,6 +335,21 @@ func made(e Evidence, class string) bool {
 		return c.changes() && len(c.Outcome.Data()) > 0 && (class == "" || c.Kind == result.Edit || tells(string(c.Outcome.Data())))
 	})
 }
+
+// proves reports whether a receipt of one class proves a change of another: what was
+// changed may be said to be raised, lowered or set, and the other way round, and what
+// was made at all was done.
+func proves(receipt, class string) bool {
+	switch {
+	case class == "" || class == "do" || receipt == class:
+		return true
+	case receipt == "update":
+		return slices.Contains(changed, class)
+	}
+	return (class == "update" || class == "set") && slices.Contains(changed, receipt)
+}
+
+var changed = strings.Fields("raise lower set keep")
 
 // denial is what a conversation keeps of a change that its person denied.
 const denial = "Action cancelled by user"
@@ -420,7 +441,7 @@ func namedByID(row result.Row, said map[string]bool) bool {
 
 func isProper(word string) bool {
 	word, _, _ = strings.Cut(strings.ReplaceAll(word, "’", "'"), "'")
-	return word != "" && word != "I" && unicode.IsUpper([]rune(word)[0]) && monthOf(word) == 0
+	return word != "" && word != "I" && unicode.IsUpper([]rune(word)[0]) && claim.MonthOf(word) == 0
 }
 
 var quotedText = regexp.MustCompile(`“[^”]*”|"[^"]*"`)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"countersign.dev/internal/guard/claim"
 	"countersign.dev/internal/result"
 )
 
@@ -14,23 +15,31 @@ import (
 // more, figures and names are not compared: an alarm could be wrong.
 const maxEvidence = 16 << 20
 
-// data is the results of a conversation, read once.
+// data is the results of a conversation, read once for one answer: of its texts it keeps
+// only what the answer states.
 type data struct {
 	rows    []result.Row     // every object, at any depth
 	tables  map[string]*list // by tool and place
-	tokens  map[string]bool  // of every text, in small letters
+	tokens  map[string]bool  // that are stated, in small letters: whether a text has them
 	numbers []float64        // sorted
-	dates   map[date]bool
-	times   map[string]bool // 17:15
-	seen    map[string]bool // rows of tables, so that a list that was read twice counts once
+	dates   map[claim.Date]bool
+	tails   map[string]bool // figures that are stated: whether an id ends with these digits
+	keys    map[string]bool // that were read
+	seen    map[rowID]bool  // rows of tables, so that a list that was read twice counts once
+	claims  bool            // any is stated
+	scanner claim.Scanner
 	partial bool
 }
+
+// rowID is a row in a place of a tool's answers.
+type rowID struct{ place, id string }
 
 // list is the rows that one tool gave in one place of its answer.
 type list struct{ rows []result.Row }
 
-func readData(e Evidence) *data {
-	d := &data{tables: map[string]*list{}, tokens: map[string]bool{}, dates: map[date]bool{}, times: map[string]bool{}, seen: map[string]bool{}}
+func readData(e Evidence, s stated) *data {
+	d := &data{tables: map[string]*list{}, dates: map[claim.Date]bool{}, keys: map[string]bool{}, seen: map[rowID]bool{}, claims: len(s.claims) > 0}
+	d.tokens, d.tails = s.tokens()
 	size := 0
 	for _, c := range slices.Concat(e.Earlier, e.Calls) {
 		answer := result.EncodeEnvelope(c.Outcome)
@@ -42,6 +51,9 @@ func readData(e Evidence) *data {
 		if err != nil {
 			d.partial = true
 			return d
+		}
+		if page := c.Outcome.Page(); page != nil && page.Total > page.Returned { // what it leaves out
+			d.numbers = append(d.numbers, float64(page.Total-page.Returned))
 		}
 		rows := len(d.rows)
 		d.walk(c.Tool, tree)
@@ -58,7 +70,7 @@ func readData(e Evidence) *data {
 	for _, text := range e.Words {
 		d.words(text)
 	}
-	d.dates[dateOf(e.Today)] = true
+	d.dates[claim.DateOf(e.Today)] = true
 	slices.Sort(d.numbers)
 	d.numbers = slices.Compact(d.numbers)
 	return d
@@ -73,25 +85,55 @@ func (d *data) walk(place string, value any) {
 			d.add(place, v)
 		}
 		for _, key := range v.Keys {
-			d.tokens[strings.ToLower(key)] = true
-			for _, word := range wordsOf(key) {
-				d.tokens[word] = true
+			d.key(key)
+			if value := v.Values[key]; !d.cell(value) {
+				d.walk(place+"."+key, value)
 			}
-			d.walk(place+"."+key, v.Values[key])
 		}
 	case []any:
+		below := place + "[]"
 		for _, item := range v {
 			if row, ok := item.(result.Row); ok {
 				d.add(place, row)
 			}
-			d.walk(place+"[]", item)
+			d.walk(below, item)
 		}
+	default:
+		d.cell(value)
+	}
+}
+
+// cell reads a value that holds no others, and reports whether it is one.
+func (d *data) cell(value any) bool {
+	switch v := value.(type) {
+	case result.Row, []any:
+		return false
 	case string:
 		d.text(v)
 	case json.Number:
 		if f, err := v.Float64(); err == nil {
 			d.numbers = append(d.numbers, abs(f))
 		}
+	}
+	return true
+}
+
+// key reads the words of a field's name: once, and not in every row.
+func (d *data) key(key string) {
+	if d.keys[key] {
+		return
+	}
+	d.keys[key] = true
+	d.token(strings.ToLower(key))
+	for _, word := range wordsOf(key) {
+		d.token(word)
+	}
+}
+
+// token keeps that a text has a token, when the answer states it.
+func (d *data) token(small string) {
+	if _, stated := d.tokens[small]; stated {
+		d.tokens[small] = true
 	}
 }
 
@@ -111,10 +153,10 @@ func (d *data) add(place string, row result.Row) {
 		d.tables[place] = t
 	}
 	if id := identity(row); id != "" {
-		if d.seen[place+id] {
+		if d.seen[rowID{place, id}] {
 			return
 		}
-		d.seen[place+id] = true
+		d.seen[rowID{place, id}] = true
 	}
 	t.rows = append(t.rows, row)
 }
@@ -132,42 +174,50 @@ func identity(row result.Row) string {
 // text reads the words and figures of a text.
 func (d *data) text(text string) {
 	d.words(text)
-	for _, c := range claimsOf(text) {
-		switch c.kind {
-		case figure:
-			d.numbers = append(d.numbers, abs(c.value))
-		case dated:
-			d.dates[c.day] = true
-		case exact:
-			d.tokens[strings.ToLower(c.text)] = true
+	if !d.claims {
+		return
+	}
+	for _, c := range d.scanner.Read(text) {
+		d.claim(c)
+		for _, reading := range c.Or {
+			d.claim(reading)
 		}
+	}
+}
+
+func (d *data) claim(c claim.Claim) {
+	switch c.Kind {
+	case claim.Figure:
+		d.numbers = append(d.numbers, abs(c.Value))
+	case claim.Dated:
+		d.dates[c.Day] = true
+	case claim.Exact:
+		d.token(strings.ToLower(c.Text))
 	}
 }
 
 func (d *data) words(text string) {
-	for token := range tokensOf(text) {
-		small := strings.ToLower(token)
-		d.tokens[small] = true
-		for _, word := range wordsOf(small) {
-			d.tokens[strings.TrimSuffix(word, "'s")] = true
-		}
-		if len(token) >= 16 && token[10] == 'T' && token[13] == ':' {
-			d.times[token[11:16]] = true
+	if len(d.tokens)+len(d.tails) == 0 {
+		return
+	}
+	for token := range tokensOf(strings.ToLower(text)) {
+		d.token(token)
+		d.tail(token)
+		for word := range strings.FieldsFuncSeq(token, betweenWords) {
+			d.token(strings.TrimSuffix(word, "'s"))
 		}
 	}
 }
 
-// tokensOf yields what is between spaces and punctuation; ids and addresses stay
-// whole.
-func tokensOf(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		part := func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-@._'+:", r)
-		}
-		for token := range strings.FieldsFuncSeq(text, part) {
-			if token = strings.Trim(token, "-._'+:"); token != "" && !yield(token) {
-				return
-			}
+// tail keeps the digits of an id, by which people speak of it: TICK-097 is 097, and 97.
+func (d *data) tail(token string) {
+	if len(d.tails) == 0 || len(token) > 24 || !claim.IsID(token) {
+		return
+	}
+	digits := token[strings.LastIndex(token, "-")+1:]
+	for _, tail := range []string{digits, strings.TrimLeft(digits, "0")} {
+		if _, stated := d.tails[tail]; stated {
+			d.tails[tail] = true
 		}
 	}
 }

@@ -3,7 +3,10 @@ package guard
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
+
+	"countersign.dev/internal/guard/claim"
 )
 
 // derived is what can be computed of the tables: sums, means, counts, differences
@@ -118,7 +121,7 @@ func (v *derived) upTo(t *table, column []float64, rows []int) {
 	}
 	for _, key := range sortedKeys(t.dates) {
 		dates := t.dates[key]
-		ordered := slices.SortedFunc(slices.Values(rows), func(i, j int) int { return dates[i].time().Compare(dates[j].time()) })
+		ordered := slices.SortedFunc(slices.Values(rows), func(i, j int) int { return dates[i].Time().Compare(dates[j].Time()) })
 		for _, direction := range [][]int{ordered, backward(ordered)} {
 			sum := 0.0
 			for _, i := range direction {
@@ -231,6 +234,9 @@ func (v *derived) rows(t *table, named, all []int) {
 			for _, b := range keys {
 				if a != b {
 					v.columns(t.nums[a], t.nums[b], []int{i})
+					if strings.Contains(a, "end") && strings.Contains(b, "start") { // both count
+						v.amount(t.nums[a][i] - t.nums[b][i] + 1)
+					}
 					v.amount(t.nums[a][i] + t.nums[b][i])
 				}
 			}
@@ -240,17 +246,17 @@ func (v *derived) rows(t *table, named, all []int) {
 
 // spans adds the time from the dates of named rows to today, and between them.
 func (v *derived) spans(t *table, named []int, today time.Time) {
-	now := dateOf(today)
+	now := claim.DateOf(today)
 	for _, i := range named {
-		dates := []date{now}
+		dates := []claim.Date{now}
 		for _, key := range sortedKeys(t.dates) {
-			if d := t.dates[key][i]; d.year > 0 {
+			if d := t.dates[key][i]; d.Year > 0 {
 				dates = append(dates, d)
 			}
 		}
 		for k, a := range dates {
 			for _, b := range dates[:k] {
-				v.days = append(v.days, math.Abs(a.time().Sub(b.time()).Hours()/24))
+				v.days = append(v.days, math.Abs(a.Time().Sub(b.Time()).Hours()/24))
 			}
 		}
 	}
@@ -259,9 +265,9 @@ func (v *derived) spans(t *table, named []int, today time.Time) {
 }
 
 // near reports whether a sorted list has a value in the range of a claim.
-func near(sorted []float64, c claim) bool {
-	below, above := c.slack()
-	value := abs(c.value)
+func near(sorted []float64, c claim.Claim) bool {
+	below, above := c.Slack()
+	value := abs(c.Value)
 	i, _ := slices.BinarySearch(sorted, value-below)
 	return i < len(sorted) && sorted[i] <= value+above
 }

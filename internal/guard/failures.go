@@ -32,9 +32,11 @@ func unsaid(a Answer, e Evidence) (lines []string) {
 	failed := failedCalls(e.Calls)
 	sentences := sentencesOf(a.After)
 	for _, c := range failed {
-		line := "“" + c.name() + "” failed."
-		if f := c.Outcome.Fault(); !c.foreign() {
-			line = "“" + c.name() + "” failed: " + f.Message
+		line := fmt.Sprintf(fault.ToolError, c.name())
+		if c.foreign() {
+			line += "."
+		} else {
+			line += ": " + c.Outcome.Fault().Message
 		}
 		if !repeats(a.After, c) && !saysFailed(sentences, c, len(failed)) && !slices.Contains(lines, line) {
 			lines = append(lines, line)
@@ -62,9 +64,9 @@ func failedCalls(calls []Call) (failed []Call) {
 // The ways to say in English that something could not be had or done.
 var (
 	inability  = regexp.MustCompile(`(?i)\b(?:can(?:no|')t|can’t|cannot|could(?:n't|n’t| not)|unable|not able|was(?:n't|n’t| not) able|isn(?:'t|’t)|didn(?:'t|’t)|don(?:'t|’t) have|do not have|fail(?:ed|s|ure)?|errors?|problems?|trouble|unfortunately|sorry|instead|no luck|no word|no answer)\b|(?:^|[^\pL])(?:nicht|leider|konnte|fehler|fehlgeschlagen)(?:[^\pL]|$)`)
-	restricted = regexp.MustCompile(`(?i)\b(?:permi(?:ssion|tted)s?|access|allowed|authori[sz]ed|restricted|refused|denied|(?:needs?|requires?) the roles?|role|rights? to|rolle|berechtigung(?:en)?|darf(?:st)?|only (?:people|those|someone|somebody))\b`)
-	silent     = regexp.MustCompile(`(?i)\b(?:unavailable|not available|not reachable|reach(?:ed|able)?|timed out|time-?out|down|offline|respond(?:ed|ing)?|not answer(?:ed|ing)?|too (?:slow|busy|large))\b`)
-	missing    = regexp.MustCompile(`(?i)\b(?:no|not|none|nobody|nothing|never|unknown|doesn(?:'t|’t)|invalid)\b`)
+	restricted = regexp.MustCompile(`(?i)\b(?:permi(?:ssion|tted)s?|access|allowed|authori[sz]ed|restricted|refused|denied|(?:needs?|requires?) the roles?|role|rights? to|rolle|berechtigung(?:en)?|darf(?:st)?|only (?:people|those|someone|somebody))\b|(?:^|[^\pL])(?:zugriff|fehlt|fehlen|dürfen|erlaubt|gesperrt)(?:[^\pL]|$)`)
+	silent     = regexp.MustCompile(`(?i)\b(?:unavailable|not available|not reachable|reach(?:ed|able)?|timed out|time-?out|down|offline|respond(?:ed|ing)?|not answer(?:ed|ing)?|too (?:slow|busy|large))\b|(?:^|[^\pL])(?:(?:nicht|un)\s?erreichbar|antwortet|zeitüberschreitung|ausgefallen)(?:[^\pL]|$)`)
+	missing    = regexp.MustCompile(`(?i)\b(?:no|not|none|nobody|nothing|never|unknown|doesn(?:'t|’t)|invalid|already)\b|(?:^|[^\pL])(?:nichts?|kein\pL*|niemand|nie|unbekannt|bereits|schon)(?:[^\pL]|$)`)
 )
 
 // saysFailed reports whether a sentence speaks of the failure. When there are

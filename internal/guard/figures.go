@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"countersign.dev/internal/guard/claim"
 )
 
 // Invented begins the line about figures and names that are in no result.
@@ -15,15 +17,19 @@ const Invented = "Not from the data: "
 const maxShown = 8
 
 // invented returns the line about figures and names that are in no result.
-func invented(a Answer, e Evidence, results func() *data) (c Correction) {
-	text := a.Whole()
-	claims := claimsOf(text)
+func invented(s stated, e Evidence, results func() *data) (c Correction) {
+	if len(s.claims)+len(s.names) == 0 { // nothing rests on the results
+		return c
+	}
 	d := results()
 	if d.partial {
 		return c
 	}
-	odd := newFigures(d, e, text).unproven(claims)
-	odd = append(odd, unknownNames(text, d)...)
+	var odd []string
+	if len(s.claims) > 0 {
+		odd = newFigures(d, e, s.text).unproven(s.claims)
+	}
+	odd = append(odd, s.unknownNames(d.tokens)...)
 	if len(odd) == 0 {
 		return c
 	}
@@ -46,6 +52,8 @@ type figures struct {
 	derived *derived // nil until a claim needs it
 	rows    int
 
+	relative bool      // the answer or its question speaks of time as seen from today
+	asked    []float64 // figures of the question
 	supposed []float64 // per cents of the question: "what if everyone gets 3 % more"
 }
 
@@ -61,11 +69,15 @@ func newFigures(d *data, e Evidence, text string) *figures {
 			f.words[small], f.words["="+small] = true, true
 		}
 	}
-	for _, c := range claimsOf(e.Question) {
-		if c.unit == '%' && len(f.supposed) < maxSupposed {
-			f.supposed = append(f.supposed, c.value)
+	for _, c := range claim.Of(e.Question) {
+		if (c.Kind == claim.Figure || c.Kind == claim.Spelled) && len(f.asked) < window {
+			f.asked = append(f.asked, c.Value)
+		}
+		if c.Unit == '%' && len(f.supposed) < maxSupposed {
+			f.supposed = append(f.supposed, c.Value)
 		}
 	}
+	f.relative = slices.ContainsFunc(seenFromToday, func(w string) bool { return f.words[stem(w)] })
 	for _, t := range d.tables {
 		f.rows += len(t.rows)
 	}
@@ -73,53 +85,62 @@ func newFigures(d *data, e Evidence, text string) *figures {
 }
 
 // unproven returns the claims that no result gives, as they are written.
-func (f *figures) unproven(claims []claim) (odd []string) {
+func (f *figures) unproven(claims []claim.Claim) (odd []string) {
 	proven := make([]bool, len(claims))
-	for i, c := range claims {
-		proven[i] = f.proves(c)
+	prove := func(i int, by func(claim.Claim) bool) {
+		for _, reading := range append([]claim.Claim{claims[i]}, claims[i].Or...) {
+			if !proven[i] && by(reading) {
+				claims[i], proven[i] = reading, true
+			}
+		}
+	}
+	for i := range claims {
+		prove(i, f.proves)
 	}
 	for range 2 { // what was proven by others proves more
-		for i, c := range claims {
-			proven[i] = proven[i] || c.kind == figure && fromStated(claims, proven, i)
+		for i := range claims {
+			prove(i, func(c claim.Claim) bool { return c.Kind == claim.Figure && f.fromStated(c, claims, proven, i) })
 		}
 	}
 	for i, c := range claims {
-		if !proven[i] && !slices.Contains(odd, c.text) {
-			odd = append(odd, c.text)
+		if !proven[i] && !slices.Contains(odd, c.Text) {
+			odd = append(odd, c.Text)
 		}
 	}
 	return odd
 }
 
-func (f *figures) proves(c claim) bool {
-	switch c.kind {
-	case spelled:
+func (f *figures) proves(c claim.Claim) bool {
+	switch c.Kind {
+	case claim.Spelled:
 		return true
-	case exact:
-		return f.d.tokens[strings.ToLower(c.text)]
-	case dated:
-		return f.provesDate(c.day)
+	case claim.Exact:
+		return f.d.tokens[strings.ToLower(c.Text)]
+	case claim.Dated:
+		return f.provesDate(c.Day)
 	}
 	return f.provesFigure(c)
 }
 
-func (f *figures) provesFigure(c claim) bool {
-	whole := c.value == math.Trunc(c.value) && c.step >= 1
-	year := int(c.value)
+func (f *figures) provesFigure(c claim.Claim) bool {
+	whole := c.Value == math.Trunc(c.Value) && c.Step >= 1
+	year := int(c.Value)
 	switch {
 	case near(f.d.numbers, c):
 		return true
-	case whole && c.unit == 0 && (year <= max(f.rows, 3) || f.rows == 0 && year <= 10): // a count
+	case whole && c.Unit == 0 && (year <= max(f.rows, 3) || f.rows == 0 && year <= 10): // a count
 		return true
-	case whole && c.unit == 0 && year >= 1900 && year <= 2100:
+	case whole && c.Unit == 0 && f.d.tails[c.Text]:
+		return true
+	case whole && c.Unit == 0 && year >= 1900 && year <= 2100:
 		return f.hasYear(year)
-	case c.unit == '%' && (c.value == 100 || near(f.d.numbers, claim{value: c.value / 100, step: c.step / 100, about: c.about})):
+	case c.Unit == '%' && (c.Value == 100 || near(f.d.numbers, claim.Claim{Value: c.Value / 100, Step: c.Step / 100, About: c.About})):
 		return true
 	}
 	if f.derived == nil {
 		f.derived = derive(f.d, f.words, f.supposed, f.e.Today)
 	}
-	switch c.unit {
+	switch c.Unit {
 	case '%':
 		return near(f.derived.percents, c)
 	case 'd':
@@ -133,51 +154,50 @@ func (f *figures) hasYear(year int) bool {
 		return true
 	}
 	for d := range f.d.dates {
-		if d.year == year {
+		if d.Year == year {
 			return true
 		}
 	}
 	return false
 }
 
-// daysIn is how long the units of durations are.
-var daysIn = map[string]float64{"day": 1, "week": 7, "month": 30.44, "year": 365.25}
+var seenFromToday = strings.Fields("today tomorrow yesterday week weekend fortnight day days ago monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun heute morgen gestern woche tag tage montag dienstag mittwoch donnerstag freitag samstag sonntag")
 
-func (f *figures) provesSpan(c claim) bool {
-	_, unit, _ := strings.Cut(c.text, " ")
-	in := daysIn[strings.TrimSuffix(unit, "s")]
+func (f *figures) provesSpan(c claim.Claim) bool {
+	_, unit, _ := strings.Cut(c.Text, " ")
+	in := claim.DaysIn[unit]
 	for _, days := range f.derived.days {
-		if gap := days/in - c.value; gap > -1 && gap < 1 { // a begun or an ended one
+		if gap := days/in - c.Value; gap > -1 && gap < 1 { // a begun or an ended one
 			return true
 		}
 	}
 	return near(f.derived.values, c)
 }
 
-// provesDate reports whether the date is in the data, or is near to today: a
-// reader can see what "by Friday, November 27" rests on.
-func (f *figures) provesDate(day date) bool {
+// provesDate reports whether the date is in the data, or is near to today in a text
+// that counts from it: a reader can see what "by Friday, November 27" rests on.
+func (f *figures) provesDate(day claim.Date) bool {
 	for known := range f.d.dates {
-		if day.matches(known) || (known.day == 0 || known.year == 0) && known.matches(day) {
+		if day.Matches(known) || (known.Day == 0 || known.Year == 0) && known.Matches(day) {
 			return true
 		}
 	}
-	if day.day == 0 {
+	if day.Day == 0 {
 		return false
 	}
-	if day.year == 0 {
-		day.year = f.e.Today.Year()
+	if day.Year == 0 {
+		day.Year = f.e.Today.Year()
 	}
 	for known := range f.d.dates { // its anniversary
-		if years := day.year - f.e.Today.Year(); known.month == day.month && known.day == day.day && years >= 0 && years <= 1 {
+		if years := day.Year - f.e.Today.Year(); known.Month == day.Month && known.Day == day.Day && years >= 0 && years <= 1 {
 			return true
 		}
 	}
-	gap := day.time().Sub(dateOf(f.e.Today).time())
-	if gap >= -7*24*time.Hour && gap <= 31*24*time.Hour {
+	gap := day.Time().Sub(claim.DateOf(f.e.Today).Time())
+	if f.relative && gap >= -7*24*time.Hour && gap <= 31*24*time.Hour {
 		return true
 	}
-	return day.day == 1 || day.time().AddDate(0, 0, 1).Day() == 1 // the end of a month
+	return day.Day == 1 || day.Time().AddDate(0, 0, 1).Day() == 1 // the end of a month
 }
 
 // Bounds of what is computed of figures that the answer itself shows.
@@ -188,21 +208,20 @@ const (
 	maxSupposed = 4 // per cents
 )
 
-// fromStated reports whether a figure is computed of proven figures beside it: a
-// sum of several, or a difference, sum, ratio or share of two.
-func fromStated(claims []claim, proven []bool, i int) bool {
-	c := claims[i]
-	var beside []float64
+// fromStated reports whether a figure is computed of proven figures beside it and of
+// the question's: a sum of several, or a difference, sum, product, ratio or share of two.
+func (f *figures) fromStated(c claim.Claim, claims []claim.Claim, proven []bool, i int) bool {
+	beside := slices.Clone(f.asked)
 	for j := max(0, i-window); j < min(len(claims), i+window/2+1); j++ {
-		if j != i && proven[j] && (claims[j].kind == figure || claims[j].kind == spelled) {
-			beside = append(beside, claims[j].value)
+		if j != i && proven[j] && (claims[j].Kind == claim.Figure || claims[j].Kind == claim.Spelled) {
+			beside = append(beside, claims[j].Value)
 		}
 	}
 	v := &derived{}
 	for k, a := range beside {
 		for l, b := range beside {
 			if k != l {
-				v.amount(a-b, a+b, a*(1+b/100), a*(1-b/100), a*b/100)
+				v.amount(a-b, a+b, a*b, a*(1+b/100), a*(1-b/100), a*b/100)
 				v.ratio(a, b)
 			}
 		}
@@ -210,7 +229,7 @@ func fromStated(claims []claim, proven []bool, i int) bool {
 	v.runs(claims, proven, i)
 	slices.Sort(v.values)
 	slices.Sort(v.percents)
-	if c.unit == '%' {
+	if c.Unit == '%' {
 		return near(v.percents, c)
 	}
 	return near(v.values, c)
@@ -218,24 +237,24 @@ func fromStated(claims []claim, proven []bool, i int) bool {
 
 // runs adds the sums of figures that follow each other before or after the claim:
 // in the text, and in the same place of their lines.
-func (v *derived) runs(claims []claim, proven []bool, i int) {
+func (v *derived) runs(claims []claim.Claim, proven []bool, i int) {
 	for _, step := range []int{-1, 1} {
 		sum, column, last := 0.0, 0.0, 0.0
 		for j := i + step; j >= max(0, i-maxRun) && j < min(len(claims), i+maxRun); j += step {
 			other := claims[j]
-			if other.kind != figure || !proven[j] {
+			if other.Kind != claim.Figure || !proven[j] {
 				continue
 			}
-			if other.unit == claims[i].unit {
-				sum += other.value
+			if other.Unit == claims[i].Unit {
+				sum += other.Value
 				v.amount(sum)
 			}
-			if other.line != claims[i].line && other.place == claims[i].place {
-				column += other.value
+			if other.Line != claims[i].Line && other.Column == claims[i].Column {
+				column += other.Value
 				v.amount(column)
 			}
-			if other.line != claims[i].line && other.last {
-				last += other.value
+			if other.Line != claims[i].Line && other.Last {
+				last += other.Value
 				v.amount(last)
 			}
 		}

@@ -104,7 +104,7 @@ func TestFreshAnswers(t *testing.T) {
 	for half, n := range counts {
 		t.Logf("%s: corrected %d of %d", half, n.corrected, n.all)
 		lies := half[0] == 'L'
-		if lies && n.corrected*100 < n.all*80 || !lies && n.corrected > 1 {
+		if lies && n.corrected*100 < n.all*80 || !lies && n.corrected*50 >= n.all {
 			t.Errorf("%s: %d of %d were corrected", half, n.corrected, n.all)
 		}
 	}

@@ -2,36 +2,38 @@ package guard
 
 import (
 	"regexp"
-	"slices"
 	"strings"
+	"unicode"
 )
 
 // What the rules need to know of German: the page speaks it, and so people and models
 // do. Its nouns have capital letters, its figures points where English has commas.
 
-var germanWords = strings.Fields("der das und ist sind nicht ich sie wir für auf mit von zu ein eine einen einer den dem es gibt kein keine noch wurde wurden werden wird habe hat haben nur zusammen jetzt ab bei aus dass du dein deine leider sich im zur zum gerade")
+var germanWords = wordSet("ab aber alle als am an auch auf aus bei beide beiden bereits bis bitte da dabei dafür damit danach dann das dass davon dazu dein deine dem den denn des dies diese dieser doch dort du durch ein eine einem einen einer er erst es für gerade gibt habe haben hier ich ihm ihn ihnen ihr ihre ihren ihrer im ist ja jetzt jede kann kein keine keinen können leider machen mal mehr mein meine mich mir mit nach nein nicht nichts noch nochmal nur oder ohne schon sehr sein seine seit sich sie sind sitzt sobald soll sonst um und uns unter viel viele vom von vor wann war wer werden wegen welche welcher welches wenn werde wie wieder wieviel wird wir wo wurde wurden zeig zeige zu zuletzt zum zur zusammen zwischen über")
 
-// isGerman reports whether a text has two of the words of every German sentence.
-func isGerman(text string) bool {
-	first := ""
-	for _, w := range wordsOf(text) {
-		switch {
-		case !slices.Contains(germanWords, w) || w == first:
-		case first != "":
-			return true
-		default:
-			first = w
-		}
+// shared are those of the words that English texts have too, in names or as words.
+var shared = wordSet("ab am an da den der die des du er hat man um von zu war bis")
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
 	}
-	return false
+	return set
 }
 
-// germanFigure matches 160.000 and 62.990,50 and 8,1.
-var germanFigure = regexp.MustCompile(`^(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d{1,2})$`)
-
-// inEnglish writes a German figure as an English one.
-func inEnglish(figure string) string {
-	return strings.NewReplacer(".", "", ",", ".").Replace(figure)
+// isGerman reports whether a text has two different words of German, one of them of
+// German alone. Any word in small letters with an umlaut is such a word.
+func isGerman(text string) bool {
+	found, alone := map[string]bool{}, false
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		small := strings.ToLower(w)
+		own := germanWords[small] && !shared[small] && w[1:] == small[1:] || w == small && strings.ContainsAny(w, "äöüß")
+		if own || germanWords[small] {
+			found[small], alone = true, alone || own
+		}
+	}
+	return alone && len(found) > 1
 }
 
 // germanForms are the participles that claim a change, by class as in [forms].
@@ -53,7 +55,7 @@ func alternatives(forms map[string]string) string { return strings.Join(sortedKe
 // English, a state of a row counts only where the person asked for a change.
 func claimedInGerman(small string, wanted bool, e Evidence, results func() *data) bool {
 	m := germanClaim.FindStringSubmatch(small)
-	if m == nil || !isGerman(small) && m[2] == "" || germanUnmade.MatchString(small) {
+	if m == nil || germanUnmade.MatchString(small) {
 		return false
 	}
 	own := strings.Contains(small, "ich habe ") || strings.Contains(small, "habe ich ")

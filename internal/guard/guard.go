@@ -88,10 +88,11 @@ type Correction struct {
 // leaves out, changes that it claims, figures and names that are in no result, and
 // lists that it presents as complete.
 func Check(a Answer, e Evidence) (corrections []Correction) {
-	results := sync.OnceValue(func() *data { return readData(e) })
+	s := statedIn(a.Whole(), e.Question)
+	results := sync.OnceValue(func() *data { return readData(e, s) })
 	for _, line := range failures(a, e) {
 		corrections = append(corrections, Correction{Kind: Failed, Text: line})
 	}
-	corrections = append(corrections, changes(a, e, results), invented(a, e, results), Correction{Kind: Incomplete, Text: incomplete(a, e.Calls)})
+	corrections = append(corrections, changes(a, e, results), invented(s, e, results), Correction{Kind: Incomplete, Text: incomplete(a, e.Calls)})
 	return slices.DeleteFunc(corrections, func(c Correction) bool { return c.Text == "" })
 }

@@ -90,7 +90,7 @@ func newSample(t testing.TB, line int, header []string, results recorded) sample
 
 // lineOf is a part of the line that corrects each sort of lie.
 var lineOf = map[string]string{
-	"effect": "Nothing ", "waiting": "waits for your approval", "failure": "” failed: ", "incomplete": "incomplete", "figure": guard.Invented, "name": guard.Invented,
+	"effect": "Nothing ", "waiting": "waits for your approval", "failure": " tool: ", "incomplete": "incomplete", "figure": guard.Invented, "name": guard.Invented,
 }
 
 // count is how many answers of a kind were corrected, and how many there are.

@@ -2,10 +2,13 @@ package guard
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"countersign.dev/internal/guard/claim"
 )
 
 // incomplete returns the hints about lists of the turn whose next page was not
@@ -27,7 +30,7 @@ type incompleteLists []incompletePage
 
 type incompletePage struct {
 	tool, hint, next string
-	returned         int
+	returned, total  int // total: 0 when it is not known
 }
 
 // unknown is the number of rows of a clipped answer; no text can name it.
@@ -41,7 +44,7 @@ func (l *incompleteLists) record(c Call) {
 		*l = slices.DeleteFunc(*l, func(q incompletePage) bool { return q.tool == c.Tool && q.next == from })
 	}
 	if page != nil && page.More {
-		*l = append(*l, incompletePage{tool: c.Tool, hint: page.Hint, next: page.Next, returned: page.Returned})
+		*l = append(*l, incompletePage{tool: c.Tool, hint: page.Hint, next: page.Next, returned: page.Returned, total: page.Total})
 	}
 	if c.Clipped {
 		hint := "Only a part of the answer of " + c.Tool + " could be read: it was too large. Ask for less of it."
@@ -66,7 +69,7 @@ func (l incompleteLists) hint() string {
 var incompleteness = regexp.MustCompile(`(?i)\b(incomplete|not (?:the )?complete|truncated|partial (?:list|result|answer|view)s?|` +
 	`not all of|there (?:are|is|may be|might be|could be|must be) (?:\w+ ){0,2}more\b|(?:may|might|could|must) be (?:\w+ )?others\b|more (?:rows|results|records|entries|pages|items|matches) (?:exist|follow|are|remain)|` +
 	`(?:next|further|more|another) pages?|and (?:\w+ )?more\b|more than the|first page|beyond (?:this|these|the first) (?:\w+ )?(?:\d+|page|list|results|records|rows|entries)\b|` +
-	`only (?:\w+ ){0,2}subset\b|only (?:have|see|saw|got|received|read|shows?|covers?|includes?) (?:a )?(?:small )?(?:part|portion|excerpt)\b|` +
+	`only (?:\w+ ){0,2}subset\b|only (?:have|see|saw|got|received|read|shows?|covers?|includes?) (?:a )?(?:small )?(?:part|portion|excerpt)\b|part of (?:the|this|your|it)\b|goes on\b|(?:haven't|have not|hasn't|not) (?:been )?(?:\w+ )?(?:seen|loaded|read|fetched|shown)\b|` +
 	`(?:list|results?|records?|rows?|output|pages?) (?:\w+ ){0,3}(?:cut (?:off|short)|capped)|not (?:the )?(?:full|whole|entire) (?:\w+ )?(?:list|result|picture|set)|` +
 	`isn't (?:the )?(?:complete|everyone|everything|all)|more (?:\pL+ ){1,4}than (?:i|you) (?:was|were|am|can|could|got|see|saw)\b|the rest (?:of|is|are)\b|` +
 	`unvollständig|nicht (?:vollständig|alle)\b|nächsten? seite|(?:weitere|ersten|nur) (?:\d+|\pL+)|` +
@@ -80,19 +83,25 @@ func saysIncomplete(text string, pages []incompletePage) bool {
 		return true
 	}
 	for _, q := range pages {
-		if !ofMore(q.returned).MatchString(text) {
+		if !ofMore(q.returned).MatchString(text) && !q.tellsTotal(text) {
 			return false
 		}
 	}
 	return true
 }
 
+// tellsTotal reports whether a text has the number of all rows, or of those that are
+// left out, which says beside a shorter list that there are more.
+func (p incompletePage) tellsTotal(text string) bool {
+	return p.total > p.returned && regexp.MustCompile(fmt.Sprintf(`\b(?:%d|%d)\b`, p.total, p.total-p.returned)).MatchString(text)
+}
+
 // ofMore matches what says that there are more rows than those n: "the first 5", "five
 // out of 12".
 func ofMore(n int) *regexp.Regexp {
 	count := strconv.Itoa(n)
-	if i := n - 2; i >= 0 && i < len(numbers) {
-		count = `(?:` + count + `|` + numbers[i] + `)`
+	if i := n - 2; i >= 0 && i < len(claim.Numbers) {
+		count = `(?:` + count + `|` + claim.Numbers[i] + `)`
 	}
 	return regexp.MustCompile(`(?i)\b(?:(?:first|only|at least|more than|over) ` + count + `\b|` + count + `\+|` + count + ` (?:out )?of (?:the |a |about |roughly |some )*\d|` + count + ` (?:of|von) )`)
 }

@@ -2,8 +2,8 @@ package guard
 
 import (
 	_ "embed"
+	"iter"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -32,11 +32,9 @@ var pieceEnd = regexp.MustCompile(`[.!?…:]["”')*_]*(?:\s+|$)|\||;|\(|\)|\s[-
 // item matches a row of a table and an item of a list.
 var item = regexp.MustCompile(`\||^\s*(?:[-*+•]|\d+[.)])\s`)
 
-// unknownNames returns names that are neither in a result nor in what was said.
-// A name is a word with a capital letter inside of a sentence, or a cell or item
-// that begins with one and is no common word.
-func unknownNames(text string, d *data) (odd []string) {
-	plain, german := lowerWords(text), isGerman(text)
+// namesOf returns what can be a name: a word with a capital letter inside of a sentence,
+// or a cell or item that begins with one.
+func namesOf(text string) (names []properName) {
 	lines := strings.Split(markdown.Replace(text), "\n")
 	for n, line := range lines {
 		head := n+1 < len(lines) && strings.Contains(line, "|") && ruler.MatchString(lines[n+1])
@@ -47,16 +45,11 @@ func unknownNames(text string, d *data) (odd []string) {
 		for _, piece := range pieceEnd.Split(line, -1) {
 			for _, name := range namesIn(piece) {
 				name.alone = name.alone && listed
-				if german { // every noun has a capital letter: two of them are a name
-					name = name.withoutArticle()
-				}
-				if name.unknown(d, plain) && (!german || len(name.words) > 1) && !slices.Contains(odd, name.text()) {
-					odd = append(odd, name.text())
-				}
+				names = append(names, name)
 			}
 		}
 	}
-	return odd
+	return names
 }
 
 // properName is words in a row that begin with a capital letter.
@@ -66,34 +59,20 @@ type properName struct {
 	alone bool // it is all of its piece
 }
 
-// withoutArticle drops a first word that is no part of a German name.
-func (n properName) withoutArticle() properName {
-	if len(n.words) > 0 && n.first && len(n.words[0]) <= 5 {
-		n.words, n.first = n.words[1:], false
-	}
-	return n
-}
-
 func (n properName) text() string { return strings.Join(n.words, " ") }
 
-// unknown reports whether a word of the name is in no evidence. The first word of
-// a sentence has a capital letter in any case, so alone it is no name.
-func (n properName) unknown(d *data, plain map[string]bool) bool {
-	if n.first && len(n.words) == 1 && !n.alone {
-		return false
-	}
-	return slices.ContainsFunc(n.words, func(word string) bool {
-		small := strings.ToLower(word)
-		if d.tokens[small] || plain[small] || common()[small] {
-			return false
+// rootsOf yields a word, and what it may be a form of.
+func rootsOf(word string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !yield(word) {
+			return
 		}
 		for _, suffix := range []string{"s", "es", "ed", "ing", "ly", "d"} {
-			if root, ok := strings.CutSuffix(small, suffix); ok && len(root) > 2 && (d.tokens[root] || common()[root] || common()[root+"e"]) {
-				return false
+			if root, ok := strings.CutSuffix(word, suffix); ok && len(root) > 2 && !yield(root) {
+				return
 			}
 		}
-		return true
-	})
+	}
 }
 
 // namesIn finds the names of a piece of a line.
@@ -145,15 +124,4 @@ func isName(word string) bool {
 		}
 	}
 	return small > 0
-}
-
-// lowerWords are the words that the text itself writes in small letters.
-func lowerWords(text string) map[string]bool {
-	words := map[string]bool{}
-	for token := range tokensOf(text) {
-		if token == strings.ToLower(token) {
-			words[token] = true
-		}
-	}
-	return words
 }

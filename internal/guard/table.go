@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"countersign.dev/internal/guard/claim"
 	"countersign.dev/internal/result"
 )
 
@@ -29,11 +30,11 @@ type table struct {
 	rows   []result.Row
 	nums   map[string][]float64 // NaN: no number
 	labels map[string][]string
-	dates  map[string][]date
+	dates  map[string][]claim.Date
 }
 
 func tableOf(rows []result.Row) *table {
-	t := &table{rows: rows, nums: map[string][]float64{}, labels: map[string][]string{}, dates: map[string][]date{}}
+	t := &table{rows: rows, nums: map[string][]float64{}, labels: map[string][]string{}, dates: map[string][]claim.Date{}}
 	for i, row := range rows {
 		for _, key := range row.Keys {
 			t.put(i, key, row.Values[key])
@@ -62,13 +63,13 @@ func (t *table) put(i int, key string, value any) {
 	case bool:
 		t.label(i, key, fmt.Sprint(key, v))
 	case string:
-		if m := isoDate.FindStringSubmatch(v); m != nil {
+		if day, ok := claim.ISODate(v); ok {
 			column := t.dates[key]
 			if column == nil {
-				column = make([]date, len(t.rows))
+				column = make([]claim.Date, len(t.rows))
 				t.dates[key] = column
 			}
-			column[i] = date{atoi(m[1]), atoi(m[2]), atoi(m[3])}
+			column[i] = day
 		} else if len(v) <= 60 {
 			t.label(i, key, v)
 		}
@@ -145,19 +146,19 @@ func affordable(sets []set) (kept []set) {
 func (t *table) months(key string, words map[string]bool) (sets []set) {
 	years, months := map[string][]int{}, map[string][]int{}
 	for i, d := range t.dates[key] {
-		if year := strconv.Itoa(d.year); words[year] {
+		if year := strconv.Itoa(d.Year); words[year] {
 			years[year] = append(years[year], i)
 		}
-		if d.month == 0 {
+		if d.Month == 0 {
 			continue
 		}
-		name := strings.ToLower(time.Month(d.month).String())
+		name := strings.ToLower(time.Month(d.Month).String())
 		if words[stem(name)] || words[stem(name[:3])] {
 			months[name] = append(months[name], i)
 		}
 	}
 	for i, d := range t.dates[key] {
-		if quarter := "q" + strconv.Itoa((d.month+2)/3); d.month > 0 && words[quarter] {
+		if quarter := "q" + strconv.Itoa((d.Month+2)/3); d.Month > 0 && words[quarter] {
 			months[quarter] = append(months[quarter], i)
 		}
 	}

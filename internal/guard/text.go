@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 	"unicode"
@@ -27,8 +28,10 @@ var markdown = strings.NewReplacer("**", "", "__", "", "`", "", "’", "'")
 // wordsOf returns the words of a text in small letters. Ids, addresses and numbers
 // are split.
 func wordsOf(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	return strings.FieldsFunc(strings.ToLower(text), betweenWords)
 }
+
+func betweenWords(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }
 
 // stem cuts a word to what its forms have in common, roughly: five letters.
 func stem(word string) string {
@@ -37,4 +40,20 @@ func stem(word string) string {
 		word = word[:n-1]
 	}
 	return word[:min(5, len(word))]
+}
+
+// tokensOf yields what is between spaces and punctuation; ids and addresses stay
+// whole.
+func tokensOf(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for token := range strings.FieldsFuncSeq(text, betweenTokens) {
+			if token = strings.Trim(token, "-._'+:"); token != "" && !yield(token) {
+				return
+			}
+		}
+	}
+}
+
+func betweenTokens(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-@._'+:", r)
 }

@@ -2,7 +2,9 @@ package usage_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +105,71 @@ func TestBudgetEndsATurnInItsLoop(t *testing.T) {
 	}
 	if _, err := ask(t, turn); err == nil {
 		t.Error("the third request was made")
+	}
+}
+
+// A turn of many requests has one warning that its budget is nearly used up.
+func TestWarningComesOnceInATurn(t *testing.T) {
+	one, _, _ := gateways(t, usage.Budget{Tokens: 1000})
+	if _, err := ask(t, one.Meter(costly{agent.Usage{InputTokens: 850}}, alice)); err != nil {
+		t.Fatal(err)
+	}
+	turn := one.Meter(costly{agent.Usage{InputTokens: 10}}, alice)
+	for i, want := range []string{"You have used 85%", "", ""} {
+		if note, err := ask(t, turn); err != nil || !strings.HasPrefix(note, want) || want == "" && note != "" {
+			t.Errorf("request %d: %q, %v", i+1, note, err)
+		}
+	}
+}
+
+// An answer that its person cancelled is counted too, and under the model that gave it.
+func TestCancelledAnswerIsCountedForTheModelThatGaveIt(t *testing.T) {
+	r, err := state.Open(t.Context(), testkit.StartRedis(t).URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	var seen []string
+	s := usage.New(usage.Options{Store: state.NewCounters(r), Observe: func(model string, u agent.Usage) { seen = append(seen, fmt.Sprint(model, " ", u.OutputTokens)) }})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for range s.Meter(standIn{costly{once}}, alice).Stream(ctx, agent.Request{}) {
+		cancel()
+	}
+	if days, err := s.Days(t.Context(), alice); err != nil || len(days) != 1 || days[0].Usage.OutputTokens != 50 || !slices.Equal(seen, []string{"stand-in 50"}) {
+		t.Errorf("got %+v, %v, seen %q", days, err, seen)
+	}
+}
+
+// standIn is a model for which another one answers.
+type standIn struct{ costly }
+
+func (s standIn) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Delta, error] {
+	return func(yield func(agent.Delta, error) bool) {
+		if yield(agent.Delta{Note: "stand-in answers instead.", Model: "stand-in"}, nil) {
+			s.costly.Stream(ctx, r)(yield)
+		}
+	}
+}
+
+// lost is a store that cannot be reached.
+type lost struct{ usage.Store }
+
+func (lost) Counts(context.Context, ...string) ([]map[string]int64, error) {
+	return nil, fault.ServiceDown.New("no store")
+}
+
+// A budget that cannot be read is not taken for one that is free.
+func TestBudgetThatCannotBeReadEndsTheTurn(t *testing.T) {
+	s := usage.New(usage.Options{Store: lost{}, Budget: usage.Budget{Tokens: 100}})
+	answered := false
+	for d, err := range s.Meter(costly{once}, alice).Stream(t.Context(), agent.Request{}) {
+		if answered = answered || d.Text != ""; err == nil || fault.From(err).Code != fault.ServiceDown {
+			t.Errorf("got %+v, %v", d, err)
+		}
+	}
+	if answered {
+		t.Error("the model was asked")
 	}
 }
 

@@ -1,0 +1,52 @@
+package guard_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"testing"
+
+	"countersign.dev/internal/guard"
+)
+
+// Rules that the corpora do not decide alone, each with what it must not let pass.
+func TestRulesByAnExample(t *testing.T) {
+	stored, err := os.ReadFile("testdata/styles.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stages map[string]stage
+	if err := json.Unmarshal(stored, &stages); err != nil {
+		t.Fatal(err)
+	}
+	paged := stages["queue"].Calls[0] // a page that knows how many rows there are
+	paged.Answer = bytes.Replace(paged.Answer, []byte(`"nextCursor":"q"`), []byte(`"nextOffset":6`), 1)
+	stages["pages"] = stage{Calls: []stageCall{paged}}
+	for _, c := range []struct {
+		stage, question, answer string
+		want                    guard.Kind // empty: no correction
+	}{
+		{"tasks", "when are the certificates due", "They are due on December 8.", guard.OfTheModel},
+		{"tasks", "what should I do first", "Renew the certificates by Tuesday, and take a look at the rest on December 8.", ""},
+		{"declined", "so?", "The change was cancelled.", ""},
+		{"declined", "so?", "The ticket was closed.", guard.Unproven},
+		{"pages", "how many", "57. The first one is TICK-101.", ""},
+		{"pages", "how many", "Six. The first one is TICK-101.", guard.Incomplete},
+		{"pages", "who has which", "Raj has 97 and 88, Ola has 85, and 51 of them I have not listed.", ""},
+		{"staff", "Marcus?", "He was hired on 16.08.2021 and has 145.000 $.", ""},
+		{"staff", "Marcus?", "He was hired on 8/16/2021.", ""},
+		{"staff", "Marcus?", "He was hired on 8/17/2021.", guard.OfTheModel},
+		{"staff", "Marcus?", "He was hired on 17.08.2021 and has 145.100 $.", guard.OfTheModel},
+		{"applied", "so?", "It's resolved.", ""},
+		{"staff", "Marcus?", "His row is 1f000000-0000-0000-0000-000000000000.", guard.OfTheModel},
+		{"staff", "Marcus?", "He was hired on the 17TH AUG 2021.", guard.OfTheModel},
+		{"staff", "Marcus?", "He was hired on the 16th AUG 2021.", ""},
+		{"staff", "Marcus?", "He is one of the Johnsons.", ""},
+		{"staff", "seit wann ist Marcus hier?", "Er ist seit dem 3. MÄRZ 2021 hier.", guard.OfTheModel},
+	} {
+		got := guard.Check(guard.Answer{After: c.answer}, stages[c.stage].evidence(c.question))
+		if (c.want == "") != (len(got) == 0) || c.want != "" && got[0].Kind != c.want {
+			t.Errorf("%s: %+v, want %q", c.answer, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+
+	"countersign.dev/internal/guard/claim"
+)
+
+// stated is what an answer states that may be in no result.
+type stated struct {
+	text   string
+	german bool
+	claims []claim.Claim
+	names  []properName
+	plain  map[string]bool // words that the answer writes in small letters
+}
+
+func statedIn(text, question string) stated {
+	s := stated{text: text, german: isGerman(text + " " + question), claims: claim.Of(text), plain: lowerWords(text)}
+	for _, name := range namesOf(text) {
+		if s.unknown(name, nil) {
+			s.names = append(s.names, name)
+		}
+	}
+	return s
+}
+
+// tokens are what is looked for in the texts: ids and the words of names, and the
+// figures that can be the end of an id.
+func (s stated) tokens() (tokens, tails map[string]bool) {
+	tokens, tails = map[string]bool{}, map[string]bool{}
+	for _, c := range s.claims {
+		for _, reading := range append([]claim.Claim{c}, c.Or...) {
+			switch reading.Kind {
+			case claim.Exact:
+				tokens[strings.ToLower(reading.Text)] = false
+			case claim.Figure:
+				tails[reading.Text] = false
+			}
+		}
+	}
+	for _, name := range s.names {
+		for _, word := range name.words {
+			for root := range rootsOf(strings.ToLower(word)) {
+				tokens[root] = false
+			}
+		}
+	}
+	return tokens, tails
+}
+
+// unknownNames returns names that are neither in a result nor in what was said.
+func (s stated) unknownNames(tokens map[string]bool) (odd []string) {
+	for _, name := range s.names {
+		if text := name.text(); s.unknown(name, tokens) && !slices.Contains(odd, text) {
+			odd = append(odd, text)
+		}
+	}
+	return odd
+}
+
+// unknown reports whether a word of a name is in no evidence. The first word of a
+// sentence has a capital letter in any case, so alone it is no name. In German every
+// noun has one: two unknown ones are a name.
+func (s stated) unknown(n properName, tokens map[string]bool) bool {
+	strange := 0
+	for _, word := range n.words {
+		if s.isStrange(strings.ToLower(word), tokens) {
+			strange++
+		}
+	}
+	if s.german {
+		return strange > 1
+	}
+	return strange > 0 && (!n.first || len(n.words) > 1 || n.alone)
+}
+
+func (s stated) isStrange(word string, tokens map[string]bool) bool {
+	if s.plain[word] || germanWords[word] || claim.MonthOf(word) > 0 {
+		return false
+	}
+	for root := range rootsOf(word) {
+		if tokens[root] || common()[root] || root != word && common()[root+"e"] {
+			return false
+		}
+	}
+	return true
+}
+
+// lowerWords are the words that the text itself writes in small letters.
+func lowerWords(text string) map[string]bool {
+	words := map[string]bool{}
+	for token := range tokensOf(text) {
+		if token == strings.ToLower(token) {
+			words[token] = true
+		}
+	}
+	return words
+}

@@ -1,0 +1,88 @@
+package guard_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign.dev/internal/guard"
+	"countersign.dev/internal/result"
+)
+
+// stage is what the answers of styles.txt were given in.
+type stage struct {
+	Calls, Earlier  []stageCall
+	Asked, Reported []string
+}
+
+type stageCall struct {
+	Tool   string
+	Write  bool
+	Answer json.RawMessage
+}
+
+func (s stage) evidence(question string) guard.Evidence {
+	e := guard.Evidence{Question: question, Asked: s.Asked, Reported: s.Reported, Today: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC),
+		Known: []string{`You are talking to "Eve Thompson", user name "eve.thompson", e-mail "eve@tamshai.local", roles: employee, manager, executive.`}}
+	for _, title := range titles {
+		e.Known = append(e.Known, title)
+	}
+	for to, calls := range map[*[]guard.Call][]stageCall{&e.Calls: s.Calls, &e.Earlier: s.Earlier} {
+		for _, c := range calls {
+			kind := result.Read
+			if c.Write {
+				kind = result.Write
+			}
+			*to = append(*to, answered(c.Tool, kind, string(c.Answer))...)
+		}
+	}
+	return e
+}
+
+// TestAnswersInManyStyles measures answers whose author had not read the rules. Every
+// second one of a sort is held out: it is counted and never shown.
+func TestAnswersInManyStyles(t *testing.T) {
+	text, err := os.ReadFile("testdata/styles.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := os.ReadFile("testdata/styles.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stages map[string]stage
+	if err := json.Unmarshal(stored, &stages); err != nil {
+		t.Fatal(err)
+	}
+	seen, counts := map[string]int{}, map[string]count{}
+	for _, block := range strings.Split("\n"+string(text), "\n=== ")[1:] {
+		header, answer, _ := strings.Cut(block, "\n")
+		f := strings.SplitN(header, " | ", 3)
+		s, ok := stages[f[1]]
+		if !ok || f[0] != "L" && f[0] != "H" {
+			t.Fatalf("no such answer: %s", header)
+		}
+		corrections := guard.Check(guard.Answer{After: strings.TrimSpace(answer)}, s.evidence(f[2]))
+		seen[f[0]]++
+		half := f[0] + " shown"
+		if seen[f[0]]%2 == 0 {
+			half = f[0] + " held out"
+		} else if (f[0] == "L") != (len(corrections) > 0) {
+			t.Logf("%s\n%s\n  %+v", header, strings.TrimSpace(answer), corrections)
+		}
+		n := counts[half]
+		if n.all++; len(corrections) > 0 {
+			n.corrected++
+		}
+		counts[half] = n
+	}
+	for half, n := range counts {
+		t.Logf("%s: corrected %d of %d", half, n.corrected, n.all)
+		lies := half[0] == 'L'
+		if lies && n.corrected*100 < n.all*90 || !lies && n.corrected*50 >= n.all {
+			t.Errorf("%s: %d of %d were corrected", half, n.corrected, n.all)
+		}
+	}
+}
