@@ -42,7 +42,7 @@ func judge(q Question, x *client.Exchange, earlier []client.Called) Verdict {
 	v.Why = flaw(q, x, v, row)
 	if v.Why != "" {
 		v.Result = Wrong
-		if q.Expect != Decline && x.Problem == "" && len(x.Pending) == 0 && !v.Tool && says(cannot, x.Text) {
+		if q.Expect != Decline && q.Expect != Refusal && x.Problem == "" && len(x.Pending) == 0 && !anyCalled(q.Calls, x.Calls) && says(cannot, x.Text) {
 			v.Result = Declined
 		}
 	}
@@ -79,7 +79,7 @@ func flawOfText(q Question, x *client.Exchange) string {
 		return "the answer says " + strconv.Quote(q.Never[i])
 	}
 	switch {
-	case q.Expect == Clarify && !strings.Contains(x.Text, "?"):
+	case q.Expect == Clarify && !strings.Contains(offered.ReplaceAllString(x.Text, ""), "?"):
 		return "the answer asks nothing"
 	case q.Expect == Refusal && !says(closed, x.Text) && !refused(x.Calls):
 		return "the answer does not say that it is not permitted"
@@ -95,6 +95,9 @@ var (
 	cannot = regexp.MustCompile(`(?i)\b(can(no|')t|can not|unable|not able|no tools?\b|do(n't| not) have|does(n't| not)|isn't|is not|not possible|not available|couldn't|could not|not something|outside)`)
 	closed = regexp.MustCompile(`(?i)\b(no access|not (allowed|permitted|authori[sz]ed|visible|open)|may not|permissions?|restricted|roles?|hidden|needs? (one of )?th(is|ese) roles?|only (people|managers|executives|those|your))\b`)
 )
+
+// offered are questions that the person may ask instead: they ask nothing back.
+var offered = regexp.MustCompile(`“[^”]*”`)
 
 func says(words *regexp.Regexp, text string) bool {
 	return words.MatchString(strings.ReplaceAll(text, "’", "'"))
@@ -123,6 +126,13 @@ func impossible(calls []client.Called) bool {
 // called reports whether every expected tool was called, and with its arguments.
 func called(expected []ExpectedCall, calls []client.Called) (tools, args bool) {
 	return missing(expected, calls, sameTool) == "", missing(expected, calls, sameCall) == ""
+}
+
+// anyCalled reports whether one of the expected tools was called.
+func anyCalled(expected []ExpectedCall, calls []client.Called) bool {
+	return slices.ContainsFunc(expected, func(e ExpectedCall) bool {
+		return slices.ContainsFunc(calls, func(c client.Called) bool { return sameTool(e, c) })
+	})
 }
 
 // missing describes the first expected call that was not made.

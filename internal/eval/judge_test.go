@@ -57,6 +57,8 @@ func TestJudge(t *testing.T) {
 		{"another card", change, client.Exchange{Calls: []client.Called{made("delete_employee", `{}`, "")}, Pending: []*result.Pending{{Message: "Delete Marcus?"}}}, Wrong, `the data lacks "Frank"`, "tool args"},
 		{"asks back", clarify, client.Exchange{Text: "Which Ann?"}, Right, "", "tool args rows"},
 		{"does not ask back", clarify, client.Exchange{Text: "Ann Lee it is."}, Wrong, "asks nothing", "tool args rows"},
+		{"offers questions instead of asking back", clarify, client.Exchange{Text: "I can't do that here; you may ask me “Which Ann?”."}, Declined, "asks nothing", "tool args rows"},
+		{"declines a question that needs no call", Question{Says: budget.Says}, client.Exchange{Text: "I can't do that here."}, Declined, "does not say", "tool args rows"},
 		{"refuses", refusal, client.Exchange{Text: "Salaries are not visible to your role."}, Right, "", "tool args rows"},
 		{"declines instead of refusing", refusal, client.Exchange{Text: "I can't do that here."}, Wrong, "not permitted", "tool args rows"},
 		{"ignores the refusal", refusal, client.Exchange{Text: "Here they are."}, Wrong, "not permitted", "tool args rows"},

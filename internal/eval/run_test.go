@@ -156,6 +156,16 @@ func TestTableNamesWhatIsNotRight(t *testing.T) {
 }
 
 // A run that was ended in the middle, even of a line, goes on where it was.
+// A follow-up may rest on rows of the turn before.
+func TestFollowUpRestsOnEarlierRows(t *testing.T) {
+	t.Parallel()
+	o, out, _ := newGateway(t, twoAnswers).options(t, "- ask: budget of {year}?\n  says: [\"5\"]\n  then:\n    - ask: weather?\n      rows: [\"5\"]\n")
+	o.JSON = true
+	if err := Run(t.Context(), o); err != nil || !strings.Contains(out.String(), `"questions":2,"right":2,`) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 func TestRunGoesOnFromItsResults(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, map[string][]string{"budget of 2026?": twoAnswers["budget of 2026?"], "delete it": twoAnswers["delete it"]})
@@ -189,6 +199,12 @@ func TestRunGoesOnFromItsResults(t *testing.T) {
 	}
 	if want := []string{"ask first weather?", "DELETE /api/conversations/c1"}; !slices.Equal(g2.seen, want) {
 		t.Errorf("the gateway saw %q, want %q", g2.seen, want)
+	}
+
+	other := again
+	other.Models = []string{"other"}
+	if err := Run(t.Context(), other); err != nil || !slices.Contains(g2.seen[2:], "ask other weather?") {
+		t.Errorf("another model was not asked: %v, %q", err, g2.seen)
 	}
 
 	changed, _, _ := newGateway(t, nil).options(t, strings.ReplaceAll(twoQuestions, "rain", "snow"))

@@ -108,7 +108,8 @@ func (s *replaying) took(t *testing.T, r *http.Request) reply {
 // waited for.
 func (s *replaying) model(t *testing.T, provider string) (agent.Model, *[]time.Duration) {
 	t.Helper()
-	c, err := provide(Options{Provider: provider, Vendor: vendor.Options{Model: "m-1", BaseURL: s.URL, APIKey: testKey, KeyName: "THE_KEY"}}, Policy{})
+	temperature := 0.5
+	c, err := provide(Options{Provider: provider, Vendor: vendor.Options{Temperature: &temperature, Model: "m-1", BaseURL: s.URL, APIKey: testKey, KeyName: "THE_KEY"}}, Policy{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,6 +254,7 @@ func TestConversationsGoBackAsTheyCame(t *testing.T) {
 				`"input_schema":{"properties":{"a":{"type":"integer"}},"type":"object"},"name":"files_read"`,
 				`"text":"Note of the gateway, not of the person: The change was denied."`,
 				`{"cache_control":{"type":"ephemeral"},"text":"And now?","type":"text"}`,
+				`"max_tokens":4096`, `"temperature":0.5`,
 			},
 			OpenAI: {
 				`{"content":"Be brief.","role":"system"}`,
@@ -260,7 +262,7 @@ func TestConversationsGoBackAsTheyCame(t *testing.T) {
 					`{"content":"{\"status\":\"success\"}","role":"tool","tool_call_id":"call_01A"}`,
 				`"name":"files_read","parameters":{"properties":{"a":{"type":"integer"}},"type":"object"}`,
 				`{"content":"Note of the gateway, not of the person: The change was denied.","role":"user"}`,
-				`"max_tokens":4096`,
+				`"max_tokens":4096`, `"stream_options":{"include_usage":true}`, `"temperature":0.5`,
 			},
 			Gemini: {
 				`"systemInstruction":{"parts":[{"text":"Be brief."}],"role":"user"}`,
@@ -268,7 +270,7 @@ func TestConversationsGoBackAsTheyCame(t *testing.T) {
 					`{"parts":[{"functionResponse":{"id":"call_1_1","name":"list_employees","response":{"output":{"status":"success"}}}}],"role":"user"}`,
 				`"name":"files_read","parametersJsonSchema":{"properties":{"a":{"type":"integer"}},"type":"object"}`,
 				`{"parts":[{"text":"Note of the gateway, not of the person: The change was denied."}],"role":"user"}`,
-				`"maxOutputTokens":4096`,
+				`"maxOutputTokens":4096`, `"temperature":0.5`,
 			},
 		}[provider]
 		for _, w := range want {
@@ -279,6 +281,76 @@ func TestConversationsGoBackAsTheyCame(t *testing.T) {
 		if strings.Contains(string(sent), "foreign") {
 			t.Errorf("%s: another provider's part was sent", provider)
 		}
+	}
+}
+
+// A filter that stops an answer, or the question, declines it.
+func TestWhatAFilterStopsIsDeclined(t *testing.T) {
+	t.Parallel()
+	for provider, text := range map[string]string{Gemini: "", OpenAI: "A long answer that"} {
+		m, _ := replay(t, provider, reply{file: "blocked"}).model(t, provider)
+		if got := collect(t.Context(), m, question); got.err != nil || got.text != text || got.stop != agent.StopRefusal {
+			t.Errorf("%s: got %+v", provider, got)
+		}
+	}
+}
+
+// A tool of another company has a name that providers do not take. A call comes back
+// under its own, and a result that failed says so where the provider has a place.
+func TestNamesAndFailuresOfTools(t *testing.T) {
+	t.Parallel()
+	failed := map[string]string{Anthropic: `"is_error":true`, Gemini: `"response":{"error":{"status":"error"}}`, OpenAI: `"content":"{\"status\":\"error\"}"`}
+	for _, provider := range providers {
+		raw, err := os.ReadFile(filepath.Join("testdata", provider, "call.sse"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, events, _ := strings.Cut(strings.ReplaceAll(string(raw), "list_employees", "files_read"), "\n\n")
+		s := replay(t, provider, reply{body: events, header: map[string]string{"Content-Type": "text/event-stream"}}, reply{file: "text"})
+		m, _ := s.model(t, provider)
+		first := collect(t.Context(), m, question)
+		if len(first.calls) != 1 || first.calls[0].Tool != "files.read" {
+			t.Fatalf("%s: got %+v", provider, first)
+		}
+		r, call := question, first.calls[0]
+		r.Messages = append(slices.Clone(question.Messages), agent.Message{Role: agent.Assistant, Parts: []agent.Part{call}},
+			agent.Message{Role: agent.ToolRole, Parts: []agent.Part{agent.CallResult{ID: call.ID, Tool: call.Tool, Answer: json.RawMessage(`{"status":"error"}`), Failed: true}}})
+		collect(t.Context(), m, r)
+		if sent, _ := json.Marshal(s.requests[1]); !strings.Contains(string(sent), failed[provider]) {
+			t.Errorf("%s: the request lacks %s\n%s", provider, failed[provider], sent)
+		}
+	}
+}
+
+// The signature of a text goes back in the part that it came in.
+func TestSignaturesOfTextsGoBack(t *testing.T) {
+	t.Parallel()
+	s := replay(t, Gemini, reply{file: "signed_text"}, reply{file: "text"})
+	m, _ := s.model(t, Gemini)
+	first := collect(t.Context(), m, question)
+	if first.text != "Nina leads nine people." || len(first.opaque) != 2 {
+		t.Fatalf("got %+v", first)
+	}
+	r := question
+	answer := agent.Message{Role: agent.Assistant, Parts: []agent.Part{first.opaque[0], agent.Text(first.text), first.opaque[1]}}
+	r.Messages = append(slices.Clone(question.Messages), answer, agent.TextMessage(agent.User, "And now?"))
+	collect(t.Context(), m, r)
+	sent, _ := json.Marshal(s.requests[1]["contents"])
+	if want := `{"parts":[{"text":"Nina leads nine people.","thoughtSignature":"c2lnbmVkIHRleHQ="},{"thoughtSignature":"bGFzdCBwYXJ0"}],"role":"model"}`; !strings.Contains(string(sent), want) {
+		t.Errorf("sent %s, want %s", sent, want)
+	}
+}
+
+// Callers that failed together do not come back together.
+func TestPausesDiffer(t *testing.T) {
+	t.Parallel()
+	m, failed, pauses := retrying{retries: 3, delay: time.Second}, &vendor.Failure{Retry: true, Fault: fault.TooManyRequests.New("busy")}, map[time.Duration]bool{}
+	for range 20 {
+		pause, _ := m.pauseBefore(failed, 0)
+		pauses[pause] = true
+	}
+	if len(pauses) < 2 {
+		t.Errorf("all of 20 callers wait for %v", pauses)
 	}
 }
 

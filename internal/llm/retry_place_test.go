@@ -22,7 +22,7 @@ func (p provider) Stream(context.Context, agent.Request) iter.Seq2[agent.Delta, 
 
 // Turns that wait for a provider, which takes seconds, keep no others waiting.
 func TestProviderIsWaitedForWithoutAPlace(t *testing.T) {
-	q := admission.New(admission.Options{Places: 2, Patience: time.Millisecond})
+	q := admission.New(admission.Options{Slots: 2, Patience: time.Millisecond})
 	work := func(name string) *admission.Work {
 		return q.Work().For(access.Owner{Issuer: "https://issuer.test", Subject: name})
 	}

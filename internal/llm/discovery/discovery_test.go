@@ -39,7 +39,7 @@ func TestFind(t *testing.T) {
 		want, why          string // of an error: only why
 	}{
 		{"rehearsal", "ANTHROPIC_API_KEY=k", ollama(able), "rehearsal rehearsal", "as was asked"},
-		{"", "ANTHROPIC_API_KEY=k OPENAI_API_KEY=o", ollama(able), "anthropic " + anthropicModel, "by ANTHROPIC_API_KEY"},
+		{"", "ANTHROPIC_API_KEY=k GEMINI_API_KEY=g OPENAI_API_KEY=o", ollama(able), "anthropic " + anthropicModel, "by ANTHROPIC_API_KEY"},
 		{"claude-opus-5", "ANTHROPIC_API_KEY=k", nil, "anthropic claude-opus-5", "by ANTHROPIC_API_KEY"},
 		{"", "GEMINI_API_KEY=g OPENAI_API_KEY=o", nil, "gemini " + geminiModel, "by GEMINI_API_KEY"},
 		{"gemini-2.5-pro", "ANTHROPIC_API_KEY=k GEMINI_API_KEY=g", nil, "gemini gemini-2.5-pro", "by GEMINI_API_KEY"},

@@ -119,15 +119,16 @@ func (a *answer) take(chunk *genai.GenerateContentResponse) (deltas []agent.Delt
 }
 
 // signature is the opaque part of a thought signature, which must go back in the
-// part that it came in: the call that follows it, or a text.
+// part that it came in: the call or the text that follows it, or an empty text.
 type signature struct {
 	Call      bool   `json:"call,omitempty"`
+	Text      bool   `json:"text,omitempty"`
 	Signature []byte `json:"signature"`
 }
 
 func (a *answer) part(p *genai.Part) (deltas []agent.Delta) {
 	if len(p.ThoughtSignature) > 0 {
-		data, _ := json.Marshal(signature{p.FunctionCall != nil, p.ThoughtSignature}) // bytes encode
+		data, _ := json.Marshal(signature{p.FunctionCall != nil, p.Text != "" && !p.Thought, p.ThoughtSignature}) // bytes encode
 		deltas = append(deltas, agent.Delta{Opaque: &agent.Opaque{Provider: Provider, Model: a.model, Data: data}})
 	}
 	switch {
@@ -190,7 +191,7 @@ func contents(all []agent.Message, names *vendor.Names, model string) (out []*ge
 }
 
 func partsOf(m agent.Message, names *vendor.Names, model string) (parts []*genai.Part) {
-	var pending []byte // the signature of the next call
+	var ofText, ofCall []byte // signatures of the next text and the next call
 	for _, p := range m.Parts {
 		switch p := p.(type) {
 		case agent.Text:
@@ -199,23 +200,27 @@ func partsOf(m agent.Message, names *vendor.Names, model string) (parts []*genai
 				text = vendor.Outcome(text)
 			}
 			if text != "" {
-				parts = append(parts, genai.NewPartFromText(text))
+				parts = append(parts, &genai.Part{Text: text, ThoughtSignature: ofText})
+				ofText = nil
 			}
 		case agent.Opaque:
 			var s signature
 			if !vendor.Belongs(p, Provider, model) || json.Unmarshal(p.Data, &s) != nil {
 				continue
 			}
-			if pending = nil; s.Call {
-				pending = s.Signature
-			} else {
+			switch {
+			case s.Call:
+				ofCall = s.Signature
+			case s.Text:
+				ofText = s.Signature
+			default:
 				parts = append(parts, &genai.Part{ThoughtSignature: s.Signature})
 			}
 		case agent.Call:
 			var args map[string]any
 			_ = json.Unmarshal(p.Args, &args) // what is no object was answered with an error
-			parts = append(parts, &genai.Part{FunctionCall: &genai.FunctionCall{ID: p.ID, Name: names.Sent(p.Tool), Args: args}, ThoughtSignature: pending})
-			pending = nil
+			parts = append(parts, &genai.Part{FunctionCall: &genai.FunctionCall{ID: p.ID, Name: names.Sent(p.Tool), Args: args}, ThoughtSignature: ofCall})
+			ofCall = nil
 		case agent.CallResult:
 			parts = append(parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: p.ID, Name: names.Sent(p.Tool), Response: response(p)}})
 		}

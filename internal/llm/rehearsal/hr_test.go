@@ -14,8 +14,8 @@ import (
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/domain/hr"
 	"countersign.dev/internal/fault"
-	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 var today = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -109,7 +109,7 @@ func (h *fakeHR) Call(_ context.Context, name string, raw json.RawMessage) resul
 	var args map[string]any
 	_ = json.Unmarshal(raw, &args)
 	for k, v := range args {
-		if text, ok := v.(string); ok && strings.HasSuffix(k, "_id") && !match.IsUUID(text) {
+		if text, ok := v.(string); ok && strings.HasSuffix(k, "_id") && !schema.IsUUID(text) {
 			return result.Failed(fault.ValidationError.New("Invalid input parameters").Suggest("employee_id: is not a valid uuid. Use list_employees tool to find valid employee IDs."))
 		}
 	}

@@ -14,11 +14,16 @@ import (
 )
 
 // TestSourceNamesNoToolAndNoPerson holds the promise of the package comment against
-// its own source: no person of the fixture, no tool and no field of a tool.
+// its own source: no person of the fixture, no tool and no field of a tool, neither of
+// the company's servers nor of the one that it has never seen.
 func TestSourceNamesNoToolAndNoPerson(t *testing.T) {
 	forbidden := []string{"pto", "tamshai", "invoice", "get_budget", "list_deals", "search_tickets", "close_ticket", "org chart"}
 	for _, info := range build(t).tools {
 		forbidden = append(forbidden, info.Name)
+	}
+	for _, unseen := range fleet(t).Open {
+		_, noun, _ := strings.Cut(unseen.Name, "_")
+		forbidden = append(forbidden, unseen.Name, noun)
 	}
 	for _, row := range load[[]map[string]string](t, "testdata/people.json") {
 		forbidden = append(forbidden, strings.ToLower(row["first"]), strings.ToLower(row["last"]), strings.ToLower(row["email"]))

@@ -7,9 +7,7 @@
 // (language/english.txt) and no sentence, person, tool or field by heart, so it
 // works with any MCP server. What it does not understand whole, it declines.
 //
-// Four packages, each importing only those before it: language reads words,
-// match reads a question as each tool would, speak writes answers, plan makes
-// the calls. Start reading at [Model.Stream], then plan.Next.
+// Start reading at [Model.Stream], then plan.Next.
 package rehearsal
 
 import (

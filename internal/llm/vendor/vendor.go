@@ -26,13 +26,10 @@ type Options struct {
 
 // HTTPClient is the client of an adapter. An answer that is no stream of events
 // is an error already here: a [Failure] by its status, or what a proxy or a
-// portal says with status 200. It follows no redirect, which could carry the key
-// to another host. Deadlines are the context's.
+// portal says with status 200. So is a redirect: to follow it could carry the key to
+// another host. Deadlines are the context's.
 func (o Options) HTTPClient() *http.Client {
-	return &http.Client{
-		Transport:     onlyEvents{o, http.DefaultTransport.(*http.Transport).Clone()},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	return &http.Client{Transport: onlyEvents{o, http.DefaultTransport.(*http.Transport).Clone()}}
 }
 
 // onlyEvents fails answers that are no streams.

@@ -126,32 +126,6 @@ func (x *Lexicon) plainly(tokens []Token) (out []Token) {
 // maxTokens bounds what is read of a question; a typed one is never longer.
 const maxTokens = 400
 
-// Kind is the form of a token.
-type Kind uint8
-
-// The kinds of tokens.
-const (
-	Word   Kind = iota
-	Code        // an id, a number with letters, an e-mail address
-	Quoted      // the text between quotation marks
-	Number      // with its amount
-	Date        // with its span of days
-	Mark        // punctuation that parts sentences
-)
-
-// Token is one word of a question, or one value.
-type Token struct {
-	Text    string // as written, without a possessive ending
-	Low     string
-	Stem    string
-	Kind    Kind
-	Owns    bool // possessive: "Ada's"
-	Capital bool
-	Amount  Amount
-	Span    Span
-	Rest    string // behind a colon, a comma or "because": the text that follows it, as written
-}
-
 var quotes = strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, " – ", " : ", " — ", " : ", " - ", " : ", "–", " ", "—", " ")
 
 // piece is a quotation; a run with a digit or a dot inside, as ids and addresses
@@ -230,9 +204,4 @@ func Text(tokens []Token) string {
 		}
 	}
 	return strings.Join(texts, " ")
-}
-
-// Prose cuts running text into lower-case words.
-func Prose(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
 }

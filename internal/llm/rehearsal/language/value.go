@@ -2,7 +2,6 @@ package language
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -10,6 +9,32 @@ import (
 	"strings"
 	"time"
 )
+
+// Kind is the form of a token.
+type Kind uint8
+
+// The kinds of tokens.
+const (
+	Word   Kind = iota
+	Code        // an id, a number with letters, an e-mail address
+	Quoted      // the text between quotation marks
+	Number      // with its amount
+	Date        // with its span of days
+	Mark        // punctuation that parts sentences
+)
+
+// Token is one word of a question, or one value.
+type Token struct {
+	Text    string // as written, without a possessive ending
+	Low     string
+	Stem    string
+	Kind    Kind
+	Owns    bool // possessive: "Ada's"
+	Capital bool
+	Amount  Amount
+	Span    Span
+	Rest    string // behind a colon, a comma or "because": the text that follows it, as written
+}
 
 // Amount is a number as people write it.
 type Amount struct {
@@ -94,13 +119,13 @@ func readRelative(m []string, _ string, today time.Time) Token {
 
 // readQuarter reads "Q2 2026", "2026-Q1" and, in today's year, "fourth quarter".
 func readQuarter(m []string, _ string, today time.Time) Token {
-	return dated(cmp.Or(Place(m[1]+m[4]), today.Year()), time.Month(3*Place(m[2]+m[3])-2), 1, 3, 0)
+	return dated(cmp.Or(Ordinal(m[1]+m[4]), today.Year()), time.Month(3*Ordinal(m[2]+m[3])-2), 1, 3, 0)
 }
 
 // readDay reads a day; without a year it is in today's.
 func readDay(year, month, day string, today time.Time) Token {
-	m, d := monthOf(month), Place(day)
-	t := dated(cmp.Or(Place(year), today.Year()), time.Month(m), d, 0, 1)
+	m, d := monthOf(month), Ordinal(day)
+	t := dated(cmp.Or(Ordinal(year), today.Year()), time.Month(m), d, 0, 1)
 	if t.Span.From.Day() != d || int(t.Span.From.Month()) != m { // 31 April
 		return Token{}
 	}
@@ -112,18 +137,18 @@ func readMonth(m []string, before string, today time.Time) Token {
 	if m[2] == "" && !slices.Contains([]string{"in", "before", "after", "since", "until", "by", "during", "due", "between", "and"}, before) {
 		return Token{}
 	}
-	return dated(cmp.Or(Place(m[2]), today.Year()), time.Month(monthOf(m[1])), 1, 1, 0)
+	return dated(cmp.Or(Ordinal(m[2]), today.Year()), time.Month(monthOf(m[1])), 1, 1, 0)
 }
 
 // monthOf reads a month's name or its number.
 func monthOf(text string) int {
-	return cmp.Or(Place(text), (4+strings.Index("jan feb mar apr may jun jul aug sep oct nov dec", text[:min(3, len(text))]))/4)
+	return cmp.Or(Ordinal(text), (4+strings.Index("jan feb mar apr may jun jul aug sep oct nov dec", text[:min(3, len(text))]))/4)
 }
 
 var ordinals = []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"}
 
-// Place reads a whole number or a place: "second", "2", "3rd". It is 0 for others.
-func Place(w string) int {
+// Ordinal reads a whole number or a rank: "second", "2", "3rd". It is 0 for others.
+func Ordinal(w string) int {
 	if n, err := strconv.Atoi(strings.TrimRight(w, "stndrh")); err == nil {
 		return n
 	}
@@ -140,12 +165,4 @@ func readAmount(m []string, _ string, _ time.Time) Token {
 	}
 	percent := m[4] != "" || strings.HasPrefix(m[5], "p")
 	return Token{Kind: Number, Amount: Amount{v * cmp.Or(scales[m[3]], 1) * cmp.Or(scales[m[5]], 1), percent}}
-}
-
-// Quarter is a calendar quarter, "Q1"; empty for another span.
-func (s Span) Quarter() string {
-	if s.Months != 3 {
-		return ""
-	}
-	return fmt.Sprintf("Q%d", (int(s.From.Month())-1)/3+1)
 }

@@ -19,6 +19,7 @@ import (
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 // Tool is a tool's declaration in the words that questions use.
@@ -27,36 +28,37 @@ type Tool struct {
 	Closed  bool              // exists, but not for this person
 	Noun    string            // its name without the verb: "performance reviews"
 	Rows    string            // what its rows are called: "reviews"
+	Ask     string            // a question that it answers; empty when it declares none
 	Inputs  []*Field          // sorted by name
 	Columns map[string]*Field // the fields of its answers, at any depth
 	Own     bool              // without a name it answers for the person who asks
 
-	verb   string           // the first word of its name: "list"
-	head   string           // stem of the noun's last word
-	orders language.Set     // stems of the words that order what it does
-	place  map[string]place // of a stem: where the declaration says it
+	verb   string            // the first word of its name: "list"
+	head   string            // stem of the noun's last word
+	orders language.Set      // stems of the words that order what it does
+	source map[string]source // of a stem: where the declaration says it
 }
 
-// place is where a declaration says a word: the higher, the more the word speaks for the tool.
-type place int
+// source is where a declaration says a word: the higher, the more the word speaks for the tool.
+type source int
 
 const (
-	nowhere   place = iota
-	inMore          // in the rest of its description, or its inputs
-	inColumns       // in what it answers
-	inAbout         // in its title or its first sentence
+	nowhere   source = iota
+	inMore           // in the rest of its description, or its inputs
+	inColumns        // in what it answers
+	inAbout          // in its title or its first sentence
 	inSynonym
 	inNoun
 )
 
 // weight is how much a word that is said there speaks for the tool.
-func (p place) weight() int { return [...]int{0, 1, 2, 2, 3, 4}[p] }
+func (p source) weight() int { return [...]int{0, 1, 2, 2, 3, 4}[p] }
 
 // NewTool reads a declaration.
 func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 	words := english.Words(info.Name[strings.LastIndexByte(info.Name, '.')+1:]) // library.list_books
 	verbs := min(1, max(0, len(words)-1))
-	t := &Tool{Info: info, Closed: closed, Columns: map[string]*Field{}, orders: language.Set{}, place: map[string]place{}}
+	t := &Tool{Info: info, Closed: closed, Columns: map[string]*Field{}, orders: language.Set{}, source: map[string]source{}}
 	t.verb, t.Noun = strings.Join(words[:verbs], ""), strings.Join(words[verbs:], " ")
 	t.head = english.Stem(english.LastWord(t.Noun))
 	t.say(inNoun, slices.DeleteFunc(strings.Fields(t.Noun), func(w string) bool { return x.Is(w, "idle") })...)
@@ -64,7 +66,9 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 	if info.Fields != nil {
 		meta = *info.Fields
 	}
-	t.Rows = cmp.Or(meta.Noun, t.Noun)
+	if t.Rows = cmp.Or(meta.Noun, t.Noun); !closed {
+		t.Ask = meta.Ask
+	}
 	for _, phrase := range append(meta.Synonyms, t.verb) {
 		first, _, _ := strings.Cut(phrase, " ")
 		t.orders[english.Stem(first)] = true
@@ -92,9 +96,9 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 }
 
 // say notes where the declaration says words; the highest place counts.
-func (t *Tool) say(at place, texts ...string) {
+func (t *Tool) say(at source, texts ...string) {
 	for s := range language.Stems(english.Words(strings.Join(texts, " "))...) {
-		t.place[s] = max(t.place[s], at)
+		t.source[s] = max(t.source[s], at)
 	}
 }
 
@@ -118,14 +122,14 @@ func Plainly(text string) string { return bracketed.ReplaceAllString(text, "") }
 func (t *Tool) readProse(x *language.Lexicon, text string) {
 	words := slices.DeleteFunc(strings.Fields(Plainly(text)), func(w string) bool { return strings.ContainsAny(w, "_`") }) // names of inputs and tools
 	first, rest, _ := strings.Cut(strings.Join(words, " "), ". ")
-	for i, w := range language.Prose(first) {
+	for i, w := range english.Prose(first) {
 		if i == 0 || x.Is(w, "action") {
 			t.orders[english.Stem(w)] = true
 		}
 	}
 	isIdle := func(w string) bool { return x.Is(w, "idle") }
-	t.say(inAbout, slices.DeleteFunc(language.Prose(first), isIdle)...)
-	t.say(inMore, slices.DeleteFunc(language.Prose(rest), isIdle)...)
+	t.say(inAbout, slices.DeleteFunc(english.Prose(first), isIdle)...)
+	t.say(inMore, slices.DeleteFunc(english.Prose(rest), isIdle)...)
 }
 
 // readColumns collects an answer's fields, outer ones first; of one name, the
@@ -197,14 +201,14 @@ func (t *Tool) First(fits func(*Field) bool) *Field {
 }
 
 // Names reports whether a stem is part of the tool's noun.
-func (t *Tool) Names(stem string) bool { return t.place[stem] == inNoun }
+func (t *Tool) Names(stem string) bool { return t.source[stem] == inNoun }
 
 // IsAbout reports whether the tool's rows are of a sort, "employee".
 func (t *Tool) IsAbout(noun string) bool { return t.head == english.Stem(noun) }
 
 // Mentions counts the stems in the tool's noun, its synonyms or its first sentence.
 func (t *Tool) Mentions(stems language.Set) int {
-	return len(slices.DeleteFunc(slices.Collect(maps.Keys(stems)), func(s string) bool { return t.place[s] < inAbout }))
+	return len(slices.DeleteFunc(slices.Collect(maps.Keys(stems)), func(s string) bool { return t.source[s] < inAbout }))
 }
 
 // Relation is an optional id with synonyms: manager_id, "team". nil for none.
@@ -215,10 +219,8 @@ func (t *Tool) Relation() *Field {
 	return t.First(func(f *Field) bool { return f.Is(ID) && !f.Required && !t.IsAbout(f.Noun) && len(f.Synonyms) > 0 })
 }
 
-// IDOf is the input for the id of what another list is of: by it their rows meet.
-func (t *Tool) IDOf(other *Tool) *Field {
-	return t.First(func(f *Field) bool { return f.Is(ID) && other.IsAbout(f.Noun) })
-}
+// Identified reports whether an input is the id of what a list is of: by it their rows meet.
+func (t *Tool) Identified(f *Field) bool { return f.Is(ID) && t.IsAbout(f.Noun) }
 
 // Amount is the column that is meant when a question names none; empty when unsure.
 func (t *Tool) Amount() string {
@@ -400,8 +402,8 @@ func (f *Field) says(x *language.Lexicon, stem string) bool {
 // amount reports whether a column holds quantities that may be added up.
 func (f *Field) amount() bool { return f.Amount || f.Is(Number) && IsAmount(f.Name) }
 
-// Number is a value as inputs take it: cents exact.
-func (f *Field) Number(v float64) any { return math.Round(v*100) / 100 }
+// Cents is an amount as inputs take it.
+func Cents(v float64) float64 { return math.Round(v*100) / 100 }
 
 // Value is an id as the input takes it; nil when the text is none.
 func (f *Field) Value(text string) any {
@@ -409,7 +411,7 @@ func (f *Field) Value(text string) any {
 	switch {
 	case f.typ == "integer" && err == nil:
 		return n
-	case f.typ == "integer" || f.Format == "uuid" && !IsUUID(text):
+	case f.typ == "integer" || f.Format == "uuid" && !schema.IsUUID(text):
 		return nil
 	}
 	return text
@@ -425,11 +427,6 @@ func (f *Field) Day(s language.Span) string {
 	}
 	return language.Day(s.To.AddDate(0, 0, -1))
 }
-
-var uuidShape = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-
-// IsUUID reports whether a text is a uuid by its form.
-func IsUUID(text string) bool { return uuidShape.MatchString(text) }
 
 // IsID reports whether a name is that of an id.
 func IsID(name string) bool {

@@ -69,66 +69,16 @@ type Step struct {
 	Down bool
 }
 
-// Read reads a clause as the tool would; nil unless every word is explained.
-func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
-	if t.Writes() && !t.isOrdered(c.Words, clause) || !t.Writes() && (clause.negated || c.commands(clause)) {
-		return nil
-	}
-	r := c.Attempt(t, clause)
-	presents := !t.Writes() && r.Target != nil && r.Target.Input.Required && c.Words.Is(r.Verb, "present")
-	r.vague = !r.anchored && (r.Target == nil || !r.Target.Entity.Self) // and so it only presents
-	ofMany := t.Writes() && (r.Bulk || r.Target == nil && r.Plural)     // one thing is changed at a time
-	if len(r.left()) > 0 || r.waits() || ofMany || r.vague && !presents {
-		return nil
-	}
-	if !t.Writes() && r.Order >= 0 && r.uses[r.Order] == meant && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading") {
-		return nil // "email Ada" asks for no address
-	}
-	return r
-}
-
-// Attempt reads a clause as far as it goes: each step explains more of its words.
-func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
-	r := reader{&Reading{Clause: clause, Tool: t, Args: map[string]any{}, Among: map[string][]any{}, Asked: language.Set{}, Beyond: map[string]float64{}, c: c, x: c.Words,
-		uses: make([]use, len(clause.Tokens))}}
-	if t.isOrdered(c.Words, clause) {
-		onlyIDs := t.First(func(f *Field) bool { return f.Required && !f.Is(ID) }) == nil
-		r.uses[r.Order], r.Score, r.anchored = meant, inNoun.weight(), onlyIDs || t.verb == r.Verb && !c.Words.Is(r.Verb, "vague")
-	}
-	n := names{r}
-	r.choices()
-	for _, explain := range []func(i int){r.value, r.due, n.relation, r.measure, r.word, n.name} {
-		for i := range r.Tokens {
-			if r.uses[i] == unread {
-				explain(i)
-			}
-		}
-	}
-	r.remark()
-	r.judge()
-	r.Asked[english.Stem("where")] = r.has("where")
-	r.topFirst()
-	return r.Reading
-}
-
-// commands reports whether a clause begins with a writing tool's verb: it asks nothing.
-func (c *Catalog) commands(clause Clause) bool {
-	return slices.ContainsFunc(c.All(), func(t *Tool) bool { return t.Writes() && t.verb == clause.Verb })
-}
-
 // isAnchor reports whether the i-th word names what the tool is about.
 func (r *Reading) isAnchor(i int) bool {
-	return r.low(i) != "" && r.Tool.place[r.Tokens[i].Stem] >= inSynonym
+	return r.low(i) != "" && r.Tool.source[r.Tokens[i].Stem] >= inSynonym
 }
 
-// Ordered reports whether the clause orders what the tool changes.
-func (r *Reading) Ordered() bool { return r.Tool.isOrdered(r.x, r.Clause) }
-
-// left returns the tokens that nothing explains.
-func (r *Reading) left() (out []int) {
-	for i, u := range r.uses {
-		if u == unread && r.Tokens[i].Kind != language.Mark {
-			out = append(out, i)
+// left returns the tokens that have one of the uses.
+func (r *Reading) left(uses ...use) (out []language.Token) {
+	for i, t := range r.Tokens {
+		if t.Kind != language.Mark && slices.Contains(uses, r.uses[i]) {
+			out = append(out, t)
 		}
 	}
 	return out
@@ -157,18 +107,17 @@ func (r *Reading) Values() (out []Entity) {
 }
 
 // Unread are the words that nothing explains for sure.
-func (r *Reading) Unread() string {
-	var words []language.Token
-	for i, u := range r.uses {
-		if u == guessed || u == unread {
-			words = append(words, r.Tokens[i])
-		}
-	}
-	return language.Text(words)
-}
+func (r *Reading) Unread() string { return language.Text(r.left(unread, guessed)) }
 
 // AsksWhether reports whether a clause asks to be answered by yes or no.
 func (r *Reading) AsksWhether() bool { return slices.Contains([]string{"is", "are", "does"}, r.low(0)) }
+
+// namesAsked reports whether a column holds the people for whom a word asks: approved_by
+// for "who approved".
+func (r *Reading) namesAsked(f *Field) bool {
+	ofPeople := slices.ContainsFunc(f.Words, func(w string) bool { return r.x.Is(w, "person", "holder") })
+	return ofPeople && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return r.Asked[t.Stem] && f.says(r.x, t.Stem) })
+}
 
 // Relevance counts how far the question's words ask for a column; other words of
 // its name count against it, and the tool's own noun seldom tells columns apart.
@@ -180,15 +129,65 @@ func (r *Reading) Relevance(key string) int {
 		}
 	}
 	for s := range col.also {
-		if r.Asked[s] && (s != r.Tool.head || hits == 0) {
+		if s == r.Tool.head && r.Asked[s] {
+			hits = max(hits, 1)
+		} else if r.Asked[s] {
 			hits += 2
 		}
 	}
 	if hits == 0 || strings.HasSuffix(key, "_at") || col.Show == result.ShowDetail {
 		return 0
 	}
+	if r.namesAsked(col) && r.has("who", "whom", "whose") {
+		hits += 4
+	}
 	return hits*4 - len(words)
 }
+
+// Entity is a run of words that no tool's vocabulary explains, in a place where a
+// value is expected: somebody's name, a place, the number of an order.
+type Entity struct {
+	Text   string   // as written
+	Words  []string // in lower case
+	Code   bool     // looks like an id
+	Self   bool     // the person who asks
+	Column string   // the column of the rows that it is a value of: "assigned to …"
+
+	owns    bool   // possessive
+	located bool   // follows a preposition of place
+	guess   bool   // nothing but its place says that it is a value
+	noun    string // of a number: the stem of the noun before it
+	at, end int    // its first token, and the one after its last
+}
+
+// reader explains the words of a clause by those of the tool.
+type reader struct{ *Reading }
+
+// take gives n tokens a use as arguments, for so many points.
+func (r reader) take(at, n, score int) {
+	for i := range n {
+		r.uses[at+i] = read
+	}
+	r.Score += score
+	r.anchored = r.anchored || score >= inNoun.weight()
+}
+
+// free reports whether a token is a word that nothing has explained yet.
+func (r reader) free(i int) bool { return r.low(i) != "" && r.uses[i] == unread }
+
+func (r reader) taken(f *Field) bool { return r.Args[f.Name] != nil }
+
+// Measure is what is asked of many rows at once.
+type Measure struct {
+	Kind   string // count, sum, average, highest, lowest, newest, oldest, compare, or empty
+	Count  int    // how many rows, for the extremes
+	Column string // the column by which the list itself puts the asked rows first; else empty
+	By     string // the column whose equal values are added up: "our biggest customers"
+	Of     string // the question's word for that column
+}
+
+// OverDates reports whether the measure needs a column of dates.
+func (m Measure) OverDates() bool { return m.Kind == "newest" || m.Kind == "oldest" }
 
 // Clause is one part of a question, and how it asks.
 type Clause struct {
@@ -252,8 +251,8 @@ func (c Clause) OpensAnew(x *language.Lexicon) bool {
 	return c.Asks || x.Is(c.Verb, "reading", "action")
 }
 
-// isOrdered reports whether a clause orders, without any doubt, what a tool changes.
-func (t *Tool) isOrdered(x *language.Lexicon, c Clause) bool {
+// IsOrdered reports whether a clause orders, without any doubt, what a tool changes.
+func (t *Tool) IsOrdered(x *language.Lexicon, c Clause) bool {
 	if !t.Writes() || c.Order < 0 || c.Asks || c.negated || c.unsure || c.Tokens[c.Order].Owns {
 		return false
 	}

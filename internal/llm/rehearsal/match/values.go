@@ -53,12 +53,15 @@ func (r reader) number(i int, b bounds) {
 	t, f := r.Tokens[i], r.numberFor(i, b.side)
 	switch {
 	case f != nil && f.side != none && !r.Tool.Writes():
-		if r.Args[f.Name] = f.Number(t.Amount.Value); b.beyond {
+		if r.Args[f.Name] = Cents(t.Amount.Value); b.beyond {
 			r.Beyond[f.base] = t.Amount.Value
 		}
 		r.take(b.at, b.end-b.at, 3)
 	case f != nil:
-		r.Args[f.Name] = r.amount(f, t, r.low(i-1) == "by")
+		r.Args[f.Name] = Cents(t.Amount.Value)
+		if r.Tool.Writes() && (t.Amount.Percent || r.low(i-1) == "by") {
+			r.Args[f.Name] = Step{By: t.Amount, Down: r.x.Is(r.Verb, "falling")}
+		}
 		r.take(i, 1, 2)
 	case r.Tool.Lists() && (r.isAnchor(i+1) || r.x.Is(r.low(i-1), language.Measures...) || r.x.Is(r.low(i+1), language.Measures...)):
 		r.Args["limit"] = min(50, max(1, t.Amount.Value))
@@ -87,14 +90,6 @@ func (r reader) numberFor(i int, end side) *Field {
 	return fits[0]
 }
 
-// amount is a number as an input takes it, or as a change takes a difference.
-func (r *Reading) amount(f *Field, t language.Token, difference bool) any {
-	if r.Tool.Writes() && (t.Amount.Percent || difference) {
-		return Step{By: t.Amount, Down: r.x.Is(r.Verb, "falling")}
-	}
-	return f.Number(t.Amount.Value)
-}
-
 // Answer is the value of an input that a person's answer gives; nil when it gives
 // none. It is read like an order of which only that input is still missing.
 func (r *Reading) Answer(f *Field, text string) any {
@@ -112,7 +107,8 @@ func (r reader) period(s language.Span) bool {
 	year := r.Tool.First(func(f *Field) bool { return f.Is(Number) && f.has("year") && !r.taken(f) })
 	quarter := r.Tool.First(func(f *Field) bool { return f.has("quarter") && !r.taken(f) })
 	month := r.Tool.First(func(f *Field) bool { return f.has("month") && f.IsText() && !r.taken(f) })
-	switch q := s.Quarter(); {
+	q := map[bool]string{true: fmt.Sprintf("Q%d", (s.From.Month()+2)/3)}[s.Months == 3]
+	switch {
 	case month != nil && s.Months == 1:
 		r.Args[month.Name], year = s.From.Format("2006-01"), nil
 	case quarter != nil && q != "" && len(quarter.Enum) == 0:
@@ -165,12 +161,23 @@ func (r reader) due(i int) {
 	r.Asked[t.Stem], r.Args[f.Name] = true, language.Day(r.c.Today)
 }
 
+// absent reads "unassigned": rows whose assigned_to holds nothing.
+func (r reader) absent(i int) {
+	done, found := strings.CutPrefix(r.low(i), "un")
+	f := r.Tool.column(func(f *Field) bool { return len(f.Words) == 2 && f.Words[0] == done && sides[f.Words[1]] == upper })
+	if found && f.Name != "" && r.Tool.Lists() {
+		r.Among[f.Name] = []any{nil}
+		r.take(i, 1, 4)
+	}
+}
+
 // choices fills in switches and inputs with a fixed set of values.
 func (r reader) choices() {
 	for _, f := range r.Tool.Inputs {
 		for _, p := range f.phrases {
 			for i := range r.Tokens {
-				if r.taken(f) || r.Among[f.Name] != nil || !r.reads(i, p.words) {
+				by := r.Tool.Columns[strings.Join(p.words, "_")+"_by"] != nil && r.has("who") // "who approved it" asks for no state
+				if r.taken(f) || r.Among[f.Name] != nil || by || !r.reads(i, p.words) {
 					continue
 				}
 				if r.take(i, len(p.words), 4); r.low(0) == "is" && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)) {
@@ -195,23 +202,6 @@ func (r reader) reads(i int, words []string) bool {
 	}
 	return len(words) > 0
 }
-
-// Measure is what is asked of many rows at once.
-type Measure struct {
-	Kind   string // count, sum, average, highest, lowest, newest, oldest, compare, or empty
-	Count  int    // how many rows, for the extremes
-	Column string // the column by which the list itself puts the asked rows first; else empty
-	By     string // the column whose equal values are added up: "our biggest customers"
-	Of     string // the question's word for that column
-}
-
-// OverDates reports whether the measure needs a column of dates.
-func (m Measure) OverDates() bool { return m.Kind == "newest" || m.Kind == "oldest" }
-
-// Adds reports whether the measure adds up numbers.
-func (m Measure) Adds() bool { return m.Kind == "sum" || m.Kind == "average" || m.Kind == "compare" }
-
-func (m Measure) overNumbers() bool { return m.Kind != "" && m.Kind != "count" && !m.OverDates() }
 
 // someRows is how many "the biggest orders" are.
 const someRows = 5
@@ -249,7 +239,7 @@ func (r reader) extent(end int) {
 		}
 		// customer_name for "customers"
 		name := r.Tool.column(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.says(r.x, t.Stem) }).Name
-		if m.overNumbers() && r.Tool.Amount() != "" && name != "" && r.free(at) && english.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end) {
+		if m.Kind != "" && m.Kind != "count" && !m.OverDates() && r.Tool.Amount() != "" && name != "" && r.free(at) && english.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end) {
 			if m.By, m.Of = name, t.Low; m.Count == 1 {
 				m.Count = someRows
 			}

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -8,20 +9,73 @@ import (
 	"countersign.dev/internal/llm/rehearsal/language"
 )
 
-// Entity is a run of words that no tool's vocabulary explains, in a place where a
-// value is expected: somebody's name, a place, the number of an order.
-type Entity struct {
-	Text   string   // as written
-	Words  []string // in lower case
-	Code   bool     // looks like an id
-	Self   bool     // the person who asks
-	Column string   // the column of the rows that it is a value of: "assigned to …"
+// Read reads a clause as the tool would; nil unless every word is explained.
+func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
+	commands := slices.ContainsFunc(c.All(), func(t *Tool) bool { return t.Writes() && t.verb == clause.Verb }) // which asks nothing
+	if t.Writes() && !t.IsOrdered(c.Words, clause) || !t.Writes() && (clause.negated || commands) {
+		return nil
+	}
+	r := c.Attempt(t, clause)
+	if r.seeks() {
+		return r
+	}
+	presents := !t.Writes() && r.Target != nil && r.Target.Input.Required && c.Words.Is(r.Verb, "present")
+	r.vague = !r.anchored && (r.Target == nil || !r.Target.Entity.Self) // and so it only presents
+	ofMany := t.Writes() && (r.Bulk || r.Target == nil && r.Plural)     // one thing is changed at a time
+	if len(r.left(unread)) > 0 || r.waits() || ofMany || r.vague && !presents {
+		return nil
+	}
+	if !t.Writes() && r.Order >= 0 && r.uses[r.Order] == meant && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading") {
+		return nil // "email Ada" asks for no address
+	}
+	return r
+}
 
-	owns    bool   // possessive
-	place   bool   // follows a preposition of place
-	guess   bool   // nothing but its place says that it is a value
-	noun    string // of a number: the stem of the noun before it
-	at, end int    // its first token, and the one after its last
+// Attempt reads a clause as far as it goes: each step explains more of its words.
+func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
+	r := reader{&Reading{Clause: clause, Tool: t, Args: map[string]any{}, Among: map[string][]any{}, Asked: language.Set{}, Beyond: map[string]float64{}, c: c, x: c.Words,
+		uses: make([]use, len(clause.Tokens))}}
+	if t.IsOrdered(c.Words, clause) {
+		onlyIDs := t.First(func(f *Field) bool { return f.Required && !f.Is(ID) }) == nil
+		r.uses[r.Order], r.Score, r.anchored = meant, inNoun.weight(), onlyIDs || t.verb == r.Verb && !c.Words.Is(r.Verb, "vague")
+	}
+	n := names{r}
+	r.choices()
+	for _, explain := range []func(i int){r.value, r.due, r.absent, n.relation, r.measure, r.word, n.name} {
+		for i := range r.Tokens {
+			if r.uses[i] == unread {
+				explain(i)
+			}
+		}
+	}
+	r.remark()
+	r.judge()
+	r.Asked[english.Stem("where")] = r.has("where")
+	r.topFirst()
+	return r.Reading
+}
+
+// deed is how a question asks where or how something is done.
+var deed = regexp.MustCompile(`^(?:show )?(where|how) (?:do we \w+ |(?:.+ )?(?:is|are) (?:.+ )?\w+ed$)`)
+
+// seeks takes "where do we seal cursors?" and "show how cursors are sealed" as the
+// query of a tool that finds where and how, when no other tool is about a word of it.
+func (r *Reading) seeks() bool {
+	m := deed.FindStringSubmatch(strings.Join(language.Lows(r.Tokens), " "))
+	f := r.Tool.First(func(f *Field) bool { return m != nil && f.Is(Search) && f.also[m[1]] })
+	other := slices.ContainsFunc(r.Tokens, func(w language.Token) bool {
+		known := func(t *Tool) bool { return t != r.Tool && t.source[w.Stem] >= inColumns && !r.x.Is(w.Low, "idle") }
+		named := w.Capital && w.Text[1:] == w.Low[1:] && w.Low != r.Verb
+		counts := w.Low == "many" || w.Low == "much"
+		return named || counts || w.Owns || r.x.Is(w.Low, "self") || slices.ContainsFunc(r.c.All(), known)
+	})
+	words := slices.DeleteFunc(language.Lows(r.Tokens), func(w string) bool { return r.x.Is(w, "idle") })
+	if f == nil || other || len(words) < 2 {
+		return false
+	}
+	r.Args, r.Target, r.vague = map[string]any{f.Name: strings.Join(words, " ")}, nil, true
+	r.Score += 2 * inNoun.weight() // more than any guess at a name
+	return true
 }
 
 // names finds the values that no schema lists: names of people, places, ids.
@@ -34,10 +88,10 @@ func (r names) name(i int) {
 	}
 	e := r.entity(i)
 	texts := r.Tool.First((*Field).IsText) != nil
-	id := r.Tool.First(func(f *Field) bool { return f.Is(ID) && !r.taken(f) && !e.place && f.Required })
+	id := r.Tool.First(func(f *Field) bool { return f.Is(ID) && !r.taken(f) && !e.located && f.Required })
 	if id == nil { // without text inputs, or in an order behind its noun ("task 12"), also an optional one
 		id = r.Tool.First(func(f *Field) bool {
-			return f.Is(ID) && !r.taken(f) && !e.place && (!texts && !r.Tool.Writes() || r.Tool.Writes() && e.noun == english.Stem(f.Noun))
+			return f.Is(ID) && !r.taken(f) && !e.located && (!texts && !r.Tool.Writes() || r.Tool.Writes() && e.noun == english.Stem(f.Noun))
 		})
 	}
 	text := r.Tool.First(func(f *Field) bool { // the rows themselves say whose they are: a search for the name would find other things
@@ -104,9 +158,7 @@ func (r names) entity(i int) Entity {
 		e.owns, e.Code = t.Owns, e.Code || t.Kind == language.Code
 		e.end++
 	}
-	if e.Words = language.Prose(e.Text); e.Code {
-		e.Words = []string{strings.ToLower(e.Text)}
-	}
+	e.Words = english.Prose(e.Text)
 	if strings.Trim(e.Text, "0123456789") == "" && i > 0 {
 		e.noun = r.Tokens[i-1].Stem
 	}
@@ -114,7 +166,7 @@ func (r names) entity(i int) Entity {
 	for r.isAnchor(before) {
 		before = r.beforeValue(before)
 	}
-	e.place = r.x.Is(r.low(before), "place")
+	e.located = r.x.Is(r.low(before), "place")
 	sure := r.x.Is(r.low(r.beforeValue(i)), "place", "title", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order
 	e.guess = !sure && !e.owns && r.Tokens[i].Kind == language.Word && (!r.Tokens[i].Capital || i == r.Order)
 	e.owns = e.owns || r.low(i-1) == "does" && r.low(e.end) == "have"
@@ -138,13 +190,13 @@ func (r names) columnBefore(at int) string {
 }
 
 // isOurs reports whether a stem means a person of the company's own.
-func (r names) isOurs(stem string) bool {
+func (r reader) isOurs(stem string) bool {
 	return r.x.Stems("person")[stem] && !r.x.Stems("outsider")[stem]
 }
 
 // mayFilter allows places, and one value that could be a name when no other thing is meant.
 func (r names) mayFilter(e Entity) bool {
-	return r.Tool.Lists() && (r.Target == nil || e.place) && !slices.ContainsFunc(r.Filters, func(other Entity) bool { return !other.place })
+	return r.Tool.Lists() && (r.Target == nil || e.located) && !slices.ContainsFunc(r.Filters, func(other Entity) bool { return !other.located })
 }
 
 // ofOther reports whether a value is of another sort than the tool is about: a
@@ -186,6 +238,29 @@ func (c *Catalog) Numbered(noun, number language.Token) language.Token {
 	return number
 }
 
+// Owned puts the apostrophe that "sarahs salary" lacks into a word that no tool knows,
+// before one that some tool does.
+func (c *Catalog) Owned(tokens []language.Token) []language.Token {
+	tokens = slices.Clone(tokens)
+	for i, t := range tokens[:max(0, len(tokens)-1)] {
+		base, ends := strings.CutSuffix(t.Text, "s")
+		if ends && len(base) > 2 && t.Kind == language.Word && c.Words.MayBeValue(t.Low) && !c.knows(t.Stem) && c.knows(tokens[i+1].Stem) {
+			tokens[i] = language.Token{Text: base, Low: strings.ToLower(base), Stem: english.Stem(strings.ToLower(base)), Owns: true, Capital: t.Capital}
+		}
+	}
+	return tokens
+}
+
+func (c *Catalog) knows(stem string) bool {
+	return slices.ContainsFunc(c.All(), func(t *Tool) bool { return t.source[stem] > nowhere })
+}
+
+// Doubts reports whether a reading rests on a value that may be none: a word that
+// names nothing for sure, or that is in the vocabulary of some tool.
+func (c *Catalog) Doubts(r *Reading) bool {
+	return r.Guesses() || slices.ContainsFunc(r.Values(), func(e Entity) bool { return c.knows(english.Stem(strings.ToLower(e.Text))) })
+}
+
 // relation finds a word that asks for a relation of people ("my team", "who
 // reports to Ben"): of the rows of this list, or of another one by whose rows
 // this one is narrowed. Its person is found later.
@@ -193,7 +268,7 @@ func (r names) relation(i int) {
 	s := r.Tokens[i].Stem
 	for _, from := range append([]*Tool{r.Tool}, r.c.Open...) {
 		f := from.Relation()
-		if f == nil || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.IDOf(from) == nil {
+		if f == nil || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.First(from.Identified) == nil {
 			continue
 		}
 		if r.Target == nil {
@@ -207,23 +282,6 @@ func (r names) relation(i int) {
 		return
 	}
 }
-
-// reader explains the words of a clause by those of the tool.
-type reader struct{ *Reading }
-
-// take gives n tokens a use as arguments, for so many points.
-func (r reader) take(at, n, score int) {
-	for i := range n {
-		r.uses[at+i] = read
-	}
-	r.Score += score
-	r.anchored = r.anchored || score >= inNoun.weight()
-}
-
-// free reports whether a token is a word that nothing has explained yet.
-func (r reader) free(i int) bool { return r.low(i) != "" && r.uses[i] == unread }
-
-func (r reader) taken(f *Field) bool { return r.Args[f.Name] != nil }
 
 // word explains a word that the tool itself uses, or an idle one.
 func (r reader) word(i int) {
@@ -247,10 +305,10 @@ func (r reader) word(i int) {
 
 // weigh says how much a word speaks for the tool, and whether it can be what the
 // question is about. One that only names whose it is ("employee" for employee_id)
-// counts little; one that owns another ("manager's") must be the tool's noun.
+// counts little.
 func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	t, s := r.Tool, w.Stem
-	at := t.place[s]
+	at := t.source[s]
 	people, outsiders := r.x.Stems("person"), r.x.Stems("outsider")
 	whose := t.First(func(f *Field) bool {
 		return f.Is(ID) && english.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && english.Stem(f.Name) == s && t.Columns[f.Name+"_id"] != nil
@@ -258,28 +316,34 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	switch {
 	case at == inNoun:
 		return at.weight(), true
-	case w.Owns && !whose, r.x.Is(w.Low, "idle") && t.Columns[w.Low] == nil:
+	case r.x.Is(w.Low, "idle") && t.Columns[w.Low] == nil:
 		return 0, false
-	case whose:
-		return inMore.weight(), false
+	case whose: // "customers" asks for the rows that name them where no list is of them
+		lists := slices.ContainsFunc(r.c.All(), func(other *Tool) bool { return other.Lists() && other.head == s })
+		return inMore.weight(), t.Lists() && !lists && !r.isOurs(s) && english.Plural(w.Low)
 	case people[s] && at != inSynonym && people[t.head] && outsiders[t.head] == outsiders[s]:
 		return inSynonym.weight(), true
-	case people[s] && !outsiders[s] && at != inSynonym && (t.Mentions(people) > 0 || t.First(func(f *Field) bool {
-		return f.Is(ID) && people[english.Stem(f.Noun)] && !outsiders[english.Stem(f.Noun)]
-	}) != nil):
-		return inMore.weight(), !t.Lists() && at == inAbout
+	case r.isOurs(s) && at != inSynonym && t.First(func(f *Field) bool { return f.Is(ID) && r.isOurs(english.Stem(f.Noun)) }) != nil:
+		return inMore.weight(), false
 	}
 	for _, other := range r.x.Same(s) {
-		at = max(at, min(inSynonym, t.place[other]))
+		at = max(at, min(inSynonym, t.source[other]))
 	}
 	return at.weight(), at >= inColumns
 }
 
 // judge prefers the tool whose kind fits: people for "who", one thing or many.
 func (r reader) judge() {
-	if people := r.x.Stems("person"); r.has("who", "whom", "whose") && !r.Tool.Writes() && r.Tool.Mentions(people) > 0 {
-		if r.Score, r.anchored = r.Score+1, true; people[r.Tool.head] && !r.x.Stems("outsider")[r.Tool.head] {
+	for i := range r.Tokens {
+		switch {
+		case !r.x.Is(r.low(i), "whoever") || r.Tool.Writes():
+		case r.Tool.Own && r.Target == nil || !r.tellsWho(): // of the asker only, or of no person
+			r.uses[i] = unread
+		case r.isOurs(r.Tool.head):
 			r.Score++
+			fallthrough
+		default:
+			r.Score, r.anchored = r.Score+1, true
 		}
 	}
 	r.Strong = r.Measure.By != ""
@@ -296,6 +360,11 @@ func (r reader) judge() {
 	case required, r.Tool.Lists() && r.Target == nil && (many || len(r.Filters) == 0):
 		r.Score += 2
 	}
+}
+
+// tellsWho reports whether the tool answers "who …".
+func (r reader) tellsWho() bool {
+	return r.Tool.Mentions(r.x.Stems("person")) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(r.namesAsked).Name != ""
 }
 
 // remark keeps the text behind a colon or "because" in the input for it. Without

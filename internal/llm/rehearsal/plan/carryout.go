@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"countersign.dev/internal/agent"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
@@ -58,7 +59,7 @@ func settle(t *match.Tool, row speak.Row, args map[string]any) {
 				if step.Down {
 					change = -change
 				}
-				args[in.Name] = in.Number(now + change)
+				args[in.Name] = match.Cents(now + change)
 			}
 		}
 	}
@@ -80,7 +81,7 @@ func (p *planner) complete(r *match.Reading, in *match.Field, about *speak.Thing
 	answer, given := p.next()
 	if given && in.Is(match.ID) {
 		answer = strings.Trim(answer, " .,;:?!\"'`()[]\t\n")
-		*about = p.identify(r, &match.Target{Tool: r.Tool, Input: in, Entity: match.Entity{Text: answer, Words: language.Prose(answer), Code: match.IsUUID(answer)}})
+		*about = p.identify(r, &match.Target{Tool: r.Tool, Input: in, Entity: match.Entity{Text: answer, Words: english.Prose(answer), Code: in.Format == "uuid" && in.Value(answer) != nil}})
 		args[in.Name] = about.ID
 	} else if given {
 		args[in.Name] = r.Answer(in, strings.TrimSpace(answer))
@@ -105,7 +106,7 @@ func question(in *match.Field) string {
 // list reads a list, narrowed as the question says, and writes the answer. The
 // values that no input of the list takes are looked for in its rows.
 func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any) string {
-	keep, mine := p.keeper(r, about), owners{p.Catalog}
+	keep := p.keeper(r, about)
 	r.Filters = slices.DeleteFunc(r.Filters, func(e match.Entity) bool {
 		named := e.Text
 		if e.Self {
@@ -128,19 +129,16 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 	l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !keep(one) })
 	for i := 0; i < len(r.Filters); i++ {
 		e := r.Filters[i]
-		if e.Self && e.Column == "" && !slices.ContainsFunc(l.Rows, mine.isMine) && !slices.ContainsFunc(l.Rows, mine.namesPeople) {
+		if e.Self && e.Column == "" && !slices.ContainsFunc(l.Rows, func(one speak.Row) bool { return isMine(p.Person, one) || namesPeople(p.Words, one) }) {
 			r.Filters = slices.Delete(r.Filters, i, i+1) // they say of none whose they are
 			break
 		}
-		if slices.ContainsFunc(l.Rows, func(one speak.Row) bool { return one.Masked(e.Column) }) {
-			panic(end{text: fmt.Sprintf("I cannot tell: %s is hidden from you.", speak.Label(r.Tool, e.Column))})
-		}
 		l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool {
 			if e.Column != "" {
-				one = speak.Row{Keys: []string{e.Column}, Values: one.Values}
+				one.Keys = []string{e.Column}
 			}
 			if e.Self && e.Column == "" {
-				return !mine.isMine(one)
+				return !isMine(p.Person, one)
 			}
 			return counted(e.Words, wordsIn(one)) < len(e.Words)
 		})
@@ -155,12 +153,9 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 	return speak.List(r, about, l, 0)
 }
 
-// owners tells whose rows are.
-type owners struct{ *match.Catalog }
-
 // namesPeople reports whether a row says whose it is.
-func (p owners) namesPeople(one speak.Row) bool {
-	ours := func(w string) bool { return p.Words.Is(w, "person") && !p.Words.Is(w, "outsider") }
+func namesPeople(x *language.Lexicon, one speak.Row) bool {
+	ours := func(w string) bool { return x.Is(w, "person") && !x.Is(w, "outsider") }
 	return slices.ContainsFunc(one.Keys, func(k string) bool {
 		whose := slices.ContainsFunc(english.Words(k), ours) || strings.Contains(one.Text(k), "@")
 		return whose && english.LastWord(k) != "by" && one.Text(k) != ""
@@ -168,10 +163,10 @@ func (p owners) namesPeople(one speak.Row) bool {
 }
 
 // isMine reports whether a row carries the asker's address or name as its owner's.
-func (p owners) isMine(one speak.Row) bool {
+func isMine(who agent.Person, one speak.Row) bool {
 	return slices.ContainsFunc(one.Keys, func(k string) bool {
 		text := one.Text(k)
-		return text != "" && english.LastWord(k) != "by" && (strings.EqualFold(text, p.Person.Email) || strings.EqualFold(text, p.Person.Name))
+		return text != "" && english.LastWord(k) != "by" && (strings.EqualFold(text, who.Email) || strings.EqualFold(text, who.Name))
 	})
 }
 
@@ -181,7 +176,7 @@ func (p *planner) keeper(r *match.Reading, about speak.Thing) func(speak.Row) bo
 	var ids map[any]bool
 	var id *match.Field
 	if of := r.Target; of != nil && of.Tool != r.Tool {
-		ids, id = map[any]bool{}, r.Tool.IDOf(of.Tool)
+		ids, id = map[any]bool{}, r.Tool.First(of.Tool.Identified)
 		for _, one := range p.fetchPages(of.Tool, map[string]any{of.Input.Name: about.ID}, maxPages).Rows {
 			ids[idIn(one, of.Tool, id)] = true
 		}
@@ -200,7 +195,7 @@ func (p *planner) keeper(r *match.Reading, about speak.Thing) func(speak.Row) bo
 func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	id, e := target.Input, target.Entity
 	lister, closed := listerOf(p.Open, id), listerOf(p.Closed, id)
-	switch own := language.Prose(p.Person.Name); {
+	switch own := english.Prose(p.Person.Name); {
 	case e.Self, lister == nil && len(e.Words) > 0 && counted(e.Words, own) == len(e.Words):
 		return p.myself(lister, id)
 	case e.Code && id.Value(e.Text) != nil:
@@ -304,21 +299,14 @@ func (p *planner) myself(lister *match.Tool, id *match.Field) speak.Thing {
 
 // matching keeps the things that are called by all the words; else those whose
 // rows hold them all.
-func matching(things []speak.Thing, words []string) (found []speak.Thing) {
-	for _, of := range []func(speak.Thing) []string{
-		func(t speak.Thing) []string { return language.Prose(strings.ToLower(t.Name)) },
-		func(t speak.Thing) []string { return wordsIn(t.Row) },
-	} {
-		for _, t := range things {
-			if len(words) > 0 && counted(words, of(t)) == len(words) {
-				found = append(found, t)
-			}
-		}
-		if len(found) > 0 {
-			break
-		}
+func matching(things []speak.Thing, words []string) []speak.Thing {
+	by := func(wordsOf func(speak.Thing) []string) []speak.Thing {
+		return slices.DeleteFunc(slices.Clone(things), func(t speak.Thing) bool { return len(words) == 0 || counted(words, wordsOf(t)) < len(words) })
 	}
-	return found
+	if named := by(func(t speak.Thing) []string { return english.Prose(t.Name) }); len(named) > 0 {
+		return named
+	}
+	return by(func(t speak.Thing) []string { return wordsIn(t.Row) })
 }
 
 // counted counts the words that are among others, in any form of them.
@@ -336,7 +324,7 @@ func counted(words, have []string) (n int) {
 func wordsIn(r speak.Row) (words []string) {
 	for _, k := range r.Keys {
 		if text := strings.ToLower(r.Text(k)); len(text) < 200 {
-			words = append(append(words, language.Prose(text)...), text)
+			words = append(append(words, english.Prose(text)...), text)
 		}
 	}
 	return words
@@ -347,11 +335,11 @@ func (p *planner) chosen(things []speak.Thing) speak.Thing {
 	var words, names []string
 	answer, _ := p.next()
 	for _, t := range p.Words.Read(answer, p.Today) {
-		if at := language.Place(t.Low); at > 0 && at <= len(things) {
+		if at := language.Ordinal(t.Low); at > 0 && at <= len(things) {
 			return things[at-1]
 		}
 		if !p.Words.Is(t.Low, "idle") {
-			words = append(words, language.Prose(t.Text)...)
+			words = append(words, english.Prose(t.Text)...)
 		}
 	}
 	if out := matching(things, words); len(out) == 1 {
@@ -362,4 +350,33 @@ func (p *planner) chosen(things []speak.Thing) speak.Thing {
 		names = append(names, speak.Clean(t.Name)+t.Row.Described())
 	}
 	panic(end{text: "Which one: " + result.Join(names, "or") + "?"})
+}
+
+// instruct answers "how do I …?", which orders nothing, by a tool that keeps guides.
+func (p *planner) instruct(tokens []language.Token) (string, bool) {
+	clause := match.NewClause(p.Words, tokens, "")
+	sought := language.Lows(clause.Tokens)
+	n, last := p.Words.Phrase("howto", sought), len(sought)-1
+	if last >= 0 && p.Words.Is(sought[last], "instructions") {
+		n, sought = 0, sought[:last]
+	} else if n == 0 {
+		return "", false
+	}
+	words := slices.DeleteFunc(sought[n:], func(w string) bool { return p.Words.Is(w, "idle", "self", "vague") })
+	query := strings.Join(words[:min(len(words), 6)], " ")
+	for _, t := range p.All() {
+		search := t.First(func(f *match.Field) bool { return f.Is(match.Search) })
+		switch {
+		case query == "" || search == nil || !t.Lists() || t.Mentions(p.Words.Stems("guide")) < 2:
+			continue
+		case t.Closed:
+			return "Instructions are in the " + t.Noun + ". " + refuse(p.Catalog, t, clause), true
+		}
+		found := p.fetchPages(t, map[string]any{search.Name: query}, 1)
+		if len(found.Rows) == 0 || 2*counted(words, wordsIn(found.Rows[0])) <= len(words) {
+			return speak.List(p.Attempt(t, match.Clause{Order: -1}), speak.Thing{}, found, 0), true
+		}
+		return speak.Record(t, found.Rows[0].Title(), found.Rows[0]), true
+	}
+	return "", false
 }

@@ -187,23 +187,25 @@ func (p *planner) fetchPages(t *match.Tool, args map[string]any, pages int) *spe
 		if a.Fault != nil {
 			panic(end{text: speak.Failure(&a)})
 		}
-		if all.Page = a.Page; !goesOn(&a) || pages == 1 {
+		all.Page = a.Page
+		next := following(&a, args)
+		if next == nil || pages == 1 {
 			return &all
 		}
-		a = *p.fetch(t, following(&a, args))
+		a = *p.fetch(t, next)
 		all.Rows = slices.Concat(all.Rows, a.Rows)
 	}
 }
 
-// goesOn reports whether a list can be asked for its next page.
-func goesOn(a *speak.Answer) bool { return a.Next != "" || a.Counted && a.More }
-
-// following are the arguments for the page behind a page.
+// following are the arguments for the page behind a page; nil when there is none.
 func following(a *speak.Answer, args map[string]any) map[string]any {
-	if a.Next == "" {
+	switch {
+	case a.Next != "":
+		return with(args, "cursor", a.Next)
+	case a.Counted && a.More:
 		return with(args, "offset", a.Offset+a.Returned)
 	}
-	return with(args, "cursor", a.Next)
+	return nil
 }
 
 // with is a copy of arguments with one more.
@@ -229,11 +231,12 @@ func (p *planner) answer(question string) string {
 		return text
 	}
 	const sentences, parts = " ? . ; ! ", " ? . ; ! and then also plus , "
-	for _, separators := range []string{sentences, parts, parts} {
-		if plans := p.parts(tokens, separators); len(plans) > 0 {
+	owned := p.Owned(tokens)
+	for i, read := range [][]language.Token{tokens, tokens, owned, owned} {
+		p.guesses = i == 3
+		if plans := p.parts(read, []string{sentences, parts, parts, parts}[i]); len(plans) > 0 {
 			return p.performAll(plans)
 		}
-		p.guesses = separators == parts
 	}
 	if c := p.remarked(tokens, true); len(c) > 0 {
 		return p.perform(c)
@@ -356,8 +359,7 @@ func (p *planner) performAll(plans []choice) string {
 	if len(plans) == 1 {
 		return p.perform(plans[0])
 	}
-	var texts []string
-	waits := false
+	texts, waits := []string(nil), false
 	for _, c := range plans {
 		e := run(func() string { return p.perform(c) })
 		if e.vague {
@@ -381,17 +383,18 @@ func (p *planner) perform(c choice) string {
 		return refuse(p.Catalog, c[0].Tool, c[0].Clause)
 	case c[0].Tool.Writes():
 		return p.order(c)
+	case len(c) > 1 && c[0].Score == c[1].Score && !c[0].Strong && !c[1].Strong && len(c[0].Values()) == 0: // "what is open?"
+		panic(end{none: true, text: decline(p.Catalog, c[0].Tokens)})
 	}
-	const most = 3
 	var first end
-	for _, r := range c[:min(most, len(c))] {
+	for _, r := range c[:min(3, len(c))] {
 		e := run(func() string { return p.carryOut(r) })
 		if !e.none {
 			return e.orWait()
 		}
 		first.text = cmp.Or(first.text, e.text)
 	}
-	if first.none, first.vague = true, c[0].Guesses(); first.vague {
+	if first.none, first.vague = true, p.Doubts(c[0]); first.vague {
 		first.text = decline(p.Catalog, c[0].Tokens)
 	}
 	panic(first)
@@ -400,22 +403,36 @@ func (p *planner) perform(c choice) string {
 // order carries an order out. One that could mean things of several sorts ("delete
 // Kestrel") is looked up in each: the person has to say which, unless only one has it.
 func (p *planner) order(c choice) string {
-	var found choice
-	waits := false
-	for _, r := range c {
-		if r.Score < c[0].Score || r.Strong || r.Target == nil {
-			break
-		}
-		e := run(func() string { return p.identify(r, r.Target).Name })
-		if waits = waits || e.waits; !e.waits && !e.none {
-			found = append(found, r)
-		}
-	}
+	found := slices.DeleteFunc(slices.Clone(c), func(r *match.Reading) bool {
+		return r.Score < c[0].Score || r.Strong || r.Target == nil || run(func() string { return p.identify(r, r.Target).Name }).none
+	})
 	switch {
-	case waits:
+	case len(p.wanted) > 0:
 		panic(end{waits: true})
 	case len(found) > 1:
 		return "That could be the " + found[0].Tool.Noun + " or the " + found[1].Tool.Noun + ". Please ask again and say which sort of thing you mean."
 	}
 	return p.carryOut(append(found, c[0])[0])
+}
+
+// nextPage goes on with the last list that was incomplete, with its filters, when
+// the words say no more than that: "next page", "and the rest?", "get more employees".
+func (p *planner) nextPage(tokens []language.Token, asked bool) (string, bool) {
+	var next map[string]any
+	if p.page != nil {
+		next = following(p.page, p.page.Args)
+	}
+	i := slices.IndexFunc(p.Open, func(t *match.Tool) bool { return next != nil && t.Info.Name == p.page.Tool })
+	further, other := asked, false
+	for _, t := range tokens {
+		further = further || p.Words.Is(t.Low, "further")
+		other = other || p.Words.Is(t.Low, "condition") || t.Kind == language.Word && !p.Words.Is(t.Low, "idle", "self", "reading", "further", "polite") && (i < 0 || !p.Open[i].Names(t.Stem))
+	}
+	switch {
+	case !asked && (!further || other):
+		return "", false
+	case i < 0:
+		return "There is no further page.", true
+	}
+	return speak.List(p.Attempt(p.Open[i], match.Clause{Order: -1}), speak.Thing{}, p.fetchPages(p.Open[i], next, 1), p.shown), true
 }

@@ -19,23 +19,30 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 	for _, t := range c.All() {
 		likely = append(likely, c.Attempt(t, clause))
 	}
-	slices.SortStableFunc(likely, func(a, b *match.Reading) int { return cmp.Compare(b.Score, a.Score) })
-	if len(likely) > 0 && likely[0].Tool.Closed && (likely[0].Ordered() || likely[0].Strong && !likely[0].Tool.Writes()) {
+	slices.SortStableFunc(likely, func(a, b *match.Reading) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(b.Tool.Ask, a.Tool.Ask))
+	})
+	if len(likely) > 0 && likely[0].Tool.Closed && (likely[0].Tool.IsOrdered(c.Words, clause) || likely[0].Strong && !likely[0].Tool.Writes()) {
 		return refuse(c, likely[0].Tool, clause)
 	}
-	likely = slices.DeleteFunc(likely, func(r *match.Reading) bool { return r.Tool.Closed || r.Tool.Writes() })
+	invents := c.Words.Is(clause.Verb, "inventing")
+	likely = slices.DeleteFunc(likely, func(r *match.Reading) bool {
+		return r.Tool.Closed || r.Tool.Writes() && !(invents && r.Tool.IsOrdered(c.Words, clause))
+	})
 	var offers []string
 	for _, r := range likely[:min(3, len(likely))] {
-		offers = append(offers, "“"+purpose(r.Tool)+"”")
+		offers = append(offers, "“"+cmp.Or(r.Tool.Ask, purpose(r.Tool))+"”")
 	}
 	if len(offers) == 0 {
-		return "I can't do that here: there is nothing that you may use."
+		return "I can't do that here. " + offer(c)
 	}
 	why := ""
-	if unread := likely[0].Unread(); unread != "" {
+	if unread := likely[0].Unread(); invents {
+		why = " because I invent no texts: I only pass yours on"
+	} else if unread != "" {
 		why = fmt.Sprintf(" because I do not understand %q", speak.Clean(unread))
 	}
-	return "I can't do that here" + why + "; you may ask me instead to " + result.Join(offers, "or") + "."
+	return "I can't do that here" + why + "; you may ask me instead: " + result.Join(offers, "or") + "."
 }
 
 // offer lists what the open tools say of themselves.
@@ -67,9 +74,6 @@ func refuse(c *match.Catalog, t *match.Tool, clause match.Clause) string {
 	if len(roles) > 0 {
 		text += " It takes one of these roles: " + result.Join(roles, "or") + "."
 	}
-	if len(c.Person.Roles) > 0 {
-		text += " Yours: " + result.Join(c.Person.Roles, "and") + "."
-	}
 	for _, own := range c.Open {
 		key := speak.Column(c.Attempt(own, clause))
 		if len(shown) > 0 && !own.Writes() && key != "" && own.First(func(f *match.Field) bool { return f.Is(match.ID) }) != nil {
@@ -85,10 +89,10 @@ func (p *planner) smallTalk() (string, bool) {
 	words := strings.Join(language.Lows(tokens), " ")
 	says := func(section string) bool { return p.Words.Is(words, section) }
 	switch {
-	case words == "":
-		return "Please ask a question. " + offer(p.Catalog), true
 	case says("thanks"):
 		return "You are welcome.", true
+	case words == "":
+		return "Please ask a question. " + offer(p.Catalog), true
 	case says("hello"), says("help"):
 		return offer(p.Catalog), true
 	case len(p.answers) > 0 && says("no"):
@@ -99,64 +103,4 @@ func (p *planner) smallTalk() (string, bool) {
 		return "", false
 	}
 	return p.nextPage(tokens, says("more"))
-}
-
-// nextPage goes on with the last list that was incomplete, with its filters, when
-// the words say no more than that: "next page", "and the rest?", "get more employees".
-func (p *planner) nextPage(tokens []language.Token, asked bool) (string, bool) {
-	i := slices.IndexFunc(p.Open, func(t *match.Tool) bool { return p.page != nil && goesOn(p.page) && t.Info.Name == p.page.Tool })
-	further, other := asked, false
-	for _, t := range tokens {
-		further = further || p.Words.Is(t.Low, "further")
-		other = other || p.Words.Is(t.Low, "condition") || t.Kind == language.Word && !p.Words.Is(t.Low, "idle", "self", "reading", "further", "polite") && (i < 0 || !p.Open[i].Names(t.Stem))
-	}
-	switch {
-	case !asked && (!further || other):
-		return "", false
-	case i < 0:
-		return "There is no further page.", true
-	}
-	a := p.fetchPages(p.Open[i], following(p.page, p.page.Args), 1)
-	return speak.List(p.Attempt(p.Open[i], match.Clause{Order: -1}), speak.Thing{}, a, p.shown), true
-}
-
-// instruct answers "how do I …?", which orders nothing, by a tool that keeps guides.
-func (p *planner) instruct(tokens []language.Token) (string, bool) {
-	clause := match.NewClause(p.Words, tokens, "")
-	sought := language.Lows(clause.Tokens)
-	n, last := p.Words.Phrase("howto", sought), len(sought)-1
-	if last >= 0 && p.Words.Is(sought[last], "instructions") {
-		n, sought = 0, sought[:last]
-	} else if n == 0 {
-		return "", false
-	}
-	words := slices.DeleteFunc(sought[n:], func(w string) bool { return p.Words.Is(w, "idle", "self", "vague") })
-	query := strings.Join(words[:min(len(words), 6)], " ")
-	for _, t := range p.All() {
-		search := t.First(func(f *match.Field) bool { return f.Is(match.Search) })
-		switch {
-		case query == "" || search == nil || !t.Lists() || t.Mentions(p.Words.Stems("guide")) < 2:
-			continue
-		case t.Closed:
-			return "Instructions are in the " + t.Noun + ". " + refuse(p.Catalog, t, clause), true
-		}
-		rows := p.fetchPages(t, map[string]any{search.Name: query}, 1).Rows
-		if len(rows) == 0 || 2*counted(words, wordsIn(rows[0])) <= len(words) {
-			return nearest(query, t, rows), true
-		}
-		return speak.Record(t, rows[0].Title(), rows[0]), true
-	}
-	return "", false
-}
-
-// nearest names what was found instead of instructions.
-func nearest(query string, t *match.Tool, rows []speak.Row) string {
-	var titles []string
-	for _, one := range rows[:min(3, len(rows))] {
-		titles = append(titles, "“"+one.Title()+"”")
-	}
-	if len(titles) == 0 {
-		return fmt.Sprintf("I found nothing about %q in the %s.", query, t.Noun)
-	}
-	return fmt.Sprintf("I found nothing about just %q in the %s; the nearest is %s.", query, t.Noun, result.Join(titles, "or"))
 }

@@ -16,6 +16,7 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 // Row is an object of an answer.
@@ -55,10 +56,13 @@ func (r Row) ownID() string {
 // nameKey is the field that names a row without a first and a last name. The
 // row's own noun comes first: the number of an order, not the name of its buyer.
 func (r Row) nameKey() string {
-	own := append(english.Words(r.ownID()), "")[0]
+	own, names := append(english.Words(r.ownID()), "")[0], make([]string, len(r.Keys))
+	for i, k := range r.Keys {
+		names[i] = strings.Join(english.Words(k), "_")
+	}
 	for _, pattern := range strings.Fields(own + "_name " + own + "_title " + own + "_number name title subject label *name *title *number *code *") {
-		for _, k := range r.Keys {
-			fits, _ := path.Match(pattern, strings.Join(english.Words(k), "_"))
+		for i, k := range r.Keys {
+			fits, _ := path.Match(pattern, names[i])
 			others := own == "id" && r.Values[strings.TrimSuffix(k, "name")+"id"] != nil // of something that has an id of its own
 			if fits && !others && r.Text(k) != "" && (pattern != "*" || r.short(k)) {
 				return k
@@ -86,7 +90,7 @@ func (r Row) Name() string {
 // Title is a row's name, with its year, behind an id that people use.
 func (r Row) Title() string {
 	id, name := r.Text(r.ownID()), r.Name()
-	if match.IsUUID(id) || len(id) > 20 || id == name {
+	if schema.IsUUID(id) || len(id) > 20 || id == name {
 		id = ""
 	}
 	if i := slices.IndexFunc(r.Keys, func(k string) bool { return english.LastWord(k) == "year" }); i >= 0 {

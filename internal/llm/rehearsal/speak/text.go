@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/schema"
 )
 
 // maxRows is how many rows a text names, maxFacts how many fields of each.
@@ -94,8 +94,7 @@ func relevant(r *match.Reading, one Row) []string {
 	return keys
 }
 
-// Record writes all of a row: its fields in one line, its inner rows in others,
-// and what it says of itself when it is incomplete.
+// Record writes all of a row: its fields in one line, its inner rows in others.
 func Record(t *match.Tool, name string, one Row) string {
 	text := facts(t, one, plain(t, one)) + "."
 	if name != "" {
@@ -110,9 +109,6 @@ func Record(t *match.Tool, name string, one Row) string {
 			text += "\n- " + cmp.Or(v.Title(), Label(t, k)) + ": " + facts(t, v, plain(t, v))
 		}
 	}
-	if one.Values["truncated"] == true {
-		text += "\n\nThis is incomplete. " + Clean(one.Text("hint"))
-	}
 	return text
 }
 
@@ -120,7 +116,7 @@ func Record(t *match.Tool, name string, one Row) string {
 func plain(t *match.Tool, one Row) []string {
 	return slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
 		clerical := strings.HasSuffix(k, "_at") || strings.HasSuffix(k, "At") || k == "version" || t.Column(k).Show == result.ShowDetail
-		return one.holds(k) || isNamePart(k) || clerical || match.IsUUID(one.Text(k)) || one.Text(k) != "" && one.Text(k) == one.Name()
+		return one.holds(k) || isNamePart(k) || clerical || schema.IsUUID(one.Text(k)) || one.Text(k) != "" && one.Text(k) == one.Name()
 	})
 }
 
@@ -137,6 +133,9 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 		return value(r.Tool, "", a.Data)
 	}
 	data := Row(object)
+	if r.Tool.Writes() && data.Values["success"] == true { // the rest of it is for programs
+		return "Done: " + Clean(language.Text(r.Tokens)) + "."
+	}
 	name := data.Name()
 	if name == "" || about.Name != "" && r.Tool.Own {
 		name = about.Name
@@ -149,7 +148,7 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	}
 	asked := func(w string) bool { return r.Asked[english.Stem(w)] && !r.Tool.Names(english.Stem(w)) }
 	for _, one := range rowsIn(object) { // "how many sick days do I have": one of its inner rows
-		if slices.ContainsFunc(language.Prose(one.Name()), asked) {
+		if slices.ContainsFunc(english.Prose(one.Name()), asked) {
 			said := facts(r.Tool, one, plain(r.Tool, one))
 			if key := cmp.Or(askedField(r, one), r.Tool.Amount()); one.Values[key] != nil {
 				said = value(r.Tool, key, one.Values[key]) + " " + Label(r.Tool, key)
@@ -174,7 +173,7 @@ func field(r *match.Reading, whose, name string, data Row) string {
 		return fmt.Sprintf(map[bool]string{true: "Yes, %s is %s.", false: "No, %s is not %s."}[yes], Clean(name), label)
 	}
 	said := value(r.Tool, key, data.Values[key])
-	if strings.HasSuffix(label, "ed") && name != "" { // "hired"
+	if (strings.HasSuffix(label, "ed") || strings.HasSuffix(label, " by")) && name != "" { // "hired", "approved by"
 		return fmt.Sprintf("%s: %s %s.", Clean(name), label, said)
 	}
 	return fmt.Sprintf("%s %s is %s.", whose, label, said)
@@ -196,20 +195,17 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 	switch first := append(l.Rows, Row{})[0]; {
 	case r.Measure.Kind == "count" && r.Measure.By != "" && !l.More:
 		answer = "There are " + counted + which + ", by " + r.Measure.Of + ":" + lines(r, totals(r.Tool, l.Rows, r.Measure.By, ""), r.Tool.Rows)
-	case r.Measure.Kind == "count" && l.More: // a part is never taken for the whole
-		answer = "There are more than " + counted + which + " that you can see."
-	case r.Measure.Kind == "count":
-		answer = "There " + map[bool]string{true: "is ", false: "are "}[len(l.Rows) == 1] + counted + which + " that you can see."
+	case r.Measure.Kind == "count": // a part is never taken for the whole
+		answer = "There " + map[bool]string{true: "is ", false: "are "}[len(l.Rows) == 1] + map[bool]string{true: "more than "}[l.More] + counted + which + " that you can see."
 	case len(l.Rows) == 0:
 		answer = "I found no " + r.Tool.Rows + which + "."
 	case r.Measure.Kind != "":
 		answer = measured(r, which, l)
 	case len(l.Rows) == 1 && !r.Plural && askedField(r, first) != "" && which != "":
 		answer = field(r, Clean(first.Name())+"'s", first.Name(), first)
-	case before > 0 && l.More:
-		answer = fmt.Sprintf("%s, number %d to %d:", more, before+1, before+len(l.Rows)) + lines(r, l.Rows)
 	case before > 0:
-		answer = fmt.Sprintf("%s, the last ones of %d:", more, before+len(l.Rows)) + lines(r, l.Rows)
+		last := map[bool]string{true: fmt.Sprintf("number %d to", before+1), false: "the last ones of"}[l.More]
+		answer = fmt.Sprintf("%s, %s %d:", more, last, before+len(l.Rows)) + lines(r, l.Rows)
 	default:
 		answer = map[bool]string{true: "Here are the first ", false: "I found "}[l.More] + counted + which + ":" + lines(r, l.Rows)
 	}
@@ -250,7 +246,7 @@ func narrowed(r *match.Reading, about Thing, args map[string]any) string {
 	for _, k := range slices.Sorted(maps.Keys(r.Among)) {
 		var values []string
 		for _, v := range r.Among[k] {
-			values = append(values, Clean(fmt.Sprint(v)))
+			values = append(values, value(r.Tool, k, v))
 		}
 		parts = append(parts, Label(r.Tool, k)+": "+result.Join(values, "or"))
 	}
@@ -279,7 +275,7 @@ func measured(r *match.Reading, which string, l *Answer) (answer string) {
 	switch {
 	case len(rows) == 0:
 		return fmt.Sprintf("I cannot work that out: none of the %s has %s, or it is hidden from you.", r.Tool.Rows, cmp.Or(Label(r.Tool, key), "such a number or date"))
-	case r.Measure.By == "" && r.Measure.Adds():
+	case r.Measure.By == "" && slices.Contains([]string{"sum", "average", "compare"}, r.Measure.Kind):
 		answer = added(r, rows, key, which)
 	default:
 		answer = ranked(r, rows, key, which)
@@ -323,14 +319,14 @@ func added(r *match.Reading, rows []Row, key, which string) string {
 	return fmt.Sprintf("In all%s, over %s: %s%s.", which, Counted(len(rows), r.Tool.Rows), word, facts(r.Tool, all, keys)) + list
 }
 
-// sum adds up in hundredths, so that cents do not drift, and divides by a number.
+// sum adds up, and divides by a number.
 func sum(rows []Row, key string, by int) json.Number {
-	hundredths := 0.0
+	total := 0.0
 	for _, one := range rows {
 		v, _ := one.Number(key)
-		hundredths += math.Round(v * 100)
+		total += v
 	}
-	return json.Number(strconv.FormatFloat(math.Round(hundredths/float64(by))/100, 'f', -1, 64))
+	return json.Number(strconv.FormatFloat(match.Cents(total/float64(by)), 'f', -1, 64))
 }
 
 // ranked names the rows with the highest or lowest value, the newest ones, or the
