@@ -2,11 +2,11 @@
 // and the tokens that are read before the first right place, on the gold set, for
 // matching as ripgrep does it, for plain BM25, and for ours without each signal.
 //
-//	go run ./bench/codesearch go=$(go env GOROOT)/src own=. java=DIR js=DIR
+//	go run ./bench/codesearch go=$(go env GOROOT)/src own=. java=DIR js=DIR python=/usr/lib/python3.11
 //
 // The folders java and js are what fetch.sh unpacks. Questions about corpora that
 // are not named are left out. The last argument may be -misses, which lists the
-// tuning half's queries whose first place is not right, or -short, which compares
+// tuning half's queries whose first place is not right and counts why, or -short, which compares
 // plain BM25 and ours only.
 package main
 
@@ -16,8 +16,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -79,28 +81,52 @@ func build(roots map[string]string) (map[string]*index.Index, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // an idle core would be spent on collecting garbage sooner
 	all := map[string]*index.Index{}
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "corpus\tfiles\tlines\tlines/s on one core\tindex bytes per line\topened in")
+	fmt.Fprintln(w, "corpus\tfiles\tlines\tlines per second of one core\tindex bytes per line\topened in\tmemory bytes per line")
 	for _, name := range slices.Sorted(mapKeys(roots)) {
 		file := filepath.Join(folder, name)
+		before := processorTime()
 		report, err := index.Update(context.Background(), file, index.Source{Name: name, Root: roots[name]}, index.Options{Workers: 1})
 		if err != nil {
 			return nil, err
 		}
+		spent := processorTime() - before
 		info, err := os.Stat(file)
 		if err != nil {
 			return nil, err
 		}
+		held := heldBytes()
 		began := time.Now()
 		ix, err := index.Open(file)
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%.0f\t%.1f\t%v\n", name, report.Files, report.Lines, float64(report.Lines)/report.Took.Seconds(), float64(info.Size())/float64(report.Lines), time.Since(began).Round(time.Millisecond))
+		took := time.Since(began)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.0f\t%.1f\t%v\t%.1f\n", name, report.Files, report.Lines, float64(report.Lines)/spent.Seconds(), float64(info.Size())/float64(report.Lines), took.Round(time.Millisecond), float64(heldBytes()-held)/float64(report.Lines))
 		all[name] = ix
 	}
 	return all, w.Flush()
+}
+
+// heldBytes is what the process holds in its heap. What is mapped is not in it.
+func heldBytes() int {
+	runtime.GC()
+	runtime.GC() // what pools hold goes with the second
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// processorTime is what this process has used of all cores, its garbage collector
+// included: other work on the machine does not count.
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func mapKeys(m map[string]string) func(func(string) bool) {
@@ -124,7 +150,7 @@ func methods() []method {
 		off  query.Signal
 	}{
 		{"definitions", query.Definitions}, {"paths", query.Paths}, {"coherence", query.Coherence}, {"penalties", query.Penalties}, {"decay", query.Decay},
-		{"kinds of queries", query.Kinds}, {"fields", query.Fields}, {"coverage", query.Coverage}, {"expansion", query.Expansion},
+		{"kinds of queries", query.Kinds}, {"fields", query.Fields}, {"coverage", query.Coverage}, {"neighbours", query.Neighbours}, {"expansion", query.Expansion},
 	} {
 		all = append(all, method{"ours without " + s.name, ours(s.off)})
 	}
@@ -134,11 +160,11 @@ func methods() []method {
 func ours(off query.Signal) func(*index.Index, string) []result {
 	return func(ix *index.Index, text string) (all []result) {
 		for _, h := range query.Search([]query.Shard{{Index: ix}}, query.Request{Text: text, Limit: 10 + 3, Without: off}) {
-			c := ix.Chunks[h.Chunk]
+			c, last := ix.Chunks[h.Chunk], ix.Chunks[h.Last]
 			if len(all) == 10 || strings.HasPrefix(ix.Files[c.File].Path, ownFolder) {
 				continue
 			}
-			all = append(all, result{ix.Files[c.File].Path, int(c.Line), int(c.Last), int(c.End-c.Start) / 4})
+			all = append(all, result{ix.Files[c.File].Path, int(c.Line), int(last.Last), int(last.End-c.Start) / 4})
 		}
 		return all
 	}
@@ -251,24 +277,4 @@ func table(compared []method, questions []question, indexes map[string]*index.In
 		}
 	}
 	return w.Flush()
-}
-
-// printMisses lists queries of the tuning half whose first place is not right.
-func printMisses(questions []question, indexes map[string]*index.Index) error {
-	for _, q := range questions {
-		results := ours(0)(indexes[q.corpus], q.query)
-		one := score{}
-		one.add(q, results)
-		if q.held || one.ndcg > 0.99 {
-			continue
-		}
-		fmt.Printf("%.2f %s %s: %q\n", one.ndcg, q.corpus, q.kind, q.query)
-		for _, p := range q.places {
-			fmt.Printf("    want %s:%d\n", p.path, p.first)
-		}
-		for _, r := range results[:min(5, len(results))] {
-			fmt.Printf("    got  %s:%d-%d\n", r.file, r.first, r.last)
-		}
-	}
-	return nil
 }

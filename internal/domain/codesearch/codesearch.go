@@ -9,6 +9,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/confirm"
+	"countersign.dev/internal/domain/codesearch/embed"
 	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/tool"
@@ -17,8 +18,9 @@ import (
 // Options of a server.
 type Options struct {
 	Repositories []Repository
-	Folder       string // where the indexes are, one file each
-	Maintain     bool   // Run keeps the indexes current; otherwise `countersign index` does
+	Folder       string        // where the indexes are, one file each
+	Maintain     bool          // Run keeps the indexes current; otherwise `countersign index` does
+	Embeddings   embed.Service // none: results are found by words alone
 	Now          func() time.Time
 }
 
@@ -26,6 +28,7 @@ type Options struct {
 type Server struct {
 	options      Options
 	repositories []*repository
+	meaning      *embed.Searcher
 }
 
 // New makes the domain. Indexes are opened when they are first needed, and again
@@ -34,7 +37,7 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Server{options: o}
+	s := &Server{options: o, meaning: &embed.Searcher{Service: o.Embeddings, Now: o.Now}}
 	for _, r := range o.Repositories {
 		s.repositories = append(s.repositories, &repository{Repository: r, file: index.FileOf(o.Folder, r.Name)})
 	}
@@ -88,6 +91,9 @@ func (s *Server) Refresh(ctx context.Context) error {
 	var failed []error
 	for _, r := range s.repositories {
 		_, err := index.Update(ctx, r.file, index.Source{Name: r.Name, Root: r.Path}, index.Options{Now: s.options.Now})
+		if err == nil && s.options.Embeddings.On() {
+			_, err = embed.Update(ctx, s.options.Embeddings, r.file)
+		}
 		failed = append(failed, err)
 	}
 	return errors.Join(failed...)
@@ -109,7 +115,7 @@ func (s *Server) Run(ctx context.Context, log *slog.Logger) {
 	for {
 		began := time.Now()
 		if err := s.Refresh(ctx); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "a repository was not indexed", "error", err)
+			log.WarnContext(ctx, "a repository was not indexed, or not embedded", "error", err)
 		}
 		timer := time.NewTimer(max(refreshPause, refreshRatio*time.Since(began)))
 		select {
@@ -128,7 +134,7 @@ var (
 	errRepositoryNotFound = &fault.Code{Name: "REPOSITORY_NOT_FOUND", Kind: fault.NotFound, Status: 200,
 		Meaning: "No repository has this name, or the caller may not see it.", Suggest: "Use list_repositories to find the names of repositories.", Subject: []string{"repository"}}
 	errFileNotFound = &fault.Code{Name: "FILE_NOT_FOUND", Kind: fault.NotFound, Status: 200,
-		Meaning: "The index has no file at this path.", Suggest: "Use search_code to find paths.", Subject: []string{"file_path"}}
+		Meaning: "The index has no file at this path.", Suggest: "Use search_code to find paths.", Subject: []string{"file_path"}, Details: []string{"repository"}}
 
 	codes = []*fault.Code{errNotIndexed, errRepositoryNotFound, errFileNotFound}
 )

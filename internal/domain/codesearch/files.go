@@ -19,7 +19,7 @@ type FileLines struct {
 	StartLine  int      `json:"start_line"`
 	EndLine    int      `json:"end_line"`
 	TotalLines int      `json:"total_lines"`
-	Text       string   `json:"text"`
+	Text       string   `json:"text" field:"show=code"`
 	Metadata   Metadata `json:"metadata"`
 }
 
@@ -69,7 +69,7 @@ func (s *Server) getFileLines(ctx context.Context, in getFileLines) (FileLines, 
 		}
 		return lines, nil
 	}
-	return FileLines{}, errFileNotFound.New("There is no indexed file %q in %s.", in.FilePath, h.owner.Name)
+	return FileLines{}, errFileNotFound.New("There is no indexed file %q in %s.", in.FilePath, h.owner.Name).With("repository", h.owner.Name)
 }
 
 // cut keeps some lines. A range after the end of the file is empty: its last line

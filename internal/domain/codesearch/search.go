@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"countersign.dev/internal/domain/codesearch/embed"
 	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/domain/codesearch/query"
 )
@@ -18,7 +19,7 @@ type Result struct {
 	FilePath   string   `json:"file_path"`
 	StartLine  int      `json:"start_line" jsonschema_description:"First line, from 1"`
 	EndLine    int      `json:"end_line" jsonschema_description:"Last line, inclusive"`
-	Snippet    string   `json:"match_snippet"`
+	Snippet    string   `json:"match_snippet" field:"show=code"`
 	Score      float64  `json:"relevance_score" jsonschema:"minimum=0,maximum=1" jsonschema_description:"Only for the order within one answer"`
 	Symbol     string   `json:"symbol,omitempty" jsonschema_description:"What the place declares"`
 	Metadata   Metadata `json:"metadata"`
@@ -57,41 +58,65 @@ type found struct {
 // whose repositories have no index yet is SEARCH_ERROR, and a repository out of
 // scope REPOSITORY_NOT_FOUND.
 func (s *Server) Find(ctx context.Context, scope Scope, q Query) ([]Result, error) {
-	all, _, err := s.find(ctx, scope, q)
-	results := make([]Result, len(all))
-	for i, f := range all {
+	all, err := s.find(ctx, scope, q)
+	results := make([]Result, len(all.results))
+	for i, f := range all.results {
 		results[i] = f.Result
 	}
 	return results, err
 }
 
-// find also returns the names of the repositories that have no index.
-func (s *Server) find(ctx context.Context, scope Scope, q Query) (results []found, missing []string, err error) {
+// answer is what a search found, and what a reader must know of it.
+type answer struct {
+	results []found
+	missing []string // repositories that have no index
+	note    string   // why embeddings were not used
+}
+
+// find searches the repositories of a scope.
+func (s *Server) find(ctx context.Context, scope Scope, q Query) (answer, error) {
 	open, missing, err := s.acquire(scope, q.Repository)
 	if err != nil {
-		return nil, missing, err
+		return answer{}, err
 	}
 	defer func() {
 		for _, h := range open {
 			h.release()
 		}
 	}()
-	shards := make([]query.Shard, len(open))
-	for i, h := range open {
-		shards[i] = query.Shard{Repository: h.owner.Name, Index: h.Index}
-	}
 	if err := ctx.Err(); err != nil {
-		return nil, missing, err
+		return answer{}, err
 	}
-	hits := query.Search(shards, query.Request{Text: q.Text, Limit: q.Limit, Language: q.Language, Path: q.Path, Explain: q.Explain})
+	all := answer{missing: missing}
+	hits, note := s.rank(ctx, open, query.Request{Text: q.Text, Limit: q.Limit, Language: q.Language, Path: q.Path, Explain: q.Explain})
+	all.note = note
 	for _, h := range hits {
 		r, err := s.result(open[h.Shard], h, q)
 		if err != nil {
-			return nil, missing, err
+			return answer{}, err
 		}
-		results = append(results, found{r, h.Why})
+		all.results = append(all.results, found{r, h.Why})
 	}
-	return results, missing, nil
+	return all, nil
+}
+
+// rank orders places by words, and by embeddings where there is a service of them.
+func (s *Server) rank(ctx context.Context, open []*handle, r query.Request) (hits []query.Hit, note string) {
+	shards, limit := make([]query.Shard, len(open)), r.Limit
+	for i, h := range open {
+		shards[i] = query.Shard{Repository: h.owner.Name, Index: h.Index}
+	}
+	if !s.options.Embeddings.On() {
+		return query.Search(shards, r), ""
+	}
+	r.Limit = embed.Depth(limit)
+	hits = query.Search(shards, r)
+	r.Limit = limit
+	with := make([]embed.Shard, len(open))
+	for i, h := range open {
+		with[i] = embed.Shard{Shard: shards[i], File: h.owner.file}
+	}
+	return s.meaning.Fuse(ctx, with, r, hits)
 }
 
 // acquire opens the indexes of a scope, or of one repository of it.
@@ -115,29 +140,30 @@ func (s *Server) acquire(scope Scope, name string) (open []*handle, missing []st
 	case len(open) == 0 && len(missing) > 0:
 		return nil, missing, errNotIndexed.New("The index of %s is not there yet.", strings.Join(missing, ", "))
 	case len(s.repositories) == 0:
-		return nil, nil, errNotIndexed.New("No repository is configured for code search.")
+		return nil, nil, errNotIndexed.New("No repository is configured for code search.").
+			Suggest("Ask the operator to name repositories in the configuration (codesearch.repositories) and to build their index.")
 	}
 	return open, missing, nil
 }
 
 func (s *Server) result(h *handle, hit query.Hit, q Query) (Result, error) {
-	c := h.Chunks[hit.Chunk]
+	c, last := h.Chunks[hit.Chunk], h.Chunks[hit.Last]
 	f := &h.Files[c.File]
 	text, err := h.Text(f)
 	if err != nil {
 		return Result{}, fmt.Errorf("the text of an indexed file cannot be read: %w", err)
 	}
 	r := Result{
-		Repository: h.owner.Name, FilePath: f.Path, StartLine: int(c.Line), EndLine: int(c.Last), Score: hit.Score,
+		Repository: h.owner.Name, FilePath: f.Path, StartLine: int(c.Line), EndLine: int(last.Last), Score: hit.Score,
 		Metadata: Metadata{Language: f.Language, LastUpdated: f.Modified.Truncate(time.Second), Commit: h.Meta.Commit, IndexedAt: h.Meta.Indexed},
 	}
-	if defined := h.Definitions(hit.Chunk); len(defined) > 0 {
+	if defined := h.Definitions(hit.Best); len(defined) > 0 {
 		r.Symbol = defined[0].Name
 		if defined[0].Of != "" {
 			r.Symbol = defined[0].Of + "." + r.Symbol
 		}
 	}
-	r.Snippet = snippet(text[c.Start:c.End], q.Snippet)
+	r.Snippet = snippet(text[c.Start:last.End], q.Snippet)
 	if h.Meta.Remote != "" && h.Meta.Commit != "" {
 		r.Metadata.GitHubURL = link(h.Meta, f.Path, r.StartLine, r.EndLine)
 	}

@@ -38,14 +38,14 @@ type Match struct {
 	stamp int64
 }
 
-// Place is the position of a row in the order of one search.
-type Place struct {
+// Position is where a row is in the order of one search.
+type Position struct {
 	Rank  int   `json:"r"` // from 1
 	Stamp int64 `json:"s"` // of the indexes that were searched
 }
 
 // Key implements [tool.Keyed].
-func (m Match) Key() Place { return Place{m.rank, m.stamp} }
+func (m Match) Key() Position { return Position{m.rank, m.stamp} }
 
 func (s *Server) searchTools() []tool.Tool {
 	return []tool.Tool{tool.List(tool.Spec{
@@ -66,7 +66,7 @@ type searchCode struct {
 	Explain    bool   `json:"explain,omitempty" jsonschema_description:"Show what each score is made of"`
 }
 
-func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Place]) ([]Match, error) {
+func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Position]) ([]Match, error) {
 	scope, err := scopeIn(ctx)
 	if err != nil {
 		return nil, err
@@ -83,10 +83,11 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Pl
 		Text: in.Query, Limit: min(first+w.Limit, maxRank), Repository: in.Repository, Path: in.Path, Language: in.Language, Explain: in.Explain,
 		Snippet: max(minSnippet, budget*perToken/max(1, w.Limit-1)-perToken*60),
 	}
-	results, missing, err := s.find(ctx, scope, q)
+	all, err := s.find(ctx, scope, q)
 	if err != nil {
 		return nil, err
 	}
+	results := all.results
 	rows, stamp := []Match{}, int64(0)
 	for _, r := range results {
 		stamp = max(stamp, r.Metadata.IndexedAt.Unix())
@@ -96,16 +97,19 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Pl
 		rows = append(rows, Match{Result: r.Result, Why: r.why, rank: i + 1, stamp: stamp,
 			URI: fmt.Sprintf("code://%s/%s#L%d-L%d", r.Repository, r.FilePath, r.StartLine, r.EndLine)})
 	}
-	remark(ctx, missing, w.After != nil && len(rows) > 0 && w.After.Stamp != stamp)
+	remark(ctx, all, w.After != nil && len(rows) > 0 && w.After.Stamp != stamp)
 	return rows, nil
 }
 
 // remark says what a reader must know of the rows: repositories that could not be
-// searched, and an index that changed between two pages.
-func remark(ctx context.Context, missing []string, changed bool) {
+// searched, embeddings that were not there, and an index that changed between two pages.
+func remark(ctx context.Context, all answer, changed bool) {
 	var sentences []string
-	if len(missing) > 0 {
-		sentences = append(sentences, fmt.Sprintf("%d more repositories are not indexed yet and were not searched.", len(missing)))
+	if n := len(all.missing); n > 0 {
+		sentences = append(sentences, fmt.Sprintf("%d more repositories are not indexed yet and were not searched.", n))
+	}
+	if all.note != "" {
+		sentences = append(sentences, all.note)
 	}
 	if changed {
 		sentences = append(sentences, "The index has changed since the page before: places may be missing or repeated.")

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"countersign.dev/internal/domain/codesearch/embed"
 	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/fault"
 )
@@ -21,12 +22,13 @@ type Repository struct{ Name, Path string }
 
 // Options of a run. Folder is required.
 type Options struct {
-	Known   []Repository // the configured ones
-	Folders []string     // to index; none: all known ones
-	Folder  string       // of the indexes
-	Watch   bool         // go on, and update what changes, until the context ends
-	Out     io.Writer    // one line for each repository
-	Err     io.Writer    // progress, when it is a terminal
+	Known      []Repository  // the configured ones
+	Folders    []string      // to index; none: all known ones
+	Folder     string        // of the indexes
+	Embeddings embed.Service // none: no vectors are made
+	Watch      bool          // go on, and update what changes, until the context ends
+	Out        io.Writer     // one line for each repository
+	Err        io.Writer     // progress, when it is a terminal
 }
 
 // watchPause is how long a watch waits between two looks at the folders.
@@ -85,6 +87,9 @@ func (o *Options) update(ctx context.Context, all []Repository, first bool) (fai
 		bar := newBar(o.Err, r.Name, first)
 		report, err := index.Update(ctx, index.FileOf(o.Folder, r.Name), index.Source{Name: r.Name, Root: r.Path}, index.Options{Progress: bar.show})
 		bar.end()
+		if err == nil && o.Embeddings.On() {
+			o.embed(ctx, r, first)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -96,4 +101,16 @@ func (o *Options) update(ctx context.Context, all []Repository, first bool) (fai
 		}
 	}
 	return failed
+}
+
+// embed makes the vectors of an index. A service that fails makes nothing fail:
+// searches go by words until a later run.
+func (o *Options) embed(ctx context.Context, r Repository, first bool) {
+	report, err := embed.Update(ctx, o.Embeddings, index.FileOf(o.Folder, r.Name))
+	switch {
+	case err != nil && ctx.Err() == nil:
+		fmt.Fprintf(o.Out, "%s\tnot all of it has embeddings: %s\n", r.Name, fault.Sentence(err))
+	case err == nil && (first || report.Made > 0):
+		fmt.Fprintf(o.Out, "%s\t%d chunks: %d embeddings made, %d as before\n", r.Name, report.Chunks, report.Made, report.Kept)
+	}
 }

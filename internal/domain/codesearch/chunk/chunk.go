@@ -9,7 +9,6 @@ import (
 const (
 	maxLines   = 90 // a longer one is divided at blank lines
 	pieceLines = 60 // into pieces of about this
-	minLines   = 5  // shorter neighbours are one chunk
 	joinLines  = 25 // of at most this
 )
 
@@ -21,14 +20,6 @@ type Chunk struct {
 	Line, Last  int // from 1, both inclusive
 	Doc         int // bytes at the start that are the comment of the declaration
 	Definitions []Definition
-}
-
-// Definition is a name that a chunk declares.
-type Definition struct {
-	Name string // as written, without its package or type
-	Of   string // the type that it belongs to; may be empty
-	Line int
-	Type bool // a type, class, module or interface
 }
 
 // Of divides a file. language is a name as go-enry has it, such as "Go" or "C++".
@@ -47,14 +38,6 @@ func Of(language string, src []byte) []Chunk {
 		cuts = blocks(src, lines)
 	}
 	return assemble(src, lines, cuts)
-}
-
-// cut is a line at which a chunk begins.
-type cut struct {
-	line        int // index, from 0
-	doc         int // lines at the start that are its comment
-	level       int // of nesting
-	definitions []Definition
 }
 
 // startsOf returns the offset of each line, and the end of the file.
@@ -128,8 +111,8 @@ func appendPieces(chunks []Chunk, src []byte, lines []int, c cut, end int) []Chu
 		}
 		piece := trimmed(src, lines, start, stop)
 		if piece.Last >= piece.Line {
-			if doc > 0 && start+doc <= stop {
-				piece.Doc = max(0, lines[start+doc]-piece.Start)
+			if at := start + doc; doc > 0 && at <= stop {
+				piece.Doc = max(0, lines[at]-piece.Start)
 			}
 			for _, d := range c.definitions {
 				if d.Line > start && d.Line <= stop {

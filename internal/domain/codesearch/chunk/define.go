@@ -3,6 +3,7 @@ package chunk
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // notNames are words before a parenthesis that define nothing.
@@ -25,6 +26,8 @@ func (s *syntax) definition(body []byte, level int) (Definition, bool) {
 		rest = after
 	}
 	switch {
+	case s.signatures && level == 0:
+		return signature(body)
 	case s.calls:
 		return s.function(body, level)
 	case s.methods:
@@ -51,8 +54,12 @@ func firstWord(text []byte) (word, after []byte) {
 
 // named reads the name after a keyword.
 func (s *syntax) named(after []byte, keyword string, isType bool, level int) (Definition, bool) {
-	after = bytes.TrimLeft(after, " \t*")
+	after = bytes.TrimLeft(after, " \t*&")
 	switch keyword {
+	case "fun": // fun <T> name
+		if bytes.HasPrefix(after, []byte("<")) {
+			_, after, _ = bytes.Cut(after, []byte("> "))
+		}
 	case "impl": // impl<T> Trait for Type
 		after = implemented(after)
 	case "func":
@@ -70,6 +77,9 @@ func (s *syntax) named(after []byte, keyword string, isType bool, level int) (De
 		if level > 1 || level > 0 && s.assigns {
 			return Definition{}, false
 		}
+	case "function": // Lua's function Type:name()
+		head, _, _ := bytes.Cut(after, []byte("("))
+		after = bytes.ReplaceAll(head, []byte(":"), []byte("."))
 	case "def":
 		after = bytes.TrimPrefix(after, []byte("self."))
 	}
@@ -91,6 +101,16 @@ func implemented(after []byte) []byte {
 		}
 	}
 	return after
+}
+
+// signature reads the type of a function, as Haskell has it: name :: type.
+func signature(body []byte) (Definition, bool) {
+	left, _, found := bytes.Cut(body, []byte(" ::"))
+	name := string(bytes.TrimSpace(left))
+	if !found || name == "" || strings.ContainsAny(name, " \t(){}\"=") {
+		return Definition{}, false
+	}
+	return Definition{Name: name}, true
 }
 
 // lastPart reads a name such as run, Server.run, Server::run or \App\Server, and
@@ -121,7 +141,7 @@ func letter(c byte) bool {
 // have a modifier for a type.
 func (s *syntax) function(body []byte, level int) (Definition, bool) {
 	open := bytes.IndexByte(body, '(')
-	if open <= 0 || level > 2 || body[0] == '#' || body[0] == '}' || body[0] == '.' {
+	if open <= 0 || level > maxLevel || body[0] == '#' || body[0] == '}' || body[0] == '.' {
 		return Definition{}, false
 	}
 	if end := bytes.TrimRight(body, " \t"); end[len(end)-1] == ';' && bytes.IndexByte(body, '{') < 0 {

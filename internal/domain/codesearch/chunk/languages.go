@@ -4,17 +4,18 @@ import "strings"
 
 // syntax is what the scanner knows of a language.
 type syntax struct {
-	comments  []string        // that begin a comment to the end of the line
-	open      string          // of a comment over lines, and close
-	close     string          //
-	quotes    string          // characters around strings of one line
-	long      []string        // delimiters of strings over lines
-	keywords  map[string]bool // before the name of a definition; true: of a type
-	modifiers map[string]bool // may stand before a keyword, or before a type
-	calls     bool            // functions have no keyword: a type, a name, a parenthesis
-	methods   bool            // methods have no keyword: a name, a parenthesis, a brace
-	assigns   bool            // name = function, and name: function
-	indented  bool            // blocks are indented; otherwise braces
+	comments   []string        // that begin a comment to the end of the line
+	open       string          // of a comment over lines, and close
+	close      string          //
+	quotes     string          // characters around strings of one line
+	long       []string        // delimiters of strings over lines
+	keywords   map[string]bool // before the name of a definition; true: of a type
+	modifiers  map[string]bool // may stand before a keyword, or before a type
+	calls      bool            // functions have no keyword: a type, a name, a parenthesis
+	methods    bool            // methods have no keyword: a name, a parenthesis, a brace
+	assigns    bool            // name = function, and name: function
+	signatures bool            // name :: type, at the beginning of a line
+	indented   int             // columns of one level, where blocks are indented; 0: braces
 }
 
 // set makes a set of space-separated words.
@@ -45,7 +46,7 @@ const cModifiers = "static inline extern const volatile constexpr virtual explic
 
 // syntaxes are the languages that the scanner knows, by their names in go-enry.
 var syntaxes = func() map[string]*syntax {
-	python := &syntax{comments: []string{"#"}, quotes: `"'`, long: []string{`"""`, "'''"}, keywords: keywords("class", "def"), modifiers: set("async"), indented: true}
+	python := &syntax{comments: []string{"#"}, quotes: `"'`, long: []string{`"""`, "'''"}, keywords: keywords("class", "def"), modifiers: set("async"), indented: 4}
 	script := &syntax{
 		comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, long: []string{"`"}, methods: true, assigns: true,
 		keywords:  keywords("class interface enum namespace module type", "function const let var"),
@@ -55,7 +56,7 @@ var syntaxes = func() map[string]*syntax {
 	sharp := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("class interface enum struct record namespace", "delegate"), modifiers: set(cModifiers), calls: true}
 	c := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("struct union enum", "#define"), modifiers: set(cModifiers), calls: true}
 	cpp := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"'`, keywords: keywords("class struct union enum namespace concept using", "#define"), modifiers: set(cModifiers), calls: true}
-	ruby := &syntax{comments: []string{"#"}, quotes: `"'`, keywords: keywords("class module", "def"), modifiers: set("private protected public private_class_method"), indented: true}
+	ruby := &syntax{comments: []string{"#"}, quotes: `"'`, keywords: keywords("class module", "def"), modifiers: set("private protected public private_class_method"), indented: 2}
 	rust := &syntax{
 		comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, keywords: keywords("struct enum trait union mod type impl", "fn const static macro_rules!"),
 		modifiers: set("pub pub(crate) pub(super) async unsafe extern default"),
@@ -64,10 +65,10 @@ var syntaxes = func() map[string]*syntax {
 	kotlin := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, long: []string{`"""`}, keywords: keywords("class interface object typealias", "fun val var"), modifiers: set(cModifiers + " enum annotation companion actual expect lateinit inline value")}
 	swift := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, long: []string{`"""`}, keywords: keywords("class struct enum protocol extension actor typealias", "func var let"), modifiers: set("public private fileprivate internal open final static override mutating indirect convenience required lazy weak @objc @discardableResult @inlinable")}
 	scala := &syntax{comments: []string{"//"}, open: "/*", close: "*/", quotes: `"`, long: []string{`"""`}, keywords: keywords("class trait object enum type", "def val var given"), modifiers: set(cModifiers)}
-	lua := &syntax{comments: []string{"--"}, quotes: `"'`, keywords: keywords("", "function"), modifiers: set("local"), assigns: true, indented: true}
+	lua := &syntax{comments: []string{"--"}, quotes: `"'`, keywords: keywords("", "function"), modifiers: set("local"), assigns: true, indented: 2}
 	zig := &syntax{comments: []string{"//"}, quotes: `"`, keywords: keywords("", "fn const var test"), modifiers: set("pub export extern inline")}
-	elixir := &syntax{comments: []string{"#"}, quotes: `"`, long: []string{`"""`}, keywords: keywords("defmodule defprotocol defimpl", "def defp defmacro defmacrop defguard"), indented: true}
-	haskell := &syntax{comments: []string{"--"}, open: "{-", close: "-}", quotes: `"`, keywords: keywords("data newtype type class instance module", ""), indented: true}
+	elixir := &syntax{comments: []string{"#"}, quotes: `"`, long: []string{`"""`}, keywords: keywords("defmodule defprotocol defimpl", "def defp defmacro defmacrop defguard"), indented: 2}
+	haskell := &syntax{comments: []string{"--"}, open: "{-", close: "-}", quotes: `"`, keywords: keywords("data newtype type class instance module", ""), indented: 2, signatures: true}
 	shell := &syntax{comments: []string{"#"}, quotes: `"'`, keywords: keywords("", "function"), methods: true}
 	return map[string]*syntax{
 		"Python": python, "JavaScript": script, "TypeScript": script, "TSX": script, "JSX": script, "Vue": script, "Svelte": script, "Java": java, "C#": sharp, "C": c, "C++": cpp, "Objective-C": c,

@@ -16,8 +16,8 @@ func scan(s *syntax, src []byte, lines []int) []cut {
 		text := bytes.TrimRight(src[lines[i]:lines[i+1]], "\r\n")
 		inside, level := z.inside(), z.level
 		body := bytes.TrimLeft(text, " \t")
-		if s.indented {
-			level = indent(text)
+		if s.indented > 0 {
+			level = indent(text, s.indented)
 		}
 		z.consume(text)
 		switch {
@@ -82,18 +82,17 @@ func belonging(cuts []cut) []cut {
 	return cuts
 }
 
-// indent is the level of an indented line: four columns, or two where the
-// language is written so, are one.
-func indent(text []byte) int {
+// indent is the level of an indented line, of so many columns each.
+func indent(text []byte, unit int) int {
 	n := 0
 	for _, c := range text {
 		switch c {
 		case ' ':
 			n++
 		case '\t':
-			n += 4
+			n += unit
 		default:
-			return (n + 2) / 4
+			return (n + unit/2) / unit
 		}
 	}
 	return 0

@@ -20,6 +20,11 @@ type failure struct {
 	cause   error // for the log
 }
 
+const searchPath = "/mcp/search"
+
+// version is the protocol version of document 004.
+const version = "2"
+
 func (f *failure) Error() string { return f.code + ": " + f.message }
 func (f *failure) Unwrap() error { return f.cause }
 

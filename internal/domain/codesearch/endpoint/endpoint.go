@@ -45,14 +45,10 @@ type Options struct {
 
 // The paths of the surface.
 const (
-	searchPath = "/mcp/search"
 	prefix     = "/mcp/"
 	healthPath = "/health"
 	mcpHealth  = "/mcp/health"
 )
-
-// version is the protocol version of document 004.
-const version = "2"
 
 // surface serves the paths.
 type surface struct {

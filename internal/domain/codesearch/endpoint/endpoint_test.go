@@ -59,7 +59,7 @@ func newBench() *bench {
 			return nil, fault.Unauthorized.New("The token is not valid.")
 		},
 		Services:  func() (map[string]string, bool) { return map[string]string{"index": "ready"}, true },
-		CheckHost: httpx.NewGuard("https://code.example.com").CheckHost, Loopback: true,
+		CheckHost: httpx.NewOriginPolicy("https://code.example.com").CheckHost, Loopback: true,
 		Log: slog.New(slog.NewJSONHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: func() time.Time { return b.clock },
 	}
 	return b

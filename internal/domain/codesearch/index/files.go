@@ -101,7 +101,7 @@ func pathFlags(name string) (f Flag) {
 	if strings.HasSuffix(base, ".d.ts") {
 		f |= Legacy
 	}
-	if enry.IsVendor(name) && f&(Test|Example) == 0 {
+	if f&(Test|Example) == 0 && enry.IsVendor(name) {
 		f |= Vendored
 	}
 	return f

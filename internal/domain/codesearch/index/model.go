@@ -79,6 +79,24 @@ const (
 	InOwner   Payload = 0x40 // in the name of the type around it
 )
 
+// The parts of a payload in paths: where the part is, and of how many the file's
+// own name consists.
+const (
+	InFolder   Payload = 0x01
+	InBase     Payload = 0x02
+	LastFolder Payload = 0x04 // the one that the file is in
+
+	baseShift, folderShift = 3, 5
+	maxParts               = 3
+)
+
+// BaseParts is of how many terms the file's own name consists, and FolderParts that
+// of the folder that it is in: 3 is what more have, too.
+func (p Payload) BaseParts() int { return int(p>>baseShift) & maxParts }
+
+// FolderParts is described at [Payload.BaseParts].
+func (p Payload) FolderParts() int { return int(p>>folderShift) & maxParts }
+
 // Count is how often the term is in the chunk, at most 15.
 func (p Payload) Count() int { return int(p & countMask) }
 

@@ -20,6 +20,8 @@ type Index struct {
 	Files  []File
 	Chunks []Chunk
 
+	Lengths, FileLengths []float32 // words of chunks and files, in parts of the average
+
 	data   []byte // the file
 	unmap  func() error
 	parts  [sections][]byte
@@ -69,6 +71,9 @@ func (ix *Index) Current() bool {
 	return err != nil || os.SameFile(now, ix.stamp)
 }
 
+// Checksum is that of the file: indexes with the same one are the same.
+func (ix *Index) Checksum() uint32 { return binary.LittleEndian.Uint32(ix.data[8:]) }
+
 func (ix *Index) load() (err error) {
 	defer func() {
 		if recover() != nil { // lengths that do not fit, in spite of the checksum
@@ -94,6 +99,7 @@ func (ix *Index) load() (err error) {
 	}
 	ix.loadFiles()
 	ix.loadChunks()
+	ix.measure()
 	return nil
 }
 
@@ -158,6 +164,17 @@ func (ix *Index) loadChunks() {
 			d.int()
 			d.bytes(1)
 		}
+	}
+}
+
+// measure computes the lengths that scores are divided by.
+func (ix *Index) measure() {
+	ix.Lengths, ix.FileLengths = make([]float32, len(ix.Chunks)), make([]float32, len(ix.Files))
+	perChunk, perFile := float32(max(1, ix.Meta.Words))/float32(max(1, len(ix.Chunks))), float32(max(1, ix.Meta.Words))/float32(max(1, len(ix.Files)))
+	for i := range ix.Chunks {
+		c := &ix.Chunks[i]
+		ix.Lengths[i] = float32(c.Words) / perChunk
+		ix.FileLengths[c.File] += float32(c.Words) / perFile
 	}
 }
 

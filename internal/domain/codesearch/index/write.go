@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"countersign.dev/internal/domain/codesearch/words"
 )
@@ -20,7 +21,7 @@ import (
 //	sections × (offset u64, length u64), then the sections in the order below
 const (
 	magic   = "CSIX"
-	Version = 1
+	Version = 2
 
 	sectionMeta     = iota - 2 // JSON of Meta
 	sectionFiles               // per file: path, language, flags, lines, size, time, hash, chunks, text
@@ -57,8 +58,10 @@ type merger struct {
 	numbers map[string]int
 	lists   []list
 	chunk   int
-	lines   map[string]int // by language
-	global  map[termTable][]int
+	lines   map[string]int      // by language
+	global  map[termTable][]int // of each table, the numbers of its terms, plus 1
+	table   termTable           // the one of the last term
+	known   []int               // and what global has of it
 	texts   [][]byte
 }
 
@@ -149,26 +152,31 @@ func (m *merger) define(d Definition) {
 // path adds the parts of a path: those of its folders, and those of its base.
 func (m *merger) path(file int, name string) {
 	folders, base := path.Split(name)
-	for i := 0; ; {
-		start, end := words.Next([]byte(folders), i)
-		if start == len(folders) {
-			break
+	parent := path.Base(folders)
+	for folder := range strings.SplitSeq(folders, "/") {
+		terms, flag := termsIn(folder), InFolder
+		if folder == parent {
+			flag |= LastFolder | Payload(min(len(terms), maxParts))<<folderShift
 		}
-		i = end
-		for _, term := range words.Terms(folders[start:end]) {
-			m.post(m.number(pathPrefix+term), file, 1)
+		for _, term := range terms {
+			m.post(m.number(pathPrefix+term), file, flag)
 		}
 	}
-	base = strings.TrimSuffix(base, path.Ext(base))
+	terms := termsIn(strings.TrimSuffix(base, path.Ext(base)))
+	for _, term := range terms {
+		m.post(m.number(pathPrefix+term), file, InBase|Payload(min(len(terms), maxParts))<<baseShift)
+	}
+}
+
+// termsIn returns the terms of all words of a text.
+func termsIn(text string) (all []string) {
 	for i := 0; ; {
-		start, end := words.Next([]byte(base), i)
-		if start == len(base) {
-			return
+		start, end := words.Next([]byte(text), i)
+		if start == len(text) {
+			return all
 		}
 		i = end
-		for _, term := range words.Terms(base[start:end]) {
-			m.post(m.number(pathPrefix+term), file, 2)
-		}
+		all = append(all, words.Terms(text[start:end])...)
 	}
 }
 
@@ -183,28 +191,30 @@ func (m *merger) number(term string) int {
 	return n
 }
 
-// numberIn is number for a term of a table, which is looked up once.
+// numberIn is number for a term of the entry's table, which is looked up once.
 func (m *merger) numberIn(t termTable, term uint32) int {
-	known := m.global[t]
-	if int(term) >= len(known) {
-		known = append(known, make([]int, int(term)+1-len(known)+1024)...)
-		m.global[t] = known
+	if t != m.table {
+		m.global[m.table] = m.known
+		m.table, m.known = t, m.global[t]
 	}
-	if known[term] == 0 {
-		known[term] = m.number(t.text(term)) + 1
+	if int(term) >= len(m.known) {
+		m.known = append(m.known, make([]int, int(term)+1-len(m.known)+1024)...)
 	}
-	return known[term] - 1
+	if m.known[term] == 0 {
+		m.known[term] = m.number(t.text(term)) + 1
+	}
+	return m.known[term] - 1
 }
 
-// post adds a posting. Of two for the same place the payloads are joined.
-func (m *merger) post(term, place int, payload Payload) {
+// post adds a posting. Of two for the same position the payloads are joined.
+func (m *merger) post(term, position int, payload Payload) {
 	l := &m.lists[term]
-	if l.last == place {
+	if l.last == position {
 		l.bytes[len(l.bytes)-1] |= byte(payload)
 		return
 	}
-	l.bytes = append(binary.AppendUvarint(l.bytes, uint64(place-l.last)), byte(payload))
-	l.last = place
+	l.bytes = append(binary.AppendUvarint(l.bytes, uint64(position-l.last)), byte(payload))
+	l.last = position
 	l.n++
 }
 
@@ -308,5 +318,22 @@ func temporary(file string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, err
 	}
+	removeLeftovers(file)
 	return os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*.new")
+}
+
+// leftoverAge is how old the file of an unfinished index must be to be one that a
+// killed process left, and not one that another process is writing.
+const leftoverAge = time.Hour
+
+func removeLeftovers(file string) {
+	names, err := filepath.Glob(filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+".*.new"))
+	if err != nil {
+		return // a folder whose name is a pattern: they stay
+	}
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > leftoverAge {
+			_ = os.Remove(name)
+		}
+	}
 }

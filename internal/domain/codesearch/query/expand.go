@@ -16,11 +16,14 @@ var abbreviations = func() map[string][]string {
 	return all
 }()
 
-const (
+var (
 	abbreviationWeight = 0.5
 	prefixWeight       = 0.3
-	minPrefix          = 4 // characters of a word that others may begin with
-	maxExpansions      = 12
+)
+
+const (
+	minPrefix     = 4 // characters of a word that others may begin with
+	maxExpansions = 12
 )
 
 // expand adds to each word its abbreviations, and the words of the indexes that

@@ -32,9 +32,10 @@ type weighted struct {
 
 // name is a definition that the query may mean.
 type name struct {
-	whole  string
-	owner  string // what it belongs to, as written; may be empty
-	weight float64
+	whole   string
+	owner   string // what it belongs to, as written; may be empty
+	weight  float64
+	written string // as the query spells it; empty: made of words
 }
 
 // silent words say nothing about what is sought; quiet ones little.
@@ -124,7 +125,7 @@ func (p *parsed) field(field string, everything bool) {
 		owner = parts[len(parts)-2]
 	}
 	if codeLike(field) || p.symbol {
-		p.names = append(p.names, name{words.Whole(last), owner, 1})
+		p.names = append(p.names, name{words.Whole(last), owner, 1, last})
 	}
 }
 
@@ -169,7 +170,7 @@ func (p *parsed) compounds(fields []string) {
 		}
 		lower := strings.ToLower(strings.ReplaceAll(field, "-", ""))
 		if silent[lower] {
-			lower = ""
+			continue
 		}
 		plain = append(plain, lower)
 	}
@@ -180,9 +181,9 @@ func (p *parsed) compounds(fields []string) {
 			}
 			joined := words.Whole(strings.Join(plain[i:i+n], ""))
 			weight := []float64{0, 0.06, 0.5, 0.7}[n]
-			p.names = append(p.names, name{joined, "", weight})
+			p.names = append(p.names, name{joined, "", weight, ""})
 			if last := plain[i+n-1]; strings.HasSuffix(last, "s") && len(last) > 3 {
-				p.names = append(p.names, name{strings.TrimSuffix(joined, "s"), "", weight})
+				p.names = append(p.names, name{strings.TrimSuffix(joined, "s"), "", weight, ""})
 			}
 		}
 	}

@@ -10,14 +10,20 @@ import (
 
 // What the signals weigh, in parts of the best score before them.
 const (
-	definitionWeight = 1.1 // a name that the query spells out
-	symbolWeight     = 3   // a query that is that name
+	definitionWeight = 0.7 // a name that the query spells out
+	symbolWeight     = 2   // a query that is that name
 	ownerWeight      = 1.1 // the type or file before the name is right, too
-	pathWeight       = 0.7
-	nameWeight       = 0.4 // the file is called what a symbol query names
-	coherenceWeight  = 0.35
-	fileCoverage     = 0.5
-	chunkCoverage    = 0.6
+	typeFactor       = 1.15
+	otherCase        = 0.7 // the name in other capitals
+	onItsOwn         = 1.1 // it belongs to no type, and the query names none
+	againFactor      = 0.9 // a further definition of the name in the file
+	pathWeight       = 0.9
+	stemWeight       = 0.4
+	nameWeight       = 0.6 // the file is called what a symbol query names
+	coherenceWeight  = 0.2
+	otherChunks      = 0.5
+	fileCoverage     = 0.25
+	chunkCoverage    = 0.75
 )
 
 // signals changes the scores of the candidates.
@@ -30,14 +36,16 @@ func (s *search) signals(all []candidate) {
 		best = 1
 	}
 	if s.Without&Coverage == 0 {
-		s.covered(all)
+		s.cover(all)
 	}
-	s.together(all, best)
+	if s.Without&Coherence == 0 {
+		s.together(all, best)
+	}
 	if s.Without&Paths == 0 {
-		s.placed(all, best)
+		s.boostPaths(all, best)
 	}
 	if s.Without&Definitions == 0 {
-		s.definitions(all, best)
+		s.define(all, best)
 	}
 	if s.Without&Penalties == 0 && !s.tests {
 		s.penalise(all)
@@ -64,79 +72,64 @@ func (c *candidate) multiply(signal, detail string, factor float64) {
 	}
 }
 
-// covered lowers chunks that have few of the words.
-func (s *search) covered(all []candidate) {
+// cover lowers chunks that have few of the words.
+func (s *search) cover(all []candidate) {
 	for i := range all {
 		c := &all[i]
-		part := s.coverage(s.shards[c.Shard].masks[c.Chunk])
-		c.multiply("coverage", fmt.Sprintf("%.0f%% of the query", part*100), 1-chunkCoverage+chunkCoverage*part)
+		part := float64(s.covered.part(s.shards[c.Shard].has(c.Chunk)))
+		c.multiply("coverage", s.percent(part), 1-chunkCoverage+chunkCoverage*part)
 	}
 }
 
-type fileKey struct{ shard, file int }
+// percent is a part of the query, for explanations only.
+func (s *search) percent(part float64) string {
+	if !s.Explain {
+		return ""
+	}
+	return fmt.Sprintf("%.0f%% of the query", part*100)
+}
 
-// together raises chunks of files that have several good ones, and of files that
-// have more of the words than the chunk alone.
+// together raises chunks of files that answer the query as a whole: the best chunk
+// of each by all of that, the others by a part.
 func (s *search) together(all []candidate, best float64) {
-	if s.Without&Coherence != 0 {
-		return
-	}
-	sums, masks := map[fileKey]float64{}, map[fileKey]uint32{}
-	for _, c := range all {
+	most := float32(0)
+	first := map[fileKey]int{}
+	for i, c := range all {
+		most = max(most, s.shards[c.Shard].files[c.file])
 		at := fileKey{c.Shard, c.file}
-		sums[at] += c.score
-		masks[at] |= s.shards[c.Shard].masks[c.Chunk]
-	}
-	most := 0.0
-	for _, sum := range sums {
-		most = max(most, sum)
+		if j, ok := first[at]; !ok || all[j].score < c.score {
+			first[at] = i
+		}
 	}
 	if most == 0 {
 		return
 	}
 	for i := range all {
 		c := &all[i]
-		at := fileKey{c.Shard, c.file}
-		c.add("coherence", "other hits in the file", best*coherenceWeight*sums[at]/most)
+		shard, part := s.shards[c.Shard], otherChunks
+		if first[fileKey{c.Shard, c.file}] == i {
+			part = 1
+		}
+		c.add("coherence", "the file as a whole", part*best*coherenceWeight*float64(shard.files[c.file]/most))
 		if s.Without&Coverage == 0 && len(s.groups) > 1 {
-			c.add("file coverage", "words of the query elsewhere in the file", best*fileCoverage*s.coverage(masks[at]))
+			groups := shard.inFiles[c.file]
+			if shard.paths != nil {
+				groups |= shard.paths[c.file].groups
+			}
+			c.add("file coverage", "words of the query elsewhere in the file", best*fileCoverage*float64(s.covered.part(groups)))
 		}
 	}
 }
 
-// placed raises chunks of files whose names have words of the query.
-func (s *search) placed(all []candidate, best float64) {
-	parts := make([]map[int]float64, len(s.shards)) // by file, the part of the query in its path
-	for n, shard := range s.shards {
-		parts[n] = map[int]float64{}
-		for i, g := range s.groups {
-			found := map[int]float64{}
-			for _, t := range g.terms {
-				term, ok := shard.PathWord(t.text)
-				if !ok {
-					continue
-				}
-				for p := shard.Postings(term); p.Next(); {
-					part := 0.9
-					if p.Payload&2 != 0 {
-						part = 1
-					}
-					found[p.Chunk] = max(found[p.Chunk], part*t.weight)
-				}
-			}
-			for file, part := range found {
-				parts[n][file] += part * g.weight * s.idf[i] / s.total
-			}
-		}
-	}
+// boostPaths raises chunks of files whose names have words of the query.
+func (s *search) boostPaths(all []candidate, best float64) {
 	for i := range all {
 		c := &all[i]
-		c.add("path", "words of the query in its path", best*pathWeight*parts[c.Shard][c.file])
-		if s.symbol && len(s.names) > 0 {
-			base := fileStem(s.shards[c.Shard].Files[c.file].Path)
-			if base == s.names[0].whole {
-				c.add("file name", "the file is called so", best*nameWeight)
-			}
+		path, stem := s.shards[c.Shard].paths[c.file].worth()
+		c.add("path", "words of the query in its path", best*path)
+		c.add("file name", "it is called like the query", best*stem)
+		if s.symbol && len(s.names) > 0 && fileStem(s.shards[c.Shard].Files[c.file].Path) == s.names[0].whole {
+			c.add("file name", "it is called so", best*nameWeight)
 		}
 	}
 }
@@ -148,40 +141,64 @@ func fileStem(path string) string {
 	return words.Whole(strings.ReplaceAll(stem, "-", ""))
 }
 
-// defining finds the chunks of a shard that define a name of the query.
-func (s *search) defining(shard *shardSearch) map[int]bool {
-	shard.defined = map[int]bool{}
-	shard.names = map[int]float64{}
+// defining finds the chunks of a shard that define a name of the query. Of several
+// in one file, such as overloads, the first is worth most.
+func (s *search) defining(shard *shardSearch) {
+	shard.defined = map[int]float64{}
 	for _, n := range s.names {
 		term, ok := shard.Defined(n.whole)
 		if !ok {
 			continue
 		}
+		file := int32(-1)
 		for p := shard.Postings(term); p.Next(); {
-			if shard.permitted != nil && !shard.permitted[shard.Chunks[p.Chunk].File] {
+			if !shard.permits(p.Chunk) {
 				continue
 			}
-			shard.defined[p.Chunk] = true
-			shard.names[p.Chunk] = max(shard.names[p.Chunk], s.definitionScore(shard, p, n))
+			worth := s.definitionScore(shard, p, n)
+			if shard.Chunks[p.Chunk].File == file {
+				worth *= againFactor
+			}
+			file = shard.Chunks[p.Chunk].File
+			shard.defined[p.Chunk] = max(shard.defined[p.Chunk], worth)
 		}
 	}
-	return shard.defined
 }
 
 // definitionScore is what a definition of a name is worth. Types are worth more
-// than methods of the same name, and one whose owner is named more than others.
+// than methods of the same name, one that is spelled as in the query more than one
+// in other capitals, and one whose owner is named more than others.
 func (s *search) definitionScore(shard *shardSearch, p index.Postings, n name) float64 {
 	weight := n.weight * definitionWeight
 	if s.symbol {
 		weight = n.weight * symbolWeight
 	}
 	if p.Payload&2 != 0 {
-		weight *= 1.15
+		weight *= typeFactor
 	}
+	weight *= spelled(shard, p.Chunk, n)
 	if n.owner != "" && s.owned(shard, p.Chunk, n) {
 		weight += ownerWeight * n.weight
 	}
 	return weight
+}
+
+// spelled is the factor of how a chunk's definition of a name is written.
+func spelled(shard *shardSearch, chunk int, n name) float64 {
+	if n.written == "" {
+		return 1
+	}
+	factor := otherCase
+	for _, d := range shard.Definitions(chunk) {
+		switch {
+		case d.Name != n.written:
+		case n.owner == "" && d.Of == "":
+			return onItsOwn
+		default:
+			factor = 1
+		}
+	}
+	return factor
 }
 
 // owned reports whether the name before the definition's is right: of its type,
@@ -200,13 +217,11 @@ func (s *search) owned(shard *shardSearch, chunk int, n name) bool {
 	return len(path) > 1 && words.Whole(path[len(path)-2]) == owner
 }
 
-// definitions raises the chunks that define a name of the query.
-func (s *search) definitions(all []candidate, best float64) {
+// define raises the chunks that define a name of the query.
+func (s *search) define(all []candidate, best float64) {
 	for i := range all {
 		c := &all[i]
-		if weight := s.shards[c.Shard].names[c.Chunk]; weight > 0 {
-			c.add("definition", "defines a name of the query", best*weight)
-		}
+		c.add("definition", "defines a name of the query", best*s.shards[c.Shard].defined[c.Chunk])
 	}
 }
 

@@ -1,0 +1,89 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"countersign.dev/internal/domain/codesearch/index"
+)
+
+func write(t *testing.T, folder, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBarShowsRateAndTimeLeft, and is not shown without a terminal.
+func TestBarShowsRateAndTimeLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		b := newBar(&out, "platform", true)
+		b.on = true // a buffer is no terminal
+		time.Sleep(2 * time.Second)
+		b.show(index.Progress{Files: 25, Total: 100, Bytes: 5e6, TotalBytes: 20e6})
+		b.end()
+		for _, want := range []string{"platform [#######....", "25 of 100 files", "2.5 MB/s", "6s left", "\r\033[K"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%q is not in %q", want, out.String())
+			}
+		}
+	})
+	var out bytes.Buffer
+	b := newBar(&out, "platform", true)
+	b.show(index.Progress{Files: 1, Total: 1, Bytes: 1, TotalBytes: 1})
+	if b.end(); out.Len() > 0 {
+		t.Errorf("where there is no terminal: %q", out.String())
+	}
+}
+
+// TestOneFailureStopsNothing: a folder that cannot be read fails alone, and files
+// that are no text are counted.
+func TestOneFailureStopsNothing(t *testing.T) {
+	root, folder := t.TempDir(), t.TempDir()
+	write(t, root, "a.go", "package a\n")
+	write(t, root, "b.go", "\x00\x01\x02 binary \x00")
+	var out bytes.Buffer
+	err := Run(t.Context(), Options{Known: []Repository{{"gone", filepath.Join(root, "gone")}, {"here", root}}, Folder: folder, Out: &out, Err: &out})
+	if err == nil || !strings.Contains(out.String(), "gone\tfailed") || !strings.Contains(out.String(), "here\t1 files, 1 lines; 1 read, 0 as before, 1 skipped") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+// TestWatchFollowsChanges until its context ends, and says once what it indexed.
+func TestWatchFollowsChanges(t *testing.T) {
+	root, folder := t.TempDir(), t.TempDir()
+	write(t, root, "a.go", "package a\n")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var out bytes.Buffer
+		ended := make(chan error, 1)
+		go func() {
+			ended <- Run(ctx, Options{Known: []Repository{{"x", root}}, Folder: folder, Watch: true, Out: &out, Err: &out})
+		}()
+		time.Sleep(watchPause / 2)
+		write(t, root, "b.go", "package b\n")
+		time.Sleep(watchPause)
+		ix, err := index.Open(index.FileOf(folder, "x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ix.Meta.Files != 2 {
+			t.Errorf("after a change the index has %d files", ix.Meta.Files)
+		}
+		_ = ix.Close()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("a watch that is ended: %v", err)
+		}
+		if strings.Count(out.String(), "\n") != 1 {
+			t.Errorf("it said %q", out.String())
+		}
+	})
+}

@@ -1,0 +1,181 @@
+package embed
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"countersign.dev/internal/domain/codesearch/query"
+)
+
+// The sentences that an answer without embeddings has.
+const (
+	NoteDown    = "The service of embeddings does not answer: these results were found by words alone."
+	NoteMissing = "Not all code has embeddings yet: some results were found by words alone."
+)
+
+const (
+	searchLimit = 800 * time.Millisecond // for the vector of a query
+	pause       = 30 * time.Second       // without asking, after a failure
+	depth       = 100                    // results of each ranking that are fused
+	rankOffset  = 20                     // of reciprocal rank fusion: how little the first ranks differ
+)
+
+// The parts of the score that words have; embeddings have the rest.
+const (
+	questionWords = 0.5
+	symbolWords   = 0.75
+)
+
+// Depth is how many results of words a fusion needs.
+func Depth(limit int) int { return max(depth, limit) }
+
+// Searcher finds by embeddings. It is safe for concurrent use.
+type Searcher struct {
+	Service
+	Now   func() time.Time // for the pause after a failure; nil: the clock
+	Limit time.Duration    // for the vector of a query; zero: 800 ms
+
+	mu     sync.Mutex
+	silent time.Time // until then it is not asked
+	loaded map[string]*cached
+}
+
+type cached struct {
+	*vectors
+	stamp os.FileInfo
+}
+
+// Shard is an index that is searched, and its file.
+type Shard struct {
+	query.Shard
+	File string
+}
+
+// Fuse adds the chunks that are nearest to a query to the hits that words found, and
+// orders all by reciprocal rank. hits has at least Depth of them, if there are so
+// many. note says why some or all results are by words alone; it is empty when none
+// are.
+func (s *Searcher) Fuse(ctx context.Context, shards []Shard, r query.Request, hits []query.Hit) (fused []query.Hit, note string) {
+	asked, ok := s.ask(ctx, r.Text)
+	if !ok {
+		return hits[:min(len(hits), r.Limit)], NoteDown
+	}
+	var near []query.Hit
+	for n, shard := range shards {
+		v := s.vectorsOf(shard)
+		if v == nil || v.missing > 0 {
+			note = NoteMissing
+		}
+		if v != nil {
+			near = append(near, nearest(n, shard, v, r, asked)...)
+		}
+	}
+	slices.SortFunc(near, func(a, b query.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Chunk, b.Chunk))
+	})
+	return merge(hits, near[:min(len(near), depth)], r), note
+}
+
+// ask returns the vector of a query, unless the service is down or slow. After a
+// failure it is not asked for a while.
+func (s *Searcher) ask(ctx context.Context, text string) (vector, bool) {
+	now := time.Now
+	if s.Now != nil {
+		now = s.Now
+	}
+	s.mu.Lock()
+	silent := now().Before(s.silent)
+	s.mu.Unlock()
+	if silent {
+		return vector{}, false
+	}
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(s.Limit, searchLimit))
+	defer cancel()
+	made, err := s.Embed(limited, []string{text})
+	if err != nil {
+		if ctx.Err() == nil {
+			s.mu.Lock()
+			s.silent = now().Add(pause)
+			s.mu.Unlock()
+		}
+		return vector{}, false
+	}
+	v := newVector(made[0])
+	return v, v.scale != 0
+}
+
+// vectorsOf returns the vectors of an index, or nil when there are none for its
+// present chunks.
+func (s *Searcher) vectorsOf(shard Shard) *vectors {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	info, err := os.Stat(fileOf(shard.File))
+	if err != nil {
+		return nil
+	}
+	known := s.loaded[shard.File]
+	if known == nil || !os.SameFile(known.stamp, info) {
+		v, err := load(shard.File)
+		if err != nil {
+			return nil
+		}
+		known = &cached{v, info}
+		if s.loaded == nil {
+			s.loaded = map[string]*cached{}
+		}
+		s.loaded[shard.File] = known
+	}
+	if !known.fits(shard.Index, s.Model) {
+		return nil
+	}
+	return known.vectors
+}
+
+// nearest returns the chunks of a shard that are nearest to a vector, among those
+// that the filters let through.
+func nearest(number int, shard Shard, v *vectors, r query.Request, asked vector) (near []query.Hit) {
+	permitted := query.Permitted(shard.Shard, r)
+	for c, one := range v.all {
+		if one.scale == 0 || !permitted(c) {
+			continue
+		}
+		if score := float64(one.times(asked)); score > 0 {
+			near = append(near, query.Hit{Shard: number, Chunk: c, Last: c, Best: c, Score: score})
+		}
+	}
+	slices.SortFunc(near, func(a, b query.Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk, b.Chunk)) })
+	return near[:min(len(near), depth)]
+}
+
+// merge fuses two rankings.
+func merge(words, near []query.Hit, r query.Request) (fused []query.Hit) {
+	share := questionWords
+	if query.IsSymbol(r.Text) {
+		share = symbolWords
+	}
+	reciprocal := func(rank int) float64 { return (rankOffset + 1) / float64(rankOffset+rank+1) }
+	for rank, h := range words {
+		h.Score = share * reciprocal(rank)
+		fused = append(fused, h)
+	}
+	for rank, h := range near {
+		score := (1 - share) * reciprocal(rank)
+		at := slices.IndexFunc(fused, func(f query.Hit) bool { return f.Shard == h.Shard && f.Chunk <= h.Chunk && h.Chunk <= f.Last })
+		if at < 0 {
+			fused = append(fused, query.Hit{Shard: h.Shard, Chunk: h.Chunk, Last: h.Last, Best: h.Best})
+			at = len(fused) - 1
+		} else if fused[at].Score >= 1 {
+			continue
+		}
+		if r.Explain {
+			fused[at].Why = append(fused[at].Why, query.Reason{Signal: "embedding", Detail: "near the query in meaning", Value: h.Score})
+		}
+		fused[at].Score = min(1, fused[at].Score+score)
+	}
+	slices.SortStableFunc(fused, func(a, b query.Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return fused[:min(len(fused), r.Limit)]
+}

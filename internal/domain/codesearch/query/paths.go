@@ -1,0 +1,67 @@
+package query
+
+import (
+	"math"
+
+	"countersign.dev/internal/domain/codesearch/index"
+)
+
+// How much a word counts by where in the path it is.
+const (
+	anyFolder  = 0.8
+	lastFolder = 0.9
+	ownName    = 1
+	folderStem = 0.4 // of a folder's name, where that of the file is 1
+)
+
+// matchPaths looks the words of the query up in the paths of a shard's files.
+func (s *search) matchPaths(shard *shardSearch) {
+	shard.paths = make([]inPath, len(shard.Files))
+	found := make([]float32, len(shard.Files)) // of the current group
+	var files []int
+	for i, g := range s.groups {
+		for _, t := range g.terms {
+			term, ok := shard.PathWord(t.text)
+			if !ok {
+				continue
+			}
+			for p := shard.Postings(term); p.Next(); {
+				at := &shard.paths[p.Chunk]
+				part, stem := inName(p.Payload)
+				at.stem += float32(t.weight) * stem
+				if t.weight >= coveredBy {
+					at.groups |= 1 << i
+				}
+				if found[p.Chunk] == 0 {
+					files = append(files, p.Chunk)
+				}
+				found[p.Chunk] = max(found[p.Chunk], float32(t.weight)*part)
+			}
+		}
+		share := float32(g.weight * s.idf[i] / s.total)
+		for _, file := range files {
+			shard.paths[file].part += found[file] * share
+			found[file] = 0
+		}
+		files = files[:0]
+	}
+}
+
+// inName is what one word of a path is worth, and how much it is of a name.
+func inName(p index.Payload) (part, stem float32) {
+	part = anyFolder
+	if p&index.LastFolder != 0 {
+		part = lastFolder
+		stem = folderStem / float32(max(1, p.FolderParts()))
+	}
+	if p&index.InBase != 0 {
+		part = ownName
+		stem += 1 / float32(max(1, p.BaseParts()))
+	}
+	return part, stem
+}
+
+// worth is what the path is worth, in parts of the best score.
+func (p inPath) worth() (path, stem float64) {
+	return pathWeight * float64(p.part), stemWeight * float64(min(1, p.stem)) * math.Sqrt(float64(min(1, p.part)))
+}

@@ -1,0 +1,56 @@
+package query
+
+import "countersign.dev/internal/domain/codesearch/index"
+
+// Signal is a part of the ranking that can be left out.
+type Signal uint
+
+// The signals.
+const (
+	Definitions Signal = 1 << iota // chunks that define what the query names come first
+	Paths                          // names of files and folders count
+	Coherence                      // a file that answers the query as a whole raises its chunks
+	Penalties                      // tests, examples, generated files and the like come later
+	Decay                          // further chunks of a file come later
+	Kinds                          // names are ranked otherwise than questions
+	Fields                         // a term counts more in a name or its comment
+	Coverage                       // chunks and files with more of the query's words come first
+	Neighbours                     // chunks that continue a better one are shown with it
+	Expansion                      // words that begin alike, and common abbreviations, count a little
+
+	All = Expansion<<1 - 1
+)
+
+// Shard is one index that is searched.
+type Shard struct {
+	Repository string
+	*index.Index
+}
+
+// Request is a query with its filters. Empty filters leave nothing out.
+type Request struct {
+	Text     string
+	Limit    int
+	Language string // without regard to case
+	Path     string // a folder or file, or a pattern such as src/*/auth*
+	Without  Signal // signals to leave out
+	Explain  bool
+}
+
+// Hit is a place that was found: a chunk of a file, or several neighbours.
+type Hit struct {
+	Shard       int     // position in the shards that were searched
+	Chunk, Last int     // the first and the last chunk
+	Best        int     // the one that answers the query best
+	Score       float64 // above 0, below 1
+	Why         []Reason
+
+	order uint64 // of equal scores
+}
+
+// Reason is one part of a hit's score.
+type Reason struct {
+	Signal string  `json:"signal"`
+	Detail string  `json:"detail,omitempty"`
+	Value  float64 `json:"value"` // added to the score before, or what it was multiplied by
+}

@@ -1,0 +1,149 @@
+package query
+
+import (
+	"countersign.dev/internal/domain/codesearch/index"
+	"math"
+)
+
+// The parameters of BM25, for chunks and for whole files.
+const (
+	k1     = 1.2
+	b      = 0.3
+	fileK1 = 2
+	fileB  = 0.6
+)
+
+// coveredBy is the weight from which a term counts as its group.
+const coveredBy = 0.5
+
+// weigh computes how rare each group is, over all shards.
+func (s *search) weigh() {
+	s.idf = make([]float64, len(s.groups))
+	for i, g := range s.groups {
+		n := 0
+		for _, t := range g.terms {
+			if t.weight < 1 {
+				continue
+			}
+			for _, shard := range s.shards {
+				if term, ok := shard.Word(t.text); ok {
+					n += shard.Frequency(term)
+				}
+			}
+		}
+		s.idf[i] = math.Log(1 + (float64(s.chunks-min(n, s.chunks))+0.5)/(float64(n)+0.5))
+		if n == 0 { // a word that is nowhere says less than a rare one
+			s.idf[i] = math.Log(1 + float64(s.chunks)/10)
+		}
+		s.total += s.idf[i] * g.weight
+	}
+	s.covered = newCoverTable(s)
+}
+
+// score adds up the scores of a shard's chunks, and of its files. The terms of a
+// group are counted together, so that a chunk with several forms of one word is not
+// taken for one with several words.
+func (s *search) score(shard *shardSearch) {
+	t := tally{shardSearch: shard, counts: s.counts(), chunks: make([]float32, len(shard.Chunks)), files: make([]float32, len(shard.Files))}
+	for i, g := range s.groups {
+		for _, w := range g.terms {
+			if term, ok := shard.Word(w.text); ok {
+				t.count(term, i, w.weight)
+			}
+		}
+		t.add(float32(g.weight*s.idf[i]*(k1+1)), 1<<i)
+	}
+}
+
+// counts says how often a term counts, by its payload.
+func (s *search) counts() (all [256]float32) {
+	for i := range all {
+		all[i] = s.frequency(index.Payload(i))
+	}
+	return all
+}
+
+// frequency is how often a term counts.
+func (s *search) frequency(p index.Payload) float32 {
+	tf := float32(p.Count())
+	if s.Without&Fields != 0 {
+		return max(tf, 1)
+	}
+	if p&index.InName != 0 {
+		tf += 4
+	}
+	if p&index.InDoc != 0 {
+		tf += 1.2
+	}
+	if p&index.InOwner != 0 {
+		tf += 2
+	}
+	return tf
+}
+
+// tally counts one group after the other.
+type tally struct {
+	*shardSearch
+	counts [256]float32
+	chunks []float32 // occurrences of the group in each chunk
+	files  []float32 // and in each file
+	seen   []int32   // chunks that have the group
+	in     []int32   // files that have it
+}
+
+// count adds the occurrences of one term to those of its group.
+func (t *tally) count(term, group int, share float64) {
+	mask := uint32(0)
+	if share >= coveredBy {
+		mask = 1 << group
+	}
+	part := float32(share)
+	for p := t.Postings(term); p.Next(); {
+		if !t.permits(p.Chunk) {
+			continue
+		}
+		if t.chunks[p.Chunk] == 0 {
+			t.seen = append(t.seen, int32(p.Chunk))
+		}
+		t.chunks[p.Chunk] += part * t.counts[p.Payload]
+		t.masks[p.Chunk] |= mask
+	}
+}
+
+// add adds what the occurrences of a group are worth, and forgets them.
+func (t *tally) add(weight float32, mask uint32) {
+	for _, chunk := range t.seen {
+		tf, file := t.chunks[chunk], t.Chunks[chunk].File
+		t.chunks[chunk] = 0
+		if t.files[file] == 0 {
+			t.in = append(t.in, file)
+		}
+		t.files[file] += tf
+		t.inFiles[file] |= t.masks[chunk] & mask
+		if t.scores[chunk] == 0 {
+			t.touched = append(t.touched, chunk)
+		}
+		t.scores[chunk] += weight * tf / (tf + k1*(1-b) + k1*b*t.Lengths[chunk])
+	}
+	for _, file := range t.in {
+		tf := t.files[file]
+		t.files[file] = 0
+		t.shardSearch.files[file] += weight * tf / (tf + fileK1*(1-fileB) + fileK1*fileB*t.FileLengths[file])
+	}
+	t.seen, t.in = t.seen[:0], t.in[:0]
+}
+
+func newCoverTable(s *search) (table coverTable) {
+	for i, g := range s.groups {
+		table[i/8][1<<(i%8)] = float32(s.idf[i] * g.weight / s.total)
+	}
+	for i := range table {
+		for set := 1; set < 256; set++ {
+			low := set & -set
+			if set != low {
+				table[i][set] = table[i][low] + table[i][set-low]
+			}
+		}
+	}
+	return table
+}

@@ -1,0 +1,159 @@
+package query
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"countersign.dev/internal/domain/codesearch/index"
+)
+
+// indexed makes an index of files.
+func indexed(t *testing.T, files map[string]string) Shard {
+	t.Helper()
+	root, file := t.TempDir(), filepath.Join(t.TempDir(), "x.csx")
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := index.Update(t.Context(), file, index.Source{Name: "x", Root: root}, index.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	ix, err := index.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ix.Close() })
+	return Shard{Repository: "x", Index: ix}
+}
+
+// found lists the hits as file:first-last.
+func found(shard Shard, r Request) (all []string) {
+	r.Limit = max(r.Limit, 10)
+	for _, h := range Search([]Shard{shard}, r) {
+		first, last := shard.Chunks[h.Chunk], shard.Chunks[h.Last]
+		all = append(all, fmt.Sprintf("%s:%d-%d", shard.Files[first.File].Path, first.Line, last.Last))
+	}
+	return all
+}
+
+// filler is Go code of other words, so that files have an ordinary length.
+func filler(n int) string {
+	return strings.Repeat("\tprepare(lorem, ipsum, dolor)\n", n)
+}
+
+// TestSignals: each signal puts the right place first, and without it another is.
+func TestSignals(t *testing.T) {
+	verify := "package auth\n\n// verifyToken verifies the signature of a token.\nfunc verifyToken(token string) error {\n" + filler(8) + "}\n"
+	for _, c := range []struct {
+		name   string
+		signal Signal
+		query  string
+		files  map[string]string
+		want   string
+	}{
+		{"definitions", Definitions, "sealCursor", map[string]string{
+			"b.go":   "package p\n\nfunc sealCursor() {\n" + filler(12) + "}\n",
+			"use.go": "package p\n\n// sealCursor sealCursor\nfunc page() {\n\tsealCursor()\n\tsealCursor()\n\tsealCursor()\n\tsealCursor()\n\tsealCursor()\n\tsealCursor()\n\tsealCursor()\n\tsealCursor()\n}\n",
+		}, "b.go"},
+		{"paths", Paths, "where are cookies stored", map[string]string{
+			"cookies/jar.go": "package p\n\nfunc keep() {\n\tstored()\n" + filler(8) + "}\n",
+			"other/pot.go":   "package p\n\nfunc keep() {\n\tstored()\n\tstored()\n" + filler(6) + "}\n",
+		}, "cookies/jar.go"},
+		{"penalties", Penalties, "how are tokens verified", map[string]string{
+			"verify.go":             "package p\n\nfunc check() {\n\ttoken.verified()\n" + filler(8) + "}\n",
+			"checks/spec/verify.go": "package p\n\nfunc check() {\n\ttoken.verified()\n\ttoken.verified()\n\ttoken.verified()\n}\n",
+		}, "verify.go"},
+		{"fields", Fields, "signature of the token", map[string]string{
+			"auth.go":  verify,
+			"other.go": "package p\n\nfunc other() {\n\tsignature(token)\n\tsignature(token)\n" + filler(8) + "}\n",
+		}, "auth.go"},
+		{"coverage", Coverage, "retry backoff jitter", map[string]string{
+			"all.go": "package p\n\nfunc one() {\n\tretry(backoff, jitter)\n" + filler(30) + "}\n",
+			"one.go": "package p\n\n// jitter jitter\nfunc jitterJitter() {\n\tjitter(jitter, jitter)\n\tjitter(jitter, jitter)\n\tjitter(jitter, jitter)\n\tjitter(jitter, backoff)\n}\n",
+		}, "all.go"},
+		{"expansion", Expansion, "configuration", map[string]string{
+			"login.go": "package p\n\nfunc login() {\n\tread(cfg)\n" + filler(8) + "}\n",
+		}, "login.go"},
+		{"kinds", Kinds, "Limit", map[string]string{
+			"b.go":   "package p\n\nvar Limit = 5\n",
+			"use.go": "package p\n\n// limit, limits: the limit of limits.\nfunc limitLimits() {\n\tLimit(Limit, Limit)\n\tLimit(Limit, Limit)\n\tLimit(limit, limit)\n}\n",
+		}, "b.go"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.files["a/unrelated.go"] = "package a\n\nfunc unrelated() {\n" + filler(20) + "}\n"
+			shard := indexed(t, c.files)
+			first := func(without Signal) string {
+				return strings.Split(append(found(shard, Request{Text: c.query, Without: without}), ":")[0], ":")[0]
+			}
+			if got := first(0); got != c.want {
+				t.Errorf("first is %s, not %s", got, c.want)
+			}
+			if got := first(c.signal); got == c.want {
+				t.Errorf("without the signal %s is first, too: this proves nothing", got)
+			}
+		})
+	}
+}
+
+// TestNeighboursAreOnePlace: two halves of a place are one result; further chunks of
+// a file do not crowd others out.
+func TestNeighboursAreOnePlace(t *testing.T) {
+	shard := indexed(t, map[string]string{
+		"seal.go": "package p\n\n// seal seals a cursor.\nfunc seal() {\n" + filler(8) + "}\n\n// open opens a sealed cursor.\nfunc open() {\n" + filler(8) + "}\n",
+		"page.go": "package p\n\nfunc page() {\n\tseal(cursor)\n" + filler(8) + "}\n",
+	})
+	got := found(shard, Request{Text: "how are cursors sealed"})
+	if want := []string{"seal.go:1-25", "page.go:1-13"}; !slices.Equal(got, want) {
+		t.Errorf("%v, not %v", got, want)
+	}
+	if got := found(shard, Request{Text: "how are cursors sealed", Without: Neighbours}); len(got) != 3 {
+		t.Errorf("without joining: %v", got)
+	}
+}
+
+// TestNamesAreFoundAsWritten: capitals and what a name belongs to decide between
+// definitions of the same name.
+func TestNamesAreFoundAsWritten(t *testing.T) {
+	shard := indexed(t, map[string]string{
+		"a.go": "package p\n\n// writer writes.\nfunc (b *Buffer) Close() {\n" + filler(6) + "}\n",
+		"b.go": "package p\n\nfunc close() {\n" + filler(6) + "}\n",
+		"c.go": "package p\n\nfunc (f *File) Close() {\n" + filler(6) + "}\n",
+		"d.go": "package p\n\nfunc Close() {\n" + filler(6) + "}\n",
+	})
+	for query, want := range map[string]string{"Close": "d.go", "close": "b.go", "File.Close": "c.go", "Buffer.Close": "a.go"} {
+		if got := found(shard, Request{Text: query}); len(got) == 0 || !strings.HasPrefix(got[0], want) {
+			t.Errorf("%s: %v", query, got)
+		}
+	}
+}
+
+// TestBestOfManyAreKept: the selection of candidates agrees with sorting all.
+func TestBestOfManyAreKept(t *testing.T) {
+	var all []rough
+	h := heap{most: 50}
+	for i := range int32(5000) {
+		r := rough{score: float32(uint32(i)*2654435761>>20) / 8, shard: int(i) % 3, chunk: i}
+		all = append(all, r)
+		h.offer(r)
+	}
+	order := func(a, b rough) int {
+		if a.before(b) {
+			return 1
+		}
+		return -1
+	}
+	slices.SortFunc(all, order)
+	slices.SortFunc(h.items, order)
+	if !slices.Equal(all[:50], h.items) {
+		t.Errorf("kept %v, not %v", h.items[:3], all[:3])
+	}
+}

@@ -1,0 +1,105 @@
+package query
+
+import (
+	"path"
+	"strings"
+)
+
+// search is one search.
+type search struct {
+	Request
+	parsed
+	shards  []*shardSearch
+	chunks  int
+	idf     []float64 // by group
+	total   float64   // of the idfs with the groups' weights
+	covered coverTable
+}
+
+// shardSearch is the part of a search in one index. Slices are by chunk or by file.
+type shardSearch struct {
+	Shard
+	permitted []bool // by file; nil: all
+
+	scores  []float32 // by chunk
+	masks   []uint32  // by chunk: the groups that it has
+	touched []int32   // chunks with a score
+	files   []float32 // scores by file
+	inFiles []uint32  // by file: the groups that it has
+	paths   []inPath  // by file; nil without that signal
+
+	defined map[int]float64 // chunks that define a name of the query: what that is worth, in parts of the best score
+}
+
+// prepare makes the slices of a search, and evaluates its filters.
+func (s *shardSearch) prepare(r Request) {
+	s.scores, s.masks = make([]float32, len(s.Chunks)), make([]uint32, len(s.Chunks))
+	s.files, s.inFiles = make([]float32, len(s.Files)), make([]uint32, len(s.Files))
+	s.permitted = permitted(s.Shard, r)
+}
+
+// permitted evaluates the filters for each file; nil: there are none.
+func permitted(s Shard, r Request) []bool {
+	if r.Language == "" && r.Path == "" {
+		return nil
+	}
+	all := make([]bool, len(s.Files))
+	pattern := strings.Trim(path.Clean("/"+r.Path), "/")
+	for i := range s.Files {
+		f := &s.Files[i]
+		all[i] = (r.Language == "" || strings.EqualFold(f.Language, r.Language)) && (pattern == "" || under(f.Path, pattern))
+	}
+	return all
+}
+
+// Permitted returns what tells whether the filters of a request let a chunk through.
+func Permitted(s Shard, r Request) func(chunk int) bool {
+	files := permitted(s, r)
+	return func(chunk int) bool { return files == nil || files[s.Chunks[chunk].File] }
+}
+
+// permits reports whether the filters let a chunk through.
+func (s *shardSearch) permits(chunk int) bool {
+	return s.permitted == nil || s.permitted[s.Chunks[chunk].File]
+}
+
+// under reports whether a path is that of the pattern, below it, or matches it.
+func under(name, pattern string) bool {
+	if name == pattern || strings.HasPrefix(name, pattern+"/") {
+		return true
+	}
+	if !strings.ContainsAny(pattern, "*?[") {
+		return false
+	}
+	for at := name; at != "." && at != "/"; at = path.Dir(at) {
+		if ok, _ := path.Match(pattern, at); ok {
+			return true
+		}
+	}
+	ok, _ := path.Match(pattern, path.Base(name))
+	return ok
+}
+
+// has is the groups that a chunk has, itself or in its file's path.
+func (s *shardSearch) has(chunk int) uint32 {
+	if s.paths == nil {
+		return s.masks[chunk]
+	}
+	return s.masks[chunk] | s.paths[s.Chunks[chunk].File].groups
+}
+
+// coverTable is the part of the query, by rarity, that a set of groups is: one
+// table for each byte of a mask.
+type coverTable [4][256]float32
+
+// part is what a set of groups is of the query.
+func (c *coverTable) part(mask uint32) float32 {
+	return c[0][mask&255] + c[1][mask>>8&255] + c[2][mask>>16&255] + c[3][mask>>24]
+}
+
+// inPath is what the path of a file has of the query.
+type inPath struct {
+	groups uint32  // the words that are in it
+	part   float32 // of the query: words of the file's own name count most
+	stem   float32 // of the file's own name, and of its folder's: how much of it the query has
+}
