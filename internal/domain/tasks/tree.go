@@ -101,7 +101,7 @@ func fitting(all [][]store.Node, root record.Task, fit, details bool) ([][]store
 	if err != nil {
 		return nil, err
 	}
-	used, room := tokens, 0
+	used, fitting := tokens, 0
 	for _, group := range all {
 		for _, n := range group {
 			if tokens, err = tokensOf(n.Task); err != nil {
@@ -110,20 +110,20 @@ func fitting(all [][]store.Node, root record.Task, fit, details bool) ([][]store
 			used += tokens
 		}
 		if used <= dialect.MaxTokens {
-			room++
+			fitting++
 		}
 	}
 	switch {
 	case used <= dialect.MaxTokens:
 		return all, nil
-	case fit && room > 0:
-		return all[:room], nil
+	case fit && fitting > 0:
+		return all[:fitting], nil
 	case fit:
 		if pruned := prune(all[0], dialect.MaxTokens-frame(root)); len(pruned) > 0 {
 			return [][]store.Node{pruned}, nil
 		}
 	}
-	return nil, dialect.TooLarge(used, room, details)
+	return nil, dialect.TooLarge(used, fitting, details)
 }
 
 // nested is what a task of a tree has besides its own fields, in tokens.
@@ -140,7 +140,7 @@ func frame(root record.Task) int {
 }
 
 // prune cuts the deepest levels of a group, until it has no more tokens than room.
-func prune(group []store.Node, room int) []store.Node {
+func prune(group []store.Node, fitting int) []store.Node {
 	deepest := 0
 	for _, n := range group {
 		deepest = max(deepest, n.Depth)
@@ -155,7 +155,7 @@ func prune(group []store.Node, room int) []store.Node {
 				kept = append(kept, n)
 			}
 		}
-		if used <= room {
+		if used <= fitting {
 			return kept
 		}
 	}

@@ -17,30 +17,30 @@ const frame = 80
 // others out; without, an answer that is too large is RESPONSE_SIZE_EXCEEDED, with a
 // limit that is small enough.
 func Fit[T any](items []T, fit, details bool) ([]T, error) {
-	total, room := frame, 0
+	total, fitting := frame, 0
 	for _, item := range items {
 		encoded, err := json.Marshal(item)
 		if err != nil {
 			return nil, err
 		}
 		if total += Estimate(encoded) + 1; total <= MaxTokens {
-			room++
+			fitting++
 		}
 	}
-	if total <= MaxTokens || fit && room > 0 {
-		return items[:room], nil
+	if total <= MaxTokens || fit && fitting > 0 {
+		return items[:fitting], nil
 	}
-	return nil, TooLarge(total, room, details)
+	return nil, TooLarge(total, fitting, details)
 }
 
 // TooLarge is RESPONSE_SIZE_EXCEEDED. room is a limit that is small enough; 0: none is.
-func TooLarge(tokens, room int, details bool) error {
+func TooLarge(tokens, fitting int, details bool) error {
 	suggestion := "Use a smaller max_depth."
 	switch {
-	case room > 0 && details:
-		suggestion = fmt.Sprintf("Use limit=%d, or mode=summary.", room)
-	case room > 0:
-		suggestion = fmt.Sprintf("Use limit=%d.", room)
+	case fitting > 0 && details:
+		suggestion = fmt.Sprintf("Use limit=%d, or mode=summary.", fitting)
+	case fitting > 0:
+		suggestion = fmt.Sprintf("Use limit=%d.", fitting)
 	case details:
 		suggestion = "Use mode=summary, and get_task for the details of one."
 	}

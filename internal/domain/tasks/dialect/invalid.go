@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -30,11 +31,8 @@ func Invalid(values map[string]any, wrong []tool.Violation, findable func(path s
 		return record.ErrMode.New("The mode must be summary or details.").With("provided_mode", v.Value)
 	}
 	if v := of("workspace_path"); v != nil {
-		reason := "it must be a text"
-		if v.Keyword == "maxLength" {
-			reason = "it is too long for a path"
-		}
-		return record.Workspace(fmt.Sprint(v.Value), reason)
+		reasons := map[string]string{"maxLength": "it is too long for a path", tool.Odd: "it has characters that do not show"}
+		return record.Workspace(fmt.Sprint(v.Value), cmp.Or(reasons[v.Keyword], "it must be a text"))
 	}
 	path, _ := values["workspace_path"].(string)
 	if err := findable(path); err != nil {

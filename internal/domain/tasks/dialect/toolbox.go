@@ -66,6 +66,9 @@ func requiring(encoded json.RawMessage, names []string) (json.RawMessage, error)
 			required = append([]any{name}, required...)
 		}
 	}
+	if len(required) == 0 { // null is no JSON Schema: clients would drop the whole list of tools
+		return encoded, nil
+	}
 	schema["required"] = required
 	return json.Marshal(schema)
 }

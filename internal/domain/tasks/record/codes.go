@@ -5,21 +5,21 @@ import "countersign.dev/internal/fault"
 // The six codes of the founding document. Details say what each is about.
 var (
 	ErrResponseSize = code("RESPONSE_SIZE_EXCEEDED", fault.Invalid, "The answer would have more than 15,000 tokens.",
-		"Ask for fewer items at a time, or for their summaries.")
-	ErrMode       = code("INVALID_MODE", fault.Invalid, "The mode is neither summary nor details.", "Ask for summary or details.")
+		"Ask for fewer items at a time, or for their summaries.", "actual_tokens", "max_tokens")
+	ErrMode       = code("INVALID_MODE", fault.Invalid, "The mode is neither summary nor details.", "Ask for summary or details.", "provided_mode")
 	ErrPagination = code("PAGINATION_INVALID", fault.Invalid, "A limit is not between 1 and 1,000, or an offset is negative.",
-		"Ask for 1 to 1,000 items, and skip none or more.")
-	ErrNotFound  = code("NOT_FOUND", fault.NotFound, "No task, entity or link has this id in this workspace.", "List or search what there is, to find the id.")
-	ErrFilter    = code("INVALID_FILTER", fault.Invalid, "A status, priority or type of entity is none of the valid ones.", "Use one of the valid values.")
-	ErrWorkspace = code("WORKSPACE_INVALID", fault.Invalid, "The workspace is no folder or project that the caller may open.", "List the projects to see which there are.")
+		"Ask for 1 to 1,000 items, and skip none or more.", "limit", "offset")
+	ErrNotFound  = code("NOT_FOUND", fault.NotFound, "No task, entity or link has this id in this workspace.", "List or search what there is, to find the id.", "resource_type", "resource_id")
+	ErrFilter    = code("INVALID_FILTER", fault.Invalid, "A status, priority or type of entity is none of the valid ones.", "Use one of the valid values.", "filter_name", "invalid_value", "valid_values")
+	ErrWorkspace = code("WORKSPACE_INVALID", fault.Invalid, "The workspace is no folder or project that the caller may open.", "List the projects to see which there are.", "workspace_path", "reason")
 )
 
 // The codes of faults that the document gives none.
 var (
-	ErrTransition = code("INVALID_TRANSITION", fault.Conflict, "A task cannot go from its status to that one.", "Choose a status that may follow.")
-	ErrCycle      = code("CYCLE", fault.Conflict, "A task would be above itself, or wait for itself.", "Leave one of the tasks of the circle out.")
-	ErrDependency = code("DEPENDENCY_OPEN", fault.Conflict, "A task that it depends on is not done.", "Finish these tasks first, or remove them from what it depends on.")
-	ErrDuplicate  = code("DUPLICATE", fault.Conflict, "There is one already.", "Use the one that there is.")
+	ErrTransition = code("INVALID_TRANSITION", fault.Conflict, "A task cannot go from its status to that one.", "Choose a status that may follow.", "task_id", "from", "to", "allowed")
+	ErrCycle      = code("CYCLE", fault.Conflict, "A task would be above itself, or wait for itself.", "Leave one of the tasks of the circle out.", "cycle")
+	ErrDependency = code("DEPENDENCY_OPEN", fault.Conflict, "A task that it depends on is not done.", "Finish these tasks first, or remove them from what it depends on.", "task_id", "open")
+	ErrDuplicate  = code("DUPLICATE", fault.Conflict, "There is one already.", "Use the one that there is.", "resource_type", "resource_id", "friendly_name")
 )
 
 // Codes lists all of them.
@@ -27,8 +27,8 @@ func Codes() []*fault.Code {
 	return []*fault.Code{ErrResponseSize, ErrMode, ErrPagination, ErrNotFound, ErrFilter, ErrWorkspace, ErrTransition, ErrCycle, ErrDependency, ErrDuplicate}
 }
 
-func code(name string, kind fault.Kind, meaning, suggest string) *fault.Code {
-	return &fault.Code{Name: name, Kind: kind, Status: 200, Meaning: meaning, Suggest: suggest}
+func code(name string, kind fault.Kind, meaning, suggest string, details ...string) *fault.Code {
+	return &fault.Code{Name: name, Kind: kind, Status: 200, Meaning: meaning, Suggest: suggest, Details: details}
 }
 
 // NotFound is NOT_FOUND about a task, an entity or a link.

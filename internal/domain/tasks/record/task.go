@@ -10,7 +10,7 @@ import (
 type Task struct {
 	ID           int64     `json:"id" field:"label=Task,aka=number"`
 	Title        string    `json:"title" field:"label=Title,aka=name"`
-	Status       string    `json:"status" jsonschema:"enum=todo,enum=in_progress,enum=blocked,enum=done,enum=cancelled,enum=to_be_deleted" field:"aka=state"`
+	Status       string    `json:"status" jsonschema:"enum=todo,enum=in_progress,enum=blocked,enum=done,enum=cancelled,enum=to_be_deleted" field:"aka=state,show=state"`
 	Priority     string    `json:"priority" jsonschema:"enum=low,enum=medium,enum=high" field:"aka=urgency|importance"`
 	Tags         *string   `json:"tags" jsonschema:"oneof_type=string;null" jsonschema_description:"Words in lower case, separated by spaces." field:"aka=label|topic"`
 	ParentTaskID *int64    `json:"parent_task_id" jsonschema:"oneof_type=integer;null" field:"label=Parent,show=detail"`

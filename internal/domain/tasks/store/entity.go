@@ -81,7 +81,7 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`, n.Type, n.Name, n.Identifie
 		if err != nil {
 			return w.Fault(ctx, err)
 		}
-		if err := w.setTags(ctx, "entity", id, n.Tags); err != nil {
+		if err := w.setTags(ctx, entityTags, id, n.Tags); err != nil {
 			return err
 		}
 		e, err = w.Entity(ctx, id)
@@ -138,7 +138,7 @@ func (w entityRows) UpdateEntity(ctx context.Context, id int64, u EntityUpdate) 
 			return err
 		}
 		if u.Tags.Given {
-			if err := w.setTags(ctx, "entity", id, u.Tags.Value); err != nil {
+			if err := w.setTags(ctx, entityTags, id, u.Tags.Value); err != nil {
 				return err
 			}
 		}
@@ -213,11 +213,12 @@ func (w entityRows) Entities(ctx context.Context, kind string, tags []string, p 
 
 func (w entityRows) readEntities(ctx context.Context, details bool, statement string, args ...any) (found []record.Entity, err error) {
 	rows, err := w.In(ctx).QueryContext(ctx, statement, args...)
-	return found, w.Each(ctx, rows, err, func() error {
+	err = w.Each(ctx, rows, err, func() error {
 		e, err := scanEntity(rows.Scan, details)
 		found = append(found, e)
 		return err
 	})
+	return found, err
 }
 
 // SearchEntities returns a page of the entities that have every word of a term in

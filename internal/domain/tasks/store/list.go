@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"countersign.dev/internal/domain/tasks/record"
@@ -20,8 +19,49 @@ type TaskFilter struct {
 	Blocked          bool     // waits for an open task, or has the status blocked
 }
 
+// byTag reports whether the rows are read from the words of the tags, which have
+// what such a list filters and orders by.
+func (f TaskFilter) byTag() bool {
+	return len(f.Tags) > 0 && !f.Ready && !f.Blocked && f.ParentTaskID == nil
+}
+
+// kind is the condition on status and priority.
+func (f TaskFilter) kind() (c engine.Clause) {
+	if f.Status != "" {
+		c.And("status = ?", f.Status)
+	}
+	if f.Priority != "" {
+		c.And("priority = ?", f.Priority)
+	}
+	return c
+}
+
+// tagged selects the rows of a list that is read from the words of its tags: a
+// branch for each word, which are merged in their order, each task once.
+func (f TaskFilter) tagged() (statement string, args []any) {
+	kind := f.kind()
+	branch := "select task_id as id, created_at from task_tags where tag = ? and live = 1 and " + kind.String()
+	branches := make([]string, len(f.Tags))
+	for i, tag := range f.Tags {
+		branches[i] = branch
+		args = append(append(args, tag), kind.Args...)
+	}
+	return strings.Join(branches, " union "), args
+}
+
+// ids selects the ids of a filter's rows, in an order of [TaskFilter.order].
+func (f TaskFilter) ids(order string) (statement string, args []any) {
+	if f.byTag() {
+		statement, args = f.tagged()
+		return statement + " order by " + strings.ReplaceAll(order, "t.", ""), args
+	}
+	where := f.where()
+	return "select t.id from tasks t where " + where.String() + " order by " + order, where.Args
+}
+
 // where is the condition of a filter on a row t.
-func (f TaskFilter) where() (c engine.Clause) {
+func (f TaskFilter) where() engine.Clause {
+	c := f.kind()
 	switch {
 	case f.Ready:
 		c.And("t.is_ready = 1")
@@ -30,18 +70,12 @@ func (f TaskFilter) where() (c engine.Clause) {
 	default:
 		c.And("t.deleted_at is null")
 	}
-	if f.Status != "" {
-		c.And("t.status = ?", f.Status)
-	}
-	if f.Priority != "" {
-		c.And("t.priority = ?", f.Priority)
-	}
 	if f.ParentTaskID != nil {
 		c.And("t.parent_task_id = ?", *f.ParentTaskID)
 	}
 	if len(f.Tags) > 0 {
 		words, args := anyOf(f.Tags)
-		c.And("t.id in (select task_id from task_tags where tag in "+words+")", args...)
+		c.And("exists (select 1 from task_tags g where g.task_id = t.id and g.tag in "+words+")", args...)
 	}
 	return c
 }
@@ -76,34 +110,38 @@ func (w taskRows) Tasks(ctx context.Context, f TaskFilter, p Page) (found []reco
 	return found, total, err
 }
 
-// countTasks counts by the table of counts where it can.
+// countTasks counts by the tables of counts where they have what is asked for.
 func (w taskRows) countTasks(ctx context.Context, f TaskFilter) (total int, err error) {
-	if f.ParentTaskID != nil || len(f.Tags) > 0 {
+	statement, args := f.count()
+	err = w.In(ctx).QueryRowContext(ctx, statement, args...).Scan(&total)
+	return total, w.Fault(ctx, err)
+}
+
+func (f TaskFilter) count() (statement string, args []any) {
+	kind := f.kind()
+	switch {
+	case f.byTag() && len(f.Tags) == 1:
+		kind.And("tag = ?", f.Tags[0])
+		return "select coalesce(sum(n), 0) from tag_counts where " + kind.String(), kind.Args
+	case f.byTag():
+		statement, args = f.tagged()
+		return "select count(*) from (" + statement + ")", args
+	case f.ParentTaskID != nil || len(f.Tags) > 0:
 		where := f.where()
-		err = w.In(ctx).QueryRowContext(ctx, "select count(*) from tasks t where "+where.String(), where.Args...).Scan(&total)
-		return total, w.Fault(ctx, err)
-	}
-	var c engine.Clause
-	if f.Status != "" {
-		c.And("status = ?", f.Status)
-	}
-	if f.Priority != "" {
-		c.And("priority = ?", f.Priority)
+		return "select count(*) from tasks t where " + where.String(), where.Args
 	}
 	if f.Ready {
-		c.And("ready = 1")
+		kind.And("ready = 1")
 	}
 	if f.Blocked {
-		c.And("waiting = 1")
+		kind.And("waiting = 1")
 	}
-	err = w.In(ctx).QueryRowContext(ctx, "select coalesce(sum(n), 0) from counts where "+c.String(), c.Args...).Scan(&total)
-	return total, w.Fault(ctx, err)
+	return "select coalesce(sum(n), 0) from counts where " + kind.String(), kind.Args
 }
 
 // readTasks reads a page from the nearer end: the rows before it are passed over one
 // by one, in an index.
 func (w taskRows) readTasks(ctx context.Context, f TaskFilter, p Page, total int) (found []record.Task, err error) {
-	where := f.where()
 	forward, backward := f.order()
 	order, limit, skip := forward, p.Limit, p.Offset
 	fromEnd := p.Offset > total/2
@@ -114,9 +152,9 @@ func (w taskRows) readTasks(ctx context.Context, f TaskFilter, p Page, total int
 	if limit <= 0 {
 		return nil, nil
 	}
-	inside := "select t.id from tasks t where " + where.String() + " order by " + order + " limit ? offset ?"
-	statement := "select " + columns(p.Details) + ", t.unblocks from (" + inside + ") page join tasks t on t.id = page.id order by " + forward
-	rows, err := w.In(ctx).QueryContext(ctx, statement, append(where.Args, limit, skip)...)
+	inside, args := f.ids(order)
+	statement := "select " + columns(p.Details) + ", t.unblocks from (" + inside + " limit ? offset ?) page join tasks t on t.id = page.id order by " + forward
+	rows, err := w.In(ctx).QueryContext(ctx, statement, append(args, limit, skip)...)
 	err = w.Each(ctx, rows, err, func() error {
 		var unblocks int
 		t, err := scanTask(rows.Scan, p.Details, &unblocks)
@@ -132,22 +170,27 @@ func (w taskRows) readTasks(ctx context.Context, f TaskFilter, p Page, total int
 	return found, err
 }
 
-// explain adds to each task what it waits for.
-func (w taskRows) explain(ctx context.Context, found []record.Task) error {
-	for i := range found {
+// explain adds to each task of a page what it waits for.
+func (w taskRows) explain(ctx context.Context, page []record.Task) error {
+	ids, at := make([]int64, len(page)), make(map[int64]*record.Task, len(page))
+	for i := range page {
+		ids[i], at[page[i].ID] = page[i].ID, &page[i]
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return err
+	}
+	rows, err := w.In(ctx).QueryContext(ctx, `select t.id, case when t.status = 'blocked' then t.blocker_reason end,
+  (select json_group_array(id) from (select o.id from dependencies d join tasks o on o.id = d.depends_on_id where d.task_id = t.id and o.is_open = 1 order by o.id))
+from json_each(?) page join tasks t on t.id = page.value`, string(list))
+	return w.Each(ctx, rows, err, func() error {
+		var id int64
 		var reason sql.NullString
 		var blockers string
-		err := w.In(ctx).QueryRowContext(ctx, `select case when t.status = 'blocked' then t.blocker_reason end,
-  (select json_group_array(d.depends_on_id) from dependencies d join tasks o on o.id = d.depends_on_id where d.task_id = t.id and o.is_open = 1)
-from tasks t where t.id = ?`, found[i].ID).Scan(&reason, &blockers)
-		if err != nil {
-			return w.Fault(ctx, err)
-		}
-		found[i].Because = textOrNil(reason)
-		if err := json.Unmarshal([]byte(blockers), &found[i].BlockedBy); err != nil {
+		if err := rows.Scan(&id, &reason, &blockers); err != nil {
 			return err
 		}
-		slices.Sort(found[i].BlockedBy)
-	}
-	return nil
+		at[id].Because = textOrNil(reason)
+		return json.Unmarshal([]byte(blockers), &at[id].BlockedBy)
+	})
 }

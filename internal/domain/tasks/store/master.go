@@ -84,12 +84,13 @@ func (m *Master) Project(ctx context.Context, path string) (p Project, found boo
 func (m *Master) Names(ctx context.Context) (names map[string]string, err error) {
 	names = map[string]string{}
 	rows, err := m.In(ctx).QueryContext(ctx, "select workspace_path, friendly_name from projects where friendly_name is not null")
-	return names, m.Each(ctx, rows, err, func() error {
+	err = m.Each(ctx, rows, err, func() error {
 		var path, name string
 		err := rows.Scan(&path, &name)
 		names[path] = name
 		return err
 	})
+	return names, err
 }
 
 // Rename gives a project a friendly name. others are the names that it must not

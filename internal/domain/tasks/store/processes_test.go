@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/domain/tasks/record"
+	"countersign.dev/internal/testkit"
 )
 
 // creatorEnv names the file in which a process of this test creates tasks.
@@ -43,14 +44,16 @@ func TestMain(m *testing.M) {
 
 // create makes tasks and writes a line for each that was acknowledged, or the error.
 func create(file string) {
-	w, err := Open(context.Background(), file, "/somewhere", time.Now)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience) // a loaded machine needs more than a call's 5 s for its turn
+	defer cancel()
+	w, err := Open(ctx, file, "/somewhere", time.Now)
 	if err != nil {
 		fmt.Println("error", err)
 		return
 	}
 	count, _ := strconv.Atoi(os.Getenv(tasksEnv))
 	for i := range count {
-		task, err := w.CreateTask(context.Background(), NewTask{Title: fmt.Sprint("of ", os.Getpid(), ", ", i), Status: record.Todo, Priority: "low", CreatedBy: "creator"})
+		task, err := w.CreateTask(ctx, NewTask{Title: fmt.Sprint("of ", os.Getpid(), ", ", i), Status: record.Todo, Priority: "low", CreatedBy: "creator"})
 		if err != nil {
 			fmt.Println("error", err)
 			return

@@ -30,7 +30,7 @@ func (w figures) Info(ctx context.Context) (i Info, err error) {
 	}
 	i.CreatedAt = timeOf(created)
 	rows, err := w.In(ctx).QueryContext(ctx, "select status, priority, sum(n) from counts group by status, priority")
-	return i, w.Each(ctx, rows, err, func() error {
+	err = w.Each(ctx, rows, err, func() error {
 		var status, priority string
 		var n int
 		err := rows.Scan(&status, &priority, &n)
@@ -39,6 +39,7 @@ func (w figures) Info(ctx context.Context) (i Info, err error) {
 		i.ByPriority[priority] += n
 		return err
 	})
+	return i, err
 }
 
 // Use is how often a tool was called on a day.
@@ -65,12 +66,13 @@ func (w figures) AddUse(ctx context.Context, uses []Use) error {
 // tool.
 func (w figures) Uses(ctx context.Context, since, tool string) (uses []Use, err error) {
 	rows, err := w.In(ctx).QueryContext(ctx, "select day, tool_name, calls, successes from tool_usage where day >= ? and ? in ('', tool_name) order by day, tool_name", since, tool)
-	return uses, w.Each(ctx, rows, err, func() error {
+	err = w.Each(ctx, rows, err, func() error {
 		var u Use
 		err := rows.Scan(&u.Day, &u.Tool, &u.Calls, &u.Successes)
 		uses = append(uses, u)
 		return err
 	})
+	return uses, err
 }
 
 // Text is what an audit of a workspace reads of a task or an entity.

@@ -65,19 +65,29 @@ func (w taskRows) SearchTasks(ctx context.Context, term string, p Page) (found [
 	}
 	inner, args := find("tasks", term, "title", "description", "file_references")
 	err = w.Snapshot(ctx, func(ctx context.Context) error {
-		if err := w.In(ctx).QueryRowContext(ctx, "select count(*) from ("+inner+")", args...).Scan(&total); err != nil {
-			return w.Fault(ctx, err)
-		}
-		statement := "select " + columns(p.Details) + ", t.description, t.file_references from (" + inner + ") f join tasks t on t.id = f.id" +
-			" order by f.rank, t.created_at desc, t.id desc limit ? offset ?"
-		rows, err := w.In(ctx).QueryContext(ctx, statement, append(args, p.Limit, p.Offset)...)
-		return w.Each(ctx, rows, err, func() error {
-			var description, files sql.NullString
-			t, err := scanTask(rows.Scan, p.Details, &description, &files)
-			t.Snippet = snippet(strings.Fields(term), t.Title, description.String, strings.Trim(files.String, "[]"))
-			found = append(found, t)
+		found, total, err = w.readFound(ctx, inner, args, term, p)
+		if err != nil || len(found) > 0 || p.Offset == 0 {
 			return err
-		})
+		}
+		return w.Fault(ctx, w.In(ctx).QueryRowContext(ctx, "select count(*) from ("+inner+")", args...).Scan(&total)) // beyond the end
+	})
+	return found, total, err
+}
+
+// readFound reads a page of what was found, and the number in all with each row, so
+// that the words are looked up once; the texts of other rows are not read.
+func (w taskRows) readFound(ctx context.Context, inner string, args []any, term string, p Page) (found []record.Task, total int, err error) {
+	statement := "select " + columns(p.Details) + `, t.description, t.file_references, page.total from (
+  select f.id, f.rank, x.created_at, count(*) over () as total from (` + inner + `) f join tasks x on x.id = f.id
+    order by f.rank, x.created_at desc, x.id desc limit ? offset ?) page
+join tasks t on t.id = page.id order by page.rank, page.created_at desc, page.id desc`
+	rows, err := w.In(ctx).QueryContext(ctx, statement, append(args, p.Limit, p.Offset)...)
+	err = w.Each(ctx, rows, err, func() error {
+		var description, files sql.NullString
+		t, err := scanTask(rows.Scan, p.Details, &description, &files, &total)
+		t.Snippet = snippet(strings.Fields(term), t.Title, description.String, strings.Trim(files.String, "[]"))
+		found = append(found, t)
+		return err
 	})
 	return found, total, err
 }

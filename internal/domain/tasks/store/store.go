@@ -18,12 +18,16 @@ import (
 	engine "countersign.dev/internal/sqlite"
 )
 
-//go:embed schema_1.sql
-var schema1 string
+var (
+	//go:embed schema_1.sql
+	schema1 string
+	//go:embed schema_2.sql
+	schema2 string
+)
 
 // steps bring the schema from each version to the next. A step that was released
 // never changes.
-func steps() []string { return []string{schema1} }
+func steps() []string { return []string{schema1, schema2} }
 
 // Workspace is the store of one workspace. It is safe for concurrent use, by
 // several processes too.
@@ -234,13 +238,28 @@ func (w *file) byNumber(ctx context.Context, kind string, id int64, err error) e
 	return w.Fault(ctx, err)
 }
 
-// setTags writes the words of the tags of a task or an entity.
-func (w *file) setTags(ctx context.Context, of string, id int64, tags *string) error {
-	if _, err := w.Exec(ctx, "delete from "+of+"_tags where "+of+"_id = ?", id); err != nil || tags == nil {
+// The statements that write the words of the tags of a task and of an entity.
+var (
+	taskTags = tagging{
+		clear: "delete from task_tags where task_id = ?",
+		add: `insert into task_tags (tag, live, created_at, task_id, status, priority)
+  select ?, deleted_at is null, created_at, id, status, priority from tasks where id = ? on conflict do nothing`,
+	}
+	entityTags = tagging{
+		clear: "delete from entity_tags where entity_id = ?",
+		add:   "insert into entity_tags (tag, entity_id) values (?, ?) on conflict do nothing",
+	}
+)
+
+type tagging struct{ clear, add string }
+
+// setTags replaces the words of the tags of a row.
+func (w *file) setTags(ctx context.Context, of tagging, id int64, tags *string) error {
+	if _, err := w.Exec(ctx, of.clear, id); err != nil || tags == nil {
 		return err
 	}
 	for _, tag := range record.Words(*tags) {
-		if _, err := w.Exec(ctx, "insert into "+of+"_tags (tag, "+of+"_id) values (?, ?) on conflict do nothing", tag, id); err != nil {
+		if _, err := w.Exec(ctx, of.add, tag, id); err != nil {
 			return err
 		}
 	}

@@ -230,7 +230,7 @@ func TestOldFileIsUpgradedWithABackup(t *testing.T) {
 	if task, err := w.Task(t.Context(), 1); err != nil || task.Title != "kept" {
 		t.Errorf("got %+v, %v", task, err)
 	}
-	backup, err := open(t.Context(), file+".v1.bak", "/somewhere", time.Now, steps())
+	backup, err := open(t.Context(), fmt.Sprintf("%s.v%d.bak", file, len(steps())), "/somewhere", time.Now, steps())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestOldFileIsUpgradedWithABackup(t *testing.T) {
 	if _, err := open(t.Context(), file, "/elsewhere", time.Now, next); err == nil || !strings.Contains(err.Error(), "another workspace") {
 		t.Errorf("another workspace: got %v", err)
 	}
-	if info, err := os.Stat(file + ".v1.bak"); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(fmt.Sprintf("%s.v%d.bak", file, len(steps()))); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the backup's mode: %v, %v", info, err)
 	}
 }

@@ -45,19 +45,21 @@ select count(*) from b`, root).Scan(&size)
 }
 
 // readTree walks depth first: the queue of a recursive query is ordered, so the
-// deepest task that is open is next.
+// deepest task that is open is next. CROSS JOIN keeps that order: with JOIN, SQLite
+// may read all tasks in the order of their ids and look each up in the tree.
 func (w taskRows) readTree(ctx context.Context, root int64, p TreePage) (nodes []Node, err error) {
 	rows, err := w.In(ctx).QueryContext(ctx, `with recursive b(id, depth, created_at) as (
   select * from (select id, 1, created_at from tasks where parent_task_id = ?1 and deleted_at is null order by created_at, id limit ?2 offset ?3)
   union all select t.id, b.depth + 1, t.created_at from b join tasks t on t.parent_task_id = b.id
     where t.deleted_at is null and t.parent_task_id is not null and b.depth < ?4
   order by 2 desc, 3, 1)
-select `+columns(p.Details)+`, b.depth from b join tasks t on t.id = b.id limit ?5`, root, p.Limit, p.Offset, p.MaxDepth, maxNodes)
-	return nodes, w.Each(ctx, rows, err, func() error {
+select `+columns(p.Details)+`, b.depth from b cross join tasks t on t.id = b.id limit ?5`, root, p.Limit, p.Offset, p.MaxDepth, maxNodes)
+	err = w.Each(ctx, rows, err, func() error {
 		var n Node
 		t, err := scanTask(rows.Scan, p.Details, &n.Depth)
 		n.Task = t
 		nodes = append(nodes, n)
 		return err
 	})
+	return nodes, err
 }

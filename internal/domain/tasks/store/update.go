@@ -136,7 +136,7 @@ func (w taskRows) update(ctx context.Context, before record.Task, u TaskUpdate) 
 		return err
 	}
 	if u.Tags.Given {
-		if err := w.setTags(ctx, "task", before.ID, u.Tags.Value); err != nil {
+		if err := w.setTags(ctx, taskTags, before.ID, u.Tags.Value); err != nil {
 			return err
 		}
 	}
@@ -230,7 +230,7 @@ const maxTitles = 10
 func (w taskRows) Purgeable(ctx context.Context, before int64) (p Purgeable, err error) {
 	p.IDs = []int64{}
 	rows, err := w.In(ctx).QueryContext(ctx, "select id, title from tasks where deleted_at < ? order by deleted_at, id", before)
-	return p, w.Each(ctx, rows, err, func() error {
+	err = w.Each(ctx, rows, err, func() error {
 		var id int64
 		var title string
 		err := rows.Scan(&id, &title)
@@ -239,6 +239,7 @@ func (w taskRows) Purgeable(ctx context.Context, before int64) (p Purgeable, err
 		}
 		return err
 	})
+	return p, err
 }
 
 // Purge takes deleted tasks away for good, inside Change. A task that is none of them
