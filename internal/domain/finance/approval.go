@@ -149,11 +149,11 @@ func (s *Server) draft(ctx context.Context, department string, year int) (draft,
 	case b.Status != "draft":
 		return draft{}, approvedBefore(b, year)
 	case b.SubmittedBy == nil:
-		return draft{}, errNoBudget.New("The %d budget of %s is a draft that has not been submitted for approval.", year, b.Department)
+		return draft{}, errNoBudget.New("The %d budget of %s is a draft that has not been submitted for approval.", year, b.Department).With("fiscalYear", year)
 	case b.Caller == "":
 		return draft{}, fault.Unproven.New("It cannot be checked that you did not submit this budget yourself: your sign-in has no verified e-mail address of your own.")
 	case b.Caller == *b.SubmittedBy:
-		return draft{}, errSeparationOfDuties.New("You submitted the %d budget of %s yourself, so someone else must approve it.", year, b.Department)
+		return draft{}, errSeparationOfDuties.New("You submitted the %d budget of %s yourself, so someone else must approve it.", year, b.Department).With("fiscalYear", year)
 	}
 	return b, nil
 }
@@ -163,7 +163,7 @@ func approvedBefore(b draft, year int) error {
 	if b.ApprovedBy != nil {
 		by = " by " + *b.ApprovedBy
 	}
-	return errApproved.New("The %d budget of %s has been approved before%s; its status is %s.", year, b.Department, by, b.Status).With("status", b.Status)
+	return errApproved.New("The %d budget of %s has been approved before%s; its status is %s.", year, b.Department, by, b.Status).With("fiscalYear", year).With("status", b.Status)
 }
 
 // amounts adds to the precondition what was submitted and spent, and what would

@@ -135,7 +135,7 @@ func (s *Server) fiscalYear(year int) int {
 }
 
 func noBudget(department string, year int) error {
-	return errNoBudget.New("There is no budget of the department %q for fiscal year %d.", department, year)
+	return errNoBudget.New("There is no budget of the department %q for fiscal year %d.", department, year).With("fiscalYear", year)
 }
 
 type listBudgets struct {

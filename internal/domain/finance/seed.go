@@ -3,7 +3,6 @@ package finance
 import (
 	"context"
 	"embed"
-	"io/fs"
 	"slices"
 
 	"countersign.dev/internal/company"
@@ -24,11 +23,7 @@ var migrations embed.FS
 // the password of [Login] when one is given. It returns the names of the
 // migrations that were missing.
 func Migrate(ctx context.Context, adminURL, password string) (applied []string, err error) {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	return database.Migrate(ctx, adminURL, database.Schema{Name: SchemaName, Login: Login, Migrations: files}, password)
+	return database.Migrate(ctx, adminURL, database.Schema{Name: SchemaName, Login: Login, Migrations: migrations}, password)
 }
 
 // Seed fills an empty schema with the company. A schema that has budgets is

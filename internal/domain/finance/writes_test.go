@@ -45,13 +45,13 @@ func TestApprovalKeepsItsNotes(t *testing.T) {
 	}
 }
 
-// gate is a receipt store that stops before it keeps its receipt, until it is opened.
-type gate struct {
+// barrier is a receipt store that stops before it keeps its receipt, until it is opened.
+type barrier struct {
 	tool.ReceiptStore
 	arrived, opened chan struct{}
 }
 
-func (g gate) Keep(ctx context.Context, r confirm.Receipt) error {
+func (g barrier) Keep(ctx context.Context, r confirm.Receipt) error {
 	close(g.arrived)
 	<-g.opened
 	return g.ReceiptStore.Keep(ctx, r)
@@ -64,7 +64,7 @@ func TestTwoApproversApproveOnce(t *testing.T) {
 	h := open(t)
 	service := confirm.NewService(domaintest.NewRedis(t), h.Sink, nil)
 	arrived, opened := make(chan struct{}), make(chan struct{})
-	slow := domaintest.NewRunner(t, "finance", conformance.Keeping(h.server, func(r tool.ReceiptStore) tool.ReceiptStore { return gate{r, arrived, opened} }), service, h.Sink)
+	slow := domaintest.NewRunner(t, "finance", conformance.Keeping(h.server, func(r tool.ReceiptStore) tool.ReceiptStore { return barrier{r, arrived, opened} }), service, h.Sink)
 	h.Runner = domaintest.NewRunner(t, "finance", h.server, service, h.Sink)
 	bob, eve := h.As("bob.martinez"), h.As("eve.thompson")
 	first := h.Pending(bob, "approve_budget", args{"department": "Marketing"})

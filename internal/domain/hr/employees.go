@@ -13,23 +13,23 @@ import (
 
 // Employee is one person who works here, as far as the caller may see them.
 type Employee struct {
-	EmployeeID  string                  `json:"employee_id" jsonschema:"format=uuid"`
-	FirstName   string                  `json:"first_name" jsonschema:"maxLength=50"`
-	LastName    string                  `json:"last_name" jsonschema:"maxLength=50"`
-	Email       string                  `json:"email" jsonschema:"format=email"`
-	Department  string                  `json:"department" field:"aka=dept|division"`
-	JobTitle    string                  `json:"job_title" field:"aka=job|position|role|occupation"`
-	ManagerID   *string                 `json:"manager_id" jsonschema:"oneof_type=string;null,format=uuid"`
-	ManagerName *string                 `json:"manager_name" jsonschema:"oneof_type=string;null" field:"label=Manager,aka=boss|supervisor"`
-	HireDate    string                  `json:"hire_date" jsonschema:"format=date" field:"label=Hired,aka=start|joined|anniversary"`
-	Salary      access.Guarded[float64] `json:"salary" mask:"pay" jsonschema:"minimum=0" db:"-" field:"unit=USD,aka=pay|wage|earn|make|compensation|income"`
-	SSN         string                  `json:"ssn" mask:"pay" jsonschema:"pattern=^\\d{3}-\\d{2}-\\d{4}$" field:"label=SSN"`
-	Phone       string                  `json:"phone" mask:"phone,last4" field:"aka=telephone|mobile"`
-	Location    string                  `json:"location" field:"aka=office|city|site"`
-	Active      bool                    `json:"active" field:"aka=employed|employment"`
-	CreatedAt   time.Time               `json:"created_at" field:"show=detail"`
-	UpdatedAt   time.Time               `json:"updated_at" field:"show=detail"`
-	Relation    access.Relation         `json:"-"`
+	EmployeeID  string                    `json:"employee_id" jsonschema:"format=uuid"`
+	FirstName   string                    `json:"first_name" jsonschema:"maxLength=50"`
+	LastName    string                    `json:"last_name" jsonschema:"maxLength=50"`
+	Email       string                    `json:"email" jsonschema:"format=email"`
+	Department  string                    `json:"department" field:"aka=dept|division"`
+	JobTitle    string                    `json:"job_title" field:"aka=job|position|role|occupation"`
+	ManagerID   *string                   `json:"manager_id" jsonschema:"oneof_type=string;null,format=uuid"`
+	ManagerName *string                   `json:"manager_name" jsonschema:"oneof_type=string;null" field:"label=Manager,aka=boss|supervisor"`
+	HireDate    string                    `json:"hire_date" jsonschema:"format=date" field:"label=Hired,aka=start|joined|anniversary"`
+	Salary      access.Sensitive[float64] `json:"salary" mask:"pay" jsonschema:"minimum=0" db:"-" field:"unit=USD,aka=pay|wage|earn|make|compensation|income"`
+	SSN         string                    `json:"ssn" mask:"pay" jsonschema:"pattern=^\\d{3}-\\d{2}-\\d{4}$" field:"label=SSN"`
+	Phone       string                    `json:"phone" mask:"phone,last4" field:"aka=telephone|mobile"`
+	Location    string                    `json:"location" field:"aka=office|city|site"`
+	Active      bool                      `json:"active" field:"aka=employed|employment"`
+	CreatedAt   time.Time                 `json:"created_at" field:"show=detail"`
+	UpdatedAt   time.Time                 `json:"updated_at" field:"show=detail"`
+	Relation    access.Relation           `json:"-"`
 }
 
 // employeeKey is an employee's sort key in lists.
@@ -45,7 +45,7 @@ type employeeRow struct {
 }
 
 func (r employeeRow) employee() Employee {
-	r.Salary = access.Guard(dollars(r.SalaryCents))
+	r.Salary = access.NewSensitive(dollars(r.SalaryCents))
 	return r.Employee
 }
 

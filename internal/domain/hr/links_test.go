@@ -94,6 +94,7 @@ func TestLinkFollowsTheAddressInTheRecord(t *testing.T) {
 	h := open(t)
 	alice := caller(t.Context(), "u-1", "alice@tamshai.local", "hr-write")
 	h.Ask(alice, "get_time_off_balance", nil)
+	h.Ask(caller(t.Context(), "u-2", "marcus.j@tamshai.local", "employee"), "get_time_off_balance", nil) // whose link stays
 	h.Admin(`update hr.employees set email = 'alice.married@tamshai.local' where email = 'alice@tamshai.local'`)
 	h.Refused(alice, "INVALID_INPUT", "update_salary", args{"employee_id": h.id("EMP010"), "new_salary": 999_000})
 }

@@ -41,16 +41,13 @@ func TestPolicies(t *testing.T) {
 		Refused: map[string]string{
 			`update hr.employees set salary_cents = 1 where email = 'nina.p@tamshai.local'`:                             "row-level security",
 			`update hr.employees set status = 'TERMINATED', terminated_at = now() where email = 'nina.p@tamshai.local'`: "row-level security",
+			`update hr.employees set status = 'TERMINATED' where employee_number = 'EMP061'`:                            "employees_check",
+			`update hr.employees set salary_cents = 1000000001 where employee_number = 'EMP061'`:                        "employees_salary_cents_check",
 		},
-		Denied: []string{
-			`update hr.employees set email = 'x@y'`,
-			`update hr.employees set lft = 1, rgt = 100000`,
-			`update hr.employees set ssn = '900-00-0000'`,
-			`update hr.performance_reviews set comments = ''`,
-			`update hr.time_off_balances set used = 0`,
-			`update hr.grade_levels set max_salary_cents = 1`,
-			`select hr.renumber()`,
-		},
+		Rights: "below(), caller_email(), caller_has(), confirmations INSERT, confirmations SELECT, departments SELECT, employees SELECT, " +
+			"employees.salary_cents UPDATE, employees.status UPDATE, employees.terminated_at UPDATE, employees.terminated_by UPDATE, employees.updated_at UPDATE, " +
+			"ended(), grade_levels SELECT, holds_people(), link_caller(), linked_address(), name_of(), named(), performance_reviews SELECT, scope(), " +
+			"time_off_balances SELECT, time_off_types SELECT",
 		Steps: func(h *domaintest.Harness) {
 			h.Apply(h.As("alice.chen"), "delete_employee", args{"employee_id": frank.ID})
 		},
@@ -79,6 +76,22 @@ func TestStoreRefusesChangesOfUnprovenCallers(t *testing.T) {
 			if !fault.Is(err, fault.DatabaseError) {
 				t.Errorf("%s, %s: got %v", name, statement, err)
 			}
+		}
+	}
+}
+
+// A manager whose employment ended reads no reviews, also where people are still below them.
+func TestEndedManagerReadsNoReviews(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	nina := domaintest.SignedIn(t.Context(), "nina.p@tamshai.local", "manager")
+	for _, c := range []struct {
+		change string
+		want   int
+	}{{`select 1`, 10}, {`update hr.employees set status = 'TERMINATED', terminated_at = now() where email = 'nina.p@tamshai.local'`, 0}} {
+		h.Admin(c.change)
+		if n, _, err := database.Row[int](nina, h.DB, `select count(*)::int from hr.performance_reviews`); err != nil || n != c.want {
+			t.Errorf("after %s: reads %d (%v), want %d", c.change, n, err, c.want)
 		}
 	}
 }

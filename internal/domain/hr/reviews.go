@@ -124,7 +124,7 @@ func (s *Server) reviewScope(ctx context.Context, id string) (treeRange, error) 
 	case !found:
 		return treeRange{}, notFound(id)
 	case own:
-		return treeRange{}, fault.InvalidInput.New("Your own reviews are not shown to you here.").Suggest("Ask your manager or HR for your own reviews.")
+		return treeRange{}, fault.InvalidInput.New("Your own reviews are not shown to you here.").Suggest("Ask your manager or HR for your own reviews.").Fields("employee_id")
 	}
 	return visible, nil
 }

@@ -31,20 +31,20 @@ type salaryInput struct {
 
 // salaryPreview is shown on the approval card.
 type salaryPreview struct {
-	EmployeeID    string                  `json:"employeeId"`
-	EmployeeName  string                  `json:"employeeName"`
-	EmployeeEmail string                  `json:"employeeEmail"`
-	Department    string                  `json:"department"`
-	JobTitle      string                  `json:"jobTitle"`
-	CurrentSalary access.Guarded[float64] `json:"currentSalary" mask:"pay"`
-	NewSalary     float64                 `json:"newSalary"`
-	Change        access.Guarded[float64] `json:"change" mask:"pay"`
-	ChangePercent access.Guarded[float64] `json:"changePercent" mask:"pay"`
-	GradeRange    string                  `json:"gradeRange"` // what people of the grade usually earn
-	Warning       string                  `json:"warning,omitempty"`
-	EffectiveDate string                  `json:"effectiveDate"`
-	Reason        string                  `json:"reason" quote:"assistant" empty:"No reason provided"`
-	Relation      access.Relation         `json:"-"`
+	EmployeeID    string                    `json:"employeeId"`
+	EmployeeName  string                    `json:"employeeName"`
+	EmployeeEmail string                    `json:"employeeEmail"`
+	Department    string                    `json:"department"`
+	JobTitle      string                    `json:"jobTitle"`
+	CurrentSalary access.Sensitive[float64] `json:"currentSalary" mask:"pay"`
+	NewSalary     float64                   `json:"newSalary"`
+	Change        access.Sensitive[float64] `json:"change" mask:"pay"`
+	ChangePercent access.Sensitive[float64] `json:"changePercent" mask:"pay"`
+	GradeRange    string                    `json:"gradeRange"` // what people of the grade usually earn
+	Warning       string                    `json:"warning,omitempty"`
+	EffectiveDate string                    `json:"effectiveDate"`
+	Reason        string                    `json:"reason" quote:"assistant" empty:"No reason provided"`
+	Relation      access.Relation           `json:"-"`
 }
 
 // Message is the question that the person answers. It says whether the salary
@@ -79,13 +79,13 @@ type salaryPrecondition struct {
 
 // salaryChanged is the answer to an approved change.
 type salaryChanged struct {
-	Updated      bool                    `json:"updated"`
-	EmployeeID   string                  `json:"employeeId"`
-	EmployeeName string                  `json:"employeeName"`
-	OldSalary    access.Guarded[float64] `json:"oldSalary" mask:"pay"`
-	NewSalary    float64                 `json:"newSalary"`
-	Message      string                  `json:"message"`
-	Relation     access.Relation         `json:"-"`
+	Updated      bool                      `json:"updated"`
+	EmployeeID   string                    `json:"employeeId"`
+	EmployeeName string                    `json:"employeeName"`
+	OldSalary    access.Sensitive[float64] `json:"oldSalary" mask:"pay"`
+	NewSalary    float64                   `json:"newSalary"`
+	Message      string                    `json:"message"`
+	Relation     access.Relation           `json:"-"`
 }
 
 func (s *Server) previewSalary(ctx context.Context, in salaryInput) (salaryPreview, salaryPrecondition, error) {
@@ -107,14 +107,14 @@ func (s *Server) checkSalary(in salaryInput, e subject) (cents int64, err error)
 	cents = int64(math.Round(exact))
 	switch {
 	case e.Self:
-		return 0, fault.InvalidInput.New("You cannot change your own salary.").Suggest("Ask someone else with the role hr-write or executive to change it.")
+		return 0, fault.InvalidInput.New("You cannot change your own salary.").Suggest("Ask someone else with the role hr-write or executive to change it.").Fields("employee_id")
 	case math.Abs(exact-float64(cents)) > 1e-4:
-		return 0, fault.InvalidInput.New("A salary is given in whole cents.").Suggest("Round new_salary to whole cents.")
+		return 0, fault.InvalidInput.New("A salary is given in whole cents.").Suggest("Round new_salary to whole cents.").Fields("new_salary")
 	case cents == e.SalaryCents:
-		return 0, fault.InvalidInput.New("Nothing would change: that is %s's salary already.", e.Name).Suggest("Check new_salary: it is the new amount a year, not the difference.")
+		return 0, fault.InvalidInput.New("Nothing would change: that is %s's salary already.", e.Name).Suggest("Check new_salary: it is the new amount a year, not the difference.").Fields("new_salary")
 	case in.EffectiveDate > s.today():
 		return 0, fault.InvalidInput.New("Changes cannot be scheduled: %s is in the future.", in.EffectiveDate).
-			Suggest("Ask again on that day, or for a change that counts now. Leave effective_date out for that.")
+			Suggest("Ask again on that day, or for a change that counts now. Leave effective_date out for that.").Fields("effective_date")
 	}
 	return cents, nil
 }
@@ -125,11 +125,11 @@ func (s *Server) today() string { return s.now().UTC().Format(time.DateOnly) }
 func (in salaryInput) preview(e subject, cents int64, today string) salaryPreview {
 	card := salaryPreview{
 		EmployeeID: e.ID, EmployeeName: e.Name, EmployeeEmail: e.Email, Department: e.Department, JobTitle: e.Title,
-		CurrentSalary: access.Guard(dollars(e.SalaryCents)), NewSalary: dollars(cents), Change: access.Guard(dollars(cents - e.SalaryCents)),
+		CurrentSalary: access.NewSensitive(dollars(e.SalaryCents)), NewSalary: dollars(cents), Change: access.NewSensitive(dollars(cents - e.SalaryCents)),
 		GradeRange: e.gradeRange() + " (" + e.Grade + ")", EffectiveDate: today, Reason: in.Reason,
 	}
 	if e.SalaryCents > 0 {
-		card.ChangePercent = access.Guard(math.Round(float64(cents-e.SalaryCents)/float64(e.SalaryCents)*1000) / 10)
+		card.ChangePercent = access.NewSensitive(math.Round(float64(cents-e.SalaryCents)/float64(e.SalaryCents)*1000) / 10)
 	}
 	if cents < e.MinCents || cents > e.MaxCents {
 		card.Warning = fmt.Sprintf("%s is outside the range of grade %s (%s).", money(dollars(cents)), e.Grade, e.gradeRange())
@@ -151,7 +151,7 @@ func (s *Server) updateSalary(ctx context.Context, _ salaryInput, seen salaryPre
 	}
 	amount := dollars(seen.NewCents)
 	return salaryChanged{
-		Updated: true, EmployeeID: seen.ID, EmployeeName: seen.Name, OldSalary: access.Guard(dollars(seen.OldCents)), NewSalary: amount,
+		Updated: true, EmployeeID: seen.ID, EmployeeName: seen.Name, OldSalary: access.NewSensitive(dollars(seen.OldCents)), NewSalary: amount,
 		Message: fmt.Sprintf("The annual salary of %s is now %s.", seen.Name, money(amount)),
 	}, nil
 }

@@ -3,7 +3,6 @@ package hr
 import (
 	"context"
 	"embed"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -25,11 +24,7 @@ var migrations embed.FS
 // the password of [Login] when one is given. It returns the names of the
 // migrations that were missing.
 func Migrate(ctx context.Context, adminURL, password string) (applied []string, err error) {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return nil, err
-	}
-	return database.Migrate(ctx, adminURL, database.Schema{Name: SchemaName, Login: Login, Migrations: files}, password)
+	return database.Migrate(ctx, adminURL, database.Schema{Name: SchemaName, Login: Login, Migrations: migrations}, password)
 }
 
 // Seed fills an empty schema with the company. A schema that has employees is
@@ -59,7 +54,7 @@ type seedTable struct {
 }
 
 func seedTables(c *company.Company) []seedTable {
-	places := number(c.Employees)
+	positions := number(c.Employees)
 	return []seedTable{
 		{"hr.departments", []string{"id", "code", "name", "budget_cents"}, collect(c.Departments, func(d company.Department) []any {
 			return []any{d.ID, d.Code, d.Name, d.Budget * 100}
@@ -67,7 +62,7 @@ func seedTables(c *company.Company) []seedTable {
 		{"hr.grade_levels", []string{"grade", "title_prefix", "min_salary_cents", "max_salary_cents", "description"}, collect(c.Grades, func(g company.Grade) []any {
 			return []any{g.Name, g.TitlePrefix, g.Min * 100, g.Max * 100, g.Description}
 		})},
-		{"hr.employees", employeeColumns, collect(c.Employees, func(e company.Employee) []any { return employeeValues(e, places[e.ID], c.Day) })},
+		{"hr.employees", employeeColumns, collect(c.Employees, func(e company.Employee) []any { return employeeValues(e, positions[e.ID], c.Day) })},
 		{"hr.performance_reviews", []string{"id", "employee_id", "reviewer_id", "review_period", "review_date", "overall_rating", "goals_met_percentage", "strengths", "areas_for_improvement", "comments"}, collect(c.Reviews, func(r company.Review) []any {
 			return []any{r.ID, r.EmployeeID, r.ReviewerID, r.Period, r.Date, r.Rating, r.GoalsMet, r.Strengths, r.AreasForImprovement, r.Comments}
 		})},
@@ -109,24 +104,24 @@ func number(people []company.Employee) map[string]treeNumbers {
 	for _, e := range people {
 		reports[e.ManagerID] = append(reports[e.ManagerID], e.ID)
 	}
-	places := make(map[string]treeNumbers, len(people))
+	positions := make(map[string]treeNumbers, len(people))
 	var visit func(id string, depth int)
 	visit = func(id string, depth int) {
-		place := treeNumbers{Lft: len(places) + 1, Depth: depth}
-		places[id] = place
+		position := treeNumbers{Lft: len(positions) + 1, Depth: depth}
+		positions[id] = position
 		slices.Sort(reports[id])
 		for _, below := range reports[id] {
 			visit(below, depth+1)
 		}
-		place.Rgt = len(places)
-		places[id] = place
+		position.Rgt = len(positions)
+		positions[id] = position
 	}
 	tops := reports[""]
 	slices.Sort(tops)
 	for _, top := range tops {
 		visit(top, 0)
 	}
-	return places
+	return positions
 }
 
 func collect[T any](items []T, values func(T) []any) [][]any {

@@ -68,7 +68,7 @@ func (s *Server) getTimeOff(ctx context.Context, in timeOffInput) (TimeOff, erro
 		out.EmployeeID, out.EmployeeName = p.ID, p.Name
 		out.Balances, err = database.Rows[Balance](ctx, s.db, listBalances, p.ID, out.FiscalYear)
 		if err == nil && len(out.Balances) == 0 {
-			err = errNoBalances.New("No time off balances are kept for %s in fiscal year %d.", p.Name, out.FiscalYear)
+			err = errNoBalances.New("No time off balances are kept for %s in fiscal year %d.", p.Name, out.FiscalYear).With("employeeId", p.ID).With("fiscalYear", out.FiscalYear)
 		}
 		return err
 	})
@@ -87,7 +87,7 @@ func (s *Server) person(ctx context.Context, id string) (person, error) {
 	case err != nil || ok:
 		return found, err
 	case id == "":
-		return person{}, errNotFound.New("There is no employee record for you.").Suggest("Name the employee in employee_id.")
+		return person{}, errNotFound.New("There is no employee record for you.").Suggest("Name the employee in employee_id.").Fields("employee_id")
 	}
 	return person{}, notFound(id)
 }

@@ -82,6 +82,11 @@ func TestStaleOrForeignChangeChangesNothing(t *testing.T) {
 				t.Errorf("%s: got %v, want CONFIRMATION_STALE", name, err)
 			}
 		}
+		for _, scope := range []sales.Scope{ryan, {}} { // the rule is the store's, though only people who see all may ask for a deal
+			if d, found, err := r.Deal(t.Context(), scope, open.ID); found || err != nil {
+				t.Errorf("%s: got %q, %v", scope, d.DealName, err)
+			}
+		}
 		if d, _, _ := r.Deal(t.Context(), everything, open.ID); d.Version != 1 || d.Stage != open.Stage {
 			t.Errorf("the deal has changed: %+v", d)
 		}

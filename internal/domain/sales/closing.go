@@ -31,17 +31,17 @@ type closeDeal struct {
 func (in closeDeal) check() error {
 	switch {
 	case in.Outcome == "lost" && strings.TrimSpace(in.LossReason) == "":
-		return fault.InvalidInput.New("Why was the deal lost?").Suggest("Call again with loss_reason.")
+		return fault.InvalidInput.New("Why was the deal lost?").Suggest("Call again with loss_reason.").Fields("loss_reason")
 	case in.Outcome == "lost" && in.ActualValue != nil:
-		return fault.InvalidInput.New("A deal that was lost has no final value.").Suggest("Call again without actual_value.")
+		return fault.InvalidInput.New("A deal that was lost has no final value.").Suggest("Call again without actual_value.").Fields("actual_value")
 	case in.Outcome == "won" && in.LossReason != "":
-		return fault.InvalidInput.New("A deal that was won has no reason for a loss.").Suggest("Call again without loss_reason, or with outcome lost.")
+		return fault.InvalidInput.New("A deal that was won has no reason for a loss.").Suggest("Call again without loss_reason, or with outcome lost.").Fields("loss_reason")
 	case utf8.RuneCountInString(in.LossReason) > maxLossReason:
-		return fault.InvalidInput.New("The reason for the loss is longer than %d characters.", maxLossReason).Suggest("Shorten loss_reason.")
+		return fault.InvalidInput.New("The reason for the loss is longer than %d characters.", maxLossReason).Suggest("Shorten loss_reason.").Fields("loss_reason")
 	case in.ActualValue != nil && *in.ActualValue > maxValue:
-		return fault.InvalidInput.New("The final value is more than %s.", money("USD", maxValue)).Suggest("Check actual_value.")
+		return fault.InvalidInput.New("The final value is more than %s.", money("USD", maxValue)).Suggest("Check actual_value.").Fields("actual_value")
 	case in.ActualValue != nil && math.Round(*in.ActualValue*100)/100 != *in.ActualValue:
-		return fault.InvalidInput.New("The final value has more than two decimals.").Suggest("Round actual_value to cents.")
+		return fault.InvalidInput.New("The final value has more than two decimals.").Suggest("Round actual_value to cents.").Fields("actual_value")
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (s *Server) previewClosing(ctx context.Context, in closeDeal) (closingPrevi
 	case !found:
 		return closingPreview{}, dealPrecondition{}, errDealNotFound.New("Deal not found. Verify the deal ID is correct.")
 	case isClosed(d.Stage):
-		return closingPreview{}, dealPrecondition{}, errDealAlreadyClosed.New("Deal %s was closed before (%s).", d.DealName, d.Stage)
+		return closingPreview{}, dealPrecondition{}, errDealAlreadyClosed.New("Deal %s was closed before (%s).", d.DealName, d.Stage).With("stage", d.Stage)
 	}
 	if err := in.check(); err != nil {
 		return closingPreview{}, dealPrecondition{}, err

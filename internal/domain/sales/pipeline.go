@@ -86,7 +86,7 @@ var quarterShape = regexp.MustCompile(`^(?:[Qq]([1-4]) ([0-9]{4})|([0-9]{4})-[Qq
 func parseQuarter(text string) (Quarter, error) {
 	m := quarterShape.FindStringSubmatch(text)
 	if m == nil {
-		return Quarter{}, fault.InvalidInput.New("This is not a quarter.").Suggest("Write it as Q1 2026 or 2026-Q1.")
+		return Quarter{}, fault.InvalidInput.New("This is not a quarter.").Suggest("Write it as Q1 2026 or 2026-Q1.").Fields("quarter")
 	}
 	year, _ := strconv.Atoi(m[2] + m[3]) // digits, by the pattern; one of the two is empty
 	number, _ := strconv.Atoi(m[1] + m[4])

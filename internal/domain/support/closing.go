@@ -89,7 +89,7 @@ func (s *Server) previewClosing(ctx context.Context, in closeTicket) (closingPre
 	case t.Status == TicketClosed:
 		return closingPreview{}, ticketPrecondition{}, errTicketAlreadyClosed.New("Ticket %s was closed before.", t.ID)
 	case utf8.RuneCountInString(strings.TrimSpace(in.Resolution)) < minResolution:
-		return closingPreview{}, ticketPrecondition{}, fault.InvalidInput.New("The resolution says less than %d characters.", minResolution).Suggest("Say what was wrong and what was done.")
+		return closingPreview{}, ticketPrecondition{}, fault.InvalidInput.New("The resolution says less than %d characters.", minResolution).Suggest("Say what was wrong and what was done.").Fields("resolution")
 	}
 	card := closingPreview{
 		TicketID: t.ID, Subject: t.Subject, CustomerName: t.CustomerName, CustomerEmail: t.CustomerEmail, Priority: t.Priority,

@@ -13,6 +13,9 @@ import (
 	engine "countersign.dev/internal/sqlite"
 )
 
+// stemMark begins a stem among the words: no word of a text or a query has it.
+const stemMark = "\ue001"
+
 // within is the condition that a scope puts on a row t. Every statement that
 // reads or changes tickets or articles goes through it.
 func within(visible support.Rows) (c engine.Clause) {

@@ -120,9 +120,6 @@ func (f *inserter) list(items []string) string {
 	return string(encoded)
 }
 
-// stemMark begins a stem among the words: no word of a text or a query has it.
-const stemMark = "\ue001"
-
 // splitWords writes the words of texts with single spaces, and then their stems. A character that no
 // query can hold separates two texts, so that no phrase matches across them.
 func splitWords(texts ...string) string {
