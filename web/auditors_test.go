@@ -54,7 +54,7 @@ func TestRecordIsSearchedOnThePage(t *testing.T) {
 	if got := slices.Collect(received(asked)); !slices.Equal(got, want) {
 		t.Errorf("asked for %q, want %q", got, want)
 	}
-	p.Shot("audit")
+	p.Looks("audit")
 }
 
 func received(all <-chan string) func(func(string) bool) {
@@ -100,5 +100,5 @@ func TestOverviewShowsWhoMayWhat(t *testing.T) {
 	if got, want := g.said(), []string{`POST /api/revoke {"issuer":"https://issuer.test","sub":"u1"}`}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	p.Shot("admin")
+	p.Looks("admin")
 }

@@ -55,7 +55,9 @@ func TestEveryStateIsAccessible(t *testing.T) {
 			g.on("GET /api/admin", answer(200, object{"servers": []object{{"name": "hr", "healthy": true, "calls": 1, "failures": 0, "averageMs": 1}}, "tools": []object{{"name": "list_budgets", "server": "finance", "kind": "list", "roles": []string{"finance-read"}}}, "held": []object{{"server": "notes", "tool": "wipe", "why": "new"}}, "people": []object{{"username": "alice", "issuer": "i", "sub": "s", "seen": "2026-11-22T09:00:00Z"}}, "expired": []object{}}))
 			g.on("GET /api/conversations", answer(200, object{"conversations": []object{{"id": "c8", "title": "Earlier", "updated": time.Now().Format(time.RFC3339)}}}))
 			g.on("GET /api/confirmations", answer(200, object{"confirmations": []object{waiting("x9")}}))
+			g.on("GET /api/tools", workTools())
 			g.on("POST /api/query", turn(
+				listedTasks(), foundCode(),
 				object{"type": "tool", "state": "complete", "tool": "list_employees", "server": "hr", "message": "Listed employees", "data": employees(12, "next"), "args": object{}},
 				object{"type": "truncation", "tool": "list_employees", "hint": "Showing 12 of 12+ employees."},
 				object{"type": "text", "text": "See [the **handbook**](https://example.com) and `code`.\n\n| a | b |\n|---|---|\n| 1 | 2 |"},
@@ -65,7 +67,7 @@ func TestEveryStateIsAccessible(t *testing.T) {
 			))
 			p.Prefer("light")
 			p.Open(g.URL)
-			p.Sees("#suggestions", "Who works here?")
+			p.Sees("#suggestions", "")
 			eval[bool](p, axe+"; true")
 			if width == "phone" {
 				p.Narrow(360)
@@ -79,6 +81,9 @@ func TestEveryStateIsAccessible(t *testing.T) {
 			eval[bool](p, `document.querySelectorAll("#log details").forEach((n) => (n.open = true)) ?? true`)
 			p.Click("[data-row-open]")
 			check("all opened")
+			p.Click("[data-result=list_tasks] [data-view=board]")
+			p.Sees("[data-lane=todo]", "Read the log")
+			check("board")
 			for _, place := range []string{"approvals", "approve/x9", "usage", "audit", "audit/c-1", "admin", "nowhere"} {
 				eval[bool](p, fmt.Sprintf(`(location.hash = "#/%s") !== ""`, place))
 				p.Sees(".page-view", "")

@@ -68,7 +68,7 @@ function baseWeight(key, rows, about) {
   if (INNER.test(name) || values.some((value) => isObject(value) || Array.isArray(value))) return EXTRA;
   if (values.every((value) => isIdentifier(key, value)) && values.length) return EXTRA;
   if (values.length > 1 && values.every((value) => value === true)) return EXTRA; // "active" on a list of the active
-  if (about?.show === "detail") return EXTRA;
+  if (about?.show === "detail" || about?.show === "code") return EXTRA;
   if (about?.amount) return 2;
   return WEIGHTS.find(([pattern]) => pattern.test(name))?.[1] ?? 4;
 }

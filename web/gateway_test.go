@@ -63,6 +63,8 @@ func (g *gateway) defaults() map[string]http.HandlerFunc {
 		"GET /api/user":                       answer(http.StatusOK, object{"userId": "u1", "username": "alice.chen", "name": "Alice Chen", "email": "alice@tamshai.local", "roles": []string{"hr-read", "hr-write"}}),
 		"GET /api/tools":                      answer(http.StatusOK, object{"tools": tools(), "servers": []object{{"name": "hr", "healthy": true}}, "model": "rehearsal"}),
 		"GET /api/models":                     answer(http.StatusOK, object{"models": []object{{"name": "rehearsal", "provider": "rehearsal", "default": true}}}),
+		"GET /api/prompts":                    answer(http.StatusOK, object{"prompts": []object{}}),
+		"GET /api/prompts/{server}/{prompt}":  notFound,
 		"GET /api/confirmations":              answer(http.StatusOK, object{"confirmations": []object{}}),
 		"GET /api/confirmations/{id}":         notFound,
 		"GET /api/events":                     g.quiet,

@@ -10,7 +10,7 @@ const MOST = 1000; // events that are kept for tabs that come later
 const ports = new Set();
 /** @type {any[]} */
 const past = [];
-let state = { state: "waiting" };
+let state = { state: "opening" }; // which is no line that was lost
 /** @type {AbortController | null} */
 let following = null;
 

@@ -30,7 +30,7 @@ func TestModelIsChosenForAConversation(t *testing.T) {
 	p.Click("[data-conversation=c2] [data-open]")
 	p.Sees("[data-question]", "Before")
 	p.Until(`document.getElementById("model-select").value === "careful"`)
-	p.Shot("models")
+	p.Looks("models")
 }
 
 func TestOneModelIsNoChoice(t *testing.T) {

@@ -155,6 +155,26 @@ func TestGermanIsSpoken(t *testing.T) {
 	}
 }
 
+// A text of a connected server comes into the question box as it is written, and
+// nothing is asked with it.
+func TestTextsOfServersComeIntoTheQuestionBox(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/prompts", answer(http.StatusOK, object{"prompts": []object{{"server": "notes", "name": "greet", "title": "Say <b>hello</b>"}}}))
+	g.on("GET /api/prompts/{server}/{prompt}", func(w http.ResponseWriter, r *http.Request) {
+		answer(http.StatusOK, object{"text": r.PathValue("server") + " says <i>hello</i>", "untrusted": true})(w, r)
+	})
+	g.on("POST /api/query", func(http.ResponseWriter, *http.Request) { t.Error("a question was asked") })
+	p.Open(g.URL)
+	p.Until(`document.activeElement.id === "question"`)
+	p.Press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	p.Sees("#palette [role=option]", "Text of notes: Say <b>hello</b>") // keys go to the palette once it is drawn
+	p.Press("hello")
+	p.Sees("#palette [aria-selected=true]", "Text of notes: Say <b>hello</b>")
+	p.Press("\r")
+	p.Until(`document.getElementById("question").value === "notes says <i>hello</i>"`)
+}
+
 // Ctrl+K leads to a conversation; the arrow up brings the last question back.
 func TestKeysLeadEverywhere(t *testing.T) {
 	t.Parallel()

@@ -52,7 +52,7 @@ func TestRowsAreATableThatReadsWell(t *testing.T) {
 	p.Sees("tbody tr:nth-child(2) [data-field=salary] [data-hidden]", "Hidden")
 	p.Sees("tbody tr:nth-child(3) [data-field=department]", "<img src=x onerror=alert(1)>")
 	p.Sees("[data-field=hire_date] time", "Mar 4, 2021")
-	p.Shot("rows")
+	p.Looks("rows")
 	p.Click("[data-all-columns]")
 	p.Sees("tbody [data-field=employee_id]", "e1000000-0000")
 	p.Misses("[data-next-page]")
@@ -146,7 +146,7 @@ func TestNextPageIsTheSameCallWithTheCursor(t *testing.T) {
 	p.ask("List all employees")
 	p.Sees("[data-row-count]", "50 rows shown, more follow")
 	p.Sees("[data-notice=truncation]", "incomplete")
-	p.Shot("truncated")
+	p.Looks("truncated")
 	p.Click("[data-next-page]")
 	p.Sees(".problem", "HR does not answer.")
 
@@ -198,7 +198,7 @@ func TestOtherShapesAreDrawn(t *testing.T) {
 	p.Sees("[data-field=balances] table", "Vacation")
 	p.Sees("[data-result=list_clipped] [data-row-count]", "2 rows shown of more; ask again")
 	p.Sees("[data-tool=get_huge]", "too large to be shown here")
-	p.Shot("shapes")
+	p.Looks("shapes")
 	p.Click("[data-next-page]")
 	p.Sees("[data-result=list_tasks]", "Three")
 	if got := g.said(); len(got) != 1 || !strings.Contains(got[0], `{"offset":2}`) {
@@ -258,14 +258,14 @@ func TestChartsAreDrawnFromRows(t *testing.T) {
 	g.on("POST /api/query", turn(listed(page, object{}), object{"type": "text", "text": "Six."}))
 	p.Open(g.URL)
 	p.ask("List employees")
-	p.Click("[data-chart-switch]")
+	p.Click("[data-view=chart]")
 	p.Sees("[data-chart=bars] svg", "Sales")
 	p.Sees("[data-chart-incomplete]", "incomplete")
 	if got := eval[string](p, `document.querySelector("[data-chart] svg").ariaLabel ?? document.querySelector("[data-chart] svg").getAttribute("aria-label")`); !strings.Contains(got, "Sales 4") || !strings.Contains(got, "Support 2") {
 		t.Errorf("a screen reader hears %q", got)
 	}
 	p.Misses("tbody tr")
-	p.Click("[data-chart-switch]")
+	p.Click("[data-view=table]")
 	p.Sees("tbody tr", "Person 1")
 	kinds := module[[]string](p, "views/chart.js", `
 		const { columnsOf } = await import("/columns.js");
@@ -276,5 +276,87 @@ func TestChartsAreDrawnFromRows(t *testing.T) {
 			kind([{ name: "A" }, { name: "B" }])]`, nil)
 	if got := strings.Join(kinds, " "); got != "bars funnel line none" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// workTools are the tools of tasks and of code, with what they declare of their fields.
+func workTools() http.HandlerFunc {
+	fields := object{"output": object{"status": object{"show": "state"}, "id": object{"label": "Task"}, "match_snippet": object{"show": "code"}, "text": object{"show": "code"}}}
+	one := func(name, kind, server string) object {
+		return object{"name": name, "title": name, "kind": kind, "server": server, "fields": fields}
+	}
+	tools := []object{one("list_tasks", "list", "tasks"), one("search_code", "list", "codesearch"), one("get_file_lines", "read", "codesearch")}
+	return answer(http.StatusOK, object{"tools": tools, "servers": []object{}, "model": "rehearsal"})
+}
+
+// listedTasks is a page of four tasks of nine.
+func listedTasks() object {
+	row := func(id int, title, status string) object {
+		return object{"id": id, "title": title, "status": status, "priority": "high", "blocked_by": []int{}}
+	}
+	items := []object{row(1, "Ship <b>it</b>", "done"), row(2, "Seal cursors", "in_progress"), row(3, "Read the log", "todo"), row(4, "Write it down", "todo")}
+	return object{"type": "tool", "state": "complete", "tool": "list_tasks", "server": "tasks", "message": "Listed",
+		"data": object{"total_count": 9, "returned_count": 4, "limit": 4, "offset": 0, "items": items}}
+}
+
+// foundCode is a place with an address of the web, and one whose address is none.
+func foundCode() object {
+	match := func(path, address string) object {
+		return object{"repository": "countersign", "file_path": path, "start_line": 41, "end_line": 43, "symbol": "seal", "relevance_score": 0.9,
+			"match_snippet": "// seal <b>encrypts</b>.\nfunc seal(text string) []byte {\n\treturn append(nil, \"x\"...) // 1", "metadata": object{"language": "Go", "github_url": address}}
+	}
+	rows := []object{match("seal.go", "https://github.com/x/y/blob/c/seal.go#L41-L43"), match("other.go", "javascript:alert(1)")}
+	return object{"type": "tool", "state": "complete", "tool": "search_code", "server": "codesearch", "args": object{"query": "seal"}, "message": "Searched",
+		"data": object{"status": "success", "data": rows, "metadata": object{"hasMore": false, "returnedCount": 2}}}
+}
+
+// Tasks are a board, too: a column for each state that the tool declares, whose cards
+// lead to their rows.
+func TestTasksAreABoard(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/tools", workTools())
+	g.on("POST /api/query", turn(listedTasks(), object{"type": "text", "text": "Nine tasks."}))
+	p.Open(g.URL)
+	p.ask("Which tasks are there?")
+	p.Click("[data-view=board]")
+	p.Sees("[data-lane=todo] h4", "todo (2)")
+	p.Sees("[data-lane=done] li", "Ship <b>it</b>")
+	p.Sees("[data-board-incomplete]", "4 of 9, incomplete")
+	if got := eval[[]string](p, `[...document.querySelectorAll("[data-lane]")].map(n => n.dataset.lane)`); strings.Join(got, " ") != "todo in_progress done" {
+		t.Errorf("the columns are %v", got)
+	}
+	p.Looks("board")
+	p.Click("[data-lane=in_progress] [data-card-row]")
+	p.Sees("[data-row-details] [data-field=title]", "Seal cursors")
+	p.Misses("[data-board]")
+}
+
+// Code is shown with its line numbers and its file, and more of the file is one step
+// away; an address that is none of the web is no link.
+func TestCodeIsDrawnWithItsLines(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/tools", workTools())
+	g.on("POST /api/query", turn(foundCode(), object{"type": "text", "text": "Two places."}))
+	g.on("POST /api/mcp/{server}/{tool}", g.hears(answer(http.StatusOK, object{"status": "success", "data": object{"repository": "countersign", "file_path": "seal.go", "start_line": 39, "end_line": 44, "total_lines": 90,
+		"text": "package x\n\n// seal\nfunc seal() {\n}\n", "metadata": object{"language": "Go"}}})))
+	p.Open(g.URL)
+	p.ask("Show me seal")
+	p.Sees("[data-place='seal.go:41'] figcaption a", "seal.go:41–43")
+	p.Sees("[data-place='seal.go:41'] .line[data-line='41'] .comment", "// seal <b>encrypts</b>.")
+	p.Sees("[data-place='seal.go:41'] .line[data-line='42'] .keyword", "func")
+	p.Sees("[data-place='seal.go:41'] .line[data-line='43'] .string", `"x"`)
+	p.Misses("[data-place='other.go:41'] a")
+	p.Looks("code")
+	p.Click("[data-place='seal.go:41'] [data-more-lines]")
+	p.Sees("[data-place='seal.go:41'] .line[data-line='39']", "package x")
+	p.Sees("[data-place='seal.go:41'] .line[data-match][data-line='42']", "func seal()")
+	if got := g.said(); len(got) != 1 || !strings.Contains(got[0], `POST /api/mcp/codesearch/get_file_lines`) || !strings.Contains(got[0], `"start_line":1`) || !strings.Contains(got[0], `"end_line":83`) {
+		t.Errorf("got %q", got)
+	}
+	whole := module[string](p, "highlight.js", `return JSON.stringify([m.tokensOf(arg, "Python"), m.tokensOf("a /* b\nc */ 'd", "Go")])`, "x = 1 # one\ny = '#'")
+	if want := `[[[["","x = "],["number","1"],[""," "],["comment","# one"]],[["","y = "],["string","'#'"]]],[[["","a "],["comment","/* b"]],[["comment","c */"],[""," 'd"]]]]`; whole != want {
+		t.Errorf("got %s", whole)
 	}
 }

@@ -231,3 +231,20 @@ func TestStopEndsTheTurn(t *testing.T) {
 	p.ask("And then?")
 	p.Sees("[data-turn=done]:last-child [data-notice=stopped]", "Stopped")
 }
+
+// A stream that is being opened for the first time is no line that was lost.
+func TestOpeningIsNoLostLine(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	asked := make(chan struct{}, 1)
+	g.on("GET /api/events", func(_ http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		g.idle(r)
+	})
+	p.Open(g.URL)
+	p.Sees("#greeting", "Hello")
+	<-asked
+	if eval[bool](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(document.body.innerText.includes("Connection lost")))))`) {
+		t.Error("the page says that the connection is lost")
+	}
+}

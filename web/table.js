@@ -58,7 +58,7 @@ export class Table {
     this.sort = signal({ key: "", up: true });
     this.filter = signal("");
     this.wide = signal(false);
-    this.chart = signal(false);
+    this.view = signal("table"); // or "chart", "board", "code"
     this.opened = signal(/** @type {any} */ (null)); // the row whose details are shown
     this.arrived = signal(/** @type {any} */ (null)); // the first row of the page that came last
     this.columns = computed(() => columnsOf(this.rows.value, this.fields));
@@ -107,7 +107,7 @@ export class Table {
 
   /** point shows one row with all its fields. @param {any} row */
   point(row) {
-    this.chart.value = false;
+    this.view.value = "table";
     this.filter.value = "";
     this.opened.value = row;
     this.arrived.value = null;

@@ -17,7 +17,7 @@ func TestSignedOutReaderIsShownTheWayIn(t *testing.T) {
 	p.Open(g.URL)
 	p.Sees("#sign-in", "Sign in")
 	p.Misses("#app")
-	p.Shot("signed-out")
+	p.Looks("signed-out")
 	p.Click("#sign-in")
 	p.Until(`location.pathname === "/login"`)
 }
@@ -29,7 +29,7 @@ func TestEmptyPageOffersWhatTheToolsCanDo(t *testing.T) {
 	p.Open(g.URL)
 	p.Sees("[data-suggestion=list_employees]", "Who works here?")
 	p.Sees("#model", "not an AI model")
-	p.Shot("empty")
+	p.Looks("empty")
 
 	if got := p.Count("[data-suggestion]"); got != 1 {
 		t.Errorf("got %d suggestions, want no deletion and no tool without a question", got)
@@ -266,7 +266,7 @@ func TestNarrowWindowDoesNotScrollSideways(t *testing.T) {
 	p.Click("#question")
 	p.ask("List all employees")
 	p.Sees("[data-turn=done] [data-card=n1]", "Frank")
-	p.Shot("narrow-card")
+	p.Looks("narrow-card")
 	fits("answered")
 	p.Click("#menu")
 	p.Sees("#new", "New conversation")
@@ -311,7 +311,7 @@ func TestBothColourSchemesAreReadable(t *testing.T) {
 			}
 			p.ask("Show me everything")
 			p.Sees("[data-turn=done] [data-card=x1]", "Frank")
-			p.Shot("scheme-" + scheme)
+			p.Looks("scheme-" + scheme)
 			for _, got := range eval[[]string](p, weak) {
 				t.Errorf("answered: too weak: %s", got)
 			}

@@ -6,6 +6,7 @@ import { data, el } from "../dom.js";
 import { isEmpty, isHidden, isIdentifier, isObject, label, snake, valueNode } from "../format.js";
 import { readAnswer } from "../table.js";
 import { t } from "../words.js";
+import { codeKey, placeView } from "./code.js";
 import { gridView } from "./grid.js";
 
 const DEEPEST = 6;
@@ -17,7 +18,8 @@ export function resultView(call, title, fields) {
   if (answer.rows && !answer.rows.length) return el("p", { class: "hint", "data-empty": true }, t("{title}: no rows that you may see.", { title }));
   if (answer.rows) return el("div", { class: "result", "data-result": call.tool }, treeView(answer.rows, treeKey(answer.rows), 0));
   if (!isObject(answer.data)) return answer.hint ? el("p", { class: "hint" }, answer.hint) : null;
-  return el("div", { class: "result", "data-result": call.tool }, valueView(call.tool, answer.data, fields, 0));
+  const code = codeKey(answer.data, fields);
+  return el("div", { class: "result", "data-result": call.tool }, code ? el("div", { class: "places" }, placeView(answer.data, code)) : valueView(call.tool, answer.data, fields, 0));
 }
 
 function valueView(key, value, fields, depth) {

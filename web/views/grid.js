@@ -6,7 +6,9 @@ import { announce } from "../announce.js";
 import { bind, el, icon } from "../dom.js";
 import { effect, list } from "../reactive.js";
 import { t } from "../words.js";
+import { boardOf } from "./board.js";
 import { chartOf } from "./chart.js";
+import { codeOf } from "./code.js";
 import { descriptionList } from "./facts.js";
 import { copy, save } from "./share.js";
 
@@ -14,16 +16,34 @@ const FILTER_FROM = 8; // rows from which a filter is worth its place
 
 /** gridView draws a table. @param {import("../table.js").Table} table @param {string} title */
 export function gridView(table, title) {
-  const chart = chartOf(table, title);
+  const views = viewsOf(table, title);
   const node = el("div", { class: "result", "data-result": table.tool, "data-wide": () => table.wide.value, "aria-busy": () => String(table.busy.value) });
   node.append(
-    toolbar(table, title, chart),
-    ...(chart ? [el("div", { class: "chart-place", hidden: () => !table.chart.value }, () => (table.chart.value ? chart() : null))] : []),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("{title}, table", { title }), hidden: () => Boolean(chart) && table.chart.value }, tableOf(table, title)),
+    toolbar(table, title, views),
+    el("div", { class: "view-place", hidden: () => table.view.value === "table" }, () => views[table.view.value]?.() ?? null),
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("{title}, table", { title }), hidden: () => table.view.value !== "table" }, tableOf(table, title)),
     foot(table),
     el("p", { class: "problem", role: "alert", hidden: () => !table.problem.value }, () => table.problem.value),
   );
   return node;
+}
+
+const NAMES = { table: "Table", chart: "Chart", board: "Board", code: "Code" };
+
+// What the rows can be drawn as besides a table, each as a function. Code is read as
+// code first.
+function viewsOf(table, title) {
+  const all = Object.entries({ code: codeOf(table), board: boardOf(table), chart: chartOf(table, title) });
+  const views = Object.fromEntries(all.filter(([, draw]) => draw));
+  if (views.code) table.view.value = "code";
+  return views;
+}
+
+function switches(table, views) {
+  const names = ["table", ...Object.keys(views)];
+  if (names.length === 1) return null;
+  const button = (name) => el("button", { type: "button", class: "link", "data-view": name, "aria-pressed": () => String(table.view.value === name), onclick: () => (table.view.value = name) }, t(NAMES[name]));
+  return el("span", { role: "group", class: "views", "aria-label": t("Show as") }, names.map(button));
 }
 
 function tableOf(table, title) {
@@ -78,13 +98,12 @@ function detailsRow(table, row) {
 
 // ---- around the table
 
-function toolbar(table, title, chart) {
+function toolbar(table, title, views) {
   const extra = () => table.columns.value.some((column) => column.extra);
   const columns = el("button", { type: "button", class: "link", "aria-pressed": () => String(table.wide.value), "data-all-columns": true, hidden: () => !extra(), onclick: () => (table.wide.value = !table.wide.peek()) },
     () => (table.wide.value ? t("Fewer columns") : t("All {n} columns", { n: table.columns.value.length })));
   const filter = el("input", { type: "search", class: "filter", "data-filter": true, placeholder: t("Filter"), "aria-label": t("Filter the rows of {title}", { title }), hidden: () => table.rows.value.length < FILTER_FROM, oninput: (event) => (table.filter.value = event.target.value) });
-  const swap = chart ? el("button", { type: "button", class: "link", "data-chart-switch": true, "aria-pressed": () => String(table.chart.value), onclick: () => (table.chart.value = !table.chart.peek()) }, () => (table.chart.value ? t("Table") : t("Chart"))) : null;
-  return el("div", { class: "row-tools" }, filter, el("span", { class: "hint", role: "status", "data-filtered": true }, () => matches(table)), swap, columns,
+  return el("div", { class: "row-tools" }, filter, el("span", { class: "hint", role: "status", "data-filtered": true }, () => matches(table)), switches(table, views), columns,
     el("button", { type: "button", class: "link", "data-copy-rows": true, onclick: () => copy(asText(table, "\t"), t("The rows were copied.")) }, t("Copy")),
     el("button", { type: "button", class: "link", "data-csv": true, onclick: () => saveCSV(table) }, t("CSV")));
 }

@@ -1,6 +1,8 @@
 // @ts-check
-// One field that leads everywhere: to a conversation, a page, a question.
+// One field that leads everywhere: to a conversation, a page, a question, a text.
 
+import { get, listOf } from "../api.js";
+import { announce } from "../announce.js";
 import { data, el } from "../dom.js";
 import { computed, effect, list, scope, signal } from "../reactive.js";
 import { conversations, isAuditor, tools } from "../store.js";
@@ -22,6 +24,24 @@ export function openPalette(host) {
   dialog.querySelector("input").focus();
 }
 
+/** The texts that connected servers offer. @type {{ value: any[] }} */
+const texts = signal([]);
+
+/** write puts a server's text into the question box, where its reader decides what becomes of it. */
+async function write(host, { server, name, arguments: blanks = [] }) {
+  const values = new URLSearchParams();
+  for (const blank of blanks) {
+    const value = prompt(`${server}.${name}: ${blank.name}`);
+    if (value === null) return;
+    if (value) values.set(blank.name, value);
+  }
+  try {
+    host.ask((await get(`/api/prompts/${encodeURIComponent(server)}/${encodeURIComponent(name)}?${values}`)).text);
+  } catch {
+    announce.say(t("The text could not be read."));
+  }
+}
+
 /** @param {{ ask: (text: string) => void }} host */
 function places(host) {
   const go = (hash) => () => (location.hash = hash);
@@ -30,10 +50,12 @@ function places(host) {
     ...(isAuditor() ? [{ words: t("Audit"), run: go("#/audit") }, { words: t("Administration"), run: go("#/admin") }] : []),
     ...(conversations.value ?? []).map((one) => ({ words: one.title || t("Untitled conversation"), run: go(`#/c/${encodeURIComponent(one.id)}`) })),
     ...[...tools.value.values()].filter((tool) => tool.kind !== "write" && tool.fields?.ask).map((tool) => ({ words: tool.fields.ask, run: () => host.ask(tool.fields.ask) })),
+    ...texts.value.map((one) => ({ words: t("Text of {server}: {name}", { server: one.server, name: one.title || one.name }), run: () => void write(host, one) })),
   ];
 }
 
 function draw(host) {
+  get("/api/prompts").then((body) => (texts.value = listOf(body, "prompts")), () => {}); // without them the rest is there
   const words = signal("");
   const at = signal(0);
   const found = computed(() => places(host).filter((one) => one.words.toLocaleLowerCase().includes(words.value.trim().toLocaleLowerCase())).slice(0, MOST));
