@@ -65,6 +65,18 @@ func TestDataFolderIsRefused(t *testing.T) {
 	}
 }
 
+// TestFolderOfAnotherUserIsRefused: its owner could read and replace what is in it.
+func TestFolderOfAnotherUserIsRefused(t *testing.T) {
+	needRoot(t)
+	dir := passable(t)
+	if err := os.Chown(dir, stranger, stranger); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t, dir); err == nil || !strings.Contains(fault.From(err).Message, "is not a folder of the user that runs this program") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestDataFolderInUseIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := passable(t)
@@ -153,6 +165,9 @@ func TestOthersReadNothing(t *testing.T) {
 	}
 }
 
+// stranger is a user without an account.
+const stranger = 65533
+
 // readByOthers fails when another user can list or read anything below a
 // folder; the server's own user can in its cluster, and nowhere else.
 func readByOthers(t *testing.T, dir, cluster string) {
@@ -171,7 +186,6 @@ func readByOthers(t *testing.T, dir, cluster string) {
 	if err != nil || len(all) < 100 {
 		t.Fatalf("%d files, %v", len(all), err)
 	}
-	const stranger = 65533
 	if got := readable(t, &syscall.Credential{Uid: stranger, Gid: stranger}, all); len(got) > 0 {
 		t.Errorf("a stranger reads %v", got)
 	}

@@ -3,10 +3,12 @@ package embedded_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -181,11 +183,19 @@ func TestServerDiesWithItsKilledParentAndStartsAgain(t *testing.T) {
 	if err != nil || strings.HasPrefix(address, "failed") {
 		t.Fatalf("%q, %v", address, err)
 	}
-	run(t, connect(t, strings.TrimSpace(address)), "create table kept as select 'yes' as answer")
+	conn := connect(t, strings.TrimSpace(address))
+	run(t, conn, "create table kept as select 'yes' as answer")
 	if err := parent.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = parent.Wait() // fails, because it was killed
+	_ = parent.Wait()            // fails, because it was killed
+	if runtime.GOOS == "linux" { // elsewhere the next start ends the server
+		ended, cancel := context.WithTimeout(t.Context(), testkit.Patience)
+		defer cancel()
+		if _, err := conn.WaitForNotification(ended); errors.Is(err, context.DeadlineExceeded) {
+			t.Error("the server outlived its parent")
+		}
+	}
 	p := start(t, embedded.PostgresOptions{Dir: dir})
 	if got := ask(t, connect(t, p.AdminURL("postgres")), "select answer from kept"); got != "yes" {
 		t.Errorf("got %q", got)

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 // to end.
 const stubborn = `
 trap "" TERM INT HUP
-setsid sh -c 'trap "" TERM INT HUP; sleep 1000 & echo $!; echo $$; wait' &
+(setsid sh -c 'trap "" TERM INT HUP; sleep 1000 & echo $!; echo $$; wait' &)
 sleep 1000 &
 echo $!
 while :; do sleep 1; done`

@@ -87,13 +87,13 @@ func (i *Issuer) Handler() http.Handler {
 	browser.HandleFunc("GET /logout", i.logout)
 	browser.HandleFunc("POST /dev/token", i.devToken)
 	browser.HandleFunc("GET /style.css", style)
-	return guard(http.NewCrossOriginProtection().Handler(browser))
+	return onLoopback(http.NewCrossOriginProtection().Handler(browser))
 }
 
 // maxForm bounds every request body: codes and names are short.
 const maxForm = 64 << 10
 
-func guard(next http.Handler) http.Handler {
+func onLoopback(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", contentPolicy(""))
