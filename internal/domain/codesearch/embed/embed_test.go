@@ -185,9 +185,13 @@ func TestServiceDownLeavesWords(t *testing.T) {
 	update(t, s, f)
 	s.asked()
 	clock := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	searcher := &embed.Searcher{Service: s.service(), Now: func() time.Time { return clock }, Limit: time.Millisecond}
+	searcher := &embed.Searcher{Service: s.service(), Now: func() time.Time { return clock }}
 	for _, hang := range []bool{false, true} {
 		s.set(true, hang)
+		searcher.Limit = time.Minute
+		if hang {
+			searcher.Limit = time.Millisecond
+		}
 		for range 3 {
 			if files, note := f.search(t, searcher, query.Request{Text: "sign in at the door"}); !cmp.Equal(files, []string{"c.go"}) || note != embed.NoteDown {
 				t.Errorf("hanging %v: %v %q", hang, files, note)
