@@ -325,11 +325,62 @@ func checkOverStdio(t *testing.T, pair *process, path string) {
 	if a := pair.confirm(t, "alice.chen", p.ConfirmationID, true); a.status != 200 || !strings.Contains(a.body, "150,000") {
 		t.Errorf("an approval of what was asked for over stdio: %d %s", a.status, a.body)
 	}
-	if out, code := runWith(t, func(name string) string {
-		return map[string]string{"AUDIT": auditOf(path, "stdio-2"), "COUNTERSIGN_TOKEN": "wrong"}[name]
-	}, "serve", "hr", "--stdio", "--config", path); code != commandline.ExitFailed || strings.Contains(out, "panic") {
-		t.Errorf("a token that is none: exit %d: %s", code, out)
+	for token, want := range map[string]string{"wrong": "The token is not valid here.", "": "no person is named: set their token in COUNTERSIGN_TOKEN or, with a development issuer, issuer.local_user"} {
+		if out, code := runOverStdio(t, path, token); code != commandline.ExitFailed || !strings.Contains(out, want) {
+			t.Errorf("with the token %q: exit %d: %s", token, code, out)
+		}
 	}
+	checkLocalUser(t, pair, path)
+}
+
+// checkLocalUser serves HR as the person whom the configuration names: her rows and
+// rights, without the right to approve, unless a token names another person.
+func checkLocalUser(t *testing.T, pair *process, path string) {
+	t.Helper()
+	other := path
+	path = configWith(t, path, "issuer: {", "issuer: {local_user: nina.patel, ")
+	for token, more := range map[string]bool{"": false, sharedDemo(t).token(t, "alice.chen", "gateway"): true} { // Alice sees everybody
+		c := overStdio(t, []string{"AUDIT=" + auditOf(path, fmt.Sprint("more-", more)), "COUNTERSIGN_TOKEN=" + token}, "serve", "hr", "--stdio", "--config", path)
+		if got := callStdio(t, c, "list_employees", map[string]any{"limit": 40}); !strings.Contains(got, "marcus.j@") || strings.Contains(got, `"hasMore":true`) != more {
+			t.Errorf("employees of the local user, or of the token's person (more: %v): %.500s", more, got)
+		}
+	}
+	checks(t, path, "check-local", commandline.ExitDone, "local user nina.patel has a token of the issuer")
+	path = configWith(t, other, "issuer: {", "issuer: {local_user: nobody.here, ")
+	if out, code := runOverStdio(t, path, ""); code != commandline.ExitFailed || !strings.Contains(out, "The issuer gives no token of the local user.") {
+		t.Errorf("a local user whom the issuer does not know: exit %d: %s", code, out)
+	}
+}
+
+// runOverStdio runs a server for a client that says nothing, and returns all that the
+// program writes.
+func runOverStdio(t *testing.T, path, token string) (string, int) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "serve", "hr", "--stdio", "--config", path)
+	cmd.Env = append(os.Environ(), asProgram+"=1", "AUDIT="+auditOf(path, "stdio-2"), "COUNTERSIGN_TOKEN="+token)
+	out, _ := cmd.CombinedOutput() // the exit code says it
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// configWith copies a configuration with one place changed.
+func configWith(t *testing.T, path, old, changed string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), old) {
+		t.Fatalf("%s has no %q", path, old)
+	}
+	path = filepath.Join(t.TempDir(), "changed.yaml")
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, changed, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // checkConnected checks and accepts the tools of a connected server at the command line.

@@ -70,7 +70,7 @@ func serve(ctx context.Context, p program, c command) error {
 	o, stdio, folder := app.ServeOptions{ConfigOptions: p.configOptions()}, false, ""
 	names, err := c.parse(p, func(fs *flag.FlagSet) {
 		defineConfig(&o.ConfigOptions)(fs)
-		fs.BoolVar(&stdio, "stdio", false, "serve one server to the client at standard input and output, as the person of COUNTERSIGN_TOKEN")
+		fs.BoolVar(&stdio, "stdio", false, "serve one server to the client at standard input and output, as the person of COUNTERSIGN_TOKEN or the configuration's issuer.local_user")
 		fs.StringVar(&folder, "local", "", "with --stdio: serve this `folder` alone, without configuration, as the user who runs it")
 	})
 	if err != nil {
@@ -89,8 +89,8 @@ func serve(ctx context.Context, p program, c command) error {
 		return local.Serve(ctx, local.Options{Server: names[0], Folder: folder, Version: app.Version(), In: p.in, Out: p.out, Err: p.err})
 	case folder != "":
 		return misused("--local needs --stdio")
-	case stdio && p.getenv("COUNTERSIGN_TOKEN") == "":
-		return misused("--stdio needs the person's token in COUNTERSIGN_TOKEN, or --local DIR")
+	case stdio && o.File == "":
+		return misused("--stdio needs --config FILE, or --local DIR for tasks and codesearch")
 	}
 	o.Servers = names
 	if stdio {

@@ -63,7 +63,7 @@ func TestTasksOverStdio(t *testing.T) {
 	if out, code := runCommand(t, "approve", "--local", folder); code != commandline.ExitDone || out != "Nothing waits for an answer.\n" {
 		t.Errorf("listing what waits: exit %d: %s", code, out)
 	}
-	for _, args := range [][]string{{"serve", "tasks", "hr", "--stdio", "--local", folder}, {"serve", "tasks", "--local", folder}, {"serve", "tasks", "--stdio"}} {
+	for _, args := range [][]string{{"serve", "tasks", "hr", "--stdio", "--local", folder}, {"serve", "tasks", "--local", folder}, {"serve", "tasks", "--stdio"}, {"serve", "tasks", "--stdio", "--local"}} {
 		if out, code := runCommand(t, args...); code != commandline.ExitUsage {
 			t.Errorf("%v: exit %d: %s", args, code, out)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/dependency"
+	"countersign.dev/internal/embedded/issuer"
 )
 
 // Check tests every dependency that the configuration names and prints one line
@@ -56,6 +57,9 @@ func dependencies(c *config.Config) []dependency.Check {
 	for _, url := range urlsOf(issuersOf(c)) {
 		all = append(all, dependency.Check{Name: "issuer " + url, Run: func(ctx context.Context) (string, error) { return dependency.Issuer(ctx, client, url) }})
 	}
+	if name := c.Issuer.LocalUser; name != "" {
+		all = append(all, dependency.Check{Name: "local user " + name, Run: func(ctx context.Context) (string, error) { return localUser(ctx, c) }})
+	}
 	if url := cmp.Or(c.Gateway.URL, c.PublicURL); url != "" {
 		all = append(all, dependency.Check{Name: "gateway", Run: dependency.Process(client, url, "/readyz", "countersign gateway")})
 	}
@@ -68,6 +72,15 @@ func dependencies(c *config.Config) []dependency.Check {
 		}
 	}
 	return all
+}
+
+// localUser proves that the issuer knows the local user.
+func localUser(ctx context.Context, c *config.Config) (string, error) {
+	user, err := issuer.NewSession(c.Issuer.URL, c.Issuer.LocalUser, cmp.Or(c.Issuer.Audience, "checked"), nil)
+	if err == nil {
+		_, err = user.Token(ctx)
+	}
+	return "has a token of the issuer", err
 }
 
 // auditState checks that the log can be written, and names the public keys that

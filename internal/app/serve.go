@@ -3,11 +3,13 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
 
 	"countersign.dev/internal/config"
+	"countersign.dev/internal/embedded/issuer"
 	"countersign.dev/internal/mcpserver"
 )
 
@@ -20,7 +22,7 @@ type ServeOptions struct {
 
 // Stdio is a client at the program's standard streams.
 type Stdio struct {
-	Token string // of its person
+	Token string // of its person; empty: the configuration's local user
 	In    io.Reader
 	Out   io.Writer
 }
@@ -77,15 +79,34 @@ func configuredDomain(conf *config.Config, s config.Server) domainOptions {
 // serveStdio serves one domain to the client at standard input and output. Changes
 // wait for the gateway's page, as they do over HTTP.
 func (p *platform) serveStdio(ctx context.Context, d domain, conf *config.Config, client Stdio) error {
+	token, err := client.tokens(conf, d.name)
+	if err != nil {
+		return err
+	}
 	o := configuredDomain(conf, conf.Servers[d.name])
 	_, edge, err := p.openDomain(ctx, d, conf.Databases[d.name], o)
 	if err != nil {
 		return err
 	}
 	p.life.task(func(ctx context.Context) error {
-		return mcpserver.Stdio{Server: edge, Token: client.Token}.Serve(ctx, client.In, client.Out)
+		return mcpserver.Stdio{Server: edge, Token: token}.Serve(ctx, client.In, client.Out)
 	})
 	return nil
+}
+
+// tokens returns the source of the tokens of the client's person.
+func (c Stdio) tokens(conf *config.Config, server string) (func(context.Context) (string, error), error) {
+	switch {
+	case c.Token != "":
+		return func(context.Context) (string, error) { return c.Token, nil }, nil
+	case conf.Issuer.LocalUser == "":
+		return nil, errors.New("no person is named: set their token in COUNTERSIGN_TOKEN or, with a development issuer, issuer.local_user in the configuration")
+	}
+	user, err := issuer.NewSession(conf.Issuer.URL, conf.Issuer.LocalUser, cmp.Or(conf.Issuer.Audience, server), nil)
+	if err != nil {
+		return nil, err
+	}
+	return user.Token, nil
 }
 
 // hostsOf is the host of an address, under which the gateway calls a server that

@@ -192,6 +192,20 @@ func TestWeakeningSettingsAreListed(t *testing.T) {
 	}
 }
 
+// A person without a password is of this machine alone.
+func TestLocalUserNeedsAnIssuerOnThisMachine(t *testing.T) {
+	named := strings.Replace(wholeConfig, "  audience: gateway\n", "  audience: gateway\n  local_user: nina.patel\n", 1)
+	for issuer, allowed := range map[string]bool{"http://localhost:3180": true, "https://127.0.0.1": true, "https://id.example.com": false, "https://localhost.example.com": false} {
+		c, err := loadText(t, strings.Replace(named, "http://localhost:3180", issuer, 1), keysFromEnvironment, ForGateway)
+		switch {
+		case allowed && (err != nil || c.Issuer.LocalUser != "nina.patel"):
+			t.Errorf("%s: got %+v, %v", issuer, c, err)
+		case !allowed && (err == nil || !strings.Contains(err.Error(), "line 6: issuer.local_user needs a development issuer on this machine")):
+			t.Errorf("%s: got %v", issuer, err)
+		}
+	}
+}
+
 func TestErrorsNeverContainValues(t *testing.T) {
 	text := strings.Replace(wholeConfig, "listen: 127.0.0.1:3100", "log: hunter2-secret", 1)
 	_, err := loadText(t, text, keysFromEnvironment, ForGateway)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,8 +26,9 @@ type Issuer struct {
 // them.
 type SigningIn struct {
 	Issuer     `yaml:",inline"`
-	Scopes     []string     `yaml:"scopes"`   // asked for at sign-in; default: openid, profile, email
-	Resource   string       `yaml:"resource"` // sent at sign-in (RFC 8707); default: nothing
+	Scopes     []string     `yaml:"scopes"`     // asked for at sign-in; default: openid, profile, email
+	Resource   string       `yaml:"resource"`   // sent at sign-in (RFC 8707); default: nothing
+	LocalUser  string       `yaml:"local_user"` // of a development issuer: whose session `serve NAME --stdio` is without a token
 	Additional []Additional `yaml:"additional_issuers"`
 }
 
@@ -55,6 +57,14 @@ func (c *Config) authorities() (problems []string) {
 		}
 	}
 	return problems
+}
+
+// localUser finds one of an issuer on another machine, which no development issuer is.
+func (i *SigningIn) localUser(at string) []string {
+	if u, err := url.Parse(i.URL); i.LocalUser == "" || err == nil && Loopback(u.Host) {
+		return nil
+	}
+	return []string{at + "issuer.local_user needs a development issuer on this machine: people of any other have tokens of their own"}
 }
 
 // Issuers are all identity issuers, the one that signs people in first.

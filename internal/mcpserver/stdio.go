@@ -19,10 +19,11 @@ import (
 )
 
 // Stdio is a server for one client at a pair of streams. Its person is that of Token,
-// which is proved again with each message: a session does not outlive its token.
+// which is asked for and proved again with each message: a session does not outlive the
+// person's right.
 type Stdio struct {
 	Server *Server
-	Token  string
+	Token  func(context.Context) (string, error) // nil: none is needed
 }
 
 // Serve answers messages, one a line, until in ends.
@@ -59,7 +60,14 @@ func (c Stdio) asPerson(next mcp.MethodHandler) mcp.MethodHandler {
 
 // person proves the token, and counts a message for its person.
 func (c Stdio) person(ctx context.Context) (*access.Principal, error) {
-	who, err := c.Server.opts.Verify(ctx, c.Token)
+	var token string
+	var err error
+	if c.Token != nil {
+		if token, err = c.Token(ctx); err != nil {
+			return nil, err
+		}
+	}
+	who, err := c.Server.opts.Verify(ctx, token)
 	switch {
 	case err != nil:
 		return nil, err
