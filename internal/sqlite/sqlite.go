@@ -169,6 +169,33 @@ func (db *DB) Change(ctx context.Context, fn func(context.Context) error) error 
 		return db.Fault(ctx, err)
 	}
 	defer release()
+	return db.change(ctx, fn)
+}
+
+// ChangeSoon is Change, unless its turn does not come within a time: then nothing
+// runs. before runs in the same turn, outside of the transaction.
+func (db *DB) ChangeSoon(ctx context.Context, wait time.Duration, before, fn func(context.Context) error) error {
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	release, err := db.turn.take(waiting)
+	if waiting.Err() != nil && ctx.Err() == nil {
+		if err == nil {
+			release()
+		}
+		return nil
+	}
+	if err != nil {
+		return db.Fault(ctx, err)
+	}
+	defer release()
+	if err := before(ctx); err != nil {
+		return err
+	}
+	return db.change(ctx, fn)
+}
+
+// change runs fn in a transaction, when it is its turn.
+func (db *DB) change(ctx context.Context, fn func(context.Context) error) error {
 	tx, err := db.begin(ctx)
 	if err != nil {
 		return db.Fault(ctx, err)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,39 +15,60 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// scale is how many tasks the benchmarks' workspace has.
-var scale = flag.Int("tasks", 100_000, "how many tasks the benchmarks' workspace has")
+var (
+	sizes = flag.String("tasks", "100000", "how many tasks the benchmarks' workspaces have, separated by commas")
+	keep  = flag.String("keep", "", "a folder in which the benchmarks' workspaces are made once and kept; empty: made each time")
+)
 
-// large is a workspace with *scale tasks: a tenth wait for another one, and one task
-// has 10,000 below it.
-func large(b *testing.B) *Workspace {
+// large is a workspace with n tasks: a tenth wait for another one, one task has 10,000
+// below it, each has a tag of three and one of fifty, and every hundredth has a file
+// that is an entity.
+func large(b *testing.B, n int) *Workspace {
 	b.Helper()
-	w := at(b, filepath.Join(b.TempDir(), "large.db"), time.Now)
+	name := fmt.Sprintf("tasks-%d-v%d.db", n, len(steps()))
+	if *keep == "" {
+		*keep = b.TempDir()
+	}
+	name = filepath.Join(*keep, name)
+	if _, err := os.Stat(name); err != nil {
+		fill(b, name+".new", n)
+		if err := os.Rename(name+".new", name); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return at(b, name, time.Now)
+}
+
+// filling makes rows of the tasks from ?1 up to ?2, which the others do not name.
+const filling = `with recursive n(i) as (select ?1 union all select i + 1 from n where i + 1 < ?2) `
+
+var fillings = []string{
+	filling + `insert into tasks (id, title, description, status, priority, parent_task_id, tags, file_references, created_by, created_at, updated_at)
+select i + 1, 'Make the search for words ' || i || ' faster', 'The index of words is read once for each search of case ' || i || '.', iif(i % 4 = 1, 'in_progress', 'todo'),
+  iif(i % 3 = 0, 'low', iif(i % 3 = 1, 'medium', 'high')), iif(i between 1 and 10000, 1 + (i - 1) / 10, null), iif(i % 3 = 0, 'backend', iif(i % 3 = 1, 'frontend', 'docs')) || iif(i % 20000 = 0, ' rare', ' part' || (i % 50)),
+  json_array('internal/room' || (i % 100) || '/file' || i || '.go'), 'bench', 1700000000000000 + i * 1000, 1700000000000000 + i * 1000 from n`,
+	filling + `insert into task_tags (tag, live, created_at, task_id, status, priority)
+select substr(tags, 1, instr(tags, ' ') - 1), 1, created_at, id, status, priority from n join tasks on id = i + 1
+  union all select substr(tags, instr(tags, ' ') + 1), 1, created_at, id, status, priority from n join tasks on id = i + 1`,
+	filling + `insert into dependencies select i + 1, i - 2 from n where i % 10 = 9`,
+	filling + `insert into entities (id, entity_type, name, identifier, created_by, created_at, updated_at)
+select i / 100 + 1, 'file', 'file' || i || '.go', 'internal/room' || (i % 100) || '/file' || i || '.go', 'bench', 1700000000000000 + i, 1700000000000000 + i from n where i % 100 = 0`,
+	filling + `insert into task_entity_links (task_id, entity_id, created_by, created_at) select i + 1, i / 100 + 1, 'bench', 1700000000000000 + i from n`,
+}
+
+// fill makes a workspace. Tasks that are made together cost less than one by one.
+func fill(b *testing.B, name string, n int) {
+	b.Helper()
 	started := time.Now()
-	const each = 5000
-	var root int64
-	for from := 0; from < *scale; from += each {
+	_ = os.Remove(name)
+	w := at(b, name, time.Now)
+	const together = 10_000
+	for from := 0; from < n; from += together {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 		err := w.Change(ctx, func(ctx context.Context) error {
-			for i := from; i < min(from+each, *scale); i++ {
-				n := NewTask{
-					Title: fmt.Sprintf("Make the search for words %d faster", i), Description: text(fmt.Sprintf("The index of words is read once for each search of case %d.", i)),
-					Status: []string{record.Todo, record.InProgress, record.Todo, record.Todo}[i%4], Priority: record.Priorities()[i%3], CreatedBy: "bench",
-					Tags: text([]string{"backend", "frontend", "docs"}[i%3]), FileReferences: []string{fmt.Sprintf("internal/room%d/file%d.go", i%100, i)}, At: started.Add(time.Duration(i) * time.Millisecond),
-				}
-				if i%10 == 9 {
-					n.DependsOn = []int64{root + int64(i-3)}
-				}
-				if i > 0 && i <= 10_000 {
-					parent := root + int64((i-1)/10)
-					n.ParentTaskID = &parent
-				}
-				id, err := w.InsertTask(ctx, n)
-				if err != nil {
+			for _, statement := range fillings {
+				if _, err := w.Exec(ctx, statement, from, min(from+together, n)); err != nil {
 					return err
-				}
-				if i == 0 {
-					root = id
 				}
 			}
 			return nil
@@ -55,66 +78,198 @@ func large(b *testing.B) *Workspace {
 			b.Fatal(err)
 		}
 	}
-	fmt.Fprintf(os.Stderr, "%d tasks in %s\n", *scale, time.Since(started).Round(time.Second))
-	return w
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	fmt.Fprintf(os.Stderr, "%d tasks in %s\n", n, time.Since(started).Round(time.Second))
+}
+
+// operation is one that is measured, beside the bare query that reads the same rows
+// of the same file; bar is the 95th percentile in milliseconds that it must not pass.
+type operation struct {
+	name string
+	bar  float64
+	do   func(context.Context) error
+	bare string
 }
 
 // BenchmarkOperations: what does each operation cost in a large workspace, and what
-// does the bare query cost that reads the same rows?
+// does the bare query cost that reads the same rows? It ends with both as a table.
 func BenchmarkOperations(b *testing.B) {
-	w := large(b)
-	ctx := context.Background()
-	raw := func(statement string, args ...any) func() error {
-		return func() error {
-			rows, err := w.In(ctx).QueryContext(ctx, statement, args...)
-			return w.Each(ctx, rows, err, func() error { return nil })
+	var sized []map[string][4]float64
+	var names []string
+	for size := range strings.SplitSeq(*sizes, ",") {
+		n, err := strconv.Atoi(size)
+		if err != nil || n < 20_000 {
+			b.Fatalf("-tasks %s: 20000 and more are measured", size)
+		}
+		b.Run(size, func(b *testing.B) {
+			w, measured := large(b, n), map[string][4]float64{}
+			for _, o := range operations(w, n) {
+				var of [4]float64
+				b.Run(o.name, func(b *testing.B) { of[0], of[1] = measure(b, o.do) })
+				b.Run(o.name+" bare", func(b *testing.B) { of[2], of[3] = measure(b, w.bare(o.bare)) })
+				measured[o.name] = of
+			}
+			sized, names = append(sized, measured), append(names, size)
+		})
+	}
+	fmt.Print(table(names, operations(nil, 0), sized))
+}
+
+func measure(b *testing.B, do func(context.Context) error) (p50, p95 float64) {
+	return testkit.Measure(b, func() {
+		if err := do(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+// bare reads all rows of a query.
+func (w *Workspace) bare(query string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		rows, err := w.In(ctx).QueryContext(ctx, query)
+		return w.Each(ctx, rows, err, func() error { return nil })
+	}
+}
+
+// table writes the figures of some sizes in markdown.
+func table(sizes []string, all []operation, measured []map[string][4]float64) string {
+	var text strings.Builder
+	text.WriteString("| operation | bar (p95) |")
+	rule := "\n|---|---|"
+	for _, size := range sizes {
+		fmt.Fprintf(&text, " %s tasks: p50 ms | p95 | bare p50 | bare p95 | held |", size)
+		rule += "---|---|---|---|---|"
+	}
+	text.WriteString(rule + "\n")
+	for _, o := range all {
+		if measured[0][o.name][1] == 0 {
+			continue // left out by -bench
+		}
+		fmt.Fprintf(&text, "| %s | %g |", o.name, o.bar)
+		for i := range sizes {
+			of := measured[i][o.name]
+			held := "no"
+			if of[1] <= o.bar {
+				held = "**yes**"
+			}
+			fmt.Fprintf(&text, " %.2g | %.2g | %.2g | %.2g | %s |", of[0], of[1], of[2], of[3], held)
+		}
+		text.WriteString("\n")
+	}
+	return text.String()
+}
+
+// The bars of design, in milliseconds.
+const (
+	usual = 2
+	deep  = 5 // of a page far into a list
+)
+
+// operations are those of a workspace with n tasks.
+func operations(w *Workspace, n int) []operation {
+	const fields = "select t.id, title, status, priority, tags, parent_task_id, created_at, updated_at from tasks t "
+	const newest = " order by created_at desc, id desc limit 100"
+	page := func(f TaskFilter, offset int) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, _, err := w.Tasks(ctx, f, Page{Limit: 100, Offset: offset})
+			return err
 		}
 	}
-	deep := min(900*100, *scale*9/10)
-	page := func(f TaskFilter, offset int) func() error {
-		return func() error { _, _, err := w.Tasks(ctx, f, Page{Limit: 100, Offset: offset}); return err }
-	}
-	const fields = "select id, title, status, priority, tags, parent_task_id, created_at, updated_at from tasks "
-	n := int64(0)
-	for _, c := range []struct {
-		name string
-		do   func() error
-	}{
-		{"raw one task by id", raw("select * from tasks where id = 500")},
-		{"get_task", func() error { _, err := w.Task(ctx, 500); return err }},
-		{"raw 100 newest", raw(fields + "where deleted_at is null order by created_at desc, id desc limit 100")},
-		{"list_tasks first page", page(TaskFilter{}, 0)},
-		{"raw 100 newest, page 900 by offset", raw(fields+"where deleted_at is null order by created_at desc, id desc limit 100 offset ?", deep)},
-		{"list_tasks page 900", page(TaskFilter{}, deep)},
-		{"list_tasks middle page", page(TaskFilter{}, *scale/2)},
-		{"list_tasks by status", page(TaskFilter{Status: record.Todo, Priority: "high"}, 0)},
-		{"list_tasks by tag", page(TaskFilter{Tags: []string{"docs"}}, 0)},
-		{"list_tasks ready", page(TaskFilter{Ready: true}, 0)},
-		{"list_tasks blocked", page(TaskFilter{Blocked: true}, 0)},
-		{"search_tasks one match", func() error { _, _, err := w.SearchTasks(ctx, "file4711.go", Page{Limit: 100}); return err }},
-		{"search_tasks a hundredth", func() error { _, _, err := w.SearchTasks(ctx, "room42/", Page{Limit: 100}); return err }},
-		{"raw tree of 10,000", raw("with recursive b(id) as (select 1 union all select t.id from b join tasks t on t.parent_task_id = b.id where t.deleted_at is null) select count(*) from b")},
-		{"get_task_tree of 10,000, 100 children", func() error {
-			_, _, _, err := w.Tree(ctx, 1, TreePage{Page: Page{Limit: 100}, MaxDepth: 2})
+	search := func(term string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, _, err := w.SearchTasks(ctx, term, Page{Limit: 100})
 			return err
-		}},
-		{"create_task", func() error {
+		}
+	}
+	found := func(term string) string {
+		return `select rowid, rank from tasks_words where tasks_words match '"` + term + `"' order by rank limit 100`
+	}
+	parent, page900 := int64(1), min(900*100, n*9/10)
+	skipping := func(rows int) string { return fmt.Sprint(newest, " offset ", rows) }
+	lists := []operation{
+		{"list_tasks, the first page", usual, page(TaskFilter{}, 0), fields + "where deleted_at is null" + newest},
+		{"page 900", deep, page(TaskFilter{}, page900), fields + "where deleted_at is null" + skipping(page900)},
+		{"the page in the middle", deep, page(TaskFilter{}, n/2), fields + "where deleted_at is null" + skipping(n/2)},
+		{"by status and priority", usual, page(TaskFilter{Status: record.Todo, Priority: "high"}, 0), fields + "where deleted_at is null and status = 'todo' and priority = 'high'" + newest},
+		{"by status and priority, the page in the middle", deep, page(TaskFilter{Status: record.Todo, Priority: "high"}, n/8), fields + "where deleted_at is null and status = 'todo' and priority = 'high'" + skipping(n/8)},
+		{"by a tag that a third have", usual, page(TaskFilter{Tags: []string{"docs"}}, 0), fields + "where deleted_at is null and exists (select 1 from task_tags g where g.task_id = t.id and tag = 'docs')" + newest},
+		{"by one of two tags", usual, page(TaskFilter{Tags: []string{"docs", "part7"}}, 0), fields + "where deleted_at is null and exists (select 1 from task_tags g where g.task_id = t.id and tag in ('docs', 'part7'))" + newest},
+		{"ready", usual, page(TaskFilter{Ready: true}, 0), fields + "where is_ready = 1 order by urgency desc, unblocks desc, created_at, id limit 100"},
+		{"ready, with a tag that a fiftieth have", usual, page(TaskFilter{Ready: true, Tags: []string{"part7"}}, 0),
+			fields + "where is_ready = 1 and exists (select 1 from task_tags g where g.task_id = t.id and tag = 'part7') order by urgency desc, unblocks desc, created_at, id limit 100"},
+		{"ready, with a tag that few have", usual, page(TaskFilter{Ready: true, Tags: []string{"rare"}}, 0),
+			fields + "where is_ready = 1 and exists (select 1 from task_tags g where g.task_id = t.id and tag = 'rare') order by urgency desc, unblocks desc, created_at, id limit 100"},
+		{"blocked", usual, page(TaskFilter{Blocked: true}, 0), fields + "where is_open = 1 and (open_blockers > 0 or status = 'blocked') order by urgency desc, created_at, id limit 100"},
+		{"of a parent", usual, page(TaskFilter{ParentTaskID: &parent}, 0), fields + "where deleted_at is null and parent_task_id = 1" + newest},
+		{"search_tasks, one match", usual, search("file4711.go"), found("file4711.go")},
+		{"search_tasks, a hundredth", usual, search("room42/"), found("room42/")},
+		{"get_task_tree of 10,000, as many as fit", usual, func(ctx context.Context) error {
+			left := 200 // about what fits into an answer
+			_, _, err := w.Tree(ctx, 1, TreePage{Page: Page{Limit: 100}, MaxDepth: 10}, func(Node) bool { left--; return left > 0 })
+			return err
+		}, "with recursive b(id) as (select 1 union all select t.id from b join tasks t on t.parent_task_id = b.id where t.deleted_at is null) select count(*) from b"},
+	}
+	return append(append(lists, ofOne(w)...), changing(w)...)
+}
+
+// ofOne are the operations on single rows and on what is linked to them.
+func ofOne(w *Workspace) []operation {
+	const links = " from task_entity_links l join %s where l.%s = 2 and l.deleted_at is null order by l.created_at desc, l.id desc limit 100"
+	return []operation{
+		{"get_task", usual, func(ctx context.Context) error { _, err := w.Task(ctx, 500); return err }, "select * from tasks where id = 500"},
+		{"get_entity", usual, func(ctx context.Context) error { _, err := w.Entity(ctx, 50); return err }, "select * from entities where id = 50"},
+		{"get_entity_tasks, 100", usual, func(ctx context.Context) error {
+			_, _, err := w.EntityTasks(ctx, 2, "", "", Page{Limit: 100})
+			return err
+		}, "select t.*" + fmt.Sprintf(links, "tasks t on t.id = l.task_id", "entity_id")},
+		{"get_task_entities", usual, func(ctx context.Context) error {
+			_, _, err := w.TaskEntities(ctx, 2, Page{Limit: 100})
+			return err
+		}, "select e.*" + fmt.Sprintf(links, "entities e on e.id = l.entity_id", "task_id")},
+		{"list_entities", usual, func(ctx context.Context) error {
+			_, _, err := w.Entities(ctx, "file", nil, Page{Limit: 100})
+			return err
+		}, "select * from entities where entity_type = 'file' and deleted_at is null order by created_at desc, id desc limit 100"},
+		{"search_entities, one match", usual, func(ctx context.Context) error {
+			_, _, err := w.SearchEntities(ctx, "file4700.go", "", Page{Limit: 100})
+			return err
+		}, `select rowid, rank from entities_words where entities_words match '"file4700.go"' order by rank limit 100`},
+		{"get_project_info", usual, func(ctx context.Context) error { _, err := w.Info(ctx); return err }, "select status, priority, count(*) from tasks where deleted_at is null group by status, priority"},
+		{"get_usage_stats", usual, func(ctx context.Context) error { _, err := w.Uses(ctx, "2026-01-01", ""); return err }, "select * from tool_usage where day >= '2026-01-01'"},
+	}
+}
+
+// changing are the operations that write. Their bare query reads the row; the floor of a
+// change is the one that is called a transaction.
+func changing(w *Workspace) []operation {
+	n := int64(0)
+	const row = "select * from tasks where id = 20000"
+	return []operation{
+		{"a transaction of one row", usual, func(ctx context.Context) error { return w.AddUse(ctx, []Use{{"2026-01-02", "bench", 1, 1}}) }, row},
+		{"create_task", usual, func(ctx context.Context) error {
 			_, err := w.CreateTask(ctx, NewTask{Title: "one more", Status: record.Todo, Priority: "low", CreatedBy: "bench"})
 			return err
-		}},
-		{"update_task", func() error {
+		}, row},
+		{"update_task", usual, func(ctx context.Context) error {
 			n++
-			_, err := w.UpdateTask(ctx, 20_000+n%10_000, TaskUpdate{Title: text(fmt.Sprint("changed ", n))})
+			_, err := w.UpdateTask(ctx, 10_002+n%9_000, TaskUpdate{Title: text(fmt.Sprint("changed ", n))})
 			return err
-		}},
-		{"get_project_info", func() error { _, err := w.Info(ctx); return err }},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			testkit.Measure(b, func() {
-				if err := c.do(); err != nil {
-					b.Fatal(err)
-				}
-			})
-		})
+		}, row},
+		{"delete_task and undelete_task", 2 * usual, func(ctx context.Context) error {
+			if _, err := w.DeleteTask(ctx, 15_000, true); err != nil {
+				return err
+			}
+			_, err := w.UndeleteTask(ctx, 15_000, true)
+			return err
+		}, row},
+		{"unlink_entity_from_task and link_entity_to_task", 2 * usual, func(ctx context.Context) error {
+			if _, err := w.Unlink(ctx, 102, 2); err != nil {
+				return err
+			}
+			_, err := w.Link(ctx, 102, 2, "bench")
+			return err
+		}, row},
 	}
 }

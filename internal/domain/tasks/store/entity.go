@@ -81,7 +81,7 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`, n.Type, n.Name, n.Identifie
 		if err != nil {
 			return w.Fault(ctx, err)
 		}
-		if err := w.setTags(ctx, entityTags, id, n.Tags); err != nil {
+		if err := w.addTags(ctx, entityTags, id, n.Tags); err != nil {
 			return err
 		}
 		e, err = w.Entity(ctx, id)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"math"
 	"strings"
 
 	"countersign.dev/internal/domain/tasks/record"
@@ -17,6 +18,9 @@ type TaskFilter struct {
 	Tags             []string // any of these words
 	Ready            bool     // nothing open blocks it: what to do next, by priority and by what it unblocks
 	Blocked          bool     // waits for an open task, or has the status blocked
+
+	before   int64 // only what was made before, in microseconds; 0: all
+	fromTags bool  // its rows are looked up from the words of their tags, and sorted
 }
 
 // byTag reports whether the rows are read from the words of the tags, which have
@@ -55,8 +59,30 @@ func (f TaskFilter) ids(order string) (statement string, args []any) {
 		statement, args = f.tagged()
 		return statement + " order by " + strings.ReplaceAll(order, "t.", ""), args
 	}
-	where := f.where()
-	return "select t.id from tasks t where " + where.String() + " order by " + order, where.Args
+	from, where := "tasks t", f.where()
+	if f.fromTags {
+		var words string
+		words, args = anyOf(f.Tags)
+		from = "(select distinct task_id from task_tags where live = 1 and tag in " + words + ") g cross join tasks t on t.id = g.task_id"
+	}
+	return "select t.id from " + from + " where " + where.String() + " order by " + order, append(args, where.Args...)
+}
+
+// fewTagged reports whether a list of its own order that is narrowed by tags reads
+// less when it begins at the tags: all tasks that have them, instead of those in that
+// order until enough are found. walked is where the page ends, of total rows.
+func (w taskRows) fewTagged(ctx context.Context, f TaskFilter, walked, total int) (bool, error) {
+	if len(f.Tags) == 0 || !f.Ready && !f.Blocked {
+		return false, nil
+	}
+	words, args := anyOf(f.Tags)
+	var tagged int
+	if err := w.In(ctx).QueryRowContext(ctx, "select coalesce(sum(n), 0) from tag_counts where tag in "+words, args...).Scan(&tagged); err != nil {
+		return false, w.Fault(ctx, err)
+	}
+	f.Tags = nil
+	all, err := w.countTasks(ctx, f)
+	return tagged < walked*all/total, err
 }
 
 // where is the condition of a filter on a row t.
@@ -70,10 +96,13 @@ func (f TaskFilter) where() engine.Clause {
 	default:
 		c.And("t.deleted_at is null")
 	}
+	if f.before != 0 {
+		c.And("t.created_at < ?", f.before)
+	}
 	if f.ParentTaskID != nil {
 		c.And("t.parent_task_id = ?", *f.ParentTaskID)
 	}
-	if len(f.Tags) > 0 {
+	if len(f.Tags) > 0 && !f.fromTags {
 		words, args := anyOf(f.Tags)
 		c.And("exists (select 1 from task_tags g where g.task_id = t.id and g.tag in "+words+")", args...)
 	}
@@ -123,10 +152,7 @@ func (f TaskFilter) count() (statement string, args []any) {
 	case f.byTag() && len(f.Tags) == 1:
 		kind.And("tag = ?", f.Tags[0])
 		return "select coalesce(sum(n), 0) from tag_counts where " + kind.String(), kind.Args
-	case f.byTag():
-		statement, args = f.tagged()
-		return "select count(*) from (" + statement + ")", args
-	case f.ParentTaskID != nil || len(f.Tags) > 0:
+	case f.ParentTaskID != nil:
 		where := f.where()
 		return "select count(*) from tasks t where " + where.String(), where.Args
 	}
@@ -136,21 +162,51 @@ func (f TaskFilter) count() (statement string, args []any) {
 	if f.Blocked {
 		kind.And("waiting = 1")
 	}
+	if len(f.Tags) > 0 {
+		words, args := anyOf(f.Tags)
+		kind.And("tags in (select tags from tag_sets where tag in "+words+")", args...)
+		return "select coalesce(sum(n), 0) from tag_set_counts where " + kind.String(), kind.Args
+	}
 	return "select coalesce(sum(n), 0) from counts where " + kind.String(), kind.Args
 }
 
-// readTasks reads a page from the nearer end: the rows before it are passed over one
+// newestFirst reports whether the rows are those of a kind, in the order of their
+// creation, so that [taskRows.nearby] knows where a page is.
+func (f TaskFilter) newestFirst() bool {
+	return !f.Ready && !f.Blocked && f.ParentTaskID == nil && len(f.Tags) == 0
+}
+
+// nearby finds the stretch in which a page begins: how many rows are newer than it,
+// and the time before which its tasks were made.
+func (w taskRows) nearby(ctx context.Context, f TaskFilter, offset int) (newer int, before int64, err error) {
+	kind := f.kind()
+	err = w.In(ctx).QueryRowContext(ctx, `select coalesce(max(passed), 0), coalesce(min(since), ?) from (
+  select since, sum(sum(n)) over (order by since desc) as passed from stretches where `+kind.String()+` group by since) where passed <= ?`,
+		append(append([]any{int64(math.MaxInt64)}, kind.Args...), offset)...).Scan(&newer, &before)
+	return newer, before, w.Fault(ctx, err)
+}
+
+// readTasks reads a page from where it is near: the rows between are passed over one
 // by one, in an index.
 func (w taskRows) readTasks(ctx context.Context, f TaskFilter, p Page, total int) (found []record.Task, err error) {
-	forward, backward := f.order()
-	order, limit, skip := forward, p.Limit, p.Offset
-	fromEnd := p.Offset > total/2
-	if fromEnd {
-		limit = min(p.Limit, total-p.Offset)
-		order, skip = backward, total-p.Offset-limit
-	}
+	limit := min(p.Limit, total-p.Offset)
 	if limit <= 0 {
 		return nil, nil
+	}
+	forward, backward := f.order()
+	order, skip := forward, p.Offset
+	switch {
+	case f.newestFirst():
+		var newer int
+		if newer, f.before, err = w.nearby(ctx, f, p.Offset); err != nil {
+			return nil, err
+		}
+		skip -= newer
+	case p.Offset > total/2: // from the end
+		order, skip = backward, total-p.Offset-limit
+	}
+	if f.fromTags, err = w.fewTagged(ctx, f, skip+limit, total); err != nil {
+		return nil, err
 	}
 	inside, args := f.ids(order)
 	statement := "select " + columns(p.Details) + ", t.unblocks from (" + inside + " limit ? offset ?) page join tasks t on t.id = page.id order by " + forward

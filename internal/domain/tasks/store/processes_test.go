@@ -35,6 +35,9 @@ func perWriter() int {
 }
 
 func TestMain(m *testing.M) {
+	if testkit.RunAsCrashProcess(upgradeSlowly) {
+		return
+	}
 	if file := os.Getenv(creatorEnv); file != "" {
 		create(file)
 		return

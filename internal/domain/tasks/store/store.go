@@ -23,11 +23,13 @@ var (
 	schema1 string
 	//go:embed schema_2.sql
 	schema2 string
+	//go:embed schema_3.sql
+	schema3 string
 )
 
 // steps bring the schema from each version to the next. A step that was released
 // never changes.
-func steps() []string { return []string{schema1, schema2} }
+func steps() []string { return []string{schema1, schema2, schema3} }
 
 // Workspace is the store of one workspace. It is safe for concurrent use, by
 // several processes too.
@@ -84,40 +86,26 @@ func open(ctx context.Context, name, path string, now func() time.Time, steps []
 	return &Workspace{f, tasks, entities, linkRows{f, tasks, entities}, figures{f}}, nil
 }
 
-// firstAttempt is how long the first attempt of an upgrade may take, and openLimit
-// how long all of them. Between two attempts the version is read again: one of many
-// processes that open the file together does the work, and then writes.
+// upgradeTurn is how long an upgrade waits for its turn before it reads the version
+// again: one of many processes that open the file together does the work, and then
+// writes. upgradeLimit is how long all of it may take; a million tasks take a minute.
 const (
-	firstAttempt = 500 * time.Millisecond
-	openLimit    = 60 * time.Second
+	upgradeTurn  = 500 * time.Millisecond
+	upgradeLimit = 10 * time.Minute
 )
-
-// attempt runs the steps that are missing, unless the time ends before.
-func (w *file) attempt(ctx context.Context, limit time.Duration, steps []string) error {
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	err := w.Change(bounded, func(ctx context.Context) error { return w.apply(ctx, steps) })
-	if bounded.Err() != nil && ctx.Err() == nil {
-		return nil // the next one has more time
-	}
-	return err
-}
 
 // upgrade brings the schema to the newest version.
 func (w *file) upgrade(ctx context.Context, name string, steps []string) error {
-	ctx, cancel := context.WithTimeout(ctx, openLimit)
+	ctx, cancel := context.WithTimeout(ctx, upgradeLimit)
 	defer cancel()
 	version, err := w.version(ctx)
 	if err != nil {
 		return err
 	}
-	if version > 0 && version < len(steps) {
-		if err := w.backup(ctx, name, version); err != nil {
-			return fmt.Errorf("backing up %s before its upgrade: %w", name, err)
-		}
-	}
-	for limit := firstAttempt; version != len(steps); limit *= 2 {
-		if err := w.attempt(ctx, limit, steps); err != nil {
+	backup := func(ctx context.Context) error { return w.backup(ctx, name, len(steps)) }
+	apply := func(ctx context.Context) error { return w.apply(ctx, steps) }
+	for version != len(steps) {
+		if err := w.ChangeSoon(ctx, upgradeTurn, backup, apply); err != nil {
 			return fmt.Errorf("upgrading %s: %w", name, err)
 		}
 		if version, err = w.version(ctx); err != nil {
@@ -160,21 +148,26 @@ func (w *file) apply(ctx context.Context, steps []string) error {
 	return err
 }
 
-// backup copies the file beside itself, as it is before the upgrade. A backup of
-// that version that is there already is kept.
-func (w *file) backup(ctx context.Context, name string, version int) error {
+// backup copies a file of an older version beside itself, as it is before the upgrade.
+// One process at a time does it, and a part that a killed one left is written anew. A
+// backup of that version that is there already is kept.
+func (w *file) backup(ctx context.Context, name string, newest int) error {
+	version, err := w.version(ctx)
+	if err != nil || version == 0 || version >= newest {
+		return err
+	}
 	target := fmt.Sprintf("%s.v%d.bak", name, version)
 	if _, err := os.Stat(target); err == nil {
 		return nil
 	}
-	part := fmt.Sprintf("%s.%d.part", target, os.Getpid())
-	if err := w.Backup(ctx, part); err != nil {
+	part, err := os.OpenFile(target+".part", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
 		return err
 	}
-	if err := os.Chmod(part, 0o600); err != nil {
+	if err := errors.Join(w.Backup(ctx, part.Name()), part.Sync(), part.Close()); err != nil {
 		return err
 	}
-	return os.Rename(part, target)
+	return os.Rename(part.Name(), target)
 }
 
 // Ready reads from every table that lists read.
@@ -255,8 +248,16 @@ type tagging struct{ clear, add string }
 
 // setTags replaces the words of the tags of a row.
 func (w *file) setTags(ctx context.Context, of tagging, id int64, tags *string) error {
-	if _, err := w.Exec(ctx, of.clear, id); err != nil || tags == nil {
+	if _, err := w.Exec(ctx, of.clear, id); err != nil {
 		return err
+	}
+	return w.addTags(ctx, of, id, tags)
+}
+
+// addTags writes the words of the tags of a row that has none yet.
+func (w *file) addTags(ctx context.Context, of tagging, id int64, tags *string) error {
+	if tags == nil {
+		return nil
 	}
 	for _, tag := range record.Words(*tags) {
 		if _, err := w.Exec(ctx, of.add, tag, id); err != nil {

@@ -111,13 +111,15 @@ func TestPagesOfOneMomentRepeatNothing(t *testing.T) {
 // triggers keep with what a query over all rows says.
 func TestKeptFiguresAgreeWithTheRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
-	w := opened(t)
+	w, tagged := opened(t), []*string{nil, text("a"), text("a b"), text("b c")}
 	for range 40 {
-		made(t, w, NewTask{Title: "a task about config", Priority: record.Priorities()[r.IntN(3)]})
+		made(t, w, NewTask{Title: "a task about config", Priority: record.Priorities()[r.IntN(3)], Tags: tagged[r.IntN(4)]})
 	}
 	for range 400 {
 		id := int64(1 + r.IntN(40))
-		switch r.IntN(6) {
+		switch r.IntN(7) {
+		case 6:
+			_, _ = w.UpdateTask(t.Context(), id, TaskUpdate{Tags: Field[string]{true, tagged[r.IntN(4)]}})
 		case 0:
 			_, _ = w.DeleteTask(t.Context(), id, r.IntN(2) == 0)
 		case 1:
@@ -147,7 +149,14 @@ func TestKeptFiguresAgreeWithTheRows(t *testing.T) {
 		"unblocks":      `select count(*) from tasks t where unblocks <> (select count(*) from dependencies d join tasks o on o.id = d.task_id where d.depends_on_id = t.id and o.is_open = 1)`,
 		"counts": `select abs((select coalesce(sum(n), 0) from counts) - (select count(*) from tasks where deleted_at is null)) +
   (select count(*) from counts c where n <> (select count(*) from tasks t where t.deleted_at is null and t.status = c.status and t.priority = c.priority and t.is_ready = c.ready and (t.is_open and (t.open_blockers > 0 or t.status = 'blocked')) = c.waiting))`,
-		"words": `select abs((select count(*) from tasks_words where tasks_words match 'config') - (select count(*) from tasks where deleted_at is null))`,
+		"below": `select count(*) from tasks t where below <> (with recursive b(id) as (select id from tasks where parent_task_id = t.id and deleted_at is null
+  union all select c.id from b join tasks c on c.parent_task_id = b.id where c.deleted_at is null) select count(*) from b)`,
+		"stretches": `select abs((select coalesce(sum(n), 0) from stretches) - (select count(*) from tasks where deleted_at is null)) + (select count(*) from stretches s where n <> (
+  select count(*) from tasks t where t.deleted_at is null and t.status = s.status and t.priority = s.priority and s.since = coalesce((select max(since) from stretches where since <= t.created_at), 0)))`,
+		"tag_set_counts": `select abs((select coalesce(sum(n), 0) from tag_set_counts) - (select count(*) from tasks where deleted_at is null and tags is not null)) + (select count(*) from tag_set_counts s where n <> (
+  select count(*) from tasks t where t.deleted_at is null and t.tags = s.tags and t.status = s.status and t.priority = s.priority and t.is_ready = s.ready and (t.is_open and (t.open_blockers > 0 or t.status = 'blocked')) = s.waiting))`,
+		"tag_sets": `select count(*) from task_tags g join tasks t on t.id = g.task_id where not exists (select 1 from tag_sets s where s.tag = g.tag and s.tags = t.tags)`,
+		"words":    `select abs((select count(*) from tasks_words where tasks_words match 'config') - (select count(*) from tasks where deleted_at is null))`,
 	} {
 		var n int
 		if err := w.In(t.Context()).QueryRowContext(t.Context(), wrong).Scan(&n); err != nil || n != 0 {
@@ -319,7 +328,7 @@ func TestTreeIsOrderedAndBounded(t *testing.T) {
 		}
 	}
 	titles := func(p TreePage) string {
-		nodes, total, size, err := w.Tree(t.Context(), root, p)
+		nodes, total, size, err := treeOf(t, w, root, p)
 		if err != nil || total != 3 || size != 9 {
 			t.Errorf("got %d, %d, %v", total, size, err)
 		}

@@ -127,7 +127,7 @@ func (w taskRows) InsertTask(ctx context.Context, n NewTask) (id int64, err erro
 	if err != nil {
 		return 0, w.Fault(ctx, err)
 	}
-	return id, errors.Join(w.setTags(ctx, taskTags, id, n.Tags), w.setDependencies(ctx, id, n.DependsOn))
+	return id, errors.Join(w.addTags(ctx, taskTags, id, n.Tags), w.addDependencies(ctx, id, n.DependsOn))
 }
 
 func (w taskRows) checkNew(ctx context.Context, n NewTask) error {
@@ -160,6 +160,13 @@ func (w taskRows) setDependencies(ctx context.Context, id int64, on []int64) err
 		if circle != nil {
 			return record.ErrCycle.New("Task %d would wait for itself: %s.", id, arrows(circle)).With("cycle", circle)
 		}
+	}
+	return w.addDependencies(ctx, id, on)
+}
+
+// addDependencies writes what a task depends on that has nothing yet.
+func (w taskRows) addDependencies(ctx context.Context, id int64, on []int64) error {
+	for _, other := range on {
 		if _, err := w.Exec(ctx, "insert into dependencies (task_id, depends_on_id) values (?, ?) on conflict do nothing", id, other); err != nil {
 			return err
 		}

@@ -19,47 +19,46 @@ type TreePage struct {
 	MaxDepth int
 }
 
-// maxNodes bounds the tasks of one tree that are read.
-const maxNodes = 20_000
-
-// Tree returns what is below a task: its children of the page and what is below them,
-// each task before its own children, siblings in the order in which they were made.
-// total is the number of the root's children, and below that of all tasks below it.
-func (w taskRows) Tree(ctx context.Context, root int64, p TreePage) (nodes []Node, total, size int, err error) {
+// Tree calls each for what is below a task, until it returns false: the children of
+// the page and what is below them, each task before its own children, siblings in the
+// order in which they were made. total is the number of the root's children, and
+// below that of all tasks below it.
+func (w taskRows) Tree(ctx context.Context, root int64, p TreePage, each func(Node) bool) (total, below int, err error) {
 	err = w.Snapshot(ctx, func(ctx context.Context) error {
-		err := w.In(ctx).QueryRowContext(ctx, `select count(*) from tasks where parent_task_id = ? and deleted_at is null`, root).Scan(&total)
-		if err != nil {
-			return w.Fault(ctx, err)
+		const counts = "select below, (select count(*) from tasks where parent_task_id = ?1 and deleted_at is null) from tasks where id = ?1"
+		if err := w.In(ctx).QueryRowContext(ctx, counts, root).Scan(&below, &total); err != nil {
+			return w.byNumber(ctx, "task", root, err)
 		}
-		err = w.In(ctx).QueryRowContext(ctx, `with recursive b(id) as (
-  select id from tasks where parent_task_id = ?1 and deleted_at is null
-  union all select t.id from b join tasks t on t.parent_task_id = b.id where t.deleted_at is null and t.parent_task_id is not null)
-select count(*) from b`, root).Scan(&size)
-		if err != nil {
-			return w.Fault(ctx, err)
-		}
-		nodes, err = w.readTree(ctx, root, p)
-		return err
+		return w.walk(ctx, root, p, each)
 	})
-	return nodes, total, size, err
+	return total, below, err
 }
 
-// readTree walks depth first: the queue of a recursive query is ordered, so the
-// deepest task that is open is next. CROSS JOIN keeps that order: with JOIN, SQLite
-// may read all tasks in the order of their ids and look each up in the tree.
-func (w taskRows) readTree(ctx context.Context, root int64, p TreePage) (nodes []Node, err error) {
-	rows, err := w.In(ctx).QueryContext(ctx, `with recursive b(id, depth, created_at) as (
-  select * from (select id, 1, created_at from tasks where parent_task_id = ?1 and deleted_at is null order by created_at, id limit ?2 offset ?3)
-  union all select t.id, b.depth + 1, t.created_at from b join tasks t on t.parent_task_id = b.id
-    where t.deleted_at is null and t.parent_task_id is not null and b.depth < ?4
-  order by 2 desc, 3, 1)
-select `+columns(p.Details)+`, b.depth from b cross join tasks t on t.id = b.id limit ?5`, root, p.Limit, p.Offset, p.MaxDepth, maxNodes)
-	err = w.Each(ctx, rows, err, func() error {
+// treeWalk goes from a task to its first child and to its next sibling. The queue of the
+// recursive query is ordered, so that the deepest task is next, and it has one task of
+// a level at most: a task with many children costs what is read of them. CROSS JOIN
+// keeps that order.
+const treeWalk = `with recursive b(id, depth, parent, created_at, nth) as (
+  select * from (select id, 1, parent_task_id, created_at, 1 from tasks where parent_task_id = ?1 and deleted_at is null order by created_at, id limit 1 offset ?3)
+  union all
+  select t.id, b.depth + 1, b.id, t.created_at, 1 from b join tasks t on t.id = (
+    select c.id from tasks c where c.parent_task_id = b.id and c.deleted_at is null order by c.created_at, c.id limit 1) where b.depth < ?4
+  union all
+  select t.id, b.depth, b.parent, t.created_at, b.nth + 1 from b join tasks t on t.id = (
+    select c.id from tasks c where c.parent_task_id = b.parent and c.deleted_at is null and (c.created_at, c.id) > (b.created_at, b.id)
+    order by c.created_at, c.id limit 1) where b.depth > 1 or b.nth < ?2
+  order by 2 desc)
+`
+
+func (w taskRows) walk(ctx context.Context, root int64, p TreePage, each func(Node) bool) error {
+	rows, err := w.In(ctx).QueryContext(ctx, treeWalk+"select "+columns(p.Details)+", b.depth from b cross join tasks t on t.id = b.id", root, p.Limit, p.Offset, p.MaxDepth)
+	return w.Each(ctx, rows, err, func() error {
 		var n Node
 		t, err := scanTask(rows.Scan, p.Details, &n.Depth)
 		n.Task = t
-		nodes = append(nodes, n)
+		if err == nil && !each(n) {
+			err = rows.Close()
+		}
 		return err
 	})
-	return nodes, err
 }

@@ -29,7 +29,7 @@ func TestTreeIsReadDepthFirst(t *testing.T) {
 	}
 	for root := int64(1); root <= 80; root += 3 {
 		for _, most := range []int{1, 2, 100} {
-			nodes, total, size, err := w.Tree(t.Context(), root, TreePage{Page: Page{Limit: 100}, MaxDepth: most})
+			nodes, total, size, err := treeOf(t, w, root, TreePage{Page: Page{Limit: 100}, MaxDepth: most})
 			var got []string
 			for _, n := range nodes {
 				got = append(got, fmt.Sprint(n.ID, " at ", n.Depth))
@@ -40,4 +40,10 @@ func TestTreeIsReadDepthFirst(t *testing.T) {
 			}
 		}
 	}
+}
+
+// treeOf reads all that a page of a tree has.
+func treeOf(t *testing.T, w *Workspace, root int64, p TreePage) (nodes []Node, total, below int, err error) {
+	total, below, err = w.Tree(t.Context(), root, p, func(n Node) bool { nodes = append(nodes, n); return true })
+	return nodes, total, below, err
 }
