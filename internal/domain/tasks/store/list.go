@@ -71,7 +71,7 @@ func (f TaskFilter) ids(order string) (statement string, args []any) {
 // fewTagged reports whether a list of its own order that is narrowed by tags reads
 // less when it begins at the tags: all tasks that have them, instead of those in that
 // order until enough are found. walked is where the page ends, of total rows.
-func (w taskRows) fewTagged(ctx context.Context, f TaskFilter, walked, total int) (bool, error) {
+func (w taskLists) fewTagged(ctx context.Context, f TaskFilter, walked, total int) (bool, error) {
 	if len(f.Tags) == 0 || !f.Ready && !f.Blocked {
 		return false, nil
 	}
@@ -128,7 +128,7 @@ func (f TaskFilter) order() (forward, backward string) {
 }
 
 // Tasks returns a page and the number of tasks in all, both of one moment.
-func (w taskRows) Tasks(ctx context.Context, f TaskFilter, p Page) (found []record.Task, total int, err error) {
+func (w taskLists) Tasks(ctx context.Context, f TaskFilter, p Page) (found []record.Task, total int, err error) {
 	err = w.Snapshot(ctx, func(ctx context.Context) error {
 		if total, err = w.countTasks(ctx, f); err != nil {
 			return err
@@ -140,7 +140,7 @@ func (w taskRows) Tasks(ctx context.Context, f TaskFilter, p Page) (found []reco
 }
 
 // countTasks counts by the tables of counts where they have what is asked for.
-func (w taskRows) countTasks(ctx context.Context, f TaskFilter) (total int, err error) {
+func (w taskLists) countTasks(ctx context.Context, f TaskFilter) (total int, err error) {
 	statement, args := f.count()
 	err = w.In(ctx).QueryRowContext(ctx, statement, args...).Scan(&total)
 	return total, w.Fault(ctx, err)
@@ -171,14 +171,14 @@ func (f TaskFilter) count() (statement string, args []any) {
 }
 
 // newestFirst reports whether the rows are those of a kind, in the order of their
-// creation, so that [taskRows.nearby] knows where a page is.
+// creation, so that [taskLists.nearby] knows where a page is.
 func (f TaskFilter) newestFirst() bool {
 	return !f.Ready && !f.Blocked && f.ParentTaskID == nil && len(f.Tags) == 0
 }
 
 // nearby finds the stretch in which a page begins: how many rows are newer than it,
 // and the time before which its tasks were made.
-func (w taskRows) nearby(ctx context.Context, f TaskFilter, offset int) (newer int, before int64, err error) {
+func (w taskLists) nearby(ctx context.Context, f TaskFilter, offset int) (newer int, before int64, err error) {
 	kind := f.kind()
 	err = w.In(ctx).QueryRowContext(ctx, `select coalesce(max(passed), 0), coalesce(min(since), ?) from (
   select since, sum(sum(n)) over (order by since desc) as passed from stretches where `+kind.String()+` group by since) where passed <= ?`,
@@ -188,7 +188,7 @@ func (w taskRows) nearby(ctx context.Context, f TaskFilter, offset int) (newer i
 
 // readTasks reads a page from where it is near: the rows between are passed over one
 // by one, in an index.
-func (w taskRows) readTasks(ctx context.Context, f TaskFilter, p Page, total int) (found []record.Task, err error) {
+func (w taskLists) readTasks(ctx context.Context, f TaskFilter, p Page, total int) (found []record.Task, err error) {
 	limit := min(p.Limit, total-p.Offset)
 	if limit <= 0 {
 		return nil, nil
@@ -227,7 +227,7 @@ func (w taskRows) readTasks(ctx context.Context, f TaskFilter, p Page, total int
 }
 
 // explain adds to each task of a page what it waits for.
-func (w taskRows) explain(ctx context.Context, page []record.Task) error {
+func (w taskLists) explain(ctx context.Context, page []record.Task) error {
 	ids, at := make([]int64, len(page)), make(map[int64]*record.Task, len(page))
 	for i := range page {
 		ids[i], at[page[i].ID] = page[i].ID, &page[i]

@@ -59,7 +59,7 @@ var escapeLike = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // SearchTasks returns a page of the tasks that have every word of a term in their
 // title, description or files, the best first, and their number in all.
-func (w taskRows) SearchTasks(ctx context.Context, term string, p Page) (found []record.Task, total int, err error) {
+func (w taskLists) SearchTasks(ctx context.Context, term string, p Page) (found []record.Task, total int, err error) {
 	if strings.TrimSpace(term) == "" {
 		return nil, 0, nil
 	}
@@ -76,7 +76,7 @@ func (w taskRows) SearchTasks(ctx context.Context, term string, p Page) (found [
 
 // readFound reads a page of what was found, and the number in all with each row, so
 // that the words are looked up once; the texts of other rows are not read.
-func (w taskRows) readFound(ctx context.Context, inner string, args []any, term string, p Page) (found []record.Task, total int, err error) {
+func (w taskLists) readFound(ctx context.Context, inner string, args []any, term string, p Page) (found []record.Task, total int, err error) {
 	statement := "select " + columns(p.Details) + `, t.description, t.file_references, page.total from (
   select f.id, f.rank, x.created_at, count(*) over () as total from (` + inner + `) f join tasks x on x.id = f.id
     order by f.rank, x.created_at desc, x.id desc limit ? offset ?) page

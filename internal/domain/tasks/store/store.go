@@ -36,6 +36,7 @@ func steps() []string { return []string{schema1, schema2, schema3} }
 type Workspace struct {
 	*file
 	taskRows
+	taskLists
 	entityRows
 	linkRows
 	figures
@@ -51,6 +52,7 @@ type file struct {
 // The parts of a workspace, each with its tables.
 type (
 	taskRows   struct{ *file }
+	taskLists  struct{ *file } // pages, searches and trees of tasks
 	entityRows struct{ *file }
 	linkRows   struct {
 		*file
@@ -83,7 +85,7 @@ func open(ctx context.Context, name, path string, now func() time.Time, steps []
 		return nil, errors.Join(err, db.Close())
 	}
 	tasks, entities := taskRows{f}, entityRows{f}
-	return &Workspace{f, tasks, entities, linkRows{f, tasks, entities}, figures{f}}, nil
+	return &Workspace{f, tasks, taskLists{f}, entities, linkRows{f, tasks, entities}, figures{f}}, nil
 }
 
 // upgradeTurn is how long an upgrade waits for its turn before it reads the version

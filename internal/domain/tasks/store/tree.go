@@ -23,7 +23,7 @@ type TreePage struct {
 // the page and what is below them, each task before its own children, siblings in the
 // order in which they were made. total is the number of the root's children, and
 // below that of all tasks below it.
-func (w taskRows) Tree(ctx context.Context, root int64, p TreePage, each func(Node) bool) (total, below int, err error) {
+func (w taskLists) Tree(ctx context.Context, root int64, p TreePage, each func(Node) bool) (total, below int, err error) {
 	err = w.Snapshot(ctx, func(ctx context.Context) error {
 		const counts = "select below, (select count(*) from tasks where parent_task_id = ?1 and deleted_at is null) from tasks where id = ?1"
 		if err := w.In(ctx).QueryRowContext(ctx, counts, root).Scan(&below, &total); err != nil {
@@ -50,7 +50,7 @@ const treeWalk = `with recursive b(id, depth, parent, created_at, nth) as (
   order by 2 desc)
 `
 
-func (w taskRows) walk(ctx context.Context, root int64, p TreePage, each func(Node) bool) error {
+func (w taskLists) walk(ctx context.Context, root int64, p TreePage, each func(Node) bool) error {
 	rows, err := w.In(ctx).QueryContext(ctx, treeWalk+"select "+columns(p.Details)+", b.depth from b cross join tasks t on t.id = b.id", root, p.Limit, p.Offset, p.MaxDepth)
 	return w.Each(ctx, rows, err, func() error {
 		var n Node
