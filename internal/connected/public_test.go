@@ -3,8 +3,11 @@ package connected_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +62,65 @@ func TestPublicServers(t *testing.T) {
 	if reads(set, "files.write_file") {
 		t.Error("files.write_file does not wait for its person")
 	}
+}
+
+// TestTheGuideIsTrue connects the servers of docs/servers.md, and compares what each
+// person may change with what the page says.
+func TestTheGuideIsTrue(t *testing.T) {
+	installed := mcptest.Servers(t)
+	folder := t.TempDir()
+	servers := guide(t)
+	servers["tickets"]["disabled"] = true // at another company
+	for name, server := range map[string]string{"files": "filesystem", "memory": "memory"} {
+		args, _ := servers[name]["args"].([]any)
+		command, script := installed.Node(server)
+		servers[name]["command"], servers[name]["args"] = command, append([]any{script}, args[2:]...) // npx -y PACKAGE …
+	}
+	servers["files"]["args"].([]any)[1] = folder
+	servers["memory"]["env"] = map[string]any{"MEMORY_FILE_PATH": filepath.Join(folder, "memory.jsonl")}
+	entries := map[string]string{}
+	for name, keys := range servers {
+		entry, err := json.Marshal(keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries[name] = string(entry)
+	}
+	t.Setenv("TICKETS_SECRET", "a secret")
+	r := serversOf(t, entries)
+	remember := []string{"memory.add_observations", "memory.create_entities", "memory.create_relations"}
+	for role, changes := range map[access.Role][]string{
+		access.Employee: remember, access.Manager: append([]string{"files.write_file"}, remember...), access.Executive: append(slices.Clone(remember), "memory.delete_entities"),
+	} {
+		set := r.await(t, testkit.As(t, "rita", access.Employee, role), "both servers", func(set agent.Toolset) bool {
+			return has("files.list_directory")(set) && has("memory.read_graph")(set)
+		})
+		if got := slices.DeleteFunc(names(set), func(name string) bool { return reads(set, name) }); !slices.Equal(got, changes) {
+			t.Errorf("%s may change something with %v, want %v", role, got, changes)
+		}
+	}
+}
+
+// guide reads the servers of the page's examples.
+func guide(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/servers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := map[string]map[string]any{}
+	for _, example := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		text := example[1]
+		if !strings.HasPrefix(text, "{") { // an entry without the file around it
+			text = `{"mcpServers": {` + text + `}}`
+		}
+		var file struct{ MCPServers map[string]map[string]any }
+		if err := json.Unmarshal([]byte(text), &file); err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+		maps.Copy(servers, file.MCPServers)
+	}
+	return servers
 }
 
 func reads(set agent.Toolset, name string) bool {
