@@ -1,6 +1,9 @@
 package mcpwire
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Result is the answer to a call that was carried out, well or not.
 type Result struct {
@@ -45,9 +48,13 @@ func AppendError(dst []byte, c Call, code int64, message string) []byte {
 // without its escapes for HTML.
 func appendQuoted(dst, text []byte) []byte {
 	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	start := 0 // of what is not written yet
-	for i, c := range text {
+	dst = append(slices.Grow(dst, len(text)+len(text)/4), '"') // a quarter of an answer are quotes
+	start := 0                                                 // of what is not written yet
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if plainBytes[c] {
+			continue
+		}
 		var short byte
 		switch {
 		case c == '"', c == '\\':
@@ -76,3 +83,11 @@ func appendQuoted(dst, text []byte) []byte {
 	}
 	return append(append(dst, text[start:]...), '"')
 }
+
+// plainBytes are those that a JSON string has as they are, whatever follows.
+var plainBytes = func() (plain [256]bool) {
+	for c := range plain {
+		plain[c] = c >= ' ' && c != '"' && c != '\\' && c != 0xE2
+	}
+	return plain
+}()

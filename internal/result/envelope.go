@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"countersign.dev/internal/fault"
 )
@@ -115,9 +118,82 @@ func metadataOf(p *Page) *Metadata {
 }
 
 // DecodeEnvelope reads an envelope that another server wrote. The outcome keeps
-// the bytes, so that encoding it again changes nothing. Bytes that are not an
-// envelope are an error.
+// the bytes, so that encoding it again changes nothing; they must not be changed
+// later. Bytes that are not an envelope are an error.
 func DecodeEnvelope(raw json.RawMessage) (Outcome, error) {
+	if o, ok := readSuccess(raw); ok {
+		return o.WithRaw(raw), nil
+	}
+	return decodeEnvelope(raw)
+}
+
+// envelopeReaders are reused: what a decoder allocates is more than all else here.
+var envelopeReaders = sync.Pool{New: func() any { return jsontext.NewDecoder(new(bytes.Buffer), lenient) }}
+
+// lenient leaves names inside of the data alone, as encoding/json does.
+var lenient = jsontext.AllowDuplicateNames(true)
+
+// noEnvelope is what a reader reads between two envelopes, so that it keeps none.
+var noEnvelope = new(bytes.Buffer)
+
+// readSuccess reads the envelope of a success in one pass, in which all of it is
+// checked to be JSON. The data is not decoded: it stays a span of raw. ok is false
+// for any other text, also for one that encoding/json would read as a success.
+func readSuccess(raw json.RawMessage) (_ Outcome, ok bool) {
+	d := envelopeReaders.Get().(*jsontext.Decoder)
+	defer envelopeReaders.Put(d)
+	d.Reset(bytes.NewBuffer(raw), lenient) // a buffer is read without a copy
+	defer d.Reset(noEnvelope, lenient)
+	var status, data, metadata json.RawMessage
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return Outcome{}, false
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return Outcome{}, false
+		}
+		var part *json.RawMessage
+		switch name.String() {
+		case "status":
+			part = &status
+		case "data":
+			part = &data
+		case "metadata":
+			part = &metadata
+		}
+		if part == nil || *part != nil {
+			return Outcome{}, false
+		}
+		value, err := d.ReadValue()
+		if err != nil {
+			return Outcome{}, false
+		}
+		end := d.InputOffset()
+		*part = raw[end-int64(len(value)) : end : end]
+	}
+	if _, err := d.ReadToken(); err != nil || len(bytes.TrimLeft(raw[d.InputOffset():], " \t\r\n")) > 0 {
+		return Outcome{}, false
+	}
+	if string(status) != `"`+StatusSuccess+`"` || data == nil {
+		return Outcome{}, false
+	}
+	page, ok := readPage(metadata)
+	return Success(data, page, ""), ok
+}
+
+// readPage reads the metadata of a success; without any, there is no page.
+func readPage(metadata json.RawMessage) (*Page, bool) {
+	if metadata == nil {
+		return nil, true
+	}
+	var m *Metadata
+	err := json.Unmarshal(metadata, &m)
+	return m.page(), err == nil
+}
+
+// decodeEnvelope decodes an envelope of any kind.
+func decodeEnvelope(raw json.RawMessage) (Outcome, error) {
 	var e Envelope
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return Outcome{}, fmt.Errorf("reading an envelope: %w", err)
