@@ -108,9 +108,11 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// the data of another's server is read by the strict rules, and bounded in tokens.
 	"internal/guard/claim":      {},
 	"internal/upstream/foreign": {ours: []string{"fault", "netguard", "result", "strictjson", "supervise", "tokens", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"}},
-	"internal/upstream/own":     {ours: []string{"access", "admission", "fault", "mcpwire", "result", "telemetry", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
-	"internal/auth":             {ours: []string{"access", "fault", "netguard", "strictjson"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
-	"internal/session":          {ours: []string{"access", "audit", "auth", "fault", "httpx", "result", "seal"}},
+	// it knows HTTP alone, so that its suite compares it with http.Transport.
+	"internal/upstream/post": {},
+	"internal/upstream/own":  {ours: []string{"access", "admission", "fault", "mcpwire", "result", "telemetry", "upstream/mcpsession", "upstream/post"}, outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/auth":          {ours: []string{"access", "fault", "netguard", "strictjson"}, outside: []string{"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "golang.org/x/oauth2"}},
+	"internal/session":       {ours: []string{"access", "audit", "auth", "fault", "httpx", "result", "seal"}},
 	// a conversation is logs and keys in state, and reading one can end in state's own error (a gap); its links live as long as confirmations.
 	"internal/conversation":        {ours: []string{"access", "admission", "agent", "audit", "confirm", "conversation/lease", "conversation/sealed", "fault", "quota", "result", "seal", "state", "telemetry", "tokens"}},
 	"internal/conversation/lease":  {ours: []string{"conversation/sealed", "fault"}},

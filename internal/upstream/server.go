@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
@@ -133,8 +134,10 @@ func (s *server) attempt(caller, bounded context.Context, r route, args json.Raw
 	}
 	took := s.up.o.Now().Sub(start)
 	s.observe(r, seen, took)
-	s.up.o.Log.DebugContext(telemetry.WithStep(caller, telemetry.Step{Component: "upstream", Action: "call"}), "call ended", "server", s.Name, "tool", r.tool.Name,
-		"arguments_sha256", telemetry.Digest(string(args)), "outcome", seen.Code(), "rows", seen.Rows(), "duration_ms", took.Milliseconds())
+	if s.up.o.Log.Enabled(caller, slog.LevelDebug) {
+		s.up.o.Log.DebugContext(telemetry.WithStep(caller, telemetry.Step{Component: "upstream", Action: "call"}), "call ended", "server", s.Name, "tool", r.tool.Name,
+			"arguments_sha256", telemetry.Digest(string(args)), "outcome", seen.Code(), "rows", seen.Rows(), "duration_ms", took.Milliseconds())
+	}
 	return o, err
 }
 

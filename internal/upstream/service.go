@@ -57,12 +57,12 @@ func (u *Upstream) connect(s Server, transport http.RoundTripper) *server {
 	return v
 }
 
-// transport is shared by all own servers.
+// transport is that of the options; nil: each own server has its own.
 func (u *Upstream) transport() http.RoundTripper {
-	if u.o.HTTP != nil && u.o.HTTP.Transport != nil {
-		return u.o.HTTP.Transport
+	if u.o.HTTP == nil {
+		return nil
 	}
-	return own.NewTransport()
+	return u.o.HTTP.Transport
 }
 
 // Close cancels what is in flight, closes every session and returns when all of

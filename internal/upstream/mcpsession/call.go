@@ -30,21 +30,6 @@ func (p *Pool) Call(ctx context.Context, key, tool string, args json.RawMessage)
 	}
 }
 
-// Direct makes one exchange outside of a session, at most once. exchange sends its
-// request with the context that it is given, through [RoundTrip]. The error is like
-// that of [Pool.Call].
-func Direct(ctx context.Context, exchange func(ctx context.Context) ([]byte, error)) ([]byte, error) {
-	var t trace
-	answer, err := exchange(withTrace(ctx, &t))
-	switch {
-	case err == nil:
-		return answer, nil
-	case t.sent.Load() && !t.rejected():
-		return nil, t.explain(err)
-	}
-	return nil, errors.Join(ErrNotSent, t.explain(err))
-}
-
 // once calls in the session of the key. fresh means that the session was opened
 // for this call, so that another one would not help.
 func (p *Pool) once(ctx context.Context, t *trace, key string, params *mcp.CallToolParams) (answer *mcp.CallToolResult, fresh bool, err error) {

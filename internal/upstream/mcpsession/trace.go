@@ -75,13 +75,29 @@ func (l *limited) Read(p []byte) (int, error) {
 }
 
 // rejected reports whether the server turned the request away before it looked
-// at the call: the session is unknown, or the credential was not accepted.
-func (t *trace) rejected() bool {
-	switch t.status.Load() {
+// at the call.
+func (t *trace) rejected() bool { return turnedAway(int(t.status.Load())) }
+
+// turnedAway reports whether a status says that the session is unknown, or that the
+// credential was not accepted.
+func turnedAway(status int) bool {
+	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
 		return true
 	}
 	return false
+}
+
+// Refusal is the error of a call outside of a session that its server answered with
+// a status of 4xx and no JSON-RPC error, or nil. It is like that of [Pool.Call].
+func Refusal(status int, body []byte) error {
+	switch {
+	case !refuses(status, func() []byte { return body }):
+		return nil
+	case turnedAway(status):
+		return errors.Join(ErrNotSent, Rejected{status})
+	}
+	return Rejected{status}
 }
 
 type traceKey struct{}
@@ -111,20 +127,30 @@ func RoundTrip(next http.RoundTripper, req *http.Request) (*http.Response, error
 	return resp, nil
 }
 
-// refused reports whether an answer of 4xx is no JSON-RPC error. Those come with
-// 400 and 404 only.
+// refused reports whether an answer is a refusal. It may replace the body.
 func refused(resp *http.Response) bool {
+	return refuses(resp.StatusCode, func() []byte {
+		const most = 64 << 10
+		body, err := io.ReadAll(io.LimitReader(resp.Body, most))
+		_ = resp.Body.Close()
+		resp.Body = io.NopCloser(bytes.NewReader(body))
+		if err != nil {
+			return nil
+		}
+		return body
+	})
+}
+
+// refuses reports whether an answer of 4xx is no JSON-RPC error. Those come with
+// 400 and 404 only.
+func refuses(status int, body func() []byte) bool {
 	switch {
-	case resp.StatusCode < 400 || resp.StatusCode > 499:
+	case status < 400 || status > 499:
 		return false
-	case resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusNotFound:
+	case status != http.StatusBadRequest && status != http.StatusNotFound:
 		return true
 	}
-	const most = 64 << 10
-	body, err := io.ReadAll(io.LimitReader(resp.Body, most))
-	_ = resp.Body.Close()
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	return err != nil || !bytes.Contains(body, []byte(`"jsonrpc"`))
+	return !bytes.Contains(body(), []byte(`"jsonrpc"`))
 }
 
 // codeRejected is the code of errors that the SDK's own transport makes, in the

@@ -1,21 +1,21 @@
 package own
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"countersign.dev/internal/admission"
 	"countersign.dev/internal/mcpwire"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/upstream/mcpsession"
+	"countersign.dev/internal/upstream/post"
 )
 
 // errVersion is the error of a call that the server did not run, because it does
@@ -32,9 +32,7 @@ func (s *Server) callDirectly(ctx context.Context, tool string, args json.RawMes
 		args = json.RawMessage("{}")
 	}
 	id := s.calls.Add(1)
-	message, err := mcpsession.Direct(ctx, func(ctx context.Context) ([]byte, error) {
-		return s.exchange(ctx, tool, mcpwire.AppendCall(nil, id, tool, args, client))
-	})
+	message, err := s.exchange(ctx, tool, mcpwire.AppendCall(nil, id, tool, args, client))
 	if err != nil {
 		return result.Outcome{}, err
 	}
@@ -54,34 +52,46 @@ func (s *Server) callDirectly(ctx context.Context, tool string, args json.RawMes
 	return o, nil
 }
 
-// exchange sends a call and returns the message that answers it.
+// exchange sends a call and returns the message that answers it. The error is like
+// that of a session's call: it wraps mcpsession.ErrNotSent when the server cannot have
+// carried the call out.
 func (s *Server) exchange(ctx context.Context, tool string, call []byte) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.o.URL+"/mcp", bytes.NewReader(call))
+	token, err := s.auth.token(ctx)
 	if err != nil {
-		return nil, errors.Join(mcpsession.ErrHost, err)
+		return nil, errors.Join(mcpsession.ErrNotSent, err)
 	}
-	h := req.Header
-	h.Set("Content-Type", "application/json")
-	h.Set("Accept", "application/json, text/event-stream")
-	h.Set(mcpwire.HeaderVersion, mcpwire.ModernVersion)
-	h.Set(mcpwire.HeaderMethod, mcpwire.MethodCall)
-	h.Set(mcpwire.HeaderName, tool)
-	resp, err := s.http.Transport.RoundTrip(req)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	message, err := io.ReadAll(resp.Body) // bounded by the transport
-	switch kind := resp.Header.Get("Content-Type"); {
+	fields := append(make([]post.Field, 0, 9), post.Field{Name: "Authorization", Value: "Bearer " + token})
+	fields = append(fields, callFields[:]...)
+	fields = appendNames(append(fields, post.Field{Name: mcpwire.HeaderName, Value: tool}), telemetry.RequestOf(ctx))
+	back := admission.Outside(ctx)
+	answer, err := s.direct.Send(ctx, post.Request{Path: s.path + "/mcp", Fields: fields, Body: call})
+	back()
+	switch {
+	case errors.Is(err, post.ErrNotSent):
+		return nil, errors.Join(mcpsession.ErrNotSent, err)
+	case errors.Is(err, post.ErrTooLarge):
+		return nil, errors.Join(mcpsession.ErrTooLarge, err)
 	case err != nil:
 		return nil, err
-	case strings.HasPrefix(kind, "text/event-stream"):
+	}
+	if err := mcpsession.Refusal(answer.Status, answer.Body); err != nil {
+		return nil, err
+	}
+	message := answer.Body
+	switch {
+	case strings.HasPrefix(answer.Type, "text/event-stream"):
 		message = mcpwire.InStream(message)
-	case !strings.HasPrefix(kind, "application/json"):
+	case !strings.HasPrefix(answer.Type, "application/json"):
 		message = nil
 	}
 	if message == nil {
-		return nil, fmt.Errorf("/mcp answered %s without a message", resp.Status)
+		return nil, fmt.Errorf("/mcp answered %d without a message", answer.Status)
 	}
 	return message, nil
+}
+
+// callFields are the header of every direct call.
+var callFields = [...]post.Field{
+	{Name: "Content-Type", Value: "application/json"}, {Name: "Accept", Value: "application/json, text/event-stream"},
+	{Name: mcpwire.HeaderVersion, Value: mcpwire.ModernVersion}, {Name: mcpwire.HeaderMethod, Value: mcpwire.MethodCall},
 }

@@ -23,6 +23,7 @@ import (
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/upstream/mcpsession"
+	"countersign.dev/internal/upstream/post"
 )
 
 // Options of a server. All but HTTP and Now are required.
@@ -32,7 +33,7 @@ type Options struct {
 	Timeout   time.Duration // for opening a session
 	MaxAnswer int64         // bytes of one answer
 	Mint      func(p *access.Principal, audience string, purpose access.Purpose) (string, error)
-	HTTP      http.RoundTripper // nil: one of our own
+	HTTP      http.RoundTripper // of all requests; nil: calls by a client of our own, the rest by http.Transport
 	Log       *slog.Logger
 	Now       func() time.Time
 }
@@ -41,6 +42,10 @@ type Options struct {
 type Server struct {
 	o      Options
 	http   *http.Client
+	auth   authTransport // under http
+	direct post.Sender   // of calls outside of a session
+	path   string        // before the paths of requests
+	shut   func()        // ends what New made
 	client *mcpsession.Client
 	pool   *mcpsession.Pool // one session per principal
 	life   context.Context
@@ -52,18 +57,37 @@ type Server struct {
 // New makes the adapter. The server is not asked before the first call.
 func New(o Options) *Server {
 	o.URL = strings.TrimSuffix(o.URL, "/")
-	if o.HTTP == nil {
-		o.HTTP = NewTransport()
-	}
 	// Its tools stay the same while it runs, so no change of them is awaited.
 	s := &Server{o: o, client: mcpsession.NewClient(nil)}
 	s.life, s.stop = context.WithCancel(context.Background())
+	s.transports()
 	s.http = &http.Client{
-		Transport:     authTransport{next: o.HTTP, audience: o.Name, mint: o.Mint, limit: o.MaxAnswer},
+		Transport:     s.auth,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a token goes nowhere else
 	}
 	s.pool = mcpsession.NewPool(mcpsession.Options{Client: s.client, Connect: s.connect, Waiting: admission.Outside, Traced: true, Now: o.Now})
 	return s
+}
+
+// transports makes what requests are sent by. A base address that our own client
+// does not read is left to http.Transport, which says what is wrong with it.
+func (s *Server) transports() {
+	s.shut = func() {}
+	s.auth = authTransport{next: s.o.HTTP, audience: s.o.Name, mint: s.o.Mint, limit: s.o.MaxAnswer}
+	if s.o.HTTP == nil {
+		transport := NewTransport()
+		s.auth.next, s.shut = transport, transport.CloseIdleConnections
+	}
+	s.direct = post.Transport{Base: s.o.URL, HTTP: s.auth.next, MaxAnswer: s.o.MaxAnswer}
+	base, err := url.Parse(s.o.URL)
+	if s.o.HTTP != nil || err != nil {
+		return
+	}
+	if client, err := post.NewClient(s.o.URL, post.Options{MaxAnswer: s.o.MaxAnswer}); err == nil {
+		s.path, s.direct = base.EscapedPath(), client
+		idle := s.shut
+		s.shut = func() { idle(); client.Close() }
+	}
 }
 
 // connect opens a session for the principal in the context. The session keeps
@@ -243,4 +267,5 @@ func outcomeOf(status int, answer []byte) (result.Outcome, error) {
 func (s *Server) Close() {
 	s.stop()
 	s.pool.Close()
+	s.shut()
 }

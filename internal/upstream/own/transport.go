@@ -15,6 +15,7 @@ import (
 	"countersign.dev/internal/admission"
 	"countersign.dev/internal/telemetry"
 	"countersign.dev/internal/upstream/mcpsession"
+	"countersign.dev/internal/upstream/post"
 )
 
 // authTransport sends every request to one server with a token of the principal
@@ -36,17 +37,15 @@ type authTransport struct {
 // RoundTrip implements http.RoundTripper.
 func (a authTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
-	p, err := access.From(ctx)
+	token, err := a.token(ctx)
 	if err != nil {
-		return nil, errors.Join(mcpsession.ErrHost, err)
-	}
-	token, err := a.mint(p, a.audience, purposeOf(ctx))
-	if err != nil {
-		return nil, fmt.Errorf("%w: minting a token for %s: %w", mcpsession.ErrHost, a.audience, err)
+		return nil, err
 	}
 	req = req.Clone(ctx)
 	req.Header.Set("Authorization", "Bearer "+token)
-	setRequestNames(req, telemetry.RequestOf(ctx))
+	for _, f := range appendNames(nil, telemetry.RequestOf(ctx)) {
+		req.Header.Set(f.Name, f.Value)
+	}
 	defer admission.Outside(ctx)()
 	resp, err := mcpsession.RoundTrip(a.next, req)
 	if err != nil {
@@ -70,16 +69,30 @@ func (a authTransport) readWhole(resp *http.Response) (*http.Response, error) {
 	return resp, nil
 }
 
-// setRequestNames passes on the ids of the request that the call belongs to.
-func setRequestNames(req *http.Request, r telemetry.Request) {
+// token is that of the principal in the context, for the request's purpose.
+func (a authTransport) token(ctx context.Context) (string, error) {
+	p, err := access.From(ctx)
+	if err != nil {
+		return "", errors.Join(mcpsession.ErrHost, err)
+	}
+	token, err := a.mint(p, a.audience, purposeOf(ctx))
+	if err != nil {
+		return "", fmt.Errorf("%w: minting a token for %s: %w", mcpsession.ErrHost, a.audience, err)
+	}
+	return token, nil
+}
+
+// appendNames passes on the ids of the request that a call belongs to.
+func appendNames(fields []post.Field, r telemetry.Request) []post.Field {
 	if r.ID != "" {
-		req.Header.Set("X-Request-ID", r.ID)
+		fields = append(fields, post.Field{Name: "X-Request-Id", Value: r.ID})
 	}
 	if len(r.Trace) == 32 {
 		var span [8]byte
 		_, _ = rand.Read(span[:]) // crypto/rand.Read never fails
-		req.Header.Set("Traceparent", "00-"+r.Trace+"-"+hex.EncodeToString(span[:])+"-01")
+		fields = append(fields, post.Field{Name: "Traceparent", Value: "00-" + r.Trace + "-" + hex.EncodeToString(span[:]) + "-01"})
 	}
+	return fields
 }
 
 type purposeKey struct{}
@@ -103,5 +116,6 @@ func NewTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.Proxy = nil // our servers are named, never reached through a proxy
 	t.MaxIdleConnsPerHost = 64
+	t.MaxResponseHeaderBytes = 64 << 10 // our servers' have a few hundred bytes
 	return t
 }

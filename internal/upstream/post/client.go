@@ -1,0 +1,238 @@
+package post
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Options of a client. MaxAnswer is required.
+type Options struct {
+	MaxAnswer int64         // bytes of a body
+	Timeout   time.Duration // of a request whose context has no deadline; 0: a minute
+	Idle      time.Duration // after which a connection is not used again; 0: 90 s, less than our servers wait
+	MaxIdle   int           // connections that are kept; 0: 64
+	TLS       *tls.Config   // nil: the system's authorities
+	Dial      func(ctx context.Context, network, address string) (net.Conn, error)
+	Now       func() time.Time
+}
+
+// handshakeTimeout bounds the beginning of a TLS connection, as http.Transport does.
+const handshakeTimeout = 10 * time.Second
+
+// Client sends requests to one server. Close ends it.
+type Client struct {
+	o  Options
+	to target
+
+	mu     sync.Mutex
+	idle   []*conn // the one that was used last is last
+	closed bool
+	sweep  *time.Timer // closes idle connections; nil: none are kept
+}
+
+// conn is a connection. One request at a time uses it.
+type conn struct {
+	net.Conn
+	raw   syscall.RawConn // nil: it cannot be probed, and is not used again
+	in    *bufio.Reader
+	out   []byte
+	since time.Time // idle since
+	peek  func(fd uintptr) bool
+	alive bool // what peek saw
+	abort func()
+}
+
+// NewClient makes a client of the server at a base address.
+func NewClient(base string, o Options) (*Client, error) {
+	to, err := targetOf(base)
+	if err != nil {
+		return nil, err
+	}
+	o.Timeout, o.Idle, o.MaxIdle = cmp.Or(o.Timeout, time.Minute), cmp.Or(o.Idle, 90*time.Second), cmp.Or(o.MaxIdle, 64)
+	if o.Dial == nil {
+		o.Dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.TLS = o.TLS.Clone()
+	if o.TLS == nil {
+		o.TLS = &tls.Config{}
+	}
+	o.TLS.ServerName, o.TLS.NextProtos = cmp.Or(o.TLS.ServerName, to.name), []string{"http/1.1"}
+	return &Client{o: o, to: to}, nil
+}
+
+// Send implements [Sender].
+func (c *Client) Send(ctx context.Context, r Request) (Answer, error) {
+	if err := errors.Join(ctx.Err(), r.check()); err != nil {
+		return Answer{}, errors.Join(ErrNotSent, err)
+	}
+	k, err := c.acquire(ctx)
+	if err != nil {
+		return Answer{}, errors.Join(ErrNotSent, err)
+	}
+	until, bounded := ctx.Deadline()
+	if !bounded {
+		until = c.o.Now().Add(c.o.Timeout)
+	}
+	_ = k.SetDeadline(until)
+	stop := context.AfterFunc(ctx, k.abort)
+	answer, keep, err := c.exchange(k, r)
+	if !stop() || err != nil || !keep {
+		_ = k.Close()
+	} else {
+		c.release(k)
+	}
+	switch {
+	case err == nil:
+		return answer, nil
+	case ctx.Err() != nil:
+		err = errors.Join(ctx.Err(), err)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = errors.Join(context.DeadlineExceeded, err)
+	}
+	return Answer{}, err
+}
+
+// exchange writes a request and reads its answer. keep says that the connection is
+// where another answer would begin.
+func (c *Client) exchange(k *conn, r Request) (a Answer, keep bool, err error) {
+	k.out = appendRequest(k.out[:0], c.to.host, r)
+	written, err := k.Write(k.out)
+	if cap(k.out) > maxKept {
+		k.out = nil
+	}
+	if err != nil {
+		if written == 0 && !c.to.tls {
+			err = errors.Join(ErrNotSent, err)
+		}
+		return a, false, fmt.Errorf("writing the request: %w", err)
+	}
+	a, keep, err = readAnswer(k.in, c.o.MaxAnswer)
+	return a, keep && k.raw != nil && k.in.Buffered() == 0, err
+}
+
+// maxKept bounds the buffer that a connection keeps for its next request, in bytes.
+const maxKept = 16 << 10
+
+func appendRequest(b []byte, host string, r Request) []byte {
+	b = append(append(append(b, "POST "...), r.Path...), " HTTP/1.1\r\nHost: "...)
+	b = append(append(b, host...), "\r\nContent-Length: "...)
+	b = strconv.AppendInt(b, int64(len(r.Body)), 10)
+	for _, f := range r.Fields {
+		b = append(append(append(append(b, "\r\n"...), f.Name...), ": "...), f.Value...)
+	}
+	return append(append(b, "\r\n\r\n"...), r.Body...)
+}
+
+// acquire returns an idle connection that its server has not ended, or a new one.
+func (c *Client) acquire(ctx context.Context) (*conn, error) {
+	for {
+		c.mu.Lock()
+		n := len(c.idle)
+		if n == 0 {
+			c.mu.Unlock()
+			return c.dial(ctx)
+		}
+		k := c.idle[n-1]
+		c.idle = c.idle[:n-1]
+		c.mu.Unlock()
+		if c.o.Now().Sub(k.since) < c.o.Idle && k.isAlive() {
+			return k, nil
+		}
+		_ = k.Close()
+	}
+}
+
+// isAlive reports whether an idle connection is open and silent: a server that has
+// said anything since its last answer has closed it, or is not to be trusted.
+func (k *conn) isAlive() bool {
+	k.alive = false
+	return k.raw.Read(k.peek) == nil && k.alive
+}
+
+// release keeps a connection for the next request.
+func (c *Client) release(k *conn) {
+	k.since = c.o.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || len(c.idle) >= c.o.MaxIdle {
+		_ = k.Close()
+		return
+	}
+	c.idle = append(c.idle, k)
+	if c.sweep == nil {
+		c.sweep = time.AfterFunc(c.o.Idle, c.closeIdle)
+	}
+}
+
+// closeIdle closes connections that were idle for too long.
+func (c *Client) closeIdle() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sweep = nil
+	now, kept := c.o.Now(), c.idle[:0]
+	for _, k := range c.idle {
+		if now.Sub(k.since) < c.o.Idle {
+			kept = append(kept, k)
+			continue
+		}
+		_ = k.Close()
+	}
+	clear(c.idle[len(kept):])
+	if c.idle = kept; len(kept) > 0 && !c.closed {
+		c.sweep = time.AfterFunc(c.o.Idle-now.Sub(kept[0].since), c.closeIdle)
+	}
+}
+
+func (c *Client) dial(ctx context.Context) (*conn, error) {
+	plain, err := c.o.Dial(ctx, "tcp", c.to.address)
+	if err != nil {
+		return nil, err
+	}
+	k := &conn{Conn: plain}
+	if s, ok := plain.(syscall.Conn); ok {
+		k.raw, _ = s.SyscallConn() // nil after an error
+	}
+	if c.to.tls {
+		secured := tls.Client(plain, c.o.TLS)
+		bounded, cancel := context.WithTimeout(ctx, handshakeTimeout)
+		defer cancel()
+		if err := secured.HandshakeContext(bounded); err != nil {
+			_ = plain.Close()
+			return nil, err
+		}
+		k.Conn = secured
+	}
+	k.in = bufio.NewReaderSize(k.Conn, maxLine)
+	k.peek = func(fd uintptr) bool { k.alive = silent(fd); return true }
+	k.abort = func() { _ = k.SetDeadline(time.Unix(1, 0)) }
+	return k, nil
+}
+
+// Close closes idle connections, and those in use when their requests have ended.
+func (c *Client) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	if c.sweep != nil {
+		c.sweep.Stop()
+	}
+	for _, k := range c.idle {
+		_ = k.Close()
+	}
+	c.idle = nil
+}
+
+var _ Sender = (*Client)(nil)

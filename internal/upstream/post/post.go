@@ -1,0 +1,99 @@
+package post
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// Sender sends a request. It never sends one twice. An error wraps [ErrNotSent] when
+// the server can have received none of it; after any other error the server may
+// have acted. It is safe for concurrent use.
+type Sender interface {
+	Send(ctx context.Context, r Request) (Answer, error)
+}
+
+// Request is a POST. The names of its fields must be in their canonical form.
+type Request struct {
+	Path   string
+	Fields []Field // besides Host and Content-Length, which the sender writes
+	Body   []byte
+}
+
+// Field is a header field.
+type Field struct{ Name, Value string }
+
+// Answer is what a server answered. The body is the caller's.
+type Answer struct {
+	Status int
+	Type   string // Content-Type
+	Body   []byte
+}
+
+// Errors of a sender.
+var (
+	ErrNotSent  = errors.New("the request was not sent")
+	ErrTooLarge = errors.New("the answer is larger than allowed")
+	ErrAnswer   = errors.New("the server's answer is not HTTP as we read it")
+)
+
+// target is a server's address, as requests need it.
+type target struct {
+	host    string // for the Host header
+	address string // to dial
+	name    string // of the certificate
+	tls     bool
+}
+
+// targetOf reads a server's base address: a scheme and a host.
+func targetOf(base string) (target, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return target{}, err
+	}
+	t := target{host: u.Host, address: u.Host, name: u.Hostname(), tls: u.Scheme == "https"}
+	if t.name == "" || u.Scheme != "http" && !t.tls || u.User != nil {
+		return target{}, fmt.Errorf("%q is no address of a server", base)
+	}
+	if u.Port() == "" {
+		t.address = strings.TrimSuffix(u.Host, ":") + map[bool]string{false: ":80", true: ":443"}[t.tls]
+	}
+	return t, nil
+}
+
+// check refuses what would not be the one request that it is meant to be.
+func (r Request) check() error {
+	if !strings.HasPrefix(r.Path, "/") || strings.ContainsFunc(r.Path, func(c rune) bool { return c <= ' ' || c > '~' || c == '#' }) {
+		return fmt.Errorf("%w: the path %q", ErrNotSent, r.Path)
+	}
+	for _, f := range r.Fields {
+		if !isToken(f.Name) || !isValue(f.Value) {
+			return fmt.Errorf("%w: the header %q", ErrNotSent, f.Name)
+		}
+	}
+	return nil
+}
+
+// isToken reports whether a text can be the name of a header.
+func isToken[T string | []byte](name T) bool {
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c >= '0' && c <= '9', c|0x20 >= 'a' && c|0x20 <= 'z', strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return len(name) > 0
+}
+
+// isValue reports whether a text can be the value of a header.
+func isValue[T string | []byte](value T) bool {
+	for i := range len(value) {
+		if c := value[i]; c < ' ' && c != '\t' || c == 0x7F {
+			return false
+		}
+	}
+	return true
+}

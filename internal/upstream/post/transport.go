@@ -1,0 +1,53 @@
+package post
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync/atomic"
+)
+
+// Transport sends by an http.RoundTripper. Its other bounds are those of that.
+type Transport struct {
+	Base      string // of the server
+	HTTP      http.RoundTripper
+	MaxAnswer int64 // bytes of a body
+}
+
+// Send implements [Sender].
+func (t Transport) Send(ctx context.Context, r Request) (Answer, error) {
+	if err := errors.Join(ctx.Err(), r.check()); err != nil {
+		return Answer{}, errors.Join(ErrNotSent, err)
+	}
+	var found atomic.Bool // a connection: what the server received since is unknown
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { found.Store(true) }})
+	req, err := http.NewRequestWithContext(traced, http.MethodPost, strings.TrimSuffix(t.Base, "/")+r.Path, bytes.NewReader(r.Body))
+	if err != nil {
+		return Answer{}, errors.Join(ErrNotSent, err)
+	}
+	for _, f := range r.Fields {
+		req.Header[f.Name] = []string{f.Value}
+	}
+	resp, err := t.HTTP.RoundTrip(req)
+	if err != nil {
+		if !found.Load() {
+			err = errors.Join(ErrNotSent, err)
+		}
+		return Answer{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, t.MaxAnswer+1))
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case int64(len(body)) > t.MaxAnswer:
+		return Answer{}, ErrTooLarge
+	}
+	return Answer{resp.StatusCode, resp.Header.Get("Content-Type"), body}, nil
+}
+
+var _ Sender = Transport{}
