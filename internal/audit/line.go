@@ -55,7 +55,8 @@ func hashOf(body []byte) string {
 	h := sha256.New()
 	h.Write(body)
 	h.Write([]byte{'}'})
-	return hex.EncodeToString(h.Sum(nil))
+	var sum [sha256.Size]byte
+	return hex.EncodeToString(h.Sum(sum[:0]))
 }
 
 // parse reads one line without its newline. The reason is Altered for JSON that
@@ -92,11 +93,14 @@ func attribute(ctx context.Context, e *Event) {
 // clipTexts bounds the texts of an event, so that its line has at most
 // [MaxLine] bytes: some are a caller's, such as the name of an unknown tool.
 func clipTexts(e *Event) {
-	for text, most := range map[*string]int{
-		&e.Issuer: 300, &e.Subject: 300, &e.Username: 200, &e.Server: 100, &e.Tool: 200, &e.Step: 50, &e.Confirmation: 100,
-		&e.Conversation: 100, &e.Digest: 64, &e.Outcome: 100, &e.Note: maxNote, &e.TaintedBy: 600, &e.RequestID: 64, &e.TraceID: 32,
+	for _, field := range [...]struct {
+		text *string
+		most int
+	}{
+		{&e.Issuer, 300}, {&e.Subject, 300}, {&e.Username, 200}, {&e.Server, 100}, {&e.Tool, 200}, {&e.Step, 50}, {&e.Confirmation, 100},
+		{&e.Conversation, 100}, {&e.Digest, 64}, {&e.Outcome, 100}, {&e.Note, maxNote}, {&e.TaintedBy, 600}, {&e.RequestID, 64}, {&e.TraceID, 32},
 	} {
-		*text = telemetry.Clip(*text, most)
+		*field.text = telemetry.Clip(*field.text, field.most)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"regexp"
 	"runtime/debug"
@@ -20,14 +21,27 @@ func (s ErrorWriter) Middleware(h http.Handler) http.Handler {
 	return identify(s.logged(s.recovered(securityHeaders(h))))
 }
 
-var saneID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+// maxID is how long an id may be that is accepted from a caller.
+const maxID = 64
+
+// isSane reports whether an id is safe to log.
+func isSane(id string) bool {
+	for i := range len(id) {
+		switch c := id[i]; {
+		case c >= '0' && c <= '9', c|0x20 >= 'a' && c|0x20 <= 'z', c == '.', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return len(id) > 0 && len(id) <= maxID
+}
 
 // identify accepts the caller's X-Request-ID when it is safe to log, makes one
 // otherwise, and returns it in the response.
 func identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get("X-Request-ID")
-		if !saneID.MatchString(id) {
+		if !isSane(id) {
 			id = newID()
 		}
 		w.Header().Set("X-Request-ID", id)
@@ -48,6 +62,9 @@ var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16
 
 // TraceID returns the trace id of a W3C traceparent, empty when it is not valid.
 func TraceID(header string) string {
+	if header == "" {
+		return ""
+	}
 	m := traceparent.FindStringSubmatch(header)
 	if m == nil || m[1] == "ff" || (m[1] == "00" && m[4] != "") {
 		return ""
@@ -64,8 +81,8 @@ func (s ErrorWriter) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec, began := track(w), time.Now()
 		defer func() {
-			s.Log.InfoContext(r.Context(), "request", "method", r.Method, "path", r.URL.Path,
-				"status", rec.Status(), "bytes", rec.written, "duration_ms", time.Since(began).Milliseconds())
+			s.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("path", r.URL.Path),
+				slog.Int("status", rec.Status()), slog.Int64("bytes", rec.written), slog.Int64("duration_ms", time.Since(began).Milliseconds()))
 			if s.Observer != nil {
 				s.Observer.Request(r.Pattern, rec.Status(), time.Since(began))
 			}
@@ -96,14 +113,16 @@ func (s ErrorWriter) recovered(next http.Handler) http.Handler {
 func securityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		h.Set("Cache-Control", "no-store")
+		values := [...]string{"nosniff", "DENY", "no-referrer", "default-src 'none'; frame-ancestors 'none'", "no-store"}
+		for i, name := range securityNames {
+			h[name] = values[i : i+1 : i+1] // one array for all of them
+		}
 		next.ServeHTTP(w, r)
 	})
 }
+
+// securityNames are the headers of securityHeaders, in their canonical form.
+var securityNames = [...]string{"X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy", "Content-Security-Policy", "Cache-Control"}
 
 // recorder records the status and size of a response. Each request has one,
 // which all middleware shares.

@@ -26,6 +26,9 @@ const (
 // Clip shortens a text to at most that many bytes as JSON encodes it, with an
 // ellipsis at its end. Nothing beyond that is looked at.
 func Clip(text string, most int) string {
+	if len(text) <= most && plain(text) {
+		return text
+	}
 	const ellipsis = "…"
 	size, fits := 0, 0 // fits: how much of text leaves room for the ellipsis
 	for at, r := range text {
@@ -37,6 +40,18 @@ func Clip(text string, most int) string {
 		}
 	}
 	return strings.ToValidUTF8(text, "")
+}
+
+// plain reports whether a text takes as many bytes in a line as it has, which most
+// texts do.
+func plain(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c < ' ', c >= unicode.MaxASCII, c == '"', c == '\\', c == '<', c == '>', c == '&':
+			return false
+		}
+	}
+	return true
 }
 
 // encodedSize is how many bytes a character takes at most in a line.
@@ -75,6 +90,10 @@ type budget struct{ left, dropped int }
 // text takes at most that many bytes of the budget for a text.
 func (b *budget) text(text string, most int) string {
 	clipped := Clip(text, min(most, b.left))
+	if plain(clipped) {
+		b.left -= len(clipped)
+		return clipped
+	}
 	for _, r := range clipped {
 		b.left -= encodedSize(r)
 	}

@@ -58,18 +58,19 @@ type Handler struct{ slog.Handler }
 func (h Handler) Handle(ctx context.Context, rec slog.Record) error {
 	rec = bounded(rec)
 	r := RequestOf(ctx)
-	for _, id := range []slog.Attr{
-		slog.String("request_id", r.ID), slog.String("trace_id", r.Trace),
-		slog.String("parent_request_id", r.Parent), slog.String("conversation", r.Conversation),
+	attrs := make([]slog.Attr, 0, 10) // added at once, because a record grows by each
+	for _, id := range [...]struct{ key, text string }{
+		{"request_id", r.ID}, {"trace_id", r.Trace}, {"parent_request_id", r.Parent}, {"conversation", r.Conversation},
 	} {
-		if text := id.Value.String(); text != "" {
-			rec.AddAttrs(slog.String(id.Key, Clip(text, maxID)))
+		if id.text != "" {
+			attrs = append(attrs, slog.String(id.key, Clip(id.text, maxID)))
 		}
 	}
-	rec.AddAttrs(stepOf(ctx).attrs()...)
+	attrs = append(attrs, stepOf(ctx).attrs()...)
 	if p, err := access.From(ctx); err == nil {
-		rec.AddAttrs(slog.String("principal", Clip(p.Username(), maxKept)))
+		attrs = append(attrs, slog.String("principal", Clip(p.Username(), maxKept)))
 	}
+	rec.AddAttrs(attrs...)
 	return h.Handler.Handle(ctx, rec)
 }
 
