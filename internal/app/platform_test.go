@@ -47,7 +47,7 @@ func TestChangesOfEveryProcessReachTheirPersonsLog(t *testing.T) {
 	if _, err := service(answering).Answer(t.Context(), p, confirm.Reply{ID: r.ID, Server: "hr"}, noReceipts{}); err != nil {
 		t.Fatal(err)
 	}
-	entries, err := chat.redis.ReadAfter(t.Context(), "person:"+p.Owner().String(), "", 10, 0)
+	entries, err := chat.redis.ReadAfter(t.Context(), "person:"+p.Owner().String(), "", 10)
 	if err != nil || len(entries) != 2 {
 		t.Fatalf("got %d entries, %v, want 2", len(entries), err)
 	}

@@ -4,7 +4,9 @@
 // replica.
 //
 // It knows no HTTP and no wire format: events are typed, and each surface
-// encodes what [Service.Follow] yields. It knows no tool and no model vendor.
+// encodes what [Service.Follow] yields, or [Service.FollowFunc] where
+// thousands of readers wait. It knows no tool and no model vendor.
 //
-// Start with [Service]; turn.go has the life of a turn, log.go the event logs.
+// Start with [Service]; turn.go has the life of a turn, log.go the event logs, follow.go
+// how they are read.
 package conversation

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -14,11 +13,7 @@ import (
 	"countersign.dev/internal/state"
 )
 
-const (
-	eventTTL = 24 * time.Hour   // after a log's last event; a stream can be resumed that long
-	idleTime = 15 * time.Second // without an event, before looking whether there is a turn that was cut off
-	lookTime = time.Second      // the same while a turn runs, or may run
-)
+const eventTTL = 24 * time.Hour // after a log's last event; a stream can be resumed that long
 
 // Log names an event log: one of a conversation, or the small one of a person.
 type Log struct {
@@ -77,10 +72,9 @@ func (e events) last(ctx context.Context, l Log) (string, error) {
 	return id, err
 }
 
-// read returns the events after an id. When there are none it waits up to block
-// for one, and then returns none. A gap is EVENTS_GONE.
-func (e events) read(ctx context.Context, l Log, after string, block time.Duration) ([]Event, error) {
-	entries, err := e.logs.ReadAfter(ctx, l.key, readable(after), readAhead, block)
+// read returns the events after an id, as many as one read of a log has. A gap is EVENTS_GONE.
+func (e events) read(ctx context.Context, l Log, after string) ([]Event, error) {
+	entries, err := e.logs.ReadAfter(ctx, l.key, readable(after), readAhead)
 	if errors.Is(err, state.ErrGap) {
 		return nil, eventsGone.New("What followed that event is no longer kept.").Because(err)
 	}
@@ -128,36 +122,4 @@ func hint(l Log, plain []byte) (Event, error) {
 		return Event{}, unreadableEvent("it is not sealed")
 	}
 	return Event{Type: Change, Confirmation: e.Confirmation, Server: e.Server, Tool: e.Tool, Status: e.Status, Expires: e.Expires}, nil
-}
-
-// follow yields the events after an id, and each new one, until ctx ends, the
-// loop is left or reading fails; the error is yielded last. idle is called
-// when no event came for a while, and says whether a turn runs.
-func (e events) follow(ctx context.Context, l Log, after string, idle func() (running bool, err error)) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		for running := true; ; {
-			found, err := e.read(ctx, l, after, waitFor(running))
-			if err == nil && len(found) == 0 {
-				running, err = idle()
-			}
-			if err != nil {
-				yield(Event{}, err)
-				return
-			}
-			for _, event := range found {
-				if !yield(event, nil) {
-					return
-				}
-				after, running = event.ID, event.Type != Done && l.conversation != ""
-			}
-		}
-	}
-}
-
-// waitFor is how long to wait for an event before looking.
-func waitFor(running bool) time.Duration {
-	if running {
-		return lookTime
-	}
-	return idleTime
 }

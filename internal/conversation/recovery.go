@@ -63,7 +63,7 @@ func (r recovery) close(ctx context.Context, conversation string) error {
 // where. There are later turns than the first when the id is an old one.
 func (r recovery) endOf(ctx context.Context, conversation, before string) (id string, ended bool, err error) {
 	for {
-		found, err := r.events.read(ctx, logOf(conversation), before, 0)
+		found, err := r.events.read(ctx, logOf(conversation), before)
 		if fault.Is(err, eventsGone) { // trimmed: what is kept says it
 			before = beginning
 			continue

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"log/slog"
 	"sync"
 	"time"
@@ -295,34 +294,8 @@ func (s *Service) Position(ctx context.Context, l Log, after string) (string, er
 	if after == beginning {
 		return after, nil
 	}
-	_, err := s.turns.events.read(ctx, l, after, 0)
+	_, err := s.turns.events.read(ctx, l, after)
 	return after, err
-}
-
-// Follow yields the events of a log after an id, and each new one, until ctx
-// ends or the loop is left. Any other end is an error, which is yielded last:
-// EVENTS_GONE, SERVICE_UNAVAILABLE when the service shuts down.
-func (s *Service) Follow(ctx context.Context, l Log, after string) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		reading, stop := context.WithCancel(ctx)
-		defer stop()
-		defer context.AfterFunc(s.alive, stop)()
-		for e, err := range s.turns.events.follow(reading, l, after, func() (bool, error) { return s.recover(reading, l) }) {
-			switch {
-			case err != nil && s.alive.Err() != nil:
-				err = errRestart()
-			case err != nil && ctx.Err() != nil:
-				return // the reader has left
-			}
-			if !yield(e, err) {
-				return
-			}
-		}
-	}
-}
-
-func errRestart() error {
-	return fault.ServiceDown.New(fault.Maintenance).Suggest("The gateway is restarting. The answer can be picked up in a moment.")
 }
 
 // recover ends a turn that was cut off, and reports whether one runs.
@@ -354,7 +327,7 @@ func (s *Service) Ready(ctx context.Context) error {
 	return s.redis.Ping(ctx)
 }
 
-// Shutdown ends every turn and every Follow, and waits for the turns, but no
+// Shutdown ends every turn and every reading of a log, and waits for the turns, but no
 // longer than ctx.
 func (s *Service) Shutdown(ctx context.Context) error {
 	s.mu.Lock()

@@ -151,7 +151,7 @@ func (s store) add(ctx context.Context, conversation string, messages ...Message
 // messages returns a conversation's messages, oldest first.
 func (s store) messages(ctx context.Context, conversation string) (all []Message, err error) {
 	for after := ""; ; after = all[len(all)-1].ID {
-		found, err := s.logs.ReadAfter(ctx, messagesKey(conversation), after, readAhead, 0)
+		found, err := s.logs.ReadAfter(ctx, messagesKey(conversation), after, readAhead)
 		if err != nil || len(found) == 0 {
 			return all, err
 		}

@@ -27,7 +27,7 @@ func (l *times) AppendNumbered(_ context.Context, _ string, seq int64, _ []byte,
 	return seq + 1, true, nil
 }
 
-func (*times) ReadAfter(context.Context, string, string, int, time.Duration) ([]state.Entry, error) {
+func (*times) ReadAfter(context.Context, string, string, int) ([]state.Entry, error) {
 	return nil, nil
 }
 

@@ -131,10 +131,10 @@ type connection struct {
 	sent         atomic.Int64 // number of the last event
 
 	// What runs beside the reader until it ends.
-	right     context.Context // of the caller, to this connection
-	stopRight context.CancelFunc
-	events    *conversation.Delivery
-	stopBeat  func()
+	right      context.Context // of the caller, to this connection
+	stopRight  context.CancelFunc
+	stopEvents func()
+	stopBeat   func()
 
 	// Of the reader alone.
 	refused  int // messages in a row

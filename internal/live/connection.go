@@ -30,7 +30,7 @@ func (c *connection) serve(at position) {
 		c.close()
 		return
 	}
-	c.events = c.server.o.Conversations.Deliver(c.right, c.conversation.Log(), at.after, c.deliver)
+	c.stopEvents = c.server.o.Conversations.FollowFunc(c.right, c.conversation.Log(), at.after, c.deliver)
 	c.stopBeat = c.beat(c.right)
 	go c.await()
 }
@@ -40,8 +40,8 @@ func (c *connection) close() {
 	defer c.ended()
 	_ = c.ws.CloseNow()
 	c.stopRight()
-	if c.events != nil {
-		c.events.Stop()
+	if c.stopEvents != nil {
+		c.stopEvents()
 		c.stopBeat()
 	}
 	ctx := c.request.Context()

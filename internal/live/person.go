@@ -101,8 +101,11 @@ func (s *Server) Events(w http.ResponseWriter, r *http.Request, p *access.Princi
 // tell sends a person's events until the client leaves or its right ends.
 func (s *Server) tell(ctx context.Context, stream *httpx.Stream, log conversation.Log, after string) error {
 	for e, err := range s.o.Conversations.Follow(ctx, log, after) {
-		if s.o.Ended(ctx) != nil {
-			break
+		if ctx.Err() != nil { // the caller may see no more events, or has left
+			if why := s.o.Ended(ctx); why != nil {
+				_ = s.last(stream, why)
+			}
+			return nil
 		}
 		if err != nil {
 			return s.last(stream, fault.From(err))
@@ -110,9 +113,6 @@ func (s *Server) tell(ctx context.Context, stream *httpx.Stream, log conversatio
 		if news := newsOf(e); news != nil && stream.Send(httpx.Event{ID: e.ID, Data: httpx.Compact(news)}) != nil {
 			return nil
 		}
-	}
-	if why := s.o.Ended(ctx); why != nil {
-		_ = s.last(stream, why)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"errors"
-	"fmt"
 	"regexp"
 	"strconv"
 	"time"
@@ -159,35 +158,6 @@ func (r *Redis) LastID(ctx context.Context, log string) (id string, err error) {
 	return id, err
 }
 
-// ReadAfter returns at most max entries that follow the one with the id after,
-// or the first ones when after is "". When there are none it waits up to block
-// for one, and then returns none. A waiting reader costs no connection. It
-// returns ErrGap when after is not in the log.
-func (r *Redis) ReadAfter(ctx context.Context, log, after string, max int, block time.Duration) ([]Entry, error) {
-	if after != "" && !entryID.MatchString(after) {
-		return nil, ErrGap
-	}
-	until := time.Now().Add(block)
-	if block > 0 {
-		r.grown.subscribe()
-	}
-	grown, leave := r.grown.watchChannel(log) // before the first read, so that no entry is missed between
-	defer leave()
-	for {
-		entries, err := r.read(ctx, log, after, max)
-		wait := time.Until(until)
-		if err != nil || len(entries) > 0 || wait <= 0 {
-			return entries, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for a log entry: %w", ctx.Err())
-		case <-grown:
-		case <-time.After(wait):
-		}
-	}
-}
-
 // Watch calls wake whenever the log may have grown, until leave is called: a reader
 // that watches needs no goroutine to wait. wake must not block.
 func (r *Redis) Watch(log string, wake func()) (leave func()) {
@@ -195,11 +165,15 @@ func (r *Redis) Watch(log string, wake func()) (leave func()) {
 	return r.grown.watch(log, wake)
 }
 
-// read asks for the entry named after, too: its absence is the gap.
-func (r *Redis) read(ctx context.Context, log, after string, max int) (entries []Entry, err error) {
+// ReadAfter returns at most max entries that follow the one with the id after, or the
+// first ones when after is "". It returns ErrGap when after is not in the log.
+func (r *Redis) ReadAfter(ctx context.Context, log, after string, max int) (entries []Entry, err error) {
 	from, count := "-", max
-	if after != "" {
-		from, count = after, max+1
+	switch {
+	case after != "" && !entryID.MatchString(after):
+		return nil, ErrGap
+	case after != "":
+		from, count = after, max+1 // it is read again: its absence is the gap
 	}
 	var found []redis.XMessage
 	err = r.call(ctx, "xrange", func(ctx context.Context) error {

@@ -47,17 +47,6 @@ func (n *notifier) leave(log string, own *waiter) {
 	}
 }
 
-// watchChannel is watch for a reader that waits for a channel.
-func (n *notifier) watchChannel(log string) (grown <-chan struct{}, leave func()) {
-	own := make(chan struct{}, 1)
-	return own, n.watch(log, func() {
-		select {
-		case own <- struct{}{}:
-		default: // one pending notification is enough for a reader
-		}
-	})
-}
-
 func (n *notifier) notify(log string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/redis/go-redis/v9"
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/testkit"
@@ -153,7 +152,7 @@ func TestLogIsReadAfterAnID(t *testing.T) {
 			{"5-5", 2, nil, ErrGap},
 			{"junk", 2, nil, ErrGap},
 		} {
-			got, err := r.ReadAfter(ctx, "log", c.after, c.max, 0)
+			got, err := r.ReadAfter(ctx, "log", c.after, c.max)
 			if diff := cmp.Diff(c.want, data(got)); diff != "" || !errors.Is(err, c.err) {
 				t.Errorf("ReadAfter %q: got error %v, want %v\n%s", c.after, err, c.err, diff)
 			}
@@ -178,7 +177,7 @@ func TestIdsOfALogAreNotReused(t *testing.T) {
 		}
 		must(t, r.Delete(ctx, "log")) // as when it has expired
 		add("4-0")
-		if _, err := r.ReadAfter(ctx, "log", "3-0", 10, 0); !errors.Is(err, ErrGap) {
+		if _, err := r.ReadAfter(ctx, "log", "3-0", 10); !errors.Is(err, ErrGap) {
 			t.Errorf("after what expired: got %v, want a gap", err)
 		}
 		must(t, r.Drop(ctx, "log"))
@@ -233,72 +232,44 @@ func TestFollowersReadEveryEntry(t *testing.T) {
 }
 
 func follow(ctx context.Context, r *Redis, n int) (got []string) {
+	grown, leave := watch(r)
+	defer leave()
 	after := ""
 	for len(got) < n {
-		entries, err := r.ReadAfter(ctx, "log", after, 7, time.Minute)
+		entries, err := r.ReadAfter(ctx, "log", after, 7)
 		if err != nil {
 			return got
 		}
 		for _, e := range entries {
 			got, after = append(got, string(e.Data)), e.ID
 		}
+		if len(entries) > 0 {
+			continue
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return got
+		}
 	}
 	return got
 }
 
-func TestReadWaitsForItsBlockTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := inProcess(t)
-		begun := time.Now()
-		entries, err := r.ReadAfter(t.Context(), "log", "", 10, 15*time.Second)
-		if err != nil || len(entries) != 0 || time.Since(begun) != 15*time.Second {
-			t.Errorf("got %d entries, %v after %v; want none after 15 s", len(entries), err, time.Since(begun))
+// watch returns a channel with a value when the log may have grown.
+func watch(r *Redis) (grown <-chan struct{}, leave func()) {
+	woken := make(chan struct{}, 1)
+	return woken, r.Watch("log", func() {
+		select {
+		case woken <- struct{}{}:
+		default:
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-		defer cancel()
-		if _, err := r.ReadAfter(ctx, "log", "", 10, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a caller with a deadline: got %v, want its deadline", err)
-		}
-		must(t, r.Close())
-	})
-}
-
-// xranges counts how often a log is read.
-type xranges struct{ atomic.Int32 }
-
-func (x *xranges) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (x *xranges) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
-func (x *xranges) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if cmd.Name() == "xrange" {
-			x.Add(1)
-		}
-		return next(ctx, cmd)
-	}
-}
-
-// TestWaitingReaderDoesNotAsk: thousands of idle readers are no load.
-func TestWaitingReaderDoesNotAsk(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, read := inProcess(t), new(xranges)
-		r.client.AddHook(read)
-		_, err := r.ReadAfter(t.Context(), "log", "", 10, time.Hour)
-		must(t, err)
-		if n := read.Load(); n > 3 {
-			t.Errorf("reads in an hour: got %d, want one at its beginning, one when it is subscribed and one at its end", n)
-		}
-		must(t, r.Close())
 	})
 }
 
 // TestReadersLookAgainAfterALostSubscription: what was named meanwhile was missed.
 func TestReadersLookAgainAfterALostSubscription(t *testing.T) {
 	r := connect(t, startReal(t), nil)
-	grown, leave := r.grown.watchChannel("log")
+	grown, leave := watch(r)
 	defer leave()
 	woken := func(when string) {
 		t.Helper()
@@ -308,7 +279,6 @@ func TestReadersLookAgainAfterALostSubscription(t *testing.T) {
 			t.Fatalf("the reader is not woken %s", when)
 		}
 	}
-	r.grown.subscribe()
 	woken("when the subscription begins")
 	must(t, r.client.ClientKillByFilter(t.Context(), "TYPE", "pubsub").Err())
 	woken("when it begins again")
@@ -456,7 +426,7 @@ func TestNumberedAppendTakesItsNumberOnly(t *testing.T) {
 		if next, done := add(4, "z"); next != 5 || !done {
 			t.Errorf("after it: got %d, %v", next, done)
 		}
-		entries, err := r.ReadAfter(t.Context(), "log", "", 10, 0)
+		entries, err := r.ReadAfter(t.Context(), "log", "", 10)
 		if err != nil || len(entries) != 4 || entries[3].ID != "4-0" || string(entries[3].Data) != "z" {
 			t.Errorf("got %+v, %v, want four entries", entries, err)
 		}

@@ -13,7 +13,7 @@ import (
 // each entry.
 type ByteLog interface {
 	AppendNumbered(ctx context.Context, log string, seq int64, entry []byte, ttl time.Duration) (next int64, done bool, err error)
-	ReadAfter(ctx context.Context, log, after string, max int, block time.Duration) ([]state.Entry, error)
+	ReadAfter(ctx context.Context, log, after string, max int) ([]state.Entry, error)
 	LastID(ctx context.Context, log string) (id string, err error)
 	Watch(log string, wake func()) (leave func())
 }

@@ -122,8 +122,11 @@ func withData(object []byte, data json.RawMessage) []byte {
 // sent without an id: a client resumes after the last event that has one.
 func send(s *httpx.Stream, live context.Context, events iter.Seq2[conversation.Event, error], last func(conversation.Event) bool) error {
 	for e, err := range events {
-		if gate.Ended(live) != nil {
-			break // the caller may see no more events
+		if live.Err() != nil { // the caller may see no more events, or has left
+			if why := gate.Ended(live); why != nil {
+				_ = ended(s, why)
+			}
+			return nil
 		}
 		if err != nil {
 			return ended(s, err)
@@ -135,9 +138,6 @@ func send(s *httpx.Stream, live context.Context, events iter.Seq2[conversation.E
 		if s.Send(httpx.Event{ID: e.ID, Data: data}) != nil || last(e) {
 			return nil // the client has left, or has everything
 		}
-	}
-	if why := gate.Ended(live); why != nil {
-		_ = ended(s, why)
 	}
 	return nil
 }
