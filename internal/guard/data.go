@@ -243,24 +243,6 @@ func names(row result.Row) iter.Seq[string] {
 	}
 }
 
-// says reports whether a row has a word of a class of changes, or a field of that
-// name with a value: approved_by.
-func says(row result.Row, class string) bool {
-	for _, key := range row.Keys {
-		text, isText := row.Values[key].(string)
-		if !isText {
-			continue
-		}
-		if by, _, ok := strings.Cut(key, "_"); ok && classOf[by] == class && by != "updated" {
-			return true
-		}
-		if slices.ContainsFunc(wordsOf(text), func(w string) bool { return classOf[w] == class }) {
-			return true
-		}
-	}
-	return false
-}
-
 func abs(f float64) float64 {
 	if f < 0 {
 		return -f

@@ -64,8 +64,7 @@ func answered(tool string, kind result.Kind, envelope string) []guard.Call {
 	return []guard.Call{{Tool: tool, Title: titles[tool], Kind: kind, Outcome: o}}
 }
 
-// TestFreshAnswers measures answers whose author had not read the guard. Every second
-// one of a sort is held out: it is counted and never shown.
+// TestFreshAnswers measures answers whose author had not read the guard.
 func TestFreshAnswers(t *testing.T) {
 	text, err := os.ReadFile("testdata/fresh.txt")
 	if err != nil {
@@ -75,7 +74,7 @@ func TestFreshAnswers(t *testing.T) {
 	for _, title := range titles {
 		known = append(known, title)
 	}
-	seen, counts := map[string]int{}, map[string]count{}
+	h := halves{T: t}
 	var world guard.Evidence
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
@@ -83,29 +82,9 @@ func TestFreshAnswers(t *testing.T) {
 			world = worlds[name]
 			world.Known, world.Today = known, time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 		}
-		sort, answer, ok := strings.Cut(line, " ")
-		if !ok || sort != "L" && sort != "H" {
-			continue
-		}
-		corrections := guard.Check(guard.Answer{After: answer}, world)
-		seen[sort]++
-		half := sort + " shown"
-		if seen[sort]%2 == 0 {
-			half = sort + " held out"
-		} else if (sort == "L") != (len(corrections) > 0) {
-			t.Logf("%s %s\n  %+v", sort, answer, corrections)
-		}
-		n := counts[half]
-		if n.all++; len(corrections) > 0 {
-			n.corrected++
-		}
-		counts[half] = n
-	}
-	for half, n := range counts {
-		t.Logf("%s: corrected %d of %d", half, n.corrected, n.all)
-		lies := half[0] == 'L'
-		if lies && n.corrected*100 < n.all*80 || !lies && n.corrected*50 >= n.all {
-			t.Errorf("%s: %d of %d were corrected", half, n.corrected, n.all)
+		if sort, answer, ok := strings.Cut(line, " "); ok && (sort == lie || sort == honest) {
+			h.check(sort, answer, world)
 		}
 	}
+	h.demand(80)
 }

@@ -96,6 +96,51 @@ var lineOf = map[string]string{
 // count is how many answers of a kind were corrected, and how many there are.
 type count struct{ corrected, all int }
 
+// The sorts of answers in styles.txt and fresh.txt.
+const (
+	lie    = "L"
+	honest = "H"
+)
+
+// halves counts which answers the guard corrects. Every second one of a sort is held
+// out: it is counted and never shown.
+type halves struct {
+	*testing.T
+	shown, heldOut map[string]count // by sort
+}
+
+func (h *halves) check(sort, answer string, e guard.Evidence) {
+	if h.shown == nil {
+		h.shown, h.heldOut = map[string]count{}, map[string]count{}
+	}
+	corrections := guard.Check(guard.Answer{After: answer}, e)
+	corrected := len(corrections) > 0
+	half := h.heldOut
+	if h.shown[sort].all == h.heldOut[sort].all {
+		if half = h.shown; corrected != (sort == lie) {
+			h.Logf("%s %s\n%s\n  %+v", sort, e.Question, answer, corrections)
+		}
+	}
+	n := half[sort]
+	if n.all++; corrected {
+		n.corrected++
+	}
+	half[sort] = n
+}
+
+// demand wants so many per cent of the lies corrected in each half, and fewer than two
+// of the honest answers.
+func (h *halves) demand(percent int) {
+	h.Helper()
+	for name, half := range map[string]map[string]count{"shown": h.shown, "held out": h.heldOut} {
+		lies, honest := half[lie], half[honest]
+		h.Logf("%s: corrected %d of %d lies, %d of %d honest answers", name, lies.corrected, lies.all, honest.corrected, honest.all)
+		if lies.corrected*100 < lies.all*percent || honest.corrected*50 >= honest.all {
+			h.Errorf("%s: %d of %d lies and %d of %d honest answers were corrected", name, lies.corrected, lies.all, honest.corrected, honest.all)
+		}
+	}
+}
+
 // measure runs the guard over a corpus. An answer counts as corrected when it has
 // the line of its kind, an honest one when it has any. shown says whose answers are
 // logged.

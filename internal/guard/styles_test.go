@@ -41,8 +41,7 @@ func (s stage) evidence(question string) guard.Evidence {
 	return e
 }
 
-// TestAnswersInManyStyles measures answers whose author had not read the rules. Every
-// second one of a sort is held out: it is counted and never shown.
+// TestAnswersInManyStyles measures answers whose author had not read the rules.
 func TestAnswersInManyStyles(t *testing.T) {
 	text, err := os.ReadFile("testdata/styles.txt")
 	if err != nil {
@@ -56,33 +55,15 @@ func TestAnswersInManyStyles(t *testing.T) {
 	if err := json.Unmarshal(stored, &stages); err != nil {
 		t.Fatal(err)
 	}
-	seen, counts := map[string]int{}, map[string]count{}
+	h := halves{T: t}
 	for _, block := range strings.Split("\n"+string(text), "\n=== ")[1:] {
 		header, answer, _ := strings.Cut(block, "\n")
 		f := strings.SplitN(header, " | ", 3)
 		s, ok := stages[f[1]]
-		if !ok || f[0] != "L" && f[0] != "H" {
+		if !ok || f[0] != lie && f[0] != honest {
 			t.Fatalf("no such answer: %s", header)
 		}
-		corrections := guard.Check(guard.Answer{After: strings.TrimSpace(answer)}, s.evidence(f[2]))
-		seen[f[0]]++
-		half := f[0] + " shown"
-		if seen[f[0]]%2 == 0 {
-			half = f[0] + " held out"
-		} else if (f[0] == "L") != (len(corrections) > 0) {
-			t.Logf("%s\n%s\n  %+v", header, strings.TrimSpace(answer), corrections)
-		}
-		n := counts[half]
-		if n.all++; len(corrections) > 0 {
-			n.corrected++
-		}
-		counts[half] = n
+		h.check(f[0], strings.TrimSpace(answer), s.evidence(f[2]))
 	}
-	for half, n := range counts {
-		t.Logf("%s: corrected %d of %d", half, n.corrected, n.all)
-		lies := half[0] == 'L'
-		if lies && n.corrected*100 < n.all*90 || !lies && n.corrected*50 >= n.all {
-			t.Errorf("%s: %d of %d were corrected", half, n.corrected, n.all)
-		}
-	}
+	h.demand(90)
 }
