@@ -86,15 +86,9 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 	if req.Params != nil {
 		params = *req.Params
 	}
-	ctx, who, err := withCaller(ctx, req.Extra, params.Meta)
-	if err == nil {
-		err = gate.Permit(who, gate.Listing)
-	}
+	ctx, who, err := s.lister(ctx, req.Extra, params.Meta, params.Cursor)
 	if err != nil {
-		return nil, s.protocolError(ctx, err)
-	}
-	if params.Cursor != "" {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown cursor: the list has one page"}
+		return nil, err
 	}
 	infos, err := s.service.Tools(ctx)
 	if err != nil {
@@ -112,6 +106,22 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 		list.Tools = append(list.Tools, tool)
 	}
 	return list, nil
+}
+
+// lister returns the caller of a list and a context that has them, or the JSON-RPC error
+// by which the list is refused. Lists have one page, so every cursor is unknown.
+func (s *Server) lister(ctx context.Context, extra *mcp.RequestExtra, meta mcp.Meta, cursor string) (context.Context, *access.Principal, error) {
+	ctx, who, err := withCaller(ctx, extra, meta)
+	if err == nil {
+		err = gate.Permit(who, gate.Listing)
+	}
+	if err != nil {
+		return ctx, nil, s.protocolError(ctx, err)
+	}
+	if cursor != "" {
+		return ctx, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown cursor: the list has one page"}
+	}
+	return ctx, who, nil
 }
 
 // protocolError makes a JSON-RPC error of what cannot be a tool's result: a

@@ -30,15 +30,9 @@ func (s *Server) listPrompts(ctx context.Context, req *mcp.ListPromptsRequest) (
 	if req.Params != nil {
 		params = *req.Params
 	}
-	ctx, who, err := withCaller(ctx, req.Extra, params.Meta)
-	if err == nil {
-		err = gate.Permit(who, gate.Listing)
-	}
+	ctx, _, err := s.lister(ctx, req.Extra, params.Meta, params.Cursor)
 	if err != nil {
-		return nil, s.protocolError(ctx, err)
-	}
-	if params.Cursor != "" {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown cursor: the list has one page"}
+		return nil, err
 	}
 	all, err := s.opts.Prompts.Prompts(ctx)
 	if err != nil {
