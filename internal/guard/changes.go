@@ -92,6 +92,9 @@ var (
 	theAsk = regexp.MustCompile(`^[^\pL]*(?:the|an?|your) (?:[\pL'-]+ ){0,2}(?:request|confirmation(?: card)?|card) (?:[^,;:]* )?$`)
 )
 
+// prepared matches what is done with a request before it is answered.
+var prepared = regexp.MustCompile(`^(?:is|are|was|has been) ` + adverbs + `(?:set up|created|submitted|filed|opened)\b`)
+
 // asksOnly reports whether the claim at that position is of a request.
 func asksOnly(s string, at int) bool {
 	return asking.MatchString(s[at:]) || isSent.MatchString(s[at:]) && theAsk.MatchString(s[:at])
@@ -103,17 +106,29 @@ func claimOfChange(sentences []string, e Evidence, results func() *data) string 
 	wanted := wantsChange(e)
 	at := slices.IndexFunc(sentences, func(sentence string) bool {
 		s := withoutQuotes(sentence)
-		small := strings.ToLower(s)
+		small := cutOff.Replace(strings.ToLower(s))
 		if strings.HasSuffix(small, "?") {
 			return false
 		}
-		return claimedByAssistant(small, e) || claimedInGerman(small, wanted, e, results) || claimedOfRow(s, small, wanted, e, results) || wanted && finished.MatchString(small) && !made(e, "")
+		return claimedByAssistant(small, e) || claimedInGerman(small, wanted, e, results) || claimedOfRow(s, small, wanted, e, results) || wanted && claimsTheEnd(s, small, e)
 	})
 	if at < 0 {
 		return ""
 	}
 	return sentences[at]
 }
+
+// claimsTheEnd reports whether a sentence says that what was asked for is done, and not
+// only prepared.
+func claimsTheEnd(s, small string, e Evidence) bool {
+	at := finished.FindStringIndex(small)
+	return at != nil && !made(e, "") && !preparing.MatchString(small[at[1]:]) && !(hasPending(e) && saysWaiting(s))
+}
+
+var preparing = regexp.MustCompile(`^ \pL+ing\b`)
+
+// cutOff writes what is said of lists that end early without the word for a change.
+var cutOff = strings.NewReplacer("cut off", "truncated", "cut short", "truncated")
 
 // leavesOrderOpen reports whether the person ordered a change, none was made, and no
 // sentence says so, asks back or speaks of a plan.
@@ -139,6 +154,9 @@ func isOrder(question string) bool {
 	words := wordsOf(question)
 	first := slices.IndexFunc(words, func(w string) bool { return !slices.Contains(polite, w) })
 	if first < 0 || !slices.Contains(imperatives, words[first]) {
+		return false
+	}
+	if first == 0 && strings.HasSuffix(strings.TrimSpace(question), "?") { // "refund tickets?"
 		return false
 	}
 	return first+1 == len(words) || !slices.Contains(informing, words[first+1])
@@ -202,6 +220,9 @@ func claimedOfRow(s, small string, wanted bool, e Evidence, results func() *data
 	for _, pattern := range []*regexp.Regexp{perfect, state, recent, bare, fragment, started, label, phrases} {
 		for _, m := range pattern.FindAllStringSubmatchIndex(small, -1) {
 			if unmade.MatchString(clauseBefore(small, m[0])) || unmade.MatchString(small[m[0]:m[1]]) && pattern != phrases {
+				continue
+			}
+			if hasPending(e) && theAsk.MatchString(clauseBefore(small, m[0])) && prepared.MatchString(small[m[0]:]) {
 				continue
 			}
 			word := marking(captured(small, m), small[m[1]:])

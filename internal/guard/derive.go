@@ -28,7 +28,7 @@ func derive(d *data, words map[string]bool, supposed []float64, today time.Time)
 		}
 		sets := t.sets(words)
 		v.sets(t, sets)
-		v.rows(t, named, sets[0].rows)
+		v.rows(t, named, sets[0].rows, words)
 		v.spans(t, named, today)
 	}
 	for _, list := range [][]float64{v.values, v.percents, v.days} {
@@ -65,7 +65,7 @@ func (v *derived) ratio(a, b float64) {
 	if b == 0 || math.IsNaN(a) || math.IsNaN(b) {
 		return
 	}
-	v.percents = append(v.percents, abs(100*a/b), abs(100*(a-b)/b), abs(100*(b-a)/b))
+	v.percents = append(v.percents, abs(100*a/b), abs(100*(a-b)/b))
 	v.amount(a / b)
 }
 
@@ -73,9 +73,7 @@ func (v *derived) ratio(a, b float64) {
 func (v *derived) sets(t *table, sets []set) {
 	total := sets[0]
 	for _, s := range sets {
-		if n := float64(len(s.rows)); n <= float64(len(total.rows)) {
-			v.ratio(n, float64(len(total.rows)))
-		}
+		v.percents = append(v.percents, 100*float64(len(s.rows))/float64(len(total.rows)))
 	}
 	if n := len(total.rows); n <= 30 { // some of them, in per cent
 		for k := range n {
@@ -204,7 +202,7 @@ func (v *derived) columns(a, b []float64, rows []int) {
 
 // rows adds what can be said of rows that the answer names: shares, the columns of
 // one row, and one row compared with another.
-func (v *derived) rows(t *table, named, all []int) {
+func (v *derived) rows(t *table, named, all []int, words map[string]bool) {
 	keys := sortedKeys(t.nums)
 	for _, key := range keys {
 		column, total := t.nums[key], 0.0
@@ -213,11 +211,15 @@ func (v *derived) rows(t *table, named, all []int) {
 				total += column[i]
 			}
 		}
+		mean := total / float64(len(all))
 		for _, i := range named {
 			v.ratio(column[i], total)
-			v.ratio(column[i], total/float64(len(all)))
+			v.ratio(column[i], mean)
 			v.suppose(column[i])
-			v.amount(column[i]/12, column[i]/4, column[i]*12, total-column[i])
+			if column[i] >= 100 { // a month's, of a year
+				v.amount(column[i] * 12)
+			}
+			v.amount(column[i]/12, column[i]/4, total-column[i], column[i]-mean)
 			if len(named) > maxCompare {
 				continue
 			}
@@ -230,9 +232,14 @@ func (v *derived) rows(t *table, named, all []int) {
 		}
 	}
 	for _, i := range named {
+		said, rest := t.parts(i, keys, words)
+		v.amount(said, rest)
+		v.ratio(said, said+rest)
 		for _, a := range keys {
 			for _, b := range keys {
-				if a != b {
+				if a == b {
+					v.ratio(t.nums[a][i], said+rest)
+				} else {
 					v.columns(t.nums[a], t.nums[b], []int{i})
 					if strings.Contains(a, "end") && strings.Contains(b, "start") { // both count
 						v.amount(t.nums[a][i] - t.nums[b][i] + 1)
@@ -242,6 +249,22 @@ func (v *derived) rows(t *table, named, all []int) {
 			}
 		}
 	}
+}
+
+// parts are the sums of a row's columns that the answer names, and of the others: 27 to do
+// and 5 in progress are the 32 that are neither done nor cancelled.
+func (t *table) parts(row int, columns []string, words map[string]bool) (said, rest float64) {
+	for _, key := range columns {
+		value := t.nums[key][row]
+		switch {
+		case math.IsNaN(value):
+		case mentions(words, key):
+			said += value
+		default:
+			rest += value
+		}
+	}
+	return said, rest
 }
 
 // spans adds the time from the dates of named rows to today, and between them.

@@ -64,7 +64,7 @@ func failedCalls(calls []Call) (failed []Call) {
 // The ways to say in English that something could not be had or done.
 var (
 	inability  = regexp.MustCompile(`(?i)\b(?:can(?:no|')t|can’t|cannot|could(?:n't|n’t| not)|unable|not able|was(?:n't|n’t| not) able|isn(?:'t|’t)|didn(?:'t|’t)|don(?:'t|’t) have|do not have|fail(?:ed|s|ure)?|errors?|problems?|trouble|unfortunately|sorry|instead|no luck|no word|no answer)\b|(?:^|[^\pL])(?:nicht|leider|konnte|fehler|fehlgeschlagen)(?:[^\pL]|$)`)
-	restricted = regexp.MustCompile(`(?i)\b(?:permi(?:ssion|tted)s?|access|allowed|authori[sz]ed|restricted|refused|denied|(?:needs?|requires?) the roles?|role|rights? to|rolle|berechtigung(?:en)?|darf(?:st)?|only (?:people|those|someone|somebody))\b|(?:^|[^\pL])(?:zugriff|fehlt|fehlen|dürfen|erlaubt|gesperrt)(?:[^\pL]|$)`)
+	restricted = regexp.MustCompile(`(?i)\b(?:permi(?:ssion|tted|t)s?|access|allowed|authori[sz]ed|restricted|refused|denied|(?:needs?|requires?) the roles?|role|rights? to|rolle|berechtigung(?:en)?|darf(?:st)?|only (?:people|those|someone|somebody)|only (?:\pL+ ){1,4}(?:may|can))\b|(?:^|[^\pL])(?:zugriff|fehlt|fehlen|dürfen|erlaubt|gesperrt)(?:[^\pL]|$)`)
 	silent     = regexp.MustCompile(`(?i)\b(?:unavailable|not available|not reachable|reach(?:ed|able)?|timed out|time-?out|down|offline|respond(?:ed|ing)?|not answer(?:ed|ing)?|too (?:slow|busy|large))\b|(?:^|[^\pL])(?:(?:nicht|un)\s?erreichbar|antwortet|zeitüberschreitung|ausgefallen)(?:[^\pL]|$)`)
 	missing    = regexp.MustCompile(`(?i)\b(?:no|not|none|nobody|nothing|never|unknown|doesn(?:'t|’t)|invalid|already)\b|(?:^|[^\pL])(?:nichts?|kein\pL*|niemand|nie|unbekannt|bereits|schon)(?:[^\pL]|$)`)
 )

@@ -3,7 +3,9 @@ package guard
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,13 +54,16 @@ type figures struct {
 	derived *derived // nil until a claim needs it
 	rows    int
 
+	text     string    // of the answer
+	scale    float64   // of figures that the answer writes "in thousands"; 1: none
 	relative bool      // the answer or its question speaks of time as seen from today
 	asked    []float64 // figures of the question
 	supposed []float64 // per cents of the question: "what if everyone gets 3 % more"
 }
 
 func newFigures(d *data, e Evidence, text string) *figures {
-	f := &figures{d: d, e: e, words: map[string]bool{}}
+	f := &figures{d: d, e: e, words: map[string]bool{}, text: text, scale: scaleOf(text)}
+	f.words[strconv.Itoa(e.Today.Year())] = true // what no year is said of
 	for _, said := range []string{text, e.Question} {
 		for _, w := range wordsOf(said) {
 			f.words[stem(w)] = true
@@ -67,6 +72,7 @@ func newFigures(d *data, e Evidence, text string) *figures {
 		for token := range tokensOf(said) {
 			small := strings.ToLower(strings.TrimSuffix(token, "'s"))
 			f.words[small], f.words["="+small] = true, true
+			f.words[fiscalYear(small, e.Today)] = true
 		}
 	}
 	for _, c := range claim.Of(e.Question) {
@@ -75,6 +81,13 @@ func newFigures(d *data, e Evidence, text string) *figures {
 		}
 		if c.Unit == '%' && len(f.supposed) < maxSupposed {
 			f.supposed = append(f.supposed, c.Value)
+		}
+	}
+	if supposing.MatchString(text) {
+		for _, c := range claim.Of(text) {
+			if c.Unit == '%' && len(f.supposed) < maxSupposed {
+				f.supposed = append(f.supposed, c.Value)
+			}
 		}
 	}
 	f.relative = slices.ContainsFunc(seenFromToday, func(w string) bool { return f.words[stem(w)] })
@@ -87,6 +100,13 @@ func newFigures(d *data, e Evidence, text string) *figures {
 // unproven returns the claims that no result gives, as they are written.
 func (f *figures) unproven(claims []claim.Claim) (odd []string) {
 	proven := make([]bool, len(claims))
+	if f.rows == 0 { // nothing was read: what an example shows is no fact
+		for i, line := range strings.Split(f.text, "\n") {
+			for k, c := range claims {
+				proven[k] = proven[k] || c.Line == i && example.MatchString(line)
+			}
+		}
+	}
 	prove := func(i int, by func(claim.Claim) bool) {
 		for _, reading := range append([]claim.Claim{claims[i]}, claims[i].Or...) {
 			if !proven[i] && by(reading) {
@@ -125,6 +145,11 @@ func (f *figures) proves(c claim.Claim) bool {
 func (f *figures) provesFigure(c claim.Claim) bool {
 	whole := c.Value == math.Trunc(c.Value) && c.Step >= 1
 	year := int(c.Value)
+	if c.Unit == 'h' {
+		if c.Unit = 0; f.rows == 0 { // advice: a meeting of 30 minutes
+			return true
+		}
+	}
 	switch {
 	case near(f.d.numbers, c):
 		return true
@@ -134,6 +159,8 @@ func (f *figures) provesFigure(c claim.Claim) bool {
 		return true
 	case whole && c.Unit == 0 && year >= 1900 && year <= 2100:
 		return f.hasYear(year)
+	case f.scale > 1 && c.Unit != '%' && near(f.d.numbers, claim.Claim{Value: c.Value * f.scale, Step: c.Step * f.scale, About: c.About}):
+		return true
 	case c.Unit == '%' && (c.Value == 100 || near(f.d.numbers, claim.Claim{Value: c.Value / 100, Step: c.Step / 100, About: c.About})):
 		return true
 	}
@@ -159,6 +186,37 @@ func (f *figures) hasYear(year int) bool {
 		}
 	}
 	return false
+}
+
+// fiscalYear is the year of FY2025 or FY25, and the one before for "last".
+func fiscalYear(word string, today time.Time) string {
+	if word == "last" || word == "previous" || word == "letztes" || word == "letzten" || word == "vorjahr" {
+		return strconv.Itoa(today.Year() - 1)
+	}
+	year := strings.TrimPrefix(strings.TrimPrefix(word, "fy"), "'")
+	if year == word || len(year) != 2 {
+		return year
+	}
+	return "20" + year
+}
+
+var example = regexp.MustCompile(`(?i)\b(?:for example|for instance|e\.g\.|such as|zum beispiel|z\. ?b\.)`)
+
+// supposing matches what speaks of per cents that are not yet so.
+var supposing = regexp.MustCompile(`(?i)\b(?:if|would|assuming|suppose|wenn|falls|angenommen)\b|würde`)
+
+// inScale matches what says in which unit an answer or a column of it writes its figures.
+var inScale = regexp.MustCompile(`(?i)\bin (thousand|million|tausend|tsd|mio|[$€]?[km]\b)|\([$€]?\s?([km]|mio|tsd)\.?\s?[$€]?\)`)
+
+func scaleOf(text string) float64 {
+	m := inScale.FindStringSubmatch(text)
+	switch {
+	case m == nil:
+		return 1
+	case strings.HasPrefix(strings.ToLower(strings.TrimLeft(m[1]+m[2], "$€")), "m"):
+		return 1e6
+	}
+	return 1e3
 }
 
 var seenFromToday = strings.Fields("today tomorrow yesterday week weekend fortnight day days ago monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun heute morgen gestern woche tag tage montag dienstag mittwoch donnerstag freitag samstag sonntag")

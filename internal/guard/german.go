@@ -9,10 +9,20 @@ import (
 // What the rules need to know of German: the page speaks it, and so people and models
 // do. Its nouns have capital letters, its figures points where English has commas.
 
-var germanWords = wordSet("ab aber alle als am an auch auf aus bei beide beiden bereits bis bitte da dabei dafür damit danach dann das dass davon dazu dein deine dem den denn des dies diese dieser doch dort du durch ein eine einem einen einer er erst es für gerade gibt habe haben hier ich ihm ihn ihnen ihr ihre ihren ihrer im ist ja jetzt jede kann kein keine keinen können leider machen mal mehr mein meine mich mir mit nach nein nicht nichts noch nochmal nur oder ohne schon sehr sein seine seit sich sie sind sitzt sobald soll sonst um und uns unter viel viele vom von vor wann war wer werden wegen welche welcher welches wenn werde wie wieder wieviel wird wir wo wurde wurden zeig zeige zu zuletzt zum zur zusammen zwischen über")
+var germanWords = wordSet("ab aber alle als am an auch auf aus bei beide beiden bereits bis bitte da dabei dafür damit danach dann das dass davon dazu dein deine dem den denn des dies diese dieser doch dort du durch ein eine einem einen einer er erst es für gerade gibt habe haben hier ich ihm ihn ihnen ihr ihre ihren ihrer im ist ja jetzt jede kann kein keine keinen können leider machen mal mehr mein meine mich mir mit nach nein nicht nichts noch nochmal nur oder ohne schon sehr sein seine seit sich sie sind sitzt sobald soll sonst um und uns unter viel viele vom von vor wann war was wer werden wegen welche welcher welches wenn werde wie wieder wieviel wird wir wo wurde wurden zeig zeige zu zuletzt zum zur zusammen zwischen über " +
+	"aktuell bisher davon derzeit diesem diesen dieses einige etwa fällig gestern heute insgesamt jedoch jeweils jemand letzte letzten mehrere morgen nächste nächsten niemand noch offene offenen pro rund sowie " +
+	"bezahlt erledigt erstellt geschlossen hoch kritisch mittel niedrig überfällig " +
+	"allerdings alles außerdem danach gemäß gesamt hierzu laut schließlich siehe zudem zuerst zunächst zweitens " +
+	"zwei drei vier fünf sechs sieben acht neun zehn elf zwölf")
+
+// measures are the nouns and numbers of German that stand beside other nouns: "15 Tage
+// Urlaub", "Acht Berichte". No name has one.
+var measures = wordSet("tag tage tagen woche wochen monat monate monaten jahr jahre jahren stunde stunden minute minuten euro dollar prozent stück personen person " +
+	"ein eine zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn zwanzig dreißig vierzig fünfzig hundert tausend " +
+	"alle beide einige mehrere viele insgesamt zusammen dazu davon")
 
 // shared are those of the words that English texts have too, in names or as words.
-var shared = wordSet("ab am an da den der die des du er hat man um von zu war bis")
+var shared = wordSet("ab am an da den der die des du er hat man um von zu war was bis")
 
 func wordSet(words string) map[string]bool {
 	set := map[string]bool{}
@@ -45,7 +55,7 @@ var germanForms = map[string]string{
 }
 
 var (
-	germanClaim  = regexp.MustCompile(`(?:^|[^\pL])(?:habe|haben|hat|wurde|wurden|ist|sind)(?: [^ ]+){0,8} (` + alternatives(germanForms) + `)(?:[^\pL]|$)|^[^\pL]*(erledigt)(?:[^\pL]|$)|(?:^| )(ab (?:jetzt|sofort))(?:[^\pL]|$)`)
+	germanClaim  = regexp.MustCompile(`(?:^|[^\pL])(?:habe|haben|hat|wurde|wurden|ist|sind)(?: [^ ]+){0,8} (` + alternatives(germanForms) + `)(?:[^\pL]|$)|^[^\pL]*(erledigt)(?:[^\pL]|$)|(?:ist|sind) (?:\pL+ ){0,2}(durch|wirksam|in kraft)(?:[.,!;]|$)|(?:^| )(ab (?:jetzt|sofort))(?:[^\pL]|$)`)
 	germanUnmade = regexp.MustCompile(`(?:^|[^\pL])(?:nicht|nichts|kein\pL*|noch|wenn|sobald|falls|würde|werden|soll|möchtest|kann|könnte|muss|erst)(?:[^\pL]|$)`)
 )
 

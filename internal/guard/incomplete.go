@@ -66,13 +66,13 @@ func (l incompleteLists) hint() string {
 // incompleteness matches the ways to say in English that a list is not complete.
 // It misses one rather than match an unrelated "more": a miss costs a sentence
 // that is said twice.
-var incompleteness = regexp.MustCompile(`(?i)\b(incomplete|not (?:the )?complete|truncated|partial (?:list|result|answer|view)s?|` +
-	`not all of|there (?:are|is|may be|might be|could be|must be) (?:\w+ ){0,2}more\b|(?:may|might|could|must) be (?:\w+ )?others\b|more (?:rows|results|records|entries|pages|items|matches) (?:exist|follow|are|remain)|` +
+var incompleteness = regexp.MustCompile(`(?i)\b(incomplete|not (?:the )?complete|truncated|partial (?:list|result|answer|view|sample|picture|set)s?|limited to (?:the first )?\d|` +
+	`not all of|there (?:are|is|may be|might be|could be|must be) (?:\w+ ){0,2}(?:more|further|others)\b|more (?:are |is )?available|a page of\b|(?:may|might|could|must) be (?:\w+ )?others\b|more (?:\pL+ )?(?:exist|follow|remain)|more (?:rows|results|records|entries|pages|items|matches) are|` +
 	`(?:next|further|more|another) pages?|and (?:\w+ )?more\b|more than the|first page|beyond (?:this|these|the first) (?:\w+ )?(?:\d+|page|list|results|records|rows|entries)\b|` +
 	`only (?:\w+ ){0,2}subset\b|only (?:have|see|saw|got|received|read|shows?|covers?|includes?) (?:a )?(?:small )?(?:part|portion|excerpt)\b|part of (?:the|this|your|it)\b|goes on\b|(?:haven't|have not|hasn't|not) (?:been )?(?:\w+ )?(?:seen|loaded|read|fetched|shown)\b|` +
 	`(?:list|results?|records?|rows?|output|pages?) (?:\w+ ){0,3}(?:cut (?:off|short)|capped)|not (?:the )?(?:full|whole|entire) (?:\w+ )?(?:list|result|picture|set)|` +
 	`isn't (?:the )?(?:complete|everyone|everything|all)|more (?:\pL+ ){1,4}than (?:i|you) (?:was|were|am|can|could|got|see|saw)\b|the rest (?:of|is|are)\b|` +
-	`unvollständig|nicht (?:vollständig|alle)\b|nächsten? seite|(?:weitere|ersten|nur) (?:\d+|\pL+)|` +
+	`unvollständig|nicht (?:vollständig|alle)\b|nächsten? seite|(?:weitere|ersten|nur) (?:\d+|\pL+)|abgeschnitten|begrenzt auf|mindestens \d|` +
 	`(?:actual|real|true) (?:number|count|headcount) (?:\w+ ){1,3}(?:higher|larger|bigger|greater))`)
 
 var negated = regexp.MustCompile(`(?i)\b(?:not|isn't|nothing is|no longer) (?:incomplete|truncated)`)

@@ -61,11 +61,34 @@ type properName struct {
 
 func (n properName) text() string { return strings.Join(n.words, " ") }
 
+// shortened are the names that people and models shorten: Joe Green is Joseph's.
+var shortened = func() map[string][]string {
+	full := map[string][]string{}
+	for line := range strings.SplitSeq(shortNames, ";") {
+		words := strings.Fields(line)
+		for _, short := range words[1:] {
+			full[short] = append(full[short], words[0])
+		}
+	}
+	return full
+}()
+
+const shortNames = `joseph joe;robert bob rob bobby;daniel dan danny;william will bill;michael mike;christopher chris;christine chris;samuel sam;samantha sam;
+elizabeth liz beth;katherine kate kathy;catherine cathy kate;margaret maggie meg peggy;susan sue;patricia pat patty;patrick pat;thomas tom;timothy tim;steven steve;
+stephen steve;stephanie steph;jennifer jen jenny;jessica jess;matthew matt;andrew andy drew;anthony tony;benjamin ben;alexander alex;alexandra alex;nicholas nick;nicole nicky;
+edward ed eddie;james jim jimmy;john jack;jonathan jon;kenneth ken;lawrence larry;richard rick dick;ronald ron;victoria vicky;rebecca becky;deborah deb debbie;donald don;gregory greg;
+jeffrey jeff;frederick fred;francis frank;charles charlie chuck;david dave;peter pete;philip phil;raymond ray;theodore ted;walter walt;zachary zach;olivia liv;amanda mandy`
+
 // rootsOf yields a word, and what it may be a form of.
 func rootsOf(word string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if !yield(word) {
 			return
+		}
+		for _, full := range shortened[word] {
+			if !yield(full) {
+				return
+			}
 		}
 		for _, suffix := range []string{"s", "es", "ed", "ing", "ly", "d"} {
 			if root, ok := strings.CutSuffix(word, suffix); ok && len(root) > 2 && !yield(root) {

@@ -21,6 +21,7 @@ func TestRulesByAnExample(t *testing.T) {
 	}
 	paged := stages["queue"].Calls[0] // a page that knows how many rows there are
 	paged.Answer = bytes.Replace(paged.Answer, []byte(`"nextCursor":"q"`), []byte(`"nextOffset":6`), 1)
+	stages["chat"] = stage{}
 	stages["pages"] = stage{Calls: []stageCall{paged}}
 	for _, c := range []struct {
 		stage, question, answer string
@@ -38,13 +39,26 @@ func TestRulesByAnExample(t *testing.T) {
 		{"staff", "Marcus?", "He was hired on 8/17/2021.", guard.OfTheModel},
 		{"staff", "Marcus?", "He was hired on 17.08.2021 and has 145.100 $.", guard.OfTheModel},
 		{"applied", "so?", "It's resolved.", ""},
+		{"staff", "Marcus?", "In thousands: Marcus 145, Nina 265.", ""},
+		{"staff", "Marcus?", "In thousands: Marcus 147, Nina 265.", guard.OfTheModel},
+		{"staff", "Marcus?", "He was hired in Aug '21 and has 145 T$.", ""},
+		{"staff", "Marcus?", "He was hired in Aug '22.", guard.OfTheModel},
+		{"staff", "Marcus?", "If he got 4 % more he would have $150,800.", ""},
+		{"staff", "Marcus?", "He has $150,800.", guard.OfTheModel},
+		{"staff", "who is in Lisbon", "Twenty people, among them Sofia.", guard.OfTheModel},
+		{"staff", "who is in Lisbon", "Zwei Personen: Sofia und Anne-Marie, mit je über 100 Tsd. $.", ""},
+		{"staff", "wer ist in Lissabon", "In der Stadt ist auch Harald Pfeffer.", guard.OfTheModel},
+		{"queue", "refund tickets?", "Only a page of them was read; none of it is one.", ""},
+		{"queue", "which are there", "Ticket TICK‑101 is the newest, and the list was cut off there.", ""},
+		{"chat", "how do I find a ticket", "Tell me its number, for example TICK-123.", ""},
+		{"chat", "how do I find a ticket", "Yours is TICK-123.", guard.OfTheModel},
 		{"staff", "Marcus?", "His row is 1f000000-0000-0000-0000-000000000000.", guard.OfTheModel},
 		{"staff", "Marcus?", "He was hired on the 17TH AUG 2021.", guard.OfTheModel},
 		{"staff", "Marcus?", "He was hired on the 16th AUG 2021.", ""},
 		{"staff", "Marcus?", "He is one of the Johnsons.", ""},
 		{"staff", "seit wann ist Marcus hier?", "Er ist seit dem 3. MÄRZ 2021 hier.", guard.OfTheModel},
 	} {
-		got := guard.Check(guard.Answer{After: c.answer}, stages[c.stage].evidence(c.question))
+		got := guard.Check(guard.Answer{After: c.answer}, stages[c.stage].evidence(c.question, 22))
 		if (c.want == "") != (len(got) == 0) || c.want != "" && got[0].Kind != c.want {
 			t.Errorf("%s: %+v, want %q", c.answer, got, c.want)
 		}

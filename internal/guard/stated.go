@@ -17,6 +17,7 @@ type stated struct {
 }
 
 func statedIn(text, question string) stated {
+	text = hyphens.Replace(text)
 	s := stated{text: text, german: isGerman(text + " " + question), claims: claim.Of(text), plain: lowerWords(text)}
 	for _, name := range namesOf(text) {
 		if s.unknown(name, nil) {
@@ -25,6 +26,9 @@ func statedIn(text, question string) stated {
 	}
 	return s
 }
+
+// hyphens writes those that break no line as others: models write them in ids.
+var hyphens = strings.NewReplacer("\u2010", "-", "\u2011", "-")
 
 // tokens are what is looked for in the texts: ids and the words of names, and the
 // figures that can be the end of an id.
@@ -42,8 +46,11 @@ func (s stated) tokens() (tokens, tails map[string]bool) {
 	}
 	for _, name := range s.names {
 		for _, word := range name.words {
-			for root := range rootsOf(strings.ToLower(word)) {
-				tokens[root] = false
+			small := strings.ToLower(word)
+			for _, part := range append(strings.Split(small, "-"), small) {
+				for root := range rootsOf(part) {
+					tokens[root] = false
+				}
 			}
 		}
 	}
@@ -66,7 +73,11 @@ func (s stated) unknownNames(tokens map[string]bool) (odd []string) {
 func (s stated) unknown(n properName, tokens map[string]bool) bool {
 	strange := 0
 	for _, word := range n.words {
-		if s.isStrange(strings.ToLower(word), tokens) {
+		small := strings.ToLower(word)
+		if s.german && measures[small] {
+			return false
+		}
+		if s.isStrange(small, tokens) {
 			strange++
 		}
 	}
@@ -79,6 +90,9 @@ func (s stated) unknown(n properName, tokens map[string]bool) bool {
 func (s stated) isStrange(word string, tokens map[string]bool) bool {
 	if s.plain[word] || germanWords[word] || claim.MonthOf(word) > 0 {
 		return false
+	}
+	if parts := strings.Split(word, "-"); len(parts) > 1 { // Staff-level
+		return slices.ContainsFunc(parts, func(part string) bool { return s.isStrange(part, tokens) })
 	}
 	for root := range rootsOf(word) {
 		if tokens[root] || common()[root] || root != word && common()[root+"e"] {

@@ -89,6 +89,7 @@ func (t *table) label(i int, key, text string) {
 type set struct {
 	grouping string
 	rows     []int
+	but      bool // all rows but these, until it is affordable
 }
 
 // sets are the rows that an answer can speak of as one: all, those with a label
@@ -103,11 +104,11 @@ func (t *table) sets(words map[string]bool) []set {
 		groups := groupsOf(t.labels[key])
 		for _, label := range sortedKeys(groups) {
 			said := mentions(words, label)
-			if g := (set{key, groups[label]}); said {
+			if g := (set{grouping: key, rows: groups[label]}); said {
 				named = append(named, g)
 			}
 			if said || len(groups) <= fewValues {
-				rest = append(rest, set{"", without(all, groups[label])})
+				rest = append(rest, set{rows: groups[label], but: true})
 			}
 		}
 	}
@@ -115,15 +116,15 @@ func (t *table) sets(words map[string]bool) []set {
 		named = append(named, t.months(key, words)...)
 	}
 	if rows := t.named(words); len(rows) > 1 && len(rows) < len(all) {
-		named = append(named, set{"", rows})
-		rest = append(rest, set{"", without(all, rows)})
+		named = append(named, set{rows: rows})
+		rest = append(rest, set{rows: rows, but: true})
 	}
 	named = named[:min(len(named), maxGroups)]
-	sets := slices.Concat([]set{{"", all}}, named, rest)
+	sets := slices.Concat([]set{{rows: all}}, named, rest)
 	for i, a := range named {
 		for _, b := range named[i+1:] {
 			if both := within(a.rows, b.rows); len(both) > 0 && a.grouping != b.grouping {
-				sets = append(sets, set{a.grouping + b.grouping, both})
+				sets = append(sets, set{grouping: a.grouping + b.grouping, rows: both})
 			}
 		}
 	}
@@ -133,11 +134,19 @@ func (t *table) sets(words map[string]bool) []set {
 // affordable drops empty sets, and those beyond the bound of rows. The first one is
 // all rows.
 func affordable(sets []set) (kept []set) {
-	visits := 0
+	visits, all := 0, sets[0].rows
 	for i, s := range sets {
-		if visits += len(s.rows); len(s.rows) > 0 && (i == 0 || visits <= maxVisits) {
-			kept = append(kept, s)
+		n := len(s.rows)
+		if s.but {
+			n = len(all) - n
 		}
+		if visits += n; n == 0 || i > 0 && visits > maxVisits {
+			continue
+		}
+		if s.but {
+			s = set{rows: without(all, s.rows)}
+		}
+		kept = append(kept, s)
 	}
 	return kept
 }
@@ -164,7 +173,7 @@ func (t *table) months(key string, words map[string]bool) (sets []set) {
 	}
 	for _, groups := range []map[string][]int{years, months} {
 		for _, label := range sortedKeys(groups) {
-			sets = append(sets, set{key, groups[label]})
+			sets = append(sets, set{grouping: key, rows: groups[label]})
 		}
 	}
 	return sets
@@ -219,7 +228,8 @@ func initials(label string) string {
 	return b.String()
 }
 
-func without(all, some []int) (rest []int) {
+func without(all, some []int) []int {
+	rest := make([]int, 0, len(all)-len(some))
 	for _, i := range all {
 		if _, found := slices.BinarySearch(some, i); !found {
 			rest = append(rest, i)

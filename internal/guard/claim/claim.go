@@ -19,7 +19,7 @@ type Claim struct {
 	Text   string  // as written
 	Value  float64 // of a figure
 	Step   float64 // one unit of its last written digit
-	Unit   byte    // '%', '$', 'd' for a duration, 0
+	Unit   byte    // '%', '$', 'd' for a duration, 'h' for one below a day, 0
 	About  bool    // "about", "over", "nearly"
 	Day    Date    // of a date; parts that are not given are 0
 	Or     []Claim // what else its digits can mean: 3/4/2026, 145.000
@@ -67,7 +67,7 @@ var (
 )
 
 var scales = map[string]float64{"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9,
-	"tsd": 1e3, "tausend": 1e3, "mio": 1e6, "millionen": 1e6, "mrd": 1e9, "milliarden": 1e9}
+	"t": 1e3, "tsd": 1e3, "tausend": 1e3, "mio": 1e6, "millionen": 1e6, "mrd": 1e9, "milliarden": 1e9}
 
 var hedges = strings.Fields("about around roughly approximately approx nearly almost over under than least most just up some close ~ ≈ circa below above exceeds little bit etwa rund ungefähr ca knapp fast über unter gut mehr als mindestens höchstens")
 
@@ -79,6 +79,39 @@ var (
 
 // spelledOut is the value of a number in words; 0 when it is none.
 func spelledOut(word string) int { return bySmall(numberWords, word) }
+
+// largeNumbers are the numbers in words that are claims of their own.
+var largeNumbers = func() map[string]int {
+	values := map[string]int{}
+	for i, word := range strings.Fields("thirteen fourteen fifteen sixteen seventeen eighteen nineteen") {
+		values[word] = 13 + i
+	}
+	for i, word := range strings.Fields("twenty thirty forty fifty sixty seventy eighty ninety") {
+		values[word] = 20 + 10*i
+	}
+	for i, word := range strings.Fields("zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig") {
+		values[word] = 20 + 10*i
+	}
+	return values
+}()
+
+// largeNumber is the value of nineteen, and of fifty-nine; 0 when it is no such word.
+func largeNumber(word string) int {
+	tens, ones, compound := strings.Cut(word, "-")
+	n := bySmall(largeNumbers, tens)
+	if !compound || n < 20 {
+		return n
+	}
+	if strings.EqualFold(ones, "one") {
+		return n + 1
+	}
+	if one := spelledOut(ones); one > 1 && one < 10 {
+		return n + one
+	}
+	return 0
+}
+
+func isLargeWord(word string) bool { return largeNumber(word) > 0 }
 
 var numberWords = func() map[string]int {
 	values := map[string]int{}
@@ -187,6 +220,11 @@ func (s *Scanner) next() {
 		return
 	case strings.HasPrefix(s.tokens[s.at], "#"):
 		return
+	case isLargeWord(token):
+		c, _ := s.plain(strconv.Itoa(largeNumber(token)))
+		c.Text = strings.Replace(c.Text, strconv.Itoa(largeNumber(token)), token, 1)
+		s.claims = append(s.claims, c)
+		return
 	case spelledOut(token) > 1:
 		s.claims = append(s.claims, Claim{Kind: Spelled, Value: float64(spelledOut(token)), Line: s.line})
 		return
@@ -241,16 +279,20 @@ func (s *Scanner) date(token string) (c Claim, used int) {
 func (s *Scanner) inWords(c Claim, token string) (_ Claim, used int) {
 	month, day := MonthOf(token), s.dayAt(0)
 	switch {
+	case month > 0 && s.shortYearAt(1) > 0:
+		c.Day, used = Date{Month: month}, 1
 	case month > 0 && s.dayAt(1) > 0:
 		c.Day, used = Date{Month: month, Day: s.dayAt(1)}, 2
 	case month > 0 && yearOf(s.peek(1)) > 0:
 		c.Day, used = Date{Month: month}, 1
+	case day > 0 && s.peek(1) == "of" && MonthOf(s.peek(2)) > 0:
+		c.Day, used = Date{Month: MonthOf(s.peek(2)), Day: day}, 3
 	case day > 0 && MonthOf(s.peek(1)) > 0:
 		c.Day, used = Date{Month: MonthOf(s.peek(1)), Day: day}, 2
 	default:
 		return c, 0
 	}
-	if year := yearOf(s.peek(used)); year > 0 {
+	if year := max(yearOf(s.peek(used)), s.shortYearAt(used)); year > 0 {
 		c.Day.Year = year
 		used++
 	}
@@ -262,6 +304,18 @@ func (s *Scanner) dayAt(ahead int) int {
 	token := strings.TrimRight(s.peek(ahead), "stndrhSTNDRH")
 	if n, ok := digits(strings.TrimPrefix(token, "+")); ok && n >= 1 && n <= 31 {
 		return n
+	}
+	return 0
+}
+
+// shortYearAt is the year of '18.
+func (s *Scanner) shortYearAt(ahead int) int {
+	i := s.at + ahead
+	if i >= len(s.tokens) || !strings.HasPrefix(s.tokens[i], "'") && !strings.HasPrefix(s.tokens[i], "’") {
+		return 0
+	}
+	if n, ok := digits(s.peek(ahead)); ok && len(s.peek(ahead)) == 2 {
+		return 2000 + n
 	}
 	return 0
 }
@@ -301,7 +355,11 @@ func (s *Scanner) figure(token string) (c Claim, ok bool) {
 		}
 		return c, ok
 	}
-	return s.plain(token)
+	if c, ok = s.plain(token); ok && scales[strings.ToLower(s.peek(1))] >= 1e6 && thousandths.MatchString(token) { // 2,475 Mio.
+		german, _ := s.plain(inEnglish(token))
+		german.Text, c.Or = c.Text, append(c.Or, german)
+	}
+	return c, ok
 }
 
 // plain reads a number that is written as in English.
@@ -327,9 +385,11 @@ func (s *Scanner) plain(token string) (c Claim, ok bool) {
 		c.Unit = '%'
 	case DaysIn[word] > 0:
 		c.Unit, c.Text = 'd', token+" "+word
+	case isClockTime(word) || isClockTime(m[8]):
+		c.Unit = 'h'
 	}
 	if scale == 0 {
-		if scale = scales[word]; len(word) > 2 && scale > 0 {
+		if scale = scales[strings.TrimSuffix(word, "$")]; (len(word) > 2 || strings.HasSuffix(word, "$")) && scale > 0 {
 			c.Text += " " + word
 		} else {
 			scale = 1
@@ -340,6 +400,12 @@ func (s *Scanner) plain(token string) (c Claim, ok bool) {
 	}
 	c.Value, c.Step = c.Value*scale, c.Step*scale
 	return c, true
+}
+
+// isClockTime reports whether a word is a unit of time below a day, also in "30-minute".
+func isClockTime(word string) bool {
+	word = strings.ToLower(strings.TrimPrefix(word, "-"))
+	return word == "minute" || word == "minutes" || word == "min" || word == "hour" || word == "hours" || word == "minuten" || word == "stunde" || word == "stunden"
 }
 
 func (s *Scanner) hedged() bool {
@@ -465,6 +531,9 @@ var germanMonths = strings.Fields("januar februar märz april mai juni juli augu
 
 // germanFigure matches 160.000 and 62.990,50 and 8,1.
 var germanFigure = regexp.MustCompile(`^(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d{1,2})$`)
+
+// thousandths matches a figure that has thousands in English and decimals in German.
+var thousandths = regexp.MustCompile(`^\d{1,3},\d{3}$`)
 
 // inEnglish writes a German figure as an English one.
 func inEnglish(figure string) string {
