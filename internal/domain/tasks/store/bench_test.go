@@ -62,6 +62,15 @@ func fill(b *testing.B, name string, n int) {
 	started := time.Now()
 	_ = os.Remove(name)
 	w := at(b, name, time.Now)
+	fillRows(b, w, n)
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	fmt.Fprintf(os.Stderr, "%d tasks in %s\n", n, time.Since(started).Round(time.Second))
+}
+
+func fillRows(t testing.TB, w *Workspace, n int) {
+	t.Helper()
 	const together = 10_000
 	for from := 0; from < n; from += together {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
@@ -75,13 +84,9 @@ func fill(b *testing.B, name string, n int) {
 		})
 		cancel()
 		if err != nil {
-			b.Fatal(err)
+			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		b.Fatal(err)
-	}
-	fmt.Fprintf(os.Stderr, "%d tasks in %s\n", n, time.Since(started).Round(time.Second))
 }
 
 // operation is one that is measured, beside the bare query that reads the same rows
@@ -168,7 +173,10 @@ const (
 )
 
 // operations are those of a workspace with n tasks.
-func operations(w *Workspace, n int) []operation {
+func operations(w *Workspace, n int) []operation { return append(reading(w, n), changing(w)...) }
+
+// reading are the operations that write nothing.
+func reading(w *Workspace, n int) []operation {
 	const fields = "select t.id, title, status, priority, tags, parent_task_id, created_at, updated_at from tasks t "
 	const newest = " order by created_at desc, id desc limit 100"
 	page := func(f TaskFilter, offset int) func(context.Context) error {
@@ -211,7 +219,7 @@ func operations(w *Workspace, n int) []operation {
 			return err
 		}, "with recursive b(id) as (select 1 union all select t.id from b join tasks t on t.parent_task_id = b.id where t.deleted_at is null) select count(*) from b"},
 	}
-	return append(append(lists, ofOne(w)...), changing(w)...)
+	return append(lists, ofOne(w)...)
 }
 
 // ofOne are the operations on single rows and on what is linked to them.

@@ -108,4 +108,95 @@ func TestListsByTag(t *testing.T) {
 		t.Fatal(err)
 	}
 	check()
+	made(t, w, NewTask{Title: "both", Tags: text("x y")})
+	made(t, w, NewTask{Title: "one", Tags: text("y")})
+	wantTagged(t, w, TaskFilter{Tags: []string{"x", "y"}, Ready: true}, "both", "one")
+}
+
+// TestPagesFarIntoAList compares pages of a list of several stretches with the bare
+// query, in a file that began with the newest version and in one that was upgraded,
+// while tasks change, go, come back, and are made with an earlier time.
+func TestPagesFarIntoAList(t *testing.T) {
+	for _, version := range []int{2, len(steps())} {
+		t.Run(fmt.Sprint("version ", version), func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "w.db")
+			old, err := open(t.Context(), file, "/somewhere", time.Now, steps()[:version])
+			if err == nil {
+				err = old.Change(t.Context(), func(ctx context.Context) error {
+					_, err := old.Exec(ctx, "drop trigger tasks_worded")
+					return err
+				})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			fillRows(t, old, 3*4096-8)
+			if err := old.Close(); err != nil {
+				t.Fatal(err)
+			}
+			w := at(t, file, time.Now)
+			wantPages(t, w)
+			if err := w.Change(t.Context(), func(ctx context.Context) error {
+				_, err := w.Exec(ctx, `update tasks set deleted_at = 1 where id % 7 = 0 and id < 8000 or id between 4000 and 6000;
+update tasks set status = 'cancelled', priority = 'low' where id % 5 = 0;
+update tasks set deleted_at = null where id % 14 = 0;
+insert into tasks (title, status, priority, created_by, created_at, updated_at) select 'early', 'todo', 'high', 'a', created_at - 1000000 * (id % 3), 1 from tasks where id % 40 = 0`)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			wantPages(t, w)
+		})
+	}
+}
+
+// wantPages compares pages of some kinds with the bare query.
+func wantPages(t *testing.T, w *Workspace) {
+	t.Helper()
+	var stretches int
+	if err := w.In(t.Context()).QueryRowContext(t.Context(), "select count(distinct since) from stretches").Scan(&stretches); err != nil || stretches < 3 {
+		t.Errorf("%d stretches, %v, want 3 at least", stretches, err)
+	}
+	for _, f := range []TaskFilter{{}, {Status: record.Todo}, {Priority: "low"}, {Status: record.Cancelled, Priority: "low"}, {Status: record.Todo, Priority: "high"}} {
+		where := f.kind()
+		want := idsOf(t, w, "select id from tasks where deleted_at is null and "+where.String()+" order by created_at desc, id desc", where.Args)
+		for offset := 0; offset < len(want)+200; offset += 1 + len(want)/23 {
+			found, total, err := w.Tasks(t.Context(), f, Page{Limit: 50, Offset: offset})
+			page := want[min(offset, len(want)):min(offset+50, len(want))]
+			if err != nil || total != len(want) || !slices.EqualFunc(found, page, isTask) {
+				t.Fatalf("%+v from %d of %d: got %d, %v, %v", f, offset, len(want), total, found, err)
+			}
+		}
+	}
+	for _, f := range []TaskFilter{{Tags: []string{"docs", "part7"}}, {Tags: []string{"docs", "part7"}, Ready: true, Priority: "high"}, {Tags: []string{"rare", "part9", "none"}, Blocked: true}} {
+		where, found := f.where(), []record.Task{}
+		forward, _ := f.order()
+		want := idsOf(t, w, "select t.id from tasks t where "+where.String()+" order by "+forward, where.Args)
+		for offset := 0; offset < len(want); offset += 90 {
+			page, total, err := w.Tasks(t.Context(), f, Page{Limit: 90, Offset: offset})
+			if found = append(found, page...); err != nil || total != len(want) {
+				t.Fatalf("%+v: got %d, %v, want %d", f, total, err, len(want))
+			}
+		}
+		if !slices.EqualFunc(found, want, isTask) {
+			t.Errorf("%+v: the order differs", f)
+		}
+	}
+}
+
+func isTask(task record.Task, id int64) bool { return task.ID == id }
+
+// idsOf are the ids that a query selects.
+func idsOf(t *testing.T, w *Workspace, query string, args []any) (ids []int64) {
+	t.Helper()
+	rows, err := w.In(t.Context()).QueryContext(t.Context(), query, args...)
+	if err := w.Each(t.Context(), rows, err, func() error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return ids
 }

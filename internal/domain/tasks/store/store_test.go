@@ -112,8 +112,13 @@ func TestPagesOfOneMomentRepeatNothing(t *testing.T) {
 func TestKeptFiguresAgreeWithTheRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	w, tagged := opened(t), []*string{nil, text("a"), text("a b"), text("b c")}
-	for range 40 {
-		made(t, w, NewTask{Title: "a task about config", Priority: record.Priorities()[r.IntN(3)], Tags: tagged[r.IntN(4)]})
+	for i := range int64(40) {
+		n := NewTask{Title: "a task about config", Priority: record.Priorities()[r.IntN(3)], Tags: tagged[r.IntN(4)]}
+		if i > 20 {
+			parent := i / 2
+			n.ParentTaskID = &parent
+		}
+		made(t, w, n)
 	}
 	for range 400 {
 		id := int64(1 + r.IntN(40))
@@ -339,6 +344,9 @@ func TestTreeIsOrderedAndBounded(t *testing.T) {
 		return strings.Join(all, " ")
 	}
 	if got := titles(TreePage{Page{Limit: 2, Offset: 1}, 10}); got != "1d 1 21.0 21.1 1d 2 22.0 22.1" {
+		t.Error(got)
+	}
+	if got := titles(TreePage{Page{Limit: 2}, 1}); got != "1d 0 1d 1" {
 		t.Error(got)
 	}
 	if got := titles(TreePage{Page{Limit: 100}, 1}); got != "1d 0 1d 1 1d 2" {

@@ -3,20 +3,31 @@ package store
 import (
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
-// TestTreeIsReadDepthFirst compares trees whose parents were drawn at random with a
-// walk over all tasks.
+// TestTreeIsReadDepthFirst compares trees whose parents were drawn at random, of which
+// some are deleted and all were made at one time, with a walk over all tasks.
 func TestTreeIsReadDepthFirst(t *testing.T) {
-	w, draw := opened(t), rand.New(rand.NewPCG(1, 2))
+	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	w, draw := at(t, filepath.Join(t.TempDir(), "w.db"), func() time.Time { return noon }), rand.New(rand.NewPCG(1, 2))
 	below := map[int64][]int64{}
 	made(t, w, NewTask{Title: "root"})
 	for i := int64(2); i <= 80; i++ {
 		parent := 1 + draw.Int64N(i-1)
 		made(t, w, NewTask{Title: fmt.Sprint(i), ParentTaskID: &parent})
 		below[parent] = append(below[parent], i)
+	}
+	for i := int64(5); i <= 80; i += 10 {
+		if _, err := w.DeleteTask(t.Context(), i, false); err != nil {
+			t.Fatal(err)
+		}
+		for parent, children := range below {
+			below[parent] = slices.DeleteFunc(children, func(id int64) bool { return id == i })
+		}
 	}
 	var walk func(id int64, depth, most int) []string
 	walk = func(id int64, depth, most int) (all []string) {
@@ -28,6 +39,9 @@ func TestTreeIsReadDepthFirst(t *testing.T) {
 		return all
 	}
 	for root := int64(1); root <= 80; root += 3 {
+		if root%10 == 5 {
+			continue // deleted
+		}
 		for _, most := range []int{1, 2, 100} {
 			nodes, total, size, err := treeOf(t, w, root, TreePage{Page: Page{Limit: 100}, MaxDepth: most})
 			var got []string
