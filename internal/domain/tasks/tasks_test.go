@@ -544,3 +544,27 @@ func TestAuditNamesWhatBelongsElsewhere(t *testing.T) {
 		t.Errorf("got %s", encoded)
 	}
 }
+
+// TestDamagedWorkspaceIsFound: the check reads every file whole, and names the one that
+// is damaged.
+func TestDamagedWorkspaceIsFound(t *testing.T) {
+	h := newHarness(t)
+	fill(t, h, 200, strings.Repeat("Some words of a long text. ", 20))
+	h.askAs(as(t, "dan", access.PurposeCall, "support-read"), "create_task", map[string]any{"title": "whole", "workspace_path": "Support rotation"})
+	if said, err := h.server.Check(t.Context()); err != nil || said != "workspaces that were read whole: 2" {
+		t.Errorf("got %s, %v", said, err)
+	}
+	place := workspace.Place{Path: h.platform}
+	name := filepath.Join(filepath.Dir(h.platform), "databases", place.Key()+".db")
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(whole[len(whole)/2:], strings.Repeat("damage ", 4000))
+	if err := os.WriteFile(name, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.server.Check(t.Context()); err == nil || !strings.Contains(err.Error(), filepath.Base(name)) {
+		t.Errorf("got %v, want %s", err, name)
+	}
+}
