@@ -11,7 +11,10 @@ import (
 
 // Signer signs the heads of a log. Who verifies needs the public key only, and
 // cannot sign with it.
-type Signer struct{ key ed25519.PrivateKey }
+type Signer struct {
+	key    ed25519.PrivateKey
+	public string // as base64url
+}
 
 // NewSigner derives the key of a process from its sealing secret (HKDF, purpose
 // audit).
@@ -20,14 +23,13 @@ func NewSigner(secret []byte) (*Signer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Signer{ed25519.NewKeyFromSeed(seed)}, nil
+	key := ed25519.NewKeyFromSeed(seed)
+	return &Signer{key, base64.RawURLEncoding.EncodeToString(key.Public().(ed25519.PublicKey))}, nil
 }
 
 // PublicKey is the key that verifies, as base64url without padding: 43
 // characters.
-func (s *Signer) PublicKey() string {
-	return base64.RawURLEncoding.EncodeToString(s.key.Public().(ed25519.PublicKey))
-}
+func (s *Signer) PublicKey() string { return s.public }
 
 func (s *Signer) sign(h *SignedHead) {
 	if s == nil {

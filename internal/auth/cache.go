@@ -9,6 +9,19 @@ import (
 // cache holds no caller's token.
 type digest = [sha256.Size]byte
 
+// digestOf hashes a token piece by piece, without a copy of it on the heap.
+func digestOf(token string) (d digest) {
+	var piece [512]byte
+	h := sha256.New()
+	for len(token) > 0 {
+		n := copy(piece[:], token)
+		h.Write(piece[:n])
+		token = token[n:]
+	}
+	h.Sum(d[:0])
+	return d
+}
+
 // cache keeps at most size values. It has two halves: when the young one is
 // full it becomes the old one, and values not used since then are dropped.
 type cache[V any] struct {

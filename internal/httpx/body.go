@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 
 	"countersign.dev/internal/fault"
@@ -62,7 +63,7 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	if err := CheckHeaders(r, limit); err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	body, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength)
 	var tooLargeErr *http.MaxBytesError
 	var refused *fault.Error // by a body that admits what is done with it
 	switch {
@@ -76,6 +77,28 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 		return nil, fault.BadRequest.New("The body did not arrive within %s.", bodyTimeout).Because(err)
 	}
 	return nil, fault.BadRequest.New("The body ended early.").Because(err)
+}
+
+// maxDeclared bounds what is allocated for a body before any of it has arrived.
+const maxDeclared = 4 << 10
+
+// readAll is io.ReadAll for a body of a declared length, or -1: mostly one buffer is
+// enough.
+func readAll(r io.Reader, declared int64) ([]byte, error) {
+	b := make([]byte, 0, max(0, min(declared, maxDeclared))+1) // the end is read into the last byte
+	for {
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+		if len(b) == cap(b) {
+			b = slices.Grow(b, max(512, len(b)))
+		}
+	}
 }
 
 // CheckHeaders rejects by header, before the body is read: another content type,

@@ -92,8 +92,9 @@ func JSON(w http.ResponseWriter, status int, v any) error {
 
 // Raw responds with JSON that is encoded already.
 func Raw(w http.ResponseWriter, status int, body []byte) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body))) // a refusal is whole before its request is
+	values := [...]string{"application/json", strconv.Itoa(len(body))}
+	h := w.Header()
+	h["Content-Type"], h["Content-Length"] = values[:1:1], values[1:] // a refusal is whole before its request is
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client has disconnected
 }

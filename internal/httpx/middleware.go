@@ -36,15 +36,18 @@ func isSane(id string) bool {
 	return len(id) > 0 && len(id) <= maxID
 }
 
+// requestID is X-Request-ID in the canonical form of net/http.
+const requestID = "X-Request-Id"
+
 // identify accepts the caller's X-Request-ID when it is safe to log, makes one
 // otherwise, and returns it in the response.
 func identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := r.Header.Get("X-Request-ID")
+		id := r.Header.Get(requestID)
 		if !isSane(id) {
 			id = newID()
 		}
-		w.Header().Set("X-Request-ID", id)
+		w.Header().Set(requestID, id)
 		names := telemetry.Request{ID: id, Trace: TraceID(r.Header.Get("Traceparent"))}
 		next.ServeHTTP(w, r.WithContext(telemetry.WithRequest(r.Context(), names)))
 	})

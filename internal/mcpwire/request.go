@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 )
 
 // AppendCall appends a modern call without progress. args is an object, client what
 // the caller says of itself, as JSON.
 func AppendCall(dst []byte, id int64, tool string, args, client []byte) []byte {
+	dst = slices.Grow(dst, 300+len(tool)+len(args)+len(client))
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = strconv.AppendInt(dst, id, 10)
 	dst = append(dst, `,"method":"`+MethodCall+`","params":{"name":`...)

@@ -33,7 +33,7 @@ func (c *Callers) Admit(remote, credential string) error {
 // Proved remembers a credential whose caller was proved.
 func (c *Callers) Proved(credential string) {
 	if c != nil {
-		c.proved.of(sha256.Sum256([]byte(credential)))
+		c.proved.of(digestOf(credential))
 	}
 }
 
@@ -43,7 +43,7 @@ func (c *Callers) Unproved(remote, credential string) {
 	if c == nil {
 		return
 	}
-	c.proved.forget(sha256.Sum256([]byte(credential)))
+	c.proved.forget(digestOf(credential))
 	c.addresses.of(addressOf(remote)).count(1, float64(c.q.o.Limits.Unproven), c.q.o.Now())
 }
 
@@ -52,7 +52,20 @@ func (c *Callers) Unproved(remote, credential string) {
 const maxCredential = 16 << 10
 
 func (c *Callers) knows(credential string) bool {
-	return credential != "" && len(credential) <= maxCredential && c.proved.has(sha256.Sum256([]byte(credential)))
+	return credential != "" && len(credential) <= maxCredential && c.proved.has(digestOf(credential))
+}
+
+// digestOf hashes a credential piece by piece, without a copy of it on the heap.
+func digestOf(credential string) (d [sha256.Size]byte) {
+	var piece [512]byte
+	h := sha256.New()
+	for len(credential) > 0 {
+		n := copy(piece[:], credential)
+		h.Write(piece[:n])
+		credential = credential[n:]
+	}
+	h.Sum(d[:0])
+	return d
 }
 
 // count adds requests and returns by how many the address is over its burst. What

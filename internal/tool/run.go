@@ -67,6 +67,7 @@ type mounted struct {
 	output    *plan
 	shownPlan *plan
 	quoted    []quotation
+	message   []int // of the output's field of that name; nil: it has none
 }
 
 // admitted is a call that passed the checks, with the tool that it is of.
@@ -110,7 +111,7 @@ func mount(t Tool, o Options, plans *planner) (*mounted, error) {
 	if err := t.check(o); err != nil {
 		return nil, err
 	}
-	m := &mounted{Tool: t}
+	m := &mounted{Tool: t, message: messageIn(structIn(t.output))}
 	input, err := inputSchema(t)
 	if err != nil {
 		return nil, err
@@ -399,7 +400,7 @@ func (r *Runner) runSafely(ctx context.Context, c *admitted) (o result.Outcome) 
 	if err != nil {
 		return result.Failed(err)
 	}
-	return result.Success(encoded, page, messageOf(data))
+	return result.Success(encoded, page, c.tool.messageOf(data))
 }
 
 // endedOr returns the context's error when the store reports the end of the

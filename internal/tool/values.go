@@ -28,16 +28,26 @@ func digest(canonical []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// messageOf returns the field `message` of an output: the sentence for people.
-func messageOf(out any) string {
+// messageIn finds the field `message` of an output, the sentence for people; nil when
+// a type has none.
+func messageIn(out reflect.Type) []int {
+	for field := range fields(out) {
+		if jsonName(field) == "message" && field.Type.Kind() == reflect.String {
+			return field.Index
+		}
+	}
+	return nil
+}
+
+// messageOf returns the message of an output, which may be behind pointers. A list has
+// none.
+func (m *mounted) messageOf(out any) string {
 	v := reflect.ValueOf(out)
 	for v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
 	}
-	for field := range fields(v.Type()) {
-		if jsonName(field) == "message" && field.Type.Kind() == reflect.String {
-			return v.FieldByIndex(field.Index).String()
-		}
+	if m.message == nil || v.Kind() != reflect.Struct {
+		return ""
 	}
-	return ""
+	return v.FieldByIndex(m.message).String()
 }

@@ -192,7 +192,7 @@ func (e executor) change(ctx context.Context, c *admitted, record confirm.Record
 	if err != nil {
 		return nil, err
 	}
-	return e.runner.Encode(result.Success(data, nil, messageOf(out))), nil
+	return e.runner.Encode(result.Success(data, nil, c.tool.messageOf(out))), nil
 }
 
 // Find returns the receipt that is stored beside the change.
