@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -15,124 +16,156 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"text/tabwriter"
 	"time"
 
 	"countersign.dev/internal/domain/hr"
 )
 
-// asHop makes the test binary a bare hop to the address that it names: net/http in,
-// http.Transport out, no protocol and no policy. It is the floor of a gateway.
-const asHop = "COUNTERSIGN_TEST_AS_HOP"
-
-func hop(listen, target string) error {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = 64
-	s := &http.Server{Addr: listen, ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out, err := http.NewRequestWithContext(r.Context(), r.Method, target+r.URL.Path, r.Body)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadGateway)
-			return
-		}
-		out.Header, out.ContentLength = r.Header, r.ContentLength
-		resp, err := transport.RoundTrip(out)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadGateway)
-			return
-		}
-		defer func() { _ = resp.Body.Close() }()
-		for name, values := range resp.Header {
-			w.Header()[name] = values
-		}
-		w.WriteHeader(resp.StatusCode)
-		_, _ = io.Copy(w, resp.Body)
-	})}
-	return s.ListenAndServe()
-}
+// How much BenchmarkGateway does.
+var (
+	benchCalls = flag.Int("calls", 20_000, "calls of the long run of BenchmarkGateway, in which nothing may grow")
+	benchSlice = flag.Duration("slice", 500*time.Millisecond, "how long BenchmarkGateway calls in one way before the next one")
+	benchTurns = flag.Int("turns", 6, "slices of each way in BenchmarkGateway")
+)
 
 // lap is one way to make the same call.
 type lap struct {
 	name    string
 	url     string
-	body    string
+	body    string // @ is the call's number
 	headers []string
+	want    string   // a part of the answer; @ is the call's number
 	through *process // between the client and the server; nil: nothing
+	facts   string   // where that says what it has allocated
 
-	took []time.Duration
-	cpu  time.Duration // of what is between
-	wall time.Duration
+	took    []time.Duration
+	cpu     time.Duration // of what is between
+	wall    time.Duration
+	mallocs float64 // of what is between
 }
 
 // BenchmarkGateway asks what a gateway with every policy costs a call, against a
 // bare hop in front of the same server, in one run. Slices of each alternate, so
 // that a busy machine is busy for all of them. Processes of their own: the HR
-// server on PostgreSQL, the gateway on Redis, the hop, and this client.
+// server on PostgreSQL, an echo server, the gateway on Redis, a hop to each server, and
+// this client. It prints tables for docs/performance.md. To measure another gateway,
+// start it in front of the servers and add its address as a lap.
 func BenchmarkGateway(b *testing.B) {
-	laps := gatewayLaps(b)
-	for _, clients := range []int{1, 8, 32} {
-		for i := range laps {
-			laps[i].took, laps[i].cpu, laps[i].wall = nil, 0, 0
-			laps[i].run(b, clients, 200*time.Millisecond) // connections, caches
-			laps[i].took, laps[i].cpu, laps[i].wall = nil, 0, 0
-		}
-		for range 6 {
-			for i := range laps {
-				laps[i].run(b, clients, 500*time.Millisecond)
+	rig := newGatewayRig(b)
+	held := []holding{rig.held(b, "started")}
+	for _, server := range []string{"hr", "echo"} {
+		laps := rig.laps(b, server)
+		for _, clients := range []int{1, 8, 32} {
+			for _, l := range laps {
+				l.run(b, clients, min(200*time.Millisecond, *benchSlice)) // connections, caches
+				l.took, l.cpu, l.wall, l.mallocs = nil, 0, 0, 0
 			}
+			for range *benchTurns {
+				for _, l := range laps {
+					l.run(b, clients, *benchSlice)
+				}
+			}
+			printLaps(server, clients, laps)
 		}
-		printLaps(clients, laps)
 	}
-	before := held(b, laps[3].through)
-	laps[3].manySessions(b, 1000)
-	fmt.Printf("\nthe gateway before, and after calls in 1,000 sessions: %s, %s\n", before, held(b, laps[3].through))
-	for b.Loop() { // the figures are those of the table
+	held = append(held, rig.held(b, "after these calls"))
+	hr, echo := rig.laps(b, "hr")[3], rig.laps(b, "echo")[2]
+	hr.manySessions(b, 1000)
+	held = append(held, rig.held(b, "with 1,000 sessions more"))
+	for range 4 {
+		echo.many(b, 32, *benchCalls/4)
+		held = append(held, rig.held(b, fmt.Sprintf("after %d calls more", *benchCalls/4)))
+	}
+	printHoldings(held)
+	for b.Loop() { // the figures are those of the tables
 	}
 }
 
-func gatewayLaps(b *testing.B) []*lap {
+// gatewayRig is the processes of BenchmarkGateway.
+type gatewayRig struct {
+	gateway    *process
+	url, facts string // of the gateway
+	token      string
+	employee   string
+	servers    map[string]string   // addresses
+	hops       map[string]string   // by server
+	between    map[string]*process // the hops
+}
+
+func newGatewayRig(b *testing.B) *gatewayRig {
 	d, folder := sharedDemo(b), dataFolder(b)
 	pg := privatePostgres(b, folder)
-	gatewayPort, hrPort, hopPort := freePort(b), freePort(b), freePort(b)
+	gatewayPort, hrPort, echoPort, factsPort := freePort(b), freePort(b), freePort(b), freePort(b)
 	gatewayFile, path := writeConfigs(b, folder, map[string]string{
 		"GATEWAY_PORT": gatewayPort, "HR_PORT": hrPort, "ISSUER": d.Issuer, "REDIS": redisServer(b, folder),
 		"DATABASE": loginURL(b, pg, hr.Login), "ADMIN": pg.AdminURL("postgres"), "FOLDER": folder,
-		"MORE": "limits: {requests_per_second: 1000000, mcp_sessions: 2000}",
+		"SERVERS": "  sales: {url: \"http://localhost:" + echoPort + "\"}", // the echo server, under a name that the gateway knows
+		"MORE":    "limits: {requests_per_second: 1000000, mcp_sessions: 2000}",
 	})
+	appendTo(b, gatewayFile, "metrics: {listen: \"127.0.0.1:"+factsPort+"\"}\n")
 	for _, args := range [][]string{{"migrate", "--config", path}, {"seed", "--config", path}} {
 		if out, code := runConfigured(b, auditOf(path, "check"), args...); code != 0 {
 			b.Fatalf("%v: exit %d: %s", args, code, out)
 		}
 	}
-	server, gatewayURL := "http://localhost:"+hrPort, "http://localhost:"+gatewayPort
-	startConfigured(b, server+"/ready", "serve", "hr", "--config", path)
-	gateway := startConfigured(b, gatewayURL+"/readyz", "gateway", "--config", gatewayFile)
-	floor, err := startProcess([]string{asHop + "=" + server}, "127.0.0.1:"+hopPort)
+	r := &gatewayRig{
+		url: "http://localhost:" + gatewayPort, facts: "http://localhost:" + factsPort, token: d.token(b, "alice.chen", "gateway"), employee: employee(b, "Marcus Johnson").ID,
+		servers: map[string]string{"hr": "http://localhost:" + hrPort, "echo": "http://localhost:" + echoPort}, hops: map[string]string{}, between: map[string]*process{},
+	}
+	r.listening(b, asEcho+"=echo_back", echoPort)
+	startConfigured(b, r.servers["hr"]+"/ready", "serve", "hr", "--config", path)
+	r.gateway = startConfigured(b, r.url+"/readyz", "gateway", "--config", gatewayFile)
+	for name, address := range r.servers {
+		port := freePort(b)
+		r.hops[name], r.between[name] = "http://localhost:"+port, r.listening(b, asHop+"="+address, port)
+	}
+	return r
+}
+
+// listening starts a process of the test binary and waits until it listens.
+func (r *gatewayRig) listening(b *testing.B, as, port string) *process {
+	p, err := startProcess([]string{as}, "127.0.0.1:"+port)
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { floor.kill(b) })
+	b.Cleanup(func() { p.kill(b) })
 	for deadline := time.Now().Add(startTimeout); ; time.Sleep(10 * time.Millisecond) {
-		if c, err := net.Dial("tcp", "localhost:"+hopPort); err == nil {
+		if c, err := net.Dial("tcp", "localhost:"+port); err == nil {
 			_ = c.Close()
-			break
+			return p
 		} else if time.Now().After(deadline) {
 			b.Fatal(err)
 		}
 	}
-	call := `{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"get_employee","arguments":{"employee_id":"` + employee(b, "Marcus Johnson").ID + `"}%s}}`
+}
+
+func appendTo(b *testing.B, path, text string) {
+	before, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, append(before, text...), 0o600)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// laps are the ways to call a server's tool.
+func (r *gatewayRig) laps(b *testing.B, server string) []*lap {
+	tool, args, want := "get_employee", `{"employee_id":"`+r.employee+`"}`, "marcus.j@"
+	if server == "echo" {
+		tool, args, want = "echo_back", `{"number":"call @","text":"`+strings.Repeat("some text ", 40)+`"}`, `"number":"call @"`
+	}
+	call := `{"jsonrpc":"2.0","id":@,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + args + `%s}}`
 	meta := `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}`
 	modern, sdk := fmt.Sprintf(call, `,"_meta":{`+meta+`}`), fmt.Sprintf(call, `,"_meta":{"progressToken":1,`+meta+`}`)
-	token := d.token(b, "alice.chen", "gateway")
-	headers := func() []string {
-		return []string{"Authorization", "Bearer " + token, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "get_employee"}
-	}
-	session := append(headers()[:2], "Mcp-Protocol-Version", "2025-11-25", "Mcp-Session-Id", begin(b, gatewayURL, "Bearer "+token))
+	headers := []string{"Authorization", "Bearer " + r.token, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool}
+	session := []string{"Authorization", "Bearer " + r.token, "Mcp-Protocol-Version", "2025-11-25", "Mcp-Session-Id", begin(b, r.url, "Bearer "+r.token)}
 	return []*lap{
-		{name: "direct", url: server, body: modern, headers: headers()},
-		{name: "bare hop", url: "http://localhost:" + hopPort, body: modern, headers: headers(), through: floor},
-		{name: "gateway, 2026-07-28", url: gatewayURL, body: modern, headers: headers(), through: gateway},
-		{name: "gateway, 2025-11-25", url: gatewayURL, body: fmt.Sprintf(call, ""), headers: session, through: gateway},
-		{name: "gateway, by the SDK (progress)", url: gatewayURL, body: sdk, headers: headers(), through: gateway},
+		{name: "direct", url: r.servers[server], body: modern, headers: headers, want: want},
+		{name: "bare hop", url: r.hops[server], body: modern, headers: headers, want: want, through: r.between[server], facts: r.hops[server]},
+		{name: "gateway, 2026-07-28", url: r.url, body: modern, headers: headers, want: want, through: r.gateway, facts: r.facts},
+		{name: "gateway, 2025-11-25", url: r.url, body: fmt.Sprintf(call, ""), headers: session, want: want, through: r.gateway, facts: r.facts},
+		{name: "gateway, the SDK on both sides", url: r.url, body: sdk, headers: headers, want: want, through: r.gateway, facts: r.facts},
 	}
 }
 
@@ -146,6 +179,7 @@ func (l *lap) run(b *testing.B, clients int, length time.Duration) {
 		mu      sync.Mutex
 		group   sync.WaitGroup
 		busy    = l.used(b)
+		made    = l.allocated(b)
 		start   = time.Now()
 		stopped = start.Add(length)
 	)
@@ -171,12 +205,42 @@ func (l *lap) run(b *testing.B, clients int, length time.Duration) {
 	}
 	l.wall += time.Since(start)
 	l.cpu += l.used(b) - busy
+	l.mallocs += l.allocated(b) - made
+}
+
+// allocated counts the allocations of what is between.
+func (l *lap) allocated(b *testing.B) float64 {
+	if l.through == nil {
+		return 0
+	}
+	return scraped(b, l.facts)["go_memstats_mallocs_total"]
+}
+
+// many makes so many calls.
+func (l *lap) many(b *testing.B, clients, calls int) {
+	var left atomic.Int64
+	left.Store(int64(calls))
+	var group sync.WaitGroup
+	for range clients {
+		group.Go(func() {
+			for left.Add(-1) >= 0 {
+				if err := l.call(b.Context()); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	if b.Failed() {
+		b.FailNow()
+	}
 }
 
 // call makes one call and checks that the answer is to it.
 func (l *lap) call(ctx context.Context) error {
-	id := fmt.Sprintf(`"id":%d,`, callIDs.Add(1))
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url+"/mcp", strings.NewReader(strings.Replace(l.body, `"id":ID,`, id, 1)))
+	number := strconv.FormatInt(callIDs.Add(1), 10)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url+"/mcp", strings.NewReader(strings.ReplaceAll(l.body, "@", number)))
 	if err != nil {
 		return err
 	}
@@ -191,8 +255,12 @@ func (l *lap) call(ctx context.Context) error {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
-	if err == nil && (resp.StatusCode != http.StatusOK || !bytes.Contains(text, []byte(id)) || !bytes.Contains(text, []byte("marcus.j@"))) {
-		err = fmt.Errorf("got %d %.300s", resp.StatusCode, text)
+	want := l.want
+	if !strings.HasSuffix(want, "@") { // of an address
+		want = strings.ReplaceAll(want, "@", number)
+	}
+	if err == nil && (resp.StatusCode != http.StatusOK || !bytes.Contains(text, []byte(`"id":`+number+`,`)) || !bytes.Contains(text, []byte(want))) {
+		err = fmt.Errorf("%s, call %s: got %d %.300s", l.name, number, resp.StatusCode, text)
 	}
 	return err
 }
@@ -226,20 +294,26 @@ func begin(b *testing.B, url, authorization string) (session string) {
 	return got.header.Get("Mcp-Session-Id")
 }
 
-// held says what memory and descriptors a process has.
-func held(b *testing.B, p *process) string {
-	folder := fmt.Sprintf("/proc/%d/", p.cmd.Process.Pid)
-	status, err := os.ReadFile(folder + "status")
-	if err != nil {
-		b.Fatal(err)
+// holding is what the gateway has at one time.
+type holding struct {
+	when                  string
+	resident, anonymous   float64 // MiB
+	descriptors, routines float64
+	beginnings            float64 // of the gateway at the echo server
+}
+
+func (r *gatewayRig) held(b *testing.B, when string) holding {
+	facts := scraped(b, r.facts)
+	h := holding{when: when, descriptors: facts["process_open_fds"], routines: facts["go_goroutines"], beginnings: scraped(b, r.servers["echo"])["beginnings"]}
+	h.resident, h.anonymous = resident(b, r.gateway)
+	return h
+}
+
+func printHoldings(held []holding) {
+	fmt.Print("\n| the gateway | MiB resident | of that not its program file | descriptors | goroutines | MCP sessions begun at the echo server |\n|---|---|---|---|---|---|\n")
+	for _, h := range held {
+		fmt.Printf("| %s | %.0f | %.0f | %.0f | %.0f | %.0f |\n", h.when, h.resident, h.anonymous, h.descriptors, h.routines, h.beginnings)
 	}
-	open, err := os.ReadDir(folder + "fd")
-	if err != nil {
-		b.Fatal(err)
-	}
-	_, rss, _ := strings.Cut(string(status), "VmRSS:")
-	rss, _, _ = strings.Cut(rss, "\n")
-	return fmt.Sprintf("%s resident and %d descriptors", strings.TrimSpace(rss), len(open))
 }
 
 // used is the CPU time of what is between the client and the server.
@@ -268,17 +342,14 @@ func (l *lap) percentile(p float64) time.Duration {
 	return l.took[min(len(l.took)-1, int(p*float64(len(l.took))))]
 }
 
-func printLaps(clients int, laps []*lap) {
+func printLaps(server string, clients int, laps []*lap) {
 	direct, floor := laps[0], laps[1]
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	rate := func(l *lap) float64 { return float64(len(l.took)) / l.wall.Seconds() }
 	perCall := func(l *lap) float64 { return float64(l.cpu.Microseconds()) / float64(len(l.took)) }
 	added := func(l *lap) float64 { return float64((l.percentile(0.5) - direct.percentile(0.5)).Microseconds()) }
-	_, _ = fmt.Fprintf(w, "\n%d clients\tcalls/s\t× hop\tp50 µs\tadded\t× hop\tp99 µs\t× hop\tCPU µs between\t× hop\t\n", clients)
+	fmt.Printf("\n| %s, %d clients | calls/s | × hop | added p50 µs | × hop | p99 × hop | CPU between µs | × hop | allocations between |\n|---|---|---|---|---|---|---|---|---|\n", server, clients)
 	for _, l := range laps {
-		_, _ = fmt.Fprintf(w, "%s\t%.0f\t%.2f\t%d\t%.0f\t%.2f\t%d\t%.2f\t%.0f\t%.2f\t\n", l.name, rate(l), rate(l)/rate(floor),
-			l.percentile(0.5).Microseconds(), added(l), added(l)/added(floor), l.percentile(0.99).Microseconds(),
-			float64(l.percentile(0.99))/float64(floor.percentile(0.99)), perCall(l), perCall(l)/perCall(floor))
+		fmt.Printf("| %s | %.0f | %.2f | %.0f | %.2f | %.2f | %.0f | %.2f | %.0f |\n", l.name, rate(l), rate(l)/rate(floor), added(l), added(l)/added(floor),
+			float64(l.percentile(0.99))/float64(floor.percentile(0.99)), perCall(l), perCall(l)/perCall(floor), l.mallocs/float64(len(l.took)))
 	}
-	_ = w.Flush()
 }

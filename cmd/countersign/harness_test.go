@@ -31,9 +31,11 @@ func TestMain(m *testing.M) {
 	if supervise.Asked(os.Args) {
 		os.Exit(supervise.Main(os.Args))
 	}
-	if target := os.Getenv(asHop); target != "" {
-		fmt.Fprintln(os.Stderr, hop(os.Args[1], target))
-		os.Exit(1)
+	for variable, serve := range map[string]func(listen, value string) error{asHop: hop, asEcho: echo} {
+		if value := os.Getenv(variable); value != "" {
+			fmt.Fprintln(os.Stderr, serve(os.Args[1], value))
+			os.Exit(1)
+		}
 	}
 	if os.Getenv(asProgram) != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

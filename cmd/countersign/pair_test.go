@@ -195,6 +195,7 @@ gateway: {url: "http://localhost:$GATEWAY_PORT"}
 redis: {url: "$REDIS"}
 servers:
   hr: {url: "http://localhost:$HR_PORT", listen: "127.0.0.1:$HR_PORT"}
+$SERVERS
 databases:
   hr: {url: "$DATABASE", admin_url: "$ADMIN"}
 $MORE
