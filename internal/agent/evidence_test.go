@@ -32,7 +32,7 @@ func TestLyingModelIsCorrected(t *testing.T) {
 		"true":            {scripted(calls("list_animals"), says("Leo weighs 190 kg and Nala 126 kg, 316 kg together.")), ""},
 		"invented":        {scripted(calls("list_animals"), says("Leo weighs 212 kg and Simba 145 kg.")), "Not from the data: 212, 145, Simba are the model's own."},
 		"refused":         {scripted(calls("feed_animal"), says("The lion is happy.")), "I encountered an error when using the feed_animal tool: You may not feed animals."},
-		"claimed":         {scripted(says("I've updated the record of the lion.")), "Nothing was changed: no tool has reported the change that this answer speaks of."},
+		"reported":        {scripted(says("I've updated the record of the lion.")), "Nothing was changed: no tool has reported the change that this answer speaks of."},
 		"waiting":         {scripted(both("The lion has been set free. ", "free_lion")), "Nothing has been changed yet: “free_lion” waits for your approval."},
 		"waiting, silent": {scripted(calls("free_lion")), ""},
 	} {
@@ -84,7 +84,7 @@ func TestNoteNamesThePlacesInTheAnswer(t *testing.T) {
 	events, _ = collect(t, t.Context(), turn(scripted(says("Hm. I've updated the record of the lion.")), b))
 	notes = find[Note](events)
 	if len(notes) != 1 || notes[0].Kind != "unproven" || len(notes[0].Spans) != 1 || notes[0].Spans[0] != (Span{4, 40}) {
-		t.Errorf("a claim: got %+v", notes)
+		t.Errorf("a report: got %+v", notes)
 	}
 }
 

@@ -39,10 +39,10 @@ func VerifyAll(paths []string, ev Evidence) ([]Result, error) {
 			return nil, err
 		}
 	}
-	claims := claimsOf(logs, ev)
+	attestations := attestationsOf(logs, ev)
 	results := make([]Result, len(logs))
 	for i, l := range logs {
-		if results[i], err = l.verify(claims[l.identity.ID], ev); err != nil {
+		if results[i], err = l.verify(attestations[l.identity.ID], ev); err != nil {
 			return nil, err
 		}
 	}
@@ -204,14 +204,14 @@ func (l *logFiles) collect() error {
 	return nil
 }
 
-// claimsOf lists what others say about each log, by its id and the event.
-func claimsOf(logs []*logFiles, ev Evidence) map[string]map[uint64][]claim {
-	all := map[string]map[uint64][]claim{}
+// attestationsOf lists what others say about each log, by its id and the event.
+func attestationsOf(logs []*logFiles, ev Evidence) map[string]map[uint64][]attestation {
+	all := map[string]map[uint64][]attestation{}
 	add := func(h SignedHead, by string) {
 		if all[h.Log] == nil {
-			all[h.Log] = map[uint64][]claim{}
+			all[h.Log] = map[uint64][]attestation{}
 		}
-		if c := (claim{h.Hash, by}); !slices.Contains(all[h.Log][h.Seq], c) {
+		if c := (attestation{h.Hash, by}); !slices.Contains(all[h.Log][h.Seq], c) {
 			all[h.Log][h.Seq] = append(all[h.Log][h.Seq], c)
 		}
 	}
@@ -240,7 +240,7 @@ func (h SignedHead) trusted(keys []string) bool {
 }
 
 // verify reads a log and compares it with what others say.
-func (l *logFiles) verify(claims map[uint64][]claim, ev Evidence) (Result, error) {
+func (l *logFiles) verify(attestations map[uint64][]attestation, ev Evidence) (Result, error) {
 	r, end, err := l.open()
 	if err != nil {
 		return Result{}, err
@@ -249,7 +249,7 @@ func (l *logFiles) verify(claims map[uint64][]claim, ev Evidence) (Result, error
 	if len(l.files) == 0 {
 		return l.missing(), nil
 	}
-	v := verifier{head: l.head.Head(), claims: claims, watch: ev.Expect}
+	v := verifier{head: l.head.Head(), attestations: attestations, watch: ev.Expect}
 	if err := v.read(r); err != nil {
 		return Result{}, err
 	}

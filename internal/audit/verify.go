@@ -23,17 +23,17 @@ func VerifyReader(r io.Reader, head Head) (Report, error) {
 }
 
 type verifier struct {
-	report Report
-	head   Head
-	claims map[uint64][]claim // what others say about events of this log, by number
-	lost   uint64             // the file with the events up to this one is missing
-	sawAny bool
-	watch  *Head // an event to look for
-	met    bool  // it was found
+	report       Report
+	head         Head
+	attestations map[uint64][]attestation // what others say about events of this log, by number
+	lost         uint64                   // the file with the events up to this one is missing
+	sawAny       bool
+	watch        *Head // an event to look for
+	met          bool  // it was found
 }
 
-// claim is what somebody else says that an event's hash is.
-type claim struct {
+// attestation is what somebody else says that an event's hash is.
+type attestation struct {
 	hash string
 	by   string // "the log of gateway", "Redis"
 }
@@ -128,7 +128,7 @@ func (v *verifier) take(e Event) {
 	if r.First.IsZero() {
 		r.First = e.Time
 	}
-	for _, c := range v.claims[e.Seq] {
+	for _, c := range v.attestations[e.Seq] {
 		if c.hash != e.Hash {
 			v.remark(Contradicted, e.Seq, fmt.Sprintf("%s has another hash for this event: this log was rewritten, or that one was.", c.by))
 		}
@@ -163,9 +163,9 @@ func (v *verifier) end() {
 		v.report.Broken = &Broken{v.report.Events + 1, TruncatedTail, fmt.Sprintf("the head names event %d and the log ends before this line.", v.head.Seq)}
 	}
 	last, by := max(v.report.Events, v.lost), ""
-	for seq, claims := range v.claims {
+	for seq, attestations := range v.attestations {
 		if seq > last {
-			last, by = seq, claims[0].by
+			last, by = seq, attestations[0].by
 		}
 	}
 	if by != "" {

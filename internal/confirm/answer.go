@@ -47,14 +47,14 @@ type answering struct {
 }
 
 func (a answering) run(ctx context.Context) (Result, error) {
-	r, claim, err := a.claim(ctx)
+	r, acquired, err := a.acquire(ctx)
 	if fault.Is(err, fault.ConfirmationAltered) {
 		return a.without(ctx, fault.From(err))
 	}
 	if err != nil {
 		return Result{}, err
 	}
-	switch claim {
+	switch acquired {
 	case Acquired:
 		return a.acquired(ctx, r)
 	case Abandoned:
@@ -71,19 +71,19 @@ func (a answering) run(ctx context.Context) (Result, error) {
 	return a.without(ctx, notFound())
 }
 
-// claim claims the record for an approval, or denies it.
-func (a answering) claim(ctx context.Context) (Record, Claim, error) {
+// acquire acquires the record for an approval, or denies it.
+func (a answering) acquire(ctx context.Context) (Record, Acquisition, error) {
 	if !a.reply.Approved {
 		if r, found, err := a.tried(ctx); found || err != nil {
 			return r, Ended, err
 		}
 	}
-	return a.store.Claim(ctx, a.reply, a.who.Owner(), a.now())
+	return a.store.Acquire(ctx, a.reply, a.who.Owner(), a.now())
 }
 
 // tried looks for the receipt of an earlier attempt before a denial: a change
 // that was made must not be reported as denied, also when its record was put back
-// to what it was before. A record that was never claimed can be denied while the
+// to what it was before. A record that was never acquired can be denied while the
 // receipts cannot be read.
 func (a answering) tried(ctx context.Context) (r Record, found bool, err error) {
 	r, ok, err := a.store.Get(ctx, a.reply.Server, a.reply.ID)
@@ -95,7 +95,7 @@ func (a answering) tried(ctx context.Context) (r Record, found bool, err error) 
 		a.settle(ctx, r, receipt)
 		r.State, r.Answer = Applied, receipt
 	}
-	if r.Claimed.IsZero() {
+	if r.Acquired.IsZero() {
 		err = nil
 	}
 	return r, found, err
@@ -135,7 +135,7 @@ func (a answering) apply(ctx context.Context, r Record) (Result, error) {
 }
 
 // failed decides what a fault means. A receipt overrides any fault: the change
-// was made, here or under an earlier claim, and its answer was lost.
+// was made, here or under an earlier acquisition, and its answer was lost.
 func (a answering) failed(ctx context.Context, r Record, answer json.RawMessage, why *fault.Error) (Result, error) {
 	receipt, found, err := a.find(ctx)
 	if found {
@@ -187,7 +187,7 @@ func (a answering) abandoned(ctx context.Context, r Record) (Result, error) {
 	if moved {
 		a.recordPast(ctx, a.who, r, stepReopened, "")
 	}
-	return a.run(ctx) // ends: no claim is abandoned again before ClaimAge
+	return a.run(ctx) // ends: no acquisition is abandoned again before AbandonedAfter
 }
 
 // busy looks for the receipt first: the other caller may have crashed after the
@@ -242,7 +242,7 @@ func (a answering) settle(ctx context.Context, r Record, receipt json.RawMessage
 
 // end moves the record to a terminal state, or back to Pending, also when the
 // caller disconnected. Its error can be ignored after an apply: the record stays
-// applying, and the first request after ClaimAge settles it.
+// applying, and the first request after AbandonedAfter settles it.
 func (a answering) end(ctx context.Context, r Record, to State, answer json.RawMessage) (moved bool, err error) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()

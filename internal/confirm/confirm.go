@@ -40,11 +40,11 @@ const (
 
 // Times of a confirmation.
 const (
-	TTL      = 300 * time.Second // a pending record expires after this
-	Memory   = 24 * time.Hour    // how long an answered record is kept
-	ClaimAge = 30 * time.Second  // an applying record older than this was abandoned by a crash, unless it has more patience
+	TTL            = 300 * time.Second // a pending record expires after this
+	Memory         = 24 * time.Hour    // how long an answered record is kept
+	AbandonedAfter = 30 * time.Second  // an applying record older than this was abandoned by a crash, unless it has more patience
 
-	claimMargin = 5 * time.Second // between the end of an apply and that of its claim
+	settleMargin = 5 * time.Second // between the end of an apply and that of its acquisition
 )
 
 // Record is a confirmation as data, stored as JSON under its server's seal. Any
@@ -67,8 +67,8 @@ type Record struct {
 	Note         string             `json:"note,omitempty"` // the reason that the person gave, for the audit
 	Created      time.Time          `json:"created"`
 	Expires      time.Time          `json:"expires"`
-	Claimed      time.Time          `json:"claimed,omitzero"` // when it was approved or denied
-	Answer       json.RawMessage    `json:"answer,omitempty"` // the receipt of an applied one, the error of a failed one
+	Acquired     time.Time          `json:"acquired,omitzero"` // when it was approved or denied
+	Answer       json.RawMessage    `json:"answer,omitempty"`  // the receipt of an applied one, the error of a failed one
 }
 
 // Entry is what of a record is readable in the store without its server's keys:
@@ -92,13 +92,13 @@ func (r Record) Pending() result.Pending {
 	return result.Pending{ID: string(r.ID), Message: r.Summary, Data: data, Expires: r.Expires}
 }
 
-// applyLimit is how long the change may take. It ends before its claim counts as
+// applyLimit is how long the change may take. It ends before its acquisition counts as
 // abandoned.
-func (r Record) applyLimit() time.Duration { return max(ClaimAge-claimMargin, r.Patience) }
+func (r Record) applyLimit() time.Duration { return max(AbandonedAfter-settleMargin, r.Patience) }
 
-// Claim decides what an answer of owner means, and moves the record to applying (or
+// Acquire decides what an answer of owner means, and moves the record to applying (or
 // denied) when it is theirs to carry out. It is the one rule of every [Store].
-func (r *Record) Claim(reply Reply, owner access.Owner, now time.Time) Claim {
+func (r *Record) Acquire(reply Reply, owner access.Owner, now time.Time) Acquisition {
 	switch {
 	case r.State == Pending && !now.Before(r.Expires):
 		return Unknown
@@ -107,13 +107,13 @@ func (r *Record) Claim(reply Reply, owner access.Owner, now time.Time) Claim {
 	case reply.Digest != "" && reply.Digest != r.Data[result.KeyDigest]:
 		return Other
 	case r.State == Pending:
-		r.State, r.Claimed = Denied, now
+		r.State, r.Acquired = Denied, now
 		if reply.Approved {
 			r.State = Applying
 		}
 		return Acquired
-	case r.State == Applying && now.Sub(r.Claimed) > r.applyLimit()+claimMargin:
-		r.Claimed = now
+	case r.State == Applying && now.Sub(r.Acquired) > r.applyLimit()+settleMargin:
+		r.Acquired = now
 		return Abandoned
 	case r.State == Applying:
 		return Busy
@@ -138,7 +138,7 @@ func (r *Record) Settle(to State, answer json.RawMessage, now time.Time) (moved 
 // View returns the record as its owner may see it.
 func (r Record) View() result.Confirmation {
 	p := r.Pending()
-	answered := r.Claimed
+	answered := r.Acquired
 	if r.State == Pending {
 		answered = time.Time{} // it was reopened
 	}
@@ -156,19 +156,19 @@ type Reply struct {
 	Digest   string // of the preview that the person saw (result.Pending.Digest); empty: not compared
 }
 
-// Claim is the result of claiming a record in order to apply or deny it.
-type Claim uint8
+// Acquisition is the result of acquiring a record in order to apply or deny it.
+type Acquisition uint8
 
-// The results of a claim. The caller of an Acquired record applies it (or has
+// The results of an acquisition. The caller of an Acquired record applies it (or has
 // denied it); the caller of an Abandoned record settles it.
 const (
-	Unknown   Claim = iota // no such record, or it expired, or it is another server's
-	Foreign                // another owner's; unchanged
-	Other                  // the person was shown another preview; unchanged
-	Acquired               // pending → applying (or denied), by this caller alone
-	Abandoned              // applying for longer than ClaimAge; Claimed was renewed for this caller
-	Busy                   // another caller is applying it
-	Ended                  // applied, failed or denied before
+	Unknown   Acquisition = iota // no such record, or it expired, or it is another server's
+	Foreign                      // another owner's; unchanged
+	Other                        // the person was shown another preview; unchanged
+	Acquired                     // pending → applying (or denied), by this caller alone
+	Abandoned                    // applying for longer than AbandonedAfter; its time was renewed for this caller
+	Busy                         // another caller is applying it
+	Ended                        // applied, failed or denied before
 )
 
 // Store keeps records. Its three changes are atomic. A record that was altered,
@@ -179,13 +179,13 @@ type Store interface {
 	Create(ctx context.Context, r Record) error
 	// Get returns a record of that server. ok is false when there is none.
 	Get(ctx context.Context, server string, id ID) (r Record, ok bool, err error)
-	// Claim moves a pending record of that owner to applying (or, when the reply
+	// Acquire moves a pending record of that owner to applying (or, when the reply
 	// denies it, to denied) and keeps it for Memory, or returns why not. The
-	// record is the one after the claim.
-	Claim(ctx context.Context, reply Reply, owner access.Owner, now time.Time) (Record, Claim, error)
+	// record is the one after that.
+	Acquire(ctx context.Context, reply Reply, owner access.Owner, now time.Time) (Record, Acquisition, error)
 	// Settle moves an applying record to a terminal state (Applied, Failed or
 	// OutcomeUnknown, kept for Memory) or back to Pending until it expires; a
-	// reopened record keeps the time of its claim. A pending record can still
+	// reopened record keeps the time of its answer. A pending record can still
 	// become Applied: it was reopened while its apply succeeded after all.
 	// Terminal states are final, and a deleted record is not created again. moved
 	// reports whether this call changed the state.

@@ -43,10 +43,10 @@ func (s fusedStore) Get(ctx context.Context, server string, id confirm.ID) (conf
 	return s.Store.Get(ctx, server, id)
 }
 
-func (s fusedStore) Claim(ctx context.Context, r confirm.Reply, o access.Owner, now time.Time) (confirm.Record, confirm.Claim, error) {
+func (s fusedStore) Acquire(ctx context.Context, r confirm.Reply, o access.Owner, now time.Time) (confirm.Record, confirm.Acquisition, error) {
 	s.pass()
 	defer s.pass()
-	return s.Store.Claim(ctx, r, o, now)
+	return s.Store.Acquire(ctx, r, o, now)
 }
 
 func (s fusedStore) Settle(ctx context.Context, id confirm.ID, to confirm.State, answer json.RawMessage, now time.Time) (bool, error) {
@@ -187,9 +187,9 @@ func (s *trial) check() {
 	}
 }
 
-// waited reports whether every earlier claim counted as abandoned at the last
+// waited reports whether every earlier acquisition counted as abandoned at the last
 // answer.
-func (s *trial) waited() bool { return s.time.Sub(noon) > 2*confirm.ClaimAge }
+func (s *trial) waited() bool { return s.time.Sub(noon) > 2*confirm.AbandonedAfter }
 
 // TestCrowdWithFailingStore runs approvals and denials at once while the store
 // fails before and after its changes.

@@ -58,11 +58,11 @@ func TestReceiptOutlivesAnAlteredRecord(t *testing.T) {
 // TestOldRecordPutBackHasNoSecondEffect plays back every state that a record was
 // in before it was applied.
 func TestOldRecordPutBackHasNoSecondEffect(t *testing.T) {
-	for _, late := range []time.Duration{0, confirm.ClaimAge + time.Second, confirm.TTL} {
+	for _, late := range []time.Duration{0, confirm.AbandonedAfter + time.Second, confirm.TTL} {
 		w := newHarness(t)
 		id := w.open()
 		states := []string{w.written(id)}
-		if _, _, err := w.store.Claim(t.Context(), reply(id, true), alice.Owner(), noon); err != nil {
+		if _, _, err := w.store.Acquire(t.Context(), reply(id, true), alice.Owner(), noon); err != nil {
 			t.Fatal(err)
 		}
 		states = append(states, w.written(id))

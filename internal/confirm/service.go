@@ -117,7 +117,7 @@ type Request struct {
 // The steps of a confirmation, as the audit names them.
 const (
 	stepOpened   = "opened"
-	stepApproved = "approved" // claimed, and about to be applied
+	stepApproved = "approved" // acquired, and about to be applied
 	stepDenied   = "denied"
 	stepApplied  = "applied"
 	stepFailed   = "failed"   // final; nothing was changed

@@ -71,11 +71,11 @@ func TestLostAnswerOfAnUnrepeatableChangeIsFinal(t *testing.T) {
 func TestCrashWhileAnUnrepeatableChangeIsSentIsUnknown(t *testing.T) {
 	w := newHarness(t)
 	id, r := w.openUnrepeatable(), &foreignServer{answers: []error{nil}}
-	if _, claim, err := w.store.Claim(t.Context(), reply(id, true), alice.Owner(), w.now()); claim != confirm.Acquired || err != nil {
-		t.Fatal(claim, err)
+	if _, acquired, err := w.store.Acquire(t.Context(), reply(id, true), alice.Owner(), w.now()); acquired != confirm.Acquired || err != nil {
+		t.Fatal(acquired, err)
 	}
 	w.wantFault(fault.ConfirmationInProgress)(w.answer(id, true, r))
-	w.time = w.time.Add(confirm.ClaimAge + time.Second)
+	w.time = w.time.Add(confirm.AbandonedAfter + time.Second)
 	w.wantUnknown(w.answer(id, false, r))
 	if r.received != 0 {
 		t.Errorf("sent %d times after the crash, want not again", r.received)
@@ -114,7 +114,7 @@ func (p *patientServer) Apply(ctx context.Context, r confirm.Record) (json.RawMe
 }
 
 // TestAPatientChangeHasItsTime: a change whose server may take a minute is given it,
-// and its claim is not abandoned before.
+// and its acquisition is not abandoned before.
 func TestAPatientChangeHasItsTime(t *testing.T) {
 	w := newHarness(t)
 	request := raise
@@ -124,8 +124,8 @@ func TestAPatientChangeHasItsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := w.time
-	if _, claim, err := w.store.Claim(t.Context(), reply(r.ID, true), alice.Owner(), w.now()); claim != confirm.Acquired || err != nil {
-		t.Fatal(claim, err)
+	if _, acquired, err := w.store.Acquire(t.Context(), reply(r.ID, true), alice.Owner(), w.now()); acquired != confirm.Acquired || err != nil {
+		t.Fatal(acquired, err)
 	}
 	w.time = began.Add(time.Minute)
 	w.wantFault(fault.ConfirmationInProgress)(w.answer(r.ID, true, &foreignServer{}))

@@ -66,7 +66,7 @@ func (o outcomes) write(ctx context.Context, confirmation, sentence, status stri
 	if err != nil || !ok {
 		return err
 	}
-	recorded, first, err := o.keys.Claim(ctx, recordedKey(confirmation), id, linkTTL, linkTTL)
+	recorded, first, err := o.keys.SetNew(ctx, recordedKey(confirmation), id, linkTTL, linkTTL)
 	if err != nil || !first {
 		return err
 	}

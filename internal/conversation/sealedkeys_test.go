@@ -53,8 +53,8 @@ func TestKeysAreSealedForTheirPlace(t *testing.T) {
 			if value, ok, err := keys.Take(ctx, key("c1")); ok || value != "" || err != nil {
 				t.Errorf("%s, %s: take: got %q, %v, %v, want none", key("c1"), name, value, ok, err)
 			}
-			if _, done, err := keys.Claim(ctx, key("c1"), "2-0", time.Hour, time.Hour); !done || err != nil {
-				t.Errorf("%s, %s: claim: got %v, %v, want it replaced", key("c1"), name, done, err)
+			if _, done, err := keys.SetNew(ctx, key("c1"), "2-0", time.Hour, time.Hour); !done || err != nil {
+				t.Errorf("%s, %s: set: got %v, %v, want it replaced", key("c1"), name, done, err)
 			}
 		}
 		testkit.PutKey(t, mini, key("c1"), original)

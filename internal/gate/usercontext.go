@@ -12,23 +12,23 @@ import (
 // CheckUserContext rejects a userContext that names someone other than the
 // principal in the context. It gives no right: its userId and roles are not
 // read.
-func (g *Gate) CheckUserContext(ctx context.Context, claimed json.RawMessage) error {
-	return g.refused(ctx, checkUserContext(ctx, claimed))
+func (g *Gate) CheckUserContext(ctx context.Context, userContext json.RawMessage) error {
+	return g.refused(ctx, checkUserContext(ctx, userContext))
 }
 
-func checkUserContext(ctx context.Context, claimed json.RawMessage) error {
+func checkUserContext(ctx context.Context, userContext json.RawMessage) error {
 	who, err := access.From(ctx)
 	if err != nil {
 		return err
 	}
-	if len(claimed) == 0 || string(claimed) == "null" {
+	if len(userContext) == 0 || string(userContext) == "null" {
 		return nil
 	}
 	var c struct {
 		Username *string `json:"username"`
 		Email    *string `json:"email"`
 	}
-	if err := json.Unmarshal(claimed, &c); err != nil {
+	if err := json.Unmarshal(userContext, &c); err != nil {
 		return fault.BadRequest.New("userContext must be an object whose username and email are texts.").Because(err)
 	}
 	foreign := c.Username != nil && *c.Username != who.Username()

@@ -13,24 +13,24 @@ const (
 )
 
 // changes returns the line about a change that waits while the answer does not say
-// so, or about one that the answer claims and that no tool has reported.
+// so, or about one that the answer reports and no tool did.
 func changes(a Answer, e Evidence, results func() *data) (c Correction) {
 	sentences := sentencesOf(a.Whole())
-	claim := claimOfChange(sentences, e, results)
-	if claim != "" {
-		c.About = []string{claim}
+	report := reportOfChange(sentences, e, results)
+	if report != "" {
+		c.About = []string{report}
 	}
-	claimed := claim != "" || leavesOrderOpen(sentences, e)
+	reported := report != "" || leavesOrderOpen(sentences, e)
 	for _, call := range e.Calls {
 		if call.Outcome.Pending() == nil || len(sentences) == 0 {
 			continue
 		}
-		if claimed || !slices.ContainsFunc(sentences, saysWaiting) {
+		if reported || !slices.ContainsFunc(sentences, saysWaiting) {
 			c.Kind, c.Text = Waiting, strings.Replace(waits, "%s", call.name(), 1)
 			return c
 		}
 	}
-	if claimed {
+	if reported {
 		c.Kind, c.Text = Unproven, noProof
 	}
 	return c
@@ -95,14 +95,14 @@ var (
 // prepared matches what is done with a request before it is answered.
 var prepared = regexp.MustCompile(`^(?:is|are|was|has been) ` + adverbs + `(?:set up|created|submitted|filed|opened)\b`)
 
-// asksOnly reports whether the claim at that position is of a request.
+// asksOnly reports whether what the sentence reports at that position is a request.
 func asksOnly(s string, at int) bool {
 	return asking.MatchString(s[at:]) || isSent.MatchString(s[at:]) && theAsk.MatchString(s[:at])
 }
 
-// claimOfChange returns the first sentence that says that something was changed that
+// reportOfChange returns the first sentence that says that something was changed that
 // neither a receipt nor a row of the data says; empty when there is none.
-func claimOfChange(sentences []string, e Evidence, results func() *data) string {
+func reportOfChange(sentences []string, e Evidence, results func() *data) string {
 	wanted := wantsChange(e)
 	at := slices.IndexFunc(sentences, func(sentence string) bool {
 		s := withoutQuotes(sentence)
@@ -110,7 +110,7 @@ func claimOfChange(sentences []string, e Evidence, results func() *data) string 
 		if strings.HasSuffix(small, "?") {
 			return false
 		}
-		return claimedByAssistant(small, e) || claimedInGerman(small, wanted, e, results) || claimedOfRow(s, small, wanted, e, results) || wanted && claimsTheEnd(s, small, e)
+		return reportedByAssistant(small, e) || reportedInGerman(small, wanted, e, results) || reportedOfRow(s, small, wanted, e, results) || wanted && reportsTheEnd(s, small, e)
 	})
 	if at < 0 {
 		return ""
@@ -118,9 +118,9 @@ func claimOfChange(sentences []string, e Evidence, results func() *data) string 
 	return sentences[at]
 }
 
-// claimsTheEnd reports whether a sentence says that what was asked for is done, and not
+// reportsTheEnd reports whether a sentence says that what was asked for is done, and not
 // only prepared.
-func claimsTheEnd(s, small string, e Evidence) bool {
+func reportsTheEnd(s, small string, e Evidence) bool {
 	at := finished.FindStringIndex(small)
 	return at != nil && !made(e, "") && !preparing.MatchString(small[at[1]:]) && !(hasPending(e) && saysWaiting(s))
 }
@@ -178,11 +178,11 @@ var (
 	afterRelative = regexp.MustCompile(`^(?:[.,;:)]|$| (?:is|are|was|were|had|has|earlier|before|above)\b)`)
 )
 
-// nothingDone matches an object that makes no claim of its verb: "I deleted nothing."
+// nothingDone matches an object by which a verb reports nothing: "I deleted nothing."
 var nothingDone = regexp.MustCompile(`^ (?:nothing|none|neither|no)\b`)
 
-// claimedByAssistant reports whether the assistant says that it changed something.
-func claimedByAssistant(s string, e Evidence) bool {
+// reportedByAssistant reports whether the assistant says that it changed something.
+func reportedByAssistant(s string, e Evidence) bool {
 	if m := phrasal.FindStringSubmatchIndex(s); m != nil && !unmade.MatchString(clauseBefore(s, m[0])) && !made(e, phrasalClass(m)) {
 		return true
 	}
@@ -214,9 +214,9 @@ func phrasalClass(m []int) string {
 	return ""
 }
 
-// claimedOfRow reports whether the sentence says that a thing was changed. A row
+// reportedOfRow reports whether the sentence says that a thing was changed. A row
 // that says the same of it is as good as a receipt.
-func claimedOfRow(s, small string, wanted bool, e Evidence, results func() *data) bool {
+func reportedOfRow(s, small string, wanted bool, e Evidence, results func() *data) bool {
 	for _, pattern := range []*regexp.Regexp{perfect, state, recent, bare, fragment, started, label, phrases} {
 		for _, m := range pattern.FindAllStringSubmatchIndex(small, -1) {
 			if unmade.MatchString(clauseBefore(small, m[0])) || unmade.MatchString(small[m[0]:m[1]]) && pattern != phrases {
@@ -248,8 +248,8 @@ func claimedOfRow(s, small string, wanted bool, e Evidence, results func() *data
 // as matches the state that something is marked with: "marked as paid".
 var as = regexp.MustCompile(`^ (?:as|to) ` + adverbs + participle + `\b`)
 
-// marking returns the word that says what is claimed. What is marked, set, recorded
-// or filed as paid is claimed to be paid.
+// marking returns the word that says what was done. What is marked, set, recorded
+// or filed as paid is said to be paid.
 func marking(word, rest string) string {
 	m := as.FindStringSubmatch(rest)
 	if m == nil || !slices.Contains(markings, word) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"countersign.dev/internal/guard/claim"
+	"countersign.dev/internal/guard/mention"
 	"countersign.dev/internal/result"
 )
 
@@ -18,17 +18,17 @@ const maxEvidence = 16 << 20
 // data is the results of a conversation, read once for one answer: of its texts it keeps
 // only what the answer states.
 type data struct {
-	rows    []result.Row     // every object, at any depth
-	tables  map[string]*list // by tool and place
-	tokens  map[string]bool  // that are stated, in small letters: whether a text has them
-	numbers []float64        // sorted
-	dates   map[claim.Date]bool
-	tails   map[string]bool // figures that are stated: whether an id ends with these digits
-	keys    map[string]bool // that were read
-	seen    map[rowID]bool  // rows of tables, so that a list that was read twice counts once
-	claims  bool            // any is stated
-	scanner claim.Scanner
-	partial bool
+	rows     []result.Row     // every object, at any depth
+	tables   map[string]*list // by tool and place
+	tokens   map[string]bool  // that are stated, in small letters: whether a text has them
+	numbers  []float64        // sorted
+	dates    map[mention.Date]bool
+	tails    map[string]bool // figures that are stated: whether an id ends with these digits
+	keys     map[string]bool // that were read
+	seen     map[rowID]bool  // rows of tables, so that a list that was read twice counts once
+	mentions bool            // any is stated
+	scanner  mention.Scanner
+	partial  bool
 }
 
 // rowID is a row in a place of a tool's answers.
@@ -38,7 +38,7 @@ type rowID struct{ place, id string }
 type list struct{ rows []result.Row }
 
 func readData(e Evidence, s stated) *data {
-	d := &data{tables: map[string]*list{}, dates: map[claim.Date]bool{}, keys: map[string]bool{}, seen: map[rowID]bool{}, claims: len(s.claims) > 0}
+	d := &data{tables: map[string]*list{}, dates: map[mention.Date]bool{}, keys: map[string]bool{}, seen: map[rowID]bool{}, mentions: len(s.mentions) > 0}
 	d.tokens, d.tails = s.tokens()
 	size := 0
 	for _, c := range slices.Concat(e.Earlier, e.Calls) {
@@ -70,7 +70,7 @@ func readData(e Evidence, s stated) *data {
 	for _, text := range e.Words {
 		d.words(text)
 	}
-	d.dates[claim.DateOf(e.Today)] = true
+	d.dates[mention.DateOf(e.Today)] = true
 	slices.Sort(d.numbers)
 	d.numbers = slices.Compact(d.numbers)
 	return d
@@ -174,24 +174,24 @@ func identity(row result.Row) string {
 // text reads the words and figures of a text.
 func (d *data) text(text string) {
 	d.words(text)
-	if !d.claims {
+	if !d.mentions {
 		return
 	}
 	for _, c := range d.scanner.Read(text) {
-		d.claim(c)
+		d.mention(c)
 		for _, reading := range c.Or {
-			d.claim(reading)
+			d.mention(reading)
 		}
 	}
 }
 
-func (d *data) claim(c claim.Claim) {
+func (d *data) mention(c mention.Mention) {
 	switch c.Kind {
-	case claim.Figure:
+	case mention.Figure:
 		d.numbers = append(d.numbers, abs(c.Value))
-	case claim.Dated:
+	case mention.Dated:
 		d.dates[c.Day] = true
-	case claim.Exact:
+	case mention.Exact:
 		d.token(strings.ToLower(c.Text))
 	}
 }
@@ -211,7 +211,7 @@ func (d *data) words(text string) {
 
 // tail keeps the digits of an id, by which people speak of it: TICK-097 is 097, and 97.
 func (d *data) tail(token string) {
-	if len(d.tails) == 0 || len(token) > 24 || !claim.IsID(token) {
+	if len(d.tails) == 0 || len(token) > 24 || !mention.IsID(token) {
 		return
 	}
 	digits := token[strings.LastIndex(token, "-")+1:]

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"countersign.dev/internal/guard/claim"
+	"countersign.dev/internal/guard/mention"
 )
 
 // derived is what can be computed of the tables: sums, means, counts, differences
@@ -269,9 +269,9 @@ func (t *table) parts(row int, columns []string, words map[string]bool) (said, r
 
 // spans adds the time from the dates of named rows to today, and between them.
 func (v *derived) spans(t *table, named []int, today time.Time) {
-	now := claim.DateOf(today)
+	now := mention.DateOf(today)
 	for _, i := range named {
-		dates := []claim.Date{now}
+		dates := []mention.Date{now}
 		for _, key := range sortedKeys(t.dates) {
 			if d := t.dates[key][i]; d.Year > 0 {
 				dates = append(dates, d)
@@ -287,8 +287,8 @@ func (v *derived) spans(t *table, named []int, today time.Time) {
 	v.days = slices.Compact(v.days)
 }
 
-// near reports whether a sorted list has a value in the range of a claim.
-func near(sorted []float64, c claim.Claim) bool {
+// near reports whether a sorted list has a value in the range of a mentioned figure.
+func near(sorted []float64, c mention.Mention) bool {
 	below, above := c.Slack()
 	value := abs(c.Value)
 	i, _ := slices.BinarySearch(sorted, value-below)

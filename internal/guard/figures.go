@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"countersign.dev/internal/guard/claim"
+	"countersign.dev/internal/guard/mention"
 )
 
 // Invented begins the line about figures and names that are in no result.
@@ -20,7 +20,7 @@ const maxShown = 8
 
 // invented returns the line about figures and names that are in no result.
 func invented(s stated, e Evidence, results func() *data) (c Correction) {
-	if len(s.claims)+len(s.names) == 0 { // nothing rests on the results
+	if len(s.mentions)+len(s.names) == 0 { // nothing rests on the results
 		return c
 	}
 	d := results()
@@ -28,8 +28,8 @@ func invented(s stated, e Evidence, results func() *data) (c Correction) {
 		return c
 	}
 	var odd []string
-	if len(s.claims) > 0 {
-		odd = newFigures(d, e, s.text).unproven(s.claims)
+	if len(s.mentions) > 0 {
+		odd = newFigures(d, e, s.text).unproven(s.mentions)
 	}
 	odd = append(odd, s.unknownNames(d.tokens)...)
 	if len(odd) == 0 {
@@ -46,12 +46,12 @@ func invented(s stated, e Evidence, results func() *data) (c Correction) {
 	return Correction{OfTheModel, fmt.Sprintf(Invented+"%s%s %s the model's own.", strings.Join(odd, ", "), more, verb), odd}
 }
 
-// figures proves claims.
+// figures proves mentions.
 type figures struct {
 	d       *data
 	e       Evidence
 	words   map[string]bool
-	derived *derived // nil until a claim needs it
+	derived *derived // nil until a mention needs it
 	rows    int
 
 	text     string    // of the answer
@@ -75,8 +75,8 @@ func newFigures(d *data, e Evidence, text string) *figures {
 			f.words[fiscalYear(small, e.Today)] = true
 		}
 	}
-	for _, c := range claim.Of(e.Question) {
-		if (c.Kind == claim.Figure || c.Kind == claim.Spelled) && len(f.asked) < window {
+	for _, c := range mention.Of(e.Question) {
+		if (c.Kind == mention.Figure || c.Kind == mention.Spelled) && len(f.asked) < window {
 			f.asked = append(f.asked, c.Value)
 		}
 		if c.Unit == '%' && len(f.supposed) < maxSupposed {
@@ -84,7 +84,7 @@ func newFigures(d *data, e Evidence, text string) *figures {
 		}
 	}
 	if supposing.MatchString(text) {
-		for _, c := range claim.Of(text) {
+		for _, c := range mention.Of(text) {
 			if c.Unit == '%' && len(f.supposed) < maxSupposed {
 				f.supposed = append(f.supposed, c.Value)
 			}
@@ -97,32 +97,32 @@ func newFigures(d *data, e Evidence, text string) *figures {
 	return f
 }
 
-// unproven returns the claims that no result gives, as they are written.
-func (f *figures) unproven(claims []claim.Claim) (odd []string) {
-	proven := make([]bool, len(claims))
+// unproven returns the mentions that no result gives, as they are written.
+func (f *figures) unproven(mentions []mention.Mention) (odd []string) {
+	proven := make([]bool, len(mentions))
 	if f.rows == 0 { // nothing was read: what an example shows is no fact
 		for i, line := range strings.Split(f.text, "\n") {
-			for k, c := range claims {
+			for k, c := range mentions {
 				proven[k] = proven[k] || c.Line == i && example.MatchString(line)
 			}
 		}
 	}
-	prove := func(i int, by func(claim.Claim) bool) {
-		for _, reading := range append([]claim.Claim{claims[i]}, claims[i].Or...) {
+	prove := func(i int, by func(mention.Mention) bool) {
+		for _, reading := range append([]mention.Mention{mentions[i]}, mentions[i].Or...) {
 			if !proven[i] && by(reading) {
-				claims[i], proven[i] = reading, true
+				mentions[i], proven[i] = reading, true
 			}
 		}
 	}
-	for i := range claims {
+	for i := range mentions {
 		prove(i, f.proves)
 	}
 	for range 2 { // what was proven by others proves more
-		for i := range claims {
-			prove(i, func(c claim.Claim) bool { return c.Kind == claim.Figure && f.fromStated(c, claims, proven, i) })
+		for i := range mentions {
+			prove(i, func(c mention.Mention) bool { return c.Kind == mention.Figure && f.fromStated(c, mentions, proven, i) })
 		}
 	}
-	for i, c := range claims {
+	for i, c := range mentions {
 		if !proven[i] && !slices.Contains(odd, c.Text) {
 			odd = append(odd, c.Text)
 		}
@@ -130,19 +130,19 @@ func (f *figures) unproven(claims []claim.Claim) (odd []string) {
 	return odd
 }
 
-func (f *figures) proves(c claim.Claim) bool {
+func (f *figures) proves(c mention.Mention) bool {
 	switch c.Kind {
-	case claim.Spelled:
+	case mention.Spelled:
 		return true
-	case claim.Exact:
+	case mention.Exact:
 		return f.d.tokens[strings.ToLower(c.Text)]
-	case claim.Dated:
+	case mention.Dated:
 		return f.provesDate(c.Day)
 	}
 	return f.provesFigure(c)
 }
 
-func (f *figures) provesFigure(c claim.Claim) bool {
+func (f *figures) provesFigure(c mention.Mention) bool {
 	whole := c.Value == math.Trunc(c.Value) && c.Step >= 1
 	year := int(c.Value)
 	if c.Unit == 'h' {
@@ -159,9 +159,9 @@ func (f *figures) provesFigure(c claim.Claim) bool {
 		return true
 	case whole && c.Unit == 0 && year >= 1900 && year <= 2100:
 		return f.hasYear(year)
-	case f.scale > 1 && c.Unit != '%' && near(f.d.numbers, claim.Claim{Value: c.Value * f.scale, Step: c.Step * f.scale, About: c.About}):
+	case f.scale > 1 && c.Unit != '%' && near(f.d.numbers, mention.Mention{Value: c.Value * f.scale, Step: c.Step * f.scale, About: c.About}):
 		return true
-	case c.Unit == '%' && (c.Value == 100 || near(f.d.numbers, claim.Claim{Value: c.Value / 100, Step: c.Step / 100, About: c.About})):
+	case c.Unit == '%' && (c.Value == 100 || near(f.d.numbers, mention.Mention{Value: c.Value / 100, Step: c.Step / 100, About: c.About})):
 		return true
 	}
 	if f.derived == nil {
@@ -221,9 +221,9 @@ func scaleOf(text string) float64 {
 
 var seenFromToday = strings.Fields("today tomorrow yesterday week weekend fortnight day days ago monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun heute morgen gestern woche tag tage montag dienstag mittwoch donnerstag freitag samstag sonntag")
 
-func (f *figures) provesSpan(c claim.Claim) bool {
+func (f *figures) provesSpan(c mention.Mention) bool {
 	_, unit, _ := strings.Cut(c.Text, " ")
-	in := claim.DaysIn[unit]
+	in := mention.DaysIn[unit]
 	for _, days := range f.derived.days {
 		if gap := days/in - c.Value; gap > -1 && gap < 1 { // a begun or an ended one
 			return true
@@ -234,7 +234,7 @@ func (f *figures) provesSpan(c claim.Claim) bool {
 
 // provesDate reports whether the date is in the data, or is near to today in a text
 // that counts from it: a reader can see what "by Friday, November 27" rests on.
-func (f *figures) provesDate(day claim.Date) bool {
+func (f *figures) provesDate(day mention.Date) bool {
 	for known := range f.d.dates {
 		if day.Matches(known) || (known.Day == 0 || known.Year == 0) && known.Matches(day) {
 			return true
@@ -251,7 +251,7 @@ func (f *figures) provesDate(day claim.Date) bool {
 			return true
 		}
 	}
-	gap := day.Time().Sub(claim.DateOf(f.e.Today).Time())
+	gap := day.Time().Sub(mention.DateOf(f.e.Today).Time())
 	if f.relative && gap >= -7*24*time.Hour && gap <= 31*24*time.Hour {
 		return true
 	}
@@ -268,11 +268,11 @@ const (
 
 // fromStated reports whether a figure is computed of proven figures beside it and of
 // the question's: a sum of several, or a difference, sum, product, ratio or share of two.
-func (f *figures) fromStated(c claim.Claim, claims []claim.Claim, proven []bool, i int) bool {
+func (f *figures) fromStated(c mention.Mention, mentions []mention.Mention, proven []bool, i int) bool {
 	beside := slices.Clone(f.asked)
-	for j := max(0, i-window); j < min(len(claims), i+window/2+1); j++ {
-		if j != i && proven[j] && (claims[j].Kind == claim.Figure || claims[j].Kind == claim.Spelled) {
-			beside = append(beside, claims[j].Value)
+	for j := max(0, i-window); j < min(len(mentions), i+window/2+1); j++ {
+		if j != i && proven[j] && (mentions[j].Kind == mention.Figure || mentions[j].Kind == mention.Spelled) {
+			beside = append(beside, mentions[j].Value)
 		}
 	}
 	v := &derived{}
@@ -284,7 +284,7 @@ func (f *figures) fromStated(c claim.Claim, claims []claim.Claim, proven []bool,
 			}
 		}
 	}
-	v.runs(claims, proven, i)
+	v.runs(mentions, proven, i)
 	slices.Sort(v.values)
 	slices.Sort(v.percents)
 	if c.Unit == '%' {
@@ -293,25 +293,25 @@ func (f *figures) fromStated(c claim.Claim, claims []claim.Claim, proven []bool,
 	return near(v.values, c)
 }
 
-// runs adds the sums of figures that follow each other before or after the claim:
+// runs adds the sums of figures that follow each other before or after the mention:
 // in the text, and in the same place of their lines.
-func (v *derived) runs(claims []claim.Claim, proven []bool, i int) {
+func (v *derived) runs(mentions []mention.Mention, proven []bool, i int) {
 	for _, step := range []int{-1, 1} {
 		sum, column, last := 0.0, 0.0, 0.0
-		for j := i + step; j >= max(0, i-maxRun) && j < min(len(claims), i+maxRun); j += step {
-			other := claims[j]
-			if other.Kind != claim.Figure || !proven[j] {
+		for j := i + step; j >= max(0, i-maxRun) && j < min(len(mentions), i+maxRun); j += step {
+			other := mentions[j]
+			if other.Kind != mention.Figure || !proven[j] {
 				continue
 			}
-			if other.Unit == claims[i].Unit {
+			if other.Unit == mentions[i].Unit {
 				sum += other.Value
 				v.amount(sum)
 			}
-			if other.Line != claims[i].Line && other.Column == claims[i].Column {
+			if other.Line != mentions[i].Line && other.Column == mentions[i].Column {
 				column += other.Value
 				v.amount(column)
 			}
-			if other.Line != claims[i].Line && other.Last {
+			if other.Line != mentions[i].Line && other.Last {
 				last += other.Value
 				v.amount(last)
 			}

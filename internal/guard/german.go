@@ -46,7 +46,7 @@ func isGerman(text string) bool {
 	return alone && len(found) > 1
 }
 
-// germanForms are the participles that claim a change, by class as in [forms].
+// germanForms are the participles that report a change, by class as in [forms].
 var germanForms = map[string]string{
 	"gelöscht": "delete", "entfernt": "delete", "gekündigt": "delete", "genehmigt": "approve", "freigegeben": "approve", "abgelehnt": "reject", "geschlossen": "close", "gelöst": "close",
 	"geändert": "update", "angepasst": "update", "aktualisiert": "update", "erhöht": "raise", "angehoben": "raise", "gesenkt": "lower", "gekürzt": "lower", "erstellt": "create", "angelegt": "create", "eingetragen": "create",
@@ -55,16 +55,16 @@ var germanForms = map[string]string{
 }
 
 var (
-	germanClaim  = regexp.MustCompile(`(?:^|[^\pL])(?:habe|haben|hat|wurde|wurden|ist|sind)(?: [^ ]+){0,8} (` + alternatives(germanForms) + `)(?:[^\pL]|$)|^[^\pL]*(erledigt)(?:[^\pL]|$)|(?:ist|sind) (?:\pL+ ){0,2}(durch|wirksam|in kraft)(?:[.,!;]|$)|(?:^| )(ab (?:jetzt|sofort))(?:[^\pL]|$)`)
+	germanReport = regexp.MustCompile(`(?:^|[^\pL])(?:habe|haben|hat|wurde|wurden|ist|sind)(?: [^ ]+){0,8} (` + alternatives(germanForms) + `)(?:[^\pL]|$)|^[^\pL]*(erledigt)(?:[^\pL]|$)|(?:ist|sind) (?:\pL+ ){0,2}(durch|wirksam|in kraft)(?:[.,!;]|$)|(?:^| )(ab (?:jetzt|sofort))(?:[^\pL]|$)`)
 	germanUnmade = regexp.MustCompile(`(?:^|[^\pL])(?:nicht|nichts|kein\pL*|noch|wenn|sobald|falls|würde|werden|soll|möchtest|kann|könnte|muss|erst)(?:[^\pL]|$)`)
 )
 
 func alternatives(forms map[string]string) string { return strings.Join(sortedKeys(forms), "|") }
 
-// claimedInGerman reports whether a sentence says that something was changed. As in
+// reportedInGerman reports whether a sentence says that something was changed. As in
 // English, a state of a row counts only where the person asked for a change.
-func claimedInGerman(small string, wanted bool, e Evidence, results func() *data) bool {
-	m := germanClaim.FindStringSubmatch(small)
+func reportedInGerman(small string, wanted bool, e Evidence, results func() *data) bool {
+	m := germanReport.FindStringSubmatch(small)
 	if m == nil || germanUnmade.MatchString(small) {
 		return false
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Check returns the corrections of an answer: failures and waiting changes that it
-// leaves out, changes that it claims, figures and names that are in no result, and
+// leaves out, changes that it reports and no tool did, figures and names that are in no result, and
 // lists that it presents as complete.
 func Check(a Answer, e Evidence) (corrections []Correction) {
 	s := statedIn(a.Whole(), e.Question)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"countersign.dev/internal/guard/claim"
+	"countersign.dev/internal/guard/mention"
 )
 
 // incomplete returns the hints about lists of the turn whose next page was not
@@ -100,8 +100,8 @@ func (p incompletePage) tellsTotal(text string) bool {
 // out of 12".
 func ofMore(n int) *regexp.Regexp {
 	count := strconv.Itoa(n)
-	if i := n - 2; i >= 0 && i < len(claim.Numbers) {
-		count = `(?:` + count + `|` + claim.Numbers[i] + `)`
+	if i := n - 2; i >= 0 && i < len(mention.Numbers) {
+		count = `(?:` + count + `|` + mention.Numbers[i] + `)`
 	}
 	return regexp.MustCompile(`(?i)\b(?:(?:first|only|at least|more than|over) ` + count + `\b|` + count + `\+|` + count + ` (?:out )?of (?:the |a |about |roughly |some )*\d|` + count + ` (?:of|von) )`)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"countersign.dev/internal/guard/claim"
+	"countersign.dev/internal/guard/mention"
 	"countersign.dev/internal/result"
 )
 
@@ -32,7 +32,7 @@ var classOf = func() map[string]string {
 	return classes
 }()
 
-// unmade matches what makes a sentence no claim: it is negated, a condition, a
+// unmade matches what keeps a sentence from reporting a change: it is negated, a condition, a
 // plan or a question.
 var unmade = regexp.MustCompile(`\b(?:not|\pL+n't|no|nothing|never|none|neither|cannot|yet to|until|unless|if|once|when|after|before|whether|will|would|can|could|may|might|should|must|to be|needs?|want|shall|i'll|i'd|you'd|it'll|still|asks?|asked|says?|which)\b`)
 
@@ -165,7 +165,7 @@ func namedByID(row result.Row, said map[string]bool) bool {
 
 func isProper(word string) bool {
 	word, _, _ = strings.Cut(strings.ReplaceAll(word, "’", "'"), "'")
-	return word != "" && word != "I" && unicode.IsUpper([]rune(word)[0]) && claim.MonthOf(word) == 0
+	return word != "" && word != "I" && unicode.IsUpper([]rune(word)[0]) && mention.MonthOf(word) == 0
 }
 
 // says reports whether a row has a word of a class of changes, or a field of that

@@ -4,21 +4,21 @@ import (
 	"slices"
 	"strings"
 
-	"countersign.dev/internal/guard/claim"
+	"countersign.dev/internal/guard/mention"
 )
 
 // stated is what an answer states that may be in no result.
 type stated struct {
-	text   string
-	german bool
-	claims []claim.Claim
-	names  []properName
-	plain  map[string]bool // words that the answer writes in small letters
+	text     string
+	german   bool
+	mentions []mention.Mention
+	names    []properName
+	plain    map[string]bool // words that the answer writes in small letters
 }
 
 func statedIn(text, question string) stated {
 	text = hyphens.Replace(text)
-	s := stated{text: text, german: isGerman(text + " " + question), claims: claim.Of(text), plain: lowerWords(text)}
+	s := stated{text: text, german: isGerman(text + " " + question), mentions: mention.Of(text), plain: lowerWords(text)}
 	for _, name := range namesOf(text) {
 		if s.unknown(name, nil) {
 			s.names = append(s.names, name)
@@ -34,12 +34,12 @@ var hyphens = strings.NewReplacer("\u2010", "-", "\u2011", "-")
 // figures that can be the end of an id.
 func (s stated) tokens() (tokens, tails map[string]bool) {
 	tokens, tails = map[string]bool{}, map[string]bool{}
-	for _, c := range s.claims {
-		for _, reading := range append([]claim.Claim{c}, c.Or...) {
+	for _, c := range s.mentions {
+		for _, reading := range append([]mention.Mention{c}, c.Or...) {
 			switch reading.Kind {
-			case claim.Exact:
+			case mention.Exact:
 				tokens[strings.ToLower(reading.Text)] = false
-			case claim.Figure:
+			case mention.Figure:
 				tails[reading.Text] = false
 			}
 		}
@@ -88,7 +88,7 @@ func (s stated) unknown(n properName, tokens map[string]bool) bool {
 }
 
 func (s stated) isStrange(word string, tokens map[string]bool) bool {
-	if s.plain[word] || germanWords[word] || claim.MonthOf(word) > 0 {
+	if s.plain[word] || germanWords[word] || mention.MonthOf(word) > 0 {
 		return false
 	}
 	if parts := strings.Split(word, "-"); len(parts) > 1 { // Staff-level

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"countersign.dev/internal/guard/claim"
+	"countersign.dev/internal/guard/mention"
 	"countersign.dev/internal/result"
 )
 
@@ -30,11 +30,11 @@ type table struct {
 	rows   []result.Row
 	nums   map[string][]float64 // NaN: no number
 	labels map[string][]string
-	dates  map[string][]claim.Date
+	dates  map[string][]mention.Date
 }
 
 func tableOf(rows []result.Row) *table {
-	t := &table{rows: rows, nums: map[string][]float64{}, labels: map[string][]string{}, dates: map[string][]claim.Date{}}
+	t := &table{rows: rows, nums: map[string][]float64{}, labels: map[string][]string{}, dates: map[string][]mention.Date{}}
 	for i, row := range rows {
 		for _, key := range row.Keys {
 			t.put(i, key, row.Values[key])
@@ -63,10 +63,10 @@ func (t *table) put(i int, key string, value any) {
 	case bool:
 		t.label(i, key, fmt.Sprint(key, v))
 	case string:
-		if day, ok := claim.ISODate(v); ok {
+		if day, ok := mention.ISODate(v); ok {
 			column := t.dates[key]
 			if column == nil {
-				column = make([]claim.Date, len(t.rows))
+				column = make([]mention.Date, len(t.rows))
 				t.dates[key] = column
 			}
 			column[i] = day

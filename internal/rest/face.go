@@ -51,11 +51,11 @@ func (f *Face) Post(resolve Resolve) httpx.Handler {
 		if err != nil {
 			return f.respond(w, result.Failed(err))
 		}
-		input, claimed, err := unwrap(body)
+		input, userContext, err := unwrap(body)
 		if err != nil {
 			return err
 		}
-		if err := f.gate.CheckUserContext(r.Context(), claimed); err != nil {
+		if err := f.gate.CheckUserContext(r.Context(), userContext); err != nil {
 			return err
 		}
 		if input, err = f.respell(r.Context(), tool, input); err != nil {

@@ -16,21 +16,21 @@ import (
 // unwrap takes the input out of a REST body: {"input": {…}, "userContext": {…}},
 // or the bare input with userContext beside its fields. A body that is no
 // object is BAD_REQUEST.
-func unwrap(body []byte) (input, claimed json.RawMessage, err error) {
+func unwrap(body []byte) (input, userContext json.RawMessage, err error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
 		return nil, nil, fault.BadRequest.New("The body is not a JSON object.")
 	}
-	claimed, beside := fields["userContext"]
+	userContext, beside := fields["userContext"]
 	delete(fields, "userContext")
 	if inner, wrapped := fields["input"]; wrapped && len(fields) == 1 && inner[0] == '{' {
-		return inner, claimed, nil
+		return inner, userContext, nil
 	}
 	if !beside {
 		return body, nil, nil
 	}
 	input, err = json.Marshal(fields)
-	return input, claimed, err
+	return input, userContext, err
 }
 
 var paramName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,99}$`)

@@ -100,17 +100,17 @@ func (c *Confirmations) Waiting(ctx context.Context) (all []confirm.Record, err 
 	return all, c.db.Fault(ctx, rows.Err())
 }
 
-// Claim implements [confirm.Store].
-func (c *Confirmations) Claim(ctx context.Context, reply confirm.Reply, owner access.Owner, now time.Time) (r confirm.Record, claim confirm.Claim, err error) {
+// Acquire implements [confirm.Store].
+func (c *Confirmations) Acquire(ctx context.Context, reply confirm.Reply, owner access.Owner, now time.Time) (r confirm.Record, acquired confirm.Acquisition, err error) {
 	err = c.change(ctx, reply.Server, reply.ID, func(found *confirm.Record) (bool, time.Time) {
-		claim = found.Claim(reply, owner, now)
+		acquired = found.Acquire(reply, owner, now)
 		r = *found
-		return claim == confirm.Acquired || claim == confirm.Abandoned, now.Add(confirm.Memory)
+		return acquired == confirm.Acquired || acquired == confirm.Abandoned, now.Add(confirm.Memory)
 	})
-	if claim == confirm.Unknown {
+	if acquired == confirm.Unknown {
 		r = confirm.Record{}
 	}
-	return r, claim, err
+	return r, acquired, err
 }
 
 // Settle implements [confirm.Store].

@@ -55,15 +55,15 @@ func TestConfirmationsInAFile(t *testing.T) {
 		if err != nil || !ok || got.State != state || string(got.Answer) != answer {
 			t.Errorf("got %s %s, %v, %v, want %s %s", got.State, got.Answer, ok, err, state, answer)
 		}
-		got.State, got.Claimed, got.Answer = r.State, r.Claimed, nil
+		got.State, got.Acquired, got.Answer = r.State, r.Acquired, nil
 		if diff := cmp.Diff(r, got); diff != "" {
 			t.Errorf("the record (-want +got):\n%s", diff)
 		}
 	}
-	claims := func(want confirm.Claim, c *sqlite.Confirmations, reply confirm.Reply, owner access.Owner) {
+	acquires := func(want confirm.Acquisition, c *sqlite.Confirmations, reply confirm.Reply, owner access.Owner) {
 		t.Helper()
-		if _, got, err := c.Claim(ctx, reply, owner, now); got != want || err != nil {
-			t.Errorf("claim: got %d, %v, want %d", got, err, want)
+		if _, got, err := c.Acquire(ctx, reply, owner, now); got != want || err != nil {
+			t.Errorf("acquire: got %d, %v, want %d", got, err, want)
 		}
 	}
 	yes := confirm.Reply{ID: "a", Server: "tasks", Approved: true, Digest: "seen"}
@@ -71,10 +71,10 @@ func TestConfirmationsInAFile(t *testing.T) {
 	if _, ok, _ := there.Get(ctx, "codesearch", "a"); ok {
 		t.Error("another server has it")
 	}
-	claims(confirm.Unknown, there, confirm.Reply{ID: "none", Server: "tasks"}, ann)
-	claims(confirm.Unknown, there, confirm.Reply{ID: "a", Server: "codesearch", Approved: true}, ann)
-	claims(confirm.Foreign, there, yes, bob)
-	claims(confirm.Other, there, confirm.Reply{ID: "a", Server: "tasks", Approved: true, Digest: "other"}, ann)
+	acquires(confirm.Unknown, there, confirm.Reply{ID: "none", Server: "tasks"}, ann)
+	acquires(confirm.Unknown, there, confirm.Reply{ID: "a", Server: "codesearch", Approved: true}, ann)
+	acquires(confirm.Foreign, there, yes, bob)
+	acquires(confirm.Other, there, confirm.Reply{ID: "a", Server: "tasks", Approved: true, Digest: "other"}, ann)
 	want(confirm.Pending, "")
 
 	var won atomic.Int32
@@ -82,7 +82,7 @@ func TestConfirmationsInAFile(t *testing.T) {
 	for i := range 8 {
 		c := []*sqlite.Confirmations{here, there}[i%2]
 		all.Go(func() {
-			if _, claim, err := c.Claim(ctx, yes, ann, now); err == nil && claim == confirm.Acquired {
+			if _, acquired, err := c.Acquire(ctx, yes, ann, now); err == nil && acquired == confirm.Acquired {
 				won.Add(1)
 			}
 		})
@@ -92,18 +92,18 @@ func TestConfirmationsInAFile(t *testing.T) {
 		t.Errorf("%d won of eight at once, want one", won.Load())
 	}
 	want(confirm.Applying, "")
-	claims(confirm.Busy, there, yes, ann)
+	acquires(confirm.Busy, there, yes, ann)
 	for i, moves := range []bool{true, false} {
 		if moved, err := here.Settle(ctx, "a", confirm.Applied, json.RawMessage(`{ "status":"success" }`), now); moved != moves || err != nil {
 			t.Errorf("settling %d: got %v, %v", i, moved, err)
 		}
 	}
 	want(confirm.Applied, `{ "status":"success" }`)
-	claims(confirm.Ended, there, yes, ann)
+	acquires(confirm.Ended, there, yes, ann)
 
 	now = noon.Add(confirm.Memory + time.Second)
 	if _, ok, err := there.Get(ctx, "tasks", "a"); ok || err != nil {
 		t.Errorf("after a day: got %v, %v, want none", ok, err)
 	}
-	claims(confirm.Unknown, there, yes, ann)
+	acquires(confirm.Unknown, there, yes, ann)
 }

@@ -19,7 +19,7 @@ import (
 //
 // A change is decided in Go, on a record that was read, and made with
 // [Redis.Swap], which replaces the record only if it is still the one that was
-// read. So of concurrent claimants one wins.
+// read. So of concurrent callers one wins.
 type Confirmations struct {
 	redis *Redis
 	seals *seal.Ring
@@ -154,17 +154,17 @@ func (c *Confirmations) Get(ctx context.Context, server string, id confirm.ID) (
 	return r, err == nil, err
 }
 
-// Claim implements [confirm.Store].
-func (c *Confirmations) Claim(ctx context.Context, reply confirm.Reply, owner access.Owner, now time.Time) (confirm.Record, confirm.Claim, error) {
-	claim := confirm.Unknown
+// Acquire implements [confirm.Store].
+func (c *Confirmations) Acquire(ctx context.Context, reply confirm.Reply, owner access.Owner, now time.Time) (confirm.Record, confirm.Acquisition, error) {
+	acquired := confirm.Unknown
 	record, err := c.change(ctx, reply.ID, reply.Server, func(r *confirm.Record) (bool, time.Duration) {
-		claim = r.Claim(reply, owner, now)
-		return claim == confirm.Acquired || claim == confirm.Abandoned, confirm.Memory
+		acquired = r.Acquire(reply, owner, now)
+		return acquired == confirm.Acquired || acquired == confirm.Abandoned, confirm.Memory
 	})
-	if errors.Is(err, errNone) || (err == nil && claim == confirm.Unknown) {
+	if errors.Is(err, errNone) || (err == nil && acquired == confirm.Unknown) {
 		return confirm.Record{}, confirm.Unknown, nil
 	}
-	return record, claim, err
+	return record, acquired, err
 }
 
 // Settle implements [confirm.Store].

@@ -49,12 +49,12 @@ func approving(id confirm.ID) confirm.Reply {
 
 func denying(id confirm.ID) confirm.Reply { return confirm.Reply{ID: id, Server: "hr"} }
 
-func wantClaim(t testing.TB, want confirm.Claim) func(confirm.Record, confirm.Claim, error) confirm.Record {
+func wantAcquisition(t testing.TB, want confirm.Acquisition) func(confirm.Record, confirm.Acquisition, error) confirm.Record {
 	t.Helper()
-	return func(r confirm.Record, got confirm.Claim, err error) confirm.Record {
+	return func(r confirm.Record, got confirm.Acquisition, err error) confirm.Record {
 		t.Helper()
 		if err != nil || got != want {
-			t.Errorf("claim: got %d, %v, want %d", got, err, want)
+			t.Errorf("acquire: got %d, %v, want %d", got, err, want)
 		}
 		return r
 	}
@@ -90,9 +90,9 @@ func TestRecordComesBackByteForByte(t *testing.T) {
 		wantRecord(t, c, r)
 		wantTTL(t, c, "a", confirm.TTL)
 		answer := json.RawMessage(`{ "status": "success", "data": {"message":"<done> & \u2028"} }`)
-		wantClaim(t, confirm.Acquired)(c.Claim(t.Context(), approving("a"), alice, noon))
+		wantAcquisition(t, confirm.Acquired)(c.Acquire(t.Context(), approving("a"), alice, noon))
 		settle(t)(c.Settle(t.Context(), "a", confirm.Applied, answer, noon))
-		r.State, r.Claimed, r.Answer = confirm.Applied, noon, answer
+		r.State, r.Acquired, r.Answer = confirm.Applied, noon, answer
 		wantRecord(t, c, r)
 		if err := c.Create(t.Context(), r); err == nil {
 			t.Error("a second record of the same id was accepted")
@@ -103,31 +103,31 @@ func TestRecordComesBackByteForByte(t *testing.T) {
 func TestClaimsInEachState(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		ctx := t.Context()
-		wantClaim(t, confirm.Unknown)(c.Claim(ctx, approving("none"), alice, noon))
+		wantAcquisition(t, confirm.Unknown)(c.Acquire(ctx, approving("none"), alice, noon))
 		r := create(t, c, "a")
-		wantClaim(t, confirm.Foreign)(c.Claim(ctx, approving("a"), frank, noon))
-		wantClaim(t, confirm.Foreign)(c.Claim(ctx, approving("a"), access.Owner{Issuer: "https://other", Subject: "alice"}, noon))
+		wantAcquisition(t, confirm.Foreign)(c.Acquire(ctx, approving("a"), frank, noon))
+		wantAcquisition(t, confirm.Foreign)(c.Acquire(ctx, approving("a"), access.Owner{Issuer: "https://other", Subject: "alice"}, noon))
 		wantRecord(t, c, r) // a stranger changed nothing
 
-		won := wantClaim(t, confirm.Acquired)(c.Claim(ctx, approving("a"), alice, noon))
-		if won.State != confirm.Applying || !won.Claimed.Equal(noon) {
-			t.Errorf("won: got %s claimed %v, want it applying since noon", won.State, won.Claimed)
+		won := wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, approving("a"), alice, noon))
+		if won.State != confirm.Applying || !won.Acquired.Equal(noon) {
+			t.Errorf("won: got %s acquired %v, want it applying since noon", won.State, won.Acquired)
 		}
 		wantTTL(t, c, "a", confirm.Memory)
-		wantClaim(t, confirm.Busy)(c.Claim(ctx, approving("a"), alice, noon.Add(confirm.ClaimAge)))
-		wantClaim(t, confirm.Busy)(c.Claim(ctx, denying("a"), alice, noon))
-		wantClaim(t, confirm.Foreign)(c.Claim(ctx, approving("a"), frank, noon))
+		wantAcquisition(t, confirm.Busy)(c.Acquire(ctx, approving("a"), alice, noon.Add(confirm.AbandonedAfter)))
+		wantAcquisition(t, confirm.Busy)(c.Acquire(ctx, denying("a"), alice, noon))
+		wantAcquisition(t, confirm.Foreign)(c.Acquire(ctx, approving("a"), frank, noon))
 
-		late := noon.Add(confirm.ClaimAge + time.Millisecond)
-		left := wantClaim(t, confirm.Abandoned)(c.Claim(ctx, approving("a"), alice, late))
-		if !left.Claimed.Equal(late) {
-			t.Errorf("left: got claimed %v, want it renewed", left.Claimed)
+		late := noon.Add(confirm.AbandonedAfter + time.Millisecond)
+		left := wantAcquisition(t, confirm.Abandoned)(c.Acquire(ctx, approving("a"), alice, late))
+		if !left.Acquired.Equal(late) {
+			t.Errorf("left: got acquired %v, want it renewed", left.Acquired)
 		}
-		wantClaim(t, confirm.Busy)(c.Claim(ctx, approving("a"), alice, late))
+		wantAcquisition(t, confirm.Busy)(c.Acquire(ctx, approving("a"), alice, late))
 
 		settle(t)(c.Settle(ctx, "a", confirm.Failed, json.RawMessage(`{}`), late))
-		wantClaim(t, confirm.Ended)(c.Claim(ctx, approving("a"), alice, late))
-		wantClaim(t, confirm.Ended)(c.Claim(ctx, denying("a"), alice, late))
+		wantAcquisition(t, confirm.Ended)(c.Acquire(ctx, approving("a"), alice, late))
+		wantAcquisition(t, confirm.Ended)(c.Acquire(ctx, denying("a"), alice, late))
 	})
 }
 
@@ -135,12 +135,12 @@ func TestDeniedIsFinal(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		ctx := t.Context()
 		r := create(t, c, "a")
-		wantClaim(t, confirm.Foreign)(c.Claim(ctx, denying("a"), frank, noon))
-		wantClaim(t, confirm.Acquired)(c.Claim(ctx, denying("a"), alice, noon))
-		r.State, r.Claimed = confirm.Denied, noon
+		wantAcquisition(t, confirm.Foreign)(c.Acquire(ctx, denying("a"), frank, noon))
+		wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, denying("a"), alice, noon))
+		r.State, r.Acquired = confirm.Denied, noon
 		wantRecord(t, c, r)
 		wantTTL(t, c, "a", confirm.Memory)
-		wantClaim(t, confirm.Ended)(c.Claim(ctx, approving("a"), alice, noon))
+		wantAcquisition(t, confirm.Ended)(c.Acquire(ctx, approving("a"), alice, noon))
 		settle(t)(c.Settle(ctx, "a", confirm.Applied, json.RawMessage(`{}`), noon))
 		wantRecord(t, c, r) // a final state stays
 	})
@@ -149,9 +149,9 @@ func TestDeniedIsFinal(t *testing.T) {
 func TestExpiredIsUnknown(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		r := create(t, c, "a")
-		wantClaim(t, confirm.Unknown)(c.Claim(t.Context(), approving("a"), alice, r.Expires))
-		wantClaim(t, confirm.Unknown)(c.Claim(t.Context(), denying("a"), frank, r.Expires))
-		wantClaim(t, confirm.Acquired)(c.Claim(t.Context(), approving("a"), alice, r.Expires.Add(-time.Nanosecond)))
+		wantAcquisition(t, confirm.Unknown)(c.Acquire(t.Context(), approving("a"), alice, r.Expires))
+		wantAcquisition(t, confirm.Unknown)(c.Acquire(t.Context(), denying("a"), frank, r.Expires))
+		wantAcquisition(t, confirm.Acquired)(c.Acquire(t.Context(), approving("a"), alice, r.Expires.Add(-time.Nanosecond)))
 	})
 }
 
@@ -159,19 +159,19 @@ func TestReopenedKeepsTheRestOfItsTTL(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		ctx := t.Context()
 		r := create(t, c, "a")
-		wantClaim(t, confirm.Acquired)(c.Claim(ctx, approving("a"), alice, noon))
+		wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, approving("a"), alice, noon))
 		settle(t)(c.Settle(ctx, "a", confirm.Pending, nil, noon.Add(100*time.Second)))
-		r.Claimed = noon
+		r.Acquired = noon
 		wantRecord(t, c, r)
 		wantTTL(t, c, "a", 200*time.Second)
 
-		wantClaim(t, confirm.Acquired)(c.Claim(ctx, approving("a"), alice, noon))
+		wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, approving("a"), alice, noon))
 		settle(t)(c.Settle(ctx, "a", confirm.Pending, nil, r.Expires))
 		if _, ok, err := c.Get(ctx, "hr", "a"); ok || err != nil {
 			t.Errorf("reopened after its time: got %v, %v, want it gone", ok, err)
 		}
 		settle(t)(c.Settle(ctx, "a", confirm.Applied, nil, noon)) // an expired record stays deleted
-		wantClaim(t, confirm.Unknown)(c.Claim(ctx, approving("a"), alice, noon))
+		wantAcquisition(t, confirm.Unknown)(c.Acquire(ctx, approving("a"), alice, noon))
 	})
 }
 
@@ -188,8 +188,8 @@ func TestReopenedCanStillBecomeApplied(t *testing.T) {
 	})
 }
 
-func TestOneOfAHundredClaimsWins(t *testing.T) {
-	const claimants = 100
+func TestOneOfAHundredAnswersWins(t *testing.T) {
+	const callers = 100
 	rounds := 10
 	if testkit.Soak() {
 		rounds = 500
@@ -197,29 +197,29 @@ func TestOneOfAHundredClaimsWins(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		for round := range rounds {
 			id := create(t, c, fmt.Sprint(round)).ID
-			claims := make(chan confirm.Claim, claimants)
+			results := make(chan confirm.Acquisition, callers)
 			var all sync.WaitGroup
-			for i := range claimants {
+			for i := range callers {
 				all.Go(func() {
 					reply := approving(id)
 					reply.Approved = i%4 != 3
-					_, claim, err := c.Claim(context.Background(), reply, alice, noon)
+					_, got, err := c.Acquire(context.Background(), reply, alice, noon)
 					if err != nil {
 						t.Error(err)
 					}
-					claims <- claim
+					results <- got
 				})
 			}
 			all.Wait()
-			close(claims)
+			close(results)
 			won := 0
-			for claim := range claims {
-				switch claim {
+			for got := range results {
+				switch got {
 				case confirm.Acquired:
 					won++
 				case confirm.Busy, confirm.Ended:
 				default:
-					t.Errorf("round %d: claim %d", round, claim)
+					t.Errorf("round %d: got %d", round, got)
 				}
 			}
 			if won != 1 {
@@ -240,8 +240,8 @@ func TestPendingOfListsOwnOldestFirst(t *testing.T) {
 		other := record("x")
 		other.Owner = frank
 		must(t, c.Create(ctx, other))
-		wantClaim(t, confirm.Acquired)(c.Claim(ctx, denying("a"), alice, noon))
-		wantClaim(t, confirm.Acquired)(c.Claim(ctx, approving("d"), alice, noon))
+		wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, denying("a"), alice, noon))
+		wantAcquisition(t, confirm.Acquired)(c.Acquire(ctx, approving("d"), alice, noon))
 		settle(t)(c.Settle(ctx, "d", confirm.Pending, nil, noon))
 		must(t, c.redis.Delete(ctx, "pending:b")) // as if it had expired
 
@@ -292,12 +292,12 @@ func BenchmarkClaim(b *testing.B) {
 			_, _, _ = c.redis.Get(b.Context(), "pending:a")
 		}
 	})
-	b.Run("claim", func(b *testing.B) {
+	b.Run("acquire", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			r.ID = confirm.ID(fmt.Sprint(i))
 			must(b, c.Create(b.Context(), r))
-			if _, claim, err := c.Claim(b.Context(), approving(r.ID), alice, noon); claim != confirm.Acquired || err != nil {
-				b.Fatal(claim, err)
+			if _, acquired, err := c.Acquire(b.Context(), approving(r.ID), alice, noon); acquired != confirm.Acquired || err != nil {
+				b.Fatal(acquired, err)
 			}
 		}
 	})

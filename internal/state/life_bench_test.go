@@ -10,7 +10,7 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// BenchmarkLife asks what one confirmation costs in the store: opened, claimed
+// BenchmarkLife asks what one confirmation costs in the store: opened, acquired
 // and settled, with a preview of about 1 KB and a receipt of 300 bytes.
 func BenchmarkLife(b *testing.B) {
 	c := NewConfirmations(connect(b, startReal(b), nil), testkit.Ring("record"))
@@ -20,8 +20,8 @@ func BenchmarkLife(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		r.ID = confirm.ID(fmt.Sprint(i))
 		must(b, c.Create(b.Context(), r))
-		if _, claim, err := c.Claim(b.Context(), approving(r.ID), alice, noon); claim != confirm.Acquired || err != nil {
-			b.Fatal(claim, err)
+		if _, acquired, err := c.Acquire(b.Context(), approving(r.ID), alice, noon); acquired != confirm.Acquired || err != nil {
+			b.Fatal(acquired, err)
 		}
 		if moved, err := c.Settle(b.Context(), r.ID, confirm.Applied, answer, noon); !moved || err != nil {
 			b.Fatal(moved, err)

@@ -72,7 +72,7 @@ func settled(p *redis.Options, o *Options, timeout time.Duration) *redis.Options
 	p.Dialer = o.Dial
 	p.DialTimeout, p.ReadTimeout, p.WriteTimeout, p.PoolTimeout = timeout, timeout, timeout, timeout
 	p.ContextTimeoutEnabled = true
-	p.MaxRetries = -1 // a claim whose reply was lost must not be repeated: it would lose against itself
+	p.MaxRetries = -1 // an acquisition whose reply was lost must not be repeated: it would lose against itself
 	p.DialerRetries = 1
 	p.PoolSize = cmp.Or(o.Connections, 32)
 	p.PipelinePoolSize = -1

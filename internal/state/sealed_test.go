@@ -38,8 +38,8 @@ func wantAltered(t *testing.T, c *Confirmations, id confirm.ID) {
 		t.Errorf("Get: got %v, want CONFIRMATION_ALTERED", err)
 	}
 	for _, reply := range []confirm.Reply{approving(id), denying(id)} {
-		if _, claim, err := c.Claim(t.Context(), reply, alice, noon); !fault.Is(err, fault.ConfirmationAltered) || claim != confirm.Unknown {
-			t.Errorf("Claim: got %d, %v, want CONFIRMATION_ALTERED", claim, err)
+		if _, acquired, err := c.Acquire(t.Context(), reply, alice, noon); !fault.Is(err, fault.ConfirmationAltered) || acquired != confirm.Unknown {
+			t.Errorf("Acquire: got %d, %v, want CONFIRMATION_ALTERED", acquired, err)
 		}
 	}
 	if moved, err := c.Settle(t.Context(), id, confirm.Applied, nil, noon); moved || !fault.Is(err, fault.ConfirmationAltered) {
@@ -63,7 +63,7 @@ func TestRecordIsSealed(t *testing.T) {
 		if diff := cmp.Diff(want, clear); diff != "" {
 			t.Errorf("in the clear (-want +got):\n%s", diff)
 		}
-		wantClaim(t, confirm.Acquired)(c.Claim(t.Context(), approving("a"), alice, noon))
+		wantAcquisition(t, confirm.Acquired)(c.Acquire(t.Context(), approving("a"), alice, noon))
 		_, err := c.Settle(t.Context(), "a", confirm.Applied, json.RawMessage(`{"message":"Sarah earns more."}`), noon)
 		must(t, err)
 		for _, secret := range []string{"Sarah earns", "update_salary", r.Username} {
@@ -110,7 +110,7 @@ func TestAlteredRecordIsRefused(t *testing.T) {
 			wantAltered(t, c, "a")
 		})
 		rewrite(t, c, "a", original, 0)
-		wantClaim(t, confirm.Acquired)(c.Claim(t.Context(), approving("a"), alice, noon))
+		wantAcquisition(t, confirm.Acquired)(c.Acquire(t.Context(), approving("a"), alice, noon))
 	})
 }
 
@@ -132,15 +132,15 @@ func TestOldRecordPutBackExpires(t *testing.T) {
 	onEachStore(t, func(t *testing.T, c *Confirmations) {
 		r := create(t, c, "a")
 		pending := storedAs(t, c, "a")
-		wantClaim(t, confirm.Acquired)(c.Claim(t.Context(), approving("a"), alice, noon))
+		wantAcquisition(t, confirm.Acquired)(c.Acquire(t.Context(), approving("a"), alice, noon))
 		applying := storedAs(t, c, "a")
 
 		rewrite(t, c, "a", pending, 24*time.Hour)
-		wantClaim(t, confirm.Unknown)(c.Claim(t.Context(), approving("a"), alice, r.Expires))
+		wantAcquisition(t, confirm.Unknown)(c.Acquire(t.Context(), approving("a"), alice, r.Expires))
 		rewrite(t, c, "a", applying, 24*time.Hour)
-		wantClaim(t, confirm.Abandoned)(c.Claim(t.Context(), approving("a"), alice, r.Expires))
+		wantAcquisition(t, confirm.Abandoned)(c.Acquire(t.Context(), approving("a"), alice, r.Expires))
 		settle(t)(c.Settle(t.Context(), "a", confirm.Pending, nil, r.Expires))
-		wantClaim(t, confirm.Unknown)(c.Claim(t.Context(), approving("a"), alice, r.Expires))
+		wantAcquisition(t, confirm.Unknown)(c.Acquire(t.Context(), approving("a"), alice, r.Expires))
 	})
 }
 
@@ -149,16 +149,16 @@ func TestWrongServerConsumesNothing(t *testing.T) {
 		create(t, c, "a")
 		before := storedAs(t, c, "a")
 		sales := confirm.Reply{ID: "a", Server: "sales", Approved: true}
-		wantClaim(t, confirm.Unknown)(c.Claim(t.Context(), sales, alice, noon))
+		wantAcquisition(t, confirm.Unknown)(c.Acquire(t.Context(), sales, alice, noon))
 		sales.Approved = false
-		wantClaim(t, confirm.Unknown)(c.Claim(t.Context(), sales, alice, noon))
+		wantAcquisition(t, confirm.Unknown)(c.Acquire(t.Context(), sales, alice, noon))
 		if _, ok, err := c.Get(t.Context(), "sales", "a"); ok || err != nil {
 			t.Errorf("Get: got %v, %v, want none", ok, err)
 		}
 		if storedAs(t, c, "a") != before {
 			t.Error("the wrong server changed the record")
 		}
-		wantClaim(t, confirm.Acquired)(c.Claim(t.Context(), approving("a"), alice, noon))
+		wantAcquisition(t, confirm.Acquired)(c.Acquire(t.Context(), approving("a"), alice, noon))
 	})
 }
 
@@ -169,11 +169,11 @@ func TestAnotherPreviewConsumesNothing(t *testing.T) {
 		must(t, c.Create(t.Context(), r))
 		for _, reply := range []confirm.Reply{approving("a"), denying("a")} {
 			reply.Digest = "00fe"
-			wantClaim(t, confirm.Other)(c.Claim(t.Context(), reply, alice, noon))
+			wantAcquisition(t, confirm.Other)(c.Acquire(t.Context(), reply, alice, noon))
 		}
 		reply := approving("a")
 		reply.Digest = "00ff"
-		wantClaim(t, confirm.Acquired)(c.Claim(t.Context(), reply, alice, noon))
+		wantAcquisition(t, confirm.Acquired)(c.Acquire(t.Context(), reply, alice, noon))
 	})
 }
 

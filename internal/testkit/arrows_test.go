@@ -74,7 +74,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/support/sqlite":  {ours: []string{"company", "domain/support", "sqlite"}},
 	"internal/domain/support/elastic": {ours: []string{"access", "admission", "company", "confirm", "domain/support", "fault"}, outside: []string{"github.com/elastic/"}},
 	// the guard reads envelopes, because results of earlier turns are kept as such.
-	"internal/guard": {ours: []string{"fault", "guard/claim", "result"}},
+	"internal/guard": {ours: []string{"fault", "guard/mention", "result"}},
 	"internal/agent": {ours: []string{"access", "fault", "guard", "result", "tokens", "toolsearch"}},
 	"internal/llm":   {ours: []string{"admission", "agent", "fault", "llm/anthropic", "llm/blob", "llm/gemini", "llm/openai", "llm/rehearsal", "llm/vendor", "telemetry", "tokens"}},
 	// one room a vendor's protocol; what they share is in vendor.
@@ -106,7 +106,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/upstream/mcpsession": {ours: []string{"result"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/sync"}},
 	"internal/upstream/breaker":    {},
 	// the data of another's server is read by the strict rules, and bounded in tokens.
-	"internal/guard/claim":      {},
+	"internal/guard/mention":    {},
 	"internal/upstream/foreign": {ours: []string{"fault", "netguard", "result", "strictjson", "supervise", "tokens", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"}},
 	// it knows HTTP alone, so that its suite compares it with http.Transport.
 	"internal/upstream/post": {},

@@ -72,7 +72,7 @@ func (l Leases) Acquire(ctx context.Context, conversation, holder string, wait t
 
 // try takes the lease unless it is held.
 func (l Leases) try(ctx context.Context, conversation, holder string) (own Lease, done bool, err error) {
-	sealed, done, err := l.keys.Claim(ctx, Key(conversation), holder, ttl, l.life+ttl)
+	sealed, done, err := l.keys.SetNew(ctx, Key(conversation), holder, ttl, l.life+ttl)
 	return Lease{conversation, holder, sealed}, done, err
 }
 

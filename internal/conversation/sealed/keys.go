@@ -71,10 +71,10 @@ func (s Keys) Set(ctx context.Context, key, value string, ttl time.Duration) err
 	return s.Store.Set(ctx, key, sealed, ttl)
 }
 
-// Claim is Set unless the key has a value. It returns what Redis has when it was
+// SetNew is Set unless the key has a value. It returns what Redis has when it was
 // set. The life under the seal may be longer than the key's TTL, which can be
 // renewed until then.
-func (s Keys) Claim(ctx context.Context, key, value string, ttl, life time.Duration) (sealed []byte, done bool, err error) {
+func (s Keys) SetNew(ctx context.Context, key, value string, ttl, life time.Duration) (sealed []byte, done bool, err error) {
 	if sealed, err = s.seal(key, value, life); err != nil {
 		return nil, false, err
 	}

@@ -22,18 +22,18 @@ func receipt(id string) confirm.Receipt {
 	return confirm.Receipt{ID: confirm.ID(id), Owner: ann, Tool: "close_deal", Answer: json.RawMessage(`{"status":"success", "data":{"by":"` + id + `"}}`)}
 }
 
-// claim is a closing and the receipt that is kept with it.
-type claim struct {
+// attempt is a closing and the receipt that is kept with it.
+type attempt struct {
 	sales.Closing
 	Receipt confirm.Receipt
 }
 
-func closing(deal, id string, version int64) claim {
-	return claim{sales.Closing{ID: deal, Version: version, Stage: "CLOSED_WON", Value: 1, Probability: 100, At: day}, receipt(id)}
+func closing(deal, id string, version int64) attempt {
+	return attempt{sales.Closing{ID: deal, Version: version, Stage: "CLOSED_WON", Value: 1, Probability: 100, At: day}, receipt(id)}
 }
 
 // change applies one closing as the kernel does. A stale one is not done.
-func change(ctx context.Context, s sales.Store, c claim) (done bool, err error) {
+func change(ctx context.Context, s sales.Store, c attempt) (done bool, err error) {
 	err = apply(ctx, s, c.Receipt, func(ctx context.Context) error { return s.CloseDeal(ctx, everything, c.Closing) })
 	if fault.Is(err, fault.ConfirmationStale) {
 		return false, nil

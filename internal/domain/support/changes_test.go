@@ -21,20 +21,20 @@ func receipt(id string) confirm.Receipt {
 	return confirm.Receipt{ID: confirm.ID(id), Owner: ann, Tool: "close_ticket", Answer: json.RawMessage(`{"status":"success", "data":{"by":"` + id + `"}}`)}
 }
 
-// claim is a closing and the receipt that is kept with it.
-type claim struct {
+// attempt is a closing and the receipt that is kept with it.
+type attempt struct {
 	support.Closing
 	Receipt confirm.Receipt
 }
 
 // closing closes a ticket as it is now.
-func closing(t testing.TB, s support.Store, ticket, id string) claim {
+func closing(t testing.TB, s support.Store, ticket, id string) attempt {
 	t.Helper()
 	row, _, err := s.Ticket(t.Context(), everything, ticket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return claim{support.Closing{
+	return attempt{support.Closing{
 		ID: ticket, Version: row.Version, Resolution: "Repaired by " + id, ResolutionType: "workaround", CustomerNotified: true,
 		By: "dan@tamshai.local", At: day.UTC(),
 	}, receipt(id)}
@@ -42,7 +42,7 @@ func closing(t testing.TB, s support.Store, ticket, id string) claim {
 
 // change applies one closing as the kernel does: the change and its receipt in
 // one transaction. A stale one is not done.
-func change(ctx context.Context, s support.Store, c claim) (done bool, err error) {
+func change(ctx context.Context, s support.Store, c attempt) (done bool, err error) {
 	err = apply(ctx, s, everything, c)
 	if fault.Is(err, fault.ConfirmationStale) {
 		return false, nil
@@ -50,7 +50,7 @@ func change(ctx context.Context, s support.Store, c claim) (done bool, err error
 	return err == nil, err
 }
 
-func apply(ctx context.Context, s support.Store, scope support.Scope, c claim) error {
+func apply(ctx context.Context, s support.Store, scope support.Scope, c attempt) error {
 	return s.Change(ctx, func(ctx context.Context) error {
 		if err := s.CloseTicket(ctx, scope, c.Closing); err != nil {
 			return err
@@ -88,18 +88,18 @@ func TestStaleOrForeignChangeChangesNothing(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, r *engine) {
 		fill(t, r, sample())
 		open, other := closing(t, r, "TICK-004", "x"), closing(t, r, "TICK-001", "x")
-		with := func(c claim, change func(*claim)) claim { change(&c); return c }
+		with := func(c attempt, change func(*attempt)) attempt { change(&c); return c }
 		for name, a := range map[string]struct {
 			scope support.Scope
-			c     claim
+			c     attempt
 		}{
-			"stale version":  {everything, with(open, func(c *claim) { c.Version.Number-- })},
-			"future version": {everything, with(open, func(c *claim) { c.Version.Number++ })},
-			"another's":      {everything, with(other, func(c *claim) { c.ID, c.Version.Number = "TICK-004", c.Version.Number+50 })},
+			"stale version":  {everything, with(open, func(c *attempt) { c.Version.Number-- })},
+			"future version": {everything, with(open, func(c *attempt) { c.Version.Number++ })},
+			"another's":      {everything, with(other, func(c *attempt) { c.ID, c.Version.Number = "TICK-004", c.Version.Number+50 })},
 			"closed before":  {everything, closing(t, r, "TICK-008", "x")},
 			"no scope":       {support.Scope{}, open},
-			"nothing there":  {everything, with(open, func(c *claim) { c.ID = "TICK-999" })},
-			"no id":          {everything, with(open, func(c *claim) { c.ID = "" })},
+			"nothing there":  {everything, with(open, func(c *attempt) { c.ID = "TICK-999" })},
+			"no id":          {everything, with(open, func(c *attempt) { c.ID = "" })},
 		} {
 			if err := apply(t.Context(), r, a.scope, a.c); !fault.Is(err, fault.ConfirmationStale) {
 				t.Errorf("%s: got %v, want CONFIRMATION_STALE", name, err)

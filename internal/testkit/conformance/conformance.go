@@ -100,7 +100,7 @@ func Run(t *testing.T, d Domain) {
 			}{
 				{"Roles", s.roles}, {"Inputs", s.inputs}, {"Rows", s.rows}, {"Hidden", s.hidden}, {"Pages", s.pages},
 				{"Refusals", s.refusals}, {"WrongTypes", s.wrongTypes}, {"HostileTexts", s.hostileTexts},
-				{"Approvals", s.approvals}, {"Stale", s.stale}, {"Claims", s.claims}, {"Crashes", s.crashes}, {"Receipts", s.receipts},
+				{"Approvals", s.approvals}, {"Stale", s.stale}, {"Races", s.races}, {"Crashes", s.crashes}, {"Receipts", s.receipts},
 				{"Away", s.away}, {"Deadline", s.deadline}, {"Cancelled", s.cancelled}, {"Seeding", s.seeding}, {"Scenarios", s.scenarios},
 			} {
 				t.Run(part.name, func(t *testing.T) {

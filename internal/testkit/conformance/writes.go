@@ -120,15 +120,15 @@ func (s *suite) stale(t *testing.T) {
 	}
 }
 
-// claims: many approvals of one confirmation change once and get one receipt;
+// races: many approvals of one confirmation change once and get one receipt;
 // of many confirmations of the same change, by two people, one is applied.
-func (s *suite) claims(t *testing.T) {
-	const claimants = 12
+func (s *suite) races(t *testing.T) {
+	const rivals = 12
 	for _, w := range s.Writes {
 		h := s.open(t, Company)
 		commits := new(atomic.Int64)
 		h = h.over(s, counting(h.store, commits), confirm.NewService(domaintest.NewRedis(t), h.Sink, nil))
-		ids, people := make([]string, claimants), make([]string, claimants)
+		ids, people := make([]string, rivals), make([]string, rivals)
 		for i := range ids {
 			people[i] = []string{w.Username, w.Other}[i%2]
 			ids[i] = h.Pending(h.As(people[i]), w.Tool, w.In).ID
@@ -140,7 +140,7 @@ func (s *suite) claims(t *testing.T) {
 			case strings.Contains(answer, `"status":"success"`) && winner == "":
 				winner = ids[i]
 			case strings.Contains(answer, `"status":"success"`), holds(answer, []string{"INTERNAL_ERROR", "DATABASE_ERROR", "TIMEOUT", "UNAVAILABLE"}):
-				t.Errorf("%s: a claimant got %s", w.Tool, answer)
+				t.Errorf("%s: one of them got %s", w.Tool, answer)
 			}
 		}
 		if winner == "" || commits.Load() != 1 {
@@ -222,5 +222,5 @@ func (c counted) Change(ctx context.Context, fn func(context.Context) error) err
 	return err
 }
 
-// later is a clock by which every claim counts as abandoned.
-func later() time.Time { return time.Now().Add(confirm.ClaimAge + time.Second) }
+// later is a clock by which every acquisition counts as abandoned.
+func later() time.Time { return time.Now().Add(confirm.AbandonedAfter + time.Second) }

@@ -197,8 +197,8 @@ func (o *Oracle) checkRow(a Asker, server, field, id string) error {
 	if !known {
 		return fmt.Errorf("shows an unknown row: %s %s", field, id)
 	}
-	claimed := field == "employee_id" && server != "hr" && a.Has("finance-read", access.Executive) // on expense reports
-	if !visible(a) && !claimed {
+	onExpense := field == "employee_id" && server != "hr" && a.Has("finance-read", access.Executive) // on expense reports
+	if !visible(a) && !onExpense {
 		return fmt.Errorf("shows a row that the asker may not see: %s %s", field, id)
 	}
 	return nil

@@ -1,6 +1,6 @@
-// Package claim reads what a text states that can be compared with data: its figures,
+// Package mention reads what a text states that can be compared with data: its figures,
 // dates, ids and addresses, as people write them in English and German. Start with [Of].
-package claim
+package mention
 
 import (
 	"math"
@@ -13,30 +13,30 @@ import (
 	"unicode/utf8"
 )
 
-// Claim is a figure, a date or an id in a text.
-type Claim struct {
+// Mention is a figure, a date or an id in a text.
+type Mention struct {
 	Kind   Kind
-	Text   string  // as written
-	Value  float64 // of a figure
-	Step   float64 // one unit of its last written digit
-	Unit   byte    // '%', '$', 'd' for a duration, 'h' for one below a day, 0
-	About  bool    // "about", "over", "nearly"
-	Day    Date    // of a date; parts that are not given are 0
-	Or     []Claim // what else its digits can mean: 3/4/2026, 145.000
+	Text   string    // as written
+	Value  float64   // of a figure
+	Step   float64   // one unit of its last written digit
+	Unit   byte      // '%', '$', 'd' for a duration, 'h' for one below a day, 0
+	About  bool      // "about", "over", "nearly"
+	Day    Date      // of a date; parts that are not given are 0
+	Or     []Mention // what else its digits can mean: 3/4/2026, 145.000
 	Line   int
 	Column int  // among the figures of its line
 	Last   bool // of the figures of its line
 }
 
-// Kind is what sort of claim it is.
+// Kind is what sort of mention it is.
 type Kind uint8
 
-// The kinds of claims.
+// The kinds of mentions.
 const (
 	Figure Kind = iota
 	Dated
 	Exact   // an id, an address, a phone number: found as it is, or not at all
-	Spelled // a number in words: no claim, but others can be computed with it
+	Spelled // a number in words: no mention, but others can be computed with it
 )
 
 // Date is a calendar day. Parts that are not given are 0.
@@ -80,7 +80,7 @@ var (
 // spelledOut is the value of a number in words; 0 when it is none.
 func spelledOut(word string) int { return bySmall(numberWords, word) }
 
-// largeNumbers are the numbers in words that are claims of their own.
+// largeNumbers are the numbers in words that are mentions of their own.
 var largeNumbers = func() map[string]int {
 	values := map[string]int{}
 	for i, word := range strings.Fields("thirteen fourteen fifteen sixteen seventeen eighteen nineteen") {
@@ -131,26 +131,26 @@ var DaysIn = map[string]float64{
 
 // Of reads the figures, dates and ids of a text, in order. Numbers of a list
 // and ordinals are none.
-func Of(text string) []Claim { return new(Scanner).Read(text) }
+func Of(text string) []Mention { return new(Scanner).Read(text) }
 
-// Read is [Of] with the Scanner's own memory: the claims are good until it reads
+// Read is [Of] with the Scanner's own memory: the mentions are good until it reads
 // again. Most texts are cells of a list, so that what costs is done only where its
 // characters are.
-func (s *Scanner) Read(text string) []Claim {
-	s.claims, s.line = s.claims[:0], -1
+func (s *Scanner) Read(text string) []Mention {
+	s.mentions, s.line = s.mentions[:0], -1
 	for line := range strings.SplitSeq(text, "\n") {
 		s.line++
 		if !strings.ContainsFunc(line, unicode.IsDigit) && !strings.ContainsAny(line, "@.") { // nothing to prove
 			continue
 		}
 		s.tokens, s.at = slices.AppendSeq(s.tokens[:0], strings.FieldsSeq(parted(line))), 0
-		first := len(s.claims)
+		first := len(s.mentions)
 		for s.at < len(s.tokens) {
 			s.next()
 		}
-		number(s.claims[first:])
+		number(s.mentions[first:])
 	}
-	return s.claims
+	return s.mentions
 }
 
 // parted is a line without its number, with spaces between what is written together.
@@ -173,7 +173,7 @@ func parted(line string) string {
 func isSpaced(r rune) bool { return r >= utf8.RuneSelf || strings.ContainsRune("|()[]~/=*`<>", r) }
 
 // number gives the figures of a line their columns.
-func number(line []Claim) {
+func number(line []Mention) {
 	place, last := 0, -1
 	for i := range line {
 		if line[i].Kind == Figure {
@@ -191,10 +191,10 @@ var spaced = strings.NewReplacer("|", " ", "–", " ", "—", " ", "(", " ", ")"
 
 // Scanner reads texts one after the other. The zero one is ready.
 type Scanner struct {
-	tokens []string
-	at     int
-	line   int
-	claims []Claim
+	tokens   []string
+	at       int
+	line     int
+	mentions []Mention
 }
 
 // peek is a token without the punctuation around it.
@@ -210,34 +210,34 @@ func (s *Scanner) next() {
 	token := s.peek(0)
 	if c, used := s.date(token); used > 0 {
 		s.at += used
-		s.claims = append(s.claims, c)
+		s.mentions = append(s.mentions, c)
 		return
 	}
 	defer func() { s.at++ }()
 	switch {
 	case isExact(token):
-		s.claims = append(s.claims, Claim{Kind: Exact, Text: token, Line: s.line})
+		s.mentions = append(s.mentions, Mention{Kind: Exact, Text: token, Line: s.line})
 		return
 	case strings.HasPrefix(s.tokens[s.at], "#"):
 		return
 	case isLargeWord(token):
 		c, _ := s.plain(strconv.Itoa(largeNumber(token)))
 		c.Text = strings.Replace(c.Text, strconv.Itoa(largeNumber(token)), token, 1)
-		s.claims = append(s.claims, c)
+		s.mentions = append(s.mentions, c)
 		return
 	case spelledOut(token) > 1:
-		s.claims = append(s.claims, Claim{Kind: Spelled, Value: float64(spelledOut(token)), Line: s.line})
+		s.mentions = append(s.mentions, Mention{Kind: Spelled, Value: float64(spelledOut(token)), Line: s.line})
 		return
 	}
 	if c, ok := s.figure(token); ok {
-		s.claims = append(s.claims, c)
+		s.mentions = append(s.mentions, c)
 		return
 	}
 	if low, high, ok := strings.Cut(token, "-"); ok { // a range
 		c, ok := s.figure(low)
 		d, both := s.figure(high)
 		if ok && both {
-			s.claims = append(s.claims, c, d)
+			s.mentions = append(s.mentions, c, d)
 		}
 	}
 }
@@ -249,8 +249,8 @@ func isExact(token string) bool {
 }
 
 // date reads a date in digits or in words.
-func (s *Scanner) date(token string) (c Claim, used int) {
-	c = Claim{Kind: Dated, Text: token, Line: s.line}
+func (s *Scanner) date(token string) (c Mention, used int) {
+	c = Mention{Kind: Dated, Text: token, Line: s.line}
 	if day, ok := ISODate(token); ok {
 		c.Day = day
 		return c, 1
@@ -262,13 +262,13 @@ func (s *Scanner) date(token string) (c Claim, used int) {
 		c.Text = strings.ReplaceAll(token, "⁄", "/")
 		american := c
 		c.Day, american.Day = Date{atoi(m[3]), atoi(m[2]), atoi(m[1])}, Date{atoi(m[3]), atoi(m[1]), atoi(m[2])}
-		c.Or = []Claim{american}
+		c.Or = []Mention{american}
 		return c, 1
 	}
 	if m := shortDate.FindStringSubmatch(s.tokens[s.at]); m != nil {
 		c.Day = Date{Month: atoi(m[2]), Day: atoi(m[1])}
 		if price, ok := s.figure(token); ok {
-			c.Or = []Claim{price}
+			c.Or = []Mention{price}
 		}
 		return c, 1
 	}
@@ -276,7 +276,7 @@ func (s *Scanner) date(token string) (c Claim, used int) {
 }
 
 // inWords reads a date whose month is a word.
-func (s *Scanner) inWords(c Claim, token string) (_ Claim, used int) {
+func (s *Scanner) inWords(c Mention, token string) (_ Mention, used int) {
 	month, day := MonthOf(token), s.dayAt(0)
 	switch {
 	case month > 0 && s.shortYearAt(1) > 0:
@@ -343,7 +343,7 @@ var months = func() map[string]int {
 }()
 
 // figure reads a number with its unit.
-func (s *Scanner) figure(token string) (c Claim, ok bool) {
+func (s *Scanner) figure(token string) (c Mention, ok bool) {
 	if !strings.ContainsAny(token, "0123456789") {
 		return c, false
 	}
@@ -351,7 +351,7 @@ func (s *Scanner) figure(token string) (c Claim, ok bool) {
 		c, ok = s.plain(inEnglish(token))
 		c.Text = token
 		if english, both := s.plain(token); both {
-			english.Text, c.Or = token, []Claim{english}
+			english.Text, c.Or = token, []Mention{english}
 		}
 		return c, ok
 	}
@@ -363,7 +363,7 @@ func (s *Scanner) figure(token string) (c Claim, ok bool) {
 }
 
 // plain reads a number that is written as in English.
-func (s *Scanner) plain(token string) (c Claim, ok bool) {
+func (s *Scanner) plain(token string) (c Mention, ok bool) {
 	m := plainForm.FindStringSubmatch(token)
 	if m == nil || len(m[4]) > 30 {
 		return c, false
@@ -373,7 +373,7 @@ func (s *Scanner) plain(token string) (c Claim, ok bool) {
 	if err != nil {
 		return c, false
 	}
-	c = Claim{Kind: Figure, Text: token, Value: value, Step: 1, Line: s.line, About: s.hedged() || m[7] != ""}
+	c = Mention{Kind: Figure, Text: token, Value: value, Step: 1, Line: s.line, About: s.hedged() || m[7] != ""}
 	if _, decimals, found := strings.Cut(digits, "."); found {
 		c.Step = math.Pow(10, -float64(len(decimals)))
 	}
@@ -420,7 +420,7 @@ func (s *Scanner) hedged() bool {
 // Slack is how far the true value may be from the written one: half a unit of the
 // last digit, a whole unit below (people cut as well as round), and of a vague
 // figure half a unit of its last digit that is not 0.
-func (c Claim) Slack() (below, above float64) {
+func (c Mention) Slack() (below, above float64) {
 	below, above = c.Step/2, c.Step
 	if !c.About {
 		return below * (1 + 1e-9), above * (1 - 1e-9)
