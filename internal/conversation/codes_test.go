@@ -9,15 +9,17 @@ import (
 )
 
 func TestOwnCodesAreListed(t *testing.T) {
-	names := make(map[string]bool)
+	names := make(map[string]int)
 	for _, c := range Codes() {
-		names[c.Name] = c.Meaning != "" && c.Suggest != "" && c.Status == 404
+		if names[c.Name] = c.Status; c.Meaning == "" || c.Suggest == "" {
+			t.Errorf("%s does not say what it means, or what to do", c.Name)
+		}
 	}
-	if diff := cmp.Diff(map[string]bool{"CONVERSATION_NOT_FOUND": true, "EVENTS_GONE": true}, names); diff != "" {
+	if diff := cmp.Diff(map[string]int{"CONVERSATION_NOT_FOUND": 404, "EVENTS_GONE": 404, "CONVERSATION_UNREADABLE": 409}, names); diff != "" {
 		t.Errorf("codes (-want +got):\n%s", diff)
 	}
 	for _, c := range fault.Shared() {
-		if names[c.Name] {
+		if names[c.Name] != 0 {
 			t.Errorf("%s is declared twice", c.Name)
 		}
 	}

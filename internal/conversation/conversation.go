@@ -65,8 +65,16 @@ var eventsGone = &fault.Code{
 	Suggest: "Read the conversation again and follow it from its lastEventId.",
 }
 
+// unreadable is what altered records and events are, and those that were sealed with
+// other keys.
+var unreadable = &fault.Code{
+	Name: "CONVERSATION_UNREADABLE", Kind: fault.Conflict, Status: http.StatusConflict,
+	Meaning: "What is stored of the conversation was altered, or written with keys or a format that the gateway does not have.",
+	Suggest: "Start a new conversation.",
+}
+
 // Codes lists the fault codes that only conversations raise.
-func Codes() []*fault.Code { return []*fault.Code{notFound, eventsGone} }
+func Codes() []*fault.Code { return []*fault.Code{notFound, eventsGone, unreadable} }
 
 func errNotFound() error { return notFound.New("There is no such conversation.") }
 

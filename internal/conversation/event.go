@@ -3,7 +3,6 @@ package conversation
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -124,11 +123,11 @@ func (e Event) MarshalBinary() ([]byte, error) {
 func (e *Event) UnmarshalBinary(b []byte) error {
 	line, data, ok := bytes.Cut(b, []byte("\n"))
 	if !ok {
-		return errors.New("an event has no line")
+		return unreadableEvent("it has no line")
 	}
 	var stored storedEvent
 	if err := json.Unmarshal(line, &stored); err != nil {
-		return err
+		return unreadableEvent("it is damaged").Because(err)
 	}
 	if stored.Version != eventVersion {
 		return unreadableEvent(fmt.Sprintf("its format is version %d and this program reads version %d", stored.Version, eventVersion))
@@ -141,7 +140,7 @@ func (e *Event) UnmarshalBinary(b []byte) error {
 }
 
 func unreadableEvent(reason string) *fault.Error {
-	return fault.InternalError.New("An event cannot be read: %s.", reason).
+	return unreadable.New("An event cannot be read: %s.", reason).
 		Suggest("Read the conversation again and follow it from its lastEventId.")
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
-	"countersign.dev/internal/fault"
 	"countersign.dev/internal/seal"
 )
 
@@ -95,24 +94,23 @@ func (s sealer) seal(kind, conversation, id string, record any) ([]byte, error) 
 func (s sealer) open(kind, conversation, id string, stored []byte, into any) error {
 	v, sealed, ok := strings.Cut(string(stored), ".")
 	if !ok || len(v) > 8 {
-		return unreadable(conversation, "it is not sealed", nil)
+		return unreadableRecord(conversation, "it is not sealed", nil)
 	}
 	if v != version {
-		return unreadable(conversation, fmt.Sprintf("its format is version %s and this program reads version %s", v, version), nil)
+		return unreadableRecord(conversation, fmt.Sprintf("its format is version %s and this program reads version %s", v, version), nil)
 	}
 	plain, err := s.ring.Open(sealed, binding(kind, conversation, id))
 	if err != nil {
-		return unreadable(conversation, "it was altered, or sealed with other keys", err)
+		return unreadableRecord(conversation, "it was altered, or sealed with other keys", err)
 	}
 	if err := json.Unmarshal(plain, into); err != nil {
-		return unreadable(conversation, "its record is damaged", err)
+		return unreadableRecord(conversation, "its record is damaged", err)
 	}
 	return nil
 }
 
-func unreadable(conversation, reason string, cause error) error {
-	return fault.InternalError.New("Conversation %s cannot be read: %s.", conversation, reason).
-		Suggest("Start a new conversation.").Because(cause)
+func unreadableRecord(conversation, reason string, cause error) error {
+	return unreadable.New("Conversation %s cannot be read: %s.", conversation, reason).Because(cause)
 }
 
 func (s sealer) sealConversation(c Conversation) ([]byte, error) {

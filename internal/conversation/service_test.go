@@ -6,7 +6,6 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
-	"net/http"
 	"testing"
 	"time"
 
@@ -251,7 +250,7 @@ func TestRecordThatCannotBeReadIsRejectedAndListedWithTheReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := s.Open(t.Context(), p.Owner(), old)
-	if f := fault.From(err); f == nil || f.Code.Status != http.StatusInternalServerError || f.Message != "Conversation "+old+" cannot be read: it is not sealed." {
+	if f := fault.From(err); f == nil || f.Code != unreadable || f.Message != "Conversation "+old+" cannot be read: it is not sealed." {
 		t.Errorf("open: got %v", err)
 	}
 	list, err := s.List(t.Context(), p.Owner())

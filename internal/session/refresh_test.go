@@ -315,3 +315,25 @@ func TestSessionEndsAfterTwoWeeks(t *testing.T) {
 		r.mini.FastForward(day)
 	}
 }
+
+// TestOldSessionPutBackEndsWithItsSeal: somebody who puts a session back, under whatever
+// TTL, makes it last no longer than it would have, and no longer than its issuer lets it.
+func TestOldSessionPutBackEndsWithItsSeal(t *testing.T) {
+	r := newReplicas(t)
+	key := r.mini.Keys()[0]
+	first := testkit.StoredKey(t, r.mini, key)
+	r.pass(tokenLife)
+	if _, err := r.asks(t.Context(), 0); err != nil { // refreshed
+		t.Fatal(err)
+	}
+	last := testkit.StoredKey(t, r.mini, key)
+	testkit.PutKey(t, r.mini, key, first) // with a refresh token that was used
+	if p, err := r.asks(t.Context(), 0); p != nil || !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("before its refresh: got %v, %v, want it ended", p, err)
+	}
+	r.pass(15 * 24 * time.Hour)
+	testkit.PutKey(t, r.mini, key, last)
+	if p, err := r.asks(t.Context(), 0); p != nil || !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("after its end: got %v, %v, want it ended", p, err)
+	}
+}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
@@ -30,15 +31,34 @@ type TicketKeys interface {
 type Tickets struct {
 	Ring *seal.Ring // seals the tokens
 	Keys TicketKeys
+	Now  func() time.Time // nil: time.Now
+}
+
+// sealedTicket is what is kept of a ticket: a value that somebody put back after its
+// end is none.
+type sealedTicket struct {
+	Token string    `json:"token"`
+	Ends  time.Time `json:"ends"`
 }
 
 func ticketKey(digest string) string { return "ticket:" + digest }
+
+func (t Tickets) now() time.Time {
+	if t.Now == nil {
+		return time.Now()
+	}
+	return t.Now()
+}
 
 // Issue returns a ticket for a token, which the caller has verified.
 func (t Tickets) Issue(ctx context.Context, token string) (ticket string, err error) {
 	ticket = rand.Text()
 	digest := digestOf(ticket)
-	return ticket, t.Keys.Set(ctx, ticketKey(digest), []byte(t.Ring.Seal([]byte(token), []byte(ticketKey(digest)))), TicketLife)
+	plain, err := json.Marshal(sealedTicket{token, t.now().Add(TicketLife)})
+	if err != nil {
+		return "", err
+	}
+	return ticket, t.Keys.Set(ctx, ticketKey(digest), t.Ring.SealBytes(plain, []byte(ticketKey(digest))), TicketLife)
 }
 
 // Serve serves POST /api/ticket to a caller with a bearer token. Our own page needs
@@ -63,10 +83,14 @@ func (t Tickets) Redeem(ctx context.Context, ticket string) (token string, err e
 	if err != nil {
 		return "", err
 	}
-	plain, err := t.Ring.Open(string(sealed), []byte(ticketKey(digest)))
-	if !ok || err != nil {
+	var kept sealedTicket
+	plain, err := t.Ring.OpenBytes(sealed, []byte(ticketKey(digest)))
+	if err == nil {
+		err = json.Unmarshal(plain, &kept)
+	}
+	if !ok || err != nil || !t.now().Before(kept.Ends) {
 		return "", fault.Unauthorized.New("The ticket was used, is older than %s, or was never issued.", TicketLife).
 			Suggest("Get a new one with POST /api/ticket.").Because(err)
 	}
-	return string(plain), nil
+	return kept.Token, nil
 }

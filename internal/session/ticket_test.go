@@ -3,6 +3,7 @@ package session
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alicebob/miniredis/v2"
 
@@ -18,7 +19,8 @@ func TestTicketIsExchangedOnceAndInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = redis.Close() }()
-	tickets := Tickets{testkit.Ring("cookie"), redis}
+	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	tickets := Tickets{testkit.Ring("cookie"), redis, func() time.Time { return now }}
 	issue := func(token string) string {
 		t.Helper()
 		ticket, err := tickets.Issue(t.Context(), token)
@@ -54,4 +56,13 @@ func TestTicketIsExchangedOnceAndInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("another's", other)
+
+	// Somebody who puts a used ticket back gives it no more time than it had.
+	testkit.PutKey(t, mini, ticketKey(digestOf(one)), stored)
+	if token, err := tickets.Redeem(t.Context(), one); token != "token of ann" || err != nil {
+		t.Errorf("put back in time: got %q, %v", token, err)
+	}
+	now = now.Add(TicketLife)
+	testkit.PutKey(t, mini, ticketKey(digestOf(one)), stored)
+	refused("put back late", one)
 }

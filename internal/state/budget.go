@@ -11,13 +11,20 @@ import (
 // takeTokens refills a bucket by the server's own clock, which all replicas
 // share, and takes up to ARGV[1] whole tokens. When there is none it returns the
 // microseconds until that many are there. A bucket that would be full by then is
-// not kept.
+// not kept, and one that this script cannot have written counts as full: it would
+// keep its person out, or everybody in a process that takes its error for an outage.
 var takeTokens = redis.NewScript(`
 local want, perSecond, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
-local kept = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local kept = redis.pcall('HMGET', KEYS[1], 'tokens', 'at')
+if kept.err then
+	redis.call('DEL', KEYS[1])
+end
 local tokens, at = tonumber(kept[1]) or burst, tonumber(kept[2]) or now
+if not (tokens >= 0 and at <= now) then
+	tokens, at = burst, now
+end
 tokens = math.min(burst, tokens + math.max(0, now - at) * perSecond / 1000000)
 local taken = math.min(want, math.floor(tokens))
 if taken < 1 then
@@ -49,11 +56,13 @@ func (b Budgets) TakeTokens(ctx context.Context, key string, want, perSecond, bu
 }
 
 // hold adds or renews the holder ARGV[1] of a set of at most ARGV[2], after the
-// holders whose time is over have left it.
+// holders whose time is over have left it. What is no such set counts as empty.
 var hold = redis.NewScript(`
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+if type(redis.pcall('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)) == 'table' then
+	redis.call('DEL', KEYS[1])
+end
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then
 	return 0
 end

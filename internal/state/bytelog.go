@@ -60,9 +60,14 @@ add(id)
 return id`)
 
 // appendNumbered is appendEntry for an entry that was made for one number, if that
-// is the next one. It returns the next number of the log.
+// is the next one. It returns the next number of the log. A number that cannot be ours
+// is taken for none, so that no writer tries again for ever.
 var appendNumbered = redis.NewScript(addEntry + `
-local following = tonumber(redis.call('GET', KEYS[2]) or '0') + 1
+local last = tonumber(redis.call('GET', KEYS[2]) or '0')
+if not (last and last >= 0 and last < 2^53) then
+	last = 0
+end
+local following = last + 1
 if string.format('%.0f', following) ~= ARGV[8] then
 	return {0, following}
 end

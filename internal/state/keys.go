@@ -42,7 +42,8 @@ func (r *Redis) SetNX(ctx context.Context, key string, value []byte, ttl time.Du
 	return done, err
 }
 
-// Get returns a key's value. ok is false when it has none.
+// Get returns a key's value. ok is false when it has none. The value of a key that
+// somebody gave another type is empty, which no caller writes here.
 func (r *Redis) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	return r.value(ctx, "get", func(ctx context.Context) *redis.StringCmd { return r.client.Get(ctx, r.key(key)) })
 }
@@ -55,17 +56,25 @@ func (r *Redis) Take(ctx context.Context, key string) (value []byte, ok bool, er
 func (r *Redis) value(ctx context.Context, what string, ask func(context.Context) *redis.StringCmd) (value []byte, ok bool, err error) {
 	err = r.call(ctx, what, func(ctx context.Context) error {
 		value, err = ask(ctx).Bytes()
-		ok = err == nil
-		if errors.Is(err, redis.Nil) {
+		ok = !errors.Is(err, redis.Nil)
+		if !ok || redis.HasErrorPrefix(err, wrongType) {
 			return nil
 		}
 		return err
 	})
-	return value, ok, err
+	return value, ok && err == nil, err
 }
 
+// wrongType begins the error about a key that has another type.
+const wrongType = "WRONGTYPE"
+
+// swap reads like Get.
 var swap = redis.NewScript(`
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+local current = redis.pcall('GET', KEYS[1])
+if type(current) == 'table' then
+	current = ''
+end
+if current ~= ARGV[1] then
 	return 0
 end
 if tonumber(ARGV[3]) > 0 then

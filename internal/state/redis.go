@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -108,10 +110,22 @@ func (r *Redis) call(ctx context.Context, what string, do func(context.Context) 
 		return nil
 	case ctx.Err() != nil: // the caller's own deadline, which says nothing about the server
 		return fmt.Errorf("redis %s: %w", what, ctx.Err())
+	case altered(err):
+		return fault.ServiceDown.New("What the state store keeps for this was altered.").Because(fmt.Errorf("redis %s: %w", what, err))
 	case refused(err):
 		return fmt.Errorf("redis %s: %w", what, err)
 	}
 	return fault.ServiceDown.New("The state store cannot be reached.").Because(fmt.Errorf("redis %s: %w", what, err))
+}
+
+// altered reports whether the server rejected a command for what its key holds: we
+// write nothing of another type there, and nothing but numbers where numbers are. A
+// script's error has what its command said somewhere in it.
+func altered(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply) && slices.ContainsFunc([]string{
+		wrongType, "value is not an integer", "would overflow", "ID specified in XADD", "last possible ID", "Invalid stream ID",
+	}, func(about string) bool { return strings.Contains(reply.Error(), about) })
 }
 
 // refused reports whether the server rejected this command, rather than being
