@@ -172,11 +172,13 @@ func insteadOf(value string, schemes []string) string {
 	case "mongodb", "mongodb+srv":
 		return insteadOfMongo(scheme, hosts, options)
 	}
-	return insteadOfHTTP(value)
+	return InsteadOfHTTP(value)
 }
 
-// insteadOfHTTP takes several addresses too, separated by commas.
-func insteadOfHTTP(value string) string {
+// InsteadOfHTTP says what to write in place of an address that would be reached without
+// TLS on another machine, and is empty for one that may stay. It takes several addresses
+// too, separated by commas.
+func InsteadOfHTTP(value string) string {
 	for one := range strings.SplitSeq(value, ",") {
 		u, err := url.Parse(strings.TrimSpace(one))
 		if err != nil || u.Host == "" {

@@ -162,7 +162,7 @@ func (l *Lock) first(c content, seen []string, server string, tools []result.Too
 		c.Servers[server][t.Name] = Of(t)
 	}
 	slices.Sort(seen)
-	err := errors.Join(replace(l.path, c), replace(l.seen, seen))
+	err := errors.Join(replace(l.path, c, shared), replace(l.seen, seen, private))
 	if err != nil {
 		return fmt.Errorf("its definition cannot be pinned: %w", err)
 	}
@@ -183,11 +183,11 @@ func (l *Lock) Accept(server string, tools ...result.ToolInfo) error {
 		c.Servers[server][t.Name] = Of(t)
 	}
 	if slices.Contains(seen, server) {
-		return replace(l.path, c)
+		return replace(l.path, c, shared)
 	}
 	seen = append(seen, server)
 	slices.Sort(seen)
-	return errors.Join(replace(l.path, c), replace(l.seen, seen))
+	return errors.Join(replace(l.path, c, shared), replace(l.seen, seen, private))
 }
 
 // Diff shows what a definition would replace: lines that begin with "-" and "+".
@@ -210,8 +210,15 @@ func (l *Lock) Diff(server string, t result.ToolInfo) (string, error) {
 	return diff(before, pretty(Of(t))), nil
 }
 
+// The modes of the files: the lock file is checked in beside mcp.json, what was seen is
+// the gateway's own.
+const (
+	shared  fs.FileMode = 0o644
+	private fs.FileMode = 0o600
+)
+
 // replace writes a file whole or not at all.
-func replace(path string, value any) error {
+func replace(path string, value any, mode fs.FileMode) error {
 	text, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return err
@@ -221,7 +228,7 @@ func replace(path string, value any) error {
 		return err
 	}
 	_, err = draft.Write(append(text, '\n'))
-	err = errors.Join(err, draft.Chmod(0o644), draft.Sync(), draft.Close())
+	err = errors.Join(err, draft.Chmod(mode), draft.Sync(), draft.Close())
 	if err == nil {
 		err = os.Rename(draft.Name(), path)
 	}

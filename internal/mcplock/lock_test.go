@@ -95,6 +95,11 @@ func TestAMissingLockHoldsEverythingOfAKnownServer(t *testing.T) {
 	if accepted, _ := lockIn(t, folder).Check("notes", tools); len(accepted) != 1 {
 		t.Error("accepted, and held back")
 	}
+	for file, want := range map[string]os.FileMode{"mcp.lock.json": 0o644, "seen.json": 0o600} {
+		if info, err := os.Stat(filepath.Join(folder, file)); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: got %v, %v, want %v", file, info, err, want)
+		}
+	}
 }
 
 func TestALockThatCannotBeReadOrWrittenHoldsEverything(t *testing.T) {

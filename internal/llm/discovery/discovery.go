@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -62,6 +63,9 @@ func find(ctx context.Context, named string, getenv func(string) string, here []
 	if named == llm.Rehearsal {
 		return rehearsalModel("as was asked"), nil
 	}
+	if err := checkAddresses(getenv); err != nil {
+		return Model{}, err
+	}
 	for _, v := range []struct{ provider, model, family string }{
 		{llm.Anthropic, anthropicModel, "claude"}, {llm.Gemini, geminiModel, "gemini"},
 	} {
@@ -83,6 +87,20 @@ func find(ctx context.Context, named string, getenv func(string) string, here []
 		return Model{}, fmt.Errorf("there is no way to reach the model %q: set ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL, or start Ollama or llama.cpp with it; --model rehearsal needs none of them", named)
 	}
 	return rehearsalModel("because no key is set and no Ollama or llama.cpp answers on this machine"), nil
+}
+
+// checkAddresses rejects an address of the environment that would get people's
+// questions and a key in plain text on another machine, as the configuration's are.
+func checkAddresses(getenv func(string) string) error {
+	for _, provider := range slices.Sorted(maps.Keys(config.Vendors)) {
+		name := config.Vendors[provider].URL
+		if base := getenv(name); base != "" {
+			if instead := config.InsteadOfHTTP(base); instead != "" {
+				return fmt.Errorf("%s %s", name, instead)
+			}
+		}
+	}
+	return nil
 }
 
 func rehearsalModel(why string) Model {
