@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -15,11 +16,13 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 
+	"countersign.dev/internal/gateway"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/testkit"
 )
@@ -40,27 +43,70 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// holdSockets opens connections, says so, and keeps them until its input ends.
+// beats is how many heartbeats each connection has answered when memory is counted.
+const beats = 2
+
+// beat is the time between two heartbeats of a connection.
+const beat = 15 * time.Second
+
+// holdSockets opens connections, says so, answers pings, says when each connection has
+// answered enough of them, and keeps them until its input ends.
 func holdSockets(load []string) {
 	count, err := strconv.Atoi(load[3])
 	if err != nil {
 		panic(err)
 	}
 	open := make([]net.Conn, count) // a connection without a reference is closed
+	var beaten sync.WaitGroup
+	beaten.Add(count)
 	for i := range open {
 		if open[i], err = openSocket(load[0], load[1], load[2]); err != nil {
 			panic(err)
 		}
+		go answerPings(open[i], beaten.Done)
 	}
 	fmt.Println("open")
+	beaten.Wait()
+	fmt.Println("beaten")
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	for _, c := range open {
 		_ = c.Close()
 	}
 }
 
-// openSocket makes the upgrade by hand and answers nothing: a client of a few
-// hundred bytes.
+// answerPings answers the pings of a connection until it ends, and reports when they
+// are enough. Each message is shorter than 126 bytes or a greeting of at most 64 KiB.
+func answerPings(c net.Conn, enough func()) {
+	for answered := 0; ; {
+		var head [2]byte
+		if _, err := io.ReadFull(c, head[:]); err != nil {
+			return
+		}
+		size := int(head[1])
+		if size == 126 {
+			var long [2]byte
+			if _, err := io.ReadFull(c, long[:]); err != nil {
+				return
+			}
+			size = int(binary.BigEndian.Uint16(long[:]))
+		}
+		body := make([]byte, size)
+		if _, err := io.ReadFull(c, body); err != nil {
+			return
+		}
+		if head[0] != 0x89 { // a ping, whole
+			continue
+		}
+		if _, err := c.Write(append([]byte{0x8a, 0x80 | head[1], 0, 0, 0, 0}, body...)); err != nil { // masked with zeros
+			return
+		}
+		if answered++; answered == beats {
+			enough()
+		}
+	}
+}
+
+// openSocket makes the upgrade by hand: a client of a few hundred bytes.
 func openSocket(address, path, token string) (net.Conn, error) {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
@@ -76,32 +122,41 @@ func openSocket(address, path, token string) (net.Conn, error) {
 		n, _ := io.ReadFull(answer, rest)
 		err = fmt.Errorf("got %s%s", line, rest[:n])
 	}
-	return c, err
+	for line != "\r\n" && err == nil { // the rest of the headers
+		line, err = answer.ReadString('\n')
+	}
+	return upgraded{c, answer}, err
 }
 
-// The question: what does an idle WebSocket take of the gateway's memory? `floor` is
-// the same library with a handler that only reads. KiB are of heap and stacks, of
-// 10,000 connections whose clients are another process.
+// upgraded reads what follows the headers.
+type upgraded struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+func (u upgraded) Read(p []byte) (int, error) { return u.in.Read(p) }
+
+// The question: what does an idle WebSocket take of the gateway's memory, when it is
+// new and after heartbeats? `floor` is the same library with a handler that only reads
+// and pings. KiB are of heap and stacks, of 10,000 connections whose clients are another
+// process.
 func BenchmarkIdleSockets(b *testing.B) {
-	r := rigAt(b, testkit.StartRedis(b).URL(), limited(quota.Limits{Streams: idleSockets + 1, Requests: 1_000_000}))
-	floor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ws, err := websocket.Accept(w, r, nil)
-		if err == nil {
-			_, _, _ = ws.Read(context.Background())
-			_ = ws.CloseNow()
-		}
-	}))
+	r := rigAt(b, testkit.StartRedis(b).URL(), limited(quota.Limits{Streams: idleSockets + 1, Requests: 1_000_000}), func(o *gateway.Options) { o.Heartbeat = beat })
+	floor := httptest.NewServer(http.HandlerFunc(pingAndRead))
 	defer floor.Close()
 	for _, target := range []struct{ name, url, path string }{{"floor", floor.URL, "/"}, {"gateway", r.url, "/ws"}} {
 		b.Run(target.name, func(b *testing.B) {
 			for range b.N {
 				goroutines, before := runtime.NumGoroutine(), usedMemory()
 				began := time.Now()
-				end := startSockets(b, strings.TrimPrefix(target.url, "http://")+" "+target.path+" "+alice+" "+strconv.Itoa(idleSockets))
+				clients := startSockets(b, strings.TrimPrefix(target.url, "http://")+" "+target.path+" "+alice+" "+strconv.Itoa(idleSockets))
+				clients.await("open")
 				b.ReportMetric(float64(idleSockets)/time.Since(began).Seconds(), "connections/s")
+				b.ReportMetric(float64(usedMemory()-before)/idleSockets/1024, "KiB/new")
+				clients.await("beaten")
 				b.ReportMetric(float64(usedMemory()-before)/idleSockets/1024, "KiB/connection")
 				b.ReportMetric(float64(runtime.NumGoroutine()-goroutines)/idleSockets, "goroutines/connection")
-				end()
+				clients.end()
 				for runtime.NumGoroutine() > goroutines+100 { // the next figure begins without these connections
 					runtime.Gosched()
 				}
@@ -110,34 +165,63 @@ func BenchmarkIdleSockets(b *testing.B) {
 	}
 }
 
+func pingAndRead(w http.ResponseWriter, r *http.Request) {
+	ws, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return
+	}
+	var pings *time.Timer
+	pings = time.AfterFunc(beat, func() { _ = ws.Ping(context.Background()); pings.Reset(beat) })
+	_, _, _ = ws.Read(context.Background())
+	pings.Stop()
+	_ = ws.CloseNow()
+}
+
+// usedMemory is what is in use after two collections, which also shrink stacks.
 func usedMemory() uint64 {
+	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapInuse + m.StackInuse
 }
 
-// startSockets starts the process of clients and returns when all are connected.
-func startSockets(b *testing.B, load string) (end func()) {
-	b.Helper()
-	clients := exec.Command(os.Args[0])
-	clients.Env = append(os.Environ(), asClients+"="+load)
-	clients.Stderr = os.Stderr
-	in, err := clients.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := clients.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := clients.Start(); err != nil {
-		b.Fatal(err)
-	}
-	end = func() { _ = in.Close(); _ = clients.Wait() }
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != "open\n" {
-		end()
-		b.Fatalf("the clients are not connected: %q, %v", line, err)
-	}
-	return end
+// clients are a process that holds connections.
+type clients struct {
+	b   *testing.B
+	cmd *exec.Cmd
+	in  io.Closer
+	out *bufio.Reader
 }
+
+// startSockets starts the process of clients.
+func startSockets(b *testing.B, load string) *clients {
+	b.Helper()
+	c := &clients{b: b, cmd: exec.Command(os.Args[0])}
+	c.cmd.Env = append(os.Environ(), asClients+"="+load)
+	c.cmd.Stderr = os.Stderr
+	in, err := c.cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	c.in, c.out = in, bufio.NewReader(out)
+	if err := c.cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	return c
+}
+
+// await returns when the clients say so.
+func (c *clients) await(state string) {
+	c.b.Helper()
+	if line, err := c.out.ReadString('\n'); line != state+"\n" {
+		c.end()
+		c.b.Fatalf("the clients are not %s: %q, %v", state, line, err)
+	}
+}
+
+func (c *clients) end() { _ = c.in.Close(); _ = c.cmd.Wait() }
