@@ -9,8 +9,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -91,6 +93,31 @@ func TestEverythingEndsWithTheProgram(t *testing.T) {
 	pids := numbers(t, p.Stdout, 3)
 	p.End()
 	gone(t, pids)
+}
+
+// A program that goes on without its standard input, and what it started in its group,
+// are asked to terminate before they are killed.
+func TestAProgramIsAskedToTerminateFirst(t *testing.T) {
+	var mu sync.Mutex
+	var said []string
+	p, err := supervise.Start(supervise.Command{
+		Path: "/bin/sh", Args: []string{"-c", `
+trap 'echo the program >&2; wait; exit' TERM
+sh -c 'trap "echo its child >&2; exit" TERM; while :; do sleep 0.05; done' &
+echo ready
+while :; do sleep 0.05; done`},
+		Grace: 200 * time.Millisecond, Said: func(line string) { mu.Lock(); defer mu.Unlock(); said = append(said, line) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = bufio.NewReader(p.Stdout).ReadString('\n')
+	p.End()
+	mu.Lock()
+	defer mu.Unlock()
+	if !slices.Contains(said, "its child") || !slices.Contains(said, "the program") {
+		t.Errorf("asked to terminate: %q", said)
+	}
 }
 
 // A program that ends by itself takes with it what it started.

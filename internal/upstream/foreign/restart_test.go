@@ -1,8 +1,12 @@
 package foreign
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // TestAProcessThatKeepsEndingIsStartedLaterAndLater: at once, then after 1 s, 2 s and so
@@ -40,5 +44,36 @@ func TestAProcessThatKeepsEndingIsStartedLaterAndLater(t *testing.T) {
 	r.ended()
 	if err := r.begin(); err != nil {
 		t.Errorf("after a calm minute: %v", err)
+	}
+}
+
+// broken starts a program that ends at once.
+type broken struct{ starts *int }
+
+func (b broken) Transport() mcp.Transport { return b }
+func (broken) Traced() bool               { return false }
+
+func (b broken) Connect(context.Context) (mcp.Connection, error) {
+	*b.starts++
+	return nil, errors.New("it has ended")
+}
+
+// TestABrokenProcessIsNotStartedForEachCaller: callers do not start it more often than
+// its waits allow.
+func TestABrokenProcessIsNotStartedForEachCaller(t *testing.T) {
+	now, starts := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), 0
+	s := New(Options{Name: "notes", Connection: broken{&starts}})
+	defer s.Close()
+	s.starts.now = func() time.Time { return now }
+	for _, want := range []int{2, 3} {
+		for range 10 {
+			if _, err := s.Tools(t.Context()); err == nil {
+				t.Fatal("a process that ended has tools")
+			}
+		}
+		if starts != want {
+			t.Errorf("it was started %d times for many callers, want %d", starts, want)
+		}
+		now = now.Add(restartFirst)
 	}
 }
