@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/coder/websocket"
 
 	"countersign.dev/internal/agent"
@@ -172,10 +173,28 @@ func TestConnectionsAreListed(t *testing.T) {
 			t.Fatal("a closed connection stays listed")
 		}
 	}
+	two.connect(alice, "?sessionId="+first.id, "reconnected")
+	lost := list().Connections[1].ClientID
+	one.mini.Del(keyWith(t, one.mini, lost)) // its replica died, and the first one's goes on
+	if left := list().Connections; len(left) != 1 || strings.Contains(one.mini.Dump(), lost) {
+		t.Errorf("got %+v, want that what ended leaves the list:\n%s", left, one.mini.Dump())
+	}
 	one.mini.FastForward(testkit.Patience * 10) // its replica died
 	if left := list().Connections; len(left) != 0 {
 		t.Errorf("got %+v, want none that was not renewed", left)
 	}
+}
+
+// keyWith is the key of Redis with a text in its name.
+func keyWith(t *testing.T, mini *miniredis.Miniredis, text string) string {
+	t.Helper()
+	for _, key := range mini.Keys() {
+		if strings.Contains(key, text) {
+			return key
+		}
+	}
+	t.Fatalf("no key has %s", text)
+	return ""
 }
 
 func TestTicketsOpenOneStream(t *testing.T) {

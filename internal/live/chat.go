@@ -140,6 +140,3 @@ type connection struct {
 	refused  int // messages in a row
 	messages int // that were read
 }
-
-// missed is how many pings may stay unanswered.
-const missed = 2

@@ -125,8 +125,9 @@ func (c *connection) interrupted(err error) {
 // does not answer, until stop is called, which waits for a ping under way. An idle
 // connection has no goroutine for it.
 func (c *connection) beat(ctx context.Context) (stop func()) {
-	every, unanswered := c.server.o.Heartbeat, 0
+	every := c.server.o.Heartbeat
 	var (
+		pulse   pulse
 		mu      sync.Mutex // of a ping, and of the timer
 		stopped bool
 		timer   *time.Timer
@@ -141,16 +142,16 @@ func (c *connection) beat(ctx context.Context) (stop func()) {
 			return
 		case c.ping(ctx, every) == nil:
 			c.server.o.Log.Log(ctx, telemetry.LevelTrace, "heartbeat answered", "component", "live", "connection", c.id)
-			unanswered = 0
+			pulse.answered()
 			c.touch()
 			c.list(ctx, true)
 		default:
-			unanswered++
-			c.server.o.Log.DebugContext(ctx, "heartbeat not answered", "component", "live", "connection", c.id, "attempt", unanswered)
-		}
-		if unanswered == missed {
-			_ = c.ws.CloseNow()
-			return
+			lost := pulse.missed()
+			c.server.o.Log.DebugContext(ctx, "heartbeat not answered", "component", "live", "connection", c.id, "attempt", int(pulse))
+			if lost {
+				_ = c.ws.CloseNow()
+				return
+			}
 		}
 		timer.Reset(every)
 	})
@@ -160,6 +161,20 @@ func (c *connection) beat(ctx context.Context) (stop func()) {
 		stopped = true
 		timer.Stop()
 	}
+}
+
+// maxMissed is how many pings in a row may stay unanswered.
+const maxMissed = 2
+
+// pulse counts the pings in a row that were not answered.
+type pulse int
+
+func (p *pulse) answered() { *p = 0 }
+
+// missed counts a ping, and reports whether the client is lost.
+func (p *pulse) missed() (lost bool) {
+	*p++
+	return *p == maxMissed
 }
 
 func (c *connection) ping(ctx context.Context, patience time.Duration) error {
