@@ -3,6 +3,7 @@ package guard_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -85,7 +86,14 @@ func TestPageCostsLittle(t *testing.T) {
 // TestLargeTurn: an answer of 30 KB over 10,000 rows is checked, and its inventions
 // are found.
 func TestLargeTurn(t *testing.T) {
-	lines := guard.Check(largeTurn())
+	answer, evidence := largeTurn()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	lines := guard.Check(answer, evidence)
+	runtime.ReadMemStats(&after)
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 80 { // 39; 362 when complements were built before they were affordable
+		t.Errorf("the check took %d MB, 80 at most", used)
+	}
 	if len(lines) != 1 || !strings.HasPrefix(lines[0].Text, guard.Invented+"$1003003, ") || !strings.Contains(lines[0].Text, " more ") {
 		t.Errorf("corrections: %q", lines)
 	}

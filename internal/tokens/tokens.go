@@ -8,8 +8,6 @@ package tokens
 import (
 	"hash/maphash"
 	"sync"
-
-	"github.com/tiktoken-go/tokenizer/codec"
 )
 
 const (
@@ -19,7 +17,7 @@ const (
 )
 
 // vocabulary takes 7 MB of the heap and some 20 ms, at the first text that is counted.
-var vocabulary = sync.OnceValue(codec.NewO200kBase)
+var vocabulary = sync.OnceValue(newWords)
 
 // Counter counts tokens and remembers the counts of longer texts, by a hash of
 // them. The zero value is ready, and safe for concurrent use.
@@ -62,11 +60,7 @@ func (c *Counter) find(text string) (key uint64, n int, known bool) {
 func count(text string) (n int) {
 	for len(text) > 0 {
 		piece := text[:min(len(text), maxPiece)]
-		counted, err := vocabulary().Count(piece)
-		if err != nil { // no documented input does
-			counted = len(piece)
-		}
-		n, text = n+counted, text[len(piece):]
+		n, text = n+vocabulary().count(piece), text[len(piece):]
 	}
 	return n
 }
