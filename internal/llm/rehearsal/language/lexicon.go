@@ -137,52 +137,42 @@ func (x *Lexicon) Read(text string, today time.Time) (out []Token) {
 	before := ""
 	for text = strings.TrimSpace(quotes.Replace(text)); text != "" && len(out) < maxTokens; text = strings.TrimSpace(text) {
 		found, n := valueAt(text, before, today.UTC())
-		tokens := []Token{found}
 		if n == 0 {
 			m := piece.FindStringSubmatch(text)
-			n, tokens = len(m[0]), x.tokens(m[1], m[2], m[3], m[4])
+			n, found = len(m[0]), x.token(m[1], m[2], m[3], m[4])
 		}
-		text = text[n:]
-		for _, t := range tokens {
-			t.Low = strings.ToLower(t.Text)
-			t.Stem = english.Stem(t.Low)
-			t.Capital = strings.IndexFunc(t.Text, unicode.IsUpper) == 0
-			if t.Text == ":" || t.Text == "," || t.Low == "because" {
-				t.Rest = strings.TrimSpace(text)
-			}
-			out, before = append(out, t), t.Low
+		if text = text[n:]; found.Text == "" {
+			continue
 		}
+		found.Low = strings.ToLower(found.Text)
+		found.Stem = english.Stem(found.Low)
+		found.Capital = strings.IndexFunc(found.Text, unicode.IsUpper) == 0
+		if found.Text == ":" || found.Text == "," || found.Low == "because" {
+			found.Rest = strings.TrimSpace(text)
+		}
+		out, before = append(out, found), found.Low
 	}
 	return x.plainly(out)
 }
 
-// tokens are those of a piece, of which one is not empty.
-func (x *Lexicon) tokens(quoted, code, word, mark string) []Token {
-	switch owner := strings.TrimSuffix(strings.TrimSuffix(code, "'"), "'s"); {
-	case code != "":
-		return []Token{{Text: owner, Kind: Code, Owns: owner != code}}
-	case word != "":
-		return x.word(word)
-	case mark != "":
-		return []Token{{Text: mark, Kind: Mark}}
-	case strings.TrimSpace(quoted) != "":
-		return []Token{{Text: strings.TrimSpace(quoted), Kind: Quoted}}
-	}
-	return nil
-}
-
-// word reads "Ada's" and "O'Neill". A contraction stays whole for its plain words.
-func (x *Lexicon) word(w string) []Token {
-	base, end, found := strings.Cut(strings.TrimLeft(w, "'"), "'")
+// token is that of a piece, of which one part is not empty: "Ada's" owns, "O'Neill"
+// is a name, and a contraction stays whole for its plain words.
+func (x *Lexicon) token(quoted, code, word, mark string) Token {
+	owner := strings.TrimSuffix(strings.TrimSuffix(code, "'"), "'s")
+	base, end, found := strings.Cut(strings.TrimLeft(word, "'"), "'")
 	switch {
-	case base == "":
-		return nil
-	case x.plain[strings.ToLower(w)] != nil:
-		return []Token{{Text: w}}
+	case code != "":
+		return Token{Text: owner, Kind: Code, Owns: owner != code}
+	case mark != "":
+		return Token{Text: mark, Kind: Mark}
+	case word == "":
+		return Token{Text: strings.TrimSpace(quoted), Kind: Quoted}
+	case x.plain[strings.ToLower(word)] != nil:
+		return Token{Text: word}
 	case found && (end == "" || strings.EqualFold(end, "s")):
-		return []Token{{Text: base, Owns: true}}
+		return Token{Text: base, Owns: true}
 	}
-	return []Token{{Text: strings.ReplaceAll(w, "'", "")}}
+	return Token{Text: strings.ReplaceAll(word, "'", "")}
 }
 
 // Lows returns the words in lower case, punctuation left out.

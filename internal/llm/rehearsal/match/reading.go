@@ -39,13 +39,11 @@ type Reading struct {
 	Tool    *Tool
 	Args    map[string]any     // a Step is a change of the present value
 	Target  *Target            // the thing that it is about, to be looked up; of another tool: that whose rows it is kept to
-	Filters []Entity           // values that narrow a list
-	Among   map[string][]any   // by column: the values of which a row has one
-	Measure Measure            // what is asked of all rows at once
-	Asked   language.Set       // stems of the words that ask for something in the answer
-	Beyond  map[string]float64 // by column: the bound that a row's number must not equal
-	Strong  bool               // a word names what the tool is about
-	Plural  bool               // that word is in the plural
+	Filters []Filter       // what narrows a list besides its arguments
+	Measure Measure        // what is asked of all rows at once
+	Asked   language.Set   // stems of the words that ask for something in the answer
+	Strong  bool           // a word names what the tool is about
+	Plural  bool           // that word is in the plural
 	Score   int
 
 	c        *Catalog
@@ -94,7 +92,9 @@ func (r *Reading) Guesses() bool { return r.vague || slices.Contains(r.uses, gue
 
 // Values are the values that the question gives in words.
 func (r *Reading) Values() (out []Entity) {
-	out = slices.Clone(r.Filters)
+	for _, f := range r.Filters {
+		out = append(out, f.Entity)
+	}
 	if r.Target != nil {
 		out = append(out, r.Target.Entity)
 	}
@@ -160,6 +160,18 @@ type Entity struct {
 	at, end int    // its first token, and the one after its last
 }
 
+// Filter keeps the rows that hold the entity's words, in its column or anywhere; or
+// those whose column has one of some values, or has none of them.
+type Filter struct {
+	Entity
+	Values []any
+	Not    bool
+	Quiet  bool // the answer does not repeat it
+}
+
+// names reports whether a filter is a value that the question gives in words.
+func (f Filter) names() bool { return f.Text != "" }
+
 // reader explains the words of a clause by those of the tool.
 type reader struct{ *Reading }
 
@@ -175,7 +187,10 @@ func (r reader) take(at, n, score int) {
 // free reports whether a token is a word that nothing has explained yet.
 func (r reader) free(i int) bool { return r.low(i) != "" && r.uses[i] == unread }
 
-func (r reader) taken(f *Field) bool { return r.Args[f.Name] != nil }
+// taken reports whether an input, or the column of its name, has its value.
+func (r reader) taken(f *Field) bool {
+	return r.Args[f.Name] != nil || slices.ContainsFunc(r.Filters, func(by Filter) bool { return by.Column == f.Name })
+}
 
 // Measure is what is asked of many rows at once.
 type Measure struct {

@@ -54,7 +54,7 @@ func (r reader) number(i int, b bounds) {
 	switch {
 	case f != nil && f.side != none && !r.Tool.Writes():
 		if r.Args[f.Name] = Cents(t.Amount.Value); b.beyond {
-			r.Beyond[f.base] = t.Amount.Value
+			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.base}, Values: []any{t.Amount.Value}, Not: true, Quiet: true})
 		}
 		r.take(b.at, b.end-b.at, 3)
 	case f != nil:
@@ -166,7 +166,7 @@ func (r reader) absent(i int) {
 	done, found := strings.CutPrefix(r.low(i), "un")
 	f := r.Tool.column(func(f *Field) bool { return len(f.Words) == 2 && f.Words[0] == done && sides[f.Words[1]] == upper })
 	if found && f.Name != "" && r.Tool.Lists() {
-		r.Among[f.Name] = []any{nil}
+		r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: []any{nil}})
 		r.take(i, 1, 4)
 	}
 }
@@ -177,7 +177,7 @@ func (r reader) choices() {
 		for _, p := range f.phrases {
 			for i := range r.Tokens {
 				by := r.Tool.Columns[strings.Join(p.words, "_")+"_by"] != nil && r.has("who") // "who approved it" asks for no state
-				if r.taken(f) || r.Among[f.Name] != nil || by || !r.reads(i, p.words) {
+				if r.taken(f) || by || !r.reads(i, p.words) {
 					continue
 				}
 				if r.take(i, len(p.words), 4); r.low(0) == "is" && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)) {
@@ -185,7 +185,7 @@ func (r reader) choices() {
 				} else if len(p.values) == 1 {
 					r.Args[f.Name] = p.values[0]
 				} else if r.Tool.Lists() {
-					r.Among[f.Name] = p.values
+					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: p.values})
 				}
 			}
 		}

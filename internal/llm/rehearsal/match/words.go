@@ -33,7 +33,7 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 
 // Attempt reads a clause as far as it goes: each step explains more of its words.
 func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
-	r := reader{&Reading{Clause: clause, Tool: t, Args: map[string]any{}, Among: map[string][]any{}, Asked: language.Set{}, Beyond: map[string]float64{}, c: c, x: c.Words,
+	r := reader{&Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: language.Set{}, c: c, x: c.Words,
 		uses: make([]use, len(clause.Tokens))}}
 	if t.IsOrdered(c.Words, clause) {
 		onlyIDs := t.First(func(f *Field) bool { return f.Required && !f.Is(ID) }) == nil
@@ -51,6 +51,11 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 	r.remark()
 	r.judge()
 	r.Asked[english.Stem("where")] = r.has("where")
+	for name, f := range t.Columns {
+		if f.typ == "boolean" && r.Asked[english.Stem(name)] && !r.AsksWhether() && t.Lists() {
+			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: name}, Values: []any{true}, Quiet: true})
+		}
+	}
 	r.topFirst()
 	return r.Reading
 }
@@ -103,7 +108,7 @@ func (r names) name(i int) {
 	case r.waits() && (e.Self || e.owns || e.at > r.Target.at): // "Ben's team", "who reports to Ben"
 		r.Target.Entity = e
 	case e.Column != "" && r.mayFilter(e):
-		r.Filters, r.uses[e.at-2] = append(r.Filters, e), meant
+		r.Filters, r.uses[e.at-2] = append(r.Filters, Filter{Entity: e}), meant
 	case e.Self && r.Tool.Own && r.Target == nil:
 	case r.Target == nil && id != nil && (!e.Self || !r.Tool.Writes() && r.isOurs(english.Stem(id.Noun))):
 		r.Target = &Target{Tool: r.Tool, Input: id, Entity: e}
@@ -113,7 +118,7 @@ func (r names) name(i int) {
 	case text != nil && !e.Self:
 		r.Args[text.Name] = e.Text
 	case r.mayFilter(e):
-		r.Filters = append(r.Filters, e)
+		r.Filters = append(r.Filters, Filter{Entity: e})
 	default:
 		return
 	}
@@ -196,7 +201,7 @@ func (r reader) isOurs(stem string) bool {
 
 // mayFilter allows places, and one value that could be a name when no other thing is meant.
 func (r names) mayFilter(e Entity) bool {
-	return r.Tool.Lists() && (r.Target == nil || e.located) && !slices.ContainsFunc(r.Filters, func(other Entity) bool { return !other.located })
+	return r.Tool.Lists() && (r.Target == nil || e.located) && !slices.ContainsFunc(r.Filters, func(other Filter) bool { return other.names() && !other.located })
 }
 
 // ofOther reports whether a value is of another sort than the tool is about: a
@@ -357,7 +362,7 @@ func (r reader) judge() {
 	switch {
 	case required && many && !r.Tool.Writes(), r.Target == nil && !r.Tool.Lists() && r.Tool.Missing(r.Args) != nil:
 		r.Score -= 3
-	case required, r.Tool.Lists() && r.Target == nil && (many || len(r.Filters) == 0):
+	case required, r.Tool.Lists() && r.Target == nil && (many || !slices.ContainsFunc(r.Filters, Filter.names)):
 		r.Score += 2
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"countersign.dev/internal/agent"
 	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
@@ -106,88 +105,83 @@ func question(in *match.Field) string {
 // list reads a list, narrowed as the question says, and writes the answer. The
 // values that no input of the list takes are looked for in its rows.
 func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any) string {
-	keep := p.keeper(r, about)
-	r.Filters = slices.DeleteFunc(r.Filters, func(e match.Entity) bool {
-		named := e.Text
-		if e.Self {
-			named = p.Person.Name
+	if of := r.Target; of != nil && of.Tool != r.Tool { // the rows of the people that another list gives
+		id := r.Tool.First(of.Tool.Identified)
+		theirs := match.Filter{Entity: match.Entity{Column: id.Name}, Quiet: true}
+		for _, one := range p.fetchPages(of.Tool, map[string]any{of.Input.Name: about.ID}, maxPages).Rows {
+			theirs.Values = append(theirs.Values, idIn(one, of.Tool, id))
 		}
-		in := r.Tool.First(func(in *match.Field) bool {
-			whose := !e.Self || p.Words.Is(in.Name, "person") && !p.Words.Is(in.Name, "outsider")
-			return in.IsText() && args[in.Name] == nil && e.Column == "" && whose && len(p.fetch(r.Tool, with(args, in.Name, named)).Rows) > 0
-		})
-		if in != nil {
-			args[in.Name] = named
-		}
-		return in != nil && !e.Self // the name may be that of others too
-	})
+		r.Filters = append(r.Filters, theirs)
+	}
+	r.Filters = slices.DeleteFunc(r.Filters, func(f match.Filter) bool { return p.passes(r.Tool, f, args) })
 	pages := maxPages
-	if (r.Measure.Kind == "" || r.Measure.Column != "") && len(r.Filters)+len(r.Among) == 0 && (r.Target == nil || r.Target.Tool == r.Tool) {
+	if (r.Measure.Kind == "" || r.Measure.Column != "") && !slices.ContainsFunc(r.Filters, func(f match.Filter) bool { return !f.Not }) {
 		pages = 1
 	}
 	l := p.fetchPages(r.Tool, args, pages)
-	l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !keep(one) })
-	for i := 0; i < len(r.Filters); i++ {
-		e := r.Filters[i]
-		if e.Self && e.Column == "" && !slices.ContainsFunc(l.Rows, func(one speak.Row) bool { return isMine(p.Person, one) || namesPeople(p.Words, one) }) {
-			r.Filters = slices.Delete(r.Filters, i, i+1) // they say of none whose they are
-			break
-		}
-		l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool {
-			if e.Column != "" {
-				one.Keys = []string{e.Column}
-			}
-			if e.Self && e.Column == "" {
-				return !isMine(p.Person, one)
-			}
-			return counted(e.Words, wordsIn(one)) < len(e.Words)
-		})
-		if len(l.Rows) == 0 {
-			text := fmt.Sprintf("I found no %s %s %q", r.Tool.Rows, cmp.Or(speak.Label(r.Tool, e.Column), "for"), e.Text)
-			if l.More {
-				text += " among the first ones; the list is incomplete"
-			}
-			panic(end{none: true, text: text + "."})
+	named := slices.ContainsFunc(l.Rows, func(one speak.Row) bool { named, _ := p.owner(one); return named })
+	r.Filters = slices.DeleteFunc(r.Filters, func(f match.Filter) bool { return f.Self && f.Column == "" && !named })
+	for _, f := range r.Filters {
+		read := len(l.Rows)
+		l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !p.fits(one, f) })
+		if len(l.Rows) == 0 && f.Text != "" {
+			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), "for"), f.Text, l.More, read)})
 		}
 	}
 	return speak.List(r, about, l, 0)
 }
 
-// namesPeople reports whether a row says whose it is.
-func namesPeople(x *language.Lexicon, one speak.Row) bool {
-	ours := func(w string) bool { return x.Is(w, "person") && !x.Is(w, "outsider") }
-	return slices.ContainsFunc(one.Keys, func(k string) bool {
-		whose := slices.ContainsFunc(english.Words(k), ours) || strings.Contains(one.Text(k), "@")
-		return whose && english.LastWord(k) != "by" && one.Text(k) != ""
+// passes gives a value to the first text input by which its list finds rows. A name
+// may be that of others too: the rows themselves say which are the person's own.
+func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) bool {
+	named := f.Text
+	if f.Self {
+		named = p.Person.Name
+	}
+	in := t.First(func(in *match.Field) bool {
+		whose := !f.Self || p.Words.Is(in.Name, "person") && !p.Words.Is(in.Name, "outsider")
+		return f.Column == "" && in.IsText() && args[in.Name] == nil && whose && len(p.fetch(t, with(args, in.Name, named)).Rows) > 0
 	})
+	if in != nil {
+		args[in.Name] = named
+	}
+	return in != nil && !f.Self
 }
 
-// isMine reports whether a row carries the asker's address or name as its owner's.
-func isMine(who agent.Person, one speak.Row) bool {
-	return slices.ContainsFunc(one.Keys, func(k string) bool {
+// fits reports whether a filter keeps a row.
+func (p *planner) fits(one speak.Row, f match.Filter) bool {
+	n, _ := one.Number(f.Column)
+	switch _, mine := p.owner(one); {
+	case f.Values != nil:
+		return f.Not != (slices.Contains(f.Values, one.Values[f.Column]) || slices.Contains(f.Values, any(n)))
+	case f.Column != "":
+		one.Keys = []string{f.Column}
+	case f.Self:
+		return mine
+	}
+	return counted(f.Words, wordsIn(one)) == len(f.Words)
+}
+
+// owner reports whether a row says whose it is, and whether it is the asker's.
+func (p *planner) owner(one speak.Row) (named, mine bool) {
+	ours := func(w string) bool { return p.Words.Is(w, "person", "holder") && !p.Words.Is(w, "outsider") }
+	for _, k := range one.Keys {
 		text := one.Text(k)
-		return text != "" && english.LastWord(k) != "by" && (strings.EqualFold(text, who.Email) || strings.EqualFold(text, who.Name))
-	})
-}
-
-// keeper reports which rows are asked for: those of the people that another list
-// gives, which say yes where a yes-or-no field was asked for, within strict bounds.
-func (p *planner) keeper(r *match.Reading, about speak.Thing) func(speak.Row) bool {
-	var ids map[any]bool
-	var id *match.Field
-	if of := r.Target; of != nil && of.Tool != r.Tool {
-		ids, id = map[any]bool{}, r.Tool.First(of.Tool.Identified)
-		for _, one := range p.fetchPages(of.Tool, map[string]any{of.Input.Name: about.ID}, maxPages).Rows {
-			ids[idIn(one, of.Tool, id)] = true
+		if text != "" && english.LastWord(k) != "by" {
+			own := strings.EqualFold(text, p.Person.Email) || strings.EqualFold(text, p.Person.Name)
+			named, mine = named || own || strings.Contains(text, "@") || slices.ContainsFunc(english.Words(k), ours), mine || own
 		}
 	}
-	return func(one speak.Row) bool {
-		return (id == nil || ids[one.Values[id.Name]]) && !slices.ContainsFunc(one.Keys, func(k string) bool {
-			n, isNumber := one.Number(k)
-			bound, bounded := r.Beyond[k]
-			return isNumber && bounded && n == bound || r.Among[k] != nil && !slices.Contains(r.Among[k], one.Values[k]) || one.Values[k] == false && r.Asked[english.Stem(k)] && !r.AsksWhether()
-		})
+	return named, mine
+}
+
+// nothing says that no row was found by a value, as far as a list was read.
+func nothing(what, value string, more bool, read int) string {
+	text := fmt.Sprintf("I found no %s %q", what, value)
+	if more {
+		return text + fmt.Sprintf(" among the first %d; the list is incomplete.", read)
 	}
+	return text + ". Please check the spelling, or ask for the list."
 }
 
 // identify finds the id of a target: in the question itself, or by a list whose
@@ -211,10 +205,8 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	switch {
 	case len(found) == 0 && len(partly) > 0:
 		return p.chosen(partly)
-	case len(found) == 0 && more:
-		panic(end{none: true, text: fmt.Sprintf("I found no %s called %q among the first %d; the list is incomplete.", english.Singular(lister.Rows), e.Text, len(all))})
 	case len(found) == 0:
-		panic(end{none: true, text: fmt.Sprintf("I found no %s called %q. Please check the spelling, or ask for the list.", english.Singular(lister.Rows), e.Text)})
+		panic(end{none: true, text: nothing(english.Singular(lister.Rows)+" called", e.Text, more, len(all))})
 	case len(found) > 1:
 		return p.chosen(found)
 	}

@@ -243,18 +243,22 @@ func narrowed(r *match.Reading, about Thing, args map[string]any) string {
 		}
 		parts = append(parts, strings.Join(f.Words, " ")+": "+text)
 	}
-	for _, k := range slices.Sorted(maps.Keys(r.Among)) {
-		var values []string
-		for _, v := range r.Among[k] {
-			values = append(values, value(r.Tool, k, v))
-		}
-		parts = append(parts, Label(r.Tool, k)+": "+result.Join(values, "or"))
-	}
 	if r.Target != nil {
 		parts = append(parts, r.Target.Input.Noun+": "+map[bool]string{true: "you", false: Clean(about.Name)}[about.Self])
 	}
-	for _, e := range r.Filters {
-		parts = append(parts, map[bool]string{true: "yours", false: Clean(e.Text)}[e.Self])
+	for _, f := range r.Filters {
+		var values []string
+		for _, v := range f.Values {
+			values = append(values, value(r.Tool, f.Column, v))
+		}
+		switch {
+		case f.Self:
+			parts = append(parts, "yours")
+		case f.Text != "":
+			parts = append(parts, Clean(f.Text))
+		case !f.Quiet:
+			parts = append(parts, Label(r.Tool, f.Column)+": "+result.Join(values, "or"))
+		}
 	}
 	if len(parts) == 0 {
 		return ""
