@@ -63,7 +63,7 @@ var forms = []struct {
 	read  func(m []string, before string, today time.Time) Token
 }{
 	{written(`yesterday|today|tomorrow`), readRelative},
-	{written(`(last|this|next) (week|month|quarter|year)`), readRelative},
+	{written(`(last|this|next) (?:fiscal )?(week|month|quarter|year)`), readRelative},
 	{written(`(?:(\d{4})-)?(?:q([1-4])|(first|second|third|fourth) quarter)(?:(?:-| of | )(\d{4}))?`), readQuarter},
 	{written(`(\d{4})-(\d\d)-(\d\d)`), func(m []string, _ string, today time.Time) Token { return readDay(m[1], m[2], m[3], today) }},
 	{written(day + ` ` + month + `(?:,? (\d{4}))?`), func(m []string, _ string, today time.Time) Token { return readDay(m[3], m[2], m[1], today) }},

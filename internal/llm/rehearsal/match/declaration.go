@@ -31,6 +31,7 @@ type Tool struct {
 	Ask     string            // a question that it answers; empty when it declares none
 	Inputs  []*Field          // sorted by name
 	Columns map[string]*Field // the fields of its answers, at any depth
+	Signed  []*Field          // those whose sign has a word: "overspent"
 	Own     bool              // without a name it answers for the person who asks
 
 	verb   string            // the first word of its name: "list"
@@ -44,6 +45,7 @@ type source int
 
 const (
 	nowhere   source = iota
+	inValues         // among the values of its inputs, which is no word of its own
 	inMore           // in the rest of its description, or its inputs
 	inColumns        // in what it answers
 	inAbout          // in its title or its first sentence
@@ -52,7 +54,7 @@ const (
 )
 
 // weight is how much a word that is said there speaks for the tool.
-func (p source) weight() int { return [...]int{0, 1, 2, 2, 3, 4}[p] }
+func (p source) weight() int { return [...]int{0, 0, 1, 2, 2, 3, 4}[p] }
 
 // NewTool reads a declaration.
 func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
@@ -79,6 +81,9 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 		f := newField(name, in.Properties[name], meta.Input[name])
 		f.Required = slices.Contains(in.Required, name)
 		t.Own = t.Own || f.Self && !f.Required
+		for _, p := range f.phrases {
+			t.say(inValues, p.words...)
+		}
 		if t.Inputs = append(t.Inputs, f); !f.Is(Paging) {
 			t.say(inMore, append(f.Synonyms, name)...)
 		}
@@ -86,6 +91,11 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 	out := parseSchema(info.OutputSchema)
 	for _, s := range append([]*jsonschema.Schema{dataIn(out)}, slices.Collect(maps.Values(out.Defs))...) {
 		t.readColumns(s, meta.Output, 8)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Columns)) {
+		if f := t.Columns[name]; f.Is(Number) && len(f.phrases) > 0 {
+			t.Signed = append(t.Signed, f)
+		}
 	}
 	for _, f := range t.Inputs {
 		f.Unit = cmp.Or(f.Unit, t.Column(f.base).Unit)
@@ -292,6 +302,9 @@ type Field struct {
 	phrases []phrase     // longest first: "past due" says more than "due"
 }
 
+// Signs are the values of a number that may have words of their own.
+var Signs = []string{"negative", "zero", "positive"}
+
 // phrase is what people say for a value of a choice or a switch, or for several:
 // what is "open" may be new or under way.
 type phrase struct {
@@ -345,8 +358,12 @@ func (f *Field) readPhrases() {
 			add(text, true)
 		}
 	}
-	for _, value := range f.Enum {
-		if !f.Is(Order) {
+	values := f.Enum
+	if f.Is(Number) {
+		values = Signs
+	}
+	for _, value := range values {
+		if f.Is(Choice) {
 			add(value, value)
 		}
 		for _, text := range f.Values[value] {

@@ -51,6 +51,7 @@ type Reading struct {
 	uses     []use
 	vague    bool // it has nothing but a name
 	anchored bool // a word says what the tool is about, or what it answers
+	coded    bool // the form of an id says what the tool is about
 }
 
 // Target is a thing whose id an input of a tool needs.
@@ -109,6 +110,11 @@ func (r *Reading) Values() (out []Entity) {
 // Unread are the words that nothing explains for sure.
 func (r *Reading) Unread() string { return language.Text(r.left(unread, guessed)) }
 
+// MeansPerson reports whether it is about somebody of the company with a full name.
+func (r *Reading) MeansPerson() bool {
+	return r.Target != nil && len(r.Target.Entity.Words) == 2 && r.isOurs(english.Stem(r.Target.Input.Noun))
+}
+
 // AsksWhether reports whether a clause asks to be answered by yes or no.
 func (r *Reading) AsksWhether() bool { return slices.Contains([]string{"is", "are", "does"}, r.low(0)) }
 
@@ -117,6 +123,12 @@ func (r *Reading) AsksWhether() bool { return slices.Contains([]string{"is", "ar
 func (r *Reading) namesAsked(f *Field) bool {
 	ofPeople := slices.ContainsFunc(f.Words, func(w string) bool { return r.x.Is(w, "person", "holder") })
 	return ofPeople && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return r.Asked[t.Stem] && f.says(r.x, t.Stem) })
+}
+
+// AsksHolder reports whether a column says who has the row, and the question asks "who".
+func (r *Reading) AsksHolder(key string) bool {
+	words := english.Words(key)
+	return r.has("who", "whom") && r.x.Is(words[0], "holder")
 }
 
 // Relevance counts how far the question's words ask for a column; other words of
@@ -226,6 +238,7 @@ func NewClause(x *language.Lexicon, part []language.Token, remark string) Clause
 		}
 		c.Tokens = c.Tokens[max(n, 1):]
 	}
+	c.Tokens = withoutLightVerb(x, c.Tokens)
 	for i, t := range c.Tokens {
 		if t.Kind != language.Word {
 			continue
@@ -239,6 +252,19 @@ func NewClause(x *language.Lexicon, part []language.Token, remark string) Clause
 		c.Bulk = c.Bulk || x.Is(t.Low, "bulk")
 	}
 	return c
+}
+
+// withoutLightVerb reads "give Ada a 5% raise" as "raise Ada 5%".
+func withoutLightVerb(x *language.Lexicon, tokens []language.Token) []language.Token {
+	a := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Low == "a" || t.Low == "an" })
+	if a < 2 || !x.Is(tokens[0].Low, "light") {
+		return tokens
+	}
+	verb := a + slices.IndexFunc(tokens[a:], func(t language.Token) bool { return x.Is(t.Low, "action") })
+	if verb <= a {
+		return tokens
+	}
+	return slices.Concat(tokens[verb:verb+1], tokens[1:a], tokens[a+1:verb], tokens[verb+1:])
 }
 
 // low is the i-th token when it is a word.

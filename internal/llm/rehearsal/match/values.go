@@ -173,16 +173,17 @@ func (r reader) absent(i int) {
 
 // choices fills in switches and inputs with a fixed set of values.
 func (r reader) choices() {
-	for _, f := range r.Tool.Inputs {
+	for _, f := range slices.Concat(r.Tool.Inputs, r.Tool.Signed) {
 		for _, p := range f.phrases {
 			for i := range r.Tokens {
 				by := r.Tool.Columns[strings.Join(p.words, "_")+"_by"] != nil && r.has("who") // "who approved it" asks for no state
-				if r.taken(f) || by || !r.reads(i, p.words) {
+				extreme := f.Is(Number) && r.has("most", "least")
+				if r.taken(f) || by || extreme || !r.reads(i, p.words) {
 					continue
 				}
 				if r.take(i, len(p.words), 4); r.low(0) == "is" && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)) {
 					r.Asked[english.Stem(f.Name)] = true // "is the order paid?" asks for its state, of whatever state it is
-				} else if len(p.values) == 1 {
+				} else if len(p.values) == 1 && !f.Is(Number) {
 					r.Args[f.Name] = p.values[0]
 				} else if r.Tool.Lists() {
 					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: p.values})

@@ -11,7 +11,9 @@ import (
 
 // Read reads a clause as the tool would; nil unless every word is explained.
 func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
-	commands := slices.ContainsFunc(c.All(), func(t *Tool) bool { return t.Writes() && t.verb == clause.Verb }) // which asks nothing
+	commands := slices.ContainsFunc(c.All(), func(t *Tool) bool { // which asks nothing
+		return t.Writes() && t.verb == clause.Verb || t.IsOrdered(c.Words, clause) && c.Words.Is(clause.Verb, "action") && !c.Words.Is(clause.Verb, "present", "reading")
+	})
 	if t.Writes() && !t.IsOrdered(c.Words, clause) || !t.Writes() && (clause.negated || commands) {
 		return nil
 	}
@@ -37,7 +39,8 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 		uses: make([]use, len(clause.Tokens))}}
 	if t.IsOrdered(c.Words, clause) {
 		onlyIDs := t.First(func(f *Field) bool { return f.Required && !f.Is(ID) }) == nil
-		r.uses[r.Order], r.Score, r.anchored = meant, inNoun.weight(), onlyIDs || t.verb == r.Verb && !c.Words.Is(r.Verb, "vague")
+		named := t.First(func(f *Field) bool { return f.Required && f.also[english.Stem(r.Verb)] }) != nil // by the word for what it sets: "raise"
+		r.uses[r.Order], r.Score, r.anchored = meant, inNoun.weight(), onlyIDs || named || t.verb == r.Verb && !c.Words.Is(r.Verb, "vague")
 	}
 	n := names{r}
 	r.choices()
@@ -122,6 +125,9 @@ func (r names) name(i int) {
 	default:
 		return
 	}
+	if r.c.sortOf(e) != "" {
+		r.coded, r.anchored = true, true
+	}
 	if r.take(e.at, e.end-e.at, 1); e.guess {
 		r.Score -= 2
 		for at := e.at; at < e.end; at++ {
@@ -174,7 +180,7 @@ func (r names) entity(i int) Entity {
 	e.located = r.x.Is(r.low(before), "place")
 	sure := r.x.Is(r.low(r.beforeValue(i)), "place", "title", "owner") || r.isAnchor(r.beforeValue(i)) || r.isAnchor(e.end) || r.Tool.Writes() && before == r.Order
 	e.guess = !sure && !e.owns && r.Tokens[i].Kind == language.Word && (!r.Tokens[i].Capital || i == r.Order)
-	e.owns = e.owns || r.low(i-1) == "does" && r.low(e.end) == "have"
+	e.owns = e.owns || r.low(i-1) == "did" || r.low(i-1) == "does" && r.low(e.end) == "have"
 	return e
 }
 
@@ -195,7 +201,7 @@ func (r names) columnBefore(at int) string {
 }
 
 // isOurs reports whether a stem means a person of the company's own.
-func (r reader) isOurs(stem string) bool {
+func (r *Reading) isOurs(stem string) bool {
 	return r.x.Stems("person")[stem] && !r.x.Stems("outsider")[stem]
 }
 
@@ -211,18 +217,27 @@ func (r names) ofOther(e Entity) bool {
 	if e.noun != "" {
 		return r.Tool.First(func(f *Field) bool { return f.Is(ID) && english.Stem(f.Noun) == e.noun }) == nil
 	}
-	letters, _, _ := strings.Cut(strings.ToUpper(e.Text), "-")
+	if sort := r.c.sortOf(e); sort != "" {
+		return !r.Tool.Names(sort)
+	}
 	for _, other := range r.c.All() {
-		like := other.First(func(f *Field) bool { return e.Code && strings.HasPrefix(f.Like, letters+"-") })
 		names := func(t language.Token) bool { return t.Kind == language.Word && !t.Capital && other.Names(t.Stem) }
-		if like != nil {
-			return !r.Tool.Names(english.Stem(like.Noun))
-		}
 		if r.Tool.Writes() && slices.ContainsFunc(r.Tokens[e.at:e.end], names) {
 			return true
 		}
 	}
 	return false
+}
+
+// sortOf is the stem of what a code like TICK-004 is the id of; empty when no tool has such ids.
+func (c *Catalog) sortOf(e Entity) string {
+	letters, _, _ := strings.Cut(strings.ToUpper(e.Text), "-")
+	for _, t := range c.All() {
+		if id := t.First(func(f *Field) bool { return e.Code && strings.HasPrefix(f.Like, letters+"-") }); id != nil {
+			return english.Stem(id.Noun)
+		}
+	}
+	return ""
 }
 
 // Numbered is a number with the noun before it as the id of such a thing is written:
@@ -351,7 +366,7 @@ func (r reader) judge() {
 			r.Score, r.anchored = r.Score+1, true
 		}
 	}
-	r.Strong = r.Measure.By != ""
+	r.Strong = r.Measure.By != "" || r.coded
 	for i, t := range r.Tokens {
 		if r.uses[i] != unread && r.isAnchor(i) && (i != r.Order || !r.Tool.Writes()) {
 			r.Strong, r.Plural = true, r.Plural || r.uses[i] == meant && !t.Owns && english.Plural(t.Low)

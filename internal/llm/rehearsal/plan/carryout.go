@@ -151,9 +151,10 @@ func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) boo
 // fits reports whether a filter keeps a row.
 func (p *planner) fits(one speak.Row, f match.Filter) bool {
 	n, _ := one.Number(f.Column)
+	sign := match.Signs[1+cmp.Compare(n, 0)]
 	switch _, mine := p.owner(one); {
 	case f.Values != nil:
-		return f.Not != (slices.Contains(f.Values, one.Values[f.Column]) || slices.Contains(f.Values, any(n)))
+		return f.Not != slices.ContainsFunc([]any{one.Values[f.Column], n, sign}, func(v any) bool { return slices.Contains(f.Values, v) })
 	case f.Column != "":
 		one.Keys = []string{f.Column}
 	case f.Self:

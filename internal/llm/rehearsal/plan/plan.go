@@ -344,7 +344,10 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 			open = append(open, r)
 		}
 	}
-	byScore := func(a, b *match.Reading) int { return cmp.Compare(b.Score, a.Score) }
+	byScore := func(a, b *match.Reading) int {
+		rank := map[bool]int{true: -1}
+		return cmp.Or(cmp.Compare(b.Score, a.Score), rank[a.Strong]-rank[b.Strong])
+	}
 	slices.SortStableFunc(open, byScore)
 	slices.SortStableFunc(closed, byScore)
 	const clearly = 4
@@ -401,18 +404,41 @@ func (p *planner) perform(c choice) string {
 }
 
 // order carries an order out. One that could mean things of several sorts ("delete
-// Kestrel") is looked up in each: the person has to say which, unless only one has it.
+// Kestrel") is looked up in each: the person has to say which, unless only one has
+// it. A full name is a person's if somebody has it, and nothing else is read.
 func (p *planner) order(c choice) string {
-	found := slices.DeleteFunc(slices.Clone(c), func(r *match.Reading) bool {
-		return r.Score < c[0].Score || r.Strong || r.Target == nil || run(func() string { return p.identify(r, r.Target).Name }).none
-	})
+	same := slices.DeleteFunc(slices.Clone(c), func(r *match.Reading) bool { return r.Score < c[0].Score || r.Strong || r.Target == nil })
+	slices.SortStableFunc(same, peopleFirst)
+	var found, closed choice
+	for _, r := range same {
+		if run(func() string { return p.identify(r, r.Target).Name }).none {
+			continue
+		}
+		if found = append(found, r); r.MeansPerson() {
+			return p.carryOut(r)
+		}
+	}
+	for _, t := range p.Closed {
+		if r := p.Read(t, c[0].Clause); r != nil && len(found) == 0 && len(same) > 0 { // what the person may change is not meant
+			closed = append(closed, r)
+		}
+	}
+	slices.SortStableFunc(closed, peopleFirst)
 	switch {
 	case len(p.wanted) > 0:
 		panic(end{waits: true})
+	case len(closed) > 0:
+		return refuse(p.Catalog, closed[0].Tool, c[0].Clause)
 	case len(found) > 1:
 		return "That could be the " + found[0].Tool.Noun + " or the " + found[1].Tool.Noun + ". Please ask again and say which sort of thing you mean."
 	}
 	return p.carryOut(append(found, c[0])[0])
+}
+
+// peopleFirst puts readings of a full name as a person's before others.
+func peopleFirst(a, b *match.Reading) int {
+	rank := map[bool]int{true: -1}
+	return rank[a.MeansPerson()] - rank[b.MeansPerson()]
 }
 
 // nextPage goes on with the last list that was incomplete, with its filters, when

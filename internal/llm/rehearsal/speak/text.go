@@ -137,7 +137,7 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 		return "Done: " + Clean(language.Text(r.Tokens)) + "."
 	}
 	name := data.Name()
-	if name == "" || about.Name != "" && r.Tool.Own {
+	if name == "" || about.Name != "" && (r.Tool.Own || about.Row.Keys != nil) {
 		name = about.Name
 	}
 	whose := "The"
@@ -173,14 +173,23 @@ func field(r *match.Reading, whose, name string, data Row) string {
 		return fmt.Sprintf(map[bool]string{true: "Yes, %s is %s.", false: "No, %s is not %s."}[yes], Clean(name), label)
 	}
 	said := value(r.Tool, key, data.Values[key])
-	if (strings.HasSuffix(label, "ed") || strings.HasSuffix(label, " by")) && name != "" { // "hired", "approved by"
+	if slices.ContainsFunc([]string{"ed", " by", " to"}, func(end string) bool { return strings.HasSuffix(label, end) }) && name != "" { // "hired", "approved by"
 		return fmt.Sprintf("%s: %s %s.", Clean(name), label, said)
 	}
 	return fmt.Sprintf("%s %s is %s.", whose, label, said)
 }
 
-// askedField is the one field of a record that the question's words name best.
-func askedField(r *match.Reading, data Row) string { return append(relevant(r, data), "")[0] }
+// askedField is the one field of a record that the question's words name best; for
+// "who" without more, that of the person who has it.
+func askedField(r *match.Reading, data Row) string {
+	keys := relevant(r, data)
+	for _, k := range data.Keys {
+		if r.AsksHolder(k) && data.Text(k) != "" {
+			keys = append(keys, k)
+		}
+	}
+	return append(keys, "")[0]
+}
 
 // Column is the column that the question's words name best; empty when they name none.
 func Column(r *match.Reading) string {
