@@ -12,7 +12,6 @@ package rehearsal
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"sync"
@@ -36,9 +35,7 @@ type Model struct {
 }
 
 // New makes a rehearsal model.
-func New() *Model {
-	return &Model{words: language.English(), tools: map[any]*match.Tool{}}
-}
+func New() *Model { return &Model{words: language.English(), tools: map[any]*match.Tool{}} }
 
 // tool reads a tool's declaration, or remembers it.
 func (m *Model) tool(t result.ToolInfo, closed bool) *match.Tool {
@@ -88,11 +85,9 @@ func (m *Model) think(r agent.Request) (string, []agent.Call) {
 	for _, t := range r.Closed {
 		c.Closed = append(c.Closed, m.tool(t.Info, true))
 	}
-	text, wanted := plan.Next(c, r.Messages)
-	calls := make([]agent.Call, len(wanted))
-	for i, w := range wanted {
-		args, _ := json.Marshal(w.Args) // plain values always encode
-		calls[i] = agent.Call{ID: fmt.Sprintf("call_%d_%d", len(r.Messages), i+1), Tool: w.Tool, Args: args}
+	text, calls := plan.Next(c, r.Messages)
+	for i := range calls {
+		calls[i].ID = fmt.Sprintf("call_%d_%d", len(r.Messages), i+1)
 	}
 	return text, calls
 }

@@ -31,7 +31,7 @@ type Tool struct {
 	Ask     string            // a question that it answers; empty when it declares none
 	Inputs  []*Field          // sorted by name
 	Columns map[string]*Field // the fields of its answers, at any depth
-	Signed  []*Field          // those whose sign has a word: "overspent"
+	States  []*Field          // the columns whose values have words of their own: "overspent"
 	Own     bool              // without a name it answers for the person who asks
 
 	verb   string            // the first word of its name: "list"
@@ -92,11 +92,6 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 	for _, s := range append([]*jsonschema.Schema{dataIn(out)}, slices.Collect(maps.Values(out.Defs))...) {
 		t.readColumns(s, meta.Output, 8)
 	}
-	for _, name := range slices.Sorted(maps.Keys(t.Columns)) {
-		if f := t.Columns[name]; f.Is(Number) && len(f.phrases) > 0 {
-			t.Signed = append(t.Signed, f)
-		}
-	}
 	for _, f := range t.Inputs {
 		f.Unit = cmp.Or(f.Unit, t.Column(f.base).Unit)
 	}
@@ -150,14 +145,19 @@ func (t *Tool) readColumns(s *jsonschema.Schema, meta map[string]result.Field, d
 	}
 	inner := append(slices.Concat(s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.Defs))), s.Items)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		if inner = append(inner, s.Properties[name]); t.Columns[name] == nil {
-			switch t.Columns[name] = newField(name, s.Properties[name], meta[name]); {
-			case t.Writes():
-			case meta[name].Show == result.ShowDetail || strings.HasSuffix(name, "_at"): // its own name is no reason to ask for it
-				t.say(inColumns, meta[name].Synonyms...)
-			default:
-				t.say(inColumns, append(meta[name].Synonyms, name)...)
-			}
+		if inner = append(inner, s.Properties[name]); t.Columns[name] != nil {
+			continue
+		}
+		f := newField(name, s.Properties[name], meta[name])
+		if t.Columns[name] = f; !f.Is(Choice) && len(f.phrases) > 0 && t.Lists() {
+			t.States = append(t.States, f)
+		}
+		words := slices.Clone(f.Synonyms)
+		if f.Show != result.ShowDetail && !strings.HasSuffix(name, "_at") { // else its own name is no reason to ask for it
+			words = append(words, name)
+		}
+		if !t.Writes() {
+			t.say(inColumns, words...)
 		}
 	}
 	for _, one := range inner {
@@ -302,8 +302,8 @@ type Field struct {
 	phrases []phrase     // longest first: "past due" says more than "due"
 }
 
-// Signs are the values of a number that may have words of their own.
-var Signs = []string{"negative", "zero", "positive"}
+// Signs are what may be said of values that are no choice; the last one is of none.
+var Signs = []string{"negative", "zero", "positive", "none"}
 
 // phrase is what people say for a value of a choice or a switch, or for several:
 // what is "open" may be new or under way.
@@ -358,12 +358,8 @@ func (f *Field) readPhrases() {
 			add(text, true)
 		}
 	}
-	values := f.Enum
-	if f.Is(Number) {
-		values = Signs
-	}
-	for _, value := range values {
-		if f.Is(Choice) {
+	for _, value := range slices.Concat(f.Enum, Signs) {
+		if f.Is(Choice) && slices.Contains(f.Enum, value) {
 			add(value, value)
 		}
 		for _, text := range f.Values[value] {

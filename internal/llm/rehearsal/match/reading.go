@@ -37,8 +37,8 @@ const (
 type Reading struct {
 	Clause
 	Tool    *Tool
-	Args    map[string]any     // a Step is a change of the present value
-	Target  *Target            // the thing that it is about, to be looked up; of another tool: that whose rows it is kept to
+	Args    map[string]any // a Step is a change of the present value
+	Target  *Target        // the thing that it is about, to be looked up; of another tool: that whose rows it is kept to
 	Filters []Filter       // what narrows a list besides its arguments
 	Measure Measure        // what is asked of all rows at once
 	Asked   language.Set   // stems of the words that ask for something in the answer
@@ -84,9 +84,7 @@ func (r *Reading) left(uses ...use) (out []language.Token) {
 }
 
 // waits reports whether a relation still waits for its person.
-func (r *Reading) waits() bool {
-	return r.Target != nil && r.Target.Entity.end == 0
-}
+func (r *Reading) waits() bool { return r.Target != nil && r.Target.Entity.end == 0 }
 
 // Guesses reports whether the reading rests on a value that may be none.
 func (r *Reading) Guesses() bool { return r.vague || slices.Contains(r.uses, guessed) }
@@ -180,9 +178,6 @@ type Filter struct {
 	Not    bool
 	Quiet  bool // the answer does not repeat it
 }
-
-// names reports whether a filter is a value that the question gives in words.
-func (f Filter) names() bool { return f.Text != "" }
 
 // reader explains the words of a clause by those of the tool.
 type reader struct{ *Reading }

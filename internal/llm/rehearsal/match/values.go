@@ -161,19 +161,9 @@ func (r reader) due(i int) {
 	r.Asked[t.Stem], r.Args[f.Name] = true, language.Day(r.c.Today)
 }
 
-// absent reads "unassigned": rows whose assigned_to holds nothing.
-func (r reader) absent(i int) {
-	done, found := strings.CutPrefix(r.low(i), "un")
-	f := r.Tool.column(func(f *Field) bool { return len(f.Words) == 2 && f.Words[0] == done && sides[f.Words[1]] == upper })
-	if found && f.Name != "" && r.Tool.Lists() {
-		r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: []any{nil}})
-		r.take(i, 1, 4)
-	}
-}
-
 // choices fills in switches and inputs with a fixed set of values.
 func (r reader) choices() {
-	for _, f := range slices.Concat(r.Tool.Inputs, r.Tool.Signed) {
+	for _, f := range slices.Concat(r.Tool.Inputs, r.Tool.States) {
 		for _, p := range f.phrases {
 			for i := range r.Tokens {
 				by := r.Tool.Columns[strings.Join(p.words, "_")+"_by"] != nil && r.has("who") // "who approved it" asks for no state
@@ -183,7 +173,7 @@ func (r reader) choices() {
 				}
 				if r.take(i, len(p.words), 4); r.low(0) == "is" && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)) {
 					r.Asked[english.Stem(f.Name)] = true // "is the order paid?" asks for its state, of whatever state it is
-				} else if len(p.values) == 1 && !f.Is(Number) {
+				} else if len(p.values) == 1 && r.Tool.Input(f.Name) == f {
 					r.Args[f.Name] = p.values[0]
 				} else if r.Tool.Lists() {
 					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: p.values})

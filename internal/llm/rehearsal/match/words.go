@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 	}
 	n := names{r}
 	r.choices()
-	for _, explain := range []func(i int){r.value, r.due, r.absent, n.relation, r.measure, r.word, n.name} {
+	for _, explain := range []func(i int){r.value, r.due, n.relation, r.measure, r.word, n.name} {
 		for i := range r.Tokens {
 			if r.uses[i] == unread {
 				explain(i)
@@ -54,11 +55,6 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 	r.remark()
 	r.judge()
 	r.Asked[english.Stem("where")] = r.has("where")
-	for name, f := range t.Columns {
-		if f.typ == "boolean" && r.Asked[english.Stem(name)] && !r.AsksWhether() && t.Lists() {
-			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: name}, Values: []any{true}, Quiet: true})
-		}
-	}
 	r.topFirst()
 	return r.Reading
 }
@@ -96,12 +92,12 @@ func (r names) name(i int) {
 	}
 	e := r.entity(i)
 	texts := r.Tool.First((*Field).IsText) != nil
-	id := r.Tool.First(func(f *Field) bool { return f.Is(ID) && !r.taken(f) && !e.located && f.Required })
-	if id == nil { // without text inputs, or in an order behind its noun ("task 12"), also an optional one
-		id = r.Tool.First(func(f *Field) bool {
-			return f.Is(ID) && !r.taken(f) && !e.located && (!texts && !r.Tool.Writes() || r.Tool.Writes() && e.noun == english.Stem(f.Noun))
-		})
+	idIf := func(fits func(*Field) bool) *Field {
+		return r.Tool.First(func(f *Field) bool { return f.Is(ID) && !r.taken(f) && !e.located && fits(f) })
 	}
+	id := cmp.Or(idIf(func(f *Field) bool { return f.Required }), idIf(func(f *Field) bool { // behind its noun ("task 12") also an optional one
+		return !texts && !r.Tool.Writes() || r.Tool.Writes() && e.noun == english.Stem(f.Noun)
+	}))
 	text := r.Tool.First(func(f *Field) bool { // the rows themselves say whose they are: a search for the name would find other things
 		return f.IsText() && f.Required && !r.taken(f) && (f.All == "" || !e.owns)
 	})
@@ -161,8 +157,11 @@ func (r names) entity(i int) Entity {
 		e.Text, e.Words, e.end = email, []string{email}, i+1
 		return e
 	}
-	for e.end < len(r.Tokens) && (e.end == i || r.continues(e.end)) && !e.owns {
+	for e.end < len(r.Tokens) && !e.owns {
 		t := r.Tokens[e.end]
+		if goesOn := t.Kind == language.Code || t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low)); e.end > i && (r.uses[e.end] != unread || !goesOn) {
+			break
+		}
 		if noun := t.Owns && e.end > i && r.Tool.First(func(f *Field) bool { return r.x.Among(f.stems, t.Stem) }) != nil; !noun {
 			e.Text = strings.TrimSpace(e.Text + " " + t.Text) // without the noun of "the Sales department's"
 		}
@@ -184,11 +183,6 @@ func (r names) entity(i int) Entity {
 	return e
 }
 
-func (r names) continues(i int) bool {
-	t := r.Tokens[i]
-	return r.uses[i] == unread && (t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low)) || t.Kind == language.Code)
-}
-
 // columnBefore finds assigned_to for "assigned to Ben", when no input is for it.
 func (r names) columnBefore(at int) string {
 	if prep := r.low(at - 1); at < 2 || prep != "to" && prep != "by" {
@@ -207,7 +201,7 @@ func (r *Reading) isOurs(stem string) bool {
 
 // mayFilter allows places, and one value that could be a name when no other thing is meant.
 func (r names) mayFilter(e Entity) bool {
-	return r.Tool.Lists() && (r.Target == nil || e.located) && !slices.ContainsFunc(r.Filters, func(other Filter) bool { return other.names() && !other.located })
+	return r.Tool.Lists() && (r.Target == nil || e.located) && !slices.ContainsFunc(r.Filters, func(other Filter) bool { return other.Text != "" && !other.located })
 }
 
 // ofOther reports whether a value is of another sort than the tool is about: a
@@ -354,10 +348,11 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 
 // judge prefers the tool whose kind fits: people for "who", one thing or many.
 func (r reader) judge() {
+	tellsWho := r.Tool.Mentions(r.x.Stems("person")) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(r.namesAsked).Name != ""
 	for i := range r.Tokens {
 		switch {
 		case !r.x.Is(r.low(i), "whoever") || r.Tool.Writes():
-		case r.Tool.Own && r.Target == nil || !r.tellsWho(): // of the asker only, or of no person
+		case r.Tool.Own && r.Target == nil || !tellsWho: // of the asker only, or of no person
 			r.uses[i] = unread
 		case r.isOurs(r.Tool.head):
 			r.Score++
@@ -377,14 +372,9 @@ func (r reader) judge() {
 	switch {
 	case required && many && !r.Tool.Writes(), r.Target == nil && !r.Tool.Lists() && r.Tool.Missing(r.Args) != nil:
 		r.Score -= 3
-	case required, r.Tool.Lists() && r.Target == nil && (many || !slices.ContainsFunc(r.Filters, Filter.names)):
+	case required, r.Tool.Lists() && r.Target == nil && (many || !slices.ContainsFunc(r.Filters, func(f Filter) bool { return f.Text != "" })):
 		r.Score += 2
 	}
-}
-
-// tellsWho reports whether the tool answers "who …".
-func (r reader) tellsWho() bool {
-	return r.Tool.Mentions(r.x.Stems("person")) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(r.namesAsked).Name != ""
 }
 
 // remark keeps the text behind a colon or "because" in the input for it. Without

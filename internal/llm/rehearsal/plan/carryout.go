@@ -152,6 +152,9 @@ func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) boo
 func (p *planner) fits(one speak.Row, f match.Filter) bool {
 	n, _ := one.Number(f.Column)
 	sign := match.Signs[1+cmp.Compare(n, 0)]
+	if one.Values[f.Column] == nil {
+		sign = match.Signs[3]
+	}
 	switch _, mine := p.owner(one); {
 	case f.Values != nil:
 		return f.Not != slices.ContainsFunc([]any{one.Values[f.Column], n, sign}, func(v any) bool { return slices.Contains(f.Values, v) })

@@ -24,7 +24,7 @@ type planner struct {
 	question string          // what the person wants
 	answers  []string        // their answers to our questions about it, still to be used
 	known    []*speak.Answer // the answers of the calls for it
-	wanted   []Call          // the calls that are still missing
+	wanted   []agent.Call    // the calls that are still missing
 	before   string          // the question before it
 	subject  string          // the person or thing of the last record that was shown
 	said     string          // the last message of the person, whatever it belongs to
@@ -32,14 +32,6 @@ type planner struct {
 	shown    int             // how many rows of that list were shown
 	waiting  bool            // a change was waiting for approval before it
 	guesses  bool            // words that nothing explains may be values
-}
-
-// Call is a call that has to be made before the plan can go on.
-type Call struct {
-	Tool string
-	Args map[string]any
-
-	writes bool
 }
 
 // end is how a plan ended, and what it said. A plan is straight code that is
@@ -71,7 +63,7 @@ func (e end) orWait() string {
 
 // Next returns the text and the calls that answer the last message of a person.
 // Changes wait until everything else is known, because a change ends the turn.
-func Next(c match.Catalog, messages []agent.Message) (text string, wanted []Call) {
+func Next(c match.Catalog, messages []agent.Message) (text string, wanted []agent.Call) {
 	p := &planner{Catalog: &c}
 	p.read(messages)
 	e := run(func() string {
@@ -83,7 +75,10 @@ func Next(c match.Catalog, messages []agent.Message) (text string, wanted []Call
 	if !e.waits {
 		return e.text, nil
 	}
-	if reads := slices.DeleteFunc(slices.Clone(p.wanted), func(c Call) bool { return c.writes }); len(reads) > 0 {
+	writes := func(w agent.Call) bool {
+		return slices.ContainsFunc(c.Open, func(t *match.Tool) bool { return t.Info.Name == w.Tool && t.Writes() })
+	}
+	if reads := slices.DeleteFunc(slices.Clone(p.wanted), writes); len(reads) > 0 {
 		return "", reads
 	}
 	return e.text, p.wanted
@@ -159,22 +154,16 @@ func (p *planner) next() (answer string, given bool) {
 
 // fetch returns the answer of a call; where it is not known, the plan waits for it.
 func (p *planner) fetch(t *match.Tool, args map[string]any) *speak.Answer {
-	key := callKey(t.Info.Name, args)
+	raw, _ := json.Marshal(args) // keys sorted; plain values always encode
 	for _, a := range slices.Backward(p.known) {
-		if callKey(a.Tool, a.Args) == key {
+		if known, _ := json.Marshal(a.Args); a.Tool == t.Info.Name && string(known) == string(raw) {
 			return a
 		}
 	}
-	if !slices.ContainsFunc(p.wanted, func(w Call) bool { return callKey(w.Tool, w.Args) == key }) {
-		p.wanted = append(p.wanted, Call{Tool: t.Info.Name, Args: args, writes: t.Writes()})
+	if !slices.ContainsFunc(p.wanted, func(w agent.Call) bool { return w.Tool == t.Info.Name && string(w.Args) == string(raw) }) {
+		p.wanted = append(p.wanted, agent.Call{Tool: t.Info.Name, Args: raw})
 	}
 	panic(end{waits: true})
-}
-
-// callKey is the same for the same call, however its arguments were encoded.
-func callKey(tool string, args map[string]any) string {
-	b, _ := json.Marshal(args) // keys sorted; plain values always encode
-	return tool + " " + string(b)
 }
 
 // maxPages bounds how far a list is read to count it or to find something.
@@ -408,37 +397,26 @@ func (p *planner) perform(c choice) string {
 // it. A full name is a person's if somebody has it, and nothing else is read.
 func (p *planner) order(c choice) string {
 	same := slices.DeleteFunc(slices.Clone(c), func(r *match.Reading) bool { return r.Score < c[0].Score || r.Strong || r.Target == nil })
-	slices.SortStableFunc(same, peopleFirst)
-	var found, closed choice
-	for _, r := range same {
-		if run(func() string { return p.identify(r, r.Target).Name }).none {
-			continue
-		}
-		if found = append(found, r); r.MeansPerson() {
-			return p.carryOut(r)
-		}
+	missing := func(r *match.Reading) bool { return run(func() string { return p.identify(r, r.Target).Name }).none }
+	if i := slices.IndexFunc(same, (*match.Reading).MeansPerson); i >= 0 && !missing(same[i]) {
+		return p.carryOut(same[i])
 	}
+	found := slices.DeleteFunc(slices.Clone(same), missing)
+	var closed choice
 	for _, t := range p.Closed {
-		if r := p.Read(t, c[0].Clause); r != nil && len(found) == 0 && len(same) > 0 { // what the person may change is not meant
+		if r := p.Read(t, c[0].Clause); r != nil {
 			closed = append(closed, r)
 		}
 	}
-	slices.SortStableFunc(closed, peopleFirst)
 	switch {
 	case len(p.wanted) > 0:
 		panic(end{waits: true})
-	case len(closed) > 0:
-		return refuse(p.Catalog, closed[0].Tool, c[0].Clause)
+	case len(found) == 0 && len(same) > 0 && len(closed) > 0: // it is of a sort that the person may not change
+		return refuse(p.Catalog, closed[max(0, slices.IndexFunc(closed, (*match.Reading).MeansPerson))].Tool, c[0].Clause)
 	case len(found) > 1:
 		return "That could be the " + found[0].Tool.Noun + " or the " + found[1].Tool.Noun + ". Please ask again and say which sort of thing you mean."
 	}
 	return p.carryOut(append(found, c[0])[0])
-}
-
-// peopleFirst puts readings of a full name as a person's before others.
-func peopleFirst(a, b *match.Reading) int {
-	rank := map[bool]int{true: -1}
-	return rank[a.MeansPerson()] - rank[b.MeansPerson()]
 }
 
 // nextPage goes on with the last list that was incomplete, with its filters, when
