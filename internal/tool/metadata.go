@@ -14,7 +14,8 @@ import (
 //
 //	field:"label=Name,aka=boss|superior,unit=USD,show=year,amount,aka.draft=waiting for approval"
 //
-// aka lists synonyms of the field, aka.VALUE synonyms of one of its values, and
+// aka lists synonyms of the field, aka.VALUE synonyms of one of its values (of a
+// column also of its negative, zero or positive numbers, and of none), and
 // from=list_deals:_id names the tool and the field that its values come from,
 // like=TICK-004 shows an id, all=* is the search for everything, and self says
 // that without the id the answer is about the person who asks.

@@ -76,7 +76,8 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 		t.orders[english.Stem(first)] = true
 	}
 	t.say(inSynonym, meta.Synonyms...)
-	in := parseSchema(info.InputSchema)
+	in, out := &jsonschema.Schema{}, &jsonschema.Schema{} // one that cannot be read declares nothing
+	_, _ = json.Unmarshal(info.InputSchema, in), json.Unmarshal(info.OutputSchema, out)
 	for _, name := range slices.Sorted(maps.Keys(in.Properties)) {
 		f := newField(name, in.Properties[name], meta.Input[name])
 		f.Required = slices.Contains(in.Required, name)
@@ -88,7 +89,6 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 			t.say(inMore, append(f.Synonyms, name)...)
 		}
 	}
-	out := parseSchema(info.OutputSchema)
 	for _, s := range append([]*jsonschema.Schema{dataIn(out)}, slices.Collect(maps.Values(out.Defs))...) {
 		t.readColumns(s, meta.Output, 8)
 	}
@@ -310,13 +310,6 @@ var Signs = []string{"negative", "zero", "positive", "none"}
 type phrase struct {
 	words  []string
 	values []any
-}
-
-// parseSchema reads a schema; one that cannot be read declares nothing.
-func parseSchema(raw json.RawMessage) *jsonschema.Schema {
-	s := &jsonschema.Schema{}
-	_ = json.Unmarshal(raw, s)
-	return s
 }
 
 func newField(name string, s *jsonschema.Schema, meta result.Field) *Field {

@@ -73,7 +73,6 @@ func (r *Reading) isAnchor(i int) bool {
 	return r.low(i) != "" && r.Tool.source[r.Tokens[i].Stem] >= inSynonym
 }
 
-// left returns the tokens that have one of the uses.
 func (r *Reading) left(uses ...use) (out []language.Token) {
 	for i, t := range r.Tokens {
 		if t.Kind != language.Mark && slices.Contains(uses, r.uses[i]) {
@@ -123,12 +122,6 @@ func (r *Reading) namesAsked(f *Field) bool {
 	return ofPeople && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return r.Asked[t.Stem] && f.says(r.x, t.Stem) })
 }
 
-// AsksHolder reports whether a column says who has the row, and the question asks "who".
-func (r *Reading) AsksHolder(key string) bool {
-	words := english.Words(key)
-	return r.has("who", "whom") && r.x.Is(words[0], "holder")
-}
-
 // Relevance counts how far the question's words ask for a column; other words of
 // its name count against it, and the tool's own noun seldom tells columns apart.
 func (r *Reading) Relevance(key string) int {
@@ -145,11 +138,16 @@ func (r *Reading) Relevance(key string) int {
 			hits += 2
 		}
 	}
-	if hits == 0 || strings.HasSuffix(key, "_at") || col.Show == result.ShowDetail {
+	who := r.has("who", "whom", "whose")
+	switch {
+	case strings.HasSuffix(key, "_at") || col.Show == result.ShowDetail:
 		return 0
-	}
-	if r.namesAsked(col) && r.has("who", "whom", "whose") {
+	case who && r.namesAsked(col):
 		hits += 4
+	case hits == 0 && who && len(words) > 0 && r.x.Is(words[0], "holder"): // who has it
+		return 1
+	case hits == 0:
+		return 0
 	}
 	return hits*4 - len(words)
 }
@@ -176,7 +174,6 @@ type Filter struct {
 	Entity
 	Values []any
 	Not    bool
-	Quiet  bool // the answer does not repeat it
 }
 
 // reader explains the words of a clause by those of the tool.
@@ -191,7 +188,6 @@ func (r reader) take(at, n, score int) {
 	r.anchored = r.anchored || score >= inNoun.weight()
 }
 
-// free reports whether a token is a word that nothing has explained yet.
 func (r reader) free(i int) bool { return r.low(i) != "" && r.uses[i] == unread }
 
 // taken reports whether an input, or the column of its name, has its value.
@@ -262,7 +258,6 @@ func withoutLightVerb(x *language.Lexicon, tokens []language.Token) []language.T
 	return slices.Concat(tokens[verb:verb+1], tokens[1:a], tokens[a+1:verb], tokens[verb+1:])
 }
 
-// low is the i-th token when it is a word.
 func (c Clause) low(i int) string {
 	if i < 0 || i >= len(c.Tokens) || c.Tokens[i].Kind != language.Word {
 		return ""

@@ -48,13 +48,12 @@ func (r reader) value(i int) {
 	}
 }
 
-// number fills in the i-th token, a number.
 func (r reader) number(i int, b bounds) {
 	t, f := r.Tokens[i], r.numberFor(i, b.side)
 	switch {
 	case f != nil && f.side != none && !r.Tool.Writes():
 		if r.Args[f.Name] = Cents(t.Amount.Value); b.beyond {
-			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.base}, Values: []any{t.Amount.Value}, Not: true, Quiet: true})
+			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.base}, Values: []any{t.Amount.Value}, Not: true})
 		}
 		r.take(b.at, b.end-b.at, 3)
 	case f != nil:
@@ -71,7 +70,6 @@ func (r reader) number(i int, b bounds) {
 
 var yearShape = regexp.MustCompile(`^(19|20|21)\d\d$`)
 
-// numberFor is the input that the i-th token, a number, belongs to.
 func (r reader) numberFor(i int, end side) *Field {
 	var fits []*Field
 	for _, f := range r.Tool.Inputs {
@@ -224,13 +222,15 @@ func (r reader) extent(end int) {
 		delete(r.Args, "limit") // the rows are chosen among all of them
 	}
 	for at, t := range r.Tokens {
-		if of := r.Tool.column(func(f *Field) bool { return f.Is(Text) && f.says(r.x, t.Stem) }).Name; m.Kind == "count" && of != "" && r.free(at) && slices.Contains([]string{"each", "per", "every", "by"}, r.low(at-1)) {
+		each := slices.Contains([]string{"each", "per", "every", "by"}, r.low(at-1))
+		of := r.Tool.column(func(f *Field) bool { return f.Is(Text) && f.says(r.x, t.Stem) }).Name
+		name := r.Tool.column(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.says(r.x, t.Stem) }).Name // customer_name for "customers"
+		switch {
+		case !r.free(at) || m.OverDates():
+		case m.Kind == "count" && of != "" && each:
 			m.By, m.Of = of, t.Low
 			r.take(at-1, 2, 1)
-		}
-		// customer_name for "customers"
-		name := r.Tool.column(func(f *Field) bool { return len(f.Words) == 2 && f.Words[1] == "name" && f.says(r.x, t.Stem) }).Name
-		if m.Kind != "" && m.Kind != "count" && !m.OverDates() && r.Tool.Amount() != "" && name != "" && r.free(at) && english.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end) {
+		case m.Kind != "count" && r.Tool.Amount() != "" && name != "" && english.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end):
 			if m.By, m.Of = name, t.Low; m.Count == 1 {
 				m.Count = someRows
 			}

@@ -2,6 +2,7 @@ package match
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,11 +26,9 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	presents := !t.Writes() && r.Target != nil && r.Target.Input.Required && c.Words.Is(r.Verb, "present")
 	r.vague = !r.anchored && (r.Target == nil || !r.Target.Entity.Self) // and so it only presents
 	ofMany := t.Writes() && (r.Bulk || r.Target == nil && r.Plural)     // one thing is changed at a time
-	if len(r.left(unread)) > 0 || r.waits() || ofMany || r.vague && !presents {
+	noun := !t.Writes() && r.Order >= 0 && r.uses[r.Order] == meant && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading")
+	if len(r.left(unread)) > 0 || r.waits() || ofMany || r.vague && !presents || noun { // "email Ada" asks for no address
 		return nil
-	}
-	if !t.Writes() && r.Order >= 0 && r.uses[r.Order] == meant && c.Words.Is(r.Verb, "action") && !c.Words.Is(r.Verb, "reading") {
-		return nil // "email Ada" asks for no address
 	}
 	return r
 }
@@ -150,7 +149,6 @@ func (r names) beforeValue(i int) int {
 	return i
 }
 
-// entity is the value that begins at a token.
 func (r names) entity(i int) Entity {
 	e := Entity{at: i, end: i, Column: r.columnBefore(i), Self: r.x.Is(r.low(i), "self")}
 	if email := strings.ToLower(r.c.Person.Email); e.Self {
@@ -214,13 +212,9 @@ func (r names) ofOther(e Entity) bool {
 	if sort := r.c.sortOf(e); sort != "" {
 		return !r.Tool.Names(sort)
 	}
-	for _, other := range r.c.All() {
-		names := func(t language.Token) bool { return t.Kind == language.Word && !t.Capital && other.Names(t.Stem) }
-		if r.Tool.Writes() && slices.ContainsFunc(r.Tokens[e.at:e.end], names) {
-			return true
-		}
-	}
-	return false
+	return r.Tool.Writes() && slices.ContainsFunc(r.Tokens[e.at:e.end], func(w language.Token) bool {
+		return w.Kind == language.Word && !w.Capital && slices.ContainsFunc(r.c.All(), func(t *Tool) bool { return t.Names(w.Stem) })
+	})
 }
 
 // sortOf is the stem of what a code like TICK-004 is the id of; empty when no tool has such ids.
@@ -245,7 +239,7 @@ func (c *Catalog) Numbered(noun, number language.Token) language.Token {
 			continue
 		}
 		letters := strings.TrimRight(id.Like, "0123456789")
-		number.Text = letters + strings.Repeat("0", max(0, len(id.Like)-len(letters)-len(number.Text))) + number.Text
+		number.Text = fmt.Sprintf("%s%0*s", letters, len(id.Like)-len(letters), number.Text)
 		number.Kind, number.Low, number.Stem = language.Code, strings.ToLower(number.Text), strings.ToLower(number.Text)
 		break
 	}
@@ -288,11 +282,7 @@ func (r names) relation(i int) {
 		if r.Target == nil {
 			r.Target = &Target{Tool: from, Input: f, at: i}
 		}
-		score := inNoun.weight() + 1
-		if from != r.Tool {
-			score = 1 // it does not tell what is asked for
-		}
-		r.take(i, 1, score)
+		r.take(i, 1, map[bool]int{true: inNoun.weight() + 1, false: 1}[from == r.Tool]) // another's does not tell what is asked for
 		return
 	}
 }
@@ -380,11 +370,9 @@ func (r reader) judge() {
 // remark keeps the text behind a colon or "because" in the input for it. Without
 // such an input it would be lost, and the tool is not meant.
 func (r reader) remark() {
-	f := r.Tool.First(func(f *Field) bool { return f.Is(Prose, Title) && f.Required && !r.taken(f) })
-	if f == nil {
-		f = r.Tool.First(func(f *Field) bool { return f.IsText() && !r.taken(f) && f.has("reason", "comment", "note") })
-	}
-	if f != nil && r.Remark != "" && r.Tool.Writes() {
+	texts := func(f *Field) bool { return f.Is(Prose, Title) && f.Required && !r.taken(f) }
+	notes := func(f *Field) bool { return f.IsText() && !r.taken(f) && f.has("reason", "comment", "note") }
+	if f := cmp.Or(r.Tool.First(texts), r.Tool.First(notes)); f != nil && r.Remark != "" && r.Tool.Writes() {
 		r.Args[f.Name] = r.Remark
 	} else {
 		r.anchored = r.anchored && r.Remark == ""

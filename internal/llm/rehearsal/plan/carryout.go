@@ -85,20 +85,14 @@ func (p *planner) complete(r *match.Reading, in *match.Field, about *speak.Thing
 	} else if given {
 		args[in.Name] = r.Answer(in, strings.TrimSpace(answer))
 	}
-	if args[in.Name] == nil {
-		panic(end{text: question(in)})
-	}
-}
-
-// question asks for one input, in words that are recognised afterwards.
-func question(in *match.Field) string {
-	switch q := "What should the " + strings.Join(in.Words, " ") + " be"; {
+	switch question := "What should the " + strings.Join(in.Words, " ") + " be"; { // which [Asking] recognises
+	case args[in.Name] != nil:
 	case in.Is(match.ID):
-		return "Which " + in.Noun + " do you mean?"
+		panic(end{text: "Which " + in.Noun + " do you mean?"})
 	case len(in.Enum) > 0:
-		return q + ": " + result.Join(in.Enum, "or") + "?"
+		panic(end{text: question + ": " + result.Join(in.Enum, "or") + "?"})
 	default:
-		return q + "?"
+		panic(end{text: question + "?"})
 	}
 }
 
@@ -107,7 +101,7 @@ func question(in *match.Field) string {
 func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any) string {
 	if of := r.Target; of != nil && of.Tool != r.Tool { // the rows of the people that another list gives
 		id := r.Tool.First(of.Tool.Identified)
-		theirs := match.Filter{Entity: match.Entity{Column: id.Name}, Quiet: true}
+		theirs := match.Filter{Entity: match.Entity{Column: id.Name}}
 		for _, one := range p.fetchPages(of.Tool, map[string]any{of.Input.Name: about.ID}, maxPages).Rows {
 			theirs.Values = append(theirs.Values, idIn(one, of.Tool, id))
 		}
@@ -228,29 +222,22 @@ func listerOf(tools []*match.Tool, id *match.Field) (best *match.Tool) {
 	return best
 }
 
-// finding is the arguments that find what a value names, by its number or name.
-func finding(lister *match.Tool, e match.Entity) map[string]any {
-	f := lister.First(func(f *match.Field) bool {
-		return e.Code && f.IsText() && slices.Contains([]string{"number", "code", "reference"}, english.LastWord(f.Name))
-	})
-	if f == nil {
-		f = lister.First(func(f *match.Field) bool { return f.Is(match.Title, match.Search) })
-	}
-	if f == nil || strings.Contains(e.Text, "@") { // an address is no name, but the rows have it
-		return map[string]any{}
-	}
-	return map[string]any{f.Name: e.Text}
-}
-
 // things are what the rows are, or carry, in which a list finds what a value
 // names, each once. The person's own row has their e-mail address: it is the one
 // thing by which both sides know them.
 func (p *planner) things(lister *match.Tool, id *match.Field, e match.Entity) (out []speak.Thing, more bool) {
-	noun, seen := id.Noun, map[any]bool{nil: true}
+	numbers := func(f *match.Field) bool {
+		return e.Code && f.IsText() && slices.Contains([]string{"number", "code", "reference"}, english.LastWord(f.Name))
+	}
+	names := func(f *match.Field) bool { return f.Is(match.Title, match.Search) }
+	noun, seen, args := id.Noun, map[any]bool{nil: true}, map[string]any{}
+	if by := cmp.Or(lister.First(numbers), lister.First(names)); by != nil && !strings.Contains(e.Text, "@") { // an address is no name, but the rows have it
+		args[by.Name] = e.Text
+	}
 	if _, key, declared := strings.Cut(id.From, ":"); declared && key != id.Name {
 		noun = "" // it is one of the rows themselves
 	}
-	l := p.fetchPages(lister, finding(lister, e), maxPages)
+	l := p.fetchPages(lister, args, maxPages)
 	for _, r := range l.Rows {
 		mine := slices.ContainsFunc(r.Keys, func(k string) bool { return p.Person.Email != "" && strings.EqualFold(r.Text(k), p.Person.Email) })
 		if key := idIn(r, lister, id); !seen[key] {
@@ -305,7 +292,6 @@ func matching(things []speak.Thing, words []string) []speak.Thing {
 	return by(func(t speak.Thing) []string { return wordsIn(t.Row) })
 }
 
-// counted counts the words that are among others, in any form of them.
 func counted(words, have []string) (n int) {
 	stems := language.Stems(have...)
 	for _, w := range words {

@@ -128,7 +128,6 @@ func lastOfUser(messages []agent.Message) int {
 	return i
 }
 
-// answersIn returns the answers of the calls, in order.
 func answersIn(messages []agent.Message) (out []*speak.Answer) {
 	called := map[string]agent.Call{}
 	for _, m := range messages {
@@ -144,7 +143,6 @@ func answersIn(messages []agent.Message) (out []*speak.Answer) {
 	return out
 }
 
-// next uses up the person's next answer.
 func (p *planner) next() (answer string, given bool) {
 	if len(p.answers) > 0 {
 		answer, p.answers, given = p.answers[0], p.answers[1:], true
@@ -197,7 +195,6 @@ func following(a *speak.Answer, args map[string]any) map[string]any {
 	return nil
 }
 
-// with is a copy of arguments with one more.
 func with(args map[string]any, name string, value any) map[string]any {
 	more := maps.Clone(args)
 	more[name] = value

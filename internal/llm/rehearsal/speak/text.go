@@ -50,7 +50,6 @@ func value(t *match.Tool, key string, v any) string {
 	return "not recorded"
 }
 
-// facts writes fields of a row with their labels.
 func facts(t *match.Tool, one Row, keys []string) string {
 	var parts []string
 	for _, k := range keys {
@@ -179,17 +178,8 @@ func field(r *match.Reading, whose, name string, data Row) string {
 	return fmt.Sprintf("%s %s is %s.", whose, label, said)
 }
 
-// askedField is the one field of a record that the question's words name best; for
-// "who" without more, that of the person who has it.
-func askedField(r *match.Reading, data Row) string {
-	keys := relevant(r, data)
-	for _, k := range data.Keys {
-		if r.AsksHolder(k) && data.Text(k) != "" {
-			keys = append(keys, k)
-		}
-	}
-	return append(keys, "")[0]
-}
+// askedField is the one field of a record that the question's words name best.
+func askedField(r *match.Reading, data Row) string { return append(relevant(r, data), "")[0] }
 
 // Column is the column that the question's words name best; empty when they name none.
 func Column(r *match.Reading) string {
@@ -265,7 +255,7 @@ func narrowed(r *match.Reading, about Thing, args map[string]any) string {
 			parts = append(parts, "yours")
 		case f.Text != "":
 			parts = append(parts, Clean(f.Text))
-		case !f.Quiet:
+		case !f.Not && !match.IsID(f.Column):
 			parts = append(parts, Label(r.Tool, f.Column)+": "+result.Join(values, "or"))
 		}
 	}
@@ -332,7 +322,6 @@ func added(r *match.Reading, rows []Row, key, which string) string {
 	return fmt.Sprintf("In all%s, over %s: %s%s.", which, Counted(len(rows), r.Tool.Rows), word, facts(r.Tool, all, keys)) + list
 }
 
-// sum adds up, and divides by a number.
 func sum(rows []Row, key string, by int) json.Number {
 	total := 0.0
 	for _, one := range rows {
