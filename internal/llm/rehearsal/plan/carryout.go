@@ -113,11 +113,11 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 		pages = 1
 	}
 	l := p.fetchPages(r.Tool, args, pages)
-	named := slices.ContainsFunc(l.Rows, func(one speak.Row) bool { named, _ := p.owner(one); return named })
+	named := slices.ContainsFunc(l.Rows, func(one speak.Row) bool { named, _ := owner(p.Catalog, one); return named })
 	r.Filters = slices.DeleteFunc(r.Filters, func(f match.Filter) bool { return f.Self && f.Column == "" && !named })
 	for _, f := range r.Filters {
 		read := len(l.Rows)
-		l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !p.fits(one, f) })
+		l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !fits(p.Catalog, one, f) })
 		if len(l.Rows) == 0 && f.Text != "" {
 			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), "for"), f.Text, l.More, read)})
 		}
@@ -143,13 +143,13 @@ func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) boo
 }
 
 // fits reports whether a filter keeps a row.
-func (p *planner) fits(one speak.Row, f match.Filter) bool {
+func fits(c *match.Catalog, one speak.Row, f match.Filter) bool {
 	n, _ := one.Number(f.Column)
 	sign := match.Signs[1+cmp.Compare(n, 0)]
 	if one.Values[f.Column] == nil {
 		sign = match.Signs[3]
 	}
-	switch _, mine := p.owner(one); {
+	switch _, mine := owner(c, one); {
 	case f.Values != nil:
 		return f.Not != slices.ContainsFunc([]any{one.Values[f.Column], n, sign}, func(v any) bool { return slices.Contains(f.Values, v) })
 	case f.Column != "":
@@ -161,12 +161,12 @@ func (p *planner) fits(one speak.Row, f match.Filter) bool {
 }
 
 // owner reports whether a row says whose it is, and whether it is the asker's.
-func (p *planner) owner(one speak.Row) (named, mine bool) {
-	ours := func(w string) bool { return p.Words.Is(w, "person", "holder") && !p.Words.Is(w, "outsider") }
+func owner(c *match.Catalog, one speak.Row) (named, mine bool) {
+	ours := func(w string) bool { return c.Words.Is(w, "person", "holder") && !c.Words.Is(w, "outsider") }
 	for _, k := range one.Keys {
 		text := one.Text(k)
 		if text != "" && english.LastWord(k) != "by" {
-			own := strings.EqualFold(text, p.Person.Email) || strings.EqualFold(text, p.Person.Name)
+			own := strings.EqualFold(text, c.Person.Email) || strings.EqualFold(text, c.Person.Name)
 			named, mine = named || own || strings.Contains(text, "@") || slices.ContainsFunc(english.Words(k), ours), mine || own
 		}
 	}
