@@ -68,9 +68,9 @@ func Surfaces() []Surface {
 	return []Surface{SurfaceChat, SurfaceTerminal, SurfaceAPI, SurfaceMCP, SurfaceServer}
 }
 
-// Origin says where a call came from. The gateway writes it into its internal
+// Provenance says where a call came from. The gateway writes it into its internal
 // tokens; no person's own token has one.
-type Origin struct {
+type Provenance struct {
 	Surface   Surface  `json:"surface"`
 	TaintedBy []string `json:"tainted_by,omitempty"` // the untrusted texts that the model had read before the call: "text of ticket TICK-009"
 }
@@ -88,7 +88,7 @@ type Claims struct {
 	TokenID       string    // jti of the person's own token, also behind an internal token
 	Issued        time.Time // of the person's own token
 	Purpose       Purpose
-	Origin        Origin // of an internal token
+	Provenance    Provenance // of an internal token
 	Expires       time.Time
 
 	// MayConfirm is the right to answer one's own confirmations.
@@ -152,10 +152,10 @@ func (p *Principal) Issued() time.Time { return p.claims.Issued }
 // Purpose is the purpose of the internal token, or PurposeNone.
 func (p *Principal) Purpose() Purpose { return p.claims.Purpose }
 
-// Origin says where the principal's call began. Unless the gateway says otherwise,
+// Provenance says where the principal's call began. Unless the gateway says otherwise,
 // that is the server which was called.
-func (p *Principal) Origin() Origin {
-	o := p.claims.Origin
+func (p *Principal) Provenance() Provenance {
+	o := p.claims.Provenance
 	o.Surface = cmp.Or(o.Surface, SurfaceServer)
 	return o
 }
@@ -164,7 +164,7 @@ func (p *Principal) Origin() Origin {
 // and its gates may call it; a test scans the source for other callers.
 func (p *Principal) WithSurface(s Surface) *Principal {
 	with := *p
-	with.claims.Origin.Surface = s
+	with.claims.Provenance.Surface = s
 	return &with
 }
 
@@ -176,7 +176,7 @@ func Tainted(ctx context.Context, by []string) context.Context {
 		return ctx
 	}
 	with := *p
-	with.claims.Origin.TaintedBy = by
+	with.claims.Provenance.TaintedBy = by
 	return With(ctx, &with)
 }
 

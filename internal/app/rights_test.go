@@ -433,9 +433,9 @@ func refusalOf(events []string, id string) string {
 	return ""
 }
 
-// TestOriginOfAChangeIsItsSurface: the record at the server has the surface that
+// TestProvenanceOfAChangeIsItsSurface: the record at the server has the surface that
 // the gateway saw, and a person's own token at the server has the server's.
-func TestOriginOfAChangeIsItsSurface(t *testing.T) {
+func TestProvenanceOfAChangeIsItsSurface(t *testing.T) {
 	mcpClient := &http.Client{Transport: accepting{}}
 	r := newRights(t)
 	token := r.token(t, "gateway", map[string]any{"scope": "mcp confirm", "azp": demoClient, "origin": map[string]any{"surface": "chat"}})
@@ -446,7 +446,7 @@ func TestOriginOfAChangeIsItsSurface(t *testing.T) {
 	var list struct {
 		Confirmations []struct {
 			Data struct {
-				Origin access.Origin
+				Provenance access.Provenance `json:"origin"`
 			} `json:"confirmationData"`
 		}
 	}
@@ -456,7 +456,7 @@ func TestOriginOfAChangeIsItsSurface(t *testing.T) {
 	}
 	got := map[access.Surface]int{}
 	for _, c := range list.Confirmations {
-		got[c.Data.Origin.Surface]++
+		got[c.Data.Provenance.Surface]++
 	}
 	if want := (map[access.Surface]int{access.SurfaceAPI: 1, access.SurfaceMCP: 1, access.SurfaceServer: 1}); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v; MCP answered %s; listed %s", got, want, a.body, shown.body)

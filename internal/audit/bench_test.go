@@ -15,10 +15,10 @@ import (
 func BenchmarkAppend(b *testing.B) {
 	event := Event{
 		Kind: Outcome, Issuer: "https://id.example.com", Subject: "0b0e2a54-6f2a-4a53-9a3b-6c1f0a5b7c11", Username: "alice.chen",
-		Server: "hr", Tool: "list_employees", Digest: origin, Rows: 50, Outcome: "success", DurationMS: 3, RequestID: "7f1f6a52", TraceID: origin[:32],
+		Server: "hr", Tool: "list_employees", Digest: genesis, Rows: 50, Outcome: "success", DurationMS: 3, RequestID: "7f1f6a52", TraceID: genesis[:32],
 	}
 	sealed := event
-	sealed.Time, sealed.Prev = time.Now().UTC(), origin
+	sealed.Time, sealed.Prev = time.Now().UTC(), genesis
 	line, err := seal(&sealed)
 	if err != nil {
 		b.Fatal(err)

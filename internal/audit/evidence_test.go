@@ -124,7 +124,7 @@ func rewrite(t testing.TB, path string, signer *Signer, change func(*Event)) {
 		t.Fatal(err)
 	}
 	var text []byte
-	last := Head{Hash: origin}
+	last := Head{Hash: genesis}
 	for _, e := range events {
 		change(&e)
 		e.Seq, e.Prev = last.Seq+1, last.Hash

@@ -33,8 +33,8 @@ const (
 // MaxLine bounds a line that is written, in bytes.
 const MaxLine = 4 << 10
 
-// origin is the Prev of the first event.
-var origin = strings.Repeat("0", hashSize)
+// genesis is the Prev of the first event.
+var genesis = strings.Repeat("0", hashSize)
 
 // seal sets the event's hash and returns its line.
 func seal(e *Event) ([]byte, error) {
@@ -83,7 +83,7 @@ func attribute(ctx context.Context, e *Event) {
 		e.Issuer, e.Subject, e.Username = owner.Issuer, owner.Subject, p.Username()
 	}
 	if p, err := access.From(ctx); err == nil && e.TaintedBy == "" {
-		e.TaintedBy = strings.Join(p.Origin().TaintedBy, ", ")
+		e.TaintedBy = strings.Join(p.Provenance().TaintedBy, ", ")
 	}
 	if r := telemetry.RequestOf(ctx); r.ID != "" {
 		e.RequestID, e.TraceID = r.ID, r.Trace

@@ -87,7 +87,7 @@ func TestAppendNamesPersonAndRequest(t *testing.T) {
 	got := readAll(t, path)
 	want := Event{
 		Seq: 1, Time: noon.Add(time.Second), Kind: Outcome, Issuer: "https://id", Subject: "s-1", Username: "alice.chen",
-		Tool: "get_employee", Rows: 1, Outcome: "success", RequestID: "req-1", TraceID: "trace-1", Prev: origin, Hash: got[0].Hash,
+		Tool: "get_employee", Rows: 1, Outcome: "success", RequestID: "req-1", TraceID: "trace-1", Prev: genesis, Hash: got[0].Hash,
 	}
 	if diff := cmp.Diff(want, got[0]); diff != "" {
 		t.Errorf("first event (-want +got):\n%s", diff)

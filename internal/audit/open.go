@@ -156,7 +156,7 @@ func readTail(f *os.File) (tail, error) {
 	}
 	end, err := afterNewline(f, info.Size())
 	if err != nil || end == 0 {
-		return tail{last: Head{Hash: origin}, torn: info.Size()}, err
+		return tail{last: Head{Hash: genesis}, torn: info.Size()}, err
 	}
 	start, err := afterNewline(f, end-1)
 	if err != nil {

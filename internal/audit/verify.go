@@ -41,7 +41,7 @@ type attestation struct {
 // read checks every line, until one is broken.
 func (v *verifier) read(r io.Reader) error {
 	if !v.sawAny {
-		v.report.Head.Hash, v.sawAny = origin, true
+		v.report.Head.Hash, v.sawAny = genesis, true
 	}
 	in := lines(r)
 	for v.report.Broken == nil {

@@ -147,7 +147,7 @@ func TestVerifyWhileWriting(t *testing.T) {
 // FuzzParse parses lines: none may panic, and an accepted event must be rejected
 // when any byte of it changes.
 func FuzzParse(f *testing.F) {
-	e := Event{Seq: 1, Time: noon, Kind: Outcome, Tool: "get_employee", Prev: origin}
+	e := Event{Seq: 1, Time: noon, Kind: Outcome, Tool: "get_employee", Prev: genesis}
 	line, err := seal(&e)
 	if err != nil {
 		f.Fatal(err)

@@ -27,7 +27,7 @@ func identifyInternal(c claims, _ []string) (access.Claims, error) {
 	if err != nil {
 		return access.Claims{}, err
 	}
-	origin, err := c.required("orig_iss")
+	issuer, err := c.required("orig_iss")
 	if err != nil {
 		return access.Claims{}, err
 	}
@@ -35,7 +35,7 @@ func identifyInternal(c claims, _ []string) (access.Claims, error) {
 	if !slices.Contains(purposes, purpose) {
 		return access.Claims{}, fmt.Errorf("%w: purpose", errClaim)
 	}
-	from, err := c.origin()
+	from, err := c.provenance()
 	if err != nil {
 		return access.Claims{}, err
 	}
@@ -45,23 +45,23 @@ func identifyInternal(c claims, _ []string) (access.Claims, error) {
 	}
 	verified, _ := c["email_verified"].(bool)
 	return access.Claims{
-		Issuer: origin, Subject: subject, Username: c.text("preferred_username"),
+		Issuer: issuer, Subject: subject, Username: c.text("preferred_username"),
 		Email: c.text("email"), EmailVerified: verified, Name: c.text("name"),
-		Roles: c.texts("roles"), Groups: c.texts("groups"), Purpose: purpose, Origin: from,
+		Roles: c.texts("roles"), Groups: c.texts("groups"), Purpose: purpose, Provenance: from,
 		MayConfirm: purpose == access.PurposeExecute, // the gateway checked the right before it minted the token
 		TokenID:    c.text("orig_jti"), Issued: issued,
 	}, nil
 }
 
-// origin reads where a call began. A surface that is not known is rejected.
-func (c claims) origin() (access.Origin, error) {
+// provenance reads where a call began. A surface that is not known is rejected.
+func (c claims) provenance() (access.Provenance, error) {
 	from, _ := c["origin"].(map[string]any)
-	o := access.Origin{Surface: access.Surface(claims(from).text("surface"))}
+	o := access.Provenance{Surface: access.Surface(claims(from).text("surface"))}
 	if _, tainted := from["tainted_by"]; tainted {
 		o.TaintedBy = claims(from).texts("tainted_by")
 	}
 	if !slices.Contains(access.Surfaces(), o.Surface) {
-		return access.Origin{}, fmt.Errorf("%w: origin", errClaim)
+		return access.Provenance{}, fmt.Errorf("%w: origin", errClaim)
 	}
 	return o, nil
 }

@@ -112,7 +112,7 @@ func TestServerKnowsWhereTheCallBegan(t *testing.T) {
 	h := newMinting(t)
 	for _, surface := range access.Surfaces() {
 		got, err := h.hr.Verify(t.Context(), h.mint(t, alice().WithSurface(surface), "hr", access.PurposeCall))
-		if err != nil || got.Origin().Surface != surface {
+		if err != nil || got.Provenance().Surface != surface {
 			t.Errorf("got %+v, %v, want %s", got, err, surface)
 		}
 	}
@@ -162,7 +162,7 @@ func TestInternalTokenIsReusedWhileFresh(t *testing.T) {
 		"purpose":  h.mint(t, alice(), "hr", access.PurposeCatalogue),
 		"role":     h.mint(t, alice(func(c *access.Claims) { c.Roles = []string{"employee"} }), "hr", access.PurposeCall),
 		"surface":  h.mint(t, alice().WithSurface(access.SurfaceMCP), "hr", access.PurposeCall),
-		"taint":    h.mint(t, alice(func(c *access.Claims) { c.Origin.TaintedBy = []string{"TICK-009"} }), "hr", access.PurposeCall),
+		"taint":    h.mint(t, alice(func(c *access.Claims) { c.Provenance.TaintedBy = []string{"TICK-009"} }), "hr", access.PurposeCall),
 		"issuer":   h.mint(t, alice(func(c *access.Claims) { c.Issuer = "https://b.example" }), "hr", access.PurposeCall),
 		"split": h.mint(t, alice(func(c *access.Claims) { c.Roles, c.Groups = []string{"employee"}, []string{"hr-read", "/HR"} }),
 			"hr", access.PurposeCall),

@@ -95,7 +95,7 @@ func (m *Minter) mint(p *access.Principal, audience string, purpose access.Purpo
 		"iss": InternalIssuer, "aud": audience, "sub": owner.Subject, "orig_iss": owner.Issuer,
 		"iat": now.Unix(), "exp": now.Add(internalLife).Unix(), "jti": rand.Text(), "purpose": purpose,
 		"preferred_username": p.Username(), "name": p.Name(), "email": p.Email(), "email_verified": p.Email() != "",
-		"roles": p.Roles(), "groups": p.Groups(), "orig_jti": p.TokenID(), "origin": p.Origin(),
+		"roles": p.Roles(), "groups": p.Groups(), "orig_jti": p.TokenID(), "origin": p.Provenance(),
 	}
 	if at := p.Issued(); !at.IsZero() {
 		claims["orig_iat"] = at.Unix()
@@ -104,15 +104,15 @@ func (m *Minter) mint(p *access.Principal, audience string, purpose access.Purpo
 }
 
 // key is a digest of everything in the token about the person, their own token
-// and the origin of the call, so that a changed role or name is never served from
+// and the provenance of the call, so that a changed role or name is never served from
 // the cache, nor a token that was revoked or is of another surface.
 func (m *Minter) key(p *access.Principal, audience string, purpose access.Purpose) digest {
-	owner, origin := p.Owner(), p.Origin()
+	owner, provenance := p.Owner(), p.Provenance()
 	b := binary.AppendVarint(nil, p.Issued().Unix())
-	for _, field := range []string{audience, string(purpose), owner.Issuer, owner.Subject, p.Username(), p.Name(), p.Email(), p.TokenID(), string(origin.Surface)} {
+	for _, field := range []string{audience, string(purpose), owner.Issuer, owner.Subject, p.Username(), p.Name(), p.Email(), p.TokenID(), string(provenance.Surface)} {
 		b = appendField(b, field)
 	}
-	for _, list := range [][]string{p.Roles(), p.Groups(), origin.TaintedBy} {
+	for _, list := range [][]string{p.Roles(), p.Groups(), provenance.TaintedBy} {
 		b = binary.AppendUvarint(b, uint64(len(list)))
 		for _, name := range list {
 			b = appendField(b, name)

@@ -270,8 +270,8 @@ func TestUsernameClaimIsConfigurable(t *testing.T) {
 func TestIdentityIssuerCannotActAsTheGateway(t *testing.T) {
 	r := newHarness(t)
 	p := r.accepts(r.token(set("orig_iss", "https://other.example"), set("purpose", "catalogue"), set("origin", map[string]any{"surface": "chat"})))
-	if p.Purpose() != access.PurposeNone || p.Owner().Issuer != r.server.URL || p.Origin().Surface != access.SurfaceServer {
-		t.Errorf("got %q from %q, %v", p.Purpose(), p.Owner().Issuer, p.Origin())
+	if p.Purpose() != access.PurposeNone || p.Owner().Issuer != r.server.URL || p.Provenance().Surface != access.SurfaceServer {
+		t.Errorf("got %q from %q, %v", p.Purpose(), p.Owner().Issuer, p.Provenance())
 	}
 }
 

@@ -59,7 +59,7 @@ type Record struct {
 	Precondition string             `json:"precondition"` // digest of what the person was shown
 	Owner        access.Owner       `json:"owner"`
 	Username     string             `json:"username"`
-	Origin       access.Origin      `json:"origin,omitzero"` // where it was asked for
+	Provenance   access.Provenance  `json:"origin,omitzero"` // where it was asked for
 	Summary      string             `json:"summary"`
 	Data         result.PreviewData `json:"confirmationData"`       // with its digest, see result.Pending.Digest
 	Unrepeatable bool               `json:"unrepeatable,omitempty"` // see Request

@@ -138,14 +138,14 @@ func (s *Service) Open(ctx context.Context, p *access.Principal, r Request) (Rec
 	if err := checkCard(r.Summary, r.Data); err != nil {
 		return Record{}, err
 	}
-	data, err := dataOf(r, p.Origin())
+	data, err := dataOf(r, p.Provenance())
 	if err != nil {
 		return Record{}, err
 	}
 	record := Record{
 		ID: r.ID, State: Pending, Action: r.Action, Server: r.Server,
 		Input: r.Input, Digest: r.Digest, Precondition: r.Precondition, Owner: p.Owner(), Username: p.Username(),
-		Origin: p.Origin(), Summary: r.Summary, Data: data, Unrepeatable: r.Unrepeatable, Patience: r.Patience, Note: r.Note, Created: now, Expires: now.Add(TTL),
+		Provenance: p.Provenance(), Summary: r.Summary, Data: data, Unrepeatable: r.Unrepeatable, Patience: r.Patience, Note: r.Note, Created: now, Expires: now.Add(TTL),
 	}
 	if err := s.quotas.Wait(ctx, p.Owner(), string(record.ID), TTL); err != nil {
 		return Record{}, err
@@ -162,12 +162,12 @@ func (s *Service) Open(ctx context.Context, p *access.Principal, r Request) (Rec
 	return record, nil
 }
 
-// dataOf returns the data of the preview with its origin, and then with the digest
+// dataOf returns the data of the preview with its provenance, and then with the digest
 // of all that.
-func dataOf(r Request, from access.Origin) (result.PreviewData, error) {
+func dataOf(r Request, from access.Provenance) (result.PreviewData, error) {
 	data := result.PreviewData{}
 	maps.Copy(data, r.Data)
-	data[result.KeyOrigin] = originOf(from)
+	data[result.KeyProvenance] = provenanceOf(from)
 	digest, err := result.Pending{Message: r.Summary, Data: data}.Digest()
 	if err != nil {
 		return nil, fmt.Errorf("the preview of %s: %w", r.Action, err)
@@ -176,13 +176,13 @@ func dataOf(r Request, from access.Origin) (result.PreviewData, error) {
 	return data, nil
 }
 
-// originOf is where a change was asked for, as a card shows it.
-func originOf(from access.Origin) map[string]any {
-	origin := map[string]any{"surface": string(from.Surface)}
+// provenanceOf is where a change was asked for, as a card shows it.
+func provenanceOf(from access.Provenance) map[string]any {
+	provenance := map[string]any{"surface": string(from.Surface)}
 	if len(from.TaintedBy) > 0 {
-		origin["tainted_by"] = from.TaintedBy
+		provenance["tainted_by"] = from.TaintedBy
 	}
-	return origin
+	return provenance
 }
 
 // Get returns a server's confirmation of p, in whatever state. One that does not
@@ -210,7 +210,7 @@ func (s *Service) Get(ctx context.Context, p *access.Principal, server string, i
 // taken.
 func (s *Service) record(ctx context.Context, p *access.Principal, r Record, step, outcome string) error {
 	e := event(p, audit.Confirmation, r.ID, step, outcome)
-	e.Server, e.Tool, e.Digest, e.Note, e.TaintedBy = r.Server, r.Action, r.Digest, r.Note, strings.Join(r.Origin.TaintedBy, ", ")
+	e.Server, e.Tool, e.Digest, e.Note, e.TaintedBy = r.Server, r.Action, r.Digest, r.Note, strings.Join(r.Provenance.TaintedBy, ", ")
 	if err := s.audit.Append(ctx, e); err != nil {
 		return fault.ServiceDown.New("The step was not taken because it could not be recorded.").Because(err)
 	}

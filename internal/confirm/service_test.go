@@ -31,7 +31,7 @@ func TestOpenKeepsExactlyWhatWillBeDone(t *testing.T) {
 	data := result.PreviewData{"action": "update_salary", "origin": map[string]any{"surface": "mcp"}, "digest": "89b4e8cfe6f30a1bb33cd2fa75536d978e484e5cf2de35fe075270df953561ba"}
 	want := confirm.Record{
 		ID: r.ID, State: confirm.Pending, Action: raise.Action, Server: raise.Server, Input: raise.Input, Digest: raise.Digest,
-		Precondition: raise.Precondition, Owner: alice.Owner(), Username: "alice", Origin: access.Origin{Surface: access.SurfaceMCP}, Summary: raise.Summary, Data: data, Note: raise.Note,
+		Precondition: raise.Precondition, Owner: alice.Owner(), Username: "alice", Provenance: access.Provenance{Surface: access.SurfaceMCP}, Summary: raise.Summary, Data: data, Note: raise.Note,
 		Created: noon, Expires: noon.Add(300 * time.Second),
 	}
 	if diff := cmp.Diff(want, r); diff != "" {
@@ -64,12 +64,12 @@ func TestCardSaysWhatWasReadBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := w.service().Open(t.Context(), tainted, raise)
-	if err != nil || w.audit.last().TaintedBy != read[0] || !slices.Equal(r.Origin.TaintedBy, read) {
-		t.Fatalf("got %+v, %v; audited %+v", r.Origin, err, w.audit.last())
+	if err != nil || w.audit.last().TaintedBy != read[0] || !slices.Equal(r.Provenance.TaintedBy, read) {
+		t.Fatalf("got %+v, %v; audited %+v", r.Provenance, err, w.audit.last())
 	}
 	origin, _ := json.Marshal(r.Pending().Data["origin"])
 	if string(origin) != `{"surface":"chat","tainted_by":["text of ticket TICK-009"]}` || r.Data["digest"] == plain.Data["digest"] {
-		t.Errorf("the card has the origin %s and the digest %v", origin, r.Data["digest"])
+		t.Errorf("the card has the provenance %s and the digest %v", origin, r.Data["digest"])
 	}
 	if _, err := w.service().Answer(t.Context(), alice, confirm.Reply{ID: r.ID, Server: "hr"}, w.domain); err != nil || w.audit.last().TaintedBy != read[0] {
 		t.Errorf("the denial, %v, was audited as %+v", err, w.audit.last())

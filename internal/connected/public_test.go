@@ -42,7 +42,7 @@ func TestPublicServers(t *testing.T) {
 		"everything": node("everything"), "files": node("filesystem", files), "memory": node("memory"),
 		"clock": fmt.Sprintf(`{"command": %q, "args": %s, "roles": ["reader"], "tools": {"get_current_time": {"approve": "never"}}}`, python, list),
 	})
-	reader := access.With(t.Context(), access.NewPrincipal(access.Claims{Issuer: testkit.Issuer, Subject: "rita", Roles: []string{"reader"}, Origin: access.Origin{Surface: access.SurfaceAPI}}))
+	reader := access.With(t.Context(), access.NewPrincipal(access.Claims{Issuer: testkit.Issuer, Subject: "rita", Roles: []string{"reader"}, Provenance: access.Provenance{Surface: access.SurfaceAPI}}))
 	set := r.await(t, reader, "the tools of all four", func(set agent.Toolset) bool {
 		return has("everything.echo")(set) && has("files.read_text_file")(set) && has("memory.read_graph")(set) && has("clock.get_current_time")(set)
 	})

@@ -36,16 +36,11 @@ type Listed struct {
 type Message struct {
 	ID      string
 	At      time.Time
-	Origin  Origin            // of a question
+	Surface string            // through which a question was asked
 	Model   string            // of an answer: the model that gave it
 	Servers map[string]string // of results: the server of each tool
 	Usage   *agent.Usage      // of a turn's last message: what the turn used
 	agent.Message
-}
-
-// Origin says where a question came from.
-type Origin struct {
-	Surface string `json:"surface,omitempty"` // through which it was asked
 }
 
 const maxTitle = 80 // characters

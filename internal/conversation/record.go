@@ -28,14 +28,17 @@ type (
 		Updated time.Time    `json:"updated"`
 	}
 	storedMessage struct {
-		At      time.Time         `json:"at"`
-		Origin  Origin            `json:"origin,omitzero"`
-		Model   string            `json:"model,omitempty"`
-		Servers map[string]string `json:"servers,omitempty"`
-		Usage   *agent.Usage      `json:"usage,omitempty"`
-		Role    agent.Role        `json:"role"`
-		Parts   []storedPart      `json:"parts"`
-		Notes   []storedNote      `json:"notes,omitempty"`
+		At         time.Time         `json:"at"`
+		Provenance storedProvenance  `json:"origin,omitzero"`
+		Model      string            `json:"model,omitempty"`
+		Servers    map[string]string `json:"servers,omitempty"`
+		Usage      *agent.Usage      `json:"usage,omitempty"`
+		Role       agent.Role        `json:"role"`
+		Parts      []storedPart      `json:"parts"`
+		Notes      []storedNote      `json:"notes,omitempty"`
+	}
+	storedProvenance struct {
+		Surface string `json:"surface,omitempty"`
 	}
 	storedNote struct {
 		Kind  string       `json:"kind"`
@@ -124,7 +127,7 @@ func (s sealer) openConversation(id string, stored []byte) (Conversation, error)
 }
 
 func (s sealer) sealMessage(conversation, id string, m Message) ([]byte, error) {
-	r := storedMessage{At: m.At, Origin: m.Origin, Model: m.Model, Servers: m.Servers, Usage: m.Usage, Role: m.Role}
+	r := storedMessage{At: m.At, Provenance: storedProvenance{m.Surface}, Model: m.Model, Servers: m.Servers, Usage: m.Usage, Role: m.Role}
 	for _, p := range m.Parts {
 		r.Parts = append(r.Parts, storedOf(p))
 	}
@@ -153,7 +156,7 @@ func (s sealer) openMessage(conversation, id string, stored []byte) (Message, er
 	if err := s.open(kindMessage, conversation, id, stored, &r); err != nil {
 		return Message{}, err
 	}
-	m := Message{ID: id, At: r.At, Origin: r.Origin, Model: r.Model, Servers: r.Servers, Usage: r.Usage, Message: agent.Message{Role: r.Role}}
+	m := Message{ID: id, At: r.At, Surface: r.Provenance.Surface, Model: r.Model, Servers: r.Servers, Usage: r.Usage, Message: agent.Message{Role: r.Role}}
 	for _, p := range r.Parts {
 		m.Parts = append(m.Parts, p.part())
 	}

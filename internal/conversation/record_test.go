@@ -36,7 +36,7 @@ func TestRecordsAreReadAsTheyWereStored(t *testing.T) {
 	}
 	m := Message{
 		ID: "1-0", At: at, Model: "m", Servers: map[string]string{"list_animals": "zoo"}, Usage: &agent.Usage{InputTokens: 3},
-		Origin: Origin{Surface: "sse"},
+		Surface: "sse",
 		Message: agent.Message{Role: agent.Assistant, Parts: []agent.Part{
 			agent.Opaque{Provider: "acme", Model: "acme-1", Data: json.RawMessage(`{ "a" : "<" }`)},
 			agent.Text("Leo <lives> here."),

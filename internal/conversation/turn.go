@@ -28,7 +28,7 @@ type Question struct {
 	Text         string
 	Conversation string // id, which may be a reserved one; empty: a new one
 	Model        string // for the conversation from now on; empty: the one that it has
-	Origin       Origin
+	Surface      string // through which it is asked
 
 	// Entered is called once the question has its place before those that come after
 	// it; nil: not wanted.
@@ -233,7 +233,7 @@ func (r turns) run(ctx context.Context, p *access.Principal, t *turn, ended func
 func (r turns) answer(ctx context.Context, p *access.Principal, t *turn) turnSummary {
 	c := t.conversation
 	r.log.DebugContext(ctx, "turn started", "model", t.model.Name(), "question_sha256", telemetry.Digest(t.question.Text), "question_tokens", r.tokens.Count(t.question.Text), "history_messages", len(t.history))
-	question := Message{Origin: t.question.Origin, Message: agent.TextMessage(agent.User, t.question.Text)}
+	question := Message{Surface: t.question.Surface, Message: agent.TextMessage(agent.User, t.question.Text)}
 	if err := r.store.add(ctx, c.ID, question); err != nil {
 		r.log.WarnContext(ctx, "the question could not be stored", "error", err)
 	}

@@ -87,7 +87,7 @@ func TestQuestionIsStoredWithItsSurface(t *testing.T) {
 			t.Fatal(err)
 		}
 		all, _, _, err := r.conversations.Messages(t.Context(), c)
-		if err != nil || all[0].Origin.Surface != want {
+		if err != nil || all[0].Surface != want {
 			t.Errorf("%s: got %+v, %v, want %s", agent, all, err, want)
 		}
 	}
@@ -105,7 +105,7 @@ func TestCallHasTheSurfaceThatItBeganOn(t *testing.T) {
 		if err != nil {
 			return result.Failed(err)
 		}
-		began = p.Origin().Surface
+		began = p.Provenance().Surface
 		return result.Success(args, nil, "")
 	}
 	c := r.signIn(alice)

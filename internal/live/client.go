@@ -190,7 +190,7 @@ func (c *connection) ask(ctx context.Context, q questionPayload, entered func())
 		return err
 	}
 	_, _, err = c.server.o.Conversations.Ask(ctx, p, conversation.Question{
-		Text: q.Text, Conversation: c.conversation.ID, Model: q.Model, Origin: conversation.Origin{Surface: string(p.Origin().Surface)}, Entered: entered,
+		Text: q.Text, Conversation: c.conversation.ID, Model: q.Model, Surface: string(p.Provenance().Surface), Entered: entered,
 	})
 	return err
 }

@@ -36,9 +36,9 @@ type Unshown struct {
 // KeyDigest is the key of the digest in a confirmation's data.
 const KeyDigest = "digest"
 
-// KeyOrigin is the key of {"surface", "tainted_by"} in a confirmation's data: where
-// it was asked for, as access.Origin has it.
-const KeyOrigin = "origin"
+// KeyProvenance is the key of {"surface", "tainted_by"} in a confirmation's data: where
+// it was asked for, as access.Provenance has it.
+const KeyProvenance = "origin"
 
 // notDrawn are the keys of a confirmation's data that its digest does not cover:
 // itself, and what is added on the way.

@@ -201,16 +201,16 @@ func TestEntriesThatDoNotFitAreNotListed(t *testing.T) {
 	})
 }
 
-// TestAlteredOriginIsRefused: the origin is under the seal alone. No byte of the
+// TestAlteredProvenanceIsRefused: the provenance is under the seal alone. No byte of the
 // seal can be changed, and what is written beside it is not read.
-func TestAlteredOriginIsRefused(t *testing.T) {
+func TestAlteredProvenanceIsRefused(t *testing.T) {
 	c := &Confirmations{nil, testkit.Ring("record")}
 	r := record("a")
-	r.Origin = access.Origin{Surface: access.SurfaceMCP}
+	r.Provenance = access.Provenance{Surface: access.SurfaceMCP}
 	encoded, err := c.encode(r)
 	must(t, err)
 	if strings.Contains(string(encoded), "origin") {
-		t.Errorf("the origin is in the clear: %s", encoded)
+		t.Errorf("the provenance is in the clear: %s", encoded)
 	}
 	var s stored
 	must(t, json.Unmarshal(encoded, &s))
@@ -226,7 +226,7 @@ func TestAlteredOriginIsRefused(t *testing.T) {
 		}
 	}
 	beside := strings.Replace(string(encoded), "{", `{"origin":{"surface":"chat"},`, 1)
-	if got, err := c.decode("a", "hr", []byte(beside)); err != nil || got.Origin.Surface != access.SurfaceMCP {
-		t.Errorf("got %v, %v, want the sealed origin", got.Origin, err)
+	if got, err := c.decode("a", "hr", []byte(beside)); err != nil || got.Provenance.Surface != access.SurfaceMCP {
+		t.Errorf("got %v, %v, want the sealed provenance", got.Provenance, err)
 	}
 }

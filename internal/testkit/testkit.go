@@ -54,7 +54,7 @@ func Tokened(username, id string, issued time.Time, life time.Duration, roles ..
 	}
 	return access.NewPrincipal(access.Claims{
 		Issuer: Issuer, Subject: "sub-" + username, Username: username, Name: username, Email: username + "@tamshai.local", EmailVerified: true,
-		Roles: names, TokenID: id, Issued: issued, Expires: issued.Add(life), MayConfirm: true, Origin: access.Origin{Surface: access.SurfaceChat},
+		Roles: names, TokenID: id, Issued: issued, Expires: issued.Add(life), MayConfirm: true, Provenance: access.Provenance{Surface: access.SurfaceChat},
 	})
 }
 

@@ -63,9 +63,10 @@ var archaic = regexp.MustCompile(`(?i)\b(whoever|whomever|nobody|stands|(?:is|ar
 // one of a limited number is a slot, what is left of a budget a space, where something
 // is in an order a position.
 var oneSense = map[string][]string{
-	"place": {"internal/domain/tasks", "internal/domain/tasks/workspace", "internal/storage", "internal/guard"},    // a workspace's folder; where guard found a figure
-	"claim": {"internal/access", "internal/auth", "internal/audit", "internal/config", "internal/embedded/issuer"}, // of a token
-	"room":  nil,                                                                                                   // a package, in documents and rule tests
+	"place":  {"internal/domain/tasks", "internal/domain/tasks/workspace", "internal/storage", "internal/guard"},                                                               // a workspace's folder; where guard found a figure
+	"claim":  {"internal/access", "internal/auth", "internal/audit", "internal/config", "internal/embedded/issuer"},                                                            // of a token
+	"origin": {"internal/httpx", "internal/gate", "internal/gateway", "internal/app", "internal/config", "internal/session", "internal/mcpserver", "internal/embedded/issuer"}, // of a web page
+	"room":   nil,                                                                                                                                                              // a package, in documents and rule tests
 }
 
 // parts are the words of a declared name.

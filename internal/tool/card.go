@@ -70,7 +70,7 @@ func quotedFields(shown reflect.Type) (all []quotation, err error) {
 		}
 		all = append(all, quotation{jsonName(field), by, field.Tag.Get("empty")})
 	}
-	if named[keyQuotes] || named[result.KeyOrigin] {
+	if named[keyQuotes] || named[result.KeyProvenance] {
 		return nil, errors.New("the fields quotes and origin belong to the kernel")
 	}
 	return all, nil
@@ -97,7 +97,7 @@ func (c *admitted) show(p Preview) (facts object, message string, err error) {
 	for name, value := range facts {
 		facts[name] = visible(value, isQuoted(name))
 	}
-	c.tool.quote(facts, writerOn(c.who.Origin().Surface))
+	c.tool.quote(facts, writerOn(c.who.Provenance().Surface))
 	return facts, v.Elem().Interface().(Preview).Message().String(), nil
 }
 

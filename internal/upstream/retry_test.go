@@ -100,7 +100,7 @@ func caller(surface access.Surface, read ...string) context.Context {
 
 func claiming(surface access.Surface, mayConfirm bool, read ...string) context.Context {
 	p := access.NewPrincipal(access.Claims{
-		Issuer: "i", Subject: "alice", Username: "alice", Roles: []string{"employee"}, MayConfirm: mayConfirm, Origin: access.Origin{Surface: surface, TaintedBy: read},
+		Issuer: "i", Subject: "alice", Username: "alice", Roles: []string{"employee"}, MayConfirm: mayConfirm, Provenance: access.Provenance{Surface: surface, TaintedBy: read},
 	})
 	return access.With(context.Background(), p)
 }

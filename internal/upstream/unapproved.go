@@ -19,10 +19,10 @@ import (
 // a model. What the model of an MCP client has read is not known, and its token, which
 // may not approve, gets no further on another surface.
 func (r route) unapproved(who *access.Principal) bool {
-	origin := who.Origin()
-	switch origin.Surface {
+	provenance := who.Provenance()
+	switch provenance.Surface {
 	case access.SurfaceChat, access.SurfaceTerminal, access.SurfaceAPI:
-		return who.MayConfirm() && len(origin.TaintedBy) == 0 && r.rules.Approve == mcpfile.ApproveNever
+		return who.MayConfirm() && len(provenance.TaintedBy) == 0 && r.rules.Approve == mcpfile.ApproveNever
 	}
 	return false
 }

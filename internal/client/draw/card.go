@@ -14,9 +14,9 @@ import (
 
 // technical names the fields of a card that are about the request, not about the
 // change.
-var technical = []string{"action", "mcpServer", "userId", "username", "timestamp", "expiresAt", "confirmationId", "approvalUrl", "conversationId", "digest", "quotes", "warning", result.KeyOrigin}
+var technical = []string{"action", "mcpServer", "userId", "username", "timestamp", "expiresAt", "confirmationId", "approvalUrl", "conversationId", "digest", "quotes", "warning", result.KeyProvenance}
 
-// askedFor says where a change was asked for, by the surface of its origin.
+// askedFor says where a change was asked for, by the surface of its provenance.
 var askedFor = map[string]string{
 	"chat":     "Asked for in the chat",
 	"terminal": "Asked for in a chat of a terminal or another program",
@@ -56,16 +56,16 @@ func Card(w io.Writer, p *result.Pending) {
 }
 
 func surfaceOf(data map[string]any) string {
-	origin, _ := data[result.KeyOrigin].(map[string]any)
-	surface, _ := origin["surface"].(string)
+	provenance, _ := data[result.KeyProvenance].(map[string]any)
+	surface, _ := provenance["surface"].(string)
 	return surface
 }
 
 // readBefore names what others wrote and the assistant had read: the wish may be
 // theirs.
 func readBefore(data map[string]any) (texts []string) {
-	origin, _ := data[result.KeyOrigin].(map[string]any)
-	list, _ := origin["tainted_by"].([]any)
+	provenance, _ := data[result.KeyProvenance].(map[string]any)
+	list, _ := provenance["tainted_by"].([]any)
 	for _, item := range list {
 		if text, ok := item.(string); ok {
 			texts = append(texts, text)

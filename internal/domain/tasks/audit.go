@@ -101,9 +101,9 @@ func (a *auditor) look(t store.Text) error {
 	for _, found := range absolutePath.FindAllStringSubmatch(t.Description, 20) {
 		a.unless(inWorkspace(found[1], a.folder), &a.Issues.Paths, t, found[1], "description_path_references")
 	}
-	var origin record.Origin
-	if t.Metadata != "" && json.Unmarshal([]byte(t.Metadata), &origin) == nil {
-		a.unless(a.git == "" || origin.GitRoot == "" || origin.GitRoot == a.git, &a.Issues.Git, t, origin.GitRoot, "git_repo_mismatches")
+	var made record.WorkspaceMetadata
+	if t.Metadata != "" && json.Unmarshal([]byte(t.Metadata), &made) == nil {
+		a.unless(a.git == "" || made.GitRoot == "" || made.GitRoot == a.git, &a.Issues.Git, t, made.GitRoot, "git_repo_mismatches")
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func fill(ctx context.Context, w *store.Workspace, place workspace.Place, b comp
 		for i, t := range b.Tasks {
 			n := store.NewTask{
 				Title: t.Title, Status: t.Status, Priority: t.Priority, Description: orNil(t.Description), Tags: record.Tags(t.Tags), FileReferences: t.Files,
-				BlockerReason: orNil(t.Reason), CreatedBy: t.By, At: t.Created, Origin: &record.Origin{WorkspacePath: place.Path, ProjectName: place.Name},
+				BlockerReason: orNil(t.Reason), CreatedBy: t.By, At: t.Created, Metadata: &record.WorkspaceMetadata{WorkspacePath: place.Path, ProjectName: place.Name},
 			}
 			if t.Parent > 0 {
 				n.ParentTaskID = &ids[t.Parent]

@@ -315,7 +315,7 @@ func fill(t testing.TB, h *harness, n int, description string) {
 			_, err := w.InsertTask(ctx, store.NewTask{
 				Title: fmt.Sprintf("Make the search for words %d faster", i), Status: "todo", Priority: "medium", CreatedBy: "nina.patel", Description: &description,
 				Tags: &tags, FileReferences: []string{"internal/domain/support/query.go", "internal/domain/support/words.go"},
-				Origin: &record.Origin{WorkspacePath: "/srv/work/platform", GitRoot: "/srv/work/platform", ProjectName: "Platform"},
+				Metadata: &record.WorkspaceMetadata{WorkspacePath: "/srv/work/platform", GitRoot: "/srv/work/platform", ProjectName: "Platform"},
 			})
 			if err != nil {
 				return err

@@ -52,7 +52,7 @@ func (a API) ask(w http.ResponseWriter, r *http.Request, p *access.Principal, q 
 	p = p.WithSurface(SurfaceOf(r))
 	var s *httpx.Stream // begun before the turn where the question waits for others, so that its client sees a heartbeat
 	asked, first, err := a.Conversations.Ask(r.Context(), p, conversation.Question{
-		Text: q.Query, Conversation: q.ConversationID, Model: q.Model, Origin: conversation.Origin{Surface: string(p.Origin().Surface)},
+		Text: q.Query, Conversation: q.ConversationID, Model: q.Model, Surface: string(p.Provenance().Surface),
 		Waits: func() { s, _ = httpx.NewStream(w, r) },
 	})
 	if err == nil && s == nil {

@@ -147,7 +147,7 @@ func SignIn(ctx context.Context, username string) (context.Context, error) {
 // SignedIn signs a caller in with that verified address and those roles.
 func SignedIn(ctx context.Context, email string, roles ...string) context.Context {
 	return access.With(ctx, access.NewPrincipal(access.Claims{
-		Issuer: testkit.Issuer, Subject: "sub-" + email, Username: email, Email: email, EmailVerified: true, Roles: roles, MayConfirm: true, Origin: access.Origin{Surface: access.SurfaceChat},
+		Issuer: testkit.Issuer, Subject: "sub-" + email, Username: email, Email: email, EmailVerified: true, Roles: roles, MayConfirm: true, Provenance: access.Provenance{Surface: access.SurfaceChat},
 	}))
 }
 

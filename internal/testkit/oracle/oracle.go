@@ -251,7 +251,7 @@ type Asker struct {
 func (a Asker) Principal() *access.Principal {
 	return access.NewPrincipal(access.Claims{
 		Issuer: testkit.Issuer, Subject: "sub-" + a.Email, Username: a.Email, Email: a.Email, EmailVerified: true,
-		Roles: a.Roles, Expires: time.Now().Add(time.Hour), MayConfirm: true, Origin: access.Origin{Surface: access.SurfaceChat},
+		Roles: a.Roles, Expires: time.Now().Add(time.Hour), MayConfirm: true, Provenance: access.Provenance{Surface: access.SurfaceChat},
 	})
 }
 

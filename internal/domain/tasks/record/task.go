@@ -30,19 +30,19 @@ type Task struct {
 
 // TaskDetails are the fields of a task that only the mode details shows.
 type TaskDetails struct {
-	Description    *string    `json:"description" jsonschema:"oneof_type=string;null"`
-	DependsOn      []int64    `json:"depends_on" field:"label=Depends on,aka=dependency|prerequisite"`
-	BlockerReason  *string    `json:"blocker_reason" jsonschema:"oneof_type=string;null" field:"label=Blocked because,aka=blocker|reason"`
-	FileReferences []string   `json:"file_references" field:"label=Files,aka=file"`
-	CreatedBy      string     `json:"created_by" jsonschema_description:"The user name of who made it." field:"aka=author"`
-	CreatedByLabel *string    `json:"created_by_label,omitempty" jsonschema_description:"What its maker called itself." field:"show=detail"`
-	CompletedAt    *time.Time `json:"completed_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
-	DeletedAt      *time.Time `json:"deleted_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
-	Metadata       *Origin    `json:"workspace_metadata" jsonschema:"oneof_type=object;null" field:"show=detail"`
+	Description    *string            `json:"description" jsonschema:"oneof_type=string;null"`
+	DependsOn      []int64            `json:"depends_on" field:"label=Depends on,aka=dependency|prerequisite"`
+	BlockerReason  *string            `json:"blocker_reason" jsonschema:"oneof_type=string;null" field:"label=Blocked because,aka=blocker|reason"`
+	FileReferences []string           `json:"file_references" field:"label=Files,aka=file"`
+	CreatedBy      string             `json:"created_by" jsonschema_description:"The user name of who made it." field:"aka=author"`
+	CreatedByLabel *string            `json:"created_by_label,omitempty" jsonschema_description:"What its maker called itself." field:"show=detail"`
+	CompletedAt    *time.Time         `json:"completed_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
+	DeletedAt      *time.Time         `json:"deleted_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
+	Metadata       *WorkspaceMetadata `json:"workspace_metadata" jsonschema:"oneof_type=object;null" field:"show=detail"`
 }
 
-// Origin is where a task was made.
-type Origin struct {
+// WorkspaceMetadata is where a task was made.
+type WorkspaceMetadata struct {
 	WorkspacePath string `json:"workspace_path"`
 	GitRoot       string `json:"git_root,omitempty"`
 	ProjectName   string `json:"project_name"`

@@ -76,7 +76,7 @@ type NewTask struct {
 	BlockerReason           *string
 	CreatedBy               string
 	CreatedByLabel          *string
-	Origin                  *record.Origin
+	Metadata                *record.WorkspaceMetadata
 	At                      time.Time // zero: now
 }
 
@@ -102,14 +102,14 @@ func (w taskRows) InsertTask(ctx context.Context, n NewTask) (id int64, err erro
 	if err != nil {
 		return 0, err
 	}
-	var origin *string
-	if n.Origin != nil {
-		encoded, err := json.Marshal(n.Origin)
+	var metadata *string
+	if n.Metadata != nil {
+		encoded, err := json.Marshal(n.Metadata)
 		if err != nil {
 			return 0, err
 		}
 		text := string(encoded)
-		origin = &text
+		metadata = &text
 	}
 	at := n.At
 	if at.IsZero() {
@@ -123,7 +123,7 @@ func (w taskRows) InsertTask(ctx context.Context, n NewTask) (id int64, err erro
 	err = w.In(ctx).QueryRowContext(ctx, `insert into tasks (title, description, status, priority, parent_task_id, tags, blocker_reason, file_references, created_by,
   created_by_label, created_at, updated_at, completed_at, workspace_metadata) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`,
 		n.Title, n.Description, n.Status, n.Priority, n.ParentTaskID, n.Tags, n.BlockerReason, string(files), n.CreatedBy,
-		n.CreatedByLabel, now, now, completed, origin).Scan(&id)
+		n.CreatedByLabel, now, now, completed, metadata).Scan(&id)
 	if err != nil {
 		return 0, w.Fault(ctx, err)
 	}
