@@ -159,7 +159,14 @@ func table(sizes []string, all []operation, measured []map[string][4]float64) st
 			if of[1] <= o.bar {
 				held = "**yes**"
 			}
-			fmt.Fprintf(&text, " %.2g | %.2g | %.2g | %.2g | %s |", of[0], of[1], of[2], of[3], held)
+			for _, ms := range of {
+				digits := 2 // that matter
+				if ms >= 100 {
+					digits = 4
+				}
+				fmt.Fprintf(&text, " %.*g |", digits, ms)
+			}
+			text.WriteString(" " + held + " |")
 		}
 		text.WriteString("\n")
 	}
