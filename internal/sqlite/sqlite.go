@@ -114,7 +114,7 @@ func open(path string, readOnly bool) (*sql.DB, error) {
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "foreign_keys(1)", fmt.Sprintf("cache_size(-%d)", cacheSize>>10),
 	}}
 	if path == "" {
-		return sql.Open("sqlite", "file::memory:?"+options.Encode())
+		return openKeeping("file::memory:?" + options.Encode())
 	}
 	if readOnly {
 		options.Add("_pragma", "query_only(1)")
@@ -123,7 +123,7 @@ func open(path string, readOnly bool) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: whole, RawQuery: options.Encode()}).String())
+	return openKeeping((&url.URL{Scheme: "file", Path: whole, RawQuery: options.Encode()}).String())
 }
 
 // Close closes every connection.
