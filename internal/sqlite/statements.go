@@ -34,29 +34,33 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, ok := opened.(engineConn)
-	if !ok {
+	works, ok := opened.(engineConn)
+	pooled, also := opened.(poolConn)
+	if !ok || !also {
 		return nil, errors.Join(fmt.Errorf("%T is no connection of SQLite", opened), opened.Close())
 	}
-	return &conn{whole, map[string]*statement{}}, nil
+	return &conn{works, pooled, map[string]*statement{}}, nil
 }
 
-// engineConn is what database/sql uses of a connection.
-type engineConn interface {
-	driver.Conn
-	driver.ConnBeginTx
-	driver.ConnPrepareContext
-	driver.ExecerContext
-	driver.QueryerContext
-	driver.Pinger
-	driver.SessionResetter
-	driver.Validator
-}
+// engineConn and poolConn are what database/sql uses of a connection.
+type (
+	engineConn interface {
+		driver.Conn
+		driver.ConnBeginTx
+		driver.ExecerContext
+		driver.QueryerContext
+	}
+	poolConn interface {
+		driver.SessionResetter
+		driver.Validator
+	}
+)
 
 // conn is a connection with its statements by their texts. database/sql lets one
 // goroutine at a time use it.
 type conn struct {
 	engineConn
+	poolConn
 	statements map[string]*statement
 }
 
@@ -73,7 +77,7 @@ type engineStatement interface {
 
 // statement returns the compiled statement of a text, or nil when it is compiled for
 // one use: another one reads its rows, or there are too many.
-func (c *conn) statement(ctx context.Context, text string) *statement {
+func (c *conn) statement(text string) *statement {
 	if s, kept := c.statements[text]; kept {
 		if s.reading {
 			return nil
@@ -83,7 +87,7 @@ func (c *conn) statement(ctx context.Context, text string) *statement {
 	if len(c.statements) >= maxStatements || len(text) > maxText {
 		return nil
 	}
-	prepared, err := c.PrepareContext(ctx, text)
+	prepared, err := c.Prepare(text)
 	if err != nil {
 		return nil // compiled again, it says why
 	}
@@ -94,7 +98,7 @@ func (c *conn) statement(ctx context.Context, text string) *statement {
 
 // ExecContext runs a statement that returns no rows.
 func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	if s := c.statement(ctx, text); s != nil {
+	if s := c.statement(text); s != nil {
 		return s.ExecContext(ctx, args)
 	}
 	return c.engineConn.ExecContext(ctx, text, args)
@@ -102,7 +106,7 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 
 // QueryContext runs a statement that returns rows.
 func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	s := c.statement(ctx, text)
+	s := c.statement(text)
 	if s == nil {
 		return c.engineConn.QueryContext(ctx, text, args)
 	}
