@@ -24,10 +24,15 @@ func BenchmarkAppend(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Run("written/floor", func(b *testing.B) { benchmarkFloor(b, line, false) })
-	b.Run("written/log", func(b *testing.B) { benchmarkLog(b, event) })
+	b.Run("written/log", func(b *testing.B) { benchmarkLog(b, event, nil) })
+	signer, err := NewSigner([]byte("a secret of 32 bytes or more, 123"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("written/log-signed", func(b *testing.B) { benchmarkLog(b, event, signer) })
 	event.Kind = Intent
 	b.Run("synced/floor", func(b *testing.B) { benchmarkFloor(b, line, true) })
-	b.Run("synced/log", func(b *testing.B) { benchmarkLog(b, event) })
+	b.Run("synced/log", func(b *testing.B) { benchmarkLog(b, event, nil) })
 	b.Run("synced/log-100-at-once", func(b *testing.B) { benchmarkTogether(b, event) })
 	b.Run("verified", func(b *testing.B) { benchmarkVerify(b, event) })
 }
@@ -50,8 +55,12 @@ func benchmarkFloor(b *testing.B, line []byte, sync bool) {
 	}
 }
 
-func benchmarkLog(b *testing.B, e Event) {
-	l, _ := openNew(b)
+func benchmarkLog(b *testing.B, e Event, signer *Signer) {
+	l, err := Open(filepath.Join(b.TempDir(), "audit.jsonl"), &Options{Now: clock(), Signer: signer})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := l.Append(context.Background(), e); err != nil {

@@ -16,20 +16,23 @@ import (
 // translate turns a driver's error into a fault. The cause is kept for the log;
 // no text of the server reaches a caller.
 func translate(err error) error {
-	var known *fault.Error
-	var server *pgconn.PgError
+	if err == nil {
+		return nil
+	}
+	_, known := errors.AsType[*fault.Error](err)
+	server, answered := errors.AsType[*pgconn.PgError](err)
 	switch {
-	case err == nil || errors.As(err, &known):
+	case known:
 		return err
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), pgconn.Timeout(err):
 		return fault.Timeout.New("The database did not answer in time.").Because(err)
 	case unreachable(err):
 		return down(err)
-	case errors.As(err, &server) && server.Code == "57014": // query_canceled
+	case answered && server.Code == "57014": // query_canceled
 		return fault.Timeout.New("The database stopped the statement because it took too long.").Because(err)
-	case errors.As(err, &server) && isDown(server.Code):
+	case answered && isDown(server.Code):
 		return down(err)
-	case errors.As(err, &server) && server.Code == "22021": // character_not_in_repertoire
+	case answered && server.Code == "22021": // character_not_in_repertoire
 		return fault.ValidationError.New("Invalid input parameters").Suggest("input: holds a character that no text can have (NUL). Leave it out.").Because(err)
 	}
 	return fault.StoreFailed("database", err)

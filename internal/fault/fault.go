@@ -165,8 +165,8 @@ func Wrap(err *error, format string, args ...any) {
 
 // Is reports whether err is a fault of that code.
 func Is(err error, code *Code) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Code == code
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == code
 }
 
 func newID() string {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"countersign.dev/internal/fault"
@@ -171,4 +172,21 @@ func TestUnsentBodyHoldsNoRefusal(t *testing.T) {
 		})
 	}
 	clients.Wait()
+}
+
+// TestBodyIsReadWhole: whatever length is declared, around the size of the first
+// buffer and when the bytes come one by one.
+func TestBodyIsReadWhole(t *testing.T) {
+	for _, size := range []int{2, 511, 512, 4094, 4095, 4096, 4097, 9000, 100_000} {
+		want := `"` + strings.Repeat("x", size-2) + `"`
+		for _, declared := range []int64{int64(size), -1} {
+			r := post(want)
+			r.ContentLength = declared
+			r.Body = io.NopCloser(iotest.OneByteReader(strings.NewReader(want)))
+			got, err := httpx.ReadJSON(httptest.NewRecorder(), r, 1<<20)
+			if err != nil || string(got) != want {
+				t.Errorf("%d bytes, declared as %d: got %d (%v)", size, declared, len(got), err)
+			}
+		}
+	}
 }

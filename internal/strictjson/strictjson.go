@@ -151,14 +151,15 @@ func Normal(n stdjson.Number) stdjson.Number {
 }
 
 func explain(err error) error {
-	var syntax *jsontext.SyntacticError
-	var meaning *json.SemanticError
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName):
+	}
+	syntax, malformed := errors.AsType[*jsontext.SyntacticError](err)
+	meaning, misfit := errors.AsType[*json.SemanticError](err)
+	switch {
+	case malformed && errors.Is(err, jsontext.ErrDuplicateName):
 		return fmt.Errorf("repeats the name %q", clip(syntax.JSONPointer.LastToken()))
-	case !errors.As(err, &meaning):
+	case !misfit:
 		return errSyntax
 	case errors.Is(err, json.ErrUnknownName):
 		return fmt.Errorf("has a field %q that is not known here", clip(meaning.JSONPointer.LastToken()))

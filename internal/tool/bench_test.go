@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"countersign.dev/internal/access"
@@ -133,4 +134,30 @@ func benchKernel(b *testing.B, r *tool.Runner, name, input string) {
 		}
 		_ = r.Encode(o)
 	}
+}
+
+// BenchmarkMask asks what masking a page of rows costs, against copying it.
+func BenchmarkMask(b *testing.B) {
+	plan, err := tool.PlanOf(classes, clerk{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ann, rows := testkit.Person("ann", access.Employee), make([]clerk, tool.MaxPage)
+	page := slices.Repeat([]clerk{newClerk(1)}, len(rows))
+	b.Run("floor", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			copy(rows, page)
+		}
+	})
+	b.Run("masked", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			copy(rows, page)
+			plan(ann, &rows)
+		}
+		if rows[0].Phone == page[0].Phone {
+			b.Fatal("nothing was masked")
+		}
+	})
 }
