@@ -21,7 +21,7 @@ type hintLog interface {
 	Append(ctx context.Context, log string, entry []byte, ttl time.Duration) (id string, err error)
 }
 
-// NewChanges returns the notifier over the Redis that conversations are kept in.
+// NewChanges returns a notifier that writes to the Redis of the conversations.
 func NewChanges(redis *state.Redis, log *slog.Logger) Changes { return Changes{redis, log} }
 
 // Changed implements [confirm.Notifier]. The log has no preview: readers get it

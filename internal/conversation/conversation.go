@@ -45,8 +45,8 @@ type Message struct {
 
 const maxTitle = 80 // characters
 
-// notFound is also what strangers get: whether the conversation exists is not
-// their business.
+// notFound also answers callers who do not own the conversation: they must not learn
+// that it exists.
 var notFound = &fault.Code{
 	Name: "CONVERSATION_NOT_FOUND", Kind: fault.NotFound, Status: http.StatusNotFound,
 	Meaning: "The conversation is unknown, deleted, or somebody else's.",

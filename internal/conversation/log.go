@@ -111,8 +111,8 @@ func (e events) open(l Log, entry state.Entry) (event Event, err error) {
 	return event, event.UnmarshalBinary(plain)
 }
 
-// hint reads what a server wrote, which has no key in common with the gateway. It
-// has nothing that is believed: a reader asks the server for the change.
+// hint reads an entry of a server, which shares no key with the gateway. Only the fields
+// that name the change are kept, and readers ask its server for everything else.
 func hint(l Log, plain []byte) (Event, error) {
 	var e Event
 	if err := e.UnmarshalBinary(plain); err != nil {

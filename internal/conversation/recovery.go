@@ -33,9 +33,8 @@ func (r recovery) closed(ctx context.Context, conversation string) error {
 	return err
 }
 
-// recover closes the turn of a conversation in which none runs any more, so
-// that no reader waits for its end. Of several that find it, one does so. It
-// reports whether a turn runs.
+// recover writes the end of a turn that was cut off, so that no reader waits for it.
+// Of several concurrent callers one writes it. It reports whether a turn runs.
 func (r recovery) recover(ctx context.Context, conversation string) (running bool, err error) {
 	if held, err := r.leases.Held(ctx, conversation); err != nil || held {
 		return held, err
@@ -64,7 +63,7 @@ func (r recovery) close(ctx context.Context, conversation string) error {
 func (r recovery) endOf(ctx context.Context, conversation, before string) (id string, ended bool, err error) {
 	for {
 		found, err := r.events.read(ctx, logOf(conversation), before)
-		if fault.Is(err, eventsGone) { // trimmed: what is kept says it
+		if fault.Is(err, eventsGone) { // trimmed: the events that are kept decide
 			before = beginning
 			continue
 		}

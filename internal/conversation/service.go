@@ -34,7 +34,7 @@ type Options struct {
 	Redis *state.Redis
 	Ring  *seal.Ring // seals the records
 	Audit audit.Sink // nil: nothing is recorded
-	// Watch calls end when the principal's token no longer counts: their turns end.
+	// Watch calls end when the principal's token is revoked or expires: their turns end.
 	// Nil: tokens are not revoked.
 	Watch  func(p *access.Principal, end func(error)) (stop func())
 	Limits Limits
@@ -45,7 +45,7 @@ type Options struct {
 	Admission *admission.Queue // decides whose turn is worked on first; nil: all at once
 }
 
-// Service is the conversations of all people. Shutdown ends it.
+// Service keeps and runs the conversations of all people. Shutdown ends it.
 type Service struct {
 	turns  turns
 	quotas *quota.Quotas
@@ -127,7 +127,7 @@ func (s *Service) Ask(ctx context.Context, p *access.Principal, q Question) (Con
 	return t.conversation, t.first, nil
 }
 
-// open opens a turn, unless the service shuts down before it is its question's turn.
+// open opens a turn. A shutdown while the question waits is SERVICE_UNAVAILABLE.
 func (s *Service) open(ctx context.Context, p *access.Principal, q Question) (*turn, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -157,7 +157,7 @@ func (s *Service) reserve(ctx context.Context, o access.Owner) (free func(), err
 	return func() { release(); s.work.Done() }, nil
 }
 
-// begin counts a turn in, unless the service shuts down.
+// begin makes Shutdown wait for one more turn. It returns false during shutdown.
 func (s *Service) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +187,7 @@ func (s *Service) Begin(ctx context.Context, o access.Owner) (Conversation, erro
 	return Conversation{ID: id, Owner: o}, err
 }
 
-// Resume is Open that also knows the conversations which are only reserved.
+// Resume is Open that also finds reserved conversations, which have no question yet.
 func (s *Service) Resume(ctx context.Context, o access.Owner, id string) (Conversation, error) {
 	return s.turns.resume(ctx, o, id)
 }
@@ -250,14 +250,14 @@ func (s *Service) Delete(ctx context.Context, c Conversation) error {
 	if _, err := s.Cancel(ctx, c); err != nil {
 		return err
 	}
-	if _, err := s.turns.leases.Acquire(ctx, c.ID, newID(), lease.CancelWait); err != nil { // a turn would write on
+	if _, err := s.turns.leases.Acquire(ctx, c.ID, newID(), lease.CancelWait); err != nil { // a running turn would go on writing
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err := s.redis.Leave(ctx, ownedKey(c.Owner), c.ID); err != nil {
 		return err
 	}
-	for _, key := range []string{recordKey(c.ID), draftKey(c.ID)} { // first: who is woken by the end of the log must not find them
+	for _, key := range []string{recordKey(c.ID), draftKey(c.ID)} { // first: readers that the deletion of the log wakes must not find them
 		if err := s.redis.Delete(ctx, key); err != nil {
 			return err
 		}

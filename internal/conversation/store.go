@@ -34,7 +34,7 @@ type members interface {
 	Members(ctx context.Context, set string) ([]string, error)
 }
 
-// sizes knows how many bytes logs have.
+// sizes returns how many bytes logs have.
 type sizes interface {
 	Sizes(ctx context.Context, logs ...string) (int64, error)
 }

@@ -30,8 +30,7 @@ type Question struct {
 	Model        string // for the conversation from now on; empty: the one that it has
 	Surface      string // through which it is asked
 
-	// Entered is called once the question has its place before those that come after
-	// it; nil: not wanted.
+	// Entered is called once the question has its position in the queue; nil: not wanted.
 	Entered func()
 
 	// Waits is called once when the question has to wait for others of its
@@ -39,7 +38,7 @@ type Question struct {
 	Waits func()
 }
 
-// check rejects a question that no model is asked.
+// check rejects questions that are empty, too long or have a NUL character.
 func (q Question) check() error {
 	if !utf8.ValidString(q.Text) || strings.TrimSpace(q.Text) == "" {
 		return fault.BadRequest.New("Query is required.").Suggest("Ask a question of 1 to %d characters.", agent.MaxQuestion)
@@ -213,9 +212,9 @@ func (r turns) announce(ctx context.Context, t *turn) (err error) {
 func (r turns) run(ctx context.Context, p *access.Principal, t *turn, ended func()) {
 	bounded, stop := context.WithTimeout(ctx, r.limits.TurnTime)
 	kept := r.queue.Keep(bounded, t.lease, t.cancel)
-	_ = admission.From(ctx).Begin(bounded) // when it has ended, so has the turn
+	_ = admission.From(ctx).Begin(bounded) // its error is that bounded has ended, which ends the turn too
 	summary := r.answer(bounded, p, t)
-	stop() // ends the keeping of the lease, too
+	stop() // ends Keep, too
 	<-kept
 	defer t.cancel(nil)
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), writeTime)

@@ -23,7 +23,7 @@ const (
 )
 
 // errShutdown ends turns and streams when the program does.
-var errShutdown = errors.New("the gateway is about to end")
+var errShutdown = errors.New("the gateway is shutting down")
 
 // writer writes a turn's events into the conversation's log as they happen.
 type writer struct {
@@ -40,7 +40,7 @@ type writer struct {
 	lost    bool // the log cannot be written, or belongs to another turn; this one is ending
 }
 
-// turnSummary is what remains of a turn when its events are written.
+// turnSummary is what a turn is stored and recorded by when its events are written.
 type turnSummary struct {
 	code     string // success, pending_confirmation, CANCELLED, or a fault's code
 	tools    int
@@ -98,7 +98,7 @@ func (w *writer) run(ctx context.Context, turn iter.Seq2[agent.Event, error], st
 	}
 }
 
-// take handles one event and reports whether it has written text.
+// take handles one event and reports whether it wrote text.
 func (w *writer) take(ctx, turn context.Context, e agent.Event) (written bool) {
 	w.lost = w.lost || errors.Is(context.Cause(turn), lease.ErrLost)
 	text, ok := e.(agent.TextDelta)
@@ -118,7 +118,7 @@ func (w *writer) take(ctx, turn context.Context, e agent.Event) (written bool) {
 	return written
 }
 
-// flush writes the text that waits and reports whether there was any.
+// flush writes the buffered text and reports whether there was any.
 func (w *writer) flush(ctx context.Context) bool {
 	if w.text.Text == "" {
 		return false
@@ -128,7 +128,7 @@ func (w *writer) flush(ctx context.Context) bool {
 	return true
 }
 
-// note keeps what the turn is stored and recorded by.
+// note adds an event to the summary.
 func (w *writer) note(ctx context.Context, e agent.Event) {
 	switch e := e.(type) {
 	case agent.ToolStarted:
@@ -155,13 +155,13 @@ func (w *writer) encode(ctx, turn context.Context, e agent.Event) {
 	switch f := e.(type) {
 	case agent.Failed:
 		switch cause := context.Cause(turn); {
-		case errors.Is(cause, lease.ErrCancelled): // the person knows
+		case errors.Is(cause, lease.ErrCancelled): // the person stopped it
 			w.summary.code = fault.Cancelled.Name
 			return
 		case errors.Is(cause, errShutdown):
 			w.summary.code, f.Outcome = fault.ServiceDown.Name, result.Failed(fault.ServiceDown.New(fault.Maintenance))
 			e = f
-		case errors.As(cause, &ended) && ended.Kind() == fault.Unauthenticated: // the person was revoked
+		case errors.As(cause, &ended) && ended.Kind() == fault.Unauthenticated: // the person's token was revoked
 			w.summary.code, f.Outcome = ended.Code.Name, result.Failed(ended)
 			e = f
 		}

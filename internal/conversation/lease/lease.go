@@ -1,6 +1,6 @@
 // Package lease lets one turn at a time answer in a conversation, on all replicas:
-// the lease that its holder renews, and the line of the questions that wait for it.
-// It knows nothing of what a turn does. Start with Queue.
+// the lease that its holder renews, and the queue of the questions that wait for it.
+// It does not know what a turn does. Start with Queue.
 package lease
 
 import (
@@ -29,8 +29,8 @@ type Leases struct {
 	life time.Duration
 }
 
-// New keeps leases under sealed keys. No lease is believed for longer than life,
-// the longest that a turn takes.
+// New keeps leases under sealed keys. No lease counts for longer than life, the
+// longest time that a turn takes.
 func New(keys sealed.Keys, life time.Duration) Leases { return Leases{keys, life} }
 
 // Lease is held by one turn.
@@ -42,7 +42,7 @@ type Lease struct {
 // Key is where the lease of a conversation is kept.
 func Key(conversation string) string { return "turn:" + conversation }
 
-// CancelKey is where the holder that is to stop is named.
+// CancelKey is the key that names the holder which must stop.
 func CancelKey(conversation string) string { return "cancel:" + conversation }
 
 // The reasons to stop a holder. One whose lease was lost must not write any more:
@@ -81,7 +81,7 @@ func (l Leases) Renew(ctx context.Context, own Lease) error {
 	held, err := l.keys.Store.Swap(ctx, Key(own.conversation), own.sealed, own.sealed, ttl)
 	switch {
 	case err != nil:
-		return nil // the store may come back; a turn notices its absence when it writes
+		return nil // the store may come back; a turn fails when it writes without it
 	case !held:
 		return ErrLost
 	}

@@ -29,7 +29,7 @@ type Queue struct {
 	leases Leases
 }
 
-// NewQueue puts lines before the leases.
+// NewQueue returns a queue over those lines and leases.
 func NewQueue(lines Lines, leases Leases) Queue { return Queue{lines, leases} }
 
 func lineKey(id string) string { return "waiting:" + id }
@@ -96,15 +96,15 @@ func (q Queue) taken(ctx context.Context, l Lease, err error) (Lease, error) {
 	return l, nil
 }
 
-// stay renews the place of a question that is being answered. Like its lease, it is
-// free soon after a crash. It reports whether the line was not cleared.
+// stay renews the position of a question that is being answered; like its lease it expires
+// soon after a crash. It returns false when the line was cleared.
 func (q Queue) stay(ctx context.Context, own Lease) (bool, error) {
 	_, there, err := q.lines.Position(ctx, lineKey(own.conversation), own.holder, ttl)
 	return there, err
 }
 
-// Leave gives up the place in the line. It comes before the end of the answer is
-// written: a client that has seen it may ask again.
+// Leave gives up the position in the line, before the end of the answer is written: a
+// client that has read that end may ask again.
 func (q Queue) Leave(ctx context.Context, own Lease) {
 	_ = q.lines.Quit(context.WithoutCancel(ctx), lineKey(own.conversation), own.holder) // else it expires
 }

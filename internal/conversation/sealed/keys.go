@@ -82,7 +82,7 @@ func (s Keys) SetNew(ctx context.Context, key, value string, ttl, life time.Dura
 		return sealed, done, err
 	}
 	stored, there, err := s.Store.Get(ctx, key)
-	if err != nil || !there { // it has just ended: the caller may try again
+	if err != nil || !there { // it has just expired: the caller may try again
 		return nil, false, err
 	}
 	if _, valid := s.open(ctx, key, stored); valid {
@@ -102,7 +102,7 @@ func (s Keys) Get(ctx context.Context, key string) (value string, ok bool, err e
 	return value, ok, nil
 }
 
-// Take is Get, and deletes the value. Of several callers one gets it.
+// Take is Get that deletes the value. Of several callers one gets it.
 func (s Keys) Take(ctx context.Context, key string) (value string, ok bool, err error) {
 	stored, ok, err := s.Store.Get(ctx, key)
 	if err != nil || !ok {
