@@ -73,7 +73,7 @@ func (s *Server) open(ws *websocket.Conn, r *http.Request, p *access.Principal, 
 	c.serve(at)
 }
 
-// unknownSession is also what strangers get, before the upgrade.
+// unknownSession also answers callers who do not own the session, before the upgrade.
 func unknownSession() error {
 	return fault.ForbiddenRequest.New("This session is not yours, or does not exist.").Suggest("Connect without sessionId to begin a new one.")
 }
@@ -130,13 +130,13 @@ type connection struct {
 	active       atomic.Int64 // milliseconds
 	sent         atomic.Int64 // number of the last event
 
-	// What runs beside the reader until it ends.
+	// Ended when the reader ends.
 	right      context.Context // of the caller, to this connection
 	stopRight  context.CancelFunc
 	stopEvents func()
 	stopBeat   func()
 
-	// Of the reader alone.
+	// Used by the reader alone.
 	refused  int // messages in a row
 	messages int // that were read
 }

@@ -42,8 +42,8 @@ type (
 	}
 )
 
-// await waits for one message, whose handling is another goroutine's: a goroutine that
-// only waits keeps a small stack, and most connections wait most of the time.
+// await reads one message and handles it in another goroutine: a goroutine that only waits
+// keeps a small stack, and most connections wait most of the time.
 func (c *connection) await() {
 	kind, body, err := c.ws.Read(c.request.Context())
 	go func() {
@@ -56,8 +56,7 @@ func (c *connection) await() {
 }
 
 // received handles a message, and reports whether the next one may come. A message
-// that is too large ends the connection, and so does one that is no text or a flood of
-// them.
+// that is no text ends the connection, and so do too many beyond the quota in a row.
 func (c *connection) received(kind websocket.MessageType, body []byte) bool {
 	if c.server.o.Ended(c.right) != nil {
 		return false
@@ -110,8 +109,8 @@ func (c *connection) prove() error {
 	return err
 }
 
-// handle does what one message asks for. What takes long goes on beside the
-// reading, and after it.
+// handle does what one message asks for. Questions and answers run in goroutines of their
+// own, which may outlive the connection.
 func (c *connection) handle(ctx context.Context, m message) error {
 	c.server.o.Log.DebugContext(ctx, "message received", "type", fault.Clip(m.Type, 50), "bytes", len(m.Payload))
 	if len(m.ID) > maxID {
@@ -150,8 +149,8 @@ func parse[T any](body []byte, what string) (v T, err error) {
 	return v, nil
 }
 
-// beside runs a task that does not end with the connection. Its error is sent to
-// the client, if it is still there.
+// beside runs a task in a goroutine that does not end with the connection. Its error is
+// sent to the client if that is still connected.
 func (c *connection) beside(ctx context.Context, m message, do func(context.Context) error) error {
 	if err := c.server.begin(); err != nil {
 		return err
@@ -167,8 +166,8 @@ func (c *connection) beside(ctx context.Context, m message, do func(context.Cont
 	return nil
 }
 
-// question begins a turn, and returns when it has its place before what the client
-// sends next. The turn goes on beside the reading.
+// question begins a turn, and returns when it has its position in the queue, so that
+// what the client sends next comes after it. The turn runs in a goroutine of its own.
 func (c *connection) question(ctx context.Context, m message, q questionPayload) error {
 	entry := make(chan struct{})
 	entered := sync.OnceFunc(func() { close(entry) })
@@ -183,7 +182,7 @@ func (c *connection) question(ctx context.Context, m message, q questionPayload)
 }
 
 // ask begins a turn, whose events come with the conversation's. It waits while
-// another question is answered, and calls entered when it has its place.
+// another question is answered, and calls entered when it has its position in the queue.
 func (c *connection) ask(ctx context.Context, q questionPayload, entered func()) error {
 	p, err := access.From(ctx)
 	if err != nil {
@@ -208,6 +207,6 @@ func (c *connection) answer(ctx context.Context, m message, a answerPayload) err
 	if err != nil {
 		return err
 	}
-	_ = c.send(frame{Type: "outcome", Payload: outcomePayload{a.ConfirmationID, o.Code(), conversation.Sentence(o), m.ID}}) // a client that has left asks again
+	_ = c.send(frame{Type: "outcome", Payload: outcomePayload{a.ConfirmationID, o.Code(), conversation.Sentence(o), m.ID}}) // a disconnected client asks again
 	return nil
 }

@@ -18,8 +18,8 @@ const (
 )
 
 // serve greets the client and begins to read its messages, to send events and to
-// ping. Nothing of it keeps a goroutine but the reading: whatever ends first closes the
-// connection, which ends the reading, and that the others.
+// ping. Only the reading has a goroutine while nothing happens. What ends first closes the
+// connection; that ends the reading, which ends the rest.
 func (c *connection) serve(at position) {
 	ctx := c.request.Context()
 	c.right, c.stopRight = c.server.o.Right(c.request) // reading goes on without it, so that the client learns why it is disconnected
@@ -64,7 +64,7 @@ func (c *connection) greeting(at position) connectionPayload {
 	return connectionPayload{State: at.state, Message: message, SessionID: c.conversation.ID, ClientID: c.id, Gap: at.gap}
 }
 
-// send sends one frame. Frames of several goroutines are put in order.
+// send sends one frame. Concurrent calls are written one after the other.
 func (c *connection) send(f frame) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
@@ -73,7 +73,7 @@ func (c *connection) send(f frame) error {
 	return c.ws.Write(ctx, websocket.MessageText, encoded)
 }
 
-// fail sends an error that ends nothing.
+// fail sends an error and leaves the connection open.
 func (c *connection) fail(err error, replyTo string) {
 	_ = c.send(errorFrame(fault.From(err), replyTo))
 }

@@ -42,7 +42,7 @@ type sets interface {
 }
 
 // Connections is the list of open connections, shared by all replicas. An entry
-// that its replica no longer renews is gone after three heartbeats.
+// that its replica no longer renews expires after three heartbeats.
 type Connections struct {
 	values values
 	sets   sets
@@ -64,7 +64,7 @@ func binding(o access.Owner, client string) []byte {
 	return []byte("connection/1/" + o.String() + "/" + client)
 }
 
-// renew lists a connection for so long.
+// renew lists a connection for ttl.
 func (c *Connections) renew(ctx context.Context, o access.Owner, one Connection, ttl time.Duration) error {
 	if c == nil {
 		return nil
@@ -127,7 +127,7 @@ func (c *Connections) entry(ctx context.Context, o access.Owner, client string) 
 	return one, opened == nil && json.Unmarshal(plain, &one) == nil, nil
 }
 
-// userAgentOf is what a client says it is, as it may be shown.
+// userAgentOf returns the User-Agent of a client, clipped and escaped for display.
 func userAgentOf(header string) string {
 	return plaintext.Escape(plaintext.Clip(header, maxUserAgent), false)
 }

@@ -87,7 +87,7 @@ type (
 	}
 )
 
-// frameOf shows an event. ok is false for one that has no frame.
+// frameOf encodes an event. ok is false for one that has no frame.
 func frameOf(e conversation.Event) (f frame, ok bool) {
 	f.Seq = seqOf(e.ID)
 	switch e.Type {
@@ -127,7 +127,7 @@ func data(envelope json.RawMessage) any {
 	return result.ForPeople(envelope)
 }
 
-// errorFrame shows a fault. What its code suggests by default may speak of headers,
+// errorFrame encodes a fault. What its code suggests by default may speak of headers,
 // which a message does not have.
 func errorFrame(f *fault.Error, replyTo string) frame {
 	suggest := f.SuggestedAction

@@ -95,13 +95,13 @@ func (s *Server) Events(w http.ResponseWriter, r *http.Request, p *access.Princi
 	looked := make(chan struct{})
 	go func() { defer close(looked); s.look(looking, stream) }()
 	defer func() { leave(); <-looked }()
-	return s.tell(ctx, stream, log, after)
+	return s.send(ctx, stream, log, after)
 }
 
-// tell sends a person's events until the client leaves or its right ends.
-func (s *Server) tell(ctx context.Context, stream *httpx.Stream, log conversation.Log, after string) error {
+// send sends a person's events until the client leaves or its right ends.
+func (s *Server) send(ctx context.Context, stream *httpx.Stream, log conversation.Log, after string) error {
 	for e, err := range s.o.Conversations.Follow(ctx, log, after) {
-		if ctx.Err() != nil { // the caller may see no more events, or has left
+		if ctx.Err() != nil { // the caller's right has ended, or the client has disconnected
 			if why := s.o.Ended(ctx); why != nil {
 				_ = s.last(stream, why)
 			}

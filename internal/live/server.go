@@ -27,7 +27,7 @@ type Options struct {
 	Ended func(ctx context.Context) *fault.Error
 
 	// Again proves the caller of a connection again whose token has expired; nil:
-	// what was proved when it began holds for all of it.
+	// the proof of its beginning holds until it ends.
 	Again func(r *http.Request) (*access.Principal, error)
 
 	// Answer approves or denies a confirmation of the principal in ctx. digest is
@@ -69,7 +69,8 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// begin counts work in, unless the server drains. end it with work.Done.
+// begin makes Drain wait for one more task, which ends with work.Done. During a drain it
+// returns SERVICE_UNAVAILABLE.
 func (s *Server) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
