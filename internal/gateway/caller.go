@@ -51,7 +51,7 @@ func (g *Gateway) streaming(h authenticated) httpx.Handler {
 	return g.entered(g.gate.EnterStream, h)
 }
 
-// browser serves a page of the sign-in, so many for an address.
+// browser serves a page of the sign-in, at a limited rate for each address.
 func (g *Gateway) browser(serve func(*session.Service, http.ResponseWriter, *http.Request) error) httpx.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if g.o.Sessions == nil {
@@ -64,7 +64,7 @@ func (g *Gateway) browser(serve func(*session.Service, http.ResponseWriter, *htt
 	}
 }
 
-// openSocket serves a WebSocket, whose questions come from where its caller does.
+// openSocket serves a WebSocket. Its questions have the surface of its caller.
 func (g *Gateway) openSocket(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
 	return g.live.Chat(w, r, p.WithSurface(chat.SurfaceOf(r)))
 }
@@ -78,7 +78,7 @@ func (g *Gateway) proveAgain(r *http.Request) (*access.Principal, error) {
 	return p.WithSurface(chat.SurfaceOf(r)), nil
 }
 
-// showUser tells a person who they are here.
+// showUser returns the caller as the gateway knows them.
 func (g *Gateway) showUser(w http.ResponseWriter, _ *http.Request, p *access.Principal) error {
 	roles := p.Roles()
 	if roles == nil {

@@ -18,7 +18,7 @@ type Confirmations interface {
 	// Permit reports whether the principal may answer confirmations.
 	Permit(ctx context.Context, id string) error
 	Confirmation(ctx context.Context, id string) (result.Confirmation, error)
-	// PendingOf lists what waits, oldest first, and what waits and cannot be shown.
+	// PendingOf lists what waits, oldest first, and those that cannot be shown.
 	PendingOf(ctx context.Context) (shown []result.Confirmation, unshown []result.Unshown, err error)
 	// Answer approves or denies one. digest is that of the preview that the
 	// person saw, or empty.
@@ -94,7 +94,7 @@ func (c confirmations) decide(ctx context.Context, id string, approved bool, dig
 	return o, nil
 }
 
-// permitted is decide for a principal who may lack the right to answer.
+// permitted checks the right to answer, and then decides.
 func (c confirmations) permitted(ctx context.Context, id string, approved bool, digest string) (result.Outcome, error) {
 	if err := c.service.Permit(ctx, id); err != nil {
 		return result.Outcome{}, err

@@ -96,7 +96,7 @@ func (e *endpoints) metadata(w http.ResponseWriter, r *http.Request) error {
 	return e.about("/mcp/"+server)(w, r)
 }
 
-// openAPI describes every route. A test compares it with them.
+// openAPI describes every route; a test compares both.
 //
 //go:embed openapi.json
 var openAPI []byte
@@ -113,8 +113,8 @@ type Prompts interface {
 	Prompt(ctx context.Context, server, name string, args map[string]string) (string, error)
 }
 
-// prompts serves them to people, and to no model: a person who asks what one says
-// does it in a question of their own.
+// prompts serves them to people, and to no model: a person asks in their own question
+// for what a prompt says.
 type prompts struct{ Prompts }
 
 func (p prompts) list(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {

@@ -8,7 +8,7 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// wantsPage reports whether a browser shows the answer to a person.
+// wantsPage reports whether the client is a browser that shows the answer as a page.
 func wantsPage(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
 }

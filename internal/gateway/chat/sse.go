@@ -122,7 +122,7 @@ func withData(object []byte, data json.RawMessage) []byte {
 // sent without an id: a client resumes after the last event that has one.
 func send(s *httpx.Stream, live context.Context, events iter.Seq2[conversation.Event, error], last func(conversation.Event) bool) error {
 	for e, err := range events {
-		if live.Err() != nil { // the caller may see no more events, or has left
+		if live.Err() != nil { // the caller's right has ended, or the client has disconnected
 			if why := gate.Ended(live); why != nil {
 				_ = ended(s, why)
 			}
