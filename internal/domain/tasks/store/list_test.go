@@ -200,3 +200,90 @@ func idsOf(t *testing.T, w *Workspace, query string, args []any) (ids []int64) {
 	}
 	return ids
 }
+
+// TestPageAndCountAreOfOneMoment: while another connection makes and deletes tasks,
+// a page that has room for all has as many as its count says.
+func TestPageAndCountAreOfOneMoment(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "w.db")
+	w, other := at(t, file, time.Now), at(t, file, time.Now)
+	for range 5 {
+		made(t, w, NewTask{Title: "there"})
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			task, err := other.CreateTask(ctx, NewTask{Title: "comes", Status: record.Todo, Priority: "high", CreatedBy: "tester", Tags: text("a"), ParentTaskID: new(int64(1))})
+			if err == nil {
+				_, err = other.DeleteTask(ctx, task.ID, false)
+			}
+			if err != nil && ctx.Err() == nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	counts := map[int]bool{}
+	for i := 0; i < 3000 && (i < 300 || len(counts) < 2); i++ {
+		for _, f := range []TaskFilter{{}, {Status: record.Todo}, {Tags: []string{"a", "b"}}, {Ready: true}, {ParentTaskID: new(int64(1))}} {
+			found, total, err := w.Tasks(t.Context(), f, Page{Limit: 100})
+			if err != nil || len(found) != total {
+				t.Fatalf("%+v: %d tasks, and a count of %d, %v", f, len(found), total, err)
+			}
+			counts[total] = true
+		}
+		nodes, total, below, err := treeOf(t, w, 1, TreePage{Page: Page{Limit: 10}, MaxDepth: 3})
+		if err != nil || len(nodes) != total || below != total {
+			t.Fatalf("the tree: %d tasks, %d children, %d below, %v", len(nodes), total, below, err)
+		}
+	}
+	stop()
+	<-ended
+}
+
+// TestWhatIsReadyAndWhatWaits: what can be worked on next, the most urgent and then
+// what unblocks most first; and what waits, with what it waits for.
+func TestWhatIsReadyAndWhatWaits(t *testing.T) {
+	w := opened(t)
+	for i, n := range []NewTask{
+		{Title: "low", Priority: "low"}, {Title: "medium"}, {Title: "unblocks one"}, {Title: "unblocks two"}, {Title: "high", Priority: "high"},
+		{Title: "waits for two", DependsOn: []int64{3, 4}, Priority: "high"}, {Title: "waits for one", DependsOn: []int64{4}}, {Title: "stuck", Status: record.Blocked, BlockerReason: text("no machine")},
+		{Title: "waited", DependsOn: []int64{5}},
+	} {
+		if task := made(t, w, n); task.ID != int64(i+1) {
+			t.Fatal(task.ID)
+		}
+	}
+	for _, status := range []string{record.InProgress, record.Done} {
+		if _, err := w.UpdateTask(t.Context(), 5, TaskUpdate{Status: &status}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	ready, _, err := w.Tasks(t.Context(), TaskFilter{Ready: true}, Page{Limit: 100})
+	for _, task := range ready {
+		got = append(got, fmt.Sprint(task.Title, " ", task.Unblocks))
+	}
+	blocked, _, err2 := w.Tasks(t.Context(), TaskFilter{Blocked: true}, Page{Limit: 100})
+	for _, task := range blocked {
+		because := ""
+		if task.Because != nil {
+			because = *task.Because
+		}
+		got = append(got, fmt.Sprint(task.Title, " ", task.BlockedBy, " ", because))
+	}
+	want := []string{
+		"unblocks two 2", "unblocks one 1", "medium 0", "waited 0", "low 0",
+		"waits for two [3 4] ", "waits for one [4] ", "stuck [] no machine",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || errors.Join(err, err2) != nil {
+		t.Errorf("%v (-want +got):\n%s", errors.Join(err, err2), diff)
+	}
+	if _, err := w.UpdateTask(t.Context(), 3, TaskUpdate{Status: text(record.Cancelled)}); err != nil {
+		t.Fatal(err)
+	}
+	if page, _, err := w.Tasks(t.Context(), TaskFilter{Blocked: true, Priority: "high"}, Page{Limit: 100}); err != nil || len(page) != 1 || fmt.Sprint(page[0].BlockedBy) != "[4]" {
+		t.Errorf("after one was cancelled: got %+v, %v", page, err)
+	}
+}
