@@ -24,12 +24,23 @@ func newPage(t *testing.T) *page {
 
 func eval[T any](p *page, script string) T { return browsertest.Eval[T](p.Page, script) }
 
+// ready waits until the conversation is open and nothing is being answered.
+func (p *page) ready() {
+	p.Until(`document.activeElement?.id === "question" && document.getElementById("composer").dataset.running === "false"`)
+}
+
 // ask types a question and sends it with Enter.
 func (p *page) ask(question string) {
-	p.Until(`document.activeElement?.id === "question"`)
+	p.ready()
 	p.Press(question)
 	p.Until(fmt.Sprintf(`document.getElementById("question").value === %s`, quoted(question)))
 	p.Press("\r")
+}
+
+// stopWaiting keeps what the page plans for seconds from now from happening: a slow
+// test must still find what a reader sees for a moment.
+func (p *page) stopWaiting() {
+	eval[bool](p, `(() => { const plan = setTimeout; globalThis.setTimeout = (run, ms = 0, ...rest) => (ms >= 5000 ? 0 : plan(run, ms, ...rest)); return true })()`)
 }
 
 // module runs the body of an async function over the exports of a module.

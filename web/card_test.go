@@ -212,6 +212,8 @@ func TestPageThatCannotProveItsCardSaysSo(t *testing.T) {
 
 func TestRefusedAnswersAreExplained(t *testing.T) {
 	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	p.Open(g.URL)
 	fault := func(code, message string) object { return object{"error": message, "message": message, "code": code} }
 	for _, c := range []struct {
 		name    string
@@ -226,27 +228,27 @@ func TestRefusedAnswersAreExplained(t *testing.T) {
 		{"another preview", answer(409, fault("CONFIRMATION_STALE", "You were shown something else.")), "failed", "Load the page again", true},
 		{"altered", answer(409, fault("CONFIRMATION_ALTERED", "The stored confirmation was altered.")), "failed", "was altered", true},
 		{"store down", answer(503, fault("SERVICE_UNAVAILABLE", "Redis")), "waiting", "try again in a moment", false},
-		{"session over", answer(401, fault("UNAUTHENTICATED", "No session")), "waiting", "Sign in again", false},
 		{"line cut", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "waiting", "never made twice", false},
 		{"lost answer", answer(200, object{"status": "error", "code": "OUTCOME_UNKNOWN", "message": "Its answer was lost.", "suggestedAction": "Check first."}), "unknown", "Its answer was lost. Check first.", true},
 		{"failed elsewhere", answer(200, object{"status": "error", "code": "TOOL_FAILED", "message": "No such note.", "suggestedAction": "Check first."}), "unknown", "No such note. Check first.", true},
 		{"stale facts", answer(200, object{"status": "error", "code": "CONFIRMATION_STALE", "message": "The salary has changed since.", "suggestedAction": "Ask again."}), "failed", "The salary has changed since. Nothing was changed. Ask again.", true},
+		{"session over", answer(401, fault("UNAUTHENTICATED", "No session")), "waiting", "Sign in again", false}, // the last: nothing more can be asked
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			g := newGateway(t)
-			g.on("POST /api/confirm/{id}", c.answer)
-			p := withCard(t, g, pending("x1"))
-			p.Click("[data-approve]")
-			p.Sees("[data-card=x1][data-card-state="+c.state+"] [data-card-note]", c.says)
-			if c.closing {
-				p.Misses("[data-approve]")
-				return
-			}
-			g.on("POST /api/confirm/{id}", answer(http.StatusOK, approvedEnvelope()))
-			p.Click("[data-approve]")
-			p.Sees("[data-card-state=approved]", deleted)
-		})
+		id := strings.ReplaceAll(c.name, " ", "-")
+		card := "[data-card=" + id + "]"
+		g.on("POST /api/query", turn(pending(id)))
+		g.on("POST /api/confirm/{id}", c.answer)
+		p.Click("#question")
+		p.ask("Delete employee Frank Davis")
+		p.Click(card + " [data-approve]")
+		p.Sees(card+"[data-card-state="+c.state+"] [data-card-note]", c.says)
+		if c.closing {
+			p.Misses(card + " [data-approve]")
+			continue
+		}
+		g.on("POST /api/confirm/{id}", answer(http.StatusOK, approvedEnvelope()))
+		p.Click(card + " [data-approve]")
+		p.Sees(card+"[data-card-state=approved]", deleted)
 	}
 }
 
@@ -254,7 +256,7 @@ func TestRequestThatCannotBeShownIsNamed(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
 	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{}, "unavailable": []object{
-		{"confirmationId": "x7", "mcpServer": "hr", "expires": time.Now().Add(time.Minute).Format(time.RFC3339), "message": "The hr service cannot be reached at the moment."},
+		{"confirmationId": "x7", "mcpServer": "hr", "expires": time.Now().Add(time.Hour).Format(time.RFC3339), "message": "The hr service cannot be reached at the moment."},
 	}}))
 	p := newPage(t)
 	p.Open(g.URL + "/#/approvals")
@@ -368,7 +370,7 @@ func TestRequestFromElsewhereReachesTheInbox(t *testing.T) {
 	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
 	p.Open(g.URL)
 	p.Sees("#greeting", "Hello")
-	events <- object{"type": "change", "confirmationId": "x5", "server": "hr", "tool": "delete_employee", "state": "pending", "expires": time.Now().Add(time.Minute).Format(time.RFC3339)}
+	events <- object{"type": "change", "confirmationId": "x5", "server": "hr", "tool": "delete_employee", "state": "pending", "expires": time.Now().Add(time.Hour).Format(time.RFC3339)}
 	p.Sees("#inbox-count", "1")
 	p.Until(`document.title === "(1) Countersign"`)
 	p.Click("#inbox")

@@ -149,8 +149,10 @@ export class Conversation {
     } catch (cause) {
       if (!asking.signal.aborted) this.#lost(turn, cause, question);
     } finally {
-      if (this.#asking === asking) this.#asking = null;
-      if (turn.done) this.running.value = false;
+      if (this.#asking === asking) {
+        this.#asking = null; // else the next question is on its way already
+        if (turn.done) this.running.value = false;
+      }
     }
   }
 

@@ -105,7 +105,7 @@ func TestNotificationsAreOptIn(t *testing.T) {
 	})
 	arrives := func(id, count string) {
 		t.Helper()
-		events <- object{"type": "change", "confirmationId": id, "server": "hr", "tool": "delete_employee", "state": "pending", "expires": time.Now().Add(time.Minute).Format(time.RFC3339)}
+		events <- object{"type": "change", "confirmationId": id, "server": "hr", "tool": "delete_employee", "state": "pending", "expires": time.Now().Add(time.Hour).Format(time.RFC3339)}
 		p.Sees("#inbox-count", count)
 	}
 	p.Open(g.URL)

@@ -19,7 +19,8 @@ func TestModelIsChosenForAConversation(t *testing.T) {
 	p.Open(g.URL)
 	p.Until(`document.getElementById("model-select").textContent.includes("careful · 3 in, 15 out USD per million tokens")`)
 	p.Until(`document.getElementById("model-select").value === "quick"`)
-	p.Until(`(() => { const s = document.getElementById("model-select"); s.value = "careful"; return true; })()`)
+	p.ready() // what opens a conversation chooses its model
+	eval[bool](p, `(document.getElementById("model-select").value = "careful") !== ""`)
 	p.ask("Who is there?")
 	p.Sees("[data-turn=done] [data-answer]", "Here I am.")
 	if got := g.said(); len(got) != 1 || !strings.Contains(got[0], `"model":"careful"`) {

@@ -166,7 +166,7 @@ func TestTextsOfServersComeIntoTheQuestionBox(t *testing.T) {
 	})
 	g.on("POST /api/query", func(http.ResponseWriter, *http.Request) { t.Error("a question was asked") })
 	p.Open(g.URL)
-	p.Until(`document.activeElement.id === "question"`)
+	p.ready()
 	p.Press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
 	p.Sees("#palette [role=option]", "Text of notes: Say <b>hello</b>") // keys go to the palette once it is drawn
 	p.Press("hello")
@@ -183,7 +183,7 @@ func TestKeysLeadEverywhere(t *testing.T) {
 	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c7", "messages": []object{{"id": "1", "role": "user", "content": "How much?"}, {"id": "2", "role": "assistant", "content": "Much."}}}))
 	p.Open(g.URL)
 	p.Sees("[data-conversation=c7]", "Budget")
-	p.Until(`document.activeElement.id === "question"`)
+	p.ready()
 	p.Press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
 	p.Sees("#palette [role=option]", "Who works here?")
 	p.Press("budget")

@@ -248,3 +248,29 @@ func TestOpeningIsNoLostLine(t *testing.T) {
 		t.Error("the page says that the connection is lost")
 	}
 }
+
+// A connection that closes late ends no turn but its own.
+func TestNextTurnOutlivesTheLastConnection(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	late := make(chan struct{})
+	g.on("POST /api/query", func(w http.ResponseWriter, _ *http.Request) {
+		s := begun(w)
+		s.send(object{"type": "text", "text": "One."})
+		s.done()
+		<-late
+	})
+	p.Open(g.URL)
+	p.ask("The first")
+	p.Sees("[data-turn=done] [data-answer]", "One.")
+	g.on("POST /api/query", func(w http.ResponseWriter, r *http.Request) {
+		begun(w).send(object{"type": "text", "text": "Two"})
+		g.idle(r)
+	})
+	p.ask("The second")
+	p.Sees("[data-answer]", "Two")
+	close(late)
+	eval[bool](p, `(async () => { for (let i = 0; i < 5; i++) await (await fetch("/api/user")).text(); return true })()`) // the end arrives before these
+	p.Press(kb.Escape)
+	p.Sees("[data-thinking]", "Stopping")
+}

@@ -132,7 +132,7 @@ func TestQuestionIsCountedInCharacters(t *testing.T) {
 	t.Parallel()
 	g, p := newGateway(t), newPage(t)
 	p.Open(g.URL)
-	p.Sees("#question", "")
+	p.ready()
 	fill := func(count int) {
 		t.Helper()
 		module[bool](p, "dom.js", `const f = document.getElementById("question"); f.value = "𝒶".repeat(arg); f.dispatchEvent(new Event("input")); return true`, count)
@@ -155,7 +155,7 @@ func TestKeyboardAloneIsEnough(t *testing.T) {
 	g.on("POST /api/query", g.hears(turn(pending("k1"))))
 	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, object{"status": "cancelled", "message": "Action cancelled by user"})))
 	p.Open(g.URL)
-	p.Until(`document.activeElement.id === "question"`)
+	p.ready()
 	p.Press("first line")
 	p.Press("\r", chromedp.KeyModifiers(chromedp.ModifierShift))
 	p.Press("second line")
@@ -228,6 +228,7 @@ func TestConversationsAreListedOpenedAndDeleted(t *testing.T) {
 	p.Sees("[data-outcome]", "Employee Frank Davis has been deleted.")
 	p.Sees("[data-open][aria-current=page]", "Who is on my team?")
 
+	p.stopWaiting()
 	p.Click("[data-conversation=c1] [data-delete]")
 	p.Misses("[data-conversation=c1]")
 	p.Sees("#greeting", "Hello, Alice.")

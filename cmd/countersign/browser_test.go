@@ -154,6 +154,7 @@ func approveByAddress(d *user) {
 	d.Click("button[name=username][value='alice.chen']")
 	d.Until(fmt.Sprintf(`document.activeElement?.dataset.card === %q`, card.ID))
 	d.Sees("[data-card]", "$150,000")
+	d.Until(`document.querySelector("[data-approve]").ariaDisabled !== "true"`) // when all of it was in view
 	d.tabTo("[data-approve]", false)
 	d.Press("\r")
 	d.Sees("[data-card-state=approved] [data-card-note]", "150,000")
@@ -214,6 +215,7 @@ func (d *user) tabTo(selector string, backwards bool) {
 	if backwards {
 		held = append(held, chromedp.KeyModifiers(chromedp.ModifierShift))
 	}
+	d.Until(fmt.Sprintf(`document.readyState === "complete" && document.querySelector(%q)`, selector))
 	there := fmt.Sprintf(`Boolean(document.activeElement?.matches(%q))`, selector)
 	for range 60 {
 		if browsertest.Eval[bool](d.Page, there) {
@@ -227,8 +229,9 @@ func (d *user) tabTo(selector string, backwards bool) {
 // ask types a question and sends it with Enter.
 func (d *user) ask(question string) {
 	d.t.Helper()
-	d.Until(`document.activeElement?.id === "question"`)
+	d.Until(`document.activeElement?.id === "question" && document.getElementById("composer").dataset.running === "false"`)
 	d.Press(question)
+	d.Until(fmt.Sprintf(`document.activeElement.value === %q`, question))
 	d.Press("\r")
 }
 

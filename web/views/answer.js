@@ -3,7 +3,7 @@
 
 import { el, icon } from "../dom.js";
 import { effect, list } from "../reactive.js";
-import { changeOf, changes, fieldsOf, titleOf } from "../store.js";
+import { changeOf, changes, fieldsOf, open, titleOf } from "../store.js";
 import { isRehearsal, modelLabel } from "../turn.js";
 import { total, usageWords } from "../spending.js";
 import { moment, t } from "../words.js";
@@ -70,7 +70,7 @@ function noteView(part) {
 }
 
 function errorView(part, turn, host) {
-  const retry = turn.question ? el("button", { type: "button", class: "small", "data-retry": true, onclick: () => host.ask(turn.question) }, t("Try again")) : null;
+  const retry = turn.question ? el("button", { type: "button", class: "small", "data-retry": true, disabled: () => open.value.running.value, onclick: () => host.ask(turn.question) }, t("Try again")) : null;
   return el("div", { class: "notice error", role: "alert", "data-error": part.code }, icon("warn"), el("span", {}, part.words), retry);
 }
 

@@ -7,9 +7,8 @@ package browsertest
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"os/exec"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -17,24 +16,24 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// shared is the browser that Main started, for the windows of all tests.
-var shared context.Context
+// shared is the browser for the windows of all tests, from the first one on.
+var shared struct {
+	sync.Once
+	kept    bool // Main ends it
+	browser context.Context
+	end     func()
+	err     error
+}
 
 // Main runs tests with one browser for all of them, where one is installed, and
 // returns the exit code.
 func Main(m interface{ Run() int }) int {
-	program := chromium()
-	if program == "" {
-		return m.Run()
+	shared.kept = true
+	code := m.Run()
+	if shared.end != nil {
+		shared.end()
 	}
-	browser, end, err := start(program)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "starting chromium:", err)
-		return 1
-	}
-	defer end()
-	shared = browser
-	return m.Run()
+	return code
 }
 
 func chromium() string {
@@ -50,7 +49,9 @@ func start(program string) (browser context.Context, end func(), err error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.WSURLReadTimeout(2*testkit.Patience), // the first start on a machine reads all of Chromium from its disk
 		chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1")) // no request leaves this machine
+		chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,BackForwardCache,SpareRendererForSitePerProcess"), // a page that was left is gone
+		chromedp.Flag("force-prefers-reduced-motion", true),                                                                  // each frame that moves is drawn by the processor
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1"))                      // no request leaves this machine
 	alloc, endAlloc := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, endBrowser := chromedp.NewContext(alloc)
 	end = func() { endBrowser(); endAlloc() }
@@ -64,17 +65,21 @@ func start(program string) (browser context.Context, end func(), err error) {
 // browserFor is the shared browser, or one of the test's own.
 func browserFor(t testing.TB) context.Context {
 	t.Helper()
-	if shared != nil {
-		return shared
-	}
 	program := chromium()
 	if program == "" {
 		testkit.Missing(t, "chromium")
 	}
-	browser, end, err := start(program)
-	if err != nil {
-		t.Fatalf("starting chromium: %v", err)
+	if !shared.kept {
+		browser, end, err := start(program)
+		if err != nil {
+			t.Fatalf("starting chromium: %v", err)
+		}
+		t.Cleanup(end)
+		return browser
 	}
-	t.Cleanup(end)
-	return browser
+	shared.Do(func() { shared.browser, shared.end, shared.err = start(program) })
+	if shared.err != nil {
+		t.Fatalf("starting chromium: %v", shared.err)
+	}
+	return shared.browser
 }

@@ -9,11 +9,11 @@ async (selector) => {
   const shown = (node) => node.checkVisibility({ visibilityProperty: true }) && node.getClientRects().length > 0;
   const target = [...document.querySelectorAll(selector)].find(shown);
   if (!target) return later("nothing visible matches");
-  if (target.matches(":disabled")) return later("it is disabled");
+  target.scrollIntoViewIfNeeded(); // some things can be clicked when they were seen
+  if (target.matches(":disabled, [aria-disabled=true]")) return later("it is disabled");
 
   const box = () => target.getClientRects()[0]; // of a link over several lines, the first
   const place = () => JSON.stringify(box() ?? null);
-  target.scrollIntoViewIfNeeded();
   await frame();
   const before = place();
   await frame();

@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -20,7 +21,6 @@ const (
 	square    = 8
 	tolerance = 12   // of 255, for a channel of a square
 	allowed   = 0.01 // of the squares
-	looks     = 30   // until a difference is one
 )
 
 // still stops what changes by itself: times, what counts down, the caret. The font is
@@ -109,7 +109,7 @@ func (p *Page) compare(file string) {
 	}
 	var got image.Image
 	share := 1.0
-	for range looks {
+	for until := time.Now().Add(testkit.Patience); time.Now().Before(until); {
 		got = p.picture()
 		if share = differing(want, got); share <= allowed {
 			return

@@ -37,26 +37,30 @@ type Page struct {
 	failed   []string // requests that failed, logged when the test fails
 }
 
-// New opens a window with its own cookies and storage. Without Chromium the
+// New opens a window that holds nothing of an earlier test. Without Chromium the
 // test is skipped by name, or fails where CI=true.
 func New(t testing.TB) *Page {
 	t.Helper()
-	return open(t, chromedp.WithNewBrowserContext())
+	testkit.Alone(t) // what runs is JavaScript
+	w := windowFor(t)
+	return w.show(t, w.leave)
 }
 
 // NewThrough opens a window all of whose requests, to this machine too, go
 // through the recorder.
 func NewThrough(t testing.TB, r *Recorder) *Page {
 	t.Helper()
-	return open(t, chromedp.WithNewBrowserContext(func(p *target.CreateBrowserContextParams) {
+	testkit.Alone(t)
+	w := open(t, chromedp.WithNewBrowserContext(func(p *target.CreateBrowserContextParams) {
 		p.ProxyServer, p.ProxyBypassList = r.proxy.URL, "<-loopback>"
 	}))
+	return w.show(t, func(testing.TB) { w.end() })
 }
 
-func open(t testing.TB, window chromedp.ContextOption) *Page {
+// show gives the window to a test, and to done when the test has ended.
+func (w *window) show(t testing.TB, done func(testing.TB)) *Page {
 	t.Helper()
-	testkit.Alone(t) // what runs is JavaScript
-	tab, endTab := chromedp.NewContext(browserFor(t), window)
+	tab, unlisten := context.WithCancel(w.tab)
 	p := &Page{t: t, tab: tab}
 	if err := chromedp.Listen(tab, p.listen); err != nil {
 		t.Fatalf("opening a window: %v", err)
@@ -65,7 +69,8 @@ func open(t testing.TB, window chromedp.ContextOption) *Page {
 		if t.Failed() {
 			p.Shot("failed-" + strings.ReplaceAll(t.Name(), "/", "-"))
 		}
-		endTab()
+		unlisten()
+		done(t)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		for _, problem := range p.problems {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 func TestMain(m *testing.M) { os.Exit(Main(m)) }
@@ -45,6 +47,7 @@ func TestClickReachesItsElementOnce(t *testing.T) {
 		"leaves when hit":  button + `<script>let jumps = 3; addEventListener("pointerdown", () => { if (jumps-- > 0) go.style.left = go.offsetLeft + 150 + "px"; }, true)</script>`,
 		"covered":          button + `<div id=cover style="position:fixed;inset:0;background:#0001"></div><script>repeat(50, 8, () => {}, () => cover.remove())</script>`,
 		"not enabled":      button + `<script>go.disabled = true; repeat(50, 8, () => {}, () => (go.disabled = false))</script>`,
+		"not yet for all":  button + `<script>go.ariaDisabled = "true"; repeat(50, 8, () => {}, () => (go.ariaDisabled = null))</script>`,
 		"not there":        `<script>repeat(50, 8, () => {}, () => document.body.insertAdjacentHTML("beforeend", '` + button + `'))</script>`,
 		"not visible":      strings.Replace(button, "style=\"", "style=\"visibility:hidden;", 1) + `<script>repeat(50, 8, () => {}, () => (go.style.visibility = "visible"))</script>`,
 		"the second is":    `<button id=other hidden class=b>no</button>` + button,
@@ -108,6 +111,32 @@ func TestUntilNoticesWhatChangesNoDocument(t *testing.T) {
 			t.Parallel()
 			serve(t, c.body).Until(c.condition)
 		})
+	}
+}
+
+// A window that a test has left keeps nothing for the next one.
+func TestUsedWindowIsANewOne(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<!doctype html><title>page</title><link rel=icon href=data:,>")
+	}))
+	t.Cleanup(s.Close)
+	const marks = `[document.cookie, localStorage.mark ?? "", sessionStorage.mark ?? "", matchMedia("(prefers-color-scheme: dark)").matches].join()`
+	w := open(t, chromedp.WithNewBrowserContext())
+	used := w.show(t, func(testing.TB) {})
+	used.Open(s.URL)
+	used.Prefer("dark")
+	const left = "mark=1,1,1,true"
+	if got := Eval[string](used, `localStorage.mark = sessionStorage.mark = 1, document.cookie = "mark=1", `+marks); got != left {
+		t.Fatalf("got %s, want %s", got, left)
+	}
+	if err := w.clean(); err != nil {
+		t.Fatal(err)
+	}
+	next := w.show(t, func(testing.TB) { w.end() })
+	next.Open(s.URL)
+	if got := Eval[string](next, marks); got != ",,,false" {
+		t.Errorf("the next test finds %s", got)
 	}
 }
 
