@@ -152,7 +152,7 @@ func TestToolsOfAServerThatStoppedAreNotOffered(t *testing.T) {
 func TestSlowServerTimesOutAlone(t *testing.T) {
 	quick, slow := newFakeServer(t, modern, "get_thing"), newFakeServer(t, modern, "get_slow")
 	slowly := named("finance", slow)
-	slowly.Timeout = 2 * time.Second // for its list too
+	slowly.Timeout = 5 * time.Second // for its list too, on a busy machine
 	u := start(t, upstream.Options{}, named("hr", quick), slowly)
 	ctx := as("alice", "employee")
 	u.Tools(ctx)
