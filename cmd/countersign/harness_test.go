@@ -21,6 +21,7 @@ import (
 	"countersign.dev/internal/client"
 	"countersign.dev/internal/supervise"
 	"countersign.dev/internal/testkit"
+	"countersign.dev/internal/testkit/browsertest"
 )
 
 // asProgram makes the test binary run the program, so that tests can start and
@@ -43,7 +44,8 @@ func TestMain(m *testing.M) {
 		stop()
 		os.Exit(code)
 	}
-	code := m.Run()
+	testkit.InMemory()
+	code := browsertest.Main(m)
 	if err := endShared(); err != nil {
 		fmt.Fprintln(os.Stderr, "the shared demo:", err)
 		code = 1

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"countersign.dev/internal/testkit"
 )
 
 // childEnv says that this process is a part of a benchmark and no test: a load
@@ -28,6 +30,7 @@ func TestMain(m *testing.M) {
 	case bareChild:
 		serveBare()
 	default:
+		testkit.InMemory()
 		code := m.Run()
 		if postgres != nil {
 			postgres.Stop()

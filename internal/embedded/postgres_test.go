@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(p.AdminURL("postgres"))
 		select {}
 	}
+	testkit.InMemory()
 	os.Exit(m.Run())
 }
 

@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	mongoServer = mongotest.Start()
+	testkit.InMemory()
 	code := m.Run()
 	mongoServer.Stop()
 	testkit.Ran("SQLite")

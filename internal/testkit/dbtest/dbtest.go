@@ -35,6 +35,7 @@ type Cluster struct {
 // cluster whose [Cluster.Database] skips the test by name, or fails it when the
 // environment has CI=true.
 func Start() *Cluster {
+	testkit.InMemory()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // the first start on a machine may fetch it
 	defer cancel()
 	server, err := embedded.StartPostgres(ctx, embedded.PostgresOptions{

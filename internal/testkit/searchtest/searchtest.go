@@ -72,6 +72,7 @@ func start(java ...string) *Server {
 	if address := os.Getenv(environment); address != "" {
 		return &Server{address: address, name: "the server of " + environment}
 	}
+	testkit.InMemory()
 	s := &Server{name: engine}
 	folder, err := prepare()
 	if err == nil {
