@@ -568,3 +568,37 @@ func TestDamagedWorkspaceIsFound(t *testing.T) {
 		t.Errorf("got %v, want %s", err, name)
 	}
 }
+
+// TestUsageCountsCallsAndSuccesses: of all tools, or of one.
+func TestUsageCountsCallsAndSuccesses(t *testing.T) {
+	h := newHarness(t)
+	h.ask("create_task", map[string]any{"title": "one"})
+	h.ask("get_task", map[string]any{"task_id": 1})
+	h.ask("get_task", map[string]any{"task_id": 99})
+	if got := h.ask("get_usage_stats", map[string]any{}); fmt.Sprint(got["total_calls"], got["successful_calls"]) != "3 2" {
+		t.Errorf("got %v", got)
+	}
+	for tool, want := range map[string]string{"get_task": "2 1", "list_tasks": "0 0"} {
+		if got := h.ask("get_usage_stats", map[string]any{"tool_name": tool}); fmt.Sprint(got["total_calls"], " ", got["successful_calls"]) != want {
+			t.Errorf("%s: got %v, want %s", tool, got, want)
+		}
+	}
+	if got := h.ask("get_usage_stats", map[string]any{"tool_name": "create_task"}); fmt.Sprint(got["total_calls"], got["successful_calls"], got["success_rate"]) != "1 1 100" {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestMakerIsThePerson: what a client calls itself is a label beside the person.
+func TestMakerIsThePerson(t *testing.T) {
+	h := newHarness(t)
+	task := h.ask("create_task", map[string]any{"title": "one", "created_by": "marcus"})
+	entity := h.ask("create_entity", map[string]any{"entity_type": "file", "name": "a.go", "created_by": "marcus"})
+	for _, made := range []map[string]any{task, entity} {
+		if made["created_by"] != "nina" || made["created_by_label"] != "marcus" {
+			t.Errorf("got %v", made)
+		}
+	}
+	if link := h.ask("link_entity_to_task", map[string]any{"task_id": 1, "entity_id": 1, "created_by": "marcus"}); link["created_by"] != "nina" {
+		t.Errorf("got %v", link)
+	}
+}

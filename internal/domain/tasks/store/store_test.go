@@ -353,3 +353,62 @@ func TestTreeIsOrderedAndBounded(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestDeletedEntityTakesItsLinksAlong: and comes back with them, but without one that
+// was removed before.
+func TestDeletedEntityTakesItsLinksAlong(t *testing.T) {
+	w := opened(t)
+	if _, err := w.CreateEntity(t.Context(), NewEntity{Type: "file", Name: "a.go", CreatedBy: "tester"}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range int64(3) {
+		made(t, w, NewTask{Title: fmt.Sprint("task ", i)})
+		if _, err := w.Link(t.Context(), i+1, 1, "tester"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Unlink(t.Context(), 2, 1); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := w.DeleteEntity(t.Context(), 1); err != nil || n != 2 {
+		t.Errorf("deleted: got %d links, %v", n, err)
+	}
+	var live int
+	if err := w.In(t.Context()).QueryRowContext(t.Context(), "select count(*) from task_entity_links where deleted_at is null").Scan(&live); err != nil || live != 0 {
+		t.Errorf("%d links are left, %v", live, err)
+	}
+	if n, err := w.UndeleteEntity(t.Context(), 1); err != nil || n != 2 {
+		t.Errorf("taken back: got %d links, %v", n, err)
+	}
+	if _, n, err := w.EntityTasks(t.Context(), 1, "", "", Page{Limit: 10}); err != nil || n != 2 {
+		t.Errorf("got %d tasks, %v", n, err)
+	}
+}
+
+// TestSearchPutsTheBestFirst: before what is newer; of equal ones the newest.
+func TestSearchPutsTheBestFirst(t *testing.T) {
+	w := opened(t)
+	made(t, w, NewTask{Title: "cursors, cursors"})
+	for range 2 {
+		made(t, w, NewTask{Title: "another", Description: text(strings.Repeat("many words before it ", 40) + "cursors")})
+	}
+	var got []int64
+	found, _, err := w.SearchTasks(t.Context(), "cursors", Page{Limit: 10})
+	for _, task := range found {
+		got = append(got, task.ID)
+	}
+	if err != nil || !slices.Equal(got, []int64{1, 3, 2}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if first, n, err := w.SearchTasks(t.Context(), "cursors", Page{Limit: 1}); err != nil || n != 3 || len(first) != 1 || first[0].ID != 1 {
+		t.Errorf("the first page: got %+v of %d, %v", first, n, err)
+	}
+	for _, kind := range []string{"file", "other"} {
+		if _, err := w.CreateEntity(t.Context(), NewEntity{Type: kind, Name: "cursors of " + kind, CreatedBy: "tester"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found, n, err := w.SearchEntities(t.Context(), "cursors", "other", Page{Limit: 10}); err != nil || n != 1 || len(found) != 1 || found[0].Type != "other" {
+		t.Errorf("of a type: got %+v, %d, %v", found, n, err)
+	}
+}
