@@ -50,14 +50,14 @@ type Toolbox interface {
 	Call(ctx context.Context, name string, args json.RawMessage) result.Outcome
 }
 
-// Toolset is the tools as one person has them.
+// Toolset is the tools of one person.
 type Toolset struct {
 	Open   []Tool       // sorted by name
 	Closed []ClosedTool // exist, but not for this person; they explain refusals
 	Down   []Warning    // servers that did not answer
 }
 
-// Tool is a callable tool and the server it lives on.
+// Tool is a callable tool and its server.
 type Tool struct {
 	result.ToolInfo
 	Server    string    `json:"server"`
@@ -87,7 +87,7 @@ type Warning struct {
 	Message string `json:"message"`
 }
 
-// Person is what the model learns about the person who asks.
+// Person is what a prompt says about the person who asks.
 type Person struct {
 	Name     string
 	Username string
@@ -97,7 +97,7 @@ type Person struct {
 
 // Request is everything that a model gets.
 type Request struct {
-	System   string // the standing instructions, as text models understand them
+	System   string // the instructions, as plain text
 	Person   Person
 	Now      time.Time
 	Messages []Message // the conversation so far; the last one is the question or tool results
@@ -112,7 +112,7 @@ type Turn struct {
 	Person   Person
 	System   string
 	History  []Message // the conversation before the question
-	Language bool      // the model is one of language: see Choice
+	Language bool      // see Choice
 	Budget   int       // tokens of one request (instructions, tools, messages), as Tokens counts them; 0: no limit
 	Memory   Memory    // of the conversation
 	Tokens   *tokens.Counter
@@ -149,7 +149,7 @@ type ToolStarted struct {
 	Server string
 }
 
-// ToolProgress says how far a call has come: at most one a second and a hundred
+// ToolProgress reports the progress of a call: at most one a second and a hundred
 // in all. Its message is for people; a model never reads it.
 type ToolProgress struct {
 	Call     Call

@@ -8,8 +8,8 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// correct adds what the gateway corrects in the answer. That a list is incomplete is
-// a line of the answer, which the model left out; the rest are notes about it.
+// correct adds the corrections of the answer. A hint about an incomplete list becomes a
+// line of the answer; the others become notes about it.
 func (r *run) correct() {
 	answer := guard.Answer{Before: r.written[0].String(), After: r.written[1].String()}
 	for _, c := range guard.Check(answer, evidenceOf(r)) {
@@ -83,7 +83,7 @@ func (s Toolset) addEarlier(e *guard.Evidence, m Message) {
 	}
 	for _, answer := range m.Results() {
 		o, err := result.DecodeEnvelope(answer.Answer)
-		if err != nil { // marked as a whole
+		if err != nil { // the whole answer is one marked text
 			e.Known = append(e.Known, string(answer.Answer))
 			continue
 		}

@@ -9,8 +9,8 @@ import (
 )
 
 // largeResult is the tokens above which an older result is shortened when a
-// conversation no longer fits. A call is never parted from its result, so the
-// result stays: first with some of its rows, then with none.
+// conversation no longer fits. A call and its result stay together, so
+// the result keeps some of its rows, and later none.
 const largeResult = 200
 
 // The rows that stay of a shortened result.
@@ -23,8 +23,7 @@ const (
 // about that many bytes.
 type clipper func(call, bytes int) json.RawMessage
 
-// fitter cuts conversations to a budget of tokens. It changes nothing that it is
-// given.
+// fitter cuts conversations to a budget of tokens. It does not change its arguments.
 type fitter struct {
 	measure
 	retain int // messages of the history that are kept, the newest, in whole turns
@@ -35,8 +34,8 @@ const perMessage = 4
 
 // fit returns the conversation within the budget, and how many of its oldest turns
 // are left out. The question, the calls and results of the running turn, and the
-// newest turns stay, with less and less of their results: if even that is too
-// large, it is more than the budget.
+// newest turns stay, with fewer and fewer rows of their results; if those alone are
+// too large, the result exceeds the budget.
 func (f fitter) fit(history, running []Message, budget int) (kept []Message, dropped int) {
 	if bytesOf(history)+bytesOf(running) <= budget { // no text has more tokens than bytes
 		return slices.Concat(history, running), 0
@@ -62,7 +61,7 @@ type turnForm struct {
 	size     int
 }
 
-// least is what the turn takes at least.
+// least is the size of the turn's smallest form.
 func (t turnForms) least() int {
 	if !t.retained {
 		return 0
@@ -145,7 +144,7 @@ func (f fitter) fitSteps(running []Message, budget int) []Message {
 }
 
 // clipLast clips the results of the last step until the running turn fits. Each
-// gets an equal share of the room, and the smaller ones leave theirs to the rest.
+// gets an equal share; what the smaller ones leave is shared by the rest.
 func (f fitter) clipLast(running []Message, budget int) []Message {
 	last := len(running) - 1
 	if last < 0 || running[last].Role != ToolRole || f.size(running) <= budget {
@@ -166,8 +165,8 @@ func (f fitter) clipLast(running []Message, budget int) []Message {
 	return cut
 }
 
-// clipTo writes a result in about so many tokens. What a byte is worth depends on
-// the data, so a first guess is corrected.
+// clipTo writes a result in about that many tokens. Bytes per token depend on the data,
+// so a first estimate is corrected.
 func (f fitter) clipTo(r CallResult, call, share int) CallResult {
 	share = max(1, share-perPart)
 	for bytes := share * 8; ; {

@@ -26,8 +26,8 @@ type Message struct {
 	Notes []Note // what the gateway added to an answer, for people; never a model's own words
 }
 
-// Part is a piece of a message. The set is closed: Text, Call and Opaque stand
-// in an assistant's message, CallResult in a tool message (one for each call),
+// Part is a piece of a message. The set is closed: Text, Call and Opaque are
+// parts of an assistant's message, CallResult in a tool message (one for each call),
 // and every other message is Text.
 type Part interface{ part() }
 

@@ -38,8 +38,8 @@ func (r *run) addLine(kind, line string) {
 	r.emit(TextDelta{Text: line, Source: "gateway"})
 }
 
-// keepNote keeps a note beside the last message of the answer, and returns that: the
-// conversation is read later as it was streamed.
+// keepNote adds a note to the last message of the answer and returns that message: a
+// conversation that is read later has what was streamed.
 func (r *run) keepNote(n Note) *Message {
 	if r.added[len(r.added)-1].Role != Assistant {
 		r.added = append(r.added, Message{Role: Assistant})
@@ -52,8 +52,8 @@ func (r *run) keepNote(n Note) *Message {
 // added is the kind of a note that corrects nothing: why an answer ends where it does.
 const added = "added"
 
-// warn keeps one warning per server. A server that was not waited for, because the
-// turn was cancelled, is not down.
+// warn keeps one warning per server. A server that did not answer before the turn
+// was cancelled is not reported.
 func (r *run) warn(more ...Warning) {
 	for _, w := range more {
 		known := func(have Warning) bool { return have.Server == w.Server }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// instructions are what every model gets, before the company's own. They ask for
-// what the gateway also enforces.
+// instructions begin every system prompt, before the company's own. The gateway also
+// enforces what they ask for.
 const instructions = `You are Countersign, an assistant that answers questions about a company's data by calling tools.
 
 - Use tools for every fact about the company. Never invent a value. "*** (Hidden)" means that the person may not see it: say so and do not guess.

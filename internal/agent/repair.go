@@ -11,8 +11,8 @@ import (
 )
 
 // What a model reads about a call that was not made, under "repair" in the
-// details of its fault. It gets one chance for each tool of a turn, so that a
-// model that cannot do better ends with a sentence and not with twelve faults.
+// details of its fault. It may correct a call once for each tool of a turn, so
+// that a model which cannot ends with a sentence and not with twelve faults.
 const (
 	repairOnce = "The call was not made. Correct it as said here, and call once more."
 	repairOver = "The call was not made, for the second time. Do not repeat it: tell the person what could not be done, and why."

@@ -28,7 +28,7 @@ type callOutcome struct {
 // waits for its person. ToolStarted comes in the order of the calls, ToolProgress
 // and ToolFinished as they happen; the results are kept in the order of the calls.
 func (r *run) step(ctx context.Context, calls []Call) (waiting bool) {
-	outcomes := make(chan callOutcome, len(calls)) // room for all: no call waits for a slow reader
+	outcomes := make(chan callOutcome, len(calls)) // buffered for all: no call waits for a slow reader
 	reports := make(chan callReport, parallel)
 	var running sync.WaitGroup
 	defer running.Wait()

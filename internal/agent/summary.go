@@ -24,9 +24,9 @@ Keep what a later question could refer to: what was asked and answered, names, i
 
 Answer with the summary alone, in at most %d words.`
 
-// summarise replaces the oldest turns by a summary when the conversation is longer
-// than it may be. A model that fails at it costs nothing but time: then turns that
-// do not fit are left out, which the model reads.
+// summarise replaces the oldest turns by a summary when the conversation exceeds its
+// limits. When the model fails to write one, turns that do not fit are left out, and the
+// model reads that they are.
 func (w *window) summarise(ctx context.Context) {
 	if w.memory.Covered > len(w.turn.History) { // of another conversation
 		w.memory = Memory{Found: w.memory.Found}
@@ -55,7 +55,7 @@ func (w *window) fold(ctx context.Context, messages []Message) {
 // rest is within its limits, else so many that about half of the limit is free
 // again, and another summary is not soon needed. The newest stay as they are.
 func (w *window) overdue(rest []Message) (turns int) {
-	space := w.space() * 3 / 4 // what the running turn finds needs some, too
+	space := w.space() * 3 / 4 // the rest is for the results of the running turn
 	if above := w.turn.SummariseAbove; above > 0 && (above < space || w.turn.Budget <= 0) {
 		space = above
 	}

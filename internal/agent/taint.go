@@ -13,7 +13,7 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// Bounds of what is said of untrusted texts.
+// Bounds of the untrusted texts that are named and searched.
 const (
 	maxSources = 4       // that are named
 	maxTainted = 4 << 20 // bytes of text in which tools are looked for
@@ -49,7 +49,7 @@ func (t *taint) read(r CallResult, info *Tool) {
 }
 
 // walk adds the marked texts of a value. Rows of our own servers are named by kind
-// and id; what another server calls its rows is untrusted, too.
+// and id; the names that another server gives its rows are untrusted, too.
 func (t *taint) walk(value any, source untrustedText, own bool) {
 	switch v := value.(type) {
 	case result.Row:

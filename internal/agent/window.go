@@ -10,7 +10,7 @@ import (
 	"countersign.dev/internal/tokens"
 )
 
-// window decides what of the conversation a request holds.
+// window decides which part of the conversation a request contains.
 type window struct {
 	fitter
 	turn    Turn
@@ -31,12 +31,12 @@ func newWindow(t Turn, u *Usage, clip clipper) *window {
 	return &window{fitter: fitter{m, t.Retain, clip}, turn: t, usage: u, memory: t.Memory}
 }
 
-// open measures what is in every request, and makes room for it.
+// open counts the tokens that every request needs, and summarises what no longer fits.
 func (w *window) open(ctx context.Context, system string, tools []Tool) {
 	w.fixed = w.count.Count(system) + w.toolSize(tools)
 	w.summarise(ctx)
 	w.history = w.newest(w.turn.History[w.memory.Covered:])
-	if w.turn.Language { // what is no language model reads its own words alone
+	if w.turn.Language { // the planner gets no notes
 		w.history = withNotes(w.history)
 	}
 	w.history = w.readAll(w.history)
@@ -158,8 +158,8 @@ func (s measure) toolSize(tools []Tool) (tokens int) {
 	return tokens
 }
 
-// withNotes puts what the gateway added to an answer after it, as the gateway's words: a
-// model learns that it was corrected, and takes none of it for its own. An answer
+// withNotes puts what the gateway added to an answer after it, as the gateway's words: the
+// model reads that it was corrected, and not as its own words. An answer
 // without a part of its own is left out.
 func withNotes(history []Message) []Message {
 	all := make([]Message, 0, len(history))
