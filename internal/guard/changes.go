@@ -144,9 +144,8 @@ func leavesOrderOpen(sentences []string, e Evidence) bool {
 	})
 }
 
-// wasSo matches what says that things were before as the person wants them, and
-// stay so. It says that nothing was changed only where a result was read: without
-// one the assistant cannot know.
+// wasSo matches what says that things already are as the person wants them. It says that
+// nothing was changed only where a result was read: without one the assistant cannot know.
 var wasSo = regexp.MustCompile(`\b(?:already|unchanged|untouched|(?:stays?|remains?|stayed|remained) (?:the same|as|in|at|on|with)|left (?:it|them|that|this|everything)|as (?:it|they|things) (?:is|are|was|were)|same as before)\b`)
 
 // isOrder reports whether a question begins with a verb that orders a change.
@@ -305,5 +304,5 @@ func hasPending(e Evidence) bool {
 
 var quotedText = regexp.MustCompile(`“[^”]*”|"[^"]*"`)
 
-// withoutQuotes removes quoted text: it is another's, as a resolution is.
+// withoutQuotes removes quoted text: others wrote it.
 func withoutQuotes(s string) string { return quotedText.ReplaceAllString(s, "…") }

@@ -12,7 +12,7 @@ import (
 )
 
 // maxEvidence bounds the bytes of results that are read. Of a conversation with
-// more, figures and names are not compared: an alarm could be wrong.
+// more, figures and names are not compared: a correction could be wrong.
 const maxEvidence = 16 << 20
 
 // data is the results of a conversation, read once for one answer: of its texts it keeps
@@ -57,7 +57,7 @@ func readData(e Evidence, s stated) *data {
 		}
 		rows := len(d.rows)
 		d.walk(c.Tool, tree)
-		if c.Outcome.Pending() != nil { // what it would do is no row that says so
+		if c.Outcome.Pending() != nil { // a preview is no evidence that something was changed
 			d.rows = d.rows[:rows]
 		}
 		if !c.changes() { // what was asked for: "deals that close before 2026-03-15"
@@ -139,7 +139,7 @@ func (d *data) token(small string) {
 
 // args reads the arguments of a call, which are no row.
 func (d *data) args(args json.RawMessage) {
-	tree, _ := result.ParseData(args) // what is no object was rejected before
+	tree, _ := result.ParseData(args) // arguments that are no object were rejected before
 	row, _ := tree.(result.Row)
 	for _, value := range row.Values {
 		d.walk("", value)

@@ -9,8 +9,8 @@ import (
 	"countersign.dev/internal/guard/mention"
 )
 
-// derived is what can be computed of the tables: sums, means, counts, differences
-// and ratios of what an answer names. It is a bounded search, not a calculus.
+// derived is what can be computed from the tables: sums, means, counts, differences
+// and ratios of the rows and columns that an answer names, up to the bounds of table.go.
 type derived struct {
 	values   []float64 // amounts
 	percents []float64
@@ -53,7 +53,7 @@ func (v *derived) amount(values ...float64) {
 	}
 }
 
-// suppose adds a value that is changed by the per cents that are spoken of.
+// suppose adds a value changed by each of the supposed per cents.
 func (v *derived) suppose(value float64) {
 	for _, p := range v.supposed {
 		v.amount(value*p/100, value*(1+p/100), value*(1-p/100))
@@ -69,7 +69,7 @@ func (v *derived) ratio(a, b float64) {
 	v.amount(a / b)
 }
 
-// sets adds what can be said of sets of rows.
+// sets adds counts, sums and ratios of sets of rows.
 func (v *derived) sets(t *table, sets []set) {
 	total := sets[0]
 	for _, s := range sets {
@@ -136,7 +136,7 @@ func backward(rows []int) []int {
 	return rows
 }
 
-// column adds the sum of a column and what else is said of it, and returns the sum.
+// column adds the sum, mean, twelfth and quarter of a column, and returns the sum.
 func (v *derived) column(column []float64, rows []int) (sum float64) {
 	values := make([]float64, 0, len(rows))
 	for _, i := range rows {
@@ -200,7 +200,7 @@ func (v *derived) columns(a, b []float64, rows []int) {
 	}
 }
 
-// rows adds what can be said of rows that the answer names: shares, the columns of
+// rows adds figures of rows that the answer names: shares, the columns of
 // one row, and one row compared with another.
 func (v *derived) rows(t *table, named, all []int, words map[string]bool) {
 	keys := sortedKeys(t.nums)

@@ -20,7 +20,7 @@ const maxShown = 8
 
 // invented returns the line about figures and names that are in no result.
 func invented(s stated, e Evidence, results func() *data) (c Correction) {
-	if len(s.mentions)+len(s.names) == 0 { // nothing rests on the results
+	if len(s.mentions)+len(s.names) == 0 { // the answer states nothing to compare
 		return c
 	}
 	d := results()
@@ -46,7 +46,7 @@ func invented(s stated, e Evidence, results func() *data) (c Correction) {
 	return Correction{OfTheModel, fmt.Sprintf(Invented+"%s%s %s the model's own.", strings.Join(odd, ", "), more, verb), odd}
 }
 
-// figures proves mentions.
+// figures decides which mentions are proven.
 type figures struct {
 	d       *data
 	e       Evidence
@@ -117,7 +117,7 @@ func (f *figures) unproven(mentions []mention.Mention) (odd []string) {
 	for i := range mentions {
 		prove(i, f.proves)
 	}
-	for range 2 { // what was proven by others proves more
+	for range 2 { // a second pass uses what the first has proven
 		for i := range mentions {
 			prove(i, func(c mention.Mention) bool { return c.Kind == mention.Figure && f.fromStated(c, mentions, proven, i) })
 		}

@@ -6,8 +6,7 @@ import (
 	"unicode"
 )
 
-// What the rules need to know of German: the page speaks it, and so people and models
-// do. Its nouns have capital letters, its figures points where English has commas.
+// What the rules need to know of German, in which people ask and models answer. Its nouns have capital letters, its figures points where English has commas.
 
 var germanWords = wordSet("ab aber alle als am an auch auf aus bei beide beiden bereits bis bitte da dabei dafür damit danach dann das dass davon dazu dein deine dem den denn des dies diese dieser doch dort du durch ein eine einem einen einer er erst es für gerade gibt habe haben hier ich ihm ihn ihnen ihr ihre ihren ihrer im ist ja jetzt jede kann kein keine keinen können leider machen mal mehr mein meine mich mir mit nach nein nicht nichts noch nochmal nur oder ohne schon sehr sein seine seit sich sie sind sitzt sobald soll sonst um und uns unter viel viele vom von vor wann war was wer werden wegen welche welcher welches wenn werde wie wieder wieviel wird wir wo wurde wurden zeig zeige zu zuletzt zum zur zusammen zwischen über " +
 	"aktuell bisher davon derzeit diesem diesen dieses einige etwa fällig gestern heute insgesamt jedoch jeweils jemand letzte letzten mehrere morgen nächste nächsten niemand noch offene offenen pro rund sowie " +

@@ -4,8 +4,8 @@
 // the answer itself.
 //
 // It is pure: no I/O, no clock, and time and memory bounded by what it is given.
-// It matches words and figures, and understands neither: what it can miss is in
-// docs/security.md. Start with [Check].
+// It matches words and figures and does not understand text: docs/security.md says what
+// it can miss. Start with [Check].
 package guard
 
 import (
@@ -14,8 +14,8 @@ import (
 )
 
 // Check returns the corrections of an answer: failures and waiting changes that it
-// leaves out, changes that it reports and no tool did, figures and names that are in no result, and
-// lists that it presents as complete.
+// leaves out, changes that it reports and no tool did, figures and names that are in
+// no result, and lists that it presents as complete.
 func Check(a Answer, e Evidence) (corrections []Correction) {
 	s := statedIn(a.Whole(), e.Question)
 	results := sync.OnceValue(func() *data { return readData(e, s) })

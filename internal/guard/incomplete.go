@@ -64,8 +64,7 @@ func (l incompleteLists) hint() string {
 }
 
 // incompleteness matches the ways to say in English that a list is not complete.
-// It misses one rather than match an unrelated "more": a miss costs a sentence
-// that is said twice.
+// It does not match every "more": a missed one only repeats the hint.
 var incompleteness = regexp.MustCompile(`(?i)\b(incomplete|not (?:the )?complete|truncated|partial (?:list|result|answer|view|sample|picture|set)s?|limited to (?:the first )?\d|` +
 	`not all of|there (?:are|is|may be|might be|could be|must be) (?:\w+ ){0,2}(?:more|further|others)\b|more (?:are |is )?available|a page of\b|(?:may|might|could|must) be (?:\w+ )?others\b|more (?:\pL+ )?(?:exist|follow|remain)|more (?:rows|results|records|entries|pages|items|matches) are|` +
 	`(?:next|further|more|another) pages?|and (?:\w+ )?more\b|more than the|first page|beyond (?:this|these|the first) (?:\w+ )?(?:\d+|page|list|results|records|rows|entries)\b|` +

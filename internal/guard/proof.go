@@ -36,7 +36,7 @@ var classOf = func() map[string]string {
 // plan or a question.
 var unmade = regexp.MustCompile(`\b(?:not|\pL+n't|no|nothing|never|none|neither|cannot|yet to|until|unless|if|once|when|after|before|whether|will|would|can|could|may|might|should|must|to be|needs?|want|shall|i'll|i'd|you'd|it'll|still|asks?|asked|says?|which)\b`)
 
-// made reports whether a receipt tells of a change of that class: an outcome that
+// made reports whether a receipt proves a change of that class: an outcome that
 // the gateway reported, or the answer of a tool that changes at once. Any change,
 // when the class is empty.
 func made(e Evidence, class string) bool {
@@ -130,7 +130,7 @@ func (d *data) named(text string) (best []result.Row) {
 	return best
 }
 
-// likeness counts the names of a row that were said, and its years.
+// likeness counts the names and years of a row that a text has.
 func likeness(row result.Row, said map[string]bool) (n int) {
 	counted := map[string]bool{}
 	for name := range names(row) {
@@ -147,7 +147,8 @@ func likeness(row result.Row, said map[string]bool) (n int) {
 	return n
 }
 
-// namesSomething reports whether a sentence has a name, wherever that is from.
+// namesSomething reports whether a sentence has any word with a capital letter after its
+// first.
 func namesSomething(sentence string) bool {
 	fields := strings.Fields(sentence)
 	return slices.ContainsFunc(fields[min(1, len(fields)):], isProper)
