@@ -1,6 +1,6 @@
 // Package approval tells clients where the owner of a pending change answers it: on
 // the gateway's page, whose address the servers and the gateway add to what they
-// answer. It answers nothing itself and knows no confirmation. Start with [Page].
+// answer. It does not answer or store confirmations. Start with [Page].
 package approval
 
 import (
