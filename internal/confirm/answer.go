@@ -212,8 +212,8 @@ func (a answering) ended(ctx context.Context, r Record) (Result, error) {
 	return Result{r.State, r.Answer}, nil
 }
 
-// without answers without a record: the store lost it, never had it, or has one
-// that cannot be believed. A receipt of the change is the answer all the same.
+// without answers when there is no usable record: the store lost it, never had it, or it
+// was altered. A receipt of the change is still the answer.
 func (a answering) without(ctx context.Context, why *fault.Error) (Result, error) {
 	receipt, found, err := a.find(ctx)
 	if err != nil {

@@ -20,7 +20,7 @@ func (s *Service) ThroughGateway() *Service {
 // the gateway.
 func (s *Service) Permit(ctx context.Context, p *access.Principal, id ID) error {
 	if !idShape.MatchString(string(id)) {
-		id = "" // the caller chose it, and the audit keeps no such text
+		id = "" // the caller chose it: the audit keeps no unverified text
 	}
 	switch {
 	case !p.MayConfirm():

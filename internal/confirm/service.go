@@ -31,7 +31,7 @@ type Service struct {
 }
 
 // Notifier receives the confirmations that began to wait or were answered, after
-// that was stored. A notification can be lost in a crash; the store is the truth.
+// that was stored. A notification can be lost in a crash; the store decides.
 type Notifier interface {
 	Changed(ctx context.Context, r Record)
 }
