@@ -38,7 +38,7 @@ type Quote struct {
 	Text   string `json:"text"`
 }
 
-// keyQuotes is where confirmationData has the quotations.
+// keyQuotes is the key of the quotations in confirmationData.
 const keyQuotes = "quotes"
 
 // quotation is a field of a preview that holds free text.
@@ -48,7 +48,7 @@ type quotation struct {
 	empty string // shown when there is no text
 }
 
-// ofRow reports whether the text is of a row, and so of other people.
+// ofRow reports whether the text is a row's, which other people wrote.
 func (q quotation) ofRow() bool { return q.by != byAssistant }
 
 // quotedFields reads the tags of a preview.
@@ -76,8 +76,8 @@ func quotedFields(shown reflect.Type) (all []quotation, err error) {
 	return all, nil
 }
 
-// show masks a preview for the caller, and makes its facts and quotations fit to
-// be shown: nothing that they hold is invisible.
+// show masks a preview for the caller, and escapes invisible characters in its facts
+// and quotations.
 func (c *admitted) show(p Preview) (facts object, message string, err error) {
 	v := reflect.New(c.tool.shown)
 	v.Elem().Set(reflect.ValueOf(p))

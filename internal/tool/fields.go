@@ -80,7 +80,7 @@ func (t Tool) Texts() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// bounded matches the schema of a text that has no room for sentences.
+// bounded matches the schema of a text that cannot hold sentences.
 var bounded = regexp.MustCompile(`\b(enum|format|pattern)=`)
 
 // isText reports whether values of a type can hold any text.
