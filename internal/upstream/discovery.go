@@ -50,7 +50,7 @@ func (d *discovery) change(now time.Time) bool {
 	return false
 }
 
-// awake makes the background fetch the list.
+// awake wakes the goroutine that fetches the list.
 func (d *discovery) awake() {
 	select {
 	case d.wake <- struct{}{}:
@@ -114,7 +114,7 @@ func (s *server) refreshNow(ctx context.Context) error {
 	}
 }
 
-// awaitShortly waits for a fetch, but not for long and not again.
+// awaitShortly waits for a fetch for discoveryWait at most, once.
 func (s *server) awaitShortly(ctx context.Context, list toolList) error {
 	fetched := s.fetching(ctx, list.version)
 	if !s.found.isSlow() {
@@ -169,7 +169,7 @@ type Foreign struct{ *Upstream }
 
 // Replace replaces all foreign servers by these. One whose name and Key stay the
 // same keeps its connection, its calls and its tools, under its new rules. Calls of
-// one that goes have their time to end; new ones are refused.
+// a removed one may finish; new ones are refused.
 func (u Foreign) Replace(servers []Server) {
 	u.replacing.Lock()
 	defer u.replacing.Unlock()

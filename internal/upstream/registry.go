@@ -177,8 +177,8 @@ func (n *snapshot) route() {
 	n.names = slices.Sorted(maps.Keys(n.routes))
 }
 
-// forVendor is an offered name as model vendors take it: they refuse a dot. Two
-// offered names never become one, because that would be a look-alike.
+// forVendor is an offered name without its dot, which model vendors refuse. Two offered
+// names never become the same: such look-alikes are left out.
 func forVendor(name string) string { return strings.Replace(name, ".", "_", 1) }
 
 // wellNamed reports whether model vendors accept a tool's name.

@@ -110,7 +110,7 @@ func named(ctx context.Context) context.Context {
 	return telemetry.WithRequest(ctx, request.Part(strings.ToLower(rand.Text()[:6])))
 }
 
-// EachServer reports how each server is doing, in configured order: calls that
+// EachServer reports the figures of each server, in configured order: calls that
 // were sent, those of them that got no answer, and the mean time of an answer.
 func (u *Upstream) EachServer(report func(name string, healthy bool, calls, failures int64, average time.Duration)) {
 	for _, s := range u.registry().servers {

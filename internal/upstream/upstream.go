@@ -3,9 +3,9 @@
 // as the person who calls.
 //
 // It owns tool lists, deadlines, breakers and the answering of confirmations.
-// It knows no rule of who may do what: a server names the roles that open a
-// tool, and our own servers enforce them by themselves. It applies no change of
-// theirs and sends no call twice.
+// It has no rules of who may do what: servers name the roles of their tools, and our
+// own servers enforce them. It applies none of their changes, and repeats only calls
+// that have no second effect.
 //
 // Start with [Upstream.Tools] and [Upstream.Call]. The registry is an immutable
 // snapshot that updates replace. A server is reached through an [Adapter]:
@@ -66,7 +66,7 @@ type Server struct {
 }
 
 // Entries finds confirmations, so that an answer reaches the server that owns
-// one. What an entry says is believed no further. Package state has them.
+// one. An entry decides nothing else. Package state has them.
 type Entries interface {
 	Find(ctx context.Context, id confirm.ID) (e confirm.Entry, ok bool, err error)
 	PendingOf(ctx context.Context, owner access.Owner) ([]confirm.Entry, error)
@@ -159,7 +159,7 @@ type Confirmations interface {
 	Answer(ctx context.Context, p *access.Principal, reply confirm.Reply, e confirm.Executor) (confirm.Result, error)
 }
 
-// Adapter reaches one server in its own manner. An error means that the server
+// Adapter reaches one server over its transport. An error means that the server
 // gave no answer; every answer, also a refusal, is an outcome.
 type Adapter interface {
 	// Tools lists all tools under the server's own names, with their roles.
@@ -186,7 +186,7 @@ type discovery struct {
 	mu    sync.Mutex
 	since time.Time // of the period in which changes are counted
 	count int
-	slow  bool // a caller waited in vain since the last answer
+	slow  bool // a caller has waited without success since the last answer
 }
 
 // server is one server with everything that is the same for every kind.
