@@ -63,8 +63,8 @@ func showConfirmation(ctx context.Context, show func(context.Context, string) (r
 	return result.Success(data, nil, "")
 }
 
-// explainPending says in a pending change where and until when to approve it, for
-// the client of a person, which our page is not. A client that can ask its person
+// explainPending adds to a pending change where and until when to approve it, for
+// clients other than our page. A client that can ask its person
 // (input_required, elicitation) would be asked here.
 func explainPending(who *access.Principal, o result.Outcome) result.Outcome {
 	if o.Pending() == nil || who.Purpose() != access.PurposeNone {
