@@ -1,9 +1,12 @@
 package mcpserver_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // TestBadMessagesOfTheHandshakeVersionsKeepTheConnection: some clients take any
@@ -91,34 +94,120 @@ func TestIDsComeBackAsTheyWereSent(t *testing.T) {
 	}
 }
 
-// FuzzMessage sends any body to the MCP endpoint: no answer is an error of the
-// server, and every error is one of JSON-RPC.
+// frame is what a body is by JSON-RPC 2.0 and MCP, read by the standard library's tokens
+// and nothing of ours.
+type frame struct {
+	code         int             // of the error that it must get, 0: none by its frame
+	id           json.RawMessage // that each answer has; null without a valid one
+	method, tool string
+	response     bool
+}
+
+func frameOf(body []byte) (f frame) {
+	f.id = json.RawMessage("null")
+	if !json.Valid(body) || !utf8.Valid(body) || readTwoWays(body) {
+		f.code = -32700
+		return f
+	}
+	var fields map[string]json.RawMessage // names in their exact case
+	if json.Unmarshal(body, &fields) != nil || fields == nil {
+		f.code = -32600 // a batch, or no object
+		return f
+	}
+	var id any
+	if raw, given := fields["id"]; given {
+		_ = json.Unmarshal(raw, &id)
+		_, text := id.(string)
+		_, number := id.(float64)
+		if !text && !number || len(raw) > 256 {
+			f.code = -32600
+			return f
+		}
+		f.id = raw
+	}
+	_, result := fields["result"]
+	_, failed := fields["error"]
+	method, given := fields["method"]
+	f.response = !given && (result || failed)
+	var version, name any
+	_ = json.Unmarshal(fields["jsonrpc"], &version)
+	_ = json.Unmarshal(method, &name)
+	f.method, _ = name.(string)
+	if version != "2.0" || !f.response && f.method == "" {
+		f.code = -32600
+	}
+	var params map[string]json.RawMessage
+	_ = json.Unmarshal(fields["params"], &params)
+	_ = json.Unmarshal(params["name"], &f.tool)
+	return f
+}
+
+// readTwoWays reports whether an object of valid JSON repeats a name, however it is
+// escaped, or is nested deeper than any message of ours.
+func readTwoWays(body []byte) bool {
+	type level struct {
+		names map[string]bool // nil: an array
+		name  bool            // the next token is one
+	}
+	var open []level
+	for d := json.NewDecoder(bytes.NewReader(body)); ; {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		top := len(open) - 1
+		if name, ok := token.(string); ok && top >= 0 && open[top].name {
+			if open[top].names[name] {
+				return true
+			}
+			open[top].names[name], open[top].name = true, false
+			continue
+		}
+		switch token {
+		case json.Delim('{'):
+			open = append(open, level{map[string]bool{}, true})
+		case json.Delim('['):
+			open = append(open, level{})
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:top]
+		}
+		if top = len(open) - 1; token != json.Delim('{') && token != json.Delim('[') && top >= 0 {
+			open[top].name = open[top].names != nil
+		}
+		if len(open) > 64 {
+			return true
+		}
+	}
+}
+
+// FuzzMessage sends any body to the MCP endpoint: no answer is an error of the server,
+// every error is one of JSON-RPC, and has the code and the id that the frame of the message
+// asks for.
 func FuzzMessage(f *testing.F) {
 	for _, body := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`,
 		modernBody("tools/list", ""), modernBody("tools/call", `"name":"echo","arguments":{"a":1}`), modernBody("subscriptions/listen", `"notifications":{}`),
 		`{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1.5}}`,
 		`{"jsonrpc":"2.0","id":1.5,"result":{}}`, `[]`, `{"jsonrpc":"2.0","id":"a","method":"completion/complete","params":{"ref":{"type":"x"}}}`,
+		`{"jsonrpc":"2.0","id":-0.25e1,"method":"ping"}`, `{"jsonrpc":"2.0","id":"a","\u0069d":"b","method":"ping"}`, `{"jsonrpc":"2.0","Id":"a","METHOD":"ping"}`,
+		`{"jsonrpc":"2.0","id":"a","method":"ping"}{}`, `{"jsonrpc":2.0,"id":"a","method":"ping"}`, `{"jsonrpc":"2.0","id":true,"method":"ping","params":{"a":[[{}]]}}`,
+		`{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 254) + `","method":"ping"}`, `{"jsonrpc":"2.0","id":"a","method":"ping","params":` + strings.Repeat("[", 63) + strings.Repeat("]", 63) + `}`,
 	} {
 		f.Add([]byte(body), true)
 		f.Add([]byte(body), false)
 	}
 	h := open(f)
 	f.Fuzz(func(t *testing.T, body []byte, isModern bool) {
-		if strings.Contains(string(body), "subscriptions") || strings.Contains(string(body), "wait") || strings.Contains(string(body), `\u`) {
+		want := frameOf(body)
+		if want.method == "subscriptions/listen" || want.tool == "wait" {
 			return // a subscription lasts until its client leaves, and wait until its test ends
 		}
 		var headers []string
 		if isModern {
-			var m struct {
-				Method string
-				Params struct{ Name string }
-			}
-			_ = json.Unmarshal(body, &m)
-			if strings.ContainsFunc(m.Method+m.Params.Name, func(r rune) bool { return r < ' ' || r > '~' }) {
+			if strings.ContainsFunc(want.method+want.tool, func(r rune) bool { return r < ' ' || r > '~' }) {
 				return // no value of a header
 			}
-			headers = modernHeaders(m.Method, m.Params.Name)
+			headers = modernHeaders(want.method, want.tool)
 		}
 		got := h.send(t, "POST", "/mcp", "alice", string(body), append(headers, "Content-Type", "", "Content-Type", "application/json")...)
 		switch {
@@ -129,5 +218,38 @@ func FuzzMessage(f *testing.F) {
 		case strings.Contains(got.body, "Go struct") || strings.Contains(got.body, "unmarshal"):
 			t.Fatalf("%q: got %d %s, which has names of the program", body, got.status, got.body)
 		}
+		if wrong := want.check(got); wrong != "" {
+			t.Fatalf("%q: got %d %s, want %s", body, got.status, got.body, wrong)
+		}
 	})
+}
+
+// check says what is wrong with an answer to the frame.
+func (f frame) check(got reply) string {
+	if got.status == 202 {
+		if f.code != 0 || string(f.id) != "null" && !f.response {
+			return "an answer"
+		}
+		return ""
+	}
+	var answer struct {
+		ID     json.RawMessage
+		Result json.RawMessage
+		Error  *struct{ Code int }
+	}
+	if json.Unmarshal([]byte(got.body), &answer) != nil || (answer.Result == nil) == (answer.Error == nil) {
+		return "a result or an error"
+	}
+	switch {
+	case answer.Error != nil && answer.Error.Code == -32700 && f.code != -32700:
+		if strings.Contains(got.body, "number") || strings.Contains(got.body, "members") || strings.Contains(got.body, "not valid JSON") {
+			return "" // the bounds of package strictjson, and halves of surrogate pairs
+		}
+		return "it to be read"
+	case f.code != 0 && (answer.Error == nil || answer.Error.Code != f.code):
+		return fmt.Sprint("the error ", f.code)
+	case string(answer.ID) != string(f.id) && (!f.response || answer.Result != nil):
+		return "the id " + string(f.id)
+	}
+	return ""
 }
