@@ -16,9 +16,9 @@ import (
 	"countersign.dev/internal/httpx"
 )
 
-// message is the frame of a JSON-RPC message. The SDK answers a frame that it
-// does not like with a plain 400 or with the names of its own types; here it
-// gets a JSON-RPC error, after which a client goes on.
+// message is the frame of a JSON-RPC message. The SDK answers an invalid
+// frame with a plain 400 or with the names of its own types; here it gets a JSON-RPC
+// error, after which a client can go on.
 type message struct {
 	id     json.RawMessage // nil: a notification
 	method string          // empty: a response
@@ -134,8 +134,8 @@ func (m message) checkParams() error {
 	return refuse(jsonrpc.CodeInvalidParams, "The params of %s do not have their shape.", m.method)
 }
 
-// checkLegacy refuses what a handshake version does not allow. A notification
-// that is not known is none of it: it is ignored.
+// checkLegacy refuses what a handshake version does not allow. Unknown
+// notifications are ignored.
 func (m message) checkLegacy(session string, offered bool) error {
 	switch {
 	case m.method == "": // a response

@@ -24,7 +24,7 @@ import (
 type Lane int
 
 // The values of a lane. What it does not understand goes to the SDK, whose answers
-// differ in nothing but the frame of a legacy one.
+// are the same but for the frame of a legacy one.
 const (
 	LaneOn     Lane = iota // those that the lane understands whole
 	LaneOff                // none
@@ -104,7 +104,7 @@ func (l *lane) write(w http.ResponseWriter, c mcpwire.Call, o result.Outcome) {
 }
 
 // begin returns the context of a call, which ends when its client cancels it:
-// a modern one by leaving, a legacy one by a notification in its session.
+// a modern one by disconnecting, a legacy one by a notification in its session.
 func (l *lane) begin(r *http.Request, c mcpwire.Call, who *access.Principal) (ctx context.Context, end func(), ok bool) {
 	session := r.Header[sessionHeader]
 	switch {
@@ -153,7 +153,7 @@ const sdkPeriod = sessionIdle / 3
 // naming them.
 var legacyVersions = map[string]bool{"2024-11-05": true, "2025-03-26": true, "2025-06-18": true, "2025-11-25": true}
 
-// know notes a session that begins, before its client can call in it.
+// know records a session before its client can call in it.
 func (l *lane) know(req *mcp.ServerRequest[*mcp.InitializeParams]) {
 	if who := callerOf(req.Extra).who; who != nil && req.Session.ID() != "" && req.Params != nil {
 		l.sessions.add(req.Session.ID(), who.Owner(), req.Params.ProtocolVersion)
@@ -172,7 +172,7 @@ func (s *sessions) remove(id string) {
 	delete(s.open, id)
 }
 
-// reach notes that a request of a session goes to the SDK.
+// reach records that a request of a session goes to the SDK.
 func (s *sessions) reach(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,8 +181,8 @@ func (s *sessions) reach(id string) {
 	}
 }
 
-// begin begins a call in a session of its own principal. The client's leaving does
-// not end it.
+// begin begins a call in a session of its own principal. The client's
+// disconnection does not end it.
 func (s *sessions) begin(r *http.Request, session, call string, who *access.Principal) (_ context.Context, end func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

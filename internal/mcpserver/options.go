@@ -44,7 +44,7 @@ type Options struct {
 	AllowedOrigins []string // foreign origins whose pages may call
 
 	MaxBody       int64                           // bytes; 0: 1 MiB
-	Ready         func(ctx context.Context) error // proves data by reading some; nil: always ready
+	Ready         func(ctx context.Context) error // reads some data to prove that it can; nil: always ready
 	Confirmations rest.Confirmations              // serve POST /execute and GET /confirmations/{id}; nil: none
 	// Show returns a confirmation of the principal in the context, for the tool
 	// get_confirmation. Nil: there is no such tool.
@@ -70,9 +70,9 @@ type Server struct {
 	mcp       *mcp.Server
 	lane      lane
 	features  bool         // prompts and resources too: the fixture of the conformance suite has them
-	modern    http.Handler // revision 2026-07-28: stateless
+	modern    http.Handler // version 2026-07-28: stateless
 	reporting http.Handler // the same, for calls whose progress is reported
-	legacy    http.Handler // handshake revisions: sessions
+	legacy    http.Handler // handshake versions: sessions
 }
 
 // Routes takes a server's own routes, each with or without a token.

@@ -46,7 +46,7 @@ func withProgress(ctx context.Context, req *mcp.CallToolRequest) (with context.C
 		for {
 			select {
 			case p := <-reports:
-				if sent == maxReports || p.Done <= last { // the protocol has it grow
+				if sent == maxReports || p.Done <= last { // the protocol requires it to grow
 					continue
 				}
 				sent, last = sent+1, p.Done

@@ -226,8 +226,8 @@ func streams(r *http.Request) bool {
 	return r.Method == http.MethodGet || strings.EqualFold(r.Header.Get("Mcp-Method"), "subscriptions/listen")
 }
 
-// sayEnd says in a last event of a stream why it has ended. MCP clients read
-// events named message, and leave out others.
+// sayEnd writes the reason of a stream's end as its last event. MCP clients read events
+// named message and ignore others.
 func sayEnd(w http.ResponseWriter, why *fault.Error) {
 	if why == nil || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") {
 		return
