@@ -12,8 +12,8 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// complete adds to a fault what only the kernel knows: the inputs that it is about,
-// the operation that failed, and whether its reader can follow the advice.
+// complete adds to a fault the inputs that it is about and the operation that failed, and
+// replaces advice that its reader cannot follow.
 func (r *Runner) complete(ctx context.Context, f *fault.Error, tool string, input json.RawMessage) {
 	if f == nil {
 		return
