@@ -25,8 +25,8 @@ type OrgNode struct {
 // OrgChart is the root of a chart, and whether the chart is complete.
 type OrgChart struct {
 	OrgNode
-	Nodes     int    `json:"nodes" jsonschema_description:"People in this chart"`
-	Truncated bool   `json:"truncated" jsonschema_description:"Whether people below the root were left out"`
+	Nodes     int    `json:"nodes" jsonschema_description:"People in this chart" field:"label=People"`
+	Truncated bool   `json:"truncated" jsonschema_description:"Whether people below the root were left out" field:"show=detail"`
 	Hint      string `json:"hint,omitempty"`
 }
 

@@ -174,6 +174,7 @@ type Filter struct {
 	Entity
 	Values []any
 	Not    bool
+	Said   string // the words for the values, as people say them
 }
 
 // reader explains the words of a clause by those of the tool.

@@ -174,7 +174,7 @@ func (r reader) choices() {
 				} else if len(p.values) == 1 && r.Tool.Input(f.Name) == f {
 					r.Args[f.Name] = p.values[0]
 				} else if r.Tool.Lists() {
-					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: p.values})
+					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: p.values, Said: strings.Join(p.words, " ")})
 				}
 			}
 		}

@@ -14,7 +14,6 @@ import (
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/result"
-	"countersign.dev/internal/schema"
 )
 
 // maxRows is how many rows a text names, maxFacts how many fields of each.
@@ -95,7 +94,7 @@ func relevant(r *match.Reading, one Row) []string {
 
 // Record writes all of a row: its fields in one line, its inner rows in others.
 func Record(t *match.Tool, name string, one Row) string {
-	text := facts(t, one, plain(t, one)) + "."
+	text := facts(t, one, plain(t, one, name)) + "."
 	if name != "" {
 		text = "**" + Clean(name) + "**: " + text
 	}
@@ -105,17 +104,17 @@ func Record(t *match.Tool, name string, one Row) string {
 			inner = []Row{Row(v)}
 		}
 		for _, v := range inner[:min(len(inner), maxRows)] {
-			text += "\n- " + cmp.Or(v.Title(), Label(t, k)) + ": " + facts(t, v, plain(t, v))
+			text += "\n- " + cmp.Or(v.Title(), Label(t, k)) + ": " + facts(t, v, plain(t, v, v.Name()))
 		}
 	}
 	return text
 }
 
-// plain chooses the fields of a row that people read, without its name.
-func plain(t *match.Tool, one Row) []string {
+// plain chooses the fields of a row that people read, without the name that is said before.
+func plain(t *match.Tool, one Row, name string) []string {
 	return slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
 		clerical := strings.HasSuffix(k, "_at") || strings.HasSuffix(k, "At") || k == "version" || t.Column(k).Show == result.ShowDetail
-		return one.holds(k) || isNamePart(k) || clerical || schema.IsUUID(one.Text(k)) || one.Text(k) != "" && one.Text(k) == one.Name()
+		return one.holds(k) || isNamePart(k) || clerical || match.IsID(k) && one.Text(k) != "" || one.Text(k) != "" && strings.Contains(name, one.Text(k))
 	})
 }
 
@@ -148,7 +147,7 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	asked := func(w string) bool { return r.Asked[english.Stem(w)] && !r.Tool.Names(english.Stem(w)) }
 	for _, one := range rowsIn(object) { // "how many sick days do I have": one of its inner rows
 		if slices.ContainsFunc(english.Prose(one.Name()), asked) {
-			said := facts(r.Tool, one, plain(r.Tool, one))
+			said := facts(r.Tool, one, plain(r.Tool, one, one.Name()))
 			if key := cmp.Or(askedField(r, one), r.Tool.Amount()); one.Values[key] != nil {
 				said = value(r.Tool, key, one.Values[key]) + " " + Label(r.Tool, key)
 			}
@@ -167,12 +166,13 @@ func field(r *match.Reading, whose, name string, data Row) string {
 	case key == "":
 		return Record(r.Tool, name, data)
 	case data.Masked(key):
-		return fmt.Sprintf("%s %s is hidden: you may not see it.", whose, label)
+		who := cmp.Or(result.Join(r.Tool.Column(key).Roles, "or"), "others")
+		return fmt.Sprintf("%s %s is hidden from you. It is shown to %s.", whose, label, who)
 	case isBool && r.AsksWhether():
 		return fmt.Sprintf(map[bool]string{true: "Yes, %s is %s.", false: "No, %s is not %s."}[yes], Clean(name), label)
 	}
 	said := value(r.Tool, key, data.Values[key])
-	if slices.ContainsFunc([]string{"ed", " by", " to"}, func(end string) bool { return strings.HasSuffix(label, end) }) && name != "" { // "hired", "approved by"
+	if slices.ContainsFunc([]string{"ed", "spent", " by", " to"}, func(end string) bool { return strings.HasSuffix(label, end) }) && name != "" { // "hired", "approved by"
 		return fmt.Sprintf("%s: %s %s.", Clean(name), label, said)
 	}
 	return fmt.Sprintf("%s %s is %s.", whose, label, said)
@@ -236,27 +236,24 @@ func narrowed(r *match.Reading, about Thing, args map[string]any) string {
 		if v == nil || v == f.All || f.Is(match.Paging, match.Order) || r.Target != nil && f == r.Target.Input {
 			continue
 		}
-		text := Clean(fmt.Sprint(v))
-		if number, isNumber := v.(float64); isNumber && f.Unit != "" {
-			text = f.Figure(strconv.FormatFloat(number, 'f', -1, 64), "")
+		text, label := Clean(fmt.Sprint(v)), strings.Join(f.Words, " ")
+		number, isNumber := v.(float64)
+		switch {
+		case isNumber && f.Unit != "":
+			text = label + ": " + f.Figure(strconv.FormatFloat(number, 'f', -1, 64), "")
+		case v == true:
+			text = label
+		case !f.Is(match.Search):
+			text = label + ": " + text
 		}
-		parts = append(parts, strings.Join(f.Words, " ")+": "+text)
+		parts = append(parts, text)
 	}
 	if r.Target != nil {
 		parts = append(parts, r.Target.Input.Noun+": "+map[bool]string{true: "you", false: Clean(about.Name)}[about.Self])
 	}
 	for _, f := range r.Filters {
-		var values []string
-		for _, v := range f.Values {
-			values = append(values, value(r.Tool, f.Column, v))
-		}
-		switch {
-		case f.Self:
-			parts = append(parts, "yours")
-		case f.Text != "":
-			parts = append(parts, Clean(f.Text))
-		case !f.Not && !match.IsID(f.Column):
-			parts = append(parts, Label(r.Tool, f.Column)+": "+result.Join(values, "or"))
+		if said := cmp.Or(map[bool]string{true: "yours"}[f.Self], f.Text, f.Said); said != "" {
+			parts = append(parts, Clean(said))
 		}
 	}
 	if len(parts) == 0 {
