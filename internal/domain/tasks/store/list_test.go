@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"countersign.dev/internal/domain/tasks/record"
+	"countersign.dev/internal/testkit"
 )
 
 // TestTagsOfAnOlderFile upgrades a file whose words of tags stood alone.
@@ -117,6 +118,7 @@ func TestListsByTag(t *testing.T) {
 // query, in a file that began with the newest version and in one that was upgraded,
 // while tasks change, go, come back, and are made with an earlier time.
 func TestPagesFarIntoAList(t *testing.T) {
+	testkit.Alone(t)
 	for _, version := range []int{2, len(steps())} {
 		t.Run(fmt.Sprint("version ", version), func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "w.db")

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+
+	"countersign.dev/internal/testkit"
 )
 
 // readers are the connections of this process that were opened to one file, whose
@@ -41,9 +43,7 @@ func (r *readers) pages(t *testing.T) (n int) {
 // are left out: a search ranks all that it finds, and what is ready with a tag is found
 // among all that is ready, or among all that have the tag, whichever are fewer.
 func TestWorkDoesNotGrowWithTheWorkspace(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the files are large")
-	}
+	testkit.Alone(t)
 	const small, large, most = 20_000, 100_000, 2000
 	r := &readers{}
 	sqlite.RegisterConnectionHook(func(conn sqlite.ExecQuerierContext, dsn string) error {
