@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -78,9 +80,11 @@ type follower struct {
 	service *Service
 	ctx     context.Context
 	log     Log
-	after   string    // id of the last event that was read
-	running bool      // a turn runs, or may run
-	look    time.Time // when to look for a turn that was cut off
+	after   string       // id of the last event that was read
+	running bool         // a turn runs, or may run
+	look    time.Time    // when to look for a turn that was cut off
+	grown   atomic.Int64 // the highest number that an event is known to have
+	changed atomic.Bool  // the log may have changed in another manner: it is read in any case
 	timer   *time.Timer
 	leave   func() // ends the wake-ups
 }
@@ -89,10 +93,33 @@ type follower struct {
 func (s *Service) follower(ctx context.Context, l Log, after string, wake func()) *follower {
 	f := &follower{service: s, ctx: ctx, log: l, after: after, running: true, look: time.Now().Add(lookTime)}
 	f.timer = time.AfterFunc(lookTime, wake)
-	unwatch := s.turns.events.logs.Watch(l.key, wake) // before the first read, so that no event is missed between
+	f.changed.Store(true)
+	unwatch := s.turns.events.logs.Watch(l.key, func(id string) { f.heard(id); wake() }) // before the first read, so that no event is missed between
 	left, down := context.AfterFunc(ctx, wake), context.AfterFunc(s.alive, wake)
 	f.leave = func() { f.timer.Stop(); unwatch(); left(); down() }
 	return f
+}
+
+// heard notes that the log has an event of that id, or has changed in another manner.
+func (f *follower) heard(id string) {
+	number := numberOf(id)
+	if number == 0 {
+		f.changed.Store(true)
+		return
+	}
+	for known := f.grown.Load(); known < number && !f.grown.CompareAndSwap(known, number); {
+		known = f.grown.Load()
+	}
+}
+
+// numberOf is the number of an event; 0 for what is no id.
+func numberOf(id string) int64 {
+	number, _, _ := strings.Cut(id, "-")
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // read yields what there is, and reports whether more may follow.
@@ -112,6 +139,7 @@ func (f *follower) read(yield func(Event, error) bool) (more bool) {
 			f.timer.Reset(time.Until(f.look))
 			return true
 		}
+		f.changed.Store(true) // there may be more
 	}
 }
 
@@ -122,8 +150,12 @@ func (f *follower) next() (found []Event, err error) {
 		return nil, err
 	}
 	now := time.Now()
+	due := !now.Before(f.look)
+	if !f.changed.Swap(false) && !due && f.grown.Load() <= numberOf(f.after) {
+		return nil, nil // an earlier reading had the event of this wake-up
+	}
 	found, err = f.service.turns.events.read(f.ctx, f.log, f.after)
-	switch due := !now.Before(f.look); {
+	switch {
 	case err != nil:
 	case len(found) > 0:
 		f.running = f.log.conversation != "" && found[len(found)-1].Type != Done

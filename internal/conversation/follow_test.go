@@ -327,6 +327,36 @@ func TestIdleReaderLooksSeldom(t *testing.T) {
 	})
 }
 
+// TestWakeUpsOfEventsThatWereReadCostNothing: notices that come after their events were
+// read, one by one and out of order. One that names no event is looked after.
+func TestWakeUpsOfEventsThatWereReadCostNothing(t *testing.T) {
+	eachWay(t, 10, func(f following) {
+		logs := &countingLog{ByteLog: f.s.turns.events.logs.ByteLog, late: true}
+		f.s.turns.events.logs.ByteLog = logs
+		f.add(5, Text)
+		r := f.begin(f.Context(), beginning)
+		r.has("1 2 3 4 5")
+		logs.reads.Store(0)
+		for _, id := range []string{"1-0", "3-0", "2-0", "5-0", "4-0"} {
+			logs.wake(id)
+			synctest.Wait()
+		}
+		if got := logs.reads.Load(); got != 0 {
+			f.Errorf("events that were read were looked for %d times", got)
+		}
+		logs.wake("")
+		synctest.Wait()
+		if got := logs.reads.Load(); got != 1 {
+			f.Errorf("after another change the log was read %d times, want once", got)
+		}
+		f.add(1, Text)
+		logs.wake("6-0")
+		logs.wake("2-0") // late, and takes nothing away
+		r.has("1 2 3 4 5 6")
+		r.stop()
+	})
+}
+
 // TestIdleReadersHaveNoGoroutine with FollowFunc.
 func TestIdleReadersHaveNoGoroutine(t *testing.T) {
 	eachWay(t, 10, func(f following) {
@@ -353,10 +383,17 @@ func TestIdleReadersHaveNoGoroutine(t *testing.T) {
 type countingLog struct {
 	sealed.ByteLog
 	reads, watches atomic.Int64
+
+	late bool // notices are held back: the test sends them
+	wake func(id string)
 }
 
-func (c *countingLog) Watch(log string, wake func()) func() {
+func (c *countingLog) Watch(log string, wake func(string)) func() {
 	c.watches.Add(1)
+	if c.late {
+		c.wake = wake
+		return func() { c.watches.Add(-1) }
+	}
 	leave := c.ByteLog.Watch(log, wake)
 	return func() { c.watches.Add(-1); leave() }
 }

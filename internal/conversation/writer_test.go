@@ -31,7 +31,7 @@ func (*times) ReadAfter(context.Context, string, string, int) ([]state.Entry, er
 	return nil, nil
 }
 
-func (*times) Watch(string, func()) func() { return func() {} }
+func (*times) Watch(string, func(string)) func() { return func() {} }
 
 func (*times) LastID(context.Context, string) (string, error) { return "", nil }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -68,9 +69,11 @@ func delays(body io.Reader) (all []time.Duration) {
 
 // The question: how long is a delta on its way while 500 people's answers stream at
 // once? `floor` is a handler that writes each as a server-sent event. The clients are
-// in this process, so their work is in both.
+// in this process, so their work is in both. And how often is a log read for each event
+// that was written to it?
 func BenchmarkStreamsAtOnce(b *testing.B) {
-	r := rigAt(b, testkit.StartRedis(b).URL(), limited(quota.Limits{Streams: streamsAtOnce, Turns: streamsAtOnce, Requests: 1_000_000, Conversations: 1_000_000}))
+	redis := testkit.StartRedis(b).URL()
+	r := rigAt(b, redis, limited(quota.Limits{Streams: streamsAtOnce, Turns: streamsAtOnce, Requests: 1_000_000, Conversations: 1_000_000}))
 	r.model.script["stamp"] = []step{func(ctx context.Context, _ *model, yield func(agent.Delta, error) bool) {
 		stamps(ctx, func(text string) bool { return yield(agent.Delta{Text: text}, nil) })
 		yield(agent.Delta{Stop: agent.StopEnd}, nil)
@@ -98,11 +101,36 @@ func BenchmarkStreamsAtOnce(b *testing.B) {
 		},
 	} {
 		b.Run(name, func(b *testing.B) {
+			reads, events := commandsOf(b, redis)
 			for range b.N {
 				reportDelays(b, ask)
 			}
+			if r, e := commandsOf(b, redis); e > events {
+				b.ReportMetric(float64(r-reads)/float64(e-events), "reads/event")
+			}
 		})
 	}
+}
+
+// commandsOf returns how often Redis has read logs, and added events to them.
+func commandsOf(b *testing.B, address string) (reads, adds int64) {
+	b.Helper()
+	c, err := net.Dial("unix", strings.TrimPrefix(address, "unix://"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprint(c, "INFO commandstats\r\nQUIT\r\n")
+	stats, err := io.ReadAll(c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for command, calls := range map[string]*int64{"xrange": &reads, "xadd": &adds} {
+		_, rest, _ := strings.Cut(string(stats), "cmdstat_"+command+":calls=")
+		number, _, _ := strings.Cut(rest, ",")
+		*calls, _ = strconv.ParseInt(number, 10, 64) // none yet
+	}
+	return reads, adds
 }
 
 func reportDelays(b *testing.B, ask func(int) *http.Response) {

@@ -23,7 +23,7 @@ var ErrGap = errors.New("the log does not have the entry to read after")
 
 const (
 	entryField   = "d"
-	grownChannel = "grown" // on which logs that grew are named
+	grownChannel = "grown" // on which logs that grew are named, after the id of the new entry
 )
 
 // counterTTL is how long a log's numbers outlive its entries, so that an id is
@@ -49,7 +49,7 @@ local function add(id)
 	redis.call('PEXPIRE', KEYS[1], ARGV[4])
 	redis.call('PEXPIRE', KEYS[3], ARGV[4])
 	redis.call('PEXPIRE', KEYS[2], ARGV[5])
-	redis.call('PUBLISH', ARGV[6], ARGV[7])
+	redis.call('PUBLISH', ARGV[6], id .. ' ' .. ARGV[7])
 end
 `
 
@@ -144,7 +144,7 @@ func (r *Redis) Drop(ctx context.Context, log string) error {
 	return r.call(ctx, "del", func(ctx context.Context) error {
 		_, err := r.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
 			p.Del(ctx, r.keysOf(log)...)
-			p.Publish(ctx, r.key(grownChannel), log)
+			p.Publish(ctx, r.key(grownChannel), " "+log)
 			return nil
 		})
 		return err
@@ -163,9 +163,10 @@ func (r *Redis) LastID(ctx context.Context, log string) (id string, err error) {
 	return id, err
 }
 
-// Watch calls wake whenever the log may have grown, until leave is called: a reader
-// that watches needs no goroutine to wait. wake must not block.
-func (r *Redis) Watch(log string, wake func()) (leave func()) {
+// Watch calls wake whenever the log has grown, with the id of the new entry, and with ""
+// when it may have changed in another manner, until leave is called: a reader that
+// watches needs no goroutine to wait. wake must not block.
+func (r *Redis) Watch(log string, wake func(id string)) (leave func()) {
 	r.grown.subscribe()
 	return r.grown.watch(log, wake)
 }

@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/redis/go-redis/v9"
@@ -23,11 +24,11 @@ type notifier struct {
 }
 
 // waiter is a reader of a log.
-type waiter struct{ wake func() }
+type waiter struct{ wake func(id string) }
 
-// watch calls wake, which must not block, whenever the log has grown, until leave is
-// called.
-func (n *notifier) watch(log string, wake func()) (leave func()) {
+// watch calls wake, which must not block, with the id of each entry that the log has
+// grown by, and with "" when that is not known, until leave is called.
+func (n *notifier) watch(log string, wake func(id string)) (leave func()) {
 	own := &waiter{wake}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -47,11 +48,11 @@ func (n *notifier) leave(log string, own *waiter) {
 	}
 }
 
-func (n *notifier) notify(log string) {
+func (n *notifier) notify(log, id string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, w := range n.waiting[log] {
-		w.wake()
+		w.wake(id)
 	}
 }
 
@@ -61,7 +62,7 @@ func (n *notifier) notifyAll() {
 	defer n.mu.Unlock()
 	for _, readers := range n.waiting {
 		for _, w := range readers {
-			w.wake()
+			w.wake("")
 		}
 	}
 }
@@ -80,7 +81,8 @@ func (n *notifier) subscribe() {
 		for received := range n.sub.ChannelWithSubscriptions() {
 			switch m := received.(type) {
 			case *redis.Message:
-				n.notify(m.Payload)
+				id, log, _ := strings.Cut(m.Payload, " ")
+				n.notify(log, id)
 			case *redis.Subscription: // begun, or again after a lost connection: what was named before was missed
 				n.notifyAll()
 			}

@@ -258,7 +258,7 @@ func follow(ctx context.Context, r *Redis, n int) (got []string) {
 // watch returns a channel with a value when the log may have grown.
 func watch(r *Redis) (grown <-chan struct{}, leave func()) {
 	woken := make(chan struct{}, 1)
-	return woken, r.Watch("log", func() {
+	return woken, r.Watch("log", func(string) {
 		select {
 		case woken <- struct{}{}:
 		default:

@@ -15,7 +15,7 @@ type ByteLog interface {
 	AppendNumbered(ctx context.Context, log string, seq int64, entry []byte, ttl time.Duration) (next int64, done bool, err error)
 	ReadAfter(ctx context.Context, log, after string, max int) ([]state.Entry, error)
 	LastID(ctx context.Context, log string) (id string, err error)
-	Watch(log string, wake func()) (leave func())
+	Watch(log string, wake func(id string)) (leave func())
 }
 
 // Logs appends entries that are sealed for their place: the log and the id
