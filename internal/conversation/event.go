@@ -144,6 +144,15 @@ func unreadableEvent(reason string) *fault.Error {
 		Suggest("Read the conversation again and follow it from its lastEventId.")
 }
 
+// withAdvice is what a person reads of a failed turn: why, and what to do, where that is
+// of this failure and not of its code. A code's advice is for programs.
+func withAdvice(f *fault.Error) string {
+	if f.SuggestedAction == f.Code.Suggest {
+		return f.Message
+	}
+	return f.Message + " " + f.SuggestedAction
+}
+
 // EventOf makes the event of a turn's step. ok is false for steps that have
 // none of their own.
 func (l Limits) EventOf(e agent.Event) (event Event, ok bool) {
@@ -169,7 +178,7 @@ func (l Limits) EventOf(e agent.Event) (event Event, ok bool) {
 		return Event{Type: Unavailable, Warnings: e.Warnings}, true
 	case agent.Failed:
 		f := e.Outcome.Fault()
-		return Event{Type: Failed, Text: f.Message, Code: f.Code.Name}, true
+		return Event{Type: Failed, Text: withAdvice(f), Code: f.Code.Name}, true
 	case agent.Done:
 		return Event{Type: Stopped, Usage: usageOf(e.Usage)}, true
 	}

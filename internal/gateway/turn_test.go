@@ -80,7 +80,7 @@ func TestSlowModelTimesOut(t *testing.T) {
 	r := newRig(t, func(o *conversation.Options) { o.Limits.Answer = time.Second })
 	r.model.script["Who works here?"] = []step{waits}
 	got := dataOf(r.ask(alice, "Who works here?", ""))
-	for _, want := range []string{"One moment. ", `"error":"The model did not answer within 1s."`, `"code":"TIMEOUT"`, "[DONE]"} {
+	for _, want := range []string{"One moment. ", `"error":"The model did not answer within 1s. Ask again, or for a smaller part of it."`, `"code":"TIMEOUT"`, "[DONE]"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the stream lacks %s:\n%s", want, got)
 		}

@@ -88,7 +88,8 @@ func (m retrying) try(ctx context.Context, r agent.Request, yield func(agent.Del
 	return nil, true
 }
 
-// note writes the line of a failed try.
+// note writes the line of a failed try, with the provider's own reason if there is one:
+// people read what it means, and who runs the gateway needs what was said.
 func (m retrying) note(ctx context.Context, err error, try int, again bool) {
 	if m.log == nil || ctx.Err() != nil {
 		return
@@ -98,7 +99,15 @@ func (m retrying) note(ctx context.Context, err error, try int, again bool) {
 		recovery = telemetry.Retry
 	}
 	ctx = telemetry.WithStep(ctx, telemetry.Step{Component: "llm", Action: "answer", Attempt: try + 1, Recovery: recovery})
-	m.log.WarnContext(ctx, "a model gave no answer", "model", m.Name(), "error", err)
+	m.log.WarnContext(ctx, "a model gave no answer", "model", m.Name(), "error", reasonOf(err))
+}
+
+func reasonOf(err error) error {
+	var f *vendor.Failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	return cmp.Or(errors.Unwrap(f.Fault), err)
 }
 
 // pauseBefore says how long to wait before the next try, if there is one. The

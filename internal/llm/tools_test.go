@@ -90,6 +90,21 @@ func TestRefusedToolsAreCalledInTextFromThenOn(t *testing.T) {
 	}
 }
 
+// The log has what a provider said of a request that it rejected, and no key.
+func TestReasonOfAProviderIsLogged(t *testing.T) {
+	t.Parallel()
+	for _, provider := range []string{Anthropic, Gemini, OpenAI} {
+		var log bytes.Buffer
+		s := replay(t, provider, reply{status: 400, body: `{"error":{"message":"the last message is too odd for ` + testKey + `"}}`})
+		if got := collect(t.Context(), s.modelWith(t, provider, ToolsNative, slog.New(slog.NewTextHandler(&log, nil))), question); got.err == nil {
+			t.Errorf("%s: got %+v", provider, got)
+		}
+		if said := log.String(); !strings.Contains(said, "answered 400") || !strings.Contains(said, "too odd for ***") || strings.Contains(said, testKey) {
+			t.Errorf("%s: logged %s", provider, said)
+		}
+	}
+}
+
 // A model that is configured with native tools keeps them.
 func TestNativeToolsAreKept(t *testing.T) {
 	t.Parallel()
