@@ -3,8 +3,10 @@ package mcpserver
 //lint:file-ignore SA1019 the suite's scenarios of handshake versions use what is deprecated since
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/strictjson"
 )
 
 // The fixture has the tools, prompts and resources that the official conformance
@@ -336,4 +339,18 @@ func watched(t *testing.T, s *Server) {
 			}
 		}
 	}()
+}
+
+// ReadFrame reads a body as the endpoint does, up to its frame: the code of the error that
+// it gets, or 0, and what later steps believe of it.
+func ReadFrame(body []byte) (code int64, id json.RawMessage, method string) {
+	if strictjson.Check(body) != nil {
+		return jsonrpc.CodeParseError, nil, ""
+	}
+	m, err := readMessage(bytes.TrimLeft(body, " \t\r\n"))
+	var refused *refusal
+	if errors.As(err, &refused) {
+		code = refused.code
+	}
+	return code, m.id, m.method
 }
