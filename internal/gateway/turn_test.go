@@ -313,7 +313,11 @@ func TestRedisOutageIsUnavailableAndEnds(t *testing.T) {
 			t.Errorf("%s: got %d %s, want 503", path, status, body)
 		}
 	}
-	if status, body := r.read(r.send("POST", "/api/query", alice, askBody("hello", conversation))); status != 503 {
+	status, body := 429, ""
+	for status == 429 { // the turn before gives its slot back a moment after its lease
+		status, body = r.read(r.send("POST", "/api/query", alice, askBody("hello", conversation)))
+	}
+	if status != 503 {
 		t.Errorf("a question: got %d %s, want 503", status, body)
 	}
 	r.mini.SetError("")
