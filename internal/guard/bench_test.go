@@ -6,12 +6,11 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"countersign.dev/internal/testkit"
 	"time"
 
 	"countersign.dev/internal/guard"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit"
 )
 
 // largeTurn is an answer of 30 KB over 10,000 rows. Every tenth figure of it is
@@ -86,6 +85,7 @@ func TestPageCostsLittle(t *testing.T) {
 // TestLargeTurn: an answer of 30 KB over 10,000 rows is checked, and its inventions
 // are found.
 func TestLargeTurn(t *testing.T) {
+	testkit.Alone(t) // the race detector adds to what is allocated
 	answer, evidence := largeTurn()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
