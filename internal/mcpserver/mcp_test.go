@@ -353,6 +353,7 @@ func TestProtocolErrorsOfTheModernVersion(t *testing.T) {
 		{"unknown revision", strings.ReplaceAll(modernBody("tools/list", ""), modern, "2099-01-01"), []string{"Mcp-Protocol-Version", "2099-01-01", "Mcp-Method", "tools/list"}, 400, "-32022"},
 		{"header against body", modernBody("tools/call", `"name":"get_pay"`), modernHeaders("tools/call", "echo"), 400, "-32020"},
 		{"no version header", modernBody("tools/list", ""), nil, 400, "-32020"},
+		{"no header, unknown method", modernBody("tools/nope", ""), nil, 400, `"id":7,"jsonrpc"`},
 		{"removed method", modernBody("ping", ""), modernHeaders("ping", ""), 404, "-32601"},
 	} {
 		if got := h.send(t, "POST", "/mcp", "alice", c.body, c.headers...); got.status != c.status || !strings.Contains(got.body, c.code) {

@@ -95,7 +95,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case r.Method != http.MethodPost:
-		return s.dispatch(w, r, isModern(r, nil), false)
+		return s.dispatch(w, r, message{}, isModern(r, nil))
 	}
 	switch {
 	case s.lane.serve(w, r, body):
@@ -142,7 +142,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, body []byte) error
 		return err
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	return s.dispatch(w, r, modern, m.wantsProgress())
+	return s.dispatch(w, r, m, modern)
 }
 
 // rejectOverQuota answers a message over its person's quota. The body is not
@@ -160,9 +160,9 @@ func (s *Server) rejectOverQuota(w http.ResponseWriter, err error) error {
 // for this.
 const codeOverQuota = -32029
 
-// dispatch passes a request to the handler of its version. An answer that is
-// reported on before it comes is a stream.
-func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, modern, reported bool) error {
+// dispatch passes a request, with its message if it is a POST, to the handler of its
+// version. An answer that is reported on before it comes is a stream.
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, m message, modern bool) error {
 	release, err := s.takeSlot(w, r, modern)
 	switch {
 	case err == nil:
@@ -181,11 +181,11 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, modern, report
 		defer func() { sayEnd(w, gate.Ended(live)) }()
 	}
 	s.lane.sessions.reach(r.Header.Get(sessionHeader))
-	rewriter := &errorRewriter{ResponseWriter: w}
+	rewriter := &errorRewriter{ResponseWriter: w, id: m.id}
 	r = r.WithContext(context.WithValue(r.Context(), cancelledKey{}, &rewriter.cancelled))
 	handler := s.legacy
 	switch {
-	case modern && reported:
+	case modern && m.wantsProgress():
 		handler = s.reporting
 	case modern:
 		handler = s.modern
@@ -242,8 +242,9 @@ func sayEnd(w http.ResponseWriter, why *fault.Error) {
 // not answered.
 type errorRewriter struct {
 	http.ResponseWriter
-	replaced  bool // the body was written already
-	plain     bool // the body is a text
+	id        json.RawMessage // of the message; nil when it has none
+	replaced  bool            // the body was written already
+	plain     bool            // the body is a text
 	cancelled atomic.Bool
 }
 
@@ -272,11 +273,8 @@ func (e *errorRewriter) Write(b []byte) (int, error) {
 		return e.ResponseWriter.Write(b)
 	}
 	e.replaced = true
-	text, err := json.Marshal(fault.Clip(strings.TrimSpace(string(b)), fault.MaxMessage))
-	if err == nil {
-		_, err = fmt.Fprintf(e.ResponseWriter, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%s}}`, jsonrpc.CodeInvalidRequest, text)
-	}
-	return len(b), err
+	text := fault.Clip(strings.TrimSpace(string(b)), fault.MaxMessage)
+	return len(b), json.NewEncoder(e.ResponseWriter).Encode(errorMessage(e.id, jsonrpc.CodeInvalidRequest, text))
 }
 
 // Unwrap lets http.ResponseController reach the connection.
