@@ -3,7 +3,6 @@ package tokens
 import (
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/tiktoken-go/tokenizer/codec"
 )
@@ -64,9 +63,12 @@ func (w *words) split(text string) int {
 	return n
 }
 
+// isASCII reports whether a text is split here. DEL counts as none: the library's
+// expression passes over it.
 func isASCII(text string) bool {
+	const del = 0x7f
 	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
+		if text[i] >= del {
 			return false
 		}
 	}
