@@ -150,7 +150,7 @@ func withAdvice(f *fault.Error) string {
 	if f.SuggestedAction == f.Code.Suggest {
 		return f.Message
 	}
-	return f.Message + " " + f.SuggestedAction
+	return fault.Sentence(f)
 }
 
 // EventOf makes the event of a turn's step. ok is false for steps that have

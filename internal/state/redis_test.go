@@ -266,15 +266,19 @@ func watch(r *Redis) (grown <-chan struct{}, leave func()) {
 	})
 }
 
-// TestReadersLookAgainAfterALostSubscription: what was named meanwhile was missed.
+// TestReadersLookAgainAfterALostSubscription: what was named meanwhile was missed, and a
+// deleted log has no entry to name. An id would say that the reader has read as far.
 func TestReadersLookAgainAfterALostSubscription(t *testing.T) {
 	r := connect(t, startReal(t), nil)
-	grown, leave := watch(r)
-	defer leave()
+	ids := make(chan string, 16)
+	defer r.Watch("log", func(id string) { ids <- id })()
 	woken := func(when string) {
 		t.Helper()
 		select {
-		case <-grown:
+		case id := <-ids:
+			if id != "" {
+				t.Errorf("the reader is woken with the id %q %s, want none", id, when)
+			}
 		case <-time.After(testkit.Patience):
 			t.Fatalf("the reader is not woken %s", when)
 		}
@@ -282,6 +286,8 @@ func TestReadersLookAgainAfterALostSubscription(t *testing.T) {
 	woken("when the subscription begins")
 	must(t, r.client.ClientKillByFilter(t.Context(), "TYPE", "pubsub").Err())
 	woken("when it begins again")
+	must(t, r.Drop(t.Context(), "log"))
+	woken("when its log is deleted")
 }
 
 func TestTTLEnds(t *testing.T) {
