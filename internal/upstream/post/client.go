@@ -80,7 +80,7 @@ func (c *Client) Send(ctx context.Context, r Request) (Answer, error) {
 	}
 	k, err := c.acquire(ctx)
 	if err != nil {
-		return Answer{}, errors.Join(ErrNotSent, err)
+		return Answer{}, errors.Join(ErrNotSent, ended(ctx, err))
 	}
 	until, bounded := ctx.Deadline()
 	if !bounded {
@@ -97,12 +97,10 @@ func (c *Client) Send(ctx context.Context, r Request) (Answer, error) {
 	switch {
 	case err == nil:
 		return answer, nil
-	case ctx.Err() != nil:
-		err = errors.Join(ctx.Err(), err)
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case !bounded && errors.Is(err, os.ErrDeadlineExceeded):
 		err = errors.Join(context.DeadlineExceeded, err)
 	}
-	return Answer{}, err
+	return Answer{}, ended(ctx, err)
 }
 
 // exchange writes a request and reads its answer. keep says that the connection is

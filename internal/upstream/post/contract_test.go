@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -362,6 +363,30 @@ func TestCallEndsWithItsContext(t *testing.T) {
 			}
 		}
 	})
+}
+
+// late is a context whose deadline has passed, and whose timer has not run yet.
+type late struct{ context.Context }
+
+func (late) Deadline() (time.Time, bool) { return time.Now().Add(-time.Millisecond), true }
+
+// TestDialingEndsWithItsDeadline: the dialer's timer may run before that of the context.
+func TestDialingEndsWithItsDeadline(t *testing.T) {
+	dial := func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}
+	}
+	own, err := post.NewClient("http://localhost:1", post.Options{Dial: dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sender := range []post.Sender{own, post.Transport{Base: "http://localhost:1", HTTP: &http.Transport{DialContext: dial}}} {
+		if _, err := sender.Send(late{t.Context()}, request("x")); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, post.ErrNotSent) {
+			t.Errorf("%T: got %v", sender, err)
+		}
+		if _, err := sender.Send(t.Context(), request("x")); errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%T, without a deadline: got %v", sender, err)
+		}
+	}
 }
 
 func TestConnectionThatIsSaidToEndIsNotUsedAgain(t *testing.T) {

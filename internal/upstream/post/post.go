@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
+	"time"
 )
 
 // Sender sends a request. It never sends one twice. An error wraps [ErrNotSent] when
@@ -61,6 +63,19 @@ func targetOf(base string) (target, error) {
 		t.address = strings.TrimSuffix(u.Host, ":") + map[bool]string{false: ":80", true: ":443"}[t.tls]
 	}
 	return t, nil
+}
+
+// ended joins the end of ctx to an error that it caused. A connection learns of a deadline
+// by a timer of its own, which may run before that of ctx.
+func ended(ctx context.Context, err error) error {
+	until, bounded := ctx.Deadline()
+	switch {
+	case ctx.Err() != nil:
+		return errors.Join(ctx.Err(), err)
+	case bounded && errors.Is(err, os.ErrDeadlineExceeded) && !time.Now().Before(until):
+		return errors.Join(context.DeadlineExceeded, err)
+	}
+	return err
 }
 
 // check refuses what would not be the one request that it is meant to be.

@@ -37,13 +37,13 @@ func (t Transport) Send(ctx context.Context, r Request) (Answer, error) {
 		if !found.Load() {
 			err = errors.Join(ErrNotSent, err)
 		}
-		return Answer{}, err
+		return Answer{}, ended(ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, t.MaxAnswer+1))
 	switch {
 	case err != nil:
-		return Answer{}, err
+		return Answer{}, ended(ctx, err)
 	case int64(len(body)) > t.MaxAnswer:
 		return Answer{}, ErrTooLarge
 	}
