@@ -24,15 +24,16 @@ var (
 const (
 	minPrefix     = 4 // characters of a word that others may begin with
 	maxExpansions = 12
+	maxEnding     = 6 // bytes by which such words differ
 )
 
 // expand adds to each word its abbreviations, and the words of the indexes that
 // begin with it, or that it begins with.
-func (s *search) expand() {
-	for i := range s.groups {
-		g := &s.groups[i]
+func (p *Plan) expand(stats Statistics) {
+	for i := range p.groups {
+		g := &p.groups[i]
 		base := g.terms[0].text
-		if s.symbol && i == 0 && len(s.groups) > 1 {
+		if p.symbol && i == 0 && len(p.groups) > 1 {
 			continue // the name as a whole
 		}
 		for _, other := range abbreviations[base] {
@@ -41,16 +42,14 @@ func (s *search) expand() {
 		if len(base) < minPrefix {
 			continue
 		}
-		for _, shard := range s.shards {
-			for _, term := range shard.Beginning(base, maxExpansions) {
-				if text := shard.TermText(term); len(text)-len(base) <= 6 && shard.Frequency(term) > 1 {
-					g.add(text, prefixWeight)
-				}
+		for _, w := range stats.Beginning(base, maxExpansions) {
+			if len(w.Text)-len(base) <= maxEnding && w.Frequency > 1 {
+				g.add(w.Text, prefixWeight)
 			}
-			for n := len(base) - 1; n >= minPrefix; n-- {
-				if term, ok := shard.Word(base[:n]); ok && len(base)-n <= 6 && shard.Frequency(term) > 1 {
-					g.add(base[:n], prefixWeight)
-				}
+		}
+		for n := len(base) - 1; n >= max(minPrefix, len(base)-maxEnding); n-- {
+			if stats.Frequency(base[:n]) > 1 {
+				g.add(base[:n], prefixWeight)
 			}
 		}
 	}

@@ -17,27 +17,27 @@ const (
 const coveredBy = 0.5
 
 // weigh computes how rare each group is, over all shards.
-func (s *search) weigh() {
-	s.idf = make([]float64, len(s.groups))
-	for i, g := range s.groups {
+func (p *Plan) weigh(stats Statistics) {
+	p.idf = make([]float64, len(p.groups))
+	for i, g := range p.groups {
 		n := 0
 		for _, t := range g.terms {
-			if t.weight < 1 {
-				continue
-			}
-			for _, shard := range s.shards {
-				if term, ok := shard.Word(t.text); ok {
-					n += shard.Frequency(term)
-				}
+			if t.weight >= 1 {
+				n += stats.Frequency(t.text)
 			}
 		}
-		s.idf[i] = math.Log(1 + (float64(s.chunks-min(n, s.chunks))+0.5)/(float64(n)+0.5))
+		p.idf[i] = rarity(n, p.chunks)
 		if n == 0 { // a word that is nowhere says less than a rare one
-			s.idf[i] = math.Log(1 + float64(s.chunks)/10)
+			p.idf[i] = math.Log(1 + float64(p.chunks)/10)
 		}
-		s.total += s.idf[i] * g.weight
+		p.total += p.idf[i] * g.weight
 	}
-	s.covered = newCoverTable(s)
+	p.covered = newCoverTable(p)
+}
+
+// rarity is the inverse document frequency of what n chunks of all have.
+func rarity(n, all int) float64 {
+	return math.Log(1 + (float64(all-min(n, all))+0.5)/(float64(n)+0.5))
 }
 
 // score adds up the scores of a shard's chunks, and of its files. The terms of a
@@ -133,9 +133,9 @@ func (t *tally) add(weight float32, mask uint32) {
 	t.seen, t.in = t.seen[:0], t.in[:0]
 }
 
-func newCoverTable(s *search) (table coverTable) {
-	for i, g := range s.groups {
-		table[i/8][1<<(i%8)] = float32(s.idf[i] * g.weight / s.total)
+func newCoverTable(p *Plan) (table coverTable) {
+	for i, g := range p.groups {
+		table[i/8][1<<(i%8)] = float32(p.idf[i] * g.weight / p.total)
 	}
 	for i := range table {
 		for set := 1; set < 256; set++ {

@@ -2,30 +2,31 @@ package query
 
 // Search returns the best places of all shards, best first.
 func Search(shards []Shard, r Request) []Hit {
-	s := search{Request: r, parsed: parse(r.Text, r.Without), shards: make([]*shardSearch, len(shards))}
-	for i, shard := range shards {
-		s.shards[i] = &shardSearch{Shard: shard}
-		s.chunks += len(shard.Chunks)
-	}
-	if s.chunks == 0 || len(s.groups) == 0 {
+	return NewPlan(r, Local(shards)).Rank(shards)
+}
+
+// Rank orders places of shards, best first. A shard may hold all files or only
+// those of candidates: nothing is counted over files or chunks here.
+func (p *Plan) Rank(shards []Shard) []Hit {
+	if p.Empty() {
 		return nil
 	}
-	if r.Without&Expansion == 0 {
-		s.expand()
-	}
-	s.weigh()
-	for _, shard := range s.shards {
-		shard.prepare(r)
-		s.score(shard)
-		if r.Without&Paths == 0 {
-			s.matchPaths(shard)
-		}
-		if r.Without&Definitions == 0 {
-			s.defining(shard)
-		}
+	s := search{Plan: p, shards: make([]*shardSearch, len(shards))}
+	for i, shard := range shards {
+		s.shards[i] = &shardSearch{Shard: shard}
+		s.inShard(s.shards[i])
 	}
 	return s.rank()
 }
 
-// IsSymbol reports whether a text names something rather than asking about it.
-func IsSymbol(text string) bool { return parse(text, 0).symbol }
+// inShard looks for the query in a shard.
+func (s *search) inShard(shard *shardSearch) {
+	shard.prepare(s.Request)
+	s.score(shard)
+	if s.Without&Paths == 0 {
+		s.matchPaths(shard)
+	}
+	if s.Without&Definitions == 0 {
+		s.defining(shard)
+	}
+}

@@ -7,13 +7,8 @@ import (
 
 // search is one search.
 type search struct {
-	Request
-	parsed
-	shards  []*shardSearch
-	chunks  int
-	idf     []float64 // by group
-	total   float64   // of the idfs with the groups' weights
-	covered coverTable
+	*Plan
+	shards []*shardSearch
 }
 
 // shardSearch is the part of a search in one index. Slices are by chunk or by file.
@@ -86,15 +81,6 @@ func (s *shardSearch) has(chunk int) uint32 {
 		return s.masks[chunk]
 	}
 	return s.masks[chunk] | s.paths[s.Chunks[chunk].File].groups
-}
-
-// coverTable is the part of the query, by rarity, that a set of groups is: one
-// table for each byte of a mask.
-type coverTable [4][256]float32
-
-// part is what a set of groups is of the query.
-func (c *coverTable) part(mask uint32) float32 {
-	return c[0][mask&255] + c[1][mask>>8&255] + c[2][mask>>16&255] + c[3][mask>>24]
 }
 
 // inPath is what the path of a file has of the query.
