@@ -72,7 +72,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/sales/sqlite":    {ours: []string{"access", "company", "domain/sales", "sqlite"}},
 	"internal/domain/sales/mongo":     {ours: []string{"access", "admission", "company", "confirm", "domain/sales", "fault"}, outside: []string{"go.mongodb.org/mongo-driver/v2"}},
 	"internal/domain/support/sqlite":  {ours: []string{"company", "domain/support", "sqlite"}},
-	"internal/domain/support/elastic": {ours: []string{"access", "admission", "company", "confirm", "domain/support", "fault"}, outside: []string{"github.com/elastic/"}},
+	"internal/domain/support/elastic": {ours: []string{"access", "company", "confirm", "domain/support", "elasticsearch", "fault"}, outside: []string{"github.com/elastic/"}},
 	// the guard reads envelopes, because results of earlier turns are kept as such.
 	"internal/guard": {ours: []string{"fault", "guard/mention", "result"}},
 	"internal/agent": {ours: []string{"access", "fault", "guard", "result", "tokens", "toolsearch"}},
@@ -127,6 +127,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/database":     {ours: []string{"access", "admission", "confirm", "fault"}, outside: []string{"github.com/jackc/pgx/v5"}},
 	// two domains embed SQLite; opening it, its transactions and its receipts are the same for both.
 	"internal/sqlite": {ours: []string{"access", "confirm", "fault"}, outside: []string{"modernc.org/sqlite"}},
+	// support and code search speak to the same kind of server.
+	"internal/elasticsearch": {ours: []string{"admission", "fault"}, outside: []string{"github.com/elastic/"}},
 	// a record is sealed where it is stored.
 	"internal/state": {ours: []string{"access", "confirm", "fault", "seal"}, outside: []string{"github.com/redis/go-redis/v9"}},
 	// an event takes its request and trace ids from the context.
@@ -283,7 +285,7 @@ var sourceRules = []sourceRule{
 	{regexp.MustCompile(`auth\.NewVerifier\(`), []string{"internal/app/platform.go", "internal/testkit"}, "", "check rejects what another command would, because verifiers are made in one place"},
 	{regexp.MustCompile(`result\.DecodeEnvelope\(`), []string{"internal/agent/evidence.go", "internal/client/", "internal/domain/tasks/dialect/", "internal/llm/rehearsal/speak/", "internal/testkit", "internal/tool/dialect.go", "internal/upstream/"}, "", "an answer is decoded where it arrives, and by who reads a stored one"},
 	{regexp.MustCompile(`"(hr|finance|sales|support)-(read|write)"`), []string{"internal/company", "internal/domain/", "internal/testkit"}, "", "domains declare their roles, and nothing else names them"},
-	{regexp.MustCompile(`json\.NewDecoder\(`), []string{"internal/domain/codesearch/embed/", "internal/domain/support/elastic/", "internal/mcplock/", "internal/result/envelope.go", "internal/testkit"}, "", "a caller's body is read by httpx and checked by strictjson; these read what a store answers, and what we wrote"},
+	{regexp.MustCompile(`json\.NewDecoder\(`), []string{"internal/domain/codesearch/embed/", "internal/elasticsearch/", "internal/mcplock/", "internal/result/envelope.go", "internal/testkit"}, "", "a caller's body is read by httpx and checked by strictjson; these read what a store answers, and what we wrote"},
 	{regexp.MustCompile(`(?m)^func init\(\)`), nil, "", "an explicit list beats a registry"},
 	{regexp.MustCompile(`\btime\.Sleep\(`), nil, "", "waiting needs a context or a clock"},
 	{regexp.MustCompile(`\bos\.(Open|OpenFile|Create|ReadFile|WriteFile|MkdirAll)\(|\b(net|httpx)\.Listen`), nil, "cmd/", "cmd passes flags and the environment on and opens nothing"},

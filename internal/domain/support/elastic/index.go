@@ -8,6 +8,7 @@ import (
 	"github.com/elastic/go-elasticsearch/v9/esapi"
 
 	"countersign.dev/internal/domain/support"
+	"countersign.dev/internal/elasticsearch"
 )
 
 // Migrate makes the indices that are missing. Those that are there get
@@ -15,9 +16,9 @@ import (
 func (e *Store) Migrate(ctx context.Context) error {
 	for k, fields := range map[kind]object{tickets: ticketFields(), articles: articleFields()} {
 		body := object{"settings": e.settings(k), "mappings": object{"dynamic": "strict", "properties": fields}}
-		err := e.send(ctx, esapi.IndicesCreateRequest{Index: e.indices[k], Body: jsonBody(body)}, new(object))
-		if refused(err, indexExists) { // of a version before the stems
-			err = e.send(ctx, esapi.IndicesPutMappingRequest{Index: []string{e.indices[k]}, Body: jsonBody(object{"properties": stemFields()})}, new(object))
+		err := e.Send(ctx, esapi.IndicesCreateRequest{Index: e.indices[k], Body: elasticsearch.JSON(body)}, new(object))
+		if elasticsearch.Refused(err, elasticsearch.IndexExists) { // of a version before the stems
+			err = e.Send(ctx, esapi.IndicesPutMappingRequest{Index: []string{e.indices[k]}, Body: elasticsearch.JSON(object{"properties": stemFields()})}, new(object))
 		}
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"github.com/elastic/go-elasticsearch/v9/esapi"
 
 	"countersign.dev/internal/domain/support"
+	"countersign.dev/internal/elasticsearch"
 	"countersign.dev/internal/fault"
 )
 
@@ -93,7 +94,7 @@ func (e *Store) page(ctx context.Context, k kind, w wanted, each func(hit) error
 		return nil
 	}
 	var found hits
-	if err := e.send(ctx, search(e.indices[k], w.body(k)), &found); err != nil {
+	if err := e.Send(ctx, search(e.indices[k], w.body(k)), &found); err != nil {
 		return err
 	}
 	for _, h := range found.Hits.Hits {
@@ -111,7 +112,7 @@ func (e *Store) page(ctx context.Context, k kind, w wanted, each func(hit) error
 // does: half an answer looks like a whole one.
 func search(index string, body object) esapi.SearchRequest {
 	whole := false
-	return esapi.SearchRequest{Index: []string{index}, Body: jsonBody(body), AllowPartialSearchResults: &whole, TrackTotalHits: false}
+	return esapi.SearchRequest{Index: []string{index}, Body: elasticsearch.JSON(body), AllowPartialSearchResults: &whole, TrackTotalHits: false}
 }
 
 func headField(k kind) string { return [...]string{"subject", "title"}[k] }
@@ -208,10 +209,10 @@ var unread = []string{"confirmation", stemsField, headStemsField}
 // document is a document as it is now, refreshed or not.
 type document struct {
 	Found       bool
-	SeqNo       int64           `json:"_seq_no"`
-	PrimaryTerm int64           `json:"_primary_term"`
-	Source      json.RawMessage `json:"_source"`
-	Error       *errorBody      // in place of the document
+	SeqNo       int64                    `json:"_seq_no"`
+	PrimaryTerm int64                    `json:"_primary_term"`
+	Source      json.RawMessage          `json:"_source"`
+	Error       *elasticsearch.ErrorBody // in place of the document
 }
 
 // document reads a document by its id, which is sent in the body: in an
@@ -221,13 +222,13 @@ func (e *Store) document(ctx context.Context, k kind, id string) (document, erro
 		return document{}, nil
 	}
 	var answer struct{ Docs []document }
-	r := esapi.MgetRequest{Index: e.indices[k], Body: jsonBody(object{"ids": []string{id}}), SourceExcludes: unread}
-	if err := e.send(ctx, r, &answer); err != nil || len(answer.Docs) == 0 {
+	r := esapi.MgetRequest{Index: e.indices[k], Body: elasticsearch.JSON(object{"ids": []string{id}}), SourceExcludes: unread}
+	if err := e.Send(ctx, r, &answer); err != nil || len(answer.Docs) == 0 {
 		return document{}, err
 	}
 	d := answer.Docs[0]
 	if d.Error != nil {
-		return document{}, (&engineError{Type: d.Error.Type}).fault()
+		return document{}, e.Fault(&elasticsearch.Error{Type: d.Error.Type})
 	}
 	return d, nil
 }
@@ -238,8 +239,8 @@ func (e *Store) Ready(ctx context.Context) error {
 	for _, index := range e.indices {
 		probe := object{"size": 1, "_source": false, "terminate_after": 1, "query": object{"exists": object{"field": wordsField}}}
 		var found hits
-		err := e.send(ctx, search(index, probe), &found)
-		if refused(err, noIndex) {
+		err := e.Send(ctx, search(index, probe), &found)
+		if elasticsearch.Refused(err, elasticsearch.NoIndex) {
 			return fault.ServiceDown.New("The index %s does not exist.", index).Suggest("Check the names of the indices, or seed the store.").Because(err)
 		}
 		if err != nil {

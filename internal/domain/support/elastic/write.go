@@ -1,11 +1,9 @@
 package elastic
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"net/http"
 
@@ -15,6 +13,7 @@ import (
 	"countersign.dev/internal/company"
 	"countersign.dev/internal/confirm"
 	"countersign.dev/internal/domain/support"
+	"countersign.dev/internal/elasticsearch"
 )
 
 // confirmation is the receipt inside the document that was changed.
@@ -28,7 +27,7 @@ type confirmation struct {
 // Change runs fn and then writes what it changed, with the receipt, as one
 // update of one document.
 func (e *Store) Change(ctx context.Context, fn func(context.Context) error) error {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := elasticsearch.Bounded(ctx)
 	defer cancel()
 	return confirm.ChangeDocument(ctx, fn)
 }
@@ -55,7 +54,7 @@ func (e *Store) confirmed(ctx context.Context, id confirm.ID) (c confirmation, f
 	if c, found, err = e.shown(ctx, id); found || err != nil {
 		return c, found, err
 	}
-	if err := e.send(ctx, esapi.IndicesRefreshRequest{Index: e.indices[tickets : tickets+1]}, new(object)); err != nil {
+	if err := e.Send(ctx, esapi.IndicesRefreshRequest{Index: e.indices[tickets : tickets+1]}, new(object)); err != nil {
 		return c, false, err
 	}
 	return e.shown(ctx, id)
@@ -64,7 +63,7 @@ func (e *Store) confirmed(ctx context.Context, id confirm.ID) (c confirmation, f
 func (e *Store) shown(ctx context.Context, id confirm.ID) (c confirmation, found bool, err error) {
 	body := object{"size": 1, "query": object{"term": object{"confirmation.id": object{"value": string(id)}}}, "_source": []string{"confirmation"}}
 	var answer hits
-	if err := e.send(ctx, search(e.indices[tickets], body), &answer); err != nil || len(answer.Hits.Hits) == 0 {
+	if err := e.Send(ctx, search(e.indices[tickets], body), &answer); err != nil || len(answer.Hits.Hits) == 0 {
 		return c, false, err
 	}
 	var source struct{ Confirmation confirmation }
@@ -99,7 +98,7 @@ func (e *Store) close(ctx context.Context, t support.Ticket, c support.Closing, 
 		resolved = *t.ResolvedAt
 	}
 	seen := action{"update": object{"_id": c.ID, "if_seq_no": c.Version.Number, "if_primary_term": c.Version.Term}}
-	outcomes, err := e.bulk(ctx, tickets, "wait_for", seen, object{"doc": object{
+	outcomes, err := e.Bulk(ctx, e.indices[tickets], "wait_for", 1, seen, object{"doc": object{
 		"status": support.TicketClosed, "resolution": c.Resolution, "resolution_type": c.ResolutionType, "customer_notified": c.CustomerNotified,
 		"closed_by": c.By, "resolved_at": resolved, "updated_at": c.At,
 		"confirmation": confirmation{string(r.ID), r.Owner, r.Tool, string(r.Answer)},
@@ -112,7 +111,7 @@ func (e *Store) close(ctx context.Context, t support.Ticket, c support.Closing, 
 
 // written reads the outcome of an update. A conflict may be with ourselves: the
 // client sends an update again when its answer is lost.
-func (e *Store) written(ctx context.Context, o outcome, r confirm.Receipt) error {
+func (e *Store) written(ctx context.Context, o elasticsearch.Outcome, r confirm.Receipt) error {
 	switch o.Status {
 	case http.StatusConflict:
 		ours, found, err := e.confirmed(ctx, r.ID)
@@ -123,50 +122,11 @@ func (e *Store) written(ctx context.Context, o outcome, r confirm.Receipt) error
 	case http.StatusNotFound:
 		return confirm.Stale()
 	}
-	return o.fault()
+	return e.OutcomeFault(o)
 }
 
 // action is the first line of a pair in a bulk request.
 type action map[string]any
-
-// outcome is the result of a pair.
-type outcome struct {
-	Status int
-	Error  *errorBody
-}
-
-func (o outcome) fault() error {
-	if o.Error == nil {
-		return nil
-	}
-	return (&engineError{o.Status, o.Error.Type}).fault()
-}
-
-// bulk sends pairs of an action and its document. Ids are in the body here
-// too.
-func (e *Store) bulk(ctx context.Context, k kind, refresh string, lines ...any) ([]outcome, error) {
-	var body bytes.Buffer
-	encoder := json.NewEncoder(&body) // a line each
-	for _, line := range lines {
-		if err := encoder.Encode(line); err != nil {
-			return nil, err
-		}
-	}
-	var answer struct{ Items []map[string]outcome }
-	if err := e.send(ctx, esapi.BulkRequest{Index: e.indices[k], Body: &body, Refresh: refresh}, &answer); err != nil {
-		return nil, err
-	}
-	outcomes := make([]outcome, 0, len(answer.Items))
-	for _, item := range answer.Items {
-		for _, o := range item { // the one action's
-			outcomes = append(outcomes, o)
-		}
-	}
-	if len(outcomes) != len(lines)/2 {
-		return nil, fmt.Errorf("%d outcomes of %d changes", len(outcomes), len(lines)/2)
-	}
-	return outcomes, nil
-}
 
 // fillBatch is how many documents are sent at a time.
 const fillBatch = 1000
@@ -183,7 +143,7 @@ func (e *Store) Fill(ctx context.Context, rows company.Support) error {
 	if err := add(ctx, e, articles, rows.Articles, newArticle); err != nil {
 		return err
 	}
-	return e.send(ctx, esapi.IndicesRefreshRequest{Index: e.indices[:]}, new(object))
+	return e.Send(ctx, esapi.IndicesRefreshRequest{Index: e.indices[:]}, new(object))
 }
 
 // add creates a document for each row that has none.
@@ -205,12 +165,12 @@ func (e *Store) create(ctx context.Context, k kind, lines []any) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	outcomes, err := e.bulk(ctx, k, "", lines...)
+	outcomes, err := e.Bulk(ctx, e.indices[k], "", len(lines)/2, lines...)
 	if err != nil {
 		return err
 	}
 	for _, o := range outcomes {
-		if err := o.fault(); err != nil && o.Status != http.StatusConflict { // it is there already
+		if err := e.OutcomeFault(o); err != nil && o.Status != http.StatusConflict { // it is there already
 			return err
 		}
 	}
