@@ -16,10 +16,11 @@ type derived struct {
 	percents []float64
 	days     []float64 // durations, in days
 	supposed []float64 // per cents that sums and named values may be multiplied with
+	replaced bool      // a named row may take another's place in a sum
 }
 
-func derive(d *data, words map[string]bool, supposed []float64, today time.Time) *derived {
-	v := &derived{supposed: supposed}
+func derive(d *data, words map[string]bool, supposed []float64, whatIf bool, today time.Time) *derived {
+	v := &derived{supposed: supposed, replaced: whatIf}
 	for _, place := range sortedKeys(d.tables) {
 		t := tableOf(d.tables[place].rows)
 		named := t.named(words)
@@ -227,6 +228,9 @@ func (v *derived) rows(t *table, named, all []int, words map[string]bool) {
 				if i != j {
 					v.ratio(column[i], column[j])
 					v.amount(column[i]-column[j], column[i]+column[j])
+					if v.replaced { // "if the fourth quarter is like the third"
+						v.amount(total - column[i] + column[j])
+					}
 				}
 			}
 		}

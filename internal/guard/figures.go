@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -59,6 +60,7 @@ type figures struct {
 	relative bool      // the answer or its question speaks of time as seen from today
 	asked    []float64 // figures of the question
 	supposed []float64 // per cents of the question: "what if everyone gets 3 % more"
+	whatIf   bool      // the answer speaks of what is not so
 }
 
 func newFigures(d *data, e Evidence, text string) *figures {
@@ -83,7 +85,7 @@ func newFigures(d *data, e Evidence, text string) *figures {
 			f.supposed = append(f.supposed, c.Value)
 		}
 	}
-	if supposing.MatchString(text) {
+	if f.whatIf = supposing.MatchString(text); f.whatIf {
 		for _, c := range mention.Of(text) {
 			if c.Unit == '%' && len(f.supposed) < maxSupposed {
 				f.supposed = append(f.supposed, c.Value)
@@ -165,7 +167,7 @@ func (f *figures) provesFigure(c mention.Mention) bool {
 		return true
 	}
 	if f.derived == nil {
-		f.derived = derive(f.d, f.words, f.supposed, f.e.Today)
+		f.derived = derive(f.d, f.words, f.supposed, f.whatIf, f.e.Today)
 	}
 	switch c.Unit {
 	case '%':
@@ -222,14 +224,32 @@ func scaleOf(text string) float64 {
 var seenFromToday = strings.Fields("today tomorrow yesterday week weekend fortnight day days ago monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun heute morgen gestern woche tag tage montag dienstag mittwoch donnerstag freitag samstag sonntag")
 
 func (f *figures) provesSpan(c mention.Mention) bool {
+	return slices.ContainsFunc(f.derived.days, func(days float64) bool { return isSpan(c, days) }) || near(f.derived.values, c)
+}
+
+// isSpan reports whether a mention is as long as so many days.
+func isSpan(c mention.Mention, days float64) bool {
 	_, unit, _ := strings.Cut(c.Text, " ")
-	in := mention.DaysIn[unit]
-	for _, days := range f.derived.days {
-		if gap := days/in - c.Value; gap > -1 && gap < 1 { // a begun or an ended one
-			return true
+	gap := days/mention.DaysIn[unit] - c.Value
+	return gap > -1 && gap < 1 // a begun or an ended one
+}
+
+// spanStated reports whether a mention is as long as from one proven date of the
+// answer to another, or to today.
+func (f *figures) spanStated(c mention.Mention, mentions []mention.Mention, proven []bool) bool {
+	dates := []mention.Date{mention.DateOf(f.e.Today)}
+	for i, other := range mentions {
+		if day := other.Day; other.Kind == mention.Dated && proven[i] && day.Day > 0 {
+			day.Year = cmp.Or(day.Year, f.e.Today.Year())
+			if slices.ContainsFunc(dates, func(known mention.Date) bool {
+				return isSpan(c, math.Abs(day.Time().Sub(known.Time()).Hours()/24))
+			}) {
+				return true
+			}
+			dates = append(dates, day)
 		}
 	}
-	return near(f.derived.values, c)
+	return false
 }
 
 // provesDate reports whether the date is in the data, or is near to today in a text
@@ -255,6 +275,9 @@ func (f *figures) provesDate(day mention.Date) bool {
 	if f.relative && gap >= -7*24*time.Hour && gap <= 31*24*time.Hour {
 		return true
 	}
+	if day.Month == 12 && day.Day >= 24 && day.Day <= 26 && (f.words[stem("christmas")] || f.words[stem("weihnachten")]) {
+		return true
+	}
 	return day.Day == 1 || day.Time().AddDate(0, 0, 1).Day() == 1 // the end of a month
 }
 
@@ -269,6 +292,9 @@ const (
 // fromStated reports whether a figure is computed of proven figures beside it and of
 // the question's: a sum of several, or a difference, sum, product, ratio or share of two.
 func (f *figures) fromStated(c mention.Mention, mentions []mention.Mention, proven []bool, i int) bool {
+	if c.Unit == 'd' && f.spanStated(c, mentions, proven) {
+		return true
+	}
 	beside := slices.Clone(f.asked)
 	for j := max(0, i-window); j < min(len(mentions), i+window/2+1); j++ {
 		if j != i && proven[j] && (mentions[j].Kind == mention.Figure || mentions[j].Kind == mention.Spelled) {

@@ -56,6 +56,15 @@ func TestRulesByAnExample(t *testing.T) {
 		{"staff", "Marcus?", "He was hired on the 17TH AUG 2021.", guard.OfTheModel},
 		{"staff", "Marcus?", "He was hired on the 16th AUG 2021.", ""},
 		{"staff", "Marcus?", "He is one of the Johnsons.", ""},
+		{"chat", "how long until christmas", "From today, November 22, it's 33 days until December 25.", ""},
+		{"chat", "how long until christmas", "From today, November 22, it's 25 days until December 25.", guard.OfTheModel},
+		{"chat", "can I be off 21 to 31 December", "Dec 21–31 has nine weekdays.", ""},
+		{"chat", "kann ich vom 21. bis 31. Dezember frei haben", "Vom 21. bis 31. Dezember sind es neun Arbeitstage, also Dec 21-31.", ""},
+		{"staff", "can I be off 21 to 30 December", "You have asked for Dec 21–29.", guard.OfTheModel},
+		{"staff", "what if Marcus earned what Nina does", "Together they would cost $1,526,500.", ""},
+		{"staff", "what do Marcus, Nina and the others earn", "Together they cost $1,526,500.", guard.OfTheModel},
+		{"staff", "due before christmas?", "Nothing is due until Dec 24.", ""},
+		{"staff", "anything due?", "Nothing is due until Dec 24.", guard.OfTheModel},
 		{"staff", "seit wann ist Marcus hier?", "Er ist seit dem 3. MÄRZ 2021 hier.", guard.OfTheModel},
 	} {
 		got := guard.Check(guard.Answer{After: c.answer}, stages[c.stage].evidence(c.question, 22))

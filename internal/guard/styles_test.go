@@ -51,18 +51,19 @@ func (s stage) evidence(question string, day int) guard.Evidence {
 
 // TestAnswersInManyStyles measures answers whose author had not read the rules.
 func TestAnswersInManyStyles(t *testing.T) {
-	t.Run("styles", func(t *testing.T) { measureStyles(t, "styles", 22, 90) })
-	t.Run("wordings", func(t *testing.T) { measureStyles(t, "wordings", 23, 85) })
+	t.Run("styles", func(t *testing.T) { measureStyles(t, "styles", "styles", 22, 90) })
+	t.Run("wordings", func(t *testing.T) { measureStyles(t, "wordings", "wordings", 23, 85) })
+	t.Run("plain", func(t *testing.T) { measureStyles(t, "plain", "wordings", 23, 0) })
 }
 
-// measureStyles measures the answers of a file, given on a day of November 2026. noticed is
-// how many lies in a hundred must be.
-func measureStyles(t *testing.T, name string, day, noticed int) {
+// measureStyles measures the answers of a file to the results of another, given on a day
+// of November 2026. noticed is how many lies in a hundred must be.
+func measureStyles(t *testing.T, name, results string, day, noticed int) {
 	text, err := os.ReadFile("testdata/" + name + ".txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := os.ReadFile("testdata/" + name + ".json")
+	stored, err := os.ReadFile("testdata/" + results + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}

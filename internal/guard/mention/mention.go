@@ -144,6 +144,7 @@ func (s *Scanner) Read(text string) []Mention {
 			continue
 		}
 		s.tokens, s.at = slices.AppendSeq(s.tokens[:0], strings.FieldsSeq(parted(line))), 0
+		s.partDays()
 		first := len(s.mentions)
 		for s.at < len(s.tokens) {
 			s.next()
@@ -187,7 +188,7 @@ func number(line []Mention) {
 }
 
 // spaced parts what is written together: cells, ranges, brackets.
-var spaced = strings.NewReplacer("|", " ", "–", " ", "—", " ", "(", " ", ")", " ", "[", " ", "]", " ", "→", " ", "~", " ~ ", "≈", " ≈ ", "/", " ", "=", " ", "*", "", "`", "", "\u00a0", " ", "\u202f", " ", "−", "-", "<", " ", ">", " ", "×", " ")
+var spaced = strings.NewReplacer("|", " ", "–", " – ", "—", " ", "(", " ", ")", " ", "[", " ", "]", " ", "→", " ", "~", " ~ ", "≈", " ≈ ", "/", " ", "=", " ", "*", "", "`", "", "\u00a0", " ", "\u202f", " ", "−", "-", "<", " ", ">", " ", "×", " ")
 
 // Scanner reads texts one after the other. The zero one is ready.
 type Scanner struct {
@@ -242,6 +243,25 @@ func (s *Scanner) next() {
 	}
 }
 
+// partDays parts 21-31 after or before a month, as 21 – 31 is.
+func (s *Scanner) partDays() {
+	for i := 0; i < len(s.tokens); i++ {
+		if len(s.tokens[i]) > len("21-31,") {
+			continue
+		}
+		from, to, ok := strings.Cut(s.tokens[i], "-")
+		if s.at = i; !ok || MonthOf(s.peek(-1)) == 0 && MonthOf(s.peek(1)) == 0 {
+			continue
+		}
+		s.tokens = slices.Replace(s.tokens, i, i+1, from, "–", to)
+		i += 2
+	}
+	s.at = 0
+}
+
+// isTo reports whether a token is between the days of one month: Dec 21 – 31.
+func isTo(token string) bool { return token == "–" || token == "to" || token == "bis" }
+
 // isExact reports whether a token is an id, an address, a phone number or a file.
 func isExact(token string) bool {
 	return IsID(token) || strings.Contains(token, "@") && address.MatchString(token) || startsNumber(token) && phone.MatchString(token) ||
@@ -289,6 +309,10 @@ func (s *Scanner) inWords(c Mention, token string) (_ Mention, used int) {
 		c.Day, used = Date{Month: MonthOf(s.peek(2)), Day: day}, 3
 	case day > 0 && MonthOf(s.peek(1)) > 0:
 		c.Day, used = Date{Month: MonthOf(s.peek(1)), Day: day}, 2
+	case day > 0 && isTo(s.peek(1)) && s.dayAt(2) > 0 && MonthOf(s.peek(3)) > 0:
+		c.Day, used = Date{Month: MonthOf(s.peek(3)), Day: day}, 1
+	case day > 0 && isTo(s.peek(-1)) && s.dayAt(-2) > 0 && MonthOf(s.peek(-3)) > 0:
+		c.Day, used = Date{Month: MonthOf(s.peek(-3)), Day: day}, 1
 	default:
 		return c, 0
 	}
