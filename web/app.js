@@ -305,8 +305,22 @@ async function palette(event) {
   if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey || document.body.dataset.state !== "in") return;
   event.preventDefault();
   if (document.querySelector("dialog[open]")) return;
-  const { openPalette } = await import("./views/palette.js");
-  openPalette({ ask: (text) => ((location.hash = "#/"), composer.fill(text)) });
+  const { result, typed } = await typedDuring(import("./views/palette.js"));
+  result.openPalette({ ask: (text) => ((location.hash = "#/"), composer.fill(text)) }, typed);
+}
+
+// typedDuring is what was typed while a view loads: into a field of its own, so that it is not written where the focus was.
+async function typedDuring(loading) {
+  const before = /** @type {HTMLElement | null} */ (document.activeElement);
+  const field = el("input", { class: "visually-hidden", "aria-label": t("Go to") });
+  document.body.append(field);
+  field.focus();
+  try {
+    return { result: await loading, typed: field.value };
+  } finally {
+    field.remove();
+    before?.focus();
+  }
 }
 
 // Escape stops what runs, closes what is open, and goes back to the question.

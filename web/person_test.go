@@ -175,6 +175,34 @@ func TestTextsOfServersComeIntoTheQuestionBox(t *testing.T) {
 	p.Until(`document.getElementById("question").value === "notes says <i>hello</i>"`)
 }
 
+// What is typed before the field of Ctrl+K has loaded belongs to it.
+func TestKeysBeforeThePaletteHasLoadedAreItsOwn(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	asked, typed := make(chan struct{}), make(chan struct{})
+	files := g.route("GET /")
+	g.on("GET /", func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/palette.js") {
+			close(asked)
+			select {
+			case <-typed:
+			case <-g.end:
+			}
+		}
+		files(w, r)
+	})
+	g.on("GET /api/conversations", answer(http.StatusOK, object{"conversations": []object{{"id": "c7", "title": "Budget of Sales"}}}))
+	p.Open(g.URL)
+	p.Sees("[data-conversation=c7]", "Budget")
+	p.ready()
+	p.Press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	<-asked
+	p.Press("budges" + kb.Backspace + "t")
+	close(typed)
+	p.Sees("#palette [aria-selected=true]", "Budget of Sales")
+	p.Until(`document.querySelector("#palette input").value === "budget" && document.getElementById("question").value === ""`)
+}
+
 // Ctrl+K leads to a conversation; the arrow up brings the last question back.
 func TestKeysLeadEverywhere(t *testing.T) {
 	t.Parallel()

@@ -10,8 +10,11 @@ import { t } from "../words.js";
 
 const MOST = 12;
 
-/** openPalette shows the field. host is {ask(question)}. @param {{ ask: (text: string) => void }} host */
-export function openPalette(host) {
+/**
+ * openPalette shows the field with what was typed already. host is {ask(question)}.
+ * @param {{ ask: (text: string) => void }} host @param {string} typed
+ */
+export function openPalette(host, typed) {
   const before = /** @type {any} */ (document.activeElement);
   const { value: dialog, dispose } = scope(() => draw(host));
   document.body.append(dialog);
@@ -21,13 +24,16 @@ export function openPalette(host) {
     if (document.activeElement === document.body) before?.focus();
   });
   dialog.showModal();
-  dialog.querySelector("input").focus();
+  const field = dialog.querySelector("input");
+  field.focus();
+  field.value = typed;
+  field.dispatchEvent(new Event("input"));
 }
 
 /** The texts that connected servers offer. @type {{ value: any[] }} */
 const texts = signal([]);
 
-/** write puts a server's text into the question box, where its reader decides what becomes of it. */
+/** write puts a server's text into the question box, where its reader decides whether to ask it. */
 async function write(host, { server, name, arguments: blanks = [] }) {
   const values = new URLSearchParams();
   for (const blank of blanks) {
