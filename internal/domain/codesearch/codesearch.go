@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 // Options of a server.
 type Options struct {
 	Repositories []Repository
+	Store        Store         // where the indexes are; nil: in Folder
 	Folder       string        // where the indexes are, one file each
 	Maintain     bool          // Run keeps the indexes current; otherwise `countersign index` does
 	Embeddings   embed.Service // none: results are found by words alone
@@ -26,22 +28,20 @@ type Options struct {
 
 // Server is the code search domain. It is safe for concurrent use.
 type Server struct {
-	options      Options
-	repositories []*repository
-	meaning      *embed.Searcher
+	options Options
+	store   Store
 }
 
 // New makes the domain. Indexes are opened when they are first needed, and again
-// when their files were replaced.
+// when they were replaced.
 func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Server{options: o, meaning: &embed.Searcher{Service: o.Embeddings, Now: o.Now}}
-	for _, r := range o.Repositories {
-		s.repositories = append(s.repositories, &repository{Repository: r, file: index.FileOf(o.Folder, r.Name)})
+	if o.Store == nil {
+		o.Store = newFolder(o.Folder, o.Repositories, &embed.Searcher{Service: o.Embeddings, Now: o.Now})
 	}
-	return s
+	return &Server{options: o, store: o.Store}
 }
 
 // Policy declares that the domain has no roles or masked fields of its own: a
@@ -66,33 +66,66 @@ func (noReceipts) Of(context.Context, confirm.ID) (tool.ReceiptStore, bool, erro
 	return nil, false, nil
 }
 
-// Ready checks that an index can be opened.
-func (s *Server) Ready(context.Context) error {
-	for _, r := range s.repositories {
-		if h, err := r.acquire(); err == nil {
-			h.release()
-			return nil
+// Ready checks that an index can be read.
+func (s *Server) Ready(ctx context.Context) error {
+	indexed, err := s.indexed(ctx)
+	if err == nil && indexed == 0 {
+		err = errNotIndexed.New("No repository is indexed.")
+	}
+	return err
+}
+
+// indexed is how many repositories have an index.
+func (s *Server) indexed(ctx context.Context) (n int, err error) {
+	all, err := s.store.Describe(ctx, s.names(func(Repository) bool { return true }))
+	for _, d := range all {
+		if d.Err == nil {
+			n++
 		}
 	}
-	return errNotIndexed.New("No repository is indexed.")
+	return n, err
+}
+
+// names are those of the repositories that a condition holds for.
+func (s *Server) names(holds func(Repository) bool) (names []string) {
+	for _, r := range s.options.Repositories {
+		if holds(r) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// Check says for operators what the store is, and how many repositories are indexed.
+func (s *Server) Check(ctx context.Context) (string, error) {
+	indexed, err := s.indexed(ctx)
+	if err != nil {
+		return "", err
+	}
+	said := fmt.Sprintf("%d of %d repositories are indexed", indexed, len(s.options.Repositories))
+	if engine, ok := s.store.(interface {
+		Version(context.Context) (string, error)
+	}); ok {
+		version, err := engine.Version(ctx)
+		if err != nil {
+			return "", err
+		}
+		said += " in " + version
+	}
+	return said, nil
 }
 
 // Close releases the indexes.
-func (s *Server) Close() error {
-	var failed []error
-	for _, r := range s.repositories {
-		failed = append(failed, r.close())
-	}
-	return errors.Join(failed...)
-}
+func (s *Server) Close() error { return s.store.Close() }
 
-// Refresh brings the index of every repository up to date.
+// Refresh brings the index file of every repository up to date.
 func (s *Server) Refresh(ctx context.Context) error {
 	var failed []error
-	for _, r := range s.repositories {
-		_, err := index.Update(ctx, r.file, index.Source{Name: r.Name, Root: r.Path}, index.Options{Now: s.options.Now})
+	for _, r := range s.options.Repositories {
+		file := index.FileOf(s.options.Folder, r.Name)
+		_, err := index.Update(ctx, file, index.Source{Name: r.Name, Root: r.Path}, index.Options{Now: s.options.Now})
 		if err == nil && s.options.Embeddings.On() {
-			_, err = embed.Update(ctx, s.options.Embeddings, r.file)
+			_, err = embed.Update(ctx, s.options.Embeddings, file)
 		}
 		failed = append(failed, err)
 	}
@@ -126,15 +159,3 @@ func (s *Server) Run(ctx context.Context, log *slog.Logger) {
 		}
 	}
 }
-
-// The domain's own faults.
-var (
-	errNotIndexed = &fault.Code{Name: "SEARCH_ERROR", Kind: fault.Unavailable, Status: 503,
-		Meaning: "No index can be searched: it is being built, was never built, or cannot be read.", Suggest: "Try again in a minute. If it stays so, build the index with countersign index."}
-	errRepositoryNotFound = &fault.Code{Name: "REPOSITORY_NOT_FOUND", Kind: fault.NotFound, Status: 200,
-		Meaning: "No repository has this name, or the caller may not see it.", Suggest: "Use list_repositories to find the names of repositories.", Subject: []string{"repository"}}
-	errFileNotFound = &fault.Code{Name: "FILE_NOT_FOUND", Kind: fault.NotFound, Status: 200,
-		Meaning: "The index has no file at this path.", Suggest: "Use search_code to find paths.", Subject: []string{"file_path"}, Details: []string{"repository"}}
-
-	codes = []*fault.Code{errNotIndexed, errRepositoryNotFound, errFileNotFound}
-)

@@ -3,6 +3,7 @@ package codesearch
 import (
 	"bytes"
 	"context"
+	"errors"
 	"path"
 	"strings"
 
@@ -45,31 +46,26 @@ func (s *Server) getFileLines(ctx context.Context, in getFileLines) (FileLines, 
 	if err != nil {
 		return FileLines{}, err
 	}
-	open, _, err := s.acquire(scope, in.Repository)
+	names, err := s.visible(scope, in.Repository)
 	if err != nil {
 		return FileLines{}, err
 	}
-	h := open[0]
-	defer h.release()
-	name := path.Clean(strings.TrimPrefix(in.FilePath, "/"))
-	for i := range h.Files {
-		f := &h.Files[i]
-		if f.Path != name {
-			continue
-		}
-		text, err := h.Text(f)
-		if err != nil {
-			return FileLines{}, err
-		}
-		lines := FileLines{Repository: h.owner.Name, FilePath: f.Path, TotalLines: f.Lines}
-		lines.Metadata = Metadata{Language: f.Language, LastUpdated: f.Modified, Commit: h.Meta.Commit, IndexedAt: h.Meta.Indexed}
-		lines.cut(text, max(1, in.StartLine), in.EndLine)
-		if h.Meta.Remote != "" && h.Meta.Commit != "" {
-			lines.Metadata.GitHubURL = link(h.Meta, f.Path, lines.StartLine, lines.EndLine)
-		}
-		return lines, nil
+	f, err := s.store.File(ctx, names[0], path.Clean(strings.TrimPrefix(in.FilePath, "/")))
+	switch {
+	case errors.Is(err, ErrNoFile):
+		return FileLines{}, errFileNotFound.New("There is no indexed file %q in %s.", in.FilePath, names[0]).With("repository", names[0])
+	case unindexed(err):
+		return FileLines{}, notIndexed([]Missing{{names[0], err}})
+	case err != nil:
+		return FileLines{}, err
 	}
-	return FileLines{}, errFileNotFound.New("There is no indexed file %q in %s.", in.FilePath, h.owner.Name).With("repository", h.owner.Name)
+	lines := FileLines{Repository: names[0], FilePath: f.Path, TotalLines: f.Lines}
+	lines.Metadata = Metadata{Language: f.Language, LastUpdated: f.Modified, Commit: f.Meta.Commit, IndexedAt: f.Meta.Indexed}
+	lines.cut(f.Text, max(1, in.StartLine), in.EndLine)
+	if f.Meta.Remote != "" && f.Meta.Commit != "" {
+		lines.Metadata.GitHubURL = link(f.Meta, f.Path, lines.StartLine, lines.EndLine)
+	}
+	return lines, nil
 }
 
 // cut keeps some lines. A range after the end of the file is empty: its last line

@@ -47,23 +47,25 @@ func (s *Server) listRepositories(ctx context.Context, in listRepositories, w to
 	if err != nil {
 		return nil, err
 	}
+	names := s.names(func(r Repository) bool {
+		return scope.Holds(r) && (in.Name == "" || in.Name == r.Name) && (w.After == nil || r.Name > *w.After)
+	})
+	all, err := s.store.Describe(ctx, names)
+	if err != nil {
+		return nil, err
+	}
 	var rows []Listed
-	for _, r := range s.repositories {
-		if !scope.Holds(r.Repository) || in.Name != "" && in.Name != r.Name || w.After != nil && r.Name <= *w.After {
-			continue
-		}
-		rows = append(rows, r.listed())
+	for i, d := range all {
+		rows = append(rows, listed(names[i], d))
 	}
 	slices.SortFunc(rows, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
 	return rows[:min(len(rows), w.Limit)], nil
 }
 
-func (r *repository) listed() Listed {
-	h, err := r.acquire()
-	if err != nil {
-		return Listed{Name: r.Name, State: NotIndexed, Languages: []string{}}
+func listed(name string, d Described) Listed {
+	if d.Err != nil {
+		return Listed{Name: name, State: NotIndexed, Languages: []string{}}
 	}
-	defer h.release()
-	m := h.Meta
-	return Listed{Name: r.Name, State: Indexed, Files: m.Files, Lines: m.Lines, Languages: append([]string{}, m.Languages[:min(8, len(m.Languages))]...), Commit: m.Commit, IndexedAt: &m.Indexed, URL: m.Remote}
+	m := d.Meta
+	return Listed{Name: name, State: Indexed, Files: m.Files, Lines: m.Lines, Languages: append([]string{}, m.Languages[:min(8, len(m.Languages))]...), Commit: m.Commit, IndexedAt: &m.Indexed, URL: m.Remote}
 }

@@ -16,9 +16,8 @@ type Repository struct {
 	Public    bool          // pages of foreign origins may read it without a token
 }
 
-// repository is one repository with its open index.
+// repository is one repository's index file, opened when it is needed.
 type repository struct {
-	Repository
 	file string
 
 	mu      sync.Mutex

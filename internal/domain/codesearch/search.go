@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"countersign.dev/internal/domain/codesearch/embed"
 	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/domain/codesearch/query"
 )
@@ -69,84 +68,54 @@ func (s *Server) Find(ctx context.Context, scope Scope, q Query) ([]Result, erro
 // answer is what a search found, and what a reader must know of it.
 type answer struct {
 	results []found
-	missing []string // repositories that have no index
-	note    string   // why embeddings were not used
+	missing int    // repositories that have no index
+	note    string // why embeddings were not used
 }
 
 // find searches the repositories of a scope.
 func (s *Server) find(ctx context.Context, scope Scope, q Query) (answer, error) {
-	open, missing, err := s.acquire(scope, q.Repository)
-	if err != nil {
+	names, err := s.visible(scope, q.Repository)
+	if err != nil || len(names) == 0 {
 		return answer{}, err
 	}
-	defer func() {
-		for _, h := range open {
-			h.release()
-		}
-	}()
 	if err := ctx.Err(); err != nil {
 		return answer{}, err
 	}
-	all := answer{missing: missing}
-	hits, note := s.rank(ctx, open, query.Request{Text: q.Text, Limit: q.Limit, Language: q.Language, Path: q.Path, Explain: q.Explain})
-	all.note = note
-	for _, h := range hits {
-		r, err := s.result(open[h.Shard], h, q)
+	r, err := s.store.Search(ctx, names, query.Request{Text: q.Text, Limit: q.Limit, Language: q.Language, Path: q.Path, Explain: q.Explain})
+	if err != nil {
+		return answer{}, err
+	}
+	if r.Release != nil {
+		defer r.Release()
+	}
+	if len(r.Missing) == len(names) {
+		return answer{}, notIndexed(r.Missing)
+	}
+	all := answer{missing: len(r.Missing), note: r.Note}
+	for _, h := range r.Hits {
+		one, err := result(r.Shards[h.Shard], h, q)
 		if err != nil {
 			return answer{}, err
 		}
-		all.results = append(all.results, found{r, h.Why})
+		all.results = append(all.results, found{one, h.Why})
 	}
 	return all, nil
 }
 
-// rank orders places by words, and by embeddings where there is a service of them.
-func (s *Server) rank(ctx context.Context, open []*handle, r query.Request) (hits []query.Hit, note string) {
-	shards, limit := make([]query.Shard, len(open)), r.Limit
-	for i, h := range open {
-		shards[i] = query.Shard{Repository: h.owner.Name, Index: h.Index}
-	}
-	if !s.options.Embeddings.On() {
-		return query.Search(shards, r), ""
-	}
-	r.Limit = embed.Depth(limit)
-	hits = query.Search(shards, r)
-	r.Limit = limit
-	with := make([]embed.Shard, len(open))
-	for i, h := range open {
-		with[i] = embed.Shard{Shard: shards[i], File: h.owner.file}
-	}
-	return s.meaning.Fuse(ctx, with, r, hits)
-}
-
-// acquire opens the indexes of a scope, or of one repository of it.
-func (s *Server) acquire(scope Scope, name string) (open []*handle, missing []string, err error) {
-	known := false
-	for _, r := range s.repositories {
-		if !scope.Holds(r.Repository) || name != "" && r.Name != name {
-			continue
-		}
-		known = true
-		h, err := r.acquire()
-		if err != nil {
-			missing = append(missing, r.Name)
-			continue
-		}
-		open = append(open, h)
-	}
+// visible are the names of the repositories of a scope, or of one of them.
+func (s *Server) visible(scope Scope, name string) ([]string, error) {
+	names := s.names(func(r Repository) bool { return scope.Holds(r) && (name == "" || r.Name == name) })
 	switch {
-	case name != "" && !known:
-		return nil, nil, errRepositoryNotFound.New("There is no repository %q.", name)
-	case len(open) == 0 && len(missing) > 0:
-		return nil, missing, errNotIndexed.New("The index of %s is not there yet.", strings.Join(missing, ", "))
-	case len(s.repositories) == 0:
-		return nil, nil, errNotIndexed.New("No repository is configured for code search.").
+	case name != "" && len(names) == 0:
+		return nil, errRepositoryNotFound.New("There is no repository %q.", name)
+	case len(s.options.Repositories) == 0:
+		return nil, errNotIndexed.New("No repository is configured for code search.").
 			Suggest("Ask the operator to name repositories in the configuration (codesearch.repositories) and to build their index.")
 	}
-	return open, missing, nil
+	return names, nil
 }
 
-func (s *Server) result(h *handle, hit query.Hit, q Query) (Result, error) {
+func result(h query.Shard, hit query.Hit, q Query) (Result, error) {
 	c, last := h.Chunks[hit.Chunk], h.Chunks[hit.Last]
 	f := &h.Files[c.File]
 	text, err := h.Text(f)
@@ -154,7 +123,7 @@ func (s *Server) result(h *handle, hit query.Hit, q Query) (Result, error) {
 		return Result{}, fmt.Errorf("the text of an indexed file cannot be read: %w", err)
 	}
 	r := Result{
-		Repository: h.owner.Name, FilePath: f.Path, StartLine: int(c.Line), EndLine: int(last.Last), Score: hit.Score,
+		Repository: h.Repository, FilePath: f.Path, StartLine: int(c.Line), EndLine: int(last.Last), Score: hit.Score,
 		Metadata: Metadata{Language: f.Language, LastUpdated: f.Modified.Truncate(time.Second), Commit: h.Meta.Commit, IndexedAt: h.Meta.Indexed},
 	}
 	if defined := h.Definitions(hit.Best); len(defined) > 0 {

@@ -105,7 +105,7 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 // searched, embeddings that were not there, and an index that changed between two pages.
 func remark(ctx context.Context, all answer, changed bool) {
 	var sentences []string
-	if n := len(all.missing); n > 0 {
+	if n := all.missing; n > 0 {
 		sentences = append(sentences, fmt.Sprintf("%d more repositories are not indexed yet and were not searched.", n))
 	}
 	if all.note != "" {

@@ -3,6 +3,7 @@ package codesearch
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"countersign.dev/internal/domain/codesearch/endpoint"
 )
@@ -30,21 +31,22 @@ func scopeOf(who endpoint.Caller) Scope {
 	return AnonymousScope()
 }
 
+// healthLimit is how long a health check waits for the store.
+const healthLimit = 2 * time.Second
+
 // services are the states of the indexes, without names: the check needs no
 // token.
 func (s *Server) services() (states map[string]string, healthy bool) {
-	indexed := 0
-	for _, r := range s.repositories {
-		if h, err := r.acquire(); err == nil {
-			h.release()
-			indexed++
-		}
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), healthLimit)
+	defer cancel()
+	indexed, err := s.indexed(ctx)
 	state := "ready"
 	switch {
+	case err != nil:
+		state = "unreachable"
 	case indexed == 0:
 		state = "not_indexed"
-	case indexed < len(s.repositories):
+	case indexed < len(s.options.Repositories):
 		state = "partial"
 	}
 	return map[string]string{"index": state}, state == "ready"

@@ -1,7 +1,9 @@
 package index
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,13 +13,43 @@ import (
 	"countersign.dev/internal/domain/codesearch/words"
 )
 
-// entry is a file that was analysed, or taken from the index before.
-type entry struct {
+// Entry is a file that was analysed, or taken from the index before.
+type Entry struct {
 	File
+	Kept bool // it is in the index before as it is: nothing below is filled
+
 	text   []byte // compressed
 	pieces []piece
 	posts  []post // of all pieces, in order
 	terms  termTable
+}
+
+// extent is the number of the file's chunks, and of the words in them.
+func (e *Entry) extent() (chunks, words int) {
+	if e.Kept {
+		return e.chunks, e.words
+	}
+	for _, p := range e.pieces {
+		words += int(p.Words)
+	}
+	return len(e.pieces), words
+}
+
+// total counts what the files of an index have together.
+func (m *Meta) total(entries []Entry) {
+	lines := map[string]int{} // by language
+	m.Files = len(entries)
+	for i := range entries {
+		chunks, words := entries[i].extent()
+		m.Lines += entries[i].Lines
+		m.Words += words
+		m.Chunks += chunks
+		lines[entries[i].Language] += entries[i].Lines
+	}
+	delete(lines, "")
+	m.Languages = slices.SortedFunc(maps.Keys(lines), func(a, b string) int {
+		return cmp.Or(cmp.Compare(lines[b], lines[a]), strings.Compare(a, b))
+	})
 }
 
 type piece struct {
@@ -60,9 +92,9 @@ func hashOf(src []byte) (h [hashSize]byte) {
 }
 
 // file analyses one file.
-func (a *analyser) file(f File, src []byte) entry {
+func (a *analyser) file(f File, src []byte) Entry {
 	f.Size, f.hash = len(src), hashOf(src)
-	e := entry{File: f, text: s2.Encode(nil, src), terms: a}
+	e := Entry{File: f, text: s2.Encode(nil, src), terms: a}
 	a.posts = a.posts[:0]
 	for _, c := range chunk.Of(f.Language, src) {
 		p := piece{definitions: c.Definitions, Chunk: Chunk{Line: int32(c.Line), Last: int32(c.Last), Start: int32(c.Start), End: int32(c.End)}}

@@ -46,6 +46,7 @@ type File struct {
 	Modified time.Time
 
 	first, chunks int // its chunks
+	words         int // in them; only of kept entries
 	hash          [hashSize]byte
 	offset        int // of its compressed text
 	packed        int // bytes of it

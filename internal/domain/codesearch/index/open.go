@@ -93,14 +93,19 @@ func (ix *Index) load() (err error) {
 		offset, length := binary.LittleEndian.Uint64(ix.data[12+16*i:]), binary.LittleEndian.Uint64(ix.data[20+16*i:])
 		ix.parts[i] = ix.data[offset : offset+length : offset+length]
 	}
-	ix.terms = make([]struct{}, len(ix.parts[sectionTerms])/termSize)
 	if err := json.Unmarshal(ix.parts[sectionMeta], &ix.Meta); err != nil {
 		return errDamaged
 	}
-	ix.loadFiles()
-	ix.loadChunks()
-	ix.measure()
+	ix.read(ix.Meta.Files, ix.Meta.Chunks)
 	return nil
+}
+
+// read reads what searches need in memory from the sections.
+func (ix *Index) read(files, chunks int) {
+	ix.terms = make([]struct{}, len(ix.parts[sectionTerms])/termSize)
+	ix.loadFiles(files)
+	ix.loadChunks(chunks)
+	ix.measure()
 }
 
 // reader reads what merger appends.
@@ -122,9 +127,9 @@ func (r *reader) bytes(n int) (b []byte) {
 
 func (r *reader) text() string { return string(r.bytes(r.int())) }
 
-func (ix *Index) loadFiles() {
+func (ix *Index) loadFiles(n int) {
 	r := reader{ix.parts[sectionFiles]}
-	ix.Files = make([]File, ix.Meta.Files)
+	ix.Files = make([]File, n)
 	languages := map[string]string{} // one string for each
 	for i := range ix.Files {
 		f := &ix.Files[i]
@@ -144,9 +149,9 @@ func (ix *Index) loadFiles() {
 	}
 }
 
-func (ix *Index) loadChunks() {
+func (ix *Index) loadChunks(n int) {
 	r, d := reader{ix.parts[sectionChunks]}, reader{ix.parts[sectionDefined]}
-	ix.Chunks = make([]Chunk, ix.Meta.Chunks)
+	ix.Chunks = make([]Chunk, n)
 	for i := range ix.Chunks {
 		c := &ix.Chunks[i]
 		c.File, c.Line = int32(r.int()), int32(r.int())
@@ -154,28 +159,34 @@ func (ix *Index) loadChunks() {
 		c.Start = int32(r.int())
 		c.End = c.Start + int32(r.int())
 		c.Words, c.definitions = int32(r.int()), -1
-		n := r.int()
-		if n > 0 {
+		defined := r.int()
+		if defined > 0 {
 			c.definitions = int32(len(ix.parts[sectionDefined]) - len(d.b))
 		}
-		for range n {
-			d.bytes(d.int())
-			d.bytes(d.int())
-			d.int()
-			d.bytes(1)
+		for range defined {
+			d.skip()
 		}
 	}
 }
 
-// measure computes the lengths that scores are divided by.
+// measure computes the lengths that scores are divided by, in parts of the averages
+// of the repository.
 func (ix *Index) measure() {
 	ix.Lengths, ix.FileLengths = make([]float32, len(ix.Chunks)), make([]float32, len(ix.Files))
-	perChunk, perFile := float32(max(1, ix.Meta.Words))/float32(max(1, len(ix.Chunks))), float32(max(1, ix.Meta.Words))/float32(max(1, len(ix.Files)))
+	perChunk, perFile := float32(max(1, ix.Meta.Words))/float32(max(1, ix.Meta.Chunks)), float32(max(1, ix.Meta.Words))/float32(max(1, ix.Meta.Files))
 	for i := range ix.Chunks {
 		c := &ix.Chunks[i]
 		ix.Lengths[i] = float32(c.Words) / perChunk
 		ix.FileLengths[c.File] += float32(c.Words) / perFile
 	}
+}
+
+// skip passes a definition.
+func (r *reader) skip() {
+	r.bytes(r.int())
+	r.bytes(r.int())
+	r.int()
+	r.bytes(1)
 }
 
 // Definitions returns the names that a chunk declares.
@@ -192,9 +203,7 @@ func (ix *Index) Definitions(number int) (all []Definition) {
 		}
 	}
 	for r := (reader{ix.parts[sectionDefined][start:end]}); len(r.b) > 0; {
-		d := Definition{Name: r.text(), Of: r.text(), Line: r.int()}
-		d.Type = r.bytes(1)[0] == 2
-		all = append(all, d)
+		all = append(all, r.definition())
 	}
 	return all
 }

@@ -37,43 +37,52 @@ func reusableOf(ix *Index) *reusable {
 }
 
 // unchanged finds a file by its path, time and size, without reading it.
-func (r *reusable) unchanged(f found) (entry, bool) {
+func (r *reusable) unchanged(f found) (Entry, bool) {
 	if r == nil {
-		return entry{}, false
+		return Entry{}, false
 	}
 	i, ok := r.byPath[f.path]
 	if !ok {
-		return entry{}, false
+		return Entry{}, false
 	}
-	old := &r.ix.Files[i]
-	same := old.Size == int(f.size) && old.Modified.Equal(f.modified) && f.modified.Add(quietTime).Before(r.ix.Meta.Indexed)
-	if !same {
-		return entry{}, false
+	if !untouched(&r.ix.Files[i], f, r.ix.Meta.Indexed) {
+		return Entry{}, false
 	}
 	return r.take(i, f), true
 }
 
 // same finds a file by its text, under any path with the same language.
-func (r *reusable) same(f found, language string, src []byte) (entry, bool) {
+func (r *reusable) same(f found, language string, src []byte) (Entry, bool) {
 	if r == nil {
-		return entry{}, false
+		return Entry{}, false
 	}
 	i, ok := r.byHash[hashOf(src)]
 	if !ok || r.ix.Files[i].Language != language {
-		return entry{}, false
+		return Entry{}, false
 	}
 	return r.take(i, f), true
+}
+
+// untouched reports whether a file that was indexed at a time is the one that was
+// found there, by its time and size alone.
+func untouched(old *File, f found, indexed time.Time) bool {
+	return old.Size == int(f.size) && old.Modified.Equal(f.modified) && f.modified.Add(quietTime).Before(indexed)
 }
 
 // pathOnly are the flags that depend on nothing but the path.
 const pathOnly = Test | Example | Vendored | Legacy
 
+// moveTo makes the file the one that was found elsewhere with the same text.
+func (f *File) moveTo(to found) {
+	f.Path, f.Modified = to.path, to.modified
+	f.Flags = f.Flags&^pathOnly | pathFlags(to.path)
+}
+
 // take makes the entry of a file from the old index.
-func (r *reusable) take(i int, f found) entry {
+func (r *reusable) take(i int, f found) Entry {
 	old := r.ix.Files[i]
-	e := entry{File: old, text: r.ix.packed(&old), terms: r.ix}
-	e.Path, e.Modified = f.path, f.modified
-	e.Flags = old.Flags&^pathOnly | pathFlags(f.path)
+	e := Entry{File: old, text: r.ix.packed(&old), terms: r.ix}
+	e.moveTo(f)
 	for c := old.first; c < old.first+old.chunks; c++ {
 		e.posts = append(e.posts, r.posts[c]...)
 		e.pieces = append(e.pieces, piece{Chunk: r.ix.Chunks[c], definitions: r.ix.Definitions(c), posts: len(e.posts)})

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -46,34 +47,52 @@ type Report struct {
 // at any point, has one of them whole. A file that cannot be read is skipped and
 // counted.
 func Update(ctx context.Context, file string, src Source, o Options) (Report, error) {
+	began := time.Now()
+	old, err := Open(file)
+	if err == nil {
+		defer old.Close()
+	} // an index that cannot be opened is built anew
+	r, entries, err := scan(ctx, src, reusableOf(old), o)
+	if err != nil {
+		return Report{}, err
+	}
+	err = write(file, r.Meta, entries)
+	r.Took = time.Since(began)
+	return r, err
+}
+
+// former is an index whose files a scan may take over.
+type former interface {
+	unchanged(f found) (Entry, bool)
+	same(f found, language string, src []byte) (Entry, bool)
+}
+
+// scan analyses what changed in a source.
+func scan(ctx context.Context, src Source, old former, o Options) (Report, []Entry, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	began := time.Now()
 	root, err := os.OpenRoot(src.Root)
 	if err != nil {
-		return Report{}, fmt.Errorf("%s cannot be indexed: %w", src.Root, plainPath(err))
+		return Report{}, nil, fmt.Errorf("%s cannot be indexed: %w", src.Root, plainPath(err))
 	}
 	defer root.Close()
 	checkedOut := commitOf(src.Root)
 	w, err := walk(ctx, root)
 	if err != nil {
-		return Report{}, err
+		return Report{}, nil, err
 	}
-	old, err := Open(file)
-	if err == nil {
-		defer old.Close()
-	} // an index that cannot be opened is built anew
-	u := &update{root: root, old: reusableOf(old), options: o, entries: make([]entry, len(w.files)), files: w.files, skipped: w.skipped}
+	u := &update{root: root, old: old, options: o, entries: make([]Entry, len(w.files)), files: w.files, skipped: w.skipped}
 	if err := u.run(ctx); err != nil {
-		return Report{}, err
+		return Report{}, nil, err
 	}
+	entries := slices.DeleteFunc(u.entries, func(e Entry) bool { return e.Path == "" })
 	meta := Meta{Name: src.Name, Root: src.Root, Commit: checkedOut.id, Remote: checkedOut.remote, Indexed: o.Now().UTC().Truncate(time.Second), Skipped: u.skipped}
-	meta, err = write(file, meta, u.entries)
-	return Report{Meta: meta, Read: u.read, Reused: u.reused, Took: time.Since(began)}, err
+	meta.total(entries)
+	return Report{Meta: meta, Read: u.read, Reused: u.reused}, entries, nil
 }
 
 // plainPath leaves the operation out of an error.
@@ -88,10 +107,10 @@ func plainPath(err error) error {
 // update is one run. The mutex guards what the workers count.
 type update struct {
 	root    *os.Root
-	old     *reusable
+	old     former
 	options Options
 	files   []found
-	entries []entry // by file; without a path: skipped
+	entries []Entry // by file; without a path: skipped
 
 	mu                    sync.Mutex
 	progress              Progress
@@ -150,7 +169,7 @@ func (u *update) one(a *analyser, i int) {
 
 // entry returns the entry of a file. A file that makes the analysis panic is
 // skipped like one that cannot be read.
-func (u *update) entry(a *analyser, f found) (e entry, reused, ok bool) {
+func (u *update) entry(a *analyser, f found) (e Entry, reused, ok bool) {
 	defer func() {
 		if recover() != nil {
 			clear(a.payloads)

@@ -58,7 +58,6 @@ type merger struct {
 	numbers map[string]int
 	lists   []list
 	chunk   int
-	lines   map[string]int      // by language
 	global  map[termTable][]int // of each table, the numbers of its terms, plus 1
 	table   termTable           // the one of the last term
 	known   []int               // and what global has of it
@@ -73,34 +72,20 @@ type list struct {
 }
 
 // write writes the index of the entries and puts it into place.
-func write(file string, meta Meta, entries []entry) (Meta, error) {
-	m := &merger{meta: meta, numbers: map[string]int{}, lines: map[string]int{}, global: map[termTable][]int{}}
-	for i := range entries {
-		if entries[i].Path != "" {
-			m.add(&entries[i])
-		}
-	}
-	m.meta.Chunks = m.chunk
-	for language := range m.lines {
-		if language != "" {
-			m.meta.Languages = append(m.meta.Languages, language)
-		}
-	}
-	slices.SortFunc(m.meta.Languages, func(a, b string) int {
-		if m.lines[a] != m.lines[b] {
-			return m.lines[b] - m.lines[a]
-		}
-		return strings.Compare(a, b)
-	})
-	return m.meta, m.replace(file)
+func write(file string, meta Meta, entries []Entry) error {
+	return merge(meta, entries).replace(file)
 }
 
-// add adds a file.
-func (m *merger) add(e *entry) {
-	number := m.meta.Files
-	m.meta.Files++
-	m.meta.Lines += e.Lines
-	m.lines[e.Language] += e.Lines
+func merge(meta Meta, entries []Entry) *merger {
+	m := &merger{meta: meta, numbers: map[string]int{}, global: map[termTable][]int{}}
+	for i := range entries {
+		m.add(i, &entries[i])
+	}
+	return m
+}
+
+// add adds the file of a number.
+func (m *merger) add(number int, e *Entry) {
 	b := m.files
 	b = appendText(b, e.Path)
 	b = appendText(b, e.Language)
@@ -120,7 +105,7 @@ func (m *merger) add(e *entry) {
 }
 
 // piece adds a chunk.
-func (m *merger) piece(file int, e *entry, p *piece, from int) {
+func (m *merger) piece(file int, e *Entry, p *piece, from int) {
 	b := m.chunks
 	for _, n := range []int32{int32(file), p.Line, p.Last - p.Line, p.Start, p.End - p.Start, p.Words} {
 		b = binary.AppendUvarint(b, uint64(n))
@@ -132,21 +117,13 @@ func (m *merger) piece(file int, e *entry, p *piece, from int) {
 	for _, post := range e.posts[from:p.posts] {
 		m.post(m.numberIn(e.terms, post.term), m.chunk, post.payload)
 	}
-	m.meta.Words += int(p.Words)
 	m.chunk++
 }
 
 // define adds a definition of the current chunk.
 func (m *merger) define(d Definition) {
-	b := appendText(m.defined, d.Name)
-	b = appendText(b, d.Of)
-	b = binary.AppendUvarint(b, uint64(d.Line))
-	kind := Payload(1)
-	if d.Type {
-		kind = 2
-	}
-	m.defined = append(b, byte(kind))
-	m.post(m.number(definedPrefix+words.Whole(d.Name)), m.chunk, kind)
+	m.defined = appendDefinition(m.defined, d)
+	m.post(m.number(definedPrefix+words.Whole(d.Name)), m.chunk, Payload(kindOf(d)))
 }
 
 // path adds the parts of a path: those of its folders, and those of its base.
@@ -216,10 +193,6 @@ func (m *merger) post(term, position int, payload Payload) {
 	l.bytes = append(binary.AppendUvarint(l.bytes, uint64(position-l.last)), byte(payload))
 	l.last = position
 	l.n++
-}
-
-func appendText(b []byte, text string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
 // replace writes the file beside the old one, and renames it.

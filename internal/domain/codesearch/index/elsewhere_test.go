@@ -1,0 +1,173 @@
+package index
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// put writes a file that was changed long ago.
+func put(t testing.TB, root, name, text string) {
+	t.Helper()
+	file, old := filepath.Join(root, name), time.Now().Add(-time.Hour)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(file, old, old); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sample is a folder of a few files.
+func sample(t testing.TB) (root string) {
+	root = t.TempDir()
+	put(t, root, "seal/cursor.go", "package seal\n\n// Seal seals a cursor.\nfunc (b *Box) Seal(cursor string) string { return b.aead(cursor) }\n\ntype Box struct{ key []byte }\n")
+	put(t, root, "README.md", "# Sealing\n\nHow cursors are sealed.\n\n"+strings.Repeat("Words about tokens, and numbers such as 42.\n\n", 80))
+	put(t, root, "web/page.ts", "export class Page { open(cursor: string) { return fetch(cursor) } }\n")
+	put(t, root, "empty.txt", "")
+	return root
+}
+
+// stored is an entry as another store keeps it.
+type stored struct{ about, analysis, text []byte }
+
+func store(t testing.TB, e *Entry) (s stored) {
+	t.Helper()
+	var err error
+	if s.about, err = json.Marshal(e); err != nil {
+		t.Fatal(err)
+	}
+	s.analysis, s.text = e.Pack()
+	return s
+}
+
+func (s stored) read() (e Entry, err error) {
+	var f File
+	if err := json.Unmarshal(s.about, &f); err != nil {
+		return Entry{}, err
+	}
+	return Unpack(f, s.analysis, s.text)
+}
+
+// TestIndexFromElsewhereIsTheSame: every byte but that of the description.
+func TestIndexFromElsewhereIsTheSame(t *testing.T) {
+	root, file := sample(t), filepath.Join(t.TempDir(), "x.csx")
+	source := Source{Name: "x", Root: root}
+	made, err := Update(t.Context(), file, source, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer want.Close()
+	scanned, entries, err := Scan(t.Context(), source, Before{}, Options{Now: func() time.Time { return made.Indexed }})
+	if err != nil || !reflect.DeepEqual(scanned.Meta, made.Meta) {
+		t.Fatalf("%v: %+v, not %+v", err, scanned.Meta, made.Meta)
+	}
+	for i := range entries {
+		if entries[i], err = store(t, &entries[i]).read(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := Memory(scanned.Meta, entries)
+	for i := sectionFiles; i < sections; i++ {
+		if string(got.parts[i]) != string(want.parts[i]) {
+			t.Errorf("section %d differs", i)
+		}
+	}
+	if !reflect.DeepEqual(got.Lengths, want.Lengths) || !reflect.DeepEqual(got.FileLengths, want.FileLengths) {
+		t.Error("the lengths differ")
+	}
+	some := Memory(scanned.Meta, entries[2:3])
+	if first, _ := want.Files[2].Chunks(); some.Lengths[0] != want.Lengths[first] {
+		t.Errorf("alone a chunk has the length %v, not %v", some.Lengths[0], want.Lengths[first])
+	}
+}
+
+// TestScanTakesWhatIsTheSame: a file that was not touched is kept, a renamed one is
+// taken without being analysed, a changed one is read.
+func TestScanTakesWhatIsTheSame(t *testing.T) {
+	root := sample(t)
+	source := Source{Name: "x", Root: root}
+	first, entries, err := Scan(t.Context(), source, Before{}, Options{})
+	if err != nil || first.Read != 4 {
+		t.Fatalf("%d files were read: %v", first.Read, err)
+	}
+	before, kept := Before{Meta: first.Meta}, map[string]stored{}
+	for i := range entries {
+		s := store(t, &entries[i])
+		kept[entries[i].Path] = s
+		var f File
+		if err := json.Unmarshal(s.about, &f); err != nil {
+			t.Fatal(err)
+		}
+		before.Files = append(before.Files, f)
+	}
+	taken := []string{}
+	before.Take = func(f File) (Entry, error) {
+		taken = append(taken, f.Path)
+		return kept[f.Path].read()
+	}
+	if err := os.Rename(filepath.Join(root, "web/page.ts"), filepath.Join(root, "web/page_test.ts")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, root, "empty.txt", "No longer.\n")
+	report, entries, err := Scan(t.Context(), source, before, Options{Workers: 1})
+	if err != nil || report.Read != 1 || report.Reused != 3 || report.Files != 4 || report.Lines != first.Lines+1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	said := []string{}
+	for _, e := range entries {
+		said = append(said, fmt.Sprint(e.Path, " ", e.Kept, " ", e.Flags&Test != 0))
+	}
+	want := []string{"README.md true false", "empty.txt false false", "seal/cursor.go true false", "web/page_test.ts false true"}
+	if !reflect.DeepEqual(said, want) || !reflect.DeepEqual(taken, []string{"web/page.ts"}) {
+		t.Errorf("%v, not %v; taken %v", said, want, taken)
+	}
+	before.Take = func(File) (Entry, error) { return Entry{}, errors.New("the store is away") }
+	if report, _, err = Scan(t.Context(), source, before, Options{}); err != nil || report.Read != 2 {
+		t.Errorf("without the store: %+v, %v", report, err)
+	}
+}
+
+// FuzzUnpack: no bytes of a store make it fail otherwise than by an error, and what
+// it reads can be searched.
+func FuzzUnpack(f *testing.F) {
+	_, entries, err := Scan(f.Context(), Source{Name: "x", Root: sample(f)}, Before{}, Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for i := range entries {
+		s := store(f, &entries[i])
+		f.Add(s.about, s.analysis, s.text)
+	}
+	f.Fuzz(func(t *testing.T, about, analysis, text []byte) {
+		e, err := stored{about, analysis, text}.read()
+		if err != nil {
+			return
+		}
+		ix := Memory(Meta{Files: 1, Chunks: 1, Words: 1}, []Entry{e})
+		source, err := ix.Text(&ix.Files[0])
+		for i, c := range ix.Chunks {
+			ix.Definitions(i)
+			if err == nil {
+				_ = source[c.Start:c.End]
+			}
+		}
+		for term := range ix.terms {
+			for p := ix.Postings(term); p.Next(); {
+			}
+		}
+	})
+}
