@@ -98,7 +98,7 @@ func pathFlags(name string) (f Flag) {
 	if strings.HasPrefix(stem, "example") || strings.HasSuffix(stem, "_example") {
 		f |= Example
 	}
-	if strings.HasSuffix(base, ".d.ts") {
+	if strings.HasSuffix(base, ".d.ts") || strings.HasSuffix(base, ".d.mts") || strings.HasSuffix(base, ".d.cts") {
 		f |= Legacy
 	}
 	if f&(Test|Example) == 0 && enry.IsVendor(name) {

@@ -18,17 +18,18 @@ var abbreviations = func() map[string][]string {
 
 var (
 	abbreviationWeight = 0.5
+	synonymWeight      = 0.2
 	prefixWeight       = 0.3
 )
 
 const (
 	minPrefix     = 4 // characters of a word that others may begin with
-	maxExpansions = 12
+	maxExpansions = 16
 	maxEnding     = 6 // bytes by which such words differ
 )
 
-// expand adds to each word its abbreviations, and the words of the indexes that
-// begin with it, or that it begins with.
+// expand adds to each word its abbreviations, words that mean the same, and the
+// words of the indexes that begin with it, or that it begins with.
 func (p *Plan) expand(stats Statistics) {
 	for i := range p.groups {
 		g := &p.groups[i]
@@ -38,6 +39,11 @@ func (p *Plan) expand(stats Statistics) {
 		}
 		for _, other := range abbreviations[base] {
 			g.add(other, abbreviationWeight)
+		}
+		if !p.symbol {
+			for _, other := range synonyms[base] {
+				g.add(other, synonymWeight)
+			}
 		}
 		if len(base) < minPrefix {
 			continue

@@ -46,6 +46,9 @@ func (s *search) collect() (all []candidate) {
 	best := heap{most: max(candidates, s.Limit*4)}
 	for n, shard := range s.shards {
 		for _, chunk := range shard.touched {
+			if best.full() && shard.scores[chunk] < best.items[0].score {
+				continue // whatever part of the query it has
+			}
 			if _, defines := shard.defined[int(chunk)]; !defines {
 				best.offer(rough{shard.scores[chunk] * s.covered.part(shard.has(int(chunk))), n, chunk})
 			}
@@ -88,10 +91,12 @@ type heap struct {
 	most  int
 }
 
+func (h *heap) full() bool { return len(h.items) == h.most }
+
 func (h *heap) offer(r rough) {
-	if len(h.items) < h.most {
+	if !h.full() {
 		h.items = append(h.items, r)
-		if len(h.items) == h.most {
+		if h.full() {
 			for i := h.most/2 - 1; i >= 0; i-- {
 				h.down(i)
 			}
@@ -123,7 +128,7 @@ func (h *heap) down(i int) {
 
 type fileKey struct{ shard, file int }
 
-const decay = 0.9
+const decay = 0.7
 
 // decayed puts further chunks of a file later: each counts less than the one
 // before it.

@@ -44,7 +44,7 @@ func rarity(n, all int) float64 {
 // group are counted together, so that a chunk with several forms of one word is not
 // taken for one with several words.
 func (s *search) score(shard *shardSearch) {
-	t := tally{shardSearch: shard, counts: s.counts(), chunks: make([]float32, len(shard.Chunks)), files: make([]float32, len(shard.Files))}
+	t := tally{shardSearch: shard, counts: s.counts(), chunks: shard.tallied, files: shard.talliedFiles, seen: shard.seen[:0], in: shard.seenFiles[:0]}
 	for i, g := range s.groups {
 		for _, w := range g.terms {
 			if term, ok := shard.Word(w.text); ok {
@@ -53,6 +53,7 @@ func (s *search) score(shard *shardSearch) {
 		}
 		t.add(float32(g.weight*s.idf[i]*(k1+1)), 1<<i)
 	}
+	shard.seen, shard.seenFiles = t.seen, t.in
 }
 
 // counts says how often a term counts, by its payload.

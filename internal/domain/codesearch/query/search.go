@@ -15,6 +15,7 @@ func (p *Plan) Rank(shards []Shard) []Hit {
 	for i, shard := range shards {
 		s.shards[i] = &shardSearch{Shard: shard}
 		s.inShard(s.shards[i])
+		defer s.shards[i].release()
 	}
 	return s.rank()
 }

@@ -1,7 +1,9 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"countersign.dev/internal/domain/codesearch/index"
@@ -22,6 +24,8 @@ const (
 	nameWeight       = 0.6 // the file is called what a symbol query names
 	coherenceWeight  = 0.2
 	otherChunks      = 0.5
+	alsoFound        = 0.2 // other chunks of the file are candidates, too
+	alsoFoundDecay   = 0.5 // each of them by this part of the one before
 	fileCoverage     = 0.25
 	chunkCoverage    = 0.75
 )
@@ -40,6 +44,7 @@ func (s *search) signals(all []candidate) {
 	}
 	if s.Without&Coherence == 0 {
 		s.together(all, best)
+		s.alsoFound(all, best)
 	}
 	if s.Without&Paths == 0 {
 		s.boostPaths(all, best)
@@ -47,7 +52,7 @@ func (s *search) signals(all []candidate) {
 	if s.Without&Definitions == 0 {
 		s.define(all, best)
 	}
-	if s.Without&Penalties == 0 && !s.tests {
+	if s.Without&Penalties == 0 {
 		s.penalise(all)
 	}
 }
@@ -118,6 +123,32 @@ func (s *search) together(all []candidate, best float64) {
 			}
 			c.add("file coverage", "words of the query elsewhere in the file", best*fileCoverage*float64(s.covered.part(groups)))
 		}
+	}
+}
+
+// alsoFound raises chunks of files that have more than one good chunk.
+func (s *search) alsoFound(all []candidate, best float64) {
+	scores := map[fileKey][]float64{}
+	for _, c := range all {
+		at := fileKey{c.Shard, c.file}
+		scores[at] = append(scores[at], c.score)
+	}
+	most, others := 0.0, map[fileKey]float64{}
+	for at, list := range scores {
+		slices.SortFunc(list, func(a, b float64) int { return cmp.Compare(b, a) })
+		part, sum := 1.0, 0.0
+		for _, score := range list[1:] {
+			part *= alsoFoundDecay
+			sum += part * score
+		}
+		others[at], most = sum, max(most, sum)
+	}
+	if most == 0 {
+		return
+	}
+	for i := range all {
+		c := &all[i]
+		c.add("coherence", "other places in the file", best*alsoFound*others[fileKey{c.Shard, c.file}]/most)
 	}
 }
 
@@ -236,20 +267,40 @@ var penalties = []struct {
 	{index.Generated, "generated", 0.4},
 	{index.Vendored, "vendored", 0.4},
 	{index.Reexport, "a file that passes names on", 0.5},
-	{index.Prose, "documentation", 0.4},
+	{index.Prose, "documentation", 0.25},
 	{index.Data, "data", 0.35},
 	{index.Legacy, "for compatibility", 0.6},
 }
 
-// penalise lowers files that are rarely what is sought.
+// askedFor is the factor of tests and examples for a query that names such: code
+// about tests is sought as often as a test.
+const askedFor = 0.7
+
+// penalise lowers files that are rarely what is sought, and tests within others.
 func (s *search) penalise(all []candidate) {
 	for i := range all {
 		c := &all[i]
-		flags := s.shards[c.Shard].Files[c.file].Flags
+		f := &s.shards[c.Shard].Files[c.file]
+		flags := f.Flags
+		if f.Language == "Rust" && inTests(s.shards[c.Shard].Definitions(c.Chunk)) {
+			flags |= index.Test
+		}
 		for _, p := range penalties {
-			if flags&p.flag != 0 {
+			switch {
+			case flags&p.flag == 0:
+			case s.tests && p.flag&(index.Test|index.Example) != 0:
+				c.multiply("penalty", p.name, askedFor)
+			default:
 				c.multiply("penalty", p.name, p.factor)
 			}
 		}
 	}
+}
+
+// inTests reports whether definitions are tests in a file of code, which Rust has in
+// a module tests.
+func inTests(definitions []index.Definition) bool {
+	return slices.ContainsFunc(definitions, func(d index.Definition) bool {
+		return d.Name == "tests" || d.Of == "tests" || strings.HasPrefix(d.Name, "test_")
+	})
 }

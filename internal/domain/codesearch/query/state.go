@@ -3,6 +3,7 @@ package query
 import (
 	"path"
 	"strings"
+	"sync"
 )
 
 // search is one search.
@@ -14,23 +15,51 @@ type search struct {
 // shardSearch is the part of a search in one index. Slices are by chunk or by file.
 type shardSearch struct {
 	Shard
-	permitted []bool // by file; nil: all
+	*scratch
+	permitted []bool          // by file; nil: all
+	paths     []inPath        // by file; nil without that signal
+	defined   map[int]float64 // chunks that define a name of the query: what that is worth, in parts of the best score
+}
 
+// scratch is the memory of a search in one index. It is used again: megabytes for
+// each search would keep the garbage collector busy.
+type scratch struct {
 	scores  []float32 // by chunk
 	masks   []uint32  // by chunk: the groups that it has
 	touched []int32   // chunks with a score
 	files   []float32 // scores by file
 	inFiles []uint32  // by file: the groups that it has
-	paths   []inPath  // by file; nil without that signal
 
-	defined map[int]float64 // chunks that define a name of the query: what that is worth, in parts of the best score
+	tallied, talliedFiles []float32 // zero between two groups: see tally
+	seen, seenFiles       []int32
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// cleared returns n zero values in the memory of a slice.
+func cleared[T any](of []T, n int) []T {
+	if cap(of) < n {
+		return make([]T, n)
+	}
+	of = of[:n]
+	clear(of)
+	return of
 }
 
 // prepare makes the slices of a search, and evaluates its filters.
 func (s *shardSearch) prepare(r Request) {
-	s.scores, s.masks = make([]float32, len(s.Chunks)), make([]uint32, len(s.Chunks))
-	s.files, s.inFiles = make([]float32, len(s.Files)), make([]uint32, len(s.Files))
-	s.permitted = permitted(s.Shard, r)
+	m := scratches.Get().(*scratch) // nothing else is in the pool
+	chunks, files := len(s.Chunks), len(s.Files)
+	m.scores, m.masks, m.tallied = cleared(m.scores, chunks), cleared(m.masks, chunks), cleared(m.tallied, chunks)
+	m.files, m.inFiles, m.talliedFiles = cleared(m.files, files), cleared(m.inFiles, files), cleared(m.talliedFiles, files)
+	m.touched = m.touched[:0]
+	s.scratch, s.permitted = m, permitted(s.Shard, r)
+}
+
+// release gives the memory back when the search is over.
+func (s *shardSearch) release() {
+	scratches.Put(s.scratch)
+	s.scratch = nil
 }
 
 // permitted evaluates the filters for each file; nil: there are none.

@@ -1,0 +1,95 @@
+package query
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestRelatedWordsCount: a word finds others that mean the same, below its own.
+func TestRelatedWordsCount(t *testing.T) {
+	body := func(word string) string {
+		return "package p\n\nfunc x() {\n\t" + word + "(session)\n" + filler(8) + "}\n"
+	}
+	shard := indexed(t, map[string]string{"a.go": body("paint"), "b.go": body("conceal"), "c.go": body("hide")})
+	files := func(r Request) string {
+		var all []string
+		for _, hit := range found(shard, r) {
+			all = append(all, hit[:1])
+		}
+		return strings.Join(all, "")
+	}
+	if got := files(Request{Text: "where do we hide a session"}); got != "cba" {
+		t.Errorf("%s: not hide, conceal, paint", got)
+	}
+	if got := files(Request{Text: "where do we hide a session", Without: Expansion}); got != "cab" {
+		t.Errorf("%s: without expansion conceal is as good as paint", got)
+	}
+}
+
+// TestOtherPlacesRaiseAFile: of two equal places the one in a file with another
+// good place is first, however long the file is.
+func TestOtherPlacesRaiseAFile(t *testing.T) {
+	place := "func seal() {\n\tcursor(sealed)\n" + filler(8) + "}\n"
+	shard := indexed(t, map[string]string{
+		"a.go": "package p\n\n" + place,
+		"b.go": "package p\n\n" + place + "\nfunc open() {\n\tcursor(sealed)\n" + filler(30) + "}\n\nfunc other() {\n" + filler(500) + "}\n",
+	})
+	got := found(shard, Request{Text: "how are cursors sealed", Without: Fields})
+	if len(got) == 0 || !strings.HasPrefix(got[0], "b.go") {
+		t.Errorf("%v: the file with two places is not first", got)
+	}
+}
+
+// TestTestsBesideTheCode: tests in a file of Rust are tests.
+func TestTestsBesideTheCode(t *testing.T) {
+	lines := strings.Repeat("    prepare(lorem, ipsum);\n", 8)
+	shard := indexed(t, map[string]string{"src/seal.rs": "mod tests {\n    fn seals_cursor() {\n        seal(cursor);\n        seal(cursor);\n" + lines + "    }\n}\n\nfn open(c: Cursor) {\n    seal(cursor);\n" + lines + "}\n"})
+	if got := found(shard, Request{Text: "how are cursors sealed", Without: Neighbours}); len(got) < 2 || got[0] != "src/seal.rs:16-26" {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestCodeAboutTests: a query that names tests finds code about them before tests
+// that have its words as often.
+func TestCodeAboutTests(t *testing.T) {
+	shard := indexed(t, map[string]string{
+		"a_test.go": "package p\n\nfunc discover() {\n\ttests(found)\n" + filler(8) + "}\n",
+		"b.go":      "package p\n\nfunc discover() {\n\ttests(found)\n" + filler(8) + "}\n",
+	})
+	if got := found(shard, Request{Text: "how are tests found"}); len(got) != 2 || !strings.HasPrefix(got[0], "b.go") {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestSearchesShareNothing: searches that run at once, in indexes of different
+// sizes, answer as one alone.
+func TestSearchesShareNothing(t *testing.T) {
+	small := indexed(t, map[string]string{"a.go": "package p\n\nfunc seal() {\n\tcursor(sealed)\n" + filler(8) + "}\n"})
+	files := map[string]string{}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		files[name+".go"] = "package p\n\nfunc " + name + "() {\n\tcursor(sealed)\n" + filler(9) + "}\n\nfunc tokens() {\n\ttoken(verified)\n" + filler(30) + "}\n"
+	}
+	large := indexed(t, files)
+	queries := []string{"how are cursors sealed", "where are tokens verified", "lorem"}
+	answers := func() (all []string) {
+		for _, text := range queries {
+			all = append(all, strings.Join(found(large, Request{Text: text}), " "), strings.Join(found(small, Request{Text: text}), " "))
+		}
+		return all
+	}
+	want := answers()
+	var together sync.WaitGroup
+	for range 4 {
+		together.Go(func() {
+			for range 20 {
+				if got := answers(); !slices.Equal(got, want) {
+					t.Errorf("%q, not %q", got, want)
+					return
+				}
+			}
+		})
+	}
+	together.Wait()
+}

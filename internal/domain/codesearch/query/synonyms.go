@@ -1,0 +1,141 @@
+package query
+
+import (
+	"slices"
+	"strings"
+
+	"countersign.dev/internal/domain/codesearch/words"
+)
+
+// related are words that programmers use for each other, one group to a line. They
+// are general English of programming: none was chosen for a question of a benchmark.
+const related = `
+add append insert put push register
+allow permit grant authorize
+answer reply response respond return
+argument parameter option flag
+array list slice vector sequence
+ask prompt request
+assert check ensure validate verify
+attach bind connect link
+authenticate login signin credential
+begin start init open launch
+block wait park suspend
+break split divide cut
+build make create construct generate produce
+call invoke run execute
+callback handler listener hook observer subscriber
+cancel abort stop interrupt
+change modify update edit mutate alter
+choose select pick resolve determine decide
+clean clear reset purge flush
+close shutdown dispose finish end terminate
+collect gather accumulate aggregate
+combine merge join concat compose
+compare equal match diff
+compress deflate gzip zip pack
+decompress inflate gunzip unzip unpack
+concurrent parallel async
+configuration setting option preference
+convert transform translate map cast turn
+copy clone duplicate
+count number total
+date time timestamp
+deadline timeout expire
+decode parse unmarshal deserialize read
+encode marshal serialize dump write format
+default fallback
+delay sleep defer postpone
+delete remove drop evict discard unlink erase
+describe document explain
+detect find discover recognize guess sniff infer
+dispatch route deliver
+display show print render draw format
+download fetch retrieve get load read obtain
+error exception failure fault panic
+escape quote encode
+event message notification signal
+exclude ignore skip omit filter
+exit quit terminate kill
+expand extend grow resize
+expire evict stale
+fail reject
+fast speed performance rate
+folder directory
+frame packet message
+function method procedure routine
+group batch set
+hide mask conceal
+hold keep retain store save persist
+identifier id key name
+inherit extend derive subclass
+inject provide supply
+item element entry member
+iterate loop walk traverse visit
+limit maximum bound throttle cap restrict
+log print trace record
+lookup find search resolve
+measure time profile benchmark metric
+memory heap
+middleware interceptor filter
+module package library
+move rename shift
+node vertex
+notify emit publish trigger fire broadcast
+path route url
+plugin extension addon
+position offset index location
+prevent avoid protect guard
+property attribute field
+queue backlog buffer
+random shuffle
+receive accept
+recover rescue catch
+redirect follow location
+reject deny refuse forbid
+repeat retry again backoff
+replace substitute swap
+role permission right
+schedule plan cron
+secure encrypt protect tls ssl
+send write post emit transmit
+share common global
+sign seal
+sort order rank
+spawn fork launch
+state status
+subscribe listen watch monitor observe
+synchronize lock
+task job work
+template view layout
+terminal console tty
+thread goroutine worker
+throw raise
+tree hierarchy
+trim strip
+undo rollback revert
+unique distinct dedupe
+upgrade migrate
+user account person
+version revision
+warn alert
+wrap decorate`
+
+// synonyms are the stems of related words, by stem.
+var synonyms = func() map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(related) {
+		var stems []string
+		for word := range strings.FieldsSeq(line) {
+			stems = append(stems, words.Stem(word))
+		}
+		for _, stem := range stems {
+			for _, other := range stems {
+				if stem != other && !slices.Contains(all[stem], other) {
+					all[stem] = append(all[stem], other)
+				}
+			}
+		}
+	}
+	return all
+}()
