@@ -33,30 +33,25 @@ func bothVersions(t *testing.T, test func(t *testing.T, v version)) {
 	t.Run("legacy", func(t *testing.T) { test(t, legacy) })
 }
 
+// TestParallelFirstCallsShareOneSession: modern servers are called without one.
 func TestParallelFirstCallsShareOneSession(t *testing.T) {
-	bothVersions(t, func(t *testing.T, v version) {
-		f := newFakeServer(t, v, "get_thing")
-		u := start(t, upstream.Options{}, named("hr", f))
-		ctx := result.WithProgress(as("alice", "employee"), func(result.Progress) {}) // others need no session
-		u.Tools(ctx)                                                                  // the catalogue has a session of its own
-		opened := f.seen("server/discover") + f.seen("initialize")
-		var calls sync.WaitGroup
-		for range 32 {
-			calls.Go(func() {
-				if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
-					t.Errorf("call: %v", o.Fault())
-				}
-			})
-		}
-		calls.Wait()
-		want := 1
-		if v == legacy { // discover is tried first
-			want = 2
-		}
-		if got := f.seen("server/discover") + f.seen("initialize") - opened; got != want {
-			t.Errorf("got %d handshakes for 32 calls, want %d", got, want)
-		}
-	})
+	f := newFakeServer(t, legacy, "get_thing")
+	u := start(t, upstream.Options{}, named("hr", f))
+	ctx := as("alice", "employee")
+	u.Tools(ctx) // the catalogue has a session of its own
+	opened := f.seen("server/discover") + f.seen("initialize")
+	var calls sync.WaitGroup
+	for range 32 {
+		calls.Go(func() {
+			if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
+				t.Errorf("call: %v", o.Fault())
+			}
+		})
+	}
+	calls.Wait()
+	if got := f.seen("server/discover") + f.seen("initialize") - opened; got != 2 { // discover is tried first
+		t.Errorf("got %d handshakes for 32 calls, want 2", got)
+	}
 }
 
 func TestTokenIsOfTheCallNotOfTheSession(t *testing.T) {
@@ -304,25 +299,39 @@ func TestTokenThatCannotBeMintedIsNoFaultOfTheServer(t *testing.T) {
 	}
 }
 
-func TestProgressOfAnOwnServerArrivesBeforeTheAnswer(t *testing.T) {
-	bothVersions(t, func(t *testing.T, v version) {
-		f, reported := newFakeServer(t, v, "get_thing"), make(chan result.Progress, 1)
-		f.progress = &mcp.ProgressNotificationParams{Progress: 1, Total: 2, Message: "half"}
-		f.tools["get_thing"] = func(context.Context, json.RawMessage) string {
-			select { // the answer is sent only after the report has arrived
-			case p := <-reported:
-				return `{"status":"success","data":"` + p.Message + `"}`
-			case <-time.After(testkit.Patience / 2): // before the call ends
-				return `{"status":"success","data":"no report arrived"}`
-			}
+func TestProgressOfAnOlderServerArrivesBeforeTheAnswer(t *testing.T) {
+	f, reported := newFakeServer(t, legacy, "get_thing"), make(chan result.Progress, 1)
+	f.progress = &mcp.ProgressNotificationParams{Progress: 1, Total: 2, Message: "half"}
+	f.tools["get_thing"] = func(context.Context, json.RawMessage) string {
+		select { // the answer is sent only after the report has arrived
+		case p := <-reported:
+			return `{"status":"success","data":"` + p.Message + `"}`
+		case <-time.After(testkit.Patience / 2): // before the call ends
+			return `{"status":"success","data":"no report arrived"}`
 		}
-		f.restart(t, v)
-		u := start(t, upstream.Options{}, named("hr", f))
-		ctx := result.WithProgress(as("alice", "employee"), func(p result.Progress) { reported <- p })
-		if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil || string(o.Data()) != `"half"` {
-			t.Errorf("got %s %v, want the report", o.Data(), o.Fault())
-		}
-	})
+	}
+	f.restart(t, legacy)
+	u := start(t, upstream.Options{}, named("hr", f))
+	ctx := result.WithProgress(as("alice", "employee"), func(p result.Progress) { reported <- p })
+	if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil || string(o.Data()) != `"half"` {
+		t.Errorf("got %s %v, want the report", o.Data(), o.Fault())
+	}
+}
+
+// TestChatCallsANewServerWithoutASession: a turn asks for the progress of each call,
+// which our servers do not report.
+func TestChatCallsANewServerWithoutASession(t *testing.T) {
+	f := newFakeServer(t, modern, "get_thing")
+	u := start(t, upstream.Options{}, named("hr", f))
+	ctx := result.WithProgress(as("alice", "employee"), func(result.Progress) {})
+	u.Tools(ctx) // the catalogue has a session
+	opened := f.seen("server/discover") + f.seen("initialize")
+	if o := u.Call(ctx, "get_thing", nil); o.Fault() != nil {
+		t.Fatalf("call: %v", o.Fault())
+	}
+	if got := f.seen("server/discover") + f.seen("initialize") - opened; got != 0 {
+		t.Errorf("got %d handshakes for a call, want none", got)
+	}
 }
 
 func TestToolsAreOpenOrClosedByRole(t *testing.T) {

@@ -129,14 +129,15 @@ func (s *Server) Tools(ctx context.Context) ([]result.ToolInfo, error) {
 }
 
 // Call runs a tool for the principal in the context, at most once. An error
-// means that the server gave no answer. A call whose progress is wanted goes
-// through a session.
+// means that the server gave no answer. Only a server that does not speak the modern
+// version is called in a session; of the others no progress is read, because our
+// tools report none.
 func (s *Server) Call(ctx context.Context, tool string, args json.RawMessage) (result.Outcome, error) {
 	p, err := access.From(ctx)
 	if err != nil {
 		return result.Outcome{}, errors.Join(mcpsession.ErrNotSent, mcpsession.ErrHost, err)
 	}
-	if result.ProgressOf(ctx) == nil && !s.old.Load() {
+	if !s.old.Load() {
 		o, err := s.callDirectly(ctx, tool, args)
 		if !errors.Is(err, errVersion) {
 			return o, err
