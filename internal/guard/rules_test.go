@@ -3,7 +3,10 @@ package guard_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"countersign.dev/internal/guard"
@@ -71,5 +74,40 @@ func TestRulesByAnExample(t *testing.T) {
 		if (c.want == "") != (len(got) == 0) || c.want != "" && got[0].Kind != c.want {
 			t.Errorf("%s: %+v, want %q", c.answer, got, c.want)
 		}
+	}
+}
+
+// TestPatternsFindNoMoreThanParticiples: sentences without one are not matched with the
+// patterns that report a change, so none of these may find any.
+func TestPatternsFindNoMoreThanParticiples(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	var sentences []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sentences = append(sentences, strings.Split(string(text), "\n")...)
+	}
+	for _, word := range guard.Participles() {
+		for _, frame := range []string{"The card is (%s).", "It has been — %s.", "%s: 4 rows", "It is now %s…", "successfully %s\u00a0now", "é has been %s", "Yes, %s it", "It’s %s, and so on"} {
+			sentences = append(sentences, fmt.Sprintf(frame, strings.ToUpper(word[:1])+word[1:]), fmt.Sprintf(frame, word))
+		}
+	}
+	matched := 0
+	for _, s := range sentences {
+		has, found := guard.Participle(s)
+		if found && !has {
+			t.Errorf("%q reports a change, and has no word for one", s)
+		}
+		if found {
+			matched++
+		}
+	}
+	if matched < 500 {
+		t.Errorf("%d of %d sentences report a change, want 500", matched, len(sentences))
 	}
 }
