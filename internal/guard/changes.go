@@ -41,15 +41,8 @@ var waiting = regexp.MustCompile(`(?i)\b(?:approv(?:e|al|es)|confirm(?:ation|s)?
 func saysWaiting(sentence string) bool { return waiting.MatchString(sentence) }
 
 var (
-	participle = func() string {
-		var all []string
-		for word := range classOf {
-			all = append(all, word)
-		}
-		slices.Sort(all)
-		return `(` + strings.Join(all, "|") + `)`
-	}()
-	adverbs = `(?:(?:now|just|also|already|both|all|successfully|officially|permanently|recently) )*`
+	participle = `(` + alternatives(classOf) + `)`
+	adverbs    = `(?:(?:now|just|also|already|both|all|successfully|officially|permanently|recently) )*`
 
 	firstPerson = regexp.MustCompile(`\b(?:i|we)(?:'ve| have| had)? ` + adverbs + `(?:gone ahead and |went ahead and |been able to |managed to )?` + adverbs + participle + `\b(.*)`)
 	phrasal     = regexp.MustCompile(`\b(?:i|we)(?:'ve| have| had)? ` + adverbs + `(?:gone ahead and |went ahead and )?(?:(let [\pL' ]{1,40} know|reached out|wrote to|dropped [\pL' ]{1,40} a (?:line|note))|(put in|handed in)|(took care|signed off|(?:switched|turned) (?:on|off)|put [\pL' ]{1,40} on hold))\b`)
