@@ -89,7 +89,7 @@ func (s sealer) seal(kind, conversation, id string, record any) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	return []byte(version + "." + s.ring.Seal(plain, binding(kind, conversation, id))), nil
+	return s.ring.AppendSeal([]byte(version+"."), plain, binding(kind, conversation, id)), nil
 }
 
 // open reads a stored record. A record of another version, or one that was
