@@ -44,8 +44,14 @@ func withConfirmationTool(infos []result.ToolInfo) []result.ToolInfo {
 	return slices.Insert(slices.Clone(infos), at, confirmationTool())
 }
 
-// showConfirmation runs the tool.
+// showConfirmation runs the tool. Its answer is the envelope at every server, as its
+// schema says, whatever dialect the server's own tools speak.
 func showConfirmation(ctx context.Context, show func(context.Context, string) (result.Confirmation, error), args json.RawMessage) result.Outcome {
+	o := lookUp(ctx, show, args)
+	return o.WithRaw(result.EncodeEnvelope(o))
+}
+
+func lookUp(ctx context.Context, show func(context.Context, string) (result.Confirmation, error), args json.RawMessage) result.Outcome {
 	var in struct {
 		ID string `json:"confirmation_id"`
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/access"
+	"countersign.dev/internal/domain/tasks/dialect"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/result"
@@ -62,6 +63,22 @@ func TestClientsFollowTheirConfirmations(t *testing.T) {
 	for args, want := range map[string]string{
 		`{}`: "VALIDATION_ERROR", `{"confirmation_id":7}`: "VALIDATION_ERROR", `{"confirmation_id":"c1","confirmation_id":"c2"}`: "-32700",
 		`{"confirmation_id":"c1","approved":true}`: "VALIDATION_ERROR", `{"confirmation_id":"c2"}`: "CONFIRMATION_NOT_FOUND", `{"confirmation_id":"c1"}`: "Delete the desk?",
+	} {
+		if got := h.callModern(t, "alice", "get_confirmation", args); !strings.Contains(got.body, want) {
+			t.Errorf("%s: got %s, want %s", args, got.body, want)
+		}
+	}
+}
+
+// TestConfirmationIsAnEnvelopeInEveryDialect: generic clients compare each answer with
+// the tool's published schema, and end the call when it differs.
+func TestConfirmationIsAnEnvelopeInEveryDialect(t *testing.T) {
+	h := open(t, shows)
+	h.service.encode = dialect.Dialect{}.Encode
+	for args, want := range map[string]string{
+		`{"confirmation_id":"c1"}`: `"structuredContent":{"status":"success"`,
+		`{"confirmation_id":"c2"}`: `"structuredContent":{"status":"error"`,
+		`{}`:                       `"structuredContent":{"status":"error"`,
 	} {
 		if got := h.callModern(t, "alice", "get_confirmation", args); !strings.Contains(got.body, want) {
 			t.Errorf("%s: got %s, want %s", args, got.body, want)

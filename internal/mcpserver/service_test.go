@@ -36,6 +36,7 @@ type fakeService struct {
 	tools   map[string]fakeTool
 	answers sync.Map // confirmation id → approved
 	entered chan context.Context
+	encode  func(result.Outcome) json.RawMessage // nil: the envelope
 }
 
 type fakeTool struct {
@@ -133,7 +134,12 @@ func (o *fakeService) Confirmation(ctx context.Context, id string) (result.Confi
 	return result.Confirmation{ID: id, State: "pending", Message: "for " + who.Username()}, nil
 }
 
-func (o *fakeService) Encode(out result.Outcome) json.RawMessage { return result.EncodeEnvelope(out) }
+func (o *fakeService) Encode(out result.Outcome) json.RawMessage {
+	if o.encode != nil {
+		return o.encode(out)
+	}
+	return result.EncodeEnvelope(out)
+}
 
 func whoAmI(ctx context.Context, who *access.Principal, _ json.RawMessage) result.Outcome {
 	data, _ := json.Marshal(map[string]any{"username": who.Username(), "roles": who.Roles(), "request": telemetry.RequestOf(ctx).ID, "trace": telemetry.RequestOf(ctx).Trace})

@@ -110,8 +110,8 @@ var errNoOutcome = errors.New("a call returned no outcome")
 // made here. Encoding a decoded outcome returns these bytes unchanged.
 func (o Outcome) Raw() json.RawMessage { return o.raw }
 
-// WithRaw returns the outcome as decoded from raw. It is for decoders of
-// dialects.
+// WithRaw returns the outcome as decoded from raw, or with the one encoding that it
+// has in every dialect.
 func (o Outcome) WithRaw(raw json.RawMessage) Outcome {
 	o.raw = raw
 	return o
