@@ -187,7 +187,7 @@ var (
 	OperationFailed  = shared("OPERATION_FAILED", Internal, http.StatusOK, "An operation could not be completed and changed nothing.", "Please try again. If the problem persists, contact support.", "operation", "reference", "server")
 	ValidationError  = shared("VALIDATION_ERROR", Invalid, http.StatusOK, "The input does not fit the tool's schema.", "Correct the named fields and call again.", "fields")
 	InvalidInput     = shared("INVALID_INPUT", Invalid, http.StatusOK, "A business rule refuses a value.", "Correct the value and call again.", "fields")
-	InvalidCursor    = shared("INVALID_CURSOR", Invalid, http.StatusOK, "The cursor is altered, expired, or belongs to another person, tool or filter.", "Call again without a cursor to start from the first page.")
+	InvalidCursor    = shared("INVALID_CURSOR", Invalid, http.StatusOK, "The cursor is altered, expired, or belongs to another person, tool or filter.", "Call again without a cursor to start from the first page.", "fields")
 	BadRequest       = shared("BAD_REQUEST", Invalid, http.StatusBadRequest, "The request itself cannot be read.", "Send one JSON object, and the parameters that the docs name.")
 	Unauthorized     = shared("UNAUTHENTICATED", Unauthenticated, http.StatusUnauthorized, "No valid bearer token.", "Send a valid bearer token in the Authorization header.")
 	AccountEnded     = shared("ACCOUNT_ENDED", Unauthenticated, http.StatusUnauthorized, "The account of the person has ended.", "If this is a mistake, ask your HR department or your administrator.")

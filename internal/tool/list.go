@@ -157,7 +157,7 @@ func (c *call) sealCursor(key any) (string, error) {
 }
 
 func (c *call) openCursor(text string, key any) error {
-	refused := fault.InvalidCursor.New("This cursor cannot be used here: it was altered, has expired, or belongs to another person, tool or filter.")
+	refused := fault.InvalidCursor.New("This cursor cannot be used here: it was altered, has expired, or belongs to another person, tool or filter.").Fields("cursor")
 	plain, err := c.cursors.Open(text, c.bound())
 	if err != nil {
 		return refused.Because(err)

@@ -224,7 +224,11 @@ func TestCursorIsBoundToToolPersonAndFilter(t *testing.T) {
 	wantFault(t, h.Call(ben, "list_notes", with("")), fault.InvalidCursor)
 	wantFault(t, h.Call(ann, "list_notes", with(`,"author":"ben"`)), fault.InvalidCursor)
 	wantFault(t, h.Call(ann, "list_notes", json.RawMessage(`{"cursor":"bm90IG91cnM"}`)), fault.InvalidCursor)
-	wantFault(t, h.Call(ann, "list_notes", json.RawMessage(`{"cursor":"%%%"}`)), fault.InvalidCursor)
+	strange := h.Call(ann, "list_notes", json.RawMessage(`{"cursor":"%%%"}`))
+	wantFault(t, strange, fault.InvalidCursor)
+	if got := fmt.Sprint(strange.Fault().Details); got != "map[fields:[cursor]]" {
+		t.Errorf("details are %s, want the cursor", got)
+	}
 	h.now = h.now.Add(tool.CursorLife)
 	wantFault(t, h.Call(ann, "list_notes", with("")), fault.InvalidCursor)
 }

@@ -93,7 +93,7 @@ func (m *Metadata) UnmarshalJSON(raw []byte) error {
 		raw = []byte(inner)
 	}
 	if err := json.Unmarshal(raw, (*map[string]any)(m)); err != nil {
-		return fault.ValidationError.New("The metadata are no JSON object.").Suggest("metadata: give an object")
+		return fault.ValidationError.New("The metadata are no JSON object.").Suggest("metadata: give an object").Fields("metadata")
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func (g given) changes(id string) error {
 			return nil
 		}
 	}
-	return fault.ValidationError.New("Nothing is to be changed.").Suggest("%s: give it with at least one field that changes", id)
+	return fault.ValidationError.New("Nothing is to be changed.").Suggest("%s: give it with at least one field that changes", id).Fields(id)
 }
 
 // field is a field of an update: as it was given, or left as it is.

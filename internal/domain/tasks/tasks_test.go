@@ -143,6 +143,8 @@ func TestErrorsHaveTheirDocumentedDetails(t *testing.T) {
 		"parent of a list":     {"list_tasks", map[string]any{"parent_task_id": 99}, "NOT_FOUND", `{"resource_id":99,"resource_type":"task"}`},
 		"transition":           {"update_task", map[string]any{"task_id": 1, "status": "done"}, "INVALID_TRANSITION", `{"allowed":["in_progress","blocked","cancelled","to_be_deleted"],"from":"todo","task_id":1,"to":"done"}`},
 		"cycle":                {"update_task", map[string]any{"task_id": 1, "parent_task_id": 1}, "CYCLE", `{"cycle":[1,1]}`},
+		"no change":            {"update_task", map[string]any{"task_id": 1}, "VALIDATION_ERROR", `{"fields":["task_id"]}`},
+		"odd metadata":         {"create_entity", map[string]any{"entity_type": "file", "name": "x", "metadata": "x"}, "VALIDATION_ERROR", `{"fields":["metadata"]}`},
 		"odd place":            {"update_task", map[string]any{"task_id": 1, "workspace_path": "/a\u200bb"}, "WORKSPACE_INVALID", "{\"reason\":\"it has characters that do not show\",\"workspace_path\":\"/a\u200bb\"}"},
 		"places before texts":  {"update_task", map[string]any{"task_id": 1, "title": "\u202ex", "workspace_path": "relative"}, "WORKSPACE_INVALID", `{"reason":"it is neither an absolute path nor the name of a project of yours","workspace_path":"relative"}`},
 		"unknown field":        {"get_task", map[string]any{"task_id": 1, "colour": "red"}, "VALIDATION_ERROR", `{"fields":["colour"]}`},
