@@ -143,6 +143,8 @@ func TestErrorsHaveTheirDocumentedDetails(t *testing.T) {
 		"parent of a list":     {"list_tasks", map[string]any{"parent_task_id": 99}, "NOT_FOUND", `{"resource_id":99,"resource_type":"task"}`},
 		"transition":           {"update_task", map[string]any{"task_id": 1, "status": "done"}, "INVALID_TRANSITION", `{"allowed":["in_progress","blocked","cancelled","to_be_deleted"],"from":"todo","task_id":1,"to":"done"}`},
 		"cycle":                {"update_task", map[string]any{"task_id": 1, "parent_task_id": 1}, "CYCLE", `{"cycle":[1,1]}`},
+		"a null place":         {"list_tasks", map[string]any{"workspace_path": nil}, "WORKSPACE_INVALID", `{"reason":"it must be a text","workspace_path":"null"}`},
+		"a place of objects":   {"list_tasks", map[string]any{"workspace_path": []any{map[string]any{"a": nil}}}, "WORKSPACE_INVALID", `{"reason":"it must be a text","workspace_path":"[{\"a\":null}]"}`},
 		"no change":            {"update_task", map[string]any{"task_id": 1}, "VALIDATION_ERROR", `{"fields":["task_id"]}`},
 		"odd metadata":         {"create_entity", map[string]any{"entity_type": "file", "name": "x", "metadata": "x"}, "VALIDATION_ERROR", `{"fields":["metadata"]}`},
 		"odd place":            {"update_task", map[string]any{"task_id": 1, "workspace_path": "/a\u200bb"}, "WORKSPACE_INVALID", "{\"reason\":\"it has characters that do not show\",\"workspace_path\":\"/a\u200bb\"}"},
@@ -153,6 +155,9 @@ func TestErrorsHaveTheirDocumentedDetails(t *testing.T) {
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
+	}
+	if e := h.ask("list_tasks", map[string]any{"status": []any{nil, map[string]any{}}})["error"].(map[string]any); !strings.HasPrefix(e["message"].(string), `"[null,{}]" is no valid status.`) {
+		t.Errorf("a status that is no text: got %v", e)
 	}
 	if d := details(t, h.askAs(as(t, "nina", access.PurposeNone), "list_tasks", map[string]any{}), "WORKSPACE_INVALID"); d["reason"] != "workspace_path is required" {
 		t.Errorf("without a workspace: got %v", d)

@@ -2,7 +2,7 @@ package dialect
 
 import (
 	"cmp"
-	"fmt"
+	"encoding/json"
 	"strings"
 
 	"countersign.dev/internal/domain/tasks/record"
@@ -32,7 +32,7 @@ func Invalid(values map[string]any, wrong []tool.Violation, findable func(path s
 	}
 	if v := of("workspace_path"); v != nil {
 		reasons := map[string]string{"maxLength": "it is too long for a path", tool.Odd: "it has characters that do not show"}
-		return record.Workspace(fmt.Sprint(v.Value), cmp.Or(reasons[v.Keyword], "it must be a text"))
+		return record.Workspace(asSent(v.Value), cmp.Or(reasons[v.Keyword], "it must be a text"))
 	}
 	path, _ := values["workspace_path"].(string)
 	if err := findable(path); err != nil {
@@ -55,10 +55,15 @@ func pagination(v *tool.Violation) error {
 // filter tells the valid values of a field.
 func filter(v *tool.Violation) error {
 	valid := map[string][]string{"status": record.Statuses(), "priority": record.Priorities(), "entity_type": record.EntityTypes()}[v.Field]
-	shown, isText := v.Value.(string)
-	if !isText {
-		shown = fmt.Sprint(v.Value)
-	}
-	return record.ErrFilter.New("%q is no valid %s. Valid are: %s.", fault.Clip(shown, 80), v.Field, strings.Join(valid, ", ")).
+	return record.ErrFilter.New("%q is no valid %s. Valid are: %s.", fault.Clip(asSent(v.Value), 80), v.Field, strings.Join(valid, ", ")).
 		With("filter_name", v.Field).With("invalid_value", v.Value).With("valid_values", valid)
+}
+
+// asSent returns a text as it is, and every other value as JSON.
+func asSent(value any) string {
+	if text, isText := value.(string); isText {
+		return text
+	}
+	b, _ := json.Marshal(value) // it was read from JSON
+	return string(b)
 }
