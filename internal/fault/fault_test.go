@@ -107,6 +107,9 @@ func TestAdviceForPeopleNamesNoToolAndNoInput(t *testing.T) {
 		"Call again with loss_reason.":           "",
 		"Ask another HR administrator to do it.": "Ask another HR administrator to do it.",
 		"Assign the 9 direct reports to another manager first. Use list_employees with manager_id 7 to see them.": "Assign the 9 direct reports to another manager first.",
+		"Delete conversations that you no longer need, and ask again.":                                            "Delete conversations that you no longer need, and ask again.",
+		"End a session with DELETE, or wait.":                                                                     "",
+		"Use one of them, or ask the person to start a new conversation.":                                         "",
 		"": "",
 	} {
 		if got := fault.Advice(suggested); got != want {

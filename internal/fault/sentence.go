@@ -19,13 +19,20 @@ func Advice(suggested string) string {
 }
 
 // ForPeople returns the message and the suggested action of a failure as a person
-// reads them, who sees no tools and no inputs.
+// reads them, who sees no tools and no inputs. A sentence of a tool about an input
+// ("I find no employee with that id.") is kept.
 func ForPeople(code, message, suggested string) (string, string) {
-	if code == ValidationError.Name || identifier.MatchString(message) {
+	switch {
+	case code == NotAskedFor.Name: // worded for the model
+		return "Something that was read asks for this, and you did not. It was not done.", "Ask for it in your own words if you want it."
+	case strings.HasPrefix(message, invalidInput), code == ValidationError.Name && forPrograms.MatchString(message), identifier.MatchString(message):
 		message = "That could not be done the way it was asked: something in it does not fit."
 	}
 	return message, Advice(suggested)
 }
+
+// invalidInput begins what the kernel says of an input that no tool has a sentence for.
+const invalidInput = "Invalid input parameters"
 
 var (
 	sentences  = regexp.MustCompile(`(?s).+?([.?!](\s|$)|$)`)
@@ -33,7 +40,8 @@ var (
 	// What only programs can use: names of tools and inputs ("employee_id", "n: must be
 	// below 10", "lastEventId"), and the words of requests.
 	forPrograms = regexp.MustCompile(identifier.String() + `|^\s*[a-z]+: |\b[a-z]+[A-Z][A-Za-z]+\b` +
-		`|\b(?i:call|calls|tools?|servers?|cursors?|fields?|inputs?|schema|JSON|arguments?|parameters?|headers?|bearer|tokens?|scope|route|routes|path|method|body|Content-Type|Retry-After|DELETE)\b`)
+		`|\b(?i:call|calls|tools?|servers?|cursors?|fields?|inputs?|schema|JSON|arguments?|parameters?|headers?|bearer|tokens?|scope|route|routes|path|method|body|Content-Type|Retry-After)\b` +
+		`|\bDELETE\b|\b(?:the|your) person\b`) // a method, and what a model is to say
 )
 
 // Sentence words an error for a terminal: a fault by its message and the
