@@ -319,3 +319,25 @@ var quotedText = regexp.MustCompile(`“[^”]*”|"[^"]*"`)
 
 // withoutQuotes removes quoted text: others wrote it.
 func withoutQuotes(s string) string { return quotedText.ReplaceAllString(s, "…") }
+
+var (
+	germanReport = regexp.MustCompile(`(?:^|[^\pL])(?:habe|haben|hat|wurde|wurden|ist|sind)(?: [^ ]+){0,8} (` + alternatives(germanForms) + `)(?:[^\pL]|$)|^[^\pL]*(erledigt)(?:[^\pL]|$)|(?:ist|sind) (?:\pL+ ){0,2}(durch|wirksam|in kraft)(?:[.,!;]|$)|(?:^| )(ab (?:jetzt|sofort))(?:[^\pL]|$)`)
+	germanUnmade = regexp.MustCompile(`(?:^|[^\pL])(?:nicht|nichts|kein\pL*|noch|wenn|sobald|falls|würde|werden|soll|möchtest|kann|könnte|muss|erst)(?:[^\pL]|$)`)
+)
+
+func alternatives(forms map[string]string) string { return strings.Join(sortedKeys(forms), "|") }
+
+// reportedInGerman reports whether a sentence says that something was changed. As in
+// English, a state of a row counts only where the person asked for a change.
+func reportedInGerman(small string, wanted bool, e Evidence, results func() *data) bool {
+	m := germanReport.FindStringSubmatch(small)
+	if m == nil || germanUnmade.MatchString(small) {
+		return false
+	}
+	own := strings.Contains(small, "ich habe ") || strings.Contains(small, "habe ich ")
+	if !own && !wanted {
+		return false
+	}
+	class := germanForms[m[1]]
+	return !made(e, class) && (own || !rowSays(results(), class, small, e.Question))
+}

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -14,7 +13,7 @@ var germanWords = wordSet("ab aber alle als am an auch auf aus bei beide beiden 
 	"allerdings alles außerdem danach gemäß gesamt hierzu laut schließlich siehe zudem zuerst zunächst zweitens " +
 	"zwei drei vier fünf sechs sieben acht neun zehn elf zwölf")
 
-// measures are the nouns and numbers of German that stand beside other nouns: "15 Tage
+// measures are the nouns and numbers of German that come before other nouns: "15 Tage
 // Urlaub", "Acht Berichte". No name has one.
 var measures = wordSet("tag tage tagen woche wochen monat monate monaten jahr jahre jahren stunde stunden minute minuten euro dollar prozent stück personen person " +
 	"ein eine zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn zwanzig dreißig vierzig fünfzig hundert tausend " +
@@ -51,26 +50,4 @@ var germanForms = map[string]string{
 	"geändert": "update", "angepasst": "update", "aktualisiert": "update", "erhöht": "raise", "angehoben": "raise", "gesenkt": "lower", "gekürzt": "lower", "erstellt": "create", "angelegt": "create", "eingetragen": "create",
 	"gesendet": "send", "geschickt": "send", "verschickt": "send", "informiert": "send", "benachrichtigt": "send", "eingereicht": "submit", "zugewiesen": "assign", "storniert": "undo", "gebucht": "book", "bezahlt": "pay", "überwiesen": "pay",
 	"erledigt": "do", "durchgeführt": "do", "ausgeführt": "do",
-}
-
-var (
-	germanReport = regexp.MustCompile(`(?:^|[^\pL])(?:habe|haben|hat|wurde|wurden|ist|sind)(?: [^ ]+){0,8} (` + alternatives(germanForms) + `)(?:[^\pL]|$)|^[^\pL]*(erledigt)(?:[^\pL]|$)|(?:ist|sind) (?:\pL+ ){0,2}(durch|wirksam|in kraft)(?:[.,!;]|$)|(?:^| )(ab (?:jetzt|sofort))(?:[^\pL]|$)`)
-	germanUnmade = regexp.MustCompile(`(?:^|[^\pL])(?:nicht|nichts|kein\pL*|noch|wenn|sobald|falls|würde|werden|soll|möchtest|kann|könnte|muss|erst)(?:[^\pL]|$)`)
-)
-
-func alternatives(forms map[string]string) string { return strings.Join(sortedKeys(forms), "|") }
-
-// reportedInGerman reports whether a sentence says that something was changed. As in
-// English, a state of a row counts only where the person asked for a change.
-func reportedInGerman(small string, wanted bool, e Evidence, results func() *data) bool {
-	m := germanReport.FindStringSubmatch(small)
-	if m == nil || germanUnmade.MatchString(small) {
-		return false
-	}
-	own := strings.Contains(small, "ich habe ") || strings.Contains(small, "habe ich ")
-	if !own && !wanted {
-		return false
-	}
-	class := germanForms[m[1]]
-	return !made(e, class) && (own || !rowSays(results(), class, small, e.Question))
 }

@@ -10,18 +10,44 @@ import (
 )
 
 // TestFilesRunOneWay compares what the files of a room name of each other: types,
-// functions, constants and variables. Methods may be in any file of their room.
+// functions, constants and variables. Methods may be in any file of their room. No
+// file may be above another and, by however many steps, below it too.
 func TestFilesRunOneWay(t *testing.T) {
 	for room, files := range sources(t) {
-		if pairs := mutual(files); len(pairs) > 0 && !strings.HasPrefix(room, "internal/testkit") {
-			t.Errorf("%s has %d pairs of files that name each other:\n%s", room, len(pairs), strings.Join(pairs, "\n"))
+		if arrows := circular(files); len(arrows) > 0 && !strings.HasPrefix(room, "internal/testkit") {
+			t.Errorf("%s has files that name each other in a circle:\n%s", room, strings.Join(arrows, "\n"))
 		}
 	}
 }
 
-// mutual describes the pairs of files that name each other's declarations.
-func mutual(files map[string]*ast.File) (pairs []string) {
-	declaredIn, named := map[string]string{}, map[[2]string][]string{}
+// circular describes what files name of others that lead back to them.
+func circular(files map[string]*ast.File) (arrows []string) {
+	names := namedIn(files)
+	for from, of := range names {
+		for to, named := range of {
+			if leads(names, to, from, map[string]bool{}) {
+				arrows = append(arrows, fmt.Sprintf("%s names %v of %s", from, named, to))
+			}
+		}
+	}
+	slices.Sort(arrows)
+	return arrows
+}
+
+// leads reports whether a file names something of another, directly or by others.
+func leads(names map[string]map[string][]string, from, to string, seen map[string]bool) bool {
+	seen[from] = true
+	for next := range names[from] {
+		if next == to || !seen[next] && leads(names, next, to, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// namedIn lists what each file names of each other one.
+func namedIn(files map[string]*ast.File) map[string]map[string][]string {
+	declaredIn, names := map[string]string{}, map[string]map[string][]string{}
 	for name, file := range files {
 		if !strings.HasSuffix(name, "_test.go") {
 			for declared := range topLevel(file) {
@@ -33,19 +59,14 @@ func mutual(files map[string]*ast.File) (pairs []string) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
+		names[name] = map[string][]string{}
 		for _, used := range outside(file) {
 			if of := declaredIn[used]; of != "" && of != name {
-				named[[2]string{name, of}] = append(named[[2]string{name, of}], used)
+				names[name][of] = append(names[name][of], used)
 			}
 		}
 	}
-	for arrow, there := range named {
-		if back := named[[2]string{arrow[1], arrow[0]}]; back != nil && arrow[0] < arrow[1] {
-			pairs = append(pairs, fmt.Sprintf("%s names %v of %s, which names %v of it", arrow[0], there, arrow[1], back))
-		}
-	}
-	slices.Sort(pairs)
-	return pairs
+	return names
 }
 
 // topLevel yields the names that a file declares, without methods.
