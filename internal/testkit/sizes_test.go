@@ -13,7 +13,7 @@ const (
 	maxRoomLines    = 2500 // of a room
 	maxRoomFiles    = 15
 	maxMethods      = 25 // of a type, besides the handlers of tools
-	maxInterface    = 4  // methods of an interface
+	maxInterface    = 4  // methods of an interface, those of embedded ones included
 	maxFunction     = 60 // lines of a function
 )
 
@@ -23,15 +23,27 @@ var treeLimits = map[string]int{"internal/llm/rehearsal": 3292}
 
 // sizeExceptions are the rooms, types and interfaces that are larger, each with
 // the reason. One that is no longer needed fails.
-var sizeExceptions = map[string]string{}
+var sizeExceptions = map[string]string{
+	"internal/domain/sales.Store":     "all that a domain keeps, in parts of four at most (Reader, Writer, Bookkeeping, Lifecycle): two engines pass one suite of it",
+	"internal/domain/support.Store":   "as sales.Store: Reader, Writer, tool.ReceiptStore, Lifecycle",
+	"internal/app.toolbox":            "what the REST face asks of a server, in its two parts",
+	"internal/storage.documentServer": "a Server that is seeded and closed through itself",
+}
 
 func TestSizes(t *testing.T) {
 	found, trees := map[string]string{}, map[string]int{} // what is too large, with its size; lines of trees
-	for room, files := range sources(t) {
+	rooms := sources(t)
+	interfaces := interfacesOf(rooms)
+	for room, files := range rooms {
 		if strings.HasPrefix(room, "internal/testkit") {
 			continue
 		}
 		lines := measureRoom(t, room, files, found)
+		for name, file := range files {
+			if !strings.HasSuffix(name, "_test.go") {
+				measureInterfaces(room, file, interfaces, found)
+			}
+		}
 		for tree := range treeLimits {
 			if room == tree || strings.HasPrefix(room, tree+"/") {
 				trees[tree] += lines
@@ -75,7 +87,6 @@ func measureRoom(t *testing.T, room string, files map[string]*ast.File, found ma
 				methods[receiver(f)]++
 			}
 		}
-		measureInterfaces(room, file, found)
 	}
 	limit := maxRoomLines
 	if strings.HasPrefix(room, "cmd/") {
@@ -117,17 +128,54 @@ func receiver(f *ast.FuncDecl) string {
 	return at.(*ast.Ident).Name
 }
 
-func measureInterfaces(room string, file *ast.File, found map[string]string) {
+func measureInterfaces(room string, file *ast.File, of map[string]*ast.InterfaceType, found map[string]string) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.TypeSpec)
 		if !ok {
 			return true
 		}
 		if i, ok := spec.Type.(*ast.InterfaceType); ok {
-			if n := i.Methods.NumFields(); n > maxInterface {
+			if n := methodsOf(room, i, of); n > maxInterface {
 				found[room+"."+spec.Name.Name] = fmt.Sprintf("%d methods in an interface", n)
 			}
 		}
 		return true
 	})
+}
+
+// methodsOf counts the methods of an interface, those of embedded ones too. An
+// embedded interface of another room is found in internal, by its package's name.
+func methodsOf(room string, i *ast.InterfaceType, of map[string]*ast.InterfaceType) (n int) {
+	for _, field := range i.Methods.List {
+		home, embedded := room, ""
+		switch e := field.Type.(type) {
+		case *ast.Ident:
+			embedded = e.Name
+		case *ast.SelectorExpr:
+			home, embedded = "internal/"+e.X.(*ast.Ident).Name, e.Sel.Name
+		}
+		n++
+		if i := of[home+"."+embedded]; i != nil {
+			n += methodsOf(home, i, of) - 1
+		}
+	}
+	return n
+}
+
+// interfacesOf are the named interfaces of every room.
+func interfacesOf(rooms map[string]map[string]*ast.File) map[string]*ast.InterfaceType {
+	all := map[string]*ast.InterfaceType{}
+	for room, files := range rooms {
+		for _, file := range files {
+			ast.Inspect(file, func(n ast.Node) bool {
+				if spec, ok := n.(*ast.TypeSpec); ok {
+					if i, ok := spec.Type.(*ast.InterfaceType); ok {
+						all[room+"."+spec.Name.Name] = i
+					}
+				}
+				return true
+			})
+		}
+	}
+	return all
 }
