@@ -95,8 +95,29 @@ func TestStoreRefusesApprovalsOfUnprovenCallers(t *testing.T) {
 	}
 }
 
+// Constraints hold for the owner of the tables too, whom no policy binds: an
+// approval by the submitter is rejected by both.
+func TestConstraintsHoldWithoutPolicies(t *testing.T) {
+	t.Parallel()
+	url := schema.Filled(t, cluster, conformance.Company)
+	for statement, constraint := range map[string]string{
+		`update finance.budgets set status = 'approved', approved_by = submitted_by, approved_at = now() where submitted_by is not null`: "separation_of_duties",
+		`update finance.budgets set approved_by = null`:             "budgets_check",
+		`update finance.budget_quarters set spent_cents = -1`:       "budget_quarters_spent_cents_check",
+		`update finance.invoices set deleted_by = 'x'`:              "invoices_check",
+		`update finance.invoices set due_date = invoice_date - 1`:   "invoices_check",
+		`update finance.expense_items set amount_cents = 0`:         "expense_items_amount_cents_check",
+		`update finance.expense_reports set employee_email = 'A@B'`: "expense_reports_employee_email_check",
+	} {
+		err := database.Seed(t.Context(), url, func(ctx context.Context, s *database.Seeder) error { return s.Exec(ctx, statement) })
+		if err == nil || !strings.Contains(err.Error()+cause(err), constraint) {
+			t.Errorf("%s: got %v, want %s", statement, err, constraint)
+		}
+	}
+}
+
 // An address counts for the first subject that proved it, in the policies too.
-func TestSecondSubjectOfAnAddressIsNobody(t *testing.T) {
+func TestSecondSubjectOfAnAddressIsNoPerson(t *testing.T) {
 	t.Parallel()
 	db := dbtest.OpenLogin(t, schema.Filled(t, cluster, conformance.Company), finance.Login)
 	as := func(subject string, roles ...string) context.Context {
