@@ -27,10 +27,10 @@ type gateway struct {
 	*httptest.Server
 	t testing.TB
 
-	mu     sync.Mutex
-	routes map[string]http.HandlerFunc
-	heard  []string // method, path and body of each request that changes something
-	end    chan struct{}
+	mu       sync.Mutex
+	routes   map[string]http.HandlerFunc
+	received []string // method, path and body of each request that changes something
+	end      chan struct{}
 }
 
 func newGateway(t testing.TB) *gateway {
@@ -115,7 +115,7 @@ func (g *gateway) hears(next http.HandlerFunc) http.HandlerFunc {
 		var body json.RawMessage
 		_ = json.NewDecoder(r.Body).Decode(&body)
 		g.mu.Lock()
-		g.heard = append(g.heard, fmt.Sprintf("%s %s %s", r.Method, r.URL.Path, body))
+		g.received = append(g.received, fmt.Sprintf("%s %s %s", r.Method, r.URL.Path, body))
 		g.mu.Unlock()
 		next(w, r)
 	}
@@ -124,7 +124,7 @@ func (g *gateway) hears(next http.HandlerFunc) http.HandlerFunc {
 func (g *gateway) said() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return append([]string(nil), g.heard...)
+	return append([]string(nil), g.received...)
 }
 
 // waits until what was sent fits.

@@ -111,8 +111,8 @@ func TestNotificationsAreOptIn(t *testing.T) {
 	p.Open(g.URL)
 	p.Sees("#greeting", "Hello")
 	eval[bool](p, `(() => {
-		window.told = [];
-		window.Notification = class { static permission = "default"; static async requestPermission() { return (this.permission = "granted"); } constructor(title, options) { told.push(title + ": " + options.body); } };
+		window.notices = [];
+		window.Notification = class { static permission = "default"; static async requestPermission() { return (this.permission = "granted"); } constructor(title, options) { notices.push(title + ": " + options.body); } };
 		Object.defineProperty(document, "visibilityState", { get: () => "hidden" });
 		return (location.hash = "#/approvals") !== "";
 	})()`)
@@ -121,11 +121,11 @@ func TestNotificationsAreOptIn(t *testing.T) {
 	p.Click("[data-notify]")
 	p.Sees("[data-notify][aria-pressed=true]", "Notifications are on")
 	arrives("x2", "2")
-	p.Until(`told.join() === "A change waits for your approval: Delete employee"`)
+	p.Until(`notices.join() === "A change waits for your approval: Delete employee"`)
 	p.Click("[data-notify]")
 	p.Sees("[data-notify][aria-pressed=false]", "Notify me")
 	arrives("x3", "3")
-	if got := eval[int](p, `told.length`); got != 1 {
+	if got := eval[int](p, `notices.length`); got != 1 {
 		t.Errorf("%d notifications, want the one that was asked for", got)
 	}
 }

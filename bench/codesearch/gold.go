@@ -25,9 +25,6 @@ type place struct {
 	first, end int // lines, inclusive; 0: all of it
 }
 
-// placeLines is how many lines from a place's text on count as the place.
-const placeLines = 12
-
 // gold reads the questions about the corpora that are there.
 func gold(roots map[string]string) (all []question, err error) {
 	for line := range strings.Lines(goldText) {
@@ -58,6 +55,9 @@ func half(query string) bool {
 	return h.Sum32()%2 == 1
 }
 
+// placeLines is how many lines from a place's text on count as the place at least.
+const placeLines = 12
+
 // find resolves a place. Alternatives after | are for other versions of a corpus.
 func find(root, text string) (place, error) {
 	path, anchors, has := strings.Cut(text, "@")
@@ -74,12 +74,38 @@ func find(root, text string) (place, error) {
 	}
 	for anchor := range strings.SplitSeq(anchors, "|") {
 		if at := strings.Index(string(source), anchor); at >= 0 {
-			line := strings.Count(string(source[:at]), "\n") + 1
-			return place{path, line, line + placeLines}, nil
+			line := strings.Count(string(source[:at]), "\n")
+			lines := strings.Split(string(source), "\n")
+			return place{path, line + 1, max(line+placeLines, lastLine(lines, line)) + 1}, nil
 		}
 	}
 	return place{}, fmt.Errorf("%s has no %q", path, anchors)
 }
+
+// lastLine is where the declaration ends that begins at a line: before the next line
+// that is not indented more, or with it when it closes a bracket.
+func lastLine(lines []string, first int) int {
+	last, depth := first, indent(lines[first])
+	for i := first + 1; i < len(lines); i++ {
+		text := strings.TrimSpace(lines[i])
+		switch {
+		case text == "":
+			continue
+		case indent(lines[i]) > depth || text == "{" || strings.HasPrefix(text, ")") && i < first+maxSignature:
+			last = i
+			continue
+		case strings.ContainsAny(text[:1], "})]"):
+			return i
+		}
+		return last
+	}
+	return last
+}
+
+// maxSignature is how many lines the parameters of a declaration may take.
+const maxSignature = 20
+
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
 // answered reports whether a result is at the place.
 func (p place) answered(file string, first, last int) bool {

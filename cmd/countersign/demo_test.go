@@ -178,12 +178,12 @@ func TestApprovedChangeHappensOnceAndIsRecorded(t *testing.T) {
 	if !strings.Contains(now.body, "420000") {
 		t.Errorf("the salary is not changed: %s", now.body)
 	}
-	talk := send(t, http.MethodGet, d.Gateway+"/api/conversations/"+s.conversation, d.token(t, "alice.chen", "gateway"), nil)
+	stored := send(t, http.MethodGet, d.Gateway+"/api/conversations/"+s.conversation, d.token(t, "alice.chen", "gateway"), nil)
 	var messages struct {
 		Messages []struct{ Role, Content string }
 	}
-	if err := json.Unmarshal([]byte(talk.body), &messages); err != nil {
-		t.Fatalf("%v: %s", err, talk.body)
+	if err := json.Unmarshal([]byte(stored.body), &messages); err != nil {
+		t.Fatalf("%v: %s", err, stored.body)
 	}
 	outcomes := 0
 	for _, m := range messages.Messages {
@@ -192,7 +192,7 @@ func TestApprovedChangeHappensOnceAndIsRecorded(t *testing.T) {
 		}
 	}
 	if outcomes != 1 {
-		t.Errorf("the conversation records the outcome %d times, want once: %s", outcomes, talk.body)
+		t.Errorf("the conversation records the outcome %d times, want once: %s", outcomes, stored.body)
 	}
 }
 

@@ -340,7 +340,7 @@ func checkLocalUser(t *testing.T, pair *process, path string) {
 	t.Helper()
 	other := path
 	path = configWith(t, path, "issuer: {", "issuer: {local_user: nina.patel, ")
-	for token, more := range map[string]bool{"": false, sharedDemo(t).token(t, "alice.chen", "gateway"): true} { // Alice sees everybody
+	for token, more := range map[string]bool{"": false, sharedDemo(t).token(t, "alice.chen", "gateway"): true} { // Alice sees all employees
 		c := overStdio(t, []string{"AUDIT=" + auditOf(path, fmt.Sprint("more-", more)), "COUNTERSIGN_TOKEN=" + token}, "serve", "hr", "--stdio", "--config", path)
 		if got := callStdio(t, c, "list_employees", map[string]any{"limit": 40}); !strings.Contains(got, "marcus.j@") || strings.Contains(got, `"hasMore":true`) != more {
 			t.Errorf("employees of the local user, or of the token's person (more: %v): %.500s", more, got)

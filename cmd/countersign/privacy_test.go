@@ -77,8 +77,8 @@ func (p *process) readBack(t *testing.T, o *oracle.Oracle, a company.Account) {
 	if err := json.Unmarshal([]byte(list.body), &kept); err != nil || len(kept.Conversations) == 0 {
 		t.Fatalf("%s has no conversations: %v %s", a.Username, err, list.body)
 	}
-	for _, talk := range kept.Conversations {
-		body := send(t, http.MethodGet, p.Gateway+"/api/conversations/"+talk.ID, token, nil).body
+	for _, conversation := range kept.Conversations {
+		body := send(t, http.MethodGet, p.Gateway+"/api/conversations/"+conversation.ID, token, nil).body
 		if err := checkAnswer(o, oracle.Asker{Email: a.Email, Roles: a.Roles}, body); err != nil {
 			t.Errorf("%s reads their conversation back: it %v:\n%.2000s", a.Username, err, body)
 		}

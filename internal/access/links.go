@@ -8,7 +8,7 @@ import (
 
 // Links remembers for a short time what a store answered about who its callers
 // are. A store links an issuer and a subject to their first verified address, and
-// compares rows with the link, not with the address of a token: who somebody is
+// compares rows with the link, not with the address of a token: who someone is
 // does not change with it. The zero value is ready; a nil one remembers nothing.
 type Links struct {
 	// Taken is called when a caller's verified address is linked to another person,
@@ -26,7 +26,7 @@ const (
 	linkLife = time.Minute // how long: an operator may delete a link
 )
 
-// proof is who somebody is at their issuer, and the address that it verified.
+// proof is who someone is at their issuer, and the address that it verified.
 type proof struct {
 	Owner
 	address string

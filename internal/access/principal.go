@@ -32,7 +32,7 @@ type Owner struct {
 // String is a stable key; the separator cannot occur in a URL.
 func (o Owner) String() string { return o.Issuer + "|" + o.Subject }
 
-// Account is somebody's account: who they are at their issuer, where that is
+// Account is someone's account: who they are at their issuer, where that is
 // known, and their address.
 type Account struct {
 	Owner

@@ -12,19 +12,19 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// randomTalk makes conversations whose every text and call has a name of its own.
-type randomTalk struct {
+// randomConversation makes conversations whose every text and call has a name of its own.
+type randomConversation struct {
 	*rand.Rand
 	names    int
 	outcomes []result.Outcome // of the newest step
 }
 
-func (r *randomTalk) name(kind string) string {
+func (r *randomConversation) name(kind string) string {
 	r.names++
 	return fmt.Sprintf("%s-%d", kind, r.names)
 }
 
-func (r *randomTalk) outcome() result.Outcome {
+func (r *randomConversation) outcome() result.Outcome {
 	switch r.IntN(4) {
 	case 0:
 		return result.Failed(fmt.Errorf("boom"))
@@ -39,7 +39,7 @@ func (r *randomTalk) outcome() result.Outcome {
 }
 
 // step is calls and their results.
-func (r *randomTalk) step() []Message {
+func (r *randomConversation) step() []Message {
 	asks, answers := Message{Role: Assistant}, Message{Role: ToolRole}
 	if r.IntN(3) == 0 {
 		asks.Parts = append(asks.Parts, Opaque{Provider: "acme", Model: "m", Data: json.RawMessage(`"` + r.name("opaque") + `"`)})
@@ -56,7 +56,7 @@ func (r *randomTalk) step() []Message {
 	return []Message{asks, answers}
 }
 
-func (r *randomTalk) turn() []Message {
+func (r *randomConversation) turn() []Message {
 	t := []Message{TextMessage(User, r.name("question"))}
 	for range r.IntN(4) {
 		t = append(t, r.step()...)
@@ -125,7 +125,7 @@ func TestAnyConversationFitsAnyBudget(t *testing.T) {
 	t.Logf("seed %d", seed)
 	shortened := 0
 	for round := range 120 {
-		r := &randomTalk{Rand: rand.New(rand.NewPCG(seed, uint64(round)))}
+		r := &randomConversation{Rand: rand.New(rand.NewPCG(seed, uint64(round)))}
 		var history []Message
 		for range r.IntN(12) {
 			history = append(history, r.turn()...)

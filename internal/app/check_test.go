@@ -118,15 +118,15 @@ func servers(name, url string) config.Config {
 
 func TestCheckTakesNoLockOfARunningProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
-	journal, err := audit.Open(path, nil)
+	log, err := audit.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer journal.Close()
+	defer log.Close()
 	if said, err := auditWritable(path); err != nil || said != "can be written" {
 		t.Errorf("got %q, %v", said, err)
 	}
-	if err := journal.Append(t.Context(), audit.Event{Kind: audit.Turn}); err != nil {
+	if err := log.Append(t.Context(), audit.Event{Kind: audit.Turn}); err != nil {
 		t.Errorf("the process cannot write any more: %v", err)
 	}
 }

@@ -220,7 +220,7 @@ func (s service) Tools(ctx context.Context) ([]result.ToolInfo, error) {
 	return s.Visible(who), nil
 }
 
-// links links the callers of a domain's store, and records when somebody's
+// links links the callers of a domain's store, and records when someone's
 // address belongs to another person.
 func (p *platform) links(d domain) *access.Links {
 	return &access.Links{Taken: func(ctx context.Context) {

@@ -264,8 +264,8 @@ func TestEveryCodeSaysWhatItIsAbout(t *testing.T) {
 		codes = append(codes, d.codes...)
 	}
 	for _, c := range codes {
-		if told, none := len(c.Subject)+len(c.Details) > 0, slices.Contains(withoutSubject, c.Name); told == none && c.Kind != fault.Unavailable {
-			t.Errorf("%s: details declared %v, without a subject %v", c.Name, told, none)
+		if declared, none := len(c.Subject)+len(c.Details) > 0, slices.Contains(withoutSubject, c.Name); declared == none && c.Kind != fault.Unavailable {
+			t.Errorf("%s: details declared %v, without a subject %v", c.Name, declared, none)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (a *Anchors) Run(ctx context.Context) {
 
 // Exchange publishes the log's head and appends the heads of others that have
 // moved. A log to which nothing but anchors was appended has nothing to publish,
-// so that idle processes do not write to each other for ever.
+// so that idle processes do not write to each other without end.
 func (a *Anchors) Exchange(ctx context.Context) error {
 	newest, err := a.heads.Newest(ctx)
 	if err != nil {

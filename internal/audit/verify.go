@@ -32,7 +32,7 @@ type verifier struct {
 	met          bool  // it was found
 }
 
-// attestation is what somebody else says that an event's hash is.
+// attestation is what someone else says that an event's hash is.
 type attestation struct {
 	hash string
 	by   string // "the log of gateway", "Redis"

@@ -38,7 +38,7 @@ type turnEvent struct {
 	} `json:"usage"`
 }
 
-// Exchange is one question with all that came of it, for programs that read an
+// Exchange is one question with its events and its answer, for programs that read an
 // answer instead of printing it.
 type Exchange struct {
 	Model    string            // that answered

@@ -15,7 +15,7 @@ type Workspace struct {
 	Path   string   `yaml:"path"`
 	Name   string   `yaml:"name"`   // default: the folder's
 	People []string `yaml:"people"` // user names
-	Roles  []string `yaml:"roles"`  // anybody with one of them may open it, too
+	Roles  []string `yaml:"roles"`  // anyone with one of them may open it, too
 }
 
 // CodeSearch is what code search serves, and where its indexes are.

@@ -45,7 +45,7 @@ func (t *Tasks) problems(line string) (problems []string) {
 }
 
 // RolesAmongPeople finds workspaces whose people have the name of a role, which one list
-// of both once meant: now it would be somebody's user name.
+// of both once meant: now it would be someone's user name.
 func (t *Tasks) RolesAmongPeople(isRole func(string) bool) (problems []string) {
 	for i, w := range t.Workspaces {
 		for _, name := range w.People {

@@ -105,7 +105,7 @@ func (c *Config) foreignOrigins() (problems []string) {
 	return problems
 }
 
-// badProxies finds addresses of proxies that are none, or everybody's.
+// badProxies finds addresses of proxies that are none, or cover every address.
 func (c *Config) badProxies() (problems []string) {
 	for i, address := range c.Proxies {
 		if proxy, err := proxyOf(address); err != nil || proxy.Bits() == 0 {

@@ -9,7 +9,7 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// written is what somebody who can write to Redis finds and changes there.
+// written is what someone who can write to Redis finds and changes there.
 func (w *harness) written(id confirm.ID) string {
 	w.t.Helper()
 	text, err := w.redis.Get("pending:" + string(id))

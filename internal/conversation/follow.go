@@ -94,14 +94,14 @@ func (s *Service) follower(ctx context.Context, l Log, after string, wake func()
 	f := &follower{service: s, ctx: ctx, log: l, after: after, running: true, look: time.Now().Add(lookTime)}
 	f.timer = time.AfterFunc(lookTime, wake)
 	f.changed.Store(true)
-	unwatch := s.turns.events.logs.Watch(l.key, func(id string) { f.heard(id); wake() }) // before the first read, so that no event is missed between
+	unwatch := s.turns.events.logs.Watch(l.key, func(id string) { f.note(id); wake() }) // before the first read, so that no event is missed between
 	left, down := context.AfterFunc(ctx, wake), context.AfterFunc(s.alive, wake)
 	f.leave = func() { f.timer.Stop(); unwatch(); left(); down() }
 	return f
 }
 
-// heard notes that the log has an event of that id, or has changed in another manner.
-func (f *follower) heard(id string) {
+// note records that the log has an event of that id, or has changed in another way.
+func (f *follower) note(id string) {
 	number := numberOf(id)
 	if number == 0 {
 		f.changed.Store(true)

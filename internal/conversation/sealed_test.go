@@ -173,7 +173,7 @@ func TestOutcomeFollowsNoForgedLink(t *testing.T) {
 	}
 }
 
-// TestHintOfAChangeHasNothingElse: somebody who writes to a person's log can say that
+// TestHintOfAChangeHasNothingElse: someone who writes to a person's log can say that
 // something waits, and nothing more.
 func TestHintOfAChangeHasNothingElse(t *testing.T) {
 	s, mini := newService(t, script{}, nil)

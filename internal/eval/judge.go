@@ -90,7 +90,7 @@ func flawOfText(q Question, x *client.Exchange) string {
 }
 
 // The words that make an answer a decline or a refusal. A bare "I can't" declines,
-// and does not say that somebody else may.
+// and does not say that someone else may.
 var (
 	cannot = regexp.MustCompile(`(?i)\b(can(no|')t|can not|unable|not able|no tools?\b|do(n't| not) have|does(n't| not)|isn't|is not|not possible|not available|couldn't|could not|not something|outside)`)
 	closed = regexp.MustCompile(`(?i)\b(no access|not (allowed|permitted|authori[sz]ed|visible|open)|may not|permissions?|restricted|roles?|hidden|needs? (one of )?th(is|ese) roles?|only (people|managers|executives|those|your))\b`)

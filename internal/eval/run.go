@@ -18,7 +18,7 @@ const (
 	giveUpAfter = 3
 )
 
-// Run asks every question of every model and prints what came of it. An answer
+// Run asks every question of every model and prints the outcomes. An answer
 // that is in the file of results already is not asked for again.
 func Run(ctx context.Context, o Options) error {
 	if o.Now == nil {

@@ -158,7 +158,7 @@ func (x life) answer(resp *http.Response) string {
 	return all
 }
 
-// TestKeyOfAnotherTypeIsNoErrorOfOurs: somebody who can write to Redis can give any key another
+// TestKeyOfAnotherTypeIsNoErrorOfOurs: someone who can write to Redis can give any key another
 // type, or a value that is no number. What needs it is refused in the shape of its
 // surface, or goes on without it.
 func TestKeyOfAnotherTypeIsNoErrorOfOurs(t *testing.T) {
@@ -200,7 +200,7 @@ func TestKeyOfAnotherTypeIsNoErrorOfOurs(t *testing.T) {
 	}
 }
 
-// TestKeyOfAnotherPersonShowsNothing: somebody who can write to Redis can put what is kept for one
+// TestKeyOfAnotherPersonShowsNothing: someone who can write to Redis can put what is kept for one
 // person in the place of another's. It is no error of ours, and no answer has a word of it.
 func TestKeyOfAnotherPersonShowsNothing(t *testing.T) {
 	const bob, word = "bob.hill:hr-read,hr-write", "Zebra"

@@ -91,10 +91,10 @@ func TestConnectionEndsWithItsToken(t *testing.T) {
 func TestSilentClientsAreDisconnected(t *testing.T) {
 	r := newRig(t, func(o *gateway.Options) { o.Heartbeat = 20 * time.Millisecond })
 	s := r.connect(alice, "", "connected")
-	heard := make(chan error, 1)
+	ended := make(chan error, 1)
 	go func() { // a client that reads answers pings
 		_, err := s.read()
-		heard <- err
+		ended <- err
 	}()
 	silent := r.connect(alice, "?sessionId="+s.id, "reconnected") // no one reads it
 	for {
@@ -110,7 +110,7 @@ func TestSilentClientsAreDisconnected(t *testing.T) {
 		t.Errorf("the silent client is still connected: %v", err)
 	}
 	select {
-	case err := <-heard:
+	case err := <-ended:
 		t.Errorf("the other one was disconnected: %v", err)
 	default:
 	}

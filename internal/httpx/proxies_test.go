@@ -18,7 +18,7 @@ func TestOnlyProxiesSayWhereARequestComesFrom(t *testing.T) {
 		headers    []string
 		want       string
 	}{
-		{"203.0.113.7:5000", []string{"198.51.100.1"}, "203.0.113.7:5000"}, // a client that pretends
+		{"203.0.113.7:5000", []string{"198.51.100.1"}, "203.0.113.7:5000"}, // a client that wrote the header itself
 		{"203.0.113.7:5000", nil, "203.0.113.7:5000"},
 		{"10.0.0.1:5000", nil, "10.0.0.1:5000"},
 		{"10.0.0.1:5000", []string{"198.51.100.1"}, "198.51.100.1:0"},

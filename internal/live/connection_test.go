@@ -3,7 +3,7 @@ package live
 import "testing"
 
 // TestTwoMissedPongsInARowAreTheEnd: a slow client that answers every other ping stays
-// connected for ever.
+// connected without end.
 func TestTwoMissedPongsInARowAreTheEnd(t *testing.T) {
 	var p pulse
 	for range 1000 {

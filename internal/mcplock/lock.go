@@ -55,7 +55,7 @@ func Open(path, seen string) (*Lock, error) {
 
 // alone keeps other goroutines and processes from changing the file until release
 // is called. It locks the folder, because the file is replaced, and because a file
-// beside it would stand in the way of version control. Where folders cannot be
+// beside it would be seen by version control. Where folders cannot be
 // locked, processes take no turns.
 func (l *Lock) alone() (release func()) {
 	l.mu.Lock()

@@ -198,7 +198,7 @@ func TestAnswerIsRead(t *testing.T) {
 	}
 }
 
-// FuzzReadAnswer: no answer of a server harms us, and one that is read is what
+// FuzzReadAnswer: no answer of a server makes the reader fail, and one that is read is what
 // encoding/json reads.
 func FuzzReadAnswer(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":5,"result":{"resultType":"complete","structuredContent":{"a":"}\""}}}`))

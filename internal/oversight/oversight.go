@@ -69,7 +69,7 @@ func New(o Options) *Service {
 // Handler is a handler of an authenticated person.
 type Handler = func(w http.ResponseWriter, r *http.Request, p *access.Principal) error
 
-// forAuditors records who reads what, and refuses everybody but auditors. plan reads the
+// forAuditors records who reads what, and refuses everyone but auditors. plan reads the
 // request: what it refuses is recorded as that, and not as a reading. What cannot be
 // recorded is not read.
 func (s *Service) forAuditors(what string, plan func(*http.Request) (Handler, error)) Handler {

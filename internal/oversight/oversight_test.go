@@ -51,16 +51,16 @@ func (used) Days(_ context.Context, o access.Owner) ([]usage.Day, error) {
 
 var start = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 
-// desk is a service over a log in a folder. Its clock shows 17:00.
-type desk struct {
+// harness is a service over a log in a folder. Its clock shows 17:00.
+type harness struct {
 	*oversight.Service
 	path string
 	log  *audit.Log
 }
 
-func newDesk(t *testing.T, events ...audit.Event) desk {
+func newHarness(t *testing.T, events ...audit.Event) harness {
 	t.Helper()
-	d := desk{path: filepath.Join(t.TempDir(), "audit.log")}
+	d := harness{path: filepath.Join(t.TempDir(), "audit.log")}
 	at := start
 	var err error
 	if d.log, err = audit.Open(d.path, &audit.Options{MaxSize: 8 << 10, Now: func() time.Time { at = at.Add(time.Minute); return at }}); err != nil {
@@ -112,7 +112,7 @@ func sumOf(arguments string) string {
 
 // TestOnlyAuditorsRead: every route refuses every other role, and both are recorded.
 func TestOnlyAuditorsRead(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	routes := map[string]oversight.Handler{"record": d.Record(), "verification": d.Verification(), "overview": d.Overview()}
 	for name, h := range routes {
 		for _, role := range []access.Role{"employee", "manager", "executive", "hr-write", "it-read", ""} {
@@ -143,7 +143,7 @@ func TestOnlyAuditorsRead(t *testing.T) {
 
 // TestWhatCannotBeRecordedIsNotRead.
 func TestWhatCannotBeRecordedIsNotRead(t *testing.T) {
-	d, sink := newDesk(t), &testkit.MemorySink{}
+	d, sink := newHarness(t), &testkit.MemorySink{}
 	sink.Break(os.ErrClosed)
 	s := oversight.New(oversight.Options{Log: d.path, Audit: sink, Servers: servers{}})
 	if got, err := get[page](t, s.Record(), "", access.Auditor); err == nil {
@@ -152,7 +152,7 @@ func TestWhatCannotBeRecordedIsNotRead(t *testing.T) {
 }
 
 func TestRecordIsSearched(t *testing.T) {
-	d := newDesk(t,
+	d := newHarness(t,
 		person("alice", audit.Event{Kind: audit.Outcome, Server: "hr", Tool: "get_employee", Digest: sumOf(`{"employee_id":"e-7"}`), Outcome: "success"}),
 		person("alice", audit.Event{Kind: audit.Confirmation, Step: "opened", Confirmation: "c-1", Server: "hr", Tool: "delete_employee"}),
 		person("bob", audit.Event{Kind: audit.Denial, Server: "finance", Tool: "list_invoices", Outcome: "INSUFFICIENT_PERMISSIONS", Note: "about INV-1"}),
@@ -188,7 +188,7 @@ func TestRecordIsSearched(t *testing.T) {
 
 // TestSearchOfTheRecordRefusesWhatItWouldIgnore, with 400 and what to do instead.
 func TestSearchOfTheRecordRefusesWhatItWouldIgnore(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	for query, want := range map[string]string{
 		"limit=-1":                           "Use person, tool, row",
 		"cursor=%00":                         "Use person, tool, row",
@@ -228,7 +228,7 @@ func TestRecordGoesOnPageByPage(t *testing.T) {
 	for i := range 120 {
 		events = append(events, person("alice", audit.Event{Kind: audit.Turn, Note: fmt.Sprint("turn ", i)}))
 	}
-	d := newDesk(t, events...)
+	d := newHarness(t, events...)
 	seen, query := map[uint64]bool{}, "person=alice"
 	for pages := 1; ; pages++ {
 		got, err := get[page](t, d.Record(), query, access.Auditor)
@@ -252,7 +252,7 @@ func TestRecordGoesOnPageByPage(t *testing.T) {
 }
 
 func TestChainIsVerifiedInPlace(t *testing.T) {
-	d := newDesk(t, person("alice", audit.Event{Kind: audit.Turn}), person("bob", audit.Event{Kind: audit.Turn}))
+	d := newHarness(t, person("alice", audit.Event{Kind: audit.Turn}), person("bob", audit.Event{Kind: audit.Turn}))
 	type found struct {
 		Whole  bool
 		Events uint64
@@ -276,7 +276,7 @@ func TestChainIsVerifiedInPlace(t *testing.T) {
 }
 
 func TestOverview(t *testing.T) {
-	d := newDesk(t,
+	d := newHarness(t,
 		person("alice", audit.Event{Kind: audit.Confirmation, Step: "opened", Confirmation: "answered"}),
 		person("alice", audit.Event{Kind: audit.Confirmation, Step: "denied", Confirmation: "answered"}),
 		person("bob", audit.Event{Kind: audit.Confirmation, Step: "opened", Confirmation: "late", Server: "hr", Tool: "delete_employee", TaintedBy: "text of ticket TICK-009"}),

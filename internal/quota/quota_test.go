@@ -373,7 +373,7 @@ func TestDebtIsOfAllReplicas(t *testing.T) {
 	})
 }
 
-// altered is a store in which somebody wrote what no replica would.
+// altered is a store in which someone wrote what no replica would.
 type altered struct {
 	*memory
 	taken int

@@ -155,7 +155,7 @@ func (q *Quotas) lease(b bucket, want int) (taken int, wait time.Duration, err e
 	if q.life.Err() == nil {
 		q.outage.note(q.o.Now(), err)
 	}
-	// The bounds hold whatever somebody wrote to Redis.
+	// The bounds hold whatever someone wrote to Redis.
 	return min(max(0, taken), want), min(max(time.Second/time.Duration(b.rate), wait), time.Duration(b.burst/b.rate)*time.Second), err
 }
 

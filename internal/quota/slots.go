@@ -129,7 +129,7 @@ func (q *Quotas) keep(p slot) bool {
 	return true
 }
 
-// Held returns how many slots of a kind this process holds, for everybody.
+// Held returns how many slots of a kind this process holds, for everyone.
 func (q *Quotas) Held(k Kind) (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -68,13 +68,13 @@ func TestUnprovenRequestsOfAnAddressAreLimited(t *testing.T) {
 func TestProvedCallersOfAFloodedAddressAreAdmitted(t *testing.T) {
 	q := quota.New(quota.Options{Store: newMemory(time.Now), Limits: quota.Limits{Unproven: 1}})
 	defer q.Close()
-	const office = "203.0.113.7:1000"
+	const shared = "203.0.113.7:1000"
 	q.Callers().Proved("Bearer alice")
 	for range 100 {
-		q.Callers().Unproved(office, "")
+		q.Callers().Unproved(shared, "")
 	}
 	for credential, want := range map[string]bool{"Bearer alice": true, "Bearer mallory": false, "": false} {
-		if err := q.Callers().Admit(office, credential); (err == nil) != want {
+		if err := q.Callers().Admit(shared, credential); (err == nil) != want {
 			t.Errorf("%q: got %v", credential, err)
 		}
 	}
@@ -82,7 +82,7 @@ func TestProvedCallersOfAFloodedAddressAreAdmitted(t *testing.T) {
 		t.Errorf("another address: got %v", err)
 	}
 	q.Callers().Unproved("203.0.113.8:1000", "Bearer alice") // it has expired
-	if err := q.Callers().Admit(office, "Bearer alice"); err == nil {
+	if err := q.Callers().Admit(shared, "Bearer alice"); err == nil {
 		t.Error("a credential that was valid once is admitted for good")
 	}
 }

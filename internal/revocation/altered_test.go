@@ -13,7 +13,7 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// Somebody who can write to Redis takes entries off the list, makes them end soon,
+// Someone who can write to Redis takes entries off the list, makes them end soon,
 // or keeps its version so that no process reads it again: a process that knows the
 // revocation goes on to reject, puts it back for the others, and reports it.
 func TestListThatIsAlteredInRedisIsRestored(t *testing.T) {
@@ -76,7 +76,7 @@ func TestListThatIsAlteredInRedisIsRestored(t *testing.T) {
 	}
 }
 
-// Whatever somebody adds to the list in Redis, it admits no one whom the list rejected
+// Whatever someone adds to the list in Redis, it admits no one whom the list rejected
 // before: an entry takes away and gives nothing, which is why the list needs no seal.
 func TestAddedEntriesAdmitNoOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -126,17 +126,17 @@ type remarks struct {
 func (r remarks) refuse() error {
 	message := "Invalid input parameters"
 	all := slices.Sorted(maps.Keys(r.said))
-	var told []string
+	var sentences []string
 	for _, remark := range all {
 		field, _, _ := strings.Cut(remark, ":")
-		if sentence := r.schema.words[field].Tell; sentence != "" && !slices.Contains(told, sentence) {
-			told = append(told, sentence)
+		if sentence := r.schema.words[field].Tell; sentence != "" && !slices.Contains(sentences, sentence) {
+			sentences = append(sentences, sentence)
 		} else if sentence == "" {
 			return fault.ValidationError.New("%s", message).Suggest("%s", fault.List(all, "; ")).Fields(r.fields()...)
 		}
 	}
-	if len(told) > 0 {
-		message = strings.Join(told, " ")
+	if len(sentences) > 0 {
+		message = strings.Join(sentences, " ")
 	}
 	return fault.ValidationError.New("%s", message).Suggest("%s", fault.List(all, "; ")).Fields(r.fields()...)
 }

@@ -58,7 +58,7 @@ func (s *Service) current(ctx context.Context, id string) (kept stored, ok bool,
 	for {
 		kept, ok, err = s.store.read(ctx, id)
 		now := s.o.Now()
-		if err == nil && ok && !now.Before(kept.Ends) { // somebody put it back
+		if err == nil && ok && !now.Before(kept.Ends) { // someone put it back
 			return stored{}, false, nil
 		}
 		if err != nil || !ok || !kept.due(now) {

@@ -316,7 +316,7 @@ func TestSessionEndsAfterTwoWeeks(t *testing.T) {
 	}
 }
 
-// TestOldSessionPutBackEndsWithItsSeal: somebody who puts a session back, under whatever
+// TestOldSessionPutBackEndsWithItsSeal: someone who puts a session back, under whatever
 // TTL, makes it last no longer than it would have, and no longer than its issuer lets it.
 func TestOldSessionPutBackEndsWithItsSeal(t *testing.T) {
 	r := newReplicas(t)

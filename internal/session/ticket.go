@@ -34,7 +34,7 @@ type Tickets struct {
 	Now  func() time.Time // nil: time.Now
 }
 
-// sealedTicket is what is kept of a ticket: a value that somebody put back after its
+// sealedTicket is what is kept of a ticket: a value that someone put back after its
 // end is none.
 type sealedTicket struct {
 	Token string    `json:"token"`

@@ -101,8 +101,8 @@ func keepPrivate(path string) error {
 		return err
 	}
 	err = errors.Join(f.Chmod(0o600), f.Close())
-	for _, journal := range []string{"-wal", "-shm"} {
-		if e := os.Chmod(path+journal, 0o600); !errors.Is(e, os.ErrNotExist) {
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if e := os.Chmod(path+suffix, 0o600); !errors.Is(e, os.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// TestKeyOfAnotherTypeIsRefusedOrCountsAsEmpty: somebody who can write to the server can give a key
+// TestKeyOfAnotherTypeIsRefusedOrCountsAsEmpty: someone who can write to the server can give a key
 // another type, or text where a number is. No command fails on it as if the fault were ours.
 func TestKeyOfAnotherTypeIsRefusedOrCountsAsEmpty(t *testing.T) {
 	owner := access.Owner{Issuer: "i", Subject: "s"}

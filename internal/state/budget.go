@@ -12,7 +12,7 @@ import (
 // share, and takes up to ARGV[1] whole tokens. When there is none it returns the
 // microseconds until that many are there. A bucket that would be full by then is
 // not kept, and one that this script cannot have written counts as full: it would
-// keep its person out, or everybody in a process that takes its error for an outage.
+// keep its person out, or everyone in a process that takes its error for an outage.
 var takeTokens = redis.NewScript(`
 local want, perSecond, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local clock = redis.call('TIME')

@@ -61,7 +61,7 @@ return id`)
 
 // appendNumbered is appendEntry for an entry that was made for one number, if that
 // is the next one. It returns the next number of the log. A number that cannot be ours
-// is taken for none, so that no writer tries again for ever.
+// is taken for none, so that no writer tries again without end.
 var appendNumbered = redis.NewScript(addEntry + `
 local last = tonumber(redis.call('GET', KEYS[2]) or '0')
 if not (last and last >= 0 and last < 2^53) then

@@ -43,7 +43,7 @@ func (r *Redis) SetNX(ctx context.Context, key string, value []byte, ttl time.Du
 }
 
 // Get returns a key's value. ok is false when it has none. The value of a key that
-// somebody gave another type is empty, which no caller writes here.
+// someone gave another type is empty, which no caller writes here.
 func (r *Redis) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	return r.value(ctx, "get", func(ctx context.Context) *redis.StringCmd { return r.client.Get(ctx, r.key(key)) })
 }

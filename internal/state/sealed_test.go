@@ -16,7 +16,7 @@ import (
 	"countersign.dev/internal/testkit"
 )
 
-// rewrite changes what is stored under a confirmation's id, as somebody who can
+// rewrite changes what is stored under a confirmation's id, as someone who can
 // write to Redis can. It keeps the rest of the key's TTL, or gives it a day.
 func rewrite(t testing.TB, c *Confirmations, id confirm.ID, value string, ttl time.Duration) {
 	t.Helper()

@@ -96,7 +96,7 @@ func (p *Process) start(cmd *exec.Cmd, said func(string)) (err error) {
 
 // wait waits for the supervisor, and for the last words of its processes. It ends
 // after all of them, unless it was killed itself: then one that left the program's
-// group may hold its standard error for ever, and is not waited for.
+// group may keep its standard error open without end, and is not waited for.
 func (p *Process) wait(cmd *exec.Cmd, words *os.File, said func(string)) {
 	defer close(p.done)
 	read := make(chan struct{})

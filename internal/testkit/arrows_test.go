@@ -16,7 +16,7 @@ import (
 
 const module = "countersign.dev/"
 
-// arrows is the map of the house: what each room may import of ours, and which
+// arrows is the map of the rooms: what each room may import of ours, and which
 // outside libraries (by prefix) are its own business. A room that needs another
 // arrow changes this table and says why in one sentence.
 var arrows = map[string]struct{ ours, outside []string }{

@@ -8,7 +8,7 @@ type Keys interface {
 	Set(key, value string) error
 }
 
-// PutKey writes a key as somebody who can write to Redis can: it stays for good.
+// PutKey writes a key as someone who can write to Redis can: it stays for good.
 func PutKey(t testing.TB, keys Keys, key, value string) {
 	t.Helper()
 	if err := keys.Set(key, value); err != nil {

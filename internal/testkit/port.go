@@ -14,7 +14,7 @@ var portsTaken sync.Map
 // FreePort finds a port of loopback at which nothing listens, whose neighbours at
 // those distances are free too, for what is started there later, or again. It
 // looks below the range from which systems take ports by themselves: one of
-// those can be the end of somebody's connection by then.
+// those can be the end of someone's connection by then.
 func FreePort(t testing.TB, neighbours ...int) string {
 	t.Helper()
 	for range 1000 {

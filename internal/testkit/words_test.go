@@ -56,7 +56,7 @@ var retired = map[string][]string{
 
 // archaic matches phrases that comments must not use.
 // Comments are plain technical English: "returns", "is rejected", "no caller".
-var archaic = regexp.MustCompile(`(?i)\b(whoever|whomever|nobody|stands|(?:is|are|was|were|be|been) told|bec(?:o|a)mes? of|condemns?|none the less|what (?:\w+ ){1,4}c[ao]mes? to)\b`)
+var archaic = regexp.MustCompile(`(?i)\b(whoever|whomever|nobody|stands|(?:is|are|was|were|be|been) told|bec(?:o|a)mes? of|condemns?|none the less|what (?:\w+ ){1,4}c[ao]mes? to|in vain|for ever|(?:any|every)body)\b`)
 
 // oneSense lists words of declared names that had two meanings, each with the rooms
 // in which it has the one that is left; elsewhere it is not declared at all. What is
@@ -67,6 +67,38 @@ var oneSense = map[string][]string{
 	"claim":  {"internal/access", "internal/auth", "internal/audit", "internal/config", "internal/embedded/issuer"},                                                            // of a token
 	"origin": {"internal/httpx", "internal/gate", "internal/gateway", "internal/app", "internal/config", "internal/session", "internal/mcpserver", "internal/embedded/issuer"}, // of a web page
 	"room":   nil,                                                                                                                                                              // a package, in documents and rule tests
+}
+
+// archaicNames are words of which no name has one, local names and tests included.
+var archaicNames = []string{"scribe", "courier", "victim", "notebook", "furnish", "farewell", "heard", "told", "desk", "nobody", "whoever", "discreet", "shelf"}
+
+func TestNamesArePlain(t *testing.T) {
+	for room, files := range sources(t) {
+		for file, parsed := range files {
+			for _, name := range append(declared(parsed), locals(parsed)...) {
+				for _, part := range parts.FindAllString(name, -1) {
+					if slices.Contains(archaicNames, strings.ToLower(part)) {
+						t.Errorf("%s/%s has the name %s: say it in plain technical English", room, file, name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// locals lists the names that functions of a file define.
+func locals(file *ast.File) (names []string) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		if made, ok := n.(*ast.AssignStmt); ok && made.Tok == token.DEFINE {
+			for _, left := range made.Lhs {
+				if name, ok := left.(*ast.Ident); ok {
+					names = append(names, name.Name)
+				}
+			}
+		}
+		return true
+	})
+	return names
 }
 
 // parts are the words of a declared name.

@@ -87,15 +87,15 @@ type discardSink struct{}
 func (discardSink) Append(context.Context, audit.Event) error { return nil }
 
 func BenchmarkCall(b *testing.B) {
-	journal, err := audit.Open(filepath.Join(b.TempDir(), "audit.jsonl"), nil)
+	log, err := audit.Open(filepath.Join(b.TempDir(), "audit.jsonl"), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer journal.Close()
+	defer log.Close()
 	for _, t := range []struct{ name, input string }{{"get_clerk", oneClerk}, {"list_clerks", allClerks}} {
 		b.Run(t.name+"/floor", func(b *testing.B) { benchDirect(b, t.name) })
 		b.Run(t.name+"/kernel", func(b *testing.B) { benchKernel(b, clerkRunner(b, discardSink{}), t.name, t.input) })
-		b.Run(t.name+"/audited", func(b *testing.B) { benchKernel(b, clerkRunner(b, journal), t.name, t.input) })
+		b.Run(t.name+"/audited", func(b *testing.B) { benchKernel(b, clerkRunner(b, log), t.name, t.input) })
 	}
 }
 

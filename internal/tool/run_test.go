@@ -408,10 +408,10 @@ func TestListedIsCallable(t *testing.T) {
 }
 
 func TestPanicBecomesAFaultWithAnID(t *testing.T) {
-	journal := &testkit.MemorySink{}
+	sink := &testkit.MemorySink{}
 	boom := tool.Read(tool.Spec{Name: "boom", Title: "Boom", Description: "Fails.", Allow: []access.Role{access.Employee}},
 		func(context.Context, struct{}) (testkit.Note, error) { panic("secret address 10.0.0.7") })
-	r, err := tool.NewRunner([]tool.Tool{boom}, tool.Options{Server: "x", Policy: testkit.NewFakeDomain().Policy(), Audit: journal})
+	r, err := tool.NewRunner([]tool.Tool{boom}, tool.Options{Server: "x", Policy: testkit.NewFakeDomain().Policy(), Audit: sink})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,15 +26,15 @@ func TestMain(m *testing.M) {
 	case os.Getenv(stdioEnv) != "":
 		_ = stdioServer().Run(context.Background(), &mcp.StdioTransport{})
 		return
-	case testkit.RunAsCrashProcess(serveNotebook):
+	case testkit.RunAsCrashProcess(serveNotes):
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// serveNotebook is a foreign server in a process of its own, on a socket in a
+// serveNotes is a foreign server in a process of its own, on a socket in a
 // folder. It writes each call that it received into a file, and then waits.
-func serveNotebook(folder string, at func(stage string)) {
+func serveNotes(folder string, at func(stage string)) {
 	listener, err := net.Listen("unix", filepath.Join(folder, "notes"))
 	if err != nil {
 		panic(err)

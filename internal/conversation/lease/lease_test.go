@@ -26,7 +26,7 @@ func newLeases(t *testing.T) (Leases, *miniredis.Miniredis) {
 	return New(sealed.Keys{Store: redis, Ring: testkit.Ring("k"), Log: slog.New(slog.DiscardHandler), Now: time.Now}, time.Hour), mini
 }
 
-// TestOldLeaseHoldsNoLongerThanATurn: somebody who puts an ended lease back makes the
+// TestOldLeaseHoldsNoLongerThanATurn: someone who puts an ended lease back makes the
 // conversation busy until the time under its seal, whatever the key's TTL is.
 func TestOldLeaseHoldsNoLongerThanATurn(t *testing.T) {
 	l, mini := newLeases(t)

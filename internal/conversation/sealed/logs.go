@@ -19,7 +19,7 @@ type ByteLog interface {
 }
 
 // Logs appends entries that are sealed for their place: the log and the id
-// under which they stand there. An entry of another log, or at another place of
+// under which they are kept there. An entry of another log, or at another place of
 // its own, does not open.
 type Logs struct {
 	ByteLog

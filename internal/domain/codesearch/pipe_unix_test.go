@@ -10,7 +10,7 @@ import (
 	"countersign.dev/internal/domain/codesearch"
 )
 
-// A named pipe in a repository is no file: who waits for its writer waits for ever.
+// A named pipe in a repository is no file: a reader would wait for its writer without end.
 func TestNamedPipesHoldUpNoIndexing(t *testing.T) {
 	o := codesearch.Options{Folder: t.TempDir()}
 	for _, pipe := range []string{".gitignore", ".git", ".git/info/exclude", ".git/HEAD", ".git/config", "src/.gitignore", "verify.go"} {

@@ -24,13 +24,13 @@ type envelope struct {
 	}
 }
 
-// desk is a server with one repository, and an employee who asks it.
-type desk struct {
+// harness is a server with one repository, and an employee who asks it.
+type harness struct {
 	*testing.T
 	h *domaintest.Harness
 }
 
-func newDesk(t *testing.T, service embed.Service) desk {
+func newHarness(t *testing.T, service embed.Service) harness {
 	root := t.TempDir()
 	for i := range 12 {
 		write(t, root, fmt.Sprintf("auth/token%02d.go", i), fmt.Sprintf("package auth\n\n// verify%d verifies a token.\nfunc verify%d(token string) bool {\n%s}\n", i, i, strings.Repeat("\tcheck(token)\n", 70)))
@@ -41,10 +41,10 @@ func newDesk(t *testing.T, service embed.Service) desk {
 	if err := s.Refresh(t.Context()); err != nil && !service.On() {
 		t.Fatal(err)
 	}
-	return desk{t, domaintest.Open(t, "codesearch", s)}
+	return harness{t, domaintest.Open(t, "codesearch", s)}
 }
 
-func (d desk) ask(tool, format string, args ...any) (e envelope) {
+func (d harness) ask(tool, format string, args ...any) (e envelope) {
 	d.Helper()
 	encoded := d.h.Encode(d.h.Call(testkit.As(d.T, "nina", "employee"), tool, json.RawMessage(fmt.Sprintf(format, args...))))
 	if err := json.Unmarshal(encoded, &e); err != nil || len(e.Data) == 0 {
@@ -54,7 +54,7 @@ func (d desk) ask(tool, format string, args ...any) (e envelope) {
 }
 
 // search returns the rows of search_code.
-func (d desk) search(format string, args ...any) (rows []codesearch.Match, e envelope) {
+func (d harness) search(format string, args ...any) (rows []codesearch.Match, e envelope) {
 	d.Helper()
 	e = d.ask("search_code", format, args...)
 	if err := json.Unmarshal(e.Data, &rows); err != nil {
@@ -66,7 +66,7 @@ func (d desk) search(format string, args ...any) (rows []codesearch.Match, e env
 // TestSearchCodeFiltersAndPages: filters hold, pages have every place once, a budget
 // shortens snippets, and an explanation is there when it is asked for.
 func TestSearchCodeFiltersAndPages(t *testing.T) {
-	d := newDesk(t, embed.Service{})
+	d := newHarness(t, embed.Service{})
 	for filter, want := range map[string]int{`"path":"web"`: 1, `"language":"javascript"`: 1, `"path":"auth/token0*"`: 10, `"language":"Rust"`: 0, `"repository":"app"`: 13} {
 		if rows, _ := d.search(`{"query":"verify a token","limit":20,%s}`, filter); len(rows) != want {
 			t.Errorf("%s: %d places, want %d", filter, len(rows), want)
@@ -99,7 +99,7 @@ func TestSearchCodeFiltersAndPages(t *testing.T) {
 // TestFileLinesAndRepositories: the lines that are asked for, at most as many as are
 // allowed; and what a repository has.
 func TestFileLinesAndRepositories(t *testing.T) {
-	d := newDesk(t, embed.Service{})
+	d := newHarness(t, embed.Service{})
 	var lines codesearch.FileLines
 	if err := json.Unmarshal(d.ask("get_file_lines", `{"repository":"app","file_path":"auth/token03.go","start_line":3,"end_line":4}`).Data, &lines); err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestFileLinesAndRepositories(t *testing.T) {
 func TestEmbeddingsAwayIsANote(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	d := newDesk(t, embed.Service{BaseURL: gone.URL + "/v1", Model: "small"})
+	d := newHarness(t, embed.Service{BaseURL: gone.URL + "/v1", Model: "small"})
 	rows, e := d.search(`{"query":"verify7"}`)
 	if len(rows) == 0 || rows[0].FilePath != "auth/token07.go" || !strings.Contains(e.Metadata.Hint, embed.NoteDown) {
 		t.Errorf("%d places, hint %q", len(rows), e.Metadata.Hint)

@@ -17,7 +17,7 @@ import (
 	"countersign.dev/internal/testkit/domaintest"
 )
 
-// caller is somebody at the issuer, with an address that it says is verified,
+// caller is someone at the issuer, with an address that it says is verified,
 // or none.
 func caller(ctx context.Context, subject, email string, roles ...string) context.Context {
 	return access.With(ctx, access.NewPrincipal(access.Claims{
@@ -25,7 +25,7 @@ func caller(ctx context.Context, subject, email string, roles ...string) context
 	}))
 }
 
-// Who somebody is was settled by their first verified address: another one, or
+// Who someone is was settled by their first verified address: another one, or
 // none, makes them no one else.
 func TestRenamedAtTheIssuerIsTheSamePerson(t *testing.T) {
 	t.Parallel()
@@ -46,7 +46,7 @@ func TestRenamedAtTheIssuerIsTheSamePerson(t *testing.T) {
 
 // An address has one subject: a second one that proves it is no one, which is
 // reported, and sees nothing of the person.
-func TestSecondSubjectOfAnAddressIsNobody(t *testing.T) {
+func TestSecondSubjectOfAnAddressIsNoPerson(t *testing.T) {
 	t.Parallel()
 	now, taken := time.Now(), 0
 	adminURL := schema.Filled(t, cluster, conformance.Company)
@@ -79,7 +79,7 @@ func TestSecondSubjectOfAnAddressIsNobody(t *testing.T) {
 	}
 }
 
-// The same subject of another issuer is somebody else.
+// The same subject of another issuer is someone else.
 func TestSubjectCountsWithItsIssuer(t *testing.T) {
 	t.Parallel()
 	h := open(t)
@@ -88,7 +88,7 @@ func TestSubjectCountsWithItsIssuer(t *testing.T) {
 	h.Refused(other, "IDENTITY_UNPROVEN", "update_salary", args{"employee_id": h.id("EMP052"), "new_salary": 150_000})
 }
 
-// Somebody whose address changes in HR's own record keeps their link.
+// Someone whose address changes in HR's own record keeps their link.
 func TestLinkFollowsTheAddressInTheRecord(t *testing.T) {
 	t.Parallel()
 	h := open(t)

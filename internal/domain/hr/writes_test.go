@@ -74,7 +74,7 @@ func TestSeededTreeIsNumberedAsTheStoreNumbersIt(t *testing.T) {
 }
 
 // Somebody who can write to Redis lets the card say Frank and the record Marcus.
-func TestRewrittenConfirmationDeletesNobody(t *testing.T) {
+func TestRewrittenConfirmationDeletesNoOne(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	redis := miniredis.RunT(t)

@@ -20,7 +20,7 @@ func at(issuer, subject string) access.Owner {
 	return access.Owner{Issuer: issuer, Subject: subject}
 }
 
-// seller is somebody at the issuer, with an address that it says is verified, or
+// seller is someone at the issuer, with an address that it says is verified, or
 // none.
 func seller(ctx context.Context, subject, email string) context.Context {
 	return access.With(ctx, access.NewPrincipal(access.Claims{

@@ -12,7 +12,7 @@ import (
 	"countersign.dev/internal/tool"
 )
 
-// taskTexts are the untrusted fields of a task: anybody who may open the workspace
+// taskTexts are the untrusted fields of a task: anyone who may open the workspace
 // writes them, programs too.
 var taskTexts = []string{"title", "description", "tags", "blocker_reason", "blocked_because", "file_references", "created_by_label", "snippet"}
 

@@ -19,7 +19,7 @@ type Question interface {
 	tool() string
 	// draw makes an input at random.
 	draw(r *rand.Rand) Args
-	// check calls the tool as somebody who may, and compares.
+	// check calls the tool as someone who may, and compares.
 	check(c *caller, in Args) error
 }
 

@@ -18,7 +18,7 @@ import (
 type Write struct {
 	Tool     string
 	Username string // who asks
-	Other    string // somebody else who may call the tool
+	Other    string // someone else who may call the tool
 	In       Args
 	Says     string  // part of the receipt
 	Stale    []Stale // what can happen between the question and the answer
@@ -31,7 +31,7 @@ type Stale struct {
 	change func(t testing.TB, s *Store)
 }
 
-// Meanwhile is a change that somebody else makes before a confirmation is
+// Meanwhile is a change that someone else makes before a confirmation is
 // approved. The approval must be answered with that code.
 func Meanwhile(name, code string, change func(t testing.TB, s *Store)) Stale {
 	return Stale{name, code, change}

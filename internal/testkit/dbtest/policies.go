@@ -107,7 +107,7 @@ func (p Policies) strangers(t *testing.T, d *policed) {
 			want = none
 		}
 		if claims.Issuer = testkit.Issuer; claims.Subject != "" {
-			claims.Subject += " of " + name // each is somebody else
+			claims.Subject += " of " + name // each is another person
 		}
 		if got := p.count(t, d.db, access.With(t.Context(), access.NewPrincipal(claims))); got != want {
 			t.Errorf("%s: sees %s, want %s", name, got, want)

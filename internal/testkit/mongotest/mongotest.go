@@ -179,6 +179,6 @@ func fetch(folder, artifact string) error {
 }
 
 func expand(folder string) string {
-	jars, _ := filepath.Glob(filepath.Join(folder, "*.jar"))
-	return strings.Join(jars, string(filepath.ListSeparator))
+	found, _ := filepath.Glob(filepath.Join(folder, "*.jar"))
+	return strings.Join(found, string(filepath.ListSeparator))
 }

@@ -210,8 +210,8 @@ func (p *Pool) remove(s *session) {
 	}
 }
 
-// watch removes a session whose server has ended, so that no call is sent to it
-// in vain: without a trace it would count as sent. The lock is held.
+// watch removes a session whose server has ended, so that no call is
+// sent to it that cannot arrive: without a trace it would count as sent. The lock is held.
 func (p *Pool) watch(s *session) {
 	p.closing.Go(func() {
 		_ = s.Wait()

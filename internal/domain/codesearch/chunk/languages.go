@@ -10,7 +10,7 @@ type syntax struct {
 	quotes     string          // characters around strings of one line
 	long       []string        // delimiters of strings over lines
 	keywords   map[string]bool // before the name of a definition; true: of a type
-	modifiers  map[string]bool // may stand before a keyword, or before a type
+	modifiers  map[string]bool // may come before a keyword, or before a type
 	calls      bool            // functions have no keyword: a type, a name, a parenthesis
 	methods    bool            // methods have no keyword: a name, a parenthesis, a brace
 	assigns    bool            // name = function, and name: function

@@ -33,10 +33,10 @@ type Options struct {
 	// of the kinds Unauthenticated, Forbidden and RateLimited are 401, 403 and 429.
 	Enter func(w http.ResponseWriter, r *http.Request) (*http.Request, error)
 	// Services are the states of what a search needs, by name, and whether all
-	// are good. Anybody may ask for them: they are looked up once in 5 s.
+	// are good. Anyone may ask for them: they are looked up once in 5 s.
 	Services func() (states map[string]string, healthy bool)
 
-	CheckHost func(r *http.Request) error // of the paths that everybody may ask for; nil: any
+	CheckHost func(r *http.Request) error // of the paths that everyone may ask for; nil: any
 	Loopback  bool                        // only this machine reaches the server: no token is needed
 	Observer  httpx.Observer              // counts requests; nil: none
 	Log       *slog.Logger                // nil: nothing is logged

@@ -309,9 +309,9 @@ func TestWhoAsks(t *testing.T) {
 	}
 }
 
-// TestRefusalWhileTheBodyIsReadIsTold: a request that the queue does not admit is
+// TestRefusalWhileTheBodyIsReadIsAnswered: a request that the queue does not admit is
 // no malformed one.
-func TestRefusalWhileTheBodyIsReadIsTold(t *testing.T) {
+func TestRefusalWhileTheBodyIsReadIsAnswered(t *testing.T) {
 	b := newBench()
 	w := b.send(http.MethodPost, "/mcp/search", "", func(r *http.Request) {
 		refused := iotest.ErrReader(fault.TooManyRequests.New("others first").After(time.Second))
@@ -414,7 +414,7 @@ func TestHealthIsAlways200(t *testing.T) {
 	}
 }
 
-// TestHealthIsLookedUpOnce: anybody may ask, so that many requests cost one look.
+// TestHealthIsLookedUpOnce: anyone may ask, so that many requests cost one look.
 func TestHealthIsLookedUpOnce(t *testing.T) {
 	b, looked := newBench(), 0
 	b.options.Services = func() (map[string]string, bool) {

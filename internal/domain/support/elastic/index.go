@@ -28,7 +28,7 @@ func (e *Store) Migrate(ctx context.Context) error {
 }
 
 // settings are those of an index. Its analyzer cuts words as words.go does. It
-// lies newest first, as lists without words are shown, so that a page of them
+// is sorted newest first, as lists without words are shown, so that a page of them
 // ends where it is full, and not at the last document.
 func (e *Store) settings(k kind) object {
 	index := object{

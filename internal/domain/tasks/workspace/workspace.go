@@ -21,7 +21,7 @@ type Shared struct {
 	Path   string   // absolute
 	Name   string   // as people call it; empty: the folder's
 	People []string // user names of those who may open it
-	Roles  []string // anybody with one of them may, too
+	Roles  []string // anyone with one of them may, too
 }
 
 // Places are the workspaces that a server serves.

@@ -32,7 +32,7 @@ func TestAUserNameIsNoOtherPersonsFolder(t *testing.T) {
 }
 
 // TestAUserNameIsNoRole: who signs in under the name of a role opens nothing with it,
-// and neither does a role of somebody's name.
+// and neither does a role of someone's name.
 func TestAUserNameIsNoRole(t *testing.T) {
 	p := workspace.Places{Issuer: "https://ours.example", Shared: []workspace.Shared{
 		{Path: t.TempDir(), Name: "board", Roles: []string{"executive"}}, {Path: t.TempDir(), Name: "platform", People: []string{"nina"}},
