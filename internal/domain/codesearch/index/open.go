@@ -33,9 +33,6 @@ type Index struct {
 // ErrVersion reports an index of another version of the format.
 var ErrVersion = errors.New("the index has another version")
 
-// errDamaged reports a file that is not as it was written.
-var errDamaged = errors.New("the index file is damaged: build it again with `countersign index`")
-
 // Open opens an index file. Its error for another version says what to do.
 func Open(file string) (*Index, error) {
 	f, err := os.Open(file)
@@ -107,25 +104,6 @@ func (ix *Index) read(files, chunks int) {
 	ix.loadChunks(chunks)
 	ix.measure()
 }
-
-// reader reads what merger appends.
-type reader struct{ b []byte }
-
-func (r *reader) int() int {
-	n, size := binary.Uvarint(r.b)
-	if size <= 0 {
-		panic(errDamaged)
-	}
-	r.b = r.b[size:]
-	return int(n)
-}
-
-func (r *reader) bytes(n int) (b []byte) {
-	b, r.b = r.b[:n], r.b[n:]
-	return b
-}
-
-func (r *reader) text() string { return string(r.bytes(r.int())) }
 
 func (ix *Index) loadFiles(n int) {
 	r := reader{ix.parts[sectionFiles]}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"github.com/klauspost/compress/s2"
 )
@@ -133,3 +134,25 @@ func kindOf(d Definition) byte {
 func appendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
+
+// errDamaged reports a file that is not as it was written.
+var errDamaged = errors.New("the index file is damaged: build it again with `countersign index`")
+
+// reader reads what merger appends.
+type reader struct{ b []byte }
+
+func (r *reader) int() int {
+	n, size := binary.Uvarint(r.b)
+	if size <= 0 {
+		panic(errDamaged)
+	}
+	r.b = r.b[size:]
+	return int(n)
+}
+
+func (r *reader) bytes(n int) (b []byte) {
+	b, r.b = r.b[:n], r.b[n:]
+	return b
+}
+
+func (r *reader) text() string { return string(r.bytes(r.int())) }
