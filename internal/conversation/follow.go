@@ -15,7 +15,7 @@ import (
 
 const (
 	idleTime = 15 * time.Second // without an event, before looking whether there is a turn that was cut off
-	lookTime = time.Second      // the same while a turn runs, or may run
+	lookTime = time.Second / 2  // the same while a turn runs, or may run: with the time of a lease less than 5 s
 )
 
 // Follow yields the events of a log after an id, and each new one. A loop that is not

@@ -18,6 +18,7 @@ import (
 	"countersign.dev/internal/conversation/sealed"
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/state"
+	"countersign.dev/internal/testkit"
 )
 
 // ways are the two ways to follow a log. stop returns when yield is no longer called.
@@ -35,8 +36,9 @@ var ways = map[string]func(s *Service, ctx context.Context, l Log, after string,
 type following struct {
 	*testing.T
 	s    *Service
+	mini *miniredis.Miniredis
 	log  Log
-	read func(ctx context.Context, after string, yield func(Event, error) bool) (stop func())
+	way  func(s *Service, ctx context.Context, l Log, after string, yield func(Event, error) bool) (stop func())
 }
 
 // eachWay runs a test once for each way to follow a log that keeps so many events.
@@ -56,11 +58,7 @@ func eachWay(t *testing.T, kept int, test func(following)) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				f := following{T: t, s: s, log: logOf("c1")}
-				f.read = func(ctx context.Context, after string, yield func(Event, error) bool) func() {
-					return way(s, ctx, f.log, after, yield)
-				}
-				test(f)
+				test(following{T: t, s: s, mini: mini, log: logOfAnn("c1"), way: way})
 				if err := errors.Join(s.Shutdown(context.Background()), redis.Close()); err != nil {
 					t.Error(err)
 				}
@@ -68,6 +66,16 @@ func eachWay(t *testing.T, kept int, test func(following)) {
 			})
 		})
 	}
+}
+
+// logOfAnn is the log of a conversation of ann.
+func logOfAnn(id string) Log {
+	return Conversation{ID: id, Owner: testkit.Person("ann", access.Employee).Owner()}.Log()
+}
+
+// read calls yield for the events of the log after an id.
+func (f following) read(ctx context.Context, after string, yield func(Event, error) bool) (stop func()) {
+	return f.way(f.s, ctx, f.log, after, yield)
 }
 
 // add appends events of a type to the log.
@@ -289,22 +297,6 @@ func TestStoppedReaderIsNotCalled(t *testing.T) {
 				f.Fatal("called after it was stopped")
 			}
 		}
-	})
-}
-
-// TestReaderWritesTheEndOfATurnThatWasCutOff: its replica has died. As long as it may
-// still run it is looked for every second.
-func TestReaderWritesTheEndOfATurnThatWasCutOff(t *testing.T) {
-	eachWay(t, 10, func(f following) {
-		f.add(1, Started)
-		if err := f.s.turns.recovery.opened(f.Context(), "c1"); err != nil {
-			f.Fatal(err)
-		}
-		r := f.begin(f.Context(), beginning)
-		r.has("1")
-		time.Sleep(lookTime)
-		r.has("1 2 3 4")
-		r.stop()
 	})
 }
 

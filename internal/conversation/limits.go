@@ -58,7 +58,7 @@ func (s store) hasSpace(ctx context.Context, o access.Owner, begins bool) error 
 	}
 	logs := []string{PersonLog(o).key}
 	for _, id := range ids {
-		logs = append(logs, messagesKey(id), logOf(id).key)
+		logs = append(logs, messagesKey(id), logKey(id))
 	}
 	stored, err := s.sizes.Sizes(ctx, logs...)
 	if err == nil && stored >= limits.Stored {

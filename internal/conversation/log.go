@@ -18,13 +18,14 @@ const eventTTL = 24 * time.Hour // after a log's last event; a stream can be res
 // Log names an event log: one of a conversation, or the small one of a person.
 type Log struct {
 	key          string
-	conversation string // empty: a person's
+	conversation string       // empty: a person's
+	owner        access.Owner // of the conversation
 }
 
 // Log is the event log of the conversation.
-func (c Conversation) Log() Log { return logOf(c.ID) }
+func (c Conversation) Log() Log { return Log{logKey(c.ID), c.ID, c.Owner} }
 
-func logOf(conversation string) Log { return Log{"events:" + conversation, conversation} }
+func logKey(conversation string) string { return "events:" + conversation }
 
 // PersonLog is the event log of a person: titles, and waiting and answered
 // changes of all their conversations.

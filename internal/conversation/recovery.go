@@ -19,12 +19,12 @@ type recovery struct {
 func openKey(id string) string { return "open:" + id }
 
 // opened notes that a turn begins to write, before its first event.
-func (r recovery) opened(ctx context.Context, conversation string) error {
-	before, err := r.events.last(ctx, logOf(conversation))
+func (r recovery) opened(ctx context.Context, l Log) error {
+	before, err := r.events.last(ctx, l)
 	if err != nil {
 		return err
 	}
-	return r.keys.Set(ctx, openKey(conversation), before, eventTTL)
+	return r.keys.Set(ctx, openKey(l.conversation), before, eventTTL)
 }
 
 // closed notes that a turn wrote its last event.
@@ -35,34 +35,38 @@ func (r recovery) closed(ctx context.Context, conversation string) error {
 
 // recover writes the end of a turn that was cut off, so that no reader waits for it.
 // Of several concurrent callers one writes it. It reports whether a turn runs.
-func (r recovery) recover(ctx context.Context, conversation string) (running bool, err error) {
-	if held, err := r.leases.Held(ctx, conversation); err != nil || held {
+func (r recovery) recover(ctx context.Context, l Log) (running bool, err error) {
+	if held, err := r.leases.Held(ctx, l.conversation); err != nil || held {
 		return held, err
 	}
-	return false, r.close(ctx, conversation)
+	return false, r.close(ctx, l)
 }
 
-// close writes the end of an open turn, unless it is written. The caller holds
-// the lease, or knows that no turn does.
-func (r recovery) close(ctx context.Context, conversation string) error {
-	before, open, err := r.keys.Take(ctx, openKey(conversation))
+// close writes the end of an open turn, unless it is written, and that it has ended
+// into its owner's log. The caller holds the lease, or knows that no turn does.
+func (r recovery) close(ctx context.Context, l Log) error {
+	before, open, err := r.keys.Take(ctx, openKey(l.conversation))
 	if err != nil || !open {
 		return err
 	}
-	if _, ended, err := r.endOf(ctx, conversation, before); err != nil || ended {
+	_, ended, err := r.endOf(ctx, l, before)
+	if err == nil && !ended {
+		_, err = r.events.append(ctx, l,
+			Event{Type: Failed, Text: "The answer was interrupted. Please ask again.", Code: fault.ServiceDown.Name},
+			Event{Type: Stopped}, Event{Type: Done})
+	}
+	if err != nil {
 		return err
 	}
-	_, err = r.events.append(ctx, logOf(conversation),
-		Event{Type: Failed, Text: "The answer was interrupted. Please ask again.", Code: fault.ServiceDown.Name},
-		Event{Type: Stopped}, Event{Type: Done})
+	_, err = r.events.append(ctx, PersonLog(l.owner), Event{Type: Turn, Conversation: l.conversation, Status: Ended})
 	return err
 }
 
 // endOf looks whether the last turn whose events follow an id has ended, and
 // where. There are later turns than the first when the id is an old one.
-func (r recovery) endOf(ctx context.Context, conversation, before string) (id string, ended bool, err error) {
+func (r recovery) endOf(ctx context.Context, l Log, before string) (id string, ended bool, err error) {
 	for {
-		found, err := r.events.read(ctx, logOf(conversation), before)
+		found, err := r.events.read(ctx, l, before)
 		if fault.Is(err, eventsGone) { // trimmed: the events that are kept decide
 			before = beginning
 			continue
@@ -83,19 +87,19 @@ func (r recovery) endOf(ctx context.Context, conversation, before string) (id st
 
 // covered returns the id up to which a conversation's messages contain its
 // events. A running turn is in its events alone, from its beginning.
-func (r recovery) covered(ctx context.Context, conversation string) (id string, running bool, err error) {
-	if _, err := r.recover(ctx, conversation); err != nil {
+func (r recovery) covered(ctx context.Context, l Log) (id string, running bool, err error) {
+	if _, err := r.recover(ctx, l); err != nil {
 		return "", false, err
 	}
-	before, open, err := r.keys.Get(ctx, openKey(conversation))
+	before, open, err := r.keys.Get(ctx, openKey(l.conversation))
 	if err != nil {
 		return "", false, err
 	}
 	if !open {
-		id, err = r.events.logs.LastID(ctx, logOf(conversation).key)
+		id, err = r.events.logs.LastID(ctx, l.key)
 		return id, false, err
 	}
-	id, ended, err := r.endOf(ctx, conversation, before)
+	id, ended, err := r.endOf(ctx, l, before)
 	if err != nil || ended {
 		return id, false, err
 	}

@@ -200,7 +200,7 @@ func (s *Service) List(ctx context.Context, o access.Owner) ([]Listed, error) {
 // Messages returns a conversation's messages, oldest first, and the id up to
 // which they contain its events: a running turn is in its events alone.
 func (s *Service) Messages(ctx context.Context, c Conversation) (all []Message, lastEvent string, running bool, err error) {
-	lastEvent, running, err = s.turns.recovery.covered(ctx, c.ID) // read first: at-least-once
+	lastEvent, running, err = s.turns.recovery.covered(ctx, c.Log()) // read first: at-least-once
 	if err != nil {
 		return nil, "", false, err
 	}
@@ -278,7 +278,7 @@ func (s *Service) Delete(ctx context.Context, c Conversation) error {
 // Covered returns the id of the event up to which a conversation's messages contain
 // its events. A running turn is in its events alone, from its beginning.
 func (s *Service) Covered(ctx context.Context, c Conversation) (lastEvent string, err error) {
-	lastEvent, _, err = s.turns.recovery.covered(ctx, c.ID)
+	lastEvent, _, err = s.turns.recovery.covered(ctx, c.Log())
 	return lastEvent, err
 }
 
@@ -303,7 +303,7 @@ func (s *Service) recover(ctx context.Context, l Log) (running bool, err error) 
 	if l.conversation == "" {
 		return false, nil
 	}
-	return s.turns.recovery.recover(ctx, l.conversation)
+	return s.turns.recovery.recover(ctx, l)
 }
 
 // ConversationOf returns the id of the conversation in which a change was asked

@@ -184,13 +184,13 @@ func (r turns) modelFor(c Conversation, q Question) (agent.Choice, error) {
 // after the end of a turn that a crash left open.
 func (r turns) announce(ctx context.Context, t *turn) (err error) {
 	c := t.conversation
-	if err := r.recovery.close(ctx, c.ID); err != nil {
+	if err := r.recovery.close(ctx, c.Log()); err != nil {
 		return err
 	}
 	if t.history, err = r.store.history(ctx, c.ID); err != nil {
 		return err
 	}
-	if err := r.recovery.opened(ctx, c.ID); err != nil {
+	if err := r.recovery.opened(ctx, c.Log()); err != nil {
 		return err
 	}
 	if err := r.store.save(ctx, c); err != nil {
@@ -262,11 +262,11 @@ func (r turns) close(ctx context.Context, t *turn, s turnSummary, ended func()) 
 		r.log.ErrorContext(ctx, "the end of a turn could not be written", "error", err)
 		return
 	}
-	if err := r.recovery.closed(ctx, id); err == nil {
-		r.release(ctx, t)
-	}
 	if _, err := r.events.append(ctx, PersonLog(t.conversation.Owner), Event{Type: Turn, Conversation: id, Status: Ended}); err != nil {
 		r.log.WarnContext(ctx, "the person's other pages do not learn that a turn has ended", "error", err)
+	}
+	if err := r.recovery.closed(ctx, id); err == nil {
+		r.release(ctx, t)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	ttl  = 4 * time.Second // after a crash; a second more until readers learn of it
+	ttl  = 4 * time.Second // after a crash; half a second more until readers learn of it
 	tick = time.Second     // how often a holder renews its lease and looks for a cancel
 
 	acquireTick = 10 * time.Millisecond
