@@ -51,7 +51,7 @@ func (h HTTP) Transport() mcp.Transport {
 		Endpoint:     h.URL,
 		HTTPClient:   &http.Client{Transport: h, CheckRedirect: noRedirect},
 		MaxRetries:   -1,
-		MaxEventSize: int(h.MaxAnswer),
+		MaxEventSize: int(2 * h.MaxAnswer), // of a message that has more than one line
 	}
 }
 
@@ -65,12 +65,15 @@ func (h HTTP) RoundTrip(req *http.Request) (*http.Response, error) {
 		req.Header[name] = values
 	}
 	resp, err := mcpsession.RoundTrip(h.Next, req)
-	// A stream is bounded by event instead: it may last as long as its session. All
-	// else is read whole.
-	if err == nil && !isStream(resp.Header.Get("Content-Type")) {
-		resp.Body = mcpsession.Limit(req.Context(), resp.Body, h.MaxAnswer)
+	if err != nil {
+		return nil, err
 	}
-	return resp, err
+	limit := mcpsession.Limit
+	if isStream(resp.Header.Get("Content-Type")) { // it may last as long as its session
+		limit = mcpsession.LimitLines
+	}
+	resp.Body = limit(req.Context(), resp.Body, h.MaxAnswer)
+	return resp, nil
 }
 
 // isStream reports whether a body of this type is read event by event.

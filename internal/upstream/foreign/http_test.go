@@ -24,12 +24,13 @@ import (
 	"countersign.dev/internal/upstream/foreign"
 )
 
-func mcpHandler() http.Handler {
+// mcpHandler is a server that speaks every version, or those with a handshake alone.
+func mcpHandler(handshake bool) http.Handler {
 	s := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1"}, nil)
 	s.AddTool(&mcp.Tool{Name: "read", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "a note"}}}, nil
 	})
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true})
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: !handshake})
 }
 
 func adapter(t *testing.T, h foreign.HTTP) *foreign.Server {
@@ -139,7 +140,7 @@ type issuer struct {
 	seen   []string // authorizations at the MCP server
 }
 
-func newIssuer(t *testing.T) *issuer {
+func newIssuer(t *testing.T, handshake bool) *issuer {
 	i, mux := &issuer{}, http.NewServeMux()
 	i.Server = httptest.NewServer(mux)
 	t.Cleanup(i.Close)
@@ -162,7 +163,7 @@ func newIssuer(t *testing.T) *issuer {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"access_token":"token-%d","token_type":"Bearer","expires_in":3600}`, i.issued)
 	})
-	rpc := mcpHandler()
+	rpc := mcpHandler(handshake)
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
 		i.mu.Lock()
 		want, got := fmt.Sprintf("Bearer token-%d", i.issued), r.Header.Get("Authorization")
@@ -177,8 +178,15 @@ func newIssuer(t *testing.T) *issuer {
 	return i
 }
 
+// TestTheHostGetsItsOwnToken for a server of every version, and one that knows handshakes alone.
 func TestTheHostGetsItsOwnToken(t *testing.T) {
-	i := newIssuer(t)
+	for name, handshake := range map[string]bool{"every version": false, "handshake": true} {
+		t.Run(name, func(t *testing.T) { checkToken(t, newIssuer(t, handshake)) })
+	}
+}
+
+func checkToken(t *testing.T, i *issuer) {
+	t.Helper()
 	s := adapter(t, foreign.HTTP{URL: i.URL + "/mcp", OAuth: &foreign.OAuth{Issuer: i.URL, ClientID: "host", ClientSecret: "s3cret", Scopes: []string{"notes"}}})
 	if tools, err := s.Tools(t.Context()); err != nil || len(tools) != 1 {
 		t.Fatalf("got %v and %v", tools, err)
@@ -209,7 +217,7 @@ func TestAnAnswerIsBoundedWhateverItsType(t *testing.T) {
 		"application/json": 200, "application/json; charset=utf-8": 200, "Application/JSON": 200, "text/plain": http.StatusBadRequest,
 	} {
 		var written atomic.Int64
-		rpc := mcpHandler()
+		rpc := mcpHandler(false)
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			if !strings.Contains(string(body), `"tools/call"`) {

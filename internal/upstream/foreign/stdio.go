@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign.dev/internal/supervise"
+	"countersign.dev/internal/upstream/mcpsession"
 )
 
 // Stdio connects to a server that is a child process, over its standard input and
@@ -29,8 +30,10 @@ func (s Stdio) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
+	most := cmp.Or(s.MaxAnswer, defaultMaxAnswer)
 	conn, err := (&mcp.IOTransport{
-		Reader: io.NopCloser(process.Stdout), Writer: input{process}, MaxLineLength: int(cmp.Or(s.MaxAnswer, defaultMaxAnswer)),
+		Reader: mcpsession.LimitLines(ctx, io.NopCloser(process.Stdout), most), Writer: input{process},
+		MaxLineLength: int(2 * most), // of a message that has more than one line
 	}).Connect(ctx)
 	if err != nil {
 		process.End()

@@ -52,26 +52,50 @@ func (t *trace) explain(err error) error {
 // Limit bounds the bytes of an answer's body. Reading more is ErrTooLarge, for
 // the reader and for the call of ctx.
 func Limit(ctx context.Context, body io.ReadCloser, most int64) io.ReadCloser {
+	return limit(ctx, body, most, false)
+}
+
+// LimitLines is [Limit] for a stream of messages: it bounds each line.
+func LimitLines(ctx context.Context, stream io.ReadCloser, most int64) io.ReadCloser {
+	return limit(ctx, stream, most, true)
+}
+
+func limit(ctx context.Context, body io.ReadCloser, most int64, lines bool) io.ReadCloser {
 	t, _ := ctx.Value(traceKey{}).(*trace)
-	return &limited{body, most, t}
+	return &limited{body, most, 0, lines, t}
 }
 
 type limited struct {
 	io.ReadCloser
-	left  int64
-	trace *trace // nil: no call's
+	most, size int64  // bytes
+	lines      bool   // size is of the last line
+	trace      *trace // nil: no call's
 }
 
 // Read implements io.Reader.
 func (l *limited) Read(p []byte) (int, error) {
-	n, err := l.ReadCloser.Read(p)
-	if l.left -= int64(n); l.left >= 0 {
+	n, err := l.ReadCloser.Read(p[:min(int64(len(p)), l.most+1)]) // a line within p is short enough
+	if !l.exceeds(p[:n]) {
 		return n, err
 	}
 	if l.trace != nil {
 		l.trace.tooLarge.Store(true)
 	}
 	return n, ErrTooLarge
+}
+
+// exceeds reports whether the limit is exceeded by what was read.
+func (l *limited) exceeds(p []byte) bool {
+	first := bytes.IndexByte(p, '\n')
+	if !l.lines || first < 0 {
+		l.size += int64(len(p))
+		return l.size > l.most
+	}
+	if l.size+int64(first) > l.most {
+		return true
+	}
+	l.size = int64(len(p) - 1 - bytes.LastIndexByte(p, '\n'))
+	return false
 }
 
 // rejected reports whether the server turned the request away before it looked
