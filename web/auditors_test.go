@@ -76,7 +76,7 @@ func TestOverviewShowsWhoMayWhat(t *testing.T) {
 		"servers": []object{{"name": "hr", "healthy": true, "calls": 7, "failures": 1, "averageMs": 2.5}},
 		"tools":   []object{{"name": "delete_employee", "title": "Delete employee", "server": "hr", "kind": "write", "roles": []string{"hr-write"}}, {"name": "list_budgets", "server": "finance", "kind": "list", "roles": []string{"finance-read", "executive"}}, {"name": "notes.add", "server": "notes", "kind": "write", "roles": []string{}, "pin": "a1b2c3"}},
 		"held":    []object{{"server": "notes", "tool": "wipe", "why": "its definition is new"}},
-		"people":  []object{{"username": "alice.chen", "issuer": "https://issuer.test", "sub": "u1", "seen": "2026-11-22T09:00:00Z", "usage": object{"input_tokens": 1200, "output_tokens": 30}}, {"username": "ann.audit", "issuer": "https://issuer.test", "sub": "u9", "seen": "2026-11-22T09:00:00Z"}},
+		"people":  []object{{"username": "alice.chen", "issuer": "https://issuer.test", "sub": "u1", "seen": "2026-11-22T09:00:00Z", "roles": []string{"finance-read", "employee"}, "usage": object{"input_tokens": 1200, "output_tokens": 30}}, {"username": "ann.audit", "issuer": "https://issuer.test", "sub": "u9", "seen": "2026-11-22T09:00:00Z"}},
 		"expired": []object{{"confirmation": "c-1", "username": "bob", "server": "hr", "tool": "delete_employee", "taintedBy": "text of ticket TICK-009", "opened": "2026-11-22T09:00:00Z"}},
 	}))
 	g.on("POST /api/revoke", g.hears(answer(http.StatusOK, object{"status": "success"})))
@@ -88,6 +88,14 @@ func TestOverviewShowsWhoMayWhat(t *testing.T) {
 	p.Sees("[data-open-tools]", "1 of 3 tools")
 	p.Sees("[data-tool-name=list_budgets]", "list_budgets")
 	p.Misses("[data-tool-name=delete_employee]")
+	p.Sees("[data-rights-of]", "alice.chen")
+	eval[bool](p, `(() => { const who = document.querySelector("[data-rights-of]"); who.value = "0"; return who.dispatchEvent(new Event("change")); })()`)
+	p.Until(`[...document.querySelectorAll("[data-role]:checked")].map((one) => one.dataset.role).join() === "employee,finance-read"`)
+	p.Sees("[data-tool-name=list_budgets]", "list_budgets")
+	p.Misses("[data-tool-name=delete_employee]")
+	p.Click("[data-role=hr-write]")
+	p.Sees("[data-open-tools]", "2 of 3 tools")
+	p.Until(`document.querySelector("[data-rights-of]").value === ""`)
 	p.Click("[data-revoke=u1]")
 	p.Sees("[data-revoke=u1]", "End all sign-ins of alice.chen")
 	if got := g.said(); len(got) != 0 {

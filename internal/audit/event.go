@@ -88,6 +88,7 @@ type Event struct {
 	Rows         int         `json:"rows"`
 	Outcome      string      `json:"outcome,omitempty"`   // success, pending_confirmation, or a fault's code
 	Note         string      `json:"note,omitempty"`      // the reason that a person gave for a change
+	Roles        string      `json:"roles,omitempty"`     // of a person who signed in, parted by spaces
 	TaintedBy    string      `json:"taintedBy,omitempty"` // untrusted texts that the model had read before it asked
 	DurationMS   int64       `json:"durationMs,omitempty"`
 	Count        int         `json:"count,omitempty"`  // events of which this line is the record; 0 counts as 1

@@ -101,7 +101,7 @@ func TestSignInAndOutAreAudited(t *testing.T) {
 	}
 	r.send("POST", "/logout", "", "", "Cookie", "countersign=x", "Sec-Fetch-Site", "same-origin")
 	want := []audit.Event{
-		{Kind: audit.LoginSession, Step: "signed in", Username: "alice.chen", Outcome: "success"},
+		{Kind: audit.LoginSession, Step: "signed in", Username: "alice.chen", Outcome: "success", Roles: "hr-read hr-write"},
 		{Kind: audit.LoginSession, Step: "signed out", Username: "alice.chen", Outcome: "success"},
 	}
 	if diff := cmp.Diff(want, r.audit.Events()); diff != "" {

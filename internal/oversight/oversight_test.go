@@ -280,6 +280,8 @@ func TestOverview(t *testing.T) {
 		person("alice", audit.Event{Kind: audit.Confirmation, Step: "opened", Confirmation: "answered"}),
 		person("alice", audit.Event{Kind: audit.Confirmation, Step: "denied", Confirmation: "answered"}),
 		person("bob", audit.Event{Kind: audit.Confirmation, Step: "opened", Confirmation: "late", Server: "hr", Tool: "delete_employee", TaintedBy: "text of ticket TICK-009"}),
+		person("bob", audit.Event{Kind: audit.LoginSession, Step: "signed in", Roles: "support-read manager"}),
+		person("bob", audit.Event{Kind: audit.LoginSession, Step: "signed in", Roles: "employee support-read"}),
 		person("bob", audit.Event{Kind: audit.Denial, Step: "refused", Confirmation: "late"}),
 	)
 	type overview struct {
@@ -291,6 +293,7 @@ func TestOverview(t *testing.T) {
 		Held   []struct{ Server, Tool, Why string }
 		People []struct {
 			Username, Sub string
+			Roles         []string
 			Usage         *agent.UsageView
 		}
 		Expired []struct{ Confirmation, Username, Tool, TaintedBy string }
@@ -319,6 +322,9 @@ func TestOverview(t *testing.T) {
 	for _, one := range got.People {
 		if one.Sub == "sub-alice" {
 			alice = one.Usage
+		}
+		if roles := strings.Join(one.Roles, " "); one.Sub == "sub-bob" && roles != "employee support-read" || one.Sub == "sub-alice" && roles != "" {
+			t.Errorf("%s has the roles %q", one.Sub, roles)
 		}
 	}
 	if len(got.People) != 3 || alice == nil || alice.Input != 15 || alice.Output != 1 {

@@ -62,6 +62,7 @@ type (
 		Issuer   string           `json:"issuer"`
 		Subject  string           `json:"sub"`
 		Seen     time.Time        `json:"seen"`
+		Roles    []string         `json:"roles,omitempty"` // at the last sign-in with a browser of 31 days; none: not known
 		Usage    *agent.UsageView `json:"usage,omitempty"` // of the last 31 days
 	}
 	expiredView struct {
@@ -112,7 +113,7 @@ func (d declared) view() toolView {
 // readLog finds who was active, and which requests were not answered in time.
 func (s *Service) readLog(ctx context.Context, v *overviewView) error {
 	now, read := s.o.Now(), 0
-	seen, answered := map[access.Owner]bool{}, map[string]bool{}
+	seen, answered := map[access.Owner]int{}, map[string]bool{} // seen: the person's place in v.People
 	for e, err := range audit.Newest(s.o.Log) {
 		if err != nil {
 			return err
@@ -121,9 +122,15 @@ func (s *Service) readLog(ctx context.Context, v *overviewView) error {
 		if read++; age > lookBack || read > mostRead || ctx.Err() != nil {
 			break
 		}
-		if who := (access.Owner{Issuer: e.Issuer, Subject: e.Subject}); e.Subject != "" && !seen[who] && len(v.People) < mostPeople {
-			seen[who] = true
+		who := access.Owner{Issuer: e.Issuer, Subject: e.Subject}
+		at, known := seen[who]
+		if !known && e.Subject != "" && len(v.People) < mostPeople {
+			at, known = len(v.People), true
+			seen[who] = at
 			v.People = append(v.People, personView{Username: e.Username, Issuer: e.Issuer, Subject: e.Subject, Seen: e.Time})
+		}
+		if known && len(v.People[at].Roles) == 0 {
+			v.People[at].Roles = strings.Fields(e.Roles)
 		}
 		switch {
 		case e.Confirmation == "" || e.Kind == audit.Denial: // an answer that was refused has no effect

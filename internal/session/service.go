@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -164,7 +165,7 @@ func (s *Service) callback(w http.ResponseWriter, r *http.Request) error {
 	}
 	// Strict: nothing but our own page, which needs no session to be shown, may use it.
 	s.cookies.set(w, s.cookies.session(), id, int(life.Seconds()), http.SameSiteStrictMode)
-	s.record(access.With(r.Context(), p), audit.SignedIn)
+	s.record(access.With(r.Context(), p), audit.Event{Step: audit.SignedIn, Roles: strings.Join(p.Roles(), " ")})
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 	return nil
 }
@@ -226,7 +227,7 @@ func (s *Service) end(r *http.Request) error {
 		return err
 	}
 	if p, err := s.o.Verify(r.Context(), kept.Access, kept.Began); err == nil { // else the token ended before its session
-		s.record(access.With(r.Context(), p), audit.SignedOut)
+		s.record(access.With(r.Context(), p), audit.Event{Step: audit.SignedOut})
 	}
 	if s.o.Revoke == nil {
 		return nil
@@ -235,12 +236,13 @@ func (s *Service) end(r *http.Request) error {
 }
 
 // record records that a person signed in or out.
-func (s *Service) record(ctx context.Context, step string) {
-	s.o.Log.InfoContext(ctx, step)
+func (s *Service) record(ctx context.Context, e audit.Event) {
+	s.o.Log.InfoContext(ctx, e.Step)
 	if s.o.Audit == nil {
 		return
 	}
-	if err := s.o.Audit.Append(ctx, audit.Event{Kind: audit.LoginSession, Step: step, Outcome: result.StatusSuccess}); err != nil {
+	e.Kind, e.Outcome = audit.LoginSession, result.StatusSuccess
+	if err := s.o.Audit.Append(ctx, e); err != nil {
 		s.o.Log.ErrorContext(ctx, "audit could not be written", "error", err)
 	}
 }

@@ -16,7 +16,7 @@ export function pageView() {
   get("/api/admin").then((body) => (report.value = body), (fault) => (problem.value = fault.message));
   return el("section", { class: "page-view wide", "aria-labelledby": "page-title" }, el("h1", { id: "page-title", tabindex: "-1" }, t("Administration")),
     el("p", { class: "notice error", role: "alert", hidden: () => !problem.value }, () => problem.value),
-    () => (report.value ? [serversOf(report.value), rightsOf(report.value.tools), peopleOf(report.value.people), expiredOf(report.value.expired)] : null));
+    () => (report.value ? [serversOf(report.value), rightsOf(report.value), peopleOf(report.value.people), expiredOf(report.value.expired)] : null));
 }
 
 // ---- servers and tools
@@ -28,15 +28,23 @@ function serversOf({ servers, held }) {
     waiting.length ? [el("h3", {}, t("Held back until their definitions are accepted")), el("ul", {}, waiting)] : null);
 }
 
-// Any of a tool's roles opens it: with roles chosen, what they open is shown.
-function rightsOf(tools) {
-  const roles = [...new Set(tools.flatMap((tool) => tool.roles))].sort();
+// Any of a tool's roles opens it: with roles chosen, or a person with theirs, what they open is shown.
+function rightsOf({ tools, people }) {
+  const known = people.filter((one) => one.roles?.length);
+  const roles = [...new Set([...tools, ...known].flatMap((one) => one.roles))].sort();
+  const start = signal(/** @type {string[]} */ ([])); // what the boxes begin with: a person's roles
   const chosen = signal(/** @type {Set<string>} */ (new Set()));
-  const choose = (role, on) => chosen.update((now) => new Set([...now].filter((one) => one !== role).concat(on ? [role] : [])));
-  const boxes = roles.map((role) => el("label", { class: "role" }, el("input", { type: "checkbox", "data-role": role, onchange: (event) => choose(role, event.target.checked) }), " ", data(role)));
+  const choose = (role, on) => {
+    picker.value = ""; // they are not this person's any more
+    chosen.update((now) => new Set([...now].filter((one) => one !== role).concat(on ? [role] : [])));
+  };
+  const person = (at) => (chosen.value = new Set((start.value = known[at]?.roles ?? [])));
+  const boxes = () => roles.map((role) => el("label", { class: "role" }, el("input", { type: "checkbox", "data-role": role, checked: start.value.includes(role), onchange: (event) => choose(role, event.target.checked) }), " ", data(role)));
   const open = (tool) => chosen.value.size === 0 || tool.roles.some((role) => chosen.value.has(role));
   const rows = () => tools.filter(open).map((tool) => [el("span", { "data-tool-name": tool.name }, data(tool.title || tool.name)), data(tool.server), data(tool.kind), data(tool.roles.join(", ") || t("no role")), tool.pin ? el("code", {}, tool.pin) : ""]);
-  return el("div", {}, el("h2", {}, t("What can this person do?")), el("p", { class: "hint" }, t("Choose the roles that a person has: below are the tools which these open, with no role chosen all of them. Which rows and fields a tool shows is decided for each call.")),
+  const picker = el("select", { "data-rights-of": true, onchange: (event) => person(event.target.value) }, el("option", { value: "" }, t("The roles below")), known.map((one, i) => el("option", { value: i }, one.username || one.sub)));
+  return el("div", {}, el("h2", {}, t("What can this person do?")), el("p", { class: "hint" }, t("Choose a person, or the roles that one has: below are the tools which these open, with no role chosen all of them. A person's roles are those of the last sign-in with a browser. Which rows and fields a tool shows is decided for each call.")),
+    known.length ? el("p", {}, el("label", {}, t("Person"), " ", picker)) : null,
     el("fieldset", { class: "roles" }, el("legend", { class: "visually-hidden" }, t("Roles")), boxes),
     el("p", { class: "hint", role: "status", "data-open-tools": true }, () => t("{n} of {all} tools", { n: rows().length, all: tools.length })),
     () => grid(t("Tools"), [t("Tool"), t("Server"), t("Kind"), t("Roles"), t("Pin")], rows()));
