@@ -25,14 +25,14 @@ import (
 // Tool is a tool's declaration in the words that questions use.
 type Tool struct {
 	Info    result.ToolInfo
-	Closed  bool              // exists, but not for this person
-	Noun    string            // its name without the verb: "performance reviews"
-	Rows    string            // what its rows are called: "reviews"
-	Ask     string            // a question that it answers; empty when it declares none
-	Inputs  []*Field          // sorted by name
-	Columns map[string]*Field // the fields of its answers, at any depth
-	States  []*Field          // the columns whose values have words of their own: "overspent"
-	Own     bool              // without a name it answers for the person who asks
+	Closed  bool   // exists, but not for this person
+	Noun    string // its name without the verb: "performance reviews"
+	Rows    string // what its rows are called: "reviews"
+	Ask     string // a question that it answers; empty when it declares none
+	Inputs  Fields
+	Columns Fields // the fields of its answers, at any depth
+	States  Fields // the columns whose values have words of their own: "overspent"
+	Own     bool   // without a name it answers for the person who asks
 
 	verb   string            // the first word of its name: "list"
 	head   string            // stem of the noun's last word
@@ -60,7 +60,7 @@ func (p source) weight() int { return [...]int{0, 0, 1, 2, 2, 3, 4}[p] }
 func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 	words := english.Words(info.Name[strings.LastIndexByte(info.Name, '.')+1:]) // library.list_books
 	verbs := min(1, max(0, len(words)-1))
-	t := &Tool{Info: info, Closed: closed, Columns: map[string]*Field{}, orders: language.Set{}, source: map[string]source{}}
+	t := &Tool{Info: info, Closed: closed, orders: language.Set{}, source: map[string]source{}}
 	t.verb, t.Noun = strings.Join(words[:verbs], ""), strings.Join(words[verbs:], " ")
 	t.head = english.Stem(english.LastWord(t.Noun))
 	t.say(inNoun, slices.DeleteFunc(strings.Fields(t.Noun), func(w string) bool { return x.Is(w, "idle") })...)
@@ -92,6 +92,7 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 	for _, s := range append([]*jsonschema.Schema{dataIn(out)}, slices.Collect(maps.Values(out.Defs))...) {
 		t.readColumns(s, meta.Output, 8)
 	}
+	slices.SortFunc(t.Columns, func(a, b *Field) int { return cmp.Compare(a.Name, b.Name) })
 	for _, f := range t.Inputs {
 		f.Unit = cmp.Or(f.Unit, t.Column(f.base).Unit)
 	}
@@ -145,11 +146,11 @@ func (t *Tool) readColumns(s *jsonschema.Schema, meta map[string]result.Field, d
 	}
 	inner := append(slices.Concat(s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.Defs))), s.Items)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		if inner = append(inner, s.Properties[name]); t.Columns[name] != nil {
+		if inner = append(inner, s.Properties[name]); t.Columns.Named(name) != nil {
 			continue
 		}
 		f := newField(name, s.Properties[name], meta[name])
-		if t.Columns[name] = f; !f.Is(Choice) && len(f.phrases) > 0 && t.Lists() {
+		if t.Columns = append(t.Columns, f); !f.Is(Choice) && len(f.phrases) > 0 && t.Lists() {
 			t.States = append(t.States, f)
 		}
 		words := slices.Clone(f.Synonyms)
@@ -167,20 +168,12 @@ func (t *Tool) readColumns(s *jsonschema.Schema, meta map[string]result.Field, d
 
 // Column is a column's declaration; an empty one when the tool declares none.
 func (t *Tool) Column(name string) *Field {
-	if f := t.Columns[name]; f != nil {
-		return f
-	}
-	return &Field{Name: name, Words: english.Words(name)}
+	return cmp.Or(t.Columns.Named(name), &Field{Name: name, Words: english.Words(name)})
 }
 
 // column is the first column that fits, by name; an empty one when none does.
 func (t *Tool) column(fits func(*Field) bool) *Field {
-	for _, name := range slices.Sorted(maps.Keys(t.Columns)) {
-		if fits(t.Columns[name]) {
-			return t.Columns[name]
-		}
-	}
-	return &Field{}
+	return cmp.Or(t.Columns.First(fits), &Field{})
 }
 
 // Writes reports whether the tool changes something.
@@ -197,17 +190,23 @@ func (t *Tool) Missing(args map[string]any) *Field {
 	return t.First(func(f *Field) bool { return f.Required && args[f.Name] == nil })
 }
 
-// Input returns an input by its name, or nil.
-func (t *Tool) Input(name string) *Field {
-	return t.First(func(f *Field) bool { return f.Name == name })
-}
-
 // First is the first input that fits, or nil.
-func (t *Tool) First(fits func(*Field) bool) *Field {
-	if i := slices.IndexFunc(t.Inputs, fits); i >= 0 {
-		return t.Inputs[i]
+func (t *Tool) First(fits func(*Field) bool) *Field { return t.Inputs.First(fits) }
+
+// Fields are inputs or columns, sorted by name.
+type Fields []*Field
+
+// First is the first field that fits, or nil.
+func (fs Fields) First(fits func(*Field) bool) *Field {
+	if i := slices.IndexFunc(fs, fits); i >= 0 {
+		return fs[i]
 	}
 	return nil
+}
+
+// Named is the field of a name, or nil.
+func (fs Fields) Named(name string) *Field {
+	return fs.First(func(f *Field) bool { return f.Name == name })
 }
 
 // Names reports whether a stem is part of the tool's noun.

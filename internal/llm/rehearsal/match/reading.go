@@ -28,9 +28,10 @@ type use uint8
 
 const (
 	unread  use = iota
-	read        // an argument, or part of one, or nothing that matters
+	read        // part of an argument, or nothing that matters
+	given       // a value that narrows what is answered
+	guessed     // such a value, if something is found by it
 	meant       // a word of the tool's own vocabulary
-	guessed     // a value, if something is found by it
 )
 
 // Reading is how one tool would understand one clause of a question.
@@ -104,6 +105,19 @@ func (r *Reading) Values() (out []Entity) {
 	return slices.DeleteFunc(out, func(e Entity) bool { return e.Self || e.Text == "" })
 }
 
+// Said are the values that narrow the answer, in the question's words.
+func (r *Reading) Said() (values []string) {
+	for i, t := range r.Tokens {
+		switch isValue := r.uses[i] == given || r.uses[i] == guessed; {
+		case isValue && i > 0 && r.uses[i-1] == r.uses[i]:
+			values[len(values)-1] += " " + t.Text
+		case isValue:
+			values = append(values, t.Text)
+		}
+	}
+	return values
+}
+
 // Unread are the words that nothing explains for sure.
 func (r *Reading) Unread() string { return language.Text(r.left(unread, guessed)) }
 
@@ -174,16 +188,15 @@ type Filter struct {
 	Entity
 	Values []any
 	Not    bool
-	Said   string // the words for the values, as people say them
 }
 
 // reader explains the words of a clause by those of the tool.
 type reader struct{ *Reading }
 
-// take gives n tokens a use as arguments, for so many points.
-func (r reader) take(at, n, score int) {
+// take gives n tokens a use, for so many points.
+func (r reader) take(as use, at, n, score int) {
 	for i := range n {
-		r.uses[at+i] = read
+		r.uses[at+i] = as
 	}
 	r.Score += score
 	r.anchored = r.anchored || score >= inNoun.weight()

@@ -41,7 +41,7 @@ func (r reader) value(i int) {
 	t, b := r.Tokens[i], r.boundsOf(i)
 	switch {
 	case t.Kind == language.Date && (r.period(t.Span) || r.days(t.Span, b)):
-		r.take(b.at, b.end-b.at, 3) // which says nothing of what is asked for
+		r.take(given, b.at, b.end-b.at, 3) // which says nothing of what is asked for
 		r.Score++
 	case t.Kind == language.Number:
 		r.number(i, b)
@@ -55,16 +55,16 @@ func (r reader) number(i int, b bounds) {
 		if r.Args[f.Name] = Cents(t.Amount.Value); b.beyond {
 			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.base}, Values: []any{t.Amount.Value}, Not: true})
 		}
-		r.take(b.at, b.end-b.at, 3)
+		r.take(given, b.at, b.end-b.at, 3)
 	case f != nil:
 		r.Args[f.Name] = Cents(t.Amount.Value)
 		if r.Tool.Writes() && (t.Amount.Percent || r.low(i-1) == "by") {
 			r.Args[f.Name] = Step{By: t.Amount, Down: r.x.Is(r.Verb, "falling")}
 		}
-		r.take(i, 1, 2)
+		r.take(given, i, 1, 2)
 	case r.Tool.Lists() && (r.isAnchor(i+1) || r.x.Is(r.low(i-1), language.Measures...) || r.x.Is(r.low(i+1), language.Measures...)):
 		r.Args["limit"] = min(50, max(1, t.Amount.Value))
-		r.take(i, 1, 1)
+		r.take(read, i, 1, 1)
 	}
 }
 
@@ -155,7 +155,7 @@ func (r reader) due(i int) {
 	if f == nil || from != nil || r.Tool.Writes() || sides[t.Low] != none || slices.ContainsFunc(r.Tokens, dated) {
 		return
 	}
-	r.take(i, 1, 4)
+	r.take(given, i, 1, 4)
 	r.Asked[t.Stem], r.Args[f.Name] = true, language.Day(r.c.Today)
 }
 
@@ -164,17 +164,17 @@ func (r reader) choices() {
 	for _, f := range slices.Concat(r.Tool.Inputs, r.Tool.States) {
 		for _, p := range f.phrases {
 			for i := range r.Tokens {
-				by := r.Tool.Columns[strings.Join(p.words, "_")+"_by"] != nil && r.has("who") // "who approved it" asks for no state
+				by := r.Tool.Columns.Named(strings.Join(p.words, "_")+"_by") != nil && r.has("who") // "who approved it" asks for no state
 				extreme := f.Is(Number) && r.has("most", "least")
 				if r.taken(f) || by || extreme || !r.reads(i, p.words) {
 					continue
 				}
-				if r.take(i, len(p.words), 4); r.low(0) == "is" && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)) {
+				if r.take(given, i, len(p.words), 4); r.low(0) == "is" && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)) {
 					r.Asked[english.Stem(f.Name)] = true // "is the order paid?" asks for its state, of whatever state it is
-				} else if len(p.values) == 1 && r.Tool.Input(f.Name) == f {
+				} else if len(p.values) == 1 && r.Tool.Inputs.Named(f.Name) == f {
 					r.Args[f.Name] = p.values[0]
 				} else if r.Tool.Lists() {
-					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: p.values, Said: strings.Join(p.words, " ")})
+					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: p.values})
 				}
 			}
 		}
@@ -203,10 +203,10 @@ func (r reader) measure(i int) {
 		case !r.Tool.Lists() || n == 0 || n == 1 && r.Tool.Names(r.Tokens[i].Stem) || kind == "compare" && r.Tool.column((*Field).amount).Name == "":
 		case r.Measure.Kind == "":
 			r.Measure = Measure{Kind: kind, Count: 1}
-			r.take(i, n, 0)
+			r.take(read, i, n, 0)
 			r.extent(i + n)
 		case r.Measure.Kind == "count" && kind == "sum": // "how many … in total"
-			r.take(i, n, 0)
+			r.take(read, i, n, 0)
 		}
 	}
 }
@@ -229,12 +229,12 @@ func (r reader) extent(end int) {
 		case !r.free(at) || m.OverDates():
 		case m.Kind == "count" && of != "" && each:
 			m.By, m.Of = of, t.Low
-			r.take(at-1, 2, 1)
+			r.take(read, at-1, 2, 1)
 		case m.Kind != "count" && r.Tool.Amount() != "" && name != "" && english.Plural(t.Low) && !r.isAnchor(at) && !r.isAnchor(end):
 			if m.By, m.Of = name, t.Low; m.Count == 1 {
 				m.Count = someRows
 			}
-			r.take(at, 1, 4)
+			r.take(read, at, 1, 4)
 		}
 	}
 }

@@ -123,11 +123,13 @@ func (r names) name(i int) {
 	if r.c.sortOf(e) != "" {
 		r.coded, r.anchored = true, true
 	}
-	if r.take(e.at, e.end-e.at, 1); e.guess {
-		r.Score -= 2
-		for at := e.at; at < e.end; at++ {
-			r.uses[at] = guessed
-		}
+	switch isTarget := e.Self || r.Target != nil && r.Target.Entity.at == e.at; {
+	case e.guess:
+		r.take(guessed, e.at, e.end-e.at, -1)
+	case isTarget:
+		r.take(read, e.at, e.end-e.at, 1)
+	default:
+		r.take(given, e.at, e.end-e.at, 1)
 	}
 }
 
@@ -188,7 +190,7 @@ func (r names) columnBefore(at int) string {
 	}
 	return r.Tool.column(func(f *Field) bool {
 		n := len(f.Words)
-		return r.Tool.Input(f.Name) == nil && (n == 1 || n > 1 && sides[f.Words[n-1]] == upper) && r.x.Among(language.Stems(f.Words[0]), r.Tokens[at-2].Stem)
+		return r.Tool.Inputs.Named(f.Name) == nil && (n == 1 || n > 1 && sides[f.Words[n-1]] == upper) && r.x.Among(language.Stems(f.Words[0]), r.Tokens[at-2].Stem)
 	}).Name
 }
 
@@ -282,7 +284,7 @@ func (r names) relation(i int) {
 		if r.Target == nil {
 			r.Target = &Target{Tool: from, Input: f, at: i}
 		}
-		r.take(i, 1, map[bool]int{true: inNoun.weight() + 1, false: 1}[from == r.Tool]) // another's does not tell what is asked for
+		r.take(read, i, 1, map[bool]int{true: inNoun.weight() + 1, false: 1}[from == r.Tool]) // another's does not tell what is asked for
 		return
 	}
 }
@@ -315,12 +317,12 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	at := t.source[s]
 	people, outsiders := r.x.Stems("person"), r.x.Stems("outsider")
 	whose := t.First(func(f *Field) bool {
-		return f.Is(ID) && english.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && english.Stem(f.Name) == s && t.Columns[f.Name+"_id"] != nil
+		return f.Is(ID) && english.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && english.Stem(f.Name) == s && t.Columns.Named(f.Name+"_id") != nil
 	}) != nil
 	switch {
 	case at == inNoun:
 		return at.weight(), true
-	case r.x.Is(w.Low, "idle") && t.Columns[w.Low] == nil:
+	case r.x.Is(w.Low, "idle") && t.Columns.Named(w.Low) == nil:
 		return 0, false
 	case whose: // "customers" asks for the rows that name them where no list is of them
 		lists := slices.ContainsFunc(r.c.All(), func(other *Tool) bool { return other.Lists() && other.head == s })

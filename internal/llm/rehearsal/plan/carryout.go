@@ -85,15 +85,16 @@ func (p *planner) complete(r *match.Reading, in *match.Field, about *speak.Thing
 	} else if given {
 		args[in.Name] = r.Answer(in, strings.TrimSpace(answer))
 	}
-	switch question := "What should the " + strings.Join(in.Words, " ") + " be"; { // which [Asking] recognises
+	question := "What should the " + strings.Join(in.Words, " ") + " be" // which [Asking] recognises
+	switch {
 	case args[in.Name] != nil:
+		return
 	case in.Is(match.ID):
-		panic(end{text: "Which " + in.Noun + " do you mean?"})
+		question = "Which " + in.Noun + " do you mean"
 	case len(in.Enum) > 0:
-		panic(end{text: question + ": " + result.Join(in.Enum, "or") + "?"})
-	default:
-		panic(end{text: question + "?"})
+		question += ": " + result.Join(in.Enum, "or")
 	}
+	panic(end{text: question + "?"})
 }
 
 // list reads a list, narrowed as the question says, and writes the answer. The
@@ -271,7 +272,7 @@ func (p *planner) myself(lister *match.Tool, id *match.Field) speak.Thing {
 		}
 	}
 	for _, other := range p.Open {
-		if other.Own && other.Input(id.Name) != nil {
+		if other.Own && other.Inputs.Named(id.Name) != nil {
 			if r, _ := p.fetch(other, map[string]any{}).Data.(result.Row); r.Values[id.Name] != nil {
 				return speak.Thing{ID: r.Values[id.Name], Row: speak.Row(r), Name: p.Person.Name, Self: true}
 			}
@@ -292,14 +293,9 @@ func matching(things []speak.Thing, words []string) []speak.Thing {
 	return by(func(t speak.Thing) []string { return wordsIn(t.Row) })
 }
 
-func counted(words, have []string) (n int) {
+func counted(words, have []string) int {
 	stems := language.Stems(have...)
-	for _, w := range words {
-		if stems[english.Stem(w)] {
-			n++
-		}
-	}
-	return n
+	return len(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !stems[english.Stem(w)] }))
 }
 
 // wordsIn are the words of a row's short texts, its whole values among them.

@@ -210,41 +210,21 @@ func (p *planner) isQuestion(text string) bool {
 // answer plans a whole question: as one, or else as parts that each stand alone.
 func (p *planner) answer(question string) string {
 	tokens := p.tokens(question)
-	if c := p.remarked(tokens, false); len(c) > 0 {
-		return p.perform(c)
-	}
 	if text, ok := p.instruct(tokens); ok {
 		return text
 	}
 	const sentences, parts = " ? . ; ! ", " ? . ; ! and then also plus , "
 	owned := p.Owned(tokens)
-	for i, read := range [][]language.Token{tokens, tokens, owned, owned} {
-		p.guesses = i == 3
-		if plans := p.parts(read, []string{sentences, parts, parts, parts}[i]); len(plans) > 0 {
+	for i, read := range [][]language.Token{tokens, tokens, owned, owned, tokens} {
+		p.guesses = i >= 3
+		if plans := p.parts(read, []string{sentences, parts, parts, parts, ""}[i]); len(plans) > 0 {
 			return p.performAll(plans)
 		}
-	}
-	if c := p.remarked(tokens, true); len(c) > 0 {
-		return p.perform(c)
 	}
 	if n := p.Words.Phrase("follow", language.Lows(tokens)); n > 0 && p.before != "" {
 		return p.goOn(tokens, language.Text(tokens[n:]))
 	}
 	panic(end{none: true, text: decline(p.Catalog, tokens)})
-}
-
-// remarked reads "close it: the cable was loose": the remark is one text for one
-// input, never part of the order. Behind a comma it is one when nothing else is.
-func (p *planner) remarked(tokens []language.Token, comma bool) choice {
-	i := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Rest != "" && (t.Low == ",") == comma })
-	if i <= 0 {
-		return nil
-	}
-	c := p.choose(tokens[:i], tokens[i].Rest)
-	if len(c) == 0 || !c[0].Tool.Writes() || comma && c[0].Tool.First(func(f *match.Field) bool { return f.Required && f.Is(match.Prose) }) == nil {
-		return nil
-	}
-	return c
 }
 
 // tokens reads a question, with the thing that was named before for a pronoun, and
@@ -289,11 +269,19 @@ type choice []*match.Reading
 
 // parts chooses for each part of a question, cut at separators; a part stays a
 // question. It gives nothing when a part is not explained, has no verb and so goes
-// on with the order before it, or when there are too many.
+// on with the order before it, or when there are too many. A remark ("close it: the
+// cable was loose") is one text for one input, never an order or a part; behind a
+// comma it is one when nothing else is a separator.
 func (p *planner) parts(tokens []language.Token, separators string) (plans []choice) {
 	const most = 6
 	start := 0
 	for i, t := range append(tokens, language.Token{Text: ".", Low: "."}) {
+		if t.Rest != "" && (t.Low == ",") == (separators == "") {
+			prose := func(f *match.Field) bool { return t.Low != "," || f.Required && f.Is(match.Prose) }
+			if c := p.choose(tokens[start:i], t.Rest); len(c) > 0 && c[0].Tool.Writes() && c[0].Tool.First(prose) != nil {
+				return append(plans, c)
+			}
+		}
 		if t.Kind == language.Quoted || !strings.Contains(separators, " "+t.Low+" ") {
 			continue
 		}

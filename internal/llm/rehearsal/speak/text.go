@@ -183,13 +183,17 @@ func askedField(r *match.Reading, data Row) string { return append(relevant(r, d
 
 // Column is the column that the question's words name best; empty when they name none.
 func Column(r *match.Reading) string {
-	return askedField(r, Row{Keys: slices.Sorted(maps.Keys(r.Tool.Columns))})
+	var all Row
+	for _, f := range r.Tool.Columns {
+		all.Keys = append(all.Keys, f.Name)
+	}
+	return askedField(r, all)
 }
 
 // List answers from rows: a number, or names, and always whether they are all.
 // before is how many rows of the list were shown already.
 func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) {
-	which, counted := narrowed(r, about, l.Args), Counted(len(l.Rows), r.Tool.Rows)
+	which, counted := narrowed(r, about), Counted(len(l.Rows), r.Tool.Rows)
 	more := "Here are " + strings.Replace(counted, " ", " more ", 1)
 	switch first := append(l.Rows, Row{})[0]; {
 	case r.Measure.Kind == "count" && r.Measure.By != "" && !l.More:
@@ -228,38 +232,19 @@ func Counted(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// narrowed says in brackets what a list was kept to.
-func narrowed(r *match.Reading, about Thing, args map[string]any) string {
-	var parts []string
-	for _, f := range r.Tool.Inputs {
-		v := args[f.Name]
-		if v == nil || v == f.All || f.Is(match.Paging, match.Order) || r.Target != nil && f == r.Target.Input {
-			continue
-		}
-		text, label := Clean(fmt.Sprint(v)), strings.Join(f.Words, " ")
-		number, isNumber := v.(float64)
-		switch {
-		case isNumber && f.Unit != "":
-			text = label + ": " + f.Figure(strconv.FormatFloat(number, 'f', -1, 64), "")
-		case v == true:
-			text = label
-		case !f.Is(match.Search):
-			text = label + ": " + text
-		}
-		parts = append(parts, text)
-	}
+// narrowed says in brackets what a list was kept to, in the question's words.
+func narrowed(r *match.Reading, about Thing) string {
+	parts := r.Said()
 	if r.Target != nil {
-		parts = append(parts, r.Target.Input.Noun+": "+map[bool]string{true: "you", false: Clean(about.Name)}[about.Self])
+		parts = append(parts, r.Target.Input.Noun+": "+map[bool]string{true: "you", false: about.Name}[about.Self])
 	}
-	for _, f := range r.Filters {
-		if said := cmp.Or(map[bool]string{true: "yours"}[f.Self], f.Text, f.Said); said != "" {
-			parts = append(parts, Clean(said))
-		}
+	if slices.ContainsFunc(r.Filters, func(f match.Filter) bool { return f.Self }) {
+		parts = append(parts, "yours")
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(parts, ", ") + ")"
+	return " (" + Clean(strings.Join(parts, ", ")) + ")"
 }
 
 // measured answers with figures over many rows: sums, an average, the extremes.
