@@ -2,10 +2,11 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"strings"
 
-	"github.com/go-enry/go-enry/v2"
+	"github.com/go-enry/go-enry/v2/data"
 )
 
 // extensions are the languages of common extensions; go-enry knows several for
@@ -22,29 +23,22 @@ func languageOf(name string, src []byte) string {
 	if language, ok := extensions[strings.ToLower(path.Ext(name))]; ok {
 		return language
 	}
-	if language, _ := enry.GetLanguageByFilename(path.Base(name)); language != "" {
+	if language := cmp.Or(byFilename(name), byExtension(name)); language != "" || !bytes.HasPrefix(src, []byte("#!")) {
 		return language
 	}
-	if language, _ := enry.GetLanguageByExtension(name); language != "" {
-		return language
-	}
-	if bytes.HasPrefix(src, []byte("#!")) {
-		language, _ := enry.GetLanguageByShebang(src)
-		return language
-	}
-	return ""
+	return byInterpreter(src)
 }
 
 // contentFlags are the flags that a file's text decides.
 func contentFlags(name, language string, src []byte) (f Flag) {
-	switch enry.GetLanguageType(language) {
-	case enry.Prose:
+	switch data.Type(data.LanguagesType[language]) {
+	case data.TypeProse:
 		f |= Prose
-	case enry.Data:
+	case data.TypeData:
 		f |= Data
 	}
 	head := src[:min(len(src), 2048)]
-	if bytes.Contains(head, []byte("Code generated")) && bytes.Contains(head, []byte("DO NOT EDIT")) || bytes.Contains(head, []byte("@generated")) || enry.IsGenerated(name, head) {
+	if bytes.Contains(head, []byte("Code generated")) && bytes.Contains(head, []byte("DO NOT EDIT")) || bytes.Contains(head, []byte("@generated")) || isGenerated(name, head) {
 		f |= Generated
 	}
 	if reexports(name, src) {
@@ -101,7 +95,7 @@ func pathFlags(name string) (f Flag) {
 	if strings.HasSuffix(base, ".d.ts") || strings.HasSuffix(base, ".d.mts") || strings.HasSuffix(base, ".d.cts") {
 		f |= Legacy
 	}
-	if f&(Test|Example) == 0 && enry.IsVendor(name) {
+	if f&(Test|Example) == 0 && isVendored(name) {
 		f |= Vendored
 	}
 	return f

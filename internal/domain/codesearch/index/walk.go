@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/go-enry/go-enry/v2"
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 )
 
@@ -110,7 +109,7 @@ func (w *walker) exclude(file string, domain []string) {
 // read reads a file. ok is false for one that is not text, or cannot be read.
 func read(root *os.Root, f found) (src []byte, ok bool) {
 	src, err := readRegular(root.OpenFile, filepath.FromSlash(f.path))
-	if err != nil || len(src) > maxFileSize || enry.IsBinary(src) {
+	if err != nil || len(src) > maxFileSize || isBinary(src) {
 		return nil, false
 	}
 	return src, true
