@@ -135,6 +135,8 @@ type sessions struct {
 	now  func() time.Time
 	mu   sync.Mutex
 	open map[string]*openSession
+
+	sweeping bool
 }
 
 // openSession is what the lane knows of a session.
@@ -143,6 +145,7 @@ type openSession struct {
 	version string
 	reached time.Time                     // when a request of it last went to the SDK
 	calls   map[string]context.CancelFunc // of the lane, by their id
+	free    func()                        // its slot
 }
 
 // sdkPeriod is how often a busy session's call goes to the SDK, which counts a
@@ -163,13 +166,51 @@ func (l *lane) know(req *mcp.ServerRequest[*mcp.InitializeParams]) {
 func (s *sessions) add(id string, owner access.Owner, version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open[id] = &openSession{owner: owner, version: version, reached: s.now(), calls: map[string]context.CancelFunc{}}
+	s.open[id] = &openSession{owner: owner, version: version, reached: s.now(), calls: map[string]context.CancelFunc{}, free: func() {}}
 }
 
-func (s *sessions) remove(id string) {
+// hold keeps how the slot of a session is freed, if it is known. sweeping reports
+// whether the end of sessions is looked for already.
+func (s *sessions) hold(id string, free func()) (known, sweeping bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	open := s.open[id]
+	if open == nil {
+		return false, s.sweeping
+	}
+	sweeping, s.sweeping = s.sweeping, true
+	open.free = free
+	return true, sweeping
+}
+
+// sweepAgain reports whether there are sessions whose end is to be looked for.
+func (s *sessions) sweepAgain() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sweeping = len(s.open) > 0
+	return s.sweeping
+}
+
+// remove forgets a session that has ended, and frees its slot.
+func (s *sessions) remove(id string) {
+	s.mu.Lock()
+	open := s.open[id]
 	delete(s.open, id)
+	s.mu.Unlock()
+	if open != nil {
+		open.free()
+	}
+}
+
+// ids are those of the sessions.
+func (s *sessions) ids() map[string]struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids := make(map[string]struct{}, len(s.open))
+	for id := range s.open {
+		ids[id] = struct{}{}
+	}
+	return ids
 }
 
 // reach records that a request of a session goes to the SDK.

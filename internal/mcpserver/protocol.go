@@ -180,9 +180,13 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, m message, mod
 		r = r.WithContext(live)
 		defer func() { sayEnd(w, gate.Ended(live)) }()
 	}
-	s.lane.sessions.reach(r.Header.Get(sessionHeader))
-	rewriter := &errorRewriter{ResponseWriter: w, id: m.id}
-	r = r.WithContext(context.WithValue(r.Context(), cancelledKey{}, &rewriter.cancelled))
+	if s.lane.sessions.reach(r.Header.Get(sessionHeader)); beginsSession(r, modern) {
+		lasting, done := detached(r.Context())
+		defer done()
+		r = r.WithContext(lasting)
+	}
+	rewriter := &errorRewriter{ResponseWriter: w, id: m.id, cancelled: new(atomic.Bool)}
+	r = r.WithContext(context.WithValue(r.Context(), cancelledKey{}, rewriter.cancelled))
 	handler := s.legacy
 	switch {
 	case modern && m.wantsProgress():
@@ -192,6 +196,24 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, m message, mod
 	}
 	handler.ServeHTTP(rewriter, r)
 	return nil
+}
+
+// beginsSession reports whether a request begins a session of a handshake version.
+func beginsSession(r *http.Request, modern bool) bool {
+	return !modern && r.Method == http.MethodPost && r.Header.Get(sessionHeader) == ""
+}
+
+// detached returns a context with the caller of a request and nothing else of it. It ends
+// with the request's, at the latest when done is called. The SDK keeps the context of the
+// request that begins a session as long as the session, and the request's own would
+// keep its headers, its response and the buffers of its connection.
+func detached(request context.Context) (ctx context.Context, done func()) {
+	ctx, cancel := context.WithCancel(telemetry.WithRequest(context.Background(), telemetry.RequestOf(request)))
+	if who, err := access.From(request); err == nil {
+		ctx = access.With(ctx, who)
+	}
+	stop := context.AfterFunc(request, cancel)
+	return ctx, func() { stop(); cancel() }
 }
 
 // cancelledKey is the key of the flag that a request's client has cancelled it.
@@ -245,7 +267,7 @@ type errorRewriter struct {
 	id        json.RawMessage // of the message; nil when it has none
 	replaced  bool            // the body was written already
 	plain     bool            // the body is a text
-	cancelled atomic.Bool
+	cancelled *atomic.Bool
 }
 
 // WriteHeader replaces the status or the type of the body.

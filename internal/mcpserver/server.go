@@ -81,4 +81,5 @@ func (s *Server) Close() {
 			_ = session.Close()
 		}
 	}
+	s.forgetEnded()
 }

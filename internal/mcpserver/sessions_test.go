@@ -2,8 +2,11 @@ package mcpserver
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"countersign.dev/internal/access"
@@ -68,5 +71,66 @@ func TestCallEndsByItsOwnerOnly(t *testing.T) {
 	}
 	if !s.cancel("one", "1", alice) || call.Err() == nil {
 		t.Error("the owner's notification did not end the call")
+	}
+}
+
+// TestEndedSessionIsForgotten: at once when its client ends it, and otherwise soon
+// after it was idle for too long. Nothing sweeps while there are none.
+func TestEndedSessionIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := New(nobodys{}, Options{Name: "fixture", Version: "1", Verify: knownCaller})
+		if err != nil {
+			t.Fatal(err)
+		}
+		handler := s.Handler()
+		send := func(method, session, body string) *httptest.ResponseRecorder {
+			w, r := httptest.NewRecorder(), httptest.NewRequest(method, "http://localhost/mcp", strings.NewReader(body))
+			r.Header = http.Header{"Authorization": {"Bearer x"}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+			if session != "" {
+				r.Header.Set("Mcp-Session-Id", session)
+			}
+			handler.ServeHTTP(w, r)
+			return w
+		}
+		begin := func() (id string, freed *bool) {
+			w := send("POST", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+			id, freed = w.Header().Get("Mcp-Session-Id"), new(bool)
+			if known, sweeping := s.lane.sessions.hold(id, func() { *freed = true }); !known || !sweeping {
+				t.Fatalf("got %d %s; the session is known: %v, its end is looked for: %v", w.Code, w.Body, known, sweeping)
+			}
+			return id, freed
+		}
+		left, ended := begin()
+		if w := send("DELETE", left, ""); w.Code != 204 || !*ended {
+			t.Errorf("ended by its client: got %d, its slot is free: %v", w.Code, *ended)
+		}
+		idle, ended := begin()
+		if time.Sleep(sessionIdle - time.Second); *ended {
+			t.Error("a session was forgotten before it ended")
+		}
+		time.Sleep(time.Second + sweepPeriod)
+		synctest.Wait()
+		if known, sweeping := s.lane.sessions.hold(idle, nil); !*ended || known || sweeping {
+			t.Errorf("after its end: its slot is free: %v, it is known: %v, ends are looked for: %v", *ended, known, sweeping)
+		}
+	})
+}
+
+// TestSessionKeepsNothingOfItsFirstRequest: the SDK keeps the context of the request
+// that began a session.
+func TestSessionKeepsNothingOfItsFirstRequest(t *testing.T) {
+	type key struct{}
+	request, end := context.WithCancel(context.WithValue(t.Context(), key{}, "a large response"))
+	alice := access.NewPrincipal(access.Claims{Issuer: "https://issuer.test", Subject: "alice"})
+	lasting, done := detached(access.With(request, alice))
+	defer done()
+	if who, err := access.From(lasting); err != nil || who != alice {
+		t.Errorf("its caller: got %v (%v)", who, err)
+	}
+	if lasting.Value(key{}) != nil {
+		t.Error("it keeps a value of the request")
+	}
+	if end(); true {
+		<-lasting.Done() // it ends with the request
 	}
 }

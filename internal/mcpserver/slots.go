@@ -2,8 +2,7 @@ package mcpserver
 
 import (
 	"net/http"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"time"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/quota"
@@ -21,42 +20,45 @@ func (s *Server) takeSlot(w http.ResponseWriter, r *http.Request, modern bool) (
 	switch {
 	case counted && streams(r):
 		return s.opts.Quotas.Hold(r.Context(), quota.Streams, who.Owner())
-	case modern || r.Method != http.MethodPost || r.Header.Get(sessionHeader) != "":
+	case r.Method == http.MethodDelete:
+		return s.forgetEnded, nil
+	case !beginsSession(r, modern):
 		return func() {}, nil
 	}
+	s.forgetEnded() // their slots are free
 	free := func() {}
 	if counted {
 		free, err = s.opts.Quotas.Hold(r.Context(), quota.Sessions, who.Owner())
 	}
-	return func() { s.keepSession(w.Header().Get(sessionHeader), free) }, err
-}
-
-// keepSession frees the slot of a session when that has ended, and forgets the
-// session; at once when none began. Its goroutine ends with the session: by its
-// client, after sessionIdle, or with Close.
-func (s *Server) keepSession(id string, free func()) {
-	session := s.session(id)
-	if session == nil {
-		s.lane.sessions.remove(id)
-		free()
-		return
-	}
-	go func() {
-		_ = session.Wait()
-		s.lane.sessions.remove(id)
-		free()
-	}()
-}
-
-// session returns an open session, or nil.
-func (s *Server) session(id string) *mcp.ServerSession {
-	if id == "" {
-		return nil
-	}
-	for session := range s.mcp.Sessions() {
-		if session.ID() == id {
-			return session
+	return func() {
+		switch known, sweeping := s.lane.sessions.hold(w.Header().Get(sessionHeader), free); {
+		case !known: // none began
+			free()
+		case !sweeping:
+			time.AfterFunc(sweepPeriod, s.sweep)
 		}
+	}, err
+}
+
+// sweepPeriod is how often sessions are looked for that ended on their own.
+const sweepPeriod = time.Minute
+
+// sweep forgets the sessions that have ended, as long as there are any.
+func (s *Server) sweep() {
+	if s.forgetEnded(); s.lane.sessions.sweepAgain() {
+		time.AfterFunc(sweepPeriod, s.sweep)
 	}
-	return nil
+}
+
+// forgetEnded frees the slots of sessions that have ended: by their client, after
+// sessionIdle, or with Close. A goroutine that waits for the end of each would cost as
+// much as the session.
+func (s *Server) forgetEnded() {
+	known := s.lane.sessions.ids() // first: the SDK has a session before we do
+	for session := range s.mcp.Sessions() {
+		delete(known, session.ID())
+	}
+	for id := range known {
+		s.lane.sessions.remove(id)
+	}
 }
