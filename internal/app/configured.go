@@ -11,6 +11,7 @@ import (
 
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
+	"countersign.dev/internal/footprint"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/telemetry"
@@ -70,6 +71,7 @@ func (o ConfigOptions) process(ctx context.Context, name string, conf *config.Co
 		return err
 	}
 	log.Info("ready")
+	footprint.Trim()
 	return life.wait(ctx)
 }
 

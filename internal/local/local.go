@@ -19,6 +19,7 @@ import (
 	"countersign.dev/internal/domain/tasks/dialect"
 	"countersign.dev/internal/domain/tasks/workspace"
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/footprint"
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/rest"
 	"countersign.dev/internal/result"
@@ -75,6 +76,7 @@ func Serve(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	footprint.Trim()
 	return mcpserver.Stdio{Server: server}.Serve(ctx, o.In, o.Out)
 }
 

@@ -21,7 +21,7 @@ var bands = []struct {
 	{"HOST", []string{"gateway", "live", "conversation", "session", "revocation", "usage", "oversight", "agent", "toolsearch", "guard", "llm", "connected", "mcpfile", "mcplock", "upstream", "auth", "web"}},
 	{"DOMAINS", []string{"domain"}},
 	{"KERNEL", []string{"approval", "mcpserver", "rest", "gate", "mcpwire", "tool", "confirm", "result", "access", "fault", "schema", "seal", "strictjson", "plaintext", "english"}},
-	{"GROUND", []string{"database", "sqlite", "state", "audit", "quota", "admission", "metrics", "httpx", "static", "telemetry", "embedded", "supervise", "netguard", "company", "tokens", "elasticsearch"}},
+	{"GROUND", []string{"database", "sqlite", "state", "audit", "quota", "admission", "metrics", "httpx", "static", "telemetry", "embedded", "footprint", "supervise", "netguard", "company", "tokens", "elasticsearch"}},
 }
 
 const (

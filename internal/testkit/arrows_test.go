@@ -95,6 +95,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// the file of connected servers is plain data: rules that upstream enforces, and addresses that connected makes adapters of.
 	"internal/mcpfile": {outside: []string{"github.com/go-json-experiment/json"}},
 	// a program must end with everything that it started, also when this process is killed; that knows no MCP.
+	"internal/footprint": {},
 	"internal/supervise": {outside: []string{"golang.org/x/sys"}},
 	// it makes servers of the file, so that app opens them as it opens stores.
 	"internal/connected": {ours: []string{"mcpfile", "mcplock", "plaintext", "result", "supervise", "upstream", "upstream/foreign"}},
@@ -147,12 +148,12 @@ var arrows = map[string]struct{ ours, outside []string }{
 	// app builds what each command starts, so it knows every room but the terminal's.
 	"internal/app": {ours: []string{
 		"access", "admission", "agent", "approval", "audit", "auth", "company", "config", "confirm", "connected", "conversation", "dependency", "domain/codesearch", "domain/codesearch/endpoint", "domain/finance", "domain/hr", "domain/sales", "domain/support", "domain/tasks", "domain/tasks/dialect",
-		"embedded", "embedded/issuer", "fault", "gate", "gateway", "httpx", "live", "llm", "llm/discovery", "llm/vendor", "mcpfile", "mcpserver", "metrics", "oversight", "quota", "rest", "result", "revocation", "seal", "session", "state", "storage", "telemetry", "tool", "upstream", "usage", "web",
+		"embedded", "embedded/issuer", "fault", "footprint", "gate", "gateway", "httpx", "live", "llm", "llm/discovery", "llm/vendor", "mcpfile", "mcpserver", "metrics", "oversight", "quota", "rest", "result", "revocation", "seal", "session", "state", "storage", "telemetry", "tool", "upstream", "usage", "web",
 	}},
 	// the command check asks what others would refuse at their start, with the client and the Redis that they use.
 	"internal/dependency": {ours: []string{"fault", "httpx", "state"}},
 	// a server without Redis and issuer, for one person; its card is the terminal's.
-	"internal/local": {ours: []string{"access", "audit", "auth", "client/draw", "confirm", "domain/codesearch", "domain/tasks", "domain/tasks/dialect", "domain/tasks/workspace", "fault", "mcpserver", "plaintext", "rest", "result", "seal", "sqlite", "tool"}},
+	"internal/local": {ours: []string{"access", "audit", "auth", "client/draw", "confirm", "domain/codesearch", "domain/tasks", "domain/tasks/dialect", "domain/tasks/workspace", "fault", "footprint", "mcpserver", "plaintext", "rest", "result", "seal", "sqlite", "tool"}},
 	// the one room that knows Prometheus; others declare the hooks that it fills.
 	"internal/metrics": {ours: []string{"httpx", "result"}, outside: []string{"github.com/prometheus/client_golang"}},
 	// a limit is of a person, and a refusal is a fault.
