@@ -165,6 +165,7 @@ func TestReaderGetsEveryEventAfterItsIdOnce(t *testing.T) {
 
 // TestReaderGetsMoreThanOneReading at once: a log of more events than one read of it returns.
 func TestReaderGetsMoreThanOneReading(t *testing.T) {
+	t.Parallel()
 	eachWay(t, 3*readAhead, func(f following) {
 		f.add(2*readAhead+3, Text)
 		r := f.begin(f.Context(), beginning)

@@ -146,6 +146,7 @@ func TestWaitingQuestionTakesNothingBack(t *testing.T) {
 
 // A turn that waits for a place on a busy machine is no crash.
 func TestLeaseIsKeptWhileATurnWaitsForAPlace(t *testing.T) {
+	t.Parallel()
 	s, mini := newService(t, script{}, nil)
 	s.queue = admission.New(admission.Options{Slots: 1})
 	busy := s.queue.Work().For(access.Owner{Issuer: "i", Subject: "busy"})

@@ -14,6 +14,7 @@ import (
 )
 
 func TestReconnectingClientsReplayEveryEvent(t *testing.T) {
+	t.Parallel()
 	one := newRig(t)
 	replicas := []*rig{one, rigOn(t, one.mini)}
 	pieces := make([]string, 60) // each long enough to be an event of its own

@@ -77,6 +77,7 @@ func TestCorrectionIsANote(t *testing.T) {
 }
 
 func TestSlowModelTimesOut(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, func(o *conversation.Options) { o.Limits.Answer = time.Second })
 	r.model.script["Who works here?"] = []step{waits}
 	got := dataOf(r.ask(alice, "Who works here?", ""))
@@ -184,6 +185,7 @@ func TestCancelledCallIsNoFailureOfItsServer(t *testing.T) {
 }
 
 func TestCancelReachesAnotherReplica(t *testing.T) {
+	t.Parallel()
 	one := newRig(t)
 	two := rigOn(t, one.mini)
 	one.model.script["long"] = []step{waits}

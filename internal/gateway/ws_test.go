@@ -391,6 +391,7 @@ func TestSessionsOfOthersAreRefusedBeforeTheUpgrade(t *testing.T) {
 // line full, asking again as soon as it sees an end, is never BUSY, and is answered
 // in its order.
 func TestQuestionsOfOneSocketKeepTheirOrder(t *testing.T) {
+	t.Parallel()
 	const inLine, all = 4, 8
 	r := newRig(t, limited(quota.Limits{Turns: 10, Requests: 100_000}))
 	for range 20 {
@@ -425,6 +426,7 @@ func TestQuestionsOfOneSocketKeepTheirOrder(t *testing.T) {
 }
 
 func TestCancelStopsTheQuestionBeforeIt(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, limited(quota.Limits{Turns: 50, Requests: 10_000}))
 	r.model.script["long"] = []step{waits}
 	for range 6 {

@@ -69,6 +69,7 @@ func TestRestartTellsHowToResume(t *testing.T) {
 }
 
 func TestConnectionEndsWithItsToken(t *testing.T) {
+	t.Parallel()
 	one := newRig(t)
 	two := rigOn(t, one.mini)
 	s := two.connect("alice.chen:hr-read:t-alice:1h", "", "connected")
@@ -117,6 +118,7 @@ func TestSilentClientsAreDisconnected(t *testing.T) {
 }
 
 func TestReconnectingSocketsReplayEveryEvent(t *testing.T) {
+	t.Parallel()
 	one := newRig(t)
 	replicas := []*rig{one, rigOn(t, one.mini)}
 	pieces := make([]string, 60)
@@ -240,6 +242,7 @@ func TestTicketsOpenOneStream(t *testing.T) {
 }
 
 func TestPersonsEvents(t *testing.T) {
+	t.Parallel()
 	one := newRig(t)
 	two := rigOn(t, one.mini)
 	one.model.script["Delete Frank"] = []step{calls("delete_employee")}

@@ -26,6 +26,7 @@ var scored = regexp.MustCompile(`(?m)^(✓|✗) (\S+): (\d+) passed, (\d+) faile
 // requirement sets against the fixture on one URL. Every scored one must pass: the
 // suite's exit status counts them.
 func TestOfficialConformance(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("a run of Node beside it says little about races: the long run has it")
 	}
@@ -58,6 +59,7 @@ var applicable = map[string][]string{
 // TestOfficialConformanceOnTheLane runs the official suite against tools of ours, which
 // the lane calls, and against a gateway in front of them.
 func TestOfficialConformanceOnTheLane(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("a run of Node beside it says little about races: the long run has it")
 	}

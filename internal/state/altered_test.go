@@ -15,6 +15,7 @@ import (
 // TestKeyOfAnotherTypeIsRefusedOrCountsAsEmpty: someone who can write to the server can give a key
 // another type, or text where a number is. No command fails on it as if the fault were ours.
 func TestKeyOfAnotherTypeIsRefusedOrCountsAsEmpty(t *testing.T) {
+	t.Parallel()
 	owner := access.Owner{Issuer: "i", Subject: "s"}
 	forgeries := map[string]func(ctx context.Context, r *Redis, key string) error{
 		"text": func(ctx context.Context, r *Redis, key string) error { return r.client.Set(ctx, key, "x", 0).Err() },

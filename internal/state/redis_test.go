@@ -307,6 +307,7 @@ func TestTTLEnds(t *testing.T) {
 }
 
 func TestCallsWorkAgainWhenTheServerIsBack(t *testing.T) {
+	t.Parallel()
 	onEachEngine(t, func(t *testing.T, e engine) {
 		r, ctx := connect(t, e, nil), t.Context()
 		must(t, r.Set(ctx, "k", []byte("v"), time.Minute))

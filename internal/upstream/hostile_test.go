@@ -33,6 +33,7 @@ func wantsOthersToWork(t *testing.T, u *upstream.Upstream) {
 // TestAnswerOfFiftyMegabytesFailsAlone: it is not read to its end, is no fault that
 // opens a breaker, and is not asked for again.
 func TestAnswerOfFiftyMegabytesFailsAlone(t *testing.T) {
+	t.Parallel()
 	size := 50 << 20
 	if testing.Short() {
 		size /= 5
@@ -77,10 +78,12 @@ func TestToolsThatChangeDuringACallLeaveItAlone(t *testing.T) {
 
 // TestServerThatSpeaksGarbageIsUnavailable, and the session after it works.
 func TestServerThatSpeaksGarbageIsUnavailable(t *testing.T) {
+	t.Parallel()
 	for name, garbage := range map[string]string{
 		"no JSON": `}{`, "another id": `{"jsonrpc":"2.0","id":4711,"result":{}}`, "no result": `{"jsonrpc":"2.0"}`, "nothing": ``, "markup": `<html>`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // an answer of another id is waited for until the deadline
 			n := newNotes(t, modern)
 			n.say(garbage)
 			server := n.server()

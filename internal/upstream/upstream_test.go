@@ -145,6 +145,7 @@ func TestToolsOfAServerThatStoppedAreNotOffered(t *testing.T) {
 }
 
 func TestSlowServerTimesOutAlone(t *testing.T) {
+	t.Parallel()
 	quick, slow := newFakeServer(t, modern, "get_thing"), newFakeServer(t, modern, "get_slow")
 	slowly := named("finance", slow)
 	slowly.Timeout = 5 * time.Second // for its list too, on a busy machine
