@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -39,22 +38,6 @@ const (
 	Spelled // a number in words: no mention, but others can be computed with it
 )
 
-// Date is a calendar day. Parts that are not given are 0.
-type Date struct{ Year, Month, Day int }
-
-// Matches reports whether a whole date has the parts that are given.
-func (d Date) Matches(whole Date) bool {
-	return (d.Year == 0 || d.Year == whole.Year) && (d.Month == 0 || d.Month == whole.Month) && (d.Day == 0 || d.Day == whole.Day)
-}
-
-// DateOf is the day of a time, where that is.
-func DateOf(t time.Time) Date { return Date{t.Year(), int(t.Month()), t.Day()} }
-
-// Time is the begin of the day. What is not given is the first one.
-func (d Date) Time() time.Time {
-	return time.Date(d.Year, time.Month(max(1, d.Month)), max(1, d.Day), 0, 0, 0, 0, time.UTC)
-}
-
 var (
 	plainForm = regexp.MustCompile(`^([$€£]?)([+-]?)([$€£]?)(\d[\d,]*(?:\.\d+)?|\.\d+)(?i:(k|m|mn|bn|b)|(%)|(\+)|(-[a-z]+|x))?$`)
 	phone     = regexp.MustCompile(`^\+?\d{2,4}(?:-\d{2,4}){2,4}$`)
@@ -66,68 +49,7 @@ var (
 	numbering = regexp.MustCompile(`^\s*(?:[-*+]\s+)?(?:\d{1,3}[.)]\s+|\|\s*\d{1,3}\s*\|)`)
 )
 
-var scales = map[string]float64{"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9,
-	"t": 1e3, "tsd": 1e3, "tausend": 1e3, "mio": 1e6, "millionen": 1e6, "mrd": 1e9, "milliarden": 1e9}
-
 var hedges = strings.Fields("about around roughly approximately approx nearly almost over under than least most just up some close ~ ≈ circa below above exceeds little bit etwa rund ungefähr ca knapp fast über unter gut mehr als mindestens höchstens")
-
-// Numbers are two, three and so on in words.
-var (
-	Numbers       = strings.Fields("two three four five six seven eight nine ten eleven twelve")
-	germanNumbers = strings.Fields("zwei drei vier fünf sechs sieben acht neun zehn elf zwölf")
-)
-
-// spelledOut is the value of a number in words; 0 when it is none.
-func spelledOut(word string) int { return bySmall(numberWords, word) }
-
-// largeNumbers are the numbers in words that are mentions of their own.
-var largeNumbers = func() map[string]int {
-	values := map[string]int{}
-	for i, word := range strings.Fields("thirteen fourteen fifteen sixteen seventeen eighteen nineteen") {
-		values[word] = 13 + i
-	}
-	for i, word := range strings.Fields("twenty thirty forty fifty sixty seventy eighty ninety") {
-		values[word] = 20 + 10*i
-	}
-	for i, word := range strings.Fields("zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig") {
-		values[word] = 20 + 10*i
-	}
-	return values
-}()
-
-// largeNumber is the value of nineteen, and of fifty-nine; 0 when it is no such word.
-func largeNumber(word string) int {
-	tens, ones, compound := strings.Cut(word, "-")
-	n := bySmall(largeNumbers, tens)
-	if !compound || n < 20 {
-		return n
-	}
-	if strings.EqualFold(ones, "one") {
-		return n + 1
-	}
-	if one := spelledOut(ones); one > 1 && one < 10 {
-		return n + one
-	}
-	return 0
-}
-
-func isLargeWord(word string) bool { return largeNumber(word) > 0 }
-
-var numberWords = func() map[string]int {
-	values := map[string]int{}
-	for _, words := range [][]string{Numbers, germanNumbers} {
-		for i, word := range words {
-			values[word] = i + 2
-		}
-	}
-	return values
-}()
-
-// DaysIn is how long the units of durations are.
-var DaysIn = map[string]float64{
-	"day": 1, "days": 1, "week": 7, "weeks": 7, "month": 30.44, "months": 30.44, "year": 365.25, "years": 365.25,
-	"tag": 1, "tage": 1, "tagen": 1, "woche": 7, "wochen": 7, "monat": 30.44, "monate": 30.44, "monaten": 30.44, "jahr": 365.25, "jahre": 365.25, "jahren": 365.25,
-}
 
 // Of reads the figures, dates and ids of a text, in order. Numbers of a list
 // and ordinals are none.
@@ -344,28 +266,6 @@ func (s *Scanner) shortYearAt(ahead int) int {
 	return 0
 }
 
-func yearOf(token string) int {
-	if n, ok := digits(strings.TrimPrefix(token, "+")); ok && n >= 1900 && n <= 2100 {
-		return n
-	}
-	return 0
-}
-
-// MonthOf is the number of a month by its name; 0 when it is none.
-func MonthOf(token string) int { return bySmall(months, token) }
-
-// months are the names of the months, and their first three and four letters.
-var months = func() map[string]int {
-	byName := map[string]int{}
-	for m := time.January; m <= time.December; m++ {
-		for _, name := range []string{strings.ToLower(m.String()), germanMonths[m-1]} {
-			byName[name], byName[name[:3]], byName[name[:min(4, len(name))]] = int(m), int(m), int(m)
-		}
-	}
-	delete(byName, "mar")
-	return byName
-}()
-
 // figure reads a number with its unit.
 func (s *Scanner) figure(token string) (c Mention, ok bool) {
 	if !strings.ContainsAny(token, "0123456789") {
@@ -426,12 +326,6 @@ func (s *Scanner) plain(token string) (c Mention, ok bool) {
 	return c, true
 }
 
-// isClockTime reports whether a word is a unit of time below a day, also in "30-minute".
-func isClockTime(word string) bool {
-	word = strings.ToLower(strings.TrimPrefix(word, "-"))
-	return word == "minute" || word == "minutes" || word == "min" || word == "hour" || word == "hours" || word == "minuten" || word == "stunde" || word == "stunden"
-}
-
 func (s *Scanner) hedged() bool {
 	for ahead := -1; ahead >= -3; ahead-- {
 		if slices.ContainsFunc(hedges, func(hedge string) bool { return strings.EqualFold(hedge, s.peek(ahead)) }) {
@@ -455,111 +349,4 @@ func (c Mention) Slack() (below, above float64) {
 	}
 	vague := max(place/2, c.Step)
 	return vague, vague
-}
-
-// ISODate reads 2026-11-22, 2026-11 and 2026-11-22T10:00.
-func ISODate(token string) (d Date, ok bool) {
-	if len(token) < 7 || token[4] != '-' {
-		return d, false
-	}
-	year, isYear := digits(token[:4])
-	month, isMonth := digits(token[5:7])
-	rest := token[7:]
-	if len(rest) >= 3 && rest[0] == '-' {
-		if day, isDay := digits(rest[1:3]); isDay {
-			d.Day, rest = day, rest[3:]
-		}
-	}
-	d.Year, d.Month = year, month
-	return d, isYear && isMonth && (rest == "" || rest[0] == 'T')
-}
-
-// IsID reports whether a token is an id: TICK-097, FIN-2026-001, 24 hexadecimal digits,
-// or a UUID.
-func IsID(token string) bool {
-	switch len(token) {
-	case 24:
-		if isHex(token) {
-			return true
-		}
-	case 36:
-		if isUUID(token) {
-			return true
-		}
-	}
-	head, rest, ok := strings.Cut(token, "-")
-	if !ok || head == "" || len(head) > 8 || strings.ContainsFunc(head, func(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' }) {
-		return false
-	}
-	for part := range strings.SplitSeq(rest, "-") {
-		if _, ok := digits(part); !ok {
-			return false
-		}
-	}
-	return true
-}
-
-func isUUID(token string) bool {
-	for _, length := range []int{8, 4, 4, 4} {
-		if !isHex(token[:length]) || token[length] != '-' {
-			return false
-		}
-		token = token[length+1:]
-	}
-	return isHex(token)
-}
-
-func isHex(token string) bool {
-	return !strings.ContainsFunc(token, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') })
-}
-
-// startsNumber reports whether a token can be a number: 22., 100-200, +49-30-1234.
-func startsNumber(token string) bool {
-	return token != "" && (token[0] == '+' || token[0] >= '0' && token[0] <= '9')
-}
-
-// digits is the number that is written with digits alone. One that is too large for any
-// date is as good as another.
-func digits(s string) (n int, ok bool) {
-	for _, c := range []byte(s) {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = min(n*10+int(c-'0'), 1_000_000)
-	}
-	return n, s != ""
-}
-
-// bySmall is what a table says of a word, whose keys are in small letters.
-func bySmall[V any](table map[string]V, word string) V {
-	var small [16]byte
-	if len(word) > len(small) || strings.ContainsFunc(word, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		return table[strings.ToLower(word)]
-	}
-	for i := range len(word) {
-		c := word[i]
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		small[i] = c
-	}
-	return table[string(small[:len(word)])]
-}
-
-func atoi(s string) int {
-	n, _ := strconv.Atoi(s)
-	return n
-}
-
-var germanMonths = strings.Fields("januar februar märz april mai juni juli august september oktober november dezember")
-
-// germanFigure matches 160.000 and 62.990,50 and 8,1.
-var germanFigure = regexp.MustCompile(`^(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d{1,2})$`)
-
-// thousandths matches a figure that has thousands in English and decimals in German.
-var thousandths = regexp.MustCompile(`^\d{1,3},\d{3}$`)
-
-// inEnglish writes a German figure as an English one.
-func inEnglish(figure string) string {
-	return strings.NewReplacer(".", "", ",", ".").Replace(figure)
 }
