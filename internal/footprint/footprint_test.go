@@ -4,6 +4,7 @@ package footprint
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,5 +40,25 @@ func TestTrimUnmapsTheProgram(t *testing.T) {
 	Trim()
 	if after := ofProgram(t); after > before*3/4 {
 		t.Errorf("%d KiB of the program are resident after it, %d before", after, before)
+	}
+}
+
+// TestChangedPagesStay: what the loader has relocated is not in the file.
+func TestChangedPagesStay(t *testing.T) {
+	mappings := `555c7c400000-555c7c600000 r-xp 00000000 fe:00 17                         /usr/bin/countersign
+Rss:                1024 kB
+Anonymous:             0 kB
+555c7c600000-555c7c700000 r--p 00200000 fe:00 17                         /usr/bin/countersign
+Anonymous:            64 kB
+555c7c700000-555c7c800000 rw-p 00300000 fe:00 17                         /usr/bin/countersign
+Anonymous:             0 kB
+7f0000000000-7f0000001000 r--p 00000000 fe:00 18                         /usr/lib/libc.so.6
+Anonymous:             0 kB
+7f0000002000-7f0000003000 r--p 00000000 00:00 0
+Anonymous:             0 kB
+`
+	got, want := releasable(mappings, "/usr/bin/countersign"), []span{{0x555c7c400000, 0x555c7c600000}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %x, want %x", got, want)
 	}
 }

@@ -14,20 +14,45 @@ func releaseProgram() {
 	if err != nil {
 		return
 	}
-	maps, err := os.ReadFile("/proc/self/maps")
+	mappings, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
 		return
 	}
-	for line := range strings.Lines(string(maps)) {
-		fields := strings.Fields(line) // such as 00400000-02868000 r-xp 00000000 fe:00 17 /usr/bin/countersign
-		if len(fields) != 6 || fields[5] != program || !strings.HasPrefix(fields[1], "r-") {
-			continue
-		}
-		first, last, _ := strings.Cut(fields[0], "-")
-		from, err := strconv.ParseUint(first, 16, 64)
-		to, bad := strconv.ParseUint(last, 16, 64)
-		if err == nil && bad == nil {
-			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(from), uintptr(to-from), syscall.MADV_DONTNEED)
+	for _, s := range releasable(string(mappings), program) {
+		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, s.from, s.to-s.from, syscall.MADV_DONTNEED)
+	}
+}
+
+// span is a part of the address space.
+type span struct{ from, to uintptr }
+
+// releasable are the mappings of a file, of those in the format of /proc/PID/smaps, that
+// are read only and as the file has them. Pages that were changed are not in the file and
+// would be lost: the loader relocates pointers in programs that run at any address.
+func releasable(mappings, file string) (spans []span) {
+	var current span
+	for line := range strings.Lines(mappings) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) < 2:
+		case !strings.HasSuffix(fields[0], ":"): // such as 00400000-02868000 r-xp 00000000 fe:00 17 /usr/bin/countersign
+			current = span{}
+			if len(fields) == 6 && fields[5] == file && strings.HasPrefix(fields[1], "r-") {
+				current = spanOf(fields[0])
+			}
+		case fields[0] == "Anonymous:" && fields[1] == "0" && current != span{}:
+			spans = append(spans, current)
 		}
 	}
+	return spans
+}
+
+func spanOf(addresses string) span {
+	first, last, _ := strings.Cut(addresses, "-")
+	from, err := strconv.ParseUint(first, 16, 64)
+	to, bad := strconv.ParseUint(last, 16, 64)
+	if err != nil || bad != nil {
+		return span{}
+	}
+	return span{uintptr(from), uintptr(to)}
 }
