@@ -16,7 +16,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -37,11 +36,18 @@ const asClients = "COUNTERSIGN_BENCH_SOCKETS"
 
 func TestMain(m *testing.M) {
 	if load := os.Getenv(asClients); load != "" {
-		holdSockets(strings.Fields(load))
+		if err := holdSockets(strings.Fields(load)); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
 		return
 	}
 	os.Exit(m.Run())
 }
+
+// patience is how long the clients of a benchmark may take to open their connections, or
+// to answer their heartbeats.
+const patience = 3 * time.Minute
 
 // beats is how many heartbeats each connection has answered when memory is counted.
 const beats = 2
@@ -50,68 +56,76 @@ const beats = 2
 const beat = 15 * time.Second
 
 // holdSockets opens connections, says so, answers pings, says when each connection has
-// answered enough of them, and keeps them until its input ends.
-func holdSockets(load []string) {
+// answered enough of them, and keeps them until its input ends. Its error says that a
+// connection could not be opened, or has ended before.
+func holdSockets(load []string) error {
 	count, err := strconv.Atoi(load[3])
 	if err != nil {
-		panic(err)
+		return err
 	}
 	open := make([]net.Conn, count) // a connection without a reference is closed
-	var beaten sync.WaitGroup
-	beaten.Add(count)
+	ended := make(chan error, count)
 	for i := range open {
 		if open[i], err = openSocket(load[0], load[1], load[2]); err != nil {
-			panic(err)
+			return fmt.Errorf("connection %d: %w", i, err)
 		}
-		go answerPings(open[i], beaten.Done)
+		go func() { ended <- answerPings(open[i]) }()
 	}
 	fmt.Println("open")
-	beaten.Wait()
+	for range count {
+		if err := <-ended; err != nil {
+			return err
+		}
+	}
 	fmt.Println("beaten")
+	for i := range open {
+		go func() { _ = answerPings(open[i]) }()
+	}
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	for _, c := range open {
 		_ = c.Close()
 	}
+	return nil
 }
 
-// answerPings answers the pings of a connection until it ends, and reports when they
-// are enough. Each message is shorter than 126 bytes or a greeting of at most 64 KiB.
-func answerPings(c net.Conn, enough func()) {
-	for answered := 0; ; {
+// answerPings answers as many pings of a connection as are enough. Each message is
+// shorter than 126 bytes or a greeting of at most 64 KiB.
+func answerPings(c net.Conn) error {
+	for answered := 0; answered < beats; {
 		var head [2]byte
 		if _, err := io.ReadFull(c, head[:]); err != nil {
-			return
+			return err
 		}
 		size := int(head[1])
 		if size == 126 {
 			var long [2]byte
 			if _, err := io.ReadFull(c, long[:]); err != nil {
-				return
+				return err
 			}
 			size = int(binary.BigEndian.Uint16(long[:]))
 		}
 		body := make([]byte, size)
 		if _, err := io.ReadFull(c, body); err != nil {
-			return
+			return err
 		}
 		if head[0] != 0x89 { // a ping, whole
 			continue
 		}
 		if _, err := c.Write(append([]byte{0x8a, 0x80 | head[1], 0, 0, 0, 0}, body...)); err != nil { // masked with zeros
-			return
+			return err
 		}
-		if answered++; answered == beats {
-			enough()
-		}
+		answered++
 	}
+	return nil
 }
 
 // openSocket makes the upgrade by hand: a client of a few hundred bytes.
 func openSocket(address, path, token string) (net.Conn, error) {
-	c, err := net.Dial("tcp", address)
+	c, err := net.DialTimeout("tcp", address, testkit.Patience)
 	if err != nil {
 		return nil, err
 	}
+	_ = c.SetReadDeadline(time.Now().Add(testkit.Patience))
 	key := make([]byte, 16)
 	_, _ = rand.Read(key)
 	fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n", path, address, token, base64.StdEncoding.EncodeToString(key))
@@ -125,6 +139,7 @@ func openSocket(address, path, token string) (net.Conn, error) {
 	for line != "\r\n" && err == nil { // the rest of the headers
 		line, err = answer.ReadString('\n')
 	}
+	_ = c.SetReadDeadline(time.Time{})
 	return upgraded{c, answer}, err
 }
 
@@ -157,8 +172,10 @@ func BenchmarkIdleSockets(b *testing.B) {
 				b.ReportMetric(float64(usedMemory()-before)/idleSockets/1024, "KiB/connection")
 				b.ReportMetric(float64(runtime.NumGoroutine()-goroutines)/idleSockets, "goroutines/connection")
 				clients.end()
-				for runtime.NumGoroutine() > goroutines+100 { // the next figure begins without these connections
-					runtime.Gosched()
+				for until := time.Now().Add(patience); runtime.NumGoroutine() > goroutines+100; runtime.Gosched() { // the next figure begins without these connections
+					if time.Now().After(until) {
+						b.Fatalf("%d goroutines of connections that have ended", runtime.NumGoroutine()-goroutines)
+					}
 				}
 			}
 		})
@@ -215,9 +232,12 @@ func startSockets(b *testing.B, load string) *clients {
 	return c
 }
 
-// await returns when the clients say so.
+// await returns when the clients say so. Clients that say anything else, end or hang end
+// the benchmark.
 func (c *clients) await(state string) {
 	c.b.Helper()
+	hung := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
+	defer hung.Stop()
 	if line, err := c.out.ReadString('\n'); line != state+"\n" {
 		c.end()
 		c.b.Fatalf("the clients are not %s: %q, %v", state, line, err)
