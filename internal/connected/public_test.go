@@ -22,8 +22,10 @@ import (
 func TestPublicServers(t *testing.T) {
 	installed := mcptest.Servers(t)
 	files := t.TempDir()
-	if err := os.WriteFile(filepath.Join(files, "plan.txt"), []byte("the plan"), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{"plan.txt": "the plan", "long.txt": strings.Repeat("many words ", 100_000)} {
+		if err := os.WriteFile(filepath.Join(files, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	node := func(server string, args ...string) string {
 		command, script := installed.Node(server)
@@ -31,7 +33,7 @@ func TestPublicServers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fmt.Sprintf(`{"command": %q, "args": %s, "roles": ["reader"], "env": {"MEMORY_FILE_PATH": %q}}`, command, list, filepath.Join(files, "memory.jsonl"))
+		return fmt.Sprintf(`{"command": %q, "args": %s, "roles": ["reader"], "tools": {"move_file": {"roles": ["mover"]}}, "env": {"MEMORY_FILE_PATH": %q}}`, command, list, filepath.Join(files, "memory.jsonl"))
 	}
 	python, args := installed.Python()
 	list, err := json.Marshal(args)
@@ -61,6 +63,43 @@ func TestPublicServers(t *testing.T) {
 	}
 	if reads(set, "files.write_file") {
 		t.Error("files.write_file does not wait for its person")
+	}
+	if i := slices.IndexFunc(set.Open, func(tool agent.Tool) bool { return !slices.Equal(tool.Untrusted, []string{result.Everything}) }); i >= 0 {
+		t.Errorf("answers of %s are trusted", set.Open[i].Name)
+	}
+	if o := r.Call(reader, "files.move_file", json.RawMessage(`{"source":"a","destination":"b"}`)); o.Code() != "INSUFFICIENT_PERMISSIONS" {
+		t.Errorf("a tool with a role of its own: got %s", o.Code())
+	}
+	if o := r.Call(reader, "everything.echo", json.RawMessage(`{"message":5}`)); o.Code() != "VALIDATION_ERROR" {
+		t.Errorf("arguments that its schema forbids: got %s %s", o.Code(), o.Data())
+	}
+	o := r.Call(reader, "files.read_text_file", json.RawMessage(fmt.Sprintf(`{"path":%q}`, filepath.Join(files, "long.txt"))))
+	if page := o.Page(); len(o.Data()) > 300<<10 || page == nil || !strings.Contains(page.Hint, "Ask for less") {
+		t.Errorf("a file of 1.1 MB: got %s with %d bytes and %+v", o.Code(), len(o.Data()), page)
+	}
+	checkPinned(t, r.folder)
+}
+
+// checkPinned connects the servers again, of which one says something else about a tool
+// than was accepted.
+func checkPinned(t *testing.T, folder string) {
+	t.Helper()
+	path := filepath.Join(folder, "mcp.lock.json")
+	lock, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted := strings.Replace(string(lock), "Echoes back the input", "Echoes nothing", 1)
+	if accepted == string(lock) {
+		t.Fatalf("the pinned definition of echo is not as expected:\n%.2000s", lock)
+	}
+	if err := os.WriteFile(path, []byte(accepted), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := connect(t, folder)
+	set := r.await(t, testkit.As(t, "rita", "reader"), "the others of its server", has("everything.get-sum"))
+	if has("everything.echo")(set) {
+		t.Error("a tool that differs from its pinned definition is offered")
 	}
 }
 
