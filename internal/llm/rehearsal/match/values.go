@@ -102,22 +102,23 @@ func (r *Reading) Answer(f *Field, text string) any {
 
 // period fills inputs named by a period: a year, "Q1 2026", or "Q1" beside a year.
 func (r reader) period(s language.Span) bool {
-	year := r.Tool.First(func(f *Field) bool { return f.Is(Number) && f.has("year") && !r.taken(f) })
-	quarter := r.Tool.First(func(f *Field) bool { return f.has("quarter") && !r.taken(f) })
-	month := r.Tool.First(func(f *Field) bool { return f.has("month") && f.IsText() && !r.taken(f) })
-	q := map[bool]string{true: fmt.Sprintf("Q%d", (s.From.Month()+2)/3)}[s.Months == 3]
+	unit := map[int]string{1: "month", 3: "quarter", 12: "year"}[s.Months]
+	f := r.Tool.First(func(f *Field) bool {
+		return unit != "" && f.has(unit) && (f.IsText() || f.Is(Number, Choice)) && !r.taken(f)
+	})
+	quarter := fmt.Sprintf("Q%d", (s.From.Month()+2)/3)
 	switch {
-	case month != nil && s.Months == 1:
-		r.Args[month.Name], year = s.From.Format("2006-01"), nil
-	case quarter != nil && q != "" && len(quarter.Enum) == 0:
-		r.Args[quarter.Name], year = fmt.Sprintf("%s %d", q, s.From.Year()), nil
-	case quarter != nil && q != "":
-		r.Args[quarter.Name] = q
-	case year == nil || s.Months != 12:
+	case f == nil:
 		return false
-	}
-	if year != nil {
-		r.Args[year.Name] = s.From.Year()
+	case unit == "year":
+		r.Args[f.Name] = s.From.Year()
+	case unit == "month":
+		r.Args[f.Name] = s.From.Format("2006-01")
+	case f.Is(Choice): // of a year that may have an input of its own
+		r.Args[f.Name], s.Months = quarter, 12
+		r.period(s)
+	default:
+		r.Args[f.Name] = fmt.Sprintf("%s %d", quarter, s.From.Year())
 	}
 	return true
 }

@@ -120,10 +120,8 @@ func (p *planner) read(messages []agent.Message) {
 	p.question, p.said, p.known = messages[first].Text(), messages[last].Text(), answersIn(messages[first:])
 }
 
-func lastOfUser(messages []agent.Message) int {
-	i := len(messages) - 1
-	for i >= 0 && messages[i].Role != agent.User {
-		i--
+func lastOfUser(messages []agent.Message) (i int) {
+	for i = len(messages) - 1; i >= 0 && messages[i].Role != agent.User; i-- {
 	}
 	return i
 }

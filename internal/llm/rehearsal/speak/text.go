@@ -100,7 +100,7 @@ func Record(t *match.Tool, name string, one Row) string {
 	}
 	for _, k := range one.Keys {
 		inner := rowsIn(one.Values[k])
-		if v, isRow := one.Values[k].(result.Row); isRow {
+		if v, isRow := one.Values[k].(result.Row); isRow && t.Column(k).Show != result.ShowDetail {
 			inner = []Row{Row(v)}
 		}
 		for _, v := range inner[:min(len(inner), maxRows)] {
