@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"countersign.dev/internal/fault"
@@ -166,11 +165,14 @@ func (p *Page) hint() string {
 	if p.Noun == "" {
 		return fmt.Sprintf("Showing %d results. Results are incomplete.", p.Returned)
 	}
-	all := fmt.Sprintf("%d+", p.Limit)
-	if p.Counted {
-		all = strconv.Itoa(p.Total)
+	of := fmt.Sprintf("of %d+", p.Limit)
+	switch {
+	case p.Counted:
+		of = fmt.Sprintf("of %d", p.Total)
+	case p.Later:
+		of = "more"
 	}
-	hint := fmt.Sprintf("Showing %d of %s %s. Results are incomplete.", p.Returned, all, p.Noun)
+	hint := fmt.Sprintf("Showing %d %s %s. Results are incomplete.", p.Returned, of, p.Noun)
 	if p.Narrow != "" {
 		hint += " Narrow by " + p.Narrow + "."
 	}

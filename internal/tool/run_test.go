@@ -204,6 +204,11 @@ func TestMetadataReportsTruncation(t *testing.T) {
 		m.Hint != "Showing 2 of 2+ notes. Results are incomplete. Narrow by author." || m.Hint != m.Warning {
 		t.Errorf("part of a list: %+v", m)
 	}
+	var second result.Envelope
+	_ = json.Unmarshal(h.Encode(h.Call(ann, "list_notes", json.RawMessage(`{"limit":1,"cursor":"`+h.Call(ann, "list_notes", json.RawMessage(`{"limit":1}`)).Page().Next+`"}`))), &second)
+	if m := second.Metadata; m.Hint != "Showing 1 more notes. Results are incomplete. Narrow by author." || m.Hint != m.Warning {
+		t.Errorf("the second page of three: %+v", m)
+	}
 	var last result.Envelope
 	_ = json.Unmarshal(h.Encode(h.Call(ann, "list_notes", json.RawMessage(`{"limit":2,"cursor":"`+m.NextCursor+`"}`))), &last)
 	if m := last.Metadata; m.HasMore || m.TotalEstimate != "" || m.TotalCount != "" || m.Warning != "" || m.Hint != "The last one of the notes." {
