@@ -128,7 +128,8 @@ func TestNinasNineAreDueForReview(t *testing.T) {
 }
 
 // Everyone who has a manager has a latest review; those of Nina's nine are due, and
-// seven more in three departments, one of them on the day itself.
+// seven more in three departments, one of them on the day itself. Eve, Carol, Dan
+// and Bob have somebody in their own team whose review is due.
 func TestReviewsAreDueInSeveralDepartments(t *testing.T) {
 	c := At(day)
 	latest := map[string]time.Time{}
@@ -138,6 +139,7 @@ func TestReviewsAreDueInSeveralDepartments(t *testing.T) {
 		}
 	}
 	due, today := map[string]int{}, 0
+	managers := map[string]bool{}
 	for _, e := range c.Active() {
 		on, reviewed := latest[e.ID]
 		switch next := on.AddDate(1, 0, 0); {
@@ -148,6 +150,12 @@ func TestReviewsAreDueInSeveralDepartments(t *testing.T) {
 			fallthrough
 		case reviewed && next.Before(c.Day):
 			due[e.Department]++
+			managers[e.ManagerID] = true
+		}
+	}
+	for _, number := range []string{"EMP001", "EMP030", "EMP031", "EMP040", "EMP020"} {
+		if m, _ := c.ByNumber(number); !managers[m.ID] {
+			t.Errorf("%s has no review due in their own team", m.Name())
 		}
 	}
 	if diff := cmp.Diff(map[string]int{"ENG": 9, "SALES": 3, "SUPPORT": 2, "FIN": 2}, due); diff != "" || today != 1 {
