@@ -60,11 +60,11 @@ func (u *Upstream) askEach(ctx context.Context, id string, approved bool, digest
 	if silent != nil {
 		return *silent
 	}
-	return result.Failed(errNoConfirmation())
+	return result.Failed(errNoConfirmation(id))
 }
 
-func errNoConfirmation() *fault.Error {
-	return fault.ConfirmationNotFound.New("The confirmation is unknown or has expired.")
+func errNoConfirmation(id string) *fault.Error {
+	return fault.ConfirmationNotFound.New("Confirmation not found or expired.").With("confirmationId", id)
 }
 
 func (o Options) entryOf(ctx context.Context, id string) (entry confirm.Entry, known bool, err error) {

@@ -40,7 +40,7 @@ func (u *Upstream) Confirmation(ctx context.Context, id string) (result.Confirma
 	case err != nil:
 		return result.Confirmation{}, err
 	case !known:
-		return result.Confirmation{}, errNoConfirmation()
+		return result.Confirmation{}, errNoConfirmation(id)
 	}
 	s, err := u.registry().named(entry.Server)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *server) show(ctx context.Context, who *access.Principal, id confirm.ID)
 	case !s.foreign():
 		return s.fetchConfirmation(ctx, string(id))
 	case s.up.o.Confirm == nil:
-		return result.Confirmation{}, errNoConfirmation()
+		return result.Confirmation{}, errNoConfirmation(string(id))
 	}
 	record, err := s.up.o.Confirm.Get(ctx, who, s.Name, id)
 	if err != nil {

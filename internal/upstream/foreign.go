@@ -154,7 +154,7 @@ func (u *Upstream) open(ctx context.Context, who *access.Principal, r route, inp
 // answerForeign approves or denies a confirmation that is kept here.
 func (u *Upstream) answerForeign(ctx context.Context, who *access.Principal, s *server, reply confirm.Reply) result.Outcome {
 	if u.o.Confirm == nil {
-		return result.Failed(errNoConfirmation())
+		return result.Failed(errNoConfirmation(string(reply.ID)))
 	}
 	v, err := u.o.Confirm.Answer(ctx, who, reply, executor{u, s})
 	switch {

@@ -490,6 +490,9 @@ func TestAnswerReachesTheOwningServer(t *testing.T) {
 	if o := u.Answer(ctx, "id-1", true, ""); string(o.Raw()) != receipt {
 		t.Errorf("asked each: got %+v, want finance's receipt", o)
 	}
+	if _, err := u.Confirmation(ctx, "id-2"); !fault.Is(err, fault.ConfirmationNotFound) || fault.From(err).Details["confirmationId"] != "id-2" {
+		t.Errorf("an unknown one: got %v %v, want its id", err, fault.From(err).Details)
+	}
 	owner["id-1"] = confirm.Entry{Server: "hr"}
 	if o := u.Answer(ctx, "id-1", true, ""); !fault.Is(o.Fault(), fault.ConfirmationNotFound) {
 		t.Errorf("asked hr: got %+v, want CONFIRMATION_NOT_FOUND", o)
