@@ -13,6 +13,7 @@ import (
 var canaries = map[string]string{
 	"a question":                   "canary-question-71c0",
 	"a question in an address":     "canary-address-40ab",
+	"a message of a WebSocket":     "canary-message-77f1",
 	"an argument":                  "canary-argument-93fe",
 	"an argument of a wrong type":  "canary-type-1b2c",
 	"an unknown argument":          "canary-unknown-5d5d",
@@ -31,7 +32,7 @@ var canaries = map[string]string{
 // the log (at its most talkative) and in the audit.
 func TestSecretsReachNoRecord(t *testing.T) {
 	t.Parallel()
-	p := demoWith(t, []string{"LOG_LEVEL=debug"})
+	p := demoWith(t, []string{"LOG_LEVEL=trace"})
 	gateway, hr := p.token(t, "eve.thompson", "gateway"), p.token(t, "eve.thompson", "hr")
 	post := func(address, token string, body any, headers ...string) answer {
 		return send(t, http.MethodPost, address, token, body, headers...)
@@ -40,6 +41,10 @@ func TestSecretsReachNoRecord(t *testing.T) {
 
 	p.ask(t, "eve.thompson", "My password is "+canaries["a question"]+", list all employees")
 	send(t, http.MethodGet, p.Gateway+"/api/query?query="+url.QueryEscape("Find "+canaries["a question in an address"]), gateway, nil)
+	socket := &chatClient{t: t, token: gateway}
+	_ = socket.dial(p.Gateway)
+	socket.ask("My password is " + canaries["a message of a WebSocket"] + ", list all employees")
+	socket.until("end")
 	post(tools+"list_employees", gateway, map[string]any{"name": canaries["an argument"]})
 	post(tools+"get_employee", gateway, map[string]any{"employee_id": canaries["an argument of a wrong type"]})
 	post(tools+"list_employees", gateway, map[string]any{"password": canaries["an unknown argument"]})
@@ -71,7 +76,7 @@ func TestSecretsReachNoRecord(t *testing.T) {
 		secrets[name] = text
 	}
 	for where, text := range map[string]string{"the audit": string(audit), "the log": p.stderr.String()} {
-		if len(text) < 500 {
+		if len(text) < 500 || where == "the log" && !strings.Contains(text, "level=TRACE") {
 			t.Errorf("%s has %d bytes only", where, len(text))
 		}
 		for name, secret := range secrets {
