@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,7 @@ var (
 	benchCalls = flag.Int("calls", 20_000, "calls of the long run of BenchmarkGateway, in which nothing may grow")
 	benchSlice = flag.Duration("slice", 500*time.Millisecond, "how long BenchmarkGateway calls in one way before the next one")
 	benchTurns = flag.Int("turns", 6, "slices of each way in BenchmarkGateway")
+	benchOther = flag.String("other", "", "shell `command` of another gateway for BenchmarkGateway, which listens at 127.0.0.1:$PORT and passes POST /mcp on to $TARGET/mcp")
 )
 
 // lap is one way to make the same call.
@@ -48,36 +50,45 @@ type lap struct {
 // bare hop in front of the same server, in one run. Slices of each alternate, so
 // that a busy machine is busy for all of them. Processes of their own: the HR
 // server on PostgreSQL, an echo server, the gateway on Redis, a hop to each server, and
-// this client. It prints tables for docs/performance.md. To measure another gateway,
-// start it in front of the servers and add its address as a lap.
+// this client. It prints tables for docs/performance.md. The flag -other adds another
+// gateway, which is started in front of each server.
 func BenchmarkGateway(b *testing.B) {
 	rig := newGatewayRig(b)
 	held := []holding{rig.held(b, "started")}
 	for _, server := range []string{"hr", "echo"} {
 		laps := rig.laps(b, server)
 		for _, clients := range []int{1, 8, 32} {
-			for _, l := range laps {
-				l.run(b, clients, min(200*time.Millisecond, *benchSlice)) // connections, caches
-				l.took, l.cpu, l.wall, l.mallocs = nil, 0, 0, 0
-			}
-			for range *benchTurns {
-				for _, l := range laps {
-					l.run(b, clients, *benchSlice)
-				}
-			}
-			printLaps(server, clients, laps)
+			alternate(b, laps, clients)
+			printLaps(fmt.Sprintf("%s, %d clients", server, clients), laps)
 		}
 	}
 	held = append(held, rig.held(b, "after these calls"))
 	hr, echo := rig.laps(b, "hr")[3], rig.laps(b, "echo")[2]
 	hr.manySessions(b, 1000)
 	held = append(held, rig.held(b, "with 1,000 sessions more"))
+	laps := rig.laps(b, "echo")
+	alternate(b, laps, 32)
+	printLaps("echo, 32 clients beside 1,000 sessions", laps)
 	for range 4 {
 		echo.many(b, 32, *benchCalls/4)
 		held = append(held, rig.held(b, fmt.Sprintf("after %d calls more", *benchCalls/4)))
 	}
 	printHoldings(held)
+	fmt.Print("\nWith another gateway in between: -other 'COMMAND', which listens at 127.0.0.1:$PORT and passes POST /mcp on to $TARGET/mcp. Each answer was checked to be the one to its call.\n")
 	for b.Loop() { // the figures are those of the tables
+	}
+}
+
+// alternate calls in each way in turn, after a while that does not count.
+func alternate(b *testing.B, laps []*lap, clients int) {
+	for _, l := range laps {
+		l.run(b, clients, min(200*time.Millisecond, *benchSlice)) // connections, caches
+		l.took, l.cpu, l.wall, l.mallocs = nil, 0, 0, 0
+	}
+	for range *benchTurns {
+		for _, l := range laps {
+			l.run(b, clients, *benchSlice)
+		}
 	}
 }
 
@@ -90,6 +101,7 @@ type gatewayRig struct {
 	servers    map[string]string   // addresses
 	hops       map[string]string   // by server
 	between    map[string]*process // the hops
+	others     map[string]string   // other gateways by server, of the flag
 }
 
 func newGatewayRig(b *testing.B) *gatewayRig {
@@ -110,7 +122,7 @@ func newGatewayRig(b *testing.B) *gatewayRig {
 	}
 	r := &gatewayRig{
 		url: "http://localhost:" + gatewayPort, facts: "http://localhost:" + factsPort, token: d.token(b, "alice.chen", "gateway"), employee: employee(b, "Marcus Johnson").ID,
-		servers: map[string]string{"hr": "http://localhost:" + hrPort, "echo": "http://localhost:" + echoPort}, hops: map[string]string{}, between: map[string]*process{},
+		servers: map[string]string{"hr": "http://localhost:" + hrPort, "echo": "http://localhost:" + echoPort}, hops: map[string]string{}, between: map[string]*process{}, others: map[string]string{},
 	}
 	r.listening(b, asEcho+"=echo_back", echoPort)
 	startConfigured(b, r.servers["hr"]+"/ready", "serve", "hr", "--config", path)
@@ -118,8 +130,25 @@ func newGatewayRig(b *testing.B) *gatewayRig {
 	for name, address := range r.servers {
 		port := freePort(b)
 		r.hops[name], r.between[name] = "http://localhost:"+port, r.listening(b, asHop+"="+address, port)
+		if *benchOther != "" {
+			r.others[name] = otherGateway(b, address)
+		}
 	}
 	return r
+}
+
+// otherGateway starts the gateway of the flag in front of a server.
+func otherGateway(b *testing.B, target string) (url string) {
+	port := freePort(b)
+	c := exec.Command("sh", "-c", "exec "+*benchOther)
+	c.Env = append(os.Environ(), "PORT="+port, "TARGET="+target)
+	c.Stderr = os.Stderr
+	if err := c.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+	awaitListener(b, port)
+	return "http://127.0.0.1:" + port
 }
 
 // listening starts a process of the test binary and waits until it listens.
@@ -129,10 +158,15 @@ func (r *gatewayRig) listening(b *testing.B, as, port string) *process {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { p.kill(b) })
+	awaitListener(b, port)
+	return p
+}
+
+func awaitListener(b *testing.B, port string) {
 	for deadline := time.Now().Add(startTimeout); ; time.Sleep(10 * time.Millisecond) {
 		if c, err := net.Dial("tcp", "localhost:"+port); err == nil {
 			_ = c.Close()
-			return p
+			return
 		} else if time.Now().After(deadline) {
 			b.Fatal(err)
 		}
@@ -160,13 +194,17 @@ func (r *gatewayRig) laps(b *testing.B, server string) []*lap {
 	modern, sdk := fmt.Sprintf(call, `,"_meta":{`+meta+`}`), fmt.Sprintf(call, `,"_meta":{"progressToken":1,`+meta+`}`)
 	headers := []string{"Authorization", "Bearer " + r.token, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool}
 	session := []string{"Authorization", "Bearer " + r.token, "Mcp-Protocol-Version", "2025-11-25", "Mcp-Session-Id", begin(b, r.url, "Bearer "+r.token)}
-	return []*lap{
+	laps := []*lap{
 		{name: "direct", url: r.servers[server], body: modern, headers: headers, want: want},
 		{name: "bare hop", url: r.hops[server], body: modern, headers: headers, want: want, through: r.between[server], facts: r.hops[server]},
 		{name: "gateway, 2026-07-28", url: r.url, body: modern, headers: headers, want: want, through: r.gateway, facts: r.facts},
 		{name: "gateway, 2025-11-25", url: r.url, body: fmt.Sprintf(call, ""), headers: session, want: want, through: r.gateway, facts: r.facts},
 		{name: "gateway, the SDK on both sides", url: r.url, body: sdk, headers: headers, want: want, through: r.gateway, facts: r.facts},
 	}
+	if other := r.others[server]; other != "" {
+		laps = append(laps, &lap{name: "another gateway", url: other, body: modern, headers: headers, want: want})
+	}
+	return laps
 }
 
 var benchClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
@@ -342,14 +380,15 @@ func (l *lap) percentile(p float64) time.Duration {
 	return l.took[min(len(l.took)-1, int(p*float64(len(l.took))))]
 }
 
-func printLaps(server string, clients int, laps []*lap) {
+func printLaps(title string, laps []*lap) {
 	direct, floor := laps[0], laps[1]
 	rate := func(l *lap) float64 { return float64(len(l.took)) / l.wall.Seconds() }
 	perCall := func(l *lap) float64 { return float64(l.cpu.Microseconds()) / float64(len(l.took)) }
-	added := func(l *lap) float64 { return float64((l.percentile(0.5) - direct.percentile(0.5)).Microseconds()) }
-	fmt.Printf("\n| %s, %d clients | calls/s | × hop | added p50 µs | × hop | p99 × hop | CPU between µs | × hop | allocations between |\n|---|---|---|---|---|---|---|---|---|\n", server, clients)
+	micros := func(l *lap, p float64) float64 { return float64(l.percentile(p).Microseconds()) }
+	added := func(l *lap) float64 { return micros(l, 0.5) - micros(direct, 0.5) }
+	fmt.Printf("\n| %s | calls/s | × hop | p50 µs | added | × hop | p99 µs | × hop | CPU between µs | × hop | allocations between |\n|%s\n", title, strings.Repeat("---|", 11))
 	for _, l := range laps {
-		fmt.Printf("| %s | %.0f | %.2f | %.0f | %.2f | %.2f | %.0f | %.2f | %.0f |\n", l.name, rate(l), rate(l)/rate(floor), added(l), added(l)/added(floor),
-			float64(l.percentile(0.99))/float64(floor.percentile(0.99)), perCall(l), perCall(l)/perCall(floor), l.mallocs/float64(len(l.took)))
+		fmt.Printf("| %s | %.0f | %.2f | %.0f | %.0f | %.2f | %.0f | %.2f | %.0f | %.2f | %.0f |\n", l.name, rate(l), rate(l)/rate(floor), micros(l, 0.5), added(l), added(l)/added(floor),
+			micros(l, 0.99), micros(l, 0.99)/micros(floor, 0.99), perCall(l), perCall(l)/perCall(floor), l.mallocs/float64(len(l.took)))
 	}
 }
