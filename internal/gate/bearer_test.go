@@ -15,6 +15,8 @@ func TestBearerIsReadFromOneHeaderOnly(t *testing.T) {
 	}{
 		"ordinary":          {[]string{"Bearer abc"}, "/", "abc"},
 		"lower case":        {[]string{"bearer abc"}, "/", "abc"},
+		"words after it":    {[]string{"Bearer abc def"}, "/", ""},
+		"a tab inside":      {[]string{"Bearer abc\tdef"}, "/", ""},
 		"two spaces":        {[]string{"Bearer  abc"}, "/", "abc"},
 		"other query":       {[]string{"Bearer abc"}, "/?query=token&ticket=x", "abc"},
 		"none":              {nil, "/", ""},

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
@@ -61,11 +62,12 @@ func bearer(r *http.Request) (token, problem string, err error) {
 	case len(given) == 0:
 		return "", "", fault.Unauthorized.New("A bearer token is required.")
 	}
-	words := strings.Fields(given[0])
-	if len(given) != 1 || len(words) != 2 || !strings.EqualFold(words[0], "bearer") {
+	scheme, token, _ := strings.Cut(strings.TrimSpace(given[0]), " ")
+	token = strings.TrimSpace(token)
+	if len(given) != 1 || !strings.EqualFold(scheme, "bearer") || token == "" || strings.ContainsFunc(token, unicode.IsSpace) {
 		return "", `error="invalid_request"`, fault.Unauthorized.New("The Authorization header has no bearer token.")
 	}
-	return words[1], "", nil
+	return token, "", nil
 }
 
 func tokenInQuery(u *url.URL) bool {

@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -9,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/result"
 )
 
@@ -31,7 +34,10 @@ type face struct {
 }
 
 func faces(b *testing.B) []face {
-	h := open(b)
+	h := open(b, func(o *mcpserver.Options) { // a proven token is remembered, as package auth does
+		alice, err := verify(b.Context(), "alice")
+		o.Verify = func(context.Context, string) (*access.Principal, error) { return alice, err }
+	})
 	handler := h.server.Handler()
 	session := h.handshake(b, "alice")
 	return []face{
