@@ -190,3 +190,14 @@ func TestBodyIsReadWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestHalfABodyIsRejected: also when what did arrive is valid by itself.
+func TestHalfABodyIsRejected(t *testing.T) {
+	for name, failed := range map[string]error{"the client went away": io.ErrUnexpectedEOF, "the connection broke": net.ErrClosed} {
+		r := httptest.NewRequest("POST", "/", io.MultiReader(strings.NewReader(`{"a":1}`), iotest.ErrReader(failed)))
+		r.Header.Set("Content-Type", "application/json")
+		if body, err := httpx.ReadJSON(httptest.NewRecorder(), r, httpx.MaxBody); !fault.Is(err, fault.BadRequest) || body != nil {
+			t.Errorf("%s: got %s (%v), want %s", name, body, err, fault.BadRequest.Name)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -211,8 +212,9 @@ type harness struct {
 	server  *mcpserver.Server
 }
 
-// testLane is the lane of servers whose test names none.
-var testLane mcpserver.Lane
+// testLane is the lane of servers whose test names none: COUNTERSIGN_TEST_LANE=off
+// runs all tests by the SDK alone.
+var testLane = map[string]mcpserver.Lane{"off": mcpserver.LaneOff}[os.Getenv("COUNTERSIGN_TEST_LANE")]
 
 func open(t testing.TB, change ...func(*mcpserver.Options)) *harness {
 	t.Helper()

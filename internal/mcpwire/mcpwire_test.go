@@ -61,6 +61,7 @@ func TestOtherMessagesAreNotUnderstood(t *testing.T) {
 		strings.Replace(legacy, `{"a":1}`, `null`, 1),
 		strings.Replace(legacy, `"arguments"`, `"requestState":"s","arguments"`, 1),
 		strings.Replace(modern, `"_meta":{`, `"_meta":{"progressToken":1,`, 1),
+		strings.Replace(modern, `"_meta":{`, `"_meta":{"progress\u0054oken":1,`, 1),
 		strings.Replace(modern, `"_meta":{`, `"_meta":{"io.modelcontextprotocol/logLevel":"info",`, 1),
 		strings.Replace(modern, `"_meta":{`, `"_meta":{"io.modelcontextprotocol/clientInfo":{"name":1},`, 1),
 		strings.Replace(modern, `2026-07-28`, `2099-01-01`, 1),
@@ -183,12 +184,13 @@ func TestAnswerIsRead(t *testing.T) {
 		t.Errorf("got %+v (%v)", a, err)
 	}
 	for _, bad := range []string{
-		``, `{}`, `[]`, `null`, done[:len(done)-2],
+		``, `{}`, `[]`, `null`, done[:len(done)-2], done[:len(done)-1],
 		strings.Replace(done, `"id":5`, `"id":6`, 1),
 		strings.Replace(done, `"id":5`, `"id":"5"`, 1),
 		strings.Replace(done, `"complete"`, `"input_required"`, 1),
 		strings.Replace(done, `{"status":"success"}`, `[1]`, 1),
 		strings.Replace(done, `structuredContent`, `other`, 1),
+		strings.Replace(done, `"structuredContent"`, `"is\u0045rror":true,"structuredContent"`, 1),
 		strings.Replace(failed, `-32602`, `"x"`, 1),
 		strings.Replace(done, `"result"`, `"error":{"code":1},"result"`, 1),
 	} {
