@@ -162,9 +162,7 @@ func (r names) entity(i int) Entity {
 		if goesOn := t.Kind == language.Code || t.Kind == language.Word && (t.Capital || r.x.MayBeValue(t.Low)); e.end > i && (r.uses[e.end] != unread || !goesOn) {
 			break
 		}
-		if noun := t.Owns && e.end > i && r.Tool.First(func(f *Field) bool { return r.x.Among(f.stems, t.Stem) }) != nil; !noun {
-			e.Text = strings.TrimSpace(e.Text + " " + t.Text) // without the noun of "the Sales department's"
-		}
+		e.Text = strings.TrimSpace(e.Text + " " + t.Text)
 		e.owns, e.Code = t.Owns, e.Code || t.Kind == language.Code
 		e.end++
 	}
