@@ -57,11 +57,17 @@ func NewConnections[Store interface {
 	return &Connections{store, store, ring}
 }
 
+// entry is what is under the seal: one that is put back after its time is none.
+type entry struct {
+	Connection
+	Ends time.Time
+}
+
 func entryKey(client string) string      { return "connection:" + client }
 func ownerKey(owner access.Owner) string { return "connections:" + owner.String() }
 
 func binding(o access.Owner, client string) []byte {
-	return []byte("connection/1/" + o.String() + "/" + client)
+	return []byte("connection/2/" + o.String() + "/" + client)
 }
 
 // renew lists a connection for ttl.
@@ -69,7 +75,7 @@ func (c *Connections) renew(ctx context.Context, o access.Owner, one Connection,
 	if c == nil {
 		return nil
 	}
-	plain, err := json.Marshal(one)
+	plain, err := json.Marshal(entry{one, time.Now().Add(ttl)})
 	if err != nil {
 		return err
 	}
@@ -89,8 +95,8 @@ func (c *Connections) remove(ctx context.Context, o access.Owner, client string)
 	return c.sets.Leave(ctx, ownerKey(o), client)
 }
 
-// of returns the connections of a person, oldest first. Entries that ended, or that
-// were not sealed for the person, leave the list.
+// of returns the connections of a person, oldest first. Entries that ended, also ones
+// that somebody put back, or that were not sealed for the person, leave the list.
 func (c *Connections) of(ctx context.Context, o access.Owner) ([]Connection, error) {
 	list := []Connection{}
 	if c == nil {
@@ -123,8 +129,10 @@ func (c *Connections) entry(ctx context.Context, o access.Owner, client string) 
 	if err != nil || !ok {
 		return one, false, err
 	}
+	var kept entry
 	plain, opened := c.ring.OpenBytes(sealed, binding(o, client))
-	return one, opened == nil && json.Unmarshal(plain, &one) == nil, nil
+	ok = opened == nil && json.Unmarshal(plain, &kept) == nil && time.Now().Before(kept.Ends)
+	return kept.Connection, ok, nil
 }
 
 // userAgentOf returns the User-Agent of a client, clipped and escaped for display.
