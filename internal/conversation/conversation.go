@@ -65,7 +65,7 @@ var eventsGone = &fault.Code{
 var unreadable = &fault.Code{
 	Name: "CONVERSATION_UNREADABLE", Kind: fault.Conflict, Status: http.StatusConflict,
 	Meaning: "What is stored of the conversation was altered, or written with keys or a format that the gateway does not have.",
-	Suggest: "Start a new conversation.",
+	Suggest: "Start a new conversation. This one can be deleted.",
 }
 
 // Codes lists the fault codes that only conversations raise.

@@ -181,6 +181,12 @@ func (s *Service) Open(ctx context.Context, o access.Owner, id string) (Conversa
 	return s.turns.store.open(ctx, o, id)
 }
 
+// OpenListed is Open that also finds conversations in the owner's list whose record
+// cannot be read, so that they can be deleted.
+func (s *Service) OpenListed(ctx context.Context, o access.Owner, id string) (Conversation, error) {
+	return s.turns.store.openListed(ctx, o, id)
+}
+
 // Begin reserves the id of a conversation, which is made with its first question.
 func (s *Service) Begin(ctx context.Context, o access.Owner) (Conversation, error) {
 	id, err := s.turns.drafts.reserve(ctx, o)

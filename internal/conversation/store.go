@@ -88,6 +88,20 @@ func (s store) open(ctx context.Context, o access.Owner, id string) (Conversatio
 	return c, nil
 }
 
+// openListed is open that also finds conversations in the owner's list whose record
+// cannot be read: they have nothing but an id.
+func (s store) openListed(ctx context.Context, o access.Owner, id string) (Conversation, error) {
+	c, err := s.open(ctx, o, id)
+	if !fault.Is(err, unreadable) {
+		return c, err
+	}
+	ids, failed := s.owned.Members(ctx, ownedKey(o))
+	if failed != nil || !slices.Contains(ids, id) {
+		return Conversation{}, cmp.Or(failed, err)
+	}
+	return Conversation{ID: id, Owner: o}, nil
+}
+
 func (s store) find(ctx context.Context, id string) (c Conversation, ok bool, err error) {
 	b, ok, err := s.keys.Get(ctx, recordKey(id))
 	if err != nil || !ok {

@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -123,7 +124,7 @@ func TestCallHasTheSurfaceThatItBeganOn(t *testing.T) {
 	}
 }
 
-func TestConversationThatCannotBeReadIsListedWithTheReason(t *testing.T) {
+func TestConversationThatCannotBeReadIsListedAndCanBeDeleted(t *testing.T) {
 	r := newRig(t)
 	id := conversationOf(t, r.ask(alice, "Who works here?", ""))
 	if err := r.mini.Set("conversation:"+id, "3.x"); err != nil {
@@ -136,5 +137,18 @@ func TestConversationThatCannotBeReadIsListedWithTheReason(t *testing.T) {
 	if len(list.Conversations) != 1 || list.Conversations[0].ID != id || list.Conversations[0].Title == "" ||
 		list.Conversations[0].Error != "Conversation "+id+" cannot be read: its format is version 3 and this program reads version 2." {
 		t.Errorf("got %+v", list)
+	}
+	const bob = "bob.hill:hr-read"
+	for _, c := range []struct {
+		token string
+		want  int
+	}{{bob, http.StatusConflict}, {alice, http.StatusNoContent}} {
+		resp := r.send("DELETE", "/api/conversations/"+id, c.token, "")
+		if _, body := r.read(resp); resp.StatusCode != c.want {
+			t.Errorf("%s deletes it: got %d %s, want %d", c.token, resp.StatusCode, body, c.want)
+		}
+	}
+	if r.mini.Exists("conversation:"+id) || r.mini.Exists("messages:"+id) {
+		t.Errorf("got %v, want it deleted by its owner", r.mini.Keys())
 	}
 }

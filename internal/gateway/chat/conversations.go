@@ -159,9 +159,9 @@ func (a API) Rename(w http.ResponseWriter, r *http.Request, p *access.Principal)
 	return nil
 }
 
-// Delete is DELETE /api/conversations/{id}.
+// Delete is DELETE /api/conversations/{id}, also of one that cannot be read.
 func (a API) Delete(w http.ResponseWriter, r *http.Request, p *access.Principal) error {
-	owned, err := a.owned(r, p)
+	owned, err := a.Conversations.OpenListed(r.Context(), p.Owner(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
