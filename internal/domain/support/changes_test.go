@@ -105,6 +105,9 @@ func TestStaleOrForeignChangeChangesNothing(t *testing.T) {
 				t.Errorf("%s: got %v, want CONFIRMATION_STALE", name, err)
 			}
 		}
+		if _, found, err := r.Ticket(t.Context(), support.Scope{}, "TICK-004"); found || err != nil {
+			t.Errorf("without a scope: got found %v, %v", found, err)
+		}
 		if now, _, _ := r.Ticket(t.Context(), everything, "TICK-004"); now.Version != open.Version || now.Status != "open" {
 			t.Errorf("the ticket has changed: %+v", now)
 		}

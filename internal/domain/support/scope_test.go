@@ -1,6 +1,7 @@
 package support
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -68,6 +69,58 @@ func TestScopeOfRoles(t *testing.T) {
 	} {
 		if got := ScopeOf(access.NewPrincipal(access.Claims{Roles: c.roles})); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// TestRowsOfAScope: which rows a scope holds, and which of them a status has.
+func TestRowsOfAScope(t *testing.T) {
+	for scope, want := range map[Scope][2]Rows{
+		{}:                          {NoRows, NoRows},
+		{drafts: true}:              {NoRows, NoRows},
+		{staff: true}:               {AllRows, PublishedRows},
+		{staff: true, drafts: true}: {AllRows, AllRows},
+	} {
+		if got := [2]Rows{scope.Tickets(), scope.Articles()}; got != want {
+			t.Errorf("%+v: got tickets and articles %v, want %v", scope, got, want)
+		}
+	}
+	for rows, want := range map[Rows][]string{NoRows: nil, PublishedRows: {"published"}, AllRows: {"draft", "published", "archived", ""}} {
+		var got []string
+		for _, status := range []string{"draft", "published", "archived", ""} {
+			if rows.Hold(status) {
+				got = append(got, status)
+			}
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("rows %d: hold %q, want %q", rows, got, want)
+		}
+	}
+}
+
+// closed is a store that keeps what it is asked to write.
+type closed struct {
+	Store
+	*Closing
+}
+
+func (c closed) CloseTicket(_ context.Context, _ Scope, change Closing) error {
+	*c.Closing = change
+	return nil
+}
+
+// TestClosingIsOfItsCaller: the ticket says who closed it, and that the customer was notified only
+// when the request does.
+func TestClosingIsOfItsCaller(t *testing.T) {
+	told, untold := true, false
+	for _, notified := range []*bool{nil, &told, &untold} {
+		store := closed{Closing: new(Closing)}
+		dan := access.NewPrincipal(access.Claims{Email: "dan@tamshai.local", EmailVerified: true, Roles: []string{"support-write"}})
+		in := closeTicket{TicketID: "TICK-004", Resolution: "Replaced the cable.", ResolutionType: "solved", CustomerNotified: notified}
+		answer, err := New(store, nil).closeTicket(access.With(t.Context(), dan), in, ticketPrecondition{Version{Number: 7}, Ticket{ID: "TICK-004"}})
+		want := notified != nil && *notified
+		if got := *store.Closing; err != nil || got.By != dan.Email() || got.By == "" || got.CustomerNotified != want || answer.CustomerNotified != want || got.Version.Number != 7 {
+			t.Errorf("got %+v, %+v, %v, want it closed by dan, notified %v", got, answer, err, want)
 		}
 	}
 }
