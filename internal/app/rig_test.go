@@ -35,6 +35,7 @@ type rig struct {
 
 	auditPath string
 	adminURL  string // of the database
+	redis     string // its URL
 }
 
 // newRig starts one. The people may sign in beside those of the sample company.
@@ -61,8 +62,9 @@ func newRig(t testing.TB, limits quota.Limits, people ...issuer.Person) *rig {
 	x.auditPath = filepath.Join(folder, "audit.jsonl")
 	keys, err := demoKeys(folder)
 	must(t, err)
+	x.redis = testkit.StartRedis(t).URL()
 	x.pl, err = newPlatform(t.Context(), life, slog.New(telemetry.Handler{Handler: slog.NewTextHandler(x.log, nil)}), keys, platformOptions{
-		name: "hr", audit: config.Audit{Path: x.auditPath}, redis: testkit.StartRedis(t).URL(), limits: limits,
+		name: "hr", audit: config.Audit{Path: x.auditPath}, redis: x.redis, limits: limits,
 	})
 	must(t, err)
 	x.adminURL = startedPostgres().Database(t, "")
@@ -111,6 +113,7 @@ func (x *rig) send(t testing.TB, method, path, token, body string) (int, string)
 	r, err := http.NewRequestWithContext(t.Context(), method, x.gateway+path, bytes.NewReader([]byte(body)))
 	must(t, err)
 	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Set("Authorization", "Bearer "+token)
 	resp, err := http.DefaultClient.Do(r)
 	must(t, err)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -335,5 +336,32 @@ func TestOldSessionPutBackEndsWithItsSeal(t *testing.T) {
 	testkit.PutKey(t, r.mini, key, last)
 	if p, err := r.asks(t.Context(), 0); p != nil || !fault.Is(err, fault.Unauthorized) {
 		t.Errorf("after its end: got %v, %v, want it ended", p, err)
+	}
+}
+
+// TestForgedLeaseKeepsNoOneOut: somebody who can write to Redis can hold the lease of a refresh,
+// in any type. The session goes on while its token is valid, and is renewed when the key is gone.
+func TestForgedLeaseKeepsNoOneOut(t *testing.T) {
+	r := newReplicas(t)
+	session := r.mini.Keys()[0]
+	lease := strings.Replace(session, "session:", "session-refresh:", 1)
+	r.pass(tokenLife - 30*time.Second)
+	for name, forge := range map[string]func(){
+		"text": func() { _ = r.mini.Set(lease, "x") },
+		"hash": func() { r.mini.HSet(lease, "a", "b") },
+		"list": func() { _, _ = r.mini.Lpush(lease, "x") },
+	} {
+		r.mini.Del(lease)
+		forge()
+		if p, err := r.asks(t.Context(), 0); p == nil || err != nil {
+			t.Errorf("%s: got %v, %v, want the person", name, p, err)
+		}
+	}
+	if n := r.asked(); n != 0 {
+		t.Errorf("got %d refreshes beside the lease, want none", n)
+	}
+	r.mini.Del(lease)
+	if p, err := r.asks(t.Context(), 0); p == nil || err != nil || r.asked() != 1 {
+		t.Errorf("without it: got %v, %v and %d refreshes, want one", p, err, r.asked())
 	}
 }
