@@ -112,8 +112,8 @@ func (c closed) CloseTicket(_ context.Context, _ Scope, change Closing) error {
 // TestClosingIsOfItsCaller: the ticket says who closed it, and that the customer was notified only
 // when the request does.
 func TestClosingIsOfItsCaller(t *testing.T) {
-	told, untold := true, false
-	for _, notified := range []*bool{nil, &told, &untold} {
+	yes, no := true, false
+	for _, notified := range []*bool{nil, &yes, &no} {
 		store := closed{Closing: new(Closing)}
 		dan := access.NewPrincipal(access.Claims{Email: "dan@tamshai.local", EmailVerified: true, Roles: []string{"support-write"}})
 		in := closeTicket{TicketID: "TICK-004", Resolution: "Replaced the cable.", ResolutionType: "solved", CustomerNotified: notified}
