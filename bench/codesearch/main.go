@@ -7,7 +7,8 @@
 // The folders java and js are what fetch.sh unpacks. Questions about corpora that
 // are not named are left out. The last argument may be -misses, which lists the
 // tuning half's queries whose first place is not right and counts why, or -short, which compares
-// plain BM25 and ours only.
+// plain BM25 and ours only. With -engine=URL the corpora are also indexed in that
+// Elasticsearch or OpenSearch, and the table compares ours there with ours here.
 package main
 
 import (
@@ -48,11 +49,13 @@ type method struct {
 }
 
 func run(args []string) error {
-	roots, misses := map[string]string{}, false
+	roots, misses, engine := map[string]string{}, false, ""
 	for _, arg := range args {
 		name, root, given := strings.Cut(arg, "=")
 		misses = misses || arg == "-misses"
-		if given {
+		if given && name == engineFlag {
+			engine = root
+		} else if given {
 			roots[name] = root
 		}
 	}
@@ -68,8 +71,15 @@ func run(args []string) error {
 		return printMisses(questions, indexes)
 	}
 	compared := methods()
-	if slices.Contains(args, "-short") {
+	if slices.Contains(args, "-short") || engine != "" {
 		compared = compared[1:3]
+	}
+	if engine != "" {
+		there, err := inEngine(engine, roots)
+		if err != nil {
+			return err
+		}
+		compared = append(compared, there)
 	}
 	return table(compared, questions, indexes)
 }
@@ -159,15 +169,22 @@ func methods() []method {
 
 func ours(off query.Signal) func(*index.Index, string) []result {
 	return func(ix *index.Index, text string) (all []result) {
-		for _, h := range query.Search([]query.Shard{{Index: ix}}, query.Request{Text: text, Limit: 10 + 3, Without: off}) {
-			c, last := ix.Chunks[h.Chunk], ix.Chunks[h.Last]
-			if len(all) == 10 || strings.HasPrefix(ix.Files[c.File].Path, ownFolder) {
-				continue
-			}
-			all = append(all, result{ix.Files[c.File].Path, int(c.Line), int(last.Last), int(last.End-c.Start) / 4})
-		}
-		return all
+		shards := []query.Shard{{Index: ix}}
+		return results(shards, query.Search(shards, query.Request{Text: text, Limit: 10 + 3, Without: off}))
 	}
+}
+
+// results are the best ten places that are not in the gold set's own folder.
+func results(shards []query.Shard, hits []query.Hit) (all []result) {
+	for _, h := range hits {
+		ix := shards[h.Shard]
+		c, last := ix.Chunks[h.Chunk], ix.Chunks[h.Last]
+		if len(all) == 10 || strings.HasPrefix(ix.Files[c.File].Path, ownFolder) {
+			continue
+		}
+		all = append(all, result{ix.Files[c.File].Path, int(c.Line), int(last.Last), int(last.End-c.Start) / 4})
+	}
+	return all
 }
 
 // matching ranks files by how many of the query's words they have, then by how

@@ -24,18 +24,27 @@ func (s *CodeSearch) defaults(c *Config) {
 			r.Name = filepath.Base(filepath.Clean(r.Path))
 		}
 	}
-	if s.Index == "" {
+	if s.Index == "" && s.Store == "" {
 		return
 	}
 	if c.Databases == nil {
 		c.Databases = map[string]Database{}
 	}
-	c.Databases["codesearch"] = Database{URL: IndexScheme + s.Index, Code: s}
+	at := s.Store
+	if at == "" {
+		at = IndexScheme + s.Index
+	}
+	c.Databases["codesearch"] = Database{URL: at, Code: s}
 }
 
 func (s *CodeSearch) problems() (problems []string) {
-	if len(s.Repositories) > 0 && s.Index == "" {
+	switch {
+	case len(s.Repositories) > 0 && s.Index == "" && s.Store == "":
 		problems = append(problems, "codesearch.index is required: the folder of the indexes")
+	case s.Index != "" && s.Store != "":
+		problems = append(problems, "codesearch has index and store: indexes are in one of them")
+	case s.Store != "" && s.Embeddings != (Embeddings{}):
+		problems = append(problems, "codesearch.embeddings needs codesearch.index: a store has no vectors")
 	}
 	problems = append(problems, s.Embeddings.problems()...)
 	seen := map[string]bool{}

@@ -20,3 +20,25 @@ func TestEmbeddingsNeedAddressAndModel(t *testing.T) {
 		}
 	}
 }
+
+// TestIndexesAreInOnePlace: a folder or a store, which is the database of code search.
+func TestIndexesAreInOnePlace(t *testing.T) {
+	repository := []CodeRepository{{Path: "/srv/a", Name: "a"}}
+	for _, c := range []struct {
+		set  CodeSearch
+		good bool
+		url  string
+	}{
+		{CodeSearch{Repositories: repository, Index: "/var/code"}, true, "index:/var/code"},
+		{CodeSearch{Repositories: repository, Store: "https://search.example.com:9200"}, true, "https://search.example.com:9200"},
+		{CodeSearch{Repositories: repository}, false, ""},
+		{CodeSearch{Index: "/var/code", Store: "https://search.example.com:9200"}, false, "https://search.example.com:9200"},
+		{CodeSearch{Store: "https://search.example.com:9200", Embeddings: Embeddings{BaseURL: "http://127.0.0.1:11434/v1", Model: "small"}}, false, "https://search.example.com:9200"},
+	} {
+		var whole Config
+		c.set.defaults(&whole)
+		if problems := c.set.problems(); len(problems) == 0 != c.good || whole.Databases["codesearch"].URL != c.url {
+			t.Errorf("%+v: %v, %q", c.set, problems, whole.Databases["codesearch"].URL)
+		}
+	}
+}

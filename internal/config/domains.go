@@ -22,6 +22,7 @@ type Workspace struct {
 type CodeSearch struct {
 	Repositories []CodeRepository `yaml:"repositories"`
 	Index        string           `yaml:"index"` // folder of the indexes; `countersign index` writes it
+	Store        string           `yaml:"store"` // an Elasticsearch or OpenSearch that has them instead
 	Embeddings   Embeddings       `yaml:"embeddings"`
 }
 

@@ -44,7 +44,7 @@ func (c *Config) addresses() []address {
 	}
 	all := []address{redis, web(c.PublicURL, "public_url"), web(c.Issuer.URL, "issuer", "url"),
 		web(c.Gateway.URL, "gateway", "url"), web(c.Gateway.PublicURL, "gateway", "public_url"),
-		web(c.CodeSearch.Embeddings.BaseURL, "codesearch", "embeddings", "base_url")}
+		web(c.CodeSearch.Embeddings.BaseURL, "codesearch", "embeddings", "base_url"), web(c.CodeSearch.Store, "codesearch", "store")}
 	for i, issuer := range c.Issuer.Additional {
 		all = append(all, web(issuer.URL, "issuer", "additional_issuers", strconv.Itoa(i), "url"))
 	}
@@ -55,6 +55,9 @@ func (c *Config) addresses() []address {
 		all = append(all, web(m.BaseURL, "models", name, "base_url"))
 	}
 	for name, d := range c.Databases {
+		if d.Code != nil { // codesearch.store, or a folder
+			continue
+		}
 		all = append(all, address{path: []string{"databases", name, "url"}, value: d.URL, schemes: stores},
 			address{path: []string{"databases", name, "admin_url"}, value: d.AdminURL, schemes: stores})
 	}

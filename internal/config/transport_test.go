@@ -7,7 +7,7 @@ import (
 )
 
 func TestPlainTransportIsForLoopbackOnly(t *testing.T) {
-	const http, database, embeddings = "servers.hr.url", "databases.hr.url", "codesearch.embeddings.base_url"
+	const http, database, embeddings, store = "servers.hr.url", "databases.hr.url", "codesearch.embeddings.base_url", "codesearch.store"
 	for _, test := range []struct {
 		key, value, want string // want empty: accepted
 	}{
@@ -32,6 +32,11 @@ func TestPlainTransportIsForLoopbackOnly(t *testing.T) {
 		{embeddings, "http://embeddings.example.com/v1", "write https://"},
 		{embeddings, "file:///v1", "begins with https://"},
 		{embeddings, "embeddings", "begins with https://"},
+		{store, "http://127.0.0.1:9200", ""},
+		{store, "https://a:secret@search.example.com:9200,https://b.example.com:9200", ""},
+		{store, "http://search.example.com:9200", "write https://"},
+		{store, "https://a.example.com:9200,http://b.example.com:9200", "write https://"},
+		{store, "index:/var/code", "begins with https://"},
 		{"redis.url", "redis://localhost:6379", ""},
 		{"redis.url", "redis://cache:6379#@localhost/0", "written %23"}, // a reader that cuts at # connects to cache
 		{"redis.url", "redis://:secret@cache:6379/0", "write rediss://"},
@@ -71,6 +76,9 @@ func TestPlainTransportIsForLoopbackOnly(t *testing.T) {
 			c.Issuer.URL = test.value
 		case "redis.url":
 			c.Redis.URL = test.value
+		case store:
+			c.CodeSearch.Store = test.value
+			c.CodeSearch.defaults(c) // its database is not a second problem
 		case embeddings:
 			c.CodeSearch.Embeddings.BaseURL = test.value
 		case http:

@@ -12,6 +12,7 @@ import (
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/domain/codesearch"
 	"countersign.dev/internal/domain/codesearch/build"
+	"countersign.dev/internal/domain/codesearch/elastic"
 	"countersign.dev/internal/domain/codesearch/embed"
 	"countersign.dev/internal/domain/codesearch/index"
 )
@@ -30,7 +31,15 @@ func RepositoryAt(folder string) string {
 func CodeSearch() Store {
 	return Store{
 		Open: func(_ context.Context, db config.Database, _ *access.Links) (Server, func() error, error) {
-			s := codesearch.New(codeOptions(db))
+			o := codeOptions(db)
+			if inEngine(db.URL) {
+				store, err := elastic.Open(db.URL, nil)
+				if err != nil {
+					return nil, nil, err
+				}
+				o.Store = store
+			}
+			s := codesearch.New(o)
 			return s, s.Close, nil
 		},
 		Migrate: func(context.Context, config.Database) (string, error) {
@@ -63,6 +72,10 @@ func codeOptions(db config.Database) codesearch.Options {
 	return o
 }
 
+// inEngine reports whether the address of the indexes is that of a search server, and
+// not a folder.
+func inEngine(address string) bool { return !strings.HasPrefix(address, config.IndexScheme) }
+
 // Indexing says which folders are indexed, and where their indexes are.
 type Indexing struct {
 	Folders  []string // none: the configured repositories
@@ -71,11 +84,20 @@ type Indexing struct {
 	Out, Err io.Writer
 }
 
-// Index updates the indexes of the chosen folders, or of all configured ones.
+// Index updates the indexes of the chosen folders, or of all configured ones: those
+// in a folder that the command names, else those that the configuration names.
 func Index(ctx context.Context, conf config.CodeSearch, o Indexing) error {
 	b := build.Options{Folder: cmp.Or(o.Index, conf.Index), Folders: o.Folders, Watch: o.Watch, Out: o.Out, Err: o.Err, Embeddings: embed.Service(conf.Embeddings)}
 	for _, r := range conf.Repositories {
 		b.Known = append(b.Known, build.Repository{Name: r.Name, Path: r.Path})
+	}
+	if conf.Store != "" && o.Index == "" {
+		store, err := elastic.Open(conf.Store, nil)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = store.Close() }()
+		b.Store = store
 	}
 	return build.Run(ctx, b)
 }

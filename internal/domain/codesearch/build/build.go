@@ -20,11 +20,18 @@ import (
 // Repository is a folder to index and its name.
 type Repository struct{ Name, Path string }
 
-// Options of a run. Folder is required.
+// Store is a place for indexes that is no folder.
+type Store interface {
+	// Update brings the index of a source up to date.
+	Update(ctx context.Context, src index.Source, o index.Options) (index.Report, error)
+}
+
+// Options of a run. Folder or Store is required.
 type Options struct {
 	Known      []Repository  // the configured ones
 	Folders    []string      // to index; none: all known ones
 	Folder     string        // of the indexes
+	Store      Store         // where they are instead; nil: in Folder
 	Embeddings embed.Service // none: no vectors are made
 	Watch      bool          // go on, and update what changes, until the context ends
 	Out        io.Writer     // one line for each repository
@@ -59,7 +66,7 @@ func Run(ctx context.Context, o Options) error {
 // its own name.
 func (o *Options) chosen() ([]Repository, error) {
 	switch {
-	case o.Folder == "":
+	case o.Folder == "" && o.Store == nil:
 		return nil, errors.New("codesearch.index is not configured: name a folder for the indexes with --index")
 	case len(o.Folders) == 0 && len(o.Known) == 0:
 		return nil, errors.New("name at least one folder, or configure codesearch.repositories")
@@ -85,9 +92,9 @@ func (o *Options) chosen() ([]Repository, error) {
 func (o *Options) update(ctx context.Context, all []Repository, first bool) (failed error) {
 	for _, r := range all {
 		bar := newBar(o.Err, r.Name, first)
-		report, err := index.Update(ctx, index.FileOf(o.Folder, r.Name), index.Source{Name: r.Name, Root: r.Path}, index.Options{Progress: bar.show})
+		report, err := o.index(ctx, index.Source{Name: r.Name, Root: r.Path}, index.Options{Progress: bar.show})
 		bar.end()
-		if err == nil && o.Embeddings.On() {
+		if err == nil && o.Embeddings.On() && o.Store == nil {
 			o.embed(ctx, r, first)
 		}
 		switch {
@@ -101,6 +108,14 @@ func (o *Options) update(ctx context.Context, all []Repository, first bool) (fai
 		}
 	}
 	return failed
+}
+
+// index updates one index.
+func (o *Options) index(ctx context.Context, src index.Source, options index.Options) (index.Report, error) {
+	if o.Store != nil {
+		return o.Store.Update(ctx, src, options)
+	}
+	return index.Update(ctx, index.FileOf(o.Folder, src.Name), src, options)
 }
 
 // embed makes the vectors of an index. A service that fails makes nothing fail:

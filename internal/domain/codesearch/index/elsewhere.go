@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"countersign.dev/internal/domain/codesearch/words"
@@ -125,13 +123,6 @@ func (e *Entry) Contents() (all []Contents) {
 		all = append(all, c)
 	}
 	return all
-}
-
-// PathTerms are the terms of a path: those of its folders and of its own name.
-func PathTerms(name string) []string {
-	terms := termsIn(strings.TrimSuffix(name, path.Ext(name)))
-	slices.Sort(terms)
-	return slices.Compact(terms)
 }
 
 // Memory makes an index of some of a repository's files. Its lengths are in parts of

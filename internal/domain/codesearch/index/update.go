@@ -195,7 +195,11 @@ func (u *update) entry(a *analyser, f found) (e Entry, reused, ok bool) {
 
 // FileOf is the file of a repository's index in a folder. Names that differ
 // have files that differ.
-func FileOf(folder, name string) string {
+func FileOf(folder, name string) string { return filepath.Join(folder, SafeName(name)+".csx") }
+
+// SafeName writes a name so that files and other stores can be called by it. Names
+// that differ stay different.
+func SafeName(name string) string {
 	safe := make([]byte, 0, len(name))
 	for i := range len(name) {
 		switch c := name[i]; {
@@ -206,5 +210,5 @@ func FileOf(folder, name string) string {
 			safe = append(safe, '_', digits[c>>4], digits[c&15])
 		}
 	}
-	return filepath.Join(folder, string(safe)+".csx")
+	return string(safe)
 }

@@ -28,6 +28,36 @@ func NewPlan(r Request, stats Statistics) *Plan {
 // Empty reports whether nothing can be found.
 func (p *Plan) Empty() bool { return p.chunks == 0 || len(p.groups) == 0 }
 
+// Term is a word that counts.
+type Term struct {
+	Text   string
+	Group  int     // the words of one group count together
+	Weight float64 // of the word in its group, and of the group by how rare it is
+}
+
+// Terms are the words that count.
+func (p *Plan) Terms() (all []Term) {
+	for i, g := range p.groups {
+		for _, t := range g.terms {
+			all = append(all, Term{t.text, i, g.weight * p.idf[i] * t.weight})
+		}
+	}
+	return all
+}
+
+// Names are the definitions that the query may mean, as [words.Whole] writes them,
+// with their weights.
+func (p *Plan) Names() map[string]float64 {
+	all := map[string]float64{}
+	if p.Without&Definitions != 0 {
+		return all
+	}
+	for _, n := range p.names {
+		all[n.whole] = max(all[n.whole], n.weight)
+	}
+	return all
+}
+
 // coverTable is the part of the query, by rarity, that a set of groups is: one
 // table for each byte of a mask.
 type coverTable [4][256]float32

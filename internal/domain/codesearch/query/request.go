@@ -1,6 +1,11 @@
 package query
 
-import "countersign.dev/internal/domain/codesearch/index"
+import (
+	"path"
+	"strings"
+
+	"countersign.dev/internal/domain/codesearch/index"
+)
 
 // Signal is a part of the ranking that can be left out.
 type Signal uint
@@ -36,6 +41,10 @@ type Request struct {
 	Without  Signal // signals to leave out
 	Explain  bool
 }
+
+// Pattern is what the filter of paths looks for: a path from the root, or a pattern
+// of one; empty: it lets all through.
+func (r *Request) Pattern() string { return strings.Trim(path.Clean("/"+r.Path), "/") }
 
 // Hit is a place that was found: a chunk of a file, or several neighbours.
 type Hit struct {

@@ -26,7 +26,7 @@ func (p *Plan) weigh(stats Statistics) {
 				n += stats.Frequency(t.text)
 			}
 		}
-		p.idf[i] = rarity(n, p.chunks)
+		p.idf[i] = Rarity(n, p.chunks)
 		if n == 0 { // a word that is nowhere says less than a rare one
 			p.idf[i] = math.Log(1 + float64(p.chunks)/10)
 		}
@@ -35,8 +35,8 @@ func (p *Plan) weigh(stats Statistics) {
 	p.covered = newCoverTable(p)
 }
 
-// rarity is the inverse document frequency of what n chunks of all have.
-func rarity(n, all int) float64 {
+// Rarity is the inverse document frequency of what n chunks of all have.
+func Rarity(n, all int) float64 {
 	return math.Log(1 + (float64(all-min(n, all))+0.5)/(float64(n)+0.5))
 }
 

@@ -68,7 +68,7 @@ func permitted(s Shard, r Request) []bool {
 		return nil
 	}
 	all := make([]bool, len(s.Files))
-	pattern := strings.Trim(path.Clean("/"+r.Path), "/")
+	pattern := r.Pattern()
 	for i := range s.Files {
 		f := &s.Files[i]
 		all[i] = (r.Language == "" || strings.EqualFold(f.Language, r.Language)) && (pattern == "" || under(f.Path, pattern))

@@ -1,0 +1,86 @@
+// Package elastic keeps the indexes of code search in Elasticsearch or OpenSearch: an
+// index for each repository under an alias, with a document for each chunk, which is
+// found by the terms of package words, and one for each file, which holds what the
+// ranking needs. The engine counts words, filters, and finds the first candidates; the
+// order is package query's. Start with [Open], then search.go and update.go.
+package elastic
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"sync"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v9/esapi"
+
+	"countersign.dev/internal/domain/codesearch"
+	"countersign.dev/internal/domain/codesearch/index"
+	"countersign.dev/internal/elasticsearch"
+)
+
+// Prefix begins the names of all indices and aliases, unless the options name another.
+const Prefix = "countersign-code-"
+
+// Options tunes a store. The zero value is a good default.
+type Options struct {
+	Prefix string // of the names of indices and aliases; default Prefix
+}
+
+// Store is a [codesearch.Store]. It is safe for concurrent use.
+type Store struct {
+	*elasticsearch.Client
+	prefix string
+
+	mu    sync.Mutex
+	known map[string]serving // by alias
+	asked time.Time          // when they were looked up; zero: not yet
+}
+
+var _ codesearch.Store = (*Store)(nil)
+
+// Open prepares for a server without calling it, as [elasticsearch.Open] does.
+func Open(addresses string, o *Options) (*Store, error) {
+	s := &Store{prefix: Prefix}
+	if o != nil && o.Prefix != "" {
+		s.prefix = o.Prefix
+	}
+	var err error
+	s.Client, err = elasticsearch.Open(addresses, "code search store")
+	return s, err
+}
+
+// Version names the engine and its version.
+func (s *Store) Version(ctx context.Context) (string, error) {
+	var said struct {
+		Version struct{ Distribution, Number string }
+	}
+	if err := s.Send(ctx, esapi.InfoRequest{}, &said); err != nil {
+		return "", err
+	}
+	if said.Version.Distribution == "opensearch" {
+		return "OpenSearch " + said.Version.Number, nil
+	}
+	return "Elasticsearch " + said.Version.Number, nil
+}
+
+// maxName is how many bytes of a repository's name its alias has at most.
+const maxName = 120
+
+// alias is the name under which a repository's index is searched.
+func (s *Store) alias(name string) string {
+	safe := index.SafeName(name)
+	if len(safe) > maxName {
+		safe = safe[:maxName] + "-" + digest(name)
+	}
+	return s.prefix + safe
+}
+
+// digest is a short name of a text, for ids.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
+
+// object is a JSON object on its way to the server.
+type object = elasticsearch.Object

@@ -1,0 +1,99 @@
+package elastic
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v9/esapi"
+
+	"countersign.dev/internal/domain/codesearch"
+	"countersign.dev/internal/domain/codesearch/index"
+)
+
+// serving is the index behind a repository's alias.
+type serving struct {
+	index string // empty: there is none
+	meta  index.Meta
+	err   error // why it cannot be searched
+}
+
+// knownFor is how long what the aliases lead to is reused. An index that was replaced
+// meanwhile is gone, and a search that misses it looks again.
+const knownFor = time.Second
+
+// all lists the indices of this store, by name.
+type listed struct {
+	Aliases  map[string]struct{}
+	Mappings struct {
+		Meta description `json:"_meta"`
+	}
+}
+
+func (s *Store) list(ctx context.Context) (map[string]listed, error) {
+	none := true
+	all := map[string]listed{}
+	r := esapi.IndicesGetRequest{Index: []string{s.prefix + "*"}, AllowNoIndices: &none, FilterPath: []string{"*.aliases", "*.mappings._meta"}}
+	return all, s.Send(ctx, r, &all)
+}
+
+// serving finds the indices of repositories, in their order. fresh asks the engine
+// again, whatever is known.
+func (s *Store) serving(ctx context.Context, names []string, fresh bool) ([]serving, error) {
+	s.mu.Lock()
+	known := s.known
+	if fresh || s.asked.IsZero() || time.Since(s.asked) > knownFor {
+		known = nil
+	}
+	s.mu.Unlock()
+	if known == nil {
+		var err error
+		if known, err = s.look(ctx); err != nil {
+			return nil, err
+		}
+	}
+	all := make([]serving, len(names))
+	for i, name := range names {
+		one, ok := known[s.alias(name)]
+		if !ok || one.err == nil && one.meta.Name != name {
+			one = serving{err: codesearch.ErrNoIndex}
+		}
+		all[i] = one
+	}
+	return all, nil
+}
+
+// look asks the engine what the aliases lead to.
+func (s *Store) look(ctx context.Context) (map[string]serving, error) {
+	began := time.Now()
+	indices, err := s.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]serving{}
+	for name, one := range indices {
+		for alias := range one.Aliases {
+			known[alias] = servingOf(name, one.Mappings.Meta)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known, s.asked = known, began
+	return known, nil
+}
+
+func servingOf(name string, d description) serving {
+	if d.Version != version {
+		return serving{index: name, err: fmt.Errorf("%w: %d, and this program reads %d. Build it again with `countersign index`", index.ErrVersion, d.Version, version)}
+	}
+	return serving{index: name, meta: d.Repository}
+}
+
+// Describe implements [codesearch.Store].
+func (s *Store) Describe(ctx context.Context, names []string) (all []codesearch.Described, _ error) {
+	found, err := s.serving(ctx, names, true)
+	for _, one := range found {
+		all = append(all, codesearch.Described{Meta: one.meta, Err: one.err})
+	}
+	return all, err
+}

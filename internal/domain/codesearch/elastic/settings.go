@@ -1,0 +1,138 @@
+package elastic
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"countersign.dev/internal/domain/codesearch/index"
+)
+
+// version is that of the documents and of what they pack. Another one is refused.
+const version = 1
+
+// description is what an index says of itself, in the _meta of its mappings.
+type description struct {
+	Version    int        `json:"version"`
+	Repository index.Meta `json:"repository"`
+	Made       time.Time  `json:"made"`
+}
+
+// The fields of documents. Chunks have terms, words and names; files have kind, file,
+// analysis and text. Both have the fields of filters.
+const (
+	kindField     = "kind"
+	pathField     = "path"
+	languageField = "language"
+	termsField    = "terms"    // each term as often as it counts, for the order of candidates
+	wordsField    = "words"    // each term once, for counting chunks
+	namesField    = "names"    // what the chunk defines
+	ofField       = "of"       // the document of the chunk's file
+	fileField     = "file"     // [index.File] as JSON
+	analysisField = "analysis" // what [index.Entry.Pack] wrote
+	textField     = "text"
+
+	fileKind = "file"
+)
+
+// The parameters of the engine's BM25: those of the ranking.
+const (
+	k1 = 1.2
+	b  = 0.3
+)
+
+func keyword() object { return object{"type": "keyword", "doc_values": false, "norms": false} }
+
+// definition is the settings and mappings of a new index. Its analyser splits at
+// spaces alone: package words has made the terms, so that both stores and the query
+// have the same ones, whatever the engine's own filters do with identifiers.
+func definition() object {
+	return object{
+		"settings": object{"index": object{
+			"number_of_shards": 1, "auto_expand_replicas": "0-1", "refresh_interval": "-1",
+			"similarity": object{"code": object{"type": "BM25", "k1": k1, "b": b}},
+			"analysis":   object{"analyzer": object{"identifiers": object{"type": "custom", "tokenizer": "whitespace"}}},
+		}},
+		"mappings": object{
+			"dynamic": "strict",
+			"_source": object{"excludes": []string{termsField, wordsField, namesField, languageField, ofField}},
+			"properties": object{
+				kindField: keyword(), languageField: keyword(), namesField: keyword(),
+				pathField:     object{"type": "keyword"},
+				ofField:       object{"type": "keyword", "index": false},
+				termsField:    object{"type": "text", "analyzer": "identifiers", "similarity": "code", "index_options": "freqs"},
+				wordsField:    object{"type": "keyword", "eager_global_ordinals": true},
+				fileField:     object{"type": "object", "enabled": false},
+				analysisField: object{"type": "binary"},
+				textField:     object{"type": "binary"},
+			},
+		},
+	}
+}
+
+// document is a document on its way to the server.
+type document struct {
+	Kind     string       `json:"kind,omitempty"`
+	Path     string       `json:"path"`
+	Language string       `json:"language,omitempty"`
+	Terms    string       `json:"terms,omitempty"`
+	Words    []string     `json:"words,omitempty"`
+	Names    []string     `json:"names,omitempty"`
+	Of       string       `json:"of,omitempty"`
+	File     *index.Entry `json:"file,omitempty"`
+	Analysis []byte       `json:"analysis,omitempty"`
+	Text     []byte       `json:"text,omitempty"`
+}
+
+// documents are those of a file: first its own, then those of its chunks.
+func documents(e *index.Entry) []document {
+	analysis, text := e.Pack()
+	language := strings.ToLower(e.Language)
+	all := []document{{Kind: fileKind, Path: e.Path, Language: language, File: e, Analysis: analysis, Text: text}}
+	for _, c := range e.Contents() {
+		d := document{Path: e.Path, Language: language, Names: c.Defined, Of: digest(e.Path)}
+		var terms []string
+		for term, payload := range c.Terms {
+			d.Words = append(d.Words, term)
+			for range counted(payload) {
+				terms = append(terms, term)
+			}
+		}
+		d.Terms = strings.Join(terms, " ")
+		all = append(all, d)
+	}
+	return all
+}
+
+// counted is about how often the ranking counts a term with its payload.
+func counted(p index.Payload) int {
+	n := max(1, p.Count())
+	if p&index.InName != 0 {
+		n += 4
+	}
+	if p&index.InDoc != 0 {
+		n++
+	}
+	if p&index.InOwner != 0 {
+		n += 2
+	}
+	return n
+}
+
+// stored is a document of a file as it is read.
+type stored struct {
+	ID       string `json:"_id"`
+	Index    string `json:"_index"`
+	Found    bool
+	Error    *errorType
+	Source   source          `json:"_source"`
+	SortedAt json.RawMessage `json:"sort"`
+	Fields   struct{ Of []string }
+}
+
+type errorType struct{ Type string }
+
+type source struct {
+	File           index.File
+	Analysis, Text []byte
+}
