@@ -1,7 +1,6 @@
 package elastic_test
 
 import (
-	"context"
 	"encoding/json"
 	"net"
 	"net/http"
@@ -11,15 +10,16 @@ import (
 	"time"
 
 	"countersign.dev/internal/domain/codesearch"
+	"countersign.dev/internal/domain/codesearch/elastic"
 	"countersign.dev/internal/domain/codesearch/endpoint"
 	"countersign.dev/internal/testkit"
 )
 
 // post asks document 004's endpoint.
-func post(t *testing.T, s *codesearch.Server, ctx context.Context) *httptest.ResponseRecorder {
+func post(t *testing.T, s *codesearch.Server) *httptest.ResponseRecorder {
 	t.Helper()
 	surface := s.Surface(endpoint.Options{Loopback: true, Enter: func(_ http.ResponseWriter, r *http.Request) (*http.Request, error) { return r, nil }})
-	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp/search", strings.NewReader(`{"query": "Alpha"}`))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp/search", strings.NewReader(`{"query": "Alpha"}`))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	surface.ServeHTTP(w, r)
@@ -50,7 +50,7 @@ func TestEngineThatIsDownIsUnavailable(t *testing.T) {
 	good := func() {
 		t.Helper()
 		said, err := s.Check(t.Context())
-		if w := post(t, s.Server, t.Context()); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "a.go") || err != nil || !strings.HasPrefix(said, "1 of 1 repositories are indexed in ") {
+		if w := post(t, s.Server); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "a.go") || err != nil || !strings.HasPrefix(said, "1 of 1 repositories are indexed in ") {
 			t.Errorf("%d %s; %s %v", w.Code, w.Body, said, err)
 		}
 		if h := health(t, s.Server); h.Status != "healthy" || h.Services["index"] != "ready" {
@@ -59,7 +59,7 @@ func TestEngineThatIsDownIsUnavailable(t *testing.T) {
 	}
 	good()
 	proxy.Cut()
-	if w := post(t, s.Server, t.Context()); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "SEARCH_ERROR") || w.Header().Get("Retry-After") == "" {
+	if w := post(t, s.Server); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "SEARCH_ERROR") || w.Header().Get("Retry-After") == "" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if h := health(t, s.Server); h.Status != "degraded" || h.Services["index"] != "unreachable" {
@@ -86,13 +86,13 @@ func TestSilentEngineEndsAtTheDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	s := codesearch.New(codesearch.Options{Store: connect(t, "http://"+listener.Addr().String(), "x-"), Repositories: []codesearch.Repository{{Name: "one", Anonymous: true}}})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if w := post(t, s, ctx); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "SEARCH_ERROR") {
-		t.Errorf("%d %s", w.Code, w.Body)
+	store, err := elastic.Open("http://"+listener.Addr().String(), &elastic.Options{Limit: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if w := post(t, s, t.Context()); w.Code != http.StatusServiceUnavailable { // its own deadline
+	t.Cleanup(func() { _ = store.Close() })
+	s := codesearch.New(codesearch.Options{Store: store, Repositories: []codesearch.Repository{{Name: "one", Anonymous: true}}})
+	if w := post(t, s); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "SEARCH_ERROR") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

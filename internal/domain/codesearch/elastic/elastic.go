@@ -6,9 +6,8 @@
 package elastic
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"sync"
 	"time"
 
@@ -22,15 +21,21 @@ import (
 // Prefix begins the names of all indices and aliases, unless the options name another.
 const Prefix = "countersign-code-"
 
+// searchLimit is how long a search may take, with all its calls.
+const searchLimit = 4 * time.Second
+
 // Options tunes a store. The zero value is a good default.
 type Options struct {
-	Prefix string // of the names of indices and aliases; default Prefix
+	Prefix string        // of the names of indices and aliases; default Prefix
+	Limit  time.Duration // of a search with all its calls; zero: 4 s
 }
 
 // Store is a [codesearch.Store]. It is safe for concurrent use.
 type Store struct {
 	*elasticsearch.Client
 	prefix string
+	limit  time.Duration
+	files  cache
 
 	mu    sync.Mutex
 	known map[string]serving // by alias
@@ -41,10 +46,10 @@ var _ codesearch.Store = (*Store)(nil)
 
 // Open prepares for a server without calling it, as [elasticsearch.Open] does.
 func Open(addresses string, o *Options) (*Store, error) {
-	s := &Store{prefix: Prefix}
-	if o != nil && o.Prefix != "" {
-		s.prefix = o.Prefix
+	if o == nil {
+		o = &Options{}
 	}
+	s := &Store{prefix: cmp.Or(o.Prefix, Prefix), limit: cmp.Or(o.Limit, searchLimit)}
 	var err error
 	s.Client, err = elasticsearch.Open(addresses, "code search store")
 	return s, err
@@ -75,12 +80,3 @@ func (s *Store) alias(name string) string {
 	}
 	return s.prefix + safe
 }
-
-// digest is a short name of a text, for ids.
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:16])
-}
-
-// object is a JSON object on its way to the server.
-type object = elasticsearch.Object

@@ -15,8 +15,8 @@ import (
 	"countersign.dev/internal/testkit/domaintest"
 )
 
-// repositories are two that everybody may see, and one that few may, with hundreds of
-// places that match better.
+// repositories are two that all employees may see, and one that few may, with hundreds
+// of places that match better.
 func repositories(t *testing.T) (seen []codesearch.Repository, hidden codesearch.Repository) {
 	root := t.TempDir()
 	hidden = codesearch.Repository{Name: "Hidden Pay/1", Path: filepath.Join(root, "hidden"), Roles: []access.Role{"finance-read"}}

@@ -19,16 +19,13 @@ import (
 	"countersign.dev/internal/fault"
 )
 
-// searchLimit is how long a search may take, with all its calls.
-const searchLimit = 4 * time.Second
-
 // Candidates is how many chunks the engine finds for the ranking by their words, and
 // as many again by what they define.
 const Candidates = 200
 
 // Search implements [codesearch.Store].
 func (s *Store) Search(ctx context.Context, names []string, r query.Request) (found codesearch.Results, err error) {
-	ctx, cancel := context.WithTimeout(ctx, searchLimit)
+	ctx, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
 	err = s.current(ctx, names, func(all []serving) error {
 		found, err = s.rank(ctx, names, all, r)
@@ -121,12 +118,6 @@ func (s *Store) rank(ctx context.Context, names []string, all []serving, r query
 	}
 	found.Hits = plan.Rank(found.Shards)
 	return found, nil
-}
-
-// fileID is the document of a file in an index.
-type fileID struct {
-	Index string `json:"_index"`
-	ID    string `json:"_id"`
 }
 
 // candidates returns the files of the chunks that the ranking orders.
@@ -233,8 +224,22 @@ func inOrder(a, b string) int {
 	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
 }
 
-// read reads documents of files that are there.
+// read reads documents of files that are there. An index is written once, so that
+// what was read of it stays true.
 func (s *Store) read(ctx context.Context, files []fileID) ([]stored, error) {
+	known, unknown := s.files.find(files)
+	if len(unknown) == 0 {
+		return known, nil
+	}
+	read, err := s.fetch(ctx, unknown)
+	if err != nil {
+		return nil, err
+	}
+	s.files.add(read)
+	return append(known, read...), nil
+}
+
+func (s *Store) fetch(ctx context.Context, files []fileID) ([]stored, error) {
 	var answer struct{ Docs []stored }
 	r := esapi.MgetRequest{Body: elasticsearch.JSON(object{"docs": files})}
 	if err := s.Send(ctx, r, &answer); err != nil {
@@ -271,8 +276,12 @@ type answered struct {
 // number equal documents alike.
 func (s *Store) search(ctx context.Context, indices []string, preference string, searches ...object) ([]answered, error) {
 	var lines []any
+	kind := "query_then_fetch"
+	if len(indices) > 1 { // words are as rare as they are in all of them together
+		kind = "dfs_query_then_fetch"
+	}
 	for _, one := range searches {
-		lines = append(lines, object{"index": indices, "search_type": "dfs_query_then_fetch", "allow_partial_search_results": false, "preference": "code-" + preference}, one)
+		lines = append(lines, object{"index": indices, "search_type": kind, "allow_partial_search_results": false, "preference": "code-" + preference}, one)
 	}
 	body, err := elasticsearch.Lines(lines...)
 	if err != nil {
@@ -302,7 +311,7 @@ func (s *Store) search(ctx context.Context, indices []string, preference string,
 
 // File implements [codesearch.Store].
 func (s *Store) File(ctx context.Context, name, path string) (file codesearch.File, err error) {
-	ctx, cancel := context.WithTimeout(ctx, searchLimit)
+	ctx, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
 	err = s.current(ctx, []string{name}, func(all []serving) error {
 		if all[0].err != nil {

@@ -119,6 +119,12 @@ func counted(p index.Payload) int {
 	return n
 }
 
+// fileID is the document of a file in an index.
+type fileID struct {
+	Index string `json:"_index"`
+	ID    string `json:"_id"`
+}
+
 // stored is a document of a file as it is read.
 type stored struct {
 	ID       string `json:"_id"`

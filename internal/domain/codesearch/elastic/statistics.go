@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"countersign.dev/internal/domain/codesearch/query"
 )
@@ -125,26 +124,4 @@ func unmarshal(part json.RawMessage, into any) error {
 		return nil
 	}
 	return json.Unmarshal(part, into)
-}
-
-func term(field, value string) object { return object{"term": object{field: object{"value": value}}} }
-
-func each[T any](all []T, of func(T) object) []object {
-	made := make([]object, len(all))
-	for i, one := range all {
-		made[i] = of(one)
-	}
-	return made
-}
-
-// literal writes a text as a regular expression of the engine that matches it alone.
-func literal(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if r < 0x80 && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9') {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

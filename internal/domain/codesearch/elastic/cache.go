@@ -1,0 +1,40 @@
+package elastic
+
+import "sync"
+
+// cacheBytes is how much of what was read of files is kept, about.
+const cacheBytes = 64 << 20
+
+// cache keeps documents of files. It begins anew when it is full.
+type cache struct {
+	mu    sync.Mutex
+	docs  map[fileID]stored
+	bytes int
+}
+
+// find returns the documents that are kept, and which are not.
+func (c *cache) find(files []fileID) (known []stored, unknown []fileID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range files {
+		if d, ok := c.docs[f]; ok {
+			known = append(known, d)
+			continue
+		}
+		unknown = append(unknown, f)
+	}
+	return known, unknown
+}
+
+func (c *cache) add(docs []stored) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, d := range docs {
+		size := len(d.Source.Analysis) + len(d.Source.Text)
+		if c.docs == nil || c.bytes+size > cacheBytes {
+			c.docs, c.bytes = map[fileID]stored{}, 0
+		}
+		c.docs[fileID{d.Index, d.ID}] = d
+		c.bytes += size
+	}
+}
