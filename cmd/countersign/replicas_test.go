@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -72,12 +73,41 @@ func TestReplicaDiesInMidAnswer(t *testing.T) {
 		reader.until("end")
 	}
 	t.Logf("both readers saw the end %s after the kill", time.Since(killed).Round(100*time.Millisecond))
+	if got := turnNews(t, "http://localhost:"+ports[1], c.token, 4); got != "running ended running ended" {
+		t.Errorf("the person's events: got %s, want that both turns have ended", got)
+	}
 	c.ask("hello")
 	for name, reader := range map[string]*chatClient{"resumed": c, "watching": watching} {
 		if got := reader.until("end"); got != "Hello to you." {
 			t.Errorf("%s, afterwards: got %q", name, got)
 		}
 	}
+}
+
+// turnNews reads what a person's events say about their turns.
+func turnNews(t *testing.T, gateway, token string, count int) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, gateway+"/api/events?after=0-0", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var states []string
+	for lines := bufio.NewScanner(resp.Body); len(states) < count && lines.Scan(); {
+		var news struct{ Type, State string }
+		data, _ := strings.CutPrefix(lines.Text(), "data: ")
+		if json.Unmarshal([]byte(data), &news) == nil && news.Type == "turn" {
+			states = append(states, news.State)
+		}
+	}
+	return strings.Join(states, " ")
 }
 
 // roundRobin gives each request to the next of the ports.
