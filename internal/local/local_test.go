@@ -148,8 +148,26 @@ func TestCodeOfAFolder(t *testing.T) {
 			if text, _ := json.Marshal(got["data"]); !strings.Contains(string(text), `"file_path":"main.go"`) || strings.Contains(string(text), ".countersign") {
 				t.Errorf("got %s", text)
 			}
+			readLink(t, c)
 			return
 		}
+	}
+}
+
+// readLink reads the place that an answer links.
+func readLink(t *testing.T, c *mcp.ClientSession) {
+	t.Helper()
+	found, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "search_code", Arguments: map[string]any{"query": "frobnicate"}})
+	if err != nil || len(found.Content) != 2 {
+		t.Fatalf("got %+v, %v: no link", found, err)
+	}
+	link, ok := found.Content[1].(*mcp.ResourceLink)
+	if !ok {
+		t.Fatalf("got %+v", found.Content[1])
+	}
+	read, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: link.URI})
+	if err != nil || len(read.Contents) != 1 || read.Contents[0].Text != "package main\n\nfunc frobnicate() {}\n" {
+		t.Errorf("%s: got %+v, %v", link.URI, read, err)
 	}
 }
 

@@ -43,6 +43,8 @@ type lane struct {
 	sessions sessions
 	run      func(ctx context.Context, who *access.Principal, tool string, args json.RawMessage) result.Outcome
 	encode   func(result.Outcome) json.RawMessage
+	links    func(tool string, o result.Outcome, answer json.RawMessage) []json.RawMessage
+	linking  bool // links are for clients of linksVersion and later: the lane takes modern calls only
 }
 
 // sessionIdle is how long an MCP session may be idle. It costs a goroutine and
@@ -58,7 +60,7 @@ func (l *lane) serve(w http.ResponseWriter, r *http.Request, body []byte) bool {
 		return false
 	}
 	c, understood := mcpwire.ReadCall(body)
-	if !understood {
+	if !understood || l.linking && !c.Modern {
 		return false
 	}
 	who, err := access.From(r.Context())
@@ -95,7 +97,8 @@ func (l *lane) write(w http.ResponseWriter, c mcpwire.Call, o result.Outcome) {
 			status = http.StatusBadRequest
 		}
 	} else {
-		*buffer = mcpwire.AppendResult((*buffer)[:0], c, mcpwire.Result{Structured: l.encode(o), IsError: f != nil}, l.about)
+		answer := l.encode(o)
+		*buffer = mcpwire.AppendResult((*buffer)[:0], c, mcpwire.Result{Structured: answer, Links: l.links(c.Tool, o, answer), IsError: f != nil}, l.about)
 	}
 	httpx.Raw(w, status, *buffer)
 	if cap(*buffer) <= maxKept {

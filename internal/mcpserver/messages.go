@@ -200,7 +200,7 @@ func (s *Server) run(ctx context.Context, who *access.Principal, name string, ar
 type callResult struct {
 	mcp.ResultBase
 	ResultType string          `json:"resultType,omitempty"` // modern clients only
-	Content    []text          `json:"content"`
+	Content    []any           `json:"content"`
 	Structured json.RawMessage `json:"structuredContent"`
 	IsError    bool            `json:"isError,omitempty"`
 }
@@ -211,19 +211,27 @@ type text struct {
 }
 
 // deliver encodes an outcome: structured, with a text copy for clients that
-// read only that.
+// read only that, and links to the resources that it names.
 func (s *Server) deliver(req *mcp.CallToolRequest, o result.Outcome) mcp.Result {
 	answer := s.service.Encode(o)
 	r := &callResult{
-		Content:    []text{{Type: "text", Text: string(answer)}},
+		Content:    []any{text{Type: "text", Text: string(answer)}},
 		Structured: answer,
 		IsError:    o.Fault() != nil,
+	}
+	if req.ProtocolVersion() >= linksVersion {
+		for _, link := range s.links(req.Params.Name, o, answer) {
+			r.Content = append(r.Content, link)
+		}
 	}
 	if req.ProtocolVersion() >= modernVersion {
 		r.ResultType = "complete"
 	}
 	return r
 }
+
+// linksVersion is the first protocol version whose clients know links in answers.
+const linksVersion = "2025-06-18"
 
 // modernVersion is the first protocol version without a handshake.
 const modernVersion = "2026-07-28"

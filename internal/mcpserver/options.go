@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 
@@ -50,6 +51,7 @@ type Options struct {
 	// get_confirmation. Nil: there is no such tool.
 	Show      func(ctx context.Context, id string) (result.Confirmation, error)
 	Prompts   Prompts                                   // texts of other servers; nil: none
+	Resources Resources                                 // what clients read by its address; nil: nothing
 	Refused   func(ctx context.Context, f *fault.Error) // see [gate.Options]
 	Quotas    *quota.Quotas                             // bound what one person may ask for; nil: nothing
 	Admission *admission.Queue                          // decides whose request is worked on first, under Handler; nil: all at once
@@ -57,6 +59,19 @@ type Options struct {
 	Extra     func(*Routes)                             // a server's own routes
 	Observer  httpx.Observer                            // counts requests; nil: none
 	Log       *slog.Logger                              // nil: none
+}
+
+// Resources are addresses at which clients read what a tool returns. To read one is a
+// call of that tool: the same rights, quotas and records hold.
+type Resources interface {
+	// Template describes the addresses. Its URI is a template of RFC 6570.
+	Template() result.Resource
+	// Reader is the call that reads an address; false: it is none of these.
+	Reader(uri string) (tool string, args json.RawMessage, ok bool)
+	// Text is what that call's answer has of the resource.
+	Text(answer json.RawMessage) (string, error)
+	// Links are the resources that the answer of a tool names, in order.
+	Links(tool string, answer json.RawMessage) []result.Resource
 }
 
 // Server is one MCP server with its REST face. It is safe for concurrent use.

@@ -21,7 +21,13 @@ type Prompts interface {
 
 // offers reports whether a message is of a feature that this server has.
 func (s *Server) offers(m message) bool {
-	return !m.ofAnotherFeature() || s.features || s.opts.Prompts != nil && strings.HasPrefix(m.method, "prompts/")
+	switch {
+	case !m.ofAnotherFeature(), s.features:
+		return true
+	case strings.HasPrefix(m.method, "prompts/"):
+		return s.opts.Prompts != nil
+	}
+	return s.opts.Resources != nil
 }
 
 // listPrompts lists the texts as server.prompt.

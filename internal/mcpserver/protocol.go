@@ -31,6 +31,9 @@ func (s *Server) mount() error {
 	if s.opts.Prompts != nil {
 		capabilities.Prompts = &mcp.PromptCapabilities{}
 	}
+	if s.opts.Resources != nil {
+		capabilities.Resources = &mcp.ResourceCapabilities{}
+	}
 	about := &mcp.Implementation{Name: s.opts.Name, Title: s.opts.Title, Version: s.opts.Version, WebsiteURL: s.opts.Website}
 	s.mcp = mcp.NewServer(about, &mcp.ServerOptions{
 		Instructions: s.opts.Instructions,
@@ -41,6 +44,9 @@ func (s *Server) mount() error {
 	var err error
 	if s.lane.about, err = json.Marshal(about); err != nil {
 		return err
+	}
+	if s.opts.Resources != nil {
+		s.mcp.AddReceivingMiddleware(aboutResources{s}.answer) // inside of the next, which keeps panics
 	}
 	s.mcp.AddReceivingMiddleware(s.answer)
 	s.modern = s.sdk(&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, PropagateRequestCancellation: true})

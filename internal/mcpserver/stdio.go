@@ -46,6 +46,12 @@ func (c Stdio) asPerson(next mcp.MethodHandler) mcp.MethodHandler {
 			extra = &req.Extra
 		case *mcp.CallToolRequest:
 			extra = &req.Extra
+		case *mcp.ListResourcesRequest:
+			extra = &req.Extra
+		case *mcp.ListResourceTemplatesRequest:
+			extra = &req.Extra
+		case *mcp.ReadResourceRequest:
+			extra = &req.Extra
 		default:
 			return next(ctx, method, req)
 		}

@@ -1,13 +1,15 @@
 package mcpwire
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 )
 
 // Result is the answer to a call that was carried out, well or not.
 type Result struct {
-	Structured []byte // one JSON value
+	Structured []byte            // one JSON value
+	Links      []json.RawMessage // blocks of content after the text, each a JSON object
 	IsError    bool
 }
 
@@ -25,7 +27,11 @@ func AppendResult(dst []byte, c Call, r Result, about []byte) []byte {
 	}
 	dst = append(dst, `"content":[{"type":"text","text":`...)
 	dst = appendQuoted(dst, r.Structured)
-	dst = append(dst, `}],"structuredContent":`...)
+	dst = append(dst, '}')
+	for _, link := range r.Links {
+		dst = append(append(dst, ','), link...)
+	}
+	dst = append(dst, `],"structuredContent":`...)
 	dst = append(dst, r.Structured...)
 	if r.IsError {
 		dst = append(dst, `,"isError":true`...)

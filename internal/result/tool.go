@@ -86,3 +86,13 @@ type PromptArgument struct {
 	Description string `json:"description,omitempty"`
 	Required    bool   `json:"required,omitempty"`
 }
+
+// Resource is what clients of MCP can read by its address: a link in an answer, or a
+// kind of addresses, whose URI is a template.
+type Resource struct {
+	URI         string
+	Name        string
+	Title       string
+	Description string
+	MIMEType    string
+}

@@ -24,9 +24,11 @@ type FileLines struct {
 	Metadata   Metadata `json:"metadata"`
 }
 
+const fileLines = "get_file_lines"
+
 func (s *Server) fileTools() []tool.Tool {
 	return []tool.Tool{tool.Read(tool.Spec{
-		Name: "get_file_lines", Title: "Read lines of a file", Allow: everyone, Synonyms: []string{"source file"},
+		Name: fileLines, Title: "Read lines of a file", Allow: everyone, Synonyms: []string{"source file"},
 		Description: "Show lines of one file of a repository, as it was indexed: 400 at most. Needs the repository and file_path of a result of search_code.",
 		Untrusted:   []string{"repository", "file_path", "text", "language", "commit", "github_url"},
 	}, s.getFileLines)}

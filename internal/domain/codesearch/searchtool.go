@@ -3,6 +3,7 @@ package codesearch
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"countersign.dev/internal/access"
@@ -31,7 +32,7 @@ const (
 // Match is a row of search_code.
 type Match struct {
 	Result
-	URI string         `json:"uri" jsonschema_description:"Where get_file_lines and resource readers find it"`
+	URI string         `json:"uri" jsonschema_description:"The address at which MCP clients read it as a resource"`
 	Why []query.Reason `json:"explanation,omitempty" jsonschema_description:"The parts of the score, in order, when explain was set"`
 
 	rank  int
@@ -47,9 +48,19 @@ type Position struct {
 // Key implements [tool.Keyed].
 func (m Match) Key() Position { return Position{m.rank, m.stamp} }
 
+const searchTool = "search_code"
+
+// scheme begins the addresses of files: code://repository/path#L1-L20.
+const scheme = "code://"
+
+// address is that of some lines of a file.
+func address(repository, file string, first, last int) string {
+	return fmt.Sprintf("%s%s/%s#L%d-L%d", scheme, url.PathEscape(repository), (&url.URL{Path: file}).EscapedPath(), first, last)
+}
+
 func (s *Server) searchTools() []tool.Tool {
 	return []tool.Tool{tool.List(tool.Spec{
-		Name: "search_code", Title: "Search code", Allow: everyone, Page: maxPage, DefaultPage: defaultPage,
+		Name: searchTool, Title: "Search code", Allow: everyone, Page: maxPage, DefaultPage: defaultPage,
 		Synonyms: []string{"code", "function", "source", "implementation", "implement", "where", "repository", "file"},
 		Description: "Find places in the source code of the company's repositories, by a name (ListenAndServe, Session.request) or a question (where are cursors sealed?). " +
 			"Returns files with lines, best first. Read more of a file with get_file_lines.",
@@ -95,7 +106,7 @@ func (s *Server) searchCode(ctx context.Context, in searchCode, w tool.Window[Po
 	for i := first; i < len(results); i++ {
 		r := results[i]
 		rows = append(rows, Match{Result: r.Result, Why: r.why, rank: i + 1, stamp: stamp,
-			URI: fmt.Sprintf("code://%s/%s#L%d-L%d", r.Repository, r.FilePath, r.StartLine, r.EndLine)})
+			URI: address(r.Repository, r.FilePath, r.StartLine, r.EndLine)})
 	}
 	remark(ctx, all, w.After != nil && len(rows) > 0 && w.After.Stamp != stamp)
 	return rows, nil
