@@ -15,7 +15,9 @@ func TestPublicAddresses(t *testing.T) {
 			t.Errorf("%s: got public %v, want %v", address, got, want)
 		}
 	}
-	if err := PublicOnly("tcp", "10.0.0.1:80", nil); !errors.Is(err, ErrNotPublic) {
-		t.Errorf("dialling: got %v", err)
+	for _, address := range []string{"10.0.0.1:80", "[::ffff:100.64.0.1]:80", "[::ffff:127.0.0.1]:80", "[::1]:80", "[fe80::1%eth0]:80"} {
+		if err := PublicOnly("tcp", address, nil); !errors.Is(err, ErrNotPublic) {
+			t.Errorf("dialling %s: got %v", address, err)
+		}
 	}
 }
