@@ -108,7 +108,12 @@ func TestDeclarationsAreComplete(t *testing.T) {
 	}
 }
 
-var proseShape = regexp.MustCompile(`^[A-Z][^\n]{30,900}\.$`)
+var (
+	proseShape = regexp.MustCompile(`^[A-Z][^\n]{30,900}\.$`)
+	// nameShape is the name of a tool or an input. The page shows people the first sentence of
+	// what a tool does.
+	nameShape = regexp.MustCompile(`[a-z]_[a-z]`)
+)
 
 func declarationProblems(t *testing.T, server string, info result.ToolInfo) (problems []string) {
 	say := func(wrong bool, format string, args ...any) {
@@ -122,6 +127,8 @@ func declarationProblems(t *testing.T, server string, info result.ToolInfo) (pro
 	}
 	say(info.Title == "" || len(info.Title) > 40, "needs a short title, not %q", info.Title)
 	say(!proseShape.MatchString(info.Description), "needs sentences as a description, on one line: %q", info.Description)
+	first, _, _ := strings.Cut(info.Description, ". ")
+	say(nameShape.MatchString(first), "is described to people with a name for programs: %q", first)
 	say(info.Kind == result.Edit && server != "tasks", "changes company data at once: only a countersigned change may")
 	say(info.Annotations != wanted(info.Kind), "is a %s and has the annotations %+v", info.Kind, info.Annotations)
 

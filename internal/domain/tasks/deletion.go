@@ -16,7 +16,7 @@ func (s *Server) deletionTools() []tool.Tool {
 	return []tool.Tool{
 		edit(s, tool.Spec{
 			Name: "delete_task", Title: "Delete a task", Allow: everyone, Synonyms: []string{"remove"},
-			Description: "Delete a task; undelete_task takes it back. With cascade, everything below it too.",
+			Description: "Delete a task. With cascade, everything below it too. undelete_task takes it back.",
 		}, deleteTask),
 		edit(s, tool.Spec{
 			Name: "undelete_task", Title: "Undelete a task", Allow: everyone, Synonyms: []string{"restore", "recover"},

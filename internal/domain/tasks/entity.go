@@ -31,7 +31,7 @@ func entityTools(s *Server) []tool.Tool {
 		}, updateEntity),
 		edit(s, tool.Spec{
 			Name: "delete_entity", Title: "Delete an entity", Allow: everyone, Synonyms: []string{"remove"},
-			Description: "Delete an entity and its links to tasks; undelete_entity takes both back.",
+			Description: "Delete an entity and its links to tasks. undelete_entity takes both back.",
 		}, deleteEntity),
 		edit(s, tool.Spec{
 			Name: "undelete_entity", Title: "Undelete an entity", Allow: everyone, Synonyms: []string{"restore", "recover"},
@@ -45,7 +45,7 @@ func entityTools(s *Server) []tool.Tool {
 		}),
 		list(s, tool.Spec{
 			Name: "search_entities", Title: "Search entities", Allow: everyone, Noun: "entities", Narrow: "more words or entity_type", Untrusted: entityTexts,
-			Description: "Find the entities that have every word of search_term in their name or identifier; parts of words count. The best match is first.",
+			Description: "Find the entities that have every word in their name or identifier; parts of words count. The best match is first.",
 		}, func(ctx context.Context, sc scope, in searchEntitiesInput, p store.Page) ([]record.Entity, int, error) {
 			return sc.SearchEntities(ctx, in.Term, in.Type, p)
 		}),
