@@ -36,6 +36,9 @@ func TestNoLevelLogsWhatWasSaid(t *testing.T) {
 		t.Fatal("the question was not answered")
 	}
 	r.send("GET", "/api/query?q="+canary, alice, "").Body.Close()
+	socket := r.connect(alice, "", "connected")
+	socket.ask("Who is " + canary + "?")
+	socket.until("end")
 	text := logs.String()
 	if strings.Contains(text, canary) || strings.Contains(text, strings.ToLower(canary)) {
 		t.Errorf("the log has the canary:\n%s", text)
@@ -47,6 +50,9 @@ func TestNoLevelLogsWhatWasSaid(t *testing.T) {
 				t.Errorf("%s: the line has no%s: %s", message, name, line)
 			}
 		}
+	}
+	if line := lineWith(text, "message received"); !strings.Contains(line, " component=live ") || !strings.Contains(line, " conversation="+socket.id+" ") || !strings.Contains(line, " parent_request_id=") {
+		t.Errorf("got %s, want the connection, its conversation and its request", line)
 	}
 	if line := lineWith(text, "turn started"); !strings.Contains(line, "question_sha256="+telemetry.Digest("Who is "+canary+"?")) || !strings.Contains(line, "question_tokens=") {
 		t.Errorf("got %s, want digest and tokens of the question", line)

@@ -112,7 +112,7 @@ func (c *connection) prove() error {
 // handle does what one message asks for. Questions and answers run in goroutines of their
 // own, which may outlive the connection.
 func (c *connection) handle(ctx context.Context, m message) error {
-	c.server.o.Log.DebugContext(ctx, "message received", "type", fault.Clip(m.Type, 50), "bytes", len(m.Payload))
+	c.server.o.Log.DebugContext(ctx, "message received", "type", fault.Clip(m.Type, 50), "bytes", len(m.Payload), "component", "live", "connection", c.id, "conversation", c.conversation.ID)
 	if len(m.ID) > maxID {
 		return fault.BadRequest.New("id has %d bytes; at most %d are kept.", len(m.ID), maxID)
 	}
