@@ -128,7 +128,7 @@ func (h *heap) down(i int) {
 
 type fileKey struct{ shard, file int }
 
-const decay = 0.7
+const decay = 0.8
 
 // decayed puts further chunks of a file later: each counts less than the one
 // before it.
