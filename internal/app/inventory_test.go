@@ -259,7 +259,7 @@ func TestAdviceOfEveryCodeIsForPeople(t *testing.T) {
 // withoutSubject are the codes that are about a request or its caller, and so have
 // nothing to name in their details.
 var withoutSubject = []string{
-	"INVALID_CURSOR", "BAD_REQUEST", "UNAUTHENTICATED", "ACCOUNT_ENDED", "SIGN_IN_REVOKED", "IDENTITY_UNPROVEN", "PERSON_CHANGED", "FORBIDDEN",
+	"BAD_REQUEST", "UNAUTHENTICATED", "ACCOUNT_ENDED", "SIGN_IN_REVOKED", "IDENTITY_UNPROVEN", "PERSON_CHANGED", "FORBIDDEN",
 	"ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "CANCELLED", "CONVERSATION_NOT_FOUND", "EVENTS_GONE", "CONVERSATION_UNREADABLE",
 }
 
