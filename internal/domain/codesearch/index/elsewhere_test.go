@@ -141,6 +141,20 @@ func TestScanTakesWhatIsTheSame(t *testing.T) {
 	}
 }
 
+// TestEntryOfAnotherTextIsRefused: its chunks would lie beyond the text.
+func TestEntryOfAnotherTextIsRefused(t *testing.T) {
+	_, entries, err := Scan(t.Context(), Source{Name: "x", Root: sample(t)}, Before{}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := store(t, &entries[0]), store(t, &entries[2])
+	for _, mixed := range []stored{{a.about, a.analysis, b.text}, {b.about, a.analysis, b.text}, {a.about, a.analysis[:8], a.text}} {
+		if _, err := mixed.read(); err == nil {
+			t.Errorf("an entry with another's parts was read: %s", mixed.about)
+		}
+	}
+}
+
 // FuzzUnpack: no bytes of a store make it fail otherwise than by an error, and what
 // it reads can be searched.
 func FuzzUnpack(f *testing.F) {
