@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/coder/websocket"
@@ -41,8 +42,9 @@ type socket struct {
 	t    testing.TB
 	ws   *websocket.Conn
 	ctx  context.Context
-	id   string // of its conversation
-	last int64  // seq of the last frame that has one
+	id   string      // of its conversation
+	last int64       // seq of the last frame that has one
+	mute atomic.Bool // it answers no ping
 }
 
 // dial connects, and returns the response when that is refused.
@@ -57,7 +59,10 @@ func (r *rig) dial(token, query string, headers ...string) (*socket, *http.Respo
 	for i := 0; i+1 < len(headers); i += 2 {
 		h.Set(headers[i], headers[i+1])
 	}
-	ws, resp, err := websocket.Dial(ctx, r.url+"/ws"+query, &websocket.DialOptions{HTTPHeader: h}) //nolint:bodyclose // Dial replaces the body
+	s := &socket{t: r.t, ctx: ctx}
+	ws, resp, err := websocket.Dial(ctx, r.url+"/ws"+query, &websocket.DialOptions{ //nolint:bodyclose // Dial replaces the body
+		HTTPHeader: h, OnPingReceived: func(context.Context, []byte) bool { return !s.mute.Load() },
+	})
 	if err != nil {
 		if resp == nil {
 			r.t.Fatal(err)
@@ -66,7 +71,8 @@ func (r *rig) dial(token, query string, headers ...string) (*socket, *http.Respo
 	}
 	r.t.Cleanup(func() { _ = ws.CloseNow() })
 	ws.SetReadLimit(1 << 20)
-	return &socket{t: r.t, ws: ws, ctx: ctx}, resp
+	s.ws = ws
+	return s, resp
 }
 
 // connect connects and reads the greeting, whose state must be the given one.

@@ -97,18 +97,17 @@ func TestSilentClientsAreDisconnected(t *testing.T) {
 		_, err := s.read()
 		ended <- err
 	}()
-	silent := r.connect(alice, "?sessionId="+s.id, "reconnected") // no one reads it
-	for {
-		var list struct{ Connections []struct{ ClientID string } }
-		if r.get("/api/connections", alice, &list); len(list.Connections) == 1 {
-			break
-		}
-		if s.ctx.Err() != nil {
-			t.Fatal("a client that answers no ping stays connected")
-		}
-	}
+	silent := r.connect(alice, "?sessionId="+s.id, "reconnected")
+	silent.mute.Store(true)
 	if _, err := silent.read(); err == nil || silent.ctx.Err() != nil {
 		t.Errorf("the silent client is still connected: %v", err)
+	}
+	for list := []any{nil, nil}; len(list) > 1; { // an entry that is renewed late may be missing for a moment
+		var body struct{ Connections []any }
+		r.get("/api/connections", alice, &body)
+		if list = body.Connections; s.ctx.Err() != nil {
+			t.Fatal("a client that answers no ping stays in the list")
+		}
 	}
 	select {
 	case err := <-ended:
