@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"countersign.dev/internal/agent"
@@ -164,7 +165,7 @@ func (l Limits) EventOf(e agent.Event) (event Event, ok bool) {
 	case agent.ToolStarted:
 		return Event{
 			Type: ToolStarted, CallID: e.Call.ID, Tool: e.Call.Tool, Server: e.Server, Args: argsOf(e.Call),
-			Message: "Calling " + e.Call.Tool + "…",
+			Message: spoken(e.Call.Tool) + "…",
 		}, true
 	case agent.ToolProgress:
 		return Event{Type: ToolProgress, CallID: e.Call.ID, Tool: e.Call.Tool, Server: e.Server, Message: progress(e)}, true
@@ -193,20 +194,30 @@ func (l Limits) finished(e agent.ToolFinished) Event {
 	return event
 }
 
+// spoken is a tool's name for people: list_employees is "List employees". A connected
+// server's tool keeps the name of its server: "notes.add note".
+func spoken(tool string) string {
+	words := strings.ReplaceAll(tool, "_", " ")
+	if words == "" || strings.Contains(words, ".") {
+		return words
+	}
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
 // summary says the call's outcome in a line.
 func summary(e agent.ToolFinished) string {
-	o := e.Outcome
+	o, name := e.Outcome, spoken(e.Call.Tool)
 	switch {
 	case o.Fault() != nil:
 		return o.Fault().Message
 	case o.Pending() != nil:
-		return e.Call.Tool + " waits for your approval"
+		return name + " waits for your approval"
 	case o.Page() == nil:
-		return e.Call.Tool + " answered"
+		return name + ": answered"
 	case o.Page().Returned == 1:
-		return e.Call.Tool + " found 1 row"
+		return name + ": 1 row"
 	}
-	return fmt.Sprintf("%s found %d rows", e.Call.Tool, o.Page().Returned)
+	return fmt.Sprintf("%s: %d rows", name, o.Page().Returned)
 }
 
 // maxProgress bounds the characters of a server's words about its progress.
@@ -220,7 +231,7 @@ func progress(e agent.ToolProgress) string {
 	} else if len(words) > 0 {
 		return p.Message
 	}
-	message := fmt.Sprintf("Calling %s… %s", e.Call.Tool, strconv.FormatFloat(p.Done, 'f', -1, 64))
+	message := fmt.Sprintf("%s… %s", spoken(e.Call.Tool), strconv.FormatFloat(p.Done, 'f', -1, 64))
 	if p.Total > 0 {
 		message += " of " + strconv.FormatFloat(p.Total, 'f', -1, 64)
 	}

@@ -19,9 +19,9 @@ func TestShapesOfMessages(t *testing.T) {
 	envelope := json.RawMessage(`{"status":"success","data":[{"name":"Nina <Patel>"}]}`)
 	events := []conversation.Event{
 		{Type: conversation.Started, Conversation: "c", Request: "r", Text: "Who?", Model: "m"},
-		{Type: conversation.ToolStarted, CallID: "1", Tool: "list_employees", Server: "hr", Message: "Calling list_employees…", Args: json.RawMessage(`{"limit":1}`)},
+		{Type: conversation.ToolStarted, CallID: "1", Tool: "list_employees", Server: "hr", Message: "List employees…", Args: json.RawMessage(`{"limit":1}`)},
 		{Type: conversation.ToolProgress, CallID: "1", Tool: "list_employees", Server: "hr", Message: "1 of 2"},
-		{Type: conversation.ToolFinished, CallID: "1", Tool: "list_employees", Server: "hr", Message: "list_employees found 1 row", Data: envelope},
+		{Type: conversation.ToolFinished, CallID: "1", Tool: "list_employees", Server: "hr", Message: "List employees: 1 row", Data: envelope},
 		{Type: conversation.Text, Text: "Nina."},
 		{Type: conversation.Text, Text: "There are more.", Source: "gateway"},
 		{Type: conversation.Note, Kind: "invented", Text: "Not from the data: $5 is the model's own.", Spans: []agent.Span{{Start: 3, End: 5}}},
