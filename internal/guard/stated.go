@@ -12,14 +12,14 @@ type stated struct {
 	text     string
 	german   bool
 	mentions []mention.Mention
-	names    []properName
+	names    []mention.Name
 	plain    map[string]bool // words that the answer writes in small letters
 }
 
 func statedIn(text, question string) stated {
 	text = hyphens.Replace(text)
 	s := stated{text: text, german: isGerman(text + " " + question), mentions: mention.Of(text), plain: lowerWords(text)}
-	for _, name := range namesOf(text) {
+	for _, name := range mention.NamesOf(markdown.Replace(text)) {
 		if s.unknown(name, nil) {
 			s.names = append(s.names, name)
 		}
@@ -45,10 +45,10 @@ func (s stated) tokens() (tokens, tails map[string]bool) {
 		}
 	}
 	for _, name := range s.names {
-		for _, word := range name.words {
+		for _, word := range name.Words {
 			small := strings.ToLower(word)
 			for _, part := range append(strings.Split(small, "-"), small) {
-				for root := range rootsOf(part) {
+				for root := range mention.Roots(part) {
 					tokens[root] = false
 				}
 			}
@@ -60,7 +60,7 @@ func (s stated) tokens() (tokens, tails map[string]bool) {
 // unknownNames returns names that are neither in a result nor in what was said.
 func (s stated) unknownNames(tokens map[string]bool) (odd []string) {
 	for _, name := range s.names {
-		if text := name.text(); s.unknown(name, tokens) && !slices.Contains(odd, text) {
+		if text := name.String(); s.unknown(name, tokens) && !slices.Contains(odd, text) {
 			odd = append(odd, text)
 		}
 	}
@@ -70,9 +70,9 @@ func (s stated) unknownNames(tokens map[string]bool) (odd []string) {
 // unknown reports whether a word of a name is in no evidence. The first word of a
 // sentence has a capital letter in any case, so alone it is no name. In German every
 // noun has one: two unknown ones are a name.
-func (s stated) unknown(n properName, tokens map[string]bool) bool {
+func (s stated) unknown(n mention.Name, tokens map[string]bool) bool {
 	strange := 0
-	for _, word := range n.words {
+	for _, word := range n.Words {
 		small := strings.ToLower(word)
 		if s.german && measures[small] {
 			return false
@@ -84,22 +84,22 @@ func (s stated) unknown(n properName, tokens map[string]bool) bool {
 	if s.german {
 		return strange > 1
 	}
-	return strange > 0 && (!n.first || len(n.words) > 1 || n.alone)
+	return strange > 0 && (!n.First || len(n.Words) > 1 || n.Alone)
 }
 
 func (s stated) isStrange(word string, tokens map[string]bool) bool {
-	if s.plain[word] || germanWords[word] || mention.MonthOf(word) > 0 {
+	if s.plain[word] || germanWords[word] || mention.MonthOf(word) > 0 || word == "mar" {
 		return false
 	}
 	if parts := strings.Split(word, "-"); len(parts) > 1 { // Staff-level
 		return slices.ContainsFunc(parts, func(part string) bool { return s.isStrange(part, tokens) })
 	}
-	for root := range rootsOf(word) {
-		if tokens[root] || common()[root] || root != word && common()[root+"e"] {
+	for root := range mention.Roots(word) {
+		if tokens[root] {
 			return false
 		}
 	}
-	return true
+	return !mention.IsCommon(word)
 }
 
 // lowerWords are the words that the text itself writes in small letters.

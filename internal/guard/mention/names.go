@@ -1,4 +1,4 @@
-package guard
+package mention
 
 import (
 	_ "embed"
@@ -23,6 +23,16 @@ var common = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
+// IsCommon reports whether a word in small letters is such a word, or the form of one.
+func IsCommon(word string) bool {
+	for root := range Roots(word) {
+		if common()[root] || root != word && common()[root+"e"] {
+			return true
+		}
+	}
+	return false
+}
+
 // ruler is the line below the head of a table.
 var ruler = regexp.MustCompile(`^\s*\|?[\s:|-]*-[\s:|-]*$`)
 
@@ -32,10 +42,10 @@ var pieceEnd = regexp.MustCompile(`[.!?…:]["”')*_]*(?:\s+|$)|\||;|\(|\)|\s[-
 // item matches a row of a table and an item of a list.
 var item = regexp.MustCompile(`\||^\s*(?:[-*+•]|\d+[.)])\s`)
 
-// namesOf returns what can be a name: a word with a capital letter inside of a sentence,
-// or a cell or item that begins with one.
-func namesOf(text string) (names []properName) {
-	lines := strings.Split(markdown.Replace(text), "\n")
+// NamesOf returns what can be a name in a text without marks of markdown: a word with a
+// capital letter inside of a sentence, or a cell or item that begins with one.
+func NamesOf(text string) (names []Name) {
+	lines := strings.Split(text, "\n")
 	for n, line := range lines {
 		head := n+1 < len(lines) && strings.Contains(line, "|") && ruler.MatchString(lines[n+1])
 		if head || strings.HasPrefix(strings.TrimSpace(line), "#") || !strings.ContainsFunc(line, unicode.IsUpper) {
@@ -44,7 +54,7 @@ func namesOf(text string) (names []properName) {
 		listed := item.MatchString(line)
 		for _, piece := range pieceEnd.Split(line, -1) {
 			for _, name := range namesIn(piece) {
-				name.alone = name.alone && listed
+				name.Alone = name.Alone && listed
 				names = append(names, name)
 			}
 		}
@@ -52,14 +62,14 @@ func namesOf(text string) (names []properName) {
 	return names
 }
 
-// properName is words in a row that begin with a capital letter.
-type properName struct {
-	words []string
-	first bool // it begins its piece
-	alone bool // it is all of its piece
+// Name is words in a row that begin with a capital letter.
+type Name struct {
+	Words []string
+	First bool // it begins its piece
+	Alone bool // it is all of its piece
 }
 
-func (n properName) text() string { return strings.Join(n.words, " ") }
+func (n Name) String() string { return strings.Join(n.Words, " ") }
 
 // shortened are the names that people and models shorten: Joe Green is Joseph's.
 var shortened = func() map[string][]string {
@@ -79,8 +89,8 @@ stephen steve;stephanie steph;jennifer jen jenny;jessica jess;matthew matt;andre
 edward ed eddie;james jim jimmy;john jack;jonathan jon;kenneth ken;lawrence larry;richard rick dick;ronald ron;victoria vicky;rebecca becky;deborah deb debbie;donald don;gregory greg;
 jeffrey jeff;frederick fred;francis frank;charles charlie chuck;david dave;peter pete;philip phil;raymond ray;theodore ted;walter walt;zachary zach;olivia liv;amanda mandy`
 
-// rootsOf yields a word, and what it may be a form of.
-func rootsOf(word string) iter.Seq[string] {
+// Roots yields a word, and what it may be a form of.
+func Roots(word string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if !yield(word) {
 			return
@@ -99,13 +109,13 @@ func rootsOf(word string) iter.Seq[string] {
 }
 
 // namesIn finds the names of a piece of a line.
-func namesIn(piece string) (names []properName) {
+func namesIn(piece string) (names []Name) {
 	fields := strings.Fields(piece)
 	var current []string
 	begin := 0
 	end := func(at int) {
 		if len(current) > 0 {
-			names = append(names, properName{current, begin == 0, begin == 0 && at == len(fields)})
+			names = append(names, Name{current, begin == 0, begin == 0 && at == len(fields)})
 			current = nil
 		}
 	}
