@@ -237,6 +237,9 @@ func reportedOfRow(s, small string, wanted bool, e Evidence, results func() *dat
 			if hasPending(e) && theAsk.MatchString(clauseBefore(small, m[0])) && prepared.MatchString(small[m[0]:]) {
 				continue
 			}
+			if pattern == phrases && hasPending(e) && strings.HasPrefix(small[m[0]:], "effective") { // from when it will be so
+				continue
+			}
 			word := marking(captured(small, m), small[m[1]:])
 			if pattern == recent && classOf[word] == "update" { // every row was, and says when
 				continue
@@ -304,8 +307,17 @@ func wantsChange(e Evidence) bool {
 	if n := len(e.Asked); n > 0 && len(e.Calls) == 0 { // "did that work?": of what was asked for before
 		asked += " " + e.Asked[n-1]
 	}
-	return slices.ContainsFunc(wordsOf(asked), func(w string) bool { return slices.Contains(orders, w) })
+	words := wordsOf(asked)
+	for i, w := range words {
+		if slices.Contains(orders, w) && (w != "open" || i+1 < len(words) && slices.Contains(opened, words[i+1])) {
+			return true
+		}
+	}
+	return false
 }
+
+// opened are the words after which "open" is a verb: "open a ticket", and not "open tickets?"
+var opened = strings.Fields("a an another the this that new it one up")
 
 // orders are the verbs with which people ask for a change.
 var orders = strings.Fields("delete remove terminate fire erase offboard deactivate disable approve authorize reject decline deny close resolve settle update change adjust modify edit correct raise increase bump lower reduce cut create add open file log register send submit email notify tell solve finish complete promote let assign reassign transfer escalate cancel revert undo restore withdraw reopen schedule book reserve pay refund reimburse set mark move rename save archive publish grant revoke reset unlock promote hire do give go yes confirm get " +

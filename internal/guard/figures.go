@@ -309,8 +309,11 @@ func (f *figures) fromStated(c mention.Mention, mentions []mention.Mention, prov
 				v.ratio(a, b)
 			}
 		}
+		v.shares(a)
 	}
-	v.runs(mentions, proven, i)
+	v.inRange(beside)
+	v.weighted(mentions, proven)
+	v.runs(mentions, proven, i, f.asked)
 	slices.Sort(v.values)
 	slices.Sort(v.percents)
 	if c.Unit == '%' {
@@ -319,19 +322,68 @@ func (f *figures) fromStated(c mention.Mention, mentions []mention.Mention, prov
 	return near(v.values, c)
 }
 
+// shares adds a part of an amount for each of a few, and what is a month's, a quarter's
+// or a week's of a year's, and a year's of these.
+func (v *derived) shares(amount float64) {
+	if amount < 100 {
+		return
+	}
+	for n := 2.0; n <= 12; n++ {
+		v.amount(amount / n)
+	}
+	v.amount(amount/52, amount*12, amount*4)
+}
+
+// inRange adds how far figures are between two that follow each other, in per cent: a
+// salary in its grade's range.
+func (v *derived) inRange(beside []float64) {
+	for k := 1; k < len(beside); k++ {
+		low, high := beside[k-1], beside[k]
+		if low < 100 || high <= low {
+			continue
+		}
+		for _, a := range beside {
+			if a > low && a < high {
+				v.percents = append(v.percents, 100*(a-low)/(high-low))
+			}
+		}
+	}
+}
+
+// weighted adds the sum of the amounts of lines, each times the per cent of its line.
+func (v *derived) weighted(mentions []mention.Mention, proven []bool) {
+	sum, line, amount := 0.0, -1, 0.0
+	for i, c := range mentions {
+		if c.Kind != mention.Figure || !proven[i] {
+			continue
+		}
+		switch {
+		case c.Unit != '%' && c.Value >= 100:
+			line, amount = c.Line, c.Value
+		case c.Unit == '%' && c.Line == line:
+			sum, line = sum+amount*c.Value/100, -1
+			v.amount(sum)
+		}
+	}
+}
+
 // runs adds the sums of figures that follow each other before or after the mention:
-// in the text, and in the same place of their lines.
-func (v *derived) runs(mentions []mention.Mention, proven []bool, i int) {
+// in the text, and in the same place of their lines; and what they lack, each, to a figure
+// of the question.
+func (v *derived) runs(mentions []mention.Mention, proven []bool, i int, asked []float64) {
 	for _, step := range []int{-1, 1} {
-		sum, column, last := 0.0, 0.0, 0.0
+		sum, column, last, n := 0.0, 0.0, 0.0, 0.0
 		for j := i + step; j >= max(0, i-maxRun) && j < min(len(mentions), i+maxRun); j += step {
 			other := mentions[j]
 			if other.Kind != mention.Figure || !proven[j] {
 				continue
 			}
 			if other.Unit == mentions[i].Unit {
-				sum += other.Value
+				sum, n = sum+other.Value, n+1
 				v.amount(sum)
+				for _, goal := range asked {
+					v.amount(n*goal - sum)
+				}
 			}
 			if other.Line != mentions[i].Line && other.Column == mentions[i].Column {
 				column += other.Value

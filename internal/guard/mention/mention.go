@@ -1,5 +1,6 @@
-// Package mention reads what a text states that can be compared with data: its figures,
-// dates, ids and addresses, as people write them in English and German. Start with [Of].
+// Package mention reads what a text states that can be compared with data: its figures, names,
+// dates, ids and addresses, as people write them in English and German. Start with [Of]
+// and [NamesOf].
 package mention
 
 import (
@@ -110,7 +111,7 @@ func number(line []Mention) {
 }
 
 // spaced parts what is written together: cells, ranges, brackets.
-var spaced = strings.NewReplacer("|", " ", "–", " – ", "—", " ", "(", " ", ")", " ", "[", " ", "]", " ", "→", " ", "~", " ~ ", "≈", " ≈ ", "/", " ", "=", " ", "*", "", "`", "", "\u00a0", " ", "\u202f", " ", "−", "-", "<", " ", ">", " ", "×", " ")
+var spaced = strings.NewReplacer("|", " ", "–", " – ", "—", " ", "(", " ", ")", " ", "[", " ", "]", " ", "→", " ", "~", " ~ ", "≈", " ≈ ", "/", " ", "=", " ", "*", "", "`", "", "½", ".5", "¼", ".25", "¾", ".75", "\u00a0", " ", "\u202f", " ", "−", "-", "<", " ", ">", " ", "×", " ")
 
 // Scanner reads texts one after the other. The zero one is ready.
 type Scanner struct {
@@ -172,7 +173,7 @@ func (s *Scanner) partDays() {
 			continue
 		}
 		from, to, ok := strings.Cut(s.tokens[i], "-")
-		if s.at = i; !ok || MonthOf(s.peek(-1)) == 0 && MonthOf(s.peek(1)) == 0 {
+		if s.at = i; !ok || s.month(-1) == 0 && s.month(1) == 0 {
 			continue
 		}
 		s.tokens = slices.Replace(s.tokens, i, i+1, from, "–", to)
@@ -219,7 +220,7 @@ func (s *Scanner) date(token string) (c Mention, used int) {
 
 // inWords reads a date whose month is a word.
 func (s *Scanner) inWords(c Mention, token string) (_ Mention, used int) {
-	month, day := MonthOf(token), s.dayAt(0)
+	month, day := s.month(0), s.dayAt(0)
 	switch {
 	case month > 0 && s.shortYearAt(1) > 0:
 		c.Day, used = Date{Month: month}, 1
@@ -227,14 +228,14 @@ func (s *Scanner) inWords(c Mention, token string) (_ Mention, used int) {
 		c.Day, used = Date{Month: month, Day: s.dayAt(1)}, 2
 	case month > 0 && yearOf(s.peek(1)) > 0:
 		c.Day, used = Date{Month: month}, 1
-	case day > 0 && s.peek(1) == "of" && MonthOf(s.peek(2)) > 0:
-		c.Day, used = Date{Month: MonthOf(s.peek(2)), Day: day}, 3
-	case day > 0 && MonthOf(s.peek(1)) > 0:
-		c.Day, used = Date{Month: MonthOf(s.peek(1)), Day: day}, 2
-	case day > 0 && isTo(s.peek(1)) && s.dayAt(2) > 0 && MonthOf(s.peek(3)) > 0:
-		c.Day, used = Date{Month: MonthOf(s.peek(3)), Day: day}, 1
-	case day > 0 && isTo(s.peek(-1)) && s.dayAt(-2) > 0 && MonthOf(s.peek(-3)) > 0:
-		c.Day, used = Date{Month: MonthOf(s.peek(-3)), Day: day}, 1
+	case day > 0 && s.peek(1) == "of" && s.month(2) > 0:
+		c.Day, used = Date{Month: s.month(2), Day: day}, 3
+	case day > 0 && s.month(1) > 0:
+		c.Day, used = Date{Month: s.month(1), Day: day}, 2
+	case day > 0 && isTo(s.peek(1)) && s.dayAt(2) > 0 && s.month(3) > 0:
+		c.Day, used = Date{Month: s.month(3), Day: day}, 1
+	case day > 0 && isTo(s.peek(-1)) && s.dayAt(-2) > 0 && s.month(-3) > 0:
+		c.Day, used = Date{Month: s.month(-3), Day: day}, 1
 	default:
 		return c, 0
 	}
@@ -244,6 +245,15 @@ func (s *Scanner) inWords(c Mention, token string) (_ Mention, used int) {
 	}
 	c.Text = strings.Trim(strings.Join(s.tokens[s.at:s.at+used], " "), ".,;:!?\"”'’")
 	return c, used
+}
+
+// month is the month that a token names. Mar is one beside a number only.
+func (s *Scanner) month(ahead int) int {
+	token := s.peek(ahead)
+	if token == "Mar" && s.dayAt(ahead-1)+s.dayAt(ahead+1)+yearOf(s.peek(ahead+1)) > 0 {
+		return 3
+	}
+	return MonthOf(token)
 }
 
 func (s *Scanner) dayAt(ahead int) int {

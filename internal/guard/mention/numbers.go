@@ -112,8 +112,8 @@ func startsNumber(token string) bool {
 	return token != "" && (token[0] == '+' || token[0] >= '0' && token[0] <= '9')
 }
 
-// germanFigure matches 160.000 and 62.990,50 and 8,1.
-var germanFigure = regexp.MustCompile(`^(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d{1,2})$`)
+// germanFigure matches 160.000 and +62.990,50 and 8,1.
+var germanFigure = regexp.MustCompile(`^[+-]?(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d{1,2})$`)
 
 // thousandths matches a figure that has thousands in English and decimals in German.
 var thousandths = regexp.MustCompile(`^\d{1,3},\d{3}$`)
