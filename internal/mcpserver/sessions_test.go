@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,26 +93,26 @@ func TestEndedSessionIsForgotten(t *testing.T) {
 			handler.ServeHTTP(w, r)
 			return w
 		}
-		begin := func() (id string, freed *bool) {
+		begin := func() (id string, freed *atomic.Bool) {
 			w := send("POST", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
-			id, freed = w.Header().Get("Mcp-Session-Id"), new(bool)
-			if known, sweeping := s.lane.sessions.hold(id, func() { *freed = true }); !known || !sweeping {
+			id, freed = w.Header().Get("Mcp-Session-Id"), new(atomic.Bool)
+			if known, sweeping := s.lane.sessions.hold(id, func() { freed.Store(true) }); !known || !sweeping {
 				t.Fatalf("got %d %s; the session is known: %v, its end is looked for: %v", w.Code, w.Body, known, sweeping)
 			}
 			return id, freed
 		}
 		left, ended := begin()
-		if w := send("DELETE", left, ""); w.Code != 204 || !*ended {
-			t.Errorf("ended by its client: got %d, its slot is free: %v", w.Code, *ended)
+		if w := send("DELETE", left, ""); w.Code != 204 || !ended.Load() {
+			t.Errorf("ended by its client: got %d, its slot is free: %v", w.Code, ended.Load())
 		}
 		idle, ended := begin()
-		if time.Sleep(sessionIdle - time.Second); *ended {
+		if time.Sleep(sessionIdle - time.Second); ended.Load() {
 			t.Error("a session was forgotten before it ended")
 		}
 		time.Sleep(time.Second + sweepPeriod)
 		synctest.Wait()
-		if known, sweeping := s.lane.sessions.hold(idle, nil); !*ended || known || sweeping {
-			t.Errorf("after its end: its slot is free: %v, it is known: %v, ends are looked for: %v", *ended, known, sweeping)
+		if known, sweeping := s.lane.sessions.hold(idle, nil); !ended.Load() || known || sweeping {
+			t.Errorf("after its end: its slot is free: %v, it is known: %v, ends are looked for: %v", ended.Load(), known, sweeping)
 		}
 	})
 }
