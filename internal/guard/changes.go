@@ -103,7 +103,7 @@ func reportOfChange(sentences []string, e Evidence, results func() *data) string
 		if strings.HasSuffix(small, "?") {
 			return false
 		}
-		return reportedByAssistant(small, e) || reportedInGerman(small, wanted, e, results) || reportedOfRow(s, small, wanted, e, results) || wanted && reportsTheEnd(s, small, e)
+		return reportedByAssistant(small, wanted, e) || reportedInGerman(small, wanted, e, results) || reportedOfRow(s, small, wanted, e, results) || wanted && reportsTheEnd(s, small, e)
 	})
 	if at < 0 {
 		return ""
@@ -170,11 +170,14 @@ var (
 	afterRelative = regexp.MustCompile(`^(?:[.,;:)]|$| (?:is|are|was|were|had|has|earlier|before|above)\b)`)
 )
 
+// deals matches what a company closes, other than its assistant: "we've closed $275k".
+var deals = regexp.MustCompile(`^ (?:[$€£]\s?\d|(?:\w+ )?deals?\b)`)
+
 // nothingDone matches an object by which a verb reports nothing: "I deleted nothing."
 var nothingDone = regexp.MustCompile(`^ (?:nothing|none|neither|no)\b`)
 
 // reportedByAssistant reports whether the assistant says that it changed something.
-func reportedByAssistant(s string, e Evidence) bool {
+func reportedByAssistant(s string, wanted bool, e Evidence) bool {
 	if m := phrasal.FindStringSubmatchIndex(s); m != nil && !unmade.MatchString(clauseBefore(s, m[0])) && !made(e, phrasalClass(m)) {
 		return true
 	}
@@ -186,7 +189,7 @@ func reportedByAssistant(s string, e Evidence) bool {
 	if nothingDone.MatchString(rest) {
 		return false
 	}
-	if relative.MatchString(s[:m[0]]) && afterRelative.MatchString(rest) {
+	if classOf[word] == "close" && !wanted && deals.MatchString(rest) || relative.MatchString(s[:m[0]]) && afterRelative.MatchString(rest) {
 		return false
 	}
 	if presentation.MatchString(rest) || request.MatchString(rest) && hasPending(e) {
@@ -241,6 +244,9 @@ func reportedOfRow(s, small string, wanted bool, e Evidence, results func() *dat
 				continue
 			}
 			word := marking(captured(small, m), small[m[1]:])
+			if classOf[word] == "close" && !wanted && deals.MatchString(small[m[1]:]) {
+				continue
+			}
 			if pattern == recent && classOf[word] == "update" { // every row was, and says when
 				continue
 			}
@@ -309,15 +315,19 @@ func wantsChange(e Evidence) bool {
 	}
 	words := wordsOf(asked)
 	for i, w := range words {
-		if slices.Contains(orders, w) && (w != "open" || i+1 < len(words) && slices.Contains(opened, words[i+1])) {
+		if after, only := orderBefore[w]; slices.Contains(orders, w) && (!only || i+1 < len(words) && slices.Contains(after, words[i+1])) {
 			return true
 		}
 	}
 	return false
 }
 
-// opened are the words after which "open" is a verb: "open a ticket", and not "open tickets?"
-var opened = strings.Fields("a an another the this that new it one up")
+// orderBefore has the words before which these are orders: "open a ticket" and "do it",
+// not "open tickets?" and "who do I ask".
+var orderBefore = map[string][]string{
+	"open": strings.Fields("a an another the this that new it one up"),
+	"do":   strings.Fields("it that this so the what"),
+}
 
 // orders are the verbs with which people ask for a change.
 var orders = strings.Fields("delete remove terminate fire erase offboard deactivate disable approve authorize reject decline deny close resolve settle update change adjust modify edit correct raise increase bump lower reduce cut create add open file log register send submit email notify tell solve finish complete promote let assign reassign transfer escalate cancel revert undo restore withdraw reopen schedule book reserve pay refund reimburse set mark move rename save archive publish grant revoke reset unlock promote hire do give go yes confirm get " +

@@ -249,6 +249,11 @@ func (v *derived) rows(t *table, named, all []int, words map[string]bool) {
 						v.amount(t.nums[a][i] - t.nums[b][i] + 1)
 					}
 					v.amount(t.nums[a][i] + t.nums[b][i])
+					if len(t.rows) == 1 && len(keys) <= maxCompare {
+						for _, c := range keys {
+							v.ratio(t.nums[a][i]+t.nums[b][i], t.nums[c][i])
+						}
+					}
 				}
 			}
 		}

@@ -55,12 +55,13 @@ type figures struct {
 	derived *derived // nil until a mention needs it
 	rows    int
 
-	text     string    // of the answer
-	scale    float64   // of figures that the answer writes "in thousands"; 1: none
-	relative bool      // the answer or its question speaks of time as seen from today
-	asked    []float64 // figures of the question
-	supposed []float64 // per cents of the question: "what if everyone gets 3 % more"
-	whatIf   bool      // the answer speaks of what is not so
+	text     string         // of the answer
+	scale    float64        // of figures that the answer writes "in thousands"; 1: none
+	relative bool           // the answer or its question speaks of time as seen from today
+	asked    []float64      // figures of the question
+	supposed []float64      // per cents of the question: "what if everyone gets 3 % more"
+	whatIf   bool           // the answer speaks of what is not so
+	between  []mention.Date // days of the question, in order
 }
 
 func newFigures(d *data, e Evidence, text string) *figures {
@@ -78,6 +79,10 @@ func newFigures(d *data, e Evidence, text string) *figures {
 		}
 	}
 	for _, c := range mention.Of(e.Question) {
+		if day := c.Day; c.Kind == mention.Dated && day.Day > 0 {
+			day.Year = cmp.Or(day.Year, e.Today.Year())
+			f.between = append(f.between, day)
+		}
 		if (c.Kind == mention.Figure || c.Kind == mention.Spelled) && len(f.asked) < window {
 			f.asked = append(f.asked, c.Value)
 		}
@@ -85,6 +90,12 @@ func newFigures(d *data, e Evidence, text string) *figures {
 			f.supposed = append(f.supposed, c.Value)
 		}
 	}
+	for _, m := range inWord.FindAllStringSubmatch(e.Question, window) {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			f.asked = append(f.asked, float64(n))
+		}
+	}
+	slices.SortFunc(f.between, func(a, b mention.Date) int { return a.Time().Compare(b.Time()) })
 	if f.whatIf = supposing.MatchString(text); f.whatIf {
 		for _, c := range mention.Of(text) {
 			if c.Unit == '%' && len(f.supposed) < maxSupposed {
@@ -98,6 +109,9 @@ func newFigures(d *data, e Evidence, text string) *figures {
 	}
 	return f
 }
+
+// inWord matches a figure that is the end of a word: p95.
+var inWord = regexp.MustCompile(`\b[A-Za-z]{1,3}(\d{1,4})\b`)
 
 // unproven returns the mentions that no result gives, as they are written.
 func (f *figures) unproven(mentions []mention.Mention) (odd []string) {
@@ -160,8 +174,10 @@ func (f *figures) provesFigure(c mention.Mention) bool {
 	case whole && c.Unit == 0 && f.d.tails[c.Text]:
 		return true
 	case whole && c.Unit == 0 && year >= 1900 && year <= 2100:
-		return f.hasYear(year)
+		return f.hasYear(year) || f.isMissing(year, c.Line)
 	case f.scale > 1 && c.Unit != '%' && near(f.d.numbers, mention.Mention{Value: c.Value * f.scale, Step: c.Step * f.scale, About: c.About}):
+		return true
+	case c.Unit == '%' && (slices.Contains(f.asked, c.Value) || slices.Contains(f.asked, 100-c.Value)): // and the rest
 		return true
 	case c.Unit == '%' && (c.Value == 100 || near(f.d.numbers, mention.Mention{Value: c.Value / 100, Step: c.Step / 100, About: c.About})):
 		return true
@@ -189,6 +205,19 @@ func (f *figures) hasYear(year int) bool {
 	}
 	return false
 }
+
+// isMissing reports whether a line says of a year between those of the data that there is
+// nothing: "no one joined in 2017".
+func (f *figures) isMissing(year, line int) bool {
+	before, after := false, false
+	for d := range f.d.dates {
+		before, after = before || d.Year > 0 && d.Year < year, after || d.Year > year
+	}
+	lines := strings.Split(f.text, "\n")
+	return before && after && line < len(lines) && absent.MatchString(lines[line])
+}
+
+var absent = regexp.MustCompile(`(?i)\b(?:nobody|no one|none|nothing|no|niemand|kein\pL*)\b`)
 
 // fiscalYear is the year of FY2025 or FY25, and the one before for "last".
 func fiscalYear(word string, today time.Time) string {
@@ -224,7 +253,22 @@ func scaleOf(text string) float64 {
 var seenFromToday = strings.Fields("today tomorrow yesterday week weekend fortnight day days ago monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun heute morgen gestern woche tag tage montag dienstag mittwoch donnerstag freitag samstag sonntag")
 
 func (f *figures) provesSpan(c mention.Mention) bool {
-	return slices.ContainsFunc(f.derived.days, func(days float64) bool { return isSpan(c, days) }) || near(f.derived.values, c)
+	isThat := func(days float64) bool { return isSpan(c, days) }
+	return slices.ContainsFunc(f.derived.days, isThat) || slices.ContainsFunc(calendar(f.e.Today), isThat) || near(f.derived.values, c)
+}
+
+// calendar are the days of this month, quarter and year, those that are over and those
+// that are left.
+func calendar(today time.Time) (days []float64) {
+	year, month, day := today.Date()
+	now := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	for _, months := range []time.Month{1, 3, 12} {
+		start := time.Date(year, month-(month-1)%months, 1, 0, 0, 0, 0, time.UTC)
+		end := start.AddDate(0, int(months), 0)
+		over := now.Sub(start).Hours() / 24
+		days = append(days, end.Sub(start).Hours()/24, over, over+1, end.Sub(now).Hours()/24) // today counts or not
+	}
+	return days
 }
 
 // isSpan reports whether a mention is as long as so many days.
@@ -271,6 +315,9 @@ func (f *figures) provesDate(day mention.Date) bool {
 			return true
 		}
 	}
+	if len(f.between) > 1 && f.between[0].Time().Before(day.Time()) && day.Time().Before(f.between[len(f.between)-1].Time()) {
+		return true
+	}
 	gap := day.Time().Sub(mention.DateOf(f.e.Today).Time())
 	if f.relative && gap >= -7*24*time.Hour && gap <= 31*24*time.Hour {
 		return true
@@ -279,120 +326,4 @@ func (f *figures) provesDate(day mention.Date) bool {
 		return true
 	}
 	return day.Day == 1 || day.Time().AddDate(0, 0, 1).Day() == 1 // the end of a month
-}
-
-// Bounds of what is computed of figures that the answer itself shows.
-const (
-	window = 12  // apart, of two
-	maxRun = 100 // in a sum
-
-	maxSupposed = 4 // per cents
-)
-
-// fromStated reports whether a figure is computed of proven figures beside it and of
-// the question's: a sum of several, or a difference, sum, product, ratio or share of two.
-func (f *figures) fromStated(c mention.Mention, mentions []mention.Mention, proven []bool, i int) bool {
-	if c.Unit == 'd' && f.spanStated(c, mentions, proven) {
-		return true
-	}
-	beside := slices.Clone(f.asked)
-	for j := max(0, i-window); j < min(len(mentions), i+window/2+1); j++ {
-		if j != i && proven[j] && (mentions[j].Kind == mention.Figure || mentions[j].Kind == mention.Spelled) {
-			beside = append(beside, mentions[j].Value)
-		}
-	}
-	v := &derived{}
-	for k, a := range beside {
-		for l, b := range beside {
-			if k != l {
-				v.amount(a-b, a+b, a*b, a*(1+b/100), a*(1-b/100), a*b/100)
-				v.ratio(a, b)
-			}
-		}
-		v.shares(a)
-	}
-	v.inRange(beside)
-	v.weighted(mentions, proven)
-	v.runs(mentions, proven, i, f.asked)
-	slices.Sort(v.values)
-	slices.Sort(v.percents)
-	if c.Unit == '%' {
-		return near(v.percents, c)
-	}
-	return near(v.values, c)
-}
-
-// shares adds a part of an amount for each of a few, and what is a month's, a quarter's
-// or a week's of a year's, and a year's of these.
-func (v *derived) shares(amount float64) {
-	if amount < 100 {
-		return
-	}
-	for n := 2.0; n <= 12; n++ {
-		v.amount(amount / n)
-	}
-	v.amount(amount/52, amount*12, amount*4)
-}
-
-// inRange adds how far figures are between two that follow each other, in per cent: a
-// salary in its grade's range.
-func (v *derived) inRange(beside []float64) {
-	for k := 1; k < len(beside); k++ {
-		low, high := beside[k-1], beside[k]
-		if low < 100 || high <= low {
-			continue
-		}
-		for _, a := range beside {
-			if a > low && a < high {
-				v.percents = append(v.percents, 100*(a-low)/(high-low))
-			}
-		}
-	}
-}
-
-// weighted adds the sum of the amounts of lines, each times the per cent of its line.
-func (v *derived) weighted(mentions []mention.Mention, proven []bool) {
-	sum, line, amount := 0.0, -1, 0.0
-	for i, c := range mentions {
-		if c.Kind != mention.Figure || !proven[i] {
-			continue
-		}
-		switch {
-		case c.Unit != '%' && c.Value >= 100:
-			line, amount = c.Line, c.Value
-		case c.Unit == '%' && c.Line == line:
-			sum, line = sum+amount*c.Value/100, -1
-			v.amount(sum)
-		}
-	}
-}
-
-// runs adds the sums of figures that follow each other before or after the mention:
-// in the text, and in the same place of their lines; and what they lack, each, to a figure
-// of the question.
-func (v *derived) runs(mentions []mention.Mention, proven []bool, i int, asked []float64) {
-	for _, step := range []int{-1, 1} {
-		sum, column, last, n := 0.0, 0.0, 0.0, 0.0
-		for j := i + step; j >= max(0, i-maxRun) && j < min(len(mentions), i+maxRun); j += step {
-			other := mentions[j]
-			if other.Kind != mention.Figure || !proven[j] {
-				continue
-			}
-			if other.Unit == mentions[i].Unit {
-				sum, n = sum+other.Value, n+1
-				v.amount(sum)
-				for _, goal := range asked {
-					v.amount(n*goal - sum)
-				}
-			}
-			if other.Line != mentions[i].Line && other.Column == mentions[i].Column {
-				column += other.Value
-				v.amount(column)
-			}
-			if other.Line != mentions[i].Line && other.Last {
-				last += other.Value
-				v.amount(last)
-			}
-		}
-	}
 }

@@ -54,6 +54,7 @@ func TestAnswersInManyStyles(t *testing.T) {
 	t.Run("styles", func(t *testing.T) { measureStyles(t, "styles", "styles", 22, 90) })
 	t.Run("wordings", func(t *testing.T) { measureStyles(t, "wordings", "wordings", 23, 85) })
 	t.Run("blind", func(t *testing.T) { measureStyles(t, "blind", "wordings", 23, 65) })
+	t.Run("ninth", func(t *testing.T) { measureStyles(t, "ninth", "wordings", 23, 65) })
 	t.Run("plain", func(t *testing.T) { measureStyles(t, "plain", "wordings", 23, 0) })
 }
 

@@ -46,6 +46,7 @@ var (
 	digitDate = regexp.MustCompile(`^(\d{1,2})[.⁄](\d{1,2})[.⁄](\d{4})$`)
 	shortDate = regexp.MustCompile(`^(\d{1,2})\.(\d{1,2})\.[,;:!?)]*$`) // German: 20.11.
 	slashDate = regexp.MustCompile(`\b(\d{1,2})/(\d{1,2})/(\d{4})\b`)
+	slashDay  = regexp.MustCompile(`(^|[\s(|–])(0?[1-9]|1[0-2])/([12]\d|3[01]|0?[1-9])([\s)|,.;–]|$)`) // 11/28
 	fileName  = regexp.MustCompile(`^[\w.-]*\w\.(?:c|cpp|cs|css|csv|docx|go|h|html|java|js|json|kt|md|pdf|php|proto|py|rb|rs|sh|sql|swift|toml|ts|tsx|txt|xlsx|ya?ml)$`)
 	numbering = regexp.MustCompile(`^\s*(?:[-*+]\s+)?(?:\d{1,3}[.)]\s+|\|\s*\d{1,3}\s*\|)`)
 )
@@ -85,7 +86,7 @@ func parted(line string) string {
 		}
 	}
 	if strings.Contains(line, "/") {
-		line = slashDate.ReplaceAllString(line, "$1⁄$2⁄$3")
+		line = slashDay.ReplaceAllString(slashDate.ReplaceAllString(line, "$1⁄$2⁄$3"), "$1$2⁄$3$4")
 	}
 	if strings.ContainsFunc(line, isSpaced) {
 		line = spaced.Replace(line)
@@ -111,7 +112,7 @@ func number(line []Mention) {
 }
 
 // spaced parts what is written together: cells, ranges, brackets.
-var spaced = strings.NewReplacer("|", " ", "–", " – ", "—", " ", "(", " ", ")", " ", "[", " ", "]", " ", "→", " ", "~", " ~ ", "≈", " ≈ ", "/", " ", "=", " ", "*", "", "`", "", "½", ".5", "¼", ".25", "¾", ".75", "\u00a0", " ", "\u202f", " ", "−", "-", "<", " ", ">", " ", "×", " ")
+var spaced = strings.NewReplacer("|", " | ", "–", " – ", "—", " ", "(", " ", ")", " ", "[", " ", "]", " ", "→", " ", "~", " ~ ", "≈", " ≈ ", "/", " ", "=", " ", "*", "", "`", "", "½", ".5", "¼", ".25", "¾", ".75", "\u00a0", " ", "\u202f", " ", "−", "-", "<", " ", ">", " ", "×", " ")
 
 // Scanner reads texts one after the other. The zero one is ready.
 type Scanner struct {
@@ -206,6 +207,13 @@ func (s *Scanner) date(token string) (c Mention, used int) {
 		american := c
 		c.Day, american.Day = Date{atoi(m[3]), atoi(m[2]), atoi(m[1])}, Date{atoi(m[3]), atoi(m[1]), atoi(m[2])}
 		c.Or = []Mention{american}
+		return c, 1
+	}
+	if month, day, ok := strings.Cut(token, "⁄"); ok { // or a fraction: 4/5
+		c.Text, c.Day = month+"/"+day, Date{Month: atoi(month), Day: atoi(day)}
+		if part, ok := s.figure(month); ok {
+			c.Or = []Mention{part}
+		}
 		return c, 1
 	}
 	if m := shortDate.FindStringSubmatch(s.tokens[s.at]); m != nil {
@@ -319,6 +327,8 @@ func (s *Scanner) plain(token string) (c Mention, ok bool) {
 		c.Unit = '%'
 	case DaysIn[word] > 0:
 		c.Unit, c.Text = 'd', token+" "+word
+	case DaysIn[strings.TrimPrefix(m[8], "-")] > 0:
+		c.Unit, c.Text = 'd', strings.Replace(token, "-", " ", 1)
 	case isClockTime(word) || isClockTime(m[8]):
 		c.Unit = 'h'
 	}
