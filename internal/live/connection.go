@@ -69,7 +69,7 @@ func (c *connection) send(f frame) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	encoded := f.encode()
-	c.server.o.Log.Log(ctx, telemetry.LevelTrace, "message sent", "component", "live", "connection", c.id, "type", f.Type, "bytes", len(encoded))
+	c.server.o.Log.Log(ctx, telemetry.LevelTrace, "message sent", "component", "live", "connection", c.id, "conversation", c.conversation.ID, "type", f.Type, "bytes", len(encoded))
 	return c.ws.Write(ctx, websocket.MessageText, encoded)
 }
 
