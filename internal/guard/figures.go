@@ -254,21 +254,7 @@ var seenFromToday = strings.Fields("today tomorrow yesterday week weekend fortni
 
 func (f *figures) provesSpan(c mention.Mention) bool {
 	isThat := func(days float64) bool { return isSpan(c, days) }
-	return slices.ContainsFunc(f.derived.days, isThat) || slices.ContainsFunc(calendar(f.e.Today), isThat) || near(f.derived.values, c)
-}
-
-// calendar are the days of this month, quarter and year, those that are over and those
-// that are left.
-func calendar(today time.Time) (days []float64) {
-	year, month, day := today.Date()
-	now := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-	for _, months := range []time.Month{1, 3, 12} {
-		start := time.Date(year, month-(month-1)%months, 1, 0, 0, 0, 0, time.UTC)
-		end := start.AddDate(0, int(months), 0)
-		over := now.Sub(start).Hours() / 24
-		days = append(days, end.Sub(start).Hours()/24, over, over+1, end.Sub(now).Hours()/24) // today counts or not
-	}
-	return days
+	return slices.ContainsFunc(f.derived.days, isThat) || slices.ContainsFunc(mention.Calendar(f.e.Today), isThat) || near(f.derived.values, c)
 }
 
 // isSpan reports whether a mention is as long as so many days.
@@ -290,7 +276,9 @@ func (f *figures) spanStated(c mention.Mention, mentions []mention.Mention, prov
 			}) {
 				return true
 			}
-			dates = append(dates, day)
+			if len(dates) < window {
+				dates = append(dates, day)
+			}
 		}
 	}
 	return false

@@ -10,7 +10,7 @@ import (
 // Bounds of what is computed of figures that the answer itself shows.
 const (
 	window = 12  // apart, of two
-	maxRun = 100 // in a sum
+	maxRun = 100 // in a sum, before and after
 
 	maxSupposed = 4 // per cents
 )
@@ -18,7 +18,9 @@ const (
 // fromStated reports whether a figure is computed of proven figures beside it and of
 // the question's: a sum of several, or a difference, sum, product, ratio or share of two.
 func (f *figures) fromStated(c mention.Mention, mentions []mention.Mention, proven []bool, i int) bool {
-	if c.Unit == 'd' && f.spanStated(c, mentions, proven) || f.isAge(c, mentions, proven) {
+	from, to := max(0, i-maxRun), min(len(mentions), i+maxRun)
+	around, known := mentions[from:to], proven[from:to]
+	if c.Unit == 'd' && f.spanStated(c, around, known) || f.isAge(c, around, known) {
 		return true
 	}
 	beside := slices.Clone(f.asked)
@@ -38,14 +40,16 @@ func (f *figures) fromStated(c mention.Mention, mentions []mention.Mention, prov
 		v.shares(a)
 	}
 	v.inRange(beside)
-	v.weighted(mentions, proven)
+	v.weighted(around, known)
 	v.runs(mentions, proven, i, f.asked)
-	slices.Sort(v.values)
-	slices.Sort(v.percents)
+	computed := v.values
 	if c.Unit == '%' {
-		return near(v.percents, c)
+		computed = v.percents
 	}
-	return near(v.values, c)
+	below, above := c.Slack()
+	return slices.ContainsFunc(computed, func(value float64) bool { // asked once: sorting would cost more
+		return value >= abs(c.Value)-below && value <= abs(c.Value)+above
+	})
 }
 
 // shares adds a part of an amount for each of a few, and what is a month's, a quarter's

@@ -67,3 +67,17 @@ func ISODate(token string) (d Date, ok bool) {
 }
 
 var germanMonths = strings.Fields("januar februar märz april mai juni juli august september oktober november dezember")
+
+// Calendar are the days of this month, quarter and year, those that are over and those
+// that are left.
+func Calendar(today time.Time) (days []float64) {
+	year, month, day := today.Date()
+	now := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	for _, months := range []time.Month{1, 3, 12} {
+		start := time.Date(year, month-(month-1)%months, 1, 0, 0, 0, 0, time.UTC)
+		end := start.AddDate(0, int(months), 0)
+		over := now.Sub(start).Hours() / 24
+		days = append(days, end.Sub(start).Hours()/24, over, over+1, end.Sub(now).Hours()/24) // today counts or not
+	}
+	return days
+}
