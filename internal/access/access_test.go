@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"countersign.dev/internal/access"
@@ -88,5 +89,13 @@ func TestMaskedValueIsDeleted(t *testing.T) {
 	var back access.Sensitive[float64]
 	if err := json.Unmarshal(b, &back); err != nil || !back.Masked {
 		t.Errorf("got %+v, %v", back, err)
+	}
+}
+
+func TestShownToSaysWhichRolesOpenNoRows(t *testing.T) {
+	p := access.Policy{Roles: []access.Role{"hr-write"}}
+	got := p.ShownTo(access.Class{Roles: []access.Role{"finance-read", "hr-write", access.Executive}})
+	if want := []string{"hr-write", "executive", "finance-read for rows that they may see"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

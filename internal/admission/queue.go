@@ -81,48 +81,46 @@ func New(o Options) *Queue {
 	return &Queue{o: o, free: o.Slots, people: make(map[access.Owner]*person), waiting: make(map[*person]struct{}), swept: o.Now()}
 }
 
-// enter waits until a request of the owner may be worked on, ctx ends, or, unless
+// await waits until the request of a ticket may be worked on, ctx ends, or, unless
 // it is zero, patience has passed.
-func (q *Queue) enter(ctx context.Context, o access.Owner, patience time.Duration) (*ticket, error) {
-	t, err := q.line(o)
-	if err != nil || t.admitted == nil {
-		return t, err
-	}
+func (q *Queue) await(ctx context.Context, t *ticket, patience time.Duration) error {
 	var late <-chan time.Time
 	if patience > 0 {
 		timer := time.NewTimer(patience)
 		defer timer.Stop()
 		late = timer.C
 	}
+	var err error
 	select {
 	case <-t.admitted:
-		return t, nil
+		return nil
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-late:
 		err = q.refuse()
 	}
 	q.abandon(t)
-	return nil, err
+	return err
 }
 
-// line admits a request at once, or puts it at the end of its person's line.
-func (q *Queue) line(o access.Owner) (*ticket, error) {
+// line admits a request at once, or puts it at the end of its person's line. t is an
+// unused ticket.
+func (q *Queue) line(o access.Owner, t *ticket) (admitted bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	p := q.person(o)
-	t := &ticket{owner: p}
+	*t = ticket{owner: p}
 	switch {
 	case len(p.line) == 0 && q.admissible(p):
 		q.admit(t)
-		return t, nil
+		return true, nil
 	case len(p.line) >= maxWaiting:
-		return nil, q.refuse()
+		return false, q.refuse()
 	}
 	t.admitted = make(chan struct{})
 	p.line = append(p.line, t)
 	q.waiting[p] = struct{}{}
-	return t, nil
+	return false, nil
 }
 
 // leave ends the work on a request, and lets others begin.

@@ -101,7 +101,7 @@ func TestOnesOwnRequestsStayInOrder(t *testing.T) {
 	})
 }
 
-func TestLastPlaceIsForPeopleBelowTheAverage(t *testing.T) {
+func TestLastSlotIsForPeopleBelowTheAverage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := admission.New(admission.Options{Slots: 2})
 		use(t, q, "light", 10*time.Millisecond)
@@ -119,7 +119,7 @@ func TestLastPlaceIsForPeopleBelowTheAverage(t *testing.T) {
 	})
 }
 
-func TestSomeoneAloneHasEveryPlace(t *testing.T) {
+func TestSomeoneAloneHasEverySlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := admission.New(admission.Options{Slots: 3})
 		use(t, q, "alice", time.Second)
@@ -169,7 +169,7 @@ func TestRequestThatWaitsTooLongIsRefused(t *testing.T) {
 }
 
 // A request can be admitted at the very moment when it gives up.
-func TestAdmissionThatCameTooLateLeavesNoPlace(t *testing.T) {
+func TestAdmissionThatCameTooLateLeavesNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := admission.New(admission.Options{Slots: 2})
 		for i := range 100 {
@@ -210,7 +210,7 @@ func TestOnePersonsLineIsBounded(t *testing.T) {
 
 // A server of the same process may need the slot to answer: work that waits has
 // none, whatever its other goroutines do.
-func TestWorkThatWaitsOutsideHasNoPlace(t *testing.T) {
+func TestWorkThatWaitsOutsideHasNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := admission.New(admission.Options{Slots: 2})
 		w := worked(t, q, "alice")
@@ -238,8 +238,8 @@ func TestWorkThatWaitsOutsideHasNoPlace(t *testing.T) {
 	})
 }
 
-// TestBoundedCallHasADeadlineAndNoPlace: a caller's own deadline stays.
-func TestBoundedCallHasADeadlineAndNoPlace(t *testing.T) {
+// TestBoundedCallHasADeadlineAndNoSlot: a caller's own deadline stays.
+func TestBoundedCallHasADeadlineAndNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := admission.New(admission.Options{Slots: 2})
 		ctx := admission.With(t.Context(), worked(t, q, "alice"))
@@ -263,7 +263,7 @@ func TestBoundedCallHasADeadlineAndNoPlace(t *testing.T) {
 // Many people begin, wait outside, give up and end in any order: at most as many
 // work at once as there are slots, and every slot is free in the end. Times are
 // whole steps, so that a request is also admitted at the moment at which it gives up.
-func TestPlacesAreBoundedAndNoneLeaks(t *testing.T) {
+func TestSlotsAreBoundedAndNoneLeaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const slots = 3
 		const step = 100 * time.Microsecond
@@ -302,9 +302,9 @@ func TestPlacesAreBoundedAndNoneLeaks(t *testing.T) {
 	})
 }
 
-// TestWorkThatEndsWhileItWaitsHasNoPlace: the queue admits work at the moment at
+// TestWorkThatEndsWhileItWaitsHasNoSlot: the queue admits work at the moment at
 // which its request ends.
-func TestWorkThatEndsWhileItWaitsHasNoPlace(t *testing.T) {
+func TestWorkThatEndsWhileItWaitsHasNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := admission.New(admission.Options{Slots: 2})
 		first, second := worked(t, q, "alice"), worked(t, q, "bob")
@@ -358,7 +358,7 @@ func free(q *admission.Queue) bool {
 	return admitted(one) && admitted(two)
 }
 
-func TestSlowBodyAndSlowReaderHoldNoPlace(t *testing.T) {
+func TestSlowBodyAndSlowReaderHoldNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, sender := io.Pipe()
 		arrived, answered := make(chan struct{}), make(chan struct{})
@@ -398,7 +398,7 @@ func TestSlowBodyAndSlowReaderHoldNoPlace(t *testing.T) {
 	})
 }
 
-func TestPanicLeavesNoPlace(t *testing.T) {
+func TestPanicLeavesNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if q, _ := serve(t, http.NoBody, func(http.ResponseWriter, *http.Request) { panic("broken") }); !free(q) {
 			t.Error("got a slot taken after a panic")

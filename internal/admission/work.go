@@ -18,6 +18,7 @@ type Work struct {
 	mu       sync.Mutex
 	owner    access.Owner  // zero: not known yet
 	ticket   *ticket       // nil: it has no slot
+	own      ticket        // that it enters with, again and again
 	entering chan struct{} // closed when the queue has decided; nil: it waits for no slot
 	outside  int           // goroutines that wait for something outside
 	ended    bool
@@ -84,16 +85,25 @@ func (w *Work) begin(ctx context.Context, patience time.Duration) error {
 	return nil
 }
 
-// enter waits in the queue. The work is locked, and unlocked meanwhile.
+// enter takes a slot, or waits in the queue. The work is locked, and unlocked while it
+// waits and at the end.
 func (w *Work) enter(ctx context.Context, patience time.Duration) error {
-	w.entering = make(chan struct{})
-	owner := w.owner
-	w.mu.Unlock()
-	t, err := w.queue.enter(ctx, owner, patience)
-	w.mu.Lock()
 	defer w.mu.Unlock()
+	switch admitted, err := w.queue.line(w.owner, &w.own); {
+	case err != nil:
+		return err
+	case admitted:
+		w.ticket = &w.own
+		return nil
+	}
+	w.entering = make(chan struct{})
+	w.mu.Unlock()
+	err := w.queue.await(ctx, &w.own, patience)
+	w.mu.Lock()
 	close(w.entering)
-	w.entering, w.ticket = nil, t
+	if w.entering = nil; err == nil {
+		w.ticket = &w.own
+	}
 	if w.outside > 0 || w.ended {
 		w.pause()
 	}

@@ -143,7 +143,7 @@ func (l *Log) settle() error {
 	if l.unwritten > 0 {
 		n := l.unwritten
 		e := Event{Kind: Recovery, Step: stepUnwritten, Count: int(n), Note: fmt.Sprintf("%d events could not be written, the first at %s.", n, l.since.Format(time.RFC3339))}
-		l.unwritten = 0 // the head that is written with the line counts no more
+		l.unwritten = 0 // the event that is written now has the count
 		if err := l.chain(&e); err != nil {
 			l.unwritten = n
 			return err

@@ -1,7 +1,6 @@
 package auth_test
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -214,33 +213,4 @@ func BenchmarkVerify(b *testing.B) { // Question: what does a request pay for it
 			}
 		}
 	})
-}
-
-// TestSlowIssuerHoldsUpNoKnownKey lets the issuer answer nothing: tokens of known
-// keys are verified all the same, and a request with an unknown one waits no
-// longer than its own deadline.
-func TestSlowIssuerHoldsUpNoKnownKey(t *testing.T) {
-	r := newHarness(t)
-	known := r.token(set("jti", "new"))
-	r.accepts(r.token())
-	asked, release := make(chan struct{}, 1), make(chan struct{})
-	r.server.Config.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		asked <- struct{}{}
-		<-release
-	})
-	t.Cleanup(func() { close(release) }) // before the server closes
-	r.advance(time.Minute)
-	ctx, cancel := context.WithCancel(t.Context())
-	refused := make(chan error, 1)
-	go func() {
-		_, err := r.verifier.Verify(ctx, sign(t, newKey(t, "k2"), r.claims()))
-		refused <- err
-	}()
-	<-asked
-	r.accepts(known)
-	cancel()
-	if err := <-refused; !fault.Is(err, fault.Unauthorized) {
-		t.Errorf("got %v", err)
-	}
-	r.accepts(r.token(set("jti", "newer")))
 }

@@ -108,7 +108,7 @@ func (m *Minter) mint(p *access.Principal, audience string, purpose access.Purpo
 // the cache, nor a token that was revoked or is of another surface.
 func (m *Minter) key(p *access.Principal, audience string, purpose access.Purpose) digest {
 	owner, provenance := p.Owner(), p.Provenance()
-	b := binary.AppendVarint(nil, p.Issued().Unix())
+	b := binary.AppendVarint(make([]byte, 0, 512), p.Issued().Unix())
 	for _, field := range []string{audience, string(purpose), owner.Issuer, owner.Subject, p.Username(), p.Name(), p.Email(), p.TokenID(), string(provenance.Surface)} {
 		b = appendField(b, field)
 	}

@@ -282,6 +282,9 @@ func TestHundredApprovalsOfEachConfirmation(t *testing.T) {
 		if made != 1 {
 			t.Errorf("%s: %d effects", id, made)
 		}
+		if n := w.domain.tried[id]; n != 1 { // the store would undo a second one; none gets there
+			t.Errorf("%s: %d answers were applied", id, n)
+		}
 	}
 	if n := len(w.domain.made); n != confirmations {
 		t.Errorf("effects in the store: got %d, want %d", n, confirmations)

@@ -137,6 +137,7 @@ const receipt = `{ "status":"success", "data":{"message":"<b> & done"} }`
 type fakeDomain struct {
 	mu     sync.Mutex
 	made   map[confirm.ID]int
+	tried  map[confirm.ID]int // applies that got here
 	owner  map[confirm.ID]access.Owner
 	before *fault.Error // stops the next applies before the change
 	after  *fault.Error // loses the answer of the next applies
@@ -146,6 +147,10 @@ type fakeDomain struct {
 func (l *fakeDomain) Apply(ctx context.Context, r confirm.Record) (json.RawMessage, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.tried == nil {
+		l.tried = make(map[confirm.ID]int)
+	}
+	l.tried[r.ID]++
 	if p, err := access.From(ctx); err != nil || p.Owner() != r.Owner {
 		return nil, fmt.Errorf("applied for the wrong person: %v", err)
 	}

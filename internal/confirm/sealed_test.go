@@ -1,6 +1,8 @@
 package confirm_test
 
 import (
+	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -113,4 +115,62 @@ func TestWrongServerAndOtherPreviewConsumeNothing(t *testing.T) {
 	w.wantApplied(answer("hr", shown, true))
 	w.wantEffects(id, 1)
 	w.wantSteps("opened refused refused refused refused approved applied")
+}
+
+// meanwhile is an executor during whose work something else happens.
+type meanwhile struct {
+	confirm.Executor
+	happens func()
+}
+
+func (m meanwhile) Apply(ctx context.Context, r confirm.Record) (json.RawMessage, error) {
+	m.happens()
+	return m.Executor.Apply(ctx, r)
+}
+
+// TestClocksApartHaveNoSecondEffect: a replica whose clock differs may take a change that
+// another one is making for an abandoned one, or for one whose time is over. It is made once,
+// and both give its receipt.
+func TestClocksApartHaveNoSecondEffect(t *testing.T) {
+	for _, apart := range []time.Duration{-24 * time.Hour, -time.Minute, 20 * time.Second, time.Minute, confirm.TTL, 24 * time.Hour} {
+		w := newHarness(t)
+		other := confirm.NewService(w.store, w.audit, func() time.Time { return noon.Add(apart) })
+		id := w.open()
+		slow := meanwhile{w.domain, func() { _, _ = other.Answer(t.Context(), alice, reply(id, true), w.domain) }}
+		w.wantApplied(w.service().Answer(t.Context(), alice, reply(id, true), slow))
+		for _, service := range []*confirm.Service{w.service(), other} {
+			for _, approved := range []bool{true, false} {
+				w.wantApplied(service.Answer(t.Context(), alice, reply(id, approved), w.domain))
+			}
+		}
+		w.wantEffects(id, 1)
+
+		once := raise
+		once.Unrepeatable = true
+		r, err := w.service().Open(t.Context(), alice, once)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &foreignServer{answers: make([]error, 3)}
+		slow = meanwhile{server, func() { _, _ = other.Answer(t.Context(), alice, reply(r.ID, true), server) }}
+		w.wantApplied(w.service().Answer(t.Context(), alice, reply(r.ID, true), slow))
+		_, _ = other.Answer(t.Context(), alice, reply(r.ID, true), server)
+		if server.received != 1 {
+			t.Errorf("clocks %v apart: it was sent %d times", apart, server.received)
+		}
+	}
+}
+
+// TestTimeIsOverByTheClockOfWhoIsAsked: a record that was put back can be answered while the
+// clock of a replica says so, and by no other.
+func TestTimeIsOverByTheClockOfWhoIsAsked(t *testing.T) {
+	w := newHarness(t)
+	id := w.open()
+	w.rewrite(id, w.written(id)) // without a TTL
+	w.time = noon.Add(confirm.TTL)
+	w.wantFault(fault.ConfirmationNotFound)(w.approve(id))
+	behind := confirm.NewService(w.store, w.audit, func() time.Time { return w.time.Add(-time.Second) })
+	w.wantApplied(behind.Answer(t.Context(), alice, reply(id, true), w.domain))
+	w.wantApplied(w.approve(id))
+	w.wantEffects(id, 1)
 }

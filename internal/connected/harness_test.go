@@ -68,7 +68,7 @@ func open(t testing.TB, folder string, log *slog.Logger) *connected.Set {
 	t.Helper()
 	set, err := connected.Open(connected.Options{
 		File: filepath.Join(folder, "mcp.json"), Lock: filepath.Join(folder, "mcp.lock.json"), Seen: filepath.Join(folder, "seen.json"),
-		Read: mcpfile.Options{Getenv: os.Getenv, Reserved: []string{"hr"}}, Getenv: os.Getenv, Log: log,
+		Read: mcpfile.Options{Getenv: os.Getenv, Reserved: []string{"hr"}, Timeout: testkit.Patience}, Getenv: os.Getenv, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -144,8 +144,8 @@ func TestWaitingQuestionTakesNothingBack(t *testing.T) {
 	}
 }
 
-// A turn that waits for a place on a busy machine is no crash.
-func TestLeaseIsKeptWhileATurnWaitsForAPlace(t *testing.T) {
+// A turn that waits for a slot on a busy machine is no crash.
+func TestLeaseIsKeptWhileATurnWaitsForASlot(t *testing.T) {
 	t.Parallel()
 	s, mini := newService(t, script{}, nil)
 	s.queue = admission.New(admission.Options{Slots: 1})

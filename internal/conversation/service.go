@@ -108,6 +108,7 @@ func (s *Service) Ask(ctx context.Context, p *access.Principal, q Question) (Con
 		free()
 		return Conversation{}, Event{}, err
 	}
+	s.quotas.Spent(p.Owner(), quota.Turn)
 	request := telemetry.RequestOf(ctx)
 	request.Conversation = t.conversation.ID
 	own := telemetry.WithStep(access.With(telemetry.WithRequest(s.alive, request), p), telemetry.Step{Component: "conversation", Action: "turn"})

@@ -45,7 +45,8 @@ func Open(addresses, name string) (*Client, error) {
 		}
 		nodes = append(nodes, u)
 	}
-	c := &Client{name: name, idle: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: maxIdle, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true}}
+	c := &Client{name: name, idle: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: maxIdle, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
+		DisableCompression: true}} // a server compresses slower than a network of its own carries
 	var err error
 	c.client, err = elastictransport.NewClient(elastictransport.WithURLs(nodes...), elastictransport.WithTransport(c.idle))
 	return c, err

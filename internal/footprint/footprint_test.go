@@ -3,11 +3,15 @@
 package footprint
 
 import (
+	"context"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // ofProgram is how much of the program file the process has mapped, in KiB. On a file
@@ -42,6 +46,46 @@ func TestTrimUnmapsTheProgram(t *testing.T) {
 		t.Errorf("%d KiB of the program are resident after it, %d before", after, before)
 	}
 }
+
+// TestWatchUnmapsTheProgramAgain: each minute, and not after its end.
+func TestWatchUnmapsTheProgramAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { Watch(ctx); close(ended) }()
+		for range 2 {
+			used := readProgram(t)
+			time.Sleep(period)
+			synctest.Wait()
+			if after := ofProgram(t); after > used*3/4 {
+				t.Errorf("%d KiB of the program are resident after a minute, %d when it was read", after, used)
+			}
+		}
+		end()
+		<-ended
+	})
+}
+
+// readProgram makes the program's own mappings resident, and returns how much is.
+func readProgram(t *testing.T) (kib int) {
+	t.Helper()
+	self, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range releasable(string(self), program) {
+		if _, _, failed := syscall.Syscall(syscall.SYS_MADVISE, s.from, s.to-s.from, madvPopulateRead); failed != 0 {
+			t.Skip("this kernel reads no pages ahead on request: ", failed)
+		}
+	}
+	return ofProgram(t)
+}
+
+const madvPopulateRead = 22 // since Linux 5.14
 
 // TestChangedPagesStay: what the loader has relocated is not in the file.
 func TestChangedPagesStay(t *testing.T) {

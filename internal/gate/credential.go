@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode"
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
@@ -64,10 +63,21 @@ func bearer(r *http.Request) (token, problem string, err error) {
 	}
 	scheme, token, _ := strings.Cut(strings.TrimSpace(given[0]), " ")
 	token = strings.TrimSpace(token)
-	if len(given) != 1 || !strings.EqualFold(scheme, "bearer") || token == "" || strings.ContainsFunc(token, unicode.IsSpace) {
+	if len(given) != 1 || !strings.EqualFold(scheme, "bearer") || token == "" || !tokenChars(token) {
 		return "", `error="invalid_request"`, fault.Unauthorized.New("The Authorization header has no bearer token.")
 	}
 	return token, "", nil
+}
+
+// tokenChars reports whether a text has printable ASCII alone, without spaces, as
+// tokens do.
+func tokenChars(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c <= ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 func tokenInQuery(u *url.URL) bool {

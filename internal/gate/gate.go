@@ -146,7 +146,7 @@ func (g *Gate) share(r *http.Request, o access.Owner) error {
 	if err := g.o.Quotas.Request(r.Context(), o, r.ContentLength); err != nil {
 		return err
 	}
-	admission.From(r.Context()).For(o).OnEnd(func(answer int64) { g.o.Quotas.Spent(o, answer) })
+	admission.From(r.Context()).For(o).OnEnd(func(answer int64) { g.o.Quotas.Spent(o, quota.Answer(answer)) })
 	return nil
 }
 

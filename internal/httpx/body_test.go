@@ -11,14 +11,17 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"time"
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/httpx"
+	"countersign.dev/internal/testkit"
 )
 
 type answer struct {
@@ -87,6 +90,39 @@ func TestLimitHoldsForABodyOfUnknownLength(t *testing.T) {
 	}
 	if err := <-refused; !fault.Is(err, fault.BodyTooLarge) {
 		t.Errorf("got %v, want BODY_TOO_LARGE", err)
+	}
+}
+
+// TestBytesAfterAChunkedBodyAreNoRequest: a proxy may have taken the Content-Length for the end of
+// the body, so that what follows it was sent by another client than the body.
+func TestBytesAfterAChunkedBodyAreNoRequest(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var served atomic.Int32
+	s := httpx.NewServer(plain(io.Discard).Handle(func(w http.ResponseWriter, r *http.Request) error {
+		served.Add(1)
+		_, err := httpx.ReadObject(w, r, 1000)
+		return err
+	}), slog.New(slog.DiscardHandler))
+	go func() { _ = s.Serve(l) }()
+	defer s.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(testkit.Patience))
+	const start = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 7\r\n"
+	if _, err := io.WriteString(c, start+"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"+start+"\r\n{}     "); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(c); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the connection stays open")
+	}
+	if n := served.Load(); n != 1 {
+		t.Errorf("got %d requests, want one", n)
 	}
 }
 

@@ -97,6 +97,11 @@ func boundBody(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
+		if len(r.TransferEncoding) > 0 {
+			// net/http drops a Content-Length beside it. A proxy may have believed that one,
+			// and what it took for the body is no next request (RFC 9112, 6.1).
+			w.Header().Set("Connection", "close")
+		}
 		rc := http.NewResponseController(w)
 		_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
 		body := &timedBody{ReadCloser: r.Body, rc: rc}

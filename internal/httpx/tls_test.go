@@ -7,12 +7,17 @@ import (
 	"crypto/x509"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"countersign.dev/internal/fault"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/certtest"
 )
@@ -118,6 +123,73 @@ func TestOnlyModernTLSIsAccepted(t *testing.T) {
 	defer resp.Body.Close()
 	if body, err := io.ReadAll(resp.Body); err != nil || string(body) != "HTTP/1.1" || resp.TLS.Version != tls.VersionTLS13 {
 		t.Errorf("got %s, %v", body, err)
+	}
+}
+
+// h2 is what begins a connection of HTTP/2: the preface, SETTINGS, and HEADERS without an end
+// that CONTINUATION goes on with. A request of HTTP/1.1 follows, as after a downgrade.
+const h2 = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + "\x00\x00\x00\x04\x00\x00\x00\x00\x00" +
+	"\x00\x00\x01\x01\x00\x00\x00\x00\x01\x82" + "\x00\x00\x01\x09\x00\x00\x00\x00\x01\x86" + "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+// TestHTTP2IsNotSpoken: floods of resets, headers without end and headers that mean more in
+// HTTP/1.1 need a listener that speaks HTTP/2. Ours does with TLS neither by agreement nor without,
+// and without TLS neither by the preface nor by an upgrade.
+func TestHTTP2IsNotSpoken(t *testing.T) {
+	s := newSecured(t)
+	dial := func(protocols ...string) (*tls.Conn, error) {
+		return tls.Dial("tcp", s.address, &tls.Config{InsecureSkipVerify: true, NextProtos: protocols}) //nolint:gosec // it is no matter whose it is
+	}
+	if c, err := dial("h2"); err == nil {
+		t.Errorf("a client of HTTP/2 alone got %q", c.ConnectionState().NegotiatedProtocol)
+		_ = c.Close()
+	}
+	agreed, err := dial("h2", "http/1.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := agreed.ConnectionState().NegotiatedProtocol; got != "http/1.1" {
+		t.Errorf("agreed on %q", got)
+	}
+	unasked, err := dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var served atomic.Int32
+	mux := NewMux(ErrorWriter{Log: slog.New(slog.DiscardHandler), Write: func(w http.ResponseWriter, _ *http.Request, f *fault.Error) { w.WriteHeader(f.Code.Status) }})
+	mux.HandleFunc("GET /", func(http.ResponseWriter, *http.Request) error { served.Add(1); return nil })
+	clear := httptest.NewUnstartedServer(nil)
+	clear.Config = NewServer(mux, slog.New(slog.DiscardHandler))
+	clear.Start()
+	defer clear.Close()
+	plain, err := net.Dial("tcp", clear.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]net.Conn{"agreed on HTTP/1.1": agreed, "without an agreement": unasked, "without TLS": plain} {
+		_ = c.SetDeadline(time.Now().Add(testkit.Patience))
+		_, _ = io.WriteString(c, h2)
+		_ = c.(interface{ CloseWrite() error }).CloseWrite()
+		got, err := io.ReadAll(c)
+		if err != nil || !bytes.HasPrefix(got, []byte("HTTP/1.1 ")) || bytes.Count(got, []byte("HTTP/1.1 ")) != 1 {
+			t.Errorf("%s: got %q, %v, want one answer of HTTP/1.1 and the end", name, got, err)
+		}
+		_ = c.Close()
+	}
+	if n := served.Load(); n != 0 {
+		t.Errorf("%d requests behind the preface were served", n)
+	}
+	upgrade, err := http.NewRequest(http.MethodGet, clear.URL, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	upgrade.Header = http.Header{"Connection": {"Upgrade, HTTP2-Settings"}, "Upgrade": {"h2c"}, "Http2-Settings": {"AAMAAABkAAQAAP__"}}
+	resp, err := testkit.Client.Do(upgrade)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK || resp.ProtoMajor != 1 || served.Load() != 1 {
+		t.Errorf("an upgrade: got %s in %s", resp.Status, resp.Proto)
 	}
 }
 

@@ -52,7 +52,7 @@ func Approve(ctx context.Context, o ApproveOptions) error {
 		return notWaiting(o.ID)
 	}
 	drawn := &result.Pending{ID: card.ID, Message: card.Message, Data: card.Data}
-	draw.Card(o.Out, drawn)
+	draw.Card(o.Out, drawn, nil)
 	approved, err := ask(o.In, o.Out)
 	if err != nil {
 		return err

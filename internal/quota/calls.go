@@ -36,7 +36,7 @@ const callTokens = int(time.Minute / time.Second)
 // call each unused.
 func (c *ToolCalls) bucket(u personTool) bucket {
 	limit := c.q.o.Limits.Calls
-	return bucket{"quota:calls:" + u.owner.String() + ":" + u.tool, limit, limit * callTokens, callTokens, callTokens}
+	return bucket{kind: "calls", owner: u.owner, tool: u.tool, rate: limit, burst: limit * callTokens, slice: callTokens, unit: callTokens}
 }
 
 // Count counts one person's call of a tool. Over the limit it is RATE_LIMITED, and

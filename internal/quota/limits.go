@@ -32,13 +32,14 @@ const (
 	burstSeconds = 2       // of requests may come at once
 	bodyPrice    = 2 << 10 // bytes of a body count as one request more
 	answerPrice  = 8 << 10 // bytes of an answer count as one request more
+	turnPrice    = 10      // a turn counts as so many requests more
 	sliceParts   = 30      // a replica leases this part of the burst; it holds 1.5 slices at most, so two hold a tenth
 	outageParts  = 4       // while Redis cannot be reached a replica allows this part of each limit
 	maxPeople    = 20_000
 	maxAddresses = 20_000
 	maxCallers   = 20_000 // people, each with one tool, whose calls are counted
 
-	takeTimeout = 250 * time.Millisecond // for a slice from Redis
+	takeTimeout = 250 * time.Millisecond // for a slice from Redis, unless Options say otherwise
 	outagePause = time.Second            // before Redis is asked again after a failure
 	holdTTL     = 30 * time.Second       // of a slot, when its replica has crashed
 	holdRenewal = 10 * time.Second

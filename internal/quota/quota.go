@@ -47,6 +47,7 @@ type Options struct {
 	Refused func(Kind) // is called for each refusal; nil: nothing
 	Log     *slog.Logger
 	Now     func() time.Time
+	Timeout time.Duration // of a question to Redis, after which it counts as down; 0: 250 ms
 }
 
 // Quotas holds the limits of all people in one process. It is safe for
@@ -76,7 +77,7 @@ type budget struct {
 
 // New makes quotas.
 func New(o Options) *Quotas {
-	o.Limits = o.Limits.WithDefaults()
+	o.Limits, o.Timeout = o.Limits.WithDefaults(), cmp.Or(o.Timeout, takeTimeout)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now

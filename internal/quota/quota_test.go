@@ -210,7 +210,7 @@ func TestTwoReplicasExceedTheLimitByATenthAtMost(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { _ = redis.Close() })
-				replicas[i] = quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: quota.Limits{Requests: limit}})
+				replicas[i] = quota.New(quota.Options{Store: state.NewBudgets(redis), Timeout: testkit.Patience, Limits: quota.Limits{Requests: limit}})
 				t.Cleanup(replicas[i].Close)
 			}
 			for range random.IntN(limit) { // slices are held when the measurement begins
@@ -241,7 +241,7 @@ func TestTwoReplicasExceedTheLimitByATenthAtMost(t *testing.T) {
 	}
 }
 
-func TestPlacesAreCountedOverReplicas(t *testing.T) {
+func TestSlotsAreCountedOverReplicas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemory(time.Now)
 		limits := quota.Limits{Streams: 3}
@@ -275,13 +275,13 @@ func TestPlacesAreCountedOverReplicas(t *testing.T) {
 		<-time.After(time.Minute)
 		for range 2 {
 			if _, err := one.Hold(t.Context(), quota.Streams, alice); err != nil {
-				t.Errorf("after a replica ended: got %v, want its places free", err)
+				t.Errorf("after a replica ended: got %v, want its slots free", err)
 			}
 		}
 	})
 }
 
-func TestPlacesAreBoundedWhileTheStoreIsDown(t *testing.T) {
+func TestSlotsAreBoundedWhileTheStoreIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemory(time.Now)
 		q := quota.New(quota.Options{Store: store, Limits: quota.Limits{Turns: 8}})
@@ -310,23 +310,25 @@ func TestAClosedQuotaHasNoGoroutines(t *testing.T) {
 		}
 		q.Close()
 		if _, err := q.Hold(t.Context(), quota.Streams, alice); err == nil {
-			t.Error("got a place of closed quotas")
+			t.Error("got a slot of closed quotas")
 		}
 		admitted(t, q, 50)
 	})
 }
 
-func TestBytesCountAsRequests(t *testing.T) {
+func TestBytesAndTurnsCountAsRequests(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		body, answer int64
+		turn         bool
 		want         int // requests of a burst of 100 that are admitted
 	}{
-		{"small", 1000, 5000, 100},
-		{"a large body", 40 << 10, 0, 5},    // 21 each; the last one into debt
-		{"a large answer", 0, 80 << 10, 10}, // 11 each
-		{"more than a burst", 10 << 20, 0, 1},
-		{"not declared", -1, 0, 100},
+		{"small", 1000, 5000, false, 100},
+		{"a large body", 40 << 10, 0, false, 5},    // 21 each; the last one into debt
+		{"a large answer", 0, 80 << 10, false, 10}, // 11 each
+		{"more than a burst", 10 << 20, 0, false, 1},
+		{"not declared", -1, 0, false, 100},
+		{"a turn", 1000, 5000, true, 10}, // 11 each
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -334,7 +336,10 @@ func TestBytesCountAsRequests(t *testing.T) {
 				defer q.Close()
 				count := func() (n int) {
 					for n < 200 && q.Request(t.Context(), alice, c.body) == nil {
-						q.Spent(alice, c.answer)
+						q.Spent(alice, quota.Answer(c.answer))
+						if c.turn {
+							q.Spent(alice, quota.Turn)
+						}
 						synctest.Wait()
 						n++
 					}

@@ -11,7 +11,9 @@ import (
 
 // bucket is a budget that all replicas share, in tokens.
 type bucket struct {
-	key   string // in the store
+	kind  string // with owner and tool its key in the store
+	owner access.Owner
+	tool  string // empty: of all requests
 	rate  int    // tokens that it gains a second
 	burst int    // that it holds
 	slice int    // that a replica leases at a time
@@ -21,7 +23,16 @@ type bucket struct {
 // requests is the bucket of a person's requests.
 func (l Limits) requests(o access.Owner) bucket {
 	burst := l.Requests * burstSeconds
-	return bucket{"quota:requests:" + o.String(), l.Requests, burst, max(1, burst/sliceParts), 1}
+	return bucket{kind: "requests", owner: o, rate: l.Requests, burst: burst, slice: max(1, burst/sliceParts), unit: 1}
+}
+
+// key is the bucket's name in the store, which only a refill needs.
+func (b bucket) key() string {
+	key := "quota:" + b.kind + ":" + b.owner.String()
+	if b.tool != "" {
+		key += ":" + b.tool
+	}
+	return key
 }
 
 // lease is what this replica has of one bucket.
@@ -67,21 +78,30 @@ func (q *Quotas) pay(ctx context.Context, l *lease, b bucket, price int) (allowe
 	}
 }
 
-// Spent counts the bytes of an answer, which are known when it has been given:
-// the next request pays for them.
-func (q *Quotas) Spent(o access.Owner, bytes int64) {
-	if q == nil || bytes < answerPrice {
+// Price is a number of requests.
+type Price int64
+
+// Turn is the price of a turn of a conversation, besides the request that begins it.
+const Turn Price = turnPrice
+
+// Answer is the price of an answer of so many bytes.
+func Answer(bytes int64) Price { return Price(max(0, bytes) / answerPrice) }
+
+// Spent counts what is not known before the work begins, a burst at most: the next request pays
+// for it.
+func (q *Quotas) Spent(o access.Owner, p Price) {
+	if q == nil || p <= 0 {
 		return
 	}
 	l := q.people.of(o)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	q.spend(l, q.o.Limits.requests(o), q.o.Limits.price(bytes, answerPrice))
+	q.spend(l, q.o.Limits.requests(o), q.o.Limits.price(int64(p), 1))
 }
 
-// price is what bytes cost besides the request itself, a burst at most.
-func (l Limits) price(bytes, unit int64) int {
-	return int(min(max(0, bytes)/unit, int64(l.Requests*burstSeconds)))
+// price is what so many of a unit cost besides the request itself, a burst at most.
+func (l Limits) price(amount, unit int64) int {
+	return int(min(max(0, amount)/unit, int64(l.Requests*burstSeconds)))
 }
 
 // take takes a price from the lease, when a unit of the bucket is left. Otherwise it returns the refill to wait for, or, when the budget is used up, the
@@ -149,9 +169,9 @@ func (q *Quotas) lease(b bucket, want int) (taken int, wait time.Duration, err e
 	if q.outage.on(q.o.Now()) {
 		return 0, 0, errOutage()
 	}
-	ctx, cancel := context.WithTimeout(q.life, takeTimeout)
+	ctx, cancel := context.WithTimeout(q.life, q.o.Timeout)
 	defer cancel()
-	taken, wait, err = q.o.Store.TakeTokens(ctx, b.key, min(want, b.burst), b.rate, b.burst)
+	taken, wait, err = q.o.Store.TakeTokens(ctx, b.key(), min(want, b.burst), b.rate, b.burst)
 	if q.life.Err() == nil {
 		q.outage.note(q.o.Now(), err)
 	}

@@ -150,7 +150,7 @@ func (q *Quotas) release(p slot) {
 	if !held || q.outage.on(q.o.Now()) { // it expires
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.life), takeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.life), q.o.Timeout)
 	defer cancel()
 	q.outage.note(q.o.Now(), q.o.Store.Unhold(ctx, p.key(), p.holder))
 }

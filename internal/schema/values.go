@@ -69,9 +69,8 @@ type object = map[string]any
 
 // readObject reads one object of strict JSON. An absent input is an empty one.
 func readObject(raw json.RawMessage) (object, error) {
-	values := object{}
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || string(trimmed) == "null" {
-		return values, nil
+		return object{}, nil
 	}
-	return values, strictjson.Unmarshal(raw, &values)
+	return strictjson.Object(raw)
 }

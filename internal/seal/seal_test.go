@@ -80,11 +80,16 @@ func TestSealedTextHasOneSpelling(t *testing.T) {
 
 func FuzzOpen(f *testing.F) {
 	r := ring(f, "cursor", seal.RandomSecret())
-	f.Add(r.Seal([]byte("x"), nil))
-	f.Add("")
+	good := r.Seal([]byte("x"), nil)
+	for _, text := range []string{good, good[:9] + "\n" + good[9:], good + "=", good[:len(good)-1], ""} {
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if plain, err := r.Open(text, []byte("bound")); err == nil {
 			t.Errorf("opened %q as %q", text, plain)
+		}
+		if _, err := r.Open(text, nil); (err == nil) != (text == good) {
+			t.Errorf("%q: got %v, want %q alone opened", text, err, good)
 		}
 	})
 }

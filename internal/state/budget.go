@@ -34,7 +34,7 @@ redis.call('HSET', KEYS[1], 'tokens', string.format('%.6f', tokens - taken), 'at
 redis.call('PEXPIRE', KEYS[1], math.ceil(burst * 1000 / perSecond) + 1000)
 return {taken, 0}`)
 
-// Budgets shares what people may use among replicas: buckets of tokens, and places
+// Budgets shares what people may use among replicas: buckets of tokens, and slots
 // that expire.
 type Budgets struct{ redis *Redis }
 
@@ -70,9 +70,9 @@ redis.call('ZADD', KEYS[1], now + tonumber(ARGV[3]), ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1`)
 
-// Hold makes holder one of at most limit holders of a key, or renews its place;
-// held is false when the places are taken. A holder that does not renew its
-// place within ttl loses it.
+// Hold makes holder one of at most limit holders of a key, or renews its slot;
+// held is false when the slots are taken. A holder that does not renew its
+// slot within ttl loses it.
 func (b Budgets) Hold(ctx context.Context, key, holder string, limit int, ttl time.Duration) (held bool, err error) {
 	if ttl, err = ttlOf(ttl); err != nil {
 		return false, err
@@ -84,7 +84,7 @@ func (b Budgets) Hold(ctx context.Context, key, holder string, limit int, ttl ti
 	return held, err
 }
 
-// Unhold gives a holder's place back. A missing holder is no error.
+// Unhold gives a holder's slot back. A missing holder is no error.
 func (b Budgets) Unhold(ctx context.Context, key, holder string) error {
 	return b.redis.call(ctx, "unhold", func(ctx context.Context) error { return b.redis.client.ZRem(ctx, b.redis.key(key), holder).Err() })
 }

@@ -35,7 +35,7 @@ func TestBucketIsRefilledByTime(t *testing.T) {
 	})
 }
 
-func TestPlacesAreLimitedAndExpire(t *testing.T) {
+func TestSlotsAreLimitedAndExpire(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, e engine) {
 		r, ctx := NewBudgets(connect(t, e, nil)), t.Context()
 		for i := range 3 {
@@ -50,14 +50,14 @@ func TestPlacesAreLimitedAndExpire(t *testing.T) {
 		must(t, r.Unhold(ctx, "streams", "0"))
 		must(t, r.Unhold(ctx, "streams", "0"))
 		if held, err := r.Hold(ctx, "streams", "2", 2, time.Millisecond); err != nil || !held {
-			t.Errorf("a free place: got %v, %v, want it held", held, err)
+			t.Errorf("a free slot: got %v, %v, want it held", held, err)
 		}
-		for began := time.Now(); ; { // the short place expires by the server's clock
+		for began := time.Now(); ; { // the short slot expires by the server's clock
 			if held, err := r.Hold(ctx, "streams", "3", 2, time.Minute); err == nil && held {
 				break
 			}
 			if time.Since(began) > testkit.Patience {
-				t.Fatal("got no place, want that of a holder which did not renew it")
+				t.Fatal("got no slot, want that of a holder which did not renew it")
 			}
 		}
 	})

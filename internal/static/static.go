@@ -1,9 +1,10 @@
 // Package static serves the files of a web page so that a reload costs one round
 // trip: each file has a second address that carries the digest of all files and may be
 // kept for a year, the first page names only those and asks for all modules at once,
-// and everything is compressed once, when the program starts.
+// and everything is compressed once, when the program starts. What the page asks for
+// first may come with it.
 //
-// It knows no page of ours: files, and markers in one of them. Start with [New].
+// It knows no page of ours: files, markers in one of them, and a handler that answers. Start with [New].
 package static
 
 import (

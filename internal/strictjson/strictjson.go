@@ -50,41 +50,124 @@ var nothing = new(bytes.Buffer)
 
 // Check reports why b is not strict JSON, or nil.
 func Check(b []byte) error {
+	return reading(b, func(d *jsontext.Decoder) error {
+		for {
+			switch _, err := next(d); {
+			case err != nil:
+				return err
+			case d.StackDepth() == 0:
+				return end(d)
+			}
+		}
+	})
+}
+
+// Object reads strict JSON that is one object, and checks it on the way. Numbers are
+// encoding/json.Number, in their own spelling.
+func Object(b []byte) (object map[string]any, err error) {
+	err = reading(b, func(d *jsontext.Decoder) error {
+		value, err := value(d)
+		if err == nil {
+			err = end(d)
+		}
+		if err != nil {
+			return err
+		}
+		var ok bool
+		if object, ok = value.(map[string]any); !ok {
+			return errShape
+		}
+		return nil
+	})
+	return object, err
+}
+
+// reading lends a decoder of b.
+func reading(b []byte, read func(d *jsontext.Decoder) error) error {
 	d := decoders.Get().(*jsontext.Decoder)
 	d.Reset(bytes.NewBuffer(b)) // a buffer is read without a copy
-	err := check(d)
+	err := read(d)
 	d.Reset(nothing)
 	decoders.Put(d)
 	return err
 }
 
-func check(d *jsontext.Decoder) error {
-	for {
-		token, err := d.ReadToken()
-		if err != nil {
-			return explain(err)
-		}
-		if token.Kind() == '0' {
-			if err := checkNumber(token.String()); err != nil {
-				return err
-			}
-		}
-		switch depth := d.StackDepth(); {
-		case depth > MaxDepth:
-			return errDepth
-		case tooManyMembers(d, depth):
-			return errMembers
-		case depth > 0:
-			continue
-		}
-		switch _, err := d.ReadToken(); {
-		case err == io.EOF:
-			return nil
-		case errors.Is(err, jsontext.ErrDuplicateName):
-			return explain(err)
-		}
-		return errTrailer
+// next reads a token within the bounds.
+func next(d *jsontext.Decoder) (jsontext.Token, error) {
+	token, err := d.ReadToken()
+	if err != nil {
+		return token, explain(err)
 	}
+	if token.Kind() == '0' {
+		if err := checkNumber(token.String()); err != nil {
+			return token, err
+		}
+	}
+	switch depth := d.StackDepth(); {
+	case depth > MaxDepth:
+		return token, errDepth
+	case tooManyMembers(d, depth):
+		return token, errMembers
+	}
+	return token, nil
+}
+
+// end reports what is after the one value.
+func end(d *jsontext.Decoder) error {
+	switch _, err := d.ReadToken(); {
+	case err == io.EOF:
+		return nil
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return explain(err)
+	}
+	return errTrailer
+}
+
+// value reads one value, at most MaxDepth deep.
+func value(d *jsontext.Decoder) (any, error) {
+	token, err := next(d)
+	if err != nil {
+		return nil, err
+	}
+	switch token.Kind() {
+	case '{':
+		return members(d)
+	case '[':
+		list := []any{}
+		for d.PeekKind() != ']' {
+			item, err := value(d)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, item)
+		}
+		_, err = next(d)
+		return list, err
+	case '"':
+		return token.String(), nil
+	case '0':
+		return stdjson.Number(token.String()), nil
+	case 't', 'f':
+		return token.Bool(), nil
+	}
+	return nil, nil
+}
+
+// members reads an object after its brace.
+func members(d *jsontext.Decoder) (any, error) {
+	object := map[string]any{}
+	for d.PeekKind() != '}' {
+		token, err := next(d)
+		if err != nil {
+			return nil, err
+		}
+		name := token.String() // the token is valid until the next one
+		if object[name], err = value(d); err != nil {
+			return nil, err
+		}
+	}
+	_, err := next(d)
+	return object, err
 }
 
 // tooManyMembers reports whether the object that is being read is too large: a

@@ -3,6 +3,7 @@ package strictjson_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -91,7 +92,11 @@ func FuzzCheck(f *testing.F) {
 		strings.Repeat("[", strictjson.MaxDepth) + strings.Repeat("]", strictjson.MaxDepth), strings.Repeat("[", strictjson.MaxDepth+1) + strings.Repeat("]", strictjson.MaxDepth+1)} {
 		f.Add([]byte(s))
 	}
+	for _, s := range []string{`{"a":{"b":[1.50,-0,1e2,"\u00f6\n",null,true,false,{},[]]}}`, `null`, ` {"a":[1,{"b":2}]} x`, `{"a":1}{"a":1}`, `{"a":[1,2`, `{"a":1e999}`, `{"a" 1}`, `[1,]`} {
+		f.Add([]byte(s))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
+		sameObject(t, b)
 		err := strictjson.Check(b)
 		if !json.Valid(b) {
 			if err == nil {
@@ -106,6 +111,20 @@ func FuzzCheck(f *testing.F) {
 			t.Fatalf("got %q rejected: %v", b, err) // an escaped half of a surrogate pair is no valid text
 		}
 	})
+}
+
+// sameObject compares the reading in one pass with Unmarshal, which checks first.
+func sameObject(t *testing.T, b []byte) {
+	t.Helper()
+	var want map[string]any
+	refused := strictjson.Unmarshal(b, &want)
+	if refused == nil && want == nil { // null is no object
+		refused = errors.New("must be an object")
+	}
+	got, err := strictjson.Object(b)
+	if fmt.Sprint(err) != fmt.Sprint(refused) || refused == nil && !cmp.Equal(got, want) {
+		t.Fatalf("%q: got %v (%v), want %v (%v)", b, got, err, want, refused)
+	}
 }
 
 // reference measures depth and repetition the slow way, by the standard

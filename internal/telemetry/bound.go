@@ -15,12 +15,13 @@ const MaxLine = 4 << 10
 // How the bytes of a line are shared. The rest is for the time, the level, the
 // attributes of the logger itself and the ids of the request.
 const (
-	maxRecord  = 3 << 10 // the message and the attributes of one record
-	maxValue   = 1 << 10 // one attribute
-	maxCause   = 2 << 10 // an error, which may hold a stack
-	maxKept    = 256     // one attribute of the logger itself, or of the request
-	maxID      = 128     // the id of a request, a trace or a conversation
-	attrsExtra = 8       // quotes and separators of one attribute
+	maxRecord  = 3 << 10                                    // the message and the attributes of one record
+	maxValue   = 1 << 10                                    // one attribute
+	maxCause   = 2 << 10                                    // an error, which may hold a stack
+	maxKept    = 256                                        // one attribute of the logger itself, or of the request
+	maxID      = 128                                        // the id of a request, a trace or a conversation
+	attrsExtra = 8                                          // quotes and separators of one attribute
+	maxFixed   = len("2006-01-02T15:04:05.999999999Z07:00") // a time; numbers are shorter
 )
 
 // Clip shortens a text to at most that many bytes as JSON encodes it, with an
@@ -70,6 +71,9 @@ func encodedSize(r rune) int {
 // bounded returns the record with its texts clipped, so that its line has at most
 // [MaxLine] bytes. Attributes that have no room are left out and counted.
 func bounded(rec slog.Record) slog.Record {
+	if fits(rec) {
+		return rec.Clone() // attributes are added to it
+	}
 	b := budget{left: maxRecord}
 	out := slog.NewRecord(rec.Time, rec.Level, b.text(rec.Message, maxValue), rec.PC)
 	rec.Attrs(func(a slog.Attr) bool {
@@ -82,6 +86,29 @@ func bounded(rec slog.Record) slog.Record {
 		out.AddAttrs(slog.Int("attributes_left_out", b.dropped))
 	}
 	return out
+}
+
+// fits reports whether nothing of a record has to be clipped, as of most lines: short
+// plain texts and numbers alone.
+func fits(rec slog.Record) bool {
+	left := maxRecord - len(rec.Message)
+	whole := len(rec.Message) <= maxValue && plain(rec.Message)
+	rec.Attrs(func(a slog.Attr) bool {
+		size := len(a.Key) + attrsExtra + maxFixed
+		switch a.Value.Kind() {
+		case slog.KindString:
+			text := a.Value.String()
+			size += len(text)
+			whole = whole && len(text) <= maxValue && plain(text)
+		case slog.KindBool, slog.KindDuration, slog.KindFloat64, slog.KindInt64, slog.KindTime, slog.KindUint64:
+		default:
+			whole = false
+		}
+		left -= size
+		whole = whole && len(a.Key) <= 64 && plain(a.Key) && left >= 64
+		return whole
+	})
+	return whole
 }
 
 // budget is what a record may still take of its line.
@@ -126,7 +153,7 @@ func (b *budget) value(v slog.Value) slog.Value {
 	case slog.KindAny:
 		return b.any(v)
 	}
-	b.left -= len("2006-01-02T15:04:05.999999999Z07:00") // a time; numbers are shorter
+	b.left -= maxFixed
 	return v
 }
 

@@ -26,8 +26,10 @@ func ParseLevel(text string) (level slog.Level, err error) {
 
 // NameLevels is the ReplaceAttr of a handler: trace is written by its name.
 func NameLevels(_ []string, a slog.Attr) slog.Attr {
-	if level, ok := a.Value.Any().(slog.Level); ok && a.Key == slog.LevelKey && level == LevelTrace {
-		return slog.String(slog.LevelKey, "TRACE")
+	if a.Key == slog.LevelKey { // asked first: a text becomes an allocation as any
+		if level, ok := a.Value.Any().(slog.Level); ok && level == LevelTrace {
+			return slog.String(slog.LevelKey, "TRACE")
+		}
 	}
 	return a
 }

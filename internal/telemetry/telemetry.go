@@ -5,13 +5,7 @@
 // It never logs payloads.
 package telemetry
 
-import (
-	"context"
-	"log/slog"
-	"slices"
-
-	"countersign.dev/internal/access"
-)
+import "context"
 
 // Request identifies one request across processes.
 type Request struct {
@@ -48,41 +42,3 @@ func RequestOf(ctx context.Context) Request {
 	r, _ := ctx.Value(requestKey{}).(Request)
 	return r
 }
-
-// Handler adds request_id, trace_id, parent_request_id, conversation, the step and
-// principal to every record of the inner handler, and bounds its line to [MaxLine]
-// bytes.
-type Handler struct{ slog.Handler }
-
-// Handle adds the ids and the principal from the context.
-func (h Handler) Handle(ctx context.Context, rec slog.Record) error {
-	rec = bounded(rec)
-	r := RequestOf(ctx)
-	attrs := make([]slog.Attr, 0, 10) // added at once, because a record grows by each
-	for _, id := range [...]struct{ key, text string }{
-		{"request_id", r.ID}, {"trace_id", r.Trace}, {"parent_request_id", r.Parent}, {"conversation", r.Conversation},
-	} {
-		if id.text != "" {
-			attrs = append(attrs, slog.String(id.key, Clip(id.text, maxID)))
-		}
-	}
-	attrs = append(attrs, stepOf(ctx).attrs()...)
-	if p, err := access.From(ctx); err == nil {
-		attrs = append(attrs, slog.String("principal", Clip(p.Username(), maxKept)))
-	}
-	rec.AddAttrs(attrs...)
-	return h.Handler.Handle(ctx, rec)
-}
-
-// WithAttrs keeps the wrapping. Each of the attributes has few bytes: they are the
-// program's own words, and part of every line.
-func (h Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	attrs = slices.Clone(attrs)
-	for i, a := range attrs {
-		attrs[i].Value = (&budget{left: maxKept}).value(a.Value.Resolve())
-	}
-	return Handler{h.Handler.WithAttrs(attrs)}
-}
-
-// WithGroup keeps the wrapping.
-func (h Handler) WithGroup(name string) slog.Handler { return Handler{h.Handler.WithGroup(name)} }
