@@ -80,8 +80,10 @@ func (e *endpoints) serve(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (e *endpoints) known(server string) error {
-	names := e.names()
-	if server != "" && !slices.Contains(names, server) {
+	if server == "" {
+		return nil
+	}
+	if names := e.names(); !slices.Contains(names, server) {
 		return fault.ServerNotFound.New("No server is called %q.", fault.Clip(server, 64)).With("server", server).Suggest("Use one of: %s.", strings.Join(names, ", "))
 	}
 	return nil

@@ -95,6 +95,7 @@ type Gateway struct {
 	mcp     endpoints
 	answers confirmations
 	web     *static.Files // the chat page; nil: none
+	whole   http.Handler  // the whole API, for what the first page is given
 }
 
 // Drain ends every live connection and every MCP session and waits for the

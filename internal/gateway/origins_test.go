@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"countersign.dev/internal/testkit"
 )
 
 // TestForeignHostsAndOriginsAreRefused asks every kind of route, as a page whose
@@ -48,7 +50,7 @@ func (r *rig) from(t *testing.T, route, host, origin string) int {
 	if origin != "" {
 		req.Header.Set("Origin", origin)
 	}
-	resp, err := http.DefaultTransport.RoundTrip(req)
+	resp, err := testkit.Transport.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,3 +72,45 @@ func TestConversationIsRenamed(t *testing.T) {
 		t.Errorf("got %+v", list)
 	}
 }
+
+// What a signed-in browser's page would ask for comes with it, through the same gate,
+// and to no one else.
+func TestFirstPageBringsItsAnswers(t *testing.T) {
+	r := newRig(t)
+	r.model.script["Hello"] = []step{says("Hello.")}
+	id := conversationOf(t, r.ask(alice, "Hello", ""))
+	r.released(id)
+	of := func(token string) string {
+		c := r.signIn(token)
+		return c.Name + "=" + c.Value + "; countersign-place=" + id
+	}
+	open := func(headers ...string) (*http.Response, string) {
+		resp := r.send("GET", "/", "", "", headers...)
+		_, body := r.read(resp)
+		return resp, body
+	}
+	resp, page := open("Cookie", of(alice), "Sec-Fetch-Dest", "document", "Sec-Fetch-Site", "none")
+	for _, path := range []string{"/api/user", "/api/tools", "/api/models", "/api/confirmations", "/api/conversations", "/api/conversations/" + id} {
+		if !strings.Contains(page, `data-given="`+path+`"`) {
+			t.Errorf("%s did not come with the page: %s", path, page)
+		}
+	}
+	if resp.Header.Get("Cache-Control") != "no-store" || resp.Header.Get("Content-Security-Policy") == "" {
+		t.Errorf("got %v", resp.Header)
+	}
+	if _, page := open("Cookie", of(frank), "Sec-Fetch-Dest", "document"); strings.Contains(page, "/api/conversations/"+id) || !strings.Contains(page, "/api/user") {
+		t.Errorf("Frank got Alice's conversation, or nothing: %s", page)
+	}
+	for name, headers := range map[string][]string{
+		"signed out": {"Cookie", "countersign-place=" + id, "Sec-Fetch-Dest", "document"}, "a script's": {"Cookie", of(alice), "Sec-Fetch-Dest", "empty"},
+		"a frame's": {"Cookie", of(alice), "Sec-Fetch-Dest", "iframe"}, "ended": {"Cookie", "countersign=none", "Sec-Fetch-Dest", "document"},
+	} {
+		if _, page := open(headers...); strings.Contains(page, "data-given") {
+			t.Errorf("%s: got %s", name, page)
+		}
+	}
+	tag := r.send("GET", "/", "", "").Header.Get("ETag")
+	if resp, _ := open("If-None-Match", tag, "Sec-Fetch-Dest", "document"); tag == "" || resp.StatusCode != http.StatusNotModified {
+		t.Errorf("without a session: got %d for the tag %q, want 304", resp.StatusCode, tag)
+	}
+}

@@ -1,9 +1,11 @@
 package gateway_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,7 +24,7 @@ import (
 func limited(limits quota.Limits) func(*conversation.Options) {
 	return func(o *conversation.Options) {
 		o.Quotas.Close()
-		o.Quotas = quota.New(quota.Options{Store: state.NewBudgets(o.Redis), Limits: limits})
+		o.Quotas = quota.New(quota.Options{Store: state.NewBudgets(o.Redis), Timeout: testkit.Patience, Limits: limits})
 	}
 }
 
@@ -40,7 +42,9 @@ func (r *rig) rejected(what, method, path, token, body, code string) {
 }
 
 func TestRequestsOverTheQuotaAreRejected(t *testing.T) {
-	r := newRig(t, limited(quota.Limits{Requests: 1}))
+	mini := miniredis.RunT(t)
+	mini.SetTime(time.Now()) // fixed: no one gains a request while the test runs
+	r := rigOn(t, mini, limited(quota.Limits{Requests: 1}))
 	for range 2 {
 		r.get("/api/user", alice, nil)
 	}
@@ -55,13 +59,56 @@ func TestRequestsOverTheQuotaAreRejected(t *testing.T) {
 	}
 }
 
+// unfilled has budgets of one burst each, which gain nothing, and slots for all.
+type unfilled struct {
+	mu    sync.Mutex
+	taken map[string]int
+}
+
+func (u *unfilled) TakeTokens(_ context.Context, key string, want, _, burst int) (int, time.Duration, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	n := min(want, burst-u.taken[key])
+	u.taken[key] += n
+	return n, time.Hour, nil
+}
+
+func (*unfilled) Hold(context.Context, string, string, int, time.Duration) (bool, error) {
+	return true, nil
+}
+
+func (*unfilled) Unhold(context.Context, string, string) error { return nil }
+
+// A turn costs more than a call, on each surface that begins one; what it costs is not
+// paid by others.
+func TestTurnsCountAsManyRequests(t *testing.T) {
+	for name, ask := range map[string]func(*rig){
+		"event stream": func(r *rig) { r.ask(alice, "hello", "") },
+		"WebSocket": func(r *rig) {
+			s := r.connect(alice, "", "connected")
+			s.ask("hello")
+			s.until("end")
+		},
+	} {
+		r := newRig(t, func(o *conversation.Options) {
+			o.Quotas.Close()
+			o.Quotas = quota.New(quota.Options{Store: &unfilled{taken: map[string]int{}}, Limits: quota.Limits{Requests: 5}})
+		})
+		ask(r)
+		r.rejected(name, "GET", "/api/user", alice, "", "RATE_LIMITED")
+		if status := r.get("/api/user", frank, nil); status != 200 {
+			t.Errorf("%s: another person: got %d", name, status)
+		}
+	}
+}
+
 // An address that proves no caller, or begins sign-ins without end, is rejected;
 // people whom the gateway knows are not.
 func TestUnprovenRequestsOfAnAddressAreRejected(t *testing.T) {
 	fixed := time.Now()
 	r := newRig(t, func(o *conversation.Options) {
 		o.Quotas.Close()
-		o.Quotas = quota.New(quota.Options{Store: state.NewBudgets(o.Redis), Limits: quota.Limits{Unproven: 2}, Now: func() time.Time { return fixed }})
+		o.Quotas = quota.New(quota.Options{Store: state.NewBudgets(o.Redis), Timeout: testkit.Patience, Limits: quota.Limits{Unproven: 2}, Now: func() time.Time { return fixed }})
 	})
 	r.get("/api/user", alice, nil)
 	for range 4 {
@@ -97,7 +144,7 @@ func TestStreamsOfOnePersonAreLimited(t *testing.T) {
 	two.streamOnceFree(path)
 }
 
-// streamOnceFree opens a stream of Alice's as soon as she has a place for it, which
+// streamOnceFree opens a stream of Alice's as soon as she has a slot for it, which
 // the server frees within moments.
 func (r *rig) streamOnceFree(path string) *stream {
 	r.t.Helper()
@@ -108,7 +155,7 @@ func (r *rig) streamOnceFree(path string) *stream {
 		}
 		_ = resp.Body.Close()
 	}
-	r.t.Fatal("no place for a stream was freed")
+	r.t.Fatal("no slot for a stream was freed")
 	return nil
 }
 
@@ -152,7 +199,7 @@ func TestStoredBytesAreLimited(t *testing.T) {
 
 func TestWaitingChangesAreLimited(t *testing.T) {
 	r := newRig(t)
-	q := quota.New(quota.Options{Store: state.NewBudgets(r.redis), Limits: quota.Limits{Pending: 2}})
+	q := quota.New(quota.Options{Store: state.NewBudgets(r.redis), Timeout: testkit.Patience, Limits: quota.Limits{Pending: 2}})
 	defer q.Close()
 	service, ann := r.confirmations.Bounded(q), testkit.Person("ann", access.Employee)
 	open := func(p *access.Principal) (confirm.ID, error) {

@@ -89,7 +89,7 @@ func rigAt(t testing.TB, address string, change ...any) *rig {
 		t.Fatal(err)
 	}
 	reachable := gateway.WithApproval(r.servers, approval.At(publicURL))
-	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: quota.Limits{Requests: 100_000}}) // tests are faster than people
+	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Timeout: testkit.Patience, Limits: quota.Limits{Requests: 100_000}}) // tests are faster than people
 	o := conversation.Options{Quotas: quotas, Models: models{r.model}, Toolbox: reachable, Redis: redis, Ring: ring, Audit: r.audit, Watch: r.revocations.Watch}
 	for _, c := range change {
 		if c, ok := c.(func(*conversation.Options)); ok {
@@ -104,7 +104,7 @@ func rigAt(t testing.TB, address string, change ...any) *rig {
 		PublicURL: publicURL, Issuers: []string{"https://issuer.test"}, Scopes: []string{"openid", "mcp"}, Origins: []string{"https://portal.test"}, Verify: r.verify, Sessions: sessions, Revocations: r.revocations, Audit: named{r.audit},
 		Conversations: r.conversations, Models: models{r.model}, Servers: reachable, Confirmations: r.servers,
 		Connections: live.NewConnections(redis, ring), Tickets: &session.Tickets{Ring: ring, Keys: redis},
-		Web: fstest.MapFS{"index.html": {Data: []byte(`<!doctype html>page<script type="module" src="app.js"></script>`)}, "app.js": {Data: []byte("//")}},
+		Web: fstest.MapFS{"index.html": {Data: []byte(`<!doctype html>page<script type="module" src="app.js"></script><!-- given -->`)}, "app.js": {Data: []byte("//")}},
 	}
 	for _, c := range change {
 		if c, ok := c.(func(*gateway.Options)); ok {
@@ -216,7 +216,7 @@ func (r *rig) sendCtx(ctx context.Context, method, path, token, body string, hea
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Transport: testkit.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
 	if err != nil {
 		r.t.Fatal(err)

@@ -62,7 +62,8 @@ func New(o Options) (*Gateway, error) {
 
 // Handler serves the whole API.
 func (g *Gateway) Handler() http.Handler {
-	return g.o.Admission.Bracket(g.surface.Middleware(g.origins.CORS(g.routes())))
+	g.whole = g.o.Admission.Bracket(g.surface.Middleware(g.origins.CORS(g.routes())))
+	return g.whole
 }
 
 // routes is the whole API.
@@ -149,11 +150,11 @@ func routeChat(m *httpx.Mux, g *Gateway) {
 func (g *Gateway) serveWeb(m *httpx.Mux) {
 	policy := g.pagePolicy()
 	for _, name := range g.web.Names() {
-		pattern := "GET /" + name
+		pattern, handler := "GET /"+name, page(g.web, name, policy, false)
 		if name == static.Index {
-			pattern = "GET /{$}"
+			pattern, handler = "GET /{$}", g.firstPage(policy)
 		}
-		m.HandleFunc(pattern, g.checked(g.origins.Check, page(g.web, name, policy, false)))
+		m.HandleFunc(pattern, g.checked(g.origins.Check, handler))
 		m.HandleFunc("GET "+g.web.Prefix()+name, g.checked(g.origins.Check, page(g.web, name, policy, true)))
 	}
 }

@@ -62,15 +62,20 @@ func lived(t *testing.T, people ...[2]string) (lives []life) {
 		o.Meter = used.Meter
 	}, func(o *gateway.Options) { o.Usage = used })
 	r.model.script["Hello"] = []step{says("Hello.")}
-	replica := rigOn(t, r.mini)
-	for _, person := range people {
-		token, word := person[0], person[1]
-		x, deletion, long := life{rig: r, token: token}, "Delete "+word+" twice.", "How long, "+word+"?"
-		r.model.script[deletion] = []step{func(ctx context.Context, m *model, yield func(agent.Delta, error) bool) {
+	deletionOf := func(word string) string { return "Delete " + word + " twice." }
+	longOf := func(word string) string { return "How long, " + word + "?" }
+	for _, person := range people { // before the first question: the model reads its script while turns run
+		word := person[1]
+		r.model.script[deletionOf(word)] = []step{func(ctx context.Context, m *model, yield func(agent.Delta, error) bool) {
 			_ = yield(agent.Delta{Text: word + ", as you wish. "}, nil)
 			calls("delete_employee", "update_salary")(ctx, m, yield)
 		}}
-		r.model.script[long] = []step{waits}
+		r.model.script[longOf(word)] = []step{waits}
+	}
+	replica := rigOn(t, r.mini)
+	for _, person := range people {
+		token, word := person[0], person[1]
+		x, deletion, long := life{rig: r, token: token}, deletionOf(word), longOf(word)
 		c := r.signIn(token)
 		x.own = []string{"Cookie", c.Name + "=" + c.Value, "Sec-Fetch-Site", "same-origin"}
 

@@ -26,19 +26,19 @@ import (
 // edge in front of them: the gate, the choice of the version's handler, the checks
 // of messages and what is rewritten in answers.
 
-// nobodys is a toolbox that is never asked.
-type nobodys struct{}
+// unasked is a toolbox that is never asked.
+type unasked struct{}
 
-func (nobodys) Tools(context.Context) ([]result.ToolInfo, error)                 { return nil, nil }
-func (nobodys) Call(context.Context, string, json.RawMessage) (o result.Outcome) { return o }
-func (nobodys) Encode(result.Outcome) json.RawMessage                            { return nil }
+func (unasked) Tools(context.Context) ([]result.ToolInfo, error)                 { return nil, nil }
+func (unasked) Call(context.Context, string, json.RawMessage) (o result.Outcome) { return o }
+func (unasked) Encode(result.Outcome) json.RawMessage                            { return nil }
 func knownCaller(context.Context, string) (*access.Principal, error) {
 	return access.NewPrincipal(access.Claims{Issuer: "https://issuer.test", Subject: "suite", Username: "suite", Roles: []string{"employee"}}), nil
 }
 
 func fixture(t *testing.T) *Server {
 	t.Helper()
-	s, err := New(nobodys{}, Options{Name: "fixture", Version: "1", Verify: knownCaller, Lane: LaneOff})
+	s, err := New(unasked{}, Options{Name: "fixture", Version: "1", Verify: knownCaller, Lane: LaneOff})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/mcpserver"
+	"countersign.dev/internal/testkit"
 )
 
 const resource = "https://hr.example.com/mcp"
@@ -86,7 +87,7 @@ func TestBodyOfUnknownLengthIsLimited(t *testing.T) {
 	}
 	r.Header.Set("Authorization", "Bearer alice")
 	r.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := testkit.Client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

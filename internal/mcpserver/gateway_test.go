@@ -67,7 +67,7 @@ func (s *inSessions) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	r = r.Clone(r.Context())
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	return http.DefaultTransport.RoundTrip(r)
+	return testkit.Transport.RoundTrip(r)
 }
 
 // TestGatewayAnswersAsItsServer: through a gateway, on each lane of its own and of
@@ -82,7 +82,7 @@ func TestGatewayAnswersAsItsServer(t *testing.T) {
 	for _, lane := range []mcpserver.Lane{mcpserver.LaneOn, mcpserver.LaneOff, mcpserver.LaneForced} {
 		ways[fmt.Sprint("lane ", lane, " to the lane")] = through(t, forced, lane, nil)
 		ways[fmt.Sprint("lane ", lane, " to the SDK")] = through(t, reference, lane, nil)
-		ways[fmt.Sprint("lane ", lane, " to the lane by http.Transport")] = through(t, forced, lane, http.DefaultTransport)
+		ways[fmt.Sprint("lane ", lane, " to the lane by http.Transport")] = through(t, forced, lane, testkit.Transport)
 	}
 	for _, who := range []string{"alice", "demoted", "bob", "no-roles"} {
 		server := answersOf(t, reference, who)
@@ -139,7 +139,7 @@ func TestGatewayForwardsNoBrokenAnswer(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, strings.ReplaceAll(broken, "ID", "1"))
 		})
-		for _, transport := range []http.RoundTripper{nil, http.DefaultTransport} {
+		for _, transport := range []http.RoundTripper{nil, testkit.Transport} {
 			got := through(t, server, mcpserver.LaneForced, transport).callModern(t, "alice", "echo", `{}`)
 			if strings.Contains(got.body, "secret") || !strings.Contains(got.body, "INTERNAL_ERROR") {
 				t.Errorf("%s: got %d %s", name, got.status, got.body)

@@ -14,7 +14,7 @@ import (
 // TestBadMessagesOfTheHandshakeVersionsKeepTheConnection: some clients take any
 // status but 200 and 202 for the end of their connection.
 func TestBadMessagesOfTheHandshakeVersionsKeepTheConnection(t *testing.T) {
-	h := open(t)
+	h := open(t, withSDK)
 	session := []string{"Mcp-Session-Id", h.handshake(t, "alice"), "Mcp-Protocol-Version", legacy}
 	for name, c := range map[string]struct {
 		body    string
@@ -70,7 +70,7 @@ func holds(body, want string) bool {
 }
 
 func TestParamsOfAWrongTypeAreNamedAsTheyWereSent(t *testing.T) {
-	h := open(t)
+	h := open(t, withSDK)
 	got := h.send(t, "POST", "/mcp", "alice", modernBody("tools/call", `"name":["`+strings.Repeat("x", 9000)+`"]`), modernHeaders("tools/call", "echo")...)
 	if got.status != 400 || !strings.Contains(got.body, `field \"name\" of the wrong type`) || len(got.body) > 600 {
 		t.Errorf("got %d %.700s", got.status, got.body)
@@ -78,7 +78,7 @@ func TestParamsOfAWrongTypeAreNamedAsTheyWereSent(t *testing.T) {
 }
 
 func TestIDsComeBackAsTheyWereSent(t *testing.T) {
-	h := open(t)
+	h := open(t, withSDK)
 	session := []string{"Mcp-Session-Id", h.handshake(t, "alice"), "Mcp-Protocol-Version", legacy}
 	for _, id := range []string{"1.5", "1e2", "-0.25", "12345678901234567890", "7", `"seven"`, `"countersign/number:1.5"`, "0"} {
 		for version, got := range map[string]reply{
@@ -190,7 +190,7 @@ func FuzzMessage(f *testing.F) {
 		f.Add([]byte(body), true)
 		f.Add([]byte(body), false)
 	}
-	h := open(f)
+	h := open(f, withSDK)
 	f.Fuzz(func(t *testing.T, body []byte, isModern bool) {
 		want := frameOf(body)
 		if want.method == "subscriptions/listen" || want.tool == "wait" {

@@ -100,7 +100,11 @@ func (l *lane) write(w http.ResponseWriter, c mcpwire.Call, o result.Outcome) {
 		answer := l.encode(o)
 		*buffer = mcpwire.AppendResult((*buffer)[:0], c, mcpwire.Result{Structured: answer, Links: l.links(c.Tool, o, answer), IsError: f != nil}, l.about)
 	}
+	delete(w.Header(), "Vary") // for caches, which may not keep this answer; a ninth header makes the map of all much larger
 	httpx.Raw(w, status, *buffer)
+	if answered, ok := w.(http.Flusher); ok {
+		answered.Flush() // sent before the request is logged and counted
+	}
 	if cap(*buffer) <= maxKept {
 		buffers.Put(buffer)
 	}

@@ -1,7 +1,10 @@
 package mcpserver_test
 
 import (
-	"fmt"
+	"bytes"
+	"os"
+	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -48,7 +51,7 @@ func TestLaneAnswersAsTheSDK(t *testing.T) {
 // TestLaneLeavesTheRestToTheSDK: calls that the lane must not answer, each as the
 // SDK answers it.
 func TestLaneLeavesTheRestToTheSDK(t *testing.T) {
-	lane, forced, sdk := open(t), open(t, onLane(mcpserver.LaneForced)), open(t, onLane(mcpserver.LaneOff))
+	lane, forced, sdk := open(t, withSDK), open(t, onLane(mcpserver.LaneForced)), open(t, onLane(mcpserver.LaneOff))
 	call := modernBody("tools/call", `"name":"echo","arguments":{}`)
 	headers := modernHeaders("tools/call", "echo")
 	for name, c := range map[string]struct {
@@ -79,26 +82,22 @@ func TestLaneLeavesTheRestToTheSDK(t *testing.T) {
 	}
 }
 
-// TestContractOnEveryLane runs the tests of calls with the SDK alone, and with the
-// lane alone.
-func TestContractOnEveryLane(t *testing.T) {
-	for name, test := range map[string]func(*testing.T){
-		"versions": TestBothVersionsOnOneURL, "wire": TestModernAnswersOnTheWire, "trace": TestTraceMayComeInTheMessage,
-		"list": TestListEqualsCall, "unknown tool": TestUnknownToolIsAProtocolErrorOverMCP, "pending": TestPendingIsAnEnvelope,
-		"panic": TestPanicOfAToolFailsOnlyItsCall, "foreign": TestForeignAnswerPassesUnchanged,
-		"demotion": TestDemotionTakesEffectInAnOpenSession, "leaving": TestModernCallEndsWithItsClient,
-	} {
-		for _, lane := range []mcpserver.Lane{mcpserver.LaneOff, mcpserver.LaneForced} {
-			t.Run(fmt.Sprint(name, "/", lane), func(t *testing.T) {
-				defer func(before mcpserver.Lane) { testLane = before }(testLane)
-				testLane = lane
-				test(t)
-			})
+// TestEveryTestOnEachLane runs all tests of this package again, the official suite's
+// aside, which has runs of its own: by the SDK alone, and by the lane alone.
+func TestEveryTestOnEachLane(t *testing.T) {
+	if testing.Short() || os.Getenv(laneVariable) != "" {
+		t.Skip("the long run has it, once")
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lane := range lanes {
+		again := exec.CommandContext(t.Context(), program, "-test.short", "-test.v")
+		again.Env = append(os.Environ(), laneVariable+"="+lane)
+		said, err := again.CombinedOutput()
+		if ran := bytes.Count(said, []byte("\n--- PASS: ")); err != nil || ran < 60 {
+			t.Errorf("%s: %v, %d tests passed, want 60 at least; failures:\n%s", lane, err, ran, regexp.MustCompile(`(?m)^ *--- FAIL.*(\n.*_test.go.*)*`).FindAll(said, -1))
 		}
 	}
-	t.Run("cancelled, SDK alone", func(t *testing.T) {
-		defer func(before mcpserver.Lane) { testLane = before }(testLane)
-		testLane = mcpserver.LaneOff
-		TestCancelledCallIsNotAnswered(t)
-	})
 }

@@ -128,13 +128,23 @@ func TestModernAnswersOnTheWire(t *testing.T) {
 	if b, _ := json.Marshal(got["structuredContent"]); !strings.Contains(called.body, `"structuredContent":`+want) {
 		t.Errorf("got %s, want %s", b, want)
 	}
-	if called.header.Get("X-Accel-Buffering") != "no" || called.header.Get("X-Request-ID") != "req-1" {
+	if called.header.Get("X-Request-ID") != "req-1" {
 		t.Errorf("got headers %v", called.header)
 	}
 	discovered := h.send(t, "POST", "/mcp", "alice", modernBody("server/discover", ""), modernHeaders("server/discover", "")...)
 	capabilities := asMap(t, []byte(discovered.body))["result"].(map[string]any)["capabilities"]
 	if diff := cmp.Diff(map[string]any{"tools": map[string]any{}}, capabilities); diff != "" {
 		t.Errorf("capabilities (-want +got):\n%s", diff)
+	}
+}
+
+// TestStreamsPassProxies: nginx sends a stream on as it comes.
+func TestStreamsPassProxies(t *testing.T) {
+	h := open(t, withSDK)
+	body := strings.Replace(modernBody("tools/call", `"name":"who_am_i","arguments":{}`), `"_meta":{`, `"_meta":{"progressToken":1,`, 1)
+	got := h.send(t, "POST", "/mcp", "alice", body, modernHeaders("tools/call", "who_am_i")...)
+	if got.header.Get("X-Accel-Buffering") != "no" || !strings.HasPrefix(got.header.Get("Content-Type"), "text/event-stream") {
+		t.Errorf("got headers %v", got.header)
 	}
 }
 
@@ -304,7 +314,7 @@ func TestForeignAnswerPassesUnchanged(t *testing.T) {
 }
 
 func TestMessageWithoutParamsIsSafe(t *testing.T) {
-	h := open(t)
+	h := open(t, withSDK)
 	id := h.handshake(t, "alice")
 	for method, want := range map[string]string{"tools/list": `"tools":[`, "tools/call": `"code":-32602`, "prompts/list": `"code":-32601`} {
 		r := h.send(t, "POST", "/mcp", "alice", `{"jsonrpc":"2.0","id":3,"method":"`+method+`"}`, "Mcp-Session-Id", id, "Mcp-Protocol-Version", legacy)
@@ -318,7 +328,7 @@ func TestMessageWithoutParamsIsSafe(t *testing.T) {
 }
 
 func TestNameInAnotherCaseIsIgnored(t *testing.T) {
-	h := open(t)
+	h := open(t, withSDK)
 	id := h.handshake(t, "alice")
 	for _, params := range []string{`"name":"who_am_i","Name":"echo"`, `"Name":"echo","name":"who_am_i"`} {
 		overLegacy := h.send(t, "POST", "/mcp", "alice", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{`+params+`}}`, "Mcp-Session-Id", id, "Mcp-Protocol-Version", legacy)
@@ -340,7 +350,7 @@ func TestForeignCursorIsRejected(t *testing.T) {
 }
 
 func TestProtocolErrorsOfTheModernVersion(t *testing.T) {
-	h := open(t)
+	h := open(t, withSDK)
 	bare := `{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{}}`
 	for _, c := range []struct {
 		name, body string

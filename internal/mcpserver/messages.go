@@ -224,10 +224,16 @@ func (s *Server) deliver(req *mcp.CallToolRequest, o result.Outcome) mcp.Result 
 			r.Content = append(r.Content, link)
 		}
 	}
-	if req.ProtocolVersion() >= modernVersion {
-		r.ResultType = "complete"
-	}
+	r.ResultType = resultType(req.ProtocolVersion())
 	return r
+}
+
+// resultType is what a result that is whole says of itself in a version.
+func resultType(version string) string {
+	if version < modernVersion {
+		return ""
+	}
+	return "complete"
 }
 
 // linksVersion is the first protocol version whose clients know links in answers.

@@ -19,7 +19,7 @@ import (
 // TestProgressReachesTheClientBeforeTheAnswer in both versions: the tool answers
 // only after its first report has arrived.
 func TestProgressReachesTheClientBeforeTheAnswer(t *testing.T) {
-	h := open(t)
+	h := open(t, withSDK)
 	arrived := make(chan mcp.ProgressNotificationParams, 10)
 	h.service.tools["import"] = fakeTool{[]access.Role{access.Employee}, result.Read, func(ctx context.Context, _ *access.Principal, _ json.RawMessage) result.Outcome {
 		report := result.ProgressOf(ctx)

@@ -73,8 +73,15 @@ func (s *Server) getPrompt(ctx context.Context, req *mcp.GetPromptRequest) (mcp.
 	if err != nil {
 		return nil, s.protocolError(ctx, err)
 	}
-	return &mcp.GetPromptResult{
-		Meta:     mcp.Meta{metaUntrusted: true},
+	return &promptResult{
+		ResultBase: mcp.ResultBase{Meta: mcp.Meta{metaUntrusted: true}}, ResultType: resultType(req.ProtocolVersion()),
 		Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: said}}},
 	}, nil
+}
+
+// promptResult is a prompt on the wire: see callResult.
+type promptResult struct {
+	mcp.ResultBase
+	ResultType string               `json:"resultType,omitempty"` // modern clients only
+	Messages   []*mcp.PromptMessage `json:"messages"`
 }

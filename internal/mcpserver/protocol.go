@@ -81,7 +81,6 @@ func tokenInfo(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo,
 
 // serveMCP passes a message through the gate to the handler of its version.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("X-Accel-Buffering", "no")
 	var body []byte
 	var err error
 	switch r.Method {
@@ -178,6 +177,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, m message, mod
 		return err
 	}
 	defer release()
+	w.Header().Set("X-Accel-Buffering", "no") // the answer may be a stream; one of the lane never is
 	if streams(r) {
 		admission.From(r.Context()).End() // however long it takes until there is something to send
 		httpx.KeepOpen(w)
@@ -190,6 +190,7 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, m message, mod
 		lasting, done := detached(r.Context())
 		defer done()
 		r = r.WithContext(lasting)
+		r.Header = headerOfSession(r.Header)
 	}
 	rewriter := &errorRewriter{ResponseWriter: w, id: m.id, cancelled: new(atomic.Bool)}
 	r = r.WithContext(context.WithValue(r.Context(), cancelledKey{}, rewriter.cancelled))
@@ -220,6 +221,19 @@ func detached(request context.Context) (ctx context.Context, done func()) {
 	}
 	stop := context.AfterFunc(request, cancel)
 	return ctx, func() { stop(); cancel() }
+}
+
+// headerOfSession returns what the SDK reads of the header with which a session begins, and
+// keeps as long as the session. The caller's token is not part of it: the gate has read it,
+// and the SDK asks only that there is one.
+func headerOfSession(given http.Header) http.Header {
+	kept := http.Header{"Authorization": {"Bearer proven"}}
+	for _, name := range [...]string{"Accept", "Content-Type", mcpwire.HeaderVersion, mcpwire.HeaderMethod, mcpwire.HeaderName} {
+		for _, value := range given[name] {
+			kept[name] = append(kept[name], strings.Clone(value))
+		}
+	}
+	return kept
 }
 
 // cancelledKey is the key of the flag that a request's client has cancelled it.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
+
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/admission"
 	"countersign.dev/internal/embedded"
@@ -27,17 +29,30 @@ func limited(t testing.TB, limits quota.Limits) func(*mcpserver.Options) {
 		t.Fatal(err)
 	}
 	t.Cleanup(engine.Close)
-	redis, err := state.Open(t.Context(), engine.URL(), &state.Options{Timeout: testkit.Patience})
+	return limitedOn(t, engine.URL(), limits)
+}
+
+// standing are limits by a fixed clock: no one gains a request while a test runs.
+func standing(t testing.TB, limits quota.Limits) func(*mcpserver.Options) {
+	t.Helper()
+	mini := miniredis.RunT(t)
+	mini.SetTime(time.Now())
+	return limitedOn(t, "redis://"+mini.Addr(), limits)
+}
+
+func limitedOn(t testing.TB, address string, limits quota.Limits) func(*mcpserver.Options) {
+	t.Helper()
+	redis, err := state.Open(t.Context(), address, &state.Options{Timeout: testkit.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
-	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: limits})
+	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Timeout: testkit.Patience, Limits: limits})
 	t.Cleanup(func() { quotas.Close(); _ = redis.Close() })
 	return func(o *mcpserver.Options) { o.Quotas = quotas }
 }
 
 func TestRequestOverTheQuotaIsRejectedOnEverySurface(t *testing.T) {
-	h := open(t, limited(t, quota.Limits{Requests: 1}))
+	h := open(t, standing(t, quota.Limits{Requests: 1}))
 	spend := func(token string) reply {
 		for range 10 {
 			if got := h.send(t, "POST", "/tools/echo", token, `{}`); got.status != 200 {
@@ -97,7 +112,7 @@ func TestBytesArePaidFor(t *testing.T) {
 			}
 			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("Authorization", "Bearer alice")
-			resp, err := http.DefaultClient.Do(r)
+			resp, err := testkit.Client.Do(r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +120,7 @@ func TestBytesArePaidFor(t *testing.T) {
 			return resp.StatusCode
 		},
 	} {
-		h := open(t, limited(t, quota.Limits{Requests: 20}), admit) // 40 at once
+		h := open(t, standing(t, quota.Limits{Requests: 20}), admit) // 40 at once
 		send(h)
 		refused := false
 		for range 38 { // with the first one within the burst; what is not declared is counted when it has been answered
@@ -120,7 +135,7 @@ func TestBytesArePaidFor(t *testing.T) {
 	}
 }
 
-// queued makes a queue whose places are all held by another person.
+// queued makes a queue whose slots are all held by another person.
 func queued(t testing.TB) func(*mcpserver.Options) {
 	t.Helper()
 	q := admission.New(admission.Options{Slots: 2, Patience: time.Millisecond})
@@ -152,7 +167,7 @@ func TestRequestThatIsNotAdmittedIsRejectedOnEverySurface(t *testing.T) {
 		}
 	}
 	if got := h.send(t, "GET", "/health", "", ""); got.status != 200 {
-		t.Errorf("got %d, want health without a place", got.status)
+		t.Errorf("got %d, want health without a slot", got.status)
 	}
 }
 
@@ -221,7 +236,7 @@ func TestSessionsAndStreamsOfOnePersonAreLimited(t *testing.T) {
 		r.Header.Set("Accept", "text/event-stream")
 		r.Header.Set("Mcp-Session-Id", first)
 		r.Header.Set("Mcp-Protocol-Version", legacy)
-		resp, err := http.DefaultClient.Do(r)
+		resp, err := testkit.Client.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +252,7 @@ func TestSessionsAndStreamsOfOnePersonAreLimited(t *testing.T) {
 	if got := h.send(t, "DELETE", "/mcp", "alice", "", "Mcp-Session-Id", first); got.status != 204 {
 		t.Errorf("ending a session: got %d", got.status)
 	}
-	for began := time.Now(); time.Since(began) < testkit.Patience; { // its place is free within moments
+	for began := time.Now(); time.Since(began) < testkit.Patience; { // its slot is free within moments
 		if h.send(t, "POST", "/mcp", "alice", hello).status == 200 {
 			return
 		}

@@ -96,7 +96,15 @@ func (s aboutResources) read(ctx context.Context, req *mcp.ReadResourceRequest) 
 		return nil, s.protocolError(ctx, err)
 	}
 	contents := &mcp.ResourceContents{URI: uri, MIMEType: s.opts.Resources.Template().MIMEType, Text: text, Meta: mcp.Meta{metaUntrusted: true}}
-	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{contents}, Cacheable: cacheable()}, nil
+	return &readResult{Contents: []*mcp.ResourceContents{contents}, Cacheable: cacheable(), ResultType: resultType(req.ProtocolVersion())}, nil
+}
+
+// readResult is a resource on the wire: see callResult.
+type readResult struct {
+	mcp.ResultBase
+	mcp.Cacheable
+	ResultType string                  `json:"resultType,omitempty"` // modern clients only
+	Contents   []*mcp.ResourceContents `json:"contents"`
 }
 
 // noResource is the error of an address at which nothing is, by the protocol's

@@ -23,6 +23,7 @@ import (
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/telemetry"
+	"countersign.dev/internal/testkit"
 )
 
 // The two versions, by the revision that a client pins.
@@ -212,9 +213,22 @@ type harness struct {
 	server  *mcpserver.Server
 }
 
-// testLane is the lane of servers whose test names none: COUNTERSIGN_TEST_LANE=off
-// runs all tests by the SDK alone.
-var testLane = map[string]mcpserver.Lane{"off": mcpserver.LaneOff}[os.Getenv("COUNTERSIGN_TEST_LANE")]
+// laneVariable names the lane of servers whose test names none: off has all tests run by
+// the SDK alone, and forced by the lane alone.
+const laneVariable = "COUNTERSIGN_TEST_LANE"
+
+var (
+	lanes    = map[string]mcpserver.Lane{"off": mcpserver.LaneOff, "forced": mcpserver.LaneForced}
+	testLane = lanes[os.Getenv(laneVariable)] // LaneOn
+)
+
+// withSDK is for tests of calls that the lane leaves to the SDK: it may, also where all
+// others are forced.
+func withSDK(o *mcpserver.Options) {
+	if o.Lane == mcpserver.LaneForced {
+		o.Lane = mcpserver.LaneOn
+	}
+}
 
 func open(t testing.TB, change ...func(*mcpserver.Options)) *harness {
 	t.Helper()
@@ -240,7 +254,7 @@ type bearer struct{ token atomic.Value }
 func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+b.token.Load().(string))
-	return http.DefaultTransport.RoundTrip(r)
+	return testkit.Transport.RoundTrip(r)
 }
 
 // connect opens a session of the SDK's client in one version.
@@ -301,7 +315,7 @@ func (h *harness) send(t testing.TB, method, path, token, body string, headers .
 			r.Header.Add(name, value)
 		}
 	}
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := testkit.Client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +335,7 @@ func unframe(b []byte) []byte {
 	return b
 }
 
-// modernHeaders are what a modern message must tokenInfo beside its body.
+// modernHeaders are what a modern message must have beside its body.
 func modernHeaders(method, name string) []string {
 	h := []string{"Mcp-Protocol-Version", modern, "Mcp-Method", method}
 	if name != "" {

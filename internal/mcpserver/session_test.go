@@ -47,7 +47,7 @@ func TestDemotionTakesEffectInAnOpenSession(t *testing.T) {
 }
 
 func TestSessionOfAnotherPersonIsNotFound(t *testing.T) {
-	h := open(t)
+	h := open(t, withSDK)
 	id := h.handshake(t, "alice")
 	unknown := h.callLegacy(t, "bob", "made-up", "who_am_i", `{}`)
 	stolen := h.callLegacy(t, "bob", id, "who_am_i", `{}`)
@@ -79,7 +79,7 @@ func TestModernCallEndsWithItsClient(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		resp, err := http.DefaultClient.Do(r)
+		resp, err := testkit.Client.Do(r)
 		if err == nil {
 			resp.Body.Close()
 		}
@@ -97,7 +97,7 @@ func TestModernCallEndsWithItsClient(t *testing.T) {
 func TestCancelledCallIsNotAnswered(t *testing.T) {
 	for _, id := range []string{"2", `"two"`, "2.5"} {
 		var log testkit.Logs
-		h := open(t, func(o *mcpserver.Options) { o.Log = log.Logger() })
+		h := open(t, withSDK, func(o *mcpserver.Options) { o.Log = log.Logger() })
 		session := []string{"Mcp-Session-Id", h.handshake(t, "alice"), "Mcp-Protocol-Version", legacy}
 		answered := make(chan reply, 1)
 		go func() {

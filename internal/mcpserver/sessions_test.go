@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"countersign.dev/internal/access"
 )
 
@@ -79,7 +81,7 @@ func TestCallEndsByItsOwnerOnly(t *testing.T) {
 // after it was idle for too long. Nothing sweeps while there are none.
 func TestEndedSessionIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := New(nobodys{}, Options{Name: "fixture", Version: "1", Verify: knownCaller})
+		s, err := New(unasked{}, Options{Name: "fixture", Version: "1", Verify: knownCaller})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,5 +135,42 @@ func TestSessionKeepsNothingOfItsFirstRequest(t *testing.T) {
 	}
 	if end(); true {
 		<-lasting.Done() // it ends with the request
+	}
+}
+
+// TestSessionKeepsNoToken: the SDK keeps the header with which a session begins, which
+// has what the SDK reads, and neither the caller's token nor the memory of the request.
+func TestSessionKeepsNoToken(t *testing.T) {
+	s, err := New(unasked{}, Options{Name: "fixture", Version: "1", Verify: knownCaller})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []http.Header
+	sdk := s.legacy
+	s.legacy = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.Header)
+		sdk.ServeHTTP(w, r)
+	})
+	handler := s.Handler()
+	send := func(session, body string) *httptest.ResponseRecorder {
+		w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "http://localhost/mcp", strings.NewReader(body))
+		r.Header = http.Header{"Authorization": {"Bearer a-secret"}, "Cookie": {"c=a-secret"}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
+		if session != "" {
+			r.Header.Set(sessionHeader, session)
+		}
+		handler.ServeHTTP(w, r)
+		return w
+	}
+	begun := send("", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	session := begun.Header().Get(sessionHeader)
+	if begun.Code != 200 || session == "" || len(seen) != 1 {
+		t.Fatalf("got %d %s, the SDK saw %v", begun.Code, begun.Body, seen)
+	}
+	want := http.Header{"Authorization": {"Bearer proven"}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
+	if diff := cmp.Diff(want, seen[0]); diff != "" {
+		t.Errorf("the header that is kept (-want +got):\n%s", diff)
+	}
+	if listed := send(session, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`); listed.Code != 200 || len(seen) != 2 || seen[1].Get("Authorization") != "Bearer a-secret" {
+		t.Errorf("a later message, which is not kept: got %d %s, the SDK saw %v", listed.Code, listed.Body, seen)
 	}
 }

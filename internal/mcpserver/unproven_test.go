@@ -16,6 +16,7 @@ import (
 	"countersign.dev/internal/mcpserver"
 	"countersign.dev/internal/quota"
 	"countersign.dev/internal/state"
+	"countersign.dev/internal/testkit"
 )
 
 // An address from which too many requests proved no caller is rejected on every
@@ -26,13 +27,13 @@ func TestUnprovenCallersAreRejectedOnEverySurface(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(engine.Close)
-	redis, err := state.Open(t.Context(), engine.URL(), nil)
+	redis, err := state.Open(t.Context(), engine.URL(), &state.Options{Timeout: testkit.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = redis.Close() })
 	fixed := time.Now()
-	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: quota.Limits{Unproven: 2}, Now: func() time.Time { return fixed }})
+	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Timeout: testkit.Patience, Limits: quota.Limits{Unproven: 2}, Now: func() time.Time { return fixed }})
 	t.Cleanup(quotas.Close)
 	var verified atomic.Int64
 	var reported []*fault.Error
@@ -84,13 +85,13 @@ func TestUnprovenCallersAreRejectedOnEverySurface(t *testing.T) {
 }
 
 func TestJunkTicketsAreCountedByAddress(t *testing.T) {
-	redis, err := state.Open(t.Context(), "redis://"+miniredis.RunT(t).Addr(), nil)
+	redis, err := state.Open(t.Context(), "redis://"+miniredis.RunT(t).Addr(), &state.Options{Timeout: testkit.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = redis.Close() })
 	fixed := time.Now()
-	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: quota.Limits{Unproven: 2}, Now: func() time.Time { return fixed }})
+	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Timeout: testkit.Patience, Limits: quota.Limits{Unproven: 2}, Now: func() time.Time { return fixed }})
 	t.Cleanup(quotas.Close)
 	redeemed := 0
 	g := gate.New(gate.Options{

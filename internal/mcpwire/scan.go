@@ -1,5 +1,7 @@
 package mcpwire
 
+import "bytes"
+
 // members walks over the members of a JSON object. It relies on the text being
 // valid JSON, so it only has to find where a value ends.
 type members struct {
@@ -97,12 +99,17 @@ func valueEnd(b []byte) int {
 
 // stringEnd returns where the string at the beginning of b ends; 0 when it does not.
 func stringEnd(b []byte) int {
-	for i := 1; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	for end := 1; end < len(b); {
+		quote := bytes.IndexByte(b[end:], '"')
+		if quote < 0 {
+			return 0
+		}
+		escapes := 0 // before the quote: an odd number escapes it
+		for at := end + quote - 1; at >= end && b[at] == '\\'; at-- {
+			escapes++
+		}
+		if end += quote + 1; escapes%2 == 0 {
+			return end
 		}
 	}
 	return 0

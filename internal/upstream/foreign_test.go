@@ -441,7 +441,7 @@ func unreachableWhile(broken chan bool) http.RoundTripper {
 		if len(broken) > 0 {
 			return nil, io.ErrClosedPipe
 		}
-		return http.DefaultTransport.RoundTrip(r)
+		return testkit.Transport.RoundTrip(r)
 	})
 }
 

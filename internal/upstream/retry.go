@@ -16,9 +16,9 @@ const retryPause = 500 * time.Millisecond
 // retries reports whether a call that got no answer is sent once more: the tool
 // has no second effect, the server did not take its whole time, and it failed in a
 // way that may pass.
-func (s *server) retries(ctx context.Context, r route, err error) bool {
+func (s *server) retries(r route, err error) bool {
 	switch {
-	case !r.repeats || ctx.Err() != nil || !r.breaker.Closed():
+	case !r.repeats || s.up.life.Err() != nil || !r.breaker.Closed():
 		return false
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, mcpsession.ErrTooLarge):
 		return false
@@ -28,8 +28,10 @@ func (s *server) retries(ctx context.Context, r route, err error) bool {
 	return true
 }
 
-// pause waits before the repetition, and reports whether the call still has time.
-func (s *server) pause(ctx context.Context) bool {
+// pause waits before the repetition, and reports whether the call still has time. Its
+// context is its own.
+func pause(ctx context.Context, end context.CancelFunc) bool {
+	defer end()
 	timer := time.NewTimer(retryPause)
 	defer timer.Stop()
 	select {

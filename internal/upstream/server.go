@@ -95,15 +95,14 @@ func (s *server) send(ctx context.Context, r route, args json.RawMessage, probe 
 		return result.Outcome{}, errors.Join(mcpsession.ErrNotSent, errClosed)
 	}
 	defer s.up.work.Done()
-	bounded, cancel := s.up.bounded(ctx, s.deadline(r))
-	defer cancel()
-	o, err := s.attempt(ctx, bounded, r, args, probe)
-	again := err != nil && !probe && s.retries(bounded, r, err)
+	until := time.Now().Add(s.deadline(r))
+	o, err := s.attempt(ctx, until, r, args, probe)
+	again := err != nil && !probe && ctx.Err() == nil && time.Now().Before(until) && s.retries(r, err)
 	if err != nil {
 		s.logLost(ctx, r.tool.Name, err, 1, again)
 	}
-	if again && s.pause(bounded) {
-		if o, err = s.attempt(ctx, bounded, r, args, false); err != nil {
+	if again && pause(s.up.bounded(ctx, time.Until(until))) {
+		if o, err = s.attempt(ctx, until, r, args, false); err != nil {
 			s.logLost(ctx, r.tool.Name, err, 2, false)
 		}
 	}
@@ -117,16 +116,23 @@ func (s *server) send(ctx context.Context, r route, args json.RawMessage, probe 
 	return o, err
 }
 
-// attempt sends a call once, and counts it. A process does other work while a
-// foreign server works; own servers' adapters see to that themselves.
-func (s *server) attempt(caller, bounded context.Context, r route, args json.RawMessage, probe bool) (result.Outcome, error) {
-	start := s.up.o.Now()
-	back := func() {}
-	if s.foreign() {
-		back = admission.Outside(caller)
+// exchange passes a call to the adapter. That of an own server keeps the deadline and
+// gives the slot back itself; for a foreign one a context does, and the process does other
+// work meanwhile.
+func (s *server) exchange(ctx context.Context, until time.Time, tool string, args json.RawMessage) (result.Outcome, error) {
+	if s.ours != nil {
+		return s.ours.CallUntil(ctx, until, tool, args)
 	}
-	o, err := s.adapter.Call(bounded, r.tool.Name, args)
-	back()
+	bounded, cancel := s.up.bounded(ctx, time.Until(until))
+	defer cancel()
+	defer admission.Outside(ctx)()
+	return s.adapter.Call(bounded, tool, args)
+}
+
+// attempt sends a call once, and counts it.
+func (s *server) attempt(caller context.Context, until time.Time, r route, args json.RawMessage, probe bool) (result.Outcome, error) {
+	start := s.up.o.Now()
+	o, err := s.exchange(caller, until, r.tool.Name, args)
 	s.record(caller, r, start, err, probe)
 	seen := o
 	if err != nil {

@@ -53,7 +53,7 @@ func (u *Upstream) connect(s Server, transport http.RoundTripper) *server {
 		Name: s.Name, URL: s.URL, Timeout: s.Timeout, MaxAnswer: u.o.MaxAnswer,
 		Mint: u.o.Mint, HTTP: transport, Log: u.o.Log, Now: u.o.Now,
 	})
-	v.adapter, v.answers = ours, ours
+	v.adapter, v.answers, v.ours = ours, ours, ours
 	return v
 }
 
@@ -71,6 +71,11 @@ func (u *Upstream) Close() {
 	u.closing.Lock()
 	u.stop()
 	u.closing.Unlock()
+	for _, s := range u.registry().servers {
+		if s.ours != nil {
+			s.ours.Abort()
+		}
+	}
 	u.work.Wait()
 	for _, s := range u.registry().servers {
 		s.adapter.Close()

@@ -35,6 +35,7 @@ import (
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/schema"
 	"countersign.dev/internal/upstream/breaker"
+	"countersign.dev/internal/upstream/own"
 )
 
 // Defaults of a server's deadlines and answers.
@@ -194,7 +195,8 @@ type server struct {
 	Server
 	up      *Upstream
 	adapter Adapter
-	answers answerer // nil: foreign; its confirmations are kept here
+	answers answerer    // nil: foreign; its confirmations are kept here
+	ours    *own.Server // nil: foreign
 	fetches singleflight.Group
 	found   *discovery       // of a foreign server
 	end     func()           // ends the discovery of a foreign server

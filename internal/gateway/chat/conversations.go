@@ -115,7 +115,7 @@ func messagesOf(m conversation.Message, calls []agent.Call) []messageView {
 	}
 	for i, answered := range m.Results() {
 		views = append(views, messageView{
-			ID: m.ID + "." + strconv.Itoa(i), Role: agent.ToolRole, Content: string(result.ForPeople(answered.Answer)), Model: m.Model,
+			ID: m.ID + "." + strconv.Itoa(i), Role: agent.ToolRole, Content: string(result.ForPeople(result.Unmarked(answered.Answer))), Model: m.Model,
 			Tool: answered.Tool, Server: m.Servers[answered.Tool], Args: argsFor(answered.ID, calls), At: m.At,
 		})
 	}

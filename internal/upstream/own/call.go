@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,12 +29,16 @@ var client = []byte(`{"name":"countersign","version":"1"}`)
 
 // callDirectly runs a tool with one request and without the SDK. What the answer
 // carries is not decoded, but for its envelope.
-func (s *Server) callDirectly(ctx context.Context, tool string, args json.RawMessage) (result.Outcome, error) {
+func (s *Server) callDirectly(ctx context.Context, until time.Time, tool string, args json.RawMessage) (result.Outcome, error) {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	id := s.calls.Add(1)
-	message, err := s.exchange(ctx, tool, mcpwire.AppendCall(nil, id, tool, args, client))
+	id, call := s.calls.Add(1), buffers.Get().(*[]byte)
+	*call = mcpwire.AppendCall((*call)[:0], id, tool, args, client)
+	message, err := s.exchange(ctx, until, tool, *call)
+	if cap(*call) <= maxKept {
+		buffers.Put(call)
+	}
 	if err != nil {
 		return result.Outcome{}, err
 	}
@@ -52,19 +58,28 @@ func (s *Server) callDirectly(ctx context.Context, tool string, args json.RawMes
 	return o, nil
 }
 
+// maxKept bounds the buffers that are kept for the next call, in bytes.
+const maxKept = 64 << 10
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
 // exchange sends a call and returns the message that answers it. The error is like
 // that of a session's call: it wraps mcpsession.ErrNotSent when the server cannot have
 // carried the call out.
-func (s *Server) exchange(ctx context.Context, tool string, call []byte) ([]byte, error) {
+func (s *Server) exchange(ctx context.Context, until time.Time, tool string, call []byte) ([]byte, error) {
 	token, err := s.auth.token(ctx)
 	if err != nil {
 		return nil, errors.Join(mcpsession.ErrNotSent, err)
 	}
-	fields := append(make([]post.Field, 0, 9), post.Field{Name: "Authorization", Value: "Bearer " + token})
-	fields = append(fields, callFields[:]...)
+	if s.fast == nil { // a client of our own keeps the deadline itself, and knows of Abort
+		bounded, end := s.bounded(ctx, until)
+		defer end()
+		ctx = bounded
+	}
+	fields := append(make([]post.Field, 0, len(callFields)+3), callFields[:]...)
 	fields = appendNames(append(fields, post.Field{Name: mcpwire.HeaderName, Value: tool}), telemetry.RequestOf(ctx))
 	back := admission.Outside(ctx)
-	answer, err := s.direct.Send(ctx, post.Request{Path: s.path + "/mcp", Fields: fields, Body: call})
+	answer, err := s.direct.Send(ctx, post.Request{Path: s.path + "/mcp", Bearer: token, Fields: fields, Body: call, Until: until})
 	back()
 	switch {
 	case errors.Is(err, post.ErrNotSent):

@@ -44,6 +44,7 @@ type Server struct {
 	http   *http.Client
 	auth   authTransport // under http
 	direct post.Sender   // of calls outside of a session
+	fast   *post.Client  // that is direct; nil: an http.Transport is
 	path   string        // before the paths of requests
 	shut   func()        // ends what New made
 	client *mcpsession.Client
@@ -84,7 +85,7 @@ func (s *Server) transports() {
 		return
 	}
 	if client, err := post.NewClient(s.o.URL, post.Options{MaxAnswer: s.o.MaxAnswer}); err == nil {
-		s.path, s.direct = base.EscapedPath(), client
+		s.path, s.direct, s.fast = base.EscapedPath(), client, client
 		idle := s.shut
 		s.shut = func() { idle(); client.Close() }
 	}
@@ -128,23 +129,42 @@ func (s *Server) Tools(ctx context.Context) ([]result.ToolInfo, error) {
 	return tools, nil
 }
 
-// Call runs a tool for the principal in the context, at most once. An error
-// means that the server gave no answer. Only a server that does not speak the modern
+// Call is CallUntil without a deadline besides that of the context.
+func (s *Server) Call(ctx context.Context, tool string, args json.RawMessage) (result.Outcome, error) {
+	return s.CallUntil(ctx, time.Time{}, tool, args)
+}
+
+// CallUntil runs a tool for the principal in the context, at most once and until then. An
+// error means that the server gave no answer. Only a server that does not speak the modern
 // version is called in a session; of the others no progress is read, because our
 // tools report none.
-func (s *Server) Call(ctx context.Context, tool string, args json.RawMessage) (result.Outcome, error) {
+func (s *Server) CallUntil(ctx context.Context, until time.Time, tool string, args json.RawMessage) (result.Outcome, error) {
 	p, err := access.From(ctx)
 	if err != nil {
 		return result.Outcome{}, errors.Join(mcpsession.ErrNotSent, mcpsession.ErrHost, err)
 	}
 	if !s.old.Load() {
-		o, err := s.callDirectly(ctx, tool, args)
+		o, err := s.callDirectly(ctx, until, tool, args)
 		if !errors.Is(err, errVersion) {
 			return o, err
 		}
 		s.old.Store(true)
 	}
-	return s.callInSession(ctx, p, tool, args)
+	bounded, end := s.bounded(ctx, until)
+	defer end()
+	return s.callInSession(bounded, p, tool, args)
+}
+
+// bounded returns a context that ends with the caller, at the deadline if there is one,
+// or with Abort.
+func (s *Server) bounded(ctx context.Context, until time.Time) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	unhook := context.AfterFunc(s.life, cancel)
+	if until.IsZero() {
+		return ctx, func() { unhook(); cancel() }
+	}
+	limited, end := context.WithDeadline(ctx, until)
+	return limited, func() { unhook(); end(); cancel() }
 }
 
 // callInSession runs a tool by the SDK's client.
@@ -262,6 +282,14 @@ func outcomeOf(status int, answer []byte) (result.Outcome, error) {
 	refusal, code := *o.Fault(), *o.Fault().Code
 	code.Status, refusal.Code = status, &code
 	return result.Failed(&refusal).WithRaw(answer), nil
+}
+
+// Abort ends calls in flight, and lets no other begin.
+func (s *Server) Abort() {
+	s.stop()
+	if s.fast != nil {
+		s.fast.Abort()
+	}
 }
 
 // Close closes every session. Calls in flight must have ended.

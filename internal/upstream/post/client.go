@@ -34,8 +34,12 @@ type Client struct {
 	o  Options
 	to target
 
+	life context.Context // ended by Abort
+	stop context.CancelFunc
+
 	mu     sync.Mutex
 	idle   []*conn // the one that was used last is last
+	busy   map[*conn]struct{}
 	closed bool
 	sweep  *time.Timer // closes idle connections; nil: none are kept
 }
@@ -70,37 +74,44 @@ func NewClient(base string, o Options) (*Client, error) {
 		o.TLS = &tls.Config{}
 	}
 	o.TLS.ServerName, o.TLS.NextProtos = cmp.Or(o.TLS.ServerName, to.name), []string{"http/1.1"}
-	return &Client{o: o, to: to}, nil
+	c := &Client{o: o, to: to, busy: make(map[*conn]struct{})}
+	c.life, c.stop = context.WithCancel(context.Background())
+	return c, nil
 }
 
-// Send implements [Sender].
+// Send implements [Sender]. The deadline is kept by the connection, which costs a
+// call less than a timer of its context.
 func (c *Client) Send(ctx context.Context, r Request) (Answer, error) {
 	if err := errors.Join(ctx.Err(), r.check()); err != nil {
 		return Answer{}, errors.Join(ErrNotSent, err)
 	}
-	k, err := c.acquire(ctx)
-	if err != nil {
-		return Answer{}, errors.Join(ErrNotSent, ended(ctx, err))
-	}
-	until, bounded := ctx.Deadline()
+	until, bounded := r.deadline(ctx)
 	if !bounded {
 		until = c.o.Now().Add(c.o.Timeout)
 	}
+	k, err := c.acquire(ctx, until)
+	if err != nil {
+		return Answer{}, errors.Join(ErrNotSent, r.ended(ctx, err))
+	}
 	_ = k.SetDeadline(until)
+	if c.life.Err() != nil { // after the deadline is set: Abort sets another one
+		c.discard(k)
+		return Answer{}, errors.Join(ErrNotSent, c.life.Err())
+	}
 	stop := context.AfterFunc(ctx, k.abort)
 	answer, keep, err := c.exchange(k, r)
 	if !stop() || err != nil || !keep {
-		_ = k.Close()
+		c.discard(k)
 	} else {
 		c.release(k)
 	}
 	switch {
 	case err == nil:
 		return answer, nil
-	case !bounded && errors.Is(err, os.ErrDeadlineExceeded):
+	case !bounded && c.life.Err() == nil && errors.Is(err, os.ErrDeadlineExceeded):
 		err = errors.Join(context.DeadlineExceeded, err)
 	}
-	return Answer{}, ended(ctx, err)
+	return Answer{}, r.ended(ctx, err)
 }
 
 // exchange writes a request and reads its answer. keep says that the connection is
@@ -128,6 +139,9 @@ func appendRequest(b []byte, host string, r Request) []byte {
 	b = append(append(append(b, "POST "...), r.Path...), " HTTP/1.1\r\nHost: "...)
 	b = append(append(b, host...), "\r\nContent-Length: "...)
 	b = strconv.AppendInt(b, int64(len(r.Body)), 10)
+	if r.Bearer != "" {
+		b = append(append(b, "\r\nAuthorization: Bearer "...), r.Bearer...)
+	}
 	for _, f := range r.Fields {
 		b = append(append(append(append(b, "\r\n"...), f.Name...), ": "...), f.Value...)
 	}
@@ -135,22 +149,46 @@ func appendRequest(b []byte, host string, r Request) []byte {
 }
 
 // acquire returns an idle connection that its server has not ended, or a new one.
-func (c *Client) acquire(ctx context.Context) (*conn, error) {
+func (c *Client) acquire(ctx context.Context, until time.Time) (*conn, error) {
 	for {
 		c.mu.Lock()
 		n := len(c.idle)
 		if n == 0 {
 			c.mu.Unlock()
-			return c.dial(ctx)
+			return c.open(ctx, until)
 		}
 		k := c.idle[n-1]
 		c.idle = c.idle[:n-1]
+		c.busy[k] = struct{}{}
 		c.mu.Unlock()
 		if c.o.Now().Sub(k.since) < c.o.Idle && k.isAlive() {
 			return k, nil
 		}
-		_ = k.Close()
+		c.discard(k)
 	}
+}
+
+// open makes a connection. Here the deadline is a context's: a name is looked up, too.
+func (c *Client) open(ctx context.Context, until time.Time) (*conn, error) {
+	dialing, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	defer context.AfterFunc(c.life, cancel)()
+	k, err := c.dial(dialing)
+	if err != nil {
+		return nil, errors.Join(dialing.Err(), err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.busy[k] = struct{}{}
+	return k, nil
+}
+
+// discard closes a connection that was in use.
+func (c *Client) discard(k *conn) {
+	_ = k.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.busy, k)
 }
 
 // isAlive reports whether an idle connection is open and silent: a server that has
@@ -165,6 +203,7 @@ func (c *Client) release(k *conn) {
 	k.since = c.o.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	delete(c.busy, k)
 	if c.closed || len(c.idle) >= c.o.MaxIdle {
 		_ = k.Close()
 		return
@@ -217,6 +256,16 @@ func (c *Client) dial(ctx context.Context) (*conn, error) {
 	k.peek = func(fd uintptr) bool { k.alive = silent(fd); return true }
 	k.abort = func() { _ = k.SetDeadline(time.Unix(1, 0)) }
 	return k, nil
+}
+
+// Abort ends requests in flight, and lets no other begin.
+func (c *Client) Abort() {
+	c.stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for k := range c.busy {
+		k.abort()
+	}
 }
 
 // Close closes idle connections, and those in use when their requests have ended.

@@ -358,9 +358,60 @@ func TestCallEndsWithItsContext(t *testing.T) {
 				t.Errorf("late %s: got %v", name, err)
 			}
 			cancel()
+			brief := request("slow")
+			brief.Until = time.Now().Add(time.Millisecond)
+			if _, err := sender.Send(t.Context(), brief); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("over its own deadline %s: got %v", name, err)
+			}
 			if got, err := sender.Send(t.Context(), request("quick")); err != nil || string(got.Body) != "quick" {
 				t.Errorf("after %s: got %q (%v)", name, got.Body, err)
 			}
+		}
+	})
+}
+
+// TestAbortEndsWhatIsInFlight: at once, not as a server's fault of time, and nothing is
+// sent afterwards.
+func TestAbortEndsWhatIsInFlight(t *testing.T) {
+	received, held := make(chan struct{}), make(chan struct{})
+	defer close(held)
+	s := raw(t, func(io.Writer, string) bool {
+		received <- struct{}{}
+		<-held
+		return false
+	})
+	c := client(t, s.url)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := c.Send(t.Context(), request("slow"))
+		failed <- err
+	}()
+	<-received
+	c.Abort()
+	if err := <-failed; err == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, post.ErrNotSent) {
+		t.Errorf("in flight: got %v", err)
+	}
+	if _, err := c.Send(t.Context(), request("later")); !errors.Is(err, post.ErrNotSent) || s.requests.Load() != 1 {
+		t.Errorf("after it: got %v and %d requests, want 1", err, s.requests.Load())
+	}
+}
+
+// TestTokenIsOneHeaderLine: a token with a line's end is not sent, and another one is
+// the request's authorization.
+func TestTokenIsOneHeaderLine(t *testing.T) {
+	everySender(t, func(t *testing.T, to func(string) post.Sender) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = fmt.Fprintf(w, "%q", r.Header["Authorization"])
+		}))
+		defer server.Close()
+		sender, r := to(server.URL), request("x")
+		r.Bearer = "a.b.c"
+		if got, err := sender.Send(t.Context(), r); err != nil || string(got.Body) != `["Bearer a.b.c"]` {
+			t.Errorf("got %s (%v)", got.Body, err)
+		}
+		r.Bearer = "a\r\nX-Other: 1"
+		if _, err := sender.Send(t.Context(), r); !errors.Is(err, post.ErrNotSent) {
+			t.Errorf("got %v, want it refused", err)
 		}
 	})
 }

@@ -20,8 +20,10 @@ type Sender interface {
 // Request is a POST. The names of its fields must be in their canonical form.
 type Request struct {
 	Path   string
-	Fields []Field // besides Host and Content-Length, which the sender writes
-	Body   []byte
+	Bearer string    // the token of its Authorization; empty: none is sent
+	Fields []Field   // besides those, Host and Content-Length, which the sender writes
+	Body   []byte    // not used after Send has returned
+	Until  time.Time // its deadline, beside that of the context; zero: none
 }
 
 // Field is a header field.
@@ -65,10 +67,19 @@ func targetOf(base string) (target, error) {
 	return t, nil
 }
 
-// ended joins the end of ctx to an error that it caused. A connection learns of a deadline
-// by a timer of its own, which may run before that of ctx.
-func ended(ctx context.Context, err error) error {
-	until, bounded := ctx.Deadline()
+// deadline is the earlier one of a request and its context.
+func (r Request) deadline(ctx context.Context) (until time.Time, bounded bool) {
+	until, bounded = ctx.Deadline()
+	if !r.Until.IsZero() && (!bounded || r.Until.Before(until)) {
+		return r.Until, true
+	}
+	return until, bounded
+}
+
+// ended joins the end of ctx, or of the request, to an error that it caused. A
+// connection learns of a deadline by a timer of its own, which may run before that of ctx.
+func (r Request) ended(ctx context.Context, err error) error {
+	until, bounded := r.deadline(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return errors.Join(ctx.Err(), err)
@@ -82,6 +93,9 @@ func ended(ctx context.Context, err error) error {
 func (r Request) check() error {
 	if !strings.HasPrefix(r.Path, "/") || strings.ContainsFunc(r.Path, func(c rune) bool { return c <= ' ' || c > '~' || c == '#' }) {
 		return fmt.Errorf("%w: the path %q", ErrNotSent, r.Path)
+	}
+	if !isValue(r.Bearer) {
+		return fmt.Errorf("%w: the token", ErrNotSent)
 	}
 	for _, f := range r.Fields {
 		if !isToken(f.Name) || !isValue(f.Value) {

@@ -23,11 +23,19 @@ func (t Transport) Send(ctx context.Context, r Request) (Answer, error) {
 	if err := errors.Join(ctx.Err(), r.check()); err != nil {
 		return Answer{}, errors.Join(ErrNotSent, err)
 	}
+	if until, bounded := r.deadline(ctx); bounded {
+		limited, cancel := context.WithDeadline(ctx, until)
+		defer cancel()
+		ctx = limited
+	}
 	var found atomic.Bool // a connection: what the server received since is unknown
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { found.Store(true) }})
-	req, err := http.NewRequestWithContext(traced, http.MethodPost, strings.TrimSuffix(t.Base, "/")+r.Path, bytes.NewReader(r.Body))
+	req, err := http.NewRequestWithContext(traced, http.MethodPost, strings.TrimSuffix(t.Base, "/")+r.Path, bytes.NewReader(bytes.Clone(r.Body))) // an http.Transport may read on after an early answer
 	if err != nil {
 		return Answer{}, errors.Join(ErrNotSent, err)
+	}
+	if r.Bearer != "" {
+		req.Header["Authorization"] = []string{"Bearer " + r.Bearer}
 	}
 	for _, f := range r.Fields {
 		req.Header[f.Name] = []string{f.Value}
@@ -37,13 +45,13 @@ func (t Transport) Send(ctx context.Context, r Request) (Answer, error) {
 		if !found.Load() {
 			err = errors.Join(ErrNotSent, err)
 		}
-		return Answer{}, ended(ctx, err)
+		return Answer{}, r.ended(ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, t.MaxAnswer+1))
 	switch {
 	case err != nil:
-		return Answer{}, ended(ctx, err)
+		return Answer{}, r.ended(ctx, err)
 	case int64(len(body)) > t.MaxAnswer:
 		return Answer{}, ErrTooLarge
 	}
