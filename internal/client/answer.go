@@ -71,7 +71,7 @@ func (c *chat) take(ctx context.Context, m *message) error {
 	case "status":
 		return with(m, c.status)
 	case "confirmation":
-		return c.waits(m.Payload)
+		return c.waits(ctx, m.Payload, c.once)
 	case "outcome":
 		return with(m, c.outcome)
 	case "error":

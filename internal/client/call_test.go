@@ -30,3 +30,42 @@ func TestCallOfAnUnlistedToolAsksItsServer(t *testing.T) {
 		}
 	}
 }
+
+// TestCallShowsAnswersToPeople: a change that waits is a card with its money and the
+// page where it is answered; a refusal has no advice for programs. JSON has both as
+// they came.
+func TestCallShowsAnswersToPeople(t *testing.T) {
+	t.Parallel()
+	const pending = `{"status":"pending_confirmation","message":"Raise it?","confirmationId":"p1","confirmationData":{"action":"update_salary","newSalary":420000,"approvalUrl":"http://gateway.test/#/approve/p1"}}`
+	const card = "\nRaise it?\n  New salary: $420,000\nWaiting for your approval: p1\nApprove or deny it within five minutes: http://gateway.test/#/approve/p1\n"
+	for _, c := range []struct{ answer, out, problem string }{
+		{pending, card, ""},
+		{`{"status":"success","data":{"n":1}}`, "{\n  \"status\": \"success\",\n  \"data\": {\n    \"n\": 1\n  }\n}\n", ""},
+		{`{"status":"error","code":"INVALID_INPUT","message":"Why was the deal lost?","suggestedAction":"Call again with loss_reason."}`, "", "Why was the deal lost?"},
+		{`{"status":"error","code":"CANNOT_DELETE_SELF","message":"No.","suggestedAction":"Ask another HR administrator to do it."}`, "", "No. Ask another HR administrator to do it."},
+		{`{"status":"error","code":"VALIDATION_ERROR","message":"Invalid input parameters","suggestedAction":"employee_id: is required. Use list_employees tool to find valid employee IDs.; new_salary: is required"}`,
+			"", "Invalid input parameters: employee_id is required; new_salary is required."},
+	} {
+		mux := http.NewServeMux()
+		mux.HandleFunc("GET /api/tools", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, `{"tools":[{"name":"update_salary","server":"hr","fields":{"preview":{"newSalary":{"unit":"USD"}}}}],"servers":[{"name":"hr"}]}`)
+		})
+		mux.HandleFunc("POST /api/mcp/{server}/{tool}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, c.answer) })
+		s := httptest.NewServer(mux)
+		for _, asJSON := range []bool{false, true} {
+			var out bytes.Buffer
+			problem := ""
+			if err := Call(t.Context(), Options{URL: s.URL, Token: "t", Out: &out, JSON: asJSON}, "update_salary", json.RawMessage(`{}`)); err != nil {
+				problem = err.Error()
+			}
+			want := c.out
+			if asJSON {
+				want = c.answer + "\n"
+			}
+			if out.String() != want || problem != c.problem {
+				t.Errorf("JSON %t: got %q and %q, want %q and %q", asJSON, out.String(), problem, want, c.problem)
+			}
+		}
+		s.Close()
+	}
+}

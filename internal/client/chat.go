@@ -46,7 +46,7 @@ func Chat(ctx context.Context, o Options, question string) error {
 }
 
 func newChat(o Options, cl *client, i *input) *chat {
-	v := &view{gateway: cl, screen: newScreen(o, i), json: o.JSON, out: o.Out, fields: map[string]map[string]result.Field{}}
+	v := &view{gateway: cl, screen: newScreen(o, i), json: o.JSON, out: o.Out, fields: map[string]result.Fields{}}
 	return &chat{Options: o, view: v, deck: deck{view: v, input: i}, answers: answers{view: v}, input: i, settled: map[string]bool{}}
 }
 

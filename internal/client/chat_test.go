@@ -15,6 +15,7 @@ import (
 	"github.com/coder/websocket"
 
 	"countersign.dev/internal/plaintext"
+	"countersign.dev/internal/result"
 )
 
 const truncated = "Showing 2 of 2+ employees. Results are incomplete."
@@ -347,7 +348,7 @@ func FuzzMessage(f *testing.F) {
 		var out bytes.Buffer
 		o := Options{Out: &out, Err: &out}
 		c := newChat(o, &client{base: "http://[::1]:0", http: &http.Client{}}, &input{})
-		c.fields["list_employees"] = nil
+		c.fields["list_employees"], c.fields[""] = result.Fields{}, result.Fields{}
 		_ = c.take(t.Context(), m)
 		_ = c.end(t.Context(), endPayload{})
 		if err := plaintext.Check(out.String(), true); err != nil && strings.TrimSpace(out.String()) != "" && !strings.Contains(out.String(), "\ufffd") {

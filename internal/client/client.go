@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -194,40 +193,6 @@ const DefaultScope = "mcp confirm"
 // audience (gateway, hr and so on) and with that scope.
 func Token(ctx context.Context, gateway, person, audience, scope string) (string, error) {
 	return demoToken(ctx, &client{base: strings.TrimSuffix(gateway, "/"), http: &http.Client{}}, person, audience, scope)
-}
-
-// Call calls one tool and prints its answer. An error envelope fails it.
-func Call(ctx context.Context, o Options, tool string, input json.RawMessage) error {
-	cl, err := o.client(ctx)
-	if err != nil {
-		return err
-	}
-	server, err := cl.serverOf(ctx, tool)
-	if err != nil {
-		return err
-	}
-	var answer json.RawMessage
-	if err := cl.post(ctx, "/api/mcp/"+server+"/"+url.PathEscape(tool), input, &answer); err != nil {
-		return err
-	}
-	return printAnswer(o.Out, answer, o.JSON)
-}
-
-// printAnswer prints an envelope. An error envelope fails the command.
-func printAnswer(w io.Writer, answer json.RawMessage, short bool) error {
-	if short {
-		answer = compact(answer)
-	} else {
-		var out bytes.Buffer
-		_ = json.Indent(&out, answer, "", "  ") // as below
-		answer = out.Bytes()
-	}
-	fmt.Fprintln(w, string(answer))
-	o, err := result.DecodeEnvelope(answer)
-	if err == nil && o.Fault() != nil {
-		return o.Fault()
-	}
-	return nil
 }
 
 // compact is JSON on one line.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,26 +30,34 @@ type decision struct {
 	digest   string // of what was drawn
 }
 
-// waits draws a change that waits for its person.
-func (d *deck) waits(envelope json.RawMessage) error {
+// waits draws a change that waits for its person, and where it is answered when
+// the chat ends with it.
+func (d *deck) waits(ctx context.Context, envelope json.RawMessage, ends bool) error {
 	o, err := result.DecodeEnvelope(envelope)
 	if err != nil || o.Pending() == nil {
 		return errUnreadable
 	}
-	return d.drawCard(o.Pending())
+	if err := d.drawCard(ctx, o.Pending()); err != nil || !ends {
+		return err
+	}
+	_, err = io.WriteString(d.screen, draw.WhereToAnswer(o.Pending()))
+	return err
 }
 
 // drawCard draws a change, which can be answered from now on. What was entered
 // before is no answer to it.
-func (d *deck) drawCard(p *result.Pending) error {
+func (d *deck) drawCard(ctx context.Context, p *result.Pending) error {
 	if !slices.ContainsFunc(d.pending, func(known *result.Pending) bool { return known.ID == p.ID }) {
 		d.pending = append(d.pending, p)
 	}
+	d.input.discard()
+	if d.json {
+		return nil
+	}
 	var b strings.Builder
-	draw.Card(&b, p)
+	draw.Card(&b, p, d.fieldsOf(ctx, actionOf(p)).Preview)
 	d.screen.endLine()
 	_, err := d.screen.Write([]byte(b.String()))
-	d.input.discard()
 	return err
 }
 
@@ -124,7 +133,7 @@ func (d *deck) showPending(ctx context.Context) error {
 			return errUnreadable
 		}
 		d.screen.line(fmt.Sprintf("%d of %d", i+1, len(list.Confirmations)))
-		if err := d.drawCard(&p); err != nil {
+		if err := d.drawCard(ctx, &p); err != nil {
 			return err
 		}
 	}

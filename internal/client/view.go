@@ -15,10 +15,10 @@ type view struct {
 	gateway *client
 	screen  *screen
 	out     io.Writer
-	json    bool                               // pages are printed on out as they are
-	list    *list                              // the last one that has a next page
-	found   []summary                          // what /history has listed
-	fields  map[string]map[string]result.Field // of the tools whose rows were drawn
+	json    bool                     // pages are printed on out as they are
+	list    *list                    // the last one that has a next page
+	found   []summary                // what /history has listed
+	fields  map[string]result.Fields // of the tools whose rows or cards were drawn
 }
 
 // draw prints rows as a table that fits.
@@ -27,30 +27,30 @@ func (v *view) draw(ctx context.Context, tool string, rows []result.Row) error {
 		return nil
 	}
 	var b strings.Builder
-	if err := draw.Table(&b, rows, v.fieldsOf(ctx, tool), v.screen.width()); err != nil {
+	if err := draw.Table(&b, rows, v.fieldsOf(ctx, tool).Output, v.screen.width()); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(v.screen, "\n%s", b.String())
 	return err
 }
 
-// fieldsOf returns what a tool declares about the fields of its answers; nothing
-// when the tools cannot be listed, because rows are readable without it.
-func (v *view) fieldsOf(ctx context.Context, tool string) map[string]result.Field {
+// fieldsOf returns what a tool declares about its fields; nothing when the tools
+// cannot be listed, because rows and cards are readable without it.
+func (v *view) fieldsOf(ctx context.Context, tool string) result.Fields {
 	if known, ok := v.fields[tool]; ok {
 		return known
 	}
 	list, err := v.gateway.tools(ctx)
 	if err != nil {
-		return nil
+		return result.Fields{}
 	}
 	for _, info := range list.Tools {
 		if info.Fields != nil {
-			v.fields[info.Name] = info.Fields.Output
+			v.fields[info.Name] = *info.Fields
 		}
 	}
 	if _, ok := v.fields[tool]; !ok {
-		v.fields[tool] = nil
+		v.fields[tool] = result.Fields{}
 	}
 	return v.fields[tool]
 }

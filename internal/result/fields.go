@@ -8,6 +8,7 @@ type Fields struct {
 	Noun     string           `json:"noun,omitempty"`     // lists: what the rows are, "employees"
 	Input    map[string]Field `json:"input,omitempty"`    // by property name
 	Output   map[string]Field `json:"output,omitempty"`   // by name, at any depth of the answer
+	Preview  map[string]Field `json:"preview,omitempty"`  // writes: of confirmationData, by name
 }
 
 // Field says of one input or output what its name and schema do not.
@@ -24,7 +25,7 @@ type Field struct {
 	Amount   bool                `json:"amount,omitempty"`   // the number that is meant when a question names none
 	Suggest  string              `json:"suggest,omitempty"`  // to a model, when the value is wrong: the next step
 	Tell     string              `json:"tell,omitempty"`     // to a person, when the value is wrong
-	Roles    []string            `json:"roles,omitempty"`    // who sees it in every row that they may see; empty: every caller of the tool
+	Roles    []string            `json:"roles,omitempty"`    // who sees it, as access.Policy.ShownTo has it; empty: every caller of the tool
 }
 
 // How a value is shown.

@@ -1,6 +1,8 @@
 package result
 
 import (
+	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -36,6 +38,25 @@ func (f Field) Figure(spelled, currency string) string {
 		return sign + digits + "%"
 	}
 	return strings.TrimSpace(sign + digits + " " + unit)
+}
+
+// Text writes a value of the field in the words of people. It is empty for no value
+// and for an object. currency is that of its row, as for [Field.Figure].
+func (f Field) Text(value any, currency string) string {
+	switch v := value.(type) {
+	case bool:
+		if v {
+			return "yes"
+		}
+		return "no"
+	case json.Number:
+		return f.Figure(v.String(), currency)
+	case string:
+		return v
+	case []any:
+		return strings.Trim(fmt.Sprint(v), "[]")
+	}
+	return ""
 }
 
 func grouped(digits string) string {

@@ -36,7 +36,7 @@ func (i ToolInfo) hidden() (sentences []string) {
 		if len(labels[roles]) > 1 || strings.HasSuffix(label, "s") {
 			verb = " are"
 		}
-		sentences = append(sentences, strings.ToUpper(label[:1])+label[1:]+verb+" shown to "+roles+", in rows that they may see.")
+		sentences = append(sentences, strings.ToUpper(label[:1])+label[1:]+verb+" shown to "+roles+".")
 	}
 	return sentences
 }

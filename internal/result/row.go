@@ -15,6 +15,30 @@ type Row struct {
 	Values map[string]any
 }
 
+// Text is a field of the row that holds text; empty when it holds none.
+func (r Row) Text(key string) string {
+	text, _ := r.Values[key].(string)
+	return text
+}
+
+// Number is a field of the row that holds a number.
+func (r Row) Number(key string) (float64, bool) {
+	n, ok := r.Values[key].(json.Number)
+	f, err := n.Float64()
+	return f, ok && err == nil
+}
+
+// Rows are the objects of a list. Any other data has none.
+func Rows(data any) (rows []Row) {
+	list, _ := data.([]any)
+	for _, one := range list {
+		if row, ok := one.(Row); ok {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
 // ParseData reads the data of an answer: a Row, []any, string, json.Number, bool
 // or nil, so that objects keep their order and numbers their spelling.
 func ParseData(raw json.RawMessage) (any, error) {

@@ -63,3 +63,15 @@ func TestMarksAreTakenOffData(t *testing.T) {
 		t.Error(err, diff)
 	}
 }
+
+func TestNumberOfARow(t *testing.T) {
+	row := result.Row{Values: map[string]any{"amount": json.Number("12.5"), "year": "2026"}}
+	if n, ok := row.Number("amount"); !ok || n != 12.5 {
+		t.Errorf("amount is %v, %v", n, ok)
+	}
+	for _, key := range []string{"year", "none"} {
+		if n, ok := row.Number(key); ok {
+			t.Errorf("%s is %v", key, n)
+		}
+	}
+}

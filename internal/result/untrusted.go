@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -94,6 +96,29 @@ func Unmark(text string) string {
 		return text
 	}
 	return inner
+}
+
+// Unmarked returns an encoded answer without the marks of its texts, for callers that
+// show it to a person and give it to no model. Order and numbers stay as they were.
+func Unmarked(answer json.RawMessage) json.RawMessage {
+	if !bytes.Contains(answer, []byte("untrusted ")) {
+		return answer
+	}
+	in := jsontext.NewDecoder(bytes.NewBuffer(answer), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	var buffer bytes.Buffer
+	out := jsontext.NewEncoder(&buffer, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		token, err := in.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return bytes.TrimSpace(buffer.Bytes())
+		}
+		if err == nil && token.Kind() == '"' {
+			token = jsontext.String(Unmark(token.String()))
+		}
+		if err != nil || out.WriteToken(token) != nil {
+			return answer // no valid JSON: it has no marks of ours inside
+		}
+	}
 }
 
 // value copies one value. inside means that a field above it is untrusted.

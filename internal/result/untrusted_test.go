@@ -65,3 +65,21 @@ func TestUnmarkRemovesWhatMarkAdded(t *testing.T) {
 		}
 	}
 }
+
+// What is stored for a model is shown to people without its marks, and otherwise as it was.
+func TestUnmarkedIsWhatWasMarked(t *testing.T) {
+	for _, answer := range []string{
+		`{"status":"success","data":[{"notes":"<b> & a \"word\"","id":12345678901234567890,"part":1.50e3,"list":["x",null,true]}]}`,
+		`{"status":"error","code":"X","message":"untrusted words"}`,
+	} {
+		marked := mark(json.RawMessage(answer), []string{Everything})
+		if got := string(Unmarked(marked)); got != answer || string(marked) == answer {
+			t.Errorf("got %s, want %s; it was %s", got, answer, marked)
+		}
+	}
+	for _, other := range []string{`no JSON, untrusted `, `"a text"`} {
+		if got := string(Unmarked(json.RawMessage(other))); got != other {
+			t.Errorf("got %s, want it as it was: %s", got, other)
+		}
+	}
+}

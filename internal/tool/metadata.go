@@ -10,12 +10,13 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// Metadata is declared in the struct tag `field` of an input or output field:
+// Metadata is declared in the struct tag `field` of a field of an input, an output
+// or a preview:
 //
 //	field:"label=Name,aka=boss|superior,unit=USD,show=year,amount,aka.draft=waiting for approval"
 //
 // aka lists synonyms of the field, aka.VALUE synonyms of one of its values (of a
-// column also of its negative, zero or positive numbers, and of none), and
+// column also of its negative, zero or positive numbers, and of none; of a day, of today), and
 // from=list_deals:_id names the tool and the field that its values come from,
 // like=TICK-004 shows an id, all=* is the search for everything, and self says
 // that without the id the answer is about the person who asks.
@@ -30,13 +31,19 @@ func metadata(t Tool, policy access.Policy) (*result.Fields, error) {
 	if m.Output, err = described(t.output, policy); err != nil {
 		return nil, err
 	}
-	if len(m.Ask)+len(m.Noun)+len(m.Synonyms)+len(m.Input)+len(m.Output) == 0 {
+	if m.Preview, err = described(t.shown, policy); err != nil {
+		return nil, err
+	}
+	if len(m.Ask)+len(m.Noun)+len(m.Synonyms)+len(m.Input)+len(m.Output)+len(m.Preview) == 0 {
 		return nil, nil
 	}
 	return m, nil
 }
 
 func described(t reflect.Type, policy access.Policy) (map[string]result.Field, error) {
+	if t == nil { // a tool without a preview
+		return nil, nil
+	}
 	found := map[string]result.Field{}
 	if err := (describer{policy, found}).describe(t, nil); err != nil || len(found) == 0 {
 		return nil, err
@@ -88,7 +95,7 @@ func (d describer) add(field reflect.StructField) error {
 	one.Suggest, one.Tell = suggest, tell
 	name, _, _ := strings.Cut(class, ",")
 	if c, declared := d.policy.Class(name); declared {
-		one.Roles = roleNames(c.Roles)
+		one.Roles = d.policy.ShownTo(c)
 	}
 	d.found[jsonName(field)] = one
 	return nil

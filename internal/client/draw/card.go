@@ -28,10 +28,11 @@ var askedFor = map[string]string{
 // quote is free text on a card, with its author.
 type quote struct{ Field, Author, Text string }
 
-// Card prints a change that waits: the question, the facts, and quotations
-// with their authors, each line of which is marked. A fact that is quoted is not
-// repeated. Nothing can move the cursor or hide: odd characters are escaped.
-func Card(w io.Writer, p *result.Pending) {
+// Card prints a change that waits: the question, the facts as their fields are
+// declared, and quotations with their authors, each line of which is marked. A fact
+// that is quoted is not repeated. Nothing can move the cursor or hide: odd characters
+// are escaped.
+func Card(w io.Writer, p *result.Pending, fields map[string]result.Field) {
 	fmt.Fprintf(w, "\n%s\n", plaintext.Escape(p.Message, true))
 	if words := askedFor[surfaceOf(p.Data)]; words != "" {
 		fmt.Fprintf(w, "  %s\n", words)
@@ -43,7 +44,7 @@ func Card(w io.Writer, p *result.Pending) {
 	for _, name := range slices.Sorted(maps.Keys(p.Data)) {
 		quoted := slices.ContainsFunc(quotes, func(q quote) bool { return q.Field == name })
 		if !quoted && !slices.Contains(technical, name) && p.Data[name] != nil && p.Data[name] != "" {
-			fmt.Fprintf(w, "  %s: %s\n", labelOf(name), factText(p.Data[name]))
+			fmt.Fprintf(w, "  %s: %s\n", labelsOf([]string{name}, fields)[0], factText(p.Data, name, fields[name]))
 		}
 	}
 	for _, q := range quotes {
@@ -53,6 +54,16 @@ func Card(w io.Writer, p *result.Pending) {
 		}
 	}
 	fmt.Fprintf(w, "Waiting for your approval: %s\n", plaintext.Escape(p.ID, false))
+}
+
+// WhereToAnswer is the line that says where a change is approved or denied, when its
+// card names the page.
+func WhereToAnswer(p *result.Pending) string {
+	page, _ := p.Data["approvalUrl"].(string)
+	if page == "" {
+		return ""
+	}
+	return "Approve or deny it within five minutes: " + plaintext.Escape(page, false) + "\n"
 }
 
 func surfaceOf(data map[string]any) string {
@@ -82,14 +93,21 @@ func quotesOf(data map[string]any) (quotes []quote) {
 	return quotes
 }
 
-// factText is a fact on one line.
-func factText(value any) string {
-	if text, ok := value.(string); ok {
-		return plaintext.Escape(text, false)
+// factText is a fact on one line: an amount with its currency, another value as it is.
+func factText(data map[string]any, name string, f result.Field) string {
+	switch value := data[name].(type) {
+	case string:
+		return plaintext.Escape(value, false)
+	case bool:
+		return f.Text(value, "")
 	}
-	encoded, err := json.Marshal(value)
-	if err != nil {
+	encoded, err := json.Marshal(data[name])
+	switch {
+	case err != nil:
 		return "?"
+	case f.Unit != "":
+		currency, _ := data["currency"].(string)
+		return plaintext.Escape(f.Figure(string(encoded), currency), false)
 	}
 	return plaintext.Escape(string(encoded), false)
 }

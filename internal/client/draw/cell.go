@@ -2,8 +2,6 @@ package draw
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -16,23 +14,16 @@ import (
 
 // cell is a value as the declaration of its field wants it.
 func cell(r result.Row, name string, f result.Field) string {
-	switch v := r.Values[name].(type) {
-	case nil:
-		return "–"
-	case bool:
-		if v {
-			return "yes"
-		}
-		return "no"
-	case json.Number:
-		currency, _ := r.Values["currency"].(string)
-		return f.Figure(v.String(), currency)
-	case string:
-		return cmp.Or(Short(textOf(v)), "–")
-	case []any:
-		return cmp.Or(Short(strings.Trim(fmt.Sprint(v), "[]")), "–")
+	value := r.Values[name]
+	if isObject(value) {
+		return "…"
 	}
-	return "…"
+	return cmp.Or(Short(textOf(f.Text(value, r.Text("currency")))), "–")
+}
+
+func isObject(v any) bool {
+	_, is := v.(result.Row)
+	return is
 }
 
 // labelOf makes "Hire date" of hire_date, and "Employee ID" of employeeId.

@@ -26,18 +26,13 @@ func Rows(o result.Outcome) []result.Row {
 }
 
 // AllRows returns the rows of a list; none when it holds anything else.
-func AllRows(o result.Outcome) (rows []result.Row) {
+func AllRows(o result.Outcome) []result.Row {
 	data, _ := result.ParseData(o.Data())
 	list, _ := data.([]any)
-	for _, one := range list {
-		if r, ok := one.(result.Row); ok {
-			rows = append(rows, r)
-		}
+	if rows := result.Rows(list); len(rows) == len(list) {
+		return rows
 	}
-	if len(rows) < len(list) {
-		return nil
-	}
-	return rows
+	return nil
 }
 
 // Table prints rows as aligned columns, and which fields did not fit. width is
@@ -109,9 +104,4 @@ func useful(name string, rows []result.Row) bool {
 		}
 		return true
 	})
-}
-
-func isObject(v any) bool {
-	_, is := v.(result.Row)
-	return is
 }

@@ -1,0 +1,86 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"countersign.dev/internal/client/draw"
+	"countersign.dev/internal/fault"
+	"countersign.dev/internal/result"
+)
+
+// Call calls one tool and prints its answer: data as JSON, a change that waits as its
+// card. An error envelope fails it. With JSON, envelopes are printed as they are.
+func Call(ctx context.Context, o Options, tool string, input json.RawMessage) error {
+	cl, err := o.client(ctx)
+	if err != nil {
+		return err
+	}
+	server, err := cl.serverOf(ctx, tool)
+	if err != nil {
+		return err
+	}
+	var answer json.RawMessage
+	if err := cl.post(ctx, "/api/mcp/"+server+"/"+url.PathEscape(tool), input, &answer); err != nil {
+		return err
+	}
+	outcome, err := result.DecodeEnvelope(answer)
+	if err != nil { // an answer in another dialect
+		outcome = result.Outcome{}
+	}
+	if err := printAnswer(ctx, o, cl, answer, outcome); err != nil || outcome.Fault() == nil {
+		return err
+	}
+	return errors.New(typedWrong(outcome.Fault()))
+}
+
+func printAnswer(ctx context.Context, o Options, cl *client, answer json.RawMessage, outcome result.Outcome) error {
+	switch p := outcome.Pending(); {
+	case o.JSON:
+		_, err := fmt.Fprintln(o.Out, string(compact(answer)))
+		return err
+	case outcome.Fault() != nil:
+		return nil // the error of the command says it
+	case p != nil:
+		v := &view{gateway: cl, fields: map[string]result.Fields{}}
+		draw.Card(o.Out, p, v.fieldsOf(ctx, actionOf(p)).Preview)
+		_, err := io.WriteString(o.Out, draw.WhereToAnswer(p))
+		return err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, answer, "", "  "); err != nil {
+		return errUnreadable
+	}
+	_, err := fmt.Fprintln(o.Out, out.String())
+	return err
+}
+
+// actionOf is the name of the tool that a change waits for.
+func actionOf(p *result.Pending) string {
+	action, _ := p.Data["action"].(string)
+	return action
+}
+
+// typedWrong says what is wrong with a call to the person who typed its inputs, and
+// therefore knows their names: "new_salary is required". Advice for programs about
+// further calls is left out.
+func typedWrong(f *fault.Error) string {
+	var remarks []string
+	for remark := range strings.SplitSeq(f.SuggestedAction, "; ") {
+		field, wrong, isRemark := strings.Cut(remark, ": ")
+		if f.Code.Name == fault.ValidationError.Name && isRemark && !strings.Contains(field, " ") {
+			wrong, _, _ = strings.Cut(wrong, ". ")
+			remarks = append(remarks, field+" "+strings.TrimSuffix(wrong, "."))
+		}
+	}
+	if len(remarks) > 0 {
+		return strings.TrimSuffix(f.Message, ".") + ": " + strings.Join(remarks, "; ") + "."
+	}
+	return strings.TrimSpace(f.Message + " " + fault.Advice(f.SuggestedAction))
+}
