@@ -9,7 +9,7 @@ import (
 
 	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
-	"countersign.dev/internal/guard"
+	"countersign.dev/internal/guard/wish"
 	"countersign.dev/internal/result"
 )
 
@@ -93,10 +93,10 @@ var (
 // rowName names a row by its number as people know it, else by its id.
 func rowName(row result.Row) (id, kind string) {
 	for _, key := range row.Keys {
-		text, isText := row.Values[key].(string)
+		text := row.Text(key)
 		name, isID := strings.CutSuffix(key, "_id")
 		switch number, isNumber := strings.CutSuffix(key, "_number"); {
-		case !isText:
+		case text == "":
 		case isNumber && publicID.MatchString(result.Unmark(text)):
 			return result.Unmark(text), number
 		case isID && id == "" && plainID.MatchString(text):
@@ -143,7 +143,7 @@ func (t *taint) naming(info *Tool) (naming []int) {
 		return nil
 	}
 	for i := range t.texts {
-		if guard.NamedIn(info.ToolInfo, string(t.texts[i].text)) {
+		if wish.NamedIn(info.ToolInfo, string(t.texts[i].text)) {
 			naming = append(naming, i)
 		}
 	}
@@ -163,7 +163,7 @@ func (t *taint) mark(ctx context.Context, info *Tool) context.Context {
 // more text than is searched, any may name it.
 func (t *taint) refuse(info *Tool, asked []string) error {
 	naming := t.naming(info)
-	if len(naming) == 0 && (t.size <= maxTainted || info.Kind == result.Read || info.Kind == result.List) || guard.AskedFor(info.ToolInfo, asked) {
+	if len(naming) == 0 && (t.size <= maxTainted || info.Kind == result.Read || info.Kind == result.List) || wish.AskedFor(info.ToolInfo, asked) {
 		return nil
 	}
 	source := "untrusted text"

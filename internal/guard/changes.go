@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"countersign.dev/internal/guard/wording"
 )
 
 // The lines about changes.
@@ -15,7 +17,7 @@ const (
 // changes returns the line about a change that waits while the answer does not say
 // so, or about one that the answer reports and no tool did.
 func changes(a Answer, e Evidence, results func() *data) (c Correction) {
-	sentences := sentencesOf(a.Whole())
+	sentences := wording.Sentences(a.Whole())
 	report := reportOfChange(sentences, e, results)
 	if report != "" {
 		c.About = []string{report}
@@ -36,7 +38,7 @@ func changes(a Answer, e Evidence, results func() *data) (c Correction) {
 	return c
 }
 
-var waiting = regexp.MustCompile(`(?i)\b(?:approv(?:e|al|es)|confirm(?:ation|s)?|card|countersign(?:ed|ature)?|review|a?waiting|a?waits?|pending|nothing (?:has been|was|is) changed|authoriz(?:e|ation)|go-ahead|your (?:ok|okay|consent|decision|sign-off))\b|(?:^|[^\pL])(?:bestätig|genehmig|freigabe|freigeb|zustimm|warte)\pL*`)
+var waiting = regexp.MustCompile(`(?i)\b(?:approv(?:e|al|es)|confirm(?:ation|s)?|card|countersign(?:ed|ature)?|review|a?waiting|a?waits?|pending|nothing (?:has been|was|is) changed|authoriz(?:e|ation)|go-ahead|your (?:ok|okay|consent|decision|sign-off|call|nod|yes)|green light|yet to be|up to you|until you|once you|say (?:yes|the word|so)|(?:not|n't|nothing) (?:\pL+ ){0,4}yet|prepared|queued)\b|(?:^|[^\pL])(?:bestätig|genehmig|freigabe|freigeb|zustimm|warte)\pL*`)
 
 func saysWaiting(sentence string) bool { return waiting.MatchString(sentence) }
 
@@ -143,9 +145,9 @@ var wasSo = regexp.MustCompile(`\b(?:already|unchanged|untouched|(?:stays?|remai
 
 // isOrder reports whether a question begins with a verb that orders a change.
 func isOrder(question string) bool {
-	words := wordsOf(question)
+	words := wording.Words(question)
 	first := slices.IndexFunc(words, func(w string) bool { return !slices.Contains(polite, w) })
-	if first < 0 || !slices.Contains(imperatives, words[first]) {
+	if first < 0 || !slices.Contains(imperatives, words[first]) || written.MatchString(strings.ToLower(question)) {
 		return false
 	}
 	if first == 0 && strings.HasSuffix(strings.TrimSpace(question), "?") { // "refund tickets?"
@@ -153,6 +155,9 @@ func isOrder(question string) bool {
 	}
 	return first+1 == len(words) || !slices.Contains(informing, words[first+1])
 }
+
+// written matches what an assistant itself can change: its answer.
+var written = regexp.MustCompile(`\b(?:tables?|lists?|columns?|summary|overview|chart|breakdown|format|wording|paragraph|bullets?)\b`)
 
 // planned matches what speaks of a change that is not made yet.
 var planned = regexp.MustCompile(`\b(?:your (?:approval|confirmation|go-ahead)|(?:to|you|please) (?:approve|confirm|review)|waiting|waits?|pending)\b`)
@@ -250,8 +255,7 @@ func reportedOfRow(s, small string, wanted bool, e Evidence, results func() *dat
 			if pattern == recent && classOf[word] == "update" { // every row was, and says when
 				continue
 			}
-			simple := pattern != perfect && pattern != bare && pattern != recent
-			if simple && !wanted || presentation.MatchString(small[:m[1]]) && !wanted {
+			if !wanted && !isEffect(pattern, word) || presentation.MatchString(small[:m[1]]) && !wanted {
 				continue
 			}
 			if pattern == perfect && hasPending(e) && asksOnly(small, m[0]) {
@@ -265,6 +269,15 @@ func reportedOfRow(s, small string, wanted bool, e Evidence, results func() *dat
 	}
 	return false
 }
+
+// isEffect reports whether words say that something was done when no one asked for a change:
+// they report a success, or a decision about a row. Other words for what happened to rows are
+// how data is reported: salaries were raised, deals moved, tickets assigned.
+func isEffect(pattern *regexp.Regexp, word string) bool {
+	return pattern == bare || (pattern == perfect || pattern == recent) && slices.Contains(decisions, classOf[word])
+}
+
+var decisions = strings.Fields("delete approve reject close pay send submit grant")
 
 // as matches the state that something is marked with: "marked as paid".
 var as = regexp.MustCompile(`^ (?:as|to) ` + adverbs + participle + `\b`)
@@ -309,18 +322,34 @@ func wantsChange(e Evidence) bool {
 			return true
 		}
 	}
-	asked := e.Question
-	if n := len(e.Asked); n > 0 && len(e.Calls) == 0 { // "did that work?": of what was asked for before
-		asked += " " + e.Asked[n-1]
+	if n := len(e.Asked); n > 0 && len(e.Calls) == 0 && hasOrder(e.Asked[n-1]) { // "did that work?": of what was asked for before
+		return true
 	}
-	words := wordsOf(asked)
+	return hasOrder(e.Question)
+}
+
+// hasOrder reports whether a message has a verb that orders a change, and is no question
+// for facts.
+func hasOrder(text string) bool {
+	words := wording.Words(text)
+	if len(words) == 0 || slices.Contains(questions, words[0]) {
+		return false
+	}
 	for i, w := range words {
-		if after, only := orderBefore[w]; slices.Contains(orders, w) && (!only || i+1 < len(words) && slices.Contains(after, words[i+1])) {
+		next := ""
+		if i+1 < len(words) {
+			next = words[i+1]
+		}
+		after, only := orderBefore[w]
+		if slices.Contains(orders, w) && (!only || slices.Contains(after, next)) && !slices.Contains(informing, next) {
 			return true
 		}
 	}
 	return false
 }
+
+// questions are the words with which people ask for facts.
+var questions = strings.Fields("who whom whose what what's which when where why how how's is are was were did does has have had any wer wen wem was welche welcher welches wann wo warum wie wieviel ist sind war hat haben gibt")
 
 // orderBefore has the words before which these are orders: "open a ticket" and "do it",
 // not "open tickets?" and "who do I ask".
@@ -343,7 +372,7 @@ var quotedText = regexp.MustCompile(`“[^”]*”|"[^"]*"`)
 func withoutQuotes(s string) string { return quotedText.ReplaceAllString(s, "…") }
 
 var (
-	germanReport = regexp.MustCompile(`(?:^|[^\pL])(?:habe|haben|hat|wurde|wurden|ist|sind)(?: [^ ]+){0,8} (` + alternatives(germanForms) + `)(?:[^\pL]|$)|^[^\pL]*(erledigt)(?:[^\pL]|$)|(?:ist|sind) (?:\pL+ ){0,2}(durch|wirksam|in kraft)(?:[.,!;]|$)|(?:^| )(ab (?:jetzt|sofort))(?:[^\pL]|$)`)
+	germanReport = regexp.MustCompile(`(?:^|[^\pL])(?:habe|haben|hat|wurde|wurden|ist|sind)(?: [^ ]+){0,8} (` + alternatives(wording.Participles) + `)(?:[^\pL]|$)|^[^\pL]*(erledigt)(?:[^\pL]|$)|(?:ist|sind) (?:\pL+ ){0,2}(durch|wirksam|in kraft)(?:[.,!;]|$)|(?:^| )(ab (?:jetzt|sofort))(?:[^\pL]|$)`)
 	germanUnmade = regexp.MustCompile(`(?:^|[^\pL])(?:nicht|nichts|kein\pL*|noch|wenn|sobald|falls|würde|werden|soll|möchtest|kann|könnte|muss|erst)(?:[^\pL]|$)`)
 )
 
@@ -360,6 +389,6 @@ func reportedInGerman(small string, wanted bool, e Evidence, results func() *dat
 	if !own && !wanted {
 		return false
 	}
-	class := germanForms[m[1]]
+	class := wording.Participles[m[1]]
 	return !made(e, class) && (own || !rowSays(results(), class, small, e.Question))
 }

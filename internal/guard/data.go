@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"countersign.dev/internal/guard/mention"
+	"countersign.dev/internal/guard/wording"
 	"countersign.dev/internal/result"
 )
 
@@ -25,6 +26,7 @@ type data struct {
 	dates    map[mention.Date]bool
 	tails    map[string]bool // figures that are stated: whether an id ends with these digits
 	keys     map[string]bool // that were read
+	returned []int           // rows of each page
 	seen     map[rowID]bool  // rows of tables, so that a list that was read twice counts once
 	mentions bool            // any is stated
 	scanner  mention.Scanner
@@ -52,8 +54,8 @@ func readData(e Evidence, s stated) *data {
 			d.partial = true
 			return d
 		}
-		if page := c.Outcome.Page(); page != nil && page.Total > page.Returned { // what it leaves out
-			d.numbers = append(d.numbers, float64(page.Total-page.Returned))
+		if page := c.Outcome.Page(); page != nil && page.Returned > 0 {
+			d.returned = append(d.returned, page.Returned)
 		}
 		rows := len(d.rows)
 		d.walk(c.Tool, tree)
@@ -125,7 +127,7 @@ func (d *data) key(key string) {
 	}
 	d.keys[key] = true
 	d.token(strings.ToLower(key))
-	for _, word := range wordsOf(key) {
+	for _, word := range wording.Words(key) {
 		d.token(word)
 	}
 }
@@ -164,7 +166,7 @@ func (d *data) add(place string, row result.Row) {
 // identity is the row's first text: its id.
 func identity(row result.Row) string {
 	for _, key := range row.Keys {
-		if text, ok := row.Values[key].(string); ok && strings.HasSuffix(key, "id") {
+		if text := row.Text(key); text != "" && strings.HasSuffix(key, "id") {
 			return text
 		}
 	}
@@ -200,10 +202,10 @@ func (d *data) words(text string) {
 	if len(d.tokens)+len(d.tails) == 0 {
 		return
 	}
-	for token := range tokensOf(strings.ToLower(text)) {
+	for token := range wording.Tokens(strings.ToLower(text)) {
 		d.token(token)
 		d.tail(token)
-		for word := range strings.FieldsFuncSeq(token, betweenWords) {
+		for word := range strings.FieldsFuncSeq(token, wording.BetweenWords) {
 			d.token(strings.TrimSuffix(word, "'s"))
 		}
 	}
@@ -227,11 +229,11 @@ func (d *data) tail(token string) {
 func names(row result.Row) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, key := range row.Keys {
-			text, ok := row.Values[key].(string)
-			if !ok || len(text) > 80 {
+			text := row.Text(key)
+			if len(text) > 80 {
 				continue
 			}
-			for token := range tokensOf(text) {
+			for token := range wording.Tokens(text) {
 				if odd := strings.IndexFunc(token, func(r rune) bool { return r == '@' || unicode.IsUpper(r) || unicode.IsDigit(r) }); odd < 0 {
 					continue
 				}

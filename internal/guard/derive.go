@@ -17,20 +17,30 @@ type derived struct {
 	days     []float64 // durations, in days
 	supposed []float64 // per cents that sums and named values may be multiplied with
 	replaced bool      // a named row may take another's place in a sum
+	wide     bool      // for figures that are said to be of several rows
 }
 
-func derive(d *data, words map[string]bool, supposed []float64, whatIf bool, today time.Time) *derived {
-	v := &derived{supposed: supposed, replaced: whatIf}
+// scope is what of the tables an answer speaks of.
+type scope struct {
+	words    map[string]bool   // of the answer and its question
+	lines    []map[string]bool // of each line and paragraph; none: only what words name is derived
+	supposed []float64
+	whatIf   bool
+	today    time.Time
+}
+
+func derive(d *data, s scope) *derived {
+	v := &derived{supposed: s.supposed, replaced: s.whatIf, wide: len(s.lines) > 0}
 	for _, place := range sortedKeys(d.tables) {
 		t := tableOf(d.tables[place].rows)
-		named := t.named(words)
+		named := t.named(s.words)
 		if len(t.rows) <= maxCompare {
 			named = firstRows(len(t.rows))
 		}
-		sets := t.sets(words)
+		sets := t.sets(s.words, s.lines)
 		v.sets(t, sets)
-		v.rows(t, named, sets[0].rows, words)
-		v.spans(t, named, today)
+		v.rows(t, named, sets[0].rows, s.words)
+		v.spans(t, named, s.today)
 	}
 	for _, list := range [][]float64{v.values, v.percents, v.days} {
 		slices.Sort(list)
@@ -171,8 +181,11 @@ func (v *derived) sorted(values []float64, sum float64) {
 	if values[n-1] <= 100 {
 		v.percents = append(v.percents, median)
 	}
-	low, high := 0.0, 0.0
-	for k := range min(n, topRows) {
+	low, high, top := 0.0, 0.0, topRows
+	if v.wide {
+		top = maxNamed
+	}
+	for k := range min(n, top) {
 		low, high = low+values[k], high+values[n-1-k]
 		v.amount(low, high)
 		if k > 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/fault"
+	"countersign.dev/internal/guard/wording"
 )
 
 // failures returns a line for each call of the turn that failed or was refused
@@ -30,7 +31,7 @@ func unsaid(a Answer, e Evidence) (lines []string) {
 		return nil // nothing was said that could mislead
 	}
 	failed := failedCalls(e.Calls)
-	sentences := sentencesOf(a.After)
+	sentences := wording.Sentences(a.After)
 	for _, c := range failed {
 		line := fmt.Sprintf(fault.ToolError, c.name())
 		if c.foreign() {
@@ -64,8 +65,8 @@ func failedCalls(calls []Call) (failed []Call) {
 // The ways to say in English that something could not be had or done.
 var (
 	inability  = regexp.MustCompile(`(?i)\b(?:can(?:no|')t|can’t|cannot|could(?:n't|n’t| not)|unable|not able|was(?:n't|n’t| not) able|isn(?:'t|’t)|didn(?:'t|’t)|don(?:'t|’t) have|do not have|fail(?:ed|s|ure)?|errors?|problems?|trouble|unfortunately|sorry|instead|no luck|no word|no answer)\b|(?:^|[^\pL])(?:nicht|leider|konnte|fehler|fehlgeschlagen)(?:[^\pL]|$)`)
-	restricted = regexp.MustCompile(`(?i)\b(?:permi(?:ssion|tted|t)s?|access|allowed|authori[sz]ed|restricted|refused|denied|(?:needs?|requires?) the roles?|role|rights? to|rolle|berechtigung(?:en)?|darf(?:st)?|only (?:people|those|someone|somebody)|only (?:\pL+ ){1,4}(?:may|can))\b|(?:^|[^\pL])(?:zugriff|fehlt|fehlen|dürfen|erlaubt|gesperrt)(?:[^\pL]|$)`)
-	silent     = regexp.MustCompile(`(?i)\b(?:unavailable|not available|not reachable|reach(?:ed|able)?|timed out|time-?out|down|offline|respond(?:ed|ing)?|not answer(?:ed|ing)?|too (?:slow|busy|large))\b|(?:^|[^\pL])(?:(?:nicht|un)\s?erreichbar|antwortet|zeitüberschreitung|ausgefallen)(?:[^\pL]|$)`)
+	restricted = regexp.MustCompile(`(?i)\b(?:permi(?:ssion|tted|t)s?|access|allowed|authori[sz]ed|restricted|refused|denied|(?:needs?|requires?) the roles?|role|rights? to|blocked|off[- ]limits|lacks?|lacking|clear(?:ed|ance)|privileges?|entitled|locked|reserved|limited to|rolle|berechtigung(?:en)?|darf(?:st)?|only (?:people|those|someone|somebody)|only (?:\pL+ ){1,4}(?:may|can))\b|(?:^|[^\pL])(?:zugriff|fehlt|fehlen|dürfen|erlaubt|gesperrt)(?:[^\pL]|$)`)
+	silent     = regexp.MustCompile(`(?i)\b(?:unavailable|not available|not reachable|reach(?:ed|able)?|timed out|time-?out|down|offline|respond(?:ed|ing)?|no response|unresponsive|outage|maintenance|hiccup|glitch|not working|try(?:ing)? again|retry|not answer(?:ed|ing)?|too (?:slow|busy|large))\b|(?:^|[^\pL])(?:(?:nicht|un)\s?erreichbar|antwortet|zeitüberschreitung|ausgefallen)(?:[^\pL]|$)`)
 	missing    = regexp.MustCompile(`(?i)\b(?:no|not|none|nobody|nothing|never|unknown|doesn(?:'t|’t)|invalid|already)\b|(?:^|[^\pL])(?:nichts?|kein\pL*|niemand|nie|unbekannt|bereits|schon)(?:[^\pL]|$)`)
 )
 
@@ -94,13 +95,13 @@ func saysFailed(sentences []string, c Call, failed int) bool {
 // repeats reports whether the answer has most of the words of the fault's message.
 func repeats(text string, c Call) bool {
 	said := map[string]bool{}
-	for _, w := range wordsOf(text) {
-		said[stem(w)] = true
+	for _, w := range wording.Words(text) {
+		said[wording.Stem(w)] = true
 	}
-	words := wordsOf(c.Outcome.Fault().Message)
+	words := wording.Words(c.Outcome.Fault().Message)
 	found := 0
 	for _, w := range words {
-		if said[stem(w)] {
+		if said[wording.Stem(w)] {
 			found++
 		}
 	}
@@ -110,8 +111,8 @@ func repeats(text string, c Call) bool {
 // shareWord reports whether two texts have a word in common that is no common one.
 func shareWord(a, b string) bool {
 	stems := map[string]bool{}
-	for _, w := range wordsOf(b) {
-		stems[stem(w)] = len(w) > 3
+	for _, w := range wording.Words(b) {
+		stems[wording.Stem(w)] = len(w) > 3
 	}
-	return slices.ContainsFunc(wordsOf(a), func(w string) bool { return stems[stem(w)] })
+	return slices.ContainsFunc(wording.Words(a), func(w string) bool { return stems[wording.Stem(w)] })
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/guard/mention"
+	"countersign.dev/internal/guard/wording"
 )
 
 // Invented begins the line about figures and names that are in no result.
@@ -62,17 +63,20 @@ type figures struct {
 	supposed []float64      // per cents of the question: "what if everyone gets 3 % more"
 	whatIf   bool           // the answer speaks of what is not so
 	between  []mention.Date // days of the question, in order
+	framed   *wording.Text  // nil until a mention needs it
+	wide     *derived       // so
+	sums     []float64      // so
 }
 
 func newFigures(d *data, e Evidence, text string) *figures {
 	f := &figures{d: d, e: e, words: map[string]bool{}, text: text, scale: scaleOf(text)}
 	f.words[strconv.Itoa(e.Today.Year())] = true // what no year is said of
 	for _, said := range []string{text, e.Question} {
-		for _, w := range wordsOf(said) {
-			f.words[stem(w)] = true
+		for _, w := range wording.Words(said) {
+			f.words[wording.Stem(w)] = true
 			f.words[strings.TrimPrefix(w, "un")] = true
 		}
-		for token := range tokensOf(said) {
+		for token := range wording.Tokens(said) {
 			small := strings.ToLower(strings.TrimSuffix(token, "'s"))
 			f.words[small], f.words["="+small] = true, true
 			f.words[fiscalYear(small, e.Today)] = true
@@ -103,11 +107,15 @@ func newFigures(d *data, e Evidence, text string) *figures {
 			}
 		}
 	}
-	f.relative = slices.ContainsFunc(seenFromToday, func(w string) bool { return f.words[stem(w)] })
+	f.relative = slices.ContainsFunc(seenFromToday, func(w string) bool { return f.words[wording.Stem(w)] })
 	for _, t := range d.tables {
 		f.rows += len(t.rows)
 	}
 	return f
+}
+
+func (f *figures) scope() scope {
+	return scope{words: f.words, supposed: f.supposed, whatIf: f.whatIf, today: f.e.Today}
 }
 
 // inWord matches a figure that is the end of a word: p95.
@@ -116,13 +124,6 @@ var inWord = regexp.MustCompile(`\b[A-Za-z]{1,3}(\d{1,4})\b`)
 // unproven returns the mentions that no result gives, as they are written.
 func (f *figures) unproven(mentions []mention.Mention) (odd []string) {
 	proven := make([]bool, len(mentions))
-	if f.rows == 0 { // nothing was read: what an example shows is no fact
-		for i, line := range strings.Split(f.text, "\n") {
-			for k, c := range mentions {
-				proven[k] = proven[k] || c.Line == i && example.MatchString(line)
-			}
-		}
-	}
 	prove := func(i int, by func(mention.Mention) bool) {
 		for _, reading := range append([]mention.Mention{mentions[i]}, mentions[i].Or...) {
 			if !proven[i] && by(reading) {
@@ -133,13 +134,16 @@ func (f *figures) unproven(mentions []mention.Mention) (odd []string) {
 	for i := range mentions {
 		prove(i, f.proves)
 	}
-	for range 2 { // a second pass uses what the first has proven
+	for i := range mentions {
+		prove(i, func(c mention.Mention) bool { return c.Kind == mention.Dated && f.isOffset(c.Day, mentions) })
+	}
+	for range maxSteps { // each pass uses what the one before has proven
 		for i := range mentions {
 			prove(i, func(c mention.Mention) bool { return c.Kind == mention.Figure && f.fromStated(c, mentions, proven, i) })
 		}
 	}
 	for i, c := range mentions {
-		if !proven[i] && !slices.Contains(odd, c.Text) {
+		if !proven[i] && !slices.Contains(odd, c.Text) && f.isAsserted(c) {
 			odd = append(odd, c.Text)
 		}
 	}
@@ -171,6 +175,8 @@ func (f *figures) provesFigure(c mention.Mention) bool {
 		return true
 	case whole && c.Unit == 0 && (year <= max(f.rows, 3) || f.rows == 0 && year <= 10): // a count
 		return true
+	case whole && c.Unit == 0 && f.isLeftOut(c.Value):
+		return true
 	case whole && c.Unit == 0 && f.d.tails[c.Text]:
 		return true
 	case whole && c.Unit == 0 && year >= 1900 && year <= 2100:
@@ -183,7 +189,7 @@ func (f *figures) provesFigure(c mention.Mention) bool {
 		return true
 	}
 	if f.derived == nil {
-		f.derived = derive(f.d, f.words, f.supposed, f.whatIf, f.e.Today)
+		f.derived = derive(f.d, f.scope())
 	}
 	switch c.Unit {
 	case '%':
@@ -192,6 +198,14 @@ func (f *figures) provesFigure(c mention.Mention) bool {
 		return f.provesSpan(c)
 	}
 	return near(f.derived.values, c)
+}
+
+// isLeftOut reports whether so many rows are missing in a page to a number of the results: of
+// how many there are.
+func (f *figures) isLeftOut(rows float64) bool {
+	return slices.ContainsFunc(f.d.returned, func(returned int) bool {
+		return near(f.d.numbers, mention.Mention{Value: rows + float64(returned), Step: 1})
+	})
 }
 
 func (f *figures) hasYear(year int) bool {
@@ -230,8 +244,6 @@ func fiscalYear(word string, today time.Time) string {
 	}
 	return "20" + year
 }
-
-var example = regexp.MustCompile(`(?i)\b(?:for example|for instance|e\.g\.|such as|zum beispiel|z\. ?b\.)`)
 
 // supposing matches what speaks of per cents that are not yet so.
 var supposing = regexp.MustCompile(`(?i)\b(?:if|would|assuming|suppose|wenn|falls|angenommen)\b|würde`)
@@ -310,7 +322,7 @@ func (f *figures) provesDate(day mention.Date) bool {
 	if f.relative && gap >= -7*24*time.Hour && gap <= 31*24*time.Hour {
 		return true
 	}
-	if day.Month == 12 && day.Day >= 24 && day.Day <= 26 && (f.words[stem("christmas")] || f.words[stem("weihnachten")]) {
+	if day.Month == 12 && day.Day >= 24 && day.Day <= 26 && (f.words[wording.Stem("christmas")] || f.words[wording.Stem("weihnachten")]) {
 		return true
 	}
 	return day.Day == 1 || day.Time().AddDate(0, 0, 1).Day() == 1 // the end of a month

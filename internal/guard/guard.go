@@ -22,6 +22,6 @@ func Check(a Answer, e Evidence) (corrections []Correction) {
 	for _, line := range failures(a, e) {
 		corrections = append(corrections, Correction{Kind: Failed, Text: line})
 	}
-	corrections = append(corrections, changes(a, e, results), invented(s, e, results), Correction{Kind: Incomplete, Text: incomplete(a, e.Calls)})
+	corrections = append(corrections, changes(a, e, results), invented(s, e, results), Correction{Kind: Incomplete, Text: incomplete(a, e, results)})
 	return slices.DeleteFunc(corrections, func(c Correction) bool { return c.Text == "" })
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"countersign.dev/internal/guard/mention"
+	"countersign.dev/internal/guard/wording"
 	"countersign.dev/internal/result"
 )
 
@@ -44,14 +45,14 @@ func made(e Evidence, class string) bool {
 		class = "send"
 	}
 	tells := func(text string) bool {
-		return slices.ContainsFunc(wordsOf(text), func(w string) bool { return classOf[w] != "" && proves(receiptOf(w), class) })
+		return slices.ContainsFunc(wording.Words(text), func(w string) bool { return classOf[w] != "" && proves(receiptOf(w), class) })
 	}
 	if (class == "undo" || class == "reject") && slices.Contains(e.Reported, denial) {
 		return true
 	}
 	for _, text := range e.Reported {
 		receipt := func(s string) bool { return s != denial && !unmade.MatchString(strings.ToLower(s)) && tells(s) }
-		if slices.ContainsFunc(sentencesOf(text), receipt) {
+		if slices.ContainsFunc(wording.Sentences(text), receipt) {
 			return true
 		}
 	}
@@ -109,7 +110,7 @@ func rowSays(d *data, class, sentence, question string) bool {
 // named returns the rows that a text names best.
 func (d *data) named(text string) (best []result.Row) {
 	said := map[string]bool{}
-	for token := range tokensOf(text) {
+	for token := range wording.Tokens(text) {
 		said[strings.ToLower(strings.TrimSuffix(token, "'s"))] = true
 	}
 	byID := slices.ContainsFunc(d.rows, func(row result.Row) bool { return namedByID(row, said) })
@@ -158,7 +159,7 @@ func namesSomething(sentence string) bool {
 // number by which people speak of it.
 func namedByID(row result.Row, said map[string]bool) bool {
 	return slices.ContainsFunc(row.Keys, func(key string) bool {
-		text, _ := row.Values[key].(string)
+		text := row.Text(key)
 		id := strings.HasSuffix(key, "id") || strings.HasSuffix(key, "number")
 		return id && len(text) <= 20 && strings.ContainsAny(text, "0123456789") && said[strings.ToLower(text)]
 	})
@@ -180,7 +181,7 @@ func says(row result.Row, class string) bool {
 		if by, _, ok := strings.Cut(key, "_"); ok && classOf[by] == class && by != "updated" {
 			return true
 		}
-		if slices.ContainsFunc(wordsOf(text), func(w string) bool { return classOf[w] == class }) {
+		if slices.ContainsFunc(wording.Words(text), func(w string) bool { return classOf[w] == class }) {
 			return true
 		}
 	}

@@ -13,6 +13,8 @@ const (
 	maxRun = 100 // in a sum, before and after
 
 	maxSupposed = 4 // per cents
+	maxTotals   = 24
+	maxSteps    = 3 // of what is computed of what was computed
 )
 
 // fromStated reports whether a figure is computed of proven figures beside it and of
@@ -38,6 +40,9 @@ func (f *figures) fromStated(c mention.Mention, mentions []mention.Mention, prov
 			}
 		}
 		v.shares(a)
+		for _, total := range f.totals() {
+			v.ratio(a, total)
+		}
 	}
 	v.inRange(beside)
 	v.weighted(around, known)
@@ -143,4 +148,34 @@ func (f *figures) isAge(c mention.Mention, mentions []mention.Mention, proven []
 		}
 	}
 	return false
+}
+
+// totals are the sums of the columns that were read, and the figures of results that are no
+// list: what a stated figure can be a share of.
+func (f *figures) totals() []float64 {
+	if f.sums != nil {
+		return f.sums
+	}
+	f.sums = []float64{}
+	for _, place := range sortedKeys(f.d.tables) {
+		if len(f.d.tables[place].rows) > maxSorted {
+			continue
+		}
+		t := tableOf(f.d.tables[place].rows)
+		for _, key := range sortedKeys(t.nums) {
+			if sum := total(t.nums[key]); sum > 0 && len(f.sums) < maxTotals {
+				f.sums = append(f.sums, sum)
+			}
+		}
+	}
+	return f.sums
+}
+
+func total(column []float64) (sum float64) {
+	for _, value := range column {
+		if !math.IsNaN(value) {
+			sum += value
+		}
+	}
+	return sum
 }

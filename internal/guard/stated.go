@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/guard/mention"
+	"countersign.dev/internal/guard/wording"
 )
 
 // stated is what an answer states that may be in no result.
@@ -18,8 +19,8 @@ type stated struct {
 
 func statedIn(text, question string) stated {
 	text = hyphens.Replace(text)
-	s := stated{text: text, german: isGerman(text + " " + question), mentions: mention.Of(text), plain: lowerWords(text)}
-	for _, name := range mention.NamesOf(markdown.Replace(text)) {
+	s := stated{text: text, german: wording.IsGerman(text + " " + question), mentions: mention.Of(text), plain: lowerWords(text)}
+	for _, name := range mention.NamesOf(wording.Markdown.Replace(text)) {
 		if s.unknown(name, nil) {
 			s.names = append(s.names, name)
 		}
@@ -68,27 +69,32 @@ func (s stated) unknownNames(tokens map[string]bool) (odd []string) {
 }
 
 // unknown reports whether a word of a name is in no evidence. The first word of a
-// sentence has a capital letter in any case, so alone it is no name. In German every
-// noun has one: two unknown ones are a name.
+// sentence has a capital letter in any case, so alone it is no name.
+// In German every noun has one: only a given name, or two unknown words inside of a
+// sentence, are a name.
 func (s stated) unknown(n mention.Name, tokens map[string]bool) bool {
-	strange := 0
+	strange, person := 0, false
 	for _, word := range n.Words {
 		small := strings.ToLower(word)
-		if s.german && measures[small] {
+		if s.german && wording.Measures[small] {
 			return false
 		}
 		if s.isStrange(small, tokens) {
 			strange++
+			person = person || mention.IsGiven(small)
 		}
 	}
-	if s.german {
-		return strange > 1
+	switch {
+	case person && len(n.Words) > 1:
+		return true
+	case s.german:
+		return strange > 1 && !n.First
 	}
 	return strange > 0 && (!n.First || len(n.Words) > 1 || n.Alone)
 }
 
 func (s stated) isStrange(word string, tokens map[string]bool) bool {
-	if s.plain[word] || germanWords[word] || mention.MonthOf(word) > 0 || word == "mar" {
+	if s.plain[word] || wording.German[word] || mention.MonthOf(word) > 0 || word == "mar" {
 		return false
 	}
 	if parts := strings.Split(word, "-"); len(parts) > 1 { // Staff-level
@@ -105,7 +111,7 @@ func (s stated) isStrange(word string, tokens map[string]bool) bool {
 // lowerWords are the words that the text itself writes in small letters.
 func lowerWords(text string) map[string]bool {
 	words := map[string]bool{}
-	for token := range tokensOf(text) {
+	for token := range wording.Tokens(text) {
 		if token == strings.ToLower(token) {
 			words[token] = true
 		}

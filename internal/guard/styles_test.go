@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"encoding/json"
+	"flag"
 	"os"
 	"slices"
 	"strings"
@@ -49,19 +50,50 @@ func (s stage) evidence(question string, day int) guard.Evidence {
 	return e
 }
 
-// TestAnswersInManyStyles measures answers whose author had not read the rules.
+var answers = flag.String("answers", "", "measure this file of answers to the results of testdata/wordings.json, and no other")
+
+// TestAnswersInManyStyles measures answers whose author had not read the rules. With -answers
+// it measures a new file, and shows none of its answers.
 func TestAnswersInManyStyles(t *testing.T) {
+	if *answers != "" {
+		measureFirstRun(t, *answers)
+		return
+	}
 	t.Run("styles", func(t *testing.T) { measureStyles(t, "styles", "styles", 22, 90) })
 	t.Run("wordings", func(t *testing.T) { measureStyles(t, "wordings", "wordings", 23, 85) })
 	t.Run("blind", func(t *testing.T) { measureStyles(t, "blind", "wordings", 23, 65) })
 	t.Run("ninth", func(t *testing.T) { measureStyles(t, "ninth", "wordings", 23, 65) })
+	t.Run("tenth", func(t *testing.T) { measureStyles(t, "tenth", "wordings", 23, 80) })
 	t.Run("plain", func(t *testing.T) { measureStyles(t, "plain", "wordings", 23, 0) })
 }
 
 // measureStyles measures the answers of a file to the results of another, given on a day
 // of November 2026. noticed is how many lies in a hundred must be.
 func measureStyles(t *testing.T, name, results string, day, noticed int) {
-	text, err := os.ReadFile("testdata/" + name + ".txt")
+	h := halves{T: t}
+	for _, s := range readStyles(t, "testdata/"+name+".txt", results, day) {
+		h.check(s.sort, s.answer, s.Evidence)
+	}
+	h.demand(noticed)
+}
+
+// styled is an answer of such a file. The kind of a lie is the correction that it must get;
+// empty: any.
+type styled struct {
+	sort, answer string
+	kind         guard.Kind
+	guard.Evidence
+}
+
+// kindOf is the correction of each class of lies: "L figure" before a stage.
+var kindOf = map[string]guard.Kind{
+	"figure": guard.OfTheModel, "name": guard.OfTheModel, "whole": guard.Incomplete, "failed": guard.Failed, "waiting": guard.Waiting, "effect": guard.Unproven,
+}
+
+// readStyles reads answers below lines of "=== sort | stage | question".
+func readStyles(t *testing.T, file, results string, day int) (read []styled) {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,15 +105,51 @@ func measureStyles(t *testing.T, name, results string, day, noticed int) {
 	if err := json.Unmarshal(stored, &stages); err != nil {
 		t.Fatal(err)
 	}
-	h := halves{T: t}
 	for _, block := range strings.Split("\n"+string(text), "\n=== ")[1:] {
 		header, answer, _ := strings.Cut(block, "\n")
 		f := strings.SplitN(header, " | ", 3)
+		sort, class, classed := strings.Cut(f[0], " ")
 		s, ok := stages[f[1]]
-		if !ok || f[0] != lie && f[0] != honest {
+		if !ok || sort != lie && sort != honest || classed && (sort == honest || kindOf[class] == "") {
 			t.Fatalf("no such answer: %s", header)
 		}
-		h.check(f[0], strings.TrimSpace(answer), s.evidence(f[2], day))
+		read = append(read, styled{sort, strings.TrimSpace(answer), kindOf[class], s.evidence(f[2], day)})
 	}
-	h.demand(noticed)
+	return read
+}
+
+// measureFirstRun counts how many honest answers of a file are corrected, and how many lies
+// of each class get the correction of their class.
+func measureFirstRun(t *testing.T, file string) {
+	var honestOnes, lies count
+	byKind, noted := map[guard.Kind]count{}, map[guard.Kind]int{}
+	for _, s := range readStyles(t, file, "wordings", 23) {
+		corrections := guard.Check(guard.Answer{After: s.answer}, s.Evidence)
+		if s.sort == honest {
+			honestOnes.add(len(corrections) > 0)
+			for _, c := range corrections {
+				noted[c.Kind]++
+			}
+			continue
+		}
+		noticed := slices.ContainsFunc(corrections, func(c guard.Correction) bool { return s.kind == "" || c.Kind == s.kind })
+		lies.add(noticed)
+		n := byKind[s.kind]
+		n.add(noticed)
+		byKind[s.kind] = n
+	}
+	t.Logf("honest answers noted: %d of %d, by notes of the kinds %v", honestOnes.corrected, honestOnes.all, noted)
+	t.Logf("lies noticed: %d of %d", lies.corrected, lies.all)
+	for kind, n := range byKind {
+		t.Logf("lies that want %q: %d of %d", kind, n.corrected, n.all)
+	}
+	if honestOnes.corrected*50 >= honestOnes.all {
+		t.Errorf("%d of %d honest answers were corrected", honestOnes.corrected, honestOnes.all)
+	}
+}
+
+func (c *count) add(corrected bool) {
+	if c.all++; corrected {
+		c.corrected++
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"countersign.dev/internal/guard/mention"
+	"countersign.dev/internal/guard/wording"
 	"countersign.dev/internal/result"
 )
 
@@ -93,8 +94,9 @@ type set struct {
 }
 
 // sets are the rows that an answer can speak of as one: all, those with a label
-// that it names, all but those, and those with two such labels.
-func (t *table) sets(words map[string]bool) []set {
+// that it names, all but those, those with two such labels, and those that one line or
+// paragraph of it names.
+func (t *table) sets(words map[string]bool, lines []map[string]bool) []set {
 	all := make([]int, len(t.rows))
 	for i := range all {
 		all[i] = i
@@ -118,6 +120,13 @@ func (t *table) sets(words map[string]bool) []set {
 	if rows := t.named(words); len(rows) > 1 && len(rows) < len(all) {
 		named = append(named, set{rows: rows})
 		rest = append(rest, set{rows: rows, but: true})
+	}
+	if len(t.rows) <= maxNamed {
+		for _, line := range lines {
+			if rows := t.named(line); len(rows) > 1 && len(rows) < len(all) {
+				rest = append(rest, set{rows: rows}, set{rows: rows, but: true})
+			}
+		}
 	}
 	named = named[:min(len(named), maxGroups)]
 	sets := slices.Concat([]set{{rows: all}}, named, rest)
@@ -162,7 +171,7 @@ func (t *table) months(key string, words map[string]bool) (sets []set) {
 			continue
 		}
 		name := strings.ToLower(time.Month(d.Month).String())
-		if words[stem(name)] || words[stem(name[:3])] {
+		if words[wording.Stem(name)] || words[wording.Stem(name[:3])] {
 			months[name] = append(months[name], i)
 		}
 	}
@@ -213,7 +222,7 @@ func mentions(words map[string]bool, label string) bool {
 	if words[strings.ToLower(label)] || words[initials(label)] {
 		return true
 	}
-	return slices.ContainsFunc(wordsOf(label), func(w string) bool { return len(w) > 2 && words[stem(w)] })
+	return slices.ContainsFunc(wording.Words(label), func(w string) bool { return len(w) > 2 && words[wording.Stem(w)] })
 }
 
 func initials(label string) string {

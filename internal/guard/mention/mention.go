@@ -24,6 +24,7 @@ type Mention struct {
 	Day    Date      // of a date; parts that are not given are 0
 	Or     []Mention // what else its digits can mean: 3/4/2026, 145.000
 	Line   int
+	At, To int  // its tokens of the line
 	Column int  // among the figures of its line
 	Last   bool // of the figures of its line
 }
@@ -67,15 +68,30 @@ func (s *Scanner) Read(text string) []Mention {
 		if !strings.ContainsFunc(line, unicode.IsDigit) && !strings.ContainsAny(line, "@.") { // nothing to prove
 			continue
 		}
-		s.tokens, s.at = slices.AppendSeq(s.tokens[:0], strings.FieldsSeq(parted(line))), 0
-		s.partDays()
+		s.split(line)
 		first := len(s.mentions)
 		for s.at < len(s.tokens) {
+			at, n := s.at, len(s.mentions)
 			s.next()
+			for i := range s.mentions[n:] {
+				s.mentions[n+i].At, s.mentions[n+i].To = at, s.at
+			}
 		}
 		number(s.mentions[first:])
 	}
 	return s.mentions
+}
+
+// Tokens are the parts of a line, by which a mention says where it is.
+func Tokens(line string) []string {
+	var s Scanner
+	s.split(line)
+	return s.tokens
+}
+
+func (s *Scanner) split(line string) {
+	s.tokens = slices.AppendSeq(s.tokens[:0], strings.FieldsSeq(parted(line)))
+	s.partDays()
 }
 
 // parted is a line without its number, with spaces between what is written together.

@@ -9,24 +9,59 @@ import (
 	"unicode"
 )
 
-// common are English words that are no names: those of technical and business
-// texts that are often written in small letters.
-//
-//go:embed words.txt
-var commonList string
+// The lists of words: English words of technical and business texts that are often written
+// in small letters; words that have a capital letter and are no row of a company's data
+// (languages, countries, holidays, widespread software), with what titles and labels are
+// made of; and given names.
+var (
+	//go:embed words.txt
+	commonList string
+	//go:embed world.txt
+	worldList string
+	//go:embed given.txt
+	givenList string
 
-var common = sync.OnceValue(func() map[string]bool {
+	common = sync.OnceValue(func() map[string]bool { return wordSet(commonList + " " + worldList) })
+	given  = sync.OnceValue(func() map[string]bool { return wordSet(givenList) })
+)
+
+func wordSet(list string) map[string]bool {
 	words := map[string]bool{}
-	for word := range strings.FieldsSeq(commonList) {
+	for word := range strings.FieldsSeq(list) {
 		words[word] = true
 	}
 	return words
-})
+}
 
-// IsCommon reports whether a word in small letters is such a word, or the form of one.
+// IsGiven reports whether a word in small letters is a person's given name.
+func IsGiven(word string) bool { return given()[word] }
+
+// IsCommon reports whether a word in small letters is one that titles and sentences are made
+// of, the form of one, or has the form of such a word.
 func IsCommon(word string) bool {
 	for root := range Roots(word) {
 		if common()[root] || root != word && common()[root+"e"] {
+			return true
+		}
+	}
+	for _, prefix := range prefixes {
+		if rest, ok := strings.CutPrefix(word, prefix); ok && len(rest) > 3 && common()[rest] {
+			return true
+		}
+	}
+	return derivedForm.MatchString(word) || compound(word)
+}
+
+var prefixes = strings.Fields("un re over under non pre out mid sub multi self co")
+
+// derivedForm matches long words with an ending by which English and German make words of
+// others. Few names have one.
+var derivedForm = regexp.MustCompile(`^\pL{3,}(?:tion|tions|sion|sions|ment|ments|ness|ities|ility|ality|able|ible|less|ously|ally|ively|ative|ization|isation|izing|ising|ship|ships|wise|ologist|ological|ungen|ung|heit|heiten|keit|keiten|schaft|schaften|ismus|tionen|ität|itäten|lich|liche|lichen|licher|liches|ische|ischen|ischer|ierung)$`)
+
+// compound reports whether a word is made of two common ones: workload, over-budget.
+func compound(word string) bool {
+	for at := 4; at+4 <= len(word); at++ {
+		if common()[word[:at]] && common()[word[at:]] {
 			return true
 		}
 	}
@@ -38,6 +73,12 @@ var ruler = regexp.MustCompile(`^\s*\|?[\s:|-]*-[\s:|-]*$`)
 
 // pieceEnd parts a line into cells, sentences and what comes before a colon.
 var pieceEnd = regexp.MustCompile(`[.!?…:]["”')*_]*(?:\s+|$)|\||;|\(|\)|\s[-–—]\s|^\s*(?:[-*+•]|\d+[.)])\s+`)
+
+// IsRuler reports whether a line is the one below the head of a table.
+func IsRuler(line string) bool { return strings.Contains(line, "-") && ruler.MatchString(line) }
+
+// IsItem reports whether a line is a row of a table or an item of a list.
+func IsItem(line string) bool { return item.MatchString(line) }
 
 // item matches a row of a table and an item of a list.
 var item = regexp.MustCompile(`\||^\s*(?:[-*+•]|\d+[.)])\s`)
@@ -100,7 +141,7 @@ func Roots(word string) iter.Seq[string] {
 				return
 			}
 		}
-		for _, suffix := range []string{"s", "es", "ed", "ing", "ly", "d"} {
+		for _, suffix := range []string{"s", "es", "ed", "ing", "ly", "d", "est", "ies", "ier", "iest"} {
 			if root, ok := strings.CutSuffix(word, suffix); ok && len(root) > 2 && !yield(root) {
 				return
 			}

@@ -1,9 +1,12 @@
-package guard
+// Package wish reads what a person asks for: whether their words, or those of a text, ask
+// for what a tool does. Start with [AskedFor].
+package wish
 
 import (
 	"slices"
 	"strings"
 
+	"countersign.dev/internal/guard/wording"
 	"countersign.dev/internal/result"
 )
 
@@ -27,7 +30,7 @@ var endings = strings.Fields("e s es ed d ing al als ion ions ation ations ment 
 // verb of the tool's name or title, a declared synonym, or a verb like it.
 func AskedFor(t result.ToolInfo, texts []string) bool {
 	verbs := verbsOf(t)
-	return slices.ContainsFunc(texts, func(text string) bool { return hasVerb(wordsOf(text), verbs) })
+	return slices.ContainsFunc(texts, func(text string) bool { return hasVerb(wording.Words(text), verbs) })
 }
 
 // NamedIn reports whether a text names a tool: by its name, or with its verb and the
@@ -35,12 +38,12 @@ func AskedFor(t result.ToolInfo, texts []string) bool {
 func NamedIn(t result.ToolInfo, text string) bool {
 	name := strings.Join(nameWords(t), " ")
 	verbs, things := verbsOf(t), thingsOf(t)
-	for _, sentence := range sentencesOf(text) {
-		words := wordsOf(sentence)
+	for _, sentence := range wording.Sentences(text) {
+		words := wording.Words(sentence)
 		if strings.Contains(" "+strings.Join(words, " ")+" ", " "+name+" ") {
 			return true
 		}
-		thing := func(w string) bool { return slices.Contains(things, stem(w)) }
+		thing := func(w string) bool { return slices.Contains(things, wording.Stem(w)) }
 		if hasVerb(words, verbs) && slices.ContainsFunc(words, thing) {
 			return true
 		}
@@ -54,16 +57,16 @@ func nameWords(t result.ToolInfo) []string {
 	if !foreign {
 		name = t.Name
 	}
-	return wordsOf(name)
+	return wording.Words(name)
 }
 
 // verbsOf are the verbs that ask for a tool: the first words of its name, title and
 // synonyms, and those like them.
 func verbsOf(t result.ToolInfo) (verbs []string) {
-	phrases := [][]string{nameWords(t), wordsOf(t.Title)}
+	phrases := [][]string{nameWords(t), wording.Words(t.Title)}
 	if t.Fields != nil {
 		for _, synonym := range t.Fields.Synonyms {
-			phrases = append(phrases, wordsOf(synonym))
+			phrases = append(phrases, wording.Words(synonym))
 		}
 	}
 	for _, phrase := range phrases {
@@ -82,10 +85,10 @@ func verbsOf(t result.ToolInfo) (verbs []string) {
 
 // thingsOf are the stems of the other words of a tool's name and title.
 func thingsOf(t result.ToolInfo) (things []string) {
-	for _, phrase := range [][]string{nameWords(t), wordsOf(t.Title)} {
+	for _, phrase := range [][]string{nameWords(t), wording.Words(t.Title)} {
 		for _, word := range phrase[min(1, len(phrase)):] {
 			if len(word) > 3 {
-				things = append(things, stem(word))
+				things = append(things, wording.Stem(word))
 			}
 		}
 	}
