@@ -4,7 +4,7 @@
 // It picks tools by their declarations, fills in arguments from the question,
 // finds an id that it needs by calling a list whose rows carry it, asks when
 // several rows match, and writes the answer from the results. It knows English
-// (language/english.txt) and no sentence, person, tool or field by heart, so it
+// (language/english.yaml) and no sentence, person, tool or field by heart, so it
 // works with any MCP server. What it does not understand whole, it declines.
 //
 // Start reading at [Model.Stream], then plan.Next.
@@ -37,7 +37,6 @@ type Model struct {
 // New makes a rehearsal model.
 func New() *Model { return &Model{words: language.English(), tools: map[any]*match.Tool{}} }
 
-// tool reads a tool's declaration, or remembers it.
 func (m *Model) tool(t result.ToolInfo, closed bool) *match.Tool {
 	const most = 2000 // bounds the memory of declarations that were seen
 	d := [...]any{t.Name, t.Title, t.Description, t.Kind, string(t.InputSchema), string(t.OutputSchema), t.Fields, closed}
@@ -76,7 +75,6 @@ func (m *Model) Stream(ctx context.Context, r agent.Request) iter.Seq2[agent.Del
 	}
 }
 
-// think answers one request: some text, some calls, or both.
 func (m *Model) think(r agent.Request) (string, []agent.Call) {
 	c := match.Catalog{Words: m.words, Person: r.Person, Today: r.Now}
 	for _, t := range r.Tools {

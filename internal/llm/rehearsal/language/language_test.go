@@ -37,8 +37,8 @@ func spell(tok Token) string {
 	case tok.Kind == Quoted:
 		return tok.Text
 	case tok.Kind == Number:
-		text := strconv.FormatFloat(tok.Amount.Value, 'f', -1, 64)
-		if tok.Amount.Percent {
+		text := strconv.FormatFloat(tok.Value, 'f', -1, 64)
+		if tok.Percent {
 			text += "%"
 		}
 		return text

@@ -64,11 +64,8 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 	t.verb, t.Noun = strings.Join(words[:verbs], ""), strings.Join(words[verbs:], " ")
 	t.head = english.Stem(english.LastWord(t.Noun))
 	t.say(inNoun, slices.DeleteFunc(strings.Fields(t.Noun), func(w string) bool { return x.Is(w, "idle") })...)
-	meta := result.Fields{}
-	if info.Fields != nil {
-		meta = *info.Fields
-	}
-	if t.Rows = cmp.Or(meta.Noun, t.Noun); !closed {
+	meta := cmp.Or(info.Fields, &result.Fields{})
+	if t.Rows = cmp.Or(meta.Noun, t.Noun); !closed { // else its question, in ties, would come before one that is open
 		t.Ask = meta.Ask
 	}
 	for _, phrase := range append(meta.Synonyms, t.verb) {
@@ -89,10 +86,12 @@ func NewTool(x *language.Lexicon, info result.ToolInfo, closed bool) *Tool {
 			t.say(inMore, append(f.Synonyms, name)...)
 		}
 	}
-	for _, s := range append([]*jsonschema.Schema{dataIn(out)}, slices.Collect(maps.Values(out.Defs))...) {
-		t.readColumns(s, meta.Output, 8)
+	envelopes := slices.Concat([]*jsonschema.Schema{out}, out.AnyOf, out.OneOf) // ours is not read: a question for code asks for no error's code
+	if i := slices.IndexFunc(envelopes, func(s *jsonschema.Schema) bool { return s.Properties["data"] != nil }); i >= 0 {
+		out = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{envelopes[i].Properties["data"]}, Defs: out.Defs}
 	}
-	slices.SortFunc(t.Columns, func(a, b *Field) int { return cmp.Compare(a.Name, b.Name) })
+	t.readColumns(out, meta.Output, 9)
+	slices.SortStableFunc(t.Columns, func(a, b *Field) int { return cmp.Compare(a.Name, b.Name) })
 	for _, f := range t.Inputs {
 		f.Unit = cmp.Or(f.Unit, t.Column(f.base).Unit)
 	}
@@ -106,17 +105,6 @@ func (t *Tool) say(at source, texts ...string) {
 	for s := range language.Stems(english.Words(strings.Join(texts, " "))...) {
 		t.source[s] = max(t.source[s], at)
 	}
-}
-
-// dataIn is the schema of an answer's data, without the envelope of our own tools:
-// a question for code does not ask for the code of an error.
-func dataIn(out *jsonschema.Schema) *jsonschema.Schema {
-	for _, one := range slices.Concat([]*jsonschema.Schema{out}, out.AnyOf, out.OneOf) {
-		if data := one.Properties["data"]; data != nil {
-			return data
-		}
-	}
-	return out
 }
 
 var bracketed = regexp.MustCompile(`\s*\([^()]*\)`)
@@ -146,9 +134,7 @@ func (t *Tool) readColumns(s *jsonschema.Schema, meta map[string]result.Field, d
 	}
 	inner := append(slices.Concat(s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.Defs))), s.Items)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		if inner = append(inner, s.Properties[name]); t.Columns.Named(name) != nil {
-			continue
-		}
+		inner = append(inner, s.Properties[name])
 		f := newField(name, s.Properties[name], meta[name])
 		if t.Columns = append(t.Columns, f); !f.Is(Choice) && len(f.phrases) > 0 && t.Lists() {
 			t.States = append(t.States, f)
@@ -166,9 +152,12 @@ func (t *Tool) readColumns(s *jsonschema.Schema, meta map[string]result.Field, d
 	}
 }
 
-// Column is a column's declaration; an empty one when the tool declares none.
+// Column is a column's declaration, as far as there is one.
 func (t *Tool) Column(name string) *Field {
-	return cmp.Or(t.Columns.Named(name), &Field{Name: name, Words: english.Words(name)})
+	if f := t.Columns.Named(name); f != nil {
+		return f
+	}
+	return newField(name, &jsonschema.Schema{}, result.Field{})
 }
 
 // column is the first column that fits, by name; an empty one when none does.
@@ -181,17 +170,14 @@ func (t *Tool) Writes() bool { return t.Info.Kind == result.Write || t.Info.Kind
 
 // Lists reports whether the tool answers rows and needs no input.
 func (t *Tool) Lists() bool {
-	needs := t.First(func(f *Field) bool { return f.Required && f.All == "" })
+	needs := t.Inputs.First(func(f *Field) bool { return f.Required && f.All == "" })
 	return !t.Writes() && needs == nil && (t.Info.Kind == result.List || slices.Contains([]string{"list", "search", "find"}, t.verb))
 }
 
 // Missing is the first required input that the arguments do not hold.
 func (t *Tool) Missing(args map[string]any) *Field {
-	return t.First(func(f *Field) bool { return f.Required && args[f.Name] == nil })
+	return t.Inputs.First(func(f *Field) bool { return f.Required && args[f.Name] == nil })
 }
-
-// First is the first input that fits, or nil.
-func (t *Tool) First(fits func(*Field) bool) *Field { return t.Inputs.First(fits) }
 
 // Fields are inputs or columns, sorted by name.
 type Fields []*Field
@@ -225,19 +211,15 @@ func (t *Tool) Relation() *Field {
 	if !t.Lists() {
 		return nil
 	}
-	return t.First(func(f *Field) bool { return f.Is(ID) && !f.Required && !t.IsAbout(f.Noun) && len(f.Synonyms) > 0 })
+	return t.Inputs.First(func(f *Field) bool { return f.Is(ID) && !f.Required && !t.IsAbout(f.Noun) && len(f.Synonyms) > 0 })
 }
 
 // Identified reports whether an input is the id of what a list is of: by it their rows meet.
 func (t *Tool) Identified(f *Field) bool { return f.Is(ID) && t.IsAbout(f.Noun) }
 
-// Amount is the column that is meant when a question names none; empty when unsure.
+// Amount is the column that is meant when a question names none: the declared one, or the first.
 func (t *Tool) Amount() string {
-	first := t.column((*Field).amount).Name
-	if t.column(func(f *Field) bool { return f.amount() && f.Name != first }).Name != "" {
-		return t.column(func(f *Field) bool { return f.Field.Amount }).Name
-	}
-	return first
+	return cmp.Or(t.column(func(f *Field) bool { return f.Field.Amount }).Name, t.column((*Field).amount).Name)
 }
 
 // DateColumn is the column by which rows are new or old; empty for none.
@@ -248,7 +230,7 @@ func (t *Tool) DateColumn() string {
 	return cmp.Or(shown.Name, t.column(func(f *Field) bool { return f.Is(Date) && f.has("created") }).Name)
 }
 
-// Kind is what a field holds.
+// Kind is what a field holds; empty when it is none of these.
 type Kind string
 
 // The kinds of fields.
@@ -263,7 +245,6 @@ const (
 	Title  Kind = "title"  // what rows are called
 	Search Kind = "search" // what rows mention
 	Prose  Kind = "prose"  // sentences
-	Other  Kind = "other"
 )
 
 // side is the end of a range that an input sets.
@@ -290,8 +271,7 @@ type Field struct {
 	Enum         []string
 	Required     bool
 	Noun         string // what an id identifies: "employee" of root_employee_id
-
-	Format string // of its values: "uuid"
+	Format       string // of its values: "uuid"
 
 	typ     string
 	stems   language.Set // of the name
@@ -301,8 +281,8 @@ type Field struct {
 	phrases []phrase     // longest first: "past due" says more than "due"
 }
 
-// Signs are what may be said of values that are no choice; the last one is of none.
-var Signs = []string{"negative", "zero", "positive", "none"}
+// Signs are what may be said of values that are no choice: of numbers, of none, of a day.
+var Signs = []string{"negative", "zero", "positive", "none", "today"}
 
 // phrase is what people say for a value of a choice or a switch, or for several:
 // what is "open" may be new or under way.
@@ -330,6 +310,9 @@ func newField(name string, s *jsonschema.Schema, meta result.Field) *Field {
 	f.Noun = english.LastWord(strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { return IsID(w) || w == "number" }), " "))
 	if f.Kind = f.kind(s); f.Is(Number, Date) {
 		f.base = strings.Join(slices.DeleteFunc(slices.Clone(f.Words), func(w string) bool { f.side += sides[w]; return sides[w] != none }), "_")
+	}
+	if english.LastWord(name) == "year" || IsID(name) {
+		f.Show = cmp.Or(f.Show, result.ShowYear)
 	}
 	f.also = language.Stems(english.Words(strings.Join(meta.Synonyms, " "))...)
 	f.readPhrases()
@@ -378,7 +361,7 @@ func (f *Field) kind(s *jsonschema.Schema) Kind {
 	case number:
 		return Number
 	case f.typ != "string" || f.Format != "":
-		return Other
+		return ""
 	case f.has("query", "search", "keyword", "text"):
 		return Search
 	case f.has("name", "title", "term", "phrase", "label", "subject"):

@@ -38,13 +38,15 @@ const (
 type Reading struct {
 	Clause
 	Tool    *Tool
-	Args    map[string]any // a Step is a change of the present value
+	Args    map[string]any // a token is a change of the present value, by its number
 	Target  *Target        // the thing that it is about, to be looked up; of another tool: that whose rows it is kept to
 	Filters []Filter       // what narrows a list besides its arguments
+	Values  []string       // what it was given in words, besides the person who asks
 	Measure Measure        // what is asked of all rows at once
 	Asked   language.Set   // stems of the words that ask for something in the answer
 	Strong  bool           // a word names what the tool is about
 	Plural  bool           // that word is in the plural
+	Guide   []string       // what it asks instructions for
 	Score   int
 
 	c        *Catalog
@@ -63,12 +65,6 @@ type Target struct {
 	at     int // where a word asked for a relation
 }
 
-// Step is a change given as a difference or in per cent.
-type Step struct {
-	By   language.Amount
-	Down bool
-}
-
 // isAnchor reports whether the i-th word names what the tool is about.
 func (r *Reading) isAnchor(i int) bool {
 	return r.low(i) != "" && r.Tool.source[r.Tokens[i].Stem] >= inSynonym
@@ -83,27 +79,10 @@ func (r *Reading) left(uses ...use) (out []language.Token) {
 	return out
 }
 
-// waits reports whether a relation still waits for its person.
 func (r *Reading) waits() bool { return r.Target != nil && r.Target.Entity.end == 0 }
 
 // Guesses reports whether the reading rests on a value that may be none.
 func (r *Reading) Guesses() bool { return r.vague || slices.Contains(r.uses, guessed) }
-
-// Values are the values that the question gives in words.
-func (r *Reading) Values() (out []Entity) {
-	for _, f := range r.Filters {
-		out = append(out, f.Entity)
-	}
-	if r.Target != nil {
-		out = append(out, r.Target.Entity)
-	}
-	for _, f := range r.Tool.Inputs {
-		if text, isText := r.Args[f.Name].(string); isText && f.IsText() {
-			out = append(out, Entity{Text: text})
-		}
-	}
-	return slices.DeleteFunc(out, func(e Entity) bool { return e.Self || e.Text == "" })
-}
 
 // Said are the values that narrow the answer, in the question's words.
 func (r *Reading) Said() (values []string) {
@@ -125,9 +104,6 @@ func (r *Reading) Unread() string { return language.Text(r.left(unread, guessed)
 func (r *Reading) MeansPerson() bool {
 	return r.Target != nil && len(r.Target.Entity.Words) == 2 && r.isOurs(english.Stem(r.Target.Input.Noun))
 }
-
-// AsksWhether reports whether a clause asks to be answered by yes or no.
-func (r *Reading) AsksWhether() bool { return slices.Contains([]string{"is", "are", "does"}, r.low(0)) }
 
 // namesAsked reports whether a column holds the people for whom a word asks: approved_by
 // for "who approved".
@@ -178,23 +154,23 @@ type Entity struct {
 	owns    bool   // possessive
 	located bool   // follows a preposition of place
 	guess   bool   // nothing but its place says that it is a value
-	noun    string // of a number: the stem of the noun before it
+	sort    string // of an id: the stem of what it identifies
 	at, end int    // its first token, and the one after its last
 }
 
-// Filter keeps the rows that hold the entity's words, in its column or anywhere; or
-// those whose column has one of some values, or has none of them.
+// Filter keeps the rows that hold the entity's words, in its column or anywhere; those
+// whose column has one of some values; or those whose text or number there is kept.
 type Filter struct {
 	Entity
 	Values []any
-	Not    bool
+	Keeps  func(text string, number float64) bool
 }
 
 // reader explains the words of a clause by those of the tool.
 type reader struct{ *Reading }
 
 // take gives n tokens a use, for so many points.
-func (r reader) take(as use, at, n, score int) {
+func (r *Reading) take(as use, at, n, score int) {
 	for i := range n {
 		r.uses[at+i] = as
 	}
@@ -202,10 +178,10 @@ func (r reader) take(as use, at, n, score int) {
 	r.anchored = r.anchored || score >= inNoun.weight()
 }
 
-func (r reader) free(i int) bool { return r.low(i) != "" && r.uses[i] == unread }
+func (r *Reading) free(i int) bool { return r.low(i) != "" && r.uses[i] == unread }
 
 // taken reports whether an input, or the column of its name, has its value.
-func (r reader) taken(f *Field) bool {
+func (r *Reading) taken(f *Field) bool {
 	return r.Args[f.Name] != nil || slices.ContainsFunc(r.Filters, func(by Filter) bool { return by.Column == f.Name })
 }
 
@@ -243,12 +219,12 @@ func NewClause(x *language.Lexicon, part []language.Token, remark string) Clause
 		}
 		c.Tokens = c.Tokens[max(n, 1):]
 	}
-	c.Tokens = withoutLightVerb(x, c.Tokens)
 	for i, t := range c.Tokens {
 		if t.Kind != language.Word {
 			continue
 		}
-		if c.Order < 0 {
+		article := slices.ContainsFunc(c.Tokens[max(0, i-2):i], func(t language.Token) bool { return t.Low == "a" || t.Low == "an" })
+		if c.Order < 0 || article && x.Is(c.Verb, "light") && x.Is(t.Low, "action") { // "give Ada a 5% raise"
 			c.Order, c.Verb = i, t.Low
 		}
 		named := t.Capital && i > 0 // "Will" and "May" are names too
@@ -257,19 +233,6 @@ func NewClause(x *language.Lexicon, part []language.Token, remark string) Clause
 		c.Bulk = c.Bulk || x.Is(t.Low, "bulk")
 	}
 	return c
-}
-
-// withoutLightVerb reads "give Ada a 5% raise" as "raise Ada 5%".
-func withoutLightVerb(x *language.Lexicon, tokens []language.Token) []language.Token {
-	a := slices.IndexFunc(tokens, func(t language.Token) bool { return t.Low == "a" || t.Low == "an" })
-	if a < 2 || !x.Is(tokens[0].Low, "light") {
-		return tokens
-	}
-	verb := a + slices.IndexFunc(tokens[a:], func(t language.Token) bool { return x.Is(t.Low, "action") })
-	if verb <= a {
-		return tokens
-	}
-	return slices.Concat(tokens[verb:verb+1], tokens[1:a], tokens[a+1:verb], tokens[verb+1:])
 }
 
 func (c Clause) low(i int) string {

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -52,19 +53,24 @@ func (r reader) number(i int, b bounds) {
 	t, f := r.Tokens[i], r.numberFor(i, b.side)
 	switch {
 	case f != nil && f.side != none && !r.Tool.Writes():
-		if r.Args[f.Name] = Cents(t.Amount.Value); b.beyond {
-			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.base}, Values: []any{t.Amount.Value}, Not: true})
+		if r.Args[f.Name] = Cents(t.Value); b.beyond {
+			r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.base}, Keeps: func(_ string, n float64) bool { return n != t.Value }})
 		}
 		r.take(given, b.at, b.end-b.at, 3)
 	case f != nil:
-		r.Args[f.Name] = Cents(t.Amount.Value)
-		if r.Tool.Writes() && (t.Amount.Percent || r.low(i-1) == "by") {
-			r.Args[f.Name] = Step{By: t.Amount, Down: r.x.Is(r.Verb, "falling")}
+		r.Args[f.Name] = Cents(t.Value)
+		if r.Tool.Writes() && (t.Percent || r.low(i-1) == "by") {
+			t.Value *= map[bool]float64{true: -1, false: 1}[r.x.Is(r.Verb, "falling")]
+			r.Args[f.Name] = t
 		}
 		r.take(given, i, 1, 2)
 	case r.Tool.Lists() && (r.isAnchor(i+1) || r.x.Is(r.low(i-1), language.Measures...) || r.x.Is(r.low(i+1), language.Measures...)):
-		r.Args["limit"] = min(50, max(1, t.Amount.Value))
+		r.Args["limit"] = min(50, max(1, t.Value))
 		r.take(read, i, 1, 1)
+	case b.side != none && !yearShape.MatchString(t.Text) && r.among(Number, func(_ string, n float64) bool {
+		return cmp.Compare(t.Value, n) == int(b.side) || !b.beyond && n == t.Value
+	}):
+		r.take(given, b.at, b.end-b.at, 3)
 	}
 }
 
@@ -94,52 +100,47 @@ func (r *Reading) Answer(f *Field, text string) any {
 	if f.IsText() && text != "" {
 		return text
 	}
-	only := &Tool{Info: result.ToolInfo{Kind: result.Write}, Inputs: []*Field{f}}
 	answer := NewClause(r.x, r.x.Read(text, r.c.Today), "")
 	answer.Verb, answer.Order = r.Verb, -1
-	return r.c.Attempt(only, answer).Args[f.Name]
+	return r.c.Attempt(&Tool{Info: result.ToolInfo{Kind: result.Write}, Inputs: []*Field{f}}, answer).Args[f.Name]
 }
 
 // period fills inputs named by a period: a year, "Q1 2026", or "Q1" beside a year.
 func (r reader) period(s language.Span) bool {
 	unit := map[int]string{1: "month", 3: "quarter", 12: "year"}[s.Months]
-	f := r.Tool.First(func(f *Field) bool {
+	f := r.Tool.Inputs.First(func(f *Field) bool {
 		return unit != "" && f.has(unit) && (f.IsText() || f.Is(Number, Choice)) && !r.taken(f)
 	})
 	quarter := fmt.Sprintf("Q%d", (s.From.Month()+2)/3)
-	switch {
-	case f == nil:
+	if f == nil {
 		return false
-	case unit == "year":
-		r.Args[f.Name] = s.From.Year()
-	case unit == "month":
-		r.Args[f.Name] = s.From.Format("2006-01")
-	case f.Is(Choice): // of a year that may have an input of its own
+	}
+	written := map[string]any{"month": s.From.Format("2006-01"), "quarter": quarter + s.From.Format(" 2006"), "year": s.From.Year()}
+	if r.Args[f.Name] = written[unit]; unit == "quarter" && f.Is(Choice) { // of a year that may have an input of its own
 		r.Args[f.Name], s.Months = quarter, 12
 		r.period(s)
-	default:
-		r.Args[f.Name] = fmt.Sprintf("%s %d", quarter, s.From.Year())
 	}
 	return true
 }
 
-// days fills the first and the last day of one thing, or the only day that the
-// tool takes. It reports false when there is no such input, or more than one.
+// days fills the first and the last day of one thing, or the only day that the tool
+// takes. Without such an input, or with more than one, it keeps rows by their dates.
 func (r reader) days(s language.Span, b bounds) bool {
 	if b.beyond && b.side == lower {
 		s.From = s.To
 	} else if b.beyond {
 		s.To = s.From
 	}
-	var fits []*Field
-	last := none
+	fits, last := []*Field(nil), none
 	for _, f := range r.Tool.Inputs {
 		if f.Is(Date) && !r.taken(f) && (b.side == none || b.side == f.side) {
 			fits, last = append(fits, f), max(last, f.side)
 		}
 	}
 	if len(fits) == 0 || fits[0].base != fits[len(fits)-1].base || b.side != lower && fits[0].side == lower && last != upper {
-		return false
+		return r.among(Date, func(day string, _ float64) bool {
+			return (b.side == upper || day >= language.Day(s.From)) && (b.side == lower || day < language.Day(s.To))
+		})
 	}
 	for _, f := range fits {
 		r.Args[f.Name] = f.Day(s)
@@ -147,34 +148,40 @@ func (r reader) days(s language.Span, b bounds) bool {
 	return true
 }
 
-// due fills in today where a question has the word for a passed day and no date.
-func (r reader) due(i int) {
-	t := r.Tokens[i]
-	f := r.Tool.First(func(f *Field) bool { return f.Is(Date) && f.side == upper && f.says(r.x, t.Stem) })
-	from := r.Tool.First(func(other *Field) bool { return f != nil && other.side == lower && other.base == f.base })
-	dated := func(t language.Token) bool { return t.Kind == language.Date || t.Low == "when" }
-	if f == nil || from != nil || r.Tool.Writes() || sides[t.Low] != none || slices.ContainsFunc(r.Tokens, dated) {
-		return
+// among keeps the rows of a list whose value in the column that a word names is kept.
+func (r reader) among(kind Kind, keeps func(text string, number float64) bool) bool {
+	said := func(f *Field, t language.Token) bool {
+		return t.Kind == language.Word && f.says(r.x, t.Stem) && !r.others(t.Stem)
 	}
-	r.take(given, i, 1, 4)
-	r.Asked[t.Stem], r.Args[f.Name] = true, language.Day(r.c.Today)
+	f := r.Tool.column(func(f *Field) bool {
+		return f.Is(kind) && slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return said(f, t) })
+	})
+	if f.Name == "" || !r.Tool.Lists() {
+		return false
+	}
+	r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Keeps: keeps})
+	return true
 }
 
 // choices fills in switches and inputs with a fixed set of values.
 func (r reader) choices() {
+	dated := slices.ContainsFunc(r.Tokens, func(t language.Token) bool { return t.Kind == language.Date || t.Low == "when" })
 	for _, f := range slices.Concat(r.Tool.Inputs, r.Tool.States) {
 		for _, p := range f.phrases {
 			for i := range r.Tokens {
 				by := r.Tool.Columns.Named(strings.Join(p.words, "_")+"_by") != nil && r.has("who") // "who approved it" asks for no state
 				extreme := f.Is(Number) && r.has("most", "least")
-				if r.taken(f) || by || extreme || !r.reads(i, p.words) {
+				if r.taken(f) || by || extreme || dated && f.Is(Date) || !r.reads(i, p.words) {
 					continue
 				}
-				if r.take(given, i, len(p.words), 4); r.low(0) == "is" && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)) {
+				switch r.take(given, i, len(p.words), 4); {
+				case f.Is(Date): // of which only today has words
+					r.Asked[r.Tokens[i].Stem], r.Args[f.Name] = true, language.Day(r.c.Today)
+				case r.low(0) == "is" && r.low(1) != "there" && i+len(p.words) == len(language.Lows(r.Tokens)):
 					r.Asked[english.Stem(f.Name)] = true // "is the order paid?" asks for its state, of whatever state it is
-				} else if len(p.values) == 1 && r.Tool.Inputs.Named(f.Name) == f {
+				case len(p.values) == 1 && r.Tool.Inputs.Named(f.Name) == f:
 					r.Args[f.Name] = p.values[0]
-				} else if r.Tool.Lists() {
+				case r.Tool.Lists():
 					r.Filters = append(r.Filters, Filter{Entity: Entity{Column: f.Name}, Values: p.values})
 				}
 			}
@@ -243,9 +250,14 @@ func (r reader) extent(end int) {
 // topFirst has a list put the highest amounts first, if it can: one page has them.
 func (r reader) topFirst() {
 	amount := r.Tool.Amount()
-	f := r.Tool.First(func(f *Field) bool { return f.Is(Order) && slices.Contains(f.Enum, amount+"_desc") })
+	f := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(Order) && slices.Contains(f.Enum, amount+"_desc") })
 	other := r.Tool.column(func(f *Field) bool { return f.Is(Number) && f.Name != amount && r.Relevance(f.Name) > 0 })
 	if f != nil && r.Measure.Kind == "highest" && r.Measure.By == "" && !r.taken(f) && other.Name == "" {
 		r.Args[f.Name], r.Measure.Column = amount+"_desc", amount
 	}
+}
+
+// others reports whether a stem is what another list is of: "deals" are no column of customers.
+func (r reader) others(s string) bool {
+	return slices.ContainsFunc(r.c.All(), func(other *Tool) bool { return other != r.Tool && other.Lists() && other.head == s })
 }

@@ -13,6 +13,9 @@ import (
 
 // Read reads a clause as the tool would; nil unless every word is explained.
 func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
+	if r := c.sought(t, clause); r != nil {
+		return r
+	}
 	commands := slices.ContainsFunc(c.All(), func(t *Tool) bool { // which asks nothing
 		return t.Writes() && t.verb == clause.Verb || t.IsOrdered(c.Words, clause) && c.Words.Is(clause.Verb, "action") && !c.Words.Is(clause.Verb, "present", "reading")
 	})
@@ -20,9 +23,6 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 		return nil
 	}
 	r := c.Attempt(t, clause)
-	if r.seeks() {
-		return r
-	}
 	presents := !t.Writes() && r.Target != nil && r.Target.Input.Required && c.Words.Is(r.Verb, "present")
 	r.vague = !r.anchored && (r.Target == nil || !r.Target.Entity.Self) // and so it only presents
 	ofMany := t.Writes() && (r.Bulk || r.Target == nil && r.Plural)     // one thing is changed at a time
@@ -33,18 +33,20 @@ func (c *Catalog) Read(t *Tool, clause Clause) *Reading {
 	return r
 }
 
+func (c *Catalog) reading(t *Tool, clause Clause) *Reading {
+	return &Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: language.Set{}, c: c, x: c.Words, uses: make([]use, len(clause.Tokens))}
+}
+
 // Attempt reads a clause as far as it goes: each step explains more of its words.
 func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
-	r := reader{&Reading{Clause: clause, Tool: t, Args: map[string]any{}, Asked: language.Set{}, c: c, x: c.Words,
-		uses: make([]use, len(clause.Tokens))}}
+	r := reader{c.reading(t, clause)}
 	if t.IsOrdered(c.Words, clause) {
-		onlyIDs := t.First(func(f *Field) bool { return f.Required && !f.Is(ID) }) == nil
-		named := t.First(func(f *Field) bool { return f.Required && f.also[english.Stem(r.Verb)] }) != nil // by the word for what it sets: "raise"
+		onlyIDs := t.Inputs.First(func(f *Field) bool { return f.Required && !f.Is(ID) }) == nil
+		named := t.Inputs.First(func(f *Field) bool { return f.Required && f.also[english.Stem(r.Verb)] }) != nil // by the word for what it sets: "raise"
 		r.uses[r.Order], r.Score, r.anchored = meant, inNoun.weight(), onlyIDs || named || t.verb == r.Verb && !c.Words.Is(r.Verb, "vague")
 	}
-	n := names{r}
 	r.choices()
-	for _, explain := range []func(i int){r.value, r.due, n.relation, r.measure, r.word, n.name} {
+	for _, explain := range []func(i int){r.value, r.relation, r.measure, r.word, r.name} {
 		for i := range r.Tokens {
 			if r.uses[i] == unread {
 				explain(i)
@@ -61,43 +63,46 @@ func (c *Catalog) Attempt(t *Tool, clause Clause) *Reading {
 // deed is how a question asks where or how something is done.
 var deed = regexp.MustCompile(`^(?:show )?(where|how) (?:do we \w+ |(?:.+ )?(?:is|are) (?:.+ )?\w+ed$)`)
 
-// seeks takes "where do we seal cursors?" and "show how cursors are sealed" as the
-// query of a tool that finds where and how, when no other tool is about a word of it.
-func (r *Reading) seeks() bool {
-	m := deed.FindStringSubmatch(strings.Join(language.Lows(r.Tokens), " "))
-	f := r.Tool.First(func(f *Field) bool { return m != nil && f.Is(Search) && f.also[m[1]] })
-	other := slices.ContainsFunc(r.Tokens, func(w language.Token) bool {
-		known := func(t *Tool) bool { return t != r.Tool && t.source[w.Stem] >= inColumns && !r.x.Is(w.Low, "idle") }
-		named := w.Capital && w.Text[1:] == w.Low[1:] && w.Low != r.Verb
-		counts := w.Low == "many" || w.Low == "much"
-		return named || counts || w.Owns || r.x.Is(w.Low, "self") || slices.ContainsFunc(r.c.All(), known)
+// sought takes "how do I reset a password?" as the query of a tool that keeps guides,
+// and "where do we seal cursors?" as that of one that finds where and how, when no
+// other tool is about a word of it. It is nil for anything else.
+func (c *Catalog) sought(t *Tool, clause Clause) *Reading {
+	words, x := language.Lows(clause.Tokens), c.Words
+	m, n := deed.FindStringSubmatch(strings.Join(words, " ")), x.Phrase("howto", words)
+	guides := (n > 0 || !clause.negated && len(words) > 0 && x.Is(words[len(words)-1], "instructions")) && t.Lists() && t.Mentions(x.Stems["guide"]) > 1
+	f := t.Inputs.First(func(f *Field) bool { return f.Is(Search) && (guides || m != nil && f.also[m[1]]) })
+	other := slices.ContainsFunc(clause.Tokens, func(w language.Token) bool {
+		known := func(t2 *Tool) bool { return t2 != t && t2.source[w.Stem] >= inColumns && !x.Is(w.Low, "idle") }
+		named := w.Capital && w.Text[1:] == w.Low[1:] && w.Low != clause.Verb
+		return x.Is(w.Low, "pronoun") || !guides && (named || w.Owns || x.Is(w.Low, "self", "quantity") || slices.ContainsFunc(c.All(), known))
 	})
-	words := slices.DeleteFunc(language.Lows(r.Tokens), func(w string) bool { return r.x.Is(w, "idle") })
-	if f == nil || other || len(words) < 2 {
-		return false
+	words = slices.DeleteFunc(words[n:], func(w string) bool { return x.Is(w, "idle", "self", "instructions") || guides && x.Is(w, "vague") })
+	if f == nil || other || len(words) == 0 || !guides && len(words) < 2 {
+		return nil
 	}
-	r.Args, r.Target, r.vague = map[string]any{f.Name: strings.Join(words, " ")}, nil, true
-	r.Score += 2 * inNoun.weight() // more than any guess at a name
-	return true
+	r := c.reading(t, clause)
+	words = words[:min(len(words), 6)]
+	if r.Args[f.Name] = strings.Join(words, " "); guides {
+		r.Guide = words
+	}
+	r.Strong, r.vague, r.Score = guides, !guides, 5*inNoun.weight() // more than any guess at a name
+	return r
 }
 
-// names finds the values that no schema lists: names of people, places, ids.
-type names struct{ reader }
-
 // name gives the value that begins at a token to an input, or narrows a list by it.
-func (r names) name(i int) {
+func (r *Reading) name(i int) {
 	if !r.begins(i) {
 		return
 	}
 	e := r.entity(i)
-	texts := r.Tool.First((*Field).IsText) != nil
+	texts := r.Tool.Inputs.First((*Field).IsText) != nil
 	idIf := func(fits func(*Field) bool) *Field {
-		return r.Tool.First(func(f *Field) bool { return f.Is(ID) && !r.taken(f) && !e.located && fits(f) })
+		return r.Tool.Inputs.First(func(f *Field) bool { return f.Is(ID) && !r.taken(f) && !e.located && fits(f) })
 	}
 	id := cmp.Or(idIf(func(f *Field) bool { return f.Required }), idIf(func(f *Field) bool { // behind its noun ("task 12") also an optional one
-		return !texts && !r.Tool.Writes() || r.Tool.Writes() && e.noun == english.Stem(f.Noun)
+		return !texts && !r.Tool.Writes() || r.Tool.Writes() && e.sort == english.Stem(f.Noun)
 	}))
-	text := r.Tool.First(func(f *Field) bool { // the rows themselves say whose they are: a search for the name would find other things
+	text := r.Tool.Inputs.First(func(f *Field) bool { // the rows themselves say whose they are: a search for the name would find other things
 		return f.IsText() && f.Required && !r.taken(f) && (f.All == "" || !e.owns)
 	})
 	switch {
@@ -110,7 +115,7 @@ func (r names) name(i int) {
 	case e.Self && r.Tool.Own && r.Target == nil:
 	case r.Target == nil && id != nil && (!e.Self || !r.Tool.Writes() && r.isOurs(english.Stem(id.Noun))):
 		r.Target = &Target{Tool: r.Tool, Input: id, Entity: e}
-	case e.Self && (r.Tool.Writes() || r.Tool.Relation() != nil || r.Tool.First(func(f *Field) bool { return f.Is(ID) && f.Required }) != nil):
+	case e.Self && (r.Tool.Writes() || r.Tool.Relation() != nil || r.Tool.Inputs.First(func(f *Field) bool { return f.Is(ID) && f.Required }) != nil):
 		return
 	case e.Self && !r.Tool.Lists(): // its figures are those of the asker's rows
 	case text != nil && !e.Self:
@@ -120,8 +125,11 @@ func (r names) name(i int) {
 	default:
 		return
 	}
-	if r.c.sortOf(e) != "" {
+	if e.Code && e.sort != "" {
 		r.coded, r.anchored = true, true
+	}
+	if !e.Self {
+		r.Values = append(r.Values, e.Text)
 	}
 	switch isTarget := e.Self || r.Target != nil && r.Target.Entity.at == e.at; {
 	case e.guess:
@@ -136,7 +144,7 @@ func (r names) name(i int) {
 // begins reports whether a value may begin at a token: at any word that nothing
 // explains. One in lower case that follows no preposition is a guess, which holds
 // when something is found by it.
-func (r names) begins(i int) bool {
+func (r *Reading) begins(i int) bool {
 	t := r.Tokens[i]
 	if t.Kind != language.Word || t.Owns || r.x.Is(t.Low, "self") || t.Capital && i != r.Order {
 		return t.Kind != language.Number && t.Kind != language.Date && t.Kind != language.Mark
@@ -145,13 +153,13 @@ func (r names) begins(i int) bool {
 }
 
 // beforeValue is the first token before the i-th that is no article.
-func (r names) beforeValue(i int) int {
+func (r *Reading) beforeValue(i int) int {
 	for i--; slices.Contains([]string{"the", "our", "a", "an"}, r.low(i)); i-- {
 	}
 	return i
 }
 
-func (r names) entity(i int) Entity {
+func (r *Reading) entity(i int) Entity {
 	e := Entity{at: i, end: i, Column: r.columnBefore(i), Self: r.x.Is(r.low(i), "self")}
 	if email := strings.ToLower(r.c.Person.Email); e.Self {
 		e.Text, e.Words, e.end = email, []string{email}, i+1
@@ -167,9 +175,7 @@ func (r names) entity(i int) Entity {
 		e.end++
 	}
 	e.Words = english.Prose(e.Text)
-	if strings.Trim(e.Text, "0123456789") == "" && i > 0 {
-		e.noun = r.Tokens[i-1].Stem
-	}
+	e.sort = r.c.sortOf(e, r.low(i-1))
 	before := r.beforeValue(i)
 	for r.isAnchor(before) {
 		before = r.beforeValue(before)
@@ -182,7 +188,7 @@ func (r names) entity(i int) Entity {
 }
 
 // columnBefore finds assigned_to for "assigned to Ben", when no input is for it.
-func (r names) columnBefore(at int) string {
+func (r *Reading) columnBefore(at int) string {
 	if prep := r.low(at - 1); at < 2 || prep != "to" && prep != "by" {
 		return ""
 	}
@@ -194,34 +200,36 @@ func (r names) columnBefore(at int) string {
 
 // isOurs reports whether a stem means a person of the company's own.
 func (r *Reading) isOurs(stem string) bool {
-	return r.x.Stems("person")[stem] && !r.x.Stems("outsider")[stem]
+	return r.x.Stems["person"][stem] && !r.x.Stems["outsider"][stem]
 }
 
 // mayFilter allows places, and one value that could be a name when no other thing is meant.
-func (r names) mayFilter(e Entity) bool {
+func (r *Reading) mayFilter(e Entity) bool {
 	return r.Tool.Lists() && (r.Target == nil || e.located) && !slices.ContainsFunc(r.Filters, func(other Filter) bool { return other.Text != "" && !other.located })
 }
 
 // ofOther reports whether a value is of another sort than the tool is about: a
 // code like the ids of that sort, or, in an order, words that name it: an order to
 // change a ticket means no invoice.
-func (r names) ofOther(e Entity) bool {
-	if e.noun != "" {
-		return r.Tool.First(func(f *Field) bool { return f.Is(ID) && english.Stem(f.Noun) == e.noun }) == nil
-	}
-	if sort := r.c.sortOf(e); sort != "" {
-		return !r.Tool.Names(sort)
+func (r *Reading) ofOther(e Entity) bool {
+	if e.sort != "" {
+		identified := r.Tool.Inputs.First(func(f *Field) bool { return f.Is(ID) && english.Stem(f.Noun) == e.sort }) != nil
+		return !identified && (e.Text[0] <= '9' || !r.Tool.Names(e.sort))
 	}
 	return r.Tool.Writes() && slices.ContainsFunc(r.Tokens[e.at:e.end], func(w language.Token) bool {
 		return w.Kind == language.Word && !w.Capital && slices.ContainsFunc(r.c.All(), func(t *Tool) bool { return t.Names(w.Stem) })
 	})
 }
 
-// sortOf is the stem of what a code like TICK-004 is the id of; empty when no tool has such ids.
-func (c *Catalog) sortOf(e Entity) string {
+// sortOf is the stem of what a number, behind its noun, or a code like TICK-004 is the
+// id of; empty when no tool has such ids.
+func (c *Catalog) sortOf(e Entity, before string) string {
+	if strings.Trim(e.Text, "0123456789") == "" {
+		return english.Stem(before)
+	}
 	letters, _, _ := strings.Cut(strings.ToUpper(e.Text), "-")
 	for _, t := range c.All() {
-		if id := t.First(func(f *Field) bool { return e.Code && strings.HasPrefix(f.Like, letters+"-") }); id != nil {
+		if id := t.Inputs.First(func(f *Field) bool { return e.Code && strings.HasPrefix(f.Like, letters+"-") }); id != nil {
 			return english.Stem(id.Noun)
 		}
 	}
@@ -232,16 +240,14 @@ func (c *Catalog) sortOf(e Entity) string {
 // "ticket 4" is TICK-004, and "task 4" is 4.
 func (c *Catalog) Numbered(noun, number language.Token) language.Token {
 	for _, t := range c.All() {
-		id := t.First(func(f *Field) bool {
+		id := t.Inputs.First(func(f *Field) bool {
 			return f.Is(ID) && english.Stem(f.Noun) == noun.Stem && (f.Like != "" || f.typ == "integer")
 		})
-		if id == nil || strings.Trim(number.Text, "0123456789") != "" {
-			continue
+		if id != nil && strings.Trim(number.Text, "0123456789") == "" {
+			letters := strings.TrimRight(id.Like, "0123456789")
+			text := fmt.Sprintf("%s%0*s", letters, len(id.Like)-len(letters), number.Text)
+			return language.Token{Text: text, Low: strings.ToLower(text), Stem: strings.ToLower(text), Kind: language.Code}
 		}
-		letters := strings.TrimRight(id.Like, "0123456789")
-		number.Text = fmt.Sprintf("%s%0*s", letters, len(id.Like)-len(letters), number.Text)
-		number.Kind, number.Low, number.Stem = language.Code, strings.ToLower(number.Text), strings.ToLower(number.Text)
-		break
 	}
 	return number
 }
@@ -252,31 +258,26 @@ func (c *Catalog) Owned(tokens []language.Token) []language.Token {
 	tokens = slices.Clone(tokens)
 	for i, t := range tokens[:max(0, len(tokens)-1)] {
 		base, ends := strings.CutSuffix(t.Text, "s")
-		if ends && len(base) > 2 && t.Kind == language.Word && c.Words.MayBeValue(t.Low) && !c.knows(t.Stem) && c.knows(tokens[i+1].Stem) {
+		if ends && len(base) > 2 && t.Kind == language.Word && c.Words.MayBeValue(t.Low) && !c.Knows(t.Stem) && c.Knows(tokens[i+1].Stem) {
 			tokens[i] = language.Token{Text: base, Low: strings.ToLower(base), Stem: english.Stem(strings.ToLower(base)), Owns: true, Capital: t.Capital}
 		}
 	}
 	return tokens
 }
 
-func (c *Catalog) knows(stem string) bool {
+// Knows reports whether a stem is in the vocabulary of some tool.
+func (c *Catalog) Knows(stem string) bool {
 	return slices.ContainsFunc(c.All(), func(t *Tool) bool { return t.source[stem] > nowhere })
-}
-
-// Doubts reports whether a reading rests on a value that may be none: a word that
-// names nothing for sure, or that is in the vocabulary of some tool.
-func (c *Catalog) Doubts(r *Reading) bool {
-	return r.Guesses() || slices.ContainsFunc(r.Values(), func(e Entity) bool { return c.knows(english.Stem(strings.ToLower(e.Text))) })
 }
 
 // relation finds a word that asks for a relation of people ("my team", "who
 // reports to Ben"): of the rows of this list, or of another one by whose rows
 // this one is narrowed. Its person is found later.
-func (r names) relation(i int) {
+func (r *Reading) relation(i int) {
 	s := r.Tokens[i].Stem
 	for _, from := range append([]*Tool{r.Tool}, r.c.Open...) {
 		f := from.Relation()
-		if f == nil || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.First(from.Identified) == nil {
+		if f == nil || !f.also[s] || !r.free(i) || !r.Tool.Lists() || r.Tool.Names(s) || from != r.Tool && r.Tool.Inputs.First(from.Identified) == nil {
 			continue
 		}
 		if r.Target == nil {
@@ -313,8 +314,8 @@ func (r reader) word(i int) {
 func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	t, s := r.Tool, w.Stem
 	at := t.source[s]
-	people, outsiders := r.x.Stems("person"), r.x.Stems("outsider")
-	whose := t.First(func(f *Field) bool {
+	people, outsiders := r.x.Stems["person"], r.x.Stems["outsider"]
+	whose := t.Inputs.First(func(f *Field) bool {
 		return f.Is(ID) && english.Stem(f.Noun) == s && (!f.Required || t.Writes()) || f.IsText() && english.Stem(f.Name) == s && t.Columns.Named(f.Name+"_id") != nil
 	}) != nil
 	switch {
@@ -323,14 +324,13 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 	case r.x.Is(w.Low, "idle") && t.Columns.Named(w.Low) == nil:
 		return 0, false
 	case whose: // "customers" asks for the rows that name them where no list is of them
-		lists := slices.ContainsFunc(r.c.All(), func(other *Tool) bool { return other.Lists() && other.head == s })
-		return inMore.weight(), t.Lists() && !lists && !r.isOurs(s) && english.Plural(w.Low)
+		return inMore.weight(), t.Lists() && !r.others(s) && !r.isOurs(s) && english.Plural(w.Low)
 	case people[s] && at != inSynonym && people[t.head] && outsiders[t.head] == outsiders[s]:
 		return inSynonym.weight(), true
-	case r.isOurs(s) && at != inSynonym && t.First(func(f *Field) bool { return f.Is(ID) && r.isOurs(english.Stem(f.Noun)) }) != nil:
+	case r.isOurs(s) && at != inSynonym && t.Inputs.First(func(f *Field) bool { return f.Is(ID) && r.isOurs(english.Stem(f.Noun)) }) != nil:
 		return inMore.weight(), false
 	}
-	for _, other := range r.x.Same(s) {
+	for _, other := range r.x.Same[s] {
 		at = max(at, min(inSynonym, t.source[other]))
 	}
 	return at.weight(), at >= inColumns
@@ -338,7 +338,7 @@ func (r reader) weigh(w language.Token) (weight int, anchor bool) {
 
 // judge prefers the tool whose kind fits: people for "who", one thing or many.
 func (r reader) judge() {
-	tellsWho := r.Tool.Mentions(r.x.Stems("person")) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(r.namesAsked).Name != ""
+	tellsWho := r.Tool.Mentions(r.x.Stems["person"]) > 0 || r.Measure.By != "" || len(r.Tool.Columns) == 0 || r.Tool.column(r.namesAsked).Name != ""
 	for i := range r.Tokens {
 		switch {
 		case !r.x.Is(r.low(i), "whoever") || r.Tool.Writes():
@@ -372,7 +372,7 @@ func (r reader) judge() {
 func (r reader) remark() {
 	texts := func(f *Field) bool { return f.Is(Prose, Title) && f.Required && !r.taken(f) }
 	notes := func(f *Field) bool { return f.IsText() && !r.taken(f) && f.has("reason", "comment", "note") }
-	if f := cmp.Or(r.Tool.First(texts), r.Tool.First(notes)); f != nil && r.Remark != "" && r.Tool.Writes() {
+	if f := cmp.Or(r.Tool.Inputs.First(texts), r.Tool.Inputs.First(notes)); f != nil && r.Remark != "" && r.Tool.Writes() {
 		r.Args[f.Name] = r.Remark
 	} else {
 		r.anchored = r.anchored && r.Remark == ""

@@ -42,23 +42,19 @@ func (p *planner) carryOut(r *match.Reading) string {
 }
 
 // settle works out the values that are given relative to the present ones.
-func settle(t *match.Tool, row speak.Row, args map[string]any) {
+func settle(t *match.Tool, row result.Row, args map[string]any) {
 	for _, in := range t.Inputs {
-		step, relative := args[in.Name].(match.Step)
+		step, relative := args[in.Name].(language.Token)
 		if !relative {
 			continue
 		}
 		delete(args, in.Name)
 		for _, k := range row.Keys {
 			if now, ok := row.Number(k); ok && counted(in.Words, english.Words(k)) > 0 {
-				change := step.By.Value
-				if step.By.Percent {
-					change *= now / 100
+				if step.Percent {
+					step.Value *= now / 100
 				}
-				if step.Down {
-					change = -change
-				}
-				args[in.Name] = match.Cents(now + change)
+				args[in.Name] = match.Cents(now + step.Value)
 			}
 		}
 	}
@@ -66,7 +62,7 @@ func settle(t *match.Tool, row speak.Row, args map[string]any) {
 
 // demanded is the input that a failed call asks for in its advice; nil for none.
 func demanded(t *match.Tool, a *speak.Answer, args map[string]any) *match.Field {
-	return t.First(func(in *match.Field) bool {
+	return t.Inputs.First(func(in *match.Field) bool {
 		return a.Fault != nil && args[in.Name] == nil && in.IsText() && strings.HasSuffix(strings.TrimRight(a.Fault.SuggestedAction, "."), " with "+in.Name)
 	})
 }
@@ -101,7 +97,7 @@ func (p *planner) complete(r *match.Reading, in *match.Field, about *speak.Thing
 // values that no input of the list takes are looked for in its rows.
 func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any) string {
 	if of := r.Target; of != nil && of.Tool != r.Tool { // the rows of the people that another list gives
-		id := r.Tool.First(of.Tool.Identified)
+		id := r.Tool.Inputs.First(of.Tool.Identified)
 		theirs := match.Filter{Entity: match.Entity{Column: id.Name}}
 		for _, one := range p.fetchPages(of.Tool, map[string]any{of.Input.Name: about.ID}, maxPages).Rows {
 			theirs.Values = append(theirs.Values, idIn(one, of.Tool, id))
@@ -110,18 +106,24 @@ func (p *planner) list(r *match.Reading, about speak.Thing, args map[string]any)
 	}
 	r.Filters = slices.DeleteFunc(r.Filters, func(f match.Filter) bool { return p.passes(r.Tool, f, args) })
 	pages := maxPages
-	if (r.Measure.Kind == "" || r.Measure.Column != "") && !slices.ContainsFunc(r.Filters, func(f match.Filter) bool { return !f.Not }) {
+	if (r.Measure.Kind == "" || r.Measure.Column != "") && len(r.Filters) == 0 {
 		pages = 1
 	}
 	l := p.fetchPages(r.Tool, args, pages)
-	named := slices.ContainsFunc(l.Rows, func(one speak.Row) bool { named, _ := owner(p.Catalog, one); return named })
+	named := slices.ContainsFunc(l.Rows, func(one result.Row) bool { named, _ := owner(p.Catalog, one); return named })
 	r.Filters = slices.DeleteFunc(r.Filters, func(f match.Filter) bool { return f.Self && f.Column == "" && !named })
 	for _, f := range r.Filters {
 		read := len(l.Rows)
-		l.Rows = slices.DeleteFunc(l.Rows, func(one speak.Row) bool { return !fits(p.Catalog, one, f) })
+		if hidden := len(slices.DeleteFunc(slices.Clone(l.Rows), func(one result.Row) bool { return !speak.Masked(one, f.Column) })); hidden > 0 {
+			l.Remark = fmt.Sprintf("%d more have no value that you may see.", hidden)
+		}
+		l.Rows = slices.DeleteFunc(l.Rows, func(one result.Row) bool { return !fits(p.Catalog, one, f) })
 		if len(l.Rows) == 0 && f.Text != "" {
 			panic(end{none: true, text: nothing(r.Tool.Rows+" "+cmp.Or(speak.Label(r.Tool, f.Column), "for"), f.Text, l.More, read)})
 		}
+	}
+	if len(l.Rows) > 0 && 2*counted(r.Guide, wordsIn(l.Rows[0])) > len(r.Guide) {
+		return speak.Record(r.Tool, speak.Title(l.Rows[0]), l.Rows[0])
 	}
 	return speak.List(r, about, l, 0)
 }
@@ -133,7 +135,7 @@ func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) boo
 	if f.Self {
 		named = p.Person.Name
 	}
-	in := t.First(func(in *match.Field) bool {
+	in := t.Inputs.First(func(in *match.Field) bool {
 		whose := !f.Self || p.Words.Is(in.Name, "person") && !p.Words.Is(in.Name, "outsider")
 		return f.Column == "" && in.IsText() && args[in.Name] == nil && whose && len(p.fetch(t, with(args, in.Name, named)).Rows) > 0
 	})
@@ -143,16 +145,17 @@ func (p *planner) passes(t *match.Tool, f match.Filter, args map[string]any) boo
 	return in != nil && !f.Self
 }
 
-// fits reports whether a filter keeps a row.
-func fits(c *match.Catalog, one speak.Row, f match.Filter) bool {
-	n, _ := one.Number(f.Column)
+func fits(c *match.Catalog, one result.Row, f match.Filter) bool {
+	n, isNumber := one.Number(f.Column)
 	sign := match.Signs[1+cmp.Compare(n, 0)]
 	if one.Values[f.Column] == nil {
 		sign = match.Signs[3]
 	}
 	switch _, mine := owner(c, one); {
+	case f.Keeps != nil:
+		return (isNumber || one.Text(f.Column) != "" && !speak.Masked(one, f.Column)) && f.Keeps(one.Text(f.Column), n)
 	case f.Values != nil:
-		return f.Not != slices.ContainsFunc([]any{one.Values[f.Column], n, sign}, func(v any) bool { return slices.Contains(f.Values, v) })
+		return slices.ContainsFunc([]any{one.Values[f.Column], n, sign}, func(v any) bool { return slices.Contains(f.Values, v) })
 	case f.Column != "":
 		one.Keys = []string{f.Column}
 	case f.Self:
@@ -162,7 +165,7 @@ func fits(c *match.Catalog, one speak.Row, f match.Filter) bool {
 }
 
 // owner reports whether a row says whose it is, and whether it is the asker's.
-func owner(c *match.Catalog, one speak.Row) (named, mine bool) {
+func owner(c *match.Catalog, one result.Row) (named, mine bool) {
 	ours := func(w string) bool { return c.Words.Is(w, "person", "holder") && !c.Words.Is(w, "outsider") }
 	for _, k := range one.Keys {
 		text := one.Text(k)
@@ -200,16 +203,16 @@ func (p *planner) identify(r *match.Reading, target *match.Target) speak.Thing {
 	}
 	all, more := p.things(lister, id, e)
 	found := matching(all, e.Words)
-	partly := slices.DeleteFunc(slices.Clone(all), func(t speak.Thing) bool { return !strings.Contains(strings.ToLower(t.Name), strings.ToLower(e.Text)) })
-	switch {
-	case len(found) == 0 && len(partly) > 0:
-		return p.chosen(partly)
-	case len(found) == 0:
-		panic(end{none: true, text: nothing(english.Singular(lister.Rows)+" called", e.Text, more, len(all))})
-	case len(found) > 1:
-		return p.chosen(found)
+	if len(found) == 1 {
+		return found[0]
 	}
-	return found[0]
+	if len(found) == 0 { // a part of a name is never enough without asking
+		found = slices.DeleteFunc(all, func(t speak.Thing) bool { return !strings.Contains(strings.ToLower(t.Name), strings.ToLower(e.Text)) })
+	}
+	if len(found) == 0 {
+		panic(end{none: true, text: nothing(english.Singular(lister.Rows)+" called", e.Text, more, len(all))})
+	}
+	return p.chosen(found)
 }
 
 // listerOf finds the list whose rows carry an id, best by its declaration.
@@ -232,7 +235,7 @@ func (p *planner) things(lister *match.Tool, id *match.Field, e match.Entity) (o
 	}
 	names := func(f *match.Field) bool { return f.Is(match.Title, match.Search) }
 	noun, seen, args := id.Noun, map[any]bool{nil: true}, map[string]any{}
-	if by := cmp.Or(lister.First(numbers), lister.First(names)); by != nil && !strings.Contains(e.Text, "@") { // an address is no name, but the rows have it
+	if by := cmp.Or(lister.Inputs.First(numbers), lister.Inputs.First(names)); by != nil && !strings.Contains(e.Text, "@") { // an address is no name, but the rows have it
 		args[by.Name] = e.Text
 	}
 	if _, key, declared := strings.Cut(id.From, ":"); declared && key != id.Name {
@@ -242,7 +245,7 @@ func (p *planner) things(lister *match.Tool, id *match.Field, e match.Entity) (o
 	for _, r := range l.Rows {
 		mine := slices.ContainsFunc(r.Keys, func(k string) bool { return p.Person.Email != "" && strings.EqualFold(r.Text(k), p.Person.Email) })
 		if key := idIn(r, lister, id); !seen[key] {
-			seen[key], out = true, append(out, speak.Thing{ID: key, Row: r, Name: cmp.Or(r.Text(noun+"_name"), r.Name()), Self: mine})
+			seen[key], out = true, append(out, speak.Thing{ID: key, Row: r, Name: cmp.Or(r.Text(noun+"_name"), speak.Name(r)), Self: mine})
 		}
 	}
 	return out, l.More
@@ -250,7 +253,7 @@ func (p *planner) things(lister *match.Tool, id *match.Field, e match.Entity) (o
 
 // idIn is the id in a row: that of the declared field, that of something that the
 // row carries, or, when the list is of such things, that of the row itself.
-func idIn(r speak.Row, lister *match.Tool, id *match.Field) any {
+func idIn(r result.Row, lister *match.Tool, id *match.Field) any {
 	from, key, _ := strings.Cut(id.From, ":")
 	own := slices.IndexFunc(r.Keys, match.IsID)
 	switch {
@@ -274,7 +277,7 @@ func (p *planner) myself(lister *match.Tool, id *match.Field) speak.Thing {
 	for _, other := range p.Open {
 		if other.Own && other.Inputs.Named(id.Name) != nil {
 			if r, _ := p.fetch(other, map[string]any{}).Data.(result.Row); r.Values[id.Name] != nil {
-				return speak.Thing{ID: r.Values[id.Name], Row: speak.Row(r), Name: p.Person.Name, Self: true}
+				return speak.Thing{ID: r.Values[id.Name], Row: r, Name: p.Person.Name, Self: true}
 			}
 		}
 	}
@@ -299,7 +302,7 @@ func counted(words, have []string) int {
 }
 
 // wordsIn are the words of a row's short texts, its whole values among them.
-func wordsIn(r speak.Row) (words []string) {
+func wordsIn(r result.Row) (words []string) {
 	for _, k := range r.Keys {
 		if text := strings.ToLower(r.Text(k)); len(text) < 200 {
 			words = append(append(words, english.Prose(text)...), text)
@@ -325,36 +328,7 @@ func (p *planner) chosen(things []speak.Thing) speak.Thing {
 	}
 	const most = 8
 	for _, t := range things[:min(most, len(things))] {
-		names = append(names, speak.Clean(t.Name)+t.Row.Described())
+		names = append(names, speak.Clean(t.Name)+speak.Described(t.Row))
 	}
 	panic(end{text: "Which one: " + result.Join(names, "or") + "?"})
-}
-
-// instruct answers "how do I …?", which orders nothing, by a tool that keeps guides.
-func (p *planner) instruct(tokens []language.Token) (string, bool) {
-	clause := match.NewClause(p.Words, tokens, "")
-	sought := language.Lows(clause.Tokens)
-	n, last := p.Words.Phrase("howto", sought), len(sought)-1
-	if last >= 0 && p.Words.Is(sought[last], "instructions") {
-		n, sought = 0, sought[:last]
-	} else if n == 0 {
-		return "", false
-	}
-	words := slices.DeleteFunc(sought[n:], func(w string) bool { return p.Words.Is(w, "idle", "self", "vague") })
-	query := strings.Join(words[:min(len(words), 6)], " ")
-	for _, t := range p.All() {
-		search := t.First(func(f *match.Field) bool { return f.Is(match.Search) })
-		switch {
-		case query == "" || search == nil || !t.Lists() || t.Mentions(p.Words.Stems("guide")) < 2:
-			continue
-		case t.Closed:
-			return "Instructions are in the " + t.Noun + ". " + refuse(p.Catalog, t, clause), true
-		}
-		found := p.fetchPages(t, map[string]any{search.Name: query}, 1)
-		if len(found.Rows) == 0 || 2*counted(words, wordsIn(found.Rows[0])) <= len(words) {
-			return speak.List(p.Attempt(t, match.Clause{Order: -1}), speak.Thing{}, found, 0), true
-		}
-		return speak.Record(t, found.Rows[0].Title(), found.Rows[0]), true
-	}
-	return "", false
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"countersign.dev/internal/agent"
+	"countersign.dev/internal/english"
 	"countersign.dev/internal/llm/rehearsal/language"
 	"countersign.dev/internal/llm/rehearsal/match"
 	"countersign.dev/internal/llm/rehearsal/speak"
@@ -95,11 +96,11 @@ func (p *planner) read(messages []agent.Message) {
 		return
 	}
 	for _, a := range answersIn(messages[:last]) {
-		if one, isRow := a.Data.(result.Row); isRow {
-			p.subject = cmp.Or(speak.Row(one).Name(), p.subject)
-		} else if len(a.Rows) == 1 {
-			p.subject = a.Rows[0].Name()
+		one, isRow := a.Data.(result.Row)
+		if !isRow && len(a.Rows) == 1 {
+			one = a.Rows[0]
 		}
+		p.subject = cmp.Or(speak.Name(one), p.subject)
 		if _, list := a.Data.([]any); !list {
 			continue
 		}
@@ -110,7 +111,10 @@ func (p *planner) read(messages []agent.Message) {
 	}
 	p.waiting = slices.ContainsFunc(answersIn(messages[max(0, last-2):last]), func(a *speak.Answer) bool { return a.Pending })
 	first := last
-	for first > 1 && messages[first-1].Role == agent.Assistant && Asking.MatchString(messages[first-1].Text()) && !p.isQuestion(messages[first].Text()) {
+	for first > 1 && messages[first-1].Role == agent.Assistant && Asking.MatchString(messages[first-1].Text()) {
+		if c := p.choose(p.Words.Read(messages[first].Text(), p.Today), ""); len(c) > 0 && c[0].OpensAnew(p.Words) {
+			break
+		}
 		p.answers = append([]string{messages[first].Text()}, p.answers...)
 		first = lastOfUser(messages[:first])
 	}
@@ -199,18 +203,9 @@ func with(args map[string]any, name string, value any) map[string]any {
 	return more
 }
 
-// isQuestion reports whether an answer of the person is a question by itself.
-func (p *planner) isQuestion(text string) bool {
-	c := p.choose(p.Words.Read(text, p.Today), "")
-	return len(c) > 0 && c[0].OpensAnew(p.Words)
-}
-
 // answer plans a whole question: as one, or else as parts that each stand alone.
 func (p *planner) answer(question string) string {
 	tokens := p.tokens(question)
-	if text, ok := p.instruct(tokens); ok {
-		return text
-	}
 	const sentences, parts = " ? . ; ! ", " ? . ; ! and then also plus , "
 	owned := p.Owned(tokens)
 	for i, read := range [][]language.Token{tokens, tokens, owned, owned, tokens} {
@@ -250,8 +245,8 @@ func (p *planner) goOn(tokens []language.Token, more string) string {
 		if c.Tool.Writes() {
 			break
 		}
-		for _, e := range c.Values() {
-			attempts = append(attempts, strings.Replace(before, e.Text, more, 1))
+		for _, value := range slices.Concat(c.Values, c.Said()) {
+			attempts = append(attempts, strings.Replace(before, value, more, 1))
 		}
 	}
 	for _, question := range attempts {
@@ -276,7 +271,7 @@ func (p *planner) parts(tokens []language.Token, separators string) (plans []cho
 	for i, t := range append(tokens, language.Token{Text: ".", Low: "."}) {
 		if t.Rest != "" && (t.Low == ",") == (separators == "") {
 			prose := func(f *match.Field) bool { return t.Low != "," || f.Required && f.Is(match.Prose) }
-			if c := p.choose(tokens[start:i], t.Rest); len(c) > 0 && c[0].Tool.Writes() && c[0].Tool.First(prose) != nil {
+			if c := p.choose(tokens[start:i], t.Rest); len(c) > 0 && c[0].Tool.Writes() && c[0].Tool.Inputs.First(prose) != nil {
 				return append(plans, c)
 			}
 		}
@@ -329,36 +324,34 @@ func (p *planner) choose(tokens []language.Token, remark string) choice {
 	return open
 }
 
-// performAll carries the parts out side by side.
 func (p *planner) performAll(plans []choice) string {
 	if len(plans) == 1 {
 		return p.perform(plans[0])
 	}
-	texts, waits := []string(nil), false
+	var all end
 	for _, c := range plans {
 		e := run(func() string { return p.perform(c) })
 		if e.vague {
 			panic(e)
 		}
-		if waits = waits || e.waits; !e.waits {
-			texts = append(texts, e.text)
+		if all.waits = all.waits || e.waits; !e.waits {
+			all.text += e.text + "\n\n"
 		}
 	}
-	if waits {
-		panic(end{waits: true, text: strings.Join(append(texts, ""), "\n\n")})
-	}
-	return strings.Join(texts, "\n\n")
+	return strings.TrimSpace(all.orWait())
 }
 
 // perform carries out the likeliest meaning of a part; a question by whose values
 // nothing is found may have another meaning.
 func (p *planner) perform(c choice) string {
 	switch {
+	case c[0].Tool.Closed && c[0].Guide != nil:
+		return "Instructions are in the " + c[0].Tool.Noun + ". " + refuse(p.Catalog, c[0].Tool, c[0].Clause)
 	case c[0].Tool.Closed:
 		return refuse(p.Catalog, c[0].Tool, c[0].Clause)
 	case c[0].Tool.Writes():
 		return p.order(c)
-	case len(c) > 1 && c[0].Score == c[1].Score && !c[0].Strong && !c[1].Strong && len(c[0].Values()) == 0: // "what is open?"
+	case len(c) > 1 && c[0].Score == c[1].Score && !c[0].Strong && !c[1].Strong && len(c[0].Values) == 0: // "what is open?"
 		panic(end{none: true, text: decline(p.Catalog, c[0].Tokens)})
 	}
 	var first end
@@ -367,9 +360,12 @@ func (p *planner) perform(c choice) string {
 		if !e.none {
 			return e.orWait()
 		}
-		first.text = cmp.Or(first.text, e.text)
+		if first.text = cmp.Or(first.text, e.text); r.Target != nil && r.Target.Entity.Code && !strings.Contains(r.Target.Entity.Text, "@") {
+			break // what looks like an id is found as one
+		}
 	}
-	if first.none, first.vague = true, p.Doubts(c[0]); first.vague {
+	known := func(text string) bool { return p.Knows(english.Stem(strings.ToLower(text))) } // it may be no value
+	if first.none, first.vague = true, c[0].Guesses() || slices.ContainsFunc(c[0].Values, known); first.vague {
 		first.text = decline(p.Catalog, c[0].Tokens)
 	}
 	panic(first)

@@ -45,7 +45,6 @@ func decline(c *match.Catalog, tokens []language.Token) string {
 	return "I can't do that here" + why + "; you may ask me instead: " + result.Join(offers, "or") + "."
 }
 
-// offer lists what the open tools say of themselves.
 func offer(c *match.Catalog) string {
 	const most = 12
 	if len(c.Open) == 0 {
@@ -76,14 +75,13 @@ func refuse(c *match.Catalog, t *match.Tool, clause match.Clause) string {
 	}
 	for _, own := range c.Open {
 		key := speak.Column(c.Attempt(own, clause))
-		if len(shown) > 0 && !own.Writes() && key != "" && own.First(func(f *match.Field) bool { return f.Is(match.ID) }) != nil {
+		if len(shown) > 0 && !own.Writes() && key != "" && own.Inputs.First(func(f *match.Field) bool { return f.Is(match.ID) }) != nil {
 			return text + " You can ask for your own " + speak.Label(own, key) + "."
 		}
 	}
 	return text
 }
 
-// smallTalk answers what is no question to a tool.
 func (p *planner) smallTalk() (string, bool) {
 	tokens := p.Words.Read(p.said, p.Today)
 	words := strings.Join(language.Lows(tokens), " ")

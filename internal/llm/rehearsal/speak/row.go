@@ -19,34 +19,18 @@ import (
 	"countersign.dev/internal/schema"
 )
 
-// Row is an object of an answer.
-type Row result.Row
-
-// Text is a field of a row that holds text; empty when it holds none.
-func (r Row) Text(key string) string {
-	t, _ := r.Values[key].(string)
-	return t
-}
-
-// Number is a field of a row that holds a number.
-func (r Row) Number(key string) (float64, bool) {
-	n, ok := r.Values[key].(json.Number)
-	f, err := n.Float64()
-	return f, ok && err == nil
-}
-
 // Masked reports whether a value is hidden from the person.
-func (r Row) Masked(key string) bool { return strings.HasPrefix(r.Text(key), "***") }
+func Masked(r result.Row, key string) bool { return strings.HasPrefix(r.Text(key), "***") }
 
 // holds reports whether a field holds other rows, or nothing to be written.
-func (r Row) holds(key string) bool {
+func holds(r result.Row, key string) bool {
 	list, isList := r.Values[key].([]any)
 	_, isRow := r.Values[key].(result.Row)
-	return isRow || isList && (len(list) == 0 || len(rowsIn(list)) > 0)
+	return isRow || isList && (len(list) == 0 || len(result.Rows(list)) > 0)
 }
 
 // ownID is the field that identifies a row: its first, if that is an id.
-func (r Row) ownID() string {
+func ownID(r result.Row) string {
 	if len(r.Keys) > 0 && match.IsID(r.Keys[0]) {
 		return r.Keys[0]
 	}
@@ -55,8 +39,8 @@ func (r Row) ownID() string {
 
 // nameKey is the field that names a row without a first and a last name. The
 // row's own noun comes first: the number of an order, not the name of its buyer.
-func (r Row) nameKey() string {
-	own, names := append(english.Words(r.ownID()), "")[0], make([]string, len(r.Keys))
+func nameKey(r result.Row) string {
+	own, names := append(english.Words(ownID(r)), "")[0], make([]string, len(r.Keys))
 	for i, k := range r.Keys {
 		names[i] = strings.Join(english.Words(k), "_")
 	}
@@ -64,7 +48,7 @@ func (r Row) nameKey() string {
 		for i, k := range r.Keys {
 			fits, _ := path.Match(pattern, names[i])
 			others := own == "id" && r.Values[strings.TrimSuffix(k, "name")+"id"] != nil // of something that has an id of its own
-			if fits && !others && r.Text(k) != "" && (pattern != "*" || r.short(k)) {
+			if fits && !others && r.Text(k) != "" && (pattern != "*" || short(r, k)) {
 				return k
 			}
 		}
@@ -77,19 +61,19 @@ func isNamePart(key string) bool {
 }
 
 // Name is what people call a row.
-func (r Row) Name() string {
+func Name(r result.Row) string {
 	name := ""
 	for _, k := range r.Keys {
 		if isNamePart(k) {
 			name += " " + r.Text(k)
 		}
 	}
-	return strings.TrimSpace(cmp.Or(name, r.Text(r.nameKey())))
+	return strings.TrimSpace(cmp.Or(name, r.Text(nameKey(r))))
 }
 
 // Title is a row's name, with its year, behind an id that people use.
-func (r Row) Title() string {
-	id, name := r.Text(r.ownID()), r.Name()
+func Title(r result.Row) string {
+	id, name := r.Text(ownID(r)), Name(r)
 	if schema.IsUUID(id) || len(id) > 20 || id == name {
 		id = ""
 	}
@@ -100,10 +84,10 @@ func (r Row) Title() string {
 }
 
 // Described puts up to two short texts of a row in brackets.
-func (r Row) Described() string {
-	parts, name := []string(nil), r.nameKey()
+func Described(r result.Row) string {
+	parts, name := []string(nil), nameKey(r)
 	for _, k := range r.Keys {
-		if len(parts) < 2 && k != name && !isNamePart(k) && r.short(k) {
+		if len(parts) < 2 && k != name && !isNamePart(k) && short(r, k) {
 			parts = append(parts, r.Text(k))
 		}
 	}
@@ -114,9 +98,9 @@ func (r Row) Described() string {
 }
 
 // short reports whether a field is a short text: no id, address or date.
-func (r Row) short(key string) bool {
+func short(r result.Row, key string) bool {
 	t := r.Text(key)
-	return t != "" && len(t) <= 40 && key != "currency" && !match.IsID(key) && !r.Masked(key) && !strings.Contains(t, "@") && !strings.ContainsAny(t[:1], "0123456789")
+	return t != "" && len(t) <= 40 && key != "currency" && !match.IsID(key) && !Masked(r, key) && !strings.Contains(t, "@") && !strings.ContainsAny(t[:1], "0123456789")
 }
 
 // Answer is the outcome of a call, or of the calls for the pages of a list.
@@ -127,13 +111,13 @@ type Answer struct {
 	Fault       *fault.Error // of a failed call
 	Pending     bool
 	Data        any // as result.ParseMarked reads it
-	Rows        []Row
+	Rows        []result.Row
 }
 
 // Thing is a thing that was looked up.
 type Thing struct {
 	ID   any
-	Row  Row
+	Row  result.Row
 	Name string
 	Self bool // it is the person who asks
 }
@@ -163,18 +147,12 @@ func NewAnswer(call agent.Call, res agent.CallResult) *Answer {
 }
 
 // rowsIn are the rows of an answer: its data, or the first array of objects in it.
-func rowsIn(data any) (rows []Row) {
-	if one, isRow := data.(result.Row); isRow {
-		for _, k := range one.Keys {
-			if list, isList := one.Values[k].([]any); isList && rows == nil {
-				rows = rowsIn(list)
-			}
-		}
-	}
-	list, _ := data.([]any)
-	for _, v := range list {
-		if one, isRow := v.(result.Row); isRow {
-			rows = append(rows, Row(one))
+func rowsIn(data any) []result.Row {
+	rows := result.Rows(data)
+	one, _ := data.(result.Row)
+	for _, k := range one.Keys {
+		if rows == nil {
+			rows = result.Rows(one.Values[k])
 		}
 	}
 	return rows
@@ -182,12 +160,7 @@ func rowsIn(data any) (rows []Row) {
 
 // Clean makes 300 characters of a text safe in markdown: no layout, link or picture.
 func Clean(t string) string {
-	const most = 300
-	t = strings.Join(strings.Fields(t), " ")
-	if r := []rune(t); len(r) > most {
-		t = string(r[:most]) + "…"
-	}
-	return markdown.Replace(t)
+	return markdown.Replace(fault.Clip(strings.Join(strings.Fields(t), " "), 300))
 }
 
 var markdown = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "[", `\[`, "<", "&lt;", "![", `!\[`)

@@ -16,11 +16,8 @@ import (
 	"countersign.dev/internal/result"
 )
 
-// maxRows is how many rows a text names, maxFacts how many fields of each.
-const (
-	maxRows  = 10
-	maxFacts = 3
-)
+// How many rows a text names, and how many fields of each.
+const maxRows, maxFacts = 10, 3
 
 // Failure passes on what a tool says of a failure, for people.
 func Failure(a *Answer) string {
@@ -31,25 +28,11 @@ func Failure(a *Answer) string {
 // Label is a field's name within a sentence.
 func Label(t *match.Tool, key string) string { return t.Column(key).Head(key) }
 
-// value writes one value of a field; a year is written as it is.
 func value(t *match.Tool, key string, v any) string {
-	switch v := v.(type) {
-	case bool:
-		return map[bool]string{true: "yes", false: "no"}[v]
-	case json.Number:
-		if match.IsID(key) || english.LastWord(key) == "year" {
-			return v.String()
-		}
-		return t.Column(key).Figure(v.String(), "")
-	case string:
-		return Clean(v)
-	case []any:
-		return Clean(strings.Trim(fmt.Sprint(v), "[]"))
-	}
-	return "not recorded"
+	return cmp.Or(Clean(t.Column(key).Field.Text(v, "")), "not recorded")
 }
 
-func facts(t *match.Tool, one Row, keys []string) string {
+func facts(t *match.Tool, one result.Row, keys []string) string {
 	var parts []string
 	for _, k := range keys {
 		if v := one.Values[k]; v != nil && v != "" {
@@ -61,19 +44,19 @@ func facts(t *match.Tool, one Row, keys []string) string {
 
 // lines names up to ten rows, each with the fields that are given; without any,
 // with those that were asked for, or else with what describes it and its amount.
-func lines(r *match.Reading, rows []Row, given ...string) (text string) {
+func lines(r *match.Reading, rows []result.Row, given ...string) (text string) {
 	for _, one := range rows[:min(len(rows), maxRows)] {
 		keys := given
 		if keys == nil {
 			keys = slices.DeleteFunc(relevant(r, one), func(k string) bool {
-				return isNamePart(k) || k == one.nameKey() || r.Args[k] != nil || facts(r.Tool, one, []string{k}) == ""
+				return isNamePart(k) || k == nameKey(one) || r.Args[k] != nil || facts(r.Tool, one, []string{k}) == ""
 			})
 			keys = keys[:min(len(keys), maxFacts)]
 		}
-		text += "\n- " + cmp.Or(one.Title(), "one without a name")
+		text += "\n- " + cmp.Or(Title(one), "one without a name")
 		if len(keys) == 0 {
-			text += one.Described()
-			keys = slices.DeleteFunc([]string{r.Tool.Amount()}, one.Masked)
+			text += Described(one)
+			keys = slices.DeleteFunc([]string{r.Tool.Amount()}, func(k string) bool { return Masked(one, k) })
 		}
 		if said := facts(r.Tool, one, keys); said != "" {
 			text += ": " + said
@@ -86,14 +69,14 @@ func lines(r *match.Reading, rows []Row, given ...string) (text string) {
 }
 
 // relevant are the fields of a row that the question asks for, the nearest first.
-func relevant(r *match.Reading, one Row) []string {
-	keys := slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool { return one.holds(k) || match.IsID(k) || r.Relevance(k) == 0 })
+func relevant(r *match.Reading, one result.Row) []string {
+	keys := slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool { return holds(one, k) || match.IsID(k) || r.Relevance(k) == 0 })
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(r.Relevance(b), r.Relevance(a)) })
 	return keys
 }
 
 // Record writes all of a row: its fields in one line, its inner rows in others.
-func Record(t *match.Tool, name string, one Row) string {
+func Record(t *match.Tool, name string, one result.Row) string {
 	text := facts(t, one, plain(t, one, name)) + "."
 	if name != "" {
 		text = "**" + Clean(name) + "**: " + text
@@ -101,26 +84,26 @@ func Record(t *match.Tool, name string, one Row) string {
 	for _, k := range one.Keys {
 		inner := rowsIn(one.Values[k])
 		if v, isRow := one.Values[k].(result.Row); isRow && t.Column(k).Show != result.ShowDetail {
-			inner = []Row{Row(v)}
+			inner = []result.Row{v}
 		}
 		for _, v := range inner[:min(len(inner), maxRows)] {
-			text += "\n- " + cmp.Or(v.Title(), Label(t, k)) + ": " + facts(t, v, plain(t, v, v.Name()))
+			text += "\n- " + cmp.Or(Title(v), Label(t, k)) + ": " + facts(t, v, plain(t, v, Name(v)))
 		}
 	}
 	return text
 }
 
 // plain chooses the fields of a row that people read, without the name that is said before.
-func plain(t *match.Tool, one Row, name string) []string {
+func plain(t *match.Tool, one result.Row, name string) []string {
 	return slices.DeleteFunc(slices.Clone(one.Keys), func(k string) bool {
 		clerical := strings.HasSuffix(k, "_at") || strings.HasSuffix(k, "At") || k == "version" || t.Column(k).Show == result.ShowDetail
-		return one.holds(k) || isNamePart(k) || clerical || match.IsID(k) && one.Text(k) != "" || one.Text(k) != "" && strings.Contains(name, one.Text(k))
+		return holds(one, k) || isNamePart(k) || clerical || match.IsID(k) && one.Text(k) != "" || one.Text(k) != "" && strings.Contains(name, one.Text(k))
 	})
 }
 
 // One answers from one thing: the field that was asked for, or all of it.
 func One(r *match.Reading, about Thing, a *Answer) string {
-	object, isObject := a.Data.(result.Row)
+	data, isObject := a.Data.(result.Row)
 	_, isList := a.Data.([]any)
 	switch {
 	case a.Fault != nil:
@@ -130,11 +113,10 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 	case !isObject:
 		return value(r.Tool, "", a.Data)
 	}
-	data := Row(object)
 	if r.Tool.Writes() && data.Values["success"] == true { // the rest of it is for programs
 		return "Done: " + Clean(language.Text(r.Tokens)) + "."
 	}
-	name := data.Name()
+	name := Name(data)
 	if name == "" || about.Name != "" && (r.Tool.Own || about.Row.Keys != nil) {
 		name = about.Name
 	}
@@ -145,30 +127,30 @@ func One(r *match.Reading, about Thing, a *Answer) string {
 		whose = Clean(name) + "'s"
 	}
 	asked := func(w string) bool { return r.Asked[english.Stem(w)] && !r.Tool.Names(english.Stem(w)) }
-	for _, one := range rowsIn(object) { // "how many sick days do I have": one of its inner rows
-		if slices.ContainsFunc(english.Prose(one.Name()), asked) {
-			said := facts(r.Tool, one, plain(r.Tool, one, one.Name()))
+	for _, one := range rowsIn(data) { // "how many sick days do I have": one of its inner rows
+		if slices.ContainsFunc(english.Prose(Name(one)), asked) {
+			said := facts(r.Tool, one, plain(r.Tool, one, Name(one)))
 			if key := cmp.Or(askedField(r, one), r.Tool.Amount()); one.Values[key] != nil {
 				said = value(r.Tool, key, one.Values[key]) + " " + Label(r.Tool, key)
 			}
-			return whose + " " + Clean(one.Name()) + ": " + said + "."
+			return whose + " " + Clean(Name(one)) + ": " + said + "."
 		}
 	}
 	return field(r, whose, name, data)
 }
 
 // field answers with the field that was asked for, or with the whole record.
-func field(r *match.Reading, whose, name string, data Row) string {
+func field(r *match.Reading, whose, name string, data result.Row) string {
 	key := askedField(r, data)
 	label := Label(r.Tool, key)
 	yes, isBool := data.Values[key].(bool)
 	switch {
 	case key == "":
 		return Record(r.Tool, name, data)
-	case data.Masked(key):
+	case Masked(data, key):
 		who := cmp.Or(result.Join(r.Tool.Column(key).Roles, "or"), "others")
 		return fmt.Sprintf("%s %s is hidden from you. It is shown to %s.", whose, label, who)
-	case isBool && r.AsksWhether():
+	case isBool && slices.Contains([]string{"is", "are", "does"}, r.Tokens[0].Low):
 		return fmt.Sprintf(map[bool]string{true: "Yes, %s is %s.", false: "No, %s is not %s."}[yes], Clean(name), label)
 	}
 	said := value(r.Tool, key, data.Values[key])
@@ -179,11 +161,11 @@ func field(r *match.Reading, whose, name string, data Row) string {
 }
 
 // askedField is the one field of a record that the question's words name best.
-func askedField(r *match.Reading, data Row) string { return append(relevant(r, data), "")[0] }
+func askedField(r *match.Reading, data result.Row) string { return append(relevant(r, data), "")[0] }
 
 // Column is the column that the question's words name best; empty when they name none.
 func Column(r *match.Reading) string {
-	var all Row
+	var all result.Row
 	for _, f := range r.Tool.Columns {
 		all.Keys = append(all.Keys, f.Name)
 	}
@@ -195,7 +177,7 @@ func Column(r *match.Reading) string {
 func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) {
 	which, counted := narrowed(r, about), Counted(len(l.Rows), r.Tool.Rows)
 	more := "Here are " + strings.Replace(counted, " ", " more ", 1)
-	switch first := append(l.Rows, Row{})[0]; {
+	switch first := append(l.Rows, result.Row{})[0]; {
 	case r.Measure.Kind == "count" && r.Measure.By != "" && !l.More:
 		answer = "There are " + counted + which + ", by " + r.Measure.Of + ":" + lines(r, totals(r.Tool, l.Rows, r.Measure.By, ""), r.Tool.Rows)
 	case r.Measure.Kind == "count": // a part is never taken for the whole
@@ -205,7 +187,7 @@ func List(r *match.Reading, about Thing, l *Answer, before int) (answer string) 
 	case r.Measure.Kind != "":
 		answer = measured(r, which, l)
 	case len(l.Rows) == 1 && !r.Plural && askedField(r, first) != "" && which != "":
-		answer = field(r, Clean(first.Name())+"'s", first.Name(), first)
+		answer = field(r, Clean(Name(first))+"'s", Name(first), first)
 	case before > 0:
 		last := map[bool]string{true: fmt.Sprintf("number %d to", before+1), false: "the last ones of"}[l.More]
 		answer = fmt.Sprintf("%s, %s %d:", more, last, before+len(l.Rows)) + lines(r, l.Rows)
@@ -253,7 +235,7 @@ func measured(r *match.Reading, which string, l *Answer) (answer string) {
 		which = fmt.Sprintf(" of the first %d", len(l.Rows)) + which
 	}
 	key := measuredColumn(r, l.Rows)
-	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(one Row) bool {
+	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(one result.Row) bool {
 		_, isNumber := one.Number(key)
 		return !isNumber && !(r.Measure.OverDates() && one.Text(key) != "")
 	})
@@ -272,14 +254,14 @@ func measured(r *match.Reading, which string, l *Answer) (answer string) {
 }
 
 // measuredColumn is the column that the list is ordered by, that is named, or the amount.
-func measuredColumn(r *match.Reading, rows []Row) string {
+func measuredColumn(r *match.Reading, rows []result.Row) string {
 	if r.Measure.OverDates() {
 		return r.Tool.DateColumn()
 	}
 	key := r.Measure.Column
 	for _, one := range rows {
 		for _, k := range relevant(r, one) {
-			if _, isNumber := one.Number(k); key == "" && (isNumber || one.Masked(k)) {
+			if _, isNumber := one.Number(k); key == "" && (isNumber || Masked(one, k)) {
 				key = k
 			}
 		}
@@ -288,7 +270,7 @@ func measuredColumn(r *match.Reading, rows []Row) string {
 }
 
 // added writes a sum or an average; to compare, the sums of all amounts, and the rows.
-func added(r *match.Reading, rows []Row, key, which string) string {
+func added(r *match.Reading, rows []result.Row, key, which string) string {
 	word, by, keys, list := "total ", 1, []string{key}, ""
 	switch r.Measure.Kind {
 	case "average":
@@ -297,14 +279,14 @@ func added(r *match.Reading, rows []Row, key, which string) string {
 		word, list = "", lines(r, rows)
 		keys = slices.DeleteFunc(slices.Clone(rows[0].Keys), func(k string) bool { return rows[0].Values[k] == nil || rows[0].Text(k) != "" || !match.IsAmount(k) })
 	}
-	all := Row{Values: map[string]any{}}
+	all := result.Row{Values: map[string]any{}}
 	for _, k := range keys {
 		all.Values[k] = sum(rows, k, by)
 	}
 	return fmt.Sprintf("In all%s, over %s: %s%s.", which, Counted(len(rows), r.Tool.Rows), word, facts(r.Tool, all, keys)) + list
 }
 
-func sum(rows []Row, key string, by int) json.Number {
+func sum(rows []result.Row, key string, by int) json.Number {
 	total := 0.0
 	for _, one := range rows {
 		v, _ := one.Number(key)
@@ -315,12 +297,12 @@ func sum(rows []Row, key string, by int) json.Number {
 
 // ranked names the rows with the highest or lowest value, the newest ones, or the
 // values of a column whose rows have the largest sums.
-func ranked(r *match.Reading, rows []Row, key, which string) string {
+func ranked(r *match.Reading, rows []result.Row, key, which string) string {
 	m := r.Measure
 	if m.By != "" {
 		rows = totals(r.Tool, rows, m.By, key)
 	}
-	slices.SortStableFunc(rows, func(a, b Row) int {
+	slices.SortStableFunc(rows, func(a, b result.Row) int {
 		x, _ := a.Number(key)
 		y, _ := b.Number(key)
 		return cmp.Or(cmp.Compare(y, x), cmp.Compare(b.Text(key), a.Text(key)))
@@ -330,20 +312,20 @@ func ranked(r *match.Reading, rows []Row, key, which string) string {
 	}
 	rows = rows[:min(m.Count, len(rows))]
 	if len(rows) == 1 && m.By == "" {
-		return fmt.Sprintf("%s%s is the %s%s: %s.", rows[0].Title(), rows[0].Described(), m.Kind, which, facts(r.Tool, rows[0], []string{key}))
+		return fmt.Sprintf("%s%s is the %s%s: %s.", Title(rows[0]), Described(rows[0]), m.Kind, which, facts(r.Tool, rows[0], []string{key}))
 	}
 	return fmt.Sprintf("The %d %s with the %s %s%s:", len(rows), cmp.Or(m.Of, r.Tool.Rows), m.Kind, Label(r.Tool, key), which) + lines(r, rows, key, r.Tool.Rows)
 }
 
 // totals adds up a column over the rows that share a value: one row for each value.
-func totals(t *match.Tool, rows []Row, by, key string) (out []Row) {
-	shared := map[string][]Row{}
+func totals(t *match.Tool, rows []result.Row, by, key string) (out []result.Row) {
+	shared := map[string][]result.Row{}
 	for _, one := range rows {
 		shared[one.Text(by)] = append(shared[one.Text(by)], one)
 	}
 	for _, name := range slices.Sorted(maps.Keys(shared)) {
 		of := json.Number(strconv.Itoa(len(shared[name])))
-		out = append(out, Row{Keys: []string{by, key, t.Rows}, Values: map[string]any{by: name, key: sum(shared[name], key, 1), t.Rows: of}})
+		out = append(out, result.Row{Keys: []string{by, key, t.Rows}, Values: map[string]any{by: name, key: sum(shared[name], key, 1), t.Rows: of}})
 	}
 	return out
 }

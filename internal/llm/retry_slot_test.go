@@ -21,7 +21,7 @@ func (p provider) Stream(context.Context, agent.Request) iter.Seq2[agent.Delta, 
 }
 
 // Turns that wait for a provider, which takes seconds, keep no others waiting.
-func TestProviderIsWaitedForWithoutAPlace(t *testing.T) {
+func TestProviderIsWaitedForWithoutASlot(t *testing.T) {
 	q := admission.New(admission.Options{Slots: 2, Patience: time.Millisecond})
 	work := func(name string) *admission.Work {
 		return q.Work().For(access.Owner{Issuer: "https://issuer.test", Subject: name})
@@ -36,7 +36,7 @@ func TestProviderIsWaitedForWithoutAPlace(t *testing.T) {
 	m := retrying{provider{func() {
 		asked = true
 		if err := third.Admit(t.Context()); err != nil {
-			t.Errorf("got %v, want the place of the turn that waits", err)
+			t.Errorf("got %v, want the slot of the turn that waits", err)
 		}
 		third.End()
 	}}, 0, 0, nil, nil}
