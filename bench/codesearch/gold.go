@@ -6,24 +6,35 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-//go:embed gold.tsv
-var goldText string
+// goldText has the questions and their right places, poolText what was judged besides.
+var (
+	//go:embed gold.tsv
+	goldText string
+	//go:embed pool.tsv
+	poolText string
+)
 
 // question is one query of the gold set.
 type question struct {
 	corpus, kind, query string
 	held                bool // of the half that no weight was chosen by
 	places              []place
+	judged              []place // that count besides those, by grade
 }
 
 // place is where an answer is: a file, or a folder, or lines of a file.
 type place struct {
 	path       string
 	first, end int // lines, inclusive; 0: all of it
+	grade      int // 2: right, 1: a part of it
 }
+
+// right is the grade of the places that a question names.
+const right = 2
 
 // gold reads the questions about the corpora that are there.
 func gold(roots map[string]string) (all []question, err error) {
@@ -45,7 +56,34 @@ func gold(roots map[string]string) (all []question, err error) {
 		}
 		all = append(all, q)
 	}
-	return all, nil
+	return all, pool(roots, all)
+}
+
+// pool adds the places that were judged. One whose text is not in its file any more is
+// left out: the corpus has changed since.
+func pool(roots map[string]string, all []question) error {
+	gone := 0
+	for line := range strings.Lines(poolText) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if strings.HasPrefix(line, "#") || roots[fields[0]] == "" {
+			continue
+		}
+		i := slices.IndexFunc(all, func(q question) bool { return q.corpus == fields[0] && len(fields) == 4 && q.query == fields[1] })
+		if i < 0 || fields[2] != "1" && fields[2] != "2" {
+			return fmt.Errorf("a judgement of no question, or without a grade: %s", line)
+		}
+		p, err := find(roots[fields[0]], fields[3])
+		if err != nil {
+			gone++
+			continue
+		}
+		p.grade = int(fields[2][0] - '0')
+		all[i].judged = append(all[i].judged, p)
+	}
+	if gone > 0 {
+		fmt.Fprintf(os.Stderr, "%d places that were judged are gone\n", gone)
+	}
+	return nil
 }
 
 // half puts a query into one of two halves, by its text alone.
@@ -66,7 +104,7 @@ func find(root, text string) (place, error) {
 		return place{}, err
 	}
 	if !has || info.IsDir() {
-		return place{path: path}, nil
+		return place{path: path, grade: right}, nil
 	}
 	source, err := os.ReadFile(filepath.Join(root, path))
 	if err != nil {
@@ -76,7 +114,7 @@ func find(root, text string) (place, error) {
 		if at := strings.Index(string(source), anchor); at >= 0 {
 			line := strings.Count(string(source[:at]), "\n")
 			lines := strings.Split(string(source), "\n")
-			return place{path, line + 1, max(line+placeLines, lastLine(lines, line)) + 1}, nil
+			return place{path, line + 1, max(line+placeLines, lastLine(lines, line)) + 1, right}, nil
 		}
 	}
 	return place{}, fmt.Errorf("%s has no %q", path, anchors)
@@ -114,3 +152,5 @@ func (p place) answered(file string, first, last int) bool {
 	}
 	return p.first == 0 || first <= p.end && last >= p.first
 }
+
+func (p place) answeredBy(r result) bool { return p.answered(r.file, r.first, r.last) }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"math"
 	"os/exec"
 	"testing"
 )
@@ -17,11 +18,39 @@ func TestGoldPlacesExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	halves := map[bool]int{}
+	halves, judged := map[bool]int{}, 0
 	for _, q := range questions {
 		halves[q.held]++
+		judged += len(q.judged)
+	}
+	if judged < 160 {
+		t.Errorf("%d judged places are left of 176", judged)
 	}
 	if halves[true] < 40 || halves[false] < 40 {
 		t.Errorf("the halves have %v questions", halves)
+	}
+}
+
+// TestGains: a result gains the best place at it that none before it gained, so that two
+// results at one place, or one at two, gain once.
+func TestGains(t *testing.T) {
+	named, part := place{path: "a.go", grade: right}, place{"b.go", 10, 20, 1}
+	a, b, c := result{"a.go", 1, 5, 0}, result{"b.go", 15, 30, 0}, result{"c.go", 1, 5, 0}
+	for _, test := range []struct {
+		places  []place
+		results []result
+		want    float64
+	}{
+		{[]place{named}, []result{a}, 1},
+		{[]place{named}, []result{c, a}, discount(1)},
+		{[]place{part, named}, []result{a, b}, 1},
+		{[]place{part, named}, []result{b, a}, (1 + 2*discount(1)) / (2 + discount(1))},
+		{[]place{part, named}, []result{a, a}, 2 / (2 + discount(1))},
+		{[]place{part, {"b.go", 12, 14, 1}}, []result{{"b.go", 1, 30, 0}}, 1 / (1 + discount(1))},
+		{[]place{named}, nil, 0},
+	} {
+		if got := graded(test.places, test.results); math.Abs(got-test.want) > 1e-9 {
+			t.Errorf("%v for %v: %v, not %v", test.results, test.places, got, test.want)
+		}
 	}
 }

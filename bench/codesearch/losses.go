@@ -54,14 +54,14 @@ func printMisses(questions []question, indexes map[string]*index.Index) error {
 
 // cause says why a place is where it is in the results.
 func cause(ix *index.Index, q question, p place, results []result) string {
-	at := slices.IndexFunc(results, func(r result) bool { return p.answered(r.file, r.first, r.last) })
+	at := slices.IndexFunc(results, p.answeredBy)
 	within := place{path: p.path}
 	switch {
 	case at == 0:
 		return first
 	case at > 0:
 		return lower
-	case slices.ContainsFunc(results, func(r result) bool { return within.answered(r.file, r.first, r.last) }):
+	case slices.ContainsFunc(results, within.answeredBy):
 		return otherLines
 	}
 	const all = 1000

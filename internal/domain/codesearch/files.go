@@ -29,7 +29,7 @@ const fileLines = "get_file_lines"
 func (s *Server) fileTools() []tool.Tool {
 	return []tool.Tool{tool.Read(tool.Spec{
 		Name: fileLines, Title: "Read lines of a file", Allow: everyone, Synonyms: []string{"source file"},
-		Description: "Show lines of one file of a repository, as it was indexed: 400 at most. Needs the repository and file_path of a result of search_code.",
+		Description: "Show lines of one file of a repository, as it was indexed. At most 400 lines. Needs the repository and file_path of a result of search_code.",
 		Untrusted:   []string{"repository", "file_path", "text", "language", "commit", "github_url"},
 	}, s.getFileLines)}
 }

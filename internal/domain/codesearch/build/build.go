@@ -83,6 +83,9 @@ func (o *Options) chosen() ([]Repository, error) {
 		if i := slices.IndexFunc(o.Known, func(r Repository) bool { return filepath.Clean(r.Path) == path }); i >= 0 {
 			one = o.Known[i]
 		}
+		if slices.ContainsFunc(all, func(r Repository) bool { return r.Name == one.Name && r.Path != one.Path }) {
+			return nil, fmt.Errorf("two of the folders are called %s, and one index would replace the other: give them names in codesearch.repositories", one.Name)
+		}
 		all = append(all, one)
 	}
 	return all, nil
@@ -92,7 +95,7 @@ func (o *Options) chosen() ([]Repository, error) {
 func (o *Options) update(ctx context.Context, all []Repository, first bool) (failed error) {
 	for _, r := range all {
 		bar := newBar(o.Err, r.Name, first)
-		report, err := o.index(ctx, index.Source{Name: r.Name, Root: r.Path}, index.Options{Progress: bar.show})
+		report, err := o.index(ctx, index.Source{Name: r.Name, Root: r.Path}, index.Options{Progress: bar.show, Settled: !first})
 		bar.end()
 		if err == nil && o.Embeddings.On() && o.Store == nil {
 			o.embed(ctx, r, first)

@@ -3,6 +3,7 @@ package build
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,6 +55,87 @@ func TestOneFailureStopsNothing(t *testing.T) {
 	if err == nil || !strings.Contains(out.String(), "gone\tfailed") || !strings.Contains(out.String(), "here\t1 files, 1 lines; 1 read, 0 as before, 1 skipped") {
 		t.Errorf("%v: %s", err, out.String())
 	}
+}
+
+// TestFoldersOfOneNameAreRefused: the index of one would replace that of the other, unless
+// they are configured by names of their own.
+func TestFoldersOfOneNameAreRefused(t *testing.T) {
+	root := t.TempDir()
+	a, b := filepath.Join(root, "a/src"), filepath.Join(root, "b/src")
+	for _, folder := range []string{a, b} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	o := Options{Folders: []string{a, b}, Folder: t.TempDir(), Out: &out, Err: &out}
+	if err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "two of the folders are called src") || out.Len() > 0 {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	o.Known = []Repository{{"b", b}}
+	if err := Run(t.Context(), o); err != nil {
+		t.Error(err)
+	}
+	o.Folders = []string{a, a}
+	if err := Run(t.Context(), o); err != nil {
+		t.Errorf("one folder twice: %v", err)
+	}
+}
+
+// TestWatchWritesWhatChanged: an index whose files are the same is left as it is, once
+// their times prove it; and a file that is gone is a change.
+func TestWatchWritesWhatChanged(t *testing.T) {
+	root, folder := t.TempDir(), t.TempDir()
+	write(t, root, "a.go", "package a\n")
+	write(t, root, "b.go", "package b\n")
+	file := index.FileOf(folder, "x")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		old := time.Now().Add(-time.Hour)
+		for _, name := range []string{"a.go", "b.go"} {
+			if err := os.Chtimes(filepath.Join(root, name), old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ended := make(chan error, 1)
+		go func() {
+			ended <- Run(ctx, Options{Known: []Repository{{"x", root}}, Folder: folder, Watch: true, Out: io.Discard, Err: io.Discard})
+		}()
+		look := func() os.FileInfo {
+			t.Helper()
+			time.Sleep(watchPause)
+			info, err := os.Stat(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return info
+		}
+		time.Sleep(watchPause / 2)
+		first := look()
+		if !os.SameFile(first, look()) {
+			t.Error("it was written again")
+		}
+		if err := os.Remove(filepath.Join(root, "b.go")); err != nil {
+			t.Fatal(err)
+		}
+		if os.SameFile(first, look()) {
+			t.Error("a file that is gone is still in the index")
+		}
+		now := time.Now().Add(-time.Second) // too young to be proven
+		if err := os.Chtimes(filepath.Join(root, "a.go"), now, now); err != nil {
+			t.Fatal(err)
+		}
+		touched := look()
+		time.Sleep(watchPause)
+		proven := look()
+		if os.SameFile(touched, proven) || !os.SameFile(proven, look()) {
+			t.Error("a young file is not proven by a newer index, or that is written for ever")
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestWatchFollowsChanges until its context ends, and says once what it indexed.

@@ -77,6 +77,9 @@ func (s *syntax) named(after []byte, keyword string, isType bool, level int) (De
 		if level > 1 || level > 0 && s.assigns {
 			return Definition{}, false
 		}
+		if _, value, _ := bytes.Cut(after, []byte("=")); bytes.HasPrefix(bytes.TrimLeft(value, " \t"), []byte("require(")) {
+			return Definition{}, false // another file's name
+		}
 	case "function": // Lua's function Type:name()
 		head, _, _ := bytes.Cut(after, []byte("("))
 		after = bytes.ReplaceAll(head, []byte(":"), []byte("."))
@@ -206,13 +209,8 @@ func assigned(body []byte, level int) (Definition, bool) {
 	}
 	name, of := lastPart(left)
 	if of == "prototype" {
-		of, _, _ = bytes2(left)
+		owner, _, _ := bytes.Cut(left, []byte("."))
+		of = string(owner)
 	}
 	return Definition{Name: name, Of: of}, name != ""
-}
-
-// bytes2 is what is before the first point of a dotted name.
-func bytes2(left []byte) (first, rest string, ok bool) {
-	a, b, found := bytes.Cut(left, []byte("."))
-	return string(a), string(b), found
 }

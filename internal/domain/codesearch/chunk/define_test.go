@@ -42,3 +42,12 @@ func TestDefinitionsAreFound(t *testing.T) {
 		}
 	}
 }
+
+// TestImportsDefineNothing: a name that comes from another file is defined there.
+func TestImportsDefineNothing(t *testing.T) {
+	for _, chunk := range Of("JavaScript", []byte("const seal = require(\"./seal\");\nconst { open } = require('./open');\n")) {
+		if len(chunk.Definitions) > 0 {
+			t.Errorf("%+v", chunk.Definitions)
+		}
+	}
+}

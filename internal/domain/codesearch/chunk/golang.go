@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -9,6 +10,52 @@ import (
 // goCuts cuts Go source at its declarations. ok is false for a file that does
 // not parse.
 func goCuts(src []byte) (cuts []cut, ok bool) {
+	if cuts, ok = parsed(withoutBodies(src)); !ok {
+		cuts, ok = parsed(src)
+	}
+	return cuts, ok
+}
+
+// withoutBodies is a source with the same lines, where bodies of functions are empty:
+// to parse them takes most of the time, and only declarations count. A body ends at the
+// first line that is a closing brace alone, as gofmt has it. Where that line is in a raw
+// string, the rest does not parse: no file of the standard library that parses has other
+// cuts.
+func withoutBodies(src []byte) []byte {
+	declarations := make([]byte, 0, len(src)/2)
+	for len(src) > 0 {
+		end := bytes.IndexByte(src, '\n')
+		if end < 0 {
+			break
+		}
+		if bytes.HasPrefix(src, []byte("func ")) && src[max(0, end-1)] == '{' {
+			if n := bytes.Index(src[end:], []byte("\n}\n")); n >= 0 && !declares(src[end:end+n]) {
+				declarations = append(declarations, src[:end]...)
+				for range bytes.Count(src[end:end+n+1], []byte("\n")) {
+					declarations = append(declarations, '\n')
+				}
+				src = src[end+n+1:]
+				continue
+			}
+		}
+		declarations, src = append(declarations, src[:end+1]...), src[end+1:]
+	}
+	return append(declarations, src...)
+}
+
+// declares reports whether a line of a body begins as a declaration does: the body ended
+// before.
+func declares(body []byte) bool {
+	for _, begin := range []string{"\nfunc ", "\ntype ", "\nvar ", "\nconst "} {
+		if bytes.Contains(body, []byte(begin)) {
+			return true
+		}
+	}
+	return false
+}
+
+// parsed are the cuts of a source that parses.
+func parsed(src []byte) (cuts []cut, ok bool) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", src, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -34,7 +81,8 @@ type goFile struct {
 	cuts []cut
 }
 
-func (g *goFile) line(p token.Pos) int { return g.file.Line(p) }
+// line is that of the file itself, whatever its line directives say.
+func (g *goFile) line(p token.Pos) int { return g.file.PositionFor(p, false).Line }
 
 // add cuts before a declaration and its comment.
 func (g *goFile) add(at token.Pos, doc *ast.CommentGroup, definitions ...Definition) {

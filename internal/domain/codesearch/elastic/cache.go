@@ -12,12 +12,13 @@ type cache struct {
 	bytes int
 }
 
-// find returns the documents that are kept, and which are not.
-func (c *cache) find(files []fileID) (known []stored, unknown []fileID) {
+// find returns the documents that are kept, with their texts if those are asked for,
+// and which are not.
+func (c *cache) find(files []fileID, text bool) (known []stored, unknown []fileID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, f := range files {
-		if d, ok := c.docs[f]; ok {
+		if d, ok := c.docs[f]; ok && (!text || d.text != nil) {
 			known = append(known, d)
 			continue
 		}
@@ -30,11 +31,14 @@ func (c *cache) add(docs []stored) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, d := range docs {
-		size := len(d.Source.Analysis) + len(d.Source.Text)
-		if c.docs == nil || c.bytes+size > cacheBytes {
-			c.docs, c.bytes = map[fileID]stored{}, 0
+		size := len(d.Analysis) + len(d.text)
+		if old, ok := c.docs[d.at]; ok {
+			size -= len(old.Analysis) + len(old.text)
 		}
-		c.docs[fileID{d.Index, d.ID}] = d
+		if c.docs == nil || c.bytes+size > cacheBytes {
+			c.docs, c.bytes, size = map[fileID]stored{}, 0, len(d.Analysis)+len(d.text)
+		}
+		c.docs[d.at] = d
 		c.bytes += size
 	}
 }

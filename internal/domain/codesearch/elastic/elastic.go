@@ -38,8 +38,9 @@ type Store struct {
 	files  cache
 
 	mu    sync.Mutex
-	known map[string]serving // by alias
-	asked time.Time          // when they were looked up; zero: not yet
+	known map[string]serving      // by alias
+	asked time.Time               // when they were looked up; zero: not yet
+	words map[string]*index.Index // by index: see wordsOf
 }
 
 var _ codesearch.Store = (*Store)(nil)

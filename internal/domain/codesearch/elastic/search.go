@@ -1,16 +1,12 @@
 package elastic
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"net/http"
+	"maps"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/elastic/go-elasticsearch/v9/esapi"
 
 	"countersign.dev/internal/domain/codesearch"
 	"countersign.dev/internal/domain/codesearch/index"
@@ -86,53 +82,107 @@ func (s *Store) replaced(ctx context.Context, names []string, before []serving) 
 // rank finds candidates in the indices, and orders them.
 func (s *Store) rank(ctx context.Context, names []string, all []serving, r query.Request) (codesearch.Results, error) {
 	var found codesearch.Results
-	var indices []string
-	chunks := 0
+	var there []serving
 	for i, one := range all {
 		if one.err != nil {
 			found.Missing = append(found.Missing, codesearch.Missing{Name: names[i], Err: one.err})
 			continue
 		}
-		indices = append(indices, one.index)
-		chunks += one.meta.Chunks
+		there = append(there, one)
 	}
-	if len(indices) == 0 {
+	if len(there) == 0 {
 		return found, nil
 	}
-	plan, known, err := s.plan(ctx, indices, chunks, r)
-	if err != nil || plan.Empty() {
-		return found, err
-	}
-	files, err := s.candidates(ctx, indices, plan, known)
+	known, err := s.statistics(ctx, there)
 	if err != nil {
 		return found, err
 	}
-	entries, err := s.entries(ctx, files)
+	plan := query.NewPlan(r, known)
+	if plan.Empty() {
+		return found, nil
+	}
+	files, err := s.candidates(ctx, there, plan, known)
 	if err != nil {
 		return found, err
 	}
-	for i, one := range all {
-		if in := entries[one.index]; len(in) > 0 {
-			found.Shards = append(found.Shards, query.Shard{Repository: names[i], Index: index.Memory(one.meta, in)})
-		}
+	if found.Shards, err = s.partial(ctx, there, files, plan); err != nil {
+		return found, err
 	}
 	found.Hits = plan.Rank(found.Shards)
-	return found, nil
+	return found, s.show(ctx, there, found)
+}
+
+// partial makes shards of files, with what the plan needs of them.
+func (s *Store) partial(ctx context.Context, all []serving, files []fileID, p *query.Plan) (shards []query.Shard, _ error) {
+	docs, err := s.read(ctx, files, false)
+	if err != nil {
+		return nil, err
+	}
+	in := map[string][]index.Packed{}
+	for _, d := range docs {
+		in[d.at.index] = append(in[d.at.index], d.Packed)
+	}
+	var terms []string
+	for _, t := range p.Terms() {
+		terms = append(terms, t.Text)
+	}
+	defined := slices.Collect(maps.Keys(p.Names()))
+	for _, one := range all {
+		packed := in[one.index]
+		slices.SortFunc(packed, func(a, b index.Packed) int { return inOrder(a.Path, b.Path) })
+		ix, err := index.Partial(one.meta, packed, terms, defined)
+		if err != nil {
+			return nil, fault.StoreFailed("code search store", err)
+		}
+		shards = append(shards, query.Shard{Repository: one.meta.Name, Index: ix})
+	}
+	return shards, nil
+}
+
+// show reads the texts of the files that were found.
+func (s *Store) show(ctx context.Context, all []serving, found codesearch.Results) error {
+	type place struct{ shard, file int }
+	at := map[fileID]place{}
+	for _, h := range found.Hits {
+		shard := found.Shards[h.Shard]
+		file := int(shard.Chunks[h.Chunk].File)
+		at[fileID{all[h.Shard].index, digest(shard.Files[file].Path)}] = place{h.Shard, file}
+	}
+	docs, err := s.read(ctx, slices.Collect(maps.Keys(at)), true)
+	if err != nil {
+		return err
+	}
+	for _, d := range docs {
+		p := at[d.at]
+		if err := found.Shards[p.shard].SetText(p.file, d.text); err != nil {
+			return fault.StoreFailed("code search store", err)
+		}
+	}
+	return nil
+}
+
+// inOrder orders paths as a walk through folders meets them.
+func inOrder(a, b string) int {
+	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
 }
 
 // candidates returns the files of the chunks that the ranking orders.
-func (s *Store) candidates(ctx context.Context, indices []string, p *query.Plan, known *statistics) ([]fileID, error) {
+func (s *Store) candidates(ctx context.Context, there []serving, p *query.Plan, known statistics) ([]fileID, error) {
+	var indices []string
+	for _, one := range there {
+		indices = append(indices, one.index)
+	}
 	filters, words := filtersOf(p.Request), wordsQuery(p, known)
-	searches := []object{candidateBody(object{"filter": filters, "must": words})}
+	searches := []lookup{{indices, candidateBody(object{"filter": filters, "must": words})}}
 	if names := p.Names(); len(names) > 0 {
 		var defined []object
 		for name, weight := range names {
 			defined = append(defined, object{"constant_score": object{"filter": term(namesField, name), "boost": weight}})
 		}
 		either := object{"dis_max": object{"queries": defined}}
-		searches = append(searches, candidateBody(object{"filter": filters, "must": either, "should": words}))
+		searches = append(searches, lookup{indices, candidateBody(object{"filter": filters, "must": either, "should": words})})
 	}
-	answers, err := s.search(ctx, indices, digest(p.Text), searches...)
+	answers, err := s.search(ctx, digest(p.Text), searches...)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +215,7 @@ const leastRarity = 0.05
 
 // wordsQuery scores chunks as the ranking weighs words: the engine multiplies by how
 // rare it takes each to be, and the ranking's own weight is in the place of that.
-func wordsQuery(p *query.Plan, known *statistics) object {
+func wordsQuery(p *query.Plan, known statistics) object {
 	var groups [][]object
 	for _, t := range p.Terms() {
 		if t.Group == len(groups) {
@@ -196,119 +246,6 @@ func filtersOf(r query.Request) []object {
 	return all
 }
 
-// entries reads files and returns those of each index, in the order of an index.
-func (s *Store) entries(ctx context.Context, files []fileID) (map[string][]index.Entry, error) {
-	all := map[string][]index.Entry{}
-	if len(files) == 0 {
-		return all, nil
-	}
-	docs, err := s.read(ctx, files)
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range docs {
-		e, err := index.Unpack(d.Source.File, d.Source.Analysis, d.Source.Text)
-		if err != nil {
-			return nil, fault.StoreFailed("code search store", err)
-		}
-		all[d.Index] = append(all[d.Index], e)
-	}
-	for _, entries := range all {
-		slices.SortFunc(entries, func(a, b index.Entry) int { return inOrder(a.Path, b.Path) })
-	}
-	return all, nil
-}
-
-// inOrder orders paths as a walk through folders meets them.
-func inOrder(a, b string) int {
-	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
-}
-
-// read reads documents of files that are there. An index is written once, so that
-// what was read of it stays true.
-func (s *Store) read(ctx context.Context, files []fileID) ([]stored, error) {
-	known, unknown := s.files.find(files)
-	if len(unknown) == 0 {
-		return known, nil
-	}
-	read, err := s.fetch(ctx, unknown)
-	if err != nil {
-		return nil, err
-	}
-	s.files.add(read)
-	return append(known, read...), nil
-}
-
-func (s *Store) fetch(ctx context.Context, files []fileID) ([]stored, error) {
-	var answer struct{ Docs []stored }
-	r := esapi.MgetRequest{Body: elasticsearch.JSON(object{"docs": files})}
-	if err := s.Send(ctx, r, &answer); err != nil {
-		return nil, err
-	}
-	for _, d := range answer.Docs {
-		switch {
-		case d.Error != nil:
-			return nil, s.Fault(&elasticsearch.Error{Status: http.StatusNotFound, Type: d.Error.Type})
-		case !d.Found:
-			return nil, errMissing
-		}
-	}
-	return answer.Docs, nil
-}
-
-// errMissing reports a document that is not there.
-var errMissing = errors.New("the store has no such document")
-
-// answered is the answer to one of several searches.
-type answered struct {
-	Status   int
-	Error    *elasticsearch.ErrorBody
-	TimedOut bool                 `json:"timed_out"`
-	Shards   struct{ Failed int } `json:"_shards"`
-	Hits     struct{ Hits []stored }
-
-	Aggregations map[string]json.RawMessage
-}
-
-// search searches indices, which are named in the body: an address would be too short
-// for many. What a part of them cannot answer, none does: half an answer looks like a
-// whole one. Searches with the same preference ask the same copies of the indices, which
-// number equal documents alike.
-func (s *Store) search(ctx context.Context, indices []string, preference string, searches ...object) ([]answered, error) {
-	var lines []any
-	kind := "query_then_fetch"
-	if len(indices) > 1 { // words are as rare as they are in all of them together
-		kind = "dfs_query_then_fetch"
-	}
-	for _, one := range searches {
-		lines = append(lines, object{"index": indices, "search_type": kind, "allow_partial_search_results": false, "preference": "code-" + preference}, one)
-	}
-	body, err := elasticsearch.Lines(lines...)
-	if err != nil {
-		return nil, err
-	}
-	var answer struct{ Responses []answered }
-	if err := s.Send(ctx, esapi.MsearchRequest{Body: body}, &answer); err != nil {
-		return nil, err
-	}
-	for _, a := range answer.Responses {
-		switch {
-		case a.Error != nil:
-			kind := a.Error.Type
-			if len(a.Error.Roots) > 0 {
-				kind = cmp.Or(a.Error.Roots[0].Type, kind)
-			}
-			return nil, s.Fault(&elasticsearch.Error{Status: a.Status, Type: kind})
-		case a.TimedOut || a.Shards.Failed > 0:
-			return nil, s.Fault(&elasticsearch.Error{Status: http.StatusServiceUnavailable, Type: "partial"})
-		}
-	}
-	if len(answer.Responses) != len(searches) {
-		return nil, s.Fault(&elasticsearch.Error{Status: http.StatusServiceUnavailable, Type: "incomplete"})
-	}
-	return answer.Responses, nil
-}
-
 // File implements [codesearch.Store].
 func (s *Store) File(ctx context.Context, name, path string) (file codesearch.File, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.limit)
@@ -317,18 +254,20 @@ func (s *Store) File(ctx context.Context, name, path string) (file codesearch.Fi
 		if all[0].err != nil {
 			return all[0].err
 		}
-		docs, err := s.read(ctx, []fileID{{all[0].index, digest(path)}})
+		docs, err := s.read(ctx, []fileID{{all[0].index, digest(path)}}, true)
 		if errors.Is(err, errMissing) {
 			return codesearch.ErrNoFile
 		}
 		if err != nil {
 			return err
 		}
-		e, err := index.Unpack(docs[0].Source.File, docs[0].Source.Analysis, docs[0].Source.Text)
+		ix, err := index.Partial(all[0].meta, []index.Packed{docs[0].Packed}, nil, nil)
+		if err == nil {
+			err = ix.SetText(0, docs[0].text)
+		}
 		if err != nil {
 			return fault.StoreFailed("code search store", err)
 		}
-		ix := index.Memory(all[0].meta, []index.Entry{e})
 		text, err := ix.Text(&ix.Files[0])
 		file = codesearch.File{File: ix.Files[0], Meta: all[0].meta, Text: text}
 		return err

@@ -3,6 +3,7 @@ package elastic
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v9/esapi"
@@ -15,6 +16,7 @@ import (
 type serving struct {
 	index string // empty: there is none
 	meta  index.Meta
+	parts int   // documents of its words
 	err   error // why it cannot be searched
 }
 
@@ -79,6 +81,7 @@ func (s *Store) look(ctx context.Context) (map[string]serving, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.known, s.asked = known, began
+	maps.DeleteFunc(s.words, func(name string, _ *index.Index) bool { _, there := indices[name]; return !there })
 	return known, nil
 }
 
@@ -86,7 +89,7 @@ func servingOf(name string, d description) serving {
 	if d.Version != version {
 		return serving{index: name, err: fmt.Errorf("%w: %d, and this program reads %d. Build it again with `countersign index`", index.ErrVersion, d.Version, version)}
 	}
-	return serving{index: name, meta: d.Repository}
+	return serving{index: name, meta: d.Repository, parts: d.Words}
 }
 
 // Describe implements [codesearch.Store].

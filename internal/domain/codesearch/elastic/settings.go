@@ -2,6 +2,7 @@ package elastic
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -9,31 +10,36 @@ import (
 )
 
 // version is that of the documents and of what they pack. Another one is refused.
-const version = 1
+const version = 3
 
 // description is what an index says of itself, in the _meta of its mappings.
 type description struct {
 	Version    int        `json:"version"`
 	Repository index.Meta `json:"repository"`
+	Words      int        `json:"words"` // documents of them
 	Made       time.Time  `json:"made"`
 }
 
-// The fields of documents. Chunks have terms, words and names; files have kind, file,
-// analysis and text. Both have the fields of filters.
+// The fields of documents. Chunks have terms, names and of; files have kind, about,
+// analysis and text. Both have the fields of filters. Documents of words, which count
+// chunks, have kind and text.
 const (
 	kindField     = "kind"
 	pathField     = "path"
 	languageField = "language"
 	termsField    = "terms"    // each term as often as it counts, for the order of candidates
-	wordsField    = "words"    // each term once, for counting chunks
 	namesField    = "names"    // what the chunk defines
 	ofField       = "of"       // the document of the chunk's file
-	fileField     = "file"     // [index.File] as JSON
+	aboutField    = "about"    // [index.File] as JSON
 	analysisField = "analysis" // what [index.Entry.Pack] wrote
 	textField     = "text"
 
-	fileKind = "file"
+	fileKind  = "file"
+	wordsKind = "words"
 )
+
+// wordsID is the document of a part of the words.
+func wordsID(part int) string { return fmt.Sprint(wordsKind, "-", part) }
 
 // The parameters of the engine's BM25: those of the ranking.
 const (
@@ -55,15 +61,14 @@ func definition() object {
 		}},
 		"mappings": object{
 			"dynamic": "strict",
-			"_source": object{"excludes": []string{termsField, wordsField, namesField, languageField, ofField}},
+			"_source": object{"excludes": []string{termsField, namesField, languageField, ofField, aboutField, analysisField}},
 			"properties": object{
 				kindField: keyword(), languageField: keyword(), namesField: keyword(),
 				pathField:     object{"type": "keyword"},
 				ofField:       object{"type": "keyword", "index": false},
 				termsField:    object{"type": "text", "analyzer": "identifiers", "similarity": "code", "index_options": "freqs"},
-				wordsField:    object{"type": "keyword", "eager_global_ordinals": true},
-				fileField:     object{"type": "object", "enabled": false},
-				analysisField: object{"type": "binary"},
+				aboutField:    object{"type": "binary", "doc_values": true}, // read without the text beside it
+				analysisField: object{"type": "binary", "doc_values": true},
 				textField:     object{"type": "binary"},
 			},
 		},
@@ -72,28 +77,30 @@ func definition() object {
 
 // document is a document on its way to the server.
 type document struct {
-	Kind     string       `json:"kind,omitempty"`
-	Path     string       `json:"path"`
-	Language string       `json:"language,omitempty"`
-	Terms    string       `json:"terms,omitempty"`
-	Words    []string     `json:"words,omitempty"`
-	Names    []string     `json:"names,omitempty"`
-	Of       string       `json:"of,omitempty"`
-	File     *index.Entry `json:"file,omitempty"`
-	Analysis []byte       `json:"analysis,omitempty"`
-	Text     []byte       `json:"text,omitempty"`
+	Kind     string   `json:"kind,omitempty"`
+	Path     string   `json:"path,omitempty"`
+	Language string   `json:"language,omitempty"`
+	Terms    string   `json:"terms,omitempty"`
+	Names    []string `json:"names,omitempty"`
+	Of       string   `json:"of,omitempty"`
+	About    []byte   `json:"about,omitempty"`
+	Analysis []byte   `json:"analysis,omitempty"`
+	Text     []byte   `json:"text,omitempty"`
 }
 
 // documents are those of a file: first its own, then those of its chunks.
-func documents(e *index.Entry) []document {
+func documents(e *index.Entry) ([]document, error) {
+	about, err := json.Marshal(e)
+	if err != nil {
+		return nil, err
+	}
 	analysis, text := e.Pack()
 	language := strings.ToLower(e.Language)
-	all := []document{{Kind: fileKind, Path: e.Path, Language: language, File: e, Analysis: analysis, Text: text}}
+	all := []document{{Kind: fileKind, Path: e.Path, Language: language, About: about, Analysis: analysis, Text: text}}
 	for _, c := range e.Contents() {
 		d := document{Path: e.Path, Language: language, Names: c.Defined, Of: digest(e.Path)}
 		var terms []string
 		for term, payload := range c.Terms {
-			d.Words = append(d.Words, term)
 			for range counted(payload) {
 				terms = append(terms, term)
 			}
@@ -101,7 +108,7 @@ func documents(e *index.Entry) []document {
 		d.Terms = strings.Join(terms, " ")
 		all = append(all, d)
 	}
-	return all
+	return all, nil
 }
 
 // counted is about how often the ranking counts a term with its payload.
@@ -117,28 +124,4 @@ func counted(p index.Payload) int {
 		n += 2
 	}
 	return n
-}
-
-// fileID is the document of a file in an index.
-type fileID struct {
-	Index string `json:"_index"`
-	ID    string `json:"_id"`
-}
-
-// stored is a document of a file as it is read.
-type stored struct {
-	ID       string `json:"_id"`
-	Index    string `json:"_index"`
-	Found    bool
-	Error    *errorType
-	Source   source          `json:"_source"`
-	SortedAt json.RawMessage `json:"sort"`
-	Fields   struct{ Of []string }
-}
-
-type errorType struct{ Type string }
-
-type source struct {
-	File           index.File
-	Analysis, Text []byte
 }

@@ -2,126 +2,136 @@ package elastic
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"slices"
 
+	"github.com/elastic/go-elasticsearch/v9/esapi"
+
+	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/domain/codesearch/query"
+	"countersign.dev/internal/elasticsearch"
+	"countersign.dev/internal/fault"
 )
 
-// statistics are what a search has asked the engine so far. What is not known yet is
-// noted and answered as if there were nothing: the search is planned again when the
-// engine has answered.
+// statistics are of all chunks of the indices that are searched. How many chunks have a
+// word is written with an index and kept in memory while it is searched: asking the
+// engine took as long as everything else.
 type statistics struct {
-	chunks    int
-	frequency map[string]int
-	beginning map[string][]query.Word
-
-	words    []string // that are not known
-	prefixes []string
-	limit    int
-}
-
-func newStatistics(chunks int) *statistics {
-	return &statistics{chunks: chunks, frequency: map[string]int{}, beginning: map[string][]query.Word{}}
+	query.Statistics
+	chunks int
 }
 
 // Chunks implements [query.Statistics].
-func (s *statistics) Chunks() int { return s.chunks }
+func (s statistics) Chunks() int { return s.chunks }
 
-// Frequency implements [query.Statistics].
-func (s *statistics) Frequency(word string) int {
-	n, ok := s.frequency[word]
-	if !ok {
-		s.frequency[word] = 0
-		s.words = append(s.words, word)
+// statistics are those of indices that are there.
+func (s *Store) statistics(ctx context.Context, all []serving) (statistics, error) {
+	var shards []query.Shard
+	chunks := 0
+	for _, one := range all {
+		words, err := s.wordsOf(ctx, one)
+		if err != nil {
+			return statistics{}, err
+		}
+		shards = append(shards, query.Shard{Index: words})
+		chunks += one.meta.Chunks
 	}
-	return n
+	return statistics{query.Local(shards), chunks}, nil
 }
 
-// Beginning implements [query.Statistics].
-func (s *statistics) Beginning(prefix string, limit int) []query.Word {
-	found, ok := s.beginning[prefix]
-	if !ok {
-		s.beginning[prefix] = nil
-		s.prefixes, s.limit = append(s.prefixes, prefix), limit
+// wordsOf counts the chunks of an index by their words.
+func (s *Store) wordsOf(ctx context.Context, one serving) (*index.Index, error) {
+	s.mu.Lock()
+	words, ok := s.words[one.index]
+	s.mu.Unlock()
+	if ok {
+		return words, nil
 	}
-	return found
+	packed, err := s.packedWords(ctx, one)
+	if err != nil {
+		return nil, err
+	}
+	if words, err = index.Words(packed); err != nil {
+		return nil, fault.StoreFailed("code search store", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.words == nil {
+		s.words = map[string]*index.Index{}
+	}
+	s.words[one.index] = words
+	return words, nil
 }
 
-// maxRounds is how often a search is planned again: words, then words that begin with
-// them, then what those ask.
-const maxRounds = 4
+// wordsPart is how many bytes of packed words one document has.
+const wordsPart = 4 << 20
 
-// plan plans a search with the statistics of the engine.
-func (s *Store) plan(ctx context.Context, indices []string, chunks int, r query.Request) (*query.Plan, *statistics, error) {
-	known := newStatistics(chunks)
-	for round := 1; ; round++ {
-		p := query.NewPlan(r, known)
-		for _, t := range p.Terms() {
-			known.Frequency(t.Text)
-		}
-		if len(known.words)+len(known.prefixes) == 0 || round == maxRounds {
-			return p, known, nil
-		}
-		if err := s.count(ctx, indices, known); err != nil {
-			return nil, nil, err
+// packedWords reads the words of an index, as [index.Dictionary.Pack] wrote them.
+func (s *Store) packedWords(ctx context.Context, one serving) (packed []byte, _ error) {
+	var ids []object
+	for part := range one.parts {
+		ids = append(ids, object{"_index": one.index, "_id": wordsID(part)})
+	}
+	var answer struct {
+		Docs []struct {
+			Found  bool
+			Error  *elasticsearch.ErrorBody
+			Source struct{ Text []byte } `json:"_source"`
 		}
 	}
+	if err := s.Send(ctx, esapi.MgetRequest{Body: elasticsearch.JSON(object{"docs": ids})}, &answer); err != nil {
+		return nil, err
+	}
+	for _, d := range answer.Docs {
+		switch {
+		case d.Error != nil:
+			return nil, s.Fault(&elasticsearch.Error{Status: 404, Type: d.Error.Type})
+		case !d.Found:
+			return nil, errMissing
+		}
+		packed = append(packed, d.Source.Text...)
+	}
+	return packed, nil
 }
 
-// count asks the engine for what is not known.
-func (s *Store) count(ctx context.Context, indices []string, known *statistics) error {
-	words, prefixes := known.words, known.prefixes
-	known.words, known.prefixes = nil, nil
-	aggregations := object{}
-	if len(words) > 0 {
-		aggregations["words"] = object{"filters": object{"filters": each(words, func(w string) object { return term(wordsField, w) })}}
-	}
-	for i, p := range prefixes {
-		aggregations[fmt.Sprint("begin", i)] = object{
-			"filter": object{"prefix": object{wordsField: object{"value": p}}},
-			"aggs":   object{"first": object{"terms": object{"field": wordsField, "include": literal(p) + ".*", "order": object{"_key": "asc"}, "size": known.limit}}},
+// count brings the words of the index before up to date, and returns them in parts.
+func (u *update) count(ctx context.Context) ([][]byte, error) {
+	words := index.Dictionary{}
+	if u.good() {
+		packed, err := u.packedWords(ctx, u.live)
+		if err != nil {
+			return nil, err
+		}
+		if words, err = index.UnpackDictionary(packed); err != nil {
+			return nil, fault.StoreFailed("code search store", err)
 		}
 	}
-	found, err := s.search(ctx, indices, "", object{"size": 0, "aggs": aggregations})
+	for i := range u.changed {
+		words.Add(&u.changed[i])
+	}
+	for gone := range slices.Chunk(u.gone, batchFiles) {
+		if err := u.uncount(ctx, words, gone); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Collect(slices.Chunk(words.Pack(), wordsPart)), nil
+}
+
+// uncount takes away what files of the index before had.
+func (u *update) uncount(ctx context.Context, words index.Dictionary, gone []index.File) error {
+	var ids []fileID
+	for _, f := range gone {
+		ids = append(ids, fileID{u.live.index, digest(f.Path)})
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeLimit)
+	defer cancel()
+	docs, err := u.fetch(ctx, ids, false)
 	if err != nil {
 		return err
 	}
-	var counted struct {
-		Buckets []struct {
-			Docs int `json:"doc_count"`
-		}
-	}
-	if err := unmarshal(found[0].Aggregations["words"], &counted); err != nil {
-		return err
-	}
-	for i, bucket := range counted.Buckets {
-		known.frequency[words[i]] = bucket.Docs
-	}
-	for i, p := range prefixes {
-		var first struct {
-			First struct {
-				Buckets []struct {
-					Key  string
-					Docs int `json:"doc_count"`
-				}
-			}
-		}
-		if err := unmarshal(found[0].Aggregations[fmt.Sprint("begin", i)], &first); err != nil {
-			return err
-		}
-		for _, bucket := range first.First.Buckets {
-			known.beginning[p] = append(known.beginning[p], query.Word{Text: bucket.Key, Frequency: bucket.Docs})
-			known.frequency[bucket.Key] = bucket.Docs
+	for _, d := range docs {
+		if err := words.Remove(d.Packed); err != nil {
+			return fault.StoreFailed("code search store", err)
 		}
 	}
 	return nil
-}
-
-// unmarshal reads a part of an answer that may be missing.
-func unmarshal(part json.RawMessage, into any) error {
-	if part == nil {
-		return nil
-	}
-	return json.Unmarshal(part, into)
 }

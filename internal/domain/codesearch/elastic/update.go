@@ -10,6 +10,7 @@ import (
 
 	"countersign.dev/internal/domain/codesearch/index"
 	"countersign.dev/internal/elasticsearch"
+	"countersign.dev/internal/fault"
 )
 
 // writeLimit is how long one call of an update may take.
@@ -42,7 +43,11 @@ func (s *Store) Update(ctx context.Context, src index.Source, o index.Options) (
 		return index.Report{}, err
 	}
 	u.compare(before.Files, entries)
-	err = u.publish(ctx, description{version, report.Meta, time.Now().UTC()})
+	if o.Settled && u.good() && len(u.changed)+len(u.gone) == 0 && report.Same(u.live.meta) {
+		report.Meta, report.Took = u.live.meta, time.Since(began)
+		return report, nil
+	}
+	err = u.publish(ctx, description{Version: version, Repository: report.Meta, Made: time.Now().UTC()})
 	report.Took = time.Since(began)
 	return report, err
 }
@@ -65,17 +70,21 @@ func (u *update) before(ctx context.Context) (index.Before, error) {
 		return index.Before{}, nil
 	}
 	b := index.Before{Meta: u.live.meta, Take: func(f index.File) (index.Entry, error) { return u.take(ctx, f) }}
-	body := object{"size": pageFiles, "_source": []string{fileField}, "query": term(kindField, fileKind), "sort": []object{{pathField: "asc"}}}
+	body := object{"size": pageFiles, "stored_fields": "_none_", "docvalue_fields": []string{aboutField}, "query": term(kindField, fileKind), "sort": []object{{pathField: "asc"}}}
 	for {
 		ctx, cancel := context.WithTimeout(ctx, writeLimit)
-		answers, err := u.search(ctx, []string{u.live.index}, "", body)
+		answers, err := u.search(ctx, "", lookup{[]string{u.live.index}, body})
 		cancel()
 		if err != nil {
 			return b, err
 		}
 		hits := answers[0].Hits.Hits
 		for _, h := range hits {
-			b.Files = append(b.Files, h.Source.File)
+			one, err := h.file()
+			if err != nil {
+				return b, fault.StoreFailed("code search store", err)
+			}
+			b.Files = append(b.Files, one.File)
 		}
 		if len(hits) < pageFiles {
 			return b, nil
@@ -86,11 +95,11 @@ func (u *update) before(ctx context.Context) (index.Before, error) {
 
 // take reads what was found in a file.
 func (u *update) take(ctx context.Context, f index.File) (index.Entry, error) {
-	docs, err := u.read(ctx, []fileID{{u.live.index, digest(f.Path)}})
+	docs, err := u.read(ctx, []fileID{{u.live.index, digest(f.Path)}}, true)
 	if err != nil {
 		return index.Entry{}, err
 	}
-	return index.Unpack(docs[0].Source.File, docs[0].Source.Analysis, docs[0].Source.Text)
+	return index.Unpack(docs[0].File, docs[0].Analysis, docs[0].text)
 }
 
 // compare finds what is to be written, and what to be removed.
@@ -113,11 +122,17 @@ func (u *update) compare(before []index.File, entries []index.Entry) {
 // publish makes searches see what was found.
 func (u *update) publish(ctx context.Context, d description) error {
 	if u.good() && len(u.changed)+len(u.gone) == 0 {
+		d.Words = u.live.parts
 		return u.describe(ctx, u.live.index, d)
 	}
 	u.removeLeftovers(ctx)
+	words, err := u.count(ctx)
+	if err != nil {
+		return err
+	}
+	d.Words = len(words)
 	made := u.alias(u.name) + "-" + strconv.FormatInt(d.Made.UnixNano(), 36)
-	err := u.build(ctx, made, d)
+	err = u.build(ctx, made, d, words)
 	if err != nil {
 		u.discard(ctx, made)
 		return err
@@ -127,10 +142,10 @@ func (u *update) publish(ctx context.Context, d description) error {
 }
 
 // build fills a new index and puts it in the place of the old one.
-func (u *update) build(ctx context.Context, made string, d description) error {
+func (u *update) build(ctx context.Context, made string, d description, words [][]byte) error {
 	steps := []func() error{
 		func() error { return u.create(ctx, made) },
-		func() error { return u.fill(ctx, made) },
+		func() error { return u.fill(ctx, made, words) },
 		func() error { return u.describe(ctx, made, d) },
 		func() error { return u.call(ctx, esapi.IndicesRefreshRequest{Index: []string{made}}) },
 		func() error { return u.freeze(ctx, made, true) }, // so that it can be cloned
@@ -175,8 +190,9 @@ func (u *update) describe(ctx context.Context, name string, d description) error
 	return err
 }
 
-// fill removes the documents of files that are gone and writes those of changed ones.
-func (u *update) fill(ctx context.Context, made string) error {
+// fill removes the documents of files that are gone and writes those of changed ones,
+// and of all words.
+func (u *update) fill(ctx context.Context, made string, words [][]byte) error {
 	b := batch{update: u, index: made}
 	for _, f := range u.gone {
 		_, chunks := f.Chunks()
@@ -186,8 +202,16 @@ func (u *update) fill(ctx context.Context, made string) error {
 		}
 	}
 	for i := range u.changed {
-		b.write(&u.changed[i])
+		if err := b.write(&u.changed[i]); err != nil {
+			return err
+		}
 		if err := b.flush(ctx, false); err != nil {
+			return err
+		}
+	}
+	for i, part := range words {
+		b.add("index", wordsID(i), document{Kind: wordsKind, Text: part})
+		if err := b.flush(ctx, true); err != nil {
 			return err
 		}
 	}
@@ -223,9 +247,12 @@ func (b *batch) remove(file string, chunks int) {
 	b.files++
 }
 
-func (b *batch) write(e *index.Entry) {
+func (b *batch) write(e *index.Entry) error {
 	id := digest(e.Path)
-	docs := documents(e)
+	docs, err := documents(e)
+	if err != nil {
+		return err
+	}
 	for i, d := range docs[1:] {
 		b.add("index", chunkID(id, i), d)
 		b.bytes += len(d.Terms)
@@ -233,6 +260,7 @@ func (b *batch) write(e *index.Entry) {
 	b.add("index", id, docs[0])
 	b.bytes += len(docs[0].Analysis) + len(docs[0].Text)
 	b.files++
+	return nil
 }
 
 // flush sends the request when it is full, or is the last one.

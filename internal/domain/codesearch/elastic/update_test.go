@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -70,6 +71,63 @@ func TestUpdateWritesWhatChanged(t *testing.T) {
 	})
 }
 
+// TestWordsAreCountedAfterChanges: an index that was changed, renamed and shortened weighs
+// words as one that was made at once, which the explanations tell.
+func TestWordsAreCountedAfterChanges(t *testing.T) {
+	one := codesearch.Repository{Name: "one", Path: t.TempDir(), Anonymous: true}
+	for i := range 6 {
+		put(t, one.Path, fmt.Sprintf("f%d.go", i), fmt.Sprintf("package p\n\n// marker of token%d, tokenizer\nfunc Marker%d() {}\n", i, i))
+	}
+	s := inEngine(t, one)
+	put(t, one.Path, "f1.go", "package p\n\n// another tokenist\nfunc Other() {}\n")
+	if err := os.Remove(filepath.Join(one.Path, "f2.go")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(one.Path, "f3.go"), filepath.Join(one.Path, "g3.go")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.update("one"); err != nil {
+		t.Fatal(err)
+	}
+	fresh := folder(t, one)
+	for _, text := range []string{"marker", "tokens", "where is another token marked", "Other"} {
+		q := codesearch.Query{Text: text, Limit: 20, Explain: true}
+		if got, want := s.find(t, q), fresh.find(t, q); got != want || len(want) < 100 {
+			t.Errorf("%s:\n%s\nmade at once:\n%s", text, got, want)
+		}
+	}
+}
+
+// TestTextsOfWhatIsShownAreRead: the ranking needs no texts, and one that it does not show
+// is not fetched.
+func TestTextsOfWhatIsShownAreRead(t *testing.T) {
+	address, prefix := engine.Address(t)
+	one := codesearch.Repository{Name: "one", Path: t.TempDir(), Anonymous: true}
+	for i := range 9 {
+		put(t, one.Path, fmt.Sprintf("f%d.go", i), fmt.Sprintf("package p\n\n// marker\nfunc Marker%d() {}\n", i))
+	}
+	proxy := testkit.NewProxy(t, host(t, address))
+	s := served(t, connect(t, "http://"+proxy.Address(), prefix), one)
+	var answers bytes.Buffer
+	var mu sync.Mutex
+	proxy.Filter(func(toServer bool, data []byte) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if !toServer {
+			answers.Write(data)
+		}
+		return true
+	})
+	if found := s.find(t, codesearch.Query{Text: "marker", Limit: 2}); !strings.Contains(found, "func Marker") {
+		t.Error(found)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if about, texts := strings.Count(answers.String(), `"about"`), strings.Count(answers.String(), `"_source":{"text"`); about < 9 || texts != 2 {
+		t.Errorf("%d files and %d texts were read", about, texts)
+	}
+}
+
 // TestSearchSeesOneIndex: while indexes replace each other, every answer is of one of
 // them, and none fails.
 func TestSearchSeesOneIndex(t *testing.T) {
@@ -84,18 +142,10 @@ func TestSearchSeesOneIndex(t *testing.T) {
 		generation(0)
 		s := open(t, one)
 		done := make(chan error, 1)
-		ended := make(chan struct{})
+		ended, searched := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(done)
-			for searches := 0; ; searches++ {
-				select {
-				case <-ended:
-					if searches < rounds {
-						done <- fmt.Errorf("only %d searches", searches)
-					}
-					return
-				default:
-				}
+			for {
 				found, err := s.Find(t.Context(), codesearch.AnonymousScope(), codesearch.Query{Text: "marker", Limit: 20})
 				if err != nil || len(found) != files {
 					done <- fmt.Errorf("%d places, %v", len(found), err)
@@ -107,12 +157,23 @@ func TestSearchSeesOneIndex(t *testing.T) {
 						return
 					}
 				}
+				select {
+				case <-ended:
+					return
+				case searched <- struct{}{}:
+				default:
+				}
 			}
 		}()
 		for n := range rounds {
 			generation(n + 1)
 			if _, err := s.update("one"); err != nil {
 				t.Error(err)
+			}
+			select { // a search between two updates, however slow either is
+			case <-searched:
+			case err := <-done:
+				t.Fatal(err)
 			}
 		}
 		close(ended)
@@ -243,7 +304,7 @@ func ask(t *testing.T, method, address, body string) []byte {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(r)
+	response, err := testkit.Client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"maps"
@@ -77,6 +78,10 @@ type analyser struct {
 	payloads []Payload // by term, of the current chunk
 	touched  []uint32
 	posts    []post // of the current file
+	packed   []byte // its text, compressed
+
+	rules
+	texts
 }
 
 func newAnalyser() *analyser {
@@ -94,7 +99,7 @@ func hashOf(src []byte) (h [hashSize]byte) {
 // file analyses one file.
 func (a *analyser) file(f File, src []byte) Entry {
 	f.Size, f.hash = len(src), hashOf(src)
-	e := Entry{File: f, text: s2.Encode(nil, src), terms: a}
+	e := Entry{File: f, text: a.compressed(src), terms: a}
 	a.posts = a.posts[:0]
 	for _, c := range chunk.Of(f.Language, src) {
 		p := piece{definitions: c.Definitions, Chunk: Chunk{Line: int32(c.Line), Last: int32(c.Last), Start: int32(c.Start), End: int32(c.End)}}
@@ -112,11 +117,19 @@ func (a *analyser) file(f File, src []byte) Entry {
 		e.pieces = append(e.pieces, p)
 	}
 	e.posts = slices.Clone(a.posts)
-	e.Lines = strings.Count(string(src), "\n")
+	e.Lines = bytes.Count(src, []byte("\n"))
 	if len(src) > 0 && src[len(src)-1] != '\n' {
 		e.Lines++
 	}
 	return e
+}
+
+// compressed is a text in as much memory as it needs.
+func (a *analyser) compressed(src []byte) []byte {
+	if most := s2.MaxEncodedLen(len(src)); most > cap(a.packed) {
+		a.packed = make([]byte, most)
+	}
+	return bytes.Clone(s2.Encode(a.packed[:cap(a.packed)], src))
 }
 
 // words counts the terms of a chunk and returns the number of its words. The

@@ -2,12 +2,16 @@ package index
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"iter"
+	"maps"
 	"slices"
 	"time"
+
+	"github.com/klauspost/compress/s2"
 
 	"countersign.dev/internal/domain/codesearch/words"
 )
@@ -127,11 +131,134 @@ func (e *Entry) Contents() (all []Contents) {
 
 // Memory makes an index of some of a repository's files. Its lengths are in parts of
 // the averages of the whole repository, which meta describes.
-func Memory(meta Meta, entries []Entry) *Index {
-	m := merge(meta, entries)
+func Memory(meta Meta, entries []Entry) *Index { return merge(meta, entries).memory(len(entries)) }
+
+func (m *merger) memory(files int) *Index {
 	terms, texts, postings := m.sorted()
-	ix := &Index{Meta: meta, unmap: func() error { return nil }}
+	ix := &Index{Meta: m.meta, unmap: func() error { return nil }}
 	ix.parts = [sections][]byte{nil, m.files, m.chunks, m.defined, terms, texts, slices.Concat(postings...), slices.Concat(m.texts...)}
-	ix.read(len(entries), m.chunk)
+	ix.read(files, m.chunk)
 	return ix
+}
+
+// Packed is a file with what [Entry.Pack] found in it.
+type Packed struct {
+	File
+	Analysis []byte
+}
+
+// Partial is Memory for a few words and names: other terms are not in the index, and
+// its files have no text until SetText gives them theirs.
+func Partial(meta Meta, files []Packed, terms, names []string) (*Index, error) {
+	m := newMerger(meta)
+	m.wanted = map[string]bool{}
+	for _, term := range terms {
+		m.wanted[term], m.wanted[pathPrefix+term] = true, true
+	}
+	for _, name := range names {
+		m.wanted[definedPrefix+name] = true
+	}
+	for i, f := range files {
+		e, err := unpack(f.File, f.Analysis, func(term string) bool { return m.wanted[term] })
+		if err != nil {
+			return nil, err
+		}
+		m.add(i, &e)
+	}
+	return m.memory(len(files)), nil
+}
+
+// SetText gives a file its compressed text.
+func (ix *Index) SetText(file int, text []byte) error {
+	f := &ix.Files[file]
+	if size, err := s2.DecodedLen(text); err != nil || size != f.Size {
+		return errDamaged
+	}
+	f.offset, f.packed = len(ix.parts[sectionSources]), len(text)
+	ix.parts[sectionSources] = append(ix.parts[sectionSources], text...)
+	return nil
+}
+
+// Dictionary counts the chunks of a repository by their words. It is for stores that do
+// not hold all postings where the ranking runs.
+type Dictionary map[string]int
+
+// Add counts the chunks of a file; Remove takes them away again.
+func (d Dictionary) Add(e *Entry) { d.count(e, 1) }
+
+// Remove is described at Add.
+func (d Dictionary) Remove(p Packed) error {
+	e, err := unpack(p.File, p.Analysis, func(string) bool { return true })
+	if err == nil {
+		d.count(&e, -1)
+	}
+	return err
+}
+
+func (d Dictionary) count(e *Entry, n int) {
+	for _, c := range e.Contents() {
+		for term := range c.Terms {
+			if d[term] += n; d[term] == 0 {
+				delete(d, term)
+			}
+		}
+	}
+}
+
+// Pack writes the words in order.
+func (d Dictionary) Pack() []byte {
+	b := binary.AppendUvarint(nil, uint64(len(d)))
+	for _, word := range slices.Sorted(maps.Keys(d)) {
+		b = binary.AppendUvarint(appendText(b, word), uint64(d[word]))
+	}
+	return s2.Encode(nil, b)
+}
+
+// UnpackDictionary reads what Pack wrote.
+func UnpackDictionary(packed []byte) (Dictionary, error) {
+	d := Dictionary{}
+	err := eachWord(packed, func(word []byte, n int) { d[string(word)] = n })
+	return d, err
+}
+
+// Words is an index that has no files, and of each word only how many chunks have it.
+func Words(packed []byte) (*Index, error) {
+	ix := &Index{unmap: func() error { return nil }}
+	var table, texts []byte
+	err := eachWord(packed, func(word []byte, n int) {
+		table = binary.LittleEndian.AppendUint32(table, uint32(len(texts)))
+		table = binary.LittleEndian.AppendUint64(table, 0)
+		table = binary.LittleEndian.AppendUint32(table, uint32(n))
+		texts = append(texts, word...)
+	})
+	ix.parts[sectionTerms], ix.parts[sectionTexts] = slices.Clip(table), slices.Clip(texts)
+	ix.read(0, 0)
+	return ix, err
+}
+
+// maxDictionary is how many bytes the words of a repository have at most.
+const maxDictionary = 1 << 30
+
+func eachWord(packed []byte, fn func(word []byte, n int)) (err error) {
+	defer func() {
+		if recover() != nil { // lengths that do not fit
+			err = errDamaged
+		}
+	}()
+	if size, err := s2.DecodedLen(packed); err != nil || size > maxDictionary {
+		return errDamaged
+	}
+	b, err := s2.Decode(nil, packed)
+	if err != nil {
+		return errDamaged
+	}
+	r := reader{b}
+	for range r.atMost(len(b)) {
+		word := r.bytes(r.int())
+		fn(word, r.int())
+	}
+	if len(r.b) > 0 {
+		return errDamaged
+	}
+	return nil
 }

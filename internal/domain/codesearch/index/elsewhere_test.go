@@ -95,6 +95,88 @@ func TestIndexFromElsewhereIsTheSame(t *testing.T) {
 	}
 }
 
+// TestPartialIndexHasWhatIsWanted: the postings of the words and names that were asked
+// for, in files and chunks as in the whole, and no others.
+func TestPartialIndexHasWhatIsWanted(t *testing.T) {
+	scanned, entries, err := Scan(t.Context(), Source{Name: "x", Root: sample(t)}, Before{}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := Memory(scanned.Meta, entries)
+	var packed []Packed
+	words := Dictionary{}
+	for i := range entries {
+		var f File
+		s := store(t, &entries[i])
+		if err := json.Unmarshal(s.about, &f); err != nil {
+			t.Fatal(err)
+		}
+		packed = append(packed, Packed{f, s.analysis})
+		words.Add(&entries[i])
+	}
+	part, err := Partial(scanned.Meta, packed, []string{"cursor", "seal"}, []string{"seal"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(part.parts[sectionTexts]); got != "/cursor/seal=sealcursorseal" {
+		t.Errorf("terms %q", got)
+	}
+	for number := range part.terms {
+		in, _ := whole.find(part.term(number))
+		a, b := part.Postings(number), whole.Postings(in)
+		if string(a.rest) != string(b.rest) || part.Frequency(number) != whole.Frequency(in) {
+			t.Errorf("%s differs", part.term(number))
+		}
+	}
+	if string(part.parts[sectionChunks]) != string(whole.parts[sectionChunks]) || string(part.parts[sectionDefined]) != string(whole.parts[sectionDefined]) {
+		t.Error("chunks differ")
+	}
+	for i := range part.Files {
+		if err := part.SetText(i, whole.packed(&whole.Files[i])); err != nil {
+			t.Fatal(err)
+		}
+		got, err := part.Text(&part.Files[i])
+		if want, _ := whole.Text(&whole.Files[i]); err != nil || string(got) != string(want) {
+			t.Errorf("%s: %q, %v", part.Files[i].Path, got, err)
+		}
+	}
+	if part.SetText(0, whole.packed(&whole.Files[2])) == nil {
+		t.Error("another file's text was taken")
+	}
+	counted, err := Words(words.Pack())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for number := range counted.terms {
+		if in, ok := whole.Word(counted.term(number)); !ok || counted.Frequency(number) != whole.Frequency(in) {
+			t.Errorf("%s is counted %d times", counted.term(number), counted.Frequency(number))
+		}
+	}
+	for _, p := range packed {
+		if err := words.Remove(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(counted.terms) < 20 || len(words) > 0 {
+		t.Errorf("%d words, and %d are left without files", len(counted.terms), len(words))
+	}
+}
+
+// FuzzUnpackDictionary: no bytes of a store make it fail otherwise than by an error.
+func FuzzUnpackDictionary(f *testing.F) {
+	f.Add(Dictionary{"cursor": 3, "seal": 1}.Pack())
+	f.Fuzz(func(t *testing.T, packed []byte) {
+		words, err := UnpackDictionary(packed)
+		ix, other := Words(packed)
+		if (err == nil) != (other == nil) {
+			t.Fatalf("%v, and %v", err, other)
+		}
+		if err == nil && len(words) > len(ix.terms) {
+			t.Errorf("%d words of %d", len(words), len(ix.terms))
+		}
+	})
+}
+
 // TestScanTakesWhatIsTheSame: a file that was not touched is kept, a renamed one is
 // taken without being analysed, a changed one is read.
 func TestScanTakesWhatIsTheSame(t *testing.T) {

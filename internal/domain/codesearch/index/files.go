@@ -30,7 +30,7 @@ func languageOf(name string, src []byte) string {
 }
 
 // contentFlags are the flags that a file's text decides.
-func contentFlags(name, language string, src []byte) (f Flag) {
+func (r *rules) contentFlags(name, language string, src []byte) (f Flag) {
 	switch data.Type(data.LanguagesType[language]) {
 	case data.TypeProse:
 		f |= Prose
@@ -38,11 +38,14 @@ func contentFlags(name, language string, src []byte) (f Flag) {
 		f |= Data
 	}
 	head := src[:min(len(src), 2048)]
-	if bytes.Contains(head, []byte("Code generated")) && bytes.Contains(head, []byte("DO NOT EDIT")) || bytes.Contains(head, []byte("@generated")) || isGenerated(name, head) {
+	if bytes.Contains(head, []byte("Code generated")) && bytes.Contains(head, []byte("DO NOT EDIT")) || bytes.Contains(head, []byte("@generated")) || r.isGenerated(name, head) {
 		f |= Generated
 	}
 	if reexports(name, src) {
 		f |= Reexport
+	}
+	if declares(name, src) {
+		f |= Legacy
 	}
 	return f
 }
@@ -72,8 +75,33 @@ func reexports(name string, src []byte) bool {
 	return code == 0 || passing*10 >= code*7
 }
 
+// declares reports whether a header of C or its relatives has more prototypes than
+// bodies: what it declares is in other files.
+func declares(name string, src []byte) bool {
+	switch path.Ext(name) {
+	case ".h", ".hh", ".hpp", ".hxx":
+	default:
+		return false
+	}
+	prototypes, bodies := 0, 0
+	for line := range bytes.Lines(src) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || bytes.IndexByte([]byte("*/#"), line[0]) >= 0 { // a comment, or the preprocessor's
+			continue
+		}
+		switch i := bytes.LastIndexByte(line, ')'); {
+		case i < 0:
+		case bytes.HasSuffix(line, []byte("{")) || bytes.HasSuffix(line, []byte("}")):
+			bodies++
+		case line[len(line)-1] == ';' && !bytes.ContainsAny(line[i:], "{}"):
+			prototypes++
+		}
+	}
+	return prototypes > 2*bodies
+}
+
 // pathFlags are the flags that a file's place decides.
-func pathFlags(name string) (f Flag) {
+func (r *rules) pathFlags(name string) (f Flag) {
 	lower := strings.ToLower(name)
 	folders, base := path.Split(lower)
 	for folder := range strings.SplitSeq(strings.Trim(folders, "/"), "/") {
@@ -92,10 +120,10 @@ func pathFlags(name string) (f Flag) {
 	if strings.HasPrefix(stem, "example") || strings.HasSuffix(stem, "_example") {
 		f |= Example
 	}
-	if strings.HasSuffix(base, ".d.ts") || strings.HasSuffix(base, ".d.mts") || strings.HasSuffix(base, ".d.cts") {
+	if strings.HasSuffix(base, ".d.ts") || strings.HasSuffix(base, ".d.mts") || strings.HasSuffix(base, ".d.cts") || strings.HasSuffix(base, ".pyi") {
 		f |= Legacy
 	}
-	if f&(Test|Example) == 0 && isVendored(name) {
+	if f&(Test|Example) == 0 && r.isVendored(name) {
 		f |= Vendored
 	}
 	return f

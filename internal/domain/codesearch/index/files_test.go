@@ -16,9 +16,44 @@ func TestPathsTellKinds(t *testing.T) {
 		"index.d.cts":           Legacy,
 		"types/index.d.mts":     Legacy,
 		"lib/compat/strings.py": Legacy,
+		"stubs/strings.pyi":     Legacy,
 	} {
-		if got := pathFlags(path); got != want {
+		if got := new(rules).pathFlags(path); got != want {
 			t.Errorf("%s: %b, not %b", path, got, want)
 		}
+	}
+}
+
+// TestHeadersThatOnlyDeclare: one with prototypes comes after the file with the
+// bodies; one that has them itself, or only types, is code like any other.
+func TestHeadersThatOnlyDeclare(t *testing.T) {
+	const prototypes = "#ifndef A_H\n/* Seals. (Really);\n * It seals(x); */\nint seal(struct ring *r);\nvirtual void Open() const = 0;\n"
+	for _, c := range []struct {
+		name, src string
+		want      Flag
+	}{
+		{"ring.h", prototypes, Legacy},
+		{"ring.hpp", prototypes, Legacy},
+		{"ring.c", prototypes, 0},
+		{"ring.h", "struct ring {\n\tint size;\n};\n", 0},
+		{"ring.h", "class Ring {\n  Ring();\n  int size() { return size_; }\n  void open() {\n    seal(this);\n  }\n};\n", 0},
+		{"Ring.h", "@interface Ring\n- (void)seal;\n- (void)open:(int)n;\n@end\n", Legacy},
+	} {
+		if got := new(rules).contentFlags(c.name, "C++", []byte(c.src)); got != c.want {
+			t.Errorf("%s: %b, not %b:\n%s", c.name, got, c.want, c.src)
+		}
+	}
+}
+
+// TestMovedFilesKeepWhatTheirTextDecides, and lose what their path decided.
+func TestMovedFilesKeepWhatTheirTextDecides(t *testing.T) {
+	f := File{Path: "tests/ring.h", Flags: Test | Legacy}
+	f.moveTo(found{path: "src/ring.h"})
+	if f.Flags != Legacy {
+		t.Errorf("%b, not %b", f.Flags, Legacy)
+	}
+	f.moveTo(found{path: "examples/ring.h"})
+	if f.Flags != Legacy|Example {
+		t.Errorf("%b, not %b", f.Flags, Legacy|Example)
 	}
 }

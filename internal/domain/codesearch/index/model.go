@@ -33,7 +33,7 @@ const (
 	Reexport // only imports and exports what other files define
 	Prose    // documentation
 	Data     // JSON, YAML and the like
-	Legacy   // compatibility with the past, and type declarations beside code
+	Legacy   // compatibility with the past, and declarations of what is in other files
 )
 
 // File is one file of the repository.

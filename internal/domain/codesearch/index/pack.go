@@ -7,33 +7,43 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// Pack writes what was found in a file: its terms, and for each chunk its lines,
-// bytes, words, definitions and postings. text is the file's, compressed.
+// Pack writes what was found in a file: for each chunk its lines, bytes, words and
+// definitions, then its terms with their postings, so that a reader passes over those
+// that it does not need. text is the file's, compressed.
 func (e *Entry) Pack() (analysis, text []byte) {
-	var b []byte
-	numbers, from := map[uint32]int{}, 0
-	var names []byte
-	for _, p := range e.posts {
-		if _, ok := numbers[p.term]; !ok {
-			numbers[p.term] = len(numbers)
-			names = appendText(names, e.terms.text(p.term))
-		}
-	}
-	b = append(binary.AppendUvarint(b, uint64(len(numbers))), names...)
-	b = binary.AppendUvarint(b, uint64(len(e.pieces)))
-	for _, p := range e.pieces {
-		for _, n := range []int32{p.Line, p.Last - p.Line, p.Start, p.End - p.Start, p.Words, int32(len(p.definitions)), int32(p.posts - from)} {
+	b := binary.AppendUvarint(nil, uint64(len(e.pieces)))
+	lists := map[uint32]*termPosts{}
+	var order []uint32
+	from := 0
+	for number, p := range e.pieces {
+		for _, n := range []int32{p.Line, p.Last - p.Line, p.Start, p.End - p.Start, p.Words, int32(len(p.definitions))} {
 			b = binary.AppendUvarint(b, uint64(n))
 		}
 		for _, d := range p.definitions {
 			b = appendDefinition(b, d)
 		}
 		for _, post := range e.posts[from:p.posts] {
-			b = append(binary.AppendUvarint(b, uint64(numbers[post.term])), byte(post.payload))
+			l, ok := lists[post.term]
+			if !ok {
+				l = &termPosts{}
+				lists[post.term], order = l, append(order, post.term)
+			}
+			l.bytes = append(binary.AppendUvarint(l.bytes, uint64(number-l.last)), byte(post.payload))
+			l.last = number
 		}
 		from = p.posts
 	}
+	b = binary.AppendUvarint(b, uint64(len(order)))
+	for _, term := range order {
+		b = appendText(appendText(b, e.terms.text(term)), string(lists[term].bytes))
+	}
 	return s2.Encode(nil, b), e.text
+}
+
+// termPosts is the postings of a term while they are packed.
+type termPosts struct {
+	bytes []byte
+	last  int // chunk
 }
 
 // termList is a termTable of an entry that was packed.
@@ -42,15 +52,23 @@ type termList []string
 func (l *termList) text(term uint32) string { return (*l)[term] }
 
 // Unpack makes the entry of a file from what Pack wrote.
-func Unpack(f File, analysis, text []byte) (e Entry, err error) {
+func Unpack(f File, analysis, text []byte) (Entry, error) {
+	if size, err := s2.DecodedLen(text); err != nil || size != f.Size {
+		return Entry{}, errDamaged
+	}
+	e, err := unpack(f, analysis, func(string) bool { return true })
+	e.text = text
+	return e, err
+}
+
+// unpack makes an entry without a text, and of all terms with those alone that are
+// wanted.
+func unpack(f File, analysis []byte, wanted func(term string) bool) (e Entry, err error) {
 	defer func() {
 		if recover() != nil { // lengths that do not fit
 			err = errDamaged
 		}
 	}()
-	if size, err := s2.DecodedLen(text); err != nil || size != f.Size {
-		return Entry{}, errDamaged
-	}
 	if size, err := s2.DecodedLen(analysis); err != nil || size > maxAnalysis {
 		return Entry{}, errDamaged
 	}
@@ -59,16 +77,14 @@ func Unpack(f File, analysis, text []byte) (e Entry, err error) {
 		return Entry{}, errDamaged
 	}
 	r := reader{b}
-	e = Entry{File: f, text: text}
-	names := make(termList, r.atMost(len(b)))
-	for i := range names {
-		names[i] = r.text()
-	}
-	e.terms = &names
+	e = Entry{File: f}
 	for range r.atMost(len(b)) {
-		e.unpackPiece(&r, len(names))
+		e.unpackPiece(&r)
 	}
-	if len(r.b) > 0 || e.chunks != len(e.pieces) {
+	if e.chunks != len(e.pieces) {
+		return Entry{}, errDamaged
+	}
+	if e.unpackPosts(&r, wanted); len(r.b) > 0 {
 		return Entry{}, errDamaged
 	}
 	return e, nil
@@ -78,22 +94,39 @@ func Unpack(f File, analysis, text []byte) (e Entry, err error) {
 // the largest one can have.
 const maxAnalysis = 64 << 20
 
-func (e *Entry) unpackPiece(r *reader, terms int) {
+func (e *Entry) unpackPiece(r *reader) {
 	p := piece{Chunk: Chunk{Line: int32(r.atMost(e.Size + 1))}}
 	p.Last = p.Line + int32(r.atMost(e.Size))
 	p.Start = int32(r.atMost(e.Size))
 	p.End = p.Start + int32(r.atMost(e.Size-int(p.Start)))
 	p.Words = int32(r.atMost(e.Size))
-	definitions, posts := r.atMost(len(r.b)), r.atMost(len(r.b))
-	for range definitions {
+	for range r.atMost(len(r.b)) {
 		p.definitions = append(p.definitions, r.definition())
 	}
-	for range posts {
-		term := r.atMost(terms - 1)
-		e.posts = append(e.posts, post{uint32(term), Payload(r.bytes(1)[0])})
-	}
-	p.posts = len(e.posts)
 	e.pieces = append(e.pieces, p)
+}
+
+// unpackPosts reads the postings of the wanted terms and orders them by chunk.
+func (e *Entry) unpackPosts(r *reader, wanted func(term string) bool) {
+	var names termList
+	in := make([][]post, len(e.pieces))
+	for range r.atMost(len(r.b)) {
+		name, list := r.bytes(r.int()), reader{r.bytes(r.int())}
+		if !wanted(string(name)) {
+			continue
+		}
+		at := 0
+		for len(list.b) > 0 {
+			at += list.atMost(len(in) - 1 - at)
+			in[at] = append(in[at], post{uint32(len(names)), Payload(list.bytes(1)[0])})
+		}
+		names = append(names, string(name))
+	}
+	for i, posts := range in {
+		e.posts = append(e.posts, posts...)
+		e.pieces[i].posts = len(e.posts)
+	}
+	e.terms = &names
 }
 
 // atMost reads a number that must not be greater.

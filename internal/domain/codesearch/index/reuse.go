@@ -69,13 +69,11 @@ func untouched(old *File, f found, indexed time.Time) bool {
 	return old.Size == int(f.size) && old.Modified.Equal(f.modified) && f.modified.Add(quietTime).Before(indexed)
 }
 
-// pathOnly are the flags that depend on nothing but the path.
-const pathOnly = Test | Example | Vendored | Legacy
-
 // moveTo makes the file the one that was found elsewhere with the same text.
 func (f *File) moveTo(to found) {
+	var r rules
+	f.Flags = f.Flags&^r.pathFlags(f.Path) | r.pathFlags(to.path) // what the text decides stays
 	f.Path, f.Modified = to.path, to.modified
-	f.Flags = f.Flags&^pathOnly | pathFlags(to.path)
 }
 
 // take makes the entry of a file from the old index.

@@ -24,6 +24,7 @@ type Options struct {
 	Workers  int            // how many files are read at once; 0: one for each processor
 	Progress func(Progress) // is called after every file, from one goroutine at a time
 	Now      func() time.Time
+	Settled  bool // leave the index as it is when nothing changed, also its time
 }
 
 // Progress is how far an update is.
@@ -38,7 +39,9 @@ type Report struct {
 	Meta
 	Read   int // files that were analysed
 	Reused int // files that were taken from the index before
-	Took   time.Duration
+
+	Compared int // of the reused ones, those that were read: their time did not prove that they are the same
+	Took     time.Duration
 }
 
 // Update brings the index file of a source up to date. Files whose text is the
@@ -56,9 +59,24 @@ func Update(ctx context.Context, file string, src Source, o Options) (Report, er
 	if err != nil {
 		return Report{}, err
 	}
+	if o.Settled && old != nil && same(old, r, entries) {
+		r.Meta, r.Took = old.Meta, time.Since(began)
+		return r, nil
+	}
 	err = write(file, r.Meta, entries)
 	r.Took = time.Since(began)
 	return r, err
+}
+
+// Same reports whether a scan found what was indexed before, and by files' times
+// alone: those that had to be read are proven by their times in a newer index.
+func (r *Report) Same(before Meta) bool {
+	return r.Read+r.Compared == 0 && r.Commit == before.Commit && r.Remote == before.Remote && r.Skipped == before.Skipped && r.Files == before.Files
+}
+
+// same reports whether an index has these files.
+func same(old *Index, r Report, entries []Entry) bool {
+	return r.Same(old.Meta) && slices.EqualFunc(old.Files, entries, func(f File, e Entry) bool { return f.Path == e.Path })
 }
 
 // former is an index whose files a scan may take over.
@@ -92,7 +110,7 @@ func scan(ctx context.Context, src Source, old former, o Options) (Report, []Ent
 	entries := slices.DeleteFunc(u.entries, func(e Entry) bool { return e.Path == "" })
 	meta := Meta{Name: src.Name, Root: src.Root, Commit: checkedOut.id, Remote: checkedOut.remote, Indexed: o.Now().UTC().Truncate(time.Second), Skipped: u.skipped}
 	meta.total(entries)
-	return Report{Meta: meta, Read: u.read, Reused: u.reused}, entries, nil
+	return Report{Meta: meta, Read: u.read, Reused: u.reused, Compared: u.compared}, entries, nil
 }
 
 // plainPath leaves the operation out of an error.
@@ -115,6 +133,7 @@ type update struct {
 	mu                    sync.Mutex
 	progress              Progress
 	read, reused, skipped int
+	compared              int
 }
 
 func (u *update) run(ctx context.Context) error {
@@ -127,6 +146,7 @@ func (u *update) run(ctx context.Context) error {
 	for range u.options.Workers {
 		workers.Go(func() {
 			a := newAnalyser()
+			defer a.closeFolder()
 			for i := range next {
 				u.one(a, i)
 			}
@@ -180,16 +200,19 @@ func (u *update) entry(a *analyser, f found) (e Entry, reused, ok bool) {
 	if e, ok := u.old.unchanged(f); ok {
 		return e, true, true
 	}
-	src, ok := read(u.root, f)
+	src, ok := a.read(u.root, f)
 	if !ok {
 		return e, false, false
 	}
 	language := languageOf(f.path, src)
 	if e, ok := u.old.same(f, language, src); ok {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.compared++
 		return e, true, true
 	}
-	e = a.file(File{Path: f.path, Language: language, Flags: contentFlags(f.path, language, src), Modified: f.modified}, src)
-	e.Flags |= pathFlags(f.path)
+	e = a.file(File{Path: f.path, Language: language, Flags: a.contentFlags(f.path, language, src), Modified: f.modified}, src)
+	e.Flags |= a.pathFlags(f.path)
 	return e, false, true
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -106,27 +107,81 @@ func (w *walker) exclude(file string, domain []string) {
 	w.matcher = gitignore.NewMatcher(w.patterns)
 }
 
-// read reads a file. ok is false for one that is not text, or cannot be read.
-func read(root *os.Root, f found) (src []byte, ok bool) {
-	src, err := readRegular(root.OpenFile, filepath.FromSlash(f.path))
+// texts reads files, those of one folder after each other without opening the folders
+// above it again. It is for one goroutine.
+type texts struct {
+	name   string // of the open folder
+	folder *os.Root
+	text   []byte // memory of the last file
+}
+
+// read reads a file, until the next call. ok is false for one that is not text, or
+// cannot be read.
+func (t *texts) read(root *os.Root, f found) (src []byte, ok bool) {
+	path := filepath.FromSlash(f.path)
+	src, err := t.inFolder(root, path)
+	if err != nil { // it may be in the place of the open folder
+		src, err = appendRegular(t.text, root.OpenFile, path)
+	}
 	if err != nil || len(src) > maxFileSize || isBinary(src) {
 		return nil, false
 	}
+	t.text = src
 	return src, true
+}
+
+// inFolder reads a file of the open folder, after opening that.
+func (t *texts) inFolder(root *os.Root, path string) ([]byte, error) {
+	folder, base := filepath.Split(path)
+	if err := t.enter(root, filepath.Clean(folder)); err != nil {
+		return nil, err
+	}
+	return appendRegular(t.text, t.folder.OpenFile, base)
+}
+
+// enter opens a folder, unless it is open. The root sees to it that no link leads out.
+func (t *texts) enter(root *os.Root, name string) error {
+	if t.folder != nil && t.name == name {
+		return nil
+	}
+	t.closeFolder()
+	folder, err := root.OpenRoot(name)
+	if err == nil {
+		t.folder, t.name = folder, name
+	}
+	return err
+}
+
+// closeFolder closes the open folder.
+func (t *texts) closeFolder() {
+	if t.folder != nil {
+		_ = t.folder.Close()
+		t.folder = nil
+	}
 }
 
 // readRegular reads a regular file, which os.OpenFile or the method of a root opens.
 // It waits for nothing: a repository may have a named pipe where a file is expected.
-func readRegular(open func(name string, flag int, mode os.FileMode) (*os.File, error), name string) ([]byte, error) {
+func readRegular(open opener, name string) ([]byte, error) {
+	return appendRegular(nil, open, name)
+}
+
+type opener func(name string, flag int, mode os.FileMode) (*os.File, error)
+
+// appendRegular is readRegular into the memory of a slice, where that is enough.
+func appendRegular(b []byte, open opener, name string) ([]byte, error) {
 	f, err := open(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", name)
 	}
-	return io.ReadAll(io.LimitReader(f, maxRead))
+	into := bytes.NewBuffer(slices.Grow(b[:0], int(min(info.Size(), maxRead))+bytes.MinRead))
+	_, err = into.ReadFrom(io.LimitReader(f, maxRead))
+	return into.Bytes(), err
 }
 
 // maxRead bounds what is read of any file, also of one that grows.

@@ -21,7 +21,7 @@ import (
 //	sections × (offset u64, length u64), then the sections in the order below
 const (
 	magic   = "CSIX"
-	Version = 2
+	Version = 3
 
 	sectionMeta     = iota - 2 // JSON of Meta
 	sectionFiles               // per file: path, language, flags, lines, size, time, hash, chunks, text
@@ -62,6 +62,9 @@ type merger struct {
 	table   termTable           // the one of the last term
 	known   []int               // and what global has of it
 	texts   [][]byte
+	block   []byte              // memory for short lists
+	folders map[string][]string // the terms of their names
+	wanted  map[string]bool     // terms; nil: all
 }
 
 // list is the postings of a term while they are collected.
@@ -76,8 +79,12 @@ func write(file string, meta Meta, entries []Entry) error {
 	return merge(meta, entries).replace(file)
 }
 
+func newMerger(meta Meta) *merger {
+	return &merger{meta: meta, numbers: map[string]int{}, global: map[termTable][]int{}, folders: map[string][]string{}}
+}
+
 func merge(meta Meta, entries []Entry) *merger {
-	m := &merger{meta: meta, numbers: map[string]int{}, global: map[termTable][]int{}}
+	m := newMerger(meta)
 	for i := range entries {
 		m.add(i, &entries[i])
 	}
@@ -123,7 +130,7 @@ func (m *merger) piece(file int, e *Entry, p *piece, from int) {
 // define adds a definition of the current chunk.
 func (m *merger) define(d Definition) {
 	m.defined = appendDefinition(m.defined, d)
-	m.post(m.number(definedPrefix+words.Whole(d.Name)), m.chunk, Payload(kindOf(d)))
+	m.postTerm(definedPrefix+words.Whole(d.Name), m.chunk, Payload(kindOf(d)))
 }
 
 // path adds the parts of a path: those of its folders, and those of its base.
@@ -131,17 +138,22 @@ func (m *merger) path(file int, name string) {
 	folders, base := path.Split(name)
 	parent := path.Base(folders)
 	for folder := range strings.SplitSeq(folders, "/") {
-		terms, flag := termsIn(folder), InFolder
+		terms, known := m.folders[folder]
+		if !known {
+			terms = termsIn(folder)
+			m.folders[folder] = terms
+		}
+		flag := InFolder
 		if folder == parent {
 			flag |= LastFolder | Payload(min(len(terms), maxParts))<<folderShift
 		}
 		for _, term := range terms {
-			m.post(m.number(pathPrefix+term), file, flag)
+			m.postTerm(pathPrefix+term, file, flag)
 		}
 	}
 	terms := termsIn(strings.TrimSuffix(base, path.Ext(base)))
 	for _, term := range terms {
-		m.post(m.number(pathPrefix+term), file, InBase|Payload(min(len(terms), maxParts))<<baseShift)
+		m.postTerm(pathPrefix+term, file, InBase|Payload(min(len(terms), maxParts))<<baseShift)
 	}
 }
 
@@ -183,6 +195,13 @@ func (m *merger) numberIn(t termTable, term uint32) int {
 	return m.known[term] - 1
 }
 
+// postTerm adds a posting of a term, if it is wanted.
+func (m *merger) postTerm(term string, position int, payload Payload) {
+	if m.wanted == nil || m.wanted[term] {
+		m.post(m.number(term), position, payload)
+	}
+}
+
 // post adds a posting. Of two for the same position the payloads are joined.
 func (m *merger) post(term, position int, payload Payload) {
 	l := &m.lists[term]
@@ -190,9 +209,35 @@ func (m *merger) post(term, position int, payload Payload) {
 		l.bytes[len(l.bytes)-1] |= byte(payload)
 		return
 	}
+	if cap(l.bytes)-len(l.bytes) < binary.MaxVarintLen32+1 {
+		l.bytes = m.grown(l.bytes)
+	}
 	l.bytes = append(binary.AppendUvarint(l.bytes, uint64(position-l.last)), byte(payload))
 	l.last = position
 	l.n++
+}
+
+// What a list begins with, how long it is when it gets memory of its own, and how much
+// memory lists share.
+const (
+	shortList  = 8
+	sharedList = 1 << 10
+	blockSize  = 64 << 10
+)
+
+// grown doubles the memory of a list. Most lists are short: they share blocks, and the
+// garbage collector has little to look at.
+func (m *merger) grown(b []byte) []byte {
+	size := max(shortList, 2*cap(b))
+	if size > sharedList {
+		return slices.Grow(b, size-len(b))
+	}
+	if len(m.block) < size {
+		m.block = make([]byte, blockSize)
+	}
+	larger := append(m.block[:0:size], b...)
+	m.block = m.block[size:]
+	return larger
 }
 
 // replace writes the file beside the old one, and renames it.
@@ -274,6 +319,7 @@ func (m *merger) sorted() (table, texts []byte, postings [][]byte) {
 	}
 	slices.Sort(names)
 	offset := uint64(0)
+	table, postings = make([]byte, 0, termSize*len(names)), make([][]byte, 0, len(names))
 	for _, name := range names {
 		l := &m.lists[m.numbers[name]]
 		table = binary.LittleEndian.AppendUint32(table, uint32(len(texts)))

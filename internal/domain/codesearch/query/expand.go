@@ -2,6 +2,8 @@ package query
 
 import (
 	"strings"
+
+	"countersign.dev/internal/domain/codesearch/words"
 )
 
 // abbreviations are what programmers shorten, by the stem of the long form. Each
@@ -19,6 +21,7 @@ var abbreviations = func() map[string][]string {
 var (
 	abbreviationWeight = 0.5
 	synonymWeight      = 0.2
+	pairWeight         = 0.3
 	prefixWeight       = 0.3
 )
 
@@ -28,11 +31,12 @@ const (
 	maxEnding     = 6 // bytes by which such words differ
 )
 
-// expand adds to each word its abbreviations, words that mean the same, and the
-// words of the indexes that begin with it, or that it begins with.
+// expand adds to each word its abbreviations, words that mean the same, the words of
+// the indexes that begin with it, or that it begins with, and what it is part of.
 func (p *Plan) expand(stats Statistics) {
 	for i := range p.groups {
 		g := &p.groups[i]
+		p.joined(g)
 		base := g.terms[0].text
 		if p.symbol && i == 0 && len(p.groups) > 1 {
 			continue // the name as a whole
@@ -57,6 +61,17 @@ func (p *Plan) expand(stats Statistics) {
 			if stats.Frequency(base[:n]) > 1 {
 				g.add(base[:n], prefixWeight)
 			}
+		}
+	}
+}
+
+// joined adds the names that a word makes with its neighbours: for "skip list" a
+// skiplist is both, and a skipList more so than skip and list apart.
+func (p *Plan) joined(g *group) {
+	for _, pair := range p.pairs {
+		if g.word == pair.first || g.word == pair.second {
+			g.add(pair.joined, pairWeight)
+			g.add(words.Stem(pair.joined), pairWeight)
 		}
 	}
 }

@@ -14,7 +14,9 @@ const maxGroups = 32
 type parsed struct {
 	groups []group
 	names  []name // definitions that it may mean, most exact first
+	pairs  []pair // words beside each other
 	symbol bool   // it names something rather than asking about it
+	topic  bool   // it names a matter rather than asking for a place
 	tests  bool   // it asks for tests, examples or documents itself
 }
 
@@ -30,6 +32,9 @@ type weighted struct {
 	weight float64
 }
 
+// pair is two words beside each other, and the name that they make.
+type pair struct{ first, second, joined string }
+
 // name is a definition that the query may mean.
 type name struct {
 	whole   string
@@ -38,21 +43,20 @@ type name struct {
 	written string // as the query spells it; empty: made of words
 }
 
-// silent words say nothing about what is sought; quiet ones little.
+// silent words say nothing about what is sought; quiet and light ones little. Light words
+// are rare in code, so that their rarity says too much.
 var (
 	silent = set("a an the of to in on for with by from and or is are was were be been do does did done how what where when why which who whom we our us i my me it its this that these those there their they them can could should would will shall may might must as at into if then than so you your has have had show tell explain about please any some all each every")
 	quiet  = set("find get give look located location code codebase repo repository function method file files class implement implemented implementation implements work works working handle handled handles handling use used uses using happen happens logic responsible defined definition define place part way ways make makes made set one new does go")
+	light  = set("before after between without within through during while until since up down out off over under back away together apart around along upon against among per via " +
+		"only also again once even still just already yet ever never always often usually not no nor very more most less least much many several few other others another such own same both either neither exactly directly certain particular various possible different able instead rather itself themselves here too really quite whether although because though unless " +
+		"need needs needed want wants wanted decide decides decided try tries tried let lets keep keeps kept put puts come comes came take takes took taken turn turns turned given gives says said know known see seen seem seems become becomes gets got getting going begins cause causes caused happened mean means based called related involved")
 )
 
-func set(list string) map[string]bool {
-	all := map[string]bool{}
-	for word := range strings.FieldsSeq(list) {
-		all[word] = true
-	}
-	return all
-}
-
-const quietWeight = 0.3
+const (
+	quietWeight = 0.3
+	lightWeight = 0.6
+)
 
 // parse reads a query. Words that say nothing are left out, unless there are no
 // others.
@@ -60,6 +64,7 @@ func parse(text string, off Signal) parsed {
 	var p parsed
 	fields := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;()[]{}<>\"'`?!=*&|+", r) })
 	p.symbol = off&Kinds == 0 && isSymbol(fields)
+	p.topic = off&Kinds != 0 || isTopic(fields)
 	for _, everything := range []bool{false, true} {
 		for _, field := range fields {
 			p.field(field, everything)
@@ -140,8 +145,12 @@ func (p *parsed) word(word string, everything bool) {
 		return
 	}
 	weight := 1.0
-	if quiet[lower] && !p.symbol {
+	switch {
+	case p.symbol:
+	case quiet[lower]:
 		weight = quietWeight
+	case light[lower]:
+		weight = lightWeight
 	}
 	if len(terms) == 1 {
 		p.groups = append(p.groups, group{lower, weight, []weighted{{terms[0], 1}}})
@@ -182,6 +191,9 @@ func (p *parsed) compounds(fields []string) {
 			joined := words.Whole(strings.Join(plain[i:i+n], ""))
 			weight := []float64{0, 0.06, 0.5, 0.7}[n]
 			p.names = append(p.names, name{joined, "", weight, ""})
+			if n == 2 {
+				p.pairs = append(p.pairs, pair{plain[i], plain[i+1], joined})
+			}
 			if last := plain[i+n-1]; strings.HasSuffix(last, "s") && len(last) > 3 {
 				p.names = append(p.names, name{strings.TrimSuffix(joined, "s"), "", weight, ""})
 			}

@@ -30,7 +30,7 @@ func (s *search) rank() []Hit {
 	slices.SortFunc(all, better)
 	all = all[:min(len(all), max(ordered, 4*s.Limit))]
 	if s.Without&Decay == 0 {
-		decayed(all)
+		decayed(all, s.decay())
 	}
 	return s.hits(all)
 }
@@ -128,11 +128,24 @@ func (h *heap) down(i int) {
 
 type fileKey struct{ shard, file int }
 
-const decay = 0.8
+// What each further chunk of a file counts, in parts of the one before it.
+const (
+	topicDecay    = 0.8
+	questionDecay = 0.92
+)
+
+// decay is small where the answer is some lines, of which one file may have several, and
+// greater where it is a file: its next chunk says less than another file.
+func (s *search) decay() float64 {
+	if s.symbol || s.topic {
+		return topicDecay
+	}
+	return questionDecay
+}
 
 // decayed puts further chunks of a file later: each counts less than the one
 // before it.
-func decayed(all []candidate) {
+func decayed(all []candidate, decay float64) {
 	seen := map[fileKey]int{}
 	for i := range all {
 		c := &all[i]

@@ -17,7 +17,7 @@ const (
 	Coherence                      // a file that answers the query as a whole raises its chunks
 	Penalties                      // tests, examples, generated files and the like come later
 	Decay                          // further chunks of a file come later
-	Kinds                          // names are ranked otherwise than questions
+	Kinds                          // names, matters and questions are ranked otherwise
 	Fields                         // a term counts more in a name or its comment
 	Coverage                       // chunks and files with more of the query's words come first
 	Neighbours                     // chunks that continue a better one are shown with it

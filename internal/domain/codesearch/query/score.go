@@ -7,10 +7,11 @@ import (
 
 // The parameters of BM25, for chunks and for whole files.
 const (
-	k1     = 1.2
-	b      = 0.3
-	fileK1 = 2
-	fileB  = 0.6
+	k1      = 1.2
+	whereK1 = 1.6 // of a query that asks where something is done: a chunk says that often
+	b       = 0.3
+	fileK1  = 2
+	fileB   = 0.6
 )
 
 // coveredBy is the weight from which a term counts as its group.
@@ -44,14 +45,17 @@ func Rarity(n, all int) float64 {
 // group are counted together, so that a chunk with several forms of one word is not
 // taken for one with several words.
 func (s *search) score(shard *shardSearch) {
-	t := tally{shardSearch: shard, counts: s.counts(), chunks: shard.tallied, files: shard.talliedFiles, seen: shard.seen[:0], in: shard.seenFiles[:0]}
+	t := tally{k1: k1, shardSearch: shard, counts: s.counts(), chunks: shard.tallied, files: shard.talliedFiles, seen: shard.seen[:0], in: shard.seenFiles[:0]}
+	if !s.topic {
+		t.k1 = whereK1
+	}
 	for i, g := range s.groups {
 		for _, w := range g.terms {
 			if term, ok := shard.Word(w.text); ok {
 				t.count(term, i, w.weight)
 			}
 		}
-		t.add(float32(g.weight*s.idf[i]*(k1+1)), 1<<i)
+		t.add(float32(g.weight*s.idf[i])*(t.k1+1), 1<<i)
 	}
 	shard.seen, shard.seenFiles = t.seen, t.in
 }
@@ -85,6 +89,7 @@ func (s *search) frequency(p index.Payload) float32 {
 // tally counts one group after the other.
 type tally struct {
 	*shardSearch
+	k1     float32 // of BM25
 	counts [256]float32
 	chunks []float32 // occurrences of the group in each chunk
 	files  []float32 // and in each file
@@ -124,7 +129,7 @@ func (t *tally) add(weight float32, mask uint32) {
 		if t.scores[chunk] == 0 {
 			t.touched = append(t.touched, chunk)
 		}
-		t.scores[chunk] += weight * tf / (tf + k1*(1-b) + k1*b*t.Lengths[chunk])
+		t.scores[chunk] += weight * tf / (tf + t.k1*(1-b+b*t.Lengths[chunk]))
 	}
 	for _, file := range t.in {
 		tf := t.files[file]

@@ -28,6 +28,16 @@ func TestRelatedWordsCount(t *testing.T) {
 	}
 }
 
+// TestNeighbouringWordsMakeNames: two words beside each other are found as one.
+func TestNeighbouringWordsMakeNames(t *testing.T) {
+	body := func(text string) string { return "package p\n\nfunc x() {\n\t" + text + "\n" + filler(8) + "}\n" }
+	shard := indexed(t, map[string]string{"a.go": body("manager(lock)"), "b.go": body("lockManager()"), "c.go": body("lockmanager(y)"), "d.go": body("y(z)")})
+	got := found(shard, Request{Text: "how is a lock manager made"})
+	if len(got) != 3 || !strings.HasPrefix(got[0], "b.go") || !strings.HasPrefix(got[1], "a.go") || !strings.HasPrefix(got[2], "c.go") {
+		t.Errorf("%v, not lockManager, manager and lock apart, lockmanager", got)
+	}
+}
+
 // TestOtherPlacesRaiseAFile: of two equal places the one in a file with another
 // good place is first, however long the file is.
 func TestOtherPlacesRaiseAFile(t *testing.T) {
