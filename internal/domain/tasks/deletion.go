@@ -68,8 +68,8 @@ type cleanupInput struct {
 // cleanupPreview is what a person approves.
 type cleanupPreview struct {
 	Project string   `json:"project"`
-	Count   int      `json:"taskCount"`
-	Days    int      `json:"days"`
+	Count   int      `json:"taskCount" field:"label=Tasks,unit=tasks"`
+	Days    int      `json:"days" field:"label=Deleted for,unit=days"`
 	Titles  []string `json:"titles"` // of the first few
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -56,6 +57,11 @@ select i / 100 + 1, 'file', 'file' || i || '.go', 'internal/room' || (i % 100) |
 	filling + `insert into task_entity_links (task_id, entity_id, created_by, created_at) select i + 1, i / 100 + 1, 'bench', 1700000000000000 + i from n`,
 }
 
+// placing gives the words of tags what lists order by, which an older file does not have.
+const placing = `update task_tags set (ready, waiting, urgency, unblocks) = (
+  select is_ready, is_open and (open_blockers > 0 or t.status = 'blocked'), t.urgency, t.unblocks from tasks t where id = task_id)
+where task_id > ?1 and task_id <= ?2`
+
 // fill makes a workspace. Tasks that are made together cost less than one by one.
 func fill(b *testing.B, name string, n int) {
 	b.Helper()
@@ -75,7 +81,11 @@ func fillRows(t testing.TB, w *Workspace, n int) {
 	for from := 0; from < n; from += together {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 		err := w.Change(ctx, func(ctx context.Context) error {
-			for _, statement := range fillings {
+			statements := fillings
+			if version, err := w.version(ctx); err != nil || version >= 4 {
+				statements = append(statements, placing)
+			}
+			for _, statement := range statements {
 				if _, err := w.Exec(ctx, statement, from, min(from+together, n)); err != nil {
 					return err
 				}
@@ -180,7 +190,9 @@ const (
 )
 
 // operations are those of a workspace with n tasks.
-func operations(w *Workspace, n int) []operation { return append(reading(w, n), changing(w)...) }
+func operations(w *Workspace, n int) []operation {
+	return slices.Concat(reading(w, n), frequent(w), changing(w))
+}
 
 // reading are the operations that write nothing.
 func reading(w *Workspace, n int) []operation {
@@ -191,15 +203,6 @@ func reading(w *Workspace, n int) []operation {
 			_, _, err := w.Tasks(ctx, f, Page{Limit: 100, Offset: offset})
 			return err
 		}
-	}
-	search := func(term string) func(context.Context) error {
-		return func(ctx context.Context) error {
-			_, _, err := w.SearchTasks(ctx, term, Page{Limit: 100})
-			return err
-		}
-	}
-	found := func(term string) string {
-		return `select rowid, rank from tasks_words where tasks_words match '"` + term + `"' order by rank limit 100`
 	}
 	parent, page900 := int64(1), min(900*100, n*9/10)
 	skipping := func(rows int) string { return fmt.Sprint(newest, " offset ", rows) }
@@ -218,8 +221,8 @@ func reading(w *Workspace, n int) []operation {
 			fields + "where is_ready = 1 and exists (select 1 from task_tags g where g.task_id = t.id and tag = 'rare') order by urgency desc, unblocks desc, created_at, id limit 100"},
 		{"blocked", usual, page(TaskFilter{Blocked: true}, 0), fields + "where is_open = 1 and (open_blockers > 0 or status = 'blocked') order by urgency desc, created_at, id limit 100"},
 		{"of a parent", usual, page(TaskFilter{ParentTaskID: &parent}, 0), fields + "where deleted_at is null and parent_task_id = 1" + newest},
-		{"search_tasks, one match", usual, search("file4711.go"), found("file4711.go")},
-		{"search_tasks, a hundredth", usual, search("room42/"), found("room42/")},
+		{"search_tasks, one match", usual, w.search("file4711.go"), ranked("file4711 go")},
+		{"search_tasks, a hundredth", usual, w.search("room42/"), ranked("room42")},
 		{"get_task_tree of 10,000, as many as fit", usual, func(ctx context.Context) error {
 			left := 200 // about what fits into an answer
 			_, _, err := w.Tree(ctx, 1, TreePage{Page: Page{Limit: 100}, MaxDepth: 10}, func(Node) bool { left--; return left > 0 })
@@ -227,6 +230,28 @@ func reading(w *Workspace, n int) []operation {
 		}, "with recursive b(id) as (select 1 union all select t.id from b join tasks t on t.parent_task_id = b.id where t.deleted_at is null) select count(*) from b"},
 	}
 	return append(lists, ofOne(w)...)
+}
+
+// frequent are searches for what is in the more rows and words the more there are.
+func frequent(w *Workspace) []operation {
+	return []operation{
+		{"search_tasks, a hundredth by one word of two, which every task has", usual, w.search("search room42"), ranked("search room42")},
+		{"search_tasks, a part of 111 words or more", usual, w.search("ile471"), "select word from words_parts join words on id = words_parts.rowid where words_parts match 'ile471'"},
+		{"search_tasks, a word that every task has", usual, w.search("search"), ranked("search")},
+	}
+}
+
+// search searches for a term.
+func (w *Workspace) search(term string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, _, err := w.SearchTasks(ctx, term, Page{Limit: 100})
+		return err
+	}
+}
+
+// ranked is the bare query of a search: what FTS5 finds and ranks.
+func ranked(match string) string {
+	return "select rowid, rank from tasks_words where tasks_words match '" + match + "' order by rank limit 100"
 }
 
 // ofOne are the operations on single rows and on what is linked to them.
@@ -250,7 +275,7 @@ func ofOne(w *Workspace) []operation {
 		{"search_entities, one match", usual, func(ctx context.Context) error {
 			_, _, err := w.SearchEntities(ctx, "file4700.go", "", Page{Limit: 100})
 			return err
-		}, `select rowid, rank from entities_words where entities_words match '"file4700.go"' order by rank limit 100`},
+		}, `select rowid, rank from entities_words where entities_words match '"file4700 go"' order by rank limit 100`},
 		{"get_project_info", usual, func(ctx context.Context) error { _, err := w.Info(ctx); return err }, "select status, priority, count(*) from tasks where deleted_at is null group by status, priority"},
 		{"get_usage_stats", usual, func(ctx context.Context) error { _, err := w.Uses(ctx, "2026-01-01", ""); return err }, "select * from tool_usage where day >= '2026-01-01'"},
 	}

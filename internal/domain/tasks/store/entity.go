@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"countersign.dev/internal/domain/tasks/record"
 	engine "countersign.dev/internal/sqlite"
@@ -224,18 +223,17 @@ func (w entityRows) readEntities(ctx context.Context, details bool, statement st
 // SearchEntities returns a page of the entities that have every word of a term in
 // their name or identifier, the best first, and their number in all.
 func (w entityRows) SearchEntities(ctx context.Context, term, kind string, p Page) (found []record.Entity, total int, err error) {
-	if strings.TrimSpace(term) == "" {
-		return nil, 0, nil
-	}
-	inner, args := find("entities", term, "name", "identifier")
-	from := "(" + inner + ") f join entities e on e.id = f.id where ? in ('', e.entity_type)"
-	args = append(args, kind)
 	err = w.Snapshot(ctx, func(ctx context.Context) error {
-		if err := w.In(ctx).QueryRowContext(ctx, "select count(*) from "+from, args...).Scan(&total); err != nil {
-			return w.Fault(ctx, err)
+		hits, err := search{file: w.file, table: "entities", first: "name", where: " and ? in ('', x.entity_type)", args: []any{kind}}.find(ctx, term)
+		if err != nil || len(hits) == 0 {
+			return err
 		}
-		found, err = w.readEntities(ctx, p.Details, "select "+entityColumns(p.Details)+" from "+from+" order by f.rank, e.created_at desc, e.id desc limit ? offset ?",
-			append(args, p.Limit, p.Offset)...)
+		total = len(hits)
+		ids, err := pageOf(hits, p)
+		if err != nil {
+			return err
+		}
+		found, err = w.readEntities(ctx, p.Details, "select "+entityColumns(p.Details)+" from json_each(?) page cross join entities e on e.id = page.value order by page.key", ids)
 		return err
 	})
 	return found, total, err

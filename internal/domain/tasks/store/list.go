@@ -19,15 +19,12 @@ type TaskFilter struct {
 	Ready            bool     // nothing open blocks it: what to do next, by priority and by what it unblocks
 	Blocked          bool     // waits for an open task, or has the status blocked
 
-	before   int64 // only what was made before, in microseconds; 0: all
-	fromTags bool  // its rows are looked up from the words of their tags, and sorted
+	before int64 // only what was made before, in microseconds; 0: all
 }
 
 // byTag reports whether the rows are read from the words of the tags, which have
 // what such a list filters and orders by.
-func (f TaskFilter) byTag() bool {
-	return len(f.Tags) > 0 && !f.Ready && !f.Blocked && f.ParentTaskID == nil
-}
+func (f TaskFilter) byTag() bool { return len(f.Tags) > 0 && f.ParentTaskID == nil }
 
 // kind is the condition on status and priority.
 func (f TaskFilter) kind() (c engine.Clause) {
@@ -44,7 +41,14 @@ func (f TaskFilter) kind() (c engine.Clause) {
 // branch for each word, which are merged in their order, each task once.
 func (f TaskFilter) tagged() (statement string, args []any) {
 	kind := f.kind()
-	branch := "select task_id as id, created_at from task_tags where tag = ? and live = 1 and " + kind.String()
+	list := "live = 1"
+	switch {
+	case f.Ready:
+		list = "ready = 1"
+	case f.Blocked:
+		list = "waiting = 1"
+	}
+	branch := "select task_id as id, created_at, urgency, unblocks from task_tags where tag = ? and " + list + " and " + kind.String()
 	branches := make([]string, len(f.Tags))
 	for i, tag := range f.Tags {
 		branches[i] = branch
@@ -59,30 +63,8 @@ func (f TaskFilter) ids(order string) (statement string, args []any) {
 		statement, args = f.tagged()
 		return statement + " order by " + strings.ReplaceAll(order, "t.", ""), args
 	}
-	from, where := "tasks t", f.where()
-	if f.fromTags {
-		var words string
-		words, args = anyOf(f.Tags)
-		from = "(select distinct task_id from task_tags where live = 1 and tag in " + words + ") g cross join tasks t on t.id = g.task_id"
-	}
-	return "select t.id from " + from + " where " + where.String() + " order by " + order, append(args, where.Args...)
-}
-
-// fewTagged reports whether a list of its own order that is narrowed by tags reads
-// less when it begins at the tags: all tasks that have them, instead of those in that
-// order until enough are found. walked is where the page ends, of total rows.
-func (w taskLists) fewTagged(ctx context.Context, f TaskFilter, walked, total int) (bool, error) {
-	if len(f.Tags) == 0 || !f.Ready && !f.Blocked {
-		return false, nil
-	}
-	words, args := anyOf(f.Tags)
-	var tagged int
-	if err := w.In(ctx).QueryRowContext(ctx, "select coalesce(sum(n), 0) from tag_counts where tag in "+words, args...).Scan(&tagged); err != nil {
-		return false, w.Fault(ctx, err)
-	}
-	f.Tags = nil
-	all, err := w.countTasks(ctx, f)
-	return tagged < walked*all/total, err
+	where := f.where()
+	return "select t.id from tasks t where " + where.String() + " order by " + order, where.Args
 }
 
 // where is the condition of a filter on a row t.
@@ -102,7 +84,7 @@ func (f TaskFilter) where() engine.Clause {
 	if f.ParentTaskID != nil {
 		c.And("t.parent_task_id = ?", *f.ParentTaskID)
 	}
-	if len(f.Tags) > 0 && !f.fromTags {
+	if len(f.Tags) > 0 {
 		words, args := anyOf(f.Tags)
 		c.And("exists (select 1 from task_tags g where g.task_id = t.id and g.tag in "+words+")", args...)
 	}
@@ -149,7 +131,7 @@ func (w taskLists) countTasks(ctx context.Context, f TaskFilter) (total int, err
 func (f TaskFilter) count() (statement string, args []any) {
 	kind := f.kind()
 	switch {
-	case f.byTag() && len(f.Tags) == 1:
+	case f.byTag() && len(f.Tags) == 1 && !f.Ready && !f.Blocked:
 		kind.And("tag = ?", f.Tags[0])
 		return "select coalesce(sum(n), 0) from tag_counts where " + kind.String(), kind.Args
 	case f.ParentTaskID != nil:
@@ -205,17 +187,18 @@ func (w taskLists) readTasks(ctx context.Context, f TaskFilter, p Page, total in
 	case p.Offset > total/2: // from the end
 		order, skip = backward, total-p.Offset-limit
 	}
-	if f.fromTags, err = w.fewTagged(ctx, f, skip+limit, total); err != nil {
-		return nil, err
-	}
 	inside, args := f.ids(order)
-	statement := "select " + columns(p.Details) + ", t.unblocks from (" + inside + " limit ? offset ?) page join tasks t on t.id = page.id order by " + forward
+	statement := "select " + columns(p.Details) + ", t.unblocks, iif(t.status = 'blocked', t.blocker_reason, null) from (" + inside + " limit ? offset ?) page join tasks t on t.id = page.id order by " + forward
 	rows, err := w.In(ctx).QueryContext(ctx, statement, append(args, limit, skip)...)
 	err = w.Each(ctx, rows, err, func() error {
 		var unblocks int
-		t, err := scanTask(rows.Scan, p.Details, &unblocks)
-		if f.Ready {
+		var reason sql.NullString
+		t, err := scanTask(rows.Scan, p.Details, &unblocks, &reason)
+		switch {
+		case f.Ready:
 			t.Unblocks = unblocks
+		case f.Blocked:
+			t.Because = textOrNil(reason)
 		}
 		found = append(found, t)
 		return err
@@ -226,7 +209,7 @@ func (w taskLists) readTasks(ctx context.Context, f TaskFilter, p Page, total in
 	return found, err
 }
 
-// explain adds to each task of a page what it waits for.
+// explain adds to each task of a page the tasks that it waits for.
 func (w taskLists) explain(ctx context.Context, page []record.Task) error {
 	ids, at := make([]int64, len(page)), make(map[int64]*record.Task, len(page))
 	for i := range page {
@@ -236,17 +219,14 @@ func (w taskLists) explain(ctx context.Context, page []record.Task) error {
 	if err != nil {
 		return err
 	}
-	rows, err := w.In(ctx).QueryContext(ctx, `select t.id, case when t.status = 'blocked' then t.blocker_reason end,
-  (select json_group_array(id) from (select o.id from dependencies d join tasks o on o.id = d.depends_on_id where d.task_id = t.id and o.is_open = 1 order by o.id))
-from json_each(?) page join tasks t on t.id = page.value`, string(list))
+	rows, err := w.In(ctx).QueryContext(ctx, `select d.task_id, o.id from json_each(?) page cross join dependencies d on d.task_id = page.value
+  cross join tasks o on o.id = d.depends_on_id where o.is_open = 1 order by page.key, o.id`, string(list))
 	return w.Each(ctx, rows, err, func() error {
-		var id int64
-		var reason sql.NullString
-		var blockers string
-		if err := rows.Scan(&id, &reason, &blockers); err != nil {
-			return err
+		var id, blocker int64
+		err := rows.Scan(&id, &blocker)
+		if err == nil {
+			at[id].BlockedBy = append(at[id].BlockedBy, blocker)
 		}
-		at[id].Because = textOrNil(reason)
-		return json.Unmarshal([]byte(blockers), &at[id].BlockedBy)
+		return err
 	})
 }

@@ -1,9 +1,11 @@
 package store
 
 import (
+	gocmp "cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -112,6 +114,90 @@ func TestListsByTag(t *testing.T) {
 	made(t, w, NewTask{Title: "both", Tags: text("x y")})
 	made(t, w, NewTask{Title: "one", Tags: text("y")})
 	wantTagged(t, w, TaskFilter{Tags: []string{"x", "y"}, Ready: true}, "both", "one")
+}
+
+// TestReadyAndBlockedByTag compares the lists of ready and of waiting tasks with tags
+// with all tasks, filtered and ordered here, while tasks, what they wait for and their
+// tags change.
+func TestReadyAndBlockedByTag(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 4))
+	w, tagged := opened(t), []*string{nil, text("a"), text("a b"), text("b c"), text("a c")}
+	for range 60 {
+		made(t, w, NewTask{Title: "x", Priority: record.Priorities()[r.IntN(3)], Tags: tagged[r.IntN(5)]})
+	}
+	found := 0
+	for round := range 12 {
+		for range 25 {
+			id := int64(1 + r.IntN(60))
+			switch r.IntN(6) {
+			case 0:
+				_, _ = w.DeleteTask(t.Context(), id, false)
+			case 1:
+				_, _ = w.UndeleteTask(t.Context(), id, false)
+			case 2:
+				_, _ = w.UpdateTask(t.Context(), id, TaskUpdate{Tags: Field[string]{true, tagged[r.IntN(5)]}, Priority: &record.Priorities()[r.IntN(3)]})
+			case 3:
+				_, _ = w.UpdateTask(t.Context(), id, TaskUpdate{Status: &record.Statuses()[r.IntN(4)], BlockerReason: Field[string]{true, text("so")}})
+			default:
+				_, _ = w.UpdateTask(t.Context(), id, depends(int64(1+r.IntN(60)), int64(1+r.IntN(60))))
+			}
+		}
+		all, _, err := w.Tasks(t.Context(), TaskFilter{}, Page{Limit: 100, Details: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []TaskFilter{
+			{Ready: true, Tags: []string{"a"}}, {Ready: true, Tags: []string{"b", "c"}}, {Ready: true, Tags: []string{"a", "b"}, Status: record.InProgress}, {Ready: true, Tags: []string{"c"}, Priority: "high"},
+			{Blocked: true, Tags: []string{"a"}}, {Blocked: true, Tags: []string{"c", "b"}}, {Blocked: true, Tags: []string{"b"}, Status: record.Blocked},
+		} {
+			want := inOrder(all, f)
+			for offset := 0; offset <= len(want); offset += 5 {
+				page, total, err := w.Tasks(t.Context(), f, Page{Limit: 5, Offset: offset})
+				if err != nil || total != len(want) || !slices.EqualFunc(page, want[offset:min(offset+5, len(want))], isTask) {
+					t.Fatalf("round %d, %+v from %d: got %v of %d, %v, want %v", round, f, offset, page, total, err, want)
+				}
+			}
+			found += len(want)
+		}
+	}
+	if found < 300 {
+		t.Errorf("%d rows are too few to say much", found)
+	}
+}
+
+// inOrder are the numbers of the tasks of a list of ready or of waiting ones.
+func inOrder(all []record.Task, f TaskFilter) (ids []int64) {
+	open, unblocks, waits := map[int64]bool{}, map[int64]int{}, map[int64]bool{}
+	for _, task := range all {
+		open[task.ID] = task.Status == record.Todo || task.Status == record.InProgress || task.Status == record.Blocked
+	}
+	var list []record.Task
+	for _, task := range all {
+		for _, on := range task.DependsOn {
+			waits[task.ID] = waits[task.ID] || open[on]
+			if open[task.ID] {
+				unblocks[on]++
+			}
+		}
+		waiting := open[task.ID] && (waits[task.ID] || task.Status == record.Blocked)
+		tagged := task.Tags != nil && slices.ContainsFunc(record.Words(*task.Tags), func(word string) bool { return slices.Contains(f.Tags, word) })
+		kind := (f.Status == "" || task.Status == f.Status) && (f.Priority == "" || task.Priority == f.Priority)
+		if open[task.ID] && waiting == f.Blocked && tagged && kind {
+			list = append(list, task)
+		}
+	}
+	urgency := map[string]int{"high": 3, "medium": 2, "low": 1}
+	slices.SortFunc(list, func(a, b record.Task) int {
+		first := gocmp.Compare(urgency[b.Priority], urgency[a.Priority])
+		if first == 0 && f.Ready {
+			first = gocmp.Compare(unblocks[b.ID], unblocks[a.ID])
+		}
+		return gocmp.Or(first, a.CreatedAt.Compare(b.CreatedAt), gocmp.Compare(a.ID, b.ID))
+	})
+	for _, task := range list {
+		ids = append(ids, task.ID)
+	}
+	return ids
 }
 
 // TestPagesFarIntoAList compares pages of a list of several stretches with the bare

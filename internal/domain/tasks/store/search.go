@@ -1,147 +1,277 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
+	"math"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"countersign.dev/internal/domain/tasks/record"
-	engine "countersign.dev/internal/sqlite"
 )
 
-// minWord is how many characters the index of trigrams needs of a word. A search
-// with a shorter one reads every row.
-const minWord = 3
-
-// match writes a search in the language of FTS5: every word must be there, as a part
-// of a word or whole. Between the quotes nothing has a meaning in that language.
-func match(words []string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = `"` + strings.ReplaceAll(word, `"`, `""`) + `"`
-	}
-	return strings.Join(quoted, " AND ")
+// search looks for words in the texts of a table. Every word must be there.
+type search struct {
+	*file
+	table string
+	first string // the column that counts more than the others: the title, or the name
+	times bool   // the order of the ids is not that of the times
+	where string // what else must hold of a row x
+	args  []any
+	words []sought
 }
 
-// find is the condition of a search over a table and its index of words, as ids with
-// their ranks. columns are those that are searched, for words that the index cannot
-// find.
-func find(table, term string, columns ...string) (statement string, args []any) {
-	words := strings.Fields(term)
-	var long []string
-	var where engine.Clause
-	where.And("x.deleted_at is null")
-	for _, word := range words {
-		if utf8.RuneCountInString(word) >= minWord {
-			long = append(long, word)
+// hit is a row that was found.
+type hit struct {
+	id, created int64
+	score       float64
+}
+
+// find returns the rows that have all words of a term, the best first. A row is the
+// better the more of the words are in the first column, and then the more of them it
+// has as whole words; a word counts the more the fewer rows have it. Of equals the
+// newest is first.
+func (s search) find(ctx context.Context, term string) ([]hit, error) {
+	for _, word := range strings.Fields(term) {
+		one, err := s.seek(ctx, word)
+		if err != nil {
+			return nil, err
+		}
+		if one.whole != "" {
+			s.words = append(s.words, one)
+		}
+	}
+	if len(s.words) == 0 {
+		return nil, nil
+	}
+	found, err := s.matching(ctx)
+	if err == nil && len(found) > 1 {
+		err = s.score(ctx, found)
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(found, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.created, a.created), cmp.Compare(b.id, a.id))
+	})
+	return found, nil
+}
+
+// matching returns the rows that have all words, by their ids. A word that is part of
+// very many others is looked up in batches.
+func (s search) matching(ctx context.Context) (found []hit, err error) {
+	var batched [][]string
+	condition := ""
+	for _, word := range s.words {
+		batches := batches(word.phrases())
+		if len(batches) == 1 {
+			condition = and(condition, batches[0])
 			continue
 		}
-		parts := make([]string, len(columns))
-		var like []any
-		for i, column := range columns {
-			parts[i] = "x." + column + ` like ? escape '\'`
-			like = append(like, "%"+escapeLike.Replace(word)+"%")
+		batched = append(batched, batches)
+	}
+	if len(batched) == 0 {
+		return s.rows(ctx, condition)
+	}
+	for i, batches := range batched {
+		var of []hit
+		for _, batch := range batches {
+			more, err := s.rows(ctx, and(condition, batch))
+			if err != nil {
+				return nil, err
+			}
+			of = append(of, more...)
 		}
-		where.And("("+strings.Join(parts, " or ")+")", like...)
+		of = byID(of)
+		if i > 0 {
+			of = slices.DeleteFunc(of, func(h hit) bool { _, both := slices.BinarySearchFunc(found, h, compareIDs); return !both })
+		}
+		found = of
 	}
-	switch {
-	case len(long) == 0:
-		return "select x.id, 0.0 as rank from " + table + " x where " + where.String(), where.Args
-	case len(where.Args) == 0: // no short word
-		return "select rowid as id, rank from " + table + "_words where " + table + "_words match ?", []any{match(long)}
-	}
-	return "select x.id, w.rank as rank from " + table + "_words w join " + table + " x on x.id = w.rowid where " + table + "_words match ? and " + where.String(),
-		append([]any{match(long)}, where.Args...)
+	return found, nil
 }
 
-var escapeLike = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+func compareIDs(a, b hit) int { return cmp.Compare(a.id, b.id) }
+
+func byID(rows []hit) []hit {
+	slices.SortFunc(rows, compareIDs)
+	return slices.CompactFunc(rows, func(a, b hit) bool { return a.id == b.id })
+}
+
+// batches are conditions that together ask for any of some phrases.
+func batches(phrases []string) (conditions []string) {
+	for some := range slices.Chunk(phrases, wordsAtOnce) {
+		conditions = append(conditions, "("+strings.Join(some, " OR ")+")")
+	}
+	return conditions
+}
+
+func and(condition, more string) string {
+	if condition == "" {
+		return more
+	}
+	return condition + " AND " + more
+}
+
+// rows reads the ids of the rows that meet a condition, and their times where those
+// matter, by their ids.
+func (s search) rows(ctx context.Context, condition string) ([]hit, error) {
+	statement := "select json_group_array(rowid), '' from tasks_words where tasks_words match ?"
+	if s.table != "tasks" || s.times {
+		statement = "select json_group_array(x.id), json_group_array(x.created_at) from " + s.table + "_words f join " + s.table + " x on x.id = f.rowid where f." + s.table + "_words match ?" + s.where
+	}
+	var ids, created string
+	if err := s.In(ctx).QueryRowContext(ctx, statement, append([]any{condition}, s.args...)...).Scan(&ids, &created); err != nil {
+		return nil, s.Fault(ctx, err)
+	}
+	times := numbers(created)
+	found := make([]hit, 0, len(ids)/4)
+	for i, id := range numbers(ids) {
+		found = append(found, hit{id: id})
+		if len(times) > 0 {
+			found[i].created = times[i]
+		}
+	}
+	return byID(found), nil
+}
+
+// numbers reads an array of integers, as SQLite writes it.
+func numbers(array string) (all []int64) {
+	n, any := int64(0), false
+	for _, c := range []byte(array) {
+		switch {
+		case '0' <= c && c <= '9':
+			n, any = 10*n+int64(c-'0'), true
+		case any:
+			all, n, any = append(all, n), 0, false
+		}
+	}
+	return all
+}
+
+// score gives each row that was found its score.
+func (s search) score(ctx context.Context, found []hit) error {
+	rarest := ""
+	if len(s.words) > 1 {
+		if err := s.count(ctx); err != nil {
+			return err
+		}
+		least := slices.MinFunc(s.words, func(a, b sought) int { return cmp.Compare(a.rows, b.rows) })
+		if batches := batches(least.phrases()); len(batches) == 1 {
+			rarest = batches[0]
+		}
+	}
+	for _, word := range s.words {
+		among := "" // the rows that are looked at
+		if word.rows == countedRows {
+			among = rarest
+		}
+		weight := math.Log(1 + 2*countedRows/float64(1+word.rows))
+		var inFirst []string
+		for _, batch := range batches(word.phrases()) {
+			inFirst = append(inFirst, and(among, "{"+s.first+"} : "+batch))
+		}
+		if err := s.raise(ctx, found, 2*weight, inFirst...); err != nil {
+			return err
+		}
+		if len(word.parts) > 0 {
+			if err := s.raise(ctx, found, weight, and(among, word.whole)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// raise adds to the score of the rows that meet one of some conditions.
+func (s search) raise(ctx context.Context, found []hit, by float64, conditions ...string) error {
+	var all []int64
+	for _, condition := range conditions {
+		var ids string
+		err := s.In(ctx).QueryRowContext(ctx, "select json_group_array(rowid) from "+s.table+"_words where "+s.table+"_words match ?", condition).Scan(&ids)
+		if err != nil {
+			return s.Fault(ctx, err)
+		}
+		all = append(all, numbers(ids)...)
+	}
+	slices.Sort(all)
+	i := 0
+	for _, id := range slices.Compact(all) {
+		for i < len(found) && found[i].id < id {
+			i++
+		}
+		if i < len(found) && found[i].id == id {
+			found[i].score += by
+		}
+	}
+	return nil
+}
+
+// countedRows is as far as rows are counted to tell how rare a word is.
+const countedRows = 2000
+
+// count counts the rows that have each word. One that is part of very many others is
+// taken to be frequent.
+func (s search) count(ctx context.Context) error {
+	for i, word := range s.words {
+		s.words[i].rows = countedRows
+		batches := batches(word.phrases())
+		if len(batches) > 1 {
+			continue
+		}
+		err := s.In(ctx).QueryRowContext(ctx, "select count(*) from (select 1 from "+s.table+"_words where "+s.table+"_words match ? limit ?)", batches[0], countedRows).Scan(&s.words[i].rows)
+		if err != nil {
+			return s.Fault(ctx, err)
+		}
+	}
+	return nil
+}
+
+// pageOf is a page of what was found, as a list of ids for a query.
+func pageOf(found []hit, p Page) (ids string, err error) {
+	from := min(p.Offset, len(found))
+	page := make([]int64, 0, p.Limit)
+	for _, h := range found[from:min(from+p.Limit, len(found))] {
+		page = append(page, h.id)
+	}
+	encoded, err := json.Marshal(page)
+	return string(encoded), err
+}
 
 // SearchTasks returns a page of the tasks that have every word of a term in their
 // title, description or files, the best first, and their number in all.
 func (w taskLists) SearchTasks(ctx context.Context, term string, p Page) (found []record.Task, total int, err error) {
-	if strings.TrimSpace(term) == "" {
-		return nil, 0, nil
-	}
-	inner, args := find("tasks", term, "title", "description", "file_references")
 	err = w.Snapshot(ctx, func(ctx context.Context) error {
-		found, total, err = w.readFound(ctx, inner, args, term, p)
-		if err != nil || len(found) > 0 || p.Offset == 0 {
+		s := search{file: w.file, table: "tasks", first: "title"}
+		if err := w.In(ctx).QueryRowContext(ctx, "select unordered from about").Scan(&s.times); err != nil {
+			return w.Fault(ctx, err)
+		}
+		hits, err := s.find(ctx, term)
+		if err != nil || len(hits) == 0 {
 			return err
 		}
-		return w.Fault(ctx, w.In(ctx).QueryRowContext(ctx, "select count(*) from ("+inner+")", args...).Scan(&total)) // beyond the end
-	})
-	return found, total, err
-}
-
-// readFound reads a page of what was found, and the number in all with each row, so
-// that the words are looked up once; the texts of other rows are not read.
-func (w taskLists) readFound(ctx context.Context, inner string, args []any, term string, p Page) (found []record.Task, total int, err error) {
-	statement := "select " + columns(p.Details) + `, t.description, t.file_references, page.total from (
-  select f.id, f.rank, x.created_at, count(*) over () as total from (` + inner + `) f join tasks x on x.id = f.id
-    order by f.rank, x.created_at desc, x.id desc limit ? offset ?) page
-join tasks t on t.id = page.id order by page.rank, page.created_at desc, page.id desc`
-	rows, err := w.In(ctx).QueryContext(ctx, statement, append(args, p.Limit, p.Offset)...)
-	err = w.Each(ctx, rows, err, func() error {
-		var description, files sql.NullString
-		t, err := scanTask(rows.Scan, p.Details, &description, &files, &total)
-		t.Snippet = snippet(strings.Fields(term), t.Title, description.String, strings.Trim(files.String, "[]"))
-		found = append(found, t)
+		total = len(hits)
+		found, err = w.readFound(ctx, hits, term, p)
 		return err
 	})
 	return found, total, err
 }
 
-// around is how many characters a snippet has on each side of what was found.
-const around = 40
-
-// snippet is the part of a text where the first of the words is found, with marks
-// around each word. A text that is found in the title only has the title's mark.
-func snippet(words []string, title string, texts ...string) string {
-	for _, text := range append(texts, title) {
-		if at := indexAny(strings.ToLower(text), words); at >= 0 {
-			return mark(cut(text, at), words)
-		}
+// readFound reads a page of what was found.
+func (w taskLists) readFound(ctx context.Context, hits []hit, term string, p Page) (found []record.Task, err error) {
+	ids, err := pageOf(hits, p)
+	if err != nil {
+		return nil, err
 	}
-	return ""
-}
-
-func indexAny(lower string, words []string) int {
-	for _, word := range words {
-		if at := strings.Index(lower, strings.ToLower(word)); at >= 0 {
-			return at
-		}
-	}
-	return -1
-}
-
-// cut returns about twice around characters of a text, on one line.
-func cut(text string, at int) string {
-	at = min(at, len(text)) // lower case can have another length
-	from, to := max(0, at-around), min(len(text), at+2*around)
-	for from > 0 && !utf8.RuneStart(text[from]) {
-		from--
-	}
-	for to < len(text) && !utf8.RuneStart(text[to]) {
-		to++
-	}
-	part := strings.Join(strings.Fields(text[from:to]), " ")
-	if from > 0 {
-		part = "…" + part
-	}
-	if to < len(text) {
-		part += "…"
-	}
-	return part
-}
-
-// mark encloses the first place of each word in two stars.
-func mark(text string, words []string) string {
-	for _, word := range words {
-		lower, folded := strings.ToLower(text), strings.ToLower(word)
-		if at := strings.Index(lower, folded); at >= 0 && len(lower) == len(text) {
-			text = text[:at] + "**" + text[at:at+len(folded)] + "**" + text[at+len(folded):]
-		}
-	}
-	return text
+	rows, err := w.In(ctx).QueryContext(ctx, "select "+columns(p.Details)+", t.description, t.file_references from json_each(?) page cross join tasks t on t.id = page.value order by page.key", ids)
+	err = w.Each(ctx, rows, err, func() error {
+		var description, files sql.NullString
+		t, err := scanTask(rows.Scan, p.Details, &description, &files)
+		t.Snippet = snippet(strings.Fields(term), t.Title, description.String, strings.Trim(files.String, "[]"))
+		found = append(found, t)
+		return err
+	})
+	return found, err
 }

@@ -25,11 +25,13 @@ var (
 	schema2 string
 	//go:embed schema_3.sql
 	schema3 string
+	//go:embed schema_4.sql
+	schema4 string
 )
 
 // steps bring the schema from each version to the next. A step that was released
 // never changes.
-func steps() []string { return []string{schema1, schema2, schema3} }
+func steps() []string { return []string{schema1, schema2, schema3, schema4} }
 
 // Workspace is the store of one workspace. It is safe for concurrent use, by
 // several processes too.
@@ -71,6 +73,9 @@ func Open(ctx context.Context, name, path string, now func() time.Time) (*Worksp
 
 func open(ctx context.Context, name, path string, now func() time.Time, steps []string) (*Workspace, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return nil, err
+	}
+	if err := addWords(); err != nil {
 		return nil, err
 	}
 	db, err := engine.Open(ctx, "tasks", name, "")
@@ -146,7 +151,7 @@ func (w *file) apply(ctx context.Context, steps []string) error {
 	if _, err := w.Exec(ctx, fmt.Sprintf("pragma user_version = %d", len(steps))); err != nil {
 		return err
 	}
-	_, err = w.Exec(ctx, "insert into about values (1, ?, ?) on conflict do nothing", w.path, w.now().UnixMicro())
+	_, err = w.Exec(ctx, "insert into about (one, workspace_path, created_at) values (1, ?, ?) on conflict do nothing", w.path, w.now().UnixMicro())
 	return err
 }
 
@@ -237,8 +242,9 @@ func (w *file) byNumber(ctx context.Context, kind string, id int64, err error) e
 var (
 	taskTags = tagging{
 		clear: "delete from task_tags where task_id = ?",
-		add: `insert into task_tags (tag, live, created_at, task_id, status, priority)
-  select ?, deleted_at is null, created_at, id, status, priority from tasks where id = ? on conflict do nothing`,
+		add: `insert into task_tags (tag, live, created_at, task_id, status, priority, ready, waiting, urgency, unblocks)
+  select ?, deleted_at is null, created_at, id, status, priority, is_ready, is_open and (open_blockers > 0 or status = 'blocked'), urgency, unblocks
+  from tasks where id = ? on conflict do nothing`,
 	}
 	entityTags = tagging{
 		clear: "delete from entity_tags where entity_id = ?",

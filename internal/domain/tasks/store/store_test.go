@@ -161,26 +161,13 @@ func TestKeptFiguresAgreeWithTheRows(t *testing.T) {
 		"tag_set_counts": `select abs((select coalesce(sum(n), 0) from tag_set_counts) - (select count(*) from tasks where deleted_at is null and tags is not null)) + (select count(*) from tag_set_counts s where n <> (
   select count(*) from tasks t where t.deleted_at is null and t.tags = s.tags and t.status = s.status and t.priority = s.priority and t.is_ready = s.ready and (t.is_open and (t.open_blockers > 0 or t.status = 'blocked')) = s.waiting))`,
 		"tag_sets": `select count(*) from task_tags g join tasks t on t.id = g.task_id where not exists (select 1 from tag_sets s where s.tag = g.tag and s.tags = t.tags)`,
-		"words":    `select abs((select count(*) from tasks_words where tasks_words match 'config') - (select count(*) from tasks where deleted_at is null))`,
+		"task_tags": `select count(*) from task_tags g join tasks t on t.id = g.task_id where (g.live, g.status, g.priority, g.ready, g.waiting, g.urgency, g.unblocks) <>
+  (t.deleted_at is null, t.status, t.priority, t.is_ready, t.is_open and (t.open_blockers > 0 or t.status = 'blocked'), t.urgency, t.unblocks)`,
+		"words": `select abs((select count(*) from tasks_words where tasks_words match 'config') - (select count(*) from tasks where deleted_at is null))`,
 	} {
 		var n int
 		if err := w.In(t.Context()).QueryRowContext(t.Context(), wrong).Scan(&n); err != nil || n != 0 {
 			t.Errorf("%s: %d rows disagree, %v", name, n, err)
-		}
-	}
-}
-
-func TestSearchFindsPartsOfWords(t *testing.T) {
-	w := opened(t)
-	made(t, w, NewTask{Title: "Read the file", FileReferences: []string{"internal/config/config.go"}})
-	made(t, w, NewTask{Title: "An \"odd\" title AND NOT (x", Description: text("a fig tree")})
-	for term, want := range map[string]string{
-		"fig.go": `"internal/config/con**fig.go**"`, "FIG tree": "a **fig** **tree**", "go": `"internal/config/config.**go**"`, `"odd"`: `An **"odd"** title AND NOT (x`,
-		"AND NOT": `An "odd" title **AND** **NOT** (x`, "none": "", "% _": "",
-	} {
-		found, total, err := w.SearchTasks(t.Context(), term, Page{Limit: 10})
-		if err != nil || total != len(found) || want == "" && total != 0 || want != "" && (total != 1 || found[0].Snippet != want) {
-			t.Errorf("%s: got %+v, %d, %v, want %s", term, found, total, err, want)
 		}
 	}
 }
@@ -382,33 +369,5 @@ func TestDeletedEntityTakesItsLinksAlong(t *testing.T) {
 	}
 	if _, n, err := w.EntityTasks(t.Context(), 1, "", "", Page{Limit: 10}); err != nil || n != 2 {
 		t.Errorf("got %d tasks, %v", n, err)
-	}
-}
-
-// TestSearchPutsTheBestFirst: before what is newer; of equal ones the newest.
-func TestSearchPutsTheBestFirst(t *testing.T) {
-	w := opened(t)
-	made(t, w, NewTask{Title: "cursors, cursors"})
-	for range 2 {
-		made(t, w, NewTask{Title: "another", Description: text(strings.Repeat("many words before it ", 40) + "cursors")})
-	}
-	var got []int64
-	found, _, err := w.SearchTasks(t.Context(), "cursors", Page{Limit: 10})
-	for _, task := range found {
-		got = append(got, task.ID)
-	}
-	if err != nil || !slices.Equal(got, []int64{1, 3, 2}) {
-		t.Errorf("got %v, %v", got, err)
-	}
-	if first, n, err := w.SearchTasks(t.Context(), "cursors", Page{Limit: 1}); err != nil || n != 3 || len(first) != 1 || first[0].ID != 1 {
-		t.Errorf("the first page: got %+v of %d, %v", first, n, err)
-	}
-	for _, kind := range []string{"file", "other"} {
-		if _, err := w.CreateEntity(t.Context(), NewEntity{Type: kind, Name: "cursors of " + kind, CreatedBy: "tester"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if found, n, err := w.SearchEntities(t.Context(), "cursors", "other", Page{Limit: 10}); err != nil || n != 1 || len(found) != 1 || found[0].Type != "other" {
-		t.Errorf("of a type: got %+v, %d, %v", found, n, err)
 	}
 }

@@ -1,0 +1,327 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"countersign.dev/internal/domain/tasks/record"
+)
+
+func TestSearchFindsPartsOfWords(t *testing.T) {
+	w := opened(t)
+	made(t, w, NewTask{Title: "Read the file", FileReferences: []string{"internal/config/config.go"}})
+	made(t, w, NewTask{Title: "An \"odd\" title AND NOT (x", Description: text("a fig tree")})
+	for term, want := range map[string]string{
+		"fig.go": `"internal/config/con**fig.go**"`, "FIG tree": "a **fig** **tree**", "go": `"internal/config/config.**go**"`, `"odd"`: `An **"odd"** title AND NOT (x`,
+		"AND NOT": `An "odd" title **AND** **NOT** (x`, "none": "", "% _": "",
+	} {
+		found, total, err := w.SearchTasks(t.Context(), term, Page{Limit: 10})
+		if err != nil || total != len(found) || want == "" && total != 0 || want != "" && (total != 1 || found[0].Snippet != want) {
+			t.Errorf("%s: got %+v, %d, %v, want %s", term, found, total, err, want)
+		}
+	}
+}
+
+// TestSearchPutsTheBestFirst: before what is newer; of equal ones the newest.
+func TestSearchPutsTheBestFirst(t *testing.T) {
+	w := opened(t)
+	made(t, w, NewTask{Title: "cursors, cursors"})
+	for range 2 {
+		made(t, w, NewTask{Title: "another", Description: text(strings.Repeat("many words before it ", 40) + "cursors")})
+	}
+	var got []int64
+	found, _, err := w.SearchTasks(t.Context(), "cursors", Page{Limit: 10})
+	for _, task := range found {
+		got = append(got, task.ID)
+	}
+	if err != nil || !slices.Equal(got, []int64{1, 3, 2}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if first, n, err := w.SearchTasks(t.Context(), "cursors", Page{Limit: 1}); err != nil || n != 3 || len(first) != 1 || first[0].ID != 1 {
+		t.Errorf("the first page: got %+v of %d, %v", first, n, err)
+	}
+	for _, kind := range []string{"file", "other"} {
+		if _, err := w.CreateEntity(t.Context(), NewEntity{Type: kind, Name: "cursors of " + kind, CreatedBy: "tester"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found, n, err := w.SearchEntities(t.Context(), "cursors", "other", Page{Limit: 10}); err != nil || n != 1 || len(found) != 1 || found[0].Type != "other" {
+		t.Errorf("of a type: got %+v, %d, %v", found, n, err)
+	}
+}
+
+// TestSearchRanks: what is in the title comes before what is elsewhere, a whole word
+// before a part of one, a row with all words in its title before one with some of
+// them there, and a rare word in the title before a frequent one.
+func TestSearchRanks(t *testing.T) {
+	w := opened(t)
+	for _, n := range []NewTask{
+		{Title: "cursor"}, {Title: "cursors"}, {Title: "precursor"},
+		{Title: "a", Description: text("of the cursor")}, {Title: "b", Description: text("of the cursors")}, {Title: "c", FileReferences: []string{"list/cursor.go"}},
+		{Title: "deadlock", Description: text("seen in the pool")}, {Title: "pool", Description: text("a deadlock")}, {Title: "a pool and its deadlock"}, {Title: "pool of words"}, {Title: "another pool"},
+	} {
+		made(t, w, n)
+	}
+	for term, want := range map[string][]string{
+		"cursor": {"cursor", "precursor", "cursors", "c", "a", "b"}, "pool deadlock": {"a pool and its deadlock", "deadlock", "pool"}, "cursor.go": {"c"}, "LIST/cur": {"c"},
+		"curs": {"precursor", "cursors", "cursor", "c", "b", "a"}, "cu": nil, "++ & 'pool'": {"another pool", "pool of words", "a pool and its deadlock", "pool", "deadlock"},
+	} {
+		wantFound(t, w, term, want...)
+	}
+}
+
+func wantFound(t *testing.T, w *Workspace, term string, want ...string) {
+	t.Helper()
+	found, total, err := w.SearchTasks(t.Context(), term, Page{Limit: 100})
+	var got []string
+	for _, task := range found {
+		got = append(got, task.Title)
+	}
+	if err != nil || total != len(want) || !slices.Equal(got, want) {
+		t.Errorf("%s: got %q, %d, %v, want %q", term, got, total, err, want)
+	}
+}
+
+// TestWordsOfOtherScripts: capitals and small letters are alike, and a script without
+// spaces is found by any of its characters in a row.
+func TestWordsOfOtherScripts(t *testing.T) {
+	w := opened(t)
+	made(t, w, NewTask{Title: "ÄRGER mit Größen"})
+	made(t, w, NewTask{Title: "検索を速くする"})
+	for term, want := range map[string][]string{"ärger": {"ÄRGER mit Größen"}, "RÖSS": nil, "RÖßE": {"ÄRGER mit Größen"}, "索を": {"検索を速くする"}, "を索": nil, "速": {"検索を速くする"}} {
+		wantFound(t, w, term, want...)
+	}
+}
+
+// An oracle of searches, which reads every text.
+
+var run = regexp.MustCompile(`[\p{L}\p{N}]+`)
+
+// readTask is a task with the words of its texts, of which the first is the title.
+type readTask struct {
+	record.Task
+	texts [3][]string
+}
+
+func readWords(text string) []string { return run.FindAllString(strings.ToLower(text), -1) }
+
+// has reports whether a text has the pieces of a word in a row, and whether it has
+// them as whole words.
+func has(words, pieces []string) (some, exact bool) {
+	last := len(pieces) - 1
+	for at := 0; at+last < len(words); at++ {
+		in, same := true, true
+		for i, piece := range pieces {
+			word := words[at+i]
+			part := word == piece
+			switch long := len(piece) >= 3; {
+			case last == 0:
+				part = part || long && strings.Contains(word, piece)
+			case i == 0:
+				part = part || long && strings.HasSuffix(word, piece)
+			case i == last:
+				part = part || long && strings.HasPrefix(word, piece)
+			}
+			in, same = in && part, same && word == piece
+		}
+		some, exact = some || in, exact || same
+	}
+	return some, exact
+}
+
+// expected are the numbers of the tasks that a search must find, in its order.
+func expected(all []readTask, term string) (ids []int64) {
+	words := slices.DeleteFunc(strings.Fields(strings.ToLower(term)), func(word string) bool { return !run.MatchString(word) })
+	scores, times := map[int64]float64{}, map[int64]time.Time{}
+	hits := map[int64]int{}
+	for _, word := range words {
+		pieces, points, rows := readWords(word), map[int64]float64{}, 0
+		for _, task := range all {
+			inTitle, exactly := has(task.texts[0], pieces)
+			some := inTitle
+			for _, text := range task.texts[1:] {
+				in, whole := has(text, pieces)
+				some, exactly = some || in, exactly || whole
+			}
+			if !some {
+				continue
+			}
+			rows++
+			hits[task.ID]++
+			if inTitle {
+				points[task.ID] += 2
+			}
+			if exactly {
+				points[task.ID]++
+			}
+		}
+		for id, n := range points {
+			scores[id] += n * math.Log(1+4000/float64(1+rows))
+		}
+	}
+	for _, task := range all {
+		if times[task.ID] = task.CreatedAt; len(words) > 0 && hits[task.ID] == len(words) {
+			ids = append(ids, task.ID)
+		}
+	}
+	slices.SortFunc(ids, func(a, b int64) int {
+		if d := scores[b] - scores[a]; math.Abs(d) > 1e-9 {
+			return cmp.Compare(d, 0)
+		}
+		return cmp.Or(times[b].Compare(times[a]), cmp.Compare(b, a))
+	})
+	return ids
+}
+
+// texts of random words, of which some begin or end alike and some are parts of others.
+var someWords = []string{"search", "research", "searches", "searching", "config", "reconfig", "configs", "go", "gone", "cargo", "ui", "a", "error", "errors", "x1", "file", "profile", "port", "import", "report"}
+
+func sentence(r *rand.Rand, n int) string {
+	words := make([]string, r.IntN(n)+1)
+	for i := range words {
+		switch words[i] = someWords[r.IntN(len(someWords))]; r.IntN(6) {
+		case 0:
+			words[i] = fmt.Sprint("file", r.IntN(300))
+		case 1:
+			words[i] += []string{".", "/", "-", "_"}[r.IntN(4)] + someWords[r.IntN(len(someWords))]
+		case 2:
+			words[i] = strings.ToUpper(words[i]) + ","
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// TestSearchAgreesWithReadingEveryText compares random searches with the oracle, while
+// tasks change, go and come back, some of them with a time before the last one.
+func TestSearchAgreesWithReadingEveryText(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 13))
+	for _, ordered := range []bool{true, false} {
+		w := opened(t)
+		started := time.Now().Add(-time.Hour)
+		for i := range 250 {
+			at := started.Add(time.Duration(i/3) * time.Second)
+			if !ordered {
+				at = started.Add(time.Duration(r.IntN(100)) * time.Second)
+			}
+			made(t, w, NewTask{Title: sentence(r, 4), Description: text(sentence(r, 30)), FileReferences: strings.Fields(sentence(r, 3)), At: at})
+		}
+		agrees(t, w, r, 100)
+		for range 120 {
+			id := int64(1 + r.IntN(250))
+			switch r.IntN(3) {
+			case 0:
+				_, _ = w.DeleteTask(t.Context(), id, false)
+			case 1:
+				_, _ = w.UndeleteTask(t.Context(), id, false)
+			case 2:
+				_, _ = w.UpdateTask(t.Context(), id, TaskUpdate{Title: text(sentence(r, 4)), Description: Field[string]{true, text(sentence(r, 20))}})
+			}
+		}
+		agrees(t, w, r, 100)
+	}
+}
+
+func agrees(t *testing.T, w *Workspace, r *rand.Rand, searches int) {
+	t.Helper()
+	tasks, _, err := w.Tasks(t.Context(), TaskFilter{}, Page{Limit: 1000, Details: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []readTask
+	for _, task := range tasks {
+		all = append(all, readTask{task, [3][]string{readWords(task.Title), readWords(*task.Description), readWords(strings.Join(task.FileReferences, " "))}})
+	}
+	terms := []string{"ile", "file", "file1", "le1", "ile2 search", "file le3", "search.go", "arch/con", "- ()", "*", `"`}
+	for range searches {
+		term := sentence(r, 3)
+		if from := r.IntN(len(term)); r.IntN(2) == 0 {
+			term = term[from : from+r.IntN(len(term)-from)+1]
+		}
+		terms = append(terms, term)
+	}
+	found := 0
+	for _, term := range terms {
+		var got []int64
+		want, total := expected(all, term), 0
+		for offset := 0; offset <= len(want); offset += 40 {
+			page, n, err := w.SearchTasks(t.Context(), term, Page{Limit: 40, Offset: offset})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, task := range page {
+				got = append(got, task.ID)
+			}
+			total = n
+		}
+		if found += len(want); total != len(want) || !slices.Equal(got, want) {
+			t.Errorf("%q of %d tasks: got %d,\n%v, want\n%v", term, len(all), total, got, want)
+		}
+	}
+	if found < 10*searches {
+		t.Errorf("%d rows in %d searches are too few to say much", found, searches)
+	}
+}
+
+// TestSearchesOfAnOlderFile: a file of the version before answers as one that was
+// made with the newest one.
+func TestSearchesOfAnOlderFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "w.db")
+	old, err := open(t.Context(), file, "/somewhere", time.Now, steps()[:3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := opened(t)
+	for _, w := range []*Workspace{old, fresh} {
+		fillRows(t, w, 700)
+		if err := w.Change(t.Context(), func(ctx context.Context) error {
+			_, err := w.Exec(ctx, `update tasks set deleted_at = 5 where id % 9 = 0; update tasks set status = 'blocked' where id % 11 = 0; update entities set deleted_at = 5 where id = 3;
+insert into tasks (title, status, priority, created_by, created_at, updated_at) values ('the earliest of words', 'todo', 'high', 'a', 5, 5)`)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	upgraded := at(t, file, time.Now)
+	answers := func(w *Workspace) (lines []string) {
+		for _, term := range []string{"words", "file12", "room7", "ile69.go", "earliest", "search 42"} {
+			tasks, n, err := w.SearchTasks(t.Context(), term, Page{Limit: 50})
+			entities, m, err2 := w.SearchEntities(t.Context(), term, "", Page{Limit: 50})
+			lines = append(lines, fmt.Sprint(term, n, m, errors.Join(err, err2)))
+			for _, task := range tasks {
+				lines = append(lines, fmt.Sprint(task.ID, task.Snippet))
+			}
+			for _, e := range entities {
+				lines = append(lines, e.Name)
+			}
+		}
+		for _, f := range []TaskFilter{{Ready: true, Tags: []string{"part7"}}, {Blocked: true, Tags: []string{"docs", "part9"}}, {Ready: true, Tags: []string{"rare"}}} {
+			tasks, n, err := w.Tasks(t.Context(), f, Page{Limit: 50})
+			for _, task := range tasks {
+				lines = append(lines, fmt.Sprint(task.ID, task.Unblocks, task.BlockedBy))
+			}
+			lines = append(lines, fmt.Sprint(f.Tags, n, err))
+		}
+		return lines
+	}
+	want := answers(fresh)
+	if diff := gocmp.Diff(want, answers(upgraded)); len(want) < 150 || diff != "" {
+		t.Errorf("%d lines (-want +got):\n%s", len(want), diff)
+	}
+	made(t, upgraded, NewTask{Title: "made after the upgrade"})
+	wantFound(t, upgraded, "after upg", "made after the upgrade")
+}
