@@ -32,13 +32,13 @@ type approveBudget struct {
 type approvalPreview struct {
 	BudgetID        string   `json:"budgetId"`
 	Department      string   `json:"department"`
-	FiscalYear      int      `json:"fiscalYear"`
+	FiscalYear      int      `json:"fiscalYear" field:"show=year"`
 	SubmittedBy     string   `json:"submittedBy"`
-	SubmittedAmount float64  `json:"submittedAmount"`
-	ApprovedAmount  float64  `json:"approvedAmount"`
-	Change          *float64 `json:"change,omitempty"`
-	ChangePercent   *float64 `json:"changePercent,omitempty"`
-	SpentAmount     float64  `json:"spentAmount"`
+	SubmittedAmount float64  `json:"submittedAmount" field:"unit=USD"`
+	ApprovedAmount  float64  `json:"approvedAmount" field:"unit=USD"`
+	Change          *float64 `json:"change,omitempty" field:"unit=USD,show=change"`
+	ChangePercent   *float64 `json:"changePercent,omitempty" field:"unit=percent,show=change"`
+	SpentAmount     float64  `json:"spentAmount" field:"unit=USD"`
 	Warning         string   `json:"warning,omitempty"`
 	Notes           string   `json:"notes,omitempty" quote:"assistant"`
 

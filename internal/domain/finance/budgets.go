@@ -142,14 +142,14 @@ type listBudgets struct {
 	Department string `json:"department,omitempty" jsonschema_description:"Only this department, by name or code (default: the whole company)"`
 	FiscalYear int    `json:"fiscal_year,omitempty" jsonschema:"minimum=2000,maximum=2100" jsonschema_description:"Only this fiscal year (default: every year)" field:"show=year"`
 	Quarter    string `json:"quarter,omitempty" jsonschema:"enum=Q1,enum=Q2,enum=Q3,enum=Q4" jsonschema_description:"Amounts of this quarter instead of the whole year. Without fiscal_year: of the current one"`
-	Status     string `json:"status,omitempty" jsonschema:"enum=draft,enum=approved,enum=active,enum=closed" jsonschema_description:"Only budgets in this status; drafts with submitted_by wait for approval" field:"aka.draft=waiting for approval|awaiting approval|unapproved|submitted"`
+	Status     string `json:"status,omitempty" jsonschema:"enum=draft,enum=submitted,enum=approved,enum=active,enum=closed" jsonschema_description:"Only budgets in this status; submitted are the drafts that wait for approval" field:"aka.submitted=waiting for approval|awaiting approval|waiting|unapproved|to be approved|needs approval"`
 }
 
 const pageOfBudgets = selectBudget + `
 where (b.newest_first, b.department_name) > ($1, $2)
   and ($3 = '' or b.department = (select code from finance.departments where name_key = lower($3) or code_key = lower($3)))
   and ($4 = 0 or b.newest_first = $4)
-  and ($5 = '' or b.status = $5)
+  and ($5 = '' or b.status = $5 or $5 = 'submitted' and b.status = 'draft' and b.submitted_by is not null)
 order by b.newest_first, b.department_name
 limit $6`
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,7 +91,7 @@ func domain() conformance.Domain {
 			"list_budgets":         "cursor:string department:string fiscal_year:integer limit:integer quarter:string status:string ",
 			"list_invoices":        "cursor:string department:string due_before:string due_from:string invoice_number:string limit:integer max_amount:number min_amount:number status:string vendor:string ",
 			"get_expense_report":   "employee_id:string month:string report_number:string ",
-			"list_expense_reports": "cursor:string employee:string limit:integer month:string status:string ",
+			"list_expense_reports": "category:string cursor:string employee:string limit:integer month:string status:string ",
 			"delete_invoice":       "invoice_id:string! reason:string ",
 			"approve_budget":       "amount:number department:string! fiscal_year:integer notes:string ",
 		},
@@ -193,8 +194,8 @@ func facts(name string) conformance.Facts {
 func (o *oracle) aboutBudgets(budgets conformance.Rows[company.Budget]) []conformance.Question {
 	reports := conformance.Rows[company.ExpenseReport]{
 		Key: "report_number", Rows: o.reports, ID: func(r company.ExpenseReport) string { return r.Number }, Sees: seesReport,
-		Shows: func(_ conformance.Asker, r company.ExpenseReport, _ args) map[string]any {
-			return map[string]any{"employee_name": r.EmployeeName, "status": r.Status, "total_amount": dollars(r.Total()), "report_number": r.Number}
+		Shows: func(_ conformance.Asker, r company.ExpenseReport, in args) map[string]any {
+			return map[string]any{"employee_name": r.EmployeeName, "status": r.Status, "total_amount": dollars(spentOn(r, in["category"])), "report_number": r.Number}
 		},
 	}
 	list := conformance.List[company.Budget]{
@@ -239,6 +240,8 @@ func fitsReport(r company.ExpenseReport, in args) bool {
 			ok = strings.Contains(strings.ToLower(r.EmployeeName), strings.ToLower(want.(string)))
 		case "month":
 			ok = r.Month == want
+		case "category":
+			ok = slices.ContainsFunc(r.Items, func(i company.ExpenseItem) bool { return i.Category == want })
 		case "status":
 			ok = r.Status == want
 		}
@@ -249,6 +252,16 @@ func fitsReport(r company.ExpenseReport, in args) bool {
 	return true
 }
 
+// spentOn is the total of a report's items in a category; nil: in all.
+func spentOn(r company.ExpenseReport, category any) (cents int64) {
+	for _, i := range r.Items {
+		if category == nil || i.Category == category {
+			cents += i.Cents
+		}
+	}
+	return cents
+}
+
 func drawReports(r *rand.Rand, some company.ExpenseReport) args {
 	in := args{}
 	if r.IntN(3) == 0 {
@@ -256,6 +269,9 @@ func drawReports(r *rand.Rand, some company.ExpenseReport) args {
 	}
 	if r.IntN(4) == 0 {
 		in["month"] = some.Month
+	}
+	if r.IntN(3) == 0 {
+		in["category"] = conformance.Pick(r, "travel", "meals", "supplies", "software", "other")
 	}
 	if r.IntN(4) == 0 {
 		in["status"] = conformance.Pick(r, "draft", "submitted", "under_review", "approved", "rejected", "reimbursed")
@@ -410,7 +426,7 @@ func (o *oracle) fitsBudget(b company.Budget, in args) bool {
 		return false
 	}
 	status, ok := in["status"].(string)
-	return !ok || b.Status == status
+	return !ok || b.Status == status || status == "submitted" && b.Status == "draft" && b.SubmittedBy != ""
 }
 
 func (o *oracle) drawBudgets(r *rand.Rand, _ company.Budget) args {
@@ -425,7 +441,7 @@ func (o *oracle) drawBudgets(r *rand.Rand, _ company.Budget) args {
 		in["department"] = o.drawDepartment(r)
 	}
 	if r.IntN(3) == 0 {
-		in["status"] = conformance.Pick(r, "draft", "approved", "active", "closed")
+		in["status"] = conformance.Pick(r, "draft", "submitted", "approved", "active", "closed")
 	}
 	return in
 }

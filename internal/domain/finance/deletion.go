@@ -27,7 +27,7 @@ type deletionPreview struct {
 	InvoiceID     string  `json:"invoiceId"`
 	InvoiceNumber string  `json:"invoiceNumber"`
 	VendorName    string  `json:"vendorName"`
-	Amount        float64 `json:"amount"`
+	Amount        float64 `json:"amount" field:"unit=USD"`
 	Currency      string  `json:"currency"`
 	Department    string  `json:"department"`
 	Status        string  `json:"status"`

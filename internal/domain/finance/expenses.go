@@ -16,9 +16,10 @@ type ExpenseReport struct {
 	EmployeeID   string     `json:"employee_id" jsonschema:"format=uuid"`
 	EmployeeName string     `json:"employee_name" field:"label=Name"`
 	Month        string     `json:"month"`
+	Category     string     `json:"category,omitempty" jsonschema:"enum=travel,enum=meals,enum=supplies,enum=software,enum=other" jsonschema_description:"Only when one category was asked for: the total is that of its items" db:"-"`
 	Title        string     `json:"title"`
 	Status       string     `json:"status" jsonschema:"enum=draft,enum=submitted,enum=under_review,enum=approved,enum=rejected,enum=reimbursed"`
-	TotalAmount  float64    `json:"total_amount" jsonschema:"minimum=0" jsonschema_description:"The sum of the items in USD" db:"-" field:"label=Total,unit=USD,amount,aka=cost|spent"`
+	TotalAmount  float64    `json:"total_amount" jsonschema:"minimum=0" jsonschema_description:"The sum of the items in USD" db:"-" field:"label=Total,unit=USD,amount,aka=cost|spent|spend"`
 	SubmittedAt  *time.Time `json:"submitted_at" jsonschema:"oneof_type=string;null" field:"show=detail"`
 	ApprovedBy   *string    `json:"approved_by" jsonschema:"oneof_type=string;null" jsonschema_description:"E-mail address"`
 }
@@ -70,8 +71,8 @@ func (s *Server) expenses() []tool.Tool {
 		}, s.getExpenseReport),
 		tool.List(tool.Spec{
 			Name: "list_expense_reports", Title: "List expense reports", Ask: "Show expense reports",
-			Description: "List expense reports with their totals, the newest month first. Who may not see all of them sees their own.",
-			Allow:       reporters, Synonyms: []string{"expense claim", "expense", "reimbursement", "travel cost"}, Noun: "expense reports", Narrow: "employee, month or status", Untrusted: []string{"title"},
+			Description: "List expense reports with their totals, the newest month first. With category: those with such items, and what was spent on these. Who may not see all of them sees their own.",
+			Allow:       reporters, Synonyms: []string{"expense claim", "expense", "reimbursement", "travel cost", "spend", "spending"}, Noun: "expense reports", Narrow: "employee, month, category or status", Untrusted: []string{"title"},
 		}, s.listExpenseReports),
 	}
 }
@@ -93,10 +94,11 @@ func (in getExpenseReport) check() error {
 
 const selectReport = `
 select r.id as report_id, r.report_number, r.employee_id, r.employee_name, r.month, r.title, r.status, r.submitted_at, r.approved_by,
-       coalesce((select sum(amount_cents) from finance.expense_items where report_id = r.id), 0)::bigint as total_cents
+       coalesce(i.total_cents, 0)::bigint as total_cents
 from finance.expense_reports r`
 
 const findReport = selectReport + `
+left join lateral (select sum(amount_cents) as total_cents from finance.expense_items where report_id = r.id) i on true
 where ($1 = '' or report_number = upper($1))
   and ($2 = '' or employee_id = nullif($2, '')::uuid)
   and ($3 = '' or month = $3)
@@ -145,13 +147,15 @@ func (s *Server) items(ctx context.Context, report string) ([]ExpenseItem, error
 type listExpenseReports struct {
 	Employee string `json:"employee,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Part of a name: whose reports"`
 	Month    string `json:"month,omitempty" jsonschema:"pattern=^[0-9]{4}-(0[1-9]|1[0-2])$" jsonschema_description:"Only expenses of this month, YYYY-MM" suggest:"Write it as YYYY-MM, for example 2026-03." tell:"Which month? Say it like March 2026."`
-	Status   string `json:"status,omitempty" jsonschema:"enum=draft,enum=submitted,enum=under_review,enum=approved,enum=rejected,enum=reimbursed" jsonschema_description:"Only reports in this status; submitted and under_review wait for approval" field:"aka.submitted=waiting|awaiting approval|handed in,aka.under_review=in review|being reviewed"`
+	Category string `json:"category,omitempty" jsonschema:"enum=travel,enum=meals,enum=supplies,enum=software,enum=other" jsonschema_description:"Only reports with items of this category; the totals are those of these items" field:"aka.travel=trip|travelling,aka.meals=food|restaurant|lunch|dinner"`
+	Status   string `json:"status,omitempty" jsonschema:"enum=draft,enum=submitted,enum=under_review,enum=approved,enum=rejected,enum=reimbursed" jsonschema_description:"Only reports in this status; submitted and under_review wait for approval" field:"aka.submitted=waiting|awaiting approval|handed in,aka.under_review=waiting|awaiting approval|in review|being reviewed"`
 }
 
 // The caller's own reports are found in an index of theirs: the range is a plain
 // value, as the policy has it.
 const pageOfReports = selectReport + `
-where (r.month, r.report_number) < ($1, $2)
+left join lateral (select sum(amount_cents) as total_cents from finance.expense_items where report_id = r.id and ($8 = '' or category = $8)) i on true
+where ($8 = '' or i.total_cents is not null) and (r.month, r.report_number) < ($1, $2)
   and ($3 = '' or r.employee_email = $3)
   and ($4 = '' or strpos(lower(r.employee_name), lower($4)) > 0)
   and ($5 = '' or r.month = $5)
@@ -169,9 +173,11 @@ func (s *Server) listExpenseReports(ctx context.Context, in listExpenseReports, 
 		if err != nil || of == nil { // no one's
 			return err
 		}
-		rows, err := database.Rows[reportRow](ctx, s.db, pageOfReports, before.Month, before.Number, *of, words(in.Employee), in.Month, in.Status, w.Limit)
+		rows, err := database.Rows[reportRow](ctx, s.db, pageOfReports, before.Month, before.Number, *of, words(in.Employee), in.Month, in.Status, w.Limit, in.Category)
 		for _, row := range rows {
-			reports = append(reports, row.report())
+			report := row.report()
+			report.Category = in.Category
+			reports = append(reports, report)
 		}
 		return err
 	})

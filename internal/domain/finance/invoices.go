@@ -47,12 +47,12 @@ func (s *Server) invoices() []tool.Tool {
 	return []tool.Tool{tool.List(tool.Spec{
 		Name: "list_invoices", Title: "List invoices", Ask: "Which invoices are overdue?",
 		Description: "List vendor invoices, the newest first. Status overdue means unpaid and past due. With invoice_number: that one invoice with its invoice_id.",
-		Allow:       readers, Synonyms: []string{"bill", "payable"}, Noun: "invoices", Narrow: "status, vendor, department, amount or due date", Untrusted: []string{"vendor_name", "invoice_number", "description"},
+		Allow:       readers, Synonyms: []string{"bill", "payable", "owe", "payment"}, Noun: "invoices", Narrow: "status, vendor, department, amount or due date", Untrusted: []string{"vendor_name", "invoice_number", "description"},
 	}, s.listInvoices)}
 }
 
 type listInvoices struct {
-	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=unpaid,enum=overdue" jsonschema_description:"Filter by invoice status; unpaid means pending or approved, overdue unpaid and past its due date" field:"aka.unpaid=outstanding|open|to be paid,aka.overdue=past due|past their due date|past its due date|late on payment"`
+	Status        string   `json:"status,omitempty" jsonschema:"enum=pending,enum=approved,enum=paid,enum=rejected,enum=unpaid,enum=overdue" jsonschema_description:"Filter by invoice status; unpaid means pending or approved, overdue unpaid and past its due date" field:"aka.unpaid=outstanding|open|to be paid|owe|owed,aka.overdue=past due|past their due date|past its due date|late on payment"`
 	Vendor        string   `json:"vendor,omitempty" jsonschema_description:"Filter by vendor name (partial match)" field:"aka=supplier"`
 	Department    string   `json:"department,omitempty" jsonschema_description:"Filter by department, by name or code"`
 	InvoiceNumber string   `json:"invoice_number,omitempty" jsonschema_description:"Only the invoice with this number, for example INV-2025-009" field:"like=INV-2025-004"`

@@ -60,8 +60,8 @@ func TestRefusalsAreForPeople(t *testing.T) {
 	h := open(t)
 	f := h.Refused(h.As("frank.davis"), "INSUFFICIENT_PERMISSIONS", "list_employees", nil)
 	want := "You do not have permission to list employees: that needs the role hr-read, manager or executive. " +
-		"Phone is shown to hr-read, hr-write or executive, in rows that they may see. " +
-		"Salary and SSN are shown to hr-write, finance-read or executive, in rows that they may see."
+		"Phone is shown to hr-read, hr-write or executive. " +
+		"Salary and SSN are shown to hr-write, executive or finance-read for rows that they may see."
 	if f.Message != want {
 		t.Errorf("got %q\nwant %q", f.Message, want)
 	}

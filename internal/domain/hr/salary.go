@@ -36,10 +36,10 @@ type salaryPreview struct {
 	EmployeeEmail string                    `json:"employeeEmail"`
 	Department    string                    `json:"department"`
 	JobTitle      string                    `json:"jobTitle"`
-	CurrentSalary access.Sensitive[float64] `json:"currentSalary" mask:"pay"`
-	NewSalary     float64                   `json:"newSalary"`
-	Change        access.Sensitive[float64] `json:"change" mask:"pay"`
-	ChangePercent access.Sensitive[float64] `json:"changePercent" mask:"pay"`
+	CurrentSalary access.Sensitive[float64] `json:"currentSalary" mask:"pay" field:"unit=USD"`
+	NewSalary     float64                   `json:"newSalary" field:"unit=USD"`
+	Change        access.Sensitive[float64] `json:"change" mask:"pay" field:"unit=USD,show=change"`
+	ChangePercent access.Sensitive[float64] `json:"changePercent" mask:"pay" field:"unit=percent,show=change"`
 	GradeRange    string                    `json:"gradeRange"` // what people of the grade usually earn
 	Warning       string                    `json:"warning,omitempty"`
 	EffectiveDate string                    `json:"effectiveDate"`
@@ -82,8 +82,8 @@ type salaryChanged struct {
 	Updated      bool                      `json:"updated"`
 	EmployeeID   string                    `json:"employeeId"`
 	EmployeeName string                    `json:"employeeName"`
-	OldSalary    access.Sensitive[float64] `json:"oldSalary" mask:"pay"`
-	NewSalary    float64                   `json:"newSalary"`
+	OldSalary    access.Sensitive[float64] `json:"oldSalary" mask:"pay" field:"label=Former salary,unit=USD"`
+	NewSalary    float64                   `json:"newSalary" field:"unit=USD"`
 	Message      string                    `json:"message"`
 	Relation     access.Relation           `json:"-"`
 }

@@ -56,8 +56,8 @@ type closingPreview struct {
 	CurrentStage string  `json:"currentStage"`
 	NewStage     string  `json:"newStage"`
 	Currency     string  `json:"currency"`
-	CurrentValue float64 `json:"currentValue"`
-	ActualValue  float64 `json:"actualValue,omitempty"`
+	CurrentValue float64 `json:"currentValue" field:"unit=USD"`
+	ActualValue  float64 `json:"actualValue,omitempty" field:"unit=USD"`
 	ValueAssumed bool    `json:"valueAssumed,omitempty"` // no actual value was given
 	LossReason   string  `json:"lossReason,omitempty" quote:"assistant"`
 	Notes        string  `json:"notes,omitempty" quote:"assistant"`

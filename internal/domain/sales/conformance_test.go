@@ -91,6 +91,7 @@ func domain() conformance.Domain {
 		Server: "sales", Codes: sales.New(nil, nil).Codes(), Facts: facts, Engines: engines,
 		Calls: []conformance.Call{
 			{Tool: "get_customer", Allow: readers, Email: amanda, In: args{"customer_id": techStartID}},
+			{Tool: "list_customers", Allow: readers, Email: amanda},
 			{Tool: "list_deals", Allow: readers, Email: amanda},
 			{Tool: "get_pipeline", Allow: readers, Email: amanda},
 			{Tool: "close_deal", Allow: writers, Email: amanda, In: closing, Text: []string{"notes"}},
@@ -98,6 +99,7 @@ func domain() conformance.Domain {
 		},
 		Inputs: map[string]string{
 			"get_customer":    "customer_id:string! ",
+			"list_customers":  "cursor:string limit:integer name:string owner:string tier:string ",
 			"list_deals":      "closing_from:string closing_to:string cursor:string customer_id:string limit:integer min_value:number owner:string sort:string stage:string ",
 			"get_pipeline":    "quarter:string ",
 			"close_deal":      "actual_value:number deal_id:string! loss_reason:string notes:string outcome:string! ",
@@ -176,6 +178,14 @@ func facts(name string) conformance.Facts {
 		Rows: deals, Tool: "list_deals", Draw: draw, Fits: fits, Order: order,
 		Walks: []args{{"limit": 9}, {"limit": 7, "sort": "value_desc"}, {"limit": 7, "sort": "closing"}}, Churn: churn(o.deals),
 	}
+	companies := conformance.List[company.Customer]{
+		Rows: conformance.Rows[company.Customer]{Key: "customer_id", Rows: o.customers, ID: customers.ID, Sees: seesCustomer, Shows: o.listsCustomer},
+		Tool: "list_customers", Draw: drawCustomer, Fits: fitsCustomer, Order: func(args) func(x, y company.Customer) int {
+			return func(x, y company.Customer) int {
+				return cmp.Or(cmp.Compare(x.Company, y.Company), cmp.Compare(x.ID, y.ID))
+			}
+		},
+	}
 	byCustomer := func(tool string) conformance.ByID[company.Customer] {
 		return conformance.ByID[company.Customer]{
 			Rows: customers, Tool: tool, Input: func(c company.Customer) args { return args{"customer_id": c.ID} },
@@ -202,7 +212,7 @@ func facts(name string) conformance.Facts {
 	pipeline := conformance.Check{Tool: "get_pipeline", Draw: func(r *rand.Rand) args {
 		return conformance.Pick(r, args{}, args{"quarter": "Q2 2026"}, args{"quarter": "2026-Q3"}, args{"quarter": "Q4 2026"})
 	}, Judge: o.judgePipeline}
-	return conformance.Facts{Emails: emails, Leaks: leaks, Hidden: o.hidden(), Questions: []conformance.Question{list, list, byCustomer("get_customer"), deletion, closing, pipeline}}
+	return conformance.Facts{Emails: emails, Leaks: leaks, Hidden: o.hidden(), Questions: []conformance.Question{list, list, companies, byCustomer("get_customer"), deletion, closing, pipeline}}
 }
 
 func isClosed(stage string) bool { return strings.HasPrefix(stage, "CLOSED_") }
@@ -270,29 +280,6 @@ func (o *oracle) showsDeal(_ conformance.Asker, d company.Deal, _ args) map[stri
 		"probability": d.Probability, "expected_close_date": d.ExpectedClose.Format(time.DateOnly), "owner": d.Owner, "notes": d.Notes,
 		"created_at": d.Created.Format(time.RFC3339Nano), "updated_at": d.Updated.Format(time.RFC3339Nano),
 	}
-}
-
-// open counts a customer's open deals that a caller sees.
-func (o *oracle) open(a conformance.Asker, c company.Customer) (n int) {
-	for _, d := range o.deals {
-		if d.CustomerID == c.ID && !isClosed(d.Stage) && seesDeal(a, d) {
-			n++
-		}
-	}
-	return n
-}
-
-func (o *oracle) showsCustomer(a conformance.Asker, c company.Customer, _ args) map[string]any {
-	_, domain, _ := strings.Cut(c.Email, "@")
-	shown := map[string]any{
-		"name": c.Contact, "company": c.Company, "industry": c.Industry, "account_owner": c.Owner, "tier": c.Tier, "annual_revenue": c.Revenue,
-		"open_deals": o.open(a, c), "email": c.Email[:1] + "***@" + domain, "phone": "***-" + c.Phone[len(c.Phone)-4:],
-		"address": map[string]any{"street": c.Street, "city": c.City, "state": c.State, "zip": c.Zip, "country": c.Country},
-	}
-	if a.Has("sales-write", "executive") || a.Is(c.Owner) {
-		shown["email"], shown["phone"] = c.Email, c.Phone
-	}
-	return shown
 }
 
 func (o *oracle) judgePipeline(a conformance.Asker, in args, out result.Outcome) error {

@@ -13,19 +13,25 @@ func (s *Server) customerTools() []tool.Tool {
 	return []tool.Tool{
 		tool.Read(tool.Spec{
 			Name: "get_customer", Title: "Customer details", Allow: readers, Synonyms: []string{"client", "account"},
-			Description: "Show one customer with contact, account owner, tier and annual revenue. Needs a customer_id; list_deals has it.",
+			Description: "Show one customer with contact, account owner, tier and annual revenue. Needs a customer_id; list_customers has it.",
 			Untrusted:   []string{"name", "email", "phone", "company", "industry", "street", "city", "state", "zip", "country"},
 		}, s.getCustomer),
+		tool.List(tool.Spec{
+			Name: "list_customers", Title: "List customers", Ask: "Who are our customers?", Allow: readers, Synonyms: []string{"client", "account"},
+			Description: "List customers with tier, industry, annual revenue, account owner and open deals, by company name. " +
+				"Shows the customers of the caller and their team; sales leadership and executives see all. get_customer has the contact's address and phone.",
+			Noun: "customers", Narrow: "name, tier or owner", Untrusted: []string{"customer_name", "contact", "industry", "city"},
+		}, s.listCustomers),
 		tool.Write(tool.Spec{
 			Name: "delete_customer", Title: "Delete a customer", Allow: writers, Synonyms: []string{"remove", "client", "account"},
-			Description: "Delete a customer that has no open deals. Needs a customer_id; list_deals has it. A person must approve it first; it cannot be undone.",
+			Description: "Delete a customer that has no open deals. Needs a customer_id; list_customers has it. A person must approve it first; it cannot be undone.",
 			Untrusted:   []string{"customerName", "contact", "message"}, // a refusal names the open deals
 		}, tool.Steps[deleteCustomer, deletionPreview, customerPrecondition, Deleted]{Preview: s.previewDeletion, Apply: s.deleteCustomer}),
 	}
 }
 
 type getCustomer struct {
-	CustomerID string `json:"customer_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid customer IDs." field:"from=list_deals:customer_id" tell:"I find no customer with that id."`
+	CustomerID string `json:"customer_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_customers tool to find valid customer IDs." field:"from=list_customers:customer_id" tell:"I find no customer with that id."`
 }
 
 func (s *Server) getCustomer(ctx context.Context, in getCustomer) (Customer, error) {
@@ -34,6 +40,28 @@ func (s *Server) getCustomer(ctx context.Context, in getCustomer) (Customer, err
 		return Customer{}, err
 	}
 	return s.customer(ctx, scope, in.CustomerID)
+}
+
+type listCustomers struct {
+	Name  string `json:"name,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Part of the customer's company name" field:"aka=company"`
+	Tier  string `json:"tier,omitempty" jsonschema:"enum=enterprise,enum=business,enum=startup,enum=free" jsonschema_description:"Filter by tier"`
+	Owner string `json:"owner,omitempty" jsonschema_description:"Filter by account owner email" field:"aka=seller|salesperson"`
+}
+
+func (s *Server) listCustomers(ctx context.Context, in listCustomers, w tool.Window[CustomerKey]) ([]CustomerRow, error) {
+	scope, err := s.scopeIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.store.Customers(ctx, scope, CustomerQuery{Name: in.Name, Tier: in.Tier, Owner: strings.ToLower(in.Owner), After: w.After, Limit: w.Limit})
+	rows := make([]CustomerRow, len(found))
+	for i, c := range found {
+		rows[i] = CustomerRow{
+			CustomerID: c.ID, CustomerName: c.Company, Contact: c.Name, Industry: c.Industry, City: c.Address.City,
+			Tier: c.Tier, AnnualRevenue: c.AnnualRevenue, AccountOwner: c.AccountOwner, OpenDeals: c.OpenDeals,
+		}
+	}
+	return rows, err
 }
 
 // customer finds a customer and sets its relation to the principal, who
@@ -53,7 +81,7 @@ func (s *Server) customer(ctx context.Context, scope Scope, id string) (Customer
 }
 
 type deleteCustomer struct {
-	CustomerID string `json:"customer_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_deals tool to find valid customer IDs." field:"from=list_deals:customer_id" tell:"I find no customer with that id."`
+	CustomerID string `json:"customer_id" jsonschema:"pattern=^[0-9a-fA-F]{24}$" jsonschema_description:"MongoDB ObjectId as string" suggest:"Use list_customers tool to find valid customer IDs." field:"from=list_customers:customer_id" tell:"I find no customer with that id."`
 	Reason     string `json:"reason,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Why the customer is deleted; kept in the audit." text:"lines"`
 }
 

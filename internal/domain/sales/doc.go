@@ -1,4 +1,4 @@
-// Package sales is the server of customers, deals and the pipeline: five tools
+// Package sales is the server of customers, deals and the pipeline: six tools
 // over one small store, which is SQLite in the demo and MongoDB in production.
 //
 // It owns the tools' declarations and their business rules, and declares the

@@ -28,6 +28,29 @@ type Customer struct {
 	OpenName []string        `json:"-"` // the first open deals' names
 }
 
+// CustomerRow is a customer in a list: whose it is and how large, and nothing by
+// which its contact can be reached.
+type CustomerRow struct {
+	CustomerID    string  `json:"customer_id" jsonschema_description:"MongoDB ObjectId as string."`
+	CustomerName  string  `json:"customer_name" jsonschema_description:"The customer's company name." field:"label=Customer,aka=account|client|company"`
+	Contact       string  `json:"contact" jsonschema_description:"The main contact's name."`
+	Industry      string  `json:"industry"`
+	City          string  `json:"city"`
+	Tier          string  `json:"tier" jsonschema:"enum=enterprise,enum=business,enum=startup,enum=free"`
+	AnnualRevenue float64 `json:"annual_revenue" jsonschema_description:"US dollars a year." field:"unit=USD,amount,aka=sales|turnover"`
+	AccountOwner  string  `json:"account_owner" jsonschema_description:"E-mail address of the employee who owns the account." field:"aka=owner|seller|salesperson"`
+	OpenDeals     int     `json:"open_deals" jsonschema_description:"How many of the customer's deals that you may see are still open."`
+}
+
+// Key is the row's sort key.
+func (c CustomerRow) Key() CustomerKey { return CustomerKey{Company: c.CustomerName, ID: c.CustomerID} }
+
+// CustomerKey is a customer's sort key.
+type CustomerKey struct {
+	Company string `json:"c"`
+	ID      string `json:"i"`
+}
+
 // Address is a postal address.
 type Address struct {
 	Street  string `json:"street"`

@@ -70,7 +70,7 @@ func (s *Server) Close() error { return s.store.Close() }
 // The domain's own faults.
 var (
 	errCustomerNotFound = &fault.Code{Name: "CUSTOMER_NOT_FOUND", Kind: fault.NotFound, Status: 200,
-		Meaning: "No customer has this id, or the caller may not see it.", Suggest: "Use list_deals tool to find valid customer IDs.", Subject: []string{"customer_id"}}
+		Meaning: "No customer has this id, or the caller may not see it.", Suggest: "Use list_customers tool to find valid customer IDs.", Subject: []string{"customer_id"}}
 	errDealNotFound = &fault.Code{Name: "DEAL_NOT_FOUND", Kind: fault.NotFound, Status: 200,
 		Meaning: "No deal has this id, or the caller may not see it.", Suggest: "Use list_deals tool to find valid deal IDs.", Subject: []string{"deal_id"}}
 	errDealAlreadyClosed = &fault.Code{Name: "DEAL_ALREADY_CLOSED", Kind: fault.Conflict, Status: 200,

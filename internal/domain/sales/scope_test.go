@@ -13,7 +13,7 @@ import (
 
 // TestNoQueryWithoutAScope: every method that reaches a row takes a scope.
 func TestNoQueryWithoutAScope(t *testing.T) {
-	for _, face := range []reflect.Type{reflect.TypeFor[Reader](), reflect.TypeFor[Writer]()} {
+	for _, face := range []reflect.Type{reflect.TypeFor[CustomerReader](), reflect.TypeFor[DealReader](), reflect.TypeFor[Writer]()} {
 		for i := range face.NumMethod() {
 			method := face.Method(i)
 			if method.Type.NumIn() < 2 || method.Type.In(1) != reflect.TypeFor[Scope]() {

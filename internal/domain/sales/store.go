@@ -14,7 +14,8 @@ import (
 // A store that cannot be reached is SERVICE_UNAVAILABLE, a deadline that passes
 // is TIMEOUT, a statement that fails is DATABASE_ERROR.
 type Store interface {
-	Reader
+	CustomerReader
+	DealReader
 	Writer
 	Bookkeeping
 	Lifecycle
@@ -40,11 +41,17 @@ type Lifecycle interface {
 	Oversize(ctx context.Context) (string, error)
 }
 
-// Reader finds rows within a scope. Rows outside of it are not found.
-type Reader interface {
-	// Customer returns one customer that is not deleted, with the open deals
-	// that the scope can see.
+// CustomerReader finds customers that are not deleted, and counts the open deals
+// of each, within a scope. Rows outside of it are not found, here and below.
+type CustomerReader interface {
+	// Customer returns one customer, with the names of its first open deals.
 	Customer(ctx context.Context, s Scope, id string) (c Customer, found bool, err error)
+	// Customers returns at most q.Limit customers by company and id, after q.After.
+	Customers(ctx context.Context, s Scope, q CustomerQuery) ([]Customer, error)
+}
+
+// DealReader finds deals and adds them up.
+type DealReader interface {
 	// Deal returns one deal.
 	Deal(ctx context.Context, s Scope, id string) (d Deal, found bool, err error)
 	// Deals returns at most q.Limit deals in q's order, after q.After.
@@ -61,6 +68,15 @@ type Reader interface {
 type Writer interface {
 	CloseDeal(ctx context.Context, s Scope, c Closing) error
 	DeleteCustomer(ctx context.Context, s Scope, t Tombstone) error
+}
+
+// CustomerQuery says which customers, from where. Zero fields do not filter.
+type CustomerQuery struct {
+	Name  string // part of the company's name; ASCII letters match in both cases
+	Tier  string
+	Owner string // e-mail, in lower case
+	After *CustomerKey
+	Limit int
 }
 
 // DealQuery says which deals, in which order, from where. Zero fields do not

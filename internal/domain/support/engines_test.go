@@ -283,7 +283,7 @@ func (c client) do(method, path string, body io.Reader) []byte {
 		c.t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
+	response, err := testkit.Client.Do(request)
 	if err != nil {
 		c.t.Fatal(err)
 	}

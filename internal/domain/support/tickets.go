@@ -23,8 +23,8 @@ func (s *Server) ticketTools() []tool.Tool {
 		}, s.searchTickets),
 		tool.Write(tool.Spec{
 			Name: "close_ticket", Title: "Close a ticket", Allow: writers, Synonyms: []string{"resolve", "solve", "issue", "case"},
-			Description: "Close a support ticket with a resolution of at least 10 characters. " +
-				"Needs a ticket_id such as TICK-004; search_tickets finds it. A person must approve it first; it cannot be undone.",
+			Description: "Close a support ticket. Needs a resolution of at least 10 characters, and " +
+				"a ticket_id such as TICK-004; search_tickets finds it. A person must approve it first; it cannot be undone.",
 			Untrusted: closingTexts,
 		}, tool.Steps[closeTicket, closingPreview, ticketPrecondition, Closed]{Preview: s.previewClosing, Apply: s.closeTicket}),
 	}
@@ -33,7 +33,7 @@ func (s *Server) ticketTools() []tool.Tool {
 type searchTickets struct {
 	Query      string `json:"query" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"Words to search for; * for every ticket" field:"all=*,aka=about|mention"`
 	Status     string `json:"status,omitempty" jsonschema:"enum=open,enum=in_progress,enum=pending,enum=resolved,enum=closed" jsonschema_description:"Filter by ticket status" field:"aka.open=unresolved|unsolved"`
-	Priority   string `json:"priority,omitempty" jsonschema:"enum=low,enum=medium,enum=high,enum=critical" jsonschema_description:"Filter by priority" field:"aka=urgency,aka.critical=urgent"`
+	Priority   string `json:"priority,omitempty" jsonschema:"enum=low,enum=medium,enum=high,enum=critical" jsonschema_description:"Filter by priority" field:"aka=urgency,aka.critical=urgent,aka.high=urgent"`
 	CustomerID string `json:"customer_id,omitempty" jsonschema_description:"Filter by customer"`
 }
 

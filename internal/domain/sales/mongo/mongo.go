@@ -100,7 +100,7 @@ func (m *Store) index(ctx context.Context) error {
 	if _, err := m.deals.Indexes().CreateMany(ctx, deals); err != nil {
 		return storeFault(ctx, err)
 	}
-	if _, err := m.customers.Indexes().CreateMany(ctx, []mongo.IndexModel{confirmed}); err != nil {
+	if _, err := m.customers.Indexes().CreateMany(ctx, []mongo.IndexModel{confirmed, {Keys: byCompany}}); err != nil {
 		return storeFault(ctx, err)
 	}
 	address := mongo.IndexModel{Keys: only("address", 1), Options: options.Index().SetUnique(true)}

@@ -25,3 +25,6 @@ var orders = map[sales.Sort]order{
 func (o order) sorted() bson.D {
 	return bson.D{{Key: o.field, Value: o.direction}, {Key: "_id", Value: o.direction}}
 }
+
+// byCompany is the order of customers.
+var byCompany = bson.D{{Key: "company_name", Value: 1}, {Key: "_id", Value: 1}}

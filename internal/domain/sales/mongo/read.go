@@ -108,6 +108,14 @@ func among(field string, values ...any) bson.D { return compares(field, "$in", b
 // isOpen holds for deals that are neither won nor lost.
 func isOpen() bson.D { return compares("stage", "$nin", bson.A{sales.StageWon, sales.StageLost}) }
 
+func (d customerDoc) customer() sales.Customer {
+	return sales.Customer{
+		ID: d.ID.Hex(), Name: d.Contact.Name, Email: d.Contact.Email, Company: d.Company, Industry: d.Industry, Phone: d.Contact.Phone,
+		Address: sales.Address(d.Address), AccountOwner: d.Owner, Tier: d.Tier, AnnualRevenue: d.AnnualRevenue,
+		CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC(), Version: d.Version,
+	}
+}
+
 // Customer returns one customer with its open deals.
 func (m *Store) Customer(ctx context.Context, s sales.Scope, id string) (sales.Customer, bool, error) {
 	ctx, cancel := bounded(ctx)
@@ -120,12 +128,7 @@ func (m *Store) Customer(ctx context.Context, s sales.Scope, id string) (sales.C
 	if err != nil || len(docs) == 0 {
 		return sales.Customer{}, false, err
 	}
-	d := docs[0]
-	c := sales.Customer{
-		ID: d.ID.Hex(), Name: d.Contact.Name, Email: d.Contact.Email, Company: d.Company, Industry: d.Industry, Phone: d.Contact.Phone,
-		Address: sales.Address(d.Address), AccountOwner: d.Owner, Tier: d.Tier, AnnualRevenue: d.AnnualRevenue,
-		CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC(), Version: d.Version,
-	}
+	c := docs[0].customer()
 	c.OpenDeals, c.OpenName, err = m.openDeals(ctx, s, key)
 	return c, err == nil, err
 }

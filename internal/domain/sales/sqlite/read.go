@@ -23,29 +23,64 @@ func owners(s sales.Scope) (c engine.Clause) {
 	return c
 }
 
-const selectCustomer = `
+const (
+	customerColumns = `
 select c.id, c.name, c.email, c.company, c.industry, c.phone, c.street, c.city, c.state, c.zip, c.country,
-  k.owner, c.tier, c.annual_revenue, c.created_at, c.updated_at, c.version
-from customers c join owners k on k.id = c.owner_id
-where c.id = ? and c.deleted_at is null and `
+  k.owner, c.tier, c.annual_revenue, c.created_at, c.updated_at, c.version, `
+	fromCustomers = ` from customers c join owners k on k.id = c.owner_id where c.deleted_at is null and `
+	ofCustomer    = ` from deals d join owners k on k.id = d.owner_id where d.customer_id = c.id and d.stage not in ('CLOSED_WON', 'CLOSED_LOST') and `
+)
 
-// Customer returns one customer with its open deals.
-func (s *Store) Customer(ctx context.Context, scope sales.Scope, id string) (c sales.Customer, found bool, err error) {
+// customersBy reads the customers that a condition holds for, each with the number of
+// its open deals.
+func (s *Store) customersBy(ctx context.Context, scope sales.Scope, where engine.Clause, limit int) (out []sales.Customer, err error) {
+	in := owners(scope)
+	statement := customerColumns + "(select count(*)" + ofCustomer + in.String() + ")" + fromCustomers + where.String() + " order by c.company, c.id limit ?"
+	rows, err := s.In(ctx).QueryContext(ctx, statement, append(append(in.Args, where.Args...), limit)...)
+	err = s.Each(ctx, rows, err, func() error {
+		var c sales.Customer
+		var created, updated int64
+		a := &c.Address
+		err := rows.Scan(&c.ID, &c.Name, &c.Email, &c.Company, &c.Industry, &c.Phone, &a.Street, &a.City, &a.State, &a.Zip, &a.Country,
+			&c.AccountOwner, &c.Tier, &c.AnnualRevenue, &created, &updated, &c.Version, &c.OpenDeals)
+		c.CreatedAt, c.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+		out = append(out, c)
+		return err
+	})
+	return out, err
+}
+
+// Customers returns a page.
+func (s *Store) Customers(ctx context.Context, scope sales.Scope, q sales.CustomerQuery) ([]sales.Customer, error) {
 	ctx, cancel := engine.Bounded(ctx)
 	defer cancel()
-	in := owners(scope)
-	var created, updated int64
-	a := &c.Address
-	err = s.In(ctx).QueryRowContext(ctx, selectCustomer+in.String(), append([]any{id}, in.Args...)...).Scan(
-		&c.ID, &c.Name, &c.Email, &c.Company, &c.Industry, &c.Phone, &a.Street, &a.City, &a.State, &a.Zip, &a.Country,
-		&c.AccountOwner, &c.Tier, &c.AnnualRevenue, &created, &updated, &c.Version)
-	if errors.Is(err, sql.ErrNoRows) {
-		return sales.Customer{}, false, nil
+	where := owners(scope)
+	if q.Name != "" {
+		where.And("instr(lower(c.company), lower(?)) > 0", q.Name)
 	}
-	if err != nil {
-		return sales.Customer{}, false, s.Fault(ctx, err)
+	if q.Tier != "" {
+		where.And("c.tier = ?", q.Tier)
 	}
-	c.CreatedAt, c.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+	if q.Owner != "" {
+		where.And("k.owner = ?", q.Owner)
+	}
+	if q.After != nil {
+		where.And("(c.company, c.id) > (?, ?)", q.After.Company, q.After.ID)
+	}
+	return s.customersBy(ctx, scope, where, q.Limit)
+}
+
+// Customer returns one customer with its open deals.
+func (s *Store) Customer(ctx context.Context, scope sales.Scope, id string) (sales.Customer, bool, error) {
+	ctx, cancel := engine.Bounded(ctx)
+	defer cancel()
+	where := owners(scope)
+	where.And("c.id = ?", id)
+	found, err := s.customersBy(ctx, scope, where, 1)
+	if err != nil || len(found) == 0 {
+		return sales.Customer{}, false, err
+	}
+	c := found[0]
 	c.OpenDeals, c.OpenName, err = s.openDeals(ctx, scope, id)
 	return c, err == nil, err
 }

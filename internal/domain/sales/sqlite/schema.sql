@@ -41,6 +41,8 @@ create table if not exists customers (
   deleted_by     text
 ) strict;
 
+create index if not exists customers_company on customers (company, id);
+
 create table if not exists deals (
   id                  text primary key,
   customer_id         text not null references customers (id),
