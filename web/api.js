@@ -3,6 +3,7 @@
 // gateway gave it. It runs in the page and in the worker that the tabs share.
 
 import { parseEvents } from "./sse.js";
+import { learned, t } from "./words.js";
 
 /** DONE is the event that closes a turn, always last. */
 export const DONE = Symbol("done");
@@ -36,6 +37,37 @@ export function actAs(id) {
   person = id;
 }
 
+/** @type {Map<string, Promise<any>>} */
+const early = new Map(); // answers that were asked for before they are wanted, each for one use
+
+/**
+ * ahead asks for all that a page of this person will want, before it is known who is
+ * signed in: a reload waits for one round trip and not for one after the other.
+ * @param {string} known @param {string[]} paths
+ */
+export function ahead(known, paths) {
+  person = known;
+  for (const path of paths) if (!early.has(path)) early.set(path, request("GET", path));
+  for (const asked of early.values()) asked.catch(() => {}); // it is asked for again when it is wanted
+  person = "";
+}
+
+/**
+ * given takes the answers that came with the page itself, and returns the id of whom
+ * they are for; nothing where there are none.
+ */
+export function given() {
+  for (const block of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("script[data-given]"))) {
+    skew = Number(block.dataset.now) - Date.now();
+    early.set(block.dataset.given ?? "", Promise.resolve(JSON.parse(block.textContent ?? "")));
+    block.remove(); // it is read once, and shown nowhere
+  }
+  return early.get("/api/user")?.then((user) => String(user.userId));
+}
+
+/** late forgets what was asked for ahead and not wanted. */
+export const late = () => early.clear();
+
 /** gatewayNow is the gateway's time: a card must not expire by the reader's wrong clock. */
 export function gatewayNow() {
   return Date.now() + skew;
@@ -44,7 +76,11 @@ export function gatewayNow() {
 /** @typedef {{ signal?: AbortSignal, headers?: Record<string, string>, keepalive?: boolean }} RequestOptions */
 
 /** @param {string} path @param {RequestOptions} [options] @returns {Promise<any>} */
-export const get = (path, options) => request("GET", path, undefined, options);
+export function get(path, options) {
+  const asked = early.get(path);
+  early.delete(path);
+  return asked?.catch(() => request("GET", path, undefined, options)) ?? request("GET", path, undefined, options);
+}
 /** @param {string} path @param {unknown} body @param {RequestOptions} [options] @returns {Promise<any>} */
 export const post = (path, body, options) => request("POST", path, body, options);
 /** @param {string} path @param {unknown} body @returns {Promise<any>} */
@@ -65,7 +101,7 @@ async function request(method, path, body, options) {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Fault("The gateway's answer could not be read.", { status: response.status });
+    throw new Fault(t("The gateway's answer could not be read."), { status: response.status });
   }
 }
 
@@ -78,9 +114,10 @@ async function send(method, path, body, { signal, headers = {}, keepalive = fals
     init.body = JSON.stringify(body);
     init.headers["Content-Type"] = "application/json";
   }
+  const sender = person;
   const response = await reach(path, init);
   noteClock(response);
-  if (!response.ok) throw await faultOf(response);
+  if (!response.ok) throw await faultOf(response, sender);
   return response;
 }
 
@@ -89,7 +126,8 @@ async function reach(path, init) {
     return await fetch(path, init);
   } catch (cause) {
     if (cause.name === "AbortError") throw cause;
-    throw new Fault("The gateway could not be reached.", { code: "UNREACHABLE" });
+    await learned();
+    throw new Fault(t("The gateway could not be reached."), { code: "UNREACHABLE" });
   }
 }
 
@@ -100,10 +138,10 @@ function noteClock(response) {
 }
 
 // Faults come as {error, message}, as an envelope, or as {error: {code, message}}.
-async function faultOf(response) {
-  const body = await response.json().catch(() => null);
+async function faultOf(response, sender) {
+  const [body] = await Promise.all([response.json().catch(() => null), learned()]);
   const nested = typeof body?.error === "object" ? body.error : null;
-  const message = body?.message ?? nested?.message ?? (nested ? null : body?.error) ?? `The gateway answered ${response.status}.`;
+  const message = body?.message ?? nested?.message ?? (nested ? null : body?.error) ?? t("The gateway answered {status}.", { status: response.status });
   const fault = new Fault(String(message), {
     status: response.status,
     code: body?.code ?? nested?.code ?? "",
@@ -111,7 +149,7 @@ async function faultOf(response) {
     retryAfter: Number(response.headers.get("Retry-After")) || 0,
   });
   if (response.status === 401) session.dispatchEvent(new Event("signed-out"));
-  if (fault.code === "PERSON_CHANGED") session.dispatchEvent(new Event("other-person"));
+  if (fault.code === "PERSON_CHANGED" && sender === person) session.dispatchEvent(new Event("other-person"));
   return fault;
 }
 

@@ -1,8 +1,9 @@
 // @ts-check
 // Wires the page: who is signed in, which view is open, what the keys do.
 
-import { actAs, get, session } from "./api.js";
+import { actAs, ahead, get, given, late, session } from "./api.js";
 import { at, bind, el, show } from "./dom.js";
+import { keepFocus } from "./focus.js";
 import { effect, scope } from "./reactive.js";
 import * as store from "./store.js";
 import { isRehearsal, modelLabel } from "./turn.js";
@@ -21,37 +22,44 @@ import { language, learnWords, speak, t } from "./words.js";
 // ---- signing in
 
 async function begin() {
+  const own = await given();
+  if (own) sessionStorage.setItem(PERSON, own);
+  const user = get("/api/user");
+  user.catch(() => {}); // it is read below
+  askAhead();
   await learnWords();
   try {
-    signedIn(await get("/api/user"));
+    signedIn(await user);
   } catch (fault) {
     if (fault.status === 401) return signedOut();
     unreachable(fault);
   }
 }
 
-// Signing in leads over the issuer's page, where the place in ours and the
-// question are lost.
-const PLACE = "countersign.place";
-const QUESTION = "countersign.question";
+const PERSON = "countersign.person";
 
-function keepPlace() {
-  sessionStorage.setItem(PLACE, location.hash);
-  sessionStorage.setItem(QUESTION, composer?.text() ?? "");
+// A reload most often shows the same to the same person.
+function askAhead() {
+  const known = sessionStorage.getItem(PERSON);
+  const { view, id } = place();
+  if (known) ahead(known, ["/api/tools", "/api/models", "/api/confirmations", "/api/conversations", ...(view === "c" && id ? [`/api/conversations/${encodeURIComponent(id)}`] : [])]);
 }
 
+// Signing in leads over the issuer's page, where the place in ours is lost. What was
+// written there is a draft of its conversation.
+const PLACE = "countersign.place";
+
+const keepPlace = () => sessionStorage.setItem(PLACE, location.hash);
+
 function backToPlace() {
-  const place = takeKept(PLACE);
+  const place = sessionStorage.getItem(PLACE);
+  sessionStorage.removeItem(PLACE);
   if (place && !location.hash) history.replaceState(null, "", place);
 }
 
-function takeKept(name) {
-  const kept = sessionStorage.getItem(name);
-  sessionStorage.removeItem(name);
-  return kept;
-}
-
 async function signedIn(user) {
+  if (sessionStorage.getItem(PERSON) !== user.userId) late();
+  sessionStorage.setItem(PERSON, user.userId);
   actAs(user.userId);
   store.me.value = user;
   document.body.dataset.state = "in";
@@ -62,14 +70,14 @@ async function signedIn(user) {
   drawPerson(user);
   drawViews();
   watchPerson(user);
-  const question = takeKept(QUESTION);
   addEventListener("hashchange", () => route());
+  document.addEventListener("visibilitychange", () => document.hidden || keepConversation());
   // Titles and what waits first: cards and tables are named by them.
   const routed = Promise.allSettled([store.learnTools(), store.learnModels(), store.learnChanges()]).then(route);
   store.opening.value = routed;
   await routed;
-  if (question) composer.fill(question);
   store.learnConversations();
+  late();
   const counted = countView();
   counted.begin();
   store.listen();
@@ -109,6 +117,7 @@ function drawViews() {
 }
 
 function signedOut() {
+  sessionStorage.removeItem(PERSON);
   document.body.dataset.state = "out";
   show(at("starting"), false);
   show(at("signed-out"));
@@ -172,8 +181,17 @@ function place() {
 
 let drawn = { dispose: () => {} };
 
+// A browser keeps the place in an address to itself. The gateway must know it to send
+// the conversation along with the page; of several tabs that one which is seen.
+function keepConversation() {
+  const { view, id } = place();
+  const known = view === "c" && /^[\w-]+$/.test(id);
+  document.cookie = `countersign-place=${known ? id : ""}; path=/; samesite=strict${known ? "" : "; max-age=0"}`;
+}
+
 async function route() {
   const { view, id } = place();
+  keepConversation();
   closeSidebar();
   drawn.dispose();
   drawn = { dispose: () => {} };
@@ -225,6 +243,7 @@ function keepAddress() {
   if (!id || conversation.addressed || place().view !== "") return;
   conversation.addressed = true;
   history.replaceState(null, "", `#/c/${encodeURIComponent(id)}`);
+  keepConversation();
 }
 
 // ---- asking
@@ -354,7 +373,11 @@ bind(at("language"), "onchange", () => speak(at("language").value));
 drawTheme();
 
 for (const way of document.querySelectorAll('a[href="/login"]')) way.addEventListener("click", keepPlace);
-at("sign-out").form.addEventListener("submit", () => store.leave());
+at("sign-out").form.addEventListener("submit", () => (sessionStorage.removeItem(PERSON), store.leave()));
+bind(at("skip"), "onclick", (event) => {
+  event.preventDefault(); // its address is none of ours
+  (at("composer").hidden ? at("page-title") : at("question"))?.focus();
+});
 bind(at("menu"), "onclick", toggleSidebar);
 bind(at("new"), "onclick", newConversation);
 bind(at("starting-retry"), "onclick", () => location.reload());
@@ -369,4 +392,5 @@ addEventListener("online", () => {
 });
 addEventListener("beforeprint", () => document.querySelectorAll("details.tool-result").forEach((one) => one.setAttribute("open", "")));
 
+keepFocus();
 begin();

@@ -82,6 +82,8 @@ func TestOverviewShowsWhoMayWhat(t *testing.T) {
 	g.on("POST /api/revoke", g.hears(answer(http.StatusOK, object{"status": "success"})))
 	p.Open(g.URL + "/#/admin")
 	p.Sees("[data-server=hr]", "hr")
+	p.Sees("tr:has([data-tool-name='notes.add']) code", "a1b2c3")
+	p.Sees("tr:has([data-revoke=u1])", "1,200 tokens in, 30 out")
 	p.Sees("[data-held=wipe]", "notes.wipe: its definition is new")
 	p.Sees("[data-open-tools]", "3 of 3 tools")
 	p.Click("[data-role=executive]")

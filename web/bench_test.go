@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"countersign.dev/internal/testkit/browsertest"
 	"countersign.dev/web"
@@ -40,6 +42,34 @@ func BenchmarkLongAnswer(b *testing.B) {
 		floor := browsertest.Eval[float64](p, `(async () => { tasks.length = 0; const r = (await fetch("/api/query", {method: "POST", body: "{}"})).body.getReader(); while (!(await r.read()).done); await settled(); return Math.max(0, ...tasks.map((one) => one[1])) })()`)
 		b.ReportMetric(longest, "ms-longest-task")
 		b.ReportMetric(floor, "ms-floor")
+	}
+}
+
+// BenchmarkReloadOnSlowLine: when is an open conversation drawn, on a line that takes 400 ms
+// each way and back? The floor is the same page whose answers do not come with it.
+func BenchmarkReloadOnSlowLine(b *testing.B) {
+	for b.Loop() {
+		for unit, paths := range map[string]bool{"ms-drawn": true, "ms-floor": false} {
+			g := newGateway(b)
+			g.serveGiven(paths)
+			g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{{"id": "1", "role": "user", "content": "Before"}, {"id": "2", "role": "assistant", "content": strings.Repeat("The largest text of the page. ", 20)}}}))
+			near := g.Config.Handler
+			slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				select {
+				case <-time.After(400 * time.Millisecond):
+					near.ServeHTTP(w, r)
+				case <-r.Context().Done():
+				}
+			})
+			far := httptest.NewServer(slow)
+			b.Cleanup(func() { _ = far.Config.Close() })
+			p := browsertest.New(b)
+			p.Open(far.URL + "/#/c/c1")
+			p.Sees("[data-answer]", "largest")
+			p.Reload()
+			p.Sees("[data-answer]", "largest")
+			b.ReportMetric(browsertest.Eval[float64](p, `new Promise((done) => new PerformanceObserver((list) => done(list.getEntries().at(-1).startTime)).observe({ type: "largest-contentful-paint", buffered: true }))`), unit)
+		}
 	}
 }
 

@@ -185,6 +185,7 @@ func TestDigestOfAnyCardIsItsServers(t *testing.T) {
 		"arguments": object{"b": []any{1, object{"z": nil, "a": true}, []any{}}, "a": "", "__proto__": "p", "o": object{}},
 	}
 	p := withCard(t, g, card)
+	p.readsCard()
 	p.Click("[data-approve]")
 	p.Sees("[data-card-state=approved]", deleted)
 	if got, want := g.said(), answerTo(t, card, true); len(got) != 1 || got[0] != want {
@@ -380,6 +381,41 @@ func TestRequestFromElsewhereReachesTheInbox(t *testing.T) {
 	p.Misses("#inbox-count")
 }
 
+// What an agent, a terminal or a program asked for waits in the inbox, each with where it was
+// asked for; in a conversation it is one strip.
+func TestInboxNamesWhereARequestWasAskedFor(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
+	surfaces := map[string]string{"terminal": "Asked for in a chat of a terminal or another program", "mcp": "Asked for by an MCP client", "api": "Asked for by a direct call of the API", "server": "Asked for at the server itself, not through the gateway"}
+	list, terminal := []object{}, object{}
+	for surface := range surfaces {
+		one := waiting("x-" + surface)
+		one["confirmationData"].(object)["origin"] = object{"surface": surface}
+		list = append(list, one)
+		if surface == "terminal" {
+			terminal = one
+		}
+	}
+	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": list}))
+	p.Open(g.URL)
+	p.Sees("#strip", "4 requests wait for your approval")
+	p.Misses("#log [data-card]")
+	p.Click("#strip a")
+	for surface, says := range surfaces {
+		p.Sees("[data-inbox] [data-card=x-"+surface+"] [data-card-origin]", says)
+	}
+	p.Misses("[data-inbox] [data-asked-in]") // none was asked for in a conversation that the page has
+	eval[bool](p, `(document.querySelector("[data-card=x-terminal]").scrollIntoView({ block: "end" }), true)`)
+	p.Until(`document.querySelector("[data-card=x-terminal] [data-approve]").ariaDisabled !== "true"`)
+	p.Click("[data-card=x-terminal] [data-approve]")
+	p.Sees("[data-receipts] [data-card=x-terminal][data-card-state=approved] [data-card-note]", deleted)
+	p.Sees("#inbox-count", "3")
+	if got, want := g.said(), answerTo(t, terminal, true); len(got) != 1 || got[0] != want {
+		t.Errorf("got %q, want %s", got, want)
+	}
+}
+
 // The button names the act; deletions look like what they are.
 func TestButtonNamesTheAct(t *testing.T) {
 	t.Parallel()
@@ -396,25 +432,81 @@ func TestButtonNamesTheAct(t *testing.T) {
 	}
 }
 
-// No card can be approved of which a part was never in view.
-func TestCardIsSeenWholeBeforeItIsApproved(t *testing.T) {
+// longCard is higher than any window.
+func longCard() object {
+	card := pending("x1")
+	card["message"] = "Delete Frank Davis?" + strings.Repeat("\nand one more line", 60)
+	return card
+}
+
+// cardIsWhole says that all of the card's box, its title and its buttons are in view.
+const cardIsWhole = `(() => { const v = document.getElementById("view").getBoundingClientRect(); return [...document.querySelectorAll("[data-card], [data-card] > header, [data-approve], [data-deny]")].every((n) => { const c = n.getBoundingClientRect(); return c.height > 0 && c.top >= v.top - 1 && c.bottom <= v.bottom + 1 }) })()`
+
+// scrolled scrolls an element and waits until the page has seen that.
+func (p *page) scrolled(node string, to int) {
+	eval[bool](p, fmt.Sprintf(`new Promise((done) => { %s.scrollTop = %d; requestAnimationFrame(() => requestAnimationFrame(() => done(true))) })`, node, to))
+}
+
+// readsCard scrolls through the body of the page's card.
+func (p *page) readsCard() {
+	for at := 0; at < 3000; at += 50 {
+		p.scrolled(cardBody, at)
+	}
+	p.Misses("[data-unseen]")
+}
+
+const cardBody = `document.querySelector("[data-card] .card-body")`
+
+// No card can be approved of which a part was never in view. A long one is whole in the
+// window all the same: its body scrolls, and its buttons stay.
+func TestLongCardIsWholeInViewAndSeenBeforeItIsApproved(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int64{{1100, 800}, {550, 400}, {360, 740}} {
+		g := newGateway(t)
+		g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
+		g.on("POST /api/query", turn(object{"type": "text", "text": strings.Repeat("Words before it.\n\n", 30)}, longCard()))
+		p := newPage(t)
+		p.Open(g.URL)
+		p.Window(size[0], size[1])
+		p.Sees("[data-suggestion]", "Who works here?")
+		p.Click("#question")
+		p.ask("Delete him")
+		p.Sees("[data-unseen]", "when you have seen all of this request")
+		p.Until(cardIsWhole)
+		p.Shot(fmt.Sprintf("card-long-%d", size[0]))
+		if got := eval[float64](p, cardBody+`.clientHeight`); got < 60 {
+			t.Errorf("%d pixels high, the card shows %v pixels of its body", size[1], got)
+		}
+		p.scrolled(cardBody, 100_000) // what is between the beginning and the end was not in view
+		p.scrolled(cardBody, 0)
+		eval[bool](p, `(document.querySelector("[data-approve]").click(), true)`)
+		if got := g.said(); len(got) != 0 {
+			t.Errorf("sent %q before the card was seen", got)
+		}
+		p.Until(`document.activeElement === ` + cardBody) // from where the arrow keys scroll
+		p.readsCard()
+		p.Until(cardIsWhole)
+		p.Click("[data-approve]")
+		p.Sees("[data-card-state=approved]", deleted)
+	}
+}
+
+// A card that is drawn anew has not been seen, whatever of the old one was.
+func TestCardThatChangesIsSeenAgain(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
 	g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
-	card := pending("x1")
-	card["message"] = "Delete Frank Davis?" + strings.Repeat("\nand one more line", 60)
-	p := withCard(t, g, card)
+	p := withCard(t, g, pending("x1"))
+	p.Until(`document.querySelector("[data-approve]").ariaDisabled !== "true"`)
+	other := pending("x1")
+	other["message"] = "Delete Eve Thompson?" + strings.Repeat("\nand one more line", 60)
+	module[bool](p, "store.js", `return Boolean(m.see(arg))`, other)
+	p.Sees("[data-card=x1]", "Delete Eve Thompson?")
 	p.Sees("[data-unseen]", "when you have seen all of this request")
 	eval[bool](p, `(document.querySelector("[data-approve]").click(), true)`)
 	if got := g.said(); len(got) != 0 {
 		t.Errorf("sent %q before the card was seen", got)
 	}
-	for i := range 12 {
-		eval[bool](p, fmt.Sprintf(`new Promise((done) => { const v = document.getElementById("view"); v.scrollTop = document.querySelector("[data-card]").offsetTop - 60 + %d * 300; requestAnimationFrame(() => requestAnimationFrame(() => done(true))) })`, i))
-	}
-	p.Misses("[data-unseen]")
-	p.Click("[data-approve]")
-	p.Sees("[data-card-state=approved]", deleted)
 }
 
 // At 200 % zoom, and on a phone, a card that fits is whole in view with its button.
@@ -438,10 +530,12 @@ func TestCardIsWholeInViewWithItsButton(t *testing.T) {
 		if got := eval[float64](p, `document.getElementById("top").offsetHeight`); got > 90 {
 			t.Errorf("%d pixels wide, the header has %v pixels, want at most 90", size[0], got)
 		}
-		p.Until(whole + ` || document.querySelector("[data-card]").offsetHeight > document.getElementById("view").clientHeight && document.querySelector("[data-approve]").ariaDisabled === "true"`)
+		p.Until(whole)
 		if size[1] > 600 {
-			p.Until(whole)
 			p.Until(`document.querySelector("[data-approve]").ariaDisabled !== "true"`)
+			spare := eval[int64](p, `document.getElementById("view").clientHeight - document.querySelector("[data-card]").offsetHeight`)
+			p.Window(size[0], size[1]-spare+12) // it just fits, and not with what is below it
+			p.Until(whole)
 		}
 	}
 }

@@ -14,7 +14,7 @@ const EXTRA = 8; // columns of this weight and more show only when asked for
 export const INNER = /^(_|created_at$|updated_at$|version$)/;
 
 const WEIGHTS = /** @type {[RegExp, number][]} */ ([
-  [/^(name|full_name|employee_name|title|subject|company|vendor)$/, 0],
+  [/^(name|(full|employee|deal|friendly|vendor)_name|title|subject|company|vendor)$/, 0],
   [/_number$|^ticket_id$|^key$|^(type|leave)_name$/, 1],
   [/status|stage|salary|amount|value|department|job_title|priority|rating|due|score/, 2],
   [/date|_at$|location|owner|quarter|period/, 3],
@@ -76,7 +76,7 @@ function baseWeight(key, rows, about) {
 /** nameOf finds what people call a row. @param {any} row @returns {string} */
 export function nameOf(row) {
   const full = [row.first_name, row.last_name].filter(Boolean).join(" ");
-  return full || row.name || row.title || row.subject || row.company || "";
+  return full || row.name || row.deal_name || row.title || row.subject || row.company || "";
 }
 
 /** treeKey is the field under which a thing holds a list of such things; null where there is none. @param {any[]} rows */

@@ -16,8 +16,16 @@ const COUNTED = /(^|_)(count|days|hours|level|rating|score|percent|percentage|pc
 const PERCENT = /(^|_)(percent|percentage|pct)$/;
 const CHANGE = /(^|_)(change|difference)(_|$)/;
 const YEAR = /(^|_)year$/;
+const STATE = /(^|_)(stage|status|state|priority|severity)$/;
 
 const ACRONYMS = { id: "ID", ssn: "SSN", pto: "PTO", url: "URL", pct: "%", mcp: "MCP" };
+
+/** stateText("CLOSED_WON") is "Closed won", in the reader's language. A text that is no such name stays as it is. */
+export function stateText(value) {
+  if (!/^\p{L}+([_ -]\p{L}+)*$/u.test(value)) return value;
+  const words = value.replace(/[_-]/g, " ").toLowerCase();
+  return t(words.charAt(0).toUpperCase() + words.slice(1));
+}
 
 /** snake("newSalary") is "new_salary": one spelling for both of the contract's. */
 export function snake(key) {
@@ -26,9 +34,9 @@ export function snake(key) {
 
 /** label("hire_date") is "Hire date", unless the declaration has a label. */
 export function label(key, about) {
-  if (about?.label) return about.label;
+  if (about?.label) return t(about.label);
   const words = snake(key).split(/[_\s]+/).filter(Boolean).map((word) => ACRONYMS[word] ?? word).join(" ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return t(words.charAt(0).toUpperCase() + words.slice(1));
 }
 
 export const isHidden = (value) => typeof value === "string" && HIDDEN.test(value);
@@ -51,7 +59,7 @@ export function valueNode(key, value, row = {}, about = undefined) {
   if (isHidden(value)) return hiddenNode();
   if (typeof value === "boolean") return value ? t("Yes") : t("No");
   if (typeof value === "number") return declaredNumber(value, row, about) ?? numberText(snake(key), value, row);
-  if (typeof value === "string") return textNode(key, value);
+  if (typeof value === "string") return textNode(key, value, about);
   return el("code", {}, JSON.stringify(value));
 }
 
@@ -67,7 +75,7 @@ function declaredNumber(value, row, about) {
   if (!unit) return undefined;
   if (/^[A-Z]{3}$/.test(unit)) return moneyText(value, row.currency ?? unit, signDisplay);
   const digits = value.toLocaleString(locale, { maximumFractionDigits: 2, signDisplay });
-  return unit === "percent" ? `${digits}%` : `${digits} ${unit}`;
+  return unit === "percent" ? `${digits}%` : `${digits} ${t(unit)}`;
 }
 
 function numberText(key, value, row) {
@@ -79,7 +87,7 @@ function numberText(key, value, row) {
 }
 
 // A change is in the unit of the fields beside it.
-function isMoney(key) {
+export function isMoney(key) {
   return MONEY.test(key) && !COUNTED.test(key);
 }
 
@@ -90,11 +98,11 @@ export function moneyText(value, currency, signDisplay = "auto") {
   return value.toLocaleString(locale, { style: "currency", currency: code, signDisplay, minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-function textNode(key, value) {
+function textNode(key, value, about) {
   if (DATE.test(value)) return timeNode(value, { dateStyle: "medium", timeZone: "UTC" });
   if (MOMENT.test(value)) return timeNode(value, { dateStyle: "medium", timeStyle: "short" });
   if (isIdentifier(key, value)) return el("code", {}, value);
-  return value;
+  return about?.show === "state" || STATE.test(snake(key)) ? stateText(value) : value;
 }
 
 function timeNode(value, style) {

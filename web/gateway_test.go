@@ -6,10 +6,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"countersign.dev/internal/static"
 	"countersign.dev/internal/testkit"
 	"countersign.dev/web"
 )
@@ -30,6 +33,7 @@ type gateway struct {
 	mu       sync.Mutex
 	routes   map[string]http.HandlerFunc
 	received []string // method, path and body of each request that changes something
+	written  []string // what the API answered, piece by piece
 	end      chan struct{}
 }
 
@@ -39,7 +43,12 @@ func newGateway(t testing.TB) *gateway {
 	mux := http.NewServeMux()
 	for pattern, answer := range g.defaults() {
 		g.routes[pattern] = answer
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { g.route(pattern)(w, r) })
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/api/") {
+				w = &noted{w, g}
+			}
+			g.route(pattern)(w, r)
+		})
 	}
 	g.Server = httptest.NewServer(mux)
 	t.Cleanup(func() {
@@ -103,6 +112,30 @@ func (g *gateway) on(pattern string, answer http.HandlerFunc) {
 	g.routes[pattern] = answer
 }
 
+// serveGiven serves the page as the gateway does: its files under addresses that are
+// kept, and its answers with it where that is wanted.
+func (g *gateway) serveGiven(with bool) {
+	g.t.Helper()
+	files, err := static.New(web.Files)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.on("GET /", func(w http.ResponseWriter, r *http.Request) {
+		if name, kept := strings.CutPrefix(r.URL.Path, files.Prefix()); kept {
+			files.Serve(w, r, name, true)
+			return
+		}
+		w.Header().Set("Content-Security-Policy", policy)
+		paths := []string{"/api/user", "/api/tools", "/api/models", "/api/confirmations", "/api/conversations"}
+		if !with {
+			paths = nil
+		} else if place, err := r.Cookie("countersign-place"); err == nil {
+			paths = append(paths, "/api/conversations/"+place.Value)
+		}
+		files.ServeWith(w, r, static.Ahead{API: g.Config.Handler, Paths: paths, Patience: testkit.Patience})
+	})
+}
+
 func (g *gateway) route(pattern string) http.HandlerFunc {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -125,6 +158,28 @@ func (g *gateway) said() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return append([]string(nil), g.received...)
+}
+
+// noted keeps what is written of an answer.
+type noted struct {
+	http.ResponseWriter
+	g *gateway
+}
+
+func (n *noted) Unwrap() http.ResponseWriter { return n.ResponseWriter }
+
+func (n *noted) Write(text []byte) (int, error) {
+	n.g.mu.Lock()
+	n.g.written = append(n.g.written, string(text))
+	n.g.mu.Unlock()
+	return n.ResponseWriter.Write(text)
+}
+
+// wrote is all that the API has answered.
+func (g *gateway) wrote() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.written)
 }
 
 // waits until what was sent fits.

@@ -55,6 +55,11 @@ func TestReloadCostsOneRoundTrip(t *testing.T) {
 		t.Errorf("asked for after an answer: %v", late)
 	}
 	mu.Lock()
+	for _, later := range []string{"views/approvals.js", "views/usage.js", "views/record.js", "views/admin.js", "views/palette.js", "de.js", "de-data.js"} {
+		if slices.Contains(seen, later) {
+			t.Errorf("%s was loaded before it was opened", later)
+		}
+	}
 	before := len(seen)
 	mu.Unlock()
 	p.Reload()
@@ -65,6 +70,85 @@ func TestReloadCostsOneRoundTrip(t *testing.T) {
 	if len(again) > 0 {
 		t.Errorf("a reload asked again for %v", again)
 	}
+}
+
+// TestReloadOfOnesOwnPageIsOneRequest: what it shows comes with the page, and every file
+// is in the browser's cache, so that a reload costs one round trip on any line.
+func TestReloadOfOnesOwnPageIsOneRequest(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.serveGiven(true)
+	text := "Yes. </script><script>alert(1)</script> <!-- \u2028"
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{{"id": "1", "role": "user", "content": "Before"}, {"id": "2", "role": "assistant", "content": text}}}))
+	g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{waiting("x2")}}))
+	p.Open(g.URL + "/#/c/c1")
+	p.Sees("[data-answer]", "</script>")
+	p.Reload()
+	p.Sees("[data-answer]", "</script>")
+	p.Sees("#user-name", "Alice Chen")
+	p.Sees("#inbox-count", "1")
+	p.Sees("[data-card=x2], #strip", "waits for your approval")
+	p.Until(`/^[0-2]:\d\d left$/.test(document.querySelector("[data-countdown]")?.textContent ?? "2:00 left")`)
+	const beside = `["/hub.js", "/api/events"]` // the browser starts that worker beside the page, and what it hears changes what is there
+	asked := eval[[]string](p, `performance.getEntriesByType("resource").filter((one) => one.transferSize > 0 && !`+beside+`.some((end) => new URL(one.name).pathname.endsWith(end))).map((one) => one.name)`)
+	if len(asked) > 0 {
+		t.Errorf("a reload asked for %v beside the page", asked)
+	}
+	p.Misses("script[data-given]")
+}
+
+// What does not come with the page in time is asked for by it, all of it at once: on a slow
+// line that costs one round trip more.
+func TestReloadAsksForAllAtOnce(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c1", "messages": []object{{"id": "1", "role": "user", "content": "Before"}, {"id": "2", "role": "assistant", "content": "Yes."}}}))
+	p.Open(g.URL + "/#/c/c1")
+	p.Sees("[data-answer]", "Yes.")
+	wanted := []string{"GET /api/user", "GET /api/tools", "GET /api/models", "GET /api/confirmations", "GET /api/conversations", "GET /api/conversations/{id}"}
+	var asked sync.WaitGroup
+	asked.Add(len(wanted))
+	all := make(chan struct{})
+	for _, pattern := range wanted {
+		first, give := new(sync.Once), g.route(pattern)
+		g.on(pattern, func(w http.ResponseWriter, r *http.Request) {
+			first.Do(asked.Done)
+			select {
+			case <-all:
+				give(w, r)
+			case <-g.end:
+			}
+		})
+	}
+	go func() { asked.Wait(); close(all) }()
+	p.Reload()
+	p.Sees("[data-answer]", "Yes.")
+}
+
+// What was asked for ahead in the name of who was here before is thrown away.
+func TestReloadAsSomeoneElseAsksAgain(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	p.Open(g.URL)
+	p.Sees("#user-name", "Alice Chen")
+	p.Sees("[data-suggestion]", "Who works here?")
+	g.on("GET /api/user", answer(http.StatusOK, bob()))
+	user := make(chan struct{})
+	list := g.route("GET /api/tools")
+	g.on("GET /api/tools", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Countersign-Person") == "u1" {
+			<-user
+			answer(http.StatusConflict, object{"code": "PERSON_CHANGED", "message": "Someone else is signed in."})(w, r)
+			return
+		}
+		close(user) // after the page knows who is signed in
+		list(w, r)
+	})
+	p.Reload()
+	p.Sees("#user-name", "Bob Martinez")
+	p.Sees("[data-suggestion]", "Who works here?")
+	eval[bool](p, `(async () => { for (let i = 0; i < 3; i++) await (await fetch("/api/user")).text(); return true })()`) // the refusal arrives before these
+	p.Misses("#frozen")
 }
 
 // TestPrintIsWhole: on paper there is every row, the whole of the code and no button.
@@ -78,7 +162,11 @@ func TestPrintIsWhole(t *testing.T) {
 	p.Open(g.URL)
 	p.ask("List all employees")
 	p.Sees("[data-turn=done] [data-card=x1]", "Frank")
+	p.Click("[data-tool=list_employees] summary")
+	p.Misses("[data-result=list_employees] tbody")
+	eval[bool](p, `dispatchEvent(new Event("beforeprint"))`) // the browser's, before it draws the paper
 	p.Print()
+	p.Sees("[data-result=list_employees] tbody", "Person 50")
 	if got := eval[[]string](p, `[...document.querySelectorAll("button, #composer, #sidebar, input, select")].filter((n) => n.checkVisibility() && !n.closest("th, summary")).map((n) => n.outerHTML.slice(0, 120))`); len(got) > 0 {
 		t.Errorf("on paper there are %q", got)
 	}

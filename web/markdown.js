@@ -6,6 +6,7 @@
 // text costs no more than its length.
 
 import { el } from "./dom.js";
+import { t } from "./words.js";
 
 const LONGEST = 100_000; // characters; longer text is shown as it is
 const DEEPEST_LIST = 5;
@@ -83,7 +84,7 @@ function table(lines, at) {
   const rows = lines.slice(at + 2, end).map((line) => row(head, cells(line)));
   const header = el("tr", {}, head.map((text) => el("th", { scope: "col" }, inline(text))));
   const node = el("table", {}, el("thead", {}, header), el("tbody", {}, rows));
-  return [el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table" }, node), end];
+  return [el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("Table") }, node), end];
 }
 
 function row(head, texts) {

@@ -128,6 +128,16 @@ func TestGridSortsFiltersAndSays(t *testing.T) {
 			t.Errorf("the file lacks %q:\n%s", want, got)
 		}
 	}
+	some := module[string](p, "views/grid.js", `const s = await import("/store.js"); const table = s.open.value.turns.value[0].calls[0].table; table.filter.value = "Person 7"; return table.extent + m.csvOf(table)`, nil)
+	if !strings.HasPrefix(some, "1 of 9 loaded rows") || !strings.Contains(some, "# 1 of 9 loaded rows") {
+		t.Errorf("a file of the rows that match is no file of all:\n%s", some)
+	}
+	order := module[string](p, "table.js", `const table = new m.Table({ tool: "x", answer: { rows: [{ n: 2 }, { n: null }, { n: 1 }] } });
+		const seen = [1, 2].map(() => { table.sortBy("n"); return table.shown.peek().map((row) => row.n ?? "-").join("") });
+		return seen.join(" ")`, nil)
+	if order != "12- 21-" {
+		t.Errorf("sorted up and down: %s, want what is empty last", order)
+	}
 	if first := eval[string](p, `getComputedStyle(document.querySelector("tbody th")).position`); first != "sticky" {
 		t.Errorf("the first column is %s", first)
 	}
@@ -191,6 +201,7 @@ func TestOtherShapesAreDrawn(t *testing.T) {
 	p.Open(g.URL)
 	p.ask("Everything")
 	p.Sees("[data-turn=done] [data-refusal=INSUFFICIENT_PERMISSIONS]", "Only hr-read may list. Ask HR.")
+	p.Sees("details[open] .tree .tree", "Bo Lee") // what has parts is open by itself
 	eval[bool](p, `document.querySelectorAll("details.tool-result:not([open]) > summary").forEach(n => n.click()) ?? true`)
 	p.Sees(".tree .tree", "Bo Lee")
 	p.Sees("[data-field=pto_balance]", "15")
@@ -218,13 +229,17 @@ func TestNextQuestionsFollowAnAnswer(t *testing.T) {
 	g.on("GET /api/tools", answer(http.StatusOK, object{"tools": []object{
 		asks("list_invoices", "finance", "What is overdue?"), asks("list_employees", "hr", "Who works here?"), asks("get_org_chart", "hr", "Who reports to me?"),
 	}, "servers": []object{}}))
-	g.on("POST /api/query", g.hears(turn(listed(employees(2, ""), object{}), object{"type": "text", "text": "Two people."})))
+	two := employees(2, "")
+	two["data"].([]object)[0]["salary"] = "*** (Hidden)"
+	g.on("POST /api/query", g.hears(turn(listed(two, object{"department": "Sales"}), object{"type": "text", "text": "Two people."})))
 	p.Open(g.URL)
 	p.ask("Who?")
 	p.Sees("[data-follow-up]", "Who reports to me?") // of the server that answered, first
 	p.Until(`[...document.querySelectorAll("[data-follow-up]")].map((n) => n.textContent).join("|") === "Who reports to me?|What is overdue?"`)
 	p.Click("[data-turn] [data-how] summary")
 	p.Sees("[data-turn] [data-how]", "2 rows of the rows that Alice Chen (hr-read, hr-write) may see, all of them.")
+	p.Sees("[data-turn] [data-how]", "Department: Sales")
+	p.Sees("[data-turn] [data-how]", "3 values are hidden from you.")
 	p.Click("[data-follow-up]")
 	p.Sees("[data-turn]:nth-child(2) [data-question]", "Who reports to me?")
 	p.Until(`[...document.querySelectorAll("[data-follow-up]")].map((n) => n.textContent).join("|") === "What is overdue?"`)
@@ -247,35 +262,31 @@ func TestFiguresLeadToTheirRows(t *testing.T) {
 	p.Until(`document.activeElement.matches("tbody tr") && document.activeElement.textContent.includes("Person 2")`)
 }
 
-// Rows with one category are a chart, too, with the table one switch away.
-func TestChartsAreDrawnFromRows(t *testing.T) {
+// Words and rows may be of two languages: a figure is found however it is written, and
+// what could be two figures is read as the words around it are.
+func TestFiguresOfAnyLanguageLeadToTheirRows(t *testing.T) {
 	t.Parallel()
-	g, p := newGateway(t), newPage(t)
-	page := employees(6, "next")
-	for i, row := range page["data"].([]object) {
-		row["department"] = []string{"Sales", "Support"}[i%3%2]
-	}
-	g.on("POST /api/query", turn(listed(page, object{}), object{"type": "text", "text": "Six."}))
-	p.Open(g.URL)
-	p.ask("List employees")
-	p.Click("[data-view=chart]")
-	p.Sees("[data-chart=bars] svg", "Sales")
-	p.Sees("[data-chart-incomplete]", "incomplete")
-	if got := eval[string](p, `document.querySelector("[data-chart] svg").ariaLabel ?? document.querySelector("[data-chart] svg").getAttribute("aria-label")`); !strings.Contains(got, "Sales 4") || !strings.Contains(got, "Support 2") {
-		t.Errorf("a screen reader hears %q", got)
-	}
-	p.Misses("tbody tr")
-	p.Click("[data-view=table]")
-	p.Sees("tbody tr", "Person 1")
-	kinds := module[[]string](p, "views/chart.js", `
-		const { columnsOf } = await import("/columns.js");
-		const kind = (rows) => m.shapeOf(rows, columnsOf(rows, {}))?.kind ?? "none";
-		return [kind([{ name: "A", allocated: 5, spent: 3 }, { name: "B", allocated: 6, spent: 7 }]),
-			kind([{ name: "A", stage: "PROPOSAL", value: 5 }, { name: "B", stage: "LEAD", value: 6 }, { name: "C", stage: "LEAD", value: 6 }]),
-			kind([{ date: "2026-01-01", amount: 5 }, { date: "2026-02-01", amount: 6 }, { date: "2026-03-01", amount: 6 }]),
-			kind([{ name: "A" }, { name: "B" }])]`, nil)
-	if got := strings.Join(kinds, " "); got != "bars funnel line none" {
-		t.Errorf("got %s", got)
+	for _, c := range []struct{ page, text, figures string }{
+		{"de", "One earns $123,456, it is 5.9%; 2.25 of 1,234 days.", "$123,456|5.9%|2.25|1,234"},
+		{"de", "Einer verdient 123.456 $, das sind 5,9 %; 2,25 von 1.234 Tagen.", "123.456 $|5,9 %|2,25|1.234"},
+		{"en", "Einer verdient 123.456 $, das sind 5,9 %; 2,25 von 1.234 Tagen.", "123.456 $|5,9 %|2,25|1.234"},
+		{"en", "One earns $123,456.00; 1,234 and not 1.234, $2.25, 7 or 1,23,4.", "$123,456.00|1,234"},
+		{"en", "1.234 and 99", ""}, // nothing says that the first is a thousand, and no row has the other
+		{"de", "1.234 und 1,234", "1.234"},
+	} {
+		g, p := newGateway(t), newPage(t)
+		p.Open(g.URL)
+		eval[bool](p, `localStorage.setItem("countersign.language", "`+c.page+`") ?? true`)
+		page := employees(3, "")
+		row := page["data"].([]object)[1]
+		row["salary"], row["raise_percent"], row["level"], row["days"] = 123456, 5.93, 2.25, 1234
+		g.on("POST /api/query", turn(listed(page, object{}), object{"type": "text", "text": c.text}))
+		p.Reload()
+		p.ask("Who earns what?")
+		p.Sees("[data-turn=done]", c.text[:5])
+		if got := eval[string](p, `[...document.querySelectorAll("[data-figure]")].map((n) => n.textContent).join("|")`); got != c.figures {
+			t.Errorf("%s, %q: %q lead to a row, want %q", c.page, c.text, got, c.figures)
+		}
 	}
 }
 
@@ -320,7 +331,7 @@ func TestTasksAreABoard(t *testing.T) {
 	p.Open(g.URL)
 	p.ask("Which tasks are there?")
 	p.Click("[data-view=board]")
-	p.Sees("[data-lane=todo] h4", "todo (2)")
+	p.Sees("[data-lane=todo] h4", "Todo (2)")
 	p.Sees("[data-lane=done] li", "Ship <b>it</b>")
 	p.Sees("[data-board-incomplete]", "4 of 9, incomplete")
 	if got := eval[[]string](p, `[...document.querySelectorAll("[data-lane]")].map(n => n.dataset.lane)`); strings.Join(got, " ") != "todo in_progress done" {

@@ -74,7 +74,7 @@ export async function learnChanges() {
 
 // ---- what tools say of themselves
 
-export const titleOf = (name) => tools.value.get(name)?.title || label(name || t("this change"));
+export const titleOf = (name) => t(tools.value.get(name)?.title ?? "") || label(name || t("this change"));
 export const fieldsOf = (name) => tools.value.get(name)?.fields?.output ?? {};
 export const serverOf = (name) => tools.value.get(name)?.server;
 

@@ -274,3 +274,45 @@ func TestNextTurnOutlivesTheLastConnection(t *testing.T) {
 	p.Press(kb.Escape)
 	p.Sees("[data-thinking]", "Stopping")
 }
+
+// Who has scrolled up is led back to the end, and follows from there.
+func TestButtonLeadsToTheEnd(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	more, end := make(chan struct{}), make(chan struct{})
+	g.on("POST /api/query", func(w http.ResponseWriter, r *http.Request) {
+		s := begun(w)
+		s.send(object{"type": "text", "text": strings.Repeat("Words.\n\n", 200)})
+		<-more
+		s.send(object{"type": "text", "text": strings.Repeat("More words.\n\n", 200)})
+		<-end
+		s.send(object{"type": "text", "text": strings.Repeat("Last words.\n\n", 200)})
+		s.done()
+	})
+	const atEnd = `(() => { const v = document.getElementById("view"); return v.scrollHeight - v.scrollTop - v.clientHeight < 2 })()`
+	p.Open(g.URL)
+	p.ask("Much")
+	p.Sees("[data-answer]", "Words.")
+	p.Until(atEnd)
+	p.Misses("#to-end")
+	eval[bool](p, `(document.getElementById("view").scrollTop = 10, true)`)
+	p.Sees("#to-end", "To the end")
+	close(more)
+	p.Sees("[data-answer]", "More words.")
+	if eval[float64](p, `document.getElementById("view").scrollTop`) != 10 {
+		t.Error("the page moved under its reader")
+	}
+	p.Click("#to-end")
+	p.Until(atEnd)
+	p.Misses("#to-end")
+	p.Until(`document.activeElement.id === "question"`)
+	close(end)
+	p.Sees("[data-turn=done] [data-answer]", "Last words.")
+	p.Until(atEnd)
+	p.Misses("#to-end")
+	eval[bool](p, `(document.getElementById("view").scrollTop = 10, true)`)
+	p.Sees("#to-end", "To the end")
+	eval[bool](p, `(location.hash = "#/usage") !== ""`)
+	p.Sees("#page-title", "")
+	p.Misses("#to-end")
+}

@@ -76,9 +76,15 @@ export class Table {
     return this.hasNext ? t("{rows} shown, more follow", { rows }) : t("{rows} shown of more; ask again to see the rest", { rows });
   }
 
+  /** filtered: rows that are loaded are left out. */
+  get filtered() {
+    return this.shown.peek().length < this.rows.peek().length;
+  }
+
   /** extent is the same for a file: "50 of 59, incomplete". */
   get extent() {
     const count = number(this.rows.peek().length);
+    if (this.filtered) return t("{n} of {all} loaded rows", { n: number(this.shown.peek().length), all: count });
     if (!this.more.peek()) return t("{n} rows, complete", { n: count });
     return /\d/.test(String(this.total ?? "")) ? t("{n} of {total}, incomplete", { n: count, total: this.total }) : t("{n} rows, incomplete", { n: count });
   }
@@ -96,8 +102,7 @@ export class Table {
     const { key, up } = this.sort.value;
     const column = this.columns.value.find((one) => one.key === key);
     if (!column) return rows;
-    const compare = (a, b) => compareValues(column.value(a), column.value(b));
-    return [...rows].sort((a, b) => (up ? compare(a, b) : compare(b, a)));
+    return [...rows].sort((a, b) => compareValues(column.value(a), column.value(b), up ? 1 : -1));
   }
 
   #matches(row) {
@@ -145,11 +150,11 @@ export class Table {
   }
 }
 
-// Nothing comes last in either language; numbers by size, texts as people sort them.
-function compareValues(a, b) {
+// What is empty comes last in either direction; numbers by size, texts as people sort them.
+function compareValues(a, b, direction) {
   if (a === b) return 0;
   if (a === null || a === undefined || a === "") return 1;
   if (b === null || b === undefined || b === "") return -1;
-  if (isNumeric(a) && isNumeric(b)) return a - b;
-  return String(a).localeCompare(String(b), locale, { numeric: true });
+  if (isNumeric(a) && isNumeric(b)) return direction * (a - b);
+  return direction * String(a).localeCompare(String(b), locale, { numeric: true });
 }

@@ -6,7 +6,7 @@ import { announce } from "./announce.js";
 import { signal } from "./reactive.js";
 import { titleOf } from "./store.js";
 import { Table } from "./table.js";
-import { t } from "./words.js";
+import { rowsOf, t } from "./words.js";
 
 /** isRehearsal says that no AI model answered. @param {string} model */
 export const isRehearsal = (model) => /^rehearsal\b/i.test(model ?? "");
@@ -214,9 +214,14 @@ export class Turn {
   }
 }
 
+// The gateway's line on a call that ended: its outcome is said in the reader's language.
+const SUMMARY = /: (?:answered|(\d+) rows?)$/;
+
 // People know a tool by its title.
 function wordsOf(event) {
   const title = titleOf(event.tool);
+  const ended = event.state === "complete" && SUMMARY.exec(event.message ?? "");
+  if (ended) return ended[1] ? `${title}: ${rowsOf(Number(ended[1]))}` : title;
   return event.message ? event.message.replaceAll(event.tool, title) : title;
 }
 

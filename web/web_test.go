@@ -73,6 +73,7 @@ func TestAnswerStreamsIn(t *testing.T) {
 	p.Sees("[data-answer]", "There are **fi")
 	next <- struct{}{}
 	p.Sees("[data-answer] strong", "five")
+	p.Until(`/\b\d+ ms/.test(document.querySelector("[data-turn=done] [data-how]").textContent)`)
 	p.Sees("[data-turn=done] [data-model=rehearsal]", "not an AI model")
 	p.Sees("#model", "not an AI model")
 	p.Until(`document.getElementById("announcer").textContent.includes("of them.")`)
@@ -126,6 +127,14 @@ func TestEndedSessionKeepsTheQuestion(t *testing.T) {
 	p.Sees("#session-ended", "Sign in again")
 	p.Click("#session-ended a") // over the issuer's page and back
 	p.Until(`document.getElementById("session-ended").hidden && document.getElementById("question").value === "Am I here?"`)
+
+	g.on("GET /api/conversations/{id}", answer(http.StatusOK, object{"id": "c7", "messages": []object{{"id": "1", "role": "user", "content": "Before"}}}))
+	p.Open("about:blank")
+	p.Open(g.URL + "/#/c/c7")
+	p.Sees("[data-question]", "Before")
+	p.ask("And in here?")
+	p.Click("#session-ended a")
+	p.Until(`location.hash === "#/c/c7" && document.getElementById("session-ended").hidden && document.getElementById("question").value === "And in here?"`)
 }
 
 func TestQuestionIsCountedInCharacters(t *testing.T) {
@@ -188,6 +197,7 @@ func TestSignOut(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	g.on("POST /logout", g.hears(func(w http.ResponseWriter, r *http.Request) {
 		g.on("GET /api/user", answer(http.StatusUnauthorized, object{"error": "Unauthorized"}))
+		g.on("GET /api/tools", func(http.ResponseWriter, *http.Request) { t.Error("asked in the name of who signed out") })
 		redirect("/")(w, r)
 	}))
 	p.Open(g.URL)

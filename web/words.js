@@ -10,20 +10,32 @@ export const language = chosen() || (navigator.language.startsWith("de") ? "de" 
 /** locale writes numbers and dates. */
 export const locale = language === "de" ? "de-DE" : "en-US";
 
-/** @type {Record<string, string>} */
-let dictionary = {};
+/** @type {Record<string, string>[]} */
+let dictionaries = [];
 
 function chosen() {
-  const kept = localStorage.getItem(LANGUAGE);
+  const kept = globalThis.localStorage?.getItem(LANGUAGE); // a worker has none
   return kept === "de" || kept === "en" ? kept : "";
 }
 
+/** @type {Promise<void>} */
+let learning = Promise.resolve();
+
 /** learnWords loads the dictionary of the language; English needs none. */
-export async function learnWords() {
+export const learnWords = () => (learning = learn());
+
+/** learned ends when the dictionary is there, or cannot be had: what is asked before may fail before. */
+export const learned = () => learning.catch(() => {});
+
+async function learn() {
   document.documentElement.lang = language;
   if (language !== "de") return;
-  dictionary = (await import("./de.js")).words;
+  const [{ names }, { words }] = await Promise.all([import("./de-data.js"), import("./de.js")]);
+  dictionaries = [words, names];
   for (const node of document.querySelectorAll("[data-t]")) node.textContent = t(node.textContent ?? "");
+  for (const name of ["aria-label", "placeholder", "title"]) {
+    for (const node of document.querySelectorAll(`[${name}]`)) node.setAttribute(name, t(node.getAttribute(name) ?? ""));
+  }
 }
 
 /** speak chooses a language for this browser and draws the page again. @param {"en" | "de"} next */
@@ -33,12 +45,14 @@ export function speak(next) {
 }
 
 /**
- * t("{n} waiting", {n: 3}) is a sentence in the reader's language.
+ * t("{n} items", {n: 3}) is a sentence in the reader's language.
  * @param {string} sentence
  * @param {Record<string, unknown>} values
  */
 export function t(sentence, values = {}) {
-  return (dictionary[sentence] ?? sentence).replace(/\{(\w+)\}/g, (all, name) => (name in values ? String(values[name]) : all));
+  const known = dictionaries.find((one) => typeof one[sentence] === "string"); // servers name things, too: "constructor" is a word
+  const words = known ? known[sentence] : sentence;
+  return words.replace(/\{(\w+)\}/g, (all, name) => (Object.hasOwn(values, name) ? String(values[name]) : all));
 }
 
 /** number(1234) is "1,234", or "1.234". @param {number} value @param {Intl.NumberFormatOptions} [options] */

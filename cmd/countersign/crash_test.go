@@ -198,7 +198,7 @@ func (p *process) approveAndKill(t *testing.T, proxy *testkit.Proxy, id string, 
 	}
 	req.Header.Set("Authorization", "Bearer "+p.token(t, "alice.chen", "gateway"))
 	req.Header.Set("Content-Type", "application/json")
-	if resp, err := http.DefaultClient.Do(req); err == nil {
+	if resp, err := testkit.Client.Do(req); err == nil {
 		_ = resp.Body.Close()
 		t.Fatalf("the approval was answered with HTTP %d, and the process was to be killed at %q", resp.StatusCode, sent)
 	}

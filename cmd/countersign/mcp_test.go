@@ -15,6 +15,7 @@ import (
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/result"
+	"countersign.dev/internal/testkit"
 	"countersign.dev/internal/testkit/domaintest"
 )
 
@@ -28,7 +29,7 @@ type bearerTransport string
 func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+string(b))
-	return http.DefaultTransport.RoundTrip(r)
+	return testkit.Transport.RoundTrip(r)
 }
 
 // endpoint is one MCP address of a demo, and its list of tools over plain HTTP.

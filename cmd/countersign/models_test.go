@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,15 +30,25 @@ func newAnthropicServer(t *testing.T) *anthropicServer {
 	})
 }
 
-// vendorAnswer is one content block of a stream, and the stop reason.
-type vendorAnswer struct{ block, delta, stop string }
-
-func vendorSays(text string) vendorAnswer {
-	return vendorAnswer{`{"type":"text","text":""}`, fmt.Sprintf(`{"type":"text_delta","text":%q}`, text), "end_turn"}
+// vendorAnswer is the content blocks of a stream, and the stop reason.
+type vendorAnswer struct {
+	blocks []vendorBlock
+	stop   string
 }
 
-func vendorCalls(tool, args string) vendorAnswer {
-	return vendorAnswer{fmt.Sprintf(`{"type":"tool_use","id":"toolu_1","name":%q,"input":{}}`, tool), fmt.Sprintf(`{"type":"input_json_delta","partial_json":%q}`, args), "tool_use"}
+type vendorBlock struct{ block, delta string }
+
+func vendorSays(text string) vendorAnswer {
+	return vendorAnswer{[]vendorBlock{{`{"type":"text","text":""}`, fmt.Sprintf(`{"type":"text_delta","text":%q}`, text)}}, "end_turn"}
+}
+
+// vendorCalls calls a tool, once with each of some arguments.
+func vendorCalls(tool string, args ...string) vendorAnswer {
+	a := vendorAnswer{stop: "tool_use"}
+	for i, one := range args {
+		a.blocks = append(a.blocks, vendorBlock{fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":%q,"input":{}}`, i+1, tool), fmt.Sprintf(`{"type":"input_json_delta","partial_json":%q}`, one)})
+	}
+	return a
 }
 
 // scriptedVendor answers each request as script says.
@@ -58,9 +69,12 @@ func scriptedVendor(t *testing.T, script func(request string) vendorAnswer) *ant
 		w.Header().Set("Content-Type", "text/event-stream")
 		event(w, "message_start", `,"message":{"id":"m","type":"message","role":"assistant","model":"c","content":[],"usage":{"input_tokens":900,"output_tokens":1}}`)
 		answer := script(string(raw))
-		event(w, "content_block_start", `,"index":0,"content_block":`+answer.block)
-		event(w, "content_block_delta", `,"index":0,"delta":`+answer.delta)
-		event(w, "content_block_stop", `,"index":0`)
+		for i, one := range answer.blocks {
+			index := fmt.Sprintf(`,"index":%d`, i)
+			event(w, "content_block_start", index+`,"content_block":`+one.block)
+			event(w, "content_block_delta", index+`,"delta":`+one.delta)
+			event(w, "content_block_stop", index)
+		}
 		event(w, "message_delta", `,"delta":{"stop_reason":"`+answer.stop+`","stop_sequence":null},"usage":{"output_tokens":30}`)
 		event(w, "message_stop", "")
 	}))
@@ -137,5 +151,52 @@ func TestObedientModelIsStopped(t *testing.T) {
 	s = d.ask(t, "dan.williams", "Close the ticket about the invoice's address")
 	if len(s.pending) != 1 || !strings.Contains(s.raw, `"tainted_by":["text of ticket TICK-006"`) {
 		t.Errorf("the wish of the person did not reach a card that says what was read:\n%s", s.raw)
+	}
+}
+
+// TestModelBreaksATaskIntoSubtasks: a model reads a task, makes three below it in one
+// step and says so. They are in the person's workspace, without a card, because each
+// can be deleted again, and what is said of them is not corrected.
+func TestModelBreaksATaskIntoSubtasks(t *testing.T) {
+	t.Parallel()
+	titles := []string{"Show one column at a time", "Make cards large enough for a thumb", "Keep the filter when the phone turns"}
+	vendor := scriptedVendor(t, func(request string) vendorAnswer {
+		switch strings.Count(request, `"tool_result"`) {
+		case 0:
+			return vendorCalls("get_task", `{"task_id":12}`)
+		case 1:
+			var calls []string
+			for _, title := range titles {
+				calls = append(calls, fmt.Sprintf(`{"title":%q,"parent_task_id":12}`, title))
+			}
+			return vendorCalls("create_task", calls...)
+		}
+		return vendorSays("I made three subtasks of task 12, Make the task board usable on a phone:\n- " + strings.Join(titles, "\n- "))
+	})
+	d := demoWith(t, []string{"ANTHROPIC_API_KEY=sk-demo-1234", "ANTHROPIC_BASE_URL=" + vendor.URL}, "--model", "")
+	s := d.ask(t, "nina.patel", "Break task 12 into three subtasks")
+	if !slices.Equal(s.tools, []string{"get_task", "create_task", "create_task", "create_task"}) || len(s.pending) > 0 || len(s.errors) > 0 {
+		t.Errorf("got the calls %v, cards %v, errors %v:\n%s", s.tools, s.pending, s.errors, s.raw)
+	}
+	if !strings.Contains(s.text, titles[2]) || strings.Contains(s.text, "Not from the data") || strings.Contains(s.text, "was changed") {
+		t.Errorf("the answer is %q", s.text)
+	}
+	tree := send(t, http.MethodPost, d.Gateway+"/api/mcp/tasks/get_task_tree", d.token(t, "nina.patel", "gateway"), map[string]any{"task_id": 12})
+	var got struct {
+		Data struct {
+			Subtasks []struct{ Title, Status string }
+		}
+	}
+	if err := json.Unmarshal([]byte(tree.body), &got); err != nil {
+		t.Fatal(err)
+	}
+	made := 0
+	for _, below := range got.Data.Subtasks {
+		if slices.Contains(titles, below.Title) && below.Status == "todo" {
+			made++
+		}
+	}
+	if made != 3 {
+		t.Errorf("%d of the subtasks are there:\n%s", made, tree.body)
 	}
 }

@@ -82,7 +82,7 @@ func checkSettingsOfClients(t *testing.T, pair *process) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	login, err := http.DefaultTransport.RoundTrip(req) // follows no redirect
+	login, err := testkit.Transport.RoundTrip(req) // follows no redirect
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func writeConfig(t testing.TB, path string, values map[string]string, keys strin
 func startConfigured(t testing.TB, readyURL string, args ...string) *process {
 	t.Helper()
 	return startUntil(t, func() bool {
-		resp, err := http.Get(readyURL)
+		resp, err := testkit.Client.Get(readyURL)
 		if err != nil {
 			return false
 		}

@@ -94,7 +94,7 @@ func turnNews(t *testing.T, gateway, token string, count int) string {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := testkit.Client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,6 +100,11 @@ func TestQuestionsAcrossTheCompany(t *testing.T) {
 		{"frank.davis", "Which invoices are overdue?", `finance-read`},
 		{"frank.davis", "Show me the top 5 deals closing this month", `sales-read`},
 		{"frank.davis", "critical tickets about login", `support-read`},
+		{"frank.davis", "Show me everyone's salary", `hr-write, executive or finance-read for rows that they may see`},
+		{"marcus.johnson", "What did I spend in travel?", `(?s)\$70\b.*\$492\b`},
+		{"bob.martinez", "How much do we owe?", `over 10 invoices: amount \$149,700`},
+		{"bob.martinez", "Which budgets are waiting for approval?", `I found 2 budgets \(waiting for approval\)`},
+		{"dan.williams", "Which tickets are urgent?", `(?s)I found 4 tickets.*high`},
 	} {
 		s := d.ask(t, c.person, c.question)
 		if !regexp.MustCompile(c.want).MatchString(s.text) {
@@ -107,6 +112,19 @@ func TestQuestionsAcrossTheCompany(t *testing.T) {
 		}
 		if len(s.pending) > 0 {
 			t.Errorf("%s asked %q: opened %s", c.person, c.question, s.pending[0].Message)
+		}
+	}
+}
+
+// TestWhatCanYouDoHasNoCorrection: what the tools say of themselves is no claim about
+// data, so no note calls a part of it invented.
+func TestWhatCanYouDoHasNoCorrection(t *testing.T) {
+	t.Parallel()
+	d := sharedDemo(t)
+	for _, person := range []string{"eve.thompson", "alice.chen", "bob.martinez", "carol.johnson", "dan.williams", "nina.patel", "frank.davis"} {
+		s := d.ask(t, person, "What can you do?")
+		if !strings.HasPrefix(s.text, "I can:") || strings.Contains(s.raw, `"type":"note"`) {
+			t.Errorf("%s: got %s", person, s.raw)
 		}
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"countersign.dev/internal/quota"
 )
 
-// The gateway and its servers share the places of one process here: a call that
+// The gateway and its servers share the slots of one process here: a call that
 // held one while it waits for the other would keep all others waiting, and the
 // other server would not answer in time.
-func TestServersOfOneProcessDoNotWaitForEachOthersPlaces(t *testing.T) {
+func TestServersOfOneProcessDoNotWaitForEachOthersSlots(t *testing.T) {
 	x := newRig(t, quota.Limits{Requests: 1000})
 	var group sync.WaitGroup
 	for i, name := range []string{"alice.chen", "marcus.johnson", "eve.thompson", "alice.chen", "marcus.johnson", "eve.thompson"} {

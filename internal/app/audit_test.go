@@ -144,7 +144,7 @@ func (x *rig) from(t *testing.T, method, path string, headers http.Header, host 
 			req.Header[name] = values
 		}
 	}
-	resp, err := http.DefaultTransport.RoundTrip(req)
+	resp, err := testkit.Transport.RoundTrip(req)
 	must(t, err)
 	must(t, resp.Body.Close())
 	return resp.StatusCode
@@ -156,7 +156,7 @@ func (x *rig) from(t *testing.T, method, path string, headers http.Header, host 
 func TestFailedSignInsAreRecorded(t *testing.T) {
 	const each = 50
 	x := newRig(t, quota.Limits{})
-	begun, err := http.DefaultTransport.RoundTrip(httptest.NewRequest("GET", x.gateway+"/login", nil))
+	begun, err := testkit.Transport.RoundTrip(httptest.NewRequest("GET", x.gateway+"/login", nil))
 	must(t, err)
 	must(t, begun.Body.Close())
 	flow := begun.Cookies()[0]

@@ -226,7 +226,7 @@ func (x *bench) initialize(b *testing.B, message, session string) string {
 			r.Header.Set(name, value)
 		}
 	}
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := testkit.Client.Do(r)
 	must(b, err)
 	defer resp.Body.Close()
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode >= 300 {

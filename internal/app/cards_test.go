@@ -98,6 +98,33 @@ func TestFreeTextIsNoPartOfTheQuestion(t *testing.T) {
 	})
 }
 
+// TestFiguresOnCardsAreDeclared: every figure on a card has its unit, or is a year,
+// so that no reader of the card has to guess what is money.
+func TestFiguresOnCardsAreDeclared(t *testing.T) {
+	w := newHarness(t)
+	seen := 0
+	eachWrite(t, w, func(server string, info result.ToolInfo, call example, _ []string) {
+		p := w.call(t, account(t, call.who).Principal(), server, info.Name, call.in).Pending()
+		if p == nil {
+			t.Errorf("%s: no card was opened", info.Name)
+			return
+		}
+		for name, value := range p.Data {
+			_, isFigure := value.(float64)
+			if !isFigure || name == "timestamp" || name == "expiresAt" {
+				continue
+			}
+			seen++
+			if info.Fields == nil || info.Fields.Preview[name].Unit == "" && info.Fields.Preview[name].Show != result.ShowYear {
+				t.Errorf("%s: the figure %s has no unit", info.Name, name)
+			}
+		}
+	})
+	if seen < 10 {
+		t.Errorf("only %d figures were seen", seen)
+	}
+}
+
 // TestFiguresOnCardsSayWhichWayTheyGo: a reader does not have to compute what a
 // change does.
 func TestFiguresOnCardsSayWhichWayTheyGo(t *testing.T) {

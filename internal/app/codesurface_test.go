@@ -31,7 +31,9 @@ type codeRig struct {
 	pl                 *platform
 }
 
-func newCodeRig(t *testing.T, limits quota.Limits) *codeRig {
+// The repository is for people with one of the roles; none: for employees, and for
+// programs without a token.
+func newCodeRig(t *testing.T, limits quota.Limits, queue *admission.Queue, roles ...string) *codeRig {
 	t.Helper()
 	folder, life := t.TempDir(), newLifetime()
 	t.Cleanup(func() {
@@ -55,13 +57,16 @@ func newCodeRig(t *testing.T, limits quota.Limits) *codeRig {
 	keys, err := demoKeys(folder)
 	must(t, err)
 	x := &codeRig{issuer: identity.URL(), audit: filepath.Join(folder, "audit.jsonl")}
-	x.pl, err = newPlatform(t.Context(), life, slog.New(slog.DiscardHandler), keys, platformOptions{name: "codesearch", audit: config.Audit{Path: x.audit}, redis: redis.URL(), limits: limits})
+	x.pl, err = newPlatform(t.Context(), life, slog.New(slog.DiscardHandler), keys, platformOptions{name: "codesearch", audit: config.Audit{Path: x.audit}, redis: redis.URL(), limits: limits, patience: testkit.Patience})
 	must(t, err)
-	x.pl.queue = admission.New(admission.Options{Slots: 1, Patience: time.Millisecond})
+	x.pl.queue = queue
 	d, _ := domainNamed("codesearch")
 	db, err := d.store.Demo(t.Context(), storage.Engines{Folder: folder, Code: sampleCode(t)})
 	must(t, err)
 	db.Maintain = false
+	if len(roles) > 0 {
+		db.Code.Repositories[0].Roles, db.Code.Repositories[0].Anonymous = roles, false
+	}
 	server, closeStore, err := d.store.Open(t.Context(), db, nil)
 	must(t, err)
 	must(t, server.(*codesearch.Server).Refresh(t.Context()))
@@ -84,7 +89,7 @@ func (x *codeRig) search(t *testing.T, headers ...string) (*http.Response, strin
 			r.Host = headers[i+1]
 		}
 	}
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := testkit.Client.Do(r)
 	must(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
@@ -95,7 +100,7 @@ func (x *codeRig) search(t *testing.T, headers ...string) (*http.Response, strin
 // The endpoint is bounded, counted and recorded as every other surface is, with a
 // token and without.
 func TestCodeSearchPassesTheGate(t *testing.T) {
-	x := newCodeRig(t, quota.Limits{Requests: 4, Unproven: 2})
+	x := newCodeRig(t, quota.Limits{Requests: 1, Unproven: 1}, nil)
 	statuses := func(n int, headers ...string) map[int]int {
 		seen := map[int]int{}
 		for range n {
@@ -141,7 +146,7 @@ func TestCodeSearchPassesTheGate(t *testing.T) {
 
 // A search without a token waits for its turn like all other work of the process.
 func TestCodeSearchWaitsForItsTurn(t *testing.T) {
-	x := newCodeRig(t, quota.Limits{})
+	x := newCodeRig(t, quota.Limits{}, admission.New(admission.Options{Slots: 1, Patience: time.Millisecond}))
 	busy := x.pl.queue.Work().For(access.Owner{Issuer: x.issuer, Subject: "somebody"})
 	must(t, busy.Begin(t.Context()))
 	if resp, text := x.search(t); resp.StatusCode != http.StatusTooManyRequests || !strings.Contains(text, `"RATE_LIMITED"`) {

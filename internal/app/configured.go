@@ -35,10 +35,11 @@ func (o ConfigOptions) load(need func(*config.Config) []string) (*config.Config,
 // process runs a configured process, of that name, until the context ends or a server of it
 // stops by itself.
 func (o ConfigOptions) process(ctx context.Context, name string, conf *config.Config, start func(*platform) error) error {
-	log, err := newLogger(o.Err, conf.Log.Level, conf.Log.Format)
+	log, flush, err := newLogger(o.Err, conf.Log.Level, conf.Log.Format)
 	if err != nil {
 		return err
 	}
+	defer flush()
 	for _, name := range conf.Overrides() {
 		log.Info("taken from the environment", "variable", name)
 	}
@@ -72,6 +73,7 @@ func (o ConfigOptions) process(ctx context.Context, name string, conf *config.Co
 	}
 	log.Info("ready")
 	footprint.Trim()
+	life.run(footprint.Watch)
 	return life.wait(ctx)
 }
 
@@ -97,17 +99,20 @@ func (p *platform) serveMetrics(ctx context.Context, conf *config.Config) error 
 	return nil
 }
 
-// newLogger logs to w, which must not be the standard output of a command.
-func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
+// newLogger logs to w, which must not be the standard output of a command. flush
+// writes what waits, at the end.
+func newLogger(w io.Writer, level, format string) (log *slog.Logger, flush func(), err error) {
 	l, err := telemetry.ParseLevel(level)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	out := telemetry.NewOutput(w)
 	options := &slog.HandlerOptions{Level: l, ReplaceAttr: telemetry.NameLevels}
+	inner := slog.Handler(slog.NewTextHandler(out, options))
 	if format == "json" {
-		return slog.New(telemetry.Handler{Handler: slog.NewJSONHandler(w, options)}), nil
+		inner = slog.NewJSONHandler(out, options)
 	}
-	return slog.New(telemetry.Handler{Handler: slog.NewTextHandler(w, options)}), nil
+	return slog.New(telemetry.Handler{Handler: inner, Output: out}), func() { _ = out.Flush() }, nil
 }
 
 // listen listens on an address, with TLS when a certificate is configured.

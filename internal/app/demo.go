@@ -87,10 +87,11 @@ type demonstration struct {
 
 // start builds the demo, engines first.
 func (d *demonstration) start(ctx context.Context, life *lifetime) error {
-	log, err := newLogger(d.Err, cmp.Or(d.LogLevel, "warn"), "text")
+	log, flush, err := newLogger(d.Err, cmp.Or(d.LogLevel, "warn"), "text")
 	if err != nil {
 		return err
 	}
+	life.onClose(func() error { flush(); return nil })
 	if d.model, err = discovery.Find(ctx, d.Model, d.Getenv); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"countersign.dev/internal/access"
@@ -13,6 +14,7 @@ import (
 	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/conversation"
+	"countersign.dev/internal/footprint"
 	"countersign.dev/internal/gateway"
 	"countersign.dev/internal/httpx"
 	"countersign.dev/internal/live"
@@ -122,6 +124,7 @@ func (p *platform) newGateway(o gatewayOptions, used *usage.Service, servers *up
 			Instructions: "Tools over the company's data, as far as you may see it. A change answers pending_confirmation and waits for your approval.",
 			Show:         approval.At(o.url).Shown(servers.Confirmation),
 			Prompts:      prompts,
+			Resources:    resourcesAt(server, o.servers),
 			Surface:      access.SurfaceMCP, Verify: verifier.Verify, Watch: p.revocations.Watch, Resource: strings.TrimSuffix(o.url+"/mcp/"+server, "/"), AllowedOrigins: o.origins, AuthorizationServers: []string{o.issuers[0].URL}, Quotas: p.quotas, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
 		})
 		if err != nil {
@@ -140,6 +143,19 @@ func (p *platform) newGateway(o gatewayOptions, used *usage.Service, servers *up
 		Conversations: conversations, Models: o.models, Usage: used, Prompts: upstream.Texts{Upstream: servers}, Servers: gateway.WithApproval(servers, approval.At(o.url)), Confirmations: servers,
 		Web: web.Files, MCP: edge, JWKS: jwks, Quotas: p.quotas, Admission: p.queue, Refused: p.refused(gatewayName), Observer: p.metrics.Surface(gatewayName), Log: p.log,
 	})
+}
+
+// resourcesAt is what clients read by its address at the endpoint of a server, or at that
+// of all of them. Only one of our own servers has addresses; to read one is a call of its
+// tool, so that its rights hold. Those of connected servers are not offered.
+func resourcesAt(server string, own []upstream.Server) mcpserver.Resources {
+	for _, d := range domains() {
+		here := server == "" || server == d.name
+		if d.resources != nil && here && slices.ContainsFunc(own, func(s upstream.Server) bool { return s.Name == d.name }) {
+			return d.resources
+		}
+	}
+	return nil
 }
 
 // usage counts what each person uses.
@@ -172,6 +188,9 @@ func Gateway(ctx context.Context, o ConfigOptions) error {
 	conf, err := o.load(config.ForGateway)
 	if err != nil {
 		return err
+	}
+	if o.Getenv("GOGC") == "" { // the operator has not said how often to collect
+		footprint.CollectSooner()
 	}
 	return o.process(ctx, gatewayName, conf, func(pl *platform) error {
 		listener, err := pl.listen(ctx, conf.Listen, conf.TLS)

@@ -317,6 +317,7 @@ func salesProbes(c *company.Company) map[string][]probe {
 			customer("one's own", "ryan.garcia", "Acme Corporation"), customer("a report's", "ryan.garcia", "TechStart Inc"),
 			customer("someone else's", "amanda.white", "Acme Corporation"), customer("an unknown id", "ryan.garcia", ""),
 		},
+		"list_customers": {{"one's own", mail("ryan.garcia"), map[string]any{"name": "Acme Corporation"}, customers["Acme Corporation"]}, {"a report's", mail("ryan.garcia"), map[string]any{"name": "TechStart Inc"}, customers["TechStart Inc"]}, {"someone else's", mail("amanda.white"), map[string]any{"name": "Acme Corporation"}, customers["Acme Corporation"]}},
 		"list_deals": {
 			listed("one's own", "ryan.garcia", "Manufacturing Starter"), listed("a report's", "ryan.garcia", "HealthCare Pilot"),
 			listed("someone else's", "amanda.white", "Manufacturing Starter"),

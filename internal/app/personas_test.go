@@ -35,7 +35,7 @@ func firstQuestions() []asked {
 		},
 		"money": {
 			{question: "Show the budgets of this year", server: "finance", tool: "list_budgets", in: args{"fiscal_year": 2026}},
-			{question: "Which budgets wait for approval?", server: "finance", tool: "list_budgets", in: args{"status": "draft"}},
+			{question: "Which budgets wait for approval?", server: "finance", tool: "list_budgets", in: args{"status": "submitted"}},
 			{question: "What is left in the fourth quarter?", server: "finance", tool: "list_budgets", in: args{"fiscal_year": 2026, "quarter": "Q4"}},
 			{question: "Which invoices are pending?", server: "finance", tool: "list_invoices", in: args{"status": "pending"}},
 			{question: "Which invoices are paid?", server: "finance", tool: "list_invoices", in: args{"status": "paid"}},

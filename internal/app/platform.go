@@ -46,6 +46,8 @@ type platformOptions struct {
 	redis  string // URL
 	limits quota.Limits
 
+	patience time.Duration // with Redis; 0: the defaults of state and quota
+
 	proxies []netip.Prefix // in front, which say where requests come from
 }
 
@@ -55,7 +57,7 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys pro
 	if err != nil {
 		return nil, err
 	}
-	redis, err := state.Open(ctx, o.redis, nil)
+	redis, err := state.Open(ctx, o.redis, &state.Options{Timeout: o.patience})
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +71,7 @@ func newPlatform(ctx context.Context, life *lifetime, log *slog.Logger, keys pro
 	life.run(audit.NewAnchors(events, auditHeads{redis}, log).Run)
 	life.run(refusals.Run)
 	counts := metrics.New()
-	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: o.limits, Log: log, Refused: func(k quota.Kind) { counts.Refusal(string(k)) }})
+	quotas := quota.New(quota.Options{Store: state.NewBudgets(redis), Limits: o.limits, Timeout: o.patience, Log: log, Refused: func(k quota.Kind) { counts.Refusal(string(k)) }})
 	life.onClose(func() error { quotas.Close(); return nil })
 	watchSlots(counts, quotas)
 	return &platform{

@@ -29,6 +29,7 @@ import (
 // them, PostgreSQL, a redis-server, an identity issuer, an audit log on disk.
 type rig struct {
 	gateway string
+	hr      string // address of its server
 	issuer  string
 	pl      *platform
 	log     *logBuffer
@@ -64,7 +65,7 @@ func newRig(t testing.TB, limits quota.Limits, people ...issuer.Person) *rig {
 	must(t, err)
 	x.redis = testkit.StartRedis(t).URL()
 	x.pl, err = newPlatform(t.Context(), life, slog.New(telemetry.Handler{Handler: slog.NewTextHandler(x.log, nil)}), keys, platformOptions{
-		name: "hr", audit: config.Audit{Path: x.auditPath}, redis: x.redis, limits: limits,
+		name: "hr", audit: config.Audit{Path: x.auditPath}, redis: x.redis, limits: limits, patience: testkit.Patience,
 	})
 	must(t, err)
 	x.adminURL = startedPostgres().Database(t, "")
@@ -72,12 +73,12 @@ func newRig(t testing.TB, limits quota.Limits, people ...issuer.Person) *rig {
 	db, err := d.store.Demo(t.Context(), storage.Engines{AdminURL: x.adminURL, Folder: folder})
 	must(t, err)
 	must(t, d.store.Seed(t.Context(), db, company.At(today())))
-	hr := "http://" + hrListener.Addr().String()
-	must(t, x.pl.serveDomain(t.Context(), d, db, domainOptions{listener: hrListener, url: hr, issuers: []auth.Config{{URL: x.issuer}}}))
+	x.hr = "http://" + hrListener.Addr().String()
+	must(t, x.pl.serveDomain(t.Context(), d, db, domainOptions{listener: hrListener, url: x.hr, issuers: []auth.Config{{URL: x.issuer}}}))
 	models, err := llm.New(map[string]llm.Options{llm.Rehearsal: {Provider: llm.Rehearsal}}, llm.Policy{Default: llm.Rehearsal})
 	must(t, err)
 	must(t, x.pl.serveGateway(gatewayOptions{
-		listener: listener, url: x.gateway, clientID: demoClient, servers: []upstream.Server{{Name: "hr", URL: hr}}, models: models,
+		listener: listener, url: x.gateway, clientID: demoClient, servers: []upstream.Server{{Name: "hr", URL: x.hr}}, models: models,
 		issuers: []auth.Config{{URL: x.issuer, Audiences: []string{gatewayAudience}, ConfirmClients: []string{demoClient}}},
 	}))
 	return x
@@ -94,7 +95,7 @@ func loopback(t testing.TB) net.Listener {
 func (x *rig) token(t testing.TB, username string) string {
 	t.Helper()
 	body := fmt.Sprintf(`{"username":%q,"audience":%q,"scope":"mcp confirm"}`, username, gatewayAudience)
-	resp, err := http.Post(x.issuer+"/dev/token", "application/json", strings.NewReader(body))
+	resp, err := testkit.Client.Post(x.issuer+"/dev/token", "application/json", strings.NewReader(body))
 	must(t, err)
 	defer resp.Body.Close()
 	var answer struct {
@@ -115,7 +116,7 @@ func (x *rig) send(t testing.TB, method, path, token, body string) (int, string)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := testkit.Client.Do(r)
 	must(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)

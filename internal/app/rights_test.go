@@ -131,7 +131,7 @@ func (r *rights) startIssuer(t *testing.T) {
 // keyIDOf reads the id of the issuer's only key.
 func keyIDOf(t *testing.T, issuerURL string) string {
 	t.Helper()
-	resp, err := http.Get(issuerURL + "/jwks")
+	resp, err := testkit.Client.Get(issuerURL + "/jwks")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func (r *rights) internal(t *testing.T, audience string, purpose access.Purpose)
 // open asks a server for a change and returns the id of its confirmation.
 func (r *rights) open(t *testing.T, server string, note int) string {
 	t.Helper()
-	a := r.send(t, http.DefaultClient, "POST", r.urls[server]+"/tools/burn_note", r.token(t, server, nil), fmt.Sprintf(`{"id":%d}`, note))
+	a := r.send(t, testkit.Client, "POST", r.urls[server]+"/tools/burn_note", r.token(t, server, nil), fmt.Sprintf(`{"id":%d}`, note))
 	var pending struct{ ConfirmationID string }
 	if err := json.Unmarshal([]byte(a.body), &pending); err != nil || pending.ConfirmationID == "" {
 		t.Fatalf("got %d %s", a.status, a.body)
@@ -246,7 +246,7 @@ func (h headers) RoundTrip(req *http.Request) (*http.Response, error) {
 			req.Header.Set(name, value)
 		}
 	}
-	return http.DefaultTransport.RoundTrip(req)
+	return testkit.Transport.RoundTrip(req)
 }
 
 // TestClientOfAServerIsSentToThePage: an MCP client of a server or of the gateway
@@ -299,7 +299,7 @@ func (r *rights) signIn(t *testing.T) *http.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c := &http.Client{Transport: testkit.Transport, Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	next := func(resp *http.Response, err error) *url.URL {
 		if err != nil {
 			t.Fatal(err)
@@ -380,20 +380,20 @@ func TestRightToAnswerOnEverySurface(t *testing.T) {
 			case right:
 				status, code = 200, ""
 			}
-			check(surface, name, r.token(t, audience, more), http.DefaultClient, status, code)
+			check(surface, name, r.token(t, audience, more), testkit.Client, status, code)
 		}
 	}
 	check("POST /api/confirm", "a browser's sign-in", "", browser, 200, "")
-	check("POST /api/confirm", "no token", "", http.DefaultClient, 401, "UNAUTHENTICATED")
+	check("POST /api/confirm", "no token", "", testkit.Client, 401, "UNAUTHENTICATED")
 	for purpose, status := range map[access.Purpose]int{access.PurposeExecute: 200, access.PurposeCall: 403, access.PurposeCatalogue: 403} {
 		for _, server := range []string{"notes", "direct"} {
 			code := ""
 			if status != 200 {
 				code = "FORBIDDEN"
 			}
-			check("/execute of "+server, "internal "+string(purpose), r.internal(t, server, purpose), http.DefaultClient, status, code)
+			check("/execute of "+server, "internal "+string(purpose), r.internal(t, server, purpose), testkit.Client, status, code)
 		}
-		check("POST /api/confirm", "internal "+string(purpose), r.internal(t, gatewayAudience, purpose), http.DefaultClient, 401, "UNAUTHENTICATED")
+		check("POST /api/confirm", "internal "+string(purpose), r.internal(t, gatewayAudience, purpose), testkit.Client, 401, "UNAUTHENTICATED")
 	}
 	r.checkNoToolAnswers(t, claims)
 }
@@ -440,7 +440,7 @@ func TestProvenanceOfAChangeIsItsSurface(t *testing.T) {
 	r := newRights(t)
 	token := r.token(t, "gateway", map[string]any{"scope": "mcp confirm", "azp": demoClient, "origin": map[string]any{"surface": "chat"}})
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"burn_note","arguments":{"id":2},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
-	r.send(t, http.DefaultClient, "POST", r.urls["gateway"]+"/api/mcp/notes/burn_note", token, `{"id":1}`)
+	r.send(t, testkit.Client, "POST", r.urls["gateway"]+"/api/mcp/notes/burn_note", token, `{"id":1}`)
 	a := r.send(t, mcpClient, "POST", r.urls["gateway"]+"/mcp", token, call)
 	r.open(t, "notes", 3)
 	var list struct {
@@ -450,7 +450,7 @@ func TestProvenanceOfAChangeIsItsSurface(t *testing.T) {
 			} `json:"confirmationData"`
 		}
 	}
-	shown := r.send(t, http.DefaultClient, "GET", r.urls["gateway"]+"/api/confirmations", token, "")
+	shown := r.send(t, testkit.Client, "GET", r.urls["gateway"]+"/api/confirmations", token, "")
 	if err := json.Unmarshal([]byte(shown.body), &list); err != nil {
 		t.Fatal(err)
 	}
@@ -472,5 +472,5 @@ func (accepting) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.Header.Set("Mcp-Protocol-Version", "2026-07-28")
 	req.Header.Set("Mcp-Method", "tools/call")
 	req.Header.Set("Mcp-Name", "burn_note")
-	return http.DefaultTransport.RoundTrip(req)
+	return testkit.Transport.RoundTrip(req)
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -95,6 +96,7 @@ type replica struct {
 	*cluster
 	gateway, sales string // addresses without scheme
 	keysAt         string // where the server finds the gateway's keys
+	through        string // where the gateway finds Redis; empty: where it is
 	stop           func()
 }
 
@@ -122,17 +124,23 @@ func newCluster(t *testing.T) *cluster {
 	must(t, err)
 	t.Cleanup(func() { _ = server.Close(context.WithoutCancel(t.Context())) })
 	c.issuer = server.URL()
-	var answer struct {
-		Token string `json:"access_token"`
-	}
-	_, body := c.send("POST", c.issuer+"/dev/token", `{"username":"carol.johnson","audience":"gateway","scope":"mcp confirm"}`)
-	must(t, json.Unmarshal([]byte(body), &answer))
-	c.token = answer.Token
+	c.token = c.signedToken("carol.johnson")
 	seeding := c.replicas[0].config("seed", []keySet{newKeySet(t)})
 	options := ConfigOptions{File: seeding, Getenv: noVariables, Out: io.Discard, Err: io.Discard}
 	must(t, Migrate(t.Context(), options))
 	must(t, Seed(t.Context(), SeedOptions{ConfigOptions: options}))
 	return c
+}
+
+// signedToken is a new token of a person.
+func (c *cluster) signedToken(username string) string {
+	c.t.Helper()
+	var answer struct {
+		Token string `json:"access_token"`
+	}
+	_, body := c.send("POST", c.issuer+"/dev/token", fmt.Sprintf(`{"username":%q,"audience":%q,"scope":"mcp confirm"}`, username, gatewayAudience))
+	must(c.t, json.Unmarshal([]byte(body), &answer))
+	return answer.Token
 }
 
 func noVariables(string) string { return "" }
@@ -150,9 +158,13 @@ func (r *replica) config(process string, generations []keySet) string {
 		keys["signing"] = signing
 	}
 	keys["sealing"] = map[string]any{process: sealing}
+	redis := r.redis
+	if process == "gateway" {
+		redis = cmp.Or(r.through, redis)
+	}
 	name := filepath.Join(r.folder, process+strings.ReplaceAll(r.gateway, ":", "-"))
 	text, err := json.Marshal(map[string]any{ // JSON is YAML
-		"listen": r.gateway, "public_url": r.public, "keys": keys, "redis": map[string]any{"url": r.redis},
+		"listen": r.gateway, "public_url": r.public, "keys": keys, "redis": map[string]any{"url": redis},
 		"issuer":    map[string]any{"url": r.issuer, "audience": gatewayAudience},
 		"gateway":   map[string]any{"url": "http://" + r.keysAt},
 		"servers":   map[string]any{"sales": map[string]any{"url": "http://" + r.sales, "listen": r.sales}},
@@ -227,7 +239,7 @@ func (r *replica) await(address string) {
 	deadline, tick := time.After(testkit.Patience), time.NewTicker(10*time.Millisecond)
 	defer tick.Stop()
 	for {
-		if resp, err := http.Get(address); err == nil {
+		if resp, err := testkit.Client.Get(address); err == nil {
 			_ = resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
 				return
@@ -254,7 +266,7 @@ func (c *cluster) send(method, address, body string, headers ...string) (*http.R
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultTransport.RoundTrip(req)
+	resp, err := testkit.Transport.RoundTrip(req)
 	must(c.t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)

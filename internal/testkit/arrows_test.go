@@ -75,8 +75,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/domain/support/sqlite":  {ours: []string{"company", "domain/support", "sqlite"}},
 	"internal/domain/support/elastic": {ours: []string{"access", "company", "confirm", "domain/support", "elasticsearch", "fault"}, outside: []string{"github.com/elastic/"}},
 	// the guard reads envelopes, because results of earlier turns are kept as such.
-	"internal/guard": {ours: []string{"fault", "guard/mention", "result"}},
-	"internal/agent": {ours: []string{"access", "fault", "guard", "result", "tokens", "toolsearch"}},
+	"internal/guard": {ours: []string{"fault", "guard/mention", "guard/wording", "result"}},
+	"internal/agent": {ours: []string{"access", "fault", "guard", "guard/wish", "result", "tokens", "toolsearch"}},
 	"internal/llm":   {ours: []string{"admission", "agent", "fault", "llm/anthropic", "llm/blob", "llm/gemini", "llm/openai", "llm/rehearsal", "llm/vendor", "telemetry", "tokens"}},
 	// one room a vendor's protocol; what they share is in vendor.
 	"internal/llm/vendor":    {ours: []string{"agent", "fault"}},
@@ -88,7 +88,7 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/llm/openai":    {ours: []string{"agent", "llm/vendor"}, outside: []string{"github.com/openai/openai-go/v3"}},
 	"internal/llm/rehearsal": {ours: []string{"agent", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/plan", "result"}},
 	// each of rehearsal's rooms knows only those before it; speak decodes the answers of tools.
-	"internal/llm/rehearsal/language": {ours: []string{"english"}},
+	"internal/llm/rehearsal/language": {ours: []string{"english"}, outside: []string{"go.yaml.in/yaml"}},
 	"internal/llm/rehearsal/match":    {ours: []string{"agent", "english", "llm/rehearsal/language", "result", "schema"}, outside: []string{"github.com/google/jsonschema-go"}},
 	"internal/llm/rehearsal/speak":    {ours: []string{"agent", "english", "fault", "llm/rehearsal/language", "llm/rehearsal/match", "result", "schema"}},
 	"internal/llm/rehearsal/plan":     {ours: []string{"agent", "english", "llm/rehearsal/language", "llm/rehearsal/match", "llm/rehearsal/speak", "result"}},
@@ -109,6 +109,8 @@ var arrows = map[string]struct{ ours, outside []string }{
 	"internal/upstream/breaker":    {},
 	// the data of another's server is read by the strict rules, and bounded in tokens.
 	"internal/guard/mention":    {},
+	"internal/guard/wording":    {ours: []string{"guard/mention"}},
+	"internal/guard/wish":       {ours: []string{"guard/wording", "result"}},
 	"internal/upstream/foreign": {ours: []string{"fault", "netguard", "result", "strictjson", "supervise", "tokens", "upstream/mcpsession"}, outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"}},
 	// it knows HTTP alone, so that its suite compares it with http.Transport.
 	"internal/upstream/post": {},

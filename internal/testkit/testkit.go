@@ -11,6 +11,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,14 @@ import (
 // Patience is how long tests wait for what has to happen. It is long, because a
 // machine may be busy, and only a test that fails waits to its end.
 const Patience = time.Minute
+
+// Transport carries the requests of tests. [http.DefaultTransport] does not: each
+// httptest.Server that closes ends its idle connections, also under a request that
+// a parallel test is about to write to one of them.
+var Transport = http.DefaultTransport.(*http.Transport).Clone()
+
+// Client is a client over [Transport].
+var Client = &http.Client{Transport: Transport}
 
 // Patiently is the test's context with a deadline, for what would else give up
 // sooner than a busy machine answers.

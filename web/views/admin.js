@@ -4,6 +4,7 @@
 
 import { get, post } from "../api.js";
 import { data, el } from "../dom.js";
+import { stateText } from "../format.js";
 import { signal } from "../reactive.js";
 import { usageWords } from "../spending.js";
 import { me } from "../store.js";
@@ -41,7 +42,7 @@ function rightsOf({ tools, people }) {
   const person = (at) => (chosen.value = new Set((start.value = known[at]?.roles ?? [])));
   const boxes = () => roles.map((role) => el("label", { class: "role" }, el("input", { type: "checkbox", "data-role": role, checked: start.value.includes(role), onchange: (event) => choose(role, event.target.checked) }), " ", data(role)));
   const open = (tool) => chosen.value.size === 0 || tool.roles.some((role) => chosen.value.has(role));
-  const rows = () => tools.filter(open).map((tool) => [el("span", { "data-tool-name": tool.name }, data(tool.title || tool.name)), data(tool.server), data(tool.kind), data(tool.roles.join(", ") || t("no role")), tool.pin ? el("code", {}, tool.pin) : ""]);
+  const rows = () => tools.filter(open).map((tool) => [el("span", { "data-tool-name": tool.name }, data(t(tool.title ?? "") || tool.name)), data(tool.server), data(stateText(tool.kind)), data(tool.roles.join(", ") || t("no role")), tool.pin ? el("code", {}, tool.pin) : ""]);
   const picker = el("select", { "data-rights-of": true, onchange: (event) => person(event.target.value) }, el("option", { value: "" }, t("The roles below")), known.map((one, i) => el("option", { value: i }, one.username || one.sub)));
   return el("div", {}, el("h2", {}, t("What can this person do?")), el("p", { class: "hint" }, t("Choose a person, or the roles that one has: below are the tools which these open, with no role chosen all of them. A person's roles are those of the last sign-in with a browser. Which rows and fields a tool shows is decided for each call.")),
     known.length ? el("p", {}, el("label", {}, t("Person"), " ", picker)) : null,

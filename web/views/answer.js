@@ -97,7 +97,7 @@ function contentOf(part, head) {
   if (part.state.value === "refused") return [head, refusal(envelope)];
   const view = resultView(part, titleOf(part.tool), fieldsOf(part.tool));
   if (!view) return head;
-  const open = (part.table?.rows.peek().length ?? 0) > 1;
+  const open = part.table ? part.table.rows.peek().length > 1 : Boolean(view.querySelector(".tree, .grid, .code")); // the words say one record
   const node = el("details", { class: "tool-result", open }, el("summary", {}, head, icon("chevron")), view);
   effect(() => part.table?.arrived.value && (node.open = true)); // a row of it is pointed at
   return node;

@@ -2,7 +2,7 @@
 // A board: rows in columns by their state of work, where the tool declares one.
 
 import { el } from "../dom.js";
-import { snake } from "../format.js";
+import { snake, stateText } from "../format.js";
 import { nameOf } from "../columns.js";
 import { number, t } from "../words.js";
 
@@ -24,7 +24,7 @@ const stateOf = (table) => table.columns.peek().find((column) => column.about?.s
 
 function laneView(table, state, value, rows) {
   const facts = table.columns.peek().filter((column) => column !== state && !column.extra && column.about?.show !== "code");
-  const name = value ? value.replaceAll("_", " ") : "–";
+  const name = value ? stateText(value) : "–";
   return el("section", { class: "lane", "data-lane": value, "aria-label": name }, el("h4", {}, `${name} (${number(rows.length)})`), el("ul", {}, rows.map((row) => el("li", {}, cardView(table, facts, row)))));
 }
 

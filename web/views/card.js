@@ -8,7 +8,7 @@ import { data, el, icon } from "../dom.js";
 import { isEmpty, isObject, label, moneyText } from "../format.js";
 import { effect, onDispose, signal } from "../reactive.js";
 import { me, titleOf } from "../store.js";
-import { moment, t } from "../words.js";
+import { language, moment, t } from "../words.js";
 import { descriptionList } from "./facts.js";
 
 const THINKING_MS = 300_000;
@@ -37,7 +37,7 @@ export function cardView(change) {
     class: "card", role: "group", tabindex: "-1", "aria-labelledby": `card-${change.id}`, "data-card": change.id, "data-card-state": () => change.state.value,
     "aria-busy": () => String(change.state.value === "sending"), "data-urgent": () => change.waits.value && change.left.value < 60_000,
   });
-  const seen = seenWhole(node);
+  const seen = seenWhole(node, () => change.envelope.value);
   const foot = controls(change, seen, node);
   node.append(
     el("header", {}, icon("pen"), el("h3", { id: `card-${change.id}` }, () => titleOf(change.tool.value)), el("span", { class: "card-badge" }, () => BADGES()[change.state.value] ?? t("Closed"))),
@@ -46,7 +46,6 @@ export function cardView(change) {
     el("p", { class: "card-note", role: "status", "data-card-note": true, hidden: () => !change.note.value }, () => change.note.value),
     el("p", { class: "card-receipt hint", "data-card-receipt": true, hidden: () => !receiptOf(change) }, () => receiptOf(change)),
   );
-  keepFocus(change, node, foot);
   return node;
 }
 
@@ -58,17 +57,6 @@ function receiptOf(change) {
   const when = answered ? change.answered.value : change.deadline.value;
   const line = [answered && person ? data(person.name ? `${person.name} (${person.username})` : person.username) : null, when ? el("time", { datetime: new Date(when).toISOString() }, moment(when)) : null].filter(Boolean);
   return [...line.flatMap((one) => [one, " · "]), t("Audit id"), " ", el("code", {}, change.id)];
-}
-
-// A button that is gone or disabled drops the focus to the page; the card gets it.
-function keepFocus(change, node, foot) {
-  let held = false;
-  node.addEventListener("focusin", () => (held = true));
-  node.addEventListener("focusout", (event) => (held = event.relatedTarget === null && foot.contains(event.target)));
-  effect(() => {
-    if (!change.ended.value && change.state.value !== "waiting") return;
-    requestAnimationFrame(() => held && document.activeElement === document.body && node.isConnected && node.focus({ preventScroll: true }));
-  });
 }
 
 // ---- what is drawn
@@ -150,7 +138,7 @@ export function actOf(tool, envelope) {
   const card = envelope?.confirmationData ?? {};
   const named = Object.entries(card).find(([key, value]) => !TECHNICAL.has(key) && ORDER[0].test(key) && typeof value === "string" && value)?.[1];
   const title = titleOf(tool);
-  const act = [changeOfNumber(card, named), named ? `${title.replace(/\b(an?|the) /i, "")} ${named}` : null].find((one) => one && one.length <= LONGEST_ACT);
+  const act = [changeOfNumber(card, named), named ? t("{act} {name}", { act: language === "en" ? title.replace(/\b(an?|the) /i, "") : title, name: named }) : null].find((one) => one && one.length <= LONGEST_ACT);
   return act ?? title;
 }
 
@@ -193,21 +181,19 @@ function clockOf(ms) {
 
 // ---- seen as a whole
 
-// seenWhole is true when every part of a card was in view at some time. What is
-// covered by a scrolling box around it does not count.
-function seenWhole(node) {
+// seenWhole is true when every part of a card, as it is drawn now, was in view at some
+// time. What is covered by a scrolling box around it, or in it, does not count.
+function seenWhole(node, drawn) {
   const seen = signal(false);
-  let parts = []; // intervals of the card's height that were in view
+  let parts = []; // intervals of the card's height, its body unrolled, that were in view
   let height = 0;
   const look = () => {
     if (seen.peek() || !node.isConnected) return;
-    const box = node.getBoundingClientRect();
-    if (box.height === 0) return;
-    if (Math.abs(box.height - height) > 1) [parts, height] = [[], box.height]; // it was drawn anew
-    const frame = (node.closest("#view") ?? document.documentElement).getBoundingClientRect();
-    const [top, bottom] = [Math.max(frame.top, 0, box.top) - box.top, Math.min(frame.bottom, innerHeight, box.bottom) - box.top];
-    if (bottom > top) parts.push([top, bottom]);
-    seen.value = covers(parts, box.height);
+    const now = inView(node);
+    if (!now) return;
+    if (Math.abs(now.height - height) > 1) [parts, height] = [[], now.height]; // it was drawn anew
+    parts.push(...now.parts);
+    seen.value = covers(parts, height);
   };
   const watch = new IntersectionObserver(look, { threshold: [0, 0.1, 0.25, 0.5, 0.75, 0.9, 1] });
   const size = new ResizeObserver(look);
@@ -216,9 +202,28 @@ function seenWhole(node) {
   size.observe(node);
   document.addEventListener("scroll", look, { capture: true, passive: true, signal: ending.signal });
   addEventListener("resize", look, { signal: ending.signal });
-  effect(() => seen.value && (watch.disconnect(), size.disconnect(), ending.abort()));
+  effect(() => {
+    drawn();
+    [parts, seen.value] = [[], false];
+    requestAnimationFrame(look);
+  });
   onDispose(() => (watch.disconnect(), size.disconnect(), ending.abort()));
   return seen;
+}
+
+// inView returns the height of a card whose body is unrolled, and the intervals of it
+// that are in view now.
+function inView(node) {
+  const body = node.querySelector(".card-body");
+  const [box, inner] = [node.getBoundingClientRect(), body.getBoundingClientRect()];
+  if (box.height === 0) return null;
+  const hidden = body.scrollHeight - body.clientHeight;
+  body.tabIndex = hidden > 1 ? 0 : -1; // by the keyboard, too
+  const frame = (node.closest("#view") ?? document.documentElement).getBoundingClientRect();
+  const [top, bottom] = [Math.max(frame.top, 0, box.top), Math.min(frame.bottom, innerHeight, box.bottom)];
+  const part = (from, to, by) => [Math.max(top, from) - box.top + by, Math.min(bottom, to) - box.top + by];
+  const parts = [part(box.top, inner.top, 0), part(inner.top, inner.bottom, body.scrollTop), part(inner.bottom, box.bottom, hidden)];
+  return { height: box.height + hidden, parts: parts.filter(([from, to]) => to > from) };
 }
 
 function covers(parts, height) {
@@ -229,6 +234,7 @@ function covers(parts, height) {
 
 function toUnseen(card) {
   card.scrollIntoView({ block: "start" });
+  card.querySelector(".card-body").focus({ preventScroll: true });
 }
 
 /** reveal brings a card into view, whole where it fits, from its beginning where not. @param {any} card */

@@ -85,7 +85,7 @@ export function composerView(host) {
     open.value;
     fill(sessionStorage.getItem(draftKey()) ?? "", false);
   });
-  return { focus: () => field.focus(), text: () => field.value.trim(), fill };
+  return { focus: () => field.focus(), fill };
 }
 
 function keepDraft(key, text) {

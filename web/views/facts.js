@@ -4,8 +4,9 @@
 import { cellView, columnsOf, INNER, nameOf, treeKey } from "../columns.js";
 import { data, el } from "../dom.js";
 import { isEmpty, isHidden, isIdentifier, isObject, label, snake, valueNode } from "../format.js";
-import { readAnswer } from "../table.js";
+import { readAnswer, Table } from "../table.js";
 import { t } from "../words.js";
+import { shapesOf } from "./chart.js";
 import { codeKey, placeView } from "./code.js";
 import { gridView } from "./grid.js";
 
@@ -56,7 +57,15 @@ function arrayView(key, values, fields, depth) {
   const objects = values.filter(isObject);
   if (!objects.length) return cellView(key, values, {}, fields);
   if (treeKey(objects)) return treeView(objects, treeKey(objects), depth);
-  return smallTable(objects, label(key, fields[key]), fields);
+  return depth > 1 || objects.length < 2 ? smallTable(objects, label(key, fields[key]), fields) : partOf(key, objects, fields);
+}
+
+// A list inside of an answer is a table like any other; the stages of a pipeline are a
+// funnel first.
+function partOf(key, rows, fields) {
+  const table = new Table({ tool: key, server: "", fields, answer: { rows, more: false, next: null } });
+  if (shapesOf(rows, table.columns.peek())[0]?.kind === "funnel") table.view.value = "chart";
+  return gridView(table, label(key, fields[key]));
 }
 
 function smallTable(rows, title, fields) {

@@ -5,6 +5,7 @@
 import { announce } from "../announce.js";
 import { bind, el, icon } from "../dom.js";
 import { effect, list } from "../reactive.js";
+import { toast } from "../store.js";
 import { t } from "../words.js";
 import { boardOf } from "./board.js";
 import { chartOf } from "./chart.js";
@@ -63,7 +64,7 @@ function tableOf(table, title) {
 // The reader goes on where the new rows begin.
 function show(body, table, row) {
   if (!row) return;
-  const node = [...body.children].find((one) => one.row === row);
+  const node = [...body.children].find((one) => one.row === row) ?? body.closest(".scroll"); // a filter may leave it out
   node?.scrollIntoView({ block: "nearest" });
   node?.focus({ preventScroll: true });
 }
@@ -93,7 +94,7 @@ function opener(table, row) {
 
 function detailsRow(table, row) {
   const width = Math.max(1, table.columns.peek().length);
-  return el("tr", { class: "row-details", "data-row-details": true }, el("td", { colspan: String(width) }, descriptionList(Object.entries(row), row, table.fields)));
+  return el("tr", { class: "row-details", "data-row-details": true }, el("td", { colspan: String(width) }, descriptionList(Object.entries(row), row, table.fields, 1)));
 }
 
 // ---- around the table
@@ -119,15 +120,17 @@ function foot(table) {
   return el("div", { class: "row-foot" }, el("p", { class: "row-count", role: "status", "data-row-count": true }, () => table.count), next);
 }
 
-/** saveCSV offers the loaded rows as a file that says how complete it is. @param {import("../table.js").Table} table */
+/** saveCSV offers the rows that are shown as a file that says how complete it is. @param {import("../table.js").Table} table */
 export function saveCSV(table) {
   save(`${table.tool} (${table.extent}).csv`, csvOf(table));
-  announce.say(t("The file has {extent}.", { extent: table.extent }));
+  const words = t("The file has {extent}.", { extent: table.extent });
+  toast.value = { words };
+  announce.say(words);
 }
 
-/** csvOf writes the loaded rows; a list that goes on says so in its last line. @param {import("../table.js").Table} table */
+/** csvOf writes the rows that are shown; where these are not all, the last line says so. @param {import("../table.js").Table} table */
 export function csvOf(table) {
-  return `\uFEFF${asText(table, ",")}${table.more.peek() ? `\r\n${quoted(`# ${table.extent}`)}` : ""}\r\n`;
+  return `\uFEFF${asText(table, ",")}${table.more.peek() || table.filtered ? `\r\n${quoted(`# ${table.extent}`)}` : ""}\r\n`;
 }
 
 function asText(table, separator) {

@@ -34,18 +34,32 @@ export function openPalette(host, typed) {
 const texts = signal([]);
 
 /** write puts a server's text into the question box, where its reader decides whether to ask it. */
-async function write(host, { server, name, arguments: blanks = [] }) {
-  const values = new URLSearchParams();
-  for (const blank of blanks) {
-    const value = prompt(`${server}.${name}: ${blank.name}`);
-    if (value === null) return;
-    if (value) values.set(blank.name, value);
-  }
+async function write(host, { server, name }, values) {
   try {
     host.ask((await get(`/api/prompts/${encodeURIComponent(server)}/${encodeURIComponent(name)}?${values}`)).text);
   } catch {
     announce.say(t("The text could not be read."));
   }
+}
+
+// A text with blanks asks for them in a form of our own, in place of the list.
+function fill(host, text, dialog) {
+  const blanks = text.arguments ?? [];
+  const title = el("h2", { id: "blanks-title" }, data(text.title || text.name));
+  const lines = blanks.map((blank, i) => el("p", { class: "blank" }, el("label", { for: `blank-${i}` }, data(blank.title || blank.name)),
+    el("input", { id: `blank-${i}`, name: blank.name, type: "text", autocomplete: "off", required: Boolean(blank.required), "aria-describedby": blank.description ? `about-${i}` : null }),
+    blank.description ? el("span", { id: `about-${i}`, class: "hint" }, data(blank.description)) : null));
+  const form = el("form", {
+    "data-blanks": true, "aria-labelledby": "blanks-title",
+    onsubmit: (event) => {
+      event.preventDefault();
+      const values = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== "").map(([key, value]) => [key, String(value)]));
+      dialog.close();
+      write(host, text, values);
+    },
+  }, title, lines, el("p", { class: "blank-buttons" }, el("button", { type: "submit", class: "primary" }, t("Write it into the question")), el("button", { type: "button", onclick: () => dialog.close() }, t("Cancel"))));
+  dialog.replaceChildren(form);
+  form.querySelector("input")?.focus();
 }
 
 /** @param {{ ask: (text: string) => void }} host */
@@ -56,7 +70,7 @@ function places(host) {
     ...(isAuditor() ? [{ words: t("Audit"), run: go("#/audit") }, { words: t("Administration"), run: go("#/admin") }] : []),
     ...(conversations.value ?? []).map((one) => ({ words: one.title || t("Untitled conversation"), run: go(`#/c/${encodeURIComponent(one.id)}`) })),
     ...[...tools.value.values()].filter((tool) => tool.kind !== "write" && tool.fields?.ask).map((tool) => ({ words: tool.fields.ask, run: () => host.ask(tool.fields.ask) })),
-    ...texts.value.map((one) => ({ words: t("Text of {server}: {name}", { server: one.server, name: one.title || one.name }), run: () => void write(host, one) })),
+    ...texts.value.map((one) => ({ words: t("Text of {server}: {name}", { server: one.server, name: one.title || one.name }), text: one, run: () => void write(host, one, "") })),
   ];
 }
 
@@ -68,6 +82,7 @@ function draw(host) {
   const options = el("ul", { id: "palette-options", role: "listbox", "aria-label": t("Places and questions") });
   const dialog = el("dialog", { id: "palette", "aria-label": t("Go to") });
   const choose = (one) => {
+    if (one?.text?.arguments?.length) return fill(host, one.text, dialog);
     dialog.close();
     one?.run();
   };

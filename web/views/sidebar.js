@@ -2,7 +2,7 @@
 // The list of the reader's own conversations: by date, searched, renamed, deleted.
 
 import { at, el, show } from "../dom.js";
-import { computed, effect, list, signal } from "../reactive.js";
+import { computed, effect, list, signal, untracked } from "../reactive.js";
 import { conversations, conversationsProblem, deleteConversation, open, removed, renameConversation, running, toast } from "../store.js";
 import { t } from "../words.js";
 
@@ -55,17 +55,17 @@ const heading = (group) => el("li", { class: "group" }, el("h3", {}, group));
 
 function itemView(item) {
   const { id } = item();
-  return el("li", { "data-conversation": id }, () => (renaming.value === id ? nameField(item()) : lineOf(item)));
+  return el("li", { "data-conversation": id }, () => (renaming.value === id ? untracked(() => nameField(item())) : untracked(() => lineOf(item)))); // a list that is read again keeps the field and the focus
 }
 
 function lineOf(item) {
   const { id } = item();
-  const title = titleOf(item());
+  const title = () => titleOf(item());
   return [
     el("a", { href: `#/c/${encodeURIComponent(id)}`, "data-open": true, title, "aria-current": () => (open.value.id.value === id ? "page" : null) },
       el("bdi", {}, () => titleOf(item())), el("span", { class: "busy-dot", hidden: () => !running.value.has(id), role: "img", "aria-label": t("is being answered") })),
-    el("button", { type: "button", class: "quiet", "data-rename": true, "aria-label": t('Rename "{title}"', { title }), title: t("Rename"), onclick: () => (renaming.value = id) }, "✎"),
-    el("button", { type: "button", class: "quiet", "data-delete": true, "aria-label": t('Delete "{title}"', { title }), title: t("Delete"), onclick: (event) => removeItem(id, title, event.currentTarget) }, "×"),
+    el("button", { type: "button", class: "quiet", "data-rename": true, "aria-label": () => t('Rename "{title}"', { title: title() }), title: t("Rename"), onclick: () => (renaming.value = id) }, "✎"),
+    el("button", { type: "button", class: "quiet", "data-delete": true, "aria-label": () => t('Delete "{title}"', { title: title() }), title: t("Delete"), onclick: (event) => removeItem(id, title(), event.currentTarget) }, "×"),
   ];
 }
 

@@ -67,7 +67,7 @@ function suggestion(tool, host) {
 
 function groupView(server, group, host) {
   const lines = group.map((tool) => {
-    const name = el("button", { type: "button", class: "link", onclick: () => host.fill(question(tool)) }, tool.title);
+    const name = el("button", { type: "button", class: "link", onclick: () => host.fill(question(tool)) }, t(tool.title));
     const tag = isWrite(tool) ? el("span", { class: "tag" }, t("asks for your approval")) : null;
     return el("li", {}, name, el("span", { class: "hint" }, ` ${firstSentence(tool.description)} `), tag);
   });

@@ -2,7 +2,7 @@
 // The open conversation: its turns, and the view that follows what is being written
 // while the reader is at its end.
 
-import { at, el, show } from "../dom.js";
+import { at, bind, el, show } from "../dom.js";
 import { effect, list, scope } from "../reactive.js";
 import { sum, usageWords } from "../spending.js";
 import { changes, open } from "../store.js";
@@ -20,8 +20,11 @@ export function threadView(host) {
   // A browser scrolls by itself when sizes change: that is no wish of the reader's.
   let size = "";
   const sizeNow = () => `${view.scrollHeight} ${view.clientHeight}`;
+  const atEnd = () => view.scrollHeight - view.scrollTop - view.clientHeight < NEAR_PX;
+  const offerEnd = () => show(at("to-end"), !atEnd() && !at("talk").hidden && open.peek().turns.peek().length > 0);
   view.addEventListener("scroll", () => {
-    if (sizeNow() === size) following = view.scrollHeight - view.scrollTop - view.clientHeight < NEAR_PX;
+    if (sizeNow() === size) following = atEnd();
+    offerEnd();
   }, { passive: true });
   let dispose = () => {};
   effect(() => {
@@ -45,9 +48,12 @@ export function threadView(host) {
   const resized = new ResizeObserver(() => {
     if (following) toEnd(view, log);
     size = sizeNow();
+    offerEnd();
   });
   for (const one of [at("column"), view]) resized.observe(one);
-  return { follow: () => ((following = true), toEnd(view, log)) };
+  const follow = () => ((following = true), toEnd(view, log));
+  bind(at("to-end"), "onclick", () => (follow(), at("question").focus({ preventScroll: true })));
+  return { follow };
 }
 
 // The end of the answer is in view; a request that waits at the end is so as a whole.

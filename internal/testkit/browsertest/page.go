@@ -177,6 +177,17 @@ func (p *Page) Prefer(scheme string) {
 	}
 }
 
+// ForceColors shows the page with the colours of a reader's own, white on black.
+func (p *Page) ForceColors() {
+	p.t.Helper()
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}, {Name: "prefers-color-scheme", Value: "dark"}}}
+	ctx, cancel := p.step()
+	defer cancel()
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media); err != nil {
+		p.t.Fatalf("forcing colours: %v", err)
+	}
+}
+
 // Print shows the page as it is printed, on paper of the window's width.
 func (p *Page) Print() {
 	p.t.Helper()
