@@ -224,13 +224,8 @@ func (w entityRows) readEntities(ctx context.Context, details bool, statement st
 // their name or identifier, the best first, and their number in all.
 func (w entityRows) SearchEntities(ctx context.Context, term, kind string, p Page) (found []record.Entity, total int, err error) {
 	err = w.Snapshot(ctx, func(ctx context.Context) error {
-		hits, err := search{file: w.file, table: "entities", first: "name", where: " and ? in ('', x.entity_type)", args: []any{kind}}.find(ctx, term)
-		if err != nil || len(hits) == 0 {
-			return err
-		}
-		total = len(hits)
-		ids, err := pageOf(hits, p)
-		if err != nil {
+		ids, n, err := search{file: w.file, table: "entities", first: "name", where: " and ? in ('', x.entity_type)", args: []any{kind}}.page(ctx, term, p)
+		if total = n; err != nil || n == 0 {
 			return err
 		}
 		found, err = w.readEntities(ctx, p.Details, "select "+entityColumns(p.Details)+" from json_each(?) page cross join entities e on e.id = page.value order by page.key", ids)

@@ -29,23 +29,46 @@ type hit struct {
 	score       float64
 }
 
-// find returns the rows that have all words of a term, the best first. A row is the
-// better the more of the words are in the first column, and then the more of them it
-// has as whole words; a word counts the more the fewer rows have it. Of equals the
-// newest is first.
-func (s search) find(ctx context.Context, term string) ([]hit, error) {
+// page returns a page of the rows that have all words of a term, the best first, as a
+// list of ids for a query, and the number of those rows in all.
+func (s search) page(ctx context.Context, term string, p Page) (ids string, total int, err error) {
+	if s.words, err = s.read(ctx, term); err != nil || len(s.words) == 0 {
+		return "", 0, err
+	}
+	if total, err = s.frequent(ctx); err != nil {
+		return "", 0, err
+	}
+	if total > 0 {
+		ids, err = s.newest(ctx, p)
+		return ids, total, err
+	}
+	found, err := s.find(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	ids, err = pageOf(found, p)
+	return ids, len(found), err
+}
+
+// read looks up the words of a term.
+func (s search) read(ctx context.Context, term string) (words []sought, err error) {
 	for _, word := range strings.Fields(term) {
 		one, err := s.seek(ctx, word)
 		if err != nil {
 			return nil, err
 		}
 		if one.whole != "" {
-			s.words = append(s.words, one)
+			words = append(words, one)
 		}
 	}
-	if len(s.words) == 0 {
-		return nil, nil
-	}
+	return words, nil
+}
+
+// find returns the rows that have all words, the best first. A row is the
+// better the more of the words are in the first column, and then the more of them it
+// has as whole words; a word counts the more the fewer rows have it. Of equals the
+// newest is first.
+func (s search) find(ctx context.Context) ([]hit, error) {
 	found, err := s.matching(ctx)
 	if err == nil && len(found) > 1 {
 		err = s.score(ctx, found)
@@ -57,6 +80,53 @@ func (s search) find(ctx context.Context, term string) ([]hit, error) {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.created, a.created), cmp.Compare(b.id, a.id))
 	})
 	return found, nil
+}
+
+// frequent returns how many rows have the one word of a search, when they are so many
+// that a page of them is better read from the newest end, and 0 otherwise.
+func (s search) frequent(ctx context.Context) (rows int, err error) {
+	if s.table != "tasks" || s.times || len(s.words) > 1 || len(s.words[0].parts) > fewWords {
+		return 0, nil
+	}
+	any := batches(s.words[0].phrases())[0]
+	err = s.In(ctx).QueryRowContext(ctx, "select count(*) from tasks_words where tasks_words match ?", any).Scan(&rows)
+	if err != nil {
+		return 0, s.Fault(ctx, err)
+	}
+	if rows <= countedRows {
+		return 0, nil
+	}
+	return rows, nil
+}
+
+// newest reads a page of a search for one word in the order of find, where the order
+// of the ids is that of the times. One word has four scores at most, so the rows of
+// each are read from the newest end, the best score first, until the page is full.
+func (s search) newest(ctx context.Context, p Page) (string, error) {
+	word := s.words[0]
+	any := batches(word.phrases())[0]
+	inFirst := "({" + s.first + "} : " + any + ")"
+	classes := []string{inFirst, any + " NOT " + inFirst}
+	if len(word.parts) > 0 {
+		whole := "(" + word.whole + ")"
+		classes = []string{inFirst + " AND " + whole, inFirst + " NOT " + whole, whole + " NOT " + inFirst, any + " NOT (" + inFirst + " OR " + whole + ")"}
+	}
+	var found []hit
+	for _, class := range classes {
+		left := p.Offset + p.Limit - len(found)
+		if left <= 0 {
+			break
+		}
+		var ids string
+		err := s.In(ctx).QueryRowContext(ctx, "select json_group_array(rowid) from (select rowid from tasks_words where tasks_words match ? order by rowid desc limit ?)", class, left).Scan(&ids)
+		if err != nil {
+			return "", s.Fault(ctx, err)
+		}
+		for _, id := range numbers(ids) {
+			found = append(found, hit{id: id})
+		}
+	}
+	return pageOf(found, p)
 }
 
 // matching returns the rows that have all words, by their ids. A word that is part of
@@ -248,23 +318,18 @@ func (w taskLists) SearchTasks(ctx context.Context, term string, p Page) (found 
 		if err := w.In(ctx).QueryRowContext(ctx, "select unordered from about").Scan(&s.times); err != nil {
 			return w.Fault(ctx, err)
 		}
-		hits, err := s.find(ctx, term)
-		if err != nil || len(hits) == 0 {
+		ids, n, err := s.page(ctx, term, p)
+		if total = n; err != nil || n == 0 {
 			return err
 		}
-		total = len(hits)
-		found, err = w.readFound(ctx, hits, term, p)
+		found, err = w.readFound(ctx, ids, term, p)
 		return err
 	})
 	return found, total, err
 }
 
 // readFound reads a page of what was found.
-func (w taskLists) readFound(ctx context.Context, hits []hit, term string, p Page) (found []record.Task, err error) {
-	ids, err := pageOf(hits, p)
-	if err != nil {
-		return nil, err
-	}
+func (w taskLists) readFound(ctx context.Context, ids, term string, p Page) (found []record.Task, err error) {
 	rows, err := w.In(ctx).QueryContext(ctx, "select "+columns(p.Details)+", t.description, t.file_references from json_each(?) page cross join tasks t on t.id = page.value order by page.key", ids)
 	err = w.Each(ctx, rows, err, func() error {
 		var description, files sql.NullString

@@ -233,16 +233,34 @@ func TestSearchAgreesWithReadingEveryText(t *testing.T) {
 	}
 }
 
-func agrees(t *testing.T, w *Workspace, r *rand.Rand, searches int) {
-	t.Helper()
-	tasks, _, err := w.Tasks(t.Context(), TaskFilter{}, Page{Limit: 1000, Details: true})
-	if err != nil {
+// TestFrequentWordsAgreeWithReadingEveryText: words that thousands of tasks have are
+// read from the newest end, as long as the numbers of the tasks are in the order of
+// their times.
+func TestFrequentWordsAgreeWithReadingEveryText(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 13))
+	w := opened(t)
+	if err := w.Change(t.Context(), func(ctx context.Context) error {
+		for i := range 2 * countedRows {
+			if _, err := w.Exec(ctx, "insert into tasks (title, description, status, priority, created_by, created_at, updated_at, deleted_at) values (?, ?, 'todo', 'low', 'a', ?, ?, iif(? % 9 = 0, 9000, null))",
+				sentence(r, 4), sentence(r, 60), 1000+i/3, 1000+i, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
-	var all []readTask
-	for _, task := range tasks {
-		all = append(all, readTask{task, [3][]string{readWords(task.Title), readWords(*task.Description), readWords(strings.Join(task.FileReferences, " "))}})
+	terms := []string{"search", "error", "config", "earch", "go", "ui", "a", "port", "xyz"}
+	if found := agree(t, w, terms); found < 6*countedRows {
+		t.Errorf("%d rows are too few to say much", found)
 	}
+	made(t, w, NewTask{Title: "search", Description: text("the oldest"), At: time.UnixMicro(10)})
+	agree(t, w, terms[:2])
+}
+
+// agrees compares random searches with the oracle.
+func agrees(t *testing.T, w *Workspace, r *rand.Rand, searches int) {
+	t.Helper()
 	terms := []string{"ile", "file", "file1", "le1", "ile2 search", "file le3", "search.go", "arch/con", "- ()", "*", `"`}
 	for range searches {
 		term := sentence(r, 3)
@@ -251,12 +269,29 @@ func agrees(t *testing.T, w *Workspace, r *rand.Rand, searches int) {
 		}
 		terms = append(terms, term)
 	}
-	found := 0
+	if found := agree(t, w, terms); found < 10*searches {
+		t.Errorf("%d rows in %d searches are too few to say much", found, searches)
+	}
+}
+
+// agree compares the pages of searches with the oracle, and returns how many rows they
+// have in all.
+func agree(t *testing.T, w *Workspace, terms []string) (found int) {
+	t.Helper()
+	tasks, _, err := w.Tasks(t.Context(), TaskFilter{}, Page{Limit: 10_000, Details: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []readTask
+	for _, task := range tasks {
+		all = append(all, readTask{task, [3][]string{readWords(task.Title), readWords(*task.Description), readWords(strings.Join(task.FileReferences, " "))}})
+	}
 	for _, term := range terms {
 		var got []int64
 		want, total := expected(all, term), 0
-		for offset := 0; offset <= len(want); offset += 40 {
-			page, n, err := w.SearchTasks(t.Context(), term, Page{Limit: 40, Offset: offset})
+		limit := max(40, len(want)/6)
+		for offset := 0; offset <= len(want); offset += limit {
+			page, n, err := w.SearchTasks(t.Context(), term, Page{Limit: limit, Offset: offset})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -269,9 +304,7 @@ func agrees(t *testing.T, w *Workspace, r *rand.Rand, searches int) {
 			t.Errorf("%q of %d tasks: got %d,\n%v, want\n%v", term, len(all), total, got, want)
 		}
 	}
-	if found < 10*searches {
-		t.Errorf("%d rows in %d searches are too few to say much", found, searches)
-	}
+	return found
 }
 
 // TestSearchesOfAnOlderFile: a file of the version before answers as one that was
