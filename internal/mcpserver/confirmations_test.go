@@ -86,6 +86,23 @@ func TestConfirmationIsAnEnvelopeInEveryDialect(t *testing.T) {
 	}
 }
 
+// TestRoutesOfConfirmationsAnswerInEnvelopes: the gateway, which alone calls them, must
+// read why a server refuses, whatever dialect the server's tools speak.
+func TestRoutesOfConfirmationsAnswerInEnvelopes(t *testing.T) {
+	h := open(t, shows)
+	h.service.encode = dialect.Dialect{}.Encode
+	for _, c := range []struct{ method, path, token, body, want string }{
+		{"POST", "/execute", "execute", `{"confirmationId":"c1"}`, `"status":"error"`},
+		{"POST", "/execute", "", `{"confirmationId":"c1","approved":true}`, `"status":"error"`},
+		{"GET", "/confirmations/none", "", "", `"status":"error"`},
+		{"POST", "/tools/echo", "", `{}`, `"error":{`},
+	} {
+		if got := h.send(t, c.method, c.path, c.token, c.body); got.status < 400 || !strings.Contains(got.body, c.want) {
+			t.Errorf("%s %s as %q: got %d %s, want %s", c.method, c.path, c.token, got.status, got.body, c.want)
+		}
+	}
+}
+
 // TestConfirmationToolIsForClientsAlone: the gateway, and so every agent of ours, is
 // not offered it, and a server without confirmations has none.
 func TestConfirmationToolIsForClientsAlone(t *testing.T) {

@@ -46,8 +46,12 @@ func New(service rest.Toolbox, o Options) (*Server, error) {
 }
 
 // writeFault answers a request that failed before a tool was called.
-func (s *Server) writeFault(w http.ResponseWriter, _ *http.Request, f *fault.Error) {
-	httpx.Raw(w, rest.Status(f), s.service.Encode(result.Failed(f)))
+func (s *Server) writeFault(w http.ResponseWriter, r *http.Request, f *fault.Error) {
+	encode := s.service.Encode
+	if rest.OfConfirmations(r.URL.Path) {
+		encode = result.EncodeEnvelope
+	}
+	httpx.Raw(w, rest.Status(f), encode(result.Failed(f)))
 }
 
 // Methods are those of the MCP endpoint.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/gate"
@@ -40,6 +41,13 @@ func (s Server) Mount(m *httpx.Mux) {
 	}
 	m.HandleFunc("GET /health", s.health)
 	m.HandleFunc("GET /ready", s.ready)
+}
+
+// OfConfirmations reports whether a path is of the routes of confirmations. They
+// answer in envelopes at every server, whatever dialect its tools speak: the gateway
+// reads them.
+func OfConfirmations(path string) bool {
+	return path == "/execute" || strings.HasPrefix(path, "/confirmations/")
 }
 
 // list is GET /tools.

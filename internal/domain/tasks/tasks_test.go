@@ -414,7 +414,12 @@ func TestCleanupWaitsForItsPersonAndKeepsItsReceipt(t *testing.T) {
 	if o := h.Answer(nina, id, true, ""); o.Code() != "CONFIRMATION_STALE" {
 		t.Fatalf("what was shown has changed: got %s", o.Raw())
 	}
+	id = h.ask("cleanup_deleted_tasks", map[string]any{"days": 0})["confirmationId"].(string)
 	h.ask("delete_task", map[string]any{"task_id": 1})
+	if o := h.Answer(nina, id, true, ""); o.Code() != "CONFIRMATION_STALE" || h.ask("undelete_task", map[string]any{"task_id": 2})["success"] != true {
+		t.Fatalf("one more task than was shown: got %s", o.Raw())
+	}
+	h.ask("delete_task", map[string]any{"task_id": 2})
 	id = h.ask("cleanup_deleted_tasks", map[string]any{"days": 0})["confirmationId"].(string)
 	if o := h.Answer(as(t, "marcus", access.PurposeExecute), id, true, ""); o.Code() != "USER_MISMATCH" {
 		t.Errorf("a stranger: got %s", o.Raw())
