@@ -1,8 +1,11 @@
 package testkit_test
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -18,9 +21,9 @@ const (
 	maxFunction     = 60  // lines of a function
 )
 
-// treeLimits bound the lines of rooms together with those below them, which may
-// shrink and not grow.
-var treeLimits = map[string]int{"internal/llm/rehearsal": 3122}
+// treeLimits bound the lines of rooms together with those below them, data that
+// they embed included, which may shrink and not grow.
+var treeLimits = map[string]int{"internal/llm/rehearsal": 3354}
 
 // sizeExceptions are the rooms, types and interfaces that are larger, each with
 // the reason. One that is no longer needed fails.
@@ -55,9 +58,9 @@ func TestSizes(t *testing.T) {
 			}
 		}
 	}
-	for tree, lines := range trees {
-		if lines > treeLimits[tree] {
-			t.Errorf("%s has %d lines in all, %d at most", tree, lines, treeLimits[tree])
+	for tree, limit := range treeLimits {
+		if lines := trees[tree] + dataLines(t, tree); lines > limit {
+			t.Errorf("%s has %d lines in all, %d at most", tree, lines, limit)
 		}
 	}
 	for what, size := range found {
@@ -70,6 +73,26 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%s is excepted and small enough: take it off the list", what)
 		}
 	}
+}
+
+// dataLines are the lines of all files of a tree that are neither Go nor for tests.
+func dataLines(t *testing.T, tree string) (lines int) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(repository, tree), func(path string, d os.DirEntry, err error) error {
+		switch {
+		case err == nil && d.IsDir() && d.Name() == "testdata":
+			return filepath.SkipDir
+		case err != nil || d.IsDir() || strings.HasSuffix(path, ".go"):
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		lines += bytes.Count(raw, []byte("\n"))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
 }
 
 // measureRoom returns how many lines a room has.
