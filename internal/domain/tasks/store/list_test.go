@@ -375,3 +375,28 @@ func TestWhatIsReadyAndWhatWaits(t *testing.T) {
 		t.Errorf("after one was cancelled: got %+v, %v", page, err)
 	}
 }
+
+// TestEntitiesOfOneMomentPage: each once, the last one first.
+func TestEntitiesOfOneMomentPage(t *testing.T) {
+	w := at(t, filepath.Join(t.TempDir(), "w.db"), func() time.Time { return time.UnixMicro(7) })
+	var got, want []int64
+	for range 7 {
+		e, err := w.CreateEntity(t.Context(), NewEntity{Type: "file", Name: "one of many", CreatedBy: "tester"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append([]int64{e.ID}, want...)
+	}
+	for offset := 0; offset < 9; offset += 3 {
+		page, n, err := w.Entities(t.Context(), "", nil, Page{Limit: 3, Offset: offset})
+		if err != nil || n != len(want) {
+			t.Fatalf("got %d, %v", n, err)
+		}
+		for _, e := range page {
+			got = append(got, e.ID)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

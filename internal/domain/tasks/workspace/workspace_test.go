@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -57,6 +58,45 @@ func TestAUserNameIsNoRole(t *testing.T) {
 		}
 		if !slices.Equal(opened, c.opens) {
 			t.Errorf("%s opens %v, want %v", name, opened, c.opens)
+		}
+	}
+}
+
+// TestLinksAreResolved: a path is the folder that it leads to, for what a person may
+// open and for what a local server may serve.
+func TestLinksAreResolved(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, outside := filepath.Join(root, "served"), filepath.Join(root, "outside")
+	inside, shared, local := filepath.Join(served, "inside"), workspace.Places{Shared: []workspace.Shared{{Path: outside, Name: "team", People: []string{"nina"}}}}, workspace.Places{Local: served}
+	for _, folder := range []string{inside, outside} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{"in": inside, "out": outside} {
+		if err := os.Symlink(target, filepath.Join(served, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	who := access.NewPrincipal(access.Claims{Subject: "sub", Username: "nina"})
+	for _, c := range []struct {
+		places     workspace.Places
+		text, want string // want is empty for what is refused
+	}{
+		{shared, filepath.Join(served, "out"), outside},
+		{shared, filepath.Join(served, "in"), ""},
+		{local, filepath.Join(served, "in"), inside},
+		{local, filepath.Join(served, "out"), ""},
+		{local, inside, inside},
+		{local, outside, ""},
+		{local, root, ""},
+	} {
+		place, err := c.places.Find(who, c.text, nil)
+		if place.Path != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("%s: got %q, %v, want %q", c.text, place.Path, err, c.want)
 		}
 	}
 }
