@@ -76,9 +76,9 @@ func (r *rig) dial(token, query string, headers ...string) (*socket, *http.Respo
 }
 
 // connect connects and reads the greeting, whose state must be the given one.
-func (r *rig) connect(token, query, state string) *socket {
+func (r *rig) connect(token, query, state string, headers ...string) *socket {
 	r.t.Helper()
-	s, resp := r.dial(token, query)
+	s, resp := r.dial(token, query, headers...)
 	if s == nil {
 		_, body := r.read(resp)
 		r.t.Fatalf("got %d %s, want a WebSocket", resp.StatusCode, body)

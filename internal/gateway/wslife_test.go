@@ -13,6 +13,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/coder/websocket"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/agent"
 	"countersign.dev/internal/gateway"
 	"countersign.dev/internal/testkit"
@@ -77,15 +78,44 @@ func TestConnectionEndsWithItsToken(t *testing.T) {
 		t.Fatalf("got %d %s", status, body)
 	}
 	two.refresh()
-	if f := s.next(); f.Type != "error" || f.Payload.Code != "SIGN_IN_REVOKED" {
-		t.Errorf("got %+v, want to learn why", f)
-	}
-	if _, err := s.read(); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
-		t.Errorf("got %v, want the end", err)
-	}
+	s.ends("SIGN_IN_REVOKED")
 	short := two.connect("alice.chen:hr-read:t-short:1s", "", "connected")
 	if f := short.next(); f.Type != "error" || f.Payload.Code != "UNAUTHENTICATED" {
 		t.Errorf("an expired token: got %+v", f)
+	}
+}
+
+// A sign-out, and the end of an account, end connections that another gateway holds.
+func TestConnectionEndsWithItsSignInAndItsAccount(t *testing.T) {
+	t.Parallel()
+	one := newRig(t)
+	two := rigOn(t, one.mini)
+	c := one.signIn(aliceToken)
+	cookie := []string{"Cookie", c.Name + "=" + c.Value, "Sec-Fetch-Site", "same-origin"}
+	page, program := two.connect("", "", "connected", cookie...), two.connect(aliceSecond, "", "connected")
+	if status, _ := one.read(one.send("POST", "/logout", "", "", cookie...)); status != 303 {
+		t.Fatalf("logout: got %d", status)
+	}
+	two.refresh()
+	page.ends("SIGN_IN_REVOKED")
+	program.ask("hello")
+	program.until("end")
+	err := one.revocations.End(t.Context(), []access.Account{{Owner: access.Owner{Issuer: testkit.Issuer, Subject: "sub-alice.chen"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two.refresh()
+	program.ends("ACCOUNT_ENDED")
+}
+
+// ends reads the reason of a connection's end, and the end.
+func (s *socket) ends(code string) {
+	s.t.Helper()
+	if f := s.next(); f.Type != "error" || f.Payload.Code != code {
+		s.t.Errorf("got %+v, want %s", f, code)
+	}
+	if _, err := s.read(); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+		s.t.Errorf("got %v, want the end", err)
 	}
 }
 

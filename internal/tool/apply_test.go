@@ -81,3 +81,60 @@ func TestFailedApplyOfAnUnreachableStorePromisesNothing(t *testing.T) {
 		t.Errorf("got the log %s, want the cause of the apply", log)
 	}
 }
+
+type paintV1 struct {
+	Wall string `json:"wall"`
+}
+
+type paintV2 struct {
+	Wall  string `json:"wall"`
+	Coats int    `json:"coats,omitempty" jsonschema:"default=2"`
+}
+
+type paintCard struct {
+	Wall string `json:"wall"`
+}
+
+func (c paintCard) Message() tool.Sentence { return tool.Say("Paint %s?", c.Wall) }
+
+type painted struct {
+	Message string `json:"message"`
+}
+
+// paint declares a change of a wall, whose preview shows nothing but the wall.
+func paint[In any](changes *int) tool.Tool {
+	return tool.Write(tool.Spec{Name: "paint_wall", Title: "Paint a wall", Description: "Paint a wall.", Allow: []access.Role{access.Manager}},
+		tool.Steps[In, paintCard, struct{}, painted]{
+			Preview: func(context.Context, In) (paintCard, struct{}, error) { return paintCard{"north"}, struct{}{}, nil },
+			Apply:   func(context.Context, In, struct{}) (painted, error) { *changes++; return painted{"Painted."}, nil },
+		})
+}
+
+// TestToolThatChangedSinceItsCardAppliesNothing: a server that was started anew with another
+// default would do something else than what was countersigned.
+func TestToolThatChangedSinceItsCardAppliesNothing(t *testing.T) {
+	h := &harness{domain: testkit.NewFakeDomain(), sink: &testkit.MemorySink{}}
+	confirmations, changes := newConfirmations(t, h), 0
+	start := func(declared tool.Tool) *tool.Runner {
+		r, err := tool.NewRunner([]tool.Tool{declared}, tool.Options{
+			Server: "walls", Policy: h.domain.Policy(), Cursors: ring(t), Confirmations: confirmations,
+			Receipts: tool.OneStore(h.domain), Audit: h.sink, Log: slog.New(slog.DiscardHandler),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	boss := testkit.As(t, "boss", access.Manager)
+	open := func(r *tool.Runner) string {
+		return r.Call(boss, "paint_wall", json.RawMessage(`{"wall":"north"}`)).Pending().ID
+	}
+	before, after := start(paint[paintV1](&changes)), start(paint[paintV2](&changes))
+	wantFault(t, after.Answer(boss, open(before), true, ""), fault.ConfirmationStale)
+	if changes != 0 {
+		t.Error("the changed tool made the change")
+	}
+	if o := after.Answer(boss, open(after), true, ""); o.Fault() != nil || changes != 1 {
+		t.Errorf("confirmed anew: got %v, %d changes", o.Fault(), changes)
+	}
+}
