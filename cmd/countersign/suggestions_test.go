@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"countersign.dev/internal/company"
@@ -64,4 +66,49 @@ func suggested(t *testing.T, d *process, person string) map[string]string {
 		questions[tool.Fields.Ask] = tool.Name
 	}
 	return questions
+}
+
+// TestFirstListsHaveSeveralRows asks what each person of the sample company asks
+// first: the answer to a question for a list has more than one row.
+func TestFirstListsHaveSeveralRows(t *testing.T) {
+	t.Parallel()
+	d := sharedDemo(t)
+	asked := firstLists(t)
+	for _, a := range company.Accounts() {
+		if !slices.Contains(a.Roles, "employee") || a.Username == "test-user.journey" {
+			continue // sees no rows of the company
+		}
+		if n := len(asked[a.Username]); n < 10 {
+			t.Errorf("%s asks %d questions", a.Username, n)
+		}
+		for question := range asked[a.Username] {
+			s := d.ask(t, a.Username, question)
+			if rows := strings.Count("\n"+s.text, "\n- "); rows < 2 || len(s.errors) > 0 {
+				t.Errorf("%s asked %q: %d rows, tools %v, errors %v:\n%s", a.Username, question, rows, s.tools, s.errors, s.text)
+			}
+		}
+	}
+}
+
+// firstLists are the questions of testdata/lists.txt, by user name.
+func firstLists(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile("testdata/lists.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, who := map[string]map[string]bool{}, ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		name, ends := strings.CutSuffix(line, ":")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case ends:
+			who = name
+			asked[who] = map[string]bool{}
+		default:
+			asked[who][line] = true
+		}
+	}
+	return asked
 }

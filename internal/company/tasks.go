@@ -177,5 +177,10 @@ func personalTasks() []Task {
 		{Title: "Look around in Countersign", Description: "Ask what you may see, and what you may change.", Priority: "high"},
 		{Title: "Fill in the expense report", Tags: "expenses"},
 		{Title: "Plan the next holiday", Priority: "low", After: []int{2}},
+		{Title: "Collect the receipts of this month", Status: "in_progress", Tags: "expenses"},
+		{Title: "Prepare the talk about next year's goals", Status: "in_progress", Priority: "high", Tags: "goals"},
+		{Title: "Book the course on data protection", Status: "blocked", Tags: "training", Reason: "Waits for the dates of next year."},
+		{Title: "Set up two-step sign-in", Status: "done", Priority: "high", Tags: "security"},
+		{Title: "Read the guide for the first day", Status: "done", Tags: "training"},
 	}
 }
