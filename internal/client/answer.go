@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -42,19 +43,20 @@ type turn struct {
 	args     map[string]json.RawMessage // by call
 	tables   []table
 	warnings []string
+	parts    map[string]string // the warnings of pages, by the calls for their next pages
 	problem  error
+}
+
+func newTurn() *turn {
+	return &turn{args: map[string]json.RawMessage{}, parts: map[string]string{}}
 }
 
 // answers is the answer that arrives, to a question on any device.
 type answers struct {
 	*view
 	turn  *turn
-	label string // of the model, as it was printed last
-}
-
-type table struct {
-	tool string
-	rows []result.Row
+	read  []table // for the last answer
+	label string  // of the model, as it was printed last
 }
 
 // take draws one message of the gateway. Types of a later version are passed over.
@@ -109,7 +111,7 @@ func (c *chat) connection(ctx context.Context, p connectionPayload) error {
 
 // start begins an answer. A question that was not asked here is shown.
 func (c *chat) start(p startPayload) error {
-	c.turn = &turn{args: map[string]json.RawMessage{}}
+	c.turn = newTurn()
 	if q := c.asked; q != nil && !q.begun && q.text == p.Text {
 		q.begun, c.turn.own, c.late = true, true, nil
 	} else {
@@ -129,7 +131,7 @@ func (c *chat) start(p startPayload) error {
 // now is the answer that arrives. A connection may begin in the middle of one.
 func (a *answers) now() *turn {
 	if a.turn == nil {
-		a.turn = &turn{args: map[string]json.RawMessage{}}
+		a.turn = newTurn()
 	}
 	return a.turn
 }
@@ -183,12 +185,28 @@ func (a *answers) takeRows(t *turn, p statusPayload) {
 	if rows := draw.Rows(o); rows != nil {
 		t.tables = append(t.tables, table{p.Tool, rows})
 	}
+	next, continues := nextOf(p.Server, p.Tool, t.args[p.CallID], o.Page()), t.continues(p)
 	if page := o.Page(); page != nil && page.More {
 		t.warn(page.Hint)
+		t.parts[next.key()] = page.Hint
 	}
-	if next := nextOf(p.Server, p.Tool, t.args[p.CallID], o.Page()); next != nil {
+	if next != nil || continues {
 		a.list = next
 	}
+}
+
+// continues reports whether a call was for the page after one of this answer, which
+// is therefore no longer incomplete.
+func (t *turn) continues(p statusPayload) bool {
+	l := &list{tool: p.Tool}
+	if json.Unmarshal(t.args[p.CallID], &l.args) != nil || l.key() == "" {
+		return false
+	}
+	hint, known := t.parts[l.key()]
+	if known {
+		t.warnings = slices.DeleteFunc(t.warnings, func(w string) bool { return w == hint })
+	}
+	return known
 }
 
 // warn keeps a warning once.
@@ -220,13 +238,10 @@ func (c *chat) end(ctx context.Context, p endPayload) error {
 	t := c.now()
 	c.turn = nil
 	c.screen.endLine()
-	if len(t.tables) > 0 && !c.json { // of which the answer may have kept a part
-		c.screen.line("\nThe rows that were read for this answer:")
-	}
-	for _, one := range t.tables {
-		if err := c.draw(ctx, one.tool, one.rows); err != nil {
-			return err
-		}
+	c.read = t.tables
+	named, unnamed := namedBy(t.text.String(), t.tables)
+	if err := c.drawAll(ctx, named); err != nil {
+		return err
 	}
 	for _, w := range t.warnings {
 		if !strings.Contains(t.text.String(), w) {
@@ -236,16 +251,23 @@ func (c *chat) end(ctx context.Context, p endPayload) error {
 	if p.Reason == "cancelled" {
 		c.screen.line("Stopped. What you see may be incomplete.")
 	}
-	c.hints(t)
+	c.hints(unnamed)
 	return c.finished(t, p)
 }
 
-// hints says what can be entered now.
-func (c *chat) hints(t *turn) {
+// hints says what can be entered now, and that so many rows are not shown.
+func (c *chat) hints(unnamed int) {
+	how := "/rows shows them."
+	if c.once {
+		how = "--json prints them."
+	}
+	if unnamed > 0 && !c.json {
+		c.screen.remark(fmt.Sprintf("%d rows were read that the answer does not name. %s", unnamed, how))
+	}
 	if c.once {
 		return
 	}
-	if c.list != nil && len(t.tables) > 0 {
+	if c.list != nil && len(c.read) > 0 {
 		c.screen.remark("/next shows more rows.")
 	}
 	if len(c.pending) > 0 {

@@ -154,7 +154,7 @@ func (c *chat) begin(ctx context.Context, id string) error {
 	if c.unlink != nil {
 		c.unlink()
 	}
-	c.id, c.connected, c.turn, c.deck.pending, c.list = "", false, nil, nil, nil
+	c.id, c.connected, c.turn, c.deck.pending, c.list, c.read = "", false, nil, nil, nil, nil
 	arrivals, linked := make(chan arrival, 64), make(chan struct{})
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {

@@ -29,7 +29,7 @@ var events = []string{
 		`{"employee_id":"e1000000-0000-0000-0000-000000000061","first_name":"Bo\u001b[31mb` + strings.Repeat("x", 60) + `","salary":"*** (Hidden)","change":2,"manager_name":"Ann","created_at":"2017-07-10T00:00:00Z"}` +
 		`],"metadata":{"hasMore":true,"returnedCount":2,"truncated":true,"nextCursor":"c2","hint":"` + truncated + `"}}}}`,
 	`{"type":"status","seq":4,"payload":{"state":"complete","tool":"list_employees","message":"…","data":{"truncated":true,"hint":"` + truncated + `"}}}`,
-	`{"type":"text","seq":5,"payload":{"content":"Two people.\u001b[2J"}}`,
+	`{"type":"text","seq":5,"payload":{"content":"Ann and one more.\u001b[2J"}}`,
 	`{"type":"note","seq":6,"payload":{"kind":"correction","text":"A correction."}}`,
 	`{"type":"status","seq":7,"payload":{"state":"complete","message":"…","data":{"warnings":[{"server":"sales","code":"SERVICE_UNAVAILABLE","message":"The sales service cannot be reached."}]}}}`,
 	`{"type":"confirmation","seq":8,"payload":{"status":"pending_confirmation","confirmationId":"p1","message":"Delete Ann?","confirmationData":{}}}`,
@@ -151,7 +151,7 @@ func TestChatPrintsTheRowsOfAList(t *testing.T) {
 	}
 	got := out.String()
 	for _, want := range []string{
-		"Two people.⟨U+001B⟩[2J",
+		"Ann and one more.⟨U+001B⟩[2J",
 		"\nA correction.\n",
 		"\nDelete Ann?\nWaiting for your approval: p1\n",
 		"\nThe rows that were read for this answer:\n\nFirst name                            Pay           Change  Manager\n",
@@ -246,7 +246,7 @@ func TestChatShowsMoreOnCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	rest := out.String()
-	for _, want := range []string{"here is no list", "Two people", "First name\nCarl\n", "here is no list", "Old⟨U+001B⟩[2J", "no command /nope", "> Who?\n", "Dora.\n", "Dora is the model's own.\n"} {
+	for _, want := range []string{"here is no list", "Ann and one more", "First name\nCarl\n", "here is no list", "Old⟨U+001B⟩[2J", "no command /nope", "> Who?\n", "Dora.\n", "Dora is the model's own.\n"} {
 		_, after, found := strings.Cut(rest, want)
 		if !found {
 			t.Fatalf("%q does not follow:\n%s", want, out.String())
@@ -355,4 +355,64 @@ func FuzzMessage(f *testing.F) {
 			t.Fatalf("%q prints %q: %v", body, out.String(), err)
 		}
 	})
+}
+
+// pages is a turn that reads both pages of a list, and answers with the text.
+func pages(text string) []string {
+	page := func(call, args, rows, more string) []string {
+		return []string{
+			`{"type":"status","payload":{"state":"processing","tool":"list_employees","server":"hr","callId":"` + call + `","message":"…","args":` + args + `}}`,
+			`{"type":"status","payload":{"state":"complete","tool":"list_employees","server":"hr","callId":"` + call + `","message":"…","data":{"status":"success","data":[` + rows + `],"metadata":` + more + `}}}`,
+		}
+	}
+	turn := []string{`{"type":"start","payload":{"text":"q","model":"m"}}`}
+	turn = append(turn, page("k1", `{}`, `{"first_name":"Ann","team":"Sales","state":"new"},{"first_name":"Bo","team":"Sales","state":"left"}`, `{"hasMore":true,"truncated":true,"returnedCount":2,"nextCursor":"c2","hint":"`+truncated+`"}`)...)
+	turn = append(turn, page("k2", `{"cursor":"c2"}`, `{"first_name":"Cy","team":"Sales"},{"first_name":"Di","team":"Sales"}`, `{"hasMore":false,"returnedCount":2}`)...)
+	return append(turn, `{"type":"text","payload":{"content":"`+text+`"}}`, `{"type":"end","payload":{}}`)
+}
+
+// Rows that an answer names none of are no answer: they are shown when they are
+// asked for.
+func TestChatShowsNoRowsBelowAnAnswerWithoutAny(t *testing.T) {
+	t.Parallel()
+	for text, shown := range map[string]bool{
+		"I found no employees (Sales, left).": false, "4 employees. Annie is none.": false,
+		"Only Ann is new.": true, "Di, and **Bo**": true,
+	} {
+		var out bytes.Buffer
+		o := (&fake{t: t, events: pages(text)}).start()
+		o.In, o.Out, o.Err = strings.NewReader("q\n"), &out, &out
+		if err := Chat(t.Context(), o, ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "Cy") && strings.Contains(out.String(), "Ann "); got != shown {
+			t.Errorf("%q: the rows are shown: %v\n%s", text, got, &out)
+		}
+		if announced := strings.Contains(out.String(), "4 rows were read that the answer does not name. /rows shows them."); announced == shown {
+			t.Errorf("%q: the rows are announced: %v\n%s", text, announced, &out)
+		}
+	}
+	var out bytes.Buffer
+	o := (&fake{t: t, events: pages("Nobody.")}).start()
+	o.In, o.Out, o.Err = strings.NewReader("/rows\nq\n/rows\n"), &out, &out
+	if err := Chat(t.Context(), o, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.Contains(got, "no rows were read") || !strings.Contains(got, "\nCy ") {
+		t.Errorf("/rows does not show what was read:\n%s", got)
+	}
+}
+
+// An answer that was written from all pages is not incomplete.
+func TestChatWarnsNotOfAPageThatWasRead(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	o := (&fake{t: t, events: pages("Ann.")}).start()
+	o.In, o.Out, o.Err = strings.NewReader("q\n/next\n"), &out, &out
+	if err := Chat(t.Context(), o, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); strings.Contains(got, truncated) || !strings.Contains(got, "there is no list with another page") {
+		t.Errorf("a page that was read is announced:\n%s", got)
+	}
 }

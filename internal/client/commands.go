@@ -27,6 +27,7 @@ func commands() []command {
 		{"approve", "[N]", "approve the change that waits; N: the one of several", func(c *chat, ctx context.Context, n string) error { return c.decide(ctx, true, n) }},
 		{"deny", "[N]", "deny it", func(c *chat, ctx context.Context, n string) error { return c.decide(ctx, false, n) }},
 		{"pending", "", "show all changes that wait for you", func(c *chat, ctx context.Context, _ string) error { return c.showPending(ctx) }},
+		{"rows", "", "show all rows that were read for the last answer", showRead},
 		{"next", "", "show the next page of the last list", func(c *chat, ctx context.Context, _ string) error { return c.nextPage(ctx) }},
 		{"history", "", "list your conversations", func(c *chat, ctx context.Context, _ string) error { return c.showHistory(ctx) }},
 		{"open", "N|ID", "go on with a conversation of that list", (*chat).open},
@@ -36,6 +37,14 @@ func commands() []command {
 		{"prompt", "NAME [KEY=VALUE…]", "show one of them; nothing is asked with it", func(c *chat, ctx context.Context, named string) error { return c.showPrompt(ctx, named) }},
 		{"quit", "", "end the chat; so do Ctrl-D, and Ctrl-C while no answer is given", func(*chat, context.Context, string) error { return errEnd }},
 	}
+}
+
+// showRead prints all rows that were read for the last answer.
+func showRead(c *chat, ctx context.Context, _ string) error {
+	if len(c.read) == 0 {
+		return errors.New("no rows were read for the last answer")
+	}
+	return c.drawAll(ctx, c.read)
 }
 
 // Commands describes the commands of a chat, one a line.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"time"
 
@@ -106,6 +107,14 @@ func nextOf(server, tool string, args json.RawMessage, page *result.Page) *list 
 		return nil
 	}
 	return next
+}
+
+// key tells the pages of a turn apart; empty: it is a first page.
+func (l *list) key() string {
+	if l == nil || l.args["cursor"] == nil && l.args["offset"] == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s %s", l.tool, l.args["cursor"], l.args["offset"])
 }
 
 // nextPage calls the tool of the last list again, where that has ended.
