@@ -421,12 +421,13 @@ func TestButtonNamesTheAct(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
 	p := withCard(t, g, pending("x1"))
-	p.Sees("[data-approve].deletes", "Raise Frank Davis to $125,000")
+	p.Sees("[data-approve].deletes", "Delete employee Frank Davis")
 	got := module[[]string](p, "views/card.js", `
 		const act = (tool, confirmationData) => m.actOf(tool, { confirmationData });
 		return [act("delete_employee", { employeeName: "Frank Davis" }), act("update_salary", { employeeName: "Marcus", newSalary: 1, oldSalary: 2 }),
-			act("delete_employee", { employeeName: "x".repeat(90) }), act("close_ticket", { ticketNumber: "TICK-1" })]`, nil)
-	want := []string{"Delete employee Frank Davis", "Lower Marcus to $1", "Delete employee", "Close ticket TICK-1"}
+			act("delete_employee", { employeeName: "x".repeat(90) }), act("close_ticket", { ticketNumber: "TICK-1" }),
+			act("delete_employee", { employeeName: "Frank Davis", currentSalary: 1, newSalary: 2 })]`, nil)
+	want := []string{"Delete employee Frank Davis", "Lower Marcus to $1", "Delete employee", "Close ticket TICK-1", "Delete employee Frank Davis"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -447,6 +448,35 @@ func (p *page) scrolled(node string, to int) {
 	eval[bool](p, fmt.Sprintf(`new Promise((done) => { %s.scrollTop = %d; requestAnimationFrame(() => requestAnimationFrame(() => done(true))) })`, node, to))
 }
 
+// A window with too little height for the card's body beside its buttons, such as that of
+// a phone on its side or of 400 % zoom, shows the card as it is: the page scrolls.
+func TestCardInALowWindowIsReadByScrollingThePage(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int64{{640, 360}, {320, 256}} {
+		g := newGateway(t)
+		g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
+		g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{waiting("x9")}}))
+		g.on("POST /api/query", turn(pending("x1")))
+		p := newPage(t)
+		p.Open(g.URL)
+		p.Window(size[0], size[1])
+		p.ask("Delete him")
+		p.Sees("[data-unseen]", "when you have seen all of this request")
+		p.Shot(fmt.Sprintf("card-low-%d", size[0]))
+		if got := eval[int64](p, view+`.clientHeight`); got < size[1]/2 {
+			t.Errorf("%d pixels high, the page shows %d pixels of what is said", size[1], got)
+		}
+		for at := 0; at < 2000; at += 50 {
+			p.scrolled(view, at)
+		}
+		p.Misses("[data-unseen]")
+		p.Click("[data-card=x1] [data-approve]")
+		p.Sees("[data-card-state=approved]", deleted)
+	}
+}
+
+const view = `document.getElementById("view")`
+
 // readsCard scrolls through the body of the page's card.
 func (p *page) readsCard() {
 	for at := 0; at < 3000; at += 50 {
@@ -464,6 +494,7 @@ func TestLongCardIsWholeInViewAndSeenBeforeItIsApproved(t *testing.T) {
 	for _, size := range [][2]int64{{1100, 800}, {550, 400}, {360, 740}} {
 		g := newGateway(t)
 		g.on("POST /api/confirm/{id}", g.hears(answer(http.StatusOK, approvedEnvelope())))
+		g.on("GET /api/confirmations", answer(http.StatusOK, object{"confirmations": []object{waiting("x9")}}))
 		g.on("POST /api/query", turn(object{"type": "text", "text": strings.Repeat("Words before it.\n\n", 30)}, longCard()))
 		p := newPage(t)
 		p.Open(g.URL)
@@ -472,6 +503,7 @@ func TestLongCardIsWholeInViewAndSeenBeforeItIsApproved(t *testing.T) {
 		p.Click("#question")
 		p.ask("Delete him")
 		p.Sees("[data-unseen]", "when you have seen all of this request")
+		p.Sees("#strip", "1 request waits")
 		p.Until(cardIsWhole)
 		p.Shot(fmt.Sprintf("card-long-%d", size[0]))
 		if got := eval[float64](p, cardBody+`.clientHeight`); got < 60 {

@@ -158,7 +158,8 @@ func TestGermanIsSpoken(t *testing.T) {
 	p.Sees("#sign-out", "Abmelden")
 	p.Until(`document.documentElement.lang === "de"`)
 	p.ask("Delete him")
-	p.Sees("[data-card=x1] [data-approve]", "Frank Davis auf 125.000")
+	p.Sees("[data-card=x1]", "125.000")
+	p.Sees("[data-card=x1] [data-approve]", ": Frank Davis")
 	missing := module[[]string](p, "de.js", `
 		const { words } = m;
 		const missing = [];

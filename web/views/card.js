@@ -133,12 +133,14 @@ function technical(envelope) {
 
 // ---- the two answers
 
+const DELETES = /(^|[._])(delete|remove|purge|cleanup|drop|destroy|erase)(_|$)/;
+
 /** actOf names what approving does: "Raise Marcus Johnson to $160,000", "Delete employee Frank Davis". @param {string} tool @param {any} envelope */
 export function actOf(tool, envelope) {
   const card = envelope?.confirmationData ?? {};
   const named = Object.entries(card).find(([key, value]) => !TECHNICAL.has(key) && ORDER[0].test(key) && typeof value === "string" && value)?.[1];
   const title = titleOf(tool);
-  const act = [changeOfNumber(card, named), named ? t("{act} {name}", { act: language === "en" ? title.replace(/\b(an?|the) /i, "") : title, name: named }) : null].find((one) => one && one.length <= LONGEST_ACT);
+  const act = [DELETES.test(tool) ? null : changeOfNumber(card, named), named ? t("{act} {name}", { act: language === "en" ? title.replace(/\b(an?|the) /i, "") : title, name: named }) : null].find((one) => one && one.length <= LONGEST_ACT);
   return act ?? title;
 }
 
@@ -152,8 +154,6 @@ function changeOfNumber(card, named) {
   if (before === undefined || before === next) return t("Set {name} to {amount}", { name: named, amount });
   return next > before ? t("Raise {name} to {amount}", { name: named, amount }) : t("Lower {name} to {amount}", { name: named, amount });
 }
-
-const DELETES = /(^|[._])(delete|remove|purge|cleanup|drop|destroy|erase)(_|$)/;
 
 function controls(change, seen, card) {
   const approve = el("button", {
