@@ -90,7 +90,11 @@ var params = map[string]struct {
 	"resources/read":                   {of: func() any { return new(mcp.ReadResourceParams) }},
 	"subscriptions/listen":             {of: func() any { return new(mcp.SubscriptionsListenParams) }},
 	"completion/complete":              {of: func() any { return new(mcp.CompleteParams) }},
-	"logging/setLevel":                 {of: func() any { return new(struct{ Level string }) }},
+	"logging/setLevel":                 {of: func() any {
+		return new(struct {
+			Level string `json:"level"`
+		})
+	}},
 	"notifications/initialized":        {of: func() any { return new(mcp.InitializedParams) }, optional: true},
 	"notifications/cancelled":          {of: func() any { return new(mcp.CancelledParams) }, optional: true},
 	"notifications/progress":           {of: func() any { return new(mcp.ProgressNotificationParams) }},

@@ -75,6 +75,15 @@ func TestParamsOfAWrongTypeAreNamedAsTheyWereSent(t *testing.T) {
 	if got.status != 400 || !strings.Contains(got.body, `field \"name\" of the wrong type`) || len(got.body) > 600 {
 		t.Errorf("got %d %.700s", got.status, got.body)
 	}
+	session := []string{"Mcp-Session-Id", h.handshake(t, "alice"), "Mcp-Protocol-Version", legacy}
+	for method, field := range map[string]string{
+		"initialize": "protocolVersion", "tools/list": "cursor", "tools/call": "name", "logging/setLevel": "level", "completion/complete": "ref",
+	} {
+		got := h.send(t, "POST", "/mcp", "alice", fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":%q,"params":{%q:7}}`, method, field), session...)
+		if got.status != 200 || !strings.Contains(got.body, `field \"`+field+`\" of the wrong type`) {
+			t.Errorf("%s: got %d %s, want the field %s", method, got.status, got.body, field)
+		}
+	}
 }
 
 func TestIDsComeBackAsTheyWereSent(t *testing.T) {
