@@ -78,19 +78,19 @@ var params = map[string]struct {
 	of       func() any
 	optional bool
 }{
-	"initialize":                       {of: func() any { return new(mcp.InitializeParams) }},
-	"ping":                             {of: func() any { return new(mcp.PingParams) }, optional: true},
-	"server/discover":                  {of: func() any { return new(mcp.DiscoverParams) }, optional: true},
-	"tools/list":                       {of: func() any { return new(mcp.ListToolsParams) }, optional: true},
-	"tools/call":                       {of: func() any { return new(mcp.CallToolParamsRaw) }},
-	"prompts/list":                     {of: func() any { return new(mcp.ListPromptsParams) }, optional: true},
-	"prompts/get":                      {of: func() any { return new(mcp.GetPromptParams) }},
-	"resources/list":                   {of: func() any { return new(mcp.ListResourcesParams) }, optional: true},
-	"resources/templates/list":         {of: func() any { return new(mcp.ListResourceTemplatesParams) }, optional: true},
-	"resources/read":                   {of: func() any { return new(mcp.ReadResourceParams) }},
-	"subscriptions/listen":             {of: func() any { return new(mcp.SubscriptionsListenParams) }},
-	"completion/complete":              {of: func() any { return new(mcp.CompleteParams) }},
-	"logging/setLevel":                 {of: func() any {
+	"initialize":               {of: func() any { return new(mcp.InitializeParams) }},
+	"ping":                     {of: func() any { return new(mcp.PingParams) }, optional: true},
+	"server/discover":          {of: func() any { return new(mcp.DiscoverParams) }, optional: true},
+	"tools/list":               {of: func() any { return new(mcp.ListToolsParams) }, optional: true},
+	"tools/call":               {of: func() any { return new(mcp.CallToolParamsRaw) }},
+	"prompts/list":             {of: func() any { return new(mcp.ListPromptsParams) }, optional: true},
+	"prompts/get":              {of: func() any { return new(mcp.GetPromptParams) }},
+	"resources/list":           {of: func() any { return new(mcp.ListResourcesParams) }, optional: true},
+	"resources/templates/list": {of: func() any { return new(mcp.ListResourceTemplatesParams) }, optional: true},
+	"resources/read":           {of: func() any { return new(mcp.ReadResourceParams) }},
+	"subscriptions/listen":     {of: func() any { return new(mcp.SubscriptionsListenParams) }},
+	"completion/complete":      {of: func() any { return new(mcp.CompleteParams) }},
+	"logging/setLevel": {of: func() any {
 		return new(struct {
 			Level string `json:"level"`
 		})
