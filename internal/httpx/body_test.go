@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"countersign.dev/internal/fault"
@@ -126,19 +127,110 @@ func TestBytesAfterAChunkedBodyAreNoRequest(t *testing.T) {
 	}
 }
 
-func TestSlowHeadersAndBodiesAreBounded(t *testing.T) {
+// TestSlowClientsAreCut: clients that send their headers or their body a byte a second, read no
+// answer, or send nothing any more, keep their connections for a bounded time.
+func TestSlowClientsAreCut(t *testing.T) {
+	const head = "POST /%s HTTP/1.1\r\nHost: localhost\r\n"
+	body := head + "Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
+	for name, c := range map[string]struct {
+		first string // sent at once
+		drip  string // sent again each second
+		reads bool
+		limit time.Duration
+	}{
+		"headers":          {fmt.Sprintf(head, "read"), "X: y\r\n", true, 10 * time.Second},
+		"no request":       {"", "", true, 10 * time.Second},
+		"a body":           {fmt.Sprintf(body, "read"), " ", true, 32 * time.Second},
+		"a body, refused":  {fmt.Sprintf(body, "refuse"), " ", true, 2 * time.Second},
+		"an unread answer": {fmt.Sprintf(head, "large") + "\r\n", "", false, 90 * time.Second},
+		"a silent one":     {fmt.Sprintf(head, "refuse") + "\r\n", "", true, 2 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, ended := served(t)
+				began := time.Now()
+				var sides sync.WaitGroup
+				if c.reads {
+					sides.Go(func() { _, _ = io.Copy(io.Discard, client) })
+				}
+				sides.Go(func() {
+					_, err := io.WriteString(client, c.first)
+					for c.drip != "" && err == nil {
+						time.Sleep(time.Second) // of the bubble's clock
+						_, err = io.WriteString(client, c.drip)
+					}
+				})
+				select {
+				case <-ended:
+				case <-time.After(time.Hour):
+				}
+				if took := time.Since(began); took < c.limit/2 || took > c.limit+time.Second {
+					t.Errorf("it was cut after %v, want %v", took, c.limit)
+				}
+				_ = client.Close()
+				sides.Wait()
+			})
+		})
+	}
+}
+
+// served is the client's end of a connection to a server; ended is closed when the server
+// closes its own.
+func served(t *testing.T) (client net.Conn, ended chan struct{}) {
+	mux := httpx.NewMux(plain(io.Discard))
+	mux.HandleFunc("POST /read", func(w http.ResponseWriter, r *http.Request) error {
+		_, err := httpx.ReadObject(w, r, httpx.MaxBody)
+		return err
+	})
+	mux.HandleFunc("POST /refuse", func(http.ResponseWriter, *http.Request) error { return fault.Unauthorized.New("No.") })
+	mux.HandleFunc("POST /large", func(w http.ResponseWriter, _ *http.Request) error {
+		_, err := w.Write(make([]byte, 10<<20))
+		return err
+	})
+	s := httpx.NewServer(mux, slog.New(slog.DiscardHandler))
+	near, far := net.Pipe()
+	ended = make(chan struct{})
+	l := &onePipe{make(chan net.Conn, 1), make(chan struct{})}
+	l.conns <- far
+	s.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			close(ended)
+		}
+	}
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(func() { _ = s.Close(); _ = near.Close() })
+	return near, ended
+}
+
+// onePipe is a listener of one connection.
+type onePipe struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (l *onePipe) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *onePipe) Close() error   { close(l.closed); return nil }
+func (l *onePipe) Addr() net.Addr { return &net.TCPAddr{} }
+
+// TestDeadlineOfABodyIsLifted: what a handler does after it has read the body is not cut.
+func TestDeadlineOfABodyIsLifted(t *testing.T) {
 	s := httpx.NewServer(http.NotFoundHandler(), slog.New(slog.DiscardHandler))
-	if s.ReadHeaderTimeout == 0 || s.IdleTimeout == 0 || s.WriteTimeout == 0 || s.ReadTimeout != 0 {
-		t.Errorf("got %v %v %v %v, want limits on headers, idling and answers, and none that cuts streams", s.ReadHeaderTimeout, s.IdleTimeout, s.WriteTimeout, s.ReadTimeout)
+	if s.ReadTimeout != 0 {
+		t.Errorf("got %v, want no limit that cuts streams", s.ReadTimeout)
 	}
 	deadlines := &deadlined{ResponseRecorder: httptest.NewRecorder()}
 	read := func(_ http.ResponseWriter, r *http.Request) { _, _ = io.ReadAll(r.Body) }
 	httpx.NewServer(http.HandlerFunc(read), slog.New(slog.DiscardHandler)).Handler.ServeHTTP(deadlines, post(`{}`))
-	if deadlines.set != 1 {
-		t.Fatalf("got %d read deadlines, want one for the body", deadlines.set)
-	}
-	if !deadlines.lifted {
-		t.Error("got the deadline still set, want it lifted once the body is there")
+	if deadlines.set != 1 || !deadlines.lifted {
+		t.Errorf("got %d deadlines, lifted %v, want one for the body, lifted once it is there", deadlines.set, deadlines.lifted)
 	}
 }
 
