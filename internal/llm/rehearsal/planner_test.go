@@ -90,11 +90,23 @@ func ordersDeletion(question string) bool {
 	return slices.ContainsFunc([]string{"delete", "remove", "terminate", "fire", "dismiss", "erase", "sack", "offboard", "discharge"}, func(v string) bool { return strings.Contains(low, v) })
 }
 
+// TestBracketsAreReadQuickly: a question of whatever a reader may have to look at again and
+// again takes twice the work at most when it is twice as long, is bounded at the greatest
+// length, and asks for nothing. Work is counted in allocations, which are the same on a busy machine.
 func TestBracketsAreReadQuickly(t *testing.T) {
 	tools := hrTools(t)
-	for _, text := range []string{strings.Repeat("[(", 1024), strings.Repeat(`"`, 2048), strings.Repeat("a ", 1024), strings.Repeat("and ", 512), strings.Repeat("5% ", 680), strings.Repeat("x's ", 512)} {
-		if s := ask(t, newFakeHR(t, people["alice"], tools), people["alice"].Person, nil, text); len(s.calls) > 0 && len(s.pendings) > 0 {
-			t.Errorf("%.20s…: %v", text, s.calls)
+	for _, piece := range []string{"[(", `"`, "a ", "and ", "5% ", "x's ", "not all but ", "1,", "Alice Chen, ", "who is in ", "ä\u0301", "?!", "-", "2026-01-01 ", "all of the employees in "} {
+		work := func(length int) float64 {
+			text := string([]rune(strings.Repeat(piece, length))[:length])
+			return testing.AllocsPerRun(1, func() {
+				if s := ask(t, newFakeHR(t, people["alice"], tools), people["alice"].Person, nil, text); len(s.pendings) > 0 {
+					t.Errorf("%q: %v", piece, s.calls)
+				}
+			})
+		}
+		half, whole := work(agent.MaxQuestion/2), work(agent.MaxQuestion)
+		if whole > 2.2*half || whole > 2_000_000 {
+			t.Errorf("%q: %.0f allocations for %d characters and %.0f for twice as many", piece, half, agent.MaxQuestion/2, whole)
 		}
 	}
 }

@@ -266,10 +266,10 @@ type choice []*match.Reading
 // cable was loose") is one text for one input, never an order or a part; behind a
 // comma it is one when nothing else is a separator.
 func (p *planner) parts(tokens []language.Token, separators string) (plans []choice) {
-	const most = 6
+	const most, longest = 6, 60 // parts, and words of an order before its remark
 	start := 0
 	for i, t := range append(tokens, language.Token{Text: ".", Low: "."}) {
-		if t.Rest != "" && (t.Low == ",") == (separators == "") {
+		if t.Rest != "" && (t.Low == ",") == (separators == "") && i-start <= longest {
 			prose := func(f *match.Field) bool { return t.Low != "," || f.Required && f.Is(match.Prose) }
 			if c := p.choose(tokens[start:i], t.Rest); len(c) > 0 && c[0].Tool.Writes() && c[0].Tool.Inputs.First(prose) != nil {
 				return append(plans, c)
