@@ -93,6 +93,26 @@ func Escape(text string, lines bool) string {
 	return b.String()
 }
 
+// EscapeValue escapes every text in a JSON value, and the names of its fields. It may change
+// the value in its place.
+func EscapeValue(value any, lines bool) any {
+	switch v := value.(type) {
+	case string:
+		return Escape(v, lines)
+	case []any:
+		for i := range v {
+			v[i] = EscapeValue(v[i], lines)
+		}
+	case map[string]any:
+		for _, name := range slices.Collect(maps.Keys(v)) {
+			inner := EscapeValue(v[name], lines)
+			delete(v, name)
+			v[Escape(name, false)] = inner
+		}
+	}
+	return value
+}
+
 // odd returns why the character at i is not allowed; empty when it is.
 func odd(text []rune, i int, lines bool) string {
 	r := text[i]

@@ -95,7 +95,7 @@ func (c *admitted) show(p Preview) (facts object, message string, err error) {
 		return slices.ContainsFunc(c.tool.quoted, func(q quotation) bool { return q.field == name })
 	}
 	for name, value := range facts {
-		facts[name] = visible(value, isQuoted(name))
+		facts[name] = plaintext.EscapeValue(value, isQuoted(name))
 	}
 	c.tool.quote(facts, writerOn(c.who.Provenance().Surface))
 	return facts, v.Elem().Interface().(Preview).Message().String(), nil
@@ -135,23 +135,6 @@ func (m *mounted) quote(facts object, writer string) {
 	if quotes != nil {
 		facts[keyQuotes] = quotes
 	}
-}
-
-// visible escapes every text of a value.
-func visible(value any, lines bool) any {
-	switch v := value.(type) {
-	case string:
-		return plaintext.Escape(v, lines)
-	case []any:
-		for i := range v {
-			v[i] = visible(v[i], lines)
-		}
-	case object:
-		for name := range v {
-			v[name] = visible(v[name], lines)
-		}
-	}
-	return value
 }
 
 // Odd is the keyword of a violation that is a text which shows less than it holds.

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"countersign.dev/internal/fault"
 	"countersign.dev/internal/mcpfile"
+	"countersign.dev/internal/plaintext"
 	"countersign.dev/internal/result"
 	"countersign.dev/internal/upstream/breaker"
 )
@@ -204,7 +206,8 @@ func repeatable(tools []result.ToolInfo) map[string]bool {
 // supervised is the host's view of a foreign server's tools, whatever the server
 // says: one that is not marked read-only is a write, and no text of its results
 // is trusted. Its other hints are not passed on: a write only asks its person here,
-// as one of our own does, and everything leads out of this system.
+// as one of our own does, and everything leads out of this system. Models and people
+// read the same definition: characters that only a model would see are written as code points.
 func supervised(tools []result.ToolInfo) []result.ToolInfo {
 	list := slices.Clone(tools)
 	for i := range list {
@@ -214,6 +217,21 @@ func supervised(tools []result.ToolInfo) []result.ToolInfo {
 			t.Kind = result.Read
 		}
 		t.Annotations = result.Annotations{ReadOnly: t.Annotations.ReadOnly, Idempotent: t.Annotations.ReadOnly, OpenWorld: true}
+		t.Title, t.Description = plaintext.Escape(t.Title, false), plaintext.Escape(t.Description, true)
+		t.InputSchema, t.OutputSchema = visible(t.InputSchema), visible(t.OutputSchema)
 	}
 	return list
+}
+
+// visible is a schema that shows all that it holds. One that does already stays as it is.
+func visible(schema json.RawMessage) json.RawMessage {
+	var value any
+	if json.Unmarshal(schema, &value) != nil || plaintext.CheckValue("schema", value, true) == nil {
+		return schema
+	}
+	shown, err := json.Marshal(plaintext.EscapeValue(value, true))
+	if err != nil {
+		return schema
+	}
+	return shown
 }
