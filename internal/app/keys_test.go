@@ -3,6 +3,7 @@ package app
 import (
 	"crypto/tls"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"countersign.dev/internal/auth"
 	"countersign.dev/internal/config"
 	"countersign.dev/internal/dependency"
 	"countersign.dev/internal/testkit/certtest"
@@ -154,6 +156,21 @@ func TestServersTakeTheConfiguredAudienceOrTheirName(t *testing.T) {
 		got := audience(issuersOf(conf), "hr")
 		if len(got) != 2 || !slices.Equal(got[0].Audiences, []string{want}) || !slices.Equal(got[1].Audiences, []string{"hr"}) {
 			t.Errorf("configured %q: got %+v", configured, got)
+		}
+	}
+}
+
+// An additional issuer speaks for the addresses and roles that it is given alone: for none
+// by default. The first one speaks for all.
+func TestAdditionalIssuersSpeakForNothingByDefault(t *testing.T) {
+	named := config.Additional{Issuer: config.Issuer{URL: "https://c.example.com"}, EmailDomains: []string{"partner.example"}, RolesAllowed: []string{"employee"}}
+	got := issuersOf(&config.Config{Issuer: config.SigningIn{
+		Issuer: config.Issuer{URL: "https://id.example.com"}, Additional: []config.Additional{{Issuer: config.Issuer{URL: "https://b.example.com"}}, named},
+	}})
+	want := []*auth.Authority{nil, {}, {EmailDomains: []string{"partner.example"}, Roles: []string{"employee"}}}
+	for i, c := range got {
+		if !reflect.DeepEqual(c.Authority, want[i]) {
+			t.Errorf("%s: got %+v, want %+v", c.URL, c.Authority, want[i])
 		}
 	}
 }

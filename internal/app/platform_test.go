@@ -79,7 +79,7 @@ func platformIn(t *testing.T, folder, redisURL string) *platform {
 		t.Fatal(err)
 	}
 	life := newLifetime()
-	pl, err := newPlatform(t.Context(), life, slog.New(slog.DiscardHandler), keys, platformOptions{name: "hr", audit: config.Audit{Path: filepath.Join(folder, "audit.jsonl")}, redis: redisURL, patience: testkit.Patience, limits: quota.Limits{Requests: demoRequests}})
+	pl, err := newPlatform(t.Context(), life, slog.New(slog.DiscardHandler), keys, platformOptions{name: "hr", audit: config.Audit{Path: filepath.Join(folder, "audit.jsonl")}, redis: redisURL, patience: testkit.Patience, limits: quota.Limits{Requests: demoRequests, Unproven: 10_000}})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 		defer cancel()

@@ -13,10 +13,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,6 +46,37 @@ type rights struct {
 	minter *auth.Minter
 	urls   map[string]string
 	folder string
+	files  connectedFiles // of the gateway; none: no other servers
+	traffic
+}
+
+// traffic is what the servers behind the gateway received: each request whole.
+type traffic struct {
+	mu       sync.Mutex
+	requests []string
+}
+
+func (x *traffic) recorded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		text, err := httputil.DumpRequest(req, true)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		x.mu.Lock()
+		x.requests = append(x.requests, string(text))
+		x.mu.Unlock()
+		next.ServeHTTP(w, req)
+	})
+}
+
+// received returns what was received since it was last asked.
+func (x *traffic) received() []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	all := x.requests
+	x.requests = nil
+	return all
 }
 
 // noteServer is a fake domain as the platform serves one.
@@ -52,7 +85,7 @@ type noteServer struct{ *testkit.FakeDomain }
 func (s noteServer) Receipts() tool.ReceiptStores { return tool.OneStore(s.FakeDomain) }
 func (s noteServer) Ready(context.Context) error  { return nil }
 
-func newRights(t *testing.T) *rights {
+func newRights(t *testing.T, change ...func(*rights)) *rights {
 	t.Helper()
 	redis, err := embedded.StartRedis()
 	if err != nil {
@@ -61,6 +94,9 @@ func newRights(t *testing.T) *rights {
 	t.Cleanup(redis.Close)
 	folder := t.TempDir()
 	r := &rights{platform: platformIn(t, folder, redis.URL()), urls: map[string]string{}, folder: folder}
+	for _, c := range change {
+		c(r)
+	}
 	listeners := map[string]net.Listener{}
 	for _, name := range []string{"gateway", "notes", "direct"} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -87,14 +123,14 @@ func newRights(t *testing.T) *rights {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.life.serve(listeners[name], edge.Handler(), r.log, edge.Close)
+		r.life.serve(listeners[name], r.recorded(edge.Handler()), r.log, edge.Close)
 		servers = append(servers, upstream.Server{Name: name, URL: r.urls[name]})
 	}
 	models, err := llm.New(map[string]llm.Options{llm.Rehearsal: {Provider: llm.Rehearsal}}, llm.Policy{Default: llm.Rehearsal})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.serveGateway(gatewayOptions{listener: listeners["gateway"], url: r.urls["gateway"], issuers: believed, clientID: demoClient, servers: servers, models: models}); err != nil {
+	if err := r.serveGateway(gatewayOptions{listener: listeners["gateway"], url: r.urls["gateway"], issuers: believed, clientID: demoClient, servers: servers, files: r.files, models: models}); err != nil {
 		t.Fatal(err)
 	}
 	return r

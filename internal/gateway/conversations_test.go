@@ -54,14 +54,6 @@ func TestConversationIsStoredForItsOwnerAlone(t *testing.T) {
 	if whole.Model != "script" || whole.Messages[0].Model != "" || whole.Messages[2].Model != "script" {
 		t.Errorf("models: got %q and %+v, want the one that answered", whole.Model, whole.Messages)
 	}
-	for method, path := range map[string]string{"GET": "", "DELETE": ""} {
-		if status, _ := r.read(r.send(method, "/api/conversations/"+conversation+path, frank, "")); status != 404 {
-			t.Errorf("%s by another person: got %d, want 404", method, status)
-		}
-	}
-	if status, _ := r.read(r.send("GET", "/api/conversations/"+conversation+"/events", frank, "")); status != 404 {
-		t.Errorf("events for another person: got %d, want 404", status)
-	}
 	if status, _ := r.read(r.send("DELETE", "/api/conversations/"+conversation, alice, "")); status != 204 {
 		t.Errorf("delete: got %d, want 204", status)
 	}
@@ -72,6 +64,38 @@ func TestConversationIsStoredForItsOwnerAlone(t *testing.T) {
 		if strings.Contains(key, conversation) {
 			t.Errorf("left behind: %s", key)
 		}
+	}
+}
+
+// TestConversationOfAnotherPersonIsUnknown: whatever another person asks of a conversation is
+// answered as for one that does not exist, and changes nothing of it.
+func TestConversationOfAnotherPersonIsUnknown(t *testing.T) {
+	r := newRig(t)
+	r.model.script["long"] = []step{waits}
+	running := r.stream(r.send("POST", "/api/query", alice, askBody("long", "")))
+	first, _ := running.next()
+	own, unknown := conversationOf(t, []event{first}), strings.Repeat("0", 32)
+	for _, c := range []struct{ method, path, body string }{
+		{"GET", "/api/conversations/{id}", ""}, {"DELETE", "/api/conversations/{id}", ""}, {"PATCH", "/api/conversations/{id}", `{"title":"mine"}`},
+		{"GET", "/api/conversations/{id}/events", ""}, {"POST", "/api/conversations/{id}/cancel", ""},
+		{"POST", "/api/query", `{"query":"And now?","conversationId":"{id}"}`}, {"GET", "/api/query?query=hello&conversationId={id}", ""},
+	} {
+		ask := func(id string) (int, string) {
+			in := strings.NewReplacer("{id}", id)
+			status, body := r.read(r.send(c.method, in.Replace(c.path), frank, in.Replace(c.body)))
+			return status, strings.ReplaceAll(body, id, "ID")
+		}
+		status, body := ask(own)
+		if otherStatus, other := ask(unknown); status != 404 || otherStatus != status || body != other {
+			t.Errorf("%s %s: got %d %s, and %d %s for none, want both 404 and equal", c.method, c.path, status, body, otherStatus, other)
+		}
+	}
+	var kept struct {
+		Title   string
+		Running bool
+	}
+	if status := r.get("/api/conversations/"+own, alice, &kept); status != 200 || kept.Title != "long" || !kept.Running {
+		t.Errorf("afterwards: got %d %+v, want it as it was", status, kept)
 	}
 }
 

@@ -151,6 +151,41 @@ func TestForeignPagesCannotUseTheCookie(t *testing.T) {
 	}
 }
 
+// TestForeignPagesApproveNothing: a page of another site lets the browser of a person who is
+// signed in send an approval, by a request and over a WebSocket. It waits on, and no page
+// of ours can be shown inside of another one.
+func TestForeignPagesApproveNothing(t *testing.T) {
+	r := newRig(t)
+	r.model.script["Delete"] = []step{calls("delete_employee")}
+	c := r.signIn(alice)
+	cookie := []string{"Cookie", c.Name + "=" + c.Value}
+	own := append([]string{"Sec-Fetch-Site", "same-origin"}, cookie...)
+	id := confirmationsIn(r.ask(alice, "Delete", ""))[0]
+	approve := func(headers ...string) (int, string) {
+		return r.read(r.send("POST", "/api/confirm/"+id, "", `{"approved":true,"digest":"`+digestOfFrank+`"}`, append(headers, cookie...)...))
+	}
+	for name, headers := range map[string][]string{
+		"another site": {"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.test"}, "a sister site": {"Sec-Fetch-Site", "same-site", "Origin", "http://gateway.test"},
+		"an older browser": {"Origin", "https://evil.test"}, "a sandboxed frame": {"Origin", "null"}, "no source": nil,
+	} {
+		if status, body := approve(headers...); status != 403 || !strings.Contains(body, `"code":"FORBIDDEN"`) {
+			t.Errorf("%s: got %d %s, want 403", name, status, body)
+		}
+		if s, resp := r.dial("", "", append(headers, cookie...)...); s != nil || resp.StatusCode != 403 {
+			t.Errorf("%s: a WebSocket: got %d, want 403", name, resp.StatusCode)
+		}
+	}
+	for _, path := range []string{"/", "/login", "/api/user", "/api/confirmations/" + id} {
+		h := r.send("GET", path, "", "", own...).Header
+		if h.Get("X-Frame-Options") != "DENY" && !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+			t.Errorf("%s can be framed: %v", path, h)
+		}
+	}
+	if status, body := approve("Sec-Fetch-Site", "same-origin"); status != 200 || !strings.Contains(body, "Frank Davis has been deleted.") {
+		t.Errorf("our own page: got %d %s, want the receipt", status, body)
+	}
+}
+
 func TestSignInBelongsToTheBrowserThatBeganIt(t *testing.T) {
 	r := newRig(t)
 	flow := cookieNamed(t, r.send("GET", "/login", "", ""), "countersign-flow")

@@ -101,23 +101,24 @@ func TestTokenServesItsPurposeOnly(t *testing.T) {
 	h := open(t)
 	const approve = `{"confirmationId":"c1","approved":true}`
 	for _, c := range []struct {
-		token               string
-		list, call, execute bool
+		token                     string
+		list, call, execute, show bool
 	}{
-		{"alice", true, true, true},
-		{"call", true, true, false},
-		{"catalogue", true, false, false},
-		{"execute", false, false, true},
-		{"strange", false, false, false},
+		{"alice", true, true, true, false},
+		{"call", true, true, false, true},
+		{"catalogue", true, false, false, false},
+		{"execute", false, false, true, false},
+		{"strange", false, false, false, false},
 	} {
 		allowed := map[string]bool{
-			"GET /tools":       h.send(t, "GET", "/tools", c.token, "").status == 200,
-			"POST /tools/echo": h.send(t, "POST", "/tools/echo", c.token, `{}`).status == 200,
-			"POST /execute":    h.send(t, "POST", "/execute", c.token, approve).status == 200,
-			"tools/list":       strings.Contains(h.send(t, "POST", "/mcp", c.token, modernBody("tools/list", ""), modernHeaders("tools/list", "")...).body, `"tools":[`),
-			"tools/call":       strings.Contains(h.callModern(t, c.token, "echo", `{}`).body, `"status":"success"`),
+			"GET /tools":         h.send(t, "GET", "/tools", c.token, "").status == 200,
+			"POST /tools/echo":   h.send(t, "POST", "/tools/echo", c.token, `{}`).status == 200,
+			"POST /execute":      h.send(t, "POST", "/execute", c.token, approve).status == 200,
+			"GET /confirmations": h.send(t, "GET", "/confirmations/c1", c.token, "").status != 403,
+			"tools/list":         strings.Contains(h.send(t, "POST", "/mcp", c.token, modernBody("tools/list", ""), modernHeaders("tools/list", "")...).body, `"tools":[`),
+			"tools/call":         strings.Contains(h.callModern(t, c.token, "echo", `{}`).body, `"status":"success"`),
 		}
-		for what, want := range map[string]bool{"GET /tools": c.list, "tools/list": c.list, "POST /tools/echo": c.call, "tools/call": c.call, "POST /execute": c.execute} {
+		for what, want := range map[string]bool{"GET /tools": c.list, "tools/list": c.list, "POST /tools/echo": c.call, "tools/call": c.call, "POST /execute": c.execute, "GET /confirmations": c.show} {
 			if allowed[what] != want {
 				t.Errorf("%s with a token of %q: got allowed %v, want %v", what, c.token, allowed[what], want)
 			}

@@ -1,0 +1,212 @@
+package app
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"countersign.dev/internal/testkit"
+)
+
+// door is one route of a process, as a mux has it: "POST /tools/{tool}".
+type door struct{ server, route string }
+
+// doors lists every route of the gateway, as it describes them itself, and of a
+// domain server.
+func (r *rights) doors(t *testing.T) (all []door) {
+	t.Helper()
+	var described struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	if a := r.send(t, testkit.Client, "GET", r.urls["gateway"]+"/openapi.json", "", ""); json.Unmarshal([]byte(a.body), &described) != nil || len(described.Paths) < 30 {
+		t.Fatalf("the gateway describes %d paths", len(described.Paths))
+	}
+	for path, methods := range described.Paths {
+		for method := range methods {
+			all = append(all, door{"gateway", strings.ToUpper(method) + " " + path})
+		}
+	}
+	for _, route := range []string{
+		"GET /tools", "POST /tools/burn_note", "POST /tools/none", "POST /execute", "GET /confirmations/x", "POST /mcp", "GET /mcp", "DELETE /mcp",
+	} {
+		all = append(all, door{"notes", route})
+	}
+	return all
+}
+
+// ask sends a request that would be served, but for the given headers.
+func (r *rights) ask(t *testing.T, s door, host string, headers map[string]string) reply {
+	t.Helper()
+	method, path, _ := strings.Cut(s.route, " ")
+	path = strings.NewReplacer("{server}", "notes", "{tool}", "burn_note", "{id}", "0b0e2a54-6f2a-4a53-9a3b-6c1f0a5b7c11", "{prompt}", "x").Replace(path)
+	body := `{"query":"hello","approved":true,"id":1}`
+	if strings.HasPrefix(path, "/mcp") {
+		body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"burn_note","arguments":{"id":1},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, r.urls[s.server]+path, strings.NewReader(body))
+	must(t, err)
+	req.Host = host
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "burn_note",
+	} {
+		req.Header.Set(name, value)
+	}
+	for name, value := range headers {
+		req.Header.Set(name, value)
+	}
+	resp, err := testkit.Transport.RoundTrip(req)
+	must(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	return reply{status: resp.StatusCode, challenge: resp.Header.Get("WWW-Authenticate")}
+}
+
+// TestForeignPagesReachNoRoute asks every route of a gateway and of a server with a valid
+// token, as a page whose name was rebound to our address does, and as a page of another
+// origin. What needs no caller and shows nothing of anyone is served to all.
+func TestForeignPagesReachNoRoute(t *testing.T) {
+	r := newRights(t)
+	open := map[string]string{ // to other hosts and origins, or to other origins alone
+		"GET /healthz": "all", "GET /readyz": "all", "GET /openapi.json": "all", "GET /.well-known/jwks.json": "all", "GET /.well-known/oauth-protected-resource": "all",
+		"GET /.well-known/oauth-protected-resource/mcp": "all", "GET /.well-known/oauth-protected-resource/mcp/{server}": "all",
+		"GET /callback": "origins", // the issuer sends the browser back
+		"POST /logout":  "origins", // a form of a page without referrer has the origin null; it needs our own page when there is a session
+	}
+	for _, s := range r.doors(t) {
+		token := "Bearer " + r.token(t, s.server, map[string]any{"scope": "mcp confirm", "azp": demoClient})
+		for attack, c := range map[string][2]string{
+			"a rebound name": {"evil.test", ""}, "and its origin": {"evil.test", "http://evil.test"}, "another origin": {"", "https://evil.test"}, "no origin": {"", "null"},
+		} {
+			headers := map[string]string{"Authorization": token}
+			if c[1] != "" {
+				headers["Origin"] = c[1]
+			}
+			served := open[s.route] == "all" || open[s.route] == "origins" && c[0] == ""
+			if got := r.ask(t, s, c[0], headers); (got.status == http.StatusForbidden) == served {
+				t.Errorf("%s %s, %s: got %d", s.server, s.route, attack, got.status)
+			}
+		}
+	}
+}
+
+// TestForgedTokensReachNothing sends tokens that the issuer did not make to every route:
+// each is rejected there, and no server behind the gateway is asked.
+func TestForgedTokensReachNothing(t *testing.T) {
+	r := newRights(t)
+	public := []string{
+		"GET /", "GET /login", "POST /logout", "GET /healthz", "GET /readyz", "GET /openapi.json", "GET /.well-known/jwks.json",
+		"GET /.well-known/oauth-protected-resource", "GET /.well-known/oauth-protected-resource/mcp", "GET /.well-known/oauth-protected-resource/mcp/{server}",
+	}
+	r.received()
+	direct := 0
+	for _, s := range r.doors(t) {
+		if slices.Contains(public, s.route) {
+			continue
+		}
+		for name, token := range r.forged(t, s.server) {
+			got := r.ask(t, s, "", map[string]string{"Authorization": "Bearer " + token})
+			if got.status != http.StatusUnauthorized || got.challenge == "" && s.route != "GET /callback" {
+				t.Errorf("%s %s with %s: got %d and the challenge %q, want 401", s.server, s.route, name, got.status, got.challenge)
+			}
+			if s.server == "notes" {
+				direct++
+			}
+		}
+	}
+	if got := r.received(); len(got) != direct {
+		t.Errorf("%d requests came from the gateway: %q", len(got)-direct, got)
+	}
+}
+
+// forged are tokens that look like one of Alice for an audience.
+func (r *rights) forged(t *testing.T, audience string) map[string]string {
+	t.Helper()
+	right := map[string]any{"scope": "mcp confirm", "azp": demoClient}
+	good := strings.Split(r.token(t, audience, right), ".")
+	header := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	stranger, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: key, KeyID: keyIDOf(t, r.issuer.URL())}}, nil)
+	must(t, err)
+	strangers := &rights{issuer: r.issuer, signer: stranger}
+	return map[string]string{
+		"alg none":            header(`{"alg":"none","kid":"`+keyIDOf(t, r.issuer.URL())+`"}`) + "." + good[1] + ".",
+		"no signature":        good[0] + "." + good[1] + ".",
+		"a stranger's key":    strangers.token(t, audience, right),
+		"another audience":    r.token(t, "finance", right),
+		"an expired one":      r.token(t, audience, map[string]any{"exp": time.Now().Add(-time.Minute).Unix()}),
+		"the gateway's words": header(`{"alg":"none"}`) + "." + header(`{"iss":"countersign","orig_iss":"x","sub":"alice","aud":"`+audience+`","purpose":"execute"}`) + ".",
+	}
+}
+
+// TestCallersTokensStayHere calls a server of ours and a connected one on every way that
+// leads to them, with a token and with a cookie. Neither server receives the token, the
+// cookie or a part of them: ours receives tokens of the gateway, the other one none.
+func TestCallersTokensStayHere(t *testing.T) {
+	far := mcp.NewServer(&mcp.Implementation{Name: "far", Version: "1"}, nil)
+	far.AddTool(&mcp.Tool{Name: "look", Description: "Looks.", InputSchema: map[string]any{"type": "object"}, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "seen"}}}, nil
+	})
+	var beyond traffic
+	outside := httptest.NewServer(beyond.recorded(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return far }, nil)))
+	t.Cleanup(outside.Close)
+	r := newRights(t, func(r *rights) {
+		file := filepath.Join(r.folder, "mcp.json")
+		must(t, os.WriteFile(file, fmt.Appendf(nil, `{"mcpServers":{"far":{"type":"http","url":%q,"roles":["employee"],"allow_private":true}}}`, outside.URL), 0o600))
+		r.files = demoFiles(file, r.folder, os.Getenv)
+	})
+	token := r.token(t, "gateway", map[string]any{"scope": "mcp confirm", "azp": demoClient})
+	browser := r.signIn(t)
+	page, err := url.Parse(r.urls["gateway"])
+	must(t, err)
+	cookie := browser.Jar.Cookies(page)[0].Value
+	for name, c := range map[string]*http.Client{"a token": testkit.Client, "a cookie": browser} {
+		credential := token
+		if c == browser {
+			credential = ""
+		}
+		for _, call := range [][2]string{{"/api/mcp/notes/list_notes", `{}`}, {"/api/mcp/far/look", `{}`}, {"/api/query", `{"query":"List all notes"}`}} {
+			if got := r.send(t, c, "POST", r.urls["gateway"]+call[0], credential, call[1]); got.status != 200 || strings.Contains(got.body, `"status":"error"`) {
+				t.Errorf("%s with %s: got %d %s", call[0], name, got.status, got.body)
+			}
+		}
+	}
+	for _, name := range []string{"list_notes", "far.look"} {
+		if got := r.mcp(t, "gateway", token, "tools/call", name, `{}`); !strings.Contains(got, `"status":"success"`) {
+			t.Errorf("%s over MCP: got %s", name, got)
+		}
+	}
+	signature := token[strings.LastIndex(token, ".")+1:]
+	for where, all := range map[string][]string{"our own server": r.received(), "the connected one": beyond.received()} {
+		calls := 0
+		for _, request := range all {
+			if strings.Contains(request, signature) || strings.Contains(request, cookie) {
+				t.Errorf("%s received the caller's: %s", where, request)
+			}
+			if strings.Contains(request, "tools/call") {
+				calls++
+			}
+			if where == "the connected one" && strings.Contains(strings.ToLower(request), "authorization:") {
+				t.Errorf("%s received a token: %s", where, request)
+			}
+		}
+		if calls < 3 {
+			t.Errorf("%s received %d calls of %d requests: %q", where, calls, len(all), all)
+		}
+	}
+}
