@@ -45,7 +45,7 @@ type closingPreview struct {
 // Message is the question that the card asks. It does not quote the customer: it
 // is also shown where untrusted text is not marked.
 func (c closingPreview) Message() tool.Sentence {
-	notice := "The request does not say whether the customer was notified."
+	notice := "The ticket will not say that the customer was notified."
 	switch {
 	case c.CustomerNotified != nil && *c.CustomerNotified:
 		notice = "According to the request, the customer was notified."
