@@ -90,6 +90,15 @@ func TestFirstListsHaveSeveralRows(t *testing.T) {
 	}
 }
 
+// TestExpenseReportIsAskedForByItsNumber: the receipts of a report are reached, too.
+func TestExpenseReportIsAskedForByItsNumber(t *testing.T) {
+	t.Parallel()
+	s := sharedDemo(t).ask(t, "nina.patel", "What is on expense report EXP-2026-001?")
+	if !slices.Equal(s.tools, []string{"get_expense_report"}) || !strings.Contains(s.text, "Cascade Air") {
+		t.Errorf("tools %v:\n%s", s.tools, s.text)
+	}
+}
+
 // firstLists are the questions of testdata/lists.txt, by user name.
 func firstLists(t *testing.T) map[string]map[string]bool {
 	t.Helper()

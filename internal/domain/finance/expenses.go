@@ -80,7 +80,7 @@ func (s *Server) expenses() []tool.Tool {
 type getExpenseReport struct {
 	EmployeeID   string `json:"employee_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Whose report; needs month too" suggest:"Use list_expense_reports tool to find the report_number, or ask with it." tell:"I find no employee with that id."`
 	Month        string `json:"month,omitempty" jsonschema:"pattern=^[0-9]{4}-(0[1-9]|1[0-2])$" jsonschema_description:"The month of the expenses, YYYY-MM; needs employee_id too" suggest:"Write it as YYYY-MM, for example 2026-03." tell:"Which month? Say it like March 2026."`
-	ReportNumber string `json:"report_number,omitempty" jsonschema_description:"Number of the report, for example EXP-2026-001"`
+	ReportNumber string `json:"report_number,omitempty" jsonschema_description:"Number of the report, for example EXP-2026-001" field:"from=list_expense_reports:report_number,like=EXP-2026-001"`
 }
 
 // check rejects an input that does not name one report.

@@ -354,7 +354,7 @@ func (f *Field) kind(s *jsonschema.Schema) Kind {
 		return Order
 	case len(f.Enum) > 0:
 		return Choice
-	case (f.typ == "string" || number) && (f.Format == "uuid" || IsID(f.Name)):
+	case (f.typ == "string" || number) && (f.Format == "uuid" || IsID(f.Name) || f.Like != ""):
 		return ID
 	case f.Format == "date" || f.Format == "date-time":
 		return Date

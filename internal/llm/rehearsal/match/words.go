@@ -99,7 +99,7 @@ func (r *Reading) name(i int) {
 	idIf := func(fits func(*Field) bool) *Field {
 		return r.Tool.Inputs.First(func(f *Field) bool { return f.Is(ID) && !r.taken(f) && !e.located && fits(f) })
 	}
-	id := cmp.Or(idIf(func(f *Field) bool { return f.Required }), idIf(func(f *Field) bool { // behind its noun ("task 12") also an optional one
+	id := cmp.Or(idIf(func(f *Field) bool { return f.Required }), idIf(func(f *Field) bool { return e.Code && e.sort == english.Stem(f.Noun) }), idIf(func(f *Field) bool { // behind its noun ("task 12") also an optional one
 		return !texts && !r.Tool.Writes() || r.Tool.Writes() && e.sort == english.Stem(f.Noun)
 	}))
 	text := r.Tool.Inputs.First(func(f *Field) bool { // the rows themselves say whose they are: a search for the name would find other things
