@@ -284,6 +284,7 @@ function drawModel() {
   badge.classList.toggle("rehearsal", isRehearsal(name));
   badge.title = isRehearsal(name) ? t("A small planner answers by rules. It is no AI model.") : t("The model that answers");
   show(badge, Boolean(name));
+  show(at("welcome"), !isRehearsal(name)); // it says that an AI answers
 }
 
 function drawBanners() {

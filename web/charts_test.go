@@ -47,6 +47,27 @@ func drawnAs(p *page, rows any, fields object) []string {
 		object{"rows": rows, "fields": fields})
 }
 
+// A row begins with words, whatever comes first, and a bar is named by what names one row.
+func TestRowsBeginWithWhatNamesThem(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	p.Open(g.URL)
+	p.Sees("#greeting", "Hello")
+	customers := []object{
+		{"customer_id": "65a1c0000000000000000001", "customer_name": "Acme", "annual_revenue": 500, "account_owner": "ryan@x.org"},
+		{"customer_id": "65a1c0000000000000000002", "customer_name": "Iron", "annual_revenue": 18, "account_owner": "ryan@x.org"}}
+	wind := []object{{"speed_value": 4, "direction": "N", "place": "Oslo", "_score": 3}, {"speed_value": 5, "direction": "N", "place": "Rome", "_score": 1}}
+	for _, c := range []struct {
+		rows        []object
+		first, want string
+	}{{customers, "customer_name", "bars, Annual revenue by Customer name: Acme $500, Iron $18"}, {wind, "direction", "bars, Speed value by Place: Oslo $4, Rome $5"}} {
+		first := module[string](p, "columns.js", `return m.columnsOf(arg, {})[0].key`, c.rows)
+		if got := drawnAs(p, c.rows, nil); first != c.first || len(got) != 1 || got[0] != c.want {
+			t.Errorf("rows begin with %s and are drawn as %q, want %s and %s", first, got, c.first, c.want)
+		}
+	}
+}
+
 // Charts of rows as the servers have them: two years of budgets, tickets by priority
 // first, deals in the order of their stages; and no sum of what cannot be added up.
 func TestEveryListHasItsChart(t *testing.T) {

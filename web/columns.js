@@ -15,7 +15,7 @@ export const INNER = /^(_|created_at$|updated_at$|version$)/;
 
 const WEIGHTS = /** @type {[RegExp, number][]} */ ([
   [/^(name|(full|employee|deal|friendly|vendor)_name|title|subject|company|vendor)$/, 0],
-  [/_number$|^ticket_id$|^key$|^(type|leave)_name$/, 1],
+  [/_number$|^ticket_id$|^key$|^(type|leave|customer)_name$/, 1],
   [/status|stage|salary|amount|value|department|job_title|priority|rating|due|score/, 2],
   [/date|_at$|location|owner|quarter|period/, 3],
   [/email|phone/, 5],
@@ -28,6 +28,8 @@ export function columnsOf(rows, fields) {
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MOST_COLUMNS);
   const columns = withFullName(keys, rows, fields).map((column) => ({ ...column, weight: weight(column.key, rows, fields[column.key]) }));
   columns.sort((a, b) => a.weight - b.weight); // stable: the server's order within a weight
+  const words = columns.findIndex((column) => !column.numeric && column.weight < EXTRA);
+  if (words > 0) columns.unshift(...columns.splice(words, 1)); // a row begins with words
   return columns.map((column, i) => ({ ...column, extra: i > 0 && (i >= SHOWN_COLUMNS || column.weight >= EXTRA) }));
 }
 

@@ -167,7 +167,7 @@ export const words = {
   "New name": "Neuer Name",
   "It could not be renamed. {why}": "Es ließ sich nicht umbenennen. {why}",
   "Your question was not sent. It is kept in its field.": "Ihre Frage wurde nicht gesendet. Sie steht noch im Feld.",
-  "The same as a table in the model's words": "Dasselbe als Tabelle in den Worten des Modells",
+  "The same in the model's words": "Dasselbe in den Worten des Modells",
   "All fields of this row": "Alle Felder dieser Zeile",
   "Fewer columns": "Weniger Spalten",
   "All {n} columns": "Alle {n} Spalten",

@@ -98,6 +98,45 @@ func TestRowsAreNotShownTwice(t *testing.T) {
 	}
 }
 
+// A list that tells the rows again is folded away like a table; a choice of them, another
+// order or a few of them are an answer of their own.
+func TestListsOfTheSameRowsAreFolded(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("POST /api/query", turn(listed(employees(5, "next"), object{}), object{"type": "text", "text": "Five:\n\n- Person 1 (Sales)\n- **Person 2**\n- Person 3\n- and 2 more\n\nThat is all."}))
+	p.Open(g.URL)
+	p.ask("List employees")
+	p.Sees("[data-turn=done] [data-result] tbody", "Person 1")
+	p.Until(`document.querySelector(".retold:not([open]) ul")?.textContent.includes("and 2 more")`)
+	got := module[map[string]bool](p, "views/retold.js", `
+		const { signal } = await import("/reactive.js");
+		const call = (data) => ({ table: null, envelope: signal({ status: "success", data }) });
+		const rows = (names) => ({ ...call([]), table: { rows: signal(names.map((name, id) => ({ id, name, status: "todo" }))) } });
+		const list = (...items) => {
+			const node = document.createElement("ul");
+			node.append(...items.map((item) => Object.assign(document.createElement("li"), { textContent: item })));
+			return node;
+		};
+		const folds = (node, ...calls) => m.folded([node], calls)[0] !== node;
+		const four = rows(["Ann", "Ben", "Cleo", "Dan"]);
+		return {
+			"the same": folds(list("Ann", "Ben: 3", "Cleo", "Dan"), four),
+			"the rest is counted": folds(list("Ann", "Ben", "Cleo", "and 1 more"), four),
+			"stages": folds(list("PROPOSAL: 1", "CLOSED_WON: 2", "LEAD: 0"), call({ quarter: "Q4", stages: [{ stage: "PROPOSAL" }, { stage: "CLOSED_WON" }, { stage: "LEAD" }] })),
+			"a branch": folds(list("Ann", "Ben", "Cleo"), call([{ name: "Top", reports: [{ name: "Ann", reports: [] }, { name: "Ben" }, { name: "Cleo" }] }])),
+			"another order": folds(list("Dan (todo)", "Cleo (todo)", "Ben (todo)", "Ann (todo)"), four),
+			"a choice": folds(list("Ann", "Cleo", "Dan"), four),
+			"two": folds(list("Ann", "Ben"), four),
+			"more than the rows": folds(list("Ann", "Ben", "Cleo", "Dan", "Eve"), four),
+			"of no rows": folds(list("Ann", "Ben", "Cleo"), call({ text: "Ann" })),
+		}`, nil)
+	for what, want := range map[string]bool{"the same": true, "the rest is counted": true, "stages": true, "a branch": true, "another order": false, "a choice": false, "two": false, "more than the rows": false, "of no rows": false} {
+		if got[what] != want {
+			t.Errorf("%s: folded %v, want %v", what, got[what], want)
+		}
+	}
+}
+
 // Rows are sorted, filtered, opened and saved as a file that says how complete it is.
 func TestGridSortsFiltersAndSays(t *testing.T) {
 	t.Parallel()

@@ -84,7 +84,7 @@ export async function learnTools() {
     tools.value = new Map(listOf(body, "tools").map((tool) => [tool.name, tool]));
     servers.update((known) => new Map([...listOf(body, "servers").map((server) => /** @type {[string, boolean]} */ ([server.name, server.healthy !== false])), ...known]));
     if (body.model) defaultModel.value = body.model;
-    toolsProblem.value = "";
+    toolsProblem.value = tools.peek().size ? "" : t("Your roles give you no tools here. The person who manages your account can change that.");
   } catch (fault) {
     toolsProblem.value = t("What you can ask could not be listed. {why}", { why: fault.message });
   }

@@ -29,6 +29,7 @@ func TestEmptyPageOffersWhatTheToolsCanDo(t *testing.T) {
 	p.Open(g.URL)
 	p.Sees("[data-suggestion=list_employees]", "Who works here?")
 	p.Sees("#model", "not an AI model")
+	p.Misses("#welcome") // it says that an AI answers
 	p.Looks("empty")
 
 	if got := p.Count("[data-suggestion]"); got != 1 {
@@ -39,6 +40,17 @@ func TestEmptyPageOffersWhatTheToolsCanDo(t *testing.T) {
 	if got := g.said(); len(got) != 1 || !strings.Contains(got[0], `"Who works here?"`) {
 		t.Errorf("got %q, want one question", got)
 	}
+}
+
+// A person without tools, as an auditor is, reads why nothing is offered.
+func TestPageOfAPersonWithoutToolsSaysSo(t *testing.T) {
+	t.Parallel()
+	g, p := newGateway(t), newPage(t)
+	g.on("GET /api/tools", answer(http.StatusOK, object{"tools": []object{}, "servers": []object{}, "model": "careful"}))
+	p.Open(g.URL)
+	p.Sees("#no-tools", "Your roles give you no tools here")
+	p.Sees("#welcome", "I'm an AI assistant")
+	p.Misses("#suggest, #everything")
 }
 
 func TestAnswerStreamsIn(t *testing.T) {

@@ -55,7 +55,7 @@ function usageOf(turn) {
 // ---- parts
 
 function partView(part, turn, host) {
-  const draw = { text: () => proseView(part, () => turn.calls.map((call) => call.table).filter(Boolean)), call: () => callView(part), change: () => cardView(changeOf(part.id)), notice: () => noticeView(part), note: () => noteView(part), error: () => errorView(part, turn, host), outcome: () => outcomeView(part, turn) };
+  const draw = { text: () => proseView(part, () => turn.calls), call: () => callView(part), change: () => cardView(changeOf(part.id)), notice: () => noticeView(part), note: () => noteView(part), error: () => errorView(part, turn, host), outcome: () => outcomeView(part, turn) };
   return draw[part.kind]();
 }
 

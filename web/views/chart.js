@@ -2,6 +2,7 @@
 // Charts of the rows of a table, from their typed values and never from a model's
 // numbers. Each is a drawing with a description, and the table is one switch away.
 
+import { INNER } from "../columns.js";
 import { el, svgEl } from "../dom.js";
 import { isHidden, isMoney, isNumeric, snake, valueNode } from "../format.js";
 import { signal } from "../reactive.js";
@@ -50,7 +51,7 @@ export function shapesOf(rows, columns) {
 }
 
 function isAmount(column, rows) {
-  if (!column.numeric || column.about?.show === "year" || /(^|_)(year|id|level)$/.test(snake(column.key))) return false;
+  if (!column.numeric || INNER.test(snake(column.key)) || column.about?.show === "year" || /(^|_)(year|id|level)$/.test(snake(column.key))) return false;
   if (isMoneyColumn(column) && new Set(rows.map((row) => row.currency).filter(Boolean)).size > 1) return false; // amounts of several currencies are not compared
   return rows.every((row) => column.value(row) === null || column.value(row) === undefined || isNumeric(column.value(row)) || isHidden(column.value(row)));
 }
@@ -103,14 +104,19 @@ function overTime(rows, columns, numbers) {
   return { kind: "line", lines: [{ name: amount.label, values: sorted.map((row) => entry(date.text(row), amount, row)) }], caption: t("{amount} over time", { amount: amount.label }) };
 }
 
-// The column that names rows; with the year or the quarter where names come again.
+// The column that names rows: with the year or the quarter where names come again, or
+// else another one that has a name for each.
 function nameColumn(rows, columns) {
-  const name = columns.find((column) => !column.numeric && !column.extra && distinct(rows, column) > 1);
-  if (!name || distinct(rows, name) === rows.length) return name;
+  const names = columns.filter((column) => !column.numeric && !column.extra && distinct(rows, column) > 1);
+  const [first] = names;
+  if (!first || isUnique(rows, first)) return first;
   const period = columns.find((column) => PERIOD.test(snake(column.key)) && distinct(rows, column) > 1);
-  return period ? { ...name, text: (row) => `${name.text(row)} ${period.text(row)}` } : name;
+  const dated = period && { ...first, text: (row) => `${first.text(row)} ${period.text(row)}` };
+  if (dated && isUnique(rows, dated)) return dated;
+  return names.find((column) => isUnique(rows, column)) ?? dated ?? first;
 }
 
+const isUnique = (rows, column) => distinct(rows, column) === rows.length;
 const distinct = (rows, column) => new Set(rows.map((row) => column.text(row))).size;
 const entry = (label, column, row) => ({ label, value: isNumeric(column.value(row)) ? column.value(row) : 0, text: column.text(row) });
 

@@ -19,7 +19,7 @@ export function pointOut(node, tables) {
   if (!places.size) return;
   const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
   const found = [];
-  for (let text; (text = texts.nextNode()); ) if (!text.parentElement?.closest("a, button, code, details")) found.push(text);
+  for (let text; (text = texts.nextNode()); ) if (!text.parentElement?.closest("a, button, code, .scroll")) found.push(text);
   const written = writtenIn(node.textContent ?? "");
   for (const text of found) replace(/** @type {Text} */ (text), places, written);
 }

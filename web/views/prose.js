@@ -7,13 +7,13 @@ import { renderMarkdown } from "../markdown.js";
 import { effect, signal } from "../reactive.js";
 import { t } from "../words.js";
 import { pointOut } from "./figures.js";
+import { folded } from "./retold.js";
 
 const SLICE = 1500; // characters that are drawn without a pause
 const SHARE = 4; // a text that takes long to draw waits so many times as long before it is drawn again
 
-/** proseView draws a text part. tables are the typed rows that are shown beside it. @param {any} part @param {() => import("../table.js").Table[]} tables */
-export function proseView(part, tables) {
-  const hasRows = () => tables().length > 0;
+/** proseView draws a text part. calls are those whose rows are shown beside it. @param {any} part @param {() => any[]} calls */
+export function proseView(part, calls) {
   const gateway = part.source === "gateway";
   const node = el("div", { class: gateway ? "prose notice added" : "prose", "data-text": part.source || "model" });
   if (gateway) node.append(el("p", { class: "added-by" }, t("Countersign adds:")));
@@ -30,12 +30,12 @@ export function proseView(part, tables) {
     for (const old of tail) old.remove();
     const end = part.open.value ? lastBreak(text, settled) : text.length;
     const cut = sliceEnd(text, settled, end);
-    node.append(...drawn(text.slice(settled, cut), hasRows));
+    node.append(...drawn(text.slice(settled, cut), calls()));
     settled = cut;
-    tail = cut < end ? [] : drawn(text.slice(settled), hasRows);
+    tail = cut < end ? [] : drawn(text.slice(settled), calls());
     if (cut < end) return void setTimeout(() => again.update((n) => n + 1)); // the page answers in between
     node.append(...tail);
-    if (!part.open.value) pointOut(node, tables());
+    if (!part.open.value) pointOut(node, calls().map((call) => call.table).filter(Boolean));
     last = performance.now();
     cost = last - began;
   });
@@ -63,10 +63,6 @@ function lastBreak(text, from) {
   return cut;
 }
 
-// The typed rows are the answer; the model's own table of them is folded away.
-function drawn(text, hasRows) {
-  if (!text.trim()) return [];
-  const nodes = [...renderMarkdown(text).childNodes];
-  if (!hasRows()) return nodes;
-  return nodes.map((one) => (one instanceof Element && one.matches(".scroll") ? el("details", { class: "retold" }, el("summary", {}, t("The same as a table in the model's words")), one) : one));
+function drawn(text, calls) {
+  return text.trim() ? folded([...renderMarkdown(text).childNodes], calls) : [];
 }

@@ -19,10 +19,10 @@ export function suggestionsView(host) {
     at("suggestions").replaceChildren(...pick(open).map((tool) => el("li", {}, suggestion(tool, host))));
     at("all-tools").replaceChildren(...groups(open).map(([server, group]) => groupView(server, group, host)));
     show(at("everything"), open.length > 0);
+    show(at("suggest"), pick(open).length > 0);
   });
   effect(() => {
-    const none = tools.value.size === 0 ? t("Your roles give you no tools here. The person who manages your account can change that.") : "";
-    at("no-tools").textContent = toolsProblem.value || none;
+    at("no-tools").textContent = toolsProblem.value;
     show(at("no-tools"), Boolean(toolsProblem.value));
   });
 }

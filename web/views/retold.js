@@ -1,0 +1,55 @@
+// @ts-check
+// The typed rows are the answer; what a text tells of them once more is folded away.
+
+import { el } from "../dom.js";
+import { isIdentifier, isObject } from "../format.js";
+import { nameOf, treeKey } from "../columns.js";
+import { readAnswer } from "../table.js";
+import { t } from "../words.js";
+
+const FEWEST = 3; // items of a list that are worth a fold
+const NAMES = 4; // texts of rows by one of which a text may call them
+
+/**
+ * folded are the blocks of a text, those that tell rows again in a fold. calls are what
+ * the rows came from.
+ * @param {Node[]} nodes
+ * @param {any[]} calls
+ */
+export function folded(nodes, calls) {
+  if (!calls.some((call) => call.envelope.value)) return nodes;
+  const lists = calls.flatMap((call) => listsOf(call));
+  const again = (node) => node instanceof Element && (lists.length > 0 && node.matches(".scroll") || (node.matches("ul, ol") && lists.some((rows) => retells(node, rows))));
+  return nodes.map((node) => (again(node) ? el("details", { class: "retold" }, el("summary", {}, t("The same in the model's words")), node) : node));
+}
+
+// The rows of a call that are shown: its table, or the lists and branches of one answer.
+function listsOf(call) {
+  if (call.table) return [call.table.rows.peek()];
+  const answer = readAnswer(call.envelope.value ?? {});
+  const tops = answer.rows ?? (isObject(answer.data) ? [answer.data] : []);
+  const branch = treeKey(tops);
+  if (branch) return tops.map((top) => top[branch] ?? []);
+  return Object.values(answer.data ?? {}).filter((value) => Array.isArray(value) && value.some(isObject));
+}
+
+// A list tells rows again when its items are the first of them, in their order; the last
+// item may say how many more there are. A choice or another order is an answer of its own.
+function retells(list, rows) {
+  const items = [...list.children].map((item) => plain(item.textContent ?? ""));
+  const told = MORE.test(items.at(-1) ?? "") ? items.slice(0, -1) : items;
+  const first = rows.slice(0, told.length).filter(isObject);
+  if (told.length < FEWEST || first.length < told.length) return false;
+  return callings(first).some((names) => told.every((item, i) => item.includes(names[i])));
+}
+
+const MORE = /^\D{0,12}\d[\d,.]* [\p{L} ]+$/u;
+
+// What rows may be called: their names, or one of their first texts where each has its own.
+function callings(rows) {
+  const texts = Object.keys(rows[0]).filter((key) => rows.every((row) => typeof row[key] === "string" && !isIdentifier(key, row[key]))).slice(0, NAMES);
+  const all = [rows.map(nameOf), ...texts.map((key) => rows.map((row) => row[key]))].map((names) => names.map(plain));
+  return all.filter((names) => names.every(Boolean) && new Set(names).size === names.length);
+}
+
+const plain = (text) => text.trim().toLowerCase().replaceAll("_", " ");
