@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"countersign.dev/internal/access"
 	"countersign.dev/internal/fault"
 )
 
@@ -33,6 +34,12 @@ func TestChangeThatCannotBeShownWholeIsRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want it accepted", name, err)
 		case c.field != "" && (f == nil || f.Code != fault.ValidationError || f.Details["field"] != c.field || !strings.Contains(f.SuggestedAction, "Shorten "+c.field+":")):
 			t.Errorf("%s: got %v, want VALIDATION_ERROR that names %s", name, f, c.field)
+		}
+	}
+	who := access.NewPrincipal(access.Claims{Issuer: "i", Subject: "s"})
+	for name, r := range map[string]Request{"a fact": {Data: map[string]any{"reason": long}}, "the message": {Summary: long}} {
+		if _, err := NewService(nil, nil, nil).Open(t.Context(), who, r); !fault.Is(err, fault.ValidationError) { // before anything is recorded or stored
+			t.Errorf("opening one, %s: got %v", name, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package foreign_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -242,5 +244,45 @@ func TestAnAnswerIsBoundedWhateverItsType(t *testing.T) {
 		if n := written.Load(); n > 32<<20 { // sockets hold some
 			t.Errorf("%s: %d bytes were read, and %d are the most", kind, n, most)
 		}
+	}
+}
+
+// TestACompressedAnswerIsBoundedAsItIsRead: 64 KiB that would be 64 MiB are read no further than
+// any other answer.
+func TestACompressedAnswerIsBoundedAsItIsRead(t *testing.T) {
+	const most = 1 << 16
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	for range 1024 {
+		_, _ = z.Write(bytes.Repeat([]byte(" "), most))
+	}
+	if err := z.Close(); err != nil || bomb.Len() > 2*most {
+		t.Fatal(err, bomb.Len())
+	}
+	rpc := mcpHandler(false)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if !strings.Contains(string(body), `"tools/call"`) {
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			rpc.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = w.Write(bomb.Bytes())
+	}))
+	defer server.Close()
+	s := adapter(t, foreign.HTTP{URL: server.URL, MaxAnswer: most})
+	if _, err := s.Tools(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := s.Call(t.Context(), "read", nil); err == nil {
+		t.Error("it is an answer")
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 64*most {
+		t.Errorf("it took %d bytes of memory, and an answer has %d at most", took, most)
 	}
 }
