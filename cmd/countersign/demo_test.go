@@ -309,6 +309,32 @@ func TestPortInUseIsReportedInOneSentence(t *testing.T) {
 	}
 }
 
+// TestTokenOfTheTerminalApprovesByItsScope: a person's token approves as it is printed, and one
+// for agents, with the scope mcp alone, calls tools and does not.
+func TestTokenOfTheTerminalApprovesByItsScope(t *testing.T) {
+	t.Parallel()
+	d := sharedDemo(t)
+	for name, c := range map[string]struct {
+		args   []string
+		status int
+		code   string
+	}{
+		"as it is printed": {nil, 404, "CONFIRMATION_NOT_FOUND"}, "for agents": {[]string{"--scope", "mcp"}, 403, "INSUFFICIENT_SCOPE"},
+	} {
+		out, code := runCommand(t, append([]string{"token", "alice.chen", "--url", d.Gateway}, c.args...)...)
+		token := strings.TrimSpace(out)
+		if a := send(t, "POST", d.Gateway+"/api/mcp/hr/list_employees", token, `{"input":{"limit":1}}`); code != 0 || a.status != 200 {
+			t.Errorf("%s: exit %d, a call: %d %s", name, code, a.status, a.body)
+		}
+		for _, approved := range []string{"true", "false"} {
+			a := send(t, "POST", d.Gateway+"/api/confirm/00000000-0000-4000-8000-000000000000", token, `{"approved":`+approved+`}`)
+			if a.status != c.status || !strings.Contains(a.body, c.code) {
+				t.Errorf("%s, approved %s: got %d %s, want %d %s", name, approved, a.status, a.body, c.status, c.code)
+			}
+		}
+	}
+}
+
 func TestTerminalCommands(t *testing.T) {
 	t.Parallel()
 	d := sharedDemo(t)
