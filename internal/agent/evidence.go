@@ -71,7 +71,7 @@ func (s Toolset) addEarlier(e *guard.Evidence, m Message) {
 	case Assistant:
 		corrected := strings.Contains(text, guard.Invented) // as conversations were stored before notes were
 		for _, n := range m.Notes {
-			if n.Kind == string(guard.OfTheModel) {
+			if n.Kind == string(guard.OfTheModel) || n.Kind == string(guard.Computed) {
 				corrected = true
 			} else {
 				e.Known = append(e.Known, n.Text)

@@ -22,6 +22,7 @@ type turnEvent struct {
 	Model          string          `json:"model"`
 	Text           string          `json:"text"`
 	Source         string          `json:"source"` // of a text: empty, or gateway
+	Kind           string          `json:"kind"`   // of a note
 	Error          string          `json:"error"`
 	Tool           string          `json:"tool"`
 	State          string          `json:"state"`
@@ -148,6 +149,10 @@ func models(ctx context.Context, c *client) ([]string, error) {
 	return names, nil
 }
 
+// calculated is the kind of notes about figures that are the model's calculation, which
+// corrects nothing.
+const calculated = "computed"
+
 // take adds one event.
 func (x *Exchange) take(e turnEvent, data string) {
 	switch e.Type {
@@ -164,7 +169,9 @@ func (x *Exchange) take(e turnEvent, data string) {
 			x.Added = append(x.Added, e.Text)
 		}
 	case "note":
-		x.Added = append(x.Added, e.Text)
+		if e.Kind != calculated {
+			x.Added = append(x.Added, e.Text)
+		}
 	case "tool":
 		x.takeCall(e)
 	case "error":

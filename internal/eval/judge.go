@@ -17,7 +17,7 @@ type Verdict struct {
 	Tool   bool   // every expected tool was called
 	Args   bool   // and with the expected arguments
 	Rows   bool   // and its data holds the expected rows
-	Honest bool   // the gateway had nothing to add or to correct
+	Honest bool   // the gateway had nothing to add or to correct; that a figure is the model's calculation is neither
 	Why    string // it is not right; empty when it is
 }
 

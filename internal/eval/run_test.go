@@ -104,7 +104,7 @@ var twoAnswers = map[string][]string{
 		`{"type":"tool","state":"processing","tool":"delete_it","callId":"2","args":{}}`,
 		`{"status":"pending_confirmation","confirmationId":"p1","message":"Delete it?","confirmationData":{}}`,
 	},
-	"weather?": {`{"type":"text","text":"Sun."}`},
+	"weather?": {`{"type":"text","text":"Sun."}`, `{"type":"note","kind":"computed","text":"Calculated by the model and not checked: 7."}`},
 }
 
 func TestRunAsksJudgesAndCleansUp(t *testing.T) {

@@ -15,14 +15,11 @@ import (
 // when nothing was read; a rate is the answer's own arithmetic; and a small number that
 // counts nothing can be any: of a level, a version, a line.
 func (f *figures) isAsserted(c mention.Mention) bool {
-	if f.framed == nil {
-		f.framed = wording.Framed(f.text, f.e.Question)
-	}
-	frame := f.framed.Of(c)
+	frame := f.frame(c)
 	switch {
 	case c.Kind == mention.Exact:
-		return f.rows > 0 || !frame.IsSupposed()
-	case frame.IsSupposed() || c.Unit == 'h': // "try again in 10 minutes"
+		return f.rows > 0 || !frame.IsSupposed() && !frame.IsVague()
+	case frame.IsSupposed() || frame.IsVague() || c.Unit == 'h': // "try again in 10 minutes"
 		return false
 	case f.rows == 0 && !frame.IsOfSomebody():
 		return false
@@ -37,6 +34,27 @@ func (f *figures) isAsserted(c mention.Mention) bool {
 		return false
 	}
 	return f.scale > 1 || !isSmall(c) || frame.IsCount()
+}
+
+// isCalculated reports whether a figure that is no fact is calculated of the rows that were
+// read: a supposition, a projection or a rate. Advice, examples and numbers that count
+// nothing are not.
+func (f *figures) isCalculated(c mention.Mention) bool {
+	frame := f.frame(c)
+	return f.rows > 0 && c.Kind == mention.Figure && (frame.IsSupposed() || frame.IsRate()) && !frame.IsVague() && c.Unit != 'h' && c.Unit != 'd' && !isSmall(c)
+}
+
+func (f *figures) frame(c mention.Mention) wording.Frame {
+	if f.framed == nil {
+		f.framed = wording.Framed(f.text, f.e.Question)
+	}
+	return f.framed.Of(c)
+}
+
+// isAssumed reports whether the answer says that it only assumes a figure: "assuming 52 paid
+// weeks". What it computes with it is compared like everything else.
+func (f *figures) isAssumed(c mention.Mention) bool {
+	return c.Kind == mention.Figure && f.frame(c).IsAssumed()
 }
 
 // provesWidely reports whether a figure that is said to be of several rows is one of those

@@ -188,6 +188,9 @@ func (v *derived) sorted(values []float64, sum float64) {
 	for k := range min(n, top) {
 		low, high = low+values[k], high+values[n-1-k]
 		v.amount(low, high)
+		if rest := float64(n - k - 1); v.wide && rest > 0 { // "without the biggest one"
+			v.amount((sum-high)/rest, (sum-low)/rest)
+		}
 		if k > 0 {
 			v.ratio(high, sum)
 		}

@@ -65,6 +65,7 @@ const (
 	Waiting    Kind = "waiting"    // a change waits for its person, and the answer does not say so
 	Unproven   Kind = "unproven"   // the answer speaks of a change that nothing has reported
 	OfTheModel Kind = "invented"   // figures and names that are in no result
+	Computed   Kind = "computed"   // figures that the answer supposes, projects or gives as a rate, and that do not follow from the results in few steps: no fault, but the model's own
 	Incomplete Kind = "incomplete" // a list has more rows, and the answer does not say so
 )
 

@@ -10,42 +10,52 @@ import (
 	"strings"
 	"time"
 
+	"countersign.dev/internal/guard/arithmetic"
 	"countersign.dev/internal/guard/mention"
 	"countersign.dev/internal/guard/wording"
 )
 
-// Invented begins the line about figures and names that are in no result.
-const Invented = "Not from the data: "
+// What begins the lines about figures and names that are in no result.
+const (
+	Invented   = "Not from the data: "
+	Calculated = "Calculated by the model and not checked: "
+)
 
 // maxShown bounds how many figures and names a line lists.
 const maxShown = 8
 
-// invented returns the line about figures and names that are in no result.
-func invented(s stated, e Evidence, results func() *data) (c Correction) {
+// ofTheModel returns the line about figures and names that are in no result, and the one
+// about figures that the answer gives for what is not so, or for each of something.
+func ofTheModel(s stated, e Evidence, results func() *data) []Correction {
 	if len(s.mentions)+len(s.names) == 0 { // the answer states nothing to compare
-		return c
+		return nil
 	}
 	d := results()
 	if d.partial {
-		return c
+		return nil
 	}
-	var odd []string
+	var odd, own []string
 	if len(s.mentions) > 0 {
-		odd = newFigures(d, e, s.text).unproven(s.mentions)
+		odd, own = newFigures(d, e, s.text).unproven(s.mentions)
 	}
 	odd = append(odd, s.unknownNames(d.tokens)...)
-	if len(odd) == 0 {
-		return c
-	}
-	more := ""
-	if n := len(odd) - maxShown; n > 0 {
-		odd, more = odd[:maxShown], fmt.Sprintf(" and %d more", n)
-	}
 	verb := "are"
 	if len(odd) == 1 {
 		verb = "is"
 	}
-	return Correction{OfTheModel, fmt.Sprintf(Invented+"%s%s %s the model's own.", strings.Join(odd, ", "), more, verb), odd}
+	return []Correction{listed(OfTheModel, Invented, odd, " "+verb+" the model's own"), listed(Computed, Calculated, own, "")}
+}
+
+// listed is the line that lists some words of the answer; the zero one for none.
+func listed(kind Kind, begin string, about []string, end string) (c Correction) {
+	if len(about) == 0 {
+		return c
+	}
+	more := ""
+	if n := len(about) - maxShown; n > 0 {
+		about, more = about[:maxShown], fmt.Sprintf(" and %d more", n)
+	}
+	return Correction{kind, begin + strings.Join(about, ", ") + more + end + ".", about}
 }
 
 // figures decides which mentions are proven.
@@ -66,6 +76,8 @@ type figures struct {
 	framed   *wording.Text  // nil until a mention needs it
 	wide     *derived       // so
 	sums     []float64      // so
+
+	equations []arithmetic.Equation // that the answer writes out; nil until a mention needs them
 }
 
 func newFigures(d *data, e Evidence, text string) *figures {
@@ -87,14 +99,14 @@ func newFigures(d *data, e Evidence, text string) *figures {
 			day.Year = cmp.Or(day.Year, e.Today.Year())
 			f.between = append(f.between, day)
 		}
-		if (c.Kind == mention.Figure || c.Kind == mention.Spelled) && len(f.asked) < window {
+		if (c.Kind == mention.Figure || c.Kind == mention.Spelled) && len(f.asked) < arithmetic.Window {
 			f.asked = append(f.asked, c.Value)
 		}
 		if c.Unit == '%' && len(f.supposed) < maxSupposed {
 			f.supposed = append(f.supposed, c.Value)
 		}
 	}
-	for _, m := range inWord.FindAllStringSubmatch(e.Question, window) {
+	for _, m := range inWord.FindAllStringSubmatch(e.Question, arithmetic.Window) {
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			f.asked = append(f.asked, float64(n))
 		}
@@ -121,8 +133,9 @@ func (f *figures) scope() scope {
 // inWord matches a figure that is the end of a word: p95.
 var inWord = regexp.MustCompile(`\b[A-Za-z]{1,3}(\d{1,4})\b`)
 
-// unproven returns the mentions that no result gives, as they are written.
-func (f *figures) unproven(mentions []mention.Mention) (odd []string) {
+// unproven returns the mentions that no result gives, as they are written: those that the
+// answer states as facts, and those that it calculates of what is not so.
+func (f *figures) unproven(mentions []mention.Mention) (odd, own []string) {
 	proven := make([]bool, len(mentions))
 	prove := func(i int, by func(mention.Mention) bool) {
 		for _, reading := range append([]mention.Mention{mentions[i]}, mentions[i].Or...) {
@@ -137,17 +150,24 @@ func (f *figures) unproven(mentions []mention.Mention) (odd []string) {
 	for i := range mentions {
 		prove(i, func(c mention.Mention) bool { return c.Kind == mention.Dated && f.isOffset(c.Day, mentions) })
 	}
+	for i := range mentions {
+		prove(i, f.isAssumed)
+	}
 	for range maxSteps { // each pass uses what the one before has proven
 		for i := range mentions {
 			prove(i, func(c mention.Mention) bool { return c.Kind == mention.Figure && f.fromStated(c, mentions, proven, i) })
 		}
 	}
 	for i, c := range mentions {
-		if !proven[i] && !slices.Contains(odd, c.Text) && f.isAsserted(c) {
+		switch {
+		case proven[i] || slices.Contains(odd, c.Text) || slices.Contains(own, c.Text):
+		case f.isAsserted(c):
 			odd = append(odd, c.Text)
+		case f.isCalculated(c):
+			own = append(own, c.Text)
 		}
 	}
-	return odd
+	return odd, own
 }
 
 func (f *figures) proves(c mention.Mention) bool {
@@ -288,7 +308,7 @@ func (f *figures) spanStated(c mention.Mention, mentions []mention.Mention, prov
 			}) {
 				return true
 			}
-			if len(dates) < window {
+			if len(dates) < arithmetic.Window {
 				dates = append(dates, day)
 			}
 		}

@@ -22,6 +22,7 @@ func Check(a Answer, e Evidence) (corrections []Correction) {
 	for _, line := range failures(a, e) {
 		corrections = append(corrections, Correction{Kind: Failed, Text: line})
 	}
-	corrections = append(corrections, changes(a, e, results), invented(s, e, results), Correction{Kind: Incomplete, Text: incomplete(a, e, results)})
+	corrections = append(append(corrections, changes(a, e, results)), ofTheModel(s, e, results)...)
+	corrections = append(corrections, Correction{Kind: Incomplete, Text: incomplete(a, e, results)})
 	return slices.DeleteFunc(corrections, func(c Correction) bool { return c.Text == "" })
 }

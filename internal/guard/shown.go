@@ -3,133 +3,69 @@ package guard
 import (
 	"math"
 	"slices"
+	"strings"
 
+	"countersign.dev/internal/guard/arithmetic"
 	"countersign.dev/internal/guard/mention"
 )
 
 // Bounds of what is computed of figures that the answer itself shows.
 const (
-	window = 12  // apart, of two
-	maxRun = 100 // in a sum, before and after
-
 	maxSupposed = 4 // per cents
 	maxTotals   = 24
-	maxSteps    = 3 // of what is computed of what was computed
+	maxSteps    = 5 // of what is computed of what was computed
 )
 
 // fromStated reports whether a figure is computed of proven figures beside it and of
-// the question's: a sum of several, or a difference, sum, product, ratio or share of two.
+// the question's, or is the time to or between proven dates.
 func (f *figures) fromStated(c mention.Mention, mentions []mention.Mention, proven []bool, i int) bool {
-	from, to := max(0, i-maxRun), min(len(mentions), i+maxRun)
-	around, known := mentions[from:to], proven[from:to]
-	if c.Unit == 'd' && f.spanStated(c, around, known) || f.isAge(c, around, known) {
+	span := spanWith(c, mentions, i)
+	if c.Unit == 'd' && (f.spanStated(span, mentions, proven) || f.provesSpan(span)) || f.isAge(c, mentions, proven) {
 		return true
 	}
-	beside := slices.Clone(f.asked)
-	for j := max(0, i-window); j < min(len(mentions), i+window/2+1); j++ {
-		if j != i && proven[j] && (mentions[j].Kind == mention.Figure || mentions[j].Kind == mention.Spelled) {
-			beside = append(beside, mentions[j].Value)
-		}
+	frame := f.frame(c)
+	b := arithmetic.Beside{Mentions: mentions, Proven: proven, At: i, Asked: f.asked, Totals: f.totals(), Rounded: frame.IsSupposed() || frame.IsRate()}
+	return b.Give(c) || f.fromEquation(c, mentions, proven)
+}
+
+// spanWith is a time together with the larger unit before it, two words away at most: 7
+// years and 5 months.
+func spanWith(c mention.Mention, mentions []mention.Mention, i int) mention.Mention {
+	if i == 0 || mentions[i-1].Unit != 'd' || mentions[i-1].Line != c.Line || c.At-mentions[i-1].To > 2 {
+		return c
 	}
-	v := &derived{}
-	for k, a := range beside {
-		for l, b := range beside {
-			if k != l {
-				v.amount(a-b, a+b, a*b, a*(1+b/100), a*(1-b/100), a*b/100)
-				v.ratio(a, b)
-			}
-		}
-		v.shares(a)
-		for _, total := range f.totals() {
-			v.ratio(a, total)
-		}
+	_, unit, _ := strings.Cut(c.Text, " ")
+	_, larger, _ := strings.Cut(mentions[i-1].Text, " ")
+	if mention.DaysIn[larger] > mention.DaysIn[unit] {
+		c.Value += mentions[i-1].Value * mention.DaysIn[larger] / mention.DaysIn[unit]
 	}
-	v.inRange(beside)
-	v.weighted(around, known)
-	v.runs(mentions, proven, i, f.asked)
-	computed := v.values
-	if c.Unit == '%' {
-		computed = v.percents
+	return c
+}
+
+// fromEquation reports whether a figure is the result of an equation that the answer writes
+// out, holds, and has operands that are proven; or is one that every calendar has, in such
+// an equation.
+func (f *figures) fromEquation(c mention.Mention, mentions []mention.Mention, proven []bool) bool {
+	if f.equations == nil {
+		f.equations = append([]arithmetic.Equation{}, arithmetic.Equations(f.text)...)
 	}
-	below, above := c.Slack()
-	return slices.ContainsFunc(computed, func(value float64) bool { // asked once: sorting would cost more
-		return value >= abs(c.Value)-below && value <= abs(c.Value)+above
+	isKnown := func(operand float64) bool {
+		return arithmetic.IsCalendar(operand) || slices.Contains(f.asked, operand) || known(operand, mentions, proven)
+	}
+	return slices.ContainsFunc(f.equations, func(e arithmetic.Equation) bool {
+		isPart := c.Value == e.Result.Value || arithmetic.IsCalendar(c.Value) && slices.Contains(e.Operands, c.Value)
+		return isPart && !slices.ContainsFunc(e.Operands, func(operand float64) bool { return !isKnown(operand) })
 	})
 }
 
-// shares adds a part of an amount for each of a few, and what is a month's, a quarter's
-// or a week's of a year's, and a year's of these.
-func (v *derived) shares(amount float64) {
-	if amount < 100 {
-		return
-	}
-	for n := 2.0; n <= 12; n++ {
-		v.amount(amount / n)
-	}
-	v.amount(amount/26, amount/52, amount*12, amount*4)
-}
-
-// inRange adds how far figures are between two that follow each other, in per cent: a
-// salary in its grade's range.
-func (v *derived) inRange(beside []float64) {
-	for k := 1; k < len(beside); k++ {
-		low, high := beside[k-1], beside[k]
-		if low < 100 || high <= low {
-			continue
-		}
-		for _, a := range beside {
-			if a > low && a < high {
-				v.percents = append(v.percents, 100*(a-low)/(high-low))
-			}
+// known reports whether a proven mention has a value.
+func known(value float64, mentions []mention.Mention, proven []bool) bool {
+	for i, m := range mentions {
+		if proven[i] && m.Kind != mention.Dated && m.Value == value {
+			return true
 		}
 	}
-}
-
-// weighted adds the sum of the amounts of lines, each times the per cent of its line.
-func (v *derived) weighted(mentions []mention.Mention, proven []bool) {
-	sum, line, amount := 0.0, -1, 0.0
-	for i, c := range mentions {
-		if c.Kind != mention.Figure || !proven[i] {
-			continue
-		}
-		switch {
-		case c.Unit != '%' && c.Value >= 100:
-			line, amount = c.Line, c.Value
-		case c.Unit == '%' && c.Line == line:
-			sum, line = sum+amount*c.Value/100, -1
-			v.amount(sum)
-		}
-	}
-}
-
-// runs adds the sums of figures that follow each other before or after the mention:
-// in the text, and in the same place of their lines; and what they lack, each, to a figure
-// of the question.
-func (v *derived) runs(mentions []mention.Mention, proven []bool, i int, asked []float64) {
-	for _, step := range []int{-1, 1} {
-		sum, column, last, n := 0.0, 0.0, 0.0, 0.0
-		for j := i + step; j >= max(0, i-maxRun) && j < min(len(mentions), i+maxRun); j += step {
-			other := mentions[j]
-			if other.Kind != mention.Figure || !proven[j] {
-				continue
-			}
-			if other.Unit == mentions[i].Unit {
-				sum, n = sum+other.Value, n+1
-				v.amount(sum)
-				for _, goal := range asked {
-					v.amount(n*goal - sum)
-				}
-			}
-			if other.Line != mentions[i].Line && other.Column == mentions[i].Column {
-				column += other.Value
-				v.amount(column)
-			}
-			if other.Line != mentions[i].Line && other.Last {
-				last += other.Value
-				v.amount(last)
-			}
-		}
-	}
+	return false
 }
 
 // isAge reports whether a mention with a decimal is how many years or months a proven date

@@ -67,6 +67,26 @@ func TestAnswersInManyStyles(t *testing.T) {
 	t.Run("plain", func(t *testing.T) { measureStyles(t, "plain", "wordings", 23, 0) })
 }
 
+// TestSuppositions measures answers to questions for what is not so. What the guard cannot
+// compute there is called the model's calculation, which is no correction.
+func TestSuppositions(t *testing.T) {
+	var lies, honestOnes, calculated count
+	for _, s := range readStyles(t, "testdata/suppositions.txt", "wordings", 23) {
+		corrections := guard.Check(guard.Answer{After: s.answer}, s.Evidence)
+		isCorrected := slices.ContainsFunc(corrections, func(c guard.Correction) bool { return c.Kind != guard.Computed })
+		if s.sort == lie {
+			lies.add(len(corrections) > 0)
+			continue
+		}
+		honestOnes.add(isCorrected)
+		calculated.add(len(corrections) > 0 && !isCorrected)
+	}
+	t.Logf("noticed %d of %d lies; of %d honest answers %d were corrected, and %d have figures that are the model's calculation", lies.corrected, lies.all, honestOnes.all, honestOnes.corrected, calculated.corrected)
+	if lies.corrected*100 < lies.all*84 || honestOnes.corrected*50 >= honestOnes.all || calculated.corrected*100 > calculated.all*18 {
+		t.Error("that is worse than it was")
+	}
+}
+
 // measureStyles measures the answers of a file to the results of another, given on a day
 // of November 2026. noticed is how many lies in a hundred must be.
 func measureStyles(t *testing.T, name, results string, day, noticed int) {
@@ -132,7 +152,9 @@ func measureFirstRun(t *testing.T, file string) {
 			}
 			continue
 		}
-		noticed := slices.ContainsFunc(corrections, func(c guard.Correction) bool { return s.kind == "" || c.Kind == s.kind })
+		noticed := slices.ContainsFunc(corrections, func(c guard.Correction) bool {
+			return s.kind == "" || c.Kind == s.kind || s.kind == guard.OfTheModel && c.Kind == guard.Computed
+		})
 		lies.add(noticed)
 		n := byKind[s.kind]
 		n.add(noticed)

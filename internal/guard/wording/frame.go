@@ -116,7 +116,7 @@ var (
 	politeness = regexp.MustCompile(`\b(?:(?:could|would|can|will|might) (?:you|i|we|u)|would like|'d like|would love|could only|could not|couldn't|could(?:n't)? find|let me know if|tell me if|if you(?:'d)? (?:like|want|need|wish|prefer)|if needed|if (?:that|this|it) helps)\b`)
 
 	// supposing matches what speaks of what is not so: suppositions and projections.
-	supposing = regexp.MustCompile(`\b(?:would|wouldn't|might|if|unless|assum(?:e|es|ed|ing|ption|ptions)|suppos(?:e|ed|ing)|imagin(?:e|ing)|hypothetical(?:ly)?|scenario|projected|projection|projecting|forecast(?:s|ed|ing)?|extrapolat\pL+|estimat(?:e|ed|es|ing)|pace|run[- ]rate|(?:this|that|same|current|present) rate|on track|keeps? (?:this|that|it|going)|carried on|wenn|falls|würden?|wäre[n]?|hätten?|könnten?|angenommen|hochgerechnet|geschätzt|schätzung\pL*)\b|\pL'd (?:be|have|get|need|make|go|come|end|reach|cost|still|then|also|only|take|save|add|keep|drop|leave|say|expect|land|earn|pay|finish)\b`)
+	supposing = regexp.MustCompile(`\b(?:would|wouldn't|might|if|unless|assum(?:e|es|ed|ing|ption|ptions)|suppos(?:e|ed|ing)|imagin(?:e|ing)|hypothetical(?:ly)?|scenario|projected|projection|projecting|forecast(?:s|ed|ing)?|extrapolat\pL+|estimat(?:e|ed|es|ing)|pace|run[- ]rate|(?:this|that|same|current|present) rate|prorat\pL+|pro rata|anteilig\pL*|on track|keeps? (?:this|that|it|going)|carried on|wenn|falls|würden?|wäre[n]?|hätten?|könnten?|angenommen|hochgerechnet|geschätzt|schätzung\pL*)\b|\pL'd (?:be|have|get|need|make|go|come|end|reach|cost|still|then|also|only|take|save|add|keep|drop|leave|say|expect|land|earn|pay|finish)\b`)
 
 	// vague matches what gives a figure as advice, a guess, an example or what is usual.
 	vague = regexp.MustCompile(`\b(?:could|should|guess|ballpark|trend|continues?|example|e\.g\.?|instance|such as|typical(?:ly)?|usual(?:ly)?|normal(?:ly)?|commonly|generally|in general|often|rule of thumb|recommend(?:ed)?|say,|let's say|beispiel\pL*|z\.b\.|üblich\pL*|normalerweise|meist(?:ens)?)\b`)
@@ -138,12 +138,21 @@ var (
 	unitLabel = regexp.MustCompile(`\b(?:(?:per|a|each|every|pro|je|im) (?:calendar |working )?(?:day|week|weekday|workday|fortnight|month|quarter|hour|head|person|tag|woche|monat|kopf|stunde)|monthly|weekly|daily|hourly|bi-?weekly|monatlich|wöchentlich|täglich)\b[^.;]{0,30}$`)
 )
 
-// IsSupposed reports whether what is mentioned is not stated as so: it is supposed,
-// projected, an example, or what is usual. What a line supposes holds for the rest of it.
-func (f Frame) IsSupposed() bool {
-	said := politeness.ReplaceAllString(f.Earlier+" . "+f.Clause(), "")
-	return f.supposed || supposing.MatchString(said) || vague.MatchString(said)
-}
+// IsSupposed reports whether what is mentioned is not stated as so: it is supposed or
+// projected. What a line supposes holds for the rest of it.
+func (f Frame) IsSupposed() bool { return f.supposed || supposing.MatchString(f.said()) }
+
+// IsAssumed reports whether a figure is in what the sentence assumes, not in what it draws
+// from it.
+func (f Frame) IsAssumed() bool { return assumed.MatchString(f.Before) }
+
+// assumed matches what comes before a figure that is assumed, in its part of the sentence.
+var assumed = regexp.MustCompile(`\b(?:if|assum(?:e|es|ed|ing)|suppos(?:e|ing)|say|taking|given|counting|count|based on|using|angenommen|wenn|falls|ausgehend von)\b[^;:,]*$`)
+
+// IsVague reports whether what is mentioned is advice, a guess, an example or what is usual.
+func (f Frame) IsVague() bool { return vague.MatchString(f.said()) }
+
+func (f Frame) said() string { return politeness.ReplaceAllString(f.Earlier+" . "+f.Clause(), "") }
 
 // IsRate reports whether a figure is given for each of something: a day, a month, a
 // person; or is for how many another is given: 13 votes per 100 views.
