@@ -98,6 +98,27 @@ func TestFreeTextIsNoPartOfTheQuestion(t *testing.T) {
 	})
 }
 
+// TestCardsWithoutAReasonSaySo: the card of every change that takes a reason has one.
+func TestCardsWithoutAReasonSaySo(t *testing.T) {
+	w := newHarness(t)
+	seen := 0
+	eachWrite(t, w, func(server string, info result.ToolInfo, call example, texts []string) {
+		if !slices.Contains(texts, "reason") {
+			return
+		}
+		seen++
+		in := maps.Clone(call.in)
+		delete(in, "reason")
+		p := w.call(t, account(t, call.who).Principal(), server, info.Name, in).Pending()
+		if p == nil || p.Data["reason"] != "No reason provided" {
+			t.Errorf("%s: got %+v", info.Name, p)
+		}
+	})
+	if seen < 4 {
+		t.Errorf("only %d changes were seen", seen)
+	}
+}
+
 // TestFiguresOnCardsAreDeclared: every figure on a card has its unit, or is a year,
 // so that no reader of the card has to guess what is money.
 func TestFiguresOnCardsAreDeclared(t *testing.T) {
