@@ -153,7 +153,8 @@ func (f *figures) unproven(mentions []mention.Mention) (odd, own []string) {
 	for i := range mentions {
 		prove(i, f.isAssumed)
 	}
-	for range maxSteps { // each pass uses what the one before has proven
+	for step, before := 0, -1; step < maxSteps && before != count(proven); step++ { // each uses what the one before has proven
+		before = count(proven)
 		for i := range mentions {
 			prove(i, func(c mention.Mention) bool { return c.Kind == mention.Figure && f.fromStated(c, mentions, proven, i) })
 		}
@@ -168,6 +169,15 @@ func (f *figures) unproven(mentions []mention.Mention) (odd, own []string) {
 		}
 	}
 	return odd, own
+}
+
+func count(proven []bool) (n int) {
+	for _, is := range proven {
+		if is {
+			n++
+		}
+	}
+	return n
 }
 
 func (f *figures) proves(c mention.Mention) bool {
