@@ -3,7 +3,7 @@
 // gateway gave it. It runs in the page and in the worker that the tabs share.
 
 import { parseEvents } from "./sse.js";
-import { learned, t } from "./words.js";
+import { inOurs, learned, t } from "./words.js";
 
 /** DONE is the event that closes a turn, always last. */
 export const DONE = Symbol("done");
@@ -142,9 +142,10 @@ async function faultOf(response, sender) {
   const [body] = await Promise.all([response.json().catch(() => null), learned()]);
   const nested = typeof body?.error === "object" ? body.error : null;
   const message = body?.message ?? nested?.message ?? (nested ? null : body?.error) ?? t("The gateway answered {status}.", { status: response.status });
-  const fault = new Fault(String(message), {
+  const code = String(body?.code ?? nested?.code ?? "");
+  const fault = new Fault(inOurs(code, String(message)), {
     status: response.status,
-    code: body?.code ?? nested?.code ?? "",
+    code,
     suggestion: body?.suggestedAction ?? "",
     retryAfter: Number(response.headers.get("Retry-After")) || 0,
   });

@@ -1,9 +1,9 @@
 // @ts-check
-// German names of what the company's servers have: fields, states, tools. What is not
-// here keeps the name that its server declares.
+// German names of what the company's servers have: fields and states. What is not here
+// keeps the name that its server declares.
 
 /** @param {string} lines @returns {Record<string, string>} */
-const pairs = (lines) => Object.fromEntries(lines.trim().split("\n").map((line) => /** @type {[string, string]} */ (line.trim().split(" = "))));
+export const pairs = (lines) => Object.fromEntries(lines.trim().split("\n").map((line) => /** @type {[string, string]} */ (line.trim().split(" = "))));
 
 const fields = pairs(`
   Account owner = Kundenbetreuung
@@ -86,6 +86,7 @@ const fields = pairs(`
   Files = Dateien
   First name = Vorname
   Fiscal year = Geschäftsjahr
+  Former salary = Früheres Gehalt
   Found in = Gefunden in
   Goals met = Erreichte Ziele
   Grade range = Gehaltsband
@@ -251,57 +252,4 @@ const states = pairs(`
   Workaround = Umgehung
   Write = Ändern`);
 
-const tools = pairs(`
-  Approve a budget = Ein Budget genehmigen
-  Audit a workspace = Einen Arbeitsbereich prüfen
-  Clean deleted tasks up = Gelöschte Aufgaben entfernen
-  Close a deal = Ein Geschäft abschließen
-  Close a ticket = Ein Ticket schließen
-  Create an entity = Ein Objekt anlegen
-  Create a task = Eine Aufgabe anlegen
-  Customer details = Angaben zum Kunden
-  Delete a customer = Einen Kunden löschen
-  Delete a task = Eine Aufgabe löschen
-  Delete an employee = Einen Mitarbeiter löschen
-  Delete an entity = Ein Objekt löschen
-  Delete an invoice = Eine Rechnung löschen
-  Get a department's budget = Budget einer Abteilung
-  Get a task = Eine Aufgabe
-  Get a task tree = Aufgabe mit Teilaufgaben
-  Get a time off balance = Urlaubsstand
-  Get an employee = Mitarbeiter
-  Get an entity = Ein Objekt
-  Get an expense report = Eine Spesenabrechnung
-  Get performance reviews = Beurteilungen
-  Get project figures = Zahlen zum Projekt
-  Get the entities of a task = Objekte einer Aufgabe
-  Get the org chart = Organigramm
-  Get the tasks of an entity = Aufgaben zu einem Objekt
-  Get usage of the tools = Nutzung der Werkzeuge
-  Knowledge base article = Artikel der Wissensdatenbank
-  Link an entity to a task = Objekt mit Aufgabe verbinden
-  List budgets = Budgets
-  List deals = Geschäfte
-  List employees = Mitarbeiter
-  List entities = Objekte
-  List expense reports = Spesenabrechnungen
-  List invoices = Rechnungen
-  List projects = Projekte
-  List repositories = Repositories
-  List tasks = Aufgaben
-  Name a project = Ein Projekt benennen
-  Read lines of a file = Zeilen einer Datei
-  Sales pipeline = Pipeline des Vertriebs
-  Search code = Code suchen
-  Search entities = Objekte suchen
-  Search tasks = Aufgaben suchen
-  Search the knowledge base = Wissensdatenbank durchsuchen
-  Search tickets = Tickets suchen
-  Undelete a task = Gelöschte Aufgabe zurückholen
-  Undelete an entity = Gelöschtes Objekt zurückholen
-  Unlink an entity from a task = Objekt von Aufgabe lösen
-  Update a salary = Ein Gehalt ändern
-  Update a task = Eine Aufgabe ändern
-  Update an entity = Ein Objekt ändern`);
-
-export const names = { ...fields, ...states, ...tools };
+export const names = { ...fields, ...states };

@@ -55,7 +55,7 @@ func TestReloadCostsOneRoundTrip(t *testing.T) {
 		t.Errorf("asked for after an answer: %v", late)
 	}
 	mu.Lock()
-	for _, later := range []string{"views/approvals.js", "views/usage.js", "views/record.js", "views/admin.js", "views/palette.js", "de.js", "de-data.js"} {
+	for _, later := range []string{"views/approvals.js", "views/usage.js", "views/record.js", "views/admin.js", "views/palette.js", "de.js", "de-data.js", "de-tools.js"} {
 		if slices.Contains(seen, later) {
 			t.Errorf("%s was loaded before it was opened", later)
 		}

@@ -173,6 +173,38 @@ func TestGermanIsSpoken(t *testing.T) {
 	}
 }
 
+// In German a question to begin with is German, and asked so of a model that reads it;
+// what servers say in English comes after words of the page's own.
+func TestServersAreAnsweredForInGerman(t *testing.T) {
+	t.Parallel()
+	for model, asked := range map[string]string{"rehearsal": "List all employees", "careful": "Zeige alle Mitarbeiter"} {
+		g, p := newGateway(t), newPage(t)
+		list := tools()[0]
+		list["fields"] = object{"ask": "List all employees"}
+		list["description"] = "Show one employee's record. More."
+		g.on("GET /api/tools", answer(http.StatusOK, object{"tools": []object{list}, "servers": []object{}, "model": model}))
+		g.on("POST /api/query", g.hears(turn(
+			object{"type": "tool", "state": "complete", "tool": "list_employees", "server": "hr", "message": "List employees: 3 rows", "data": employees(3, "next"), "args": object{}},
+			object{"type": "truncation", "tool": "list_employees", "hint": "Showing 3 of 3+ employees."},
+			object{"type": "tool", "state": "complete", "tool": "update_salary", "server": "hr", "data": object{"status": "error", "code": "INSUFFICIENT_PERMISSIONS", "message": "Not open to you."}},
+			object{"type": "error", "error": "It took too long.", "code": "TIMEOUT"})))
+		p.Open(g.URL + "/icon.svg")
+		eval[bool](p, `localStorage.setItem("countersign.language", "de") ?? true`)
+		p.Open(g.URL)
+		p.Sees("[data-suggestion]", "Zeige alle Mitarbeiter")
+		p.Click("#everything summary")
+		p.Sees("#all-tools", "Zeigt die Daten eines Mitarbeiters.")
+		p.Click("[data-suggestion]")
+		p.Sees("[data-tool=list_employees] .tool-words", "Mitarbeiter: 3 Zeilen")
+		p.Until(`document.querySelector("[data-notice=truncation]").textContent === "3 Zeilen gezeigt. Das Ergebnis ist unvollständig."`)
+		p.Sees("[data-refusal]", "Ihre Rollen erlauben das nicht. Not open to you.")
+		p.Sees("[data-error=TIMEOUT]", "Das hat zu lange gedauert. It took too long.")
+		if got := g.said(); len(got) != 1 || !strings.Contains(got[0], asked) {
+			t.Errorf("%s was asked %q, want %q", model, got, asked)
+		}
+	}
+}
+
 // scripts are the files of the page's own code.
 func scripts(t *testing.T) (names []string) {
 	t.Helper()

@@ -124,7 +124,7 @@ func TestNoEnglishIsLeftInGerman(t *testing.T) {
 	g, p := newGateway(t), newPage(t)
 	files := g.route("GET /")
 	g.on("GET /", func(w http.ResponseWriter, r *http.Request) {
-		if name := r.URL.Path; name == "/de.js" || name == "/de-data.js" {
+		if name := r.URL.Path; name == "/de.js" || name == "/de-data.js" || name == "/de-tools.js" {
 			w.Header().Set("Content-Type", "text/javascript")
 			fmt.Fprint(w, marked)
 			return

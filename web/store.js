@@ -74,7 +74,8 @@ export async function learnChanges() {
 
 // ---- what tools say of themselves
 
-export const titleOf = (name) => t(tools.value.get(name)?.title ?? "") || label(name || t("this change"));
+/** titleOf is what people call a tool; a request of a connected server has the server's own name of it. @param {string} name @param {string} [server] */
+export const titleOf = (name, server) => t((tools.value.get(name) ?? tools.value.get(`${server}.${name}`))?.title ?? "") || label(name || t("this change"));
 export const fieldsOf = (name) => tools.value.get(name)?.fields?.output ?? {};
 export const serverOf = (name) => tools.value.get(name)?.server;
 

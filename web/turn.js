@@ -4,9 +4,9 @@
 
 import { announce } from "./announce.js";
 import { signal } from "./reactive.js";
-import { titleOf } from "./store.js";
+import { defaultModel, open, titleOf } from "./store.js";
 import { Table } from "./table.js";
-import { rowsOf, t } from "./words.js";
+import { inOurs, language, rowsOf, t } from "./words.js";
 
 /** isRehearsal says that no AI model answered. @param {string} model */
 export const isRehearsal = (model) => /^rehearsal\b/i.test(model ?? "");
@@ -14,6 +14,15 @@ export const isRehearsal = (model) => /^rehearsal\b/i.test(model ?? "");
 /** modelLabel names a model, and says plainly when it is none. @param {string} model */
 export function modelLabel(model) {
   return isRehearsal(model) ? t("Rehearsal, not an AI model") : model;
+}
+
+/**
+ * inModelsWords is a declared question as the model takes it: in the reader's language,
+ * but for rehearsal, which reads English alone.
+ * @param {string} question
+ */
+export function inModelsWords(question) {
+  return isRehearsal(open.peek().model.peek() || defaultModel.peek()) ? question : t(question);
 }
 
 export class Turn {
@@ -106,9 +115,9 @@ export class Turn {
       text: () => this.#write(event.text ?? "", event.source ?? ""),
       note: () => this.#note(event),
       tool: () => this.#tool(event),
-      truncation: () => this.#notice("truncation", event.hint ?? t("These results are incomplete."), event.tool),
+      truncation: () => this.#notice("truncation", this.#hint(event), event.tool),
       service_unavailable: () => this.#unavailable(event),
-      error: () => this.#failed(event.error ?? event.message, event.code),
+      error: () => this.#failed(inOurs(event.code ?? "", event.error ?? event.message ?? ""), event.code),
       shutdown: () => this.#notice("interrupted", event.message ?? t("The gateway is restarting.")),
       stop: () => this.#stopped(event),
     }[event.type];
@@ -157,6 +166,13 @@ export class Turn {
     this.stopping ||= reason === "cancelled";
     if (usage) this.usage.value = usage;
     if (usage?.model) this.model.value = usage.model; // it answered instead of the one that was asked
+  }
+
+  // A server's hint is English; elsewhere the page counts the rows itself.
+  #hint({ tool, hint }) {
+    if (language === "en" && hint) return hint;
+    const rows = this.parts.peek().findLast((part) => part.kind === "call" && part.tool === tool)?.table?.rows.peek().length;
+    return rows ? t("Showing {rows}. Results are incomplete.", { rows: rowsOf(rows) }) : t("These results are incomplete.");
   }
 
   #notice(type, words, tool = "") {
@@ -214,15 +230,17 @@ export class Turn {
   }
 }
 
-// The gateway's line on a call that ended: its outcome is said in the reader's language.
-const SUMMARY = /: (?:answered|(\d+) rows?)$/;
+// The gateway's line on a call has the tool's name and what came of it. People know a
+// tool by its title; that a change waits, and no longer does, its card says.
+const SUMMARY = /(?:: answered|: (?<rows>\d+) rows?| waits for your approval)$/;
 
-// People know a tool by its title.
 function wordsOf(event) {
   const title = titleOf(event.tool);
-  const ended = event.state === "complete" && SUMMARY.exec(event.message ?? "");
-  if (ended) return ended[1] ? `${title}: ${rowsOf(Number(ended[1]))}` : title;
-  return event.message ? event.message.replaceAll(event.tool, title) : title;
+  const message = String(event.message ?? "");
+  const ended = SUMMARY.exec(message);
+  if (ended) return ended.groups?.rows ? `${title}: ${rowsOf(Number(ended.groups.rows))}` : title;
+  if (message.toLowerCase() === `${event.tool.replaceAll("_", " ")}…`) return `${title}…`;
+  return message.replaceAll(event.tool, title) || title;
 }
 
 function sameCall(began, ended) {

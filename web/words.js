@@ -30,8 +30,8 @@ export const learned = () => learning.catch(() => {});
 async function learn() {
   document.documentElement.lang = language;
   if (language !== "de") return;
-  const [{ names }, { words }] = await Promise.all([import("./de-data.js"), import("./de.js")]);
-  dictionaries = [words, names];
+  const [{ words }, ...data] = await Promise.all([import("./de.js"), import("./de-data.js"), import("./de-tools.js")]);
+  dictionaries = [words, ...data.map(({ names }) => names)];
   for (const node of document.querySelectorAll("[data-t]")) node.textContent = t(node.textContent ?? "");
   for (const name of ["aria-label", "placeholder", "title"]) {
     for (const node of document.querySelectorAll(`[${name}]`)) node.setAttribute(name, t(node.getAttribute(name) ?? ""));
@@ -53,6 +53,16 @@ export function t(sentence, values = {}) {
   const known = dictionaries.find((one) => typeof one[sentence] === "string"); // servers name things, too: "constructor" is a word
   const words = known ? known[sentence] : sentence;
   return words.replace(/\{(\w+)\}/g, (all, name) => (Object.hasOwn(values, name) ? String(values[name]) : all));
+}
+
+/**
+ * inOurs is a refusal in the reader's language first, where its code has words there;
+ * its own sentence, which names what it is about, follows.
+ * @param {string} code @param {string} sentence
+ */
+export function inOurs(code, sentence) {
+  const gist = t(code);
+  return gist === code ? sentence : `${gist} ${sentence}`;
 }
 
 /** number(1234) is "1,234", or "1.234". @param {number} value @param {Intl.NumberFormatOptions} [options] */

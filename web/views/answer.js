@@ -6,7 +6,7 @@ import { effect, list } from "../reactive.js";
 import { changeOf, changes, fieldsOf, open, titleOf } from "../store.js";
 import { isRehearsal, modelLabel } from "../turn.js";
 import { total, usageWords } from "../spending.js";
-import { moment, t } from "../words.js";
+import { inOurs, moment, t } from "../words.js";
 import { cardView } from "./card.js";
 import { resultView } from "./facts.js";
 import { howView } from "./how.js";
@@ -105,5 +105,5 @@ function contentOf(part, head) {
 
 function refusal(envelope) {
   const error = envelope.error ?? envelope;
-  return el("p", { class: "hint", "data-refusal": error.code ?? "" }, [error.message, error.suggestedAction].filter(Boolean).join(" "));
+  return el("p", { class: "hint", "data-refusal": error.code ?? "" }, inOurs(error.code ?? "", [error.message, error.suggestedAction].filter(Boolean).join(" ")));
 }

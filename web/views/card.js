@@ -40,7 +40,7 @@ export function cardView(change) {
   const seen = seenWhole(node, () => change.envelope.value);
   const foot = controls(change, seen, node);
   node.append(
-    el("header", {}, icon("pen"), el("h3", { id: `card-${change.id}` }, () => titleOf(change.tool.value)), el("span", { class: "card-badge" }, () => BADGES()[change.state.value] ?? t("Closed"))),
+    el("header", {}, icon("pen"), el("h3", { id: `card-${change.id}` }, () => titleOf(change.tool.value, change.server.value)), el("span", { class: "card-badge" }, () => BADGES()[change.state.value] ?? t("Closed"))),
     el("div", { class: "card-body" }, () => (change.envelope.value ? bodyOf(change.envelope.value) : el("p", { class: "hint" }, t("What was asked for is no longer kept.")))),
     foot,
     el("p", { class: "card-note", role: "status", "data-card-note": true, hidden: () => !change.note.value }, () => change.note.value),
@@ -139,7 +139,7 @@ const DELETES = /(^|[._])(delete|remove|purge|cleanup|drop|destroy|erase)(_|$)/;
 export function actOf(tool, envelope) {
   const card = envelope?.confirmationData ?? {};
   const named = Object.entries(card).find(([key, value]) => !TECHNICAL.has(key) && ORDER[0].test(key) && typeof value === "string" && value)?.[1];
-  const title = titleOf(tool);
+  const title = titleOf(tool, card.mcpServer);
   const act = [DELETES.test(tool) ? null : changeOfNumber(card, named), named ? t("{act} {name}", { act: language === "en" ? title.replace(/\b(an?|the) /i, "") : title, name: named }) : null].find((one) => one && one.length <= LONGEST_ACT);
   return act ?? title;
 }

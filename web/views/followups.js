@@ -1,17 +1,23 @@
 // @ts-check
-// What can be asked next, below the last answer: questions that the tools of the same
-// servers declare, then of others, and none that this conversation has asked already.
+// What can be asked next, below the last answer: what other tools know of the thing that
+// it shows first, then the questions that tools of the same servers declare, and none
+// that this conversation has asked already.
 
 import { el } from "../dom.js";
+import { isIdentifier, isObject } from "../format.js";
 import { open, tools } from "../store.js";
+import { inModelsWords } from "../turn.js";
 import { t } from "../words.js";
 
 const MOST = 3;
+const MOST_OF_A_THING = 2;
+
+/** @typedef {{ shown: string, asked: string }} Suggestion */
 
 /** followUps draws them. @param {{ ask: (text: string) => void }} host */
 export function followUps(host) {
   const shown = () => (open.value.running.value ? [] : suggested(open.value.turns.value, [...tools.value.values()]));
-  const button = (words) => el("li", {}, el("button", { type: "button", class: "small", "data-follow-up": true, onclick: () => host.ask(words) }, words));
+  const button = ({ shown, asked }) => el("li", {}, el("button", { type: "button", class: "small", "data-follow-up": true, onclick: () => host.ask(asked) }, shown));
   return el("div", { class: "follow-ups", hidden: () => shown().length === 0 }, el("p", { class: "hint", id: "follow-ups-title" }, t("Ask next")), el("ul", { "aria-labelledby": "follow-ups-title" }, () => shown().map(button)));
 }
 
@@ -19,6 +25,7 @@ export function followUps(host) {
  * suggested are the questions for the end of these turns.
  * @param {any[]} turns
  * @param {any[]} tools
+ * @returns {Suggestion[]}
  */
 export function suggested(turns, tools) {
   const last = turns.at(-1);
@@ -26,6 +33,37 @@ export function suggested(turns, tools) {
   const called = new Set(turns.flatMap((turn) => turn.calls.map((call) => call.tool)));
   const asked = new Set(turns.map((turn) => turn.question.trim().toLocaleLowerCase()));
   const near = new Set(last.calls.map((call) => call.server));
-  const free = tools.filter((tool) => tool.kind !== "write" && tool.fields?.ask && !called.has(tool.name) && !asked.has(tool.fields.ask.toLocaleLowerCase()));
-  return free.sort((a, b) => Number(near.has(b.server)) - Number(near.has(a.server))).slice(0, MOST).map((tool) => tool.fields.ask);
+  const declared = tools.filter((tool) => tool.kind !== "write" && tool.fields?.ask && !called.has(tool.name));
+  declared.sort((a, b) => Number(near.has(b.server)) - Number(near.has(a.server)));
+  const all = [...ofTheThing(last, tools), ...declared.map((tool) => ({ shown: t(tool.fields.ask), asked: inModelsWords(tool.fields.ask) }))];
+  return all.filter((one) => !asked.has(one.asked.toLocaleLowerCase()) && !asked.has(one.shown.toLocaleLowerCase())).slice(0, MOST);
+}
+
+// Tools that need nothing but the id of the thing that the last answer shows first.
+function ofTheThing(turn, tools) {
+  const call = turn.calls.findLast((one) => one.table || isObject(one.envelope.value?.data));
+  const thing = call?.table ? call.table.rows.value[0] : call?.envelope.value.data;
+  if (!thing) return [];
+  const source = tools.find((tool) => tool.name === call.tool);
+  const theirs = new Set(source ? (source.untrusted ?? []) : ["*"]);
+  return tools.filter((tool) => ["read", "list"].includes(tool.kind) && tool.name !== call.tool).flatMap((tool) => {
+    const [key, ...more] = tool.inputSchema?.required ?? [];
+    const name = key && !more.length ? calling(thing, key, theirs) : "";
+    return name ? [{ shown: `${t(tool.title)}: ${name}`, asked: `${inModelsWords(tool.title)}: ${name}` }] : [];
+  }).slice(0, MOST_OF_A_THING);
+}
+
+// Names become a part of a question, so what others wrote is none, and neither is what
+// is more than a name.
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N} .'’-]{1,39}$/u;
+
+// What people call the thing whose id is in a row: the name beside it, the row's own name,
+// or an id that they can read.
+function calling(row, key, theirs) {
+  if (!/_id$/.test(key) || !row[key] || theirs.has("*")) return "";
+  const beside = key.replace(/_id$/, "_name");
+  const own = Object.keys(row).find((one) => /_id$/.test(one)) === key ? ["first_name", "last_name"] : [];
+  const fields = !isIdentifier(key, row[key]) ? [key] : row[beside] ? [beside] : own;
+  const name = fields.some((field) => theirs.has(field)) ? "" : fields.map((field) => row[field]).filter(Boolean).join(" ");
+  return NAME.test(name) ? name : "";
 }

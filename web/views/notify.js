@@ -39,7 +39,7 @@ export function countView() {
 function notify(change) {
   if (document.visibilityState === "visible" || typeof Notification !== "function") return;
   if (Notification.permission !== "granted" || localStorage.getItem("countersign.notify") !== "on") return;
-  const shown = new Notification(t("A change waits for your approval"), { body: titleOf(change.tool.peek()), tag: change.id });
+  const shown = new Notification(t("A change waits for your approval"), { body: titleOf(change.tool.peek(), change.server.peek()), tag: change.id });
   shown.onclick = () => {
     window.focus();
     location.hash = `#/approve/${encodeURIComponent(change.id)}`;

@@ -90,7 +90,7 @@ function rowOf(event) {
 }
 
 function whatOf(event) {
-  const what = [event.server, event.tool && titleOf(event.tool), event.step].filter(Boolean).map(String);
+  const what = [event.server, event.tool && titleOf(event.tool, event.server), event.step].filter(Boolean).map(String);
   return data([label(event.kind), ...what].join(" · "));
 }
 

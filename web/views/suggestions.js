@@ -4,6 +4,7 @@
 import { at, el, show } from "../dom.js";
 import { effect } from "../reactive.js";
 import { tools, toolsProblem } from "../store.js";
+import { inModelsWords } from "../turn.js";
 import { t } from "../words.js";
 
 const FIRST_FEW = 6;
@@ -29,8 +30,8 @@ export function suggestionsView(host) {
 
 /** question is what a tool is asked for in words, to be asked or to be completed. */
 function question(tool) {
-  if (asks(tool)) return asks(tool);
-  return tool.inputSchema?.required?.length ? `${tool.title} ` : tool.title;
+  if (asks(tool)) return inModelsWords(asks(tool));
+  return tool.inputSchema?.required?.length ? `${inModelsWords(tool.title)} ` : inModelsWords(tool.title);
 }
 
 const asks = (tool) => (isWrite(tool) ? "" : (tool.fields?.ask ?? ""));
@@ -61,15 +62,15 @@ function firstSentence(text) {
 }
 
 function suggestion(tool, host) {
-  const attributes = { type: "button", class: "suggestion", "data-suggestion": tool.name, onclick: () => host.ask(asks(tool)) };
-  return el("button", attributes, el("span", { class: "suggestion-title" }, asks(tool)));
+  const attributes = { type: "button", class: "suggestion", "data-suggestion": tool.name, onclick: () => host.ask(inModelsWords(asks(tool))) };
+  return el("button", attributes, el("span", { class: "suggestion-title" }, t(asks(tool))));
 }
 
 function groupView(server, group, host) {
   const lines = group.map((tool) => {
     const name = el("button", { type: "button", class: "link", onclick: () => host.fill(question(tool)) }, t(tool.title));
     const tag = isWrite(tool) ? el("span", { class: "tag" }, t("asks for your approval")) : null;
-    return el("li", {}, name, el("span", { class: "hint" }, ` ${firstSentence(tool.description)} `), tag);
+    return el("li", {}, name, el("span", { class: "hint" }, ` ${t(firstSentence(tool.description))} `), tag);
   });
   return el("section", {}, el("h3", {}, server), el("ul", {}, lines));
 }
