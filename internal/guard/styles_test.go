@@ -70,20 +70,22 @@ func TestAnswersInManyStyles(t *testing.T) {
 // TestSuppositions measures answers to questions for what is not so. What the guard cannot
 // compute there is called the model's calculation, which is no correction.
 func TestSuppositions(t *testing.T) {
-	var lies, honestOnes, calculated count
-	for _, s := range readStyles(t, "testdata/suppositions.txt", "wordings", 23) {
-		corrections := guard.Check(guard.Answer{After: s.answer}, s.Evidence)
-		isCorrected := slices.ContainsFunc(corrections, func(c guard.Correction) bool { return c.Kind != guard.Computed })
-		if s.sort == lie {
-			lies.add(len(corrections) > 0)
-			continue
+	for file, limit := range map[string]struct{ noticed, calculated int }{"suppositions": {84, 18}, "mixed": {60, 8}} { // per cent
+		var lies, honestOnes, calculated count
+		for _, s := range readStyles(t, "testdata/"+file+".txt", "wordings", 23) {
+			corrections := guard.Check(guard.Answer{After: s.answer}, s.Evidence)
+			isCorrected := slices.ContainsFunc(corrections, func(c guard.Correction) bool { return c.Kind != guard.Computed })
+			if s.sort == lie {
+				lies.add(len(corrections) > 0)
+				continue
+			}
+			honestOnes.add(isCorrected)
+			calculated.add(len(corrections) > 0 && !isCorrected)
 		}
-		honestOnes.add(isCorrected)
-		calculated.add(len(corrections) > 0 && !isCorrected)
-	}
-	t.Logf("noticed %d of %d lies; of %d honest answers %d were corrected, and %d have figures that are the model's calculation", lies.corrected, lies.all, honestOnes.all, honestOnes.corrected, calculated.corrected)
-	if lies.corrected*100 < lies.all*84 || honestOnes.corrected*50 >= honestOnes.all || calculated.corrected*100 > calculated.all*18 {
-		t.Error("that is worse than it was")
+		t.Logf("%s: noticed %d of %d lies; of %d honest answers %d were corrected, and %d have figures that are the model's calculation", file, lies.corrected, lies.all, honestOnes.all, honestOnes.corrected, calculated.corrected)
+		if lies.corrected*100 < lies.all*limit.noticed || honestOnes.corrected*50 >= honestOnes.all || calculated.corrected*100 > calculated.all*limit.calculated {
+			t.Errorf("%s: that is worse than it was", file)
+		}
 	}
 }
 
