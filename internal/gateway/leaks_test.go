@@ -34,6 +34,7 @@ func TestAbruptDisconnectsLeaveNothing(t *testing.T) {
 			_ = c.Close()
 		}
 		r.falls("open streams", 0, func() int { return r.quotas.Held(quota.Streams) })
+		r.falls("turns", 0, func() int { return r.quotas.Held(quota.Turns) }) // a person may have four
 	}
 	round()
 	goroutines, files := runtime.NumGoroutine(), descriptors(t)
